@@ -1,0 +1,258 @@
+package num
+
+import "math"
+
+func f32(b uint32) float32 { return math.Float32frombits(b) }
+
+// canon32 is the bits of x with any NaN made canonical: every f32 operation of
+// the card returns 0x7fffffff for NaN.
+func canon32(x float32) uint32 {
+	if x != x {
+		return NaN32
+	}
+	return math.Float32bits(x)
+}
+
+// AddRN is add.rn.f32.
+func AddRN(a, b uint32) uint32 { return canon32(f32(a) + f32(b)) }
+
+// SubRN is sub.rn.f32.
+func SubRN(a, b uint32) uint32 { return canon32(f32(a) - f32(b)) }
+
+// MulRN is mul.rn.f32.
+func MulRN(a, b uint32) uint32 { return canon32(f32(a) * f32(b)) }
+
+// DivRN is div.rn.f32.
+func DivRN(a, b uint32) uint32 { return canon32(f32(a) / f32(b)) }
+
+// FmaRN is fma.rn.f32. The product is exact in f64, so only the sum rounds
+// twice; that matters only where the f64 sum is a tie for f32, or may be one
+// because the result is subnormal.
+func FmaRN(a, b, c uint32) uint32 {
+	p, z := float64(f32(a))*float64(f32(b)), float64(f32(c))
+	s := p + z
+	sb := math.Float64bits(s)
+	if sb&0x1fffffff == 0x10000000 || sb&^(1<<63) < 897<<52 && s != 0 {
+		s = sumOdd(p, z)
+	}
+	return canon32(float32(s))
+}
+
+// FlushF32 makes a subnormal a zero of the same sign.
+func FlushF32(a uint32) uint32 {
+	if a&0x7f800000 == 0 {
+		return a & (1 << 31)
+	}
+	return a
+}
+
+func (m Mod) in32(a uint32) uint32 {
+	if m&FTZ != 0 {
+		return FlushF32(a)
+	}
+	return a
+}
+
+// out32 applies FTZ, Sat and Relu to an f32 result.
+//
+// Open: whether a result that only rounding lifts to the smallest normal number
+// counts as subnormal. Chosen: no, the delivered result is looked at.
+//
+// Open: the sign of a zero under Sat and Relu. Chosen: always +0.
+func (m Mod) out32(b uint32) uint32 {
+	if m&(FTZ|Sat|Relu) == 0 {
+		return b
+	}
+	if m&FTZ != 0 {
+		b = FlushF32(b)
+	}
+	if m&Sat != 0 {
+		return sat32(b)
+	}
+	if m&Relu != 0 && b>>31 != 0 && b&0x7fffffff <= 0x7f800000 {
+		return 0
+	}
+	return b
+}
+
+func sat32(b uint32) uint32 {
+	switch x := f32(b); {
+	case x >= 1:
+		return 0x3f800000
+	case x > 0:
+		return b
+	}
+	return 0 // zero, negative, NaN
+}
+
+// signedZero is the sign rule for an exact zero sum: that of both addends if
+// they agree, else negative only when rounding down (IEEE 754, 6.3).
+func signedZero(negA, negB bool, r Rounding) bool {
+	if negA == negB {
+		return negA
+	}
+	return r == RM
+}
+
+func sum32(r Rounding, p, c float64) uint32 {
+	s := sumOdd(p, c)
+	if s == 0 && r == RM && math.Signbit(p) != math.Signbit(c) {
+		return 1 << 31
+	}
+	return f64to32(s, r)
+}
+
+// AddF32 is add{.rnd}{.ftz}{.sat}.f32.
+func AddF32(r Rounding, m Mod, a, b uint32) uint32 {
+	a, b = m.in32(a), m.in32(b)
+	if r == RN {
+		return m.out32(AddRN(a, b))
+	}
+	return m.out32(sum32(r, float64(f32(a)), float64(f32(b))))
+}
+
+// SubF32 is sub{.rnd}{.ftz}{.sat}.f32.
+func SubF32(r Rounding, m Mod, a, b uint32) uint32 { return AddF32(r, m, a, b^1<<31) }
+
+// MulF32 is mul{.rnd}{.ftz}{.sat}.f32.
+func MulF32(r Rounding, m Mod, a, b uint32) uint32 {
+	a, b = m.in32(a), m.in32(b)
+	if r == RN {
+		return m.out32(MulRN(a, b))
+	}
+	return m.out32(f64to32(float64(f32(a))*float64(f32(b)), r))
+}
+
+// FmaF32 is fma.rnd{.ftz}{.sat}.f32.
+func FmaF32(r Rounding, m Mod, a, b, c uint32) uint32 {
+	a, b, c = m.in32(a), m.in32(b), m.in32(c)
+	if r == RN {
+		return m.out32(FmaRN(a, b, c))
+	}
+	p := float64(f32(a)) * float64(f32(b))
+	return m.out32(sum32(r, p, float64(f32(c))))
+}
+
+// DivF32 is div.rnd{.ftz}.f32.
+func DivF32(r Rounding, m Mod, a, b uint32) uint32 {
+	a, b = m.in32(a), m.in32(b)
+	if r == RN {
+		return m.out32(DivRN(a, b))
+	}
+	x, y := float64(f32(a)), float64(f32(b))
+	q := x / y
+	if q != 0 && !math.IsInf(q, 0) { // a NaN passes through odd64
+		e := math.FMA(-q, y, x) // exact remainder
+		if math.Signbit(y) {
+			e = -e
+		}
+		q = odd64(q, e)
+	}
+	return m.out32(f64to32(q, r))
+}
+
+// RcpF32 is rcp.rnd{.ftz}.f32.
+func RcpF32(r Rounding, m Mod, a uint32) uint32 { return DivF32(r, m, 0x3f800000, a) }
+
+// SqrtF32 is sqrt.rnd{.ftz}.f32.
+func SqrtF32(r Rounding, m Mod, a uint32) uint32 {
+	a = m.in32(a)
+	x := float64(f32(a))
+	q := math.Sqrt(x)
+	if q > 0 && !math.IsInf(q, 0) {
+		q = odd64(q, math.FMA(-q, q, x))
+	}
+	return m.out32(f64to32(q, r))
+}
+
+// NegF32 is neg{.ftz}.f32.
+//
+// Open: the ISA leaves the NaN unspecified. Chosen: canonical, since the
+// assembler makes an addition of it.
+func NegF32(m Mod, a uint32) uint32 {
+	if isNaN32(a) {
+		return NaN32
+	}
+	return m.in32(a) ^ 1<<31
+}
+
+// AbsF32 is abs{.ftz}.f32. Open: as for NegF32.
+func AbsF32(m Mod, a uint32) uint32 {
+	if isNaN32(a) {
+		return NaN32
+	}
+	return m.in32(a) &^ (1 << 31)
+}
+
+func isNaN32(a uint32) bool { return a&0x7fffffff > 0x7f800000 }
+
+// CopySignF32 is copysign.f32: the magnitude of b with the sign of a.
+func CopySignF32(a, b uint32) uint32 { return b&^(1<<31) | a&(1<<31) }
+
+// MinF32 is min{.ftz}{.NaN}{.xorsign.abs}.f32.
+func MinF32(m Mod, a, b uint32) uint32 { return pick32(m, a, b, false) }
+
+// MaxF32 is max{.ftz}{.NaN}{.xorsign.abs}.f32.
+func MaxF32(m Mod, a, b uint32) uint32 { return pick32(m, a, b, true) }
+
+func pick32(m Mod, a, b uint32, max bool) uint32 {
+	a, b = m.in32(a), m.in32(b)
+	sign := (a ^ b) & (1 << 31)
+	if m&XorSignAbs != 0 {
+		a, b = a&^(1<<31), b&^(1<<31)
+	}
+	nanA, nanB := isNaN32(a), isNaN32(b)
+	d := a
+	switch {
+	case nanA && nanB, (nanA || nanB) && m&NaN != 0:
+		return NaN32
+	case nanA:
+		d = b
+	case nanB:
+	case (order32(a) < order32(b)) == max:
+		d = b
+	}
+	if m&XorSignAbs != 0 {
+		d |= sign
+	}
+	return d
+}
+
+// order32 maps f32 bits to integers of the same order, -0 below +0.
+func order32(a uint32) int32 { return int32(a) ^ int32(uint32(int32(a)>>31)>>1) }
+
+// Testp is a property that testp tests.
+type Testp uint8
+
+const (
+	Finite Testp = iota
+	Infinite
+	Number
+	NotANumber
+	Normal
+	Subnormal
+)
+
+// TestpF32 is testp.op.f32. Zeros count as normal (ISA, testp).
+func TestpF32(op Testp, a uint32) bool {
+	abs := a &^ (1 << 31)
+	return testp(op, abs == 0x7f800000, abs > 0x7f800000, abs != 0 && abs < 1<<23)
+}
+
+func testp(op Testp, inf, nan, sub bool) bool {
+	switch op {
+	case Finite:
+		return !inf && !nan
+	case Infinite:
+		return inf
+	case Number:
+		return !nan
+	case NotANumber:
+		return nan
+	case Normal:
+		return !inf && !nan && !sub
+	case Subnormal:
+		return sub
+	}
+	return false
+}

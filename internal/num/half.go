@@ -1,0 +1,167 @@
+package num
+
+import "math"
+
+// flush16 makes an f16 subnormal a zero of the same sign.
+func flush16(h uint16) uint16 {
+	if h&0x7c00 == 0 {
+		return h & 0x8000
+	}
+	return h
+}
+
+func (m Mod) in16(h uint16) uint16 {
+	if m&FTZ != 0 {
+		return flush16(h)
+	}
+	return h
+}
+
+// out16 applies FTZ, Sat and Relu to an f16 result; zeros as in out32.
+func (m Mod) out16(h uint16) uint16 {
+	if m&(FTZ|Sat|Relu) == 0 {
+		return h
+	}
+	if m&FTZ != 0 {
+		h = flush16(h)
+	}
+	switch {
+	case m&Sat != 0 && (h>>15 != 0 || h > 0x7c00):
+		return 0
+	case m&Sat != 0 && h > 0x3c00:
+		return 0x3c00
+	case m&Relu != 0 && h>>15 != 0 && h <= 0xfc00:
+		return 0
+	}
+	return h
+}
+
+// outBF16 applies Sat and Relu to a bf16 result; bf16 arithmetic has no FTZ.
+func (m Mod) outBF16(h uint16) uint16 {
+	switch {
+	case m&(Sat|Relu) == 0:
+		return h
+	case m&Sat != 0 && (h>>15 != 0 || h > 0x7f80):
+		return 0
+	case m&Sat != 0 && h > 0x3f80:
+		return 0x3f80
+	case m&Relu != 0 && h>>15 != 0 && h <= 0xff80:
+		return 0
+	}
+	return h
+}
+
+// AddF16 is add.rn{.ftz}{.sat}.f16. Sums of two 11-bit numbers may be rounded
+// to 24 bits first: 24 ≥ 2·11+2.
+func AddF16(m Mod, a, b uint16) uint16 {
+	s := f16Float(m.in16(a)) + f16Float(m.in16(b))
+	return m.out16(f16RN(math.Float32bits(s)))
+}
+
+// SubF16 is sub.rn{.ftz}{.sat}.f16.
+func SubF16(m Mod, a, b uint16) uint16 { return AddF16(m, a, b^0x8000) }
+
+// MulF16 is mul.rn{.ftz}{.sat}.f16. The product is exact in f32.
+func MulF16(m Mod, a, b uint16) uint16 {
+	p := f16Float(m.in16(a)) * f16Float(m.in16(b))
+	return m.out16(f16RN(math.Float32bits(p)))
+}
+
+// FmaF16 is fma.rn{.ftz}{.sat}{.relu}.f16.
+func FmaF16(m Mod, a, b, c uint16) uint16 {
+	p := f16Float(m.in16(a)) * f16Float(m.in16(b)) // exact
+	s := sumOdd(float64(p), float64(f16Float(m.in16(c))))
+	return m.out16(f16RN(odd32(s)))
+}
+
+// NegF16 is neg{.ftz}.f16. Open: as for NegF32.
+func NegF16(m Mod, a uint16) uint16 {
+	if a&0x7fff > 0x7c00 {
+		return NaN16
+	}
+	return m.in16(a) ^ 0x8000
+}
+
+// AbsF16 is abs{.ftz}.f16. Open: as for NegF32.
+func AbsF16(m Mod, a uint16) uint16 {
+	if a&0x7fff > 0x7c00 {
+		return NaN16
+	}
+	return m.in16(a) & 0x7fff
+}
+
+// MinF16 is min{.ftz}{.NaN}{.xorsign.abs}.f16.
+func MinF16(m Mod, a, b uint16) uint16 { return pick16(m, m.in16(a), m.in16(b), 0x7c00, false) }
+
+// MaxF16 is max{.ftz}{.NaN}{.xorsign.abs}.f16.
+func MaxF16(m Mod, a, b uint16) uint16 { return pick16(m, m.in16(a), m.in16(b), 0x7c00, true) }
+
+// pick16 is min or max of a 16-bit format whose infinity is inf.
+func pick16(m Mod, a, b, inf uint16, max bool) uint16 {
+	sign := (a ^ b) & 0x8000
+	if m&XorSignAbs != 0 {
+		a, b = a&0x7fff, b&0x7fff
+	}
+	nanA, nanB := a&0x7fff > inf, b&0x7fff > inf
+	d := a
+	switch {
+	case nanA && nanB, (nanA || nanB) && m&NaN != 0:
+		return NaN16
+	case nanA:
+		d = b
+	case nanB:
+	case (order16(a) < order16(b)) == max:
+		d = b
+	}
+	if m&XorSignAbs != 0 {
+		d |= sign
+	}
+	return d
+}
+
+func order16(a uint16) int16 { return int16(a) ^ int16(uint16(int16(a)>>15)>>1) }
+
+// AddBF16 is add.rn.bf16. An f32 sum is an innocuous first rounding, and exact
+// wherever the result is subnormal.
+func AddBF16(m Mod, a, b uint16) uint16 {
+	s := bf16Float(a) + bf16Float(b)
+	return m.outBF16(bf16RN(math.Float32bits(s)))
+}
+
+// SubBF16 is sub.rn.bf16.
+func SubBF16(m Mod, a, b uint16) uint16 { return AddBF16(m, a, b^0x8000) }
+
+// MulBF16 is mul.rn.bf16. The f32 product can be subnormal and inexact, so it
+// is rounded to odd.
+func MulBF16(m Mod, a, b uint16) uint16 {
+	p := float64(bf16Float(a)) * float64(bf16Float(b))
+	return m.outBF16(bf16RN(odd32(p)))
+}
+
+// FmaBF16 is fma.rn{.relu}.bf16.
+func FmaBF16(m Mod, a, b, c uint16) uint16 {
+	p := float64(bf16Float(a)) * float64(bf16Float(b))
+	return m.outBF16(bf16RN(odd32(sumOdd(p, float64(bf16Float(c))))))
+}
+
+// NegBF16 is neg.bf16. Open: as for NegF32.
+func NegBF16(_ Mod, a uint16) uint16 {
+	if a&0x7fff > 0x7f80 {
+		return NaN16
+	}
+	return a ^ 0x8000
+}
+
+// AbsBF16 is abs.bf16. Open: as for NegF32.
+func AbsBF16(_ Mod, a uint16) uint16 {
+	if a&0x7fff > 0x7f80 {
+		return NaN16
+	}
+	return a & 0x7fff
+}
+
+// MinBF16 is min{.NaN}{.xorsign.abs}.bf16.
+func MinBF16(m Mod, a, b uint16) uint16 { return pick16(m, a, b, 0x7f80, false) }
+
+// MaxBF16 is max{.NaN}{.xorsign.abs}.bf16.
+func MaxBF16(m Mod, a, b uint16) uint16 { return pick16(m, a, b, 0x7f80, true) }
