@@ -1,0 +1,64 @@
+package ptx_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"muster/ptx"
+)
+
+var ignorePos = cmp.FilterPath(func(p cmp.Path) bool {
+	return p.Last().Type() == reflect.TypeFor[ptx.Pos]()
+}, cmp.Ignore())
+
+func ptxFiles(t testing.TB) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"testdata/kernels/*.ptx", "testdata/corpus/*.ptx", "testdata/corpus/*/*.ptx", "testdata/hand/*.ptx"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, list...)
+	}
+	return files
+}
+
+func parseFile(t testing.TB, file string) *ptx.Module {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ptx.Parse(file, src)
+	if err != nil {
+		t.Fatal(err.(*ptx.Error).Detail())
+	}
+	return m
+}
+
+func roundTrip(t testing.TB, m *ptx.Module) {
+	t.Helper()
+	text := m.String()
+	again, err := ptx.Parse(m.Name, []byte(text))
+	if err != nil {
+		t.Fatalf("printed text does not parse: %s", err.(*ptx.Error).Detail())
+	}
+	if d := cmp.Diff(m, again, ignorePos); d != "" {
+		t.Fatalf("print and parse changed the tree (-first +second):\n%s", d)
+	}
+	if again.String() != text {
+		t.Fatal("printing is not canonical: the second text differs from the first")
+	}
+}
+
+// TestRoundTrip parses, prints and parses every file of compiler output.
+func TestRoundTrip(t *testing.T) {
+	for _, file := range ptxFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) { roundTrip(t, parseFile(t, file)) })
+	}
+}

@@ -1,0 +1,3 @@
+package ptx
+
+var formsByOp = map[string][]*Form{}
