@@ -145,7 +145,7 @@ func Bmsk(wrap bool, pos, n uint32) uint32 {
 		pos, n = pos&31, n&31
 	}
 	pos, n = min(pos, 32), min(n, 32)
-	return uint32((1<<n - 1) << pos & 0xffffffff)
+	return (1<<n - 1) << pos
 }
 
 // Lop3 is lop3.b32: bit 4a+2b+c of lut is the result for bits a, b, c.

@@ -32,7 +32,7 @@
 //	integer  Bfe* Bfi* Bfind* Brev* Clz* Popc* Fns Sad* Prmt Lop3* Shf* Szext Bmsk
 //	         Dp4a Dp2a MulHi* Mul24* Mad24* MadHiSat AddSat SubSat AddC* SubC* MadC*
 //	         Div* Rem* Shl* Shr* Cnot*
-//	video    Video (scalar v*), Vmad, Vset, SIMD2 and SIMD4 (v*2, v*4)
+//	video    [Video], [Vmad], [VideoSIMD]: a form, decoded once, whose Eval(a, b, c) runs it
 //	approx   Ex2F32 Lg2F32 SinF32 CosF32 TanhF32 RcpApproxF32 RsqrtF32 SqrtApproxF32
 //	         DivApproxF32 DivFullF32 RcpApproxF64 RsqrtApproxFTZF64 RsqrtF64
 //	         Ex2F16 Ex2BF16 TanhF16 TanhBF16 and their x2 forms
