@@ -1,0 +1,208 @@
+package launch
+
+import (
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A decoder turns nodes into the structs of a File. dir is what paths are
+// relative to.
+type decoder struct {
+	file string
+	dir  string
+}
+
+// A field is one key that a mapping may have.
+type field struct {
+	name     string
+	required bool
+	read     func(*Node) error
+}
+
+// fields reads a mapping by its table. Order in the file does not matter but
+// for errors: the first wrong key is the one reported.
+func (d *decoder) fields(n *Node, what string, table []field) error {
+	if n.Kind != MapNode {
+		return d.errorf(n, "%s is a mapping, not %s", what, n.Kind)
+	}
+	found := make(map[string]bool)
+	for _, e := range n.Entries {
+		f := findField(table, e.Key)
+		if f == nil {
+			return d.unknownKey(e, fieldNames(table))
+		}
+		found[e.Key] = true
+		if err := f.read(e.Value); err != nil {
+			return d.place(err)
+		}
+	}
+	for _, f := range table {
+		if f.required && !found[f.name] {
+			return d.errorf(n, "%s needs the key %q", what, f.name)
+		}
+	}
+	return nil
+}
+
+func findField(table []field, key string) *field {
+	for i := range table {
+		if table[i].name == key {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+func fieldNames(table []field) []string {
+	names := make([]string, len(table))
+	for i, f := range table {
+		names[i] = f.name
+	}
+	return names
+}
+
+func (d *decoder) unknownKey(e Entry, known []string) error {
+	hint := suggest(e.Key, known)
+	if hint == "" {
+		hint = "; known here: " + strings.Join(known, ", ")
+	}
+	return errorf(at(d.file, e.Pos), "unknown key %s%s", quote(e.Key), hint)
+}
+
+func (d *decoder) pos(n *Node) Pos { return at(d.file, n.Pos) }
+
+func (d *decoder) errorf(n *Node, format string, args ...any) error {
+	return errorf(d.pos(n), format, args...)
+}
+
+// place gives an error from a helper that does not know the file its name.
+func (d *decoder) place(err error) error {
+	if e, ok := err.(*Error); ok {
+		e.Pos = at(d.file, e.Pos)
+	}
+	return err
+}
+
+func (d *decoder) str(n *Node, what string) (string, error) {
+	if n.Kind != StringNode {
+		return "", d.errorf(n, "%s is a string, not %s", what, n.Kind)
+	}
+	if n.Text == "" {
+		return "", d.errorf(n, "%s is empty", what)
+	}
+	return n.Text, nil
+}
+
+// path reads a file name and makes it one that can be opened.
+func (d *decoder) path(n *Node, what string) (string, error) {
+	p, err := d.str(n, what)
+	if err != nil || filepath.IsAbs(p) {
+		return p, err
+	}
+	if strings.ContainsRune(p, 0) {
+		return "", d.errorf(n, "%s contains a zero byte", what)
+	}
+	return filepath.Join(d.dir, p), nil
+}
+
+// integer reads a whole number between lo and hi.
+func (d *decoder) integer(n *Node, what string, lo, hi int64) (int64, error) {
+	if n.Kind != IntNode {
+		return 0, d.errorf(n, "%s is an integer, not %s", what, describe(n))
+	}
+	bits, msg := intBits(S64, n.Text)
+	if isHex(n.Text) {
+		bits, msg = hexBits(S64, n.Text)
+	}
+	if v := int64(bits); msg == "" && lo <= v && v <= hi {
+		return v, nil
+	}
+	return 0, d.errorf(n, "%s is %s; it must be from %d to %d", what, n.Text, lo, hi)
+}
+
+// uint64 reads an address or a seed: also a string of hexadecimal digits,
+// since JSON has no other way to write one.
+func (d *decoder) uint64(n *Node, what string) (uint64, error) {
+	if n.Kind == IntNode || n.Kind == StringNode && isHex(n.Text) {
+		if bits, msg := scalarBits(U64, n.Text); msg == "" {
+			return bits, nil
+		}
+	}
+	return 0, d.errorf(n, "%s is an integer of 64 bits, as a number or \"0x…\", not %s", what, describe(n))
+}
+
+func (d *decoder) float(n *Node, what string) (float64, error) {
+	if n.Kind == IntNode || n.Kind == FloatNode {
+		v, err := strconv.ParseFloat(n.Text, 64)
+		if err == nil && !isHex(n.Text) && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			return v, nil
+		}
+	}
+	return 0, d.errorf(n, "%s is a finite number, not %s", what, describe(n))
+}
+
+// integers reads a list, or one integer for a list of one.
+func (d *decoder) integers(n *Node, what string, lo, hi int64, most int) ([]int64, error) {
+	items := n.Items
+	if n.Kind == IntNode {
+		items = []*Node{n}
+	} else if n.Kind != SeqNode {
+		return nil, d.errorf(n, "%s is a list of integers, not %s", what, describe(n))
+	}
+	if len(items) > most {
+		return nil, d.errorf(n, "%s has %d integers; at most %d are allowed", what, len(items), most)
+	}
+	list := make([]int64, len(items))
+	for i, item := range items {
+		var err error
+		if list[i], err = d.integer(item, what, lo, hi); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// dim3 reads one to three integers; those left out are 1.
+func (d *decoder) dim3(n *Node, what string, limits [3]int64) ([3]uint32, error) {
+	dims := [3]uint32{1, 1, 1}
+	list, err := d.integers(n, what, math.MinInt64, math.MaxInt64, 3)
+	if err != nil {
+		return dims, err
+	}
+	if len(list) == 0 {
+		return dims, d.errorf(n, "%s has one to three integers, not none", what)
+	}
+	for i, v := range list {
+		if v < 1 || v > limits[i] {
+			return dims, d.errorf(n, "%s is %d in %c; it must be from 1 to %d", what, v, "xyz"[i], limits[i])
+		}
+		dims[i] = uint32(v)
+	}
+	return dims, nil
+}
+
+// choice reads a word out of a list and returns its index.
+func (d *decoder) choice(n *Node, what string, words []string) (int, error) {
+	if n.Kind == StringNode {
+		for i, w := range words {
+			if w == n.Text {
+				return i, nil
+			}
+		}
+		return 0, d.errorf(n, "unknown %s %s%s; one of %s", what, quote(n.Text), suggest(n.Text, words), strings.Join(words, ", "))
+	}
+	return 0, d.errorf(n, "%s is one of %s, not %s", what, strings.Join(words, ", "), describe(n))
+}
+
+// describe shows a node in an error: the text of a scalar, else the kind.
+func describe(n *Node) string {
+	switch n.Kind {
+	case StringNode:
+		return quote(n.Text)
+	case IntNode, FloatNode, BoolNode:
+		return n.Text
+	}
+	return n.Kind.String()
+}

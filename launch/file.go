@@ -1,0 +1,378 @@
+package launch
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A File is a launch file: launches over one memory, and what is expected of
+// it. Paths in it are ready to open. Every element keeps its position.
+type File struct {
+	Name     string // as given; "" where everything came from flags
+	Version  int
+	Launches []Launch // exactly one today
+	Buffers  []Buffer // in the file's order, which is the order in memory
+	Expect   []Expect
+	Accept   []Accept
+}
+
+// A Launch is one kernel with its shape and arguments.
+type Launch struct {
+	Pos       Pos
+	PTX       string // path
+	Kernel    string // "" for the only entry of the module
+	Grid      [3]uint32
+	Block     [3]uint32
+	Cluster   [3]uint32 // zero: what the kernel declares, else 1
+	Shared    uint32    // dynamic shared memory, bytes
+	Registers uint32    // a thread at entry; 0: from .maxnreg and the block
+	Args      []Arg
+
+	gridPos, blockPos, clusterPos Pos
+}
+
+// Expect says what a buffer must hold when the launch is over.
+type Expect struct {
+	Pos       Pos
+	Buffer    string
+	File      string // path of an .npy
+	Tolerance Tolerance
+}
+
+// Accept takes a finding out of the verdict, for a stated reason.
+type Accept struct {
+	Pos     Pos
+	Finding string // its name in the catalogue; that it exists is not checked here
+	At      string // file or file:line, as a finding names it
+	Reason  string
+}
+
+// Limits of the CUDA programming guide, for every architecture of sm_70 and
+// newer. What one SM can hold depends on the kernel and is not judged here.
+const (
+	MaxGridX        = math.MaxInt32
+	MaxGridYZ       = 65535
+	MaxBlockThreads = 1024
+	MaxBlockZ       = 64
+	MaxClusterCTAs  = 16     // 8 are portable
+	MaxShared       = 232448 // 227 KiB, the opt-in maximum of a CTA
+	MaxRegisters    = 256    // a thread; setmaxnreg's largest
+)
+
+// ReadFile reads a launch file in JSON.
+func ReadFile(name string) (*File, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, &Error{Pos: Pos{File: name}, Msg: cause(err), Err: err}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
+	if err != nil {
+		return nil, &Error{Pos: Pos{File: name}, Msg: cause(err), Err: err}
+	}
+	return ParseJSON(name, data)
+}
+
+// ParseJSON reads a launch file in JSON. The name is for errors, and its
+// directory is what paths are relative to. Errors are of type *Error.
+func ParseJSON(name string, data []byte) (*File, error) {
+	root, err := parseJSONNode(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, root)
+}
+
+// Parse reads a launch file from its tree of nodes.
+func Parse(name string, root *Node) (*File, error) {
+	if err := checkTree(name, root); err != nil {
+		return nil, err
+	}
+	d := &decoder{file: name, dir: filepath.Dir(name)}
+	f := &File{Name: name, Version: 1}
+	if err := d.readFile(f, root); err != nil {
+		return nil, err
+	}
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d *decoder) readFile(f *File, root *Node) error {
+	if root.Kind == NullNode {
+		return d.errorf(root, "the launch file is empty")
+	}
+	l := Launch{Pos: d.pos(root)}
+	table := append([]field{
+		{"version", false, func(n *Node) error {
+			if n.Kind != IntNode || n.Text != "1" {
+				return d.errorf(n, "version %s is not known; this program reads version 1", describe(n))
+			}
+			return nil
+		}},
+		{"buffers", false, func(n *Node) (err error) { f.Buffers, err = d.buffers(n); return }},
+		{"expect", false, func(n *Node) (err error) { f.Expect, err = d.expects(n); return }},
+		{"accept", false, func(n *Node) (err error) { f.Accept, err = d.accepts(n); return }},
+	}, d.launchFields(&l)...)
+	if err := d.fields(root, "a launch file", table); err != nil {
+		return err
+	}
+	f.Launches = []Launch{l}
+	return nil
+}
+
+func (d *decoder) launchFields(l *Launch) []field {
+	return []field{
+		{"ptx", true, func(n *Node) (err error) { l.PTX, err = d.path(n, "ptx"); return }},
+		{"kernel", false, func(n *Node) (err error) { l.Kernel, err = d.str(n, "kernel"); return }},
+		{"grid", true, func(n *Node) (err error) { l.gridPos = d.pos(n); l.Grid, err = d.grid(n); return }},
+		{"block", true, func(n *Node) (err error) { l.blockPos = d.pos(n); l.Block, err = d.block(n); return }},
+		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},
+		{"shared", false, func(n *Node) (err error) { l.Shared, err = d.uint32(n, "shared", 0, MaxShared); return }},
+		{"registers", false, func(n *Node) (err error) { l.Registers, err = d.uint32(n, "registers", 1, MaxRegisters); return }},
+		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
+	}
+}
+
+func (d *decoder) uint32(n *Node, what string, lo, hi int64) (uint32, error) {
+	v, err := d.integer(n, what, lo, hi)
+	return uint32(v), err
+}
+
+func (d *decoder) grid(n *Node) ([3]uint32, error) {
+	return d.dim3(n, "grid", [3]int64{MaxGridX, MaxGridYZ, MaxGridYZ})
+}
+
+func (d *decoder) block(n *Node) ([3]uint32, error) {
+	dims, err := d.dim3(n, "block", [3]int64{MaxBlockThreads, MaxBlockThreads, MaxBlockZ})
+	if err == nil && volume(dims) > MaxBlockThreads {
+		err = d.errorf(n, "block has %d threads; a CTA has at most %d", volume(dims), MaxBlockThreads)
+	}
+	return dims, err
+}
+
+func (d *decoder) cluster(n *Node) ([3]uint32, error) {
+	dims, err := d.dim3(n, "cluster", [3]int64{MaxClusterCTAs, MaxClusterCTAs, MaxClusterCTAs})
+	if err == nil && volume(dims) > MaxClusterCTAs {
+		err = d.errorf(n, "cluster has %d CTAs; at most %d are allowed", volume(dims), MaxClusterCTAs)
+	}
+	return dims, err
+}
+
+func volume(d [3]uint32) uint64 { return uint64(d[0]) * uint64(d[1]) * uint64(d[2]) }
+
+func (d *decoder) expects(n *Node) ([]Expect, error) {
+	if n.Kind != MapNode {
+		return nil, d.errorf(n, "expect is a mapping from buffer names, not %s", n.Kind)
+	}
+	var list []Expect
+	for _, e := range n.Entries {
+		x, err := d.expect(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+func (d *decoder) expect(e Entry) (Expect, error) {
+	x := Expect{Pos: at(d.file, e.Pos), Buffer: e.Key}
+	tol := &x.Tolerance
+	loose := false
+	err := d.fields(e.Value, "an expectation", []field{
+		{"file", true, func(n *Node) (err error) { x.File, err = d.path(n, "file"); return }},
+		{"atol", false, func(n *Node) (err error) { loose = true; tol.Abs, err = d.tolerance(n, "atol"); return }},
+		{"rtol", false, func(n *Node) (err error) { loose = true; tol.Rel, err = d.tolerance(n, "rtol"); return }},
+		{"ulp", false, func(n *Node) error {
+			v, err := d.integer(n, "ulp", 0, math.MaxInt64)
+			tol.ULP, tol.ByULP = uint64(v), true
+			return err
+		}},
+	})
+	if err == nil && loose && tol.ByULP {
+		err = d.errorf(e.Value, "ulp excludes atol and rtol")
+	}
+	return x, err
+}
+
+func (d *decoder) tolerance(n *Node, what string) (float64, error) {
+	v, err := d.float(n, what)
+	if err == nil && v < 0 {
+		err = d.errorf(n, "%s is %s; it cannot be negative", what, n.Text)
+	}
+	return v, err
+}
+
+func (d *decoder) accepts(n *Node) ([]Accept, error) {
+	if n.Kind != SeqNode {
+		return nil, d.errorf(n, "accept is a list, not %s", n.Kind)
+	}
+	var list []Accept
+	for _, item := range n.Items {
+		a, err := d.accept(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+func (d *decoder) accept(n *Node) (Accept, error) {
+	a := Accept{Pos: d.pos(n)}
+	err := d.fields(n, "an accepted finding", []field{
+		{"finding", true, func(n *Node) (err error) { a.Finding, err = d.str(n, "finding"); return }},
+		{"at", true, func(n *Node) (err error) { a.At, err = d.str(n, "at"); return }},
+		{"reason", true, func(n *Node) (err error) {
+			a.Reason, err = d.str(n, "reason")
+			if err == nil && strings.TrimSpace(a.Reason) == "" {
+				err = d.errorf(n, "reason is empty")
+			}
+			return
+		}},
+	})
+	return a, err
+}
+
+// Validate checks what no single key can: that names are known and that
+// numbers fit together. Parse and FromFlags call it; a program that builds or
+// changes a File itself should too.
+func (f *File) Validate() error {
+	buffers := make(map[string]*Buffer)
+	for i := range f.Buffers {
+		b := &f.Buffers[i]
+		if first := buffers[b.Name]; first != nil {
+			return errorf(b.Pos, "buffer %q is already declared at %s", b.Name, first.Pos)
+		}
+		buffers[b.Name] = b
+	}
+	if err := f.checkReferences(buffers); err != nil {
+		return err
+	}
+	for i := range f.Launches {
+		if err := f.Launches[i].validate(); err != nil {
+			return err
+		}
+	}
+	return f.checkExpect(buffers)
+}
+
+func (f *File) checkReferences(buffers map[string]*Buffer) error {
+	check := func(p Pos, name string) error {
+		if b := buffers[name]; b != nil {
+			return nil
+		}
+		return errorf(p, "no buffer is called %s%s", quote(name), f.hint(name))
+	}
+	for i := range f.Buffers {
+		for _, v := range f.Buffers[i].Values {
+			if err := eachReference(v, check); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range f.Launches {
+		for _, a := range f.Launches[i].Args {
+			if err := a.eachReference(check); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range f.Expect {
+		if err := check(x.Pos, x.Buffer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hint suggests a buffer's name, or lists them.
+func (f *File) hint(name string) string {
+	var names []string
+	for _, b := range f.Buffers {
+		names = append(names, b.Name)
+	}
+	if s := suggest(name, names); s != "" || len(names) == 0 {
+		return s
+	}
+	if len(names) > 8 {
+		names = append(names[:8], "…")
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+func (l *Launch) validate() error {
+	if l.PTX == "" {
+		return errorf(l.Pos, "a launch needs the key \"ptx\"")
+	}
+	if l.Grid[0] == 0 || l.Block[0] == 0 {
+		return errorf(l.Pos, "a launch needs grid and block")
+	}
+	if l.Cluster == [3]uint32{} {
+		return nil
+	}
+	for i := range l.Grid {
+		if l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0 {
+			return errorf(l.clusterPos, "grid is %d in %c, no multiple of the cluster's %d", l.Grid[i], "xyz"[i], l.Cluster[i])
+		}
+	}
+	return nil
+}
+
+func (f *File) checkExpect(buffers map[string]*Buffer) error {
+	seen := make(map[string]bool)
+	for _, x := range f.Expect {
+		b := buffers[x.Buffer]
+		tol := x.Tolerance
+		switch {
+		case seen[x.Buffer]:
+			return errorf(x.Pos, "buffer %q is expected twice", x.Buffer)
+		case b.Type == TensorMapType:
+			return errorf(x.Pos, "buffer %q holds tensor maps, which cannot be compared", x.Buffer)
+		case tol.ByULP && !b.Type.IsFloat():
+			return errorf(x.Pos, "ulp needs floating point; buffer %q is %s", x.Buffer, b.Type)
+		case tol.ByULP && (tol.Abs != 0 || tol.Rel != 0):
+			return errorf(x.Pos, "ulp excludes atol and rtol")
+		}
+		seen[x.Buffer] = true
+	}
+	return nil
+}
+
+// Buffer finds a buffer by name; nil if there is none.
+func (f *File) Buffer(name string) *Buffer {
+	for i := range f.Buffers {
+		if f.Buffers[i].Name == name {
+			return &f.Buffers[i]
+		}
+	}
+	return nil
+}
+
+// openRegular opens a file to read. Devices and pipes are refused: they can
+// block, or never end.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: name, Err: errNotRegular}
+	}
+	return os.Open(name)
+}
+
+// cause is an I/O error without the operation and path, which the message
+// around it names already.
+func cause(err error) string {
+	if p, ok := err.(*os.PathError); ok {
+		err = p.Err
+	}
+	return string(bytes.TrimSpace([]byte(err.Error())))
+}

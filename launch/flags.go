@@ -1,0 +1,383 @@
+package launch
+
+import (
+	"strings"
+)
+
+// Flags are the keys of a launch file as a command line gives them, so that a
+// bare .ptx can be run without a file, or a file's keys replaced. An empty
+// string or list leaves the key alone. Paths are relative to the working
+// directory.
+//
+// Short forms:
+//
+//	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168
+//	--buffer in=f32[16384]:iota          also zeros, ones, nan, uninitialized,
+//	                                     mod=97, random=SEED,LOW,HIGH, file=a.npy
+//	--arg in   --arg out+256   --arg s32:64   --arg null   --arg bytes:param.bin
+//	--expect out=out.npy                 then ,atol=1e-3,rtol=1e-2 or ,ulp=2
+//	--accept 'proxy-war@gemm.cu:118=reason'
+//
+// Every form of a launch file that has no short one is written as JSON:
+//
+//	--buffer 'ptrs={"type": "u64", "values": [{"ptr": "in"}]}'
+//	--arg '{"tensormap": {"of": "in", "box": [128]}}'
+//	--expect 'out={"file": "out.npy", "ulp": 2}'
+//	--accept '{"finding": "proxy-war", "at": "gemm.cu:118", "reason": "…"}'
+type Flags struct {
+	PTX, Kernel          string
+	Grid, Block, Cluster string
+	Shared, Registers    string
+	Buffers              []string // added, or replacing one of that name
+	Args                 []string // replacing all
+	Expect               []string // added, or replacing that buffer's
+	Accept               []string // added
+}
+
+// FromFlags makes a File of flags alone.
+func FromFlags(fl Flags) (*File, error) {
+	f := &File{Version: 1, Launches: []Launch{{}}}
+	if err := fl.Apply(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Apply sets in f what the flags state, and validates the result. f is to be
+// thrown away if it fails.
+func (fl Flags) Apply(f *File) error {
+	l := &f.Launches[0]
+	if fl.PTX != "" {
+		l.PTX = fl.PTX
+	}
+	if fl.Kernel != "" {
+		l.Kernel = fl.Kernel
+	}
+	if err := fl.applyShape(l); err != nil {
+		return err
+	}
+	if err := fl.applyLists(f, l); err != nil {
+		return err
+	}
+	if l.Grid[0] == 0 || l.Block[0] == 0 {
+		return &Error{Msg: "a launch without a file needs --grid and --block"}
+	}
+	return f.Validate()
+}
+
+func (fl Flags) applyShape(l *Launch) error {
+	for _, dim := range []struct {
+		flag, text string
+		parse      func(*decoder, *Node) ([3]uint32, error)
+		to         *[3]uint32
+		pos        *Pos
+	}{
+		{"--grid", fl.Grid, (*decoder).grid, &l.Grid, &l.gridPos},
+		{"--block", fl.Block, (*decoder).block, &l.Block, &l.blockPos},
+		{"--cluster", fl.Cluster, (*decoder).cluster, &l.Cluster, &l.clusterPos},
+	} {
+		if dim.text == "" {
+			continue
+		}
+		d, n := flagDim(dim.flag, dim.text)
+		var err error
+		if *dim.to, err = dim.parse(d, n); err != nil {
+			return err
+		}
+		*dim.pos = n.Pos
+	}
+	for _, num := range []struct {
+		flag, text string
+		lo, hi     int64
+		to         *uint32
+	}{
+		{"--shared", fl.Shared, 0, MaxShared, &l.Shared},
+		{"--registers", fl.Registers, 1, MaxRegisters, &l.Registers},
+	} {
+		if num.text == "" {
+			continue
+		}
+		d := flagDecoder(num.flag, num.text)
+		v, err := d.uint32(d.node(IntNode, num.text), num.flag[2:], num.lo, num.hi)
+		if err != nil {
+			return err
+		}
+		*num.to = v
+	}
+	return nil
+}
+
+func (fl Flags) applyLists(f *File, l *Launch) error {
+	for _, text := range fl.Buffers {
+		b, err := ParseBufferFlag(text)
+		if err != nil {
+			return err
+		}
+		f.Buffers = replace(f.Buffers, b, func(o Buffer) bool { return o.Name == b.Name })
+	}
+	if len(fl.Args) > 0 {
+		l.Args = nil
+	}
+	for _, text := range fl.Args {
+		a, err := ParseArgFlag(text)
+		if err != nil {
+			return err
+		}
+		l.Args = append(l.Args, a)
+	}
+	for _, text := range fl.Expect {
+		x, err := ParseExpectFlag(text)
+		if err != nil {
+			return err
+		}
+		f.Expect = replace(f.Expect, x, func(o Expect) bool { return o.Buffer == x.Buffer })
+	}
+	for _, text := range fl.Accept {
+		a, err := ParseAcceptFlag(text)
+		if err != nil {
+			return err
+		}
+		f.Accept = append(f.Accept, a)
+	}
+	return nil
+}
+
+// replace puts v in the place of the element that is it, or at the end.
+func replace[T any](list []T, v T, is func(T) bool) []T {
+	for i := range list {
+		if is(list[i]) {
+			list[i] = v
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// flagDecoder reports errors as `--flag text: …`.
+func flagDecoder(flag, text string) *decoder {
+	return &decoder{file: flag + " " + shorten(text)}
+}
+
+func shorten(s string) string {
+	const longest = 60
+	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s), "?")
+	if len(s) > longest {
+		return s[:longest] + "…"
+	}
+	return s
+}
+
+func (d *decoder) node(k NodeKind, text string) *Node {
+	return &Node{Kind: k, Pos: Pos{File: d.file}, Text: text}
+}
+
+func (d *decoder) flagError(format string, args ...any) error {
+	return errorf(Pos{File: d.file}, format, args...)
+}
+
+// number guesses how JSON would write the text: a number, or a string.
+func (d *decoder) number(text string) *Node {
+	switch {
+	case text == "" || isHex(text) || isSpecial(text):
+		return d.node(StringNode, text)
+	case strings.Trim(text, "+-0123456789") == "":
+		return d.node(IntNode, text)
+	case strings.Trim(text, "+-.eE0123456789") == "":
+		return d.node(FloatNode, text)
+	}
+	return d.node(StringNode, text)
+}
+
+// json reads a flag, or the part behind the '=', that is written as JSON.
+func (d *decoder) json(text string) (*Node, error) {
+	n, err := parseJSONNode(d.file, []byte(text))
+	if err == nil {
+		err = checkTree(d.file, n)
+	}
+	return n, err
+}
+
+func flagDim(flag, text string) (*decoder, *Node) {
+	d := flagDecoder(flag, text)
+	n := d.node(SeqNode, "")
+	for _, part := range strings.Split(text, "x") {
+		n.Items = append(n.Items, d.number(part))
+	}
+	return d, n
+}
+
+// ParseDim3 reads 4, 4x2 or 4x2x1; what is left out is 1. The name of the flag
+// decides the limits: --grid, --block or --cluster.
+func ParseDim3(flag, text string) ([3]uint32, error) {
+	d, n := flagDim(flag, text)
+	switch flag {
+	case "--block":
+		return d.block(n)
+	case "--cluster":
+		return d.cluster(n)
+	}
+	return d.grid(n)
+}
+
+// ParseBufferFlag reads name=type[shape]:fill or name={JSON}. Without a fill
+// the buffer is uninitialized; without a shape it has the fill file's.
+func ParseBufferFlag(text string) (Buffer, error) {
+	d := flagDecoder("--buffer", text)
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok {
+		return Buffer{}, d.flagError("want name=type[shape]:fill, as in=f32[16384]:iota")
+	}
+	if strings.HasPrefix(rest, "{") {
+		n, err := d.json(rest)
+		if err != nil {
+			return Buffer{}, err
+		}
+		return d.buffer(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+	}
+	head, fill, hasFill := strings.Cut(rest, ":")
+	typ, dims, hasShape := strings.Cut(head, "[")
+	n := d.node(MapNode, "")
+	d.add(n, "type", d.node(StringNode, typ))
+	if hasShape {
+		dims, ok = strings.CutSuffix(dims, "]")
+		if !ok {
+			return Buffer{}, d.flagError("the shape lacks its ']'")
+		}
+		d.add(n, "shape", d.intList(dims))
+	}
+	if hasFill {
+		d.add(n, "fill", d.flagFill(fill))
+	}
+	return d.buffer(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+}
+
+func (d *decoder) add(n *Node, key string, v *Node) {
+	n.Entries = append(n.Entries, Entry{Key: key, Pos: Pos{File: d.file}, Value: v})
+}
+
+// intList reads 4,4 or 4x4.
+func (d *decoder) intList(text string) *Node {
+	n := d.node(SeqNode, "")
+	if text == "" {
+		return n
+	}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' }) {
+		n.Items = append(n.Items, d.number(strings.TrimSpace(part)))
+	}
+	return n
+}
+
+// flagFill builds the node that a launch file would have.
+func (d *decoder) flagFill(text string) *Node {
+	key, arg, ok := strings.Cut(text, "=")
+	if !ok {
+		return d.node(StringNode, text)
+	}
+	v := d.node(StringNode, arg)
+	switch key {
+	case "mod":
+		v = d.number(arg)
+	case "random":
+		v = d.node(MapNode, "")
+		for i, part := range strings.SplitN(arg, ",", 3) {
+			d.add(v, []string{"seed", "low", "high"}[i], d.number(part))
+		}
+	}
+	n := d.node(MapNode, "")
+	d.add(n, key, v)
+	return n
+}
+
+// ParseArgFlag reads name, name+offset, type:value, bytes:path, null or JSON.
+func ParseArgFlag(text string) (Arg, error) {
+	d := flagDecoder("--arg", text)
+	n, err := d.flagArg(text)
+	if err != nil {
+		return Arg{}, err
+	}
+	return d.topArg(n)
+}
+
+func (d *decoder) flagArg(text string) (*Node, error) {
+	if strings.HasPrefix(text, "{") {
+		return d.json(text)
+	}
+	if text == "null" {
+		return d.node(NullNode, ""), nil
+	}
+	n := d.node(MapNode, "")
+	if typ, value, ok := strings.Cut(text, ":"); ok {
+		d.add(n, typ, d.number(value))
+		return n, nil
+	}
+	name, offset, ok := strings.Cut(text, "+")
+	if !validName(name) {
+		return nil, d.flagError("want a buffer's name, name+offset, type:value or null, as s32:64")
+	}
+	d.add(n, "ptr", d.node(StringNode, name))
+	if ok {
+		d.add(n, "offset", d.node(IntNode, offset))
+	}
+	return n, nil
+}
+
+// ParseExpectFlag reads name=file[,atol=x][,rtol=x][,ulp=n] or name={JSON}.
+func ParseExpectFlag(text string) (Expect, error) {
+	d := flagDecoder("--expect", text)
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok || name == "" || rest == "" {
+		return Expect{}, d.flagError("want name=file, as out=out.npy")
+	}
+	n := d.node(MapNode, "")
+	if strings.HasPrefix(rest, "{") {
+		var err error
+		if n, err = d.json(rest); err != nil {
+			return Expect{}, err
+		}
+	} else {
+		d.flagTolerance(n, rest)
+	}
+	return d.expect(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+}
+
+// flagTolerance takes tolerances off the end, so that a comma in the path of
+// the file does no harm.
+func (d *decoder) flagTolerance(n *Node, rest string) {
+	for {
+		i := strings.LastIndexByte(rest, ',')
+		key, value, ok := strings.Cut(rest[i+1:], "=")
+		if i < 0 || !ok || key != "atol" && key != "rtol" && key != "ulp" {
+			break
+		}
+		d.add(n, key, d.number(value))
+		rest = rest[:i]
+	}
+	d.add(n, "file", d.node(StringNode, rest))
+}
+
+// ParseAcceptFlag reads finding@place=reason or JSON.
+func ParseAcceptFlag(text string) (Accept, error) {
+	d := flagDecoder("--accept", text)
+	if strings.HasPrefix(text, "{") {
+		n, err := d.json(text)
+		if err != nil {
+			return Accept{}, err
+		}
+		return d.accept(n)
+	}
+	head, reason, ok := strings.Cut(text, "=")
+	finding, place, ok2 := strings.Cut(head, "@")
+	if !ok || !ok2 {
+		return Accept{}, d.flagError("want finding@place=reason, as proxy-war@gemm.cu:118=…")
+	}
+	n := d.node(MapNode, "")
+	d.add(n, "finding", d.node(StringNode, finding))
+	d.add(n, "at", d.node(StringNode, place))
+	d.add(n, "reason", d.node(StringNode, reason))
+	return d.accept(n)
+}

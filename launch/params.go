@@ -1,0 +1,203 @@
+package launch
+
+import (
+	"fmt"
+	"io"
+)
+
+// A Param is a parameter of a kernel, as its .entry declares it.
+type Param struct {
+	Name  string
+	Size  int  // bytes
+	Align int  // a power of two
+	Type  Type // of a scalar; 0 for an array of bytes (.b8 name[n])
+}
+
+// String describes the parameter in an error.
+func (p Param) String() string {
+	if p.Type != 0 {
+		return fmt.Sprintf(".%s %s", p.Type, p.Name)
+	}
+	return fmt.Sprintf(".b8 %s[%d]", p.Name, p.Size)
+}
+
+// A ParamBlock is the parameters of one launch as the kernel sees them.
+type ParamBlock struct {
+	Bytes   []byte
+	Offsets []int       // of each parameter, in order
+	Maps    []PlacedMap // tensor maps whose bytes are still zero
+}
+
+// EncodeParams turns a launch's arguments into parameter bytes. Parameters lie
+// in order, each at its alignment. An argument must have its parameter's exact
+// size and kind: an address needs eight bytes that are not floating point, a
+// scalar of floating point does not fit an integer of its size (nor the
+// reverse; bit types, and 16 and 8 bit floats in integers, do).
+func (l *Layout) EncodeParams(launch *Launch, params []Param) (*ParamBlock, error) {
+	b := &ParamBlock{}
+	end := 0
+	for _, p := range params {
+		if p.Size < 0 || p.Align < 1 || p.Align&(p.Align-1) != 0 {
+			panic(fmt.Sprintf("BUG: parameter %s of %d bytes, align %d", p.Name, p.Size, p.Align))
+		}
+		if p.Align > MaxParams || p.Size > MaxParams || end > MaxParams-p.Size-p.Align {
+			return nil, errorf(launch.Pos, "parameter %s ends past %d bytes, the most that a kernel can have", p.Name, MaxParams)
+		}
+		off := (end + p.Align - 1) &^ (p.Align - 1)
+		b.Offsets = append(b.Offsets, off)
+		end = off + p.Size
+	}
+	b.Bytes = make([]byte, end)
+	if err := checkArgCount(launch, params); err != nil {
+		return nil, err
+	}
+	for i, p := range params {
+		if err := l.encodeArg(b, b.Offsets[i], launch.Args[i], p, i); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func checkArgCount(launch *Launch, params []Param) error {
+	n := len(launch.Args)
+	switch {
+	case n < len(params):
+		return errorf(launch.Pos, "argument %d is missing: the kernel has %d parameters, and %d has the type %s", n+1, len(params), n+1, params[n])
+	case n > len(params):
+		return errorf(launch.Args[len(params)].Pos, "too many arguments: %d for %d parameters", n, len(params))
+	}
+	return nil
+}
+
+func (l *Layout) encodeArg(b *ParamBlock, off int, a Arg, p Param, index int) error {
+	if !a.suits(p) {
+		return errorf(a.Pos, "argument %d is %s; parameter %s cannot take it", index+1, a, p)
+	}
+	e := encoder{layout: l, block: b, start: off, off: off, room: p.Size}
+	if err := e.arg(a); err != nil {
+		return err
+	}
+	if got := e.off - off; got != p.Size {
+		hint := ""
+		if a.Kind == ArgStruct && got < p.Size {
+			hint = fmt.Sprintf("; add {pad: %d}", p.Size-got)
+		}
+		return errorf(a.Pos, "argument %d is %s of %d bytes; parameter %s has %d%s", index+1, a, got, p, p.Size, hint)
+	}
+	return nil
+}
+
+// suits checks kinds, not sizes.
+func (a Arg) suits(p Param) bool {
+	switch a.Kind {
+	case ArgPad:
+		return false
+	case ArgPointer, ArgNull:
+		return !p.Type.IsFloat()
+	case ArgTensorMap, ArgStruct:
+		return p.Type == 0
+	case ArgScalar:
+		return scalarSuits(a.Type, p.Type)
+	}
+	return true
+}
+
+func scalarSuits(arg, param Type) bool {
+	isBits := func(t Type) bool { return t == 0 || t.info().class == bitsClass }
+	if isBits(arg) || isBits(param) || arg.IsFloat() == param.IsFloat() {
+		return arg == param || !arg.IsFloat() || !param.IsFloat()
+	}
+	// PTX has no parameters of these types for most of its life: they travel
+	// in integers.
+	return arg.IsFloat() && arg.Size() <= 2
+}
+
+// An encoder writes the parts of one argument.
+type encoder struct {
+	layout *Layout
+	block  *ParamBlock
+	start  int // of the parameter
+	off    int // of the next byte
+	room   int // bytes from start on
+}
+
+// take reserves size bytes, or as many as the parameter has: what does not fit
+// is counted, so that the error can say how long the argument is.
+func (e *encoder) take(size int) []byte {
+	begin := e.off
+	e.off += size
+	if e.off > e.start+e.room {
+		return make([]byte, size)
+	}
+	return e.block.Bytes[begin:e.off]
+}
+
+func (e *encoder) arg(a Arg) error {
+	switch a.Kind {
+	case ArgPointer:
+		addr, err := e.layout.Address(a.Ptr)
+		if err != nil {
+			return err
+		}
+		putBits(e.take(8), 8, addr)
+	case ArgNull:
+		e.take(8)
+	case ArgScalar:
+		putBits(e.take(a.Type.Size()), a.Type.Size(), a.Bits)
+	case ArgTensorMap:
+		return e.tensorMap(a.Map)
+	case ArgPad:
+		e.take(a.Pad)
+	case ArgBytes:
+		return e.raw(a)
+	case ArgStruct:
+		return e.parts(a)
+	}
+	return nil
+}
+
+// parts aligns each part relative to the struct's start.
+func (e *encoder) parts(a Arg) error {
+	for _, part := range a.Parts {
+		align := part.alignment()
+		if over := (e.off - e.start) % align; over != 0 {
+			e.take(align - over)
+		}
+		if err := e.arg(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *encoder) tensorMap(m *TensorMapSpec) error {
+	b := e.layout.Buffer(m.Of)
+	if b == nil {
+		return errorf(m.Pos, "no buffer is called %s", quote(m.Of))
+	}
+	t, err := m.resolve(b)
+	if err != nil {
+		return err
+	}
+	e.block.Maps = append(e.block.Maps, PlacedMap{uint64(e.off), t})
+	e.take(TensorMapType.Size())
+	return nil
+}
+
+func (e *encoder) raw(a Arg) error {
+	f, err := openRegular(a.Path)
+	if err != nil {
+		return &Error{Pos: a.Pos, Msg: a.Path + ": " + cause(err), Err: err}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxParams+1))
+	switch {
+	case err != nil:
+		return &Error{Pos: a.Pos, Msg: a.Path + ": " + cause(err), Err: err}
+	case len(data) > MaxParams:
+		return errorf(a.Pos, "%s: more than the %d bytes that parameters can have", a.Path, MaxParams)
+	}
+	copy(e.take(len(data)), data)
+	return nil
+}

@@ -1,0 +1,300 @@
+package launch
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A TensorMapSpec is a tensor map as a launch file states it (ISA, section
+// 'Tensors'). What is left out is nil or zero and comes from the buffer.
+// All lists are in the order of the shape, outermost first: the reverse of the
+// driver's.
+//
+// The form is checked here: known names, matching ranks, non-negative sizes.
+// What the driver would refuse beyond that is not.
+type TensorMapSpec struct {
+	Pos            Pos
+	Of             string // buffer
+	Offset         int64  // bytes from its base to the tensor's first element
+	Type           ElementType
+	Shape          []int64
+	Strides        []int64 // bytes, of every dimension but the innermost
+	Box            []int64 // nil with Im2col
+	ElementStrides []int64
+	Interleave     Interleave
+	Swizzle        Swizzle
+	L2             L2Promotion
+	Fill           OOBFill
+	Im2col         *Im2col // nil for tiled mode
+}
+
+// Im2col is the bounding box of im2col mode. Lower and Upper have an entry for
+// each spatial dimension: all but the outermost and the innermost.
+type Im2col struct {
+	Lower, Upper []int64
+	Channels     int64 // per pixel
+	Pixels       int64 // per column
+}
+
+// An ElementType is the driver's data type of a tensor map.
+type ElementType uint8
+
+const (
+	ElementDefault ElementType = iota // the buffer's type
+	ElementU8
+	ElementU16
+	ElementU32
+	ElementS32
+	ElementU64
+	ElementS64
+	ElementF16
+	ElementF32
+	ElementF64
+	ElementBF16
+	ElementF32FTZ
+	ElementTF32
+	ElementTF32FTZ
+)
+
+// elementTypes: name, bytes, and the buffer types for which it is the default.
+// The driver has no type for most signed and all bit and fp8 types; copies of
+// those go as unsigned integers.
+var elementTypes = [...]struct {
+	name string
+	size int64
+	of   []Type
+}{
+	ElementDefault: {},
+	ElementU8:      {"u8", 1, []Type{U8, S8, B8, E4M3, E5M2}},
+	ElementU16:     {"u16", 2, []Type{U16, S16, B16}},
+	ElementU32:     {"u32", 4, []Type{U32, B32}},
+	ElementS32:     {"s32", 4, []Type{S32}},
+	ElementU64:     {"u64", 8, []Type{U64, B64}},
+	ElementS64:     {"s64", 8, []Type{S64}},
+	ElementF16:     {"f16", 2, []Type{F16}},
+	ElementF32:     {"f32", 4, []Type{F32}},
+	ElementF64:     {"f64", 8, []Type{F64}},
+	ElementBF16:    {"bf16", 2, []Type{BF16}},
+	ElementF32FTZ:  {"f32.ftz", 4, nil},
+	ElementTF32:    {"tf32", 4, nil},
+	ElementTF32FTZ: {"tf32.ftz", 4, nil},
+}
+
+// String returns the name, as a launch file writes it.
+func (e ElementType) String() string { return elementTypes[e].name }
+
+// Size returns the bytes of one element; 0 for ElementDefault.
+func (e ElementType) Size() int64 { return elementTypes[e].size }
+
+func defaultElement(t Type) ElementType {
+	for e, info := range elementTypes {
+		for _, of := range info.of {
+			if of == t {
+				return ElementType(e)
+			}
+		}
+	}
+	return ElementDefault
+}
+
+// Interleave, Swizzle, L2Promotion and OOBFill are the driver's enumerations,
+// with its values.
+type (
+	Interleave  uint8
+	Swizzle     uint8
+	L2Promotion uint8
+	OOBFill     uint8
+)
+
+const (
+	InterleaveNone Interleave = iota
+	Interleave16B
+	Interleave32B
+)
+
+const (
+	SwizzleNone Swizzle = iota
+	Swizzle32B
+	Swizzle64B
+	Swizzle128B
+)
+
+const (
+	L2None L2Promotion = iota
+	L2Bytes64
+	L2Bytes128
+	L2Bytes256
+)
+
+const (
+	FillOOBZeros OOBFill = iota
+	FillOOBNaN
+)
+
+var (
+	interleaveNames = []string{"none", "16B", "32B"}
+	swizzleNames    = []string{"none", "32B", "64B", "128B"}
+	l2Names         = []string{"none", "64B", "128B", "256B"}
+	oobFillNames    = []string{"zeros", "nan"}
+)
+
+// MaxTensorRank is the most dimensions that a tensor map has.
+const MaxTensorRank = 5
+
+func (d *decoder) tensorMap(n *Node) (*TensorMapSpec, error) {
+	m := &TensorMapSpec{Pos: d.pos(n)}
+	sizes := func(to *[]int64, what string) func(*Node) error {
+		return func(n *Node) (err error) {
+			*to, err = d.integers(n, what, 0, math.MaxInt64, MaxTensorRank)
+			if err == nil && len(*to) == 0 && what != "strides" {
+				err = d.errorf(n, "%s is empty", what)
+			}
+			return
+		}
+	}
+	err := d.fields(n, "a tensor map", []field{
+		{"of", true, func(n *Node) (err error) { m.Of, err = d.str(n, "of"); return }},
+		{"box", false, sizes(&m.Box, "box")},
+		{"type", false, func(n *Node) (err error) { m.Type, err = d.elementType(n); return }},
+		{"shape", false, sizes(&m.Shape, "shape")},
+		{"strides", false, sizes(&m.Strides, "strides")},
+		{"offset", false, func(n *Node) (err error) { m.Offset, err = d.integer(n, "offset", 0, math.MaxInt64); return }},
+		{"element_strides", false, sizes(&m.ElementStrides, "element_strides")},
+		{"interleave", false, word(d, &m.Interleave, "interleave", interleaveNames)},
+		{"swizzle", false, word(d, &m.Swizzle, "swizzle", swizzleNames)},
+		{"fill", false, word(d, &m.Fill, "fill", oobFillNames)},
+		{"l2", false, word(d, &m.L2, "l2", l2Names)},
+		{"im2col", false, func(n *Node) (err error) { m.Im2col, err = d.im2col(n); return }},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Box == nil && m.Im2col == nil:
+		return nil, d.errorf(n, "a tensor map needs the key \"box\" (or \"im2col\")")
+	case m.Box != nil && m.Im2col != nil:
+		return nil, d.errorf(n, "box and im2col exclude each other")
+	}
+	return m, nil
+}
+
+func word[E ~uint8](d *decoder, to *E, what string, names []string) func(*Node) error {
+	return func(n *Node) error {
+		i, err := d.choice(n, what, names)
+		*to = E(i)
+		return err
+	}
+}
+
+func (d *decoder) elementType(n *Node) (ElementType, error) {
+	if n.Kind == StringNode {
+		if t, ok := ParseType(n.Text); ok && t != TensorMapType {
+			return defaultElement(t), nil
+		}
+	}
+	var names []string
+	for _, info := range elementTypes[1:] {
+		names = append(names, info.name)
+	}
+	i, err := d.choice(n, "type", names)
+	return ElementType(i + 1), err
+}
+
+func (d *decoder) im2col(n *Node) (*Im2col, error) {
+	c := &Im2col{}
+	const spatial = MaxTensorRank - 2
+	err := d.fields(n, "im2col", []field{
+		{"lower", true, func(n *Node) (err error) {
+			c.Lower, err = d.integers(n, "lower", math.MinInt32, math.MaxInt32, spatial)
+			return
+		}},
+		{"upper", true, func(n *Node) (err error) {
+			c.Upper, err = d.integers(n, "upper", math.MinInt32, math.MaxInt32, spatial)
+			return
+		}},
+		{"channels", true, func(n *Node) (err error) { c.Channels, err = d.integer(n, "channels", 0, math.MaxUint32); return }},
+		{"pixels", true, func(n *Node) (err error) { c.Pixels, err = d.integer(n, "pixels", 0, math.MaxUint32); return }},
+	})
+	return c, err
+}
+
+// A TensorMap is a spec with every default filled in.
+type TensorMap struct {
+	Spec           *TensorMapSpec // for the enumerations, Box, Im2col and Pos
+	Address        uint64
+	Type           ElementType
+	Shape          []int64 // outermost first, as all lists
+	Strides        []int64 // bytes; one fewer than Shape
+	ElementStrides []int64
+}
+
+// resolve fills in what the spec leaves to its buffer, and checks that the
+// lists are about tensors of one rank.
+func (m *TensorMapSpec) resolve(b *PlacedBuffer) (TensorMap, error) {
+	t := TensorMap{Spec: m, Address: b.Base + uint64(m.Offset), Type: m.Type, Shape: m.Shape, Strides: m.Strides, ElementStrides: m.ElementStrides}
+	if uint64(m.Offset) > b.Size {
+		return t, errorf(m.Pos, "offset %d lies outside buffer %q of %d bytes", m.Offset, b.Name, b.Size)
+	}
+	if t.Type == ElementDefault {
+		t.Type = defaultElement(b.Type)
+	}
+	if t.Type == ElementDefault {
+		return t, errorf(m.Pos, "a map of buffer %q, whose type is %s, needs the key \"type\"", b.Name, b.Type)
+	}
+	if t.Shape == nil {
+		t.Shape = b.Shape
+	}
+	if t.ElementStrides == nil {
+		for range t.Shape {
+			t.ElementStrides = append(t.ElementStrides, 1)
+		}
+	}
+	if err := m.packStrides(&t); err != nil {
+		return t, err
+	}
+	return t, m.checkRanks(&t)
+}
+
+// packStrides gives a map without strides those of a packed array.
+func (m *TensorMapSpec) packStrides(t *TensorMap) error {
+	rank := len(t.Shape)
+	if m.Strides != nil || rank == 0 {
+		return nil
+	}
+	t.Strides = make([]int64, rank-1)
+	stride := uint64(t.Type.Size())
+	for i := rank - 1; i > 0; i-- {
+		hi, lo := bits.Mul64(stride, uint64(t.Shape[i]))
+		if hi != 0 || lo > math.MaxInt64 {
+			return errorf(m.Pos, "shape %s has a stride of more than 2^63 bytes", formatShape(t.Shape))
+		}
+		stride = lo
+		t.Strides[i-1] = int64(lo)
+	}
+	return nil
+}
+
+func (m *TensorMapSpec) checkRanks(t *TensorMap) error {
+	rank := len(t.Shape)
+	if rank < 1 || rank > MaxTensorRank {
+		return errorf(m.Pos, "a tensor of shape %s has %d dimensions; a map has 1 to %d", formatShape(t.Shape), rank, MaxTensorRank)
+	}
+	if m.Im2col != nil && rank < 3 {
+		return errorf(m.Pos, "im2col needs 3 to %d dimensions; the tensor has %d", MaxTensorRank, rank)
+	}
+	type list struct {
+		name      string
+		got, want int
+	}
+	lists := []list{{"element_strides", len(t.ElementStrides), rank}, {"strides", len(t.Strides), rank - 1}}
+	if c := m.Im2col; c != nil {
+		lists = append(lists, list{"lower", len(c.Lower), rank - 2}, list{"upper", len(c.Upper), rank - 2})
+	} else {
+		lists = append(lists, list{"box", len(m.Box), rank})
+	}
+	for _, l := range lists {
+		if l.got != l.want {
+			return errorf(m.Pos, "%s has %d entries; for shape %s it needs %d", l.name, l.got, formatShape(t.Shape), l.want)
+		}
+	}
+	return nil
+}
