@@ -22,8 +22,8 @@
 //
 // # What is modelled, and how it is known
 //
-// The rules were read off some 4,200 sequences run on an H200 (testdata/h200 has the program and its
-// answers, 287 faults located at their operation among them; the tests replay them all):
+// The rules were read off some 4,100 sequences run on an H200 (testdata/h200 has the program and its
+// answers, 286 faults located at their operation among them; the tests replay them all):
 //
 //   - An operation faults on a poisoned word; on a byte count of 2^20 or more, even where the sum
 //     would fit; on a tx-count that would leave -(2^20-1)..2^20 (one more than the ISA allows at the

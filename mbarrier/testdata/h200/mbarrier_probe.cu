@@ -206,7 +206,7 @@ static int predict(const std::vector<Step> &s) {
     int64_t tx = w >> 21 & F21, c = op == EXPECT || op == COMPLETE ? 0 : etx ? 1 : a, pend = (L - (w >> 43 & F20)) % L;
     if (tx >= L) tx -= 2 * L;
     if (etx || op == COMPLETE) { if (a >= (uint64_t)L) return i + 1; tx += etx ? -(int64_t)a : (int64_t)a; if (tx < -L || tx >= L) return i + 1; }
-    if (c > pend) return i + 1;
+    if (c > pend || (drop && c > (int64_t)((L - (w >> 1 & F20)) % L)) || w >> 42 & 1) return i + 1;
     uint64_t pf = ((w >> 43) + c) & F20, ef = ((w >> 1) + (drop ? c : 0)) & F20, ph = w >> 63;
     if (!pf && !tx) { ph ^= 1; pf = ef; }
     w = ph << 63 | pf << 43 | (tx & F21) << 21 | ef << 1 | (w & (1ull << 42 | 1));
@@ -215,7 +215,7 @@ static int predict(const std::vector<Step> &s) {
 }
 static void sortJobs() {
   for (auto &j : jobs) {
-    j.predicted = predict(j.s); bool odd = j.s[0].op == ST && j.s[0].a & (1ull << 42 | 1);
+    j.predicted = predict(j.s); bool odd = j.s[0].op == ST;
     j.order = j.predicted ? 1000 + (int)below(1 << 20) : odd ? 3 : j.cp ? 2 : 1;
   }
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job &a, const Job &b) { return a.order < b.order; });
