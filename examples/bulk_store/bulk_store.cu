@@ -1,0 +1,29 @@
+// Bulk stores from a double buffer: while the copy engine still reads one half,
+// the CTA fills the other. A half is refilled only when the store that read it
+// two tiles ago has finished reading (wait_group.read 1); every writer fences
+// its ordinary stores for the asynchronous proxy before the CTA barrier.
+#include <cstdint>
+#include <cuda/ptx>
+
+namespace ptx = cuda::ptx;
+
+constexpr int threads = 128;
+
+extern "C" __global__ __launch_bounds__(threads) void bulk_store(const float *in, float *out, int tiles) {
+  __shared__ alignas(128) float buf[2][threads];
+
+  const int t = threadIdx.x;
+  for (int k = 0; k < tiles; k++) {
+    const int at = (blockIdx.x * tiles + k) * threads;
+    if (t == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<1>{});
+    __syncthreads();
+    buf[k & 1][t] = in[at + t] * 2 + 1;
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (t == 0) {
+      ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + at, buf[k & 1], sizeof(buf[0]));
+      ptx::cp_async_bulk_commit_group();
+    }
+  }
+  if (t == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+}

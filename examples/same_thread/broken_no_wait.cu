@@ -1,0 +1,29 @@
+// BROKEN on purpose. Thread 0 arrives but never waits: the CTA barrier alone does
+// not bring the copied bytes. Compare same_thread.cu.
+#include <cstdint>
+#include <cuda/ptx>
+
+namespace ptx = cuda::ptx;
+
+constexpr int threads = 128;
+
+extern "C" __global__ __launch_bounds__(threads) void same_thread(const float *in, float *out, int tiles) {
+  __shared__ alignas(128) float buf[threads];
+  __shared__ uint64_t bar;
+
+  const int t = threadIdx.x;
+  if (t == 0) ptx::mbarrier_init(&bar, 1);
+  __syncthreads();
+
+  for (int k = 0; k < tiles; k++) {
+    const int at = (blockIdx.x * tiles + k) * threads;
+    if (t == 0) {
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, buf, in + at, sizeof(buf), &bar);
+      ptx::mbarrier_arrive_expect_tx(
+          ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof(buf));
+    }
+    __syncthreads();
+    out[at + t] = buf[threads - 1 - t] * 2;
+    __syncthreads();
+  }
+}
