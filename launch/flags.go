@@ -312,7 +312,11 @@ func (d *decoder) flagArg(text string) (*Node, error) {
 	}
 	n := d.node(MapNode, "")
 	if typ, value, ok := strings.Cut(text, ":"); ok {
-		d.add(n, typ, d.number(value))
+		v := d.number(value)
+		if typ == "bytes" {
+			v = d.node(StringNode, value)
+		}
+		d.add(n, typ, v)
 		return n, nil
 	}
 	name, offset, ok := strings.Cut(text, "+")
