@@ -110,6 +110,46 @@ func TestFmaRNAtTies(t *testing.T) {
 	}
 }
 
+// A product a hair off half the least subnormal, added to a subnormal: the f64
+// sum is a tie that the exact sum is not.
+func TestFmaRNAtSubnormalTies(t *testing.T) {
+	g := newSource(98)
+	for range 20000 {
+		k := uint(18 + g.IntN(5))
+		e := uint64(127 - 75)
+		a := e<<23 | 1<<(23-k) // (1+2^-k)·2^-75
+		b := e<<23 - 1<<(24-k) // (1-2^-k)·2^-75
+		c := g.Uint64N(1<<23-1<<14) + 1<<14 | g.Uint64()<<31&(1<<31)
+		a |= g.Uint64() << 31 & (1 << 31)
+		for _, r := range directed {
+			p := mulReal(toReal(F32, a), toReal(F32, b))
+			got := FmaF32(r, 0, uint32(a), uint32(b), uint32(c))
+			if want := addReal(p, toReal(F32, c), r).code(F32, r, false); uint64(got) != want {
+				t.Fatalf("fma(%#x, %#x, %#x) mode %d = %#x, want %#x", a, b, c, r, got, want)
+			}
+		}
+	}
+}
+
+// Every product of two bf16 significands at every exponent where an f32 product
+// may be subnormal: a first rounding to f32 does no harm.
+func TestMulBF16Subnormal(t *testing.T) {
+	for a := uint16(1); a < 0x100; a++ {
+		for b := uint16(0x80); b < 0x100; b++ {
+			for e := range uint16(40) {
+				y := b&0x7f | (e+80)<<7
+				x := a&0x7f | a>>7*(30<<7)
+				p := mulExact(x, y)
+				if got, want := MulBF16(0, x, y), bf16RN(odd32(p)); got != want {
+					t.Fatalf("%#x*%#x = %#x, want %#x", x, y, got, want)
+				}
+			}
+		}
+	}
+}
+
+func mulExact(x, y uint16) float64 { return float64(bf16Float(x)) * float64(bf16Float(y)) }
+
 const (
 	inf32, ninf32 = 0x7f800000, 0xff800000
 	one32, neg32  = 0x3f800000, 0x80000000 // 1 and -0

@@ -9,10 +9,13 @@ import (
 var floats = []Type{F16, BF16, F32, F64}
 var integers = []Type{U8, U16, U32, U64, S8, S16, S32, S64}
 
-// integer draws a value of an integer type: small, near an end, or any.
+// integer draws a value of an integer type: small, near an end, with a gap of
+// zeros between a few high bits and a few low ones, or any.
 func (g source) integer(t Type) uint64 {
 	lo, hi := limits(t)
-	switch g.IntN(4) {
+	switch g.IntN(5) {
+	case 3:
+		return extend(t, g.Uint64()&^(1<<(t.Bits()-1-g.UintN(min(t.Bits(), 30)))-1)+g.Uint64N(9)-4)
 	case 0:
 		return extend(t, hi-g.Uint64N(3))
 	case 1:

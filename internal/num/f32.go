@@ -133,22 +133,15 @@ func FmaF32(r Rounding, m Mod, a, b, c uint32) uint32 {
 	return m.out32(sum32(r, p, float64(f32(c))))
 }
 
-// DivF32 is div.rnd{.ftz}.f32.
+// DivF32 is div.rnd{.ftz}.f32. An inexact quotient of 24-bit numbers differs
+// from every 25-bit number by more than an f64 rounding can bridge, so the f64
+// quotient may be rounded again in any mode. The same holds of square roots.
 func DivF32(r Rounding, m Mod, a, b uint32) uint32 {
 	a, b = m.in32(a), m.in32(b)
 	if r == RN {
 		return m.out32(DivRN(a, b))
 	}
-	x, y := float64(f32(a)), float64(f32(b))
-	q := x / y
-	if q != 0 && !math.IsInf(q, 0) { // a NaN passes through odd64
-		e := math.FMA(-q, y, x) // exact remainder
-		if math.Signbit(y) {
-			e = -e
-		}
-		q = odd64(q, e)
-	}
-	return m.out32(f64to32(q, r))
+	return m.out32(f64to32(float64(f32(a))/float64(f32(b)), r))
 }
 
 // RcpF32 is rcp.rnd{.ftz}.f32.
@@ -157,12 +150,7 @@ func RcpF32(r Rounding, m Mod, a uint32) uint32 { return DivF32(r, m, 0x3f800000
 // SqrtF32 is sqrt.rnd{.ftz}.f32.
 func SqrtF32(r Rounding, m Mod, a uint32) uint32 {
 	a = m.in32(a)
-	x := float64(f32(a))
-	q := math.Sqrt(x)
-	if q > 0 && !math.IsInf(q, 0) {
-		q = odd64(q, math.FMA(-q, q, x))
-	}
-	return m.out32(f64to32(q, r))
+	return m.out32(f64to32(math.Sqrt(float64(f32(a))), r))
 }
 
 // NegF32 is neg{.ftz}.f32.

@@ -67,10 +67,12 @@ func MulF16(m Mod, a, b uint16) uint16 {
 	return m.out16(f16RN(math.Float32bits(p)))
 }
 
-// FmaF16 is fma.rn{.ftz}{.sat}{.relu}.f16.
+// FmaF16 is fma.rn{.ftz}{.sat}{.relu}.f16. The f64 sum can be inexact only when
+// c is so far above the product that the result is c, or the reverse, which
+// overflows; but a single f32 rounding of it would not do.
 func FmaF16(m Mod, a, b, c uint16) uint16 {
 	p := f16Float(m.in16(a)) * f16Float(m.in16(b)) // exact
-	s := sumOdd(float64(p), float64(f16Float(m.in16(c))))
+	s := float64(p) + float64(f16Float(m.in16(c)))
 	return m.out16(f16RN(odd32(s)))
 }
 
@@ -131,11 +133,12 @@ func AddBF16(m Mod, a, b uint16) uint16 {
 // SubBF16 is sub.rn.bf16.
 func SubBF16(m Mod, a, b uint16) uint16 { return AddBF16(m, a, b^0x8000) }
 
-// MulBF16 is mul.rn.bf16. The f32 product can be subnormal and inexact, so it
-// is rounded to odd.
+// MulBF16 is mul.rn.bf16. The 16-bit product is exact in f32 but where it is a
+// small subnormal, and there f32's rounding cannot reach a tie of bf16: that
+// would take a product of sixteen ones, which has the prime factor 257.
 func MulBF16(m Mod, a, b uint16) uint16 {
-	p := float64(bf16Float(a)) * float64(bf16Float(b))
-	return m.outBF16(bf16RN(odd32(p)))
+	p := bf16Float(a) * bf16Float(b)
+	return m.outBF16(bf16RN(math.Float32bits(p)))
 }
 
 // FmaBF16 is fma.rn{.relu}.bf16.
