@@ -267,6 +267,18 @@ func TestHalfQualifiers(t *testing.T) {
 	if got := FmaF16x2(0, 0x3c004000, 0x40004000, 0x3c003c00); got != 0x42004500 {
 		t.Errorf("fma.f16x2 = %#x", got)
 	}
+	for i, c := range []struct{ got, want uint32 }{
+		{AddI16x2(0xffff0001, 0x00010002), 0x00000003},
+		{MinU16x2(0xffff0001, 0x00018000), 0x00010001}, {MaxU16x2(0xffff0001, 0x00018000), 0xffff8000},
+		{MinS16x2(0, 0xffff0001, 0x00018000), 0xffff8000}, {MaxS16x2(0, 0xffff0001, 0x00018000), 0x00010001},
+		{MinS16x2(Relu, 0xffff0003, 0x00010002), 0x00000002}, {MaxS16x2(Relu, 0xfffffff0, 0xfffe0002), 0x00000002},
+		{MinS32(0, 0xffffffff, 1), 0xffffffff}, {MinS32(Relu, 0xffffffff, 1), 0}, {MaxS32(Relu, 0xffffffff, 1), 1},
+		{uint32(FmaOOBF16(0, OOBNaNF16, 0x3c00, 0x3c00)), 0}, {uint32(FmaOOBF16(0, 0x7e00, 0x3c00, 0x3c00)), uint32(NaN16)},
+	} {
+		if c.got != c.want {
+			t.Errorf("case %d = %#x, want %#x", i, c.got, c.want)
+		}
+	}
 	if got := SubBF16x2(0, 0x3f804000, 0x3f803f80); got != 0x00003f80 {
 		t.Errorf("sub.bf16x2 = %#x", got)
 	}

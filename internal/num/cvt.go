@@ -140,6 +140,14 @@ func decodeSource(src Type, m Mod, v uint64) float64 {
 }
 
 func cvtFloatFloat(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
+	if src == F32 && r == RN && m == 0 {
+		switch dst {
+		case F16:
+			return uint64(f16RN(uint32(v)))
+		case BF16:
+			return uint64(bf16RN(uint32(v)))
+		}
+	}
 	x := decodeSource(src, m, v)
 	if x != x {
 		return cvtNaN(dst, src, m, v)

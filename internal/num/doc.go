@@ -23,7 +23,7 @@
 //	         CopySignF32 TestpF32 FlushF32
 //	f64      the same names with F64; AddRNF64 SubRNF64 MulRNF64 FmaRNF64 DivRNF64
 //	f16      AddF16 SubF16 MulF16 FmaF16 NegF16 AbsF16 MinF16 MaxF16 (m, …), each
-//	bf16     also as BF16, F16x2 and BF16x2
+//	bf16     also as BF16, F16x2 and BF16x2; FmaOOBF16 for fma.oob
 //	compare  [Cmp].F32 .F64 .F16 .BF16 .U64 .S64; FTZ in the F forms; SlctF32
 //	cvt      Cvt(dst, src, r, m, v): every scalar pair, integer results extended to
 //	         64 bits by their sign; CvtPack2, CvtPack2Half, CvtUnpack2 for x2 forms;
@@ -31,7 +31,8 @@
 //	         Decode, Encode for one value of any small format
 //	integer  Bfe* Bfi* Bfind* Brev* Clz* Popc* Fns Sad* Prmt Lop3* Shf* Szext Bmsk
 //	         Dp4a Dp2a MulHi* Mul24* Mad24* MadHiSat AddSat SubSat AddC* SubC* MadC*
-//	         Div* Rem* Shl* Shr* Cnot*
+//	         Div* Rem* Shl* Shr* Cnot*; AddI16x2 MinU16x2 MaxU16x2, and with .relu
+//	         MinS16x2 MaxS16x2 MinS32 MaxS32
 //	video    [Video], [Vmad], [VideoSIMD]: a form, decoded once, whose Eval(a, b, c) runs it
 //	approx   Ex2F32 Lg2F32 SinF32 CosF32 TanhF32 RcpApproxF32 RsqrtF32 SqrtApproxF32
 //	         DivApproxF32 DivFullF32 RcpApproxF64 RsqrtApproxFTZF64 RsqrtF64

@@ -76,6 +76,23 @@ func FmaF16(m Mod, a, b, c uint16) uint16 {
 	return m.out16(f16RN(odd32(s)))
 }
 
+// OOBNaNF16 marks an f16 element outside a tensor's bounds.
+//
+// Open: the ISA names a special NaN and does not give its code. Chosen: the one
+// that public convolution kernels write for the same purpose. No code is known
+// for bf16, so fma.oob.bf16 is not modelled here.
+const OOBNaNF16 uint16 = 0x7eff
+
+// FmaOOBF16 is fma.rn.oob{.relu}.f16: +0 if a factor is OOBNaNF16.
+//
+// Open: whether 'either of the operands' includes the addend. Chosen: no.
+func FmaOOBF16(m Mod, a, b, c uint16) uint16 {
+	if a == OOBNaNF16 || b == OOBNaNF16 {
+		return 0
+	}
+	return FmaF16(m, a, b, c)
+}
+
 // NegF16 is neg{.ftz}.f16. Open: as for NegF32.
 func NegF16(m Mod, a uint16) uint16 {
 	if a&0x7fff > 0x7c00 {

@@ -85,3 +85,48 @@ func NegBF16x2(m Mod, a uint32) uint32 {
 func AbsBF16x2(m Mod, a uint32) uint32 {
 	return pair(AbsBF16(m, hi16(a)), AbsBF16(m, lo16(a)))
 }
+
+// AddI16x2 is add.u16x2 and add.s16x2.
+func AddI16x2(a, b uint32) uint32 {
+	return pair(hi16(a)+hi16(b), lo16(a)+lo16(b))
+}
+
+// MinU16x2 is min.u16x2.
+func MinU16x2(a, b uint32) uint32 {
+	return pair(min(hi16(a), hi16(b)), min(lo16(a), lo16(b)))
+}
+
+// MaxU16x2 is max.u16x2.
+func MaxU16x2(a, b uint32) uint32 {
+	return pair(max(hi16(a), hi16(b)), max(lo16(a), lo16(b)))
+}
+
+// MinS16x2 is min{.relu}.s16x2.
+func MinS16x2(m Mod, a, b uint32) uint32 {
+	return pair(m.reluS16(min(int16(hi16(a)), int16(hi16(b)))), m.reluS16(min(int16(a), int16(b))))
+}
+
+// MaxS16x2 is max{.relu}.s16x2.
+func MaxS16x2(m Mod, a, b uint32) uint32 {
+	return pair(m.reluS16(max(int16(hi16(a)), int16(hi16(b)))), m.reluS16(max(int16(a), int16(b))))
+}
+
+func (m Mod) reluS16(x int16) uint16 {
+	if m&Relu != 0 && x < 0 {
+		return 0
+	}
+	return uint16(x)
+}
+
+// MinS32 is min{.relu}.s32.
+func MinS32(m Mod, a, b uint32) uint32 { return m.reluS32(min(int32(a), int32(b))) }
+
+// MaxS32 is max{.relu}.s32.
+func MaxS32(m Mod, a, b uint32) uint32 { return m.reluS32(max(int32(a), int32(b))) }
+
+func (m Mod) reluS32(x int32) uint32 {
+	if m&Relu != 0 && x < 0 {
+		return 0
+	}
+	return uint32(x)
+}
