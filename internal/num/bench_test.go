@@ -13,6 +13,20 @@ func operands() (a [256]uint32) {
 
 var sink uint32
 
+func TestNothingAllocates(t *testing.T) {
+	form := Video{Op: VShl, Sat: true}
+	if n := testing.AllocsPerRun(100, func() {
+		sink += FmaF32(RM, FTZ, sink, 0x3f800001, 7)
+		sink += uint32(FmaF64(RP, uint64(sink)<<20, 0x3ff<<52+1, 9))
+		sink += uint32(SqrtF64(RZ, uint64(sink)<<30|1))
+		sink += Lop3(0x96, sink, 3, 5) + RsqrtF32(FTZ, sink) + form.Eval(sink, 3, 0)
+		sink += uint32(Cvt(E5M2, F32, RN, SatFinite, uint64(sink))) + TanhF16x2(sink)
+		sink += uint32(RcpApproxF64(uint64(sink) << 32))
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
 func bench(b *testing.B, f func(x, y, z uint32) uint32) {
 	a := operands()
 	for i := 0; b.Loop(); i++ {

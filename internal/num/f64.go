@@ -35,7 +35,8 @@ func result64(x float64, a, b, c uint64) uint64 {
 // AddRNF64 is add.rn.f64.
 func AddRNF64(a, b uint64) uint64 { return result64(f64(a)+f64(b), a, b, 0) }
 
-// SubRNF64 is sub.rn.f64. A NaN subtrahend keeps its sign.
+// SubRNF64 is sub.rn.f64. Open: whether a NaN subtrahend comes out negated, the
+// card subtracting by adding the negative. Chosen: it keeps its sign.
 func SubRNF64(a, b uint64) uint64 { return result64(f64(a)-f64(b), a, b, 0) }
 
 // MulRNF64 is mul.rn.f64.
