@@ -37,9 +37,9 @@ func (c Comparison) OK() bool { return c.Count == 0 }
 // String is one line for a person.
 func (c Comparison) String() string {
 	if c.OK() {
-		return fmt.Sprintf("%d elements agree; worst error %g absolute, %g relative, %d ulp", c.Elements, c.MaxAbs, c.MaxRel, c.MaxULP)
+		return fmt.Sprintf("%d elements agree; worst error %.3g absolute, %.3g relative, %d ulp", c.Elements, c.MaxAbs, c.MaxRel, c.MaxULP)
 	}
-	return fmt.Sprintf("%d of %d elements differ, first at %s: got %s, want %s; worst error %g absolute, %g relative, %d ulp",
+	return fmt.Sprintf("%d of %d elements differ, first at %s: got %s, want %s; worst error %.3g absolute, %.3g relative, %d ulp",
 		c.Count, c.Elements, formatShape(c.Index), c.Got, c.Want, c.MaxAbs, c.MaxRel, c.MaxULP)
 }
 

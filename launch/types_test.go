@@ -49,10 +49,10 @@ func TestFloatFormatsWide(t *testing.T) {
 		if math.IsNaN(v) {
 			return
 		}
-		if got, want := F32.info().float.encode(v), uint64(math.Float32bits(float32(v))); got != want {
+		if got, want := F32.info().float.round(v), uint64(math.Float32bits(float32(v))); got != want {
 			t.Fatalf("f32 %v: %#x, want %#x", v, got, want)
 		}
-		if got, want := F64.info().float.encode(v), math.Float64bits(v); got != want {
+		if got, want := F64.info().float.round(v), math.Float64bits(v); got != want {
 			t.Fatalf("f64 %v: %#x, want %#x", v, got, want)
 		}
 		w := math.Float32frombits(rapid.Uint32().Draw(t, "w"))
