@@ -85,3 +85,37 @@ func TestApproxHalfBounds(t *testing.T) {
 		t.Error("special values")
 	}
 }
+
+// Random f32 inputs against the same functions by other formulas.
+func TestApproxF32Bounds(t *testing.T) {
+	g := newSource(30)
+	ulp := func(x float64) float64 { return math.Ldexp(1, max(math.Ilogb(x), -126)-23) }
+	for range 100000 {
+		a := uint32(g.finite(F32))
+		x := float64(f32(a))
+		y := (g.Float64()*2 - 1) * 6.28
+		b := math.Float32bits(float32(y))
+		y = float64(f32(b))
+		z := y * 20
+		near := func(what string, got uint32, want, bound float64) {
+			t.Helper()
+			if d := math.Abs(float64(f32(got)) - want); !(d <= bound) {
+				t.Fatalf("%s(%g, %g): %g, want %g", what, x, y, f32(got), want)
+			}
+		}
+		near("sin", SinF32(0, b), math.Cos(y-math.Pi/2), BoundSinCosF32)
+		near("cos", CosF32(0, b), 1-2*math.Pow(math.Sin(y/2), 2), BoundSinCosF32)
+		near("ex2", Ex2F32(0, math.Float32bits(float32(z))), math.Exp(float64(float32(z))*math.Ln2), BoundEx2F32*ulp(math.Exp(z*math.Ln2)))
+		e := math.Exp(2 * y)
+		near("tanh", TanhF32(b), (e-1)/(e+1), BoundTanhF32*math.Abs((e-1)/(e+1)))
+		if x > 0 {
+			want := math.Log(x) / math.Ln2
+			bound := BoundLg2F32
+			if x <= 0.5 || x >= 2 {
+				bound *= math.Abs(want)
+			}
+			near("lg2", Lg2F32(0, a), want, bound)
+			near("rsqrt", RsqrtF32(0, a), math.Pow(x, -0.5), BoundRsqrtF32*math.Pow(x, -0.5))
+		}
+	}
+}

@@ -18,10 +18,11 @@
 //
 // # Map
 //
-//	f32      AddRN SubRN MulRN FmaRN DivRN (a, b[, c]); AddF32 SubF32 MulF32 FmaF32
-//	         DivF32 RcpF32 SqrtF32 (r, m, …); NegF32 AbsF32 MinF32 MaxF32 (m, …);
-//	         CopySignF32 TestpF32 FlushF32
-//	f64      the same names with F64; AddRNF64 SubRNF64 MulRNF64 FmaRNF64 DivRNF64
+//	f32      AddRN SubRN MulRN DivRN (a, b), FmaRN(a, b, c); AddF32 SubF32 MulF32
+//	         DivF32 (r, m, a, b), FmaF32(r, m, a, b, c), RcpF32 SqrtF32 (r, m, a);
+//	         NegF32 AbsF32 (m, a), MinF32 MaxF32 (m, a, b); CopySignF32(sign, a),
+//	         TestpF32(op, a), FlushF32(a)
+//	f64      AddF64 … as above without m; AddRNF64 SubRNF64 MulRNF64 DivRNF64 FmaRNF64
 //	f16      AddF16 SubF16 MulF16 FmaF16 NegF16 AbsF16 MinF16 MaxF16 (m, …), each
 //	bf16     also as BF16, F16x2 and BF16x2; FmaOOBF16 for fma.oob
 //	compare  [Cmp].F32 .F64 .F16 .BF16 .U64 .S64; FTZ in the F forms; SlctF32
@@ -29,10 +30,12 @@
 //	         64 bits by their sign; CvtPack2, CvtPack2Half, CvtUnpack2 for x2 forms;
 //	         CvtPackSat for cvt.pack; F16ToF32 F32ToF16 BF16ToF32 F32ToBF16 and
 //	         Decode, Encode for one value of any small format
-//	integer  Bfe* Bfi* Bfind* Brev* Clz* Popc* Fns Sad* Prmt Lop3* Shf* Szext Bmsk
+//	integer  Bfe* Bfi* Bfind* Brev* Clz* Popc* Fns Sad* Prmt Lop3 Shf* Szext Bmsk
 //	         Dp4a Dp2a MulHi* Mul24* Mad24* MadHiSat AddSat SubSat AddC* SubC* MadC*
 //	         Div* Rem* Shl* Shr* Cnot*; AddI16x2 MinU16x2 MaxU16x2, and with .relu
-//	         MinS16x2 MaxS16x2 MinS32 MaxS32
+//	         MinS16x2 MaxS16x2 MinS32 MaxS32. Operands are in PTX's order; booleans
+//	         (signed, wrap, hi, shiftamt) and tables (mode, lut) come before them,
+//	         a carry comes last and goes out as the second result
 //	video    [Video], [Vmad], [VideoSIMD]: a form, decoded once, whose Eval(a, b, c) runs it
 //	approx   Ex2F32 Lg2F32 SinF32 CosF32 TanhF32 RcpApproxF32 RsqrtF32 SqrtApproxF32
 //	         DivApproxF32 DivFullF32 RcpApproxF64 RsqrtApproxFTZF64 RsqrtF64
