@@ -106,9 +106,9 @@ func MadC64(hi, signed bool, a, b, c, carry uint64) (sum, out uint64) {
 }
 
 // Division. Open: the ISA leaves division by zero unspecified. Chosen: quotient
-// and remainder are all ones, which the 32- and 64-bit sequences of the
-// assembler give; for 16 bits it is a guess. The smallest integer divided by -1
-// is itself, remainder zero.
+// and remainder are all ones, as the assembler's 32- and 64-bit sequences are
+// believed to give; for 16 bits it is a guess. Neither is measured. The smallest
+// integer divided by -1 is itself, remainder zero.
 
 // DivU16 is div.u16.
 func DivU16(a, b uint16) uint16 {
