@@ -29,6 +29,7 @@ type Slot struct {
 	Values   []string
 	Optional bool
 	Default  string // what its absence means; "" if it means only that
+	Tied     bool   // there if and only if the slot before it is filled
 }
 
 // A Role says what an instruction does with an operand.
@@ -48,7 +49,7 @@ const (
 type Arg struct {
 	Name     string
 	Role     Role
-	Class    string // "reg", "pred", "imm", "vector", "mem", "label", "list"
+	Class    string // "reg", "pred", "imm", "vector", "mem", "label", "list", "video"
 	Type     string // "u32", or "<type>" for the value of a slot
 	Optional bool
 	// Count is the number of elements of a vector: "4", "<vec>" for the
@@ -57,6 +58,9 @@ type Arg struct {
 	// Access is what happens to memory at an address: "read", "write",
 	// "readwrite", or "none" for operands that are no address.
 	Access string
+	// When is the slot that an optional operand goes with: it is there if
+	// and only if the slot is filled. Empty if it may be left out freely.
+	When string
 	// Pred is a predicate destination beside this one, as in d|p.
 	Pred *Arg
 	// Rest is what stands in the brackets after an address: the
@@ -105,7 +109,10 @@ func (in *Inst) Mod(slot string) string {
 	if i < 0 {
 		return ""
 	}
-	fill, ok := in.Form.assign(in.Mods)
+	fill, ok := in.Form.assign(in.Mods, (*Form).inOrder)
+	if !ok {
+		fill, ok = in.Form.assign(in.Mods, (*Form).anyOrder)
+	}
 	if !ok || fill[i] < 0 {
 		return ""
 	}

@@ -22,12 +22,17 @@ func takeApart(text string) *opcode {
 }
 
 func candidates(op string, mods []string) (list []candidate) {
-	for _, f := range formsByOp[op] {
-		if fill, ok := f.assign(mods); ok {
-			list = append(list, candidate{f, fill})
+	for _, how := range []func(*Form, []string, []int8) bool{(*Form).inOrder, (*Form).anyOrder} {
+		for _, f := range formsByOp[op] {
+			if fill, ok := f.assign(mods, how); ok {
+				list = append(list, candidate{f, fill})
+			}
+		}
+		if list != nil {
+			return list
 		}
 	}
-	return list
+	return nil
 }
 
 // Match finds the form of an instruction, or nil. Parse calls it; a program
@@ -44,9 +49,9 @@ func match(in *Inst, cands []candidate) *Form {
 }
 
 // assign gives each modifier its slot: in the ISA's order, or in another,
-// since ptxas takes "atom.global.add" and "atom.add.global" alike. Modifiers
-// that could go to several slots go to them in their order.
-func (f *Form) assign(mods []string) ([]int8, bool) {
+// since ptxas takes "atom.global.add" and "atom.add.global" alike. Types keep
+// their order always: "cvt.f16.f32" is not "cvt.f32.f16".
+func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]int8, bool) {
 	if len(mods) > len(f.Slots) {
 		return nil, false
 	}
@@ -54,48 +59,59 @@ func (f *Form) assign(mods []string) ([]int8, bool) {
 	for i := range fill {
 		fill[i] = -1
 	}
-	if f.inOrder(mods, fill, 0, 0) || f.anyOrder(mods, fill) {
-		return fill, true
-	}
-	return nil, false
+	return fill, how(f, mods, fill) && f.tied(fill)
 }
 
-// inOrder fills slots from s on with the modifiers from m on.
-func (f *Form) inOrder(mods []string, fill []int8, s, m int) bool {
+// tied tells whether slots that go together are filled together.
+func (f *Form) tied(fill []int8) bool {
+	for i, s := range f.Slots {
+		if s.Tied && (fill[i] < 0) != (fill[i-1] < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Form) inOrder(mods []string, fill []int8) bool { return f.fillFrom(mods, fill, 0, 0) }
+
+// fillFrom fills slots from s on with the modifiers from m on.
+func (f *Form) fillFrom(mods []string, fill []int8, s, m int) bool {
 	if s == len(f.Slots) {
 		return m == len(mods)
 	}
 	slot := &f.Slots[s]
 	if m < len(mods) && slot.takes(mods[m]) {
 		fill[s] = int8(m)
-		if f.inOrder(mods, fill, s+1, m+1) {
+		if f.fillFrom(mods, fill, s+1, m+1) {
 			return true
 		}
 		fill[s] = -1
 	}
-	return slot.Optional && f.inOrder(mods, fill, s+1, m)
+	return slot.Optional && f.fillFrom(mods, fill, s+1, m)
 }
 
+// anyOrder gives each modifier the first free slot that takes it.
 func (f *Form) anyOrder(mods []string, fill []int8) bool {
-	if len(mods) == 0 || len(f.Slots) < 2 {
-		return false
-	}
-	for i := range fill {
-		fill[i] = -1
-	}
 	for m, mod := range mods {
-		s := slices.IndexFunc(f.Slots, func(s Slot) bool { return s.takes(mod) })
-		for s >= 0 && s < len(fill) && (fill[s] >= 0 || !f.Slots[s].takes(mod)) {
+		s := 0
+		for s < len(fill) && (fill[s] >= 0 || !f.Slots[s].takes(mod)) {
 			s++
 		}
-		if s < 0 || s == len(fill) {
+		if s == len(fill) {
 			return false
 		}
 		fill[s] = int8(m)
 	}
+	last := int8(-1)
 	for i, s := range f.Slots {
-		if fill[i] < 0 && !s.Optional {
+		switch {
+		case fill[i] < 0 && !s.Optional:
 			return false
+		case fill[i] < 0 || !strings.HasSuffix(s.Name, "type"):
+		case fill[i] < last:
+			return false
+		default:
+			last = fill[i]
 		}
 	}
 	return true
@@ -104,26 +120,39 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 func (s *Slot) takes(mod string) bool { return slices.Contains(s.Values, mod) }
 
 // fits compares the operands' shapes with the form's.
-func (c *candidate) fits(in *Inst) bool {
-	i := 0
-	for k := range c.form.Operands {
-		a := &c.form.Operands[k]
-		if i < len(in.Operands) && c.fitsArg(a, in.Operands[i], in.Mods) {
-			i++
-		} else if !a.Optional {
-			return false
-		}
+func (c *candidate) fits(in *Inst) bool { return c.fitArgs(c.form.Operands, in.Operands, in.Mods) }
+
+// fitArgs matches operands from left to right. An optional one is taken if
+// the rest still fits: "a, b, c" and "a, c" may differ only in their count.
+func (c *candidate) fitArgs(args []Arg, xs []Operand, mods []string) bool {
+	if len(args) == 0 {
+		return len(xs) == 0
 	}
-	return i == len(in.Operands)
+	a := &args[0]
+	take, skip := true, a.Optional
+	if a.When != "" {
+		take = c.fill[c.form.slot(a.When)] >= 0
+		skip = !take
+	}
+	if take && len(xs) > 0 && c.fitsArg(a, xs[0], mods) && c.fitArgs(args[1:], xs[1:], mods) {
+		return true
+	}
+	return skip && c.fitArgs(args[1:], xs, mods)
 }
 
 func (c *candidate) fitsArg(a *Arg, x Operand, mods []string) bool {
 	if p, ok := x.(*Pair); ok {
-		return a.Pred != nil && c.fitsArg(a, p.A, mods) && isScalar(p.B, a.Pred)
+		return a.Pred != nil && c.fitsDest(a, p.A, mods) && isScalar(p.B, a.Pred)
 	}
+	return (a.Pred == nil || a.Pred.Optional) && c.fitsDest(a, x, mods)
+}
+
+func (c *candidate) fitsDest(a *Arg, x Operand, mods []string) bool {
 	switch a.Class {
 	case "mem":
 		return c.fitsMem(a, x, mods)
+	case "sink":
+		return x == Operand(Sink{})
 	case "label":
 		_, ok := x.(Name)
 		return ok
@@ -139,7 +168,7 @@ func (c *candidate) fitsArg(a *Arg, x Operand, mods []string) bool {
 	}
 	n, any := c.count(a, mods)
 	if v, ok := x.(*Vector); ok {
-		return (any || len(v.Elems) == n) && !slices.ContainsFunc(v.Elems, func(e Operand) bool { return !isScalar(e, a) })
+		return a.Class == "vector" && (any || len(v.Elems) == n) && !slices.ContainsFunc(v.Elems, func(e Operand) bool { return !isScalar(e, a) })
 	}
 	return (n == 1 && !any) && isScalar(x, a)
 }
@@ -172,23 +201,17 @@ func atoi(s string) (n int) {
 }
 
 func (c *candidate) fitsMem(a *Arg, x Operand, mods []string) bool {
+	if u, ok := x.(*Select); ok && u.Sel == "unified" {
+		x = u.X
+	}
 	m, ok := x.(*Mem)
-	if !ok || !m.Index && len(m.Rest) > len(a.Rest) {
+	if !ok {
 		return false
 	}
 	if m.Index {
 		return len(a.Rest) == 0
 	}
-	i := 0
-	for k := range a.Rest {
-		r := &a.Rest[k]
-		if i < len(m.Rest) && c.fitsArg(r, m.Rest[i], mods) {
-			i++
-		} else if !r.Optional {
-			return false
-		}
-	}
-	return i == len(m.Rest)
+	return c.fitArgs(a.Rest, m.Rest, mods)
 }
 
 // isScalar tells whether x can stand for one value of the operand a.

@@ -76,9 +76,9 @@ func (p *parser) operand() Operand {
 	case tIdent:
 		return p.afterName(p.nameOperand())
 	case '[':
-		return p.mem()
+		return p.unified(p.mem())
 	case '{':
-		return p.vector()
+		return p.pair(p.vector())
 	case tString:
 		return String(p.str("a string"))
 	case '!':
@@ -97,16 +97,23 @@ func (p *parser) afterName(x Operand) Operand {
 	case ',', ';':
 		return x
 	case '|':
-		p.next()
-		if p.tok.kind != tIdent {
-			p.errorf("expected a register after %q, found %s", '|', p.found())
-			return x
-		}
-		return &Pair{x, p.nameOperand()}
+		return p.pair(x)
 	case '[':
 		return p.element(x)
 	}
 	return p.binary(x, 0)
+}
+
+// pair takes the predicate that may stand beside a destination.
+func (p *parser) pair(x Operand) Operand {
+	if !p.got('|') {
+		return x
+	}
+	if p.tok.kind != tIdent {
+		p.errorf("expected a register after %q, found %s", '|', p.found())
+		return x
+	}
+	return &Pair{x, p.nameOperand()}
 }
 
 // not takes !p; over a constant it is the operator.
@@ -167,6 +174,14 @@ func (p *parser) mem() Operand {
 		m.Rest = append(m.Rest, p.operand())
 	}
 	p.want(']', "to close an address")
+	return m
+}
+
+// unified takes the qualifier that a load may have behind its address.
+func (p *parser) unified(m Operand) Operand {
+	if p.gotDot("unified") {
+		return &Select{m, "unified"}
+	}
 	return m
 }
 

@@ -1,0 +1,80 @@
+package ptx
+
+// Moves within and between registers and lanes (ISA 9.7.9.3 to 9.7.9.7,
+// 9.7.9.19 to 9.7.9.24).
+const moveTable = `
+= 9.7.9.3 scalar 1.0 sm_10
+mov          | mov.<type:pred,@word> d, a
+mov.b128     | mov.<type:b128> d, a | sec=9.7.9.4 ptx=8.3 sm=70
+mov.pack     | mov.<type:@bits> d, a*?:part<type> | sec=9.7.9.4
+mov.unpack   | mov.<type:@bits> d*?:part<type>, a | sec=9.7.9.4
+mov.pack.b128 | mov.<type:b128> d, a*2:b64 | sec=9.7.9.4 ptx=8.3 sm=70
+mov.unpack.b128 | mov.<type:b128> d*2:b64, a | sec=9.7.9.4 ptx=8.3 sm=70
+= 9.7.9.5 warp 3.0 sm_30
+shfl         | shfl.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c
+= 9.7.9.6 warp 6.0 sm_30
+shfl.sync    | shfl.sync.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c, mask:b32 | barrier=warp-mask
+= 9.7.9.7 scalar 2.0 sm_20
+prmt         | prmt.<type:b32>{.<mode:f4e,b4e,rc8,ecl,ecr,rc16>} d, a, b, c
+= 9.7.9.19 scalar 2.0 sm_20 space=<space>
+isspacep     | isspacep.<space:@window> p:pred, a:addr
+= 9.7.9.20 scalar 2.0 sm_20 space=<space>
+cvta         | cvta.<space:@window>.<type:u32,u64> d, a
+cvta.to      | cvta.to.<space:@window>.<type:u32,u64> d, a
+= 9.7.9.23 scalar 7.8 sm_90 space=<space>
+mapa         | mapa{.<space:shared::cluster=generic>}.<type:u32,u64> d, a, b:u32
+= 9.7.9.24 scalar 7.8 sm_90 space=<space>
+getctarank   | getctarank{.<space:shared::cluster=generic>}.<type:u32,u64> d:u32, a
+`
+
+// Conversions (ISA 9.7.9.21, 9.7.9.22). Which of rounding, .ftz, .sat,
+// .relu and .satfinite a conversion takes depends on both of its types, so
+// there are many rows.
+const convertTable = `
+= 9.7.9.21 scalar 1.0 sm_10
+cvt.int.int    | cvt{.sat}.<dtype:@int8>.<atype:@int8> d:<dtype>, a:<atype>
+cvt.int.float  | cvt.<rnd:@irnd>{.ftz}{.sat}.<dtype:@int8>.<atype:f16,f32,f64> d:<dtype>, a:<atype>
+cvt.int.bf16   | cvt.<rnd:@irnd>{.sat}.<dtype:@int8>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.float.int  | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16,f32,f64>.<atype:@int8> d:<dtype>, a:<atype>
+cvt.bf16.int   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:@int8> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f32.f16    | cvt{.ftz}{.sat}.<dtype:f32>.<atype:f16> d:<dtype>, a:<atype>
+cvt.f32.bf16   | cvt{.ftz}{.sat}.<dtype:f32>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.1 sm=80
+cvt.f64.f16    | cvt{.sat}.<dtype:f64>.<atype:f16> d:<dtype>, a:<atype>
+cvt.f64.bf16   | cvt{.sat}.<dtype:f64>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f64.f32    | cvt{.ftz}{.sat}.<dtype:f64>.<atype:f32> d:<dtype>, a:<atype> | sm=13
+cvt.f32.f32    | cvt{.<rnd:@irnd>}{.ftz}{.sat}.<dtype:f32>.<atype:f32> d:<dtype>, a:<atype>
+cvt.f64.f64    | cvt{.<rnd:@irnd>}{.sat}.<dtype:f64>.<atype:f64> d:<dtype>, a:<atype> | sm=13
+cvt.f16.f16    | cvt{.<rnd:@irnd>}{.ftz}{.sat}.<dtype:f16>.<atype:f16> d:<dtype>, a:<atype>
+cvt.bf16.bf16  | cvt.<rnd:@irnd>.<dtype:bf16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f32.f64    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f32>.<atype:f64> d:<dtype>, a:<atype> | sm=13
+cvt.f16.f64    | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:f64> d:<dtype>, a:<atype>
+cvt.bf16.f64   | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f64> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16.f32    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
+cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
+cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
+cvt.bf16.f32.sat | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.bf16.f16   | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16.bf16   | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80
+cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a
+cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
+cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f8x2.f32   | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.8 sm=89
+cvt.f8x2.f16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
+cvt.f8x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f
+cvt.f16x2.f8x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e4m3x2,e5m2x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
+cvt.rs.f8x4    | cvt.<rnd:rs>{.relu}.satfinite.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32 | ptx=8.7 sm=100a
+cvt.f6f4x2.f32 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a
+cvt.f6f4x2.f16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f
+cvt.f16x2.f6f4x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e2m1x2,e2m3x2,e3m2x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
+cvt.bf16x2.f8f6f4x2 | cvt.<rnd:rn>{.relu}{.satfinite}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.2 sm=100f
+cvt.ue8m0x2.f32 | cvt.<rnd:rz,rp>{.satfinite}.<dtype:ue8m0x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a
+cvt.ue8m0x2.bf16x2 | cvt.<rnd:rz,rp>{.satfinite}.<dtype:ue8m0x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
+cvt.bf16x2.ue8m0x2 | cvt.<rnd:rn>.<dtype:bf16x2>.<atype:ue8m0x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
+cvt.s2f6x2.f32 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
+cvt.s2f6x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
+cvt.bf16x2.s2f6x2 | cvt.<rnd:rn>{.satfinite}{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:s2f6x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
+= 9.7.9.22 scalar 6.5 sm_72
+cvt.pack.16    | cvt.pack.sat.<dtype:u16,s16>.<atype:s32> d:b32, a:<atype>, b:<atype>
+cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype>
+`
