@@ -1,0 +1,344 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// An access is what is being checked and entered: the same lanes, or the same
+// operation, for as many bytes as it takes.
+type access struct {
+	home  *cta
+	warp  *warp
+	wi    int32
+	group *group
+	own   []uint32 // the group's clock of its own CTA
+	base  uint32   // who of the CTA's warp 0
+	warps uint32   // of the CTA
+	st    stamp
+	write bool
+	mem   machine.MemID
+	// For an operation: its proxy's views of mem. An asynchronous access must
+	// find what it conflicts with in one of them.
+	proxy machine.Proxy
+	views [3]*clock
+	lane  uint32 // of an operation: its issuer's bit
+	// The run at hand.
+	start   uint64
+	rowAddr uint64
+	first   int // lane of start
+}
+
+func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }
+
+// begin fills the part of the scratch access that is the warp's.
+func (t *Tracker) begin(c *cta, w int32) *access {
+	ac := &t.ac
+	ac.home, ac.wi, ac.warp = c, w, &c.warps[w]
+	ac.base, ac.warps = t.who(c.index, 0), uint32(t.cfg.Warps)
+	ac.proxy = machine.Generic
+	ac.views = [3]*clock{}
+	ac.lane = 0
+	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
+	return ac
+}
+
+func (ac *access) as(g *group) {
+	ac.group = g
+	ac.own = g.know.gen.vec(ac.home.index)
+}
+
+func strength(sem machine.Sem, scope machine.Scope) uint8 {
+	switch sem {
+	case machine.Weak:
+		return 0
+	case machine.Volatile:
+		return uint8(machine.ScopeSys) // ISA 8.4.2
+	case machine.MMIO:
+		if scope == machine.NoScope {
+			return uint8(machine.ScopeSys)
+		}
+	}
+	return uint8(max(scope, machine.ScopeCTA))
+}
+
+func (t *Tracker) onAccess(ev *machine.Event) {
+	c := t.ctas[ev.CTA]
+	if c == nil || c.owner != t.id {
+		c = t.at(ev.CTA)
+	}
+	ac := t.begin(c, ev.Warp)
+	w := ac.warp
+	w.dirty = true
+	w.touched |= ev.Mask
+	ac.mem = ev.Mem
+	ac.write = ev.Access&machine.Write != 0
+	ac.st.pc = ev.PC
+	ac.st.what = uint8(ev.Access)
+	ac.st.scope = strength(ev.Sem, ev.Scope)
+	ac.st.shift = uint8(bits.TrailingZeros32(uint32(ev.Size)))
+	if ev.Proxy == machine.Constant {
+		ac.proxy = machine.Constant
+		ac.st.what |= constantRead
+	}
+	sh := t.shadowOf(ev)
+	if sh == nil {
+		return
+	}
+	if ev.Row && len(w.groups) == 1 {
+		ac.as(&w.groups[0])
+		t.run(sh, ac, 0, 32, ev.Addr[0])
+	} else {
+		for i := range w.groups {
+			if m := w.groups[i].mask & ev.Mask; m != 0 {
+				ac.as(&w.groups[i])
+				t.runs(sh, ac, ev, m)
+			}
+		}
+	}
+	if ac.st.scope != 0 {
+		t.strongAccess(c, ev)
+	}
+}
+
+// shadowOf returns the shadow of the event's memory, nil if that is gone.
+func (t *Tracker) shadowOf(ev *machine.Event) *shadow {
+	if ev.Mem == machine.Global {
+		return &t.global
+	}
+	if int32(ev.Mem) == ev.CTA {
+		return &t.ctas[ev.CTA].shared
+	}
+	owner := t.at(int32(ev.Mem))
+	t.visit(t.ctas[ev.CTA], owner, ev.Warp, ev.Mask, ev.PC)
+	if owner.ended {
+		return nil
+	}
+	return &owner.shared
+}
+
+// runs parts the lanes in mask into runs over consecutive bytes and sets of
+// lanes at one address.
+func (t *Tracker) runs(sh *shadow, ac *access, ev *machine.Event, mask uint32) {
+	size := uint64(ev.Size)
+	for mask != 0 {
+		l := bits.TrailingZeros32(mask)
+		addr := ev.Addr[l]
+		n := 1
+		for l+n < 32 && mask>>(l+n)&1 != 0 && ev.Addr[l+n] == addr+uint64(n)*size {
+			n++
+		}
+		if n > 1 {
+			mask &^= (1<<n - 1) << l
+			t.run(sh, ac, l, n, addr)
+			continue
+		}
+		same := uint32(0)
+		for m := mask; m != 0 && ev.Addr[bits.TrailingZeros32(m)] == addr; m &= m - 1 {
+			same |= m & -m
+		}
+		mask &^= same
+		t.together(sh, ac, same, addr, size)
+	}
+}
+
+// run touches the bytes of n consecutive lanes.
+func (t *Tracker) run(sh *shadow, ac *access, first, n int, addr uint64) {
+	ac.st.form = byRun
+	end := addr + uint64(n)<<ac.st.shift
+	for at := addr &^ (rowBytes - 1); at < end; at += rowBytes {
+		ac.rowAddr = at
+		ac.st.lanes = uint32(int32(first) + int32((int64(at)-int64(addr))>>ac.st.shift))
+		a, b := 0, rowBytes
+		if at < addr {
+			a = int(addr - at)
+		}
+		if at+rowBytes > end {
+			b = int(end - at)
+		}
+		t.touchRow(sh.row(t.id, at), ac, a, b)
+	}
+}
+
+// together touches bytes that all lanes in mask access.
+func (t *Tracker) together(sh *shadow, ac *access, mask uint32, addr, size uint64) {
+	ac.st.form, ac.st.lanes = byMask, mask
+	if ac.write && ac.st.scope == 0 && mask&(mask-1) != 0 {
+		t.sameInstruction(ac, addr, size)
+	}
+	t.span(sh, ac, addr, size)
+}
+
+// span touches any range with the access's stamp as it is.
+func (t *Tracker) span(sh *shadow, ac *access, addr, n uint64) {
+	end := addr + n
+	for at := addr &^ (rowBytes - 1); at < end; at += rowBytes {
+		ac.rowAddr = at
+		a, b := 0, rowBytes
+		if at < addr {
+			a = int(addr - at)
+		}
+		if at+rowBytes > end {
+			b = int(end - at)
+		}
+		t.touchRow(sh.row(t.id, at), ac, a, b)
+	}
+}
+
+func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
+	if r.guarded != 0 {
+		t.touchGuarded(ac, a, b)
+	}
+	if r.syncs && ac.write {
+		t.cutLocations(ac, a, b)
+	}
+	if len(r.segs) == 0 && a == 0 && b == rowBytes {
+		t.touch(&r.one, ac, 0, rowBytes)
+		return
+	}
+	segs, first := r.cover(a, b)
+	for i := range segs {
+		s := &segs[i]
+		t.touch(s, ac, int(s.off), int(s.off)+int(s.n))
+	}
+	r.fuse(first, first+len(segs))
+}
+
+// touch checks an access against one segment, which it covers, and enters it.
+func (t *Tracker) touch(s *seg, ac *access, a, b int) {
+	if !ac.write {
+		if s.write.who != 0 && !ac.follows(&s.write) {
+			t.relate(ac, &s.write, a, b)
+		}
+		if s.more != nil && s.more.writes {
+			t.checkSet(s, ac, a, b)
+		}
+		t.enterRead(s, ac)
+		return
+	}
+	kept := t.buf[:0]
+	if s.write.who != 0 && t.outlives(ac, &s.write, a, b) {
+		kept = append(kept, s.write)
+	}
+	if s.read.who != 0 && t.outlives(ac, &s.read, a, b) {
+		kept = append(kept, s.read)
+	}
+	if s.more != nil {
+		for i := range s.more.list {
+			if p := &s.more.list[i]; t.outlives(ac, p, a, b) {
+				kept = append(kept, *p)
+			}
+		}
+		s.more = nil
+	}
+	s.write, s.read = ac.st, stamp{}
+	for i := range kept {
+		t.keep(s, ac, &kept[i])
+	}
+	t.buf = kept[:0]
+}
+
+// outlives checks a write against an earlier access and reports whether that
+// must be remembered beside it: it is unordered but morally strong with it, or
+// it is weak and a later strong access may race with it and not with a strong
+// write.
+func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
+	if ac.follows(p) {
+		return ac.st.scope != 0 && p.scope == 0
+	}
+	switch t.relate(ac, p, a, b) {
+	case morallyStrong:
+		return true
+	case ordered:
+		return ac.st.scope != 0 && p.scope == 0
+	}
+	return false
+}
+
+// keep holds on to an access that the new write does not follow, unless the
+// write is by the same lanes and says all that it did.
+func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
+	if supersedes(&ac.st, p) {
+		return
+	}
+	if s.more == nil {
+		s.more = new(stampSet)
+	}
+	s.more.add(p)
+}
+
+// follows is the quick half of ordered: the access is a lane's, and its group
+// knows all lanes of the other warp at that time, or it is program order lane
+// by lane.
+func (ac *access) follows(p *stamp) bool {
+	if ac.views[0] != nil || ac.proxy != machine.Generic {
+		return false
+	}
+	i := p.who - ac.base
+	if i >= ac.warps {
+		return false
+	}
+	if ac.own[1+i] >= p.time {
+		return true
+	}
+	return p.who == ac.st.who && p.lanes == ac.st.lanes && p.shift == ac.st.shift && p.form == byRun && ac.st.form == byRun
+}
+
+func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
+	for i := range s.more.list {
+		if p := &s.more.list[i]; p.writes() && !ac.follows(p) {
+			t.relate(ac, p, a, b)
+		}
+	}
+}
+
+// enterRead adds a read, in place of those that it makes needless: earlier
+// ones of the same lanes, and those that it is ordered after, since a clock
+// that knows it then knows them. An operation stands for no access but its
+// own (its completion is not transitive), so it replaces operations alone.
+func (t *Tracker) enterRead(s *seg, ac *access) {
+	r := &s.read
+	if r.who == 0 || supersedes(&ac.st, r) || t.replaces(ac, r) {
+		*r = ac.st
+		return
+	}
+	if *r == ac.st {
+		return
+	}
+	if s.more == nil {
+		s.more = new(stampSet)
+	} else if n := len(s.more.list); n <= 8 {
+		out := s.more.list[:0]
+		for i := range s.more.list {
+			if p := s.more.list[i]; p.writes() || !t.replaces(ac, &p) {
+				out = append(out, p)
+			}
+		}
+		s.more.list = out
+	}
+	s.more.add(&ac.st)
+}
+
+func (t *Tracker) replaces(ac *access, r *stamp) bool {
+	if r.what&constantRead != 0 || ac.proxy == machine.Constant || ac.st.scope != 0 {
+		return false // a strong read does not stand for a weak one
+	}
+	if ac.st.isOp() {
+		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane)
+	}
+	if i := r.who - ac.base; i < ac.warps {
+		return ac.own[1+i] >= r.time
+	}
+	if r.isOp() {
+		return t.opKnownTo(ac, r, &ac.group.know.gen, 0)
+	}
+	owner, w := t.split(r.who)
+	return t.knownLanes(&ac.group.know.gen, owner, w, r.time) == ^uint32(0)
+}
+
+// split parts a warp's number into CTA and warp.
+func (t *Tracker) split(who uint32) (cta, w int32) {
+	n := uint32(t.cfg.Warps)
+	return int32((who - 1) / n), int32((who - 1) % n)
+}

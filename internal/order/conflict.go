@@ -1,0 +1,320 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// Why says what is missing between two conflicting accesses: everything that,
+// were it otherwise, would have ordered them.
+type Why uint32
+
+const (
+	// NoEdge: nothing leads from the one to the other.
+	NoEdge Why = 1 << iota
+	// IfProxyFence: ordered but for a fence between the generic and the
+	// asynchronous proxy for the space of the conflict's memory.
+	IfProxyFence
+	// IfScopeWider: ordered if written scopes reached.
+	IfScopeWider
+	// IfNotRelaxed: ordered if relaxed operations synchronized.
+	IfNotRelaxed
+	// SameWarpLanes: lanes of one warp; bar.warp.sync is missing, in the warp
+	// itself or before what published its accesses.
+	SameWarpLanes
+	// InFlight: the earlier access is an asynchronous operation's whose
+	// completion the later agent does not know.
+	InFlight
+	// PartialOverlap: the locations overlap without being the same.
+	PartialOverlap
+	// BothAsyncOtherCTA: ordered, both in the asynchronous proxy, from
+	// different CTAs, no proxy fence between.
+	BothAsyncOtherCTA
+	// SameValue: plain stores of equal bytes.
+	SameValue
+	// StaleConstant: a non-coherent read of data written in this launch.
+	StaleConstant
+	// NotMorallyStrong: both are strong, and scopes or sizes do not fit.
+	NotMorallyStrong
+)
+
+// An AccessRef is one side of a Conflict or Fact.
+type AccessRef struct {
+	CTA, Warp int32
+	Lanes     uint32 // those that accessed the Span
+	PC        int32
+	Access    machine.Access
+	Proxy     machine.Proxy
+	Strong    bool
+	Scope     machine.Scope
+	// Of an asynchronous operation: its number, -1 if there is none, kind,
+	// stage and mechanism. CTA, Warp and Lanes are its issuer's.
+	Op    int64
+	Kind  machine.OpKind
+	Stage machine.Stage
+	Group machine.Group
+	// Barrier reports that the operation completes on an mbarrier, Bar.
+	Barrier bool
+	Bar     machine.BarRef
+	// ReadDone: a .read wait of the issuer covers the operation.
+	ReadDone bool
+}
+
+// A Conflict is two conflicting accesses that nothing orders. Further ones of
+// the same instructions for the same reason are counted.
+type Conflict struct {
+	Prior, Cur AccessRef
+	Span       machine.Span
+	Why        Why
+	Count      int
+}
+
+type relation uint8
+
+const (
+	ordered relation = iota
+	morallyStrong
+	racing
+)
+
+// relate decides how an access stands to an earlier one that the quick test
+// did not settle, for bytes [a, b) of the row at hand, and reports a conflict.
+func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
+	if !ac.write && !p.writes() {
+		return ordered
+	}
+	if ac.proxy == machine.Constant {
+		t.conflict(ac, p, a, StaleConstant)
+		return racing
+	}
+	if p.isOp() {
+		return t.relateOp(ac, p, a, b)
+	}
+	at, ok := t.firstUnknown(ac, p, a, b)
+	if ok {
+		return ordered
+	}
+	if t.morallyStrong(ac, p, at) {
+		return morallyStrong
+	}
+	t.conflict(ac, p, at, t.whyLanes(ac, p, at))
+	return racing
+}
+
+// firstUnknown returns the first byte of [a, b) at which the access does not
+// know an earlier one by lanes, or true.
+func (t *Tracker) firstUnknown(ac *access, p *stamp, a, b int) (int, bool) {
+	owner, w := t.split(p.who)
+	known := uint32(0)
+	if ac.proxy == machine.Generic {
+		known = t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
+	} else {
+		for _, v := range ac.views {
+			if v != nil {
+				known |= t.knownLanes(v, owner, w, p.time)
+			}
+		}
+	}
+	if known == ^uint32(0) {
+		return 0, true
+	}
+	byOrder := p.who == ac.st.who || ac.st.isOp() && ac.proxy == machine.Generic && owner == ac.home.index && w == ac.wi
+	for x := a; x < b; x++ {
+		left := p.lanesAt(x) &^ known
+		if left == 0 {
+			continue
+		}
+		if byOrder {
+			cur := ac.lanesAt(x)
+			if cur&(cur-1) == 0 {
+				left &^= cur
+			}
+			if left == 0 {
+				continue
+			}
+		}
+		return x, false
+	}
+	return 0, true
+}
+
+// machineSpace tells shared memories from global.
+func machineSpace(m machine.MemID) machine.Spaces {
+	if m == machine.Global {
+		return machine.SpaceGlobal
+	}
+	return machine.SpaceSharedCluster
+}
+
+// knownIn is knownLanes for a generic access to a space.
+func (t *Tracker) knownIn(k *know, space machine.Spaces, owner, w int32, upto uint32) uint32 {
+	known := t.knownLanes(&k.gen, owner, w, upto)
+	if space != machine.SpaceGlobal && known != ^uint32(0) {
+		if c := k.of(sharedOnly); c != nil {
+			known |= t.knownLanes(c, owner, w, upto)
+		}
+	}
+	return known
+}
+
+// lanesAt returns the lanes that access a byte; of an operation, its issuer.
+func (ac *access) lanesAt(x int) uint32 {
+	if ac.st.isOp() {
+		return ac.lane
+	}
+	return ac.st.lanesAt(x)
+}
+
+// morallyStrong applies ISA 8.7 to an access and an earlier one by lanes.
+func (t *Tracker) morallyStrong(ac *access, p *stamp, at int) bool {
+	if ac.st.scope == 0 || p.scope == 0 || ac.proxy != machine.Generic {
+		return false
+	}
+	owner, _ := t.split(p.who)
+	need := uint8(t.needed(owner, ac.home.index))
+	return ac.st.scope >= need && p.scope >= need && ac.st.shift == p.shift
+}
+
+// whyLanes diagnoses a conflict with an earlier access by lanes.
+func (t *Tracker) whyLanes(ac *access, p *stamp, at int) Why {
+	owner, w := t.split(p.who)
+	lanes := p.lanesAt(at)
+	why := t.whyUnknown(ac, owner, w, lanes, p.time)
+	if ac.proxy != machine.Generic && why == NoEdge {
+		// Its issuer's program order leads here; the proxy fence is missing.
+		if owner == ac.home.index && w == ac.wi && lanes == ac.lane {
+			why = IfProxyFence
+		}
+	}
+	if why == NoEdge && t.warpKnown(ac, owner, w, p.time) {
+		why = SameWarpLanes
+	}
+	return why | t.shape(ac, p, at)
+}
+
+// whyUnknown finds the narrowest view in which the lanes are known.
+func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why {
+	k := &ac.group.know
+	self := uint32(0)
+	if owner == ac.home.index && w == ac.wi && ac.st.isOp() {
+		self = ac.lane
+	}
+	has := func(c *clock) bool { return lanes&^(t.knownLanes(c, owner, w, upto)|self) == 0 }
+	if ac.proxy != machine.Generic && lanes&^(t.knownIn(k, machineSpace(ac.mem), owner, w, upto)|self) == 0 {
+		return IfProxyFence
+	}
+	if has(k.wide()) {
+		return IfScopeWider
+	}
+	if has(k.strong()) {
+		return IfNotRelaxed
+	}
+	return NoEdge
+}
+
+// warpKnown reports whether all that is missing is that the earlier access's
+// warp was as one: the accesses are of one warp, or some lane of the warp is
+// known that far.
+func (t *Tracker) warpKnown(ac *access, owner, w int32, upto uint32) bool {
+	return owner == ac.home.index && w == ac.wi || t.knownLanes(&ac.group.know.gen, owner, w, upto) != 0
+}
+
+// shape says what the two locations and strengths have to do with it.
+func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
+	var why Why
+	if !p.isOp() && !ac.st.isOp() && p.shift != ac.st.shift {
+		why |= PartialOverlap
+	}
+	if ac.st.scope != 0 && p.scope != 0 {
+		why |= NotMorallyStrong
+	}
+	return why
+}
+
+// conflict reports a conflict at byte at of the row.
+func (t *Tracker) conflict(ac *access, p *stamp, at int, why Why) {
+	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
+	c.Span = t.spanOf(ac, p, at)
+	if t.equalValues(ac, p, at) {
+		c.Why |= SameValue
+	}
+	if t.found.conflict(&c) && t.cfg.Sink != nil {
+		t.cfg.Sink(&c)
+	}
+}
+
+// refOf describes an earlier access.
+func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
+	if p.isOp() {
+		r := t.ops.ref(p.op())
+		r.Access = machine.Access(p.what)
+		return r
+	}
+	owner, w := t.split(p.who)
+	return AccessRef{
+		CTA: owner, Warp: w, Lanes: p.lanesAt(at), PC: p.pc, Op: -1,
+		Access: machine.Access(p.what &^ constantRead), Proxy: proxyOf(p.what),
+		Strong: p.scope != 0, Scope: machine.Scope(p.scope),
+	}
+}
+
+func proxyOf(what uint8) machine.Proxy {
+	if what&constantRead != 0 {
+		return machine.Constant
+	}
+	return machine.Generic
+}
+
+func (t *Tracker) curRef(ac *access, at int) AccessRef { return t.refOf(&ac.st, at, ac.mem) }
+
+// spanOf is where the lanes' locations at a byte meet.
+func (t *Tracker) spanOf(ac *access, p *stamp, at int) machine.Span {
+	lo, n := uint64(at), uint64(1)
+	if sh := min(p.shift, ac.st.shift); sh < 5 {
+		n = 1 << sh
+		lo &^= n - 1
+	}
+	return machine.Span{Mem: ac.mem, Addr: ac.rowAddr + lo, Len: n}
+}
+
+// equalValues reports whether two plain stores bring the same bytes: the new
+// one's value is what is there.
+func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
+	ev := t.ev
+	if t.mem == nil || ev.Val == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
+		return false
+	}
+	if ev.Access != machine.Write || machine.Access(p.what) != machine.Write || p.shift != ac.st.shift || ev.Size > 8 {
+		return false
+	}
+	lane := bits.TrailingZeros32(ac.st.lanesAt(at))
+	if p.who == ac.st.who && p.time == ac.st.time && p.pc == ac.st.pc && p.lanes != ac.st.lanes && ev.Mask&p.lanesAt(at) != 0 {
+		// Possibly the same instruction, whose stores are not performed yet.
+		if other := bits.TrailingZeros32(p.lanesAt(at)); ev.Addr[other] == ev.Addr[lane] {
+			return ev.Val[other] == ev.Val[lane]
+		}
+	}
+	old, ok := t.mem.Peek(ac.mem, ev.Addr[lane], int(ev.Size))
+	return ok && old == ev.Val[lane]
+}
+
+// sameInstruction reports plain stores of several lanes to one place.
+func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
+	ev := t.ev
+	lanes := ac.st.lanes
+	first := bits.TrailingZeros32(lanes)
+	same := ev.Val != nil
+	for m := lanes; m != 0 && same; m &= m - 1 {
+		same = ev.Val[bits.TrailingZeros32(m)] == ev.Val[first]
+	}
+	c := Conflict{Why: NoEdge | SameWarpLanes, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
+	if same {
+		c.Why |= SameValue
+	}
+	c.Prior, c.Cur = t.refOf(&ac.st, 0, ac.mem), t.refOf(&ac.st, 0, ac.mem)
+	c.Prior.Lanes, c.Cur.Lanes = 1<<first, lanes&^(1<<first)
+	if t.found.conflict(&c) && t.cfg.Sink != nil {
+		t.cfg.Sink(&c)
+	}
+}

@@ -1,0 +1,63 @@
+// Package order decides which accesses of a run are ordered, by the PTX
+// memory consistency model (ISA chapter 8) and, where that chapter is silent
+// on the asynchronous proxy, by the prose of the instructions.
+//
+// # What it models
+//
+// A Tracker observes the events of one run of package machine. It keeps, for
+// every agent, what that agent knows, and, for every byte touched, who touched
+// it last; an access that conflicts with one that its agent does not know is a
+// Conflict. The Tracker executes nothing, knows no PTX text (a PC is an opaque
+// number) and gives nothing a severity: it says which edge is missing, and
+// package rules names the defect.
+//
+// Agents are lanes and asynchronous operations. A lane's knowledge is a vector
+// clock over warps, not lanes: component w holding c means 'every access of
+// every lane of warp w up to time c'. Warp time advances only at releases and
+// warp-wide synchronization. The warp is no scope, so lanes are told apart
+// where that matters: a release by some lanes raises components of those lanes
+// alone, allotted on demand, and lanes that learn something alone leave their
+// group until the warp synchronizes. shfl, vote, elect and convergence order
+// nothing. An access of a lane's own is known to it by program order, with no
+// component.
+//
+// An asynchronous operation (cp.async, cp.async.bulk, ...) is an agent of its
+// own. Its accesses count from its issue on, whenever its milestones happen,
+// and start from what its issuer knew. They are known to whom its completion
+// is known, and only they (completion is not transitive, ISA 8.9.1.1): to a
+// clock that reached the phase of its mbarrier, or to one that knows the
+// issuing lane up to the group wait that covers it.
+//
+// Knowledge is a table of views (view.go). The generic view is base causality.
+// Others say what has also passed a proxy fence, for one memory; a
+// synchronization carries all of them. Two views exist for diagnosis alone:
+// what would be known if scopes were wide enough, and if relaxed operations
+// synchronized. They are rows only while they differ.
+//
+// Shadow memory (shadow.go) is byte-exact. A run of consecutive lanes over
+// consecutive bytes is one stamp, whichever its width; rows of 128 bytes split
+// into segments only where accesses differ, and collapse again.
+//
+// # Decisions where the ISA is open
+//
+//   - fence.proxy.async::generic.acquire and .release each join generic into
+//     asynchronous knowledge where they stand, for their state space. (The ISA
+//     shows the acquire form alone completing an ordinary release.)
+//   - The completion of an operation seen by an acquiring wait on its own
+//     mbarrier needs no scope: the prose of the completion mechanism has none.
+//   - An asynchronous write hides the accesses before it that its issuer knew,
+//     as an ordinary write does, although by the letter its completion does not
+//     order them before the waiter: coherence does.
+//   - A non-coherent read (ld.global.nc) of anything written in this launch
+//     is a conflict even when ordered. A write ordered after such a read is
+//     none.
+//   - Fence-SC order and reads-from are those of the observed run. With
+//     Config.MustOnly no knowledge flows over them, and what is left holds in
+//     every schedule that has the same barrier phases.
+//   - A vector access is one location of its whole width.
+//
+// # What it does not model
+//
+// Virtual aliases (fence.proxy.alias is ignored), textures and surfaces, and
+// accumulator registers of wgmma.
+package order

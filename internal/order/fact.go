@@ -1,0 +1,189 @@
+package order
+
+import "muster/internal/machine"
+
+// A FactKind says what a Fact is about.
+type FactKind uint8
+
+const (
+	// ScopeDefaulted: A released and B acquired across CTAs, and one of them
+	// leaves its scope, which then is the CTA, out. It was honoured.
+	ScopeDefaulted FactKind = iota
+	// InitNotOrdered: B uses the mbarrier that A initialized without knowing
+	// of that.
+	InitNotOrdered
+	// BarrierTouched: B, no barrier operation, touches the word of a live
+	// mbarrier that A initialized.
+	BarrierTouched
+	// ExitInFlight: CTA B.CTA ended while operation A might touch its shared
+	// memory.
+	ExitInFlight
+	// ExitBeforeRemote: CTA A.CTA may have ended when B touches its memory.
+	ExitBeforeRemote
+	// RemoteBeforeStart: nothing shows B that CTA A.CTA runs.
+	RemoteBeforeStart
+	// GroupLeft: operation A's group was never waited for when B exited.
+	GroupLeft
+)
+
+// A Fact is something about synchronization or lifetime that a rule may care
+// for, and that is no conflict of two accesses.
+type Fact struct {
+	Kind  FactKind
+	A, B  AccessRef
+	Why   Why // InitNotOrdered: what is missing
+	Span  machine.Span
+	Count int
+}
+
+// A log keeps what was found, once for each pair of instructions and reason,
+// in the order of finding.
+type log struct {
+	conflicts []Conflict
+	facts     []Fact
+	byPair    map[pair]int
+	byFact    map[factPair]int
+}
+
+type pair struct {
+	prior, cur   int32
+	pKind, cKind opAndAccess
+	why          Why
+	mem          bool // global
+}
+
+type opAndAccess struct {
+	op     bool
+	access machine.Access
+	proxy  machine.Proxy
+}
+
+type factPair struct {
+	kind FactKind
+	a, b int32
+	why  Why
+}
+
+func shapeOf(r *AccessRef) opAndAccess { return opAndAccess{r.Op >= 0, r.Access, r.Proxy} }
+
+// conflict enters a conflict and reports whether it is new.
+func (l *log) conflict(c *Conflict) bool {
+	k := pair{c.Prior.PC, c.Cur.PC, shapeOf(&c.Prior), shapeOf(&c.Cur), c.Why, c.Span.Mem == machine.Global}
+	if i, ok := l.byPair[k]; ok {
+		l.conflicts[i].Count++
+		return false
+	}
+	if l.byPair == nil {
+		l.byPair = make(map[pair]int)
+	}
+	l.byPair[k] = len(l.conflicts)
+	l.conflicts = append(l.conflicts, *c)
+	return true
+}
+
+func (l *log) fact(f *Fact) bool {
+	k := factPair{f.Kind, f.A.PC, f.B.PC, f.Why}
+	if i, ok := l.byFact[k]; ok {
+		l.facts[i].Count++
+		return false
+	}
+	if l.byFact == nil {
+		l.byFact = make(map[factPair]int)
+	}
+	l.byFact[k] = len(l.facts)
+	f.Count = 1
+	l.facts = append(l.facts, *f)
+	return true
+}
+
+func (l *log) clone() log {
+	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...)}
+	if l.byPair != nil {
+		d.byPair = make(map[pair]int, len(l.byPair))
+		for k, v := range l.byPair {
+			d.byPair[k] = v
+		}
+	}
+	if l.byFact != nil {
+		d.byFact = make(map[factPair]int, len(l.byFact))
+		for k, v := range l.byFact {
+			d.byFact[k] = v
+		}
+	}
+	return d
+}
+
+// Conflicts returns the conflicts found so far, in the order of finding.
+func (t *Tracker) Conflicts() []Conflict { return append([]Conflict(nil), t.found.conflicts...) }
+
+// FactList returns the facts found so far, in the order of finding.
+func (t *Tracker) FactList() []Fact { return append([]Fact(nil), t.found.facts...) }
+
+func (t *Tracker) fact(f *Fact) {
+	if t.found.fact(f) && t.cfg.Facts != nil {
+		t.cfg.Facts(f)
+	}
+}
+
+func (t *Tracker) scopeDefaulted(e *contrib, a *acquirer) {
+	t.fact(&Fact{
+		Kind: ScopeDefaulted,
+		A:    AccessRef{CTA: e.cta, PC: e.pc, Scope: e.scope, Op: -1},
+		B:    AccessRef{CTA: a.home.index, Warp: a.warp, Lanes: a.mask, PC: a.pc, Scope: a.scope, Op: -1},
+	})
+}
+
+func (t *Tracker) initNotOrdered(b *mbar, g *group, home *cta, w int32, lanes uint32, pc int32) {
+	in := &b.init
+	bit := uint32(1) << uint(in.lane)
+	f := Fact{Kind: InitNotOrdered, A: laneRef(in.cta, in.warp, bit, in.pc), B: laneRef(home.index, w, lanes, pc), Why: NoEdge}
+	switch {
+	case in.cta == home.index && in.warp == w:
+		f.Why = SameWarpLanes
+	case t.knownLanes(g.know.wide(), in.cta, in.warp, in.time)&bit != 0:
+		f.Why = IfScopeWider
+	case t.knownLanes(g.know.strong(), in.cta, in.warp, in.time)&bit != 0:
+		f.Why = IfNotRelaxed
+	}
+	t.fact(&f)
+}
+
+// wordWrite enters an init or inval as a write of the barrier's word.
+func (t *Tracker) wordWrite(home *cta, ev *machine.Event, lane uint32) {
+	bar := ev.Mbar.Bar
+	sh := t.shadowIn(bar.Mem)
+	if sh == nil {
+		return
+	}
+	w := &home.warps[ev.Warp]
+	w.mark(lane)
+	ac := t.begin(home, ev.Warp)
+	ac.as(ac.warp.group(int(ev.Lane & 31)))
+	ac.write, ac.mem = true, bar.Mem
+	ac.st.pc, ac.st.shift, ac.st.form, ac.st.lanes = ev.PC, 3, byMask, lane
+	ac.st.what = uint8(machine.Write)
+	live := sh.row(t.id, bar.Addr).guarded
+	sh.row(t.id, bar.Addr).guarded = 0
+	t.span(sh, ac, bar.Addr, 8)
+	sh.row(t.id, bar.Addr).guarded = live
+}
+
+// touchGuarded reports an access to bytes [a, b) of a row if they belong to a
+// live barrier.
+func (t *Tracker) touchGuarded(ac *access, a, b int) {
+	owner := t.ctas[ac.mem]
+	lo, hi := ac.rowAddr+uint64(a), ac.rowAddr+uint64(b)
+	for at := lo &^ 7; at < hi; at += 8 {
+		bar := owner.bars[at]
+		if bar == nil || !bar.live {
+			continue
+		}
+		in := &bar.init
+		t.fact(&Fact{
+			Kind: BarrierTouched,
+			A:    laneRef(in.cta, in.warp, 1<<uint(in.lane), in.pc),
+			B:    t.curRef(ac, a),
+			Span: machine.Span{Mem: ac.mem, Addr: at, Len: 8},
+		})
+	}
+}

@@ -1,0 +1,383 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// fenced is what a release fence made ready: a later strong write, or relaxed
+// arrive, of one of its lanes hands it on (ISA 8.8).
+type fenced struct {
+	lanes uint32
+	scope machine.Scope
+	upto  uint32 // of the lane's own accesses
+	inits bool   // hands on mbarrier.init operations of the lane alone
+	only  bool   // hands on what concerns shared memory alone
+	know  know
+}
+
+// A FenceNote counts what the fences at one PC did.
+type FenceNote struct {
+	PC    int32
+	Count int
+	// Ordered counts executions that made something known which was not, or
+	// made ready something that a later write handed on.
+	Ordered int
+}
+
+func (t *Tracker) onFence(ev *machine.Event) {
+	c, mask := t.at(ev.CTA), lanesOf(ev)
+	note := t.fenceNote(ev.PC)
+	ordered := false
+	switch ev.Fence {
+	case machine.FenceMemory:
+		ordered = t.memoryFence(c, ev, mask)
+	case machine.FenceProxyAsync:
+		ordered = t.proxyFence(c, ev, mask)
+	case machine.FenceProxyAsyncGenericAcquire:
+		ordered = t.proxyFence(c, ev, mask)
+	case machine.FenceProxyAsyncGenericRelease:
+		ordered = t.proxyFence(c, ev, mask)
+	case machine.FenceMbarrierInit:
+		t.release(c, ev.Warp, fenced{lanes: mask, scope: machine.ScopeCluster, inits: true})
+	case machine.FenceProxyTensorMapRelease:
+		ordered = t.mapRelease(c, ev, mask)
+	case machine.FenceProxyTensorMapAcquire:
+		ordered = t.mapAcquire(c, ev, mask)
+	case machine.FenceProxyAlias:
+	}
+	if ordered {
+		t.fences[note].Ordered++
+	}
+}
+
+func (t *Tracker) fenceNote(pc int32) int {
+	for i := range t.fences {
+		if t.fences[i].PC == pc {
+			t.fences[i].Count++
+			return i
+		}
+	}
+	t.fences = append(t.fences, FenceNote{PC: pc, Count: 1})
+	return len(t.fences) - 1
+}
+
+// Fences tells what each fence did, in the order of their first execution.
+func (t *Tracker) Fences() []FenceNote { return append([]FenceNote(nil), t.fences...) }
+
+// memoryFence is fence and membar (FenceMemory). A restricted one
+// (.sync_restrict) has Space set to less than all.
+func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32) bool {
+	ordered := false
+	acquires := ev.Sem != machine.Release
+	releases := ev.Sem != machine.Acquire
+	if acquires {
+		a := acquirer{home: c, warp: ev.Warp, mask: mask, pc: ev.PC, scope: ev.Scope}
+		ordered = t.acquirePending(&a, restricted(ev.Space))
+	}
+	if ev.Sem == machine.SC && !t.cfg.MustOnly {
+		t.scFence(c, ev, mask)
+	}
+	if releases {
+		t.release(c, ev.Warp, fenced{lanes: mask, scope: ev.Scope, only: restricted(ev.Space)})
+	}
+	return ordered
+}
+
+func restricted(s machine.Spaces) bool { return s != 0 && s&machine.SpaceGlobal == 0 }
+
+// acquirePending completes the acquire patterns that the lanes began with
+// strong reads and relaxed waits.
+func (t *Tracker) acquirePending(a *acquirer, sharedAlone bool) bool {
+	w := &a.home.warps[a.warp]
+	found := false
+	for i := 0; i < len(w.pending.list); i++ {
+		e := &w.pending.list[i]
+		lanes := e.lanes & a.mask
+		if lanes == 0 || e.relaxed {
+			continue
+		}
+		found = true
+		b := *a
+		b.mask = lanes
+		if sharedAlone {
+			only := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, pc: e.pc}
+			only.know.restrict(&e.know)
+			t.acquire(&only, &b)
+			continue
+		}
+		t.acquire(e, &b)
+		if t.reaches(e, a.home.index, a.scope, false) != tooNarrow {
+			if e.lanes &^= lanes; e.lanes == 0 {
+				w.pending.remove(i)
+				i--
+			}
+		}
+	}
+	w.merge()
+	return found
+}
+
+// restrict makes k what src says of shared memory.
+func (k *know) restrict(src *know) {
+	only := k.make(view{kind: sharedOnly})
+	only.join(&src.gen)
+	for i := range src.rows {
+		switch r := &src.rows[i]; r.view.kind {
+		case sharedOnly:
+			k.make(r.view).join(&r.clk)
+		case asyncShared, asyncIn, initOnly:
+			k.make(r.view).join(&r.clk)
+		}
+	}
+}
+
+// release makes a fence's knowledge ready, lane by lane where the warp's lanes
+// know different things.
+func (t *Tracker) release(c *cta, wi int32, f fenced) {
+	w := &c.warps[wi]
+	f.upto = w.publish()
+	w.unfence(&f)
+	for i := range w.groups {
+		g := &w.groups[i]
+		in := g.mask & f.lanes
+		if in == 0 {
+			continue
+		}
+		one := w.newFenced()
+		k := one.know
+		*one = f
+		one.lanes, one.know = in, k
+		switch {
+		case f.inits:
+		case f.only:
+			one.know.restrict(&g.know)
+		default:
+			one.know.join(&g.know)
+		}
+	}
+}
+
+// newFenced adds an empty entry in storage that is there already, if any.
+func (w *warp) newFenced() *fenced {
+	n := len(w.fenced)
+	if n < cap(w.fenced) {
+		w.fenced = w.fenced[:n+1]
+	} else {
+		w.fenced = append(w.fenced, fenced{})
+	}
+	w.fenced[n].know.reset()
+	return &w.fenced[n]
+}
+
+// unfence forgets fences of the lanes that a new one of that scope makes
+// needless.
+func (w *warp) unfence(by *fenced) {
+	for i := 0; i < len(w.fenced); i++ {
+		f := &w.fenced[i]
+		if f.scope <= by.scope && f.inits == by.inits && f.only == by.only {
+			f.lanes &^= by.lanes
+		}
+		if f.lanes == 0 {
+			n := len(w.fenced) - 1
+			w.fenced[i], w.fenced[n] = w.fenced[n], w.fenced[i]
+			w.fenced = w.fenced[:n]
+			i--
+		}
+	}
+}
+
+// handOn adds to a release set what the fences of a lane made ready, for a
+// strong write or a relaxed arrive of that lane with the given scope.
+func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32) {
+	wp := &home.warps[w]
+	for i := range wp.fenced {
+		f := &wp.fenced[i]
+		in := f.lanes & lanes
+		if in == 0 {
+			continue
+		}
+		k := *c
+		k.scope = min(c.scope, f.scope)
+		if c.defaulted {
+			k.scope = f.scope
+		}
+		k.relaxed = false
+		e := r.slot(&k)
+		if f.inits {
+			home.markKnown(e.know.make(view{kind: initOnly}), w, in, f.upto)
+			continue
+		}
+		e.know.join(&f.know)
+		if f.only {
+			home.markKnown(e.know.make(view{kind: sharedOnly}), w, in, f.upto)
+			continue
+		}
+		home.markKnow(&e.know, w, in, f.upto)
+	}
+}
+
+// proxyFence lets what the lanes know of the generic proxy pass to the
+// asynchronous one, for the fence's spaces. The generic view contains the
+// asynchronous ones (an operation's completion is generic knowledge), so the
+// other direction needs nothing.
+func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	upto := w.publish()
+	w.split(mask)
+	news := false
+	views, n := fenceViews(c, ev)
+	for i := range w.groups {
+		g := &w.groups[i]
+		in := g.mask & mask
+		if in == 0 {
+			continue
+		}
+		for _, v := range views[:n] {
+			row := g.know.make(v)
+			if row.join(&g.know.gen) {
+				news = true
+			}
+			if only := g.know.of(sharedOnly); only != nil && v.kind != asyncGlobal {
+				row = g.know.row(v)
+				row.join(only)
+			}
+			c.markKnown(g.know.row(v), ev.Warp, in, upto)
+		}
+		w.learned(g)
+	}
+	if len(w.groups) > 4 {
+		w.merge()
+	}
+	return news
+}
+
+// fenceViews lists the views that a proxy fence feeds.
+func fenceViews(c *cta, ev *machine.Event) (views [2]view, n int) {
+	spaces := ev.Space
+	if spaces == 0 {
+		spaces = machine.AllSpaces
+		switch ev.Fence {
+		case machine.FenceProxyAsyncGenericAcquire:
+			spaces = machine.SpaceSharedCluster
+		case machine.FenceProxyAsyncGenericRelease:
+			spaces = machine.SpaceSharedCTA
+		}
+	}
+	if spaces&machine.SpaceGlobal != 0 {
+		views[0], n = view{kind: asyncGlobal}, 1
+	}
+	switch {
+	case spaces&machine.SpaceSharedCluster != 0:
+		views[n] = view{kind: asyncShared}
+		n++
+	case spaces&machine.SpaceSharedCTA != 0:
+		views[n] = view{kind: asyncIn, mem: machine.SharedOf(c.index)}
+		n++
+	}
+	return views, n
+}
+
+func (t *Tracker) mapRelease(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	upto := w.publish()
+	w.split(mask)
+	news := false
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&mask != 0 {
+			row := g.know.make(view{kind: mapReleased})
+			news = row.join(&g.know.gen) || news
+			c.markKnown(row, ev.Warp, g.mask&mask, upto)
+			w.learned(g)
+		}
+	}
+	return news
+}
+
+// mapAcquire makes what was released of tensor maps known to the tensor-map
+// proxy for the 128 bytes at the fence's address.
+func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	w.split(mask)
+	news := false
+	for m := mask; m != 0 && ev.Addr != nil; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		g := w.group(l)
+		row := g.know.make(view{kind: mapAcquired, addr: ev.Addr[l]})
+		if from := g.know.of(mapReleased); from != nil {
+			news = row.join(from) || news
+		}
+		w.learned(g)
+	}
+	return news
+}
+
+// scOrder is what fence.sc operations handed on to later ones. Two of them
+// are morally strong if each one's scope holds the other, so what a fence
+// gives is kept for its CTA, and with a wide enough scope for its cluster and
+// for the device; it takes by the same rule.
+type scOrder struct {
+	cta, cluster map[int32]*know
+	device       know
+}
+
+func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) {
+	w := &c.warps[ev.Warp]
+	upto := w.publish()
+	w.split(mask)
+	s := &t.sc
+	if s.cta == nil {
+		s.cta, s.cluster = map[int32]*know{}, map[int32]*know{}
+	}
+	pools := []*know{pool(s.cta, c.index)}
+	if ev.Scope >= machine.ScopeCluster {
+		pools = append(pools, pool(s.cluster, t.clusterOf(c.index)))
+	}
+	if ev.Scope >= machine.ScopeGPU {
+		pools = append(pools, &s.device)
+	}
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&mask == 0 {
+			continue
+		}
+		for _, p := range pools {
+			g.know.join(p)
+		}
+		w.learned(g)
+	}
+	for i := range w.groups {
+		g := &w.groups[i]
+		for _, p := range pools {
+			if g.mask&mask != 0 {
+				p.join(&g.know)
+				c.markKnow(p, ev.Warp, g.mask&mask, upto)
+			}
+		}
+	}
+}
+
+func pool(m map[int32]*know, key int32) *know {
+	if m[key] == nil {
+		m[key] = new(know)
+	}
+	return m[key]
+}
+
+func (s *scOrder) clone() scOrder {
+	d := scOrder{device: s.device.clone()}
+	if s.cta == nil {
+		return d
+	}
+	d.cta, d.cluster = map[int32]*know{}, map[int32]*know{}
+	for k, v := range s.cta {
+		c := v.clone()
+		d.cta[k] = &c
+	}
+	for k, v := range s.cluster {
+		c := v.clone()
+		d.cluster[k] = &c
+	}
+	return d
+}

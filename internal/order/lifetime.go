@@ -1,0 +1,186 @@
+package order
+
+import "muster/internal/machine"
+
+// A visitor is a warp of another CTA that touched a CTA's shared memory or
+// its barriers: the latest time, and where.
+type visitor struct {
+	cta, warp int32
+	lanes     uint32
+	time      uint32
+	pc        int32
+}
+
+// visit notes that lanes touch a memory that is not their CTA's, and checks
+// that its CTA is known to have started and has not ended. A CTA's start is a
+// pseudo-write to its window, known through synchronization alone; its end is
+// one that must follow every visit.
+func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32) {
+	if owner == nil || owner.index == home.index {
+		return
+	}
+	wp := &home.warps[w]
+	wp.mark(mask)
+	t.visitStarted(home, owner, w, mask, pc)
+	for i := range owner.remote {
+		v := &owner.remote[i]
+		if v.cta != home.index || v.warp != w {
+			continue
+		}
+		if v.time < wp.time {
+			// Only lanes that come again stay: the others' time is over, so
+			// that a clock which knows the warp up to now knows them too.
+			v.time, v.pc = wp.time, pc
+		}
+		v.lanes |= mask
+		return
+	}
+	owner.remote = append(owner.remote, visitor{home.index, w, mask, wp.time, pc})
+}
+
+func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32) {
+	if owner.ended {
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, mask, pc)})
+		return
+	}
+	wp := &home.warps[w]
+	for i := range wp.groups {
+		g := &wp.groups[i]
+		if g.mask&mask != 0 && g.know.strong().at(owner.index, 0) == 0 {
+			t.fact(&Fact{Kind: RemoteBeforeStart, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, g.mask&mask, pc)})
+		}
+	}
+}
+
+func laneRef(cta, w int32, mask uint32, pc int32) AccessRef {
+	return AccessRef{CTA: cta, Warp: w, Lanes: mask, PC: pc, Op: -1}
+}
+
+// onExit keeps what lanes that exit knew, for the end of their CTA, and
+// remembers those that leave accesses behind which nobody knows.
+func (t *Tracker) onExit(ev *machine.Event) {
+	c := t.at(ev.CTA)
+	w := &c.warps[ev.Warp]
+	t.groupsLeft(c, ev)
+	w.lost |= ev.Mask & w.touched
+	w.live &^= ev.Mask
+	for i := 0; i < len(w.groups); i++ {
+		g := &w.groups[i]
+		if g.mask&ev.Mask == 0 {
+			continue
+		}
+		c.gone.join(&g.know)
+		if len(w.groups) > 1 && g.mask&w.live == 0 {
+			w.drop(i)
+			i--
+		}
+	}
+}
+
+// groupsLeft reports bulk groups that their thread never waited for.
+func (t *Tracker) groupsLeft(c *cta, ev *machine.Event) {
+	w := &c.warps[ev.Warp]
+	if w.queues == nil {
+		return
+	}
+	for l := int8(0); l < 32; l++ {
+		q := w.queue(l, machine.GroupBulk)
+		if ev.Mask>>uint(l)&1 == 0 || q.read >= len(q.list) {
+			continue
+		}
+		t.fact(&Fact{Kind: GroupLeft, A: t.ops.ref(q.list[q.read]), B: laneRef(c.index, ev.Warp, 1<<uint(l), ev.PC)})
+	}
+}
+
+// onEnd checks that nothing may still touch the CTA's shared memory, and
+// drops what is kept of the CTA.
+func (t *Tracker) onEnd(ev *machine.Event) {
+	c := t.at(ev.CTA)
+	for i := range c.warps {
+		for j := range c.warps[i].groups {
+			c.gone.join(&c.warps[i].groups[j].know)
+		}
+	}
+	t.opsInFlight(c)
+	known := c.gone.strong()
+	for i := range c.remote {
+		v := &c.remote[i]
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) != 0 {
+			t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
+		}
+	}
+	c.ended = true
+	c.shared, c.bars, c.named, c.remote, c.gone = shadow{}, nil, nil, nil, know{}
+	for i := range c.warps {
+		c.warps[i] = warp{}
+	}
+	if len(t.locs.m) > 0 {
+		t.dropLocations(machine.SharedOf(c.index))
+	}
+}
+
+func (t *Tracker) dropLocations(mem machine.MemID) {
+	var tab *locTable
+	for g := range t.locs.m {
+		if g.mem == mem {
+			tab = t.writeLocs()
+			break
+		}
+	}
+	if tab == nil {
+		return
+	}
+	for g := range tab.m {
+		if g.mem == mem {
+			delete(tab.m, g)
+		}
+	}
+}
+
+// opsInFlight reports operations that touch the CTA's shared memory and whose
+// completion no thread of it knew when it left.
+func (t *Tracker) opsInFlight(c *cta) {
+	known := c.gone.strong()
+	mem := machine.SharedOf(c.index)
+	for i := range t.ops.recs {
+		r := &t.ops.recs[i]
+		if !r.used {
+			continue
+		}
+		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
+		if !reads && !writes || r.waitedBy(c, writes) || t.endKnows(r, known, writes, mem) {
+			continue
+		}
+		f := Fact{Kind: ExitInFlight, A: t.ops.ref(int32(i)), B: AccessRef{CTA: c.index, Op: -1}}
+		f.A.Access = machine.Read
+		if writes {
+			f.A.Access = machine.Write
+		}
+		t.fact(&f)
+	}
+}
+
+func holds(l []machine.MemID, m machine.MemID) bool {
+	for _, x := range l {
+		if x == m {
+			return true
+		}
+	}
+	return false
+}
+
+// waitedBy reports whether the issuer, a thread of that CTA, waited.
+func (r *opRec) waitedBy(c *cta, writes bool) bool {
+	return r.cta == c.index && (r.done != 0 || r.read != 0 && !writes)
+}
+
+func (t *Tracker) endKnows(r *opRec, known *clock, writes bool, mem machine.MemID) bool {
+	by := r.done
+	if by == 0 && !writes {
+		by = r.read
+	}
+	if by != 0 && t.knownLanes(known, r.cta, r.warp, by)>>uint(r.lane)&1 != 0 {
+		return true
+	}
+	return r.signalledTo(known, writes, mem)
+}

@@ -1,0 +1,277 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// A location is where a release and an acquire may meet: the same bytes,
+// exactly (complete overlap, ISA 8.2.1).
+type location struct {
+	mem  machine.MemID
+	addr uint64
+	size int32
+}
+
+// A locState is what a location hands to a strong read that sees its last
+// write: the contributions of the release pattern that the write ends, and of
+// those before it through an unbroken chain of read-modify-writes.
+type locState struct {
+	loc    location
+	set    relSet
+	writer int32 // CTA of the last write
+	scope  machine.Scope
+}
+
+// A locTable finds locations by 16-byte granule, the widest access.
+type locTable struct {
+	owner *identity
+	m     map[granule][]locState
+	lax   int // locations that hold relaxed contributions alone
+}
+
+type granule struct {
+	mem machine.MemID
+	n   uint64
+}
+
+// maxLax bounds the locations that are kept for diagnosis alone.
+const maxLax = 512
+
+func (l *location) granule() granule { return granule{l.mem, l.addr / 16} }
+
+func (l *location) overlaps(addr, n uint64) bool {
+	return l.addr < addr+n && addr < l.addr+uint64(l.size)
+}
+
+func (l *locTable) clone() locTable { return *l }
+
+// write returns the table, this Tracker's own.
+func (t *Tracker) writeLocs() *locTable {
+	l := &t.locs
+	if l.owner == t.id && l.m != nil {
+		return l
+	}
+	m := make(map[granule][]locState, len(l.m))
+	for g, list := range l.m {
+		d := append([]locState(nil), list...)
+		for i := range d {
+			d[i].set = list[i].set.clone()
+		}
+		m[g] = d
+	}
+	l.owner, l.m = t.id, m
+	return l
+}
+
+// find returns a location's state, nil if it holds nothing.
+func (l *locTable) find(loc location) *locState {
+	list := l.m[loc.granule()]
+	for i := range list {
+		if list[i].loc == loc {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// strongAccess synchronizes by memory, lane by lane: lanes of one atomic
+// instruction are in an order that only the schedule knows, and each of them
+// passes on what those before it did.
+func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
+	if ev.Proxy != machine.Generic {
+		return
+	}
+	scope := machine.Scope(t.ac.st.scope)
+	for m := ev.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		loc := location{ev.Mem, ev.Addr[l], ev.Size}
+		if ev.Access&machine.Read != 0 && !t.cfg.MustOnly {
+			t.readLocation(c, ev, l, loc, scope)
+		}
+		if ev.Access&machine.Write != 0 {
+			t.writeLocation(c, ev, l, loc, scope)
+		}
+	}
+}
+
+func acquires(s machine.Sem) bool {
+	return s == machine.Acquire || s == machine.AcqRel || s == machine.SC
+}
+
+func releases(s machine.Sem) bool {
+	return s == machine.Release || s == machine.AcqRel || s == machine.SC
+}
+
+// readLocation lets a lane see what its strong read's writer released: by an
+// acquire it knows it, else a later fence may.
+func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
+	if len(t.locs.m) == 0 || t.locs.find(loc) == nil {
+		return
+	}
+	s := t.writeLocs().find(loc)
+	a := acquirer{home: c, warp: ev.Warp, mask: 1 << lane, pc: ev.PC, scope: scope}
+	need := t.needed(s.writer, c.index)
+	heard := s.scope >= need && scope >= need // reads-from by morally strong operations
+	for i := range s.set.list {
+		e := &s.set.list[i]
+		seen := *e
+		if !heard {
+			seen.scope = machine.NoScope
+		}
+		if acquires(ev.Sem) {
+			t.acquire(&seen, &a)
+		} else {
+			t.see(&seen, &a, loc)
+		}
+	}
+	if acquires(ev.Sem) {
+		t.acquireEarlier(&a, loc)
+	}
+}
+
+// acquireEarlier completes strong reads of the same location before an
+// acquire operation (ISA 8.8, second acquire pattern).
+func (t *Tracker) acquireEarlier(a *acquirer, loc location) {
+	w := &a.home.warps[a.warp]
+	for i := range w.pending.list {
+		if e := &w.pending.list[i]; e.loc == loc && e.lanes&a.mask != 0 && !e.relaxed {
+			b := *a
+			b.mask &= e.lanes
+			t.acquire(e, &b)
+		}
+	}
+}
+
+// writeLocation makes a lane's strong write the one that later reads see.
+func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
+	w := &c.warps[ev.Warp]
+	rmw := ev.Access&machine.Update != 0
+	lax := !releases(ev.Sem) && !w.fencedBy(1<<lane)
+	if s := t.locs.find(loc); s == nil && lax && t.locs.lax >= maxLax {
+		return
+	}
+	tab := t.writeLocs()
+	s := tab.find(loc)
+	if s == nil {
+		s = t.newLocation(tab, loc)
+		if lax {
+			tab.lax++
+		}
+	}
+	if rmw {
+		t.chain(s, c.index, scope)
+	} else {
+		s.set.keepOwn(t.who(c.index, ev.Warp), 1<<lane)
+	}
+	s.writer, s.scope = c.index, scope
+	k := contrib{cta: c.index, scope: scope, pc: ev.PC}
+	if !rmw {
+		k.warp, k.lanes = int32(t.who(c.index, ev.Warp)), 1<<lane
+	}
+	k.relaxed = !releases(ev.Sem)
+	t.contribute(&s.set, &k, c, ev.Warp, 1<<lane)
+	if k.relaxed {
+		t.handOn(&s.set, &k, c, ev.Warp, 1<<lane)
+	}
+}
+
+func (w *warp) fencedBy(lane uint32) bool {
+	for i := range w.fenced {
+		if w.fenced[i].lanes&lane != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// newLocation adds a location and marks the rows that it lies in.
+func (t *Tracker) newLocation(tab *locTable, loc location) *locState {
+	g := loc.granule()
+	tab.m[g] = append(tab.m[g], locState{loc: loc})
+	if sh := t.shadowIn(loc.mem); sh != nil {
+		sh.row(t.id, loc.addr).syncs = true
+	}
+	list := tab.m[g]
+	return &list[len(list)-1]
+}
+
+func (t *Tracker) shadowIn(mem machine.MemID) *shadow {
+	if mem == machine.Global {
+		return &t.global
+	}
+	if c := t.at(int32(mem)); !c.ended {
+		return &c.shared
+	}
+	return nil
+}
+
+// chain lets contributions pass through a read-modify-write: it reads the
+// write before it, which makes a link only if the two are morally strong.
+func (t *Tracker) chain(s *locState, cta int32, scope machine.Scope) {
+	need := t.needed(s.writer, cta)
+	if s.scope >= need && scope >= need {
+		return
+	}
+	for i := range s.set.list {
+		s.set.list[i].scope = machine.NoScope
+	}
+}
+
+// keepOwn drops what a plain strong store cuts off: all but what the same
+// lane's release stores of the location began (ISA 8.8, second release
+// pattern).
+func (r *relSet) keepOwn(who uint32, lane uint32) {
+	for i := 0; i < len(r.list); i++ {
+		if e := &r.list[i]; e.warp != int32(who) || e.lanes != lane {
+			r.remove(i)
+			i--
+		}
+	}
+}
+
+// cutLocations forgets the locations that a write overlaps, but for a strong
+// write of the very location: what it writes is not what they released.
+func (t *Tracker) cutLocations(ac *access, a, b int) {
+	lo, hi := ac.rowAddr+uint64(a), ac.rowAddr+uint64(b)
+	for at := lo &^ 15; at < hi; at += 16 {
+		g := granule{ac.mem, at / 16}
+		list := t.locs.m[g]
+		for i := 0; i < len(list); i++ {
+			l := &list[i].loc
+			if !l.overlaps(lo, hi-lo) || t.isAt(ac, l) {
+				continue
+			}
+			tab := t.writeLocs()
+			list = tab.m[g]
+			if list[i].set.relaxedOnly() {
+				tab.lax--
+			}
+			list[i] = list[len(list)-1]
+			list = list[:len(list)-1]
+			tab.m[g] = list
+			if len(list) == 0 {
+				delete(tab.m, g)
+			}
+			i--
+		}
+	}
+}
+
+// isAt reports whether a strong access has a lane exactly at a location.
+func (t *Tracker) isAt(ac *access, l *location) bool {
+	if ac.st.scope == 0 || ac.st.isOp() || int32(1)<<ac.st.shift != l.size {
+		return false
+	}
+	return true // naturally aligned, of equal size, and overlapping: the same
+}
+
+func (r *relSet) relaxedOnly() bool {
+	for i := range r.list {
+		if !r.list[i].relaxed {
+			return false
+		}
+	}
+	return true
+}

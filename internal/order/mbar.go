@@ -1,0 +1,230 @@
+package order
+
+import "muster/internal/machine"
+
+// An mbar is what the Tracker keeps of one mbarrier word: what its phases
+// release, and who initialized it.
+//
+// The barrier has a slot in the clocks of the CTA that holds it. A clock with
+// value n there knows that the first n phases are complete, counted over all
+// lives of the word, and with that the accesses of every operation signalled
+// in one of them.
+type mbar struct {
+	slot int
+	base uint32 // phases counted before this life
+	top  uint32 // highest value that a clock may hold
+	live bool
+	init ref // who initialized it
+	// sets holds the contributions of the phase filling up and the last ones
+	// complete. A wait takes from the phase that it waited for alone, however
+	// far the barrier has gone since.
+	sets [4]phaseSet
+}
+
+type phaseSet struct {
+	phase int64
+	used  bool
+	set   relSet
+}
+
+// A ref is one lane's operation at a time.
+type ref struct {
+	cta, warp int32
+	lane      int8
+	time      uint32
+	pc        int32
+	known     bool // false: no such operation
+}
+
+// value is what a clock holds that knows phase n complete.
+func (b *mbar) value(n int64) uint32 { return b.base + uint32(n+1) }
+
+// at returns the contributions to phase n.
+func (b *mbar) at(n int64) *relSet {
+	s := &b.sets[uint64(n)%uint64(len(b.sets))]
+	if !s.used || s.phase != n {
+		s.set.reset()
+		s.phase, s.used = n, true
+	}
+	return &s.set
+}
+
+func (b *mbar) done(n int64) *relSet {
+	s := &b.sets[uint64(n)%uint64(len(b.sets))]
+	if n < 0 || !s.used || s.phase != n {
+		return nil
+	}
+	return &s.set
+}
+
+func (b *mbar) clone() *mbar {
+	d := *b
+	for i := range d.sets {
+		d.sets[i].set = b.sets[i].set.clone()
+	}
+	return &d
+}
+
+// bar returns the record of a barrier, nil if it is not in the shared memory
+// of a CTA that still runs.
+func (t *Tracker) bar(r machine.BarRef) (*mbar, *cta) {
+	if r.Mem < 0 || int(r.Mem) >= len(t.ctas) {
+		return nil, nil
+	}
+	c := t.at(int32(r.Mem))
+	if c.ended {
+		return nil, c
+	}
+	b := c.bars[r.Addr]
+	if b == nil {
+		if c.bars == nil {
+			c.bars = make(map[uint64]*mbar)
+		}
+		b = &mbar{slot: c.slot()}
+		c.bars[r.Addr] = b
+	}
+	return b, c
+}
+
+func (t *Tracker) onMbar(ev *machine.Event) {
+	home := t.at(ev.CTA)
+	m := &ev.Mbar
+	b, owner := t.bar(m.Bar)
+	lane := uint32(1) << uint(ev.Lane&31)
+	t.visit(home, owner, ev.Warp, lane, ev.PC)
+	if b == nil {
+		return
+	}
+	switch m.Op {
+	case machine.MbarInit:
+		t.initBar(b, home, owner, ev)
+		return
+	case machine.MbarInval:
+		t.usesBar(b, owner, home, ev.Warp, lane, ev.PC)
+		t.wordWrite(home, ev, lane)
+		b.live = false
+		owner.shared.unguard(t.id, m.Bar.Addr, 8)
+		return
+	case machine.MbarIncrement, machine.MbarAsyncArrive:
+		return // asynchronous: the operation that makes it was checked at issue
+	}
+	t.usesBar(b, owner, home, ev.Warp, lane, ev.PC)
+	b.top = max(b.top, b.value(m.Phase)+1)
+	switch m.Op {
+	case machine.MbarArrive, machine.MbarArriveDrop, machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+		t.arrive(b, home, ev, lane)
+	}
+}
+
+// arrive adds what a lane knows and did to the phase that its arrival is
+// charged to.
+func (t *Tracker) arrive(b *mbar, home *cta, ev *machine.Event, lane uint32) {
+	c := contrib{cta: home.index, scope: ev.Scope, defaulted: ev.ScopeDefaulted, pc: ev.PC, relaxed: ev.Sem == machine.Relaxed}
+	if c.scope == machine.NoScope {
+		c.scope, c.defaulted = machine.ScopeCTA, true
+	}
+	set := b.at(ev.Mbar.Phase)
+	t.contribute(set, &c, home, ev.Warp, lane)
+	if c.relaxed {
+		t.handOn(set, &c, home, ev.Warp, lane)
+	}
+}
+
+func (t *Tracker) initBar(b *mbar, home, owner *cta, ev *machine.Event) {
+	t.wordWrite(home, ev, 1<<uint(ev.Lane&31))
+	w := &home.warps[ev.Warp]
+	w.mark(1 << uint(ev.Lane&31))
+	b.base = max(b.base, b.top)
+	b.top = b.base
+	for i := range b.sets {
+		b.sets[i].used = false
+		b.sets[i].set.reset()
+	}
+	b.live = true
+	b.init = ref{cta: home.index, warp: ev.Warp, lane: ev.Lane, time: w.time, pc: ev.PC, known: true}
+	owner.shared.guard(t.id, ev.Mbar.Bar.Addr, 8)
+}
+
+// onMbarWait lets the lanes that found a phase complete acquire what it
+// released, and the accesses of the operations it tracked.
+func (t *Tracker) onMbarWait(ev *machine.Event) {
+	home := t.at(ev.CTA)
+	b, owner := t.bar(ev.Mbar.Bar)
+	if b == nil {
+		return
+	}
+	mask := lanesOf(ev)
+	t.usesBar(b, owner, home, ev.Warp, mask, ev.PC)
+	n := ev.Mbar.Phase
+	if !ev.Mbar.OK || n < 0 {
+		return
+	}
+	b.top = max(b.top, b.value(n))
+	a := acquirer{home: home, warp: ev.Warp, mask: mask, pc: ev.PC, scope: ev.Scope, defaulted: ev.ScopeDefaulted}
+	if a.scope == machine.NoScope {
+		a.scope, a.defaulted = machine.ScopeCTA, true
+	}
+	done := contrib{cta: owner.index, scope: machine.ScopeSys}
+	done.know = t.tmp
+	done.know.reset()
+	done.know.gen.raise(owner.index, b.slot, b.value(n))
+	relaxed := ev.Sem == machine.Relaxed
+	set := b.done(n)
+	for i := 0; set != nil && i < len(set.list); i++ {
+		if relaxed {
+			t.see(&set.list[i], &a, location{})
+		} else {
+			t.acquire(&set.list[i], &a)
+		}
+	}
+	if relaxed {
+		a.scope = machine.ScopeSys
+		t.see(&done, &a, location{})
+	} else {
+		t.acquire(&done, &a)
+	}
+	t.tmp = done.know
+	if w := &home.warps[ev.Warp]; len(w.groups) > 2 {
+		w.merge()
+	}
+}
+
+// usesBar checks that the lanes know the barrier's init, and says so if not.
+// An init is generic, and so is an operation's use of its mbarrier operand.
+func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc int32) {
+	in := &b.init
+	if !in.known {
+		return
+	}
+	wp := &home.warps[w]
+	for i := range wp.groups {
+		g := &wp.groups[i]
+		lanes := g.mask & mask
+		if lanes == 0 {
+			continue
+		}
+		if v := g.know.gen.vec(in.cta); int(1+in.warp) < len(v) && v[1+in.warp] >= in.time {
+			continue
+		}
+		if in.cta == home.index && in.warp == w {
+			lanes &^= 1 << uint(in.lane)
+		}
+		if lanes == 0 || t.refKnown(&g.know, in, initOnly, sharedOnly) {
+			continue
+		}
+		t.initNotOrdered(b, g, home, w, lanes, pc)
+	}
+}
+
+// refKnown reports whether the generic view or one of the others knows r.
+func (t *Tracker) refKnown(k *know, r *ref, also ...viewKind) bool {
+	if t.knownLanes(&k.gen, r.cta, r.warp, r.time)>>uint(r.lane)&1 != 0 {
+		return true
+	}
+	for _, kind := range also {
+		if c := k.of(kind); c != nil && t.knownLanes(c, r.cta, r.warp, r.time)>>uint(r.lane)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,533 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// An opRec is what the Tracker keeps of an asynchronous operation while a
+// stamp may name it or its completion is open.
+type opRec struct {
+	used      bool
+	marked    bool
+	id        int64
+	kind      machine.OpKind
+	stage     machine.Stage
+	proxy     machine.Proxy
+	group     machine.Group
+	scope     uint8
+	cta, warp int32
+	lane      int8
+	pc        int32
+	seq       uint32
+	after     uint32
+	// read and done are the times of the issuer's warp at which its lane knew
+	// the source reads, and all of it, complete by a group wait; 0 if not.
+	read, done uint32
+	bars       []opBar
+	reads      []machine.MemID
+	writes     []machine.MemID
+}
+
+// An opBar is an mbarrier that an operation signals.
+type opBar struct {
+	ref   machine.BarRef
+	slot  int
+	value uint32 // what a clock holds that knows the phase complete; 0: not signalled
+}
+
+type opTable struct {
+	recs []opRec
+	free []int32
+	byID map[int64]int32
+	used int
+	next int // records in use that start a sweep
+}
+
+// An opQueue is one lane's operations under one mechanism that no full wait
+// covers yet, oldest first.
+type opQueue struct {
+	list []int32
+	read int // how many a .read wait covers
+}
+
+func (q *opQueue) clone() opQueue {
+	return opQueue{list: append([]int32(nil), q.list...), read: q.read}
+}
+
+func (w *warp) queue(lane int8, g machine.Group) *opQueue {
+	if w.queues == nil {
+		w.queues = make([]opQueue, 32*(int(machine.GroupWgmma)+1))
+	}
+	return &w.queues[int(g)*32+int(lane&31)]
+}
+
+// take allots a record.
+func (o *opTable) take(op *machine.Op) int32 {
+	var i int32
+	if n := len(o.free); n > 0 {
+		i = o.free[n-1]
+		o.free = o.free[:n-1]
+	} else {
+		i = int32(len(o.recs))
+		o.recs = append(o.recs, opRec{})
+	}
+	r := &o.recs[i]
+	*r = opRec{
+		used: true, id: op.ID, kind: op.Kind, stage: op.Stage, proxy: op.Proxy, group: op.Group,
+		cta: op.CTA, warp: op.Warp, lane: op.Lane, pc: op.PC, seq: op.Seq, after: op.After,
+		bars: r.bars[:0], reads: r.reads[:0], writes: r.writes[:0],
+	}
+	if o.byID == nil {
+		o.byID = make(map[int64]int32)
+	}
+	o.byID[op.ID] = i
+	o.used++
+	return i
+}
+
+func (o *opTable) clone() opTable {
+	d := *o
+	d.recs = append([]opRec(nil), o.recs...)
+	for i := range d.recs {
+		r := &d.recs[i]
+		r.bars = append([]opBar(nil), r.bars...)
+		r.reads = append([]machine.MemID(nil), r.reads...)
+		r.writes = append([]machine.MemID(nil), r.writes...)
+	}
+	d.free = append([]int32(nil), o.free...)
+	if o.byID != nil {
+		d.byID = make(map[int64]int32, len(o.byID))
+		for k, v := range o.byID {
+			d.byID[k] = v
+		}
+	}
+	return d
+}
+
+// ref describes an operation.
+func (o *opTable) ref(i int32) AccessRef {
+	r := &o.recs[i]
+	ref := AccessRef{
+		CTA: r.cta, Warp: r.warp, Lanes: 1 << uint(r.lane&31), PC: r.pc, Proxy: r.proxy,
+		Strong: r.scope != 0, Scope: machine.Scope(r.scope),
+		Op: r.id, Kind: r.kind, Stage: r.stage, Group: r.group, ReadDone: r.read != 0,
+	}
+	if len(r.bars) > 0 {
+		ref.Barrier, ref.Bar = true, r.bars[0].ref
+	}
+	return ref
+}
+
+func (t *Tracker) onIssue(ev *machine.Event) {
+	op := ev.Op
+	home := t.at(op.CTA)
+	t.sweepOps()
+	w := &home.warps[op.Warp]
+	i := t.ops.take(op)
+	r := &t.ops.recs[i]
+	lane := uint32(1) << uint(op.Lane&31)
+	for _, ref := range op.Bars {
+		b, owner := t.bar(ref)
+		if b == nil {
+			continue
+		}
+		r.bars = append(r.bars, opBar{ref: ref, slot: b.slot})
+		t.usesBar(b, owner, home, op.Warp, lane, op.PC)
+	}
+	if op.Group != machine.NoGroup {
+		q := w.queue(op.Lane, op.Group)
+		q.list = append(q.list, i)
+	}
+	r.scope = reductionScope(op.Kind)
+	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
+		return
+	}
+	t.enterOp(home, i, op, lane)
+}
+
+// reductionScope is the scope of the read-modify-writes that an operation is
+// made of, 0 if it is none.
+func reductionScope(k machine.OpKind) uint8 {
+	switch k {
+	case machine.OpBulkReduce:
+		return uint8(machine.ScopeGPU)
+	case machine.OpRedAsync:
+		return uint8(machine.ScopeCluster)
+	}
+	return 0
+}
+
+// enterOp checks an operation's accesses against what its issuer knows, and
+// enters them: from now on they may happen at any time until its completion
+// is known.
+func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
+	ac := t.begin(home, op.Warp)
+	ac.as(ac.warp.group(int(op.Lane & 31)))
+	ac.proxy, ac.lane = op.Proxy, lane
+	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: 7}
+	for _, s := range op.Reads {
+		ac.write = false
+		ac.st.what, ac.st.scope = uint8(machine.Read), 0
+		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, s.Mem)
+		t.enterSpan(ac, s)
+	}
+	for _, s := range op.Writes {
+		ac.write = true
+		ac.st.what, ac.st.scope = uint8(machine.Write), t.ops.recs[i].scope
+		if ac.st.scope != 0 {
+			ac.st.what |= uint8(machine.Update)
+		}
+		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
+		t.enterSpan(ac, s)
+	}
+}
+
+func appendMem(l []machine.MemID, m machine.MemID) []machine.MemID {
+	for _, x := range l {
+		if x == m {
+			return l
+		}
+	}
+	return append(l, m)
+}
+
+func (t *Tracker) enterSpan(ac *access, s machine.Span) {
+	sh := &t.global
+	if s.Mem != machine.Global {
+		owner := t.at(int32(s.Mem))
+		if owner.index != ac.home.index {
+			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc)
+		}
+		if owner.ended {
+			return
+		}
+		sh = &owner.shared
+	}
+	ac.mem = s.Mem
+	ac.views = t.asyncViews(&ac.group.know, ac.proxy, s)
+	t.span(sh, ac, s.Addr, s.Len)
+}
+
+var nothingKnown clock
+
+// asyncViews returns the views that say what an operation of a proxy, issued
+// with knowledge k, may take as done in a memory. Views that are not there
+// are empty.
+func (t *Tracker) asyncViews(k *know, p machine.Proxy, s machine.Span) (views [3]*clock) {
+	n := 0
+	add := func(c *clock) {
+		if c != nil {
+			views[n] = c
+			n++
+		}
+	}
+	switch {
+	case p == machine.TensorMap:
+		add(k.row(view{kind: mapAcquired, addr: s.Addr &^ 127}))
+	case p != machine.Async:
+		return views
+	case s.Mem == machine.Global:
+		add(k.of(asyncGlobal))
+	default:
+		add(k.of(asyncShared))
+		add(k.row(view{kind: asyncIn, mem: s.Mem}))
+	}
+	add(&nothingKnown)
+	return views
+}
+
+// relateOp decides how an access stands to an earlier one by an operation.
+func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
+	if p.who == ac.st.who {
+		return ordered // its own reads and writes
+	}
+	r := &t.ops.recs[p.op()]
+	k := &ac.group.know
+	lanes := ac.lanesAt(a)
+	for x := a + 1; x < b && !ac.st.isOp(); x++ {
+		lanes |= ac.lanesAt(x)
+	}
+	space := machineSpace(ac.mem)
+	known := t.opKnownTo(ac, p, &k.gen, lanes)
+	if only := k.of(sharedOnly); !known && only != nil && space != machine.SpaceGlobal {
+		known = t.opKnownTo(ac, p, only, lanes)
+	}
+	if known {
+		return t.relateDone(ac, p, r, a)
+	}
+	if ac.st.scope != 0 && p.scope != 0 && t.strongOps(ac, p, r) {
+		return morallyStrong
+	}
+	why := InFlight
+	switch {
+	case t.opKnownTo(ac, p, k.wide(), lanes):
+		why = IfScopeWider
+	case t.opKnownTo(ac, p, k.strong(), lanes):
+		why = IfNotRelaxed
+	case r.laneKnown(t, ac):
+		why |= SameWarpLanes
+	}
+	t.conflict(ac, p, a, why|t.shape(ac, p, a))
+	return racing
+}
+
+// laneKnown reports whether a lane of the issuer's own warp did wait.
+func (r *opRec) laneKnown(t *Tracker, ac *access) bool {
+	return (r.done != 0 || r.read != 0 && ac.write) && r.cta == ac.home.index && r.warp == ac.wi
+}
+
+// relateDone decides about an operation whose completion the access knows:
+// only its proxy may still be in the way. Completion passes for a proxy fence
+// for the operation's own accesses, if they were asynchronous (ISA 9.7.9.25.2).
+func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, at int) relation {
+	if ac.proxy != machine.Async {
+		return ordered
+	}
+	if r.proxy == machine.Async && (r.cta == ac.home.index || r.ownBarrier(ac.home.index)) {
+		return ordered
+	}
+	for _, v := range ac.views {
+		if v != nil && t.opKnownTo(ac, p, v, 0) {
+			return ordered
+		}
+	}
+	if r.proxy == machine.Async {
+		t.conflict(ac, p, at, BothAsyncOtherCTA)
+	} else {
+		t.conflict(ac, p, at, IfProxyFence)
+	}
+	return racing
+}
+
+// ownBarrier reports whether the operation signals a barrier of that CTA: a
+// multicast or distributed-shared copy that the CTA itself waits for.
+func (r *opRec) ownBarrier(cta int32) bool {
+	for i := range r.bars {
+		if int32(r.bars[i].ref.Mem) == cta {
+			return true
+		}
+	}
+	return false
+}
+
+// strongOps applies moral strength to a reduction's elements.
+func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
+	need := uint8(t.needed(r.cta, ac.home.index))
+	return r.proxy == ac.proxy && ac.st.scope >= need && p.scope >= need
+}
+
+// opKnownTo reports whether a clock, or the program order of the lanes in
+// lanes, knows the accesses that a stamp of an operation stands for.
+func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
+	r := &t.ops.recs[p.op()]
+	by := r.done
+	if !p.writes() && by == 0 {
+		by = r.read
+	}
+	if by != 0 {
+		if lanes != 0 && lanes == 1<<uint(r.lane) && r.cta == ac.home.index && r.warp == ac.wi {
+			return true
+		}
+		if t.knownLanes(c, r.cta, r.warp, by)>>uint(r.lane)&1 != 0 {
+			return true
+		}
+	}
+	return r.signalledTo(c, p.writes(), ac.mem)
+}
+
+// signalledTo reports whether a clock knows the phases that the operation
+// was charged to: for a write, that of the barrier in the memory written, if
+// there is one; for a read, all.
+func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
+	if write {
+		for i := range r.bars {
+			if b := &r.bars[i]; b.ref.Mem == mem {
+				return b.knownTo(c)
+			}
+		}
+		for i := range r.bars {
+			if r.bars[i].knownTo(c) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range r.bars {
+		if !r.bars[i].knownTo(c) {
+			return false
+		}
+	}
+	return len(r.bars) > 0
+}
+
+func (b *opBar) knownTo(c *clock) bool {
+	return b.value != 0 && c.at(int32(b.ref.Mem), b.slot) >= b.value
+}
+
+// onMilestone notes how far an operation has come.
+func (t *Tracker) onMilestone(ev *machine.Event) {
+	i, ok := t.ops.byID[ev.Op.ID]
+	if !ok {
+		return
+	}
+	r := &t.ops.recs[i]
+	r.stage = ev.Op.Stage
+	if ev.Kind != machine.EvSignal {
+		return
+	}
+	for j := range r.bars {
+		b, _ := t.bar(r.bars[j].ref)
+		if b == nil || j >= len(ev.Op.Phases) {
+			continue
+		}
+		r.bars[j].value = b.value(ev.Op.Phases[j])
+		b.top = max(b.top, r.bars[j].value+1)
+		if r.kind == machine.OpMbarArrive {
+			t.chargeCopies(r, r.bars[j])
+		}
+	}
+}
+
+// chargeCopies makes the cp.async operations that an arrive-on waited for
+// known with the phase that it was charged to.
+func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
+	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, machine.GroupCpAsync)
+	for _, i := range q.list {
+		if r := &t.ops.recs[i]; r.seq <= arrive.after && len(r.bars) == 0 {
+			r.bars = append(r.bars, b)
+		}
+	}
+	// A kernel that waits for barriers alone never empties the queue.
+	for len(q.list) > 64 && len(t.ops.recs[q.list[0]].bars) > 0 {
+		q.list = q.list[1:]
+		q.read = max(q.read-1, 0)
+	}
+}
+
+func (t *Tracker) onGroupWait(ev *machine.Event) {
+	c := t.at(ev.CTA)
+	w := &c.warps[ev.Warp]
+	if w.queues == nil {
+		return
+	}
+	w.mark(ev.Mask)
+	for m := ev.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		q := w.queue(int8(l), ev.Group)
+		if ev.Read {
+			for ; q.read < len(q.list) && t.ops.recs[q.list[q.read]].seq <= ev.Done[l]; q.read++ {
+				t.ops.recs[q.list[q.read]].read = w.time
+			}
+			continue
+		}
+		n := 0
+		for n < len(q.list) && t.ops.recs[q.list[n]].seq <= ev.Done[l] {
+			r := &t.ops.recs[q.list[n]]
+			r.done = w.time
+			if r.read == 0 {
+				r.read = w.time
+			}
+			n++
+		}
+		q.list = append(q.list[:0], q.list[n:]...)
+		q.read = max(q.read-n, 0)
+	}
+}
+
+// sweepOps frees the records that no stamp names and whose completion is no
+// longer open, once there may be many of them. Its cost is the shadow's size,
+// so it waits for a number of operations in proportion.
+func (t *Tracker) sweepOps() {
+	o := &t.ops
+	if o.next == 0 {
+		o.next = 1024
+	}
+	if o.used < o.next {
+		return
+	}
+	pages := t.markOps(&t.global)
+	for _, c := range t.ctas {
+		if c == nil {
+			continue
+		}
+		pages += t.markOps(&c.shared)
+		for w := range c.warps {
+			for q := range c.warps[w].queues {
+				t.markQueue(&c.warps[w].queues[q])
+			}
+		}
+	}
+	for i := range o.recs {
+		r := &o.recs[i]
+		if !r.used || r.marked || r.open() {
+			r.marked = false
+			continue
+		}
+		r.used = false
+		delete(o.byID, r.id)
+		o.free = append(o.free, int32(i))
+		o.used--
+	}
+	o.next = max(1024, 2*o.used, pages)
+}
+
+// markQueue keeps what a later full wait may still complete, and lets go of
+// what only .read waits ever covered, unless a stamp names it.
+func (t *Tracker) markQueue(q *opQueue) {
+	n := 0
+	for n < q.read && !t.ops.recs[q.list[n]].marked {
+		n++
+	}
+	if n > 0 {
+		q.list = append(q.list[:0], q.list[n:]...)
+		q.read -= n
+	}
+	for _, i := range q.list {
+		t.ops.recs[i].marked = true
+	}
+}
+
+// open reports whether the operation may still touch memory as far as the
+// Tracker was told.
+func (r *opRec) open() bool {
+	if r.done != 0 || r.read != 0 && r.stage >= machine.Written {
+		return false
+	}
+	for i := range r.bars {
+		if r.bars[i].value == 0 {
+			return true
+		}
+	}
+	return len(r.bars) == 0 && r.kind != machine.OpBulkPrefetch
+}
+
+func (t *Tracker) markOps(s *shadow) (pages int) {
+	for _, p := range s.pages {
+		for i := range p.rows {
+			r := &p.rows[i]
+			t.markSeg(&r.one)
+			for j := range r.segs {
+				t.markSeg(&r.segs[j])
+			}
+		}
+	}
+	return len(s.pages)
+}
+
+func (t *Tracker) markSeg(s *seg) {
+	t.markStamp(&s.write)
+	t.markStamp(&s.read)
+	if s.more != nil {
+		for i := range s.more.list {
+			t.markStamp(&s.more.list[i])
+		}
+	}
+}
+
+func (t *Tracker) markStamp(s *stamp) {
+	if s.isOp() {
+		t.ops.recs[s.op()].marked = true
+	}
+}

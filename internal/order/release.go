@@ -1,0 +1,162 @@
+package order
+
+import "muster/internal/machine"
+
+// A contrib is what one release handed on, kept apart from what others did at
+// another scope or from another CTA, because who acquires decides which of
+// them counts.
+type contrib struct {
+	cta       int32
+	scope     machine.Scope // NoScope: too narrow for a link of its chain
+	defaulted bool          // the text leaves the scope out
+	relaxed   bool          // by a relaxed operation that no fence completes
+	pc        int32
+	warp      int32  // of a location: whose plain store it was, 1 up
+	lanes     uint32 // of pending: who saw it. Of a location: who wrote it.
+	loc       location
+	last      int32  // the warp that contributed last, 1 up,
+	version   uint64 // and its group's version then
+	know      know
+}
+
+// A relSet is what a synchronization object holds: contributions by kind.
+type relSet struct {
+	list []contrib
+}
+
+// slot returns the contribution of c's kind, adding an empty one.
+func (r *relSet) slot(c *contrib) *contrib {
+	for i := range r.list {
+		e := &r.list[i]
+		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.loc == c.loc {
+			return e
+		}
+	}
+	n := len(r.list)
+	if n < cap(r.list) {
+		r.list = r.list[:n+1]
+	} else {
+		r.list = append(r.list, contrib{})
+	}
+	e := &r.list[n]
+	k := e.know
+	*e = *c
+	e.know = k
+	e.know.reset()
+	e.last = 0
+	return e
+}
+
+func (r *relSet) add(c *contrib) { r.slot(c).know.join(&c.know) }
+
+func (r *relSet) reset() { r.list = r.list[:0] }
+
+// remove drops contribution i and keeps its storage for later.
+func (r *relSet) remove(i int) {
+	n := len(r.list) - 1
+	r.list[i], r.list[n] = r.list[n], r.list[i]
+	r.list = r.list[:n]
+}
+
+func (r *relSet) clone() relSet {
+	d := relSet{list: append([]contrib(nil), r.list...)}
+	for i := range d.list {
+		d.list[i].know = r.list[i].know.clone()
+	}
+	return d
+}
+
+// contribute joins what the lanes in mask of a warp know and did into the
+// contribution of kind c.
+func (t *Tracker) contribute(r *relSet, c *contrib, home *cta, w int32, mask uint32) {
+	wp := &home.warps[w]
+	upto := wp.publish()
+	e := r.slot(c)
+	for i := range wp.groups {
+		g := &wp.groups[i]
+		if g.mask&mask == 0 || e.version == g.version && e.last == 1+w && home.index == e.cta {
+			continue
+		}
+		e.know.join(&g.know)
+		e.version, e.last = g.version, 1+w
+	}
+	home.markKnow(&e.know, w, mask, upto)
+}
+
+// A reach says what becomes of a contribution at an acquire.
+type reach uint8
+
+const (
+	reached   reach = iota
+	byDefault       // reached only because a scope left out is honoured
+	tooNarrow       // a written scope leaves the other side out
+)
+
+// reaches compares the scopes of a contribution and an acquire by a CTA.
+func (t *Tracker) reaches(e *contrib, cta int32, scope machine.Scope, defaulted bool) reach {
+	need := t.needed(e.cta, cta)
+	if e.scope == machine.NoScope && !e.defaulted {
+		return tooNarrow
+	}
+	if need == machine.ScopeCTA || e.scope >= need && scope >= need {
+		return reached
+	}
+	if (e.scope >= need || e.defaulted) && (scope >= need || defaulted) {
+		return byDefault
+	}
+	return tooNarrow
+}
+
+// An acquirer is an acquire as it takes effect.
+type acquirer struct {
+	home      *cta
+	warp      int32
+	mask      uint32
+	pc        int32
+	scope     machine.Scope
+	defaulted bool
+}
+
+// acquire makes the acquiring lanes know a contribution, or notes what they
+// would know.
+func (t *Tracker) acquire(e *contrib, a *acquirer) {
+	how := t.reaches(e, a.home.index, a.scope, a.defaulted)
+	w := &a.home.warps[a.warp]
+	w.split(a.mask)
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&a.mask == 0 {
+			continue
+		}
+		switch {
+		case e.relaxed:
+			g.know.joinStrong(&e.know)
+		case how == tooNarrow:
+			g.know.joinWide(&e.know)
+		default:
+			g.know.join(&e.know)
+		}
+		w.learned(g)
+	}
+	if how == byDefault && !e.relaxed {
+		t.scopeDefaulted(e, a)
+	}
+}
+
+// see keeps a contribution that a strong read or a relaxed wait saw for an
+// acquire fence of the same lanes. By itself it orders nothing.
+func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
+	w := &a.home.warps[a.warp]
+	w.split(a.mask)
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&a.mask != 0 {
+			g.know.joinStrong(&e.know)
+			w.learned(g)
+		}
+	}
+	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, relaxed: e.relaxed, pc: e.pc, lanes: a.mask, loc: loc}
+	if t.reaches(e, a.home.index, a.scope, a.defaulted) == tooNarrow {
+		seen.scope, seen.defaulted = machine.NoScope, false
+	}
+	w.pending.slot(&seen).know.join(&e.know)
+}

@@ -1,0 +1,279 @@
+package order
+
+import "muster/internal/machine"
+
+// Shadow memory remembers, for every byte, the last write and the reads (and
+// unordered atomics) since. Bytes that one event touched alike are one
+// segment: a warp's 32 consecutive words are one stamp, a bulk copy's row is
+// one. A row of 128 bytes splits only where accesses differ.
+type shadow struct {
+	pages map[uint64]*page
+	cache [64]pageRef // by page number, for memories with scattered buffers
+}
+
+type pageRef struct {
+	number uint64
+	page   *page
+}
+
+const (
+	rowBytes  = 128
+	pageBytes = 4096
+	pageRows  = pageBytes / rowBytes
+)
+
+type page struct {
+	owner *identity
+	rows  [pageRows]row
+}
+
+// A row is one segment, or several that partition it.
+type row struct {
+	one     seg
+	segs    []seg
+	guarded uint16 // live mbarriers that have bytes here
+	syncs   bool   // some strong access released here
+}
+
+// A seg is bytes [off, off+n) of a row that were touched alike.
+type seg struct {
+	off, n uint8
+	write  stamp
+	read   stamp
+	more   *stampSet // when read is not the only one
+}
+
+// A stamp is one access: by lanes of a warp at a time of it, or by an
+// asynchronous operation. It does not depend on which bytes of the access its
+// segment holds, so that splitting a segment copies stamps.
+type stamp struct {
+	who   uint32 // 0: none; else the warp's number in the grid, or asOp|index
+	time  uint32
+	pc    int32
+	lanes uint32 // byRun: the lane of the row's byte 0, signed; byMask: a set
+	shift uint8  // log2 of the bytes a lane
+	form  uint8
+	what  uint8 // Read, Write, Update, or constantRead
+	scope uint8 // 0: weak
+}
+
+const (
+	byRun uint8 = iota
+	byMask
+
+	asOp         = 1 << 31
+	constantRead = uint8(machine.Update << 1)
+)
+
+// A stampSet is the accesses to a segment that its last write does not
+// follow: reads since, and morally strong writes that no order relates to it.
+// Ascending who.
+type stampSet struct {
+	list   []stamp
+	writes bool
+}
+
+// lanesAt returns the lanes of the stamp at a byte of the row.
+func (s *stamp) lanesAt(b int) uint32 {
+	if s.form == byMask {
+		return s.lanes
+	}
+	return 1 << (uint(int32(s.lanes)+int32(b>>s.shift)) & 31)
+}
+
+func (s *stamp) isOp() bool    { return s.who&asOp != 0 }
+func (s *stamp) op() int32     { return int32(s.who &^ asOp) }
+func (s *stamp) writes() bool  { return s.what&uint8(machine.Write) != 0 }
+func (s *stamp) sameBy(o *stamp) bool {
+	return s.who == o.who && s.lanes == o.lanes && s.form == o.form && s.shift == o.shift
+}
+
+// page returns the page of an address, to be written.
+func (s *shadow) page(id *identity, addr uint64) *page {
+	n := addr / pageBytes
+	c := &s.cache[n%uint64(len(s.cache))]
+	if c.page != nil && c.number == n && c.page.owner == id {
+		return c.page
+	}
+	if s.pages == nil {
+		s.pages = make(map[uint64]*page)
+	}
+	p := s.pages[n]
+	switch {
+	case p == nil:
+		p = &page{owner: id}
+		s.pages[n] = p
+	case p.owner != id:
+		p = p.clone(id)
+		s.pages[n] = p
+	}
+	*c = pageRef{n, p}
+	return p
+}
+
+func (s *shadow) row(id *identity, addr uint64) *row {
+	return &s.page(id, addr).rows[addr/rowBytes%pageRows]
+}
+
+func (s *shadow) clone() shadow {
+	d := *s
+	if s.pages != nil {
+		d.pages = make(map[uint64]*page, len(s.pages))
+		for n, p := range s.pages {
+			d.pages[n] = p
+		}
+	}
+	return d
+}
+
+func (p *page) clone(id *identity) *page {
+	d := *p
+	d.owner = id
+	for i := range d.rows {
+		r := &d.rows[i]
+		r.one.more = r.one.more.clone()
+		r.segs = append([]seg(nil), r.segs...)
+		for j := range r.segs {
+			r.segs[j].more = r.segs[j].more.clone()
+		}
+	}
+	return &d
+}
+
+func (s *stampSet) clone() *stampSet {
+	if s == nil {
+		return nil
+	}
+	return &stampSet{list: append([]stamp(nil), s.list...), writes: s.writes}
+}
+
+// guard marks the rows of a live mbarrier; unguard takes the mark back.
+func (s *shadow) guard(id *identity, addr, n uint64) {
+	for a := addr / rowBytes * rowBytes; a < addr+n; a += rowBytes {
+		s.row(id, a).guarded++
+	}
+}
+
+func (s *shadow) unguard(id *identity, addr, n uint64) {
+	for a := addr / rowBytes * rowBytes; a < addr+n; a += rowBytes {
+		if r := s.row(id, a); r.guarded > 0 {
+			r.guarded--
+		}
+	}
+}
+
+// cover returns the segments of a row that make up bytes [a, b), splitting
+// those that reach beyond, and the index of the first.
+func (r *row) cover(a, b int) (segs []seg, first int) {
+	if len(r.segs) == 0 {
+		r.one.off, r.one.n = 0, rowBytes
+		r.segs = append(r.segs, r.one)
+		r.one = seg{}
+	}
+	first = r.cut(a)
+	last := r.cut(b)
+	return r.segs[first:last], first
+}
+
+// cut makes a segment begin at byte x and returns its index.
+func (r *row) cut(x int) int {
+	if x >= rowBytes {
+		return len(r.segs)
+	}
+	i, hi := 0, len(r.segs)
+	for hi-i > 1 {
+		if mid := int(uint(i+hi) >> 1); int(r.segs[mid].off) <= x {
+			i = mid
+		} else {
+			hi = mid
+		}
+	}
+	s := &r.segs[i]
+	if int(s.off) == x {
+		return i
+	}
+	left := uint8(x) - s.off
+	r.segs = append(r.segs, seg{})
+	copy(r.segs[i+1:], r.segs[i:])
+	r.segs[i].n = left
+	s = &r.segs[i+1]
+	s.off += left
+	s.n -= left
+	s.more = s.more.clone()
+	return i + 1
+}
+
+// fuse joins equal neighbours among segments first-1 up to last, and makes
+// the row one segment again where that is all there is.
+func (r *row) fuse(first, last int) {
+	lo := max(first-1, 0)
+	out := lo
+	for i := lo + 1; i < len(r.segs); i++ {
+		if i <= last && r.segs[out].alike(&r.segs[i]) {
+			r.segs[out].n += r.segs[i].n
+			continue
+		}
+		if out++; out != i {
+			r.segs[out] = r.segs[i]
+		}
+	}
+	clear(r.segs[out+1:])
+	r.segs = r.segs[:out+1]
+	if out == 0 {
+		r.one = r.segs[0]
+		r.segs = r.segs[:0]
+	}
+}
+
+func (s *seg) alike(o *seg) bool {
+	if s.write != o.write || s.read != o.read {
+		return false
+	}
+	if s.more == nil || o.more == nil {
+		return s.more == o.more
+	}
+	if len(s.more.list) != len(o.more.list) || s.more.writes != o.more.writes {
+		return false
+	}
+	for i := range s.more.list {
+		if s.more.list[i] != o.more.list[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// search returns where the stamps of who begin.
+func (s *stampSet) search(who uint32) int {
+	lo, hi := 0, len(s.list)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); s.list[mid].who < who {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// add enters a stamp, in place of one by the same lanes that it makes
+// needless: whoever knows the later one knows the earlier.
+func (s *stampSet) add(st *stamp) {
+	i := s.search(st.who)
+	for j := i; j < len(s.list) && s.list[j].who == st.who; j++ {
+		if supersedes(st, &s.list[j]) {
+			s.list[j] = *st
+			return
+		}
+	}
+	s.list = append(s.list, stamp{})
+	copy(s.list[i+1:], s.list[i:])
+	s.list[i] = *st
+	s.writes = s.writes || st.writes()
+}
+
+// supersedes reports whether no later access can conflict with the earlier
+// stamp and not with the new one.
+func supersedes(st, old *stamp) bool {
+	return st.sameBy(old) && !st.isOp() && (st.what == old.what && (st.scope == old.scope || st.scope == 0))
+}

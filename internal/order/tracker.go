@@ -1,0 +1,156 @@
+package order
+
+import "muster/internal/machine"
+
+// Config says what launch a Tracker is to follow.
+type Config struct {
+	CTAs        int // in the grid
+	Warps       int // a CTA
+	Threads     int // a CTA; 0 means 32 a warp
+	ClusterSize int // CTAs; 0 means 1. A cluster is consecutive CTAs.
+	// MustOnly leaves out what only this run's schedule decided: which write
+	// a strong read saw, and Fence-SC order.
+	MustOnly bool
+	// Sink and Facts, if set, are told of each new Conflict and Fact when it
+	// is found; the Tracker keeps all of them besides.
+	Sink  func(*Conflict)
+	Facts func(*Fact)
+}
+
+// Memory lets a Tracker compare what a store writes with what is there.
+type Memory interface {
+	Peek(mem machine.MemID, addr uint64, size int) (uint64, bool)
+}
+
+// A Tracker follows one run. It is a plain value behind copy-on-write pages:
+// Clone is cheap, and the clones are independent.
+type Tracker struct {
+	cfg     Config
+	id      *identity
+	ctas    []*cta
+	cluster []clusterState
+	global  shadow
+	ops     opTable
+	locs    locTable
+	sc      scOrder
+	found   log
+	fences  []FenceNote
+
+	// Scratch of the event at hand; never part of the state.
+	mem Memory
+	ev  *machine.Event
+	ac  access
+	tmp know
+	buf []stamp
+}
+
+// An identity tells whose a page or a CTA's state is: a holder of another
+// identity copies it before writing.
+type identity struct{ _ byte }
+
+// New returns a Tracker for a launch of which nothing has happened yet.
+func New(cfg Config) *Tracker {
+	if cfg.ClusterSize < 1 {
+		cfg.ClusterSize = 1
+	}
+	if cfg.Threads == 0 {
+		cfg.Threads = 32 * cfg.Warps
+	}
+	n := (cfg.CTAs + cfg.ClusterSize - 1) / cfg.ClusterSize
+	t := &Tracker{
+		cfg:     cfg,
+		id:      new(identity),
+		ctas:    make([]*cta, cfg.CTAs),
+		cluster: make([]clusterState, n),
+	}
+	return t
+}
+
+// Observe takes the next event of the run.
+func (t *Tracker) Observe(m *machine.Machine, ev *machine.Event) { t.Feed(m, ev) }
+
+// Feed is Observe for any memory.
+func (t *Tracker) Feed(m Memory, ev *machine.Event) {
+	t.mem, t.ev = m, ev
+	switch ev.Kind {
+	case machine.EvAccess:
+		t.onAccess(ev)
+	case machine.EvBarArrive:
+		t.onBarArrive(ev)
+	case machine.EvBarPass:
+		t.onBarPass(ev)
+	case machine.EvWarpSync:
+		t.onWarpSync(ev)
+	case machine.EvMbar:
+		t.onMbar(ev)
+	case machine.EvMbarWait:
+		t.onMbarWait(ev)
+	case machine.EvFence:
+		t.onFence(ev)
+	case machine.EvIssue:
+		t.onIssue(ev)
+	case machine.EvSource, machine.EvWritten, machine.EvSignal:
+		t.onMilestone(ev)
+	case machine.EvGroupWait:
+		t.onGroupWait(ev)
+	case machine.EvClusterArrive:
+		t.onClusterArrive(ev)
+	case machine.EvClusterWait:
+		t.onClusterWait(ev)
+	case machine.EvStart:
+		t.at(ev.CTA)
+	case machine.EvExit:
+		t.onExit(ev)
+	case machine.EvEnd:
+		t.onEnd(ev)
+	case machine.EvCommit, machine.EvRegisters:
+		// Groups are ordered by waiting for them, not by closing them.
+	}
+	t.mem, t.ev = nil, nil
+}
+
+// at returns a CTA's state, to be written.
+func (t *Tracker) at(i int32) *cta {
+	c := t.ctas[i]
+	if c == nil {
+		c = newCTA(t, i)
+		t.ctas[i] = c
+	} else if c.owner != t.id {
+		c = c.clone(t.id)
+		t.ctas[i] = c
+	}
+	return c
+}
+
+// Clone returns an independent copy of the state.
+func (t *Tracker) Clone() *Tracker {
+	d := *t
+	t.id, d.id = new(identity), new(identity)
+	d.ctas = append([]*cta(nil), t.ctas...)
+	d.cluster = make([]clusterState, len(t.cluster))
+	for i := range t.cluster {
+		d.cluster[i] = t.cluster[i].clone()
+	}
+	d.global = t.global.clone()
+	d.ops = t.ops.clone()
+	d.locs = t.locs.clone()
+	d.sc = t.sc.clone()
+	d.found = t.found.clone()
+	d.fences = append([]FenceNote(nil), t.fences...)
+	d.ac, d.tmp, d.buf = access{}, know{}, nil
+	return &d
+}
+
+// clusterOf returns the number of a CTA's cluster.
+func (t *Tracker) clusterOf(cta int32) int32 { return cta / int32(t.cfg.ClusterSize) }
+
+// needed is the narrowest scope that holds both CTAs.
+func (t *Tracker) needed(a, b int32) machine.Scope {
+	switch {
+	case a == b:
+		return machine.ScopeCTA
+	case t.clusterOf(a) == t.clusterOf(b):
+		return machine.ScopeCluster
+	}
+	return machine.ScopeGPU
+}

@@ -1,0 +1,212 @@
+package order
+
+import "muster/internal/machine"
+
+// A view is one aspect of what an agent knows. A proxy, or an operation whose
+// effect is restricted to some accesses, costs a row here and no field
+// elsewhere.
+type view struct {
+	kind viewKind
+	mem  machine.MemID // inCTA: whose shared memory
+	addr uint64        // tensorMap: the address of the map
+}
+
+type viewKind uint8
+
+const (
+	// asyncGlobal, asyncShared and asyncIn: passed a fence between the generic
+	// and the asynchronous proxy for global memory, for the shared memory of
+	// every CTA of the cluster, for that of one.
+	asyncGlobal viewKind = iota
+	asyncShared
+	asyncIn
+	// sharedOnly: base causality by fences restricted to shared memory
+	// (.sync_restrict); extends the generic view for shared memory alone.
+	sharedOnly
+	// initOnly: the same by fence.mbarrier_init; extends it for mbarrier.init.
+	initOnly
+	// mapReleased and mapAcquired: the two halves of fence.proxy.tensormap.
+	mapReleased
+	mapAcquired
+	// ifWide, ifStrong: what would be known if every scope were wide enough;
+	// and if, besides, relaxed operations synchronized. Absent while equal to
+	// the generic view. ifStrong contains ifWide contains generic.
+	ifWide
+	ifStrong
+)
+
+// diagnostic reports whether an absent row means the generic view.
+func (k viewKind) diagnostic() bool { return k >= ifWide }
+
+// know is what an agent knows, or what a release hands on: the generic view
+// and a row for each other view that says anything.
+type know struct {
+	gen  clock
+	rows []viewRow
+}
+
+type viewRow struct {
+	view view
+	clk  clock
+}
+
+// row returns the clock of a view, nil if there is none.
+func (k *know) row(v view) *clock {
+	for i := range k.rows {
+		if k.rows[i].view == v {
+			return &k.rows[i].clk
+		}
+	}
+	return nil
+}
+
+// of is row for views that are one of their kind.
+func (k *know) of(kind viewKind) *clock {
+	for i := range k.rows {
+		if k.rows[i].view.kind == kind {
+			return &k.rows[i].clk
+		}
+	}
+	return nil
+}
+
+// make returns the clock of a view, adding it: empty, or, of a diagnostic
+// view, equal to what it contains.
+func (k *know) make(v view) *clock {
+	if c := k.row(v); c != nil {
+		return c
+	}
+	n := len(k.rows)
+	if n < cap(k.rows) {
+		k.rows = k.rows[:n+1]
+		k.rows[n].view = v
+		k.rows[n].clk.reset()
+	} else {
+		k.rows = append(k.rows, viewRow{view: v})
+	}
+	c := &k.rows[n].clk
+	if v.kind.diagnostic() {
+		c.join(&k.gen)
+		if w := k.of(ifWide); v.kind == ifStrong && w != nil {
+			c.join(w)
+		}
+	}
+	return c
+}
+
+// ifWide returns the clock that would hold with wider scopes.
+func (k *know) wide() *clock {
+	if c := k.of(ifWide); c != nil {
+		return c
+	}
+	return &k.gen
+}
+
+// strong returns the clock that would hold if, besides, nothing were relaxed.
+func (k *know) strong() *clock {
+	if c := k.of(ifStrong); c != nil {
+		return c
+	}
+	return k.wide()
+}
+
+// join makes k know all that src knows, view by view.
+func (k *know) join(src *know) bool {
+	for i := range src.rows {
+		if src.rows[i].view.kind.diagnostic() {
+			k.make(src.rows[i].view) // from k's own generic view, before that grows
+		}
+	}
+	news := k.gen.join(&src.gen)
+	for i := range src.rows {
+		r := &src.rows[i]
+		if k.make(r.view).join(&r.clk) {
+			news = true
+		}
+	}
+	for i := range k.rows {
+		switch k.rows[i].view.kind {
+		case ifWide:
+			k.rows[i].clk.join(src.wide())
+		case ifStrong:
+			k.rows[i].clk.join(src.strong())
+		}
+	}
+	return news
+}
+
+// joinWide adds src to what would be known with wider scopes.
+func (k *know) joinWide(src *know) {
+	if !k.gen.covers(src.wide()) || k.of(ifWide) != nil {
+		k.make(view{kind: ifWide}).join(src.wide())
+	}
+	k.joinStrong(src)
+}
+
+// joinStrong adds src to what would be known if nothing were relaxed.
+func (k *know) joinStrong(src *know) {
+	if k.strong().covers(src.strong()) {
+		return
+	}
+	k.make(view{kind: ifStrong}).join(src.strong())
+}
+
+// raise sets a slot in the generic and the diagnostic views.
+func (k *know) raise(cta int32, slot int, val uint32) bool {
+	news := k.gen.raise(cta, slot, val)
+	for i := range k.rows {
+		if k.rows[i].view.kind.diagnostic() {
+			k.rows[i].clk.raise(cta, slot, val)
+		}
+	}
+	return news
+}
+
+func (k *know) reset() {
+	k.gen.reset()
+	k.rows = k.rows[:0]
+}
+
+func (k *know) set(src *know) {
+	k.reset()
+	k.join(src)
+}
+
+func (k *know) empty() bool { return len(k.gen.parts) == 0 && len(k.rows) == 0 }
+
+func (k *know) covers(src *know) bool {
+	if !k.gen.covers(&src.gen) {
+		return false
+	}
+	for i := range src.rows {
+		r := &src.rows[i]
+		switch have := k.row(r.view); {
+		case have != nil:
+			if !have.covers(&r.clk) {
+				return false
+			}
+		case r.view.kind == ifWide:
+			if !k.wide().covers(&r.clk) {
+				return false
+			}
+		case r.view.kind == ifStrong:
+			if !k.strong().covers(&r.clk) {
+				return false
+			}
+		case len(r.clk.parts) > 0:
+			return false
+		}
+	}
+	return true
+}
+
+func (k *know) clone() know {
+	d := know{gen: k.gen.clone()}
+	if len(k.rows) > 0 {
+		d.rows = make([]viewRow, len(k.rows))
+	}
+	for i := range k.rows {
+		d.rows[i] = viewRow{view: k.rows[i].view, clk: k.rows[i].clk.clone()}
+	}
+	return d
+}
