@@ -1,0 +1,88 @@
+package muster_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers lists the packages from top to bottom. A package imports only
+// packages that stand below it, and packages on one line not each other.
+var layers = [][]string{
+	{"muster/cmd/muster"},
+	{"muster"},
+	{"muster/kernel", "muster/internal/campaign"},
+	{"muster/internal/report"},
+	{"muster/internal/rules"},
+	{"muster/launch"},
+	{"muster/internal/explore"},
+	{"muster/internal/order"},
+	{"muster/internal/machine"},
+	{"muster/internal/tma", "muster/internal/tensor"},
+	{"muster/internal/num"},
+	{"muster/ptx", "muster/mbarrier"},
+}
+
+// commandOnly are the dependencies that the command has and the library does not.
+var commandOnly = []string{"github.com/spf13/cobra", "github.com/goccy/go-yaml", "golang.org/x/term"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+// TestImportsPointDown holds every package to the layers, and the library to
+// the standard library.
+func TestImportsPointDown(t *testing.T) {
+	level := map[string]int{}
+	for i, l := range layers {
+		for _, p := range l {
+			level[p] = i
+		}
+	}
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Standard", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		var ee *exec.ExitError
+		if errors.As(err, &ee) {
+			t.Fatalf("go list: %s", ee.Stderr)
+		}
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		at, ok := level[p.ImportPath]
+		if !ok {
+			t.Errorf("%s stands in no layer: add it to the list in this test and in docs/architecture.md", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			switch first, _, _ := strings.Cut(imp, "/"); {
+			case first == "muster":
+				if below, ok := level[imp]; ok && below <= at {
+					t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, imp)
+				}
+			case strings.Contains(first, "."):
+				if at != 0 || !slices.ContainsFunc(commandOnly, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
+					t.Errorf("%s imports %s: library packages import the standard library and nothing else", p.ImportPath, imp)
+				}
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("go list named %d packages", seen)
+	}
+}
