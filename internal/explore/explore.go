@@ -1,0 +1,264 @@
+// Package explore decides which schedules of a launch to run.
+//
+// A schedule is a policy, a seed, and a prefix of explicit choices: the run
+// takes the prefix's choices and then follows the policy to its end. That
+// makes it a small value that can be written down, and the same schedule
+// always makes the same run. The policies of this package are deterministic
+// functions of the machine's state, their own seed, and how many choices were
+// taken.
+//
+//   - earliest: every milestone of an asynchronous operation as soon as it can
+//     happen; a split runs for as long as it can.
+//   - latest: milestones only when no split can run.
+//   - round-robin: one visible operation of each split in turn, and one
+//     milestone a round.
+//   - random: any enabled choice, by a seeded generator.
+//
+// What a run is worth is for others to say: Run takes the machine as a value
+// and tells why it ended, and knows no rules.
+package explore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"muster/internal/machine"
+)
+
+// A Policy is a way to choose.
+type Policy uint8
+
+const (
+	Earliest Policy = iota
+	Latest
+	RoundRobin
+	Random
+)
+
+var policyNames = [...]string{Earliest: "earliest", Latest: "latest", RoundRobin: "round-robin", Random: "random"}
+
+func (p Policy) String() string { return policyNames[p] }
+
+// A Schedule says how a run chooses.
+type Schedule struct {
+	Policy Policy
+	Seed   uint64 // for Random
+	Prefix []machine.Choice
+}
+
+// String gives the schedule as it is written down: "latest", "random:7",
+// "r0.1.0,m3/earliest".
+func (s Schedule) String() string {
+	var b strings.Builder
+	for i, c := range s.Prefix {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(c.String())
+	}
+	if len(s.Prefix) > 0 {
+		b.WriteByte('/')
+	}
+	b.WriteString(s.Policy.String())
+	if s.Policy == Random {
+		fmt.Fprintf(&b, ":%d", s.Seed)
+	}
+	return b.String()
+}
+
+// Parse reads what String writes.
+func Parse(text string) (Schedule, error) {
+	var s Schedule
+	rest := text
+	if i := strings.LastIndexByte(text, '/'); i >= 0 {
+		for _, f := range strings.Split(text[:i], ",") {
+			c, err := machine.ParseChoice(f)
+			if err != nil {
+				return s, fmt.Errorf("schedule %q: %w", text, err)
+			}
+			s.Prefix = append(s.Prefix, c)
+		}
+		rest = text[i+1:]
+	}
+	name, seed, hasSeed := strings.Cut(rest, ":")
+	for p, n := range policyNames {
+		if n != name {
+			continue
+		}
+		s.Policy = Policy(p)
+		if hasSeed != (s.Policy == Random) {
+			return s, fmt.Errorf("schedule %q: a seed belongs to random, as in random:7", text)
+		}
+		if hasSeed {
+			v, err := strconv.ParseUint(seed, 10, 64)
+			if err != nil {
+				return s, fmt.Errorf("schedule %q: seed must be a number", text)
+			}
+			s.Seed = v
+		}
+		return s, nil
+	}
+	return s, fmt.Errorf("schedule %q: no policy %q; there are %s", text, name, strings.Join(policyNames[:], ", "))
+}
+
+// Handful is what a check runs by default: the extremes of asynchrony, a fair
+// interleaving, and random ones.
+func Handful(random int) []Schedule {
+	s := []Schedule{{Policy: Earliest}, {Policy: Latest}, {Policy: RoundRobin}}
+	for i := range random {
+		s = append(s, Schedule{Policy: Random, Seed: uint64(i + 1)})
+	}
+	return s
+}
+
+// quantum bounds how many visible operations a split runs before another
+// split may, under the policies that let it run on: a loop that polls memory
+// in a way that the machine does not take for waiting must not starve what it
+// waits for.
+const quantum = 4096
+
+// Run runs m to its end under s. It calls stop now and then, at most some
+// milliseconds apart, and ends the run early, returning false, when stop
+// reports true.
+func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
+	r := runner{m: m, rng: s.Seed}
+	for _, c := range s.Prefix {
+		m.Step(c)
+	}
+	for n := 0; m.Stopped() == nil && !m.Done(); n++ {
+		if n%1024 == 1023 && stop != nil && stop() {
+			return false
+		}
+		if !r.step(s.Policy) {
+			break
+		}
+	}
+	return true
+}
+
+type runner struct {
+	m   *machine.Machine
+	rng uint64
+	at  machine.Choice // the split that ran last
+	buf []machine.Choice
+}
+
+// step takes one choice, or a run of choices of one split. It reports whether
+// anything was left to choose.
+func (r *runner) step(p Policy) bool {
+	switch p {
+	case Earliest:
+		return r.earliest()
+	case Latest:
+		return r.latest()
+	case RoundRobin:
+		return r.roundRobin()
+	}
+	return r.random()
+}
+
+func (r *runner) earliest() bool {
+	for {
+		c, ok := r.m.MilestoneChoice()
+		if !ok {
+			break
+		}
+		r.m.Step(c)
+	}
+	return r.split(quantum, true) || r.last()
+}
+
+func (r *runner) latest() bool {
+	if r.split(quantum, false) {
+		return true
+	}
+	if c, ok := r.m.StartChoice(); ok {
+		r.m.Step(c)
+		return true
+	}
+	if c, ok := r.m.MilestoneChoice(); ok {
+		r.m.Step(c)
+		return true
+	}
+	return r.last()
+}
+
+func (r *runner) roundRobin() bool {
+	before := r.at
+	ran := r.split(1, true)
+	if !ran || wrapped(before, r.at) {
+		if c, ok := r.m.MilestoneChoice(); ok {
+			r.m.Step(c)
+			ran = true
+		}
+		if c, ok := r.m.StartChoice(); ok {
+			r.m.Step(c)
+			ran = true
+		}
+	}
+	return ran || r.last()
+}
+
+// wrapped reports whether the turn came round from b to a.
+func wrapped(b, a machine.Choice) bool {
+	if a.CTA != b.CTA {
+		return a.CTA < b.CTA
+	}
+	if a.Warp != b.Warp {
+		return a.Warp < b.Warp
+	}
+	return a.Lane <= b.Lane
+}
+
+// split lets the next split that can run take up to n visible operations; with
+// yield it stops early when an operation was issued.
+func (r *runner) split(n int, yield bool) bool {
+	c, ok := r.m.Next(r.at)
+	if !ok {
+		return false
+	}
+	r.at = c
+	if yield {
+		r.m.GoUntilIssue(c, n)
+	} else {
+		r.m.Go(c, n)
+	}
+	return true
+}
+
+// last takes what is left when no split can run and no milestone is due: the
+// start of a cluster, or a wait's other side.
+func (r *runner) last() bool {
+	r.buf = r.m.Enabled(r.buf[:0])
+	if len(r.buf) == 0 {
+		return false
+	}
+	for _, c := range r.buf {
+		r.m.Step(c)
+		if c.Kind != machine.GiveUp {
+			break
+		}
+		if r.m.Stopped() != nil {
+			break
+		}
+		if _, ok := r.m.Next(r.at); ok {
+			break
+		}
+	}
+	return true
+}
+
+func (r *runner) random() bool {
+	r.buf = r.m.Enabled(r.buf[:0])
+	if len(r.buf) == 0 {
+		return false
+	}
+	r.rng += 0x9e3779b97f4a7c15
+	z := r.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	z ^= z >> 31
+	r.m.Step(r.buf[z%uint64(len(r.buf))])
+	return true
+}

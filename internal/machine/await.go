@@ -1,0 +1,165 @@
+package machine
+
+import (
+	"hash/maphash"
+	"slices"
+)
+
+// Waiting. A loop whose only effect is to test a wait again is waiting, not
+// running. The machine need not know loops for that: it keeps, for each
+// split, the tests that came out false since the split last had a visible
+// effect. A split that stands again before a test that it has failed already
+// has come full circle, and sleeps until something that one of those tests
+// looked at changes. mbarrier tests sleep at once; reads that poll memory
+// (strong loads, atomics that change nothing) sleep when the same read has
+// given the same value before.
+//
+// A false test is a choice of the schedule (GiveUp), offered where nothing
+// else can happen, so that a peek, a bound or a timeout takes its other path;
+// a split that keeps coming back to the same tests has no other path, and
+// when all that is left are such splits, the run is deadlocked.
+
+// An await is one condition that a failed test looked at.
+type await struct {
+	pc    int32
+	mem   MemID
+	size  int32 // bytes polled; 0 for an mbarrier
+	life  uint32
+	addr  uint64
+	val   uint64 // the value read, or the phase waited for
+	lanes uint32
+}
+
+// mostGiveUps bounds how often a wait may come out false in a row before it
+// counts as one that nothing but its completion ends.
+const (
+	mostGiveUps = 1 << 12
+	mostPolls   = 1 << 16
+)
+
+// note remembers a failed test.
+func (s *split) note(a await) {
+	for i := range s.awaits {
+		o := &s.awaits[i]
+		if o.pc == a.pc && o.mem == a.mem && o.addr == a.addr && o.size == a.size {
+			*o = a
+			return
+		}
+	}
+	s.awaits = append(s.awaits, a)
+}
+
+// failed reports whether the test at pc on that address is among the split's
+// failed ones.
+func (s *split) failed(pc int32, mem MemID, addr uint64) bool {
+	for i := range s.awaits {
+		if a := &s.awaits[i]; a.pc == pc && a.mem == mem && a.addr == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// anyAwait reports whether a condition that the split's failed tests looked
+// at has changed.
+func (m *Machine) anyAwait(s *split) bool {
+	for i := range s.awaits {
+		if m.changed(&s.awaits[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Machine) changed(a *await) bool {
+	if a.size == 0 {
+		b := m.barrier(a.mem, a.addr)
+		return b == nil || !b.live || b.life != a.life || b.phase > int64(a.val)
+	}
+	v, _ := m.Peek(a.mem, a.addr, int(a.size))
+	return v != a.val
+}
+
+// polling reports whether the split stands before a read of memory that it
+// has made before, with the same addresses, since its last visible effect.
+func (m *Machine) polling(x *ctx, in *instr) bool {
+	acc, ok := in.x.(*access)
+	if !ok || !acc.poll {
+		return false
+	}
+	x.addresses(in, x.s.mask, &m.addr)
+	for l := range lanesOf(x.s.mask) {
+		mem, addr, ok := x.resolve(acc.space, m.addr[l])
+		if !ok || !x.s.failed(x.s.pc, mem, addr) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayGiveUp reports whether a waiting split might have somewhere else to go:
+// it has not been let go at this test yet, or its registers have changed
+// since, as a bound's do.
+func (m *Machine) mayGiveUp(w *warp, s *split) bool {
+	in := &m.prog.code[s.pc]
+	if s.mask != w.live && in.aligned() {
+		return s.gaveUp < 2
+	}
+	acc, poll := in.x.(*access)
+	poll = poll && acc.poll
+	if !poll && !in.test {
+		return false
+	}
+	most := int32(mostGiveUps)
+	if poll {
+		most = mostPolls
+	}
+	if s.gaveUp >= most {
+		return false
+	}
+	h := m.registerHash(w, s)
+	if s.gaveUp == 0 {
+		s.seen = s.seen[:0]
+	}
+	if slices.Contains(s.seen, h) {
+		return false
+	}
+	if len(s.seen) < 64 {
+		s.seen = append(s.seen, h)
+	}
+	return true
+}
+
+// registerHash hashes what the split's future depends on besides memory.
+func (m *Machine) registerHash(w *warp, s *split) uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	x := m.enter(w, s)
+	maphash.WriteComparable(&h, s.pc)
+	for i := range x.r32 {
+		for l := range lanesOf(s.mask) {
+			maphash.WriteComparable(&h, x.r32[i][l])
+		}
+	}
+	for i := range x.r64 {
+		for l := range lanesOf(s.mask) {
+			maphash.WriteComparable(&h, x.r64[i][l])
+		}
+	}
+	for _, p := range x.p {
+		maphash.WriteComparable(&h, p&s.mask)
+	}
+	return h.Sum64()
+}
+
+// aligned reports whether the instruction is one that all lanes of a warp
+// must execute together.
+func (in *instr) aligned() bool {
+	switch i := in.x.(type) {
+	case *barInfo:
+		return i.aligned
+	case *clusterInfo:
+		return i.aligned
+	}
+	return in.src != nil && in.src.Op == "setmaxnreg"
+}

@@ -1,0 +1,440 @@
+package machine
+
+import (
+	"math/bits"
+
+	"muster/ptx"
+)
+
+// Named barriers, cluster barriers and warp-level collectives: everything
+// that makes lanes wait for lanes other than by mbarriers.
+
+var syncDecoders = map[string]decodeFn{
+	"bar":            decodeBar,
+	"barrier":        decodeBarrier,
+	"fence":          decodeFence,
+	"membar":         decodeFence,
+	"mbarrier":       decodeMbarrier,
+	"shfl":           decodeShfl,
+	"vote":           decodeVote,
+	"match":          decodeMatch,
+	"redux":          decodeRedux,
+	"elect":          decodeElect,
+	"activemask":     decodeActivemask,
+	"setmaxnreg":     decodeSetmaxnreg,
+	"griddepcontrol": decodeUnknown,
+}
+
+// A barInfo is a decoded bar or barrier instruction.
+type barInfo struct {
+	mode    BarMode
+	aligned bool
+	count   bool // the count is given, in b
+	op      redOp
+	pred    reg
+	dpred   bool // the result is a predicate
+}
+
+type redOp uint8
+
+const (
+	redNone redOp = iota
+	redPopc
+	redAnd
+	redOr
+)
+
+func decodeBar(d *decoder, in *ptx.Inst) error { return d.bar(in, true) }
+
+func decodeBarrier(d *decoder, in *ptx.Inst) error {
+	if has(in, "cluster") {
+		return d.clusterBarrier(in)
+	}
+	return d.bar(in, has(in, "aligned"))
+}
+
+func (d *decoder) bar(in *ptx.Inst, aligned bool) error {
+	if has(in, "warp") {
+		return d.warpSync(in)
+	}
+	bi := &barInfo{aligned: aligned}
+	ops := in.Operands
+	i := instr{class: visible, visit: visitBar, ready: readyAligned, x: bi}
+	var err error
+	switch {
+	case has(in, "arrive"):
+		bi.mode = BarArrive
+	case has(in, "red"):
+		bi.mode = BarRed
+		if ops, err = d.barRed(in, bi, &i); err != nil {
+			return err
+		}
+	case !has(in, "sync"):
+		return errNotModelled
+	}
+	if len(ops) < 1 || len(ops) > 2 || bi.mode == BarArrive && len(ops) != 2 {
+		return d.errorf("%s takes a barrier number and a thread count", Name(in))
+	}
+	if i.a, err = d.src(ops[0], u32); err != nil {
+		return err
+	}
+	if len(ops) == 2 {
+		bi.count = true
+		if i.b, err = d.src(ops[1], u32); err != nil {
+			return err
+		}
+	}
+	d.emit(i)
+	return nil
+}
+
+// barRed takes a reduction's destination and predicate off the operands.
+func (d *decoder) barRed(in *ptx.Inst, bi *barInfo, i *instr) ([]ptx.Operand, error) {
+	ops := in.Operands
+	if len(ops) < 3 {
+		return nil, d.errorf("%s takes a destination, a barrier and a predicate", Name(in))
+	}
+	t := pred
+	switch {
+	case has(in, "popc"):
+		bi.op, t = redPopc, u32
+	case has(in, "and"):
+		bi.op = redAnd
+	case has(in, "or"):
+		bi.op = redOr
+	}
+	bi.dpred = t == pred
+	var err error
+	if i.d, err = d.dst(ops[0], t); err != nil {
+		return nil, err
+	}
+	if bi.pred, err = d.predSrc(ops[len(ops)-1]); err != nil {
+		return nil, err
+	}
+	return ops[1 : len(ops)-1], nil
+}
+
+// readyAligned holds an aligned instruction back until all lanes of the warp
+// that have not exited stand before it: where the program converges, they do.
+func readyAligned(x *ctx, in *instr, mask uint32) bool {
+	bi, ok := in.x.(*barInfo)
+	return ok && !bi.aligned || mask == x.w.live
+}
+
+func visitBar(x *ctx, in *instr, mask uint32) verdict {
+	bi := in.x.(*barInfo)
+	m, w, t, me := x.m, x.w, x.c, x.s
+	if bi.aligned && mask != w.live {
+		m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
+	}
+	id := x.a32(in.a)[lowest(mask)]
+	if id > 15 {
+		return m.halt(Stop{Kind: FaultOther, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: sprint("barrier %d of 16", id)})
+	}
+	x.s.state = waiting
+	x.s.wait = wait{kind: waitWarpAtBar, bar: int32(id)}
+	if !w.together(int32(id)) {
+		return parked
+	}
+	b := &t.bars[id]
+	count := uint32(m.warps) * 32
+	if bi.count {
+		count = x.a32(in.b)[lowest(mask)]
+	}
+	if count == 0 || count%32 != 0 {
+		return m.halt(Stop{Kind: FaultOther, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: sprint("barrier count %d is no positive multiple of 32", count)})
+	}
+	gen := b.gen
+	m.emit(Event{Kind: EvBarArrive, CTA: w.cta, Warp: w.index, Mask: w.live, PC: x.s.pc, Bar: int32(id), Count: count, Gen: gen, Mode: bi.mode})
+	if b.arrived == 0 {
+		b.count = count
+	}
+	b.arrived += 32
+	for _, s := range w.splits {
+		if s.state == waiting && s.wait.kind == waitWarpAtBar && s.wait.bar == int32(id) {
+			m.arriveAt(b, w, s, gen)
+		}
+	}
+	if b.arrived >= b.count {
+		b.complete(false)
+	} else {
+		m.exitRelease(t)
+	}
+	// Whoever need not wait goes on at once, the visitor with the rest.
+	for _, s := range w.splits {
+		if s.state == waiting && s.wait.kind == waitBar && s.wait.bar == int32(id) && s.wait.gen < b.gen {
+			m.enter(w, s)
+			m.resume(x)
+		}
+	}
+	m.enter(w, me)
+	if me.state == running {
+		return jumped
+	}
+	return parked
+}
+
+// arriveAt makes one split's arrival part of generation gen: an arrive goes
+// on, a sync waits, a reduction adds its predicate.
+func (m *Machine) arriveAt(b *namedBar, w *warp, s *split, gen uint64) {
+	in := &m.prog.code[s.pc]
+	bi := in.x.(*barInfo)
+	if bi.mode == BarArrive {
+		s.state, s.wait = running, wait{}
+		s.pc++
+		return
+	}
+	if bi.mode == BarRed {
+		b.ones += uint32(bits.OnesCount32(w.p[s.basep+int32(bi.pred)] & s.mask))
+		b.lanes += uint32(bits.OnesCount32(s.mask))
+	}
+	b.sync = true
+	s.wait = wait{kind: waitBar, bar: s.wait.bar, gen: gen}
+}
+
+// together reports whether every lane of the warp that has not exited has
+// come to barrier id.
+func (w *warp) together(id int32) bool {
+	there := uint32(0)
+	for _, s := range w.splits {
+		if s.state == waiting && s.wait.kind == waitWarpAtBar && s.wait.bar == id {
+			there |= s.mask
+		}
+	}
+	return there == w.live && there != 0
+}
+
+// complete closes the open generation.
+func (b *namedBar) complete(byExit bool) {
+	b.gen++
+	b.lastOnes, b.lastLanes, b.lastByExit = b.ones, b.lanes, byExit
+	b.arrived, b.count, b.sync, b.ones, b.lanes = 0, 0, false, 0, 0
+}
+
+// exitRelease completes the barriers that wait only on exited threads: every
+// warp that has not exited waits at the barrier, and exited ones make up the
+// missing count.
+func (m *Machine) exitRelease(t *cta) {
+	for id := range t.bars {
+		b := &t.bars[id]
+		if !b.sync {
+			continue
+		}
+		gone, others := uint32(0), false
+		for _, w := range t.warps {
+			if w.live == 0 {
+				gone += 32
+				continue
+			}
+			if !w.waitsAt(int32(id)) {
+				others = true
+			}
+		}
+		if !others && gone > 0 && b.arrived+gone >= b.count {
+			b.complete(true)
+		}
+	}
+}
+
+func (w *warp) waitsAt(id int32) bool {
+	for _, s := range w.splits {
+		if s.state != waiting || s.wait.kind != waitBar || s.wait.bar != id {
+			return false
+		}
+	}
+	return true
+}
+
+// waitOver reports whether what a waiting split waits for has come.
+func (m *Machine) waitOver(w *warp, s *split) bool {
+	switch s.wait.kind {
+	case waitBar:
+		return m.ctas[w.cta].bars[s.wait.bar].gen > s.wait.gen
+	case waitWarpAtBar:
+		return false
+	}
+	return false
+}
+
+// resume lets the split in x pass the barrier that it waited at.
+func (m *Machine) resume(x *ctx) {
+	s, w := x.s, x.w
+	b := &x.c.bars[s.wait.bar]
+	in := &m.prog.code[s.pc]
+	bi := in.x.(*barInfo)
+	m.emit(Event{Kind: EvBarPass, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Bar: s.wait.bar, Gen: s.wait.gen, Mode: bi.mode, ByExit: b.lastByExit})
+	if bi.mode == BarRed {
+		x.barResult(b, bi, in)
+	}
+	s.state, s.wait = running, wait{}
+	s.pc++
+}
+
+func (x *ctx) barResult(b *namedBar, bi *barInfo, in *instr) {
+	ok := false
+	switch bi.op {
+	case redPopc:
+		x.fill32(in.d, x.s.mask, b.lastOnes)
+		return
+	case redAnd:
+		ok = b.lastOnes == b.lastLanes
+	case redOr:
+		ok = b.lastOnes > 0
+	}
+	x.p[in.d] &^= x.s.mask
+	if ok {
+		x.p[in.d] |= x.s.mask
+	}
+}
+
+// laneGone does what a thread's exit does to those who wait: barriers that
+// wait only on exited threads open, and collectives stop waiting for them.
+func (m *Machine) laneGone(t *cta, w *warp) {
+	for _, s := range w.splits {
+		if s.state == collect {
+			s.state = running
+		}
+		if s.state == waiting && s.wait.kind == waitWarpAtBar && w.together(s.wait.bar) {
+			// The rest of the warp has come: its arrival is due.
+			s.state, s.wait = atPoint, wait{}
+		}
+	}
+	m.exitRelease(t)
+	m.clusterCheck(t)
+}
+
+// --- cluster barriers ---
+
+// A clusterInfo is a decoded barrier.cluster instruction.
+type clusterInfo struct {
+	sem     Sem
+	aligned bool
+}
+
+func (d *decoder) clusterBarrier(in *ptx.Inst) error {
+	ci := &clusterInfo{aligned: has(in, "aligned")}
+	i := instr{class: visible, x: ci}
+	switch {
+	case has(in, "arrive"):
+		ci.sem = Release
+		if has(in, "relaxed") {
+			ci.sem = Relaxed
+		}
+		i.visit, i.ready = visitClusterArrive, readyClusterArrive
+	case has(in, "wait"):
+		ci.sem = Acquire
+		i.visit, i.ready = visitClusterWait, readyClusterWait
+	default:
+		return errNotModelled
+	}
+	d.emit(i)
+	return nil
+}
+
+func readyClusterArrive(x *ctx, in *instr, mask uint32) bool {
+	return !in.x.(*clusterInfo).aligned || mask == x.w.live
+}
+
+func visitClusterArrive(x *ctx, in *instr, mask uint32) verdict {
+	m, w := x.m, x.w
+	ci := in.x.(*clusterInfo)
+	if ci.aligned && mask != w.live {
+		m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
+	}
+	gen := m.ctas[x.c.first].cluster.gen
+	m.emit(Event{Kind: EvClusterArrive, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: gen, Again: w.carrived & mask})
+	w.carrived |= mask
+	w.cgen = gen + 1
+	m.clusterCheck(x.c)
+	return performed
+}
+
+// clusterCheck completes the cluster's barrier when every thread that has not
+// exited has arrived.
+func (m *Machine) clusterCheck(t *cta) {
+	some := false
+	for r := int32(0); r < m.csize; r++ {
+		c := m.ctas[m.clusterMember(t.first, r)]
+		if c == nil {
+			return
+		}
+		for _, w := range c.warps {
+			if w.live&^w.carrived != 0 {
+				return
+			}
+			some = some || w.carrived != 0
+		}
+	}
+	if !some {
+		return
+	}
+	for r := int32(0); r < m.csize; r++ {
+		for _, w := range m.ctas[m.clusterMember(t.first, r)].warps {
+			w.carrived = 0
+		}
+	}
+	m.ctas[t.first].cluster.gen++
+}
+
+func readyClusterWait(x *ctx, in *instr, mask uint32) bool {
+	if in.x.(*clusterInfo).aligned && mask != x.w.live {
+		return false
+	}
+	return x.m.ctas[x.c.first].cluster.gen >= x.w.cgen && x.w.carrived&mask == 0
+}
+
+func visitClusterWait(x *ctx, in *instr, mask uint32) verdict {
+	w := x.w
+	ci := in.x.(*clusterInfo)
+	if ci.aligned && mask != w.live {
+		x.m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
+		if !clusterOver(x, mask) {
+			x.s.state = atPoint
+			return parked
+		}
+	}
+	x.m.emit(Event{Kind: EvClusterWait, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: w.cgen - 1})
+	return performed
+}
+
+func clusterOver(x *ctx, mask uint32) bool {
+	return x.m.ctas[x.c.first].cluster.gen >= x.w.cgen && x.w.carrived&mask == 0
+}
+
+// --- setmaxnreg ---
+
+func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
+	if len(in.Operands) != 1 {
+		return d.errorf("setmaxnreg takes a register count")
+	}
+	n, ok := in.Operands[0].(ptx.Int)
+	if !ok || n.Bits < 24 || n.Bits > 256 || n.Bits%8 != 0 {
+		return d.errorf("setmaxnreg takes a constant multiple of 8 from 24 to 256")
+	}
+	d.emit(instr{class: visible, visit: visitSetmaxnreg, ready: readySetmaxnreg, imm: n.Bits, op: boolOp(has(in, "inc"))})
+	return nil
+}
+
+// The pool of a CTA holds the registers that its warps have given back; an
+// increase waits until the pool covers it.
+func readySetmaxnreg(x *ctx, in *instr, mask uint32) bool {
+	if mask != x.w.live {
+		return false
+	}
+	need := int32(in.imm) - int32(x.w.regs)
+	return in.op == 0 || x.w.regs == 0 || need <= 0 || x.c.pool >= need*32
+}
+
+func visitSetmaxnreg(x *ctx, in *instr, mask uint32) verdict {
+	w := x.w
+	if mask != w.live {
+		x.m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
+	}
+	before := w.regs
+	if before != 0 {
+		x.c.pool += (int32(before) - int32(in.imm)) * 32
+	}
+	w.regs = uint32(in.imm)
+	x.m.emit(Event{Kind: EvRegisters, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Count: uint32(in.imm), Gen: uint64(before)})
+	return performed
+}

@@ -1,0 +1,534 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"muster/ptx"
+)
+
+// This file turns a kernel's syntax into a Program: it lays out symbols,
+// gives every register a row, and hands each instruction to the decoder that
+// its opcode is listed under. What no decoder takes becomes an instruction
+// that stops the run with its name when it is reached, never before: a kernel
+// may carry instructions that this launch does not execute.
+
+// Decode prepares the entry named kernel of m; an empty name picks the only
+// entry there is.
+func Decode(m *ptx.Module, kernel string) (*Program, error) {
+	f, err := findEntry(m, kernel)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{
+		mod:   m,
+		prog:  &Program{Module: m, Kernel: f, files: map[int]string{}, strs: map[string]string{}},
+		fns:   map[string]int32{},
+		k32:   map[uint32]reg{},
+		k64:   map[uint64]reg{},
+		root:  &scope{names: map[string]*symbol{}},
+		decls: map[string]*ptx.Func{},
+	}
+	if err := d.module(f); err != nil {
+		return nil, err
+	}
+	return d.prog, nil
+}
+
+func findEntry(m *ptx.Module, kernel string) (*ptx.Func, error) {
+	var entries []*ptx.Func
+	for _, it := range m.Items {
+		if f, ok := it.(*ptx.Func); ok && f.Entry && f.Body != nil {
+			if f.Name == kernel {
+				return f, nil
+			}
+			entries = append(entries, f)
+		}
+	}
+	names := strings.Join(Kernels(m), ", ")
+	switch {
+	case len(entries) == 0:
+		return nil, fmt.Errorf("%s: no kernel (.entry) in this module", m.Name)
+	case kernel != "":
+		return nil, fmt.Errorf("%s: no kernel %q; there is: %s", m.Name, kernel, names)
+	case len(entries) > 1:
+		return nil, fmt.Errorf("%s: several kernels, name one of: %s", m.Name, names)
+	}
+	return entries[0], nil
+}
+
+// A decodeFn decodes one instruction. It returns errNotModelled for a form
+// that the machine does not execute.
+type decodeFn func(d *decoder, in *ptx.Inst) error
+
+var errNotModelled = errors.New("not modelled")
+
+// decoders is filled from the tables of the instruction families.
+var decoders = join(controlDecoders, aluDecoders, memoryDecoders, syncDecoders, asyncDecoders)
+
+func join(tables ...map[string]decodeFn) map[string]decodeFn {
+	all := map[string]decodeFn{}
+	for _, t := range tables {
+		for op, fn := range t {
+			if all[op] != nil {
+				panic("BUG: two decoders for " + op)
+			}
+			all[op] = fn
+		}
+	}
+	return all
+}
+
+type decoder struct {
+	mod   *ptx.Module
+	prog  *Program
+	decls map[string]*ptx.Func
+	fns   map[string]int32
+	queue []*ptx.Func
+	root  *scope
+	k32   map[uint32]reg
+	k64   map[uint64]reg
+
+	// the function being decoded
+	fn     *function
+	index  int32
+	scope  *scope
+	guard  reg
+	not    bool
+	loc    *ptx.Loc
+	cur    *ptx.Inst
+	fixups []fixup
+	protos map[string]*ptx.Prototype
+	lists  map[string]*ptx.Targets
+
+	sigs   []*scope            // parameters, by function
+	shares map[*ptx.Var]uint64 // static shared variables of bodies
+}
+
+type fixup struct {
+	pc    int32
+	label *symbol
+	set   func(target int32)
+}
+
+// A symbol is what a name stands for.
+type symbol struct {
+	kind  symKind
+	typ   typ
+	reg   reg // symReg: its row; vectors take Vec consecutive rows
+	vec   int
+	addr  uint64 // address in its space
+	size  uint64
+	pc    int32 // symLabel
+	bound bool
+	fn    string
+	v     *ptx.Var
+}
+
+type symKind uint8
+
+const (
+	symReg symKind = iota
+	symShared
+	symDynamic
+	symGlobal
+	symLocal  // .local and .param variables of a function: offset in the frame
+	symParam  // kernel parameter
+	symFormal // parameter of a .func held in a frame
+	symLabel
+	symFunc
+	symList
+	symTexture
+)
+
+type regRange struct {
+	prefix string
+	first  reg
+	count  int
+	typ    typ
+}
+
+type scope struct {
+	up     *scope
+	names  map[string]*symbol
+	ranges []regRange
+}
+
+func (s *scope) find(name string) *symbol {
+	for ; s != nil; s = s.up {
+		if y := s.names[name]; y != nil {
+			return y
+		}
+		for i := range s.ranges {
+			if r := s.ranges[i].lookup(name); r != nil {
+				s.names[name] = r
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// lookup resolves %r17 in the range %r<100>.
+func (r *regRange) lookup(name string) *symbol {
+	if !strings.HasPrefix(name, r.prefix) {
+		return nil
+	}
+	digits := name[len(r.prefix):]
+	if digits == "" || len(digits) > 9 || digits[0] == '0' && len(digits) > 1 {
+		return nil
+	}
+	n := 0
+	for _, c := range []byte(digits) {
+		if c < '0' || c > '9' {
+			return nil
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n >= r.count {
+		return nil
+	}
+	return &symbol{kind: symReg, typ: r.typ, reg: r.first + reg(n)*regsPer(r.typ)}
+}
+
+// regsPer is how many rows of its class a register takes.
+func regsPer(t typ) reg {
+	if t == b128 {
+		return 2
+	}
+	return 1
+}
+
+func (d *decoder) errorf(format string, args ...any) error {
+	var pos ptx.Pos
+	if d.cur != nil {
+		pos = d.cur.Pos
+	}
+	return d.errorAt(pos, format, args...)
+}
+
+func (d *decoder) errorAt(pos ptx.Pos, format string, args ...any) error {
+	return &DecodeError{File: d.mod.Name, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (d *decoder) module(entry *ptx.Func) error {
+	for _, it := range d.mod.Items {
+		switch it := it.(type) {
+		case *ptx.Func:
+			if old := d.decls[it.Name]; old == nil || old.Body == nil {
+				d.decls[it.Name] = it
+			}
+		case *ptx.File:
+			d.prog.files[it.Index] = it.Name
+		case *ptx.Section:
+			d.debugStrings(it)
+		}
+	}
+	reach, names := d.reachable(entry)
+	if err := d.layout(reach, names); err != nil {
+		return err
+	}
+	if err := d.attributes(entry); err != nil {
+		return err
+	}
+	for _, f := range reach {
+		d.fns[f.Name] = int32(len(d.prog.funcs))
+		d.prog.funcs = append(d.prog.funcs, function{name: f.Name, decl: f, entry: -1, builtin: builtins[f.Name]})
+	}
+	for i, f := range reach {
+		if err := d.signature(int32(i), f); err != nil {
+			return err
+		}
+	}
+	for i, f := range reach {
+		if f.Body == nil {
+			continue
+		}
+		if err := d.function(int32(i), f); err != nil {
+			return err
+		}
+	}
+	d.prog.entry = int(d.prog.funcs[0].entry)
+	return nil
+}
+
+// debugStrings keeps the names that .debug_str holds, for inlined functions.
+func (d *decoder) debugStrings(s *ptx.Section) {
+	if s.Name != ".debug_str" {
+		return
+	}
+	label := ""
+	var text []byte
+	flush := func() {
+		if label != "" {
+			d.prog.strs[label] = string(text)
+		}
+		text = text[:0]
+	}
+	for _, it := range s.Items {
+		if it.Label != "" {
+			flush()
+			label = it.Label
+		}
+		for _, op := range it.Data {
+			if v, ok := op.(ptx.Int); ok && v.Bits != 0 && it.Type == "b8" {
+				text = append(text, byte(v.Bits))
+			}
+		}
+	}
+	flush()
+}
+
+// reachable returns the functions that entry may call, entry first, and every
+// name that their bodies and the initializers of module variables mention.
+func (d *decoder) reachable(entry *ptx.Func) ([]*ptx.Func, map[string]bool) {
+	names := map[string]bool{}
+	seen := map[string]bool{entry.Name: true}
+	list := []*ptx.Func{entry}
+	vars := map[string]*ptx.Var{}
+	for _, it := range d.mod.Items {
+		if v, ok := it.(*ptx.Var); ok {
+			vars[v.Name] = v
+		}
+	}
+	visit := func(n string) {
+		if names[n] {
+			return
+		}
+		names[n] = true
+		if f := d.decls[n]; f != nil && !seen[n] {
+			seen[n] = true
+			list = append(list, f)
+		}
+	}
+	var mention func(n string)
+	mention = func(n string) {
+		if names[n] {
+			return
+		}
+		visit(n)
+		if v := vars[n]; v != nil && v.Init != nil {
+			initNames(v.Init, mention)
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		if list[i].Body != nil {
+			blockNames(list[i].Body, mention)
+		}
+	}
+	return list, names
+}
+
+func initNames(in *ptx.Init, visit func(string)) {
+	if in.Expr != nil {
+		operandNames(in.Expr, visit)
+	}
+	for _, e := range in.List {
+		initNames(e, visit)
+	}
+}
+
+func blockNames(b *ptx.Block, visit func(string)) {
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Inst:
+			for _, op := range s.Operands {
+				operandNames(op, visit)
+			}
+		case *ptx.Block:
+			blockNames(s, visit)
+		case *ptx.Targets:
+			for _, n := range s.Names {
+				visit(n)
+			}
+		}
+	}
+}
+
+func operandNames(op ptx.Operand, visit func(string)) {
+	switch op := op.(type) {
+	case ptx.Name:
+		visit(string(op))
+	case *ptx.Vector:
+		for _, e := range op.Elems {
+			operandNames(e, visit)
+		}
+	case *ptx.List:
+		for _, e := range op.Elems {
+			operandNames(e, visit)
+		}
+	case *ptx.Mem:
+		if op.Base != nil {
+			operandNames(op.Base, visit)
+		}
+		for _, e := range op.Rest {
+			operandNames(e, visit)
+		}
+	case *ptx.Unary:
+		operandNames(op.X, visit)
+	case *ptx.Binary:
+		operandNames(op.X, visit)
+		operandNames(op.Y, visit)
+	}
+}
+
+// attributes reads what the kernel declares of its launch.
+func (d *decoder) attributes(f *ptx.Func) error {
+	for _, a := range f.Attrs {
+		var v [3]uint32
+		for i := range v {
+			v[i] = 1
+		}
+		for i, op := range a.Args {
+			n, ok := op.(ptx.Int)
+			if ok && i < 3 {
+				v[i] = uint32(n.Bits)
+			}
+		}
+		switch a.Name {
+		case "reqntid":
+			d.prog.ReqBlock = v
+		case "maxntid":
+			d.prog.MaxThreads = v[0] * v[1] * v[2]
+		case "reqnctapercluster":
+			d.prog.ReqCluster = v
+		case "explicitcluster":
+			d.prog.Explicit = true
+		case "maxnreg":
+			d.prog.MaxRegs = v[0]
+		}
+	}
+	return nil
+}
+
+// function decodes the body of reachable function i.
+func (d *decoder) function(i int32, f *ptx.Func) error {
+	d.index, d.fn = i, &d.prog.funcs[i]
+	d.scope = d.fnScopes(i)
+	d.loc, d.fixups = nil, nil
+	d.protos, d.lists = map[string]*ptx.Prototype{}, map[string]*ptx.Targets{}
+	d.fn.entry = int32(len(d.prog.code))
+	if err := d.stmts(f.Body); err != nil {
+		return err
+	}
+	d.cur = nil
+	d.guard = noGuard
+	// Falling off the end of a body returns.
+	if f.Entry {
+		d.emit(instr{class: visible, visit: visitExit})
+	} else {
+		d.emit(instr{class: branch, exec: execRet})
+	}
+	for _, fx := range d.fixups {
+		if !fx.label.bound {
+			return d.errorAt(d.prog.code[fx.pc].pos, "label %s is not defined in this scope", fx.label.fn)
+		}
+		fx.set(fx.label.pc)
+	}
+	return nil
+}
+
+// stmts decodes a block in a scope of its own.
+func (d *decoder) stmts(b *ptx.Block) error {
+	d.scope = &scope{up: d.scope, names: map[string]*symbol{}}
+	defer func() { d.scope = d.scope.up }()
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Label:
+			if d.scope.names[s.Name] != nil {
+				return d.errorAt(s.Pos, "label %s is defined twice", s.Name)
+			}
+			d.scope.names[s.Name] = &symbol{kind: symLabel, fn: s.Name}
+		case *ptx.Prototype:
+			d.protos[s.Label] = s
+		case *ptx.Targets:
+			d.lists[s.Label] = s
+			d.scope.names[s.Label] = &symbol{kind: symList, fn: s.Label}
+		}
+	}
+	for _, s := range b.Stmts {
+		if err := d.stmt(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) stmt(s ptx.Stmt) error {
+	switch s := s.(type) {
+	case *ptx.Label:
+		y := d.scope.names[s.Name]
+		y.pc, y.bound = int32(len(d.prog.code)), true
+	case *ptx.Loc:
+		d.loc = s
+	case *ptx.Var:
+		return d.declare(s)
+	case *ptx.Block:
+		return d.stmts(s)
+	case *ptx.Inst:
+		return d.inst(s)
+	}
+	return nil
+}
+
+// inst decodes one instruction with its guard.
+func (d *decoder) inst(in *ptx.Inst) error {
+	d.cur, d.guard, d.not = in, noGuard, false
+	if g := in.Guard; g != nil {
+		y := d.scope.find(g.Reg)
+		if y == nil || y.kind != symReg || y.typ != pred {
+			return d.errorf("%s is no predicate register", g.Reg)
+		}
+		d.guard, d.not = y.reg, g.Not
+	}
+	mark := len(d.prog.code)
+	fn := decoders[in.Op]
+	err := errNotModelled
+	if fn != nil {
+		err = fn(d, in)
+	}
+	if errors.Is(err, errNotModelled) {
+		d.prog.code = d.prog.code[:mark]
+		d.emit(instr{class: visible, visit: visitUnmodelled})
+		return nil
+	}
+	return err
+}
+
+// emit appends an instruction under the current guard.
+func (d *decoder) emit(in instr) *instr {
+	in.guard, in.not = d.guard, d.not
+	in.loc, in.src, in.fn = d.loc, d.cur, d.index
+	if d.cur != nil {
+		in.pos = d.cur.Pos
+	}
+	d.prog.code = append(d.prog.code, in)
+	return &d.prog.code[len(d.prog.code)-1]
+}
+
+// Name returns the full opcode of an instruction: "add.s32".
+func Name(in *ptx.Inst) string {
+	if len(in.Mods) == 0 {
+		return in.Op
+	}
+	return in.Op + "." + strings.Join(in.Mods, ".")
+}
+
+// has reports whether the instruction carries a modifier.
+func has(in *ptx.Inst, mod string) bool {
+	for _, m := range in.Mods {
+		if m == mod {
+			return true
+		}
+	}
+	return false
+}
+
+// lastType returns the type that the last modifier names, or tNone.
+func lastType(in *ptx.Inst) typ {
+	if len(in.Mods) == 0 {
+		return tNone
+	}
+	return typNames[in.Mods[len(in.Mods)-1]]
+}

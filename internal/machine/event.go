@@ -1,0 +1,331 @@
+package machine
+
+// This file is what the machine shows of itself: the events that another
+// agent could notice, and nothing about what they mean. The machine knows no
+// rules. An Observer that keeps a pointer into an Event must copy what it
+// keeps: the machine reuses events and their arrays.
+
+import "muster/mbarrier"
+
+// An Observer sees every visible event of a run, in the order in which the
+// schedule made them happen. An access is shown before it is performed, so
+// that Machine.Peek still reads the old bytes; every other event is shown
+// once it has taken effect.
+type Observer interface {
+	Observe(m *Machine, ev *Event)
+}
+
+// A Kind says what an Event is about, and which of its fields count.
+type Kind uint8
+
+const (
+	// EvStart: the CTA starts. CTA.
+	EvStart Kind = iota
+	// EvAccess: lanes of one warp read, write or update memory by one
+	// instruction. CTA, Warp, Mask, PC, Access, Sem, Scope, Proxy, Mem, Addr,
+	// Size, Row. One event for each memory that the lanes touch.
+	EvAccess
+	// EvWarpSync: bar.warp.sync passed by the lanes in Mask.
+	EvWarpSync
+	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
+	// red), with Count threads expected. Gen is the generation it joins.
+	EvBarArrive
+	// EvBarPass: a warp that synced passed generation Gen of barrier Bar.ID.
+	EvBarPass
+	// EvClusterArrive, EvClusterWait: barrier.cluster, with Sem and Gen.
+	EvClusterArrive
+	EvClusterWait
+	// EvFence: a memory or proxy fence. Fence, Sem, Scope.
+	EvFence
+	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
+	EvMbar
+	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
+	// (Mbar.OK), or tested and found it incomplete. Sem, Scope.
+	EvMbarWait
+	// EvIssue, EvSource, EvWritten, EvSignal: milestones of Op.
+	EvIssue
+	EvSource
+	EvWritten
+	EvSignal
+	// EvCommit: lanes in Mask closed an async-group of mechanism Group.
+	EvCommit
+	// EvGroupWait: lanes in Mask waited for groups of mechanism Group; Done
+	// holds, lane by lane, the highest operation number (Op.Seq) known
+	// complete. Read: only the source reads are.
+	EvGroupWait
+	// EvExit: lanes in Mask have exited. EvEnd: the CTA has ended.
+	EvExit
+	EvEnd
+	// EvRegisters: a warp executed setmaxnreg: Count registers a thread now, Gen
+	// before (0: unknown).
+	EvRegisters
+	// EvDivergent: lanes in Mask execute an aligned instruction at PC without
+	// the rest of their warp.
+	EvDivergent
+)
+
+// A MemID names a memory: Global, or the shared memory of a CTA.
+type MemID int32
+
+// Global is global memory (module variables and buffers); addresses in it
+// are the 64-bit addresses that a kernel sees.
+const Global MemID = -1
+
+// Local is a thread's own memory; no other agent sees it and no event
+// carries it, but faults do.
+const Local MemID = -2
+
+// SharedOf is the shared memory of the CTA with that linear index in the
+// grid; addresses in it are byte offsets in the CTA's own window.
+func SharedOf(cta int32) MemID { return MemID(cta) }
+
+// An Access says what an access does.
+type Access uint8
+
+const (
+	Read Access = 1 << iota
+	Write
+	// Update marks an atomic read-modify-write (with Read and Write), or a
+	// red (with Write alone: it returns nothing and never acquires).
+	Update
+)
+
+// Sem is the memory-ordering qualifier of an operation (ISA 8.5).
+type Sem uint8
+
+const (
+	Weak Sem = iota
+	Volatile
+	MMIO
+	Relaxed
+	Acquire
+	Release
+	AcqRel
+	SC
+)
+
+// A Scope is a set of threads (ISA 8.5); NoScope on weak operations.
+type Scope uint8
+
+const (
+	NoScope Scope = iota
+	ScopeCTA
+	ScopeCluster
+	ScopeGPU
+	ScopeSys
+)
+
+// A Proxy is the path that an access takes to memory (ISA 8.3).
+type Proxy uint8
+
+const (
+	Generic Proxy = iota
+	Async
+	TensorMap
+	Constant // ld.global.nc, ld.const, ld.param: the non-coherent read path
+)
+
+// A Fence says which fence executed.
+type Fence uint8
+
+const (
+	FenceMemory     Fence = iota // fence.acq_rel, fence.sc, membar, fence.acquire/.release with Sem and Scope
+	FenceProxyAsync              // fence.proxy.async: both directions between generic and async
+	FenceProxyAsyncGenericAcquire
+	FenceProxyAsyncGenericRelease
+	FenceProxyAlias
+	FenceProxyTensorMapAcquire
+	FenceProxyTensorMapRelease
+	FenceMbarrierInit
+)
+
+// Spaces is a set of state spaces, for fences restricted to some.
+type Spaces uint8
+
+const (
+	SpaceGlobal Spaces = 1 << iota
+	SpaceSharedCTA
+	SpaceSharedCluster // covers SpaceSharedCTA
+	AllSpaces          = SpaceGlobal | SpaceSharedCTA | SpaceSharedCluster
+)
+
+// A BarRef names an mbarrier: the memory that holds it and its address there.
+// Life counts the inits of that word in this run.
+type BarRef struct {
+	Mem  MemID
+	Addr uint64
+	Life uint32
+}
+
+// An MbarOp is an operation on an mbarrier.
+type MbarOp uint8
+
+const (
+	MbarInit MbarOp = iota
+	MbarInval
+	MbarArrive
+	MbarArriveDrop
+	MbarExpectTx
+	MbarArriveExpectTx
+	MbarArriveDropExpectTx
+	MbarCompleteTx
+	MbarIncrement   // the pending-count increment of cp.async.mbarrier.arrive
+	MbarAsyncArrive // the arrive-on that it triggers
+	MbarTest        // test_wait
+	MbarTry         // try_wait
+)
+
+// Mbar is what an operation on an mbarrier did.
+type Mbar struct {
+	Bar        BarRef
+	Op         MbarOp
+	Live       bool // the word was a live barrier before the operation
+	NoComplete bool
+	Count      uint32
+	Bytes      uint32
+	Before     mbarrier.Word
+	After      mbarrier.Word
+	// Phase is the barrier's phase, counted from 0 at init, before the
+	// operation; a wait's is the phase that it asks for, which a parity wait
+	// on a fresh barrier makes -1. Completed: the operation completed Phase.
+	Phase     int64
+	Completed bool
+	Undefined mbarrier.Undefined
+	Fault     mbarrier.Fault
+	// Token is what an arrival returned, or a wait was given; a parity wait
+	// (Parity) has its parity here.
+	Token  uint64
+	Parity bool
+	OK     bool // a wait found the phase complete
+	// Slept: the wait found the phase incomplete at least once.
+	Slept bool
+}
+
+// A Group is a completion mechanism by groups of one thread's operations.
+type Group uint8
+
+const (
+	NoGroup      Group = iota
+	GroupCpAsync       // cp.async.commit_group, cp.async.wait_group, wait_all
+	GroupBulk          // cp.async.bulk.commit_group, .wait_group[.read]
+	GroupWgmma         // wgmma.commit_group, .wait_group
+)
+
+// A Span is a range of bytes in one memory.
+type Span struct {
+	Mem  MemID
+	Addr uint64
+	Len  uint64
+}
+
+// An OpKind says which asynchronous operation an Op is.
+type OpKind uint8
+
+const (
+	OpCpAsync OpKind = iota // one lane's cp.async
+	OpBulkCopy
+	OpBulkReduce
+	OpBulkPrefetch
+	OpStAsync
+	OpRedAsync
+	OpMbarArrive // the arrive-on of cp.async.mbarrier.arrive
+)
+
+// A Stage is how far an asynchronous operation has come.
+type Stage uint8
+
+const (
+	Issued Stage = iota
+	SourceRead
+	Written
+	Signalled
+)
+
+// An Op is an asynchronous operation. Its number ID counts issues in this
+// run; Seq counts, from 1, the operations of its issuing thread under its
+// Group.
+type Op struct {
+	ID    int64
+	Kind  OpKind
+	Stage Stage
+	Proxy Proxy
+	Group Group
+	Seq   uint32
+	CTA   int32
+	Warp  int32
+	Lane  int8
+	PC    int32
+	// Reads and Writes are what it reads and writes. A reduction's writes are
+	// relaxed read-modify-writes at GPU scope.
+	Reads  []Span
+	Writes []Span
+	// Bars are the mbarriers that it signals, and BarBytes how many bytes it
+	// brings to each; none for group completion.
+	Bars     []BarRef
+	BarBytes []uint32
+	// Phases holds, once signalled, the phase of each of Bars that it was
+	// charged to.
+	Phases []int64
+	// After is the highest Seq of its issuer's cp.async operations that
+	// an OpMbarArrive waits for.
+	After  uint32
+	data   []byte
+	red    *reduction
+	bytes  uint16 // which bytes of every 16 a masked copy writes
+	masked bool
+	cached bool // data was taken from registers at issue
+	noinc  bool
+	uninit bool // its source held bytes that nobody wrote
+}
+
+// An Event is one visible event. Kind says which fields count.
+type Event struct {
+	Kind   Kind
+	Access Access
+	Sem    Sem
+	Scope  Scope
+	// ScopeDefaulted, SemDefaulted: the text leaves the qualifier out.
+	ScopeDefaulted bool
+	SemDefaulted   bool
+	Proxy          Proxy
+	Lane           int8
+	Group          Group
+	Read           bool
+	// Row: lane i of a full warp accesses Addr[0] + i*Size.
+	Row   bool
+	Fence Fence
+	Space Spaces // a fence's restriction
+	CTA   int32
+	Warp  int32
+	Mask  uint32
+	PC    int32
+	Mem   MemID
+	Size  int32 // bytes a lane
+	Addr  *[32]uint64
+	// Val holds what a store writes, lane by lane, low bytes first, when
+	// Size <= 8; nil otherwise.
+	Val *[32]uint64
+	// Init says which lanes of a read saw only initialized bytes.
+	Init  uint32
+	Bar   int32 // named barrier number
+	Count uint32
+	Gen   uint64
+	Mode  BarMode
+	Done  *[32]uint32
+	Mbar  Mbar
+	Op    *Op
+	// ByExit: the barrier opened because the threads it missed have exited.
+	ByExit bool
+	// Again: lanes that arrive once more before the generation they arrived
+	// at has completed.
+	Again uint32
+}
+
+// A BarMode is a form of bar / barrier.
+type BarMode uint8
+
+const (
+	BarSync BarMode = iota
+	BarArrive
+	BarRed
+)

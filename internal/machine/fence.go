@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"strings"
+
+	"muster/ptx"
+)
+
+// Fences change nothing in this machine, whose memory is sequentially
+// consistent within a schedule; what they order is for the observer.
+
+type fenceInfo struct {
+	fence Fence
+	sem   Sem
+	scope Scope
+	space Spaces
+}
+
+func decodeFence(d *decoder, in *ptx.Inst) error {
+	fi := fenceInfo{fence: FenceMemory, sem: AcqRel, space: AllSpaces}
+	if in.Op == "membar" {
+		fi.sem = SC
+	}
+	for _, m := range in.Mods {
+		switch m {
+		case "sc":
+			fi.sem = SC
+		case "acq_rel":
+			fi.sem = AcqRel
+		case "acquire":
+			fi.sem = Acquire
+		case "release":
+			fi.sem = Release
+		case "gl":
+			fi.scope = ScopeGPU
+		case "mbarrier_init":
+			fi.fence = FenceMbarrierInit
+		case "proxy":
+			fi.fence = FenceProxyAsync
+		case "alias":
+			fi.fence = FenceProxyAlias
+		case "async::generic":
+			fi.fence = FenceProxyAsyncGenericAcquire
+		case "tensormap::generic", "tensormap":
+			fi.fence = FenceProxyTensorMapAcquire
+		case "global":
+			fi.space = SpaceGlobal
+		case "shared::cta", "sync_restrict::shared::cta":
+			fi.space = SpaceSharedCTA
+		case "shared::cluster", "sync_restrict::shared::cluster":
+			fi.space = SpaceSharedCTA | SpaceSharedCluster
+		}
+		if s, ok := scopes[m]; ok {
+			fi.scope = s
+		}
+		if strings.HasPrefix(m, "from") || strings.HasPrefix(m, "to_proxy") {
+			return errNotModelled
+		}
+	}
+	if fi.sem == Release {
+		switch fi.fence {
+		case FenceProxyAsyncGenericAcquire:
+			fi.fence = FenceProxyAsyncGenericRelease
+		case FenceProxyTensorMapAcquire:
+			fi.fence = FenceProxyTensorMapRelease
+		}
+	}
+	if fi.fence == FenceMemory && fi.scope == NoScope {
+		return d.errorf("%s needs a scope", Name(in))
+	}
+	if fi.fence == FenceProxyTensorMapAcquire || fi.fence == FenceProxyTensorMapRelease {
+		return errNotModelled
+	}
+	d.emit(instr{class: visible, visit: visitFence, x: &fi})
+	return nil
+}
+
+func visitFence(x *ctx, in *instr, mask uint32) verdict {
+	fi := in.x.(*fenceInfo)
+	x.quiet = true
+	x.m.emit(Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
+		Fence: fi.fence, Sem: fi.sem, Scope: fi.scope, Space: fi.space})
+	return performed
+}

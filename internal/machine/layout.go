@@ -1,0 +1,386 @@
+package machine
+
+import (
+	"math"
+
+	"muster/ptx"
+)
+
+// This file gives every symbol its place: module variables and static shared
+// memory in declaration order, kernel parameters by the C rules, formal
+// parameters and local variables in their function's frame.
+
+const maxShared = 1 << rankShift // what an address can reach, far above any target's limit
+
+// layout places the module's variables that the reachable functions mention,
+// and the static shared variables of those functions.
+func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
+	at := uint64(globalsAt)
+	shared := uint64(SharedBase)
+	var dynamic []*symbol
+	var inits []*ptx.Var
+	place := func(v *ptx.Var) error {
+		size, align, err := d.varSize(v)
+		if err != nil {
+			return err
+		}
+		y := &symbol{typ: elemType(v), size: size, v: v, fn: v.Name}
+		switch v.Space {
+		case "shared":
+			if size == 0 && len(v.Dims) > 0 && v.Dims[0] < 0 {
+				y.kind = symDynamic
+				dynamic = append(dynamic, y)
+				break
+			}
+			shared = alignUp(shared, align)
+			y.kind, y.addr = symShared, shared
+			shared += size
+			if shared > maxShared {
+				return d.errorAt(v.Pos, "static shared memory exceeds %d bytes", maxShared)
+			}
+		case "global", "const":
+			at = alignUp(at, max(align, 16))
+			y.kind, y.addr = symGlobal, at
+			at += size + 256
+			inits = append(inits, v)
+		case "tex":
+			y.kind = symTexture
+		}
+		d.scope.names[v.Name] = y
+		return nil
+	}
+	d.scope = d.root
+	for _, it := range d.mod.Items {
+		if v, ok := it.(*ptx.Var); ok && names[v.Name] {
+			if err := place(v); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range d.mod.Items {
+		if f, ok := f.(*ptx.Func); ok {
+			d.root.names[f.Name] = &symbol{kind: symFunc, fn: f.Name}
+		}
+	}
+	for _, f := range reach {
+		if f.Body == nil {
+			continue
+		}
+		if err := d.staticShared(f.Body, &shared); err != nil {
+			return err
+		}
+	}
+	d.prog.Static = shared - SharedBase
+	align := uint64(16)
+	for _, y := range dynamic {
+		align = max(align, uint64(y.v.Align))
+	}
+	d.prog.DynamicAt = alignUp(shared, align)
+	for _, y := range dynamic {
+		y.addr = d.prog.DynamicAt
+	}
+	for i, f := range reach {
+		d.fns[f.Name] = int32(i)
+	}
+	for _, v := range inits {
+		y := d.root.names[v.Name]
+		g := global{name: v.Name, addr: y.addr, size: y.size, init: true, ro: v.Space == "const"}
+		if v.Init != nil {
+			g.data = make([]byte, y.size)
+			if _, err := d.initBytes(v, v.Init, g.data, elemType(v)); err != nil {
+				return err
+			}
+		}
+		d.prog.globals = append(d.prog.globals, g)
+	}
+	return nil
+}
+
+// shares maps the .shared variables of function bodies to their addresses:
+// they are static, so each has one place for all frames.
+func (d *decoder) staticShared(b *ptx.Block, at *uint64) error {
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Block:
+			if err := d.staticShared(s, at); err != nil {
+				return err
+			}
+		case *ptx.Var:
+			if s.Space != "shared" {
+				continue
+			}
+			size, align, err := d.varSize(s)
+			if err != nil {
+				return err
+			}
+			*at = alignUp(*at, align)
+			if d.shares == nil {
+				d.shares = map[*ptx.Var]uint64{}
+			}
+			d.shares[s] = *at
+			*at += size
+			if *at > maxShared {
+				return d.errorAt(s.Pos, "static shared memory exceeds %d bytes", maxShared)
+			}
+		}
+	}
+	return nil
+}
+
+func alignUp(v, a uint64) uint64 {
+	if a == 0 {
+		return v
+	}
+	return (v + a - 1) / a * a
+}
+
+func elemType(v *ptx.Var) typ {
+	if t, ok := typNames[v.Type]; ok {
+		return t
+	}
+	return otherType
+}
+
+const maxVar = 1 << 40
+
+// varSize returns a variable's size and alignment in bytes.
+func (d *decoder) varSize(v *ptx.Var) (size, align uint64, err error) {
+	t := elemType(v)
+	es := uint64(t.size())
+	if t == otherType {
+		es = 64 // .texref, .samplerref, .surfref: opaque
+	}
+	if v.Vec > 0 {
+		es *= uint64(v.Vec)
+	}
+	align = max(es, 1)
+	if v.Align > 0 {
+		align = uint64(v.Align)
+	}
+	size = es
+	for i, n := range v.Dims {
+		if n < 0 {
+			if i == 0 && v.Init != nil {
+				n = int64(len(v.Init.List))
+			} else if i == 0 {
+				n = 0
+			} else {
+				return 0, 0, d.errorAt(v.Pos, "%s: only the first extent may be left out", v.Name)
+			}
+		}
+		if n > 0 && size > maxVar/uint64(n) {
+			return 0, 0, d.errorAt(v.Pos, "%s is larger than %d bytes", v.Name, int64(maxVar))
+		}
+		size *= uint64(n)
+	}
+	return size, align, nil
+}
+
+// initBytes writes an initializer into b and returns what is left of b.
+func (d *decoder) initBytes(v *ptx.Var, in *ptx.Init, b []byte, t typ) ([]byte, error) {
+	if in.Expr == nil {
+		for _, e := range in.List {
+			var err error
+			if b, err = d.initBytes(v, e, b, t); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	n := int(t.size())
+	if n == 0 || len(b) < n {
+		return nil, d.errorAt(v.Pos, "%s has more initializers than elements", v.Name)
+	}
+	bits, err := d.initValue(v, in.Expr, t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(n, 8) {
+		b[i] = byte(bits >> (8 * i))
+	}
+	return b[n:], nil
+}
+
+func (d *decoder) initValue(v *ptx.Var, op ptx.Operand, t typ) (uint64, error) {
+	switch op := op.(type) {
+	case ptx.Int:
+		switch t {
+		case f32:
+			return uint64(math.Float32bits(float32(int64(op.Bits)))), nil
+		case f64:
+			return math.Float64bits(float64(int64(op.Bits))), nil
+		}
+		return op.Bits, nil
+	case ptx.Float:
+		return floatAs(op, t), nil
+	case *ptx.Unary:
+		if shift, ok := maskShift(op.Op); ok {
+			x, err := d.initValue(v, op.X, b64)
+			return x >> shift & 0xff, err
+		}
+	}
+	d.scope = d.root
+	y, off, ok := d.symbolPlus(op)
+	if !ok {
+		return 0, d.errorAt(v.Pos, "initializer of %s is no constant", v.Name)
+	}
+	switch y.kind {
+	case symFunc:
+		return codeWindow + uint64(d.fns[y.fn])*16, nil
+	case symGlobal:
+		return y.addr + uint64(off), nil
+	case symShared, symDynamic:
+		return y.addr + uint64(off), nil
+	}
+	return 0, d.errorAt(v.Pos, "initializer of %s is no constant", v.Name)
+}
+
+// maskShift takes the mask operator 0xFF00(sym) apart: which byte it selects.
+func maskShift(op string) (uint, bool) {
+	var m uint64
+	if len(op) < 3 || op[0] != '0' || op[1]|0x20 != 'x' {
+		return 0, false
+	}
+	for _, c := range []byte(op[2:]) {
+		switch {
+		case c == 'f' || c == 'F':
+			m = m<<4 | 0xf
+		case c == '0':
+			m <<= 4
+		default:
+			return 0, false
+		}
+	}
+	for s := uint(0); s < 64; s += 8 {
+		if m == 0xff<<s {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// signature lays out a function's parameters: a kernel's in its parameter
+// space, a .func's in registers or its frame.
+func (d *decoder) signature(i int32, f *ptx.Func) error {
+	fn := &d.prog.funcs[i]
+	sc := &scope{up: d.root, names: map[string]*symbol{}}
+	d.sigs = append(d.sigs, sc)
+	if f.Entry {
+		return d.kernelParams(f, sc)
+	}
+	formals := func(vars []*ptx.Var) ([]formal, error) {
+		var out []formal
+		for _, v := range vars {
+			fm, err := d.formal(fn, sc, v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, fm)
+		}
+		return out, nil
+	}
+	var err error
+	if fn.rets, err = formals(f.Ret); err == nil {
+		fn.params, err = formals(f.Params)
+	}
+	return err
+}
+
+// formal lays out one formal parameter of fn.
+func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) (formal, error) {
+	t := elemType(v)
+	if v.Space == "reg" {
+		d.fn = fn
+		r := d.temp(t)
+		sc.names[v.Name] = &symbol{kind: symReg, typ: t, reg: r, fn: v.Name}
+		return formal{inReg: true, reg: r, typ: t}, nil
+	}
+	size, align, err := d.varSize(v)
+	if err != nil {
+		return formal{}, err
+	}
+	off := fn.frame(size, align)
+	sc.names[v.Name] = &symbol{kind: symFormal, typ: t, addr: off, size: size, fn: v.Name, v: v}
+	return formal{off: uint32(off), size: uint32(size), typ: t}, nil
+}
+
+// frame reserves size bytes of the function's frame.
+func (fn *function) frame(size, align uint64) uint64 {
+	off := alignUp(uint64(fn.local), align)
+	fn.local = uint32(off + size)
+	return off
+}
+
+func (d *decoder) kernelParams(f *ptx.Func, sc *scope) error {
+	at := uint64(0)
+	for _, v := range f.Params {
+		size, align, err := d.varSize(v)
+		if err != nil {
+			return err
+		}
+		at = alignUp(at, align)
+		d.prog.Params = append(d.prog.Params, Param{Name: v.Name, Offset: at, Size: size, Align: align, Type: v.Type})
+		sc.names[v.Name] = &symbol{kind: symParam, typ: elemType(v), addr: paramWindow + at, size: size, fn: v.Name, v: v}
+		at += size
+		if at > 32764 {
+			return d.errorAt(v.Pos, "kernel parameters exceed 32764 bytes")
+		}
+	}
+	return nil
+}
+
+// fnScopes returns the scope that holds a function's parameters.
+func (d *decoder) fnScopes(i int32) *scope { return d.sigs[i] }
+
+const maxRegisters = 1 << 20
+
+// declare enters a declaration of a body into the current scope.
+func (d *decoder) declare(v *ptx.Var) error {
+	t := elemType(v)
+	switch v.Space {
+	case "reg":
+		return d.declareReg(v, t)
+	case "shared":
+		size, _, err := d.varSize(v)
+		if err != nil {
+			return err
+		}
+		d.scope.names[v.Name] = &symbol{kind: symShared, typ: t, addr: d.shares[v], size: size, fn: v.Name, v: v}
+	case "local", "param":
+		size, align, err := d.varSize(v)
+		if err != nil {
+			return err
+		}
+		if uint64(d.fn.local)+size > 1<<29 {
+			return d.errorAt(v.Pos, "%s: a frame exceeds the 512 KiB of local memory a thread has many times over", v.Name)
+		}
+		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: d.fn.frame(size, align), size: size, fn: v.Name, v: v}
+	case "global", "const":
+		return d.errorAt(v.Pos, ".%s variables belong to module scope", v.Space)
+	}
+	return nil
+}
+
+func (d *decoder) declareReg(v *ptx.Var, t typ) error {
+	if t == otherType || t == tNone {
+		return d.errorAt(v.Pos, "registers of type .%s are not modelled", v.Type)
+	}
+	n := max(v.Count, 1)
+	if n > maxRegisters {
+		return d.errorAt(v.Pos, "more than %d registers", maxRegisters)
+	}
+	width := max(v.Vec, 1)
+	var first reg
+	for i := range n * width {
+		r := d.temp(t)
+		if i == 0 {
+			first = r
+		}
+	}
+	if v.Count > 0 {
+		d.scope.ranges = append(d.scope.ranges, regRange{prefix: v.Name, first: first, count: v.Count, typ: t})
+		return nil
+	}
+	d.scope.names[v.Name] = &symbol{kind: symReg, typ: t, reg: first, vec: v.Vec, fn: v.Name}
+	return nil
+}

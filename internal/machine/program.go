@@ -1,0 +1,282 @@
+package machine
+
+import (
+	"fmt"
+	"sort"
+
+	"muster/ptx"
+)
+
+// A Program is a kernel decoded for the machine: registers are rows, symbols
+// are addresses, and each instruction holds the function that executes it. It
+// is immutable and shared by every machine that runs it.
+type Program struct {
+	Module *ptx.Module
+	Kernel *ptx.Func
+	Params []Param // the kernel's parameter layout
+
+	// What the kernel declares; zero if it does not.
+	ReqBlock   [3]uint32 // .reqntid
+	MaxThreads uint32    // .maxntid, as a product
+	ReqCluster [3]uint32 // .reqnctapercluster
+	Explicit   bool      // .explicitcluster
+	MaxRegs    uint32    // .maxnreg
+
+	// Static is the static shared memory in bytes, from SharedBase on; Dynamic
+	// says whether the kernel refers to dynamic shared memory, which starts at
+	// DynamicAt.
+	Static    uint64
+	DynamicAt uint64
+
+	code    []instr
+	funcs   []function
+	entry   int
+	k32     [][32]uint32
+	k64     [][32]uint64
+	globals []global
+	files   map[int]string
+	strs    map[string]string // .debug_str labels, for inlined function names
+}
+
+// A Param is one parameter of the kernel, in its parameter space.
+type Param struct {
+	Name   string
+	Offset uint64
+	Size   uint64
+	Align  uint64
+	Type   string // element type
+}
+
+// A global is a module-scope variable with its place and initial bytes.
+type global struct {
+	name string
+	addr uint64
+	size uint64
+	data []byte
+	init bool
+	ro   bool
+}
+
+// A function is a decoded .entry or .func.
+type function struct {
+	name    string
+	decl    *ptx.Func
+	entry   int32 // index of its first instruction; -1 if it has no body
+	n32     int32 // registers of each class
+	n64     int32
+	np      int32
+	local   uint32 // bytes of local memory a frame, .local and .param variables
+	params  []formal
+	rets    []formal
+	builtin builtin
+}
+
+// A formal is a parameter of a function: in a register row, or in the
+// frame's local memory.
+type formal struct {
+	inReg bool
+	reg   reg
+	typ   typ
+	off   uint32
+	size  uint32
+}
+
+// A reg names a lane-wide register of one class within a frame; negative
+// values are rows of the program's constants.
+type reg int32
+
+// An execFn executes an instruction for the lanes in mask, none of which it
+// may leave half done.
+type execFn func(x *ctx, in *instr, mask uint32)
+
+// A readyFn reports whether a visible instruction can be performed now.
+type readyFn func(x *ctx, in *instr, mask uint32) bool
+
+// A class says how the run loop treats an instruction.
+type class uint8
+
+const (
+	plain    class = iota // exec, next
+	branch                // exec sets the split's pc
+	visible               // a scheduling point: visit performs it
+	collects              // waits for the lanes of its mask, then runs; invisible to others
+)
+
+// An instr is a decoded instruction.
+type instr struct {
+	exec       execFn
+	visit      visitFn
+	ready      readyFn
+	d, a, b, c reg
+	guard      reg // predicate row, or noGuard
+	not        bool
+	test       bool // an mbarrier test
+	class      class
+	t, t2      typ
+	op         uint8 // sub-operation, by family
+	target     int32 // branch target; first operand register of a list
+	imm        uint64
+	pos        ptx.Pos
+	loc        *ptx.Loc
+	src        *ptx.Inst
+	fn         int32 // function it belongs to
+	x          any   // what only this family of instructions needs
+}
+
+const noGuard reg = 1 << 30
+
+// typ is a PTX fundamental or alternate type.
+type typ uint8
+
+const (
+	tNone typ = iota
+	b8
+	b16
+	b32
+	b64
+	b128
+	u8
+	u16
+	u32
+	u64
+	s8
+	s16
+	s32
+	s64
+	f16
+	f16x2
+	bf16
+	bf16x2
+	tf32
+	f32
+	f64
+	f32x2
+	pred
+	u16x2
+	s16x2
+	e4m3x2
+	e5m2x2
+	e4m3
+	e5m2
+	u8x4
+	s8x4
+	otherType
+)
+
+var typNames = map[string]typ{
+	"b8": b8, "b16": b16, "b32": b32, "b64": b64, "b128": b128,
+	"u8": u8, "u16": u16, "u32": u32, "u64": u64,
+	"s8": s8, "s16": s16, "s32": s32, "s64": s64,
+	"f16": f16, "f16x2": f16x2, "bf16": bf16, "bf16x2": bf16x2, "tf32": tf32,
+	"f32": f32, "f64": f64, "f32x2": f32x2, "pred": pred, "u16x2": u16x2, "s16x2": s16x2,
+	"e4m3x2": e4m3x2, "e5m2x2": e5m2x2, "e4m3": e4m3, "e5m2": e5m2, "u8x4": u8x4, "s8x4": s8x4,
+}
+
+var typSizes = [...]int32{
+	b8: 1, u8: 1, s8: 1, e4m3: 1, e5m2: 1,
+	b16: 2, u16: 2, s16: 2, f16: 2, bf16: 2, e4m3x2: 2, e5m2x2: 2,
+	b32: 4, u32: 4, s32: 4, f16x2: 4, bf16x2: 4, tf32: 4, f32: 4, u16x2: 4, s16x2: 4, u8x4: 4, s8x4: 4,
+	b64: 8, u64: 8, s64: 8, f64: 8, f32x2: 8,
+	b128: 16, otherType: 0, tNone: 0, pred: 0,
+}
+
+// size is the type's width in bytes; 0 for predicates.
+func (t typ) size() int32 { return typSizes[t] }
+
+// wide reports whether values of the type live in 64-bit rows.
+func (t typ) wide() bool { return t.size() == 8 }
+
+func (t typ) signed() bool { return t >= s8 && t <= s64 }
+
+func (t typ) float() bool {
+	switch t {
+	case f16, f16x2, bf16, bf16x2, tf32, f32, f64, f32x2, e4m3, e5m2, e4m3x2, e5m2x2:
+		return true
+	}
+	return false
+}
+
+// Pos returns where instruction pc stands in the PTX text.
+func (p *Program) Pos(pc int32) ptx.Pos {
+	if pc < 0 || int(pc) >= len(p.code) {
+		return ptx.Pos{}
+	}
+	return p.code[pc].pos
+}
+
+// Inst returns the syntax of instruction pc, or nil for one that the decoder
+// made.
+func (p *Program) Inst(pc int32) *ptx.Inst {
+	if pc < 0 || int(pc) >= len(p.code) {
+		return nil
+	}
+	return p.code[pc].src
+}
+
+// A Source is a place in the source program that a .loc directive gives.
+type Source struct {
+	File      string
+	Line, Col int
+	Func      string // the inlined function it belongs to, mangled; empty if none
+}
+
+// Source returns the source places of instruction pc: the innermost first,
+// then those that it was inlined at, as far as .loc tells. It is empty
+// without line information.
+func (p *Program) Source(pc int32) []Source {
+	if pc < 0 || int(pc) >= len(p.code) || p.code[pc].loc == nil {
+		return nil
+	}
+	l := p.code[pc].loc
+	out := []Source{{File: p.files[l.File], Line: l.Line, Col: l.Col}}
+	if l.Inlined {
+		out[0].Func = p.strs[l.Func]
+		out = append(out, Source{File: p.files[l.AtFile], Line: l.AtLine, Col: l.AtCol})
+	}
+	return out
+}
+
+// Len is the number of decoded instructions.
+func (p *Program) Len() int { return len(p.code) }
+
+// Kernels returns the names of the module's entries, sorted.
+func Kernels(m *ptx.Module) []string {
+	var names []string
+	for _, it := range m.Items {
+		if f, ok := it.(*ptx.Func); ok && f.Entry && f.Body != nil {
+			names = append(names, f.Name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// A DecodeError is a fault of the module that parsing does not see: an
+// undeclared name, an operand of the wrong kind.
+type DecodeError struct {
+	File string
+	Pos  ptx.Pos
+	Msg  string
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Msg)
+}
+
+// The machine's address windows. A generic address in the shared window is
+// shared::cluster address plus sharedWindow, and so on; anything else is
+// global. They lie above every address that a launch file can give a buffer.
+const (
+	sharedWindow = 0x0020_0000_0000_0000
+	localWindow  = 0x0030_0000_0000_0000
+	paramWindow  = 0x0040_0000_0000_0000
+	codeWindow   = 0x0050_0000_0000_0000
+	globalsAt    = 0x0060_0000_0000_0000 // module-scope variables
+	windowSize   = 1 << 32
+
+	// SharedBase is where a CTA's shared-memory window starts: sm_90 keeps the
+	// first KiB for itself, so that the first variable is 1,024-byte aligned.
+	SharedBase = 1024
+	// rankShift puts the CTA's rank into a shared::cluster address.
+	rankShift = 24
+)

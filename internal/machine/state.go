@@ -1,0 +1,410 @@
+package machine
+
+import (
+	"hash/maphash"
+	"math/bits"
+
+	"muster/mbarrier"
+)
+
+// A Config is a launch: a decoded kernel with everything that a run depends on.
+type Config struct {
+	Program *Program
+	Grid    [3]uint32
+	Block   [3]uint32
+	Cluster [3]uint32 // {1,1,1} for none
+	Shared  uint64    // dynamic shared memory, bytes
+	// Registers a thread at entry, for setmaxnreg; 0 if unknown.
+	Registers uint32
+	Params    []byte
+	Buffers   []Buffer
+	Observer  Observer
+	// MaxInstrs bounds the warp instructions of one run; 0 for no bound.
+	MaxInstrs int64
+	// MaxLocal bounds a thread's local memory in bytes, call frames included.
+	MaxLocal uint32
+	// MaxResident bounds how many CTAs run at a time; 0 for the default.
+	MaxResident int
+}
+
+// A Buffer is a range of global memory.
+type Buffer struct {
+	Name string
+	Base uint64
+	Size uint64
+	Data []byte // initial bytes; shorter than Size, or nil: the rest is zero
+	Init bool   // the bytes past Data count as initialized
+}
+
+// A Machine is one launch in some state of its run. Its state is plain
+// values: Clone copies it, Step advances it, and nothing else holds any.
+type Machine struct {
+	cfg      Config
+	prog     *Program
+	owner    uint64
+	global   addressMap
+	params   region
+	ctas     []*cta  // by linear index; nil before start and after the end
+	started  int32   // clusters started
+	ended    int32   // CTAs ended
+	running  []int32 // resident CTAs, by index
+	dead     []int32 // ended clusters whose memory something in flight may use
+	resident int32
+	ops      []*Op // in flight, in order of issue
+	nextOp   int64
+	instrs   int64 // warp instructions executed
+	lanes    int64 // lane instructions executed
+	clock    int64 // virtual nanoseconds
+	scSeq    uint64
+	stop     *Stop
+	out      []byte // what vprintf printed
+
+	ev    Event
+	addr  [32]uint64
+	vals  [32]uint64
+	done  [32]uint32
+	x     ctx
+	block uint32 // threads a CTA
+	warps int32  // warps a CTA
+	total int32  // CTAs
+	csize int32  // CTAs a cluster
+}
+
+var owners uint64
+
+// A Stop is why a run ended before its end.
+type Stop struct {
+	Kind StopKind
+	CTA  int32
+	Warp int32
+	Lane int8
+	Mask uint32
+	PC   int32
+	Msg  string
+	Mem  MemID
+	Addr uint64
+	Size uint64
+	Acc  Access
+	// Mbar is the operation that faulted, for FaultBarrier.
+	Mbar *Mbar
+	// Op is the asynchronous operation that faulted, or nil.
+	Op *Op
+}
+
+// A StopKind says what ended a run.
+type StopKind uint8
+
+const (
+	// Deadlock: every split waits and no milestone is left.
+	Deadlock StopKind = iota
+	FaultBounds
+	FaultAlign
+	FaultBarrier
+	FaultTrap
+	FaultAssert
+	// FaultOther is what the ISA calls undefined and a machine cannot go on from.
+	FaultOther
+	// Unmodelled: an instruction or a use of one that the machine does not know.
+	Unmodelled
+	// LimitInstrs, LimitLocal: a limit ran out.
+	LimitInstrs
+	LimitLocal
+)
+
+// A cta is a running CTA.
+type cta struct {
+	index   int32 // linear in the grid
+	id      [3]uint32
+	rank    int32 // in its cluster
+	first   int32 // index of its cluster's rank 0
+	shared  region
+	warps   []*warp
+	bars    [16]namedBar
+	mbars   []mbar // sorted by address
+	mbarLo  uint64 // the live barriers lie in [mbarLo, mbarHi)
+	mbarHi  uint64
+	live    int32 // threads that have not exited
+	pool    int32 // registers free for setmaxnreg, per SM sub-partition summed
+	cluster clusterBar
+	ended   bool
+}
+
+// A namedBar is one of the sixteen barriers of a CTA.
+type namedBar struct {
+	gen     uint64
+	count   uint32 // threads expected in the open generation; 0 if none came
+	arrived uint32 // threads
+	sync    bool   // a warp waits in the open generation
+	ones    uint32 // true predicates of its reductions, and lanes
+	lanes   uint32
+	// of the generation completed last
+	lastOnes   uint32
+	lastLanes  uint32
+	lastByExit bool
+}
+
+// A clusterBar is the cluster's barrier: it completes when every thread of
+// every CTA has arrived or exited.
+type clusterBar struct {
+	gen uint64 // completed generations; the one of rank 0 counts
+}
+
+// An mbar is the machine's barrier: the word is here and not in memory, as on
+// the card, where a load of a live barrier may see either.
+type mbar struct {
+	addr  uint64
+	life  uint32
+	live  bool
+	word  mbarrier.Word
+	phase int64 // the phase that is open, counted from 0
+}
+
+// A warp is up to 32 lanes with their registers.
+type warp struct {
+	index  int32 // in its CTA
+	cta    int32
+	live   uint32
+	r32    [][32]uint32
+	r64    [][32]uint64
+	p      []uint32
+	splits []*split
+	local  region // the lanes' local memories, one after the other
+	lsize  uint64 // bytes of local memory a lane
+	regs   uint32 // registers a thread, for setmaxnreg
+	cp     [32]asyncCounts
+	used   bool // any cp.async group state
+}
+
+// asyncCounts are one lane's operation counters, by completion mechanism.
+type asyncCounts struct {
+	issued  [4]uint32   // operations
+	settled [4]uint32   // Seq up to which a wait has shown them complete
+	commits [4][]uint32 // Seq of the last operation of each committed group that is not known complete
+}
+
+// A split is lanes of a warp at one program counter.
+type split struct {
+	pc     int32
+	mask   uint32
+	state  state
+	base32 int32
+	base64 int32
+	basep  int32
+	lbase  uint32 // frame base in local memory
+	frames []frame
+	wait   wait
+	awaits []await  // tests that came out false since the last visible effect
+	gaveUp int32    // how often a test was let come out false since then
+	seen   []uint64 // hashes of the registers at those times, the first few
+}
+
+// A frame is what a return needs.
+type frame struct {
+	pc     int32
+	fn     int32
+	base32 int32
+	base64 int32
+	basep  int32
+	lbase  uint32
+}
+
+// state is what a split is doing.
+type state uint8
+
+const (
+	running state = iota
+	atPoint       // stands before a visible instruction
+	waiting       // has done its part of a barrier, and waits
+	collect       // stands before a collective, lanes are missing
+)
+
+// A wait is what a split in state waiting waits for.
+type wait struct {
+	kind waitKind
+	bar  int32
+	gen  uint64
+}
+
+type waitKind uint8
+
+const (
+	noWait waitKind = iota
+	waitBar
+	waitWarpAtBar // arrived at a named barrier, other lanes of the warp did not
+	waitCluster
+)
+
+// Clone returns an independent copy that shares unchanged pages.
+func (m *Machine) Clone() *Machine {
+	c := *m
+	owners += 2
+	m.owner, c.owner = owners-1, owners
+	c.global = m.global.clone()
+	c.ctas = make([]*cta, len(m.ctas))
+	for i, t := range m.ctas {
+		if t != nil {
+			c.ctas[i] = t.clone()
+		}
+	}
+	c.ops = make([]*Op, len(m.ops))
+	for i, op := range m.ops {
+		o := *op
+		c.ops[i] = &o
+	}
+	c.out = append([]byte(nil), m.out...)
+	c.running = append([]int32(nil), m.running...)
+	c.x = ctx{}
+	return &c
+}
+
+func (t *cta) clone() *cta {
+	c := *t
+	c.shared = t.shared.clone()
+	c.mbars = append([]mbar(nil), t.mbars...)
+	c.warps = make([]*warp, len(t.warps))
+	for i, w := range t.warps {
+		c.warps[i] = w.clone()
+	}
+	return &c
+}
+
+func (w *warp) clone() *warp {
+	c := *w
+	c.r32 = append([][32]uint32(nil), w.r32...)
+	c.r64 = append([][32]uint64(nil), w.r64...)
+	c.p = append([]uint32(nil), w.p...)
+	c.local = w.local.clone()
+	c.splits = make([]*split, len(w.splits))
+	for i, s := range w.splits {
+		n := *s
+		n.frames = append([]frame(nil), s.frames...)
+		n.awaits = append([]await(nil), s.awaits...)
+		n.seen = append([]uint64(nil), s.seen...)
+		c.splits[i] = &n
+	}
+	if w.used {
+		for l := range c.cp {
+			for g := range c.cp[l].commits {
+				c.cp[l].commits[g] = append([]uint32(nil), w.cp[l].commits[g]...)
+			}
+		}
+	}
+	return &c
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// Hash returns a hash of the state that decides the future of the run: memory,
+// registers, barriers, splits and operations in flight, without clocks and
+// counters. It is equal for equal states within one process.
+func (m *Machine) Hash() uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for i := range m.global.regions {
+		m.global.regions[i].hash(&h)
+	}
+	for i, t := range m.ctas {
+		if t != nil {
+			maphash.WriteComparable(&h, i)
+			t.hash(&h)
+		}
+	}
+	for _, op := range m.ops {
+		maphash.WriteComparable(&h, [6]int64{int64(op.Kind), int64(op.Stage), int64(op.CTA), int64(op.Warp), int64(op.Lane), int64(op.PC)})
+		h.Write(op.data)
+	}
+	maphash.WriteComparable(&h, [2]int32{m.started, m.ended})
+	return h.Sum64()
+}
+
+func (t *cta) hash(h *maphash.Hash) {
+	t.shared.hash(h)
+	maphash.WriteComparable(h, t.bars)
+	maphash.WriteComparable(h, t.cluster)
+	for _, b := range t.mbars {
+		maphash.WriteComparable(h, b)
+	}
+	for _, w := range t.warps {
+		for i := range w.r32 {
+			maphash.WriteComparable(h, w.r32[i])
+		}
+		for i := range w.r64 {
+			maphash.WriteComparable(h, w.r64[i])
+		}
+		for _, p := range w.p {
+			maphash.WriteComparable(h, p)
+		}
+		w.local.hash(h)
+		for _, s := range w.splits {
+			maphash.WriteComparable(h, [4]uint32{uint32(s.pc), s.mask, uint32(s.state), s.lbase})
+			for _, f := range s.frames {
+				maphash.WriteComparable(h, f)
+			}
+		}
+	}
+}
+
+// Stopped returns why the run ended early, or nil.
+func (m *Machine) Stopped() *Stop { return m.stop }
+
+// Done reports whether every CTA has ended and no operation is in flight.
+func (m *Machine) Done() bool {
+	return m.stop == nil && m.ended == m.total && len(m.ops) == 0
+}
+
+// Instrs returns how many warp instructions have run, and how many lane
+// instructions they make.
+func (m *Machine) Instrs() (warp, lane int64) { return m.instrs, m.lanes }
+
+// Output returns what the kernel printed by vprintf.
+func (m *Machine) Output() []byte { return m.out }
+
+// Program returns the program that the machine runs.
+func (m *Machine) Program() *Program { return m.prog }
+
+// CTAs, WarpsPerCTA and ClusterSize are the launch's shape.
+func (m *Machine) CTAs() int        { return int(m.total) }
+func (m *Machine) WarpsPerCTA() int { return int(m.warps) }
+func (m *Machine) ClusterSize() int { return int(m.csize) }
+
+// Peek reads size bytes (1, 2, 4 or 8) of a memory as they are now, with
+// whether they are initialized; addr is aligned to size. Memory that is gone
+// or out of bounds reads as uninitialized zero.
+func (m *Machine) Peek(mem MemID, addr uint64, size int) (uint64, bool) {
+	r, off := m.memory(mem, addr)
+	if r == nil || !r.within(off, uint64(size)) {
+		return 0, false
+	}
+	return r.load(off, int32(size)), r.initialized(off, uint64(size))
+}
+
+// ReadGlobal copies global memory from addr on into b and reports whether
+// the range lies in one buffer.
+func (m *Machine) ReadGlobal(addr uint64, b []byte) bool {
+	r := m.global.find(addr)
+	if r == nil || !r.within(addr-r.base, uint64(len(b))) {
+		return false
+	}
+	r.read(addr-r.base, b)
+	return true
+}
+
+// memory returns the region of a memory that holds addr, and the offset in it.
+func (m *Machine) memory(mem MemID, addr uint64) (*region, uint64) {
+	if mem == Global {
+		if r := m.global.find(addr); r != nil {
+			return r, addr - r.base
+		}
+		return nil, 0
+	}
+	if mem < 0 || int(mem) >= len(m.ctas) || m.ctas[mem] == nil {
+		return nil, 0
+	}
+	r := &m.ctas[mem].shared
+	if addr < r.base || addr-r.base >= r.size {
+		return nil, 0
+	}
+	return r, addr - r.base
+}
+
+func popcount(mask uint32) uint32 { return uint32(bits.OnesCount32(mask)) }

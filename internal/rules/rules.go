@@ -1,0 +1,203 @@
+// Package rules turns what a run showed into findings.
+//
+// A Kind is one defect that Muster names: a small file of its own, with its
+// text, its severity, and a wrong and a right example in testdata that its
+// test runs. A Judge observes a run: it feeds internal/order, keeps the little
+// state that the protocol rules need (who arrived at what, and where), and at
+// the end of the run asks every rule. Rules execute nothing and order
+// nothing: what a conflict lacks comes from order, what happened from the
+// machine's events and its Stop.
+//
+// A Finding is a value without pointers into the run, so that findings of
+// many runs can be merged, sorted and compared.
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+// A Severity says what a finding means for the verdict.
+type Severity uint8
+
+const (
+	Note    Severity = iota // no defect: costs time, or worth knowing
+	Warning                 // the text is open, or widely relied upon against the letter
+	Error                   // undefined or wrong under the PTX ISA
+)
+
+func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
+
+// A Kind is one kind of defect. Its name is stable.
+type Kind struct {
+	Name     string
+	Severity Severity
+	Title    string // what it is, in one line
+	Text     string // why it is wrong, who says so, how to mend it
+	Section  string // of the PTX ISA
+}
+
+var kinds = map[string]*Kind{}
+
+// register enters a kind in the catalogue; each kind's file does it once.
+func register(k Kind) *Kind {
+	if kinds[k.Name] != nil || k.Name == "" || k.Title == "" || k.Text == "" || k.Section == "" {
+		panic("BUG: kind " + k.Name + " is registered twice, or has an empty field")
+	}
+	kinds[k.Name] = &k
+	return &k
+}
+
+// Kinds returns the catalogue, sorted by name.
+func Kinds() []*Kind {
+	var all []*Kind
+	for _, k := range kinds {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b *Kind) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Lookup returns the kind of that name, or nil.
+func Lookup(name string) *Kind { return kinds[name] }
+
+// A Finding is one defect with its evidence.
+type Finding struct {
+	Kind     string
+	Severity Severity
+	// Headline says in one line what happened, here.
+	Headline string
+	// Sites are the places involved, the earlier first.
+	Sites []Site
+	// Missing names the missing edge; Fix says what would give it.
+	Missing string
+	Fix     string
+	// Ledger is the state of the barriers involved, one line each.
+	Ledger []string
+	// Waiting lists, for a deadlock, who waits for what.
+	Waiting []Waiter
+	// Notes say what else a reader should know: who disagrees, what the card does.
+	Notes []string
+	// Count is how often the same instructions met like this.
+	Count int
+}
+
+// A Site is one place in a finding.
+type Site struct {
+	// Role says what this site did: "writes", "reads", "arrives", "exits".
+	Role  string
+	PC    int32 // -1 if the site is no instruction
+	CTA   int32
+	Warp  int32
+	Lanes uint32
+	// Op says which asynchronous operation did it, as in
+	// "bulk copy 3, source not read"; empty for a thread's own access.
+	Op   string
+	Mem  machine.MemID
+	Addr uint64
+	Len  uint64 // 0 if the site touches no memory
+}
+
+// A Waiter is a split that waits in a deadlock.
+type Waiter struct {
+	Site Site
+	For  string // "phase 3 (parity 1) of the mbarrier at shared+1024 of CTA 0: pending 1 of 5, tx 512"
+	Owed string // who should have arrived, and where they are instead; empty if unknown
+}
+
+// Key identifies a finding across runs: what is found and where in the
+// program, without the circumstances of one schedule.
+func (f *Finding) Key() string {
+	k := f.Kind
+	for _, s := range f.Sites {
+		k += fmt.Sprintf("|%s:%d", s.Role, s.PC)
+	}
+	return k
+}
+
+// A Gap is something that makes a verdict incomplete.
+type Gap struct {
+	What string // what was not modelled, or which limit ran out
+	PC   int32  // -1 if it has no place
+}
+
+// A Judge watches one run.
+type Judge struct {
+	Shape
+	Order    *order.Tracker
+	findings []Finding
+	gaps     []Gap
+	watch    watch // the protocol rules' state
+}
+
+// A Shape is what rules need to know of a launch.
+type Shape struct {
+	Program *machine.Program
+	CTAs    int
+	Warps   int // per CTA
+	Cluster int // CTAs a cluster
+	Threads int // per CTA
+}
+
+// NewJudge returns a judge for one run of a launch.
+func NewJudge(s Shape) *Judge {
+	j := &Judge{Shape: s}
+	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, ClusterSize: s.Cluster})
+	return j
+}
+
+// Observe makes a Judge a machine.Observer.
+func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
+	j.Order.Observe(m, ev)
+	if ev.Kind != machine.EvAccess {
+		j.protocol(m, ev)
+	} else if ev.Init != ev.Mask {
+		j.uninitialized(ev)
+	}
+}
+
+// Finish asks every rule about the run that has ended, and returns what was
+// found, sorted, with what makes the verdict incomplete.
+func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
+	j.races()
+	j.lifetimes()
+	j.stopped(m)
+	j.atEnd(m)
+	Sort(j.findings)
+	return j.findings, j.gaps
+}
+
+// add enters a finding, or counts one that is there already.
+func (j *Judge) add(k *Kind, f Finding) {
+	f.Kind = k.Name
+	if f.Severity == Note {
+		f.Severity = k.Severity
+	}
+	f.Count = max(f.Count, 1)
+	key := f.Key()
+	for i := range j.findings {
+		if j.findings[i].Key() == key {
+			j.findings[i].Count += f.Count
+			return
+		}
+	}
+	j.findings = append(j.findings, f)
+}
+
+// Sort orders findings: errors first, then by the place of their last site,
+// then by name. The order does not depend on the schedule.
+func Sort(fs []Finding) {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		if c := cmp.Compare(b.Severity, a.Severity); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(a.Kind, b.Kind); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.Key(), b.Key())
+	})
+}
