@@ -81,9 +81,9 @@ func (s *stamp) lanesAt(b int) uint32 {
 	return 1 << (uint(int32(s.lanes)+int32(b>>s.shift)) & 31)
 }
 
-func (s *stamp) isOp() bool    { return s.who&asOp != 0 }
-func (s *stamp) op() int32     { return int32(s.who &^ asOp) }
-func (s *stamp) writes() bool  { return s.what&uint8(machine.Write) != 0 }
+func (s *stamp) isOp() bool   { return s.who&asOp != 0 }
+func (s *stamp) op() int32    { return int32(s.who &^ asOp) }
+func (s *stamp) writes() bool { return s.what&uint8(machine.Write) != 0 }
 func (s *stamp) sameBy(o *stamp) bool {
 	return s.who == o.who && s.lanes == o.lanes && s.form == o.form && s.shift == o.shift
 }
