@@ -85,7 +85,7 @@ func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
 		return ordered
 	}
 	if ac.proxy == machine.Constant {
-		t.conflict(ac, p, a, StaleConstant)
+		t.conflict(ac, p, a, b, StaleConstant)
 		return racing
 	}
 	if p.isOp() {
@@ -98,7 +98,7 @@ func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
 	if t.morallyStrong(ac, p, at) {
 		return morallyStrong
 	}
-	t.conflict(ac, p, at, t.whyLanes(ac, p, at))
+	t.conflict(ac, p, at, b, t.whyLanes(ac, p, at))
 	return racing
 }
 
@@ -232,10 +232,11 @@ func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	return why
 }
 
-// conflict reports a conflict at byte at of the row.
-func (t *Tracker) conflict(ac *access, p *stamp, at int, why Why) {
+// conflict reports a conflict at byte at of the row, in a segment that ends at
+// byte end.
+func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
-	c.Span = t.spanOf(ac, p, at)
+	c.Span = spanOf(ac, p, at, end)
 	if t.equalValues(ac, p, at) {
 		c.Why |= SameValue
 	}
@@ -268,10 +269,11 @@ func proxyOf(what uint8) machine.Proxy {
 
 func (t *Tracker) curRef(ac *access, at int) AccessRef { return t.refOf(&ac.st, at, ac.mem) }
 
-// spanOf is where the lanes' locations at a byte meet.
-func (t *Tracker) spanOf(ac *access, p *stamp, at int) machine.Span {
-	lo, n := uint64(at), uint64(1)
-	if sh := min(p.shift, ac.st.shift); sh < 5 {
+// spanOf is where the lanes' locations at a byte meet; of two operations, the
+// rest of the segment.
+func spanOf(ac *access, p *stamp, at, end int) machine.Span {
+	lo, n := uint64(at), uint64(end-at)
+	if sh := min(p.shift, ac.st.shift); sh < opShift {
 		n = 1 << sh
 		lo &^= n - 1
 	}

@@ -2,8 +2,8 @@ package order
 
 import "muster/internal/machine"
 
-// A visitor is a warp of another CTA that touched a CTA's shared memory or
-// its barriers: the latest time, and where.
+// A visitor is lanes of another CTA's warp that touched a CTA's shared memory
+// or its barriers: the latest time, and where.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
@@ -23,17 +23,10 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32) {
 	wp.mark(mask)
 	t.visitStarted(home, owner, w, mask, pc)
 	for i := range owner.remote {
-		v := &owner.remote[i]
-		if v.cta != home.index || v.warp != w {
-			continue
-		}
-		if v.time < wp.time {
-			// Only lanes that come again stay: the others' time is over, so
-			// that a clock which knows the warp up to now knows them too.
+		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask {
 			v.time, v.pc = wp.time, pc
+			return
 		}
-		v.lanes |= mask
-		return
 	}
 	owner.remote = append(owner.remote, visitor{home.index, w, mask, wp.time, pc})
 }

@@ -166,7 +166,7 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac := t.begin(home, op.Warp)
 	ac.as(ac.warp.group(int(op.Lane & 31)))
 	ac.proxy, ac.lane = op.Proxy, lane
-	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: 7}
+	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: opShift}
 	for _, s := range op.Reads {
 		ac.write = false
 		ac.st.what, ac.st.scope = uint8(machine.Read), 0
@@ -209,6 +209,9 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	ac.views = t.asyncViews(&ac.group.know, ac.proxy, s)
 	t.span(sh, ac, s.Addr, s.Len)
 }
+
+// opShift stands for the width of an operation's accesses: any.
+const opShift = 7
 
 var nothingKnown clock
 
@@ -255,7 +258,7 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 		known = t.opKnownTo(ac, p, only, lanes)
 	}
 	if known {
-		return t.relateDone(ac, p, r, a)
+		return t.relateDone(ac, p, r, a, b)
 	}
 	if ac.st.scope != 0 && p.scope != 0 && t.strongOps(ac, p, r) {
 		return morallyStrong
@@ -269,7 +272,7 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	case r.laneKnown(t, ac):
 		why |= SameWarpLanes
 	}
-	t.conflict(ac, p, a, why|t.shape(ac, p, a))
+	t.conflict(ac, p, a, b, why|t.shape(ac, p, a))
 	return racing
 }
 
@@ -281,7 +284,7 @@ func (r *opRec) laneKnown(t *Tracker, ac *access) bool {
 // relateDone decides about an operation whose completion the access knows:
 // only its proxy may still be in the way. Completion passes for a proxy fence
 // for the operation's own accesses, if they were asynchronous (ISA 9.7.9.25.2).
-func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, at int) relation {
+func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation {
 	if ac.proxy != machine.Async {
 		return ordered
 	}
@@ -294,9 +297,9 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, at int) relation {
 		}
 	}
 	if r.proxy == machine.Async {
-		t.conflict(ac, p, at, BothAsyncOtherCTA)
+		t.conflict(ac, p, a, b, BothAsyncOtherCTA)
 	} else {
-		t.conflict(ac, p, at, IfProxyFence)
+		t.conflict(ac, p, a, b, IfProxyFence)
 	}
 	return racing
 }

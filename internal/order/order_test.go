@@ -29,6 +29,15 @@ func TestScripts(t *testing.T) {
 					cfg.MustOnly = true
 				}
 			}
+			for _, a := range d.CmdArgs {
+				if a.Key == "scopes" {
+					out, err := scopePairs(cfg, a.Vals[0], d.Input)
+					if err != nil {
+						d.Fatalf(t, "%v", err)
+					}
+					return out
+				}
+			}
 			lines := strings.Split(d.Input, "\n")
 			s := newScript(cfg)
 			if err := s.play(lines, 0); err != nil {

@@ -21,12 +21,12 @@ import (
 //	                          lane l at ADDR+l*SIZE; same: all at ADDR
 //	syncwarp                  bar.warp.sync
 //	sync ID                   all the agents arrive at a named barrier, and pass
-//	arrive|pass ID gen=N      one half of it
+//	join, pass ID gen=N       the two halves of it; arrive ID gen=N: bar.arrive
 //	init|inval|marrive|mwait MEM ADDR [phase=N] [SEM.SCOPE]
 //	fence SEM.SCOPE [shared]; initfence
 //	proxy|proxy.acquire|proxy.release [global|cta|cluster]
 //	mapfence release|acquire ADDR
-//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [after=N]
+//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [after=N] [stride=N]
 //	signal NAME phase=N[,N]
 //	groupwait|groupread bulk|cpasync N
 //	carrive|cwait gen=N [relaxed]
@@ -218,6 +218,14 @@ func (s *script) span(a agent, text string) machine.Span {
 	return sp
 }
 
+// shifted moves a span by the lane's stride.
+func (a *args) shifted(sp machine.Span, lane int8) machine.Span {
+	if v, ok := a.opt["stride"]; ok {
+		sp.Addr += uint64(num(v)) * uint64(lane)
+	}
+	return sp
+}
+
 func (s *script) bar(a agent, mem, addr string) machine.BarRef {
 	return machine.BarRef{Mem: s.memory(a, mem), Addr: uint64(num(addr))}
 }
@@ -231,8 +239,8 @@ func (s *script) do(a agent, op string, f []string) error {
 		s.access(a, op, &g)
 	case "syncwarp":
 		s.feed(a, machine.Event{Kind: machine.EvWarpSync})
-	case "arrive":
-		s.feed(a, machine.Event{Kind: machine.EvBarArrive, Bar: int32(num(g.plain[0])), Gen: uint64(num(g.opt["gen"])), Mode: machine.BarArrive})
+	case "arrive", "join":
+		s.feed(a, machine.Event{Kind: machine.EvBarArrive, Bar: int32(num(g.plain[0])), Gen: uint64(num(g.opt["gen"])), Mode: map[string]machine.BarMode{"arrive": machine.BarArrive, "join": machine.BarSync}[op]})
 	case "pass":
 		s.feed(a, machine.Event{Kind: machine.EvBarPass, Bar: int32(num(g.plain[0])), Gen: uint64(num(g.opt["gen"]))})
 	case "init", "inval", "marrive", "mwait":
@@ -397,12 +405,12 @@ func (s *script) issue(a agent, op string, g *args) {
 		}
 		for _, r := range strings.Split(g.opt["read"], ",") {
 			if r != "" {
-				o.Reads = append(o.Reads, s.span(a, r))
+				o.Reads = append(o.Reads, g.shifted(s.span(a, r), o.Lane))
 			}
 		}
 		for _, w := range strings.Split(g.opt["write"], ",") {
 			if w != "" {
-				o.Writes = append(o.Writes, s.span(a, w))
+				o.Writes = append(o.Writes, g.shifted(s.span(a, w), o.Lane))
 			}
 		}
 		for _, b := range strings.Split(g.opt["bar"], ",") {
