@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,21 +34,44 @@ func (f *Form) variants() [][]bool {
 }
 
 func (f *Form) example(with []bool) *Inst {
-	in := &Inst{Op: f.Op}
-	fill := make([]int8, len(f.Slots))
+	vals := make([]string, len(f.Slots))
 	for i, s := range f.Slots {
-		fill[i] = -1
 		if s.Tied {
 			with[i] = with[i-1]
 		}
 		if !s.Optional || with[i] {
+			vals[i] = s.Values[0]
+		}
+	}
+	f.obey(vals)
+	in := &Inst{Op: f.Op}
+	fill := make([]int8, len(f.Slots))
+	for i, v := range vals {
+		fill[i] = -1
+		if v != "" {
 			fill[i] = int8(len(in.Mods))
-			in.Mods = append(in.Mods, s.Values[0])
+			in.Mods = append(in.Mods, v)
 		}
 	}
 	g := generator{c: candidate{f, fill}, mods: in.Mods}
 	in.Operands = g.args(f.Operands)
 	return in
+}
+
+// obey changes values until they keep the rules, which are few and do not
+// form circles.
+func (f *Form) obey(vals []string) {
+	for range f.Rules {
+		for _, r := range f.Rules {
+			v, then := vals[f.slot(r.If)], &vals[f.slot(r.Then)]
+			switch {
+			case v == "", r.Is != nil && !slices.Contains(r.Is, v):
+			case slices.Contains(r.Are, *then), *then == "" && r.Are[0] == "-":
+			default:
+				*then = strings.TrimPrefix(r.Are[0], "-")
+			}
+		}
+	}
 }
 
 // A generator makes operands, with register numbers that count up.
@@ -103,24 +127,58 @@ func (g *generator) value(a *Arg) Operand {
 	return v
 }
 
-// typeOf resolves an operand's type by the modifiers.
+// typeOf resolves an operand's type by the modifiers: "<type>" is a slot's
+// value, "wide<type>" one of twice its width, "part<type>" of half.
 func (g *generator) typeOf(a *Arg) string {
-	if !strings.HasPrefix(a.Type, "<") {
+	how, slot, ok := strings.Cut(a.Type, "<")
+	if !ok {
 		return a.Type
 	}
-	if i := g.c.fill[g.c.form.slot(a.Type[1:len(a.Type)-1])]; i >= 0 {
-		return g.mods[i]
+	slot, _, _ = strings.Cut(slot, ">")
+	typ := "b32"
+	if i := g.c.fill[g.c.form.slot(slot)]; i >= 0 {
+		typ = g.mods[i]
 	}
-	return "b32"
+	switch how {
+	case "wide":
+		return "b" + strconv.Itoa(2*width(typ))
+	case "part":
+		return "b" + strconv.Itoa(max(width(typ)/4, 8))
+	case "dot":
+		return "b32"
+	}
+	return typ
 }
 
-var prefixes = map[string]string{"pred": "%p", "f32": "%f", "f64": "%fd", "b128": "%rq"}
+// width gives the bits of the register that holds a type.
+func width(typ string) int {
+	switch typ {
+	case "pred":
+		return 1
+	case "addr", "texref", "samplerref", "surfref":
+		return 64
+	case "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e4m3", "e5m2", "tf32", "bf16x2", "s4", "u4", "b1", "e3m2", "e2m3", "e2m1":
+		return 32
+	case "e2m1x2":
+		return 8
+	}
+	if typ[0] == 'e' || strings.HasSuffix(typ, "8m0x2") || typ == "s2f6x2" || typ == "bf16" {
+		return 16
+	}
+	n, times, ok := strings.Cut(typ, "x")
+	if ok {
+		return atoi(n) * atoi(times)
+	}
+	return max(atoi(n), 8)
+}
+
+var prefixes = map[string]string{"pred": "%p", "f32": "%f", "f64": "%fd"}
 
 func (g *generator) reg(typ string) Name {
 	g.n++
 	prefix := prefixes[typ]
 	if prefix == "" {
-		prefix = map[int]string{8: "%rs", 16: "%rs", 64: "%rd"}[atoi(typ)]
+		prefix = map[int]string{8: "%rs", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}[width(typ)]
 	}
 	if prefix == "" {
 		prefix = "%r"

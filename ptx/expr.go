@@ -43,7 +43,9 @@ func (p *parser) expr() Operand {
 // binary goes on after x with operators that bind tighter than prec.
 func (p *parser) binary(x Operand, prec int) Operand {
 	for n := 0; ; n++ {
-		p.splitRemainder()
+		if _, ok := x.(Int); ok {
+			p.splitRemainder()
+		}
 		op, ok := operators[p.tok.kind]
 		if !ok || op.prec <= prec {
 			break

@@ -20,6 +20,7 @@ type Form struct {
 	Version  Version
 	SM       SM
 	Section  string // of the PTX ISA
+	Rules    []Rule // which modifiers go together
 	synopsis string
 }
 
@@ -30,6 +31,16 @@ type Slot struct {
 	Optional bool
 	Default  string // what its absence means; "" if it means only that
 	Tied     bool   // there if and only if the slot before it is filled
+}
+
+// A Rule says that a modifier goes with some values of another: where the
+// slot If has one of the values Is (any, if there are none), the slot Then has
+// one of Are; "-" among them says that it may be left out.
+type Rule struct {
+	If   string
+	Is   []string
+	Then string
+	Are  []string
 }
 
 // A Role says what an instruction does with an operand.

@@ -59,7 +59,26 @@ func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]
 	for i := range fill {
 		fill[i] = -1
 	}
-	return fill, how(f, mods, fill) && f.tied(fill)
+	return fill, how(f, mods, fill) && f.tied(fill) && f.keeps(mods, fill)
+}
+
+// keeps tells whether the modifiers keep the form's rules.
+func (f *Form) keeps(mods []string, fill []int8) bool {
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		m := fill[f.slot(r.If)]
+		if m < 0 || r.Is != nil && !slices.Contains(r.Is, mods[m]) {
+			continue
+		}
+		then := "-"
+		if m := fill[f.slot(r.Then)]; m >= 0 {
+			then = mods[m]
+		}
+		if !slices.Contains(r.Are, then) {
+			return false
+		}
+	}
+	return true
 }
 
 // tied tells whether slots that go together are filled together.
@@ -103,15 +122,41 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 		fill[s] = int8(m)
 	}
 	last := int8(-1)
-	for i, s := range f.Slots {
+	for i := range f.Slots {
+		s := &f.Slots[i]
 		switch {
-		case fill[i] < 0 && !s.Optional:
+		case fill[i] < 0 && !s.Optional, s.anchored() && !holds(fill, i):
 			return false
 		case fill[i] < 0 || !strings.HasSuffix(s.Name, "type"):
 		case fill[i] < last:
 			return false
 		default:
 			last = fill[i]
+		}
+	}
+	return true
+}
+
+// anchored tells the modifiers that are part of an instruction's name, such
+// as .arrive and .bulk, which ptxas takes only in their place. Those that
+// only qualify it may stand anywhere.
+func (s *Slot) anchored() bool {
+	if s.Optional || len(s.Values) > 1 {
+		return s.takes("hi") || s.takes("l") // which half, which direction
+	}
+	switch s.Name {
+	case "approx", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
+		return false
+	}
+	return s.Name == s.Values[0]
+}
+
+// holds tells whether everything before slot i stands before it, and
+// everything after it after.
+func holds(fill []int8, i int) bool {
+	for k, m := range fill {
+		if m >= 0 && fill[i] >= 0 && (k < i) != (m < fill[i]) && k != i {
+			return false
 		}
 	}
 	return true
@@ -170,6 +215,9 @@ func (c *candidate) fitsDest(a *Arg, x Operand, mods []string) bool {
 	if v, ok := x.(*Vector); ok {
 		return a.Class == "vector" && (any || len(v.Elems) == n) && !slices.ContainsFunc(v.Elems, func(e Operand) bool { return !isScalar(e, a) })
 	}
+	if _, ok := x.(Name); ok && n > 1 && a.Count[0] == '<' {
+		return true // a register of a vector type
+	}
 	return (n == 1 && !any) && isScalar(x, a)
 }
 
@@ -220,7 +268,7 @@ func isScalar(x Operand, a *Arg) bool {
 	case Name:
 		return true
 	case Sink:
-		return a.Role == Write
+		return a.Role == Write || a.Count == "<vec>" // a store may leave elements out
 	case Int, Float, *Binary:
 		return a.Role == Read
 	case *Unary:

@@ -100,6 +100,10 @@ func (p *parser) afterName(x Operand) Operand {
 		return p.pair(x)
 	case '[':
 		return p.element(x)
+	case '(':
+		if x == Operand(Name("generic")) {
+			x = p.applied("generic")
+		}
 	}
 	return p.binary(x, 0)
 }

@@ -33,6 +33,8 @@ import (
 //	                it may be left out
 //	#n @l (r)       an immediate, a label or function, a list of arguments
 //	^a              an operand that takes a byte or halfword selector
+//	if=a:v>b:w,x    a cell: where slot a is v, slot b is w or x; without ":v",
+//	                wherever a is filled; "-" among w, x says left out
 //	?x  hint?x      an operand that may be left out; one that is there if and
 //	                only if the slot hint is
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
@@ -131,6 +133,8 @@ func (f *Form) setCells(line string, cells []string) {
 			f.Async = val
 		case "barrier":
 			f.Barrier = val
+		case "if":
+			f.Rules = append(slices.Clip(f.Rules), f.parseRule(line, val))
 		case "class":
 			f.Class = val
 		case "sec":
@@ -145,6 +149,23 @@ func (f *Form) setCells(line string, cells []string) {
 			badRow(line, "unknown cell %q", key)
 		}
 	}
+}
+
+// parseRule takes "slot:v,w>slot:x,y".
+func (f *Form) parseRule(line, s string) Rule {
+	cond, then, ok := strings.Cut(s, ">")
+	var r Rule
+	var is, are string
+	r.If, is, _ = strings.Cut(cond, ":")
+	r.Then, are, _ = strings.Cut(then, ":")
+	if !ok || are == "" || f.slot(r.If) < 0 || f.slot(r.Then) < 0 {
+		badRow(line, "rule %q", s)
+	}
+	r.Are = values(line, are)
+	if is != "" {
+		r.Is = values(line, is)
+	}
+	return r
 }
 
 func parseSM(line, val string) SM {
@@ -207,22 +228,26 @@ func parseSlot(line, s string) Slot {
 	if s[0] != '<' {
 		return Slot{Name: s, Values: []string{s}}
 	}
-	name, values, ok := strings.Cut(s[1:len(s)-1], ":")
+	name, list, ok := strings.Cut(s[1:len(s)-1], ":")
 	if !ok {
 		badRow(line, "slot %q has no values", name)
 	}
-	values, def, _ := strings.Cut(values, "=")
-	slot := Slot{Name: name, Default: def}
-	for v := range strings.SplitSeq(values, ",") {
+	list, def, _ := strings.Cut(list, "=")
+	return Slot{Name: name, Values: values(line, list), Default: def}
+}
+
+// values expands a list of values and @sets.
+func values(line, s string) (list []string) {
+	for v := range strings.SplitSeq(s, ",") {
 		if !strings.HasPrefix(v, "@") {
-			slot.Values = append(slot.Values, v)
+			list = append(list, v)
 		} else if set, ok := sets[v[1:]]; ok {
-			slot.Values = append(slot.Values, set...)
+			list = append(list, set...)
 		} else {
 			badRow(line, "unknown set %q; there are %v", v, slices.Sorted(maps.Keys(sets)))
 		}
 	}
-	return slot
+	return list
 }
 
 // splitArgs cuts at commas outside brackets.

@@ -18,8 +18,8 @@ cp.async.bulk.shared.global | cp.async.bulk.<dst:shared::cluster>.<src:global>.<
 cp.async.bulk.cluster.shared | cp.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx> [=d:b8], [s:b8], size:u32, [+bar:b64] | async=mbarrier barrier=complete-tx
 cp.async.bulk.global.shared | cp.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}{.cp_mask} [=d:b8], [s:b8], size:u32, hint?policy:b64, cp_mask?mask:u16 | async=bulk-group
 = 9.7.9.25.4.2 async 8.0 sm_90 space=<dst> proxy=async scope=gpu
-cp.reduce.async.bulk.cluster.bits | cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:and,or,xor>.<type:b32,b64> [+d], [s], size:u32, [+bar:b64] | async=mbarrier barrier=complete-tx scope=cluster
-cp.reduce.async.bulk.cluster.int | cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:add,inc,dec,min,max>.<type:u32,s32,u64> [+d], [s], size:u32, [+bar:b64] | async=mbarrier barrier=complete-tx scope=cluster
+cp.reduce.async.bulk.cluster.bits | cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:and,or,xor>.<type:b32> [+d], [s], size:u32, [+bar:b64] | async=mbarrier barrier=complete-tx scope=cluster
+cp.reduce.async.bulk.cluster.int | cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:add,inc,dec,min,max>.<type:u32,s32,u64> [+d], [s], size:u32, [+bar:b64] | async=mbarrier barrier=complete-tx scope=cluster if=op:inc,dec>type:u32 if=op:min,max>type:u32,s32
 cp.reduce.async.bulk.global.bits | cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:and,or,xor>.<type:b32,b64> [+d], [s], size:u32, hint?policy:b64 | async=bulk-group
 cp.reduce.async.bulk.global.add | cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:add>.<type:u32,s32,u64,f32,f64> [+d], [s], size:u32, hint?policy:b64 | async=bulk-group
 cp.reduce.async.bulk.global.inc | cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:inc,dec>.<type:u32> [+d], [s], size:u32, hint?policy:b64 | async=bulk-group
@@ -32,20 +32,20 @@ multimem.cp.async.bulk | multimem.cp.async.bulk.<dst:global>.<src:shared::cta>.<
 multimem.cp.reduce.async.bulk | multimem.cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:@redop>.<type:f16,bf16,b32,u32,s32,b64,u64,s64,f32,f64> [+d], [s], size:u32 | sec=9.7.9.25.4.5
 multimem.cp.reduce.async.bulk.noftz | multimem.cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:add>.noftz.<type:f16,bf16> [+d], [s], size:u32 | sec=9.7.9.25.4.5
 = 9.7.9.25.5.2 tensormap 8.0 sm_90 space=<dst> proxy=async
-cp.async.bulk.tensor.shared.cta.global | cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cta>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, hint?policy:b64 | ptx=8.6 async=mbarrier barrier=complete-tx
-cp.async.bulk.tensor.shared.global | cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64 | async=mbarrier barrier=complete-tx
-cp.async.bulk.tensor.global.shared | cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [=map:b1024, c*?:s32], [s:b8], hint?policy:b64 | async=bulk-group
+cp.async.bulk.tensor.shared.cta.global | cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cta>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, hint?policy:b64 | ptx=8.6 async=mbarrier barrier=complete-tx if=load:im2col,im2col::w,im2col::w::128>dim:3d,4d,5d if=load:tile::gather4>dim:2d
+cp.async.bulk.tensor.shared.global | cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64 | async=mbarrier barrier=complete-tx if=load:im2col,im2col::w,im2col::w::128>dim:3d,4d,5d if=load:tile::gather4>dim:2d
+cp.async.bulk.tensor.global.shared | cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [=map:b1024, c*?:s32], [s:b8], hint?policy:b64 | async=bulk-group if=load:im2col_no_offs>dim:3d,4d,5d if=load:tile::scatter4>dim:2d
 = 9.7.9.25.5.3 tensormap 8.0 sm_90 space=<dst> proxy=async async=bulk-group scope=gpu
-cp.reduce.async.bulk.tensor | cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [+map:b1024, c*?:s32], [s:b8], hint?policy:b64
+cp.reduce.async.bulk.tensor | cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [+map:b1024, c*?:s32], [s:b8], hint?policy:b64 | if=load:im2col_no_offs>dim:3d,4d,5d
 = 9.7.9.25.5.4 tensormap 8.0 sm_90 space=<src> proxy=tensormap
-cp.async.bulk.prefetch.tensor | cp.async.bulk.prefetch.tensor.<dim:@dim>.L2.<src:global>{.<load:@load=tile>}{.<hint:@hint>} [map:b1024, c*?:s32], ?im2col*?:u16, hint?policy:b64
+cp.async.bulk.prefetch.tensor | cp.async.bulk.prefetch.tensor.<dim:@dim>.L2.<src:global>{.<load:@load=tile>}{.<hint:@hint>} [map:b1024, c*?:s32], ?im2col*?:u16, hint?policy:b64 | if=load:im2col,im2col::w,im2col::w::128>dim:3d,4d,5d if=load:tile::gather4>dim:2d
 = 9.7.9.25.6.1 async 8.0 sm_90 async=bulk-group
 cp.async.bulk.commit_group | cp.async.bulk.commit_group
 cp.async.bulk.wait_group | cp.async.bulk.wait_group{.<mode:read>} #n:u32 | sec=9.7.9.25.6.2
 = 9.7.9.26 tensormap 8.3 sm_90a space=<space> proxy=generic
-tensormap.replace.value | tensormap.replace.<mode:tile>.<field:global_address,rank>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32,b64> [+a:<map>], v
-tensormap.replace.dim | tensormap.replace.<mode:tile>.<field:box_dim,global_dim,global_stride,element_stride>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32,b64> [+a:<map>], #ord:u32, v
-tensormap.replace.mode | tensormap.replace.<mode:tile>.<field:elemtype,interleave_layout,swizzle_mode,swizzle_atomicity,fill_mode>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32,b64> [+a:<map>], #v
+tensormap.replace.value | tensormap.replace.<mode:tile>.<field:global_address,rank>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32,b64> [+a:<map>], v | if=field:rank>type:b32 if=field:global_address>type:b64
+tensormap.replace.dim | tensormap.replace.<mode:tile>.<field:box_dim,global_dim,global_stride,element_stride>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32,b64> [+a:<map>], #ord:u32, v | if=field:box_dim,global_dim,element_stride>type:b32 if=field:global_stride>type:b64
+tensormap.replace.mode | tensormap.replace.<mode:tile>.<field:elemtype,interleave_layout,swizzle_mode,swizzle_atomicity,fill_mode>{.<space:global,shared::cta=generic>}.<map:b1024>.<type:b32> [+a:<map>], #v
 = 9.7.13.16 tensormap 8.3 sm_90 space=<dst> proxy=tensormap scope=<scope>
 tensormap.cp_fenceproxy | tensormap.cp_fenceproxy.<dst:global>.<src:shared::cta>.<kind:tensormap::generic>.<sem:release>.<scope:@scope>.sync.aligned [=d:b1024], [s:b1024], #size:u32
 `

@@ -47,7 +47,7 @@ ldmatrix.unpack | ldmatrix.sync.aligned.<shape:m8n16>.<num:x1,x2,x4>{.<space:@ct
 ldmatrix.trans.unpack | ldmatrix.sync.aligned.<shape:m16n16>.<num:x1,x2>.trans{.<space:@cta=generic>}.<type:b8x16>.<stype:b6x16_p32,b4x16_p64> d*?:b32, [a] | ptx=8.6 sm=100a
 = 9.7.14.5.16 matrix 7.8 sm_90 space=<space> proxy=generic
 stmatrix     | stmatrix.sync.aligned.<shape:m8n8>.<num:x1,x2,x4>{.trans}{.<space:@cta=generic>}.<type:b16> [=a], r*<num>:b32
-stmatrix.b8  | stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>.trans{.<space:@cta=generic>}.<type:b8> [=a], r*<num>:b32 | ptx=8.6 sm=100a
+stmatrix.b8  | stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>{.trans}{.<space:@cta=generic>}.<type:b8> [=a], r*<num>:b32 | ptx=8.6 sm=100a
 = 9.7.14.5.17 matrix 7.8 sm_75
 movmatrix    | movmatrix.sync.aligned.<shape:m8n8>.trans.<type:b16> d:b32, a:b32
 = 9.7.14.6.3 matrix 7.1 sm_80

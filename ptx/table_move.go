@@ -8,8 +8,8 @@ mov          | mov.<type:pred,@word> d, a
 mov.b128     | mov.<type:b128> d, a | sec=9.7.9.4 ptx=8.3 sm=70
 mov.pack     | mov.<type:@bits> d, a*?:part<type> | sec=9.7.9.4
 mov.unpack   | mov.<type:@bits> d*?:part<type>, a | sec=9.7.9.4
-mov.pack.b128 | mov.<type:b128> d, a*2:b64 | sec=9.7.9.4 ptx=8.3 sm=70
-mov.unpack.b128 | mov.<type:b128> d*2:b64, a | sec=9.7.9.4 ptx=8.3 sm=70
+mov.pack.b128 | mov.<type:b128> d, a*?:part<type> | sec=9.7.9.4 ptx=8.3 sm=70
+mov.unpack.b128 | mov.<type:b128> d*?:part<type>, a | sec=9.7.9.4 ptx=8.3 sm=70
 = 9.7.9.5 warp 3.0 sm_30
 shfl         | shfl.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c
 = 9.7.9.6 warp 6.0 sm_30
@@ -33,28 +33,28 @@ getctarank   | getctarank{.<space:shared::cluster=generic>}.<type:u32,u64> d:u32
 const convertTable = `
 = 9.7.9.21 scalar 1.0 sm_10
 cvt.int.int    | cvt{.sat}.<dtype:@int8>.<atype:@int8> d:<dtype>, a:<atype>
-cvt.int.float  | cvt.<rnd:@irnd>{.ftz}{.sat}.<dtype:@int8>.<atype:f16,f32,f64> d:<dtype>, a:<atype>
-cvt.int.bf16   | cvt.<rnd:@irnd>{.sat}.<dtype:@int8>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
-cvt.float.int  | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16,f32,f64>.<atype:@int8> d:<dtype>, a:<atype>
+cvt.int.float  | cvt.<rnd:@irnd>{.ftz}{.sat}.<dtype:@int8>.<atype:f16,f32,f64> d:<dtype>, a:<atype> | if=ftz>atype:f32
+cvt.int.bf16   | cvt.<rnd:@irnd>.<dtype:@int8>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.float.int  | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16,f32,f64>.<atype:@int8> d:<dtype>, a:<atype> | if=ftz>dtype:f32
 cvt.bf16.int   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:@int8> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f32.f16    | cvt{.ftz}{.sat}.<dtype:f32>.<atype:f16> d:<dtype>, a:<atype>
-cvt.f32.bf16   | cvt{.ftz}{.sat}.<dtype:f32>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.1 sm=80
+cvt.f32.bf16   | cvt{.<rnd:rn>}{.ftz}.<dtype:f32>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.1 sm=80
 cvt.f64.f16    | cvt{.sat}.<dtype:f64>.<atype:f16> d:<dtype>, a:<atype>
-cvt.f64.bf16   | cvt{.sat}.<dtype:f64>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f64.bf16   | cvt{.<rnd:rn>}.<dtype:f64>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f64.f32    | cvt{.ftz}{.sat}.<dtype:f64>.<atype:f32> d:<dtype>, a:<atype> | sm=13
 cvt.f32.f32    | cvt{.<rnd:@irnd>}{.ftz}{.sat}.<dtype:f32>.<atype:f32> d:<dtype>, a:<atype>
 cvt.f64.f64    | cvt{.<rnd:@irnd>}{.sat}.<dtype:f64>.<atype:f64> d:<dtype>, a:<atype> | sm=13
-cvt.f16.f16    | cvt{.<rnd:@irnd>}{.ftz}{.sat}.<dtype:f16>.<atype:f16> d:<dtype>, a:<atype>
-cvt.bf16.bf16  | cvt.<rnd:@irnd>.<dtype:bf16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16.f16    | cvt{.<rnd:@irnd>}{.sat}.<dtype:f16>.<atype:f16> d:<dtype>, a:<atype>
+cvt.bf16.bf16  | cvt{.<rnd:@irnd>}.<dtype:bf16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f32.f64    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f32>.<atype:f64> d:<dtype>, a:<atype> | sm=13
 cvt.f16.f64    | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:f64> d:<dtype>, a:<atype>
-cvt.bf16.f64   | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f64> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.bf16.f64   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f64> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.f32    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
 cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
 cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
-cvt.bf16.f32.sat | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
-cvt.bf16.f16   | cvt.<rnd:@rnd>{.sat}.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
-cvt.f16.bf16   | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.bf16.f32.rnd | cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.bf16.f16   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16.bf16   | cvt.<rnd:@rnd>.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80
 cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a
 cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80

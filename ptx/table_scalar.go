@@ -189,27 +189,27 @@ fma.mixed | fma.<rnd:@rnd>{.sat}.<type:f32>.<atype:f16,bf16> d, a:<atype>, b:<at
 // Comparison, selection, logic and shifts (ISA 9.7.6 to 9.7.8).
 const logicTable = `
 = 9.7.6.1 scalar 1.0 sm_10
-set          | set.<cmp:@cmp>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b
-set.bool     | set.<cmp:@cmp>.<bool:@bool>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b, c:pred
+set          | set.<cmp:@cmp>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
+set.bool     | set.<cmp:@cmp>.<bool:@bool>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b, c:pred | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
 = 9.7.6.2 scalar 1.0 sm_10
-setp         | setp.<cmp:@cmp>{.ftz}.<type:@word> p:pred[|q], a, b
-setp.bool    | setp.<cmp:@cmp>.<bool:@bool>{.ftz}.<type:@word> p:pred[|q], a, b, c:pred
+setp         | setp.<cmp:@cmp>{.ftz}.<type:@word> p:pred[|q], a, b | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
+setp.bool    | setp.<cmp:@cmp>.<bool:@bool>{.ftz}.<type:@word> p:pred[|q], a, b, c:pred | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
 = 9.7.6.3 scalar 1.0 sm_10
 selp         | selp.<type:@word> d, a, b, c:pred
 = 9.7.6.4 scalar 1.0 sm_10
 slct.s32     | slct.<type:@word>.<ctype:s32> d, a, b, c:<ctype>
 slct.f32     | slct{.ftz}.<type:@word>.<ctype:f32> d, a, b, c:<ctype>
 = 9.7.7.1 scalar 4.2 sm_53
-set.to.f16   | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16>.<type:@word,f16> d:<dtype>, a, b, bool?c:pred
-set.to.bf16  | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16>.<type:@word,f16,bf16> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
+set.to.f16   | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16>.<type:@word,f16> d:<dtype>, a, b, bool?c:pred | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=ftz>type:f16,f32
+set.to.bf16  | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16>.<type:@word,f16,bf16> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90 if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs
 set.f16      | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:u16,s16,u32,s32>.<type:f16> d:<dtype>, a, b, bool?c:pred | ptx=6.5
 set.bf16     | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:u16,s16,u32,s32>.<type:bf16> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
 set.f16x2    | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16x2,u32,s32>.<type:f16x2> d:<dtype>, a, b, bool?c:pred
 set.bf16x2   | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16x2,u32,s32>.<type:bf16x2> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.7.2 scalar 4.2 sm_53
-setp.f16     | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16> p:pred[|q], a, b, bool?c:pred
+setp.f16     | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16> p:pred, a, b, bool?c:pred
 setp.f16x2   | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16x2> p:pred|q, a, b, bool?c:pred
-setp.bf16    | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16> p:pred[|q], a, b, bool?c:pred | ptx=7.8 sm=90
+setp.bf16    | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16> p:pred, a, b, bool?c:pred | ptx=7.8 sm=90
 setp.bf16x2  | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16x2> p:pred|q, a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.8.1 scalar 1.0 sm_10
 and          | and.<type:pred,@bits> d, a, b

@@ -41,7 +41,6 @@ fence.proxy.async.acquire | fence.proxy.<kind:async::generic>.<sem:acquire>.<res
 fence.proxy.async.release | fence.proxy.<kind:async::generic>.<sem:release>.<restrict:sync_restrict::shared::cta>.<scope:cluster> | ptx=8.6 sm=90 proxy=async space=shared::cta
 membar       | membar.<level:cta,gl,sys> | ptx=1.4 sm=10 scope=<level>
 membar.proxy.alias | membar.proxy.<kind:alias> | ptx=7.5 sm=60 proxy=alias scope=none
-membar.proxy.async | membar.proxy.<kind:async>{.<space:global,shared::cta,shared::cluster=all>} | ptx=8.0 sm=90 proxy=async scope=none space=<space>
 = 9.7.13.8 warp 1.2 sm_12
 vote         | vote.<mode:all,any,uni>.<type:pred> d, a:pred
 vote.ballot  | vote.<mode:ballot>.<type:b32> d, a:pred | ptx=2.0 sm=20
