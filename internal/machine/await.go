@@ -87,7 +87,7 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 	if !ok || !acc.poll {
 		return false
 	}
-	x.addresses(in, x.s.mask, &m.addr)
+	x.addressesOf(acc, &m.addr)
 	for l := range lanesOf(x.s.mask) {
 		mem, addr, ok := x.resolve(acc.space, m.addr[l])
 		if !ok || !x.s.failed(x.s.pc, mem, addr) {

@@ -145,7 +145,12 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		return m.halt(Stop{Kind: FaultOther, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: sprint("barrier count %d is no positive multiple of 32", count)})
 	}
 	gen := b.gen
-	m.emit(Event{Kind: EvBarArrive, CTA: w.cta, Warp: w.index, Mask: w.live, PC: x.s.pc, Bar: int32(id), Count: count, Gen: gen, Mode: bi.mode})
+	if m.cfg.Observer != nil {
+		ev := &m.ev
+		ev.at(EvBarArrive, x, w.live)
+		ev.Bar, ev.Count, ev.Gen, ev.Mode = int32(id), count, gen, bi.mode
+		m.cfg.Observer.Observe(m, ev)
+	}
 	if b.arrived == 0 {
 		b.count = count
 	}
@@ -258,11 +263,16 @@ func (m *Machine) waitOver(w *warp, s *split) bool {
 
 // resume lets the split in x pass the barrier that it waited at.
 func (m *Machine) resume(x *ctx) {
-	s, w := x.s, x.w
+	s := x.s
 	b := &x.c.bars[s.wait.bar]
 	in := &m.prog.code[s.pc]
 	bi := in.x.(*barInfo)
-	m.emit(Event{Kind: EvBarPass, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Bar: s.wait.bar, Gen: s.wait.gen, Mode: bi.mode, ByExit: b.lastByExit})
+	if m.cfg.Observer != nil {
+		ev := &m.ev
+		ev.at(EvBarPass, x, s.mask)
+		ev.Bar, ev.Gen, ev.Mode, ev.ByExit = s.wait.bar, s.wait.gen, bi.mode, b.lastByExit
+		m.cfg.Observer.Observe(m, ev)
+	}
 	if bi.mode == BarRed {
 		x.barResult(b, bi, in)
 	}

@@ -321,6 +321,12 @@ type Event struct {
 	Again uint32
 }
 
+// at says where an event happened. Fields that do not count for its kind keep
+// what an earlier event left there.
+func (ev *Event) at(k Kind, x *ctx, mask uint32) {
+	ev.Kind, ev.CTA, ev.Warp, ev.Mask, ev.PC = k, x.w.cta, x.w.index, mask, x.s.pc
+}
+
 // A BarMode is a form of bar / barrier.
 type BarMode uint8
 

@@ -113,6 +113,11 @@ func (r *region) store(off uint64, size int32, v uint64, owner uint64) {
 
 // mark notes that n bytes from off in the page are initialized.
 func (p *page) mark(off, n uint32) {
+	if off%32 == 0 && n == 128 {
+		w := p.init[off/32 : off/32+4]
+		w[0], w[1], w[2], w[3] = ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0)
+		return
+	}
 	for n > 0 {
 		i, sh := off/32, off%32
 		k := min(32-sh, n)
@@ -139,6 +144,9 @@ func (p *page) marked(off, n uint32) bool {
 // initialized reports whether n bytes from off have been written. The range
 // lies in the region.
 func (r *region) initialized(off, n uint64) bool {
+	if p := r.pages[off/pageBytes]; p != nil && off%pageBytes+n <= pageBytes {
+		return p.full || p.marked(uint32(off%pageBytes), uint32(n))
+	}
 	for n > 0 {
 		k := min(pageBytes-off%pageBytes, n)
 		p := r.pages[off/pageBytes]

@@ -247,7 +247,7 @@ func (d *decoder) transfer(in *ptx.Inst, a *access, data, addr int) error {
 		return d.errorf("%s takes %d elements, not %d", Name(in), want, a.n)
 	}
 	for _, op := range list {
-		if err := d.element(op, a); err != nil {
+		if err := d.datum(op, a); err != nil {
 			return err
 		}
 	}
@@ -268,8 +268,8 @@ func vecCount(in *ptx.Inst) int {
 	return 1
 }
 
-// element adds one data register; it may be wider than the element.
-func (d *decoder) element(op ptx.Operand, a *access) error {
+// datum adds one data register; it may be wider than the element.
+func (d *decoder) datum(op ptx.Operand, a *access) error {
 	if _, ok := op.(ptx.Sink); ok {
 		a.regs, a.wide, a.skip = append(a.regs, 0), append(a.wide, false), append(a.skip, true)
 		a.half = append(a.half, false)
@@ -329,23 +329,29 @@ func (d *decoder) emitAccess(a *access) error {
 	return nil
 }
 
-// addresses computes the lanes' addresses into out.
-func (x *ctx) addresses(in *instr, mask uint32, out *[32]uint64) {
-	x.addressesOf(in.x.(*access), out)
-}
-
-// addressesOf computes the addresses that a names, for every lane.
-func (x *ctx) addressesOf(a *access, out *[32]uint64) {
+// addressesOf computes the addresses that a names, for every lane, and
+// reports whether they form a row: lane i at out[0] + i*size.
+func (x *ctx) addressesOf(a *access, out *[32]uint64) bool {
+	step := uint64(a.size)
+	diff := uint64(0)
 	switch a.base {
 	case base32:
-		row, off := x.a32(a.breg), a.off
+		row, off := x.a32(a.breg), uint32(a.off)
+		want := uint64(row[0] + off)
 		for i := range out {
-			out[i] = uint64(uint32(int64(row[i]) + off))
+			v := uint64(row[i] + off)
+			out[i] = v
+			diff |= v ^ want
+			want += step
 		}
 	case base64:
 		row, off := x.a64(a.breg), uint64(a.off)
+		want := row[0] + off
 		for i := range out {
-			out[i] = row[i] + off
+			v := row[i] + off
+			out[i] = v
+			diff |= v ^ want
+			want += step
 		}
 	default:
 		v := uint64(a.off)
@@ -355,7 +361,9 @@ func (x *ctx) addressesOf(a *access, out *[32]uint64) {
 		for i := range out {
 			out[i] = v
 		}
+		return false
 	}
+	return diff == 0
 }
 
 // resolve maps an address in a space to a memory and an address there.
@@ -487,28 +495,21 @@ func misaligned(mask uint32, addr *[32]uint64, size int32) int {
 	return -1
 }
 
-// isRow reports whether lane i accesses addr[0]+i*size.
-func isRow(addr *[32]uint64, size int32) bool {
-	want := addr[0]
-	for i := range addr {
-		if addr[i] != want {
-			return false
-		}
-		want += uint64(size)
-	}
-	return true
-}
-
 // visitAccess performs a load or a store.
 func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*access)
 	m := x.m
 	addr := &m.addr
-	x.addresses(in, mask, addr)
+	x.quiet = a.acc&Write == 0
+	if x.addressesOf(a, addr) && mask == ^uint32(0) && addr[0]&uint64(a.size-1) == 0 {
+		if at, ok := x.locateRow(a, addr); ok {
+			x.perform(a, at, true)
+			return performed
+		}
+	}
 	if l := misaligned(mask, addr, a.size); l >= 0 {
 		return x.fault(FaultAlign, a, l, addr[l])
 	}
-	x.quiet = a.acc&Write == 0
 	if a.space == spGeneric {
 		mask = x.localLanes(in, a, mask)
 	}
@@ -518,39 +519,69 @@ func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 			l := lowest(mask)
 			return x.fault(FaultBounds, a, l, addr[l])
 		}
-		row := at.mask == ^uint32(0) && isRow(addr, a.size)
-		if m.cfg.Observer != nil {
-			x.accessEvent(a, at, row)
-		}
-		if a.acc&Write != 0 {
-			x.store(a, at, row)
-		} else {
-			x.load(a, at, row)
-			if a.poll {
-				x.polled(a, at)
-			}
-		}
+		x.perform(a, at, false)
 		mask &^= at.mask
 	}
 	return performed
 }
 
+// perform shows an access that lies within one region and does it.
+func (x *ctx) perform(a *access, at where, row bool) {
+	if x.m.cfg.Observer != nil {
+		x.accessEvent(a, at, row)
+	}
+	if a.acc&Write != 0 {
+		x.store(a, at, row)
+		return
+	}
+	x.load(a, at, row)
+	if a.poll {
+		x.polled(a, at)
+	}
+}
+
+// locateRow is locate for a full warp that accesses a row: its first and last
+// lane tell for all.
+func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
+	mem, a0, ok := x.resolve(a.space, addr[0])
+	if !ok {
+		return where{}, false
+	}
+	var r *region
+	if mem == Global {
+		r = x.m.global.find(a0)
+	} else {
+		r = &x.m.ctas[mem].shared
+	}
+	if !r.within(a0-r.base, 32*uint64(a.size)) || a.acc&Write != 0 && r.fixed {
+		return where{}, false
+	}
+	if delta := addr[0] - a0; delta != 0 {
+		for i := range addr {
+			addr[i] -= delta
+		}
+	}
+	return where{mem: mem, r: r, mask: ^uint32(0)}, true
+}
+
 // accessEvent shows an access to the observer.
 func (x *ctx) accessEvent(a *access, at where, row bool) {
 	m := x.m
-	m.ev = Event{Kind: EvAccess, Access: a.acc, Sem: a.sem, Scope: a.scope, Proxy: a.proxy, Row: row,
-		SemDefaulted: a.semDefaulted, ScopeDefaulted: a.scopeDefaulted,
-		CTA: x.w.cta, Warp: x.w.index, Mask: at.mask, PC: x.s.pc, Mem: at.mem, Size: a.size, Addr: &m.addr, Init: at.mask}
+	ev := &m.ev
+	ev.at(EvAccess, x, at.mask)
+	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
+	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
+	ev.Mem, ev.Size, ev.Addr, ev.Val, ev.Init = at.mem, a.size, &m.addr, nil, at.mask
 	if a.acc&Write != 0 {
 		if a.n == 1 && a.size <= 8 && a.acc&Read == 0 && a.atom == atomNone {
 			x.storeValues(a, at.mask)
-			m.ev.Val = &m.vals
+			ev.Val = &m.vals
 		}
 	}
 	if a.acc&Read != 0 {
-		m.ev.Init = x.initialized(a, at, row)
+		ev.Init = x.initialized(a, at, row)
 	}
-	m.cfg.Observer.Observe(m, &m.ev)
+	m.cfg.Observer.Observe(m, ev)
 }
 
 func (x *ctx) storeValues(a *access, mask uint32) {
@@ -580,13 +611,7 @@ func (x *ctx) storeValues(a *access, mask uint32) {
 // initialized returns the lanes whose bytes have all been written.
 func (x *ctx) initialized(a *access, at where, row bool) uint32 {
 	addr := &x.m.addr
-	if row {
-		off := addr[0] - at.r.base
-		if p := at.r.pages[off/pageBytes]; p != nil && p.full && off/pageBytes == (addr[31]-at.r.base)/pageBytes {
-			return at.mask
-		}
-	}
-	if at.r.initializedWhole() {
+	if row && at.r.initialized(addr[0]-at.r.base, 32*uint64(a.size)) {
 		return at.mask
 	}
 	ok := uint32(0)
@@ -598,9 +623,6 @@ func (x *ctx) initialized(a *access, at where, row bool) uint32 {
 	}
 	return ok
 }
-
-// initializedWhole reports whether the region was born initialized.
-func (r *region) initializedWhole() bool { return r.born }
 
 func (x *ctx) load(a *access, at where, row bool) {
 	addr, r := &x.m.addr, at.r
@@ -763,7 +785,7 @@ func (x *ctx) private(a *access, r *region, lane int, base, off, limit uint64) {
 // execLocal performs a .local access.
 func execLocal(x *ctx, in *instr, mask uint32) {
 	a := in.x.(*access)
-	x.addresses(in, mask, &x.m.addr)
+	x.addressesOf(in.x.(*access), &x.m.addr)
 	addr := x.m.addr
 	for k := mask; k != 0 && x.m.stop == nil; k &= k - 1 {
 		i := bits.TrailingZeros32(k) & 31
@@ -828,7 +850,7 @@ func (x *ctx) fill64(r reg, mask uint32, v uint64) {
 // execConst loads from the constant bank or from parameters by address.
 func execConst(x *ctx, in *instr, mask uint32) {
 	a := in.x.(*access)
-	x.addresses(in, mask, &x.m.addr)
+	x.addressesOf(in.x.(*access), &x.m.addr)
 	addr := x.m.addr
 	for k := mask; k != 0 && x.m.stop == nil; k &= k - 1 {
 		i := bits.TrailingZeros32(k) & 31

@@ -173,6 +173,9 @@ type warp struct {
 	regs   uint32 // registers a thread, for setmaxnreg
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
+
+	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
+	cgen     uint64 // generations that must be complete for a wait to pass
 }
 
 // asyncCounts are one lane's operation counters, by completion mechanism.
