@@ -1,0 +1,482 @@
+package machine
+
+import (
+	"math"
+
+	"muster/internal/num"
+)
+
+// Row functions: the instructions that real kernels spend their time in. Each
+// computes d from its sources over slices of the same length; cutting the
+// sources to the destination's length first leaves no bounds check in the loop.
+
+func addRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
+
+func subRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+}
+
+func mulRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] * b[i]
+	}
+}
+
+func madRow[T word](d, a, b, c []T) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b[i] + c[i]
+	}
+}
+
+func negRow[T word](d, a []T) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = -a[i]
+	}
+}
+
+func minRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = min(a[i], b[i])
+	}
+}
+
+func maxRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = max(a[i], b[i])
+	}
+}
+
+func minS32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint32(min(int32(a[i]), int32(b[i])))
+	}
+}
+
+func maxS32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint32(max(int32(a[i]), int32(b[i])))
+	}
+}
+
+func minS64Row(d, a, b []uint64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint64(min(int64(a[i]), int64(b[i])))
+	}
+}
+
+func maxS64Row(d, a, b []uint64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint64(max(int64(a[i]), int64(b[i])))
+	}
+}
+
+func mulWideU32Row(d []uint64, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint64(a[i]) * uint64(b[i])
+	}
+}
+
+func mulWideS32Row(d []uint64, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = uint64(int64(int32(a[i])) * int64(int32(b[i])))
+	}
+}
+
+func madWideU32Row(d []uint64, a, b []uint32, c []uint64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = uint64(a[i])*uint64(b[i]) + c[i]
+	}
+}
+
+func madWideS32Row(d []uint64, a, b []uint32, c []uint64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = uint64(int64(int32(a[i]))*int64(int32(b[i]))) + c[i]
+	}
+}
+
+func andRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] & b[i]
+	}
+}
+
+func orRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] | b[i]
+	}
+}
+
+func xorRow[T word](d, a, b []T) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] ^ b[i]
+	}
+}
+
+func notRow[T word](d, a []T) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = ^a[i]
+	}
+}
+
+func shlRow[T word](d, a []T, n []uint32) {
+	a, n = a[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = a[i] << n[i]
+	}
+}
+
+func shrRow[T word](d, a []T, n []uint32) {
+	a, n = a[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = a[i] >> n[i]
+	}
+}
+
+func shrS32Row(d, a, n []uint32) {
+	a, n = a[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = uint32(int32(a[i]) >> n[i])
+	}
+}
+
+func shrS64Row(d, a []uint64, n []uint32) {
+	a, n = a[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = uint64(int64(a[i]) >> n[i])
+	}
+}
+
+// shl32By and the like are shifts by a literal below the width, which spare
+// the comparison that a shift by a variable costs.
+func shl32By(n uint32) func(d, a []uint32) {
+	return func(d, a []uint32) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = a[i] << (n & 31)
+		}
+	}
+}
+
+func shrU32By(n uint32) func(d, a []uint32) {
+	return func(d, a []uint32) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = a[i] >> (n & 31)
+		}
+	}
+}
+
+func shrS32By(n uint32) func(d, a []uint32) {
+	return func(d, a []uint32) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = uint32(int32(a[i]) >> (n & 31))
+		}
+	}
+}
+
+func shl64By(n uint32) func(d, a []uint64) {
+	return func(d, a []uint64) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = a[i] << (n & 63)
+		}
+	}
+}
+
+func shrU64By(n uint32) func(d, a []uint64) {
+	return func(d, a []uint64) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = a[i] >> (n & 63)
+		}
+	}
+}
+
+func shrS64By(n uint32) func(d, a []uint64) {
+	return func(d, a []uint64) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = uint64(int64(a[i]) >> (n & 63))
+		}
+	}
+}
+
+func shfLWrapRow(d, a, b, n []uint32) {
+	a, b, n = a[:len(d)], b[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) << (n[i] & 31) >> 32)
+	}
+}
+
+func shfRWrapRow(d, a, b, n []uint32) {
+	a, b, n = a[:len(d)], b[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) >> (n[i] & 31))
+	}
+}
+
+// lop3Rows are the tables that compilers emit most.
+var lop3Rows = map[uint8]func(d, a, b, c []uint32){
+	0x96: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i] ^ b[i] ^ c[i]
+		}
+	},
+	0xfe: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i] | b[i] | c[i]
+		}
+	},
+	0x80: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i] & b[i] & c[i]
+		}
+	},
+	0xf8: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i] | b[i]&c[i]
+		}
+	},
+	0xea: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i]&b[i] | c[i]
+		}
+	},
+	0x6a: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i]&b[i] ^ c[i]
+		}
+	},
+	0x78: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i] ^ b[i]&c[i]
+		}
+	},
+	0xca: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = c[i] ^ (b[i]^c[i])&a[i]
+		}
+	},
+	0xe8: func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = a[i]&b[i] | (a[i]|b[i])&c[i]
+		}
+	},
+}
+
+func lop3Row(lut uint8) func(d, a, b, c []uint32) {
+	if k := lop3Rows[lut]; k != nil {
+		return k
+	}
+	return func(d, a, b, c []uint32) {
+		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+		for i := range d {
+			d[i] = num.Lop3(lut, a[i], b[i], c[i])
+		}
+	}
+}
+
+func bfeU32Row(d, a, pos, n []uint32) {
+	a, pos, n = a[:len(d)], pos[:len(d)], n[:len(d)]
+	for i := range d {
+		d[i] = num.BfeU32(a[i], pos[i], n[i])
+	}
+}
+
+func prmtRow(d, a, b, c []uint32) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = num.Prmt(num.PrmtIndex, a[i], b[i], c[i])
+	}
+}
+
+func movRow[T word](d, a []T) { copy(d, a) }
+
+// cut16Row and cut8Row move what may have come from a wider register.
+func cut16Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] & 0xffff
+	}
+}
+
+func cut8Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] & 0xff
+	}
+}
+
+func zext64Row(d []uint64, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint64(a[i])
+	}
+}
+
+func sext64Row(d []uint64, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint64(int64(int32(a[i])))
+	}
+}
+
+func trunc32Row(d []uint32, a []uint64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint32(a[i])
+	}
+}
+
+func trunc16Row(d []uint32, a []uint64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint32(uint16(a[i]))
+	}
+}
+
+func sext16Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint32(int32(int16(a[i])))
+	}
+}
+
+func sext8Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = uint32(int32(int8(a[i])))
+	}
+}
+
+func f32FromS32Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = math.Float32bits(float32(int32(a[i])))
+	}
+}
+
+func f32FromU32Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = math.Float32bits(float32(a[i]))
+	}
+}
+
+// The f32 rows: to nearest, without qualifiers.
+
+func addF32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = num.AddRN(a[i], b[i])
+	}
+}
+
+func subF32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = num.SubRN(a[i], b[i])
+	}
+}
+
+func mulF32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = num.MulRN(a[i], b[i])
+	}
+}
+
+func fmaF32Row(d, a, b, c []uint32) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = num.FmaRN(a[i], b[i], c[i])
+	}
+}
+
+// minF32Row and maxF32Row settle the common case, two numbers that differ,
+// themselves.
+func minF32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x, y := math.Float32frombits(a[i]), math.Float32frombits(b[i])
+		switch {
+		case x < y:
+			d[i] = a[i]
+		case y < x:
+			d[i] = b[i]
+		default:
+			d[i] = num.MinF32(0, a[i], b[i])
+		}
+	}
+}
+
+func maxF32Row(d, a, b []uint32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x, y := math.Float32frombits(a[i]), math.Float32frombits(b[i])
+		switch {
+		case x > y:
+			d[i] = a[i]
+		case y > x:
+			d[i] = b[i]
+		default:
+			d[i] = num.MaxF32(0, a[i], b[i])
+		}
+	}
+}
+
+func addF64Row(d, a, b []uint64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = num.AddRNF64(a[i], b[i])
+	}
+}
+
+func mulF64Row(d, a, b []uint64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = num.MulRNF64(a[i], b[i])
+	}
+}
+
+func fmaF64Row(d, a, b, c []uint64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = num.FmaRNF64(a[i], b[i], c[i])
+	}
+}
