@@ -154,6 +154,7 @@ func (p *parser) floatOperand() Operand {
 	v, err := parseFloat(p.text(p.tok))
 	if err != nil {
 		p.errorf("%v", err)
+		return Int{}
 	}
 	p.next()
 	return v

@@ -145,7 +145,7 @@ func (s *Slot) anchored() bool {
 		return s.takes("hi") || s.takes("l") // which half, which direction
 	}
 	switch s.Name {
-	case "approx", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
+	case "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
 		return false
 	}
 	return s.Name == s.Values[0]

@@ -494,8 +494,8 @@ func (p *printer) unary(x *Unary) {
 func (p *printer) binary(x *Binary) {
 	prec := precedence(x.Op)
 	p.term(x.X, prec)
-	if x.Op == "=" {
-		p.put(" = ")
+	if x.Op == "=" || x.Op == "%" { // "a%b" would read as two names
+		p.put(" ", x.Op, " ")
 	} else {
 		p.put(x.Op)
 	}

@@ -53,14 +53,14 @@ tensormap.cp_fenceproxy | tensormap.cp_fenceproxy.<dst:global>.<src:shared::cta>
 // Textures and surfaces (ISA 9.7.10, 9.7.11).
 const textureTable = `
 = 9.7.10.3 texture 1.0 sm_10 space=tex proxy=texture
-tex          | tex.<geom:1d,2d,3d,a1d,a2d,cube,acube,2dms,a2dms>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32
-tex.f16x2    | tex.<geom:1d,2d,3d,a1d,a2d,cube,acube,2dms,a2dms>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=4.2 sm=53
-tex.base     | tex.base.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=3.1 sm=20
-tex.level    | tex.level.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], lod:<ctype>, ?e*?:s32, ?f:f32 | ptx=3.1 sm=20
-tex.grad     | tex.grad.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], dx*?:f32, dy*?:f32, ?e*?:s32, ?f:f32 | ptx=3.1 sm=20
-tex.base.f16x2 | tex.base.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=4.2 sm=53
-tex.level.f16x2 | tex.level.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], lod:<ctype>, ?e*?:s32, ?f:f32 | ptx=4.2 sm=53
-tex.grad.f16x2 | tex.grad.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], dx*?:f32, dy*?:f32, ?e*?:s32, ?f:f32 | ptx=4.2 sm=53
+tex          | tex.<geom:1d,2d,3d,a1d,a2d,cube,acube,2dms,a2dms>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | if=geom:cube,acube>ctype:f32 if=geom:2dms,a2dms>ctype:s32
+tex.f16x2    | tex.<geom:1d,2d,3d,a1d,a2d,cube,acube,2dms,a2dms>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=4.2 sm=53 if=geom:cube,acube>ctype:f32 if=geom:2dms,a2dms>ctype:s32
+tex.base     | tex.base.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=3.1 sm=20 if=geom:cube,acube>ctype:f32
+tex.level    | tex.level.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], lod:<ctype>, ?e*?:s32, ?f:f32 | ptx=3.1 sm=20 if=geom:cube,acube>ctype:f32
+tex.grad     | tex.grad.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v4.<type:u32,s32,f16,f32>.<ctype:s32,f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], dx*?:f32, dy*?:f32, ?e*?:s32, ?f:f32 | ptx=3.1 sm=20 if=geom:cube,acube>ctype:f32
+tex.base.f16x2 | tex.base.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32 | ptx=4.2 sm=53 if=geom:cube,acube>ctype:f32
+tex.level.f16x2 | tex.level.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], lod:<ctype>, ?e*?:s32, ?f:f32 | ptx=4.2 sm=53 if=geom:cube,acube>ctype:f32
+tex.grad.f16x2 | tex.grad.<geom:1d,2d,3d,a1d,a2d,cube,acube>.v2.<type:f16x2>.<ctype:s32,f32> d*2[|p], [a:texref, ?b:samplerref, c*?:<ctype>], dx*?:f32, dy*?:f32, ?e*?:s32, ?f:f32 | ptx=4.2 sm=53 if=geom:cube,acube>ctype:f32
 = 9.7.10.4 texture 2.2 sm_20 space=tex proxy=texture
 tld4         | tld4.<comp:r,g,b,a>.<geom:2d,a2d,cube,acube>.v4.<type:u32,s32,f32>.<ctype:f32> d*4[|p], [a:texref, ?b:samplerref, c*?:<ctype>], ?e*?:s32, ?f:f32
 = 9.7.10.5 texture 1.5 sm_10
@@ -70,13 +70,13 @@ txq.sampler  | txq.<query:force_unnormalized_coords,filter_mode,addr_mode_0,addr
 = 9.7.10.6 texture 4.0 sm_30
 istypep      | istypep.<type:texref,samplerref,surfref> p:pred, a
 = 9.7.11.1 texture 1.5 sm_10 space=surf proxy=surface
-suld.b       | suld.b.<geom:1d,2d,3d,a1d,a2d>{.<cop:ca,cg,cs,cv>}{.<vec:v2,v4>}.<type:b8,@bits>.<clamp:trap,clamp,zero> d*<vec>, [a:surfref, c*?:s32]
+suld.b       | suld.b.<geom:1d,2d,3d,a1d,a2d>{.<cop:ca,cg,cs,cv>}{.<vec:v2,v4>}.<type:b8,@bits>.<clamp:trap,clamp,zero> d*<vec>, [a:surfref, c*?:s32] | if=vec:v4>type:b8,b16,b32
 = 9.7.11.2 texture 1.5 sm_10 space=surf proxy=surface
-sust.b       | sust.b.<geom:1d,2d,3d,a1d,a2d>{.<cop:wb,cg,cs,wt>}{.<vec:v2,v4>}.<type:b8,@bits>.<clamp:trap,clamp,zero> [=a:surfref, c*?:s32], v*<vec>
+sust.b       | sust.b.<geom:1d,2d,3d,a1d,a2d>{.<cop:wb,cg,cs,wt>}{.<vec:v2,v4>}.<type:b8,@bits>.<clamp:trap,clamp,zero> [=a:surfref, c*?:s32], v*<vec> | if=vec:v4>type:b8,b16,b32
 sust.p       | sust.p.<geom:1d,2d,3d>{.<vec:v2,v4>}.<type:b32>.<clamp:trap,clamp,zero> [=a:surfref, c*?:s32], v*<vec> | ptx=2.0 sm=20
 = 9.7.11.3 texture 2.0 sm_20 space=surf proxy=surface
-sured.b      | sured.b.<op:add,min,max,and,or>.<geom:1d,2d,3d>.<type:u32,u64,s32,b32,s64>.<clamp:trap,clamp,zero> [+a:surfref, c*?:s32], v
-sured.p      | sured.p.<op:add,min,max,and,or>.<geom:1d,2d,3d>.<type:b32,b64>.<clamp:trap,clamp,zero> [+a:surfref, c*?:s32], v
+sured.b      | sured.b.<op:add,min,max,and,or>.<geom:1d,2d,3d>.<type:u32,u64,s32,b32,s64>.<clamp:trap,clamp,zero> [+a:surfref, c*?:s32], v | if=op:add>type:u32,s32,u64 if=op:min,max>type:u32,s32,u64,s64 if=op:and,or>type:b32
+sured.p      | sured.p.<op:add,min,max,and,or>.<geom:1d,2d,3d>.<type:b32,b64>.<clamp:trap,clamp,zero> [+a:surfref, c*?:s32], v | if=op:add,and,or>type:b32
 = 9.7.11.4 texture 1.5 sm_10
 suq          | suq.<query:width,height,depth,channel_data_type,channel_order,array_size,memory_layout>.<type:b32> d, [.a:surfref]
 `

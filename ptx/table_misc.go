@@ -14,20 +14,20 @@ vshr         | vshr.<dtype:@vtype>.<atype:@vtype>.<btype:u32>{.sat}.<mode:clamp,
 vmad         | vmad.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.po}{.sat}{.<shift:shr7,shr15>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | sec=9.7.18.1.3
 vset         | vset.<atype:@vtype>.<btype:@vtype>.<cmp:@vcmp>{.<op2:@op2>} =^d:u32, ^a:<atype>, ^b:<btype>, ?c:u32 | sec=9.7.18.1.4
 = 9.7.18.2.1 video 3.0 sm_30
-vadd2        | vadd2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vsub2        | vsub2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vavrg2       | vavrg2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vabsdiff2    | vabsdiff2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vmin2        | vmin2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vmax2        | vmax2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
+vadd2        | vadd2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vsub2        | vsub2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vavrg2       | vavrg2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vabsdiff2    | vabsdiff2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vmin2        | vmin2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vmax2        | vmax2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
 vset2        | vset2.<atype:@vtype>.<btype:@vtype>.<cmp:@vcmp>{.add} =^d:u32, ^a:<atype>, ^b:<btype>, c:u32 | sec=9.7.18.2.2
 = 9.7.18.2.3 video 3.0 sm_30
-vadd4        | vadd4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vsub4        | vsub4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vavrg4       | vavrg4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vabsdiff4    | vabsdiff4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vmin4        | vmin4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
-vmax4        | vmax4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype>
+vadd4        | vadd4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vsub4        | vsub4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vavrg4       | vavrg4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vabsdiff4    | vabsdiff4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vmin4        | vmin4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
+vmax4        | vmax4.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
 vset4        | vset4.<atype:@vtype>.<btype:@vtype>.<cmp:@vcmp>{.add} =^d:u32, ^a:<atype>, ^b:<btype>, c:u32 | sec=9.7.18.2.4
 `
 
