@@ -1,0 +1,333 @@
+package machine
+
+import (
+	"math/bits"
+	"sort"
+
+	"muster/mbarrier"
+)
+
+// This file lets others look at a state without touching it: which splits
+// wait and for what, which barriers live, what is in flight, and where the
+// code can go. It serves the explanation of a run that has ended; nothing
+// here is on the path of a step.
+
+// A WaitKind says what a split stands before or waits for.
+type WaitKind uint8
+
+const (
+	// WaitNothing: the split could go on.
+	WaitNothing WaitKind = iota
+	// WaitMbar: a test of mbarriers, none of which has completed the phase.
+	WaitMbar
+	// WaitMemory: a read that polls memory and has not seen it change.
+	WaitMemory
+	// WaitNamed: it has arrived at a named barrier whose generation is open.
+	WaitNamed
+	// WaitWarp: the rest of its warp has not come to the same barrier,
+	// aligned instruction or collective.
+	WaitWarp
+	// WaitCluster: the cluster's barrier.
+	WaitCluster
+	// WaitRegisters: setmaxnreg.inc, more than the pool holds.
+	WaitRegisters
+	// WaitGroup: asynchronous operations of its own.
+	WaitGroup
+)
+
+// A WaitingSplit is lanes of a warp at one program counter, and what they
+// wait for.
+type WaitingSplit struct {
+	CTA  int32
+	Warp int32
+	Mask uint32
+	PC   int32
+	Kind WaitKind
+	// Returns are the program counters that calls on the way here return to.
+	Returns []int32
+	// Tests are the conditions of WaitMbar, and those that a split which gave
+	// up and then trapped had tested.
+	Tests []MbarTestState
+	// Mem and Addr are what WaitMemory polls, by its lowest lane.
+	Mem  MemID
+	Addr uint64
+	// Bar, Gen, Arrived and Count are the named barrier of WaitNamed, or of
+	// WaitWarp at one; Count is 0 where it is not known.
+	Bar     int32
+	Gen     uint64
+	Arrived uint32
+	Count   uint32
+	// Need and Free are registers, of the warp and of the CTA's pool.
+	Need uint32
+	Free uint32
+}
+
+// A MbarTestState is one test that lanes of a split stand before.
+type MbarTestState struct {
+	Bar    BarRef
+	Live   bool
+	Word   mbarrier.Word
+	Phase  int64 // the one asked for
+	Lanes  uint32
+	Parity bool
+	Token  uint64
+}
+
+// A Barrier is an mbarrier as it is now.
+type Barrier struct {
+	Bar   BarRef
+	Live  bool
+	Word  mbarrier.Word
+	Phase int64 // the open phase
+}
+
+// Waiting returns every split of every running CTA, in order of CTA, warp and
+// lane, with what it waits for.
+func (m *Machine) Waiting() []WaitingSplit {
+	var all []WaitingSplit
+	for _, i := range m.running {
+		for _, w := range m.ctas[i].warps {
+			from := len(all)
+			for _, s := range w.splits {
+				all = append(all, m.inspect(w, s))
+			}
+			part := all[from:]
+			sort.Slice(part, func(a, b int) bool { return lowest(part[a].Mask) < lowest(part[b].Mask) })
+		}
+	}
+	sort.SliceStable(all, func(a, b int) bool { return all[a].CTA < all[b].CTA })
+	return all
+}
+
+// inspect describes one split.
+func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
+	v := WaitingSplit{CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc}
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		v.Returns = append(v.Returns, s.frames[i].pc+1)
+	}
+	in := &m.prog.code[s.pc]
+	switch {
+	case s.state == collect:
+		v.Kind = WaitWarp
+	case s.state == waiting:
+		b := &m.ctas[w.cta].bars[s.wait.bar]
+		v.Bar, v.Gen, v.Arrived, v.Count = s.wait.bar, b.gen, b.arrived, b.count
+		v.Kind = WaitNamed
+		if s.wait.kind == waitWarpAtBar {
+			v.Kind = WaitWarp
+		} else if b.gen > s.wait.gen {
+			v.Kind = WaitNothing
+		}
+	case s.state == atPoint:
+		m.inspectPoint(w, s, in, &v)
+	default:
+		// It stopped inside a step: a trap after a bounded wait.
+		v.Tests = m.awaited(s)
+	}
+	return v
+}
+
+func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
+	x := m.enter(w, s)
+	if in.ready != nil && in.ready(x, in, s.mask) && !in.test {
+		return
+	}
+	switch i := in.x.(type) {
+	case *mbarInfo:
+		if in.test {
+			m.inspectTest(x, in, i, v)
+		}
+	case *barInfo:
+		v.Kind = WaitWarp
+	case *clusterInfo:
+		v.Kind = WaitCluster
+		if i.aligned && s.mask != w.live {
+			v.Kind = WaitWarp
+		}
+	case *groupInfo:
+		v.Kind = WaitGroup
+	case *access:
+		if i.poll && m.polling(x, in) && !m.anyAwait(s) {
+			v.Kind = WaitMemory
+			x.addressesOf(i, &m.addr)
+			v.Mem, v.Addr, _ = x.resolve(i.space, m.addr[lowest(s.mask)])
+		}
+	default:
+		if in.src != nil && in.src.Op == "setmaxnreg" {
+			v.Kind = WaitRegisters
+			if s.mask != w.live {
+				v.Kind = WaitWarp
+			}
+			v.Need, v.Free = uint32(in.imm-uint64(w.regs))*32, uint32(m.ctas[w.cta].pool)
+		}
+	}
+}
+
+// inspectTest lists the barriers that the lanes test.
+func (m *Machine) inspectTest(x *ctx, in *instr, mi *mbarInfo, v *WaitingSplit) {
+	m.mbarAddresses(x, mi)
+	addr := m.addr
+	v.Kind = WaitMbar
+	for k := v.Mask; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k) & 31
+		mem, at, ok := x.resolve(mi.space, addr[l])
+		b := m.barrier(mem, at)
+		if !ok || b == nil {
+			continue
+		}
+		op := x.testOperand(in, mi, l)
+		phase, done := b.asked(mi, op)
+		if done {
+			v.Kind = WaitNothing
+		}
+		t := MbarTestState{Bar: BarRef{Mem: mem, Addr: at, Life: b.life}, Live: b.live, Word: b.word, Phase: phase,
+			Lanes: 1 << l, Parity: mi.parity, Token: op}
+		v.addTest(t)
+	}
+}
+
+func (v *WaitingSplit) addTest(t MbarTestState) {
+	for i := range v.Tests {
+		o := &v.Tests[i]
+		if o.Bar == t.Bar && o.Phase == t.Phase && o.Token == t.Token {
+			o.Lanes |= t.Lanes
+			return
+		}
+	}
+	v.Tests = append(v.Tests, t)
+}
+
+// awaited lists the barrier tests that came out false on the way to here.
+func (m *Machine) awaited(s *split) []MbarTestState {
+	var v WaitingSplit
+	for i := range s.awaits {
+		a := &s.awaits[i]
+		b := m.barrier(a.mem, a.addr)
+		if a.size != 0 || b == nil || b.life != a.life {
+			continue
+		}
+		v.addTest(MbarTestState{Bar: BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, Live: b.live, Word: b.word,
+			Phase: int64(a.val), Lanes: a.lanes & s.mask, Parity: true})
+	}
+	return v.Tests
+}
+
+// BarrierAt returns the mbarrier at an address of a CTA's shared memory;
+// false if none was ever initialized there or the memory is gone.
+func (m *Machine) BarrierAt(mem MemID, addr uint64) (Barrier, bool) {
+	b := m.barrier(mem, addr)
+	if b == nil {
+		return Barrier{}, false
+	}
+	return Barrier{Bar: BarRef{Mem: mem, Addr: addr, Life: b.life}, Live: b.live, Word: b.word, Phase: b.phase}, true
+}
+
+// Barriers returns the live mbarriers, in order of CTA and address.
+func (m *Machine) Barriers() []Barrier {
+	var all []Barrier
+	for i, t := range m.ctas {
+		if t == nil {
+			continue
+		}
+		for j := range t.mbars {
+			if b := &t.mbars[j]; b.live {
+				all = append(all, Barrier{Bar: BarRef{Mem: SharedOf(int32(i)), Addr: b.addr, Life: b.life}, Live: true, Word: b.word, Phase: b.phase})
+			}
+		}
+	}
+	return all
+}
+
+// InFlight returns the asynchronous operations that have not signalled, in
+// order of issue. They belong to the machine.
+func (m *Machine) InFlight() []*Op { return append([]*Op(nil), m.ops...) }
+
+// NotArrived returns, for the warps of CTA cta's cluster that have lanes which
+// have neither arrived at the cluster's barrier nor exited, those lanes.
+func (m *Machine) NotArrived(cta int32) []WaitingSplit {
+	t := m.ctas[cta]
+	if t == nil {
+		return nil
+	}
+	var all []WaitingSplit
+	for _, v := range m.Waiting() {
+		o := m.ctas[v.CTA]
+		if o.first != t.first {
+			continue
+		}
+		if v.Mask &^= o.warps[v.Warp].carrived; v.Mask != 0 {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// SourceUninit reports whether op, once its source is read, carries bytes of
+// that source that nobody wrote.
+func (op *Op) SourceUninit() bool { return op.uninit }
+
+// IsNoinc reports whether an OpMbarArrive is of the .noinc form.
+func (op *Op) IsNoinc() bool { return op.noinc }
+
+// MbarOpAt returns the mbarrier operation that instruction pc performs,
+// cp.async.mbarrier.arrive included; false if it performs none.
+func (p *Program) MbarOpAt(pc int32) (MbarOp, bool) {
+	if pc < 0 || int(pc) >= len(p.code) || p.code[pc].class != visible {
+		return 0, false
+	}
+	mi, ok := p.code[pc].x.(*mbarInfo)
+	if !ok {
+		return 0, false
+	}
+	return mi.op, true
+}
+
+// Reach marks the instructions that control can come to from any of the given
+// ones, these included. Guards count as going both ways; an indirect call may
+// go to every function.
+func (p *Program) Reach(from ...int32) []bool {
+	seen := make([]bool, len(p.code))
+	work := append([]int32(nil), from...)
+	for len(work) > 0 {
+		pc := work[len(work)-1]
+		work = work[:len(work)-1]
+		if pc < 0 || int(pc) >= len(seen) || seen[pc] {
+			continue
+		}
+		seen[pc] = true
+		work = p.next(pc, work)
+	}
+	return seen
+}
+
+// next appends the instructions that may follow pc.
+func (p *Program) next(pc int32, to []int32) []int32 {
+	in := &p.code[pc]
+	if in.guard != noGuard {
+		to = append(to, pc+1)
+	}
+	op := ""
+	if in.src != nil {
+		op = in.src.Op
+	}
+	switch {
+	case in.class == visible && (in.src == nil || op == "exit" || op == "ret" || op == "trap"):
+		return to
+	case in.class != branch:
+		return append(to, pc+1)
+	case op == "bra":
+		return append(to, in.target)
+	case op == "brx":
+		return append(to, in.x.([]int32)...)
+	case op == "call":
+		if ci, ok := in.x.(*callInfo); ok && ci.fn >= 0 {
+			to = append(to, p.funcs[ci.fn].entry)
+		} else {
+			for i := range p.funcs {
+				to = append(to, p.funcs[i].entry)
+			}
+		}
+		return append(to, pc+1)
+	}
+	return to // a return: its callers are the caller's to name
+}
