@@ -72,6 +72,9 @@ type Arg struct {
 	// When is the slot that an optional operand goes with: it is there if
 	// and only if the slot is filled. Empty if it may be left out freely.
 	When string
+	// Needs is a slot that, where it is filled, makes an optional operand
+	// required.
+	Needs string
 	// Pred is a predicate destination beside this one, as in d|p.
 	Pred *Arg
 	// Rest is what stands in the brackets after an address: the

@@ -141,8 +141,12 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 // as .arrive and .bulk, which ptxas takes only in their place. Those that
 // only qualify it may stand anywhere.
 func (s *Slot) anchored() bool {
+	switch s.Name {
+	case "mode", "dir": // which half, which direction
+		return s.takes("hi") || s.takes("wide") || s.takes("l")
+	}
 	if s.Optional || len(s.Values) > 1 {
-		return s.takes("hi") || s.takes("l") // which half, which direction
+		return false
 	}
 	switch s.Name {
 	case "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
@@ -178,6 +182,9 @@ func (c *candidate) fitArgs(args []Arg, xs []Operand, mods []string) bool {
 	if a.When != "" {
 		take = c.fill[c.form.slot(a.When)] >= 0
 		skip = !take
+	}
+	if a.Needs != "" && c.fill[c.form.slot(a.Needs)] >= 0 {
+		skip = false
 	}
 	if take && len(xs) > 0 && c.fitsArg(a, xs[0], mods) && c.fitArgs(args[1:], xs[1:], mods) {
 		return true

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +54,24 @@ func roundTrip(t testing.TB, m *ptx.Module) {
 	}
 	if again.String() != text {
 		t.Fatal("printing is not canonical: the second text differs from the first")
+	}
+}
+
+// TestCorpus fails if the compiler output kept as test data is not there.
+func TestCorpus(t *testing.T) {
+	kernels := 0
+	for _, file := range ptxFiles(t) {
+		if !strings.Contains(file, "corpus") {
+			continue
+		}
+		for _, it := range parseFile(t, file).Items {
+			if f, ok := it.(*ptx.Func); ok && f.Entry {
+				kernels++
+			}
+		}
+	}
+	if kernels < 40 {
+		t.Errorf("%d kernels in testdata/corpus, want 40 or more", kernels)
 	}
 }
 

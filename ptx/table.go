@@ -33,10 +33,12 @@ import (
 //	                it may be left out
 //	#n @l (r)       an immediate, a label or function, a list of arguments
 //	^a              an operand that takes a byte or halfword selector
-//	if=a:v>b:w,x    a cell: where slot a is v, slot b is w or x; without ":v",
-//	                wherever a is filled; "-" among w, x says left out
 //	?x  hint?x      an operand that may be left out; one that is there if and
 //	                only if the slot hint is
+//	slot??x         one that may be left out unless the slot is filled
+//
+// Among the cells, "if=a:v>b:w,x" is a rule: where slot a is v, slot b is w
+// or x; without ":v", wherever a is filled; "-" among w, x says left out.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
 	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
 
@@ -290,6 +292,9 @@ func (f *Form) parseArg(line, s string) Arg {
 			badRow(line, "operand depends on unknown slot %q", when)
 		}
 		a.Optional, a.When, s = true, when, rest
+		if strings.HasPrefix(s, "?") {
+			a.When, a.Needs, s = "", when, s[1:]
+		}
 	}
 	if a2, rest, ok := strings.Cut(s, "[|"); ok && s[0] != '[' {
 		a.Pred = &Arg{Name: strings.TrimSuffix(rest, "]"), Role: Write, Class: "pred", Type: "pred", Count: "1", Access: "none", Optional: true}

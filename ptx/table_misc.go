@@ -4,15 +4,15 @@ package ptx
 // operand c; a mask on a SIMD destination chooses its parts.
 const videoTable = `
 = 9.7.18.1.1 video 2.0 sm_20
-vadd         | vadd.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype>
-vsub         | vsub.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype>
-vabsdiff     | vabsdiff.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype>
-vmin         | vmin.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype>
-vmax         | vmax.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype>
-vshl         | vshl.<dtype:@vtype>.<atype:@vtype>.<btype:u32>{.sat}.<mode:clamp,wrap>{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype> | sec=9.7.18.1.2
-vshr         | vshr.<dtype:@vtype>.<atype:@vtype>.<btype:u32>{.sat}.<mode:clamp,wrap>{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, ?c:<dtype> | sec=9.7.18.1.2
+vadd         | vadd.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype>
+vsub         | vsub.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype>
+vabsdiff     | vabsdiff.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype>
+vmin         | vmin.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype>
+vmax         | vmax.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype>
+vshl         | vshl.<dtype:@vtype>.<atype:@vtype>.<btype:u32>{.sat}.<mode:clamp,wrap>{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype> | sec=9.7.18.1.2
+vshr         | vshr.<dtype:@vtype>.<atype:@vtype>.<btype:u32>{.sat}.<mode:clamp,wrap>{.<op2:@op2>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, op2??c:<dtype> | sec=9.7.18.1.2
 vmad         | vmad.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.po}{.sat}{.<shift:shr7,shr15>} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | sec=9.7.18.1.3
-vset         | vset.<atype:@vtype>.<btype:@vtype>.<cmp:@vcmp>{.<op2:@op2>} =^d:u32, ^a:<atype>, ^b:<btype>, ?c:u32 | sec=9.7.18.1.4
+vset         | vset.<atype:@vtype>.<btype:@vtype>.<cmp:@vcmp>{.<op2:@op2>} =^d:u32, ^a:<atype>, ^b:<btype>, op2??c:u32 | sec=9.7.18.1.4
 = 9.7.18.2.1 video 3.0 sm_30
 vadd2        | vadd2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
 vsub2        | vsub2.<dtype:@vtype>.<atype:@vtype>.<btype:@vtype>{.sat}{.add} =^d:<dtype>, ^a:<atype>, ^b:<btype>, c:<dtype> | if=add>sat:-
