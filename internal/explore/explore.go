@@ -134,6 +134,7 @@ func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
 			break
 		}
 	}
+	m.Conclude()
 	return true
 }
 

@@ -35,6 +35,7 @@ type await struct {
 const (
 	mostGiveUps = 1 << 12
 	mostPolls   = 1 << 16
+	mostSeen    = 64 // register states that are compared
 )
 
 // note remembers a failed test.
@@ -117,17 +118,18 @@ func (m *Machine) mayGiveUp(w *warp, s *split) bool {
 	if s.gaveUp >= most {
 		return false
 	}
-	h := m.registerHash(w, s)
+	return s.gaveUp == 0 || len(s.seen) == mostSeen || !slices.Contains(s.seen, m.registerHash(w, s))
+}
+
+// letGo notes that the split's test is being let come out false.
+func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
 		s.seen = s.seen[:0]
 	}
-	if slices.Contains(s.seen, h) {
-		return false
+	if len(s.seen) < mostSeen {
+		s.seen = append(s.seen, m.registerHash(w, s))
 	}
-	if len(s.seen) < 64 {
-		s.seen = append(s.seen, h)
-	}
-	return true
+	s.gaveUp++
 }
 
 // registerHash hashes what the split's future depends on besides memory.

@@ -560,15 +560,16 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
 		return
 	}
+	if giveUp {
+		m.letGo(w, s)
+	}
 	s.state = running
 	switch in.visit(x, in, mask) {
 	case performed:
 		s.pc++
 	case halted, parked:
 	}
-	if giveUp {
-		s.gaveUp++
-	} else if !x.quiet {
+	if !giveUp && !x.quiet {
 		s.awaits, s.gaveUp = s.awaits[:0], 0
 	}
 	m.settle(w)
@@ -603,8 +604,8 @@ func (m *Machine) ready(w *warp, s *split) bool {
 // Enabled appends the choices that the state offers to buf: splits in order
 // of CTA, warp and lane, then milestones in order of issue, then the start of
 // the next cluster. Where nothing else is left it offers GiveUp for splits
-// whose waits have an other side that has not been run. None left: the run
-// is over; Settle says how.
+// whose waits have an other side that has not been run. None left: the run is
+// over, and Conclude says how.
 func (m *Machine) Enabled(buf []Choice) []Choice {
 	if m.stop != nil {
 		return buf
@@ -642,23 +643,26 @@ func (m *Machine) canStart() bool {
 }
 
 // exits offers GiveUp to the waiting splits that might have somewhere else to
-// go, and declares the deadlock where none has.
+// go.
 func (m *Machine) exits(buf []Choice) []Choice {
-	left := false
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
 			for _, s := range w.splits {
-				left = true
 				if s.state == atPoint && m.mayGiveUp(w, s) {
 					buf = append(buf, Choice{Kind: GiveUp, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))})
 				}
 			}
 		}
 	}
-	if len(buf) == 0 && left {
-		m.halt(Stop{Kind: Deadlock, Mem: Local})
-	}
 	return buf
+}
+
+// Conclude ends a run that has no choice left: unless every CTA has ended, it
+// is deadlocked.
+func (m *Machine) Conclude() {
+	if m.stop == nil && m.ended < m.total && len(m.Enabled(nil)) == 0 {
+		m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local})
+	}
 }
 
 // Go takes the Run choice c, and then the same split's next ones for as long
