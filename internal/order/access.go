@@ -259,13 +259,13 @@ func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
 // keep holds on to an access that the new write does not follow, unless the
 // write is by the same lanes and says all that it did.
 func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
-	if supersedes(&ac.st, p) {
+	if t.supersedes(&ac.st, p) {
 		return
 	}
 	if s.more == nil {
 		s.more = new(stampSet)
 	}
-	s.more.add(p)
+	t.add(s.more, p)
 }
 
 // follows is the quick half of ordered: the access is a lane's, and its group
@@ -299,7 +299,7 @@ func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 // own (its completion is not transitive), so it replaces operations alone.
 func (t *Tracker) enterRead(s *seg, ac *access) {
 	r := &s.read
-	if r.who == 0 || supersedes(&ac.st, r) || t.replaces(ac, r) {
+	if r.who == 0 || t.supersedes(&ac.st, r) || t.replaces(ac, r) {
 		*r = ac.st
 		return
 	}
@@ -317,7 +317,7 @@ func (t *Tracker) enterRead(s *seg, ac *access) {
 		}
 		s.more.list = out
 	}
-	s.more.add(&ac.st)
+	t.add(s.more, &ac.st)
 }
 
 func (t *Tracker) replaces(ac *access, r *stamp) bool {

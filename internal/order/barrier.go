@@ -1,9 +1,13 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
 
 // A generation is one use of a named barrier: what its arrivals released, and
-// how many warps have yet to pass it. Generations overlap where warps that
+// how many lanes have yet to pass it. Generations overlap where warps that
 // passed arrive again while others have not been scheduled.
 type generation struct {
 	bar     int32
@@ -53,7 +57,7 @@ func (t *Tracker) onBarArrive(ev *machine.Event) {
 		g = c.newGeneration(ev.Bar, ev.Gen)
 	}
 	if ev.Mode != machine.BarArrive {
-		g.waiting++
+		g.waiting += bits.OnesCount32(mask)
 	}
 	upto := w.publish()
 	for i := range w.groups {
@@ -100,15 +104,16 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 	if whole && !w.dirty {
 		w.touched = 0
 	}
-	gen.waiting--
+	gen.waiting -= bits.OnesCount32(mask)
 	c.tidy(ev.Bar, ev.Gen)
 }
 
-// tidy drops generations of a barrier that nobody will pass any more: this
-// one when all have, and older ones that had arrivals alone.
+// tidy drops generations of a barrier that nobody will pass any more. The one
+// just passed stays until the next is: lanes of one warp may arrive by
+// different forms, and an arrival tells one form only.
 func (c *cta) tidy(bar int32, gen uint64) {
 	for i := 0; i < len(c.named); i++ {
-		if g := &c.named[i]; g.bar == bar && g.gen <= gen && g.waiting <= 0 {
+		if g := &c.named[i]; g.bar == bar && g.gen < gen && g.waiting <= 0 {
 			c.dropGeneration(i)
 			i--
 		}

@@ -173,7 +173,8 @@ func (t *Tracker) morallyStrong(ac *access, p *stamp, at int) bool {
 	}
 	owner, _ := t.split(p.who)
 	need := uint8(t.needed(owner, ac.home.index))
-	return ac.st.scope >= need && p.scope >= need && ac.st.shift == p.shift
+	same := ac.st.shift == p.shift || ac.st.shift == opShift
+	return ac.st.scope >= need && p.scope >= need && same
 }
 
 // whyLanes diagnoses a conflict with an earlier access by lanes.

@@ -90,6 +90,13 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 	home := t.at(ev.CTA)
 	m := &ev.Mbar
 	b, owner := t.bar(m.Bar)
+	if ev.Op != nil || m.Op == machine.MbarAsyncArrive {
+		// Not the lane's: the operation was checked at its issue, and signals.
+		if b != nil {
+			b.top = max(b.top, b.value(m.Phase)+1)
+		}
+		return
+	}
 	lane := uint32(1) << uint(ev.Lane&31)
 	t.visit(home, owner, ev.Warp, lane, ev.PC)
 	if b == nil {
@@ -105,8 +112,6 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 		b.live = false
 		owner.shared.unguard(t.id, m.Bar.Addr, 8)
 		return
-	case machine.MbarIncrement, machine.MbarAsyncArrive:
-		return // asynchronous: the operation that makes it was checked at issue
 	}
 	t.usesBar(b, owner, home, ev.Warp, lane, ev.PC)
 	b.top = max(b.top, b.value(m.Phase)+1)

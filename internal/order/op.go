@@ -248,14 +248,13 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	}
 	r := &t.ops.recs[p.op()]
 	k := &ac.group.know
-	lanes := ac.lanesAt(a)
-	for x := a + 1; x < b && !ac.st.isOp(); x++ {
-		lanes |= ac.lanesAt(x)
+	if t.opKnownTo(ac, p, &k.gen, 0) {
+		return t.relateDone(ac, p, r, a, b)
 	}
-	space := machineSpace(ac.mem)
+	lanes := ac.lanesIn(a, b)
 	known := t.opKnownTo(ac, p, &k.gen, lanes)
-	if only := k.of(sharedOnly); !known && only != nil && space != machine.SpaceGlobal {
-		known = t.opKnownTo(ac, p, only, lanes)
+	if only := k.of(sharedOnly); only != nil && ac.mem != machine.Global {
+		known = known || t.opKnownTo(ac, p, only, lanes)
 	}
 	if known {
 		return t.relateDone(ac, p, r, a, b)
@@ -274,6 +273,15 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	}
 	t.conflict(ac, p, a, b, why|t.shape(ac, p, a))
 	return racing
+}
+
+// lanesIn returns the lanes that access any of bytes [a, b).
+func (ac *access) lanesIn(a, b int) uint32 {
+	lanes := ac.lanesAt(a)
+	for x := a + 1; x < b && !ac.st.isOp(); x++ {
+		lanes |= ac.lanesAt(x)
+	}
+	return lanes
 }
 
 // laneKnown reports whether a lane of the issuer's own warp did wait.

@@ -28,7 +28,7 @@ type relSet struct {
 func (r *relSet) slot(c *contrib) *contrib {
 	for i := range r.list {
 		e := &r.list[i]
-		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.loc == c.loc {
+		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
 			return e
 		}
 	}

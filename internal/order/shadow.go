@@ -258,13 +258,23 @@ func (s *stampSet) search(who uint32) int {
 
 // add enters a stamp, in place of one by the same lanes that it makes
 // needless: whoever knows the later one knows the earlier.
-func (s *stampSet) add(st *stamp) {
+func (t *Tracker) add(s *stampSet, st *stamp) {
 	i := s.search(st.who)
-	for j := i; j < len(s.list) && s.list[j].who == st.who; j++ {
-		if supersedes(st, &s.list[j]) {
+	j, end := i, i
+	if st.isOp() {
+		j, end = s.search(asOp), len(s.list)
+	}
+	for ; j < len(s.list) && (s.list[j].who == st.who || j < end); j++ {
+		if !t.supersedes(st, &s.list[j]) {
+			continue
+		}
+		if s.list[j].who == st.who {
 			s.list[j] = *st
 			return
 		}
+		s.list = append(s.list[:j], s.list[j+1:]...)
+		i = s.search(st.who)
+		break
 	}
 	s.list = append(s.list, stamp{})
 	copy(s.list[i+1:], s.list[i:])
@@ -273,7 +283,15 @@ func (s *stampSet) add(st *stamp) {
 }
 
 // supersedes reports whether no later access can conflict with the earlier
-// stamp and not with the new one.
-func supersedes(st, old *stamp) bool {
-	return st.sameBy(old) && !st.isOp() && (st.what == old.what && (st.scope == old.scope || st.scope == 0))
+// stamp and not with the new one: whoever knows the new one knows that one.
+// Operations of one thread under one group mechanism complete in order.
+func (t *Tracker) supersedes(st, old *stamp) bool {
+	if st.what != old.what || st.scope != old.scope && st.scope != 0 {
+		return false
+	}
+	if !st.isOp() || !old.isOp() {
+		return st.sameBy(old) && !st.isOp()
+	}
+	a, b := &t.ops.recs[st.op()], &t.ops.recs[old.op()]
+	return a.group != machine.NoGroup && a.group == b.group && a.cta == b.cta && a.warp == b.warp && a.lane == b.lane && len(b.bars) == 0
 }
