@@ -647,7 +647,7 @@ func (m *Machine) readSource(op *Op) {
 			if r, off := m.memory(s.Mem, s.Addr); r != nil {
 				r.read(off, b)
 				if !r.initialized(off, s.Len) {
-					op.uninit = true
+					op.Uninit = true
 				}
 			}
 			op.data = append(op.data, b...)

@@ -266,6 +266,8 @@ type Op struct {
 	// Phases holds, once signalled, the phase of each of Bars that it was
 	// charged to.
 	Phases []int64
+	// Uninit: its source held bytes that nobody had written.
+	Uninit bool
 	// After is the highest Seq of its issuer's cp.async operations that
 	// an OpMbarArrive waits for.
 	After  uint32
@@ -275,7 +277,6 @@ type Op struct {
 	masked bool
 	cached bool // data was taken from registers at issue
 	noinc  bool
-	uninit bool // its source held bytes that nobody wrote
 }
 
 // An Event is one visible event. Kind says which fields count.

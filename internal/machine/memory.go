@@ -535,8 +535,32 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		return
 	}
 	x.load(a, at, row)
+	if p := x.m.cfg.Poison; p != nil && p.PC == x.s.pc && at.mem != Global {
+		x.poison(a, at, p.Value)
+	}
 	if a.poll {
 		x.polled(a, at)
+	}
+}
+
+// poison overwrites what the lanes loaded from uninitialized bytes.
+func (x *ctx) poison(a *access, at where, v byte) {
+	word := uint64(v) * 0x0101010101010101
+	for l := range lanesOf(at.mask) {
+		for e := int32(0); e < a.n; e++ {
+			off := x.m.addr[l] - at.r.base + uint64(e*a.elem)
+			if a.skip[e] || at.r.initialized(off, uint64(a.elem)) {
+				continue
+			}
+			switch {
+			case a.t == b128:
+				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, word
+			case a.wide[e]:
+				x.w64(a.regs[e])[l] = word >> (64 - 8*uint(a.elem))
+			default:
+				x.w32(a.regs[e])[l] = uint32(word >> (64 - 8*uint(a.elem)))
+			}
+		}
 	}
 }
 

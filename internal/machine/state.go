@@ -23,8 +23,19 @@ type Config struct {
 	MaxInstrs int64
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
+	// Poison, if set, replaces what uninitialized shared memory reads as.
+	Poison *Poison
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
+}
+
+// A Poison replaces, for one load instruction, every element of which some
+// byte is uninitialized by Value in every byte. Two runs of one schedule with
+// different values show whether what nobody wrote reaches an output, a branch
+// or an address.
+type Poison struct {
+	PC    int32
+	Value byte
 }
 
 // A Buffer is a range of global memory.
