@@ -264,7 +264,7 @@ func (m *Machine) NotArrived(cta int32) []WaitingSplit {
 
 // SourceUninit reports whether op, once its source is read, carries bytes of
 // that source that nobody wrote.
-func (op *Op) SourceUninit() bool { return op.uninit }
+func (op *Op) SourceUninit() bool { return op.Uninit }
 
 // IsNoinc reports whether an OpMbarArrive is of the .noinc form.
 func (op *Op) IsNoinc() bool { return op.noinc }
