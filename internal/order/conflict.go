@@ -37,6 +37,9 @@ const (
 	StaleConstant
 	// NotMorallyStrong: both are strong, and scopes or sizes do not fit.
 	NotMorallyStrong
+	// IssueKnown: the earlier access is an operation's (InFlight), and the
+	// later agent is ordered after its issue.
+	IssueKnown
 )
 
 // An AccessRef is one side of a Conflict or Fact.

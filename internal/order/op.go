@@ -22,6 +22,8 @@ type opRec struct {
 	pc        int32
 	seq       uint32
 	after     uint32
+	// issued is the time of the issuer's warp at which it was issued.
+	issued uint32
 	// read and done are the times of the issuer's warp at which its lane knew
 	// the source reads, and all of it, complete by a group wait; 0 if not.
 	read, done uint32
@@ -128,6 +130,7 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	i := t.ops.take(op)
 	r := &t.ops.recs[i]
 	lane := uint32(1) << uint(op.Lane&31)
+	w.dirty, r.issued = true, w.time
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
 		if b == nil {
@@ -168,12 +171,18 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac.proxy, ac.lane = op.Proxy, lane
 	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: opShift}
 	for _, s := range op.Reads {
+		if s.Len == 0 {
+			continue
+		}
 		ac.write = false
 		ac.st.what, ac.st.scope = uint8(machine.Read), 0
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, s.Mem)
 		t.enterSpan(ac, s)
 	}
 	for _, s := range op.Writes {
+		if s.Len == 0 {
+			continue
+		}
 		ac.write = true
 		ac.st.what, ac.st.scope = uint8(machine.Write), t.ops.recs[i].scope
 		if ac.st.scope != 0 {
@@ -271,8 +280,20 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	case r.laneKnown(t, ac):
 		why |= SameWarpLanes
 	}
+	if why&InFlight != 0 && t.issueKnown(r, ac, lanes) {
+		why |= IssueKnown
+	}
 	t.conflict(ac, p, a, b, why|t.shape(ac, p, a))
 	return racing
+}
+
+// issueKnown reports whether an access is ordered after an operation's issue.
+func (t *Tracker) issueKnown(r *opRec, ac *access, lanes uint32) bool {
+	bit := uint32(1) << uint(r.lane&31)
+	if r.cta == ac.home.index && r.warp == ac.wi && lanes == bit {
+		return true
+	}
+	return t.knownLanes(&ac.group.know.gen, r.cta, r.warp, r.issued)&bit != 0
 }
 
 // lanesIn returns the lanes that access any of bytes [a, b).
