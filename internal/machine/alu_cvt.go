@@ -152,6 +152,9 @@ func slowCvt(f *form, dn, an num.Type, size int32, wideA bool) execFn {
 // fastCvt has row functions for the conversions that address arithmetic and
 // mixed precision are made of; it returns nil for the others.
 func fastCvt(f *form, dt, at typ, size int32, wideA bool) execFn {
+	if f.m == 0 && f.r == num.RZI && dt == s32 && at == f32 && size == 4 && !wideA {
+		return rows1(s32FromF32Row)
+	}
 	if f.m != 0 || f.round && f.r != num.RN {
 		return nil
 	}

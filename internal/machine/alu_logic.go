@@ -124,9 +124,14 @@ func decodePrmt(d *decoder, in *ptx.Inst) error {
 	if !f.plain(1, 0) || f.types[0] != b32 {
 		return errNotModelled
 	}
+	if err := d.count(in, 4); err != nil {
+		return err
+	}
 	exec := rows3(prmtRow)
 	if ok {
 		exec = lane3(func(a, b, c uint32) uint32 { return num.Prmt(mode, a, b, c) })
+	} else if v, isInt := in.Operands[len(in.Operands)-1].(ptx.Int); isInt && v.Bits&0x8888 == 0 {
+		exec = rows2(prmtBy(uint32(v.Bits)))
 	}
 	return d.alu(in, exec, b32, b32, b32, b32)
 }

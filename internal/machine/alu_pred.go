@@ -198,7 +198,7 @@ func ltS32(a, b *[32]uint32) (m uint32) {
 
 func eq32(a, b *[32]uint32) (m uint32) {
 	for i := 31; i >= 0; i-- {
-		m = m + m + bit(a[i] == b[i])
+		m = m + m + uint32((uint64(a[i]^b[i])-1)>>63)
 	}
 	return m
 }
@@ -443,7 +443,8 @@ func selp[T word](x *ctx, in *instr, mask uint32) {
 	d, a, b, p := dstRow[T](x, in.d), srcRow[T](x, in.a), srcRow[T](x, in.b), x.p[in.c]
 	if mask == allLanes {
 		for i := range d {
-			d[i] = b[i] ^ (a[i]^b[i])&-T(p>>(i&31)&1)
+			d[i] = b[i] ^ (a[i]^b[i])&-T(p&1)
+			p >>= 1
 		}
 		return
 	}

@@ -303,10 +303,22 @@ func lop3Row(lut uint8) func(d, a, b, c []uint32) {
 	if k := lop3Rows[lut]; k != nil {
 		return k
 	}
+	// A table of three inputs is a choice by a and b among four functions of c:
+	// all, none, c or not c. Which they are is settled here, once.
+	var zero, flip [4]uint32
+	for i := range zero {
+		zero[i] = num.Lop3(lut, -uint32(i>>1), -uint32(i&1), 0)
+		flip[i] = zero[i] ^ num.Lop3(lut, -uint32(i>>1), -uint32(i&1), allLanes)
+	}
 	return func(d, a, b, c []uint32) {
+		z0, z1, z2, z3 := zero[0], zero[1], zero[2], zero[3]
+		f0, f1, f2, f3 := flip[0], flip[1], flip[2], flip[3]
 		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 		for i := range d {
-			d[i] = num.Lop3(lut, a[i], b[i], c[i])
+			t0, t1 := z0^f0&c[i], z1^f1&c[i]
+			t2, t3 := z2^f2&c[i], z3^f3&c[i]
+			lo, hi := t0^(t0^t1)&b[i], t2^(t2^t3)&b[i]
+			d[i] = lo ^ (lo^hi)&a[i]
 		}
 	}
 }
@@ -322,6 +334,18 @@ func prmtRow(d, a, b, c []uint32) {
 	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 	for i := range d {
 		d[i] = num.Prmt(num.PrmtIndex, a[i], b[i], c[i])
+	}
+}
+
+// prmtBy is prmt with a literal selector that replicates no sign.
+func prmtBy(sel uint32) func(d, a, b []uint32) {
+	s0, s1, s2, s3 := sel&7*8, sel>>4&7*8, sel>>8&7*8, sel>>12&7*8
+	return func(d, a, b []uint32) {
+		a, b = a[:len(d)], b[:len(d)]
+		for i := range d {
+			v := uint64(b[i])<<32 | uint64(a[i])
+			d[i] = uint32(v>>(s0&63)&0xff | v>>(s1&63)&0xff<<8 | v>>(s2&63)&0xff<<16 | v>>(s3&63)&0xff<<24)
+		}
 	}
 }
 
@@ -398,6 +422,18 @@ func f32FromU32Row(d, a []uint32) {
 	}
 }
 
+// s32FromF32Row is cvt.rzi.s32.f32.
+func s32FromF32Row(d, a []uint32) {
+	a = a[:len(d)]
+	for i := range d {
+		if x := math.Float32frombits(a[i]); x > -0x1p31 && x < 0x1p31 {
+			d[i] = uint32(int32(x))
+			continue
+		}
+		d[i] = uint32(num.Cvt(num.S32, num.F32, num.RZI, 0, uint64(a[i])))
+	}
+}
+
 // The f32 rows: to nearest, without qualifiers.
 
 func addF32Row(d, a, b []uint32) {
@@ -421,9 +457,19 @@ func mulF32Row(d, a, b []uint32) {
 	}
 }
 
+// fmaF32Row does what num.FmaRN does for a sum in f64 that is a normal f32 and
+// no tie, which then rounds once whatever the f64 sum lost; it leaves the rest
+// to it, because the whole is too long for the compiler to inline.
 func fmaF32Row(d, a, b, c []uint32) {
 	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 	for i := range d {
+		p := float64(math.Float32frombits(a[i])) * float64(math.Float32frombits(b[i]))
+		s := p + float64(math.Float32frombits(c[i]))
+		v := math.Float64bits(s)
+		if v<<1>>53-897 < 254 && v&0x1fffffff != 0x10000000 {
+			d[i] = math.Float32bits(float32(s))
+			continue
+		}
 		d[i] = num.FmaRN(a[i], b[i], c[i])
 	}
 }
