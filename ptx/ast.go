@@ -50,12 +50,12 @@ type Func struct {
 type Var struct {
 	Pos     Pos
 	Linkage Linkage
-	Space   string // "reg", "shared", "global", "const", "local", "param", "tex"
-	Attrs   []Directive
-	Align   int    // bytes; 0 if not stated
-	Vec     int    // 0, 2 or 4
-	Type    string // "b8", "f32", "pred", "texref", …
-	Ptr     *Ptr   // .ptr attribute of a kernel parameter
+	Space   string      // "reg", "shared", "global", "const", "local", "param", "tex"
+	Attrs   []Directive // of .attribute( ): "managed", "unified"
+	Align   int         // bytes; 0 if not stated
+	Vec     int         // 0, 2 or 4
+	Type    string      // "b8", "f32", "pred", "texref", …
+	Ptr     *Ptr        // .ptr attribute of a kernel parameter
 	Name    string
 	Count   int     // N of a register range %r<N>, else 0
 	Dims    []int64 // array extents, outermost first; -1 for []
@@ -246,7 +246,8 @@ type Mem struct {
 	Base Operand
 	Off  int64
 	Rest []Operand
-	// Index is set for the array form name[Off], printed so.
+	// Index is set for the array form name[Off], printed so; a register
+	// index stands in Rest. Off counts elements there.
 	Index bool
 }
 
@@ -257,7 +258,8 @@ type Pair struct{ A, B Operand }
 type Not struct{ X Operand }
 
 // A Select is an operand with a component selector that is no part of a
-// name: the video instructions' %r1.b0, %r2.h1, or %r1.b10 pairs.
+// name: the video instructions' %r1.b0, %r2.h1, or %r1.b10 pairs. Sel is
+// "unified" for the qualifier that a load may have behind its address.
 type Select struct {
 	X   Operand
 	Sel string
@@ -270,7 +272,8 @@ type Unary struct {
 	X  Operand
 }
 
-// A Binary is a constant expression over an address.
+// A Binary is a constant expression over an address. With the operator "=" it
+// is a property of an opaque variable's initializer: addr_mode_0 = wrap.
 type Binary struct {
 	Op   string
 	X, Y Operand

@@ -44,6 +44,12 @@ func (f *Form) example(with []bool) *Inst {
 		}
 	}
 	f.obey(vals)
+	return f.instruction(vals)
+}
+
+// instruction makes an instruction of the form from the values of its slots;
+// "" leaves one out.
+func (f *Form) instruction(vals []string) *Inst {
 	in := &Inst{Op: f.Op}
 	fill := make([]int8, len(f.Slots))
 	for i, v := range vals {
