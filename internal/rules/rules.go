@@ -146,7 +146,7 @@ type Shape struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, ClusterSize: s.Cluster})
+	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster})
 	return j
 }
 

@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+var readInFlight = register(Kind{
+	Name:     "read-in-flight",
+	Severity: Error,
+	Title:    "the result of an asynchronous operation read before its completion was waited for",
+	Section:  "9.7.9.25.1",
+	Text: `An asynchronous operation writes memory whenever it pleases between its issue
+and its completion; reading the destination before the completion was waited for is
+undefined (ISA 9.7.9.25.1). Here the reader does not know of the completion, though
+the data may have been there already in this run.
+
+What counts as waiting depends on how the operation completes:
+  - on an mbarrier (bulk loads, st.async, red.async): every reading thread waits
+    for the phase that the bytes are charged to, or is ordered after a thread that
+    did;
+  - by bulk async-groups (bulk stores and reductions): the issuing thread commits
+    and executes cp.async.bulk.wait_group, without .read, which only shows that the
+    source has been read;
+  - by cp.async groups: the issuing thread executes cp.async.wait_group or
+    wait_all. That makes the copies visible to that thread alone: for others a
+    barrier must follow.
+A wait_group executed by a thread that committed nothing waits for nothing. A
+wait_group N leaves the N latest groups open.
+
+On hardware a read too early gives the tile before, or zeros at the first one; with
+luck, and data in L2, it gives the right answer for months.`,
+})
+
+var overwriteInFlight = register(Kind{
+	Name:     "overwrite-in-flight",
+	Severity: Error,
+	Title:    "memory rewritten while an asynchronous operation may still use it",
+	Section:  "9.7.9.25.1",
+	Text: `An asynchronous operation reads its source at any time between its issue and
+its completion. Modifying the source before that is undefined (ISA 9.7.9.25.1): the
+copy may carry the new bytes, or some of each. The same holds for two operations
+that write one place, and for a store into the destination of one in flight.
+
+The usual shapes:
+  - a buffer is filled again after a bulk store from it was issued, without
+    cp.async.bulk.wait_group.read in between;
+  - wait_group N with N too large: N groups committed last may still be reading,
+    and the buffer belongs to one of them;
+  - the wait is executed by a thread that committed nothing (groups belong to the
+    thread that commits them), so it waits for nothing; or by the right thread, with
+    no barrier from it to the others that refill the buffer;
+  - a slot is released after issuing the operation that reads it, not after its
+    completion.
+
+On an H200 all of these printed the right answer in every run that was tried. They
+fail when the copy is slow: a full store queue, another tenant of the memory.
+
+Mend it: the issuing thread commits and waits with cp.async.bulk.wait_group.read
+for the group that reads the buffer (wait_group without .read where something was
+written), then a barrier orders the threads that refill it after that wait.`,
+})
+
+// earlyRead is a read of what an operation writes.
+func (j *Judge) earlyRead(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s reads what %s writes, before its completion was waited for", place(c.Span), agent(b), agent(a)),
+		Sites:    j.pair(c),
+		Missing:  j.missingWait(c),
+		Fix:      j.completionFix(c),
+		Notes:    j.waitNotes(c),
+	}
+}
+
+// earlyWrite is a write to what an operation reads, or also writes.
+func (j *Judge) earlyWrite(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	doing := "may still be reading"
+	if writes(a) {
+		doing = "may still be writing"
+	}
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s overwrites what %s %s", place(c.Span), agent(b), agent(a), doing),
+		Sites:    j.pair(c),
+		Missing:  j.missingWait(c),
+		Fix:      j.completionFix(c),
+		Notes:    j.waitNotes(c),
+	}
+}
+
+// missingWait says which wait, or which way from a wait, is not there.
+func (j *Judge) missingWait(c *order.Conflict) string {
+	a, b := &c.Prior, &c.Cur
+	switch {
+	case a.Barrier:
+		return fmt.Sprintf("no wait for the phase of the mbarrier at shared+%d of CTA %d that %s is charged to leads to %s", a.Bar.Addr, a.Bar.Mem, j.instr(a), j.instr(b))
+	case j.apart(a, b) == oneWarp && a.Lanes == b.Lanes:
+		return fmt.Sprintf("no %s that covers %s stands before %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
+	}
+	return fmt.Sprintf("no way leads from a %s in the thread that issued %s to %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
+}
+
+// waitName is the instruction that shows an operation's reads, or its writes
+// too, complete to its thread.
+func waitName(r *order.AccessRef, all bool) string {
+	switch {
+	case r.Group == machine.GroupCpAsync:
+		return "cp.async.wait_group"
+	case r.Group == machine.GroupWgmma:
+		return "wgmma.wait_group"
+	case r.Group == machine.GroupBulk && !all:
+		return "cp.async.bulk.wait_group.read"
+	case r.Group == machine.GroupBulk:
+		return "cp.async.bulk.wait_group"
+	}
+	return "wait"
+}
+
+// completionFix names the wait and the way from it to the later access.
+func (j *Judge) completionFix(c *order.Conflict) string {
+	a, b := &c.Prior, &c.Cur
+	if a.Barrier {
+		return fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
+	}
+	wait := waitName(a, writes(a)) + " 0"
+	if a.Group == machine.GroupCpAsync || a.Group == machine.GroupBulk {
+		wait += " (or as many groups as may stay open)"
+	}
+	same := j.apart(a, b) == oneWarp && a.Lanes == b.Lanes
+	fix := fmt.Sprintf("%s in the thread that issued %s, before %s", wait, j.instr(a), j.instr(b))
+	if !same {
+		fix += fmt.Sprintf(", and between the two %s so that the wait is known there", j.syncBetween(a, b))
+	}
+	if a.Group == machine.GroupCpAsync && !same {
+		fix += "; or cp.async.mbarrier.arrive.noinc on an mbarrier that is waited for"
+	}
+	return fix
+}
+
+// waitNotes say what was done that does not suffice.
+func (j *Judge) waitNotes(c *order.Conflict) []string {
+	var notes []string
+	a := &c.Prior
+	if c.Why&order.SameWarpLanes != 0 {
+		notes = append(notes, "a lane of the same warp did wait; its neighbours do not know of it without bar.warp.sync")
+	}
+	if a.ReadDone && writes(a) && a.Group == machine.GroupBulk {
+		notes = append(notes, "the issuing thread waited with .read, which shows its source read, not its result written")
+	}
+	return notes
+}

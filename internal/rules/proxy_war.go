@@ -1,0 +1,41 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/order"
+)
+
+var proxyWar = register(Kind{
+	Name:     "proxy-war",
+	Severity: Warning,
+	Title:    "the asynchronous proxy overwrites what ordinary accesses just used, without a proxy fence",
+	Section:  "8.6, 9.7.9.25.2",
+	Text: `A bulk copy overwrites memory that ordinary loads read (or ordinary stores
+wrote) before. Synchronization orders the two, but no fence.proxy.async stands on
+the path between them.
+
+Who disagrees. By the letter of the ISA accesses through different proxies need a
+cross-proxy fence in whichever direction they conflict (8.6, 9.7.9.25.2), and
+several libraries have fixed its absence as a bug. Others leave it out on purpose:
+the pipelines of public GEMM libraries release a stage by a plain mbarrier
+arrive after their loads, and the producer refills it after a wait. Their argument:
+a load whose value arrived has been performed, and what is issued after the wait
+cannot come before it. No card has been seen to fail in this direction. That is
+why this is a warning.
+
+To be on the safe side, execute fence.proxy.async of the memory's state space
+after the last ordinary access and before the arrive that releases the buffer; or
+in the producer, after its wait and before it issues the copy.`,
+})
+
+func (j *Judge) proxyOverwrite(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s overwrites through the asynchronous proxy what %s %s through the generic one", place(c.Span), agent(b), agent(a), past(a)),
+		Sites:    j.pair(c),
+		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
+		Fix:      j.proxyFenceFix(c),
+		Notes:    []string{"contested: the ISA's letter asks for the fence, public pipelines leave it out on purpose, and no card is known to fail"},
+	}
+}

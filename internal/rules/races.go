@@ -1,0 +1,343 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+// A conflict becomes a finding of exactly one kind. Which one depends on the
+// accesses, on what is missing between them and on nothing else: neither on
+// how far an operation had come in this run, nor on who waited for what in
+// this schedule, so that the same defect has the same name wherever it shows.
+
+// races turns order's conflicts into findings.
+func (j *Judge) races() {
+	conflicts := j.Order.Conflicts()
+	facts := j.Order.FactList()
+	for i := range conflicts {
+		c := &conflicts[i]
+		if onBarrierWord(c, facts) {
+			continue // barrier-overwritten says it
+		}
+		k := j.classify(c)
+		if k == sameValue && differs(c, conflicts) {
+			continue // the same stores also meet with other values
+		}
+		f := describe[k](j, c)
+		f.Count = c.Count
+		f.Notes = append(f.Notes, j.strengthNote(c)...)
+		j.add(k, f)
+	}
+}
+
+// describe says, for each kind that conflicts become, what happened, which
+// edge is missing and what would give it.
+var describe map[*Kind]func(*Judge, *order.Conflict) Finding
+
+func init() {
+	describe = map[*Kind]func(*Judge, *order.Conflict) Finding{
+		raceShared:        (*Judge).plainRace,
+		raceGlobal:        (*Judge).plainRace,
+		raceLanes:         (*Judge).laneRace,
+		mixedSizeRace:     (*Judge).mixedRace,
+		sameValue:         (*Judge).equalStores,
+		proxyRaw:          (*Judge).proxyRead,
+		proxyWar:          (*Judge).proxyOverwrite,
+		asyncAsync:        (*Judge).asyncPair,
+		readInFlight:      (*Judge).earlyRead,
+		overwriteInFlight: (*Judge).earlyWrite,
+		scopeTooNarrow:    (*Judge).narrowScope,
+		relaxedSync:       (*Judge).relaxedPath,
+		staleNC:           (*Judge).staleRead,
+	}
+}
+
+// classify names the defect. The order of the cases is the order in which an
+// explanation helps: what would have to be changed first comes first.
+func (j *Judge) classify(c *order.Conflict) *Kind {
+	w := c.Why
+	switch {
+	case w&order.StaleConstant != 0 || c.Prior.Proxy == machine.Constant || c.Cur.Proxy == machine.Constant:
+		return staleNC
+	case w&order.SameValue != 0:
+		return sameValue
+	case w&order.IfScopeWider != 0:
+		return scopeTooNarrow
+	case w&order.IfNotRelaxed != 0:
+		return relaxedSync
+	case w&order.BothAsyncOtherCTA != 0:
+		return asyncAsync
+	case w&order.IfProxyFence != 0:
+		if writes(&c.Cur) {
+			return proxyWar
+		}
+		return proxyRaw
+	case w&order.InFlight != 0:
+		return j.inFlight(c)
+	case w&order.SameWarpLanes != 0:
+		return raceLanes
+	case w&order.PartialOverlap != 0 && j.sizesDiffer(c):
+		return mixedSizeRace
+	case w&order.NotMorallyStrong != 0 && w&order.PartialOverlap == 0:
+		return scopeTooNarrow
+	}
+	return raceIn(c)
+}
+
+func raceIn(c *order.Conflict) *Kind {
+	if c.Span.Mem == machine.Global {
+		return raceGlobal
+	}
+	return raceShared
+}
+
+// inFlight tells the two halves of 'too early' apart, and both from a race
+// between strangers: where nobody told the later agent so much as that the
+// operation was issued, a result in global memory is not awaited but raced
+// for.
+func (j *Judge) inFlight(c *order.Conflict) *Kind {
+	switch {
+	case c.Span.Mem == machine.Global && writes(&c.Prior) && c.Why&order.IssueKnown == 0:
+		return raceGlobal
+	case !writes(&c.Cur):
+		return readInFlight
+	}
+	return overwriteInFlight
+}
+
+func writes(r *order.AccessRef) bool { return r.Access&machine.Write != 0 }
+
+// sizesDiffer reports whether the accesses' elements differ in size: a vector
+// access is so many scalar ones (ISA 8.2.4).
+func (j *Judge) sizesDiffer(c *order.Conflict) bool {
+	a, b := j.elementSize(c.Prior.PC), j.elementSize(c.Cur.PC)
+	return a == 0 || b == 0 || a != b
+}
+
+// elementSize is the size of what an instruction accesses, an element of a
+// vector if it is one; 0 if its text does not say.
+func (j *Judge) elementSize(pc int32) int {
+	in := j.Program.Inst(pc)
+	if in == nil {
+		return 0
+	}
+	for i := len(in.Mods) - 1; i >= 0; i-- {
+		digits := strings.TrimLeft(in.Mods[i], "busfe")
+		switch {
+		case digits == in.Mods[i]:
+		case digits == "128":
+			return 16
+		case digits == "64":
+			return 8
+		case digits == "32" || digits == "16x2":
+			return 4
+		case digits == "16":
+			return 2
+		case digits == "8":
+			return 1
+		}
+	}
+	return 0
+}
+
+// differs reports whether the same two instructions also conflict with
+// different values.
+func differs(c *order.Conflict, all []order.Conflict) bool {
+	for i := range all {
+		o := &all[i]
+		if o.Why&order.SameValue == 0 && o.Prior.PC == c.Prior.PC && o.Cur.PC == c.Cur.PC {
+			return true
+		}
+	}
+	return false
+}
+
+// onBarrierWord reports whether the conflict is with a live mbarrier's word,
+// which is a finding of its own.
+func onBarrierWord(c *order.Conflict, facts []order.Fact) bool {
+	for i := range facts {
+		f := &facts[i]
+		if f.Kind == order.BarrierTouched && f.Span.Mem == c.Span.Mem && f.B.PC == c.Cur.PC && f.A.PC == c.Prior.PC &&
+			f.Span.Addr < c.Span.Addr+c.Span.Len && c.Span.Addr < f.Span.Addr+f.Span.Len {
+			return true
+		}
+	}
+	return false
+}
+
+// strengthNote adds what the accesses' own strength has to do with it.
+func (j *Judge) strengthNote(c *order.Conflict) []string {
+	if c.Prior.Strong == c.Cur.Strong || c.Prior.Op >= 0 || c.Cur.Op >= 0 {
+		return nil
+	}
+	weak := &c.Prior
+	if c.Prior.Strong {
+		weak = &c.Cur
+	}
+	return []string{fmt.Sprintf("%s is weak: strong accesses on both sides (atom, red, ld and st with .relaxed or stronger) would not race, "+
+		"whatever else they leave open", j.instr(weak))}
+}
+
+// ---- words ----
+
+// site makes a Site of one side of a conflict.
+func (j *Judge) site(r *order.AccessRef, s machine.Span) Site {
+	return Site{
+		Role: j.role(r), PC: r.PC, CTA: r.CTA, Warp: r.Warp, Lanes: r.Lanes,
+		Op: opName(r), Mem: s.Mem, Addr: s.Addr, Len: s.Len,
+	}
+}
+
+func (j *Judge) pair(c *order.Conflict) []Site {
+	return []Site{j.site(&c.Prior, c.Span), j.site(&c.Cur, c.Span)}
+}
+
+// role says in a word what an access did.
+func (j *Judge) role(r *order.AccessRef) string {
+	if r.Op >= 0 {
+		return opWord(r) + " " + verb(r)
+	}
+	switch name := j.name(r.PC); {
+	case strings.HasPrefix(name, "mbarrier.init"):
+		return "initializes an mbarrier"
+	case strings.HasPrefix(name, "mbarrier.inval"):
+		return "invalidates an mbarrier"
+	}
+	return verb(r)
+}
+
+func verb(r *order.AccessRef) string {
+	switch {
+	case r.Access&machine.Update != 0:
+		return "updates"
+	case writes(r):
+		return "writes"
+	}
+	return "reads"
+}
+
+var opWords = map[machine.OpKind]string{
+	machine.OpCpAsync:      "cp.async",
+	machine.OpBulkCopy:     "bulk copy",
+	machine.OpBulkReduce:   "bulk reduction",
+	machine.OpBulkPrefetch: "bulk prefetch",
+	machine.OpStAsync:      "st.async",
+	machine.OpRedAsync:     "red.async",
+	machine.OpMbarArrive:   "asynchronous arrive",
+}
+
+func opWord(r *order.AccessRef) string {
+	if w, ok := opWords[r.Kind]; ok {
+		return w
+	}
+	return "asynchronous operation"
+}
+
+// opName names an operation and how far it had come; empty for a thread.
+func opName(r *order.AccessRef) string {
+	if r.Op < 0 {
+		return ""
+	}
+	stage := [...]string{
+		machine.Issued:     "issued, source not read",
+		machine.SourceRead: "source read, not written",
+		machine.Written:    "written, completion not signalled",
+		machine.Signalled:  "completion signalled",
+	}[r.Stage]
+	return fmt.Sprintf("%s %d, %s", opWord(r), r.Op, stage)
+}
+
+// name is an instruction's opcode with its modifiers.
+func (j *Judge) name(pc int32) string {
+	in := j.Program.Inst(pc)
+	if in == nil {
+		return ""
+	}
+	return machine.Name(in)
+}
+
+// instr names an access by its instruction and line.
+func (j *Judge) instr(r *order.AccessRef) string { return j.at(r.PC) }
+
+func (j *Judge) at(pc int32) string {
+	if n := j.name(pc); n != "" {
+		return fmt.Sprintf("%s at line %d", n, j.Program.Pos(pc).Line)
+	}
+	return "an unnamed instruction"
+}
+
+// place names a range of memory.
+func place(s machine.Span) string {
+	if s.Mem == machine.Global {
+		return fmt.Sprintf("%s of global memory at %#x", bytesOf(s.Len), s.Addr)
+	}
+	return fmt.Sprintf("%s at shared+%d of CTA %d", bytesOf(s.Len), s.Addr, s.Mem)
+}
+
+func bytesOf(n uint64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// agent names who made an access.
+func agent(r *order.AccessRef) string {
+	who := fmt.Sprintf("warp %d of CTA %d", r.Warp, r.CTA)
+	if r.Op >= 0 {
+		return fmt.Sprintf("%s of %s", opWord(r), who)
+	}
+	if bits.OnesCount32(r.Lanes) == 1 {
+		return fmt.Sprintf("lane %d of %s", bits.TrailingZeros32(r.Lanes), who)
+	}
+	return who
+}
+
+// how far apart two agents are.
+type distance uint8
+
+const (
+	oneWarp distance = iota
+	oneCTA
+	oneCluster
+	oneGrid
+)
+
+func (j *Judge) apart(a, b *order.AccessRef) distance {
+	switch {
+	case a.CTA == b.CTA && a.Warp == b.Warp:
+		return oneWarp
+	case a.CTA == b.CTA:
+		return oneCTA
+	case j.sameCluster(a.CTA, b.CTA):
+		return oneCluster
+	}
+	return oneGrid
+}
+
+func (j *Judge) sameCluster(a, b int32) bool {
+	n := int32(max(j.Cluster, 1))
+	return a/n == b/n
+}
+
+// scope is the narrowest scope that holds both sides.
+func (j *Judge) scope(a, b *order.AccessRef) string {
+	return [...]string{".cta", ".cta", ".cluster", ".gpu"}[j.apart(a, b)]
+}
+
+// syncBetween names a synchronization that would order a before b.
+func (j *Judge) syncBetween(a, b *order.AccessRef) string {
+	switch j.apart(a, b) {
+	case oneWarp:
+		return "bar.warp.sync"
+	case oneCTA:
+		return "bar.sync, or an mbarrier that the one arrives at and the other waits for,"
+	case oneCluster:
+		return "barrier.cluster.arrive and barrier.cluster.wait, or a remote mbarrier arrive with .release.cluster and a wait with .acquire.cluster,"
+	}
+	return "a release at .gpu scope (fence.acq_rel.gpu and a strong store of a flag, or red.release.gpu) and an acquire at .gpu scope that sees it"
+}

@@ -1,0 +1,40 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/order"
+)
+
+var relaxedSync = register(Kind{
+	Name:     "relaxed-sync",
+	Severity: Error,
+	Title:    "the only path runs through a relaxed operation that no fence completes",
+	Section:  "8.8",
+	Text: `The two accesses would be ordered if every operation on the way released and
+acquired. But one of them is .relaxed: a relaxed arrive publishes nothing, a relaxed
+wait takes nothing over, a relaxed store or load of a flag carries the flag alone
+(ISA 8.8, 9.7.13.15). It counts as half of a pattern only together with a fence: a
+release fence before it in the same thread makes a relaxed arrive or store a
+release, an acquire fence after it makes a relaxed wait or load an acquire.
+
+red never acquires, whatever its qualifier, for it returns nothing (ISA 8.11.1).
+
+On hardware relaxed and releasing operations on shared memory often behave alike,
+until the compiler or the memory system moves an access past the relaxed one.
+
+Mend it by leaving .relaxed out (arrive then releases, wait acquires), or by
+fence.acq_rel of the scope that holds both sides: before the relaxed arrive or
+store, after the relaxed wait or load.`,
+})
+
+func (j *Judge) relaxedPath(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s %s what %s %s; the way between them goes through a relaxed operation", place(c.Span), agent(b), verb(b), agent(a), past(a)),
+		Sites:    j.pair(c),
+		Missing:  fmt.Sprintf("a relaxed operation on the way from %s to %s has no fence that makes it a release, or an acquire", j.instr(a), j.instr(b)),
+		Fix: fmt.Sprintf(".release and .acquire in place of .relaxed; or fence.acq_rel%s after %s and before the relaxed release, "+
+			"and again after the relaxed acquire and before %s", j.scope(a, b), j.instr(a), j.instr(b)),
+	}
+}

@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/order"
+)
+
+var scopeTooNarrow = register(Kind{
+	Name:     "scope-too-narrow",
+	Severity: Error,
+	Title:    "synchronization whose written scope leaves the other side out",
+	Section:  "8.5, 8.7",
+	Text: `There is a path of synchronization between the two accesses, but some link of
+it names a scope that does not hold both sides: .cta between CTAs, or .cluster
+between clusters. A release and an acquire synchronize only if each one's scope
+includes the thread of the other (ISA 8.5, 8.7); here they do not, so nothing is
+ordered and the accesses race. The same name stands for two strong accesses, such
+as atomics on one counter, whose scopes leave each other out: they are not morally
+strong, and not even atomic with respect to each other.
+
+On hardware a .cta release may leave data in the L1 of its SM. On an H200 the
+planted cases gave the right answer in every run; with a stale line in L1 they do
+not.
+
+Mend it by writing the wider scope on both sides: .cluster between CTAs of a
+cluster, .gpu between clusters, .sys for the host and other devices. Where the
+scope is left out it is .cta for mbarrier operations; that case has a name
+of its own, scope-defaulted, and is honoured.`,
+})
+
+func (j *Judge) narrowScope(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	f := Finding{Sites: j.pair(c)}
+	need := j.scope(a, b)
+	if c.Why&order.IfScopeWider == 0 {
+		f.Headline = fmt.Sprintf("%s: strong accesses of %s and %s whose scopes leave each other out", place(c.Span), agent(a), agent(b))
+		f.Missing = fmt.Sprintf("%s and %s are not morally strong: both need %s scope, and nothing orders them", j.instr(a), j.instr(b), need)
+		f.Fix = fmt.Sprintf("%s scope on both", need)
+		canonical(&f)
+		return f
+	}
+	f.Headline = fmt.Sprintf("%s: %s %s what %s %s, synchronized at too narrow a scope", place(c.Span), agent(b), verb(b), agent(a), past(a))
+	f.Missing = fmt.Sprintf("a release and acquire on the way from %s to %s name a scope narrower than %s", j.instr(a), j.instr(b), need)
+	f.Fix = fmt.Sprintf("%s scope on every release, acquire and fence between %s and %s", need, j.instr(a), j.instr(b))
+	return f
+}
