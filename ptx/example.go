@@ -120,7 +120,7 @@ func (g *generator) value(a *Arg) Operand {
 	}
 	n, any := g.c.count(a, g.mods)
 	if any {
-		n = 4
+		n = 2
 	}
 	typ := g.typeOf(a)
 	if a.Class != "vector" || n == 1 && !any {
@@ -149,7 +149,7 @@ func (g *generator) typeOf(a *Arg) string {
 	case "wide":
 		return "b" + strconv.Itoa(2*width(typ))
 	case "part":
-		return "b" + strconv.Itoa(max(width(typ)/4, 8))
+		return "b" + strconv.Itoa(width(typ)/2)
 	case "dot":
 		return "b32"
 	}
@@ -184,7 +184,7 @@ func (g *generator) reg(typ string) Name {
 	g.n++
 	prefix := prefixes[typ]
 	if prefix == "" {
-		prefix = map[int]string{8: "%rs", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}[width(typ)]
+		prefix = map[int]string{8: "%rc", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}[width(typ)]
 	}
 	if prefix == "" {
 		prefix = "%r"

@@ -490,7 +490,7 @@ func (d *decoder) inst(in *ptx.Inst) error {
 	}
 	if errors.Is(err, errNotModelled) {
 		d.prog.code = d.prog.code[:mark]
-		d.emit(instr{class: visible, visit: visitUnmodelled})
+		d.emit(instr{class: visible, visit: visitUnmodelled, unmodelled: true})
 		return nil
 	}
 	return err

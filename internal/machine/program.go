@@ -111,6 +111,7 @@ type instr struct {
 	guard      reg // predicate row, or noGuard
 	not        bool
 	test       bool // an mbarrier test
+	unmodelled bool // reaching it ends the run
 	class      class
 	t, t2      typ
 	op         uint8 // sub-operation, by family

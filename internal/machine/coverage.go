@@ -1,0 +1,75 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/ptx"
+)
+
+// Executes reports whether the machine executes a row of the instruction
+// table, by decoding the row's own example: nothing lists what is executed a
+// second time. A form that it refuses stops a run with its name when it is
+// reached.
+func Executes(f *ptx.Form) bool {
+	for _, immediate := range []string{"1", "16", "24"} {
+		p, err := decodeExample(f, immediate)
+		if err == nil {
+			return executes(p, f)
+		}
+	}
+	return false
+}
+
+func executes(p *Program, f *ptx.Form) bool {
+	found := false
+	for i := range p.code {
+		if c := &p.code[i]; c.src != nil && c.src.Form == f {
+			if c.unmodelled {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// decodeExample decodes a kernel that holds the form's example among the
+// declarations that examples refer to. Immediates in examples are 1, which is
+// not a count that every instruction takes.
+func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
+	text := f.Example()
+	if i := strings.LastIndex(text, " 1;"); i >= 0 {
+		text = text[:i] + " " + immediate + ";"
+	}
+	top, labels := "", "L0: L1: .branchtargets L0;"
+	if f.Op == "call" {
+		top, labels = ".func L0() { ret; }", "L1: .callprototype _ ();"
+	}
+	m, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(exampleKernel, top, labels, text)))
+	if err != nil {
+		return nil, err
+	}
+	return Decode(m, "example")
+}
+
+var exampleKernel = strings.TrimSpace(`
+.version 9.0
+.target sm_90a
+.address_size 64
+%s
+.visible .entry example()
+{
+	.reg .pred %%p<100>;
+	.reg .b8 %%rc<100>;
+	.reg .b16 %%rs<100>;
+	.reg .b32 %%r<100>;
+	.reg .b64 %%rd<100>;
+	.reg .b128 %%rq<100>;
+	.reg .f32 %%f<100>;
+	.reg .f64 %%fd<100>;
+	%s
+	%s
+	ret;
+}
+`)
