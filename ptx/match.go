@@ -49,8 +49,8 @@ func match(in *Inst, cands []candidate) *Form {
 }
 
 // assign gives each modifier its slot: in the ISA's order, or in another,
-// since ptxas takes "atom.global.add" and "atom.add.global" alike. Types keep
-// their order always: "cvt.f16.f32" is not "cvt.f32.f16".
+// since ptxas takes "atom.global.add" and "atom.add.global" alike. Types and
+// the ends of a copy keep their order: "cvt.f16.f32" is not "cvt.f32.f16".
 func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]int8, bool) {
 	if len(mods) > len(f.Slots) {
 		return nil, false
@@ -127,7 +127,7 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 		switch {
 		case fill[i] < 0 && !s.Optional, s.anchored() && !holds(fill, i):
 			return false
-		case fill[i] < 0 || !strings.HasSuffix(s.Name, "type"):
+		case fill[i] < 0 || !s.ordered():
 		case fill[i] < last:
 			return false
 		default:
@@ -135,6 +135,12 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 		}
 	}
 	return true
+}
+
+// ordered tells the modifiers that mean what they do by their order: types,
+// and the two ends of a copy.
+func (s *Slot) ordered() bool {
+	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src"
 }
 
 // anchored tells the modifiers that are part of an instruction's name, such
@@ -149,7 +155,7 @@ func (s *Slot) anchored() bool {
 		return false
 	}
 	switch s.Name {
-	case "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
+	case "L2", "tensormap", "noComplete", "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
 		return false
 	}
 	return s.Name == s.Values[0]

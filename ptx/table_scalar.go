@@ -208,9 +208,9 @@ set.f16x2    | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16x2,u32,s32>.<type:
 set.bf16x2   | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16x2,u32,s32>.<type:bf16x2> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.7.2 scalar 4.2 sm_53
 setp.f16     | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16> p:pred, a, b, bool?c:pred
-setp.f16x2   | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16x2> p:pred|q, a, b, bool?c:pred
+setp.f16x2   | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16x2> p:pred[|q], a, b, bool?c:pred
 setp.bf16    | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16> p:pred, a, b, bool?c:pred | ptx=7.8 sm=90
-setp.bf16x2  | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16x2> p:pred|q, a, b, bool?c:pred | ptx=7.8 sm=90
+setp.bf16x2  | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16x2> p:pred[|q], a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.8.1 scalar 1.0 sm_10
 and          | and.<type:pred,@bits> d, a, b
 or           | or.<type:pred,@bits> d, a, b | sec=9.7.8.2
