@@ -123,8 +123,7 @@ func (m *Machine) enter(w *warp, s *split) *ctx {
 // New prepares a launch. Errors are of the launch: sizes that no target
 // takes, or that do not fit what the kernel declares.
 func New(cfg Config) (*Machine, error) {
-	owners++
-	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners}
+	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1)}
 	if err := m.shape(); err != nil {
 		return nil, err
 	}

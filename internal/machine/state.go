@@ -3,6 +3,7 @@ package machine
 import (
 	"hash/maphash"
 	"math/bits"
+	"sync/atomic"
 
 	"muster/mbarrier"
 )
@@ -81,7 +82,8 @@ type Machine struct {
 	csize int32  // CTAs a cluster
 }
 
-var owners uint64
+// owners hands out owner numbers; machines may run side by side.
+var owners atomic.Uint64
 
 // A Stop is why a run ended before its end.
 type Stop struct {
@@ -251,8 +253,7 @@ const (
 // Clone returns an independent copy that shares unchanged pages.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	owners += 2
-	m.owner, c.owner = owners-1, owners
+	m.owner, c.owner = owners.Add(1), owners.Add(1)
 	c.global = m.global.clone()
 	c.ctas = make([]*cta, len(m.ctas))
 	for i, t := range m.ctas {
