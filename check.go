@@ -1,0 +1,247 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/internal/rules"
+)
+
+// CheckOptions say how to check.
+type CheckOptions struct {
+	// Schedules to run, in the order in which findings are credited to them;
+	// by default Handful(DefaultRandom).
+	Schedules []Schedule
+	// Jobs is how many schedules run at a time, by default one a processor.
+	// It does not change the report.
+	Jobs int
+	// FailOnWarning lets warnings count towards the verdict.
+	FailOnWarning bool
+	// Arguments name this launch on a command line of muster, for the replay
+	// lines of findings; by default the name of the launch file.
+	Arguments string
+}
+
+// Check runs the launch under each schedule, and reports what it found. The
+// error is that of ctx, or a schedule that this launch cannot follow.
+func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
+	if o.Schedules == nil {
+		o.Schedules = Handful(DefaultRandom)
+	}
+	if len(l.findings) > 0 {
+		// The driver would refuse it: there is nothing to run.
+		return l.report(o, nil, merged{}), nil
+	}
+	results := make([]result, len(o.Schedules))
+	l.each(ctx, o, results)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var all merged
+	for i := range results {
+		if results[i].err != nil {
+			return nil, results[i].err
+		}
+		all.add(i, &results[i])
+	}
+	return l.report(o, o.Schedules, all), nil
+}
+
+// Replay runs the launch under one schedule, and reports what it found there.
+func (l *Launch) Replay(ctx context.Context, s Schedule) (*Report, error) {
+	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1})
+}
+
+// A result is what one schedule showed.
+type result struct {
+	findings []rules.Finding
+	gaps     []rules.Gap
+	err      error
+}
+
+// each runs every schedule. Workers take the next one in order; each result
+// has its place, so that nothing depends on who took it.
+func (l *Launch) each(ctx context.Context, o CheckOptions, results []result) {
+	jobs := o.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	w := l.watch(ctx)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(jobs, len(results)) {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(results) {
+					return
+				}
+				results[i] = l.judge(w, o.Schedules[i])
+			}
+		})
+	}
+	group.Wait()
+}
+
+// judge runs one schedule under a judge of its own.
+func (l *Launch) judge(w *watch, s Schedule) result {
+	j := rules.NewJudge(l.shape)
+	m, err := l.machine(j)
+	if err != nil {
+		return result{err: err}
+	}
+	gap, err := l.follow(w, m, s)
+	if err != nil {
+		return result{err: err}
+	}
+	var r result
+	r.findings, r.gaps = j.Finish(m)
+	if gap != nil {
+		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
+	}
+	return r
+}
+
+// withoutLimits drops what a judge says of the stop that follow speaks of
+// itself: a limit is this package's, and so is its name.
+func withoutLimits(gaps []rules.Gap, s *machine.Stop) []rules.Gap {
+	var out []rules.Gap
+	for _, g := range gaps {
+		if s == nil || g.PC != s.PC {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// follow runs m under s to its end, or to a limit, which is a gap.
+func (l *Launch) follow(w *watch, m *machine.Machine, s Schedule) (*rules.Gap, error) {
+	if err := prefix(m, s); err != nil {
+		return nil, err
+	}
+	s.Prefix = nil
+	stop, why := w.stop()
+	if !explore.Run(m, s, stop) {
+		return &rules.Gap{What: why(), PC: -1}, nil
+	}
+	if g, ok := l.limitGap(m.Stopped()); ok {
+		return &g, nil
+	}
+	return nil, nil
+}
+
+// prefix takes the explicit choices of s. They may come from a person, or
+// from another version of the kernel, and so may not be possible.
+func prefix(m *machine.Machine, s Schedule) error {
+	var buf []machine.Choice
+	for i, c := range s.Prefix {
+		buf = m.Enabled(buf[:0])
+		ok := false
+		for _, e := range buf {
+			ok = ok || e == c
+		}
+		if !ok {
+			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
+		}
+		m.Step(c)
+	}
+	return nil
+}
+
+// merged is what several schedules showed. Each finding is kept as the first
+// schedule had it that shows it at its gravest.
+type merged struct {
+	findings []rules.Finding
+	first    map[string]int // schedule
+	seen     map[string]int
+	gaps     []rules.Gap
+}
+
+func (a *merged) add(schedule int, r *result) {
+	if a.first == nil {
+		a.first, a.seen = map[string]int{}, map[string]int{}
+	}
+	for _, f := range r.findings {
+		key := f.Key()
+		a.seen[key]++
+		if a.seen[key] == 1 {
+			a.findings = append(a.findings, f)
+			a.first[key] = schedule
+			continue
+		}
+		for i := range a.findings {
+			if a.findings[i].Key() == key && a.findings[i].Severity < f.Severity {
+				a.findings[i], a.first[key] = f, schedule
+			}
+		}
+	}
+	for _, g := range r.gaps {
+		a.addGap(g)
+	}
+}
+
+func (a *merged) addGap(g rules.Gap) {
+	for _, old := range a.gaps {
+		if old == g {
+			return
+		}
+	}
+	a.gaps = append(a.gaps, g)
+}
+
+// report resolves what was found and draws the verdict.
+func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
+	c := &l.config
+	first := &l.file.Launches[0]
+	r := &Report{
+		Version: report.Version,
+		Launch: report.Launch{
+			File: l.file.Name, PTX: first.PTX, Kernel: c.Program.Kernel.Name, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster,
+			Shared: c.Shared, CTAs: l.shape.CTAs, Threads: l.shape.CTAs * l.shape.Threads, Arguments: o.Arguments,
+		},
+	}
+	if r.Launch.Arguments == "" {
+		r.Launch.Arguments = report.Quote(l.file.Name)
+	}
+	for _, s := range ran {
+		r.Schedules = append(r.Schedules, s.String())
+	}
+	l.resolve(r, all)
+	for _, g := range append(append([]rules.Gap{}, l.gaps...), all.gaps...) {
+		r.Gaps = append(r.Gaps, l.resolver.Gap(g))
+	}
+	if c.Program.Static+c.Shared > 0 {
+		r.Assumptions = append(r.Assumptions, "shared memory of a CTA starts at a multiple of 1,024 bytes, as it does on the card")
+	}
+	r.Accept(l.accepts())
+	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
+	return r
+}
+
+func (l *Launch) resolve(r *Report, all merged) {
+	fs := append(append([]rules.Finding{}, l.findings...), all.findings...)
+	rules.Sort(fs)
+	for i := range fs {
+		f := l.resolver.Finding(&fs[i])
+		key := fs[i].Key()
+		if n, ran := all.first[key]; ran {
+			f.Schedule, f.Seen = r.Schedules[n], all.seen[key]
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.SetReplays()
+}
+
+func (l *Launch) accepts() []report.Accept {
+	var list []report.Accept
+	for _, a := range l.file.Accept {
+		list = append(list, report.Accept{Kind: a.Finding, At: a.At, Reason: a.Reason, Where: a.Pos.String()})
+	}
+	return list
+}

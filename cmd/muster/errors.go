@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"muster/internal/machine"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// printError writes one clear line and, where the error has a place in a file
+// that can be read, the source line with a caret.
+func printError(w io.Writer, err error) {
+	var p *ptx.Error
+	if errors.As(err, &p) {
+		fmt.Fprintln(w, "muster: "+p.Detail())
+		return
+	}
+	fmt.Fprintln(w, "muster: "+strings.Join(strings.Fields(err.Error()), " "))
+	if file, line, col := place(err); line > 0 {
+		quote(w, file, line, col)
+	}
+}
+
+func place(err error) (file string, line, col int) {
+	var l *launch.Error
+	var d *machine.DecodeError
+	switch {
+	case errors.As(err, &l):
+		return l.File, l.Line, l.Col
+	case errors.As(err, &d):
+		return d.File, int(d.Pos.Line), int(d.Pos.Col)
+	}
+	return "", 0, 0
+}
+
+// widest is how much of a source line is shown.
+const widest = 120
+
+func quote(w io.Writer, file string, line, col int) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for n := 1; s.Scan(); n++ {
+		if n == line {
+			text, at := clip(s.Text(), max(col-1, 0))
+			fmt.Fprintf(w, "%s\n%s^\n", text, blank(text[:at]))
+			return
+		}
+	}
+}
+
+// clip cuts a long line around a column, at bytes that begin a character.
+func clip(s string, at int) (string, int) {
+	at = min(at, len(s))
+	if len(s) > widest {
+		lo := max(0, min(at-widest/2, len(s)-widest))
+		for lo > 0 && !utf8.RuneStart(s[lo]) {
+			lo--
+		}
+		s, at = s[lo:min(len(s), lo+widest)], at-lo
+	}
+	return s, min(at, len(s))
+}
+
+// blank is s with every character but tabs turned into a blank.
+func blank(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, s)
+}

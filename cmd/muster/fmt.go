@@ -1,0 +1,50 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"muster/ptx"
+)
+
+func fmtCommand(c *console) *cobra.Command {
+	write := false
+	cmd := &cobra.Command{
+		Use:   "fmt FILE.ptx",
+		Short: "Parse PTX and print it in one canonical layout",
+		Long: `Fmt parses a PTX module and prints it from its syntax tree: one layout for all
+compilers, comments gone, what a diff then shows is what differs. '-' reads
+standard input. Instructions that the table does not know are kept as they are
+and named on standard error.`,
+		Example: "  muster fmt k.ptx\n  diff <(muster fmt old.ptx) <(muster fmt new.ptx)",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			src, err := readSource(c.in, args[0])
+			if err != nil {
+				return err
+			}
+			m, err := ptx.Parse(args[0], src)
+			if err != nil {
+				return err
+			}
+			for _, e := range ptx.Validate(m) {
+				io.WriteString(c.err, "muster: "+e.Error()+"\n")
+			}
+			if write {
+				return writeFile(args[0], func(w io.Writer) error { return m.Print(w) })
+			}
+			return m.Print(c.out)
+		},
+	}
+	cmd.Flags().BoolVarP(&write, "write", "w", false, "write the file in place")
+	return cmd
+}
+
+func readSource(stdin io.Reader, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(name)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster"
+	"muster/internal/report"
+	"muster/launch"
+)
+
+// An input is what check, run and replay have in common: a launch file or a
+// .ptx, the keys of a launch file as flags, and limits.
+type input struct {
+	flags  launch.Flags
+	limits muster.Limits
+	local  int64
+	memory sizeFlag
+}
+
+// launchHelp ends the help of every command that takes a launch.
+const launchHelp = `
+LAUNCH is a launch file in YAML or JSON. With a bare .ptx, or over the keys of
+a file, flags say the same:
+
+  --grid 2x1x1  --block 128  --cluster 2  --shared 1024  --registers 168
+  --buffer in=f32[16384]:iota      also zeros, ones, nan, uninitialized, mod=97,
+                                   random=SEED,LOW,HIGH, file=a.npy
+  --arg in  --arg out+256  --arg s32:64  --arg null  --arg bytes:param.bin
+  --expect out=out.npy,atol=1e-3   or ,rtol=… or ,ulp=…
+  --accept 'proxy-war@gemm.cu:118=why this is meant'
+
+What has no short form is written as JSON: --arg '{"struct": [{"ptr": "in"}, {"s32": 3}]}'.`
+
+func (in *input) register(f *pflag.FlagSet) {
+	l := &in.flags
+	f.StringVar(&l.PTX, "ptx", "", "PTX `file` to run, in place of the launch file's")
+	f.StringVar(&l.Kernel, "kernel", "", "`name` of the kernel; may be left out if there is one")
+	f.StringVar(&l.Grid, "grid", "", "CTAs, `XxYxZ`")
+	f.StringVar(&l.Block, "block", "", "threads a CTA, `XxYxZ`")
+	f.StringVar(&l.Cluster, "cluster", "", "CTAs a cluster, `XxYxZ`; default: what the kernel declares")
+	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory, `bytes`")
+	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg")
+	f.StringArrayVar(&l.Buffers, "buffer", nil, "a buffer, `name=type[shape]:fill`; added, or in place of that name's")
+	f.StringArrayVar(&l.Args, "arg", nil, "an `argument` of the kernel; all of them, in order")
+	f.StringArrayVar(&l.Expect, "expect", nil, "what a buffer must hold, `name=file.npy`")
+	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")
+	f.Int64Var(&in.limits.Instrs, "limit-instrs", muster.DefaultInstrs, "warp instructions a schedule")
+	in.memory = launch.DefaultMemoryLimit
+	f.Var(&in.memory, "limit-memory", "`bytes` of buffers, and of the heap; K, M and G count in 1024s")
+	f.Int64Var(&in.local, "limit-local", muster.DefaultLocal, "`bytes` of local memory a thread, call stack included")
+	f.DurationVar(&in.limits.Time, "limit-time", muster.DefaultTime, "time for the whole command")
+}
+
+// load reads the launch. Its arguments, as a command line has them, are what
+// a replay line repeats.
+func (in *input) load(cmd *cobra.Command, args []string) (*muster.Launch, string, error) {
+	if in.limits.Instrs <= 0 || in.memory <= 0 || in.local <= 0 || in.local > 1<<30 || in.limits.Time < time.Millisecond {
+		return nil, "", fmt.Errorf("a limit must be positive, and --limit-local at most 2^30")
+	}
+	in.limits.Memory, in.limits.Local = int64(in.memory), uint32(in.local)
+	file, err := in.file(args)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := muster.LoadFile(file, in.limits)
+	return l, in.words(cmd, args), err
+}
+
+func (in *input) file(args []string) (*launch.File, error) {
+	switch {
+	case len(args) == 0:
+		return launch.FromFlags(in.flags)
+	case strings.HasSuffix(args[0], ".ptx"):
+		if in.flags.PTX != "" {
+			return nil, fmt.Errorf("%s and --ptx %s: one of them is too much", args[0], in.flags.PTX)
+		}
+		fl := in.flags
+		fl.PTX = args[0]
+		return launch.FromFlags(fl)
+	}
+	f, err := readLaunchFile(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return f, in.flags.Apply(f)
+}
+
+// words names the launch on a command line.
+func (in *input) words(cmd *cobra.Command, args []string) string {
+	var words []string
+	for _, a := range args {
+		words = append(words, report.Quote(a))
+	}
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&input{}).register(own)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if own.Lookup(f.Name) == nil {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			words = append(words, "--"+f.Name+" "+report.Quote(v))
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// A sizeFlag is a number of bytes, as 8G.
+type sizeFlag int64
+
+func (s *sizeFlag) Type() string   { return "bytes" }
+func (s *sizeFlag) String() string { return fmt.Sprint(int64(*s)) }
+
+func (s *sizeFlag) Set(text string) error {
+	var n int64
+	var unit string
+	if _, err := fmt.Sscanf(text+" B", "%d%s", &n, &unit); err != nil {
+		return fmt.Errorf("want a number of bytes, as 512M or 8G")
+	}
+	shift := map[string]int{"B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+	by, ok := shift[strings.ToUpper(strings.TrimSuffix(unit, "iB"))]
+	if !ok && unit != "B" || n <= 0 || n > 1<<62>>by {
+		return fmt.Errorf("want a number of bytes, as 512M or 8G")
+	}
+	*s = sizeFlag(n << by)
+	return nil
+}
+
+// A formatFlag is text or json.
+type formatFlag string
+
+func (f *formatFlag) Type() string   { return "text|json" }
+func (f *formatFlag) String() string { return string(*f) }
+
+func (f *formatFlag) Set(text string) error {
+	if text != "text" && text != "json" {
+		return fmt.Errorf("there are text and json")
+	}
+	*f = formatFlag(text)
+	return nil
+}
+
+func (f *formatFlag) register(fs *pflag.FlagSet) {
+	*f = "text"
+	fs.Var(f, "format", "how to write the answer")
+}

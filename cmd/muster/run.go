@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster"
+)
+
+func runCommand(c *console) *cobra.Command {
+	var in input
+	var format formatFlag
+	var schedule string
+	var outs []string
+	cmd := &cobra.Command{
+		Use:   "run LAUNCH|FILE.ptx",
+		Short: "Execute a launch and compare what it leaves behind",
+		Long: `Run executes the launch under one schedule, prints what the kernel prints, and
+compares each buffer that the launch file expects something of. It checks no
+synchronization; that is 'muster check'.
+
+Exit status 1 if an array differs, or if the kernel faults or hangs.
+` + launchHelp,
+		Example: `  muster run examples/ring/ring.yaml
+  muster run examples/ring/ring.yaml --schedule random:3 --out out=got.npy`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := muster.ParseSchedule(schedule)
+			if err != nil {
+				return err
+			}
+			l, words, err := in.load(cmd, args)
+			if err != nil {
+				return err
+			}
+			if err := checkOuts(l, outs); err != nil {
+				return err
+			}
+			ctx, cancel := background()
+			defer cancel()
+			r, err := l.Run(ctx, muster.RunOptions{Schedule: s, Arguments: words})
+			if err != nil {
+				return err
+			}
+			if err := writeOuts(r, outs); err != nil {
+				return err
+			}
+			if err := c.result(r, format); err != nil {
+				return err
+			}
+			return status(r.Verdict())
+		},
+	}
+	f := cmd.Flags()
+	in.register(f)
+	format.register(f)
+	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
+	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run is over, `name=file.npy`")
+	return cmd
+}
+
+// checkOuts finds a mistake before the kernel runs.
+func checkOuts(l *muster.Launch, outs []string) error {
+	for _, o := range outs {
+		name, file, ok := strings.Cut(o, "=")
+		if !ok || file == "" {
+			return fmt.Errorf("--out %s: want name=file.npy", o)
+		}
+		if !l.HasBuffer(name) {
+			return fmt.Errorf("--out %s: no buffer is called %q", o, name)
+		}
+	}
+	return nil
+}
+
+func writeOuts(r *muster.RunResult, outs []string) error {
+	for _, o := range outs {
+		name, file, _ := strings.Cut(o, "=")
+		if err := writeFile(file, func(w io.Writer) error { return r.WriteArray(w, name) }); err != nil {
+			return fmt.Errorf("--out %s: %w", o, err)
+		}
+	}
+	return nil
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func (c *console) result(r *muster.RunResult, format formatFlag) error {
+	if format == "json" {
+		return c.resultJSON(r)
+	}
+	if len(r.Output) > 0 {
+		c.out.Write(r.Output)
+		if r.Output[len(r.Output)-1] != '\n' {
+			fmt.Fprintln(c.out)
+		}
+	}
+	if r.Report != nil {
+		if err := c.write(r.Report, format); err != nil {
+			return err
+		}
+	}
+	for _, x := range r.Comparisons {
+		fmt.Fprintf(c.out, "%s: %s (%s)\n", x.Buffer, x.Comparison, filepath.Base(x.File))
+	}
+	if r.Report == nil {
+		l := &r.Launch
+		fmt.Fprintf(c.out, "%s ran to its end in schedule %s: %s, %s; %d warp instructions, %d of lanes\n",
+			l.Kernel, r.Schedule, plural(l.CTAs, "CTA"), plural(l.Threads, "thread"), r.Warps, r.Lanes)
+	}
+	return nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// The JSON form of a run; versioned with the report's.
+type runJSON struct {
+	Version     int              `json:"version"`
+	Verdict     muster.Verdict   `json:"verdict"`
+	Schedule    string           `json:"schedule"`
+	Launch      any              `json:"launch"`
+	Warps       int64            `json:"warp_instructions"`
+	Lanes       int64            `json:"lane_instructions"`
+	Output      string           `json:"output"`
+	Comparisons []comparisonJSON `json:"comparisons"`
+	Report      *muster.Report   `json:"report"` // null if the run came to its end
+}
+
+type comparisonJSON struct {
+	Buffer   string  `json:"buffer"`
+	File     string  `json:"file"`
+	OK       bool    `json:"ok"`
+	Elements int64   `json:"elements"`
+	Differ   int64   `json:"differ"`
+	Index    []int64 `json:"first_index"` // null if all agree
+	Got      string  `json:"got,omitempty"`
+	Want     string  `json:"want,omitempty"`
+	MaxAbs   string  `json:"max_abs"` // a string, because it may be infinite
+	MaxRel   string  `json:"max_rel"`
+	MaxULP   uint64  `json:"max_ulp"`
+}
+
+func (c *console) resultJSON(r *muster.RunResult) error {
+	j := runJSON{
+		Version: 1, Verdict: r.Verdict(), Schedule: r.Schedule, Launch: r.Launch, Warps: r.Warps, Lanes: r.Lanes,
+		Output: string(r.Output), Comparisons: []comparisonJSON{}, Report: r.Report,
+	}
+	for _, x := range r.Comparisons {
+		j.Comparisons = append(j.Comparisons, comparisonJSON{
+			Buffer: x.Buffer, File: x.File, OK: x.OK(), Elements: x.Elements, Differ: x.Count, Index: x.Index,
+			Got: x.Got, Want: x.Want, MaxAbs: fmt.Sprint(x.MaxAbs), MaxRel: fmt.Sprint(x.MaxRel), MaxULP: x.MaxULP,
+		})
+	}
+	e := json.NewEncoder(c.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(j)
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"muster/launch"
+)
+
+// This file reads a launch file in YAML: text to the tree of positioned nodes
+// that package launch takes. What YAML has beyond JSON and a launch file does
+// not need (tags, merge keys, several documents) is refused; anchors and
+// aliases are taken.
+
+// maxYAML is in bytes. The parser takes some hundred times that in memory;
+// arrays belong into .npy files.
+const maxYAML = 4 << 20
+
+func readLaunchFile(name string) (*launch.File, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: cause(err), Err: err}
+	case !info.Mode().IsRegular():
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "not a regular file"}
+	case strings.HasSuffix(name, ".json"):
+		return launch.ReadFile(name)
+	case info.Size() > maxYAML:
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", info.Size(), maxYAML)}
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: cause(err), Err: err}
+	}
+	root, err := parseYAML(name, src)
+	if err != nil {
+		return nil, err
+	}
+	return launch.Parse(name, root)
+}
+
+// cause is an I/O error without operation and path.
+func cause(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err.Error()
+}
+
+// A yamlReader makes nodes of one file.
+type yamlReader struct {
+	file    string
+	lines   [][]byte
+	anchors map[string]*launch.Node
+}
+
+func parseYAML(name string, src []byte) (root *launch.Node, err error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	y := &yamlReader{file: name, lines: bytes.Split(src, []byte("\n")), anchors: map[string]*launch.Node{}}
+	if err := y.text(); err != nil {
+		return nil, err
+	}
+	// The parser is not ours, and takes untrusted text.
+	defer func() {
+		if p := recover(); p != nil {
+			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("the YAML parser gives up on this text: %v", p)}
+		}
+	}()
+	tokens := lexer.Tokenize(string(src))
+	if err := y.depth(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, y.syntax(err)
+	}
+	return y.document(file)
+}
+
+// text refuses what is no text, before a parser makes something of it.
+func (y *yamlReader) text() error {
+	for i, line := range y.lines {
+		for col := 0; col < len(line); {
+			r, n := utf8.DecodeRune(line[col:])
+			if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\r' {
+				return y.errorAt(launch.Pos{Line: i + 1, Col: col + 1}, "byte %#02x: this is not a text file", line[col])
+			}
+			col += n
+		}
+	}
+	return nil
+}
+
+// depth bounds how deep the parser, which is recursive, has to go.
+func (y *yamlReader) depth(tokens token.Tokens) error {
+	flow, entries, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			entries, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++
+		}
+		// Block nesting takes a column a level.
+		if flow+entries > launch.MaxDepth || t.Position.Column > 1 && flow == 0 && y.indent(line) > 16*launch.MaxDepth {
+			return y.errorAt(y.pos(t), "nested more than %d deep", launch.MaxDepth)
+		}
+	}
+	return nil
+}
+
+func (y *yamlReader) indent(line int) int {
+	if line < 1 || line > len(y.lines) {
+		return 0
+	}
+	l := y.lines[line-1]
+	return len(l) - len(bytes.TrimLeft(l, " "))
+}
+
+// syntax gives an error of the parser its place.
+func (y *yamlReader) syntax(err error) error {
+	var at interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &at) && at.GetToken() != nil {
+		return y.errorAt(y.pos(at.GetToken()), "%s", strings.Join(strings.Fields(at.GetMessage()), " "))
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return y.errorAt(launch.Pos{}, "%s", first)
+}
+
+func (y *yamlReader) errorAt(p launch.Pos, format string, args ...any) error {
+	p.File = y.file
+	return &launch.Error{Pos: p, Msg: fmt.Sprintf(format, args...)}
+}
+
+// pos turns the parser's columns, in characters, into bytes.
+func (y *yamlReader) pos(t *token.Token) launch.Pos {
+	if t == nil || t.Position == nil {
+		return launch.Pos{}
+	}
+	p := launch.Pos{Line: t.Position.Line, Col: t.Position.Column}
+	if p.Line < 1 || p.Line > len(y.lines) {
+		return p
+	}
+	line, chars := y.lines[p.Line-1], p.Col-1
+	p.Col = 1
+	for ; chars > 0 && p.Col <= len(line); chars-- {
+		_, n := utf8.DecodeRune(line[p.Col-1:])
+		p.Col += n
+	}
+	return p
+}
+
+func (y *yamlReader) document(f *ast.File) (*launch.Node, error) {
+	var body ast.Node
+	for _, d := range f.Docs {
+		if d.Body == nil || d.Body.Type() == ast.CommentType {
+			continue
+		}
+		if body != nil {
+			return nil, y.errorAt(y.pos(d.Body.GetToken()), "a launch file is one document; a second begins here")
+		}
+		body = d.Body
+	}
+	if body == nil {
+		return &launch.Node{Kind: launch.NullNode, Pos: launch.Pos{Line: 1, Col: 1}}, nil
+	}
+	return y.node(body)
+}
+
+func (y *yamlReader) node(n ast.Node) (*launch.Node, error) {
+	scalar := func(k launch.NodeKind, text string) (*launch.Node, error) {
+		return &launch.Node{Kind: k, Pos: y.pos(n.GetToken()), Text: text}, nil
+	}
+	switch n := n.(type) {
+	case *ast.NullNode:
+		return scalar(launch.NullNode, "null")
+	case *ast.BoolNode:
+		return scalar(launch.BoolNode, n.Token.Value)
+	case *ast.IntegerNode:
+		return scalar(launch.IntNode, n.Token.Value)
+	case *ast.FloatNode:
+		return scalar(launch.FloatNode, n.Token.Value)
+	case *ast.InfinityNode:
+		return scalar(launch.StringNode, n.Token.Value)
+	case *ast.NanNode:
+		return scalar(launch.StringNode, n.Token.Value)
+	case *ast.StringNode:
+		return scalar(launch.StringNode, n.Value)
+	case *ast.LiteralNode:
+		return scalar(launch.StringNode, n.Value.Value)
+	case *ast.SequenceNode:
+		return y.sequence(n)
+	case *ast.MappingNode:
+		return y.mapping(n.Start, n.Values)
+	case *ast.MappingValueNode:
+		return y.mapping(nil, []*ast.MappingValueNode{n})
+	case *ast.AnchorNode:
+		return y.anchor(n)
+	case *ast.AliasNode:
+		return y.alias(n)
+	case nil:
+		return &launch.Node{Kind: launch.NullNode}, nil
+	}
+	return nil, y.errorAt(y.pos(n.GetToken()), "a launch file has no use for %s", strings.ToLower(n.Type().String()))
+}
+
+func (y *yamlReader) sequence(n *ast.SequenceNode) (*launch.Node, error) {
+	out := &launch.Node{Kind: launch.SeqNode, Pos: y.pos(n.Start)}
+	for _, v := range n.Values {
+		item, err := y.node(v)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, item)
+	}
+	return out, nil
+}
+
+// mapping stands where its brace or its first key stands.
+func (y *yamlReader) mapping(start *token.Token, values []*ast.MappingValueNode) (*launch.Node, error) {
+	out := &launch.Node{Kind: launch.MapNode, Pos: y.pos(start)}
+	for i, v := range values {
+		key := v.Key.GetToken()
+		if i == 0 && (start == nil || start.Type != token.MappingStartType) {
+			out.Pos = y.pos(key)
+		}
+		if v.Key.IsMergeKey() {
+			return nil, y.errorAt(y.pos(key), "a launch file has no merge keys")
+		}
+		if _, ok := v.Key.(ast.ScalarNode); !ok {
+			return nil, y.errorAt(y.pos(key), "a key is a word")
+		}
+		value, err := y.node(v.Value)
+		if err != nil {
+			return nil, err
+		}
+		out.Entries = append(out.Entries, launch.Entry{Key: keyText(v.Key), Pos: y.pos(key), Value: value})
+	}
+	return out, nil
+}
+
+func keyText(k ast.MapKeyNode) string {
+	if s, ok := k.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return k.GetToken().Value
+}
+
+func (y *yamlReader) anchor(n *ast.AnchorNode) (*launch.Node, error) {
+	v, err := y.node(n.Value)
+	if err == nil {
+		y.anchors[n.Name.GetToken().Value] = v
+	}
+	return v, err
+}
+
+func (y *yamlReader) alias(n *ast.AliasNode) (*launch.Node, error) {
+	name := n.Value.GetToken()
+	if v := y.anchors[name.Value]; v != nil {
+		return v, nil
+	}
+	return nil, y.errorAt(y.pos(name), "no anchor &%s stands before", name.Value)
+}

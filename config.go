@@ -1,0 +1,4 @@
+package muster
+
+// launchRules judges what the driver would refuse.
+func (l *Launch) launchRules() {}

@@ -1,0 +1,241 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"muster/internal/machine"
+	"muster/internal/rules"
+	"muster/ptx"
+)
+
+// A Resolver turns the numbers in a finding of package rules into places and
+// names.
+type Resolver struct {
+	Program *machine.Program
+	PTX     string // the module's file, as it is to be shown
+	Grid    [3]uint32
+	Regions []Region
+	lines   [][]byte
+}
+
+// A Region is a named range of memory: a buffer or a variable.
+type Region struct {
+	Name   string
+	Shared bool
+	Base   uint64 // in the CTA's window, or global
+	Size   uint64
+	Elem   uint64 // bytes an element; 0 if bytes are what counts
+}
+
+// SetText gives the resolver the PTX text, to quote lines from.
+func (r *Resolver) SetText(src []byte) { r.lines = bytes.Split(src, []byte("\n")) }
+
+// Finding resolves f.
+func (r *Resolver) Finding(f *rules.Finding) Finding {
+	out := Finding{
+		Kind: f.Kind, Severity: Severity(f.Severity.String()), Headline: r.names(f.Headline),
+		Missing: r.names(f.Missing), Fix: r.names(f.Fix), Count: f.Count, Sites: []Site{},
+	}
+	for _, t := range f.Ledger {
+		out.Ledger = append(out.Ledger, r.names(t))
+	}
+	for _, t := range f.Notes {
+		out.Notes = append(out.Notes, r.names(t))
+	}
+	if k := rules.Lookup(f.Kind); k != nil {
+		out.Section = k.Section
+	}
+	for i := range f.Sites {
+		out.Sites = append(out.Sites, r.site(&f.Sites[i]))
+	}
+	for i := range f.Waiting {
+		w := &f.Waiting[i]
+		out.Waiting = append(out.Waiting, Waiter{Site: r.site(&w.Site), For: r.names(w.For), Owed: r.names(w.Owed)})
+	}
+	out.ID = out.shortID()
+	return out
+}
+
+// An address as rules write it: in a CTA's shared window, or global.
+var address = regexp.MustCompile(`\bshared\+(\d+)\b|\bglobal\+(0x[0-9a-f]+|\d+)\b`)
+
+// names puts the names of variables and buffers in the place of addresses.
+// Rules know addresses alone; a reader knows names.
+func (r *Resolver) names(text string) string {
+	return address.ReplaceAllStringFunc(text, func(word string) string {
+		space, num, _ := strings.Cut(word, "+")
+		addr, err := strconv.ParseUint(num, 0, 64)
+		g := r.region(space, addr)
+		if err != nil || g == nil {
+			return word
+		}
+		return fmt.Sprintf("%s+%d", shortName(g.Name), addr-g.Base)
+	})
+}
+
+// Gap resolves g.
+func (r *Resolver) Gap(g rules.Gap) Gap {
+	return Gap{What: g.What, Place: r.ptxPlace(g.PC)}
+}
+
+func (r *Resolver) site(s *rules.Site) Site {
+	out := Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: r.cta(s.CTA), Warp: s.Warp, Lanes: lanes(s.Lanes), Operation: s.Op}
+	if s.PC >= 0 {
+		for _, p := range r.Program.Source(s.PC) {
+			out.Source = append(out.Source, Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
+		}
+	}
+	if s.Len > 0 {
+		out.Memory = r.memory(s)
+	}
+	return out
+}
+
+// ptxPlace returns the place of an instruction; nil if pc is none.
+func (r *Resolver) ptxPlace(pc int32) *Place {
+	if pc < 0 {
+		return nil
+	}
+	pos := r.Program.Pos(pc)
+	if pos == (ptx.Pos{}) {
+		return nil
+	}
+	return &Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: r.text(pos)}
+}
+
+// text is the line from the instruction on.
+func (r *Resolver) text(pos ptx.Pos) string {
+	if pos.Line < 1 || int(pos.Line) > len(r.lines) {
+		return ""
+	}
+	line := r.lines[pos.Line-1]
+	line = line[min(max(int(pos.Col)-1, 0), len(line)):]
+	return strings.ToValidUTF8(strings.Join(strings.Fields(string(line)), " "), "?")
+}
+
+func (r *Resolver) cta(i int32) [3]uint32 {
+	g := r.Grid
+	if i < 0 || g[0] == 0 || g[1] == 0 {
+		return [3]uint32{}
+	}
+	n := uint32(i)
+	return [3]uint32{n % g[0], n / g[0] % g[1], n / g[0] / g[1]}
+}
+
+// lanes writes a mask as 0-15,17.
+func lanes(mask uint32) string {
+	var parts []string
+	for mask != 0 {
+		lo := bits.TrailingZeros32(mask)
+		n := bits.TrailingZeros32(^(mask >> lo))
+		mask &^= uint32(1<<n-1) << lo
+		if n == 1 {
+			parts = append(parts, fmt.Sprint(lo))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", lo, lo+n-1))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+func (r *Resolver) memory(s *rules.Site) *Memory {
+	m := &Memory{Space: "global", Address: fmt.Sprintf("%#x", s.Addr), Bytes: s.Len, Offset: s.Addr}
+	switch {
+	case s.Mem == machine.Local:
+		m.Space = "local"
+	case s.Mem >= 0:
+		owner := r.cta(int32(s.Mem))
+		m.Space, m.CTA = "shared", &owner
+	}
+	g := r.region(m.Space, s.Addr)
+	if g == nil {
+		m.Text = m.Space + bounds(s.Addr, s.Len, true)
+		return m
+	}
+	m.Symbol, m.Name, m.Offset = g.Name, shortName(g.Name), s.Addr-g.Base
+	m.Text = g.text(m.Name, m.Offset, s.Len)
+	return m
+}
+
+func (r *Resolver) region(space string, addr uint64) *Region {
+	for i := range r.Regions {
+		g := &r.Regions[i]
+		if g.Shared == (space == "shared") && space != "local" && addr >= g.Base && addr-g.Base < g.Size {
+			return g
+		}
+	}
+	return nil
+}
+
+// text names a range of the region: by elements where it consists of whole
+// ones.
+func (g *Region) text(name string, off, n uint64) string {
+	e := g.Elem
+	if e == 0 || off%e != 0 || n%e != 0 {
+		return name + bounds(off, n, false)
+	}
+	first, count := off/e, n/e
+	if count == 1 {
+		return fmt.Sprintf("%s[%d]", name, first)
+	}
+	return fmt.Sprintf("%s[%d..%d]", name, first, first+count-1)
+}
+
+func bounds(off, n uint64, hex bool) string {
+	f := "+%d"
+	if hex {
+		f = "+%#x"
+	}
+	s := fmt.Sprintf(f, off)
+	if n > 1 {
+		s += ".." + strings.TrimPrefix(fmt.Sprintf(f, off+n-1), "+")
+	}
+	return s
+}
+
+// shortName takes a C++ variable's own name out of its mangled one: slots of
+// _ZZ4ringE5slots, buf of _ZN2ns3bufE. What it does not understand it leaves.
+func shortName(sym string) string {
+	rest, local := strings.CutPrefix(sym, "_ZZ")
+	if local {
+		i := strings.LastIndexByte(rest, 'E')
+		for i > 0 {
+			if name, tail, ok := lengthName(rest[i+1:]); ok && (tail == "" || tail[0] == '_') {
+				return name
+			}
+			i = strings.LastIndexByte(rest[:i], 'E')
+		}
+		return sym
+	}
+	rest, nested := strings.CutPrefix(sym, "_ZN")
+	if !nested {
+		return sym
+	}
+	name := sym
+	for rest != "" && rest != "E" {
+		n, tail, ok := lengthName(rest)
+		if !ok {
+			return sym
+		}
+		name, rest = n, tail
+	}
+	return name
+}
+
+// lengthName cuts 5slots… into slots and what follows.
+func lengthName(s string) (name, tail string, ok bool) {
+	n, i := 0, 0
+	for i < len(s) && i < 4 && s[i] >= '0' && s[i] <= '9' {
+		n = n*10 + int(s[i]-'0')
+		i++
+	}
+	if i == 0 || n == 0 || i+n > len(s) {
+		return "", "", false
+	}
+	return s[i : i+n], s[i+n:], true
+}

@@ -1,0 +1,336 @@
+// Package muster runs PTX kernels on any computer and checks their
+// synchronization.
+//
+// A Launch is a kernel with its grid, memory and arguments. Run executes it
+// under one schedule and compares what it leaves behind with what is
+// expected. Check executes it under a handful of schedules, with every access
+// and every synchronization watched, and reports what is not ordered by the
+// rules of the PTX memory model, what can hang, and what faults. Replay does
+// it again under one schedule that a report names.
+//
+//	l, err := muster.Load("ring.json")
+//	…
+//	r, err := l.Check(ctx, muster.CheckOptions{})
+//	fmt.Println(r.Summary) // clean in 7 schedules, 1 CTA, 160 threads
+//
+// # What an answer means
+//
+// A finding is a fact: its evidence is a run, and Replay shows it again. A
+// clean verdict speaks of the schedules that ran and of no others. What the
+// machine does not model, and a limit that runs out, makes the verdict
+// incomplete, by name and line; nothing is skipped in silence.
+//
+// The same launch gives the same report on any machine and with any number
+// of jobs, as long as no limit on time or memory runs out.
+//
+// # What is not here
+//
+// Tensor maps, wgmma, mma, ldmatrix and stmatrix are not modelled yet. A
+// Launch reads launch files in JSON; the command adds YAML and flags. The
+// packages launch and ptx have what it takes to build a launch in Go.
+package muster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/internal/rules"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// A Report is what a check found: findings with their evidence, gaps, and the
+// verdict.
+type Report = report.Report
+
+// A Verdict is the outcome in one word: clean, findings, incomplete or error.
+type Verdict = report.Verdict
+
+// A Finding is one defect with its evidence.
+type Finding = report.Finding
+
+// A Schedule says how a run chooses among the interleavings of a launch. The
+// same schedule of the same launch is the same run.
+type Schedule = explore.Schedule
+
+// ParseSchedule reads a schedule as a report writes it: "earliest", "latest",
+// "round-robin", "random:7", or a list of choices and then one of these,
+// "r0.1.0,m3/earliest".
+func ParseSchedule(text string) (Schedule, error) { return explore.Parse(text) }
+
+// Handful returns the schedules of a check: earliest, latest, round-robin,
+// and so many random ones.
+func Handful(random int) []Schedule { return explore.Handful(random) }
+
+// DefaultRandom is how many random schedules a check runs by default.
+const DefaultRandom = 4
+
+// Limits bound what a launch may cost. Zero fields take the default.
+type Limits struct {
+	// Instrs bounds the warp instructions of one run. The default is 2^28:
+	// some ten seconds of a kernel that does nothing but loop.
+	Instrs int64
+	// Memory bounds, in bytes, the buffers of the launch, and then the heap
+	// of the process while it runs. The default is launch.DefaultMemoryLimit.
+	Memory int64
+	// Local bounds the local memory of one thread in bytes, its call stack
+	// included. The default is 512 KiB, the most that a GPU gives.
+	Local uint32
+	// Time bounds a whole Run, Check or Replay. The default is 10 minutes.
+	Time time.Duration
+}
+
+// The default limits.
+const (
+	DefaultInstrs = 1 << 28
+	DefaultLocal  = 512 << 10
+	DefaultTime   = 10 * time.Minute
+)
+
+func (l Limits) filled() Limits {
+	if l.Instrs <= 0 {
+		l.Instrs = DefaultInstrs
+	}
+	if l.Memory <= 0 {
+		l.Memory = launch.DefaultMemoryLimit
+	}
+	if l.Local == 0 {
+		l.Local = DefaultLocal
+	}
+	if l.Time <= 0 {
+		l.Time = DefaultTime
+	}
+	return l
+}
+
+// A Launch is a kernel, ready to run: its PTX is parsed and decoded, its
+// memory is planned and filled, its arguments are encoded. It is immutable;
+// several goroutines may run it at a time.
+type Launch struct {
+	file     *launch.File
+	limits   Limits
+	layout   *launch.Layout
+	config   machine.Config
+	shape    rules.Shape
+	resolver report.Resolver
+	gaps     []rules.Gap     // known before any run
+	findings []rules.Finding // of the launch itself
+}
+
+// Load reads a launch file in JSON and everything that it names. Errors have
+// the place: *launch.Error, *ptx.Error and errors of package os are among
+// them.
+func Load(path string) (*Launch, error) {
+	f, err := launch.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return LoadFile(f, Limits{})
+}
+
+// LoadFile prepares a launch that was read or built already.
+func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
+	lim = lim.filled()
+	name := f.Launches[0].PTX
+	src, err := readPTX(f, name)
+	if err != nil {
+		return nil, err
+	}
+	mod, err := ptx.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := machine.Decode(mod, f.Launches[0].Kernel)
+	if err != nil {
+		return nil, err
+	}
+	l := &Launch{file: f, limits: lim}
+	if err := l.prepare(prog); err != nil {
+		return nil, err
+	}
+	l.resolver = report.Resolver{Program: prog, PTX: name, Grid: l.config.Grid, Regions: l.regions()}
+	l.resolver.SetText(src)
+	return l, nil
+}
+
+// maxPTX is more than ptx.Parse takes, so that it is Parse that says so.
+const maxPTX = 64<<20 + 1
+
+func readPTX(f *launch.File, name string) ([]byte, error) {
+	fail := func(err error) error {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return &launch.Error{Pos: launch.Pos{File: f.Launches[0].Pos.String()}, Msg: fmt.Sprintf("cannot read %s: %v", name, err), Err: err}
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fail(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fail(errors.New("not a regular file"))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fail(err)
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, maxPTX))
+	if err != nil {
+		return nil, fail(err)
+	}
+	if len(bytes.TrimSpace(src)) == 0 {
+		return nil, &ptx.Error{File: name, Msg: "the file is empty"}
+	}
+	return src, nil
+}
+
+// prepare plans memory, encodes arguments, and checks the launch against what
+// the kernel declares.
+func (l *Launch) prepare(prog *machine.Program) error {
+	first := &l.file.Launches[0]
+	layout, err := l.file.Layout(l.limits.Memory)
+	if err != nil {
+		return err
+	}
+	l.layout = layout
+	if err := l.file.CheckExpected(layout); err != nil {
+		return err
+	}
+	params, err := layout.EncodeParams(first, kernelParams(prog))
+	if err != nil {
+		return err
+	}
+	cluster := first.Cluster
+	if cluster == ([3]uint32{}) {
+		cluster = prog.ReqCluster
+	}
+	for i := range cluster {
+		cluster[i] = max(cluster[i], 1)
+	}
+	l.config = machine.Config{
+		Program: prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
+		Registers: registers(first, prog), Params: params.Bytes, Buffers: machineBuffers(layout),
+		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
+	}
+	l.tensorMaps(params)
+	l.launchRules()
+	return l.probe()
+}
+
+// probe makes a machine, to see that the launch has a shape that one takes.
+func (l *Launch) probe() error {
+	m, err := l.machine(nil)
+	if err != nil {
+		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
+	}
+	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Threads: volume(l.config.Block)}
+	return nil
+}
+
+func volume(d [3]uint32) int { return int(d[0]) * int(d[1]) * int(d[2]) }
+
+// kernelParams gives the kernel's parameters as package launch describes them.
+func kernelParams(prog *machine.Program) []launch.Param {
+	var list []launch.Param
+	for _, p := range prog.Params {
+		lp := launch.Param{Name: p.Name, Size: int(p.Size), Align: int(p.Align)}
+		if t, ok := launch.ParseType(p.Type); ok && t.Size() == lp.Size && t != launch.TensorMapType {
+			lp.Type = t
+		}
+		list = append(list, lp)
+	}
+	return list
+}
+
+func machineBuffers(layout *launch.Layout) []machine.Buffer {
+	var list []machine.Buffer
+	for i := range layout.Buffers {
+		b := &layout.Buffers[i]
+		list = append(list, machine.Buffer{Name: b.Name, Base: b.Base, Size: b.Size, Data: b.Data, Init: b.Initialized})
+	}
+	return list
+}
+
+// registers is how many registers a thread has at entry: what setmaxnreg
+// starts from. Without a word in the launch file or the kernel it is what a
+// compiler may use at most for this block: the register file is shared by its
+// threads, a warpgroup at a time, in units of eight.
+func registers(first *launch.Launch, prog *machine.Program) uint32 {
+	if first.Registers != 0 {
+		return first.Registers
+	}
+	if prog.MaxRegs != 0 {
+		return prog.MaxRegs
+	}
+	threads := (uint32(volume(first.Block)) + 127) &^ 127
+	return min(255, 65536/threads) &^ 7
+}
+
+// tensorMaps notes that the launch has maps, which nothing reads yet.
+func (l *Launch) tensorMaps(params *launch.ParamBlock) {
+	for i, off := range params.Offsets {
+		end := len(params.Bytes)
+		if i+1 < len(params.Offsets) {
+			end = params.Offsets[i+1]
+		}
+		for _, m := range params.Maps {
+			if at := int(m.Offset); at >= off && at < end {
+				l.gap("argument %d holds a tensor map, which is not modelled yet", i+1)
+				break
+			}
+		}
+	}
+	for i := range l.layout.Buffers {
+		if b := &l.layout.Buffers[i]; len(b.Maps) > 0 {
+			l.gap("buffer %q holds tensor maps, which are not modelled yet", b.Name)
+		}
+	}
+}
+
+func (l *Launch) gap(format string, args ...any) {
+	l.gaps = append(l.gaps, rules.Gap{What: fmt.Sprintf(format, args...), PC: -1})
+}
+
+// regions names the launch's memory for reports.
+func (l *Launch) regions() []report.Region {
+	var list []report.Region
+	for i := range l.layout.Buffers {
+		b := &l.layout.Buffers[i]
+		list = append(list, report.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})
+	}
+	for _, s := range l.config.Program.Symbols() {
+		r := report.Region{Name: s.Name, Shared: s.Shared, Base: s.Addr, Size: s.Size, Elem: s.Elem}
+		if r.Elem == 1 {
+			r.Elem = 0
+		}
+		if r.Shared && r.Size == 0 {
+			r.Size = l.config.Shared
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// making serializes machine.New, which numbers machines.
+var making sync.Mutex
+
+func (l *Launch) machine(o machine.Observer) (*machine.Machine, error) {
+	making.Lock()
+	defer making.Unlock()
+	c := l.config
+	c.Observer = o
+	return machine.New(c)
+}
+
+// HasBuffer reports whether the launch has a buffer of that name.
+func (l *Launch) HasBuffer(name string) bool { return l.layout.Buffer(name) != nil }

@@ -1,0 +1,153 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/internal/rules"
+	"muster/launch"
+)
+
+// RunOptions say how to run.
+type RunOptions struct {
+	Schedule  Schedule // by default earliest
+	Arguments string   // as in CheckOptions
+}
+
+// A RunResult is how one run ended.
+type RunResult struct {
+	Schedule string
+	Launch   report.Launch
+	// Warps and Lanes count the instructions that ran: those of warps, and
+	// those of the lanes in them.
+	Warps, Lanes int64
+	Output       []byte // what the kernel printed
+	Comparisons  []Comparison
+	// Report says why a run ended before its end: by a fault, in a deadlock,
+	// at a limit. It is nil for a run that came to its end.
+	Report *Report
+
+	launch *Launch
+	mem    *machine.Machine
+}
+
+// A Comparison is a buffer against what the launch file expects of it.
+type Comparison struct {
+	Buffer string
+	File   string
+	launch.Comparison
+}
+
+// Run executes the launch under one schedule, unwatched, and compares its
+// buffers with what is expected. Buffers of a run that ended early are
+// compared with nothing.
+func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
+	co := CheckOptions{Schedules: []Schedule{o.Schedule}, Jobs: 1, Arguments: o.Arguments}
+	if len(l.findings) > 0 {
+		r := l.report(co, nil, merged{})
+		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
+	}
+	m, err := l.machine(nil)
+	if err != nil {
+		return nil, err
+	}
+	gap, err := l.follow(l.watch(ctx), m, o.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return l.ended(ctx, m, gap, co)
+}
+
+// ended makes a result of a run. One that faulted or hangs is run once more,
+// watched, for its evidence.
+func (l *Launch) ended(ctx context.Context, m *machine.Machine, gap *rules.Gap, co CheckOptions) (*RunResult, error) {
+	r := &RunResult{Schedule: co.Schedules[0].String(), Output: m.Output(), launch: l, mem: m}
+	r.Warps, r.Lanes = m.Instrs()
+	var all merged
+	if gap != nil {
+		all.addGap(*gap)
+	}
+	rep := l.report(co, co.Schedules, all)
+	r.Launch = rep.Launch
+	switch {
+	case len(rep.Gaps) > 0:
+		r.Report = rep
+	case m.Stopped() != nil:
+		again, err := l.Check(ctx, co)
+		if err != nil {
+			return nil, err
+		}
+		r.Report = again
+	}
+	if m.Stopped() == nil && gap == nil {
+		return r, r.compare()
+	}
+	return r, nil
+}
+
+func (r *RunResult) compare() error {
+	for _, x := range r.launch.file.Expect {
+		data, err := r.Buffer(x.Buffer)
+		if err != nil {
+			return err
+		}
+		c, err := r.launch.layout.Compare(x, data)
+		if err != nil {
+			return err
+		}
+		r.Comparisons = append(r.Comparisons, Comparison{Buffer: x.Buffer, File: x.File, Comparison: c})
+	}
+	return nil
+}
+
+// OK reports whether the run came to its end and left what is expected.
+func (r *RunResult) OK() bool { return r.Verdict() == report.Clean }
+
+// Verdict is findings if the run failed, or an array differs; incomplete if
+// something was not modelled or a limit ran out.
+func (r *RunResult) Verdict() Verdict {
+	for i := range r.Comparisons {
+		if !r.Comparisons[i].OK() {
+			return report.Findings
+		}
+	}
+	switch {
+	case r.Report == nil:
+		return report.Clean
+	case r.Report.Verdict == report.Clean:
+		// It stopped, and the judge found no fault in that.
+		return report.Incomplete
+	}
+	return r.Report.Verdict
+}
+
+// Buffer returns what the run left in a buffer.
+func (r *RunResult) Buffer(name string) ([]byte, error) {
+	b := r.launch.layout.Buffer(name)
+	if b == nil {
+		return nil, fmt.Errorf("no buffer is called %q", name)
+	}
+	data := make([]byte, b.Size)
+	switch {
+	case r.mem == nil:
+		copy(data, b.Data)
+	case b.Size > 0 && !r.mem.ReadGlobal(b.Base, data):
+		return nil, fmt.Errorf("buffer %q cannot be read back", name)
+	}
+	return data, nil
+}
+
+// WriteArray writes what the run left in a buffer as .npy.
+func (r *RunResult) WriteArray(w io.Writer, name string) error {
+	data, err := r.Buffer(name)
+	if err != nil {
+		return err
+	}
+	return r.launch.layout.Buffer(name).WriteArray(w, data)
+}
