@@ -127,7 +127,9 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := launch.FromFlags(flagsOf(t, flags))
+	fl := flagsOf(t, flags)
+	fl.PTX = name
+	file, err := launch.FromFlags(fl)
 	if err != nil {
 		t.Fatal(err)
 	}
