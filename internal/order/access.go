@@ -24,6 +24,8 @@ type access struct {
 	proxy machine.Proxy
 	views [3]*clock
 	lane  uint32 // of an operation: its issuer's bit
+	// crossed is up to when the issuer's own accesses passed its own fences.
+	crossed uint32
 	// The run at hand.
 	start   uint64
 	rowAddr uint64
@@ -39,7 +41,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.base, ac.warps = t.who(c.index, 0), uint32(t.cfg.Warps)
 	ac.proxy = machine.Generic
 	ac.views = [3]*clock{}
-	ac.lane = 0
+	ac.lane, ac.crossed = 0, 0
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
 }

@@ -107,49 +107,94 @@ func BenchmarkStrided(b *testing.B) {
 	check(b, x)
 }
 
-// BenchmarkRing is one tile of a four-stage ring: a producer's wait, arrive
-// and bulk load of 4 KB, and four consumer warps that wait, read a row of it,
-// sync and arrive by an elected lane. The producer's fence keeps it clean.
+// ringStages and ringTile shape the ring that the ring benchmark and the
+// memory test run.
+const (
+	ringStages = 4
+	ringTile   = 4096
+	ringWarps  = 5
+)
+
+func ringBar(i int) machine.BarRef {
+	return machine.BarRef{Mem: machine.SharedOf(0), Addr: 65536 + uint64(i)*8}
+}
+
+func newRing() *bench {
+	x := newBench(order.Config{CTAs: 1, Warps: ringWarps})
+	for i := 0; i < 2*ringStages; i++ {
+		x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Mbar: machine.Mbar{Bar: ringBar(i), Op: machine.MbarInit}})
+	}
+	x.sync(ringWarps, 0)
+	return x
+}
+
+func (b *bench) sync(warps int32, gen uint64) {
+	for w := int32(0); w < warps; w++ {
+		b.feed(machine.Event{Kind: machine.EvBarArrive, Warp: w, Mask: allLanes, Gen: gen})
+	}
+	for w := int32(0); w < warps; w++ {
+		b.feed(machine.Event{Kind: machine.EvBarPass, Warp: w, Mask: allLanes, Gen: gen})
+	}
+}
+
+// tile is one tile of a four-stage ring: a producer's wait, fence, arrive and
+// bulk load of 4 KB, and four consumer warps that wait, read eight rows each,
+// sync and arrive by an elected lane.
+func (x *bench) tile(i int, op *machine.Op) {
+	s, n := i%ringStages, int64(i/ringStages)
+	full, empty, shared := ringBar(s), ringBar(ringStages+s), machine.SharedOf(0)
+	x.feed(machine.Event{Kind: machine.EvMbarWait, Mask: 1, Sem: machine.Acquire, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: empty, Phase: n - 1, OK: true}})
+	x.feed(machine.Event{Kind: machine.EvFence, Mask: 1, Fence: machine.FenceProxyAsync, Space: machine.SpaceSharedCTA, PC: 1})
+	x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Sem: machine.Release, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: full, Op: machine.MbarArriveExpectTx, Phase: n}})
+	*op = machine.Op{
+		ID: int64(i), Kind: machine.OpBulkCopy, Proxy: machine.Async,
+		Reads:  append(op.Reads[:0], machine.Span{Mem: machine.Global, Addr: 1<<32 + uint64(i%256)*ringTile, Len: ringTile}),
+		Writes: append(op.Writes[:0], machine.Span{Mem: shared, Addr: uint64(s) * ringTile, Len: ringTile}),
+		Bars:   append(op.Bars[:0], full), Phases: append(op.Phases[:0], n),
+	}
+	x.feed(machine.Event{Kind: machine.EvIssue, Op: op})
+	op.Stage = machine.Signalled
+	x.feed(machine.Event{Kind: machine.EvSignal, Op: op})
+	for w := int32(1); w < ringWarps; w++ {
+		x.feed(machine.Event{Kind: machine.EvMbarWait, Warp: w, Mask: allLanes, Sem: machine.Acquire, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: full, Phase: n, OK: true}})
+		for r := uint64(0); r < 8; r++ {
+			x.row(w, machine.Read, shared, uint64(s)*ringTile+(r*4+uint64(w-1))*128)
+		}
+		x.feed(machine.Event{Kind: machine.EvWarpSync, Warp: w, Mask: allLanes})
+		x.feed(machine.Event{Kind: machine.EvMbar, Warp: w, Mask: 1, Sem: machine.Release, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: empty, Op: machine.MbarArrive, Phase: n}})
+	}
+}
+
+// BenchmarkRing is one tile an operation: 45 events, 64 rows copied, 32 read.
 func BenchmarkRing(b *testing.B) {
-	const stages, tile = 4, 4096
-	x := newBench(order.Config{CTAs: 1, Warps: 5})
-	shared := machine.SharedOf(0)
-	full := func(s int) machine.BarRef { return machine.BarRef{Mem: shared, Addr: 65536 + uint64(s)*16} }
-	empty := func(s int) machine.BarRef { return machine.BarRef{Mem: shared, Addr: 65536 + uint64(s)*16 + 8} }
-	for s := 0; s < stages; s++ {
-		x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Mbar: machine.Mbar{Bar: full(s), Op: machine.MbarInit}})
-		x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Mbar: machine.Mbar{Bar: empty(s), Op: machine.MbarInit}})
-	}
-	for w := int32(0); w < 5; w++ {
-		x.feed(machine.Event{Kind: machine.EvBarArrive, Warp: w, Mask: allLanes})
-	}
-	for w := int32(0); w < 5; w++ {
-		x.feed(machine.Event{Kind: machine.EvBarPass, Warp: w, Mask: allLanes})
-	}
+	x := newRing()
 	var op machine.Op
 	b.ReportAllocs()
 	for i := 0; i < b.N; i++ {
-		s, n := i%stages, int64(i/stages)
-		x.feed(machine.Event{Kind: machine.EvMbarWait, Mask: 1, Sem: machine.Acquire, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: empty(s), Phase: n - 1, OK: true}})
-		x.feed(machine.Event{Kind: machine.EvFence, Mask: 1, Fence: machine.FenceProxyAsync, Space: machine.SpaceSharedCTA, PC: 1})
-		x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Sem: machine.Release, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: full(s), Op: machine.MbarArriveExpectTx, Phase: n}})
-		op = machine.Op{
-			ID: int64(i), Kind: machine.OpBulkCopy, Proxy: machine.Async,
-			Reads:  append(op.Reads[:0], machine.Span{Mem: machine.Global, Addr: 1<<32 + uint64(i%256)*tile, Len: tile}),
-			Writes: append(op.Writes[:0], machine.Span{Mem: shared, Addr: uint64(s) * tile, Len: tile}),
-			Bars:   append(op.Bars[:0], full(s)), Phases: append(op.Phases[:0], n),
-		}
-		x.feed(machine.Event{Kind: machine.EvIssue, Op: &op})
-		op.Stage = machine.Signalled
-		x.feed(machine.Event{Kind: machine.EvSignal, Op: &op})
-		for w := int32(1); w < 5; w++ {
-			x.feed(machine.Event{Kind: machine.EvMbarWait, Warp: w, Mask: allLanes, Sem: machine.Acquire, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: full(s), Phase: n, OK: true}})
-			for r := uint64(0); r < 8; r++ {
-				x.row(w, machine.Read, shared, uint64(s)*tile+(r*4+uint64(w-1))*128)
+		x.tile(i, &op)
+	}
+	check(b, x)
+}
+
+// BenchmarkGrid is one CTA of a large grid that never synchronizes: start,
+// eight warps of a vector add, exit, end.
+func BenchmarkGrid(b *testing.B) {
+	const warps = 8
+	x := newBench(order.Config{CTAs: b.N, Warps: warps})
+	b.ReportAllocs()
+	for c := int32(0); c < int32(b.N); c++ {
+		x.feed(machine.Event{Kind: machine.EvStart, CTA: c})
+		for w := int32(0); w < warps; w++ {
+			at := uint64(c%1024*warps+w) * 128
+			for k := uint64(1); k <= 2; k++ {
+				for l := range x.addr {
+					x.addr[l] = k<<24 + at + uint64(l)*4
+				}
+				x.feed(machine.Event{Kind: machine.EvAccess, CTA: c, Warp: w, Mask: allLanes, Access: machine.Read, Mem: machine.Global, Size: 4, Row: true, Addr: &x.addr})
 			}
-			x.feed(machine.Event{Kind: machine.EvWarpSync, Warp: w, Mask: allLanes})
-			x.feed(machine.Event{Kind: machine.EvMbar, Warp: w, Mask: 1, Sem: machine.Release, Scope: machine.ScopeCTA, Mbar: machine.Mbar{Bar: empty(s), Op: machine.MbarArrive, Phase: n}})
+			x.feed(machine.Event{Kind: machine.EvExit, CTA: c, Warp: w, Mask: allLanes})
 		}
+		x.feed(machine.Event{Kind: machine.EvEnd, CTA: c})
 	}
 	check(b, x)
 }

@@ -113,6 +113,9 @@ func (t *Tracker) firstUnknown(ac *access, p *stamp, a, b int) (int, bool) {
 	if ac.proxy == machine.Generic {
 		known = t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
 	} else {
+		if ac.crossed >= p.time && owner == ac.home.index && w == ac.wi {
+			known = ac.lane
+		}
 		for _, v := range ac.views {
 			if v != nil {
 				known |= t.knownLanes(v, owner, w, p.time)

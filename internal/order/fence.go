@@ -15,6 +15,63 @@ type fenced struct {
 	inits bool   // hands on mbarrier.init operations of the lane alone
 	only  bool   // hands on what concerns shared memory alone
 	know  know
+	// crossed is the lanes' own crossings when they fenced.
+	crossed []crossing
+}
+
+// A crossing says up to which time each lane's own accesses have passed a
+// proxy fence of its own, for one view. Like program order it is the lane's
+// alone until it is released: lanes that fence together do not thereby know
+// each other.
+type crossing struct {
+	view view
+	upto [32]uint32
+}
+
+// cross returns the warp's crossings for a view.
+func (w *warp) cross(v view) *crossing {
+	if c := w.crossing(v); c != nil {
+		return c
+	}
+	w.crossed = append(w.crossed, crossing{view: v})
+	return &w.crossed[len(w.crossed)-1]
+}
+
+// crossing is cross for reading: nil if there are none.
+func (w *warp) crossing(v view) *crossing {
+	for i := range w.crossed {
+		if w.crossed[i].view == v {
+			return &w.crossed[i]
+		}
+	}
+	return nil
+}
+
+// pass notes a fence of the lanes in mask.
+func (x *crossing) pass(mask, upto uint32) {
+	for m := mask; m != 0; m &= m - 1 {
+		x.upto[bits.TrailingZeros32(m)] = upto
+	}
+}
+
+// markCrossed raises the views of k by the crossings of the lanes in mask.
+func (c *cta) markCrossed(k *know, crossed []crossing, w int32, mask uint32) {
+	for i := range crossed {
+		x := &crossed[i]
+		for rest := mask; rest != 0; {
+			upto := x.upto[bits.TrailingZeros32(rest)]
+			same := uint32(0)
+			for m := rest; m != 0; m &= m - 1 {
+				if x.upto[bits.TrailingZeros32(m)] == upto {
+					same |= m & -m
+				}
+			}
+			rest &^= same
+			if upto != 0 {
+				c.markKnown(k.make(x.view), w, same, upto)
+			}
+		}
+	}
 }
 
 // A FenceNote counts what the fences at one PC did.
@@ -146,9 +203,9 @@ func (t *Tracker) release(c *cta, wi int32, f fenced) {
 			continue
 		}
 		one := w.newFenced()
-		k := one.know
+		k, x := one.know, one.crossed
 		*one = f
-		one.lanes, one.know = in, k
+		one.lanes, one.know, one.crossed = in, k, append(x[:0], w.crossed...)
 		switch {
 		case f.inits:
 		case f.only:
@@ -212,9 +269,10 @@ func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32
 		e.know.join(&f.know)
 		if f.only {
 			home.markKnown(e.know.make(view{kind: sharedOnly}), w, in, f.upto)
-			continue
+		} else {
+			home.markOwn(&e.know, w, in, f.upto)
 		}
-		home.markKnow(&e.know, w, in, f.upto)
+		home.markCrossed(&e.know, f.crossed, w, in)
 	}
 }
 
@@ -230,8 +288,7 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 	views, n := fenceViews(c, ev)
 	for i := range w.groups {
 		g := &w.groups[i]
-		in := g.mask & mask
-		if in == 0 {
+		if g.mask&mask == 0 {
 			continue
 		}
 		for _, v := range views[:n] {
@@ -240,12 +297,13 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 				news = true
 			}
 			if only := g.know.of(sharedOnly); only != nil && v.kind != asyncGlobal {
-				row = g.know.row(v)
 				row.join(only)
 			}
-			c.markKnown(g.know.row(v), ev.Warp, in, upto)
 		}
 		w.learned(g)
+	}
+	for _, v := range views[:n] {
+		w.cross(v).pass(mask, upto)
 	}
 	if len(w.groups) > 4 {
 		w.merge()
@@ -286,12 +344,11 @@ func (t *Tracker) mapRelease(c *cta, ev *machine.Event, mask uint32) bool {
 	news := false
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&mask != 0 {
-			row := g.know.make(view{kind: mapReleased})
-			news = row.join(&g.know.gen) || news
-			c.markKnown(row, ev.Warp, g.mask&mask, upto)
+			news = g.know.make(view{kind: mapReleased}).join(&g.know.gen) || news
 			w.learned(g)
 		}
 	}
+	w.cross(view{kind: mapReleased}).pass(mask, upto)
 	return news
 }
 
@@ -304,9 +361,14 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 	for m := mask; m != 0 && ev.Addr != nil; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		g := w.group(l)
-		row := g.know.make(view{kind: mapAcquired, addr: ev.Addr[l]})
+		v := view{kind: mapAcquired, addr: ev.Addr[l]}
+		row := g.know.make(v)
 		if from := g.know.of(mapReleased); from != nil {
 			news = row.join(from) || news
+		}
+		if own := w.crossing(view{kind: mapReleased}); own != nil {
+			upto := own.upto[l]
+			w.cross(v).pass(1<<l, upto)
 		}
 		w.learned(g)
 	}

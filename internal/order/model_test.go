@@ -1,15 +1,34 @@
 package order_test
 
 import (
+	"flag"
 	"fmt"
 	"math/bits"
+	"math/rand/v2"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"muster/internal/machine"
 	"muster/internal/order"
 )
+
+var seeds = flag.Uint64("seeds", 400, "random runs of each model test")
+
+// dice are uniform choices of one numbered run.
+type dice struct{ *rand.Rand }
+
+func (d dice) between(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
+
+func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
+
+// eachSeed calls f with the same runs every time.
+func eachSeed(t *testing.T, f func(t *testing.T, d dice)) {
+	for seed := uint64(0); seed < *seeds; seed++ {
+		f(t, dice{rand.New(rand.NewPCG(seed, 1))})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
 
 // model is the plainest happens-before there is: a full vector clock for each
 // lane, every access of every byte kept for ever. It knows weak accesses,
@@ -120,7 +139,7 @@ func lanesOf(w int32, mask uint32) []int {
 
 // TestModel compares the Tracker with the model on random runs.
 func TestModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	eachSeed(t, func(t *testing.T, d dice) {
 		const warps = 2
 		tr := order.New(order.Config{CTAs: 1, Warps: warps})
 		m := newModel(32 * warps)
@@ -129,15 +148,15 @@ func TestModel(t *testing.T) {
 		phases := [2]int64{}
 		trace := ""
 		for i := 0; i < 80; i++ {
-			w := int32(rapid.IntRange(0, warps-1).Draw(t, "warp"))
-			mask := rapid.SampledFrom(masks).Draw(t, "mask")
+			w := int32(d.between(0, warps-1))
+			mask := pick(d, masks)
 			ev := machine.Event{Warp: w, Mask: mask, PC: int32(i), Lane: int8(bits.TrailingZeros32(mask))}
 			race, found := false, len(tr.Conflicts())
-			switch rapid.IntRange(0, 9).Draw(t, "kind") {
+			switch d.between(0, 9) {
 			case 0, 1, 2, 3, 4:
-				drawAccess(t, &ev)
+				drawAccess(d, &ev)
 				// Most races are left out, so that runs get long.
-				racy := rapid.IntRange(0, 7).Draw(t, "racy") == 0
+				racy := d.between(0, 40) == 0
 				if race = m.access(&ev, racy); race && !racy {
 					race = false
 					continue
@@ -159,7 +178,7 @@ func TestModel(t *testing.T) {
 				m.sync(all)
 				gen++
 			case 8:
-				b := rapid.IntRange(0, 1).Draw(t, "bar")
+				b := d.between(0, 1)
 				for _, l := range lanesOf(w, mask) {
 					m.arrive(b*100+int(phases[b]), l)
 					e := machine.Event{Kind: machine.EvMbar, Warp: w, Mask: 1 << (l % 32), Lane: int8(l % 32), Sem: machine.Release, Scope: machine.ScopeCTA}
@@ -169,7 +188,7 @@ func TestModel(t *testing.T) {
 				ev.Kind = machine.EvMbar
 			case 9:
 				// The phase completes, as far as either side is concerned.
-				b := rapid.IntRange(0, 1).Draw(t, "bar")
+				b := d.between(0, 1)
 				for _, l := range lanesOf(w, mask) {
 					m.wait(b*100+int(phases[b]), l)
 				}
@@ -198,13 +217,13 @@ func first(ev *machine.Event) uint64 {
 
 // drawAccess makes an access of any width and one of the usual shapes, over
 // few bytes so that accesses meet.
-func drawAccess(t *rapid.T, ev *machine.Event) {
+func drawAccess(d dice, ev *machine.Event) {
 	ev.Kind, ev.Mem, ev.Addr = machine.EvAccess, machine.SharedOf(0), new([32]uint64)
-	ev.Access = rapid.SampledFrom([]machine.Access{machine.Read, machine.Write}).Draw(t, "access")
-	ev.Size = rapid.SampledFrom([]int32{1, 2, 4, 8, 16}).Draw(t, "size")
+	ev.Access = pick(d, []machine.Access{machine.Read, machine.Write})
+	ev.Size = pick(d, []int32{1, 2, 4, 8, 16})
 	size := uint64(ev.Size)
-	base := uint64(rapid.IntRange(0, 40).Draw(t, "base")) * size
-	shape := rapid.IntRange(0, 4).Draw(t, "shape")
+	base := uint64(d.between(0, 40)) * size
+	shape := d.between(0, 4)
 	for l := range ev.Addr {
 		at := uint64(l)
 		switch shape {

@@ -215,7 +215,7 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 		sh = &owner.shared
 	}
 	ac.mem = s.Mem
-	ac.views = t.asyncViews(&ac.group.know, ac.proxy, s)
+	ac.lookThrough(s)
 	t.span(sh, ac, s.Addr, s.Len)
 }
 
@@ -224,30 +224,29 @@ const opShift = 7
 
 var nothingKnown clock
 
-// asyncViews returns the views that say what an operation of a proxy, issued
-// with knowledge k, may take as done in a memory. Views that are not there
-// are empty.
-func (t *Tracker) asyncViews(k *know, p machine.Proxy, s machine.Span) (views [3]*clock) {
-	n := 0
-	add := func(c *clock) {
-		if c != nil {
-			views[n] = c
-			n++
-		}
-	}
+// lookThrough collects the views of its proxy that say what an operation may
+// take as done in a span's memory: what its issuer was told, and what of its
+// issuer's own. An access with views takes nothing from the generic one.
+func (ac *access) lookThrough(s machine.Span) {
+	ac.views, ac.crossed = [3]*clock{&nothingKnown}, 0
 	switch {
-	case p == machine.TensorMap:
-		add(k.row(view{kind: mapAcquired, addr: s.Addr &^ 127}))
-	case p != machine.Async:
-		return views
+	case ac.proxy == machine.TensorMap:
+		ac.through(view{kind: mapAcquired, addr: s.Addr &^ 127}, 1)
+	case ac.proxy != machine.Async:
+		ac.views[0] = nil
 	case s.Mem == machine.Global:
-		add(k.of(asyncGlobal))
+		ac.through(view{kind: asyncGlobal}, 1)
 	default:
-		add(k.of(asyncShared))
-		add(k.row(view{kind: asyncIn, mem: s.Mem}))
+		ac.through(view{kind: asyncShared}, 1)
+		ac.through(view{kind: asyncIn, mem: s.Mem}, 2)
 	}
-	add(&nothingKnown)
-	return views
+}
+
+func (ac *access) through(v view, i int) {
+	ac.views[i] = ac.group.know.row(v)
+	if x := ac.warp.crossing(v); x != nil {
+		ac.crossed = max(ac.crossed, x.upto[bits.TrailingZeros32(ac.lane)])
+	}
 }
 
 // relateOp decides how an access stands to an earlier one by an operation.
@@ -325,6 +324,9 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation 
 			return ordered
 		}
 	}
+	if by := r.knownFrom(p); by != 0 && by <= ac.crossed && r.byLane(ac) {
+		return ordered
+	}
 	if r.proxy == machine.Async {
 		t.conflict(ac, p, a, b, BothAsyncOtherCTA)
 	} else {
@@ -354,11 +356,7 @@ func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
 // lanes, knows the accesses that a stamp of an operation stands for.
 func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 	r := &t.ops.recs[p.op()]
-	by := r.done
-	if !p.writes() && by == 0 {
-		by = r.read
-	}
-	if by != 0 {
+	if by := r.knownFrom(p); by != 0 {
 		if lanes != 0 && lanes == 1<<uint(r.lane) && r.cta == ac.home.index && r.warp == ac.wi {
 			return true
 		}
@@ -367,6 +365,20 @@ func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 		}
 	}
 	return r.signalledTo(c, p.writes(), ac.mem)
+}
+
+// knownFrom is the time of the issuer's group wait that covers the accesses
+// that a stamp stands for, 0 if there is none.
+func (r *opRec) knownFrom(p *stamp) uint32 {
+	if r.done == 0 && !p.writes() {
+		return r.read
+	}
+	return r.done
+}
+
+// byLane reports whether the access is an operation of the same issuer.
+func (r *opRec) byLane(ac *access) bool {
+	return r.cta == ac.home.index && r.warp == ac.wi && ac.lane == 1<<uint(r.lane)
 }
 
 // signalledTo reports whether a clock knows the phases that the operation

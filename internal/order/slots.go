@@ -41,6 +41,7 @@ type warp struct {
 	// later acquire fence of theirs.
 	fenced  []fenced
 	pending relSet
+	crossed []crossing
 }
 
 // A group is the lanes of a warp that know the same.
@@ -132,8 +133,15 @@ func minOf(v []uint32, mask uint32) uint32 {
 	return least
 }
 
-// markKnow is markKnown for the generic and diagnostic views of k.
+// markKnow is markKnown for the generic and diagnostic views of k, and for the
+// others as far as the lanes' own fences let their accesses pass.
 func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
+	c.markOwn(k, w, mask, upto)
+	c.markCrossed(k, c.warps[w].crossed, w, mask)
+}
+
+// markOwn is markKnow without the others.
+func (c *cta) markOwn(k *know, w int32, mask, upto uint32) {
 	if upto == 0 {
 		return
 	}
@@ -282,8 +290,10 @@ func (c *cta) clone(id *identity) *cta {
 		w.fenced = append([]fenced(nil), w.fenced...)
 		for j := range w.fenced {
 			w.fenced[j].know = w.fenced[j].know.clone()
+			w.fenced[j].crossed = append([]crossing(nil), w.fenced[j].crossed...)
 		}
 		w.pending = w.pending.clone()
+		w.crossed = append([]crossing(nil), w.crossed...)
 	}
 	if c.bars != nil {
 		d.bars = make(map[uint64]*mbar, len(c.bars))
