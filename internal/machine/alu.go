@@ -178,16 +178,17 @@ var qualifiers = map[string]num.Mod{
 
 func formOf(in *ptx.Inst) *form {
 	f := &form{}
-	for i, w := range in.Mods {
+	signs := has(in, "xorsign") && has(in, "abs")
+	for _, w := range in.Mods {
 		if t, ok := typNames[w]; ok {
 			f.types = append(f.types, t)
 		} else if r, ok := roundings[w]; ok && !f.round {
 			f.r, f.round = r, true
 		} else if q, ok := qualifiers[w]; ok && f.m&q == 0 {
 			f.m |= q
-		} else if w == "xorsign" && i+1 < len(in.Mods) && in.Mods[i+1] == "abs" {
+		} else if signs && (w == "xorsign" || w == "abs") {
 			f.m |= num.XorSignAbs
-		} else if w != "abs" || i == 0 || in.Mods[i-1] != "xorsign" {
+		} else {
 			f.words = append(f.words, w)
 		}
 	}

@@ -75,7 +75,7 @@ func cvtForm(f *form, dt, at typ) bool {
 	case dt.size() < at.size(), dt.size() == at.size() && dt != at:
 		return f.round && !integral
 	case dt.size() > at.size():
-		return !integral
+		return !f.round || at == bf16 && !integral
 	}
 	return !f.round || integral
 }
@@ -218,6 +218,7 @@ func (d *decoder) cvtPair(in *ptx.Inst, f *form, dt, at typ) error {
 	de, ae := elementOf[dt], elementOf[at]
 	r, m := f.r, f.m
 	half := dt == f16x2 || dt == bf16x2
+	fp8 := dt == e4m3x2 || dt == e5m2x2
 	if !f.round || floatLiteral(in, at) {
 		return errNotModelled
 	}
@@ -227,12 +228,12 @@ func (d *decoder) cvtPair(in *ptx.Inst, f *form, dt, at typ) error {
 			return errNotModelled
 		}
 		return d.alu(in, lane2(func(a, b uint32) uint32 { return num.CvtPack2(de, r, m, a, b) }), b32, f32, f32)
-	case at == f32 && dt.size() == 2:
+	case at == f32 && fp8:
 		if r != num.RN || m&^num.Relu != num.SatFinite {
 			return errNotModelled
 		}
 		return d.alu(in, lane2(func(a, b uint32) uint32 { return num.CvtPack2(de, r, m, a, b) }), b16, f32, f32)
-	case at == f16x2 && dt.size() == 2:
+	case at == f16x2 && fp8:
 		if r != num.RN || m&^num.Relu != num.SatFinite {
 			return errNotModelled
 		}

@@ -38,11 +38,22 @@ func byKind(integer, float decodeFn) decodeFn {
 		switch {
 		case has(in, "cc"):
 			return decodeCarry(d, in)
-		case lastType(in).float():
+		case ofFloats(in):
 			return float(d, in)
 		}
 		return integer(d, in)
 	}
+}
+
+// ofFloats looks for a float type among the modifiers; the assembler takes
+// them in any order.
+func ofFloats(in *ptx.Inst) bool {
+	for _, w := range in.Mods {
+		if typNames[w].float() {
+			return true
+		}
+	}
+	return false
 }
 
 // An arithOp is a float operation: which qualifiers and roundings each type

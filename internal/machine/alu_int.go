@@ -305,9 +305,11 @@ func decodeBmsk(d *decoder, in *ptx.Inst) error {
 	return d.typed(in, "ttt", forTypes(exec, b32), f.types[0])
 }
 
+func wordType(t typ) bool { return t == u32 || t == s32 }
+
 func decodeDp4a(d *decoder, in *ptx.Inst) error {
 	f := formOf(in)
-	if !f.plain(2, 0) || f.types[0].size() != 4 || f.types[1].size() != 4 {
+	if !f.plain(2, 0) || !wordType(f.types[0]) || !wordType(f.types[1]) {
 		return errNotModelled
 	}
 	sa, sb := f.types[0] == s32, f.types[1] == s32
@@ -318,7 +320,7 @@ func decodeDp4a(d *decoder, in *ptx.Inst) error {
 func decodeDp2a(d *decoder, in *ptx.Inst) error {
 	f := formOf(in)
 	mode := f.take("lo", "hi")
-	if mode == "" || !f.plain(2, 0) || f.types[0].size() != 4 || f.types[1].size() != 4 {
+	if mode == "" || !f.plain(2, 0) || !wordType(f.types[0]) || !wordType(f.types[1]) {
 		return errNotModelled
 	}
 	hi, sa, sb := mode == "hi", f.types[0] == s32, f.types[1] == s32

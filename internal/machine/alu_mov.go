@@ -20,8 +20,8 @@ var (
 )
 
 var movTable = merge(
-	forTypes(rows1(cut16Row), b16, u16, s16, f16, bf16),
-	forTypes(rows1(movRow[uint32]), b32, u32, s32, f32, f16x2, bf16x2),
+	forTypes(rows1(cut16Row), b16, u16, s16),
+	forTypes(rows1(movRow[uint32]), b32, u32, s32, f32),
 	forTypes(rows1(movRow[uint64]), b64, u64, s64, f64),
 	map[typ]execFn{pred: execPredMov, b128: execMov128})
 

@@ -54,7 +54,6 @@ var specials = map[string]*specialReg{
 	"%lanemask_ge": {typ: u32, lane: func(_ *ctx, l uint32) uint64 { return uint64(^uint32(1<<l - 1)) }},
 
 	"%clock":          warpSpecial(u32, readClock),
-	"%clock_lo":       warpSpecial(u32, readClock),
 	"%clock_hi":       warpSpecial(u32, func(x *ctx) uint64 { return readClock(x) >> 32 }),
 	"%clock64":        warpSpecial(u64, readClock),
 	"%globaltimer":    warpSpecial(u64, readClock),

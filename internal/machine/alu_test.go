@@ -399,6 +399,8 @@ func TestMoves(t *testing.T) {
 		{"mov.b128 {%d0, %d1}, %q0", "q0=1 q1=2", "d0=1 d1=2"},
 		{"mov.b128 {%r0, %r1, %r2, %r3}, %q0", "q0=200000001 q1=400000003", "r0=1 r1=2 r2=3 r3=4"},
 		{"mov.b128 %q0, {%r0, %r1, %r2, %r3}", "r0=1 r1=2 r2=3 r3=4", "q0=200000001 q1=400000003"},
+		{"mov.u32 %r0, table; mov.u32 %r1, table[3]; sub.u32 %r2, %r1, %r0", "", "r2=c"},
+		{"mov.u64 %d0, table; mov.u64 %d1, table+8; sub.u64 %d2, %d1, %d0", "", "d2=8"},
 		{"mov.b128 %q1, %q0", "q0=5 q1=6", "q2=5 q3=6"},
 	})
 }
@@ -437,6 +439,11 @@ func TestConversions(t *testing.T) {
 		{"cvt.rzi.s32.f32 %r0, %f1", "f1=7fc00000", "r0=0"},
 		{"cvt.rzi.s64.f32 %d0, %f1", "f1=7fc00000", "d0=8000000000000000"},
 		{"cvt.rzi.u16.f32 %h0, %f1", "f1=47800000", "h0=ffff"},
+		{"cvt.rzi.s8.f32 %r0, %f1", "f1=c0000000", "r0=fffffffe"},
+		{"cvt.rzi.u8.f32 %r0, %f1", "f1=43c80000", "r0=ff"},
+		{"cvt.rn.f16.f32 %h0, 0f3F800000", "", "h0=3c00"},
+		{"cvt.rn.bf16.f16 %h0, %h1", "h1=3c00", "h0=3f80"},
+		{"cvt.rni.bf16.bf16 %h0, %h1", "h1=4020", "h0=4000"},
 		{"cvt.f64.f32 %g0, %f1", "f1=3fc00000", "g0=3ff8000000000000"},
 		{"cvt.rn.f32.f64 %f0, %g1", "g1=3ff0000010000000", "f0=3f800000"},
 		{"cvt.rp.f32.f64 %f0, %g1", "g1=3ff0000010000000", "f0=3f800001"},
@@ -718,7 +725,6 @@ func TestRefusedInstructions(t *testing.T) {
 		"add.s32 %r0, %r1;",
 		"add.s32 %d0, %r1, %r2;",
 		"add.s32 5, %r1, %r2;",
-		"setp.eq.f16x2 %p0, %r1, %r2;",
 		"setp.eq.s32 %r0, %r1, %r2;",
 		"selp.b32 %r0, %r1, %r2, %r3;",
 		"lop3.b32 %r0, %r1, %r2, %r3, %r4;",
@@ -739,6 +745,7 @@ func TestRefusedInstructions(t *testing.T) {
 	for _, code := range []string{
 		"add.rna.f32 %f0, %f1, %f2;",
 		"add.sat.u32 %r0, %r1, %r2;",
+		"setp.eq.f16x2 %p0, %r1, %r2;",
 		"fma.f32 %f0, %f1, %f2, %f3;",
 		"fma.rn.oob.f16 %h0, %h1, %h2, %h3;",
 		"cvt.s32.f32 %r0, %f1;",

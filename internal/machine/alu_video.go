@@ -66,7 +66,7 @@ func videoTypes(f *form, cmp bool) (signs [3]bool, ok bool) {
 		return signs, false
 	}
 	for i, t := range types {
-		if t != u32 && t != s32 {
+		if !wordType(t) {
 			return signs, false
 		}
 		signs[i] = t == s32

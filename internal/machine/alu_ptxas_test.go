@@ -1,0 +1,113 @@
+package machine
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+
+	"muster/ptx"
+)
+
+// notExecutedHere are instructions that NVIDIA's assembler takes for sm_90a
+// and the machine does not execute, by the beginning of their text.
+var notExecutedHere = map[string]string{
+	"fma.oob":             "the out-of-bounds NaN is not documented",
+	"fma.rn.oob":          "the out-of-bounds NaN is not documented",
+	"fma.rn.relu.oob":     "the out-of-bounds NaN is not documented",
+	"fma.rn.bf16.oob":     "the out-of-bounds NaN is not documented",
+	"addc.s16":            "not in the ISA",
+	"addc.u16":            "not in the ISA",
+	"subc.s16":            "not in the ISA",
+	"subc.u16":            "not in the ISA",
+	"madc.hi.s16":         "not in the ISA",
+	"madc.hi.u16":         "not in the ISA",
+	"cvt.bf16.f16":        "a narrowing without rounding is not in the ISA",
+	"cvt.f16.bf16":        "a narrowing without rounding is not in the ISA",
+	"setp.eq.f16x2 %p1, ": "one destination for two results",
+	"setp.eq.bf16x2 %p1,": "one destination for two results",
+}
+
+// executedBeyond are instructions that the assembler refuses and the machine
+// executes all the same.
+var executedBeyond = map[string]string{
+	"cvt.sat.":             "a u8 cannot overflow: .sat means nothing",
+	"mad.cc.lo":            "order of modifiers",
+	"mul.s32.hi":           "order of modifiers",
+	"shf.wrap.l":           "order of modifiers",
+	"setp.eq.and.bf16 %p1": "p|q of a scalar",
+}
+
+func listed(list map[string]string, text string) bool {
+	for prefix := range list {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestALUAgreesWithPtxas holds the decoders of this package's arithmetic to
+// what the assembler takes and refuses.
+func TestALUAgreesWithPtxas(t *testing.T) {
+	file, err := os.Open("../../ptx/testdata/ptxas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	taken, refused := 0, 0
+	for sc := bufio.NewScanner(file); sc.Scan(); {
+		verdict, rest, _ := strings.Cut(sc.Text(), " ")
+		text, why, _ := strings.Cut(rest, " # ")
+		op, _, _ := strings.Cut(strings.Fields(text)[0], ".")
+		if verdict == "#" || aluDecoders[op] == nil {
+			continue
+		}
+		in, executed := tryPtxas(t, text)
+		takes := verdict == "+" || why == "ptxas takes it"
+		switch {
+		case takes && in.Form != nil && in.Form.SM.Number >= 100:
+			continue
+		case takes && !executed && !listed(notExecutedHere, text):
+			t.Errorf("not executed: %s", text)
+		case !takes && executed && !listed(executedBeyond, text):
+			t.Errorf("executed, but ptxas refuses it: %s", text)
+		case takes:
+			taken++
+		default:
+			refused++
+		}
+	}
+	if taken < 1000 || refused < 1000 {
+		t.Errorf("only %d instructions that ptxas takes and %d that it refuses", taken, refused)
+	}
+}
+
+func tryPtxas(t *testing.T, text string) (*ptx.Inst, bool) {
+	t.Helper()
+	m, err := ptx.Parse("ptxas", []byte(`.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+	.reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .b128 %rq<10>;
+	.reg .f32 %f<10>; .reg .f64 %fd<10>;
+	`+text+`
+}
+`))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	stmts := m.Items[0].(*ptx.Func).Body.Stmts
+	in := stmts[len(stmts)-1].(*ptx.Inst)
+	p, err := Decode(m, "k")
+	if err != nil {
+		return in, false
+	}
+	for i := range p.code {
+		if p.code[i].src == in && p.code[i].class != plain {
+			return in, false
+		}
+	}
+	return in, true
+}
