@@ -309,3 +309,26 @@ func TestIntegerConversions(t *testing.T) {
 		}
 	}
 }
+
+// Executing must not allocate: a run executes billions.
+func TestExecutionDoesNotAllocate(t *testing.T) {
+	for _, code := range []string{
+		"add.s32 %r0, %r1, %r2;", "mad.wide.u32 %d0, %r1, %r2, %d3;", "div.s32 %r0, %r1, %r2;",
+		"bfi.b64 %d0, %d1, %d2, 3, 4;", "add.cc.u64 %d0, %d1, %d2;", "lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 7, %p1;",
+		"setp.lt.and.f64 %p0|%p1, %g1, %g2, %p3;", "set.lt.f16x2.f16x2 %r0, %r1, %r2;", "selp.b64 %d0, %d1, %d2, %p0;",
+		"fma.rm.ftz.f32 %f0, %f1, %f2, %f3;", "fma.rp.f64 %g0, %g1, %g2, %g3;", "fma.rn.relu.f16x2 %r0, %r1, %r2, %r3;",
+		"tanh.approx.bf16x2 %r0, %r1;", "cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2;", "cvt.rp.f32.s64 %f0, %d1;",
+		"mov.b128 {%r0, %r1, %r2, %r3}, %q0;", "mov.b64 %d0, {%h0, %h1, %h2, %h3};", "vmad.s32.s32.s32.sat %r0, %r1.h1, %r2, %r3;",
+		"mov.u32 %r0, %tid.x;", "mov.u64 %d0, %clock64;",
+	} {
+		s := newSnippet(t, code)
+		s.fill(rand.New(rand.NewPCG(1, 2)), "r1", "r2", "r3", "d1", "d2", "d3", "f1", "f2", "f3", "g1", "g2", "g3", "p1")
+		in := &s.prog.code[0]
+		for _, mask := range testMasks {
+			if n := testing.AllocsPerRun(10, func() { in.exec(s.x, in, mask) }); n != 0 {
+				t.Errorf("%s allocates %v times under mask %08x", code, n, mask)
+				break
+			}
+		}
+	}
+}

@@ -470,6 +470,10 @@ func fmaF32Row(d, a, b, c []uint32) {
 			d[i] = math.Float32bits(float32(s))
 			continue
 		}
+		if v<<1 == 0 { // an exact zero, with the sign that IEEE gives it
+			d[i] = uint32(v >> 32)
+			continue
+		}
 		d[i] = num.FmaRN(a[i], b[i], c[i])
 	}
 }
