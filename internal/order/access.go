@@ -232,6 +232,7 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 				kept = append(kept, *p)
 			}
 		}
+		t.freeSet(s.more)
 		s.more = nil
 	}
 	s.write, s.read = ac.st, stamp{}
@@ -239,6 +240,24 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 		t.keep(s, ac, &kept[i])
 	}
 	t.buf = kept[:0]
+}
+
+func (t *Tracker) newSet() *stampSet {
+	n := len(t.set)
+	if n == 0 {
+		return new(stampSet)
+	}
+	s := t.set[n-1]
+	t.set = t.set[:n-1]
+	return s
+}
+
+// freeSet keeps a set of this Tracker's own pages for reuse, if it is small.
+func (t *Tracker) freeSet(s *stampSet) {
+	if len(t.set) < 256 && cap(s.list) <= 64 {
+		s.list, s.writes = s.list[:0], false
+		t.set = append(t.set, s)
+	}
 }
 
 // outlives checks a write against an earlier access and reports whether that
@@ -265,7 +284,7 @@ func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
 		return
 	}
 	if s.more == nil {
-		s.more = new(stampSet)
+		s.more = t.newSet()
 	}
 	t.add(s.more, p)
 }
@@ -309,7 +328,7 @@ func (t *Tracker) enterRead(s *seg, ac *access) {
 		return
 	}
 	if s.more == nil {
-		s.more = new(stampSet)
+		s.more = t.newSet()
 	} else if n := len(s.more.list); n <= 8 {
 		out := s.more.list[:0]
 		for i := range s.more.list {

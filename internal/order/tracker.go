@@ -42,6 +42,7 @@ type Tracker struct {
 	ac  access
 	tmp know
 	buf []stamp
+	set []*stampSet // empty, for reuse
 }
 
 // An identity tells whose a page or a CTA's state is: a holder of another
@@ -137,7 +138,7 @@ func (t *Tracker) Clone() *Tracker {
 	d.sc = t.sc.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
-	d.ac, d.tmp, d.buf = access{}, know{}, nil
+	d.ac, d.tmp, d.buf, d.set = access{}, know{}, nil, nil
 	return &d
 }
 
