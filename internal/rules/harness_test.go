@@ -300,6 +300,7 @@ func (e *example) wrong(t *testing.T) {
 		found := false
 		for j := range fs {
 			f := &fs[j]
+			t.Logf("schedule %d: %s", i, show(prog, f))
 			for _, l := range places(prog, f) {
 				if hit[f.Kind] == nil {
 					hit[f.Kind] = make(map[int]bool)
