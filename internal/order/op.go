@@ -383,11 +383,12 @@ func (r *opRec) byLane(ac *access) bool {
 
 // signalledTo reports whether a clock knows the phases that the operation
 // was charged to: for a write, that of the barrier in the memory written, if
-// there is one; for a read, all.
+// there is one; for a read, all. Of a cp.async any will do: they are of
+// arrive-ons that each followed it.
 func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
-	if write {
+	if write || r.kind == machine.OpCpAsync {
 		for i := range r.bars {
-			if b := &r.bars[i]; b.ref.Mem == mem {
+			if b := &r.bars[i]; b.ref.Mem == mem && r.kind != machine.OpCpAsync {
 				return b.knownTo(c)
 			}
 		}
@@ -435,11 +436,13 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 }
 
 // chargeCopies makes the cp.async operations that an arrive-on waited for
-// known with the phase that it was charged to.
+// known with the phase that it was charged to. Arrive-ons on several barriers
+// may follow one cp.async, and be signalled in any order: the first phase of
+// each barrier tells.
 func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
 	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, machine.GroupCpAsync)
 	for _, i := range q.list {
-		if r := &t.ops.recs[i]; r.seq <= arrive.after && len(r.bars) == 0 {
+		if r := &t.ops.recs[i]; r.seq <= arrive.after && !r.signals(b.ref) {
 			r.bars = append(r.bars, b)
 		}
 	}
@@ -448,6 +451,16 @@ func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
 		q.list = q.list[1:]
 		q.read = max(q.read-1, 0)
 	}
+}
+
+// signals reports whether the operation is known to signal a barrier.
+func (r *opRec) signals(bar machine.BarRef) bool {
+	for i := range r.bars {
+		if r.bars[i].ref == bar {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *Tracker) onGroupWait(ev *machine.Event) {
