@@ -1,0 +1,494 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"muster/internal/machine"
+)
+
+// A deadlock gets the name of its cause. Each thing that something waits for
+// is looked at by itself: bytes that no copy will bring, a count that is more
+// than all who arrive, generations that do not fit. What is left, a cycle of
+// waits or an arrival that nobody makes, is never-completes.
+
+// A stuck is a run in which every split waits.
+type stuck struct {
+	j    *Judge
+	m    *machine.Machine
+	all  []machine.WaitingSplit
+	ran  map[int32]bool // arrive and copy instructions that some barrier saw
+	told bool           // the cause has a name
+}
+
+// deadlockKinds are the kinds that can be why a run hangs.
+var deadlockKinds = []**Kind{&neverCompletes, &bytesMissing, &bytesEarly, &arrivalsMissing, &arrivalsExcess, &namedBarrierMismatch,
+	&divergentBarrier, &clusterBarrierMismatch, &registerBudget, &useBeforeInit, &useAfterInval, &reinitWithoutInval,
+	&staleToken, &rangeKind, &noCompleteCompletes}
+
+func mayHang(kind string) bool {
+	return slices.ContainsFunc(deadlockKinds, func(k **Kind) bool { return (*k).Name == kind })
+}
+
+func (j *Judge) deadlock(m *machine.Machine) {
+	d := &stuck{j: j, m: m, all: m.Waiting(), ran: map[int32]bool{}}
+	for _, l := range j.watch.words {
+		for _, list := range [][]Site{l.arrives, l.copies} {
+			for i := range list {
+				d.ran[list[i].PC] = true
+			}
+		}
+		d.told = d.told || l.excess != nil || l.early != nil
+	}
+	for c := range j.watch.ctas {
+		for i := range j.watch.ctas[c].named {
+			d.told = d.told || j.watch.ctas[c].named[i].bad != ""
+		}
+	}
+	for i := range j.findings {
+		d.told = d.told || j.findings[i].Severity == Error && mayHang(j.findings[i].Kind)
+	}
+	d.phases()
+	d.generations()
+	d.splits()
+	if !d.told {
+		d.clusters()
+	}
+	if !d.told {
+		j.add(neverCompletes, d.never())
+	}
+	j.watch.waiting = d.waiters()
+}
+
+// phases looks at every phase that a split waits for.
+func (d *stuck) phases() {
+	seen := map[word]bool{}
+	for i := range d.all {
+		v := &d.all[i]
+		for _, t := range v.Tests {
+			l := d.j.ledgerOf(t.Bar)
+			site := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: t.Lanes, Mem: t.Bar.Mem, Addr: t.Bar.Addr, Len: 8}
+			if l == nil || !t.Live {
+				d.j.notLive(l, &machine.Event{PC: v.PC}, site)
+				d.told = true
+				continue
+			}
+			if !t.Parity {
+				if o := l.origin(t.Token, v.CTA, v.Warp, t.Lanes); !o.set || o.phase < l.open.n-1 {
+					d.j.stale(l, o, site, l.open.n)
+					d.told = true
+				}
+			}
+			if at := (word{t.Bar.Mem, t.Bar.Addr}); !seen[at] {
+				seen[at] = true
+				d.phase(l)
+			}
+		}
+	}
+}
+
+// phase names what a barrier's open phase lacks, if that alone is telling.
+func (d *stuck) phase(l *ledger) {
+	w := l.word
+	switch {
+	case w.Pending() == 0 && w.Tx() < 0:
+		d.told = true
+		d.j.settle(l, false)
+	case w.Pending() == 0 && w.Tx() > 0:
+		if !d.copiesToCome(l) {
+			d.told = true
+			d.j.add(bytesMissing, l.tooFew())
+		}
+	case l.excess != nil || l.early != nil:
+	case (len(l.open.who) > 0 || l.paired) && len(d.owing(l)) == 0:
+		d.told = true
+		d.j.add(arrivalsMissing, l.arrivalsLacking())
+	}
+}
+
+// A debtor is lanes that should arrive at a barrier, and where they are.
+type debtor struct {
+	lanes
+	left bool // they have exited
+	pc   int32
+}
+
+// owing returns who may be expected to arrive at the open phase and has not:
+// threads that arrived in other phases, threads that arrive at other barriers
+// of the CTA together with those who arrived here, and threads whose code has
+// such an arrive ahead of them.
+func (d *stuck) owing(l *ledger) []debtor {
+	var due []lanes
+	need := func(list []lanes) {
+		for _, e := range list {
+			if a := find(l.open.who, e.cta, e.warp); a != nil {
+				e.mask &^= a.mask
+			}
+			if e.mask != 0 {
+				due = join(due, e)
+			}
+		}
+	}
+	need(l.usual)
+	for _, at := range sortedWords(d.j.watch.words) {
+		if o := d.j.watch.words[at]; o != l && at.mem == l.bar.Mem && sharesArrive(o, l) && meets(o.usual, l.open.who) {
+			need(o.usual)
+		}
+	}
+	for i := range d.all {
+		if v := &d.all[i]; d.mayArrive(v, l) {
+			due = join(due, lanes{cta: v.CTA, warp: v.Warp, mask: v.Mask})
+		}
+	}
+	var out []debtor
+	for _, e := range due {
+		out = append(out, d.whereabouts(e)...)
+	}
+	return out
+}
+
+func sharesArrive(a, b *ledger) bool {
+	for i := range a.arrives {
+		for k := range b.arrives {
+			if a.arrives[i].PC == b.arrives[k].PC {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func meets(a, b []lanes) bool {
+	for _, e := range a {
+		if o := find(b, e.cta, e.warp); o != nil && o.mask&e.mask != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mayArrive reports whether a split has an arrive on the barrier ahead. Lanes
+// that stand together with one that has arrived have come past it.
+func (d *stuck) mayArrive(v *machine.WaitingSplit, l *ledger) bool {
+	if !d.j.sameCluster(v.CTA, int32(l.bar.Mem)) {
+		return false
+	}
+	if a := find(l.open.who, v.CTA, v.Warp); a != nil && a.mask&v.Mask != 0 {
+		return false
+	}
+	here := d.waitsFor(v, l)
+	reach := d.reach(v)
+	for _, s := range l.arrives {
+		if reach[s.PC] {
+			return true
+		}
+	}
+	for pc, ok := range reach {
+		if op, is := d.j.Program.MbarOpAt(int32(pc)); ok && is && !here && arriving(op) && !d.ran[int32(pc)] {
+			return true
+		}
+	}
+	return false
+}
+
+func arriving(op machine.MbarOp) bool {
+	switch op {
+	case machine.MbarArrive, machine.MbarArriveDrop, machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx, machine.MbarIncrement:
+		return true
+	}
+	return false
+}
+
+// waitsFor reports whether a split waits at the barrier.
+func (d *stuck) waitsFor(v *machine.WaitingSplit, l *ledger) bool {
+	return slices.ContainsFunc(v.Tests, func(t machine.MbarTestState) bool { return t.Bar == l.bar })
+}
+
+func (d *stuck) reach(v *machine.WaitingSplit) []bool {
+	return d.j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)
+}
+
+// copiesToCome reports whether the thread that expects the bytes waits
+// elsewhere, before the copies that are to bring them.
+func (d *stuck) copiesToCome(l *ledger) bool {
+	if l.open.landed != 0 {
+		return false
+	}
+	for i := range d.all {
+		v := &d.all[i]
+		if v.CTA != l.open.by.CTA || v.Warp != l.open.by.Warp || d.waitsFor(v, l) {
+			continue
+		}
+		for pc, ok := range d.reach(v) {
+			if in := d.j.Program.Inst(int32(pc)); ok && in != nil && slices.Contains(in.Mods, "mbarrier::complete_tx::bytes") {
+				if !d.ran[int32(pc)] || slices.ContainsFunc(l.copies, func(s Site) bool { return s.PC == int32(pc) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// whereabouts says where lanes are.
+func (d *stuck) whereabouts(e lanes) []debtor {
+	var out []debtor
+	for i := range d.all {
+		v := &d.all[i]
+		if v.CTA == e.cta && v.Warp == e.warp && v.Mask&e.mask != 0 {
+			part := e
+			part.mask &= v.Mask
+			out = append(out, debtor{lanes: part, pc: v.PC})
+		}
+	}
+	for _, x := range d.j.warp(e.cta, e.warp).exits {
+		if x.mask&e.mask != 0 {
+			part := e
+			part.mask &= x.mask
+			out = append(out, debtor{lanes: part, left: true, pc: x.pc})
+		}
+	}
+	return out
+}
+
+// generations looks at the named barriers that warps wait at.
+func (d *stuck) generations() {
+	for i := range d.all {
+		v := &d.all[i]
+		if v.Kind != machine.WaitNamed {
+			continue
+		}
+		b := &d.j.watch.ctas[v.CTA].named[v.Bar]
+		if b.bad == "" && uint32(len(b.usual))*32 > v.Count && !d.moreCome(v.CTA, b) {
+			b.wrong(fmt.Sprintf("generation %d has %d of %d threads, and the other warps that use it do not come again: more came than it counts", v.Gen, v.Arrived, v.Count))
+		}
+		d.told = d.told || b.bad != ""
+	}
+}
+
+// moreCome reports whether a warp that is not in the open generation has an
+// instruction of the barrier ahead.
+func (d *stuck) moreCome(cta int32, b *namedWatch) bool {
+	for i := range d.all {
+		v := &d.all[i]
+		if v.CTA != cta || find(b.who, v.CTA, v.Warp) != nil {
+			continue
+		}
+		reach := d.reach(v)
+		for _, s := range b.sites {
+			if reach[s.PC] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// splits looks at waits within a warp and for registers.
+func (d *stuck) splits() {
+	for i := range d.all {
+		v := &d.all[i]
+		switch v.Kind {
+		case machine.WaitRegisters:
+			d.told = true
+			d.j.add(registerBudget, d.noRegisters(v))
+		case machine.WaitWarp:
+			if sites := d.apart(v); len(sites) > 1 {
+				d.told = true
+				d.j.add(divergentBarrier, Finding{
+					Headline: fmt.Sprintf("lanes of warp %d of CTA %d wait for each other at different instructions", v.Warp, v.CTA),
+					Sites:    sites,
+					Missing:  "the lanes that an instruction names, or all of the warp, must come to the same one",
+					Fix:      "let all lanes of the member mask execute the instruction, or name only those that do",
+				})
+			}
+		}
+	}
+}
+
+// apart returns where the lanes of a split's warp stand, if all of them wait
+// for one another.
+func (d *stuck) apart(v *machine.WaitingSplit) []Site {
+	var sites []Site
+	for i := range d.all {
+		o := &d.all[i]
+		if o.CTA != v.CTA || o.Warp != v.Warp {
+			continue
+		}
+		if o.Kind != machine.WaitWarp && o.Kind != machine.WaitNamed {
+			return nil
+		}
+		sites = enter(sites, Site{Role: "reaches", PC: o.PC, CTA: o.CTA, Warp: o.Warp, Lanes: o.Mask})
+	}
+	return sites
+}
+
+// clusters looks at a cluster's barrier for which threads wait while others
+// of the cluster wait at barriers of their CTA.
+func (d *stuck) clusters() {
+	for i := range d.all {
+		v := &d.all[i]
+		if v.Kind != machine.WaitCluster {
+			continue
+		}
+		sites := []Site{{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}}
+		var where []string
+		for _, o := range d.m.NotArrived(v.CTA) {
+			if o.Kind != machine.WaitNamed && o.Kind != machine.WaitWarp {
+				return
+			}
+			sites = enter(sites, Site{Role: "does not arrive", PC: o.PC, CTA: o.CTA, Warp: o.Warp, Lanes: o.Mask})
+			where = append(where, fmt.Sprintf("warp %d of CTA %d", o.Warp, o.CTA))
+		}
+		if len(where) == 0 {
+			return
+		}
+		d.told = true
+		d.j.add(clusterBarrierMismatch, Finding{
+			Headline: fmt.Sprintf("warp %d of CTA %d waits at the cluster's barrier, and %s does not arrive at it", v.Warp, v.CTA, few(where)),
+			Sites:    sites,
+			Missing:  "every thread of the cluster that has not exited must arrive",
+			Fix:      "let all threads of all CTAs of the cluster execute the same sequence of barrier.cluster.arrive and barrier.cluster.wait",
+		})
+		return
+	}
+}
+
+// never is never-completes.
+func (d *stuck) never() Finding {
+	f := Finding{
+		Missing: "no split can run, no operation is in flight, and each wait is for something that only a waiting or exited thread could do",
+		Fix:     "let whoever is named as owing an arrival come to it: check trip counts, which slot's barrier each role uses, and the order of the waits",
+	}
+	for i := range d.all {
+		v := &d.all[i]
+		s := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
+		if len(v.Tests) > 0 {
+			s.Mem, s.Addr, s.Len = v.Tests[0].Bar.Mem, v.Tests[0].Bar.Addr, 8
+		}
+		f.Sites = enter(f.Sites, s)
+	}
+	lines := map[word]bool{}
+	root := ""
+	for i := range d.all {
+		v := &d.all[i]
+		for _, t := range v.Tests {
+			l := d.j.ledgerOf(t.Bar)
+			at := word{t.Bar.Mem, t.Bar.Addr}
+			if l == nil || lines[at] {
+				continue
+			}
+			lines[at] = true
+			f.Ledger = append(f.Ledger, l.line())
+			owing := d.owing(l)
+			gone := slices.ContainsFunc(owing, func(o debtor) bool { return o.left })
+			if root == "" && (gone || len(owing) == 0) {
+				root = fmt.Sprintf("phase %d of %s never completes: %d of %d arrivals are missing, and nobody is left to make them", l.open.n, barName(l.bar), l.word.Pending(), l.word.Expected())
+				if gone {
+					root = fmt.Sprintf("phase %d of %s never completes: %s", l.open.n, barName(l.bar), d.owed(owing))
+				}
+			}
+		}
+	}
+	if root == "" {
+		root = fmt.Sprintf("%d groups of threads wait for one another", len(d.all))
+	}
+	f.Headline = root
+	return f
+}
+
+// waiters lists who waits for what.
+func (d *stuck) waiters() []Waiter {
+	var out []Waiter
+	for i := range d.all {
+		v := &d.all[i]
+		w := Waiter{Site: Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}, For: d.what(v)}
+		for _, t := range v.Tests {
+			if l := d.j.ledgerOf(t.Bar); l != nil && l.live && l.word.Pending() > 0 {
+				w.Owed = d.owed(d.owing(l))
+			}
+		}
+		if v.Kind == machine.WaitNamed {
+			w.Owed = d.absent(v)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// what says what a split waits for.
+func (d *stuck) what(v *machine.WaitingSplit) string {
+	switch v.Kind {
+	case machine.WaitMbar:
+		var parts []string
+		for _, t := range v.Tests {
+			text := fmt.Sprintf("phase %d (parity %d) of %s: pending %d of %d, tx %d", t.Phase, t.Phase&1, barName(t.Bar), t.Word.Pending(), t.Word.Expected(), t.Word.Tx())
+			if !t.Live {
+				text = barName(t.Bar) + ", which is not live"
+			}
+			parts = append(parts, text)
+		}
+		return few(parts)
+	case machine.WaitMemory:
+		return fmt.Sprintf("another value at %s", where(v.Mem, v.Addr))
+	case machine.WaitNamed:
+		return fmt.Sprintf("named barrier %d, generation %d: %d of %d threads have come", v.Bar, v.Gen, v.Arrived, v.Count)
+	case machine.WaitWarp:
+		return "the other lanes of its warp"
+	case machine.WaitCluster:
+		return "the cluster's barrier"
+	case machine.WaitRegisters:
+		return fmt.Sprintf("%d registers, of which the CTA's pool has %d", v.Need, v.Free)
+	case machine.WaitGroup:
+		return "its own asynchronous operations"
+	}
+	return "nothing: a bounded wait has run out"
+}
+
+// owed names debtors and where they are.
+func (d *stuck) owed(list []debtor) string {
+	var parts []string
+	for _, o := range list {
+		where := "waits at line"
+		if o.left {
+			where = "exited at line"
+		}
+		who := fmt.Sprintf("warp %d of CTA %d", o.warp, o.cta)
+		if bits.OnesCount32(o.mask) == 1 {
+			who = fmt.Sprintf("lane %d of %s", lowestLane(o.mask), who)
+		}
+		parts = append(parts, fmt.Sprintf("%s should arrive and %s %d", who, where, d.j.Program.Pos(o.pc).Line))
+	}
+	return few(parts)
+}
+
+// absent names the warps that use a named barrier and are not in the open
+// generation.
+func (d *stuck) absent(v *machine.WaitingSplit) string {
+	b := &d.j.watch.ctas[v.CTA].named[v.Bar]
+	var list []debtor
+	for _, e := range b.usual {
+		if find(b.who, e.cta, e.warp) == nil {
+			list = append(list, d.whereabouts(e)...)
+		}
+	}
+	if len(list) == 0 && v.Count == d.j.whole() {
+		for w := range int32(d.j.Warps) {
+			if find(b.who, v.CTA, w) == nil {
+				list = append(list, d.whereabouts(lanes{cta: v.CTA, warp: w, mask: ^uint32(0)})...)
+			}
+		}
+	}
+	return d.owed(list)
+}
+
+// few joins texts, the first ones.
+func few(parts []string) string {
+	const most = 4
+	if n := len(parts); n > most {
+		return strings.Join(parts[:most], "; ") + fmt.Sprintf("; and %d more", n-most)
+	}
+	return strings.Join(parts, "; ")
+}

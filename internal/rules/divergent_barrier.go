@@ -1,0 +1,22 @@
+package rules
+
+var divergentBarrier = register(Kind{
+	Name:     "divergent-barrier",
+	Severity: Error,
+	Title:    "an aligned barrier or collective that part of a warp executes",
+	Section:  "9.7.13.1",
+	Text: `bar, barrier with .aligned, barrier.cluster with .aligned and the collectives with
+a member mask want every thread that they cover to come to the same instruction.
+In conditionally executed code an aligned barrier may be used only if all threads
+evaluate the condition alike, else the behaviour is undefined (ISA 9.7.13.1); a
+collective waits for the lanes of its mask (ISA 9.7.13.2, 9.7.9.6). Here the other
+lanes of the warp are somewhere else, and cannot come.
+
+On an H200 __syncthreads() under a thread-dependent if often passes: the warp
+counts as arrived when some of its lanes come, which lets other warps go on
+before the rest has stored what they read.
+
+Mend it by moving the barrier out of the branch, by making the condition uniform,
+or by barrier.sync without .aligned where the lanes do come one by one. A
+collective names in its mask the lanes that execute it.`,
+})

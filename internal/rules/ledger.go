@@ -1,0 +1,368 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// A ledger is one life of an mbarrier: who arrived at the open phase and at
+// the one before, the bytes expected and landed, and the copies under way.
+type ledger struct {
+	bar   machine.BarRef
+	live  bool
+	over  bool // its CTA has ended
+	word  mbarrier.Word
+	count uint32 // as initialized
+	begun Site   // init
+	ended Site   // inval
+	open  phase
+	last  phase
+	seen  int64 // the highest phase that a wait has seen complete
+
+	usual   []lanes // who arrived, in any phase
+	arrives []Site
+	expects []Site
+	copies  []Site
+	flight  []flight
+	paired  bool // cp.async.mbarrier.arrive without .noinc tracks copies here
+
+	// Evidence, of the first time: a phase that completed with a copy under
+	// way, or an arrival beyond the count.
+	early  *evidence
+	excess *evidence
+
+	tokens map[uint64]made
+	own    map[agentID]*[8]made
+}
+
+// A phase is the account of one phase.
+type phase struct {
+	n        int64
+	who      []lanes
+	expected int64
+	landed   int64
+	ended    int64 // when it completed
+	by       Site  // who expects its bytes
+}
+
+// A flight is a copy that is to report its bytes to the barrier.
+type flight struct {
+	op    int64
+	bytes uint32
+	known int64 // what its issuer knew
+}
+
+// An evidence is when something was noticed first.
+type evidence struct {
+	phase phase // without who
+	count int
+	text  string
+	site  Site
+}
+
+// A made says where a token came from.
+type made struct {
+	token uint64
+	phase int64
+	site  Site
+	set   bool
+}
+
+type agentID struct {
+	cta, warp int32
+	lane      int8
+}
+
+// ledgerOf returns the account of a barrier, nil if it was never initialized.
+func (j *Judge) ledgerOf(b machine.BarRef) *ledger { return j.watch.words[word{b.Mem, b.Addr}] }
+
+// barName names a barrier.
+func barName(b machine.BarRef) string {
+	return fmt.Sprintf("the mbarrier at shared+%d of CTA %d", b.Addr, b.Mem)
+}
+
+// wordSite is the place of an operation on a barrier.
+func wordSite(role string, ev *machine.Event) Site {
+	s := eventSite(role, ev)
+	s.Mem, s.Addr, s.Len = ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr, 8
+	return s
+}
+
+// mbarEvent books an operation on an mbarrier.
+func (j *Judge) mbarEvent(ev *machine.Event) {
+	b := &ev.Mbar
+	l := j.ledgerOf(b.Bar)
+	if b.Op == machine.MbarInit {
+		j.initialized(l, ev)
+		return
+	}
+	if !b.Live || l == nil {
+		j.notLive(l, ev, wordSite("uses", ev))
+		return
+	}
+	if ev.Op == nil {
+		j.warp(ev.CTA, ev.Warp).step(j.watch.now, ev.PC, ev.Lane)
+	}
+	j.undefined(l, ev)
+	if b.Fault != mbarrier.NoFault {
+		return
+	}
+	l.word = b.After
+	known := j.warp(ev.CTA, ev.Warp).known
+	if ev.Op != nil {
+		known = l.landing(ev.Op.ID, known)
+	}
+	switch b.Op {
+	case machine.MbarInval:
+		l.live = false
+		l.ended = wordSite("invalidates", ev)
+	case machine.MbarExpectTx:
+		l.expect(ev)
+	case machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+		l.expect(ev)
+		j.arrives(l, ev, known)
+	case machine.MbarArrive, machine.MbarArriveDrop:
+		j.arrives(l, ev, known)
+	case machine.MbarAsyncArrive:
+		if b.NoComplete {
+			j.arrives(l, ev, known)
+		} else {
+			l.paired = true
+			l.arrives = enter(l.arrives, wordSite("arrives", ev))
+		}
+	case machine.MbarCompleteTx:
+		l.open.landed += int64(b.Bytes)
+		if ev.Op == nil {
+			l.copies = enter(l.copies, wordSite("completes", ev))
+		}
+	}
+	if b.Completed {
+		l.complete(j.watch.now)
+	}
+}
+
+// initialized opens a new life.
+func (j *Judge) initialized(old *ledger, ev *machine.Event) {
+	b := &ev.Mbar
+	if b.Undefined&mbarrier.InitRange != 0 {
+		j.outOfRange(ev, fmt.Sprintf("mbarrier.init with count %d", b.Count))
+	}
+	if old != nil && b.Live {
+		j.note(reinitWithoutInval, old.begun.PC, ev.PC, func() Finding { return reinitialized(old, ev) })
+	}
+	if old != nil {
+		j.settle(old, false)
+	}
+	l := &ledger{bar: b.Bar, live: true, word: b.After, count: b.Count, begun: wordSite("initializes", ev), seen: -1}
+	l.last.n = -1
+	j.watch.words[word{b.Bar.Mem, b.Bar.Addr}] = l
+}
+
+// undefined turns the ISA's undefined cases into findings.
+func (j *Judge) undefined(l *ledger, ev *machine.Event) {
+	b := &ev.Mbar
+	u := b.Undefined
+	switch {
+	case u&mbarrier.CountRange != 0:
+		j.outOfRange(ev, fmt.Sprintf("an arrival with count %d", b.Count))
+	case u&mbarrier.TxRange != 0 && b.Bytes > mbarrier.MaxTx:
+		j.outOfRange(ev, fmt.Sprintf("a transaction of %d bytes", b.Bytes))
+	case u&mbarrier.TxRange != 0:
+		j.outOfRange(ev, fmt.Sprintf("a tx-count that leaves -(2^20-1)..2^20-1 by %d bytes more", b.Bytes))
+	case u&mbarrier.PendingRange != 0:
+		j.outOfRange(ev, "a pending count above 2^20-1")
+	}
+	if u&mbarrier.NoCompleteCompletes != 0 {
+		j.note(noCompleteCompletes, ev.PC, -1, func() Finding { return l.noCompleteCompleted(ev) })
+	}
+	if u&mbarrier.ArriveOver != 0 && b.Fault == mbarrier.NoFault {
+		l.overrun(ev, "an asynchronous arrival came when no arrival was pending")
+	}
+}
+
+// landing strikes a copy off the list and returns what its issuer knew.
+func (l *ledger) landing(op, known int64) int64 {
+	for i := range l.flight {
+		if l.flight[i].op == op {
+			known = l.flight[i].known
+			l.flight = append(l.flight[:i], l.flight[i+1:]...)
+			break
+		}
+	}
+	return known
+}
+
+func (l *ledger) expect(ev *machine.Event) {
+	l.open.expected += int64(ev.Mbar.Bytes)
+	l.open.by = wordSite("expects", ev)
+	l.expects = enter(l.expects, l.open.by)
+}
+
+// arrives books an arrival at the open phase.
+func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
+	b := &ev.Mbar
+	lane := uint32(1) << uint(ev.Lane&31)
+	burst := j.watch.now
+	if ev.Op == nil {
+		burst = j.warp(ev.CTA, ev.Warp).burst
+	}
+	switch {
+	case !j.watch.strong && l.late(ev, lane, known, burst):
+		l.overrun(ev, "it may come before the phase is complete that it is meant to follow")
+	case len(l.open.who) == 0 && l.open.n > 0 && l.seen < l.open.n-1 && l.excess == nil:
+		j.note(unobservedPhase, ev.PC, -1, func() Finding { return l.unobserved(ev) })
+	}
+	e := lanes{cta: ev.CTA, warp: ev.Warp, mask: lane, count: b.Count, pc: ev.PC, first: j.watch.now, last: j.watch.now}
+	l.open.who = join(l.open.who, e)
+	l.usual = join(l.usual, e)
+	l.arrives = enter(l.arrives, wordSite("arrives", ev))
+	if j.watch.tokens && ev.Op == nil {
+		l.remember(ev)
+	}
+}
+
+// late reports whether an arrival at the open phase is one too many for the
+// phase before: its thread took no part in that phase, and knows of none of
+// the arrivals that completed it, so that all of them may as well come later.
+func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64) bool {
+	p := &l.last
+	if p.n < 0 || len(p.who) == 0 {
+		return false
+	}
+	for i := range p.who {
+		a := &p.who[i]
+		if a.cta == ev.CTA && a.warp == ev.Warp {
+			if a.mask&lane != 0 || a.first < burst {
+				return false
+			}
+			continue
+		}
+		if a.first <= known {
+			return false
+		}
+	}
+	return true
+}
+
+// overrun keeps the evidence of an arrival too many.
+func (l *ledger) overrun(ev *machine.Event, text string) {
+	l.arrives = enter(l.arrives, wordSite("arrives", ev))
+	if l.excess != nil {
+		l.excess.count++
+		return
+	}
+	n := l.last.n
+	if ev.Mbar.Fault != mbarrier.NoFault {
+		n = l.open.n
+	}
+	l.excess = &evidence{phase: phase{n: n}, count: 1, text: text, site: wordSite("arrives", ev)}
+}
+
+// complete closes the open phase.
+func (l *ledger) complete(now int64) {
+	l.open.ended = now
+	for i := range l.flight {
+		if l.flight[i].bytes == 0 {
+			continue
+		}
+		if l.early != nil {
+			l.early.count++
+			break
+		}
+		p := l.open
+		p.who = nil
+		l.early = &evidence{phase: p, count: 1, text: fmt.Sprintf("phase %d completed with %d bytes landed of %d expected, while a copy of %d bytes to it was still under way",
+			p.n, p.landed, p.expected, l.flight[i].bytes)}
+		break
+	}
+	l.last, l.open = l.open, phase{n: l.open.n + 1, who: l.last.who[:0]}
+}
+
+// issued books an operation that is to signal barriers.
+func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
+	op := ev.Op
+	for i, b := range op.Bars {
+		l := j.ledgerOf(b)
+		now, ok := m.BarrierAt(b.Mem, b.Addr)
+		if l == nil || !ok || !now.Live {
+			s := eventSite("uses", ev)
+			s.Mem, s.Addr, s.Len = b.Mem, b.Addr, 8
+			j.notLive(l, ev, s)
+			continue
+		}
+		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).known})
+		if op.BarBytes[i] > 0 {
+			s := eventSite("copies", ev)
+			if len(op.Writes) > i {
+				s.Mem, s.Addr, s.Len = op.Writes[i].Mem, op.Writes[i].Addr, op.Writes[i].Len
+			}
+			l.copies = enter(l.copies, s)
+		}
+	}
+}
+
+// mbarWait books a test of a barrier.
+func (j *Judge) mbarWait(ev *machine.Event) {
+	b := &ev.Mbar
+	l := j.ledgerOf(b.Bar)
+	if !b.Live || l == nil {
+		j.notLive(l, ev, wordSite("waits", ev))
+		return
+	}
+	if b.Undefined&mbarrier.ParityRange != 0 {
+		j.outOfRange(ev, fmt.Sprintf("a phase parity of %d", b.Token))
+	}
+	if !b.Parity {
+		open := b.Phase
+		if b.OK {
+			open++
+		}
+		j.tokenWait(l, ev, open)
+	}
+	if !b.OK {
+		return
+	}
+	l.seen = max(l.seen, b.Phase)
+	x := j.warp(ev.CTA, ev.Warp)
+	switch {
+	case b.Phase == l.last.n:
+		x.learn(l.last.ended)
+	case b.Phase >= 0:
+		x.learn(j.watch.now)
+	}
+}
+
+// line is the barrier's state for a reader.
+func (l *ledger) line() string {
+	s := mbarrier.State{Word: l.word, Phase: uint64(l.open.n)}
+	text := barName(l.bar) + ", " + s.String()
+	if l.open.expected != 0 || l.open.landed != 0 || len(l.copies) > 0 {
+		text += fmt.Sprintf("; %d bytes landed of %d expected in this phase", l.open.landed, l.open.expected)
+	}
+	return text
+}
+
+// ledgers settles every barrier that is left, in order.
+func (j *Judge) ledgers(m *machine.Machine) {
+	for _, at := range sortedWords(j.watch.words) {
+		j.settle(j.watch.words[at], m.Stopped() != nil)
+	}
+}
+
+// settle makes the findings that a barrier's evidence comes to. Bytes that no
+// phase expects count where the barrier's life is over; in a run that stopped,
+// what stopped it says whether they matter.
+func (j *Judge) settle(l *ledger, stopped bool) {
+	if l.excess != nil {
+		j.add(arrivalsExcess, l.tooMany())
+		l.excess = nil
+	}
+	left := l.word.Tx() < 0 && !stopped
+	if l.early != nil || left {
+		j.add(bytesEarly, l.tooEarly())
+		l.early = nil
+		l.word = 0
+	}
+}

@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"muster/internal/machine"
+)
+
+// A namedWatch is one named barrier of a CTA: the generation that is filling
+// up and the one before.
+type namedWatch struct {
+	gen   uint64
+	count uint32
+	mode  uint8 // the modes seen in this generation, as bits
+	who   []lanes
+	prior []lanes // of generation gen-1
+	usual []lanes
+	sites []Site
+	bad   string // what was wrong first
+	times int
+}
+
+var barRoles = [...]string{machine.BarSync: "syncs", machine.BarArrive: "arrives", machine.BarRed: "reduces"}
+
+// whole is the count of a barrier that every thread of the CTA comes to.
+func (j *Judge) whole() uint32 { return uint32(j.Warps) * 32 }
+
+// wrong keeps the evidence against a named barrier.
+func (b *namedWatch) wrong(text string) {
+	if b.bad == "" {
+		b.bad = text
+	}
+	b.times++
+}
+
+// namedArrive books a warp's arrival at a named barrier.
+func (j *Judge) namedArrive(ev *machine.Event) {
+	b := &j.watch.cta(j, ev.CTA).named[ev.Bar]
+	if ev.Gen != b.gen {
+		b.prior, b.who = b.who, b.prior[:0]
+		if ev.Gen != b.gen+1 {
+			b.prior = b.prior[:0]
+		}
+		b.gen, b.count, b.mode = ev.Gen, 0, 0
+	}
+	b.sites = enter(b.sites, eventSite(barRoles[ev.Mode], ev))
+	x := j.warp(ev.CTA, ev.Warp)
+	switch at := fmt.Sprintf; {
+	case b.count != 0 && b.count != ev.Count:
+		b.wrong(at("generation %d counts %d threads for one warp and %d for another", ev.Gen, b.count, ev.Count))
+	case find(b.who, ev.CTA, ev.Warp) != nil:
+		b.wrong(at("warp %d comes twice to generation %d, in place of another warp", ev.Warp, ev.Gen))
+	case !j.watch.strong && unknown(b.prior, ev.Warp, x.known):
+		b.wrong(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
+	case b.mode != 0 && (b.mode|1<<ev.Mode)>>machine.BarRed != 0 && b.mode != 1<<ev.Mode:
+		b.wrong(at("generation %d mixes bar.red with other forms", ev.Gen))
+	}
+	b.count, b.mode = ev.Count, b.mode|1<<ev.Mode
+	e := lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, count: 32, pc: ev.PC, first: j.watch.now, last: j.watch.now}
+	b.who = join(b.who, e)
+	b.usual = join(b.usual, e)
+}
+
+// unknown reports whether some other warp's arrival is later than what a warp
+// can know.
+func unknown(list []lanes, warp int32, known int64) bool {
+	for i := range list {
+		if list[i].warp != warp && list[i].last > known {
+			return true
+		}
+	}
+	return false
+}
+
+// namedPass lets a warp know what the generation's participants did.
+func (j *Judge) namedPass(ev *machine.Event) {
+	b := &j.watch.cta(j, ev.CTA).named[ev.Bar]
+	x := j.warp(ev.CTA, ev.Warp)
+	list := b.who
+	if ev.Gen != b.gen {
+		list = b.prior
+	}
+	if ev.ByExit || ev.Gen != b.gen && ev.Gen+1 != b.gen || len(list) == 0 {
+		x.learn(j.watch.now)
+	}
+	for i := range list {
+		x.learn(list[i].last)
+	}
+	if ev.ByExit && b.count < j.whole() {
+		b.wrong(fmt.Sprintf("warp %d synced at generation %d, which counts %d threads, and only the exit of other warps let it go on", ev.Warp, ev.Gen, b.count))
+	}
+}
+
+// namedFindings turns the evidence into findings.
+func (j *Judge) namedFindings() {
+	for c := range j.watch.ctas {
+		for id := range j.watch.ctas[c].named {
+			b := &j.watch.ctas[c].named[id]
+			if b.bad != "" {
+				j.add(namedBarrierMismatch, b.finding(int32(c), id))
+				b.bad = ""
+			}
+		}
+	}
+}
+
+func (b *namedWatch) finding(cta int32, id int) Finding {
+	return Finding{
+		Headline: fmt.Sprintf("named barrier %d of CTA %d: %s", id, cta, b.bad),
+		Sites:    slices.Clone(b.sites),
+		Missing:  "nothing makes every generation of this barrier one arrival of each warp that its count stands for",
+		Fix:      "give every bar of this number the same count, the number of threads that come to one generation (syncing and arriving warps together); let a warp come again only after a barrier that the others pass later, such as a second number for the way back",
+		Ledger:   []string{fmt.Sprintf("barrier %d, generation %d: %d of %d threads have come, %d warps use it", id, b.gen, total(b.who), b.count, len(b.usual))},
+		Count:    b.times,
+	}
+}
+
+// clusterArrive and clusterWait check that each thread alternates.
+func (j *Judge) clusterArrive(ev *machine.Event) {
+	x := j.warp(ev.CTA, ev.Warp)
+	if again := (x.cluster | ev.Again) & ev.Mask; again != 0 {
+		j.note(clusterBarrierMismatch, x.arrived, ev.PC, func() Finding {
+			s := eventSite("arrives again", ev)
+			s.Lanes = again
+			first := s
+			first.Role, first.PC = "arrives", x.arrived
+			return Finding{
+				Headline: fmt.Sprintf("warp %d of CTA %d arrives at the cluster's barrier twice with no wait between", ev.Warp, ev.CTA),
+				Sites:    []Site{first, s},
+				Missing:  "no barrier.cluster.wait stands between the two arrivals of a thread",
+				Fix:      "wait after each barrier.cluster.arrive before the thread arrives again",
+			}
+		})
+	}
+	x.cluster |= ev.Mask
+	x.arrived = ev.PC
+}
+
+func (j *Judge) clusterWait(ev *machine.Event) {
+	x := j.warp(ev.CTA, ev.Warp)
+	if none := ev.Mask &^ x.cluster; none != 0 {
+		j.note(clusterBarrierMismatch, -1, ev.PC, func() Finding {
+			s := eventSite("waits", ev)
+			s.Lanes = none
+			return Finding{
+				Headline: fmt.Sprintf("warp %d of CTA %d waits at the cluster's barrier without having arrived", ev.Warp, ev.CTA),
+				Sites:    []Site{s},
+				Missing:  "no barrier.cluster.arrive of the same thread comes before this wait",
+				Fix:      "let each thread that waits at the cluster's barrier arrive at it first",
+			}
+		})
+	}
+	x.cluster &^= ev.Mask
+	x.learn(j.watch.now)
+}
+
+// divergent reports an aligned instruction that part of a warp executes.
+func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
+	kind, what := divergentBarrier, "lanes"
+	if in := j.Program.Inst(ev.PC); in != nil && in.Op == "setmaxnreg" {
+		kind = registerBudget
+	}
+	sites := []Site{eventSite("reaches", ev)}
+	var elsewhere []Waiter
+	for _, v := range m.Waiting() {
+		if v.CTA == ev.CTA && v.Warp == ev.Warp && v.Mask&ev.Mask == 0 {
+			s := Site{Role: "reaches", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
+			sites = enter(sites, s)
+			elsewhere = append(elsewhere, Waiter{Site: s, For: "the rest of its warp"})
+		}
+	}
+	key := sites[len(sites)-1].PC
+	j.note(kind, sites[0].PC, key, func() Finding {
+		f := Finding{
+			Headline: fmt.Sprintf("%d %s of warp %d of CTA %d execute %s, which is aligned, without the rest of the warp", bits.OnesCount32(ev.Mask), what, ev.Warp, ev.CTA, j.at(ev.PC)),
+			Sites:    sites,
+			Missing:  "nothing makes all lanes of the warp that have not exited come to the same instruction",
+			Fix:      "move the instruction out of the divergent branch, or make the branch's condition the same for all lanes of a warp; a barrier that lanes may reach apart is barrier.sync without .aligned",
+			Waiting:  elsewhere,
+		}
+		if kind == registerBudget {
+			f.Fix = "let all lanes of all four warps of the warpgroup execute the same setmaxnreg"
+		}
+		return f
+	})
+}

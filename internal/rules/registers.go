@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+)
+
+// A regStep is one setmaxnreg of a warp.
+type regStep struct {
+	site  Site
+	count uint32
+}
+
+// mostSteps bounds how many setmaxnreg of a warp are kept.
+const mostSteps = 32
+
+// registers books a setmaxnreg.
+func (j *Judge) registers(ev *machine.Event) {
+	x := j.warp(ev.CTA, ev.Warp)
+	s := eventSite("asks", ev)
+	if len(x.steps) < mostSteps {
+		x.steps = append(x.steps, regStep{site: s, count: ev.Count})
+	}
+	in := j.Program.Inst(ev.PC)
+	if in == nil || ev.Gen == 0 || len(in.Mods) == 0 {
+		return
+	}
+	if up := in.Mods[0] == "inc"; up && ev.Gen > uint64(ev.Count) || !up && ev.Gen < uint64(ev.Count) {
+		j.note(registerBudget, -1, ev.PC, func() Finding {
+			return Finding{
+				Headline: fmt.Sprintf("%s with %d registers a thread, which the warp has %d of", j.at(ev.PC), ev.Count, ev.Gen),
+				Sites:    []Site{s},
+				Missing:  "setmaxnreg.dec must not ask for more than the warp has, setmaxnreg.inc not for less",
+				Fix:      "use .inc to raise and .dec to lower, and state the registers at entry (.maxnreg, or the launch's registers)",
+			}
+		})
+	}
+}
+
+// registerSteps compares what the warps of each warpgroup of a CTA executed.
+func (j *Judge) registerSteps(cta int32) {
+	c := &j.watch.ctas[cta]
+	for g := 0; g+1 < len(c.warps); g += 4 {
+		group := c.warps[g:min(g+4, len(c.warps))]
+		longest := 0
+		for w := range group {
+			if len(group[w].steps) > len(group[longest].steps) {
+				longest = w
+			}
+		}
+		for w := range group {
+			if s, ok := differs4(group[longest].steps, group[w].steps); ok {
+				j.note(registerBudget, 0, s.site.PC, func() Finding { return j.unequalSteps(cta, int32(g), int32(g+w), s) })
+			}
+		}
+		for w := range group {
+			group[w].steps = nil
+		}
+	}
+}
+
+// differs4 returns the first setmaxnreg of one warp that another does not
+// share.
+func differs4(a, b []regStep) (regStep, bool) {
+	for i := range a {
+		if i >= len(b) || a[i].count != b[i].count || a[i].site.PC != b[i].site.PC {
+			return a[i], true
+		}
+	}
+	return regStep{}, false
+}
+
+func (j *Judge) unequalSteps(cta, group, warp int32, s regStep) Finding {
+	return Finding{
+		Headline: fmt.Sprintf("%s is executed by warp %d of CTA %d and not by warp %d of the same warpgroup", j.at(s.site.PC), s.site.Warp, cta, warp),
+		Sites:    []Site{s.site},
+		Missing:  fmt.Sprintf("warps %d to %d form a warpgroup; each must execute the same setmaxnreg", group, group+3),
+		Fix:      "put setmaxnreg where all four warps of the warpgroup come to it, under a condition that is the same for them",
+	}
+}
+
+// noRegisters is an increase that is never granted.
+func (d *stuck) noRegisters(v *machine.WaitingSplit) Finding {
+	return Finding{
+		Headline: fmt.Sprintf("%s: warp %d of CTA %d needs %d registers more, and the CTA's pool has %d", d.j.at(v.PC), v.Warp, v.CTA, v.Need, v.Free),
+		Sites:    []Site{{Role: "asks", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}},
+		Missing:  "no warp gives back the registers that this increase waits for",
+		Fix:      "let the other warpgroups lower their count by setmaxnreg.dec first, by as much as this one asks for; nothing that they wait for may come after the increase",
+	}
+}

@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// stopped turns what ended a run before its end into findings or gaps.
+func (j *Judge) stopped(m *machine.Machine) {
+	s := m.Stopped()
+	if s == nil {
+		return
+	}
+	if j.watch.ctas == nil {
+		j.begin()
+	}
+	switch s.Kind {
+	case machine.Deadlock:
+		j.deadlock(m)
+	case machine.FaultBounds:
+		j.add(outOfBounds, j.badAddress(s))
+	case machine.FaultAlign:
+		j.add(misaligned, j.badAddress(s))
+	case machine.FaultBarrier:
+		j.barrierFault(s)
+	case machine.FaultTrap, machine.FaultAssert:
+		j.add(trapped, j.trapFinding(s))
+	case machine.FaultOther:
+		j.otherFault(s)
+	case machine.Unmodelled:
+		j.gaps = append(j.gaps, Gap{What: s.Msg + " is not modelled", PC: s.PC})
+	case machine.LimitInstrs:
+		j.gaps = append(j.gaps, Gap{What: "the limit of instructions in one run ran out", PC: s.PC})
+	case machine.LimitLocal:
+		j.gaps = append(j.gaps, Gap{What: "the limit of local memory and call depth of a thread ran out", PC: s.PC})
+	default:
+		panic("BUG: a run stopped for a reason without a rule")
+	}
+}
+
+func stopSite(role string, s *machine.Stop) Site {
+	site := Site{Role: role, PC: s.PC, CTA: s.CTA, Warp: s.Warp, Lanes: 1 << uint(s.Lane&31), Mem: s.Mem, Addr: s.Addr, Len: s.Size}
+	if s.Op != nil {
+		site.Op = fmt.Sprintf("operation %d", s.Op.ID)
+	}
+	return site
+}
+
+// accessRole says what an access does.
+func accessRole(a machine.Access) string {
+	switch {
+	case a&machine.Update != 0:
+		return "updates"
+	case a&machine.Write != 0:
+		return "writes"
+	}
+	return "reads"
+}
+
+// where names a place in memory.
+func where(mem machine.MemID, addr uint64) string {
+	switch mem {
+	case machine.Global:
+		return fmt.Sprintf("global address %#x", addr)
+	case machine.Local:
+		return fmt.Sprintf("address %#x", addr)
+	}
+	return fmt.Sprintf("shared+%d of CTA %d", addr, mem)
+}
+
+func (j *Judge) badAddress(s *machine.Stop) Finding {
+	role := accessRole(s.Acc)
+	f := Finding{
+		Headline: fmt.Sprintf("%s: lane %d of warp %d of CTA %d %s %s at %s", j.at(s.PC), s.Lane, s.Warp, s.CTA, role, bytesOf(s.Size), where(s.Mem, s.Addr)),
+		Sites:    []Site{stopSite(role, s)},
+	}
+	if s.Kind == machine.FaultAlign {
+		f.Missing = "the address must be a multiple of the size of the access; bulk copies need 16 bytes, in addresses and size"
+		f.Fix = "align the base (.align on the variable, the launch's buffer) and keep offsets multiples of the access"
+		if s.Msg != "" && s.Mem == machine.Local {
+			f.Missing = s.Msg
+		}
+		return f
+	}
+	f.Missing = "the bytes lie in no buffer, variable or shared memory of the launch that this access may touch"
+	f.Fix = "check the index against the extent, and the launch's sizes against what the kernel is written for"
+	return f
+}
+
+func (j *Judge) barrierFault(s *machine.Stop) {
+	l := j.ledgerOf(s.Mbar.Bar)
+	if l == nil || !s.Mbar.Live {
+		return // the event has told of the use of a word that is no barrier
+	}
+	switch s.Mbar.Fault {
+	case mbarrier.ArrivesOver, mbarrier.DropsOver, mbarrier.Poisoned:
+		ev := machine.Event{CTA: s.CTA, Warp: s.Warp, Mask: s.Mask, PC: s.PC, Mbar: *s.Mbar}
+		if l.excess == nil {
+			l.overrun(&ev, fmt.Sprintf("an arrival at phase %d, which waits for %d, faults", l.open.n, l.word.Pending()))
+		}
+	case mbarrier.TxOverflow:
+		if l.word.Tx() < 0 {
+			f := l.tooEarly()
+			f.Headline = fmt.Sprintf("%s: so many bytes land that none expects that the tx-count leaves its range", barName(l.bar))
+			j.add(bytesEarly, f)
+		}
+	}
+}
+
+func (j *Judge) trapFinding(s *machine.Stop) Finding {
+	f := Finding{
+		Headline: fmt.Sprintf("lane %d of warp %d of CTA %d executes trap", s.Lane, s.Warp, s.CTA),
+		Sites:    []Site{stopSite("traps", s)},
+		Missing:  "what the kernel checks before the trap does not hold",
+		Fix:      "see what leads to the trap; the launch ends here on the card",
+	}
+	if s.Kind == machine.FaultAssert {
+		f.Headline = s.Msg
+		f.Missing = "the assertion does not hold"
+	}
+	return f
+}
+
+func (j *Judge) otherFault(s *machine.Stop) {
+	kind := outOfBounds
+	if in := j.Program.Inst(s.PC); in != nil && (in.Op == "bar" || in.Op == "barrier") {
+		kind = namedBarrierMismatch
+	}
+	j.add(kind, Finding{
+		Headline: fmt.Sprintf("%s: %s", j.at(s.PC), s.Msg),
+		Sites:    []Site{stopSite("executes", s)},
+		Missing:  "the operand is outside what the instruction takes",
+		Fix:      "keep barrier numbers in 0..15, thread counts positive multiples of 32, indexes within their tables, and source sizes within copy sizes",
+	})
+}
+
+func lowestLane(mask uint32) int { return bits.TrailingZeros32(mask) & 31 }

@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// A token says which parity and how many arrivals its phase had: the same 64
+// bits come back two phases later. What the word cannot tell, the ledger
+// remembers: for each token value the phase that gave it last, and for each
+// thread its own last eight.
+
+// remember keeps the token that an arrival returned.
+func (l *ledger) remember(ev *machine.Event) {
+	t := made{token: ev.Mbar.Token, phase: ev.Mbar.Phase, site: wordSite("arrives", ev), set: true}
+	if l.tokens == nil {
+		l.tokens = map[uint64]made{}
+		l.own = map[agentID]*[8]made{}
+	}
+	l.tokens[t.token] = t
+	id := agentID{ev.CTA, ev.Warp, ev.Lane}
+	o := l.own[id]
+	if o == nil {
+		o = new([8]made)
+		l.own[id] = o
+	}
+	copy(o[1:], o[:7])
+	o[0] = t
+}
+
+// origin returns where a token of some lanes came from: from one of them, if
+// it did, else from anyone.
+func (l *ledger) origin(token uint64, cta, warp int32, mask uint32) made {
+	for lane := range int8(32) {
+		o := l.own[agentID{cta, warp, lane}]
+		if mask>>uint(lane)&1 == 0 || o == nil {
+			continue
+		}
+		for i := range o {
+			if o[i].set && o[i].token == token {
+				return o[i]
+			}
+		}
+	}
+	return l.tokens[token]
+}
+
+// tokenWait checks the token of a wait while phase open is open.
+func (j *Judge) tokenWait(l *ledger, ev *machine.Event, open int64) {
+	site := wordSite("waits", ev)
+	t := l.origin(ev.Mbar.Token, ev.CTA, ev.Warp, ev.Mask)
+	switch {
+	case t.set && t.phase < open-1:
+	case !t.set && ev.Mbar.Undefined&mbarrier.TokenStale != 0, !t.set:
+	default:
+		return
+	}
+	j.stale(l, t, site, open)
+}
+
+// stale reports a token that is neither of the open phase nor of the one before.
+func (j *Judge) stale(l *ledger, t made, site Site, open int64) {
+	made := int32(-1)
+	if t.set {
+		made = t.site.PC
+	}
+	j.note(staleToken, made, site.PC, func() Finding {
+		f := Finding{
+			Headline: fmt.Sprintf("a wait at %s uses a token of phase %d while phase %d is open", barName(l.bar), t.phase, open),
+			Sites:    []Site{t.site, site},
+			Missing:  "the token must be of the open phase or of the one before it",
+			Fix:      "wait with the token that the latest arrival of this round returned, or wait by parity",
+			Ledger:   []string{l.line()},
+		}
+		if !t.set {
+			f.Headline = fmt.Sprintf("a wait at %s uses a token that no arrival on it returned", barName(l.bar))
+			f.Sites = []Site{site}
+		}
+		return f
+	})
+}
+
+// sortedWords returns the places of all barriers, in order.
+func sortedWords(words map[word]*ledger) []word {
+	all := make([]word, 0, len(words))
+	for at := range words {
+		all = append(all, at)
+	}
+	slices.SortFunc(all, func(a, b word) int { return cmp.Or(cmp.Compare(a.mem, b.mem), cmp.Compare(a.addr, b.addr)) })
+	return all
+}

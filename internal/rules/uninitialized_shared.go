@@ -1,0 +1,17 @@
+package rules
+
+var uninitializedShared = register(Kind{
+	Name:     "uninitialized-shared",
+	Severity: Warning,
+	Title:    "shared memory read before anyone wrote it",
+	Section:  "5.1.8",
+	Text: `A thread, or an asynchronous copy, reads bytes of shared memory that nothing in
+this CTA has written. Their content is undefined: what another CTA left there.
+It is a warning where only the read is known, for padding is often loaded and
+thrown away; it is an error where a copy carries the bytes to global memory.
+
+Often the store is there, but comes later in this schedule: then the race is found
+too. Or a tile at the edge is loaded in part and used whole.
+
+Mend it by writing the bytes first (zeros for padding), or by guarding the read.`,
+})

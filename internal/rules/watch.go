@@ -1,0 +1,294 @@
+package rules
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// A watch is what the protocol rules remember of a run: for each mbarrier a
+// ledger of its phases (ledger.go), for each named barrier who came to which
+// generation (named.go), for each warp what it can know of others, where its
+// lanes have exited, and its setmaxnreg instructions. Everything is bounded by
+// the launch, not by the length of the run.
+//
+// Whether an arrival may come before the completion of the phase before it is
+// told by time: events are numbered, and known bounds what a warp can have
+// learnt of the others, by the number of the last event that anything it
+// waited for depends on. What happened elsewhere after that is unordered with
+// the warp's next operation for certain. The reverse is not concluded.
+type watch struct {
+	now   int64
+	ctas  []ctaWatch
+	words map[word]*ledger
+	noted map[flag]int
+	// tokens: the program waits by token. strong: it reads memory by strong
+	// operations, which may teach a warp anything.
+	tokens bool
+	strong bool
+	// waiting is who waited for what when the run hung.
+	waiting []Waiter
+}
+
+// A word is the place of an mbarrier.
+type word struct {
+	mem  machine.MemID
+	addr uint64
+}
+
+// A flag is a finding that an event can repeat.
+type flag struct {
+	kind *Kind
+	a, b int32 // program counters
+}
+
+type ctaWatch struct {
+	warps []warpWatch
+	named [16]namedWatch
+}
+
+type warpWatch struct {
+	known   int64
+	burst   int64 // when the mbarrier instruction at hand began
+	burstPC int32
+	burstAt int64 // the last event of it
+	lane    int8
+	exits   []exit
+	cluster uint32 // lanes that arrived at the cluster's barrier and have not waited
+	arrived int32  // program counter of that arrival
+	steps   []regStep
+}
+
+// An exit is where lanes of a warp left.
+type exit struct {
+	mask uint32
+	pc   int32
+}
+
+// begin prepares the watch for a launch.
+func (j *Judge) begin() {
+	w := &j.watch
+	w.ctas = make([]ctaWatch, j.CTAs)
+	w.words = map[word]*ledger{}
+	w.noted = map[flag]int{}
+	for pc := range int32(j.Program.Len()) {
+		in := j.Program.Inst(pc)
+		if in == nil {
+			continue
+		}
+		has := func(mods ...string) bool {
+			for _, m := range in.Mods {
+				for _, want := range mods {
+					if m == want {
+						return true
+					}
+				}
+			}
+			return false
+		}
+		switch in.Op {
+		case "atom":
+			w.strong = true
+		case "ld":
+			w.strong = w.strong || has("acquire", "relaxed", "volatile", "mmio")
+		case "mbarrier":
+			w.tokens = w.tokens || has("test_wait", "try_wait") && !has("parity")
+		}
+	}
+}
+
+func (w *watch) cta(j *Judge, i int32) *ctaWatch {
+	c := &w.ctas[i]
+	if c.warps == nil {
+		c.warps = make([]warpWatch, j.Warps)
+	}
+	return c
+}
+
+// warp returns the record of a warp.
+func (j *Judge) warp(cta, warp int32) *warpWatch {
+	return &j.watch.cta(j, cta).warps[warp]
+}
+
+// protocol takes an event that is no access.
+func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
+	w := &j.watch
+	if w.ctas == nil {
+		j.begin()
+	}
+	w.now++
+	switch ev.Kind {
+	case machine.EvMbar:
+		j.mbarEvent(ev)
+	case machine.EvMbarWait:
+		j.mbarWait(ev)
+	case machine.EvIssue:
+		j.issued(m, ev)
+	case machine.EvSource:
+		j.sourceRead(ev)
+	case machine.EvBarArrive:
+		j.namedArrive(ev)
+	case machine.EvBarPass:
+		j.namedPass(ev)
+	case machine.EvClusterArrive:
+		j.clusterArrive(ev)
+	case machine.EvClusterWait:
+		j.clusterWait(ev)
+	case machine.EvDivergent:
+		j.divergent(m, ev)
+	case machine.EvRegisters:
+		j.registers(ev)
+	case machine.EvExit:
+		x := j.warp(ev.CTA, ev.Warp)
+		x.exits = append(x.exits, exit{mask: ev.Mask, pc: ev.PC})
+	case machine.EvEnd:
+		j.ended(ev.CTA)
+	}
+}
+
+// learn notes that a warp knows what happened up to a time.
+func (x *warpWatch) learn(at int64) { x.known = max(x.known, at) }
+
+// step notes one lane's part of an mbarrier instruction, and when the
+// instruction began: its lanes are unordered.
+func (x *warpWatch) step(now int64, pc int32, lane int8) {
+	if x.burstPC != pc || x.burstAt != now-1 || lane <= x.lane {
+		x.burst = now
+	}
+	x.burstPC, x.burstAt, x.lane = pc, now, lane
+}
+
+// ended settles what a CTA leaves behind.
+func (j *Judge) ended(cta int32) {
+	for at, l := range j.watch.words {
+		if at.mem == machine.SharedOf(cta) {
+			l.over = true
+		}
+	}
+	j.registerSteps(cta)
+}
+
+// atEnd settles what is left when the run is over.
+func (j *Judge) atEnd(m *machine.Machine) {
+	w := &j.watch
+	if w.ctas == nil {
+		return
+	}
+	j.ledgers(m)
+	j.namedFindings()
+	if m.Stopped() != nil {
+		j.hung()
+		return
+	}
+	for i := range w.ctas {
+		j.registerSteps(int32(i))
+	}
+}
+
+// hung shows who waits in the findings that may be why.
+func (j *Judge) hung() {
+	for i := range j.findings {
+		f := &j.findings[i]
+		if mayHang(f.Kind) && f.Severity == Error {
+			f.Waiting = j.watch.waiting
+		}
+	}
+}
+
+// note adds a finding, or counts it where the same instructions gave it before.
+func (j *Judge) note(k *Kind, a, b int32, finding func() Finding) {
+	w := &j.watch
+	key := flag{k, a, b}
+	if i, ok := w.noted[key]; ok {
+		j.findings[i].Count++
+		return
+	}
+	f := finding()
+	f.Kind = k.Name
+	id := f.Key()
+	j.add(k, f)
+	for i := range j.findings {
+		if j.findings[i].Key() == id {
+			w.noted[key] = i
+		}
+	}
+}
+
+// lanes are lanes of one warp and what they did to a barrier.
+type lanes struct {
+	cta, warp int32
+	mask      uint32
+	count     uint32
+	pc        int32
+	first     int64
+	last      int64
+}
+
+// join adds lanes of a warp to a list.
+func join(list []lanes, e lanes) []lanes {
+	for i := range list {
+		o := &list[i]
+		if o.cta == e.cta && o.warp == e.warp {
+			o.mask |= e.mask
+			o.count += e.count
+			o.last, o.pc = e.last, e.pc
+			return list
+		}
+	}
+	return append(list, e)
+}
+
+// find returns a warp's entry, or nil.
+func find(list []lanes, cta, warp int32) *lanes {
+	for i := range list {
+		if list[i].cta == cta && list[i].warp == warp {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// total sums up the counts of a list.
+func total(list []lanes) (n uint32) {
+	for i := range list {
+		n += list[i].count
+	}
+	return n
+}
+
+// threads counts the lanes of a list.
+func threads(list []lanes) (n int) {
+	for i := range list {
+		n += bits.OnesCount32(list[i].mask)
+	}
+	return n
+}
+
+// mostSites bounds how many places a finding lists in one role.
+const mostSites = 8
+
+// enter adds a place to a list unless it is there, in order of the program,
+// so that the schedule does not show.
+func enter(list []Site, s Site) []Site {
+	at := len(list)
+	for i := range list {
+		if list[i].PC == s.PC && list[i].Role == s.Role {
+			return list
+		}
+		if at == len(list) && list[i].PC > s.PC {
+			at = i
+		}
+	}
+	if len(list) >= mostSites {
+		return list
+	}
+	list = append(list, Site{})
+	copy(list[at+1:], list[at:])
+	list[at] = s
+	return list
+}
+
+// eventSite is the place of an event, in a role.
+func eventSite(role string, ev *machine.Event) Site {
+	return Site{Role: role, PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}
+}
