@@ -94,6 +94,22 @@ func BenchmarkHalves(b *testing.B) {
 	check(b, x)
 }
 
+// BenchmarkAtomics is a warp's 32 relaxed atomics on words that all warps
+// update.
+func BenchmarkAtomics(b *testing.B) {
+	const warps = 8
+	x := newBench(order.Config{CTAs: 1, Warps: warps})
+	b.ReportAllocs()
+	for l := range x.addr {
+		x.addr[l] = uint64(l*7%32) * 4
+	}
+	for i := 0; i < b.N; i++ {
+		x.feed(machine.Event{Kind: machine.EvAccess, Warp: int32(i % warps), Mask: allLanes, Access: machine.Write | machine.Update,
+			Sem: machine.Relaxed, Scope: machine.ScopeGPU, Size: 4, Addr: &x.addr})
+	}
+	check(b, x)
+}
+
 // BenchmarkStrided is a store whose lanes are 128 bytes apart.
 func BenchmarkStrided(b *testing.B) {
 	x := newBench(order.Config{CTAs: 1, Warps: 1})

@@ -14,6 +14,8 @@ type fenced struct {
 	upto  uint32 // of the lane's own accesses
 	inits bool   // hands on mbarrier.init operations of the lane alone
 	only  bool   // hands on what concerns shared memory alone
+	note  int    // of the fence
+	used  bool   // a later write did hand it on
 	know  know
 	// crossed is the lanes' own crossings when they fenced.
 	crossed []crossing
@@ -78,8 +80,8 @@ func (c *cta) markCrossed(k *know, crossed []crossing, w int32, mask uint32) {
 type FenceNote struct {
 	PC    int32
 	Count int
-	// Ordered counts executions that made something known which was not, or
-	// made ready something that a later write handed on.
+	// Ordered counts executions that made something known which was not, and
+	// what of them later writes handed on.
 	Ordered int
 }
 
@@ -89,7 +91,7 @@ func (t *Tracker) onFence(ev *machine.Event) {
 	ordered := false
 	switch ev.Fence {
 	case machine.FenceMemory:
-		ordered = t.memoryFence(c, ev, mask)
+		ordered = t.memoryFence(c, ev, mask, note)
 	case machine.FenceProxyAsync:
 		ordered = t.proxyFence(c, ev, mask)
 	case machine.FenceProxyAsyncGenericAcquire:
@@ -97,7 +99,7 @@ func (t *Tracker) onFence(ev *machine.Event) {
 	case machine.FenceProxyAsyncGenericRelease:
 		ordered = t.proxyFence(c, ev, mask)
 	case machine.FenceMbarrierInit:
-		t.release(c, ev.Warp, fenced{lanes: mask, scope: machine.ScopeCluster, inits: true})
+		t.release(c, ev.Warp, fenced{lanes: mask, scope: machine.ScopeCluster, inits: true, note: note})
 	case machine.FenceProxyTensorMapRelease:
 		ordered = t.mapRelease(c, ev, mask)
 	case machine.FenceProxyTensorMapAcquire:
@@ -125,7 +127,7 @@ func (t *Tracker) Fences() []FenceNote { return append([]FenceNote(nil), t.fence
 
 // memoryFence is fence and membar (FenceMemory). A restricted one
 // (.sync_restrict) has Space set to less than all.
-func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32) bool {
+func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) bool {
 	ordered := false
 	acquires := ev.Sem != machine.Release
 	releases := ev.Sem != machine.Acquire
@@ -137,7 +139,7 @@ func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32) bool {
 		t.scFence(c, ev, mask)
 	}
 	if releases {
-		t.release(c, ev.Warp, fenced{lanes: mask, scope: ev.Scope, only: restricted(ev.Space)})
+		t.release(c, ev.Warp, fenced{lanes: mask, scope: ev.Scope, only: restricted(ev.Space), note: note})
 	}
 	return ordered
 }
@@ -254,6 +256,10 @@ func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32
 		in := f.lanes & lanes
 		if in == 0 {
 			continue
+		}
+		if !f.used {
+			f.used = true
+			t.fences[f.note].Ordered++
 		}
 		k := *c
 		k.scope = min(c.scope, f.scope)

@@ -107,10 +107,16 @@ func releases(s machine.Sem) bool {
 // readLocation lets a lane see what its strong read's writer released: by an
 // acquire it knows it, else a later fence may.
 func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
-	if len(t.locs.m) == 0 || t.locs.find(loc) == nil {
+	if len(t.locs.m) == 0 {
 		return
 	}
-	s := t.writeLocs().find(loc)
+	s := t.locs.find(loc)
+	if s == nil {
+		return
+	}
+	if t.locs.owner != t.id {
+		s = t.writeLocs().find(loc)
+	}
 	a := acquirer{home: c, warp: ev.Warp, mask: 1 << lane, pc: ev.PC, scope: scope}
 	need := t.needed(s.writer, c.index)
 	heard := s.scope >= need && scope >= need // reads-from by morally strong operations
@@ -149,15 +155,18 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 	w := &c.warps[ev.Warp]
 	rmw := ev.Access&machine.Update != 0
 	lax := !releases(ev.Sem) && !w.fencedBy(1<<lane)
-	if s := t.locs.find(loc); s == nil && lax && t.locs.lax >= maxLax {
+	s := t.locs.find(loc)
+	if s == nil && lax && t.locs.lax >= maxLax {
 		return
 	}
-	tab := t.writeLocs()
-	s := tab.find(loc)
-	if s == nil {
-		s = t.newLocation(tab, loc)
-		if lax {
-			tab.lax++
+	if t.locs.owner != t.id || s == nil {
+		if tab := t.writeLocs(); s != nil {
+			s = tab.find(loc)
+		} else {
+			s = t.newLocation(tab, loc)
+			if lax {
+				tab.lax++
+			}
 		}
 	}
 	if rmw {

@@ -8,7 +8,7 @@ import "muster/internal/machine"
 // one. A row of 128 bytes splits only where accesses differ.
 type shadow struct {
 	pages map[uint64]*page
-	cache [64]pageRef // by page number, for memories with scattered buffers
+	cache *[64]pageRef // by page number, for memories with scattered buffers
 }
 
 type pageRef struct {
@@ -91,6 +91,9 @@ func (s *stamp) sameBy(o *stamp) bool {
 // page returns the page of an address, to be written.
 func (s *shadow) page(id *identity, addr uint64) *page {
 	n := addr / pageBytes
+	if s.cache == nil {
+		s.cache = new([64]pageRef)
+	}
 	c := &s.cache[n%uint64(len(s.cache))]
 	if c.page != nil && c.number == n && c.page.owner == id {
 		return c.page
@@ -116,7 +119,7 @@ func (s *shadow) row(id *identity, addr uint64) *row {
 }
 
 func (s *shadow) clone() shadow {
-	d := *s
+	d := shadow{}
 	if s.pages != nil {
 		d.pages = make(map[uint64]*page, len(s.pages))
 		for n, p := range s.pages {
