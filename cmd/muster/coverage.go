@@ -103,16 +103,10 @@ func coverageRows(class string) []coverage {
 // try parses, decodes and runs the form's example.
 func (row *coverage) try(f *ptx.Form) {
 	row.Checked = "no"
-	mod, in := exampleModule(f)
-	if in == nil || in.Form != f {
+	prog, in := row.decode(f)
+	if prog == nil {
 		return
 	}
-	row.Parsed = true
-	prog, err := machine.Decode(mod, "k")
-	if err != nil {
-		return
-	}
-	row.Executed = true
 	saw := &seen{inst: in, prog: prog}
 	m, err := machine.New(machine.Config{
 		Program: prog, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Params: make([]byte, 64),
@@ -128,7 +122,7 @@ func (row *coverage) try(f *ptx.Form) {
 		}
 		m.Step(choices[0])
 	}
-	if s := m.Stopped(); s != nil && prog.Inst(s.PC) == in {
+	if s := m.Stopped(); s != nil && s.Kind != machine.Deadlock && prog.Inst(s.PC) == in {
 		row.Executed = s.Kind != machine.Unmodelled
 		saw.any = saw.any || row.Executed // a fault here is a finding
 	}
@@ -141,9 +135,20 @@ func (row *coverage) try(f *ptx.Form) {
 	}
 }
 
-// private reports whether no other agent can see what the form does.
+// private reports whether no other agent can see what the form does: it
+// touches no memory but its thread's own or what nobody writes, and no
+// barrier. The collectives of a warp are so: they exchange registers.
 func private(f *ptx.Form) bool {
-	return f.Async == "none" && f.Barrier == "none" && (f.Space == "none" || f.Space == "local" || f.Space == "param" || f.Space == "const")
+	if f.Async != "none" || !slices.Contains([]string{"none", "warp-mask", "pending-count"}, f.Barrier) {
+		return false
+	}
+	return f.Proxy == "none" || f.Space == "local" || f.Space == "param" || f.Space == "const" || !touches(f.Operands)
+}
+
+func touches(args []ptx.Arg) bool {
+	return slices.ContainsFunc(args, func(a ptx.Arg) bool {
+		return a.Access != "none" && a.Access != "" || touches(a.Rest)
+	})
 }
 
 // seen observes whether an instruction shows itself.
@@ -163,44 +168,77 @@ func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// exampleModule is a kernel whose first instruction is the form's example.
-func exampleModule(f *ptx.Form) (*ptx.Module, *ptx.Inst) {
-	text := f.Example()
-	if text == "" {
+// decode finds surroundings in which the decoder takes the form's example.
+func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
+	example := strings.TrimSuffix(f.Example(), ";")
+	if example == "" {
 		return nil, nil
 	}
-	mod, err := ptx.Parse(f.Name, []byte(exampleText(text)))
-	if err != nil {
-		return nil, nil
-	}
-	for _, it := range mod.Items {
-		k, ok := it.(*ptx.Func)
-		if !ok || k.Name != "k" {
-			continue
-		}
-		for _, s := range k.Body.Stmts {
-			if in, ok := s.(*ptx.Inst); ok {
-				return mod, in
+	for _, imm := range []string{"1", "16", "24"} {
+		for _, labels := range labelKinds {
+			text := fmt.Sprintf(exampleKernel, labels.module, example+";", labels.body)
+			if imm != "1" {
+				text = strings.ReplaceAll(text, " 1;", " "+imm+";")
+			}
+			mod, err := ptx.Parse(f.Name, []byte(text))
+			if err != nil {
+				continue
+			}
+			in := firstInst(mod)
+			if in == nil || in.Form != f {
+				continue
+			}
+			row.Parsed = true
+			if prog, err := machine.Decode(mod, "k"); err == nil {
+				row.Executed = true
+				return prog, in
 			}
 		}
 	}
 	return nil, nil
 }
 
-// exampleText declares what examples name: registers by their prefix, labels
-// by their number.
-func exampleText(inst string) string {
-	var b strings.Builder
-	b.WriteString(".version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n")
-	for _, r := range []string{"pred %p", "b16 %rs", "b32 %r", "b64 %rd", "b128 %rq", "f32 %f", "f64 %fd"} {
-		fmt.Fprintf(&b, "\t.reg .%s<40>;\n", r)
+// exampleKernel declares the registers that examples name.
+const exampleKernel = `.version 9.0
+.target sm_100a
+.address_size 64
+%s
+.visible .entry k()
+{
+	.reg .pred %%p<40>;
+	.reg .b8 %%rc<40>;
+	.reg .b16 %%rs<40>;
+	.reg .b32 %%r<40>;
+	.reg .b64 %%rd<40>;
+	.reg .b128 %%rq<40>;
+	.reg .f32 %%f<40>;
+	.reg .f64 %%fd<40>;
+	%s
+%s
+M:
+	ret;
+}
+`
+
+// labelKinds is what a name such as L1 in an example may be: a label, a
+// function, a list of branch targets.
+var labelKinds = []struct{ module, body string }{
+	{"", "L0:\nL1:\nL2:\nL3:\nL4:\nL5:"},
+	{".func L0() { ret; }", ""},
+	{"", "L0: .branchtargets M;\nL1: .branchtargets M;"},
+}
+
+func firstInst(mod *ptx.Module) *ptx.Inst {
+	for _, it := range mod.Items {
+		if k, ok := it.(*ptx.Func); ok && k.Name == "k" {
+			for _, s := range k.Body.Stmts {
+				if in, ok := s.(*ptx.Inst); ok {
+					return in
+				}
+			}
+		}
 	}
-	b.WriteString("\t" + strings.TrimSuffix(inst, ";") + ";\n")
-	for i := range 10 {
-		fmt.Fprintf(&b, "L%d:\n", i)
-	}
-	b.WriteString("\tret;\n}\n")
-	return b.String()
+	return nil
 }
 
 func (c *console) coverage(rows []coverage) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"muster/internal/machine"
@@ -18,7 +19,7 @@ import (
 // that can be read, the source line with a caret.
 func printError(w io.Writer, err error) {
 	var p *ptx.Error
-	if errors.As(err, &p) {
+	if errors.As(err, &p) && printable(p.Src) {
 		fmt.Fprintln(w, "muster: "+p.Detail())
 		return
 	}
@@ -52,12 +53,17 @@ func quote(w io.Writer, file string, line, col int) {
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 1<<20)
 	for n := 1; s.Scan(); n++ {
-		if n == line {
+		if n == line && printable(s.Text()) {
 			text, at := clip(s.Text(), max(col-1, 0))
 			fmt.Fprintf(w, "%s\n%s^\n", text, blank(text[:at]))
 			return
 		}
 	}
+}
+
+// printable reports whether a line can be shown on a terminal.
+func printable(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
 }
 
 // clip cuts a long line around a column, at bytes that begin a character.

@@ -73,10 +73,10 @@ func indentText(s string) string {
 
 // nearest suggests the kind that shares most letters in order with name.
 func nearest(name string) string {
-	best, score := "", 2*len(name)/3
+	best, score := "", 0.6
 	for _, k := range rules.Kinds() {
-		if n := common(name, k.Name); n > score {
-			best, score = k.Name, n
+		if s := 2 * float64(common(name, k.Name)) / float64(len(name)+len(k.Name)); s > score {
+			best, score = k.Name, s
 		}
 	}
 	if best == "" {

@@ -73,6 +73,8 @@ func (in *input) load(cmd *cobra.Command, args []string) (*muster.Launch, string
 
 func (in *input) file(args []string) (*launch.File, error) {
 	switch {
+	case len(args) == 0 && in.flags.PTX == "":
+		return nil, fmt.Errorf("name a launch file, or a .ptx with --grid and --block; see --help")
 	case len(args) == 0:
 		return launch.FromFlags(in.flags)
 	case strings.HasSuffix(args[0], ".ptx"):

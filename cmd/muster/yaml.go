@@ -139,10 +139,15 @@ func (y *yamlReader) syntax(err error) error {
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
-		return y.errorAt(y.pos(at.GetToken()), "%s", strings.Join(strings.Fields(at.GetMessage()), " "))
+		return y.errorAt(y.pos(at.GetToken()), "%s", oneLine(at.GetMessage()))
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return y.errorAt(launch.Pos{}, "%s", first)
+}
+
+// oneLine makes a message of the parser one line; it quotes a tab as it is.
+func oneLine(msg string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(msg, "\t", `\t`)), " ")
 }
 
 func (y *yamlReader) errorAt(p launch.Pos, format string, args ...any) error {
@@ -175,7 +180,11 @@ func (y *yamlReader) document(f *ast.File) (*launch.Node, error) {
 			continue
 		}
 		if body != nil {
-			return nil, y.errorAt(y.pos(d.Body.GetToken()), "a launch file is one document; a second begins here")
+			at := launch.Pos{}
+			if n, err := y.node(d.Body); err == nil {
+				at = n.Pos
+			}
+			return nil, y.errorAt(at, "a launch file is one document; a second begins here")
 		}
 		body = d.Body
 	}

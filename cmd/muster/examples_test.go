@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// command runs the command and returns its exit code and output.
+func command(args ...string) (int, string) {
+	var out, errs bytes.Buffer
+	code := doMain(args, strings.NewReader(""), &out, &errs)
+	return code, out.String() + errs.String()
+}
+
+var dueRE = regexp.MustCompile(`^# ([a-z-]+): `)
+
+// TestExamples checks every example. A right one is free of errors, and runs
+// to the output that an H200 computed; a broken twin is found under the name
+// that its launch file's first line gives.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil || len(files) < 25 {
+		t.Fatal("examples are missing:", len(files), err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimPrefix(filepath.ToSlash(f), "../../examples/"), func(t *testing.T) {
+			t.Parallel()
+			src, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, out := command("check", "--jobs", "1", f)
+			if !strings.HasPrefix(filepath.Base(f), "broken_") {
+				if code != 0 || strings.Contains(out, "error[") {
+					t.Errorf("check: exit %d\n%s", code, out)
+				}
+				if code, out := command("run", f); code != 0 {
+					t.Errorf("run: exit %d\n%s", code, out)
+				}
+				return
+			}
+			due := dueRE.FindStringSubmatch(string(src))
+			if due == nil {
+				t.Fatal("the launch file's first line names no finding")
+			}
+			if code != 1 || !strings.Contains(out, "error["+due[1]+"]") {
+				t.Errorf("check: exit %d, no error[%s]\n%s", code, due[1], out)
+			}
+		})
+	}
+}

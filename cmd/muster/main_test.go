@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"muster/internal/report"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"muster": main})
+}
+
+// TestScripts runs testdata/script. Beside testscript's own commands there
+// are
+//
+//	exit N command …           the command must exit with status N
+//	repeat FILE N BEFORE A AFTER    write BEFORE, N times A, AFTER
+//	head FILE N OUT            write the first N bytes of FILE
+//	junk OUT                   write bytes that are no text
+//
+// examples/ is the project's folder of examples.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			return os.Symlink(examples, filepath.Join(e.WorkDir, "examples"))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit": scriptExit, "repeat": scriptRepeat, "head": scriptHead, "junk": scriptJunk,
+		},
+	})
+}
+
+func scriptExit(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if err != nil || neg {
+		ts.Fatalf("usage: exit N command")
+	}
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var status *exec.ExitError
+	if errors.As(err, &status) {
+		got = status.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+func scriptRepeat(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text := args[2] + strings.Repeat(args[3], n) + args[4]
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
+}
+
+func scriptHead(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(ts.ReadFile(args[0])[:n]), 0o666))
+}
+
+func scriptJunk(ts *testscript.TestScript, neg bool, args []string) {
+	b := make([]byte, 4096)
+	for i := range b {
+		b[i] = byte(i*i>>3 ^ i*7)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+// run runs the command in this process.
+func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, err strings.Builder
+	status = doMain(args, strings.NewReader(""), &out, &err)
+	return status, out.String(), err.String()
+}
+
+// TestSameBytes holds the command to its word: the same launch, the same
+// bytes, however often and with however many jobs.
+func TestSameBytes(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples", err)
+	}
+	for _, file := range files {
+		for _, format := range []string{"text", "json"} {
+			_, want, _ := run(t, "check", file, "--format", format, "--jobs", "1")
+			for _, jobs := range []string{"1", "2", "8"} {
+				_, got, stderr := run(t, "check", file, "--format", format, "--jobs", jobs)
+				if got != want || got == "" {
+					t.Errorf("%s, %s: --jobs %s says something else than --jobs 1 did\n%s", file, format, jobs, stderr)
+				}
+			}
+		}
+	}
+}
+
+// TestReplay replays every finding of every example by its own replay line:
+// the evidence must come out as check printed it, byte for byte.
+func TestReplay(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples", err)
+	}
+	replayed := 0
+	for _, file := range files {
+		_, text, _ := run(t, "check", file)
+		for _, block := range strings.Split(text, "\n\n") {
+			_, line, ok := strings.Cut(block, "  replay:  muster ")
+			if !ok {
+				continue
+			}
+			line, _, _ = strings.Cut(line, "\n")
+			status, again, stderr := run(t, strings.Fields(line)...)
+			evidence, _, _ := strings.Cut(block, "  seen: ")
+			if status != exitFindings || !strings.Contains(again, strings.TrimLeft(evidence, "\n")) {
+				t.Errorf("%s: exit %d\n%s%s\nwant\n%s", line, status, again, stderr, evidence)
+			}
+			replayed++
+		}
+	}
+	if replayed < 20 {
+		t.Errorf("only %d findings replayed", replayed)
+	}
+}
+
+func TestReplayOfAnotherKernel(t *testing.T) {
+	status, out, _ := run(t, "replay", "../../examples/ring/ring.yaml", "--schedule", "latest", "--finding", "race-shared@ring.ptx:1,2")
+	if status != exitIncomplete || !strings.HasPrefix(out, "latest does not show race-shared@ring.ptx:1,2: ") {
+		t.Errorf("exit %d: %s", status, out)
+	}
+}
+
+func TestSizeFlag(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "4K": 4096, "4KiB": 4096, "512M": 512 << 20, "8G": 8 << 30, "2t": 2 << 40} {
+		var s sizeFlag
+		if err := s.Set(text); err != nil || int64(s) != want {
+			t.Errorf("%s: %d, %v; want %d", text, s, err, want)
+		}
+	}
+	for _, text := range []string{"", "K", "-1", "0", "1X", "1 K K", "99999999999T", "1.5G"} {
+		var s sizeFlag
+		if s.Set(text) == nil {
+			t.Errorf("%q is taken as %d", text, s)
+		}
+	}
+}
+
+// TestHelpTeaches: every command has a long text and an example that parses.
+func TestHelpTeaches(t *testing.T) {
+	for _, cmd := range newRoot(&console{}).Commands() {
+		if cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		if len(cmd.Long) < 100 || !strings.Contains(cmd.Example, "muster "+cmd.Name()) {
+			t.Errorf("%s: help without a text or an example", cmd.Name())
+		}
+	}
+	status, out, _ := run(t, "check", "--help")
+	for _, want := range []string{"--buffer in=f32", "--limit-instrs", "muster check examples/ring/ring.yaml"} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("check --help lacks %s", want)
+		}
+	}
+}
+
+func TestShellQuoting(t *testing.T) {
+	// What a replay line quotes must come back as one word.
+	words := []string{"a b", "it's", `{"ptr": "in"}`, "$x`y`", "in=f32[4]:iota", "*"}
+	line := "printf '%s\\n'"
+	for _, w := range words {
+		line += " " + report.Quote(w)
+	}
+	out, err := exec.Command("sh", "-c", line).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"); fmt.Sprint(got) != fmt.Sprint(words) {
+		t.Errorf("%q came back as %q", words, got)
+	}
+}
