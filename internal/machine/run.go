@@ -398,6 +398,8 @@ func (m *Machine) runAmong(w *warp, s *split) {
 					n++
 					break
 				}
+				// A jump back may lead to where another split waits.
+				stop = w.meets(s)
 			}
 		} else if !m.point(w, s, in, mask) {
 			break
