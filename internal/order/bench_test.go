@@ -253,3 +253,21 @@ func check(b *testing.B, x *bench) {
 		b.Fatalf("facts in a clean kernel: %+v", f[0])
 	}
 }
+
+// BenchmarkVolatile is the store and load of a warp-synchronous exchange by
+// volatile accesses.
+func BenchmarkVolatile(b *testing.B) {
+	x := newBench(order.Config{CTAs: 1, Warps: 1})
+	b.ReportAllocs()
+	for i := 0; i < b.N; i++ {
+		for l := range x.addr {
+			x.addr[l] = uint64(l) * 4
+		}
+		x.feed(machine.Event{Kind: machine.EvAccess, Mask: allLanes, Access: machine.Write, Sem: machine.Volatile, Size: 4, Row: true, Addr: &x.addr})
+		for l := range x.addr {
+			x.addr[l] = uint64(l^16) * 4
+		}
+		x.feed(machine.Event{Kind: machine.EvAccess, Mask: allLanes, Access: machine.Read, Sem: machine.Volatile, Size: 4, Addr: &x.addr})
+	}
+	check(b, x)
+}

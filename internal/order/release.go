@@ -144,17 +144,25 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 }
 
 // see keeps a contribution that a strong read or a relaxed wait saw for an
-// acquire fence of the same lanes. By itself it orders nothing.
+// acquire fence of the same lanes. By itself it orders nothing. What it would
+// order is noted for explanation: after a wait for its lanes, after a read for
+// their whole groups, because lanes that read one location each (as in
+// warp-synchronous exchanges by volatile) are not worth parting for that.
 func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	w := &a.home.warps[a.warp]
-	w.split(a.mask)
+	if loc == (location{}) {
+		w.split(a.mask)
+	}
 	for i := range w.groups {
-		if g := &w.groups[i]; g.mask&a.mask != 0 {
+		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
 			w.learned(g)
 		}
 	}
-	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, relaxed: e.relaxed, pc: e.pc, lanes: a.mask, loc: loc}
+	if e.relaxed {
+		return
+	}
+	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, pc: e.pc, lanes: a.mask, loc: loc}
 	if t.reaches(e, a.home.index, a.scope, a.defaulted) == tooNarrow {
 		seen.scope, seen.defaulted = machine.NoScope, false
 	}

@@ -442,7 +442,7 @@ func (s *script) issue(a agent, op string, g *args) {
 
 var whyNames = []string{
 	"no-edge", "if-proxy-fence", "if-scope-wider", "if-not-relaxed", "same-warp-lanes", "in-flight",
-	"partial-overlap", "async-other-cta", "same-value", "stale-constant", "not-morally-strong",
+	"partial-overlap", "async-other-cta", "same-value", "stale-constant", "not-morally-strong", "issue-known",
 }
 
 func whyText(w order.Why) string {
