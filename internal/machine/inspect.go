@@ -238,6 +238,9 @@ func (m *Machine) Barriers() []Barrier {
 	return all
 }
 
+// Config returns the launch.
+func (m *Machine) Config() Config { return m.cfg }
+
 // InFlight returns the asynchronous operations that have not signalled, in
 // order of issue. They belong to the machine.
 func (m *Machine) InFlight() []*Op { return append([]*Op(nil), m.ops...) }
