@@ -22,6 +22,7 @@ func checkCommand(c *console) *cobra.Command {
 	var format formatFlag
 	var o muster.CheckOptions
 	var random int
+	var all bool
 	failOn := "error"
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx",
@@ -64,7 +65,7 @@ others.
 			if err != nil {
 				return err
 			}
-			if err := c.write(r, format); err != nil {
+			if err := c.write(r, format, all); err != nil {
 				return err
 			}
 			return status(r.Verdict)
@@ -75,15 +76,16 @@ others.
 	format.register(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many `N` schedules to run")
+	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
 	return cmd
 }
 
-func (c *console) write(r *muster.Report, format formatFlag) error {
+func (c *console) write(r *muster.Report, format formatFlag, all bool) error {
 	if format == "json" {
 		return r.WriteJSON(c.out)
 	}
-	return r.WriteText(c.out, report.TextOptions{Color: c.color()})
+	return r.WriteText(c.out, report.TextOptions{Color: c.color(), All: all})
 }
 
 // status is the verdict as an exit status.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -122,14 +123,10 @@ func (s *sizeFlag) Type() string   { return "bytes" }
 func (s *sizeFlag) String() string { return fmt.Sprint(int64(*s)) }
 
 func (s *sizeFlag) Set(text string) error {
-	var n int64
-	var unit string
-	if _, err := fmt.Sscanf(text+" B", "%d%s", &n, &unit); err != nil {
-		return fmt.Errorf("want a number of bytes, as 512M or 8G")
-	}
-	shift := map[string]int{"B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-	by, ok := shift[strings.ToUpper(strings.TrimSuffix(unit, "iB"))]
-	if !ok && unit != "B" || n <= 0 || n > 1<<62>>by {
+	digits := strings.TrimRight(text, "KMGTkmgtiB")
+	by, ok := map[string]int{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[strings.ToUpper(strings.TrimSuffix(text[len(digits):], "iB"))]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !ok || n <= 0 || n > 1<<62>>by {
 		return fmt.Errorf("want a number of bytes, as 512M or 8G")
 	}
 	*s = sizeFlag(n << by)

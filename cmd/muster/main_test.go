@@ -105,15 +105,20 @@ func TestSameBytes(t *testing.T) {
 		t.Fatal("no examples", err)
 	}
 	for _, file := range files {
-		for _, format := range []string{"text", "json"} {
-			_, want, _ := run(t, "check", file, "--format", format, "--jobs", "1")
-			for _, jobs := range []string{"1", "2", "8"} {
-				_, got, stderr := run(t, "check", file, "--format", format, "--jobs", jobs)
-				if got != want || got == "" {
-					t.Errorf("%s, %s: --jobs %s says something else than --jobs 1 did\n%s", file, format, jobs, stderr)
+		t.Run(filepath.ToSlash(file), func(t *testing.T) {
+			t.Parallel()
+			for format, jobs := range map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}} {
+				var first string
+				for i, n := range jobs {
+					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n)
+					if i == 0 {
+						first = out
+					} else if out != first || out == "" {
+						t.Errorf("%s with --jobs %s says something else than before\n%s", format, n, stderr)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -126,7 +131,7 @@ func TestReplay(t *testing.T) {
 	}
 	replayed := 0
 	for _, file := range files {
-		_, text, _ := run(t, "check", file)
+		_, text, _ := run(t, "check", file, "--all")
 		for _, block := range strings.Split(text, "\n\n") {
 			_, line, ok := strings.Cut(block, "  replay:  muster ")
 			if !ok {

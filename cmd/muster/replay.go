@@ -42,7 +42,7 @@ it: then the kernel or the launch is another one.
 				return err
 			}
 			if id == "" {
-				if err := c.write(r, format); err != nil {
+				if err := c.write(r, format, true); err != nil {
 					return err
 				}
 				return status(r.Verdict)

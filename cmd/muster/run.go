@@ -112,7 +112,7 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 		}
 	}
 	if r.Report != nil {
-		if err := c.write(r.Report, format); err != nil {
+		if err := c.write(r.Report, format, false); err != nil {
 			return err
 		}
 	}

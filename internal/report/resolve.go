@@ -74,6 +74,9 @@ func (r *Resolver) names(text string) string {
 		if err != nil || g == nil {
 			return word
 		}
+		if addr == g.Base {
+			return shortName(g.Name)
+		}
 		return fmt.Sprintf("%s+%d", shortName(g.Name), addr-g.Base)
 	})
 }
@@ -108,14 +111,15 @@ func (r *Resolver) ptxPlace(pc int32) *Place {
 	return &Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: r.text(pos)}
 }
 
-// text is the line from the instruction on.
+// text is the line from the instruction on, without a comment.
 func (r *Resolver) text(pos ptx.Pos) string {
 	if pos.Line < 1 || int(pos.Line) > len(r.lines) {
 		return ""
 	}
 	line := r.lines[pos.Line-1]
 	line = line[min(max(int(pos.Col)-1, 0), len(line)):]
-	return strings.ToValidUTF8(strings.Join(strings.Fields(string(line)), " "), "?")
+	code, _, _ := strings.Cut(strings.ToValidUTF8(string(line), "?"), "//")
+	return strings.Join(strings.Fields(code), " ")
 }
 
 func (r *Resolver) cta(i int32) [3]uint32 {

@@ -10,6 +10,10 @@ import (
 // TextOptions say how text looks.
 type TextOptions struct {
 	Color bool // ANSI colours
+	// All writes every finding in full. Otherwise of those alike (the same
+	// kind between the same source lines, as unrolled loops have them) the
+	// first is, and the others are listed.
+	All bool
 }
 
 // The layout: labels in one column, everything else in another, wrapped so
@@ -57,9 +61,10 @@ func severityColor(s Severity) string {
 // WriteText writes the report: each finding, the gaps, and last the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	p := &printer{color: o.Color}
-	for i := range r.Findings {
-		p.finding(&r.Findings[i])
-		p.seen(&r.Findings[i], len(r.Schedules))
+	for _, group := range r.alike(o.All) {
+		p.finding(group[0])
+		p.seen(group[0], len(r.Schedules))
+		p.others(group[1:])
 		p.b.WriteByte('\n')
 	}
 	for i := range r.Gaps {
@@ -121,6 +126,57 @@ func (p *printer) finding(f *Finding) {
 	p.raw("replay:", bold, f.Replay, indent)
 }
 
+// alike groups findings: one by one, or by kind and source lines.
+func (r *Report) alike(all bool) [][]*Finding {
+	var groups [][]*Finding
+	index := map[string]int{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		key := f.sourceKey()
+		g, ok := index[key]
+		if !ok || all || key == "" {
+			g = len(groups)
+			index[key], groups = g, append(groups, nil)
+		}
+		groups[g] = append(groups[g], f)
+	}
+	return groups
+}
+
+// sourceKey tells findings alike: empty if one of the places has no source.
+func (f *Finding) sourceKey() string {
+	key := fmt.Sprintf("%s|%s|%s", f.Kind, f.Severity, f.Accepted)
+	for i := range f.Sites {
+		s := &f.Sites[i]
+		if len(s.Source) == 0 {
+			return ""
+		}
+		key += "|" + s.Role + "|" + s.where()
+	}
+	if len(f.Sites) == 0 {
+		return ""
+	}
+	return key
+}
+
+// others lists findings like the one above.
+func (p *printer) others(fs []*Finding) {
+	const most = 8
+	if len(fs) == 0 {
+		return
+	}
+	var ids []string
+	for i, f := range fs {
+		if i == most {
+			ids = append(ids, fmt.Sprintf("and %d others", len(fs)-most))
+			break
+		}
+		_, lines, _ := strings.Cut(f.ID, ":")
+		ids = append(ids, lines)
+	}
+	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (--all shows them), at PTX lines %s", len(fs), strings.Join(ids, "; ")))
+}
+
 // seen ends a finding in a report of several schedules.
 func (p *printer) seen(f *Finding, of int) {
 	if of > 1 {
@@ -136,15 +192,8 @@ func (p *printer) site(s *Site) {
 		p.b.WriteString(" at " + p.paint(bold, at))
 	}
 	p.b.WriteByte('\n')
-	p.who(s)
+	p.deep(s.who())
 	p.quote(s.PTX, len(s.Source) > 0)
-}
-
-// who is the site's second line.
-func (p *printer) who(s *Site) {
-	for _, l := range wrap(s.who(), width-deep, width-deep) {
-		p.b.WriteString(strings.Repeat(" ", deep) + l + "\n")
-	}
 }
 
 // where is the place in the program as its author knows it: the outermost
@@ -166,24 +215,18 @@ func (s *Site) where() string {
 
 // who did it, and to which bytes.
 func (s *Site) who() string {
-	text := fmt.Sprintf("CTA (%d,%d,%d)", s.CTA[0], s.CTA[1], s.CTA[2])
+	text := ctaText(s.CTA)
 	if s.Warp >= 0 {
-		text += fmt.Sprintf(", warp %d", s.Warp)
+		text += ", " + warpText(s.Warp, s.Warp)
 	}
-	switch {
-	case s.Lanes == "":
-	case strings.ContainsAny(s.Lanes, "-,"):
-		text += ", lanes " + s.Lanes
-	default:
-		text += ", lane " + s.Lanes
-	}
+	text += lanesText(s.Lanes)
 	if s.Operation != "" {
 		text += ", " + s.Operation
 	}
 	if m := s.Memory; m != nil {
 		text += fmt.Sprintf(": %s of %s memory", plural(int(m.Bytes), "byte"), m.Space)
 		if m.CTA != nil && *m.CTA != s.CTA {
-			text += fmt.Sprintf(" of CTA (%d,%d,%d)", m.CTA[0], m.CTA[1], m.CTA[2])
+			text += " of " + ctaText(*m.CTA)
 		}
 		text += ", " + m.Text
 	}
@@ -223,21 +266,138 @@ func carets(text string) string {
 	return strings.Repeat("^", max(1, utf8.RuneCountInString(strings.TrimSuffix(text[:min(n, len(text))], ";"))))
 }
 
+// maxWaiting is how many groups of waiters are shown; JSON has them all.
+const maxWaiting = 12
+
+// waiting lists who waits, those together that wait at one place for one
+// thing.
 func (p *printer) waiting(list []Waiter) {
-	for i := range list {
-		w := &list[i]
+	groups := groupWaiters(list)
+	for i, g := range groups {
+		if i == maxWaiting {
+			p.row("", "", fmt.Sprintf("and at %s more", plural(len(groups)-i, "place")))
+			break
+		}
+		w := &g[0]
 		p.b.WriteString("  " + p.paint(bold, "waiting"))
 		if at := w.Site.where(); at != "" {
 			p.b.WriteString(" at " + p.paint(bold, at))
 		}
 		p.b.WriteByte('\n')
-		p.who(&w.Site)
-		for _, t := range []string{"for " + w.For, w.Owed} {
-			if t != "" {
-				p.raw("", "", strings.Join(wrap(t, width-deep, width-deep), "\n"+strings.Repeat(" ", deep)), deep)
-			}
-		}
+		p.deep(whoAll(g))
+		p.deep("for " + w.For)
+		p.deep(w.Owed)
 		p.quote(w.Site.PTX, len(w.Site.Source) > 0)
+	}
+}
+
+// groupWaiters puts those together that differ in nothing but their lanes.
+func groupWaiters(list []Waiter) [][]Waiter {
+	var groups [][]Waiter
+	index := map[string]int{}
+	for _, w := range list {
+		key := w.Site.where() + "|" + w.For + "|" + w.Owed
+		if w.Site.PTX != nil {
+			key += fmt.Sprintf("|%d:%d", w.Site.PTX.Line, w.Site.PTX.Col)
+		}
+		i, ok := index[key]
+		if !ok {
+			i = len(groups)
+			index[key], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], w)
+	}
+	return groups
+}
+
+// whoAll names the waiters of a group: a CTA once, the lanes of a warp
+// together, and warps in a row that wait with the same lanes as a range.
+func whoAll(g []Waiter) string {
+	type warps struct {
+		cta         [3]uint32
+		first, last int32
+		mask        uint32
+	}
+	var list []warps
+	for i := range g {
+		s := &g[i].Site
+		n := len(list) - 1
+		if n >= 0 && list[n].cta == s.CTA && list[n].last == s.Warp {
+			list[n].mask |= laneMask(s.Lanes)
+			continue
+		}
+		list = append(list, warps{s.CTA, s.Warp, s.Warp, laneMask(s.Lanes)})
+	}
+	text, shown := "", 0
+	for i := 0; i < len(list); i++ {
+		w := list[i]
+		for i+1 < len(list) && list[i+1].cta == w.cta && list[i+1].mask == w.mask && list[i+1].first == w.last+1 {
+			i++
+			w.last++
+		}
+		if shown++; shown > maxWaiting {
+			return text + "; and more"
+		}
+		switch {
+		case text == "":
+			text = ctaText(w.cta) + ", "
+		case list[i-1-int(w.last-w.first)].cta != w.cta:
+			text += "; " + ctaText(w.cta) + ", "
+		default:
+			text += "; "
+		}
+		text += warpText(w.first, w.last) + lanesText(lanes(w.mask))
+	}
+	return text
+}
+
+func ctaText(c [3]uint32) string { return fmt.Sprintf("CTA (%d,%d,%d)", c[0], c[1], c[2]) }
+
+func warpText(first, last int32) string {
+	switch {
+	case first < 0:
+		return ""
+	case first == last:
+		return fmt.Sprintf("warp %d", first)
+	}
+	return fmt.Sprintf("warps %d-%d", first, last)
+}
+
+func lanesText(lanes string) string {
+	switch {
+	case lanes == "":
+		return ""
+	case strings.ContainsAny(lanes, "-,"):
+		return ", lanes " + lanes
+	}
+	return ", lane " + lanes
+}
+
+// laneMask reads what lanes writes.
+func laneMask(text string) uint32 {
+	mask := uint32(0)
+	for _, part := range strings.Split(text, ",") {
+		var lo, hi int
+		switch n, _ := fmt.Sscanf(part, "%d-%d", &lo, &hi); n {
+		case 0:
+			continue
+		case 1:
+			hi = lo
+		}
+		for l := lo; l <= hi; l++ {
+			mask |= 1 << l
+		}
+	}
+	return mask
+}
+
+// deep writes text that belongs to a place.
+func (p *printer) deep(text string) {
+	if text == "" {
+		return
+	}
+	for _, l := range wrap(text, width-deep, width-deep) {
+		p.b.WriteString(strings.Repeat(" ", deep) + l + "\n")
 	}
 }
 
