@@ -75,7 +75,7 @@ func (m *Machine) anyAwait(s *split) bool {
 func (m *Machine) changed(a *await) bool {
 	if a.size == 0 {
 		b := m.barrier(a.mem, a.addr)
-		return b == nil || !b.live || b.life != a.life || b.phase > int64(a.val)
+		return b == nil || b.life != a.life || b.phase > int64(a.val)
 	}
 	v, _ := m.Peek(a.mem, a.addr, int(a.size))
 	return v != a.val
