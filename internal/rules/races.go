@@ -18,14 +18,16 @@ import (
 func (j *Judge) races() {
 	conflicts := j.Order.Conflicts()
 	facts := j.Order.FactList()
+	named := make([]*Kind, len(conflicts))
 	for i := range conflicts {
-		c := &conflicts[i]
-		if onBarrierWord(c, facts) {
-			continue // barrier-overwritten says it
+		if c := &conflicts[i]; !onBarrierWord(c, facts) {
+			named[i] = j.classify(c)
 		}
-		k := j.classify(c)
-		if k == sameValue && differs(c, conflicts) {
-			continue // the same stores also meet with other values
+	}
+	for i := range conflicts {
+		c, k := &conflicts[i], named[i]
+		if k == nil || better(i, conflicts, named) {
+			continue
 		}
 		f := describe[k](j, c)
 		f.Count = c.Count
@@ -144,16 +146,43 @@ func (j *Judge) elementSize(pc int32) int {
 	return 0
 }
 
-// differs reports whether the same two instructions also conflict with
-// different values.
-func differs(c *order.Conflict, all []order.Conflict) bool {
-	for i := range all {
-		o := &all[i]
-		if o.Why&order.SameValue == 0 && o.Prior.PC == c.Prior.PC && o.Cur.PC == c.Cur.PC {
-			return true
+// better reports whether another conflict between the same two instructions
+// has a name that says more than that of conflict i:
+//   - stores that also meet with different values are no equal stores;
+//   - where a barrier between warps is missing, the lanes of one warp lack it
+//     too, and the wider barrier serves both;
+//   - where an elected lane published what its neighbours did, what they do
+//     after its release follows from that and is no defect of its own.
+func better(i int, all []order.Conflict, named []*Kind) bool {
+	c, k := &all[i], named[i]
+	for o := range all {
+		if o == i || named[o] == nil || !samePair(c, &all[o]) {
+			continue
+		}
+		switch n := named[o]; k {
+		case sameValue:
+			if n != sameValue {
+				return true
+			}
+		case raceLanes:
+			if oneWarpOnly(c) && (n == raceShared || n == raceGlobal) {
+				return true
+			}
+		case raceShared, raceGlobal:
+			if n == raceLanes && !oneWarpOnly(&all[o]) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+func oneWarpOnly(c *order.Conflict) bool {
+	return c.Prior.CTA == c.Cur.CTA && c.Prior.Warp == c.Cur.Warp
+}
+
+func samePair(a, b *order.Conflict) bool {
+	return a.Prior.PC == b.Prior.PC && a.Cur.PC == b.Cur.PC || a.Prior.PC == b.Cur.PC && a.Cur.PC == b.Prior.PC
 }
 
 // onBarrierWord reports whether the conflict is with a live mbarrier's word,
@@ -265,9 +294,23 @@ func (j *Judge) instr(r *order.AccessRef) string { return j.at(r.PC) }
 
 func (j *Judge) at(pc int32) string {
 	if n := j.name(pc); n != "" {
-		return fmt.Sprintf("%s at line %d", n, j.Program.Pos(pc).Line)
+		return fmt.Sprintf("%s at line %d", short(n), j.Program.Pos(pc).Line)
 	}
 	return "an unnamed instruction"
+}
+
+// short leaves out of a long mnemonic what the line that it names shows.
+func short(name string) string {
+	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async"} {
+		if strings.HasPrefix(name, p+".") {
+			return p
+		}
+	}
+	if strings.HasPrefix(name, "mbarrier.") {
+		name = strings.TrimSuffix(name, ".b64")
+		name, _, _ = strings.Cut(name, ".shared")
+	}
+	return name
 }
 
 // place names a range of memory.
