@@ -15,6 +15,7 @@ import (
 var layers = [][]string{
 	{"muster/cmd/muster"},
 	{"muster"},
+	{"muster/internal/campaign/gen"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/report"},
 	{"muster/internal/rules"},
@@ -28,7 +29,7 @@ var layers = [][]string{
 }
 
 // commandOnly are the dependencies that the command has and the library does not.
-var commandOnly = []string{"github.com/spf13/cobra", "github.com/goccy/go-yaml", "golang.org/x/term"}
+var commandOnly = []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/goccy/go-yaml", "golang.org/x/term"}
 
 type pkg struct {
 	ImportPath string

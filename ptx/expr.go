@@ -254,6 +254,9 @@ func (p *parser) foldUnary(t token, op byte, x Operand) Operand {
 	if op == '+' {
 		return x
 	}
+	if _, plain := x.(Name); plain && op == '!' {
+		return &Not{x} // what !p parses to, so that it prints and parses the same
+	}
 	return &Unary{string(op), x}
 }
 
