@@ -233,7 +233,7 @@ func (l *Launch) probe() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
-	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Threads: volume(l.config.Block)}
+	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
 	return nil
 }
 

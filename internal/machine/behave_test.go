@@ -68,16 +68,27 @@ func (c *behaviour) rig(t testing.TB) *rig {
 
 func (c *behaviour) check(t *testing.T, s explore.Schedule) {
 	r := c.rig(t)
-	if c.stops {
-		m := r.machine(nil)
-		explore.Run(m, s, nil)
-		st := m.Stopped()
-		if st == nil || st.Kind != c.wantStop || !strings.Contains(st.Msg, c.msg) {
-			t.Fatalf("%v: stopped with %+v, want kind %d, %q", s, st, c.wantStop, c.msg)
-		}
+	if !c.stops {
+		c.compare(t, r, r.run(s, nil), s)
 		return
 	}
-	m := r.run(s, nil)
+	m := r.machine(nil)
+	explore.Run(m, s, nil)
+	c.stopped(t, m, s)
+}
+
+// stopped checks that the run ended as the case says.
+func (c *behaviour) stopped(t *testing.T, m *machine.Machine, s explore.Schedule) {
+	t.Helper()
+	st := m.Stopped()
+	if st == nil || st.Kind != c.wantStop || !strings.Contains(st.Msg, c.msg) {
+		t.Fatalf("%v: stopped with %+v, want kind %d, %q", s, st, c.wantStop, c.msg)
+	}
+}
+
+// compare checks out.
+func (c *behaviour) compare(t *testing.T, r *rig, m *machine.Machine, s explore.Schedule) {
+	t.Helper()
 	b := r.layout.Buffer("out")
 	got := make([]byte, b.Size)
 	m.ReadGlobal(b.Base, got)
@@ -565,5 +576,16 @@ func TestCloneAndHash(t *testing.T) {
 				t.Fatalf("stopped: %+v", m.Stopped())
 			}
 		})
+	}
+}
+
+func TestClustersOfAGrid(t *testing.T) {
+	c := behaviour{name: "grid", block: 32, n: 512}
+	r := c.rig(t)
+	r.cfg.Grid, r.cfg.Cluster = [3]uint32{4, 4, 1}, [3]uint32{2, 2, 1}
+	got := r.machine(nil).Clusters()
+	want := []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}
+	if !slices.Equal(got, want) {
+		t.Errorf("clusters of a 4x4 grid in 2x2: %v, want %v", got, want)
 	}
 }

@@ -423,11 +423,12 @@ func (w *warp) meets(s *split) int32 {
 }
 
 // merge joins to s every split that stands where s stands, and reports
-// whether s ceased to run.
+// whether s ceased to run. Splits that stand before a collective stay apart
+// until it is performed: their member masks may differ.
 func (w *warp) merge(s *split) bool {
 	for i := 0; i < len(w.splits); i++ {
 		o := w.splits[i]
-		if o == s || o.pc != s.pc || o.state == waiting || !sameFrames(s, o) {
+		if o == s || o.pc != s.pc || o.state == waiting || o.state == collect || !sameFrames(s, o) {
 			continue
 		}
 		s.mask |= o.mask
@@ -782,4 +783,20 @@ func ParseChoice(text string) (Choice, error) {
 		return c, bad
 	}
 	return c, nil
+}
+
+// Clusters returns the number of each CTA's cluster, or nil where clusters are
+// consecutive CTAs.
+func (m *Machine) Clusters() []int32 {
+	if m.csize == 1 || m.cfg.Grid[1]*m.cfg.Grid[2] == 1 {
+		return nil
+	}
+	out := make([]int32, m.total)
+	for i := range m.total / m.csize {
+		first := m.clusterFirst(i)
+		for r := range m.csize {
+			out[m.clusterMember(first, r)] = i
+		}
+	}
+	return out
 }

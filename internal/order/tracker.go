@@ -7,7 +7,10 @@ type Config struct {
 	CTAs        int // in the grid
 	Warps       int // a CTA
 	Threads     int // a CTA; 0 means 32 a warp
-	ClusterSize int // CTAs; 0 means 1. A cluster is consecutive CTAs.
+	ClusterSize int // CTAs; 0 means 1
+	// Clusters gives each CTA's cluster, counted from 0; nil if clusters are
+	// consecutive CTAs, as they are in a grid of one dimension.
+	Clusters []int32
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
@@ -143,7 +146,12 @@ func (t *Tracker) Clone() *Tracker {
 }
 
 // clusterOf returns the number of a CTA's cluster.
-func (t *Tracker) clusterOf(cta int32) int32 { return cta / int32(t.cfg.ClusterSize) }
+func (t *Tracker) clusterOf(cta int32) int32 {
+	if t.cfg.Clusters != nil {
+		return t.cfg.Clusters[cta]
+	}
+	return cta / int32(t.cfg.ClusterSize)
+}
 
 // needed is the narrowest scope that holds both CTAs.
 func (t *Tracker) needed(a, b int32) machine.Scope {

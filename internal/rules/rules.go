@@ -140,13 +140,15 @@ type Shape struct {
 	CTAs    int
 	Warps   int // per CTA
 	Cluster int // CTAs a cluster
-	Threads int // per CTA
+	// Clusters is machine.Machine.Clusters: each CTA's cluster.
+	Clusters []int32
+	Threads  int // per CTA
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster})
+	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
 }
 
