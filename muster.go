@@ -156,7 +156,7 @@ func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 	if err := l.prepare(prog); err != nil {
 		return nil, err
 	}
-	l.resolver = report.Resolver{Program: prog, PTX: name, Grid: l.config.Grid, Regions: l.regions()}
+	l.resolver = report.Resolver{Program: prog, PTX: name, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	l.resolver.SetText(src)
 	return l, nil
 }
@@ -214,6 +214,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	if cluster == ([3]uint32{}) {
 		cluster = prog.ReqCluster
 	}
+	declared := cluster
 	for i := range cluster {
 		cluster[i] = max(cluster[i], 1)
 	}
@@ -223,7 +224,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 	}
 	l.tensorMaps(params)
-	l.launchRules()
+	l.launchRules(declared)
 	return l.probe()
 }
 

@@ -19,8 +19,9 @@ import (
 // shows an observer what it does (or does nothing that another agent could
 // see), and tested if a kernel that the tests execute contains it.
 
-// testedForms names the rows that occur in kernels which tests execute;
-// TestTestedForms makes it and keeps it true.
+// testedForms names rows with how they are tested: h200, compared with a card
+// bit for bit (approximate functions within their bound), or kernel, contained
+// in a kernel that tests execute. TestTestedForms makes it and keeps it true.
 //
 //go:embed testdata/tested.txt
 var testedForms string
@@ -37,7 +38,8 @@ type coverage struct {
 	Executed bool   `json:"executed"`
 	// Checked is "yes", "no", or "-" for what no other agent can see.
 	Checked string `json:"checked"`
-	Tested  bool   `json:"tested"`
+	// Tested is "h200", "kernel" or "no".
+	Tested string `json:"tested"`
 }
 
 func coverageCommand(c *console) *cobra.Command {
@@ -53,7 +55,9 @@ func coverageCommand(c *console) *cobra.Command {
             kernel reaches them, by name and line
   checked   the checker sees what it does to memory and barriers; '-' for what
             no other thread or operation could notice
-  tested    a kernel that the project's tests execute contains it
+  tested    h200: its results were compared with an H200's, bit for bit (those
+            of approximate functions within their bound); kernel: a kernel that
+            the project's tests execute contains it
 
 and then the counts by class.`,
 		Example: "  muster coverage\n  muster coverage --class barrier\n  muster coverage --format json",
@@ -82,7 +86,7 @@ and then the counts by class.`,
 }
 
 func coverageRows(class string) []coverage {
-	tested := strings.Fields(testedForms)
+	tested := testedHow(testedForms)
 	var rows []coverage
 	for _, f := range ptx.Forms() {
 		if class != "" && f.Class != class {
@@ -92,12 +96,26 @@ func coverageRows(class string) []coverage {
 			Form: f.Name, Class: f.Class, Synopsis: f.String(), Section: f.Section,
 			Version: fmt.Sprintf("%d.%d", f.Version.Major, f.Version.Minor),
 			SM:      fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix),
-			Tested:  slices.Contains(tested, f.Name),
+			Tested:  "no",
 		}
 		row.try(f)
+		if how := tested[f.Name]; how != "" && row.Executed {
+			row.Tested = how
+		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// testedHow reads what formatTested of the tests writes: a form and a word a line.
+func testedHow(text string) map[string]string {
+	how := map[string]string{}
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 2 {
+			how[f[0]] = f[1]
+		}
+	}
+	return how
 }
 
 // try parses, decodes and runs the form's example.
@@ -255,7 +273,7 @@ func (c *console) coverage(rows []coverage) {
 			class = r.Class
 			fmt.Fprintf(c.out, "\n%s\n", class)
 		}
-		fmt.Fprintf(c.out, "%-7s %-9s %-8s %-7s %s\n", mark(r.Parsed), mark(r.Executed), r.Checked, mark(r.Tested), r.Synopsis)
+		fmt.Fprintf(c.out, "%-7s %-9s %-8s %-7s %s\n", mark(r.Parsed), mark(r.Executed), r.Checked, r.Tested, r.Synopsis)
 	}
 	fmt.Fprintf(c.out, "\n%-12s %6s %8s %9s %8s %7s\n", "class", "rows", "parsed", "executed", "checked", "tested")
 	for _, s := range summarize(rows) {
@@ -295,5 +313,5 @@ func (s *classCount) add(r coverage) {
 	s.parsed += one(r.Parsed)
 	s.executed += one(r.Executed)
 	s.checked += one(r.Checked != "no")
-	s.tested += one(r.Tested)
+	s.tested += one(r.Tested != "no")
 }

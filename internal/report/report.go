@@ -131,10 +131,11 @@ type Site struct {
 	PTX *Place `json:"ptx,omitempty"`
 	// Source holds the places that .loc gives: the innermost first, then
 	// where that was inlined.
-	Source []Place   `json:"source,omitempty"`
-	CTA    [3]uint32 `json:"cta"`
-	Warp   int32     `json:"warp"` // in its CTA; -1 if no warp is meant
-	Lanes  string    `json:"lanes,omitempty"`
+	Source []Place `json:"source,omitempty"`
+	// CTA is nil for a site that is the launch's and no thread's.
+	CTA   *[3]uint32 `json:"cta,omitempty"`
+	Warp  int32      `json:"warp"` // in its CTA; -1 if no warp is meant
+	Lanes string     `json:"lanes,omitempty"`
 	// Operation is the asynchronous operation that did it, if one did.
 	Operation string  `json:"operation,omitempty"`
 	Memory    *Memory `json:"memory,omitempty"`

@@ -17,7 +17,8 @@ import (
 // names.
 type Resolver struct {
 	Program *machine.Program
-	PTX     string // the module's file, as it is to be shown
+	PTX     string  // the module's file, as it is to be shown
+	Entry   ptx.Pos // of the kernel
 	Grid    [3]uint32
 	Regions []Region
 	lines   [][]byte
@@ -87,11 +88,13 @@ func (r *Resolver) Gap(g rules.Gap) Gap {
 }
 
 func (r *Resolver) site(s *rules.Site) Site {
-	out := Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: r.cta(s.CTA), Warp: s.Warp, Lanes: lanes(s.Lanes), Operation: s.Op}
-	if s.PC >= 0 {
-		for _, p := range r.Program.Source(s.PC) {
-			out.Source = append(out.Source, Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
-		}
+	if s.CTA < 0 {
+		return Site{Role: s.Role, PTX: r.place(r.Entry), Warp: -1}
+	}
+	cta := r.cta(s.CTA)
+	out := Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: lanes(s.Lanes), Operation: s.Op}
+	for _, p := range r.Program.Source(s.PC) {
+		out.Source = append(out.Source, Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
 	}
 	if s.Len > 0 {
 		out.Memory = r.memory(s)
@@ -104,7 +107,10 @@ func (r *Resolver) ptxPlace(pc int32) *Place {
 	if pc < 0 {
 		return nil
 	}
-	pos := r.Program.Pos(pc)
+	return r.place(r.Program.Pos(pc))
+}
+
+func (r *Resolver) place(pos ptx.Pos) *Place {
 	if pos == (ptx.Pos{}) {
 		return nil
 	}

@@ -215,7 +215,10 @@ func (s *Site) where() string {
 
 // who did it, and to which bytes.
 func (s *Site) who() string {
-	text := ctaText(s.CTA)
+	if s.CTA == nil {
+		return ""
+	}
+	text := ctaText(*s.CTA)
 	if s.Warp >= 0 {
 		text += ", " + warpText(s.Warp, s.Warp)
 	}
@@ -225,7 +228,7 @@ func (s *Site) who() string {
 	}
 	if m := s.Memory; m != nil {
 		text += fmt.Sprintf(": %s of %s memory", plural(int(m.Bytes), "byte"), m.Space)
-		if m.CTA != nil && *m.CTA != s.CTA {
+		if m.CTA != nil && *m.CTA != *s.CTA {
 			text += " of " + ctaText(*m.CTA)
 		}
 		text += ", " + m.Text
@@ -321,12 +324,15 @@ func whoAll(g []Waiter) string {
 	var list []warps
 	for i := range g {
 		s := &g[i].Site
-		n := len(list) - 1
-		if n >= 0 && list[n].cta == s.CTA && list[n].last == s.Warp {
+		n, cta := len(list)-1, [3]uint32{}
+		if s.CTA != nil {
+			cta = *s.CTA
+		}
+		if n >= 0 && list[n].cta == cta && list[n].last == s.Warp {
 			list[n].mask |= laneMask(s.Lanes)
 			continue
 		}
-		list = append(list, warps{s.CTA, s.Warp, s.Warp, laneMask(s.Lanes)})
+		list = append(list, warps{cta, s.Warp, s.Warp, laneMask(s.Lanes)})
 	}
 	text, shown := "", 0
 	for i := 0; i < len(list); i++ {

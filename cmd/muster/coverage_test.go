@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"muster/internal/campaign"
+	"muster/ptx"
+)
+
+// TestTestedForms makes the list of tested rows anew, from the campaign's
+// golden data and from the kernels that tests execute: the examples, and the
+// wrong and right kernels of the findings.
+func TestTestedForms(t *testing.T) {
+	how := map[string]string{}
+	for name, text := range testedKernels(t) {
+		m, err := ptx.Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range m.Items {
+			if f, ok := it.(*ptx.Func); ok && f.Body != nil {
+				eachForm(f.Body, func(f *ptx.Form) { how[f.Name] = "kernel" })
+			}
+		}
+	}
+	for _, form := range comparedForms(t) {
+		how[form] = "h200"
+	}
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(how)) {
+		text += fmt.Sprintf("%s %s\n", name, how[name])
+	}
+	if *update {
+		if err := os.WriteFile("testdata/tested.txt", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if text != testedForms {
+		t.Error("testdata/tested.txt is stale: go test ./cmd/muster -run TestTestedForms -update")
+	}
+}
+
+func eachForm(b *ptx.Block, visit func(*ptx.Form)) {
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Block:
+			eachForm(s, visit)
+		case *ptx.Inst:
+			if s.Form != nil {
+				visit(s.Form)
+			}
+		}
+	}
+}
+
+func testedKernels(t *testing.T) map[string]string {
+	kernels := map[string]string{}
+	glob := func(pattern string, add func(name string, data []byte)) {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal("nothing matches", pattern, err)
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(f, data)
+		}
+	}
+	glob("../../examples/*/*.ptx", func(name string, data []byte) { kernels[name] = string(data) })
+	archive := func(name string, data []byte) {
+		for _, f := range txtar.Parse(data).Files {
+			if strings.HasSuffix(f.Name, ".ptx") {
+				kernels[name+"/"+f.Name] = string(f.Data)
+			}
+		}
+	}
+	glob("../../internal/rules/testdata/*.txtar", archive)
+	glob("../../internal/rules/testdata/correct/*.txtar", archive)
+	return kernels
+}
+
+// comparedForms are the rows of the cases that the card ran.
+func comparedForms(t *testing.T) []string {
+	cases := campaign.Cases()
+	f, err := os.Open("../../internal/campaign/testdata/golden.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, recs, err := campaign.ReadGolden(f, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var forms []string
+	for i := range cases {
+		if r := recs[cases[i].Name]; r != nil && r.Refused == "" && r.Failed == "" {
+			forms = append(forms, cases[i].Form)
+		}
+	}
+	return forms
+}
+
+// TestCoverage holds the page to its own claims.
+func TestCoverage(t *testing.T) {
+	rows := coverageRows("")
+	if len(rows) != len(ptx.Forms()) {
+		t.Fatalf("%d rows for %d forms", len(rows), len(ptx.Forms()))
+	}
+	for _, r := range rows {
+		switch {
+		case !r.Parsed:
+			t.Errorf("%s: its example does not parse", r.Form)
+		case !r.Executed && (r.Checked != "no" || r.Tested != "no"):
+			t.Errorf("%s: checked %s, tested %s, but not executed", r.Form, r.Checked, r.Tested)
+		case r.Executed && r.Checked == "no":
+			t.Errorf("%s: executed, and the checker does not see it", r.Form)
+		}
+	}
+	// A form that nothing executes must say so.
+	if r := coverageRows("tcgen05"); len(r) == 0 || r[0].Executed {
+		t.Error("tcgen05 is said to be executed")
+	}
+}
