@@ -5,12 +5,12 @@ import (
 
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/order"
+	"muster/internal/rules"
 	"muster/launch"
 )
 
 // The speed of the machine, in lane instructions a second on one core, bare
-// and with internal/order watching. Compare with benchstat.
+// and with every rule watching. Compare with benchstat.
 
 const benchDir = "testdata/bench/"
 
@@ -36,7 +36,7 @@ func BenchmarkSpeed(b *testing.B) {
 		b.Run(name+"/bare", func(b *testing.B) { r.bench(b, func() machine.Observer { return nil }) })
 		b.Run(name+"/checked", func(b *testing.B) {
 			r.bench(b, func() machine.Observer {
-				return order.New(order.Config{CTAs: int(r.cfg.Grid[0]), Warps: int(r.cfg.Block[0]+31) / 32})
+				return rules.NewJudge(rules.Shape{Program: r.prog, CTAs: int(r.cfg.Grid[0]), Warps: int(r.cfg.Block[0]+31) / 32, Cluster: 1, Threads: int(r.cfg.Block[0])})
 			})
 		})
 	}
