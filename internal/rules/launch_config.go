@@ -35,10 +35,10 @@ const (
 // launch, and where the launch differs from what the kernel declares.
 func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
 	var out []Finding
-	bad := func(s Severity, missing, fix, format string, args ...any) {
+	bad := func(s Severity, part, missing, fix, format string, args ...any) {
 		out = append(out, Finding{
 			Kind: launchConfig.Name, Severity: s, Headline: fmt.Sprintf(format, args...), Count: 1,
-			Sites: []Site{{Role: "starts", PC: 0}}, Missing: missing, Fix: fix,
+			Sites: []Site{{Role: part, PC: 0}}, Missing: missing, Fix: fix,
 		})
 	}
 	declared(p, cfg, bad)
@@ -47,51 +47,52 @@ func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
 		return out
 	}
 	if bytes := p.Static + cfg.Shared; bytes > t.shared {
-		bad(Error, fmt.Sprintf("a CTA on %s has at most %d bytes", name, t.shared), "make the tiles or the number of stages smaller",
+		bad(Error, "shared memory", fmt.Sprintf("a CTA on %s has at most %d bytes", name, t.shared), "make the tiles or the number of stages smaller",
 			"the launch needs %d bytes of shared memory (%d static, %d dynamic)", bytes, p.Static, cfg.Shared)
 	}
 	switch n := volume(cfg.Cluster); {
 	case n > 1 && t.cluster == 0:
-		bad(Error, fmt.Sprintf("%s has no clusters", name), "launch without a cluster, or compile for sm_90 or later", "the launch has clusters of %d CTAs", n)
+		bad(Error, "cluster", fmt.Sprintf("%s has no clusters", name), "launch without a cluster, or compile for sm_90 or later", "the launch has clusters of %d CTAs", n)
 	case t.cluster != 0 && n > t.most:
-		bad(Error, fmt.Sprintf("%s takes at most %d CTAs a cluster", name, t.most), "use a smaller cluster", "the launch has clusters of %d CTAs", n)
+		bad(Error, "cluster", fmt.Sprintf("%s takes at most %d CTAs a cluster", name, t.most), "use a smaller cluster", "the launch has clusters of %d CTAs", n)
 	case t.cluster != 0 && n > t.cluster:
-		bad(Warning, fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
+		bad(Warning, "cluster", fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
 			"set the attribute, or use a smaller cluster", "the launch has clusters of %d CTAs", n)
 	}
 	registerLimits(p, cfg, bad)
 	return out
 }
 
-type badFn func(s Severity, missing, fix, format string, args ...any)
+// A badFn enters a finding about one part of a launch.
+type badFn func(s Severity, part, missing, fix, format string, args ...any)
 
 // declared compares the launch with the kernel's directives.
 func declared(p *machine.Program, cfg *machine.Config, bad badFn) {
 	if p.ReqBlock != ([3]uint32{}) && p.ReqBlock != cfg.Block {
-		bad(Error, fmt.Sprintf("the kernel declares .reqntid %s", extents(p.ReqBlock)), "launch with that block", "the launch has blocks of %s threads", extents(cfg.Block))
+		bad(Error, "block", fmt.Sprintf("the kernel declares .reqntid %s", extents(p.ReqBlock)), "launch with that block", "the launch has blocks of %s threads", extents(cfg.Block))
 	}
 	if n := volume(cfg.Block); p.MaxThreads != 0 && n > p.MaxThreads {
-		bad(Error, fmt.Sprintf("the kernel declares .maxntid of %d threads", p.MaxThreads), "launch with a smaller block", "the launch has blocks of %d threads", n)
+		bad(Error, "block", fmt.Sprintf("the kernel declares .maxntid of %d threads", p.MaxThreads), "launch with a smaller block", "the launch has blocks of %d threads", n)
 	}
 	none := volume(cfg.Cluster) == 1
 	switch {
 	case p.ReqCluster != ([3]uint32{}) && p.ReqCluster != atLeastOne(cfg.Cluster):
-		bad(Error, fmt.Sprintf("the kernel declares .reqnctapercluster %s", extents(p.ReqCluster)), "launch with that cluster", "the launch has clusters of %s CTAs", extents(atLeastOne(cfg.Cluster)))
+		bad(Error, "cluster", fmt.Sprintf("the kernel declares .reqnctapercluster %s", extents(p.ReqCluster)), "launch with that cluster", "the launch has clusters of %s CTAs", extents(atLeastOne(cfg.Cluster)))
 	case p.ReqCluster == ([3]uint32{}) && p.Explicit && none && cfg.Cluster == ([3]uint32{}):
-		bad(Error, "the kernel declares .explicitcluster", "state the cluster of the launch", "the launch has no cluster")
+		bad(Error, "cluster", "the kernel declares .explicitcluster", "state the cluster of the launch", "the launch has no cluster")
 	}
 }
 
 func registerLimits(p *machine.Program, cfg *machine.Config, bad badFn) {
 	regs := max(cfg.Registers, p.MaxRegs)
 	if regs > threadRegisters+1 {
-		bad(Error, fmt.Sprintf("a thread has at most %d registers", threadRegisters), "ask for fewer", "the launch gives each thread %d registers", regs)
+		bad(Error, "registers", fmt.Sprintf("a thread has at most %d registers", threadRegisters), "ask for fewer", "the launch gives each thread %d registers", regs)
 		return
 	}
 	// A warp's registers come in pieces of 256.
 	warps := (volume(cfg.Block) + 31) / 32
 	if n := warps * ((regs*32 + 255) / 256 * 256); n > ctaRegisters {
-		bad(Error, fmt.Sprintf("a CTA has at most %d registers", ctaRegisters), "use fewer threads or fewer registers a thread", "%d warps of %d registers a thread need %d", warps, regs, n)
+		bad(Error, "registers", fmt.Sprintf("a CTA has at most %d registers", ctaRegisters), "use fewer threads or fewer registers a thread", "%d warps of %d registers a thread need %d", warps, regs, n)
 	}
 }
 

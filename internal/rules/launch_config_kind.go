@@ -10,7 +10,7 @@ was compiled for: more shared memory than a CTA can have (227 KiB, 232,448 bytes
 on sm_90), more registers than 64 K a CTA or 255 a thread, a cluster beyond 8 CTAs
 (16 with the non-portable attribute: a warning), a cluster on a target without
 clusters, a block other than .reqntid or larger than .maxntid, a cluster other
-than .reqnctapercluster, none where .explicitcluster wants one (ISA 11.4, 11.5).
+than .reqnctapercluster, none where .explicitcluster wants one (ISA 11.4, 11.7).
 The driver refuses such a launch, and a program that does not look at the error
 goes on with the old contents of its buffers.
 

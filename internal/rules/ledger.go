@@ -110,7 +110,7 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 		return
 	}
 	l.word = b.After
-	known := j.warp(ev.CTA, ev.Warp).known
+	known := j.warp(ev.CTA, ev.Warp).knows(ev.Lane)
 	if ev.Op != nil {
 		known = l.landing(ev.Op.ID, known)
 	}
@@ -292,7 +292,7 @@ func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 			j.notLive(l, ev, s)
 			continue
 		}
-		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).known})
+		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).knows(op.Lane)})
 		if op.BarBytes[i] > 0 {
 			s := eventSite("copies", ev)
 			if len(op.Writes) > i {
@@ -328,9 +328,9 @@ func (j *Judge) mbarWait(ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	switch {
 	case b.Phase == l.last.n:
-		x.learn(l.last.ended)
+		j.learn(x, ev.Mask, l.last.ended)
 	case b.Phase >= 0:
-		x.learn(j.watch.now)
+		j.learn(x, ev.Mask, j.watch.now)
 	}
 }
 
@@ -359,7 +359,7 @@ func (j *Judge) settle(l *ledger, stopped bool) {
 		j.add(arrivalsExcess, l.tooMany())
 		l.excess = nil
 	}
-	left := l.word.Tx() < 0 && !stopped
+	left := l.word.Tx() < 0 && !stopped && l.count-1 < mbarrier.MaxCount
 	if l.early != nil || left {
 		j.add(bytesEarly, l.tooEarly())
 		l.early = nil

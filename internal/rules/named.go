@@ -52,7 +52,7 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 		b.wrong(at("generation %d counts %d threads for one warp and %d for another", ev.Gen, b.count, ev.Count))
 	case find(b.who, ev.CTA, ev.Warp) != nil:
 		b.wrong(at("warp %d comes twice to generation %d, in place of another warp", ev.Warp, ev.Gen))
-	case !j.watch.strong && unknown(b.prior, ev.Warp, x.known):
+	case !j.watch.strong && unknown(b.prior, ev.Warp, x.most(ev.Mask)):
 		b.wrong(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
 	case b.mode != 0 && (b.mode|1<<ev.Mode)>>machine.BarRed != 0 && b.mode != 1<<ev.Mode:
 		b.wrong(at("generation %d mixes bar.red with other forms", ev.Gen))
@@ -83,10 +83,10 @@ func (j *Judge) namedPass(ev *machine.Event) {
 		list = b.prior
 	}
 	if ev.ByExit || ev.Gen != b.gen && ev.Gen+1 != b.gen || len(list) == 0 {
-		x.learn(j.watch.now)
+		j.learn(x, ev.Mask, j.watch.now)
 	}
 	for i := range list {
-		x.learn(list[i].last)
+		j.learn(x, ev.Mask, list[i].last)
 	}
 	if ev.ByExit && b.count < j.whole() {
 		b.wrong(fmt.Sprintf("warp %d synced at generation %d, which counts %d threads, and only the exit of other warps let it go on", ev.Warp, ev.Gen, b.count))
@@ -153,7 +153,7 @@ func (j *Judge) clusterWait(ev *machine.Event) {
 		})
 	}
 	x.cluster &^= ev.Mask
-	x.learn(j.watch.now)
+	j.learn(x, ev.Mask, j.watch.now)
 }
 
 // divergent reports an aligned instruction that part of a warp executes.

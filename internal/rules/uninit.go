@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -58,4 +59,25 @@ func (j *Judge) sourceRead(ev *machine.Event) {
 		}
 		return f
 	})
+}
+
+// onlyUnordered drops the warnings about reads that an error of the order of
+// accesses names: the bytes are written, but not surely before.
+func (j *Judge) onlyUnordered() {
+	told := map[int32]bool{}
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.Severity != Error || f.Kind == uninitializedShared.Name {
+			continue
+		}
+		for _, s := range f.Sites {
+			if s.Len > 0 && s.PC >= 0 {
+				told[s.PC] = true
+			}
+		}
+	}
+	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool {
+		return f.Kind == uninitializedShared.Name && f.Severity == Warning && told[f.Sites[0].PC]
+	})
+	clear(j.watch.noted) // indexes into what has moved
 }

@@ -4,7 +4,7 @@ var uninitializedShared = register(Kind{
 	Name:     "uninitialized-shared",
 	Severity: Warning,
 	Title:    "shared memory read before anyone wrote it",
-	Section:  "5.1.8",
+	Section:  "5.1.7",
 	Text: `A thread, or an asynchronous copy, reads bytes of shared memory that nothing in
 this CTA has written. Their content is undefined: what another CTA left there.
 It is a warning where only the read is known, for padding is often loaded and

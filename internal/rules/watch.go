@@ -24,8 +24,11 @@ type watch struct {
 	noted map[flag]int
 	// tokens: the program waits by token. strong: it reads memory by strong
 	// operations, which may teach a warp anything.
-	tokens bool
-	strong bool
+	// together: it has warp collectives besides bar.warp.sync, which let one
+	// lane go on only after another, so that what one knows all may follow.
+	tokens   bool
+	strong   bool
+	together bool
 	// waiting is who waited for what when the run hung.
 	waiting []Waiter
 }
@@ -48,8 +51,9 @@ type ctaWatch struct {
 }
 
 type warpWatch struct {
-	known   int64
-	burst   int64 // when the mbarrier instruction at hand began
+	level   int64     // what every lane knows
+	known   [32]int64 // what a lane knows, where that is more
+	burst   int64     // when the mbarrier instruction at hand began
 	burstPC int32
 	burstAt int64 // the last event of it
 	lane    int8
@@ -91,6 +95,8 @@ func (j *Judge) begin() {
 			w.strong = true
 		case "ld":
 			w.strong = w.strong || has("acquire", "relaxed", "volatile", "mmio")
+		case "shfl", "vote", "match", "redux", "elect":
+			w.together = true
 		case "mbarrier":
 			w.tokens = w.tokens || has("test_wait", "try_wait") && !has("parity")
 		}
@@ -130,6 +136,9 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.namedArrive(ev)
 	case machine.EvBarPass:
 		j.namedPass(ev)
+	case machine.EvWarpSync:
+		x := j.warp(ev.CTA, ev.Warp)
+		j.learn(x, ev.Mask, x.most(ev.Mask))
 	case machine.EvClusterArrive:
 		j.clusterArrive(ev)
 	case machine.EvClusterWait:
@@ -146,8 +155,29 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// learn notes that a warp knows what happened up to a time.
-func (x *warpWatch) learn(at int64) { x.known = max(x.known, at) }
+// learn notes that lanes know what happened up to a time.
+func (j *Judge) learn(x *warpWatch, mask uint32, at int64) {
+	if mask == ^uint32(0) || j.watch.together {
+		x.level = max(x.level, at)
+		return
+	}
+	for ; mask != 0; mask &= mask - 1 {
+		l := bits.TrailingZeros32(mask) & 31
+		x.known[l] = max(x.known[l], at)
+	}
+}
+
+// knows returns the time up to which a lane knows what happened.
+func (x *warpWatch) knows(lane int8) int64 { return max(x.level, x.known[lane&31]) }
+
+// most is knows for the lane of mask that knows most.
+func (x *warpWatch) most(mask uint32) int64 {
+	at := x.level
+	for ; mask != 0; mask &= mask - 1 {
+		at = max(at, x.known[bits.TrailingZeros32(mask)&31])
+	}
+	return at
+}
 
 // step notes one lane's part of an mbarrier instruction, and when the
 // instruction began: its lanes are unordered.
@@ -171,6 +201,10 @@ func (j *Judge) ended(cta int32) {
 // atEnd settles what is left when the run is over.
 func (j *Judge) atEnd(m *machine.Machine) {
 	w := &j.watch
+	cfg := m.Config()
+	for _, f := range LaunchConfig(j.Program, &cfg) {
+		j.add(launchConfig, f)
+	}
 	if w.ctas == nil {
 		return
 	}
@@ -178,11 +212,12 @@ func (j *Judge) atEnd(m *machine.Machine) {
 	j.namedFindings()
 	if m.Stopped() != nil {
 		j.hung()
-		return
+	} else {
+		for i := range w.ctas {
+			j.registerSteps(int32(i))
+		}
 	}
-	for i := range w.ctas {
-		j.registerSteps(int32(i))
-	}
+	j.onlyUnordered()
 }
 
 // hung shows who waits in the findings that may be why.
