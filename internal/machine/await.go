@@ -28,6 +28,7 @@ type await struct {
 	addr  uint64
 	val   uint64 // the value read, or the phase waited for
 	lanes uint32
+	woke  int32 // 1 + where the split stood when a change of this first woke it
 }
 
 // mostGiveUps bounds how often a wait may come out false in a row before it
@@ -62,14 +63,24 @@ func (s *split) failed(pc int32, mem MemID, addr uint64) bool {
 }
 
 // anyAwait reports whether a condition that the split's failed tests looked
-// at has changed.
+// at has changed. One that the split never looks at again, having peeked, has
+// had its effect once the split stands again where it woke it.
 func (m *Machine) anyAwait(s *split) bool {
 	for i := range s.awaits {
-		if m.changed(&s.awaits[i]) {
+		if a := &s.awaits[i]; a.woke != s.pc+1 && m.changed(a) {
 			return true
 		}
 	}
 	return false
+}
+
+// woken notes that what has changed by now has woken the split at pc.
+func (m *Machine) woken(s *split, pc int32) {
+	for i := range s.awaits {
+		if a := &s.awaits[i]; a.woke == 0 && m.changed(a) {
+			a.woke = pc + 1
+		}
+	}
 }
 
 func (m *Machine) changed(a *await) bool {

@@ -128,6 +128,10 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
 	}
 	id := x.a32(in.a)[lowest(mask)]
+	if in.a >= 0 && !uniform(x.a32(in.a), mask) {
+		// A barrier is for whole warps: these lanes would wait for each other.
+		return m.halt(Stop{Kind: FaultOther, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: "lanes of one warp name different barriers"})
+	}
 	if id > 15 {
 		return m.halt(Stop{Kind: FaultOther, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: sprint("barrier %d of 16", id)})
 	}
@@ -177,6 +181,17 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		return jumped
 	}
 	return parked
+}
+
+// uniform reports whether a row holds one value in all lanes of mask.
+func uniform(row *[32]uint32, mask uint32) bool {
+	v := row[lowest(mask)]
+	for k := mask; k != 0; k &= k - 1 {
+		if row[bits.TrailingZeros32(k)&31] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // arriveAt makes one split's arrival part of generation gen: an arrive goes
@@ -354,7 +369,6 @@ func visitClusterArrive(x *ctx, in *instr, mask uint32) verdict {
 	gen := m.ctas[x.c.first].cluster.gen
 	m.emit(Event{Kind: EvClusterArrive, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: gen, Again: w.carrived & mask})
 	w.carrived |= mask
-	w.cgen = gen + 1
 	m.clusterCheck(x.c)
 	return performed
 }
@@ -390,25 +404,24 @@ func readyClusterWait(x *ctx, in *instr, mask uint32) bool {
 	if in.x.(*clusterInfo).aligned && mask != x.w.live {
 		return false
 	}
-	return x.m.ctas[x.c.first].cluster.gen >= x.w.cgen && x.w.carrived&mask == 0
+	return x.w.carrived&mask == 0
 }
 
+// visitClusterWait lets lanes pass whose last arrival has been completed. That
+// was in the generation completed last: the next one needs them to arrive.
 func visitClusterWait(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
 	ci := in.x.(*clusterInfo)
 	if ci.aligned && mask != w.live {
 		x.m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
-		if !clusterOver(x, mask) {
+		if w.carrived&mask != 0 {
 			x.s.state = atPoint
 			return parked
 		}
 	}
-	x.m.emit(Event{Kind: EvClusterWait, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: w.cgen - 1})
+	gen := max(x.m.ctas[x.c.first].cluster.gen, 1) - 1
+	x.m.emit(Event{Kind: EvClusterWait, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: gen})
 	return performed
-}
-
-func clusterOver(x *ctx, mask uint32) bool {
-	return x.m.ctas[x.c.first].cluster.gen >= x.w.cgen && x.w.carrived&mask == 0
 }
 
 // --- setmaxnreg ---

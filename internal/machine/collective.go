@@ -45,7 +45,18 @@ func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.O
 func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 	c := in.x.(*collective)
 	x := m.enter(w, s)
-	members := x.a32(c.members)[lowest(s.mask)]
+	row := x.a32(c.members)
+	members := row[lowest(s.mask)]
+	same := uint32(0)
+	for l := range lanesOf(s.mask) {
+		if row[l] == members {
+			same |= 1 << l
+		}
+	}
+	if same != s.mask {
+		// Lanes with another mask make a collective of their own: a tile each.
+		w.divide(s, s.mask&^same)
+	}
 	need := members & w.live
 	s.state = collect
 	there := uint32(0)

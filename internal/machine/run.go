@@ -554,7 +554,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		m.settle(w)
 		return
 	}
-	in := &m.prog.code[s.pc]
+	pc, in := s.pc, &m.prog.code[s.pc]
 	mask := s.mask
 	m.instrs++
 	m.lanes += int64(bits.OnesCount32(mask))
@@ -574,6 +574,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if !giveUp && !x.quiet {
 		s.awaits, s.gaveUp = s.awaits[:0], 0
 	}
+	m.woken(s, pc)
 	m.settle(w)
 }
 

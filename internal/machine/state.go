@@ -188,7 +188,6 @@ type warp struct {
 	used   bool // any cp.async group state
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
-	cgen     uint64 // generations that must be complete for a wait to pass
 }
 
 // asyncCounts are one lane's operation counters, by completion mechanism.
