@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -101,8 +102,44 @@ func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
 	if t.morallyStrong(ac, p, at) {
 		return morallyStrong
 	}
-	t.conflict(ac, p, at, b, t.whyLanes(ac, p, at))
+	if t.lacksFenceAlone(ac, p, at, b) {
+		t.conflict(ac, p, at, b, IfProxyFence|t.shape(ac, p, at))
+		return racing
+	}
+	// Lanes may lack different things: each is told once.
+	var told [8]Why
+	n := 0
+	for !ok {
+		why := t.whyLanes(ac, p, at)
+		if t.equalValues(ac, p, at) {
+			why |= SameValue
+		}
+		if !slices.Contains(told[:n], why) && n < len(told) {
+			told[n] = why
+			n++
+			t.conflict(ac, p, at, b, why)
+		}
+		next := at + 1
+		for next < b && p.lanesAt(next) == p.lanesAt(at) && ac.lanesAt(next) == ac.lanesAt(at) {
+			next++
+		}
+		at, ok = t.firstUnknown(ac, p, next, b)
+	}
 	return racing
+}
+
+// lacksFenceAlone reports whether an access of the asynchronous proxy knows
+// the earlier one at all bytes of [a, b), in the generic view.
+func (t *Tracker) lacksFenceAlone(ac *access, p *stamp, a, b int) bool {
+	if ac.proxy == machine.Generic {
+		return false
+	}
+	lanes := uint32(0)
+	for x := a; x < b; x++ {
+		lanes |= p.lanesAt(x)
+	}
+	owner, w := t.split(p.who)
+	return t.whyUnknown(ac, owner, w, lanes, p.time) == IfProxyFence
 }
 
 // firstUnknown returns the first byte of [a, b) at which the access does not
@@ -244,9 +281,6 @@ func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
-	if t.equalValues(ac, p, at) {
-		c.Why |= SameValue
-	}
 	if t.found.conflict(&c) && t.cfg.Sink != nil {
 		t.cfg.Sink(&c)
 	}

@@ -282,7 +282,14 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	if why&InFlight != 0 && t.issueKnown(r, ac, lanes) {
 		why |= IssueKnown
 	}
-	t.conflict(ac, p, a, b, why|t.shape(ac, p, a))
+	at := a
+	for x := a; x < b && !ac.st.isOp() && r.cta == ac.home.index && r.warp == ac.wi; x++ {
+		if ac.lanesAt(x) != 1<<uint(r.lane&31) {
+			at = x // not the issuer, who may know more
+			break
+		}
+	}
+	t.conflict(ac, p, at, b, why|t.shape(ac, p, at))
 	return racing
 }
 
