@@ -153,7 +153,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayOfAnotherKernel(t *testing.T) {
 	status, out, _ := run(t, "replay", "../../examples/ring/ring.yaml", "--schedule", "latest", "--finding", "race-shared@ring.ptx:1,2")
-	if status != exitIncomplete || !strings.HasPrefix(out, "latest does not show race-shared@ring.ptx:1,2: ") {
+	if status != exitIncomplete || !strings.HasPrefix(out, "schedule latest does not show race-shared@ring.ptx:1,2: ") {
 		t.Errorf("exit %d: %s", status, out)
 	}
 }

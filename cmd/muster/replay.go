@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,8 +68,12 @@ func (c *console) evidence(r *muster.Report, id string, format formatFlag) error
 			r.Findings = append(r.Findings, f)
 		}
 	}
+	schedule := "the launch, without a run,"
+	if len(r.Schedules) > 0 {
+		schedule = "schedule " + r.Schedules[0]
+	}
 	if len(r.Findings) == 0 {
-		fmt.Fprintf(c.out, "%s does not show %s: the kernel, the launch or muster is another than when it was found\n", r.Schedules[0], id)
+		fmt.Fprintf(c.out, "%s does not show %s: the kernel, the launch or muster is another than when it was found\n", schedule, id)
 		for _, g := range r.Gaps {
 			fmt.Fprintf(c.out, "the run is incomplete: %s\n", g.What)
 		}
@@ -86,6 +91,6 @@ func (c *console) evidence(r *muster.Report, id string, format formatFlag) error
 			return err
 		}
 	}
-	fmt.Fprintf(c.out, "\nreproduced in schedule %s\n", r.Schedules[0])
+	fmt.Fprintf(c.out, "\nreproduced in %s\n", strings.TrimSuffix(schedule, ","))
 	return exit(exitFindings)
 }

@@ -126,9 +126,13 @@ func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}
+	asked, before := 0, int64(0)
 	for n := 0; m.Stopped() == nil && !m.Done(); n++ {
-		if n%1024 == 1023 && stop != nil && stop() {
-			return false
+		// A step may be one operation or thousands.
+		if w, _ := m.Instrs(); n-asked >= 1024 || w-before >= 4*quantum {
+			if asked, before = n, w; stop != nil && stop() {
+				return false
+			}
 		}
 		if !r.step(s.Policy) {
 			break

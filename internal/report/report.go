@@ -148,6 +148,8 @@ type Place struct {
 	Col  int    `json:"col,omitempty"`
 	Text string `json:"text,omitempty"` // the line, trimmed; of PTX alone
 	Func string `json:"function,omitempty"`
+
+	caret int // where Col is in Text, in bytes
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

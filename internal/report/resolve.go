@@ -114,18 +114,28 @@ func (r *Resolver) place(pos ptx.Pos) *Place {
 	if pos == (ptx.Pos{}) {
 		return nil
 	}
-	return &Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: r.text(pos)}
+	text, caret := r.text(pos)
+	return &Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: text, caret: caret}
 }
 
-// text is the line from the instruction on, without a comment.
-func (r *Resolver) text(pos ptx.Pos) string {
+// text is a line of PTX without its comment, with single blanks, and where the
+// column has come to lie in it.
+func (r *Resolver) text(pos ptx.Pos) (text string, caret int) {
 	if pos.Line < 1 || int(pos.Line) > len(r.lines) {
-		return ""
+		return "", 0
 	}
 	line := r.lines[pos.Line-1]
-	line = line[min(max(int(pos.Col)-1, 0), len(line)):]
-	code, _, _ := strings.Cut(strings.ToValidUTF8(string(line), "?"), "//")
-	return strings.Join(strings.Fields(code), " ")
+	at := min(max(int(pos.Col)-1, 0), len(line))
+	before := tidy(line[:at])
+	if before != "" && at > 0 && (line[at-1] == ' ' || line[at-1] == '\t') {
+		before += " "
+	}
+	rest, _, _ := strings.Cut(tidy(line[at:]), "//")
+	return before + strings.TrimRight(rest, " "), len(before)
+}
+
+func tidy(b []byte) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(b), "?")), " ")
 }
 
 func (r *Resolver) cta(i int32) [3]uint32 {

@@ -250,12 +250,23 @@ func (p *printer) quote(at *Place, place bool) {
 		return
 	}
 	num := fmt.Sprintf("%5d | ", at.Line)
-	text, room := at.Text, width-deep-len(num)
-	if utf8.RuneCountInString(text) > room {
-		text = string([]rune(text)[:room-1]) + "…"
-	}
+	text, caret := clip(at.Text, at.caret, width-deep-len(num))
 	p.b.WriteString(pad + p.paint(dim, num) + text + "\n")
-	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + p.paint(p.sev, carets(text)) + "\n")
+	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + strings.Repeat(" ", utf8.RuneCountInString(text[:caret])) + p.paint(p.sev, carets(text[caret:])) + "\n")
+}
+
+// clip cuts text to room characters that hold the caret.
+func clip(text string, caret, room int) (string, int) {
+	if utf8.RuneCountInString(text) <= room {
+		return text, caret
+	}
+	if caret > room/2 {
+		text, caret = "…"+text[caret:], len("…")
+	}
+	if r := []rune(text); len(r) > room {
+		text = string(r[:room-1]) + "…"
+	}
+	return text, caret
 }
 
 // carets underlines the instruction: guard and opcode.
