@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,10 +56,13 @@ func (c *console) explain(k *rules.Kind) {
 	wrong, right := rules.Example(k.Name)
 	for _, e := range []struct{ title, text string }{{"Wrong", wrong}, {"Right", right}} {
 		if e.text != "" {
-			fmt.Fprintf(c.out, "\n%s:\n\n%s", e.title, indentText(e.text))
+			fmt.Fprintf(c.out, "\n%s:\n\n%s", e.title, indentText(marks.ReplaceAllString(e.text, "// <- here")))
 		}
 	}
 }
+
+// marks are the examples' expectations, which their tests read.
+var marks = regexp.MustCompile(`// want: .*`)
 
 func indentText(s string) string {
 	var b strings.Builder
