@@ -44,7 +44,8 @@ func (j *Judge) deadlock(m *machine.Machine) {
 	}
 	for c := range j.watch.ctas {
 		for i := range j.watch.ctas[c].named {
-			d.told = d.told || j.watch.ctas[c].named[i].bad != ""
+			n := &j.watch.ctas[c].named[i]
+			d.told = d.told || n.bad != "" || n.lapped != ""
 		}
 	}
 	for i := range j.findings {
@@ -277,8 +278,8 @@ func (d *stuck) moreCome(cta int32, b *namedWatch) bool {
 			continue
 		}
 		reach := d.reach(v)
-		for _, s := range b.sites {
-			if reach[s.PC] {
+		for _, pc := range b.pcs {
+			if reach[pc] {
 				return true
 			}
 		}
@@ -356,14 +357,24 @@ func (d *stuck) clusters() {
 	}
 }
 
+// reachesFar tells waits for other agents' work from waits of threads that
+// only gather: where there are both, the first are the reason for the second.
+func reachesFar(v machine.WaitingSplit) bool {
+	return v.Kind == machine.WaitMbar || v.Kind == machine.WaitMemory || len(v.Tests) > 0
+}
+
 // never is never-completes.
 func (d *stuck) never() Finding {
 	f := Finding{
 		Missing: "no split can run, no operation is in flight, and each wait is for something that only a waiting or exited thread could do",
 		Fix:     "let whoever is named as owing an arrival come to it: check trip counts, which slot's barrier each role uses, and the order of the waits",
 	}
+	far := slices.ContainsFunc(d.all, reachesFar)
 	for i := range d.all {
 		v := &d.all[i]
+		if far && !reachesFar(*v) {
+			continue
+		}
 		s := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
 		if len(v.Tests) > 0 {
 			s.Mem, s.Addr, s.Len = v.Tests[0].Bar.Mem, v.Tests[0].Bar.Addr, 8
@@ -393,8 +404,9 @@ func (d *stuck) never() Finding {
 		}
 	}
 	if root == "" {
-		root = fmt.Sprintf("%d groups of threads wait for one another", len(d.all))
+		root = "threads wait for one another: " + d.cycle()
 	}
+	f.Notes = d.passedBy()
 	f.Headline = root
 	return f
 }
@@ -447,19 +459,83 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 	return "nothing: a bounded wait has run out"
 }
 
-// owed names debtors and where they are.
-func (d *stuck) owed(list []debtor) string {
+// cycle says in short who waits for what.
+func (d *stuck) cycle() string {
 	var parts []string
+	said := map[string]bool{}
+	for i := range d.all {
+		v := &d.all[i]
+		what := d.what(v)
+		if v.Kind == machine.WaitMbar && len(v.Tests) == 1 {
+			what = fmt.Sprintf("phase %d of %s", v.Tests[0].Phase, barName(v.Tests[0].Bar))
+		}
+		if said[what] || v.Kind == machine.WaitWarp {
+			continue
+		}
+		said[what] = true
+		parts = append(parts, fmt.Sprintf("warp %d of CTA %d at line %d for %s", v.Warp, v.CTA, d.j.Program.Pos(v.PC).Line, what))
+	}
+	return few(parts)
+}
+
+// passedBy tells of waits whose phase has come and gone: the thread's last
+// successful wait at the barrier was for a phase long before.
+func (d *stuck) passedBy() []string {
+	var notes []string
+	for i := range d.all {
+		v := &d.all[i]
+		for _, t := range v.Tests {
+			l := d.j.ledgerOf(t.Bar)
+			if l == nil || !t.Parity {
+				continue
+			}
+			last := int64(-1)
+			if w := find(l.waited, v.CTA, v.Warp); w != nil {
+				last = w.last
+			}
+			if t.Phase-last > 1 {
+				notes = append(notes, fmt.Sprintf("warp %d of CTA %d waits for parity %d at %s, which is phase %d now; the last phase that it saw complete there is %d, so phase %d came and went unseen: its parity or its pace is wrong",
+					v.Warp, v.CTA, t.Phase&1, barName(t.Bar), t.Phase, last, last+1))
+			}
+		}
+	}
+	if len(notes) > 4 {
+		notes = notes[:4]
+	}
+	return notes
+}
+
+// owed names debtors and where they are, those at one place together.
+func (d *stuck) owed(list []debtor) string {
+	type spot struct {
+		left bool
+		pc   int32
+		cta  int32
+		mask uint32
+	}
+	var spots []spot
+	warps := map[spot][]string{}
 	for _, o := range list {
-		where := "waits at line"
-		if o.left {
-			where = "exited at line"
+		s := spot{o.left, o.pc, o.cta, o.mask}
+		if warps[s] == nil {
+			spots = append(spots, s)
 		}
-		who := fmt.Sprintf("warp %d of CTA %d", o.warp, o.cta)
-		if bits.OnesCount32(o.mask) == 1 {
-			who = fmt.Sprintf("lane %d of %s", lowestLane(o.mask), who)
+		warps[s] = append(warps[s], fmt.Sprint(o.warp))
+	}
+	var parts []string
+	for _, s := range spots {
+		where, does := "at line", "waits"
+		who, plural := "warp ", ""
+		if len(warps[s]) > 1 {
+			who, plural, does = "warps ", "each ", "wait"
 		}
-		parts = append(parts, fmt.Sprintf("%s should arrive and %s %d", who, where, d.j.Program.Pos(o.pc).Line))
+		if s.left {
+			does = "exited"
+		}
+		if bits.OnesCount32(s.mask) == 1 {
+			who = fmt.Sprintf("lane %d of %s", lowestLane(s.mask), who)
+		}
+		parts = append(parts, fmt.Sprintf("%s%s of CTA %d should %sarrive and %s %s %d", who, strings.Join(warps[s], ", "), s.cta, plural, does, where, d.j.Program.Pos(s.pc).Line))
 	}
 	return few(parts)
 }

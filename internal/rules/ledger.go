@@ -22,6 +22,7 @@ type ledger struct {
 	seen  int64 // the highest phase that a wait has seen complete
 
 	usual   []lanes // who arrived, in any phase
+	waited  []lanes // who waited with success; last is the phase
 	arrives []Site
 	expects []Site
 	copies  []Site
@@ -210,7 +211,7 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 	}
 	switch {
 	case !j.watch.strong && l.late(ev, lane, known, burst):
-		l.overrun(ev, "it may come before the phase is complete that it is meant to follow")
+		l.overrun(ev, fmt.Sprintf("%s arrives in phase %d without knowing that phase %d is complete, and would be one more there", wordAgent(ev), l.open.n, l.last.n))
 	case len(l.open.who) == 0 && l.open.n > 0 && l.seen < l.open.n-1 && l.excess == nil:
 		j.note(unobservedPhase, ev.PC, -1, func() Finding { return l.unobserved(ev) })
 	}
@@ -226,6 +227,8 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 // late reports whether an arrival at the open phase is one too many for the
 // phase before: its thread took no part in that phase, and knows of none of
 // the arrivals that completed it, so that all of them may as well come later.
+// Where a thread arrived twice in that phase, it is that thread which came too
+// often, and not this one.
 func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64) bool {
 	p := &l.last
 	if p.n < 0 || len(p.who) == 0 {
@@ -233,6 +236,9 @@ func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64) bool {
 	}
 	for i := range p.who {
 		a := &p.who[i]
+		if a.again {
+			return false
+		}
 		if a.cta == ev.CTA && a.warp == ev.Warp {
 			if a.mask&lane != 0 || a.first < burst {
 				return false
@@ -325,6 +331,7 @@ func (j *Judge) mbarWait(ev *machine.Event) {
 		return
 	}
 	l.seen = max(l.seen, b.Phase)
+	l.waited = join(l.waited, lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, pc: ev.PC, last: b.Phase})
 	x := j.warp(ev.CTA, ev.Warp)
 	switch {
 	case b.Phase == l.last.n:

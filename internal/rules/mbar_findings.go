@@ -81,7 +81,7 @@ func (l *ledger) tooMany() Finding {
 	e := l.excess
 	all := threads(l.usual)
 	return Finding{
-		Headline: fmt.Sprintf("%s counts %d arrivals a phase, and more come: %s", barName(l.bar), l.count, e.text),
+		Headline: fmt.Sprintf("%s counts %s a phase, and more come: %s", barName(l.bar), arrivalsOf(l.count), e.text),
 		Sites:    append([]Site{l.begun}, l.arrives...),
 		Missing:  fmt.Sprintf("nothing keeps lane %d of warp %d of CTA %d from arriving in phase %d, whose arrivals are complete without it", lowestLane(e.site.Lanes), e.site.Warp, e.site.CTA, e.phase.n),
 		Fix:      fmt.Sprintf("initialize the count to the arrivals of one phase (%d threads have arrived at this barrier in all), or let fewer arrive; let a thread arrive again only after a wait that shows the phase complete", all),
@@ -130,7 +130,7 @@ func (l *ledger) tooFew() Finding {
 // arrivalsLacking is arrivals-missing.
 func (l *ledger) arrivalsLacking() Finding {
 	f := Finding{
-		Headline: fmt.Sprintf("%s counts %d arrivals a phase, and only %d come in phase %d", barName(l.bar), l.count, l.word.Expected()-l.word.Pending(), l.open.n),
+		Headline: fmt.Sprintf("%s counts %s a phase, and only %d come in phase %d", barName(l.bar), arrivalsOf(l.count), l.word.Expected()-l.word.Pending(), l.open.n),
 		Sites:    append([]Site{l.begun}, l.arrives...),
 		Missing:  fmt.Sprintf("%d of %d arrivals: everyone who arrives at this barrier has done so", l.word.Pending(), l.word.Expected()),
 		Fix:      "initialize the count to the arrivals of one phase: the threads that execute an arrive (elected lanes count one each), every arrive.expect_tx among them",
@@ -141,4 +141,16 @@ func (l *ledger) arrivalsLacking() Finding {
 		f.Fix = "use cp.async.mbarrier.arrive.noinc where the count includes these arrivals, or let the threads arrive besides"
 	}
 	return f
+}
+
+func arrivalsOf(n uint32) string {
+	if n == 1 {
+		return "1 arrival"
+	}
+	return fmt.Sprintf("%d arrivals", n)
+}
+
+// wordAgent names the thread of an mbarrier operation.
+func wordAgent(ev *machine.Event) string {
+	return fmt.Sprintf("lane %d of warp %d of CTA %d", ev.Lane, ev.Warp, ev.CTA)
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -18,8 +19,13 @@ type namedWatch struct {
 	prior []lanes // of generation gen-1
 	usual []lanes
 	sites []Site
-	bad   string // what was wrong first
-	times int
+	// counts are the thread counts that the instructions at sites give; pcs
+	// are all instructions of this barrier.
+	counts []uint32
+	pcs    []int32
+	bad    string // what was wrong first
+	lapped string // a warp that may come too soon, though it did not here
+	times  int
 }
 
 var barRoles = [...]string{machine.BarSync: "syncs", machine.BarArrive: "arrives", machine.BarRed: "reduces"}
@@ -45,7 +51,10 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 		}
 		b.gen, b.count, b.mode = ev.Gen, 0, 0
 	}
-	b.sites = enter(b.sites, eventSite(barRoles[ev.Mode], ev))
+	b.place(ev)
+	if !slices.Contains(b.pcs, ev.PC) {
+		b.pcs = append(b.pcs, ev.PC)
+	}
 	x := j.warp(ev.CTA, ev.Warp)
 	switch at := fmt.Sprintf; {
 	case b.count != 0 && b.count != ev.Count:
@@ -53,7 +62,7 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 	case find(b.who, ev.CTA, ev.Warp) != nil:
 		b.wrong(at("warp %d comes twice to generation %d, in place of another warp", ev.Warp, ev.Gen))
 	case !j.watch.strong && unknown(b.prior, ev.Warp, x.most(ev.Mask)):
-		b.wrong(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
+		b.lap(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
 	case b.mode != 0 && (b.mode|1<<ev.Mode)>>machine.BarRed != 0 && b.mode != 1<<ev.Mode:
 		b.wrong(at("generation %d mixes bar.red with other forms", ev.Gen))
 	}
@@ -61,6 +70,30 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 	e := lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, count: 32, pc: ev.PC, first: j.watch.now, last: j.watch.now}
 	b.who = join(b.who, e)
 	b.usual = join(b.usual, e)
+}
+
+// lap keeps the evidence of what could go wrong.
+func (b *namedWatch) lap(text string) {
+	if b.lapped == "" {
+		b.lapped = text
+	}
+	b.times++
+}
+
+// place keeps, for each form and count, the first instruction of the program.
+func (b *namedWatch) place(ev *machine.Event) {
+	s := eventSite(barRoles[ev.Mode], ev)
+	for i := range b.sites {
+		if b.sites[i].Role == s.Role && b.counts[i] == ev.Count {
+			if s.PC < b.sites[i].PC {
+				b.sites[i] = s
+			}
+			return
+		}
+	}
+	if len(b.sites) < mostSites {
+		b.sites, b.counts = append(b.sites, s), append(b.counts, ev.Count)
+	}
 }
 
 // unknown reports whether some other warp's arrival is later than what a warp
@@ -93,9 +126,16 @@ func (j *Judge) namedPass(ev *machine.Event) {
 	}
 }
 
-// namedFindings turns the evidence into findings.
+// namedFindings turns the evidence into findings. Where something went wrong
+// in a CTA, what could besides is its consequence as a rule.
 func (j *Judge) namedFindings() {
 	for c := range j.watch.ctas {
+		named := &j.watch.ctas[c].named
+		if !slices.ContainsFunc(named[:], func(b namedWatch) bool { return b.bad != "" }) {
+			for id := range named {
+				named[id].bad = named[id].lapped
+			}
+		}
 		for id := range j.watch.ctas[c].named {
 			b := &j.watch.ctas[c].named[id]
 			if b.bad != "" {
@@ -109,7 +149,7 @@ func (j *Judge) namedFindings() {
 func (b *namedWatch) finding(cta int32, id int) Finding {
 	return Finding{
 		Headline: fmt.Sprintf("named barrier %d of CTA %d: %s", id, cta, b.bad),
-		Sites:    slices.Clone(b.sites),
+		Sites:    sorted(b.sites),
 		Missing:  "nothing makes every generation of this barrier one arrival of each warp that its count stands for",
 		Fix:      "give every bar of this number the same count, the number of threads that come to one generation (syncing and arriving warps together); let a warp come again only after a barrier that the others pass later, such as a second number for the way back",
 		Ledger:   []string{fmt.Sprintf("barrier %d, generation %d: %d of %d threads have come, %d warps use it", id, b.gen, total(b.who), b.count, len(b.usual))},
@@ -185,4 +225,11 @@ func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 		}
 		return f
 	})
+}
+
+// sorted returns sites in order of the program.
+func sorted(sites []Site) []Site {
+	out := slices.Clone(sites)
+	slices.SortFunc(out, func(a, b Site) int { return cmp.Or(cmp.Compare(a.PC, b.PC), cmp.Compare(a.Role, b.Role)) })
+	return out
 }

@@ -97,9 +97,9 @@ func (j *Judge) barrierFault(s *machine.Stop) {
 	}
 	switch s.Mbar.Fault {
 	case mbarrier.ArrivesOver, mbarrier.DropsOver, mbarrier.Poisoned:
-		ev := machine.Event{CTA: s.CTA, Warp: s.Warp, Mask: s.Mask, PC: s.PC, Mbar: *s.Mbar}
+		ev := machine.Event{CTA: s.CTA, Warp: s.Warp, Lane: s.Lane, Mask: s.Mask, PC: s.PC, Mbar: *s.Mbar}
 		if l.excess == nil {
-			l.overrun(&ev, fmt.Sprintf("an arrival at phase %d, which waits for %d, faults", l.open.n, l.word.Pending()))
+			l.overrun(&ev, fmt.Sprintf("%s arrives in phase %d, where %d are pending, and the card ends the launch", wordAgent(&ev), l.open.n, l.word.Pending()))
 		}
 	case mbarrier.TxOverflow:
 		if l.word.Tx() < 0 {

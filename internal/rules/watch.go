@@ -257,6 +257,7 @@ type lanes struct {
 	pc        int32
 	first     int64
 	last      int64
+	again     bool // a lane did it twice
 }
 
 // join adds lanes of a warp to a list.
@@ -264,6 +265,7 @@ func join(list []lanes, e lanes) []lanes {
 	for i := range list {
 		o := &list[i]
 		if o.cta == e.cta && o.warp == e.warp {
+			o.again = o.again || o.mask&e.mask != 0
 			o.mask |= e.mask
 			o.count += e.count
 			o.last, o.pc = e.last, e.pc
