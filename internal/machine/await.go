@@ -34,7 +34,7 @@ type await struct {
 // mostGiveUps bounds how often a wait may come out false in a row before it
 // counts as one that nothing but its completion ends.
 const (
-	mostGiveUps = 1 << 12
+	mostGiveUps = 1 << 10
 	mostPolls   = 1 << 16
 	mostSeen    = 64 // register states that are compared
 )
