@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"slices"
+
+	"muster/internal/machine"
+)
 
 // A FactKind says what a Fact is about.
 type FactKind uint8
@@ -43,6 +47,16 @@ type log struct {
 	facts     []Fact
 	byPair    map[pair]int
 	byFact    map[factPair]int
+	links     []Link
+}
+
+// A Link is a release and an acquire that met and do not synchronize: by
+// their written scopes, or because one of them is relaxed (and no fence came
+// yet). It is no defect by itself; it explains conflicts that say IfScopeWider
+// or IfNotRelaxed.
+type Link struct {
+	Relaxed          bool
+	Release, Acquire int32 // their PCs
 }
 
 type pair struct {
@@ -97,7 +111,7 @@ func (l *log) fact(f *Fact) bool {
 }
 
 func (l *log) clone() log {
-	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...)}
+	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...), links: slices.Clone(l.links)}
 	if l.byPair != nil {
 		d.byPair = make(map[pair]int, len(l.byPair))
 		for k, v := range l.byPair {
@@ -132,6 +146,20 @@ func (t *Tracker) scopeDefaulted(e *contrib, a *acquirer) {
 		B:    AccessRef{CTA: a.home.index, Warp: a.warp, Lanes: a.mask, PC: a.pc, Scope: a.scope, Op: -1},
 	})
 }
+
+// link notes a release and an acquire that do not synchronize. A run has few
+// such pairs of instructions.
+func (t *Tracker) link(relaxed bool, e *contrib, a *acquirer) {
+	l := Link{Relaxed: relaxed, Release: e.pc, Acquire: a.pc}
+	if len(t.found.links) < maxLinks && !slices.Contains(t.found.links, l) {
+		t.found.links = append(t.found.links, l)
+	}
+}
+
+const maxLinks = 64
+
+// Links returns the links noted so far, in the order in which they were met.
+func (t *Tracker) Links() []Link { return slices.Clone(t.found.links) }
 
 func (t *Tracker) initNotOrdered(b *mbar, g *group, home *cta, w int32, lanes uint32, pc int32) {
 	in := &b.init

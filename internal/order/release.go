@@ -138,8 +138,13 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		}
 		w.learned(g)
 	}
-	if how == byDefault && !e.relaxed {
+	switch {
+	case e.relaxed:
+		t.link(true, e, a)
+	case how == byDefault:
 		t.scopeDefaulted(e, a)
+	case how == tooNarrow:
+		t.link(false, e, a)
 	}
 }
 
@@ -157,6 +162,7 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
 			w.learned(g)
+			t.link(true, e, a)
 		}
 	}
 	if e.relaxed {

@@ -340,7 +340,22 @@ func agent(r *order.AccessRef) string {
 	return who
 }
 
-// how far apart two agents are.
+// met names the release and the acquire that met and do not synchronize;
+// empty if there are none, or too many to say which is meant.
+func (j *Judge) met(relaxed bool) string {
+	var pairs []string
+	for _, l := range j.Order.Links() {
+		if l.Relaxed == relaxed {
+			pairs = append(pairs, fmt.Sprintf("%s and %s", j.at(l.Release), j.at(l.Acquire)))
+		}
+	}
+	if len(pairs) == 0 || len(pairs) > 2 {
+		return ""
+	}
+	return strings.Join(pairs, ", or ")
+}
+
+// A distance is how far apart two agents are.
 type distance uint8
 
 const (

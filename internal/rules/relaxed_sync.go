@@ -30,11 +30,15 @@ store, after the relaxed wait or load.`,
 
 func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 	a, b := &c.Prior, &c.Cur
-	return Finding{
+	f := Finding{
 		Headline: fmt.Sprintf("%s: %s %s what %s %s; the way between them goes through a relaxed operation", place(c.Span), agent(b), verb(b), agent(a), past(a)),
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("a relaxed operation on the way from %s to %s has no fence that makes it a release, or an acquire", j.instr(a), j.instr(b)),
 		Fix: fmt.Sprintf(".release and .acquire in place of .relaxed; or fence.acq_rel%s after %s and before the relaxed release, "+
 			"and again after the relaxed acquire and before %s", j.scope(a, b), j.instr(a), j.instr(b)),
 	}
+	if met := j.met(true); met != "" {
+		f.Missing += ": " + met + " meet, and do not synchronize"
+	}
+	return f
 }
