@@ -559,7 +559,7 @@ func (d *decoder) remoteStore(in *ptx.Inst, si *stInfo) error {
 	if err := d.mem(in.Operands[2], &si.bar); err != nil {
 		return err
 	}
-	vals := elems(in.Operands[1])
+	vals := d.elems(in.Operands[1])
 	for _, op := range vals {
 		r, err := d.src(op, si.t)
 		if err != nil {

@@ -91,7 +91,7 @@ func decodeAtom(d *decoder, in *ptx.Inst) error {
 	if err := d.mem(ops[1], a); err != nil {
 		return err
 	}
-	dst, b := elems(ops[0]), elems(ops[2])
+	dst, b := d.elems(ops[0]), d.elems(ops[2])
 	if len(b) != int(a.n) || len(dst) != int(a.n) {
 		return d.errorf("%s takes %d elements", Name(in), a.n)
 	}
@@ -123,7 +123,7 @@ func decodeRed(d *decoder, in *ptx.Inst) error {
 	if err := d.mem(in.Operands[0], a); err != nil {
 		return err
 	}
-	b := elems(in.Operands[1])
+	b := d.elems(in.Operands[1])
 	if len(b) != int(a.n) {
 		return d.errorf("%s takes %d elements", Name(in), a.n)
 	}

@@ -61,7 +61,7 @@ func (c *behaviour) rig(t testing.TB) *rig {
 	if n == 0 {
 		n = c.block
 	}
-	fl := launch.Flags{PTX: c.name + ".ptx", Grid: grid, Block: fmt.Sprint(c.block), Cluster: cluster, Shared: c.shared,
+	fl := launch.Flags{PTX: c.name + ".ptx", Kernel: "k", Grid: grid, Block: fmt.Sprint(c.block), Cluster: cluster, Shared: c.shared,
 		Buffers: []string{fmt.Sprintf("out=u32[%d]:zeros", n), "in=u32[1024]:iota"}, Args: []string{"out", "in"}}
 	return newRigText(t, fl, []byte(fmt.Sprintf(prologue, c.top, c.body)))
 }

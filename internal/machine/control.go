@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+	"strings"
 
 	"muster/ptx"
 )
@@ -83,10 +84,11 @@ func decodeBrx(d *decoder, in *ptx.Inst) error {
 		return err
 	}
 	n, _ := in.Operands[1].(ptx.Name)
-	list := d.lists[string(n)]
-	if list == nil {
+	y := d.scope.find(string(n))
+	if y == nil || y.kind != symList {
 		return d.errorf("%s is no .branchtargets list", n)
 	}
+	list := y.list
 	targets := make([]int32, len(list.Names))
 	pc := int32(len(d.prog.code))
 	for i, name := range list.Names {
@@ -277,12 +279,17 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 	if !ok {
 		return d.errorf("call names no function")
 	}
-	if y := d.symbol(n); y != nil && y.kind == symFunc {
-		ci.fn = d.fns[y.fn]
-	} else if y != nil && y.kind == symReg {
+	switch y := d.symbol(n); {
+	case y != nil && y.kind == symFunc:
+		i, known := d.fns[y.fn]
+		if !known || d.prog.funcs[i].decl.Entry {
+			return d.errorf("%s is a kernel, which a call cannot name", n)
+		}
+		ci.fn = i
+	case y != nil && y.kind == symReg && y.typ.wide():
 		ci.fn, ci.ptr = -1, y.reg
-	} else {
-		return d.errorf("%s is no function", n)
+	default:
+		return d.errorf("%s is no function, nor a register that holds the address of one", n)
 	}
 	if len(ops) > 1 {
 		if l, ok := ops[1].(*ptx.List); ok {
@@ -321,11 +328,12 @@ func (d *decoder) places(l *ptx.List) ([]place, error) {
 			}
 			return nil, d.errorf("%s cannot be passed", n)
 		}
-		t := b32
+		// A constant has as many bytes as its parameter takes of it.
+		t := b64
 		switch v := op.(type) {
 		case ptx.Float:
-			if v.Size == 64 {
-				t = b64
+			if v.Size == 32 {
+				t = b32
 			}
 		case ptx.Sink:
 			out = append(out, place{inReg: true, reg: d.temp(b32), typ: b32})
@@ -391,8 +399,10 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	nb.base32 += caller.n32
 	nb.base64 += caller.n64
 	nb.basep += caller.np
-	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local), 16))
-	if uint64(nb.lbase)+uint64(f.local) > uint64(m.cfg.MaxLocal) || len(s.frames) >= 1<<14 {
+	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local), uint64(max(f.align, 16))))
+	// The caller's registers are part of the stack too: a card saves them there.
+	saved := 4*uint64(nb.base32) + 8*uint64(nb.base64)
+	if uint64(nb.lbase)+uint64(f.local)+saved > uint64(m.cfg.MaxLocal)+firstFrame(m.prog) || len(s.frames) >= 1<<14 {
 		m.halt(Stop{Kind: LimitLocal, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Mem: Local})
 		return
 	}
@@ -404,6 +414,13 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	s.base32, s.base64, s.basep, s.lbase = nb.base32, nb.base64, nb.basep, nb.lbase
 	s.pc = f.entry
 	m.enter(w, s)
+}
+
+// firstFrame is what the kernel's own registers take of a stack: they do not
+// count against its limit.
+func firstFrame(p *Program) uint64 {
+	f := &p.funcs[0]
+	return 4*uint64(f.n32) + 8*uint64(f.n64)
 }
 
 // grow makes room for the registers of the entry's frame.
@@ -527,7 +544,7 @@ func callPrintf(x *ctx, ci *callInfo) {
 		return
 	}
 	for l := range lanesOf(x.s.mask) {
-		format := x.cString(x.argument(ci, 0, l))
+		format := x.cString(x.argument(ci, 0, l), l)
 		x.m.out = append(x.m.out, x.format(format, x.argument(ci, 1, l), l)...)
 		if len(x.m.out) > maxOutput {
 			x.m.out = x.m.out[:maxOutput]
@@ -551,39 +568,45 @@ const (
 	maxString = 1 << 12
 )
 
-// cString reads a zero-terminated string at a generic address.
-func (x *ctx) cString(addr uint64) string {
+// cString reads a zero-terminated string at a generic address as one lane
+// sees it.
+func (x *ctx) cString(addr uint64, lane int) string {
 	var b []byte
 	for len(b) < maxString {
-		mem, a, ok := x.resolve(spGeneric, addr+uint64(len(b)))
-		if !ok {
-			break
-		}
-		v, _ := x.m.Peek(mem, a, 1)
+		v := x.readByte(addr+uint64(len(b)), lane)
 		if v == 0 {
 			break
 		}
-		b = append(b, byte(v))
+		b = append(b, v)
 	}
 	return string(b)
 }
 
-// format renders printf's format with arguments from a packed buffer, each
+// A printer renders printf's arguments, which stand in a packed buffer, each
 // aligned to its size.
-func (x *ctx) format(f string, args uint64, lane int) string {
-	var out []byte
-	next := func(size uint64) uint64 {
-		args = alignUp(args, size)
-		var v uint64
-		for i := range size {
-			v |= uint64(x.readByte(args+i, lane)) << (8 * i)
-		}
-		args += size
-		return v
+type printer struct {
+	x    *ctx
+	args uint64
+	lane int
+	out  []byte
+}
+
+func (p *printer) next(size uint64) uint64 {
+	p.args = alignUp(p.args, size)
+	var v uint64
+	for i := range size {
+		v |= uint64(p.x.readByte(p.args+i, p.lane)) << (8 * i)
 	}
+	p.args += size
+	return v
+}
+
+// format renders a format of C's printf with the arguments at args.
+func (x *ctx) format(f string, args uint64, lane int) []byte {
+	p := &printer{x: x, args: args, lane: lane}
 	for i := 0; i < len(f); i++ {
 		if f[i] != '%' || i+1 == len(f) {
-			out = append(out, f[i])
+			p.out = append(p.out, f[i])
 			continue
 		}
 		j := i + 1
@@ -591,60 +614,77 @@ func (x *ctx) format(f string, args uint64, lane int) string {
 			j++
 		}
 		if j == len(f) {
-			return string(append(out, f[i:]...))
+			return append(p.out, f[i:]...)
 		}
-		long := containsByte(f[i:j], 'l') || f[j] == 'p'
-		spec := "%" + stripLength(f[i+1:j])
-		size := uint64(4)
-		if long {
-			size = 8
-		}
-		switch f[j] {
-		case '%':
-			out = append(out, '%')
-		case 'd', 'i':
-			v := next(size)
-			n := int64(int32(v))
-			if long {
-				n = int64(v)
-			}
-			out = fmt.Appendf(out, spec+"d", n)
-		case 'u':
-			out = fmt.Appendf(out, spec+"d", next(size))
-		case 'x', 'X', 'o', 'c':
-			out = fmt.Appendf(out, spec+string(f[j]), next(size))
-		case 'p':
-			out = fmt.Appendf(out, "%#x", next(8))
-		case 's':
-			out = fmt.Appendf(out, spec+"s", x.cString(next(8)))
-		default:
-			out = fmt.Appendf(out, spec+string(f[j]), math.Float64frombits(next(8)))
-		}
+		p.verb(f[i+1:j], f[j])
 		i = j
 	}
-	return string(out)
+	return p.out
 }
 
-func isVerb(c byte) bool { return containsByte("diuxXocpsfFeEgGaA%", c) }
-
-func containsByte(s string, c byte) bool {
-	for i := range len(s) {
-		if s[i] == c {
-			return true
+// verb renders one conversion: flags, width, precision and length are in mods.
+func (p *printer) verb(mods string, verb byte) {
+	spec, size := "%", uint64(4)
+	for _, c := range []byte(mods) {
+		switch c {
+		case 'l', 'z', 'j', 't', 'q':
+			size = 8
+		case 'h':
+		case '*':
+			spec += fmt.Sprint(int32(p.next(4)))
+		default:
+			spec += string(c)
 		}
 	}
-	return false
+	switch verb {
+	case '%':
+		p.out = append(p.out, '%')
+	case 'd', 'i':
+		n := int64(p.next(size))
+		if size == 4 {
+			n = int64(int32(n))
+		}
+		p.out = fmt.Appendf(p.out, spec+"d", n)
+	case 'u':
+		p.out = fmt.Appendf(p.out, spec+"d", p.next(size))
+	case 'x', 'X', 'o':
+		p.out = fmt.Appendf(p.out, spec+string(verb), p.next(size))
+	case 'c':
+		p.out = fmt.Appendf(p.out, spec+"s", string([]byte{byte(p.next(4))}))
+	case 'p':
+		p.out = fmt.Appendf(p.out, "%#x", p.next(8))
+	case 's':
+		p.out = fmt.Appendf(p.out, spec+"s", p.x.cString(p.next(8), p.lane))
+	default:
+		p.float(spec, verb, math.Float64frombits(p.next(8)))
+	}
 }
 
-func stripLength(s string) string {
-	var b []byte
-	for i := range len(s) {
-		if !containsByte("lhzjt", s[i]) {
-			b = append(b, s[i])
+// float renders a floating-point conversion, where Go's verbs differ from C's.
+func (p *printer) float(spec string, verb byte, v float64) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		text := strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))
+		if verb >= 'A' && verb <= 'Z' {
+			text = strings.ToUpper(text)
 		}
+		width, _, _ := strings.Cut(spec[1:], ".")
+		p.out = fmt.Appendf(p.out, "%"+strings.TrimLeft(width, "0")+"s", text)
+		return
 	}
-	return string(b)
+	switch verb {
+	case 'g', 'G':
+		if !strings.Contains(spec, ".") {
+			spec += ".6"
+		}
+	case 'a':
+		verb = 'x'
+	case 'A':
+		verb = 'X'
+	}
+	p.out = fmt.Appendf(p.out, spec+string(verb), v)
 }
+
+func isVerb(c byte) bool { return strings.IndexByte("diuxXocpsfFeEgGaA%", c) >= 0 }
 
 // readByte reads a byte at a generic address as one lane sees it.
 func (x *ctx) readByte(addr uint64, lane int) byte {
@@ -668,8 +708,8 @@ func callAssert(x *ctx, ci *callInfo) {
 		return
 	}
 	l := lowest(x.s.mask)
-	msg := fmt.Sprintf("%s:%d: %s: assertion `%s' failed", x.cString(x.argument(ci, 1, l)), uint32(x.argument(ci, 2, l)),
-		x.cString(x.argument(ci, 3, l)), x.cString(x.argument(ci, 0, l)))
+	msg := fmt.Sprintf("%s:%d: %s: assertion `%s' failed", x.cString(x.argument(ci, 1, l), l), uint32(x.argument(ci, 2, l)),
+		x.cString(x.argument(ci, 3, l), l), x.cString(x.argument(ci, 0, l), l))
 	x.m.halt(Stop{Kind: FaultAssert, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: x.s.mask, PC: x.s.pc, Mem: Local, Msg: msg})
 }
 

@@ -99,8 +99,6 @@ type decoder struct {
 	loc    *ptx.Loc
 	cur    *ptx.Inst
 	fixups []fixup
-	protos map[string]*ptx.Prototype
-	lists  map[string]*ptx.Targets
 
 	sigs   []*scope            // parameters, by function
 	shares map[*ptx.Var]uint64 // static shared variables of bodies
@@ -124,6 +122,7 @@ type symbol struct {
 	bound bool
 	fn    string
 	v     *ptx.Var
+	list  *ptx.Targets // symList
 }
 
 type symKind uint8
@@ -297,7 +296,7 @@ func (d *decoder) reachable(entry *ptx.Func) ([]*ptx.Func, map[string]bool) {
 			return
 		}
 		names[n] = true
-		if f := d.decls[n]; f != nil && !seen[n] {
+		if f := d.decls[n]; f != nil && !f.Entry && !seen[n] {
 			seen[n] = true
 			list = append(list, f)
 		}
@@ -407,7 +406,6 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.index, d.fn = i, &d.prog.funcs[i]
 	d.scope = d.fnScopes(i)
 	d.loc, d.fixups = nil, nil
-	d.protos, d.lists = map[string]*ptx.Prototype{}, map[string]*ptx.Targets{}
 	d.fn.entry = int32(len(d.prog.code))
 	if err := d.stmts(f.Body); err != nil {
 		return err
@@ -440,11 +438,8 @@ func (d *decoder) stmts(b *ptx.Block) error {
 				return d.errorAt(s.Pos, "label %s is defined twice", s.Name)
 			}
 			d.scope.names[s.Name] = &symbol{kind: symLabel, fn: s.Name}
-		case *ptx.Prototype:
-			d.protos[s.Label] = s
 		case *ptx.Targets:
-			d.lists[s.Label] = s
-			d.scope.names[s.Label] = &symbol{kind: symList, fn: s.Label}
+			d.scope.names[s.Label] = &symbol{kind: symList, fn: s.Label, list: s}
 		}
 	}
 	for _, s := range b.Stmts {

@@ -45,6 +45,8 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 			inits = append(inits, v)
 		case "tex":
 			y.kind = symTexture
+		default:
+			return d.errorAt(v.Pos, ".%s variables belong to a function", v.Space)
 		}
 		d.scope.names[v.Name] = y
 		return nil
@@ -87,7 +89,7 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 		g := global{name: v.Name, addr: y.addr, size: y.size, init: true, ro: v.Space == "const"}
 		if v.Init != nil {
 			g.data = make([]byte, y.size)
-			if _, err := d.initBytes(v, v.Init, g.data, elemType(v)); err != nil {
+			if err := d.initBytes(v, v.Init, g.data, elemType(v), v.Dims); err != nil {
 				return err
 			}
 		}
@@ -141,7 +143,11 @@ func elemType(v *ptx.Var) typ {
 	return otherType
 }
 
-const maxVar = 1 << 40
+// maxVar bounds a variable in bytes, and maxInit one with an initializer.
+const (
+	maxVar  = 1 << 36
+	maxInit = 1 << 28
+)
 
 // varSize returns a variable's size and alignment in bytes.
 func (d *decoder) varSize(v *ptx.Var) (size, align uint64, err error) {
@@ -173,32 +179,55 @@ func (d *decoder) varSize(v *ptx.Var) (size, align uint64, err error) {
 		}
 		size *= uint64(n)
 	}
+	if v.Init != nil && size > maxInit {
+		return 0, 0, d.errorAt(v.Pos, "%s has an initializer and more than %d bytes", v.Name, maxInit)
+	}
 	return size, align, nil
 }
 
-// initBytes writes an initializer into b and returns what is left of b.
-func (d *decoder) initBytes(v *ptx.Var, in *ptx.Init, b []byte, t typ) ([]byte, error) {
-	if in.Expr == nil {
-		for _, e := range in.List {
-			var err error
-			if b, err = d.initBytes(v, e, b, t); err != nil {
-				return nil, err
-			}
-		}
-		return b, nil
-	}
+// initBytes writes an initializer into b, which is an array of the extents
+// dims: a braced list inside a list is a row, and what it leaves out is zero.
+func (d *decoder) initBytes(v *ptx.Var, in *ptx.Init, b []byte, t typ, dims []int64) error {
 	n := int(t.size())
+	if in.Expr == nil {
+		row := n
+		if len(dims) > 1 && len(in.List) > 0 {
+			row = n * max(v.Vec, 1)
+			for _, k := range dims[1:] {
+				row *= int(k)
+			}
+			dims = dims[1:]
+		}
+		for _, e := range in.List {
+			k := row
+			if e.Expr != nil {
+				k = n
+			}
+			if k == 0 || k > len(b) {
+				return d.tooMany(v)
+			}
+			if err := d.initBytes(v, e, b[:k], t, dims); err != nil {
+				return err
+			}
+			b = b[k:]
+		}
+		return nil
+	}
 	if n == 0 || len(b) < n {
-		return nil, d.errorAt(v.Pos, "%s has more initializers than elements", v.Name)
+		return d.tooMany(v)
 	}
 	bits, err := d.initValue(v, in.Expr, t)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range min(n, 8) {
 		b[i] = byte(bits >> (8 * i))
 	}
-	return b[n:], nil
+	return nil
+}
+
+func (d *decoder) tooMany(v *ptx.Var) error {
+	return d.errorAt(v.Pos, "%s has more initializers than elements", v.Name)
 }
 
 func (d *decoder) initValue(v *ptx.Var, op ptx.Operand, t typ) (uint64, error) {
@@ -299,15 +328,22 @@ func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) (formal, error) {
 	if err != nil {
 		return formal{}, err
 	}
+	if uint64(fn.local)+size > maxFrame {
+		return formal{}, d.errorAt(v.Pos, "%s: parameters exceed %d bytes", v.Name, maxFrame)
+	}
 	off := fn.frame(size, align)
 	sc.names[v.Name] = &symbol{kind: symFormal, typ: t, addr: off, size: size, fn: v.Name, v: v}
 	return formal{off: uint32(off), size: uint32(size), typ: t}, nil
 }
 
+// maxFrame bounds a function's frame in bytes: far above the 512 KiB of local
+// memory that a thread has.
+const maxFrame = 1 << 29
+
 // frame reserves size bytes of the function's frame.
 func (fn *function) frame(size, align uint64) uint64 {
 	off := alignUp(uint64(fn.local), align)
-	fn.local = uint32(off + size)
+	fn.local, fn.align = uint32(off+size), max(fn.align, uint32(align))
 	return off
 }
 
@@ -351,8 +387,8 @@ func (d *decoder) declare(v *ptx.Var) error {
 		if err != nil {
 			return err
 		}
-		if uint64(d.fn.local)+size > 1<<29 {
-			return d.errorAt(v.Pos, "%s: a frame exceeds the 512 KiB of local memory a thread has many times over", v.Name)
+		if uint64(d.fn.local)+size > maxFrame {
+			return d.errorAt(v.Pos, "%s: a frame exceeds %d bytes", v.Name, maxFrame)
 		}
 		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: d.fn.frame(size, align), size: size, fn: v.Name, v: v}
 	case "global", "const":

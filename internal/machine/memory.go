@@ -240,7 +240,7 @@ func (d *decoder) transfer(in *ptx.Inst, a *access, data, addr int) error {
 	if err := d.mem(in.Operands[addr], a); err != nil {
 		return err
 	}
-	list := elems(in.Operands[data])
+	list := d.elems(in.Operands[data])
 	a.elem, a.n = a.t.size(), int32(len(list))
 	a.size = a.elem * a.n
 	if want := vecCount(in); want != int(a.n) {
@@ -397,9 +397,12 @@ func (x *ctx) resolve(sp space, addr uint64) (MemID, uint64, bool) {
 // sharedCTA returns the CTA whose shared memory a shared address means: the
 // top byte of a shared::cluster address is the CTA's rank.
 func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
+	if addr>>32 != 0 {
+		return 0, false
+	}
 	rank := int32(addr >> rankShift)
 	if rank == x.c.rank || rank == 0 && sp == spShared {
-		return x.c.index, addr>>32 == 0
+		return x.c.index, true
 	}
 	if sp == spShared || rank >= x.m.csize {
 		return 0, false
@@ -515,6 +518,11 @@ func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 	}
 	for mask != 0 {
 		at, ok := x.locate(a.space, mask, a.size, addr)
+		if !ok && a.space == spGlobal && addr[lowest(mask)]-paramWindow < windowSize {
+			// A kernel parameter by its global address.
+			mask = x.localLanes(in, a, mask)
+			continue
+		}
 		if !ok || a.acc&Write != 0 && at.r.fixed {
 			l := lowest(mask)
 			return x.fault(FaultBounds, a, l, addr[l])
@@ -829,8 +837,12 @@ func execLdParam(x *ctx, in *instr, mask uint32) {
 	off := uint64(a.off)
 	for e := int32(0); e < a.n; e++ {
 		o := off + uint64(e*a.elem)
-		if !p.within(o, uint64(a.elem)) || o%uint64(a.elem) != 0 {
+		if !p.within(o, uint64(a.elem)) {
 			x.fault(FaultBounds, a, lowest(mask), o)
+			return
+		}
+		if o%uint64(a.elem) != 0 {
+			x.fault(FaultAlign, a, lowest(mask), o)
 			return
 		}
 		if a.skip[e] {
@@ -1016,8 +1028,9 @@ func (x *ctx) inSpace(sp space, a uint64) bool {
 		r := x.m.global.find(a)
 		return r != nil && r.fixed
 	}
+	// The window of kernel parameters lies within the global one.
 	r := x.m.global.find(a)
-	return a-localWindow >= windowSize && a-paramWindow >= windowSize && a-sharedWindow >= windowSize && (r == nil || !r.fixed)
+	return a-localWindow >= windowSize && a-sharedWindow >= windowSize && (r == nil || !r.fixed)
 }
 
 // decodeMapa decodes mapa{.space}.type d, a, rank.

@@ -74,9 +74,9 @@ func (d *decoder) symbol(n ptx.Name) *symbol {
 	if y := d.scope.find(string(n)); y != nil {
 		return y
 	}
-	if i := strings.LastIndexByte(string(n), '.'); i > 0 {
+	if i := len(n) - 2; i > 0 && n[i] == '.' {
 		y := d.scope.find(string(n[:i]))
-		if c := strings.Index("xyzw", string(n[i+1:])); y != nil && y.kind == symReg && y.vec > 0 && c >= 0 && c < y.vec && len(n) == i+2 {
+		if c := strings.IndexByte("xyzwrgba", n[i+1]) % 4; y != nil && y.kind == symReg && c >= 0 && c < y.vec {
 			return &symbol{kind: symReg, typ: y.typ, reg: y.reg + reg(c)*regsPer(y.typ)}
 		}
 	}
@@ -125,12 +125,17 @@ func sameClass(r, t typ) bool {
 // src resolves a source operand of type t (not pred) to a row.
 func (d *decoder) src(op ptx.Operand, t typ) (reg, error) {
 	switch op := op.(type) {
+	case ptx.Name:
+		return d.nameSrc(op, t)
+	}
+	if t == b128 {
+		return 0, d.errorf("a 128-bit operand must be a register")
+	}
+	switch op := op.(type) {
 	case ptx.Int:
 		return d.k(intAs(op, t), t), nil
 	case ptx.Float:
 		return d.k(floatAs(op, t), t), nil
-	case ptx.Name:
-		return d.nameSrc(op, t)
 	case *ptx.Binary, *ptx.Unary:
 		return d.addressExpr(op, t)
 	}
@@ -138,10 +143,13 @@ func (d *decoder) src(op ptx.Operand, t typ) (reg, error) {
 }
 
 func (d *decoder) nameSrc(n ptx.Name, t typ) (reg, error) {
+	y := d.symbol(n)
+	if t == b128 && (y == nil || y.kind != symReg) {
+		return 0, d.errorf("a 128-bit operand must be a register")
+	}
 	if n == "WARP_SZ" {
 		return d.k(32, t), nil
 	}
-	y := d.symbol(n)
 	if y == nil {
 		if r, rt, ok := d.special(string(n)); ok {
 			return d.widen(r, rt, t), nil
@@ -204,7 +212,11 @@ func (d *decoder) address(y *symbol, off int64, t typ) (reg, error) {
 	case symParam:
 		return d.k(y.addr+uint64(off), t), nil
 	case symFunc:
-		return d.k(codeWindow+uint64(d.fns[y.fn])*16, t), nil
+		i, known := d.fns[y.fn]
+		if !known {
+			return 0, errNotModelled // another kernel's address: to launch it from here
+		}
+		return d.k(codeWindow+uint64(i)*16, t), nil
 	case symLabel, symList, symTexture:
 		return 0, d.errorf("%s cannot be an operand here", y.fn)
 	}
@@ -322,10 +334,20 @@ func boolOp(b bool) uint8 {
 	return 0
 }
 
-// elems returns the operand's elements: those of a vector, or itself.
-func elems(op ptx.Operand) []ptx.Operand {
-	if v, ok := op.(*ptx.Vector); ok {
-		return v.Elems
+// elems returns the operand's elements: those of a vector, the components of
+// a vector register, or itself.
+func (d *decoder) elems(op ptx.Operand) []ptx.Operand {
+	switch op := op.(type) {
+	case *ptx.Vector:
+		return op.Elems
+	case ptx.Name:
+		if y := d.symbol(op); y != nil && y.kind == symReg && y.vec > 0 {
+			var out []ptx.Operand
+			for _, c := range "xyzw"[:y.vec] {
+				out = append(out, op+"."+ptx.Name(c))
+			}
+			return out
+		}
 	}
 	return []ptx.Operand{op}
 }

@@ -66,6 +66,7 @@ type function struct {
 	n64     int32
 	np      int32
 	local   uint32 // bytes of local memory a frame, .local and .param variables
+	align   uint32 // of its frame, bytes
 	params  []formal
 	rets    []formal
 	builtin builtin

@@ -161,15 +161,23 @@ func (m *Machine) shape() error {
 	if SharedBase+m.prog.Static+c.Shared > maxShared {
 		return fmt.Errorf("shared memory: %d static and %d dynamic bytes are more than an address can reach", m.prog.Static, c.Shared)
 	}
+	if f := &m.prog.funcs[0]; uint64(f.local) > uint64(c.localLimit()) {
+		return fmt.Errorf("kernel %s takes %d bytes of local memory a thread; the limit is %d", f.name, f.local, c.localLimit())
+	}
 	m.block, m.warps, m.total = uint32(n), int32(n+31)/32, int32(g)
 	m.csize = int32(vol(c.Cluster))
 	if c.MaxResident == 0 {
 		c.MaxResident = 64
 	}
-	if c.MaxLocal == 0 {
-		c.MaxLocal = 512 << 10
-	}
+	c.MaxLocal = c.localLimit()
 	return nil
+}
+
+func (c *Config) localLimit() uint32 {
+	if c.MaxLocal == 0 {
+		return 512 << 10
+	}
+	return c.MaxLocal
 }
 
 // MaxCTAs is the largest grid, in CTAs, that the machine takes.
