@@ -151,6 +151,9 @@ func (t *Tracker) scopeDefaulted(e *contrib, a *acquirer) {
 // such pairs of instructions.
 func (t *Tracker) link(relaxed bool, e *contrib, a *acquirer) {
 	l := Link{Relaxed: relaxed, Release: e.pc, Acquire: a.pc}
+	if e.pc < 0 {
+		return // a phase's completion is nobody's release
+	}
 	if len(t.found.links) < maxLinks && !slices.Contains(t.found.links, l) {
 		t.found.links = append(t.found.links, l)
 	}

@@ -169,7 +169,7 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 	if a.scope == machine.NoScope {
 		a.scope, a.defaulted = machine.ScopeCTA, true
 	}
-	done := contrib{cta: owner.index, scope: machine.ScopeSys}
+	done := contrib{cta: owner.index, scope: machine.ScopeSys, pc: -1}
 	done.know = t.tmp
 	done.know.reset()
 	done.know.gen.raise(owner.index, b.slot, b.value(n))
