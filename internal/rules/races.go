@@ -19,14 +19,17 @@ func (j *Judge) races() {
 	conflicts := j.Order.Conflicts()
 	facts := j.Order.FactList()
 	named := make([]*Kind, len(conflicts))
+	met := make(map[[2]string][]int) // conflicts by their pair of places
 	for i := range conflicts {
 		if c := &conflicts[i]; !onBarrierWord(c, facts) {
 			named[i] = j.classify(c)
+			p := j.places(c)
+			met[p] = append(met[p], i)
 		}
 	}
 	for i := range conflicts {
 		c, k := &conflicts[i], named[i]
-		if k == nil || better(i, conflicts, named) {
+		if k == nil || better(i, met[j.places(c)], conflicts, named) {
 			continue
 		}
 		f := describe[k](j, c)
@@ -146,30 +149,28 @@ func (j *Judge) elementSize(pc int32) int {
 	return 0
 }
 
-// better reports whether another conflict between the same two instructions
-// has a name that says more than that of conflict i:
+// better reports whether another conflict between the same two places has a
+// name that says more than that of conflict i:
 //   - stores that also meet with different values are no equal stores;
 //   - where a barrier between warps is missing, the lanes of one warp lack it
 //     too, and the wider barrier serves both;
 //   - where an elected lane published what its neighbours did, what they do
 //     after its release follows from that and is no defect of its own.
-func better(i int, all []order.Conflict, named []*Kind) bool {
-	c, k := &all[i], named[i]
-	for o := range all {
-		if o == i || named[o] == nil || !samePair(c, &all[o]) {
-			continue
-		}
-		switch n := named[o]; k {
+func better(i int, same []int, all []order.Conflict, named []*Kind) bool {
+	k, narrow := named[i], oneWarpOnly(&all[i])
+	for _, o := range same {
+		n, within := named[o], oneWarpOnly(&all[o])
+		switch k {
 		case sameValue:
 			if n != sameValue {
 				return true
 			}
 		case raceLanes:
-			if oneWarpOnly(c) && (n == raceShared || n == raceGlobal) {
+			if narrow && !within && (raceKinds[n] || n == readInFlight || n == overwriteInFlight) {
 				return true
 			}
 		case raceShared, raceGlobal:
-			if n == raceLanes && !oneWarpOnly(&all[o]) {
+			if n == raceLanes && !within {
 				return true
 			}
 		}
@@ -177,12 +178,30 @@ func better(i int, all []order.Conflict, named []*Kind) bool {
 	return false
 }
 
+var raceKinds = map[*Kind]bool{raceShared: true, raceGlobal: true, mixedSizeRace: true}
+
 func oneWarpOnly(c *order.Conflict) bool {
 	return c.Prior.CTA == c.Cur.CTA && c.Prior.Warp == c.Cur.Warp
 }
 
-func samePair(a, b *order.Conflict) bool {
-	return a.Prior.PC == b.Prior.PC && a.Cur.PC == b.Cur.PC || a.Prior.PC == b.Cur.PC && a.Cur.PC == b.Prior.PC
+// places names the two instructions of a conflict, in an order that the
+// schedule does not choose. Copies of an instruction that unrolling a loop
+// made have one name.
+func (j *Judge) places(c *order.Conflict) [2]string {
+	a, b := j.placeOf(c.Prior.PC), j.placeOf(c.Cur.PC)
+	return [2]string{min(a, b), max(a, b)}
+}
+
+func (j *Judge) placeOf(pc int32) string {
+	src := j.Program.Source(pc)
+	if len(src) == 0 {
+		return fmt.Sprint(pc)
+	}
+	place := j.name(pc)
+	for _, s := range src {
+		place += fmt.Sprintf("|%s:%d", s.File, s.Line)
+	}
+	return place
 }
 
 // onBarrierWord reports whether the conflict is with a live mbarrier's word,
