@@ -241,6 +241,26 @@ func (m *Machine) Barriers() []Barrier {
 // Config returns the launch.
 func (m *Machine) Config() Config { return m.cfg }
 
+// NotStarted returns how many CTAs have not started.
+func (m *Machine) NotStarted() int { return int(m.total - m.started*m.csize) }
+
+// ClusterOf returns the CTAs of a started CTA's cluster, by rank.
+func (m *Machine) ClusterOf(cta int32) []int32 {
+	first := m.clusterOrigin(cta)
+	out := make([]int32, m.csize)
+	for r := range out {
+		out[r] = m.clusterMember(first, int32(r))
+	}
+	return out
+}
+
+// clusterOrigin returns the first CTA of a CTA's cluster.
+func (m *Machine) clusterOrigin(cta int32) int32 {
+	g, k := m.cfg.Grid, m.cfg.Cluster
+	x, y, z := uint32(cta)%g[0], uint32(cta)/g[0]%g[1], uint32(cta)/g[0]/g[1]
+	return int32(x - x%k[0] + g[0]*(y-y%k[1]+g[1]*(z-z%k[2])))
+}
+
 // InFlight returns the asynchronous operations that have not signalled, in
 // order of issue. They belong to the machine.
 func (m *Machine) InFlight() []*Op { return append([]*Op(nil), m.ops...) }
