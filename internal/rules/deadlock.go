@@ -42,10 +42,9 @@ func (j *Judge) deadlock(m *machine.Machine) {
 		}
 		d.told = d.told || l.excess != nil || l.early != nil
 	}
-	for c := range j.watch.ctas {
-		for i := range j.watch.ctas[c].named {
-			n := &j.watch.ctas[c].named[i]
-			d.told = d.told || n.bad != "" || n.lapped != ""
+	for _, c := range j.watch.ctas {
+		for i := 0; c != nil && i < len(c.named); i++ {
+			d.told = d.told || c.named[i].bad != "" || c.named[i].lapped != ""
 		}
 	}
 	for i := range j.findings {
@@ -57,11 +56,22 @@ func (j *Judge) deadlock(m *machine.Machine) {
 	if !d.told {
 		d.clusters()
 	}
-	if !d.told {
+	if n := m.NotStarted(); !d.told && n > 0 && slices.ContainsFunc(d.all, polls) {
+		// Whether the waiting CTAs leave room for the others is the device's
+		// matter, and how many run here at a time the machine's.
+		j.gaps = append(j.gaps, Gap{What: fmt.Sprintf("CTAs that run wait on global memory while %d CTAs have not started: residency is not modelled", n), PC: d.firstPoll()})
+	} else if !d.told {
 		j.add(neverCompletes, d.never())
 	}
 	j.watch.waiting = d.waiters()
 }
+
+// polls reports whether a split polls global memory.
+func polls(v machine.WaitingSplit) bool {
+	return v.Kind == machine.WaitMemory && v.Mem == machine.Global
+}
+
+func (d *stuck) firstPoll() int32 { return d.all[slices.IndexFunc(d.all, polls)].PC }
 
 // phases looks at every phase that a split waits for.
 func (d *stuck) phases() {
@@ -261,7 +271,7 @@ func (d *stuck) generations() {
 		if v.Kind != machine.WaitNamed {
 			continue
 		}
-		b := &d.j.watch.ctas[v.CTA].named[v.Bar]
+		b := &d.j.cta(v.CTA).named[v.Bar]
 		if b.bad == "" && uint32(len(b.usual))*32 > v.Count && !d.moreCome(v.CTA, b) {
 			b.wrong(fmt.Sprintf("generation %d has %d of %d threads, and the other warps that use it do not come again: more came than it counts", v.Gen, v.Arrived, v.Count))
 		}
@@ -416,6 +426,9 @@ func (d *stuck) waiters() []Waiter {
 	var out []Waiter
 	for i := range d.all {
 		v := &d.all[i]
+		if v.Kind == machine.WaitNothing && len(v.Tests) == 0 {
+			continue
+		}
 		w := Waiter{Site: Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}, For: d.what(v)}
 		for _, t := range v.Tests {
 			if l := d.j.ledgerOf(t.Bar); l != nil && l.live && l.word.Pending() > 0 {
@@ -543,7 +556,7 @@ func (d *stuck) owed(list []debtor) string {
 // absent names the warps that use a named barrier and are not in the open
 // generation.
 func (d *stuck) absent(v *machine.WaitingSplit) string {
-	b := &d.j.watch.ctas[v.CTA].named[v.Bar]
+	b := &d.j.cta(v.CTA).named[v.Bar]
 	var list []debtor
 	for _, e := range b.usual {
 		if find(b.who, e.cta, e.warp) == nil {

@@ -12,7 +12,6 @@ import (
 type ledger struct {
 	bar   machine.BarRef
 	live  bool
-	over  bool // its CTA has ended
 	word  mbarrier.Word
 	count uint32 // as initialized
 	begun Site   // init
@@ -67,7 +66,7 @@ type evidence struct {
 type made struct {
 	token uint64
 	phase int64
-	site  Site
+	pc    int32
 	set   bool
 }
 
@@ -159,6 +158,10 @@ func (j *Judge) initialized(old *ledger, ev *machine.Event) {
 	l := &ledger{bar: b.Bar, live: true, word: b.After, count: b.Count, begun: wordSite("initializes", ev), seen: -1}
 	l.last.n = -1
 	j.watch.words[word{b.Bar.Mem, b.Bar.Addr}] = l
+	if old == nil {
+		c := j.cta(int32(b.Bar.Mem))
+		c.bars = append(c.bars, b.Bar.Addr)
+	}
 }
 
 // undefined turns the ISA's undefined cases into findings.
@@ -290,6 +293,9 @@ func (l *ledger) complete(now int64) {
 func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
 	for i, b := range op.Bars {
+		if j.isGone(b.Mem) {
+			continue
+		}
 		l := j.ledgerOf(b)
 		now, ok := m.BarrierAt(b.Mem, b.Addr)
 		if l == nil || !ok || !now.Live {
@@ -349,13 +355,6 @@ func (l *ledger) line() string {
 		text += fmt.Sprintf("; %d bytes landed of %d expected in this phase", l.open.landed, l.open.expected)
 	}
 	return text
-}
-
-// ledgers settles every barrier that is left, in order.
-func (j *Judge) ledgers(m *machine.Machine) {
-	for _, at := range sortedWords(j.watch.words) {
-		j.settle(j.watch.words[at], m.Stopped() != nil)
-	}
 }
 
 // settle makes the findings that a barrier's evidence comes to. Bytes that no

@@ -43,7 +43,7 @@ func (b *namedWatch) wrong(text string) {
 
 // namedArrive books a warp's arrival at a named barrier.
 func (j *Judge) namedArrive(ev *machine.Event) {
-	b := &j.watch.cta(j, ev.CTA).named[ev.Bar]
+	b := &j.cta(ev.CTA).named[ev.Bar]
 	if ev.Gen != b.gen {
 		b.prior, b.who = b.who, b.prior[:0]
 		if ev.Gen != b.gen+1 {
@@ -109,7 +109,7 @@ func unknown(list []lanes, warp int32, known int64) bool {
 
 // namedPass lets a warp know what the generation's participants did.
 func (j *Judge) namedPass(ev *machine.Event) {
-	b := &j.watch.cta(j, ev.CTA).named[ev.Bar]
+	b := &j.cta(ev.CTA).named[ev.Bar]
 	x := j.warp(ev.CTA, ev.Warp)
 	list := b.who
 	if ev.Gen != b.gen {
@@ -126,22 +126,18 @@ func (j *Judge) namedPass(ev *machine.Event) {
 	}
 }
 
-// namedFindings turns the evidence into findings. Where something went wrong
-// in a CTA, what could besides is its consequence as a rule.
-func (j *Judge) namedFindings() {
-	for c := range j.watch.ctas {
-		named := &j.watch.ctas[c].named
-		if !slices.ContainsFunc(named[:], func(b namedWatch) bool { return b.bad != "" }) {
-			for id := range named {
-				named[id].bad = named[id].lapped
-			}
+// namedFindings turns the evidence of a CTA into findings. Where something
+// went wrong in it, what could besides is its consequence as a rule.
+func (j *Judge) namedFindings(cta int32) {
+	named := &j.watch.ctas[cta].named
+	wrong := slices.ContainsFunc(named[:], func(b namedWatch) bool { return b.bad != "" })
+	for id := range named {
+		b := &named[id]
+		if !wrong {
+			b.bad = b.lapped
 		}
-		for id := range j.watch.ctas[c].named {
-			b := &j.watch.ctas[c].named[id]
-			if b.bad != "" {
-				j.add(namedBarrierMismatch, b.finding(int32(c), id))
-				b.bad = ""
-			}
+		if b.bad != "" {
+			j.add(namedBarrierMismatch, b.finding(cta, id))
 		}
 	}
 }

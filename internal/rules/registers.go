@@ -40,7 +40,7 @@ func (j *Judge) registers(ev *machine.Event) {
 
 // registerSteps compares what the warps of each warpgroup of a CTA executed.
 func (j *Judge) registerSteps(cta int32) {
-	c := &j.watch.ctas[cta]
+	c := j.watch.ctas[cta]
 	for g := 0; g+1 < len(c.warps); g += 4 {
 		group := c.warps[g:min(g+4, len(c.warps))]
 		longest := 0
@@ -50,21 +50,18 @@ func (j *Judge) registerSteps(cta int32) {
 			}
 		}
 		for w := range group {
-			if s, ok := differs4(group[longest].steps, group[w].steps); ok {
+			if s, ok := unshared(group[longest].steps, group[w].steps); ok {
 				j.note(registerBudget, 0, s.site.PC, func() Finding { return j.unequalSteps(cta, int32(g), int32(g+w), s) })
 			}
-		}
-		for w := range group {
-			group[w].steps = nil
 		}
 	}
 }
 
-// differs4 returns the first setmaxnreg of one warp that another does not
-// share.
-func differs4(a, b []regStep) (regStep, bool) {
+// unshared returns the first setmaxnreg of one warp that another does not
+// share. Copies of the instruction with the same count pass for the same.
+func unshared(a, b []regStep) (regStep, bool) {
 	for i := range a {
-		if i >= len(b) || a[i].count != b[i].count || a[i].site.PC != b[i].site.PC {
+		if i >= len(b) || a[i].count != b[i].count {
 			return a[i], true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // remember keeps the token that an arrival returned.
 func (l *ledger) remember(ev *machine.Event) {
-	t := made{token: ev.Mbar.Token, phase: ev.Mbar.Phase, site: wordSite("arrives", ev), set: true}
+	t := made{token: ev.Mbar.Token, phase: ev.Mbar.Phase, pc: ev.PC, set: true}
 	if l.tokens == nil {
 		l.tokens = map[uint64]made{}
 		l.own = map[agentID]*[8]made{}
@@ -64,14 +64,16 @@ func (j *Judge) tokenWait(l *ledger, ev *machine.Event, open int64) {
 
 // stale reports a token that is neither of the open phase nor of the one before.
 func (j *Judge) stale(l *ledger, t made, site Site, open int64) {
-	made := int32(-1)
+	pc := int32(-1)
 	if t.set {
-		made = t.site.PC
+		pc = t.pc
 	}
-	j.note(staleToken, made, site.PC, func() Finding {
+	j.note(staleToken, pc, site.PC, func() Finding {
+		arrival := site
+		arrival.Role, arrival.PC = "arrives", pc
 		f := Finding{
 			Headline: fmt.Sprintf("a wait at %s uses a token of phase %d while phase %d is open", barName(l.bar), t.phase, open),
-			Sites:    []Site{t.site, site},
+			Sites:    []Site{arrival, site},
 			Missing:  "the token must be of the open phase or of the one before it",
 			Fix:      "wait with the token that the latest arrival of this round returned, or wait by parity",
 			Ledger:   []string{l.line()},

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -19,7 +20,7 @@ import (
 // the warp's next operation for certain. The reverse is not concluded.
 type watch struct {
 	now   int64
-	ctas  []ctaWatch
+	ctas  []*ctaWatch // nil before the start, gone after the end of the cluster
 	words map[word]*ledger
 	noted map[flag]int
 	// tokens: the program waits by token. strong: it reads memory by strong
@@ -48,7 +49,12 @@ type flag struct {
 type ctaWatch struct {
 	warps []warpWatch
 	named [16]namedWatch
+	bars  []uint64 // addresses of its mbarriers
+	ended bool
 }
+
+// gone stands for every CTA whose cluster has ended: its findings are made.
+var gone = &ctaWatch{ended: true}
 
 type warpWatch struct {
 	level   int64     // what every lane knows
@@ -72,7 +78,7 @@ type exit struct {
 // begin prepares the watch for a launch.
 func (j *Judge) begin() {
 	w := &j.watch
-	w.ctas = make([]ctaWatch, j.CTAs)
+	w.ctas = make([]*ctaWatch, j.CTAs)
 	w.words = map[word]*ledger{}
 	w.noted = map[flag]int{}
 	for pc := range int32(j.Program.Len()) {
@@ -103,18 +109,21 @@ func (j *Judge) begin() {
 	}
 }
 
-func (w *watch) cta(j *Judge, i int32) *ctaWatch {
-	c := &w.ctas[i]
-	if c.warps == nil {
-		c.warps = make([]warpWatch, j.Warps)
+// cta returns the record of a CTA that runs.
+func (j *Judge) cta(i int32) *ctaWatch {
+	c := j.watch.ctas[i]
+	if c == nil || c == gone {
+		c = &ctaWatch{warps: make([]warpWatch, j.Warps)}
+		j.watch.ctas[i] = c
 	}
 	return c
 }
 
+// isGone reports whether the CTA that a memory belongs to is gone.
+func (j *Judge) isGone(mem machine.MemID) bool { return mem >= 0 && j.watch.ctas[mem] == gone }
+
 // warp returns the record of a warp.
-func (j *Judge) warp(cta, warp int32) *warpWatch {
-	return &j.watch.cta(j, cta).warps[warp]
-}
+func (j *Judge) warp(cta, warp int32) *warpWatch { return &j.cta(cta).warps[warp] }
 
 // protocol takes an event that is no access.
 func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
@@ -125,7 +134,9 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	w.now++
 	switch ev.Kind {
 	case machine.EvMbar:
-		j.mbarEvent(ev)
+		if !j.isGone(ev.Mbar.Bar.Mem) {
+			j.mbarEvent(ev)
+		}
 	case machine.EvMbarWait:
 		j.mbarWait(ev)
 	case machine.EvIssue:
@@ -151,7 +162,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		x := j.warp(ev.CTA, ev.Warp)
 		x.exits = append(x.exits, exit{mask: ev.Mask, pc: ev.PC})
 	case machine.EvEnd:
-		j.ended(ev.CTA)
+		j.ended(m, ev.CTA)
 	}
 }
 
@@ -188,14 +199,37 @@ func (x *warpWatch) step(now int64, pc int32, lane int8) {
 	x.burstPC, x.burstAt, x.lane = pc, now, lane
 }
 
-// ended settles what a CTA leaves behind.
-func (j *Judge) ended(cta int32) {
-	for at, l := range j.watch.words {
-		if at.mem == machine.SharedOf(cta) {
-			l.over = true
+// ended settles what a CTA leaves behind, once its cluster has ended: until
+// then its barriers can be used from afar.
+func (j *Judge) ended(m *machine.Machine, cta int32) {
+	j.cta(cta).ended = true
+	peers := m.ClusterOf(cta)
+	for _, p := range peers {
+		if c := j.watch.ctas[p]; c == nil || !c.ended {
+			return
 		}
 	}
-	j.registerSteps(cta)
+	for _, p := range peers {
+		j.leave(p, false)
+	}
+}
+
+// leave makes the findings of a CTA and forgets it.
+func (j *Judge) leave(i int32, stopped bool) {
+	c := j.watch.ctas[i]
+	slices.Sort(c.bars)
+	for _, at := range c.bars {
+		key := word{machine.SharedOf(i), at}
+		if l := j.watch.words[key]; l != nil {
+			j.settle(l, stopped)
+		}
+		delete(j.watch.words, key)
+	}
+	j.namedFindings(i)
+	if !stopped {
+		j.registerSteps(i)
+	}
+	j.watch.ctas[i] = gone
 }
 
 // atEnd settles what is left when the run is over.
@@ -208,14 +242,14 @@ func (j *Judge) atEnd(m *machine.Machine) {
 	if w.ctas == nil {
 		return
 	}
-	j.ledgers(m)
-	j.namedFindings()
-	if m.Stopped() != nil {
-		j.hung()
-	} else {
-		for i := range w.ctas {
-			j.registerSteps(int32(i))
+	stopped := m.Stopped() != nil
+	for i, c := range w.ctas {
+		if c != nil && c != gone {
+			j.leave(int32(i), stopped)
 		}
+	}
+	if stopped {
+		j.hung()
 	}
 	j.onlyUnordered()
 }
