@@ -219,7 +219,7 @@ func onBarrierWord(c *order.Conflict, facts []order.Fact) bool {
 
 // strengthNote adds what the accesses' own strength has to do with it.
 func (j *Judge) strengthNote(c *order.Conflict) []string {
-	if c.Prior.Strong == c.Cur.Strong || c.Prior.Op >= 0 || c.Cur.Op >= 0 {
+	if c.Prior.Strong == c.Cur.Strong || c.Prior.Op >= 0 || c.Cur.Op >= 0 || c.Why&order.NoEdge == 0 {
 		return nil
 	}
 	weak := &c.Prior

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+// conflictsOf yields a conflict of two instructions for every one and two
+// reasons that order gives, every pair of accesses and both memories.
+func conflictsOf(first, second int32, yield func(*order.Conflict)) {
+	side := func(pc int32, op bool, acc machine.Access, cta, warp int32) order.AccessRef {
+		r := order.AccessRef{PC: pc, CTA: cta, Warp: warp, Lanes: 1, Access: acc, Op: -1}
+		if op {
+			r.Op, r.Kind, r.Proxy, r.Group = 7, machine.OpBulkCopy, machine.Async, machine.GroupBulk
+		}
+		return r
+	}
+	reads, writes, updates := machine.Read, machine.Write, machine.Read|machine.Write|machine.Update
+	for n := range 256 {
+		why := order.Why(1)<<(n%16) | order.Why(1)<<(n/16)
+		if why >= order.IssueKnown<<1 {
+			continue
+		}
+		for _, p := range []machine.Access{reads, writes, updates} {
+			for _, c := range []machine.Access{reads, writes, updates} {
+				if p == reads && c == reads {
+					continue
+				}
+				for bits := range 16 {
+					con := &order.Conflict{
+						Prior: side(first, bits&1 != 0, p, 0, 0),
+						Cur:   side(second, bits&2 != 0, c, int32(bits>>2&1), 1),
+						Why:   why, Count: 1,
+						Span: machine.Span{Mem: machine.Global, Addr: 64, Len: 4},
+					}
+					if bits&8 != 0 {
+						con.Span.Mem = machine.SharedOf(0)
+					}
+					yield(con)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryConflictHasOneKind: whatever order says is missing, the conflict
+// has a name and a finding that says where, what is missing and what helps.
+func TestEveryConflictHasOneKind(t *testing.T) {
+	wrong, _ := Example("mixed-size-race")
+	j := &Judge{
+		Shape: Shape{Program: prepare(t, "wrong.ptx", wrong, "--grid 1 --block 64 --buffer out=u32[1] --arg out").Program, Cluster: 1},
+		Order: order.New(order.Config{CTAs: 2, Warps: 2, Threads: 64}),
+	}
+	first, second := int32(-1), int32(-1)
+	for pc := range int32(j.Program.Len()) {
+		switch j.name(pc) {
+		case "st.shared.u64":
+			first = pc
+		case "ld.shared.u32":
+			second = pc
+		}
+	}
+	seen := make(map[*Kind]int)
+	conflictsOf(first, second, func(c *order.Conflict) {
+		k := j.classify(c)
+		if k == nil || describe[k] == nil {
+			t.Fatalf("no kind, or no words, for %+v", *c)
+		}
+		seen[k]++
+		f := describe[k](j, c)
+		if f.Headline == "" || f.Missing == "" || f.Fix == "" || len(f.Sites) != 2 || strings.Contains(f.Headline+f.Missing+f.Fix, "%!") {
+			t.Fatalf("%s: an incomplete finding %+v", k.Name, f)
+		}
+	})
+	for k := range describe {
+		if seen[k] == 0 {
+			t.Errorf("nothing becomes %s", k.Name)
+		}
+	}
+}
+
+// TestMissingOrderOutranksMissingFence: what would remain wrong with the
+// fence in place is not called a matter of the fence.
+func TestMissingOrderOutranksMissingFence(t *testing.T) {
+	j := &Judge{Shape: Shape{Cluster: 1}}
+	for _, tt := range []struct {
+		why  order.Why
+		mem  machine.MemID
+		want *Kind
+	}{
+		{order.NoEdge, machine.Global, raceGlobal},
+		{order.NoEdge, machine.SharedOf(1), raceShared},
+		{order.NoEdge | order.SameWarpLanes, machine.SharedOf(1), raceLanes},
+		{order.IfScopeWider | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
+		{order.NoEdge | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
+		{order.InFlight, machine.Global, raceGlobal},
+		{order.InFlight | order.IssueKnown, machine.Global, overwriteInFlight},
+		{order.InFlight, machine.SharedOf(0), overwriteInFlight},
+	} {
+		c := &order.Conflict{Why: tt.why, Span: machine.Span{Mem: tt.mem, Len: 4}}
+		c.Prior.Access, c.Cur.Access = machine.Write, machine.Write
+		if got := j.classify(c); got != tt.want {
+			t.Errorf("%b in %d: %s, want %s", tt.why, tt.mem, got.Name, tt.want.Name)
+		}
+	}
+}
