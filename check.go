@@ -50,6 +50,9 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		}
 		all.add(i, &results[i])
 	}
+	if err := l.reach(ctx, o, &all); err != nil {
+		return nil, err
+	}
 	return l.report(o, o.Schedules, all), nil
 }
 

@@ -331,6 +331,17 @@ func (m *Machine) Hash() uint64 {
 	return h.Sum64()
 }
 
+// GlobalHash returns a hash of global memory, equal for equal contents within
+// one process.
+func (m *Machine) GlobalHash() uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for i := range m.global.regions {
+		m.global.regions[i].hash(&h)
+	}
+	return h.Sum64()
+}
+
 func (t *cta) hash(h *maphash.Hash) {
 	t.shared.hash(h)
 	maphash.WriteComparable(h, t.bars)

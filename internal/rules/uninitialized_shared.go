@@ -7,8 +7,10 @@ var uninitializedShared = register(Kind{
 	Section:  "5.1.7",
 	Text: `A thread, or an asynchronous copy, reads bytes of shared memory that nothing in
 this CTA has written. Their content is undefined: what another CTA left there.
-It is a warning where only the read is known, for padding is often loaded and
-thrown away; it is an error where a copy carries the bytes to global memory.
+It is a warning where the value goes nowhere, for padding is often loaded and
+thrown away. It is an error where a copy carries the bytes to global memory, and
+where the value reaches an output, a branch or an address: the check runs the
+schedule twice more with different bytes in their place, and compares.
 
 Often the store is there, but comes later in this schedule: then the race is found
 too. Or a tile at the edge is loaded in part and used whole.
