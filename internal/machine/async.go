@@ -378,7 +378,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 				r.op = o
 			}
 		}
-		if r.op == atomNone || r.t == tNone {
+		if n := r.t.size(); r.op == atomNone || n == 0 || n > 8 {
 			return errNotModelled
 		}
 		bi.reduce = r
@@ -549,8 +549,8 @@ func decodeRedAsync(d *decoder, in *ptx.Inst) error {
 }
 
 func (d *decoder) remoteStore(in *ptx.Inst, si *stInfo) error {
-	if len(in.Operands) != 3 || si.t == tNone {
-		return d.errorf("%s takes an address, a value and a barrier", Name(in))
+	if n := si.t.size(); len(in.Operands) != 3 || n != 4 && n != 8 {
+		return d.errorf("%s takes an address, values of 32 or 64 bits and a barrier", Name(in))
 	}
 	if err := d.mem(in.Operands[0], &si.access); err != nil {
 		return err
@@ -560,6 +560,9 @@ func (d *decoder) remoteStore(in *ptx.Inst, si *stInfo) error {
 		return err
 	}
 	vals := d.elems(in.Operands[1])
+	if len(vals) != vecCount(in) {
+		return d.errorf("%s takes %d elements, not %d", Name(in), vecCount(in), len(vals))
+	}
 	for _, op := range vals {
 		r, err := d.src(op, si.t)
 		if err != nil {

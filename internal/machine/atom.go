@@ -63,7 +63,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 	if !a.scopeDefaulted {
 		a.scope = b.scope
 	}
-	if a.atom == atomNone || a.t == tNone || a.t == pred {
+	if a.atom == atomNone || a.t == tNone || a.t == pred || a.t == b128 && a.atom != atomExch && a.atom != atomCas {
 		return errNotModelled
 	}
 	a.elem = a.t.size()
