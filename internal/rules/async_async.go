@@ -20,7 +20,7 @@ a thread block; between different ones it asks for a proxy fence on the way. The
 completion of the first operation carries an implicit one for the generic proxy, in
 the waiting thread; nothing carries it back into the asynchronous proxy of the
 other CTA. Public kernels that hand tiles from one CTA to another by TMA store,
-flag and TMA load do without, and none is known to have failed.
+flag and TMA load do without, and we know of none that failed.
 
 Multicast and distributed-shared copies that a CTA waits for on its own mbarrier
 are exempt, and so are operations of one CTA.

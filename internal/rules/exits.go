@@ -17,9 +17,9 @@ asynchronous operation that still reads from it then carries the other's bytes; 
 that still writes to it destroys them. Exit waits for nothing: the completion must
 have been waited for (ISA 9.7.9.25.1), by a thread of the CTA, before it ends.
 
-On an H200 a bulk store in flight at exit printed the right answer in every run
-that was tried: the store was quick, and nobody took the memory. Neither is
-promised.
+On an H200 a planted case with a bulk store in flight at exit printed the right
+answer in each of three runs: the store was quick, and nobody took the memory.
+Neither is promised.
 
 Mend it: for stores and reductions from shared memory, the issuing thread executes
 cp.async.bulk.wait_group.read 0 before it exits (.read suffices: only the source
@@ -37,8 +37,8 @@ at a barrier there, and nothing keeps that CTA from having ended by then. The IS
 lets a CTA's shared memory be accessed by its cluster only while the CTA runs; that
 it lives until the last remote access has happened is for the kernel to see to.
 
-On hardware the access faults, or touches the memory of a CTA that came in its
-place; on an H200 the planted case went well in every run.
+The access may fault, or touch the memory of a CTA that came in its place; on an
+H200 a planted case went well in each of three runs.
 
 Mend it by a cluster barrier at the end: every thread executes
 barrier.cluster.arrive after its last remote access, and barrier.cluster.wait
@@ -56,8 +56,7 @@ Before a thread touches the shared memory of a peer, or arrives at a barrier the
 it must know that the peer has started executing: by a cluster barrier, or by
 something that the peer sent. Here nothing shows it.
 
-On an H200 the planted case gave the right answer in every run. When it fails, the
-access faults or is lost.
+On an H200 a planted case gave the right answer in each of three runs.
 
 Mend it by barrier.cluster.arrive and barrier.cluster.wait (cluster.sync()), which
 kernels mostly need anyway after the peers have initialized their mbarriers.

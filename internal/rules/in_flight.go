@@ -30,8 +30,9 @@ What counts as waiting depends on how the operation completes:
 A wait_group executed by a thread that committed nothing waits for nothing. A
 wait_group N leaves the N latest groups open.
 
-On hardware a read too early gives the tile before, or zeros at the first one; with
-luck, and data in L2, it gives the right answer for months.`,
+A read too early gives what was there before. On an H200 a planted case without the
+wait gave wrong output at once; one with cp.async.wait_group and no CTA barrier
+after it printed the right answer in each of three runs.`,
 })
 
 var overwriteInFlight = register(Kind{
@@ -55,8 +56,8 @@ The usual shapes:
   - a slot is released after issuing the operation that reads it, not after its
     completion.
 
-On an H200 all of these printed the right answer in every run that was tried. They
-fail when the copy is slow: a full store queue, another tenant of the memory.
+On an H200 a planted case of the first shape printed the right answer in each of
+three runs. It fails when the copy is slow.
 
 Mend it: the issuing thread commits and waits with cp.async.bulk.wait_group.read
 for the group that reads the buffer (wait_group without .read where something was
@@ -100,7 +101,7 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 	case j.apart(a, b) == oneWarp && a.Lanes == b.Lanes:
 		return fmt.Sprintf("no %s that covers %s stands before %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
 	}
-	return fmt.Sprintf("no way leads from a %s in the thread that issued %s to %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
+	return fmt.Sprintf("no way leads from a %s that covers %s, in the thread that issued it, to %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
 }
 
 // waitName is the instruction that shows an operation's reads, or its writes

@@ -18,8 +18,9 @@ through the asynchronous proxy. Synchronization orders the two, but a proxy is a
 path of its own to memory: accesses by different proxies need a cross-proxy fence
 besides (ISA 8.6, 9.7.9.25.2). A barrier, however wide, is none.
 
-On an H200 the missing fence goes unnoticed in almost every run; when it shows, a
-few words of the output are those of the tile before.
+On an H200 a planted case printed the right answer in each of three runs, and
+compute-sanitizer says nothing of proxies. What may come out wrong is what the
+buffer held before.
 
 fence.proxy.async joins the two proxies where it stands, for what its thread knows
 then. So it may stand with the writer, after the stores and before the barrier

@@ -21,7 +21,7 @@ several libraries have fixed its absence as a bug. Others leave it out on purpos
 the pipelines of public GEMM libraries release a stage by a plain mbarrier
 arrive after their loads, and the producer refills it after a wait. Their argument:
 a load whose value arrived has been performed, and what is issued after the wait
-cannot come before it. No card has been seen to fail in this direction. That is
+cannot come before it. We know of no failure on a card in this direction. That is
 why this is a warning.
 
 To be on the safe side, execute fence.proxy.async of the memory's state space
@@ -36,6 +36,6 @@ func (j *Judge) proxyOverwrite(c *order.Conflict) Finding {
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
 		Fix:      j.proxyFenceFix(c),
-		Notes:    []string{"contested: the ISA's letter asks for the fence, public pipelines leave it out on purpose, and no card is known to fail"},
+		Notes:    []string{"contested: the ISA's letter asks for the fence, public pipelines leave it out on purpose, and we know of no failure on a card"},
 	}
 }

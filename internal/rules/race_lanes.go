@@ -22,8 +22,8 @@ The usual shape: thirty-two lanes store, one elected lane arrives at an mbarrier
 sets a flag or issues the bulk store, and nobody synced the warp. The elected
 lane releases what it did itself, and nothing that the other thirty-one did.
 
-Hardware usually gets it right, since converged lanes store in one instruction;
-it stops being right where the compiler, or a branch, splits the warp.
+Converged lanes store in one instruction, which hides it; where the compiler or a
+branch splits the warp, nothing does.
 
 Mend it by bar.warp.sync (__syncwarp) with the mask of the lanes that stored,
 after their stores and before the elected lane's release.`,

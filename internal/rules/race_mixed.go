@@ -19,7 +19,7 @@ so that no atomicity, no per-location order and no causality may be relied upon,
 here or elsewhere. An element of a vector access counts by itself: a v4.f32 store
 and an f32 load of one element are of equal size.
 
-On hardware the usual harm is a torn value: half of the new and half of the old.
+What may be read is a torn value: a part of the new and a part of the old.
 
 Mend it by ordering the two accesses, as for any race; or, for two strong
 accesses that are meant to race, by accessing the same bytes with the same size.`,

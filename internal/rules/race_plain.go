@@ -18,9 +18,9 @@ both are strong accesses that name scopes which hold each other, that is a data
 race (ISA 8.7.1): the reader may see the old bytes, the new ones, or with
 accesses wider than their pieces some of each.
 
-Hardware shows it rarely. Warps of a CTA often happen to run in the order that
-the author had in mind; a different clock, a cache miss or a second CTA on the
-SM changes that. Where the later access is the store of a new tile into a
+Warps of a CTA often happen to run in the order that the author had in mind: on an
+H200 a planted case without the barrier between the writers and a bulk store printed
+the right answer in each of three runs. Where the later access is the store of a new tile into a
 buffer that others still read, the missing edge is the one from the readers
 back to the writer.
 

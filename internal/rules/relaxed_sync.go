@@ -20,8 +20,8 @@ release, an acquire fence after it makes a relaxed wait or load an acquire.
 
 red never acquires, whatever its qualifier, for it returns nothing (ISA 8.11.1).
 
-On hardware relaxed and releasing operations on shared memory often behave alike,
-until the compiler or the memory system moves an access past the relaxed one.
+A run that goes well shows nothing: compiler and memory system may move an access
+past a relaxed operation, and need not.
 
 Mend it by leaving .relaxed out (arrive then releases, wait acquires), or by
 fence.acq_rel of the scope that holds both sides: before the relaxed arrive or

@@ -18,8 +18,8 @@ relied upon between CTAs.
 Who disagrees. The ISA says that a missing scope of mbarrier.arrive, test_wait and
 try_wait is .cta; between CTAs such a release and acquire do not synchronize by
 the letter. Public pipelines, libraries of the vendor among them, arrive remotely
-with the scope left out and rely on it as if it were .cluster, and no card is
-known to fail. So it is honoured here, with this warning; a scope that is written
+with the scope left out and rely on it as if it were .cluster, and we know of no
+failure on a card. So it is honoured here, with this warning; a scope that is written
 as .cta is not, and is an error by the name scope-too-narrow.
 
 Mend it by writing .release.cluster on the remote arrive and .acquire.cluster on

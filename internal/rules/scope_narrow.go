@@ -19,9 +19,9 @@ ordered and the accesses race. The same name stands for two strong accesses, suc
 as atomics on one counter, whose scopes leave each other out: they are not morally
 strong, and not even atomic with respect to each other.
 
-On hardware a .cta release may leave data in the L1 of its SM. On an H200 the
-planted cases gave the right answer in every run; with a stale line in L1 they do
-not.
+A release and acquire at .cta scope need not reach beyond one SM: what was written
+may stay unseen, or a stale line in the other SM's L1 may be read. Whether that
+happens depends on what lies in the caches; a run that goes well shows nothing.
 
 Mend it by writing the wider scope on both sides: .cluster between CTAs of a
 cluster, .gpu between clusters, .sys for the host and other devices. Where the
