@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -15,10 +16,19 @@ type watch struct {
 	ctx    context.Context
 	limits Limits
 	until  time.Time
+	heap   uint64 // bytes it may come to
 }
 
+// watch allows for a copy of the buffers in each run, and for the launch's own.
 func (l *Launch) watch(ctx context.Context) *watch {
-	return &watch{ctx: ctx, limits: l.limits, until: time.Now().Add(l.limits.Time)}
+	buffers := uint64(0)
+	for i := range l.layout.Buffers {
+		buffers += l.layout.Buffers[i].Size
+	}
+	return &watch{
+		ctx: ctx, limits: l.limits, until: time.Now().Add(l.limits.Time),
+		heap: uint64(l.limits.Memory) + buffers*uint64(runtime.GOMAXPROCS(0)+1),
+	}
 }
 
 // stop returns the function that a run asks now and then whether to end, and
@@ -33,7 +43,7 @@ func (w *watch) stop() (stop func() bool, why func() string) {
 			reason = "cancelled"
 		case time.Now().After(w.until):
 			reason = fmt.Sprintf("the time limit of %v ran out (--limit-time)", w.limits.Time)
-		case heap[0].Value.Uint64() > uint64(w.limits.Memory):
+		case heap[0].Value.Uint64() > w.heap:
 			reason = fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", w.limits.Memory)
 		}
 		return reason != ""

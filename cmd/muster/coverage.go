@@ -125,13 +125,27 @@ func (row *coverage) try(f *ptx.Form) {
 	if prog == nil {
 		return
 	}
+	saw := observe(prog, in)
+	row.Executed = !saw.unmodelled
+	switch {
+	case !row.Executed:
+	case saw.any:
+		row.Checked = "yes"
+	case private(f):
+		row.Checked = "-"
+	}
+}
+
+// observe runs the kernel of an example and looks at what its instruction
+// shows.
+func observe(prog *machine.Program, in *ptx.Inst) *seen {
 	saw := &seen{inst: in, prog: prog}
 	m, err := machine.New(machine.Config{
 		Program: prog, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Params: make([]byte, 64),
 		Observer: saw, MaxInstrs: 1000, Registers: 128,
 	})
 	if err != nil {
-		return
+		panic("BUG: no machine for an example: " + err.Error())
 	}
 	for range 1000 {
 		choices := m.Enabled(nil)
@@ -141,16 +155,10 @@ func (row *coverage) try(f *ptx.Form) {
 		m.Step(choices[0])
 	}
 	if s := m.Stopped(); s != nil && s.Kind != machine.Deadlock && prog.Inst(s.PC) == in {
-		row.Executed = s.Kind != machine.Unmodelled
-		saw.any = saw.any || row.Executed // a fault here is a finding
+		saw.unmodelled = s.Kind == machine.Unmodelled
+		saw.any = true // a fault here is a finding
 	}
-	switch {
-	case !row.Executed:
-	case saw.any:
-		row.Checked = "yes"
-	case private(f):
-		row.Checked = "-"
-	}
+	return saw
 }
 
 // private reports whether no other agent can see what the form does: it
@@ -174,6 +182,8 @@ type seen struct {
 	inst *ptx.Inst
 	prog *machine.Program
 	any  bool
+
+	unmodelled bool
 }
 
 func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {

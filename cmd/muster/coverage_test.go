@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"muster/internal/campaign"
+	"muster/internal/machine"
 	"muster/ptx"
 )
 
@@ -129,4 +130,67 @@ func TestCoverage(t *testing.T) {
 	if r := coverageRows("tcgen05"); len(r) == 0 || r[0].Executed {
 		t.Error("tcgen05 is said to be executed")
 	}
+}
+
+// TestVariants: a row that is executed is executed with every value of every
+// modifier, not only with its example's. Variants that need registers of other
+// widths are left to the campaign.
+func TestVariants(t *testing.T) {
+	ran := 0
+	for _, f := range ptx.Forms() {
+		var row coverage
+		_, in := row.decode(f)
+		if in == nil {
+			continue
+		}
+		for _, s := range f.Slots {
+			for _, v := range s.Values {
+				text := variant(in, s.Name, v)
+				if text == "" {
+					continue
+				}
+				mod, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(exampleKernel, "", text, labelKinds[0].body)))
+				if err != nil {
+					t.Errorf("%s: %v", text, err)
+					continue
+				}
+				prog, err := machine.Decode(mod, "k")
+				if err != nil {
+					continue
+				}
+				ran++
+				if observe(prog, firstInst(mod)).unmodelled {
+					t.Errorf("%s: executed, but not as %s", f.Name, text)
+				}
+			}
+		}
+	}
+	if ran < 1000 {
+		t.Errorf("only %d variants", ran)
+	}
+}
+
+// variant is in with another value of a slot; empty if that is no instruction
+// of the form, or in itself.
+func variant(in *ptx.Inst, slot, value string) string {
+	c := *in
+	old := in.Mod(slot)
+	if old == value {
+		return ""
+	}
+	for i := 0; i <= len(in.Mods); i++ {
+		c.Mods = slices.Clone(in.Mods)
+		switch {
+		case old == "":
+			c.Mods = slices.Insert(c.Mods, i, value)
+		case i < len(in.Mods) && in.Mods[i] == old:
+			c.Mods[i] = value
+		default:
+			continue
+		}
+		if ptx.Match(&c) == in.Form && c.Mod(slot) == value {
+			return strings.TrimSuffix(c.String(), ";") + ";"
+		}
+	}
+	return ""
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,9 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitClean
 	case errors.As(err, &status):
 		return int(status)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
 	}
 	printError(stderr, err)
 	return exitBadInput
