@@ -174,11 +174,14 @@ func scalarType(typ string, size uint64) string {
 // judge runs one schedule.
 func judge(t *testing.T, cfg machine.Config, s explore.Schedule) ([]Finding, []Gap, *machine.Machine) {
 	t.Helper()
-	shape := func(d [3]uint32) int { return int(max(d[0], 1) * max(d[1], 1) * max(d[2], 1)) }
-	threads := shape(cfg.Block)
+	bare, err := machine.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
 	j := NewJudge(Shape{
-		Program: cfg.Program, CTAs: shape(cfg.Grid), Threads: threads,
-		Warps: (threads + 31) / 32, Cluster: shape(cfg.Cluster),
+		Program: cfg.Program, CTAs: bare.CTAs(), Warps: bare.WarpsPerCTA(),
+		Cluster: bare.ClusterSize(), Clusters: bare.Clusters(),
+		Threads: int(cfg.Block[0] * max(cfg.Block[1], 1) * max(cfg.Block[2], 1)),
 	})
 	cfg.Observer = j
 	m, err := machine.New(cfg)

@@ -82,9 +82,8 @@ func TestEveryConflictHasOneKind(t *testing.T) {
 	}
 }
 
-// TestMissingOrderOutranksMissingFence: what would remain wrong with the
-// fence in place is not called a matter of the fence.
-func TestMissingOrderOutranksMissingFence(t *testing.T) {
+// TestNamesOfStores: two stores, by what is missing between them.
+func TestNamesOfStores(t *testing.T) {
 	j := &Judge{Shape: Shape{Cluster: 1}}
 	for _, tt := range []struct {
 		why  order.Why
@@ -96,6 +95,10 @@ func TestMissingOrderOutranksMissingFence(t *testing.T) {
 		{order.NoEdge | order.SameWarpLanes, machine.SharedOf(1), raceLanes},
 		{order.IfScopeWider | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
 		{order.NoEdge | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
+		{order.IfProxyFence, machine.SharedOf(0), proxyWar},
+		{order.BothAsyncOtherCTA, machine.Global, asyncAsync},
+		{order.IfNotRelaxed, machine.Global, relaxedSync},
+		{order.NoEdge | order.SameValue, machine.Global, sameValue},
 		{order.InFlight, machine.Global, raceGlobal},
 		{order.InFlight | order.IssueKnown, machine.Global, overwriteInFlight},
 		{order.InFlight, machine.SharedOf(0), overwriteInFlight},
