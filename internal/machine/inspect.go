@@ -82,8 +82,11 @@ type Barrier struct {
 }
 
 // Waiting returns every split of every running CTA, in order of CTA, warp and
-// lane, with what it waits for.
+// lane, with what it waits for. An observer may ask in the middle of a step:
+// the step's scratch is as it was afterwards.
 func (m *Machine) Waiting() []WaitingSplit {
+	x, addr := m.x, m.addr
+	defer func() { m.x, m.addr = x, addr }()
 	var all []WaitingSplit
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
@@ -129,7 +132,7 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 
 func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 	x := m.enter(w, s)
-	if in.ready != nil && in.ready(x, in, s.mask) && !in.test {
+	if !in.test && in.ready != nil && in.ready(x, in, s.mask) {
 		return
 	}
 	switch i := in.x.(type) {
