@@ -36,7 +36,8 @@ type await struct {
 const (
 	mostGiveUps = 1 << 10
 	mostPolls   = 1 << 16
-	mostSeen    = 64 // register states that are compared
+	mostSeen    = 64  // register states that are compared
+	mostAwaits  = 256 // tests that one wait looks at: who reads more is no waiter
 )
 
 // note remembers a failed test.
@@ -47,6 +48,9 @@ func (s *split) note(a await) {
 			*o = a
 			return
 		}
+	}
+	if len(s.awaits) == mostAwaits {
+		s.awaits = s.awaits[:0]
 	}
 	s.awaits = append(s.awaits, a)
 }

@@ -165,7 +165,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		}
 	}
 	if b.arrived >= b.count {
-		b.complete(false)
+		t.complete(int32(id), false)
 	} else {
 		m.exitRelease(t)
 	}
@@ -224,11 +224,20 @@ func (w *warp) together(id int32) bool {
 	return there == w.live && there != 0
 }
 
-// complete closes the open generation.
-func (b *namedBar) complete(byExit bool) {
-	b.gen++
-	b.lastOnes, b.lastLanes, b.lastByExit = b.ones, b.lanes, byExit
-	b.arrived, b.count, b.sync, b.ones, b.lanes = 0, 0, false, 0, 0
+// complete closes the open generation of barrier id, and hands its result to
+// those who wait.
+func (t *cta) complete(id int32, byExit bool) {
+	b := &t.bars[id]
+	if byExit || b.lanes > 0 {
+		for _, w := range t.warps {
+			for _, s := range w.splits {
+				if s.state == waiting && s.wait.kind == waitBar && s.wait.bar == id && s.wait.gen == b.gen {
+					s.wait.ones, s.wait.lanes, s.wait.byExit = b.ones, b.lanes, byExit
+				}
+			}
+		}
+	}
+	*b = namedBar{gen: b.gen + 1}
 }
 
 // exitRelease completes the barriers that wait only on exited threads: every
@@ -251,7 +260,7 @@ func (m *Machine) exitRelease(t *cta) {
 			}
 		}
 		if !others && gone > 0 && b.arrived+gone >= b.count {
-			b.complete(true)
+			t.complete(int32(id), true)
 		}
 	}
 }
@@ -279,32 +288,31 @@ func (m *Machine) waitOver(w *warp, s *split) bool {
 // resume lets the split in x pass the barrier that it waited at.
 func (m *Machine) resume(x *ctx) {
 	s := x.s
-	b := &x.c.bars[s.wait.bar]
 	in := &m.prog.code[s.pc]
 	bi := in.x.(*barInfo)
 	if m.cfg.Observer != nil {
 		ev := &m.ev
 		ev.at(EvBarPass, x, s.mask)
-		ev.Bar, ev.Gen, ev.Mode, ev.ByExit = s.wait.bar, s.wait.gen, bi.mode, b.lastByExit
+		ev.Bar, ev.Gen, ev.Mode, ev.ByExit = s.wait.bar, s.wait.gen, bi.mode, s.wait.byExit
 		m.cfg.Observer.Observe(m, ev)
 	}
 	if bi.mode == BarRed {
-		x.barResult(b, bi, in)
+		x.barResult(&s.wait, bi, in)
 	}
 	s.state, s.wait = running, wait{}
 	s.pc++
 }
 
-func (x *ctx) barResult(b *namedBar, bi *barInfo, in *instr) {
+func (x *ctx) barResult(b *wait, bi *barInfo, in *instr) {
 	ok := false
 	switch bi.op {
 	case redPopc:
-		x.fill32(in.d, x.s.mask, b.lastOnes)
+		x.fill32(in.d, x.s.mask, b.ones)
 		return
 	case redAnd:
-		ok = b.lastOnes == b.lastLanes
+		ok = b.ones == b.lanes
 	case redOr:
-		ok = b.lastOnes > 0
+		ok = b.ones > 0
 	}
 	x.p[in.d] &^= x.s.mask
 	if ok {

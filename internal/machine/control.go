@@ -307,8 +307,39 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 			return d.errorf("call of %s with %d arguments and %d results; it takes %d and gives %d", n, len(ci.args), len(ci.rets), len(f.params), len(f.rets))
 		}
 	}
+	d.fn.calls = append(d.fn.calls, ci.fn)
 	d.emit(instr{class: branch, exec: execCall, x: &ci})
 	return nil
+}
+
+// stack returns how much local memory a thread can come to use: limit if
+// calls by address or in a circle leave that open.
+func (p *Program) stack(limit uint64) uint64 {
+	need := make([]uint64, len(p.funcs))
+	open := make([]bool, len(p.funcs))
+	var of func(i int32) uint64
+	of = func(i int32) uint64 {
+		switch {
+		case i < 0 || open[i]:
+			return limit
+		case need[i] > 0:
+			return need[i]
+		}
+		open[i] = true
+		f := &p.funcs[i]
+		deepest := uint64(0)
+		for _, c := range f.calls {
+			slack := uint64(16)
+			if c >= 0 {
+				slack = uint64(max(p.funcs[c].align, 16))
+			}
+			deepest = max(deepest, slack+of(c))
+		}
+		open[i] = false
+		need[i] = min(limit, uint64(f.local)+deepest)
+		return need[i]
+	}
+	return of(0)
 }
 
 func (d *decoder) places(l *ptx.List) ([]place, error) {

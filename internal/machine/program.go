@@ -65,8 +65,9 @@ type function struct {
 	n32     int32 // registers of each class
 	n64     int32
 	np      int32
-	local   uint32 // bytes of local memory a frame, .local and .param variables
-	align   uint32 // of its frame, bytes
+	local   uint32  // bytes of local memory a frame, .local and .param variables
+	align   uint32  // of its frame, bytes
+	calls   []int32 // functions that it calls; -1: one by address
 	params  []formal
 	rets    []formal
 	builtin builtin

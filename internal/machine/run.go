@@ -131,6 +131,7 @@ func New(cfg Config) (*Machine, error) {
 		return nil, err
 	}
 	m.ctas = make([]*cta, m.total)
+	m.stack = alignUp(m.prog.stack(uint64(m.cfg.MaxLocal)), pageBytes)
 	return m, nil
 }
 
@@ -141,6 +142,9 @@ func (m *Machine) shape() error {
 		if c.Cluster[i] == 0 {
 			c.Cluster[i] = 1
 		}
+	}
+	if n := vol(c.Cluster); n > 16 {
+		return fmt.Errorf("cluster %dx%dx%d has %d CTAs; at most 16 are allowed", c.Cluster[0], c.Cluster[1], c.Cluster[2], n)
 	}
 	n := vol(c.Block)
 	if n == 0 || n > 1024 || c.Block[2] > 64 {
@@ -179,6 +183,10 @@ func (c *Config) localLimit() uint32 {
 	}
 	return c.MaxLocal
 }
+
+// mostResident is how many CTAs the largest card holds at a time (H200: 132
+// SMs with 32 CTAs each): a kernel that waits for more waits for ever.
+const mostResident = 132 * 32
 
 // MaxCTAs is the largest grid, in CTAs, that the machine takes.
 const MaxCTAs = 1 << 22
@@ -256,7 +264,7 @@ func (m *Machine) startCTA(index, first, rank int32) {
 		w.r64 = make([][32]uint64, f.n64)
 		w.p = make([]uint32, f.np)
 		w.splits = []*split{{pc: f.entry, mask: w.live}}
-		w.lsize = alignUp(uint64(m.cfg.MaxLocal), pageBytes)
+		w.lsize = m.stack
 		w.local = newRegion("local", 0, 32*w.lsize)
 		t.warps[i] = w
 	}
@@ -638,9 +646,9 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 	if m.canStart() {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
-	if len(buf) == 0 && m.started*m.csize < m.total {
+	if len(buf) == 0 && m.started*m.csize < m.total && m.resident < mostResident {
 		// Everyone waits, perhaps for CTAs that have not started: the limit on
-		// residents is this machine's, not the card's.
+		// residents is this machine's, not the card's, which has one too.
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
 	if len(buf) > 0 {

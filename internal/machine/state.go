@@ -80,6 +80,7 @@ type Machine struct {
 	warps int32  // warps a CTA
 	total int32  // CTAs
 	csize int32  // CTAs a cluster
+	stack uint64 // bytes of local memory a lane, whole pages
 }
 
 // owners hands out owner numbers; machines may run side by side.
@@ -150,10 +151,6 @@ type namedBar struct {
 	sync    bool   // a warp waits in the open generation
 	ones    uint32 // true predicates of its reductions, and lanes
 	lanes   uint32
-	// of the generation completed last
-	lastOnes   uint32
-	lastLanes  uint32
-	lastByExit bool
 }
 
 // A clusterBar is the cluster's barrier: it completes when every thread of
@@ -238,6 +235,11 @@ type wait struct {
 	kind waitKind
 	bar  int32
 	gen  uint64
+	// What the generation came to, once it is complete: the barrier itself may
+	// have gone on before this split takes its result.
+	ones   uint32
+	lanes  uint32
+	byExit bool
 }
 
 type waitKind uint8
@@ -267,8 +269,20 @@ func (m *Machine) Clone() *Machine {
 	}
 	c.out = append([]byte(nil), m.out...)
 	c.running = append([]int32(nil), m.running...)
+	c.dead = append([]int32(nil), m.dead...)
 	c.x = ctx{}
 	return &c
+}
+
+// Fork returns an independent machine in the state of m, watched by o, which
+// may be nil. Unlike Clone it leaves m as it is, so that several may fork one
+// machine at the same time; m must not be stepped any more.
+func (m *Machine) Fork(o Observer, p *Poison) *Machine {
+	proto := *m
+	proto.owner = 0
+	c := proto.Clone()
+	c.cfg.Observer, c.cfg.Poison = o, p
+	return c
 }
 
 func (t *cta) clone() *cta {
@@ -309,8 +323,10 @@ func (w *warp) clone() *warp {
 var hashSeed = maphash.MakeSeed()
 
 // Hash returns a hash of the state that decides the future of the run: memory,
-// registers, barriers, splits and operations in flight, without clocks and
-// counters. It is equal for equal states within one process.
+// registers, barriers, splits and operations in flight. Clocks are left out,
+// and counters stand in it as their distance from what they are compared with,
+// so that a loop which comes back to the same state has the same hash. It is
+// equal for equal states within one process.
 func (m *Machine) Hash() uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)
@@ -320,52 +336,109 @@ func (m *Machine) Hash() uint64 {
 	for i, t := range m.ctas {
 		if t != nil {
 			maphash.WriteComparable(&h, i)
-			t.hash(&h)
+			m.hashCTA(&h, t)
 		}
 	}
 	for _, op := range m.ops {
-		maphash.WriteComparable(&h, [6]int64{int64(op.Kind), int64(op.Stage), int64(op.CTA), int64(op.Warp), int64(op.Lane), int64(op.PC)})
-		h.Write(op.data)
+		m.hashOp(&h, op)
 	}
-	maphash.WriteComparable(&h, [2]int32{m.started, m.ended})
+	maphash.WriteComparable(&h, [3]int32{m.started, m.ended, m.resident})
+	maphash.WriteComparable(&h, m.stop == nil)
 	return h.Sum64()
 }
 
-// GlobalHash returns a hash of global memory, equal for equal contents within
-// one process.
-func (m *Machine) GlobalHash() uint64 {
-	var h maphash.Hash
-	h.SetSeed(hashSeed)
-	for i := range m.global.regions {
-		m.global.regions[i].hash(&h)
+func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
+	maphash.WriteComparable(h, [6]int64{int64(op.Kind), int64(op.Stage), int64(op.CTA), int64(op.Warp), int64(op.Lane), int64(op.PC)})
+	c := &m.ctas[op.CTA].warps[op.Warp].cp[op.Lane]
+	maphash.WriteComparable(h, [2]uint32{c.issued[op.Group] - op.Seq, c.issued[GroupCpAsync] - op.After})
+	maphash.WriteComparable(h, [2]int{len(op.Reads), len(op.Writes)})
+	for _, s := range op.Reads {
+		maphash.WriteComparable(h, s)
 	}
-	return h.Sum64()
+	for _, s := range op.Writes {
+		maphash.WriteComparable(h, s)
+	}
+	for i, b := range op.Bars {
+		maphash.WriteComparable(h, [3]uint64{uint64(b.Mem), b.Addr, uint64(op.BarBytes[i])})
+	}
+	maphash.WriteComparable(h, op.bytes)
+	h.WriteString(string(op.data))
 }
 
-func (t *cta) hash(h *maphash.Hash) {
+func (m *Machine) hashCTA(h *maphash.Hash, t *cta) {
 	t.shared.hash(h)
-	maphash.WriteComparable(h, t.bars)
-	maphash.WriteComparable(h, t.cluster)
-	for _, b := range t.mbars {
-		maphash.WriteComparable(h, b)
+	for i := range t.bars {
+		b := &t.bars[i]
+		maphash.WriteComparable(h, [4]uint32{b.count, b.arrived, b.ones, b.lanes})
+		maphash.WriteComparable(h, b.sync)
 	}
+	for i := range t.mbars {
+		if b := &t.mbars[i]; b.live {
+			maphash.WriteComparable(h, [2]uint64{b.addr, uint64(b.word)})
+		}
+	}
+	maphash.WriteComparable(h, t.pool)
 	for _, w := range t.warps {
-		for i := range w.r32 {
-			maphash.WriteComparable(h, w.r32[i])
+		m.hashWarp(h, t, w)
+	}
+}
+
+func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
+	maphash.WriteComparable(h, [4]uint32{w.live, w.carrived, w.regs, uint32(len(w.splits))})
+	for i := range w.r32 {
+		maphash.WriteComparable(h, w.r32[i])
+	}
+	for i := range w.r64 {
+		maphash.WriteComparable(h, w.r64[i])
+	}
+	for _, p := range w.p {
+		maphash.WriteComparable(h, p)
+	}
+	w.local.hash(h)
+	if w.used {
+		for l := range w.cp {
+			w.cp[l].hash(h)
 		}
-		for i := range w.r64 {
-			maphash.WriteComparable(h, w.r64[i])
+	}
+	for _, s := range w.splits {
+		m.hashSplit(h, t, s)
+	}
+}
+
+// hash adds the groups that a wait could name: which operations they close,
+// counted back from the last.
+func (c *asyncCounts) hash(h *maphash.Hash) {
+	for g := range c.commits {
+		maphash.WriteComparable(h, len(c.commits[g]))
+		for _, n := range c.commits[g] {
+			maphash.WriteComparable(h, c.issued[g]-n)
 		}
-		for _, p := range w.p {
-			maphash.WriteComparable(h, p)
+	}
+}
+
+func (m *Machine) hashSplit(h *maphash.Hash, t *cta, s *split) {
+	maphash.WriteComparable(h, [4]uint32{uint32(s.pc), s.mask, uint32(s.state), s.lbase})
+	maphash.WriteComparable(h, len(s.frames))
+	for _, f := range s.frames {
+		maphash.WriteComparable(h, f)
+	}
+	if s.state == waiting {
+		b := &t.bars[s.wait.bar]
+		maphash.WriteComparable(h, [2]int32{int32(s.wait.kind), s.wait.bar})
+		maphash.WriteComparable(h, s.wait.kind == waitBar && b.gen > s.wait.gen)
+		maphash.WriteComparable(h, [2]uint32{s.wait.ones, s.wait.lanes})
+	}
+	maphash.WriteComparable(h, [3]int{len(s.awaits), int(s.gaveUp), len(s.seen)})
+	for i := range s.awaits {
+		a := s.awaits[i]
+		maphash.WriteComparable(h, m.changed(&a))
+		if a.size == 0 {
+			a.val, a.life = 0, 0
 		}
-		w.local.hash(h)
-		for _, s := range w.splits {
-			maphash.WriteComparable(h, [4]uint32{uint32(s.pc), s.mask, uint32(s.state), s.lbase})
-			for _, f := range s.frames {
-				maphash.WriteComparable(h, f)
-			}
-		}
+		maphash.WriteComparable(h, a)
+	}
+	for _, v := range s.seen {
+		maphash.WriteComparable(h, v)
 	}
 }
 
