@@ -306,8 +306,8 @@ func (d *stuck) splits() {
 			d.told = true
 			d.j.add(registerBudget, d.noRegisters(v))
 		case machine.WaitWarp:
-			if sites := d.apart(v); len(sites) > 1 {
-				d.told = true
+			if sites := d.apart(v); len(sites) > 1 && !d.j.warp(v.CTA, v.Warp).diverged {
+				d.told, d.j.warp(v.CTA, v.Warp).diverged = true, true
 				d.j.add(divergentBarrier, Finding{
 					Headline: fmt.Sprintf("lanes of warp %d of CTA %d wait for each other at different instructions", v.Warp, v.CTA),
 					Sites:    sites,

@@ -192,8 +192,14 @@ func (j *Judge) clusterWait(ev *machine.Event) {
 	j.learn(x, ev.Mask, j.watch.now)
 }
 
-// divergent reports an aligned instruction that part of a warp executes.
+// divergent reports an aligned instruction that part of a warp executes: the
+// first one of each warp, for what comes after follows from it.
 func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
+	x := j.warp(ev.CTA, ev.Warp)
+	if x.diverged {
+		return
+	}
+	x.diverged = true
 	kind, what := divergentBarrier, "lanes"
 	if in := j.Program.Inst(ev.PC); in != nil && in.Op == "setmaxnreg" {
 		kind = registerBudget

@@ -67,6 +67,8 @@ type warpWatch struct {
 	cluster uint32 // lanes that arrived at the cluster's barrier and have not waited
 	arrived int32  // program counter of that arrival
 	steps   []regStep
+
+	diverged bool // an aligned instruction met part of the warp
 }
 
 // An exit is where lanes of a warp left.
