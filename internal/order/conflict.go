@@ -289,7 +289,7 @@ func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 // refOf describes an earlier access.
 func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
 	if p.isOp() {
-		r := t.ops.ref(p.op())
+		r := t.ops.refIn(p.op(), mem)
 		r.Access = machine.Access(p.what)
 		return r
 	}

@@ -144,7 +144,7 @@ func (t *Tracker) opsInFlight(c *cta) {
 		if !reads && !writes || r.waitedBy(c, writes) || t.endKnows(r, known, writes, mem) {
 			continue
 		}
-		f := Fact{Kind: ExitInFlight, A: t.ops.ref(int32(i)), B: AccessRef{CTA: c.index, Op: -1}}
+		f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}
 		f.A.Access = machine.Read
 		if writes {
 			f.A.Access = machine.Write

@@ -122,6 +122,19 @@ func (o *opTable) ref(i int32) AccessRef {
 	return ref
 }
 
+// refIn is ref, with the barrier that lies in a memory, if one does: a
+// multicast copy signals one in each CTA.
+func (o *opTable) refIn(i int32, mem machine.MemID) AccessRef {
+	ref := o.ref(i)
+	for _, b := range o.recs[i].bars {
+		if b.ref.Mem == mem {
+			ref.Bar = b.ref
+			break
+		}
+	}
+	return ref
+}
+
 func (t *Tracker) onIssue(ev *machine.Event) {
 	op := ev.Op
 	home := t.at(op.CTA)
