@@ -95,10 +95,7 @@ func (l *Launch) each(ctx context.Context, o CheckOptions, results []result) {
 // judge runs one schedule under a judge of its own.
 func (l *Launch) judge(w *watch, s Schedule) result {
 	j := rules.NewJudge(l.shape)
-	m, err := l.machine(j)
-	if err != nil {
-		return result{err: err}
-	}
+	m := l.machine(j, nil)
 	gap, err := l.follow(w, m, s)
 	if err != nil {
 		return result{err: err}

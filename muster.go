@@ -36,7 +36,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"muster/internal/explore"
@@ -78,8 +77,9 @@ type Limits struct {
 	// Instrs bounds the warp instructions of one run. The default is 2^28:
 	// some ten seconds of a kernel that does nothing but loop.
 	Instrs int64
-	// Memory bounds, in bytes, the buffers of the launch, and then the heap
-	// of the process while it runs. The default is launch.DefaultMemoryLimit.
+	// Memory bounds, in bytes, the buffers of the launch, and then what the
+	// process takes besides them while it runs. The default is
+	// launch.DefaultMemoryLimit.
 	Memory int64
 	// Local bounds the local memory of one thread in bytes, its call stack
 	// included. The default is 512 KiB, the most that a GPU gives.
@@ -119,6 +119,7 @@ type Launch struct {
 	limits   Limits
 	layout   *launch.Layout
 	config   machine.Config
+	start    *machine.Machine // never stepped; every run forks it
 	shape    rules.Shape
 	resolver report.Resolver
 	gaps     []rules.Gap     // known before any run
@@ -230,10 +231,11 @@ func (l *Launch) prepare(prog *machine.Program) error {
 
 // probe makes a machine, to see that the launch has a shape that one takes.
 func (l *Launch) probe() error {
-	m, err := l.machine(nil)
+	m, err := machine.New(l.config)
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
+	l.start = m
 	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
 	return nil
 }
@@ -322,15 +324,10 @@ func (l *Launch) regions() []report.Region {
 	return list
 }
 
-// making serializes machine.New, which numbers machines.
-var making sync.Mutex
-
-func (l *Launch) machine(o machine.Observer) (*machine.Machine, error) {
-	making.Lock()
-	defer making.Unlock()
-	c := l.config
-	c.Observer = o
-	return machine.New(c)
+// machine returns a machine about to start, watched by o. The buffers' pages
+// are shared by all until one writes to them.
+func (l *Launch) machine(o machine.Observer, p *machine.Poison) *machine.Machine {
+	return l.start.Fork(o, p)
 }
 
 // HasBuffer reports whether the launch has a buffer of that name.

@@ -52,13 +52,7 @@ func (l *Launch) reaches(w *watch, s Schedule, pc int32) (string, error) {
 	var traces [len(poisons)]trace
 	var memory [len(poisons)]uint64
 	for i, v := range poisons {
-		c := l.config
-		c.Observer = &traces[i]
-		c.Poison = &machine.Poison{PC: pc, Value: v}
-		m, err := machine.New(c)
-		if err != nil {
-			return "", err
-		}
+		m := l.machine(&traces[i], &machine.Poison{PC: pc, Value: v})
 		if gap, err := l.follow(w, m, s); err != nil || gap != nil {
 			return "", err
 		}

@@ -50,10 +50,7 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		r := l.report(co, nil, merged{})
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
-	m, err := l.machine(nil)
-	if err != nil {
-		return nil, err
-	}
+	m := l.machine(nil, nil)
 	gap, err := l.follow(l.watch(ctx), m, o.Schedule)
 	if err != nil {
 		return nil, err

@@ -292,3 +292,14 @@ func (g *addressMap) clone() addressMap {
 }
 
 func lowest(mask uint32) int { return bits.TrailingZeros32(mask) }
+
+// GlobalHash returns a hash of global memory, equal for equal contents within
+// one process.
+func (m *Machine) GlobalHash() uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for i := range m.global.regions {
+		m.global.regions[i].hash(&h)
+	}
+	return h.Sum64()
+}
