@@ -36,8 +36,9 @@ late, as the rules allow), round-robin (one visible operation of each warp in
 turn), and random ones, seeded 1, 2, 3 …; --schedules N runs the first N.
 
 A finding names both accesses, the edge that is missing, and what would give
-it. Its last line is a command that shows it again. 'muster explain KIND' tells
-what a kind of finding means.
+it. Its replay line is a command that shows it again. 'muster explain KIND'
+tells what a kind of finding means. Findings alike (one source line, unrolled)
+are shown once; --all shows each.
 
 The last line is the verdict. It speaks of the schedules that ran, and of no
 others.
@@ -75,7 +76,7 @@ others.
 	in.register(f)
 	format.register(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules to run at a time; default: one a processor")
-	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many `N` schedules to run")
+	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
 	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
 	return cmd

@@ -44,15 +44,15 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringVar(&l.Grid, "grid", "", "CTAs, `XxYxZ`")
 	f.StringVar(&l.Block, "block", "", "threads a CTA, `XxYxZ`")
 	f.StringVar(&l.Cluster, "cluster", "", "CTAs a cluster, `XxYxZ`; default: what the kernel declares")
-	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory, `bytes`")
-	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg")
+	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory in `bytes`")
+	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg; default: .maxnreg, else by the block")
 	f.StringArrayVar(&l.Buffers, "buffer", nil, "a buffer, `name=type[shape]:fill`; added, or in place of that name's")
 	f.StringArrayVar(&l.Args, "arg", nil, "an `argument` of the kernel; all of them, in order")
 	f.StringArrayVar(&l.Expect, "expect", nil, "what a buffer must hold, `name=file.npy`")
 	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")
 	f.Int64Var(&in.limits.Instrs, "limit-instrs", muster.DefaultInstrs, "warp instructions a schedule")
 	in.memory = launch.DefaultMemoryLimit
-	f.Var(&in.memory, "limit-memory", "`bytes` of buffers, and of the heap; K, M and G count in 1024s")
+	f.Var(&in.memory, "limit-memory", "`bytes` of buffers, and of what a run takes besides; as 512M, 8G")
 	f.Int64Var(&in.local, "limit-local", muster.DefaultLocal, "`bytes` of local memory a thread, call stack included")
 	f.DurationVar(&in.limits.Time, "limit-time", muster.DefaultTime, "time for the whole command")
 }
@@ -119,8 +119,14 @@ func (in *input) words(cmd *cobra.Command, args []string) string {
 // A sizeFlag is a number of bytes, as 8G.
 type sizeFlag int64
 
-func (s *sizeFlag) Type() string   { return "bytes" }
-func (s *sizeFlag) String() string { return fmt.Sprint(int64(*s)) }
+func (s *sizeFlag) Type() string { return "bytes" }
+
+func (s *sizeFlag) String() string {
+	if n := int64(*s); n > 0 && n%(1<<30) == 0 {
+		return fmt.Sprintf("%dG", n>>30)
+	}
+	return fmt.Sprint(int64(*s))
+}
 
 func (s *sizeFlag) Set(text string) error {
 	digits := strings.TrimRight(text, "KMGTkmgtiB")
