@@ -250,7 +250,7 @@ func (j *Judge) atEnd(m *machine.Machine) {
 			j.leave(int32(i), stopped)
 		}
 	}
-	if stopped {
+	if len(w.waiting) > 0 {
 		j.hung()
 	}
 	j.onlyUnordered()
