@@ -34,7 +34,16 @@ func (d *decoder) carryFlag() reg {
 const (
 	carryIn uint8 = 1 << iota
 	carryOut
+	carrySub // a subtraction, which begins with a carry of one
 )
+
+// carry0 is the carry into an instruction that reads none.
+func (in *instr) carry0() uint32 {
+	if in.op&carrySub != 0 {
+		return allLanes
+	}
+	return 0
+}
 
 // decodeCarry decodes add.cc, addc, addc.cc and the like.
 func decodeCarry(d *decoder, in *ptx.Inst) error {
@@ -46,6 +55,9 @@ func decodeCarry(d *decoder, in *ptx.Inst) error {
 	}
 	if f.take("cc") != "" {
 		op |= carryOut
+	}
+	if name == "sub" {
+		op |= carrySub
 	}
 	mode := f.take("lo", "hi")
 	if !f.plain(1, 0) || (name == "mad") != (mode != "") {
@@ -109,7 +121,7 @@ func carry64(name string, hi, signed bool) execFn {
 func carryLanes[T word](f func(a, b, c, cf T) (T, T)) execFn {
 	return func(x *ctx, in *instr, mask uint32) {
 		d, a, b, c := dstRow[T](x, in.d), srcRow[T](x, in.a), srcRow[T](x, in.b), srcRow[T](x, in.c)
-		cf, carries := uint32(0), uint32(0)
+		cf, carries := in.carry0(), uint32(0)
 		if in.op&carryIn != 0 {
 			cf = x.p[in.target]
 		}

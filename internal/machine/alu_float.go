@@ -14,7 +14,7 @@ var floatDecoders = map[string]decodeFn{
 	"sub":      byKind(addSub(subTable, num.SubSatS32), arith("sub")),
 	"mul":      byKind(decodeMulInt, arith("mul")),
 	"mad":      byKind(decodeMadInt, arith("mad")),
-	"fma":      arith("fma"),
+	"fma":      decodeFma,
 	"div":      byKind(byType("ttt", divTable), decodeDivFloat),
 	"abs":      byKind(byType("tt", absTable), arith("abs")),
 	"neg":      byKind(byType("tt", negTable), arith("neg")),
@@ -138,6 +138,23 @@ var arithOps = map[string]*arithOp{
 		f64:  func(num.Rounding) execFn { return lane1(num.AbsF64) },
 		half: halfOne(num.AbsF16, num.AbsF16x2, num.AbsBF16, num.AbsBF16x2),
 	},
+}
+
+// fmaOOB is fma.oob, which only the half precision types have.
+var fmaOOB = &arithOp{
+	sig: "tttt", rounded: true, mods16: num.Relu,
+	half: halfThree(num.FmaOOBF16, num.FmaOOBF16x2, num.FmaOOBBF16, num.FmaOOBBF16x2),
+}
+
+func decodeFma(d *decoder, in *ptx.Inst) error {
+	f := formOf(in)
+	if f.take("oob") == "" {
+		return arith("fma")(d, in)
+	}
+	if len(f.types) != 1 || fmaOOB.half[f.types[0]] == nil || floatLiteral(in, f.types[0]) {
+		return errNotModelled
+	}
+	return d.typed(in, fmaOOB.sig, map[typ]execFn{f.types[0]: fmaOOB.exec(f)}, f.types[0])
 }
 
 var fmaPlain = map[typ]execFn{f32: rows3(fmaF32Row), f64: rows3(fmaF64Row)}

@@ -322,11 +322,9 @@ func (d *decoder) setp(in *ptx.Inst, t typ, info *setpInfo) error {
 		if info.second, err = d.dst(two.B, pred); err != nil {
 			return err
 		}
-	} else if info.high != nil {
-		// The assembler takes a single destination, the ISA does not say
-		// which element it is of.
-		return errNotModelled
 	}
+	// With a single destination, which the assembler takes of packed types too,
+	// it is the low element's on the H200.
 	if i.d, err = d.dst(first, pred); err != nil {
 		return err
 	}

@@ -12,20 +12,14 @@ import (
 // notExecutedHere are instructions that NVIDIA's assembler takes for sm_90a
 // and the machine does not execute, by the beginning of their text.
 var notExecutedHere = map[string]string{
-	"fma.oob":             "the out-of-bounds NaN is not documented",
-	"fma.rn.oob":          "the out-of-bounds NaN is not documented",
-	"fma.rn.relu.oob":     "the out-of-bounds NaN is not documented",
-	"fma.rn.bf16.oob":     "the out-of-bounds NaN is not documented",
-	"addc.s16":            "not in the ISA",
-	"addc.u16":            "not in the ISA",
-	"subc.s16":            "not in the ISA",
-	"subc.u16":            "not in the ISA",
-	"madc.hi.s16":         "not in the ISA",
-	"madc.hi.u16":         "not in the ISA",
-	"cvt.bf16.f16":        "a narrowing without rounding is not in the ISA",
-	"cvt.f16.bf16":        "a narrowing without rounding is not in the ISA",
-	"setp.eq.f16x2 %p1, ": "one destination for two results",
-	"setp.eq.bf16x2 %p1,": "one destination for two results",
+	"addc.s16":     "not in the ISA",
+	"addc.u16":     "not in the ISA",
+	"subc.s16":     "not in the ISA",
+	"subc.u16":     "not in the ISA",
+	"madc.hi.s16":  "not in the ISA",
+	"madc.hi.u16":  "not in the ISA",
+	"cvt.bf16.f16": "a narrowing without rounding is not in the ISA",
+	"cvt.f16.bf16": "a narrowing without rounding is not in the ISA",
 }
 
 // executedBeyond are instructions that the assembler refuses and the machine

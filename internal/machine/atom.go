@@ -315,7 +315,10 @@ func combineFloat(op atomOp, t typ, mem MemID, a, b uint64) uint64 {
 		}
 		return uint64(num.AddF32(num.RN, m, uint32(a), uint32(b)))
 	case f64:
-		return num.AddRNF64(a, b)
+		if mem == Global {
+			return num.AtomAddF64(a, b)
+		}
+		return num.AddRNF64(b, a) // in this order: it shows in which NaN two NaNs give
 	case f16:
 		return uint64(halfOp(op, uint16(a), uint16(b), num.AddF16, num.MinF16, num.MaxF16))
 	case bf16:

@@ -30,7 +30,6 @@ var notExecuted = map[string]string{
 	"multimem.cp.reduce.async.bulk":       "several GPUs",
 	"multimem.cp.reduce.async.bulk.noftz": "several GPUs",
 	"discard":                             "leaves memory undefined",
-	"fma.oob":                             "the out-of-bounds NaN is not documented",
 	"cp.async.bulk.shared.cta.global.oob": "out-of-bounds bytes of a bulk copy",
 	"stacksave":                           "dynamic stack allocation",
 	"stackrestore":                        "dynamic stack allocation",

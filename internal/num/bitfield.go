@@ -41,19 +41,22 @@ func BfeU32(a, pos, n uint32) uint32 {
 	return a >> (pos & 0xff) & (1<<(n&0xff) - 1)
 }
 
-// BfeU64 is bfe.u64.
+// BfeU64 is bfe.u64. On the H200 position and length of the 64-bit forms do not
+// count modulo 256, though the ISA says so: 256 is past the top.
 func BfeU64(a uint64, pos, n uint32) uint64 {
-	return a >> (pos & 0xff) & (1<<(n&0xff) - 1)
+	return a >> pos & (1<<n - 1)
 }
 
 // BfeS32 is bfe.s32.
-func BfeS32(a, pos, n uint32) uint32 { return uint32(BfeS64(uint64(int64(int32(a))), pos, n)) }
+func BfeS32(a, pos, n uint32) uint32 {
+	return uint32(BfeS64(uint64(int64(int32(a))), pos&0xff, n&0xff))
+}
 
-// BfeS64 is bfe.s64. Bits past the top are copies of the sign, which is what
-// an arithmetic shift brings in.
+// BfeS64 is bfe.s64; see BfeU64. Bits past the top are copies of the sign, which
+// is what an arithmetic shift brings in.
 func BfeS64(a uint64, pos, n uint32) uint64 {
-	x := int64(a) >> (pos & 0xff)
-	switch n &= 0xff; {
+	x := int64(a) >> pos
+	switch {
 	case n == 0:
 		return 0
 	case n >= 64:
@@ -68,10 +71,10 @@ func Bfi32(a, b, pos, n uint32) uint32 {
 	return b&^mask | a<<(pos&0xff)&mask
 }
 
-// Bfi64 is bfi.b64.
+// Bfi64 is bfi.b64; position and length as for BfeU64.
 func Bfi64(a, b uint64, pos, n uint32) uint64 {
-	mask := uint64(1<<(n&0xff)-1) << (pos & 0xff)
-	return b&^mask | a<<(pos&0xff)&mask
+	mask := uint64(1<<n-1) << pos
+	return b&^mask | a<<pos&mask
 }
 
 // Bfind32 is bfind{.shiftamt}.u32 and .s32.
@@ -97,7 +100,7 @@ func found(length, width uint32, shiftamt bool) uint32 {
 	return length - 1
 }
 
-// Fns is fns.b32. Open: a base above 31 is undefined; chosen: not found.
+// Fns is fns.b32. A base above 31 is undefined; the H200 finds nothing there.
 func Fns(mask, base uint32, offset int32) uint32 {
 	const none = 0xffffffff
 	if base > 31 {

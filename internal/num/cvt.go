@@ -148,9 +148,15 @@ func cvtFloatFloat(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 			return uint64(bf16RN(uint32(v)))
 		}
 	}
-	x := decodeSource(src, m, v)
+	in := m
+	if dst == F16 {
+		// cvt.rm and .rp with .ftz to f16 round a subnormal f32 on the H200: only
+		// to nearest and toward zero is there nothing to see.
+		in &^= FTZ
+	}
+	x := decodeSource(src, in, v)
 	if x != x {
-		return cvtNaN(dst, src, m, v)
+		return cvtNaN(dst, src, r, m, v)
 	}
 	if r.integral() {
 		x = roundInt(r, x)
@@ -164,20 +170,33 @@ func cvtFloatFloat(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	return finish(dst, m, encodeFloat(dst, r, m, x))
 }
 
-// cvtNaN is the NaN that a NaN converts to: canonical in every destination but
-// two.
-//
-// Open: f64 from a narrower format. Chosen: the payload moves to the top of
-// the wider one and the NaN becomes quiet. f64 to f64: made quiet.
-//
-// Open: cvt.f32.bf16 'yields unspecified NaN'. Chosen: the bits moved up, since
-// the assembler makes a shift of it, unless FTZ or Sat forces an operation.
-func cvtNaN(dst, src Type, m Mod, v uint64) uint64 {
+// cvtNaN is the NaN that a NaN converts to, as the H200 has it: canonical in the
+// narrow formats, but where f64 is concerned the payload moves with the top of
+// the mantissa and the NaN becomes quiet. Where the assembler makes a move, a shift or
+// an integer operation of the conversion the bits are what these leave: cvt.f32.f32
+// and cvt.f64.f64 without a rounding, cvt.f32.bf16, cvt.rna.tf32.f32.
+func cvtNaN(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	switch {
 	case m&Sat != 0:
 		return 0
+	case dst == src && (dst == F64 || dst == F32) && m&FTZ == 0 && !r.integral():
+		return v
 	case dst == F64 && src == F64:
 		return v | 1<<51
+	case dst == F64 && src == F32 && m&FTZ != 0: // flushed as f32 first
+		return 0x7fffffffe0000000
+	case dst == F32 && src == F64:
+		return v>>32&0x80000000 | 0x7fc00000 | v>>29&0x3fffff
+	case dst == F16 && src == F64:
+		return v>>48&0x8000 | 0x7e00 | v>>42&0x1ff
+	case dst == BF16 && src == F64:
+		return v>>48&0x8000 | 0x7fc0 | v>>45&0x3f
+	case dst == TF32 && r == RNA:
+		b := uint32(v) &^ 0x1fff
+		if m&SatFinite != 0 { // as it makes the largest number of an infinity
+			b -= 0x2000
+		}
+		return uint64(b)
 	case dst == F64 && src == F32:
 		return v&0x80000000<<32 | 0x7ff8<<48 | v&0x7fffff<<29
 	case dst == F64 && src == F16:

@@ -58,7 +58,7 @@ func (m Mod) in32(a uint32) uint32 {
 // Open: whether a result that only rounding lifts to the smallest normal number
 // counts as subnormal. Chosen: no, the delivered result is looked at.
 //
-// Open: the sign of a zero under Sat and Relu. Chosen: always +0.
+// The sign of a zero under Sat and Relu is always plus, on the H200 too.
 func (m Mod) out32(b uint32) uint32 {
 	if m&(FTZ|Sat|Relu) == 0 {
 		return b
@@ -144,8 +144,14 @@ func DivF32(r Rounding, m Mod, a, b uint32) uint32 {
 	return m.out32(f64to32(float64(f32(a))/float64(f32(b)), r))
 }
 
-// RcpF32 is rcp.rnd{.ftz}.f32.
-func RcpF32(r Rounding, m Mod, a uint32) uint32 { return DivF32(r, m, 0x3f800000, a) }
+// RcpF32 is rcp.rnd{.ftz}.f32. With .ftz the H200 looks at the reciprocal before it
+// is rounded: one that only the rounding lifts to the smallest normal is flushed.
+func RcpF32(r Rounding, m Mod, a uint32) uint32 {
+	if abs := a &^ (1 << 31); m&FTZ != 0 && abs > 0x7e800000 && abs <= 0x7f800000 {
+		return a & (1 << 31)
+	}
+	return DivF32(r, m, 0x3f800000, a)
+}
 
 // SqrtF32 is sqrt.rnd{.ftz}.f32.
 func SqrtF32(r Rounding, m Mod, a uint32) uint32 {
@@ -155,7 +161,7 @@ func SqrtF32(r Rounding, m Mod, a uint32) uint32 {
 
 // NegF32 is neg{.ftz}.f32.
 //
-// Open: the ISA leaves the NaN unspecified. Chosen: canonical, since the
+// The ISA leaves the NaN unspecified; the H200's is canonical, since the
 // assembler makes an addition of it.
 func NegF32(m Mod, a uint32) uint32 {
 	if isNaN32(a) {
@@ -164,7 +170,7 @@ func NegF32(m Mod, a uint32) uint32 {
 	return m.in32(a) ^ 1<<31
 }
 
-// AbsF32 is abs{.ftz}.f32. Open: as for NegF32.
+// AbsF32 is abs{.ftz}.f32. A NaN as for NegF32.
 func AbsF32(m Mod, a uint32) uint32 {
 	if isNaN32(a) {
 		return NaN32

@@ -9,18 +9,18 @@ const sign64 = 1 << 63
 func isNaN64(a uint64) bool { return a&^sign64 > 0x7ff<<52 }
 func isInf64(a uint64) bool { return a&^sign64 == 0x7ff<<52 }
 
-// nan64 is the NaN of an operation on a, b, c.
-//
-// Open: the ISA does not say which NaN. Chosen: the first NaN operand made
-// quiet, sign and payload kept; NaN64 where none is one.
+// nan64 is the NaN of an operation on a, b, c. The ISA does not say which; the
+// H200 takes a NaN operand, b before c before a, and makes it quiet with sign and
+// payload kept (internal/campaign: add.f64, mul.f64, fma.f64), and NaN64 where
+// none is one.
 func nan64(a, b, c uint64) uint64 {
 	switch {
-	case isNaN64(a):
-		return a | 1<<51
 	case isNaN64(b):
 		return b | 1<<51
 	case isNaN64(c):
 		return c | 1<<51
+	case isNaN64(a):
+		return a | 1<<51
 	}
 	return NaN64
 }
@@ -35,9 +35,20 @@ func result64(x float64, a, b, c uint64) uint64 {
 // AddRNF64 is add.rn.f64.
 func AddRNF64(a, b uint64) uint64 { return result64(f64(a)+f64(b), a, b, 0) }
 
-// SubRNF64 is sub.rn.f64. Open: whether a NaN subtrahend comes out negated, the
-// card subtracting by adding the negative. Chosen: it keeps its sign.
+// SubRNF64 is sub.rn.f64. A NaN subtrahend keeps its sign, on the H200 too.
 func SubRNF64(a, b uint64) uint64 { return result64(f64(a)-f64(b), a, b, 0) }
+
+// AtomAddF64 is the addition of atom and red on global memory, whose unit on the
+// H200 passes a NaN on as it is, quiet or not: the operand b before memory's a.
+func AtomAddF64(a, b uint64) uint64 {
+	switch {
+	case isNaN64(b):
+		return b
+	case isNaN64(a):
+		return a
+	}
+	return AddRNF64(a, b)
+}
 
 // MulRNF64 is mul.rn.f64.
 func MulRNF64(a, b uint64) uint64 { return result64(f64(a)*f64(b), a, b, 0) }
@@ -47,8 +58,8 @@ func FmaRNF64(a, b, c uint64) uint64 {
 	return result64(math.FMA(f64(a), f64(b), f64(c)), a, b, c)
 }
 
-// DivRNF64 is div.rn.f64.
-func DivRNF64(a, b uint64) uint64 { return result64(f64(a)/f64(b), a, b, 0) }
+// DivRNF64 is div.rn.f64. Of two NaNs the H200 returns the dividend.
+func DivRNF64(a, b uint64) uint64 { return result64(f64(a)/f64(b), b, a, 0) }
 
 func special64(x float64) bool { return x != x || math.IsInf(x, 0) }
 
@@ -90,7 +101,7 @@ func FmaF64(r Rounding, a, b, c uint64) uint64 {
 func DivF64(r Rounding, a, b uint64) uint64 {
 	q := f64(a) / f64(b)
 	if r == RN || q != q || isInf64(a) || isInf64(b) || a<<1 == 0 || b<<1 == 0 {
-		return result64(q, a, b, 0)
+		return result64(q, b, a, 0)
 	}
 	return unpack64(a).quo(unpack64(b)).f64(r)
 }
@@ -109,13 +120,19 @@ func SqrtF64(r Rounding, a uint64) uint64 {
 	return unpack64(a).sqrt().f64(r)
 }
 
-// NegF64 is neg.f64. Open: a NaN's bits; chosen: only the sign changes.
-func NegF64(a uint64) uint64 { return a ^ sign64 }
+// NegF64 is neg.f64. The H200 makes a NaN quiet and keeps its sign, as an
+// addition would.
+func NegF64(a uint64) uint64 {
+	if isNaN64(a) {
+		return a | 1<<51
+	}
+	return a ^ sign64
+}
 
-// AbsF64 is abs.f64. The ISA passes a NaN unchanged.
+// AbsF64 is abs.f64. The ISA passes a NaN unchanged; the H200 makes it quiet.
 func AbsF64(a uint64) uint64 {
 	if isNaN64(a) {
-		return a
+		return a | 1<<51
 	}
 	return a &^ sign64
 }
@@ -129,7 +146,7 @@ func MinF64(a, b uint64) uint64 { return pick64(a, b, false) }
 // MaxF64 is max.f64.
 func MaxF64(a, b uint64) uint64 { return pick64(a, b, true) }
 
-// Open: which NaN two NaNs give. Chosen: the second, made quiet.
+// pick64: of two NaNs the H200 gives the second, made quiet.
 func pick64(a, b uint64, max bool) uint64 {
 	nanA, nanB := isNaN64(a), isNaN64(b)
 	switch {

@@ -37,8 +37,8 @@ const (
 const (
 	NaN16 uint16 = 0x7fff
 	NaN32 uint32 = 0x7fffffff
-	// Open: the ISA does not say which NaN an invalid f64 operation returns.
-	// Chosen: the negative quiet NaN with no payload.
+	// The ISA does not say which NaN an invalid f64 operation returns; this is
+	// the H200's.
 	NaN64 uint64 = 0xfff8000000000000
 )
 
@@ -102,15 +102,14 @@ type layout struct {
 // layouts has an entry for each float format below 64 bits. E2M3, E3M2 and
 // E2M1 have no NaN; the ISA turns one into the largest value.
 //
-// Open: the ISA says 'NaN in the destination format' for e5m2 and does not give
-// the code, which has six. Chosen: all ones, as for every wider format.
-//
-// Open: the low 13 bits of a tf32 result. Chosen: zero, and all ones in a NaN.
+// The ISA says 'NaN in the destination format' for e5m2, which has six: on the
+// H200 it is all ones, as for every wider format. The low 13 bits of a tf32
+// result are zero, in a NaN too; what cvt.rna makes of a NaN is in cvtNaN.
 var layouts = [...]layout{
 	F16:   {exp: 5, man: 10, bias: 15, max: 0x7bff, inf: 0x7c00, nan: 0x7fff},
 	BF16:  {exp: 8, man: 7, bias: 127, max: 0x7f7f, inf: 0x7f80, nan: 0x7fff},
 	F32:   {exp: 8, man: 23, bias: 127, max: 0x7f7fffff, inf: 0x7f800000, nan: NaN32},
-	TF32:  {exp: 8, man: 10, bias: 127, max: 0x3fbff, inf: 0x3fc00, nan: NaN32, shift: 13},
+	TF32:  {exp: 8, man: 10, bias: 127, max: 0x3fbff, inf: 0x3fc00, nan: 0x7fffe000, shift: 13},
 	E4M3:  {exp: 4, man: 3, bias: 7, max: 0x7e, nan: 0x7f},
 	E5M2:  {exp: 5, man: 2, bias: 15, max: 0x7b, inf: 0x7c, nan: 0x7f},
 	E2M3:  {exp: 2, man: 3, bias: 1, max: 0x1f, nan: 0x1f},

@@ -76,24 +76,39 @@ func FmaF16(m Mod, a, b, c uint16) uint16 {
 	return m.out16(f16RN(odd32(s)))
 }
 
-// OOBNaNF16 marks an f16 element outside a tensor's bounds.
-//
-// Open: the ISA names a special NaN and does not give its code. Chosen: the one
-// that public convolution kernels write for the same purpose. No code is known
-// for bf16, so fma.oob.bf16 is not modelled here.
-const OOBNaNF16 uint16 = 0x7eff
+// OOBNaN marks an f16 or bf16 element outside a tensor's bounds. The ISA does
+// not give its code; the H200, given every NaN in turn, takes this one and its
+// negative, in both formats, as a factor but not as the addend.
+const OOBNaN uint16 = 0x7ff7
 
-// FmaOOBF16 is fma.rn.oob{.relu}.f16: +0 if a factor is OOBNaNF16.
-//
-// Open: whether 'either of the operands' includes the addend. Chosen: no.
+func isOOB(a uint16) bool { return a&0x7fff == OOBNaN }
+
+// FmaOOBF16 is fma.rn.oob{.relu}.f16: +0 if a factor is OOBNaN.
 func FmaOOBF16(m Mod, a, b, c uint16) uint16 {
-	if a == OOBNaNF16 || b == OOBNaNF16 {
+	if isOOB(a) || isOOB(b) {
 		return 0
 	}
 	return FmaF16(m, a, b, c)
 }
 
-// NegF16 is neg{.ftz}.f16. Open: as for NegF32.
+// FmaOOBBF16 is fma.rn.oob{.relu}.bf16.
+func FmaOOBBF16(m Mod, a, b, c uint16) uint16 {
+	if isOOB(a) || isOOB(b) {
+		return 0
+	}
+	return FmaBF16(m, a, b, c)
+}
+
+// FmaOOBF16x2 and FmaOOBBF16x2 test each half by itself.
+func FmaOOBF16x2(m Mod, a, b, c uint32) uint32 {
+	return pair(FmaOOBF16(m, hi16(a), hi16(b), hi16(c)), FmaOOBF16(m, lo16(a), lo16(b), lo16(c)))
+}
+
+func FmaOOBBF16x2(m Mod, a, b, c uint32) uint32 {
+	return pair(FmaOOBBF16(m, hi16(a), hi16(b), hi16(c)), FmaOOBBF16(m, lo16(a), lo16(b), lo16(c)))
+}
+
+// NegF16 is neg{.ftz}.f16. A NaN as for NegF32.
 func NegF16(m Mod, a uint16) uint16 {
 	if a&0x7fff > 0x7c00 {
 		return NaN16
@@ -101,7 +116,7 @@ func NegF16(m Mod, a uint16) uint16 {
 	return m.in16(a) ^ 0x8000
 }
 
-// AbsF16 is abs{.ftz}.f16. Open: as for NegF32.
+// AbsF16 is abs{.ftz}.f16. A NaN as for NegF32.
 func AbsF16(m Mod, a uint16) uint16 {
 	if a&0x7fff > 0x7c00 {
 		return NaN16
@@ -164,7 +179,7 @@ func FmaBF16(m Mod, a, b, c uint16) uint16 {
 	return m.outBF16(bf16RN(odd32(sumOdd(p, float64(bf16Float(c))))))
 }
 
-// NegBF16 is neg.bf16. Open: as for NegF32.
+// NegBF16 is neg.bf16. A NaN as for NegF32.
 func NegBF16(_ Mod, a uint16) uint16 {
 	if a&0x7fff > 0x7f80 {
 		return NaN16
@@ -172,7 +187,7 @@ func NegBF16(_ Mod, a uint16) uint16 {
 	return a ^ 0x8000
 }
 
-// AbsBF16 is abs.bf16. Open: as for NegF32.
+// AbsBF16 is abs.bf16. A NaN as for NegF32.
 func AbsBF16(_ Mod, a uint16) uint16 {
 	if a&0x7fff > 0x7f80 {
 		return NaN16

@@ -47,8 +47,8 @@ func MadHiSatS32(a, b, c uint32) uint32 { return AddSatS32(MulHiS32(a, b), c) }
 // Mul24 is the 48-bit product of the low 24 bits of a and b. mul24.lo takes its
 // low 32 bits, mul24.hi bits 47 to 16.
 //
-// Open: what the upper eight bits of an operand that is no 24-bit value do.
-// Chosen: they are ignored.
+// The upper eight bits of an operand that is no 24-bit value are ignored, on the
+// H200 too.
 func Mul24(signed bool, a, b uint32) uint64 {
 	if signed {
 		return uint64(int64(int32(a<<8)>>8) * int64(int32(b<<8)>>8))
@@ -68,11 +68,11 @@ func Mad24HiSatS32(a, b, c uint32) uint32 { return AddSatS32(Mul24Hi(true, a, b)
 // AddC32 is add.cc and addc.cc: the sum and the carry out (0 or 1).
 func AddC32(a, b, carry uint32) (sum, out uint32) { return bits.Add32(a, b, carry&1) }
 
-// SubC32 is sub.cc and subc.cc: the difference and the borrow out.
-//
-// Open: whether CC.CF holds a borrow or its complement between sub.cc and a
-// following addc. Chosen: the borrow, as the ISA writes it.
-func SubC32(a, b, borrow uint32) (diff, out uint32) { return bits.Sub32(a, b, borrow&1) }
+// SubC32 is sub.cc and subc.cc: the difference and the carry out. The ISA writes
+// of a borrow; what CC.CF holds on the H200, as an addc after sub.cc shows, is
+// its complement, the carry of a plus the complement of b. So sub.cc comes
+// with a carry of one.
+func SubC32(a, b, carry uint32) (diff, out uint32) { return bits.Add32(a, ^b, carry&1) }
 
 // MadC32 is mad.cc and madc.cc on the chosen half of the product; the carry is
 // that of the addition.
@@ -91,7 +91,7 @@ func MadC32(hi, signed bool, a, b, c, carry uint32) (sum, out uint32) {
 func AddC64(a, b, carry uint64) (sum, out uint64) { return bits.Add64(a, b, carry&1) }
 
 // SubC64 is sub.cc and subc.cc on 64 bits.
-func SubC64(a, b, borrow uint64) (diff, out uint64) { return bits.Sub64(a, b, borrow&1) }
+func SubC64(a, b, carry uint64) (diff, out uint64) { return bits.Add64(a, ^b, carry&1) }
 
 // MadC64 is mad.cc and madc.cc on 64 bits.
 func MadC64(hi, signed bool, a, b, c, carry uint64) (sum, out uint64) {
@@ -105,10 +105,9 @@ func MadC64(hi, signed bool, a, b, c, carry uint64) (sum, out uint64) {
 	return bits.Add64(p, c, carry&1)
 }
 
-// Division. Open: the ISA leaves division by zero unspecified. Chosen: quotient
-// and remainder are all ones, as the assembler's 32- and 64-bit sequences are
-// believed to give; for 16 bits it is a guess. Neither is measured. The smallest
-// integer divided by -1 is itself, remainder zero.
+// Division. The ISA leaves division by zero unspecified; quotient and remainder
+// are all ones on the H200, at every width. The smallest integer divided by -1
+// is itself, remainder zero.
 
 // DivU16 is div.u16.
 func DivU16(a, b uint16) uint16 {

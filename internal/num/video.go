@@ -1,10 +1,5 @@
 package num
 
-import (
-	"math"
-	"math/bits"
-)
-
 // VideoOp is the primary operation of a video instruction.
 type VideoOp uint8
 
@@ -75,24 +70,85 @@ type Video struct {
 }
 
 // Eval runs the instruction's stages: select, operate, saturate, combine (ISA,
-// scalar video instructions).
+// scalar video instructions). Where the H200, which has few of them in hardware,
+// departs from the ISA it is followed: in saturation, in a merge into .h1, which
+// takes the upper half of the result, and in what a minimum or maximum compares.
 func (v *Video) Eval(a, b, c uint32) uint32 {
 	at, w := v.ASel.part()
 	ta := field(uint64(a), at, w, v.ASigned)
 	at, w = v.BSel.part()
-	shift := v.Op == VShl || v.Op == VShr
+	shift := v.shifts()
 	tb := field(uint64(b), at, w, v.BSigned && !shift)
 	t := videoOp(v.Op, v.Cmp, ta, videoShift(shift, v.Wrap, tb))
-	at, w = v.DSel.part()
-	signed := v.DSigned && v.Op != VSet
 	if v.Sat {
-		t = clampWidth(t, w, signed)
+		t = v.saturate(t)
 	}
-	if v.DSel != VWord {
+	switch {
+	case v.DSel == VH1:
+		return c&0xffff | uint32(t)&^0xffff
+	case v.DSel != VWord:
+		at, w = v.DSel.part()
 		mask := uint32(1<<w-1) << at
 		return c&^mask | uint32(t)<<at&mask
 	}
-	return videoSec(v.Sec, t, c, signed)
+	return v.combine(t, c)
+}
+
+func (v *Video) shifts() bool { return v.Op == VShl || v.Op == VShr }
+
+// saturate clamps an intermediate result. To a byte or halfword it is clamped
+// from above alone, as an unsigned number, so that a negative one comes out
+// largest; shifts clamp to 32 bits before they are cut. An unsigned word is
+// clamped from below, and from above only by vshl, whose intermediate has 34 bits.
+func (v *Video) saturate(t int64) int64 {
+	_, w := v.DSel.part()
+	signed := v.DSigned && v.Op != VSet
+	if w < 32 && !v.shifts() {
+		limit := uint64(1)<<w - 1
+		if signed {
+			limit >>= 1
+		}
+		return int64(min(uint64(t), limit))
+	}
+	if v.Op == VShl {
+		t = t << 30 >> 30
+	}
+	switch {
+	case signed:
+		return clampWidth(t, 32, true)
+	case v.Op == VShl:
+		return clampWidth(t, 32, false)
+	}
+	return max(t, 0)
+}
+
+// combine is the secondary operation. A minimum or maximum compares c, extended
+// as the destination's type has it (a's, for vset), with the result: that of an
+// addition, a subtraction or a saturated shift cut to 32 bits and sign-extended,
+// any other as it is. Between unsigned numbers 64 bits count.
+func (v *Video) combine(t int64, c uint32) uint32 {
+	if v.Sec == VSecNone {
+		return uint32(t)
+	}
+	if v.Sec == VSecAdd {
+		return uint32(t) + c
+	}
+	if v.Op == VAdd || v.Op == VSub || v.Sat && v.shifts() {
+		t = int64(int32(t))
+	}
+	signed := v.DSigned
+	if v.Op == VSet {
+		signed = v.ASigned
+	}
+	x := field(uint64(c), 0, 32, signed)
+	less := uint64(t) < uint64(x)
+	if signed {
+		less = t < x
+	}
+	if less == (v.Sec == VSecMin) {
+		return uint32(t)
+	}
+	return c
 }
 
 func videoShift(shift, wrap bool, tb int64) int64 {
@@ -125,11 +181,7 @@ func videoOp(op VideoOp, cmp Cmp, a, b int64) int64 {
 		}
 		return (a + b) >> 1
 	case VShl:
-		// Only a 32-bit value with its top bit set, shifted by 32, leaves int64.
-		if t := a << b; t>>b == a {
-			return t
-		}
-		return math.MaxInt64 &^ (1<<32 - 1)
+		return a << b // of 64 bits, on the H200 too
 	case VShr:
 		return a >> b
 	case VSet:
@@ -148,25 +200,6 @@ func clampWidth(t int64, width uint, signed bool) int64 {
 	return min(max(t, 0), 1<<width-1)
 }
 
-// videoSec combines with c.
-//
-// Open: the ISA calls the intermediate result 33 bits wide and signed, and says
-// that its sign depends on dtype. Chosen: without .sat it is cut to 32 bits and
-// read as dtype before a minimum or maximum.
-func videoSec(sec VideoSec, t int64, c uint32, signed bool) uint32 {
-	x := field(uint64(t), 0, 32, signed)
-	y := field(uint64(c), 0, 32, signed)
-	switch sec {
-	case VSecAdd:
-		return uint32(t) + c
-	case VSecMin:
-		return uint32(min(x, y))
-	case VSecMax:
-		return uint32(max(x, y))
-	}
-	return uint32(t)
-}
-
 // Vmad is vmad. NegAB negates the product, NegC the addend; PlusOne is .po.
 // Shift is 0, 7 or 15.
 type Vmad struct {
@@ -177,38 +210,34 @@ type Vmad struct {
 	ASel, BSel           VideoSel
 }
 
-// Eval multiplies, adds, scales and saturates. The product needs 65 bits, so it
-// is kept in two words.
+// Eval multiplies, adds, scales and saturates, in signed 64 bits as the H200
+// does, which departs from the ISA: a whole word is a signed factor whatever its
+// type, and c is signed always. Only the scaling and the clamp look at the types.
 func (v *Vmad) Eval(a, b, c uint32) uint32 {
 	at, w := v.ASel.part()
-	ta := field(uint64(a), at, w, v.ASigned)
+	ta := int32(field(uint64(a), at, w, v.ASigned))
 	at, w = v.BSel.part()
-	tb := field(uint64(b), at, w, v.BSigned)
-	hi, lo := bits.Mul64(uint64(ta), uint64(tb))
-	hi -= uint64(ta>>63)&uint64(tb) + uint64(tb>>63)&uint64(ta)
-	var one uint64
+	tb := int32(field(uint64(b), at, w, v.BSigned))
+	t, x := int64(ta)*int64(tb), int64(int32(c))
 	switch {
 	case v.PlusOne:
-		one = 1
+		x++
 	case v.NegAB:
-		hi, lo, one = ^hi, ^lo, 1
+		t = -t
 	case v.NegC:
-		c, one = ^c, 1
+		x = -x
 	}
+	t += x
 	signed := v.ASigned || v.BSigned || v.NegAB || v.NegC
-	cx := field(uint64(c), 0, 32, signed)
-	lo, carry := bits.Add64(lo, uint64(cx), one)
-	hi, _ = bits.Add64(hi, uint64(cx>>63), carry)
-	if v.Shift != 0 {
-		lo = lo>>v.Shift | hi<<(64-v.Shift)
+	if signed {
+		t >>= v.Shift
+	} else {
+		t = int64(uint64(t) >> v.Shift)
 	}
-	switch {
-	case v.Sat && signed:
-		return uint32(clampWidth(int64(lo), 32, true))
-	case v.Sat:
-		return uint32(min(lo, math.MaxUint32))
+	if v.Sat {
+		t = clampWidth(t, 32, signed)
 	}
-	return uint32(lo)
+	return uint32(t)
 }
 
 // VideoSIMD is a SIMD video instruction on Lanes (2 or 4) equal parts. Nibble i

@@ -13,7 +13,9 @@ func TestScalarVideo(t *testing.T) {
 		want    uint32
 	}{
 		{"vadd", Video{Op: VAdd, DSigned: true, ASigned: true, BSigned: true, ASel: VB1, BSel: VH1}, 0x8000, 0xffff0000, 0, 0xffffff7f},
-		{"vadd u32 sat", Video{Op: VAdd, Sat: true}, 0xffffffff, 2, 0, 0xffffffff},
+		{"vadd u32 sat", Video{Op: VAdd, Sat: true}, 0xffffffff, 2, 0, 1},
+		{"vadd u32 sat, negative", Video{Op: VAdd, BSigned: true, Sat: true}, 1, 0xfffffffe, 0, 0},
+		{"vadd s8 sat, negative", Video{Op: VAdd, DSigned: true, ASigned: true, Sat: true, DSel: VB1}, 0xffffffff, 0, 2, 0x7f02},
 		{"vadd wraps", Video{Op: VAdd}, 0xffffffff, 2, 0, 1},
 		{"vsub u32 sat", Video{Op: VSub, Sat: true}, 1, 2, 0, 0},
 		{"vsub s32 of unsigned", Video{Op: VSub, DSigned: true, Sat: true}, 0, 0xffffffff, 0, 0x80000000},
@@ -25,12 +27,15 @@ func TestScalarVideo(t *testing.T) {
 		{"sec min signed", Video{Op: VAdd, ASigned: true, BSigned: true, DSigned: true, Sec: VSecMin}, 1, 1, 0xffffffff, 0xffffffff},
 		{"sec max unsigned", Video{Op: VAdd, Sec: VSecMax}, 1, 1, 0xffffffff, 0xffffffff},
 		{"vshl clamp", Video{Op: VShl}, 1, 40, 0, 0},
-		{"vshl clamp sat", Video{Op: VShl, Sat: true}, 0xffffffff, 40, 0, 0xffffffff},
+		{"vshl clamp sat", Video{Op: VShl, Sat: true}, 0xfffffffd, 40, 0, 0xffffffff},
+		{"vshl clamp sat, past 34 bits", Video{Op: VShl, Sat: true}, 4, 40, 0, 0},
 		{"vshl wrap", Video{Op: VShl, Wrap: true}, 1, 40, 0, 256},
 		{"vshl sat signed", Video{Op: VShl, ASigned: true, DSigned: true, Sat: true}, 0xc0000000, 2, 0, 0x80000000},
 		{"vshr signed", Video{Op: VShr, ASigned: true, DSigned: true}, 0x80000000, 99, 0, 0xffffffff},
 		{"vset", Video{Op: VSet, Cmp: LT, ASigned: true, BSigned: true, Sec: VSecAdd}, 0xffffffff, 0, 41, 42},
-		{"vset merge", Video{Op: VSet, Cmp: GE, DSel: VH1}, 3, 3, 0xffffffff, 0x0001ffff},
+		{"vset merge", Video{Op: VSet, Cmp: GE, DSel: VH0}, 3, 3, 0xffffffff, 0xffff0001},
+		{"merge into h1", Video{Op: VAdd, DSel: VH1}, 0x12345678, 1, 0xffffffff, 0x1234ffff},
+		{"sec max, negative as unsigned", Video{Op: VMin, ASigned: true, BSigned: true, BSel: VB1, Sec: VSecMax}, 0, 0x8000, 0xffffffff, 0xffffff80},
 	} {
 		if got := c.v.Eval(c.a, c.b, c.c); got != c.want {
 			t.Errorf("%s = %#x, want %#x", c.what, got, c.want)
@@ -57,32 +62,29 @@ func TestVmadAgainstIntegers(t *testing.T) {
 	}
 }
 
+// refVmad takes whole words as signed whatever their type, as the H200 does.
 func refVmad(v Vmad, a, b, c uint32) uint32 {
-	value := func(x uint32, signed bool) *big.Int {
-		if signed {
-			return big.NewInt(int64(int32(x)))
-		}
-		return big.NewInt(int64(x))
-	}
-	signed := v.ASigned || v.BSigned || v.NegAB || v.NegC
-	r := new(big.Int).Mul(value(a, v.ASigned), value(b, v.BSigned))
-	addend := value(c, signed)
+	value := func(x uint32) *big.Int { return big.NewInt(int64(int32(x))) }
+	r, addend := new(big.Int).Mul(value(a), value(b)), value(c)
 	switch {
 	case v.NegAB:
 		r.Neg(r)
-	case v.NegC: // the complement is taken in 32 bits, then extended
-		addend = value(^c, true)
-		addend.Add(addend, big.NewInt(1))
+	case v.NegC:
+		addend.Neg(addend)
 	case v.PlusOne:
 		r.Add(r, big.NewInt(1))
 	}
 	r.Add(r, addend)
-	x := cut(r, v.Shift)
-	switch {
-	case v.Sat && signed:
-		return sat32big(big.NewInt(int64(x)))
-	case v.Sat && x > 0xffffffff:
-		return 0xffffffff
+	if v.ASigned || v.BSigned || v.NegAB || v.NegC {
+		r.Rsh(r, v.Shift)
+		if v.Sat {
+			return sat32big(r)
+		}
+		return uint32(cut(r, 0))
+	}
+	x := cut(r, 0) >> v.Shift
+	if v.Sat {
+		return uint32(min(max(int64(x), 0), 1<<32-1))
 	}
 	return uint32(x)
 }
