@@ -254,8 +254,8 @@ func (p *parser) foldUnary(t token, op byte, x Operand) Operand {
 	if op == '+' {
 		return x
 	}
-	if _, plain := x.(Name); plain && op == '!' {
-		return &Not{x} // what !p parses to, so that it prints and parses the same
+	if op == '!' { // !p is an operand of its own; an address has no truth value
+		p.errorAt(t, "operator %q needs an integer", op)
 	}
 	return &Unary{string(op), x}
 }
