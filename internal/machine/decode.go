@@ -29,6 +29,8 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 		k64:   map[uint64]reg{},
 		root:  &scope{names: map[string]*symbol{}},
 		decls: map[string]*ptx.Func{},
+
+		aliases: map[string]string{},
 	}
 	if err := d.module(f); err != nil {
 		return nil, err
@@ -87,8 +89,11 @@ type decoder struct {
 	fns   map[string]int32
 	queue []*ptx.Func
 	root  *scope
-	k32   map[uint32]reg
-	k64   map[uint64]reg
+	// aliases gives the functions that .alias gives a second name to, by it.
+	aliases map[string]string
+
+	k32 map[uint32]reg
+	k64 map[uint64]reg
 
 	// the function being decoded
 	fn     *function
@@ -218,6 +223,8 @@ func (d *decoder) module(entry *ptx.Func) error {
 			if old := d.decls[it.Name]; old == nil || old.Body == nil {
 				d.decls[it.Name] = it
 			}
+		case *ptx.Alias:
+			d.aliases[it.Name] = it.Target
 		case *ptx.File:
 			d.prog.files[it.Index] = it.Name
 		case *ptx.Section:
@@ -296,6 +303,9 @@ func (d *decoder) reachable(entry *ptx.Func) ([]*ptx.Func, map[string]bool) {
 			return
 		}
 		names[n] = true
+		if to, ok := d.aliases[n]; ok {
+			n = to
+		}
 		if f := d.decls[n]; f != nil && !f.Entry && !seen[n] {
 			seen[n] = true
 			list = append(list, f)
@@ -394,6 +404,8 @@ func (d *decoder) attributes(f *ptx.Func) error {
 			d.prog.ReqCluster = v
 		case "explicitcluster":
 			d.prog.Explicit = true
+		case "blocksareclusters":
+			return d.errorAt(a.Pos, ".blocksareclusters, a grid that counts clusters, is not modelled")
 		case "maxnreg":
 			d.prog.MaxRegs = v[0]
 		}

@@ -61,7 +61,11 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 	}
 	for _, f := range d.mod.Items {
 		if f, ok := f.(*ptx.Func); ok {
-			d.root.names[f.Name] = &symbol{kind: symFunc, fn: f.Name}
+			y := &symbol{kind: symFunc, fn: f.Name}
+			if to, ok := d.aliases[f.Name]; ok {
+				y.fn = to
+			}
+			d.root.names[f.Name] = y
 		}
 	}
 	for _, f := range reach {

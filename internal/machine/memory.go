@@ -623,9 +623,9 @@ func (x *ctx) storeValues(a *access, mask uint32) {
 	v := &x.m.vals
 	if a.wide[0] {
 		*v = *x.a64(a.regs[0])
-		if a.elem == 4 {
+		if a.elem < 8 {
 			for i := range v {
-				v[i] &= 0xffffffff
+				v[i] &= 1<<(8*uint(a.elem)) - 1
 			}
 		}
 		return

@@ -159,6 +159,14 @@ var memReview = []behaviour{
 		want: func(i int) uint32 { return u(i + 1) },
 	},
 	{
+		name: "a-function-by-its-alias", block: 32,
+		top: `.func (.reg .b32 r) twice(.reg .b32 n) { add.u32 r, n, n; ret; }
+.func (.reg .b32 r) second(.reg .b32 n);
+.alias second, twice;`,
+		body: `	.reg .b32 %v; call (%v), second, (%t); st.global.u32 [%o], %v;`,
+		want: func(i int) uint32 { return u(2 * i) },
+	},
+	{
 		name: "misaligned-parameter", block: 32, stops: true, wantStop: machine.FaultAlign,
 		body: `	.reg .b64 %v; ld.param.u64 %v, [out+4];`,
 	},

@@ -141,6 +141,7 @@ func TestResidentsAreBounded(t *testing.T) {
 	c := behaviour{name: "wait", block: 32, grid: "1000000", n: 32, body: `
 	bar.sync 0, 64;`}
 	var before, now runtime.MemStats
+	runtime.GC()
 	runtime.ReadMemStats(&before)
 	m := c.rig(t).machine(nil)
 	explore.Run(m, explore.Schedule{}, nil)
@@ -148,7 +149,7 @@ func TestResidentsAreBounded(t *testing.T) {
 		t.Fatalf("stopped with %+v", st)
 	}
 	runtime.ReadMemStats(&now)
-	if use := (now.HeapAlloc - before.HeapAlloc) >> 20; use > 400 {
+	if use := (int64(now.HeapAlloc) - int64(before.HeapAlloc)) >> 20; use > 400 {
 		t.Errorf("%d MB for CTAs that wait", use)
 	}
 	runtime.KeepAlive(m)

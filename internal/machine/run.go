@@ -553,7 +553,11 @@ func (m *Machine) Step(c Choice) {
 		panic("BUG: no such operation in flight")
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
-		m.step(w, w.find(c.Lane), c.Kind == GiveUp)
+		s := w.find(c.Lane)
+		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
+			return // it was offered before another split of the warp gave up, and met this one
+		}
+		m.step(w, s, c.Kind == GiveUp)
 	}
 }
 
