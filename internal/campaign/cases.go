@@ -39,6 +39,8 @@ var undetermined = []string{
 	"activemask in divergent code: depends on how the warp converges",
 	"atom and red of several threads at one address: only operations whose outcome no order changes",
 	"contents after discard, before a store",
+	"mapa.u32 and getctarank.u32 of generic addresses: 64-bit code has none of 32 bits (the card faults)",
+	"getctarank of an address that is not shared",
 }
 
 // makers has what makes a row's cases: by its name, else by its class.
@@ -97,7 +99,10 @@ func makerOf(f *ptx.Form) func(*ptx.Form) []Case {
 	if m := makers[f.Name]; m != nil {
 		return m
 	}
+	_, isApprox := approximations[f.Name]
 	switch {
+	case isApprox || f.Name == "div.approx":
+		return approximate
 	case f.Class == "atomic":
 		return atomics
 	case f.Class == "fence":

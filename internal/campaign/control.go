@@ -254,6 +254,9 @@ func windows(f *ptx.Form) (list []Case) {
 			text := f.Op + ch.mods()
 			window := ch.get(f, "space")
 			plain, _, _ := strings.Cut(window, "::")
+			if (f.Op == "mapa" || f.Op == "getctarank") && (space != "shared" || window == "" && ch.get(f, "type") == "u32") {
+				continue
+			}
 			switch {
 			case f.Name == "isspacep":
 				p.emit("%s %s, %s;", text, p.result("pred"), g)
@@ -268,7 +271,7 @@ func windows(f *ptx.Form) (list []Case) {
 				} else {
 					p.emit("%s %s, %s;\n\tld.param.b64 %s, [%s+8];", text, g, g, p.result("b64"), g)
 				}
-			case ch.get(f, "type") == "u32": // not with 64-bit addresses
+			case f.Op == "cvta" && ch.get(f, "type") == "u32": // not with 64-bit addresses
 				n := p.reg("u32")
 				p.emit("cvt.u32.u64 %s, %s;", n, g)
 				p.emit("%s %s, %s;", text, p.result("u32"), n)
@@ -278,8 +281,6 @@ func windows(f *ptx.Form) (list []Case) {
 			case f.Name == "cvta.to":
 				p.emit("%s %s, %s;", text, g, g)
 				p.emit("ld.%s.b64 %s, [%s+8];", space, p.result("b64"), g)
-			case space != "shared":
-				continue
 			default:
 				p.remote(f, text, window, pl, g)
 			}

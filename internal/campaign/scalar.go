@@ -112,6 +112,34 @@ func generic(f *ptx.Form) (list []Case) {
 	return list
 }
 
+// approximate makes the cases of an approximate function: the usual operands, more
+// of them, and of 16-bit formats every one.
+func approximate(f *ptx.Form) (list []Case) {
+	list = generic(f)
+	for _, ch := range product(f) {
+		typ := ch.get(f, "type")
+		n := 6
+		if strings.HasSuffix(typ, "x2") {
+			n = 32
+		}
+		for i := range n {
+			p := newProgram(f.Name)
+			ops := []string{p.result(typ)}
+			for range len(f.Operands) - 1 {
+				k := kind(typ)
+				if n == 32 {
+					k = kind(fmt.Sprintf("all16 from %d", 2*threads*i))
+				}
+				ops = append(ops, p.in(k, typ))
+			}
+			p.emit("%s%s %s;", f.Op, ch.mods(), strings.Join(ops, ", "))
+			p.c.Approx = approxOf(f, ch)
+			list = append(list, p.finish(fmt.Sprintf("%s%s, more operands %d", f.Op, ch.mods(), i)))
+		}
+	}
+	return list
+}
+
 // takesLiteral are the operations that are also tried with a constant as
 // their last operand, since that is how they mostly come.
 var takesLiteral = map[string]bool{"add": true, "sub": true, "mul": true, "mad": true, "min": true, "max": true, "div": true, "rem": true, "and": true, "or": true, "xor": true,

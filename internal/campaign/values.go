@@ -3,6 +3,7 @@ package campaign
 import (
 	"hash/fnv"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -87,6 +88,11 @@ func (s *source) value(k kind, thread int, prev []uint64) uint64 {
 	}
 	if f := laneKinds[k]; f != nil {
 		return f(s, thread)
+	}
+	if first, ok := strings.CutPrefix(string(k), "all16 from "); ok { // two values a thread
+		n, _ := strconv.Atoi(first)
+		v := uint64(n + 2*thread)
+		return v | (v+1)<<16
 	}
 	if e, n, ok := packed(string(k)); ok {
 		var v uint64
@@ -235,6 +241,22 @@ func (l *layout) encode(v float64) uint64 {
 	return m&^(1<<l.man) | uint64(e)<<l.man
 }
 
+// decode gives the value of bits in a format below 64 bits.
+func (l *layout) decode(v uint64) float64 {
+	e, m := v>>l.man&(1<<l.exp-1), v&(1<<l.man-1)
+	x := math.Ldexp(float64(m|1<<l.man), int(e)-1<<(l.exp-1)+1-int(l.man))
+	switch {
+	case e == 1<<l.exp-1:
+		return math.NaN()
+	case e == 0:
+		x = math.Ldexp(float64(m), 2-1<<(l.exp-1)-int(l.man))
+	}
+	if v>>(l.bits()-1)&1 == 1 {
+		return -x
+	}
+	return x
+}
+
 func (s *source) float(l *layout, prev []uint64) uint64 {
 	bits := l.bits()
 	mask := uint64(1)<<bits - 1
@@ -251,6 +273,8 @@ func (s *source) float(l *layout, prev []uint64) uint64 {
 		v = (1<<l.exp-1)<<l.man | s.next()&s.next()&(1<<l.man-1) | s.next()<<(bits-1)
 	case r < 10: // subnormals and the smallest normals
 		v = s.next()&(1<<(l.man+1)-1) | s.next()<<(bits-1)
+	case r < 14 && len(prev) > 1 && l.man < 52 && s.n(3) == 0: // what a product cancels against
+		v = l.encode(math.Abs(l.decode(prev[0])*l.decode(prev[1]))) + uint64(s.n(5)) - 2 ^ s.next()<<(bits-1)
 	case r < 14 && len(prev) > 0:
 		v = s.near(l, s.pick(prev))
 	case r < 16: // few bits of mantissa: sums, products and narrowings that tie
@@ -275,7 +299,21 @@ func (l *layout) moderate(s *source) uint64 {
 // near is a value that another operand meets: the same, its negative, a
 // neighbour, one some binades off.
 func (s *source) near(l *layout, v uint64) uint64 {
-	switch s.n(6) {
+	n := s.n(8)
+	if l.man == 52 {
+		n %= 6
+	}
+	switch n {
+	case 6, 7: // a product or a quotient at the smallest normal number
+		x := math.Abs(l.decode(v))
+		least := math.Ldexp(1, 2-1<<(l.exp-1))
+		y := least / x
+		if n == 7 {
+			y = x / least
+		}
+		if y == y && !math.IsInf(y, 0) {
+			v = l.encode(y) + uint64(s.n(5)) - 2 ^ s.next()<<(l.bits()-1)
+		}
 	case 0:
 	case 1:
 		v ^= 1 << (l.bits() - 1)
