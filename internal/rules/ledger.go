@@ -213,7 +213,7 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 		burst = j.warp(ev.CTA, ev.Warp).burst
 	}
 	switch {
-	case !j.watch.strong && l.late(ev, lane, known, burst):
+	case !j.watch.strong && l.late(ev, lane, known, burst, j.watch.together):
 		l.overrun(ev, fmt.Sprintf("%s arrives in phase %d without knowing that phase %d is complete, and would be one more there", wordAgent(ev), l.open.n, l.last.n))
 	case len(l.open.who) == 0 && l.open.n > 0 && l.seen < l.open.n-1 && l.excess == nil:
 		j.note(unobservedPhase, ev.PC, -1, func() Finding { return l.unobserved(ev) })
@@ -230,9 +230,11 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 // late reports whether an arrival at the open phase is one too many for the
 // phase before: its thread took no part in that phase, and knows of none of
 // the arrivals that completed it, so that all of them may as well come later.
+// Lanes of its own warp count as others do, unless collectives may have let one
+// go on after another: then only those of the same instruction.
 // Where a thread arrived twice in that phase, it is that thread which came too
 // often, and not this one.
-func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64) bool {
+func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64, together bool) bool {
 	p := &l.last
 	if p.n < 0 || len(p.who) == 0 {
 		return false
@@ -243,10 +245,12 @@ func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64) bool {
 			return false
 		}
 		if a.cta == ev.CTA && a.warp == ev.Warp {
-			if a.mask&lane != 0 || a.first < burst {
+			if a.mask&lane != 0 || together && a.first < burst {
 				return false
 			}
-			continue
+			if together {
+				continue
+			}
 		}
 		if a.first <= known {
 			return false
@@ -359,16 +363,19 @@ func (l *ledger) line() string {
 
 // settle makes the findings that a barrier's evidence comes to. Bytes that no
 // phase expects count where the barrier's life is over; in a run that stopped,
-// what stopped it says whether they matter.
+// what stopped it says whether they matter. A count out of range, or one that
+// too many arrive at, explains the bytes too: a phase that its arrivals
+// complete too soon knows nothing yet of bytes to come.
 func (j *Judge) settle(l *ledger, stopped bool) {
-	if l.excess != nil {
+	valid := l.count-1 < mbarrier.MaxCount
+	early := l.early != nil || l.word.Tx() < 0 && !stopped
+	switch {
+	case !valid:
+	case l.excess != nil:
 		j.add(arrivalsExcess, l.tooMany())
-		l.excess = nil
-	}
-	left := l.word.Tx() < 0 && !stopped && l.count-1 < mbarrier.MaxCount
-	if l.early != nil || left {
+	case early:
 		j.add(bytesEarly, l.tooEarly())
-		l.early = nil
 		l.word = 0
 	}
+	l.early, l.excess = nil, nil
 }

@@ -151,7 +151,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.namedPass(ev)
 	case machine.EvWarpSync:
 		x := j.warp(ev.CTA, ev.Warp)
-		j.learn(x, ev.Mask, x.most(ev.Mask))
+		j.learn(x, ev.Mask, max(x.most(ev.Mask), x.burstAt))
 	case machine.EvClusterArrive:
 		j.clusterArrive(ev)
 	case machine.EvClusterWait:
