@@ -231,7 +231,7 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 // phase before: its thread took no part in that phase, and knows of none of
 // the arrivals that completed it, so that all of them may as well come later.
 // Lanes of its own warp count as others do, unless collectives may have let one
-// go on after another: then only those of the same instruction.
+// go on after another: then those of another instruction say nothing.
 // Where a thread arrived twice in that phase, it is that thread which came too
 // often, and not this one.
 func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64, together bool) bool {
@@ -239,24 +239,27 @@ func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64, togeth
 	if p.n < 0 || len(p.who) == 0 {
 		return false
 	}
+	some := false
 	for i := range p.who {
 		a := &p.who[i]
 		if a.again {
 			return false
 		}
 		if a.cta == ev.CTA && a.warp == ev.Warp {
-			if a.mask&lane != 0 || together && a.first < burst {
+			if a.mask&lane != 0 {
 				return false
 			}
 			if together {
+				some = some || a.first >= burst
 				continue
 			}
 		}
 		if a.first <= known {
 			return false
 		}
+		some = true
 	}
-	return true
+	return some
 }
 
 // overrun keeps the evidence of an arrival too many.
