@@ -73,11 +73,18 @@ func (d *decoder) groupCommit(g Group) error {
 	return nil
 }
 
+// mostGroups is how many groups a wait may leave pending.
+const mostGroups = 512
+
 func visitCommit(x *ctx, in *instr, mask uint32) verdict {
 	g := in.x.(*groupInfo).group
 	x.w.used = true
 	for l := range lanesOf(mask) {
 		c := &x.w.cp[l]
+		if len(c.commits[g]) == 2*mostGroups {
+			// No wait names a group so far back, and later ones cover it.
+			c.commits[g] = append([]uint32(nil), c.commits[g][mostGroups:]...)
+		}
 		c.commits[g] = append(c.commits[g], c.issued[g])
 	}
 	x.m.emit(Event{Kind: EvCommit, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Group: g})
@@ -91,6 +98,9 @@ func (d *decoder) groupWait(in *ptx.Inst, g Group, read bool) error {
 	n, ok := in.Operands[0].(ptx.Int)
 	if !ok || n.Bits > 1<<31 {
 		return d.errorf("%s takes a constant number of groups", Name(in))
+	}
+	if n.Bits >= mostGroups {
+		return errNotModelled
 	}
 	d.emit(instr{class: visible, visit: visitGroupWait, ready: readyGroupWait, x: &groupInfo{group: g, n: uint32(n.Bits), read: read}})
 	return nil

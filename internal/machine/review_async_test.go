@@ -67,6 +67,33 @@ var asyncReview = []behaviour{
 		want: func(int) uint32 { return 5 },
 	},
 	{
+		name: "thousands-of-groups", block: 32,
+		body: `
+	.shared .align 16 .b32 b[32]; .reg .b32 %v, %i; .reg .pred %p;
+	mov.u32 %i, 0;
+	setp.ne.u32 %p, %t, 0;
+	@%p bra fin;
+l:	st.shared.u32 [b], %i;
+	fence.proxy.async;
+	cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%base], [b], 16;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group.read 1;
+	cp.async.bulk.wait_group.read 0;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %p, %i, 3000;
+	@%p bra l;
+	cp.async.bulk.wait_group 0;
+	st.global.v2.u32 [%base+8], {0, 0};
+	st.global.u32 [%base+4], 0;
+fin:`,
+		want: func(i int) uint32 {
+			if i == 0 {
+				return 3000 * 2999 / 2
+			}
+			return 0
+		},
+	},
+	{
 		name: "a-barrier-tracks-cp-async", block: 32,
 		body: `
 	.shared .align 16 .b32 b[32]; .shared .b64 x, y; .reg .b32 %a, %v; .reg .pred %p; .reg .b64 %s;

@@ -234,6 +234,47 @@ fin:
 		},
 	},
 	{
+		name: "half-a-warp-exits-while-the-rest-waits", block: 64,
+		body: `
+	.reg .pred %p, %q; .reg .b32 %v; .shared .b32 x;
+	setp.lt.u32 %p, %t, 16;
+	@%p bra leave;
+	barrier.sync 0;
+	setp.lt.u32 %p, %t, 32;
+	@!%p bra fin;
+	bar.warp.sync -1;
+	shfl.sync.idx.b32 %v, %t, 16, 31, -1;
+	bra fin;
+leave:
+	st.shared.u32 [x], 1;
+	exit;
+fin:
+	st.global.u32 [%o], 5;`,
+		want: func(i int) uint32 {
+			if i < 16 {
+				return 0
+			}
+			return 5
+		},
+	},
+	{
+		name: "lanes-of-a-warp-come-to-one-barrier-by-two-roads", block: 64,
+		body: `
+	.reg .pred %p; .reg .b32 %v; .shared .b32 x[64]; .reg .b32 %a;
+	mov.u32 %a, x; mad.lo.u32 %a, %t, 4, %a; st.shared.u32 [%a], %t;
+	and.b32 %v, %t, 1; setp.eq.u32 %p, %v, 0;
+	@%p bra even;
+	barrier.sync 3, 64;
+	bra join;
+even:
+	st.global.u32 [%o], 0;
+	barrier.sync 3, 64;
+join:
+	xor.b32 %v, %t, 63; mov.u32 %a, x; mad.lo.u32 %a, %v, 4, %a; ld.shared.u32 %v, [%a];
+	st.global.u32 [%o], %v;`,
+		want: func(i int) uint32 { return u(63 - i) },
+	},
+	{
 		name: "lanes-name-different-barriers", block: 32, stops: true, wantStop: machine.FaultOther, msg: "different barriers",
 		body: `	barrier.sync.aligned %t, 32;`,
 	},
