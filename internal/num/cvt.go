@@ -82,10 +82,7 @@ func cvtIntFloat(dst, src Type, r Rounding, m Mod, x uint64) uint64 {
 
 // cvtFloatInt rounds and clamps. NaN gives zero if neither side has 64 bits,
 // else the top bit of the destination alone (ISA, cvt, integer notes).
-//
-// Open: whether for f64 to 8 and 16 bits it is the top bit of the destination,
-// as the text says, or of the 32-bit register it passes through. Chosen: the
-// text.
+// From f64 to 8 and 16 bits, too, it is the top bit of the destination on the H200.
 func cvtFloatInt(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	x := decodeSource(src, m, v)
 	if x != x {

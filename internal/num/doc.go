@@ -52,8 +52,9 @@
 //
 // # Where the ISA leaves it open
 //
-// Each such place carries a comment that begins with 'Open:' and says what was
-// chosen, so that a measurement can settle it. Approximate functions return the
-// rounded true value, which lies within the ISA's bound but is not the bits of
-// the card; their bounds are constants beside them.
+// Each such place says what an H200 does, as internal/campaign measured it. A
+// comment that begins with 'Open:' says what was chosen where no sm_90 part can
+// tell. Approximate functions return the rounded true value, which lies within
+// the ISA's bound but is not the bits of the card; their bounds are constants
+// beside them.
 package num

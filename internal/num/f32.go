@@ -55,8 +55,8 @@ func (m Mod) in32(a uint32) uint32 {
 
 // out32 applies FTZ, Sat and Relu to an f32 result.
 //
-// Open: whether a result that only rounding lifts to the smallest normal number
-// counts as subnormal. Chosen: no, the delivered result is looked at.
+// FTZ looks at the delivered result here, as the H200 does in conversions; for
+// arithmetic see round32.
 //
 // The sign of a zero under Sat and Relu is always plus, on the H200 too.
 func (m Mod) out32(b uint32) uint32 {
@@ -73,6 +73,16 @@ func (m Mod) out32(b uint32) uint32 {
 		return 0
 	}
 	return b
+}
+
+// round32 rounds an arithmetic result. With FTZ the H200 flushes what would be
+// below the smallest normal number if exponents had no bound, though a rounding
+// to the digits of a subnormal lifts it there. x may be rounded to odd.
+func (m Mod) round32(x float64, r Rounding) uint32 {
+	if m&FTZ != 0 && math.Abs(x) < 0x1p-126 && f64to32(x*0x1p100, r)&^(1<<31) < 0x32800000 { // 2^-26
+		x = math.Copysign(0, x)
+	}
+	return m.out32(f64to32(x, r))
 }
 
 func sat32(b uint32) uint32 {
@@ -94,12 +104,12 @@ func signedZero(negA, negB bool, r Rounding) bool {
 	return r == RM
 }
 
-func sum32(r Rounding, p, c float64) uint32 {
+func sum32(r Rounding, m Mod, p, c float64) uint32 {
 	s := sumOdd(p, c)
 	if s == 0 && r == RM && math.Signbit(p) != math.Signbit(c) {
-		return 1 << 31
+		return m.out32(1 << 31)
 	}
-	return f64to32(s, r)
+	return m.round32(s, r)
 }
 
 // AddF32 is add{.rnd}{.ftz}{.sat}.f32.
@@ -108,7 +118,7 @@ func AddF32(r Rounding, m Mod, a, b uint32) uint32 {
 	if r == RN {
 		return m.out32(AddRN(a, b))
 	}
-	return m.out32(sum32(r, float64(f32(a)), float64(f32(b))))
+	return sum32(r, m, float64(f32(a)), float64(f32(b)))
 }
 
 // SubF32 is sub{.rnd}{.ftz}{.sat}.f32.
@@ -117,20 +127,20 @@ func SubF32(r Rounding, m Mod, a, b uint32) uint32 { return AddF32(r, m, a, b^1<
 // MulF32 is mul{.rnd}{.ftz}{.sat}.f32.
 func MulF32(r Rounding, m Mod, a, b uint32) uint32 {
 	a, b = m.in32(a), m.in32(b)
-	if r == RN {
+	if r == RN && m&FTZ == 0 {
 		return m.out32(MulRN(a, b))
 	}
-	return m.out32(f64to32(float64(f32(a))*float64(f32(b)), r))
+	return m.round32(float64(f32(a))*float64(f32(b)), r)
 }
 
 // FmaF32 is fma.rnd{.ftz}{.sat}.f32.
 func FmaF32(r Rounding, m Mod, a, b, c uint32) uint32 {
 	a, b, c = m.in32(a), m.in32(b), m.in32(c)
-	if r == RN {
+	if r == RN && m&FTZ == 0 {
 		return m.out32(FmaRN(a, b, c))
 	}
 	p := float64(f32(a)) * float64(f32(b))
-	return m.out32(sum32(r, p, float64(f32(c))))
+	return sum32(r, m, p, float64(f32(c)))
 }
 
 // DivF32 is div.rnd{.ftz}.f32. An inexact quotient of 24-bit numbers differs
@@ -138,20 +148,14 @@ func FmaF32(r Rounding, m Mod, a, b, c uint32) uint32 {
 // quotient may be rounded again in any mode. The same holds of square roots.
 func DivF32(r Rounding, m Mod, a, b uint32) uint32 {
 	a, b = m.in32(a), m.in32(b)
-	if r == RN {
+	if r == RN && m&FTZ == 0 {
 		return m.out32(DivRN(a, b))
 	}
-	return m.out32(f64to32(float64(f32(a))/float64(f32(b)), r))
+	return m.round32(float64(f32(a))/float64(f32(b)), r)
 }
 
-// RcpF32 is rcp.rnd{.ftz}.f32. With .ftz the H200 looks at the reciprocal before it
-// is rounded: one that only the rounding lifts to the smallest normal is flushed.
-func RcpF32(r Rounding, m Mod, a uint32) uint32 {
-	if abs := a &^ (1 << 31); m&FTZ != 0 && abs > 0x7e800000 && abs <= 0x7f800000 {
-		return a & (1 << 31)
-	}
-	return DivF32(r, m, 0x3f800000, a)
-}
+// RcpF32 is rcp.rnd{.ftz}.f32.
+func RcpF32(r Rounding, m Mod, a uint32) uint32 { return DivF32(r, m, 0x3f800000, a) }
 
 // SqrtF32 is sqrt.rnd{.ftz}.f32.
 func SqrtF32(r Rounding, m Mod, a uint32) uint32 {

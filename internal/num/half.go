@@ -17,6 +17,14 @@ func (m Mod) in16(h uint16) uint16 {
 	return h
 }
 
+// flushed16 flushes a result that is to be rounded to f16, as round32 does.
+func (m Mod) flushed16(x float32) float32 {
+	if m&FTZ != 0 && x > -0x1p-14 && x < 0x1p-14 && f16RN(math.Float32bits(x*0x1p10))&0x7fff < 0x2c00 { // 2^-4
+		return float32(math.Copysign(0, float64(x)))
+	}
+	return x
+}
+
 // out16 applies FTZ, Sat and Relu to an f16 result; zeros as in out32.
 func (m Mod) out16(h uint16) uint16 {
 	if m&(FTZ|Sat|Relu) == 0 {
@@ -64,7 +72,7 @@ func SubF16(m Mod, a, b uint16) uint16 { return AddF16(m, a, b^0x8000) }
 // MulF16 is mul.rn{.ftz}{.sat}.f16. The product is exact in f32.
 func MulF16(m Mod, a, b uint16) uint16 {
 	p := f16Float(m.in16(a)) * f16Float(m.in16(b))
-	return m.out16(f16RN(math.Float32bits(p)))
+	return m.out16(f16RN(math.Float32bits(m.flushed16(p))))
 }
 
 // FmaF16 is fma.rn{.ftz}{.sat}{.relu}.f16. The f64 sum can be inexact only when
@@ -72,8 +80,11 @@ func MulF16(m Mod, a, b uint16) uint16 {
 // overflows; but a single f32 rounding of it would not do.
 func FmaF16(m Mod, a, b, c uint16) uint16 {
 	p := f16Float(m.in16(a)) * f16Float(m.in16(b)) // exact
-	s := float64(p) + float64(f16Float(m.in16(c)))
-	return m.out16(f16RN(odd32(s)))
+	s := odd32(float64(p) + float64(f16Float(m.in16(c))))
+	if m&FTZ != 0 {
+		s = math.Float32bits(m.flushed16(f32(s)))
+	}
+	return m.out16(f16RN(s))
 }
 
 // OOBNaN marks an f16 or bf16 element outside a tensor's bounds. The ISA does
