@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"math/bits"
-
 	"muster/ptx"
 )
 
@@ -431,5 +429,3 @@ func decodeActivemask(d *decoder, in *ptx.Inst) error {
 	d.emit(instr{exec: func(x *ctx, in *instr, mask uint32) { x.fill32(in.d, mask, mask) }, d: r})
 	return nil
 }
-
-func count(mask uint32) int { return bits.OnesCount32(mask) }

@@ -251,7 +251,8 @@ type callInfo struct {
 	rets []place
 }
 
-// A place is a register or a range of the frame's local memory.
+// A place is where an argument or a parameter is: a register, or a range of
+// the frame's local memory.
 type place struct {
 	inReg bool
 	reg   reg
@@ -471,8 +472,8 @@ func (w *warp) need(n32, n64, np int32) {
 	}
 }
 
-// pass copies a value from a place in one frame to a formal in another.
-func (x *ctx) pass(from place, s *split, to formal, n *split) {
+// pass copies a value from a place in one frame to a place in another.
+func (x *ctx) pass(from place, s *split, to place, n *split) {
 	w := x.w
 	for l := range lanesOf(s.mask) {
 		var b [16]byte
@@ -540,9 +541,7 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	ci := x.m.prog.code[fr.pc].x.(*callInfo)
 	back := split{base32: fr.base32, base64: fr.base64, basep: fr.basep, lbase: fr.lbase}
 	for i, r := range f.rets {
-		from := place{inReg: r.inReg, reg: r.reg, typ: r.typ, off: r.off, size: r.size}
-		to := formal{inReg: ci.rets[i].inReg, reg: ci.rets[i].reg, typ: ci.rets[i].typ, off: ci.rets[i].off, size: ci.rets[i].size}
-		x.pass(from, s, to, &back)
+		x.pass(r, s, ci.rets[i], &back)
 	}
 	s.frames = s.frames[:len(s.frames)-1]
 	s.base32, s.base64, s.basep, s.lbase = fr.base32, fr.base64, fr.basep, fr.lbase

@@ -87,7 +87,6 @@ type decoder struct {
 	prog  *Program
 	decls map[string]*ptx.Func
 	fns   map[string]int32
-	queue []*ptx.Func
 	root  *scope
 	// aliases gives the functions that .alias gives a second name to, by it.
 	aliases map[string]string

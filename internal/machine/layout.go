@@ -301,8 +301,8 @@ func (d *decoder) signature(i int32, f *ptx.Func) error {
 	if f.Entry {
 		return d.kernelParams(f, sc)
 	}
-	formals := func(vars []*ptx.Var) ([]formal, error) {
-		var out []formal
+	formals := func(vars []*ptx.Var) ([]place, error) {
+		var out []place
 		for _, v := range vars {
 			fm, err := d.formal(fn, sc, v)
 			if err != nil {
@@ -320,24 +320,24 @@ func (d *decoder) signature(i int32, f *ptx.Func) error {
 }
 
 // formal lays out one formal parameter of fn.
-func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) (formal, error) {
+func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) (place, error) {
 	t := elemType(v)
 	if v.Space == "reg" {
 		d.fn = fn
 		r := d.temp(t)
 		sc.names[v.Name] = &symbol{kind: symReg, typ: t, reg: r, fn: v.Name}
-		return formal{inReg: true, reg: r, typ: t}, nil
+		return place{inReg: true, reg: r, typ: t}, nil
 	}
 	size, align, err := d.varSize(v)
 	if err != nil {
-		return formal{}, err
+		return place{}, err
 	}
 	if uint64(fn.local)+size > maxFrame {
-		return formal{}, d.errorAt(v.Pos, "%s: parameters exceed %d bytes", v.Name, maxFrame)
+		return place{}, d.errorAt(v.Pos, "%s: parameters exceed %d bytes", v.Name, maxFrame)
 	}
 	off := fn.frame(size, align)
 	sc.names[v.Name] = &symbol{kind: symFormal, typ: t, addr: off, size: size, fn: v.Name, v: v}
-	return formal{off: uint32(off), size: uint32(size), typ: t}, nil
+	return place{off: uint32(off), size: uint32(size), typ: t}, nil
 }
 
 // maxFrame bounds a function's frame in bytes: far above the 512 KiB of local

@@ -224,20 +224,6 @@ func (p *page) setByte(off uint32, v byte) {
 	p.words[off/4] = p.words[off/4]&^(0xff<<sh) | uint32(v)<<sh
 }
 
-// unset makes n bytes from off uninitialized again.
-func (r *region) unset(off, n uint64, owner uint64) {
-	for ; n > 0; off, n = off+1, n-1 {
-		p := r.write(off, owner)
-		if p.full {
-			p.full = false
-			for i := range p.init {
-				p.init[i] = ^uint32(0)
-			}
-		}
-		p.init[off%pageBytes/32] &^= 1 << (off % 32)
-	}
-}
-
 func (r *region) hash(h *maphash.Hash) {
 	for i, p := range r.pages {
 		if p == nil {

@@ -68,19 +68,9 @@ type function struct {
 	local   uint32  // bytes of local memory a frame, .local and .param variables
 	align   uint32  // of its frame, bytes
 	calls   []int32 // functions that it calls; -1: one by address
-	params  []formal
-	rets    []formal
+	params  []place
+	rets    []place
 	builtin builtin
-}
-
-// A formal is a parameter of a function: in a register row, or in the
-// frame's local memory.
-type formal struct {
-	inReg bool
-	reg   reg
-	typ   typ
-	off   uint32
-	size  uint32
 }
 
 // A reg names a lane-wide register of one class within a frame; negative

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"hash/maphash"
-	"math/bits"
 	"sync/atomic"
 
 	"muster/mbarrier"
@@ -67,7 +66,6 @@ type Machine struct {
 	instrs   int64 // warp instructions executed
 	lanes    int64 // lane instructions executed
 	clock    int64 // virtual nanoseconds
-	scSeq    uint64
 	stop     *Stop
 	out      []byte // what vprintf printed
 
@@ -135,10 +133,8 @@ type cta struct {
 	warps   []*warp
 	bars    [16]namedBar
 	mbars   []mbar // sorted by address
-	mbarLo  uint64 // the live barriers lie in [mbarLo, mbarHi)
-	mbarHi  uint64
-	live    int32 // threads that have not exited
-	pool    int32 // registers free for setmaxnreg, per SM sub-partition summed
+	live    int32  // threads that have not exited
+	pool    int32  // registers free for setmaxnreg, per SM sub-partition summed
 	cluster clusterBar
 	ended   bool
 }
@@ -504,5 +500,3 @@ func (m *Machine) memory(mem MemID, addr uint64) (*region, uint64) {
 	}
 	return r, addr - r.base
 }
-
-func popcount(mask uint32) uint32 { return uint32(bits.OnesCount32(mask)) }

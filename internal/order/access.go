@@ -27,9 +27,7 @@ type access struct {
 	// crossed is up to when the issuer's own accesses passed its own fences.
 	crossed uint32
 	// The run at hand.
-	start   uint64
 	rowAddr uint64
-	first   int // lane of start
 }
 
 func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }

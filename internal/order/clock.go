@@ -148,12 +148,6 @@ func (c *clock) reset() {
 	c.hint = 0
 }
 
-// set makes c equal to src, in c's own storage.
-func (c *clock) set(src *clock) {
-	c.reset()
-	c.join(src)
-}
-
 func (c *clock) clone() clock {
 	d := clock{parts: make([]part, len(c.parts)), hint: c.hint}
 	n := 0

@@ -47,8 +47,6 @@ func (r *relSet) slot(c *contrib) *contrib {
 	return e
 }
 
-func (r *relSet) add(c *contrib) { r.slot(c).know.join(&c.know) }
-
 func (r *relSet) reset() { r.list = r.list[:0] }
 
 // remove drops contribution i and keeps its storage for later.

@@ -151,28 +151,10 @@ func (k *know) joinStrong(src *know) {
 	k.make(view{kind: ifStrong}).join(src.strong())
 }
 
-// raise sets a slot in the generic and the diagnostic views.
-func (k *know) raise(cta int32, slot int, val uint32) bool {
-	news := k.gen.raise(cta, slot, val)
-	for i := range k.rows {
-		if k.rows[i].view.kind.diagnostic() {
-			k.rows[i].clk.raise(cta, slot, val)
-		}
-	}
-	return news
-}
-
 func (k *know) reset() {
 	k.gen.reset()
 	k.rows = k.rows[:0]
 }
-
-func (k *know) set(src *know) {
-	k.reset()
-	k.join(src)
-}
-
-func (k *know) empty() bool { return len(k.gen.parts) == 0 && len(k.rows) == 0 }
 
 func (k *know) covers(src *know) bool {
 	if !k.gen.covers(&src.gen) {

@@ -40,7 +40,6 @@ type example struct {
 	also    []string
 	right   []string
 	some    bool
-	correct bool
 }
 
 func readExample(t *testing.T, file string) example {
