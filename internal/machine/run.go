@@ -594,7 +594,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if !giveUp && !x.quiet {
 		s.awaits, s.gaveUp = s.awaits[:0], 0
 	}
-	m.woken(s, pc)
+	if len(s.awaits) > 0 {
+		m.woken(s, pc)
+	}
 	m.settle(w)
 }
 
