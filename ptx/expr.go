@@ -302,6 +302,9 @@ func (p *parser) fold(t token, op string, x, y Operand) Operand {
 		p.errorAt(t, "single-precision constants (0f…) take no part in expressions")
 	case fok || gok:
 		p.errorAt(t, "operator %q over a float and another operand", op)
+	case op != "+" && op != "-":
+		// Over addresses the ISA has displacements and nothing else (4.5).
+		p.errorAt(t, "operator %q over an address", op)
 	}
 	return &Binary{op, x, y}
 }

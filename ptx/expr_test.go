@@ -72,8 +72,8 @@ func TestAddressExpressions(t *testing.T) {
 	for text, want := range map[string]string{
 		"a": "a", "a+4": "a+4", "a+2*2": "a+4", "generic(a)": "generic(a)", "generic(a)+8": "generic(a)+8",
 		"0xff(a)": "0xFF(a)", "0xFF00(generic(a)+4)": "0xFF00(generic(a)+4)", "(a)": "a", "a-(b-c)": "a-(b-c)", "a-b-c": "a-b-c",
-		"(a+1)*2": "(a+1)*2", "-a": "-a", "~(a+b)": "~(a+b)", "(.s64)a": "(.s64)a", "(.u64)(a+1)": "(.u64)(a+1)",
-		"1?a:b": "a", "a+-1": "a+-1", "a&b|c": "a&b|c", "a&(b|c)": "a&(b|c)", "addr_mode_0 = clamp_to_edge": "addr_mode_0 = clamp_to_edge",
+		"-a": "-a", "~(a+b)": "~(a+b)", "(.s64)a": "(.s64)a", "(.u64)(a+1)": "(.u64)(a+1)",
+		"1?a:b": "a", "a+-1": "a+-1", "addr_mode_0 = clamp_to_edge": "addr_mode_0 = clamp_to_edge",
 	} {
 		got, err := constant(t, text)
 		if err != nil {
@@ -91,6 +91,7 @@ func TestBadExpressions(t *testing.T) {
 		"0x": `malformed integer "0x"`, "0b12": `malformed integer "0b12"`, "12ab": `malformed integer "12ab"`,
 		"0f3F80": `malformed float "0f3F80": 0f takes 8 hexadecimal digits`, "1e999": `float "1e999" is out of range`,
 		"1+1.0": `operator "+" over a float and another operand`, "0f3F800000+0f3F800000": "single-precision constants (0f…) take no part in expressions",
+		"(a+1)*2": `operator "*" over an address`, "a&b": `operator "&" over an address`, "!+a": "operator '!' needs an integer",
 		"(.s64)1.0": "a float has no casts", "1.0?1:2": "the condition is no constant integer", "1?1:2.0": "a conditional over an integer and a float",
 		"0xF0(a)": "mask 0xF0 is not one byte", "(1": `expected ')' to close an expression, found ";"`, "1+": `expected an operand, found ";"`,
 		"5(a)": "mask 5 is not one byte", ".x": `expected an operand, found ".x"`, "\"s\"": `expected an operand, found "\"s\""`,
