@@ -85,6 +85,12 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 	for _, y := range dynamic {
 		y.addr = d.prog.DynamicAt
 	}
+	for _, y := range d.root.names {
+		if y.kind == symShared || y.kind == symDynamic || y.kind == symGlobal {
+			d.prog.symbols = append(d.prog.symbols, Symbol{Name: y.v.Name, Shared: y.kind != symGlobal, Addr: y.addr, Size: y.size, Elem: uint64(y.typ.size())})
+		}
+	}
+	sortSymbols(d.prog.symbols)
 	for i, f := range reach {
 		d.fns[f.Name] = int32(i)
 	}
@@ -123,6 +129,7 @@ func (d *decoder) staticShared(b *ptx.Block, at *uint64) error {
 			if d.shares == nil {
 				d.shares = map[*ptx.Var]uint64{}
 			}
+			d.prog.symbols = append(d.prog.symbols, Symbol{Name: s.Name, Shared: true, Addr: *at, Size: size, Elem: uint64(elemType(s).size())})
 			d.shares[s] = *at
 			*at += size
 			if *at > maxShared {

@@ -34,6 +34,7 @@ type Program struct {
 	k32     [][32]uint32
 	k64     [][32]uint64
 	globals []global
+	symbols []Symbol
 	files   map[int]string
 	strs    map[string]string // .debug_str labels, for inlined function names
 }
