@@ -30,7 +30,7 @@ func leftOut(f *ptx.Form) string {
 	return ""
 }
 
-// reasons beside rows: what of a row that has cases is undetermined.
+// undetermined is what has no case though its row has some.
 var undetermined = []string{
 	"mov of %clock, %clock64, %clock_hi, %globaltimer, %pm0 to %pm7: time",
 	"mov of %smid, %nsmid, %warpid, %nwarpid, %gridid, %envreg, %reserved_smem_offset_*: where the card puts a block, or the driver's own",
@@ -70,7 +70,9 @@ func Cases() []Case {
 			}
 			seen[key] = true
 			c.Name = nameOf(key)
-			c.keep = keepOf[ptx.LookupForm(c.Form).Class]
+			if c.keep == 0 {
+				c.keep = keepOf[ptx.LookupForm(c.Form).Class]
+			}
 			list = append(list, c)
 		}
 	}
@@ -119,6 +121,10 @@ func makerOf(f *ptx.Form) func(*ptx.Form) []Case {
 		return simdVideos
 	case f.Class == "video":
 		return videos
+	case f.Op == "cvt":
+		return conversions
+	case f.Class == "scalar" && strings.HasPrefix(f.Section, "9.7.3."), f.Class == "scalar" && strings.HasPrefix(f.Section, "9.7.4."):
+		return arithmetic
 	case f.Class == "scalar":
 		return generic
 	}

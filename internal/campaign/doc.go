@@ -13,14 +13,14 @@
 // are stale. It holds the whole output of the first 256 threads and a hash for
 // each further 256; for approximate functions, all.
 //
-// Rows that can not be compared are in leftOut, each with its reason. Rows that
+// Rows that cannot be compared are in leftOut, each with its reason. Rows that
 // the assembler does not take for sm_90a are tried all the same: its refusals
 // are part of the golden data.
 //
-// Where the machine's modifiers are many and only pick a cache policy or an ordering
-// that one thread can not see (loads, stores, atomics), the cases cover every pair
-// of modifiers rather than their product, and every type with every space and
-// vector length.
+// Loads, stores and atomics have more combinations of modifiers than can be run,
+// most of them cache policies and orderings that one thread cannot see: of them the
+// cases cover every pair, and every type with every space, vector length and
+// operation.
 //
 // Not covered: what depends on several threads' timing (that is the order
 // package's), asynchronous operations and matrices, mbarriers (golden data of

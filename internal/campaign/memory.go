@@ -20,18 +20,17 @@ var constants = func() string {
 	return ".const .align 16 .b8 constants[" + strconv.Itoa(64*scratch) + "] = {" + strings.Join(list, ", ") + "};\n"
 }()
 
-// place prepares this thread's 16 bytes of a state space and gives their
-// address: of the buffer when the space is global or generic.
+// A place is this thread's 16 bytes of a state space.
 type place struct {
 	p     *program
 	space string
-	base  string // a register, or a name for param
+	base  string // a register that holds its address, or blob
 	back  string // the space to read it through afterwards
 }
 
-// openPlace puts bytes into the place: from an input, so that loads find them.
-// remote makes generic addresses point to shared memory, and shared::cluster
-// ones to the peer.
+// openPlace puts bytes into the place, from an input, so that loads find them. A
+// generic address points to global memory in even variants, to shared memory
+// in odd ones.
 func (p *program) openPlace(space string, variant int) *place {
 	pl := &place{p: p, space: space}
 	switch {
@@ -126,7 +125,7 @@ func (pl *place) address(variant int) string {
 	return "[" + pl.base + "]"
 }
 
-// elements of a vector modifier.
+// vecLen is the number of elements that a vector modifier says.
 func vecLen(v string) int {
 	if v == "" {
 		return 1

@@ -3,6 +3,7 @@ package campaign
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -57,12 +58,32 @@ func replay(c *Case, input []byte) ([]byte, error) {
 	return out, nil
 }
 
+// stopped is a run that ended before its end.
+type stopped struct {
+	*machine.Stop
+	at string
+}
+
+func (s *stopped) Error() string { return fmt.Sprintf("stopped: %s (%s)", s.Msg, s.at) }
+
+// unmodelled are the rows with cases that the machine does not execute: what
+// reaches one makes a verdict incomplete.
+var unmodelled = map[string]string{
+	"alloca":                        "dynamic stack allocation",
+	"stackrestore":                  "dynamic stack allocation",
+	"stacksave":                     "dynamic stack allocation",
+	"discard":                       "leaves memory undefined",
+	"fence.proxy.tensormap.acquire": "tensor maps",
+	"fence.proxy.tensormap.release": "tensor maps",
+	"griddepcontrol":                "launches of more than one kernel",
+}
+
 // drive runs a machine to its end: each split as far as it goes, in turn.
 func drive(m *machine.Machine) error {
 	var at machine.Choice
 	for {
 		if s := m.Stopped(); s != nil {
-			return fmt.Errorf("stopped: %s (%s)", s.Msg, m.Program().Inst(s.PC))
+			return &stopped{s, m.Program().Inst(s.PC).String()}
 		}
 		if c, ok := m.StartChoice(); ok {
 			m.Step(c)
@@ -116,10 +137,8 @@ func TestReplay(t *testing.T) {
 					rec := recs[c.Name]
 					var wrong string
 					switch {
-					case rec == nil:
-						wrong = "not in the golden data: make it anew"
-					case rec.Refused != "":
-						continue
+					case rec == nil || rec.Refused != "":
+						continue // TestList speaks of them
 					case rec.Failed != "":
 						wrong = "failed on the card: " + rec.Failed
 					default:
@@ -140,7 +159,7 @@ func TestReplay(t *testing.T) {
 	}
 	close(lots)
 	wg.Wait()
-	t.Logf("%d cases compared", ran)
+	t.Logf("%d cases ran on the card; rows that the machine does not model: %v", ran, sortedKeys(unmodelled))
 	worst.log(t)
 	total := 0
 	for _, form := range sortedKeys(problems) {
@@ -170,6 +189,13 @@ func check(c *Case, rec *Record, worst *worstErrors) string {
 		return "the generator has changed since the golden data was made"
 	}
 	out, err := replay(c, input)
+	if why := unmodelled[c.Form]; why != "" {
+		var s *stopped
+		if !errors.As(err, &s) || s.Kind != machine.Unmodelled {
+			return fmt.Sprintf("listed as not modelled (%s), but: %v", why, err)
+		}
+		return ""
+	}
 	if err != nil {
 		return err.Error()
 	}

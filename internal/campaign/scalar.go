@@ -112,34 +112,6 @@ func generic(f *ptx.Form) (list []Case) {
 	return list
 }
 
-// approximate makes the cases of an approximate function: the usual operands, more
-// of them, and of 16-bit formats every one.
-func approximate(f *ptx.Form) (list []Case) {
-	list = generic(f)
-	for _, ch := range product(f) {
-		typ := ch.get(f, "type")
-		n := 6
-		if strings.HasSuffix(typ, "x2") {
-			n = 32
-		}
-		for i := range n {
-			p := newProgram(f.Name)
-			ops := []string{p.result(typ)}
-			for range len(f.Operands) - 1 {
-				k := kind(typ)
-				if n == 32 {
-					k = kind(fmt.Sprintf("all16 from %d", 2*threads*i))
-				}
-				ops = append(ops, p.in(k, typ))
-			}
-			p.emit("%s%s %s;", f.Op, ch.mods(), strings.Join(ops, ", "))
-			p.c.Approx = approxOf(f, ch)
-			list = append(list, p.finish(fmt.Sprintf("%s%s, more operands %d", f.Op, ch.mods(), i)))
-		}
-	}
-	return list
-}
-
 // takesLiteral are the operations that are also tried with a constant as
 // their last operand, since that is how they mostly come.
 var takesLiteral = map[string]bool{"add": true, "sub": true, "mul": true, "mad": true, "min": true, "max": true, "div": true, "rem": true, "and": true, "or": true, "xor": true,
@@ -198,10 +170,7 @@ func oneInstruction(f *ptx.Form, ch choice, pair bool, imm uint64, fixed *lit) C
 		if a.Optional && (a.When == "" || ch.get(f, a.When) == "") {
 			continue
 		}
-		typ := typeOf(f, ch, a)
-		if f.Op == "cvt" && bytesOf(typ) == 1 && strings.Contains(f.Name, "bf16") {
-			typ = "b32" // the register that the assembler wants here
-		}
+		typ := registerOf(f, typeOf(f, ch, a))
 		var x string
 		switch {
 		case fixed != nil && a.Name == fixed.operand:
@@ -225,8 +194,6 @@ func oneInstruction(f *ptx.Form, ch choice, pair bool, imm uint64, fixed *lit) C
 	p.c.Approx = approxOf(f, ch)
 	if fixed != nil {
 		p.c.fixed = fixed.bits
-	}
-	if fixed != nil {
 		text += " " + fixed.text
 	} else if immediates[f.Name] != nil {
 		text += fmt.Sprintf(" %#x", imm)
@@ -387,11 +354,8 @@ func moves(f *ptx.Form) (list []Case) {
 			list = append(list, p.finish(fmt.Sprintf("mov.%s %%%s, cluster of %d", typ, name, cluster)))
 		}
 	}
-	for typ, v := range map[string]string{"u16": "-3", "s32": "0x80000001", "u64": "-1", "f32": "0f7FC12345", "f64": "1.0", "b64": "0xFFFFFFFFFFFFFFFFU", "b32": "'a'", "f32 ": "-0.1"} {
-		if v == "'a'" {
-			continue
-		}
-		typ = strings.TrimSpace(typ)
+	for _, c := range []string{"u16 -3", "s32 0x80000001", "u64 -1", "b64 0xFFFFFFFFFFFFFFFFU", "f32 0f7FC12345", "f32 -0.1", "f64 1.0"} {
+		typ, v, _ := strings.Cut(c, " ")
 		p := newProgram(f.Name)
 		p.emit("mov.%s %s, %s;", typ, p.result(typ), v)
 		list = append(list, p.finish(fmt.Sprintf("mov.%s %s", typ, v)))

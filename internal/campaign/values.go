@@ -89,9 +89,11 @@ func (s *source) value(k kind, thread int, prev []uint64) uint64 {
 	if f := laneKinds[k]; f != nil {
 		return f(s, thread)
 	}
-	if first, ok := strings.CutPrefix(string(k), "all16 from "); ok { // two values a thread
-		n, _ := strconv.Atoi(first)
-		v := uint64(n + 2*thread)
+	if rest, ok := strings.CutPrefix(string(k), "all16 from "); ok {
+		from, by, _ := strings.Cut(rest, " by ")
+		first, _ := strconv.Atoi(from)
+		step, _ := strconv.Atoi(by)
+		v := uint64(first + step*thread)
 		return v | (v+1)<<16
 	}
 	if e, n, ok := packed(string(k)); ok {

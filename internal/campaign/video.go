@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"muster/ptx"
@@ -25,33 +24,24 @@ func videos(f *ptx.Form) (list []Case) {
 				sel[0] = scalarParts[1+s.n(6)]
 			}
 			p := newProgram(f.Name)
-			signs := []string{"", "", ""}
+			var minusA, minusC string // of vmad
 			if f.Op == "vmad" && variant > 1 && ch.get(f, "po") == "" {
-				signs[1+s.n(2)] = "-"
+				if s.n(2) == 0 {
+					minusA = "-"
+				} else {
+					minusC = "-"
+				}
 			}
-			ops := []string{p.result("u32") + sel[0]}
-			for i := 1; i < 3; i++ {
-				k := kind("u32")
-				if i == 2 && slices.Contains([]string{"vshl", "vshr"}, f.Op) {
-					k = position
-				}
-				if f.Op == "vmad" && i == 1 && signs[2] == "-" {
-					ops = append(ops, p.in(k, "u32")+sel[i])
-					continue
-				}
-				if f.Op == "vmad" && i == 1 {
-					ops = append(ops, signs[1]+p.in(k, "u32")+sel[i])
-					continue
-				}
-				ops = append(ops, p.in(k, "u32")+sel[i])
+			k := kind("u32")
+			if f.Op == "vshl" || f.Op == "vshr" {
+				k = position
 			}
-			if f.Op == "vmad" {
-				ops = append(ops, signs[2]+p.in("u32", "u32"))
-			} else if merge || ch.get(f, "op2") != "" {
-				ops = append(ops, p.in("u32", "u32"))
+			ops := []string{p.result("u32") + sel[0], minusA + p.in("u32", "u32") + sel[1], p.in(k, "u32") + sel[2]}
+			if merge || f.Op == "vmad" || ch.get(f, "op2") != "" {
+				ops = append(ops, minusC+p.in("u32", "u32"))
 			}
 			p.emit("%s%s %s;", f.Op, ch.mods(), strings.Join(ops, ", "))
-			text := f.Op + ch.mods() + " d" + sel[0] + ", " + signs[1] + "a" + sel[1] + ", b" + sel[2] + signs[2]
+			text := f.Op + ch.mods() + " d" + sel[0] + ", " + minusA + "a" + sel[1] + ", b" + sel[2] + minusC
 			list = append(list, p.finish(text))
 		}
 	}
