@@ -1,8 +1,6 @@
 package machine
 
-import (
-	"muster/ptx"
-)
+import "muster/ptx"
 
 // Collectives of a warp: instructions with a member mask. A split that stands
 // before one waits until every lane of the mask that has not exited stands

@@ -17,7 +17,6 @@ type flowGen struct {
 	r     *rand.Rand
 	b     strings.Builder
 	label int
-	funcs int
 }
 
 func (g *flowGen) next() int { g.label++; return g.label }

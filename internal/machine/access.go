@@ -1,0 +1,456 @@
+package machine
+
+import "math/bits"
+
+// How an access is performed: the lanes' addresses, the memories that they fall
+// in, bounds and alignment, the event, and the transfer.
+
+// addressesOf computes the addresses that a names, for every lane, and
+// reports whether they form a row: lane i at out[0] + i*size.
+func (x *ctx) addressesOf(a *access, out *[32]uint64) bool {
+	step := uint64(a.size)
+	diff := uint64(0)
+	switch a.base {
+	case base32:
+		row, off := x.a32(a.breg), uint32(a.off)
+		want := uint64(row[0] + off)
+		for i := range out {
+			v := uint64(row[i] + off)
+			out[i] = v
+			diff |= v ^ want
+			want += step
+		}
+	case base64:
+		row, off := x.a64(a.breg), uint64(a.off)
+		want := row[0] + off
+		for i := range out {
+			v := row[i] + off
+			out[i] = v
+			diff |= v ^ want
+			want += step
+		}
+	default:
+		v := uint64(a.off)
+		if a.frame {
+			v += uint64(x.s.lbase)
+		}
+		for i := range out {
+			out[i] = v
+		}
+		return false
+	}
+	return diff == 0
+}
+
+// resolve maps an address in a space to a memory and an address there.
+func (x *ctx) resolve(sp space, addr uint64) (MemID, uint64, bool) {
+	m := x.m
+	if sp == spGeneric {
+		switch {
+		case addr-sharedWindow < windowSize:
+			sp, addr = spCluster, addr-sharedWindow
+		case addr-localWindow < windowSize, addr-paramWindow < windowSize:
+			return Local, addr, false
+		default:
+			sp = spGlobal
+		}
+	}
+	switch sp {
+	case spGlobal, spConst:
+		return Global, addr, m.global.find(addr) != nil
+	case spShared, spCluster:
+		cta, ok := x.sharedCTA(sp, addr)
+		if !ok {
+			return Local, addr, false
+		}
+		off := addr & (1<<rankShift - 1)
+		r := &m.ctas[cta].shared
+		return SharedOf(cta), off, off-r.base < r.size
+	}
+	return Local, addr, false
+}
+
+// sharedCTA returns the CTA whose shared memory a shared address means: the
+// top byte of a shared::cluster address is the CTA's rank.
+func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
+	if addr>>32 != 0 {
+		return 0, false
+	}
+	rank := int32(addr >> rankShift)
+	if rank == x.c.rank || rank == 0 && sp == spShared {
+		return x.c.index, true
+	}
+	if sp == spShared || rank >= x.m.csize {
+		return 0, false
+	}
+	cta := x.m.clusterMember(x.c.first, rank)
+	return cta, x.m.ctas[cta] != nil
+}
+
+// A where is the memory that some lanes of an access go to.
+type where struct {
+	mem  MemID
+	r    *region
+	mask uint32
+}
+
+// locate resolves the addresses of the lanes in mask, in place: on return
+// m.addr holds addresses in the lanes' memories. It returns the memory of the
+// first lane and the lanes that share it.
+func (x *ctx) locate(sp space, mask uint32, size int32, addr *[32]uint64) (where, bool) {
+	first := lowest(mask)
+	mem, a0, ok := x.resolve(sp, addr[first])
+	if !ok {
+		return where{}, false
+	}
+	var r *region
+	var delta uint64
+	if mem == Global {
+		r = x.m.global.find(a0)
+	} else {
+		r = &x.m.ctas[mem].shared
+	}
+	delta = addr[first] - a0
+	// The lanes whose address falls in the same region, whole, share it.
+	lo, n := r.base+delta, r.size-uint64(size)
+	if r.size < uint64(size) {
+		return where{}, false
+	}
+	same := uint32(0)
+	if mask == ^uint32(0) {
+		for i := range addr {
+			if addr[i]-lo <= n {
+				same |= 1 << i
+			}
+		}
+	} else {
+		for k := mask; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			if addr[i]-lo <= n {
+				same |= 1 << i
+			}
+		}
+	}
+	if same>>first&1 == 0 {
+		return where{}, false
+	}
+	if delta != 0 {
+		for k := same; k != 0; k &= k - 1 {
+			addr[bits.TrailingZeros32(k)&31] -= delta
+		}
+	}
+	return where{mem: mem, r: r, mask: same}, true
+}
+
+// fault ends the run at the first lane of mask whose access is bad.
+func (x *ctx) fault(kind StopKind, a *access, lane int, addr uint64) verdict {
+	mem, at, _ := x.resolve(a.space, addr)
+	return x.m.halt(Stop{Kind: kind, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lane), Mask: x.s.mask, PC: x.s.pc,
+		Mem: mem, Addr: at, Size: uint64(a.size), Acc: a.acc, Msg: a.space.String()})
+}
+
+// misaligned returns a lane of mask whose address is no multiple of size,
+// a power of two, or -1.
+func misaligned(mask uint32, addr *[32]uint64, size int32) int {
+	low := uint64(size) - 1
+	if mask == ^uint32(0) {
+		or := uint64(0)
+		for i := range addr {
+			or |= addr[i]
+		}
+		if or&low == 0 {
+			return -1
+		}
+	}
+	for k := mask; k != 0; k &= k - 1 {
+		if i := bits.TrailingZeros32(k) & 31; addr[i]&low != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// visitAccess performs a load or a store.
+func visitAccess(x *ctx, in *instr, mask uint32) verdict {
+	a := in.x.(*access)
+	m := x.m
+	addr := &m.addr
+	x.quiet = a.acc&Write == 0
+	if x.addressesOf(a, addr) && mask == ^uint32(0) && addr[0]&uint64(a.size-1) == 0 {
+		if at, ok := x.locateRow(a, addr); ok {
+			x.perform(a, at, true)
+			return performed
+		}
+	}
+	if l := misaligned(mask, addr, a.size); l >= 0 {
+		return x.fault(FaultAlign, a, l, addr[l])
+	}
+	if a.space == spGeneric {
+		mask = x.localLanes(in, a, mask)
+	}
+	for mask != 0 {
+		at, ok := x.locate(a.space, mask, a.size, addr)
+		if !ok && a.space == spGlobal && addr[lowest(mask)]-paramWindow < windowSize {
+			// A kernel parameter by its global address.
+			mask = x.localLanes(in, a, mask)
+			continue
+		}
+		if !ok || a.acc&Write != 0 && at.r.fixed {
+			l := lowest(mask)
+			return x.fault(FaultBounds, a, l, addr[l])
+		}
+		x.perform(a, at, false)
+		mask &^= at.mask
+	}
+	return performed
+}
+
+// perform shows an access that lies within one region and does it.
+func (x *ctx) perform(a *access, at where, row bool) {
+	if x.m.cfg.Observer != nil {
+		x.accessEvent(a, at, row)
+	}
+	if a.acc&Write != 0 {
+		x.store(a, at, row)
+		return
+	}
+	x.load(a, at, row)
+	if p := x.m.cfg.Poison; p != nil && p.PC == x.s.pc && at.mem != Global {
+		x.poison(a, at, p.Value)
+	}
+	if a.poll {
+		x.polled(a, at)
+	}
+}
+
+// poison overwrites what the lanes loaded from uninitialized bytes.
+func (x *ctx) poison(a *access, at where, v byte) {
+	word := uint64(v) * 0x0101010101010101
+	for l := range lanesOf(at.mask) {
+		for e := int32(0); e < a.n; e++ {
+			off := x.m.addr[l] - at.r.base + uint64(e*a.elem)
+			if a.skip[e] || at.r.initialized(off, uint64(a.elem)) {
+				continue
+			}
+			switch {
+			case a.t == b128:
+				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, word
+			case a.wide[e]:
+				x.w64(a.regs[e])[l] = word >> (64 - 8*uint(a.elem))
+			default:
+				x.w32(a.regs[e])[l] = uint32(word >> (64 - 8*uint(a.elem)))
+			}
+		}
+	}
+}
+
+// locateRow is locate for a full warp that accesses a row: its first and last
+// lane tell for all.
+func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
+	mem, a0, ok := x.resolve(a.space, addr[0])
+	if !ok {
+		return where{}, false
+	}
+	var r *region
+	if mem == Global {
+		r = x.m.global.find(a0)
+	} else {
+		r = &x.m.ctas[mem].shared
+	}
+	if !r.within(a0-r.base, 32*uint64(a.size)) || a.acc&Write != 0 && r.fixed {
+		return where{}, false
+	}
+	if delta := addr[0] - a0; delta != 0 {
+		for i := range addr {
+			addr[i] -= delta
+		}
+	}
+	return where{mem: mem, r: r, mask: ^uint32(0)}, true
+}
+
+// accessEvent shows an access to the observer.
+func (x *ctx) accessEvent(a *access, at where, row bool) {
+	m := x.m
+	ev := &m.ev
+	ev.at(EvAccess, x, at.mask)
+	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
+	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
+	ev.Mem, ev.Size, ev.Addr, ev.Val, ev.Init = at.mem, a.size, &m.addr, nil, at.mask
+	if a.acc&Write != 0 {
+		if a.n == 1 && a.size <= 8 && a.acc&Read == 0 && a.atom == atomNone {
+			x.storeValues(a, at.mask)
+			ev.Val = &m.vals
+		}
+	}
+	if a.acc&Read != 0 {
+		ev.Init = x.initialized(a, at, row)
+	}
+	m.cfg.Observer.Observe(m, ev)
+}
+
+func (x *ctx) storeValues(a *access, mask uint32) {
+	if a.skip[0] {
+		return
+	}
+	v := &x.m.vals
+	if a.wide[0] {
+		*v = *x.a64(a.regs[0])
+		if a.elem < 8 {
+			for i := range v {
+				v[i] &= 1<<(8*uint(a.elem)) - 1
+			}
+		}
+		return
+	}
+	row := x.a32(a.regs[0])
+	m := uint32(1)<<(8*uint(a.elem)&31) - 1
+	if a.elem == 4 {
+		m = ^uint32(0)
+	}
+	for i := range v {
+		v[i] = uint64(row[i] & m)
+	}
+}
+
+// initialized returns the lanes whose bytes have all been written.
+func (x *ctx) initialized(a *access, at where, row bool) uint32 {
+	addr := &x.m.addr
+	if row && at.r.initialized(addr[0]-at.r.base, 32*uint64(a.size)) {
+		return at.mask
+	}
+	ok := uint32(0)
+	for k := at.mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k) & 31
+		if at.r.initialized(addr[i]-at.r.base, uint64(a.size)) {
+			ok |= 1 << i
+		}
+	}
+	return ok
+}
+
+func (x *ctx) load(a *access, at where, row bool) {
+	addr, r := &x.m.addr, at.r
+	if row && a.n == 1 && a.elem == 4 && !a.wide[0] && !a.skip[0] {
+		off := addr[0] - r.base
+		if o := off % pageBytes / 4; o <= pageWords-32 {
+			d := x.w32(a.regs[0])
+			if p := r.pages[off/pageBytes]; p != nil {
+				copy(d[:], p.words[o:o+32])
+			} else {
+				*d = [32]uint32{}
+			}
+			return
+		}
+	}
+	for e := int32(0); e < a.n; e++ {
+		if !a.skip[e] {
+			x.loadElem(a, r, at.mask, e)
+		}
+	}
+}
+
+func (x *ctx) loadElem(a *access, r *region, mask uint32, e int32) {
+	addr := &x.m.addr
+	shift := uint64(e*a.elem) - r.base
+	if a.t == b128 {
+		lo, hi := x.w64(a.regs[e]), x.w64(a.regs[e]+1)
+		for k := mask; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			lo[i], hi[i] = r.load(addr[i]+shift, 8), r.load(addr[i]+shift+8, 8)
+		}
+		return
+	}
+	if a.wide[e] {
+		d := x.w64(a.regs[e])
+		for k := mask; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			v := r.load(addr[i]+shift, a.elem)
+			if a.sext {
+				sh := 64 - 8*uint(a.elem)
+				v = uint64(int64(v<<sh) >> sh)
+			}
+			d[i] = v
+		}
+		return
+	}
+	d := x.w32(a.regs[e])
+	if a.elem == 4 {
+		for k := mask; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			d[i] = r.load32(addr[i] + shift)
+		}
+		return
+	}
+	for k := mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k) & 31
+		v := uint32(r.load(addr[i]+shift, a.elem))
+		if a.sext {
+			sh := 32 - 8*uint(a.elem)
+			v = uint32(int32(v<<sh) >> sh)
+			if a.half[e] {
+				v &= 0xffff
+			}
+		}
+		d[i] = v
+	}
+}
+
+func (x *ctx) store(a *access, at where, row bool) {
+	addr, r, owner := &x.m.addr, at.r, x.m.owner
+	if row && a.n == 1 && a.elem == 4 && !a.wide[0] {
+		off := addr[0] - r.base
+		if o := off % pageBytes / 4; o <= pageWords-32 {
+			p := r.write(off, owner)
+			copy(p.words[o:o+32], x.a32(a.regs[0])[:])
+			if !p.full {
+				p.mark(uint32(off%pageBytes), 128)
+			}
+			return
+		}
+	}
+	for k := at.mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k) & 31
+		off := addr[i] - r.base
+		for e := int32(0); e < a.n; e++ {
+			if a.skip[e] {
+				continue
+			}
+			if a.t == b128 {
+				r.store(off, 8, x.a64(a.regs[e])[i], owner)
+				r.store(off+8, 8, x.a64(a.regs[e] + 1)[i], owner)
+			} else if a.wide[e] {
+				r.store(off, a.elem, x.a64(a.regs[e])[i], owner)
+			} else {
+				r.store(off, a.elem, uint64(x.a32(a.regs[e])[i]), owner)
+			}
+			off += uint64(a.elem)
+		}
+	}
+}
+
+// polled remembers what a strong read saw, for a loop that waits for it to
+// change.
+func (x *ctx) polled(a *access, at where) {
+	for k := at.mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k) & 31
+		for o := int32(0); o < a.size; o += 8 {
+			n := min(a.size-o, 8)
+			adr := x.m.addr[i] + uint64(o)
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: at.r.load(adr-at.r.base, n), lanes: at.mask})
+		}
+	}
+}
+
+func (x *ctx) fill32(r reg, mask uint32, v uint32) {
+	d := x.w32(r)
+	for k := mask; k != 0; k &= k - 1 {
+		d[bits.TrailingZeros32(k)&31] = v
+	}
+}
+
+func (x *ctx) fill64(r reg, mask uint32, v uint64) {
+	d := x.w64(r)
+	for k := mask; k != 0; k &= k - 1 {
+		d[bits.TrailingZeros32(k)&31] = v
+	}
+}

@@ -1,0 +1,251 @@
+package machine
+
+import "fmt"
+
+// This file is the machine as exploration sees it: which choices a state
+// offers, taking one, and shortcuts for policies that need not see them all.
+
+// A Choice is one alternative of a schedule.
+type Choice struct {
+	Kind ChoiceKind
+	CTA  int32
+	Warp int32
+	Lane int8  // lowest lane of the split
+	Op   int64 // the operation, for Milestone
+}
+
+// A ChoiceKind says what a Choice does.
+type ChoiceKind uint8
+
+const (
+	// Run performs the visible operation that a split stands before.
+	Run ChoiceKind = iota
+	// GiveUp lets a waiting split's test come out false, as a timeout or a
+	// bound would, so that what follows a failed test runs.
+	GiveUp
+	// Milestone advances an asynchronous operation by one stage.
+	Milestone
+	// Start starts the next cluster; CTA is its first.
+	Start
+)
+
+func (c Choice) String() string {
+	switch c.Kind {
+	case Run:
+		return fmt.Sprintf("r%d.%d.%d", c.CTA, c.Warp, c.Lane)
+	case GiveUp:
+		return fmt.Sprintf("g%d.%d.%d", c.CTA, c.Warp, c.Lane)
+	case Milestone:
+		return fmt.Sprintf("m%d", c.Op)
+	}
+	return fmt.Sprintf("s%d", c.CTA)
+}
+
+// Step takes one choice, which must be enabled.
+func (m *Machine) Step(c Choice) {
+	if m.stop != nil {
+		return
+	}
+	m.clock++
+	switch c.Kind {
+	case Start:
+		m.startCluster()
+	case Milestone:
+		for _, op := range m.ops {
+			if op.ID == c.Op {
+				m.advance(op)
+				return
+			}
+		}
+		panic("BUG: no such operation in flight")
+	default:
+		w := m.ctas[c.CTA].warps[c.Warp]
+		s := w.find(c.Lane)
+		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
+			return // it was offered before another split of the warp gave up, and met this one
+		}
+		m.step(w, s, c.Kind == GiveUp)
+	}
+}
+
+// Enabled appends the choices that the state offers to buf: splits in order
+// of CTA, warp and lane, then milestones in order of issue, then the start of
+// the next cluster. Where nothing else is left it offers GiveUp for splits
+// whose waits have an other side that has not been run. None left: the run is
+// over, and Conclude says how.
+func (m *Machine) Enabled(buf []Choice) []Choice {
+	if m.stop != nil {
+		return buf
+	}
+	for _, i := range m.running {
+		for _, w := range m.ctas[i].warps {
+			for _, s := range w.splits {
+				if m.ready(w, s) {
+					buf = append(buf, Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))})
+				}
+			}
+		}
+	}
+	for _, op := range m.ops {
+		if m.canAdvance(op) {
+			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
+		}
+	}
+	if m.canStart() {
+		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
+	}
+	if len(buf) == 0 && m.started*m.csize < m.total && m.resident < mostResident {
+		// Everyone waits, perhaps for CTAs that have not started: the limit on
+		// residents is this machine's, not the card's, which has one too.
+		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
+	}
+	if len(buf) > 0 {
+		return buf
+	}
+	return m.exits(buf)
+}
+
+func (m *Machine) canStart() bool {
+	return m.started*m.csize < m.total && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
+}
+
+// exits offers GiveUp to the waiting splits that might have somewhere else to
+// go.
+func (m *Machine) exits(buf []Choice) []Choice {
+	for _, i := range m.running {
+		for _, w := range m.ctas[i].warps {
+			for _, s := range w.splits {
+				if s.state == atPoint && m.mayGiveUp(w, s) {
+					buf = append(buf, Choice{Kind: GiveUp, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))})
+				}
+			}
+		}
+	}
+	return buf
+}
+
+// Conclude ends a run that has no choice left: unless every CTA has ended, it
+// is deadlocked.
+func (m *Machine) Conclude() {
+	if m.stop == nil && m.ended < m.total && len(m.Enabled(nil)) == 0 {
+		m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local})
+	}
+}
+
+// Go takes the Run choice c, and then the same split's next ones for as long
+// as it can and at most n in all. It returns how many it took.
+func (m *Machine) Go(c Choice, n int) int {
+	w := m.ctas[c.CTA].warps[c.Warp]
+	took := 0
+	for took < n && m.stop == nil {
+		s := w.find(c.Lane)
+		if s == nil || took > 0 && !m.ready(w, s) {
+			break
+		}
+		m.clock++
+		m.step(w, s, false)
+		took++
+	}
+	return took
+}
+
+// Next returns the first split after the place that c names, in cyclic order
+// of CTA, warp and lane, that can run.
+func (m *Machine) Next(c Choice) (Choice, bool) {
+	if m.stop != nil || len(m.running) == 0 {
+		return Choice{}, false
+	}
+	start := 0
+	for i, idx := range m.running {
+		if idx >= c.CTA {
+			start = i
+			break
+		}
+	}
+	n := len(m.running)
+	for k := 0; k <= n; k++ {
+		i := m.running[(start+k)%n]
+		for _, w := range m.ctas[i].warps {
+			if k == 0 && i == c.CTA && w.index < c.Warp {
+				continue
+			}
+			if k == n && (i != m.running[start] || w.index > c.Warp) {
+				continue
+			}
+			for _, s := range w.splits {
+				l := int8(lowest(s.mask))
+				if k == 0 && i == c.CTA && w.index == c.Warp && l <= c.Lane {
+					continue
+				}
+				if m.ready(w, s) {
+					return Choice{Kind: Run, CTA: i, Warp: w.index, Lane: l}, true
+				}
+			}
+		}
+	}
+	return Choice{}, false
+}
+
+// MilestoneChoice returns the oldest milestone that is due, if any.
+func (m *Machine) MilestoneChoice() (Choice, bool) {
+	for _, op := range m.ops {
+		if m.canAdvance(op) {
+			return Choice{Kind: Milestone, Op: op.ID}, true
+		}
+	}
+	return Choice{}, false
+}
+
+// StartChoice returns the start of the next cluster, if it is enabled.
+func (m *Machine) StartChoice() (Choice, bool) {
+	if m.stop == nil && m.canStart() {
+		return Choice{Kind: Start, CTA: m.clusterFirst(m.started)}, true
+	}
+	return Choice{}, false
+}
+
+// GoUntilIssue is Go, but stops after a step that issued an asynchronous
+// operation, so that its milestones can come at once.
+func (m *Machine) GoUntilIssue(c Choice, n int) int {
+	w := m.ctas[c.CTA].warps[c.Warp]
+	took := 0
+	for before := m.nextOp; took < n && m.stop == nil && m.nextOp == before; took++ {
+		s := w.find(c.Lane)
+		if s == nil || took > 0 && !m.ready(w, s) {
+			break
+		}
+		m.clock++
+		m.step(w, s, false)
+	}
+	return took
+}
+
+// ParseChoice reads what Choice.String writes.
+func ParseChoice(text string) (Choice, error) {
+	var c Choice
+	bad := fmt.Errorf("%q is no choice", text)
+	if text == "" {
+		return c, bad
+	}
+	rest := text[1:]
+	var err error
+	switch text[0] {
+	case 'r', 'g':
+		if text[0] == 'g' {
+			c.Kind = GiveUp
+		}
+		_, err = fmt.Sscanf(rest, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane)
+	case 'm':
+		c.Kind = Milestone
+		_, err = fmt.Sscanf(rest, "%d", &c.Op)
+	case 's':
+		c.Kind = Start
+		_, err = fmt.Sscanf(rest, "%d", &c.CTA)
+	default:
+		return c, bad
+	}
+	if err != nil || c.String() != text {
+		return c, bad
+	}
+	return c, nil
+}

@@ -1,0 +1,134 @@
+package machine
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"muster/mbarrier"
+)
+
+// The milestones of operations in flight.
+
+// --- milestones ---
+
+// canAdvance reports whether the next milestone of op may happen.
+func (m *Machine) canAdvance(op *Op) bool {
+	if op.Kind != OpMbarArrive {
+		return true
+	}
+	// The arrival follows the issuer's copies.
+	for _, o := range m.ops {
+		if o.Group == GroupCpAsync && o.CTA == op.CTA && o.Warp == op.Warp && o.Lane == op.Lane && o.Seq <= op.After {
+			return false
+		}
+	}
+	return true
+}
+
+// advance makes the next milestone of op happen.
+func (m *Machine) advance(op *Op) {
+	switch {
+	case op.Kind == OpMbarArrive:
+		m.signal(op)
+	case op.Stage == Issued:
+		m.readSource(op)
+	case op.Stage == SourceRead:
+		m.writeTarget(op)
+	default:
+		m.signal(op)
+	}
+}
+
+func (m *Machine) opEvent(k Kind, op *Op) {
+	m.emit(Event{Kind: k, CTA: op.CTA, Warp: op.Warp, Mask: 1 << op.Lane, Lane: op.Lane, PC: op.PC, Op: op})
+}
+
+func (m *Machine) readSource(op *Op) {
+	if !op.cached {
+		op.data = nil
+		for _, s := range op.Reads {
+			b := make([]byte, s.Len)
+			if r, off := m.memory(s.Mem, s.Addr); r != nil {
+				r.read(off, b)
+				if !r.initialized(off, s.Len) {
+					op.Uninit = true
+				}
+			}
+			op.data = append(op.data, b...)
+		}
+	}
+	op.Stage = SourceRead
+	m.opEvent(EvSource, op)
+}
+
+func (m *Machine) writeTarget(op *Op) {
+	for _, s := range op.Writes {
+		r, off := m.memory(s.Mem, s.Addr)
+		if r == nil {
+			continue
+		}
+		data := op.data
+		if uint64(len(data)) < s.Len { // cp.async fills with zeros
+			data = append(slices.Clone(data), make([]byte, s.Len-uint64(len(data)))...)
+		}
+		switch {
+		case op.red != nil:
+			m.reduce(op.red, r, off, data, s.Mem)
+		case op.masked:
+			for i, v := range data {
+				if op.bytes>>(i%16)&1 != 0 {
+					r.put(off+uint64(i), []byte{v}, m.owner)
+				}
+			}
+		default:
+			r.put(off, data, m.owner)
+		}
+	}
+	op.Stage = Written
+	m.opEvent(EvWritten, op)
+}
+
+// reduce applies a reduction element by element, in order of address.
+func (m *Machine) reduce(red *reduction, r *region, off uint64, data []byte, mem MemID) {
+	n := red.t.size()
+	for i := 0; i+int(n) <= len(data); i += int(n) {
+		var b [8]byte
+		copy(b[:], data[i:i+int(n)])
+		old := r.load(off+uint64(i), n)
+		v := combine(red.op, red.t, mem, old, binary.LittleEndian.Uint64(b[:]))
+		r.store(off+uint64(i), n, v, m.owner)
+	}
+}
+
+// signal reports an operation's completion and ends it.
+func (m *Machine) signal(op *Op) {
+	for i, o := range m.ops {
+		if o == op {
+			m.ops = append(m.ops[:i], m.ops[i+1:]...)
+			break
+		}
+	}
+	op.Stage = Signalled
+	op.Phases = make([]int64, len(op.Bars))
+	for i, b := range op.Bars {
+		if m.ctas[b.Mem] == nil {
+			continue
+		}
+		ev := Mbar{Op: MbarCompleteTx, NoComplete: op.noinc}
+		if op.Kind == OpMbarArrive {
+			ev.Op = MbarAsyncArrive
+		}
+		m.mbarOp(b.Mem, b.Addr, &ev, op.BarBytes[i])
+		op.Phases[i] = ev.Phase
+		m.emitMbar(Event{Kind: EvMbar, CTA: op.CTA, Warp: op.Warp, Mask: 1 << op.Lane, Lane: op.Lane, PC: op.PC,
+			Sem: Release, Scope: ScopeCluster, Op: op}, &ev)
+		if ev.Fault != mbarrier.NoFault {
+			m.halt(Stop{Kind: FaultBarrier, CTA: op.CTA, Warp: op.Warp, Lane: op.Lane, Mask: 1 << op.Lane, PC: op.PC,
+				Mem: b.Mem, Addr: b.Addr, Size: 8, Mbar: &ev, Op: op, Msg: ev.Fault.String()})
+		}
+	}
+	m.opEvent(EvSignal, op)
+	if len(m.dead) > 0 {
+		m.reap()
+	}
+}

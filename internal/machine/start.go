@@ -1,0 +1,235 @@
+package machine
+
+import (
+	"fmt"
+	"sort"
+)
+
+// How a launch starts and ends: its shape, the map of global memory, and CTAs
+// coming to life and going, cluster by cluster.
+
+// New prepares a launch. Errors are of the launch: sizes that no target
+// takes, or that do not fit what the kernel declares.
+func New(cfg Config) (*Machine, error) {
+	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1)}
+	if err := m.shape(); err != nil {
+		return nil, err
+	}
+	if err := m.memoryMap(); err != nil {
+		return nil, err
+	}
+	m.ctas = make([]*cta, m.total)
+	m.stack = alignUp(m.prog.stack(uint64(m.cfg.MaxLocal)), pageBytes)
+	return m, nil
+}
+
+func (m *Machine) shape() error {
+	c := &m.cfg
+	vol := func(d [3]uint32) uint64 { return uint64(d[0]) * uint64(d[1]) * uint64(d[2]) }
+	for i := range c.Cluster {
+		if c.Cluster[i] == 0 {
+			c.Cluster[i] = 1
+		}
+	}
+	if n := vol(c.Cluster); n > 16 {
+		return fmt.Errorf("cluster %dx%dx%d has %d CTAs; at most 16 are allowed", c.Cluster[0], c.Cluster[1], c.Cluster[2], n)
+	}
+	n := vol(c.Block)
+	if n == 0 || n > 1024 || c.Block[2] > 64 {
+		return fmt.Errorf("block %dx%dx%d: a block has 1 to 1024 threads, at most 64 in z", c.Block[0], c.Block[1], c.Block[2])
+	}
+	if c.Grid[0] == 0 || c.Grid[1] == 0 || c.Grid[2] == 0 || c.Grid[0] > 1<<31-1 || c.Grid[1] > 65535 || c.Grid[2] > 65535 {
+		return fmt.Errorf("grid %dx%dx%d: extents are 1 to 2147483647, 65535, 65535", c.Grid[0], c.Grid[1], c.Grid[2])
+	}
+	g := uint64(c.Grid[0]) * uint64(c.Grid[1]*c.Grid[2])
+	if g > MaxCTAs {
+		return fmt.Errorf("grid %dx%dx%d has %d CTAs; this machine takes at most %d", c.Grid[0], c.Grid[1], c.Grid[2], g, MaxCTAs)
+	}
+	for i := range c.Cluster {
+		if c.Grid[i]%c.Cluster[i] != 0 {
+			return fmt.Errorf("grid %v is no multiple of cluster %v", c.Grid, c.Cluster)
+		}
+	}
+	if SharedBase+m.prog.Static+c.Shared > maxShared {
+		return fmt.Errorf("shared memory: %d static and %d dynamic bytes are more than an address can reach", m.prog.Static, c.Shared)
+	}
+	if f := &m.prog.funcs[0]; uint64(f.local) > uint64(c.localLimit()) {
+		return fmt.Errorf("kernel %s takes %d bytes of local memory a thread; the limit is %d", f.name, f.local, c.localLimit())
+	}
+	m.block, m.warps, m.total = uint32(n), int32(n+31)/32, int32(g)
+	m.csize = int32(vol(c.Cluster))
+	if c.MaxResident == 0 {
+		c.MaxResident = 64
+	}
+	c.MaxLocal = c.localLimit()
+	return nil
+}
+
+func (c *Config) localLimit() uint32 {
+	if c.MaxLocal == 0 {
+		return 512 << 10
+	}
+	return c.MaxLocal
+}
+
+// mostResident is how many CTAs the largest card holds at a time (H200: 132
+// SMs with 32 CTAs each): a kernel that waits for more waits for ever.
+const mostResident = 132 * 32
+
+// MaxCTAs is the largest grid, in CTAs, that the machine takes.
+const MaxCTAs = 1 << 22
+
+func (m *Machine) memoryMap() error {
+	g := &m.global
+	add := func(name string, base, size uint64, data []byte, init, ro bool) {
+		r := newRegion(name, base, size)
+		r.born, r.fixed = init, ro
+		r.put(0, data, m.owner)
+		g.regions = append(g.regions, r)
+	}
+	for _, v := range m.prog.globals {
+		add(v.name, v.addr, max(v.size, 1), v.data, v.init, v.ro)
+	}
+	for _, b := range m.cfg.Buffers {
+		if uint64(len(b.Data)) > b.Size {
+			return fmt.Errorf("buffer %s: %d bytes of data for %d bytes", b.Name, len(b.Data), b.Size)
+		}
+		add(b.Name, b.Base, b.Size, b.Data, b.Init, false)
+	}
+	sortRegions(g.regions)
+	for i := 1; i < len(g.regions); i++ {
+		if a, b := &g.regions[i-1], &g.regions[i]; a.base+a.size > b.base {
+			return fmt.Errorf("buffers %s and %s overlap at %#x", a.name, b.name, b.base)
+		}
+	}
+	m.params = newRegion("parameters", paramWindow, max(uint64(len(m.cfg.Params)), 1))
+	m.params.born, m.params.fixed = true, true
+	m.params.put(0, m.cfg.Params, m.owner)
+	return nil
+}
+
+// startCluster starts the next cluster: its CTAs become resident together.
+func (m *Machine) startCluster() {
+	first := m.clusterFirst(m.started)
+	m.started++
+	for r := int32(0); r < m.csize; r++ {
+		m.startCTA(m.clusterMember(first, r), first, r)
+	}
+	m.resident += m.csize
+}
+
+// clusterFirst returns the linear index of the first CTA of cluster i:
+// clusters tile the grid, x fastest.
+func (m *Machine) clusterFirst(i int32) int32 {
+	g, k := m.cfg.Grid, m.cfg.Cluster
+	nx, ny := int32(g[0]/k[0]), int32(g[1]/k[1])
+	x, y, z := i%nx, i/nx%ny, i/nx/ny
+	return x*int32(k[0]) + int32(g[0])*(y*int32(k[1])+int32(g[1])*z*int32(k[2]))
+}
+
+// clusterMember returns the linear index of the CTA of that rank.
+func (m *Machine) clusterMember(first, rank int32) int32 {
+	g, k := m.cfg.Grid, m.cfg.Cluster
+	x, y, z := rank%int32(k[0]), rank/int32(k[0])%int32(k[1]), rank/int32(k[0]*k[1])
+	return first + x + int32(g[0])*(y+int32(g[1])*z)
+}
+
+func (m *Machine) startCTA(index, first, rank int32) {
+	g := m.cfg.Grid
+	t := &cta{index: index, first: first, rank: rank, live: int32(m.block)}
+	t.id = [3]uint32{uint32(index) % g[0], uint32(index) / g[0] % g[1], uint32(index) / g[0] / g[1]}
+	size := m.prog.Static
+	if m.cfg.Shared > 0 {
+		size = m.prog.DynamicAt - SharedBase + m.cfg.Shared
+	}
+	t.shared = newRegion("shared", SharedBase, size)
+	f := &m.prog.funcs[0]
+	t.warps = make([]*warp, m.warps)
+	for i := range t.warps {
+		n := min(32, m.block-uint32(i)*32)
+		w := &warp{index: int32(i), cta: index, live: uint32(1<<n - 1), regs: m.cfg.Registers}
+		w.r32 = make([][32]uint32, f.n32)
+		w.r64 = make([][32]uint64, f.n64)
+		w.p = make([]uint32, f.np)
+		w.splits = []*split{{pc: f.entry, mask: w.live}}
+		w.lsize = m.stack
+		w.local = newRegion("local", 0, 32*w.lsize)
+		t.warps[i] = w
+	}
+	m.ctas[index] = t
+	m.running = append(m.running, index)
+	m.emit(Event{Kind: EvStart, CTA: index})
+	for _, w := range t.warps {
+		m.grow(w, w.splits[0], f)
+		m.settle(w)
+		if m.stop != nil {
+			return
+		}
+	}
+}
+
+// Clusters returns the number of each CTA's cluster, or nil where clusters are
+// consecutive CTAs.
+func (m *Machine) Clusters() []int32 {
+	if m.csize == 1 || m.cfg.Grid[1]*m.cfg.Grid[2] == 1 {
+		return nil
+	}
+	out := make([]int32, m.total)
+	for i := range m.total / m.csize {
+		first := m.clusterFirst(i)
+		for r := range m.csize {
+			out[m.clusterMember(first, r)] = i
+		}
+	}
+	return out
+}
+
+func (m *Machine) endCTA(t *cta) {
+	t.ended = true
+	m.ended++
+	for i, idx := range m.running {
+		if idx == t.index {
+			m.running = append(m.running[:i], m.running[i+1:]...)
+			break
+		}
+	}
+	m.emit(Event{Kind: EvEnd, CTA: t.index})
+	for r := int32(0); r < m.csize; r++ {
+		if !m.ctas[m.clusterMember(t.first, r)].ended {
+			return
+		}
+	}
+	// The cluster's memory goes when its last CTA has ended and nothing in
+	// flight reaches it.
+	m.resident -= m.csize
+	m.dead = append(m.dead, t.first)
+	m.reap()
+}
+
+// reap frees the memory of ended clusters that no operation in flight uses.
+func (m *Machine) reap() {
+	keep := m.dead[:0]
+	for _, first := range m.dead {
+		if m.inFlight(first) {
+			keep = append(keep, first)
+			continue
+		}
+		for r := int32(0); r < m.csize; r++ {
+			m.ctas[m.clusterMember(first, r)] = nil
+		}
+	}
+	m.dead = keep
+}
+
+func (m *Machine) inFlight(first int32) bool {
+	for _, op := range m.ops {
+		if t := m.ctas[op.CTA]; t != nil && t.first == first {
+			return true
+		}
+	}
+	return false
+}
+
+func sortRegions(r []region) {
+	sort.Slice(r, func(i, j int) bool { return r[i].base < r[j].base })
+}
