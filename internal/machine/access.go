@@ -277,9 +277,8 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Val, ev.Init = at.mem, a.size, &m.addr, nil, at.mask
 	if a.acc&Write != 0 {
-		if a.n == 1 && a.size <= 8 && a.acc&Read == 0 && a.atom == atomNone {
-			x.storeValues(a, at.mask)
-			ev.Val = &m.vals
+		if a.acc&Read == 0 && a.atom == atomNone {
+			ev.Val = x.storeValues(a)
 		}
 	}
 	if a.acc&Read != 0 {
@@ -288,27 +287,48 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	m.cfg.Observer.Observe(m, ev)
 }
 
-func (x *ctx) storeValues(a *access, mask uint32) {
-	if a.skip[0] {
-		return
+// storeValues gathers what a store writes, lane by lane, in words of 8 bytes.
+func (x *ctx) storeValues(a *access) [][32]uint64 {
+	v := x.m.vals[:(a.size+7)/8]
+	if a.n > 1 {
+		clear(v)
 	}
-	v := &x.m.vals
-	if a.wide[0] {
-		*v = *x.a64(a.regs[0])
-		if a.elem < 8 {
-			for i := range v {
-				v[i] &= 1<<(8*uint(a.elem)) - 1
+	for e := int32(0); e < a.n; e++ {
+		word, shift := e*a.elem/8, uint(e*a.elem%8*8)
+		switch r := a.regs[e]; {
+		case a.skip[e]:
+			return nil
+		case a.t == b128:
+			v[word], v[word+1] = *x.a64(r), *x.a64(r + 1)
+		case a.n > 1:
+			x.packValue(&v[word], a, e, shift)
+		case a.wide[e]:
+			v[0] = *x.a64(r)
+			mask := ^uint64(0) >> (64 - 8*uint(a.elem))
+			for i := range v[0] {
+				v[0][i] &= mask
 			}
+		default:
+			row, mask := x.a32(r), ^uint32(0)>>(32-8*uint(a.elem))
+			for i := range v[0] {
+				v[0][i] = uint64(row[i] & mask)
+			}
+		}
+	}
+	return v
+}
+
+// packValue puts one element of a vector store at its place in a word.
+func (x *ctx) packValue(v *[32]uint64, a *access, e int32, shift uint) {
+	mask := ^uint64(0) >> (64 - 8*uint(a.elem))
+	if a.wide[e] {
+		for i, y := range x.a64(a.regs[e]) {
+			v[i] |= y & mask << shift
 		}
 		return
 	}
-	row := x.a32(a.regs[0])
-	m := uint32(1)<<(8*uint(a.elem)&31) - 1
-	if a.elem == 4 {
-		m = ^uint32(0)
-	}
-	for i := range v {
-		v[i] = uint64(row[i] & m)
+	for i, y := range x.a32(a.regs[e]) {
+		v[i] |= uint64(y) & mask << shift
 	}
 }
 

@@ -303,9 +303,9 @@ type Event struct {
 	Mem   MemID
 	Size  int32 // bytes a lane
 	Addr  *[32]uint64
-	// Val holds what a store writes, lane by lane, low bytes first, when
-	// Size <= 8; nil otherwise.
-	Val *[32]uint64
+	// Val holds what a store writes in words of 8 bytes, low bytes first:
+	// word k of lane l is Val[k][l]. It is nil of other accesses.
+	Val [][32]uint64
 	// Init says which lanes of a read saw only initialized bytes.
 	Init  uint32
 	Bar   int32 // named barrier number

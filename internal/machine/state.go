@@ -71,7 +71,7 @@ type Machine struct {
 
 	ev    Event
 	addr  [32]uint64
-	vals  [32]uint64
+	vals  [4][32]uint64
 	done  [32]uint32
 	x     ctx
 	block uint32 // threads a CTA

@@ -328,18 +328,33 @@ func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 	if t.mem == nil || ev.Val == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
 		return false
 	}
-	if ev.Access != machine.Write || machine.Access(p.what) != machine.Write || p.shift != ac.st.shift || ev.Size > 8 {
+	if ev.Access != machine.Write || machine.Access(p.what) != machine.Write || p.shift != ac.st.shift {
 		return false
 	}
 	lane := bits.TrailingZeros32(ac.st.lanesAt(at))
 	if p.who == ac.st.who && p.time == ac.st.time && p.pc == ac.st.pc && p.lanes != ac.st.lanes && ev.Mask&p.lanesAt(at) != 0 {
 		// Possibly the same instruction, whose stores are not performed yet.
 		if other := bits.TrailingZeros32(p.lanesAt(at)); ev.Addr[other] == ev.Addr[lane] {
-			return ev.Val[other] == ev.Val[lane]
+			return equalLanes(ev.Val, other, lane)
 		}
 	}
-	old, ok := t.mem.Peek(ac.mem, ev.Addr[lane], int(ev.Size))
-	return ok && old == ev.Val[lane]
+	for k := range ev.Val {
+		old, ok := t.mem.Peek(ac.mem, ev.Addr[lane]+8*uint64(k), min(8, int(ev.Size)-8*k))
+		if !ok || old != ev.Val[k][lane] {
+			return false
+		}
+	}
+	return true
+}
+
+// equalLanes reports whether two lanes of a store write the same.
+func equalLanes(val [][32]uint64, a, b int) bool {
+	for k := range val {
+		if val[k][a] != val[k][b] {
+			return false
+		}
+	}
+	return true
 }
 
 // sameInstruction reports plain stores of several lanes to one place.
@@ -349,7 +364,7 @@ func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
 	first := bits.TrailingZeros32(lanes)
 	same := ev.Val != nil
 	for m := lanes; m != 0 && same; m &= m - 1 {
-		same = ev.Val[bits.TrailingZeros32(m)] == ev.Val[first]
+		same = equalLanes(ev.Val, bits.TrailingZeros32(m), first)
 	}
 	c := Conflict{Why: NoEdge | SameWarpLanes, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
 	if same {

@@ -324,16 +324,16 @@ func (s *script) access(a agent, op string, g *args) {
 	}
 	ev.Row = !same && a.mask == ^uint32(0)
 	if v, ok := g.opt["val"]; ok {
-		ev.Val = new([32]uint64)
-		for l := range ev.Val {
-			ev.Val[l] = uint64(num(v))
+		ev.Val = make([][32]uint64, 1)
+		for l := range ev.Val[0] {
+			ev.Val[0][l] = uint64(num(v))
 		}
 	}
 	s.feed(a, ev)
 	if ev.Val != nil && ev.Access == machine.Write {
 		for m := a.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			s.mem[[2]int64{int64(ev.Mem), int64(ev.Addr[l])}] = ev.Val[l]
+			s.mem[[2]int64{int64(ev.Mem), int64(ev.Addr[l])}] = ev.Val[0][l]
 		}
 	}
 }
