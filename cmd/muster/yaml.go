@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -194,6 +195,10 @@ func (y *yamlReader) document(f *ast.File) (*launch.Node, error) {
 	return y.node(body)
 }
 
+// dotless is a float with an exponent and no point, as JSON's writers like it;
+// the parser takes one that is not quoted for a string.
+var dotless = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
+
 func (y *yamlReader) node(n ast.Node) (*launch.Node, error) {
 	scalar := func(k launch.NodeKind, text string) (*launch.Node, error) {
 		return &launch.Node{Kind: k, Pos: y.pos(n.GetToken()), Text: text}, nil
@@ -212,6 +217,9 @@ func (y *yamlReader) node(n ast.Node) (*launch.Node, error) {
 	case *ast.NanNode:
 		return scalar(launch.StringNode, n.Token.Value)
 	case *ast.StringNode:
+		if n.Token.Type == token.StringType && dotless.MatchString(n.Value) {
+			return scalar(launch.FloatNode, n.Value)
+		}
 		return scalar(launch.StringNode, n.Value)
 	case *ast.LiteralNode:
 		return scalar(launch.StringNode, n.Value.Value)
