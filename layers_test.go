@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"muster"},
 	{"muster/internal/campaign/gen"},
 	{"muster/kernel", "muster/internal/campaign"},
-	{"muster/internal/report"},
+	{"muster/internal/report", "muster/internal/script"},
 	{"muster/internal/rules"},
 	{"muster/launch"},
 	{"muster/internal/explore"},
@@ -25,6 +25,7 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
+	{"muster/mbarrier/mbarriertest"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

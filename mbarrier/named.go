@@ -1,0 +1,142 @@
+package mbarrier
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A Named is a named barrier for goroutines: PTX's barrier.cta with its 16 names is where Hopper kernels
+// hand over between warps that know one another. All that take part in a phase are counted together, those
+// that only arrive and those that wait; reductions combine one truth value of each.
+//
+// What is ordered: as with [Barrier], what any participant did before it is visible to those that Sync and
+// to those of a reduction after it.
+type Named struct {
+	b   *Barrier
+	mu  sync.Mutex
+	cur *votes // of the reduction under way
+}
+
+type votes struct {
+	phase uint64
+	yes   int
+	n     int
+}
+
+// NewNamed returns a named barrier of n participants a phase, 1 to [Max].
+func NewNamed(n int, opts ...Option) *Named { return &Named{b: New(n, opts...)} }
+
+// Sync arrives and waits for the other participants: barrier.sync.
+func (n *Named) Sync() { n.b.ArriveAndWait() }
+
+// Arrive counts and does not wait: barrier.arrive, with which a producer says 'ready' and goes on.
+func (n *Named) Arrive() { n.b.Arrive() }
+
+// And arrives, waits, and reports whether every participant said true: barrier.red.and.
+func (n *Named) And(vote bool) bool { v := n.reduce("And", vote); return v.yes == v.n }
+
+// Or arrives, waits, and reports whether any participant said true: barrier.red.or.
+func (n *Named) Or(vote bool) bool { return n.reduce("Or", vote).yes > 0 }
+
+// Popc arrives, waits, and returns how many participants said true: barrier.red.popc.
+func (n *Named) Popc(vote bool) int { return n.reduce("Popc", vote).yes }
+
+// Barrier returns the barrier underneath, for [Dump].
+func (n *Named) Barrier() *Barrier { return n.b }
+
+// reduce counts a vote. A phase is either of votes or of Sync and Arrive: a reduction has no value to take
+// from those.
+func (n *Named) reduce(op string, vote bool) *votes {
+	n.mu.Lock()
+	s := n.b.State()
+	if n.cur == nil || n.cur.phase != s.Phase {
+		n.cur = &votes{phase: s.Phase}
+	}
+	v := n.cur
+	v.n++
+	if vote {
+		v.yes++
+	}
+	if s.Word.Expected()-s.Word.Pending() != uint32(v.n-1) {
+		n.mu.Unlock()
+		panic(fmt.Sprintf("mbarrier: %s in one phase with Sync or Arrive, which have no vote; %v", op, n.b))
+	}
+	t := n.b.arrive(op, 1, 0)
+	n.mu.Unlock()
+	n.b.await(t.phase)
+	return v
+}
+
+// A Group is a barrier of fixed members, each of which arrives, later waits, and does so in turn:
+// barrier.cluster.arrive and .wait, with which the CTAs of a cluster make sure that a peer's shared memory
+// is there. Each member is one goroutine's.
+type Group struct {
+	b       *Barrier
+	members []Member
+}
+
+// NewGroup returns a group of n members, 1 to [Max].
+func NewGroup(n int, opts ...Option) *Group {
+	g := &Group{b: New(n, opts...), members: make([]Member, n)}
+	for i := range g.members {
+		g.members[i] = Member{b: g.b, rank: i}
+	}
+	return g
+}
+
+// Len returns the number of members the group was made with.
+func (g *Group) Len() int { return len(g.members) }
+
+// Member returns the member of that rank, 0 to Len()-1.
+func (g *Group) Member(rank int) *Member { return &g.members[rank] }
+
+// Barrier returns the barrier underneath, for [Dump].
+func (g *Group) Barrier() *Barrier { return g.b }
+
+// A Member is one goroutine's part in a [Group]. Unlike a Barrier it belongs to one goroutine at a time.
+type Member struct {
+	b       *Barrier
+	rank    int
+	token   ArrivalToken
+	arrived bool
+	left    bool
+}
+
+// Rank returns the member's number in the group.
+func (m *Member) Rank() int { return m.rank }
+
+// Arrive says that this member has come so far: barrier.cluster.arrive. A Wait must follow before the next.
+func (m *Member) Arrive() {
+	switch {
+	case m.left:
+		panic(fmt.Sprintf("mbarrier: member %d arrives after Exit; %v", m.rank, m.b))
+	case m.arrived:
+		panic(fmt.Sprintf("mbarrier: member %d arrives twice without a Wait between; %v", m.rank, m.b))
+	}
+	m.token, m.arrived = m.b.Arrive(), true
+}
+
+// Wait returns once every member has arrived: barrier.cluster.wait.
+func (m *Member) Wait() {
+	if !m.arrived {
+		panic(fmt.Sprintf("mbarrier: member %d waits without having arrived; %v", m.rank, m.b))
+	}
+	m.b.Wait(m.token)
+	m.arrived = false
+}
+
+// Sync is Arrive and Wait.
+func (m *Member) Sync() { m.Arrive(); m.Wait() }
+
+// Exit leaves the group: this phase and all later ones count the member as arrived, as those of a cluster
+// count a thread that has exited. A member that has arrived waits first.
+func (m *Member) Exit() {
+	if m.left {
+		return
+	}
+	if m.arrived {
+		m.Wait()
+	}
+	m.left = true
+	m.b.ArriveAndDrop()
+}

@@ -1,0 +1,282 @@
+package mbarrier
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"weak"
+)
+
+// A trace is what a traced barrier remembers for [Dump].
+type trace struct {
+	// Under the latch.
+	phase           uint64
+	arrived, before map[caller]int // arrivals of this phase and of the one before it
+	bytes           map[caller]int // announced, less landed, in this phase
+
+	asleep []*sleeper // under park.Mutex
+}
+
+// A site is a call of the package: the innermost return addresses.
+type site [12]uintptr
+
+// A caller is a goroutine at a place. Its number tells it from others at the same place and is not shown.
+type caller struct {
+	at        site
+	goroutine string
+}
+
+type sleeper struct{ at site }
+
+var (
+	tracing  atomic.Bool
+	registry struct {
+		sync.Mutex
+		live []weak.Pointer[Barrier]
+	}
+)
+
+// WithTrace has the barrier remember, for [Dump], from where it was called in this phase and the last. It
+// costs microseconds and allocations for each operation.
+func WithTrace() Option {
+	return func(b *Barrier) {
+		if b.trace == nil {
+			b.trace = new(trace)
+		}
+	}
+}
+
+// TraceAll has all barriers made from now on traced, as with [WithTrace], or not, and returns what held
+// before. It is for tests.
+func TraceAll(on bool) (was bool) { return tracing.Swap(on) }
+
+func register(b *Barrier) {
+	registry.Lock()
+	defer registry.Unlock()
+	if len(registry.live) == cap(registry.live) {
+		registry.live = slices.DeleteFunc(registry.live, func(p weak.Pointer[Barrier]) bool { return p.Value() == nil })
+	}
+	registry.live = append(registry.live, weak.Make(b))
+}
+
+// Traced returns the traced barriers that are still in use, the oldest first.
+func Traced() []*Barrier {
+	registry.Lock()
+	defer registry.Unlock()
+	var all []*Barrier
+	for _, p := range registry.live {
+		if b := p.Value(); b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func here() (s site) {
+	runtime.Callers(3, s[:])
+	return s
+}
+
+func goroutine() string {
+	var buf [64]byte
+	head := buf[:runtime.Stack(buf[:], false)] // goroutine 18 [running]:
+	_, rest, _ := strings.Cut(string(head), " ")
+	id, _, _ := strings.Cut(rest, " ")
+	return id
+}
+
+// note books an operation in phase p. The caller holds the latch.
+func (t *trace) note(p uint64, arrivals, charge int) {
+	if t.arrived == nil || p != t.phase {
+		if t.before = nil; p == t.phase+1 {
+			t.before = t.arrived
+		}
+		t.phase, t.arrived, t.bytes = p, map[caller]int{}, map[caller]int{}
+	}
+	at := caller{here(), goroutine()}
+	if arrivals != 0 {
+		t.arrived[at] += arrivals
+	}
+	if charge != 0 {
+		t.bytes[at] += charge
+	}
+}
+
+func newSleeper() *sleeper { return &sleeper{here()} }
+
+func (t *trace) enter(s *sleeper) {
+	if t != nil {
+		t.asleep = append(t.asleep, s)
+	}
+}
+
+func (t *trace) exit(s *sleeper) {
+	if t != nil {
+		t.asleep = slices.DeleteFunc(t.asleep, func(o *sleeper) bool { return o == s })
+	}
+}
+
+// Waiting returns how many goroutines are parked until the current phase completes.
+func (b *Barrier) Waiting() int {
+	b.park.Mutex.Lock()
+	defer b.park.Mutex.Unlock()
+	return int(b.sleepers.Load())
+}
+
+// Dump writes a report of the barriers, or with none given of all that are traced: each one's ledger, what
+// the current phase still owes, and how many goroutines wait for it. Of a traced barrier ([WithTrace],
+// [TraceAll]) it also tells where those goroutines stand, who arrived and who announced or landed bytes in
+// this phase, and who arrived in the phase before and has not come back: in a deadlock, those who owe it.
+//
+// Goroutines that wait are counted once they are parked. Dump may be called at any time, also while the
+// barriers are in use.
+func Dump(w io.Writer, barriers ...*Barrier) error {
+	if len(barriers) == 0 {
+		barriers = Traced()
+	}
+	var out strings.Builder
+	for _, b := range barriers {
+		b.check("Dump")
+		b.dump(&out)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (b *Barrier) dump(out *strings.Builder) {
+	asleep := map[site]int{}
+	b.park.Mutex.Lock()
+	n := int(b.sleepers.Load())
+	if b.trace != nil {
+		for _, s := range b.trace.asleep {
+			asleep[s.at]++
+		}
+	}
+	b.park.Mutex.Unlock()
+
+	s, t, ok := b.look()
+	fmt.Fprintf(out, "%s: %v\n", b.label(), s)
+	switch {
+	case b.broken.Load():
+		fmt.Fprintf(out, "  its completion function did not return\n")
+	case !ok:
+		fmt.Fprintf(out, "  its completion function is running\n")
+	case s.Word.Expected() == 0 && s.Word.Pending() == 0 && s.Word.Tx() == 0:
+		fmt.Fprintf(out, "  everyone has dropped\n")
+	default:
+		fmt.Fprintf(out, "  phase %d is owed %s\n", s.Phase, owed(s.Word))
+	}
+	if n > 0 {
+		fmt.Fprintf(out, "  %s for phase %d\n", plural(n, "goroutine waits", "goroutines wait"), s.Phase)
+	}
+	if t == nil {
+		return
+	}
+	places(out, "%d", asleep, 3)
+	arrived, before, bytes := t.arrived, t.before, t.bytes
+	if t.phase != s.Phase { // nobody has come in this phase
+		if arrived, before, bytes = nil, nil, nil; t.phase+1 == s.Phase {
+			before = t.arrived
+		}
+	}
+	here := map[string]bool{}
+	for c := range arrived {
+		here[c.goroutine] = true
+	}
+	maps.DeleteFunc(before, func(c caller, _ int) bool { return here[c.goroutine] })
+	section := func(of map[caller]int, format, title string, args ...any) {
+		if len(of) > 0 {
+			fmt.Fprintf(out, "  "+title+"\n", args...)
+			at := map[site]int{}
+			for c, n := range of {
+				at[c.at] += n
+			}
+			places(out, format, at, 1)
+		}
+	}
+	section(arrived, "%d", "arrived in phase %d", s.Phase)
+	section(before, "%d", "arrived in phase %d, but not in phase %d", s.Phase-1, s.Phase)
+	section(bytes, "%+d", "bytes announced (+) and landed (-) in phase %d", s.Phase)
+}
+
+// look returns the barrier's state, a copy of what its trace has under the latch, and whether it could get
+// the latch; a completion function keeps it.
+func (b *Barrier) look() (State, *trace, bool) {
+	for {
+		w := b.word.Load()
+		if w&latched == 0 && b.word.CompareAndSwap(w, w|latched) {
+			s := State{Word(w), b.phase.Load()}
+			var t *trace
+			if b.trace != nil {
+				t = &trace{phase: b.trace.phase, arrived: maps.Clone(b.trace.arrived), before: maps.Clone(b.trace.before), bytes: maps.Clone(b.trace.bytes)}
+			}
+			b.word.Store(w)
+			return s, t, true
+		}
+		if p := b.phase.Load(); b.completing.Load() {
+			return State{Word(w &^ latched), p}, nil, false
+		}
+		runtime.Gosched()
+	}
+}
+
+func owed(w Word) string {
+	var parts []string
+	if n := int(w.Pending()); n > 0 {
+		parts = append(parts, plural(n, "arrival", "arrivals"))
+	}
+	switch tx := int(w.Tx()); {
+	case tx > 0:
+		parts = append(parts, plural(tx, "byte", "bytes"))
+	case tx < 0:
+		parts = append(parts, "the announcement of "+plural(-tx, "landed byte", "landed bytes"))
+	}
+	return strings.Join(parts, " and ")
+}
+
+func plural(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return fmt.Sprintf("%d %s", n, one)
+}
+
+// places writes a line for each place in user code, with its sum.
+func places(out *strings.Builder, format string, of map[site]int, depth int) {
+	sums := map[string]int{}
+	for at, n := range of {
+		sums[at.text(depth)] += n
+	}
+	for _, text := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Fprintf(out, "    "+format+" at %s\n", sums[text], text)
+	}
+}
+
+// text names the innermost functions outside the package.
+func (s site) text(depth int) string {
+	n := slices.Index(s[:], 0)
+	if n < 0 {
+		n = len(s)
+	}
+	var names []string
+	frames := runtime.CallersFrames(s[:n])
+	for more := n > 0; more && len(names) < depth; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		pkg, _, _ := strings.Cut(f.Function[strings.LastIndexByte(f.Function, '/')+1:], ".")
+		if f.Function == "" || strings.HasPrefix(f.Function, "muster/mbarrier.") || slices.Contains([]string{"runtime", "sync", "testing", "synctest"}, pkg) {
+			continue
+		}
+		names = append(names, fmt.Sprintf("%s (%s:%d)", f.Function[strings.LastIndexByte(f.Function, '/')+1:], filepath.Base(f.File), f.Line))
+	}
+	if len(names) == 0 {
+		return "an unknown place"
+	}
+	return strings.Join(names, ", called by ")
+}
