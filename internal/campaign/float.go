@@ -40,6 +40,54 @@ func withOperands(f *ptx.Form, ch choice, text string, keep int, kindOf func(typ
 	return p.finish(fmt.Sprintf("%s%s, %s", f.Op, ch.mods(), text))
 }
 
+// inPlace makes a case whose destination is its last operand's register, if the
+// two have one width. Comparisons, of which there are thousands, are spared.
+func inPlace(f *ptx.Form, ch choice) (Case, bool) {
+	if f.Op == "set" || f.Op == "setp" || len(f.Operands) < 2 {
+		return Case{}, false
+	}
+	p := newProgram(f.Name)
+	dst := registerOf(f, typeOf(f, ch, &f.Operands[0]))
+	ops := []string{""}
+	for i := 1; i < len(f.Operands); i++ {
+		a := &f.Operands[i]
+		typ := registerOf(f, typeOf(f, ch, a))
+		if a.Class != "reg" && a.Class != "pred" || a.Optional || f.Operands[0].Class != a.Class || f.Operands[0].Pred != nil {
+			return Case{}, false
+		}
+		r := p.in(kindOf(f, a, typ), typ)
+		if ops = append(ops, r); bitsOf(typ) == bitsOf(dst) {
+			ops[0] = r
+		}
+	}
+	if ops[0] == "" {
+		return Case{}, false
+	}
+	p.out(ops[0], dst)
+	p.emit("%s%s %s;", f.Op, ch.mods(), strings.Join(ops, ", "))
+	p.c.Approx = approxOf(f, ch)
+	p.c.keep = keepFew
+	return p.finish(fmt.Sprintf("%s%s in place", f.Op, ch.mods())), true
+}
+
+// wide makes the cases of conversions between integers in registers wider than
+// their types.
+func wide(f *ptx.Form) (list []Case) {
+	for _, ch := range product(f) {
+		for _, regs := range [][2]string{{"b64", "b64"}, {"b32", "b64"}, {"b64", "b32"}} {
+			d, a := regs[0], regs[1]
+			if bitsOf(d) < bitsOf(ch.get(f, "dtype")) || bitsOf(a) < bitsOf(ch.get(f, "atype")) {
+				continue
+			}
+			p := newProgram(f.Name)
+			p.emit("cvt%s %s, %s;", ch.mods(), p.result(d), p.in(kind(a), a))
+			p.c.keep = keepFew
+			list = append(list, p.finish(fmt.Sprintf("cvt%s from %s to %s", ch.mods(), a, d)))
+		}
+	}
+	return list
+}
+
 // arithmetic makes the cases of floating-point arithmetic: what rounds takes
 // more operands than one block of threads has.
 func arithmetic(f *ptx.Form) []Case {
@@ -72,6 +120,9 @@ func approximate(f *ptx.Form) []Case {
 // as many instructions a thread as that takes.
 func conversions(f *ptx.Form) []Case {
 	list := generic(f)
+	if f.Name == "cvt.int.int" {
+		list = append(list, wide(f)...)
+	}
 	for _, ch := range product(f) {
 		src := ch.get(f, "atype")
 		switch src {

@@ -89,10 +89,17 @@ func kindOf(f *ptx.Form, a *ptx.Arg, typ string) kind {
 	return kind(typ)
 }
 
-// an immediates entry gives the values that an immediate operand takes.
+// immediates gives the values that an immediate operand takes, by row.
 var immediates = map[string][]uint64{
-	"lop3":      {0x00, 0x01, 0x0f, 0x17, 0x1e, 0x2d, 0x33, 0x3c, 0x40, 0x55, 0x66, 0x69, 0x6a, 0x78, 0x7f, 0x80, 0x96, 0xa5, 0xaa, 0xb8, 0xc0, 0xca, 0xcc, 0xd4, 0xe2, 0xe8, 0xea, 0xf0, 0xf8, 0xfc, 0xfe, 0xff},
+	"lop3":      upTo(256),
 	"lop3.bool": {0x80, 0x96, 0xca, 0xe8, 0xf8, 0x3c},
+}
+
+func upTo(n uint64) (list []uint64) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
 }
 
 // generic makes the cases of a row whose operands are registers.
@@ -107,6 +114,9 @@ func generic(f *ptx.Form) (list []Case) {
 		}
 		if takesLiteral[f.Op] {
 			list = append(list, literal(f, ch)...)
+		}
+		if c, ok := inPlace(f, ch); ok {
+			list = append(list, c)
 		}
 	}
 	return list
