@@ -1,0 +1,54 @@
+// Package script runs scripts of mbarrier operations: one line an operation, by named actors, with
+// the word and its ledger after each. It is the toy a learner starts with, and the form in which
+// the documents of this project state what a barrier does.
+//
+// # A script
+//
+//	# Two debts: an arrival and 1024 bytes.
+//	init full 1
+//	consumer: wait full parity 0
+//	producer: arrive.expect_tx full 1024
+//	copy a: 1024 bytes to full
+//	land a
+//
+// A line is a command; one that begins with # is a comment. `NAME:` before a command says who does
+// it, `NAME =` before that keeps the token it returns. Numbers are decimal, 0x…, or a power such as
+// 2^20-1.
+//
+//	init BAR COUNT                          mbarrier.init
+//	inval BAR                               mbarrier.inval
+//	arrive BAR [COUNT]                      mbarrier.arrive, one by default
+//	arrive.noComplete BAR COUNT
+//	arrive.expect_tx BAR BYTES
+//	arrive_drop BAR [COUNT]                 also .noComplete COUNT, .expect_tx BYTES
+//	expect_tx BAR BYTES                     mbarrier.expect_tx
+//	complete_tx BAR BYTES                   mbarrier.complete_tx
+//	wait BAR parity P                       a loop of try_wait.parity: the actor waits until it is true
+//	wait BAR TOKEN                          the same with a token
+//	wait BAR phase N                        by the parity of phase N, and that phase is what is meant
+//	try BAR parity P | TOKEN | phase N      one try_wait: the actor may be suspended
+//	timeout ACTOR                           ... and resumes with false
+//	test BAR parity P | TOKEN | phase N     mbarrier.test_wait: true or false at once
+//	pending_count TOKEN                     mbarrier.pending_count
+//	copy NAME: BYTES bytes to BAR           a bulk copy that reports to BAR
+//	cp.async NAME: arrives on BAR [noinc]   cp.async.mbarrier.arrive
+//	land NAME                               the copy's bytes are there, and it reports
+//	show BAR                                the word and its ledger
+//	new launch                              nothing is initialized, nobody waits
+//	end                                     who still waits, and for what
+//
+// A name is a letter, then letters, digits, and any of _ - @ [ ].
+//
+// # A script is its own test
+//
+// Commands may be followed by a line of four dashes and the output that is due, up to a blank line.
+// [Script.Run] gives the script with the output that it has; [Result.Diff] says where that is not the
+// one due. Output that a script has at its end without asking for it by `end` (somebody waits, a
+// copy is under way) is a difference too.
+//
+// # What is modelled
+//
+// The words are those of package mbarrier, so bit for bit an H200's. A waiting actor wakes in the
+// step that completes its phase. Not modelled: memory, its ordering, scopes and proxies, for which
+// `muster check` runs kernels; and the time limit of try_wait, which expires when told.
+package script
