@@ -34,12 +34,12 @@ import (
 //	allow right: KIND …   kinds that right.ptx may show
 //	schedules: some       not every schedule shows the defect; one must
 type example struct {
-	name    string
-	kind    string
-	files   map[string]string
-	also    []string
-	right   []string
-	some    bool
+	name  string
+	kind  string
+	files map[string]string
+	also  []string
+	right []string
+	some  bool
 }
 
 func readExample(t *testing.T, file string) example {
