@@ -82,17 +82,17 @@ func (b *namedWatch) lap(text string) {
 
 // place keeps, for each form and count, the first instruction of the program.
 func (b *namedWatch) place(ev *machine.Event) {
-	s := eventSite(barRoles[ev.Mode], ev)
+	role := barRoles[ev.Mode]
 	for i := range b.sites {
-		if b.sites[i].Role == s.Role && b.counts[i] == ev.Count {
-			if s.PC < b.sites[i].PC {
-				b.sites[i] = s
+		if b.counts[i] == ev.Count && b.sites[i].Role == role {
+			if ev.PC < b.sites[i].PC {
+				b.sites[i] = eventSite(role, ev)
 			}
 			return
 		}
 	}
 	if len(b.sites) < mostSites {
-		b.sites, b.counts = append(b.sites, s), append(b.counts, ev.Count)
+		b.sites, b.counts = append(b.sites, eventSite(role, ev)), append(b.counts, ev.Count)
 	}
 }
 
@@ -118,9 +118,11 @@ func (j *Judge) namedPass(ev *machine.Event) {
 	if ev.ByExit || ev.Gen != b.gen && ev.Gen+1 != b.gen || len(list) == 0 {
 		j.learn(x, ev.Mask, j.watch.now)
 	}
+	last := int64(0)
 	for i := range list {
-		j.learn(x, ev.Mask, list[i].last)
+		last = max(last, list[i].last)
 	}
+	j.learn(x, ev.Mask, last)
 	if ev.ByExit && b.count < j.whole() {
 		b.wrong(fmt.Sprintf("warp %d synced at generation %d, which counts %d threads, and only the exit of other warps let it go on", ev.Warp, ev.Gen, b.count))
 	}

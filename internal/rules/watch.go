@@ -59,6 +59,7 @@ var gone = &ctaWatch{ended: true}
 type warpWatch struct {
 	level   int64     // what every lane knows
 	known   [32]int64 // what a lane knows, where that is more
+	ahead   int64     // the most that some lane knows, by known
 	burst   int64     // when the mbarrier instruction at hand began
 	burstPC int32
 	burstAt int64 // the last event of it
@@ -178,6 +179,7 @@ func (j *Judge) learn(x *warpWatch, mask uint32, at int64) {
 		l := bits.TrailingZeros32(mask) & 31
 		x.known[l] = max(x.known[l], at)
 	}
+	x.ahead = max(x.ahead, at)
 }
 
 // knows returns the time up to which a lane knows what happened.
@@ -186,6 +188,9 @@ func (x *warpWatch) knows(lane int8) int64 { return max(x.level, x.known[lane&31
 // most is knows for the lane of mask that knows most.
 func (x *warpWatch) most(mask uint32) int64 {
 	at := x.level
+	if x.ahead <= at {
+		return at
+	}
 	for ; mask != 0; mask &= mask - 1 {
 		at = max(at, x.known[bits.TrailingZeros32(mask)&31])
 	}
