@@ -173,7 +173,8 @@ func (s *source) integer(bits uint, prev []uint64) uint64 {
 			v = near(-v)
 		}
 	case r < 12: // few bits set, or few clear
-		v = s.next() & s.next() & s.next()
+		a, b, c := s.next(), s.next(), s.next()
+		v = a & b & c
 		if s.n(2) == 0 {
 			v = ^v
 		}
@@ -272,7 +273,8 @@ func (s *source) float(l *layout, prev []uint64) uint64 {
 	case r < 8:
 		v = s.next()
 	case r < 10 && s.n(2) == 0: // any NaN, or an infinity
-		v = (1<<l.exp-1)<<l.man | s.next()&s.next()&(1<<l.man-1) | s.next()<<(bits-1)
+		a, b, sign := s.next(), s.next(), s.next()
+		v = (1<<l.exp-1)<<l.man | a&b&(1<<l.man-1) | sign<<(bits-1)
 	case r < 10: // subnormals and the smallest normals
 		v = s.next()&(1<<(l.man+1)-1) | s.next()<<(bits-1)
 	case r < 14 && len(prev) > 1 && l.man < 52 && s.n(3) == 0: // what a product cancels against
