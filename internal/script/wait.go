@@ -55,19 +55,19 @@ func (r *runner) judge(b *barrier, c *command, ch choice) (lapped bool) {
 	case ch.meant+1 < now:
 		r.find("lapped-wait", "phase %d is meant, and phase %d has ended since: the parity %d answers for that one", ch.meant, now-1, ch.parity)
 	case ch.meant > now && passes:
-		r.find("early-wait", "phase %d is meant, which has not begun; parity %d is %s, which is complete", ch.meant, ch.parity, before(now))
+		r.find("early-wait", "phase %d is meant, which has not begun; parity %d is that of %s complete", ch.meant, ch.parity, before(now))
 	case ch.meant > now:
 		r.find("early-wait", "phase %d is meant, which has not begun; parity %d is that of phase %d", ch.meant, ch.parity, now)
 	}
 	return false
 }
 
-// before names the phase before phase n.
+// before names the phase before phase n, as far as 'complete'.
 func before(n uint64) string {
 	if n == 0 {
-		return "the phase before the first, which counts as complete"
+		return "the phase before the first, which counts as"
 	}
-	return fmt.Sprintf("phase %d", n-1)
+	return fmt.Sprintf("phase %d, which is", n-1)
 }
 
 // wait is `wait` and `try`: the actor passes, or waits.
