@@ -275,11 +275,10 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.at(EvAccess, x, at.mask)
 	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
-	ev.Mem, ev.Size, ev.Addr, ev.Val, ev.Init = at.mem, a.size, &m.addr, nil, at.mask
-	if a.acc&Write != 0 {
-		if a.acc&Read == 0 && a.atom == atomNone {
-			ev.Val = x.storeValues(a)
-		}
+	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
+	ev.Val, ev.storing, ev.by = nil, nil, x
+	if a.acc == Write && a.atom == atomNone {
+		ev.storing = a
 	}
 	if a.acc&Read != 0 {
 		ev.Init = x.initialized(a, at, row)

@@ -306,6 +306,9 @@ type Event struct {
 	// Val holds what a store writes in words of 8 bytes, low bytes first:
 	// word k of lane l is Val[k][l]. It is nil of other accesses.
 	Val [][32]uint64
+	// storing and by let Values work them out when they are asked for.
+	storing *access
+	by      *ctx
 	// Init says which lanes of a read saw only initialized bytes.
 	Init  uint32
 	Bar   int32 // named barrier number
@@ -320,6 +323,15 @@ type Event struct {
 	// Again: lanes that arrive once more before the generation they arrived
 	// at has completed.
 	Again uint32
+}
+
+// Values returns Val, or what the store that the event shows is about to
+// write; nil where that cannot be told.
+func (ev *Event) Values() [][32]uint64 {
+	if ev.Val == nil && ev.storing != nil {
+		ev.Val = ev.by.storeValues(ev.storing)
+	}
+	return ev.Val
 }
 
 // at says where an event happened. Fields that do not count for its kind keep

@@ -325,22 +325,26 @@ func spanOf(ac *access, p *stamp, at, end int) machine.Span {
 // one's value is what is there.
 func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 	ev := t.ev
-	if t.mem == nil || ev.Val == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
+	if t.mem == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
 		return false
 	}
 	if ev.Access != machine.Write || machine.Access(p.what) != machine.Write || p.shift != ac.st.shift {
+		return false
+	}
+	val := ev.Values()
+	if val == nil {
 		return false
 	}
 	lane := bits.TrailingZeros32(ac.st.lanesAt(at))
 	if p.who == ac.st.who && p.time == ac.st.time && p.pc == ac.st.pc && p.lanes != ac.st.lanes && ev.Mask&p.lanesAt(at) != 0 {
 		// Possibly the same instruction, whose stores are not performed yet.
 		if other := bits.TrailingZeros32(p.lanesAt(at)); ev.Addr[other] == ev.Addr[lane] {
-			return equalLanes(ev.Val, other, lane)
+			return equalLanes(val, other, lane)
 		}
 	}
-	for k := range ev.Val {
+	for k := range val {
 		old, ok := t.mem.Peek(ac.mem, ev.Addr[lane]+8*uint64(k), min(8, int(ev.Size)-8*k))
-		if !ok || old != ev.Val[k][lane] {
+		if !ok || old != val[k][lane] {
 			return false
 		}
 	}
@@ -362,9 +366,10 @@ func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
 	ev := t.ev
 	lanes := ac.st.lanes
 	first := bits.TrailingZeros32(lanes)
-	same := ev.Val != nil
+	val := ev.Values()
+	same := val != nil
 	for m := lanes; m != 0 && same; m &= m - 1 {
-		same = equalLanes(ev.Val, bits.TrailingZeros32(m), first)
+		same = equalLanes(val, bits.TrailingZeros32(m), first)
 	}
 	c := Conflict{Why: NoEdge | SameWarpLanes, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
 	if same {
