@@ -126,7 +126,8 @@ func (t *Tracker) fenceNote(pc int32) int {
 func (t *Tracker) Fences() []FenceNote { return append([]FenceNote(nil), t.fences...) }
 
 // memoryFence is fence and membar (FenceMemory). A restricted one
-// (.sync_restrict) has Space set to less than all.
+// (.sync_restrict) has Space set to less than all. A fence.sc, which
+// __threadfence() is, orders as fence.acq_rel does: see the package comment.
 func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) bool {
 	ordered := false
 	acquires := ev.Sem != machine.Release
@@ -134,9 +135,6 @@ func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) 
 	if acquires {
 		a := acquirer{home: c, warp: ev.Warp, mask: mask, pc: ev.PC, scope: ev.Scope}
 		ordered = t.acquirePending(&a, restricted(ev.Space))
-	}
-	if ev.Sem == machine.SC && !t.cfg.MustOnly {
-		t.scFence(c, ev, mask)
 	}
 	if releases {
 		t.release(c, ev.Warp, fenced{lanes: mask, scope: ev.Scope, only: restricted(ev.Space), note: note})
@@ -379,73 +377,4 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 		w.learned(g)
 	}
 	return news
-}
-
-// scOrder is what fence.sc operations handed on to later ones. Two of them
-// are morally strong if each one's scope holds the other, so what a fence
-// gives is kept for its CTA, and with a wide enough scope for its cluster and
-// for the device; it takes by the same rule.
-type scOrder struct {
-	cta, cluster map[int32]*know
-	device       know
-}
-
-func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) {
-	w := &c.warps[ev.Warp]
-	upto := w.publish()
-	w.split(mask)
-	s := &t.sc
-	if s.cta == nil {
-		s.cta, s.cluster = map[int32]*know{}, map[int32]*know{}
-	}
-	pools := []*know{pool(s.cta, c.index)}
-	if ev.Scope >= machine.ScopeCluster {
-		pools = append(pools, pool(s.cluster, t.clusterOf(c.index)))
-	}
-	if ev.Scope >= machine.ScopeGPU {
-		pools = append(pools, &s.device)
-	}
-	for i := range w.groups {
-		g := &w.groups[i]
-		if g.mask&mask == 0 {
-			continue
-		}
-		for _, p := range pools {
-			g.know.join(p)
-		}
-		w.learned(g)
-	}
-	for i := range w.groups {
-		g := &w.groups[i]
-		for _, p := range pools {
-			if g.mask&mask != 0 {
-				p.join(&g.know)
-				c.markKnow(p, ev.Warp, g.mask&mask, upto)
-			}
-		}
-	}
-}
-
-func pool(m map[int32]*know, key int32) *know {
-	if m[key] == nil {
-		m[key] = new(know)
-	}
-	return m[key]
-}
-
-func (s *scOrder) clone() scOrder {
-	d := scOrder{device: s.device.clone()}
-	if s.cta == nil {
-		return d
-	}
-	d.cta, d.cluster = map[int32]*know{}, map[int32]*know{}
-	for k, v := range s.cta {
-		c := v.clone()
-		d.cta[k] = &c
-	}
-	for k, v := range s.cluster {
-		c := v.clone()
-		d.cluster[k] = &c
-	}
-	return d
 }

@@ -35,7 +35,6 @@ type Tracker struct {
 	global  shadow
 	ops     opTable
 	locs    locTable
-	sc      scOrder
 	found   log
 	fences  []FenceNote
 
@@ -138,7 +137,6 @@ func (t *Tracker) Clone() *Tracker {
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()
 	d.locs = t.locs.clone()
-	d.sc = t.sc.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
 	d.ac, d.tmp, d.buf, d.set = access{}, know{}, nil, nil
