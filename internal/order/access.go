@@ -226,7 +226,7 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	}
 	if s.more != nil {
 		for i := range s.more.list {
-			if p := &s.more.list[i]; t.outlives(ac, p, a, b) {
+			if p := &s.more.list[i]; !t.cameBefore(s, ac, p, a, b) && t.outlives(ac, p, a, b) {
 				kept = append(kept, *p)
 			}
 		}
@@ -275,6 +275,29 @@ func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
 	return false
 }
 
+// cameBefore reports whether a lane's plain access to a location may forget an
+// earlier strong write of it, p, since the lane itself has read and modified
+// the location after that, and nobody since: morally strong writes are in
+// coherence order, and the lane's own comes before its plain access by program
+// order. So the last to arrive may reset the counter, as the programming
+// guide's threadFenceReduction does, with no fence for the counter's own sake.
+func (t *Tracker) cameBefore(s *seg, ac *access, p *stamp, a, b int) bool {
+	const update = uint8(machine.Read | machine.Update)
+	own := &s.write
+	if own.who != ac.st.who || own.scope == 0 || own.what&update != update || ac.st.scope != 0 || ac.proxy != machine.Generic ||
+		p.isOp() || p.scope == 0 || !p.writes() || p.shift != own.shift || ac.st.shift != own.shift {
+		return false
+	}
+	for x := a; x < b; x++ {
+		if lane := ac.lanesAt(x); lane&(lane-1) != 0 || own.lanesAt(x) != lane {
+			return false
+		}
+	}
+	owner, _ := t.split(p.who)
+	need := uint8(t.needed(owner, ac.home.index))
+	return own.scope >= need && p.scope >= need
+}
+
 // keep holds on to an access that the new write does not follow, unless the
 // write is by the same lanes and says all that it did.
 func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
@@ -306,7 +329,7 @@ func (ac *access) follows(p *stamp) bool {
 
 func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 	for i := range s.more.list {
-		if p := &s.more.list[i]; p.writes() && !ac.follows(p) {
+		if p := &s.more.list[i]; p.writes() && !ac.follows(p) && !t.cameBefore(s, ac, p, a, b) {
 			t.relate(ac, p, a, b)
 		}
 	}
