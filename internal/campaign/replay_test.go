@@ -69,9 +69,6 @@ func (s *stopped) Error() string { return fmt.Sprintf("stopped: %s (%s)", s.Msg,
 // unmodelled are the rows with cases that the machine does not execute: what
 // reaches one makes a verdict incomplete.
 var unmodelled = map[string]string{
-	"alloca":                        "dynamic stack allocation",
-	"stackrestore":                  "dynamic stack allocation",
-	"stacksave":                     "dynamic stack allocation",
 	"discard":                       "leaves memory undefined",
 	"fence.proxy.tensormap.acquire": "tensor maps",
 	"fence.proxy.tensormap.release": "tensor maps",

@@ -90,7 +90,7 @@ func (p *Program) stack(limit uint64) uint64 {
 	var of func(i int32) uint64
 	of = func(i int32) uint64 {
 		switch {
-		case i < 0 || open[i]:
+		case i < 0 || open[i] || p.funcs[i].grows:
 			return limit
 		case need[i] > 0:
 			return need[i]
@@ -195,12 +195,12 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 		return
 	}
 	caller := &m.prog.funcs[m.prog.code[s.pc].fn]
-	fr := frame{pc: s.pc, fn: fn, base32: s.base32, base64: s.base64, basep: s.basep, lbase: s.lbase}
+	fr := frame{pc: s.pc, fn: fn, base32: s.base32, base64: s.base64, basep: s.basep, lbase: s.lbase, room: s.room}
 	nb := *s
 	nb.base32 += caller.n32
 	nb.base64 += caller.n64
 	nb.basep += caller.np
-	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local), uint64(max(f.align, 16))))
+	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local)+uint64(s.room), uint64(max(f.align, 16))))
 	// The caller's registers are part of the stack too: a card saves them there.
 	saved := 4*uint64(nb.base32) + 8*uint64(nb.base64)
 	if uint64(nb.lbase)+uint64(f.local)+saved > uint64(m.cfg.MaxLocal)+firstFrame(m.prog) || len(s.frames) >= 1<<14 {
@@ -212,7 +212,7 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 		x.pass(a, s, f.params[i], &nb)
 	}
 	s.frames = append(s.frames, fr)
-	s.base32, s.base64, s.basep, s.lbase = nb.base32, nb.base64, nb.basep, nb.lbase
+	s.base32, s.base64, s.basep, s.lbase, s.room = nb.base32, nb.base64, nb.basep, nb.lbase, 0
 	s.pc = f.entry
 	m.enter(w, s)
 }
@@ -313,7 +313,7 @@ func execRet(x *ctx, in *instr, mask uint32) {
 		x.pass(r, s, ci.rets[i], &back)
 	}
 	s.frames = s.frames[:len(s.frames)-1]
-	s.base32, s.base64, s.basep, s.lbase = fr.base32, fr.base64, fr.basep, fr.lbase
+	s.base32, s.base64, s.basep, s.lbase, s.room = fr.base32, fr.base64, fr.basep, fr.lbase, fr.room
 	s.pc = fr.pc + 1
 	x.m.enter(w, s)
 }

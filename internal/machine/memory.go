@@ -27,7 +27,9 @@ var memoryDecoders = map[string]decodeFn{
 	"applypriority": decodePrefetch,
 	"discard":       decodePrefetch,
 	"createpolicy":  decodeCreatepolicy,
-	"alloca":        decodeUnknown,
+	"alloca":        decodeAlloca,
+	"stacksave":     decodeStacksave,
+	"stackrestore":  decodeStackrestore,
 }
 
 func decodeUnknown(*decoder, *ptx.Inst) error { return errNotModelled }

@@ -69,6 +69,7 @@ type function struct {
 	local   uint32  // bytes of local memory a frame, .local and .param variables
 	align   uint32  // of its frame, bytes
 	calls   []int32 // functions that it calls; -1: one by address
+	grows   bool    // its frame grows by alloca
 	params  []place
 	rets    []place
 	builtin builtin

@@ -252,6 +252,7 @@ func (w *warp) merge(s *split) bool {
 			continue
 		}
 		s.mask |= o.mask
+		s.room = max(s.room, o.room)
 		s.awaits, s.gaveUp = nil, 0
 		w.splits = append(w.splits[:i], w.splits[i+1:]...)
 		i--

@@ -199,6 +199,7 @@ type split struct {
 	base64 int32
 	basep  int32
 	lbase  uint32 // frame base in local memory
+	room   uint32 // bytes that alloca has taken beyond the frame
 	frames []frame
 	wait   wait
 	awaits []await  // tests that came out false since the last visible effect
@@ -214,6 +215,7 @@ type frame struct {
 	base64 int32
 	basep  int32
 	lbase  uint32
+	room   uint32
 }
 
 // state is what a split is doing.
@@ -413,7 +415,7 @@ func (c *asyncCounts) hash(h *maphash.Hash) {
 }
 
 func (m *Machine) hashSplit(h *maphash.Hash, t *cta, s *split) {
-	maphash.WriteComparable(h, [4]uint32{uint32(s.pc), s.mask, uint32(s.state), s.lbase})
+	maphash.WriteComparable(h, [5]uint32{uint32(s.pc), s.mask, uint32(s.state), s.lbase, s.room})
 	maphash.WriteComparable(h, len(s.frames))
 	for _, f := range s.frames {
 		maphash.WriteComparable(h, f)

@@ -31,9 +31,6 @@ var notExecuted = map[string]string{
 	"multimem.cp.reduce.async.bulk.noftz": "several GPUs",
 	"discard":                             "leaves memory undefined",
 	"cp.async.bulk.shared.cta.global.oob": "out-of-bounds bytes of a bulk copy",
-	"stacksave":                           "dynamic stack allocation",
-	"stackrestore":                        "dynamic stack allocation",
-	"alloca":                              "dynamic stack allocation",
 }
 
 // TestEveryRowDecodes holds the decoder to the instruction table.
