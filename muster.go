@@ -267,7 +267,8 @@ func machineBuffers(layout *launch.Layout) []machine.Buffer {
 // registers is how many registers a thread has at entry: what setmaxnreg
 // starts from. Without a word in the launch file or the kernel it is what a
 // compiler may use at most for this block: the register file is shared by its
-// threads, a warpgroup at a time, in units of eight.
+// threads, a warpgroup at a time, in units of eight. A kernel that asks for
+// more later starts with no more than it asks for, as ptxas 13.0 has it.
 func registers(first *launch.Launch, prog *machine.Program) uint32 {
 	if first.Registers != 0 {
 		return first.Registers
@@ -276,7 +277,11 @@ func registers(first *launch.Launch, prog *machine.Program) uint32 {
 		return prog.MaxRegs
 	}
 	threads := (uint32(volume(first.Block)) + 127) &^ 127
-	return min(255, 65536/threads) &^ 7
+	most := min(255, 65536/threads) &^ 7
+	if prog.MostRegs != 0 {
+		most = min(most, prog.MostRegs)
+	}
+	return most
 }
 
 // tensorMaps notes that the launch has maps, which nothing reads yet.

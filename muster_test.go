@@ -192,14 +192,17 @@ func TestBadSchedule(t *testing.T) {
 	}
 }
 
+// TestDefaultRegisters: the blocks of 256, 384 and 512 threads are what ptxas
+// 13.0 gives a kernel of that launch bound that asks for that many.
 func TestDefaultRegisters(t *testing.T) {
 	for _, c := range []struct {
-		stated, max, block, want uint32
+		stated, max, inc, block, want uint32
 	}{
-		{168, 64, 128, 168}, {0, 64, 128, 64}, {0, 0, 128, 248}, {0, 0, 256, 248}, {0, 0, 160, 248}, {0, 0, 384, 168}, {0, 0, 512, 128}, {0, 0, 1024, 64}, {0, 0, 1, 248},
+		{168, 64, 240, 128, 168}, {0, 64, 240, 128, 64}, {0, 0, 0, 128, 248}, {0, 0, 0, 160, 248}, {0, 0, 0, 384, 168}, {0, 0, 0, 1024, 64}, {0, 0, 0, 1, 248},
+		{0, 0, 232, 256, 232}, {0, 0, 200, 256, 200}, {0, 0, 240, 256, 240}, {0, 0, 240, 384, 168}, {0, 0, 160, 384, 160}, {0, 0, 160, 512, 128},
 	} {
 		l := &launch.Launch{Registers: c.stated, Block: [3]uint32{c.block, 1, 1}}
-		if got := registers(l, &machine.Program{MaxRegs: c.max}); got != c.want {
+		if got := registers(l, &machine.Program{MaxRegs: c.max, MostRegs: c.inc}); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}

@@ -442,6 +442,9 @@ func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
 	if !ok || n.Bits < 24 || n.Bits > 256 || n.Bits%8 != 0 {
 		return d.errorf("setmaxnreg takes a constant multiple of 8 from 24 to 256")
 	}
+	if has(in, "inc") {
+		d.prog.MostRegs = max(d.prog.MostRegs, uint32(n.Bits))
+	}
 	d.emit(instr{class: visible, visit: visitSetmaxnreg, ready: readySetmaxnreg, imm: n.Bits, op: boolOp(has(in, "inc"))})
 	return nil
 }

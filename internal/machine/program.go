@@ -21,6 +21,7 @@ type Program struct {
 	ReqCluster [3]uint32 // .reqnctapercluster
 	Explicit   bool      // .explicitcluster
 	MaxRegs    uint32    // .maxnreg
+	MostRegs   uint32    // the most that a setmaxnreg.inc asks for; 0 if none does
 
 	// Static is the static shared memory in bytes, from SharedBase on; Dynamic
 	// says whether the kernel refers to dynamic shared memory, which starts at
