@@ -11,8 +11,26 @@ import (
 // Max is the most arrivals that a [Barrier] can expect: what barrier::max() of libcu++ returns on a GPU.
 const Max = MaxCount
 
-// latched is the spare bit of the word. Here it is a latch: whoever has set it makes the transition.
-const latched = 1
+// What a Barrier keeps in one atomic word is a [Word] in which the number of the phase, but for its parity,
+// stands in the place of the expected count. So an operation is one compare-and-swap, and one that was
+// overtaken by whole phases fails, though the counts look the same. Two bits that a Word has no use for here:
+const (
+	latched  = 1              // somebody has taken the word away, to return it changed
+	careful  = uint64(poison) // a transition needs the latch: there is more to do than to change the word
+	lowBits  = 21             // of the phase in the word; the rest is the epoch
+	lowMask  = 1<<lowBits - 1
+	ownField = countMask<<expectedShift | latched | careful
+)
+
+func low(v uint64) uint64 { return v>>expectedShift&countMask<<1 | v>>phaseBit }
+
+func pack(w Word, phase uint64) uint64 {
+	return uint64(w)&^ownField | phase>>1&countMask<<expectedShift
+}
+
+func unpack(v uint64, expected uint32) Word {
+	return Word(v&^ownField | uint64(-expected&countMask)<<expectedShift)
+}
 
 // A Barrier is an mbarrier for goroutines: the [Word] with its transitions, and goroutines that wait for
 // its phases. It has the operations of cuda::barrier in libcu++, and so those of std::barrier.
@@ -57,23 +75,28 @@ const latched = 1
 // the completion function.
 type Barrier struct {
 	// Those that arrive and those that spin share this line.
-	word       atomic.Uint64 // a Word; bit 0 is the latch
-	phase      atomic.Uint64 // changes under the latch; who sees it past p is released from p
-	sleepers   atomic.Int32  // goroutines parked for the current phase; rises under park.Mutex
-	completing atomic.Bool   // the latch is held for a completion function
-	broken     atomic.Bool   // a completion function did not return
-	due        uint32        // under the latch: arrivals to drop when the next phase starts
-	_          [32]byte
+	word atomic.Uint64
+	_    [56]byte
 
-	// What does not change after New has the next.
-	spin       int
+	// These seldom change: under the latch, but for sleepers.
+	epoch      atomic.Uint64 // the high bits of the phase
+	expected   atomic.Uint32
+	sleepers   atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
+	completing atomic.Bool  // the latch is held for a completion function
+	broken     atomic.Bool  // a completion function did not return
+	due        uint32       // under the latch: arrivals to drop when the next phase starts
+	parks      atomic.Int32 // waits that park at once
+	nextParks  atomic.Int32 // after the next vain look
+	yields     bool
+	careful    uint64
 	completion func()
-	name       string
 	trace      *trace
+	name       string
 
 	park parkLock
 	cond sync.Cond
 	done chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
+	_    [40]byte      // makes it a size whose objects start at a cache line
 }
 
 // An Option changes how [New], [NewPipeline], [NewNamed] and [NewGroup] make their barriers.
@@ -94,10 +117,9 @@ func New(expected int, opts ...Option) *Barrier {
 		panic(fmt.Sprintf("mbarrier: New with %d expected arrivals: 1 to %d are possible", expected, Max))
 	}
 	b := new(Barrier)
-	w, _ := Init(uint32(expected))
-	b.word.Store(uint64(w))
 	b.cond.L = &b.park
-	b.spin = spins(expected)
+	b.yields = oversubscribed(expected)
+	b.nextParks.Store(1)
 	if tracing.Load() {
 		b.trace = new(trace)
 	}
@@ -107,6 +129,12 @@ func New(expected int, opts ...Option) *Barrier {
 	if b.trace != nil {
 		register(b)
 	}
+	if b.trace != nil || b.completion != nil {
+		b.careful = careful
+	}
+	w, _ := Init(uint32(expected))
+	b.expected.Store(uint32(expected))
+	b.word.Store(pack(w, 0) | b.careful)
 	return b
 }
 
@@ -141,20 +169,18 @@ func (b *Barrier) ArriveAndWait() { b.await(b.arrive("ArriveAndWait", 1, 0).phas
 // one. When all have dropped, nobody can arrive any more.
 func (b *Barrier) ArriveAndDrop() {
 	b.check("ArriveAndDrop")
-	w := b.latch("ArriveAndDrop")
-	next, r := w.ArriveDrop(1)
-	b.commit("ArriveAndDrop", w, next, r, 1, 0)
+	b.latchedDo("ArriveAndDrop", change{count: 1, drop: 1})
 }
 
 // ExpectTx has the current phase wait for so many more bytes, 0 to [MaxTx]. It does not arrive. So that
 // the phase cannot complete before the bytes were announced, announce them before the arrival that would
 // complete it, or with it: see [Barrier.ArriveTx].
-func (b *Barrier) ExpectTx(bytes int) { b.transact("ExpectTx", Word.ExpectTx, bytes, bytes) }
+func (b *Barrier) ExpectTx(bytes int) { b.transact("ExpectTx", bytes, -1) }
 
 // CompleteTx reports that so many bytes, 0 to [MaxTx], have landed. They may land before they are
 // announced: the balance is then below zero until they are, and the phase goes on. Bytes that come after
 // the phase has completed count in the next one.
-func (b *Barrier) CompleteTx(bytes int) { b.transact("CompleteTx", Word.CompleteTx, bytes, -bytes) }
+func (b *Barrier) CompleteTx(bytes int) { b.transact("CompleteTx", bytes, 1) }
 
 // Wait returns once the token's phase is complete. The token must be of the current phase or of the one
 // before, whose wait returns at once.
@@ -167,7 +193,7 @@ func (b *Barrier) Wait(t ArrivalToken) {
 // try_wait may block for a while; that is [Barrier.WaitContext] with a deadline.)
 func (b *Barrier) TryWait(t ArrivalToken) bool {
 	b.checkToken("TryWait", t)
-	return b.phase.Load() > t.phase
+	return b.now() > t.phase
 }
 
 // WaitContext waits until the token's phase is complete, and then returns nil, or until ctx is done, and
@@ -197,14 +223,14 @@ func (b *Barrier) TryWaitParity(parity int) bool {
 // State returns the barrier's word and the number of its phase, at some moment during the call.
 func (b *Barrier) State() State {
 	b.check("State")
-	for {
-		p, w := b.phase.Load(), Word(b.word.Load()&^latched)
-		// Under the latch the phase is ahead of the word for a moment, and a word may have come
-		// and gone twice between the two loads; only a phase seen on both sides of it is the word's.
-		if b.phase.Load() == p && w.Parity() == uint32(p&1) {
-			return State{Word: w, Phase: p}
+	for tries := 1; ; tries++ {
+		p, v := b.look()
+		expected, running := b.expected.Load(), b.completing.Load()
+		if v&latched != 0 && !running {
+			runtime.Gosched()
+		} else if b.word.Load() == v {
+			return State{Word: unpack(v, expected), Phase: p}
 		}
-		runtime.Gosched()
 	}
 }
 
@@ -226,54 +252,77 @@ func (b *Barrier) arrive(op string, n, bytes int) ArrivalToken {
 	if bytes < 0 || bytes > MaxTx {
 		b.misuse(op, "of %d bytes: 0 to %d are possible", bytes, MaxTx)
 	}
-	w := b.latch(op)
-	var next Word
-	var r Result
-	if bytes == 0 {
-		next, r = w.Arrive(uint32(n))
-	} else {
-		next, r = w.transact(uint32(bytes), -int32(bytes), uint32(n), 0)
-	}
-	return ArrivalToken{b, b.commit(op, w, next, r, n, bytes)}
+	return ArrivalToken{b, b.do(op, change{count: uint32(n), bytes: uint32(bytes), delta: -int32(bytes)})}
 }
 
-func (b *Barrier) transact(op string, f func(Word, uint32) (Word, Result), bytes, charge int) {
+func (b *Barrier) transact(op string, bytes, sign int) {
 	b.check(op)
 	if bytes < 0 || bytes > MaxTx {
 		b.misuse(op, "of %d bytes: 0 to %d are possible", bytes, MaxTx)
 	}
-	w := b.latch(op)
-	next, r := f(w, uint32(bytes))
-	b.commit(op, w, next, r, 0, charge)
+	b.do(op, change{bytes: uint32(bytes), delta: int32(sign * bytes)})
 }
 
-// leave takes one participant away who has arrived in every phase before p and in none from p on. The
-// current phase is p or p-1; in the latter its arrival waits for p to start.
-func (b *Barrier) leave(op string, p uint64) {
-	w := b.latch(op)
-	if b.phase.Load() < p {
-		b.due++
-		b.word.Store(uint64(w))
-		return
+// A change is what an operation does to the word: the arguments of [Word.transact].
+type change struct {
+	bytes       uint32
+	delta       int32
+	count, drop uint32
+}
+
+func (c change) of(w Word) (Word, Result) { return w.transact(c.bytes, c.delta, c.count, c.drop) }
+
+// do makes a change and returns the phase that it took effect in.
+func (b *Barrier) do(op string, c change) uint64 {
+	for {
+		epoch, v := b.epoch.Load(), b.word.Load()
+		if v&(latched|careful) != 0 {
+			return b.latchedDo(op, c)
+		}
+		next, r := c.of(unpack(v, b.expected.Load()))
+		p := epoch<<lowBits | low(v)
+		after := p
+		if r.Completed {
+			after++
+		}
+		if refused(r) || after>>lowBits != p>>lowBits {
+			return b.latchedDo(op, c)
+		}
+		if !b.word.CompareAndSwap(v, pack(next, after)) {
+			continue
+		}
+		if r.Completed && b.sleepers.Load() != 0 {
+			b.wake()
+		}
+		if b.epoch.Load() != epoch {
+			// The epoch changed before or after the swap, and the low bits were right: it is
+			// the last such phase up to now, unless this goroutine was held up here for two
+			// million phases.
+			now := b.now()
+			return now - (now-p)&lowMask
+		}
+		return p
 	}
-	next, r := w.ArriveDrop(1)
-	b.commit(op, w, next, r, 1, 0)
 }
 
-// latch takes the right to make the next transition and returns the word.
-func (b *Barrier) latch(op string) Word {
+// refused tells what a Barrier does not do: what faults, and the one tx-count that the card allows and the
+// ISA does not.
+func refused(r Result) bool { return r.Fault != NoFault || r.Undefined&TxRange != 0 }
+
+// latch takes the word away and returns it with the phase that it is in.
+func (b *Barrier) latch(op string) (phase, v uint64) {
 	for tries := 1; ; tries++ {
-		if w := b.word.Load(); w&latched == 0 && b.word.CompareAndSwap(w, w|latched) {
+		if v := b.word.Load(); v&latched == 0 && b.word.CompareAndSwap(v, v|latched) {
 			if b.broken.Load() {
-				b.word.Store(w)
+				b.word.Store(v)
 				b.misuse(op, "after a completion function that did not return")
 			}
-			return Word(w)
+			return b.epoch.Load()<<lowBits | low(v), v
 		}
 		if tries%64 == 0 {
 			// The order of the two loads matters: a phase read first is at most the one whose
-			// completion function is seen to run.
-			if p := b.phase.Load(); b.completing.Load() {
+			// completion function is then seen to run.
+			if p := b.now(); b.completing.Load() {
 				b.await(p)
 			} else {
 				runtime.Gosched()
@@ -282,48 +331,62 @@ func (b *Barrier) latch(op string) Word {
 	}
 }
 
-// commit ends a transition from w to next: it releases the latch and returns the phase that the operation
-// took effect in.
-func (b *Barrier) commit(op string, w, next Word, r Result, arrivals, charge int) uint64 {
-	p := b.phase.Load()
-	if r.Fault != NoFault || r.Undefined&TxRange != 0 {
-		b.word.Store(uint64(w))
-		b.fault(op, State{w, p}, r, arrivals, charge)
+// latchedDo is do with all that may come with a change.
+func (b *Barrier) latchedDo(op string, c change) uint64 {
+	p, v := b.latch(op)
+	w := unpack(v, b.expected.Load())
+	next, r := c.of(w)
+	if refused(r) {
+		b.word.Store(v)
+		b.refuse(op, State{w, p}, r, c)
 	}
 	if b.trace != nil {
-		b.trace.note(p, arrivals, charge)
+		b.trace.note(p, int(c.count), -int(c.delta))
 	}
-	if !r.Completed {
-		b.word.Store(uint64(next))
-		return p
-	}
-	if b.completion != nil {
-		b.complete(w)
-	}
-	after := p + 1
-	for b.due > 0 {
-		n := b.due
-		b.due = 0
-		if next, r = next.ArriveDrop(n); r.Completed {
-			after++
+	after, mark := p, v&careful
+	if r.Completed {
+		if b.completion != nil {
+			b.complete(v)
 		}
+		after++
+		if n := b.due; n > 0 {
+			b.due = 0
+			if next, r = next.ArriveDrop(n); r.Completed {
+				after++
+			}
+		}
+		b.epoch.Store(after >> lowBits)
+		mark = b.careful
 	}
-	b.phase.Store(after)
-	b.word.Store(uint64(next))
-	if b.sleepers.Load() != 0 {
+	b.expected.Store(next.Expected())
+	b.word.Store(pack(next, after) | mark)
+	if after != p && b.sleepers.Load() != 0 {
 		b.wake()
 	}
 	return p
 }
 
-// complete runs the completion function under the latch. Where it does not return, w is what remains.
-func (b *Barrier) complete(w Word) {
+// leave takes one participant away who has arrived in every phase before p and in none from p on. The
+// current phase is p or p-1; in the latter the arrival waits for p to start.
+func (b *Barrier) leave(op string, p uint64) {
+	now, v := b.latch(op)
+	if now < p {
+		b.due++
+		b.word.Store(v | careful)
+		return
+	}
+	b.word.Store(v) // nobody can complete p meanwhile: it waits for this arrival
+	b.latchedDo(op, change{count: 1, drop: 1})
+}
+
+// complete runs the completion function under the latch. Where it does not return, v is what remains.
+func (b *Barrier) complete(v uint64) {
 	returned := false
 	b.completing.Store(true)
 	defer func() {
 		if !returned {
 			b.broken.Store(true)
-			b.word.Store(uint64(w))
+			b.word.Store(v)
 		}
 		b.completing.Store(false)
 		if !returned {
@@ -332,6 +395,35 @@ func (b *Barrier) complete(w Word) {
 	}()
 	b.completion()
 	returned = true
+}
+
+// now returns the current phase.
+func (b *Barrier) now() uint64 {
+	p, _ := b.look()
+	return p
+}
+
+// look returns the phase and the word of one moment. It does not wait for a completion function.
+func (b *Barrier) look() (phase, v uint64) {
+	for tries := 1; ; tries++ {
+		epoch := b.epoch.Load()
+		v := b.word.Load()
+		p := epoch<<lowBits | low(v)
+		switch {
+		case v&latched == 0 || low(v) != lowMask: // the word has the epoch that it was stored with
+			if b.epoch.Load() == epoch {
+				return p, v
+			}
+		case b.completing.Load(): // the epoch changes after the completion function, if it does
+			epoch = b.epoch.Load()
+			if b.completing.Load() && b.word.Load() == v {
+				return epoch<<lowBits | low(v), v
+			}
+		}
+		if tries%64 == 0 {
+			runtime.Gosched()
+		}
+	}
 }
 
 // A parkLock is the lock of the condition that waiters park on. Who is woken need not take it again.
@@ -351,16 +443,19 @@ func (b *Barrier) wake() {
 	b.park.Mutex.Unlock()
 }
 
-// spins is how often a waiter looks before it lets others run. Where there are more participants than
-// processors it cannot be all that keeps it waiting, so it lets them run at once.
-func spins(expected int) int {
-	if expected > runtime.GOMAXPROCS(0) || runtime.GOMAXPROCS(0) == 1 {
-		return 0
-	}
-	return 500
-}
+// A waiter looks for a while whether the phase completes, which takes two processors less time than to park
+// and wake. It looks in vain where what it waits for takes long, or needs the processor that it spins on; so
+// after a vain look the next waits park at once, more of them each time.
+const (
+	looks     = 1000
+	mostParks = 1 << 12
+)
 
-const yields = 4
+// oversubscribed tells that some of the participants may need the processor that a waiter spins on.
+func oversubscribed(expected int) bool {
+	procs := runtime.GOMAXPROCS(0)
+	return procs == 1 || expected > procs
+}
 
 // await returns when the phase is past p.
 func (b *Barrier) await(p uint64) {
@@ -369,48 +464,47 @@ func (b *Barrier) await(p uint64) {
 	}
 }
 
+// soon reports whether the phase comes past p in the time that parking would take.
 func (b *Barrier) soon(p uint64) bool {
-	for range b.spin + 1 {
-		if b.phase.Load() > p {
+	if low(b.word.Load()) != p&lowMask {
+		return true
+	}
+	if b.yields {
+		for range 2 {
+			runtime.Gosched() // lets all that are ready arrive
+			if low(b.word.Load()) != p&lowMask {
+				return true
+			}
+		}
+		return b.now() > p
+	}
+	if n := b.parks.Load(); n > 0 {
+		if b.parks.Store(n - 1); n > 1 {
+			return b.now() > p
+		}
+		runtime.Gosched() // whom this one waits for may by now be on the same processor
+	}
+	for range looks {
+		if low(b.word.Load()) != p&lowMask {
+			if b.nextParks.Load() != 1 {
+				b.nextParks.Store(1)
+			}
 			return true
 		}
 	}
-	for range yields {
-		runtime.Gosched()
-		if b.phase.Load() > p {
-			return true
-		}
-	}
-	return false
+	n := b.nextParks.Load()
+	b.parks.Store(n)
+	b.nextParks.Store(min(2*n, mostParks))
+	return b.now() > p
 }
 
-// sleep parks until the phase is past p. Either it sees the phase that commit has stored, or commit sees
-// the sleeper that it has counted.
+// sleep parks until the phase is past p. Either it sees the phase that do has stored, or do sees the
+// sleeper that it has counted. It may be woken for a phase before p, by who was slow to wake.
 func (b *Barrier) sleep(p uint64) {
-	var rec *sleeper
-	if b.trace != nil {
-		rec = newSleeper()
-	}
-	b.park.Mutex.Lock()
-	b.sleepers.Add(1)
-	if b.phase.Load() > p || b.broken.Load() {
-		b.sleepers.Add(-1)
-		b.park.Mutex.Unlock()
-	} else {
-		b.trace.enter(rec)
-		b.cond.Wait()
-		b.leaveSleep(rec)
-	}
-	if b.phase.Load() <= p {
-		b.misuse("a wait", "for a completion function that did not return")
-	}
-}
-
-func (b *Barrier) leaveSleep(rec *sleeper) {
-	if rec != nil {
-		b.park.Mutex.Lock()
-		b.trace.exit(rec)
-		b.park.Mutex.Unlock()
+	rec := b.sleeper()
+	for b.enter(p, rec) {
+		b.cond.Wait() // unlocks park.Mutex
+		b.exit(rec)
 	}
 }
 
@@ -424,42 +518,63 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 	if b.soon(p) {
 		return nil
 	}
-	var rec *sleeper
-	if b.trace != nil {
-		rec = newSleeper()
-	}
-	b.park.Mutex.Lock()
-	b.sleepers.Add(1)
-	if b.phase.Load() > p || b.broken.Load() {
-		b.sleepers.Add(-1)
-		b.park.Mutex.Unlock()
-	} else {
+	rec := b.sleeper()
+	for b.enter(p, rec) {
 		if b.done == nil {
 			b.done = make(chan struct{})
 		}
 		done := b.done
-		b.trace.enter(rec)
 		b.park.Mutex.Unlock()
 		select {
 		case <-done:
-			b.leaveSleep(rec)
+			b.exit(rec)
 		case <-quit:
 			b.park.Mutex.Lock()
-			b.trace.exit(rec)
 			if b.done == done { // nobody has reset the count of sleepers
 				b.sleepers.Add(-1)
 			}
 			b.park.Mutex.Unlock()
-			if b.phase.Load() > p {
+			b.exit(rec)
+			if b.now() > p {
 				return nil
 			}
 			return ctx.Err()
 		}
 	}
-	if b.phase.Load() <= p {
+	return nil
+}
+
+// sleeper returns what the trace shows of a goroutine that parks, if there is a trace.
+func (b *Barrier) sleeper() *sleeper {
+	if b.trace == nil {
+		return nil
+	}
+	return newSleeper()
+}
+
+// enter returns false when the phase is past p. Otherwise it has counted a sleeper and holds park.Mutex.
+func (b *Barrier) enter(p uint64, rec *sleeper) bool {
+	b.park.Mutex.Lock()
+	b.sleepers.Add(1)
+	past, broken := b.now() > p, b.broken.Load()
+	if !past && !broken {
+		b.trace.enter(rec)
+		return true
+	}
+	b.sleepers.Add(-1)
+	b.park.Mutex.Unlock()
+	if !past {
 		b.misuse("a wait", "for a completion function that did not return")
 	}
-	return nil
+	return false
+}
+
+func (b *Barrier) exit(rec *sleeper) {
+	if rec != nil {
+		b.park.Mutex.Lock()
+		b.trace.exit(rec)
+		b.park.Mutex.Unlock()
+	}
 }
 
 func (b *Barrier) check(op string) {
@@ -470,7 +585,7 @@ func (b *Barrier) check(op string) {
 
 func (b *Barrier) checkToken(op string, t ArrivalToken) {
 	b.check(op)
-	switch now := b.phase.Load(); {
+	switch now := b.now(); {
 	case t.b == nil:
 		b.misuse(op, "with the zero token, which no arrival returned")
 	case t.b != b:
@@ -486,32 +601,26 @@ func (b *Barrier) parity(op string, parity int) (uint64, bool) {
 	if parity != 0 && parity != 1 {
 		b.misuse(op, "for parity %d: a parity is 0 or 1", parity)
 	}
-	p := b.phase.Load()
+	p := b.now()
 	return p, p&1 != uint64(parity)
 }
 
 func (b *Barrier) misuse(op, format string, args ...any) {
-	panic(fmt.Sprintf("mbarrier: "+op+" "+format+"; "+b.label()+" is at "+b.snapshot(), args...))
+	panic(fmt.Sprintf("mbarrier: "+op+" "+format+"; "+b.label()+" is at "+b.State().String(), args...))
 }
 
-// snapshot is the ledger without the wait for a completion function.
-func (b *Barrier) snapshot() string {
-	p, w := b.phase.Load(), Word(b.word.Load()&^latched)
-	return State{w, p}.String()
-}
-
-// fault says in a sentence why the transition from s was refused.
-func (b *Barrier) fault(op string, s State, r Result, arrivals, charge int) {
+// refuse says in a sentence why c cannot be done in s.
+func (b *Barrier) refuse(op string, s State, r Result, c change) {
 	why := ""
 	switch left := s.Word.Pending(); {
 	case r.Fault == ArrivesOver && s.Word.Expected() == 0 && left == 0:
 		why = "after everyone has dropped"
 	case r.Fault == ArrivesOver:
-		why = fmt.Sprintf("over-arrives: %d arriving where the phase still waits for %d", arrivals, left)
+		why = fmt.Sprintf("over-arrives: %d arriving where the phase still waits for %d", c.count, left)
 	case r.Fault == DropsOver:
-		why = fmt.Sprintf("drops %d of %d expected", arrivals, s.Word.Expected())
+		why = fmt.Sprintf("drops %d of %d expected", c.drop, s.Word.Expected())
 	case r.Fault == TxOverflow || r.Fault == NoFault:
-		why = fmt.Sprintf("overflows the bytes: %d and %+d leave -%d..%d", s.Word.Tx(), charge, MaxTx, MaxTx)
+		why = fmt.Sprintf("overflows the bytes: %d and %+d leave -%d..%d", s.Word.Tx(), -c.delta, MaxTx, MaxTx)
 	default:
 		why = r.Fault.String()
 	}

@@ -160,7 +160,7 @@ func (b *Barrier) dump(out *strings.Builder) {
 	}
 	b.park.Mutex.Unlock()
 
-	s, t, ok := b.look()
+	s, t, ok := b.audit()
 	fmt.Fprintf(out, "%s: %v\n", b.label(), s)
 	switch {
 	case b.broken.Load():
@@ -205,22 +205,22 @@ func (b *Barrier) dump(out *strings.Builder) {
 	section(bytes, "%+d", "bytes announced (+) and landed (-) in phase %d", s.Phase)
 }
 
-// look returns the barrier's state, a copy of what its trace has under the latch, and whether it could get
+// audit returns the barrier's state, a copy of what its trace has under the latch, and whether it could get
 // the latch; a completion function keeps it.
-func (b *Barrier) look() (State, *trace, bool) {
+func (b *Barrier) audit() (State, *trace, bool) {
 	for {
-		w := b.word.Load()
-		if w&latched == 0 && b.word.CompareAndSwap(w, w|latched) {
-			s := State{Word(w), b.phase.Load()}
+		v := b.word.Load()
+		if v&latched == 0 && b.word.CompareAndSwap(v, v|latched) {
+			s := State{unpack(v, b.expected.Load()), b.epoch.Load()<<lowBits | low(v)}
 			var t *trace
 			if b.trace != nil {
 				t = &trace{phase: b.trace.phase, arrived: maps.Clone(b.trace.arrived), before: maps.Clone(b.trace.before), bytes: maps.Clone(b.trace.bytes)}
 			}
-			b.word.Store(w)
+			b.word.Store(v)
 			return s, t, true
 		}
-		if p := b.phase.Load(); b.completing.Load() {
-			return State{Word(w &^ latched), p}, nil, false
+		if b.completing.Load() {
+			return b.State(), nil, false
 		}
 		runtime.Gosched()
 	}
