@@ -46,8 +46,8 @@ The commands:
   show BAR, new launch, end
 
 The output is again a script, in which '----' and the output follow each
-command. Such a script is its own test: run again, it is compared, and --update
-rewrites it. The folder examples/barrier has some to start from.
+command. Such a script is its own test: run again, it is compared, differences
+are shown, and --update rewrites it. The folder examples/barrier has some to start from.
 
 Exit status: 0 as expected (or nothing wrong, where nothing is expected), 1 the
 output differs (or an error was found), 2 bad input.`,
@@ -84,12 +84,12 @@ func (c *console) barrier(name string, update, explain bool) error {
 		io.WriteString(c.out, res.Text)
 		return nil
 	case s.Checked() && !explain:
-		diff := res.Diff(name)
-		io.WriteString(c.out, diff)
-		if diff != "" {
+		if diff := res.Diff(name); diff != "" {
+			io.WriteString(c.out, diff)
 			return exit(exitFindings)
 		}
-		fmt.Fprintf(c.out, "%s: as expected\n", name)
+		io.WriteString(c.out, res.Text)
+		fmt.Fprintf(c.err, "%s: as expected\n", name)
 		return nil
 	}
 	io.WriteString(c.out, res.Text)

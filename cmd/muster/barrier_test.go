@@ -61,8 +61,8 @@ func TestBarrierCompares(t *testing.T) {
 		}
 	}
 	write(oneArrival)
-	if code, out, _ := barrier("", file); code != 0 || out != file+": as expected\n" {
-		t.Errorf("exit %d\n%s", code, out)
+	if code, out, errs := barrier("", file); code != 0 || out != oneArrival || errs != file+": as expected\n" {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	write(strings.ReplaceAll(oneArrival, "pending 1", "pending 7"))
 	if code, out, _ := barrier("", file); code != 1 || !strings.Contains(out, "s.txt:3: output differs\n  init bar 1\n- bar") || strings.Count(out, "\n+ ") != 2 {
