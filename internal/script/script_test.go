@@ -282,3 +282,82 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// An h200Step is one operation of the golden data and what the card answered after it.
+type h200Step struct {
+	Op              string
+	Arg             uint32
+	Parity0Complete *bool `json:"parity0_complete"`
+	Parity1Complete *bool `json:"parity1_complete"`
+	TokenComplete   *bool `json:"token_complete"`
+	Token, Word     string
+	PendingCount    uint32 `json:"pending_count"`
+}
+
+// lines are the commands for a step, with what each must say.
+func (s h200Step) lines(n int) (cmds, want []string) {
+	cmd := fmt.Sprintf("%s bar %d", s.Op, s.Arg)
+	if s.Op == "inval" {
+		cmd = "inval bar"
+	}
+	if s.Token != "" {
+		cmd = fmt.Sprintf("t%d = a: %s", n, cmd)
+	}
+	add := func(cmd, due string) { cmds, want = append(cmds, cmd), append(want, due) }
+	switch {
+	case s.Token != "":
+		add(cmd, fmt.Sprintf("t%d = %s,", n, s.Token))
+	case s.Word != "":
+		add(cmd, "bar "+s.Word)
+	default:
+		add(cmd, "bar 0x")
+	}
+	for p, complete := range []*bool{s.Parity0Complete, s.Parity1Complete} {
+		if complete != nil {
+			add(fmt.Sprintf("test bar parity %d", p), fmt.Sprint(*complete))
+		}
+	}
+	if s.Token != "" {
+		add(fmt.Sprintf("test bar t%d", n), fmt.Sprint(*s.TokenComplete))
+		add(fmt.Sprintf("pending_count t%d", n), fmt.Sprint(s.PendingCount))
+	}
+	return cmds, want
+}
+
+// TestAnswersOfTheHardware runs the measured sequences that did not fault as scripts: every token,
+// every answer of a test and every word that came back is the card's.
+func TestAnswersOfTheHardware(t *testing.T) {
+	text, err := os.ReadFile("../../mbarrier/testdata/mbarrier-h200.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := 0
+	for line := range strings.Lines(string(text)) {
+		var c struct {
+			Case, Fault string
+			Steps       []h200Step
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Fault != "" {
+			continue
+		}
+		cases++
+		var cmds, want []string
+		for n, s := range c.Steps {
+			cc, ww := s.lines(n)
+			cmds, want = append(cmds, cc...), append(want, ww...)
+		}
+		_, r := run(t, c.Case, strings.Join(cmds, "\n"))
+		said := strings.Split(r.Text, "\n\n")
+		for i := range cmds {
+			if _, out, _ := strings.Cut(said[i], "----\n"); !strings.Contains("\n"+out, "\n"+want[i]) {
+				t.Errorf("%s: %s: %q, the card %s", c.Case, cmds[i], out, want[i])
+			}
+		}
+	}
+	if cases != 33 {
+		t.Errorf("%d cases without a fault", cases)
+	}
+}
