@@ -40,7 +40,7 @@ func decodeMov(d *decoder, in *ptx.Inst) error {
 	case *ptx.Mem:
 		return d.movElement(in, src, t)
 	case ptx.Name:
-		if s := lookupSpecial(string(src)); s != nil && d.symbol(src) == nil {
+		if s := d.findSpecial(string(src)); s != nil && d.symbol(src) == nil {
 			return d.movSpecial(in, s, t)
 		}
 	}

@@ -15,7 +15,8 @@ const (
 	warpSlots       = 64  // warps a multiprocessor holds
 	smemUnit        = 128 // allocation unit of shared memory (ISA, %total_smem_size)
 	smemReserved    = 1024
-	clockRead       = 16 // virtual time that reading a clock takes
+	smemLent        = 288 // of it, to the program
+	clockRead       = 16  // virtual time that reading a clock takes
 )
 
 // A specialReg is how to read a special register: once for the warp, or once
@@ -64,10 +65,11 @@ var specials = map[string]*specialReg{
 	"%total_smem_size":   warpSpecial(u32, totalShared),
 	"%aggr_smem_size":    warpSpecial(u32, func(x *ctx) uint64 { return totalShared(x) + smemReserved }),
 
-	// The first KiB of the window belongs to the system (ISA,
-	// %reserved_smem_offset); what it keeps there is not ours to say.
+	// The first KiB of the window belongs to the system. Cooperative groups
+	// keep the barriers of their larger tiles there, in the part that the
+	// registers name; the values are an H200's.
 	"%reserved_smem_offset_begin": fixedSpecial(u32, 0),
-	"%reserved_smem_offset_end":   fixedSpecial(u32, smemReserved),
+	"%reserved_smem_offset_end":   fixedSpecial(u32, smemLent),
 	"%reserved_smem_offset_cap":   fixedSpecial(u32, smemReserved),
 	"%reserved_smem_offset_0":     fixedSpecial(u32, 0),
 	"%reserved_smem_offset_1":     fixedSpecial(u32, 0),
@@ -111,6 +113,15 @@ func threadIndex(x *ctx, lane uint32, i int) uint64 {
 		return uint64(n / b[0] % b[1])
 	}
 	return uint64(n / b[0] / b[1])
+}
+
+// findSpecial is lookupSpecial for the program at hand, and notes whether it
+// asks where the reserved shared memory is: only then may it go there.
+func (d *decoder) findSpecial(name string) *specialReg {
+	if strings.HasPrefix(name, "%reserved_smem_offset_") {
+		d.prog.reserved = true
+	}
+	return lookupSpecial(name)
 }
 
 // lookupSpecial finds a special register, or returns nil.
@@ -163,7 +174,7 @@ func numbered(name, prefix, suffix string, n int) bool {
 // special reads a special register into a register of its own. It returns
 // false if there is none of that name.
 func (d *decoder) special(name string) (reg, typ, bool) {
-	s := lookupSpecial(name)
+	s := d.findSpecial(name)
 	if s == nil {
 		return 0, tNone, false
 	}

@@ -202,7 +202,7 @@ func (m *Machine) barrier(mem MemID, addr uint64) *mbar {
 func (m *Machine) barrierAt(mem MemID, addr uint64) *mbar {
 	if b := m.barrier(mem, addr); b != nil {
 		if !b.live {
-			b.word = mbarrier.Word(m.ctas[mem].shared.load(addr-SharedBase, 8))
+			b.word = mbarrier.Word(m.ctas[mem].shared.load(addr-m.ctas[mem].shared.base, 8))
 		}
 		return b
 	}
@@ -210,7 +210,7 @@ func (m *Machine) barrierAt(mem MemID, addr uint64) *mbar {
 	i := sort.Search(len(t.mbars), func(i int) bool { return t.mbars[i].addr >= addr })
 	t.mbars = append(t.mbars, mbar{})
 	copy(t.mbars[i+1:], t.mbars[i:])
-	t.mbars[i] = mbar{addr: addr, word: mbarrier.Word(t.shared.load(addr-SharedBase, 8))}
+	t.mbars[i] = mbar{addr: addr, word: mbarrier.Word(t.shared.load(addr-t.shared.base, 8))}
 	return &t.mbars[i]
 }
 
@@ -219,7 +219,7 @@ func (x *ctx) mbarAddress(a *access, lane int) (MemID, uint64, bool) {
 	addr := x.m.addr[lane]
 	mem, at, ok := x.resolve(a.space, addr)
 	switch {
-	case !ok || mem < 0 || !x.m.ctas[mem].shared.within(at-SharedBase, 8):
+	case !ok || mem < 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8):
 		x.fault(FaultBounds, a, lane, addr)
 		return 0, 0, false
 	case at%8 != 0:
@@ -287,7 +287,7 @@ func (m *Machine) mbarOp(mem MemID, at uint64, ev *Mbar, arg uint32) mbarrier.To
 		ev.Bar.Life = b.life
 	case MbarInval:
 		w = w.Inval()
-		m.ctas[mem].shared.store(at-SharedBase, 8, uint64(w), m.owner)
+		m.ctas[mem].shared.store(at-m.ctas[mem].shared.base, 8, uint64(w), m.owner)
 		b.live = false
 	case MbarArrive:
 		ev.Count = arg
@@ -323,7 +323,7 @@ func (m *Machine) mbarOp(mem MemID, at uint64, ev *Mbar, arg uint32) mbarrier.To
 		b.phase++
 	}
 	if !b.live && ev.Op != MbarInval {
-		m.ctas[mem].shared.store(at-SharedBase, 8, uint64(w), m.owner)
+		m.ctas[mem].shared.store(at-m.ctas[mem].shared.base, 8, uint64(w), m.owner)
 	}
 	ev.Token = uint64(r.Token)
 	return r.Token
@@ -370,7 +370,7 @@ func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
 	for k := mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
 		mem, at, ok := x.resolve(mi.space, x.m.addr[l])
-		if !ok || mem < 0 || at%8 != 0 || !x.m.ctas[mem].shared.within(at-SharedBase, 8) {
+		if !ok || mem < 0 || at%8 != 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8) {
 			return true
 		}
 		if _, done := x.m.barrierAt(mem, at).asked(mi, x.testOperand(in, mi, l)); done {

@@ -29,6 +29,10 @@ type Program struct {
 	Static    uint64
 	DynamicAt uint64
 
+	// reserved: shared memory begins at 0, since the program uses what the
+	// system keeps before SharedBase.
+	reserved bool
+
 	code    []instr
 	funcs   []function
 	entry   int

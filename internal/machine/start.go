@@ -143,6 +143,10 @@ func (m *Machine) startCTA(index, first, rank int32) {
 		size = m.prog.DynamicAt - SharedBase + m.cfg.Shared
 	}
 	t.shared = newRegion("shared", SharedBase, size)
+	if m.prog.reserved {
+		t.shared = newRegion("shared", 0, SharedBase+size)
+		t.shared.put(0, make([]byte, smemLent), m.owner)
+	}
 	f := &m.prog.funcs[0]
 	t.warps = make([]*warp, m.warps)
 	for i := range t.warps {
