@@ -47,7 +47,8 @@ The commands:
 
 The output is again a script, in which '----' and the output follow each
 command. Such a script is its own test: run again, it is compared, differences
-are shown, and --update rewrites it. The folder examples/barrier has some to start from.
+are shown, and --update rewrites it. The folder examples/barrier has some to
+start from.
 
 Exit status: 0 as expected (or nothing wrong, where nothing is expected), 1 the
 output differs (or an error was found), 2 bad input.`,
