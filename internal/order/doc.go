@@ -54,12 +54,11 @@
 //   - Reads-from is that of the observed run. With Config.MustOnly no
 //     knowledge flows over it, and what is left holds in every schedule that
 //     has the same barrier phases.
-//   - Fence-SC order orders nothing by itself. It is total, so whichever of two
-//     fence.sc ran first would hide the race of a kernel that fences on both
-//     sides and never looks: "value, flag, fence" met by "flag, fence, value".
-//     What a thread reads tells it of another's earlier fence only by a strong
-//     write after that fence, which makes it a release pattern; so a kernel
-//     that is right has that, or makes no weak access depend on the order.
+//   - Fence-SC order counts where a read forces it (Tracker.scFence), and not
+//     as the run happened to have it. It is total, so whichever of two fence.sc
+//     ran first would hide the race of a kernel that fences on both sides and
+//     never looks: "value, flag, fence" met by "flag, fence, value". Cluster
+//     scope counts as CTA scope here.
 //   - A vector access is one location of its whole width.
 //
 // # What it does not model

@@ -126,8 +126,7 @@ func (t *Tracker) fenceNote(pc int32) int {
 func (t *Tracker) Fences() []FenceNote { return append([]FenceNote(nil), t.fences...) }
 
 // memoryFence is fence and membar (FenceMemory). A restricted one
-// (.sync_restrict) has Space set to less than all. A fence.sc, which
-// __threadfence() is, orders as fence.acq_rel does: see the package comment.
+// (.sync_restrict) has Space set to less than all.
 func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) bool {
 	ordered := false
 	acquires := ev.Sem != machine.Release
@@ -135,6 +134,9 @@ func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) 
 	if acquires {
 		a := acquirer{home: c, warp: ev.Warp, mask: mask, pc: ev.PC, scope: ev.Scope}
 		ordered = t.acquirePending(&a, restricted(ev.Space))
+	}
+	if ev.Sem == machine.SC {
+		ordered = t.scFence(c, ev, mask) || ordered
 	}
 	if releases {
 		t.release(c, ev.Warp, fenced{lanes: mask, scope: ev.Scope, only: restricted(ev.Space), note: note})
@@ -376,5 +378,41 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 		}
 		w.learned(g)
 	}
+	return news
+}
+
+// scFence orders two fence.sc where the run forces their order, and so every
+// run in which the same is read: the first precedes, in causality order, a
+// strong write that another thread reads before the second. Were the second
+// first in the Fence-SC order, that read would precede the write that it reads
+// (ISA 8.9.2, 8.10). This is what makes "write, __threadfence(), barrier, one
+// thread counts" right, whose counting thread has no fence after the barrier.
+// An order that nothing observes is not used: it is total, so it would hide
+// the race of any kernel that fences on both sides and never looks.
+func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	upto := w.publish()
+	w.split(mask)
+	near := machine.SharedOf(c.index)
+	key := near
+	if ev.Scope >= machine.ScopeGPU {
+		key = machine.Global
+	}
+	news := false
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&mask == 0 {
+			continue
+		}
+		for j := range g.know.rows {
+			r := &g.know.rows[j]
+			if r.view.kind == scSeen && (r.view.mem == near || r.view.mem == key) {
+				news = g.know.join(&know{gen: r.clk}) || news
+			}
+		}
+		g.know.make(view{kind: scPassed, mem: key}).join(&g.know.gen)
+		w.learned(g)
+	}
+	w.cross(view{kind: scPassed, mem: key}).pass(mask, upto)
 	return news
 }

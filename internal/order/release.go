@@ -129,6 +129,7 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		switch {
 		case e.relaxed:
 			g.know.joinStrong(&e.know)
+			g.know.glimpse(&e.know)
 		case how == tooNarrow:
 			g.know.joinWide(&e.know)
 		default:
@@ -156,6 +157,7 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	if loc == (location{}) {
 		w.split(a.mask)
 	}
+	t.seeFences(e, a)
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
@@ -171,4 +173,18 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 		seen.scope, seen.defaulted = machine.NoScope, false
 	}
 	w.pending.slot(&seen).know.join(&e.know)
+}
+
+// seeFences keeps what fence.sc operations handed on, for the whole groups of
+// the lanes that saw it: a lane that counts tells its warp by shfl, and then
+// every lane fences. By the letter shfl orders nothing; but a fence that comes
+// after a value cannot come before the write that gave it.
+func (t *Tracker) seeFences(e *contrib, a *acquirer) {
+	w := &a.home.warps[a.warp]
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.glimpsed(&e.know) {
+			g.know.glimpse(&e.know)
+			w.learned(g)
+		}
+	}
 }

@@ -28,6 +28,11 @@ const (
 	// mapReleased and mapAcquired: the two halves of fence.proxy.tensormap.
 	mapReleased
 	mapAcquired
+	// scPassed: what came before a fence.sc, wide (mem is Global: of GPU scope
+	// or wider) or of one CTA; scSeen: the same, as strong operations of any
+	// kind brought it here. A fence.sc here takes it: see Tracker.scFence.
+	scPassed
+	scSeen
 	// ifWide, ifStrong: what would be known if every scope were wide enough;
 	// and if, besides, relaxed operations synchronized. Absent while equal to
 	// the generic view. ifStrong contains ifWide contains generic.
@@ -149,6 +154,30 @@ func (k *know) joinStrong(src *know) {
 		return
 	}
 	k.make(view{kind: ifStrong}).join(src.strong())
+}
+
+// glimpse adds what fence.sc operations handed on before src, which a strong
+// operation saw: it is for a later fence.sc.
+func (k *know) glimpse(src *know) {
+	for i := range src.rows {
+		if r := &src.rows[i]; r.view.kind == scPassed {
+			k.make(view{kind: scSeen, mem: r.view.mem}).join(&r.clk)
+		}
+	}
+}
+
+// glimpsed reports whether k has all that glimpse would add.
+func (k *know) glimpsed(src *know) bool {
+	for i := range src.rows {
+		r := &src.rows[i]
+		if r.view.kind != scPassed || k.gen.covers(&r.clk) {
+			continue
+		}
+		if have := k.row(view{kind: scSeen, mem: r.view.mem}); have == nil || !have.covers(&r.clk) {
+			return false
+		}
+	}
+	return true
 }
 
 func (k *know) reset() {
