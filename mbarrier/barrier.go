@@ -163,7 +163,10 @@ func (b *Barrier) ArriveN(n int) ArrivalToken { return b.arrive("ArriveN", n, 0)
 func (b *Barrier) ArriveTx(n, bytes int) ArrivalToken { return b.arrive("ArriveTx", n, bytes) }
 
 // ArriveAndWait arrives once and waits for the phase to complete.
-func (b *Barrier) ArriveAndWait() { b.await(b.arrive("ArriveAndWait", 1, 0).phase) }
+func (b *Barrier) ArriveAndWait() {
+	b.check("ArriveAndWait")
+	b.await(b.do("ArriveAndWait", change{count: 1}))
+}
 
 // ArriveAndDrop arrives once and leaves: this phase waits for one arrival less, and so does each later
 // one. When all have dropped, nobody can arrive any more.
@@ -279,8 +282,30 @@ func (b *Barrier) do(op string, c change) uint64 {
 		if v&(latched|careful) != 0 {
 			return b.latchedDo(op, c)
 		}
-		next, r := c.of(unpack(v, b.expected.Load()))
 		p := epoch<<lowBits | low(v)
+		// With no bytes about, an arrival is what the word was made for: the counts are negated, so it
+		// is an addition, and the carry ends the phase. That is all of Word.Arrive in a few
+		// instructions, in which there is little time to be overtaken.
+		if f := v>>pendingShift&countMask + uint64(c.count); c.bytes == 0 && f > uint64(c.count) && c.count > 0 {
+			next := v + uint64(c.count)<<pendingShift
+			if f <= countMask {
+				if b.word.CompareAndSwap(v, next) {
+					return b.recent(p, epoch)
+				}
+				continue
+			}
+			if f == 1<<20 && v>>txShift&txMask == 0 && low(v) != lowMask {
+				next = next&^ownField | uint64(-b.expected.Load()&countMask)<<pendingShift | (p+1)>>1&countMask<<expectedShift
+				if !b.word.CompareAndSwap(v, next) {
+					continue
+				}
+				if b.sleepers.Load() != 0 {
+					b.wake()
+				}
+				return b.recent(p, epoch)
+			}
+		}
+		next, r := c.of(unpack(v, b.expected.Load()))
 		after := p
 		if r.Completed {
 			after++
@@ -294,15 +319,19 @@ func (b *Barrier) do(op string, c change) uint64 {
 		if r.Completed && b.sleepers.Load() != 0 {
 			b.wake()
 		}
-		if b.epoch.Load() != epoch {
-			// The epoch changed before or after the swap, and the low bits were right: it is
-			// the last such phase up to now, unless this goroutine was held up here for two
-			// million phases.
-			now := b.now()
-			return now - (now-p)&lowMask
-		}
+		return b.recent(p, epoch)
+	}
+}
+
+// recent returns the phase p of a change that was made in it. Where the epoch changed before or after the
+// change, its low bits are right: then it is the last such phase up to now, unless this goroutine was held up
+// for two million phases.
+func (b *Barrier) recent(p, epoch uint64) uint64 {
+	if b.epoch.Load() == epoch {
 		return p
 	}
+	now := b.now()
+	return now - (now-p)&lowMask
 }
 
 // refused tells what a Barrier does not do: what faults, and the one tx-count that the card allows and the
@@ -443,12 +472,12 @@ func (b *Barrier) wake() {
 	b.park.Mutex.Unlock()
 }
 
-// A waiter looks for a while whether the phase completes, which takes two processors less time than to park
-// and wake. It looks in vain where what it waits for takes long, or needs the processor that it spins on; so
-// after a vain look the next waits park at once, more of them each time.
+// A waiter looks for a while whether the phase completes: about as long as it takes to wake another processor.
+// It looks in vain where what it waits for takes longer, or needs the processor that it spins on; so after a
+// vain look the next waits park at once, more of them each time.
 const (
-	looks     = 1000
-	mostParks = 1 << 12
+	looks     = 20_000
+	mostParks = 1 << 9
 )
 
 // oversubscribed tells that some of the participants may need the processor that a waiter spins on.
@@ -479,22 +508,22 @@ func (b *Barrier) soon(p uint64) bool {
 		return b.now() > p
 	}
 	if n := b.parks.Load(); n > 0 {
-		if b.parks.Store(n - 1); n > 1 {
-			return b.now() > p
+		if b.parks.Store(n - 1); n == 1 {
+			runtime.Gosched() // puts this goroutine where any processor finds it
 		}
-		runtime.Gosched() // whom this one waits for may by now be on the same processor
+		return b.now() > p
 	}
+	next := b.nextParks.Load()
 	for range looks {
 		if low(b.word.Load()) != p&lowMask {
-			if b.nextParks.Load() != 1 {
+			if next > 1 {
 				b.nextParks.Store(1)
 			}
 			return true
 		}
 	}
-	n := b.nextParks.Load()
-	b.parks.Store(n)
-	b.nextParks.Store(min(2*n, mostParks))
+	b.parks.Store(next)
+	b.nextParks.Store(min(2*next, mostParks))
 	return b.now() > p
 }
 
@@ -505,6 +534,9 @@ func (b *Barrier) sleep(p uint64) {
 	for b.enter(p, rec) {
 		b.cond.Wait() // unlocks park.Mutex
 		b.exit(rec)
+		if b.now() > p {
+			return
+		}
 	}
 }
 
@@ -528,6 +560,9 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 		select {
 		case <-done:
 			b.exit(rec)
+			if b.now() > p {
+				return nil
+			}
 		case <-quit:
 			b.park.Mutex.Lock()
 			if b.done == done { // nobody has reset the count of sleepers

@@ -439,10 +439,10 @@ func TestAllocations(t *testing.T) {
 	}
 
 	pair := New(2)
-	stop := false
+	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for !stop {
+		for !stop.Load() {
 			for pair.Waiting() == 0 {
 				runtime.Gosched()
 			}
@@ -452,7 +452,7 @@ func TestAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(100, pair.ArriveAndWait); n != 0 {
 		t.Errorf("a parked wait: %v allocations", n)
 	}
-	stop = true
+	stop.Store(true)
 	pair.ArriveAndWait()
 	wg.Wait()
 }
