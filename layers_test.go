@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
-	{"muster/mbarrier/mbarriertest"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

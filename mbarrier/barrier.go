@@ -78,25 +78,26 @@ type Barrier struct {
 	word atomic.Uint64
 	_    [56]byte
 
-	// These seldom change: under the latch, but for sleepers.
+	// These seldom change: under the latch.
 	epoch      atomic.Uint64 // the high bits of the phase
 	expected   atomic.Uint32
-	sleepers   atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
-	completing atomic.Bool  // the latch is held for a completion function
-	broken     atomic.Bool  // a completion function did not return
-	due        uint32       // under the latch: arrivals to drop when the next phase starts
-	parks      atomic.Int32 // waits that park at once
-	nextParks  atomic.Int32 // after the next vain look
+	completing atomic.Bool // the latch is held for a completion function
+	broken     atomic.Bool // a completion function did not return
 	yields     bool
-	careful    uint64
+	careful    bool   // what the word's bit starts each phase with
+	due        uint32 // arrivals to drop when the next phase starts
 	completion func()
 	trace      *trace
 	name       string
 
-	park parkLock
-	cond sync.Cond
-	done chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
-	_    [40]byte      // makes it a size whose objects start at a cache line
+	// Those that park share these.
+	park      parkLock
+	sleepers  atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
+	parks     atomic.Int32 // waits that park at once
+	cond      sync.Cond
+	done      chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
+	nextParks atomic.Int32  // parks after the next vain look
+	_         [40]byte      // makes it a size whose objects start at a cache line
 }
 
 // An Option changes how [New], [NewPipeline], [NewNamed] and [NewGroup] make their barriers.
@@ -129,12 +130,10 @@ func New(expected int, opts ...Option) *Barrier {
 	if b.trace != nil {
 		register(b)
 	}
-	if b.trace != nil || b.completion != nil {
-		b.careful = careful
-	}
+	b.careful = b.trace != nil || b.completion != nil
 	w, _ := Init(uint32(expected))
 	b.expected.Store(uint32(expected))
-	b.word.Store(pack(w, 0) | b.careful)
+	b.word.Store(pack(w, 0) | b.mark())
 	return b
 }
 
@@ -385,7 +384,7 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 			}
 		}
 		b.epoch.Store(after >> lowBits)
-		mark = b.careful
+		mark = b.mark()
 	}
 	b.expected.Store(next.Expected())
 	b.word.Store(pack(next, after) | mark)
@@ -393,6 +392,13 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 		b.wake()
 	}
 	return p
+}
+
+func (b *Barrier) mark() uint64 {
+	if b.careful {
+		return careful
+	}
+	return 0
 }
 
 // leave takes one participant away who has arrived in every phase before p and in none from p on. The

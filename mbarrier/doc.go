@@ -1,6 +1,30 @@
-// Package mbarrier is the barrier of NVIDIA's asynchronous machine: the 64-bit word that an mbarrier
-// object is, and what each operation of the PTX ISA (section 9.7.13.15) makes of it, bit for bit as
-// an H200 does it.
+// Package mbarrier is the barrier of NVIDIA's asynchronous machine: for goroutines, with the semantics of
+// cuda::barrier in libcu++, and as what it is on the card: the 64-bit word of an mbarrier object, and what
+// each operation of the PTX ISA (section 9.7.13.15) makes of it, bit for bit as an H200 does it.
+//
+// # For goroutines
+//
+// A [Barrier] goes through phases. Each waits for a number of arrivals, and for the bytes that were announced
+// to it; whoever waits for the phase sees what was done before it. Arriving and waiting are two steps:
+//
+//	bar := mbarrier.New(workers)
+//	...
+//	part[i] = work(i)
+//	token := bar.Arrive()
+//	prepare() // what needs nobody else
+//	bar.Wait(token)
+//	use(part) // everybody's
+//
+// What it has beside the barriers one builds from package sync: the time between arrival and wait; tokens,
+// which tell a late wait from an early one; bytes, so that a phase also waits for I/O that no goroutine stands
+// by; participants that leave; a completion function; and that each misuse panics with the ledger of the
+// phase. Nothing is allocated after New, except by WaitContext.
+//
+// On it stand [Pipeline], a ring of stages between producers and consumers, [Named], a barrier with
+// reductions over votes, and [Group], a barrier of fixed members. [Dump] tells of each barrier what its phase
+// is owed, who waits, and who has not come back. Package mbarriertest finds deadlocks in tests and reports so.
+//
+// [New] makes a barrier; its type explains the operations, the memory order and what counts as misuse.
 //
 // # The word
 //

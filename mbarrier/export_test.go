@@ -4,5 +4,5 @@ package mbarrier
 func (b *Barrier) Skip(phase uint64) {
 	w := b.State().Word &^ phaseMask
 	b.epoch.Store(phase >> lowBits)
-	b.word.Store(pack(w|Word(phase&1)<<phaseBit, phase) | b.careful)
+	b.word.Store(pack(w|Word(phase&1)<<phaseBit, phase) | b.mark())
 }
