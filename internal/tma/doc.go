@@ -1,0 +1,47 @@
+// Package tma is the tensor map and the copy engine that reads it: the 128
+// bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write, what
+// they refuse.
+//
+// It models what an
+// H200 does and no more: no swizzle with another atom than 16 bytes, no
+// sub-byte types, no gather4, scatter4 or im2col::w, all of which the driver
+// refuses there or the ISA keeps for sm_100.
+//
+// # The 128 bytes
+//
+// One little-endian number of 1024 bits. Bits that are not named are zero, in
+// every map that the driver wrote.
+//
+//	bits       field
+//	0-56       global address; the low four are zero
+//	64         mode: 0 tiled, 1 im2col
+//	68-70      rank - 1
+//	71-74      type: u8 0, u16 1, u32 2, s32 3, u64 4, s64 5, f16 6, f32 and
+//	           tf32 7, f32.ftz and tf32.ftz 8, f64 9, bf16 10
+//	75-76      interleave: 0 none, 1 16 bytes, 2 32 bytes
+//	77-78      swizzle: 0 none, 1 32 bytes, 2 64, 3 128
+//	79         fill: 0 zero, 1 NaN
+//	80         1 for tf32 and tf32.ftz
+//	81-82      L2 promotion: 0 none, 1 64 bytes, 2 128, 3 256
+//	96-223     strides of dimensions 1 to 4 in units of 16 bytes, the low 32
+//	           bits of each
+//	224-239    their high 4 bits
+//	256-415    dimensions 0 to 4, less one, 32 bits each
+//	416-430    element strides 0 to 4, less one, 3 bits each
+//	440-479    tiled: box 0 to 4, less one, 8 bits each
+//	440-447    im2col: channels per pixel, less one
+//	448-463    im2col: lower corner, two's complement: 16 bits for rank 3,
+//	           twice 8 for rank 4, three times 5 for rank 5
+//	464-479    im2col: upper corner, likewise
+//	480-489    im2col: pixels per column, less one
+//	512-543    bytes of a box: the element's times, for each dimension, box
+//	           divided by element stride, rounded down; im2col: times channels
+//	           times pixels
+//	576-607    by swizzle: 16, 256, 512, 1024: the alignment in shared memory
+//	           at which the pattern starts afresh
+//
+// Entries beyond the rank are zero. Evidence: 79,574 maps encoded by driver
+// 580.159.04 on an H200, every field alone over its range and 20,000 at random;
+// the table and the rules of [Rule] account for each of them, bit for bit, and
+// for each refusal. A sample stands in testdata/h200; see the README there.
+package tma

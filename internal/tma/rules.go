@@ -1,0 +1,137 @@
+package tma
+
+import "fmt"
+
+// A Rule is a reason for which the driver refuses a map with
+// CUDA_ERROR_INVALID_VALUE. It tells no reason; these were found by trying.
+type Rule uint8
+
+const (
+	RuleType          Rule = iota + 1 // a known type
+	RuleRank                          // 1 to 5, and at least 3 for im2col and interleave
+	RuleEnum                          // a known interleave, swizzle, L2 promotion, fill
+	RuleNaN                           // NaN fills floating-point types alone
+	RuleAddress                       // a multiple of 16, of 32 with interleave 32B, below 2^57
+	RuleDim                           // 1 to 2^32
+	RuleStride                        // a multiple of 16, of 32 with interleave 32B, below 2^40
+	RuleElementStride                 // 1 to 8
+	RuleBox                           // 1 to 256
+	RuleInner                         // the inner row a multiple of 16 bytes
+	RuleSpan                          // the inner row at most the span of the swizzle, without interleave
+	RuleBoxBytes                      // at most MaxBoxBytes
+	RuleCorner                        // corners in the range of the rank
+	RulePixels                        // 1 to 1024
+	RuleChannels                      // 1 to 256
+	RuleBoundingBox                   // not empty
+)
+
+// A RefusedError says why the driver would refuse a map.
+type RefusedError struct {
+	Rule Rule
+	Text string
+}
+
+func (e *RefusedError) Error() string { return e.Text }
+
+func refuse(r Rule, format string, args ...any) error {
+	return &RefusedError{r, fmt.Sprintf(format, args...)}
+}
+
+// Check gives a *RefusedError if the driver would refuse m.
+func (m *Map) Check() error {
+	for _, f := range [...]func(*Map) error{(*Map).checkKinds, (*Map).checkTensor, (*Map).checkBox} {
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Map) checkKinds() error {
+	switch {
+	case m.Type > TF32FTZ:
+		return refuse(RuleType, "type %d is none that a map of sm_90 has", m.Type)
+	case m.Rank < 1 || m.Rank > 5:
+		return refuse(RuleRank, "rank %d is not in 1 to 5", m.Rank)
+	case m.Mode > Im2col || m.Interleave > Interleave32 || m.Swizzle > Swizzle128 || m.L2 > L2Fetch256 || m.Fill > FillNaN:
+		return refuse(RuleEnum, "no such mode, interleave, swizzle, L2 promotion or fill on sm_90")
+	case m.Rank < 3 && m.Mode == Im2col:
+		return refuse(RuleRank, "rank %d is below 3, which im2col mode needs", m.Rank)
+	case m.Rank < 3 && m.Interleave != InterleaveNone:
+		return refuse(RuleRank, "rank %d is below 3, which an interleaved layout needs", m.Rank)
+	case m.Fill == FillNaN && !m.Type.Float():
+		return refuse(RuleNaN, "type %s cannot be filled with NaN", m.Type)
+	}
+	return nil
+}
+
+func (m *Map) checkTensor() error {
+	unit := uint64(16)
+	if m.Interleave == Interleave32 {
+		unit = 32
+	}
+	if m.Address%unit != 0 || m.Address>>57 != 0 {
+		return refuse(RuleAddress, "address %#x is not a multiple of %d below 2^57", m.Address, unit)
+	}
+	for i := range m.Rank {
+		if m.Dims[i] < 1 || m.Dims[i] > 1<<32 {
+			return refuse(RuleDim, "dimension %d is %d, not in 1 to 2^32", i, m.Dims[i])
+		}
+		if s := m.ElementStrides[i]; s < 1 || s > 8 {
+			return refuse(RuleElementStride, "element stride %d is %d, not in 1 to 8", i, s)
+		}
+		if i > 0 && (m.Strides[i-1]%unit != 0 || m.Strides[i-1]>>40 != 0) {
+			return refuse(RuleStride, "stride of dimension %d is %d bytes, not a multiple of %d below 2^40", i, m.Strides[i-1], unit)
+		}
+	}
+	return nil
+}
+
+func (m *Map) checkBox() error {
+	inner := m.Channels
+	if m.Mode == Im2col {
+		if err := m.checkPixels(); err != nil {
+			return err
+		}
+	} else {
+		inner = m.Box[0]
+		for i, b := range m.Box[:m.Rank] {
+			if b < 1 || b > 256 {
+				return refuse(RuleBox, "box %d is %d, not in 1 to 256", i, b)
+			}
+		}
+	}
+	row := int(inner) * m.Type.Size()
+	if row%16 != 0 {
+		return refuse(RuleInner, "the box is %d bytes wide, not a multiple of 16", row)
+	}
+	if m.Interleave == InterleaveNone && m.Swizzle != SwizzleNone && row > m.Swizzle.Span() {
+		return refuse(RuleSpan, "the box is %d bytes wide, more than the %d of its swizzle", row, m.Swizzle.Span())
+	}
+	if n := m.boxBytes(); n > MaxBoxBytes {
+		return refuse(RuleBoxBytes, "the box has %d bytes, more than %d", n, MaxBoxBytes)
+	}
+	return nil
+}
+
+func (m *Map) checkPixels() error {
+	if m.Channels < 1 || m.Channels > 256 {
+		return refuse(RuleChannels, "%d channels per pixel is not in 1 to 256", m.Channels)
+	}
+	if m.Pixels < 1 || m.Pixels > 1024 {
+		return refuse(RulePixels, "%d pixels per column is not in 1 to 1024", m.Pixels)
+	}
+	lim := int32(1) << (m.cornerBits() - 1)
+	for i := range m.Rank - 2 {
+		lo, up := m.Lower[i], m.Upper[i]
+		if lo < -lim || lo >= lim || up < -lim || up >= lim {
+			return refuse(RuleCorner, "corners %d and %d are not both in %d to %d, which rank %d asks for", lo, up, -lim, lim-1, m.Rank)
+		}
+		// The driver computes in 32 bits, so a dimension beyond 2^31 is refused
+		// or not as the corners have it.
+		if int32(uint32(m.Dims[m.spatial()+i])+uint32(up)-uint32(lo)) <= 0 {
+			return refuse(RuleBoundingBox, "the bounding box is empty: dimension %d, corners %d and %d", m.Dims[m.spatial()+i], lo, up)
+		}
+	}
+	return nil
+}
