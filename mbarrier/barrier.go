@@ -74,30 +74,28 @@ func unpack(v uint64, expected uint32) Word {
 // A Barrier must not be copied. Its methods may be called by any goroutine at any time, except by
 // the completion function.
 type Barrier struct {
-	// Those that arrive and those that spin share this line.
-	word atomic.Uint64
-	_    [56]byte
+	// Those that arrive, spin or park share this line.
+	word     atomic.Uint64
+	park     parkLock
+	sleepers atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
+	parks    atomic.Int32 // waits that park at once
+	cond     sync.Cond
+	done     chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
+	_        [40]byte
 
 	// These seldom change: under the latch.
 	epoch      atomic.Uint64 // the high bits of the phase
 	expected   atomic.Uint32
-	completing atomic.Bool // the latch is held for a completion function
-	broken     atomic.Bool // a completion function did not return
-	yields     bool
-	careful    bool   // what the word's bit starts each phase with
-	due        uint32 // arrivals to drop when the next phase starts
+	completing atomic.Bool  // the latch is held for a completion function
+	broken     atomic.Bool  // a completion function did not return
+	spare      uint8        // processors
+	careful    bool         // what the word's bit starts each phase with
+	due        uint32       // arrivals to drop when the next phase starts
+	nextParks  atomic.Int32 // parks after the next vain look
 	completion func()
 	trace      *trace
 	name       string
-
-	// Those that park share these.
-	park      parkLock
-	sleepers  atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
-	parks     atomic.Int32 // waits that park at once
-	cond      sync.Cond
-	done      chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
-	nextParks atomic.Int32  // parks after the next vain look
-	_         [40]byte      // makes it a size whose objects start at a cache line
+	_          [56]byte // makes it a size whose objects start at a cache line
 }
 
 // An Option changes how [New], [NewPipeline], [NewNamed] and [NewGroup] make their barriers.
@@ -119,7 +117,7 @@ func New(expected int, opts ...Option) *Barrier {
 	}
 	b := new(Barrier)
 	b.cond.L = &b.park
-	b.yields = oversubscribed(expected)
+	b.spare = spare(expected)
 	b.nextParks.Store(1)
 	if tracing.Load() {
 		b.trace = new(trace)
@@ -486,10 +484,22 @@ const (
 	mostParks = 1 << 9
 )
 
-// oversubscribed tells that some of the participants may need the processor that a waiter spins on.
-func oversubscribed(expected int) bool {
-	procs := runtime.GOMAXPROCS(0)
-	return procs == 1 || expected > procs
+// Where there are more participants than processors, some of them may need the one that a waiter would spin
+// on. A few take turns; a crowd would spend more on the queue they take turns in than on parking.
+const (
+	enough = iota // processors
+	few
+	none
+)
+
+func spare(expected int) uint8 {
+	switch procs := runtime.GOMAXPROCS(0); {
+	case expected > 8*procs:
+		return none
+	case expected > procs || procs == 1:
+		return few
+	}
+	return enough
 }
 
 // await returns when the phase is past p.
@@ -504,14 +514,12 @@ func (b *Barrier) soon(p uint64) bool {
 	if low(b.word.Load()) != p&lowMask {
 		return true
 	}
-	if b.yields {
-		for range 2 {
-			runtime.Gosched() // lets all that are ready arrive
-			if low(b.word.Load()) != p&lowMask {
-				return true
-			}
-		}
-		return b.now() > p
+	switch b.spare {
+	case few:
+		runtime.Gosched() // lets those that are ready arrive
+		return low(b.word.Load()) != p&lowMask
+	case none:
+		return false
 	}
 	if n := b.parks.Load(); n > 0 {
 		if b.parks.Store(n - 1); n == 1 {
@@ -597,7 +605,7 @@ func (b *Barrier) sleeper() *sleeper {
 func (b *Barrier) enter(p uint64, rec *sleeper) bool {
 	b.park.Mutex.Lock()
 	b.sleepers.Add(1)
-	past, broken := b.now() > p, b.broken.Load()
+	past, broken := low(b.word.Load()) != p&lowMask, b.broken.Load()
 	if !past && !broken {
 		b.trace.enter(rec)
 		return true
