@@ -205,9 +205,7 @@ func BenchmarkRing(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("depth=%d/impl=channel", depth), func(b *testing.B) {
 			b.ReportAllocs()
-			// A slot is in use until the consumer is done with it, so a ring of depth slots is a channel
-			// of depth-1 and the item in hand.
-			ch := make(chan int, depth-1)
+			ch := make(chan int, depth)
 			go func() {
 				for k := range b.N {
 					ch <- k

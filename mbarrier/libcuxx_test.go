@@ -230,6 +230,7 @@ func TestLibParityBeforeArrival(t *testing.T) {
 // A barrier is made anew for another count.
 func TestLibInit(t *testing.T) {
 	b := New(3)
+	b.Arrive()
 	b = New(2)
 	token := b.Arrive()
 	b.ArriveAndWait()
