@@ -63,6 +63,30 @@ func (l *Layout) Buffer(name string) *PlacedBuffer {
 // buffers together may take limit bytes (0: DefaultMemoryLimit), which is
 // checked before any of it is allocated.
 func (f *File) Layout(limit int64) (*Layout, error) {
+	return f.layout(limit, func(l *Layout) error { return l.place(f.Buffers) })
+}
+
+// LayoutAt is Layout where somebody else hands out addresses, as the driver
+// of a GPU does. place is asked once for each buffer, in the file's order,
+// with its size in bytes and the alignment that it needs. A base that the file
+// states cannot be had there, and is an error.
+func (f *File) LayoutAt(limit int64, place func(name string, size, align uint64) (uint64, error)) (*Layout, error) {
+	return f.layout(limit, func(l *Layout) error {
+		for i := range f.Buffers {
+			b, p := &f.Buffers[i], &l.Buffers[i]
+			if b.Fixed {
+				return errorf(b.basePos, "buffer %q states its base, %#x; here the driver chooses addresses", b.Name, b.Base)
+			}
+			var err error
+			if p.Base, err = place(b.Name, p.Size, b.alignment()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *File) layout(limit int64, place func(*Layout) error) (*Layout, error) {
 	if limit <= 0 {
 		limit = DefaultMemoryLimit
 	}
@@ -81,7 +105,7 @@ func (f *File) Layout(limit int64) (*Layout, error) {
 		l.byName[b.Name] = len(l.Buffers)
 		l.Buffers = append(l.Buffers, p)
 	}
-	if err := l.place(f.Buffers); err != nil {
+	if err := place(l); err != nil {
 		return nil, err
 	}
 	for i := range f.Buffers {
@@ -90,6 +114,13 @@ func (f *File) Layout(limit int64) (*Layout, error) {
 		}
 	}
 	return l, nil
+}
+
+func (b *Buffer) alignment() uint64 {
+	if b.Align == 0 {
+		return DefaultAlign
+	}
+	return b.Align
 }
 
 func overLimit(p *PlacedBuffer, before, limit uint64) error {
@@ -140,10 +171,7 @@ func (l *Layout) place(buffers []Buffer) error {
 		if buffers[i].Fixed {
 			continue
 		}
-		p, align := &l.Buffers[i], buffers[i].Align
-		if align == 0 {
-			align = DefaultAlign
-		}
+		p, align := &l.Buffers[i], buffers[i].alignment()
 		if p.Base, taken = firstFree(taken, cursor, p.Size, align); p.Base == 0 {
 			return errorf(p.Pos, "no room for buffer %q of %s: addresses end at %#x", p.Name, formatSize(p.Size), uint64(MaxAddress))
 		}

@@ -256,3 +256,49 @@ func TestLayoutFull(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLayoutAt: the addresses given are those that pointers, wherever they
+// stand, and tensor maps have.
+func TestLayoutAt(t *testing.T) {
+	f := parse(t, "", `"buffers": {
+		"a": {"type": "f32", "shape": [8], "align": 4096},
+		"p": {"type": "u64", "values": [{"ptr": "a", "offset": 4}, {"ptr": "p"}, null, 7]},
+		"m": {"type": "tensormap", "values": [{"of": "a", "box": [8], "offset": 16}]}},
+		"args": [{"ptr": "a", "offset": 32}]`)
+	next := uint64(0x7e_0000_0000)
+	var asked []string
+	l, err := f.LayoutAt(0, func(name string, size, align uint64) (uint64, error) {
+		asked = append(asked, fmt.Sprint(name, " ", size, " ", align))
+		next += 1 << 20
+		return next, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a 32 4096", "p 32 256", "m 128 256"}, asked); d != "" {
+		t.Error(d)
+	}
+	var words []uint64
+	for i := range 4 {
+		words = append(words, binary.LittleEndian.Uint64(l.Buffer("p").Data[8*i:]))
+	}
+	if d := cmp.Diff([]uint64{0x7e_0010_0004, 0x7e_0020_0000, 0, 7}, words); d != "" {
+		t.Error(d)
+	}
+	if m := l.Buffer("m").Maps; len(m) != 1 || m[0].Map.Address != 0x7e_0010_0010 {
+		t.Errorf("%+v", m)
+	}
+	b, err := l.EncodeParams(&f.Launches[0], []Param{scalar("x", U64)})
+	if err != nil || binary.LittleEndian.Uint64(b.Bytes) != 0x7e_0010_0020 {
+		t.Errorf("%+v, %v", b, err)
+	}
+
+	fixed := parse(t, "", `"buffers": {"a": {"type": "u8", "shape": [1], "base": "0x7f0000050000"}}`)
+	if _, err := fixed.LayoutAt(0, nil); err == nil || !strings.Contains(err.Error(), `buffer "a" states its base`) {
+		t.Error(err)
+	}
+	full := fmt.Errorf("no memory")
+	if _, err := f.LayoutAt(0, func(string, uint64, uint64) (uint64, error) { return 0, full }); err != full {
+		t.Error(err)
+	}
+}

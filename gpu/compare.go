@@ -1,0 +1,126 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"muster/launch"
+)
+
+// A Difference is how a buffer of the GPU and one of the machine differ, bit
+// for bit.
+type Difference struct {
+	Buffer   string
+	Elements int64
+	Count    int64 // that differ
+	// The first that differs, if Count is not 0.
+	Index        []int64
+	GPU, Machine string // its values, with their bits
+	// Within says that all elements are within the tolerance that the launch
+	// file states for the buffer.
+	Within bool
+}
+
+// OK reports whether the buffers are equal, or as near as the file allows.
+func (d Difference) OK() bool { return d.Count == 0 || d.Within }
+
+// String is one line for a person.
+func (d Difference) String() string {
+	if d.Count == 0 {
+		return fmt.Sprintf("%s: all %d elements are bit-equal", d.Buffer, d.Elements)
+	}
+	s := fmt.Sprintf("%s: %d of %d elements differ, first at %v: the GPU has %s, the machine %s", d.Buffer, d.Count, d.Elements, d.Index, d.GPU, d.Machine)
+	if d.Within {
+		s += "; within the tolerance of the launch file"
+	}
+	return s
+}
+
+// Compare sets the buffers of a result against the machine's, which the
+// function gives by name; muster.RunResult.Buffer is such a function. Buffers
+// of tensor maps are left out: their bytes hold addresses.
+//
+// A pointer that the launch file placed in a buffer is compared as the place
+// in its buffer that it points to, not as the address, which differs.
+func (r *Result) Compare(f *launch.File, machine func(name string) ([]byte, error)) ([]Difference, error) {
+	plan, err := f.Layout(math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var list []Difference
+	for i := range r.Buffers {
+		a := &r.Buffers[i]
+		if a.Type == launch.TensorMapType {
+			continue
+		}
+		want, err := machine(a.Name)
+		if err != nil {
+			return nil, err
+		}
+		if len(want) != len(a.Data) {
+			return nil, fmt.Errorf("buffer %q has %d bytes on the GPU and %d on the machine", a.Name, len(a.Data), len(want))
+		}
+		got := r.translate(f.Buffer(a.Name), a, plan)
+		d := difference(a, got, want)
+		if x := expectation(f, a.Name); d.Count > 0 && x != nil && x.Tolerance != (launch.Tolerance{}) {
+			d.Within = launch.Compare(a.Type, a.Shape, got, want, x.Tolerance).OK()
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func expectation(f *launch.File, buffer string) *launch.Expect {
+	for i := range f.Expect {
+		if f.Expect[i].Buffer == buffer {
+			return &f.Expect[i]
+		}
+	}
+	return nil
+}
+
+// translate gives a buffer's bytes with the pointers that the file placed
+// there turned into the machine's.
+func (r *Result) translate(b *launch.Buffer, a *Array, plan *launch.Layout) []byte {
+	data := a.Data
+	for i, v := range b.Values {
+		if v.Ptr == nil {
+			continue
+		}
+		if &data[0] == &a.Data[0] {
+			data = append([]byte(nil), data...)
+		}
+		at := data[8*i : 8*i+8]
+		p := binary.LittleEndian.Uint64(at)
+		for _, to := range r.Buffers {
+			if p >= to.Base && p <= to.Base+uint64(len(to.Data)) {
+				binary.LittleEndian.PutUint64(at, p-to.Base+plan.Buffer(to.Name).Base)
+				break
+			}
+		}
+	}
+	return data
+}
+
+// bitsOf are the types that compare, and read, as the bits of their size.
+var bitsOf = map[int]launch.Type{1: launch.B8, 2: launch.B16, 4: launch.B32, 8: launch.B64}
+
+func difference(a *Array, got, want []byte) Difference {
+	c := launch.Compare(bitsOf[a.Type.Size()], a.Shape, got, want, launch.Tolerance{})
+	d := Difference{Buffer: a.Name, Elements: c.Elements, Count: c.Count, Index: c.Index}
+	if c.Count > 0 {
+		d.GPU, d.Machine = value(a.Type, c.Got), value(a.Type, c.Want)
+	}
+	return d
+}
+
+// value shows an element with its bits: two NaNs read the same.
+func value(t launch.Type, bits string) string {
+	v, err := strconv.ParseUint(bits, 0, 64)
+	if err != nil {
+		panic("BUG: a bit type reads " + bits)
+	}
+	return t.Format(v) + " (" + bits + ")"
+}

@@ -1,0 +1,240 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"muster/launch"
+	"muster/ptx"
+)
+
+// parse reads a launch of one of testdata's kernels.
+func parse(t *testing.T, keys string) *launch.File {
+	t.Helper()
+	f, err := launch.ParseJSON(filepath.Join("testdata", "x.json"), []byte(`{"ptx": "kernels.ptx", `+keys+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestLayoutOfC: the structures have the sizes and offsets of cuda.h.
+func TestLayoutOfC(t *testing.T) {
+	var c launchConfig
+	var a launchAttribute
+	got := []uintptr{unsafe.Sizeof(c), unsafe.Offsetof(c.shared), unsafe.Offsetof(c.stream), unsafe.Offsetof(c.attributes), unsafe.Offsetof(c.numAttributes),
+		unsafe.Sizeof(a), unsafe.Offsetof(a.value)}
+	if want := []uintptr{56, 24, 32, 40, 48, 72, 8}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	v := clusterAttribute([3]uint32{1, 2, 3}).value
+	for i := range 3 {
+		if binary.NativeEndian.Uint32(v[4*i:]) != uint32(i+1) {
+			t.Errorf("% x", v[:12])
+		}
+	}
+}
+
+// TestParameters: parameters have the sizes and alignments that the machine
+// gives them, which encodes arguments by them.
+func TestParameters(t *testing.T) {
+	mod, err := ptx.Parse("p.ptx", []byte(`.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u8 a, .param .u64 .ptr .global .align 16 b, .param .align 64 .b8 m[128], .param .f32 f, .param .align 16 .b8 s[3][4]) { ret; }`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parameters(mod.Items[0].(*ptx.Func))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []launch.Param{{Name: "a", Size: 1, Align: 1, Type: launch.U8}, {Name: "b", Size: 8, Align: 8, Type: launch.U64},
+		{Name: "m", Size: 128, Align: 64}, {Name: "f", Size: 4, Align: 4, Type: launch.F32}, {Name: "s", Size: 12, Align: 16}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestFindKernel(t *testing.T) {
+	for _, tt := range []struct{ name, src, want string }{
+		{"", ".entry a() { ret; }", "a"},
+		{"b", ".entry a() { ret; } .entry b() { ret; } .func c() { ret; }", "b"},
+		{"", ".entry a() { ret; } .entry b() { ret; }", "name the kernel; there are a, b"},
+		{"c", ".entry a() { ret; } .entry b() { ret; } .func c() { ret; }", `no kernel is called "c"; there are a, b`},
+		{"", ".func c() { ret; }", "the PTX has no kernel"},
+	} {
+		mod, err := ptx.Parse("p.ptx", []byte(".version 8.0\n.target sm_90\n"+tt.src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := findKernel(&launch.Launch{Kernel: tt.name}, mod)
+		got := ""
+		if got = fmt.Sprint(err); err == nil {
+			got = f.Name
+		}
+		if got != tt.want {
+			t.Errorf("%q of %s: got %s, want %s", tt.name, tt.src, got, tt.want)
+		}
+	}
+}
+
+// TestDriverArgs: the driver's order is the reverse, and its types are narrower.
+func TestDriverArgs(t *testing.T) {
+	m := launch.TensorMap{Spec: &launch.TensorMapSpec{Im2col: &launch.Im2col{Lower: []int64{-1, -2}, Upper: []int64{3, 4}}},
+		Shape: []int64{2, 3, 4, 8}, Strides: []int64{384, 128, 32}, ElementStrides: []int64{1, 2, 3, 4}}
+	got, err := driverArgs(&m)
+	want := mapArgs{dims: []uint64{8, 4, 3, 2}, strides: []uint64{32, 128, 384}, elementStride: []uint32{4, 3, 2, 1}, lower: []int32{-2, -1}, upper: []int32{4, 3}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	m.Spec = &launch.TensorMapSpec{Pos: launch.Pos{File: "x.json", Line: 3, Col: 4}, Box: []int64{1, 1, 1, 1 << 32}}
+	if _, err := driverArgs(&m); err == nil || err.Error() != "x.json:3:4: box: 4294967296 does not fit the driver's type" {
+		t.Error(err)
+	}
+}
+
+// TestTypesOfMaps: the driver's enumeration is that of package launch, less one.
+func TestTypesOfMaps(t *testing.T) {
+	for cu, e := range []launch.ElementType{launch.ElementU8, launch.ElementU16, launch.ElementU32, launch.ElementS32, launch.ElementU64, launch.ElementS64,
+		launch.ElementF16, launch.ElementF32, launch.ElementF64, launch.ElementBF16, launch.ElementF32FTZ, launch.ElementTF32, launch.ElementTF32FTZ} {
+		if int(e-launch.ElementU8) != cu {
+			t.Errorf("%s is %d to the driver", e, cu)
+		}
+	}
+}
+
+// TestCompare: bits decide, the first difference has its index, pointers are
+// places, and a tolerance is the file's.
+func TestCompare(t *testing.T) {
+	f := parse(t, `"grid": 1, "block": 1, "kernel": "empty", "buffers": {
+		"a": {"type": "f32", "shape": [2, 2], "fill": "zeros"},
+		"p": {"type": "u64", "values": [{"ptr": "a", "offset": 4}, 9]},
+		"m": {"type": "tensormap", "shape": [1]}},
+		"expect": {"a": {"file": "a.npy", "atol": 0.5}}`)
+	plan, err := f.Layout(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(v ...uint32) (b []byte) {
+		for _, w := range v {
+			b = binary.LittleEndian.AppendUint32(b, w)
+		}
+		return b
+	}
+	two := math.Float32bits(2)
+	machine := map[string][]byte{"a": words(0, 0, two, 0), "p": plan.Buffer("p").Data, "m": make([]byte, 128)}
+	get := func(name string) ([]byte, error) {
+		if b, ok := machine[name]; ok {
+			return b, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	r := &Result{Buffers: []Array{
+		{Name: "a", Type: launch.F32, Shape: []int64{2, 2}, Base: 0x1000, Data: words(0, 0, two, 0)},
+		{Name: "p", Type: launch.U64, Shape: []int64{2}, Base: 0x2000, Data: words(0x1004, 0, 9, 0)},
+		{Name: "m", Type: launch.TensorMapType, Shape: []int64{1}, Base: 0x3000, Data: make([]byte, 128)},
+	}}
+	check := func(want ...string) {
+		t.Helper()
+		list, err := r.Compare(f, get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range list {
+			got = append(got, d.String())
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	check("a: all 4 elements are bit-equal", "p: all 2 elements are bit-equal")
+	// A negative zero is another zero, and within any tolerance.
+	r.Buffers[0].Data = words(0, 0, two, 0x80000000)
+	check("a: 1 of 4 elements differ, first at [1 1]: the GPU has -0 (0x80000000), the machine 0 (0x00000000); within the tolerance of the launch file", "p: all 2 elements are bit-equal")
+	r.Buffers[0].Data = words(0, two, 0, 0)
+	r.Buffers[1].Data = words(0x1008, 0, 9, 0)
+	list, err := r.Compare(f, get)
+	if err != nil || list[0].OK() || list[0].Count != 2 || list[0].Index[1] != 1 || list[1].OK() || list[1].Index[0] != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if r.Buffers[1].Data[0] != 8 {
+		t.Error("comparing changed the result")
+	}
+	delete(machine, "p")
+	if _, err := r.Compare(f, get); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestRequestKeepsShapes: a shape that is left to the fill's file and one
+// without dimensions are two things to the worker too.
+func TestRequestKeepsShapes(t *testing.T) {
+	f := parse(t, `"grid": [2, 3], "block": 1, "buffers": {"a": {"type": "f32", "shape": []}, "b": {"type": "f32", "fill": {"file": "b.npy"}},
+		"p": {"type": "u64", "values": [{"ptr": "a"}, 18446744073709551615]}},
+		"args": ["a", {"struct": [{"tensormap": {"of": "a", "box": [1]}}, {"s64": -1}]}], "expect": {"a": {"file": "a.npy", "atol": 1}}`)
+	data, err := json.Marshal(request{File: withoutExpect(f)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r request
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if b := r.File.Buffers; b[0].Shape == nil || b[1].Shape != nil || !reflect.DeepEqual(b[2].Values, f.Buffers[2].Values) {
+		t.Errorf("%+v", b)
+	}
+	if got, want := r.File.Launches[0], f.Launches[0]; !reflect.DeepEqual(got.Args, want.Args) || got.Grid != want.Grid {
+		t.Errorf("%+v", got)
+	}
+	if len(f.Expect) != 1 {
+		t.Error("the caller's file was changed")
+	}
+}
+
+// TestErrorsTravel: an error of the worker keeps its type and its text.
+func TestErrorsTravel(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("x.json:1:2: %w", &Error{Op: "cuX", Code: 1, Name: "N", Text: "t"}),
+		&NoDevice{"none"},
+		&launch.Error{Pos: launch.Pos{File: "x", Line: 1, Col: 2}, Msg: "m", Err: os.ErrNotExist},
+		&ptx.Error{File: "k.ptx", Msg: "m"},
+		errors.New("other"),
+	} {
+		var r reply
+		r.sort(err)
+		if got := r.err(); got.Error() != err.Error() {
+			t.Errorf("got %v, want %v", got, err)
+		}
+	}
+	var fault *Error
+	r := reply{Text: "t", Fault: &Error{Code: 719}}
+	if !errors.As(r.err(), &fault) || fault.Code != 719 || !fault.Fault() || (&Error{Code: 1}).Fault() {
+		t.Error(r.err())
+	}
+}
+
+// TestOpenWithoutDriver says on every machine what Open found there.
+func TestOpenWithoutDriver(t *testing.T) {
+	d, err := Open()
+	if err == nil {
+		t.Log("there is a GPU:", d)
+		d.Close()
+		return
+	}
+	var none *NoDevice
+	if !errors.As(err, &none) || !strings.HasPrefix(err.Error(), "no GPU: ") {
+		t.Errorf("%T: %v", err, err)
+	}
+}

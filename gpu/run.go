@@ -1,0 +1,307 @@
+package gpu
+
+import (
+	"context"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"muster/launch"
+	"muster/ptx"
+)
+
+// Options say how to launch.
+type Options struct {
+	Module *ptx.Module // in place of the file that the launch names
+	Memory int64       // bytes that all buffers may take; 0: launch.DefaultMemoryLimit
+	// Timeout bounds, in RunApart, the time from the launch to its end; 0: a
+	// minute. What comes before, the assembler above all, is bounded by the
+	// context alone.
+	Timeout time.Duration
+
+	started func() // called when the kernel has been launched
+}
+
+// A Result is what a launch left behind.
+type Result struct {
+	Device, Kernel string
+	Time           time.Duration // of the launch, by the device's events
+	Registers      int           // a thread
+	Shared, Local  int           // static bytes a CTA, and a thread
+	Log            string        // of the assembler
+	Output         []byte        // what the kernel printed; RunApart alone has it
+	Buffers        []Array       // in the file's order
+}
+
+// An Array is a buffer as the launch left it.
+type Array struct {
+	Name  string
+	Type  launch.Type
+	Shape []int64
+	Base  uint64 // address on the device
+	Data  []byte
+}
+
+// Buffer finds a buffer by name; nil if there is none.
+func (r *Result) Buffer(name string) *Array {
+	for i := range r.Buffers {
+		if r.Buffers[i].Name == name {
+			return &r.Buffers[i]
+		}
+	}
+	return nil
+}
+
+// Run launches a file's kernel from fresh buffers, waits for its end and reads
+// the buffers back. When ctx ends first, Run returns its error and the device
+// is lost to this process: see RunApart.
+func (d *Device) Run(ctx context.Context, f *launch.File, o Options) (*Result, error) {
+	p, err := d.Prepare(f, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	took, err := p.timed(ctx, o.started)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Read()
+	if r != nil {
+		r.Time = took
+	}
+	return r, err
+}
+
+// A Prepared launch has its module loaded, its buffers filled and its
+// arguments in the form that the driver reads.
+type Prepared struct {
+	dev    *Device
+	layout *launch.Layout
+	owned  []memory
+	module uintptr
+	fn     uintptr
+	about  Result
+
+	op   string
+	call uintptr   // cuLaunchKernel or …Ex
+	args []uintptr // of it
+	// What args points to.
+	params   []byte
+	pointers []uintptr
+	config   *launchConfig
+	pin      runtime.Pinner
+}
+
+// Prepare loads the kernel and puts its buffers and arguments in place.
+func (d *Device) Prepare(f *launch.File, o Options) (*Prepared, error) {
+	p := &Prepared{dev: d}
+	if err := p.prepare(f, o); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Prepared) prepare(f *launch.File, o Options) error {
+	l := &f.Launches[0]
+	src, err := readSource(l, o.Module)
+	if err != nil {
+		return err
+	}
+	params, err := parameters(src.kernel)
+	if err != nil {
+		return err
+	}
+	if p.layout, err = f.LayoutAt(o.Memory, p.place); err != nil {
+		return err
+	}
+	block, err := p.layout.EncodeParams(l, params)
+	if err != nil {
+		return err
+	}
+	if err := p.dev.encodeMaps(block.Maps, block.Bytes); err != nil {
+		return err
+	}
+	if err := p.fill(); err != nil {
+		return err
+	}
+	if err := p.load(src, l); err != nil {
+		return err
+	}
+	p.arguments(l, block)
+	// Copies may still be under way on another stream.
+	return p.dev.drv.call("cuCtxSynchronize", p.dev.drv.ctxSynchronize)
+}
+
+// place gives a buffer its address.
+func (p *Prepared) place(_ string, size, align uint64) (uint64, error) {
+	m, err := p.dev.alloc(size, align)
+	if err == nil {
+		p.owned = append(p.owned, m)
+	}
+	return m.at, err
+}
+
+// fill gives the buffers their first contents.
+func (p *Prepared) fill() error {
+	for i := range p.layout.Buffers {
+		b := &p.layout.Buffers[i]
+		if err := p.dev.encodeMaps(b.Maps, b.Data); err != nil {
+			return err
+		}
+		if err := p.dev.fill(b.Base, b.Size, b.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Prepared) load(src *source, l *launch.Launch) error {
+	d := p.dev
+	var err error
+	if p.module, p.about.Log, err = d.load(src.text); err != nil {
+		return err
+	}
+	name := append([]byte(src.kernel.Name), 0)
+	if err := d.drv.call("cuModuleGetFunction", d.drv.moduleGetFunction, uintptr(unsafe.Pointer(&p.fn)), p.module, uintptr(unsafe.Pointer(&name[0]))); err != nil {
+		return err
+	}
+	p.about.Device, p.about.Kernel = d.String(), src.kernel.Name
+	for what, to := range map[int]*int{attrRegisters: &p.about.Registers, attrSharedSize: &p.about.Shared, attrLocalSize: &p.about.Local} {
+		if *to, err = d.attribute(p.fn, what); err != nil {
+			return err
+		}
+	}
+	if l.Shared > 0 {
+		if err := d.setAttribute(p.fn, attrMaxDynamicShared, int(l.Shared)); err != nil {
+			return err
+		}
+	}
+	const portable = 8
+	if l.Cluster[0]*l.Cluster[1]*l.Cluster[2] > portable {
+		return d.setAttribute(p.fn, attrNonPortableCluster, 1)
+	}
+	return nil
+}
+
+// arguments lays out the launch's own arguments once, so that a launch
+// allocates nothing.
+func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
+	p.params = append(b.Bytes, 0) // so that the last, empty parameter has an address
+	base := pinSlice(&p.pin, p.params)
+	for _, off := range b.Offsets {
+		p.pointers = append(p.pointers, base+uintptr(off))
+	}
+	pointers := pinSlice(&p.pin, p.pointers)
+	dims := [7]uintptr{uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
+		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.Shared)}
+	if l.Cluster == [3]uint32{} {
+		p.op, p.call = "cuLaunchKernel", p.dev.drv.launchKernel
+		p.args = append(append([]uintptr{p.fn}, dims[:]...), p.dev.stream, pointers, 0)
+		return
+	}
+	p.op, p.call = "cuLaunchKernelEx", p.dev.drv.launchKernelEx
+	p.config = &launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: p.dev.stream,
+		attributes: clusterAttribute(l.Cluster), numAttributes: 1}
+	p.pin.Pin(p.config)
+	p.pin.Pin(p.config.attributes)
+	p.args = []uintptr{uintptr(unsafe.Pointer(p.config)), p.fn, pointers, 0}
+}
+
+// Launch puts the launch on the device's stream and does not wait.
+func (p *Prepared) Launch() error { return p.dev.drv.call(p.op, p.call, p.args...) }
+
+// Wait returns when all that was launched is over, or failed, or ctx ends.
+func (p *Prepared) Wait(ctx context.Context) error {
+	const spin = 200 * time.Microsecond
+	d, begin := p.dev, time.Now()
+	for nap := 20 * time.Microsecond; ; {
+		switch r, _, _ := purego.SyscallN(d.drv.streamQuery, d.stream); uint32(r) {
+		case success:
+			return nil
+		case notReady:
+		default:
+			return d.drv.failure("cuStreamQuery", uint32(r))
+		}
+		if ctx.Err() != nil {
+			d.stuck = true
+			return ctx.Err()
+		}
+		if time.Since(begin) > spin {
+			time.Sleep(nap)
+			nap = min(2*nap, 2*time.Millisecond)
+		}
+	}
+}
+
+// timed launches between two events.
+func (p *Prepared) timed(ctx context.Context, started func()) (time.Duration, error) {
+	d := p.dev
+	var events [2]uintptr
+	for i := range events {
+		if err := d.drv.call("cuEventCreate", d.drv.eventCreate, uintptr(unsafe.Pointer(&events[i])), 0); err != nil {
+			return 0, err
+		}
+	}
+	defer func() {
+		for _, e := range events {
+			if !d.stuck {
+				d.drv.call("cuEventDestroy", d.drv.eventDestroy, e)
+			}
+		}
+	}()
+	record := func(i int) error { return d.drv.call("cuEventRecord", d.drv.eventRecord, events[i], d.stream) }
+	if err := record(0); err != nil {
+		return 0, err
+	}
+	if err := p.Launch(); err != nil {
+		return 0, err
+	}
+	if err := record(1); err != nil {
+		return 0, err
+	}
+	if started != nil {
+		started()
+	}
+	if err := p.Wait(ctx); err != nil {
+		return 0, err
+	}
+	var ms float32
+	err := d.drv.call("cuEventElapsedTime", d.drv.eventElapsedTime, uintptr(unsafe.Pointer(&ms)), events[0], events[1])
+	return time.Duration(float64(ms) * float64(time.Millisecond)), err
+}
+
+// Read copies the buffers back. Call it after Wait.
+func (p *Prepared) Read() (*Result, error) {
+	d := p.dev
+	// The kernel's printf comes out at a synchronization of the context.
+	if err := d.drv.call("cuCtxSynchronize", d.drv.ctxSynchronize); err != nil {
+		return nil, err
+	}
+	r := p.about
+	for i := range p.layout.Buffers {
+		b := &p.layout.Buffers[i]
+		a := Array{Name: b.Name, Type: b.Type, Shape: b.Shape, Base: b.Base, Data: make([]byte, b.Size)}
+		if err := d.read(b.Base, a.Data); err != nil {
+			return nil, err
+		}
+		r.Buffers = append(r.Buffers, a)
+	}
+	return &r, nil
+}
+
+// Close frees what Prepare took.
+func (p *Prepared) Close() {
+	p.pin.Unpin()
+	if p.dev.stuck {
+		return
+	}
+	for _, m := range p.owned {
+		p.dev.free(m)
+	}
+	if p.module != 0 {
+		p.dev.drv.call("cuModuleUnload", p.dev.drv.moduleUnload, p.module)
+	}
+}
