@@ -1,8 +1,10 @@
 // Package tma is the tensor map and the copy engine that reads it: the 128
 // bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write, what
-// they refuse.
+// they refuse, and which bytes of global and shared memory a
+// cp.async.bulk.tensor (ISA, section 9.7.9.25.5) touches, in pure functions.
 //
-// It models what an
+// It knows nothing of time, order or barriers: [Map.Load] and [Map.Store] give
+// the runs of bytes of one copy, and the machine moves them. It models what an
 // H200 does and no more: no swizzle with another atom than 16 bytes, no
 // sub-byte types, no gather4, scatter4 or im2col::w, all of which the driver
 // refuses there or the ISA keeps for sm_100.
@@ -44,4 +46,29 @@
 // 580.159.04 on an H200, every field alone over its range and 20,000 at random;
 // the table and the rules of [Rule] account for each of them, bit for bit, and
 // for each refusal. A sample stands in testdata/h200; see the README there.
+//
+// # The copy
+//
+// Without interleave the innermost row of a box is contiguous on both sides. In
+// shared memory the next row follows it, or, if a swizzle is on and the row is
+// shorter than the span of the swizzle, stands one span further. The innermost
+// element stride does nothing; another one, s, makes ceil(box / s) steps.
+//
+// With interleave an element of dimension 0 is a whole slice of 16 or 32 bytes,
+// whatever the type: dimension 0 is W, dimension rank-2 counts slices, of which
+// a box takes one whatever it says, and all element strides work.
+//
+// A swizzle exchanges 16-byte chunks by the bits of the shared address itself,
+// not of the offset in the tile: bits 4 to 6 are XORed with bits 7 to 9 (128
+// bytes), 4 and 5 with 7 and 8 (64), 4 with 7 (32).
+//
+// In im2col mode the copy walks pixels from the coordinates on, W first, each by
+// its element stride; past the far edge of the bounding box (dimension - 1 +
+// upper) a coordinate starts again at lower, and the next one steps. The
+// offsets are added to where the walk is, and only then is it seen whether the
+// pixel is inside the tensor.
+//
+// Loads round tf32 to nearest with ties to even ([Map.Convert]); the ftz types
+// flush nothing. A store moves whole 16-byte granules of the innermost
+// dimension: it writes past the end of a row that is no multiple of 16 bytes.
 package tma

@@ -56,6 +56,9 @@ const (
 	Interleave32              // slices of 32 bytes
 )
 
+// slice is the number of bytes of a slice.
+func (i Interleave) slice() int { return []int{0, 16, 32}[i] }
+
 // A Swizzle is a pattern in shared memory, numbered as CUtensorMapSwizzle.
 type Swizzle uint8
 
