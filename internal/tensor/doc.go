@@ -60,11 +60,14 @@
 // signs; powers of two; single products against C. All elements are equal: the
 // worst difference is none.
 //
-// The rule is not one of several that fit. Among groups of 4, 8, 16 and 32, F of
-// 13, 14 and 23 to 27, truncation toward zero and toward minus infinity, and
-// delivery rounded or truncated, every other choice misses within the first
-// tiles. That the exponent is taken before normalization shows in products of
-// two significands above the square root of two.
+// Nine of the kinds (mma and wgmma of f16 with both accumulators, bf16, tf32,
+// fp8) were compared with the rule's neighbours too. Of 51,200 elements the next
+// smaller and the next larger F miss 340 or more, 3,700 or more where D is f32;
+// two groups of half the size miss 6,000 or more; the other width of an f32
+// result misses 5,800 or more. Exponents of normalized subnormals miss 29 to 236,
+// but for f16 operands with an f16 D, where no element tells the two apart.
+// Rounding of the addends toward minus infinity and exponents of normalized
+// products were not counted.
 //
 // To make the golden data again, on a machine with an sm_90 GPU, nvcc and CuPy:
 //
