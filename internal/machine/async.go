@@ -24,7 +24,7 @@ func decodeCp(d *decoder, in *ptx.Inst) error {
 		return errNotModelled
 	case in.Mods[0] == "reduce":
 		if has(in, "tensor") {
-			return errNotModelled
+			return d.cpTensor(in)
 		}
 		return d.bulk(in, true)
 	case in.Mods[1] == "bulk":
@@ -50,10 +50,10 @@ func (d *decoder) cpBulk(in *ptx.Inst) error {
 		return d.groupCommit(GroupBulk)
 	case has(in, "wait_group"):
 		return d.groupWait(in, GroupBulk, has(in, "read"))
-	case has(in, "tensor"):
-		return errNotModelled
 	case has(in, "prefetch"):
 		return decodeNothing(d, in)
+	case has(in, "tensor"):
+		return d.cpTensor(in)
 	}
 	return d.bulk(in, false)
 }

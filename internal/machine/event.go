@@ -35,7 +35,8 @@ const (
 	// EvClusterArrive, EvClusterWait: barrier.cluster, with Sem and Gen.
 	EvClusterArrive
 	EvClusterWait
-	// EvFence: a memory or proxy fence. Fence, Sem, Scope.
+	// EvFence: a memory or proxy fence. Fence, Sem, Scope, Space; Addr of
+	// FenceProxyTensorMapAcquire: each lane's map.
 	EvFence
 	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
 	EvMbar
@@ -229,6 +230,7 @@ const (
 	OpStAsync
 	OpRedAsync
 	OpMbarArrive // the arrive-on of cp.async.mbarrier.arrive
+	OpWgmma      // one warp's part of wgmma.mma_async: the warp issues it
 )
 
 // A Stage is how far an asynchronous operation has come.
@@ -268,9 +270,13 @@ type Op struct {
 	Phases []int64
 	// Uninit: its source held bytes that nobody had written.
 	Uninit bool
+	// Map is the tensor map that it read when it was issued, through the
+	// tensor-map proxy; empty if there is none, or none that could change.
+	Map Span
 	// After is the highest Seq of its issuer's cp.async operations that
 	// an OpMbarArrive waits for.
 	After  uint32
+	tensor *tensorCopy
 	data   []byte
 	red    *reduction
 	bytes  uint16 // which bytes of every 16 a masked copy writes

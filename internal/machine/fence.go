@@ -3,6 +3,7 @@ package machine
 import (
 	"strings"
 
+	"muster/internal/tma"
 	"muster/ptx"
 )
 
@@ -14,6 +15,7 @@ type fenceInfo struct {
 	sem   Sem
 	scope Scope
 	space Spaces
+	tmap  *access // of FenceProxyTensorMapAcquire
 }
 
 func decodeFence(d *decoder, in *ptx.Inst) error {
@@ -68,8 +70,17 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 	if fi.fence == FenceMemory && fi.scope == NoScope {
 		return d.errorf("%s needs a scope", Name(in))
 	}
-	if fi.fence == FenceProxyTensorMapAcquire || fi.fence == FenceProxyTensorMapRelease {
-		return errNotModelled
+	if fi.fence == FenceProxyTensorMapAcquire {
+		if len(in.Operands) != 2 {
+			return d.errorf("%s takes an address and a size", Name(in))
+		}
+		if n, ok := in.Operands[1].(ptx.Int); !ok || n.Bits != tma.Size {
+			return d.errorf("%s takes a size of %d", Name(in), tma.Size)
+		}
+		fi.tmap = new(access)
+		if err := d.mem(in.Operands[0], fi.tmap); err != nil {
+			return err
+		}
 	}
 	d.emit(instr{class: visible, visit: visitFence, x: &fi})
 	return nil
@@ -78,7 +89,12 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 func visitFence(x *ctx, in *instr, mask uint32) verdict {
 	fi := in.x.(*fenceInfo)
 	x.quiet = true
-	x.m.emit(Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
-		Fence: fi.fence, Sem: fi.sem, Scope: fi.scope, Space: fi.space})
+	ev := Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
+		Fence: fi.fence, Sem: fi.sem, Scope: fi.scope, Space: fi.space}
+	if fi.tmap != nil {
+		x.addressesOf(fi.tmap, &x.m.addr)
+		ev.Addr = &x.m.addr
+	}
+	x.m.emit(ev)
 	return performed
 }

@@ -337,7 +337,7 @@ func (s space) String() string {
 // decodePrefetch: hints to caches have no effect that a program can see.
 // discard.L2 leaves the data undefined and is refused.
 func decodePrefetch(d *decoder, in *ptx.Inst) error {
-	if in.Op == "discard" || has(in, "tensormap") {
+	if in.Op == "discard" {
 		return errNotModelled
 	}
 	return decodeNothing(d, in)

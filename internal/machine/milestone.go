@@ -44,7 +44,13 @@ func (m *Machine) opEvent(k Kind, op *Op) {
 }
 
 func (m *Machine) readSource(op *Op) {
-	if !op.cached {
+	switch {
+	case op.cached:
+	case op.tensor != nil && op.Group == GroupBulk:
+		m.readShared(op)
+	case op.tensor != nil:
+		m.readBox(op)
+	default:
 		op.data = nil
 		for _, s := range op.Reads {
 			b := make([]byte, s.Len)
@@ -62,6 +68,20 @@ func (m *Machine) readSource(op *Op) {
 }
 
 func (m *Machine) writeTarget(op *Op) {
+	switch {
+	case op.tensor == nil:
+		m.writeSpans(op)
+	case op.Group == GroupBulk:
+		m.storeBox(op)
+	default:
+		m.writeBox(op)
+	}
+	op.Stage = Written
+	m.opEvent(EvWritten, op)
+}
+
+// writeSpans writes an operation's data to each of its targets.
+func (m *Machine) writeSpans(op *Op) {
 	for _, s := range op.Writes {
 		r, off := m.memory(s.Mem, s.Addr)
 		if r == nil {
@@ -84,8 +104,6 @@ func (m *Machine) writeTarget(op *Op) {
 			r.put(off, data, m.owner)
 		}
 	}
-	op.Stage = Written
-	m.opEvent(EvWritten, op)
 }
 
 // reduce applies a reduction element by element, in order of address.

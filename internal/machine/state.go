@@ -114,6 +114,8 @@ const (
 	FaultBarrier
 	FaultTrap
 	FaultAssert
+	// FaultMap: a copy that its tensor map does not allow, or no valid map.
+	FaultMap
 	// FaultOther is what the ISA calls undefined and a machine cannot go on from.
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
@@ -360,6 +362,10 @@ func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 		maphash.WriteComparable(h, [3]uint64{uint64(b.Mem), b.Addr, uint64(op.BarBytes[i])})
 	}
 	maphash.WriteComparable(h, op.bytes)
+	if op.tensor != nil {
+		maphash.WriteComparable(h, op.tensor.tmap)
+		maphash.WriteComparable(h, op.tensor.coords)
+	}
 	h.WriteString(string(op.data))
 }
 

@@ -16,8 +16,6 @@ var executedClasses = []string{"scalar", "video", "control", "memory", "atomic",
 // the machine does not execute: reaching one makes a verdict incomplete.
 var notExecuted = map[string]string{
 	"griddepcontrol":                      "launches of more than one kernel",
-	"fence.proxy.tensormap.release":       "tensor maps",
-	"fence.proxy.tensormap.acquire":       "tensor maps",
 	"multimem.ld_reduce":                  "several GPUs",
 	"multimem.ld_reduce.weak":             "several GPUs",
 	"multimem.ld_reduce.float":            "several GPUs",

@@ -23,9 +23,9 @@ type access struct {
 	// find what it conflicts with in one of them.
 	proxy machine.Proxy
 	views [3]*clock
-	lane  uint32 // of an operation: its issuer's bit
-	// crossed is up to when the issuer's own accesses passed its own fences.
-	crossed uint32
+	lane  uint32 // of an operation: its issuer's bit; of wgmma, the warp's bits
+	// crossed tells up to when the issuer's own accesses passed its own fences.
+	crossed [3]*crossing
 	// The run at hand.
 	rowAddr uint64
 }
@@ -39,7 +39,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.base, ac.warps = t.who(c.index, 0), uint32(t.cfg.Warps)
 	ac.proxy = machine.Generic
 	ac.views = [3]*clock{}
-	ac.lane, ac.crossed = 0, 0
+	ac.lane, ac.crossed = 0, [3]*crossing{}
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
 }

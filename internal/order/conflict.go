@@ -150,8 +150,8 @@ func (t *Tracker) firstUnknown(ac *access, p *stamp, a, b int) (int, bool) {
 	if ac.proxy == machine.Generic {
 		known = t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
 	} else {
-		if ac.crossed >= p.time && owner == ac.home.index && w == ac.wi {
-			known = ac.lane
+		if owner == ac.home.index && w == ac.wi {
+			known = ac.passed(p.time)
 		}
 		for _, v := range ac.views {
 			if v != nil {
@@ -227,7 +227,7 @@ func (t *Tracker) whyLanes(ac *access, p *stamp, at int) Why {
 	why := t.whyUnknown(ac, owner, w, lanes, p.time)
 	if ac.proxy != machine.Generic && why == NoEdge {
 		// Its issuer's program order leads here; the proxy fence is missing.
-		if owner == ac.home.index && w == ac.wi && lanes == ac.lane {
+		if owner == ac.home.index && w == ac.wi && lanes&^ac.lane == 0 {
 			why = IfProxyFence
 		}
 	}
@@ -290,20 +290,26 @@ func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
 	if p.isOp() {
 		r := t.ops.refIn(p.op(), mem)
-		r.Access = machine.Access(p.what)
+		r.Access = machine.Access(p.what &^ otherRead)
+		if p.what&mapRead != 0 {
+			r.Proxy = machine.TensorMap
+		}
 		return r
 	}
 	owner, w := t.split(p.who)
 	return AccessRef{
 		CTA: owner, Warp: w, Lanes: p.lanesAt(at), PC: p.pc, Op: -1,
-		Access: machine.Access(p.what &^ constantRead), Proxy: proxyOf(p.what),
+		Access: machine.Access(p.what &^ otherRead), Proxy: proxyOf(p.what),
 		Strong: p.scope != 0, Scope: machine.Scope(p.scope),
 	}
 }
 
 func proxyOf(what uint8) machine.Proxy {
-	if what&constantRead != 0 {
+	switch {
+	case what&constantRead != 0:
 		return machine.Constant
+	case what&mapRead != 0:
+		return machine.TensorMap
 	}
 	return machine.Generic
 }

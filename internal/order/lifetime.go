@@ -172,7 +172,7 @@ func (t *Tracker) endKnows(r *opRec, known *clock, writes bool, mem machine.MemI
 	if by == 0 && !writes {
 		by = r.read
 	}
-	if by != 0 && t.knownLanes(known, r.cta, r.warp, by)>>uint(r.lane)&1 != 0 {
+	if by != 0 && t.knownLanes(known, r.cta, r.warp, by)&r.lanes != 0 {
 		return true
 	}
 	return r.signalledTo(known, writes, mem)

@@ -19,6 +19,7 @@ type opRec struct {
 	scope     uint8
 	cta, warp int32
 	lane      int8
+	lanes     uint32 // that issued it: the lane, or of wgmma the warp
 	pc        int32
 	seq       uint32
 	after     uint32
@@ -66,7 +67,7 @@ func (w *warp) queue(lane int8, g machine.Group) *opQueue {
 }
 
 // take allots a record.
-func (o *opTable) take(op *machine.Op) int32 {
+func (o *opTable) take(op *machine.Op, lanes uint32) int32 {
 	var i int32
 	if n := len(o.free); n > 0 {
 		i = o.free[n-1]
@@ -78,7 +79,7 @@ func (o *opTable) take(op *machine.Op) int32 {
 	r := &o.recs[i]
 	*r = opRec{
 		used: true, id: op.ID, kind: op.Kind, stage: op.Stage, proxy: op.Proxy, group: op.Group,
-		cta: op.CTA, warp: op.Warp, lane: op.Lane, pc: op.PC, seq: op.Seq, after: op.After,
+		cta: op.CTA, warp: op.Warp, lane: op.Lane, lanes: lanes, pc: op.PC, seq: op.Seq, after: op.After,
 		bars: r.bars[:0], reads: r.reads[:0], writes: r.writes[:0],
 	}
 	if o.byID == nil {
@@ -112,7 +113,7 @@ func (o *opTable) clone() opTable {
 func (o *opTable) ref(i int32) AccessRef {
 	r := &o.recs[i]
 	ref := AccessRef{
-		CTA: r.cta, Warp: r.warp, Lanes: 1 << uint(r.lane&31), PC: r.pc, Proxy: r.proxy,
+		CTA: r.cta, Warp: r.warp, Lanes: r.lanes, PC: r.pc, Proxy: r.proxy,
 		Strong: r.scope != 0, Scope: machine.Scope(r.scope),
 		Op: r.id, Kind: r.kind, Stage: r.stage, Group: r.group, ReadDone: r.read != 0,
 	}
@@ -140,9 +141,12 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	home := t.at(op.CTA)
 	t.sweepOps()
 	w := &home.warps[op.Warp]
-	i := t.ops.take(op)
-	r := &t.ops.recs[i]
 	lane := uint32(1) << uint(op.Lane&31)
+	if op.Kind == machine.OpWgmma {
+		lane = ev.Mask // it is the warp's
+	}
+	i := t.ops.take(op, lane)
+	r := &t.ops.recs[i]
 	w.dirty, r.issued = true, w.time
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
@@ -180,9 +184,16 @@ func reductionScope(k machine.OpKind) uint8 {
 // is known.
 func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac := t.begin(home, op.Warp)
-	ac.as(ac.warp.group(int(op.Lane & 31)))
+	ac.as(t.issuers(ac.warp, lane))
 	ac.proxy, ac.lane = op.Proxy, lane
 	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: opShift}
+	if op.Map.Len != 0 {
+		ac.write, ac.proxy = false, machine.TensorMap
+		ac.st.what, ac.st.scope = uint8(machine.Read)|mapRead, 0
+		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, op.Map.Mem)
+		t.enterSpan(ac, op.Map)
+		ac.proxy = op.Proxy
+	}
 	for _, s := range op.Reads {
 		if s.Len == 0 {
 			continue
@@ -204,6 +215,23 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
 		t.enterSpan(ac, s)
 	}
+}
+
+// issuers returns the group whose knowledge an operation of those lanes starts
+// from. What an operation of the whole warp may take as done is what any of its
+// lanes was told: they issue it together.
+func (t *Tracker) issuers(w *warp, lanes uint32) *group {
+	first := w.group(bits.TrailingZeros32(lanes))
+	if lanes&^first.mask == 0 {
+		return first
+	}
+	t.tmp.reset()
+	for i := range w.groups {
+		if w.groups[i].mask&lanes != 0 {
+			t.tmp.join(&w.groups[i].know)
+		}
+	}
+	return &group{mask: lanes, know: t.tmp}
 }
 
 func appendMem(l []machine.MemID, m machine.MemID) []machine.MemID {
@@ -241,10 +269,10 @@ var nothingKnown clock
 // take as done in a span's memory: what its issuer was told, and what of its
 // issuer's own. An access with views takes nothing from the generic one.
 func (ac *access) lookThrough(s machine.Span) {
-	ac.views, ac.crossed = [3]*clock{&nothingKnown}, 0
+	ac.views, ac.crossed = [3]*clock{&nothingKnown}, [3]*crossing{}
 	switch {
 	case ac.proxy == machine.TensorMap:
-		ac.through(view{kind: mapAcquired, addr: s.Addr &^ 127}, 1)
+		ac.through(view{kind: mapAcquired, addr: s.Addr}, 1)
 	case ac.proxy != machine.Async:
 		ac.views[0] = nil
 	case s.Mem == machine.Global:
@@ -257,9 +285,21 @@ func (ac *access) lookThrough(s machine.Span) {
 
 func (ac *access) through(v view, i int) {
 	ac.views[i] = ac.group.know.row(v)
-	if x := ac.warp.crossing(v); x != nil {
-		ac.crossed = max(ac.crossed, x.upto[bits.TrailingZeros32(ac.lane)])
+	ac.crossed[i] = ac.warp.crossing(v)
+}
+
+// passed returns the issuers whose own accesses up to a time have passed a
+// proxy fence of theirs.
+func (ac *access) passed(time uint32) uint32 {
+	lanes := uint32(0)
+	for _, x := range ac.crossed {
+		for m := ac.lane; x != nil && m != 0; m &= m - 1 {
+			if x.upto[bits.TrailingZeros32(m)] >= time {
+				lanes |= m & -m
+			}
+		}
 	}
+	return lanes
 }
 
 // relateOp decides how an access stands to an earlier one by an operation.
@@ -297,7 +337,7 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	}
 	at := a
 	for x := a; x < b && !ac.st.isOp() && r.cta == ac.home.index && r.warp == ac.wi; x++ {
-		if ac.lanesAt(x) != 1<<uint(r.lane&31) {
+		if ac.lanesAt(x)&^r.lanes != 0 {
 			at = x // not the issuer, who may know more
 			break
 		}
@@ -308,11 +348,10 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 
 // issueKnown reports whether an access is ordered after an operation's issue.
 func (t *Tracker) issueKnown(r *opRec, ac *access, lanes uint32) bool {
-	bit := uint32(1) << uint(r.lane&31)
-	if r.cta == ac.home.index && r.warp == ac.wi && lanes == bit {
+	if r.cta == ac.home.index && r.warp == ac.wi && lanes&^r.lanes == 0 {
 		return true
 	}
-	return t.knownLanes(&ac.group.know.gen, r.cta, r.warp, r.issued)&bit != 0
+	return t.knownLanes(&ac.group.know.gen, r.cta, r.warp, r.issued)&r.lanes != 0
 }
 
 // lanesIn returns the lanes that access any of bytes [a, b).
@@ -333,10 +372,10 @@ func (r *opRec) laneKnown(t *Tracker, ac *access) bool {
 // only its proxy may still be in the way. Completion passes for a proxy fence
 // for the operation's own accesses, if they were asynchronous (ISA 9.7.9.25.2).
 func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation {
-	if ac.proxy != machine.Async {
+	if ac.proxy != machine.Async && ac.proxy != machine.TensorMap {
 		return ordered
 	}
-	if r.proxy == machine.Async && (r.cta == ac.home.index || r.ownBarrier(ac.home.index)) {
+	if r.proxy == machine.Async && ac.proxy == machine.Async && t.sameSide(ac, r) {
 		return ordered
 	}
 	for _, v := range ac.views {
@@ -344,15 +383,27 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation 
 			return ordered
 		}
 	}
-	if by := r.knownFrom(p); by != 0 && by <= ac.crossed && r.byLane(ac) {
+	if by := r.knownFrom(p); by != 0 && ac.passed(by) != 0 && r.byLane(ac) {
 		return ordered
 	}
-	if r.proxy == machine.Async {
+	if r.proxy == machine.Async && ac.proxy == machine.Async {
 		t.conflict(ac, p, a, b, BothAsyncOtherCTA)
 	} else {
 		t.conflict(ac, p, a, b, IfProxyFence)
 	}
 	return racing
+}
+
+// sameSide reports whether two asynchronous operations need no proxy fence
+// between them: they are of one CTA (ISA 8.9.3), or a copy between CTAs that
+// signals a barrier of the CTA whose memory it writes meets that CTA's own use
+// of it, before or after.
+func (t *Tracker) sameSide(ac *access, r *opRec) bool {
+	if r.cta == ac.home.index || r.ownBarrier(ac.home.index) {
+		return true
+	}
+	cur := &t.ops.recs[ac.st.op()]
+	return ac.mem == machine.SharedOf(r.cta) && cur.ownBarrier(r.cta)
 }
 
 // ownBarrier reports whether the operation signals a barrier of that CTA: a
@@ -377,10 +428,10 @@ func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
 func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 	r := &t.ops.recs[p.op()]
 	if by := r.knownFrom(p); by != 0 {
-		if lanes != 0 && lanes == 1<<uint(r.lane) && r.cta == ac.home.index && r.warp == ac.wi {
+		if lanes != 0 && lanes&^r.lanes == 0 && r.cta == ac.home.index && r.warp == ac.wi {
 			return true
 		}
-		if t.knownLanes(c, r.cta, r.warp, by)>>uint(r.lane)&1 != 0 {
+		if t.knownLanes(c, r.cta, r.warp, by)&r.lanes != 0 {
 			return true
 		}
 	}
@@ -398,7 +449,7 @@ func (r *opRec) knownFrom(p *stamp) uint32 {
 
 // byLane reports whether the access is an operation of the same issuer.
 func (r *opRec) byLane(ac *access) bool {
-	return r.cta == ac.home.index && r.warp == ac.wi && ac.lane == 1<<uint(r.lane)
+	return r.cta == ac.home.index && r.warp == ac.wi && ac.lane&^r.lanes == 0
 }
 
 // signalledTo reports whether a clock knows the phases that the operation

@@ -53,7 +53,7 @@ type stamp struct {
 	lanes uint32 // byRun: the lane of the row's byte 0, signed; byMask: a set
 	shift uint8  // log2 of the bytes a lane
 	form  uint8
-	what  uint8 // Read, Write, Update, or constantRead
+	what  uint8 // Read, Write, Update, with constantRead or mapRead
 	scope uint8 // 0: weak
 }
 
@@ -62,7 +62,9 @@ const (
 	byMask
 
 	asOp         = 1 << 31
-	constantRead = uint8(machine.Update << 1)
+	constantRead = uint8(machine.Update << 1) // through the non-coherent path
+	mapRead      = uint8(machine.Update << 2) // of a tensor map, by an operation
+	otherRead    = constantRead | mapRead
 )
 
 // A stampSet is the accesses to a segment that its last write does not
