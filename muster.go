@@ -139,25 +139,38 @@ func Load(path string) (*Launch, error) {
 
 // LoadFile prepares a launch that was read or built already.
 func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
-	lim = lim.filled()
+	mod, src, err := ReadModule(f)
+	if err != nil {
+		return nil, err
+	}
+	return LoadModule(f, mod, src, lim)
+}
+
+// ReadModule reads and parses the PTX that a launch names. It returns the text
+// too.
+func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	name := f.Launches[0].PTX
 	src, err := readPTX(f, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mod, err := ptx.Parse(name, src)
-	if err != nil {
-		return nil, err
-	}
+	return mod, src, err
+}
+
+// LoadModule prepares a launch of a module other than the one in its file: one
+// that was changed, or built in Go. Reports quote src, the text that the
+// module's positions speak of; nil if it has none.
+func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launch, error) {
 	prog, err := machine.Decode(mod, f.Launches[0].Kernel)
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{file: f, limits: lim}
+	l := &Launch{file: f, limits: lim.filled()}
 	if err := l.prepare(prog); err != nil {
 		return nil, err
 	}
-	l.resolver = report.Resolver{Program: prog, PTX: name, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
+	l.resolver = report.Resolver{Program: prog, PTX: f.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	l.resolver.SetText(src)
 	return l, nil
 }
