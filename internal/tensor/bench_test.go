@@ -13,7 +13,7 @@ func BenchmarkDot(b *testing.B) {
 		rule *Rule
 		f    Format
 		k    int
-	}{{"f16", MMA(F32, F16, F16), F16, 16}, {"f16.f16", MMA(F16, F16, F16), F16, 16}, {"tf32", MMA(F32, TF32, TF32), TF32, 8}, {"e4m3", WGMMA(F32, E4M3, E4M3), E4M3, 32}} {
+	}{{"f16", MMA(F32, F16, F16), F16, 16}, {"f16.f16", MMA(F16, F16, F16), F16, 16}, {"tf32", MMA(F32, TF32, TF32), TF32, 8}, {"e4m3", WGMMARule(F32, E4M3, E4M3), E4M3, 32}} {
 		b.Run(c.name, func(b *testing.B) {
 			s := source{rand.New(rand.NewPCG(1, 2))}
 			rows, cols := make([]Vector, 16), make([]Vector, 8)

@@ -483,7 +483,7 @@ func (k kind) model(in input) element {
 	}
 	rule := MMA
 	if strings.HasPrefix(k.name, "wgmma") {
-		rule = WGMMA
+		rule = WGMMARule
 	}
 	r := rule(formats[k.acc], formats[k.a], formats[k.b])
 	var a, b Vector

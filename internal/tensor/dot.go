@@ -78,7 +78,7 @@ func decode(f Format, b uint32) (float64, int32) {
 
 // A Rule is how one instruction makes an element of D from a row of A, a
 // column of B and an element of C. The zero Rule is not one: ask [MMA] or
-// [WGMMA].
+// [WGMMARule].
 type Rule struct {
 	a, b, acc Format
 	bits      int32  // fraction bits kept below the largest exponent
@@ -96,9 +96,9 @@ func MMA(acc, a, b Format) *Rule {
 	return &Rule{a: a, b: b, acc: acc, bits: 25, mask: 0xffffffff, halves: a == E4M3 || a == E5M2}
 }
 
-// WGMMA is the rule of wgmma.mma_async, dense or sparse. Where scale-d is
+// WGMMARule is the rule of wgmma.mma_async, dense or sparse. Where scale-d is
 // false C is +0; where an operand is negated, its signs are flipped before.
-func WGMMA(acc, a, b Format) *Rule {
+func WGMMARule(acc, a, b Format) *Rule {
 	if a == E4M3 || a == E5M2 {
 		return &Rule{a: a, b: b, acc: acc, bits: 13, mask: 0xfffffc00}
 	}
