@@ -45,12 +45,16 @@
 // its natural alignment (scalars and pointers at their size, tensor maps at
 // 64); padding at the end must be written, `pad` and `bytes` align to nothing.
 //
+// # Tensor maps
+//
+// A map is 128 bytes, wherever it lies: those that the driver's encoders would
+// make of it for the address of its buffer. A map that the driver refuses (a
+// box over 256, a stride that is no multiple of 16) is no bad input but a
+// defect of the launch: its bytes stay zero, and its PlacedMap says why. Maps
+// given as raw bytes are not looked at.
+//
 // # What is not here
 //
-// A tensor map is read, checked for form and resolved against its buffer
-// (TensorMap); the 128 bytes that a GPU expects are not encoded, and what the
-// driver would refuse (a box over 256, a stride that is no multiple of 16) is
-// not judged. Where a map lies in a buffer or a parameter its bytes are zero
-// and a PlacedMap says so. Whether a kernel of that name exists, what a finding
-// may be called and what one SM can hold is for other packages to say.
+// Whether a kernel of that name exists, what a finding may be called and what
+// one SM can hold is for other packages to say.
 package launch

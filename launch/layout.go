@@ -38,14 +38,7 @@ type PlacedBuffer struct {
 	// the Layout: a machine that writes must copy.
 	Data        []byte
 	Initialized bool
-	Maps        []PlacedMap // tensor maps whose bytes in Data are still zero
-}
-
-// A PlacedMap is a tensor map that lies at a byte offset of a buffer or of the
-// parameters.
-type PlacedMap struct {
-	Offset uint64
-	Map    TensorMap
+	Maps        []PlacedMap // tensor maps that Data holds
 }
 
 // End returns the address behind the last byte.
@@ -290,7 +283,7 @@ func (l *Layout) fillValues(b *Buffer, p *PlacedBuffer) error {
 			if err != nil {
 				return err
 			}
-			p.Maps = append(p.Maps, PlacedMap{uint64(off), m})
+			p.Maps = append(p.Maps, placeMap(p.Data[off:], off, m))
 		case v.Ptr != nil:
 			addr, err := l.Address(v.Ptr)
 			if err != nil {

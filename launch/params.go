@@ -25,7 +25,7 @@ func (p Param) String() string {
 type ParamBlock struct {
 	Bytes   []byte
 	Offsets []int       // of each parameter, in order
-	Maps    []PlacedMap // tensor maps whose bytes are still zero
+	Maps    []PlacedMap // tensor maps that Bytes holds, but for those given raw
 }
 
 // EncodeParams turns a launch's arguments into parameter bytes. Parameters lie
@@ -180,8 +180,8 @@ func (e *encoder) tensorMap(m *TensorMapSpec) error {
 	if err != nil {
 		return err
 	}
-	e.block.Maps = append(e.block.Maps, PlacedMap{uint64(e.off), t})
-	e.take(TensorMapType.Size())
+	off := e.off
+	e.block.Maps = append(e.block.Maps, placeMap(e.take(TensorMapType.Size()), off, t))
 	return nil
 }
 

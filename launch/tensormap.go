@@ -1,8 +1,11 @@
 package launch
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
+
+	"muster/internal/tma"
 )
 
 // A TensorMapSpec is a tensor map as a launch file states it (ISA, section
@@ -11,7 +14,7 @@ import (
 // driver's.
 //
 // The form is checked here: known names, matching ranks, non-negative sizes.
-// What the driver would refuse beyond that is not.
+// What the driver would refuse beyond that, TensorMap.Encode says.
 type TensorMapSpec struct {
 	Pos            Pos
 	Of             string // buffer
@@ -296,5 +299,77 @@ func (m *TensorMapSpec) checkRanks(t *TensorMap) error {
 			return errorf(m.Pos, "%s has %d entries; for shape %s it needs %d", l.name, l.got, formatShape(t.Shape), l.want)
 		}
 	}
+	return nil
+}
+
+// A PlacedMap is a tensor map that lies at a byte offset of a buffer or of the
+// parameters.
+type PlacedMap struct {
+	Offset  uint64
+	Map     TensorMap
+	Refused string // why the driver refuses it: its bytes are zero; else empty
+}
+
+// placeMap writes a map's bytes to their place.
+func placeMap(to []byte, off int, t TensorMap) PlacedMap {
+	p := PlacedMap{Offset: uint64(off), Map: t}
+	b, err := t.Encode()
+	if err != nil {
+		p.Refused = err.Error()
+	} else {
+		copy(to, b[:])
+	}
+	return p
+}
+
+// Encode gives the 128 bytes that cuTensorMapEncodeTiled or
+// cuTensorMapEncodeIm2col would write. The error says in a line why the driver
+// would not.
+func (t *TensorMap) Encode() ([tma.Size]byte, error) {
+	m, err := t.driver()
+	if err != nil {
+		return [tma.Size]byte{}, err
+	}
+	return m.Encode()
+}
+
+// driver turns a map around: the driver's lists begin with the innermost
+// dimension. A number that does not fit the driver's type cannot even be said
+// to it.
+func (t *TensorMap) driver() (tma.Map, error) {
+	s := t.Spec
+	m := tma.Map{
+		Type: tma.Type(t.Type - ElementU8), Rank: len(t.Shape), Address: t.Address,
+		Interleave: tma.Interleave(s.Interleave), Swizzle: tma.Swizzle(s.Swizzle), L2: tma.L2Promotion(s.L2), Fill: tma.Fill(s.Fill),
+	}
+	reverse(m.Dims[:], t.Shape)
+	reverse(m.Strides[:], t.Strides)
+	if err := reverse32(m.ElementStrides[:], t.ElementStrides, "element_strides"); err != nil {
+		return m, err
+	}
+	c := s.Im2col
+	if c == nil {
+		return m, reverse32(m.Box[:], s.Box, "box")
+	}
+	m.Mode, m.Channels, m.Pixels = tma.Im2col, uint32(c.Channels), uint32(c.Pixels)
+	reverse(m.Lower[:], c.Lower)
+	reverse(m.Upper[:], c.Upper)
+	return m, nil
+}
+
+// reverse converts numbers that are known to fit.
+func reverse[T ~int32 | ~uint32 | ~uint64](to []T, from []int64) {
+	for i, v := range from {
+		to[len(from)-1-i] = T(v)
+	}
+}
+
+func reverse32(to []uint32, from []int64, key string) error {
+	for _, v := range from {
+		if v > math.MaxUint32 {
+			return fmt.Errorf("%s has the entry %d, which is no number of 32 bits", key, v)
+		}
+	}
+	reverse(to, from)
 	return nil
 }

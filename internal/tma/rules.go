@@ -37,6 +37,14 @@ func refuse(r Rule, format string, args ...any) error {
 	return &RefusedError{r, fmt.Sprintf(format, args...)}
 }
 
+// dimension names a dimension in a text that may be about lists in either order.
+func dimension(i int) string {
+	if i == 0 {
+		return "the innermost dimension"
+	}
+	return fmt.Sprintf("dimension %d from the innermost", i)
+}
+
 // Check gives a *RefusedError if the driver would refuse m.
 func (m *Map) Check() error {
 	for _, f := range [...]func(*Map) error{(*Map).checkKinds, (*Map).checkTensor, (*Map).checkBox} {
@@ -75,13 +83,13 @@ func (m *Map) checkTensor() error {
 	}
 	for i := range m.Rank {
 		if m.Dims[i] < 1 || m.Dims[i] > 1<<32 {
-			return refuse(RuleDim, "dimension %d is %d, not in 1 to 2^32", i, m.Dims[i])
+			return refuse(RuleDim, "%s is %d, not in 1 to 2^32", dimension(i), m.Dims[i])
 		}
 		if s := m.ElementStrides[i]; s < 1 || s > 8 {
-			return refuse(RuleElementStride, "element stride %d is %d, not in 1 to 8", i, s)
+			return refuse(RuleElementStride, "the element stride of %s is %d, not in 1 to 8", dimension(i), s)
 		}
 		if i > 0 && (m.Strides[i-1]%unit != 0 || m.Strides[i-1]>>40 != 0) {
-			return refuse(RuleStride, "stride of dimension %d is %d bytes, not a multiple of %d below 2^40", i, m.Strides[i-1], unit)
+			return refuse(RuleStride, "the stride of %s is %d bytes, not a multiple of %d below 2^40", dimension(i), m.Strides[i-1], unit)
 		}
 	}
 	return nil
@@ -97,7 +105,7 @@ func (m *Map) checkBox() error {
 		inner = m.Box[0]
 		for i, b := range m.Box[:m.Rank] {
 			if b < 1 || b > 256 {
-				return refuse(RuleBox, "box %d is %d, not in 1 to 256", i, b)
+				return refuse(RuleBox, "the box of %s is %d, not in 1 to 256", dimension(i), b)
 			}
 		}
 	}
@@ -130,7 +138,7 @@ func (m *Map) checkPixels() error {
 		// The driver computes in 32 bits, so a dimension beyond 2^31 is refused
 		// or not as the corners have it.
 		if int32(uint32(m.Dims[m.spatial()+i])+uint32(up)-uint32(lo)) <= 0 {
-			return refuse(RuleBoundingBox, "the bounding box is empty: dimension %d, corners %d and %d", m.Dims[m.spatial()+i], lo, up)
+			return refuse(RuleBoundingBox, "the bounding box is empty: %c has %d, the corners are %d and %d", "WHD"[i], m.Dims[m.spatial()+i], lo, up)
 		}
 	}
 	return nil

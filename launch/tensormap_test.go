@@ -1,0 +1,166 @@
+package launch
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"muster/internal/tma"
+)
+
+// decodeMap reads the 128 bytes that were placed.
+func decodeMap(t *testing.T, data []byte, off uint64) tma.Map {
+	t.Helper()
+	m, err := tma.Decode([tma.Size]byte(data[off:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestMapBytes: the bytes in a buffer and in a parameter say what the file
+// says, the other way around.
+func TestMapBytes(t *testing.T) {
+	const spec = `{"of": "a", "type": "tf32", "offset": 32, "shape": [5, 6, 7], "strides": [1024, 128], "box": [2, 3, 8],
+		"element_strides": [3, 2, 1], "swizzle": "64B", "l2": "128B", "fill": "nan"}`
+	const column = `{"of": "act", "interleave": "32B", "swizzle": "32B", "shape": [2, 4, 8, 9, 10], "strides": [40960, 10240, 1280, 128],
+		"im2col": {"lower": [-1, -2, -3], "upper": [1, 2, 3], "channels": 16, "pixels": 64}}`
+	f := parse(t, "", `"buffers": {"a": {"type": "f32", "shape": [2048]}, "act": {"type": "f16", "shape": [65536]},
+		"maps": {"type": "tensormap", "values": [`+spec+`, `+column+`], "shape": [2]}},
+		"args": [{"u32": 1}, {"tensormap": `+spec+`}, {"struct": [{"u32": 2}, {"tensormap": `+column+`}]}]`)
+	l, err := f.Layout(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.EncodeParams(&f.Launches[0], []Param{scalar("n", U32), array("m", 128, 64), array("s", 192, 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiled := tma.Map{
+		Type: tma.TF32, Rank: 3, Address: l.Buffer("a").Base + 32, Dims: [5]uint64{7, 6, 5}, Strides: [4]uint64{128, 1024},
+		Box: [5]uint32{8, 3, 2}, ElementStrides: [5]uint32{1, 2, 3}, Swizzle: tma.Swizzle64, L2: tma.L2Fetch128, Fill: tma.FillNaN,
+	}
+	im2col := tma.Map{
+		Mode: tma.Im2col, Type: tma.F16, Rank: 5, Address: l.Buffer("act").Base, Dims: [5]uint64{10, 9, 8, 4, 2},
+		Strides: [4]uint64{128, 1280, 10240, 40960}, Lower: [3]int32{-3, -2, -1}, Upper: [3]int32{3, 2, 1}, Channels: 16, Pixels: 64,
+		ElementStrides: [5]uint32{1, 1, 1, 1, 1}, Interleave: tma.Interleave32, Swizzle: tma.Swizzle32,
+	}
+	data := l.Buffer("maps").Data
+	for _, tt := range []struct {
+		name      string
+		got, want tma.Map
+	}{
+		{"buffer, tiled", decodeMap(t, data, 0), tiled},
+		{"buffer, im2col", decodeMap(t, data, 128), im2col},
+		{"parameter, tiled", decodeMap(t, b.Bytes, b.Maps[0].Offset), tiled},
+		{"struct, im2col", decodeMap(t, b.Bytes, b.Maps[1].Offset), im2col},
+	} {
+		if d := cmp.Diff(tt.want, tt.got); d != "" {
+			t.Errorf("%s: %s", tt.name, d)
+		}
+	}
+	if b.Maps[0].Offset != 64 || b.Maps[1].Offset != 256 {
+		t.Errorf("maps at %d and %d", b.Maps[0].Offset, b.Maps[1].Offset)
+	}
+}
+
+// TestRefusedMaps: what the driver refuses is said at the map's own place, and
+// is no error.
+func TestRefusedMaps(t *testing.T) {
+	for _, tt := range []struct{ spec, want string }{
+		{`"box": [1, 8]`, ""},
+		{`"box": [256, 8]`, ""}, // larger than the tensor is legal
+		{`"box": [300, 8]`, "the box of dimension 1 from the innermost is 300, not in 1 to 256"},
+		{`"box": [1, 300]`, "the box of the innermost dimension is 300, not in 1 to 256"},
+		{`"box": [1099511627776, 8]`, "box has the entry 1099511627776, which is no number of 32 bits"},
+		{`"box": [1, 8], "element_strides": [9, 1]`, "the element stride of dimension 1 from the innermost is 9, not in 1 to 8"},
+		{`"box": [1, 8], "element_strides": [4294967297, 1]`, "element_strides has the entry 4294967297, which is no number of 32 bits"},
+		{`"box": [0, 8]`, "the box of dimension 1 from the innermost is 0, not in 1 to 256"},
+		{`"box": [1, 3]`, "the box is 12 bytes wide, not a multiple of 16"},
+		{`"box": [1, 8], "strides": [36]`, "the stride of dimension 1 from the innermost is 36 bytes, not a multiple of 16 below 2^40"},
+		{`"box": [1, 8], "offset": 4`, "address 0x7f0000000004 is not a multiple of 16 below 2^57"},
+		{`"box": [1, 64], "swizzle": "128B"`, "the box is 256 bytes wide, more than the 128 of its swizzle"},
+		{`"box": [1, 8], "interleave": "16B"`, "rank 2 is below 3, which an interleaved layout needs"},
+		{`"box": [1, 8], "type": "u32", "fill": "nan"`, "type u32 cannot be filled with NaN"},
+		{`"box": [1, 8], "shape": [0, 8]`, "dimension 1 from the innermost is 0, not in 1 to 2^32"},
+		{`"shape": [4, 4, 8], "im2col": {"lower": [0], "upper": [-4], "channels": 8, "pixels": 4}`, "the bounding box is empty: W has 4, the corners are 0 and -4"},
+		{`"shape": [4, 4, 8], "im2col": {"lower": [0], "upper": [0], "channels": 8, "pixels": 1025}`, "1025 pixels per column is not in 1 to 1024"},
+		{`"shape": [4, 4, 8], "im2col": {"lower": [0], "upper": [0], "channels": 264, "pixels": 4}`, "264 channels per pixel is not in 1 to 256"},
+	} {
+		spec := `{"of": "a", ` + tt.spec + `}`
+		f := parse(t, "", `"buffers": {"a": {"type": "f32", "shape": [4, 64]}, "m": {"type": "tensormap", "values": [`+spec+`]}}, "args": [{"tensormap": `+spec+`}]`)
+		l, err := f.Layout(0)
+		if err != nil {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		b, err := l.EncodeParams(&f.Launches[0], []Param{array("m", 128, 64)})
+		if err != nil {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		in := l.Buffer("m")
+		for i, p := range []PlacedMap{in.Maps[0], b.Maps[0]} {
+			data := [][]byte{in.Data, b.Bytes}[i]
+			if p.Refused != tt.want {
+				t.Errorf("%s\n got %q\nwant %q", spec, p.Refused, tt.want)
+			}
+			if zero := strings.Trim(string(data), "\x00") == ""; zero != (tt.want != "") {
+				t.Errorf("%s: bytes %x", spec, data)
+			}
+			if pos := p.Map.Spec.Pos; pos.Line != 1 || pos.Col < 40 {
+				t.Errorf("%s: at %s", spec, pos)
+			}
+		}
+	}
+}
+
+// TestRawMaps: 128 bytes that somebody captured go through untouched, whatever
+// they are.
+func TestRawMaps(t *testing.T) {
+	dir := t.TempDir()
+	raw := make([]byte, 128)
+	for i := range raw {
+		raw[i] = byte(i*37 + 1)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "map.bin"), raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	writeArray(t, dir, "maps.npy", "|u1", []int64{1, 128}, raw...)
+	f := parse(t, dir, `"buffers": {"m": {"type": "tensormap", "fill": {"file": "maps.npy"}}}, "args": [{"bytes": "map.bin"}]`)
+	l, err := f.Layout(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.EncodeParams(&f.Launches[0], []Param{array("m", 128, 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range [][]byte{l.Buffer("m").Data, b.Bytes} {
+		if d := cmp.Diff(fmt.Sprintf("%x", raw), fmt.Sprintf("%x", got)); d != "" {
+			t.Error(d)
+		}
+	}
+	if len(l.Buffer("m").Maps)+len(b.Maps) != 0 {
+		t.Error("a raw map is judged")
+	}
+	// A parameter of another size is bad input.
+	_, err = l.EncodeParams(&f.Launches[0], []Param{array("m", 64, 64)})
+	if err == nil || !strings.HasSuffix(err.Error(), "argument 1 is raw bytes of 128 bytes; parameter .b8 m[64] has 64") {
+		t.Error(err)
+	}
+}
+
+// TestEncodeLimits: the largest numbers that a launch file can have are told
+// apart from those that their low bits are.
+func TestEncodeLimits(t *testing.T) {
+	for _, v := range []int64{1<<32 + 8, math.MaxInt64 - 7} {
+		m := TensorMap{Spec: &TensorMapSpec{Box: []int64{v}}, Type: ElementF16, Shape: []int64{8}, ElementStrides: []int64{1}}
+		if _, err := m.Encode(); err == nil {
+			t.Errorf("box %d is taken", v)
+		}
+	}
+}
