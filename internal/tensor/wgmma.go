@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// A WarpgroupForm is what the text of a wgmma.mma_async instruction says.
-type WarpgroupForm struct {
+// A WGMMAForm is what the text of a wgmma.mma_async instruction says.
+type WGMMAForm struct {
 	Shape          string // as in "m64n128k16"
 	D, A, B        string // types, as in "f32", "f16", "e4m3", "s8", "b1", "s32"
 	ARegs          bool   // A is in registers
@@ -13,14 +13,14 @@ type WarpgroupForm struct {
 	Satfinite      bool
 	NegA, NegB     bool // imm-scale-a, imm-scale-b are -1
 	TransA, TransB bool // imm-trans-a, imm-trans-b are 1: M-major, N-major
-	Sel            int  // sparsity selector
+	Selector       int  // sparsity selector
 }
 
-// A Warpgroup is one form of wgmma.mma_async, of which a warp does rows 16w to
-// 16w+15 of the 64 of D. It is not written to after NewWarpgroup and may be used by
+// A WGMMA is one form of wgmma.mma_async, of which a warp does rows 16w to
+// 16w+15 of the 64 of D. It is not written to after NewWGMMA and may be used by
 // many goroutines.
-type Warpgroup struct {
-	WarpgroupForm
+type WGMMA struct {
+	WGMMAForm
 	N, K int
 	bits int   // of an element of A and B
 	rule *Rule // nil for integers
@@ -33,10 +33,10 @@ var widths = map[string]int{"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2"
 
 var operandFormats = map[string]Format{"f16": F16, "bf16": BF16, "tf32": TF32, "e4m3": E4M3, "e5m2": E5M2}
 
-// NewWarpgroup says what the ISA forbids, in one sentence.
-func NewWarpgroup(f WarpgroupForm) (*Warpgroup, error) {
-	w := &Warpgroup{WarpgroupForm: f, bits: widths[f.A]}
-	bad := func(format string, args ...any) (*Warpgroup, error) {
+// NewWGMMA says what the ISA forbids, in one sentence.
+func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
+	w := &WGMMA{WGMMAForm: f, bits: widths[f.A]}
+	bad := func(format string, args ...any) (*WGMMA, error) {
 		return nil, fmt.Errorf("wgmma %s.%s.%s.%s: %s", f.Shape, f.D, f.A, f.B, fmt.Sprintf(format, args...))
 	}
 	if w.bits == 0 || !w.typesMatch() {
@@ -64,15 +64,15 @@ func NewWarpgroup(f WarpgroupForm) (*Warpgroup, error) {
 		return bad("integers cannot be negated")
 	case f.Satfinite && w.bits != 8 || f.Satfinite && f.D != "s32":
 		return bad("no .satfinite form")
-	case f.Sel < 0 || f.Sel > 1 || f.Sel == 1 && (!f.Sparse || w.bits == 8):
-		return bad("sparsity selector %d", f.Sel)
+	case f.Selector < 0 || f.Selector > 1 || f.Selector == 1 && (!f.Sparse || w.bits == 8):
+		return bad("sparsity selector %d", f.Selector)
 	}
 	if f.D != "s32" {
 		acc := F32
 		if f.D == "f16" {
 			acc = F16
 		}
-		w.rule = WGMMA(acc, operandFormats[f.A], operandFormats[f.B])
+		w.rule = WGMMARule(acc, operandFormats[f.A], operandFormats[f.B])
 	}
 	w.b = operand{rows: w.N, width: 32, mn: f.TransB}
 	if f.Sparse {
@@ -84,7 +84,7 @@ func NewWarpgroup(f WarpgroupForm) (*Warpgroup, error) {
 	return w, nil
 }
 
-func (f *WarpgroupForm) typesMatch() bool {
+func (f *WGMMAForm) typesMatch() bool {
 	switch f.A {
 	case "f16":
 		return f.B == f.A && (f.D == "f16" || f.D == "f32")
@@ -99,7 +99,7 @@ func (f *WarpgroupForm) typesMatch() bool {
 }
 
 // AccRegs is the number of registers of D a thread.
-func (w *Warpgroup) AccRegs() int {
+func (w *WGMMA) AccRegs() int {
 	if w.D == "f16" {
 		return w.N / 4
 	}
@@ -108,7 +108,7 @@ func (w *Warpgroup) AccRegs() int {
 
 // FragRegs is the number of registers of A a thread: four, or none where A is
 // in shared memory.
-func (w *Warpgroup) FragRegs() int {
+func (w *WGMMA) FragRegs() int {
 	if w.ARegs {
 		return 4
 	}
@@ -118,7 +118,7 @@ func (w *Warpgroup) FragRegs() int {
 // SpansA are the bytes of shared memory that one warp's part reads of A: its
 // own 16 rows, in ascending order. None where A is in registers. The caller
 // must not write to the slice.
-func (w *Warpgroup) SpansA(desc uint64, warp int) []Span {
+func (w *WGMMA) SpansA(desc uint64, warp int) []Span {
 	if w.ARegs {
 		return nil
 	}
@@ -127,10 +127,10 @@ func (w *Warpgroup) SpansA(desc uint64, warp int) []Span {
 
 // SpansB are the bytes of shared memory that every warp's part reads of B: all
 // of it, in ascending order.
-func (w *Warpgroup) SpansB(desc uint64) []Span { return spansOf(Descriptor(desc), &w.b) }
+func (w *WGMMA) SpansB(desc uint64) []Span { return spansOf(Descriptor(desc), &w.b) }
 
 // CheckA says in one sentence why the ISA forbids a descriptor for A.
-func (w *Warpgroup) CheckA(desc uint64) error {
+func (w *WGMMA) CheckA(desc uint64) error {
 	if w.ARegs {
 		return nil
 	}
@@ -138,4 +138,9 @@ func (w *Warpgroup) CheckA(desc uint64) error {
 }
 
 // CheckB says in one sentence why the ISA forbids a descriptor for B.
-func (w *Warpgroup) CheckB(desc uint64) error { return Descriptor(desc).check() }
+func (w *WGMMA) CheckB(desc uint64) error { return Descriptor(desc).check() }
+
+// SameShape says whether the accumulators of two forms have the same shape, so
+// that they may follow each other on the same registers without a wgmma.fence
+// (ISA 9.7.15.7.1).
+func (w *WGMMA) SameShape(v *WGMMA) bool { return w.N == v.N && w.D == v.D }

@@ -12,7 +12,7 @@ import (
 // true and C is +0 otherwise. a are A's four registers where they hold A; meta
 // is the register of sp-meta of a sparse form, nil otherwise. read copies bytes
 // of the CTA's shared window, the ranges of SpansA and SpansB.
-func (w *Warpgroup) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, meta *[32]uint32, scaleD bool, read func(addr uint32, b []byte)) {
+func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, meta *[32]uint32, scaleD bool, read func(addr uint32, b []byte)) {
 	s := wgScratches.Get().(*wgScratch)
 	defer wgScratches.Put(s)
 	if w.ARegs {
@@ -95,7 +95,7 @@ func (s *wgScratch) panel(dst []byte, d Descriptor, o *operand, read func(addr u
 // Of 16- and 32-bit types, lane 4g+t of the two that the selector names holds
 // row g in its low half and row g+8 in the high half, for one half of K each;
 // of 8-bit types every lane holds one half of K of one row.
-func (w *Warpgroup) positions(pos *[16][32]uint8, meta *[32]uint32) {
+func (w *WGMMA) positions(pos *[16][32]uint8, meta *[32]uint32) {
 	for g := range 8 {
 		if w.bits == 8 {
 			for t := range 4 {
@@ -104,7 +104,7 @@ func (w *Warpgroup) positions(pos *[16][32]uint8, meta *[32]uint32) {
 			continue
 		}
 		for h := range 2 {
-			e := meta[4*g+2*w.Sel+h]
+			e := meta[4*g+2*w.Selector+h]
 			for up := range 2 {
 				row := &pos[g+8*up]
 				if w.bits == 16 {
@@ -127,7 +127,7 @@ func chunk4(dst []uint8, e uint32, k int) {
 }
 
 // floats is D for floating-point types.
-func (w *Warpgroup) floats(s *wgScratch, acc []*[32]uint32) {
+func (w *WGMMA) floats(s *wgScratch, acc []*[32]uint32) {
 	na, nb := 256/w.bits, w.K
 	for i := range s.rows {
 		decodeRow(w.rule, &s.rows[i], s.a[32*i:32*i+32], w.bits, w.NegA, true)
@@ -196,7 +196,7 @@ func decodeRow(r *Rule, v *Vector, b []byte, width int, negate, isA bool) {
 }
 
 // bitSums is D for b1.
-func (w *Warpgroup) bitSums(s *wgScratch, acc []*[32]uint32) {
+func (w *WGMMA) bitSums(s *wgScratch, acc []*[32]uint32) {
 	for col := range w.N {
 		b := s.b[32*col : 32*col+32]
 		for row := range 16 {
@@ -222,7 +222,7 @@ func widen(dst []int32, src []byte, signed bool) {
 }
 
 // intSums is D for s8 and u8.
-func (w *Warpgroup) intSums(s *wgScratch, acc []*[32]uint32) {
+func (w *WGMMA) intSums(s *wgScratch, acc []*[32]uint32) {
 	var a, met [32]int32
 	widen(s.ints[:], s.b[:w.N*w.b.width], w.B == "s8")
 	for row := range 16 {
