@@ -23,6 +23,11 @@ type CheckOptions struct {
 	Jobs int
 	// FailOnWarning lets warnings count towards the verdict.
 	FailOnWarning bool
+	// Values has the matrix instructions compute even where nothing that they
+	// compute can reach a branch, an address or a synchronization operand.
+	// Without it that is done only if something was found, so that findings
+	// are always of runs with every value.
+	Values bool
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -38,22 +43,35 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), nil
 	}
-	results := make([]result, len(o.Schedules))
-	l.each(ctx, o, results)
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	skip := !o.Values && l.config.Program.Reaches(machine.FromMatrices) < 0
+	all, err := l.all(ctx, o, skip)
+	if err == nil && skip && len(all.findings) > 0 {
+		all, err = l.all(ctx, o, false)
 	}
-	var all merged
-	for i := range results {
-		if results[i].err != nil {
-			return nil, results[i].err
-		}
-		all.add(i, &results[i])
+	if err != nil {
+		return nil, err
 	}
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
 	return l.report(o, o.Schedules, all), nil
+}
+
+// all runs every schedule, without matrix arithmetic if skip.
+func (l *Launch) all(ctx context.Context, o CheckOptions, skip bool) (merged, error) {
+	results := make([]result, len(o.Schedules))
+	l.each(ctx, o, results, skip)
+	var all merged
+	if err := ctx.Err(); err != nil {
+		return all, err
+	}
+	for i := range results {
+		if results[i].err != nil {
+			return all, results[i].err
+		}
+		all.add(i, &results[i])
+	}
+	return all, nil
 }
 
 // Replay runs the launch under one schedule, and reports what it found there.
@@ -70,7 +88,7 @@ type result struct {
 
 // each runs every schedule. Workers take the next one in order; each result
 // has its place, so that nothing depends on who took it.
-func (l *Launch) each(ctx context.Context, o CheckOptions, results []result) {
+func (l *Launch) each(ctx context.Context, o CheckOptions, results []result, skip bool) {
 	jobs := o.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -85,7 +103,7 @@ func (l *Launch) each(ctx context.Context, o CheckOptions, results []result) {
 				if i >= len(results) {
 					return
 				}
-				results[i] = l.judge(w, o.Schedules[i])
+				results[i] = l.judge(w, o.Schedules[i], skip)
 			}
 		})
 	}
@@ -93,9 +111,12 @@ func (l *Launch) each(ctx context.Context, o CheckOptions, results []result) {
 }
 
 // judge runs one schedule under a judge of its own.
-func (l *Launch) judge(w *watch, s Schedule) result {
+func (l *Launch) judge(w *watch, s Schedule, skip bool) result {
 	j := rules.NewJudge(l.shape)
 	m := l.machine(j, nil)
+	if skip {
+		m.SkipMatrices()
+	}
 	gap, err := l.follow(w, m, s)
 	if err != nil {
 		return result{err: err}
@@ -213,7 +234,7 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 		r.Schedules = append(r.Schedules, s.String())
 	}
 	l.resolve(r, all)
-	for _, g := range append(append([]rules.Gap{}, l.gaps...), all.gaps...) {
+	for _, g := range all.gaps {
 		r.Gaps = append(r.Gaps, l.resolver.Gap(g))
 	}
 	if c.Program.Static+c.Shared > 0 {

@@ -61,7 +61,10 @@ func (d *decoder) cpBulk(in *ptx.Inst) error {
 // --- issue ---
 
 // issue starts an operation of one lane.
-func (x *ctx) issue(op Op, lane int) *Op {
+func (x *ctx) issue(op Op, lane int) *Op { return x.issueBy(op, lane, 1<<lane) }
+
+// issueBy starts an operation of several lanes, of which one counts it.
+func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	m, w := x.m, x.w
 	m.nextOp++
 	op.ID, op.CTA, op.Warp, op.Lane, op.PC = m.nextOp, w.cta, w.index, int8(lane), x.s.pc
@@ -70,7 +73,7 @@ func (x *ctx) issue(op Op, lane int) *Op {
 	op.Seq = w.cp[lane].issued[op.Group]
 	p := &op
 	m.ops = append(m.ops, p)
-	m.emit(Event{Kind: EvIssue, CTA: w.cta, Warp: w.index, Mask: 1 << lane, Lane: int8(lane), PC: x.s.pc, Op: p})
+	m.emit(Event{Kind: EvIssue, CTA: w.cta, Warp: w.index, Mask: mask, Lane: int8(lane), PC: x.s.pc, Op: p})
 	return p
 }
 

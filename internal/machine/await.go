@@ -177,6 +177,8 @@ func (in *instr) aligned() bool {
 		return i.aligned
 	case *clusterInfo:
 		return i.aligned
+	case *matrixInfo, *matrixAccess:
+		return true
 	}
-	return in.src != nil && in.src.Op == "setmaxnreg"
+	return in.src != nil && (in.src.Op == "setmaxnreg" || in.src.Op == "wgmma" || in.src.Op == "tensormap" && in.src.Mods[0] == "cp_fenceproxy")
 }

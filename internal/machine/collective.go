@@ -39,7 +39,10 @@ func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.O
 // gather handles a split that reached a collective. It reports whether the
 // split runs on.
 func (m *Machine) gather(w *warp, s *split, in *instr) bool {
-	c := in.x.(*collective)
+	c, ok := in.x.(*collective)
+	if !ok {
+		return m.gatherAligned(w, s, in)
+	}
 	x := m.enter(w, s)
 	row := x.a32(c.members)
 	members := row[lowest(s.mask)]
@@ -68,7 +71,11 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 	for _, o := range w.splits {
 		if m.sameCollective(w, o, c, members) && c.put != nil {
 			oin := &m.prog.code[o.pc]
-			oin.x.(*collective).put(m.enter(w, o), oin, &b)
+			ox := m.enter(w, o)
+			if oin.touch != nil {
+				ox.touch(oin, o.mask)
+			}
+			oin.x.(*collective).put(ox, oin, &b)
 		}
 	}
 	if c.sync {

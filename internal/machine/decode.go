@@ -67,7 +67,7 @@ type decodeFn func(d *decoder, in *ptx.Inst) error
 var errNotModelled = errors.New("not modelled")
 
 // decoders is filled from the tables of the instruction families.
-var decoders = join(controlDecoders, aluDecoders, memoryDecoders, syncDecoders, asyncDecoders, tensormapDecoders, matrixDecoders)
+var decoders = join(controlDecoders, aluDecoders, memoryDecoders, syncDecoders, asyncDecoders, tensormapDecoders, matrixDecoders, wgmmaDecoders)
 
 func join(tables ...map[string]decodeFn) map[string]decodeFn {
 	all := map[string]decodeFn{}
@@ -103,6 +103,8 @@ type decoder struct {
 	loc    *ptx.Loc
 	cur    *ptx.Inst
 	fixups []fixup
+	watch  bool     // it has wgmma
+	named  []naming // then: the registers that its instructions name
 
 	sigs   []*scope            // parameters, by function
 	shares map[*ptx.Var]uint64 // static shared variables of bodies
@@ -417,6 +419,7 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.index, d.fn = i, &d.prog.funcs[i]
 	d.scope = d.fnScopes(i)
 	d.loc, d.fixups = nil, nil
+	d.watch = mentions(f.Body, "wgmma")
 	d.fn.entry = int32(len(d.prog.code))
 	if err := d.stmts(f.Body); err != nil {
 		return err
@@ -435,7 +438,27 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 		}
 		fx.set(fx.label.pc)
 	}
+	if d.watch {
+		d.watchFragments(d.fn.entry)
+	}
 	return nil
+}
+
+// mentions reports whether a body has an instruction with that opcode.
+func mentions(b *ptx.Block, op string) bool {
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Inst:
+			if s.Op == op {
+				return true
+			}
+		case *ptx.Block:
+			if mentions(s, op) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stmts decodes a block in a scope of its own.
@@ -498,6 +521,12 @@ func (d *decoder) inst(in *ptx.Inst) error {
 		d.prog.code = d.prog.code[:mark]
 		d.emit(instr{class: visible, visit: visitUnmodelled, unmodelled: true})
 		return nil
+	}
+	if n := len(d.prog.code); err == nil && n > mark {
+		d.use(in, int32(n-1))
+		if d.watch {
+			d.name(in, int32(n-1))
+		}
 	}
 	return err
 }

@@ -57,6 +57,9 @@ const (
 	// EvExit: lanes in Mask have exited. EvEnd: the CTA has ended.
 	EvExit
 	EvEnd
+	// EvRegister: lanes in Mask execute an instruction whose registers meet
+	// those of a wgmma as they must not. Touch.
+	EvRegister
 	// EvRegisters: a warp executed setmaxnreg: Count registers a thread now, Gen
 	// before (0: unknown).
 	EvRegisters
@@ -138,6 +141,7 @@ const (
 	FenceProxyTensorMapAcquire
 	FenceProxyTensorMapRelease
 	FenceMbarrierInit
+	FenceWgmma // wgmma.fence: registers, not memory
 )
 
 // Spaces is a set of state spaces, for fences restricted to some.
@@ -277,6 +281,9 @@ type Op struct {
 	// an OpMbarArrive waits for.
 	After  uint32
 	tensor *tensorCopy
+	wgmma  *wgmmaOp
+	frag   [][32]uint32 // of A in registers
+	meta   [32]uint32   // of a sparse A
 	data   []byte
 	red    *reduction
 	bytes  uint16 // which bytes of every 16 a masked copy writes
@@ -324,6 +331,7 @@ type Event struct {
 	Done  *[32]uint32
 	Mbar  Mbar
 	Op    *Op
+	Touch *Touch
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
 	// Again: lanes that arrive once more before the generation they arrived

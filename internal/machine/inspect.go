@@ -149,6 +149,8 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 		}
 	case *groupInfo:
 		v.Kind = WaitGroup
+	case *matrixInfo, *matrixAccess:
+		v.Kind = WaitWarp
 	case *access:
 		if i.poll && m.polling(x, in) && !m.anyAwait(s) {
 			v.Kind = WaitMemory

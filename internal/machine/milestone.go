@@ -13,6 +13,17 @@ import (
 
 // canAdvance reports whether the next milestone of op may happen.
 func (m *Machine) canAdvance(op *Op) bool {
+	if op.Kind == OpWgmma && op.Stage == SourceRead {
+		// A warp's wgmmas write D in the order of their issue.
+		for _, o := range m.ops {
+			if o == op {
+				return true
+			}
+			if o.Kind == OpWgmma && o.CTA == op.CTA && o.Warp == op.Warp && o.Stage < Written {
+				return false
+			}
+		}
+	}
 	if op.Kind != OpMbarArrive {
 		return true
 	}
@@ -50,25 +61,38 @@ func (m *Machine) readSource(op *Op) {
 		m.readShared(op)
 	case op.tensor != nil:
 		m.readBox(op)
+	case op.wgmma != nil:
+		m.readMatrices(op)
 	default:
-		op.data = nil
-		for _, s := range op.Reads {
-			b := make([]byte, s.Len)
-			if r, off := m.memory(s.Mem, s.Addr); r != nil {
-				r.read(off, b)
-				if !r.initialized(off, s.Len) {
-					op.Uninit = true
-				}
-			}
-			op.data = append(op.data, b...)
-		}
+		m.readSpans(op)
 	}
 	op.Stage = SourceRead
 	m.opEvent(EvSource, op)
 }
 
+// readSpans takes an operation's data from what it reads.
+func (m *Machine) readSpans(op *Op) {
+	n := uint64(0)
+	for _, s := range op.Reads {
+		n += s.Len
+	}
+	op.data = make([]byte, n)
+	n = 0
+	for _, s := range op.Reads {
+		if r, off := m.memory(s.Mem, s.Addr); r != nil {
+			r.read(off, op.data[n:][:s.Len])
+			if !r.initialized(off, s.Len) {
+				op.Uninit = true
+			}
+		}
+		n += s.Len
+	}
+}
+
 func (m *Machine) writeTarget(op *Op) {
 	switch {
+	case op.wgmma != nil:
+		m.multiply(op)
 	case op.tensor == nil:
 		m.writeSpans(op)
 	case op.Group == GroupBulk:

@@ -34,6 +34,7 @@ type Program struct {
 	reserved bool
 
 	code    []instr
+	uses    []use
 	funcs   []function
 	entry   int
 	k32     [][32]uint32
@@ -120,7 +121,8 @@ type instr struct {
 	loc        *ptx.Loc
 	src        *ptx.Inst
 	fn         int32 // function it belongs to
-	x          any   // what only this family of instructions needs
+	touch      *touching
+	x          any // what only this family of instructions needs
 }
 
 const noGuard reg = 1 << 30

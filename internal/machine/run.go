@@ -364,6 +364,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		m.letGo(w, s)
 	}
 	s.state = running
+	if in.touch != nil {
+		x.touch(in, mask)
+	}
 	switch in.visit(x, in, mask) {
 	case performed:
 		s.pc++

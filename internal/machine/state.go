@@ -25,9 +25,15 @@ type Config struct {
 	MaxLocal uint32
 	// Poison, if set, replaces what uninitialized shared memory reads as.
 	Poison *Poison
+	skipMatrices bool
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 }
+
+// SkipMatrices has the machine leave out the arithmetic of matrix instructions:
+// their results stay what the registers held. It changes nothing that a
+// Program whose Reaches(FromMatrices) is -1 does but the data it writes.
+func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // A Poison replaces, for one load instruction, every element of which some
 // byte is uninitialized by Value in every byte. Two runs of one schedule with
@@ -116,6 +122,8 @@ const (
 	FaultAssert
 	// FaultMap: a copy that its tensor map does not allow, or no valid map.
 	FaultMap
+	// FaultDescriptor: a descriptor of a matrix in shared memory that the ISA forbids.
+	FaultDescriptor
 	// FaultOther is what the ISA calls undefined and a machine cannot go on from.
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
@@ -181,6 +189,11 @@ type warp struct {
 	regs   uint32 // registers a thread, for setmaxnreg
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
+	wgmmas []wgmmaUse
+	fenced bool // it has executed wgmma.fence
+	// Rows of r32 that instructions other than wgmma wrote, and read, since its
+	// last wgmma.fence; of those that some wgmma uses.
+	written, looked []uint64
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
@@ -310,6 +323,8 @@ func (w *warp) clone() *warp {
 		n.seen = append([]uint64(nil), s.seen...)
 		c.splits[i] = &n
 	}
+	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
+	c.written, c.looked = append([]uint64(nil), w.written...), append([]uint64(nil), w.looked...)
 	if w.used {
 		for l := range c.cp {
 			for g := range c.cp[l].commits {
@@ -362,6 +377,13 @@ func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 		maphash.WriteComparable(h, [3]uint64{uint64(b.Mem), b.Addr, uint64(op.BarBytes[i])})
 	}
 	maphash.WriteComparable(h, op.bytes)
+	if op.wgmma != nil {
+		maphash.WriteComparable(h, op.wgmma.da)
+		maphash.WriteComparable(h, op.wgmma.db)
+		for i := range op.frag {
+			maphash.WriteComparable(h, op.frag[i])
+		}
+	}
 	if op.tensor != nil {
 		maphash.WriteComparable(h, op.tensor.tmap)
 		maphash.WriteComparable(h, op.tensor.coords)
@@ -399,6 +421,17 @@ func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
 		maphash.WriteComparable(h, p)
 	}
 	w.local.hash(h)
+	maphash.WriteComparable(h, w.fenced)
+	for _, set := range [][]uint64{w.written, w.looked} {
+		maphash.WriteComparable(h, len(set))
+		for _, v := range set {
+			maphash.WriteComparable(h, v)
+		}
+	}
+	for i := range w.wgmmas {
+		maphash.WriteComparable(h, w.wgmmas[i].pc)
+		maphash.WriteComparable(h, w.wgmmas[i].fenced)
+	}
 	if w.used {
 		for l := range w.cp {
 			w.cp[l].hash(h)

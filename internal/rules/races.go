@@ -58,6 +58,9 @@ func init() {
 		scopeTooNarrow:    (*Judge).narrowScope,
 		relaxedSync:       (*Judge).relaxedPath,
 		staleNC:           (*Judge).staleRead,
+		tensormapStale:    (*Judge).staleMap,
+		tensormapInFlight: (*Judge).movedMap,
+		proxyRawCpAsync:   (*Judge).cpAsyncRead,
 	}
 }
 
@@ -68,6 +71,10 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 	switch {
 	case w&order.StaleConstant != 0 || c.Prior.Proxy == machine.Constant || c.Cur.Proxy == machine.Constant:
 		return staleNC
+	case c.Cur.Proxy == machine.TensorMap:
+		return tensormapStale
+	case c.Prior.Proxy == machine.TensorMap:
+		return tensormapInFlight
 	case w&order.SameValue != 0:
 		return sameValue
 	case w&order.IfScopeWider != 0:
@@ -79,6 +86,9 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 	case w&order.IfProxyFence != 0:
 		if writes(&c.Cur) {
 			return proxyWar
+		}
+		if fedByCpAsync(c) {
+			return proxyRawCpAsync
 		}
 		return proxyRaw
 	case w&order.InFlight != 0:
@@ -276,6 +286,7 @@ var opWords = map[machine.OpKind]string{
 	machine.OpStAsync:      "st.async",
 	machine.OpRedAsync:     "red.async",
 	machine.OpMbarArrive:   "asynchronous arrive",
+	machine.OpWgmma:        "wgmma",
 }
 
 func opWord(r *order.AccessRef) string {
@@ -320,7 +331,7 @@ func (j *Judge) at(pc int32) string {
 
 // short leaves out of a long mnemonic what the line that it names shows.
 func short(name string) string {
-	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async"} {
+	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group"} {
 		if strings.HasPrefix(name, p+".") {
 			return p
 		}

@@ -28,6 +28,10 @@ func (j *Judge) stopped(m *machine.Machine) {
 		j.barrierFault(s)
 	case machine.FaultTrap, machine.FaultAssert:
 		j.add(trapped, j.trapFinding(s))
+	case machine.FaultDescriptor:
+		j.descriptorFault(s)
+	case machine.FaultMap:
+		j.mapFault(s)
 	case machine.FaultOther:
 		j.otherFault(s)
 	case machine.Unmodelled:

@@ -159,6 +159,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.clusterWait(ev)
 	case machine.EvDivergent:
 		j.divergent(m, ev)
+	case machine.EvRegister:
+		j.touched(ev)
 	case machine.EvRegisters:
 		j.registers(ev)
 	case machine.EvExit:

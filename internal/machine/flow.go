@@ -1,0 +1,230 @@
+package machine
+
+import (
+	"slices"
+
+	"muster/ptx"
+)
+
+// What values can reach: a static, flow-insensitive analysis over registers.
+// A register is tainted if any instruction of the program may put a tainted
+// value into it; memory is one cell. So the answer 'reaches nothing' holds for
+// every run of every launch of the kernel, and 'reaches' may be too cautious.
+
+// A use is what an instruction does with registers.
+type use struct {
+	pc                  int32
+	in                  *ptx.Inst
+	class               class
+	writes, reads, addr []regID
+	guard               regID
+	launched            bool // a load of a parameter of the kernel, or of a constant
+}
+
+// A regID is a register of the program: its function, class and row.
+type regID uint64
+
+const noReg = ^regID(0)
+
+func (d *decoder) regID(y *symbol, component int) regID {
+	class := regID(0)
+	switch {
+	case y.typ == pred:
+		class = 2
+	case y.typ.size() > 4:
+		class = 1
+	}
+	return regID(d.index)<<34 | class<<32 | regID(uint32(y.reg+reg(component)*regsPer(y.typ)))
+}
+
+// use keeps what the instruction just decoded does with registers.
+func (d *decoder) use(in *ptx.Inst, pc int32) {
+	u := use{pc: pc, in: in, class: d.prog.code[pc].class, guard: noReg}
+	if in.Guard != nil {
+		if y := d.scope.find(in.Guard.Reg); y != nil {
+			u.guard = d.regID(y, 0)
+		}
+	}
+	for i, op := range in.Operands {
+		to := &u.reads
+		if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
+			to = &u.writes
+		}
+		d.registersOf(op, to, &u.addr)
+		u.launched = u.launched || in.Op == "ld" && d.launched(in, op)
+	}
+	d.prog.uses = append(d.prog.uses, u)
+}
+
+// launched reports whether a load reads what belongs to the launch.
+func (d *decoder) launched(in *ptx.Inst, op ptx.Operand) bool {
+	m, ok := op.(*ptx.Mem)
+	if !ok {
+		return false
+	}
+	if slices.Contains(in.Mods, "const") {
+		return true
+	}
+	name, ok := m.Base.(ptx.Name)
+	y := (*symbol)(nil)
+	if ok {
+		y = d.symbol(name)
+	}
+	return y != nil && y.kind == symParam
+}
+
+// registersOf appends the registers of an operand: those of an address to addr.
+func (d *decoder) registersOf(op ptx.Operand, to, addr *[]regID) {
+	switch op := op.(type) {
+	case ptx.Name:
+		if y := d.symbol(op); y != nil && y.kind == symReg {
+			for i := range max(y.vec, 1) {
+				*to = append(*to, d.regID(y, i))
+			}
+		}
+	case *ptx.Vector:
+		for _, e := range op.Elems {
+			d.registersOf(e, to, addr)
+		}
+	case *ptx.Pair:
+		d.registersOf(op.A, to, addr)
+		d.registersOf(op.B, to, addr)
+	case *ptx.Not:
+		d.registersOf(op.X, to, addr)
+	case *ptx.Select:
+		d.registersOf(op.X, to, addr)
+	case *ptx.Mem:
+		if op.Base != nil {
+			d.registersOf(op.Base, addr, addr)
+		}
+		for _, e := range op.Rest {
+			d.registersOf(e, addr, addr)
+		}
+	}
+}
+
+// An Origin says whose values Reaches follows.
+type Origin uint8
+
+const (
+	// FromMatrices: what mma and wgmma compute.
+	FromMatrices Origin = iota
+	// FromBuffers: what lies in memory that the launch, or the kernel, filled.
+	FromBuffers
+)
+
+// Reaches returns the place of an instruction at which a value from the
+// origin may decide where control goes, which address is accessed or what a
+// synchronizing instruction does; -1 if there is none.
+func (p *Program) Reaches(from Origin) int32 {
+	t := taint{from: from, regs: map[regID]bool{}}
+	for again := true; again; {
+		again = false
+		for i := range p.uses {
+			again = t.step(&p.uses[i]) || again
+		}
+	}
+	for i := range p.uses {
+		if t.sink(&p.uses[i]) {
+			return p.uses[i].pc
+		}
+	}
+	return -1
+}
+
+type taint struct {
+	from   Origin
+	regs   map[regID]bool
+	memory bool // a tainted value may have been stored
+}
+
+func (t *taint) any(regs []regID) bool {
+	return slices.ContainsFunc(regs, func(r regID) bool { return t.regs[r] })
+}
+
+// step takes an instruction's effect and reports whether it changed anything.
+func (t *taint) step(u *use) bool {
+	tainted := t.any(u.reads) || u.guard != noReg && t.regs[u.guard]
+	news := false
+	if tainted && writesMemory(u.in) && !t.memory {
+		t.memory, news = true, true
+	}
+	switch {
+	case u.in.Op == "call":
+		tainted = true
+	case u.in.Op == "mma" || u.in.Op == "wgmma":
+		tainted = tainted || t.from == FromMatrices
+		tainted = tainted || t.from == FromBuffers
+	case u.launched:
+	case readsMemory(u.in):
+		tainted = tainted || t.memory || t.from == FromBuffers
+	}
+	if !tainted {
+		return news
+	}
+	for _, r := range u.writes {
+		if !t.regs[r] {
+			t.regs[r], news = true, true
+		}
+	}
+	return news
+}
+
+// sink reports whether a tainted value decides something.
+func (t *taint) sink(u *use) bool {
+	if t.any(u.addr) || u.class != plain && u.guard != noReg && t.regs[u.guard] {
+		return true
+	}
+	switch u.in.Op {
+	case "st", "red", "atom", "mma", "ldmatrix", "stmatrix", "movmatrix", "ld", "ldu", "wgmma", "shfl", "redux", "vote", "match":
+		// Data; but descriptors, masks and scale-d are no data.
+		switch u.in.Op {
+		case "wgmma":
+			return t.operands(u, 2)
+		case "shfl", "redux", "vote", "match":
+			return t.last(u)
+		}
+		return false
+	case "call":
+		return t.any(u.reads) // into registers of the function called
+	}
+	return u.class != plain && t.any(u.reads)
+}
+
+// operands reports whether a register operand of a wgmma from the n-th on is
+// tainted; fragments of A are data.
+func (t *taint) operands(u *use, n int) bool {
+	frag := 0
+	if len(u.in.Operands) > 1 {
+		if v, ok := u.in.Operands[1].(*ptx.Vector); ok {
+			frag = len(v.Elems)
+		}
+	}
+	return frag < len(u.reads) && t.any(u.reads[frag:])
+}
+
+// last reports whether the member mask of a collective is tainted.
+func (t *taint) last(u *use) bool {
+	if n := len(u.in.Operands); n > 0 {
+		if _, ok := u.in.Operands[n-1].(ptx.Name); ok && len(u.reads) > 0 {
+			return t.regs[u.reads[len(u.reads)-1]]
+		}
+	}
+	return false
+}
+
+func writesMemory(in *ptx.Inst) bool {
+	switch in.Op {
+	case "st", "red", "atom", "stmatrix":
+		return true
+	}
+	return false
+}
+
+func readsMemory(in *ptx.Inst) bool {
+	switch in.Op {
+	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
+		return true
+	}
+	return false
+}

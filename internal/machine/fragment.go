@@ -1,0 +1,226 @@
+package machine
+
+import (
+	"iter"
+	"slices"
+
+	"muster/ptx"
+)
+
+// Registers that wgmma uses while it is in flight. Between its issue and the
+// wgmma.wait_group that covers it, nothing else may touch its accumulators and
+// the fragments of A (ISA 9.7.15.5); and what the warp's own instructions did to
+// such a register must be separated from the next wgmma that uses it by
+// wgmma.fence (ISA 9.7.15.7.1). Instructions that name a register of any wgmma
+// tell of it here when they execute; all others cost nothing.
+
+// A Touch is a register that an instruction and a wgmma both use.
+type Touch struct {
+	Register string
+	// By and ByPC are the wgmma that uses it.
+	By   int64
+	ByPC int32
+	// InFlight: the warp has not waited for that wgmma. Else no wgmma.fence
+	// stands between an access to the register and the wgmma, or none before
+	// the first wgmma at all (First).
+	InFlight    bool
+	First       bool
+	Accumulator bool // else a fragment of A
+	// More registers than this one.
+	More int
+}
+
+// touching is what an instruction does to registers of wgmma.
+type touching struct {
+	exec          execFn // of a plain instruction
+	reads, writes []reg
+}
+
+// A naming is an instruction of a function with wgmma, and the registers that
+// it names.
+type naming struct {
+	pc int32 // of the last of what the instruction became
+	touching
+}
+
+// name keeps the 32-bit registers that an instruction names.
+func (d *decoder) name(in *ptx.Inst, pc int32) {
+	if in.Op == "wgmma" {
+		return
+	}
+	n := naming{pc: pc}
+	for i, op := range in.Operands {
+		written := i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite))
+		d.eachRegister(op, func(r reg) {
+			if written {
+				n.writes = append(n.writes, r)
+			} else {
+				n.reads = append(n.reads, r)
+			}
+		})
+	}
+	if len(n.reads)+len(n.writes) > 0 {
+		d.named = append(d.named, n)
+	}
+}
+
+// eachRegister calls f for the 32-bit registers in an operand.
+func (d *decoder) eachRegister(op ptx.Operand, f func(reg)) {
+	switch op := op.(type) {
+	case ptx.Name:
+		if y := d.symbol(op); y != nil && y.kind == symReg && y.typ != pred && y.typ.size() <= 4 {
+			for i := range max(y.vec, 1) {
+				f(y.reg + reg(i))
+			}
+		}
+	case *ptx.Vector:
+		for _, e := range op.Elems {
+			d.eachRegister(e, f)
+		}
+	case *ptx.Mem:
+		if op.Base != nil {
+			d.eachRegister(op.Base, f)
+		}
+		for _, e := range op.Rest {
+			d.eachRegister(e, f)
+		}
+	case *ptx.Pair:
+		d.eachRegister(op.A, f)
+	case *ptx.Select:
+		d.eachRegister(op.X, f)
+	}
+}
+
+// watchFragments has the instructions of the function just decoded that name
+// registers of a wgmma tell of it.
+func (d *decoder) watchFragments(from int32) {
+	used := map[reg]bool{}
+	for i := from; int(i) < len(d.prog.code); i++ {
+		if wi, ok := d.prog.code[i].x.(*wgmmaInfo); ok {
+			for _, r := range append(wi.acc[:len(wi.acc):len(wi.acc)], wi.a...) {
+				used[r] = true
+			}
+		}
+	}
+	unused := func(r reg) bool { return !used[r] }
+	for _, n := range d.named {
+		t := n.touching
+		t.reads, t.writes = slices.DeleteFunc(t.reads, unused), slices.DeleteFunc(t.writes, unused)
+		if len(t.reads)+len(t.writes) == 0 {
+			continue
+		}
+		in := &d.prog.code[n.pc]
+		in.touch = &t
+		if in.class == plain || in.class == branch {
+			t.exec, in.exec = in.exec, execTouching
+		}
+	}
+	d.named = d.named[:0]
+}
+
+func execTouching(x *ctx, in *instr, mask uint32) {
+	x.touch(in, mask)
+	in.touch.exec(x, in, mask)
+}
+
+// touch tells of what an instruction does to registers of wgmma.
+func (x *ctx) touch(in *instr, mask uint32) {
+	w, base := x.w, x.s.base32
+	t := in.touch
+	for i := range w.wgmmas {
+		u := &w.wgmmas[i]
+		var found Touch
+		for k, r := range u.info.registers() {
+			row := u.base32 + int32(r)
+			if t.has(row - base) {
+				found.add(u, k)
+			}
+		}
+		x.tell(&found, mask)
+	}
+	for _, r := range t.reads {
+		setRow(&w.looked, base+int32(r))
+	}
+	for _, r := range t.writes {
+		setRow(&w.written, base+int32(r))
+	}
+}
+
+func (t *touching) has(r int32) bool {
+	return slices.Contains(t.reads, reg(r)) || slices.Contains(t.writes, reg(r))
+}
+
+// registers yields the registers of D and then those of A, numbered.
+func (wi *wgmmaInfo) registers() iter.Seq2[int, reg] {
+	return func(yield func(int, reg) bool) {
+		for i, r := range wi.acc {
+			if !yield(i, r) {
+				return
+			}
+		}
+		for i, r := range wi.a {
+			if !yield(len(wi.acc)+i, r) {
+				return
+			}
+		}
+	}
+}
+
+// add notes that register k of a wgmma in flight is touched.
+func (t *Touch) add(u *wgmmaUse, k int) {
+	if t.Register != "" {
+		t.More++
+		return
+	}
+	*t = Touch{Register: u.info.names[k], By: u.op, ByPC: u.pc, InFlight: true, Accumulator: k < len(u.info.acc)}
+}
+
+func (x *ctx) tell(t *Touch, mask uint32) {
+	if t.Register != "" {
+		x.m.emit(Event{Kind: EvRegister, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Touch: t})
+	}
+}
+
+// checkFragments tells of registers of a wgmma about to be issued that an
+// instruction has touched since the warp's last wgmma.fence, or another wgmma
+// in flight uses in another way. Wgmmas of one shape may follow each other on
+// the same accumulators.
+func (x *ctx) checkFragments(wi *wgmmaInfo, mask uint32) {
+	w, base := x.w, x.s.base32
+	var open Touch
+	for k, r := range wi.registers() {
+		row := base + int32(r)
+		acc := k < len(wi.acc)
+		if w.fenced && !hasRow(w.written, row) && !(acc && hasRow(w.looked, row)) {
+			continue
+		}
+		if open.Register != "" {
+			open.More++
+			continue
+		}
+		open = Touch{Register: wi.names[k], By: x.m.nextOp + 1, ByPC: x.s.pc, First: !w.fenced, Accumulator: acc}
+	}
+	x.tell(&open, mask)
+	for i := range w.wgmmas {
+		u := &w.wgmmas[i]
+		var found Touch
+		for k, r := range u.info.registers() {
+			row, acc := reg(u.base32+int32(r)-base), k < len(u.info.acc)
+			if acc && slices.Contains(wi.a, row) || slices.Contains(wi.acc, row) && (!acc || !u.fenced && !u.info.form.SameShape(wi.form)) {
+				found.add(u, k)
+			}
+		}
+		x.tell(&found, mask)
+	}
+}
+
+func setRow(set *[]uint64, row int32) {
+	for int(row/64) >= len(*set) {
+		*set = append(*set, 0)
+	}
+	(*set)[row/64] |= 1 << (row % 64)
+}
+
+func hasRow(set []uint64, row int32) bool {
+	return int(row/64) < len(set) && set[row/64]>>(row%64)&1 != 0
+}

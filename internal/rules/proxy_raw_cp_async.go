@@ -1,0 +1,37 @@
+package rules
+
+import (
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+var proxyRawCpAsync = register(Kind{
+	Name:     "proxy-raw-cp-async",
+	Severity: Warning,
+	Title:    "cp.async feeding wgmma without a proxy fence",
+	Section:  "8.6, 9.7.9.25.3, 9.7.15.5.2",
+	Text: `A cp.async (not bulk) wrote shared memory that a wgmma reads as a matrix. It was
+waited for, and barriers order the two; but no fence.proxy.async stands between.
+
+Who disagrees. By the letter of the ISA a cp.async is performed in the generic
+proxy (9.7.9.25.3 puts only cp.async.bulk into the asynchronous one), and wgmma
+reads its matrices in the asynchronous proxy and asks for fence.proxy.async after
+writes by others (9.7.15.5.2). The multistage main loop of CUTLASS for sm_90 and the
+code that Triton compiles for pointer loads leave the fence out; other
+libraries have added it as a bug fix. We know of no failure on a card. That is why
+this is a warning, where the same with ordinary stores is an error (proxy-raw).
+
+To follow the letter, execute fence.proxy.async.shared::cta in each thread after its
+cp.async.wait_group and before the barrier that leads to the wgmma.`,
+})
+
+// fedByCpAsync reports whether a conflict is of that kind.
+func fedByCpAsync(c *order.Conflict) bool {
+	return c.Prior.Op >= 0 && c.Prior.Kind == machine.OpCpAsync && c.Cur.Op >= 0 && c.Cur.Kind == machine.OpWgmma
+}
+
+func (j *Judge) cpAsyncRead(c *order.Conflict) Finding {
+	f := j.proxyRead(c)
+	f.Notes = append(f.Notes, "contested: CUTLASS's multistage main loop and Triton leave the fence out, other libraries added it as a fix; we know of no failure on a card")
+	return f
+}

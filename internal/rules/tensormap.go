@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/order"
+)
+
+var tensormapStale = register(Kind{
+	Name:     "tensormap-stale",
+	Severity: Error,
+	Title:    "a modified tensor map used without a fence of the tensor-map proxy",
+	Section:  "8.6, 9.7.13.4, 9.7.13.16",
+	Text: `Copies read their tensor map through a proxy of its own, with a cache of its own.
+A map that the kernel wrote (tensormap.replace, stores, a copy) is seen
+there only after a release and an acquire of the tensor-map proxy (ISA 9.7.13.4):
+the writer releases with fence.proxy.tensormap::generic.release or, for a map
+that was made in shared memory, tensormap.cp_fenceproxy; ordinary synchronization
+leads from there to the user; and the user acquires with
+fence.proxy.tensormap::generic.acquire [map], 128, at a scope that holds both.
+A barrier between, however wide, is no such fence, and neither is
+fence.proxy.async.
+
+A copy through a stale map goes where the old one said, or fails on half a map.`,
+})
+
+var tensormapInFlight = register(Kind{
+	Name:     "tensormap-in-flight",
+	Severity: Error,
+	Title:    "a tensor map modified while copies through it may be in flight",
+	Section:  "9.7.9.25.5, 9.7.9.26",
+	Text: `A copy may read its tensor map until it is complete. Changing the map before that
+(tensormap.replace, a store, tensormap.cp_fenceproxy to the same place) makes
+the copy undefined: it may follow the old map, the new one, or a mixture.
+
+Grouped kernels rewrite one map for problem after problem. Before each rewrite all
+copies through it have to be known complete to the writer: loads by a wait for
+their mbarrier, stores by cp.async.bulk.wait_group (without .read) in the thread that
+issued them, and an order from there to the write. Or the kernel alternates
+between two maps.`,
+})
+
+// staleMap is a copy through a map that was changed.
+func (j *Judge) staleMap(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	f := Finding{
+		Headline: fmt.Sprintf("%s: %s reads the tensor map that %s wrote, through the tensor-map proxy", place(c.Span), agent(b), agent(a)),
+		Sites:    j.pair(c),
+		Missing:  fmt.Sprintf("no release and acquire of the tensor-map proxy between %s and %s", j.instr(a), j.instr(b)),
+		Fix: fmt.Sprintf("fence.proxy.tensormap::generic.release%s after %s (or tensormap.cp_fenceproxy in place of a copy), synchronization from there, and "+
+			"fence.proxy.tensormap::generic.acquire%s [map], 128 before %s", j.scope(a, b), j.instr(a), j.scope(a, b), j.instr(b)),
+	}
+	if c.Why&order.IfProxyFence == 0 {
+		f.Notes = append(f.Notes, "the two are not ordered otherwise either")
+	}
+	return f
+}
+
+// movedMap is a write to a map that copies may be reading.
+func (j *Judge) movedMap(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s changes the tensor map of %s, which may be in flight", place(c.Span), agent(b), agent(a)),
+		Sites:    j.pair(c),
+		Missing:  j.missingWait(c),
+		Fix:      j.completionFix(c),
+	}
+}

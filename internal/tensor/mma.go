@@ -1,0 +1,427 @@
+package tensor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"muster/internal/num"
+)
+
+// A WarpMMA is one form of mma.sync, mma.sp.sync or
+// mma.sp::ordered_metadata.sync for targets up to sm_90a: its shape, where its
+// operands lie in the registers of a warp, and its arithmetic. [ParseMMA] makes
+// it from an instruction's qualifiers, once; it is immutable then.
+//
+// Block scaling and the 4- and 6-bit types (sm_120) are not among them.
+type WarpMMA struct {
+	M, N, K int
+	// A is of the stored columns, half as many as K if Sparse. The elements of
+	// b1 operands are words of 32 of them.
+	A, B, C, D Fragment
+	Sparse     bool
+	// Wide: the registers have 64 bits (f64), and Run64 is to be called.
+	Wide bool
+	// Selectors is how many values the sparsity selector has.
+	Selectors int
+
+	math       mathKind
+	rule       *Rule
+	a, b       elem
+	cbits      uint
+	dbits      uint
+	columns    int // of A that are stored
+	satfinite  bool
+	xor        bool
+	rounding   num.Rounding
+	teams      int  // computations: 4 for m8n8k4 with f16
+	rowsInLane bool // a lane's metadata is of two rows, see mma_sparse.go
+}
+
+type mathKind uint8
+
+const (
+	mathRule mathKind = iota
+	mathChain
+	mathInt
+	mathBits
+	mathF64
+)
+
+// An elem is an operand's type.
+type elem struct {
+	bits   uint
+	float  bool
+	signed bool
+	format Format
+}
+
+var elems = map[string]elem{
+	"f16": {bits: 16, float: true, format: F16}, "bf16": {bits: 16, float: true, format: BF16}, "tf32": {bits: 32, float: true, format: TF32},
+	"e4m3": {bits: 8, float: true, format: E4M3}, "e5m2": {bits: 8, float: true, format: E5M2}, "f64": {bits: 64, float: true},
+	"s8": {bits: 8, signed: true}, "u8": {bits: 8}, "s4": {bits: 4, signed: true}, "u4": {bits: 4}, "b1": {bits: 1},
+}
+
+// depths gives the values of K that a type has, by the sparsity of A and M.
+var depths = []struct {
+	types  string
+	sparse bool
+	m      int
+	k      []int
+}{
+	{"f16", false, 8, []int{4}},
+	{"f16 bf16", false, 16, []int{8, 16}},
+	{"tf32", false, 16, []int{4, 8}},
+	{"e4m3 e5m2", false, 16, []int{16, 32}},
+	{"f64", false, 8, []int{4}},
+	{"f64", false, 16, []int{4, 8, 16}},
+	{"s8 u8", false, 8, []int{16}},
+	{"s8 u8", false, 16, []int{16, 32}},
+	{"s4 u4", false, 8, []int{32}},
+	{"s4 u4", false, 16, []int{32, 64}},
+	{"b1", false, 8, []int{128}},
+	{"b1", false, 16, []int{128, 256}},
+	{"f16 bf16", true, 16, []int{16, 32}},
+	{"tf32", true, 16, []int{8, 16}},
+	{"e4m3 e5m2", true, 16, []int{64}},
+	{"s8 u8", true, 16, []int{32, 64}},
+	{"s4 u4", true, 16, []int{64, 128}},
+}
+
+// ErrNotMMA says that the qualifiers are none of a form that WarpMMA covers.
+var ErrNotMMA = errors.New("no form of mma for targets up to sm_90a")
+
+// ParseMMA reads the qualifiers that follow "mma" (ISA 9.7.14.5.14, 9.7.14.6.3).
+func ParseMMA(mods []string) (*WarpMMA, error) {
+	w := &WarpMMA{teams: 1}
+	var types, layouts []string
+	shaped := false
+	for _, m := range mods {
+		switch m {
+		case "sync", "aligned", "popc", "and", "rn":
+		case "sp", "sp::ordered_metadata":
+			w.Sparse = true
+		case "row", "col":
+			layouts = append(layouts, m)
+		case "satfinite":
+			w.satfinite = true
+		case "xor":
+			w.xor = true
+		case "rz":
+			w.rounding = num.RZ
+		case "rm":
+			w.rounding = num.RM
+		case "rp":
+			w.rounding = num.RP
+		default:
+			if m[0] == 'm' {
+				_, err := fmt.Sscanf(m, "m%dn%dk%d", &w.M, &w.N, &w.K)
+				shaped = err == nil
+				continue
+			}
+			types = append(types, m)
+		}
+	}
+	if len(types) != 4 || len(layouts) != 2 || !shaped {
+		return nil, ErrNotMMA
+	}
+	return w, w.operands(types, layouts)
+}
+
+// operands sets what follows from the types of D, A, B and C and the layouts of
+// A and B.
+func (w *WarpMMA) operands(types, layouts []string) error {
+	var ok, okB bool
+	w.a, ok = elems[types[1]]
+	w.b, okB = elems[types[2]]
+	if !ok || !okB || !w.possible(types[1]) || !w.possible(types[2]) || w.N != 8 {
+		return ErrNotMMA
+	}
+	if err := w.accumulators(types[0], types[3]); err != nil {
+		return err
+	}
+	quad := w.math == mathChain
+	if !quad && (layouts[0] != "row" || layouts[1] != "col") {
+		return ErrNotMMA
+	}
+	w.columns = w.K
+	if w.Sparse {
+		w.columns = w.K / 2
+		w.metadata()
+	}
+	lane := uint(32)
+	if w.Wide {
+		lane = 64
+	}
+	ka, kb, per := w.columns, w.K, int(lane/w.a.bits)
+	if w.math == mathBits {
+		// A word is an element.
+		ka, kb, per, w.columns = ka/32, kb/32, 1, w.columns/32
+	}
+	w.A = Fragment{Regs: max(1, w.M*ka/32/per), Per: per, place: placeA}
+	w.B = Fragment{Regs: max(1, 8*kb/32/per), Per: per, Down: true, place: placeB}
+	w.C = Fragment{Regs: w.M * 8 / 32, Per: 1, place: placeC}
+	w.D = w.C
+	if quad {
+		w.quads(layouts)
+	}
+	if w.cbits == 16 {
+		w.C.Regs, w.C.Per = w.C.Regs/2, 2
+	}
+	if w.dbits == 16 {
+		w.D.Regs, w.D.Per = w.D.Regs/2, 2
+	}
+	return nil
+}
+
+// possible reports whether the shape is one of the type.
+func (w *WarpMMA) possible(typ string) bool {
+	for _, d := range depths {
+		if d.sparse == w.Sparse && d.m == w.M && slices.Contains(d.k, w.K) && slices.Contains(strings.Fields(d.types), typ) {
+			return true
+		}
+	}
+	return false
+}
+
+// accumulators picks the arithmetic by the types of C and D.
+func (w *WarpMMA) accumulators(d, c string) error {
+	sizes := map[string]uint{"f16": 16, "f32": 32, "s32": 32, "f64": 64}
+	w.cbits, w.dbits = sizes[c], sizes[d]
+	a, fine := w.a, false
+	switch {
+	case a.bits == 64:
+		w.math, w.Wide, fine = mathF64, true, d == "f64" && c == "f64"
+	case a.bits == 1:
+		w.math, fine = mathBits, d == "s32" && c == "s32"
+	case !a.float:
+		w.math, fine = mathInt, d == "s32" && c == "s32"
+	case w.M == 8:
+		// An f32 C is not narrowed to an f16 D.
+		w.math, w.teams, fine = mathChain, 4, c == "f16" && (d == "f16" || d == "f32") || c == "f32" && d == "f32"
+	default:
+		fine = c == d && (d == "f32" || d == "f16" && (a.format == F16 || a.bits == 8))
+		acc := F32
+		if d == "f16" {
+			acc = F16
+		}
+		w.rule = MMA(acc, a.format, w.b.format)
+	}
+	sameType := a == w.b || a.bits == w.b.bits && a.bits <= 8 && a.float == w.b.float
+	if !fine || !sameType {
+		return ErrNotMMA
+	}
+	return nil
+}
+
+// quads are the fragments of m8n8k4 with f16: four computations a warp.
+func (w *WarpMMA) quads(layouts []string) {
+	w.A = Fragment{Regs: 2, Per: 2, place: placeLaneRow}
+	w.B = Fragment{Regs: 2, Per: 2, Down: true, place: placeLaneColumn}
+	if layouts[0] == "col" {
+		w.A.place, w.A.Down = placeColumnA, true
+	}
+	if layouts[1] == "row" {
+		w.B.place, w.B.Down = placeRowB, false
+	}
+	quadC := func(bits uint) Fragment {
+		if bits == 16 {
+			return Fragment{Regs: 8, Per: 1, place: placeLaneRow}
+		}
+		return Fragment{Regs: 8, Per: 1, place: placeQuadC}
+	}
+	w.C, w.D = quadC(w.cbits), quadC(w.dbits)
+}
+
+// A scratch is the matrices of one run, unpacked: A by rows, B by columns, C
+// and then D by rows.
+type scratch struct {
+	a, b   [1024]uint32
+	c      [128]uint32
+	x, y   [1024]int32
+	va, vb Vector
+	sp     Vector
+	wide   wide
+}
+
+type wide struct {
+	a [256]uint64
+	b [128]uint64
+	c [128]uint64
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// team is the lanes of computation i.
+func (w *WarpMMA) team(i int) uint32 {
+	if w.teams == 1 {
+		return ^uint32(0)
+	}
+	return 0x000f000f << (4 * i)
+}
+
+// Run computes D for a warp. Each operand is its registers in order, a row of
+// 32 lanes each: as many as the fragments say. Of a sparse form, meta is the
+// metadata operand and selector the sparsity selector, less than Selectors;
+// others ignore them. D's rows may be C's, or any other's.
+func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) {
+	s := scratches.Get().(*scratch)
+	kb := w.K
+	abits, bbits := w.a.bits, w.b.bits
+	if w.math == mathBits {
+		kb, abits, bbits = kb/32, 32, 32
+	}
+	for i := range w.teams {
+		team := w.team(i)
+		unpack(s.a[:], w.columns, 1, &w.A, abits, a, team)
+		unpack(s.b[:], 1, kb, &w.B, bbits, b, team)
+		unpack(s.c[:], 8, 1, &w.C, w.cbits, c, team)
+		switch w.math {
+		case mathRule:
+			w.runRule(s, meta, selector)
+		case mathChain:
+			w.runChain(s)
+		case mathInt:
+			w.runInt(s, meta, selector)
+		case mathBits:
+			w.runBits(s)
+		}
+		pack(d, &w.D, w.dbits, s.c[:], 8, team)
+	}
+	scratches.Put(s)
+}
+
+func (w *WarpMMA) runRule(s *scratch, meta *[32]uint32, selector int) {
+	r, ka, kb := w.rule, w.columns, w.K
+	s.va.reset()
+	s.vb.reset()
+	for _, x := range s.a[:w.M*ka] {
+		r.AppendA(&s.va, x)
+	}
+	for _, x := range s.b[:8*kb] {
+		r.AppendB(&s.vb, x)
+	}
+	var met [128]uint8
+	for i := range w.M {
+		x := s.va.Slice(i*ka, i*ka+ka)
+		if w.Sparse {
+			w.meets(&met, meta, selector, i)
+		}
+		for j := range 8 {
+			y := s.vb.Slice(j*kb, j*kb+kb)
+			switch {
+			case w.Sparse && w.a.format == TF32:
+				y = w.halves(s, &met, j)
+			case w.Sparse:
+				y = y.pick(&s.sp, met[:ka])
+			}
+			c := &s.c[8*i+j]
+			*c = r.Dot(*c, &x, &y)
+		}
+	}
+}
+
+func (v *Vector) reset() { v.val, v.exp = v.val[:0], v.exp[:0] }
+
+// pick is the elements of v that at names, in buf.
+func (v Vector) pick(buf *Vector, at []uint8) Vector {
+	buf.reset()
+	for _, k := range at {
+		buf.push(v.val[k], v.exp[k])
+	}
+	return *buf
+}
+
+func (w *WarpMMA) runChain(s *scratch) {
+	for i := range 8 {
+		for j := range 8 {
+			var x, y [4]uint16
+			for k := range x {
+				x[k], y[k] = uint16(s.a[4*i+k]), uint16(s.b[4*j+k])
+			}
+			c := &s.c[8*i+j]
+			switch {
+			case w.dbits == 16:
+				*c = uint32(ChainF16(uint16(*c), x[:], y[:]))
+			case w.cbits == 16:
+				*c = Chain(num.F16ToF32(uint16(*c)), x[:], y[:])
+			default:
+				*c = Chain(*c, x[:], y[:])
+			}
+		}
+	}
+}
+
+// integer is the element in the low bits of x.
+func (e *elem) integer(x uint32) int32 {
+	if e.signed {
+		return int32(x<<(32-e.bits)) >> (32 - e.bits)
+	}
+	return int32(x)
+}
+
+func (w *WarpMMA) runInt(s *scratch, meta *[32]uint32, selector int) {
+	ka, kb := w.columns, w.K
+	for i, x := range s.a[:w.M*ka] {
+		s.x[i] = w.a.integer(x)
+	}
+	for i, x := range s.b[:8*kb] {
+		s.y[i] = w.b.integer(x)
+	}
+	var met [128]uint8
+	var picked [64]int32
+	for i := range w.M {
+		if w.Sparse {
+			w.meets(&met, meta, selector, i)
+		}
+		for j := range 8 {
+			y := s.y[j*kb : j*kb+kb]
+			if w.Sparse {
+				for n, k := range met[:ka] {
+					picked[n] = y[k]
+				}
+				y = picked[:ka]
+			}
+			c := &s.c[8*i+j]
+			*c = uint32(DotInt(w.satfinite, int32(*c), s.x[i*ka:i*ka+ka], y))
+		}
+	}
+}
+
+func (w *WarpMMA) runBits(s *scratch) {
+	k, dot := w.columns, DotAnd
+	if w.xor {
+		dot = DotXor
+	}
+	for i := range w.M {
+		for j := range 8 {
+			c := &s.c[8*i+j]
+			*c = dot(*c, s.a[i*k:i*k+k], s.b[j*k:j*k+k])
+		}
+	}
+}
+
+// Run64 is Run for f64.
+func (w *WarpMMA) Run64(d, a, b, c []*[32]uint64) {
+	p := scratches.Get().(*scratch)
+	s, k := &p.wide, w.K
+	unpack(s.a[:], k, 1, &w.A, 64, a, ^uint32(0))
+	unpack(s.b[:], 1, k, &w.B, 64, b, ^uint32(0))
+	unpack(s.c[:], 8, 1, &w.C, 64, c, ^uint32(0))
+	for i := range w.M {
+		for j := range 8 {
+			e, x, y := &s.c[8*i+j], s.a[i*k:i*k+k], s.b[j*k:j*k+k]
+			if w.rounding == num.RN {
+				*e = ChainF64(*e, x, y)
+				continue
+			}
+			for n := range x {
+				*e = num.FmaF64(w.rounding, x[n], y[n], *e)
+			}
+		}
+	}
+	pack(d, &w.D, 64, s.c[:], 8, ^uint32(0))
+	scratches.Put(p)
+}
