@@ -116,7 +116,7 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 		case "rp":
 			w.rounding = num.RP
 		default:
-			if m[0] == 'm' {
+			if strings.HasPrefix(m, "m") {
 				_, err := fmt.Sscanf(m, "m%dn%dk%d", &w.M, &w.N, &w.K)
 				shaped = err == nil
 				continue
@@ -202,7 +202,7 @@ func (w *WarpMMA) accumulators(d, c string) error {
 		// An f32 C is not narrowed to an f16 D.
 		w.math, w.teams, fine = mathChain, 4, c == "f16" && (d == "f16" || d == "f32") || c == "f32" && d == "f32"
 	default:
-		fine = c == d && (d == "f32" || d == "f16" && (a.format == F16 || a.bits == 8))
+		fine = c == d && (d == "f32" || d == "f16" && (a.format == F16 || a.bits == 8 && !w.Sparse))
 		acc := F32
 		if d == "f16" {
 			acc = F16
