@@ -71,6 +71,8 @@ func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	w.used = true
 	w.cp[lane].issued[op.Group]++
 	op.Seq = w.cp[lane].issued[op.Group]
+	w.cp[lane].open[op.Group] = append(w.cp[lane].open[op.Group], op.Seq)
+	w.cp[lane].unread[op.Group] = append(w.cp[lane].unread[op.Group], op.Seq)
 	p := &op
 	m.ops = append(m.ops, p)
 	m.emit(Event{Kind: EvIssue, CTA: w.cta, Warp: w.index, Mask: mask, Lane: int8(lane), PC: x.s.pc, Op: p})

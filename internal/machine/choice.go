@@ -51,13 +51,7 @@ func (m *Machine) Step(c Choice) {
 	case Start:
 		m.startCluster()
 	case Milestone:
-		for _, op := range m.ops {
-			if op.ID == c.Op {
-				m.advance(op)
-				return
-			}
-		}
-		panic("BUG: no such operation in flight")
+		m.advance(m.ops[m.opIndex(c.Op)])
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)

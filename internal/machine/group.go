@@ -71,18 +71,24 @@ func (gi *groupInfo) target(w *warp, l int) uint32 {
 
 func readyGroupWait(x *ctx, in *instr, mask uint32) bool {
 	gi := in.x.(*groupInfo)
-	for _, op := range x.m.ops {
-		if op.Group != gi.group || op.CTA != x.w.cta || op.Warp != x.w.index || mask>>uint(op.Lane)&1 == 0 {
-			continue
+	for l := range lanesOf(mask) {
+		c := &x.w.cp[l]
+		list := c.open[gi.group]
+		if gi.read {
+			list = c.unread[gi.group]
 		}
-		if gi.read && op.Stage >= SourceRead {
-			continue
-		}
-		if op.Seq <= gi.target(x.w, int(op.Lane)) {
+		if len(list) > 0 && list[0] <= gi.target(x.w, l) {
 			return false
 		}
 	}
 	return true
+}
+
+// finish takes an operation's number out of a list of those that are not done.
+func finish(list *[]uint32, seq uint32) {
+	if i, ok := slices.BinarySearch(*list, seq); ok {
+		*list = slices.Delete(*list, i, i+1)
+	}
 }
 
 func visitGroupWait(x *ctx, in *instr, mask uint32) verdict {

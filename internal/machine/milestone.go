@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -13,25 +14,14 @@ import (
 
 // canAdvance reports whether the next milestone of op may happen.
 func (m *Machine) canAdvance(op *Op) bool {
-	if op.Kind == OpWgmma && op.Stage == SourceRead {
+	switch {
+	case op.Kind == OpWgmma && op.Stage == SourceRead:
 		// A warp's wgmmas write D in the order of their issue.
-		for _, o := range m.ops {
-			if o == op {
-				return true
-			}
-			if o.Kind == OpWgmma && o.CTA == op.CTA && o.Warp == op.Warp && o.Stage < Written {
-				return false
-			}
-		}
-	}
-	if op.Kind != OpMbarArrive {
-		return true
-	}
-	// The arrival follows the issuer's copies.
-	for _, o := range m.ops {
-		if o.Group == GroupCpAsync && o.CTA == op.CTA && o.Warp == op.Warp && o.Lane == op.Lane && o.Seq <= op.After {
-			return false
-		}
+		return op.Seq == m.ctas[op.CTA].warps[op.Warp].multiplied+1
+	case op.Kind == OpMbarArrive:
+		// The arrival follows the issuer's copies.
+		copies := m.ctas[op.CTA].warps[op.Warp].cp[op.Lane].open[GroupCpAsync]
+		return len(copies) == 0 || copies[0] > op.After
 	}
 	return true
 }
@@ -67,6 +57,9 @@ func (m *Machine) readSource(op *Op) {
 		m.readSpans(op)
 	}
 	op.Stage = SourceRead
+	if c := m.counts(op); c != nil {
+		finish(&c.unread[op.Group], op.Seq)
+	}
 	m.opEvent(EvSource, op)
 }
 
@@ -144,11 +137,11 @@ func (m *Machine) reduce(red *reduction, r *region, off uint64, data []byte, mem
 
 // signal reports an operation's completion and ends it.
 func (m *Machine) signal(op *Op) {
-	for i, o := range m.ops {
-		if o == op {
-			m.ops = append(m.ops[:i], m.ops[i+1:]...)
-			break
-		}
+	i := m.opIndex(op.ID)
+	m.ops = slices.Delete(m.ops, i, i+1)
+	if c := m.counts(op); c != nil {
+		finish(&c.open[op.Group], op.Seq)
+		finish(&c.unread[op.Group], op.Seq)
 	}
 	op.Stage = Signalled
 	op.Phases = make([]int64, len(op.Bars))
@@ -173,4 +166,22 @@ func (m *Machine) signal(op *Op) {
 	if len(m.dead) > 0 {
 		m.reap()
 	}
+}
+
+// counts returns the counters of an operation's issuer, nil if its CTA is gone.
+func (m *Machine) counts(op *Op) *asyncCounts {
+	if t := m.ctas[op.CTA]; t != nil {
+		return &t.warps[op.Warp].cp[op.Lane]
+	}
+	return nil
+}
+
+// opIndex returns the place of an operation among those in flight, which stand
+// in order of issue.
+func (m *Machine) opIndex(id int64) int {
+	i, ok := slices.BinarySearchFunc(m.ops, id, func(o *Op, id int64) int { return cmp.Compare(o.ID, id) })
+	if !ok {
+		panic("BUG: no such operation in flight")
+	}
+	return i
 }

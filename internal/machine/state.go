@@ -24,7 +24,7 @@ type Config struct {
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
 	// Poison, if set, replaces what uninitialized shared memory reads as.
-	Poison *Poison
+	Poison       *Poison
 	skipMatrices bool
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
@@ -190,7 +190,9 @@ type warp struct {
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
 	wgmmas []wgmmaUse
-	fenced bool // it has executed wgmma.fence
+	// multiplied is the last wgmma that has written its part of D.
+	multiplied uint32
+	fenced     bool // it has executed wgmma.fence
 	// Rows of r32 that instructions other than wgmma wrote, and read, since its
 	// last wgmma.fence; of those that some wgmma uses.
 	written, looked []uint64
@@ -203,6 +205,9 @@ type asyncCounts struct {
 	issued  [4]uint32   // operations
 	settled [4]uint32   // Seq up to which a wait has shown them complete
 	commits [4][]uint32 // Seq of the last operation of each committed group that is not known complete
+	// open and unread are the Seq of its operations in flight, and of those of
+	// them that have not read their source, ascending.
+	open, unread [4][]uint32
 }
 
 // A split is lanes of a warp at one program counter.
@@ -329,6 +334,8 @@ func (w *warp) clone() *warp {
 		for l := range c.cp {
 			for g := range c.cp[l].commits {
 				c.cp[l].commits[g] = append([]uint32(nil), w.cp[l].commits[g]...)
+				c.cp[l].open[g] = append([]uint32(nil), w.cp[l].open[g]...)
+				c.cp[l].unread[g] = append([]uint32(nil), w.cp[l].unread[g]...)
 			}
 		}
 	}

@@ -321,11 +321,12 @@ func (m *Machine) readMatrices(op *Op) {
 
 // multiply writes a warp's part of D.
 func (m *Machine) multiply(op *Op) {
+	wo := op.wgmma
+	wi, w := wo.info, m.ctas[op.CTA].warps[op.Warp]
+	w.multiplied = op.Seq
 	if m.cfg.skipMatrices {
 		return
 	}
-	wo := op.wgmma
-	wi, w := wo.info, m.ctas[op.CTA].warps[op.Warp]
 	acc := make([]*[32]uint32, len(wi.acc))
 	for i, r := range wi.acc {
 		acc[i] = &w.r32[wo.base32+int32(r)]
