@@ -39,6 +39,9 @@ func executes(p *Program, f *ptx.Form) bool {
 // not a count that every instruction takes.
 func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 	text := f.Example()
+	if f.Op == "mma" {
+		text = mmaExample(text)
+	}
 	if i := strings.LastIndex(text, " 1;"); i >= 0 {
 		text = text[:i] + " " + immediate + ";"
 	}

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"muster/internal/tensor"
 	"muster/ptx"
@@ -52,6 +54,9 @@ func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 		return false
 	}
 	x := m.enter(w, s)
+	if in.touch != nil {
+		x.touch(in, s.mask)
+	}
 	visitAligned(x, in, s.mask)
 	s.pc++
 	return true
@@ -143,6 +148,34 @@ func (d *decoder) sparsity(in *ptx.Inst, mi *matrixInfo) error {
 	return nil
 }
 
+// mmaExample gives the example of a row of mma the registers that its shape and
+// types ask for: the table leaves their number open.
+func mmaExample(text string) string {
+	name, _, _ := strings.Cut(text, " ")
+	w, err := tensor.ParseMMA(strings.Split(name, ".")[1:])
+	if err != nil {
+		return text
+	}
+	class := "%r"
+	if w.Wide {
+		class = "%fd"
+	}
+	var operands []string
+	next := 0
+	for _, n := range []int{w.D.Regs, w.A.Regs, w.B.Regs, w.C.Regs} {
+		var regs []string
+		for range n {
+			regs = append(regs, fmt.Sprint(class, next))
+			next++
+		}
+		operands = append(operands, "{"+strings.Join(regs, ", ")+"}")
+	}
+	if w.Sparse {
+		operands = append(operands, fmt.Sprint(class, next), "0")
+	}
+	return name + " " + strings.Join(operands, ", ") + ";"
+}
+
 // rows32 points to an operand's registers.
 func (x *ctx) rows32(buf *[mostRegs]*[32]uint32, regs []reg) []*[32]uint32 {
 	for i, r := range regs {
@@ -159,6 +192,9 @@ func (x *ctx) rows64(buf *[mostRegs]*[32]uint64, regs []reg) []*[32]uint64 {
 }
 
 func execMMA(x *ctx, in *instr, mask uint32) {
+	if x.m.cfg.skipMatrices {
+		return
+	}
 	mi := in.x.(*matrixInfo)
 	var db, ab, bb, cb [mostRegs]*[32]uint32
 	d, a, b, c := x.rows32(&db, mi.d), x.rows32(&ab, mi.a), x.rows32(&bb, mi.b), x.rows32(&cb, mi.c)
@@ -184,6 +220,9 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 }
 
 func execMMA64(x *ctx, in *instr, mask uint32) {
+	if x.m.cfg.skipMatrices {
+		return
+	}
 	mi := in.x.(*matrixInfo)
 	var db, ab, bb, cb [mostRegs]*[32]uint64
 	d, a, b, c := x.rows64(&db, mi.d), x.rows64(&ab, mi.a), x.rows64(&bb, mi.b), x.rows64(&cb, mi.c)
