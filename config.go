@@ -1,8 +1,11 @@
 package muster
 
 import (
+	"fmt"
+
 	"muster/internal/machine"
 	"muster/internal/rules"
+	"muster/launch"
 )
 
 // launchRules judges what the driver would refuse. A launch with such an error
@@ -17,5 +20,24 @@ func (l *Launch) launchRules(declared [3]uint32) {
 			}
 			l.findings = append(l.findings, f)
 		}
+	}
+}
+
+// refusedMaps finds the tensor maps that the driver would refuse, in buffers
+// and then in arguments.
+func (l *Launch) refusedMaps(params *launch.ParamBlock) {
+	find := func(which string, maps []launch.PlacedMap, i int) {
+		if m := &maps[i]; m.Refused != "" {
+			l.findings = append(l.findings, rules.RefusedMap(which, m.Map.Spec.Pos.String(), m.Refused))
+		}
+	}
+	for i := range l.layout.Buffers {
+		b := &l.layout.Buffers[i]
+		for k := range b.Maps {
+			find(fmt.Sprintf("buffer %s, element %d", b.Name, b.Maps[k].Offset/uint64(b.Type.Size())), b.Maps, k)
+		}
+	}
+	for k := range params.Maps {
+		find(fmt.Sprintf("argument %d", params.Argument(&params.Maps[k])+1), params.Maps, k)
 	}
 }

@@ -25,7 +25,7 @@
 //
 // # What is not here
 //
-// Tensor maps, wgmma, mma, ldmatrix and stmatrix are not modelled yet. A
+// Wgmma, mma, ldmatrix and stmatrix are not modelled yet. A
 // Launch reads launch files in JSON; the command adds YAML and flags. The
 // packages launch and ptx have what it takes to build a launch in Go.
 package muster
@@ -122,7 +122,6 @@ type Launch struct {
 	start    *machine.Machine // never stepped; every run forks it
 	shape    rules.Shape
 	resolver report.Resolver
-	gaps     []rules.Gap     // known before any run
 	findings []rules.Finding // of the launch itself
 }
 
@@ -237,8 +236,8 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		Registers: registers(first, prog), Params: params.Bytes, Buffers: machineBuffers(layout),
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 	}
-	l.tensorMaps(params)
 	l.launchRules(declared)
+	l.refusedMaps(params)
 	return l.probe()
 }
 
@@ -295,31 +294,6 @@ func registers(first *launch.Launch, prog *machine.Program) uint32 {
 		most = min(most, prog.MostRegs)
 	}
 	return most
-}
-
-// tensorMaps notes that the launch has maps, which nothing reads yet.
-func (l *Launch) tensorMaps(params *launch.ParamBlock) {
-	for i, off := range params.Offsets {
-		end := len(params.Bytes)
-		if i+1 < len(params.Offsets) {
-			end = params.Offsets[i+1]
-		}
-		for _, m := range params.Maps {
-			if at := int(m.Offset); at >= off && at < end {
-				l.gap("argument %d holds a tensor map, which is not modelled yet", i+1)
-				break
-			}
-		}
-	}
-	for i := range l.layout.Buffers {
-		if b := &l.layout.Buffers[i]; len(b.Maps) > 0 {
-			l.gap("buffer %q holds tensor maps, which are not modelled yet", b.Name)
-		}
-	}
-}
-
-func (l *Launch) gap(format string, args ...any) {
-	l.gaps = append(l.gaps, rules.Gap{What: fmt.Sprintf(format, args...), PC: -1})
 }
 
 // regions names the launch's memory for reports.

@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"io"
+	"sort"
 )
 
 // A Param is a parameter of a kernel, as its .entry declares it.
@@ -26,6 +27,11 @@ type ParamBlock struct {
 	Bytes   []byte
 	Offsets []int       // of each parameter, in order
 	Maps    []PlacedMap // tensor maps that Bytes holds, but for those given raw
+}
+
+// Argument is the index of the argument that holds m, one of Maps.
+func (b *ParamBlock) Argument(m *PlacedMap) int {
+	return sort.SearchInts(b.Offsets, int(m.Offset)+1) - 1
 }
 
 // EncodeParams turns a launch's arguments into parameter bytes. Parameters lie
