@@ -10,7 +10,7 @@ import (
 type Format uint8
 
 // The formats. A TF32 operand lies in 32 bits, of which the low 13 are not
-// read; as accumulators only F16 and F32 occur.
+// read; as accumulators only F16, F32 and, for integers and b1, S32 occur.
 const (
 	F16 Format = iota
 	BF16
@@ -18,6 +18,12 @@ const (
 	E4M3
 	E5M2
 	F32
+	S8
+	U8
+	S4
+	U4
+	B1
+	S32
 )
 
 // layouts gives exponent and fraction bits in storage, and how many low bits
@@ -84,6 +90,8 @@ type Rule struct {
 	bits      int32  // fraction bits kept below the largest exponent
 	mask      uint32 // of the bits of an f32 result that can be set
 	halves    bool   // by way of f16, see MMA
+	satfinite bool   // of integers
+	xor       bool   // of b1
 }
 
 // MMA is the rule of mma.sync and mma.sp.sync for operands of formats a and b

@@ -1,0 +1,228 @@
+package tensor
+
+import "muster/internal/num"
+
+// A Panel is rows of A or columns of B, decoded once for the many dot products
+// that each takes part in. The zero Panel is ready for [Panel.ResetA] or
+// [Panel.ResetB]; it keeps its memory from one use to the next.
+type Panel struct {
+	format Format
+	k      int  // elements in a row
+	slots  int  // elements kept for a row: k, padded with zeros
+	left   bool // of A
+	halves bool // the rule's, which decides the order of the slots
+	rows   int
+
+	// Of floating-point formats, see tile_float.go.
+	val  []float64
+	code []uint64
+	span []span
+	exp  []int32
+
+	num  []int64  // of integers, see tile_int.go
+	bits []uint64 // of b1
+
+	raw []uint32
+	sum []uint32
+	met *Panel
+}
+
+// ResetA empties the panel for rows of k elements of A: of a sparse A, of k
+// stored elements.
+func (p *Panel) ResetA(r *Rule, k int) { p.reset(r, r.a, k, true) }
+
+// ResetB empties the panel for columns of k elements of B.
+func (p *Panel) ResetB(r *Rule, k int) { p.reset(r, r.b, k, false) }
+
+// block is what a row is padded to a multiple of: the loops take as many
+// elements a turn. Zeros change no sum.
+const block = 8
+
+func padded(n int) int { return (n + block - 1) / block * block }
+
+func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
+	p.format, p.k, p.left, p.halves, p.rows = f, k, left, r.halves, 0
+	p.slots = padded(k)
+	if r.halves {
+		p.slots = 2 * padded(k/2)
+	}
+	if f == B1 {
+		p.slots = (k + 63) / 64
+	}
+	p.val, p.code, p.span, p.num, p.bits = p.val[:0], p.code[:0], p.span[:0], p.num[:0], p.bits[:0]
+}
+
+// Rows is the number of rows that were added.
+func (p *Panel) Rows() int { return p.rows }
+
+// widthOf is the bits of an element in storage.
+var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S8: 8, U8: 8, S4: 4, U4: 4, B1: 1}
+
+// AddWords adds a row of packed elements, the first in the low bits of the
+// first word.
+func (p *Panel) AddWords(row []uint32) {
+	if p.format == B1 {
+		p.addBits(row)
+		return
+	}
+	width := widthOf[p.format]
+	p.raw = p.raw[:0]
+	for _, w := range row {
+		switch width {
+		case 16:
+			p.raw = append(p.raw, w&0xffff, w>>16)
+		case 32:
+			p.raw = append(p.raw, w)
+		default:
+			for s := 0; s < 32; s += width {
+				p.raw = append(p.raw, w>>s&(1<<width-1))
+			}
+		}
+	}
+	p.Add(p.raw)
+}
+
+// AddBytes adds a row of packed elements as they lie in memory.
+func (p *Panel) AddBytes(row []byte) {
+	p.raw = p.raw[:0]
+	switch width := widthOf[p.format]; width {
+	case 8:
+		for _, x := range row {
+			p.raw = append(p.raw, uint32(x))
+		}
+	case 16:
+		for i := 0; i+2 <= len(row); i += 2 {
+			p.raw = append(p.raw, uint32(row[i])|uint32(row[i+1])<<8)
+		}
+	default:
+		for i := 0; i+4 <= len(row); i += 4 {
+			p.raw = append(p.raw, uint32(row[i])|uint32(row[i+1])<<8|uint32(row[i+2])<<16|uint32(row[i+3])<<24)
+		}
+		if width < 32 {
+			words := p.raw
+			p.raw = nil
+			p.AddWords(words)
+			p.raw = words
+			return
+		}
+	}
+	p.Add(p.raw)
+}
+
+// Add adds a row of elements, each in the low bits of a word. Elements of b1
+// come 32 in a word.
+func (p *Panel) Add(row []uint32) {
+	switch p.format {
+	case B1:
+		p.addBits(row)
+	case S8, U8, S4, U4:
+		p.addInts(row)
+	default:
+		p.addFloats(row)
+	}
+}
+
+// slot is where element i of a row is kept. What is added by itself lies
+// together.
+func (p *Panel) slot(i int) int {
+	if !p.halves {
+		return i
+	}
+	return i>>1&1*(p.slots/2) + i>>2*2 + i&1
+}
+
+// Tile makes D out of C, in place: element (i, j), at d[i*b.Rows()+j], takes
+// row i of a and row j of b, that is column j of B. Elements of f16 are in the
+// low bits.
+func (r *Rule) Tile(d []uint32, a, b *Panel) {
+	d = d[:a.rows*b.rows]
+	switch {
+	case r.a == B1:
+		r.tileBits(d, a, b)
+	case r.integer():
+		r.tileInts(d, a, b)
+	case r.halves:
+		r.tileHalves(d, a, b)
+	default:
+		r.tileFloats(d, a, b, 0, a.slots)
+	}
+}
+
+// TileSparse is Tile for a sparse A: the stored element n of row i of a meets
+// element met[i*k+n] of every column, where k is what ResetA was given. The
+// same element may be met twice.
+func (r *Rule) TileSparse(d []uint32, a, b *Panel, met []uint8) {
+	row := *a
+	for i := range a.rows {
+		row.only(a, i)
+		b.gather(a, met[i*a.k:][:a.k])
+		r.Tile(d[i*b.rows:][:b.rows], &row, b.met)
+	}
+}
+
+// only makes p row i of a.
+func (p *Panel) only(a *Panel, i int) {
+	p.rows = 1
+	if a.num != nil && len(a.num) > 0 {
+		p.num = a.single(i)
+		return
+	}
+	p.val, p.code, p.span = a.val[i*a.slots:][:a.slots], a.code[i*a.slots:][:a.slots], a.span[i:i+1]
+}
+
+// gather makes p.met what the elements of a row of a meet of each row of p.
+func (p *Panel) gather(a *Panel, at []uint8) {
+	if p.met == nil {
+		p.met = new(Panel)
+	}
+	m := p.met
+	m.format, m.k, m.slots, m.halves, m.rows = p.format, a.k, a.slots, p.halves, p.rows
+	if len(p.num) > 0 {
+		m.num = extend(m.num[:0], p.rows*m.slots)
+		for n, k := range at {
+			for i := range p.rows {
+				m.num[i*m.slots+n] = p.num[i*p.slots+int(k)]
+			}
+		}
+		return
+	}
+	// The codes stay relative to the exponents of the whole rows, of which the
+	// spans speak; every use of a span holds for any of a row's elements.
+	m.span = append(m.span[:0], p.span...)
+	m.val = extend(m.val[:0], p.rows*m.slots)
+	m.code = extend(m.code[:0], (p.rows+7)/8*m.slots)
+	for n, k := range at {
+		to, from := m.slot(n), p.slot(int(k))
+		for i := range p.rows {
+			m.val[i*m.slots+to] = p.val[i*p.slots+from]
+		}
+		for i := range (p.rows + 7) / 8 {
+			m.code[i*m.slots+to] = p.code[i*p.slots+from]
+		}
+	}
+}
+
+// extend lengthens s by n zeros.
+func extend[T any](s []T, n int) []T {
+	if cap(s)-len(s) < n {
+		s = append(make([]T, 0, 2*(len(s)+n)), s...)
+	}
+	tail := s[len(s) : len(s)+n]
+	clear(tail)
+	return s[:len(s)+n]
+}
+
+// tileHalves is Tile as ptxas builds it for fp8 without wgmma, see [MMA].
+func (r *Rule) tileHalves(d []uint32, a, b *Panel) {
+	b.sum = extend(b.sum[:0], len(d))
+	half := a.slots / 2
+	r.tileFloats(b.sum, a, b, 0, half)
+	r.tileFloats(b.sum, a, b, half, half)
+	for i, s := range b.sum {
+		if r.acc == F16 {
+			d[i] = uint32(num.AddF16(0, uint16(d[i]), uint16(s)))
+		} else {
+			d[i] = num.AddRN(d[i], s)
+		}
+	}
+}
