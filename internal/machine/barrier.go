@@ -255,7 +255,7 @@ func (m *Machine) exitRelease(t *cta) {
 				gone += 32
 				continue
 			}
-			if !w.waitsAt(int32(id)) {
+			if !w.waitsAt(int32(id), b.gen) {
 				others = true
 			}
 		}
@@ -265,9 +265,11 @@ func (m *Machine) exitRelease(t *cta) {
 	}
 }
 
-func (w *warp) waitsAt(id int32) bool {
+// waitsAt reports whether all of the warp waits for generation gen. One that
+// has only not been woken yet from the generation before can still arrive.
+func (w *warp) waitsAt(id int32, gen uint64) bool {
 	for _, s := range w.splits {
-		if s.state != waiting || s.wait.kind != waitBar || s.wait.bar != id {
+		if s.state != waiting || s.wait.kind != waitBar || s.wait.bar != id || s.wait.gen != gen {
 			return false
 		}
 	}

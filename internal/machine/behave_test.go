@@ -281,6 +281,40 @@ join:
 		},
 	},
 	{
+		name: "exited-warp-is-nobody's-arrival", block: 160,
+		// Four warps meet at a barrier that counts them; the fifth is gone. A
+		// warp that was let through and has not run since is still to come.
+		body: `
+	.reg .pred %p, %q; .reg .b32 %k, %n, %v, %a, %b;
+	.shared .b32 slot[128];
+	setp.ge.u32 %p, %t, 128;
+	@%p exit;
+	mov.u32 %v, slot;
+	mad.lo.u32 %a, %t, 4, %v;
+	add.u32 %b, %t, 32;
+	and.b32 %b, %b, 127;
+	mad.lo.u32 %b, %b, 4, %v;
+	mov.u32 %k, 1;
+	mov.u32 %n, 0;
+loop:
+	st.shared.u32 [%a], %k;
+	bar.sync 1, 128;
+	ld.shared.u32 %v, [%b];
+	setp.eq.u32 %q, %v, %k;
+	@%q add.u32 %n, %n, 1;
+	bar.sync 1, 128;
+	add.u32 %k, %k, 1;
+	setp.le.u32 %q, %k, 6;
+	@%q bra loop;
+	st.global.u32 [%o], %n;`,
+		want: func(i int) uint32 {
+			if i < 128 {
+				return 6
+			}
+			return 0
+		},
+	},
+	{
 		name: "spin-on-a-flag", block: 64,
 		body: `
 	.reg .pred %p; .reg .b32 %v;
