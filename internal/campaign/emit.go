@@ -28,7 +28,8 @@ type Case struct {
 	Approx  *Approx // for the approximate functions
 	Blob    bool    // takes a third parameter, blob
 	keep    int
-	fixed   []uint64 // a constant operand, after those in In
+	fixed   []uint64           // a constant operand, after those in In
+	fill    func(*Case) []byte // makes the operands, where they depend on one another
 }
 
 // An Array is one operand or result of all threads.
@@ -40,6 +41,9 @@ type Array struct {
 
 // Input makes the operands of a case.
 func (c *Case) Input() []byte {
+	if c.fill != nil {
+		return c.fill(c)
+	}
 	buf := make([]byte, sizeOf(c.In))
 	s := newSource(c.Name)
 	var prev []uint64

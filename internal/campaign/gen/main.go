@@ -20,16 +20,20 @@ func main() {
 }
 
 func run(args []string) error {
+	list := campaign.Cases
+	if len(args) > 0 && args[0] == "-matrix" {
+		list, args = campaign.MatrixCases, args[1:]
+	}
 	if len(args) > 0 && args[0] == "-full" {
 		campaign.Full, args = true, args[1:]
 	}
 	switch {
 	case len(args) == 2 && args[0] == "plan":
-		return plan(args[1])
+		return plan(list(), args[1])
 	case len(args) == 3 && args[0] == "pack":
-		return pack(args[1], args[2])
+		return pack(list(), args[1], args[2])
 	}
-	return errors.New("usage: gen plan DIR | gen [-full] pack DIR GOLDEN")
+	return errors.New("usage: gen [-matrix] plan DIR | gen [-matrix] [-full] pack DIR GOLDEN")
 }
 
 // An entry tells device/run.py of one case.
@@ -47,11 +51,10 @@ type entry struct {
 // perModule cases share a module, so that the assembler starts less often.
 const perModule = 64
 
-func plan(dir string) error {
+func plan(cases []campaign.Case, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	cases := campaign.Cases()
 	var list []entry
 	var input []byte
 	for i := range cases {
@@ -85,7 +88,7 @@ type results struct {
 	At      map[string]int // offset in the file out
 }
 
-func pack(dir, golden string) error {
+func pack(cases []campaign.Case, dir, golden string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	if err != nil {
 		return err
@@ -98,7 +101,6 @@ func pack(dir, golden string) error {
 	if err != nil {
 		return err
 	}
-	cases := campaign.Cases()
 	var recs []campaign.Record
 	for i := range cases {
 		c := &cases[i]
