@@ -22,26 +22,25 @@ type WGMMAForm struct {
 type WGMMA struct {
 	WGMMAForm
 	N, K int
-	bits int   // of an element of A and B
-	rule *Rule // nil for integers
+	bits int // of an element of A and B
+	rule *Rule
 	b    operand
 	a    [4]operand // by warp
 }
 
-// widths are the bits of an operand's element, by type.
-var widths = map[string]int{"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "b1": 1}
-
-var operandFormats = map[string]Format{"f16": F16, "bf16": BF16, "tf32": TF32, "e4m3": E4M3, "e5m2": E5M2}
+// operandFormats are the formats that A and B may have.
+var operandFormats = map[string]Format{"f16": F16, "bf16": BF16, "tf32": TF32, "e4m3": E4M3, "e5m2": E5M2, "s8": S8, "u8": U8, "b1": B1}
 
 // NewWGMMA says what the ISA forbids, in one sentence.
 func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
-	w := &WGMMA{WGMMAForm: f, bits: widths[f.A]}
+	w := &WGMMA{WGMMAForm: f}
 	bad := func(format string, args ...any) (*WGMMA, error) {
 		return nil, fmt.Errorf("wgmma %s.%s.%s.%s: %s", f.Shape, f.D, f.A, f.B, fmt.Sprintf(format, args...))
 	}
-	if w.bits == 0 || !w.typesMatch() {
+	if !w.typesMatch() {
 		return bad("no such combination of types")
 	}
+	w.bits = widthOf[operandFormats[f.A]]
 	var m int
 	if n, err := fmt.Sscanf(f.Shape, "m%dn%dk%d", &m, &w.N, &w.K); n != 3 || err != nil || fmt.Sprintf("m%dn%dk%d", m, w.N, w.K) != f.Shape {
 		return bad("no such shape")
@@ -67,12 +66,16 @@ func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
 	case f.Selector < 0 || f.Selector > 1 || f.Selector == 1 && (!f.Sparse || w.bits == 8):
 		return bad("sparsity selector %d", f.Selector)
 	}
-	if f.D != "s32" {
-		acc := F32
-		if f.D == "f16" {
-			acc = F16
+	switch f.D {
+	case "f16":
+		w.rule = WGMMARule(F16, operandFormats[f.A], operandFormats[f.B])
+	case "f32":
+		w.rule = WGMMARule(F32, operandFormats[f.A], operandFormats[f.B])
+	default:
+		w.rule = IntRule(operandFormats[f.A], operandFormats[f.B], f.Satfinite)
+		if f.A == "b1" {
+			w.rule = BitRule(false)
 		}
-		w.rule = WGMMARule(acc, operandFormats[f.A], operandFormats[f.B])
 	}
 	w.b = operand{rows: w.N, width: 32, mn: f.TransB}
 	if f.Sparse {
@@ -140,7 +143,7 @@ func (w *WGMMA) CheckA(desc uint64) error {
 // CheckB says in one sentence why the ISA forbids a descriptor for B.
 func (w *WGMMA) CheckB(desc uint64) error { return Descriptor(desc).check() }
 
-// SameShape says whether the accumulators of two forms have the same shape, so
+// SameShape says whether two forms have the same shape and type of D, so
 // that they may follow each other on the same registers without a wgmma.fence
 // (ISA 9.7.15.7.1).
-func (w *WGMMA) SameShape(v *WGMMA) bool { return w.N == v.N && w.D == v.D }
+func (w *WGMMA) SameShape(v *WGMMA) bool { return w.Shape == v.Shape && w.D == v.D }

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"sync"
 )
 
@@ -21,34 +20,42 @@ func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, met
 		s.panel(s.a[:], Descriptor(descA), &w.a[warp], read)
 	}
 	s.panel(s.b[:], Descriptor(descB), &w.b, read)
-	if !scaleD {
-		for _, r := range acc {
-			*r = [32]uint32{}
-		}
+	if w.NegA {
+		w.negate(s.a[:])
+	}
+	if w.NegB {
+		w.negate(s.b[:w.N*w.b.width])
+	}
+	s.pa.ResetA(w.rule, 256/w.bits)
+	for i := range 16 {
+		s.pa.AddBytes(s.a[32*i:][:32])
+	}
+	s.pb.ResetB(w.rule, w.K)
+	for i := range w.N {
+		s.pb.AddBytes(s.b[i*w.b.width:][:w.b.width])
+	}
+	d := s.d[:16*w.N]
+	if scaleD {
+		w.unpack(d, acc)
+	} else {
+		clear(d)
 	}
 	if w.Sparse {
-		w.positions(&s.pos, meta)
+		w.rule.TileSparse(d, &s.pa, &s.pb, w.positions(s.met[:], meta))
+	} else {
+		w.rule.Tile(d, &s.pa, &s.pb)
 	}
-	switch {
-	case w.rule != nil:
-		w.floats(s, acc)
-	case w.bits == 1:
-		w.bitSums(s, acc)
-	default:
-		w.intSums(s, acc)
-	}
+	w.pack(acc, d)
 }
 
 // A wgScratch is what one Compute works in.
 type wgScratch struct {
-	raw  [256 * 64]byte  // shared memory, span after span
-	a    [16 * 32]byte   // rows of A, elements in the order of k
-	b    [256 * 64]byte  // columns of B, likewise
-	pos  [16][32]uint8   // of a sparse A's stored elements along K, by row
-	rows [16]Vector      // of A
-	cols Vector          // of B, one after the other
-	met  Vector          // what a sparse row meets of a column
-	ints [256 * 64]int32 // B
+	raw    [256 * 64]byte   // shared memory, span after span
+	a      [16 * 32]byte    // rows of A, elements in the order of k
+	b      [256 * 64]byte   // columns of B, likewise
+	pa, pb Panel            // the same, decoded
+	met    [16 * 32]uint8   // of a sparse A, see positions
+	d      [16 * 256]uint32 // rows of C, then of D
 }
 
 var wgScratches = sync.Pool{New: func() any { return new(wgScratch) }}
@@ -90,153 +97,89 @@ func (s *wgScratch) panel(dst []byte, d Descriptor, o *operand, read func(addr u
 	}
 }
 
-// positions decodes the metadata: for stored element i of a row, which of the
-// K elements it is. Two bits an element; 32-bit elements are two of 16 bits.
-// Of 16- and 32-bit types, lane 4g+t of the two that the selector names holds
-// row g in its low half and row g+8 in the high half, for one half of K each;
-// of 8-bit types every lane holds one half of K of one row.
-func (w *WGMMA) positions(pos *[16][32]uint8, meta *[32]uint32) {
+// negate flips the signs of floating-point elements.
+func (w *WGMMA) negate(b []byte) {
+	n := w.bits / 8
+	for i := n - 1; i < len(b); i += n {
+		b[i] ^= 0x80
+	}
+}
+
+// unpack makes rows of 16 × N elements out of the accumulators: lane 4g+t holds
+// columns 2t and 2t+1 of each eight, of row g and then of row g+8, an element a
+// register or, of f16, both columns in one.
+func (w *WGMMA) unpack(d []uint32, acc []*[32]uint32) {
+	if w.D == "f16" {
+		for i, r := range acc {
+			for lane, x := range r {
+				to := d[(lane/4+i%2*8)*w.N+i/2*8+lane%4*2:]
+				to[0], to[1] = x&0xffff, x>>16
+			}
+		}
+		return
+	}
+	for i, r := range acc {
+		at := i/2%2*8*w.N + i/4*8 + i%2
+		for lane, x := range r {
+			d[at+lane/4*w.N+lane%4*2] = x
+		}
+	}
+}
+
+// pack is the reverse of unpack.
+func (w *WGMMA) pack(acc []*[32]uint32, d []uint32) {
+	if w.D == "f16" {
+		for i, r := range acc {
+			for lane := range r {
+				from := d[(lane/4+i%2*8)*w.N+i/2*8+lane%4*2:]
+				r[lane] = from[0] | from[1]<<16
+			}
+		}
+		return
+	}
+	for i, r := range acc {
+		at := i/2%2*8*w.N + i/4*8 + i%2
+		for lane := range r {
+			r[lane] = d[at+lane/4*w.N+lane%4*2]
+		}
+	}
+}
+
+// positions decodes the metadata: which of the K elements of a row each stored
+// element is, 256/bits a row. Of 16- and 32-bit types, lane 4g+t of the two of
+// each four that the selector names holds row g in its low half and row g+8 in
+// its high half, one half of K each; of 8-bit types every lane holds one half
+// of K of one row. An element has two bits, its place among four; a 32-bit
+// element is two of 16 bits.
+func (w *WGMMA) positions(met []uint8, meta *[32]uint32) []uint8 {
+	n := 256 / w.bits
 	for g := range 8 {
 		if w.bits == 8 {
 			for t := range 4 {
-				chunk4(pos[g+t%2*8][t/2*16:][:16], meta[4*g+t], t/2*32)
+				ofFour(met[(g+t%2*8)*n+t/2*16:][:16], meta[4*g+t], t/2*32)
 			}
 			continue
 		}
 		for h := range 2 {
 			e := meta[4*g+2*w.Selector+h]
 			for up := range 2 {
-				row := &pos[g+8*up]
+				row := met[(g+8*up)*n+h*n/2:][:n/2]
 				if w.bits == 16 {
-					chunk4(row[8*h:][:8], e>>(16*up), 16*h)
+					ofFour(row, e>>(16*up), 16*h)
 					continue
 				}
-				for j := range 4 {
-					row[4*h+j] = uint8(8*h + 2*j + int(e>>(16*up+4*j+3)&1))
+				for j := range row {
+					row[j] = uint8(8*h + 2*j + int(e>>(16*up+4*j+3)&1))
 				}
 			}
 		}
 	}
+	return met[:16*n]
 }
 
-// chunk4 decodes two elements of each four, from k on.
-func chunk4(dst []uint8, e uint32, k int) {
+// ofFour decodes places of two elements among each four, from k on.
+func ofFour(dst []uint8, e uint32, k int) {
 	for i := range dst {
 		dst[i] = uint8(k + i/2*4 + int(e>>(2*i)&3))
-	}
-}
-
-// floats is D for floating-point types.
-func (w *WGMMA) floats(s *wgScratch, acc []*[32]uint32) {
-	na, nb := 256/w.bits, w.K
-	for i := range s.rows {
-		decodeRow(w.rule, &s.rows[i], s.a[32*i:32*i+32], w.bits, w.NegA, true)
-	}
-	decodeRow(w.rule, &s.cols, s.b[:w.N*w.b.width], w.bits, w.NegB, false)
-	_ = na
-	half := w.D == "f16"
-	for col := range w.N {
-		b := s.cols.Slice(col*nb, col*nb+nb)
-		for row := range 16 {
-			r, lane, shift := accumulator(row, col, half)
-			met := &b
-			if w.Sparse {
-				met = s.meet(&b, s.pos[row][:na])
-			}
-			if half {
-				d := w.rule.Dot(acc[r][lane]>>shift&0xffff, &s.rows[row], met)
-				acc[r][lane] = acc[r][lane]&^(0xffff<<shift) | d<<shift
-			} else {
-				acc[r][lane] = w.rule.Dot(acc[r][lane], &s.rows[row], met)
-			}
-		}
-	}
-}
-
-// accumulator says where an element of D lies: register, lane and shift.
-func accumulator(row, col int, half bool) (reg, lane, shift int) {
-	lane = row%8*4 + col%8/2
-	if half {
-		return col/8*2 + row/8, lane, col % 2 * 16
-	}
-	return col/8*4 + row/8*2 + col%2, lane, 0
-}
-
-// meet is what the stored elements of a sparse row meet of a column.
-func (s *wgScratch) meet(b *Vector, pos []uint8) *Vector {
-	s.met.val, s.met.exp = s.met.val[:0], s.met.exp[:0]
-	for _, p := range pos {
-		s.met.push(b.val[p], b.exp[p])
-	}
-	return &s.met
-}
-
-func decodeRow(r *Rule, v *Vector, b []byte, width int, negate, isA bool) {
-	v.val, v.exp = v.val[:0], v.exp[:0]
-	var flip uint32
-	if negate {
-		flip = 1 << (width - 1)
-	}
-	for i := 0; i < len(b); i += width / 8 {
-		var x uint32
-		switch width {
-		case 8:
-			x = uint32(b[i])
-		case 16:
-			x = uint32(binary.LittleEndian.Uint16(b[i:]))
-		case 32:
-			x = binary.LittleEndian.Uint32(b[i:])
-		}
-		if isA {
-			r.AppendA(v, x^flip)
-		} else {
-			r.AppendB(v, x^flip)
-		}
-	}
-}
-
-// bitSums is D for b1.
-func (w *WGMMA) bitSums(s *wgScratch, acc []*[32]uint32) {
-	for col := range w.N {
-		b := s.b[32*col : 32*col+32]
-		for row := range 16 {
-			a := s.a[32*row : 32*row+32]
-			n := 0
-			for i := 0; i < 32; i += 8 {
-				n += bits.OnesCount64(binary.LittleEndian.Uint64(a[i:]) & binary.LittleEndian.Uint64(b[i:]))
-			}
-			r, lane, _ := accumulator(row, col, false)
-			acc[r][lane] += uint32(n)
-		}
-	}
-}
-
-func widen(dst []int32, src []byte, signed bool) {
-	for i, x := range src {
-		if signed {
-			dst[i] = int32(int8(x))
-		} else {
-			dst[i] = int32(x)
-		}
-	}
-}
-
-// intSums is D for s8 and u8.
-func (w *WGMMA) intSums(s *wgScratch, acc []*[32]uint32) {
-	var a, met [32]int32
-	widen(s.ints[:], s.b[:w.N*w.b.width], w.B == "s8")
-	for row := range 16 {
-		widen(a[:], s.a[32*row:32*row+32], w.A == "s8")
-		for col := range w.N {
-			b := s.ints[col*w.K : col*w.K+w.K]
-			if w.Sparse {
-				for i, p := range s.pos[row] {
-					met[i] = b[p]
-				}
-				b = met[:]
-			}
-			r, lane, _ := accumulator(row, col, false)
-			acc[r][lane] = uint32(DotInt(w.Satfinite, int32(acc[r][lane]), a[:], b))
-		}
 	}
 }
