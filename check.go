@@ -3,9 +3,6 @@ package muster
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
@@ -59,8 +56,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 
 // all runs every schedule, without matrix arithmetic if skip.
 func (l *Launch) all(ctx context.Context, o CheckOptions, skip bool) (merged, error) {
-	results := make([]result, len(o.Schedules))
-	l.each(ctx, o, results, skip)
+	results := l.schedules(ctx, o, skip)
 	var all merged
 	if err := ctx.Err(); err != nil {
 		return all, err
@@ -84,49 +80,6 @@ type result struct {
 	findings []rules.Finding
 	gaps     []rules.Gap
 	err      error
-}
-
-// each runs every schedule. Workers take the next one in order; each result
-// has its place, so that nothing depends on who took it.
-func (l *Launch) each(ctx context.Context, o CheckOptions, results []result, skip bool) {
-	jobs := o.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	w := l.watch(ctx)
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(jobs, len(results)) {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(results) {
-					return
-				}
-				results[i] = l.judge(w, o.Schedules[i], skip)
-			}
-		})
-	}
-	group.Wait()
-}
-
-// judge runs one schedule under a judge of its own.
-func (l *Launch) judge(w *watch, s Schedule, skip bool) result {
-	j := rules.NewJudge(l.shape)
-	m := l.machine(j, nil)
-	if skip {
-		m.SkipMatrices()
-	}
-	gap, err := l.follow(w, m, s)
-	if err != nil {
-		return result{err: err}
-	}
-	var r result
-	r.findings, r.gaps = j.Finish(m)
-	if gap != nil {
-		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
-	}
-	return r
 }
 
 // withoutLimits drops what a judge says of the stop that follow speaks of

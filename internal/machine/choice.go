@@ -88,7 +88,7 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 	if m.canStart() {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
-	if len(buf) == 0 && m.started*m.csize < m.total && m.resident < mostResident {
+	if len(buf) == 0 && m.started < m.until && m.resident < mostResident {
 		// Everyone waits, perhaps for CTAs that have not started: the limit on
 		// residents is this machine's, not the card's, which has one too.
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
@@ -100,7 +100,7 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 }
 
 func (m *Machine) canStart() bool {
-	return m.started*m.csize < m.total && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
+	return m.started < m.until && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
 }
 
 // exits offers GiveUp to the waiting splits that might have somewhere else to
@@ -121,7 +121,7 @@ func (m *Machine) exits(buf []Choice) []Choice {
 // Conclude ends a run that has no choice left: unless every CTA has ended, it
 // is deadlocked.
 func (m *Machine) Conclude() {
-	if m.stop == nil && m.ended < m.total && len(m.Enabled(nil)) == 0 {
+	if m.stop == nil && m.ended < m.goal && len(m.Enabled(nil)) == 0 {
 		m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local})
 	}
 }

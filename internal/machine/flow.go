@@ -2,6 +2,7 @@ package machine
 
 import (
 	"slices"
+	"strings"
 
 	"muster/ptx"
 )
@@ -227,4 +228,22 @@ func readsMemory(in *ptx.Inst) bool {
 		return true
 	}
 	return false
+}
+
+// LooksAround reports whether the program has strong reads, or atomics, of
+// memory that may be global: by which a CTA can learn of others.
+func (p *Program) LooksAround() bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool {
+		in := u.in
+		shared := slices.ContainsFunc(in.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") })
+		switch {
+		case shared:
+			return false
+		case in.Op == "atom" || in.Op == "red":
+			return true
+		}
+		return in.Op == "ld" && slices.ContainsFunc(in.Mods, func(m string) bool {
+			return m == "relaxed" || m == "acquire" || m == "volatile" || m == "mmio"
+		})
+	})
 }

@@ -247,7 +247,7 @@ func (m *Machine) Barriers() []Barrier {
 func (m *Machine) Config() Config { return m.cfg }
 
 // NotStarted returns how many CTAs have not started.
-func (m *Machine) NotStarted() int { return int(m.total - m.started*m.csize) }
+func (m *Machine) NotStarted() int { return int((m.until - m.started) * m.csize) }
 
 // ClusterOf returns the CTAs of a started CTA's cluster, by rank.
 func (m *Machine) ClusterOf(cta int32) []int32 {

@@ -58,6 +58,7 @@ func (m *Machine) shape() error {
 	}
 	m.block, m.warps, m.total = uint32(n), int32(n+31)/32, int32(g)
 	m.csize = int32(vol(c.Cluster))
+	m.until, m.goal = m.total/m.csize, m.total
 	if c.MaxResident == 0 {
 		c.MaxResident = 64
 	}

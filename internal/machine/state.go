@@ -62,7 +62,9 @@ type Machine struct {
 	global   addressMap
 	params   region
 	ctas     []*cta  // by linear index; nil before start and after the end
-	started  int32   // clusters started
+	started  int32   // the next cluster to start
+	until    int32   // the first that does not
+	goal     int32   // CTAs that the run is over with
 	ended    int32   // CTAs ended
 	running  []int32 // resident CTAs, by index
 	dead     []int32 // ended clusters whose memory something in flight may use
@@ -486,12 +488,21 @@ func (m *Machine) hashSplit(h *maphash.Hash, t *cta, s *split) {
 	}
 }
 
+// Only has a machine whose run has not begun run n clusters alone, from the
+// first-th on, as if the others took their turn later.
+func (m *Machine) Only(first, n int) {
+	m.started, m.until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
+}
+
+// Clustered is how many clusters the launch has.
+func (m *Machine) Clustered() int { return int(m.total / m.csize) }
+
 // Stopped returns why the run ended early, or nil.
 func (m *Machine) Stopped() *Stop { return m.stop }
 
 // Done reports whether every CTA has ended and no operation is in flight.
 func (m *Machine) Done() bool {
-	return m.stop == nil && m.ended == m.total && len(m.ops) == 0
+	return m.stop == nil && m.ended == m.goal && len(m.ops) == 0
 }
 
 // Instrs returns how many warp instructions have run, and how many lane

@@ -1,0 +1,156 @@
+package muster
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"muster/internal/order"
+	"muster/internal/rules"
+)
+
+// Who runs what at the same time. Schedules are independent of each other. So
+// are, within a schedule, clusters that do not interact: those whose runs alone
+// come to their end and touch disjoint bytes of global memory, or read only.
+// Every interleaving of such runs does what they do one by one, so a judge for
+// each sees all that there is. Whether clusters interact is seen by running
+// them; where they do, the schedule is run again with all clusters together.
+// What is run does not depend on how many processors there are.
+
+// parts is into how many runs a schedule is parted at most.
+const parts = 64
+
+// schedules runs every schedule, each result in its place.
+func (l *Launch) schedules(ctx context.Context, o CheckOptions, skip bool) []result {
+	results := make([]result, len(o.Schedules))
+	w := l.watch(ctx)
+	rest := make([]int, len(results))
+	for i := range rest {
+		rest[i] = i
+	}
+	if l.parts() > 1 && len(rest) > 0 {
+		// The first schedule tells whether it is worth while.
+		again := l.parted(w, o, rest[:1], results, skip)
+		if len(again) == 0 {
+			rest = l.parted(w, o, rest[1:], results, skip)
+		}
+	}
+	each(o.Jobs, len(rest), func(i int) {
+		results[rest[i]], _ = l.judge(w, o.Schedules[rest[i]], skip, 0, 1)
+	})
+	return results
+}
+
+// each calls f for 0 to n-1, several at a time. Workers take the next in
+// order; each result has its place, so that nothing depends on who took it.
+func each(jobs, n int, f func(i int)) {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(jobs, n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// parts returns into how many runs a schedule can be parted. Programs that
+// read global memory by strong operations do so to learn of other CTAs.
+func (l *Launch) parts() int {
+	if l.config.Program.LooksAround() {
+		return 1
+	}
+	return min(parts, l.start.Clustered())
+}
+
+// parted runs schedules part by part, and returns those that have to be run
+// as a whole.
+func (l *Launch) parted(w *watch, o CheckOptions, which []int, results []result, skip bool) (again []int) {
+	n := l.parts()
+	type part struct {
+		result
+		print *order.Footprint
+	}
+	all := make([]part, n*len(which))
+	each(o.Jobs, len(all), func(i int) {
+		s := o.Schedules[which[i/n]]
+		if s.Prefix == nil {
+			all[i].result, all[i].print = l.judge(w, s, skip, i%n, n)
+		}
+	})
+	for k, i := range which {
+		of := all[k*n:][:n]
+		whole := false
+		var r result
+		for j := range of {
+			p := &of[j]
+			whole = whole || p.print == nil || j > 0 && !of[0].print.Add(p.print)
+			r.add(&p.result)
+		}
+		if whole {
+			again = append(again, i)
+		} else {
+			results[i] = r
+		}
+	}
+	return again
+}
+
+// add joins what two runs of disjoint clusters showed.
+func (r *result) add(o *result) {
+	for _, f := range o.findings {
+		known := false
+		for i := range r.findings {
+			g := &r.findings[i]
+			if g.Key() != f.Key() {
+				continue
+			}
+			known = true
+			count := g.Count + f.Count
+			if f.Severity > g.Severity {
+				*g = f
+			}
+			g.Count = count
+		}
+		if !known {
+			r.findings = append(r.findings, f)
+		}
+	}
+	r.gaps = append(r.gaps, o.gaps...)
+	if r.err == nil {
+		r.err = o.err
+	}
+}
+
+// judge runs part k of n of one schedule under a judge of its own. It returns
+// the footprint of a part that came to its end, nil of one that did not.
+func (l *Launch) judge(w *watch, s Schedule, skip bool, k, n int) (result, *order.Footprint) {
+	j := rules.NewJudge(l.shape)
+	m := l.machine(j, nil)
+	if skip {
+		m.SkipMatrices()
+	}
+	if n > 1 {
+		c := m.Clustered()
+		m.Only(k*c/n, (k+1)*c/n-k*c/n)
+	}
+	gap, err := l.follow(w, m, s)
+	if err != nil {
+		return result{err: err}, nil
+	}
+	var r result
+	r.findings, r.gaps = j.Finish(m)
+	if gap != nil {
+		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
+	}
+	if n == 1 || !m.Done() || len(r.gaps) > 0 {
+		return r, nil
+	}
+	return r, order.NewFootprint(j.Order)
+}
