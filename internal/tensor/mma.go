@@ -33,8 +33,6 @@ type WarpMMA struct {
 	cbits      uint
 	dbits      uint
 	columns    int // of A that are stored
-	satfinite  bool
-	xor        bool
 	rounding   num.Rounding
 	teams      int  // computations: 4 for m8n8k4 with f16
 	rowsInLane bool // a lane's metadata is of two rows, see mma_sparse.go
@@ -43,10 +41,8 @@ type WarpMMA struct {
 type mathKind uint8
 
 const (
-	mathRule mathKind = iota
+	mathTile mathKind = iota
 	mathChain
-	mathInt
-	mathBits
 	mathF64
 )
 
@@ -54,14 +50,13 @@ const (
 type elem struct {
 	bits   uint
 	float  bool
-	signed bool
 	format Format
 }
 
 var elems = map[string]elem{
 	"f16": {bits: 16, float: true, format: F16}, "bf16": {bits: 16, float: true, format: BF16}, "tf32": {bits: 32, float: true, format: TF32},
 	"e4m3": {bits: 8, float: true, format: E4M3}, "e5m2": {bits: 8, float: true, format: E5M2}, "f64": {bits: 64, float: true},
-	"s8": {bits: 8, signed: true}, "u8": {bits: 8}, "s4": {bits: 4, signed: true}, "u4": {bits: 4}, "b1": {bits: 1},
+	"s8": {bits: 8, format: S8}, "u8": {bits: 8, format: U8}, "s4": {bits: 4, format: S4}, "u4": {bits: 4, format: U4}, "b1": {bits: 1, format: B1},
 }
 
 // depths gives the values of K that a type has, by the sparsity of A and M.
@@ -97,7 +92,7 @@ var ErrNotMMA = errors.New("no form of mma for targets up to sm_90a")
 func ParseMMA(mods []string) (*WarpMMA, error) {
 	w := &WarpMMA{teams: 1}
 	var types, layouts []string
-	shaped := false
+	var satfinite, xor, shaped bool
 	for _, m := range mods {
 		switch m {
 		case "sync", "aligned", "popc", "and", "rn":
@@ -106,9 +101,9 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 		case "row", "col":
 			layouts = append(layouts, m)
 		case "satfinite":
-			w.satfinite = true
+			satfinite = true
 		case "xor":
-			w.xor = true
+			xor = true
 		case "rz":
 			w.rounding = num.RZ
 		case "rm":
@@ -127,7 +122,20 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 	if len(types) != 4 || len(layouts) != 2 || !shaped {
 		return nil, ErrNotMMA
 	}
-	return w, w.operands(types, layouts)
+	if err := w.operands(types, layouts); err != nil {
+		return nil, err
+	}
+	switch {
+	case w.a.bits == 1:
+		w.rule = BitRule(xor)
+	case !w.a.float:
+		w.rule = IntRule(w.a.format, w.b.format, satfinite)
+	case w.math == mathTile && types[0] == "f16":
+		w.rule = MMA(F16, w.a.format, w.b.format)
+	case w.math == mathTile:
+		w.rule = MMA(F32, w.a.format, w.b.format)
+	}
+	return w, nil
 }
 
 // operands sets what follows from the types of D, A, B and C and the layouts of
@@ -156,7 +164,7 @@ func (w *WarpMMA) operands(types, layouts []string) error {
 		lane = 64
 	}
 	ka, kb, per := w.columns, w.K, int(lane/w.a.bits)
-	if w.math == mathBits {
+	if w.a.bits == 1 {
 		// A word is an element.
 		ka, kb, per, w.columns = ka/32, kb/32, 1, w.columns/32
 	}
@@ -194,20 +202,13 @@ func (w *WarpMMA) accumulators(d, c string) error {
 	switch {
 	case a.bits == 64:
 		w.math, w.Wide, fine = mathF64, true, d == "f64" && c == "f64"
-	case a.bits == 1:
-		w.math, fine = mathBits, d == "s32" && c == "s32"
 	case !a.float:
-		w.math, fine = mathInt, d == "s32" && c == "s32"
+		fine = d == "s32" && c == "s32"
 	case w.M == 8:
 		// An f32 C is not narrowed to an f16 D.
 		w.math, w.teams, fine = mathChain, 4, c == "f16" && (d == "f16" || d == "f32") || c == "f32" && d == "f32"
 	default:
 		fine = c == d && (d == "f32" || d == "f16" && (a.format == F16 || a.bits == 8 && !w.Sparse))
-		acc := F32
-		if d == "f16" {
-			acc = F16
-		}
-		w.rule = MMA(acc, a.format, w.b.format)
 	}
 	sameType := a == w.b || a.bits == w.b.bits && a.bits <= 8 && a.float == w.b.float
 	if !fine || !sameType {
@@ -240,9 +241,9 @@ func (w *WarpMMA) quads(layouts []string) {
 type scratch struct {
 	a, b   [1024]uint32
 	c      [128]uint32
-	x, y   [1024]int32
+	pa, pb Panel
+	met    [1024]uint8
 	va, vb Vector
-	sp     Vector
 	wide   wide
 }
 
@@ -270,7 +271,7 @@ func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) 
 	s := scratches.Get().(*scratch)
 	kb := w.K
 	abits, bbits := w.a.bits, w.b.bits
-	if w.math == mathBits {
+	if abits == 1 {
 		kb, abits, bbits = kb/32, 32, 32
 	}
 	for i := range w.teams {
@@ -278,60 +279,39 @@ func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) 
 		unpack(s.a[:], w.columns, 1, &w.A, abits, a, team)
 		unpack(s.b[:], 1, kb, &w.B, bbits, b, team)
 		unpack(s.c[:], 8, 1, &w.C, w.cbits, c, team)
-		switch w.math {
-		case mathRule:
-			w.runRule(s, meta, selector)
-		case mathChain:
+		switch {
+		case w.math == mathChain:
 			w.runChain(s)
-		case mathInt:
-			w.runInt(s, meta, selector)
-		case mathBits:
-			w.runBits(s)
+		case !w.Sparse || w.meets(s.met[:], meta, selector):
+			w.runTile(s, kb)
+		default:
+			w.runHalves(s, meta, selector)
 		}
 		pack(d, &w.D, w.dbits, s.c[:], 8, team)
 	}
 	scratches.Put(s)
 }
 
-func (w *WarpMMA) runRule(s *scratch, meta *[32]uint32, selector int) {
-	r, ka, kb := w.rule, w.columns, w.K
-	s.va.reset()
-	s.vb.reset()
-	for _, x := range s.a[:w.M*ka] {
-		r.AppendA(&s.va, x)
+// runTile is all but m8n8k4 with f16; kb is how many numbers a column of B has
+// in s.
+func (w *WarpMMA) runTile(s *scratch, kb int) {
+	k := w.columns
+	if w.a.bits == 1 {
+		k = w.K
 	}
-	for _, x := range s.b[:8*kb] {
-		r.AppendB(&s.vb, x)
-	}
-	var met [128]uint8
+	s.pa.ResetA(w.rule, k)
 	for i := range w.M {
-		x := s.va.Slice(i*ka, i*ka+ka)
-		if w.Sparse {
-			w.meets(&met, meta, selector, i)
-		}
-		for j := range 8 {
-			y := s.vb.Slice(j*kb, j*kb+kb)
-			switch {
-			case w.Sparse && w.a.format == TF32:
-				y = w.halves(s, &met, j)
-			case w.Sparse:
-				y = y.pick(&s.sp, met[:ka])
-			}
-			c := &s.c[8*i+j]
-			*c = r.Dot(*c, &x, &y)
-		}
+		s.pa.Add(s.a[i*w.columns:][:w.columns])
 	}
-}
-
-func (v *Vector) reset() { v.val, v.exp = v.val[:0], v.exp[:0] }
-
-// pick is the elements of v that at names, in buf.
-func (v Vector) pick(buf *Vector, at []uint8) Vector {
-	buf.reset()
-	for _, k := range at {
-		buf.push(v.val[k], v.exp[k])
+	s.pb.ResetB(w.rule, w.K)
+	for j := range 8 {
+		s.pb.Add(s.b[j*kb:][:kb])
 	}
-	return *buf
+	if w.Sparse {
+		w.rule.TileSparse(s.c[:8*w.M], &s.pa, &s.pb, s.met[:])
+		return
+	}
+	w.rule.Tile(s.c[:8*w.M], &s.pa, &s.pb)
 }
 
 func (w *WarpMMA) runChain(s *scratch) {
@@ -350,55 +330,6 @@ func (w *WarpMMA) runChain(s *scratch) {
 			default:
 				*c = Chain(*c, x[:], y[:])
 			}
-		}
-	}
-}
-
-// integer is the element in the low bits of x.
-func (e *elem) integer(x uint32) int32 {
-	if e.signed {
-		return int32(x<<(32-e.bits)) >> (32 - e.bits)
-	}
-	return int32(x)
-}
-
-func (w *WarpMMA) runInt(s *scratch, meta *[32]uint32, selector int) {
-	ka, kb := w.columns, w.K
-	for i, x := range s.a[:w.M*ka] {
-		s.x[i] = w.a.integer(x)
-	}
-	for i, x := range s.b[:8*kb] {
-		s.y[i] = w.b.integer(x)
-	}
-	var met [128]uint8
-	var picked [64]int32
-	for i := range w.M {
-		if w.Sparse {
-			w.meets(&met, meta, selector, i)
-		}
-		for j := range 8 {
-			y := s.y[j*kb : j*kb+kb]
-			if w.Sparse {
-				for n, k := range met[:ka] {
-					picked[n] = y[k]
-				}
-				y = picked[:ka]
-			}
-			c := &s.c[8*i+j]
-			*c = uint32(DotInt(w.satfinite, int32(*c), s.x[i*ka:i*ka+ka], y))
-		}
-	}
-}
-
-func (w *WarpMMA) runBits(s *scratch) {
-	k, dot := w.columns, DotAnd
-	if w.xor {
-		dot = DotXor
-	}
-	for i := range w.M {
-		for j := range 8 {
-			c := &s.c[8*i+j]
-			*c = dot(*c, s.a[i*k:i*k+k], s.b[j*k:j*k+k])
 		}
 	}
 }

@@ -40,43 +40,58 @@ func (w *WarpMMA) nibble(meta *[32]uint32, selector, row, n int) uint32 {
 	return meta[lane] >> shift & 15
 }
 
-// meets lists the columns that the stored elements of a row are of; for tf32 the
-// nibbles themselves. Values that the ISA leaves undefined select as they read,
-// on the card too: indices in falling order, or twice the same column.
-func (w *WarpMMA) meets(met *[128]uint8, meta *[32]uint32, selector, row int) {
-	at := 0
-	add := func(column int, n int) {
-		for range n {
-			met[at] = uint8(column)
-			at++
-			column++
+// meets lists, row by row, the columns that A's stored elements are of. Values
+// that the ISA leaves undefined select as they read, on the card too: indices in
+// falling order, or twice the same column. It reports whether every element meets
+// one: for tf32 other values than 0b0100 and 0b1110 pick two halves, see
+// runHalves.
+func (w *WarpMMA) meets(met []uint8, meta *[32]uint32, selector int) bool {
+	for row := range w.M {
+		at := met[row*w.columns:][:w.columns]
+		for n := 0; len(at) > 0; n++ {
+			x := uint8(w.nibble(meta, selector, row, n))
+			low, high, c := x&3, x>>2, uint8(n)
+			switch w.a.bits {
+			case 32:
+				if x != 0x4 && x != 0xe {
+					return false
+				}
+				at[0], at = 2*c+low>>1, at[1:]
+			case 4:
+				at[0], at[1] = 8*c+2*low, 8*c+2*low+1
+				at[2], at[3] = 8*c+2*high, 8*c+2*high+1
+				at = at[4:]
+			default:
+				at[0], at[1] = 4*c+low, 4*c+high
+				at = at[2:]
+			}
 		}
 	}
-	for n := 0; at < w.columns; n++ {
-		x := int(w.nibble(meta, selector, row, n))
-		switch w.a.bits {
-		case 32:
-			add(x, 1)
-		case 4:
-			add(8*n+2*(x&3), 2)
-			add(8*n+2*(x>>2), 2)
-		default:
-			add(4*n+x&3, 1)
-			add(4*n+x>>2, 1)
+	return true
+}
+
+// runHalves is a sparse tf32 product with metadata that the ISA leaves
+// undefined: each nibble picks the low and the high half of what an element
+// meets among the four halves of its chunk. This is what the card does; 0b0100
+// and 0b1110 pick the two halves of one element.
+func (w *WarpMMA) runHalves(s *scratch, meta *[32]uint32, selector int) {
+	for i := range w.M {
+		s.va.reset()
+		for _, x := range s.a[i*w.columns:][:w.columns] {
+			w.rule.AppendA(&s.va, x)
+		}
+		for j := range 8 {
+			s.vb.reset()
+			for n := range w.columns {
+				x := w.nibble(meta, selector, i, n)
+				chunk := uint64(s.b[j*w.K+2*n]) | uint64(s.b[j*w.K+2*n+1])<<32
+				low, high := chunk>>(x&3*16)&0xffff, chunk>>(x>>2*16)&0xffff
+				w.rule.AppendB(&s.vb, uint32(low|high<<16))
+			}
+			c := &s.c[8*i+j]
+			*c = w.rule.Dot(*c, &s.va, &s.vb)
 		}
 	}
 }
 
-// halves is what the stored tf32 elements of a row meet in column j of B: each
-// nibble picks the low and the high half among the four halves of its chunk.
-// The ISA gives 0b0100 and 0b1110 a meaning, which pick the two halves of one
-// element; the card does so with any.
-func (w *WarpMMA) halves(s *scratch, nibbles *[128]uint8, j int) Vector {
-	s.sp.reset()
-	for n, x := range nibbles[:w.columns] {
-		chunk := uint64(s.b[j*w.K+2*n]) | uint64(s.b[j*w.K+2*n+1])<<32
-		low, high := chunk>>(x&3*16)&0xffff, chunk>>(x>>2*16)&0xffff
-		w.rule.AppendB(&s.sp, uint32(low|high<<16))
-	}
-	return s.sp
-}
+func (v *Vector) reset() { v.val, v.exp = v.val[:0], v.exp[:0] }
