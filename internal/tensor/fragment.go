@@ -67,45 +67,98 @@ func (f *Fragment) At(lane, reg int) (row, col int) {
 	return lane&1 + reg&2 + high, reg&4 + lane&2 + reg&1
 }
 
-// unpack takes the elements of f out of the registers of the lanes in team.
-// That of row r and column c goes to m[r*sr+c*sc].
-func unpack[T uint32 | uint64](m []T, sr, sc int, f *Fragment, bits uint, regs []*[32]T, team uint32) {
-	step, low := sc, ^T(0)
+// A walk is how the first elements of a register lie in a matrix whose element
+// (r, c) is at r*sr+c*sc: lane 0's at from, the next lane's and the next group of
+// four lanes' so much further. Only of a whole warp's fragment.
+type walk struct{ from, lane, group, step int }
+
+func (f *Fragment) walk(reg, sr, sc int) walk {
+	at := func(lane int) int {
+		r, c := f.At(lane, reg)
+		return r*sr + c*sc
+	}
+	w := walk{from: at(0), step: sc}
+	w.lane, w.group = at(1)-w.from, at(4)-w.from
 	if f.Down {
-		step = sr
+		w.step = sr
 	}
-	if f.Per > 1 {
-		low = 1<<bits - 1
-	}
+	return w
+}
+
+// unpack takes the elements of f out of the registers of a warp. That of row r
+// and column c goes to m[r*sr+c*sc].
+func unpack[T uint32 | uint64](m []T, sr, sc int, f *Fragment, bits uint, regs []*[32]T) {
+	bits &= 63
+	low := T(1)<<bits - 1
 	for reg, words := range regs[:f.Regs] {
-		for lane, w := range words {
-			if team>>lane&1 == 0 {
-				continue
-			}
-			r, c := f.At(lane, reg)
-			at := r*sr + c*sc
-			for range f.Per {
-				m[at] = w & low
-				w >>= bits & 63
-				at += step
+		w := f.walk(reg, sr, sc)
+		for lane, v := range words {
+			at := w.from + lane>>2*w.group + lane&3*w.lane
+			switch f.Per {
+			case 1:
+				m[at] = v
+			case 2:
+				m[at], m[at+w.step] = v&low, v>>bits
+			default:
+				for range f.Per {
+					m[at] = v & low
+					v >>= bits
+					at += w.step
+				}
 			}
 		}
 	}
 }
 
 // pack is the way back, for accumulators.
-func pack[T uint32 | uint64](regs []*[32]T, f *Fragment, bits uint, m []T, sr int, team uint32) {
+func pack[T uint32 | uint64](regs []*[32]T, f *Fragment, bits uint, m []T, sr int) {
+	for reg, words := range regs[:f.Regs] {
+		w := f.walk(reg, sr, 1)
+		for lane := range words {
+			at := w.from + lane>>2*w.group + lane&3*w.lane
+			v := m[at]
+			if f.Per == 2 {
+				v |= m[at+1] << bits
+			}
+			words[lane] = v
+		}
+	}
+}
+
+// unpackTeam and packTeam are the same for the lanes of one of several
+// computations, whose places are no walk.
+func unpackTeam(m []uint32, sr, sc int, f *Fragment, bits uint, regs []*[32]uint32, team uint32) {
+	step := sc
+	if f.Down {
+		step = sr
+	}
+	for reg, words := range regs[:f.Regs] {
+		for lane, v := range words {
+			if team>>lane&1 == 0 {
+				continue
+			}
+			r, c := f.At(lane, reg)
+			at := r*sr + c*sc
+			m[at] = v
+			if f.Per == 2 {
+				m[at], m[at+step] = v&(1<<bits-1), v>>bits
+			}
+		}
+	}
+}
+
+func packTeam(regs []*[32]uint32, f *Fragment, bits uint, m []uint32, team uint32) {
 	for reg, words := range regs[:f.Regs] {
 		for lane := range words {
 			if team>>lane&1 == 0 {
 				continue
 			}
 			r, c := f.At(lane, reg)
-			w := m[r*sr+c]
-			for i := 1; i < f.Per; i++ {
-				w |= m[r*sr+c+i] << (uint(i) * bits)
+			v := m[8*r+c]
+			if f.Per == 2 {
+				v |= m[8*r+c+1] << bits
 			}
-			words[lane] = w
+			words[lane] = v
 		}
 	}
 }

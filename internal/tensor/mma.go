@@ -90,7 +90,7 @@ var ErrNotMMA = errors.New("no form of mma for targets up to sm_90a")
 
 // ParseMMA reads the qualifiers that follow "mma" (ISA 9.7.14.5.14, 9.7.14.6.3).
 func ParseMMA(mods []string) (*WarpMMA, error) {
-	w := &WarpMMA{teams: 1}
+	w := &WarpMMA{}
 	var types, layouts []string
 	var satfinite, xor, shaped bool
 	for _, m := range mods {
@@ -206,7 +206,7 @@ func (w *WarpMMA) accumulators(d, c string) error {
 		fine = d == "s32" && c == "s32"
 	case w.M == 8:
 		// An f32 C is not narrowed to an f16 D.
-		w.math, w.teams, fine = mathChain, 4, c == "f16" && (d == "f16" || d == "f32") || c == "f32" && d == "f32"
+		w.math, fine = mathChain, c == "f16" && (d == "f16" || d == "f32") || c == "f32" && d == "f32"
 	default:
 		fine = c == d && (d == "f32" || d == "f16" && (a.format == F16 || a.bits == 8 && !w.Sparse))
 	}
@@ -255,9 +255,9 @@ type wide struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// team is the lanes of computation i.
+// team is the lanes of computation i of m8n8k4 with f16, and all for others.
 func (w *WarpMMA) team(i int) uint32 {
-	if w.teams == 1 {
+	if w.math != mathChain {
 		return ^uint32(0)
 	}
 	return 0x000f000f << (4 * i)
@@ -274,21 +274,20 @@ func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) 
 	if abits == 1 {
 		kb, abits, bbits = kb/32, 32, 32
 	}
-	for i := range w.teams {
-		team := w.team(i)
-		unpack(s.a[:], w.columns, 1, &w.A, abits, a, team)
-		unpack(s.b[:], 1, kb, &w.B, bbits, b, team)
-		unpack(s.c[:], 8, 1, &w.C, w.cbits, c, team)
-		switch {
-		case w.math == mathChain:
-			w.runChain(s)
-		case !w.Sparse || w.meets(s.met[:], meta, selector):
-			w.runTile(s, kb)
-		default:
-			w.runHalves(s, meta, selector)
-		}
-		pack(d, &w.D, w.dbits, s.c[:], 8, team)
+	if w.math == mathChain {
+		w.runChains(s, d, a, b, c)
+		scratches.Put(s)
+		return
 	}
+	unpack(s.a[:], w.columns, 1, &w.A, abits, a)
+	unpack(s.b[:], 1, kb, &w.B, bbits, b)
+	unpack(s.c[:], 8, 1, &w.C, w.cbits, c)
+	if !w.Sparse || w.meets(s.met[:], meta, selector) {
+		w.runTile(s, kb)
+	} else {
+		w.runHalves(s, meta, selector)
+	}
+	pack(d, &w.D, w.dbits, s.c[:], 8)
 	scratches.Put(s)
 }
 
@@ -314,33 +313,42 @@ func (w *WarpMMA) runTile(s *scratch, kb int) {
 	w.rule.Tile(s.c[:8*w.M], &s.pa, &s.pb)
 }
 
-func (w *WarpMMA) runChain(s *scratch) {
-	for i := range 8 {
-		for j := range 8 {
-			var x, y [4]uint16
-			for k := range x {
-				x[k], y[k] = uint16(s.a[4*i+k]), uint16(s.b[4*j+k])
-			}
-			c := &s.c[8*i+j]
-			switch {
-			case w.dbits == 16:
-				*c = uint32(ChainF16(uint16(*c), x[:], y[:]))
-			case w.cbits == 16:
-				*c = Chain(num.F16ToF32(uint16(*c)), x[:], y[:])
-			default:
-				*c = Chain(*c, x[:], y[:])
-			}
+// runChains is m8n8k4 with f16, four computations by eight lanes each.
+func (w *WarpMMA) runChains(s *scratch, d, a, b, c []*[32]uint32) {
+	for i := range 4 {
+		team := w.team(i)
+		unpackTeam(s.a[:], 4, 1, &w.A, 16, a, team)
+		unpackTeam(s.b[:], 1, 4, &w.B, 16, b, team)
+		unpackTeam(s.c[:], 8, 1, &w.C, w.cbits, c, team)
+		for n := range s.c[:64] {
+			s.c[n] = w.chain(s.c[n], s.a[n/8*4:], s.b[n%8*4:])
 		}
+		packTeam(d, &w.D, w.dbits, s.c[:], team)
 	}
+}
+
+// chain is one element of it.
+func (w *WarpMMA) chain(c uint32, a, b []uint32) uint32 {
+	var x, y [4]uint16
+	for k := range x {
+		x[k], y[k] = uint16(a[k]), uint16(b[k])
+	}
+	switch {
+	case w.dbits == 16:
+		return uint32(ChainF16(uint16(c), x[:], y[:]))
+	case w.cbits == 16:
+		c = num.F16ToF32(uint16(c))
+	}
+	return Chain(c, x[:], y[:])
 }
 
 // Run64 is Run for f64.
 func (w *WarpMMA) Run64(d, a, b, c []*[32]uint64) {
 	p := scratches.Get().(*scratch)
 	s, k := &p.wide, w.K
-	unpack(s.a[:], k, 1, &w.A, 64, a, ^uint32(0))
-	unpack(s.b[:], 1, k, &w.B, 64, b, ^uint32(0))
-	unpack(s.c[:], 8, 1, &w.C, 64, c, ^uint32(0))
+	unpack(s.a[:], k, 1, &w.A, 64, a)
+	unpack(s.b[:], 1, k, &w.B, 64, b)
+	unpack(s.c[:], 8, 1, &w.C, 64, c)
 	for i := range w.M {
 		for j := range 8 {
 			e, x, y := &s.c[8*i+j], s.a[i*k:i*k+k], s.b[j*k:j*k+k]
@@ -353,6 +361,6 @@ func (w *WarpMMA) Run64(d, a, b, c []*[32]uint64) {
 			}
 		}
 	}
-	pack(d, &w.D, 64, s.c[:], 8, ^uint32(0))
+	pack(d, &w.D, 64, s.c[:], 8)
 	scratches.Put(p)
 }

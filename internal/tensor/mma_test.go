@@ -187,12 +187,24 @@ func TestSparseMeets(t *testing.T) {
 			}
 		}
 	}
-	pack(full, &dense.A, 8, matrix[:], 32, ^uint32(0))
+	scatter(full, &dense.A, 8, matrix[:], 32)
 	sparse.Run(d, stored, b, c, meta, 1)
 	dense.Run(want, full, b, c, nil, 0)
 	for i := range d {
 		if *d[i] != *want[i] {
 			t.Errorf("register %d: %x, dense %x", i, *d[i], *want[i])
+		}
+	}
+}
+
+// scatter lays a matrix out as f says.
+func scatter(regs []*[32]uint32, f *Fragment, bits int, m []uint32, columns int) {
+	for lane := range 32 {
+		for reg := range f.Regs {
+			r, c := f.At(lane, reg)
+			for i := range f.Per {
+				regs[reg][lane] |= m[r*columns+c+i] << (bits * i)
+			}
 		}
 	}
 }
