@@ -40,6 +40,10 @@ it. Its replay line is a command that shows it again. 'muster explain KIND'
 tells what a kind of finding means. Findings alike (one source line, unrolled)
 are shown once; --all shows each.
 
+Where nothing that mma and wgmma compute can reach a branch, an address or a
+synchronization operand, their arithmetic is left out until something is found;
+--values keeps it.
+
 The last line is the verdict. It speaks of the schedules that ran, and of no
 others.
 ` + launchHelp,
@@ -75,8 +79,9 @@ others.
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
-	f.IntVar(&o.Jobs, "jobs", 0, "schedules to run at a time; default: one a processor")
+	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
+	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")
 	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
 	return cmd
