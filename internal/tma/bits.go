@@ -16,6 +16,18 @@ func (w *word) put(at, n int, v uint64) { w[at/64] |= v & (1<<n - 1) << (at % 64
 
 func (w *word) get(at, n int) uint64 { return w[at/64] >> (at % 64) & (1<<n - 1) }
 
+// set is put over what was there.
+func (w *word) set(at, n int, v uint64) {
+	w[at/64] &^= (1<<n - 1) << (at % 64)
+	w.put(at, n, v)
+}
+
+func (w *word) load(b *[Size]byte) {
+	for i := range w {
+		w[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+}
+
 // signed is get for two's complement.
 func (w *word) signed(at, n int) int32 { return int32(w.get(at, n)<<(64-n)>>32) >> (32 - n) }
 
@@ -77,10 +89,23 @@ var ErrNotAMap = errors.New("not a tensor map of sm_90")
 // the others; or a *RefusedError if the driver would never have written it.
 // In the last two cases the Map is what the fields say.
 func Decode(b [Size]byte) (Map, error) {
-	var w word
-	for i := range w {
-		w[i] = binary.LittleEndian.Uint64(b[8*i:])
+	m, ok := unpack(&b)
+	if !ok {
+		return Map{}, ErrNotAMap
 	}
+	if err := m.Check(); err != nil {
+		return m, err
+	}
+	if m.pack() != b {
+		return m, ErrNotAMap
+	}
+	return m, nil
+}
+
+// unpack reads the fields; it fails where one holds what no map has.
+func unpack(b *[Size]byte) (Map, bool) {
+	var w word
+	w.load(b)
 	m := Map{
 		Mode: Mode(w.get(64, 1)), Rank: int(w.get(68, 3)) + 1, Address: w.get(0, 57),
 		Interleave: Interleave(w.get(75, 2)), Swizzle: Swizzle(w.get(77, 2)),
@@ -88,7 +113,7 @@ func Decode(b [Size]byte) (Map, error) {
 	}
 	var ok bool
 	if m.Type, ok = typeOf(w.get(71, 4), w.get(80, 1)); !ok || m.Rank > 5 || m.Interleave > Interleave32 || m.Mode == Im2col && m.Rank < 3 {
-		return Map{}, ErrNotAMap
+		return Map{}, false
 	}
 	for i := range m.Rank {
 		if i > 0 {
@@ -109,13 +134,7 @@ func Decode(b [Size]byte) (Map, error) {
 			m.Upper[i] = w.signed(464+n*i, n)
 		}
 	}
-	if err := m.Check(); err != nil {
-		return m, err
-	}
-	if m.pack() != b {
-		return m, ErrNotAMap
-	}
-	return m, nil
+	return m, true
 }
 
 func typeOf(code, tf32 uint64) (Type, bool) {

@@ -17,7 +17,9 @@ type golden struct {
 	Fault bool   // illegal instruction
 }
 
-func readGolden(t *testing.T, name string) []golden {
+func readGolden(t *testing.T, name string) []golden { return readRows[golden](t, name) }
+
+func readRows[T any](t testing.TB, name string) []T {
 	t.Helper()
 	f, err := os.Open("testdata/h200/" + name)
 	if err != nil {
@@ -28,9 +30,11 @@ func readGolden(t *testing.T, name string) []golden {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []golden
-	for s := bufio.NewScanner(z); s.Scan(); {
-		var g golden
+	var all []T
+	s := bufio.NewScanner(z)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		var g T
 		if err := json.Unmarshal(s.Bytes(), &g); err != nil {
 			t.Fatal(err)
 		}

@@ -41,4 +41,5 @@ def main():
     write(out + "/copies.jsonl.gz", copies)
 
 
-main()
+if __name__ == "__main__":
+    main()

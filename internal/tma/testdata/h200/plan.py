@@ -243,4 +243,5 @@ def main():
                 f.write(line(d) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
