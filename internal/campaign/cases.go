@@ -11,7 +11,7 @@ import (
 func leftOut(f *ptx.Form) string {
 	switch f.Class {
 	case "matrix", "tcgen05":
-		return "matrix instruction: not part of the scalar ISA"
+		return "matrix instruction: not part of the scalar ISA (MatrixCases has those of a warp)"
 	case "texture":
 		return "texture or surface instruction: not part of the scalar ISA"
 	case "tensormap":

@@ -23,6 +23,10 @@
 // operation.
 //
 // Not covered: what depends on several threads' timing (that is the order
-// package's), asynchronous operations and matrices, mbarriers (golden data of
-// their own in package mbarrier).
+// package's), asynchronous operations, mbarriers (golden data of their own in
+// package mbarrier).
+//
+// MatrixCases does the same for the matrix instructions of a warp: ldmatrix,
+// stmatrix, movmatrix and mma (matrix.go, matrix_values.go), with
+// testdata/matrix.gz.
 package campaign

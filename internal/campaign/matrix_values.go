@@ -171,7 +171,9 @@ func (k *operandKind) value(s *source, fam family, warp, lane int, before uint64
 			// A pair of products that cancel, but for a bit now and then.
 			x = last
 			if k.role == 'a' {
-				x ^= 1<<(t.bits-1) ^ s.next()&s.next()&1
+				flip := s.next()
+				flip &= s.next()
+				x ^= 1<<(t.bits-1) ^ flip&1
 			}
 		}
 		last = x

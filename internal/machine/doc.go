@@ -20,8 +20,8 @@
 // why a deadlock is a fact here and not a timeout.
 //
 // What it does not model stops a run by name when it is reached (Unmodelled):
-// tensor maps and matrix instructions, textures and surfaces, programmatic
-// dependent launch, multimem and tcgen05. Caches and their hints have no
+// wmma, textures and surfaces, programmatic dependent launch, multimem and
+// tcgen05. Caches and their hints have no
 // effect. Memory is sequentially consistent within a schedule: what a weaker
 // memory could show is for package order to find. Clocks are virtual.
 package machine

@@ -2,10 +2,11 @@
 // what an H200 delivers in one element of D = A·B + C, for mma.sync, mma.sp,
 // wgmma.mma_async and wgmma.mma_async.sp, bit for bit.
 //
-// It models the sum over one instruction's K. It does not model where the
-// elements come from: fragments, descriptors, the metadata of sparse operands
-// (the caller hands over the stored elements and what they meet), .scale-d (C
-// is then +0) and the negation of an operand (the caller flips its signs).
+// [WarpMMA] is mma.sync and mma.sp on the registers of a warp, [WGMMA] is
+// wgmma.mma_async on those of a warpgroup and on shared memory. [Fragment] says
+// where a matrix lies in registers, mma_sparse.go what metadata means. Below
+// them, a [Rule] is the sum over one instruction's K: it knows elements alone,
+// of a sparse A the stored ones and what they meet.
 //
 // # The rule
 //

@@ -34,7 +34,6 @@ type WarpMMA struct {
 	dbits      uint
 	columns    int // of A that are stored
 	rounding   num.Rounding
-	teams      int  // computations: 4 for m8n8k4 with f16
 	rowsInLane bool // a lane's metadata is of two rows, see mma_sparse.go
 }
 

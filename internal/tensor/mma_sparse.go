@@ -10,9 +10,10 @@ package tensor
 // The nibbles of a row follow each other, low bits first. A row has 16, 32 or
 // 64 bits of them, the two rows of a group of four lanes twice that. The
 // sparsity selector says which lanes of the group hold them: one of four, one
-// pair of two, or all. With 16-bit indices' worth a row (f16, bf16, tf32) a lane
-// holds 16 bits of the upper row and, above them, of the lower; with 8- and
-// 4-bit elements it holds 32 bits of one row, even lanes of the upper.
+// pair of two, or all. With elements of 16 and 32 bits a lane holds 16 bits of
+// the upper row and above them as many of the lower; with 8 and 4 bits it holds
+// 32 bits of one row, the even lanes of the upper. The ISA has this in pictures
+// alone (9.7.14.6.2); the card was asked.
 
 // metadata sets what the metadata operand is like.
 func (w *WarpMMA) metadata() {
@@ -29,15 +30,11 @@ func (w *WarpMMA) metadata() {
 
 // nibble returns the n-th chunk's indices of a row.
 func (w *WarpMMA) nibble(meta *[32]uint32, selector, row, n int) uint32 {
-	lane, shift := row&7<<2, 4*n
-	lanes := 4 / w.Selectors
-	lane += selector * lanes
+	lane := row&7<<2 + selector*(4/w.Selectors)
 	if w.rowsInLane {
-		lane, shift = lane+n>>2, row>>3<<4+n&3<<2
-	} else {
-		lane, shift = lane+n>>3<<1+row>>3, n&7<<2
+		return meta[lane+n>>2] >> (row>>3<<4 + n&3<<2) & 15
 	}
-	return meta[lane] >> shift & 15
+	return meta[lane+n>>3<<1+row>>3] >> (n & 7 << 2) & 15
 }
 
 // meets lists, row by row, the columns that A's stored elements are of. Values
