@@ -164,7 +164,7 @@ func (r *runner) step(p Policy) bool {
 }
 
 func (r *runner) earliest() bool {
-	for {
+	for r.m.Stopped() == nil { // a milestone may fault
 		c, ok := r.m.MilestoneChoice()
 		if !ok {
 			break

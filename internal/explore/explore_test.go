@@ -214,6 +214,26 @@ LOOP:
 	}
 }
 
+// TestMilestoneStops: a milestone may fault, and a run is over then, whatever
+// else is under way: here an arrival at a barrier that nobody initialized.
+func TestMilestoneStops(t *testing.T) {
+	const unready = `
+	.shared .align 8 .b64 bar;
+	.shared .align 16 .b8 tile[512];
+	mov.u32 %r2, tile;
+	shl.b32 %r3, %r1, 2;
+	add.u32 %r2, %r2, %r3;
+	cp.async.ca.shared.global [%r2], [%rd1], 4;
+	cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+`
+	for _, s := range explore.Handful(2) {
+		m := build(t, unready, 1, 32, 4)
+		if !explore.Run(m, s, nil) || m.Done() || m.Stopped() == nil {
+			t.Errorf("%v: it came to its end", s)
+		}
+	}
+}
+
 // TestPrefix: a prefix of choices is taken as it is, and the policy goes on
 // from there.
 func TestPrefix(t *testing.T) {
