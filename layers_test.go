@@ -14,6 +14,7 @@ import (
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
 	{"muster/cmd/muster"},
+	{"muster/internal/mutate"},
 	{"muster"},
 	{"muster/internal/campaign/gen"},
 	{"muster/kernel", "muster/internal/campaign"},

@@ -60,16 +60,23 @@ func (in *input) register(f *pflag.FlagSet) {
 // load reads the launch. Its arguments, as a command line has them, are what
 // a replay line repeats.
 func (in *input) load(cmd *cobra.Command, args []string) (*muster.Launch, string, error) {
-	if in.limits.Instrs <= 0 || in.memory <= 0 || in.local <= 0 || in.local > 1<<30 || in.limits.Time < time.Millisecond {
-		return nil, "", fmt.Errorf("a limit must be positive, and --limit-local at most 2^30")
+	if err := in.checkLimits(); err != nil {
+		return nil, "", err
 	}
-	in.limits.Memory, in.limits.Local = int64(in.memory), uint32(in.local)
 	file, err := in.file(args)
 	if err != nil {
 		return nil, "", err
 	}
 	l, err := muster.LoadFile(file, in.limits)
 	return l, in.words(cmd, args), err
+}
+
+func (in *input) checkLimits() error {
+	if in.limits.Instrs <= 0 || in.memory <= 0 || in.local <= 0 || in.local > 1<<30 || in.limits.Time < time.Millisecond {
+		return fmt.Errorf("a limit must be positive, and --limit-local at most 2^30")
+	}
+	in.limits.Memory, in.limits.Local = int64(in.memory), uint32(in.local)
+	return nil
 }
 
 func (in *input) file(args []string) (*launch.File, error) {

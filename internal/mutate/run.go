@@ -1,0 +1,329 @@
+package mutate
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"muster"
+	"muster/internal/report"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// Options say what to run.
+type Options struct {
+	Schedules []muster.Schedule // by default a check's
+	Jobs      int               // mutants at a time; it changes nothing in the table
+	Only      []string          // kinds, variants or IDs; all if there are none
+	Limits    muster.Limits
+}
+
+// An Outcome is what became of a mutant.
+type Outcome string
+
+const (
+	Found    Outcome = "found"
+	Survived Outcome = "survived"
+	// Changes is a survivor that leaves other results in memory: a defect
+	// that the checker does not see.
+	Changes Outcome = "changes the result"
+	// Unfinished is a mutant with no finding and a run that a limit ended,
+	// or that came to what is not modelled.
+	Unfinished Outcome = "unfinished"
+	// Refused is a mutant that cannot be launched.
+	Refused Outcome = "refused"
+)
+
+// A Row is a mutation with what became of it.
+type Row struct {
+	*Mutation
+	Outcome Outcome
+	// Finding is what Found drew first: the first error in the order of the
+	// schedules, else the first warning; Also are other kinds that the same
+	// schedule shows.
+	Finding  *muster.Finding
+	Also     []string
+	Schedule string // that showed the finding, or the other result
+	// Why is the reason why nothing was found, the buffer that differs, or
+	// what was not finished. It is empty where no reason was had.
+	Why string
+}
+
+// A Table is a kernel with all its mutants.
+type Table struct {
+	Original *muster.Report
+	Rows     []Row
+	// Loose names buffers that the kernel itself leaves different in
+	// different schedules, and that are not compared between it and a mutant.
+	Loose []string
+}
+
+// Count counts the rows with an outcome.
+func (t *Table) Count(o Outcome) (n int) {
+	for i := range t.Rows {
+		if t.Rows[i].Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// ListLaunch lists the mutations of a launch's kernel that only asks for.
+func ListLaunch(f *launch.File, only []string) ([]*Mutation, error) {
+	mod, _, err := muster.ReadModule(f)
+	if err != nil {
+		return nil, err
+	}
+	return pick(List(mod, f.Launches[0].Kernel), only)
+}
+
+func pick(all []*Mutation, only []string) ([]*Mutation, error) {
+	for _, o := range only {
+		if !slices.Contains(Kinds(), o) && !slices.ContainsFunc(all, func(m *Mutation) bool { return m.is(o) }) {
+			return nil, fmt.Errorf("no mutation here is called %q; there are the kinds %s", o, strings.Join(Kinds(), ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(m *Mutation) bool {
+		return len(only) > 0 && !slices.ContainsFunc(only, m.is)
+	}), nil
+}
+
+func (m *Mutation) is(word string) bool { return m.Kind == word || m.Variant == word || m.ID == word }
+
+// Run checks the kernel of a launch and then its mutants. The error is that of
+// ctx, or of the launch as it is.
+func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
+	if o.Schedules == nil {
+		o.Schedules = muster.Handful(muster.DefaultRandom)
+	}
+	mod, src, err := muster.ReadModule(f)
+	if err != nil {
+		return nil, err
+	}
+	l, err := muster.LoadModule(f, mod, src, o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pick(List(mod, f.Launches[0].Kernel), o.Only)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{ctx: ctx, file: f, mod: mod, src: src, o: o}
+	if err := r.original(l); err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(list))
+	r.each(len(list), func(i int) { rows[i] = r.row(list[i]) })
+	r.reasons(rows)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &Table{Original: r.base, Rows: rows, Loose: r.loose}, nil
+}
+
+// A runner runs mutants of one kernel.
+type runner struct {
+	ctx   context.Context
+	file  *launch.File
+	mod   *ptx.Module
+	src   []byte
+	o     Options
+	base  *muster.Report
+	drawn map[string]report.Severity // by the original
+	left  [][]sum                    // what the original leaves: by schedule, by buffer
+	loose []string
+}
+
+type sum [sha256.Size]byte
+
+// each calls f for 0 to n-1, in parallel.
+func (r *runner) each(n int, f func(int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range max(1, min(r.o.Jobs, n)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && r.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// patience is how many times the instructions of the original a mutant gets,
+// and haste the least: a mutant that runs on is stopped soon.
+const patience, haste = 16, 1 << 20
+
+func (r *runner) original(l *muster.Launch) error {
+	var err error
+	if r.base, err = l.Check(r.ctx, muster.CheckOptions{Schedules: r.o.Schedules, Jobs: max(1, r.o.Jobs)}); err != nil {
+		return err
+	}
+	r.drawn = map[string]report.Severity{}
+	for i := range r.base.Findings {
+		r.drawn[key(&r.base.Findings[i])] = r.base.Findings[i].Severity
+	}
+	most := int64(0)
+	for _, s := range r.o.Schedules {
+		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})
+		if err != nil {
+			return err
+		}
+		sums, err := r.sums(res)
+		if err != nil {
+			return err
+		}
+		r.left = append(r.left, sums)
+		most = max(most, res.Warps)
+	}
+	for i, b := range r.file.Buffers {
+		if slices.ContainsFunc(r.left, func(s []sum) bool { return s[i] != r.left[0][i] }) {
+			r.loose = append(r.loose, b.Name)
+		}
+	}
+	if r.o.Limits.Instrs <= 0 {
+		r.o.Limits.Instrs = muster.DefaultInstrs
+	}
+	r.o.Limits.Instrs = min(r.o.Limits.Instrs, patience*most+haste)
+	return nil
+}
+
+// sums digests the buffers that a run left.
+func (r *runner) sums(res *muster.RunResult) ([]sum, error) {
+	var list []sum
+	for _, b := range r.file.Buffers {
+		data, err := res.Buffer(b.Name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, sha256.Sum256(data))
+	}
+	return list, nil
+}
+
+// key tells findings apart: by kind and places.
+func key(f *muster.Finding) string {
+	k := f.Kind
+	for _, s := range f.Sites {
+		if s.PTX != nil {
+			k += fmt.Sprintf(" %d:%d", s.PTX.Line, s.PTX.Col)
+		}
+	}
+	return k
+}
+
+// load makes the launch of a module.
+func (r *runner) load(mod *ptx.Module) (*muster.Launch, error) {
+	return muster.LoadModule(r.file, mod, r.src, r.o.Limits)
+}
+
+// fails is what one check of a mutant shows.
+type fails struct {
+	finding  *muster.Finding
+	also     []string
+	schedule string
+	gap      string
+}
+
+// check runs a mutant until a schedule shows an error. Warnings do not end it.
+func (r *runner) check(l *muster.Launch) (out fails, err error) {
+	for _, s := range r.o.Schedules {
+		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1})
+		if err != nil {
+			return out, err
+		}
+		if f, also := r.first(rep); f != nil && (out.finding == nil || f.Severity == report.SevError) {
+			out.finding, out.also, out.schedule = f, also, s.String()
+		}
+		if out.finding != nil && out.finding.Severity == report.SevError {
+			return out, nil
+		}
+		if len(rep.Gaps) > 0 && len(r.base.Gaps) == 0 && out.gap == "" {
+			out.gap = fmt.Sprintf("%s: %s", s, rep.Gaps[0].What)
+		}
+	}
+	return out, nil
+}
+
+// first returns the first of a report's gravest new findings, and what other
+// kinds are as grave.
+func (r *runner) first(rep *muster.Report) (first *muster.Finding, also []string) {
+	for _, severity := range []report.Severity{report.SevError, report.SevWarning} {
+		for i := range rep.Findings {
+			f := &rep.Findings[i]
+			switch {
+			case f.Severity != severity || !r.isNew(f):
+			case first == nil:
+				first = f
+			case f.Kind != first.Kind && !slices.Contains(also, f.Kind):
+				also = append(also, f.Kind)
+			}
+		}
+		if first != nil {
+			break
+		}
+	}
+	return first, also
+}
+
+// isNew reports whether the original does not draw a finding, or only as
+// something less grave.
+func (r *runner) isNew(f *muster.Finding) bool {
+	old, drawn := r.drawn[key(f)]
+	return !drawn || old != report.SevError && old != f.Severity
+}
+
+func (r *runner) row(m *Mutation) Row {
+	row := Row{Mutation: m, Outcome: Survived}
+	mod, _ := Apply(r.mod, m)
+	l, err := r.load(mod)
+	if err != nil {
+		row.Outcome, row.Why = Refused, err.Error()
+		return row
+	}
+	out, err := r.check(l)
+	switch {
+	case err != nil:
+		row.Outcome, row.Why = Refused, err.Error()
+	case out.finding != nil:
+		row.Outcome, row.Finding, row.Also, row.Schedule = Found, out.finding, out.also, out.schedule
+	case out.gap != "":
+		row.Outcome, row.Why = Unfinished, out.gap
+	default:
+		r.compare(&row, l)
+	}
+	return row
+}
+
+// compare holds what a survivor leaves in memory to what the original leaves
+// in the same schedule. A buffer that the original leaves different from
+// schedule to schedule is held to what is expected of it, if anything is.
+func (r *runner) compare(row *Row, l *muster.Launch) {
+	for i, s := range r.o.Schedules {
+		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})
+		if err != nil {
+			row.Outcome, row.Why = Refused, err.Error()
+			return
+		}
+		sums, err := r.sums(res)
+		if err != nil {
+			row.Outcome, row.Why = Refused, err.Error()
+			return
+		}
+		for b, sum := range sums {
+			if name := r.file.Buffers[b].Name; sum != r.left[i][b] && (!slices.Contains(r.loose, name) || r.unexpected(res, name)) {
+				row.Outcome, row.Why, row.Schedule = Changes, "buffer "+name+" differs", s.String()
+				return
+			}
+		}
+	}
+}
+
+func (r *runner) unexpected(res *muster.RunResult, name string) bool {
+	return slices.ContainsFunc(res.Comparisons, func(c muster.Comparison) bool { return c.Buffer == name && !c.OK() })
+}
