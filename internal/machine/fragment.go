@@ -187,6 +187,42 @@ func (x *ctx) tell(t *Touch, mask uint32) {
 // the same accumulators.
 func (x *ctx) checkFragments(wi *wgmmaInfo, mask uint32) {
 	w, base := x.w, x.s.base32
+	if !w.fenced || w.touched() {
+		x.checkOpen(wi, mask)
+	}
+	for i := range w.wgmmas {
+		u := &w.wgmmas[i]
+		if u.base32 == base && wi.follows(u.info) {
+			continue
+		}
+		var found Touch
+		for k, r := range u.info.registers() {
+			row, acc := reg(u.base32+int32(r)-base), k < len(u.info.acc)
+			if acc && slices.Contains(wi.a, row) || slices.Contains(wi.acc, row) && (!acc || !u.fenced && !u.info.form.SameShape(wi.form)) {
+				found.add(u, k)
+			}
+		}
+		x.tell(&found, mask)
+	}
+}
+
+// follows reports whether a wgmma may follow another for certain: both have A in
+// shared memory, one shape, and the same accumulators.
+func (wi *wgmmaInfo) follows(u *wgmmaInfo) bool {
+	return len(wi.a) == 0 && len(u.a) == 0 && wi.form.SameShape(u.form) && slices.Equal(wi.acc, u.acc)
+}
+
+// touched reports whether any register of a wgmma was accessed since the last
+// fence.
+func (w *warp) touched() bool {
+	some := func(v uint64) bool { return v != 0 }
+	return slices.ContainsFunc(w.written, some) || slices.ContainsFunc(w.looked, some)
+}
+
+// checkOpen tells of registers that a wgmma uses without a fence since they were
+// accessed.
+func (x *ctx) checkOpen(wi *wgmmaInfo, mask uint32) {
+	w, base := x.w, x.s.base32
 	var open Touch
 	for k, r := range wi.registers() {
 		row := base + int32(r)
@@ -201,17 +237,6 @@ func (x *ctx) checkFragments(wi *wgmmaInfo, mask uint32) {
 		open = Touch{Register: wi.names[k], By: x.m.nextOp + 1, ByPC: x.s.pc, First: !w.fenced, Accumulator: acc}
 	}
 	x.tell(&open, mask)
-	for i := range w.wgmmas {
-		u := &w.wgmmas[i]
-		var found Touch
-		for k, r := range u.info.registers() {
-			row, acc := reg(u.base32+int32(r)-base), k < len(u.info.acc)
-			if acc && slices.Contains(wi.a, row) || slices.Contains(wi.acc, row) && (!acc || !u.fenced && !u.info.form.SameShape(wi.form)) {
-				found.add(u, k)
-			}
-		}
-		x.tell(&found, mask)
-	}
 }
 
 func setRow(set *[]uint64, row int32) {

@@ -69,11 +69,16 @@ func (m *Machine) readSpans(op *Op) {
 	for _, s := range op.Reads {
 		n += s.Len
 	}
-	op.data = make([]byte, n)
+	skip := op.wgmma != nil && m.cfg.skipMatrices
+	if !skip {
+		op.data = make([]byte, n)
+	}
 	n = 0
 	for _, s := range op.Reads {
 		if r, off := m.memory(s.Mem, s.Addr); r != nil {
-			r.read(off, op.data[n:][:s.Len])
+			if !skip {
+				r.read(off, op.data[n:][:s.Len])
+			}
 			if !r.initialized(off, s.Len) {
 				op.Uninit = true
 			}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/tensor"
 	"muster/ptx"
@@ -295,6 +296,7 @@ func (x *ctx) wgmmaFault(mask uint32, msg string) verdict {
 // matrixSpans adds what an operand in shared memory consists of.
 func (x *ctx) matrixSpans(op *Op, mask uint32, spans []tensor.Span) bool {
 	r := &x.c.shared
+	op.Reads = slices.Grow(op.Reads, len(spans))
 	for _, s := range spans {
 		at := Span{Mem: SharedOf(x.c.index), Addr: uint64(s.Addr), Len: uint64(s.Len)}
 		if at.Addr < r.base || !r.within(at.Addr-r.base, at.Len) {

@@ -26,6 +26,11 @@ type access struct {
 	lane  uint32 // of an operation: its issuer's bit; of wgmma, the warp's bits
 	// crossed tells up to when the issuer's own accesses passed its own fences.
 	crossed [3]*crossing
+	// settled is an operation, and what it did, that this operation was found to
+	// follow in mem: so it does at every byte.
+	settled     uint32
+	settledWhat uint8
+	settledMem  machine.MemID
 	// The run at hand.
 	rowAddr uint64
 }
@@ -40,6 +45,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.proxy = machine.Generic
 	ac.views = [3]*clock{}
 	ac.lane, ac.crossed = 0, [3]*crossing{}
+	ac.settled = 0
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
 }

@@ -188,11 +188,11 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac.proxy, ac.lane = op.Proxy, lane
 	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: opShift}
 	if op.Map.Len != 0 {
-		ac.write, ac.proxy = false, machine.TensorMap
+		ac.write, ac.proxy, ac.settled = false, machine.TensorMap, 0
 		ac.st.what, ac.st.scope = uint8(machine.Read)|mapRead, 0
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, op.Map.Mem)
 		t.enterSpan(ac, op.Map)
-		ac.proxy = op.Proxy
+		ac.proxy, ac.settled, ac.views[0] = op.Proxy, 0, nil
 	}
 	for _, s := range op.Reads {
 		if s.Len == 0 {
@@ -255,8 +255,10 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 		}
 		sh = &owner.shared
 	}
-	ac.mem = s.Mem
-	ac.lookThrough(s)
+	if ac.mem != s.Mem || ac.proxy == machine.TensorMap || ac.views[0] == nil {
+		ac.mem = s.Mem
+		ac.lookThrough(s)
+	}
 	t.span(sh, ac, s.Addr, s.Len)
 }
 
@@ -304,13 +306,17 @@ func (ac *access) passed(time uint32) uint32 {
 
 // relateOp decides how an access stands to an earlier one by an operation.
 func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
-	if p.who == ac.st.who {
-		return ordered // its own reads and writes
+	if p.who == ac.st.who || p.who == ac.settled && p.what == ac.settledWhat && ac.mem == ac.settledMem {
+		return ordered // its own reads and writes, or known
 	}
 	r := &t.ops.recs[p.op()]
 	k := &ac.group.know
 	if t.opKnownTo(ac, p, &k.gen, 0) {
-		return t.relateDone(ac, p, r, a, b)
+		rel := t.relateDone(ac, p, r, a, b)
+		if rel == ordered && ac.st.isOp() {
+			ac.settled, ac.settledWhat, ac.settledMem = p.who, p.what, ac.mem
+		}
+		return rel
 	}
 	lanes := ac.lanesIn(a, b)
 	known := t.opKnownTo(ac, p, &k.gen, lanes)
