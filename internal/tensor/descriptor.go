@@ -16,9 +16,6 @@ import (
 //	bits 62–63  swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes
 type Descriptor uint64
 
-// window is the size of the addresses that a descriptor can name.
-const window = 1 << 18
-
 const reserved Descriptor = ^Descriptor(0x3fff | 0x3fff<<16 | 0x3fff<<32 | 7<<49 | 3<<62)
 
 func (d Descriptor) field(bit int) uint32 { return uint32(d>>bit) & 0x3fff << 4 }
@@ -93,12 +90,13 @@ func (o *operand) chunks(d Descriptor, visit func(addr uint32)) {
 		}
 		return
 	}
-	if w != 16 {
-		lead = 16
-	}
 	for r := uint32(o.first); r < uint32(o.first+o.rows); r++ {
 		for c := range uint32(o.width / 16) {
-			visit(d.swizzled(d.Start() + r%8*w + r/8*stride + c*lead))
+			at := c * 16
+			if w == 16 || w == 32 {
+				at = c*16%w + c*16/w*lead
+			}
+			visit(d.swizzled(d.Start() + r%8*w + r/8*stride + at))
 		}
 	}
 }

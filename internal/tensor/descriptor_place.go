@@ -11,17 +11,12 @@ type place struct {
 	spans []Span
 	at    []uint32
 	size  uint32 // bytes of the spans together
-	end   uint32 // of the last span
-	wraps bool   // some addresses went past the window's end
 }
 
 func newPlace(d Descriptor, o *operand) *place {
 	l := new(place)
 	var addr []uint32
-	o.chunks(d, func(a uint32) {
-		l.wraps = l.wraps || a >= window
-		addr = append(addr, a%window)
-	})
+	o.chunks(d, func(a uint32) { addr = append(addr, a) })
 	sorted := slices.Clone(addr)
 	slices.Sort(sorted)
 	for _, a := range slices.Compact(sorted) {
@@ -32,7 +27,6 @@ func newPlace(d Descriptor, o *operand) *place {
 		}
 		l.size += 16
 	}
-	l.end = sorted[len(sorted)-1] + 16
 	begin := make([]uint32, len(l.spans))
 	for i := 1; i < len(begin); i++ {
 		begin[i] = begin[i-1] + l.spans[i-1].Len
@@ -48,8 +42,8 @@ func newPlace(d Descriptor, o *operand) *place {
 	return l
 }
 
-// placeKey names a place. The start's high bits are left out where they only
-// move it: the swizzle looks at the low ten.
+// placeKey names a place. The start's high bits are left out, for they only move
+// it: the swizzle looks at the low ten.
 type placeKey struct {
 	d Descriptor
 	o operand
@@ -68,11 +62,7 @@ var places = struct {
 // placeOf returns the place of an operand and what to add to its addresses.
 func placeOf(d Descriptor, o *operand) (*place, uint32) {
 	base := d.Start() &^ (pattern - 1)
-	l := cachedPlace(placeKey{d - Descriptor(base>>4), *o})
-	if l.wraps || base+l.end > window {
-		return cachedPlace(placeKey{d, *o}), 0
-	}
-	return l, base
+	return cachedPlace(placeKey{d - Descriptor(base>>4), *o}), base
 }
 
 func cachedPlace(k placeKey) *place {
