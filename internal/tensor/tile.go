@@ -1,6 +1,10 @@
 package tensor
 
-import "muster/internal/num"
+import (
+	"encoding/binary"
+
+	"muster/internal/num"
+)
 
 // A Panel is rows of A or columns of B, decoded once for the many dot products
 // that each takes part in. The zero Panel is ready for [Panel.ResetA] or
@@ -14,17 +18,17 @@ type Panel struct {
 	rows   int
 
 	// Of floating-point formats, see tile_float.go.
-	val  []float64
-	code []uint64
-	span []span
-	exp  []int32
+	val   [][block]float64
+	code  []uint64
+	span  []span
+	strip []span // of eight columns together
 
 	num  []int64  // of integers, see tile_int.go
 	bits []uint64 // of b1
 
-	raw []uint32
-	sum []uint32
-	met *Panel
+	words, raw, order []uint32 // a row on its way in, padded
+	sum               []uint32
+	met               *Panel
 }
 
 // ResetA empties the panel for rows of k elements of A: of a sparse A, of k
@@ -34,9 +38,12 @@ func (p *Panel) ResetA(r *Rule, k int) { p.reset(r, r.a, k, true) }
 // ResetB empties the panel for columns of k elements of B.
 func (p *Panel) ResetB(r *Rule, k int) { p.reset(r, r.b, k, false) }
 
-// block is what a row is padded to a multiple of: the loops take as many
-// elements a turn. Zeros change no sum.
+// block is how many elements the loops take a turn; rows are padded to a
+// multiple of it with zeros, which change no sum.
 const block = 8
+
+// across is how many columns of B are looked at together, see tile_float.go.
+const across = 8
 
 func padded(n int) int { return (n + block - 1) / block * block }
 
@@ -49,7 +56,11 @@ func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
 	if f == B1 {
 		p.slots = (k + 63) / 64
 	}
-	p.val, p.code, p.span, p.num, p.bits = p.val[:0], p.code[:0], p.span[:0], p.num[:0], p.bits[:0]
+	p.val, p.code, p.span, p.strip = p.val[:0], p.code[:0], p.span[:0], p.strip[:0]
+	p.num, p.bits = p.num[:0], p.bits[:0]
+	if f != B1 {
+		p.raw = extend(p.raw[:0], p.slots)
+	}
 }
 
 // Rows is the number of rows that were added.
@@ -61,64 +72,65 @@ var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S
 // AddWords adds a row of packed elements, the first in the low bits of the
 // first word.
 func (p *Panel) AddWords(row []uint32) {
+	width := widthOf[p.format]
+	if len(row)*32 != p.k*width {
+		panic("BUG: a row of A or B of another length than it was said to have")
+	}
 	if p.format == B1 {
 		p.addBits(row)
 		return
 	}
-	width := widthOf[p.format]
-	p.raw = p.raw[:0]
-	for _, w := range row {
-		switch width {
-		case 16:
-			p.raw = append(p.raw, w&0xffff, w>>16)
-		case 32:
-			p.raw = append(p.raw, w)
-		default:
-			for s := 0; s < 32; s += width {
-				p.raw = append(p.raw, w>>s&(1<<width-1))
+	raw := p.raw
+	switch width {
+	case 32:
+		copy(raw, row)
+	case 16:
+		for i, w := range row {
+			pair := (*[2]uint32)(raw[2*i:])
+			pair[0], pair[1] = w&0xffff, w>>16
+		}
+	case 8:
+		for i, w := range row {
+			four := (*[4]uint32)(raw[4*i:])
+			four[0], four[1], four[2], four[3] = w&0xff, w>>8&0xff, w>>16&0xff, w>>24
+		}
+	case 4:
+		for i, w := range row {
+			for e := range 8 {
+				raw[8*i+e] = w >> (4 * e) & 15
 			}
 		}
 	}
-	p.Add(p.raw)
+	p.addRaw()
 }
 
 // AddBytes adds a row of packed elements as they lie in memory.
 func (p *Panel) AddBytes(row []byte) {
-	p.raw = p.raw[:0]
-	switch width := widthOf[p.format]; width {
-	case 8:
-		for _, x := range row {
-			p.raw = append(p.raw, uint32(x))
-		}
-	case 16:
-		for i := 0; i+2 <= len(row); i += 2 {
-			p.raw = append(p.raw, uint32(row[i])|uint32(row[i+1])<<8)
-		}
-	default:
-		for i := 0; i+4 <= len(row); i += 4 {
-			p.raw = append(p.raw, uint32(row[i])|uint32(row[i+1])<<8|uint32(row[i+2])<<16|uint32(row[i+3])<<24)
-		}
-		if width < 32 {
-			words := p.raw
-			p.raw = nil
-			p.AddWords(words)
-			p.raw = words
-			return
-		}
+	p.words = p.words[:0]
+	for ; len(row) >= 4; row = row[4:] {
+		p.words = append(p.words, binary.LittleEndian.Uint32(row))
 	}
-	p.Add(p.raw)
+	p.AddWords(p.words)
 }
 
 // Add adds a row of elements, each in the low bits of a word. Elements of b1
 // come 32 in a word.
 func (p *Panel) Add(row []uint32) {
-	switch p.format {
-	case B1:
+	if p.format == B1 {
 		p.addBits(row)
+		return
+	}
+	copy(p.raw, row[:p.k])
+	p.addRaw()
+}
+
+// addRaw adds the row in p.raw.
+func (p *Panel) addRaw() {
+	switch p.format {
 	case S8, U8, S4, U4:
-		p.addInts(row)
+		p.addInts(p.raw[:p.k])
 	default:
-		p.addFloats(row)
+		p.addFloats()
 	}
 }
 
@@ -144,7 +156,7 @@ func (r *Rule) Tile(d []uint32, a, b *Panel) {
 	case r.halves:
 		r.tileHalves(d, a, b)
 	default:
-		r.tileFloats(d, a, b, 0, a.slots)
+		r.tileFloats(d, a, b, 0, a.slots/block)
 	}
 }
 
@@ -167,7 +179,8 @@ func (p *Panel) only(a *Panel, i int) {
 		p.num = a.single(i)
 		return
 	}
-	p.val, p.code, p.span = a.val[i*a.slots:][:a.slots], a.code[i*a.slots:][:a.slots], a.span[i:i+1]
+	n := a.slots / block
+	p.val, p.code, p.span = a.val[i*n:][:n], a.code[i*a.slots:][:a.slots], a.span[i:i+1]
 }
 
 // gather makes p.met what the elements of a row of a meet of each row of p.
@@ -186,18 +199,19 @@ func (p *Panel) gather(a *Panel, at []uint8) {
 		}
 		return
 	}
-	// The codes stay relative to the exponents of the whole rows, of which the
-	// spans speak; every use of a span holds for any of a row's elements.
-	m.span = append(m.span[:0], p.span...)
-	m.val = extend(m.val[:0], p.rows*m.slots)
-	m.code = extend(m.code[:0], (p.rows+7)/8*m.slots)
+	// The spans are of whole columns; every use of a span holds for any of a
+	// column's elements too.
+	m.span, m.strip = append(m.span[:0], p.span...), append(m.strip[:0], p.strip...)
+	m.code = extend(m.code[:0], len(p.strip)*m.slots)
+	m.val = extend(m.val[:0], len(p.span)*m.slots/block)
 	for n, k := range at {
 		to, from := m.slot(n), p.slot(int(k))
-		for i := range p.rows {
-			m.val[i*m.slots+to] = p.val[i*p.slots+from]
-		}
-		for i := range (p.rows + 7) / 8 {
+		for i := range p.strip {
 			m.code[i*m.slots+to] = p.code[i*p.slots+from]
+		}
+		dst, src := m.val[to/block:], p.val[from/block:]
+		for i := range p.rows {
+			dst[i*m.slots/block][to%block] = src[i*p.slots/block][from%block]
 		}
 	}
 }
@@ -215,7 +229,7 @@ func extend[T any](s []T, n int) []T {
 // tileHalves is Tile as ptxas builds it for fp8 without wgmma, see [MMA].
 func (r *Rule) tileHalves(d []uint32, a, b *Panel) {
 	b.sum = extend(b.sum[:0], len(d))
-	half := a.slots / 2
+	half := a.slots / block / 2
 	r.tileFloats(b.sum, a, b, 0, half)
 	r.tileFloats(b.sum, a, b, half, half)
 	for i, s := range b.sum {

@@ -29,214 +29,193 @@ import (
 // decides it but where it is too near to a point between two f16 numbers: see
 // nearest16.
 
-// A span is what is known of a row's exponents.
-type span struct {
-	top  int32 // the largest; nothing where all elements are zero
-	low  int32 // of the lowest bit that is set in any element
-	wide bool  // an element is so far below top that its code is below 32
-	odd  bool  // a NaN or an infinity is among the elements
-}
-
 const (
 	bytes8 = 0x0101010101010101
 	flags  = 0x80 * bytes8 // above a sum of two codes
 )
 
-// smallest is the exponent of the smallest normal number, which subnormals
-// count with. What is widened to f16, see [MMA], counts as it does there.
-var smallest = [...]int32{F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14}
-
-func (p *Panel) smallest() int32 {
-	if p.halves {
-		return smallest[F16]
-	}
-	return smallest[p.format]
-}
-
-// bytesOf is the values of the fp8 formats.
-var bytesOf = func() (t [2][256]float64) {
-	for b := range uint32(256) {
-		t[0][b], _ = decode(E4M3, b)
-		t[1][b], _ = decode(E5M2, b)
-	}
-	return t
-}()
-
-// value16 is the value of an f16 that is not special.
-func value16(b uint32) float64 {
-	return math.Float64frombits(uint64(b&0x8000)<<48|uint64(b&0x7fff)<<42) * 0x1p1008
-}
-
-// values decodes elements.
-func (p *Panel) values(dst []float64, row []uint32) (odd bool) {
-	dst = dst[:len(row)]
-	switch p.format {
-	case F16:
-		for i, b := range row {
-			if b&0x7c00 == 0x7c00 {
-				odd = true
-				dst[i], _ = decode(F16, b)
-				continue
-			}
-			dst[i] = value16(b)
-		}
-	case BF16, TF32:
-		shift, mask := 16, uint32(0xffffffff)
-		if p.format == TF32 {
-			shift, mask = 0, 0xffffe000
-		}
-		for i, b := range row {
-			b = b << shift & mask
-			odd = odd || b&0x7f800000 == 0x7f800000
-			dst[i] = float64(math.Float32frombits(b))
-		}
-	default:
-		t := &bytesOf[p.format-E4M3]
-		for i, b := range row {
-			x := t[b&0xff]
-			odd = odd || x-x != 0
-			dst[i] = x
-		}
-	}
-	return odd
-}
-
-func (p *Panel) addFloats(row []uint32) {
-	row = row[:p.k]
-	at := len(p.val)
-	p.val = extend(p.val, p.slots)
-	dst := p.val[at:]
-	s := span{top: nothing, low: special}
-	if p.halves {
-		var raw [256]float64
-		v := raw[:]
-		if p.k > len(raw) {
-			v = make([]float64, p.k)
-		}
-		s.odd = p.values(v, row)
-		for i := range row {
-			dst[p.slot(i)] = v[i]
-		}
-	} else {
-		s.odd = p.values(dst, row)
-	}
-	if cap(p.exp) < p.slots {
-		p.exp = make([]int32, p.slots)
-	}
-	exp := p.exp[:p.slots]
-	least := p.smallest()
-	for i, x := range dst[:len(exp)] {
-		b := math.Float64bits(x)
-		if b<<1 == 0 {
-			exp[i] = nothing
-			continue
-		}
-		e := int32(b>>52&0x7ff) - 1023
-		s.low = min(s.low, e-52+int32(bits.TrailingZeros64(b|1<<52)))
-		e = max(e, least)
-		exp[i] = e
-		s.top = max(s.top, e)
-	}
-	p.codes(exp, &s)
-	p.span = append(p.span, s)
-	p.rows++
-}
-
-// codes adds the codes of a row whose exponents are exp.
-func (p *Panel) codes(exp []int32, s *span) {
-	at, shift := p.rows*p.slots, 0
-	if !p.left {
-		at, shift = p.rows/8*p.slots, p.rows%8*8
-	}
-	if shift == 0 {
-		p.code = extend(p.code, p.slots)
-	}
-	dst := p.code[at:][:len(exp)]
-	low := int32(63)
-	for i, e := range exp {
-		c := 63 - (s.top - e)
-		if e == nothing {
-			c = 0
-		} else {
-			low = min(low, c)
-			c = max(c, 0)
-		}
-		if p.left {
-			dst[i] = uint64(c)*bytes8 | flags
-		} else {
-			dst[i] |= uint64(c) << shift
-		}
-	}
-	s.wide = low < 32
-}
-
 // largest is the largest sums of codes of a row of A with eight columns of B,
-// a byte a column.
-func largest(a, b []uint64) (m uint64) {
+// a byte a column. The even and the odd elements do not wait for each other.
+func largest(a, b []uint64) uint64 {
+	var m, m1 uint64
 	b = b[:len(a)]
-	for i, x := range a {
-		d := x + b[i] - m // the flag stays where the new sum is not smaller
-		f := d & flags
-		m += d & (f - f>>7)
+	for i := 0; i+block <= len(a); i += block {
+		x, y := (*[block]uint64)(a[i:]), (*[block]uint64)(b[i:])
+		for n := 0; n < block; n += 2 {
+			d, d1 := x[n]+y[n]-m, x[n+1]+y[n+1]-m1 // a flag stays where the new sum is not smaller
+			f, f1 := d&flags, d1&flags
+			m += d & (f - f>>7)
+			m1 += d1 & (f1 - f1>>7)
+		}
 	}
-	return m
+	d := (m | flags) - m1
+	f := d & flags
+	return m1 + d&(f-f>>7)
 }
 
-// tileFloats is Tile for the slots of both panels from from on, n of them.
+// tileFloats is Tile for the blocks of both panels from from on, n of them.
 func (r *Rule) tileFloats(d []uint32, a, b *Panel, from, n int) {
+	s := strip{rule: r, blocks: b.slots / block}
 	for i := range a.rows {
-		at := i*a.slots + from
-		av, ac := a.val[at:][:n], a.code[at:][:n]
+		at := i*(a.slots/block) + from
+		s.a, s.as = a.val[at:][:n], &a.span[i]
+		ac := a.code[at*block:][:n*block]
 		row := d[i*b.rows:][:b.rows]
-		for j := 0; j < len(row); j += 8 {
-			bc := b.code[j/8*b.slots+from:][:n]
-			r.strip(row[j:min(j+8, len(row))], av, ac, &a.span[i], b, j, from, bc)
+		for j := range b.strip {
+			s.d = row[j*across : min((j+1)*across, len(row))]
+			s.b = b.val[j*across*s.blocks+from:]
+			s.bs, s.join = (*[across]span)(b.span[j*across:]), &b.strip[j]
+			s.run(ac, b.code[j*b.slots+from*block:][:n*block])
 		}
 	}
 }
 
-// strip makes up to eight elements of a row of D, from column j on.
-func (r *Rule) strip(d []uint32, av []float64, ac []uint64, as *span, b *Panel, j, from int, bc []uint64) {
-	var sums uint64
-	counted := false
-	for n := range d {
-		bs := &b.span[j+n]
-		bv := b.val[(j+n)*b.slots+from:][:len(av)]
-		c, ce, low, ok := r.accumulator(d[n])
-		if as.odd || bs.odd || !ok {
-			d[n] = r.slow(d[n], av, bv)
-			continue
+// A strip is up to eight elements of a row of D. Its steps are loops over all
+// eight with little in each, so that the values stay in registers.
+type strip struct {
+	rule   *Rule
+	d      []uint32
+	a      [][block]float64
+	b      [][block]float64 // columns, blocks apart
+	blocks int
+	as     *span
+	bs     *[across]span // of the columns
+	join   *span         // of all of them
+	c      [across]float64
+	exp    [across]int32 // of C, then the largest
+	top    int32         // a bound on all exponents
+	scale  [across]float64
+	sum    [across]float64
+}
+
+func (s *strip) run(ac, bc []uint64) {
+	if finite := s.accumulators(); !finite || s.as.odd || s.join.odd {
+		s.slowly(1<<across - 1)
+		return
+	}
+	r := s.rule
+	least := s.top - r.bits
+	switch {
+	case s.as.low+s.join.low >= least && s.multiples(least):
+		s.sums()
+		for n := range s.d {
+			s.d[n] = r.deliver(s.sum[n&7], 0)
 		}
-		top := max(as.top+bs.top, ce)
-		if as.low+bs.low >= top-r.bits && low >= top-r.bits {
-			d[n] = r.deliver(c+dotFloats(av, bv), 0)
-			continue
+		return
+	case r.acc == F16 && r.bits == 25:
+		if s.sums(); s.nearest() {
+			return
 		}
-		if r.acc == F16 && r.bits == 25 {
-			if x, ok := nearest16(c+dotFloats(av, bv), top, len(av)); ok {
-				d[n] = x
-				continue
+	}
+	slow := s.scales(largest(ac, bc))
+	s.slowly(slow)
+	s.truncated()
+	for n := range s.d {
+		if slow>>n&1 == 0 {
+			s.d[n] = r.deliver(s.sum[n&7], s.exp[n&7]-r.bits)
+		}
+	}
+}
+
+// slowly makes the elements of a set by themselves.
+func (s *strip) slowly(set uint) {
+	for n := 0; set != 0 && n < len(s.d); n++ {
+		if set>>n&1 != 0 {
+			s.d[n] = s.rule.slow(s.d[n], s.a, s.b[n*s.blocks:][:len(s.a)])
+		}
+	}
+}
+
+// accumulators decodes C, and says whether all of it is finite.
+func (s *strip) accumulators() bool {
+	top, odd := int32(nothing), int32(128)
+	if s.rule.acc == F16 {
+		odd = 16
+	}
+	highest := int32(nothing)
+	for n, c := range s.d {
+		var e int32
+		if odd == 16 {
+			e = int32(c>>10&31) - 15
+			s.c[n&7] = value16(c)
+		} else {
+			e = int32(c>>23&0xff) - 127
+			s.c[n&7] = float64(math.Float32frombits(c))
+		}
+		highest = max(highest, e)
+		if e == 1-odd {
+			if e++; s.c[n&7] == 0 {
+				e = nothing
 			}
 		}
-		if !counted {
-			counted = true
-			sums = largest(ac, bc)
+		s.exp[n&7] = e
+		top = max(top, e)
+	}
+	s.top = max(top, s.as.top+s.join.top)
+	return highest != odd
+}
+
+// multiples says whether the elements of C are multiples of 2^e.
+func (s *strip) multiples(e int32) bool {
+	for n := range s.d {
+		if b := math.Float64bits(s.c[n&7]); b<<1 != 0 && lowest(b) < e {
+			return false
 		}
-		e := ce
-		if sum := int32(sums >> (8 * n) & 0x7f); sum >= 64 {
-			e = max(e, as.top+bs.top-126+sum)
-		} else if as.wide || bs.wide {
-			d[n] = r.slow(d[n], av, bv)
-			continue
+	}
+	return true
+}
+
+// lowest is the exponent of the last bit that is set in a float64 other than
+// zero.
+func lowest(b uint64) int32 {
+	return int32(b>>52&0x7ff) - (1023 + 52) + int32(bits.TrailingZeros64(b|1<<52))
+}
+
+// nearest makes D as nearest16 has it, if that is sure of all of it.
+func (s *strip) nearest() bool {
+	var d [across]uint32
+	for n := range s.d {
+		x, ok := nearest16(s.sum[n&7], s.top, len(s.a)*block)
+		if !ok {
+			return false
 		}
-		if e == nothing {
-			d[n] = 0
-			continue
+		d[n&7] = x
+	}
+	copy(s.d, d[:])
+	return true
+}
+
+// scales makes the exponents the largest of each element's addends, and from
+// them the scales, and returns the set of those that it cannot tell of.
+func (s *strip) scales(sums uint64) (slow uint) {
+	base, keep := s.as.ref-126, s.rule.bits
+	wide := s.as.wide || s.join.wide
+	for n := range s.exp {
+		sum := int32(sums & 0x7f)
+		sums >>= 8
+		e := base + s.bs[n].ref + sum
+		if sum < 64 {
+			e = nothing
+			if wide {
+				slow |= 1 << n
+			}
 		}
-		scale := power(r.bits - e)
-		q, q1 := int64(c*scale), int64(0)
-		for x, y := av, bv; len(x) >= block && len(y) >= block; x, y = x[block:], y[block:] {
-			x, y := (*[block]float64)(x), (*[block]float64)(y)
+		e = max(e, s.exp[n], -600) // of nothing but zeros, any will do
+		s.exp[n] = e
+		s.scale[n] = power(keep - e)
+	}
+	return slow
+}
+
+// truncated makes the sums of C and the products, each times the scale and then
+// truncated to an integer. A product has at most 22 bits: nothing rounds.
+func (s *strip) truncated() {
+	a, b := s.a, s.b
+	for n, scale := range s.scale {
+		q, q1 := int64(s.c[n]*scale), int64(0)
+		b := b[n*s.blocks:][:len(a)]
+		for i := range a {
+			x, y := &a[i], &b[i]
 			q += int64(x[0] * y[0] * scale)
 			q1 += int64(x[1] * y[1] * scale)
 			q += int64(x[2] * y[2] * scale)
@@ -246,47 +225,29 @@ func (r *Rule) strip(d []uint32, av []float64, ac []uint64, as *span, b *Panel, 
 			q += int64(x[6] * y[6] * scale)
 			q1 += int64(x[7] * y[7] * scale)
 		}
-		d[n] = r.deliver(float64(q+q1), e-r.bits)
+		s.sum[n] = float64(q + q1)
 	}
 }
 
-// accumulator decodes an element of C: its value, its exponent, that of its
-// lowest set bit, and whether it is finite.
-func (r *Rule) accumulator(c uint32) (x float64, e, low int32, ok bool) {
-	if r.acc == F16 {
-		e = max(int32(c>>10&31), 1) - 15
-		x, low, ok = value16(c), e-10, c&0x7c00 != 0x7c00
-		if c&0x7fff == 0 {
-			e, low = nothing, special
+// sums makes the sums of C and the products, in any order.
+func (s *strip) sums() {
+	a, b := s.a, s.b
+	for n := range s.sum {
+		q, q1, q2, q3 := s.c[n], 0.0, 0.0, 0.0
+		b := b[n*s.blocks:][:len(a)]
+		for i := range a {
+			x, y := &a[i], &b[i]
+			q += x[0] * y[0]
+			q1 += x[1] * y[1]
+			q2 += x[2] * y[2]
+			q3 += x[3] * y[3]
+			q += x[4] * y[4]
+			q1 += x[5] * y[5]
+			q2 += x[6] * y[6]
+			q3 += x[7] * y[7]
 		}
-		return
+		s.sum[n] = q + q1 + (q2 + q3)
 	}
-	e = int32(c >> 23 & 0xff)
-	low = e - (127 + 23) + int32(bits.TrailingZeros32(c|1<<23))
-	x, ok = float64(math.Float32frombits(c)), e != 0xff
-	if e -= 127; e == -127 {
-		if e, low = -126, -149; c<<1 == 0 {
-			e, low = nothing, special
-		}
-	}
-	return
-}
-
-// dotFloats is the sum of the products, in any order.
-func dotFloats(a, b []float64) float64 {
-	var s, s1, s2, s3 float64
-	for ; len(a) >= block && len(b) >= block; a, b = a[block:], b[block:] {
-		x, y := (*[block]float64)(a), (*[block]float64)(b)
-		s += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-		s += x[4] * y[4]
-		s1 += x[5] * y[5]
-		s2 += x[6] * y[6]
-		s3 += x[7] * y[7]
-	}
-	return s + s1 + (s2 + s3)
 }
 
 // deliver is round of x·2^e.
@@ -323,12 +284,15 @@ func nearest16(s float64, top int32, n int) (uint32, bool) {
 }
 
 // slow is a dot product of any elements.
-func (r *Rule) slow(c uint32, a, b []float64) uint32 {
-	var room [2][64]int32
-	x, y := Vector{a, room[0][:0]}, Vector{b, room[1][:0]}
+func (r *Rule) slow(c uint32, a, b [][block]float64) uint32 {
+	var xs, ys [64]float64
+	var xe, ye [64]int32
+	x, y := Vector{xs[:0], xe[:0]}, Vector{ys[:0], ye[:0]}
 	for i := range a {
-		x.exp = append(x.exp, r.exponent(a[i], r.a))
-		y.exp = append(y.exp, r.exponent(b[i], r.b))
+		for n, v := range a[i] {
+			x.push(v, r.exponent(v, r.a))
+			y.push(b[i][n], r.exponent(b[i][n], r.b))
+		}
 	}
 	cv, e := decode(r.acc, c)
 	return r.group(cv, e, &x, &y)
