@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"sync"
 )
@@ -19,21 +20,15 @@ func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, met
 	} else {
 		s.panel(s.a[:], Descriptor(descA), &w.a[warp], read)
 	}
-	s.panel(s.b[:], Descriptor(descB), &w.b, read)
+	s.panel(s.b[:w.N*w.b.width], Descriptor(descB), &w.b, read)
 	if w.NegA {
 		w.negate(s.a[:])
-	}
-	if w.NegB {
-		w.negate(s.b[:w.N*w.b.width])
 	}
 	s.pa.ResetA(w.rule, 256/w.bits)
 	for i := range 16 {
 		s.pa.AddBytes(s.a[32*i:][:32])
 	}
-	s.pb.ResetB(w.rule, w.K)
-	for i := range w.N {
-		s.pb.AddBytes(s.b[i*w.b.width:][:w.b.width])
-	}
+	w.decodeB(s)
 	d := s.d[:16*w.N]
 	if scaleD {
 		w.unpack(d, acc)
@@ -50,12 +45,40 @@ func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, met
 
 // A wgScratch is what one Compute works in.
 type wgScratch struct {
-	raw    [256 * 64]byte   // shared memory, span after span
-	a      [16 * 32]byte    // rows of A, elements in the order of k
-	b      [256 * 64]byte   // columns of B, likewise
-	pa, pb Panel            // the same, decoded
+	raw    [256 * 64]byte // shared memory, span after span
+	a      [16 * 32]byte  // rows of A, elements in the order of k
+	b      [256 * 64]byte // columns of B, likewise
+	pa, pb Panel          // the same, decoded
+	was    [256 * 64]byte // what pb was made of, and how
+	how    decoding
 	met    [16 * 32]uint8   // of a sparse A, see positions
 	d      [16 * 256]uint32 // rows of C, then of D
+}
+
+// A decoding is how columns of B were decoded.
+type decoding struct {
+	format     Format
+	n, k, size int
+	neg        bool
+}
+
+// decodeB makes the panel of B, unless the scratch has it from another warp's
+// part, or from another instruction with the same B.
+func (w *WGMMA) decodeB(s *wgScratch) {
+	b := s.b[:w.N*w.b.width]
+	how := decoding{w.rule.b, w.N, w.K, len(b), w.NegB}
+	if s.how == how && bytes.Equal(b, s.was[:len(b)]) {
+		return
+	}
+	s.how = how
+	copy(s.was[:], b)
+	if w.NegB {
+		w.negate(b)
+	}
+	s.pb.ResetB(w.rule, w.K)
+	for i := range w.N {
+		s.pb.AddBytes(b[i*w.b.width:][:w.b.width])
+	}
 }
 
 var wgScratches = sync.Pool{New: func() any { return new(wgScratch) }}
