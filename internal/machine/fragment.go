@@ -126,24 +126,32 @@ func execTouching(x *ctx, in *instr, mask uint32) {
 // touch tells of what an instruction does to registers of wgmma.
 func (x *ctx) touch(in *instr, mask uint32) {
 	w, base := x.w, x.s.base32
-	t := in.touch
-	for i := range w.wgmmas {
+	if len(w.wgmmas) > 0 {
+		x.touchInFlight(in.touch, mask)
+	}
+	for _, r := range in.touch.reads {
+		setRow(&w.looked, base+int32(r))
+	}
+	for _, r := range in.touch.writes {
+		setRow(&w.written, base+int32(r))
+	}
+}
+
+// touchInFlight tells of the last wgmma in flight that uses any of the
+// registers: a wait for that one covers those before it.
+func (x *ctx) touchInFlight(t *touching, mask uint32) {
+	w, base := x.w, x.s.base32
+	var found Touch
+	for i := len(w.wgmmas) - 1; i >= 0 && found.Register == ""; i-- {
 		u := &w.wgmmas[i]
-		var found Touch
 		for k, r := range u.info.registers() {
 			row := u.base32 + int32(r)
 			if t.has(row - base) {
 				found.add(u, k)
 			}
 		}
-		x.tell(&found, mask)
 	}
-	for _, r := range t.reads {
-		setRow(&w.looked, base+int32(r))
-	}
-	for _, r := range t.writes {
-		setRow(&w.written, base+int32(r))
-	}
+	x.tell(&found, mask)
 }
 
 func (t *touching) has(r int32) bool {

@@ -38,14 +38,16 @@ Mend it by wgmma.wait_group 0 (or as many groups as may stay in flight) before t
 access, and by wgmma.fence between an access and the next wgmma.`,
 })
 
-// touched takes an instruction whose registers meet those of a wgmma.
+// touched takes an instruction whose registers meet those of a wgmma. All that
+// touch the registers of one wgmma in flight lack the same wait: they are one
+// finding, with the first of them.
 func (j *Judge) touched(ev *machine.Event) {
 	t := *ev.Touch
-	by := int32(0)
+	by, pc := int32(-1), ev.PC
 	if t.InFlight {
-		by = t.ByPC
+		by, pc = t.ByPC, -1
 	}
-	j.note(registerInFlight, by, ev.PC, func() Finding {
+	j.note(registerInFlight, by, pc, func() Finding {
 		what := "register " + t.Register
 		if t.More > 0 {
 			what = fmt.Sprintf("%s and %d more", what, t.More)
