@@ -196,7 +196,7 @@ func runSeen(t *testing.T, body, op string, poison byte) (*seenEvents, []byte) {
 
 // TestMatrixEvents: the lanes that give addresses access 16 bytes each.
 func TestMatrixEvents(t *testing.T) {
-	load := matrixTile(16, 5, 16) + `
+	load := matrixTile(16, 5, 32) + `
 	ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [%a];
 	st.global.u32 [%o], %r0;`
 	s, _ := runSeen(t, load, "ldmatrix", 0)
@@ -255,7 +255,8 @@ func TestMatrixDivergence(t *testing.T) {
 			"guard":  regs + "@%p " + instr,
 			"apart":  regs + "@!%p bra other;\n" + instr + "\nbra done;\nother:\n" + instr + "\ndone:",
 			"exited": regs + "@!%p exit;\n" + instr,
-			"all":    regs + "@!%p bra join;\nmov.u32 %r0, 0;\njoin:\n" + instr,
+			// One half gets there while the other stands before a load.
+			"all": regs + "@!%p bra join;\nld.global.u32 %r0, [%in];\njoin:\n" + instr,
 		}[form]
 	}
 	for _, c := range []struct {

@@ -111,8 +111,8 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 			w.rounding = num.RP
 		default:
 			if strings.HasPrefix(m, "m") {
-				_, err := fmt.Sscanf(m, "m%dn%dk%d", &w.M, &w.N, &w.K)
-				shaped = err == nil
+				fmt.Sscanf(m, "m%dn%dk%d", &w.M, &w.N, &w.K)
+				shaped = m == fmt.Sprintf("m%dn%dk%d", w.M, w.N, w.K)
 				continue
 			}
 			types = append(types, m)
