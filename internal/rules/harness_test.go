@@ -144,6 +144,9 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	var params []launch.Param
 	for _, p := range prog.Params {
 		typ, _ := launch.ParseType(scalarType(p.Type, p.Size))
+		if int(p.Size) != typ.Size() {
+			typ = 0 // an array
+		}
 		params = append(params, launch.Param{Name: p.Name, Size: int(p.Size), Align: int(p.Align), Type: typ})
 	}
 	block, err := layout.EncodeParams(l, params)
