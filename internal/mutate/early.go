@@ -9,7 +9,9 @@ import (
 
 // A release that comes too early is the mistake that reads right: every
 // instruction is there. earlyChanges moves a release up in its statement list,
-// once past the last wait before it, and once past the last access of memory.
+// once past the last wait before it, and once past what accesses memory after
+// the wait. (The access next to it is often the store of a result that nobody
+// here reads.)
 //
 // It may cross whole loops (a wait that spins is one), and one branch that
 // leaves: the release then goes under the branch's condition, so that the same
@@ -26,35 +28,48 @@ func earlyChanges(s *site) (list []change) {
 	if d, ok := s.destination(); ok && s.fn.uses[d] > 1 {
 		return nil // a token or a value that others read
 	}
-	done := map[string]bool{}
-	found := map[string]*ptx.Inst{}
-	for i := s.at - 1; i >= 0 && i >= s.at-farthest; i-- {
-		if leaves(s.block.Stmts[i]) {
-			break
-		}
-		for _, p := range past {
-			if in := last(s.block.Stmts[i:i+1], p.is); in != nil && found[p.name] == nil {
-				found[p.name] = in
-			}
-			if in := found[p.name]; in != nil && !done[p.name] {
-				if with, ok := s.moved(i); ok {
-					done[p.name] = true
-					if !slices.ContainsFunc(list, func(c change) bool { return c.lo == i }) {
-						list = append(list, change{"early-" + p.name, "moved up past " + head(in), i, s.at + 1, with})
-					}
-				}
-			}
+	for _, p := range past {
+		if c, ok := s.earlier(p); ok && !slices.ContainsFunc(list, func(o change) bool { return o.lo == c.lo }) {
+			list = append(list, c)
 		}
 	}
 	return list
 }
 
+// earlier moves the release past the nearest thing that p tells of; past all
+// of them, if p says so, that come after the last wait.
+func (s *site) earlier(p crossing) (c change, ok bool) {
+	var crossed *ptx.Inst
+	for i := s.at - 1; i >= 0 && i >= s.at-farthest; i-- {
+		st := s.block.Stmts[i : i+1]
+		if leaves(st[0]) || p.all && ok && last(st, isWait) != nil {
+			break
+		}
+		if in := last(st, p.is); in != nil {
+			crossed = in
+		} else if ok {
+			continue
+		}
+		if crossed == nil {
+			continue
+		}
+		if with, can := s.moved(i); can {
+			c, ok = change{"early-" + p.name, "moved up past " + head(crossed), i, s.at + 1, with}, true
+			if !p.all {
+				break
+			}
+		}
+	}
+	return c, ok
+}
+
 // head is an instruction's text up to its operands.
 func head(in *ptx.Inst) string { return strings.Join(append([]string{in.Op}, in.Mods...), ".") }
 
-// A crossing is what a release must not come before.
+// A crossing is what a release must not come before: one, or all.
 type crossing struct {
 	name string
+	all  bool
 	is   func(*ptx.Inst) bool
 }
 
@@ -62,7 +77,7 @@ type crossing struct {
 // release.
 func crossings(in *ptx.Inst) []crossing {
 	f := in.Form
-	wait, access, copies := crossing{"wait", isWait}, crossing{"access", isAccess}, crossing{"access", isCopy}
+	wait, access, copies := crossing{"wait", false, isWait}, crossing{"access", true, isAccess}, crossing{"access", true, isCopy}
 	sem := in.Mod("sem")
 	switch {
 	case in.Op == "cp" && f.Class == "mbarrier", strings.HasSuffix(f.Name, "commit_group"):

@@ -30,7 +30,7 @@ func (r *runner) reasons(rows []Row) {
 	r.together(open)
 	for _, x := range open {
 		if x.Why == "" && orders[x.Kind] {
-			x.Why = "without it every two accesses that conflict are ordered in these schedules"
+			x.Why = "without it no two accesses race in these schedules"
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (t *Table) WriteText(w io.Writer) error {
 			at = r.inst
 			p.f("\n%s\n", r.head(file))
 		}
-		p.f("  %-20s %-24s %s\n", r.Variant, r.What, r.result())
+		p.f("  %-20s %-32s %s\n", r.Variant, r.What, r.result())
 	}
 	if n := len(t.Rows) - t.Count(Found); n > 0 {
 		p.f("\nnot found:\n")
