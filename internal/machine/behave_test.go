@@ -315,6 +315,33 @@ loop:
 		},
 	},
 	{
+		name: "fields-of-a-tensor-map", block: 32,
+		body: `
+	.reg .pred %p; .reg .b32 %v, %a;
+	.shared .align 128 .b8 map[128];
+	mov.u32 %v, map;
+	mad.lo.u32 %a, %t, 4, %v;
+	st.shared.u32 [%a], 0;
+	bar.warp.sync -1;
+	setp.ne.u32 %p, %t, 0;
+	@%p bra read;
+	cvt.u64.u32 %w, %v;
+	cvta.shared.u64 %w, %w;
+	tensormap.replace.tile.global_address.shared::cta.b1024.b64 [map], 0x1122334455667780;
+	tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%v], 1, 257;
+	tensormap.replace.tile.box_dim.b1024.b32 [%w], 2, 17;
+	tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [map], 0, 4096;
+	tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [map], 3;
+read:
+	bar.warp.sync -1;
+	ld.shared.u32 %v, [%a];
+	st.global.u32 [%o], %v;`,
+		// Bit positions: package tma, against the card.
+		want: func(i int) uint32 {
+			return map[int]uint32{0: 0x55667780, 1: 0x11223344, 2: 3 << 13, 3: 4096 >> 4, 9: 256, 14: 16 << 8}[i]
+		},
+	},
+	{
 		name: "spin-on-a-flag", block: 64,
 		body: `
 	.reg .pred %p; .reg .b32 %v;

@@ -466,7 +466,87 @@ func decodeTensormap(d *decoder, in *ptx.Inst) error {
 	if len(in.Mods) > 0 && in.Mods[0] == "cp_fenceproxy" {
 		return d.cpFenceproxy(in)
 	}
-	return errNotModelled
+	return d.replaceMap(in)
+}
+
+type mapFieldInfo struct {
+	at    access
+	field tma.Field
+	ord   int
+}
+
+// replaceMap decodes tensormap.replace: a weak access to the whole map, by
+// ordinary loads and stores of the lane.
+func (d *decoder) replaceMap(in *ptx.Inst) error {
+	ri := &mapFieldInfo{at: access{space: stateSpace(in), size: tma.Size}, ord: -1}
+	found := false
+	for _, m := range in.Mods {
+		if f, ok := tma.ParseField(m); ok {
+			ri.field, found = f, true
+		}
+	}
+	ops := in.Operands
+	if want := map[bool]int{false: 2, true: 3}[ri.field.Indexed()]; !found || len(ops) != want {
+		return d.errorf("%s takes an address, an ordinal if its field has several, and a value", Name(in))
+	}
+	if err := d.mem(ops[0], &ri.at); err != nil {
+		return err
+	}
+	if ri.field.Indexed() {
+		n, ok := ops[1].(ptx.Int)
+		if !ok || n.Bits > 1<<16 {
+			return d.errorf("%s takes an immediate ordinal", Name(in))
+		}
+		ri.ord = int(n.Bits)
+	}
+	value := ops[len(ops)-1]
+	known := uint64(0)
+	if n, ok := value.(ptx.Int); ok {
+		known = n.Bits
+	} else if ri.field.Immediate() {
+		return d.errorf("%s takes an immediate value", Name(in))
+	}
+	if err := ri.field.Check(ri.ord, known); err != nil {
+		return d.errorf("%v", err)
+	}
+	t := b32
+	if ri.field.Wide() {
+		t = b64
+	}
+	v, err := d.src(value, t)
+	if err != nil {
+		return err
+	}
+	d.emit(instr{class: visible, visit: visitReplaceMap, a: v, x: ri})
+	return nil
+}
+
+func visitReplaceMap(x *ctx, in *instr, mask uint32) verdict {
+	ri := in.x.(*mapFieldInfo)
+	var addr [32]uint64
+	x.addressesOf(&ri.at, &addr)
+	for k := mask; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k) & 31
+		at, ok := x.span(&ri.at, l, addr[l], tma.Size, tma.Size, Write)
+		if !ok {
+			return halted
+		}
+		v := uint64(x.a32(in.a)[l])
+		if ri.field.Wide() {
+			v = x.a64(in.a)[l]
+		}
+		var b [tma.Size]byte
+		r, off := x.m.memory(at.Mem, at.Addr)
+		x.spanEvent(l, at, Read)
+		r.read(off, b[:])
+		if err := tma.Replace(&b, ri.field, ri.ord, v); err != nil {
+			panic("BUG: " + err.Error()) // replaceMap has checked it
+		}
+		x.spanEvent(l, at, Write)
+		r, off = x.m.memory(at.Mem, at.Addr)
+		r.put(off, b[:], x.m.owner)
+	}
+	return performed
 }
 
 type mapCopyInfo struct {
