@@ -5,9 +5,13 @@ import (
 	"errors"
 )
 
-// Size is the number of bytes of a map, and its alignment in global memory is
-// 64 for the driver and 128 for tensormap.replace and fence.proxy.tensormap.
-const Size = 128
+// Size is the number of bytes of a map. Align is what its address must be a
+// multiple of in a copy (misaligned address otherwise); tensormap.replace and
+// fence.proxy.tensormap want 128.
+const (
+	Size  = 128
+	Align = 64
+)
 
 // word is a map on its way in or out. A field lies within one 64-bit word.
 type word [Size / 8]uint64
@@ -144,4 +148,17 @@ func typeOf(code, tf32 uint64) (Type, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Read gives the map that the card sees in 128 bytes, whoever wrote them:
+// tensormap.replace leaves the derived fields behind, and the card heeds
+// neither them nor bits without a name. The error is a *FaultError, and then
+// every copy through the map faults. A map that no driver made may have a box
+// of 2^40 rows: see SharedBytes before Load.
+func Read(b [Size]byte) (Map, error) {
+	m, ok := unpack(&b)
+	if !ok {
+		return Map{}, fault("no tensor map: a field holds what no map has")
+	}
+	return m, m.checkCard()
 }

@@ -164,10 +164,11 @@ func (m *Map) tiles(first [5]int64, f func(at uint32, x *[5]int64) bool) {
 
 func (m *Map) pixels(x [5]int64, offsets []uint16, f func(at uint32, x *[5]int64) bool) {
 	pitch, w := uint32(m.pitch()), m.spatial()
+	add := m.offsets(offsets)
 	for p := range m.Pixels {
 		y := x
-		for i, o := range offsets[:min(len(offsets), m.Rank-2)] {
-			y[w+i] += int64(o)
+		for i := range m.Rank - 2 {
+			y[w+i] += add[i]
 		}
 		if !f(p*pitch, &y) {
 			return
@@ -184,6 +185,25 @@ func (m *Map) pixels(x [5]int64, offsets []uint16, f func(at uint32, x *[5]int64
 			x[m.Rank-1] += int64(m.ElementStrides[m.Rank-1])
 		}
 	}
+}
+
+// offsets gives the im2col offsets as they arrive: the instruction has 16 bits
+// for them all. The compiler puts them in without a look, so that for rank 5
+// what does not fit 5 bits runs into the next one; for rank 4 it takes the low
+// byte of each.
+func (m *Map) offsets(in []uint16) (out [3]int64) {
+	var o [3]uint16
+	copy(o[:], in)
+	switch m.Rank {
+	case 3:
+		out[0] = int64(o[0])
+	case 4:
+		out[0], out[1] = int64(o[0]&0xff), int64(o[1]&0xff)
+	case 5:
+		p := o[0] + o[1]<<5 + o[2]<<10
+		out = [3]int64{int64(p & 31), int64(p >> 5 & 31), int64(p >> 10 & 31)}
+	}
+	return out
 }
 
 // last is the last coordinate of the bounding box in spatial dimension i.

@@ -2,17 +2,57 @@ package tma
 
 import "fmt"
 
-// A FaultError says why the H200 ends a launch with an illegal instruction at a
-// copy whose map the driver took.
-type FaultError struct{ Text string }
+// BoxAlign is what the address of a box in shared memory must be a multiple of
+// in every copy, whatever its swizzle or interleave (misaligned address
+// otherwise). The ISA asks for more where a swizzle starts afresh at more
+// (Swizzle.Align) and with 32-byte interleave; the card swizzles by address.
+const BoxAlign = 128
+
+// A FaultError says why the H200 ends a launch at a copy whose map the driver
+// took, or that no driver made.
+type FaultError struct {
+	Text       string
+	Misaligned bool // a misaligned address, not an illegal instruction
+}
 
 func (e *FaultError) Error() string { return e.Text }
 
-// CheckLoad gives a *FaultError if a load at these coordinates faults.
+func fault(format string, args ...any) error {
+	return &FaultError{Text: fmt.Sprintf(format, args...)}
+}
+
+// checkCard gives a *FaultError for a map that no copy takes. It is less than
+// Check: the card minds neither the box's size nor a swizzle with interleave.
+// In one thing it is more: the driver makes maps of dimensions that the card
+// does not take.
+func (m *Map) checkCard() error {
+	if err := m.checkKinds(); err != nil {
+		return fault("%v", err)
+	}
+	unit := m.unit()
+	if m.Address%unit != 0 {
+		return &FaultError{Text: fmt.Sprintf("address %#x is not a multiple of %d", m.Address, unit), Misaligned: true}
+	}
+	for i := range m.Rank {
+		if m.Dims[i] > 1<<31 {
+			return fault("%s is %d, more than the 2^31 that a copy takes", dimension(i), m.Dims[i])
+		}
+		if i > 0 && m.Strides[i-1]%unit != 0 {
+			return fault("the stride of %s is %d bytes, not a multiple of %d", dimension(i), m.Strides[i-1], unit)
+		}
+	}
+	if m.Interleave != InterleaveNone {
+		return nil
+	}
+	return m.checkRow(func(_ Rule, format string, args ...any) error { return fault(format, args...) })
+}
+
+// CheckLoad gives a *FaultError if a load or a prefetch at these coordinates
+// faults.
 func (m *Map) CheckLoad(coords []int32) error {
 	if m.Interleave == InterleaveNone {
 		if at := int64(coords[0]) * int64(m.Type.Size()); at%16 != 0 {
-			return &FaultError{fmt.Sprintf("innermost coordinate %d is at byte %d, not a multiple of 16", coords[0], at)}
+			return fault("innermost coordinate %d is at byte %d, not a multiple of 16", coords[0], at)
 		}
 	}
 	if m.Mode == Tiled {
@@ -21,7 +61,7 @@ func (m *Map) CheckLoad(coords []int32) error {
 	for i := range m.Rank - 2 {
 		c := int64(coords[m.spatial()+i])
 		if c < int64(m.Lower[i]) || c > m.last(i) {
-			return &FaultError{fmt.Sprintf("%c coordinate %d is outside the bounding box, %d to %d", "WHD"[i], c, m.Lower[i], m.last(i))}
+			return fault("%c coordinate %d is outside the bounding box, %d to %d", "WHD"[i], c, m.Lower[i], m.last(i))
 		}
 	}
 	return nil
@@ -35,7 +75,7 @@ func (m *Map) CheckStore(coords []int32) error {
 	}
 	for i, c := range coords[:m.Rank] {
 		if c < 0 {
-			return &FaultError{fmt.Sprintf("a store at coordinate %d of dimension %d", c, i)}
+			return fault("a store at coordinate %d of %s", c, dimension(i))
 		}
 	}
 	if m.Mode == Tiled {
@@ -43,7 +83,7 @@ func (m *Map) CheckStore(coords []int32) error {
 	}
 	for i := range m.Rank - 2 {
 		if m.Lower[i] < 0 || m.Upper[i] > 0 {
-			return &FaultError{fmt.Sprintf("a store with a bounding box beyond the tensor: corners %d and %d of %c", m.Lower[i], m.Upper[i], "WHD"[i])}
+			return fault("a store with a bounding box beyond the tensor: corners %d and %d of %c", m.Lower[i], m.Upper[i], "WHD"[i])
 		}
 	}
 	return nil

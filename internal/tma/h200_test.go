@@ -17,7 +17,7 @@ type golden struct {
 	Fault bool   // illegal instruction
 }
 
-func readGolden(t *testing.T, name string) []golden { return readRows[golden](t, name) }
+func readGolden(t testing.TB, name string) []golden { return readRows[golden](t, name) }
 
 func readRows[T any](t testing.TB, name string) []T {
 	t.Helper()

@@ -45,7 +45,8 @@ func dimension(i int) string {
 	return fmt.Sprintf("dimension %d from the innermost", i)
 }
 
-// Check gives a *RefusedError if the driver would refuse m.
+// Check gives a *RefusedError if the driver would refuse m. What the card does
+// with a map is another matter: see Read.
 func (m *Map) Check() error {
 	for _, f := range [...]func(*Map) error{(*Map).checkKinds, (*Map).checkTensor, (*Map).checkBox} {
 		if err := f(m); err != nil {
@@ -73,11 +74,16 @@ func (m *Map) checkKinds() error {
 	return nil
 }
 
-func (m *Map) checkTensor() error {
-	unit := uint64(16)
+// unit is what address and strides are multiples of.
+func (m *Map) unit() uint64 {
 	if m.Interleave == Interleave32 {
-		unit = 32
+		return 32
 	}
+	return 16
+}
+
+func (m *Map) checkTensor() error {
+	unit := m.unit()
 	if m.Address%unit != 0 || m.Address>>57 != 0 {
 		return refuse(RuleAddress, "address %#x is not a multiple of %d below 2^57", m.Address, unit)
 	}
@@ -96,28 +102,39 @@ func (m *Map) checkTensor() error {
 }
 
 func (m *Map) checkBox() error {
-	inner := m.Channels
 	if m.Mode == Im2col {
 		if err := m.checkPixels(); err != nil {
 			return err
 		}
 	} else {
-		inner = m.Box[0]
 		for i, b := range m.Box[:m.Rank] {
 			if b < 1 || b > 256 {
 				return refuse(RuleBox, "the box of %s is %d, not in 1 to 256", dimension(i), b)
 			}
 		}
 	}
-	row := int(inner) * m.Type.Size()
-	if row%16 != 0 {
-		return refuse(RuleInner, "the box is %d bytes wide, not a multiple of 16", row)
-	}
-	if m.Interleave == InterleaveNone && m.Swizzle != SwizzleNone && row > m.Swizzle.Span() {
-		return refuse(RuleSpan, "the box is %d bytes wide, more than the %d of its swizzle", row, m.Swizzle.Span())
+	if err := m.checkRow(refuse); err != nil {
+		return err
 	}
 	if n := m.boxBytes(); n > MaxBoxBytes {
 		return refuse(RuleBoxBytes, "the box has %d bytes, more than %d", n, MaxBoxBytes)
+	}
+	return nil
+}
+
+// checkRow judges the innermost row of a box. The driver does so with
+// interleave as well, where it has no meaning.
+func (m *Map) checkRow(bad func(Rule, string, ...any) error) error {
+	inner := m.Box[0]
+	if m.Mode == Im2col {
+		inner = m.Channels
+	}
+	row := int(inner) * m.Type.Size()
+	if row%16 != 0 {
+		return bad(RuleInner, "the box is %d bytes wide, not a multiple of 16", row)
+	}
+	if m.Interleave == InterleaveNone && m.Swizzle != SwizzleNone && row > m.Swizzle.Span() {
+		return bad(RuleSpan, "the box is %d bytes wide, more than the %d of its swizzle", row, m.Swizzle.Span())
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ goldenmore.py DIR OUT, where DIR also holds more.out, raw, replace.out."""
 import json, random, struct, sys
 from golden import write
 
-KEEP = 6144  # bytes of a reduction's operands and results: all pairs of special values, and some at random
+KEEP = 4800  # bytes of a reduction's operands and results: all pairs of special values, and some at random
 
 
 def reductions(dir, plan, what):
@@ -24,11 +24,16 @@ def main():
     dir, out = sys.argv[1:]
     plan = [[int(x) for x in l.split()] for l in open(dir + "/more")]
     what = [l.strip() for l in open(dir + "/more.what")]
+    maps = open(dir + "/more.maps", "rb").read()
     rows = []
     for l in open(dir + "/more.out"):
         f = l.split()
         i = int(f[0])
+        if plan[i][35] == 11:  # its result is in reduce.jsonl.gz
+            continue
         row = {"what": what[i], "in": plan[i]}
+        if plan[i][54] >= 3000:
+            row["map"] = maps[128 * (plan[i][54] - 3000) :][:128].hex()
         if f[1] == "fault":
             row["fault"] = int(f[2])
         elif f[1] == "ok":

@@ -29,12 +29,12 @@ def box_bytes(c):
     return n
 
 
-def packed(rank, type=2, dim=(16, 8, 6, 5, 4), box=(8, 3, 2, 2, 2), il=0, sw=0, fill=0, **k):
+def packed(rank, type=2, dim=(16, 8, 6, 5, 4), box=(8, 3, 2, 2, 2), il=0, sw=0, fill=0, pitch=32, **k):
     size = SIZE[type]
     unit = {1: 16, 2: 32}.get(il)
     stride, s = [], dim[0] * (unit or size)
     for i in range(1, rank):
-        s = (s + 31) // 32 * 32
+        s = (s + pitch - 1) // pitch * pitch
         stride.append(s)
         s *= dim[i]
     if il:  # dimension rank-2 counts slices, one a box
@@ -93,6 +93,72 @@ def patterns(dir):
                 f.write(struct.pack(form, v))
 
 
+TYPES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 9, 9: 10, 10: 8, 11: 7, 12: 8}
+raws = []
+
+
+def raw(group, c, code=None, tf32=None, store=0, coord=(), **fields):
+    """A tiled map that the driver would not make: c with fields put as they are."""
+    v = 0
+
+    def set(at, n, x):
+        nonlocal v
+        v = v & ~(((1 << n) - 1) << at) | (x & ((1 << n) - 1)) << at
+
+    d = {**c, **fields}
+    rank = d["rank"]
+    set(0, 64, d["addr"]), set(68, 3, rank - 1), set(75, 2, d["il"]), set(77, 2, d["sw"]), set(79, 1, d["fill"])
+    set(71, 4, TYPES[d["type"]] if code is None else code), set(80, 1, d["type"] > 10 if tf32 is None else tf32)
+    for i in range(rank):
+        if i:
+            set(64 + 32 * i, 32, d["stride"][i - 1] >> 4), set(220 + 4 * i, 4, d["stride"][i - 1] >> 36)
+        set(256 + 32 * i, 32, d["dim"][i] - 1), set(416 + 3 * i, 3, d["es"][i] - 1), set(440 + 8 * i, 8, d["box"][i] - 1)
+    raws.append(v.to_bytes(128, "little"))
+    put(group, c, store, coord, bytes=16384, flip=(3000 + len(raws) - 1,))
+
+
+def broken():
+    c, t = packed(2), packed(3, il=1)
+    for n in (15, 16, 17, 20, 24, 32, 64, 1024, 1 << 16, 1 << 20, 1 << 24, 1 << 28, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, 1 << 30, (1 << 30) + 1, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, 3 << 30, 1 << 32):
+        for type in (0, 2, 4):
+            b = packed(2, type, (16, 8), (16, 3))
+            raw("inner dimension", b, dim=[n, 8])
+        raw("inner dimension", c, dim=[n, 8], stride=[(1 << 40) - 16], box=[8, 1])
+        raw("inner dimension", packed(1), dim=[n])
+        raw("outer dimension", c, dim=[16, n])
+        raw("outer dimension", packed(3), dim=[16, 8, n])
+        raw("inner dimension", c, store=1, dim=[n, 8])
+        raw("interleaved dimension", t, dim=[n, 8, 6])
+    for w in (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 32, 33, 36, 64):
+        for sw in range(4):
+            raw("row", c, box=[w, 3], sw=sw)
+        raw("interleaved row", t, box=[w, 1, 2])
+        raw("interleaved row", packed(3, il=2), box=[w, 1, 2])
+    for code in range(16):
+        for tf32 in (0, 1):
+            raw("type", packed(2, 2, box=(16, 3)), code=code, tf32=tf32)
+            raw("type", packed(2, 2, box=(16, 3)), code=code, tf32=tf32, fill=1)
+    for il in range(4):
+        for sw in range(4):
+            for il0 in (0, 1, 2):
+                raw("interleave", packed(3, il=il0), il=il, sw=sw)
+    for shift in (1, 2, 4, 8, 16, 32):
+        for b in (c, t, packed(3, il=2)):
+            raw("address", b, addr=shift)
+    for stride in (0, 16, 32, 48, 64, 80):
+        for b in (c, t, packed(3, il=2)):
+            raw("stride", b, stride=[stride] + b["stride"][1:])
+    for es in range(1, 9):
+        raw("element stride", c, es=[es, 1])
+        raw("element stride", packed(3), es=[1, es, 9 - es])
+    big = case(type=2, rank=2, dim=(256, 64), stride=(1024,), box=(256, 8))
+    for dst in (32768, 38912, 39936, 40832):
+        rows.append(("past shared", line({**big, "store": 0, "coord": [0] * 5, "off": [0] * 3, "dst": dst, "bytes": 40960}) + " 0 0 1 -1 0 0 -1 -1 -1 -1 0"))
+        rows.append(("past shared", line({**big, "store": 1, "coord": [0] * 5, "off": [0] * 3, "dst": dst, "bytes": 40960}) + " 0 0 1 -1 0 0 -1 -1 -1 -1 0"))
+    for type in (2, 6, 7, 8, 9):
+        put("bulk " + NAME[type], case(type=type, rank=2, dim=(256, 16384 // 256 // SIZE[type]), stride=(256 * SIZE[type],), box=(256, 16384 // 256 // SIZE[type])), 11, pattern=type + 1)
+
+
 def main():
     dir, r = sys.argv[1], random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 11)
     patterns(dir)
@@ -121,7 +187,7 @@ def main():
                 put("store im2col corner", c, 1, [0, 1, 1, 1, 1] if rank > 3 else [0, 1, 0])
 
     for rank, dim in ((3, (16, 65000, 1)), (4, (16, 300, 200, 1)), (5, (16, 40, 40, 39, 1))):
-        c = column(rank, 0, dim, px=4, ch=16)
+        c = column(rank, 0, dim, px=4, ch=16, pitch=16)
         for i in range(rank - 2):
             for v in (0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 127, 128, 129, 255, 256, 257, 299, 511, 1024, 4096, 32767, 32768, 40000, 64999, 65535):
                 off = [0] * 3
@@ -225,6 +291,9 @@ def main():
     put("prefetch", packed(3), 10, mode=1)
     put("prefetch", c, 10, where=1, shift=32)
 
+    broken()
+    with open(dir + "/more.maps", "wb") as f:
+        f.write(b"".join(raws))
     with open(dir + "/more", "w") as f, open(dir + "/more.what", "w") as g:
         for what, text in rows:
             f.write(text + "\n")

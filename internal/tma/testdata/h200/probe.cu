@@ -15,7 +15,9 @@
 // target: the CTA that box and barrier lie in, if not the issuing one, CTA 0.
 // hint: an L2 cache policy. dim, mode: of the instruction, -1 as the map has
 // it. flip: a bit of the map to invert, or -1; 2000 and up, other bytes
-// altogether. pattern: 0, or the number of the file PLAN.N that holds the
+// altogether; 3000 and up, those of PLAN.maps, where addresses count from the
+// start of the buffer. 'store' 11 is cp.reduce.async.bulk, without a map: an
+// addition of 16 KiB in the type of the map. pattern: 0, or the number of the file PLAN.N that holds the
 // contents of the buffer and then those of shared memory.
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -97,13 +99,13 @@ __constant__ Place constantMap;
   RED1(n * 16 + 12, op, "4d", "im2col_no_offs", C4) RED1(n * 16 + 13, op, "5d", "im2col_no_offs", C5)
 
 // form = what*16 + mode*8 + rank.
-__global__ void copy(const __grid_constant__ Place param, const unsigned char *globalMap, int form, Args a, const uint32_t *pattern, unsigned char *out, unsigned long long *word) {
+__global__ void copy(const __grid_constant__ Place param, const unsigned char *globalMap, int form, Args a, const uint32_t *pattern, unsigned char *buf, unsigned char *out, unsigned long long *word) {
   extern __shared__ unsigned char sm[];
   __shared__ Place sharedMap;
   uint32_t base = (uint32_t)__cvta_generic_to_shared(sm), bar = (base + 1023) & ~1023u, tile = bar + 1024, rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   unsigned char *t = sm + (tile - base);
-  bool from = form >= 16 && form < 160;
+  bool from = form >= 16 && form < 160 || form >= 176;
   for (int i = threadIdx.x; i < a.bytes; i += blockDim.x) {
     uint32_t x = (i >> 2) * 0x9e3779b1u + 0x1234567u;
     x ^= x >> 15; x *= 0x2c1b3c6d; x ^= x >> 13;
@@ -131,6 +133,8 @@ __global__ void copy(const __grid_constant__ Place param, const unsigned char *g
     RED(2, "add") RED(3, "min") RED(4, "max") RED(5, "inc") RED(6, "dec") RED(7, "and") RED(8, "or") RED(9, "xor")
     PRE(161, "1d", C1) PRE(162, "2d", C2) PRE(163, "3d", C3) PRE(164, "4d", C4) PRE(165, "5d", C5)
     PREI(171, "3d", C3, "{%8}") PREI(172, "4d", C4, "{%8,%9}") PREI(173, "5d", C5, "{%8,%9,%10}")
+#define BULK(n, t) case 176 + n: asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add." t " [%0], [%1], 16384;" ::"l"(buf), "r"(s) : "memory"); break;
+    BULK(2, "u32") BULK(6, "noftz.f16") BULK(7, "f32") BULK(8, "f64") BULK(9, "noftz.bf16")
     }
     bar = bar0;
     if (from) {
@@ -157,9 +161,20 @@ static uint64_t fnv(const unsigned char *p, size_t n) {
   return h;
 }
 
-static void spoil(unsigned char *m, int flip) {
+static void spoil(unsigned char *m, int flip, const char *plan, uint64_t base) {
   if (flip < 0) return;
   if (flip < 1024) { m[flip / 8] ^= 1 << flip % 8; return; }
+  if (flip >= 3000) {
+    FILE *f = fopen((std::string(plan) + ".maps").c_str(), "rb");
+    fseek(f, 128 * (flip - 3000), SEEK_SET);
+    if (fread(m, 1, 128, f) != 128) exit(2);
+    fclose(f);
+    uint64_t at;
+    memcpy(&at, m, 8);
+    at += base;
+    memcpy(m, &at, 8);
+    return;
+  }
   for (int i = 0; i < 128; i++) m[i] = flip == 2000 ? 0 : flip == 2001 ? 0xff : mix(flip * 128 + i);
 }
 
@@ -183,8 +198,8 @@ static int child(const std::vector<Case> &cases, size_t from, size_t step, const
     alignas(64) unsigned char m[128];
     int r = encode(p, (uint64_t)buf, m);
     if (r) { printf("%zu refused %d\n", i, r); continue; }
-    spoil(m, x[8]);
-    spoil(m, x[9]);
+    spoil(m, x[8], plan, (uint64_t)buf);
+    spoil(m, x[9], plan, (uint64_t)buf);
     memcpy(pl.b + x[1], m, 128);
     Args a;
     int what = q[0];
@@ -204,13 +219,13 @@ static int child(const std::vector<Case> &cases, size_t from, size_t step, const
     } else if (what == 1) cudaMemset(buf, 0, BUF);
     else cudaMemcpy(buf, pattern.data(), BUF, cudaMemcpyHostToDevice);
     int dim = x[6] < 0 ? p[2] : x[6], mode = x[7] < 0 ? p[0] : x[7], cluster = x[2];
-    int form = what * 16 + mode * 8 + dim;
+    int form = what == 11 ? 176 + p[1] : what * 16 + mode * 8 + dim;
     cudaLaunchConfig_t cfg = {};
     cudaLaunchAttribute at;
     at.id = cudaLaunchAttributeClusterDimension;
     at.val.clusterDim.x = cluster; at.val.clusterDim.y = at.val.clusterDim.z = 1;
     cfg.gridDim = dim3(cluster); cfg.blockDim = dim3(128); cfg.dynamicSmemBytes = WINDOW + 2048; cfg.attrs = &at; cfg.numAttrs = 1;
-    cudaError_t e = cudaLaunchKernelEx(&cfg, copy, (const Place)pl, (const unsigned char *)gmap, form, a, (const uint32_t *)dpat, out, word);
+    cudaError_t e = cudaLaunchKernelEx(&cfg, copy, (const Place)pl, (const unsigned char *)gmap, form, a, (const uint32_t *)dpat, buf, out, word);
     for (int k = 0; e == cudaSuccess && (e = cudaStreamQuery(0)) == cudaErrorNotReady; k++) {
       if (k == 2000) { printf("%zu hang\n", i); fflush(stdout); _exit(1); }
       usleep(k < 100 ? 20 : 1000);
@@ -221,7 +236,7 @@ static int child(const std::vector<Case> &cases, size_t from, size_t step, const
     unsigned long long w[16];
     cudaMemcpy(w, word, sizeof w, cudaMemcpyDeviceToHost);
     printf("%zu ok", i);
-    bool stores = what >= 1 && what < 10;
+    bool stores = what >= 1 && what != 10;
     for (int k = 0; k < cluster; k++) {
       size_t n = stores ? BUF : a.bytes;
       cudaMemcpy(host.data(), stores ? buf : out + k * WINDOW, n, cudaMemcpyDeviceToHost);
