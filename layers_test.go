@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"muster"},
 	{"muster/internal/campaign/gen"},
 	{"muster/kernel", "muster/internal/campaign"},
-	{"muster/internal/report", "muster/internal/script"},
+	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml"},
 	{"muster/internal/rules"},
 	{"muster/launch"},
 	{"muster/internal/explore"},
@@ -30,7 +30,8 @@ var layers = [][]string{
 	{"muster/ptx", "muster/mbarrier"},
 }
 
-// commandOnly are the dependencies that the command has and the library does not.
+// commandOnly are the dependencies that commands have and the library does
+// not. Package yaml is theirs.
 var commandOnly = []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/goccy/go-yaml", "golang.org/x/term"}
 
 type pkg struct {
@@ -79,7 +80,7 @@ func TestImportsPointDown(t *testing.T) {
 					t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, imp)
 				}
 			case strings.Contains(first, "."):
-				if at != 0 || !slices.ContainsFunc(commandOnly, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
+				if at != 0 && p.ImportPath != "muster/internal/yaml" || !slices.ContainsFunc(commandOnly, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
 					t.Errorf("%s imports %s: library packages import the standard library and nothing else", p.ImportPath, imp)
 				}
 			}

@@ -7,4 +7,6 @@ require (
 	muster v0.0.0
 )
 
+require github.com/goccy/go-yaml v1.19.2 // indirect
+
 replace muster => ../

@@ -11,6 +11,7 @@ import (
 
 	"muster"
 	"muster/internal/report"
+	"muster/internal/yaml"
 	"muster/launch"
 )
 
@@ -93,7 +94,7 @@ func (in *input) file(args []string) (*launch.File, error) {
 		fl.PTX = args[0]
 		return launch.FromFlags(fl)
 	}
-	f, err := readLaunchFile(args[0])
+	f, err := yaml.ReadFile(args[0])
 	if err != nil {
 		return nil, err
 	}

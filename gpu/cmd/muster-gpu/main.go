@@ -15,6 +15,7 @@ import (
 
 	"muster"
 	"muster/gpu"
+	"muster/internal/yaml"
 	"muster/launch"
 )
 
@@ -32,8 +33,8 @@ const (
 )
 
 const usage = `usage:
-  muster-gpu run LAUNCH.json|FILE.ptx [flags]    run on the GPU and on the machine, and compare
-  muster-gpu time LAUNCH.json|FILE.ptx [flags]   time one launch from Go
+  muster-gpu run LAUNCH|FILE.ptx [flags]    run on the GPU and on the machine, and compare
+  muster-gpu time LAUNCH|FILE.ptx [flags]   time one launch from Go
   muster-gpu info                                name the GPU
 
 Exit status: 0 equal; 1 an array differs, the kernel faults or hangs, or the
@@ -122,10 +123,8 @@ func (c *command) file(args []string, fl *launch.Flags) (*launch.File, error) {
 	case strings.HasSuffix(names[0], ".ptx"):
 		fl.PTX = names[0]
 		return launch.FromFlags(*fl)
-	case strings.HasSuffix(names[0], ".yaml"), strings.HasSuffix(names[0], ".yml"):
-		return nil, fmt.Errorf("%s: muster-gpu reads launch files in JSON", names[0])
 	}
-	f, err := launch.ReadFile(names[0])
+	f, err := yaml.ReadFile(names[0])
 	if err != nil {
 		return nil, err
 	}

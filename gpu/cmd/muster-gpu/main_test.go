@@ -32,7 +32,7 @@ func TestBadInput(t *testing.T) {
 		{"launch", "usage:"},
 		{"run", "name one launch file or .ptx, not 0"},
 		{"run a.json b.json", "name one launch file or .ptx, not 2"},
-		{"run a.yaml", "muster-gpu reads launch files in JSON"},
+		{"run a.yaml", "a.yaml: no such file"},
 		{"run none.json", "none.json: no such file"},
 		{"run --nonsense", "flag provided but not defined"},
 		{"run " + kernels, "a launch without a file needs --grid and --block"},
@@ -43,6 +43,29 @@ func TestBadInput(t *testing.T) {
 		status, out := invoke(strings.Fields(tt.args)...)
 		if status != exitBadInput || !strings.Contains(out, tt.want) {
 			t.Errorf("muster-gpu %s: exit %d: %s", tt.args, status, out)
+		}
+	}
+}
+
+// TestYAML: a launch file in YAML is read as muster reads it, and errors in it
+// have their place.
+func TestYAML(t *testing.T) {
+	kernels, err := filepath.Abs(filepath.Join("..", "..", "testdata", "kernels.ptx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ranks.yaml")
+	text := "ptx: " + kernels + "\nkernel: ranks\ngrid: 8\nblock: 32\nbuffers:\n  out: {type: u32, shape: [8, 2]}\nargs: [out]\n"
+	for _, tt := range []struct{ text, flag, want string }{
+		{text, "--out=out", "--out out: want name=file.npy with the name of a buffer"},
+		{text, "--arg=in", `no buffer is called "in"`},
+		{text + "speed: 9\n", "--times=1", "ranks.yaml:8:1: "},
+	} {
+		if err := os.WriteFile(file, []byte(tt.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if status, out := invoke("run", file, tt.flag); status != exitBadInput || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: exit %d: %s", tt.flag, status, out)
 		}
 	}
 }

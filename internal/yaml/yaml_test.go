@@ -1,4 +1,4 @@
-package main
+package yaml
 
 import (
 	"errors"
@@ -66,7 +66,7 @@ func TestYAML(t *testing.T) {
 		"größe: 1\nb: {ä: x}":           "{größe@1:1=2(1)@1:10 b@2:1={ä@2:5=4(x)@2:9}@2:4}@1:1", // columns count bytes
 		"a: &x [1]\nb: *x":              "{a@1:1=[2(1)@1:8]@1:7 b@2:1=[2(1)@1:8]@1:7}@1:1",
 	} {
-		n, err := parseYAML("x.yaml", []byte(text))
+		n, err := parse("x.yaml", []byte(text))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		} else if got := show(n); got != want {
@@ -89,7 +89,7 @@ func TestYAMLIsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := parseYAML("x.json", []byte(text))
+	root, err := parse("x.json", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func FuzzYAML(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		root, err := parseYAML("x.yaml", text)
+		root, err := parse("x.yaml", text)
 		if err == nil {
 			_, err = launch.Parse("x.yaml", root)
 		}

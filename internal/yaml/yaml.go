@@ -1,4 +1,11 @@
-package main
+// Package yaml reads launch files in YAML, for commands: text to the tree of
+// positioned nodes that package launch takes, so that errors keep their lines.
+// What YAML has beyond JSON and a launch file does not need (tags, merge keys,
+// several documents) is refused; anchors and aliases are taken.
+//
+// It stands apart from package launch because it has a dependency, and the
+// library has none.
+package yaml
 
 import (
 	"bytes"
@@ -17,16 +24,13 @@ import (
 	"muster/launch"
 )
 
-// This file reads a launch file in YAML: text to the tree of positioned nodes
-// that package launch takes. What YAML has beyond JSON and a launch file does
-// not need (tags, merge keys, several documents) is refused; anchors and
-// aliases are taken.
-
-// maxYAML is in bytes. The parser takes some hundred times that in memory;
+// maxSize is in bytes. The parser takes some hundred times that in memory;
 // arrays belong into .npy files.
-const maxYAML = 4 << 20
+const maxSize = 4 << 20
 
-func readLaunchFile(name string) (*launch.File, error) {
+// ReadFile reads a launch file: JSON where its name ends so, else YAML, of
+// which JSON is a part. Errors in it are of type *launch.Error.
+func ReadFile(name string) (*launch.File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
@@ -35,14 +39,14 @@ func readLaunchFile(name string) (*launch.File, error) {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "not a regular file"}
 	case strings.HasSuffix(name, ".json"):
 		return launch.ReadFile(name)
-	case info.Size() > maxYAML:
-		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", info.Size(), maxYAML)}
+	case info.Size() > maxSize:
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", info.Size(), maxSize)}
 	}
 	src, err := os.ReadFile(name)
 	if err != nil {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: cause(err), Err: err}
 	}
-	root, err := parseYAML(name, src)
+	root, err := parse(name, src)
 	if err != nil {
 		return nil, err
 	}
@@ -58,16 +62,16 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// A yamlReader makes nodes of one file.
-type yamlReader struct {
+// A reader makes nodes of one file.
+type reader struct {
 	file    string
 	lines   [][]byte
 	anchors map[string]*launch.Node
 }
 
-func parseYAML(name string, src []byte) (root *launch.Node, err error) {
+func parse(name string, src []byte) (root *launch.Node, err error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	y := &yamlReader{file: name, lines: bytes.Split(src, []byte("\n")), anchors: map[string]*launch.Node{}}
+	y := &reader{file: name, lines: bytes.Split(src, []byte("\n")), anchors: map[string]*launch.Node{}}
 	if err := y.text(); err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func parseYAML(name string, src []byte) (root *launch.Node, err error) {
 }
 
 // text refuses what is no text, before a parser makes something of it.
-func (y *yamlReader) text() error {
+func (y *reader) text() error {
 	for i, line := range y.lines {
 		for col := 0; col < len(line); {
 			r, n := utf8.DecodeRune(line[col:])
@@ -103,7 +107,7 @@ func (y *yamlReader) text() error {
 }
 
 // depth bounds how deep the parser, which is recursive, has to go.
-func (y *yamlReader) depth(tokens token.Tokens) error {
+func (y *reader) depth(tokens token.Tokens) error {
 	flow, entries, line := 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -125,7 +129,7 @@ func (y *yamlReader) depth(tokens token.Tokens) error {
 	return nil
 }
 
-func (y *yamlReader) indent(line int) int {
+func (y *reader) indent(line int) int {
 	if line < 1 || line > len(y.lines) {
 		return 0
 	}
@@ -134,7 +138,7 @@ func (y *yamlReader) indent(line int) int {
 }
 
 // syntax gives an error of the parser its place.
-func (y *yamlReader) syntax(err error) error {
+func (y *reader) syntax(err error) error {
 	var at interface {
 		GetToken() *token.Token
 		GetMessage() string
@@ -151,13 +155,13 @@ func oneLine(msg string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(msg, "\t", `\t`)), " ")
 }
 
-func (y *yamlReader) errorAt(p launch.Pos, format string, args ...any) error {
+func (y *reader) errorAt(p launch.Pos, format string, args ...any) error {
 	p.File = y.file
 	return &launch.Error{Pos: p, Msg: fmt.Sprintf(format, args...)}
 }
 
 // pos turns the parser's columns, in characters, into bytes.
-func (y *yamlReader) pos(t *token.Token) launch.Pos {
+func (y *reader) pos(t *token.Token) launch.Pos {
 	if t == nil || t.Position == nil {
 		return launch.Pos{}
 	}
@@ -174,7 +178,7 @@ func (y *yamlReader) pos(t *token.Token) launch.Pos {
 	return p
 }
 
-func (y *yamlReader) document(f *ast.File) (*launch.Node, error) {
+func (y *reader) document(f *ast.File) (*launch.Node, error) {
 	var body ast.Node
 	for _, d := range f.Docs {
 		if d.Body == nil || d.Body.Type() == ast.CommentType {
@@ -199,7 +203,7 @@ func (y *yamlReader) document(f *ast.File) (*launch.Node, error) {
 // the parser takes one that is not quoted for a string.
 var dotless = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
 
-func (y *yamlReader) node(n ast.Node) (*launch.Node, error) {
+func (y *reader) node(n ast.Node) (*launch.Node, error) {
 	scalar := func(k launch.NodeKind, text string) (*launch.Node, error) {
 		return &launch.Node{Kind: k, Pos: y.pos(n.GetToken()), Text: text}, nil
 	}
@@ -239,7 +243,7 @@ func (y *yamlReader) node(n ast.Node) (*launch.Node, error) {
 	return nil, y.errorAt(y.pos(n.GetToken()), "a launch file has no use for %s", strings.ToLower(n.Type().String()))
 }
 
-func (y *yamlReader) sequence(n *ast.SequenceNode) (*launch.Node, error) {
+func (y *reader) sequence(n *ast.SequenceNode) (*launch.Node, error) {
 	out := &launch.Node{Kind: launch.SeqNode, Pos: y.pos(n.Start)}
 	for _, v := range n.Values {
 		item, err := y.node(v)
@@ -252,7 +256,7 @@ func (y *yamlReader) sequence(n *ast.SequenceNode) (*launch.Node, error) {
 }
 
 // mapping stands where its brace or its first key stands.
-func (y *yamlReader) mapping(start *token.Token, values []*ast.MappingValueNode) (*launch.Node, error) {
+func (y *reader) mapping(start *token.Token, values []*ast.MappingValueNode) (*launch.Node, error) {
 	out := &launch.Node{Kind: launch.MapNode, Pos: y.pos(start)}
 	for i, v := range values {
 		key := v.Key.GetToken()
@@ -281,7 +285,7 @@ func keyText(k ast.MapKeyNode) string {
 	return k.GetToken().Value
 }
 
-func (y *yamlReader) anchor(n *ast.AnchorNode) (*launch.Node, error) {
+func (y *reader) anchor(n *ast.AnchorNode) (*launch.Node, error) {
 	v, err := y.node(n.Value)
 	if err == nil {
 		y.anchors[n.Name.GetToken().Value] = v
@@ -289,7 +293,7 @@ func (y *yamlReader) anchor(n *ast.AnchorNode) (*launch.Node, error) {
 	return v, err
 }
 
-func (y *yamlReader) alias(n *ast.AliasNode) (*launch.Node, error) {
+func (y *reader) alias(n *ast.AliasNode) (*launch.Node, error) {
 	name := n.Value.GetToken()
 	if v := y.anchors[name.Value]; v != nil {
 		return v, nil
