@@ -343,23 +343,27 @@ func fenceViews(c *cta, ev *machine.Event) (views [2]view, n int) {
 	return views, n
 }
 
+// mapRelease releases what the lanes know to the tensor-map proxy, at the
+// fence's scope.
 func (t *Tracker) mapRelease(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	upto := w.publish()
 	w.split(mask)
 	news := false
+	v := view{kind: mapReleased, mem: machine.SharedOf(c.index), addr: uint64(ev.Scope)}
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&mask != 0 {
-			news = g.know.make(view{kind: mapReleased}).join(&g.know.gen) || news
+			news = g.know.make(v).join(&g.know.gen) || news
 			w.learned(g)
 		}
 	}
-	w.cross(view{kind: mapReleased}).pass(mask, upto)
+	w.cross(v).pass(mask, upto)
 	return news
 }
 
-// mapAcquire makes what was released of tensor maps known to the tensor-map
-// proxy for the 128 bytes at the fence's address.
+// mapAcquire makes what was released of tensor maps, by fences whose scope and
+// this one's include each other, known to the tensor-map proxy for the 128
+// bytes at the fence's address.
 func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	w.split(mask)
@@ -369,11 +373,19 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 		g := w.group(l)
 		v := view{kind: mapAcquired, addr: ev.Addr[l]}
 		row := g.know.make(v)
-		if from := g.know.of(mapReleased); from != nil {
-			news = row.join(from) || news
+		for i := range g.know.rows {
+			from := &g.know.rows[i]
+			if from.view.kind == mapReleased && min(machine.Scope(from.view.addr), ev.Scope) >= t.needed(int32(from.view.mem), c.index) {
+				news = row.join(&from.clk) || news
+			}
 		}
-		if own := w.crossing(view{kind: mapReleased}); own != nil {
-			upto := own.upto[l]
+		upto := uint32(0)
+		for i := range w.crossed {
+			if own := &w.crossed[i]; own.view.kind == mapReleased {
+				upto = max(upto, own.upto[l])
+			}
+		}
+		if upto != 0 {
 			w.cross(v).pass(1<<l, upto)
 		}
 		w.learned(g)

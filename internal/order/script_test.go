@@ -25,7 +25,7 @@ import (
 //	init|inval|marrive|mwait MEM ADDR [phase=N] [SEM.SCOPE]
 //	fence SEM.SCOPE [shared]; initfence
 //	proxy|proxy.acquire|proxy.release [global|cta|cluster]
-//	mapfence release|acquire ADDR
+//	mapfence release|acquire ADDR [scope=gpu]
 //	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [after=N] [stride=N]
 //	signal NAME phase=N[,N]
 //	groupwait|groupread bulk|cpasync N
@@ -258,6 +258,9 @@ func (s *script) do(a agent, op string, f []string) error {
 		s.proxy(a, op, &g)
 	case "mapfence":
 		ev := machine.Event{Kind: machine.EvFence, Fence: machine.FenceProxyTensorMapRelease, Scope: machine.ScopeGPU}
+		if sc, ok := g.opt["scope"]; ok {
+			ev.Scope = scopes[sc]
+		}
 		if g.plain[0] == "acquire" {
 			ev.Fence = machine.FenceProxyTensorMapAcquire
 			ev.Addr = new([32]uint64)

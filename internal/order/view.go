@@ -25,7 +25,8 @@ const (
 	sharedOnly
 	// initOnly: the same by fence.mbarrier_init; extends it for mbarrier.init.
 	initOnly
-	// mapReleased and mapAcquired: the two halves of fence.proxy.tensormap.
+	// mapReleased and mapAcquired: the two halves of fence.proxy.tensormap. The
+	// first is a row for each releasing CTA (mem) and scope (addr).
 	mapReleased
 	mapAcquired
 	// scPassed: what came before a fence.sc, wide (mem is Global: of GPU scope
