@@ -1,19 +1,46 @@
 package tensor
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // A Descriptor is the 64-bit matrix descriptor of wgmma (ISA 9.7.15.5.1.2.2):
-// where in the CTA's shared window a matrix lies, in units of 16 bytes of 18-bit
-// addresses.
+// where in the CTA's shared window a matrix lies. Addresses and offsets are in
+// units of 16 bytes and have 14 bits.
 //
 //	bits 0–13   start address
-//	bits 16–29  leading dimension byte offset
-//	bits 32–45  stride dimension byte offset
+//	bits 16–29  leading dimension byte offset (LBO)
+//	bits 32–45  stride dimension byte offset (SBO)
 //	bits 49–51  base offset
 //	bits 62–63  swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes
+//
+// The matrix is made of chunks of 16 bytes: K-major, 16 bytes of K of one row
+// of M or N; MN-major, one k of eight rows. With W the bytes of a swizzled row,
+// 16 where there is no swizzle, the chunk lies at start plus
+//
+//	K-major, row r, byte b of K      r%8·W + r/8·SBO + b%W + b/W·LBO      W of 16 and 32
+//	                                 r%8·W + r/8·SBO + b                  W of 64 and 128
+//	MN-major, row r, without swizzle k%8·16 + k/8·LBO + r/8·SBO
+//	MN-major, row r, swizzled        k%8·W + k/8·SBO + 2r%W + 2r/W·LBO
+//
+// and then bits 4 and up of that sum, as many as W has, are xored with its bits
+// 7 and up less the base offset: it is the address that is swizzled, so that a
+// matrix may start anywhere in a pattern. A base offset is thus right where the
+// pattern that was written begins at a multiple of 128 that is none of the
+// pattern's own size.
+//
+// The ISA calls the leading offset unused under every K-major swizzle. That is
+// so for A, and for a dense B, whose rows have 32 bytes. A sparse A has a B with
+// 64 bytes a row, and under the 32-byte swizzle an H200 takes the second half
+// from LBO on.
+//
+// # What an H200 does with what nobody should write
+//
+// The reserved bits are ignored, each of them alone, and so is a base offset
+// without swizzle. Strides need not be multiples of the pattern; rows may run
+// out of their W bytes and then continue in the next. Offsets are not signed and
+// sums do not wrap: one that is past 228 KiB of window is an illegal address,
+// even where 18 bits of it would lie inside. The first bytes of the window, below
+// the CTA's own memory, can be read. Offsets that a shape has no second chunk for,
+// such as a K-major SBO with N of 8, are ignored.
 type Descriptor uint64
 
 const reserved Descriptor = ^Descriptor(0x3fff | 0x3fff<<16 | 0x3fff<<32 | 7<<49 | 3<<62)
@@ -29,36 +56,32 @@ func (d Descriptor) Leading() uint32 { return d.field(16) }
 // Stride is the stride dimension byte offset.
 func (d Descriptor) Stride() uint32 { return d.field(32) }
 
-// BaseOffset is the phase of the swizzle pattern, in rows of 128 bytes.
+// BaseOffset is where the swizzle's pattern begins, in rows of 128 bytes.
 func (d Descriptor) BaseOffset() uint32 { return uint32(d>>49) & 7 }
 
 // Swizzle is the width in bytes of the rows that are swizzled: 128, 64, 32, or
 // 16 where there is no swizzle.
 func (d Descriptor) Swizzle() uint32 { return [4]uint32{16, 128, 64, 32}[d>>62] }
 
-// swizzled is the address that the swizzle makes of an address: the number of
-// the 16-byte column is xored with that of the 128-byte row.
+// swizzled is the address that the swizzle makes of an address.
 func (d Descriptor) swizzled(addr uint32) uint32 {
 	row := addr>>7 - d.BaseOffset()
 	return addr ^ (row<<4)&(d.Swizzle()-16)
 }
 
-// check says why the ISA forbids the descriptor.
+// check says why the ISA forbids the descriptor. Its fields cannot be
+// misaligned, for they have no low bits; what the matrix is made of may lie
+// outside the CTA's memory, which its spans tell; and where the pattern begins,
+// so which base offset is right, no descriptor says.
 func (d Descriptor) check() error {
 	if r := d & reserved; r != 0 {
-		return fmt.Errorf("matrix descriptor 0x%016x: reserved bits 0x%x are set", uint64(d), uint64(r))
+		return fmt.Errorf("matrix descriptor 0x%016x has reserved bits set: 0x%x", uint64(d), uint64(r))
 	}
-	w := d.Swizzle()
-	if w == 16 {
-		if d.BaseOffset() != 0 {
-			return fmt.Errorf("matrix descriptor 0x%016x: base offset %d without a swizzle", uint64(d), d.BaseOffset())
-		}
-		return nil
+	if d.Swizzle() == 16 && d.BaseOffset() != 0 {
+		return fmt.Errorf("matrix descriptor 0x%016x has base offset %d but no swizzle", uint64(d), d.BaseOffset())
 	}
 	return nil
 }
-
-var errRegisters = errors.New("matrix A is in registers, it has no descriptor")
 
 // A Span is a range of bytes of the CTA's shared window.
 type Span struct{ Addr, Len uint32 }
@@ -71,32 +94,33 @@ type operand struct {
 	mn          bool
 }
 
-// chunks are the addresses of the 16-byte pieces of the operand, before they
-// wrap: row by row with those of K together, or, M- or N-major, K's row by row
-// with those of eight elements along M or N together.
+// chunks are the addresses of the operand's chunks: row by row with those of K
+// together, or, MN-major, k by k with those of M or N together.
 func (o *operand) chunks(d Descriptor, visit func(addr uint32)) {
-	lead, stride, w := d.Leading(), d.Stride(), d.Swizzle()
-	if o.mn {
+	start, lead, stride, w := d.Start(), d.Leading(), d.Stride(), d.Swizzle()
+	first, end := uint32(o.first), uint32(o.first+o.rows)
+	switch {
+	case o.mn && w == 16:
 		for k := range uint32(o.width / 2) {
-			for m := uint32(o.first / 8); m < uint32(o.first+o.rows)/8; m++ {
-				a := d.Start()
-				if w == 16 {
-					a += m*stride + k/8*lead + k%8*16
-				} else {
-					a += m*16%w + m*16/w*lead + k%8*w + k/8*stride
-				}
-				visit(d.swizzled(a))
+			for r := first; r < end; r += 8 {
+				visit(start + k%8*16 + k/8*lead + r/8*stride)
 			}
 		}
-		return
-	}
-	for r := uint32(o.first); r < uint32(o.first+o.rows); r++ {
-		for c := range uint32(o.width / 16) {
-			at := c * 16
-			if w == 16 || w == 32 {
-				at = c*16%w + c*16/w*lead
+	case o.mn:
+		for k := range uint32(o.width / 2) {
+			for r := first; r < end; r += 8 {
+				visit(d.swizzled(start + k%8*w + k/8*stride + 2*r%w + 2*r/w*lead))
 			}
-			visit(d.swizzled(d.Start() + r%8*w + r/8*stride + at))
+		}
+	default:
+		for r := first; r < end; r++ {
+			for b := uint32(0); b < uint32(o.width); b += 16 {
+				at := b
+				if w <= 32 {
+					at = b%w + b/w*lead
+				}
+				visit(d.swizzled(start + r%8*w + r/8*stride + at))
+			}
 		}
 	}
 }

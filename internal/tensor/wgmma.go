@@ -31,60 +31,74 @@ type WGMMA struct {
 // operandFormats are the formats that A and B may have.
 var operandFormats = map[string]Format{"f16": F16, "bf16": BF16, "tf32": TF32, "e4m3": E4M3, "e5m2": E5M2, "s8": S8, "u8": U8, "b1": B1}
 
-// NewWGMMA says what the ISA forbids, in one sentence.
+// NewWGMMA returns a form, or in one sentence why there is none such (ISA
+// 9.7.15.5.2, 9.7.15.6.3).
 func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
 	w := &WGMMA{WGMMAForm: f}
-	bad := func(format string, args ...any) (*WGMMA, error) {
-		return nil, fmt.Errorf("wgmma %s.%s.%s.%s: %s", f.Shape, f.D, f.A, f.B, fmt.Sprintf(format, args...))
+	if why := w.setup(); why != "" {
+		return nil, fmt.Errorf("wgmma %s.%s.%s.%s: %s", f.Shape, f.D, f.A, f.B, why)
 	}
-	if !w.typesMatch() {
-		return bad("no such combination of types")
-	}
-	w.bits = widthOf[operandFormats[f.A]]
-	var m int
-	if n, err := fmt.Sscanf(f.Shape, "m%dn%dk%d", &m, &w.N, &w.K); n != 3 || err != nil || fmt.Sprintf("m%dn%dk%d", m, w.N, w.K) != f.Shape {
-		return bad("no such shape")
-	}
-	k := 256 / w.bits
-	if f.Sparse {
-		k *= 2
-	}
-	if m != 64 || w.K != k || w.N < 8 || w.N > 256 || w.N%8 != 0 || f.D == "s32" && w.N > 32 && w.N%16 != 0 {
-		return bad("no such shape")
-	}
+	a, b := operandFormats[f.A], operandFormats[f.B]
 	switch {
-	case f.Sparse && f.A == "b1":
-		return bad("no sparse form")
-	case (f.TransA || f.TransB) && w.bits != 16:
-		return bad("only 16-bit types can be transposed")
-	case f.TransA && f.ARegs:
-		return bad("a matrix A in registers cannot be transposed")
-	case (f.NegA || f.NegB) && f.D == "s32":
-		return bad("integers cannot be negated")
-	case f.Satfinite && w.bits != 8 || f.Satfinite && f.D != "s32":
-		return bad("no .satfinite form")
-	case f.Selector < 0 || f.Selector > 1 || f.Selector == 1 && (!f.Sparse || w.bits == 8):
-		return bad("sparsity selector %d", f.Selector)
-	}
-	switch f.D {
-	case "f16":
-		w.rule = WGMMARule(F16, operandFormats[f.A], operandFormats[f.B])
-	case "f32":
-		w.rule = WGMMARule(F32, operandFormats[f.A], operandFormats[f.B])
+	case f.D == "f16":
+		w.rule = WGMMARule(F16, a, b)
+	case f.D == "f32":
+		w.rule = WGMMARule(F32, a, b)
+	case f.A == "b1":
+		w.rule = BitRule(false)
 	default:
-		w.rule = IntRule(operandFormats[f.A], operandFormats[f.B], f.Satfinite)
-		if f.A == "b1" {
-			w.rule = BitRule(false)
-		}
+		w.rule = IntRule(a, b, f.Satfinite)
 	}
-	w.b = operand{rows: w.N, width: 32, mn: f.TransB}
-	if f.Sparse {
-		w.b.width = 64
-	}
+	w.b = operand{rows: w.N, width: w.K * w.bits / 8, mn: f.TransB}
 	for i := range w.a {
 		w.a[i] = operand{first: 16 * i, rows: 16, width: 32, mn: f.TransA}
 	}
 	return w, nil
+}
+
+// setup takes the form apart and says what the ISA forbids in it.
+func (w *WGMMA) setup() string {
+	if !w.typesMatch() {
+		return "no such combination of types"
+	}
+	w.bits = widthOf[operandFormats[w.A]]
+	if !w.shapeMatches() {
+		return "no such shape"
+	}
+	integer := w.D == "s32"
+	switch {
+	case w.Sparse && w.A == "b1":
+		return "no sparse form"
+	case (w.TransA || w.TransB) && w.bits != 16:
+		return "only 16-bit types can be transposed"
+	case w.TransA && w.ARegs:
+		return "a matrix A in registers cannot be transposed"
+	case (w.NegA || w.NegB) && integer:
+		return "integers cannot be negated"
+	case w.Satfinite && (!integer || w.A == "b1"):
+		return "no .satfinite form"
+	case w.Selector < 0 || w.Selector > 1 || w.Selector == 1 && (!w.Sparse || w.bits == 8):
+		return fmt.Sprintf("no sparsity selector %d", w.Selector)
+	}
+	return ""
+}
+
+// shapeMatches takes the shape apart. K is 256 bits of a row of A, stored or,
+// of a sparse A, half of them. The ISA's syntax stops at N of 224 for dense
+// integers, its table of shapes at 256, as do ptxas and the card.
+func (w *WGMMA) shapeMatches() bool {
+	if _, err := fmt.Sscanf(w.Shape, "m64n%dk%d", &w.N, &w.K); err != nil || fmt.Sprintf("m64n%dk%d", w.N, w.K) != w.Shape {
+		return false
+	}
+	k := 256 / w.bits
+	if w.Sparse {
+		k *= 2
+	}
+	step := 8
+	if w.D == "s32" && w.N > 32 {
+		step = 16
+	}
+	return w.K == k && w.N >= 8 && w.N <= 256 && w.N%step == 0
 }
 
 func (f *WGMMAForm) typesMatch() bool {
@@ -119,8 +133,7 @@ func (w *WGMMA) FragRegs() int {
 }
 
 // SpansA are the bytes of shared memory that one warp's part reads of A: its
-// own 16 rows, in ascending order. None where A is in registers. The caller
-// must not write to the slice.
+// own 16 rows, in ascending order. None where A is in registers.
 func (w *WGMMA) SpansA(desc uint64, warp int) []Span {
 	if w.ARegs {
 		return nil

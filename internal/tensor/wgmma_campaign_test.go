@@ -17,8 +17,6 @@ import (
 var wgPlanDir = flag.String("wgmma", "", "write wgmma's campaign to this directory")
 var wgResults = flag.String("wgmmaresults", "", "compare with every register in this output of run.py, not with the golden data; with -update make the golden data from it")
 
-func (p *planner) ns() int { return 8 * int(1+p.to(32)) }
-
 func wgPlan() []*wgCase {
 	p := &planner{Rand: rand.New(rand.NewPCG(9, 16))}
 	shape := func(n, k int) string { return fmt.Sprintf("m64n%dk%d", n, k) }
@@ -81,11 +79,13 @@ func wgPlan() []*wgCase {
 	}
 	// Metadata that the ISA leaves undefined.
 	for _, t := range types[:8] {
-		if t[1] == "b1" || t[1] == "tf32" {
+		if t[1] == "b1" {
 			continue
 		}
 		at := len(p.cases)
-		p.add(WGMMAForm{Shape: shape(32, 512/width(t[1])), D: t[0], A: t[1], B: t[2], Sparse: true}, 3, "metadata")
+		for _, neg := range []bool{false, true} {
+			p.add(WGMMAForm{Shape: shape(32, 512/width(t[1])), D: t[0], A: t[1], B: t[2], Sparse: true, NegB: neg}, 4, "metadata")
+		}
 		for _, c := range p.cases[at:] {
 			c.table = everyTable
 		}

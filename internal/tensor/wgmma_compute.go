@@ -35,10 +35,13 @@ func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, met
 	} else {
 		clear(d)
 	}
-	if w.Sparse {
-		w.rule.TileSparse(d, &s.pa, &s.pb, w.positions(s.met[:], meta))
-	} else {
+	switch {
+	case !w.Sparse:
 		w.rule.Tile(d, &s.pa, &s.pb)
+	case w.bits == 32 && w.CheckMeta(meta) != nil:
+		w.tileHalves(d, s, meta)
+	default:
+		w.rule.TileSparse(d, &s.pa, &s.pb, w.positions(s.met[:], meta))
 	}
 	w.pack(acc, d)
 }
@@ -128,23 +131,26 @@ func (w *WGMMA) negate(b []byte) {
 	}
 }
 
-// unpack makes rows of 16 × N elements out of the accumulators: lane 4g+t holds
-// columns 2t and 2t+1 of each eight, of row g and then of row g+8, an element a
-// register or, of f16, both columns in one.
+// A register of D holds, in lane 4g+t, columns of row g or g+8 and of eight
+// columns those from 2t on: one of two, or both where they are f16.
+
+// unpack makes rows of N elements out of the accumulators.
 func (w *WGMMA) unpack(d []uint32, acc []*[32]uint32) {
 	if w.D == "f16" {
 		for i, r := range acc {
-			for lane, x := range r {
-				to := d[(lane/4+i%2*8)*w.N+i/2*8+lane%4*2:]
-				to[0], to[1] = x&0xffff, x>>16
+			for g := range 8 {
+				to := (*[8]uint32)(d[(g+i%2*8)*w.N+i/2*8:])
+				x := (*[4]uint32)(r[4*g:])
+				*to = [8]uint32{x[0] & 0xffff, x[0] >> 16, x[1] & 0xffff, x[1] >> 16, x[2] & 0xffff, x[2] >> 16, x[3] & 0xffff, x[3] >> 16}
 			}
 		}
 		return
 	}
 	for i, r := range acc {
-		at := i/2%2*8*w.N + i/4*8 + i%2
-		for lane, x := range r {
-			d[at+lane/4*w.N+lane%4*2] = x
+		for g := range 8 {
+			to := (*[7]uint32)(d[(g+i/2%2*8)*w.N+i/4*8+i%2:])
+			x := (*[4]uint32)(r[4*g:])
+			to[0], to[2], to[4], to[6] = x[0], x[1], x[2], x[3]
 		}
 	}
 }
@@ -153,56 +159,17 @@ func (w *WGMMA) unpack(d []uint32, acc []*[32]uint32) {
 func (w *WGMMA) pack(acc []*[32]uint32, d []uint32) {
 	if w.D == "f16" {
 		for i, r := range acc {
-			for lane := range r {
-				from := d[(lane/4+i%2*8)*w.N+i/2*8+lane%4*2:]
-				r[lane] = from[0] | from[1]<<16
+			for g := range 8 {
+				from := (*[8]uint32)(d[(g+i%2*8)*w.N+i/2*8:])
+				*(*[4]uint32)(r[4*g:]) = [4]uint32{from[0] | from[1]<<16, from[2] | from[3]<<16, from[4] | from[5]<<16, from[6] | from[7]<<16}
 			}
 		}
 		return
 	}
 	for i, r := range acc {
-		at := i/2%2*8*w.N + i/4*8 + i%2
-		for lane := range r {
-			r[lane] = d[at+lane/4*w.N+lane%4*2]
+		for g := range 8 {
+			from := (*[7]uint32)(d[(g+i/2%2*8)*w.N+i/4*8+i%2:])
+			*(*[4]uint32)(r[4*g:]) = [4]uint32{from[0], from[2], from[4], from[6]}
 		}
-	}
-}
-
-// positions decodes the metadata: which of the K elements of a row each stored
-// element is, 256/bits a row. Of 16- and 32-bit types, lane 4g+t of the two of
-// each four that the selector names holds row g in its low half and row g+8 in
-// its high half, one half of K each; of 8-bit types every lane holds one half
-// of K of one row. An element has two bits, its place among four; a 32-bit
-// element is two of 16 bits.
-func (w *WGMMA) positions(met []uint8, meta *[32]uint32) []uint8 {
-	n := 256 / w.bits
-	for g := range 8 {
-		if w.bits == 8 {
-			for t := range 4 {
-				ofFour(met[(g+t%2*8)*n+t/2*16:][:16], meta[4*g+t], t/2*32)
-			}
-			continue
-		}
-		for h := range 2 {
-			e := meta[4*g+2*w.Selector+h]
-			for up := range 2 {
-				row := met[(g+8*up)*n+h*n/2:][:n/2]
-				if w.bits == 16 {
-					ofFour(row, e>>(16*up), 16*h)
-					continue
-				}
-				for j := range row {
-					row[j] = uint8(8*h + 2*j + int(e>>(16*up+4*j+3)&1))
-				}
-			}
-		}
-	}
-	return met[:16*n]
-}
-
-// ofFour decodes places of two elements among each four, from k on.
-func ofFour(dst []uint8, e uint32, k int) {
-	for i := range dst {
-		dst[i] = uint8(k + i/2*4 + int(e>>(2*i)&3))
 	}
 }
