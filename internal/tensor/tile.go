@@ -18,8 +18,9 @@ type Panel struct {
 	rows   int
 
 	// Of floating-point formats, see tile_float.go.
-	val   [][block]float64
-	code  []uint64
+	val   [][block]float64         // of A, row by row
+	cols  [][across][block]float64 // of B, strip by strip
+	code  [][block]uint64
 	span  []span
 	strip []span // of eight columns together
 
@@ -56,7 +57,8 @@ func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
 	if f == B1 {
 		p.slots = (k + 63) / 64
 	}
-	p.val, p.code, p.span, p.strip = p.val[:0], p.code[:0], p.span[:0], p.strip[:0]
+	p.val, p.cols, p.code = p.val[:0], p.cols[:0], p.code[:0]
+	p.span, p.strip = p.span[:0], p.strip[:0]
 	p.num, p.bits = p.num[:0], p.bits[:0]
 	if f != B1 {
 		p.raw = extend(p.raw[:0], p.slots)
@@ -175,12 +177,12 @@ func (r *Rule) TileSparse(d []uint32, a, b *Panel, met []uint8) {
 // only makes p row i of a.
 func (p *Panel) only(a *Panel, i int) {
 	p.rows = 1
-	if a.num != nil && len(a.num) > 0 {
+	if len(a.num) > 0 {
 		p.num = a.single(i)
 		return
 	}
 	n := a.slots / block
-	p.val, p.code, p.span = a.val[i*n:][:n], a.code[i*a.slots:][:a.slots], a.span[i:i+1]
+	p.val, p.code, p.span = a.val[i*n:][:n], a.code[i*n:][:n], a.span[i:i+1]
 }
 
 // gather makes p.met what the elements of a row of a meet of each row of p.
@@ -202,16 +204,18 @@ func (p *Panel) gather(a *Panel, at []uint8) {
 	// The spans are of whole columns; every use of a span holds for any of a
 	// column's elements too.
 	m.span, m.strip = append(m.span[:0], p.span...), append(m.strip[:0], p.strip...)
-	m.code = extend(m.code[:0], len(p.strip)*m.slots)
-	m.val = extend(m.val[:0], len(p.span)*m.slots/block)
+	to, from := m.slots/block, p.slots/block // blocks
+	m.code = extend(m.code[:0], len(p.strip)*to)
+	m.cols = extend(m.cols[:0], len(p.strip)*to)
 	for n, k := range at {
-		to, from := m.slot(n), p.slot(int(k))
+		x, y := m.slot(n), p.slot(int(k))
 		for i := range p.strip {
-			m.code[i*m.slots+to] = p.code[i*p.slots+from]
-		}
-		dst, src := m.val[to/block:], p.val[from/block:]
-		for i := range p.rows {
-			dst[i*m.slots/block][to%block] = src[i*p.slots/block][from%block]
+			dst, src := i*to+x/block, i*from+y/block
+			m.code[dst][x%block] = p.code[src][y%block]
+			d, s := &m.cols[dst], &p.cols[src]
+			for j := range d {
+				d[j][x&7] = s[j][y&7]
+			}
 		}
 	}
 }

@@ -63,32 +63,40 @@ func value16(b uint32) float64 {
 }
 
 // A target is where the row goes that is being decoded: code times mul, and
-// plus, are or-ed to the word of its element.
+// plus, are or-ed to the word of its element. Rows of A lie in val, columns of B
+// in cols, at column n.
 type target struct {
 	val       [][block]float64
-	code      []uint64
+	cols      [][across][block]float64
+	n         int
+	code      [][block]uint64
 	mul, plus uint64
+}
+
+func (t *target) block(i int) *[block]float64 {
+	if t.val != nil {
+		return &t.val[i]
+	}
+	return &t.cols[i][t.n&7]
 }
 
 // addFloats adds the row in p.raw.
 func (p *Panel) addFloats() {
-	n := p.slots / block
-	rows, at := 1, p.rows
-	if !p.left {
-		rows, at = across, p.rows/across
-	}
-	if p.rows%rows == 0 {
-		// Columns of B come in whole strips.
-		p.val = extend(p.val, n*rows)
-		p.span = extend(p.span, rows)
-		p.code = extend(p.code, p.slots)
-		if !p.left {
+	blocks := p.slots / block
+	var t target
+	if p.left {
+		p.grow(1)
+		at := p.rows * blocks
+		p.val = extend(p.val, blocks)
+		t = target{val: p.val[at:], code: p.code[at:], mul: bytes8, plus: flags}
+	} else {
+		if p.rows%across == 0 {
+			p.grow(across)
+			p.cols = extend(p.cols, blocks)
 			p.strip = append(p.strip, span{top: nothing, low: special})
 		}
-	}
-	to := target{p.val[p.rows*n:][:n], p.code[at*p.slots:][:p.slots], bytes8, flags}
-	if !p.left {
-		to.mul, to.plus = 1<<(p.rows%across*8), 0
+		at := p.rows / across * blocks
+		t = target{cols: p.cols[at:], n: p.rows % across, code: p.code[at:], mul: 1 << (p.rows % across * 8)}
 	}
 	s := &p.span[p.rows]
 	*s = span{ref: reference, top: nothing, low: special}
@@ -98,47 +106,79 @@ func (p *Panel) addFloats() {
 		for i, x := range p.raw[:p.k] {
 			p.order[p.slot(i)] = x
 		}
-		t := &fp8[1]
+		table := &fp8[1]
 		if p.format == E4M3 {
-			t = &fp8[2]
+			table = &fp8[2]
 		}
-		to.bytes(t, p.order, s)
+		t.bytes(table, p.order, s)
 	case p.format == F16:
-		to.halves(p.raw, s)
+		t.halves(p.raw, s)
 	case p.format == E4M3 || p.format == E5M2:
-		to.bytes(&fp8[p.format-E4M3], p.raw, s)
+		t.bytes(&fp8[p.format-E4M3], p.raw, s)
 	default:
-		to.singles(p.format, p.raw, s)
+		t.singles(p.format, p.raw, s)
 	}
 	if !p.left {
-		p.strip[at].join(s)
+		p.strip[p.rows/across].join(s)
 	}
 	p.rows++
 }
 
+// grow makes room for what is known of n rows that share their codes' words.
+func (p *Panel) grow(n int) {
+	p.span = extend(p.span, n)
+	p.code = extend(p.code, p.slots/block)
+}
+
+// The loops over a block are functions of their own: in the loops over blocks
+// the compiler has too few registers for them.
+
+// values16 decodes a block of f16 but for specials. The elements in units of
+// the smallest are or-ed in set.
+func values16(val *[block]float64, in *[block]uint32) (set int64) {
+	for n, b := range in {
+		x := value16(b)
+		set |= int64(x * 0x1p24)
+		val[n] = x
+	}
+	return set
+}
+
+// codes16 makes the codes of a block of f16, and returns the largest, and
+// whether there are specials.
+func codes16(code *[block]uint64, in *[block]uint32, mul, plus uint64) (top uint64, odd bool) {
+	full := uint32(0)
+	for n, b := range in {
+		e := b >> 10 & 31
+		full |= e + 1
+		c := uint64(e) + 63 - reference - 15
+		if e == 0 {
+			c++
+		}
+		if b&0x7fff == 0 {
+			c = 0
+		}
+		top = max(top, c)
+		code[n] |= c*mul | plus
+	}
+	return top, full&32 != 0
+}
+
 // halves decodes f16.
 func (t *target) halves(row []uint32, s *span) {
-	var top uint32
-	var set int64 // all elements, in units of the smallest, or-ed: for low
-	mul, plus := t.mul, t.plus
-	for i := range t.val {
-		in, val, code := (*[block]uint32)(row[i*block:]), &t.val[i], (*[block]uint64)(t.code[i*block:])
-		for n, b := range in {
-			e := b >> 10 & 31
-			x := value16(b)
-			c := e + 63 - reference - 15
-			if e == 0 {
-				if c++; b&0x7fff == 0 {
-					c = 0
-				}
-			} else if e == 31 {
-				s.odd = true
-				x, _ = decode(F16, b)
+	var top uint64
+	var set int64
+	for i := range t.code {
+		in, val := (*[block]uint32)(row[i*block:]), t.block(i)
+		set |= values16(val, in)
+		c, odd := codes16(&t.code[i], in, t.mul, t.plus)
+		top, s.odd = max(top, c), s.odd || odd
+	}
+	if s.odd {
+		for i := range t.code {
+			for n := range block {
+				t.block(i)[n], _ = decode(F16, row[i*block+n])
 			}
-			set |= int64(x * 0x1p24)
-			top = max(top, c)
-			val[n] = x
-			code[n] |= uint64(c)*mul | plus
 		}
 	}
 	if top != 0 {
@@ -147,24 +187,70 @@ func (t *target) halves(row []uint32, s *span) {
 	}
 }
 
+// block8 decodes a block of fp8, and returns the largest code and the lowest
+// last bit.
+func block8(val *[block]float64, code *[block]uint64, table *[256]byteOf, in *[block]uint32, mul, plus uint64) (top uint64, low int64, odd bool) {
+	low = math.MaxInt8
+	for n, b := range in {
+		x := &table[b&0xff]
+		odd = odd || x.odd
+		c := uint64(x.code)
+		top, low = max(top, c), min(low, int64(x.low))
+		val[n] = x.val
+		code[n] |= c*mul | plus
+	}
+	return
+}
+
 // bytes decodes fp8.
 func (t *target) bytes(table *[256]byteOf, row []uint32, s *span) {
-	var top uint8
-	low := int8(math.MaxInt8)
-	mul, plus := t.mul, t.plus
-	for i := range t.val {
-		in, val, code := (*[block]uint32)(row[i*block:]), &t.val[i], (*[block]uint64)(t.code[i*block:])
-		for n, b := range in {
-			x := &table[b&0xff]
-			s.odd = s.odd || x.odd
-			top, low = max(top, x.code), min(low, x.low)
-			val[n] = x.val
-			code[n] |= uint64(x.code)*mul | plus
-		}
+	top, low := uint64(0), int64(math.MaxInt8)
+	for i := range t.code {
+		c, l, odd := block8(t.block(i), &t.code[i], table, (*[block]uint32)(row[i*block:]), t.mul, t.plus)
+		top, low, s.odd = max(top, c), min(low, l), s.odd || odd
 	}
 	if top != 0 {
 		s.top, s.low = int32(top)-(63-reference), int32(low)
 	}
+}
+
+// values32 decodes a block of bf16 or tf32, which f32 holds after the shift and
+// without the bits that mask lacks. It returns the largest exponent and the
+// lowest last bit.
+func values32(val *[block]float64, in *[block]uint32, shift int, mask uint32) (top, low int32) {
+	top, low = nothing, special
+	for n, b := range in {
+		b = b << (shift & 31) & mask
+		val[n] = float64(math.Float32frombits(b))
+		e := int32(b >> 23 & 0xff)
+		last := e + int32(bits.TrailingZeros32(b|1<<23))
+		if e == 0 {
+			if last++; b<<1 == 0 {
+				e, last = nothing, special
+			}
+		}
+		top, low = max(top, e), min(low, last)
+	}
+	return
+}
+
+// codes32 makes the codes of a block of what values32 decodes. It returns the
+// smallest that is not of a zero, were codes negative too.
+func codes32(code *[block]uint64, val *[block]float64, top int32, mul, plus uint64) (least int32) {
+	least = 63
+	for n, x := range val {
+		e := max(int32(math.Float64bits(x)>>52&0x7ff)-1023, -126)
+		c := 63 - (top - e)
+		if x == 0 {
+			c = 63
+		}
+		least = min(least, c)
+		if c < 0 || x == 0 {
+			c = 0
+		}
+		code[n] |= uint64(c)*mul | plus
+	}
+	return
 }
 
 // singles decodes bf16 and tf32.
@@ -174,39 +260,21 @@ func (t *target) singles(f Format, row []uint32, s *span) {
 		shift, mask = 0, 0xffffe000
 	}
 	top, low := int32(nothing), int32(special)
-	for i := range t.val {
-		in, val := (*[block]uint32)(row[i*block:]), &t.val[i]
-		for n, b := range in {
-			b = b << (shift & 31) & mask
-			x := float64(math.Float32frombits(b))
-			val[n] = x
-			if b<<1 == 0 {
-				continue
-			}
-			top = max(top, int32(b>>23&0xff)-127)
-			low = min(low, lowest(math.Float64bits(x)))
-		}
+	for i := range t.code {
+		e, l := values32(t.block(i), (*[block]uint32)(row[i*block:]), shift, mask)
+		top, low = max(top, e), min(low, l)
 	}
-	if top == 128 {
+	if top == 255 {
 		s.odd = true
 		return // no code of the row will be looked at
 	}
 	if top != nothing {
-		top = max(top, smallest[f])
+		s.top, s.low = max(top, 1)-127, low-(127+23)
 	}
-	s.ref, s.top, s.low = top, top, low
+	s.ref = s.top
 	least := int32(63)
-	for i := range t.val {
-		val, code := &t.val[i], (*[block]uint64)(t.code[i*block:])
-		for n, x := range val {
-			c := int32(0)
-			if b := math.Float64bits(x); b<<1 != 0 {
-				c = 63 - (top - max(int32(b>>52&0x7ff)-1023, smallest[BF16]))
-				least = min(least, c)
-				c = max(c, 0)
-			}
-			code[n] |= uint64(c)*t.mul | t.plus
-		}
+	for i := range t.code {
+		least = min(least, codes32(&t.code[i], t.block(i), s.top, t.mul, t.plus))
 	}
 	s.wide = least < 32
 }

@@ -192,6 +192,10 @@ var blends = []blend{
 	{"uniform", func(s source, f Format) uint32 { return bitsOf(f, 2*s.Float64()-1) }},
 	{"ints", func(s source, f Format) uint32 { return bitsOf(f, float64(s.to(9)-4)) }},
 	{"powers", func(s source, f Format) uint32 { return bitsOf(f, math.Ldexp(1, s.to(40)-20)) }},
+	{"ties", func(s source, f Format) uint32 { // sums half way between two f16 numbers, but for what is truncated
+		e := []int{0, 0, -1, -10, -11, -11, -12, -13, -24}[s.to(9)]
+		return bitsOf(f, math.Ldexp(float64(1-2*s.to(2)), e))
+	}},
 	{"bits", anyBits},
 	{"sparse", func(s source, f Format) uint32 {
 		if s.to(6) != 0 {
