@@ -99,6 +99,6 @@
 // does not list, add of f64, and lacks some that it lists: and, or and xor of
 // s64 (9.7.9.25.5.3).
 //
-// [Map.Load], [Map.Store], faults and mbarriers of another 2,550 cases stand
+// [Map.Load], [Map.Store], faults and mbarriers of another 2,877 cases stand
 // beside the reductions in testdata/h200.
 package tma

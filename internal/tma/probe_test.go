@@ -217,6 +217,9 @@ func TestProbesAreTheCards(t *testing.T) {
 			p.compare(t, i, &r, &m, global, shared)
 		}
 	}
+	if len(rows) < 2800 || len(seen) < 45 {
+		t.Errorf("only %d cases of %d kinds", len(rows), len(seen))
+	}
 	t.Log(len(rows), seen)
 }
 

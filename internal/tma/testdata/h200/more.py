@@ -98,7 +98,7 @@ raws = []
 
 
 def raw(group, c, code=None, tf32=None, store=0, coord=(), **fields):
-    """A tiled map that the driver would not make: c with fields put as they are."""
+    """A map that the driver would not make: c with fields put as they are."""
     v = 0
 
     def set(at, n, x):
@@ -112,7 +112,14 @@ def raw(group, c, code=None, tf32=None, store=0, coord=(), **fields):
     for i in range(rank):
         if i:
             set(64 + 32 * i, 32, d["stride"][i - 1] >> 4), set(220 + 4 * i, 4, d["stride"][i - 1] >> 36)
-        set(256 + 32 * i, 32, d["dim"][i] - 1), set(416 + 3 * i, 3, d["es"][i] - 1), set(440 + 8 * i, 8, d["box"][i] - 1)
+        set(256 + 32 * i, 32, d["dim"][i] - 1), set(416 + 3 * i, 3, d["es"][i] - 1)
+        if not d["mode"]:
+            set(440 + 8 * i, 8, d["box"][i] - 1)
+    if d["mode"]:
+        set(64, 1, 1), set(440, 8, d["ch"] - 1), set(480, 10, d["px"] - 1)
+        n = {3: 16, 4: 8, 5: 5}[rank]
+        for i in range(rank - 2):
+            set(448 + n * i, n, d["lower"][i]), set(464 + n * i, n, d["upper"][i])
     raws.append(v.to_bytes(128, "little"))
     put(group, c, store, coord, bytes=16384, flip=(3000 + len(raws) - 1,))
 
@@ -157,6 +164,32 @@ def broken():
         rows.append(("past shared", line({**big, "store": 1, "coord": [0] * 5, "off": [0] * 3, "dst": dst, "bytes": 40960}) + " 0 0 1 -1 0 0 -1 -1 -1 -1 0"))
     for type in (2, 6, 7, 8, 9):
         put("bulk " + NAME[type], case(type=type, rank=2, dim=(256, 16384 // 256 // SIZE[type]), stride=(256 * SIZE[type],), box=(256, 16384 // 256 // SIZE[type])), 11, pattern=type + 1)
+
+
+def columns():
+    """Broken maps of im2col mode, and coordinates at the ends of their range."""
+    c = column(4, px=6)
+    for ch in (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17, 20, 32, 36):
+        for sw in range(4):
+            raw("im2col row", c, ch=ch, sw=sw)
+        raw("im2col row", c, ch=ch, il=1)
+        raw("im2col row", c, ch=ch, il=2)
+    for n in ((1 << 31) - 1, 1 << 31, (1 << 31) + 1, 1 << 32):
+        for i in range(4):
+            raw("im2col dimension", c, dim=[n if k == i else v for k, v in enumerate((16, 8, 6, 5))])
+    for lo, up in ((0, -7), (0, -8), (1, -7), (5, -4), (-8, -16), (7, 0), (8, 0), (8, 1), (-128, 127), (0, -128)):
+        for w in (lo, lo - 1, lo + 1, 0, 7 + up):
+            raw("im2col corner", c, lower=[lo, 0, 0], upper=[up, 0, 0], coord=(0, w, 0, 0))
+    for v in (-(1 << 31), -(1 << 31) + 4, (1 << 31) - 4, (1 << 31) - 1, 1 << 30, -(1 << 30)):
+        for b in (packed(3), packed(3, il=1), packed(3, il=2), packed(3, sw=3), c, packed(3, 6), packed(3, 4)):
+            for i in range(b["rank"]):
+                coord = [0] * 5
+                coord[i] = v
+                if not b["il"] and i == 0:
+                    coord[i] = v // 8 * 8
+                put("far coordinate", b, 0, coord)
+                if v > 0 and i:
+                    put("far coordinate", b, 1, coord)
 
 
 def main():
@@ -292,6 +325,7 @@ def main():
     put("prefetch", c, 10, where=1, shift=32)
 
     broken()
+    columns()
     with open(dir + "/more.maps", "wb") as f:
         f.write(b"".join(raws))
     with open(dir + "/more", "w") as f, open(dir + "/more.what", "w") as g:
