@@ -8,13 +8,27 @@ import (
 	"muster/internal/order"
 )
 
+// operations are the kinds of operation that a name depends on.
+var operations = []struct {
+	kind  machine.OpKind
+	proxy machine.Proxy
+	group machine.Group
+}{
+	{machine.OpBulkCopy, machine.Async, machine.GroupBulk},
+	{machine.OpBulkCopy, machine.TensorMap, machine.NoGroup}, // its read of the map
+	{machine.OpCpAsync, machine.Generic, machine.GroupCpAsync},
+	{machine.OpWgmma, machine.Async, machine.GroupWgmma},
+}
+
 // conflictsOf yields a conflict of two instructions for every one and two
-// reasons that order gives, every pair of accesses and both memories.
+// reasons that order gives, every pair of accesses and operations, and both
+// memories.
 func conflictsOf(first, second int32, yield func(*order.Conflict)) {
-	side := func(pc int32, op bool, acc machine.Access, cta, warp int32) order.AccessRef {
+	side := func(pc int32, op int, acc machine.Access, cta, warp int32) order.AccessRef {
 		r := order.AccessRef{PC: pc, CTA: cta, Warp: warp, Lanes: 1, Access: acc, Op: -1}
-		if op {
-			r.Op, r.Kind, r.Proxy, r.Group = 7, machine.OpBulkCopy, machine.Async, machine.GroupBulk
+		if op > 0 {
+			o := operations[op-1]
+			r.Op, r.Kind, r.Proxy, r.Group = 7, o.kind, o.proxy, o.group
 		}
 		return r
 	}
@@ -29,14 +43,14 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 				if p == reads && c == reads {
 					continue
 				}
-				for bits := range 16 {
+				for bits := range 4 * 25 {
 					con := &order.Conflict{
-						Prior: side(first, bits&1 != 0, p, 0, 0),
-						Cur:   side(second, bits&2 != 0, c, int32(bits>>2&1), 1),
+						Prior: side(first, bits/4%5, p, 0, 0),
+						Cur:   side(second, bits/20, c, int32(bits>>1&1), 1),
 						Why:   why, Count: 1,
 						Span: machine.Span{Mem: machine.Global, Addr: 64, Len: 4},
 					}
-					if bits&8 != 0 {
+					if bits&1 != 0 {
 						con.Span.Mem = machine.SharedOf(0)
 					}
 					yield(con)
