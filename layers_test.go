@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"muster"},
 	{"muster/internal/campaign/gen"},
 	{"muster/kernel", "muster/internal/campaign"},
-	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml"},
+	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
 	{"muster/internal/rules"},
 	{"muster/launch"},
 	{"muster/internal/explore"},

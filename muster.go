@@ -38,6 +38,7 @@ import (
 	"os"
 	"time"
 
+	"muster/internal/entry"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/report"
@@ -219,7 +220,11 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	if err := l.file.CheckExpected(layout); err != nil {
 		return err
 	}
-	params, err := layout.EncodeParams(first, kernelParams(prog))
+	declares, err := entry.Params(prog.Kernel)
+	if err != nil {
+		return err
+	}
+	params, err := layout.EncodeParams(first, declares)
 	if err != nil {
 		return err
 	}
@@ -253,19 +258,6 @@ func (l *Launch) probe() error {
 }
 
 func volume(d [3]uint32) int { return int(d[0]) * int(d[1]) * int(d[2]) }
-
-// kernelParams gives the kernel's parameters as package launch describes them.
-func kernelParams(prog *machine.Program) []launch.Param {
-	var list []launch.Param
-	for _, p := range prog.Params {
-		lp := launch.Param{Name: p.Name, Size: int(p.Size), Align: int(p.Align)}
-		if t, ok := launch.ParseType(p.Type); ok && t.Size() == lp.Size && t != launch.TensorMapType {
-			lp.Type = t
-		}
-		list = append(list, lp)
-	}
-	return list
-}
 
 func machineBuffers(layout *launch.Layout) []machine.Buffer {
 	var list []machine.Buffer

@@ -2,12 +2,12 @@ package gpu
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"runtime"
 	"strings"
 	"unsafe"
 
+	"muster/internal/entry"
 	"muster/launch"
 	"muster/ptx"
 )
@@ -38,58 +38,8 @@ func readSource(l *launch.Launch, mod *ptx.Module) (*source, error) {
 	}
 	s.text = append(s.text, 0)
 	var err error
-	s.kernel, err = findKernel(l, mod)
+	s.kernel, err = entry.Find(l, mod)
 	return s, err
-}
-
-func findKernel(l *launch.Launch, mod *ptx.Module) (*ptx.Func, error) {
-	var found []*ptx.Func
-	var names []string
-	for _, item := range mod.Items {
-		f, ok := item.(*ptx.Func)
-		if !ok || !f.Entry || f.Body == nil {
-			continue
-		}
-		names = append(names, f.Name)
-		if l.Kernel == "" || f.Name == l.Kernel {
-			found = append(found, f)
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) == 0 && l.Kernel != "":
-		return nil, &launch.Error{Pos: l.Pos, Msg: fmt.Sprintf("no kernel is called %q; there are %s", l.Kernel, strings.Join(names, ", "))}
-	case len(found) == 0:
-		return nil, &launch.Error{Pos: l.Pos, Msg: "the PTX has no kernel"}
-	}
-	return nil, &launch.Error{Pos: l.Pos, Msg: "name the kernel; there are " + strings.Join(names, ", ")}
-}
-
-// parameters describes a kernel's parameters as package launch wants them.
-func parameters(f *ptx.Func) ([]launch.Param, error) {
-	var list []launch.Param
-	for _, v := range f.Params {
-		t, ok := launch.ParseType(v.Type)
-		if !ok || t == launch.TensorMapType || v.Vec != 0 {
-			return nil, &ptx.Error{Pos: v.Pos, Msg: fmt.Sprintf("parameter %s of type .%s cannot be passed", v.Name, v.Type)}
-		}
-		p := launch.Param{Name: v.Name, Size: t.Size(), Align: max(t.Size(), v.Align)}
-		if v.Align > 0 {
-			p.Align = v.Align
-		}
-		for _, n := range v.Dims {
-			if n < 0 || n > launch.MaxParams {
-				return nil, &ptx.Error{Pos: v.Pos, Msg: fmt.Sprintf("parameter %s has no size that fits", v.Name)}
-			}
-			p.Size *= int(n)
-		}
-		if len(v.Dims) == 0 {
-			p.Type = t
-		}
-		list = append(list, p)
-	}
-	return list, nil
 }
 
 // Options of the driver's assembler (CUjit_option).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"muster/internal/entry"
 	"muster/launch"
 	"muster/ptx"
 )
@@ -110,7 +111,7 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 	if err != nil {
 		return err
 	}
-	params, err := parameters(src.kernel)
+	params, err := entry.Params(src.kernel)
 	if err != nil {
 		return err
 	}
