@@ -206,6 +206,12 @@ var blends = []blend{
 	{"wide", func(s source, f Format) uint32 {
 		return bitsOf(f, math.Ldexp(s.NormFloat64(), int(s.NormFloat64()*30)))
 	}},
+	{"apart", func(s source, f Format) uint32 { // what is large in a row meets zeros
+		if s.to(3) != 0 {
+			return 0
+		}
+		return bitsOf(f, math.Ldexp(s.NormFloat64(), s.to(60)-30))
+	}},
 	{"special", func(s source, f Format) uint32 {
 		if s.to(50) == 0 {
 			return []uint32{bitsOf(f, math.Inf(1)), bitsOf(f, math.Inf(-1)), 1<<(widthOf[f]-1) - 1}[s.to(3)]
