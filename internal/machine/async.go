@@ -73,6 +73,11 @@ func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	op.Seq = w.cp[lane].issued[op.Group]
 	w.cp[lane].open[op.Group] = append(w.cp[lane].open[op.Group], op.Seq)
 	w.cp[lane].unread[op.Group] = append(w.cp[lane].unread[op.Group], op.Seq)
+	if op.Map.Len != 0 && op.Group == NoGroup {
+		// Read already, so that no wait for its group has to wait for it.
+		w.cp[lane].issued[GroupBulk]++
+		op.MapSeq = w.cp[lane].issued[GroupBulk]
+	}
 	p := &op
 	m.ops = append(m.ops, p)
 	m.emit(Event{Kind: EvIssue, CTA: w.cta, Warp: w.index, Mask: mask, Lane: int8(lane), PC: x.s.pc, Op: p})

@@ -277,6 +277,10 @@ type Op struct {
 	// Map is the tensor map that it read when it was issued, through the
 	// tensor-map proxy; empty if there is none, or none that could change.
 	Map Span
+	// MapSeq is the number of a load with such a map among its issuer's bulk
+	// operations: a wait for their groups shows the map read, and nothing else
+	// of a load (ISA 9.7.9.25.5.2). 0 if there is none.
+	MapSeq uint32
 	// After is the highest Seq of its issuer's cp.async operations that
 	// an OpMbarArrive waits for.
 	After  uint32

@@ -28,9 +28,12 @@ type opRec struct {
 	// read and done are the times of the issuer's warp at which its lane knew
 	// the source reads, and all of it, complete by a group wait; 0 if not.
 	read, done uint32
-	bars       []opBar
-	reads      []machine.MemID
-	writes     []machine.MemID
+	// mapSeq is the machine's MapSeq, mapRead the time at which a group wait
+	// showed the lane that the map was read.
+	mapSeq, mapRead uint32
+	bars            []opBar
+	reads           []machine.MemID
+	writes          []machine.MemID
 }
 
 // An opBar is an mbarrier that an operation signals.
@@ -159,6 +162,12 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	if op.Group != machine.NoGroup {
 		q := w.queue(op.Lane, op.Group)
 		q.list = append(q.list, i)
+	}
+	if r.mapSeq = op.MapSeq; r.mapSeq != 0 {
+		// No other wait concerns these, so they may be forgotten (markQueue).
+		q := w.queue(op.Lane, machine.NoGroup)
+		q.list = append(q.list, i)
+		q.read = len(q.list)
 	}
 	r.scope = reductionScope(op.Kind)
 	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
@@ -447,6 +456,9 @@ func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 // knownFrom is the time of the issuer's group wait that covers the accesses
 // that a stamp stands for, 0 if there is none.
 func (r *opRec) knownFrom(p *stamp) uint32 {
+	if p.what&mapRead != 0 && r.mapRead != 0 {
+		return r.mapRead
+	}
 	if r.done == 0 && !p.writes() {
 		return r.read
 	}
@@ -549,6 +561,9 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 	w.mark(ev.Mask)
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
+		if ev.Group == machine.GroupBulk {
+			t.mapsRead(w, int8(l), ev.Done[l])
+		}
 		q := w.queue(int8(l), ev.Group)
 		if ev.Read {
 			for ; q.read < len(q.list) && t.ops.recs[q.list[q.read]].seq <= ev.Done[l]; q.read++ {
@@ -568,6 +583,18 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 		q.list = append(q.list[:0], q.list[n:]...)
 		q.read = max(q.read-n, 0)
 	}
+}
+
+// mapsRead notes that loads of a lane, up to a number, have read their maps.
+func (t *Tracker) mapsRead(w *warp, lane int8, upto uint32) {
+	q := w.queue(lane, machine.NoGroup)
+	n := 0
+	for n < len(q.list) && t.ops.recs[q.list[n]].mapSeq <= upto {
+		t.ops.recs[q.list[n]].mapRead = w.time
+		n++
+	}
+	q.list = append(q.list[:0], q.list[n:]...)
+	q.read = len(q.list)
 }
 
 // sweepOps frees the records that no stamp names and whose completion is no

@@ -26,7 +26,7 @@ import (
 //	fence SEM.SCOPE [shared]; initfence
 //	proxy|proxy.acquire|proxy.release [global|cta|cluster]
 //	mapfence release|acquire ADDR [scope=gpu]
-//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [after=N] [stride=N]
+//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [map=MEM:ADDR+N] [after=N] [stride=N]
 //	signal NAME phase=N[,N]
 //	groupwait|groupread bulk|cpasync N
 //	carrive|cwait gen=N [relaxed]
@@ -427,6 +427,12 @@ func (s *script) issue(a agent, op string, g *args) {
 			o.Group = machine.GroupCpAsync
 		case op == "tensor":
 			o.Proxy = machine.TensorMap
+			if m := g.opt["map"]; m != "" { // a load in a bulk group
+				o.Map, o.Proxy = s.span(a, m), machine.Async
+				k := [4]int32{a.cta, a.warp, int32(o.Lane), int32(machine.GroupBulk)}
+				s.seq[k]++
+				o.MapSeq = s.seq[k]
+			}
 		case len(o.Bars) == 0:
 			o.Group = machine.GroupBulk
 		}
