@@ -29,12 +29,10 @@ func (l *Launch) schedules(ctx context.Context, o CheckOptions, skip bool) []res
 	for i := range rest {
 		rest[i] = i
 	}
-	if l.parts() > 1 && len(rest) > 0 {
-		// The first schedule tells whether it is worth while.
-		again := l.parted(w, o, rest[:1], results, skip)
-		if len(again) == 0 {
-			rest = l.parted(w, o, rest[1:], results, skip)
-		}
+	if l.parts() > 1 {
+		// Each schedule by itself: what one shows must not depend on which
+		// others were asked for, or it would not replay.
+		rest = l.parted(w, o, rest, results, skip)
 	}
 	each(o.Jobs, len(rest), func(i int) {
 		results[rest[i]], _ = l.judge(w, o.Schedules[rest[i]], skip, 0, 1)
