@@ -10,21 +10,24 @@ var badDescriptor = register(Kind{
 	Name:     "bad-descriptor",
 	Severity: Error,
 	Title:    "a descriptor of a matrix in shared memory that the layout forbids",
-	Section:  "9.7.15.5.1",
-	Text: `wgmma takes matrices in shared memory by 64-bit descriptors: start address, leading
-and stride byte offset (all in units of 16 bytes), base offset and swizzle mode
-(ISA 9.7.15.5.1). Bits that the format does not name must be zero; matrices begin
-at multiples of 16 bytes; the base offset is for patterns that do not begin
-at a multiple of their size, and is zero otherwise; every lane of the warp must
-give the same descriptor.
+	Section:  "9.7.15.5.1.2.2, 9.7.15.5.2",
+	Text: `wgmma takes matrices in shared memory by 64-bit descriptors: start address in bits
+0-13, leading and stride byte offset in 16-29 and 32-45, each encoded as
+(x & 0x3ffff) >> 4, base offset in 49-51, swizzle mode in 62-63
+(ISA 9.7.15.5.1.2.2). Forbidden, and found here: bits set that the format does not
+name; a base offset without a swizzle, where it has no meaning; lanes of a warp that
+do not give the same descriptor, or the same scale-d.
+
+Not every wrong descriptor is a forbidden one. An address of another matrix, swapped
+offsets or another swizzle than the data has describe some matrix, and the result
+tells. One that leaves the CTA's shared memory is out-of-bounds.
 
 What a card does with a forbidden one is undefined: it may read other bytes, or
 fault.
 
-The usual shapes: an address that was not shifted right by four or not masked to
-its 14 bits, so that it spills into the next field; a shared::cluster address or a
-generic one in place of the offset in the CTA's window; a descriptor computed
-from a lane's own number.`,
+The usual shapes: an address that was not shifted right by four or not masked, so that
+it spills into the next field; a shared::cluster address or a generic one in place of
+the offset in the CTA's window; a descriptor computed from a lane's own number.`,
 })
 
 func (j *Judge) descriptorFault(s *machine.Stop) {

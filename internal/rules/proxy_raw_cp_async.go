@@ -9,14 +9,14 @@ var proxyRawCpAsync = register(Kind{
 	Name:     "proxy-raw-cp-async",
 	Severity: Warning,
 	Title:    "cp.async feeding wgmma without a proxy fence",
-	Section:  "8.6, 9.7.9.25.3, 9.7.15.5.2",
+	Section:  "8.6, 9.7.9.25.2, 9.7.15.7.1",
 	Text: `A cp.async (not bulk) wrote shared memory that a wgmma reads as a matrix. It was
 waited for, and barriers order the two; but no fence.proxy.async stands between.
 
 Who disagrees. By the letter of the ISA a cp.async is performed in the generic
-proxy (9.7.9.25.3 puts only cp.async.bulk into the asynchronous one), and wgmma
-reads its matrices in the asynchronous proxy and asks for fence.proxy.async after
-writes by others (9.7.15.5.2). The multistage main loop of CUTLASS for sm_90 and the
+proxy (9.7.9.25.2 puts only cp.async.bulk and cp.reduce.async.bulk into the asynchronous
+one), and wgmma reads its matrices in the asynchronous proxy and asks for a fence of
+that proxy after writes to them (9.7.15, 9.7.15.7.1). The multistage main loop of CUTLASS for sm_90 and the
 code that Triton compiles for pointer loads leave the fence out; other
 libraries have added it as a bug fix. We know of no failure on a card. That is why
 this is a warning, where the same with ordinary stores is an error (proxy-raw).

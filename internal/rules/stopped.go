@@ -82,7 +82,7 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 		Sites:    []Site{stopSite(role, s)},
 	}
 	if s.Kind == machine.FaultAlign {
-		f.Missing = "the address must be a multiple of the size of the access; bulk copies need 16 bytes, in addresses and size"
+		f.Missing = "the address must be a multiple of the size of the access; bulk copies need 16 bytes, in addresses and size, boxes of a tensor map 128"
 		f.Fix = "align the base (.align on the variable, the launch's buffer) and keep offsets multiples of the access"
 		if s.Msg != "" && s.Mem == machine.Local {
 			f.Missing = s.Msg
