@@ -278,6 +278,10 @@ func visitWgmma(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
+// Descriptors are those of a wgmma's matrices; that of A is 0 if A is in
+// registers.
+func (op *Op) Descriptors() (a, b uint64) { return op.wgmma.da, op.wgmma.db }
+
 func uniform64(row *[32]uint64, mask uint32) bool {
 	v := row[lowest(mask)]
 	for l := range lanesOf(mask) {

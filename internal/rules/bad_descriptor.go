@@ -15,8 +15,9 @@ var badDescriptor = register(Kind{
 0-13, leading and stride byte offset in 16-29 and 32-45, each encoded as
 (x & 0x3ffff) >> 4, base offset in 49-51, swizzle mode in 62-63
 (ISA 9.7.15.5.1.2.2). Forbidden, and found here: bits set that the format does not
-name; a base offset without a swizzle, where it has no meaning; lanes of a warp that
-do not give the same descriptor, or the same scale-d.
+name; a base offset without a swizzle, where it has no meaning; lanes of a warp or
+warps of a warpgroup that do not give the same descriptor (9.7.15.5.2), and lanes of a
+warp that do not give the same scale-d.
 
 Not every wrong descriptor is a forbidden one. An address of another matrix, swapped
 offsets or another swizzle than the data has describe some matrix, and the result

@@ -47,10 +47,11 @@ type flag struct {
 }
 
 type ctaWatch struct {
-	warps []warpWatch
-	named [16]namedWatch
-	bars  []uint64 // addresses of its mbarriers
-	ended bool
+	warps  []warpWatch
+	groups []groupWatch // warpgroups, if they execute wgmma
+	named  [16]namedWatch
+	bars   []uint64 // addresses of its mbarriers
+	ended  bool
 }
 
 // gone stands for every CTA whose cluster has ended: its findings are made.
@@ -143,7 +144,18 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvMbarWait:
 		j.mbarWait(ev)
 	case machine.EvIssue:
+		if ev.Op.Kind == machine.OpWgmma {
+			j.aligned(ev)
+		}
 		j.issued(m, ev)
+	case machine.EvCommit, machine.EvGroupWait:
+		if ev.Group == machine.GroupWgmma {
+			j.aligned(ev)
+		}
+	case machine.EvFence:
+		if ev.Fence == machine.FenceWgmma {
+			j.aligned(ev)
+		}
 	case machine.EvSource:
 		j.sourceRead(ev)
 	case machine.EvBarArrive:
@@ -237,6 +249,7 @@ func (j *Judge) leave(i int32, stopped bool) {
 	j.namedFindings(i)
 	if !stopped {
 		j.registerSteps(i)
+		j.groupSteps(i)
 	}
 	j.watch.ctas[i] = gone
 }

@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// The wgmma instructions are .aligned for a warpgroup: all its threads execute
+// the same ones (ISA 9.7.15.5.2, 9.7.15.7), in the same order, and a product with
+// the same descriptors. Its warps do not wait for each other, so each one's
+// instructions are held against those of the warp that is furthest ahead.
+
+// A groupWatch is what the warps of a warpgroup executed.
+type groupWatch struct {
+	steps []groupStep // those that some warp has not come to, the first being number from
+	from  int
+	done  [4]int // how many each warp has executed
+	told  bool   // they differ: what follows differs too
+}
+
+type groupStep struct {
+	site Site
+	a, b uint64 // descriptors, of a product
+}
+
+// mostAhead bounds how far a warp's instructions are kept for the others.
+const mostAhead = 1 << 12
+
+// aligned takes one of these instructions.
+func (j *Judge) aligned(ev *machine.Event) {
+	c := j.cta(ev.CTA)
+	if c.groups == nil {
+		c.groups = make([]groupWatch, (len(c.warps)+3)/4)
+	}
+	g := &c.groups[ev.Warp/4]
+	if g.told {
+		return
+	}
+	s := groupStep{site: eventSite("executes", ev)}
+	if ev.Kind == machine.EvIssue {
+		s.a, s.b = ev.Op.Descriptors()
+	}
+	if ev.Mask != ^uint32(0) {
+		g.told = true
+		j.note(divergentBarrier, -1, ev.PC, func() Finding { return j.partOfWarp(s.site) })
+		return
+	}
+	i := g.done[ev.Warp%4] - g.from
+	g.done[ev.Warp%4]++
+	switch {
+	case i < len(g.steps):
+		j.compare(g, &g.steps[i], &s)
+	case i < mostAhead:
+		g.steps = append(g.steps, s)
+	}
+	if least := min(g.done[0], g.done[1], g.done[2], g.done[3]) - g.from; least > 0 {
+		n := min(least, len(g.steps))
+		g.steps = append(g.steps[:0], g.steps[n:]...)
+		g.from += n
+	}
+}
+
+// compare tells of two warps' instructions of one number.
+func (j *Judge) compare(g *groupWatch, s, o *groupStep) {
+	switch {
+	case s.site.PC != o.site.PC && j.placeOf(s.site.PC) != j.placeOf(o.site.PC):
+		g.told = true
+		j.note(divergentBarrier, min(s.site.PC, o.site.PC), max(s.site.PC, o.site.PC), func() Finding {
+			return Finding{
+				Headline: fmt.Sprintf("warp %d of CTA %d executes %s where warp %d of its warpgroup executes %s", s.site.Warp, s.site.CTA, j.at(s.site.PC), o.site.Warp, j.at(o.site.PC)),
+				Sites:    sorted([]Site{s.site, o.site}),
+				Missing:  sameInGroup,
+				Fix:      oneBranch,
+			}
+		})
+	case s.a != o.a || s.b != o.b:
+		g.told = true
+		j.note(badDescriptor, -1, o.site.PC, func() Finding {
+			return Finding{
+				Headline: fmt.Sprintf("%s: warps %d and %d of CTA %d, of one warpgroup, disagree about a descriptor", j.at(o.site.PC), min(s.site.Warp, o.site.Warp), max(s.site.Warp, o.site.Warp), o.site.CTA),
+				Sites:    []Site{o.site},
+				Missing:  "the contents of a matrix descriptor must be the same in all warps of the warpgroup",
+				Fix:      "make the descriptor of what is the same for the warpgroup: A's begins at row 0 of all 64, each warp takes its own 16",
+			}
+		})
+	}
+}
+
+const (
+	sameInGroup = "all threads of the warpgroup must execute the same wgmma instructions"
+	oneBranch   = "put the instruction where all four warps of the warpgroup come to it, under a condition that is the same for them; launch whole warpgroups, of 128 threads"
+)
+
+func (j *Judge) partOfWarp(s Site) Finding {
+	return Finding{
+		Headline: fmt.Sprintf("%s is executed by %d lanes of warp %d of CTA %d", j.at(s.PC), bits.OnesCount32(s.Lanes), s.Warp, s.CTA),
+		Sites:    []Site{s},
+		Missing:  sameInGroup,
+		Fix:      oneBranch,
+	}
+}
+
+// groupSteps tells of warps that executed fewer than the others of their group.
+func (j *Judge) groupSteps(cta int32) {
+	c := j.watch.ctas[cta]
+	for i := range c.groups {
+		g := &c.groups[i]
+		if g.told || len(g.steps) == 0 {
+			continue
+		}
+		s, w := g.steps[0].site, 0
+		for k := range g.done {
+			if g.done[k] < g.done[w] {
+				w = k
+			}
+		}
+		warp := 4*i + w
+		j.note(divergentBarrier, -1, s.PC, func() Finding {
+			f := Finding{
+				Headline: fmt.Sprintf("%s is executed by warp %d of CTA %d and not by warp %d of the same warpgroup", j.at(s.PC), s.Warp, cta, warp),
+				Sites:    []Site{s},
+				Missing:  sameInGroup,
+				Fix:      oneBranch,
+			}
+			if warp >= len(c.warps) {
+				f.Headline = fmt.Sprintf("%s is executed by CTA %d, whose last warpgroup lacks warp %d", j.at(s.PC), cta, warp)
+			}
+			return f
+		})
+	}
+}
