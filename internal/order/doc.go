@@ -60,6 +60,9 @@
 //     never looks: "value, flag, fence" met by "flag, fence, value". Cluster
 //     scope counts as CTA scope here.
 //   - A vector access is one location of its whole width.
+//   - The fences of the tensor-map proxy need ordinary synchronization between
+//     them. By ISA 9.7.13.4 a release and an acquire of that proxy also
+//     synchronize, for it alone, where relaxed operations meet between them.
 //
 // # What it does not model
 //

@@ -96,6 +96,17 @@ func TestEveryConflictHasOneKind(t *testing.T) {
 	}
 }
 
+// TestOneFindingForOneWait: many instructions touch the accumulators of a wgmma
+// in flight, in four warps, and lack one and the same wait.
+func TestOneFindingForOneWait(t *testing.T) {
+	e := readExample(t, "testdata/register-in-flight.txtar")
+	for i, fs := range check(t, "wrong.ptx", e.files["wrong.ptx"], e.launch("wrong")) {
+		if len(fs) != 1 || fs[0].Count != 16 {
+			t.Errorf("schedule %d: %+v", i, fs)
+		}
+	}
+}
+
 // TestNamesOfStores: two stores, by what is missing between them.
 func TestNamesOfStores(t *testing.T) {
 	j := &Judge{Shape: Shape{Cluster: 1}}
