@@ -25,6 +25,9 @@ type CheckOptions struct {
 	// Without it that is done only if something was found, so that findings
 	// are always of runs with every value.
 	Values bool
+	// Prove first tries to decide every schedule by one run. Where that succeeds
+	// and nothing was found, the schedules are not run.
+	Prove bool
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -34,13 +37,21 @@ type CheckOptions struct {
 // error is that of ctx, or a schedule that this launch cannot follow.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if o.Schedules == nil {
-		o.Schedules = Handful(DefaultRandom)
+		o.Schedules, o.Prove = Handful(DefaultRandom), true
 	}
 	if len(l.findings) > 0 {
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), nil
 	}
 	skip := !o.Values && l.config.Program.Reaches(machine.FromMatrices) < 0
+	var proved *report.Proof
+	if o.Prove {
+		p, r := l.prove(ctx, o, skip)
+		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
+			return l.report(o, []Schedule{proofSchedule}, merged{proof: l.proved(p)}), nil
+		}
+		proved = l.proved(p)
+	}
 	all, err := l.all(ctx, o, skip)
 	if err == nil && skip && len(all.findings) > 0 {
 		all, err = l.all(ctx, o, false)
@@ -48,6 +59,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	all.proof = proved
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
@@ -135,6 +147,7 @@ type merged struct {
 	first    map[string]int // schedule
 	seen     map[string]int
 	gaps     []rules.Gap
+	proof    *report.Proof
 }
 
 func (a *merged) add(schedule int, r *result) {
@@ -180,6 +193,7 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 			Shared: c.Shared, CTAs: l.shape.CTAs, Threads: l.shape.CTAs * l.shape.Threads, Arguments: o.Arguments,
 		},
 	}
+	r.Proof = all.proof
 	if r.Launch.Arguments == "" {
 		r.Launch.Arguments = report.Quote(l.file.Name)
 	}

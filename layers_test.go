@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"muster/internal/rules"},
 	{"muster/launch"},
 	{"muster/internal/explore"},
-	{"muster/internal/order"},
+	{"muster/internal/order", "muster/internal/confluence"},
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},

@@ -63,6 +63,7 @@ others.
 				return err
 			}
 			o.Arguments, o.FailOnWarning = words, failOn == "warning"
+			o.Prove = true
 			o.Schedules = muster.Handful(max(0, random-3))[:random]
 			ctx, cancel := background()
 			defer cancel()

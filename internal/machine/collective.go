@@ -78,6 +78,9 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 			oin.x.(*collective).put(ox, oin, &b)
 		}
 	}
+	if m.cfg.meetings && !c.sync {
+		m.emit(Event{Kind: EvMeet, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
+	}
 	if c.sync {
 		m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
 	}

@@ -131,6 +131,11 @@ func (m *Machine) writeSpans(op *Op) {
 // reduce applies a reduction element by element, in order of address.
 func (m *Machine) reduce(red *reduction, r *region, off uint64, data []byte, mem MemID) {
 	n := red.t.size()
+	if red.t == f32 {
+		// Unlike red.global.add.f32, and unlike the ISA's text (9.7.9.25.4.2), an
+		// H200 flushes no subnormals here.
+		mem = SharedOf(0)
+	}
 	for i := 0; i+int(n) <= len(data); i += int(n) {
 		var b [8]byte
 		copy(b[:], data[i:i+int(n)])

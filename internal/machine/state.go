@@ -26,6 +26,7 @@ type Config struct {
 	// Poison, if set, replaces what uninitialized shared memory reads as.
 	Poison       *Poison
 	skipMatrices bool
+	meetings     bool
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 }
@@ -34,6 +35,9 @@ type Config struct {
 // their results stay what the registers held. It changes nothing that a
 // Program whose Reaches(FromMatrices) is -1 does but the data it writes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
+
+// ShowMeetings has the machine show EvMeet.
+func (m *Machine) ShowMeetings() { m.cfg.meetings = true }
 
 // A Poison replaces, for one load instruction, every element of which some
 // byte is uninitialized by Value in every byte. Two runs of one schedule with

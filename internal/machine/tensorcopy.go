@@ -37,6 +37,7 @@ type tensorCopy struct {
 	coords  [5]int32
 	offsets []uint16
 	box     uint32 // offset of the box in its CTA's window
+	op      tma.Op // of a reduction
 }
 
 // cpTensor decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
@@ -234,12 +235,12 @@ func (x *ctx) targets(ti *tensorInfo, l int) uint32 {
 func (x *ctx) issueTensorStore(ti *tensorInfo, l int, op Op, box uint64) bool {
 	tc := op.tensor
 	if ti.reduce != atomNone {
-		t, ok := reductionType(tc.tmap.Type)
-		if !ok {
-			x.mapFault(l, op.Map, sprint("a reduction of elements of type %s", tc.tmap.Type))
+		tc.op = tensorOps[ti.reduce]
+		if err := tc.tmap.CheckReduce(tc.op); err != nil {
+			x.mapFault(l, op.Map, err.Error())
 			return false
 		}
-		op.Kind, op.red = OpBulkReduce, &reduction{op: ti.reduce, t: t}
+		op.Kind = OpBulkReduce
 	}
 	s, ok := x.boxAt(ti, l, tc, box, Read)
 	if !ok {
@@ -254,28 +255,8 @@ func (x *ctx) issueTensorStore(ti *tensorInfo, l int, op Op, box uint64) bool {
 	return true
 }
 
-// reductionType is the type that a reduction computes in.
-func reductionType(t tma.Type) (typ, bool) {
-	switch t {
-	case tma.U32:
-		return u32, true
-	case tma.S32:
-		return s32, true
-	case tma.U64:
-		return u64, true
-	case tma.S64:
-		return s64, true
-	case tma.F16:
-		return f16, true
-	case tma.BF16:
-		return bf16, true
-	case tma.F32, tma.F32FTZ:
-		return f32, true
-	case tma.F64:
-		return f64, true
-	}
-	return tNone, false
-}
+var tensorOps = map[atomOp]tma.Op{atomAdd: tma.OpAdd, atomMin: tma.OpMin, atomMax: tma.OpMax, atomInc: tma.OpInc, atomDec: tma.OpDec,
+	atomAnd: tma.OpAnd, atomOr: tma.OpOr, atomXor: tma.OpXor}
 
 // mapFault ends the run at a copy that its tensor map does not allow.
 func (x *ctx) mapFault(l int, at Span, msg string) {
@@ -437,8 +418,11 @@ func (m *Machine) storeBox(op *Op) {
 			r = m.global.find(run.Global)
 		}
 		b := op.data[run.Shared-tc.box:][:run.Len]
-		if op.red != nil {
-			m.reduce(op.red, r, run.Global-r.base, b, Global)
+		if op.Kind == OpBulkReduce {
+			old := make([]byte, len(b))
+			r.read(run.Global-r.base, old)
+			tc.tmap.Reduce(tc.op, old, b)
+			r.put(run.Global-r.base, old, m.owner)
 		} else {
 			r.put(run.Global-r.base, b, m.owner)
 		}

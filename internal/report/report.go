@@ -11,7 +11,7 @@
 // "findings" if at least one finding counts towards it (an error that is not
 // accepted; with FailOn a warning, too), whether or not something is missing
 // besides; else "incomplete" if there is a gap; else "clean". A clean verdict
-// speaks of the schedules that ran, and of no others.
+// speaks of the schedules that ran, and of no others unless Proof says so.
 //
 // # JSON
 //
@@ -36,7 +36,10 @@ type Report struct {
 	Version int    `json:"version"`
 	Launch  Launch `json:"launch"`
 	// Schedules that ran, in order, as `muster replay --schedule` takes them.
-	Schedules   []string  `json:"schedules"`
+	Schedules []string `json:"schedules"`
+	// Proof is what became of the attempt to decide every schedule by one run;
+	// nil if there was none.
+	Proof       *Proof    `json:"proof,omitempty"`
 	Verdict     Verdict   `json:"verdict"`
 	Summary     string    `json:"summary"` // the verdict with what it covers, one line
 	Findings    []Finding `json:"findings"`
@@ -61,6 +64,22 @@ type Launch struct {
 	// Arguments name this launch on a command line of muster, already quoted
 	// for a shell.
 	Arguments string `json:"arguments"`
+}
+
+// A Proof says whether one run decided for every schedule of the launch, by the
+// conditions of docs/schedules.md.
+type Proof struct {
+	All bool `json:"all"`
+	// AnyContents: nor does the outcome depend on what the buffers hold.
+	AnyContents bool     `json:"any_contents"`
+	Reasons     []Reason `json:"reasons"` // why not all
+}
+
+// A Reason is a condition that does not hold, and where.
+type Reason struct {
+	Condition string `json:"condition"` // "C1"
+	Place     *Place `json:"place,omitempty"`
+	Text      string `json:"text"`
 }
 
 // A Verdict is the outcome in one word.
@@ -205,8 +224,16 @@ func (r *Report) Conclude(o Options) {
 	}
 }
 
-// scope says what ran: no claim about any other schedule.
+// scope says what the verdict covers: the schedules that ran, unless one of them
+// decided for all.
 func (r *Report) scope() string {
+	if r.Proof != nil && r.Proof.All && r.Verdict == Clean {
+		s := fmt.Sprintf(": all schedules of this launch, %s, %s", plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))
+		if r.Proof.AnyContents {
+			s += ", for every content of the buffers"
+		}
+		return s
+	}
 	if len(r.Schedules) == 0 {
 		return ", nothing was run"
 	}

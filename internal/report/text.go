@@ -73,12 +73,34 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	for _, a := range r.Assumptions {
 		p.row("assuming", bold, a)
 	}
+	p.unproven(r)
 	for _, n := range r.Notices {
 		p.row("notice:", bold, n)
 	}
 	p.b.WriteString(p.paint(verdictColor(r.Verdict), r.Summary) + "\n")
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// mostReasons is how many reasons against a proof the text gives.
+const mostReasons = 3
+
+// unproven says why a clean verdict does not speak of every schedule.
+func (p *printer) unproven(r *Report) {
+	if r.Proof == nil || r.Proof.All || r.Verdict != Clean {
+		return
+	}
+	for i, why := range r.Proof.Reasons {
+		if i == mostReasons {
+			p.row("unproven", bold, fmt.Sprintf("and %d reasons more", len(r.Proof.Reasons)-i))
+			return
+		}
+		text := why.Condition + ": " + why.Text
+		if why.Place != nil {
+			text = fmt.Sprintf("%s at %v: %s", why.Condition, why.Place, why.Text)
+		}
+		p.row("unproven", bold, text)
+	}
 }
 
 func verdictColor(v Verdict) string {

@@ -143,12 +143,14 @@ type Shape struct {
 	// Clusters is machine.Machine.Clusters: each CTA's cluster.
 	Clusters []int32
 	Threads  int // per CTA
+	// MustOnly leaves out what only the schedule of the run decided.
+	MustOnly bool
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+	j.Order = order.New(order.Config{MustOnly: s.MustOnly, CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
 }
 

@@ -1,0 +1,466 @@
+package confluence
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// A Shape is what a Prover needs to know of the launch.
+type Shape struct {
+	CTAs, Warps int // a CTA
+	Cluster     int // CTAs
+	// Clusters gives each CTA's cluster, counted from 0.
+	Clusters []int32
+}
+
+// A Condition is one of the theorem's.
+type Condition uint8
+
+const (
+	C0      Condition = iota // a barrier's init before its uses, those before its end
+	C1                       // what is charged to one phase before what is charged to the next
+	C2                       // a phase's credits before an arrival of it
+	C3Early                  // a wait after all that is charged to the phase before
+	C3Late                   // a wait before something that is charged to the phase after
+	C4                       // the phase left open lacks counted arrivals
+	C5                       // ranges
+	C6                       // named and cluster barriers
+	C7                       // setmaxnreg
+)
+
+func (c Condition) String() string {
+	return [...]string{"C0", "C1", "C2", "C3 (early)", "C3 (late)", "C4", "C5", "C6", "C7"}[c]
+}
+
+// A Failure is a condition that does not hold, and where.
+type Failure struct {
+	Condition Condition
+	Bar       machine.BarRef // of C0 to C5
+	Named     int32          // of C6; -1 for the cluster's barrier
+	CTA       int32
+	Phase     int64
+	// PC is the instruction at which it fails, With another that takes part;
+	// -1 if there is none.
+	PC, With int32
+	Text     string
+}
+
+// A Prover watches one run.
+type Prover struct {
+	shape    Shape
+	ctas     []*ctaState
+	bars     []*bar
+	index    map[machine.BarRef]int
+	ops      map[int64]*issue
+	clusters map[int32]*generations
+	failures []Failure
+	seen     map[string]bool
+}
+
+// New returns a Prover of a run that has not begun.
+func New(s Shape) *Prover {
+	return &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), index: map[machine.BarRef]int{}, ops: map[int64]*issue{},
+		clusters: map[int32]*generations{}, seen: map[string]bool{}}
+}
+
+// A ctaState has the clocks of a CTA's lanes and its named barriers.
+type ctaState struct {
+	warps []warpState
+	named [16]named
+}
+
+// A warpState parts the lanes by what they come after.
+type warpState struct {
+	number int32 // in the grid
+	step   uint32
+	groups []group
+	regs   []regStep
+}
+
+type group struct {
+	mask uint32
+	clk  clock
+}
+
+// An issue is an asynchronous operation and what its issuer came after.
+type issue struct {
+	clk clock
+	pc  int32
+}
+
+func (p *Prover) cta(i int32) *ctaState {
+	c := p.ctas[i]
+	if c == nil {
+		c = &ctaState{warps: make([]warpState, p.shape.Warps)}
+		for w := range c.warps {
+			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: []group{{mask: ^uint32(0)}}}
+		}
+		p.ctas[i] = c
+	}
+	return c
+}
+
+// step takes lanes of a warp one step further and returns their clocks, after
+// that step. Lanes that part get clocks of their own.
+func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*group) {
+	w = &p.cta(cta).warps[warp]
+	w.step++
+	w.part(mask)
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&mask != 0 {
+			g.clk.set(w.number, g.mask, w.step)
+			groups = append(groups, g)
+		}
+	}
+	return w, groups
+}
+
+// part makes mask a union of groups.
+func (w *warpState) part(mask uint32) {
+	for i := range w.groups {
+		g := &w.groups[i]
+		if in := g.mask & mask; in != 0 && in != g.mask {
+			rest := group{mask: g.mask &^ mask, clk: g.clk.clone()}
+			g.mask = in
+			w.groups = append(w.groups, rest)
+		}
+	}
+}
+
+// sync joins lanes: they come after each other's steps so far.
+func (p *Prover) sync(cta, warp int32, mask uint32) {
+	w, gs := p.step(cta, warp, mask)
+	all := gs[0].clk.clone()
+	for _, g := range gs[1:] {
+		all.join(&g.clk)
+	}
+	w.meet(mask, &all)
+}
+
+// meet gives lanes one clock.
+func (w *warpState) meet(mask uint32, clk *clock) {
+	out := w.groups[:0]
+	for _, g := range w.groups {
+		if g.mask&mask == 0 {
+			out = append(out, g)
+		}
+	}
+	w.groups = append(out, group{mask: mask, clk: clk.clone()})
+}
+
+// learn has lanes come after what clk names.
+func (w *warpState) learn(mask uint32, clk *clock) {
+	w.part(mask)
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&mask != 0 {
+			g.clk.join(clk)
+		}
+	}
+	w.merge()
+}
+
+// merge joins groups whose lanes know the same, so that lanes that part and
+// come back together cost no more than before.
+func (w *warpState) merge() {
+	for i := 0; i < len(w.groups); i++ {
+		for j := i + 1; j < len(w.groups); j++ {
+			a, b := &w.groups[i], &w.groups[j]
+			if a.clk.covers(&b.clk) && b.clk.covers(&a.clk) {
+				a.mask |= b.mask
+				w.groups = append(w.groups[:j], w.groups[j+1:]...)
+				j--
+			}
+		}
+	}
+}
+
+// of returns the clock of a lane.
+func (w *warpState) of(lane int8) *clock {
+	for i := range w.groups {
+		if w.groups[i].mask>>uint(lane&31)&1 != 0 {
+			return &w.groups[i].clk
+		}
+	}
+	panic("BUG: a lane without a clock")
+}
+
+func (p *Prover) fail(f Failure) {
+	key := fmt.Sprint(f.Condition, f.PC, f.With)
+	if !p.seen[key] {
+		p.seen[key] = true
+		p.failures = append(p.failures, f)
+	}
+}
+
+// Observe makes a Prover a machine.Observer.
+func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvWarpSync, machine.EvMeet:
+		p.sync(ev.CTA, ev.Warp, ev.Mask)
+	case machine.EvFence, machine.EvCommit, machine.EvGroupWait:
+		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Group == machine.GroupWgmma && ev.Kind != machine.EvFence {
+			p.sync(ev.CTA, ev.Warp, ev.Mask) // .sync.aligned: lanes wait for each other
+		}
+	case machine.EvIssue:
+		if ev.Op.Kind == machine.OpWgmma {
+			p.sync(ev.CTA, ev.Warp, ev.Mask)
+		}
+		_, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
+		p.ops[ev.Op.ID] = &issue{clk: gs[0].clk.clone(), pc: ev.PC}
+		for _, b := range ev.Op.Bars {
+			p.use(b, &p.ops[ev.Op.ID].clk, ev.PC)
+		}
+	case machine.EvSignal:
+		delete(p.ops, ev.Op.ID)
+	case machine.EvMbar:
+		p.mbar(ev)
+	case machine.EvMbarWait:
+		if ev.Mbar.OK {
+			p.wait(ev)
+		}
+	case machine.EvBarArrive:
+		p.barArrive(ev)
+	case machine.EvBarPass:
+		p.barPass(ev)
+	case machine.EvClusterArrive:
+		p.clusterArrive(ev)
+	case machine.EvClusterWait:
+		p.clusterWait(ev)
+	case machine.EvRegisters:
+		p.registers(ev)
+	}
+}
+
+// Finish returns the conditions that do not hold, after the run has ended.
+func (p *Prover) Finish() []Failure {
+	for _, b := range p.bars {
+		p.endBar(b)
+	}
+	p.endNamed()
+	return p.failures
+}
+
+// --- mbarriers ---
+
+// A bar is one life of an mbarrier.
+type bar struct {
+	ref      machine.BarRef
+	number   int
+	init     stamp
+	uses     clock // everything that used it
+	expected uint32
+	word     mbarrier.Word
+	// The phases that something can still be charged or compared to: the two
+	// that completed last, and the open one.
+	prev, last, open phase
+}
+
+// A stamp is one step of lanes of a warp.
+type stamp struct {
+	warp int32
+	mask uint32
+	step uint32
+	pc   int32
+}
+
+// A phase is K(b,n).
+type phase struct {
+	n       int64
+	members clock // their steps: what a later one must come after
+	reach   clock // what they come after: what a wait learns
+	async   bool  // some member is the asynchronous half of an operation
+	counted uint32
+	credits []stamp
+	waits   []stamp // waits for phase n-1 that no member comes after so far
+	first   int32   // an instruction of a member
+
+	expectedBytes, landedBytes, counts uint64
+}
+
+func (p *Prover) bar(ref machine.BarRef) *bar {
+	i, ok := p.index[ref]
+	if !ok {
+		i = len(p.bars)
+		p.index[ref] = i
+		p.bars = append(p.bars, &bar{ref: ref, number: i, prev: phase{n: -2, first: -1}, last: phase{n: -1, first: -1}, open: phase{first: -1}})
+	}
+	return p.bars[i]
+}
+
+// use checks that a use comes after the init, and keeps it for the end.
+func (p *Prover) use(ref machine.BarRef, at *clock, pc int32) *bar {
+	b := p.bar(ref)
+	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) == 0 {
+		p.fail(Failure{Condition: C0, Bar: ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
+	}
+	b.uses.join(at)
+	return b
+}
+
+func (p *Prover) mbar(ev *machine.Event) {
+	mb := &ev.Mbar
+	var at *clock
+	var own stamp
+	if ev.Op != nil {
+		is := p.ops[ev.Op.ID]
+		if is == nil {
+			return
+		}
+		at = &is.clk
+	} else {
+		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
+		at = &gs[0].clk
+		own = stamp{w.number, ev.Mask, w.step, ev.PC}
+	}
+	switch mb.Op {
+	case machine.MbarInit:
+		b := p.bar(mb.Bar)
+		b.init, b.expected, b.word = own, mb.Count, mb.After
+		return
+	case machine.MbarInval:
+		b := p.use(mb.Bar, at, ev.PC)
+		before := b.uses.clone()
+		if !at.covers(&before) {
+			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Text: "an inval that need not come after every use"})
+		}
+		b.word = mb.After
+		return
+	}
+	b := p.use(mb.Bar, at, ev.PC)
+	p.charge(b, ev, at, own)
+	b.word = mb.After
+	if mb.Completed {
+		p.complete(b, ev)
+	}
+}
+
+// charge enters an operation into the open phase.
+func (p *Prover) charge(b *bar, ev *machine.Event, at *clock, own stamp) {
+	mb, k := &ev.Mbar, &b.open
+	async := ev.Op != nil
+	with := b.last.first
+	if !b.last.before(b, at) {
+		p.fail(Failure{Condition: C1, Bar: b.ref, Phase: k.n, PC: ev.PC, With: with,
+			Text: "what is charged to this phase could be charged to the one before"})
+	}
+	if k.first < 0 {
+		k.first = ev.PC
+	}
+	k.reach.join(at)
+	if async {
+		k.async = true
+	} else {
+		k.members.set(own.warp, own.mask, own.step)
+	}
+	arrival, credit := false, false
+	switch mb.Op {
+	case machine.MbarArrive, machine.MbarArriveDrop:
+		arrival = true
+		k.counted += mb.Count
+		k.counts += uint64(mb.Count)
+	case machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+		arrival = true
+		k.counted += mb.Count
+		k.counts += uint64(mb.Count)
+		k.expectedBytes += uint64(mb.Bytes)
+	case machine.MbarExpectTx:
+		credit = true
+		k.expectedBytes += uint64(mb.Bytes)
+	case machine.MbarIncrement:
+		credit = true
+		k.counts++
+	case machine.MbarCompleteTx:
+		k.landedBytes += uint64(mb.Bytes)
+	case machine.MbarAsyncArrive:
+		if mb.NoComplete {
+			arrival = true // .noinc: a counted arrival, made asynchronously
+			k.counted++
+		}
+	}
+	if credit {
+		k.credits = append(k.credits, own)
+	}
+	if arrival {
+		out := k.credits[:0]
+		for _, c := range k.credits {
+			if at.after(c.warp, c.mask, c.step) != c.mask {
+				out = append(out, c)
+			}
+		}
+		k.credits = out
+	}
+	k.waits = uncovered(at, k.waits)
+}
+
+// uncovered drops the lanes of waits that a clock comes after.
+func uncovered(at *clock, waits []stamp) []stamp {
+	out := waits[:0]
+	for _, w := range waits {
+		if w.mask &^= at.after(w.warp, w.mask, w.step); w.mask != 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// limit is 2^20, which sums of bytes and counts in a phase stay below.
+const limit = 1 << 20
+
+func (p *Prover) complete(b *bar, ev *machine.Event) {
+	k := &b.open
+	for _, c := range k.credits {
+		p.fail(Failure{Condition: C2, Bar: b.ref, Phase: k.n, PC: c.pc, With: -1,
+			Text: "no arrival of its phase comes after it: the phase can be complete before it is booked"})
+	}
+	for _, w := range k.waits {
+		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC,
+			Text: "nothing that is charged to the phase after comes after this wait: that phase can be complete before it looks"})
+	}
+	if k.expectedBytes >= limit || k.landedBytes >= limit || k.counts >= limit {
+		p.fail(Failure{Condition: C5, Bar: b.ref, Phase: k.n, PC: ev.PC, With: -1, Text: "bytes or counts of one phase come to 2^20 or more"})
+	}
+	b.prev = b.last
+	b.last = phase{n: k.n, members: k.members, reach: k.reach, async: k.async, first: k.first}
+	b.open = phase{n: k.n + 1, first: -1}
+}
+
+// wait is a successful test: for the last complete phase.
+func (p *Prover) wait(ev *machine.Event) {
+	n := ev.Mbar.Phase
+	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
+	b := p.bar(ev.Mbar.Bar)
+	for _, g := range gs {
+		p.use(ev.Mbar.Bar, &g.clk, ev.PC)
+		if n >= 1 && !b.prev.before(b, &g.clk) {
+			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first,
+				Text: "a wait that can come before the phase before is complete: it passes on that one"})
+		}
+	}
+	at := stamp{w.number, ev.Mask, w.step, ev.PC}
+	if n == b.open.n-1 {
+		b.open.waits = append(b.open.waits, at)
+	}
+	if n >= 0 && n == b.last.n {
+		learnt := b.last.reach.clone()
+		learnt.join(&b.last.members)
+		learnt.know(b.number, n+1)
+		w.learn(ev.Mask, &learnt)
+	}
+}
+
+// before reports whether a clock comes after all that was charged to a phase.
+func (k *phase) before(b *bar, at *clock) bool {
+	return at.covers(&k.members) && (!k.async || at.known(b.number) > k.n)
+}
+
+func (p *Prover) endBar(b *bar) {
+	if b.init.mask == 0 {
+		return
+	}
+	if b.open.counted >= b.word.Expected() && b.word.Expected() > 0 {
+		p.fail(Failure{Condition: C4, Bar: b.ref, Phase: b.open.n, PC: b.open.first, With: -1,
+			Text: "all arrivals of the phase left open have come: another schedule may complete it"})
+	}
+}

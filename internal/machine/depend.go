@@ -1,0 +1,615 @@
+package machine
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+
+	"muster/ptx"
+)
+
+// What depends on the schedule: a static analysis for condition C9 of
+// docs/schedules.md. How often a test of a barrier comes out false, what an
+// atomic returns, what a strong read sees and what a clock shows depend on the
+// schedule. Such a value may decide nothing that another agent could notice, but
+// for an await: a branch by tests of one barrier and one phase, whose two sides meet
+// again with nothing done between but more such tests, and with no register that
+// is used afterwards left different.
+
+// A Dependence is a place at which a value that depends on the schedule
+// decides something.
+type Dependence struct {
+	PC   int32 // what it decides
+	From int32 // an instruction that the value comes from
+	Why  string
+}
+
+// Dependences lists the program's dependences, by place. None: condition C9
+// holds.
+func (p *Program) Dependences() []Dependence {
+	var all []Dependence
+	for f := range p.funcs {
+		g := p.graph(int32(f))
+		if g != nil {
+			all = append(all, g.dependences()...)
+		}
+	}
+	return all
+}
+
+// A graph is the control flow of a function; nodes are its instructions as the
+// text has them.
+type graph struct {
+	p     *Program
+	nodes []use
+	next  [][]int32
+	regs  map[regID]int // dense numbers
+	live  [][]uint64    // registers live before each node
+	ipdom []int32       // immediate postdominator; -1 for none
+	dom   [][]uint64    // the nodes that every way to a node passes
+}
+
+func (p *Program) graph(fn int32) *graph {
+	g := &graph{p: p, regs: map[regID]int{}}
+	for i := range p.uses {
+		if p.code[p.uses[i].pc].fn == fn {
+			g.nodes = append(g.nodes, p.uses[i])
+		}
+	}
+	if len(g.nodes) == 0 {
+		return nil
+	}
+	g.next = make([][]int32, len(g.nodes))
+	for i := range g.nodes {
+		g.next[i] = g.successors(int32(i))
+	}
+	g.liveness()
+	g.postdominators()
+	return g
+}
+
+// at returns the node that instruction pc belongs to; one past the last for
+// the end of the function.
+func (g *graph) at(pc int32) int32 {
+	i, _ := slices.BinarySearchFunc(g.nodes, pc, func(u use, pc int32) int { return int(u.pc - pc) })
+	return int32(i)
+}
+
+func (g *graph) successors(i int32) []int32 {
+	u := &g.nodes[i]
+	var to []int32
+	switch u.in.Op {
+	case "bra":
+		to = append(to, g.at(g.p.code[u.pc].target))
+	case "brx":
+		for _, t := range g.p.code[u.pc].x.([]int32) {
+			to = append(to, g.at(t))
+		}
+	case "exit", "ret":
+		to = append(to, int32(len(g.nodes)))
+	case "trap":
+		// It ends the launch: what comes after does not happen.
+	default:
+		return []int32{i + 1}
+	}
+	if u.guard != noReg {
+		to = append(to, i+1)
+	}
+	return to
+}
+
+func (g *graph) number(r regID) int {
+	n, ok := g.regs[r]
+	if !ok {
+		n = len(g.regs)
+		g.regs[r] = n
+	}
+	return n
+}
+
+// liveness finds which registers may be read before they are written.
+func (g *graph) liveness() {
+	for i := range g.nodes {
+		u := &g.nodes[i]
+		for _, list := range [][]regID{u.reads, u.writes, u.addr} {
+			for _, r := range list {
+				g.number(r)
+			}
+		}
+		if u.guard != noReg {
+			g.number(u.guard)
+		}
+	}
+	words := (len(g.regs) + 63) / 64
+	g.live = make([][]uint64, len(g.nodes)+1)
+	for i := range g.live {
+		g.live[i] = make([]uint64, words)
+	}
+	tmp := make([]uint64, words)
+	for again := true; again; {
+		again = false
+		for i := len(g.nodes) - 1; i >= 0; i-- {
+			clear(tmp)
+			for _, n := range g.next[i] {
+				for k, v := range g.live[n] {
+					tmp[k] |= v
+				}
+			}
+			u := &g.nodes[i]
+			if u.guard == noReg && !accumulates(u) {
+				for _, r := range u.writes {
+					n := g.regs[r]
+					tmp[n/64] &^= 1 << (n % 64)
+				}
+			}
+			for _, list := range [][]regID{u.reads, u.addr} {
+				for _, r := range list {
+					n := g.regs[r]
+					tmp[n/64] |= 1 << (n % 64)
+				}
+			}
+			if accumulates(u) {
+				for _, r := range u.writes {
+					n := g.regs[r]
+					tmp[n/64] |= 1 << (n % 64)
+				}
+			}
+			if u.guard != noReg {
+				n := g.regs[u.guard]
+				tmp[n/64] |= 1 << (n % 64)
+			}
+			if !slices.Equal(tmp, g.live[i]) {
+				copy(g.live[i], tmp)
+				again = true
+			}
+		}
+	}
+}
+
+// accumulates reports whether an instruction also reads what it writes.
+func accumulates(u *use) bool {
+	f := u.in.Form
+	return f == nil || len(f.Operands) > 0 && f.Operands[0].Role == ptx.ReadWrite
+}
+
+func (g *graph) isLive(at int32, r regID) bool {
+	n := g.regs[r]
+	return g.live[at][n/64]>>(n%64)&1 != 0
+}
+
+// postdominators finds where the ways from each node meet again for certain,
+// leaving out those that end in a trap, and which nodes every way to a node
+// passes.
+func (g *graph) postdominators() {
+	n := len(g.nodes)
+	well := g.endsWell()
+	ends := make([][]int32, n+1) // successors that end well
+	before := make([][]int32, n+1)
+	for i, list := range g.next {
+		for _, t := range list {
+			before[t] = append(before[t], int32(i))
+			if well[t] {
+				ends[i] = append(ends[i], t)
+			}
+		}
+	}
+	post := dominance(ends, n, well)
+	reached := g.reached()
+	g.dom = dominance(before, 0, reached)
+	g.ipdom = make([]int32, n)
+	for i := range g.ipdom {
+		// Of a node's postdominators the nearest has the most itself.
+		g.ipdom[i] = -1
+		most := -1
+		for j := range n + 1 {
+			if well[i] && j != i && inSet(post[i], j) {
+				if c := count(post[j]); c > most {
+					g.ipdom[i], most = int32(j), c
+				}
+			}
+		}
+	}
+}
+
+// dominance returns, for each node that counts, the set of nodes that all ways
+// from it along edges to the end pass, itself included.
+func dominance(edges [][]int32, end int, counts []bool) [][]uint64 {
+	n := len(edges)
+	words := (n + 63) / 64
+	sets := make([][]uint64, n)
+	for i := range sets {
+		sets[i] = make([]uint64, words)
+		for k := range sets[i] {
+			sets[i][k] = ^uint64(0)
+		}
+	}
+	clear(sets[end])
+	sets[end][end/64] |= 1 << (end % 64)
+	tmp := make([]uint64, words)
+	step := func(i int) bool {
+		if i == end || !counts[i] {
+			return false
+		}
+		for k := range tmp {
+			tmp[k] = ^uint64(0)
+		}
+		for _, t := range edges[i] {
+			if counts[t] {
+				for k := range tmp {
+					tmp[k] &= sets[t][k]
+				}
+			}
+		}
+		tmp[i/64] |= 1 << (i % 64)
+		if slices.Equal(tmp, sets[i]) {
+			return false
+		}
+		copy(sets[i], tmp)
+		return true
+	}
+	for again := true; again; {
+		again = false
+		for i := range n {
+			again = step(i) || again
+			again = step(n-1-i) || again
+		}
+	}
+	return sets
+}
+
+func inSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+
+func count(set []uint64) int {
+	c := 0
+	for _, v := range set {
+		c += bits.OnesCount64(v)
+	}
+	return c
+}
+
+// reached tells which nodes can be reached from the first.
+func (g *graph) reached() []bool {
+	ok := make([]bool, len(g.nodes)+1)
+	todo := []int32{0}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if ok[i] {
+			continue
+		}
+		ok[i] = true
+		if int(i) < len(g.nodes) {
+			todo = append(todo, g.next[i]...)
+		}
+	}
+	return ok
+}
+
+// endsWell tells from which nodes the end of the function can be reached.
+func (g *graph) endsWell() []bool {
+	n := len(g.nodes)
+	ok := make([]bool, n+1)
+	ok[n] = true
+	for again := true; again; {
+		again = false
+		for i := n - 1; i >= 0; i-- {
+			if !ok[i] && slices.ContainsFunc(g.next[i], func(t int32) bool { return ok[t] }) {
+				ok[i], again = true, true
+			}
+		}
+	}
+	return ok
+}
+
+// A root is where a value that depends on the schedule comes from.
+type root struct {
+	node int32
+	test bool // a test of an mbarrier
+}
+
+// dependences follows those values through the function.
+func (g *graph) dependences() []Dependence {
+	from := map[regID][]root{}
+	for again := true; again; {
+		again = false
+		for i := range g.nodes {
+			again = g.flow(int32(i), from) || again
+		}
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	// What an await does inside itself is nobody's business.
+	inside := map[int32]bool{}
+	for i := range g.nodes {
+		u := &g.nodes[i]
+		if u.in.Op == "bra" && u.guard != noReg && len(from[u.guard]) > 0 && g.await(int32(i), from[u.guard]) == "" {
+			for _, n := range g.region(int32(i), g.ipdom[i]) {
+				inside[n] = true
+			}
+		}
+	}
+	var all []Dependence
+	for i := range g.nodes {
+		if d, bad := g.decides(int32(i), from); bad && !(inside[int32(i)] && g.nodes[i].in.Op == "bra") {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// flow adds to what the registers that a node writes come from.
+func (g *graph) flow(i int32, from map[regID][]root) bool {
+	u := &g.nodes[i]
+	var in []root
+	if r, ok := g.source(i); ok {
+		in = append(in, r)
+	}
+	for _, r := range u.reads {
+		in = append(in, from[r]...)
+	}
+	if u.guard != noReg {
+		in = append(in, from[u.guard]...)
+	}
+	news := false
+	for _, w := range u.writes {
+		for _, r := range in {
+			if !slices.Contains(from[w], r) {
+				from[w] = append(from[w], r)
+				news = true
+			}
+		}
+	}
+	return news
+}
+
+// source reports whether a node makes a value that depends on the schedule.
+func (g *graph) source(i int32) (root, bool) {
+	in := g.nodes[i].in
+	switch {
+	case isTest(in):
+		return root{i, true}, true
+	case in.Op == "atom", in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
+		in.Op == "ld" && strongRead(in), slices.ContainsFunc(in.Operands, isClock):
+		return root{i, false}, len(g.nodes[i].writes) > 0
+	}
+	return root{}, false
+}
+
+func isTest(in *ptx.Inst) bool {
+	return in.Op == "mbarrier" && len(in.Mods) > 0 && (in.Mods[0] == "try_wait" || in.Mods[0] == "test_wait")
+}
+
+func strongRead(in *ptx.Inst) bool {
+	return slices.ContainsFunc(in.Mods, func(m string) bool {
+		return m == "relaxed" || m == "acquire" || m == "volatile" || m == "mmio"
+	})
+}
+
+func isClock(op ptx.Operand) bool {
+	n, ok := op.(ptx.Name)
+	return ok && (strings.HasPrefix(string(n), "%clock") || strings.HasPrefix(string(n), "%globaltimer") || n == "%smid" || n == "%nsmid" || n == "%warpid")
+}
+
+// decides reports whether a value that depends on the schedule decides
+// something at a node.
+func (g *graph) decides(i int32, from map[regID][]root) (Dependence, bool) {
+	u := &g.nodes[i]
+	for _, r := range u.addr {
+		if f := from[r]; len(f) > 0 {
+			return g.dependence(i, f[0], "an address")
+		}
+	}
+	guard := []root(nil)
+	if u.guard != noReg {
+		guard = from[u.guard]
+	}
+	if u.in.Op == "bra" && len(guard) > 0 {
+		if why := g.await(i, guard); why != "" {
+			return g.dependence(i, guard[0], why)
+		}
+		return Dependence{}, false
+	}
+	if len(guard) > 0 && u.class != plain {
+		return g.dependence(i, guard[0], "whether it is executed")
+	}
+	if u.class == plain {
+		return Dependence{}, false
+	}
+	for _, r := range u.reads {
+		if f := from[r]; len(f) > 0 {
+			return g.dependence(i, f[0], "an operand, or a value that is stored")
+		}
+	}
+	return Dependence{}, false
+}
+
+func (g *graph) dependence(i int32, r root, why string) (Dependence, bool) {
+	return Dependence{PC: g.nodes[i].pc, From: g.nodes[r.node].pc, Why: why}, true
+}
+
+// await says why a branch by such values is no await; empty if it is one.
+func (g *graph) await(i int32, guard []root) string {
+	test := int32(-1)
+	for _, r := range guard {
+		switch {
+		case !r.test:
+			if isClock := slices.ContainsFunc(g.nodes[r.node].in.Operands, isClock); !isClock {
+				return "a branch, and the value is no test of a barrier"
+			}
+		case test < 0:
+			test = r.node
+		case !sameTest(g.nodes[test].in, g.nodes[r.node].in):
+			return "a branch by tests of different barriers or phases"
+		}
+	}
+	join := g.ipdom[i]
+	if join < 0 {
+		return "a branch whose sides do not meet again"
+	}
+	region := g.region(i, join)
+	written := map[regID]bool{}
+	for _, n := range region {
+		u := &g.nodes[n]
+		switch {
+		case isTest(u.in):
+			if test >= 0 && !sameTest(g.nodes[test].in, u.in) {
+				return "a branch between tests of different barriers or phases"
+			}
+			test = n
+		case u.in.Op == "nanosleep", u.in.Op == "trap", u.class == plain, u.in.Op == "bra":
+		default:
+			return "a branch with something visible on one side (" + Name(u.in) + ")"
+		}
+		for _, w := range u.writes {
+			written[w] = true
+		}
+	}
+	if test < 0 {
+		return "a branch by a clock"
+	}
+	for w := range g.same(i, region) {
+		delete(written, w)
+	}
+	for w := range written {
+		if int(join) < len(g.live) && g.isLive(join, w) && !(isTest(g.nodes[test].in) && slices.Contains(g.nodes[test].writes, w)) {
+			return "a branch that leaves a register different"
+		}
+	}
+	// What the tests look at must stay the same while it waits.
+	for _, r := range append(g.nodes[test].reads[:len(g.nodes[test].reads):len(g.nodes[test].reads)], g.nodes[test].addr...) {
+		if written[r] && !slices.Contains(g.nodes[test].writes, r) {
+			return "a branch by tests whose barrier or phase changes while it waits"
+		}
+	}
+	return ""
+}
+
+// same returns the registers that every turn of a loop, of which node i is the
+// branch back, computes anew and alike: from what the loop does not change,
+// before it comes to the branch.
+func (g *graph) same(i int32, region []int32) map[regID]bool {
+	same := map[regID]bool{}
+	if !slices.Contains(region, i) {
+		return same
+	}
+	writers := map[regID][]int32{}
+	for _, n := range region {
+		for _, w := range g.nodes[n].writes {
+			writers[w] = append(writers[w], n)
+		}
+	}
+	pure := func(n int32) bool {
+		u := &g.nodes[n]
+		if _, source := g.source(n); source || u.class != plain || u.guard != noReg || accumulates(u) || len(u.addr) > 0 && !u.launched || !inSet(g.dom[i], int(n)) {
+			return false
+		}
+		for _, r := range u.reads {
+			if len(writers[r]) > 0 && !same[r] {
+				return false
+			}
+		}
+		return !readsMemory(u.in) || u.launched
+	}
+	for again := true; again; {
+		again = false
+		for w, list := range writers {
+			if !same[w] && len(list) == 1 && pure(list[0]) {
+				same[w], again = true, true
+			}
+		}
+	}
+	return same
+}
+
+// sameTest reports whether two tests name the same barrier and phase by the
+// same operands.
+func sameTest(a, b *ptx.Inst) bool {
+	if len(a.Operands) < 3 || len(b.Operands) < 3 {
+		return false
+	}
+	return sameOperand(a.Operands[1], b.Operands[1]) && sameOperand(a.Operands[2], b.Operands[2])
+}
+
+func sameOperand(a, b ptx.Operand) bool {
+	switch a := a.(type) {
+	case ptx.Name:
+		return a == b
+	case ptx.Int:
+		return a == b
+	case *ptx.Mem:
+		m, ok := b.(*ptx.Mem)
+		return ok && a.Off == m.Off && len(a.Rest) == 0 && len(m.Rest) == 0 && (a.Base == nil && m.Base == nil || a.Base != nil && m.Base != nil && sameOperand(a.Base, m.Base))
+	}
+	return false
+}
+
+// region lists the nodes on the ways from a branch to where they meet, the
+// branch left out.
+func (g *graph) region(i, join int32) []int32 {
+	seen := map[int32]bool{}
+	var list []int32
+	todo := slices.Clone(g.next[i])
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == join || seen[n] || int(n) == len(g.nodes) {
+			continue
+		}
+		seen[n] = true
+		list = append(list, n)
+		todo = append(todo, g.next[n]...)
+	}
+	return list
+}
+
+// Operation names what an instruction does to memory, its type included.
+func (p *Program) Operation(pc int32) string {
+	in := p.code[pc].src
+	if in == nil {
+		return ""
+	}
+	name := in.Op
+	if name == "red" {
+		name = "atom" // the same but for the result
+	}
+	for _, m := range in.Mods {
+		if _, ok := atomOps[m]; ok {
+			name += "." + m
+		}
+	}
+	if len(in.Mods) > 0 {
+		name += "." + in.Mods[len(in.Mods)-1]
+	}
+	return name
+}
+
+// Commutes says why the order of such an instruction with others of its kind,
+// on one word, shows in memory; empty if it does not.
+func (p *Program) Commutes(pc int32) string {
+	in := p.code[pc].src
+	if in == nil {
+		return "an instruction without a name"
+	}
+	op := atomNone
+	for _, m := range in.Mods {
+		if o, ok := atomOps[m]; ok {
+			op = o
+		}
+	}
+	float := slices.ContainsFunc(in.Mods, func(m string) bool {
+		return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
+	})
+	switch op {
+	case atomMin, atomMax, atomAnd, atomOr, atomXor, atomInc:
+		return ""
+	case atomAdd:
+		if float {
+			return "floating-point additions, whose order shows in the sum"
+		}
+		return ""
+	case atomNone:
+		return "strong stores to one word by several threads, whose order decides what stays"
+	}
+	return "an atomic operation whose order with others shows (" + Name(in) + ")"
+}

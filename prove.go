@@ -1,0 +1,225 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+
+	"muster/internal/confluence"
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/report"
+	"muster/internal/rules"
+)
+
+// One run decides for every schedule where the conditions of docs/schedules.md
+// hold: C0 to C7 are watched by a confluence.Prover, C8 by a judge that takes
+// nothing from what the run happened to observe, C9 is the program's own.
+
+// A proof is what became of the attempt.
+type proof struct {
+	holds   bool
+	reasons []report.Reason // why it does not hold
+}
+
+// proofSchedule is the one that decides for all.
+var proofSchedule = Schedule{Policy: explore.Latest}
+
+// prove tries to decide every schedule by one run. What the run shows of
+// findings and gaps comes with it.
+func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, result) {
+	var p proof
+	prog := l.config.Program
+	for _, d := range prog.Dependences() {
+		p.because(l, "C9", d.PC, fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.line(d.From)+" gives"))
+	}
+	if len(p.reasons) > 0 {
+		return p, result{}
+	}
+	w := l.watch(ctx)
+	n := l.parts()
+	parts := make([]proofPart, n)
+	each(o.Jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n) })
+	for i := range parts {
+		if i > 0 && (parts[i].print == nil || parts[0].print == nil || !parts[0].print.Add(parts[i].print)) {
+			// Clusters interact: all of them in one run.
+			parts = []proofPart{l.provePart(w, skip, 0, 1)}
+			break
+		}
+	}
+	var r result
+	for i := range parts {
+		r.add(&parts[i].result)
+		for _, f := range parts[i].failures {
+			p.because(l, f.Condition.String(), f.PC, f.Text)
+		}
+		for _, f := range parts[i].mixed {
+			p.because(l, "C8", f.pc, f.why)
+		}
+	}
+	for i := range r.findings {
+		if f := &r.findings[i]; f.Severity == rules.Error {
+			p.because(l, "C8", f.Sites[len(f.Sites)-1].PC, f.Kind+", where only what holds in every schedule counts")
+		}
+	}
+	for _, g := range r.gaps {
+		p.because(l, "the run", g.PC, g.What)
+	}
+	p.holds = len(p.reasons) == 0
+	return p, r
+}
+
+func (p *proof) because(l *Launch, condition string, pc int32, text string) {
+	r := report.Reason{Condition: condition, Text: text}
+	if pc >= 0 {
+		r.Place = l.resolver.Gap(rules.Gap{PC: pc}).Place
+	}
+	for _, old := range p.reasons {
+		if old.Condition == r.Condition && old.Text == r.Text && (old.Place == nil || r.Place == nil || *old.Place == *r.Place) {
+			return
+		}
+	}
+	p.reasons = append(p.reasons, r)
+}
+
+// proved is the proof as a report has it.
+func (l *Launch) proved(p proof) *report.Proof {
+	r := &report.Proof{All: p.holds, Reasons: p.reasons}
+	if r.All {
+		r.Reasons = []report.Reason{}
+		r.AnyContents = l.config.Program.Reaches(machine.FromBuffers) < 0
+	}
+	return r
+}
+
+// line names a place of the program in a sentence.
+func (l *Launch) line(pc int32) string {
+	if p := l.resolver.Gap(rules.Gap{PC: pc}).Place; p != nil {
+		return fmt.Sprintf("line %d", p.Line)
+	}
+	return "an instruction without a line"
+}
+
+// A proofPart is what one part of the run showed.
+type proofPart struct {
+	result
+	print    *order.Footprint
+	failures []confluence.Failure
+	mixed    []mixture
+}
+
+func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
+	shape := l.shape
+	shape.MustOnly = true
+	j := rules.NewJudge(shape)
+	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
+	s := &strongAccesses{prog: l.config.Program}
+	m := l.machine(observers{j, p, s}, nil)
+	m.ShowMeetings()
+	if skip {
+		m.SkipMatrices()
+	}
+	if n > 1 {
+		c := m.Clustered()
+		m.Only(k*c/n, (k+1)*c/n-k*c/n)
+	}
+	var r proofPart
+	gap, err := l.follow(w, m, proofSchedule)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	r.findings, r.gaps = j.Finish(m)
+	if gap != nil {
+		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
+	}
+	if !m.Done() && len(r.gaps) == 0 {
+		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
+	}
+	r.failures, r.mixed = p.Finish(), s.mixed
+	if len(r.gaps) == 0 {
+		r.print = order.NewFootprint(j.Order)
+	}
+	return r
+}
+
+// observers show a run to several.
+type observers []machine.Observer
+
+func (o observers) Observe(m *machine.Machine, ev *machine.Event) {
+	for _, x := range o {
+		x.Observe(m, ev)
+	}
+}
+
+// strongAccesses watches for what commutes in no schedule: strong accesses are no
+// data race, but two that write one word, other than by one kind of
+// read-modify-write that commutes exactly, leave what the schedule decides.
+type strongAccesses struct {
+	prog  *machine.Program
+	words map[place]writer
+	mixed []mixture
+}
+
+type place struct {
+	mem  machine.MemID
+	addr uint64
+}
+
+type writer struct {
+	by   int64 // lane in the grid; -1: several
+	name string
+	pc   int32
+}
+
+type mixture struct {
+	pc  int32
+	why string
+}
+
+func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
+	switch {
+	case ev.Kind == machine.EvIssue && (ev.Op.Kind == machine.OpBulkReduce || ev.Op.Kind == machine.OpRedAsync):
+		if why := s.prog.Commutes(ev.PC); why != "" {
+			s.note(ev.PC, why)
+		}
+	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Sem != machine.Weak:
+		s.write(ev)
+	}
+}
+
+func (s *strongAccesses) write(ev *machine.Event) {
+	if s.words == nil {
+		s.words = map[place]writer{}
+	}
+	name := s.prog.Commutes(ev.PC)
+	for lane := range 32 {
+		if ev.Mask>>lane&1 == 0 {
+			continue
+		}
+		by := (int64(ev.CTA)<<20|int64(ev.Warp))<<5 | int64(lane)
+		at := place{ev.Mem, ev.Addr[lane] &^ 3}
+		old, known := s.words[at]
+		switch {
+		case !known:
+			s.words[at] = writer{by, s.prog.Operation(ev.PC), ev.PC}
+		case old.by == by:
+		case name != "":
+			s.note(ev.PC, name)
+		case old.name != s.prog.Operation(ev.PC):
+			s.note(ev.PC, "strong accesses of different kinds write one word")
+		default:
+			old.by = -1
+			s.words[at] = old
+		}
+	}
+}
+
+func (s *strongAccesses) note(pc int32, why string) {
+	for _, f := range s.mixed {
+		if f.pc == pc {
+			return
+		}
+	}
+	s.mixed = append(s.mixed, mixture{pc, why})
+}
