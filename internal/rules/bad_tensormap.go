@@ -19,8 +19,9 @@ bytes, element strides over 8, more than five dimensions
 is allowed: what is outside is filled, or left out of a store.
 
 An instruction must fit its map: as many coordinates as dimensions, im2col mode
-for im2col maps, coordinates whose first byte is a multiple of 16, none below zero
-in a store. And 128 bytes that no encoder wrote are no map: one that was built or
+for im2col maps, coordinates whose first byte is a multiple of 16, in im2col mode
+coordinates inside the bounding box, none below zero in a store. The map lies in global
+or constant memory or in a parameter, not in shared memory. And 128 bytes that no encoder wrote are no map: one that was built or
 changed on the device has to be complete.`,
 })
 

@@ -54,14 +54,17 @@ The usual shapes:
     thread that commits them), so it waits for nothing; or by the right thread, with
     no barrier from it to the others that refill the buffer;
   - a slot is released after issuing the operation that reads it, not after its
-    completion.
+    completion;
+  - one warp of a warpgroup waits for a wgmma that all four issued: each warp's
+    part is an operation of its own, and all four read the matrices.
 
 On an H200 a planted case of the first shape printed the right answer in each of
 three runs. It fails when the copy is slow.
 
 Mend it: the issuing thread commits and waits with cp.async.bulk.wait_group.read
 for the group that reads the buffer (wait_group without .read where something was
-written), then a barrier orders the threads that refill it after that wait.`,
+written), each warp of a warpgroup with wgmma.wait_group; then a barrier orders the
+threads that refill it after that wait.`,
 })
 
 // earlyRead is a read of what an operation writes.
@@ -101,7 +104,15 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 	case j.apart(a, b) == oneWarp && a.Lanes == b.Lanes:
 		return fmt.Sprintf("no %s that covers %s stands before %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
 	}
-	return fmt.Sprintf("no way leads from a %s that covers %s, in the thread that issued it, to %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
+	return fmt.Sprintf("no way leads from a %s that covers %s, in the %s that issued it, to %s", waitName(a, writes(a)), j.instr(a), issuer(a), j.instr(b))
+}
+
+// issuer is who waits for an operation's group.
+func issuer(r *order.AccessRef) string {
+	if r.Group == machine.GroupWgmma {
+		return "warp"
+	}
+	return "thread"
 }
 
 // waitName is the instruction that shows an operation's reads, or its writes
@@ -127,11 +138,11 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 		return fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
 	}
 	wait := waitName(a, writes(a)) + " 0"
-	if a.Group == machine.GroupCpAsync || a.Group == machine.GroupBulk {
+	if a.Group != machine.NoGroup {
 		wait += " (or as many groups as may stay open)"
 	}
 	same := j.apart(a, b) == oneWarp && a.Lanes == b.Lanes
-	fix := fmt.Sprintf("%s in the thread that issued %s, before %s", wait, j.instr(a), j.instr(b))
+	fix := fmt.Sprintf("%s in the %s that issued %s, before %s", wait, issuer(a), j.instr(a), j.instr(b))
 	if !same {
 		fix += fmt.Sprintf(", and between the two %s so that the wait is known there", j.syncBetween(a, b))
 	}
