@@ -37,7 +37,7 @@ cp.async.bulk.tensor.shared.global | cp.async.bulk.tensor.<dim:@dim>.<dst:shared
 cp.async.bulk.tensor.global.shared | cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [=map:b1024, c*?:s32], [s:b8], hint?policy:b64 | async=bulk-group if=load:im2col_no_offs>dim:3d,4d,5d if=load:tile::scatter4>dim:2d
 = 9.7.9.25.5.3 tensormap 8.0 sm_90 space=<dst> proxy=async async=bulk-group scope=gpu
 cp.reduce.async.bulk.tensor | cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [+map:b1024, c*?:s32], [s:b8], hint?policy:b64 | if=load:im2col_no_offs>dim:3d,4d,5d
-= 9.7.9.25.5.4 tensormap 8.0 sm_90 space=<src> proxy=tensormap
+= 9.7.9.25.5.4 tensormap 8.0 sm_90 space=<src> proxy=none
 cp.async.bulk.prefetch.tensor | cp.async.bulk.prefetch.tensor.<dim:@dim>.L2.<src:global>{.<load:@load=tile>}{.<hint:@hint>} [map:b1024, c*?:s32], ?im2col*?:u16, hint?policy:b64 | if=load:im2col,im2col::w,im2col::w::128>dim:3d,4d,5d if=load:tile::gather4>dim:2d
 = 9.7.9.25.6.1 async 8.0 sm_90 async=bulk-group
 cp.async.bulk.commit_group | cp.async.bulk.commit_group

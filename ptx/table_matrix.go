@@ -28,7 +28,7 @@ wmma.mma.sub | wmma.mma.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k32>
 wmma.mma.b1  | wmma.mma.<op:xor,and>.popc.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k128>.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
 = 9.7.14.5.14 matrix 6.4 sm_70
 mma.m8n8k4.f16 | mma.sync.aligned.<shape:m8n8k4>.<alayout:@layout>.<blayout:@layout>.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>
-mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75
+mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
 mma.tf32     | mma.sync.aligned.<shape:m16n8k4,m16n8k8>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.bf16     | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89
@@ -51,7 +51,7 @@ stmatrix.b8  | stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>{.trans}{.<spac
 = 9.7.14.5.17 matrix 7.8 sm_75
 movmatrix    | movmatrix.sync.aligned.<shape:m8n8>.trans.<type:b16> d:b32, a:b32
 = 9.7.14.6.3 matrix 7.1 sm_80
-mma.sp.f16   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
+mma.sp.f16   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
 mma.sp.bf16  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.tf32  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.fp8   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<dtype:f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.4 sm=89

@@ -38,7 +38,7 @@ multimem.red.float | multimem.red{.<sem:relaxed,release=relaxed>}{&.<scope:@scop
 prefetch     | prefetch{.<space:global,local=generic>}.<level:L1,L2> [.a:b8]
 prefetch.evict | prefetch.<space:global>.<level:L2::evict_last,L2::evict_normal> [.a:b8] | ptx=7.4 sm=80
 prefetchu    | prefetchu.<level:L1> [.a:b8] | space=generic
-prefetch.tensormap | prefetch{.<space:const,param=generic>}.tensormap [a:b1024] | ptx=8.0 sm=90 class=tensormap proxy=tensormap
+prefetch.tensormap | prefetch{.<space:const,param=generic>}.tensormap [a:b1024] | ptx=8.0 sm=90 class=tensormap proxy=none
 = 9.7.9.16 memory 7.4 sm_80 space=<space>
 applypriority | applypriority{.<space:global=generic>}.<level:L2::evict_normal> [.a:b8], #size:u32
 = 9.7.9.17 memory 7.4 sm_80 space=<space> proxy=generic

@@ -50,10 +50,10 @@ func (d *decoder) cpBulk(in *ptx.Inst) error {
 		return d.groupCommit(GroupBulk)
 	case has(in, "wait_group"):
 		return d.groupWait(in, GroupBulk, has(in, "read"))
-	case has(in, "prefetch"):
-		return decodeNothing(d, in)
 	case has(in, "tensor"):
 		return d.cpTensor(in)
+	case has(in, "prefetch"):
+		return decodeNothing(d, in)
 	}
 	return d.bulk(in, false)
 }

@@ -20,6 +20,7 @@ type tensorInfo struct {
 	dim     int
 	im2col  bool
 	load    bool
+	fetch   bool   // a prefetch: it moves nothing, and faults as a load does
 	shared  access // the box in shared memory
 	tmap    access
 	coords  []reg
@@ -61,6 +62,9 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			ti.reduce = o
 		}
 	}
+	if has(in, "prefetch") {
+		return d.tensorPrefetch(in, ti)
+	}
 	if len(spaces) < 2 || ti.dim == 0 {
 		return d.errorf("%s names no dimension or no two spaces", Name(in))
 	}
@@ -90,6 +94,20 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 	}
 	if len(rest) > 0 {
 		return d.errorf("%s has too many operands", Name(in))
+	}
+	d.emit(instr{class: visible, visit: visitTensor, x: ti})
+	return nil
+}
+
+// tensorPrefetch decodes cp.async.bulk.prefetch.tensor: [map, {coordinates}]
+// and, in im2col mode, offsets.
+func (d *decoder) tensorPrefetch(in *ptx.Inst, ti *tensorInfo) error {
+	ti.fetch, ti.load = true, true
+	if len(in.Operands) == 0 || ti.dim == 0 {
+		return d.errorf("%s takes a tensor map", Name(in))
+	}
+	if err := d.tensorOperand(in.Operands[0], ti); err != nil {
+		return err
 	}
 	d.emit(instr{class: visible, visit: visitTensor, x: ti})
 	return nil
@@ -196,6 +214,10 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	if err != nil {
 		x.mapFault(l, op.Map, err.Error())
 		return false
+	}
+	if ti.fetch {
+		x.quiet = true
+		return true
 	}
 	if !ti.load {
 		return x.issueTensorStore(ti, l, op, box)

@@ -38,7 +38,7 @@ type Report struct {
 	// Schedules that ran, in order, as `muster replay --schedule` takes them.
 	Schedules []string `json:"schedules"`
 	// Proof is what became of the attempt to decide every schedule by one run;
-	// nil if there was none.
+	// nil if there was none, or the verdict is not clean.
 	Proof       *Proof    `json:"proof,omitempty"`
 	Verdict     Verdict   `json:"verdict"`
 	Summary     string    `json:"summary"` // the verdict with what it covers, one line
@@ -210,13 +210,13 @@ func (r *Report) Conclude(o Options) {
 	bad := c.errors > 0 || o.FailOnWarning && c.warnings > 0
 	switch {
 	case bad:
-		r.Verdict = Findings
+		r.Verdict, r.Proof = Findings, nil
 		r.Summary = c.findings() + r.scope() + c.rest(false)
 		if len(r.Gaps) > 0 {
 			r.Summary += "; incomplete besides: " + plural(len(r.Gaps), "gap")
 		}
 	case len(r.Gaps) > 0:
-		r.Verdict = Incomplete
+		r.Verdict, r.Proof = Incomplete, nil
 		r.Summary = "incomplete" + r.scope() + ": " + plural(len(r.Gaps), "gap") + c.rest(true)
 	default:
 		r.Verdict = Clean
