@@ -27,11 +27,11 @@ wmma.mma.f64 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:
 wmma.mma.sub | wmma.mma.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k32>.<dtype:s32>.<atype:s4,u4>.<btype:s4,u4>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
 wmma.mma.b1  | wmma.mma.<op:xor,and>.popc.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k128>.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
 = 9.7.14.5.14 matrix 6.4 sm_70
-mma.m8n8k4.f16 | mma.sync.aligned.<shape:m8n8k4>.<alayout:@layout>.<blayout:@layout>.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>
+mma.m8n8k4.f16 | mma.sync.aligned.<shape:m8n8k4>.<alayout:@layout>.<blayout:@layout>.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | if=ctype:f32>dtype:f32
 mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
 mma.tf32     | mma.sync.aligned.<shape:m16n8k4,m16n8k8>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.bf16     | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
-mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89
+mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
 mma.f8f6f4   | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.7 sm=120a
 mma.mxf4     | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
 mma.mxf4nvf4 | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a

@@ -198,11 +198,11 @@ func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {
 
 // decode finds surroundings in which the decoder takes the form's example.
 func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
-	example := strings.TrimSuffix(f.Example(), ";")
+	example := strings.TrimSuffix(machine.Example(f), ";")
 	if example == "" {
 		return nil, nil
 	}
-	for _, imm := range []string{"1", "16", "24"} {
+	for _, imm := range []string{"1", "16", "24", "128"} {
 		for _, labels := range labelKinds {
 			text := fmt.Sprintf(exampleKernel, labels.module, example+";", labels.body)
 			if imm != "1" {

@@ -34,14 +34,26 @@ func executes(p *Program, f *ptx.Form) bool {
 	return found
 }
 
+// Example is the form's example with as many registers in its lists as its shape
+// and types take; the table leaves those open.
+func Example(f *ptx.Form) string {
+	text := f.Example()
+	switch {
+	case f.Op == "mma":
+		return mmaExample(text)
+	case strings.HasPrefix(text, "wgmma.mma_async"):
+		return wgmmaExample(text)
+	case strings.Contains(text, ".tensor.1d."):
+		return strings.Replace(text, ".1d.", ".2d.", 1) // two coordinates
+	}
+	return text
+}
+
 // decodeExample decodes a kernel that holds the form's example among the
 // declarations that examples refer to. Immediates in examples are 1, which is
 // not a count that every instruction takes.
 func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
-	text := f.Example()
-	if f.Op == "mma" {
-		text = mmaExample(text)
-	}
+	text := Example(f)
 	if i := strings.LastIndex(text, " 1;"); i >= 0 {
 		text = text[:i] + " " + immediate + ";"
 	}
