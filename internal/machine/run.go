@@ -400,7 +400,7 @@ func (m *Machine) ready(w *warp, s *split) bool {
 		}
 		x := m.enter(w, s)
 		if in.ready != nil && !in.ready(x, in, s.mask) {
-			return m.anyAwait(s)
+			return in.test && m.anyAwait(s) // a barrier or a group wait has no other side
 		}
 		return len(s.awaits) == 0 || !m.polling(x, in) || m.anyAwait(s)
 	}
