@@ -15,7 +15,7 @@ const mostTogether = 32
 func (r *runner) reasons(rows []Row) {
 	var open []*Row
 	for i := range rows {
-		if rows[i].Outcome == Survived {
+		if rows[i].Outcome == Survived && rows[i].Why == "" {
 			open = append(open, &rows[i])
 		}
 	}

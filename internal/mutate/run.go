@@ -29,6 +29,9 @@ type Outcome string
 const (
 	Found    Outcome = "found"
 	Survived Outcome = "survived"
+	// Unproven is a survivor of which one run no longer decides for every
+	// schedule, as it does of the original.
+	Unproven Outcome = "no longer proven"
 	// Changes is a survivor that leaves other results in memory: a defect
 	// that the checker does not see.
 	Changes Outcome = "changes the result"
@@ -49,8 +52,9 @@ type Row struct {
 	Finding  *muster.Finding
 	Also     []string
 	Schedule string // that showed the finding, or the other result
-	// Why is the reason why nothing was found, the buffer that differs, or
-	// what was not finished. It is empty where no reason was had.
+	// Why is the reason why nothing was found, the condition that fails, the
+	// buffer that differs, or what was not finished. It is empty where no
+	// reason was had.
 	Why string
 }
 
@@ -117,6 +121,11 @@ func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 	if err := r.original(l); err != nil {
 		return nil, err
 	}
+	proof, err := l.Check(ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Prove: true, Jobs: max(1, o.Jobs)})
+	if err != nil {
+		return nil, err
+	}
+	r.proven = proof.Proof != nil && proof.Proof.All
 	rows := make([]Row, len(list))
 	r.each(len(list), func(i int) { rows[i] = r.row(list[i]) })
 	r.reasons(rows)
@@ -137,6 +146,8 @@ type runner struct {
 	drawn map[string]report.Severity // by the original
 	left  [][]sum                    // what the original leaves: by schedule, by buffer
 	loose []string
+	// proven: the original is, for every schedule.
+	proven bool
 }
 
 type sum [sha256.Size]byte
@@ -228,14 +239,22 @@ type fails struct {
 	also     []string
 	schedule string
 	gap      string
+	proof    *report.Proof
 }
 
-// check runs a mutant until a schedule shows an error. Warnings do not end it.
+// check runs a mutant until a schedule shows an error. Warnings do not end it;
+// a proof does, where the original has one. proof is then what the report says.
 func (r *runner) check(l *muster.Launch) (out fails, err error) {
-	for _, s := range r.o.Schedules {
-		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1})
+	for i, s := range r.o.Schedules {
+		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Prove: i == 0 && r.proven})
 		if err != nil {
 			return out, err
+		}
+		if rep.Proof != nil {
+			out.proof = rep.Proof
+			if out.proof.All && len(rep.Findings) == 0 {
+				return out, nil
+			}
 		}
 		if f, also := r.first(rep); f != nil && (out.finding == nil || f.Severity == report.SevError) {
 			out.finding, out.also, out.schedule = f, also, s.String()
@@ -294,17 +313,35 @@ func (r *runner) row(m *Mutation) Row {
 		row.Outcome, row.Finding, row.Also, row.Schedule = Found, out.finding, out.also, out.schedule
 	case out.gap != "":
 		row.Outcome, row.Why = Unfinished, out.gap
+	case out.proof != nil && out.proof.All:
+		if r.compare(&row, l, 1); row.Outcome == Survived {
+			row.Why = "right in every schedule without it, which is proven"
+		}
 	default:
-		r.compare(&row, l)
+		if r.compare(&row, l, len(r.o.Schedules)); row.Outcome == Survived && out.proof != nil {
+			row.Outcome, row.Why = Unproven, reason(out.proof)
+		}
 	}
 	return row
 }
 
+// reason gives the first reason against a proof.
+func reason(p *report.Proof) string {
+	if len(p.Reasons) == 0 {
+		return "no reason given"
+	}
+	why := p.Reasons[0]
+	if why.Place != nil {
+		return fmt.Sprintf("%s at line %d: %s", why.Condition, why.Place.Line, why.Text)
+	}
+	return why.Condition + ": " + why.Text
+}
+
 // compare holds what a survivor leaves in memory to what the original leaves
-// in the same schedule. A buffer that the original leaves different from
+// in the same schedule, for the first n. A buffer that the original leaves different from
 // schedule to schedule is held to what is expected of it, if anything is.
-func (r *runner) compare(row *Row, l *muster.Launch) {
-	for i, s := range r.o.Schedules {
+func (r *runner) compare(row *Row, l *muster.Launch, n int) {
+	for i, s := range r.o.Schedules[:n] {
 		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})
 		if err != nil {
 			row.Outcome, row.Why = Refused, err.Error()

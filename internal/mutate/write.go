@@ -102,9 +102,9 @@ func (t *Table) Summary() string {
 	if n := t.Count(Survived); n > 0 {
 		s += fmt.Sprintf(", %d survived (%d with a reason)", n, reasons)
 	}
-	for _, o := range []Outcome{Changes, Unfinished, Refused} {
+	for _, o := range []Outcome{Unproven, Changes, Unfinished, Refused} {
 		if n := t.Count(o); n > 0 {
-			s += fmt.Sprintf(", %d %s", n, map[Outcome]string{Changes: "CHANGED THE RESULT", Unfinished: "unfinished", Refused: "refused"}[o])
+			s += fmt.Sprintf(", %d %s", n, map[Outcome]string{Unproven: "no longer proven", Changes: "CHANGED THE RESULT", Unfinished: "unfinished", Refused: "refused"}[o])
 		}
 	}
 	return s
