@@ -1,0 +1,153 @@
+package brute
+
+// A Result is what can come out of a program.
+type Result struct {
+	States   int
+	Complete bool // every schedule was visited
+	Memories int  // different final memories, up to MostMemories
+	Stuck    bool // some schedule comes to where nobody moves
+	Fault    bool
+	Race     bool
+	// Phases: some operation meets different phases or generations in different
+	// schedules that end.
+	Phases bool
+	Pairs  [][2]int // operations that race
+	Final  []Memory
+}
+
+// Independent reports whether every schedule ends, without a fault or a race, with
+// the same memory.
+func (r *Result) Independent() bool {
+	return r.Complete && r.Memories == 1 && !r.Stuck && !r.Fault && !r.Race
+}
+
+// A Memory is what a run leaves: the slots, and what each thread's loads saw.
+type Memory struct {
+	Slots [Slots]uint8
+	Seen  [MaxOps]uint8
+}
+
+// MostMemories is how many final memories are kept.
+const MostMemories = 4096
+
+// Explore visits every schedule, up to a number of states. With card, a barrier
+// does as an H200 where that and the ISA differ.
+func Explore(p *Program, card bool, limit int) Result {
+	r := newRunner(p, card)
+	var out Result
+	begin := r.start()
+	seen := map[state]struct{}{begin: {}}
+	todo := []state{begin}
+	memories := map[Memory]bool{}
+	type phases [2][MaxOps]int8
+	ends := map[phases]bool{}
+	pairs := map[[2]int]bool{}
+	push := func(s state, ok bool) {
+		if !ok {
+			out.Fault = true
+			return
+		}
+		if _, old := seen[s]; !old {
+			seen[s] = struct{}{}
+			todo = append(todo, s)
+		}
+	}
+	for len(todo) > 0 {
+		if len(seen) > limit {
+			out.States = len(seen)
+			return out
+		}
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		r.findRaces(&s, pairs)
+		moved := false
+		for t := range p.Threads {
+			if r.enabled(&s, t) {
+				moved = true
+				c := s
+				ok := r.step(&c, t)
+				push(c, ok)
+			}
+		}
+		for i := range r.n {
+			if r.pendingMilestone(&s, i) {
+				moved = true
+				c := s
+				ok := r.milestone(&c, i)
+				push(c, ok)
+			}
+		}
+		if moved {
+			continue
+		}
+		if !r.done(&s) {
+			out.Stuck = true
+			continue
+		}
+		if len(memories) < MostMemories {
+			memories[r.memory(&s)] = true
+		}
+		if len(ends) < 2 {
+			ends[phases{s.met, s.async}] = true
+		}
+	}
+	out.Complete, out.States = true, len(seen)
+	out.Memories, out.Phases, out.Race = len(memories), len(ends) > 1, len(pairs) > 0
+	for k := range pairs {
+		out.Pairs = append(out.Pairs, k)
+	}
+	for m := range memories {
+		out.Final = append(out.Final, m)
+	}
+	return out
+}
+
+func (r *runner) memory(s *state) Memory {
+	m := Memory{Slots: s.mem}
+	for i := range r.n {
+		if r.ops[i].Kind == Load {
+			m.Seen[i] = s.value[i]
+		}
+	}
+	return m
+}
+
+func (r *runner) done(s *state) bool {
+	for t := range r.p.Threads {
+		if !r.exited(s, t) {
+			return false
+		}
+	}
+	return true // milestones are always possible, so none is left
+}
+
+// findRaces collects the pairs of operations that could both come next, and
+// conflict.
+func (r *runner) findRaces(s *state, pairs map[[2]int]bool) {
+	var acc [MaxThreads + MaxOps]access
+	var who [MaxThreads + MaxOps]int
+	n := 0
+	for t := range r.p.Threads {
+		if r.enabled(s, t) {
+			if a, ok := r.touches(s, t); ok {
+				acc[n], who[n] = a, r.first[t]+int(s.pc[t])
+				n++
+			}
+		}
+	}
+	for i := range r.n {
+		if r.pendingMilestone(s, i) {
+			if a, ok := r.touchesAsync(s, i); ok {
+				acc[n], who[n] = a, i
+				n++
+			}
+		}
+	}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if races(acc[i], acc[j]) {
+				pairs[[2]int{min(who[i], who[j]), max(who[i], who[j])}] = true
+			}
+		}
+	}
+}
