@@ -236,12 +236,12 @@ func (p *Prover) Finish() []Failure {
 
 // A bar is one life of an mbarrier.
 type bar struct {
-	ref      machine.BarRef
-	number   int
-	init     stamp
-	uses     clock // everything that used it
-	due      uint32 // arrivals that complete the open phase, as it began
-	word     mbarrier.Word
+	ref    machine.BarRef
+	number int
+	init   stamp
+	uses   clock  // everything that used it
+	due    uint32 // arrivals that complete the open phase, as it began
+	word   mbarrier.Word
 	// The phases that something can still be charged or compared to: the two
 	// that completed last, and the open one.
 	prev, last, open phase
