@@ -53,8 +53,8 @@ func check(p *brute.Program) (*muster.Report, *muster.Launch, error) {
 	return r, l, err
 }
 
-// explore joins what the ISA and the card let happen.
-func explore(p *brute.Program) brute.Result {
+// all joins what the ISA and the card let happen.
+func all(p *brute.Program) brute.Result {
 	r := brute.Explore(p, false, *limit)
 	if !strings.Contains(p.String(), "cp.async.arrive(") {
 		return r
@@ -149,7 +149,7 @@ func unsound(p *brute.Program) bool {
 	if err != nil || rep.Proof == nil || !rep.Proof.All || rep.Verdict != "clean" {
 		return false
 	}
-	r := explore(p)
+	r := all(p)
 	return r.Complete && !r.Independent()
 }
 
@@ -168,7 +168,7 @@ func shrink(p *brute.Program, keeps func(*brute.Program) bool) *brute.Program {
 }
 
 func (c *tally) one(p *brute.Program) {
-	r := explore(p)
+	r := all(p)
 	rep, l, err := check(p)
 	var disagrees string
 	switch {
@@ -216,7 +216,7 @@ func (c *tally) one(p *brute.Program) {
 		c.Unlock()
 		q := shrink(p, unsound)
 		c.Lock()
-		x := explore(q)
+		x := all(q)
 		c.bad = append(c.bad, fmt.Sprintf("proven, and brute force finds %s:\n%v%s", what(&x), q, q.PTX()))
 		return
 	}

@@ -182,7 +182,7 @@ func (e *emitter) op(t, n int, o Op) {
 	case Expect:
 		e.line("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 %s, %d;", b, o.N)
 	case Copy:
-		e.line("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes %s, %s, 16, %s;", at(o.Slot), at(o.Src), b)
+		e.line("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes %s, %s, %d, %s;", at(o.Slot), at(o.Src), o.bytes(), b)
 	case CopyAsync:
 		e.line("cp.async.cg.shared.global %s, %s, 16;", at(o.Slot), at(o.Src))
 	case Increment:

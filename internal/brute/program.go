@@ -13,7 +13,7 @@ const (
 	Drop
 	ArriveExpect // arrive.expect_tx of N bytes
 	Expect       // expect_tx of N bytes
-	Copy         // bulk copy of a slot, Src to Slot, 16 bytes on barrier Bar
+	Copy         // bulk copy of a slot, Src to Slot, on barrier Bar: 16 bytes, or N
 	CopyAsync    // cp.async of a slot, Src to Slot
 	Increment    // cp.async.mbarrier.arrive
 	NoIncrement  // cp.async.mbarrier.arrive.noinc
@@ -77,6 +77,14 @@ type Program struct {
 	Spin uint8
 }
 
+// bytes is how much a copy lands.
+func (o Op) bytes() uint8 {
+	if o.N > 0 {
+		return o.N
+	}
+	return 16
+}
+
 // home is the CTA of a thread, of a barrier, of a slot.
 func (p *Program) home(t int) int {
 	if p.Place == Cluster {
@@ -125,6 +133,9 @@ func (o Op) String() string {
 	case ArriveExpect, Expect:
 		return fmt.Sprintf("%s(b%d, %d)", name, o.Bar, o.N)
 	case Copy:
+		if o.N > 0 {
+			return fmt.Sprintf("%s(%s=%s, b%d, %d)", name, slot(o.Slot), slot(o.Src), o.Bar, o.N)
+		}
 		return fmt.Sprintf("%s(%s=%s, b%d)", name, slot(o.Slot), slot(o.Src), o.Bar)
 	case CopyAsync, StoreAll:
 		return fmt.Sprintf("%s(%s=%s)", name, slot(o.Slot), slot(o.Src))

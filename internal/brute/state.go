@@ -346,7 +346,7 @@ func (r *runner) milestone(s *state, i int) bool {
 	case written:
 		s.stage[i] = over
 		s.async[i] = b.phase
-		b.tx -= 16
+		b.tx -= int16(o.bytes())
 		b.settle()
 	}
 	return true
