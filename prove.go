@@ -20,6 +20,7 @@ import (
 type proof struct {
 	holds   bool
 	reasons []report.Reason // why it does not hold
+	maps    bool            // the run read a tensor map from memory
 }
 
 // proofSchedule is the one that decides for all.
@@ -50,6 +51,7 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	var r result
 	for i := range parts {
 		r.add(&parts[i].result)
+		p.maps = p.maps || parts[i].maps
 		for _, f := range parts[i].failures {
 			p.because(l, f.Condition.String(), f.PC, f.Text)
 		}
@@ -87,7 +89,7 @@ func (l *Launch) proved(p proof) *report.Proof {
 	r := &report.Proof{All: p.holds, Reasons: p.reasons}
 	if r.All {
 		r.Reasons = []report.Reason{}
-		r.AnyContents = l.config.Program.Reaches(machine.FromBuffers) < 0
+		r.AnyContents = !p.maps && l.config.Program.Reaches(machine.FromBuffers) < 0
 	}
 	return r
 }
@@ -106,6 +108,7 @@ type proofPart struct {
 	print    *order.Footprint
 	failures []confluence.Failure
 	mixed    []mixture
+	maps     bool
 }
 
 func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
@@ -136,7 +139,7 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
 	if !m.Done() && len(r.gaps) == 0 {
 		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed = p.Finish(), s.mixed
+	r.failures, r.mixed, r.maps = p.Finish(), s.mixed, s.maps
 	if len(r.gaps) == 0 {
 		r.print = order.NewFootprint(j.Order)
 	}
@@ -159,6 +162,7 @@ type strongAccesses struct {
 	prog  *machine.Program
 	words map[place]writer
 	mixed []mixture
+	maps  bool // a tensor map that lies in memory was read
 }
 
 type place struct {
@@ -167,7 +171,7 @@ type place struct {
 }
 
 type writer struct {
-	by   int64 // lane in the grid; -1: several
+	by   int64 // lane in the grid, or several
 	name string
 	pc   int32
 }
@@ -179,39 +183,58 @@ type mixture struct {
 
 func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 	switch {
-	case ev.Kind == machine.EvIssue && (ev.Op.Kind == machine.OpBulkReduce || ev.Op.Kind == machine.OpRedAsync):
-		if why := s.prog.Commutes(ev.PC); why != "" {
-			s.note(ev.PC, why)
+	case ev.Kind == machine.EvIssue:
+		s.maps = s.maps || ev.Op.Map.Len > 0
+		if ev.Op.Kind == machine.OpBulkReduce || ev.Op.Kind == machine.OpRedAsync {
+			s.reduce(ev)
 		}
 	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Sem != machine.Weak:
-		s.write(ev)
+		for lane := range 32 {
+			if ev.Mask>>lane&1 != 0 {
+				s.write(place{ev.Mem, ev.Addr[lane] &^ 3}, (int64(ev.CTA)<<20|int64(ev.Warp))<<5|int64(lane), ev.PC)
+			}
+		}
 	}
 }
 
-func (s *strongAccesses) write(ev *machine.Event) {
+// reduce takes an asynchronous reduction, which is nobody's in particular: two
+// of one thread are in no order either.
+func (s *strongAccesses) reduce(ev *machine.Event) {
+	if why := s.prog.Commutes(ev.PC); why != "" {
+		s.note(ev.PC, why)
+		return
+	}
+	for _, w := range ev.Op.Writes {
+		for at := w.Addr &^ 3; at < w.Addr+w.Len; at += 4 {
+			s.write(place{w.Mem, at}, several, ev.PC)
+		}
+	}
+}
+
+// several stands for a writer that is not one lane.
+const several = -1
+
+func (s *strongAccesses) write(at place, by int64, pc int32) {
 	if s.words == nil {
 		s.words = map[place]writer{}
 	}
-	name := s.prog.Commutes(ev.PC)
-	for lane := range 32 {
-		if ev.Mask>>lane&1 == 0 {
-			continue
-		}
-		by := (int64(ev.CTA)<<20|int64(ev.Warp))<<5 | int64(lane)
-		at := place{ev.Mem, ev.Addr[lane] &^ 3}
-		old, known := s.words[at]
-		switch {
-		case !known:
-			s.words[at] = writer{by, s.prog.Operation(ev.PC), ev.PC}
-		case old.by == by:
-		case name != "":
-			s.note(ev.PC, name)
-		case old.name != s.prog.Operation(ev.PC):
-			s.note(ev.PC, "strong accesses of different kinds write one word")
-		default:
-			old.by = -1
+	name, why := s.prog.Operation(pc), s.prog.Commutes(pc)
+	old, known := s.words[at]
+	switch {
+	case !known:
+		s.words[at] = writer{by, name, pc}
+	case old.by == by && by != several:
+		if old.name != name {
+			old.name = "several" // what commutes with none
 			s.words[at] = old
 		}
+	case why != "":
+		s.note(pc, why)
+	case old.name != name:
+		s.note(pc, "strong accesses of different kinds write one word")
+	default:
+		old.by = several
+		s.words[at] = old
 	}
 }
 

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -120,10 +121,18 @@ func (g *graph) liveness() {
 			g.number(u.guard)
 		}
 	}
+	results := g.results()
+	for _, r := range results {
+		g.number(r)
+	}
 	words := (len(g.regs) + 63) / 64
 	g.live = make([][]uint64, len(g.nodes)+1)
 	for i := range g.live {
 		g.live[i] = make([]uint64, words)
+	}
+	for _, r := range results {
+		n := g.regs[r]
+		g.live[len(g.nodes)][n/64] |= 1 << (n % 64)
 	}
 	tmp := make([]uint64, words)
 	for again := true; again; {
@@ -303,8 +312,9 @@ func (g *graph) endsWell() []bool {
 
 // A root is where a value that depends on the schedule comes from.
 type root struct {
-	node int32
-	test bool // a test of an mbarrier
+	node  int32
+	test  bool // a test of an mbarrier
+	token bool // an arrival's, which a test may be given
 }
 
 // dependences follows those values through the function.
@@ -319,6 +329,7 @@ func (g *graph) dependences() []Dependence {
 	if len(from) == 0 {
 		return nil
 	}
+	reached := g.reached()
 	// What an await does inside itself is nobody's business.
 	inside := map[int32]bool{}
 	for i := range g.nodes {
@@ -331,6 +342,12 @@ func (g *graph) dependences() []Dependence {
 	}
 	var all []Dependence
 	for i := range g.nodes {
+		if isTest(g.nodes[i].in) && reached[i] {
+			if why := g.unsettled(int32(i)); why != "" {
+				d, _ := g.dependence(int32(i), root{node: int32(i)}, why)
+				all = append(all, d)
+			}
+		}
 		if d, bad := g.decides(int32(i), from); bad && !(inside[int32(i)] && g.nodes[i].in.Op == "bra") {
 			all = append(all, d)
 		}
@@ -346,7 +363,7 @@ func (g *graph) flow(i int32, from map[regID][]root) bool {
 		in = append(in, r)
 	}
 	for _, r := range u.reads {
-		in = append(in, from[r]...)
+		in = append(in, given(u, from[r])...)
 	}
 	if u.guard != noReg {
 		in = append(in, from[u.guard]...)
@@ -363,15 +380,26 @@ func (g *graph) flow(i int32, from map[regID][]root) bool {
 	return news
 }
 
+// given leaves out tokens where a test is given them: a token's phase does not
+// depend on the schedule, its other bits do.
+func given(u *use, in []root) []root {
+	if !isTest(u.in) {
+		return in
+	}
+	return slices.DeleteFunc(slices.Clone(in), func(r root) bool { return r.token })
+}
+
 // source reports whether a node makes a value that depends on the schedule.
 func (g *graph) source(i int32) (root, bool) {
 	in := g.nodes[i].in
 	switch {
 	case isTest(in):
-		return root{i, true}, true
+		return root{node: i, test: true}, true
+	case in.Op == "mbarrier" && len(g.nodes[i].writes) > 0 && !has(in, "pending_count"):
+		return root{node: i, token: true}, true
 	case in.Op == "atom", in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
 		in.Op == "ld" && strongRead(in), slices.ContainsFunc(in.Operands, isClock):
-		return root{i, false}, len(g.nodes[i].writes) > 0
+		return root{node: i}, len(g.nodes[i].writes) > 0
 	}
 	return root{}, false
 }
@@ -413,15 +441,36 @@ func (g *graph) decides(i int32, from map[regID][]root) (Dependence, bool) {
 	if len(guard) > 0 && u.class != plain {
 		return g.dependence(i, guard[0], "whether it is executed")
 	}
-	if u.class == plain {
+	reads, why := u.reads, "an operand, or a value that is stored"
+	switch {
+	case u.in.Op == "ret":
+		reads, why = g.results(), "a function's result"
+	case u.class == plain && !writesMemory(u.in):
 		return Dependence{}, false
+	case u.class == plain:
+		if why = "a value that is kept in local memory"; len(guard) > 0 {
+			return g.dependence(i, guard[0], why)
+		}
 	}
-	for _, r := range u.reads {
-		if f := from[r]; len(f) > 0 {
-			return g.dependence(i, f[0], "an operand, or a value that is stored")
+	for _, r := range reads {
+		if f := given(u, from[r]); len(f) > 0 {
+			return g.dependence(i, f[0], why)
 		}
 	}
 	return Dependence{}, false
+}
+
+// results lists the registers that a function returns.
+func (g *graph) results() []regID {
+	var all []regID
+	fn := g.p.code[g.nodes[0].pc].fn
+	for _, f := range g.p.funcs[fn].rets {
+		if f.inReg {
+			y := symbol{kind: symReg, typ: f.typ, reg: f.reg}
+			all = append(all, regIDOf(fn, &y, 0))
+		}
+	}
+	return all
 }
 
 func (g *graph) dependence(i int32, r root, why string) (Dependence, bool) {
@@ -439,7 +488,7 @@ func (g *graph) await(i int32, guard []root) string {
 			}
 		case test < 0:
 			test = r.node
-		case !sameTest(g.nodes[test].in, g.nodes[r.node].in):
+		case !g.sameTest(test, r.node):
 			return "a branch by tests of different barriers or phases"
 		}
 	}
@@ -453,10 +502,12 @@ func (g *graph) await(i int32, guard []root) string {
 		u := &g.nodes[n]
 		switch {
 		case isTest(u.in):
-			if test >= 0 && !sameTest(g.nodes[test].in, u.in) {
+			if test >= 0 && !g.sameTest(test, n) {
 				return "a branch between tests of different barriers or phases"
 			}
 			test = n
+		case writesMemory(u.in):
+			return "a branch with a store on one side"
 		case u.in.Op == "nanosleep", u.in.Op == "trap", u.class == plain, u.in.Op == "bra":
 		default:
 			return "a branch with something visible on one side (" + Name(u.in) + ")"
@@ -523,25 +574,16 @@ func (g *graph) same(i int32, region []int32) map[regID]bool {
 }
 
 // sameTest reports whether two tests name the same barrier and phase by the
-// same operands.
-func sameTest(a, b *ptx.Inst) bool {
-	if len(a.Operands) < 3 || len(b.Operands) < 3 {
-		return false
+// same operands. Names would not do: scopes have their own.
+func (g *graph) sameTest(m, n int32) bool {
+	if m == n {
+		return true
 	}
-	return sameOperand(a.Operands[1], b.Operands[1]) && sameOperand(a.Operands[2], b.Operands[2])
-}
-
-func sameOperand(a, b ptx.Operand) bool {
-	switch a := a.(type) {
-	case ptx.Name:
-		return a == b
-	case ptx.Int:
-		return a == b
-	case *ptx.Mem:
-		m, ok := b.(*ptx.Mem)
-		return ok && a.Off == m.Off && len(a.Rest) == 0 && len(m.Rest) == 0 && (a.Base == nil && m.Base == nil || a.Base != nil && m.Base != nil && sameOperand(a.Base, m.Base))
-	}
-	return false
+	a, b := &g.p.code[g.nodes[m].pc], &g.p.code[g.nodes[n].pc]
+	x, ok := a.x.(*mbarInfo)
+	y, too := b.x.(*mbarInfo)
+	return ok && too && a.b == b.b && x.parity == y.parity && x.space == y.space &&
+		x.base == y.base && x.breg == y.breg && x.off == y.off && x.frame == y.frame
 }
 
 // region lists the nodes on the ways from a branch to where they meet, the
@@ -570,8 +612,8 @@ func (p *Program) Operation(pc int32) string {
 		return ""
 	}
 	name := in.Op
-	if name == "red" {
-		name = "atom" // the same but for the result
+	if name == "red" || name == "cp" {
+		name = "atom" // the same but for the result, or who does it
 	}
 	for _, m := range in.Mods {
 		if _, ok := atomOps[m]; ok {
@@ -580,6 +622,11 @@ func (p *Program) Operation(pc int32) string {
 	}
 	if len(in.Mods) > 0 {
 		name += "." + in.Mods[len(in.Mods)-1]
+	}
+	if has(in, "inc") { // up to different bounds they do not commute
+		if v, ok := in.Operands[len(in.Operands)-1].(ptx.Int); ok {
+			return fmt.Sprint(name, " up to ", v.Bits)
+		}
 	}
 	return name
 }
@@ -601,7 +648,12 @@ func (p *Program) Commutes(pc int32) string {
 		return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
 	})
 	switch op {
-	case atomMin, atomMax, atomAnd, atomOr, atomXor, atomInc:
+	case atomInc:
+		if _, ok := in.Operands[len(in.Operands)-1].(ptx.Int); !ok {
+			return "increments up to a bound that may differ"
+		}
+		return ""
+	case atomMin, atomMax, atomAnd, atomOr, atomXor:
 		return ""
 	case atomAdd:
 		if float {

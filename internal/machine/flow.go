@@ -27,7 +27,9 @@ type regID uint64
 
 const noReg = ^regID(0)
 
-func (d *decoder) regID(y *symbol, component int) regID {
+func (d *decoder) regID(y *symbol, component int) regID { return regIDOf(d.index, y, component) }
+
+func regIDOf(fn int32, y *symbol, component int) regID {
 	class := regID(0)
 	switch {
 	case y.typ == pred:
@@ -35,7 +37,7 @@ func (d *decoder) regID(y *symbol, component int) regID {
 	case y.typ.size() > 4:
 		class = 1
 	}
-	return regID(d.index)<<34 | class<<32 | regID(uint32(y.reg+reg(component)*regsPer(y.typ)))
+	return regID(fn)<<34 | class<<32 | regID(uint32(y.reg+reg(component)*regsPer(y.typ)))
 }
 
 // use keeps what the instruction just decoded does with registers.
@@ -48,11 +50,24 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	}
 	for i, op := range in.Operands {
 		to := &u.reads
+		if _, list := op.(*ptx.List); in.Op == "call" && !list {
+			// the function: an address, if it is a register
+			d.registersOf(op, &u.addr, &u.addr)
+			continue
+		}
 		if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
 			to = &u.writes
 		}
 		d.registersOf(op, to, &u.addr)
 		u.launched = u.launched || in.Op == "ld" && d.launched(in, op)
+	}
+	carry := regID(d.index)<<34 | 3<<32 // the carry flag, which has no name
+	if has(in, "cc") {
+		u.writes = append(u.writes, carry)
+	}
+	switch in.Op {
+	case "addc", "subc", "madc":
+		u.reads = append(u.reads, carry)
 	}
 	d.prog.uses = append(d.prog.uses, u)
 }
@@ -84,6 +99,10 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]regID) {
 			}
 		}
 	case *ptx.Vector:
+		for _, e := range op.Elems {
+			d.registersOf(e, to, addr)
+		}
+	case *ptx.List: // of a call
 		for _, e := range op.Elems {
 			d.registersOf(e, to, addr)
 		}

@@ -1,0 +1,291 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+
+	"muster/ptx"
+)
+
+// What comes of a test. The run that decides for every schedule takes what a
+// test that came out true has seen for granted from there on. So each test must
+// be part of a wait: on every way from it, nothing happens that another agent
+// could notice before a test of the same barrier and phase is known to be true.
+// A test that nobody looks at, a bound or a timeout that goes on all the same,
+// and a peek with an access before its outcome counts are none of that.
+
+// A fact ties a register to a test: it is not zero if, and only if, the test
+// came out true (true), or came out false (false).
+type fact struct {
+	success bool
+	unit    bool // it is 0 or 1
+}
+
+// An outcome is what is known, somewhere after a test, of one not known true.
+type outcome struct {
+	facts  map[regID]fact
+	failed bool // known false
+}
+
+// A settling follows the ways from a test on which it is not known true.
+type settling struct {
+	g      *graph
+	test   int32
+	at     map[int32]outcome
+	todo   []int32
+	region []int32
+	again  bool // it is made again
+	traps  bool
+	why    string
+}
+
+// unsettled says why what comes after a test does not wait for it; empty if
+// it does.
+func (g *graph) unsettled(test int32) string {
+	s := &settling{g: g, test: test, at: map[int32]outcome{}}
+	s.onward(test, g.tested(test))
+	for len(s.todo) > 0 && s.why == "" {
+		n := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		s.visit(n)
+	}
+	switch {
+	case s.why != "":
+	case s.traps && !s.again:
+		s.why = "a trap after one test, which may come too early"
+	case s.circles():
+		s.why = "a loop after a failed test that does not test again"
+	case !s.stable():
+		s.why = "a wait whose barrier or phase changes while it waits"
+	}
+	return s.why
+}
+
+func (g *graph) tested(n int32) outcome {
+	o := outcome{facts: map[regID]fact{}}
+	u := &g.nodes[n]
+	if u.guard == noReg && len(u.writes) == 1 {
+		o.facts[u.writes[0]] = fact{success: true, unit: true}
+	}
+	return o
+}
+
+// onward goes from a node to all that may follow it.
+func (s *settling) onward(n int32, o outcome) {
+	for _, to := range s.g.next[n] {
+		s.come(to, o)
+	}
+}
+
+// come enters a node; what is known there is what is known on every way to it.
+func (s *settling) come(n int32, o outcome) {
+	old, known := s.at[n]
+	if !known {
+		s.at[n] = outcome{maps.Clone(o.facts), o.failed}
+		s.region = append(s.region, n)
+		s.todo = append(s.todo, n)
+		return
+	}
+	less := old.failed && !o.failed
+	for r, f := range old.facts {
+		if o.facts[r] != f {
+			delete(old.facts, r)
+			less = true
+		}
+	}
+	if less {
+		s.at[n] = outcome{old.facts, old.failed && o.failed}
+		s.todo = append(s.todo, n)
+	}
+}
+
+func (s *settling) visit(n int32) {
+	g := s.g
+	if int(n) == len(g.nodes) {
+		s.why = "an end that does not wait for it"
+		return
+	}
+	u, o := &g.nodes[n], s.at[n]
+	switch {
+	case isTest(u.in) && g.sameTest(s.test, n):
+		if !o.failed {
+			s.why = "a test made again although it may have been true"
+			return
+		}
+		s.again = true
+		s.onward(n, g.tested(n))
+	case u.in.Op == "trap":
+		s.traps = true
+		if u.guard != noReg {
+			s.branch(n, o, -1)
+		}
+	case u.in.Op == "bra":
+		if u.guard == noReg {
+			s.onward(n, o)
+			return
+		}
+		s.branch(n, o, g.at(g.p.code[u.pc].target))
+	case u.class != plain || writesMemory(u.in):
+		s.why = "something that does not wait for it (" + Name(u.in) + ")"
+	default:
+		s.onward(n, outcome{g.transfer(u, o.facts), o.failed})
+	}
+}
+
+// branch parts by a guard: where it tells that the test was true, the way is
+// settled. To is -1 of an instruction that does not go on.
+func (s *settling) branch(n int32, o outcome, to int32) {
+	u := &s.g.nodes[n]
+	f, known := o.facts[u.guard]
+	taken := f.success != u.in.Guard.Not // the test was true where it is taken
+	failed := outcome{o.facts, o.failed || known}
+	if to >= 0 && !(known && taken) {
+		s.come(to, failed)
+	}
+	if !(known && !taken) {
+		s.come(n+1, failed)
+	}
+}
+
+// transfer is what is known after a plain instruction.
+func (g *graph) transfer(u *use, facts map[regID]fact) map[regID]fact {
+	f, known := g.derived(u, facts)
+	out := facts
+	for i, w := range u.writes {
+		if _, was := facts[w]; was || known && i == 0 {
+			out = maps.Clone(facts)
+			break
+		}
+	}
+	for _, w := range u.writes {
+		delete(out, w)
+	}
+	if known {
+		out[u.writes[0]] = f
+	}
+	return out
+}
+
+// derived is the fact that an instruction makes of one that it reads.
+func (g *graph) derived(u *use, facts map[regID]fact) (fact, bool) {
+	if u.guard != noReg || len(u.writes) != 1 || len(u.reads) != 1 || len(u.addr) > 0 {
+		return fact{}, false
+	}
+	f, known := facts[u.reads[0]]
+	if !known {
+		return fact{}, false
+	}
+	ops := u.in.Operands
+	constant := func(i int) (uint64, bool) {
+		if i >= len(ops) {
+			return 0, false
+		}
+		v, ok := ops[i].(ptx.Int)
+		return v.Bits, ok
+	}
+	plainly := !slices.ContainsFunc(ops, func(op ptx.Operand) bool {
+		switch op.(type) {
+		case ptx.Name, ptx.Int:
+			return false
+		}
+		return true
+	})
+	switch {
+	case !plainly:
+	case u.in.Op == "mov" && len(ops) == 2:
+		return f, true
+	case u.in.Op == "not" && has(u.in, "pred"):
+		return fact{!f.success, true}, true
+	case u.in.Op == "selp" && len(ops) == 4:
+		a, aok := constant(1)
+		b, bok := constant(2)
+		if aok && bok && (a == 0) != (b == 0) {
+			return fact{f.success == (a != 0), a+b == 1}, true
+		}
+	case u.in.Op == "setp" && len(ops) == 3 && len(u.in.Mods) == 2:
+		b, ok := constant(2)
+		if !ok || b > 1 || b == 1 && !f.unit || lastType(u.in).size() > 8 || lastType(u.in) == f32 || lastType(u.in) == f64 {
+			break
+		}
+		switch u.in.Mods[0] {
+		case "ne":
+			return fact{f.success == (b == 0), true}, true
+		case "eq":
+			return fact{f.success == (b == 1), true}, true
+		}
+	case u.in.Op == "and" && len(ops) == 3 && f.unit:
+		if b, ok := constant(2); ok && b&1 == 1 {
+			return f, true
+		}
+	case u.in.Op == "cvt" && len(ops) == 2 && f.unit && len(u.in.Mods) == 2 && u.in.Mods[0][0] != 'f' && u.in.Mods[1][0] != 'f':
+		return f, u.in.Mods[0] != "bf16" && u.in.Mods[1] != "bf16"
+	}
+	return fact{}, false
+}
+
+// circles reports whether the ways from the test hold a loop without a test.
+func (s *settling) circles() bool {
+	const open, closed = 1, 2
+	state := map[int32]int{}
+	var visit func(n int32) bool
+	visit = func(n int32) bool {
+		if _, in := s.at[n]; !in || int(n) == len(s.g.nodes) || isTest(s.g.nodes[n].in) {
+			return false
+		}
+		switch state[n] {
+		case open:
+			return true
+		case closed:
+			return false
+		}
+		state[n] = open
+		if slices.ContainsFunc(s.g.next[n], visit) {
+			return true
+		}
+		state[n] = closed
+		return false
+	}
+	return slices.ContainsFunc(s.region, visit)
+}
+
+// stable reports whether the test names one barrier and one phase however often
+// it is made.
+func (s *settling) stable() bool {
+	u := &s.g.nodes[s.test]
+	done := map[regID]bool{}
+	return s.unchanged(u.reads, done) && s.unchanged(u.addr, done)
+}
+
+// unchanged reports whether registers hold the same on all the ways: nothing
+// there writes them, or the one instruction that ever does computes the same
+// again.
+func (s *settling) unchanged(regs []regID, done map[regID]bool) bool {
+	for _, r := range regs {
+		if done[r] {
+			continue
+		}
+		done[r] = true
+		writer, many, here := int32(-1), false, false
+		for i := range s.g.nodes {
+			if slices.Contains(s.g.nodes[i].writes, r) {
+				many = writer >= 0
+				writer = int32(i)
+				_, in := s.at[writer]
+				here = here || in
+				if many && here {
+					return false
+				}
+			}
+		}
+		if !here {
+			continue
+		}
+		u := &s.g.nodes[writer]
+		_, source := s.g.source(writer)
+		if many || source || u.guard != noReg || u.class != plain || accumulates(u) || readsMemory(u.in) && !u.launched ||
+			!s.unchanged(u.reads, done) || !s.unchanged(u.addr, done) {
+			return false
+		}
+	}
+	return true
+}
