@@ -16,6 +16,9 @@ const (
 	// InitNotOrdered: B uses the mbarrier that A initialized without knowing
 	// of that.
 	InitNotOrdered
+	// InvalNotOrdered: B invalidates the mbarrier that A uses without knowing of
+	// that.
+	InvalNotOrdered
 	// BarrierTouched: B, no barrier operation, touches the word of a live
 	// mbarrier that A initialized.
 	BarrierTouched

@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
 
 // An mbar is what the Tracker keeps of one mbarrier word: what its phases
 // release, and who initialized it.
@@ -19,6 +23,16 @@ type mbar struct {
 	// complete. A wait takes from the phase that it waited for alone, however
 	// far the barrier has gone since.
 	sets [4]phaseSet
+	// users are the lanes that used it in this life, with when they last did;
+	// kept with Config.Invals.
+	users []user
+}
+
+// A user is a warp that used a barrier.
+type user struct {
+	cta, warp int32
+	last      [32]uint32 // time of each lane's last use; 0: none
+	pc        [32]int32
 }
 
 type phaseSet struct {
@@ -62,6 +76,7 @@ func (b *mbar) clone() *mbar {
 	for i := range d.sets {
 		d.sets[i].set = b.sets[i].set.clone()
 	}
+	d.users = append([]user(nil), b.users...)
 	return &d
 }
 
@@ -108,6 +123,7 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 		return
 	case machine.MbarInval:
 		t.usesBar(b, owner, home, ev.Warp, lane, ev.PC)
+		t.invalidates(b, home, ev, lane)
 		t.wordWrite(home, ev, lane)
 		b.live = false
 		owner.shared.unguard(t.id, m.Bar.Addr, 8)
@@ -145,7 +161,7 @@ func (t *Tracker) initBar(b *mbar, home, owner *cta, ev *machine.Event) {
 		b.sets[i].used = false
 		b.sets[i].set.reset()
 	}
-	b.live = true
+	b.live, b.users = true, b.users[:0]
 	b.init = ref{cta: home.index, warp: ev.Warp, lane: ev.Lane, time: w.time, pc: ev.PC, known: true}
 	owner.shared.guard(t.id, ev.Mbar.Bar.Addr, 8)
 }
@@ -197,6 +213,9 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 // usesBar checks that the lanes know the barrier's init, and says so if not.
 // An init is generic, and so is an operation's use of its mbarrier operand.
 func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc int32) {
+	if t.cfg.Invals {
+		t.keepUse(b, home, w, mask, pc)
+	}
 	in := &b.init
 	if !in.known {
 		return
@@ -218,6 +237,44 @@ func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc in
 			continue
 		}
 		t.initNotOrdered(b, g, home, w, lanes, pc)
+	}
+}
+
+// keepUse notes that lanes use a barrier now.
+func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
+	wp := &home.warps[w]
+	wp.mark(mask)
+	var u *user
+	for i := range b.users {
+		if b.users[i].cta == home.index && b.users[i].warp == w {
+			u = &b.users[i]
+		}
+	}
+	if u == nil {
+		b.users = append(b.users, user{cta: home.index, warp: w})
+		u = &b.users[len(b.users)-1]
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		u.last[l], u.pc[l] = wp.time, pc
+	}
+}
+
+// invalidates checks that the end of a barrier's life comes after every use of
+// it. It is a question of control: scopes and relaxed forms do not matter.
+func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32) {
+	g := home.warps[ev.Warp].group(int(ev.Lane & 31))
+	for i := range b.users {
+		u := &b.users[i]
+		for l := range 32 {
+			if u.last[l] == 0 || u.cta == home.index && u.warp == ev.Warp && lane == 1<<l {
+				continue
+			}
+			if t.knownLanes(g.know.strong(), u.cta, u.warp, u.last[l])>>l&1 == 0 {
+				t.fact(&Fact{Kind: InvalNotOrdered, A: laneRef(u.cta, u.warp, 1<<l, u.pc[l]), B: laneRef(home.index, ev.Warp, lane, ev.PC)})
+				break
+			}
+		}
 	}
 }
 

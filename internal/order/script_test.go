@@ -492,7 +492,7 @@ func memText(m machine.MemID) string {
 	return fmt.Sprintf("s%d", m)
 }
 
-var factNames = []string{"scope-defaulted", "init-not-ordered", "barrier-touched", "exit-in-flight", "exit-before-remote", "remote-before-start", "group-left"}
+var factNames = []string{"scope-defaulted", "init-not-ordered", "inval-not-ordered", "barrier-touched", "exit-in-flight", "exit-before-remote", "remote-before-start", "group-left"}
 
 // report prints all that was found.
 func (s *script) report() string {

@@ -14,6 +14,8 @@ type Config struct {
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
+	// Invals: the program invalidates mbarriers, so that their uses are kept.
+	Invals bool
 	// Sink and Facts, if set, are told of each new Conflict and Fact when it
 	// is found; the Tracker keeps all of them besides.
 	Sink  func(*Conflict)

@@ -28,6 +28,7 @@ func (j *Judge) lifetimes() {
 var factKinds = map[order.FactKind]*Kind{
 	order.ScopeDefaulted:    scopeDefaulted,
 	order.InitNotOrdered:    initNotOrdered,
+	order.InvalNotOrdered:   useAfterInval,
 	order.BarrierTouched:    barrierOverwritten,
 	order.ExitInFlight:      exitInFlight,
 	order.ExitBeforeRemote:  exitBeforeRemote,
@@ -41,6 +42,7 @@ func init() {
 	describeFact = map[*Kind]func(*Judge, *order.Fact) Finding{
 		scopeDefaulted:     (*Judge).defaultedScope,
 		initNotOrdered:     (*Judge).unorderedInit,
+		useAfterInval:      (*Judge).unorderedInval,
 		barrierOverwritten: (*Judge).touchedBarrier,
 		exitInFlight:       (*Judge).leftInFlight,
 		exitBeforeRemote:   (*Judge).leftEarly,

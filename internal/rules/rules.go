@@ -150,8 +150,18 @@ type Shape struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{MustOnly: s.MustOnly, CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
+}
+
+// invalidates reports whether a program has mbarrier.inval.
+func invalidates(p *machine.Program) bool {
+	for pc := range int32(p.Len()) {
+		if in := p.Inst(pc); in != nil && in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "inval" {
+			return true
+		}
+	}
+	return false
 }
 
 // Observe makes a Judge a machine.Observer.
