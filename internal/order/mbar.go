@@ -261,16 +261,18 @@ func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
 }
 
 // invalidates checks that the end of a barrier's life comes after every use of
-// it. It is a question of control: scopes and relaxed forms do not matter.
+// it. It is a question of control: scopes and relaxed forms do not matter, and
+// collectives order lanes of a warp as well as bar.warp.sync does, which the
+// Tracker does not see. So one lane known that far speaks for its warp.
 func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	g := home.warps[ev.Warp].group(int(ev.Lane & 31))
 	for i := range b.users {
 		u := &b.users[i]
 		for l := range 32 {
-			if u.last[l] == 0 || u.cta == home.index && u.warp == ev.Warp && lane == 1<<l {
+			if u.last[l] == 0 || u.cta == home.index && u.warp == ev.Warp {
 				continue
 			}
-			if t.knownLanes(g.know.strong(), u.cta, u.warp, u.last[l])>>l&1 == 0 {
+			if t.knownLanes(g.know.strong(), u.cta, u.warp, u.last[l]) == 0 {
 				t.fact(&Fact{Kind: InvalNotOrdered, A: laneRef(u.cta, u.warp, 1<<l, u.pc[l]), B: laneRef(home.index, ev.Warp, lane, ev.PC)})
 				break
 			}
