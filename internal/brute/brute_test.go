@@ -24,7 +24,6 @@ var (
 	programs = flag.Int("brute.n", 3000, "how many programs")
 	seed     = flag.Uint64("brute.seed", 1, "the first program's")
 	jobs     = flag.Int("brute.jobs", runtime.GOMAXPROCS(0), "programs at a time")
-	peeks    = flag.Bool("brute.peeks", false, "with tests whose outcome decides later")
 	limit    = flag.Int("brute.states", 300000, "states of one program")
 )
 
@@ -337,7 +336,7 @@ func (c *tally) list(t *testing.T, title string, m map[string]int, ex map[string
 
 // TestPrograms holds every proof against brute force.
 func TestPrograms(t *testing.T) {
-	c := campaign(t, *programs, func(r *rand.Rand) *brute.Program { return brute.Generate(r, *peeks) })
+	c := campaign(t, *programs, brute.Generate)
 	if 5*c.independent < c.n || 5*c.dependent < c.n {
 		t.Errorf("of %d programs %d are independent of the schedule and %d are not: want a fifth of each", c.n, c.independent, c.dependent)
 	}

@@ -5,12 +5,10 @@ import "math/rand/v2"
 // Generate makes a random program by taking one run of it: operations are added
 // where that run stands, so that this run ends. Most of what it adds is in order
 // in this run: data that the thread knows of, phases that it has seen complete.
-// Other schedules may still go wrong. With peeks, some waits test first and wait
-// later.
-func Generate(r *rand.Rand, peeks bool) *Program {
+// Other schedules may still go wrong.
+func Generate(r *rand.Rand) *Program {
 	for {
 		g := newGenerator(r)
-		g.peeks = peeks
 		g.walk()
 		if p := g.finish(); p != nil {
 			return p
@@ -36,7 +34,6 @@ type touched struct {
 type generator struct {
 	r       *rand.Rand
 	p       *Program
-	peeks   bool
 	careful float64 // how often it keeps to what the run orders
 	know    [MaxThreads]vector
 	seen    [MaxThreads][MaxBars]int8 // phases that a thread knows complete
@@ -184,7 +181,7 @@ func (g *generator) wait(t int, b uint8) {
 		return
 	}
 	o := Op{Kind: Wait, Bar: b, N: uint8(x.phase-1) & 1}
-	if g.peeks && g.r.IntN(8) == 0 {
+	if g.r.IntN(8) == 0 {
 		g.emit(t, Op{Kind: Peek, Bar: b, N: o.N})
 		if g.r.IntN(4) == 0 {
 			g.access(t)
