@@ -408,13 +408,18 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC,
 			Text: "nothing that is charged to the phase after comes after this wait: that phase can be complete before it looks"})
 	}
-	if k.expectedBytes >= limit || k.landedBytes >= limit || k.counts >= limit {
-		p.fail(Failure{Condition: C5, Bar: b.ref, Phase: k.n, PC: ev.PC, With: -1, Text: "bytes or counts of one phase come to 2^20 or more"})
-	}
+	p.ranges(b, ev.PC)
 	b.prev = b.last
 	b.last = phase{n: k.n, members: k.members, reach: k.reach, async: k.async, first: k.first}
 	b.open = phase{n: k.n + 1, first: -1}
 	b.due = ev.Mbar.After.Expected()
+}
+
+// ranges checks the sums of the open phase, which some order comes close to.
+func (p *Prover) ranges(b *bar, pc int32) {
+	if k := &b.open; k.expectedBytes >= limit || k.landedBytes >= limit || k.counts >= limit {
+		p.fail(Failure{Condition: C5, Bar: b.ref, Phase: k.n, PC: pc, With: -1, Text: "bytes or counts of one phase come to 2^20 or more"})
+	}
 }
 
 // wait is a successful test: for the last complete phase.
@@ -451,6 +456,7 @@ func (p *Prover) endBar(b *bar) {
 		return
 	}
 	k := &b.open
+	p.ranges(b, k.first)
 	if k.counted < b.due || b.due == 0 && k.first < 0 {
 		// Drops of the open phase lower what the next one asks for, not this one.
 		return
