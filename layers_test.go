@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
-	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

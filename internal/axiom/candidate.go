@@ -1,0 +1,314 @@
+package axiom
+
+// A candidate is a choice of what reads return and how fences are ordered,
+// on top of a choice of control.
+type candidate struct {
+	*skeleton
+	without Variant
+	// from holds, for each enumerated read and each word it covers, the write
+	// it reads from; reads lists those reads.
+	from  [][2]int
+	reads []int
+	// obs is observation order (ISA 8.9.2), base base causality order between
+	// threads' events, near the same with what restricted fences add, and
+	// causal causality order between overlapping accesses.
+	obs, base, near, causal relation
+	// co is coherence order, com what a read comes before in communication
+	// order, filled in by the axioms.
+	co relation
+}
+
+func (c *candidate) isRead(i int) bool { return c.from[i][0] >= 0 || c.from[i][1] >= 0 }
+
+// sources lists the writes that a word of a location may be read from.
+func (s *skeleton) sources(r int, word uint) []int {
+	var list []int
+	for w := range s.ev {
+		if e := &s.ev[w]; w != r && e.kind == access && e.write && e.loc == s.ev[r].loc && e.gran>>word&1 != 0 {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// value returns what a write leaves in the low four bytes of its location.
+// steps bounds the chain of read-modify-writes, so that one that feeds on
+// itself is found.
+func (c *candidate) value(w, steps int) (uint32, bool) {
+	e := &c.ev[w]
+	switch {
+	case e.thread < 0:
+		return 0, true
+	case e.issue >= 0:
+		return 0, true // no guard looks at it: Check
+	case steps == 0:
+		return 0, false
+	}
+	o := c.opOf(w)
+	if o.Kind == Store || o.Kind == Exch {
+		return o.Value, true
+	}
+	old, ok := c.value(c.from[w][0], steps-1)
+	return old + o.Value, ok
+}
+
+// thinAir reports whether a value is its own cause (ISA 8.10.4): a cycle of
+// reads-from and of what depends on a read, that is what an addition writes
+// and whatever is guarded. A read-modify-write stands for two, its read and,
+// n further on, its write, since what an exchange writes depends on no read.
+func (c *candidate) thinAir() bool {
+	n := len(c.ev)
+	dep := make([][]int, 2*n)
+	for _, r := range c.reads {
+		for _, w := range c.from[r] {
+			if w >= 0 {
+				dep[w+n] = append(dep[w+n], r)
+			}
+		}
+	}
+	for i := range c.ev {
+		o := c.opOf(i)
+		if o == nil {
+			continue
+		}
+		if o.Kind == Add || o.Kind == Red {
+			dep[i] = append(dep[i], i+n)
+		}
+		if o.Guard != nil {
+			if g := c.at[c.ev[i].thread][o.Guard.Read]; g >= 0 {
+				dep[g] = append(dep[g], i, i+n)
+			}
+		}
+	}
+	mark := make([]uint8, 2*n) // 1: on the way, 2: done
+	for i := range dep {
+		if mark[i] == 0 && circular(dep, mark, i) {
+			return true
+		}
+	}
+	return false
+}
+
+func circular(dep [][]int, mark []uint8, i int) bool {
+	mark[i] = 1
+	for _, j := range dep[i] {
+		if mark[j] == 1 || mark[j] == 0 && circular(dep, mark, j) {
+			return true
+		}
+	}
+	mark[i] = 2
+	return false
+}
+
+// observe computes observation order: a write reaches a read by a chain of
+// atomic operations, each link morally strong.
+func (c *candidate) observe() {
+	c.obs = make(relation, len(c.ev))
+	for _, r := range c.reads {
+		for _, w := range c.from[r] {
+			if w >= 0 && c.morallyStrong(w, r) {
+				c.obs.add(w, r)
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for w := range c.obs {
+			old := c.obs[w]
+			old.each(func(z int) {
+				if c.ev[z].rmw {
+					c.obs[w] |= c.obs[z]
+				}
+			})
+			changed = changed || c.obs[w] != old
+		}
+	}
+}
+
+// synchronize computes base causality, given the order of fence.sc. It
+// reports whether that is an order.
+func (c *candidate) synchronize(sc relation) bool {
+	c.base = c.po.clone()
+	c.near = nil
+	for i := range c.base {
+		c.base[i] |= c.sync[i]
+		if sc != nil {
+			c.base[i] |= sc[i]
+		}
+	}
+	var near [][2]int
+	for _, x := range c.releases {
+		for _, y := range c.acquires {
+			if !c.obs[x.on].has(y.on) || !c.reaches(x.first, y.last) || c.leftOut(&x, &y) {
+				continue
+			}
+			if x.restricted || y.restricted {
+				near = append(near, [2]int{x.first, y.last})
+			} else {
+				c.base.add(x.first, y.last)
+			}
+		}
+	}
+	if !c.base.close() {
+		return false
+	}
+	restricted := len(near) > 0
+	for i := range c.shared {
+		restricted = restricted || c.shared[i] != 0
+	}
+	if !restricted {
+		c.near = c.base
+		return true
+	}
+	c.near = c.base.clone()
+	for i := range c.near {
+		c.near[i] |= c.shared[i]
+	}
+	for _, e := range near {
+		c.near.add(e[0], e[1])
+	}
+	return c.near.close()
+}
+
+// leftOut reports whether a variant does not let two patterns synchronize.
+func (c *candidate) leftOut(x, y *pattern) bool {
+	if c.without&Repeated != 0 && x.first != x.on && c.ev[x.first].kind == access {
+		return true
+	}
+	if c.without&Links == 0 {
+		return false
+	}
+	return !c.reaches(x.first, y.on) || !c.reaches(x.on, y.last) || !c.reaches(x.on, y.on)
+}
+
+// starts returns the event of a thread's from which an access follows: itself,
+// or its operation's issue.
+func (c *candidate) starts(i int) int {
+	if c.ev[i].issue >= 0 {
+		return c.ev[i].issue
+	}
+	return i
+}
+
+// ends lists the events by which an access is known.
+func (c *candidate) ends(i int) []int {
+	if c.ev[i].issue >= 0 {
+		return c.done[i]
+	}
+	return []int{i}
+}
+
+// preserved is proxy-preserved base causality order between two overlapping
+// accesses (ISA 8.9.5, and doc.go for the asynchronous proxy).
+func (c *candidate) preserved(x, y int) bool {
+	a, b := &c.ev[x], &c.ev[y]
+	if a.thread < 0 {
+		return b.thread >= 0
+	}
+	if b.thread < 0 {
+		return false
+	}
+	if a.issue >= 0 && a.issue == b.issue {
+		return a.read && b.write && !a.write
+	}
+	base := c.base
+	if a.loc.Shared {
+		base = c.near
+	}
+	to := c.starts(y)
+	for _, e := range c.ends(x) {
+		if e != to && !base[e].has(to) {
+			continue
+		}
+		switch {
+		case b.async && a.async && c.sameSide(x, y):
+			return true
+		case b.async:
+			if c.fenced(base, e, to, a.loc) {
+				return true
+			}
+		case a.alias != b.alias && a.issue < 0 && b.issue < 0:
+			if c.aliased(base, e, to) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// sameSide reports whether two accesses of the asynchronous proxy are of one
+// thread block, or a copy between CTAs that signals a barrier of the CTA in
+// whose memory they meet, and that CTA's own.
+func (c *candidate) sameSide(x, y int) bool {
+	p, q := c.p.Threads[c.ev[x].thread].CTA, c.p.Threads[c.ev[y].thread].CTA
+	if p == q {
+		return true
+	}
+	own := func(i, cta int) bool {
+		o := c.opOf(i)
+		return o.Kind == BulkLoad && o.Home == cta
+	}
+	return own(x, q) || c.ev[y].loc.Shared && c.ev[y].loc.CTA == p && own(y, p)
+}
+
+// fenced reports whether a proxy fence for a location's memory stands on the
+// way from one event to another.
+func (c *candidate) fenced(base relation, from, to int, l Loc) bool {
+	for f := range c.ev {
+		if c.ev[f].kind == proxyFence && (f == from || base[from].has(f)) && base[f].has(to) && c.covers(f, l) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *candidate) covers(f int, l Loc) bool {
+	o := c.opOf(f)
+	space := o.Space
+	switch o.Sem {
+	case Acquire:
+		space = SpaceSharedCluster
+	case Release:
+		space = SpaceSharedCTA
+	}
+	switch space {
+	case AllSpaces:
+		return true
+	case SpaceGlobal:
+		return !l.Shared
+	case SpaceSharedCTA:
+		return l.Shared && l.CTA == c.p.Threads[c.ev[f].thread].CTA
+	}
+	return l.Shared
+}
+
+func (c *candidate) aliased(base relation, from, to int) bool {
+	for f := range c.ev {
+		if c.ev[f].kind == aliasFence && base[from].has(f) && base[f].has(to) {
+			return true
+		}
+	}
+	return false
+}
+
+// cause computes causality order between overlapping accesses.
+func (c *candidate) cause() {
+	n := len(c.ev)
+	kept := make(relation, n)
+	for x := range c.ev {
+		for y := range c.ev {
+			if x != y && c.overlap(x, y) != 0 && c.preserved(x, y) {
+				kept.add(x, y)
+			}
+		}
+	}
+	c.causal = kept.clone()
+	if c.without&Observation != 0 {
+		return
+	}
+	for x := range c.ev {
+		c.obs[x].each(func(z int) { c.causal[x] |= kept[z] })
+	}
+}

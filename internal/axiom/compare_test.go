@@ -1,0 +1,364 @@
+package axiom_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/internal/axiom"
+)
+
+var (
+	tests = flag.Uint64("axiom.n", 300, "generated litmus tests to compare")
+	seed0 = flag.Uint64("axiom.seed", 0, "the first one's seed")
+)
+
+// A difference is a pair on which the axioms and the Tracker disagree.
+type difference uint8
+
+const (
+	agree difference = iota
+	// falseAlarm: reported, and no execution has the race.
+	falseAlarm
+	// missed: not reported, though an interleaving has the race.
+	missed
+	// hidden: the same, but in each such execution a race is reported that lies
+	// within this one, between accesses after the one and before the other, or
+	// that one of the two has with a third. A Tracker remembers of each byte
+	// what matters for the next access, not all that ever touched it, and
+	// nothing on the far side of a race that it reported.
+	hidden
+	// weakOnly: not reported, and no interleaving has the race, though an
+	// execution under the axioms does.
+	weakOnly
+)
+
+var differenceNames = [...]string{"agree", "false alarm", "missed", "hidden", "weak only"}
+
+// A comparison is what one litmus test came to.
+type comparison struct {
+	p     *axiom.Program
+	racy  map[axiom.Pair]axiom.Strength
+	ran   *explorer
+	by    map[axiom.Pair]difference
+	pairs int // conflicting pairs, racy or not
+}
+
+func compare(t testing.TB, p *axiom.Program) *comparison {
+	t.Helper()
+	racy, err := p.Races()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &comparison{p: p, racy: racy, ran: explore(t, p, false), by: map[axiom.Pair]difference{}, pairs: p.Conflicting()}
+	if c.ran.broken != "" {
+		t.Fatalf("%s: %s\n%s", p.Name, c.ran.broken, text(p))
+	}
+	if c.ran.steps > mostSteps {
+		return c // too many schedules: not compared
+	}
+	for q := range c.ran.found {
+		if racy[q] == 0 {
+			c.by[q] = falseAlarm
+		}
+	}
+	for q, how := range racy {
+		switch {
+		case c.ran.found[q]:
+		case how&axiom.Sequential == 0:
+			c.by[q] = weakOnly
+		default:
+			c.by[q] = hidden
+		}
+	}
+	c.unhide(t, 0)
+	return c
+}
+
+// unhide tells missed pairs from hidden ones.
+func (c *comparison) unhide(t testing.TB, v axiom.Variant) {
+	if !slices.Contains(slices.Collect(maps.Values(c.by)), hidden) {
+		return
+	}
+	err := c.p.Together(v, func(races []axiom.Pair, before func(a, b axiom.Access) bool) {
+		for _, q := range races {
+			if c.by[q] == hidden && !slices.ContainsFunc(races, func(r axiom.Pair) bool { return c.ran.found[r] && covers(r, q, before) }) {
+				c.by[q] = missed
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// covers reports whether race r hides race q: it lies within it, or has an
+// access in common.
+func covers(r, q axiom.Pair, before func(a, b axiom.Access) bool) bool {
+	from := func(a, b axiom.Access) bool { return a == b || before(a, b) }
+	within := func(x, y, a, b axiom.Access) bool { return from(x, a) && from(b, y) }
+	return r.A == q.A || r.A == q.B || r.B == q.A || r.B == q.B ||
+		within(q.A, q.B, r.A, r.B) || within(q.A, q.B, r.B, r.A) || within(q.B, q.A, r.A, r.B) || within(q.B, q.A, r.B, r.A)
+}
+
+const everyVariant = axiom.Observation | axiom.Repeated | axiom.Links | axiom.Reductions | axiom.Unforced
+
+// variants are the parts of the model that the Tracker is known not to have.
+var variants = []struct {
+	name string
+	v    axiom.Variant
+}{
+	{"observation", axiom.Observation}, {"repeated", axiom.Repeated}, {"links", axiom.Links}, {"reductions", axiom.Reductions},
+	{"unforced", axiom.Unforced}, {"several", everyVariant},
+}
+
+// known names the variant that explains a false alarm, "" if none does.
+func known(t testing.TB, p *axiom.Program, q axiom.Pair) string {
+	for _, v := range variants {
+		racy, err := p.RacesWithout(v.v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if racy[q] != 0 {
+			return v.name
+		}
+	}
+	return ""
+}
+
+// forgotten names what the Tracker is known to forget that explains a missed
+// pair, "" if nothing does.
+func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
+	op := func(a axiom.Access) *axiom.Op { return &c.p.Threads[a.Thread].Ops[a.Op] }
+	a, b := op(q.A), op(q.B)
+	apart := c.p.Threads[q.A.Thread].CTA != c.p.Threads[q.B.Thread].CTA
+	strong := func(o *axiom.Op) bool { return o.Kind <= axiom.Red && o.Sem != axiom.Weak }
+	for u := range c.p.Threads {
+		for i := range c.p.Threads[u].Ops {
+			z := &c.p.Threads[u].Ops[i]
+			if z == a || z == b {
+				continue
+			}
+			for _, x := range []*axiom.Op{a, b} {
+				if strong(a) && strong(b) && strong(z) && z.Kind != axiom.Load && z.Loc == a.Loc && (scopeOf(z) > scopeOf(x) || z.Size != x.Size) {
+					return "narrower strong access forgotten"
+				}
+				if apart && a.Kind.Bulk() && b.Kind.Bulk() && z.Kind.Bulk() && z.Src == x.Src {
+					return "read of another CTA's copy forgotten"
+				}
+			}
+		}
+	}
+	d := *c
+	d.by = map[axiom.Pair]difference{q: hidden}
+	if d.unhide(t, everyVariant); d.by[q] == hidden {
+		return "hidden by a false alarm"
+	}
+	return ""
+}
+
+func scopeOf(o *axiom.Op) axiom.Scope {
+	if o.Sem == axiom.Volatile {
+		return axiom.Sys
+	}
+	return o.Scope
+}
+
+// explain names what explains a difference, "" if nothing known does.
+func (c *comparison) explain(t testing.TB, q axiom.Pair) string {
+	switch c.by[q] {
+	case falseAlarm:
+		return known(t, c.p, q)
+	case missed:
+		return c.forgotten(t, q)
+	}
+	return c.by[q].String()
+}
+
+func (d difference) String() string { return differenceNames[d] }
+
+// text prints a litmus test.
+func text(p *axiom.Program) string {
+	var b strings.Builder
+	l := emit(p)
+	for t, th := range p.Threads {
+		fmt.Fprintf(&b, "T%d (CTA %d, cluster %d, warp %d, lane %d)\n", t, th.CTA, th.CTA/max(p.ClusterSize, 1), th.Warp, th.Lane)
+		for i := range th.Ops {
+			o := &th.Ops[i]
+			g := ""
+			if o.Guard != nil {
+				g = fmt.Sprintf("if %d == %d: ", o.Guard.Read, o.Guard.Value)
+			}
+			fmt.Fprintf(&b, "  %d: %s%s\n", i, g, l.instr(t, i, o))
+		}
+	}
+	return b.String()
+}
+
+// has reports whether a litmus test shows a difference of a kind.
+func has(t testing.TB, p *axiom.Program, d difference) bool {
+	if p.Check() != nil {
+		return false
+	}
+	c := compare(t, p)
+	for q, x := range c.by {
+		if x == d && c.explain(t, q) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// shrink takes away operations, guards and threads while a difference stays.
+func shrink(t testing.TB, p *axiom.Program, d difference) *axiom.Program {
+	for again := true; again; {
+		again = false
+		for _, q := range smaller(p) {
+			if has(t, q, d) {
+				p, again = q, true
+				break
+			}
+		}
+	}
+	return p
+}
+
+func copyOf(p *axiom.Program) *axiom.Program {
+	q := *p
+	q.Threads = slices.Clone(p.Threads)
+	for t := range q.Threads {
+		q.Threads[t].Ops = slices.Clone(p.Threads[t].Ops)
+		for i := range q.Threads[t].Ops {
+			if g := q.Threads[t].Ops[i].Guard; g != nil {
+				c := *g
+				q.Threads[t].Ops[i].Guard = &c
+			}
+		}
+	}
+	return &q
+}
+
+func smaller(p *axiom.Program) []*axiom.Program {
+	var all []*axiom.Program
+	for t := range p.Threads {
+		q := copyOf(p)
+		q.Threads = slices.Delete(q.Threads, t, t+1)
+		all = append(all, q)
+	}
+	for t := range p.Threads {
+		for i := range p.Threads[t].Ops {
+			if q := without(p, t, i); q != nil {
+				all = append(all, q)
+			}
+		}
+	}
+	for t := range p.Threads {
+		for i := range p.Threads[t].Ops {
+			o := &p.Threads[t].Ops[i]
+			change := func(f func(o *axiom.Op)) {
+				q := copyOf(p)
+				f(&q.Threads[t].Ops[i])
+				all = append(all, q)
+			}
+			if o.Guard != nil {
+				change(func(o *axiom.Op) { o.Guard = nil })
+			}
+			if o.Size == 8 {
+				change(func(o *axiom.Op) { o.Size = 0 })
+			}
+			switch {
+			case o.Kind == axiom.Red || o.Kind == axiom.Add:
+				change(func(o *axiom.Op) { o.Kind, o.Sem = axiom.Exch, axiom.Relaxed })
+			case o.Kind == axiom.Exch:
+				change(func(o *axiom.Op) { o.Kind, o.Sem = axiom.Load, axiom.Relaxed })
+				change(func(o *axiom.Op) { o.Kind, o.Sem = axiom.Store, axiom.Relaxed })
+			case o.Kind <= axiom.Store && o.Sem == axiom.Volatile:
+				change(func(o *axiom.Op) { o.Sem, o.Scope = axiom.Relaxed, axiom.Sys })
+			case o.Kind <= axiom.Store && o.Sem >= axiom.Acquire:
+				change(func(o *axiom.Op) { o.Sem = axiom.Relaxed })
+			case o.Kind <= axiom.Store && o.Sem == axiom.Relaxed:
+				change(func(o *axiom.Op) { o.Sem = axiom.Weak })
+			}
+		}
+	}
+	return all
+}
+
+// without takes out an operation, and both halves of a barrier for all.
+func without(p *axiom.Program, t, i int) *axiom.Program {
+	q := copyOf(p)
+	gone := q.Threads[t].Ops[i]
+	for u := range q.Threads {
+		var ops []axiom.Op
+		moved := map[int]int{}
+		for k, o := range q.Threads[u].Ops {
+			same := u == t && k == i
+			switch gone.Kind {
+			case axiom.BarSync, axiom.BarArrive:
+				same = same || (o.Kind == axiom.BarSync || o.Kind == axiom.BarArrive) && o.Bar == gone.Bar
+			case axiom.WarpSync:
+				same = same || o.Kind == axiom.WarpSync && o.Bar == gone.Bar
+			case axiom.ClusterArrive, axiom.ClusterWait:
+				same = same || o.Kind == axiom.ClusterArrive || o.Kind == axiom.ClusterWait
+			}
+			if same {
+				continue
+			}
+			moved[k] = len(ops)
+			if o.Guard != nil {
+				r, ok := moved[o.Guard.Read]
+				if !ok {
+					return nil
+				}
+				o.Guard.Read = r
+			}
+			ops = append(ops, o)
+		}
+		q.Threads[u].Ops = ops
+	}
+	return q
+}
+
+// TestGenerated compares generated litmus tests.
+func TestGenerated(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // forks live for a step
+	var total [len(differenceNames)]int
+	pairs, racy, runs, left := 0, 0, 0, 0
+	names := map[string]int{}
+	shown := map[difference]int{}
+	for s := *seed0; s < *seed0+*tests; s++ {
+		p := generate(s)
+		p.Name = fmt.Sprintf("seed %d", s)
+		c := compare(t, p)
+		if c.ran.steps > mostSteps {
+			left++
+			continue
+		}
+		pairs += c.pairs
+		racy += len(c.racy)
+		runs += c.ran.runs
+		per := map[difference]bool{}
+		for q, d := range c.by {
+			total[d]++
+			if name := c.explain(t, q); name != "" {
+				if d == falseAlarm || d == missed {
+					names[name]++
+				}
+				continue
+			}
+			per[d] = true
+		}
+		for d := range per {
+			if shown[d] < 12 {
+				shown[d]++
+				q := shrink(t, p, d)
+				t.Errorf("%s: %s\n%s%v", p.Name, differenceNames[d], text(q), compare(t, q).by)
+			}
+		}
+	}
+	t.Logf("%d tests and %d too long, %d schedules, %d conflicting pairs, %d racy; %v %v %v", *tests-uint64(left), left, runs, pairs, racy, differenceNames, total, names)
+}

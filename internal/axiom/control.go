@@ -1,0 +1,110 @@
+package axiom
+
+// A choice of control: which of the program's guards hold. reach finds what
+// is then executed: a thread stops for good before a barrier or a wait that
+// never completes, and what it did before stays done.
+type control struct {
+	p *Program
+	// wants lists the guards' conditions, holds which of them are assumed.
+	wants []want
+	holds uint
+	// came says how many operations a thread came to, passed how many it got
+	// past; they differ by one at most, where it waits.
+	came, passed []int
+}
+
+type want struct {
+	thread, read int
+	value        uint32
+}
+
+func newControl(p *Program) *control {
+	c := &control{p: p}
+	for t := range p.Threads {
+		for i := range p.Threads[t].Ops {
+			if g := p.Threads[t].Ops[i].Guard; g != nil && c.find(t, g) < 0 {
+				c.wants = append(c.wants, want{t, g.Read, g.Value})
+			}
+		}
+	}
+	return c
+}
+
+func (c *control) find(t int, g *Guard) int {
+	for i, w := range c.wants {
+		if w == (want{t, g.Read, g.Value}) {
+			return i
+		}
+	}
+	return -1
+}
+
+// runs reports whether an operation is executed once its thread comes to it.
+func (c *control) runs(t, i int) bool {
+	g := c.p.Threads[t].Ops[i].Guard
+	return g == nil || c.runs(t, g.Read) && c.holds>>uint(c.find(t, g))&1 != 0
+}
+
+// executed reports whether an operation was come to and not skipped.
+func (c *control) executed(t, i int) bool { return i < c.came[t] && c.runs(t, i) }
+
+// reach walks all threads as far as they get.
+func (c *control) reach() {
+	n := len(c.p.Threads)
+	c.came, c.passed = make([]int, n), make([]int, n)
+	for moved := true; moved; {
+		moved = false
+		for t := range c.p.Threads {
+			for i := c.passed[t]; i < len(c.p.Threads[t].Ops); i++ {
+				if c.came[t] <= i {
+					c.came[t], moved = i+1, true
+				}
+				if c.runs(t, i) && !c.completes(t, i) {
+					break
+				}
+				c.passed[t], moved = i+1, true
+			}
+		}
+	}
+}
+
+// completes reports whether a thread that came to operation i gets past it.
+func (c *control) completes(t, i int) bool {
+	o := &c.p.Threads[t].Ops[i]
+	at := c.p.Threads[t].Place
+	switch o.Kind {
+	case BarSync:
+		return c.all(func(u int, x *Op) bool {
+			return c.p.Threads[u].CTA == at.CTA && (x.Kind == BarSync || x.Kind == BarArrive) && x.Bar == o.Bar
+		})
+	case WarpSync:
+		return c.all(func(u int, x *Op) bool {
+			q := c.p.Threads[u].Place
+			return q.CTA == at.CTA && q.Warp == at.Warp && x.Kind == WarpSync && x.Bar == o.Bar
+		})
+	case ClusterWait:
+		return c.all(func(u int, x *Op) bool {
+			return c.p.cluster(c.p.Threads[u].CTA) == c.p.cluster(at.CTA) && x.Kind == ClusterArrive && x.Bar == o.Bar
+		})
+	case MbarWait:
+		return c.all(func(_ int, x *Op) bool { return x.signals(o.Home, o.Bar) })
+	}
+	return true
+}
+
+// signals reports whether the phase of an mbarrier waits for the operation.
+func (o *Op) signals(home, bar int) bool {
+	return (o.Kind == MbarArrive || o.Kind == BulkLoad || o.Kind == CpAsyncArrive) && o.Home == home && o.Bar == bar
+}
+
+// all reports whether every operation of a kind was executed.
+func (c *control) all(of func(t int, o *Op) bool) bool {
+	for t := range c.p.Threads {
+		for i := range c.p.Threads[t].Ops {
+			if of(t, &c.p.Threads[t].Ops[i]) && !c.executed(t, i) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,249 @@
+package axiom
+
+import "fmt"
+
+// A Sem is the memory-ordering qualifier of an operation.
+type Sem uint8
+
+const (
+	Weak Sem = iota
+	Volatile
+	Relaxed
+	Acquire
+	Release
+	AcqRel
+	SC
+)
+
+func (s Sem) acquires() bool { return s == Acquire || s == AcqRel || s == SC }
+func (s Sem) releases() bool { return s == Release || s == AcqRel || s == SC }
+
+// A Scope is a set of threads around one. Defaulted is an mbarrier operation's
+// whose text names none.
+type Scope uint8
+
+const (
+	Defaulted Scope = iota
+	CTA
+	Cluster
+	GPU
+	Sys
+)
+
+// A Place is where a thread of a litmus test runs. Warps and lanes count from
+// 0 in their CTA and warp.
+type Place struct{ CTA, Warp, Lane int }
+
+// A Loc is a cell of 16 bytes: the N-th of global memory, or of the shared
+// memory of a CTA.
+type Loc struct {
+	Shared bool
+	CTA    int
+	N      int
+}
+
+// A Kind is what an Op does.
+type Kind uint8
+
+const (
+	Load  Kind = iota // ld: Sem, Scope, Loc, Size
+	Store             // st: Value besides
+	Exch              // atom.exch
+	Add               // atom.add
+	Red               // red.add
+	Fence             // fence.sem.scope: Sem, Scope
+	// SharedFence is fence.acquire.sync_restrict::shared::cluster.cluster or
+	// fence.release.sync_restrict::shared::cta.cluster, by Sem.
+	SharedFence
+	// ProxyFence is fence.proxy.async of Space; with Sem Acquire or Release
+	// the one-way form for shared::cluster or shared::cta.
+	ProxyFence
+	AliasFence    // fence.proxy.alias
+	BarSync       // barrier.sync Bar
+	BarArrive     // barrier.arrive Bar
+	WarpSync      // bar.warp.sync of the warp's threads; Bar tells several apart
+	ClusterArrive // barrier.cluster.arrive: Sem Release or Relaxed
+	ClusterWait   // barrier.cluster.wait.acquire
+	MbarArrive    // mbarrier.arrive on mbarrier Bar of CTA Home: Sem, Scope
+	MbarWait      // wait for the first phase of mbarrier Bar of the own CTA
+	BulkLoad      // cp.async.bulk of 16 bytes Src to shared Loc, completes on mbarrier Bar of CTA Home
+	BulkStore     // cp.async.bulk of 16 bytes from own shared Src to global Loc, and commit_group
+	BulkReduce    // cp.reduce.async.bulk.add.u32 in the same places, and commit_group
+	BulkWait      // cp.async.bulk.wait_group N, with Read .read
+	CpAsync       // cp.async of 16 bytes from global Src to own shared Loc, and commit_group
+	CpAsyncArrive // cp.async.mbarrier.arrive.noinc on mbarrier Bar of the own CTA
+	CpAsyncWait   // cp.async.wait_group N
+)
+
+func (k Kind) async() bool {
+	return k == BulkLoad || k == BulkStore || k == BulkReduce || k == CpAsync
+}
+
+// Bulk reports whether an operation is an asynchronous one of the asynchronous
+// proxy.
+func (k Kind) Bulk() bool { return k.async() && k != CpAsync }
+
+// A Space restricts a proxy fence.
+type Space uint8
+
+const (
+	AllSpaces Space = iota
+	SpaceGlobal
+	SpaceSharedCTA
+	SpaceSharedCluster
+)
+
+// An Op is one operation of a thread. Kind says which fields count.
+type Op struct {
+	Kind  Kind
+	Sem   Sem
+	Scope Scope
+	Loc   Loc
+	Src   Loc
+	Size  int // bytes, 4 or 8, of Load to Red; 0 means 4
+	Value uint32
+	Alias int // which virtual address of Loc, by number
+	Space Space
+	Bar   int
+	Home  int // CTA of the mbarrier
+	N     int
+	Read  bool
+	// Guard, if set, lets the operation happen only if an earlier read of the
+	// thread returned a value. Barrier operations have none.
+	Guard *Guard
+}
+
+// A Guard names a read by its place in its thread, and the value wanted of
+// its low four bytes.
+type Guard struct {
+	Read  int
+	Value uint32
+}
+
+// A Thread is one lane with its straight line of operations.
+type Thread struct {
+	Place
+	Ops []Op
+}
+
+// A Program is a litmus test. Memory starts as zeros. Each barrier is used for
+// one generation, or phase: its participants are the threads that name it.
+type Program struct {
+	Name        string
+	CTAs        int
+	ClusterSize int // CTAs; 0 means 1
+	Threads     []Thread
+}
+
+func (p *Program) cluster(cta int) int { return cta / max(p.ClusterSize, 1) }
+
+// includes reports whether a scope around a thread holds another.
+func (p *Program) includes(s Scope, a, b int) bool {
+	x, y := p.Threads[a].CTA, p.Threads[b].CTA
+	switch {
+	case s == CTA:
+		return x == y
+	case s == Cluster:
+		return p.cluster(x) == p.cluster(y)
+	}
+	return true
+}
+
+// Check reports what makes the program no litmus test of this package.
+func (p *Program) Check() error {
+	if len(p.Threads) == 0 {
+		return fmt.Errorf("no threads")
+	}
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		if th.CTA < 0 || th.CTA >= p.CTAs {
+			return fmt.Errorf("thread %d: no CTA %d", t, th.CTA)
+		}
+		for u := range t {
+			if p.Threads[u].Place == th.Place {
+				return fmt.Errorf("threads %d and %d are one lane", u, t)
+			}
+		}
+		for i := range th.Ops {
+			if err := p.checkOp(t, i); err != nil {
+				return fmt.Errorf("thread %d, operation %d: %w", t, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Program) checkOp(t, i int) error {
+	th := &p.Threads[t]
+	o := &th.Ops[i]
+	for _, l := range []Loc{o.Loc, o.Src} {
+		if l.Shared && p.cluster(l.CTA) != p.cluster(th.CTA) {
+			return fmt.Errorf("shared memory of CTA %d is out of reach", l.CTA)
+		}
+	}
+	if g := o.Guard; g != nil {
+		if o.Kind >= BarSync && !o.Kind.async() && o.Kind != MbarArrive {
+			return fmt.Errorf("a barrier or a wait has no guard")
+		}
+		if g.Read < 0 || g.Read >= i || !reads(th.Ops[g.Read].Kind) {
+			return fmt.Errorf("guarded by operation %d, which is no earlier read", g.Read)
+		}
+		if p.copied(th.Ops[g.Read].Loc) {
+			return fmt.Errorf("guarded by what a copy writes")
+		}
+	}
+	switch o.Kind {
+	case BarSync, BarArrive, ClusterArrive, ClusterWait, WarpSync:
+		if n := p.uses(t, o); n != 1 {
+			return fmt.Errorf("%d uses of one barrier by one thread", n)
+		}
+		for u := range p.Threads {
+			if p.mustJoin(t, u, o.Kind) && p.uses(u, o) == 0 {
+				return fmt.Errorf("thread %d would not come", u)
+			}
+		}
+	case MbarWait:
+		if o.Home != th.CTA {
+			return fmt.Errorf("a wait is on a barrier of the own CTA")
+		}
+	}
+	return nil
+}
+
+// mustJoin reports whether thread u has to come to a barrier to which t comes:
+// a warp comes as a whole, and a cluster does.
+func (p *Program) mustJoin(t, u int, k Kind) bool {
+	a, b := p.Threads[t].Place, p.Threads[u].Place
+	if k == ClusterArrive || k == ClusterWait {
+		return p.cluster(a.CTA) == p.cluster(b.CTA)
+	}
+	return a.CTA == b.CTA && a.Warp == b.Warp
+}
+
+// uses counts a thread's operations of the kind of o, or its twin, on o's
+// barrier.
+func (p *Program) uses(t int, o *Op) int {
+	n := 0
+	for i := range p.Threads[t].Ops {
+		x := &p.Threads[t].Ops[i]
+		named := func(k Kind) bool { return k == BarSync || k == BarArrive }
+		if (x.Kind == o.Kind || named(x.Kind) && named(o.Kind)) && x.Bar == o.Bar {
+			n++
+		}
+	}
+	return n
+}
+
+// copied reports whether an asynchronous operation writes a location.
+func (p *Program) copied(l Loc) bool {
+	for t := range p.Threads {
+		for i := range p.Threads[t].Ops {
+			if o := &p.Threads[t].Ops[i]; o.Kind.async() && o.Loc == l {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func reads(k Kind) bool { return k == Load || k == Exch || k == Add }

@@ -1,0 +1,408 @@
+package axiom
+
+import "fmt"
+
+// A skeleton is what a choice of control fixes of an execution: its events,
+// and what orders them whatever the reads return.
+type skeleton struct {
+	p  *Program
+	ev []event
+	po relation // immediate program order, threads alone
+	// sync is what synchronizes by the barriers of ISA 8.9.4, which needs no
+	// reads-from; shared the same by restricted fences, for shared memory.
+	sync, shared relation
+	// done lists, for each access of an asynchronous operation, the events by
+	// which its completion is known.
+	done [][]int
+	at   [][]int // by thread and operation: the first event, -1 if none
+	init map[Loc]int
+	// release and acquire patterns on locations (ISA 8.8).
+	releases, acquires []pattern
+}
+
+// A pattern's first and last events; on is the write or the read that meets
+// the other side.
+type pattern struct {
+	first, last, on int
+	restricted      bool
+}
+
+func (c *control) skeleton() (*skeleton, error) {
+	s := &skeleton{p: c.p, init: map[Loc]int{}}
+	for t := range c.p.Threads {
+		s.at = append(s.at, make([]int, len(c.p.Threads[t].Ops)))
+		for i := range c.p.Threads[t].Ops {
+			s.at[t][i] = -1
+			if c.executed(t, i) {
+				s.enter(t, i, i < c.passed[t])
+			}
+		}
+	}
+	for i := range s.ev {
+		if e := &s.ev[i]; e.kind == access {
+			if _, ok := s.init[e.loc]; !ok {
+				s.init[e.loc] = len(s.ev)
+				s.ev = append(s.ev, event{thread: -1, kind: access, write: true, loc: e.loc, gran: 15, issue: -1})
+			}
+		}
+	}
+	if len(s.ev) > mostEvents {
+		return nil, fmt.Errorf("%s: %d events; at most %d are taken", c.p.Name, len(s.ev), mostEvents)
+	}
+	if len(s.init) > mostLocs {
+		return nil, fmt.Errorf("%s: %d locations; at most %d are taken", c.p.Name, len(s.init), mostLocs)
+	}
+	n := len(s.ev)
+	s.po, s.sync, s.shared = make(relation, n), make(relation, n), make(relation, n)
+	s.done = make([][]int, n)
+	s.order()
+	s.barriers()
+	s.phases()
+	s.completions()
+	s.patterns()
+	return s, nil
+}
+
+// enter adds the events of an operation. passed: the thread got past it.
+func (s *skeleton) enter(t, i int, passed bool) {
+	o := &s.p.Threads[t].Ops[i]
+	e := event{thread: t, op: i, sem: o.Sem, scope: o.Scope, issue: -1, bar: o.Bar, home: o.Home}
+	s.at[t][i] = len(s.ev)
+	add := func(k kind) {
+		e.kind = k
+		s.ev = append(s.ev, e)
+	}
+	switch o.Kind {
+	case Load, Store, Exch, Add, Red:
+		e.loc, e.gran, e.alias = o.Loc, 1, o.Alias
+		if o.Size == 8 {
+			e.gran = 3
+		}
+		e.rmw = o.Kind >= Exch
+		e.read, e.write = o.Kind != Store, o.Kind != Load
+		if e.strong = o.Sem != Weak; o.Sem == Volatile {
+			e.sem, e.scope = Relaxed, Sys // ISA 8.4.2
+		}
+		add(access)
+	case Fence:
+		add(fence)
+	case SharedFence:
+		e.scope = Cluster
+		add(sharedFence)
+	case ProxyFence:
+		add(proxyFence)
+	case AliasFence:
+		add(aliasFence)
+	case BarSync, WarpSync:
+		add(arrive)
+		if passed {
+			add(pass)
+		}
+	case BarArrive, ClusterArrive:
+		e.scope = Cluster
+		add(arrive)
+	case ClusterWait:
+		if e.scope, e.sem = Cluster, Acquire; passed {
+			add(pass)
+		} else {
+			s.at[t][i] = -1
+		}
+	case MbarArrive:
+		if e.scope == Defaulted {
+			e.scope = Sys // honoured: see doc.go, decision 4
+		}
+		add(mbarArrive)
+	case MbarWait:
+		if e.scope == Defaulted {
+			e.scope = Sys
+		}
+		if passed {
+			add(mbarWait)
+		} else {
+			s.at[t][i] = -1
+		}
+	case BulkWait, CpAsyncWait:
+		add(groupWait)
+	case CpAsyncArrive:
+		add(issued)
+	default:
+		add(issued)
+		s.enterCopy(e, o)
+	}
+}
+
+// enterCopy adds what an asynchronous operation reads and writes.
+func (s *skeleton) enterCopy(e event, o *Op) {
+	e.kind, e.sem, e.gran = access, Weak, 15
+	e.issue = len(s.ev) - 1
+	e.async = o.Kind != CpAsync
+	e.read, e.loc = true, o.Src
+	s.ev = append(s.ev, e)
+	e.read, e.write, e.loc = false, true, o.Loc
+	if o.Kind == BulkReduce {
+		e.rmw, e.strong, e.scope = true, true, GPU
+	}
+	s.ev = append(s.ev, e)
+}
+
+func (s *skeleton) opOf(i int) *Op {
+	if s.ev[i].thread < 0 {
+		return nil
+	}
+	return &s.p.Threads[s.ev[i].thread].Ops[s.ev[i].op]
+}
+
+// ofThread reports whether an event is the thread's own, and so in its program
+// order: not an asynchronous operation's access, nor an initial write.
+func (e *event) ofThread() bool { return e.thread >= 0 && e.issue < 0 }
+
+func (s *skeleton) order() {
+	for i := range s.ev {
+		if !s.ev[i].ofThread() {
+			continue
+		}
+		for j := i + 1; j < len(s.ev); j++ {
+			if s.ev[j].ofThread() && s.ev[j].thread == s.ev[i].thread {
+				s.po.add(i, j)
+			}
+		}
+	}
+}
+
+// barriers adds what bar, bar.warp.sync and barrier.cluster order.
+func (s *skeleton) barriers() {
+	for i := range s.ev {
+		a := &s.ev[i]
+		if a.kind != arrive {
+			continue
+		}
+		x := s.opOf(i)
+		for j := range s.ev {
+			b := &s.ev[j]
+			if b.kind != pass || b.bar != a.bar {
+				continue
+			}
+			y := s.opOf(j)
+			p, q := s.p.Threads[a.thread].Place, s.p.Threads[b.thread].Place
+			named := func(k Kind) bool { return k == BarSync || k == BarArrive }
+			switch {
+			case named(x.Kind) && named(y.Kind) && p.CTA == q.CTA,
+				x.Kind == WarpSync && y.Kind == WarpSync && p.CTA == q.CTA && p.Warp == q.Warp:
+				s.sync.add(i, j)
+			case x.Kind == ClusterArrive && y.Kind == ClusterWait && s.p.cluster(p.CTA) == s.p.cluster(q.CTA):
+				s.meet(i, j, x.Sem != Relaxed, true)
+			}
+		}
+	}
+}
+
+// phases adds what the arrivals at an mbarrier order before the waits that
+// find the phase complete.
+func (s *skeleton) phases() {
+	for i := range s.ev {
+		for j := range s.ev {
+			a, b := &s.ev[i], &s.ev[j]
+			if a.kind == mbarArrive && b.kind == mbarWait && a.bar == b.bar && a.home == b.home && s.reaches(i, j) {
+				s.meet(i, j, a.sem != Relaxed, b.sem != Relaxed)
+			}
+		}
+	}
+}
+
+// meet adds the synchronization of every release pattern that ends in arrival
+// i with every acquire pattern that begins with wait j.
+func (s *skeleton) meet(i, j int, releases, acquires bool) {
+	var first, last []int
+	if releases {
+		first = append(first, i)
+	}
+	if acquires {
+		last = append(last, j)
+	}
+	for k := range s.ev {
+		e := &s.ev[k]
+		fences := e.kind == fence || e.kind == sharedFence
+		again := e.kind == s.ev[i].kind && e.bar == s.ev[i].bar && e.home == s.ev[i].home
+		if s.po[k].has(i) && (fences && e.sem.releases() || again && e.kind == mbarArrive && e.sem.releases()) {
+			first = append(first, k)
+		}
+		if s.po[j].has(k) && (fences && e.sem.acquires() || e.kind == mbarWait && s.ev[j].kind == mbarWait && e.bar == s.ev[j].bar && e.sem.acquires()) {
+			last = append(last, k)
+		}
+	}
+	for _, f := range first {
+		for _, l := range last {
+			if s.reaches(f, l) {
+				s.synchronize(f, l)
+			}
+		}
+	}
+}
+
+func (s *skeleton) synchronize(f, l int) {
+	if s.ev[f].kind == sharedFence || s.ev[l].kind == sharedFence {
+		s.shared.add(f, l)
+	} else {
+		s.sync.add(f, l)
+	}
+}
+
+// completions finds the events by which operations are known complete.
+func (s *skeleton) completions() {
+	for i := range s.ev {
+		a := &s.ev[i]
+		if a.issue < 0 || a.kind != access {
+			continue
+		}
+		for j := range s.ev {
+			if s.waitsFor(i, j) {
+				s.done[i] = append(s.done[i], s.acquiring(j, a.loc.Shared)...)
+			}
+		}
+	}
+}
+
+// waitsFor reports whether wait j covers access i of an operation.
+func (s *skeleton) waitsFor(i, j int) bool {
+	a, b := &s.ev[i], &s.ev[j]
+	x, y := s.opOf(i), s.opOf(j)
+	switch b.kind {
+	case groupWait:
+		if a.thread != b.thread || b.op < a.op || (y.Kind == CpAsyncWait) != (x.Kind == CpAsync) || x.Kind == BulkLoad {
+			return false
+		}
+		if y.Kind == BulkWait && y.Read && a.write {
+			return false
+		}
+		later := 0
+		for k := a.op + 1; k < b.op; k++ {
+			if z := s.p.Threads[a.thread].Ops[k].Kind; (z == CpAsync) == (x.Kind == CpAsync) && z.async() && z != BulkLoad {
+				// The group is committed even where its operation is skipped.
+				later++
+			}
+		}
+		return later >= y.N
+	case mbarWait:
+		if x.Kind == BulkLoad {
+			return x.Home == b.home && x.Bar == b.bar
+		}
+		if x.Kind != CpAsync {
+			return false
+		}
+		for k := a.op + 1; k < len(s.at[a.thread]); k++ {
+			z := &s.p.Threads[a.thread].Ops[k]
+			if z.Kind == CpAsyncArrive && z.Home == b.home && z.Bar == b.bar && s.at[a.thread][k] >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acquiring lists the events from which on a wait orders: itself, or where it
+// is relaxed what completes its pattern, for shared memory a restricted fence
+// too.
+func (s *skeleton) acquiring(j int, shared bool) []int {
+	if s.ev[j].kind == groupWait || s.ev[j].sem != Relaxed {
+		return []int{j}
+	}
+	var list []int
+	for k := range s.ev {
+		e := &s.ev[k]
+		fences := e.kind == fence || e.kind == sharedFence && shared
+		if s.po[j].has(k) && (fences && e.sem.acquires() || e.kind == mbarWait && e.bar == s.ev[j].bar && e.sem.acquires()) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// patterns collects the release and acquire patterns on locations.
+func (s *skeleton) patterns() {
+	for i := range s.ev {
+		e := &s.ev[i]
+		if e.kind != access || !e.strong || e.issue >= 0 {
+			continue
+		}
+		if e.write {
+			s.releasing(i)
+		}
+		if e.read && !(e.rmw && s.opOf(i).Kind == Red) {
+			s.acquirePatterns(i)
+		}
+	}
+}
+
+func (s *skeleton) releasing(w int) {
+	if s.ev[w].sem.releases() {
+		s.releases = append(s.releases, pattern{first: w, last: w, on: w})
+	}
+	for k := range s.ev {
+		e := &s.ev[k]
+		if !s.po[k].has(w) || !e.sem.releases() {
+			continue
+		}
+		switch {
+		case e.kind == fence || e.kind == sharedFence:
+			s.releases = append(s.releases, pattern{first: k, last: w, on: w, restricted: e.kind == sharedFence})
+		case e.kind == access && e.write && s.sameLocation(k, w):
+			s.releases = append(s.releases, pattern{first: k, last: w, on: w})
+		}
+	}
+}
+
+func (s *skeleton) acquirePatterns(r int) {
+	if s.ev[r].sem.acquires() {
+		s.acquires = append(s.acquires, pattern{first: r, last: r, on: r})
+	}
+	for k := range s.ev {
+		e := &s.ev[k]
+		if !s.po[r].has(k) || !e.sem.acquires() {
+			continue
+		}
+		switch {
+		case e.kind == fence || e.kind == sharedFence:
+			s.acquires = append(s.acquires, pattern{first: r, last: k, on: r, restricted: e.kind == sharedFence})
+		case e.kind == access && e.read && s.sameLocation(k, r):
+			s.acquires = append(s.acquires, pattern{first: r, last: k, on: r})
+		}
+	}
+}
+
+// sameLocation is complete overlap (ISA 8.2.1).
+func (s *skeleton) sameLocation(a, b int) bool {
+	return s.ev[a].loc == s.ev[b].loc && s.ev[a].gran == s.ev[b].gran
+}
+
+func (s *skeleton) overlap(a, b int) uint8 {
+	if s.ev[a].kind != access || s.ev[b].kind != access || s.ev[a].loc != s.ev[b].loc {
+		return 0
+	}
+	return s.ev[a].gran & s.ev[b].gran
+}
+
+// reaches reports whether each event's scope includes the other's thread, or
+// they are one thread's.
+func (s *skeleton) reaches(a, b int) bool {
+	x, y := &s.ev[a], &s.ev[b]
+	if x.thread == y.thread {
+		return true
+	}
+	return s.p.includes(x.scope, x.thread, y.thread) && s.p.includes(y.scope, y.thread, x.thread)
+}
+
+// morallyStrong is ISA 8.7.
+func (s *skeleton) morallyStrong(a, b int) bool {
+	x, y := &s.ev[a], &s.ev[b]
+	if x.thread < 0 || y.thread < 0 {
+		return false
+	}
+	if x.kind == access && y.kind == access && (x.async != y.async || x.alias != y.alias || !s.sameLocation(a, b)) {
+		return false
+	}
+	if x.ofThread() && y.ofThread() && x.thread == y.thread {
+		return true
+	}
+	strong := func(e *event) bool { return e.kind == fence || e.strong }
+	return strong(x) && strong(y) && s.reaches(a, b)
+}

@@ -1,0 +1,154 @@
+package axiom
+
+// sequential reports whether some interleaving of the threads and of their
+// asynchronous operations, over one memory, makes this execution: then a
+// machine that is sequentially consistent within a schedule can show it.
+func (c *candidate) sequential() bool {
+	before := make([]set, len(c.ev)) // what must have happened
+	edge := func(a, b int) { before[b] |= 1 << uint(a) }
+	for i := range c.ev {
+		c.po[i].each(func(j int) { edge(i, j) })
+		c.co[i].each(func(j int) { edge(i, j) })
+		if e := &c.ev[i]; e.issue >= 0 {
+			edge(e.issue, i)
+			if e.write {
+				edge(i-1, i) // the source is read first
+			}
+		}
+		switch c.ev[i].kind {
+		case pass:
+			for j := range c.ev {
+				if c.joins(j, i) {
+					edge(j, i)
+				}
+			}
+		case mbarWait:
+			for j := range c.ev {
+				if o := c.opOf(j); o != nil && o.signals(c.ev[i].home, c.ev[i].bar) {
+					edge(j, i)
+				}
+			}
+			c.waited(i, edge)
+		case groupWait:
+			c.waited(i, edge)
+		}
+	}
+	s := search{c: c, before: before, seen: map[state]bool{}}
+	return s.from(state{})
+}
+
+// joins reports whether arrival j is at the barrier that i passes.
+func (c *candidate) joins(j, i int) bool {
+	if c.ev[j].kind != arrive || c.ev[j].bar != c.ev[i].bar {
+		return false
+	}
+	x, y := c.opOf(j), c.opOf(i)
+	p, q := c.p.Threads[c.ev[j].thread].Place, c.p.Threads[c.ev[i].thread].Place
+	switch y.Kind {
+	case ClusterWait:
+		return x.Kind == ClusterArrive && c.p.cluster(p.CTA) == c.p.cluster(q.CTA)
+	case WarpSync:
+		return x.Kind == WarpSync && p.CTA == q.CTA && p.Warp == q.Warp
+	}
+	return (x.Kind == BarSync || x.Kind == BarArrive) && p.CTA == q.CTA
+}
+
+func (c *candidate) waited(i int, edge func(a, b int)) {
+	for j := range c.ev {
+		if c.ev[j].issue >= 0 && c.ev[j].kind == access && c.waitsFor(j, i) {
+			edge(j, i)
+		}
+	}
+}
+
+const mostLocs = 8
+
+// A state of the search: what has happened, and which write each word of each
+// location holds.
+type state struct {
+	done set
+	last [mostLocs][2]int8 // by location, event + 1; 0: the initial write
+}
+
+type search struct {
+	c      *candidate
+	before []set
+	seen   map[state]bool
+	locs   []Loc
+}
+
+func (s *search) loc(l Loc) int {
+	for i, x := range s.locs {
+		if x == l {
+			return i
+		}
+	}
+	s.locs = append(s.locs, l)
+	return len(s.locs) - 1
+}
+
+func (s *search) from(at state) bool {
+	if s.seen[at] {
+		return false
+	}
+	s.seen[at] = true
+	all := true
+	for i := range s.c.ev {
+		if at.done.has(i) {
+			continue
+		}
+		e := &s.c.ev[i]
+		if e.thread < 0 {
+			at.done |= 1 << uint(i)
+			continue
+		}
+		all = false
+	}
+	if all {
+		return true
+	}
+	for i := range s.c.ev {
+		if s.ready(at, i) && s.c.ev[i].kind != access {
+			next, _ := s.step(at, i)
+			return s.from(next) // it hinders nobody
+		}
+	}
+	for i := range s.c.ev {
+		if !s.ready(at, i) {
+			continue
+		}
+		if next, ok := s.step(at, i); ok && s.from(next) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *search) ready(at state, i int) bool { return !at.done.has(i) && s.before[i]&^at.done == 0 }
+
+// step performs an event, unless it would read what it must not.
+func (s *search) step(at state, i int) (state, bool) {
+	e := &s.c.ev[i]
+	at.done |= 1 << uint(i)
+	if e.kind != access {
+		return at, true
+	}
+	l := s.loc(e.loc)
+	for g := range 2 {
+		if e.gran>>uint(g)&1 == 0 {
+			continue
+		}
+		if want := s.c.from[i][g]; want >= 0 {
+			if s.c.ev[want].thread < 0 {
+				want = -1
+			}
+			if int(at.last[l][g]) != want+1 {
+				return at, false
+			}
+		}
+		if e.write {
+			at.last[l][g] = int8(i + 1)
+		}
+	}
+	return at, true
+}
