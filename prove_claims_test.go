@@ -324,4 +324,348 @@ var claims = []claim{
 	OTHER: ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra OTHER;
 		ld.global.u32 %r9, [%rd1+64]; st.global.u32 [%rd1+128], %r9;
 	DONE:`},
+	// --- barriers
+	{name: "right: a ring of two stages", proven: true, says: "for every content", body: ring("", "")},
+	{name: "a consumer lapped by its producer", body: ring("@!%p7", "")},
+	{name: "a ring whose phase is wrong after the first wrap", body: ring("", "setp.eq.u32 %p6, %r10, 5; @%p6 xor.b32 %r13, %r13, 1;")},
+	{name: "a barrier of one arrival, arrive then wait, and another arrives", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0];
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra DONE;
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 1; @!%p2 bra L;
+	DONE:`},
+	{name: "a wait that a fresh barrier passes", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		mbarrier.arrive.shared.b64 _, [b0]; mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS:
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 1; @!%p2 bra L;
+	DONE:`},
+	{name: "right: all drop, and nobody comes after", proven: true, body: `INIT(2)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive_drop.shared.b64 _, [b0];
+	DONE:`},
+	{name: "an expect that need not come before the arrival", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra OTHER;
+		mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b0], 16;
+		mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [b0], 16;
+		bra DONE;
+	OTHER: mbarrier.arrive.shared.b64 _, [b0];
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+	DONE:`},
+	{name: "right: an expect with its arrival, bulk copy", proven: true, body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra W;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+	W: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+		shl.b32 %r9, %r2, 2; mov.u32 %r10, buf; add.u32 %r9, %r9, %r10; ld.shared.u32 %r11, [%r9];
+		mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r11;`},
+	{name: "right: a bulk copy that another expects", proven: true, body: `INIT(2)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra O;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+		mbarrier.arrive.shared.b64 _, [b0]; bra W;
+	O:  mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+	W: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+	W2: mbarrier.arrive.shared.b64 _, [b0];
+	DONE:`},
+	{name: "a wait for one copy that another's bytes pay", body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf+256], [%rd2], 256, [b0];
+	W: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+		ld.shared.u32 %r9, [buf]; st.global.u32 [%rd1], %r9;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+	W2: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 1; @!%p2 bra W2;
+	DONE:`},
+	{name: "an inval that races with a wait", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		mbarrier.arrive.shared.b64 _, [b0];
+	L0: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L0;
+		mbarrier.inval.shared.b64 [b0]; bra DONE;
+	CONS:
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+	DONE:`},
+	{name: "a barrier initialized again while it is used", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		mbarrier.arrive.shared.b64 _, [b0];
+	L0: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L0;
+		mbarrier.init.shared.b64 [b0], 1; bra DONE;
+	CONS:
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+	DONE:`},
+	{name: "a barrier initialized again after an inval, and used by one that need not come after", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		mbarrier.inval.shared.b64 [b0]; mbarrier.init.shared.b64 [b0], 1; bra DONE;
+	CONS: mbarrier.arrive.shared.b64 _, [b0];
+	DONE:`},
+	{name: "two consumers, one of which frees the slot", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		mov.u32 %r10, 0;
+	P: xor.b32 %r13, %r10, 1;
+	P1: mbarrier.try_wait.parity.shared.b64 %p2, [b1], %r13; @!%p2 bra P1;
+		mbarrier.arrive.shared.b64 _, [b0];
+		add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 2; @%p2 bra P;
+		bra DONE;
+	CONS: mov.u32 %r10, 0;
+	C: mbarrier.try_wait.parity.shared.b64 %p2, [b0], %r10; @!%p2 bra C;
+		setp.eq.u32 %p3, %r3, 1; @!%p3 bra N; mbarrier.arrive.shared.b64 _, [b1];
+	N:	add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 2; @%p2 bra C;
+	DONE:`, block: "96"},
+	{name: "the increment of cp.async against an arrival", body: `INIT(1)
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		cp.async.ca.shared.global [buf], [%rd2], 16;
+		cp.async.mbarrier.arrive.shared.b64 [b0]; bra DONE;
+	CONS: mbarrier.arrive.shared.b64 _, [b0];
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+	DONE:`},
+	{name: "right: cp.async and its arrival without increment", proven: true, body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra W;
+		cp.async.ca.shared.global [buf], [%rd2], 16;
+		cp.async.mbarrier.arrive.noinc.shared.b64 [b0];
+	W: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+		ld.shared.u32 %r9, [buf]; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r9;`},
+	{name: "wait_group 1 where 0 is needed, at the last turn", body: `
+		mov.u32 %r10, 0; shl.b32 %r11, %r2, 4; mov.u32 %r12, buf; add.u32 %r11, %r11, %r12; mul.wide.u32 %rd3, %r2, 16; add.u64 %rd3, %rd2, %rd3;
+		mul.wide.u32 %rd4, %r2, 4; add.u64 %rd4, %rd1, %rd4; mov.u32 %r14, 0;
+	L:	and.b32 %r13, %r10, 1; shl.b32 %r13, %r13, 10; add.u32 %r13, %r13, %r11;
+		cp.async.ca.shared.global [%r13], [%rd3], 16; cp.async.commit_group;
+		cp.async.wait_group 1;
+		setp.eq.u32 %p1, %r10, 0; @%p1 bra N;
+		sub.u32 %r15, %r10, 1; setp.eq.u32 %p2, %r10, 3; @%p2 mov.u32 %r15, %r10; and.b32 %r15, %r15, 1; shl.b32 %r15, %r15, 10; add.u32 %r15, %r15, %r11; ld.shared.u32 %r16, [%r15]; add.u32 %r14, %r14, %r16;
+	N:	add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, 4; @%p1 bra L;
+		cp.async.wait_all;
+		st.global.u32 [%rd4], %r14;`},
+	{name: "tests in scopes that give other registers one name", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		st.shared.u32 [buf], 7;
+		mbarrier.arrive.shared.b64 _, [b0]; mbarrier.arrive.shared.b64 _, [b1];
+		bra DONE;
+	CONS: { .reg .b32 %a; mov.u32 %a, b0; mbarrier.try_wait.parity.shared.b64 %p2, [%a], 0; } @%p2 bra GO;
+	L:	{ .reg .b32 %a; mov.u32 %a, b1; mbarrier.try_wait.parity.shared.b64 %p2, [%a], 0; } @!%p2 bra L;
+	GO:
+	DONE:`},
+	// --- warps
+	{name: "one lane waits, the others read", body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		st.shared.u32 [buf], 7; mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS: setp.ne.u32 %p3, %r4, 0; @%p3 bra GO;
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+	GO: ld.shared.u32 %r8, [buf]; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r8;
+	DONE:`},
+	{name: "one lane arrives for others that it does not wait for", body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		shl.b32 %r9, %r4, 2; mov.u32 %r10, buf; add.u32 %r9, %r9, %r10; st.shared.u32 [%r9], %r4;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS:
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+		shl.b32 %r9, %r4, 2; mov.u32 %r10, buf; add.u32 %r9, %r9, %r10; ld.shared.u32 %r8, [%r9]; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r8;
+	DONE:`},
+	{name: "a named barrier filled by one side alone", body: `
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		bar.arrive 1, 64; bar.arrive 1, 64; bra DONE;
+	CONS: bar.sync 1, 64; bar.sync 1, 64;
+	DONE:`},
+	{name: "a named barrier used again one generation early", body: `
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		st.shared.u32 [buf], 1; bar.sync 1, 64; st.shared.u32 [buf+4], 2; bar.arrive 2, 64; bar.arrive 2, 64; bra DONE;
+	CONS: bar.sync 1, 64; ld.shared.u32 %r8, [buf]; bar.sync 2, 64; ld.shared.u32 %r9, [buf+4]; bar.sync 2, 64;
+		st.global.u32 [%rd1], %r9;
+	DONE:`},
+	{name: "a warp that leaves before the others synchronize", body: `
+		setp.eq.u32 %p1, %r3, 1; @%p1 exit;
+		bar.sync 0; bar.sync 0;`},
+	{name: "right: registers for two warpgroups, one after the other", proven: true, block: "384", body: `INIT(128)
+		shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
+		setmaxnreg.dec.sync.aligned.u32 24; bra DONE;
+	A:	setmaxnreg.inc.sync.aligned.u32 240;
+		mbarrier.arrive.shared.b64 _, [b0]; setmaxnreg.dec.sync.aligned.u32 24; bra DONE;
+	B:	setmaxnreg.inc.sync.aligned.u32 240;
+	L:	mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
+		setmaxnreg.dec.sync.aligned.u32 24;
+	DONE:`},
+	{name: "right: registers that two warpgroups take in turn", proven: true, block: "384", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
+		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;
+	A:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
+	B:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168;
+	DONE:`},
+	{name: "registers that one keeps and another has to wait for", block: "384", says: "C7", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
+		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;
+	A:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
+	B:	setmaxnreg.inc.sync.aligned.u32 232;
+	DONE:`},
+	{name: "registers that each of two takes in two steps", block: "384", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
+		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;
+	A:	setmaxnreg.inc.sync.aligned.u32 200; setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
+	B:	setmaxnreg.inc.sync.aligned.u32 200; setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168;
+	DONE:`},
+	// --- control
+	{name: "right: a branch by what a buffer holds", proven: true, never: "for every content", body: `
+		ld.global.u32 %r8, [%rd2]; setp.eq.u32 %p1, %r8, 0; @%p1 bra DONE; st.global.u32 [%rd1], 1;
+	DONE:`},
+	{name: "right: a branch by what a buffer holds, in a function of registers", proven: true, never: "for every content", decls: `.func (.reg .b32 %q) f(.reg .b32 %a) { .reg .pred %p; mov.b32 %q, 0; setp.eq.u32 %p, %a, 0; @%p bra OUT; mov.b32 %q, 1; OUT: ret; }`, body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		ld.global.u32 %r8, [%rd2]; call (%r9), f, (%r8); st.global.u32 [%rd1], %r9;
+	DONE:`},
+	{name: "right: a branch by what a buffer holds, through the carry", proven: true, never: "for every content", body: `
+		setp.ne.u32 %p2, %r2, 0; @%p2 bra DONE;
+		ld.global.u32 %r8, [%rd2]; add.cc.u32 %r9, %r8, -1; addc.u32 %r10, 0, 0; setp.eq.u32 %p1, %r10, 0; @%p1 bra DONE; st.global.u32 [%rd1], 1;
+	DONE:`},
+	{name: "right: a parity that a buffer holds", proven: true, never: "for every content", body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		ld.global.u32 %r8, [%rd2]; mbarrier.arrive.shared.b64 _, [b0];
+	L: mbarrier.try_wait.parity.shared.b64 %p2, [b0], %r8; @!%p2 bra L;
+	DONE:`},
+	{name: "a table of branches by a test", body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; selp.u32 %r9, 1, 0, %p2;
+	T: .branchtargets A, B;
+		brx.idx %r9, T;
+	A:	st.global.u32 [%rd1], 1;
+	B:
+	DONE:`},
+	{name: "a loop entered in the middle by a test", body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS: mov.u32 %r9, 0; mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @%p2 bra MID;
+	TOP: add.u32 %r9, %r9, 1;
+	MID: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra TOP;
+		mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r9;
+	DONE:`},
+	{name: "a wait that ends only if the first test is true", body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS: mov.u32 %r9, 0;
+	L:	mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; setp.eq.and.u32 %p3, %r9, 0, %p2; add.u32 %r9, %r9, 1; @!%p3 bra L;
+	DONE:`},
+	{name: "a warp's number on its processor", body: `mov.u32 %r9, %warpid; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r9;`},
+	{name: "an atomic of shared memory that hands out places", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra I; st.shared.u32 [buf], 0; I: bar.sync 0;
+		atom.shared.add.u32 %r9, [buf], 1; mul.wide.u32 %rd3, %r9, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r2;`},
+	{name: "spinning on a volatile word of shared memory", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra I; st.shared.u32 [buf], 0; I: bar.sync 0;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r3, 0; @%p1 bra O; st.volatile.shared.u32 [buf], 1; bra DONE;
+	O:	ld.volatile.shared.u32 %r8, [buf]; setp.eq.u32 %p2, %r8, 0; @%p2 bra O;
+	DONE:`},
+	{name: "reading a flag once", body: `
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r3, 0; @%p1 bra O; st.relaxed.gpu.global.u32 [%rd1], 1; bra DONE;
+	O:	ld.relaxed.gpu.global.u32 %r8, [%rd1]; st.global.u32 [%rd1+64], %r8;
+	DONE:`},
+	{name: "lanes that write different values to one word", body: `st.shared.u32 [buf], %r4; bar.sync 0; ld.shared.u32 %r8, [buf]; setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; st.global.u32 [%rd1], %r8;
+	DONE:`},
+	{name: "right: lanes that write what a buffer holds to one word", proven: true, never: "for every content", body: `
+		setp.gt.u32 %p1, %r2, 31; @%p1 bra DONE;
+		mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r8, [%rd3+1024]; st.global.u32 [%rd1], %r8;
+	DONE:`},
+	{name: "right: a wait per lane, on barriers of its own", proven: true, body: `INIT(1,1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.gt.u32 %p1, %r4, 1; @%p1 bra DONE;
+		shl.b32 %r9, %r4, 3; mov.u32 %r10, b0; add.u32 %r9, %r9, %r10; mbarrier.arrive.shared.b64 _, [%r9]; bra DONE;
+	CONS: and.b32 %r9, %r4, 1; shl.b32 %r9, %r9, 3; mov.u32 %r10, b0; add.u32 %r9, %r9, %r10;
+	L:	mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; @!%p2 bra L;
+	DONE:`},
+	// --- CTAs and clusters
+	{name: "clusters: one reads what another writes", grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra O; st.global.u32 [%rd1], 1; bra DONE;
+	O:	ld.global.u32 %r8, [%rd1]; st.global.u32 [%rd1+64], %r8;
+	DONE:`},
+	{name: "clusters: one reads past the caches what another writes", grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra O; st.global.u32 [%rd1], 1; bra DONE;
+	O:	ld.global.nc.u32 %r8, [%rd1]; st.global.u32 [%rd1+64], %r8;
+	DONE:`},
+	{name: "clusters: one copies in bulk what another writes", grid: "2", body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra O; st.global.u32 [%rd1], 1; bra DONE;
+	O:	mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd1], 256, [b0];
+	W: mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+		ld.shared.u32 %r8, [buf]; st.global.u32 [%rd1+1024], %r8;
+	DONE:`},
+	{name: "clusters: relaxed stores of both to one word", grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; st.relaxed.gpu.global.u32 [%rd1], %r5;
+	DONE:`},
+	{name: "clusters: a bulk addition of one, a bulk maximum of another", grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		st.shared.v4.u32 [buf], {1,1,1,1}; fence.proxy.async.shared::cta;
+		setp.ne.u32 %p1, %r5, 0; @%p1 bra OTHER;
+		cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [buf], 16; bra W;
+	OTHER: cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32 [%rd1], [buf], 16;
+	W: cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+	DONE:`},
+	{name: "right: clusters: bulk additions", proven: true, grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		st.shared.v4.u32 [buf], {1,1,1,1}; fence.proxy.async.shared::cta;
+		cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [buf], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+	DONE:`},
+	{name: "clusters: a store and an atomic of another", grid: "2", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra O; st.global.u32 [%rd1], 1; bra DONE;
+	O:	red.relaxed.gpu.global.add.u32 [%rd1], 1;
+	DONE:`},
+	{name: "a CTA that leaves before its peer writes to it", grid: "2", cluster: "2", body: `INIT(1)
+		barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra DONE;
+		mov.u32 %r9, b0; mapa.shared::cluster.u32 %r10, %r9, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10];
+	DONE:`},
+	{name: "right: a CTA that stays until its peer has written", proven: true, grid: "2", cluster: "2", body: `INIT(1)
+		barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;
+		mov.u32 %r9, b0; mapa.shared::cluster.u32 %r10, %r9, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10]; bra DONE;
+	W:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b0], 0; @!%p2 bra W;
+	DONE:`},
+	{name: "a peer's barrier that may not be there yet", grid: "2", cluster: "2", body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;
+		mov.u32 %r9, b0; mapa.shared::cluster.u32 %r10, %r9, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10]; bra DONE;
+	W:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b0], 0; @!%p2 bra W;
+	DONE:`},
+	{name: "arrivals of two CTAs that may be of either phase", grid: "2", cluster: "2", body: `INIT(1)
+		barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra E; 
+		mov.u32 %r9, b0; mapa.shared::cluster.u32 %r10, %r9, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10];
+		setp.ne.u32 %p1, %r5, 1; @%p1 bra E;
+	W:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b0], 0; @!%p2 bra W;
+	E:  bar.sync 0; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+	DONE:`},
+	{name: "a bulk store that nobody waits for", body: `
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		st.shared.v4.u32 [buf], {1,1,1,1}; fence.proxy.async.shared::cta;
+		cp.async.bulk.global.shared::cta.bulk_group [%rd1], [buf], 16; cp.async.bulk.commit_group;
+	DONE:`},
+}
+
+// ring is a ring of two stages over eight turns; free guards the producer's
+// wait for a free slot, and wrap stands where the consumer has its phase.
+func ring(free, wrap string) string {
+	wait := "P1: mbarrier.try_wait.parity.shared.b64 %p3, [%r12+16], %r14; @!%p3 bra P1;"
+	if free != "" {
+		wait = ""
+	}
+	return "setp.ne.u32 %p9, %r2, 0; @%p9 bra I; .shared .align 8 .b8 bars[32]; mbarrier.init.shared.b64 [bars], 1; mbarrier.init.shared.b64 [bars+8], 1; mbarrier.init.shared.b64 [bars+16], 1; mbarrier.init.shared.b64 [bars+24], 1; I: bar.sync 0;\n" +
+		`	setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE; mov.u32 %r10, 0; mov.u32 %r15, buf; mov.u32 %r20, 0;
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra C;
+	P:	and.b32 %r11, %r10, 1; shr.u32 %r13, %r10, 1; and.b32 %r13, %r13, 1; xor.b32 %r14, %r13, 1; shl.b32 %r12, %r11, 3; mov.u32 %r16, bars; add.u32 %r12, %r12, %r16;
+		` + wait + `
+		shl.b32 %r17, %r10, 2; add.u32 %r17, %r17, %r15; st.shared.u32 [%r17], %r10;
+		mbarrier.arrive.shared.b64 _, [%r12];
+		add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, %r1; @%p2 bra P; bra DONE;
+	C:	and.b32 %r11, %r10, 1; shr.u32 %r13, %r10, 1; and.b32 %r13, %r13, 1; shl.b32 %r12, %r11, 3; mov.u32 %r16, bars; add.u32 %r12, %r12, %r16;
+		` + wrap + `
+	C1: mbarrier.try_wait.parity.shared.b64 %p4, [%r12], %r13; @!%p4 bra C1;
+		shl.b32 %r17, %r10, 2; add.u32 %r17, %r17, %r15; ld.shared.u32 %r18, [%r17]; add.u32 %r20, %r20, %r18;
+		mbarrier.arrive.shared.b64 _, [%r12+16];
+		add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, %r1; @%p2 bra C;
+		st.global.u32 [%rd1], %r20;
+	DONE:`
 }

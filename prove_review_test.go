@@ -26,6 +26,8 @@ type claim struct {
 	// says is in a reason or a finding of what is not proven, or in the summary
 	// of what is; empty: anything.
 	says string
+	// never is in none of it.
+	never string
 }
 
 // ptx is the module. Barriers b0 to b3 are initialized with the counts of
@@ -112,6 +114,9 @@ func TestClaims(t *testing.T) {
 			t.Log(text)
 			if !strings.Contains(text, c.says) {
 				t.Errorf("it does not say %q", c.says)
+			}
+			if c.never != "" && strings.Contains(text, c.never) {
+				t.Errorf("it says %q", c.never)
 			}
 		})
 	}

@@ -80,6 +80,7 @@ func (p *Prover) endNamed() {
 		if c == nil {
 			continue
 		}
+		p.endRegisters(c)
 		for id := range c.named {
 			if k := &c.named[id].open; k.syncs > k.passed {
 				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(k.n), PC: k.pc, With: -1,
@@ -148,27 +149,106 @@ func (p *Prover) clusterWait(ev *machine.Event) {
 
 // A regStep is one setmaxnreg of a warp.
 type regStep struct {
-	from, to uint32
+	from, to uint32 // registers a thread
+	warp     int32  // in the grid
 	step     uint32
 	pc       int32
 	clk      clock
 }
 
-// registers keeps the steps of a CTA; a decrease must not have to wait for an
-// increase of another warp, which could be waiting for it.
 func (p *Prover) registers(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
-	s := regStep{from: uint32(ev.Gen), to: ev.Count, step: w.step, pc: ev.PC, clk: gs[0].clk.clone()}
-	if s.to < s.from {
-		for i := range p.cta(ev.CTA).warps {
-			o := &p.cta(ev.CTA).warps[i]
-			for _, inc := range o.regs {
-				if o != w && inc.to > inc.from && gs[0].clk.after(o.number, ^uint32(0), inc.step) != 0 {
-					p.fail(Failure{Condition: C7, CTA: ev.CTA, PC: ev.PC, With: inc.pc,
-						Text: "a decrease that comes after an increase, which may need it"})
+	w.regs = append(w.regs, regStep{from: uint32(ev.Gen), to: ev.Count, warp: w.number, step: w.step, pc: ev.PC, clk: gs[0].clk.clone()})
+}
+
+// upTo reports whether s is t, or comes after it.
+func (s *regStep) upTo(t *regStep) bool {
+	return s == t || s.clk.after(t.warp, ^uint32(0), t.step) != 0
+}
+
+// mostRegSteps bounds how many steps of a CTA are compared with each other.
+const mostRegSteps = 256
+
+// endRegisters checks that no schedule is stuck at an increase. In a state that
+// is stuck, everything has happened but some increases and what comes after
+// them. So an increase is served in the end if the pool holds enough for it
+// wherever the other warps may be stuck; what is known of one narrows where they
+// may be for the others.
+func (p *Prover) endRegisters(c *ctaState) {
+	var stuck []*regStep
+	n := 0
+	for i := range c.warps {
+		regs := c.warps[i].regs
+		n += len(regs)
+		for k := range regs {
+			if regs[k].to > regs[k].from {
+				stuck = append(stuck, &regs[k])
+			}
+		}
+	}
+	text := "an increase that may wait for ever for registers"
+	if n > mostRegSteps && len(stuck) > 0 {
+		text = "too many changes of registers to compare"
+	} else {
+		for again := true; again; {
+			again = false
+			for k := 0; k < len(stuck); k++ {
+				if c.pool(stuck[k], stuck) >= int(stuck[k].to)-int(stuck[k].from) {
+					stuck = append(stuck[:k:k], stuck[k+1:]...)
+					again = true
 				}
 			}
 		}
 	}
-	w.regs = append(w.regs, s)
+	for _, s := range stuck {
+		p.fail(Failure{Condition: C7, CTA: s.warp / int32(p.shape.Warps), PC: s.pc, With: -1, Text: text})
+	}
+}
+
+// pool is the least that is in the pool, a thread's registers, where s is stuck
+// and others may be.
+func (c *ctaState) pool(s *regStep, stuck []*regStep) int {
+	n := 0
+	for i := range c.warps {
+		regs := c.warps[i].regs
+		if len(regs) == 0 {
+			continue
+		}
+		if c.warps[i].number == s.warp {
+			n += int(regs[0].from) - int(s.from)
+			continue
+		}
+		most := uint32(0)
+		for k := 0; k <= len(regs); k++ {
+			if stops(regs, k, s, stuck) {
+				level := regs[0].from
+				if k > 0 {
+					level = regs[k-1].to
+				}
+				most = max(most, level)
+			}
+		}
+		n += int(regs[0].from) - int(most)
+	}
+	return n
+}
+
+// stops reports whether a warp may have made its first k changes and no more,
+// where s is stuck.
+func stops(regs []regStep, k int, s *regStep, stuck []*regStep) bool {
+	if k > 0 && regs[k-1].upTo(s) {
+		return false
+	}
+	if k == len(regs) {
+		return true
+	}
+	if s.upTo(&regs[k]) {
+		return false
+	}
+	for _, t := range stuck {
+		if regs[k].upTo(t) && (k == 0 || !regs[k-1].upTo(t)) {
+			return true
+		}
+	}
+	return false
 }

@@ -436,7 +436,7 @@ func (p *Prover) wait(ev *machine.Event) {
 	}
 	at := stamp{w.number, ev.Mask, w.step, ev.PC}
 	if n == b.open.n-1 {
-		b.open.waits = append(b.open.waits, at)
+		b.open.waits = waited(b.open.waits, at)
 	}
 	if n >= 0 && n == b.last.n {
 		learnt := b.last.reach.clone()
@@ -444,6 +444,18 @@ func (p *Prover) wait(ev *machine.Event) {
 		learnt.know(b.number, n+1)
 		w.learn(ev.Mask, &learnt)
 	}
+}
+
+// waited adds a wait. What comes after a warp's last wait comes after those
+// before it, so that one that waits for the same again adds nothing.
+func waited(waits []stamp, at stamp) []stamp {
+	for i := range waits {
+		if waits[i].warp == at.warp && waits[i].mask == at.mask {
+			waits[i] = at
+			return waits
+		}
+	}
+	return append(waits, at)
 }
 
 // before reports whether a clock comes after all that was charged to a phase.
