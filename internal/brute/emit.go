@@ -40,6 +40,24 @@ type emitter struct {
 	strings.Builder
 	p      *Program
 	labels int
+	only   string // a guard that leaves the instruction to lane 0
+}
+
+// width is how many lanes arrive for a thread.
+func (p *Program) width() int {
+	if p.Place == Wide {
+		return 32
+	}
+	return 1
+}
+
+// one reports whether lane 0 of a whole warp does an operation alone.
+func (o Op) one() bool {
+	switch o.Kind {
+	case Arrive, Drop, Wait, Peek, WaitPeek, Sync, BarArrive, ClusterArrive, ClusterWait, NoIncrement, ArriveExpect:
+		return false
+	}
+	return true
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -72,7 +90,7 @@ func (p *Program) PTX() string {
 	@%p1 bra READY;
 `)
 	for b, c := range p.Counts {
-		e.line("mbarrier.init.shared::cta.b64 [%%r3+%d], %d;", 8*b, c)
+		e.line("mbarrier.init.shared::cta.b64 [%%r3+%d], %d;", 8*b, int(c)*p.width())
 	}
 	for s := range FirstGlob {
 		e.line("st.shared.v4.u32 [%%r2+%d], {%d, %d, %d, %d};", 16*s, initial(s), 1000*s+1, 1000*s+2, 1000*s+3)
@@ -95,7 +113,9 @@ func (p *Program) PTX() string {
 	} else {
 		e.line("and.b32 %%r6, %%r1, 31;")
 		e.line("setp.ne.u32 %%p2, %%r6, 0;")
-		e.line("@%%p2 bra END;")
+		if p.Place != Wide {
+			e.line("@%%p2 bra END;")
+		}
 		e.line("shr.u32 %%r5, %%r1, 5;")
 		if p.Place == Cluster {
 			e.line("mad.lo.u32 %%r5, %%r5, 2, %%r4;")
@@ -123,10 +143,20 @@ func (e *emitter) part(name string, from, to int) {
 		fmt.Fprintf(e, "%s%d:\n", name, t)
 		for i, o := range ops {
 			if i >= from && i < to {
+				e.only = ""
+				if e.p.Place == Wide {
+					e.line("bar.warp.sync -1;")
+					if o.one() {
+						e.only = "@!%%p2 "
+					}
+				}
 				e.op(t, n+i, o)
 			}
 		}
 		if from < len(ops) && len(ops) <= to || from == 0 && len(ops) == 0 {
+			if e.p.Place == Wide {
+				e.only = "@!%%p2 "
+			}
 			e.results(n, ops)
 		}
 		n += len(ops)
@@ -139,7 +169,7 @@ func (e *emitter) part(name string, from, to int) {
 func (e *emitter) results(n int, ops []Op) {
 	for i, o := range ops {
 		if o.Kind == Load {
-			e.line("st.global.u32 [%%rd2+%d], %%v%d;", 4*(n+i), n+i)
+			e.line(e.only+"st.global.u32 [%%rd2+%d], %%v%d;", 4*(n+i), n+i)
 		}
 	}
 }
@@ -178,15 +208,20 @@ func (e *emitter) op(t, n int, o Op) {
 	case Drop:
 		e.line("mbarrier.arrive_drop%s.shared::cta.b64 _, %s;", e.scope("release"), b)
 	case ArriveExpect:
+		if e.p.Place == Wide {
+			e.line("@%%p2 mbarrier.arrive.shared::cta.b64 _, %s;", b)
+			e.line("@!%%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, %s, %d;", b, o.N)
+			return
+		}
 		e.line("mbarrier.arrive.expect_tx%s.shared::cta.b64 _, %s, %d;", e.scope("release"), b, o.N)
 	case Expect:
-		e.line("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 %s, %d;", b, o.N)
+		e.line(e.only+"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 %s, %d;", b, o.N)
 	case Copy:
-		e.line("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes %s, %s, %d, %s;", at(o.Slot), at(o.Src), o.bytes(), b)
+		e.line(e.only+"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes %s, %s, %d, %s;", at(o.Slot), at(o.Src), o.bytes(), b)
 	case CopyAsync:
-		e.line("cp.async.cg.shared.global %s, %s, 16;", at(o.Slot), at(o.Src))
+		e.line(e.only+"cp.async.cg.shared.global %s, %s, 16;", at(o.Slot), at(o.Src))
 	case Increment:
-		e.line("cp.async.mbarrier.arrive.shared::cta.b64 %s;", b)
+		e.line(e.only+"cp.async.mbarrier.arrive.shared::cta.b64 %s;", b)
 	case NoIncrement:
 		e.line("cp.async.mbarrier.arrive.noinc.shared::cta.b64 %s;", b)
 	case Wait:
@@ -207,28 +242,32 @@ func (e *emitter) op(t, n int, o Op) {
 	case ClusterWait:
 		e.line("barrier.cluster.wait;")
 	case Load:
-		e.line("ld.%s.u32 %%v%d, %s;", space(o.Slot), n, at(o.Slot))
-		e.line("mov.u32 %%r10, %%v%d;", n)
+		e.line(e.only+"ld.%s.u32 %%v%d, %s;", space(o.Slot), n, at(o.Slot))
+		e.line(e.only+"mov.u32 %%r10, %%v%d;", n)
 	case Store:
 		if o.N == 0 {
-			e.line("st.%s.u32 %s, %%r10;", space(o.Slot), at(o.Slot))
+			e.line(e.only+"st.%s.u32 %s, %%r10;", space(o.Slot), at(o.Slot))
 		} else {
-			e.line("st.%s.u32 %s, %d;", space(o.Slot), at(o.Slot), o.N)
+			e.line(e.only+"st.%s.u32 %s, %d;", space(o.Slot), at(o.Slot), o.N)
 		}
 	case Add:
-		e.line("red.relaxed.gpu.global.add.u32 %s, %d;", at(o.Slot), o.N)
+		e.line(e.only+"red.relaxed.gpu.global.add.u32 %s, %d;", at(o.Slot), o.N)
 	case Max:
-		e.line("red.relaxed.gpu.global.max.u32 %s, %d;", at(o.Slot), o.N)
+		e.line(e.only+"red.relaxed.gpu.global.max.u32 %s, %d;", at(o.Slot), o.N)
 	case StoreAll:
-		e.line("cp.async.bulk.global.shared::cta.bulk_group %s, %s, 16;", at(o.Slot), at(o.Src))
+		e.line(e.only+"cp.async.bulk.global.shared::cta.bulk_group %s, %s, 16;", at(o.Slot), at(o.Src))
+	case AddAll:
+		e.line(e.only+"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 %s, %s, 16;", at(o.Slot), at(o.Src))
+	case MaxAll:
+		e.line(e.only+"cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32 %s, %s, 16;", at(o.Slot), at(o.Src))
 	case Commit:
-		e.line("cp.async.bulk.commit_group;")
+		e.line(e.only + "cp.async.bulk.commit_group;")
 	case WaitGroup:
-		e.line("cp.async.bulk.wait_group %d;", o.N)
+		e.line(e.only+"cp.async.bulk.wait_group %d;", o.N)
 	case WaitRead:
-		e.line("cp.async.bulk.wait_group.read %d;", o.N)
+		e.line(e.only+"cp.async.bulk.wait_group.read %d;", o.N)
 	case Fence:
-		e.line("fence.proxy.async;")
+		e.line(e.only + "fence.proxy.async;")
 	}
 }
 

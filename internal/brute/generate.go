@@ -63,8 +63,10 @@ type flight struct {
 func newGenerator(r *rand.Rand) *generator {
 	g := &generator{r: r, p: &Program{}, careful: []float64{0, 0.7, 0.95, 1}[r.IntN(4)], agents: MaxThreads}
 	switch x := r.IntN(10); {
-	case x < 6:
+	case x < 4:
 		g.p.Place = Warps
+	case x < 6:
+		g.p.Place = Wide
 	case x < 8:
 		g.p.Place = Lanes
 	default:
@@ -403,11 +405,18 @@ func (g *generator) bulkStore(t int) {
 		g.emit(t, Op{Kind: k, N: uint8(g.r.IntN(5) / 4)})
 	default:
 		src, dst := uint8(g.r.IntN(FirstGlob)), uint8(FirstGlob+g.r.IntN(2))
-		if !g.near(t, src) || g.agents >= len(vector{}) || g.keep() && (!g.ordered(&g.know[t], src, false) || !g.ordered(&g.know[t], dst, true)) {
+		if !g.near(t, src) || g.agents >= len(vector{}) || g.keep() && (!g.ordered(&g.know[t], src, false) || !g.ordered(&g.know[t], dst, true) && g.r.IntN(6) > 0) {
 			return
 		}
 		g.fence(t)
-		g.emit(t, Op{Kind: StoreAll, Slot: dst, Src: src})
+		k := StoreAll
+		if g.r.IntN(3) == 0 {
+			k = AddAll
+			if g.r.IntN(4) == 0 {
+				k = MaxAll
+			}
+		}
+		g.emit(t, Op{Kind: k, Slot: dst, Src: src})
 		var v vector
 		a := g.agent()
 		v[a] = 1
@@ -506,7 +515,7 @@ func (p *Program) conflicts() bool {
 				users[o.Slot][t] = true
 			case Store, Add, Max:
 				users[o.Slot][t], writers[o.Slot][t] = true, true
-			case Copy, CopyAsync, StoreAll:
+			case Copy, CopyAsync, StoreAll, AddAll, MaxAll:
 				users[o.Slot][agent], writers[o.Slot][agent] = true, true
 				users[o.Src][agent] = true
 				agent++

@@ -25,10 +25,12 @@ const (
 	ClusterArrive
 	ClusterWait
 	Load
-	Store     // of N, or of what the thread loaded last if N is 0
-	Add       // red.add of N to a global slot
-	Max       // red.max of N
-	StoreAll  // bulk store of Src, a shared slot, to Slot, a global one
+	Store    // of N, or of what the thread loaded last if N is 0
+	Add      // red.add of N to a global slot
+	Max      // red.max of N
+	StoreAll // bulk store of Src, a shared slot, to Slot, a global one
+	AddAll   // bulk addition to it
+	MaxAll
 	Commit    // of bulk stores
 	WaitGroup // until all groups but N are written
 	WaitRead  // until all groups but N are read
@@ -37,7 +39,7 @@ const (
 )
 
 var kindNames = [kinds]string{"arrive", "drop", "arrive.expect", "expect", "copy", "cp.async", "cp.async.arrive", "cp.async.arrive.noinc", "wait", "peek", "wait.peek",
-	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "commit", "wait_group", "wait_group.read", "fence"}
+	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "bulk.add", "bulk.max", "commit", "wait_group", "wait_group.read", "fence"}
 
 // An Op is one operation of a thread.
 type Op struct {
@@ -64,6 +66,7 @@ const (
 	Warps   Place = iota // lane 0 of the warps of one CTA
 	Lanes                // lanes of one warp
 	Cluster              // lane 0 of warps of two CTAs, thread by thread in turn
+	Wide                 // whole warps: all lanes wait and arrive, lane 0 does the rest
 )
 
 // A Program is what each thread does, and the barriers' counts.
@@ -137,7 +140,7 @@ func (o Op) String() string {
 			return fmt.Sprintf("%s(%s=%s, b%d, %d)", name, slot(o.Slot), slot(o.Src), o.Bar, o.N)
 		}
 		return fmt.Sprintf("%s(%s=%s, b%d)", name, slot(o.Slot), slot(o.Src), o.Bar)
-	case CopyAsync, StoreAll:
+	case CopyAsync, StoreAll, AddAll, MaxAll:
 		return fmt.Sprintf("%s(%s=%s)", name, slot(o.Slot), slot(o.Src))
 	case Wait, Peek, WaitPeek:
 		return fmt.Sprintf("%s(b%d, p%d)", name, o.Bar, o.N)
@@ -158,7 +161,7 @@ func (o Op) String() string {
 
 func (p *Program) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s, counts %v", [...]string{"warps", "lanes", "cluster"}[p.Place], p.Counts)
+	fmt.Fprintf(&s, "%s, counts %v", [...]string{"warps", "lanes", "cluster", "whole warps"}[p.Place], p.Counts)
 	if p.Join > 0 {
 		fmt.Fprintf(&s, ", lanes join after %d", p.Join)
 	}

@@ -83,7 +83,7 @@ func (r *runner) start() state {
 }
 
 // initial is what a slot holds at the start.
-func initial(slot int) uint8 { return uint8(200 + slot) }
+func initial(slot int) uint8 { return uint8(20 + slot) }
 
 // skip passes what has no effect here.
 func (r *runner) skip(s *state, t int) {
@@ -128,7 +128,7 @@ func (r *runner) groups(s *state, t int, n, stage uint8) bool {
 		switch r.p.Threads[t][i].Kind {
 		case Commit:
 			newer++
-		case StoreAll:
+		case StoreAll, AddAll, MaxAll:
 			// Before any commit it is in no group yet.
 			if newer > n && s.stage[r.first[t]+i] < stage {
 				return false
@@ -205,7 +205,7 @@ func (r *runner) step(s *state, t int) bool {
 		if !r.charge(b, o.Kind, o.N) {
 			return false
 		}
-	case Copy, CopyAsync, NoIncrement, StoreAll:
+	case Copy, CopyAsync, NoIncrement, StoreAll, AddAll, MaxAll:
 		s.stage[e] = issued
 	case Increment:
 		s.stage[e] = issued
@@ -337,7 +337,14 @@ func (r *runner) milestone(s *state, i int) bool {
 		s.value[i] = s.mem[o.Src]
 		s.stage[i] = read
 	case read:
-		s.mem[o.Slot] = s.value[i]
+		switch o.Kind {
+		case AddAll:
+			s.mem[o.Slot] += s.value[i]
+		case MaxAll:
+			s.mem[o.Slot] = max(s.mem[o.Slot], s.value[i])
+		default:
+			s.mem[o.Slot] = s.value[i]
+		}
 		s.value[i] = 0
 		s.stage[i] = written
 		if o.Kind != Copy {
@@ -356,7 +363,6 @@ func (r *runner) milestone(s *state, i int) bool {
 type access struct {
 	slot          uint8
 	write, strong bool
-	kind          Kind
 }
 
 // touches lists the access of a thread's next step, or of an operation's next
@@ -365,11 +371,11 @@ func (r *runner) touches(s *state, t int) (access, bool) {
 	o := r.p.Threads[t][s.pc[t]]
 	switch o.Kind {
 	case Load:
-		return access{slot: o.Slot, kind: Load}, true
+		return access{slot: o.Slot}, true
 	case Store:
-		return access{slot: o.Slot, kind: Store, write: true}, true
+		return access{slot: o.Slot, write: true}, true
 	case Add, Max:
-		return access{slot: o.Slot, kind: o.Kind, write: true, strong: true}, true
+		return access{slot: o.Slot, write: true, strong: true}, true
 	}
 	return access{}, false
 }
@@ -377,12 +383,12 @@ func (r *runner) touches(s *state, t int) (access, bool) {
 func (r *runner) touchesAsync(s *state, i int) (access, bool) {
 	o := r.ops[i]
 	switch o.Kind {
-	case Copy, CopyAsync, StoreAll:
+	case Copy, CopyAsync, StoreAll, AddAll, MaxAll:
 		switch s.stage[i] {
 		case issued:
-			return access{slot: o.Src, kind: o.Kind}, true
+			return access{slot: o.Src}, true
 		case read:
-			return access{slot: o.Slot, kind: o.Kind, write: true}, true
+			return access{slot: o.Slot, write: true, strong: o.Kind == AddAll || o.Kind == MaxAll}, true
 		}
 	}
 	return access{}, false

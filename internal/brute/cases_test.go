@@ -1,0 +1,109 @@
+package brute_test
+
+import (
+	"strings"
+	"testing"
+
+	. "muster/internal/brute"
+)
+
+// TestCases are programs on which a proof and brute force once disagreed, or on
+// which a condition asked for too much.
+func TestCases(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		p      Program
+		proven bool
+		says   string // in a reason, or a finding
+	}{
+		{"1: a test whose outcome nobody looks at orders nothing", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Peek}, {Kind: Store, Slot: 3, N: 2}},
+			{{Kind: Store, Slot: 3, N: 1}, {Kind: Arrive}},
+		}}, false, "C9"},
+		{"2: one arrival too many, made asynchronously, in the phase left open", Program{Counts: []int8{1}, Threads: [][]Op{
+			{},
+			{{Kind: NoIncrement}, {Kind: ArriveExpect, N: 32}},
+		}}, false, "arrivals-excess"},
+		{"3: a drop lowers the count of the next phase, not of this one", Program{Counts: []int8{2}, Threads: [][]Op{
+			{{Kind: Drop}},
+			{{Kind: Load, Slot: 3}},
+		}}, true, ""},
+		{"4: bytes that never land keep a phase open", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Wait, N: 1}},
+			{{Kind: ArriveExpect, N: 32}},
+		}}, true, ""},
+		{"5: unless they may come after the arrival", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Arrive}},
+			{{Kind: Expect, N: 32}},
+		}}, false, "C"},
+	} {
+		rep, _, err := check(&c.p)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		r := all(&c.p)
+		proven := rep.Proof != nil && rep.Proof.All && rep.Verdict == "clean"
+		if proven != c.proven || proven && !r.Independent() {
+			t.Errorf("%s: proven %v, want %v; independent %v: %s", c.name, proven, c.proven, r.Independent(), reasons(rep))
+		}
+		if !strings.Contains(reasons(rep), c.says) {
+			t.Errorf("%s: %s, and %s is not among the reasons", c.name, reasons(rep), c.says)
+		}
+	}
+}
+
+// TestExplore holds brute force itself to what can be seen by hand.
+func TestExplore(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    Program
+		want Result // of Stuck, Fault, Race, Phases and Memories
+	}{
+		{"a message", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Store, Slot: 0, N: 1}, {Kind: Arrive}},
+			{{Kind: Wait}, {Kind: Load, Slot: 0}},
+		}}, Result{Memories: 1}},
+		{"phases swap", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Arrive}, {Kind: Wait, N: 1}, {Kind: Load, Slot: 0}},
+			{{Kind: Store, Slot: 0, N: 1}, {Kind: Arrive}},
+		}}, Result{Memories: 1, Phases: true, Stuck: false}},
+		{"early, or lapped", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Wait, N: 1}},
+			{{Kind: Arrive}},
+		}}, Result{Memories: 1, Stuck: true}},
+		{"a race", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Store, Slot: 3, N: 1}},
+			{{Kind: Store, Slot: 3, N: 2}},
+		}}, Result{Memories: 2, Race: true}},
+		{"additions", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Add, Slot: 3, N: 1}},
+			{{Kind: Add, Slot: 3, N: 2}},
+		}}, Result{Memories: 1}},
+		{"an addition and a maximum", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Add, Slot: 3, N: 1}},
+			{{Kind: Max, Slot: 3, N: 99}},
+		}}, Result{Memories: 2}},
+		{"one arrival too many", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: ArriveExpect, N: 16}},
+			{{Kind: Arrive}},
+		}}, Result{Memories: 1, Fault: true}},
+		{"a copy read in flight", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: ArriveExpect, N: 16}, {Kind: Copy, Slot: 0, Src: 5}, {Kind: Load, Slot: 0}, {Kind: Wait}},
+			{},
+		}}, Result{Memories: 2, Race: true}},
+		{"a generation filled alone", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: BarArrive, N: 2}, {Kind: BarArrive, N: 2}},
+			{{Kind: Sync, N: 2}},
+		}}, Result{Memories: 1, Stuck: true}},
+		{"a bulk store before it is waited for", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: StoreAll, Slot: 3, Src: 0}, {Kind: Commit}, {Kind: WaitRead}, {Kind: Store, Slot: 0, N: 1}, {Kind: WaitGroup}, {Kind: Load, Slot: 3}},
+			{},
+		}}, Result{Memories: 1}},
+	} {
+		r := Explore(&c.p, false, 1<<20)
+		if !r.Complete || r.Memories != c.want.Memories || r.Stuck != c.want.Stuck || r.Fault != c.want.Fault || r.Race != c.want.Race || r.Phases != c.want.Phases {
+			t.Errorf("%s: memories %d, stuck %v, fault %v, race %v, phases differ %v", c.name, r.Memories, r.Stuck, r.Fault, r.Race, r.Phases)
+		}
+	}
+}
