@@ -18,8 +18,6 @@ type candidate struct {
 	co relation
 }
 
-func (c *candidate) isRead(i int) bool { return c.from[i][0] >= 0 || c.from[i][1] >= 0 }
-
 // sources lists the writes that a word of a location may be read from.
 func (s *skeleton) sources(r int, word uint) []int {
 	var list []int

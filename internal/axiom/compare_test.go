@@ -14,6 +14,7 @@ import (
 
 var (
 	tests = flag.Uint64("axiom.n", 300, "generated litmus tests to compare")
+	dig   = flag.Bool("axiom.dig", false, "look behind hidden races: take operations away until nothing hides them")
 	seed0 = flag.Uint64("axiom.seed", 0, "the first one's seed")
 )
 
@@ -21,7 +22,7 @@ var (
 type difference uint8
 
 const (
-	agree difference = iota
+	_ difference = iota
 	// falseAlarm: reported, and no execution has the race.
 	falseAlarm
 	// missed: not reported, though an interleaving has the race.
@@ -152,6 +153,9 @@ func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
 				}
 			}
 		}
+	}
+	if racy, err := c.p.RacesWithout(axiom.Narrow); err == nil && racy[q]&axiom.Sequential == 0 {
+		return "fence.sc ordered over narrow links"
 	}
 	d := *c
 	d.by = map[axiom.Pair]difference{q: hidden}
@@ -323,6 +327,28 @@ func without(p *axiom.Program, t, i int) *axiom.Program {
 	return q
 }
 
+// digUp looks for a missed race in the tests that a few operations less make.
+func digUp(t *testing.T, p *axiom.Program, depth int) {
+	for _, q := range smaller(p) {
+		if q.Check() != nil || t.Failed() {
+			continue
+		}
+		c := compare(t, q)
+		deeper := false
+		for r, d := range c.by {
+			if d == missed && c.explain(t, r) == "" {
+				q = shrink(t, q, missed)
+				t.Errorf("behind %s:\n%s%v", p.Name, text(q), compare(t, q).by)
+				return
+			}
+			deeper = deeper || d == hidden
+		}
+		if deeper && depth > 1 {
+			digUp(t, q, depth-1)
+		}
+	}
+}
+
 // TestGenerated compares generated litmus tests.
 func TestGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // forks live for a step
@@ -342,6 +368,9 @@ func TestGenerated(t *testing.T) {
 		racy += len(c.racy)
 		runs += c.ran.runs
 		per := map[difference]bool{}
+		if *dig && slices.Contains(slices.Collect(maps.Values(c.by)), hidden) {
+			digUp(t, p, 1)
+		}
 		for q, d := range c.by {
 			total[d]++
 			if name := c.explain(t, q); name != "" {

@@ -58,6 +58,21 @@
 //  11. A cycle of base causality makes an execution inconsistent. (It follows
 //     from the axioms where the cycle goes through reads-from or Fence-SC.)
 //
+// # The comparison
+//
+// The tests emit each litmus test as PTX, run it on package machine under every
+// schedule that sleep sets do not show to be like another, and compare the
+// pairs that a Tracker reports in any of them with the pairs that race:
+// those printed in the ISA, the classics in every place and scope, and drawn
+// ones, 300 by default and as many as
+//
+//	go test ./internal/axiom -run TestGenerated -axiom.n 12000 -timeout 1h
+//
+// says. Reported must mean that some execution has the race; that a sequential
+// execution has it must mean reported, unless another reported race hides it.
+// known_test.go holds the smallest test of each kind of difference there is,
+// and the drawn tests fail on any other kind.
+//
 // # What it does not model
 //
 // wgmma, tensor maps and their proxy, st.async and red.async, multicast,

@@ -38,6 +38,9 @@ var differences = []struct {
 	{"a narrow store and a wide link", beside,
 		[]string{"st x 1; fence.acq_rel.gpu; st.relaxed.cta y 1", "add.relaxed.gpu y 1", "ld.relaxed.gpu y; fence.acq_rel.gpu; if 0=2: ld x"},
 		pair(0, 0, 0, 2, 2, 0), falseAlarm, "links"},
+	{"a narrow read of a wide link", []axiom.Place{{CTA: 0}, {CTA: 1}, {CTA: 1, Warp: 1}},
+		[]string{"st x 1; st.release.gpu y 1", "add.relaxed.gpu y 1", "ld.relaxed.cta y; fence.acq_rel.gpu; if 0=2: ld x"},
+		pair(0, 0, 0, 2, 2, 0), falseAlarm, "links"},
 	// ISA 8.7.1: morally strong accesses do not race, ordered or not.
 	{"reductions by two CTAs, synchronized", apart,
 		[]string{"reduce x; wait; st.release.gpu y 1", "ld.acquire.gpu y; reduce x"},
@@ -47,6 +50,11 @@ var differences = []struct {
 	{"fence.sc around a plain flag", apart,
 		[]string{"st x 1; fence.sc.gpu; st y 1", "ld y; fence.sc.gpu; if 0=1: ld x"},
 		pair(0, 0, 0, 1, 2, 0), falseAlarm, "unforced"},
+	// ISA 8.9.2, 8.9.3: nothing forces an order of fences over links that are
+	// not morally strong. These race too, and are reported.
+	{"fence.sc around links too narrow", []axiom.Place{{CTA: 0}, {CTA: 1}, {CTA: 0, Warp: 1}},
+		[]string{"ld x; fence.sc.cta; st.relaxed.cta y 1", "add.relaxed.gpu y 1", "ld.relaxed.cta y; fence.sc.cta; if 0=2: st x 1"},
+		pair(0, 0, 0, 2, 2, 0), missed, "fence.sc ordered over narrow links"},
 	// ISA 8.7: the scope is each operation's own, and so is its size.
 	{"a narrow read, then a wide write by the same thread", apart,
 		[]string{"ld.relaxed.cta x; st.relaxed.gpu x 1; st.relaxed.gpu y 1", "ld.relaxed.gpu y; if 0=1: st.relaxed.gpu x 2"},

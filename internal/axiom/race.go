@@ -115,6 +115,9 @@ const (
 	// Unforced: the order of fence.sc, but where a strong read of what a strong
 	// write after the one wrote comes before the other.
 	Unforced
+	// Narrow: executions in which two fence.sc are ordered against what strong
+	// accesses saw over links that are not morally strong.
+	Narrow
 )
 
 // Together calls f with the races of each consistent execution that some
