@@ -19,6 +19,8 @@ func (p *Program) Launch() Launch {
 	switch p.Place {
 	case Lanes:
 		l.Block = "32"
+	case Grid:
+		l.Grid, l.Block = "2", fmt.Sprint(32*((len(p.Threads)+1)/2))
 	case Cluster:
 		l.Grid, l.Cluster, l.Block = "2", "2", fmt.Sprint(32*((len(p.Threads)+1)/2))
 	}
@@ -34,6 +36,13 @@ func (p *Program) Launch() Launch {
 	}
 	l.Buffers = []string{`data={"type": "u32", "values": [` + strings.Join(data, ", ") + `]}`, fmt.Sprintf("out=u32[%d]:zeros", MaxOps)}
 	return l
+}
+
+func scopeOf(slot uint8) string {
+	if slot < FirstGlob {
+		return "cta"
+	}
+	return "gpu"
 }
 
 type emitter struct {
@@ -54,7 +63,7 @@ func (p *Program) width() int {
 // one reports whether lane 0 of a whole warp does an operation alone.
 func (o Op) one() bool {
 	switch o.Kind {
-	case Arrive, Drop, Wait, Peek, WaitPeek, Sync, BarArrive, ClusterArrive, ClusterWait, NoIncrement, ArriveExpect:
+	case Arrive, ArriveToken, WaitToken, Drop, Wait, Peek, WaitPeek, Sync, BarArrive, ClusterArrive, ClusterWait, NoIncrement, ArriveExpect:
 		return false
 	}
 	return true
@@ -80,12 +89,13 @@ func (p *Program) PTX() string {
 	.reg .b32 %r<32>;
 	.reg .b32 %v<32>;
 	.reg .b64 %rd<8>;
+	.reg .b64 %t<4>;
 	ld.param.u64 %rd1, [data];
 	ld.param.u64 %rd2, [out];
 	mov.u32 %r1, %tid.x;
 	mov.u32 %r2, slots;
 	mov.u32 %r3, bars;
-	mov.u32 %r4, %cluster_ctarank;
+	mov.u32 %r4, %ctaid.x;
 	setp.ne.u32 %p1, %r1, 0;
 	@%p1 bra READY;
 `)
@@ -117,7 +127,7 @@ func (p *Program) PTX() string {
 			e.line("@%%p2 bra END;")
 		}
 		e.line("shr.u32 %%r5, %%r1, 5;")
-		if p.Place == Cluster {
+		if p.Place == Cluster || p.Place == Grid {
 			e.line("mad.lo.u32 %%r5, %%r5, 2, %%r4;")
 		}
 	}
@@ -205,6 +215,17 @@ func (e *emitter) op(t, n int, o Op) {
 			return
 		}
 		e.line("mbarrier.arrive%s.shared::cta.b64 _, %s;", e.scope("release"), b)
+	case ArriveToken:
+		e.line("mbarrier.arrive%s.shared::cta.b64 %%t%d, %s;", e.scope("release"), o.Bar, b)
+	case WaitToken:
+		l := e.label()
+		e.WriteString(l + ":\n")
+		e.line("mbarrier.try_wait%s.shared::cta.b64 %%q%d, %s, %%t%d;", e.scope("acquire"), e.labels, b, o.Bar)
+		e.line("@!%%q%d bra %s;", e.labels, l)
+	case LoadStrong:
+		e.line(e.only+"ld.relaxed.%s.%s.u32 %%r11, %s;", scopeOf(o.Slot), space(o.Slot), at(o.Slot))
+	case StoreStrong:
+		e.line(e.only+"st.relaxed.%s.%s.u32 %s, %d;", scopeOf(o.Slot), space(o.Slot), at(o.Slot), o.N)
 	case Drop:
 		e.line("mbarrier.arrive_drop%s.shared::cta.b64 _, %s;", e.scope("release"), b)
 	case ArriveExpect:

@@ -32,23 +32,26 @@ type touched struct {
 }
 
 type generator struct {
-	r       *rand.Rand
-	p       *Program
-	careful float64 // how often it keeps to what the run orders
-	know    [MaxThreads]vector
-	seen    [MaxThreads][MaxBars]int8 // phases that a thread knows complete
-	filling [MaxBars]vector
-	full    [MaxBars]vector
-	bars    [MaxBars]bar
-	agents  int
-	slots   [Slots][]touched
-	flights []flight
-	owed    [MaxBars]int // bytes expected and not copied yet
-	groups  [MaxThreads]int
-	open    [MaxThreads]bool // a bulk store is not committed
-	loaded  [MaxThreads]bool
-	ops     int
-	value   uint8
+	r        *rand.Rand
+	p        *Program
+	careful  float64 // how often it keeps to what the run orders
+	know     [MaxThreads]vector
+	seen     [MaxThreads][MaxBars]int8 // phases that a thread knows complete
+	filling  [MaxBars]vector
+	full     [MaxBars]vector
+	bars     [MaxBars]bar
+	agents   int
+	slots    [Slots][]touched
+	flights  []flight
+	owed     [MaxBars]int // bytes expected and not copied yet
+	groups   [MaxThreads]int
+	open     [MaxThreads]bool // a bulk store is not committed
+	loaded   [MaxThreads]bool
+	token    [MaxThreads]bool // it has one, of this barrier and phase
+	tokenBar [MaxThreads]uint8
+	tokens   [MaxThreads]int8
+	ops      int
+	value    uint8
 }
 
 // A flight is an asynchronous operation that has not signalled.
@@ -65,8 +68,10 @@ func newGenerator(r *rand.Rand) *generator {
 	switch x := r.IntN(10); {
 	case x < 4:
 		g.p.Place = Warps
-	case x < 6:
+	case x < 5:
 		g.p.Place = Wide
+	case x < 6:
+		g.p.Place = Grid
 	case x < 8:
 		g.p.Place = Lanes
 	default:
@@ -139,13 +144,18 @@ func (g *generator) mine(t int, b uint8) bool { return g.p.home(t) == g.p.barHom
 func (g *generator) arrive(t int, b uint8) {
 	k := []Kind{Arrive, Arrive, Arrive, Arrive, ArriveExpect, Drop}[g.r.IntN(6)]
 	x := &g.bars[b]
-	if x.pend == 0 || k == Drop && x.next <= 1 || !g.mine(t, b) && k != Arrive {
+	if x.pend == 0 || k == Drop && x.next <= 1 || !g.mine(t, b) && (k != Arrive || g.p.Place == Grid) {
 		return
 	}
 	if g.keep() && g.seen[t][b] != x.phase {
 		return
 	}
 	o := Op{Kind: k, Bar: b}
+	if k == Arrive && g.mine(t, b) && g.r.IntN(3) == 0 {
+		o.Kind = ArriveToken
+		g.tokens[t], g.tokenBar[t] = x.phase, b
+		g.token[t] = true
+	}
 	switch k {
 	case Drop:
 		x.next--
@@ -175,6 +185,13 @@ func (g *generator) settle(b uint8) {
 }
 
 func (g *generator) wait(t int, b uint8) {
+	if c := g.tokenBar[t]; g.token[t] && g.bars[c].phase == g.tokens[t]+1 && g.r.IntN(2) == 0 {
+		g.emit(t, Op{Kind: WaitToken, Bar: c})
+		g.know[t].join(&g.full[c])
+		g.seen[t][c] = g.bars[c].phase
+		g.token[t] = false
+		return
+	}
 	x := &g.bars[b]
 	if !g.mine(t, b) || g.keep() && g.seen[t][b] == x.phase && g.r.IntN(6) > 0 {
 		return
@@ -227,6 +244,12 @@ func (g *generator) access(t int) {
 		}
 	} else {
 		g.loaded[t] = true
+	}
+	if o.N != 0 && g.r.IntN(12) == 0 {
+		o.Kind = StoreStrong
+	}
+	if !write && g.r.IntN(12) == 0 {
+		o.Kind, g.loaded[t] = LoadStrong, false
 	}
 	g.emit(t, o)
 	g.touch(&g.know[t], t, slot, write)
@@ -370,9 +393,6 @@ func (g *generator) meet() {
 		return
 	}
 	id := uint8(g.r.IntN(2))
-	if g.p.Place == Cluster {
-		id = uint8(g.p.home(first)) // one each, so that a named barrier has one CTA
-	}
 	var all vector
 	syncs := false
 	for i, t := range who {
@@ -493,7 +513,7 @@ func (p *Program) waits() bool {
 	for _, ops := range p.Threads {
 		for _, o := range ops {
 			switch o.Kind {
-			case Wait, WaitPeek, Sync, ClusterWait, WaitGroup, WaitRead:
+			case Wait, WaitPeek, WaitToken, Sync, ClusterWait, WaitGroup, WaitRead:
 				return true
 			}
 		}
@@ -511,9 +531,9 @@ func (p *Program) conflicts() bool {
 	for t, ops := range p.Threads {
 		for _, o := range ops {
 			switch o.Kind {
-			case Load:
+			case Load, LoadStrong:
 				users[o.Slot][t] = true
-			case Store, Add, Max:
+			case Store, StoreStrong, Add, Max:
 				users[o.Slot][t], writers[o.Slot][t] = true, true
 			case Copy, CopyAsync, StoreAll, AddAll, MaxAll:
 				users[o.Slot][agent], writers[o.Slot][agent] = true, true

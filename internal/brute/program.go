@@ -31,15 +31,19 @@ const (
 	StoreAll // bulk store of Src, a shared slot, to Slot, a global one
 	AddAll   // bulk addition to it
 	MaxAll
-	Commit    // of bulk stores
-	WaitGroup // until all groups but N are written
-	WaitRead  // until all groups but N are read
-	Fence     // fence.proxy.async: nothing here
+	Commit      // of bulk stores
+	WaitGroup   // until all groups but N are written
+	WaitRead    // until all groups but N are read
+	StoreStrong // st.relaxed of N
+	LoadStrong  // ld.relaxed, to a register that nothing uses
+	ArriveToken // arrive, its token kept
+	WaitToken   // until the phase of the last token is complete
+	Fence       // fence.proxy.async: nothing here
 	kinds
 )
 
 var kindNames = [kinds]string{"arrive", "drop", "arrive.expect", "expect", "copy", "cp.async", "cp.async.arrive", "cp.async.arrive.noinc", "wait", "peek", "wait.peek",
-	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "bulk.add", "bulk.max", "commit", "wait_group", "wait_group.read", "fence"}
+	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "bulk.add", "bulk.max", "commit", "wait_group", "wait_group.read", "st.relaxed", "ld.relaxed", "arrive.token", "wait.token", "fence"}
 
 // An Op is one operation of a thread.
 type Op struct {
@@ -66,6 +70,7 @@ const (
 	Warps   Place = iota // lane 0 of the warps of one CTA
 	Lanes                // lanes of one warp
 	Cluster              // lane 0 of warps of two CTAs, thread by thread in turn
+	Grid                 // lane 0 of warps of two CTAs that are no cluster
 	Wide                 // whole warps: all lanes wait and arrive, lane 0 does the rest
 )
 
@@ -90,7 +95,7 @@ func (o Op) bytes() uint8 {
 
 // home is the CTA of a thread, of a barrier, of a slot.
 func (p *Program) home(t int) int {
-	if p.Place == Cluster {
+	if p.Place == Cluster || p.Place == Grid {
 		return t % 2
 	}
 	return 0
@@ -131,7 +136,7 @@ func (o Op) String() string {
 	}
 	name := kindNames[o.Kind]
 	switch o.Kind {
-	case Arrive, Drop, Increment, NoIncrement:
+	case Arrive, Drop, Increment, NoIncrement, ArriveToken, WaitToken:
 		return fmt.Sprintf("%s(b%d)", name, o.Bar)
 	case ArriveExpect, Expect:
 		return fmt.Sprintf("%s(b%d, %d)", name, o.Bar, o.N)
@@ -146,9 +151,9 @@ func (o Op) String() string {
 		return fmt.Sprintf("%s(b%d, p%d)", name, o.Bar, o.N)
 	case Sync, BarArrive:
 		return fmt.Sprintf("%s(%d, %d)", name, o.Bar, o.N)
-	case Load:
+	case Load, LoadStrong:
 		return fmt.Sprintf("%s(%s)", name, slot(o.Slot))
-	case Store, Add, Max:
+	case Store, StoreStrong, Add, Max:
 		if o.N == 0 {
 			return fmt.Sprintf("%s(%s, loaded)", name, slot(o.Slot))
 		}
@@ -161,7 +166,7 @@ func (o Op) String() string {
 
 func (p *Program) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s, counts %v", [...]string{"warps", "lanes", "cluster", "whole warps"}[p.Place], p.Counts)
+	fmt.Fprintf(&s, "%s, counts %v", [...]string{"warps", "lanes", "cluster", "grid", "whole warps"}[p.Place], p.Counts)
 	if p.Join > 0 {
 		fmt.Fprintf(&s, ", lanes join after %d", p.Join)
 	}
@@ -183,7 +188,7 @@ func (p *Program) String() string {
 func (p *Program) Smaller() []*Program {
 	var all []*Program
 	for t := range p.Threads {
-		if len(p.Threads) > 2 && p.Place != Cluster {
+		if len(p.Threads) > 2 && p.Place != Cluster && p.Place != Grid {
 			q := p.clone()
 			q.Threads = append(q.Threads[:t], q.Threads[t+1:]...)
 			all = append(all, q)

@@ -20,9 +20,10 @@ type state struct {
 	peeked  uint8 // threads whose last Peek came out true
 	stopped uint8 // threads that wait at a named barrier
 	last    [MaxThreads]uint8
+	token   [MaxThreads]int8 // the phase of its last token
 	mem     [Slots]uint8
 	bars    [MaxBars]bar
-	named   [2]named
+	named   [4]named // two of each CTA
 	// The cluster's barrier: who has arrived in this generation, who may pass.
 	arrived, passes uint8
 	// Of each operation: its stage, the value that it carries or loaded, the phase
@@ -110,6 +111,8 @@ func (r *runner) enabled(s *state, t int) bool {
 		return s.bars[o.Bar].passed(o.N)
 	case WaitPeek:
 		return s.peeked>>t&1 != 0 || s.bars[o.Bar].passed(o.N)
+	case WaitToken:
+		return (s.bars[o.Bar].phase-s.token[t])&1 != 0 // a token has one bit of its phase
 	case ClusterWait:
 		return s.arrived>>t&1 == 0 // not arrived at all: it faults when it steps
 	case WaitGroup:
@@ -165,7 +168,7 @@ func (b *bar) settle() {
 // ISA leaves undefined.
 func (r *runner) charge(b *bar, k Kind, n uint8) bool {
 	switch k {
-	case Arrive:
+	case Arrive, ArriveToken:
 		if b.pend == 0 {
 			return false
 		}
@@ -197,11 +200,14 @@ func (r *runner) step(s *state, t int) bool {
 	b := &s.bars[o.Bar%MaxBars]
 	bit := uint8(1) << t
 	switch o.Kind {
-	case Arrive, Drop, ArriveExpect, Expect:
+	case Arrive, ArriveToken, Drop, ArriveExpect, Expect:
 		if r.gone(s, r.p.barHome(o.Bar)) {
 			return false
 		}
 		s.met[e] = b.phase
+		if o.Kind == ArriveToken {
+			s.token[t] = b.phase
+		}
 		if !r.charge(b, o.Kind, o.N) {
 			return false
 		}
@@ -218,7 +224,7 @@ func (r *runner) step(s *state, t int) bool {
 		} else {
 			b.pend++
 		}
-	case Wait:
+	case Wait, WaitToken:
 		s.met[e] = b.phase - 1
 	case Peek:
 		s.peeked &^= bit
@@ -245,7 +251,8 @@ func (r *runner) step(s *state, t int) bool {
 		s.passes &^= bit
 	case Load:
 		s.value[e], s.last[t] = s.mem[o.Slot], s.mem[o.Slot]
-	case Store:
+	case LoadStrong:
+	case Store, StoreStrong:
 		v := o.N
 		if v == 0 {
 			v = s.last[t]
@@ -287,7 +294,7 @@ func (r *runner) openCluster(s *state) {
 }
 
 func (r *runner) bar(s *state, t, e int, o Op) bool {
-	n := &s.named[o.Bar]
+	n := &s.named[2*r.p.home(t)+int(o.Bar)]
 	if n.n > 0 && n.want != o.N {
 		return false
 	}
@@ -372,6 +379,10 @@ func (r *runner) touches(s *state, t int) (access, bool) {
 	switch o.Kind {
 	case Load:
 		return access{slot: o.Slot}, true
+	case LoadStrong:
+		return access{slot: o.Slot, strong: true}, true
+	case StoreStrong:
+		return access{slot: o.Slot, write: true, strong: true}, true
 	case Store:
 		return access{slot: o.Slot, write: true}, true
 	case Add, Max:
