@@ -10,9 +10,33 @@ func Generate(r *rand.Rand) *Program {
 	for {
 		g := newGenerator(r)
 		g.walk()
-		if p := g.finish(); p != nil {
-			return p
+		p := g.finish()
+		if p == nil {
+			continue
 		}
+		if r.IntN(6) == 0 {
+			p.mutate(r)
+		}
+		return p
+	}
+}
+
+// mutate leaves out an operation, has it twice, or exchanges it with the next.
+// Perhaps no run of the program ends then.
+func (p *Program) mutate(r *rand.Rand) {
+	t := r.IntN(len(p.Threads))
+	ops := p.Threads[t]
+	if len(ops) == 0 {
+		return
+	}
+	i := r.IntN(len(ops))
+	switch k := r.IntN(3); {
+	case k == 0:
+		p.Threads[t] = append(ops[:i:i], ops[i+1:]...)
+	case k == 1 && p.Size() < MaxOps:
+		p.Threads[t] = append(ops[:i+1:i+1], ops[i:]...)
+	case i+1 < len(ops):
+		ops[i], ops[i+1] = ops[i+1], ops[i]
 	}
 }
 
