@@ -173,6 +173,9 @@ func (c *candidate) leftOut(x, y *pattern) bool {
 	if c.without&Repeated != 0 && x.first != x.on && c.ev[x.first].kind == access {
 		return true
 	}
+	if c.without&Reread != 0 && y.last != y.on && c.ev[y.last].kind == access {
+		return true
+	}
 	if c.without&Links == 0 {
 		return false
 	}

@@ -106,14 +106,14 @@ func covers(r, q axiom.Pair, before func(a, b axiom.Access) bool) bool {
 		within(q.A, q.B, r.A, r.B) || within(q.A, q.B, r.B, r.A) || within(q.B, q.A, r.A, r.B) || within(q.B, q.A, r.B, r.A)
 }
 
-const everyVariant = axiom.Observation | axiom.Repeated | axiom.Links | axiom.Reductions | axiom.Unforced
+const everyVariant = axiom.Observation | axiom.Repeated | axiom.Reread | axiom.Links | axiom.Reductions | axiom.Unforced
 
 // variants are the parts of the model that the Tracker is known not to have.
 var variants = []struct {
 	name string
 	v    axiom.Variant
 }{
-	{"observation", axiom.Observation}, {"repeated", axiom.Repeated}, {"links", axiom.Links}, {"reductions", axiom.Reductions},
+	{"observation", axiom.Observation}, {"repeated", axiom.Repeated}, {"reread", axiom.Reread}, {"links", axiom.Links}, {"reductions", axiom.Reductions},
 	{"unforced", axiom.Unforced}, {"several", everyVariant},
 }
 
@@ -145,8 +145,8 @@ func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
 				continue
 			}
 			for _, x := range []*axiom.Op{a, b} {
-				if strong(a) && strong(b) && strong(z) && z.Kind != axiom.Load && z.Loc == a.Loc && (scopeOf(z) > scopeOf(x) || z.Size != x.Size) {
-					return "narrower strong access forgotten"
+				if strong(a) && strong(b) && strong(z) && z.Kind != axiom.Load && z.Loc == a.Loc {
+					return "strong access forgotten behind a strong write"
 				}
 				if apart && a.Kind.Bulk() && b.Kind.Bulk() && z.Kind.Bulk() && z.Src == x.Src {
 					return "read of another CTA's copy forgotten"
@@ -163,13 +163,6 @@ func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
 		return "hidden by a false alarm"
 	}
 	return ""
-}
-
-func scopeOf(o *axiom.Op) axiom.Scope {
-	if o.Sem == axiom.Volatile {
-		return axiom.Sys
-	}
-	return o.Scope
 }
 
 // explain names what explains a difference, "" if nothing known does.

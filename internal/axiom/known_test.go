@@ -33,6 +33,11 @@ var differences = []struct {
 	{"st.release, another's store, then a store", apart,
 		[]string{"st x 1; st.release.gpu y 1; st.relaxed.gpu y 2", "st.relaxed.gpu y 5", "ld.acquire.gpu y; if 0=2: ld x"},
 		pair(0, 0, 0, 2, 1, 0), falseAlarm, "repeated"},
+	// ISA 8.8, the second acquire pattern, with the reader's own plain store
+	// between the two.
+	{"a strong read, a store, then ld.acquire", apart,
+		[]string{"st x 1; fence.acq_rel.gpu; st.relaxed.gpu y 1", "ld.relaxed.gpu y; st y 5; ld.acquire.gpu y; if 0=1: ld x"},
+		pair(0, 0, 0, 1, 3, 0), falseAlarm, "reread"},
 	// ISA 8.9.4: only the first operation of the one pattern and the last of
 	// the other must reach each other; 8.9.2: each link only the next.
 	{"a narrow store and a wide link", beside,
@@ -58,10 +63,13 @@ var differences = []struct {
 	// ISA 8.7: the scope is each operation's own, and so is its size.
 	{"a narrow read, then a wide write by the same thread", apart,
 		[]string{"ld.relaxed.cta x; st.relaxed.gpu x 1; st.relaxed.gpu y 1", "ld.relaxed.gpu y; if 0=1: st.relaxed.gpu x 2"},
-		pair(0, 0, 0, 1, 1, 0), missed, "narrower strong access forgotten"},
+		pair(0, 0, 0, 1, 1, 0), missed, "strong access forgotten behind a strong write"},
 	{"a wider access, then a write of four bytes", apart,
 		[]string{"ld8.relaxed.gpu x; st.relaxed.gpu x 1; st.relaxed.gpu y 1", "ld.relaxed.gpu y; if 0=1: st.relaxed.gpu x 2"},
-		pair(0, 0, 0, 1, 1, 0), missed, "narrower strong access forgotten"},
+		pair(0, 0, 0, 1, 1, 0), missed, "strong access forgotten behind a strong write"},
+	{"a wide read, then a narrow write by another CTA", []axiom.Place{{CTA: 1}, {CTA: 0}, {CTA: 0, Warp: 1}},
+		[]string{"ld.relaxed.gpu x; st.release.gpu y 1", "ld.acquire.gpu y; if 0=1: st.relaxed.cta x 1; if 0=1: st.relaxed.gpu z 1", "ld.relaxed.gpu z; if 0=1: st.relaxed.cta x 2"},
+		pair(0, 0, 0, 2, 1, 0), missed, "strong access forgotten behind a strong write"},
 	// ISA 8.9.5: the same proxy alone does not order between thread blocks.
 	{"a copy's read, another CTA's copy's, then its write", apart,
 		[]string{"load x; mwait; st.release.gpu y 1", "ld.acquire.gpu y; if 0=1: load x; mwait; if 0=1: store x"},

@@ -107,6 +107,9 @@ const (
 	// Repeated: release patterns of a release operation and a later write of
 	// the same location (ISA 8.8, the second form).
 	Repeated
+	// Reread: acquire patterns of a strong read and a later acquire operation on
+	// the same location (ISA 8.8, the second form).
+	Reread
 	// Links: patterns whose write, read or links reach no further than the
 	// next link, while their first and last operations reach each other.
 	Links
