@@ -137,7 +137,9 @@ func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
 	op := func(a axiom.Access) *axiom.Op { return &c.p.Threads[a.Thread].Ops[a.Op] }
 	a, b := op(q.A), op(q.B)
 	apart := c.p.Threads[q.A.Thread].CTA != c.p.Threads[q.B.Thread].CTA
-	strong := func(o *axiom.Op) bool { return o.Kind <= axiom.Red && o.Sem != axiom.Weak }
+	strong := func(o *axiom.Op) bool {
+		return o.Kind <= axiom.Red && o.Sem != axiom.Weak || o.Kind == axiom.BulkReduce
+	}
 	for u := range c.p.Threads {
 		for i := range c.p.Threads[u].Ops {
 			z := &c.p.Threads[u].Ops[i]
