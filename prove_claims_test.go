@@ -453,6 +453,81 @@ var claims = []claim{
 	L:	{ .reg .b32 %a; mov.u32 %a, b1; mbarrier.try_wait.parity.shared.b64 %p2, [%a], 0; } @!%p2 bra L;
 	GO:
 	DONE:`},
+	{name: "an inval that a copy in flight may meet", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+		mbarrier.arrive.expect_tx.shared.b64 _, [b1], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf+256], [%rd2], 256, [b1];
+	W:	mbarrier.try_wait.parity.shared.b64 %p2, [b1], 0; @!%p2 bra W;
+		mbarrier.inval.shared.b64 [b0];
+	DONE:`},
+	{name: "a new life that a copy of the last one may meet", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+		mbarrier.arrive.expect_tx.shared.b64 _, [b1], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf+256], [%rd2], 256, [b1];
+	W:	mbarrier.try_wait.parity.shared.b64 %p2, [b1], 0; @!%p2 bra W;
+		mbarrier.init.shared.b64 [b0], 1;
+	DONE:`},
+	{name: "right: an inval after the copy", proven: true, body: `INIT(1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+	W:	mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra W;
+		mbarrier.inval.shared.b64 [b0];
+	DONE:`},
+	{name: "a CTA that may leave before a copy to it lands", body: `INIT(1,1)
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf], [%rd2], 256, [b0];
+		mbarrier.arrive.expect_tx.shared.b64 _, [b1], 256;
+		cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buf+256], [%rd2], 256, [b1];
+	W:	mbarrier.try_wait.parity.shared.b64 %p2, [b1], 0; @!%p2 bra W;
+	DONE:`},
+	{name: "right: st.async to a peer that waits for it", proven: true, grid: "2", cluster: "2", body: `INIT(1)
+		barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mov.u32 %r9, b0; mov.u32 %r10, buf; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;
+		mapa.shared::cluster.u32 %r9, %r9, 1; mapa.shared::cluster.u32 %r10, %r10, 1;
+		st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], 7, [%r9]; bra DONE;
+	W:	mbarrier.arrive.expect_tx.shared.b64 _, [b0], 4;
+	L:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b0], 0; @!%p2 bra L;
+		ld.shared.u32 %r11, [buf]; st.global.u32 [%rd1], %r11;
+	DONE:`},
+	{name: "st.async of two rounds with no wait between", grid: "2", cluster: "2", body: `INIT(1)
+		barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
+		mov.u32 %r9, b0; mov.u32 %r10, buf; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;
+		mapa.shared::cluster.u32 %r9, %r9, 1; mapa.shared::cluster.u32 %r10, %r10, 1;
+		st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], 7, [%r9];
+		st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10+4], 8, [%r9]; bra DONE;
+	W:	mbarrier.arrive.expect_tx.shared.b64 _, [b0], 4;
+	L:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b0], 0; @!%p2 bra L;
+		ld.shared.u32 %r11, [buf]; st.global.u32 [%rd1], %r11;
+		mbarrier.arrive.expect_tx.shared.b64 _, [b0], 4;
+	L2:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [b0], 1; @!%p3 bra L2;
+		ld.shared.u32 %r11, [buf+4]; st.global.u32 [%rd1+4], %r11;
+	DONE:`},
+	{name: "right: two rounds of the cluster's barrier, written differently", proven: true, grid: "2", cluster: "2", body: `
+		barrier.cluster.arrive.aligned; setp.eq.u32 %p1, %r5, 0; @%p1 bra A; barrier.cluster.wait.aligned; barrier.cluster.arrive.aligned;
+	A:	barrier.cluster.wait.aligned;
+		@!%p1 bra DONE; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+	DONE:`},
+	{name: "a test whose address comes through a parameter of a function that peeks", decls: `.func peek(.param .b32 a) { .reg .b32 %x; .reg .pred %p; ld.param.b32 %x, [a];
+		mbarrier.try_wait.parity.shared.b64 %p, [%x], 0; ret; }`, body: `INIT(1)
+		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
+		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+		st.shared.u32 [buf], 7; mbarrier.arrive.shared.b64 _, [b0]; bra DONE;
+	CONS: mov.u32 %r9, b0;
+		{ .param .b32 pa; st.param.b32 [pa], %r9; call peek, (pa); }
+		ld.shared.u32 %r10, [buf]; st.global.u32 [%rd1], %r10;
+	DONE:`},
+	{name: "a function by its address, which a flag gives", decls: `.func f() { ret; } .func g() { ret; }`, body: `
+		mov.u64 %rd4, f; mov.u64 %rd5, g; ld.relaxed.gpu.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0; selp.b64 %rd6, %rd4, %rd5, %p1;
+		P: .callprototype _ (); call %rd6, (), P;
+	`},
 	// --- warps
 	{name: "one lane waits, the others read", body: `INIT(1)
 		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;

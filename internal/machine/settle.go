@@ -102,14 +102,14 @@ func (s *settling) come(n int32, o outcome) {
 func (s *settling) visit(n int32) {
 	g := s.g
 	if int(n) == len(g.nodes) {
-		s.why = "an end that does not wait for it"
+		s.why = "the end, which follows a test without a wait for it,"
 		return
 	}
 	u, o := &g.nodes[n], s.at[n]
 	switch {
 	case isTest(u.in) && g.sameTest(s.test, n):
 		if !o.failed {
-			s.why = "a test made again although it may have been true"
+			s.why = "a test that is made again although it may have been true"
 			return
 		}
 		s.again = true
@@ -126,7 +126,7 @@ func (s *settling) visit(n int32) {
 		}
 		s.branch(n, o, g.at(g.p.code[u.pc].target))
 	case u.class != plain || writesMemory(u.in):
-		s.why = "something that does not wait for it (" + Name(u.in) + ")"
+		s.why = "what follows a test without a wait for it (" + Name(u.in) + ")"
 	default:
 		s.onward(n, outcome{g.transfer(u, o.facts), o.failed})
 	}
