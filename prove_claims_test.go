@@ -83,7 +83,7 @@ var claims = []claim{
 	CONS: mbarrier.test_wait.parity.shared.b64 %p2, [b0], 0; @%p2 bra DONE;
 		trap;
 	DONE:`},
-	{name: "SKIP a wait with its sense the wrong way round", body: `INIT(1)
+	{name: "a wait with its sense the wrong way round", body: `INIT(1)
 		setp.ne.u32 %p1, %r3, 0; @%p1 bra CONS;
 		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
 		mbarrier.arrive.shared.b64 _, [b0];
