@@ -31,7 +31,7 @@
 //     alone (9.7.9.25.6.2); or a wait that finds the phase of its mbarrier
 //     complete and acquires, by itself or with a later acquire fence (8.8).
 //     For cp.async that is the mbarrier of a later cp.async.mbarrier.arrive of
-//     the thread (9.7.13.15.16).
+//     the thread (9.7.13.15.15).
 //  3. Such a wait needs no scope: the prose of the completion mechanism
 //     (9.7.9.25.1.2) speaks of all threads that take part.
 //  4. A scope left out of an mbarrier operation between CTAs is honoured.
@@ -45,9 +45,11 @@
 //     cluster, shared::cta the fencing thread's CTA's. Completion counts as one
 //     for the operation's own accesses (9.7.9.25.2). The one-way forms count
 //     as fences of shared::cluster (acquire) and shared::cta (release).
-//  7. Two accesses by the asynchronous proxy need none in one CTA (8.9.5), or
-//     if one is a copy that signals an mbarrier of the other's CTA, in whose
-//     memory they meet or which it waits for. Else they do.
+//  7. Two accesses by the asynchronous proxy need none in one CTA (8.9.5).
+//     Between CTAs they do, unless the earlier is a copy that signals an
+//     mbarrier of the later's CTA, or the later a copy into shared memory of
+//     the earlier's CTA that signals one there. (The letter has no such
+//     exception; distributed-shared and multicast pipelines are built on it.)
 //  8. cp.async is generic. Each element of a bulk reduction is a relaxed
 //     read-modify-write at GPU scope in the asynchronous proxy
 //     (9.7.9.25.4.2), so reductions among each other are morally strong.
