@@ -207,6 +207,9 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 	if c.Program.Static+c.Shared > 0 {
 		r.Assumptions = append(r.Assumptions, "shared memory of a CTA starts at a multiple of 1,024 bytes, as it does on the card")
 	}
+	if r.Proof != nil && r.Proof.All && c.Program.Traps() {
+		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
+	}
 	r.Accept(l.accepts())
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r

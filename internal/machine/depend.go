@@ -665,3 +665,8 @@ func (p *Program) Commutes(pc int32) string {
 	}
 	return "an atomic operation whose order with others shows (" + Name(in) + ")"
 }
+
+// Traps reports whether the program can end the launch by itself.
+func (p *Program) Traps() bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "trap" })
+}
