@@ -32,6 +32,10 @@ func TestCases(t *testing.T) {
 			{{Kind: Wait, N: 1}},
 			{{Kind: ArriveExpect, N: 32}},
 		}}, true, ""},
+		{"6: equal stores, and one more behind them", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Store, Slot: 3, N: 1}},
+			{{Kind: Store, Slot: 3, N: 1}, {Kind: Store, Slot: 3, N: 2}},
+		}}, false, "race"},
 		{"5: unless they may come after the arrival", Program{Counts: []int8{1}, Threads: [][]Op{
 			{{Kind: Arrive}},
 			{{Kind: Expect, N: 32}},

@@ -263,6 +263,9 @@ func (g *generator) access(t int) {
 	if write {
 		g.value++
 		o.Kind, o.N = Store, g.value
+		if g.r.IntN(4) == 0 {
+			o.N = 1 // perhaps what is there already
+		}
 		if g.loaded[t] && g.r.IntN(3) == 0 {
 			o.N = 0
 		}
