@@ -46,10 +46,6 @@ var differences = []struct {
 	{"a narrow read of a wide link", []axiom.Place{{CTA: 0}, {CTA: 1}, {CTA: 1, Warp: 1}},
 		[]string{"st x 1; st.release.gpu y 1", "add.relaxed.gpu y 1", "ld.relaxed.cta y; fence.acq_rel.gpu; if 0=2: ld x"},
 		pair(0, 0, 0, 2, 2, 0), falseAlarm, "links"},
-	// ISA 8.7.1: morally strong accesses do not race, ordered or not.
-	{"reductions by two CTAs, synchronized", apart,
-		[]string{"reduce x; wait; st.release.gpu y 1", "ld.acquire.gpu y; reduce x"},
-		pair(0, 0, 1, 1, 1, 1), falseAlarm, "reductions"},
 	// ISA 8.10.6: the read would precede what it reads in causality order. The
 	// flag itself races.
 	{"fence.sc around a plain flag", apart,

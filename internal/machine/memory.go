@@ -153,6 +153,15 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 		}
 		return nil
 	case symShared, symDynamic:
+		if a.space == spCluster {
+			// The variable of the CTA itself, whose rank is in the address.
+			r, err := d.address(y, 0, u32)
+			if err != nil {
+				return err
+			}
+			a.base, a.breg = base32, r
+			return nil
+		}
 		if a.space == spGeneric {
 			a.space = spShared
 		}

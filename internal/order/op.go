@@ -401,6 +401,9 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation 
 	if by := r.knownFrom(p); by != 0 && ac.passed(by) != 0 && r.byLane(ac) {
 		return ordered
 	}
+	if ac.st.scope != 0 && p.scope != 0 && t.strongOps(ac, p, r) {
+		return morallyStrong
+	}
 	if r.proxy == machine.Async && ac.proxy == machine.Async {
 		t.conflict(ac, p, a, b, BothAsyncOtherCTA)
 	} else {
