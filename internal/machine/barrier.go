@@ -156,7 +156,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		m.cfg.Observer.Observe(m, ev)
 	}
 	if b.arrived == 0 {
-		b.count = count
+		b.count, b.counted = count, bi.count
 	}
 	b.arrived += 32
 	for _, s := range w.splits {
@@ -242,11 +242,12 @@ func (t *cta) complete(id int32, byExit bool) {
 
 // exitRelease completes the barriers that wait only on exited threads: every
 // warp that has not exited waits at the barrier, and exited ones make up the
-// missing count.
+// missing count. A barrier whose instruction gives the count is never released
+// so, be it the count of the whole CTA: an H200 hangs there.
 func (m *Machine) exitRelease(t *cta) {
 	for id := range t.bars {
 		b := &t.bars[id]
-		if !b.sync {
+		if !b.sync || b.counted {
 			continue
 		}
 		gone, others := uint32(0), false

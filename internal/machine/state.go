@@ -161,6 +161,7 @@ type namedBar struct {
 	count   uint32 // threads expected in the open generation; 0 if none came
 	arrived uint32 // threads
 	sync    bool   // a warp waits in the open generation
+	counted bool   // count is the instruction's; exits do not make up for it
 	ones    uint32 // true predicates of its reductions, and lanes
 	lanes   uint32
 }
@@ -409,7 +410,7 @@ func (m *Machine) hashCTA(h *maphash.Hash, t *cta) {
 	for i := range t.bars {
 		b := &t.bars[i]
 		maphash.WriteComparable(h, [4]uint32{b.count, b.arrived, b.ones, b.lanes})
-		maphash.WriteComparable(h, b.sync)
+		maphash.WriteComparable(h, [2]bool{b.sync, b.counted})
 	}
 	for i := range t.mbars {
 		if b := &t.mbars[i]; b.live {

@@ -123,23 +123,6 @@ func (j *Judge) namedPass(ev *machine.Event) {
 		last = max(last, list[i].last)
 	}
 	j.learn(x, ev.Mask, last)
-	if ev.ByExit && (b.count < j.whole() || j.counted(ev.PC)) {
-		b.wrong(fmt.Sprintf("warp %d synced at generation %d, which counts %d threads, and only the exit of other warps let it go on", ev.Warp, ev.Gen, b.count))
-	}
-}
-
-// counted reports whether a barrier instruction gives a count. On an H200 exits
-// make up for what is missing at a barrier without one, and never at one with a
-// count, be it that of the whole CTA: it hangs.
-func (j *Judge) counted(pc int32) bool {
-	in := j.Program.Inst(pc)
-	if in == nil {
-		return false
-	}
-	if slices.Contains(in.Mods, "red") {
-		return len(in.Operands) > 3
-	}
-	return len(in.Operands) > 1
 }
 
 // namedFindings turns the evidence of a CTA into findings. Where something

@@ -11,7 +11,7 @@ give the same count, and no warp may come to the barrier again before it is
 reset: 'care must be taken to keep a warp from executing more barrier
 instructions than intended' (ISA 9.7.13.1). Otherwise one warp fills another's
 place: a generation opens before its data is there, and a sync is left over that
-hangs, or that only the exit of the other warps releases. bar.red may not be
+hangs: where a count is given, exits make up for nothing (measured on an H200). bar.red may not be
 mixed with the other forms in one generation.
 
 It is found when counts differ, when a warp comes twice to one generation, when
