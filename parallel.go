@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"muster/internal/machine"
 	"muster/internal/order"
 	"muster/internal/rules"
 )
@@ -61,10 +62,10 @@ func each(jobs, n int, f func(i int)) {
 // parts returns into how many runs a schedule can be parted. Programs that
 // read global memory by strong operations do so to learn of other CTAs.
 func (l *Launch) parts() int {
-	if l.config.Program.LooksAround() {
+	if l.config.Program.HasStrongGlobalAccess() {
 		return 1
 	}
-	return min(parts, l.start.Clustered())
+	return min(parts, l.start.ClusterCount())
 }
 
 // parted runs schedules part by part, and returns those that have to be run
@@ -130,25 +131,34 @@ func (r *result) add(o *result) {
 // the footprint of a part that came to its end, nil of one that did not.
 func (l *Launch) judge(w *watch, s Schedule, skip bool, k, n int) (result, *order.Footprint) {
 	j := rules.NewJudge(l.shape)
-	m := l.machine(j, nil)
+	return l.runPart(w, j, l.part(j, skip, k, n), s)
+}
+
+// part returns a machine for part k of n of the launch's clusters, watched by o.
+func (l *Launch) part(o machine.Observer, skip bool, k, n int) *machine.Machine {
+	m := l.machine(o, nil)
 	if skip {
 		m.SkipMatrices()
 	}
 	if n > 1 {
-		c := m.Clustered()
+		c := m.ClusterCount()
 		m.Only(k*c/n, (k+1)*c/n-k*c/n)
 	}
+	return m
+}
+
+// runPart runs a machine that j watches to its end.
+func (l *Launch) runPart(w *watch, j *rules.Judge, m *machine.Machine, s Schedule) (r result, print *order.Footprint) {
 	gap, err := l.follow(w, m, s)
 	if err != nil {
 		return result{err: err}, nil
 	}
-	var r result
 	r.findings, r.gaps = j.Finish(m)
 	if gap != nil {
 		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
 	}
-	if n == 1 || !m.Done() || len(r.gaps) > 0 {
-		return r, nil
+	if m.Done() && len(r.gaps) == 0 {
+		print = order.NewFootprint(j.Order)
 	}
-	return r, order.NewFootprint(j.Order)
+	return r, print
 }

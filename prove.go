@@ -121,32 +121,16 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
 	j := rules.NewJudge(shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
 	s := &strongAccesses{prog: l.config.Program}
-	m := l.machine(observers{j, p, s}, nil)
-	m.ShowMeetings()
-	if skip {
-		m.SkipMatrices()
-	}
-	if n > 1 {
-		c := m.Clustered()
-		m.Only(k*c/n, (k+1)*c/n-k*c/n)
-	}
+	m := l.part(observers{j, p, s}, skip, k, n)
+	m.ShowCollectives()
 	var r proofPart
-	gap, err := l.follow(w, m, proofSchedule)
-	if err != nil {
-		r.err = err
+	if r.result, r.print = l.runPart(w, j, m, proofSchedule); r.err != nil {
 		return r
 	}
-	r.findings, r.gaps = j.Finish(m)
-	if gap != nil {
-		r.gaps = append(withoutLimits(r.gaps, m.Stopped()), *gap)
-	}
-	if !m.Done() && len(r.gaps) == 0 {
+	if r.print == nil && len(r.gaps) == 0 {
 		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
 	r.failures, r.mixed, r.maps = p.Finish(), s.mixed, s.maps
-	if len(r.gaps) == 0 {
-		r.print = order.NewFootprint(j.Order)
-	}
 	return r
 }
 

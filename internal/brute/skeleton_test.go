@@ -55,7 +55,7 @@ func conditions(p *brute.Program) (failed []confluence.Failure, ended bool, err 
 	}
 	c := confluence.New(confluence.Shape{CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters()})
 	m = m.Fork(c, nil)
-	m.ShowMeetings()
+	m.ShowCollectives()
 	explore.Run(m, explore.Schedule{Policy: explore.Latest}, nil)
 	return c.Finish(), m.Done(), nil
 }

@@ -187,7 +187,7 @@ func (p *Prover) fail(f Failure) {
 // Observe makes a Prover a machine.Observer.
 func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
-	case machine.EvWarpSync, machine.EvMeet:
+	case machine.EvWarpSync, machine.EvCollective:
 		p.sync(ev.CTA, ev.Warp, ev.Mask)
 	case machine.EvFence, machine.EvCommit, machine.EvGroupWait:
 		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Group == machine.GroupWgmma && ev.Kind != machine.EvFence {

@@ -78,8 +78,8 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 			oin.x.(*collective).put(ox, oin, &b)
 		}
 	}
-	if m.cfg.meetings && !c.sync {
-		m.emit(Event{Kind: EvMeet, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
+	if m.cfg.collectives && !c.sync {
+		m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
 	}
 	if c.sync {
 		m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})

@@ -103,8 +103,6 @@ type decoder struct {
 	loc    *ptx.Loc
 	cur    *ptx.Inst
 	fixups []fixup
-	watch  bool     // it has wgmma
-	named  []naming // then: the registers that its instructions name
 
 	sigs   []*scope            // parameters, by function
 	shares map[*ptx.Var]uint64 // static shared variables of bodies
@@ -419,7 +417,6 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.index, d.fn = i, &d.prog.funcs[i]
 	d.scope = d.fnScopes(i)
 	d.loc, d.fixups = nil, nil
-	d.watch = mentions(f.Body, "wgmma")
 	d.fn.entry = int32(len(d.prog.code))
 	if err := d.stmts(f.Body); err != nil {
 		return err
@@ -438,27 +435,8 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 		}
 		fx.set(fx.label.pc)
 	}
-	if d.watch {
-		d.watchFragments(d.fn.entry)
-	}
+	d.watchFragments(d.fn.entry)
 	return nil
-}
-
-// mentions reports whether a body has an instruction with that opcode.
-func mentions(b *ptx.Block, op string) bool {
-	for _, s := range b.Stmts {
-		switch s := s.(type) {
-		case *ptx.Inst:
-			if s.Op == op {
-				return true
-			}
-		case *ptx.Block:
-			if mentions(s, op) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // stmts decodes a block in a scope of its own.
@@ -524,9 +502,6 @@ func (d *decoder) inst(in *ptx.Inst) error {
 	}
 	if n := len(d.prog.code); err == nil && n > mark {
 		d.use(in, int32(n-1))
-		if d.watch {
-			d.name(in, int32(n-1))
-		}
 	}
 	return err
 }

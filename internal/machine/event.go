@@ -27,9 +27,9 @@ const (
 	EvAccess
 	// EvWarpSync: bar.warp.sync passed by the lanes in Mask.
 	EvWarpSync
-	// EvMeet: the lanes in Mask performed a collective that orders no memory
-	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowMeetings.
-	EvMeet
+	// EvCollective: the lanes in Mask performed a collective that orders no memory
+	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives.
+	EvCollective
 	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
 	// red), with Count threads expected. Gen is the generation it joins.
 	EvBarArrive

@@ -40,6 +40,9 @@ func regIDOf(fn int32, y *symbol, component int) regID {
 	return regID(fn)<<34 | class<<32 | regID(uint32(y.reg+reg(component)*regsPer(y.typ)))
 }
 
+// row32 returns the row of a 32-bit register; false of any other.
+func (r regID) row32() (reg, bool) { return reg(int32(uint32(r))), r>>32&3 == 0 }
+
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
 	u := use{pc: pc, in: in, class: d.prog.code[pc].class, guard: noReg}
@@ -249,9 +252,9 @@ func readsMemory(in *ptx.Inst) bool {
 	return false
 }
 
-// LooksAround reports whether the program has strong reads, or atomics, of
+// HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
 // memory that may be global: by which a CTA can learn of others.
-func (p *Program) LooksAround() bool {
+func (p *Program) HasStrongGlobalAccess() bool {
 	return slices.ContainsFunc(p.uses, func(u use) bool {
 		in := u.in
 		shared := slices.ContainsFunc(in.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") })

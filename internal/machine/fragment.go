@@ -3,8 +3,6 @@ package machine
 import (
 	"iter"
 	"slices"
-
-	"muster/ptx"
 )
 
 // Registers that wgmma uses while it is in flight. Between its issue and the
@@ -36,61 +34,6 @@ type touching struct {
 	reads, writes []reg
 }
 
-// A naming is an instruction of a function with wgmma, and the registers that
-// it names.
-type naming struct {
-	pc int32 // of the last of what the instruction became
-	touching
-}
-
-// name keeps the 32-bit registers that an instruction names.
-func (d *decoder) name(in *ptx.Inst, pc int32) {
-	if in.Op == "wgmma" {
-		return
-	}
-	n := naming{pc: pc}
-	for i, op := range in.Operands {
-		written := i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite))
-		d.eachRegister(op, func(r reg) {
-			if written {
-				n.writes = append(n.writes, r)
-			} else {
-				n.reads = append(n.reads, r)
-			}
-		})
-	}
-	if len(n.reads)+len(n.writes) > 0 {
-		d.named = append(d.named, n)
-	}
-}
-
-// eachRegister calls f for the 32-bit registers in an operand.
-func (d *decoder) eachRegister(op ptx.Operand, f func(reg)) {
-	switch op := op.(type) {
-	case ptx.Name:
-		if y := d.symbol(op); y != nil && y.kind == symReg && y.typ != pred && y.typ.size() <= 4 {
-			for i := range max(y.vec, 1) {
-				f(y.reg + reg(i))
-			}
-		}
-	case *ptx.Vector:
-		for _, e := range op.Elems {
-			d.eachRegister(e, f)
-		}
-	case *ptx.Mem:
-		if op.Base != nil {
-			d.eachRegister(op.Base, f)
-		}
-		for _, e := range op.Rest {
-			d.eachRegister(e, f)
-		}
-	case *ptx.Pair:
-		d.eachRegister(op.A, f)
-	case *ptx.Select:
-		d.eachRegister(op.X, f)
-	}
-}
-
 // watchFragments has the instructions of the function just decoded that name
 // registers of a wgmma tell of it.
 func (d *decoder) watchFragments(from int32) {
@@ -102,20 +45,35 @@ func (d *decoder) watchFragments(from int32) {
 			}
 		}
 	}
-	unused := func(r reg) bool { return !used[r] }
-	for _, n := range d.named {
-		t := n.touching
-		t.reads, t.writes = slices.DeleteFunc(t.reads, unused), slices.DeleteFunc(t.writes, unused)
+	if len(used) == 0 {
+		return
+	}
+	// Of the registers that an instruction names, those that some wgmma uses.
+	shared := func(lists ...[]regID) (regs []reg) {
+		for _, list := range lists {
+			for _, id := range list {
+				if r, ok := id.row32(); ok && used[r] {
+					regs = append(regs, r)
+				}
+			}
+		}
+		return regs
+	}
+	for i := range d.prog.uses {
+		u := &d.prog.uses[i]
+		if u.pc < from || u.in.Op == "wgmma" {
+			continue
+		}
+		t := touching{reads: shared(u.reads, u.addr), writes: shared(u.writes)}
 		if len(t.reads)+len(t.writes) == 0 {
 			continue
 		}
-		in := &d.prog.code[n.pc]
+		in := &d.prog.code[u.pc]
 		in.touch = &t
 		if in.class == plain || in.class == branch {
 			t.exec, in.exec = in.exec, execTouching
 		}
 	}
-	d.named = d.named[:0]
 }
 
 func execTouching(x *ctx, in *instr, mask uint32) {

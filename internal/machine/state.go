@@ -26,7 +26,7 @@ type Config struct {
 	// Poison, if set, replaces what uninitialized shared memory reads as.
 	Poison       *Poison
 	skipMatrices bool
-	meetings     bool
+	collectives  bool
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 }
@@ -36,8 +36,8 @@ type Config struct {
 // Program whose Reaches(FromMatrices) is -1 does but the data it writes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
-// ShowMeetings has the machine show EvMeet.
-func (m *Machine) ShowMeetings() { m.cfg.meetings = true }
+// ShowCollectives has the machine show EvCollective.
+func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 
 // A Poison replaces, for one load instruction, every element of which some
 // byte is uninitialized by Value in every byte. Two runs of one schedule with
@@ -499,8 +499,8 @@ func (m *Machine) Only(first, n int) {
 	m.started, m.until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
 }
 
-// Clustered is how many clusters the launch has.
-func (m *Machine) Clustered() int { return int(m.total / m.csize) }
+// ClusterCount is how many clusters the launch has.
+func (m *Machine) ClusterCount() int { return int(m.total / m.csize) }
 
 // Stopped returns why the run ended early, or nil.
 func (m *Machine) Stopped() *Stop { return m.stop }
