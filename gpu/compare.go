@@ -94,14 +94,26 @@ func (r *Result) translate(b *launch.Buffer, a *Array, plan *launch.Layout) []by
 		}
 		at := data[8*i : 8*i+8]
 		p := binary.LittleEndian.Uint64(at)
-		for _, to := range r.Buffers {
-			if p >= to.Base && p <= to.Base+uint64(len(to.Data)) {
-				binary.LittleEndian.PutUint64(at, p-to.Base+plan.Buffer(to.Name).Base)
-				break
-			}
+		if to := r.holder(p); to != nil {
+			binary.LittleEndian.PutUint64(at, p-to.Base+plan.Buffer(to.Name).Base)
 		}
 	}
 	return data
+}
+
+// holder returns the buffer that an address points into, or else to the end of:
+// where one buffer ends another may begin. It returns nil if there is none.
+func (r *Result) holder(p uint64) (ends *Array) {
+	for i := range r.Buffers {
+		to := &r.Buffers[i]
+		switch n := uint64(len(to.Data)); {
+		case p >= to.Base && p-to.Base < n:
+			return to
+		case p == to.Base+n:
+			ends = to
+		}
+	}
+	return ends
 }
 
 // bitsOf are the types that compare, and read, as the bits of their size.

@@ -194,3 +194,17 @@ func TestOpenWithoutDriver(t *testing.T) {
 		t.Errorf("%T: %v", err, err)
 	}
 }
+
+// TestHolder: on the card one buffer may begin where another ends.
+func TestHolder(t *testing.T) {
+	r := Result{Buffers: []Array{{Name: "a", Base: 0x1000, Data: make([]byte, 0x100)}, {Name: "b", Base: 0x1100, Data: make([]byte, 0x80)}}}
+	for p, want := range map[uint64]string{0x1000: "a", 0x10ff: "a", 0x1100: "b", 0x1180: "b", 0x1181: "", 0xfff: ""} {
+		got := ""
+		if to := r.holder(p); to != nil {
+			got = to.Name
+		}
+		if got != want {
+			t.Errorf("%#x is in %q, not %q", p, got, want)
+		}
+	}
+}
