@@ -11,43 +11,17 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/launch"
-	"muster/ptx"
 )
 
 // conditions runs a program once and returns which of C0 to C7 fail; ended is false
-// if the run did not come to its end.
+// if the run did not come to its end, or its kernel does not keep C9.
 func conditions(p *brute.Program) (failed []confluence.Failure, ended bool, err error) {
-	mod, err := ptx.Parse("p.ptx", []byte(p.PTX()))
+	cfg, err := config(p)
 	if err != nil {
 		return nil, false, err
 	}
-	x := p.Launch()
-	f, err := launch.FromFlags(launch.Flags{PTX: "p.ptx", Grid: x.Grid, Block: x.Block, Cluster: x.Cluster, Buffers: x.Buffers, Args: x.Args})
-	if err != nil {
-		return nil, false, err
-	}
-	prog, err := machine.Decode(mod, "")
-	if err != nil {
-		return nil, false, err
-	}
-	layout, err := f.Layout(0)
-	if err != nil {
-		return nil, false, err
-	}
-	var params []launch.Param
-	for _, q := range prog.Params {
-		params = append(params, launch.Param{Name: q.Name, Size: int(q.Size), Align: int(q.Align)})
-	}
-	l := &f.Launches[0]
-	block, err := layout.EncodeParams(l, params)
-	if err != nil {
-		return nil, false, err
-	}
-	cfg := machine.Config{Program: prog, Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Params: block.Bytes}
-	for i := range layout.Buffers {
-		b := &layout.Buffers[i]
-		cfg.Buffers = append(cfg.Buffers, machine.Buffer{Name: b.Name, Base: b.Base, Size: b.Size, Data: b.Data, Init: b.Initialized})
+	if len(cfg.Program.Dependences()) > 0 {
+		return nil, false, nil
 	}
 	m, err := machine.New(cfg)
 	if err != nil {
