@@ -48,14 +48,22 @@ type Schedule struct {
 }
 
 // String gives the schedule as it is written down: "latest", "random:7",
-// "r0.1.0,m3/earliest".
+// "r0.1.0*12,m3/earliest", where r0.1.0*12 is r0.1.0 twelve times.
 func (s Schedule) String() string {
 	var b strings.Builder
-	for i, c := range s.Prefix {
+	for i := 0; i < len(s.Prefix); {
+		n := 1
+		for i+n < len(s.Prefix) && s.Prefix[i+n] == s.Prefix[i] {
+			n++
+		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(c.String())
+		b.WriteString(s.Prefix[i].String())
+		if n > 1 {
+			fmt.Fprintf(&b, "*%d", n)
+		}
+		i += n
 	}
 	if len(s.Prefix) > 0 {
 		b.WriteByte('/')
@@ -73,11 +81,16 @@ func Parse(text string) (Schedule, error) {
 	rest := text
 	if i := strings.LastIndexByte(text, '/'); i >= 0 {
 		for _, f := range strings.Split(text[:i], ",") {
-			c, err := machine.ParseChoice(f)
-			if err != nil {
-				return s, fmt.Errorf("schedule %q: %w", text, err)
+			c, n, err := parseRepeated(f)
+			if err == nil && n > mostChoices-len(s.Prefix) {
+				err = fmt.Errorf("more than %d choices", mostChoices)
 			}
-			s.Prefix = append(s.Prefix, c)
+			if err != nil {
+				return s, fmt.Errorf("schedule %q: %w", brief(text), err)
+			}
+			for range n {
+				s.Prefix = append(s.Prefix, c)
+			}
 		}
 		rest = text[i+1:]
 	}
@@ -102,6 +115,32 @@ func Parse(text string) (Schedule, error) {
 	return s, fmt.Errorf("schedule %q: no policy %q; there are %s", text, name, strings.Join(policyNames[:], ", "))
 }
 
+// mostChoices bounds a prefix, so that a text of few bytes takes no memory to
+// speak of.
+const mostChoices = 1 << 22
+
+// parseRepeated reads a choice, "r0.1.0", or several alike, "r0.1.0*12".
+func parseRepeated(text string) (machine.Choice, int, error) {
+	one, times, many := strings.Cut(text, "*")
+	c, err := machine.ParseChoice(one)
+	if err != nil || !many {
+		return c, 1, err
+	}
+	n, err := strconv.Atoi(times)
+	if err != nil || n < 1 || strconv.Itoa(n) != times {
+		return c, 0, fmt.Errorf("%q: how often must be a number from 1 on", text)
+	}
+	return c, n, nil
+}
+
+// brief cuts a text that an error quotes.
+func brief(text string) string {
+	if len(text) > 80 {
+		return text[:40] + "…" + text[len(text)-30:]
+	}
+	return text
+}
+
 // Handful is what a check runs by default: the extremes of asynchrony, a fair
 // interleaving, and random ones.
 func Handful(random int) []Schedule {
@@ -122,10 +161,16 @@ const quantum = 4096
 // milliseconds apart, and ends the run early, returning false, when stop
 // reports true.
 func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
-	r := runner{m: m, rng: s.Seed}
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}
+	r := runner{m: m, rng: s.Seed}
+	return r.follow(s.Policy, stop)
+}
+
+// follow runs the machine to its end under a policy, as Run does.
+func (r *runner) follow(p Policy, stop func() bool) bool {
+	m := r.m
 	asked, before := 0, int64(0)
 	for n := 0; m.Stopped() == nil && !m.Done(); n++ {
 		// A step may be one operation or thousands.
@@ -134,7 +179,7 @@ func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
 				return false
 			}
 		}
-		if !r.step(s.Policy) {
+		if !r.step(p) {
 			break
 		}
 	}
@@ -147,6 +192,7 @@ type runner struct {
 	rng uint64
 	at  machine.Choice // the split that ran last
 	buf []machine.Choice
+	log func(machine.Choice) // told of every step, unless nil
 }
 
 // step takes one choice, or a run of choices of one split. It reports whether
@@ -169,7 +215,7 @@ func (r *runner) earliest() bool {
 		if !ok {
 			break
 		}
-		r.m.Step(c)
+		r.take(c)
 	}
 	return r.split(quantum, true) || r.last()
 }
@@ -179,11 +225,11 @@ func (r *runner) latest() bool {
 		return true
 	}
 	if c, ok := r.m.StartChoice(); ok {
-		r.m.Step(c)
+		r.take(c)
 		return true
 	}
 	if c, ok := r.m.MilestoneChoice(); ok {
-		r.m.Step(c)
+		r.take(c)
 		return true
 	}
 	return r.last()
@@ -194,11 +240,11 @@ func (r *runner) roundRobin() bool {
 	ran := r.split(1, true)
 	if !ran || wrapped(before, r.at) {
 		if c, ok := r.m.MilestoneChoice(); ok {
-			r.m.Step(c)
+			r.take(c)
 			ran = true
 		}
 		if c, ok := r.m.StartChoice(); ok {
-			r.m.Step(c)
+			r.take(c)
 			ran = true
 		}
 	}
@@ -224,12 +270,40 @@ func (r *runner) split(n int, yield bool) bool {
 		return false
 	}
 	r.at = c
-	if yield {
+	switch {
+	case r.log != nil:
+		r.goLogged(c, n, yield)
+	case yield:
 		r.m.GoUntilIssue(c, n)
-	} else {
+	default:
 		r.m.Go(c, n)
 	}
 	return true
+}
+
+// goLogged is Go, or GoUntilIssue, one step at a time.
+func (r *runner) goLogged(c machine.Choice, n int, yield bool) {
+	before := r.m.Issued()
+	for ; n > 0 && !(yield && r.m.Issued() != before); n-- {
+		e, ok := r.m.Holder(c)
+		if !ok {
+			return
+		}
+		r.take(e)
+	}
+}
+
+// take takes one choice.
+func (r *runner) take(c machine.Choice) {
+	before, _ := r.m.Instrs()
+	r.m.Step(c)
+	if r.log == nil {
+		return
+	}
+	// A GiveUp of a split that has met another one meanwhile is no step.
+	if after, _ := r.m.Instrs(); c.Kind != machine.GiveUp || after != before {
+		r.log(c)
+	}
 }
 
 // last takes what is left when no split can run and no milestone is due: the
@@ -240,7 +314,7 @@ func (r *runner) last() bool {
 		return false
 	}
 	for _, c := range r.buf {
-		r.m.Step(c)
+		r.take(c)
 		if c.Kind != machine.GiveUp {
 			break
 		}
@@ -264,6 +338,6 @@ func (r *runner) random() bool {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
-	r.m.Step(r.buf[z%uint64(len(r.buf))])
+	r.take(r.buf[z%uint64(len(r.buf))])
 	return true
 }

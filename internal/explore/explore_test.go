@@ -265,7 +265,9 @@ func TestScheduleText(t *testing.T) {
 			default:
 				c.CTA, c.Warp, c.Lane = small.Draw(t, "cta"), int32(rapid.IntRange(0, 31).Draw(t, "warp")), int8(rapid.IntRange(0, 31).Draw(t, "lane"))
 			}
-			s.Prefix = append(s.Prefix, c)
+			for range rapid.IntRange(1, 4).Draw(t, "times") {
+				s.Prefix = append(s.Prefix, c)
+			}
 		}
 		got, err := explore.Parse(s.String())
 		if err != nil || got.String() != s.String() || got.Policy != s.Policy || got.Seed != s.Seed || !slices.Equal(got.Prefix, s.Prefix) {
@@ -275,7 +277,8 @@ func TestScheduleText(t *testing.T) {
 }
 
 func TestBadScheduleText(t *testing.T) {
-	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest"} {
+	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest",
+		"m1*/latest", "m1*0/latest", "m1*-1/latest", "m1*01/latest", "m1*2*2/latest", "*2/latest", "m1*9999999999/latest", "m1*4194304,m2/latest"} {
 		if s, err := explore.Parse(text); err == nil {
 			t.Errorf("%q is taken as %v", text, s)
 		}

@@ -1,0 +1,61 @@
+package machine
+
+// This file lets those who write schedules down ask what a state offers
+// without listing all of it.
+
+// Offers reports whether Enabled lists c.
+func (m *Machine) Offers(c Choice) bool {
+	switch c.Kind {
+	case Run:
+		e, ok := m.Holder(c)
+		return ok && e == c
+	case Milestone:
+		if m.stop != nil {
+			return false
+		}
+		for _, op := range m.ops {
+			if op.ID == c.Op {
+				return m.canAdvance(op)
+			}
+		}
+		return false
+	}
+	for _, e := range m.Enabled(nil) {
+		if e == c {
+			return true
+		}
+	}
+	return false
+}
+
+// Holder returns the Run choice of the split that holds c's lane, whatever its
+// lowest lane is by now, and whether it can be taken.
+func (m *Machine) Holder(c Choice) (Choice, bool) {
+	if m.stop != nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || c.Lane < 0 || c.Lane > 31 {
+		return c, false
+	}
+	t := m.ctas[c.CTA]
+	if t == nil || c.Warp < 0 || int(c.Warp) >= len(t.warps) {
+		return c, false
+	}
+	w := t.warps[c.Warp]
+	s := w.find(c.Lane)
+	if s == nil {
+		return c, false
+	}
+	return Choice{Kind: Run, CTA: c.CTA, Warp: c.Warp, Lane: int8(lowest(s.mask))}, m.ready(w, s)
+}
+
+// Issued returns how many asynchronous operations have been issued, which is
+// the ID of the last.
+func (m *Machine) Issued() int64 { return m.nextOp }
+
+// NamedBarrier returns the open generation of named barrier id of a CTA that
+// runs, and how many threads of how many have come to it; 0 of 0 if none has.
+func (m *Machine) NamedBarrier(cta, id int32) (gen uint64, arrived, count uint32) {
+	if cta < 0 || int(cta) >= len(m.ctas) || m.ctas[cta] == nil || id < 0 || id > 15 {
+		return 0, 0, 0
+	}
+	b := &m.ctas[cta].bars[id]
+	return b.gen, b.arrived, b.count
+}
