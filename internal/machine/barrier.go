@@ -169,13 +169,8 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	} else {
 		m.exitRelease(t)
 	}
-	// Whoever need not wait goes on at once, the visitor with the rest.
-	for _, s := range w.splits {
-		if s.state == waiting && s.wait.kind == waitBar && s.wait.bar == int32(id) && s.wait.gen < b.gen {
-			m.enter(w, s)
-			m.resume(x)
-		}
-	}
+	// To pass is a step of its own for whoever waits, the last to come too, so
+	// that it makes no difference who that is.
 	m.enter(w, me)
 	if me.state == running {
 		return jumped

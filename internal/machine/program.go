@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"sort"
+	"sync"
 
 	"muster/ptx"
 )
@@ -43,6 +44,9 @@ type Program struct {
 	symbols []Symbol
 	files   map[int]string
 	strs    map[string]string // .debug_str labels, for inlined function names
+
+	awaitsOnce sync.Once
+	awaits     map[*ptx.Inst]bool // by test; see Awaits
 }
 
 // A Param is one parameter of the kernel, in its parameter space.

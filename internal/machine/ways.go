@@ -1,0 +1,75 @@
+package machine
+
+import "muster/ptx"
+
+// Ways appends the choices that an exploration of every schedule has to take
+// into account. It is Enabled, but for tests of a barrier: one that is an await
+// (see Awaits) is offered when it is due and never given up; any other is always
+// offered, given up where its phase is not complete, since what follows then is
+// a way of its own. None left: the run is over, or hangs.
+func (m *Machine) Ways(buf []Choice) []Choice {
+	if m.stop != nil {
+		return buf
+	}
+	for _, i := range m.running {
+		for _, w := range m.ctas[i].warps {
+			for _, s := range w.splits {
+				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
+				if m.ready(w, s) {
+					buf = append(buf, c)
+				} else if s.state == atPoint && m.prog.code[s.pc].test && !m.prog.Awaits(s.pc) && m.mayGiveUp(w, s) {
+					c.Kind = GiveUp
+					buf = append(buf, c)
+				}
+			}
+		}
+	}
+	for _, op := range m.ops {
+		if m.canAdvance(op) {
+			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
+		}
+	}
+	if m.canStart() || len(buf) == 0 && m.started < m.until && m.resident < mostResident {
+		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
+	}
+	return buf
+}
+
+// Awaits reports whether the test of a barrier at pc is part of a wait that
+// nothing but its phase ends: see settle.go.
+func (p *Program) Awaits(pc int32) bool {
+	p.awaitsOnce.Do(func() {
+		p.awaits = map[*ptx.Inst]bool{}
+		for f := range p.funcs {
+			g := p.graph(int32(f))
+			if g == nil {
+				continue
+			}
+			for i := range g.nodes {
+				if in := g.nodes[i].in; isTest(in) {
+					p.awaits[in] = g.unsettled(int32(i)) == ""
+				}
+			}
+		}
+	})
+	return p.awaits[p.code[pc].src]
+}
+
+// A Lanes is a split as Splits shows it: lanes of a warp, where they stand, and
+// whether they wait.
+type Lanes struct {
+	Mask  uint32
+	PC    int32
+	state state
+}
+
+// Splits appends the splits of a warp. A step of another split leaves equal
+// what it does not touch.
+func (m *Machine) Splits(cta, warp int32, buf []Lanes) []Lanes {
+	if t := m.ctas[cta]; t != nil {
+		for _, s := range t.warps[warp].splits {
+			buf = append(buf, Lanes{s.mask, s.pc, s.state})
+		}
+	}
+	return buf
+}
