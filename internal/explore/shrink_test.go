@@ -1,0 +1,168 @@
+package explore_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+)
+
+// between: warp 0 writes 1 and then 2; warp 1 sees the 1 only if it reads
+// between the two, which takes two switches: from warp 0 and back to it. The
+// other warps count.
+const between = `
+	shr.u32 %r2, %r1, 5;
+	and.b32 %r3, %r1, 31;
+	setp.ne.u32 %p1, %r3, 0;
+	@%p1 bra DONE;
+	setp.eq.u32 %p1, %r2, 0;
+	@%p1 bra FIRST;
+	setp.eq.u32 %p1, %r2, 1;
+	@%p1 bra SECOND;
+	atom.global.add.u32 %r4, [%rd1+12], 1;
+	atom.global.add.u32 %r4, [%rd1+12], 1;
+	bra DONE;
+FIRST:
+	st.volatile.global.u32 [%rd1], 1;
+	st.volatile.global.u32 [%rd1], 2;
+	st.volatile.global.u32 [%rd1+8], 5;
+	bra DONE;
+SECOND:
+	ld.volatile.global.u32 %r4, [%rd1];
+	st.volatile.global.u32 [%rd1+4], %r4;
+DONE:
+`
+
+// trial asks whether the word at index at holds want in the end.
+func trial(t testing.TB, body string, block uint32, at int, want uint32) explore.Trial {
+	first := build(t, body, 1, block, 8)
+	return func() (*machine.Machine, func(*machine.Machine) bool) {
+		return first.Fork(nil, nil), func(m *machine.Machine) bool { return m.Done() && words(t, m, 8)[at] == want }
+	}
+}
+
+// showing returns a random schedule that shows it.
+func showing(t testing.TB, start explore.Trial, seed uint64) explore.Schedule {
+	for ; ; seed++ {
+		m, bad := start()
+		s := explore.Schedule{Policy: explore.Random, Seed: seed}
+		finish(t, m, s)
+		if bad(m) {
+			return s
+		}
+	}
+}
+
+// TestShrinkToTheSame: whatever random schedule showed it, it comes out at two
+// switches among two warps and the start, and at the same size.
+func TestShrinkToTheSame(t *testing.T) {
+	for _, c := range []struct {
+		block    uint32
+		switches int
+	}{{64, 3}, {128, 5}} { // the start of the CTA is one, each warp more another
+		start := trial(t, between, c.block, 1, 1)
+		var first explore.Shrunk
+		for seed := uint64(1); seed < 40; seed += 3 {
+			s := showing(t, start, seed*100)
+			got, ok := explore.Shrink(start, s, explore.ShrinkOptions{})
+			if !ok || !got.Local {
+				t.Fatalf("%v: not shrunk: %+v", s, got)
+			}
+			if got.Size.Switches != c.switches {
+				t.Errorf("%d threads, %v: %d switches, want %d: %v", c.block, s, got.Size.Switches, c.switches, got.Schedule)
+			}
+			if first.Size.Text == "" {
+				first = got
+				t.Logf("%v: %d switches, %d steps: %v after %d runs", s, got.From.Switches, got.From.Steps, got.Schedule, got.Runs)
+			}
+			if got.Size != first.Size {
+				t.Errorf("%v: %+v, from another schedule %+v", s, got.Size, first.Size)
+			}
+		}
+	}
+}
+
+// TestShrinkProperties: of any schedule that shows it, the shrunk one shows it
+// too, by its text, is no larger, and shrinks to itself.
+func TestShrinkProperties(t *testing.T) {
+	kernels := map[string]explore.Trial{
+		"between": trial(t, between, 96, 1, 1),
+		"stale":   trial(t, stale, 32, 4, 77),
+		"landed":  trial(t, stale, 32, 4, 1),
+		"tickets": trial(t, tickets, 128, 2, 3),
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"between", "stale", "landed", "tickets"}).Draw(t, "kernel")
+		start := kernels[name]
+		s := explore.Schedule{Policy: explore.Policy(rapid.IntRange(0, 3).Draw(t, "policy"))}
+		if s.Policy == explore.Random {
+			s.Seed = rapid.Uint64Range(0, 500).Draw(t, "seed")
+		}
+		got, ok := explore.Shrink(start, s, explore.ShrinkOptions{})
+		if m, bad := start(); true {
+			if explore.Run(m, s, nil); bad(m) != ok {
+				t.Fatalf("%v shows it: %v; shrink says %v", s, bad(m), ok)
+			}
+		}
+		if !ok {
+			return
+		}
+		again, err := explore.Parse(got.Size.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, bad := start()
+		run, _ := explore.Record(m, again, nil)
+		if !bad(m) || len(run) != got.Size.Steps || explore.Switches(run) != got.Size.Switches {
+			t.Fatalf("%s: %v does not show it, or not in %+v", name, again, got.Size)
+		}
+		if got.Size.Compare(got.From) > 0 {
+			t.Fatalf("%s: grew from %+v to %+v", name, got.From, got.Size)
+		}
+		twice, ok := explore.Shrink(start, again, explore.ShrinkOptions{})
+		if !ok || twice.Size != got.Size {
+			t.Fatalf("%s: shrinks again, from %+v to %+v", name, got.Size, twice.Size)
+		}
+	})
+}
+
+// TestShrinkBounds: with few runs allowed it returns what it has, which shows
+// it still.
+func TestShrinkBounds(t *testing.T) {
+	start := trial(t, between, 128, 1, 1)
+	s := showing(t, start, 7)
+	for runs := 1; runs < 30; runs += 4 {
+		got, ok := explore.Shrink(start, s, explore.ShrinkOptions{Runs: runs})
+		m, bad := start()
+		finish(t, m, got.Schedule)
+		if !ok || got.Runs > runs || got.Local || !bad(m) {
+			t.Fatalf("%d runs: %+v", runs, got)
+		}
+	}
+}
+
+// TestRecord: what was recorded makes the same run again, choice by choice,
+// under every policy.
+func TestRecord(t *testing.T) {
+	for name, body := range map[string]string{"between": between, "stale": stale, "tickets": tickets} {
+		for _, s := range explore.Handful(3) {
+			a, b, c := build(t, body, 2, 128, 16), build(t, body, 2, 128, 16), build(t, body, 2, 128, 16)
+			run, ok := explore.Record(a, s, nil)
+			finish(t, c, s)
+			if !ok || a.Hash() != c.Hash() {
+				t.Fatalf("%s, %v: a recorded run differs from one that is not", name, s)
+			}
+			for i, choice := range run {
+				if !b.Offers(choice) {
+					t.Fatalf("%s, %v: choice %d, %v, is not offered", name, s, i, choice)
+				}
+				b.Step(choice)
+			}
+			if !b.Done() || b.Hash() != a.Hash() {
+				t.Errorf("%s, %v: the recorded choices make another run", name, s)
+			}
+		}
+	}
+}
