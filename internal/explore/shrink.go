@@ -166,6 +166,7 @@ func (h *shrinker) search() {
 		for _, p := range []Policy{Latest, Earliest, RoundRobin} {
 			h.try(nil, p)
 		}
+		h.try(h.best.blocks, h.policy())
 		h.trim()
 		h.leaveOut()
 		h.join()
@@ -223,7 +224,7 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 	a.schedule.Seed = s.Seed
 	a.size.Text = a.schedule.String()
 	if s.Policy == Random {
-		a.size.Choices = a.size.Steps
+		a.size.Choices = a.size.Steps + 1 // what can be written down is preferred
 	}
 	return a, ok && bad(m)
 }
