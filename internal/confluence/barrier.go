@@ -35,7 +35,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 		b.used = true
 	}
 	bad := func(text string, with int32) {
-		p.fail(Failure{Condition: C6, CTA: ev.CTA, Named: ev.Bar, Phase: int64(ev.Gen), PC: ev.PC, With: with, Text: text})
+		p.fail(Failure{Condition: C6, CTA: ev.CTA, Named: ev.Bar, Phase: int64(ev.Gen), PC: ev.PC, With: with, Warp: w.number, Lanes: ev.Mask, Text: text})
 	}
 	for _, g := range gs {
 		if !g.clk.covers(&b.last.members) {
@@ -201,7 +201,7 @@ func (p *Prover) endRegisters(c *ctaState) {
 		}
 	}
 	for _, s := range stuck {
-		p.fail(Failure{Condition: C7, CTA: s.warp / int32(p.shape.Warps), PC: s.pc, With: -1, Text: text})
+		p.fail(Failure{Condition: C7, CTA: s.warp / int32(p.shape.Warps), PC: s.pc, With: -1, Warp: s.warp, Lanes: ^uint32(0), Text: text})
 	}
 }
 

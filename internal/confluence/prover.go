@@ -1,8 +1,6 @@
 package confluence
 
 import (
-	"fmt"
-
 	"muster/internal/machine"
 	"muster/mbarrier"
 )
@@ -44,8 +42,16 @@ type Failure struct {
 	// PC is the instruction at which it fails, With another that takes part;
 	// -1 if there is none.
 	PC, With int32
-	Text     string
+	// Warp, in the grid, and Lanes executed it; those that issued it, where it
+	// is an asynchronous operation's. No lanes: nobody in particular.
+	Warp  int32
+	Lanes uint32
+	Text  string
 }
+
+// mostAlike is how many failures of one condition at one pair of instructions are
+// kept: the first need not be one that a schedule brings about.
+const mostAlike = 4
 
 // A Prover watches one run.
 type Prover struct {
@@ -56,13 +62,13 @@ type Prover struct {
 	ops      map[int64]*issue
 	clusters map[int32]*generations
 	failures []Failure
-	seen     map[string]bool
+	seen     map[alike]int
 }
 
 // New returns a Prover of a run that has not begun.
 func New(s Shape) *Prover {
 	return &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), index: map[machine.BarRef]int{}, ops: map[int64]*issue{},
-		clusters: map[int32]*generations{}, seen: map[string]bool{}}
+		clusters: map[int32]*generations{}, seen: map[alike]int{}}
 }
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
@@ -176,10 +182,15 @@ func (w *warpState) merge() {
 	}
 }
 
+// alike is what failures have in common that say the same.
+type alike struct {
+	condition Condition
+	pc, with  int32
+}
+
 func (p *Prover) fail(f Failure) {
-	key := fmt.Sprint(f.Condition, f.PC, f.With)
-	if !p.seen[key] {
-		p.seen[key] = true
+	key := alike{f.Condition, f.PC, f.With}
+	if p.seen[key]++; p.seen[key] <= mostAlike {
 		p.failures = append(p.failures, f)
 	}
 }
@@ -289,6 +300,15 @@ func (p *Prover) use(ref machine.BarRef, at *clock, pc int32) *bar {
 	return b
 }
 
+// who returns the warp, in the grid, and the lanes of an event, or those that
+// issued its operation.
+func (p *Prover) who(ev *machine.Event) (warp int32, lanes uint32) {
+	if ev.Op != nil {
+		return ev.Op.CTA*int32(p.shape.Warps) + ev.Op.Warp, 1 << uint(ev.Op.Lane)
+	}
+	return ev.CTA*int32(p.shape.Warps) + ev.Warp, ev.Mask
+}
+
 func (p *Prover) mbar(ev *machine.Event) {
 	mb := &ev.Mbar
 	var at *clock
@@ -312,8 +332,9 @@ func (p *Prover) mbar(ev *machine.Event) {
 	case machine.MbarInval:
 		b := p.use(mb.Bar, at, ev.PC)
 		before := b.uses.clone()
+		warp, lanes := p.who(ev)
 		if !at.covers(&before) {
-			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Text: "an inval that need not come after every use"})
+			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Warp: warp, Lanes: lanes, Text: "an inval that need not come after every use"})
 		}
 		b.word = mb.After
 		return
@@ -332,7 +353,8 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at *clock, own stamp) {
 	async := ev.Op != nil
 	with := b.last.first
 	if !b.last.before(b, at) {
-		p.fail(Failure{Condition: C1, Bar: b.ref, Phase: k.n, PC: ev.PC, With: with,
+		warp, lanes := p.who(ev)
+		p.fail(Failure{Condition: C1, Bar: b.ref, Phase: k.n, PC: ev.PC, With: with, Warp: warp, Lanes: lanes,
 			Text: "what is charged to this phase could be charged to the one before"})
 	}
 	if k.first < 0 {
@@ -401,11 +423,11 @@ const limit = 1 << 20
 func (p *Prover) complete(b *bar, ev *machine.Event) {
 	k := &b.open
 	for _, c := range k.credits {
-		p.fail(Failure{Condition: C2, Bar: b.ref, Phase: k.n, PC: c.pc, With: -1,
+		p.fail(Failure{Condition: C2, Bar: b.ref, Phase: k.n, PC: c.pc, With: -1, Warp: c.warp, Lanes: c.mask,
 			Text: "no arrival of its phase comes after it: the phase can be complete before it is booked"})
 	}
 	for _, w := range k.waits {
-		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC,
+		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC, Warp: w.warp, Lanes: w.mask,
 			Text: "nothing that is charged to the phase after comes after this wait: that phase can be complete before it looks"})
 	}
 	p.ranges(b, ev.PC)
@@ -430,7 +452,7 @@ func (p *Prover) wait(ev *machine.Event) {
 	for _, g := range gs {
 		p.use(ev.Mbar.Bar, &g.clk, ev.PC)
 		if n >= 1 && !b.prev.before(b, &g.clk) {
-			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first,
+			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first, Warp: w.number, Lanes: g.mask & ev.Mask,
 				Text: "a wait that can come before the phase before is complete: it passes on that one"})
 		}
 	}
