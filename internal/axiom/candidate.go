@@ -137,7 +137,7 @@ func (c *candidate) synchronize(sc relation) bool {
 	var near [][2]int
 	for _, x := range c.releases {
 		for _, y := range c.acquires {
-			if !c.obs[x.on].has(y.on) || !c.reaches(x.first, y.last) || c.leftOut(&x, &y) {
+			if !c.obs[x.on].has(y.on) || !c.reaches(x.first, y.last) {
 				continue
 			}
 			if x.restricted || y.restricted {
@@ -166,20 +166,6 @@ func (c *candidate) synchronize(sc relation) bool {
 		c.near.add(e[0], e[1])
 	}
 	return c.near.close()
-}
-
-// leftOut reports whether a variant does not let two patterns synchronize.
-func (c *candidate) leftOut(x, y *pattern) bool {
-	if c.without&Repeated != 0 && x.first != x.on && c.ev[x.first].kind == access {
-		return true
-	}
-	if c.without&Reread != 0 && y.last != y.on && c.ev[y.last].kind == access {
-		return true
-	}
-	if c.without&Links == 0 {
-		return false
-	}
-	return !c.reaches(x.first, y.on) || !c.reaches(x.on, y.last) || !c.reaches(x.on, y.on)
 }
 
 // starts returns the event of a thread's from which an access follows: itself,

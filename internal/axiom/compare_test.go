@@ -22,7 +22,7 @@ var (
 type difference uint8
 
 const (
-	_ difference = iota
+	agree difference = iota
 	// falseAlarm: reported, and no execution has the race.
 	falseAlarm
 	// missed: not reported, though an interleaving has the race.
@@ -106,15 +106,14 @@ func covers(r, q axiom.Pair, before func(a, b axiom.Access) bool) bool {
 		within(q.A, q.B, r.A, r.B) || within(q.A, q.B, r.B, r.A) || within(q.B, q.A, r.A, r.B) || within(q.B, q.A, r.B, r.A)
 }
 
-const everyVariant = axiom.Observation | axiom.Repeated | axiom.Reread | axiom.Links | axiom.Reductions | axiom.Unforced
+const everyVariant = axiom.Observation | axiom.Reductions | axiom.Unforced
 
 // variants are the parts of the model that the Tracker is known not to have.
 var variants = []struct {
 	name string
 	v    axiom.Variant
 }{
-	{"observation", axiom.Observation}, {"repeated", axiom.Repeated}, {"reread", axiom.Reread}, {"links", axiom.Links}, {"reductions", axiom.Reductions},
-	{"unforced", axiom.Unforced}, {"several", everyVariant},
+	{"observation", axiom.Observation}, {"reductions", axiom.Reductions}, {"unforced", axiom.Unforced}, {"several", everyVariant},
 }
 
 // known names the variant that explains a false alarm, "" if none does.
@@ -155,9 +154,6 @@ func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
 				}
 			}
 		}
-	}
-	if racy, err := c.p.RacesWithout(axiom.Narrow); err == nil && racy[q]&axiom.Sequential == 0 {
-		return "fence.sc ordered over narrow links"
 	}
 	d := *c
 	d.by = map[axiom.Pair]difference{q: hidden}

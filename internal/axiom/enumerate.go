@@ -130,7 +130,7 @@ func (c *candidate) fences(f func(*candidate) bool) bool {
 			}
 			sc.add(p[0], p[1])
 		}
-		if !c.synchronize(sc) || c.without&Narrow != 0 && c.unheard(sc) {
+		if !c.synchronize(sc) {
 			continue
 		}
 		c.cause()
@@ -161,37 +161,6 @@ func (c *candidate) force(pairs [][2]int, sc relation) bool {
 		}
 	}
 	return news
-}
-
-// unheard reports whether fence b stands before fence a in sc although a write
-// after a was read before b, over strong links of any scope.
-func (c *candidate) unheard(sc relation) bool {
-	seen := make(relation, len(c.ev))
-	for _, r := range c.reads {
-		for _, w := range c.from[r] {
-			if w >= 0 && c.ev[w].strong && c.ev[r].strong {
-				seen.add(w, r)
-			}
-		}
-	}
-	for range c.ev {
-		for w := range seen {
-			seen[w].each(func(z int) {
-				if c.ev[z].rmw {
-					seen[w] |= seen[z]
-				}
-			})
-		}
-	}
-	bad := false
-	for b := range sc {
-		sc[b].each(func(a int) {
-			c.base[a].each(func(w int) {
-				seen[w].each(func(r int) { bad = bad || c.base[r].has(b) })
-			})
-		})
-	}
-	return bad
 }
 
 func (c *candidate) scFence(i int) bool { return c.ev[i].kind == fence && c.ev[i].sem == SC }

@@ -104,23 +104,11 @@ const (
 	// Observation: causality order by observation order and then base
 	// causality, with no pattern (ISA 8.9.5, the second rule).
 	Observation Variant = 1 << iota
-	// Repeated: release patterns of a release operation and a later write of
-	// the same location (ISA 8.8, the second form).
-	Repeated
-	// Reread: acquire patterns of a strong read and a later acquire operation on
-	// the same location (ISA 8.8, the second form).
-	Reread
-	// Links: patterns whose write, read or links reach no further than the
-	// next link, while their first and last operations reach each other.
-	Links
 	// Reductions: moral strength of bulk reductions by different CTAs.
 	Reductions
 	// Unforced: the order of fence.sc, but where a strong read of what a strong
 	// write after the one wrote comes before the other.
 	Unforced
-	// Narrow: executions in which two fence.sc are ordered against what strong
-	// accesses saw over links that are not morally strong.
-	Narrow
 )
 
 // Together calls f with the races of each consistent execution that some

@@ -166,7 +166,7 @@ func (t *Tracker) onClusterArrive(ev *machine.Event) {
 	set := t.cluster[t.clusterOf(ev.CTA)].at(ev.Gen)
 	t.contribute(set, &c, home, ev.Warp, mask)
 	if c.relaxed {
-		t.handOn(set, &c, home, ev.Warp, mask)
+		t.handOn(set, &c, home, ev.Warp, mask, machine.NoScope)
 	}
 }
 

@@ -247,14 +247,15 @@ func (w *warp) unfence(by *fenced) {
 	}
 }
 
-// handOn adds to a release set what the fences of a lane made ready, for a
-// strong write or a relaxed arrive of that lane with the given scope.
-func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32) {
+// handOn adds to a release set what the fences of a lane made ready, those of
+// a scope beyond one alone, for a strong write or a relaxed arrive of that lane
+// with the given scope.
+func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32, beyond machine.Scope) {
 	wp := &home.warps[w]
 	for i := range wp.fenced {
 		f := &wp.fenced[i]
 		in := f.lanes & lanes
-		if in == 0 {
+		if in == 0 || f.scope <= beyond {
 			continue
 		}
 		if !f.used {

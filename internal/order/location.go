@@ -89,6 +89,9 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
 		if ev.Access&machine.Read != 0 && !t.cfg.MustOnly {
 			t.readLocation(c, ev, l, loc, scope)
+			if acquires(ev.Sem) && len(c.warps[ev.Warp].pending.list) > 0 {
+				t.acquireEarlier(&acquirer{home: c, warp: ev.Warp, mask: 1 << l, pc: ev.PC, scope: scope}, loc)
+			}
 		}
 		if ev.Access&machine.Write != 0 {
 			t.writeLocation(c, ev, l, loc, scope)
@@ -122,18 +125,19 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 	heard := s.scope >= need && scope >= need // reads-from by morally strong operations
 	for i := range s.set.list {
 		e := &s.set.list[i]
+		if e.link == idle {
+			continue
+		}
 		seen := *e
-		if !heard {
+		if !heard || e.link == narrow {
 			seen.scope = machine.NoScope
 		}
 		if acquires(ev.Sem) {
 			t.acquire(&seen, &a)
-		} else {
-			t.see(&seen, &a, loc)
+			continue
 		}
-	}
-	if acquires(ev.Sem) {
-		t.acquireEarlier(&a, loc)
+		a.scope = machine.ScopeSys // the fence's own is what must reach the release's
+		t.see(&seen, &a, loc)
 	}
 }
 
@@ -169,21 +173,28 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 			}
 		}
 	}
+	who := int32(t.who(c.index, ev.Warp))
 	if rmw {
 		t.chain(s, c.index, scope)
 	} else {
-		s.set.keepOwn(t.who(c.index, ev.Warp), 1<<lane)
+		s.set.cut(who, 1<<lane)
 	}
+	s.set.resume(who, 1<<lane)
 	s.writer, s.scope = c.index, scope
-	k := contrib{cta: c.index, scope: scope, pc: ev.PC}
-	if !rmw {
-		k.warp, k.lanes = int32(t.who(c.index, ev.Warp)), 1<<lane
+	k := contrib{cta: c.index, scope: scope, pc: ev.PC, relaxed: !releases(ev.Sem)}
+	k.began = !k.relaxed
+	if !rmw || k.began {
+		k.warp, k.lanes = who, 1<<lane
 	}
-	k.relaxed = !releases(ev.Sem)
 	t.contribute(&s.set, &k, c, ev.Warp, 1<<lane)
-	if k.relaxed {
-		t.handOn(&s.set, &k, c, ev.Warp, 1<<lane)
+	// Of a fence's pattern the write is no end that must reach the acquirer, but
+	// a link to whoever reads it next: see readLocation and chain.
+	beyond := machine.NoScope
+	if k.began {
+		beyond = scope
 	}
+	k.began, k.scope = false, machine.ScopeSys
+	t.handOn(&s.set, &k, c, ev.Warp, 1<<lane, beyond)
 }
 
 func (w *warp) fencedBy(lane uint32) bool {
@@ -224,24 +235,42 @@ func (t *Tracker) chain(s *locState, cta int32, scope machine.Scope) {
 		return
 	}
 	for i := range s.set.list {
-		s.set.list[i].scope = machine.NoScope
+		if e := &s.set.list[i]; e.link == whole {
+			e.link = narrow
+		}
 	}
 }
 
-// keepOwn drops what a plain strong store cuts off: all but what the same
-// lane's release stores of the location began (ISA 8.8, second release
-// pattern).
-func (r *relSet) keepOwn(who uint32, lane uint32) {
+// cut drops what a plain strong store cuts off: all but what the same lane's
+// stores of the location handed on. What a release operation of the location
+// began stays, idle, for the next strong write of its lane.
+func (r *relSet) cut(who int32, lane uint32) {
 	for i := 0; i < len(r.list); i++ {
-		if e := &r.list[i]; e.warp != int32(who) || e.lanes != lane {
+		switch e := &r.list[i]; {
+		case e.warp == who && e.lanes == lane:
+		case e.began:
+			e.link = idle
+		default:
 			r.remove(i)
 			i--
 		}
 	}
 }
 
-// cutLocations forgets the locations that a write overlaps, but for a strong
-// write of the very location: what it writes is not what they released.
+// resume lets a lane's strong write hand on what its release operations of the
+// location began, whatever others wrote since (ISA 8.8, second release
+// pattern).
+func (r *relSet) resume(who int32, lane uint32) {
+	for i := range r.list {
+		if e := &r.list[i]; e.began && e.warp == who && e.lanes == lane {
+			e.link = whole
+		}
+	}
+}
+
+// cutLocations cuts off what the locations that a write overlaps hand on, but
+// for a strong write of the very location: what it writes is not what they
+// released. A location at which no release operation began is forgotten.
 func (t *Tracker) cutLocations(ac *access, a, b int) {
 	lo, hi := ac.rowAddr+uint64(a), ac.rowAddr+uint64(b)
 	for at := lo &^ 15; at < hi; at += 16 {
@@ -254,7 +283,11 @@ func (t *Tracker) cutLocations(ac *access, a, b int) {
 			}
 			tab := t.writeLocs()
 			list = tab.m[g]
-			if list[i].set.relaxedOnly() {
+			lax := list[i].set.relaxedOnly()
+			if list[i].set.cut(0, 0); len(list[i].set.list) > 0 {
+				continue
+			}
+			if lax {
 				tab.lax--
 			}
 			list[i] = list[len(list)-1]

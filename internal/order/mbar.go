@@ -147,7 +147,7 @@ func (t *Tracker) arrive(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	set := b.at(ev.Mbar.Phase)
 	t.contribute(set, &c, home, ev.Warp, lane)
 	if c.relaxed {
-		t.handOn(set, &c, home, ev.Warp, lane)
+		t.handOn(set, &c, home, ev.Warp, lane, machine.NoScope)
 	}
 }
 

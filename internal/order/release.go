@@ -11,13 +11,24 @@ type contrib struct {
 	defaulted bool          // the text leaves the scope out
 	relaxed   bool          // by a relaxed operation that no fence completes
 	pc        int32
-	warp      int32  // of a location: whose plain store it was, 1 up
+	warp      int32  // of a location: whose plain store or release it was, 1 up
 	lanes     uint32 // of pending: who saw it. Of a location: who wrote it.
+	began     bool   // of a location: by a release operation on it
+	link      link   // of a location: how it hangs together with the last write
 	loc       location
 	last      int32  // the warp that contributed last, 1 up,
 	version   uint64 // and its group's version then
 	know      know
 }
+
+// A link says what a read of a location's last write has of a contribution.
+type link uint8
+
+const (
+	whole  link = iota
+	narrow      // a link of its chain is not morally strong
+	idle        // another's store came between
+)
 
 // A relSet is what a synchronization object holds: contributions by kind.
 type relSet struct {
@@ -28,7 +39,7 @@ type relSet struct {
 func (r *relSet) slot(c *contrib) *contrib {
 	for i := range r.list {
 		e := &r.list[i]
-		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
+		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.began == c.began && e.link == c.link && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
 			return e
 		}
 	}
@@ -129,7 +140,9 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		switch {
 		case e.relaxed:
 			g.know.joinStrong(&e.know)
-			g.know.glimpse(&e.know)
+			if e.scope != machine.NoScope {
+				g.know.glimpse(&e.know)
+			}
 		case how == tooNarrow:
 			g.know.joinWide(&e.know)
 		default:
@@ -157,7 +170,9 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	if loc == (location{}) {
 		w.split(a.mask)
 	}
-	t.seeFences(e, a)
+	if e.scope != machine.NoScope {
+		t.seeFences(e, a)
+	}
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
@@ -178,7 +193,8 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 // seeFences keeps what fence.sc operations handed on, for the whole groups of
 // the lanes that saw it: a lane that counts tells its warp by shfl, and then
 // every lane fences. By the letter shfl orders nothing; but a fence that comes
-// after a value cannot come before the write that gave it.
+// after a value cannot come before the write that gave it, if every link between
+// the two is morally strong.
 func (t *Tracker) seeFences(e *contrib, a *acquirer) {
 	w := &a.home.warps[a.warp]
 	for i := range w.groups {
