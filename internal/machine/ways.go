@@ -1,6 +1,10 @@
 package machine
 
-import "muster/ptx"
+import (
+	"slices"
+
+	"muster/ptx"
+)
 
 // Ways appends the choices that an exploration of every schedule has to take
 // into account. It is Enabled, but for tests of a barrier: one that is an await
@@ -72,4 +76,18 @@ func (m *Machine) Splits(cta, warp int32, buf []Lanes) []Lanes {
 		}
 	}
 	return buf
+}
+
+// ClusterFirst returns the CTA of rank 0 in the cluster of one that runs.
+func (m *Machine) ClusterFirst(cta int32) int32 {
+	if t := m.ctas[cta]; t != nil {
+		return t.first
+	}
+	return cta
+}
+
+// CountsArrivals reports whether the program looks into what arrivals return: the
+// order of arrivals at one phase shows there.
+func (p *Program) CountsArrivals() bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "mbarrier" && u.in.Mods[0] == "pending_count" })
 }

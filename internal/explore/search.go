@@ -1,0 +1,331 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/internal/machine"
+)
+
+// A Search runs a launch under one schedule of each kind: schedules that differ
+// only in the order of steps that do not depend on each other are of one kind,
+// since they lead to the same state in which everyone knows the same. The
+// algorithm is source-DPOR with sleep sets (Abdulla, Aronsson, Jonsson and
+// Sagonas, Optimal dynamic partial order reduction, POPL 2014), stateless: each
+// run begins at the start, takes the choices of its prefix, and goes on as it
+// likes. Which steps depend on each other is said in touch.go, which pairs of a
+// run's steps could come the other way round in trace.go.
+//
+// Interleavings are all that is explored: where two strong accesses race, the
+// memory model of the ISA has outcomes that no interleaving shows.
+type Search struct {
+	space  *Space
+	limits Limits
+	nodes  []*node
+	steps  []*step // of the run under way, one a node
+	fresh  int     // nodes from here on have not been run yet
+	count  Coverage
+	ended  bool
+}
+
+// A Space is all runs of a launch.
+type Space struct {
+	// Fork returns a machine that is about to begin, watched by o.
+	Fork func(o machine.Observer) *machine.Machine
+	// Watch returns who watches the next run.
+	Watch func() Watcher
+}
+
+// A Watcher watches one run. End is called at its end with the choices that
+// make it again, before the policy Latest takes what is left; a run that turns
+// out to be like another one is left without End.
+type Watcher interface {
+	machine.Observer
+	End(m *machine.Machine, path []machine.Choice)
+}
+
+// Limits bound a search.
+type Limits struct {
+	Schedules int   // runs, those left early included
+	Steps     int64 // of all runs together
+	Length    int   // steps of one run
+}
+
+// Coverage is what a search has done.
+type Coverage struct {
+	Schedules int   `json:"schedules"` // that ran to their end
+	Left      int   `json:"left"`      // that were left as being like others
+	Steps     int64 `json:"steps"`
+	Longest   int   `json:"longest"` // steps of the longest run
+	// Complete: every schedule is like one that ran. Otherwise Why says what
+	// stood in the way.
+	Complete bool   `json:"complete"`
+	Why      string `json:"why,omitempty"`
+}
+
+// A node is a state that the run under way came through.
+type node struct {
+	ways  []machine.Choice // there
+	taken machine.Choice
+	todo  []machine.Choice // processes that have to be tried
+	done  []*step          // that were, in order
+	sleep []*step          // whose runs are like others already made
+}
+
+// NewSearch prepares a search.
+func NewSearch(s *Space, l Limits) *Search { return &Search{space: s, limits: l} }
+
+// Run goes on until everything is explored, or a limit is reached, or stop,
+// which it asks now and then, reports true.
+func (s *Search) Run(stop func() bool) Coverage {
+	for !s.ended {
+		if why := s.spent(); why != "" {
+			s.count.Why = why
+			return s.count
+		}
+		if !s.run(stop) {
+			s.count.Why = "stopped"
+			return s.count
+		}
+		s.ended = !s.next()
+	}
+	s.count.Complete = s.count.Why == ""
+	return s.count
+}
+
+func (s *Search) spent() string {
+	switch {
+	case s.limits.Schedules > 0 && s.count.Schedules+s.count.Left >= s.limits.Schedules:
+		return fmt.Sprintf("%d schedules are spent", s.limits.Schedules)
+	case s.limits.Steps > 0 && s.count.Steps >= s.limits.Steps:
+		return fmt.Sprintf("%d steps are spent", s.limits.Steps)
+	}
+	return ""
+}
+
+// next goes back to the last state at which something is left to try.
+func (s *Search) next() bool {
+	for n := len(s.nodes); n > 0; n-- {
+		at := s.nodes[n-1]
+		at.done = append(at.done, s.steps[n-1])
+		for len(at.todo) > 0 {
+			p := at.todo[0]
+			at.todo = at.todo[1:]
+			if at.tried(p) || at.asleep(p) {
+				continue
+			}
+			at.taken = at.way(p)
+			s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n-1], n-1
+			return true
+		}
+	}
+	return false
+}
+
+// way returns the choice that is a process's there.
+func (n *node) way(p machine.Choice) machine.Choice {
+	for _, c := range n.ways {
+		if process(c) == p {
+			return c
+		}
+	}
+	panic("BUG: a process is tried where it cannot go on")
+}
+
+func (n *node) can(p machine.Choice) bool {
+	return slices.ContainsFunc(n.ways, func(c machine.Choice) bool { return process(c) == p })
+}
+
+func (n *node) tried(p machine.Choice) bool { return holds(n.done, p) }
+
+func (n *node) asleep(p machine.Choice) bool { return holds(n.sleep, p) }
+
+func holds(list []*step, p machine.Choice) bool {
+	return slices.ContainsFunc(list, func(s *step) bool { return process(s.choice) == p })
+}
+
+// run makes one run: the choices of the nodes, and then on to the end. It
+// reports false if stop ended it.
+func (s *Search) run(stop func() bool) bool {
+	w := s.space.Watch()
+	c := &collector{next: w}
+	m := s.space.Fork(c)
+	c.start(m)
+	for d := range s.fresh {
+		m.Step(s.nodes[d].taken)
+	}
+	left := false
+	for d := s.fresh; ; d++ {
+		if d == len(s.nodes) {
+			n, more := s.arrive(m)
+			if n == nil {
+				left = more
+				break
+			}
+			s.nodes = append(s.nodes, n)
+		}
+		st := c.take1(m, s.nodes[d].taken)
+		s.steps = append(s.steps, st)
+		s.count.Steps++
+		if d&255 == 255 && stop != nil && stop() {
+			return false
+		}
+		if s.limits.Length > 0 && d >= s.limits.Length {
+			s.count.Why = fmt.Sprintf("a run of more than %d steps was cut short", s.limits.Length)
+			break
+		}
+	}
+	s.count.Longest = max(s.count.Longest, len(s.steps))
+	s.backtrack(m)
+	s.fresh = len(s.nodes)
+	if left {
+		s.count.Left++
+		return true
+	}
+	s.count.Schedules++
+	path := make([]machine.Choice, len(s.nodes))
+	for i, n := range s.nodes {
+		path[i] = n.taken
+	}
+	c.step = nil
+	r := runner{m: m}
+	for m.Stopped() == nil && !m.Done() && r.step(Latest) {
+		if stop != nil && stop() {
+			return false
+		}
+	}
+	m.Conclude()
+	w.End(m, path)
+	return true
+}
+
+// arrive makes the node of the state that m is in. It returns none at the end
+// of a run, and where all that could come next is asleep.
+func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
+	n = &node{ways: m.Ways(nil)}
+	if len(n.ways) == 0 {
+		return nil, false
+	}
+	var last machine.Choice
+	if d := len(s.nodes); d > 0 {
+		before, by := s.nodes[d-1], s.steps[d-1]
+		last = process(by.choice)
+		for _, q := range slices.Concat(before.sleep, before.done) {
+			if !by.meets(q) {
+				n.sleep = append(n.sleep, q)
+			}
+		}
+	}
+	pick := -1
+	for i, c := range n.ways {
+		switch p := process(c); {
+		case n.asleep(p):
+		case p == last && c.Kind != machine.GiveUp:
+			n.taken = c
+			return n, false
+		case pick < 0 || c.Kind != machine.GiveUp && n.ways[pick].Kind == machine.GiveUp:
+			pick = i
+		}
+	}
+	if pick < 0 {
+		return nil, true
+	}
+	n.taken = n.ways[pick]
+	return n, false
+}
+
+// meets reports whether two steps that were both possible in one state depend
+// on each other.
+func (s *step) meets(o *step) bool {
+	for _, a := range s.lanes {
+		for _, b := range o.lanes {
+			if a.cta == b.cta && a.warp == b.warp && a.mask&b.mask != 0 {
+				return true
+			}
+		}
+	}
+	if s.choice.Kind == machine.Milestone && s.choice == o.choice {
+		return true
+	}
+	return s.feet.meets(o.feet)
+}
+
+// backtrack finds the races of the run's new steps, and has their reversals
+// tried.
+func (s *Search) backtrack(m *machine.Machine) {
+	t := newTrace()
+	for d, st := range s.steps {
+		races := t.add(st)
+		if d+1 < len(s.nodes) {
+			t.enabled(d, s.nodes[d].ways, s.nodes[d+1].ways)
+		}
+		if d >= s.fresh {
+			for _, r := range races {
+				s.reverse(t, r, st.choice, t.before[d])
+			}
+		}
+	}
+	for _, p := range blocked(m) {
+		before, races := t.order(p)
+		for _, r := range races {
+			s.reverse(t, r, p.choice, before)
+		}
+	}
+}
+
+// reverse has a race's other order tried, unless it is already.
+func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
+	n := s.nodes[r.first]
+	first := t.initials(s.steps, r, last, before)
+	pick, found := machine.Choice{}, false
+	for _, p := range first {
+		if n.tried(p) || n.asleep(p) || process(n.taken) == p || slices.Contains(n.todo, p) {
+			return
+		}
+		if n.can(p) && (!found || p == process(last)) {
+			pick, found = p, true
+		}
+	}
+	if found {
+		n.todo = append(n.todo, pick)
+		return
+	}
+	for _, c := range n.ways {
+		if p := process(c); !n.tried(p) && process(n.taken) != p && !slices.Contains(n.todo, p) {
+			n.todo = append(n.todo, p)
+		}
+	}
+}
+
+// blocked returns the looks at barriers and at memory that splits wait with at
+// the end of a run.
+func blocked(m *machine.Machine) []*step {
+	if m.Stopped() != nil || m.Done() {
+		return nil
+	}
+	var out []*step
+	for _, c := range m.Enabled(nil) {
+		if c.Kind != machine.GiveUp {
+			continue
+		}
+		col := &collector{}
+		f := m.Clone().Fork(col, nil)
+		col.start(f)
+		st := col.take1(f, c)
+		if looks(st) {
+			st.choice = process(c)
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// looks reports whether a step only looks.
+func looks(s *step) bool {
+	for i := range s.feet {
+		if r := s.feet[i].role; r != reads && r != tests {
+			return false
+		}
+	}
+	return len(s.feet) > 0
+}

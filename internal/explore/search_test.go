@@ -1,0 +1,65 @@
+package explore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+)
+
+// A log is a Watcher that keeps what runs come to.
+type log struct {
+	t    testing.TB
+	ends map[string]int
+	want int
+}
+
+func (l *log) Observe(*machine.Machine, *machine.Event) {}
+
+func (l *log) End(m *machine.Machine, path []machine.Choice) {
+	end := fmt.Sprint(words(l.t, m, l.want))
+	if s := m.Stopped(); s != nil {
+		end = fmt.Sprint("stopped ", s.Kind)
+	}
+	l.ends[end]++
+}
+
+// search explores a kernel and returns what its runs leave in the buffer.
+func search(t testing.TB, body string, grid, block uint32, n int) (map[string]int, explore.Coverage) {
+	t.Helper()
+	start := build(t, body, grid, block, n)
+	l := &log{t, map[string]int{}, n}
+	s := explore.NewSearch(&explore.Space{
+		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher { return l },
+	}, explore.Limits{Schedules: 100000})
+	return l.ends, s.Run(nil)
+}
+
+func TestSearch(t *testing.T) {
+	const apart = `
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd2, %rd2, %rd1;
+	st.global.u32 [%rd2], 7;
+	ld.global.u32 %r2, [%rd2];
+	st.global.u32 [%rd2+4096], %r2;
+`
+	for _, c := range []struct {
+		name        string
+		body        string
+		grid, block uint32
+		words       int
+		ends, runs  int
+	}{
+		{"nothing shared", apart, 1, 128, 2048, 1, 1},
+		{"tickets of two", tickets, 1, 64, 16, 2, 2},
+		{"tickets of three", tickets, 1, 96, 16, 6, 6},
+		{"tickets of four CTAs", tickets, 4, 32, 16, 24, 24},
+	} {
+		ends, cov := search(t, c.body, c.grid, c.block, c.words)
+		if len(ends) != c.ends || cov.Schedules != c.runs || !cov.Complete {
+			t.Errorf("%s: %d ends of %+v, want %d of %d", c.name, len(ends), cov, c.ends, c.runs)
+		}
+	}
+}

@@ -1,0 +1,350 @@
+package explore
+
+import (
+	"hash/fnv"
+	"math/bits"
+	"slices"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// What a step touches, as far as its order with another can matter. Two steps
+// that do not depend on each other can change places, next to each other, and
+// lead to the same state, in which everyone knows the same.
+//
+// Charges to one phase of an mbarrier commute, whichever of them completes it:
+// before the last of them the pending count is not zero. Operations for which
+// that need not hold are strict, and commute with nothing on their barrier: init,
+// inval, an expect_tx or an increment without an arrival, a landing of bytes that
+// nobody announced yet, arrivals without completion, and whatever is undefined.
+// The same holds of arrivals at one generation of a named or a cluster barrier.
+
+type object uint8
+
+const (
+	bytes     object = iota // lo to hi of memory mem
+	phases                  // the mbarrier at lo of mem
+	named                   // named barrier lo of CTA mem
+	clustered               // the barrier of the cluster whose first CTA is mem
+	life                    // start and end of CTA mem
+	registers               // the pool of CTA mem
+	fences                  // the order of fence.sc
+)
+
+type role uint8
+
+const (
+	reads  role = iota
+	writes      // of an mbarrier: a strict operation
+	adds        // commutes with others of its label: a charge, an arrival, a reduction
+	tests       // looks whether a phase is complete
+	passes      // goes on from a generation that is complete
+	leaves      // a thread's exit, which some barriers count
+)
+
+type touch struct {
+	object   object
+	role     role
+	done     bool // adds: completed its phase; tests: it was complete
+	await    bool // tests: nothing happens where it is not
+	parity   bool
+	mem      int32
+	lo, hi   uint64
+	label    int64 // phase, generation, or kind of reduction
+	count    uint32
+	operand  uint64        // of tests: the token or the parity
+	before   mbarrier.Word // of what completed a phase: the word it found
+	lanes    uint32        // of named, clustered and life: who
+	warpOnly int32
+}
+
+// A footprint is what one step touches.
+type footprint []touch
+
+// meets reports whether a step of this footprint depends on one of that, both
+// taken from the same state, neither having waited for the other.
+func (a footprint) meets(b footprint) bool {
+	for i := range a {
+		for j := range b {
+			if a[i].meets(&b[j]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *touch) meets(b *touch) bool {
+	if a.object != b.object || a.mem != b.mem {
+		return false
+	}
+	switch a.object {
+	case bytes:
+		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !(a.role == adds && b.role == adds && a.label == b.label)
+	case phases:
+		switch {
+		case a.lo != b.lo || a.role == tests && b.role == tests:
+			return false
+		case a.role == writes || b.role == writes || a.role == adds && a.done || b.role == adds && b.done:
+			return true
+		}
+		return a.role == adds && b.role == adds && a.label != b.label
+	case named:
+		if a.role == leaves || b.role == leaves {
+			return a.role != b.role
+		}
+		return a.lo == b.lo && a.role == adds && b.role == adds && (a.label != b.label || a.count != b.count)
+	case clustered:
+		if a.role == leaves || b.role == leaves {
+			return a.role == adds || b.role == adds
+		}
+		return a.role == adds && b.role == adds && a.label != b.label
+	case registers:
+		return a.role == writes && b.role == writes
+	}
+	return a.role != reads || b.role != reads
+}
+
+// A step is one choice that was taken, and what came of it.
+type step struct {
+	choice machine.Choice
+	feet   footprint
+	// who: lanes of warps that took part, or an operation, for the order of the
+	// program.
+	lanes []warpLanes
+	ops   []int64 // issued, or moved on, here
+	// waits: operations of lanes that this step found complete.
+	groups []groupDone
+	tests  bool // it looked at a barrier
+}
+
+type warpLanes struct {
+	cta, warp int32
+	mask      uint32
+}
+
+type groupDone struct {
+	cta, warp int32
+	group     machine.Group
+	read      bool
+	mask      uint32
+	done      [32]uint32
+}
+
+// A collector is the Observer that takes down what the step under way touches.
+type collector struct {
+	next  machine.Observer
+	prog  *machine.Program
+	bits  bool // what arrivals return is looked at: their order shows
+	ranks int32
+	step  *step
+}
+
+// start readies the collector for a machine.
+func (c *collector) start(m *machine.Machine) {
+	c.prog = m.Program()
+	c.bits = c.prog.CountsArrivals()
+}
+
+// take1 has m take a choice, and returns the step that it was.
+func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
+	st := &step{choice: choice}
+	c.step = st
+	switch choice.Kind {
+	case machine.Milestone:
+		m.Step(choice)
+	case machine.Start:
+		m.Step(choice)
+		for i := range st.feet {
+			if st.feet[i].object == life {
+				for w := range m.WarpsPerCTA() {
+					st.lanes = append(st.lanes, warpLanes{st.feet[i].mem, int32(w), ^uint32(0)})
+				}
+			}
+		}
+	default:
+		was := m.Splits(choice.CTA, choice.Warp, nil)
+		m.Step(choice)
+		st.lanes = []warpLanes{{choice.CTA, choice.Warp, touched(choice, was, m.Splits(choice.CTA, choice.Warp, nil))}}
+	}
+	c.step = nil
+	return st
+}
+
+// touched returns the lanes that a step of one of them moved, or whose split it
+// changed.
+func touched(c machine.Choice, was, is []machine.Lanes) uint32 {
+	mask := uint32(0)
+	for _, s := range was {
+		if s.Mask>>uint(c.Lane)&1 != 0 {
+			mask |= s.Mask
+		}
+	}
+	for _, s := range is {
+		if s.Mask&mask != 0 || !slices.Contains(was, s) {
+			mask |= s.Mask
+		}
+	}
+	return mask
+}
+
+func (c *collector) Observe(m *machine.Machine, ev *machine.Event) {
+	if c.next != nil {
+		c.next.Observe(m, ev)
+	}
+	if c.step != nil {
+		c.take(m, ev)
+	}
+}
+
+func (c *collector) add(t touch) { c.step.feet = append(c.step.feet, t) }
+
+func (c *collector) span(s machine.Span, r role) {
+	c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len})
+}
+
+func (c *collector) take(m *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvStart:
+		c.add(touch{object: life, role: writes, mem: ev.CTA})
+	case machine.EvAccess:
+		c.access(ev)
+	case machine.EvBarArrive:
+		c.add(touch{object: named, role: adds, mem: ev.CTA, lo: uint64(ev.Bar), label: int64(ev.Gen), count: ev.Count})
+	case machine.EvBarPass:
+		c.add(touch{object: named, role: passes, mem: ev.CTA, lo: uint64(ev.Bar), label: int64(ev.Gen), done: ev.ByExit})
+	case machine.EvClusterArrive:
+		c.add(touch{object: clustered, role: adds, mem: c.first(m, ev.CTA), label: int64(ev.Gen), lanes: ev.Mask, warpOnly: ev.CTA<<8 | ev.Warp})
+	case machine.EvClusterWait:
+		c.add(touch{object: clustered, role: passes, mem: c.first(m, ev.CTA), label: int64(ev.Gen)})
+	case machine.EvFence:
+		if ev.Fence == machine.FenceMemory && ev.Sem == machine.SC {
+			c.add(touch{object: fences, role: writes})
+		}
+	case machine.EvMbar:
+		c.mbar(m, ev)
+	case machine.EvMbarWait:
+		c.test(m, ev)
+	case machine.EvIssue, machine.EvSource, machine.EvWritten, machine.EvSignal:
+		c.milestone(m, ev)
+	case machine.EvGroupWait:
+		c.step.groups = append(c.step.groups, groupDone{ev.CTA, ev.Warp, ev.Group, ev.Read, ev.Mask, *ev.Done})
+	case machine.EvExit:
+		c.add(touch{object: named, role: leaves, mem: ev.CTA, lanes: ev.Mask})
+		c.add(touch{object: clustered, role: leaves, mem: c.first(m, ev.CTA), lanes: ev.Mask, warpOnly: ev.CTA<<8 | ev.Warp})
+	case machine.EvEnd:
+		c.add(touch{object: life, role: writes, mem: ev.CTA})
+	case machine.EvRegisters:
+		r := adds
+		if uint64(ev.Count) > ev.Gen {
+			r = writes
+		}
+		c.add(touch{object: registers, role: r, mem: ev.CTA})
+	}
+}
+
+func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.ClusterFirst(cta) }
+
+// access takes an access of lanes, in as few ranges as it makes.
+func (c *collector) access(ev *machine.Event) {
+	r, label := reads, int64(0)
+	if ev.Access&machine.Write != 0 {
+		r = writes
+		if ev.Access == machine.Write|machine.Update && ev.Sem == machine.Relaxed && c.prog.Commutes(ev.PC) == "" {
+			r, label = adds, c.operation(ev.PC)
+		}
+	}
+	if ev.Row {
+		c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: ev.Addr[0], hi: ev.Addr[0] + 32*uint64(ev.Size), label: label})
+	} else {
+		last := -1
+		for k := ev.Mask; k != 0; k &= k - 1 {
+			at := ev.Addr[bits.TrailingZeros32(k)&31]
+			if last >= 0 && c.step.feet[last].hi == at {
+				c.step.feet[last].hi += uint64(ev.Size)
+				continue
+			}
+			last = len(c.step.feet)
+			c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label})
+		}
+	}
+	c.remote(ev.CTA, ev.Mem)
+}
+
+// remote has an access to another CTA's memory depend on its start and its end.
+func (c *collector) remote(cta int32, mem machine.MemID) {
+	if mem >= 0 && int32(mem) != cta {
+		c.add(touch{object: life, role: reads, mem: int32(mem)})
+	}
+}
+
+func (c *collector) operation(pc int32) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(c.prog.Operation(pc)))
+	return int64(h.Sum64())
+}
+
+func (c *collector) mbar(_ *machine.Machine, ev *machine.Event) {
+	mb := &ev.Mbar
+	t := touch{object: phases, role: adds, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, label: mb.Phase, done: mb.Completed, before: mb.Before}
+	word := reads
+	tx := mb.Before.Tx()
+	switch mb.Op {
+	case machine.MbarInit, machine.MbarInval:
+		t.role, word = writes, writes
+	case machine.MbarExpectTx, machine.MbarIncrement:
+		t.role = writes
+	case machine.MbarCompleteTx:
+		if int64(tx) < int64(mb.Bytes) || mb.Bytes == 0 {
+			t.role = writes
+		}
+	case machine.MbarAsyncArrive:
+		if !mb.NoComplete {
+			t.role = writes
+		}
+	default:
+		if mb.NoComplete && mb.Op != machine.MbarAsyncArrive || c.bits {
+			t.role = writes
+		}
+	}
+	if !mb.Live || mb.Fault != mbarrier.NoFault || mb.Undefined != 0 {
+		t.role = writes
+	}
+	c.add(t)
+	c.add(touch{object: bytes, role: word, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, hi: mb.Bar.Addr + 8})
+	c.remote(ev.CTA, mb.Bar.Mem)
+}
+
+func (c *collector) test(m *machine.Machine, ev *machine.Event) {
+	mb := &ev.Mbar
+	c.step.tests = true
+	c.add(touch{object: phases, role: tests, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, label: mb.Phase, done: mb.OK,
+		await: m.Program().Awaits(ev.PC), parity: mb.Parity, operand: mb.Token})
+	c.add(touch{object: bytes, role: reads, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, hi: mb.Bar.Addr + 8})
+}
+
+func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
+	op := ev.Op
+	switch ev.Kind {
+	case machine.EvIssue:
+		if op.Map.Len > 0 {
+			c.span(op.Map, reads)
+		}
+	case machine.EvSource:
+		for _, s := range op.Reads {
+			c.span(s, reads)
+			c.remote(op.CTA, s.Mem)
+		}
+	case machine.EvWritten:
+		r, label := writes, int64(0)
+		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.Commutes(ev.PC) == "" {
+			r, label = adds, c.operation(ev.PC)
+		}
+		for _, s := range op.Writes {
+			c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len, label: label})
+			c.remote(op.CTA, s.Mem)
+		}
+	}
+	c.step.ops = append(c.step.ops, op.ID)
+}

@@ -1,0 +1,599 @@
+package explore
+
+import (
+	"math/bits"
+	"slices"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// The order of a run's steps that holds in every run equivalent to it, and the
+// pairs of steps that could come the other way round.
+
+// A set is a set of steps, by number.
+type set []uint64
+
+func (s set) has(i int) bool { return i>>6 < len(s) && s[i>>6]>>(i&63)&1 != 0 }
+
+func (s *set) add(i int) {
+	for len(*s) <= i>>6 {
+		*s = append(*s, 0)
+	}
+	(*s)[i>>6] |= 1 << (i & 63)
+}
+
+func (s *set) join(o set) {
+	for len(*s) < len(o) {
+		*s = append(*s, 0)
+	}
+	for i, v := range o {
+		(*s)[i] |= v
+	}
+}
+
+func (s set) meets(o set) bool {
+	for i := range min(len(s), len(o)) {
+		if s[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// A race is two steps, first before second, that nothing keeps in that order.
+type race struct{ first, second int }
+
+// A trace is the order of one run, as far as it has come.
+type trace struct {
+	before []set // by step: all that it comes after
+	lanes  map[warpKey]*[32]int32
+	ops    map[int64]int // the last step of an operation
+	issued map[groupKey][]opSteps
+	opAt   map[int64]groupKey
+	lines  map[lineKey][]toucher
+	bars   map[placeKey]*barTrace
+	named  map[placeKey]*generations
+	grids  map[int32]*generations
+	exits  map[int32][]exit
+	lives  map[int32][]toucher
+	pools  map[int32][]toucher
+	sc     []int
+	enable map[machine.Choice]int // the step that made it possible
+}
+
+type warpKey struct{ cta, warp int32 }
+
+type groupKey struct {
+	cta, warp int32
+	lane      int8
+	group     machine.Group
+}
+
+// opSteps are an operation's steps so far: that it read its source, that it is
+// complete; -1 before.
+type opSteps struct {
+	id        int64
+	seq       uint32
+	read, end int
+}
+
+type lineKey struct {
+	mem  int32
+	line uint64
+}
+
+type placeKey struct {
+	mem int32
+	lo  uint64
+}
+
+type toucher struct {
+	step  int
+	touch *touch
+}
+
+// A barTrace is an mbarrier's history.
+type barTrace struct {
+	phases []phaseTrace // the last is open
+	tests  []toucher    // that may still matter
+	strict []int        // since the last strict operation, which all come after
+}
+
+type phaseTrace struct {
+	n       int64
+	members []int
+	by      int           // completed it; -1 while open
+	word    mbarrier.Word // that it found
+}
+
+// generations are a named or a cluster barrier's arrivals.
+type generations struct {
+	all []generation
+}
+
+type generation struct {
+	label   int64
+	members []toucher
+}
+
+type exit struct {
+	step int
+	warp int32
+	mask uint32
+}
+
+func newTrace() *trace {
+	return &trace{lanes: map[warpKey]*[32]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{}, opAt: map[int64]groupKey{},
+		lines: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
+		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
+}
+
+// An arrow builds what a step comes after.
+type arrow struct {
+	t    *trace
+	at   int
+	own  set   // the program's order, what enabled it, what it waited for
+	meet []int // steps that it depends on
+	far  []int // that disabled it, with others in between
+	// must: steps that it depends on and could not have come before.
+	must []int
+}
+
+func (a *arrow) after(i int) {
+	if i >= 0 {
+		a.own.join(a.t.before[i])
+		a.own.add(i)
+	}
+}
+
+// order finds what a step comes after, were it the next, and its races with
+// earlier ones.
+func (t *trace) order(s *step) (before set, races []race) {
+	a := t.arrow(s)
+	for k := range s.feet {
+		a.depend(&s.feet[k])
+	}
+	races = a.close()
+	return a.own, races
+}
+
+// add enters a step, and returns its races with earlier ones.
+func (t *trace) add(s *step) []race {
+	before, races := t.order(s)
+	t.before = append(t.before, before)
+	t.enter(s)
+	return races
+}
+
+func (t *trace) arrow(s *step) *arrow {
+	a := &arrow{t: t, at: len(t.before)}
+	for _, w := range s.lanes {
+		if last := t.lanes[warpKey{w.cta, w.warp}]; last != nil {
+			for k := w.mask; k != 0; k &= k - 1 {
+				if i := int(last[bits.TrailingZeros32(k)&31]) - 1; i >= 0 && !a.own.has(i) {
+					a.after(i)
+				}
+			}
+		}
+	}
+	if s.choice.Kind == machine.Milestone {
+		if i, ok := t.ops[s.choice.Op]; ok {
+			a.after(i)
+		}
+	}
+	if i, ok := t.enable[process(s.choice)]; ok {
+		if s.tests { // it may have been possible before that, and then not
+			a.must = append(a.must, i)
+		} else {
+			a.after(i)
+		}
+	}
+	for i := range s.groups {
+		a.group(&s.groups[i])
+	}
+	return a
+}
+
+// process names who takes a choice, whichever way it comes out.
+func process(c machine.Choice) machine.Choice {
+	if c.Kind == machine.GiveUp {
+		c.Kind = machine.Run
+	}
+	return c
+}
+
+// group has a wait for groups come after what it found complete.
+func (a *arrow) group(g *groupDone) {
+	for k := g.mask; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k) & 31
+		for _, o := range a.t.issued[groupKey{g.cta, g.warp, int8(l), g.group}] {
+			if o.seq > g.done[l] {
+				break
+			}
+			if g.read {
+				a.after(o.read)
+			} else {
+				a.after(o.end)
+			}
+		}
+	}
+}
+
+// depend finds the steps that one touch depends on.
+func (a *arrow) depend(x *touch) {
+	t := a.t
+	switch x.object {
+	case bytes:
+		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
+			list := t.lines[lineKey{x.mem, line}]
+			for i := len(list) - 1; i >= 0; i-- {
+				if list[i].touch.meets(x) {
+					a.meet = append(a.meet, list[i].step)
+				}
+			}
+		}
+	case phases:
+		a.barrier(x)
+	case named:
+		a.named(x)
+	case clustered:
+		a.clustered(x)
+	case life:
+		a.all(t.lives[x.mem], x)
+	case registers:
+		for _, o := range t.pools[x.mem] {
+			if o.touch.meets(x) {
+				a.meet = append(a.meet, o.step)
+			} else if x.role == writes {
+				a.after(o.step)
+			}
+		}
+	case fences:
+		if n := len(t.sc); n > 0 {
+			a.meet = append(a.meet, t.sc[n-1])
+		}
+	}
+}
+
+const lineBits = 7
+
+func (a *arrow) all(list []toucher, x *touch) {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].touch.meets(x) {
+			a.meet = append(a.meet, list[i].step)
+		}
+	}
+}
+
+// barrier orders an operation on an mbarrier.
+func (a *arrow) barrier(x *touch) {
+	b := a.t.bars[placeKey{x.mem, x.lo}]
+	if b == nil {
+		return
+	}
+	a.meet = append(a.meet, b.strict...)
+	switch x.role {
+	case writes:
+		for i := max(0, len(b.phases)-2); i < len(b.phases); i++ {
+			a.meet = append(a.meet, b.phases[i].members...)
+		}
+		for _, w := range b.tests {
+			a.meet = append(a.meet, w.step)
+		}
+	case adds:
+		a.meet = append(a.meet, b.phase(x.label-1)...)
+		if x.done {
+			a.completes(b, x)
+		}
+	case tests:
+		a.test(b, x)
+	}
+}
+
+// completes has the completion of a phase come after the tests that it would
+// have come out otherwise for, but for those that something charged to the phase
+// comes after.
+func (a *arrow) completes(b *barTrace, x *touch) {
+	members := b.phase(x.label)
+	for _, w := range b.tests {
+		if of := w.touch.label; w.touch.done && of != x.label-1 || !w.touch.done && of != x.label {
+			continue
+		}
+		covered := a.own.has(w.step)
+		for _, m := range members {
+			covered = covered || a.t.before[m].has(w.step)
+		}
+		if !covered {
+			a.meet = append(a.meet, w.step)
+		}
+	}
+}
+
+// phase returns what was charged to phase n so far.
+func (b *barTrace) phase(n int64) []int {
+	for i := len(b.phases) - 1; i >= 0; i-- {
+		if b.phases[i].n == n {
+			return b.phases[i].members
+		}
+	}
+	return nil
+}
+
+// test orders a look at a barrier: after all that is charged to the phase that
+// it found complete. It could have come before a completion that, or all but
+// that, it would have come out otherwise for.
+func (a *arrow) test(b *barTrace, x *touch) {
+	for i := len(b.phases) - 1; i >= 0; i-- {
+		p := &b.phases[i]
+		if p.by < 0 {
+			continue
+		}
+		if a.own.has(p.by) {
+			break
+		}
+		would := p.word.TestWaitParity(uint32(x.operand))
+		if !x.parity {
+			would = p.word.TestWait(mbarrier.Token(x.operand))
+		}
+		if would || x.done && !x.await {
+			a.far = append(a.far, p.by)
+		}
+	}
+	if x.done {
+		a.must = append(a.must, b.phase(x.label)...)
+	} else {
+		a.must = append(a.must, b.phase(x.label-1)...)
+	}
+}
+
+func (a *arrow) named(x *touch) {
+	t := a.t
+	g := t.named[placeKey{x.mem, x.lo}]
+	switch x.role {
+	case adds:
+		if g == nil {
+			return
+		}
+		for i := range g.all {
+			of := &g.all[i]
+			if of.label == x.label-1 {
+				arrived := uint32(0)
+				for _, m := range of.members {
+					a.meet = append(a.meet, m.step)
+					arrived += 32
+				}
+				if len(of.members) > 0 && arrived < of.members[0].touch.count {
+					for _, e := range t.exits[x.mem] {
+						a.meet = append(a.meet, e.step)
+					}
+				}
+			}
+			for _, m := range of.members {
+				if of.label == x.label && m.touch.count != x.count {
+					a.meet = append(a.meet, m.step)
+				}
+			}
+		}
+	case passes:
+		if g != nil {
+			for i := range g.all {
+				if g.all[i].label == x.label {
+					for _, m := range g.all[i].members {
+						a.after(m.step)
+					}
+				}
+			}
+		}
+		if x.done {
+			for _, e := range t.exits[x.mem] {
+				a.after(e.step)
+			}
+		}
+	}
+}
+
+func (a *arrow) clustered(x *touch) {
+	g := a.t.grids[x.mem]
+	if g == nil {
+		return
+	}
+	for i := range g.all {
+		of := &g.all[i]
+		switch {
+		case x.role == adds && of.label == x.label-1:
+			for _, m := range of.members {
+				a.meet = append(a.meet, m.step)
+			}
+		case x.role == passes && of.label == x.label:
+			came := map[int32]uint32{}
+			for _, m := range of.members {
+				a.after(m.step)
+				came[m.touch.warpOnly] |= m.touch.lanes
+			}
+			for _, e := range a.t.exits[^x.mem] {
+				if e.mask&^came[e.warp] != 0 {
+					a.after(e.step)
+				}
+			}
+		}
+	}
+}
+
+// close settles what the step comes after, and returns its races.
+func (a *arrow) close() []race {
+	var races []race
+	for _, i := range a.far {
+		if !a.own.has(i) {
+			races = append(races, race{i, a.at})
+		}
+	}
+	for _, i := range a.must {
+		a.after(i)
+	}
+	slices.Sort(a.meet)
+	for k := len(a.meet) - 1; k >= 0; k-- {
+		i := a.meet[k]
+		if a.own.has(i) {
+			continue
+		}
+		races = append(races, race{i, a.at})
+		a.after(i)
+	}
+	return races
+}
+
+// enter keeps what later steps may depend on.
+func (t *trace) enter(s *step) {
+	at := len(t.before) - 1
+	for _, w := range s.lanes {
+		key := warpKey{w.cta, w.warp}
+		if t.lanes[key] == nil {
+			t.lanes[key] = &[32]int32{}
+		}
+		for k := w.mask; k != 0; k &= k - 1 {
+			t.lanes[key][bits.TrailingZeros32(k)&31] = int32(at) + 1
+		}
+	}
+	for _, id := range s.ops {
+		t.ops[id] = at
+	}
+	delete(t.enable, process(s.choice))
+	for k := range s.feet {
+		t.keep(at, &s.feet[k])
+	}
+}
+
+func (t *trace) keep(at int, x *touch) {
+	who := toucher{at, x}
+	switch x.object {
+	case bytes:
+		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
+			key := lineKey{x.mem, line}
+			t.lines[key] = append(t.uncovered(t.lines[key], at, x), who)
+		}
+	case phases:
+		t.keepBarrier(at, x)
+	case named:
+		if x.role == leaves {
+			t.exits[x.mem] = append(t.exits[x.mem], exit{step: at, mask: x.lanes})
+		} else if x.role == adds {
+			key := placeKey{x.mem, x.lo}
+			if t.named[key] == nil {
+				t.named[key] = &generations{}
+			}
+			t.named[key].keep(who)
+		}
+	case clustered:
+		if x.role == leaves {
+			t.exits[^x.mem] = append(t.exits[^x.mem], exit{at, x.warpOnly, x.lanes})
+		} else if x.role == adds {
+			if t.grids[x.mem] == nil {
+				t.grids[x.mem] = &generations{}
+			}
+			t.grids[x.mem].keep(who)
+		}
+	case life:
+		t.lives[x.mem] = append(t.lives[x.mem], who)
+	case registers:
+		t.pools[x.mem] = append(t.pools[x.mem], who)
+	case fences:
+		t.sc = append(t.sc, at)
+	}
+}
+
+// uncovered drops what a later access of the same bytes stands for: a write for
+// all, a read for the reads that it comes after.
+func (t *trace) uncovered(list []toucher, at int, x *touch) []toucher {
+	if x.role == adds {
+		return list
+	}
+	out := list[:0]
+	for _, o := range list {
+		inside := x.lo <= o.touch.lo && o.touch.hi <= x.hi
+		if !inside || x.role == reads && (o.touch.role != reads || !t.before[at].has(o.step)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// keep adds an arrival; generations before the last are over.
+func (g *generations) keep(who toucher) {
+	n := len(g.all)
+	if n == 0 || g.all[n-1].label != who.touch.label {
+		g.all = append(g.all, generation{label: who.touch.label})
+		n++
+	}
+	g.all[n-1].members = append(g.all[n-1].members, who)
+	if n > 2 {
+		g.all = g.all[n-2:]
+	}
+}
+
+func (t *trace) keepBarrier(at int, x *touch) {
+	key := placeKey{x.mem, x.lo}
+	b := t.bars[key]
+	if b == nil {
+		b = &barTrace{}
+		t.bars[key] = b
+	}
+	switch x.role {
+	case tests:
+		b.tests = append(b.tests, toucher{at, x})
+		return
+	case writes:
+		b.strict = []int{at}
+	}
+	if n := len(b.phases); n == 0 || b.phases[n-1].by >= 0 || b.phases[n-1].n != x.label {
+		b.phases = append(b.phases, phaseTrace{n: x.label, by: -1})
+	}
+	p := &b.phases[len(b.phases)-1]
+	p.members = append(p.members, at)
+	if x.done {
+		p.by, p.word = at, x.before
+		// Tests of phases before this one are behind all that is to come.
+		out := b.tests[:0]
+		for _, w := range b.tests {
+			if w.touch.done && w.touch.label >= x.label {
+				out = append(out, w)
+			}
+		}
+		b.tests = out
+	}
+}
+
+// enabled notes which step made choices possible that were not before.
+func (t *trace) enabled(at int, was, is []machine.Choice) {
+	for _, c := range is {
+		p := process(c)
+		found := false
+		for _, o := range was {
+			found = found || process(o) == p
+		}
+		if !found {
+			t.enable[p] = at
+		}
+	}
+}
+
+// initials returns the processes that can begin what reverses a race: the
+// steps after the first that do not come after it, and then the second, which
+// last takes and which comes after before.
+func (t *trace) initials(steps []*step, r race, last machine.Choice, before set) []machine.Choice {
+	var rest set
+	var out []machine.Choice
+	for i := r.first + 1; i < r.second; i++ {
+		if t.before[i].has(r.first) {
+			continue
+		}
+		if !t.before[i].meets(rest) {
+			out = append(out, process(steps[i].choice))
+		}
+		rest.add(i)
+	}
+	if !before.meets(rest) {
+		out = append(out, process(last))
+	}
+	return out
+}
