@@ -74,24 +74,8 @@ func twin(t *testing.T, files map[string]string, which string) *muster.Launch {
 	if !ok {
 		flags = files["launch"]
 	}
-	fl := launch.Flags{PTX: which + ".ptx"}
-	words := strings.Fields(flags)
-	for i := 0; i+1 < len(words); i += 2 {
-		switch v := words[i+1]; words[i] {
-		case "--grid":
-			fl.Grid = v
-		case "--block":
-			fl.Block = v
-		case "--cluster":
-			fl.Cluster = v
-		case "--buffer":
-			fl.Buffers = append(fl.Buffers, v)
-		case "--arg":
-			fl.Args = append(fl.Args, v)
-		default:
-			t.Fatalf("launch: unknown flag %q", words[i])
-		}
-	}
+	fl := flagsOf(t, flags)
+	fl.PTX = which + ".ptx"
 	f, err := launch.FromFlags(fl)
 	if err != nil {
 		t.Fatal(err)
@@ -106,4 +90,41 @@ func twin(t *testing.T, files map[string]string, which string) *muster.Launch {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// flagsOf reads the launch of an archive: --name value, where a value goes on to
+// the next word that starts with two hyphens.
+func flagsOf(t *testing.T, text string) launch.Flags {
+	t.Helper()
+	var fl launch.Flags
+	words := strings.Fields(text)
+	for i := 0; i < len(words); {
+		n := 1
+		for i+n < len(words) && !strings.HasPrefix(words[i+n], "--") {
+			n++
+		}
+		name, v := words[i], strings.Join(words[i+1:i+n], " ")
+		i += n
+		switch name {
+		case "--grid":
+			fl.Grid = v
+		case "--block":
+			fl.Block = v
+		case "--cluster":
+			fl.Cluster = v
+		case "--shared":
+			fl.Shared = v
+		case "--registers":
+			fl.Registers = v
+		case "--kernel":
+			fl.Kernel = v
+		case "--buffer":
+			fl.Buffers = append(fl.Buffers, v)
+		case "--arg":
+			fl.Args = append(fl.Args, v)
+		default:
+			t.Fatalf("launch: unknown flag %q", name)
+		}
+	}
+	return fl
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -41,13 +42,14 @@ func (p *Program) Dependences() []Dependence {
 // A graph is the control flow of a function; nodes are its instructions as the
 // text has them.
 type graph struct {
-	p     *Program
-	nodes []use
-	next  [][]int32
-	regs  map[regID]int // dense numbers
-	live  [][]uint64    // registers live before each node
-	ipdom []int32       // immediate postdominator; -1 for none
-	dom   [][]uint64    // the nodes that every way to a node passes
+	p      *Program
+	nodes  []use
+	next   [][]int32
+	before [][]int32     // made when asked for
+	regs   map[regID]int // dense numbers
+	live   [][]uint64    // registers live before each node
+	ipdom  []int32       // immediate postdominator; -1 for none
+	dom    [][]uint64    // the nodes that every way to a node passes
 }
 
 func (p *Program) graph(fn int32) *graph {
@@ -319,14 +321,8 @@ type root struct {
 
 // dependences follows those values through the function.
 func (g *graph) dependences() []Dependence {
-	from := map[regID][]root{}
-	for again := true; again; {
-		again = false
-		for i := range g.nodes {
-			again = g.flow(int32(i), from) || again
-		}
-	}
-	if len(from) == 0 {
+	from := g.origins()
+	if from == nil {
 		return nil
 	}
 	reached := g.reached()
@@ -334,7 +330,10 @@ func (g *graph) dependences() []Dependence {
 	inside := map[int32]bool{}
 	for i := range g.nodes {
 		u := &g.nodes[i]
-		if u.in.Op == "bra" && u.guard != noReg && len(from[u.guard]) > 0 && g.await(int32(i), from[u.guard]) == "" {
+		if u.in.Op != "bra" || u.guard == noReg {
+			continue
+		}
+		if guard := from[i][u.guard]; len(guard) > 0 && g.await(int32(i), guard) == "" {
 			for _, n := range g.region(int32(i), g.ipdom[i]) {
 				inside[n] = true
 			}
@@ -348,16 +347,72 @@ func (g *graph) dependences() []Dependence {
 				all = append(all, d)
 			}
 		}
-		if d, bad := g.decides(int32(i), from); bad && !(inside[int32(i)] && g.nodes[i].in.Op == "bra") {
+		if d, bad := g.decides(int32(i), from[i]); bad && !(inside[int32(i)] && g.nodes[i].in.Op == "bra") {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// flow adds to what the registers that a node writes come from.
-func (g *graph) flow(i int32, from map[regID][]root) bool {
+// origins says of each register, where it is needed, what its value comes from.
+type origins map[regID][]root
+
+// origins finds what registers come from before each node, along the ways of
+// control: a register that is written anew has lost what it held. Nil: nothing in
+// the function depends on the schedule.
+func (g *graph) origins() []origins {
+	at := make([]origins, len(g.nodes)+1)
+	var todo []int32
+	for i := range g.nodes {
+		if r, ok := g.source(int32(i)); ok {
+			todo = append(todo, r.node)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if int(i) == len(g.nodes) {
+			continue
+		}
+		out := g.flow(i, at[i])
+		for _, n := range g.next[i] {
+			if g.meet(at, n, out) {
+				todo = append(todo, n)
+			}
+		}
+	}
+	return at
+}
+
+// meet adds to what registers that are live at a node come from.
+func (g *graph) meet(at []origins, n int32, more origins) bool {
+	news := false
+	for w, roots := range more {
+		if !g.isLive(n, w) {
+			continue
+		}
+		for _, r := range roots {
+			if !slices.Contains(at[n][w], r) {
+				if at[n] == nil {
+					at[n] = origins{}
+				}
+				at[n][w] = append(at[n][w][:len(at[n][w]):len(at[n][w])], r)
+				news = true
+			}
+		}
+	}
+	return news
+}
+
+// flow is what registers come from after a node.
+func (g *graph) flow(i int32, from origins) origins {
 	u := &g.nodes[i]
+	if len(u.writes) == 0 {
+		return from
+	}
 	var in []root
 	if r, ok := g.source(i); ok {
 		in = append(in, r)
@@ -368,16 +423,26 @@ func (g *graph) flow(i int32, from map[regID][]root) bool {
 	if u.guard != noReg {
 		in = append(in, from[u.guard]...)
 	}
-	news := false
+	kept := u.guard != noReg || accumulates(u)
+	changed := len(in) > 0
 	for _, w := range u.writes {
-		for _, r := range in {
-			if !slices.Contains(from[w], r) {
-				from[w] = append(from[w], r)
-				news = true
-			}
+		changed = changed || !kept && len(from[w]) > 0
+	}
+	if !changed {
+		return from
+	}
+	out := maps.Clone(from)
+	if out == nil {
+		out = origins{}
+	}
+	for _, w := range u.writes {
+		if kept {
+			out[w] = append(out[w][:len(out[w]):len(out[w])], in...)
+		} else {
+			out[w] = in
 		}
 	}
-	return news
+	return out
 }
 
 // given leaves out tokens where a test is given them: a token's phase does not
@@ -421,7 +486,7 @@ func isClock(op ptx.Operand) bool {
 
 // decides reports whether a value that depends on the schedule decides
 // something at a node.
-func (g *graph) decides(i int32, from map[regID][]root) (Dependence, bool) {
+func (g *graph) decides(i int32, from origins) (Dependence, bool) {
 	u := &g.nodes[i]
 	for _, r := range u.addr {
 		if f := from[r]; len(f) > 0 {

@@ -248,44 +248,107 @@ func (s *settling) circles() bool {
 	return slices.ContainsFunc(s.region, visit)
 }
 
-// stable reports whether the test names one barrier and one phase however often
-// it is made.
+// stable reports whether all tests on the ways name one barrier and one phase,
+// however often they are made.
 func (s *settling) stable() bool {
-	u := &s.g.nodes[s.test]
-	done := map[regID]bool{}
-	return s.unchanged(u.reads, done) && s.unchanged(u.addr, done)
-}
-
-// unchanged reports whether registers hold the same on all the ways: nothing
-// there writes them, or the one instruction that ever does computes the same
-// again.
-func (s *settling) unchanged(regs []regID, done map[regID]bool) bool {
-	for _, r := range regs {
-		if done[r] {
+	done := map[operand]bool{}
+	for _, n := range append(s.region, s.test) {
+		if int(n) == len(s.g.nodes) || !isTest(s.g.nodes[n].in) {
 			continue
 		}
-		done[r] = true
-		writer, many, here := int32(-1), false, false
-		for i := range s.g.nodes {
-			if slices.Contains(s.g.nodes[i].writes, r) {
-				many = writer >= 0
-				writer = int32(i)
-				_, in := s.at[writer]
-				here = here || in
-				if many && here {
-					return false
-				}
-			}
-		}
-		if !here {
-			continue
-		}
-		u := &s.g.nodes[writer]
-		_, source := s.g.source(writer)
-		if many || source || u.guard != noReg || u.class != plain || accumulates(u) || readsMemory(u.in) && !u.launched ||
-			!s.unchanged(u.reads, done) || !s.unchanged(u.addr, done) {
+		u := &s.g.nodes[n]
+		if !s.unchanged(n, u.reads, done) || !s.unchanged(n, u.addr, done) || !s.alike(n) {
 			return false
 		}
 	}
 	return true
+}
+
+// alike reports whether what a test of the region is given comes from where that
+// of the first test does, as far as the ways write it.
+func (s *settling) alike(n int32) bool {
+	u := &s.g.nodes[n]
+	for _, r := range append(u.reads[:len(u.reads):len(u.reads)], u.addr...) {
+		if n != s.test && s.written(r) && !slices.Equal(s.g.writers(n, r), s.g.writers(s.test, r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// An operand is a register where a node reads it.
+type operand struct {
+	node int32
+	reg  regID
+}
+
+// unchanged reports whether a node reads the same whenever it is come to on
+// those ways: nothing there writes its registers, or all that it can read is
+// what one instruction computes, and that computes the same again.
+func (s *settling) unchanged(node int32, regs []regID, done map[operand]bool) bool {
+	for _, r := range regs {
+		if done[operand{node, r}] {
+			continue
+		}
+		done[operand{node, r}] = true
+		if !s.written(r) {
+			continue
+		}
+		from := s.g.writers(node, r)
+		if len(from) != 1 || from[0] < 0 {
+			return false
+		}
+		u := &s.g.nodes[from[0]]
+		_, source := s.g.source(from[0])
+		if source || u.guard != noReg || u.class != plain || accumulates(u) || readsMemory(u.in) && !u.launched ||
+			!s.unchanged(from[0], u.reads, done) || !s.unchanged(from[0], u.addr, done) {
+			return false
+		}
+	}
+	return true
+}
+
+// written reports whether anything on the ways from the test writes a register.
+func (s *settling) written(r regID) bool {
+	return slices.ContainsFunc(s.region, func(n int32) bool {
+		return int(n) < len(s.g.nodes) && slices.Contains(s.g.nodes[n].writes, r)
+	})
+}
+
+// writers lists the nodes whose value of a register a node may read; -1 stands
+// for what it held at first.
+func (g *graph) writers(node int32, r regID) []int32 {
+	if g.before == nil {
+		g.before = make([][]int32, len(g.nodes)+1)
+		for i, list := range g.next {
+			for _, n := range list {
+				g.before[n] = append(g.before[n], int32(i))
+			}
+		}
+	}
+	var from []int32
+	seen := map[int32]bool{}
+	todo := []int32{node}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == 0 {
+			from = append(from, -1)
+		}
+		for _, b := range g.before[n] {
+			if seen[b] {
+				continue
+			}
+			seen[b] = true
+			u := &g.nodes[b]
+			if slices.Contains(u.writes, r) {
+				from = append(from, b)
+				if u.guard == noReg && !accumulates(u) {
+					continue
+				}
+			}
+			todo = append(todo, b)
+		}
+	}
+	return from
 }
