@@ -19,7 +19,8 @@ type use struct {
 	class               class
 	writes, reads, addr []regID
 	guard               regID
-	launched            bool // a load of a parameter of the kernel, or of a constant
+	launched            bool    // a load of a parameter of the kernel, or of a constant
+	coords              []regID // coordinates of a tensor, which are among addr
 }
 
 // A regID is a register of the program: its function, class and row.
@@ -62,6 +63,11 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 			to = &u.writes
 		}
 		d.registersOf(op, to, &u.addr)
+		if m, ok := op.(*ptx.Mem); ok {
+			for _, e := range m.Rest {
+				d.registersOf(e, &u.coords, &u.coords)
+			}
+		}
 		u.launched = u.launched || in.Op == "ld" && d.launched(in, op)
 	}
 	carry := regID(d.index)<<34 | 3<<32 // the carry flag, which has no name

@@ -108,6 +108,10 @@ func (m *Machine) settle(w *warp) {
 		if i < 0 {
 			return
 		}
+		if m.cfg.follower != nil {
+			m.runFollowed(w, w.splits[i])
+			continue
+		}
 		if len(w.splits) == 1 {
 			m.runAlone(w, w.splits[i])
 			continue

@@ -27,6 +27,7 @@ type Config struct {
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
+	follower     *Follower
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 }

@@ -1,0 +1,199 @@
+package machine
+
+import "math/bits"
+
+// A Follower goes along with a run, instruction by instruction, and knows how
+// often each lane has come round its loop. With strides (stride.go) it also
+// works out how every register changes from one period of the loop to the next.
+// A machine without one runs as fast as ever: splits are settled by a loop of
+// their own (runFollowed) only where there is one.
+
+// A LaneLoop says which loop of a lane is counted, and how it is parted.
+type LaneLoop struct {
+	// Mark is the branch back, where turns are counted; -1 for no loop. Head is
+	// where it leads.
+	Mark, Head int32
+	// First is the visit of Mark at which the first period begins, Period how many
+	// turns it has, Periods how many of them are alike.
+	First, Period, Periods int32
+}
+
+// NoLoop is the loop of a lane that has none.
+var NoLoop = LaneLoop{Mark: -1, Head: -1}
+
+// A Follower is made by NewFollower and given to one machine by Follow.
+type Follower struct {
+	// Loops has each lane's loop, by its number in the grid (Lane); empty: none.
+	Loops []LaneLoop
+	lanes []laneTrack
+	warps int32
+	back  map[int32]*[]int32 // visits of every branch back, by lane
+	*strides
+}
+
+// A laneTrack is how far a lane has come.
+type laneTrack struct {
+	entered bool // it has been at Head
+	visits  int32
+	mode    mode
+	// begin and end are the registers at the first and second period's begin.
+	begin, end *laneRegs
+}
+
+// A laneRegs is what a lane's registers held.
+type laneRegs struct {
+	r32 []uint32
+	r64 []uint64
+	p   []bool
+}
+
+// NewFollower returns one for runs of launches of that shape.
+func NewFollower(m *Machine) *Follower {
+	n := int(m.total) * int(m.warps) * 32
+	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}}
+}
+
+// Follow has f go along with m, whose run has not begun.
+func (m *Machine) Follow(f *Follower) { m.cfg.follower = f }
+
+// Lane is the number of a lane in the grid.
+func (f *Follower) Lane(cta, warp int32, lane int) int { return int(cta*f.warps+warp)*32 + lane }
+
+// Turn is how often a lane has come to its loop's end; -1 before its head.
+func (f *Follower) Turn(lane int) int32 {
+	if t := &f.lanes[lane]; t.entered {
+		return t.visits
+	}
+	return -1
+}
+
+// Visits is how often each lane came to each branch back.
+func (f *Follower) Visits() map[int32][]int32 {
+	all := map[int32][]int32{}
+	for pc, v := range f.back {
+		all[pc] = *v
+	}
+	return all
+}
+
+// Target is where the branch at pc leads; -1 if it is none that has one target.
+func (p *Program) Target(pc int32) int32 {
+	if in := &p.code[pc]; in.class == branch && in.src != nil && in.src.Op == "bra" {
+		return in.target
+	}
+	return -1
+}
+
+// runFollowed is runAmong, with a follower.
+func (m *Machine) runFollowed(w *warp, s *split) {
+	f := m.cfg.follower
+	x := m.enter(w, s)
+	code := m.prog.code
+	stop := w.meets(s)
+	n, lanes := int64(0), int64(0)
+	limit := m.budget()
+loop:
+	for {
+		if s.pc >= stop {
+			if w.merge(s) || s.pc > stop {
+				break
+			}
+			stop = w.meets(s)
+		}
+		in := &code[s.pc]
+		mask := x.active(in)
+		f.arrive(x, in)
+		switch in.class {
+		case plain:
+			if mask != 0 {
+				in.exec(x, in, mask)
+			}
+			s.pc++
+		case branch:
+			if n > limit {
+				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
+				break loop
+			}
+			if mask == 0 {
+				s.pc++
+				break
+			}
+			k, depth := len(w.splits), len(s.frames)
+			in.exec(x, in, mask)
+			if len(w.splits) != k || s.state != running || len(s.frames) != depth || m.stop != nil {
+				n++
+				break loop
+			}
+			stop = w.meets(s)
+		default:
+			if !m.point(w, s, in, mask) {
+				break loop
+			}
+			// A collective of all lanes: the frame may be another's now.
+			x = m.enter(w, s)
+		}
+		n++
+		lanes += int64(bits.OnesCount32(mask))
+	}
+	m.account(n, lanes)
+}
+
+// arrive is called before an instruction is executed, or a visible one waits
+// for its turn.
+func (f *Follower) arrive(x *ctx, in *instr) {
+	pc, base := x.s.pc, f.Lane(x.w.cta, x.w.index, 0)
+	if f.strides != nil {
+		f.strides.arrive(f, x, in, base)
+	}
+	if in.class == branch && in.target <= pc && x.m.prog.Target(pc) >= 0 {
+		v := f.back[pc]
+		if v == nil {
+			list := make([]int32, len(f.lanes))
+			v = &list
+			f.back[pc] = v
+		}
+		for l := range lanesOf(x.s.mask) {
+			(*v)[base+l]++
+		}
+	}
+	if len(f.Loops) == 0 {
+		return
+	}
+	for l := range lanesOf(x.s.mask) {
+		loop, t := &f.Loops[base+l], &f.lanes[base+l]
+		if loop.Mark == pc {
+			f.visit(x, l, loop, t)
+		}
+		if loop.Head == pc {
+			t.entered = true
+		}
+	}
+}
+
+// visit counts a turn, and passes from one part of the run to the next.
+func (f *Follower) visit(x *ctx, l int, loop *LaneLoop, t *laneTrack) {
+	switch v := t.visits; {
+	case loop.Period == 0:
+	case f.strides != nil:
+		f.strides.boundary(x, l, loop, t)
+	case v == loop.First:
+		t.begin = takeRegs(x, l)
+	case v == loop.First+loop.Period:
+		t.end = takeRegs(x, l)
+	}
+	t.visits++
+}
+
+func takeRegs(x *ctx, l int) *laneRegs {
+	r := &laneRegs{r32: make([]uint32, len(x.w.r32)), r64: make([]uint64, len(x.w.r64)), p: make([]bool, len(x.w.p))}
+	for i := range x.w.r32 {
+		r.r32[i] = x.w.r32[i][l]
+	}
+	for i := range x.w.r64 {
+		r.r64[i] = x.w.r64[i][l]
+	}
+	for i := range x.w.p {
+		r.p[i] = x.w.p[i]>>l&1 != 0
+	}
+	return r
+}

@@ -1,0 +1,698 @@
+package machine
+
+import (
+	"math"
+	"math/bits"
+	"reflect"
+
+	"muster/ptx"
+)
+
+// The rules by which strides go through instructions. Whatever an instruction
+// on registers computes from sources without strides has none. Others are known
+// by name: those that are linear modulo the register's width, and those that are
+// linear, or the same, as long as nothing wraps, which then bounds n.
+
+func sameExec(a, b execFn) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+// A line is v + j*(period) + n*(launch), as exact integers.
+type line struct{ v, j, n int64 }
+
+const far = math.MaxInt64 / 4
+
+// mul and add saturate: what is far away stays there.
+func mul(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
+	if hi != 0 || lo > far {
+		lo = far
+	}
+	if (a < 0) != (b < 0) {
+		return -int64(lo)
+	}
+	return int64(lo)
+}
+
+func add(a, b int64) int64 { return max(-far, min(far, max(-far, min(far, a))+max(-far, min(far, b)))) }
+
+func abs(a int64) int64 {
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// fits reports whether a line stays between lo and hi for every period, the
+// last of launch 0 being j, and every launch, which may bound n.
+func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
+	end := add(x.v, mul(x.j, j))
+	if min(x.v, end) < lo || max(x.v, end) > hi {
+		return false
+	}
+	most := s.most
+	for _, r := range [2]struct{ from, by int64 }{{x.v, x.n}, {end, add(x.n, x.j)}} {
+		switch {
+		case r.by > 0:
+			most = min(most, (hi-r.from)/r.by)
+		case r.by < 0:
+			most = min(most, (r.from-lo)/-r.by)
+		}
+	}
+	if most < s.least {
+		return false
+	}
+	if most < s.most {
+		s.most, s.mostAt = most, Cause{pc, "a register overflows"}
+	}
+	return true
+}
+
+// span is the least and the greatest that a line comes to.
+func (s *strides) span(x line, j int64) (lo, hi int64) {
+	end := add(x.v, mul(x.j, j))
+	a, b := add(x.v, mul(x.n, s.most)), add(end, mul(add(x.n, x.j), s.most))
+	return min(x.v, end, a, b), max(x.v, end, a, b)
+}
+
+// cut brings strides into the range of a register of a type.
+func cut(v stride, t typ) stride {
+	if v.why == 0 && !t.wide() {
+		v.j, v.n = int64(int32(v.j)), int64(int32(v.n))
+	}
+	return v
+}
+
+// plain carries strides through an instruction on registers.
+func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) {
+	for _, r := range u.addr {
+		if v := ws.get(r, l); v.why != 0 {
+			s.fail(x.s.pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
+		} else if v != still && (u.in.Op == "ld" || u.in.Op == "st") {
+			s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.in)+", grows with the number of turns")
+		}
+	}
+	if u.in.Op == "ld" {
+		s.load(ws, x, in, u, l)
+		return
+	}
+	moves, why := false, int32(0)
+	for _, r := range u.reads {
+		v := ws.get(r, l)
+		moves = moves || v != still
+		if v.why != 0 {
+			why = v.why
+		}
+	}
+	out := still
+	switch {
+	case !moves:
+	case len(u.writes) == 1:
+		out = s.result(ws, x, in, u, l, j, why)
+	default:
+		out = s.unknown(x.s.pc, Name(u.in)+" of what changes from period to period")
+		if why != 0 {
+			out = stride{why: why}
+		}
+	}
+	if _, two := in.x.(*setpInfo); moves && two {
+		out = s.setp(ws, x, in, u, l, j)
+	}
+	for _, w := range u.writes {
+		ws.set(w, l, out)
+	}
+}
+
+// load is of local memory, of constants, or of the kernel's parameters, which
+// the launch gives.
+func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *use, l int) {
+	a, ok := in.x.(*access)
+	for i, w := range u.writes {
+		switch {
+		case !u.launched || !ok:
+			ws.set(w, l, s.unknown(x.s.pc, "a value that is loaded"))
+		case a.space == spParam && a.base == baseImm:
+			ws.set(w, l, s.param(x.s.pc, uint64(a.off)+uint64(i)*uint64(a.elem), uint64(a.elem)))
+		default:
+			ws.set(w, l, still)
+		}
+	}
+}
+
+func (s *strides) param(pc int32, off, size uint64) stride {
+	for _, p := range s.params {
+		switch {
+		case off == p.Offset && size == p.Size:
+			return stride{n: p.By}
+		case off < p.Offset+p.Size && p.Offset < off+size:
+			return s.unknown(pc, "a part of the argument")
+		}
+	}
+	return still
+}
+
+// A source is an operand of one lane: what it holds, as the type has it, and its
+// stride.
+type source struct {
+	v int64
+	stride
+}
+
+func (o source) line() line { return line{o.v, o.j, o.n} }
+
+// source reads row r as type t. Constants have no stride.
+func (s *strides) source(ws *warpStrides, x *ctx, r reg, t typ, l int) source {
+	var o source
+	if t.wide() {
+		o.v = int64(x.a64(r)[l])
+		if r >= 0 {
+			o.stride = ws.r64[r][l]
+		}
+		return o
+	}
+	v := x.a32(r)[l]
+	switch {
+	case t == s16:
+		o.v = int64(int16(v))
+	case t.size() < 4:
+		o.v = int64(v & (1<<(8*t.size()) - 1))
+	case t.signed():
+		o.v = int64(int32(v))
+	default:
+		o.v = int64(v)
+	}
+	if r >= 0 {
+		o.stride = ws.r32[r][l]
+	}
+	return o
+}
+
+// limits is the range of an integer type; of 64-bit ones the half that exact
+// arithmetic here is sure of.
+func limits(t typ) (lo, hi int64) {
+	switch {
+	case t.wide() && t.signed():
+		return -far + 1, far - 1
+	case t.wide():
+		return 0, far - 1
+	case t == s32:
+		return math.MinInt32, math.MaxInt32
+	case t.size() == 4:
+		return 0, math.MaxUint32
+	}
+	return 0, 0
+}
+
+// result is what an instruction with one destination makes of sources that
+// change.
+func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, why int32) stride {
+	op, pc := u.in.Op, x.s.pc
+	t := lastType(u.in)
+	lost := func() stride {
+		if why != 0 {
+			return stride{why: why}
+		}
+		return s.unknown(pc, Name(u.in)+" of what changes from period to period")
+	}
+	if t == pred {
+		return s.logic(ws, x, in, u, l)
+	}
+	if t.size() < 4 || t.float() || t == b128 || has(u.in, "sat") || has(u.in, "cc") {
+		if op != "cvt" || t.float() {
+			return lost()
+		}
+	}
+	get := func(r reg, t typ) source { return s.source(ws, x, r, t, l) }
+	switch op {
+	case "mov", "cvta":
+		if len(u.reads) == 1 && len(u.in.Operands) == 2 {
+			_, from := u.in.Operands[1].(*ptx.Vector)
+			_, to := u.in.Operands[0].(*ptx.Vector)
+			if !from && !to {
+				return ws.get(u.reads[0], l)
+			}
+		}
+		return lost()
+	case "selp":
+		if ws.p[in.c][l] != 0 {
+			return lost()
+		}
+		if x.p[in.c]>>l&1 != 0 {
+			return get(in.a, t).stride
+		}
+		return get(in.b, t).stride
+	case "cvt":
+		return s.cvt(ws, x, in, u, l, j, lost)
+	case "neg", "not", "mul", "mad", "add", "sub", "shl", "shr", "and", "or", "xor", "div", "rem", "min", "max":
+	default:
+		return lost()
+	}
+	a := get(in.a, t)
+	if a.why != 0 {
+		return lost()
+	}
+	switch op {
+	case "neg", "not": // ^a is -1-a
+		return cut(stride{j: -a.j, n: -a.n}, t)
+	}
+	if op == "mul" || op == "mad" {
+		return s.product(ws, x, in, u, l, j, lost)
+	}
+	if len(u.in.Operands) != 3 {
+		return lost()
+	}
+	bt := t
+	if op == "shl" || op == "shr" {
+		bt = u32
+	}
+	b := get(in.b, bt)
+	if b.why != 0 {
+		return lost()
+	}
+	switch op {
+	case "add":
+		return cut(stride{j: a.j + b.j, n: a.n + b.n}, t)
+	case "sub":
+		return cut(stride{j: a.j - b.j, n: a.n - b.n}, t)
+	case "shl":
+		if b.stride != still || b.v >= int64(t.size())*8 {
+			return lost()
+		}
+		return cut(stride{j: a.j << b.v, n: a.n << b.v}, t)
+	case "and", "or", "xor":
+		if a.stride == still {
+			a, b = b, a
+		}
+		if b.stride != still {
+			return lost()
+		}
+		return bitwise(op, a, uint64(b.v), t, lost)
+	}
+	lo, hi := limits(t)
+	if !s.fits(a.line(), j, lo, hi, pc) || !s.fits(b.line(), j, lo, hi, pc) {
+		return lost()
+	}
+	switch op {
+	case "shr":
+		if b.stride == still && b.v < int64(t.size())*8 && b.v < 62 {
+			return s.quotient(a, 1<<b.v, j, true, lost)
+		}
+	case "div":
+		if b.stride == still && b.v > 0 {
+			return s.quotient(a, b.v, j, false, lost)
+		}
+	case "rem":
+		if q := s.quotient(a, b.v, j, false, func() stride { return stride{why: 1 << 30} }); b.stride == still && b.v > 0 && q.why == 0 {
+			return stride{j: a.j - q.j*b.v, n: a.n - q.n*b.v}
+		}
+	case "min", "max":
+		first, known := s.sign(line{a.v - b.v, a.j - b.j, a.n - b.n}, j)
+		if known && (first <= 0) == (op == "min") {
+			return a.stride
+		} else if known {
+			return b.stride
+		}
+	}
+	return lost()
+}
+
+// bitwise is and, or or xor with a constant that touches only bits which never
+// change, or leaves only such.
+func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
+	width := uint(t.size()) * 8
+	if width < 64 {
+		c &= 1<<width - 1
+	}
+	if op == "xor" && c == 1<<width-1 {
+		return cut(stride{j: -a.j, n: -a.n}, t)
+	}
+	low := uint(bits.TrailingZeros64(uint64(a.j | a.n))) // the bits below do not change
+	if op == "and" {
+		if low >= uint(bits.Len64(c)) {
+			return still
+		}
+		c = ^c
+		if width < 64 {
+			c &= 1<<width - 1
+		}
+	}
+	if low >= uint(bits.Len64(c)) {
+		return a.stride
+	}
+	return lost()
+}
+
+// quotient is a divided by a positive constant, rounded down, or to zero where
+// it must not be negative.
+func (s *strides) quotient(a source, by, j int64, down bool, lost func() stride) stride {
+	lo, hi := s.span(a.line(), j)
+	if by <= 0 || !down && lo < 0 {
+		return lost()
+	}
+	if floor(lo, by) == floor(hi, by) {
+		return still
+	}
+	if a.j%by == 0 && a.n%by == 0 {
+		return stride{j: a.j / by, n: a.n / by}
+	}
+	return lost()
+}
+
+func floor(a, by int64) int64 {
+	q := a / by
+	if a%by < 0 {
+		q--
+	}
+	return q
+}
+
+// product is mul and mad, lo and wide.
+func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
+	t := lastType(u.in)
+	wide := has(u.in, "wide")
+	if !wide && !has(u.in, "lo") {
+		return lost()
+	}
+	a, b := s.source(ws, x, in.a, t, l), s.source(ws, x, in.b, t, l)
+	if a.stride == still {
+		a, b = b, a
+	}
+	if a.why != 0 || b.stride != still {
+		return lost()
+	}
+	lo, hi := limits(t)
+	if wide && a.stride != still && !s.fits(a.line(), j, lo, hi, x.s.pc) {
+		return lost()
+	}
+	rt := t
+	if wide {
+		rt = t.widened()
+	}
+	out := cut(stride{j: a.j * b.v, n: a.n * b.v}, rt)
+	if u.in.Op == "mad" {
+		c := s.source(ws, x, in.c, rt, l)
+		if c.why != 0 {
+			return lost()
+		}
+		out = cut(stride{j: out.j + c.j, n: out.n + c.n}, rt)
+	}
+	return out
+}
+
+// cvt is of integers: to a wider type as long as nothing wraps, to a narrower one
+// modulo its width.
+func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
+	var types []typ
+	for _, m := range u.in.Mods {
+		if t, ok := typNames[m]; ok {
+			types = append(types, t)
+		}
+	}
+	if len(types) != 2 || types[0].float() || types[1].float() || has(u.in, "sat") {
+		return lost()
+	}
+	d, t := types[0], types[1]
+	v := ws.get(u.reads[0], l)
+	if v.why != 0 {
+		return lost()
+	}
+	if n := min(d.size(), t.size()); n < 4 {
+		// Cut to so few bits that what changes must not reach them.
+		if uint(bits.TrailingZeros64(uint64(v.j|v.n))) >= 8*uint(n) {
+			return still
+		}
+		return lost()
+	}
+	wide := u.reads[0]>>32&3 == 1
+	if t.size() == 4 && wide || d.size() <= t.size() {
+		v = cut(v, d)
+		if d.size() <= 4 && u.writes[0]>>32&3 == 1 {
+			return lost() // into a wider register
+		}
+		if d.size() <= t.size() {
+			return v
+		}
+		return lost()
+	}
+	lo, hi := limits(t)
+	a := s.source(ws, x, in.a, t, l)
+	if !s.fits(a.line(), j, lo, hi, x.s.pc) {
+		return lost()
+	}
+	return v
+}
+
+// sign is that of a line, if it is the same everywhere.
+func (s *strides) sign(x line, j int64) (sign int, known bool) {
+	switch lo, hi := s.span(x, j); {
+	case lo == 0 && hi == 0:
+		return 0, true
+	case lo > 0:
+		return 1, true
+	case hi < 0:
+		return -1, true
+	}
+	return 0, false
+}
+
+// logic is of predicates: what one of them decides alone does not need the
+// other.
+func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) stride {
+	why := int32(0)
+	for _, r := range u.reads {
+		row := int32(uint32(r))
+		if r>>32&3 != 2 {
+			return ws.get(r, l)
+		}
+		if w := ws.p[row][l]; w != 0 {
+			why = w
+		}
+	}
+	if u.in.Op == "and" || u.in.Op == "or" {
+		for _, r := range []reg{in.a, in.b} {
+			if r >= 0 && ws.p[r][l] == 0 && (x.p[r]>>l&1 != 0) == (u.in.Op == "or") {
+				return still
+			}
+		}
+	}
+	return stride{why: why}
+}
+
+// setp compares: what it finds must be the same everywhere.
+func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) stride {
+	info := in.x.(*setpInfo)
+	t := lastType(u.in)
+	out := s.compared(ws, x, in, u, t, l, j)
+	if info.combine == nil {
+		return out
+	}
+	c := ws.p[info.c][l]
+	set := x.p[info.c]>>l&1 != 0
+	switch {
+	case c == 0 && out.why == 0:
+		return still
+	case c == 0 && (has(u.in, "and") && !set || has(u.in, "or") && set):
+		if info.second == noGuard {
+			return still
+		}
+	case c == 0:
+		return out
+	}
+	return stride{why: max(c, out.why)}
+}
+
+func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l int, j int64) stride {
+	pc := x.s.pc
+	if t.float() || t.size() < 4 {
+		for _, r := range u.reads {
+			if v := ws.get(r, l); r>>32&3 != 2 && v != still {
+				if v.why != 0 {
+					return stride{why: v.why}
+				}
+				return s.unknown(pc, Name(u.in)+" of what changes from period to period")
+			}
+		}
+		return still
+	}
+	a, b := s.source(ws, x, in.a, t, l), s.source(ws, x, in.b, t, l)
+	for _, o := range []source{a, b} {
+		if o.why != 0 {
+			return stride{why: o.why}
+		}
+	}
+	if a.stride == still && b.stride == still {
+		return still
+	}
+	name, cmp := "", ""
+	for _, m := range u.in.Mods {
+		switch m {
+		case "eq", "ne":
+			name, cmp = m, "is"
+		case "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs":
+			name, cmp = m, "is below"
+		}
+	}
+	lo, hi := limits(t)
+	if t == b32 || t == b64 {
+		lo, hi = limits(map[bool]typ{false: u32, true: u64}[t == b64])
+	}
+	text := "a comparison that does not come out the same for every number of turns"
+	if b.stride == still {
+		text = sprint("whether what grows %s %d", cmp, b.v)
+	} else if a.stride == still {
+		text = sprint("whether %d %s what grows", a.v, cmp)
+	}
+	if !s.fits(a.line(), j, lo, hi, pc) || !s.fits(b.line(), j, lo, hi, pc) {
+		return s.unknown(pc, text+", once it has wrapped")
+	}
+	least, most := s.span(line{a.v - b.v, a.j - b.j, a.n - b.n}, j)
+	known := false
+	switch name {
+	case "lt", "ge", "lo", "hs":
+		known = most < 0 || least >= 0
+	case "le", "gt", "ls", "hi":
+		known = most <= 0 || least > 0
+	case "eq", "ne":
+		known = most < 0 || least > 0 || least == 0 && most == 0
+	}
+	if known {
+		return still
+	}
+	return s.unknown(pc, text)
+}
+
+// point carries strides to a visible instruction: what it is given must not
+// change, but for addresses in global memory, coordinates of tensors and data.
+func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
+	pc := x.s.pc
+	p := &s.last[lane]
+	*p = point{pc: pc}
+	for _, r := range u.addr {
+		v := ws.get(r, l)
+		switch {
+		case v.why != 0:
+			s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
+		case contains(u.coords, r):
+			p.note(uint64(x.r32[uint32(r)][l]), v, true)
+		case globalAddress(x, in, r, l):
+			p.note(x.r64[uint32(r)][l], v, false)
+		case v != still:
+			s.fail(pc, "an address in shared memory, of the "+Name(u.in)+", grows with the number of turns")
+		}
+	}
+	for _, r := range told(u) {
+		switch v := ws.get(r, l); {
+		case v == still:
+		case v.why != 0 && s.causes[v.why].Text == tokenText && isTest(u.in):
+		case v.why != 0:
+			s.fail(pc, "an operand of the "+Name(u.in)+" depends on "+s.because(v.why))
+		default:
+			s.fail(pc, "an operand of the "+Name(u.in)+" grows with the number of turns")
+		}
+	}
+	s.gives(ws, x, in, u, l)
+}
+
+const tokenText = "a token"
+
+func (p *point) note(at uint64, by stride, coordinate bool) {
+	if p.n < len(p.at) {
+		p.at[p.n], p.by[p.n], p.from[p.n] = at, by, coordinate
+		p.n++
+	}
+}
+
+func contains(list []regID, r regID) bool {
+	for _, v := range list {
+		if v == r {
+			return true
+		}
+	}
+	return false
+}
+
+// globalAddress reports whether an address register points to global memory. A
+// shared address, in whatever window, is below 2^32 or above the first window.
+func globalAddress(x *ctx, in *instr, r regID, l int) bool {
+	if r>>32&3 != 1 {
+		return false
+	}
+	if a, ok := in.x.(*access); ok && a.space != spGlobal && a.space != spGeneric {
+		return false
+	}
+	v := x.r64[uint32(r)][l]
+	return v >= 1<<32 && v < sharedWindow
+}
+
+// told lists the registers that tell a visible instruction, or a collective,
+// what to do: all that are read but data.
+func told(u *use) []regID {
+	switch op := u.in.Op; {
+	case (op == "st" || op == "red") && has(u.in, "async"):
+		return nil
+	case op == "st", op == "red", op == "atom", op == "ld", op == "ldu", op == "mma", op == "ldmatrix", op == "stmatrix", op == "movmatrix":
+		return nil
+	case op == "wgmma":
+		frag := 0
+		if len(u.in.Operands) > 1 {
+			if v, ok := u.in.Operands[1].(*ptx.Vector); ok {
+				frag = len(v.Elems)
+			}
+		}
+		var list []regID
+		for i, r := range u.reads {
+			if i >= frag && r>>32&3 != 2 { // scale-d is data
+				list = append(list, r)
+			}
+		}
+		return list
+	case op == "shfl", op == "redux", op == "vote", op == "match":
+		if n := len(u.in.Operands); n > 0 && len(u.reads) > 0 {
+			if _, ok := u.in.Operands[n-1].(ptx.Name); ok {
+				return u.reads[len(u.reads)-1:]
+			}
+		}
+		return nil
+	}
+	return u.reads
+}
+
+// gives sets the strides of what a visible instruction or a collective returns.
+func (s *strides) gives(ws *warpStrides, x *ctx, in *instr, u *use, l int) {
+	if len(u.writes) == 0 {
+		return
+	}
+	out := s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
+	switch op := u.in.Op; {
+	case op == "elect", isTest(u.in):
+		out = still
+	case op == "mbarrier":
+		out = s.unknown(x.s.pc, tokenText)
+	case op == "ld" || op == "ldu" || op == "ldmatrix":
+		out = s.unknown(x.s.pc, "a value that is loaded")
+	case op == "shfl" || op == "vote" || op == "redux" || op == "match":
+		out = s.exchanged(ws, x, u, out)
+	}
+	for _, w := range u.writes {
+		ws.set(w, l, out)
+	}
+}
+
+// exchanged is what lanes tell each other: known only where all of the warp stand
+// together, and nothing that they bring changes.
+func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use, lost stride) stride {
+	if x.s.mask != x.w.live {
+		return lost
+	}
+	for _, r := range u.reads {
+		for l := range lanesOf(x.s.mask) {
+			if v := ws.get(r, l); v != still {
+				if v.why != 0 {
+					return stride{why: v.why}
+				}
+				return lost
+			}
+		}
+	}
+	return still
+}
