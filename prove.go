@@ -52,7 +52,7 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	var r result
 	for i := range parts {
 		r.add(&parts[i].result)
-		p.contents = p.contents || parts[i].maps
+		p.contents = p.contents || parts[i].contents
 		for _, f := range parts[i].failures {
 			p.because(l, f.Condition.String(), f.PC, f.Text)
 		}
@@ -61,10 +61,7 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 		}
 	}
 	for i := range r.findings {
-		f := &r.findings[i]
-		// Equal stores are only a note, but no order follows the one that this run
-		// had first: what comes after the other may come before it.
-		if f.Severity == rules.Error || f.Kind == "same-value" {
+		if f := &r.findings[i]; f.Severity == rules.Error {
 			p.because(l, "C8", f.Sites[len(f.Sites)-1].PC, f.Kind+", where only what holds in every schedule counts")
 		}
 	}
@@ -112,26 +109,67 @@ type proofPart struct {
 	print    *order.Footprint
 	failures []confluence.Failure
 	mixed    []mixture
-	maps     bool
+	contents bool // as in proof
 }
 
+// provePart watches one run of a part. Where stores of equal values show that
+// nothing orders, it watches once more, and has nothing forgotten at their places.
 func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
+	r, equal := l.proveRun(w, skip, k, n, nil)
+	if len(equal) > 0 {
+		r, _ = l.proveRun(w, skip, k, n, equal)
+	}
+	return r
+}
+
+// proveRun watches one run, given which stores are known to bring the same as
+// others. It returns those that turn out to besides.
+func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (r proofPart, equal map[int32]bool) {
 	shape := l.shape
 	shape.MustOnly = true
+	if known != nil {
+		shape.Equal = func(pc int32) bool { return known[pc] }
+	}
 	j := rules.NewJudge(shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
 	s := &strongAccesses{prog: l.config.Program}
 	m := l.part(observers{j, p, s}, skip, k, n)
 	m.ShowCollectives()
-	var r proofPart
 	if r.result, r.print = l.runPart(w, j, m, proofSchedule); r.err != nil {
-		return r
+		return r, nil
 	}
 	if r.print == nil && len(r.gaps) == 0 {
 		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.maps = p.Finish(), s.mixed, s.maps
-	return r
+	r.failures, r.mixed, r.contents = p.Finish(), s.mixed, s.maps
+	return r, r.equalStores(l.config.Program, j.Order.Conflicts(), known, skip)
+}
+
+// equalStores judges stores of equal values that nothing orders. Those of lanes
+// that one clock stands for, by one instruction, come as one. Others must be known,
+// so that nothing was forgotten at their places. Values are then the same in every
+// schedule, but not for other contents of the buffers, nor if they were left out
+// of the run. It returns what is not known.
+func (r *proofPart) equalStores(prog *machine.Program, conflicts []order.Conflict, known map[int32]bool, skip bool) (equal map[int32]bool) {
+	for i := range conflicts {
+		c := &conflicts[i]
+		pc := c.Cur.PC
+		if c.Why&order.SameValue == 0 {
+			continue
+		}
+		if c.Why&order.OneInstruction == 0 && !(known[c.Prior.PC] && known[pc]) {
+			if equal == nil {
+				equal = map[int32]bool{}
+			}
+			equal[c.Prior.PC], equal[pc] = true, true
+			r.mixed = append(r.mixed, mixture{pc, "same-value, where only what holds in every schedule counts"})
+		}
+		if skip && prog.Stores(machine.FromMatrices, pc) {
+			r.mixed = append(r.mixed, mixture{pc, "same-value, of what matrix instructions compute, which the proof leaves out"})
+		}
+		r.contents = r.contents || prog.Stores(machine.FromBuffers, pc)
+	}
+	return equal
 }
 
 // observers show a run to several.

@@ -642,7 +642,7 @@ var claims = []claim{
 	DONE:`},
 	{name: "lanes that write different values to one word", body: `st.shared.u32 [buf], %r4; bar.sync 0; ld.shared.u32 %r8, [buf]; setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; st.global.u32 [%rd1], %r8;
 	DONE:`},
-	{name: "lanes that write what a buffer holds to one word", says: "same-value", never: "for every content", body: `
+	{name: "right: lanes that write what a buffer holds to one word, in this launch all the same", proven: true, never: "for every content", body: `
 		setp.gt.u32 %p1, %r2, 31; @%p1 bra DONE;
 		mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r8, [%rd3+1024]; st.global.u32 [%rd1], %r8;
 	DONE:`},

@@ -49,7 +49,7 @@ func (c *claim) ptx() string {
 ` + c.decls + `
 .visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)
 {
-	.reg .pred %p<16>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<8>;
+	.reg .pred %p<16>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<8>; .reg .b16 %h<4>;
 	.shared .align 128 .b8 buf[4096];
 	.shared .align 8 .b64 b0; .shared .align 8 .b64 b1; .shared .align 8 .b64 b2; .shared .align 8 .b64 b3;
 	.local .align 8 .b8 loc[64];

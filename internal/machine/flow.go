@@ -146,19 +146,30 @@ const (
 // origin may decide where control goes, which address is accessed or what a
 // synchronizing instruction does; -1 if there is none.
 func (p *Program) Reaches(from Origin) int32 {
-	t := taint{from: from, regs: map[regID]bool{}}
-	for again := true; again; {
-		again = false
-		for i := range p.uses {
-			again = t.step(&p.uses[i]) || again
-		}
-	}
+	t := p.taint(from)
 	for i := range p.uses {
 		if t.sink(&p.uses[i]) {
 			return p.uses[i].pc
 		}
 	}
 	return -1
+}
+
+// Stores reports whether a store at pc may write a value from the origin.
+func (p *Program) Stores(from Origin, pc int32) bool {
+	t := p.taint(from)
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.pc == pc && t.any(u.reads) })
+}
+
+func (p *Program) taint(from Origin) *taint {
+	t := &taint{from: from, regs: map[regID]bool{}}
+	for again := true; again; {
+		again = false
+		for i := range p.uses {
+			again = t.step(&p.uses[i]) || again
+		}
+	}
+	return t
 }
 
 type taint struct {

@@ -223,6 +223,10 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 		t.enterRead(s, ac)
 		return
 	}
+	if t.keepsAll(ac) {
+		t.touchEqual(s, ac, a, b)
+		return
+	}
 	kept := t.buf[:0]
 	if s.write.who != 0 && t.outlives(ac, &s.write, a, b) {
 		kept = append(kept, s.write)
@@ -241,6 +245,7 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	}
 	s.write, s.read = ac.st, stamp{}
 	for i := range kept {
+		kept[i].what &^= current
 		t.keep(s, ac, &kept[i])
 	}
 	t.buf = kept[:0]

@@ -41,6 +41,9 @@ const (
 	// IssueKnown: the earlier access is an operation's (InFlight), and the
 	// later agent is ordered after its issue.
 	IssueKnown
+	// OneInstruction: stores of several lanes, which one clock stands for, by one
+	// instruction to one place.
+	OneInstruction
 )
 
 // An AccessRef is one side of a Conflict or Fact.
@@ -290,7 +293,7 @@ func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
 	if p.isOp() {
 		r := t.ops.refIn(p.op(), mem)
-		r.Access = machine.Access(p.what &^ otherRead)
+		r.Access = machine.Access(p.what &^ marks)
 		if p.what&mapRead != 0 {
 			r.Proxy = machine.TensorMap
 		}
@@ -299,7 +302,7 @@ func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
 	owner, w := t.split(p.who)
 	return AccessRef{
 		CTA: owner, Warp: w, Lanes: p.lanesAt(at), PC: p.pc, Op: -1,
-		Access: machine.Access(p.what &^ otherRead), Proxy: proxyOf(p.what),
+		Access: machine.Access(p.what &^ marks), Proxy: proxyOf(p.what),
 		Strong: p.scope != 0, Scope: machine.Scope(p.scope),
 	}
 }
@@ -334,7 +337,7 @@ func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 	if t.mem == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
 		return false
 	}
-	if ev.Access != machine.Write || machine.Access(p.what) != machine.Write || p.shift != ac.st.shift {
+	if ev.Access != machine.Write || machine.Access(p.what&^current) != machine.Write || p.shift != ac.st.shift {
 		return false
 	}
 	val := ev.Values()
@@ -347,6 +350,9 @@ func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 		if other := bits.TrailingZeros32(p.lanesAt(at)); ev.Addr[other] == ev.Addr[lane] {
 			return equalLanes(val, other, lane)
 		}
+	}
+	if t.cfg.Equal != nil && p.what&current == 0 {
+		return false // others came between, or may have
 	}
 	for k := range val {
 		old, ok := t.mem.Peek(ac.mem, ev.Addr[lane]+8*uint64(k), min(8, int(ev.Size)-8*k))
@@ -377,7 +383,7 @@ func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
 	for m := lanes; m != 0 && same; m &= m - 1 {
 		same = equalLanes(val, bits.TrailingZeros32(m), first)
 	}
-	c := Conflict{Why: NoEdge | SameWarpLanes, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
+	c := Conflict{Why: NoEdge | SameWarpLanes | OneInstruction, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
 	if same {
 		c.Why |= SameValue
 	}

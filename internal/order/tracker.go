@@ -14,6 +14,9 @@ type Config struct {
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
+	// Equal tells the stores at whose places nothing is forgotten, so that
+	// SameValue holds against all that came before (equal.go). Nil: none.
+	Equal func(pc int32) bool
 	// Invals: the program invalidates mbarriers, so that their uses are kept.
 	Invals bool
 	// Sink and Facts, if set, are told of each new Conflict and Fact when it

@@ -1,0 +1,88 @@
+package order
+
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// Stores of equal values that nothing orders leave the same memory whichever
+// comes last. But a Tracker that keeps only the last write of a byte has then
+// forgotten what came before the first of them, and a second one that is ordered
+// after the first alone, or after neither, is not held against it: T0 stores 1,
+// loads and stores 2; T1 stores 2. So at places that the instructions of
+// Config.Equal write nothing is forgotten: each of their stores is held against
+// all that ever touched the place, and all that touches it later against each of
+// them. Equal is what brings what was there, to what the run of such stores has
+// left there since other bytes were.
+
+// current marks a write of the last such run of a place.
+const current = uint8(machine.Update << 3)
+
+// marks are the bits of what that say more than which kind of access it was.
+const marks = otherRead | current
+
+// keepsAll reports whether an access is one of those stores.
+func (t *Tracker) keepsAll(ac *access) bool {
+	return t.cfg.Equal != nil && ac.st.scope == 0 && !ac.st.isOp() && t.ev.Kind == machine.EvAccess && t.cfg.Equal(ac.st.pc)
+}
+
+// touchEqual is touch for them.
+func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
+	same := t.brings(ac, a, b)
+	kept := t.buf[:0]
+	hold := func(p stamp) {
+		if !same {
+			p.what &^= current
+		}
+		t.outlives(ac, &p, a, b)
+		kept = append(kept, p)
+	}
+	if s.write.who != 0 {
+		hold(s.write)
+	}
+	if s.read.who != 0 {
+		hold(s.read)
+	}
+	if s.more != nil {
+		for _, p := range s.more.list {
+			hold(p)
+		}
+		t.freeSet(s.more)
+		s.more = nil
+	}
+	s.write, s.read = ac.st, stamp{}
+	s.write.what |= current
+	for i := range kept {
+		if t.supersedes(&s.write, &kept[i]) {
+			continue
+		}
+		if s.more == nil {
+			s.more = t.newSet()
+		}
+		t.add(s.more, &kept[i])
+	}
+	t.buf = kept[:0]
+}
+
+// brings reports whether a store brings bytes [a, b) of the row what they hold.
+func (t *Tracker) brings(ac *access, a, b int) bool {
+	val := t.ev.Values()
+	if t.mem == nil || val == nil {
+		return false
+	}
+	lanes := uint32(0)
+	for x := a; x < b; x++ {
+		lanes |= ac.st.lanesAt(x)
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		for k := range val {
+			old, ok := t.mem.Peek(ac.mem, t.ev.Addr[l]+8*uint64(k), min(8, int(t.ev.Size)-8*k))
+			if !ok || old != val[k][l] {
+				return false
+			}
+		}
+	}
+	return true
+}
