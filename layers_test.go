@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"muster/cmd/muster"},
 	{"muster/internal/mutate"},
 	{"muster"},
-	{"muster/internal/campaign/gen"},
+	{"muster/internal/campaign/gen", "muster/internal/story"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
 	{"muster/internal/rules"},

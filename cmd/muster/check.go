@@ -23,7 +23,7 @@ func checkCommand(c *console) *cobra.Command {
 	var o muster.CheckOptions
 	var random int
 	var all bool
-	failOn := "error"
+	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx",
 		Short: "Find races, deadlocks and broken barrier protocol",
@@ -74,12 +74,16 @@ others.
 			if err := c.write(r, format, all); err != nil {
 				return err
 			}
+			if err := c.writeSchedules(ctx, schedules, l, r); err != nil {
+				return err
+			}
 			return status(r.Verdict)
 		},
 	}
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
+	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")

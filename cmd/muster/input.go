@@ -22,6 +22,7 @@ type input struct {
 	limits muster.Limits
 	local  int64
 	memory sizeFlag
+	given  []string // the words of a schedule file that named the launch
 }
 
 // launchHelp ends the help of every command that takes a launch.
@@ -104,6 +105,12 @@ func (in *input) file(args []string) (*launch.File, error) {
 // words names the launch on a command line.
 func (in *input) words(cmd *cobra.Command, args []string) string {
 	var words []string
+	if in.given != nil {
+		for _, a := range in.given {
+			words = append(words, report.Quote(a))
+		}
+		return strings.Join(words, " ")
+	}
 	for _, a := range args {
 		words = append(words, report.Quote(a))
 	}

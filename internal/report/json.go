@@ -7,6 +7,14 @@ import (
 
 // WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r.Filled())
+}
+
+// Filled is the report as it is written: with its version, and no list nil.
+func (r *Report) Filled() *Report {
 	c := *r
 	c.Version = Version
 	c.Schedules = orEmpty(c.Schedules)
@@ -14,10 +22,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	c.Gaps = orEmpty(c.Gaps)
 	c.Assumptions = orEmpty(c.Assumptions)
 	c.Notices = orEmpty(c.Notices)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(&c)
+	return &c
 }
 
 func orEmpty[T any](s []T) []T {

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"muster"
+	"muster/internal/report"
+)
+
+// A scheduleFile holds one schedule and what it is of, so that a finding can be
+// kept, sent and replayed:
+//
+//	# muster schedule 1
+//	# race-shared: warp 1 reads what warp 0 writes
+//	launch: ring.yaml --block 160
+//	finding: race-shared@ring.ptx:118,131
+//	schedule: s0,r0.0.0*12,r0.1.0/latest
+//
+// The words of launch are as a shell takes them, paths from where the file is
+// replayed.
+type scheduleFile struct {
+	launch   []string
+	finding  string
+	schedule string
+}
+
+const (
+	scheduleHeader  = "# muster schedule 1"
+	maxScheduleFile = 64 << 20 // bytes
+)
+
+// readSchedule reads what --schedule names: a schedule, or @FILE.
+func readSchedule(text string) (scheduleFile, error) {
+	name, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		return scheduleFile{schedule: text}, nil
+	}
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return scheduleFile{}, fmt.Errorf("%s: %w", name, err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return scheduleFile{}, err
+	}
+	defer f.Close()
+	return parseScheduleFile(name, f)
+}
+
+func parseScheduleFile(name string, r io.Reader) (sf scheduleFile, err error) {
+	in := bufio.NewScanner(io.LimitReader(r, maxScheduleFile))
+	in.Buffer(nil, maxScheduleFile)
+	for n := 1; in.Scan(); n++ {
+		text := strings.TrimSpace(in.Text())
+		if n == 1 && text != scheduleHeader {
+			return sf, fmt.Errorf("%s:1:1: not a schedule: the first line of one is %q", name, scheduleHeader)
+		}
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		key, value, ok := strings.Cut(text, ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case !ok || value == "":
+			err = errors.New("want a key, a colon and a value")
+		case key == "launch":
+			sf.launch, err = shellWords(value)
+		case key == "finding":
+			sf.finding = value
+		case key == "schedule":
+			sf.schedule = value
+		default:
+			err = fmt.Errorf("unknown key %q; there are launch, finding and schedule", brief(key))
+		}
+		if err != nil {
+			return sf, fmt.Errorf("%s:%d:1: %w", name, n, err)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return sf, fmt.Errorf("%s: %w", name, err)
+	}
+	if sf.schedule == "" {
+		return sf, fmt.Errorf("%s: no schedule in it", name)
+	}
+	return sf, nil
+}
+
+func brief(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// shellWords splits what report.Quote has quoted.
+func shellWords(text string) (list []string, err error) {
+	word, inWord := "", false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case ' ', '\t':
+			if inWord {
+				list = append(list, word)
+			}
+			word, inWord = "", false
+		case '\'':
+			end := strings.IndexByte(text[i+1:], '\'')
+			if end < 0 {
+				return nil, errors.New("a quote is not closed")
+			}
+			word, inWord = word+text[i+1:][:end], true
+			i += end + 1
+		case '\\':
+			if i++; i == len(text) {
+				return nil, errors.New("a backslash at the end")
+			}
+			word, inWord = word+text[i:i+1], true
+		default:
+			word, inWord = word+string(c), true
+		}
+	}
+	if inWord {
+		list = append(list, word)
+	}
+	return list, nil
+}
+
+// takeLaunch lets the file name the launch, where the command line does not.
+func (sf *scheduleFile) takeLaunch(in *input, args []string) ([]string, error) {
+	if len(args) > 0 || in.flags.PTX != "" || len(sf.launch) == 0 {
+		return args, nil
+	}
+	fs := pflag.NewFlagSet("launch", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	from := &input{}
+	from.register(fs)
+	if err := fs.Parse(sf.launch); err != nil {
+		return nil, fmt.Errorf("the launch of the schedule file: %w", err)
+	}
+	if fs.NArg() > 1 {
+		return nil, fmt.Errorf("the launch of the schedule file names %d files", fs.NArg())
+	}
+	limits, local, memory := in.limits, in.local, in.memory
+	*in = *from
+	in.limits, in.local, in.memory = limits, local, memory
+	in.given = sf.launch
+	return fs.Args(), nil
+}
+
+// write writes the file.
+func (sf *scheduleFile) write(name, headline string) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, scheduleHeader)
+	if headline != "" {
+		fmt.Fprintln(&b, "# "+strings.Join(strings.Fields(headline), " "))
+	}
+	if len(sf.launch) > 0 {
+		fmt.Fprintln(&b, "launch: "+strings.Join(sf.launch, " "))
+	}
+	if sf.finding != "" {
+		fmt.Fprintln(&b, "finding: "+sf.finding)
+	}
+	fmt.Fprintln(&b, "schedule: "+sf.schedule)
+	return os.WriteFile(name, []byte(b.String()), 0o666)
+}
+
+// writeSchedules shrinks the schedule of each finding of a report, and writes
+// it to a file of its own in dir.
+func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Launch, r *muster.Report) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	used := map[string]int{}
+	written := 0
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Schedule == "" {
+			continue // of the launch itself
+		}
+		s, err := muster.ParseSchedule(f.Schedule)
+		if err != nil {
+			return err
+		}
+		sf := scheduleFile{launch: []string{r.Launch.Arguments}, finding: f.ID, schedule: f.Schedule}
+		got, err := l.Shrink(ctx, s, f.ID, muster.ShrinkOptions{})
+		var not *muster.NotShown
+		switch {
+		case err == nil:
+			sf.schedule = got.Schedule.String()
+		case !errors.As(err, &not):
+			return err
+		}
+		name := fileName(f.ID)
+		if used[name]++; used[name] > 1 {
+			name += fmt.Sprintf("-%d", used[name])
+		}
+		if err := sf.write(filepath.Join(dir, name+".schedule"), f.Kind+": "+f.Headline); err != nil {
+			return err
+		}
+		written++
+	}
+	fmt.Fprintf(c.err, "muster: %s in %s\n", report.Plural(written, "schedule"), dir)
+	return nil
+}
+
+// fileName is a finding's ID as a file can be called.
+func fileName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._@-", r) {
+			return r
+		}
+		return '-'
+	}, id)
+}

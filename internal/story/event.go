@@ -1,0 +1,246 @@
+package story
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// This file puts events into words.
+
+// Observe makes a Teller a machine.Observer.
+func (t *Teller) Observe(m *machine.Machine, ev *machine.Event) {
+	t.event(ev)
+	if !t.telling {
+		return
+	}
+	switch ev.Kind {
+	case machine.EvStart:
+		t.say(0, false, "%s starts", t.cta(ev.CTA))
+	case machine.EvAccess:
+		t.access(ev)
+	case machine.EvMbar:
+		t.mbar(ev)
+	case machine.EvMbarWait:
+		t.wait(ev)
+	case machine.EvIssue, machine.EvSource, machine.EvWritten, machine.EvSignal:
+		t.milestone(ev)
+	case machine.EvBarArrive:
+		word := "arrives at"
+		if ev.Mode != machine.BarArrive {
+			word = "comes to"
+		}
+		t.say(ev.Mask, false, "%s barrier %d", word, ev.Bar)
+		b := barrier{mem: machine.SharedOf(ev.CTA), addr: uint64(ev.Bar), named: true}
+		if _, arrived, _ := m.NamedBarrier(ev.CTA, ev.Bar); arrived+32 >= ev.Count {
+			t.passed = append(t.passed, fmt.Sprintf("barrier %d: generation %d complete, %d of %d threads", ev.Bar, ev.Gen, arrived+32, ev.Count))
+			return
+		}
+		t.use(b)
+	case machine.EvBarPass:
+		t.say(ev.Mask, false, "passes barrier %d, generation %d%s", ev.Bar, ev.Gen, iff(ev.ByExit, ", which exits opened", ""))
+	case machine.EvExit:
+		t.say(ev.Mask, false, "%s", plural(ev.Mask, "exits", "exit"))
+	case machine.EvEnd:
+		t.say(0, false, "%s has ended", t.cta(ev.CTA))
+	default:
+		t.other(ev)
+	}
+}
+
+func iff(c bool, a, b string) string {
+	if c {
+		return a
+	}
+	return b
+}
+
+func plural(mask uint32, one, many string) string {
+	n := bits.OnesCount32(mask)
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d lanes %s", n, many)
+}
+
+// other is an event that its instruction names well enough.
+func (t *Teller) other(ev *machine.Event) {
+	word := "executes"
+	switch ev.Kind {
+	case machine.EvClusterWait, machine.EvWarpSync, machine.EvGroupWait:
+		word = "passes"
+	case machine.EvRegister, machine.EvDivergent, machine.EvCollective:
+		return // the step's other events, or its instruction, say it
+	}
+	if in := t.names.Program.Inst(ev.PC); in != nil {
+		t.say(ev.Mask, false, "%s %s", word, machine.Name(in))
+	}
+}
+
+// access tells which bytes lanes read or write.
+func (t *Teller) access(ev *machine.Event) {
+	word := "reads"
+	switch {
+	case ev.Access&machine.Update != 0:
+		word = "updates"
+	case ev.Access&machine.Write != 0:
+		word = "writes"
+	}
+	if ev.Addr == nil || ev.Mask == 0 {
+		return
+	}
+	lo, hi, n := ^uint64(0), uint64(0), uint64(0)
+	seen := map[uint64]bool{}
+	for l := range 32 {
+		if a := ev.Addr[l]; ev.Mask>>l&1 != 0 {
+			lo, hi = min(lo, a), max(hi, a+uint64(ev.Size))
+			if !seen[a] {
+				seen[a] = true
+				n += uint64(ev.Size)
+			}
+		}
+	}
+	where := t.bytes(machine.Span{Mem: ev.Mem, Addr: lo, Len: hi - lo}, ev.CTA)
+	if n >= hi-lo {
+		t.say(ev.Mask, false, "%s %s of %s", word, size(hi-lo), where)
+	} else {
+		t.say(ev.Mask, false, "%s %s here and there in %s", word, size(n), where)
+	}
+}
+
+func size(n uint64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// mbar tells one lane's, or an operation's, part of an mbarrier instruction.
+func (t *Teller) mbar(ev *machine.Event) {
+	b := &ev.Mbar
+	bar := barrier{mem: b.Bar.Mem, addr: b.Bar.Addr}
+	name := t.mbarName(b.Bar.Mem, b.Bar.Addr, ev.CTA)
+	t.use(bar)
+	text := ""
+	times := ""
+	if b.Count > 1 {
+		times = fmt.Sprintf(" with a count of %d", b.Count)
+	}
+	switch b.Op {
+	case machine.MbarInit:
+		text = fmt.Sprintf("initializes %s for %s", name, arrivals(b.After.Expected()))
+	case machine.MbarInval:
+		text = "invalidates " + name
+	case machine.MbarArrive:
+		text = "arrives at " + name + times
+	case machine.MbarArriveDrop:
+		text = "arrives at " + name + times + " for the last time (drop)"
+	case machine.MbarExpectTx:
+		text = fmt.Sprintf("expects %s more at %s", size(uint64(b.Bytes)), name)
+	case machine.MbarArriveExpectTx:
+		text = fmt.Sprintf("arrives at %s and expects %s there", name, size(uint64(b.Bytes)))
+	case machine.MbarArriveDropExpectTx:
+		text = fmt.Sprintf("arrives at %s for the last time (drop) and expects %s there", name, size(uint64(b.Bytes)))
+	case machine.MbarCompleteTx:
+		text = fmt.Sprintf("reports %s to %s", size(uint64(b.Bytes)), name)
+	case machine.MbarIncrement:
+		text = "lets " + name + " wait for its copies too"
+	case machine.MbarAsyncArrive:
+		text = "arrives at " + name + ", its copies being complete"
+	}
+	switch {
+	case b.Fault != mbarrier.NoFault:
+		text += ", which faults"
+	case !b.Live && b.Op != machine.MbarInit:
+		text += ", which is no live barrier"
+	case b.Completed:
+		text += fmt.Sprintf(", which completes phase %d", b.Phase)
+	}
+	t.say(1, true, "%s", text)
+}
+
+func arrivals(n uint32) string {
+	if n == 1 {
+		return "1 arrival"
+	}
+	return fmt.Sprintf("%d arrivals", n)
+}
+
+// wait tells a test of a barrier.
+func (t *Teller) wait(ev *machine.Event) {
+	b := &ev.Mbar
+	t.use(barrier{mem: b.Bar.Mem, addr: b.Bar.Addr})
+	name := t.mbarName(b.Bar.Mem, b.Bar.Addr, ev.CTA)
+	if b.OK {
+		t.say(ev.Mask, false, "finds phase %d of %s complete%s, and goes on", b.Phase, name, iff(b.Phase < 0, " (it is fresh)", ""))
+		return
+	}
+	t.say(ev.Mask, false, "finds phase %d of %s incomplete", b.Phase, name)
+}
+
+// milestone tells what an asynchronous operation does.
+func (t *Teller) milestone(ev *machine.Event) {
+	op := ev.Op
+	switch ev.Kind {
+	case machine.EvIssue:
+		text := fmt.Sprintf("issues %s %d", kindWord(op.Kind), op.ID)
+		if len(op.Writes) > 0 && op.Kind != machine.OpWgmma {
+			text += ", " + t.spans(op.Writes, op.CTA)
+		}
+		if len(op.Reads) > 0 {
+			text += " from " + t.ranges(op.Reads, op.CTA)
+		}
+		for i, b := range op.Bars {
+			if i == 2 {
+				text += " and others"
+				break
+			}
+			text += iff(i == 0, ", to be reported to ", " and ") + t.mbarName(b.Mem, b.Addr, op.CTA)
+			t.use(barrier{mem: b.Mem, addr: b.Addr})
+		}
+		t.say(1, false, "%s", text)
+	case machine.EvSource:
+		if len(op.Reads) == 0 {
+			t.say(1, false, "has its source")
+			return
+		}
+		t.say(1, false, "reads its source, %s", t.spans(op.Reads, op.CTA))
+	case machine.EvWritten:
+		if len(op.Writes) == 0 {
+			t.say(1, false, "has its result")
+			return
+		}
+		t.say(1, false, "writes %s", t.spans(op.Writes, op.CTA))
+	case machine.EvSignal:
+		t.say(1, false, "is complete")
+	}
+}
+
+// spans names ranges with how many bytes they are.
+func (t *Teller) spans(list []machine.Span, cta int32) string {
+	n := uint64(0)
+	for _, s := range list {
+		n += s.Len
+	}
+	return size(n) + " of " + t.ranges(list, cta)
+}
+
+// ranges names ranges, those in a row as one, and the first few.
+func (t *Teller) ranges(list []machine.Span, cta int32) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		s := list[i]
+		for i++; i < len(list) && list[i].Mem == s.Mem && list[i].Addr == s.Addr+s.Len; i++ {
+			s.Len += list[i].Len
+		}
+		if len(parts) == 2 {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, t.bytes(s, cta))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,213 @@
+package story
+
+import (
+	"slices"
+
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// A Scout observes a run and notes which of its steps matter to a finding.
+type Scout struct {
+	Print
+	finding *rules.Finding
+	step    int
+	marks   []mark
+	waits   []barrier // what splits wait for at the end
+	busy    bool      // the step did more than to find a wait unfinished
+	last    [2]int    // the last two steps that did
+}
+
+// A mark is one reason to tell a step.
+type mark struct {
+	step int
+	what reason
+	site int8    // of siteHit
+	bar  barrier // of barOp and syncOp
+	init bool
+	own  bool // of a warp that the finding names
+	cta  int32
+}
+
+type reason uint8
+
+const (
+	siteHit reason = iota // it is a place of the finding
+	touch                 // it touches bytes of the finding
+	barOp                 // it uses a barrier
+	syncOp                // it synchronizes, without a barrier of memory
+	leaves                // the last threads of cta have exited
+)
+
+// A barrier is an mbarrier, or a named barrier (named), or none.
+type barrier struct {
+	mem   machine.MemID
+	addr  uint64 // or its number
+	named bool
+	is    bool
+}
+
+// mostMarks bounds what a scout keeps.
+const mostMarks = 1 << 20
+
+// NewScout returns a scout for a finding; nil if no finding is to be explained.
+func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f} }
+
+// Go steps a machine that the scout observes through a run, to step until.
+func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
+	for i, c := range run[:until] {
+		s.step, s.busy = i+1, false
+		s.choice(c)
+		m.Step(c)
+		if s.busy {
+			s.last = [2]int{s.last[1], s.step}
+		}
+	}
+	if until == len(run) {
+		m.Conclude()
+	}
+	s.close(m)
+	if st := m.Stopped(); st != nil && st.Kind == machine.Deadlock {
+		for _, v := range m.Waiting() {
+			for _, t := range v.Tests {
+				s.waits = append(s.waits, barrier{mem: t.Bar.Mem, addr: t.Bar.Addr, is: true})
+			}
+			if v.Kind == machine.WaitNamed {
+				s.waits = append(s.waits, barrier{mem: machine.SharedOf(v.CTA), addr: uint64(v.Bar), named: true, is: true})
+			}
+		}
+	}
+}
+
+// Observe makes a Scout a machine.Observer.
+func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
+	s.event(ev)
+	s.busy = s.busy || ev.Kind != machine.EvMbarWait || ev.Mbar.OK
+	if s.finding == nil || len(s.marks) >= mostMarks {
+		return
+	}
+	k := mark{step: s.step, own: s.involved(ev.CTA, ev.Warp), cta: ev.CTA}
+	for i := range s.finding.Sites {
+		if s.is(&s.finding.Sites[i], ev) {
+			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true})
+			break
+		}
+	}
+	switch ev.Kind {
+	case machine.EvAccess, machine.EvSource, machine.EvWritten:
+		if s.touches(ev) {
+			k.what = touch
+			s.add(k)
+		}
+	case machine.EvMbar, machine.EvMbarWait:
+		k.what, k.bar, k.init = barOp, mbarOf(ev), ev.Kind == machine.EvMbar && ev.Mbar.Op == machine.MbarInit
+		s.add(k)
+	case machine.EvIssue:
+		for _, b := range ev.Op.Bars {
+			k.what, k.bar = barOp, barrier{mem: b.Mem, addr: b.Addr, is: true}
+			s.add(k)
+		}
+	case machine.EvBarArrive, machine.EvBarPass:
+		k.what, k.bar = barOp, barrier{mem: machine.SharedOf(ev.CTA), addr: uint64(ev.Bar), named: true, is: true}
+		s.add(k)
+	case machine.EvEnd:
+		k.what = leaves
+		s.add(k)
+	case machine.EvFence, machine.EvClusterArrive, machine.EvClusterWait, machine.EvWarpSync, machine.EvCommit, machine.EvGroupWait:
+		if k.own {
+			k.what = syncOp
+			s.add(k)
+		}
+	}
+}
+
+// add appends a mark, unless the step has it already.
+func (s *Scout) add(k mark) {
+	for i := len(s.marks) - 1; i >= 0 && s.marks[i].step == k.step; i-- {
+		if s.marks[i] == k {
+			return
+		}
+	}
+	s.marks = append(s.marks, k)
+}
+
+func mbarOf(ev *machine.Event) barrier {
+	return barrier{mem: ev.Mbar.Bar.Mem, addr: ev.Mbar.Bar.Addr, is: true}
+}
+
+// involved reports whether the finding names a warp.
+func (s *Scout) involved(cta, warp int32) bool {
+	for i := range s.finding.Sites {
+		if t := &s.finding.Sites[i]; t.CTA == cta && t.Warp == warp {
+			return true
+		}
+	}
+	return false
+}
+
+// is reports whether an event is what a site of the finding tells of. A split's
+// access is a site without operation; an operation's, the milestone that reads
+// or writes.
+func (s *Scout) is(t *rules.Site, ev *machine.Event) bool {
+	if t.PC < 0 || ev.PC != t.PC || ev.CTA != t.CTA || ev.Warp != t.Warp {
+		return false
+	}
+	switch ev.Kind {
+	case machine.EvAccess:
+		return t.Len == 0 || ev.Mem == t.Mem && accessTouches(ev, t.Addr, t.Len)
+	case machine.EvSource:
+		return t.Op != "" && t.Len > 0 && spansTouch(ev.Op.Reads, t)
+	case machine.EvWritten:
+		return t.Op != "" && t.Len > 0 && spansTouch(ev.Op.Writes, t)
+	case machine.EvIssue:
+		return t.Op == "" || t.Len == 0
+	case machine.EvMbar, machine.EvMbarWait:
+		return t.Len == 0 || mbarOf(ev) == barrier{mem: t.Mem, addr: t.Addr, is: true} || t.Len != 8
+	case machine.EvSignal:
+		return false
+	}
+	return true
+}
+
+// touches reports whether an event reads or writes bytes of the finding.
+func (s *Scout) touches(ev *machine.Event) bool {
+	for i := range s.finding.Sites {
+		t := &s.finding.Sites[i]
+		if t.Len == 0 {
+			continue
+		}
+		switch ev.Kind {
+		case machine.EvAccess:
+			if ev.Mem == t.Mem && accessTouches(ev, t.Addr, t.Len) {
+				return true
+			}
+		case machine.EvSource:
+			if spansTouch(ev.Op.Reads, t) {
+				return true
+			}
+		case machine.EvWritten:
+			if spansTouch(ev.Op.Writes, t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func accessTouches(ev *machine.Event, addr, n uint64) bool {
+	if ev.Addr == nil {
+		return false
+	}
+	for l := range 32 {
+		if a := ev.Addr[l]; ev.Mask>>l&1 != 0 && a < addr+n && addr < a+uint64(ev.Size) {
+			return true
+		}
+	}
+	return false
+}
+
+func spansTouch(spans []machine.Span, t *rules.Site) bool {
+	return slices.ContainsFunc(spans, func(s machine.Span) bool {
+		return s.Mem == t.Mem && s.Addr < t.Addr+t.Len && t.Addr < s.Addr+s.Len
+	})
+}

@@ -1,0 +1,431 @@
+package story
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/mbarrier"
+)
+
+// A Teller observes a run and tells steps of it.
+type Teller struct {
+	Print
+	names    *report.Resolver
+	told     []told
+	telling  bool
+	does     []phrase
+	bars     []barrier
+	passed   []string // named barriers' generations that the step completed
+	pc       int32
+	multiple bool // the grid has more CTAs than one
+}
+
+// A phrase is what a step does, with the lanes that do it where that matters.
+type phrase struct {
+	text  string // with %s for how often
+	lanes int
+	each  bool // lanes count
+}
+
+// NewTeller returns a teller of the given steps, which ascend.
+func NewTeller(names *report.Resolver, steps []told) *Teller {
+	g := names.Grid
+	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1}
+}
+
+// Go steps a machine that the teller observes through a run, to step until, and
+// tells it.
+func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *Story {
+	s := &Story{Version: Version, Total: len(run), Switches: explore.Switches(run), Steps: []Step{}}
+	if until < len(run) {
+		s.Until = until
+	}
+	next, from := 0, 1
+	for i, c := range run[:until] {
+		n := i + 1
+		t.choice(c)
+		if next == len(t.told) || t.told[next].step != n {
+			m.Step(c)
+			continue
+		}
+		if from < n {
+			s.Steps = append(s.Steps, t.stretch(run, from, n-1))
+		}
+		s.Steps = append(s.Steps, t.tell(m, n, c, t.told[next].site))
+		from, next = n+1, next+1
+	}
+	if from <= until {
+		s.Steps = append(s.Steps, t.stretch(run, from, until))
+	}
+	if s.Until == 0 {
+		m.Conclude()
+		s.End = t.end(m)
+	}
+	t.close(m)
+	return s
+}
+
+// mostTurns is how many turns of a stretch are told one by one.
+const mostTurns = 4
+
+// stretch folds steps first to last.
+func (t *Teller) stretch(run []machine.Choice, first, last int) Step {
+	s := Step{First: first, Last: last, site: -1}
+	type turn struct {
+		who   string
+		steps int
+	}
+	var turns []turn
+	for n := first; n <= last; n++ {
+		if n > first && explore.SameAgent(run[n-1], run[n-2]) {
+			turns[len(turns)-1].steps++
+			continue
+		}
+		who := t.chooser(run[n-1])
+		if k := len(turns); k > 0 && turns[k-1].who == who {
+			turns[k-1].steps++
+			continue
+		}
+		turns = append(turns, turn{who, 1})
+	}
+	if s.Turns = len(turns); s.Turns > mostTurns {
+		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), report.Plural(last-first+1, "step"), s.Turns)
+		return s
+	}
+	var parts []string
+	for _, u := range turns {
+		parts = append(parts, fmt.Sprintf("%s: %s", u.who, report.Plural(u.steps, "step")))
+	}
+	s.Who = strings.Join(parts, "; ")
+	return s
+}
+
+// chooser names who takes a choice, as far as that tells.
+func (t *Teller) chooser(c machine.Choice) string {
+	switch c.Kind {
+	case machine.Milestone:
+		return fmt.Sprintf("operation %d", c.Op)
+	case machine.Start:
+		return t.cta(c.CTA)
+	}
+	return t.warp(c.CTA, c.Warp)
+}
+
+func (t *Teller) cta(i int32) string { return report.CTAText(t.names.CTA(i)) }
+
+// warp names a warp, by its CTA too where there are several.
+func (t *Teller) warp(cta, warp int32) string {
+	if !t.multiple {
+		return fmt.Sprintf("warp %d", warp)
+	}
+	return fmt.Sprintf("%s, warp %d", t.cta(cta), warp)
+}
+
+// summary names the agents of a stretch.
+func (t *Teller) summary(run []machine.Choice) string {
+	type place struct{ cta, warp int32 }
+	var warps []place
+	ctas := map[int32]bool{}
+	var ops []int64
+	starts := 0
+	for _, c := range run {
+		switch c.Kind {
+		case machine.Milestone:
+			ops = append(ops, c.Op)
+		case machine.Start:
+			starts++
+		default:
+			warps = append(warps, place{c.CTA, c.Warp})
+			ctas[c.CTA] = true
+		}
+	}
+	slices.SortFunc(warps, func(a, b place) int {
+		if a.cta != b.cta {
+			return int(a.cta) - int(b.cta)
+		}
+		return int(a.warp) - int(b.warp)
+	})
+	warps = slices.Compact(warps)
+	slices.Sort(ops)
+	ops = slices.Compact(ops)
+	var parts []string
+	switch {
+	case len(warps) == 1:
+		parts = append(parts, t.warp(warps[0].cta, warps[0].warp))
+	case len(ctas) == 1 && int(warps[len(warps)-1].warp-warps[0].warp) == len(warps)-1:
+		text := fmt.Sprintf("warps %d-%d", warps[0].warp, warps[len(warps)-1].warp)
+		if t.multiple {
+			text = t.cta(warps[0].cta) + ", " + text
+		}
+		parts = append(parts, text)
+	case len(ctas) == 1:
+		parts = append(parts, report.Plural(len(warps), "warp"))
+	case len(warps) > 0:
+		parts = append(parts, fmt.Sprintf("%s of %s", report.Plural(len(warps), "warp"), report.Plural(len(ctas), "CTA")))
+	}
+	switch {
+	case len(ops) == 1:
+		parts = append(parts, fmt.Sprintf("operation %d", ops[0]))
+	case len(ops) > 1 && int(ops[len(ops)-1]-ops[0]) == len(ops)-1:
+		parts = append(parts, fmt.Sprintf("operations %d-%d", ops[0], ops[len(ops)-1]))
+	case len(ops) > 1:
+		parts = append(parts, report.Plural(len(ops), "operation"))
+	}
+	if starts > 0 {
+		parts = append(parts, report.Plural(starts, "start"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tell takes a step and tells it.
+func (t *Teller) tell(m *machine.Machine, n int, c machine.Choice, site int) Step {
+	s := Step{First: n, Last: n, Choice: c.String(), site: site}
+	t.telling, t.does, t.bars, t.passed, t.pc = true, nil, nil, nil, -1
+	lane := c.Lane
+	switch c.Kind {
+	case machine.Milestone:
+		s.Who = fmt.Sprintf("operation %d", c.Op)
+		for _, op := range m.InFlight() {
+			if op.ID == c.Op {
+				s.Who = fmt.Sprintf("%s %d", kindWord(op.Kind), op.ID)
+				t.pc = op.PC
+			}
+		}
+	case machine.Start:
+		s.Who = t.cta(c.CTA)
+	default:
+		s.Who = t.warp(c.CTA, c.Warp)
+		for _, v := range m.Waiting() {
+			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>lane&1 != 0 {
+				t.pc = v.PC
+				if v.Mask != ^uint32(0) {
+					s.Who += lanesText(v.Mask)
+				}
+			}
+		}
+	}
+	s.Where, s.PTX = t.names.Where(t.pc)
+	m.Step(c)
+	t.telling = false
+	s.Does = t.phrases(m, c)
+	s.Ledger = t.ledger(m)
+	return s
+}
+
+func lanesText(mask uint32) string {
+	if mask&(mask-1) == 0 {
+		return ", lane " + report.Lanes(mask)
+	}
+	return ", lanes " + report.Lanes(mask)
+}
+
+// phrases is what the step came to: what the events said, and where the split
+// waits now.
+func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
+	var list []string
+	for _, p := range t.does {
+		text := p.text
+		if p.each && p.lanes > 1 {
+			text += fmt.Sprintf(", by %d lanes", p.lanes)
+		}
+		list = append(list, text)
+	}
+	if c.Kind == machine.GiveUp {
+		list = append(list, "gives up its wait, as a bound or a timeout would")
+	}
+	if len(list) == 0 && t.pc >= 0 {
+		if in := t.names.Program.Inst(t.pc); in != nil {
+			list = append(list, "executes "+machine.Name(in))
+		}
+	}
+	if c.Kind == machine.Run || c.Kind == machine.GiveUp {
+		for _, v := range m.Waiting() {
+			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>c.Lane&1 != 0 {
+				if what := t.waitsFor(&v); what != "" {
+					where, _ := t.names.Where(v.PC)
+					list = append(list, fmt.Sprintf("comes to %s and sleeps there, until %s", where, what))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// waitsFor says what a split waits for; empty if for nothing.
+func (t *Teller) waitsFor(v *machine.WaitingSplit) string {
+	switch v.Kind {
+	case machine.WaitMbar:
+		var parts []string
+		for i, b := range v.Tests {
+			if i == 2 {
+				parts = append(parts, "…")
+				break
+			}
+			parts = append(parts, fmt.Sprintf("phase %d of %s is complete", b.Phase, t.barName(barrier{mem: b.Bar.Mem, addr: b.Bar.Addr})))
+		}
+		if len(parts) == 0 {
+			return ""
+		}
+		return strings.Join(parts, ", or ")
+	case machine.WaitMemory:
+		return t.bytes(machine.Span{Mem: v.Mem, Addr: v.Addr, Len: 4}, v.CTA) + " changes"
+	case machine.WaitNamed:
+		return fmt.Sprintf("generation %d of barrier %d is complete", v.Gen, v.Bar)
+	case machine.WaitWarp:
+		return "the other lanes of its warp come"
+	case machine.WaitCluster:
+		return "every thread of the cluster has arrived"
+	case machine.WaitRegisters:
+		return fmt.Sprintf("%d registers are free, of which the pool has %d", v.Need, v.Free)
+	case machine.WaitGroup:
+		return "its own asynchronous operations are complete"
+	}
+	return ""
+}
+
+// barName names a barrier.
+func (t *Teller) barName(b barrier) string {
+	if b.named {
+		return fmt.Sprintf("barrier %d", b.addr)
+	}
+	return t.mbarName(b.mem, b.addr, -1)
+}
+
+// mbarName names an mbarrier: as the element of an array that a C++ program sees.
+func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
+	name := t.names.Span(machine.Span{Mem: mem, Addr: addr, Len: 8})
+	text := name.Text
+	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 {
+		text = name.Name
+		if size > 8 {
+			text += fmt.Sprintf("[%d]", name.Offset/8)
+		}
+	}
+	if name.CTA != nil && t.multiple && int32(mem) != cta {
+		text += " of " + report.CTAText(*name.CTA)
+	}
+	return text
+}
+
+// bytes names a range, and whose shared memory it is where that is not cta's.
+func (t *Teller) bytes(s machine.Span, cta int32) string {
+	mem := t.names.Span(s)
+	if mem.CTA != nil && t.multiple && int32(s.Mem) != cta {
+		return mem.Text + " of " + report.CTAText(*mem.CTA)
+	}
+	return mem.Text
+}
+
+// ledger is the state of the barriers that the step touched.
+func (t *Teller) ledger(m *machine.Machine) []string {
+	var list []string
+	for _, b := range t.bars {
+		if text := t.state(m, b); text != "" {
+			list = append(list, text)
+		}
+	}
+	return append(list, t.passed...)
+}
+
+// state is a barrier's ledger.
+func (t *Teller) state(m *machine.Machine, b barrier) string {
+	name := t.barName(b)
+	if b.named {
+		gen, arrived, count := m.NamedBarrier(int32(b.mem), int32(b.addr))
+		if count == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s: generation %d, %d of %d threads have come", name, gen, arrived, count)
+	}
+	now, ok := m.BarrierAt(b.mem, b.addr)
+	switch {
+	case !ok:
+		return ""
+	case !now.Live:
+		return name + ": not live"
+	}
+	return name + ": " + mbarrier.State{Word: now.Word, Phase: uint64(now.Phase)}.String()
+}
+
+// end says how the run ended.
+func (t *Teller) end(m *machine.Machine) string {
+	st := m.Stopped()
+	switch {
+	case st == nil && m.Done():
+		return "every CTA has ended"
+	case st == nil:
+		return "the run was cut short"
+	case st.Kind == machine.Deadlock:
+		var parts []string
+		for _, v := range m.Waiting() {
+			what := t.waitsFor(&v)
+			if what == "" {
+				continue
+			}
+			if len(parts) == 6 {
+				parts = append(parts, "…")
+				break
+			}
+			where, _ := t.names.Where(v.PC)
+			who := t.warp(v.CTA, v.Warp)
+			if v.Mask != ^uint32(0) {
+				who += lanesText(v.Mask)
+			}
+			parts = append(parts, fmt.Sprintf("%s at %s until %s", who, where, what))
+		}
+		return "nothing can go on: " + strings.Join(parts, "; ")
+	}
+	where, _ := t.names.Where(st.PC)
+	text := st.Msg
+	if text == "" {
+		text = stopWords[st.Kind]
+	}
+	if where == "" {
+		return "it stops: " + t.names.Names(text)
+	}
+	return fmt.Sprintf("it stops at %s: %s", where, t.names.Names(text))
+}
+
+var stopWords = map[machine.StopKind]string{
+	machine.FaultBounds: "an address outside of memory", machine.FaultAlign: "a misaligned address", machine.FaultBarrier: "a barrier faults",
+	machine.FaultTrap: "trap", machine.FaultAssert: "an assertion", machine.FaultMap: "a tensor map that does not allow it",
+	machine.FaultDescriptor: "a matrix descriptor", machine.FaultOther: "what the ISA leaves undefined", machine.Unmodelled: "not modelled",
+	machine.LimitInstrs: "the limit of instructions", machine.LimitLocal: "the limit of local memory",
+}
+
+var kindWords = map[machine.OpKind]string{
+	machine.OpCpAsync: "cp.async", machine.OpBulkCopy: "bulk copy", machine.OpBulkReduce: "bulk reduction", machine.OpBulkPrefetch: "bulk prefetch",
+	machine.OpStAsync: "st.async", machine.OpRedAsync: "red.async", machine.OpMbarArrive: "asynchronous arrive", machine.OpWgmma: "wgmma",
+}
+
+func kindWord(k machine.OpKind) string {
+	if w := kindWords[k]; w != "" {
+		return w
+	}
+	return "operation"
+}
+
+// use notes that the step touched a barrier.
+func (t *Teller) use(b barrier) {
+	b.is = true
+	if !slices.Contains(t.bars, b) {
+		t.bars = append(t.bars, b)
+	}
+}
+
+// say notes what the step did; the same by several lanes once.
+func (t *Teller) say(lanes uint32, each bool, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for i := range t.does {
+		if t.does[i].text == text {
+			t.does[i].lanes += bits.OnesCount32(lanes)
+			return
+		}
+	}
+	t.does = append(t.does, phrase{text: text, lanes: bits.OnesCount32(lanes), each: each})
+}

@@ -1,0 +1,158 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// A Shrunk is the smallest schedule that Shrink found, with its size.
+type Shrunk = explore.Shrunk
+
+// ShrinkOptions bound the work of Shrink.
+type ShrinkOptions = explore.ShrinkOptions
+
+// A NotShown is the error of a schedule that does not show a finding.
+type NotShown struct {
+	Schedule Schedule
+	ID       string
+}
+
+func (e *NotShown) Error() string {
+	return fmt.Sprintf("schedule %v does not show %s: the kernel, the launch or muster is another than when it was found", brief(e.Schedule.String()), e.ID)
+}
+
+// brief cuts a schedule that an error quotes.
+func brief(text string) string {
+	if len(text) > 120 {
+		return text[:60] + "…" + text[len(text)-50:]
+	}
+	return text
+}
+
+// Shrink looks for the smallest schedule that shows a finding: the fewest
+// switches from one split or operation to another, then the fewest steps. The
+// finding is named by its ID, in a report of this launch, and s shows it. What
+// is returned shows it too, and is the same on every machine, unless ctx or a
+// limit on time ends the search early.
+func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
+	w := l.watch(ctx)
+	whole, f, err := l.whole(w, s, id)
+	if err != nil {
+		return Shrunk{}, err
+	}
+	stop, _ := w.stop()
+	if o.Stop != nil {
+		given := o.Stop
+		limit := stop
+		stop = func() bool { return given() || limit() }
+	}
+	o.Stop = stop
+	got, ok := explore.Shrink(l.trial(f.Key(), f.Severity), whole, o)
+	if err := ctx.Err(); err != nil {
+		return got, err
+	}
+	if !ok {
+		return got, &NotShown{s, id}
+	}
+	return got, nil
+}
+
+// trial begins runs of the whole launch that are bad if they show a finding.
+func (l *Launch) trial(key string, severity rules.Severity) explore.Trial {
+	return func() (*machine.Machine, func(*machine.Machine) bool) {
+		j := rules.NewJudge(l.shape)
+		return l.part(j, false, 0, 1), func(m *machine.Machine) bool {
+			found, _ := j.Finish(m)
+			for i := range found {
+				if found[i].Key() == key && found[i].Severity >= severity {
+					return true
+				}
+			}
+			return false
+		}
+	}
+}
+
+// whole returns a schedule of the whole launch that shows a finding, and the
+// finding as it is there. Check runs clusters that do not meet one by one, so
+// that what s shows there may be hidden in a run of all: the CTAs draw other
+// choices. Then it is the part that shows it whose choices are made explicit.
+func (l *Launch) whole(w *watch, s Schedule, id string) (Schedule, *rules.Finding, error) {
+	f, _, err := l.find(w, s, id, 0, 1)
+	if f != nil || err != nil {
+		return s, f, err
+	}
+	n := l.parts()
+	if s.Prefix != nil {
+		n = 1
+	}
+	for k := 0; n > 1 && k < n; k++ {
+		f, run, err := l.find(w, s, id, k, n)
+		if err != nil {
+			return s, nil, err
+		}
+		if f == nil {
+			continue
+		}
+		explicit := Schedule{Policy: explore.Latest, Prefix: append(l.starts(k*l.start.ClusterCount()/n), run...)}
+		if f, _, err := l.find(w, explicit, id, 0, 1); f != nil || err != nil {
+			return explicit, f, err
+		}
+		break
+	}
+	return s, nil, &NotShown{s, id}
+}
+
+// starts are the choices that start the first n clusters.
+func (l *Launch) starts(n int) []machine.Choice {
+	m := l.machine(nil, nil)
+	var list []machine.Choice
+	for range n {
+		c, ok := m.StartChoice()
+		if !ok {
+			break
+		}
+		m.Step(c)
+		list = append(list, c)
+	}
+	return list
+}
+
+// find runs part k of n of the launch under a schedule, and returns the finding
+// of that ID, nil if there is none, and the run.
+func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding, []machine.Choice, error) {
+	j := rules.NewJudge(l.shape)
+	m := l.part(j, false, k, n)
+	if n == 1 {
+		if err := offered(l.machine(nil, nil), s); err != nil {
+			return nil, nil, err
+		}
+	}
+	stop, why := w.stop()
+	run, ok := explore.Record(m, s, stop)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s before schedule %s was over", why(), brief(s.String()))
+	}
+	found, _ := j.Finish(m)
+	for i := range found {
+		if f := l.resolver.Finding(&found[i]); f.Is(id) {
+			return &found[i], run, nil
+		}
+	}
+	return nil, run, nil
+}
+
+// offered reports the first explicit choice that is not possible.
+func offered(m *machine.Machine, s Schedule) error {
+	for i, c := range s.Prefix {
+		if !m.Offers(c) {
+			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
+		}
+		m.Step(c)
+	}
+	return nil
+}
