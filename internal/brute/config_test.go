@@ -19,8 +19,10 @@ var shapes sync.Map // of shape to machine.Config without a Program
 
 // config is the launch of a program's kernel, by way of its PTX. The rest of a
 // launch is the same for all programs of one shape, and made once.
-func config(p *brute.Program) (machine.Config, error) {
-	mod, err := ptx.Parse("p.ptx", []byte(p.PTX()))
+func config(p *brute.Program) (machine.Config, error) { return configText(p, p.PTX()) }
+
+func configText(p *brute.Program, text string) (machine.Config, error) {
+	mod, err := ptx.Parse("p.ptx", []byte(text))
 	if err != nil {
 		return machine.Config{}, err
 	}

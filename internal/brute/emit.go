@@ -50,6 +50,16 @@ type emitter struct {
 	p      *Program
 	labels int
 	only   string // a guard that leaves the instruction to lane 0
+	lines  []int  // the operation that each line belongs to, -1 for none
+	at     int    // where the lines end that are in it
+}
+
+// belong has the lines that were written since the last call be an operation's.
+func (e *emitter) belong(op int) {
+	for range strings.Count(e.String()[e.at:], "\n") {
+		e.lines = append(e.lines, op)
+	}
+	e.at = e.Len()
 }
 
 // width is how many lanes arrive for a thread.
@@ -75,8 +85,15 @@ func (e *emitter) line(format string, args ...any) {
 
 // PTX writes the program as a kernel.
 func (p *Program) PTX() string {
+	text, _ := p.Kernel()
+	return text
+}
+
+// Kernel is PTX, with the operation that each line belongs to: they are counted
+// thread by thread; -1 is none.
+func (p *Program) Kernel() (text string, lines []int) {
 	e := &emitter{p: p}
-	e.WriteString(`.version 8.6
+	fmt.Fprintf(e, `.version 8.6
 .target sm_90a
 .address_size 64
 
@@ -84,21 +101,21 @@ func (p *Program) PTX() string {
 {
 	.shared .align 128 .b8 slots[64];
 	.shared .align 8 .b64 bars[4];
-	.reg .pred %p<8>;
-	.reg .pred %q<64>;
-	.reg .b32 %r<32>;
-	.reg .b32 %v<32>;
-	.reg .b64 %rd<8>;
-	.reg .b64 %t<4>;
-	ld.param.u64 %rd1, [data];
-	ld.param.u64 %rd2, [out];
-	mov.u32 %r1, %tid.x;
-	mov.u32 %r2, slots;
-	mov.u32 %r3, bars;
-	mov.u32 %r4, %ctaid.x;
-	setp.ne.u32 %p1, %r1, 0;
-	@%p1 bra READY;
-`)
+	.reg .pred %%p<8>;
+	.reg .pred %%q<%d>;
+	.reg .b32 %%r<12>;
+	.reg .b32 %%v<%d>;
+	.reg .b64 %%rd<3>;
+	.reg .b64 %%t<4>;
+	ld.param.u64 %%rd1, [data];
+	ld.param.u64 %%rd2, [out];
+	mov.u32 %%r1, %%tid.x;
+	mov.u32 %%r2, slots;
+	mov.u32 %%r3, bars;
+	mov.u32 %%r4, %%ctaid.x;
+	setp.ne.u32 %%p1, %%r1, 0;
+	@%%p1 bra READY;
+`, 2*p.Size()+1, p.Size()+1)
 	for b, c := range p.Counts {
 		e.line("mbarrier.init.shared::cta.b64 [%%r3+%d], %d;", 8*b, int(c)*p.width())
 	}
@@ -138,7 +155,8 @@ func (p *Program) PTX() string {
 		e.part("A", 0, MaxOps)
 	}
 	e.WriteString("END:\n\tret;\n}\n")
-	return e.String()
+	e.belong(-1)
+	return e.String(), e.lines
 }
 
 // part writes some operations of every thread, and has the threads meet behind.
@@ -154,13 +172,16 @@ func (e *emitter) part(name string, from, to int) {
 		for i, o := range ops {
 			if i >= from && i < to {
 				e.only = ""
+				e.belong(-1)
 				if e.p.Place == Wide {
 					e.line("bar.warp.sync -1;")
 					if o.one() {
 						e.only = "@!%%p2 "
 					}
 				}
+				e.belong(-1)
 				e.op(t, n+i, o)
+				e.belong(n + i)
 			}
 		}
 		if from < len(ops) && len(ops) <= to || from == 0 && len(ops) == 0 {

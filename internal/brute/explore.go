@@ -6,6 +6,7 @@ type Result struct {
 	Complete bool // every schedule was visited
 	Memories int  // different final memories, up to MostMemories
 	Stuck    bool // some schedule comes to where nobody moves
+	Stands   []Stand
 	Fault    bool
 	Race     bool
 	// Phases: some operation meets different phases or generations in different
@@ -27,6 +28,13 @@ type Memory struct {
 	Seen  [MaxOps]uint8
 }
 
+// A Stand is where threads are stuck: the operation that each stands before, -1 for
+// those that have ended, and what the slots hold.
+type Stand struct {
+	At    [MaxThreads]int8
+	Slots [Slots]uint8
+}
+
 // MostMemories is how many final memories are kept.
 const MostMemories = 4096
 
@@ -41,6 +49,7 @@ func Explore(p *Program, card bool, limit int) Result {
 	memories := map[Memory]bool{}
 	type phases [2][MaxOps]int8
 	ends := map[phases]bool{}
+	stands := map[Stand]bool{}
 	pairs := map[[2]int]bool{}
 	push := func(s state, ok bool) {
 		if !ok {
@@ -82,6 +91,7 @@ func Explore(p *Program, card bool, limit int) Result {
 		}
 		if !r.done(&s) {
 			out.Stuck = true
+			stands[r.stand(&s)] = true
 			continue
 		}
 		if len(memories) < MostMemories {
@@ -95,6 +105,9 @@ func Explore(p *Program, card bool, limit int) Result {
 	out.Memories, out.Phases, out.Race = len(memories), len(ends) > 1, len(pairs) > 0
 	for k := range pairs {
 		out.Pairs = append(out.Pairs, k)
+	}
+	for st := range stands {
+		out.Stands = append(out.Stands, st)
 	}
 	for m := range memories {
 		out.Final = append(out.Final, m)
@@ -110,6 +123,17 @@ func (r *runner) memory(s *state) Memory {
 		}
 	}
 	return m
+}
+
+func (r *runner) stand(s *state) Stand {
+	st := Stand{Slots: s.mem}
+	for t := range st.At {
+		st.At[t] = -1
+		if t < len(r.p.Threads) && !r.exited(s, t) {
+			st.At[t] = int8(r.first[t] + int(s.pc[t]))
+		}
+	}
+	return st
 }
 
 func (r *runner) done(s *state) bool {

@@ -76,6 +76,7 @@ type generator struct {
 	tokens   [MaxThreads]int8
 	ops      int
 	value    uint8
+	small    bool
 }
 
 // A flight is an asynchronous operation that has not signalled.
@@ -224,7 +225,7 @@ func (g *generator) wait(t int, b uint8) {
 		return
 	}
 	o := Op{Kind: Wait, Bar: b, N: uint8(x.phase-1) & 1}
-	if g.r.IntN(8) == 0 {
+	if !g.small && g.r.IntN(8) == 0 {
 		g.emit(t, Op{Kind: Peek, Bar: b, N: o.N})
 		if g.r.IntN(4) == 0 {
 			g.access(t)
@@ -419,7 +420,7 @@ func (g *generator) meet() {
 	if len(who) < 2 && g.r.IntN(4) > 0 {
 		return
 	}
-	id := uint8(g.r.IntN(2))
+	id := uint8(g.r.IntN(MaxNamed))
 	var all vector
 	syncs := false
 	for i, t := range who {

@@ -57,6 +57,7 @@ type Op struct {
 const (
 	MaxThreads = 4
 	MaxBars    = 3
+	MaxNamed   = 3 // of a CTA
 	MaxOps     = 20
 	Slots      = 7 // 0 to 2 shared, 3 and 4 global, 5 and 6 global and never written
 	FirstGlob  = 3
@@ -104,6 +105,18 @@ func (p *Program) home(t int) int {
 func (p *Program) barHome(b uint8) int { return p.home(int(b)) }
 
 func (p *Program) slotHome(s uint8) int { return p.home(int(s)) }
+
+// Where is the CTA of a thread and the number of its warp in it, of a program that
+// has a warp a thread.
+func (p *Program) Where(t int) (cta, warp int) {
+	if p.Place == Cluster || p.Place == Grid {
+		return t % 2, t / 2
+	}
+	return 0, t
+}
+
+// SlotHome is the CTA of a slot.
+func (p *Program) SlotHome(s int) int { return p.home(s) }
 
 // Size is how many operations it has.
 func (p *Program) Size() int {

@@ -23,7 +23,7 @@ type state struct {
 	token   [MaxThreads]int8 // the phase of its last token
 	mem     [Slots]uint8
 	bars    [MaxBars]bar
-	named   [4]named // two of each CTA
+	named   [2 * MaxNamed]named // of each CTA
 	// The cluster's barrier: who has arrived in this generation, who may pass.
 	arrived, passes uint8
 	// Of each operation: its stage, the value that it carries or loaded, the phase
@@ -294,7 +294,7 @@ func (r *runner) openCluster(s *state) {
 }
 
 func (r *runner) bar(s *state, t, e int, o Op) bool {
-	n := &s.named[2*r.p.home(t)+int(o.Bar)]
+	n := &s.named[MaxNamed*r.p.home(t)+int(o.Bar)]
 	if n.n > 0 && n.want != o.N {
 		return false
 	}
@@ -370,6 +370,7 @@ func (r *runner) milestone(s *state, i int) bool {
 type access struct {
 	slot          uint8
 	write, strong bool
+	async         bool // by the asynchronous proxy
 }
 
 // touches lists the access of a thread's next step, or of an operation's next
@@ -395,17 +396,19 @@ func (r *runner) touchesAsync(s *state, i int) (access, bool) {
 	o := r.ops[i]
 	switch o.Kind {
 	case Copy, CopyAsync, StoreAll, AddAll, MaxAll:
+		async := o.Kind != CopyAsync
 		switch s.stage[i] {
 		case issued:
-			return access{slot: o.Src}, true
+			return access{slot: o.Src, async: async}, true
 		case read:
-			return access{slot: o.Slot, write: true, strong: o.Kind == AddAll || o.Kind == MaxAll}, true
+			return access{slot: o.Slot, write: true, strong: o.Kind == AddAll || o.Kind == MaxAll, async: async}, true
 		}
 	}
 	return access{}, false
 }
 
-// races reports whether two accesses conflict and are not both strong.
+// races reports whether two accesses conflict and are not morally strong: both
+// strong, and by one proxy (ISA 8.7).
 func races(a, b access) bool {
-	return a.slot == b.slot && (a.write || b.write) && !(a.strong && b.strong)
+	return a.slot == b.slot && (a.write || b.write) && !(a.strong && b.strong && a.async == b.async)
 }
