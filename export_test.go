@@ -12,3 +12,17 @@ func Attempt(l *Launch) *report.Proof {
 	p, _ := l.prove(context.Background(), CheckOptions{Jobs: 1}, false)
 	return l.proved(p)
 }
+
+// ProveAlone attempts a proof as a check does, on one processor.
+func ProveAlone(l *Launch) *report.Proof {
+	p, _ := l.prove(context.Background(), CheckOptions{Jobs: 1}, l.skips())
+	return l.proved(p)
+}
+
+// RunAlone is one checked run of the schedule by which proofs are made, on one
+// processor.
+func RunAlone(l *Launch) error {
+	o := CheckOptions{Jobs: 1, Schedules: []Schedule{proofSchedule}}
+	_, err := l.all(context.Background(), o, l.skips())
+	return err
+}

@@ -557,7 +557,7 @@ var claims = []claim{
 	CONS: bar.sync 1, 64; ld.shared.u32 %r8, [buf]; bar.sync 2, 64; ld.shared.u32 %r9, [buf+4]; bar.sync 2, 64;
 		st.global.u32 [%rd1], %r9;
 	DONE:`},
-	{name: "a warp that leaves before the others synchronize", body: `
+	{name: "right: a warp that leaves before the others synchronize", proven: true, body: `
 		setp.eq.u32 %p1, %r3, 1; @%p1 exit;
 		bar.sync 0; bar.sync 0;`},
 	{name: "right: registers for two warpgroups, one after the other", proven: true, block: "384", body: `INIT(128)

@@ -8,6 +8,9 @@ import "muster/internal/machine"
 // the open one.
 type named struct {
 	used       bool
+	counted    bool  // some instruction gave the count
+	byExit     int32 // an instruction that passed because threads have exited, 1 up
+	exitGen    uint64
 	last, open generation
 }
 
@@ -52,6 +55,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 		bad("a lane arrives twice in one generation", k.pc)
 	}
 	k.members.set(w.number, ev.Mask, w.step)
+	b.counted = b.counted || ev.Counted
 	if ev.Mode != machine.BarArrive {
 		k.syncs++
 	}
@@ -61,8 +65,7 @@ func (p *Prover) barPass(ev *machine.Event) {
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
 	b := &p.cta(ev.CTA).named[ev.Bar&15]
 	if ev.ByExit {
-		p.fail(Failure{Condition: C6, CTA: ev.CTA, Named: ev.Bar, Phase: int64(ev.Gen), PC: ev.PC, With: -1,
-			Text: "the barrier opened because threads that it counts have exited"})
+		b.byExit, b.exitGen = ev.PC+1, ev.Gen
 	}
 	for _, k := range []*generation{&b.open, &b.last} {
 		if k.n == ev.Gen {
@@ -82,6 +85,14 @@ func (p *Prover) endNamed() {
 		}
 		p.endRegisters(c)
 		for id := range c.named {
+			if b := &c.named[id]; b.byExit > 0 && b.counted {
+				// Where no instruction gives a count all participants wait, so that a
+				// thread exits after the generations that it takes part in, and its exit
+				// counts in all later ones. Exits make up for nothing where the first to
+				// come gives the count, and who that is may differ.
+				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(b.exitGen), PC: b.byExit - 1, With: -1,
+					Text: "the barrier opened because threads that it counts have exited, and some instruction gives it a count"})
+			}
 			if k := &c.named[id].open; k.syncs > k.passed {
 				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(k.n), PC: k.pc, With: -1,
 					Text: "a sync is left over in a generation that nothing completes"})

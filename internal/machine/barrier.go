@@ -152,7 +152,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	if m.cfg.Observer != nil {
 		ev := &m.ev
 		ev.at(EvBarArrive, x, w.live)
-		ev.Bar, ev.Count, ev.Gen, ev.Mode = int32(id), count, gen, bi.mode
+		ev.Bar, ev.Count, ev.Counted, ev.Gen, ev.Mode = int32(id), count, bi.count, gen, bi.mode
 		m.cfg.Observer.Observe(m, ev)
 	}
 	if b.arrived == 0 {

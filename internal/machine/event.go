@@ -31,7 +31,8 @@ const (
 	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives.
 	EvCollective
 	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
-	// red), with Count threads expected. Gen is the generation it joins.
+	// red), with Count threads expected, which the instruction gives (Counted) or
+	// which are all of the CTA. Gen is the generation it joins.
 	EvBarArrive
 	// EvBarPass: a warp that synced passed generation Gen of barrier Bar.ID.
 	EvBarPass
@@ -330,15 +331,16 @@ type Event struct {
 	storing *access
 	by      *ctx
 	// Init says which lanes of a read saw only initialized bytes.
-	Init  uint32
-	Bar   int32 // named barrier number
-	Count uint32
-	Gen   uint64
-	Mode  BarMode
-	Done  *[32]uint32
-	Mbar  Mbar
-	Op    *Op
-	Touch *Touch
+	Init    uint32
+	Bar     int32 // named barrier number
+	Count   uint32
+	Gen     uint64
+	Mode    BarMode
+	Counted bool
+	Done    *[32]uint32
+	Mbar    Mbar
+	Op      *Op
+	Touch   *Touch
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
 	// Again: lanes that arrive once more before the generation they arrived
