@@ -291,6 +291,22 @@ func (c *candidate) cause() {
 			}
 		}
 	}
+	// What precedes an asynchronous write precedes what follows it, where the
+	// three overlap: doc.go, decision 12.
+	for w := range c.ev {
+		if c.ev[w].issue < 0 || !c.ev[w].write {
+			continue
+		}
+		for x := range c.ev {
+			if kept[x].has(w) {
+				kept[w].each(func(y int) {
+					if x != y && c.overlap(x, y) != 0 {
+						kept.add(x, y)
+					}
+				})
+			}
+		}
+	}
 	c.causal = kept.clone()
 	if c.without&Observation != 0 {
 		return

@@ -133,28 +133,6 @@ func known(t testing.TB, p *axiom.Program, q axiom.Pair) string {
 // forgotten names what the Tracker is known to forget that explains a missed
 // pair, "" if nothing does.
 func (c *comparison) forgotten(t testing.TB, q axiom.Pair) string {
-	op := func(a axiom.Access) *axiom.Op { return &c.p.Threads[a.Thread].Ops[a.Op] }
-	a, b := op(q.A), op(q.B)
-	apart := c.p.Threads[q.A.Thread].CTA != c.p.Threads[q.B.Thread].CTA
-	strong := func(o *axiom.Op) bool {
-		return o.Kind <= axiom.Red && o.Sem != axiom.Weak || o.Kind == axiom.BulkReduce
-	}
-	for u := range c.p.Threads {
-		for i := range c.p.Threads[u].Ops {
-			z := &c.p.Threads[u].Ops[i]
-			if z == a || z == b {
-				continue
-			}
-			for _, x := range []*axiom.Op{a, b} {
-				if strong(a) && strong(b) && strong(z) && z.Kind != axiom.Load && z.Loc == a.Loc {
-					return "strong access forgotten behind a strong write"
-				}
-				if apart && a.Kind.Bulk() && b.Kind.Bulk() && z.Kind.Bulk() && z.Src == x.Src {
-					return "read of another CTA's copy forgotten"
-				}
-			}
-		}
-	}
 	d := *c
 	d.by = map[axiom.Pair]difference{q: hidden}
 	if d.unhide(t, everyVariant); d.by[q] == hidden {

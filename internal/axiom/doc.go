@@ -59,6 +59,10 @@
 //     is no scope.
 //  11. A cycle of base causality makes an execution inconsistent. (It follows
 //     from the axioms where the cycle goes through reads-from or Fence-SC.)
+//  12. Causality order goes through an asynchronous write where all three
+//     accesses overlap: coherence leaves what precedes it and what follows its
+//     completion nothing to see of each other. (By the letter it does not, its
+//     completion being no more than its own.) Through its read it does not.
 //
 // # The comparison
 //

@@ -16,7 +16,7 @@ import (
 //	fence.SEM.SCOPE
 //	alias
 //	store|reduce LOCATION     a bulk copy or reduction from shared memory; wait
-//	load LOCATION             a bulk copy to shared memory; mwait
+//	load LOCATION [BARRIER]   a bulk copy to shared memory; mwait [BARRIER]
 //
 // with 'if N=V:' in front of what only happens if operation N read V. x', the
 // alias of x, is another virtual address of it. SCOPE may be S.
@@ -80,18 +80,29 @@ func parseOp(t *testing.T, text string) axiom.Op {
 	if len(parts) > 2 {
 		o.Scope = scopesByName[parts[2]]
 	}
+	if o.Kind == axiom.MbarWait && len(f) > 1 {
+		o.Bar = number(t, f[1])
+		return o
+	}
 	if len(f) > 1 {
 		o.Loc.N = int(f[1][0]-'x') & 7
 		o.Alias = len(f[1]) - 1
 	}
 	if len(f) > 2 {
-		v, err := strconv.Atoi(f[2])
-		if err != nil {
-			t.Fatal(text, err)
+		o.Value = uint32(number(t, f[2]))
+		if o.Kind == axiom.BulkLoad {
+			o.Bar = int(o.Value)
 		}
-		o.Value = uint32(v)
 	}
 	return o
+}
+
+func number(t *testing.T, text string) int {
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	return v
 }
 
 // matches reports whether an outcome is 'T:N=V' and 'x=V' throughout.

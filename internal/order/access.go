@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -91,6 +92,9 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	sh := t.shadowOf(ev)
 	if sh == nil {
 		return
+	}
+	if acquires(ev.Sem) && !t.cfg.MustOnly && (len(t.locs.m) > 0 || len(w.pending.list) > 0) {
+		t.acquireFirst(c, ev)
 	}
 	if ev.Row && len(w.groups) == 1 {
 		ac.as(&w.groups[0])
@@ -271,19 +275,33 @@ func (t *Tracker) freeSet(s *stampSet) {
 
 // outlives checks a write against an earlier access and reports whether that
 // must be remembered beside it: it is unordered but morally strong with it, or
-// it is weak and a later strong access may race with it and not with a strong
-// write.
+// a later strong access may race with it and not with a strong write.
 func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
-		return ac.st.scope != 0 && p.scope == 0
+		return ac.st.scope != 0 && !t.speaksFor(ac, p)
 	}
 	switch t.relate(ac, p, a, b) {
 	case morallyStrong:
 		return true
 	case ordered:
-		return ac.st.scope != 0 && p.scope == 0
+		return ac.st.scope != 0 && !t.speaksFor(ac, p)
 	}
 	return false
+}
+
+// speaksFor reports whether every access that is morally strong with a strong
+// write is so with p, which came before: p is strong too, of the same width and
+// proxy, and of no narrower a scope. Of another CTA it is farther from some. But
+// the asynchronous proxy has only accesses of one scope.
+func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
+	if p.scope < ac.st.scope || p.shift != ac.st.shift {
+		return false
+	}
+	if !p.isOp() {
+		return p.who-ac.base < ac.warps
+	}
+	r := &t.ops.recs[p.op()]
+	return r.proxy == ac.proxy && (ac.proxy == machine.Async || r.cta == ac.home.index)
 }
 
 // cameBefore reports whether a lane's plain access to a location may forget an
@@ -348,8 +366,7 @@ func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 
 // enterRead adds a read, in place of those that it makes needless: earlier
 // ones of the same lanes, and those that it is ordered after, since a clock
-// that knows it then knows them. An operation stands for no access but its
-// own (its completion is not transitive), so it replaces operations alone.
+// that knows it then knows them.
 func (t *Tracker) enterRead(s *seg, ac *access) {
 	r := &s.read
 	if r.who == 0 || t.supersedes(&ac.st, r) || t.replaces(ac, r) {
@@ -378,7 +395,7 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 		return false // a strong read does not stand for a weak one
 	}
 	if ac.st.isOp() {
-		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane)
+		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane) && t.completesWith(ac, r)
 	}
 	if i := r.who - ac.base; i < ac.warps {
 		return ac.own[1+i] >= r.time
@@ -388,6 +405,19 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 	}
 	owner, w := t.split(r.who)
 	return t.knownLanes(&ac.group.know.gen, owner, w, r.time) == ^uint32(0)
+}
+
+// completesWith reports whether who knows the operation at hand complete knows
+// an earlier one complete that its issuer knew, and needs no other fence:
+// completion is not transitive (ISA 8.9.1.1), but a group wait is a thread's
+// own, and a phase follows those before it. Whether a cp.async completes by a
+// group or on a barrier shows later.
+func (t *Tracker) completesWith(ac *access, p *stamp) bool {
+	cur, old := &t.ops.recs[ac.st.op()], &t.ops.recs[p.op()]
+	if cur.cta != old.cta || cur.kind == machine.OpCpAsync {
+		return false
+	}
+	return len(cur.bars) == 0 || slices.EqualFunc(cur.bars, old.bars, func(a, b opBar) bool { return a.ref == b.ref })
 }
 
 // split parts a warp's number into CTA and warp.

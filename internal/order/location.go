@@ -88,10 +88,11 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
 		if ev.Access&machine.Read != 0 && !t.cfg.MustOnly {
-			t.readLocation(c, ev, l, loc, scope)
-			if acquires(ev.Sem) && len(c.warps[ev.Warp].pending.list) > 0 {
-				t.acquireEarlier(&acquirer{home: c, warp: ev.Warp, mask: 1 << l, pc: ev.PC, scope: scope}, loc)
+			part := everything
+			if ev.Access&machine.Write == 0 || ev.Mask&(ev.Mask-1) == 0 {
+				part = rest
 			}
+			t.readLocation(c, ev, l, loc, scope, part)
 		}
 		if ev.Access&machine.Write != 0 {
 			t.writeLocation(c, ev, l, loc, scope)
@@ -107,9 +108,34 @@ func releases(s machine.Sem) bool {
 	return s == machine.Release || s == machine.AcqRel || s == machine.SC
 }
 
+// acquireFirst lets an acquire operation know what it synchronizes with before
+// it is itself checked: it is the last operation of its pattern, and what comes
+// before the first of the other precedes it too (ISA 8.9.4, 8.9.5).
+func (t *Tracker) acquireFirst(c *cta, ev *machine.Event) {
+	scope := machine.Scope(t.ac.st.scope)
+	for m := ev.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		loc := location{ev.Mem, ev.Addr[l], ev.Size}
+		t.readLocation(c, ev, l, loc, scope, acquired)
+		if len(c.warps[ev.Warp].pending.list) > 0 {
+			t.acquireEarlier(&acquirer{home: c, warp: ev.Warp, mask: 1 << l, pc: ev.PC, scope: scope}, loc)
+		}
+	}
+}
+
+// A part of what a strong read sees: what an acquire operation acquires, and
+// the rest.
+type part uint8
+
+const (
+	everything part = iota
+	acquired
+	rest
+)
+
 // readLocation lets a lane see what its strong read's writer released: by an
 // acquire it knows it, else a later fence may.
-func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
+func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope, what part) {
 	if len(t.locs.m) == 0 {
 		return
 	}
@@ -132,12 +158,14 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 		if !heard || e.link == narrow {
 			seen.scope = machine.NoScope
 		}
-		if acquires(ev.Sem) {
-			t.acquire(&seen, &a)
+		if !acquires(ev.Sem) {
+			a.scope = machine.ScopeSys // the fence's own is what must reach the release's
+			t.see(&seen, &a, loc)
 			continue
 		}
-		a.scope = machine.ScopeSys // the fence's own is what must reach the release's
-		t.see(&seen, &a, loc)
+		if what == everything || (what == acquired) == (!e.relaxed && t.reaches(&seen, c.index, scope, false) == reached) {
+			t.acquire(&seen, &a)
+		}
 	}
 }
 

@@ -289,14 +289,15 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 
 // supersedes reports whether no later access can conflict with the earlier
 // stamp and not with the new one: whoever knows the new one knows that one.
-// Operations of one thread under one group mechanism complete in order.
+// Operations of one thread under one group mechanism complete in order, and an
+// arrive-on waits for all of its thread's cp.async before it.
 func (t *Tracker) supersedes(st, old *stamp) bool {
-	if st.what != old.what || st.scope != old.scope && st.scope != 0 {
+	if st.what != old.what || st.scope > old.scope {
 		return false
 	}
 	if !st.isOp() || !old.isOp() {
 		return st.sameBy(old) && !st.isOp()
 	}
 	a, b := &t.ops.recs[st.op()], &t.ops.recs[old.op()]
-	return a.group != machine.NoGroup && a.group == b.group && a.cta == b.cta && a.warp == b.warp && a.lane == b.lane && len(b.bars) == 0
+	return a.group != machine.NoGroup && a.group == b.group && a.cta == b.cta && a.warp == b.warp && a.lane == b.lane
 }
