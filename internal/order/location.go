@@ -88,11 +88,11 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
 		if ev.Access&machine.Read != 0 && !t.cfg.MustOnly {
-			part := everything
+			what := everything
 			if ev.Access&machine.Write == 0 || ev.Mask&(ev.Mask-1) == 0 {
-				part = rest
+				what = rest
 			}
-			t.readLocation(c, ev, l, loc, scope, part)
+			t.readLocation(c, ev, l, loc, scope, what)
 		}
 		if ev.Access&machine.Write != 0 {
 			t.writeLocation(c, ev, l, loc, scope)
@@ -123,19 +123,19 @@ func (t *Tracker) acquireFirst(c *cta, ev *machine.Event) {
 	}
 }
 
-// A part of what a strong read sees: what an acquire operation acquires, and
+// A share of what a strong read sees: what an acquire operation acquires, and
 // the rest.
-type part uint8
+type share uint8
 
 const (
-	everything part = iota
+	everything share = iota
 	acquired
 	rest
 )
 
 // readLocation lets a lane see what its strong read's writer released: by an
 // acquire it knows it, else a later fence may.
-func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope, what part) {
+func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope, what share) {
 	if len(t.locs.m) == 0 {
 		return
 	}
