@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
@@ -51,7 +52,7 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 		stop = func() bool { return given() || limit() }
 	}
 	o.Stop = stop
-	got, ok := explore.Shrink(l.trial(f.Key(), f.Severity), whole, o)
+	got, ok := explore.Shrink(l.trial(f), whole, o)
 	if err := ctx.Err(); err != nil {
 		return got, err
 	}
@@ -62,19 +63,77 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 }
 
 // trial begins runs of the whole launch that are bad if they show a finding.
-func (l *Launch) trial(key string, severity rules.Severity) explore.Trial {
-	return func() (*machine.Machine, func(*machine.Machine) bool) {
+func (l *Launch) trial(f *rules.Finding) explore.Trial {
+	key := f.Key()
+	return func() (*machine.Machine, explore.Question) {
 		j := rules.NewJudge(l.shape)
-		return l.part(j, false, 0, 1), func(m *machine.Machine) bool {
+		seer := newSeer(j, f)
+		m := l.part(seer, false, 0, 1)
+		q := explore.Question{Bad: func(m *machine.Machine) bool {
 			found, _ := j.Finish(m)
 			for i := range found {
-				if found[i].Key() == key && found[i].Severity >= severity {
+				if found[i].Key() == key && found[i].Severity >= f.Severity {
 					return true
 				}
 			}
 			return false
+		}}
+		if seer.sees(f.Kind) {
+			q.Shown = func() bool { return seer.seen }
+		}
+		return m, q
+	}
+}
+
+// A seer sees when a finding comes to be, where order tells it in the middle of
+// a run: races, and what concerns the lives of barriers and CTAs. The judge is
+// asked only at the end. What a seer sees may still come to nothing.
+type seer struct {
+	judge *rules.Judge
+	race  bool
+	pcs   []int32 // the finding's instructions
+	known int     // conflicts or facts looked at
+	seen  bool
+}
+
+func newSeer(j *rules.Judge, f *rules.Finding) *seer {
+	s := &seer{judge: j}
+	for i := range f.Sites {
+		if pc := f.Sites[i].PC; pc >= 0 {
+			s.pcs = append(s.pcs, pc)
 		}
 	}
+	if len(f.Sites) == 2 {
+		a, b := &f.Sites[0], &f.Sites[1]
+		s.race = a.Len > 0 && b.Len > 0 && a.Mem == b.Mem && a.Addr < b.Addr+b.Len && b.Addr < a.Addr+a.Len
+	}
+	return s
+}
+
+// factKinds are the findings that order's facts become.
+var factKinds = []string{"exit-before-remote", "remote-before-start", "exit-in-flight", "init-not-ordered"}
+
+// sees reports whether the finding is one that a seer can see.
+func (s *seer) sees(kind string) bool { return s.race || slices.Contains(factKinds, kind) }
+
+func (s *seer) Observe(m *machine.Machine, ev *machine.Event) {
+	s.judge.Observe(m, ev)
+	if s.seen || ev.Kind != machine.EvEnd && !slices.Contains(s.pcs, ev.PC) {
+		return
+	}
+	if s.race {
+		all := s.judge.Order.Conflicts()
+		for _, c := range all[s.known:] {
+			s.seen = s.seen || slices.Contains(s.pcs, c.Prior.PC) && slices.Contains(s.pcs, c.Cur.PC) && (c.Prior.PC != c.Cur.PC || s.pcs[0] == s.pcs[1])
+		}
+		s.known = len(all)
+		return
+	}
+	all := s.judge.Order.FactList()
+	for _, f := range all[s.known:] {
+		s.seen = s.seen || slices.Contains(s.pcs, f.A.PC) || slices.Contains(s.pcs, f.B.PC)
+	}
+	s.known = len(all)
 }
 
 // whole returns a schedule of the whole launch that shows a finding, and the

@@ -52,8 +52,14 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 		return nil, err
 	}
 	scout := story.NewScout(f)
-	first := l.part(scout, l.skips(), 0, 1)
-	scout.Go(first, run, until)
+	var observer machine.Observer = scout
+	if f != nil {
+		seer := newSeer(rules.NewJudge(l.shape), f)
+		if seer.sees(f.Kind) {
+			observer, scout.Shown = observers{seer, scout}, func() bool { return seer.seen }
+		}
+	}
+	scout.Go(l.part(observer, l.skips(), 0, 1), run, until)
 	steps := scout.Told(until)
 	if o.All {
 		steps = story.All(until)

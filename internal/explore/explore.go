@@ -172,7 +172,7 @@ func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
 func (r *runner) follow(p Policy, stop func() bool) bool {
 	m := r.m
 	asked, before := 0, int64(0)
-	for n := 0; m.Stopped() == nil && !m.Done(); n++ {
+	for n := 0; m.Stopped() == nil && !m.Done() && !r.over; n++ {
 		// A step may be one operation or thousands.
 		if w, _ := m.Instrs(); n-asked >= 1024 || w-before >= 4*quantum {
 			if asked, before = n, w; stop != nil && stop() {
@@ -183,7 +183,9 @@ func (r *runner) follow(p Policy, stop func() bool) bool {
 			break
 		}
 	}
-	m.Conclude()
+	if !r.over {
+		m.Conclude()
+	}
 	return true
 }
 
@@ -193,6 +195,8 @@ type runner struct {
 	at  machine.Choice // the split that ran last
 	buf []machine.Choice
 	log func(machine.Choice) // told of every step, unless nil
+	// over, which log may set, ends the run.
+	over bool
 }
 
 // step takes one choice, or a run of choices of one split. It reports whether
@@ -284,7 +288,7 @@ func (r *runner) split(n int, yield bool) bool {
 // goLogged is Go, or GoUntilIssue, one step at a time.
 func (r *runner) goLogged(c machine.Choice, n int, yield bool) {
 	before := r.m.Issued()
-	for ; n > 0 && !(yield && r.m.Issued() != before); n-- {
+	for ; n > 0 && !r.over && !(yield && r.m.Issued() != before); n-- {
 		e, ok := r.m.Holder(c)
 		if !ok {
 			return

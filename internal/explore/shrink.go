@@ -23,11 +23,23 @@ import (
 // schedule.
 
 // A Trial begins a run: a machine that stands at the start of a launch, and
-// the question to ask once the run is over: does it show what is looked for?
-type Trial func() (m *machine.Machine, bad func(*machine.Machine) bool)
+// what to ask of the run.
+type Trial func() (*machine.Machine, Question)
 
-// A Size says how large a schedule is, by the whole run that it makes, the
-// part that its policy chooses included.
+// A Question is whether a run shows what is looked for.
+type Question struct {
+	// Bad is asked once the run is over.
+	Bad func(*machine.Machine) bool
+	// Shown, unless nil, is asked after every step: whether the run has shown it
+	// by now, whatever may come. Such a run is measured up to there, and trials
+	// end there.
+	Shown func() bool
+}
+
+// A Size says how large a schedule is, by the run that it makes, the part that
+// its policy chooses included, up to where it has shown what is looked for, or
+// to its end. What splits do at the end of a run that hangs after they have
+// given up their waits, and nobody else does anything, does not count.
 type Size struct {
 	// Switches counts the steps that another agent takes than the step before:
 	// another split (by CTA, warp and lowest lane) or asynchronous operation,
@@ -87,8 +99,8 @@ type ShrinkOptions struct {
 
 // The default bounds of Shrink.
 const (
-	DefaultShrinkRuns  = 600
-	DefaultShrinkSteps = 4 << 20
+	DefaultShrinkRuns  = 1000
+	DefaultShrinkSteps = 2 << 20
 )
 
 // A Shrunk is what Shrink found.
@@ -106,13 +118,27 @@ type Shrunk struct {
 func Shrink(start Trial, s Schedule, o ShrinkOptions) (Shrunk, bool) {
 	h := shrinker{start: start, runs: cmp.Or(o.Runs, DefaultShrinkRuns), steps: cmp.Or(o.Steps, DefaultShrinkSteps), stop: o.Stop}
 	first, bad := h.first(s)
+	if !bad && h.cut {
+		h.whole = true
+		first, bad = h.first(s)
+	}
 	if !bad {
 		return Shrunk{Schedule: s, From: first.size, Size: first.size, Runs: 1}, false
 	}
-	h.best = first
-	h.longest = 4*first.size.Steps + 4096
-	h.search()
+	h.search(first)
+	if h.cut && !h.whole && !h.confirmed() {
+		h.whole = true
+		first, _ = h.first(s)
+		h.search(first)
+	}
 	return Shrunk{Schedule: h.best.schedule, Size: h.best.size, From: first.size, Runs: h.ran, Local: !h.spent()}, true
+}
+
+// confirmed reports whether the best schedule shows it in its whole run.
+func (h *shrinker) confirmed() bool {
+	m, q := h.start()
+	h.ran++
+	return Run(m, h.best.schedule, h.stop) && q.Bad(m)
 }
 
 type shrinker struct {
@@ -125,6 +151,8 @@ type shrinker struct {
 	took    int // steps of all trials
 	best    attempt
 	stopped bool
+	cut     bool // trials end where they have shown it
+	whole   bool // they must not: in a whole run it is not to be seen
 }
 
 // An attempt is a schedule and the run that it makes.
@@ -160,7 +188,9 @@ func (h *shrinker) spent() bool {
 	return h.stopped || h.ran >= h.runs || h.took >= h.steps
 }
 
-func (h *shrinker) search() {
+func (h *shrinker) search(first attempt) {
+	h.best = first
+	h.longest = 4*first.size.Steps + 4096
 	for before := ""; before != h.best.size.Text && !h.spent(); {
 		before = h.best.size.Text
 		for _, p := range []Policy{Latest, Earliest, RoundRobin} {
@@ -187,17 +217,15 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 	if h.spent() {
 		return a, false
 	}
-	m, bad := h.start()
-	t := newRecording(m, h.longest)
-	r := runner{m: m, log: t.log}
+	r, t, q := h.begin(h.longest)
 	for _, b := range blocks {
-		t.run(&r, b)
+		t.run(r, b)
 	}
 	explicit := len(t.choices)
 	ended := r.follow(p, t.over)
 	h.ran++
 	h.took += len(t.choices)
-	if !ended || t.over() || !bad(m) {
+	if !ended || t.over() || !q.Bad(t.m) {
 		return a, false
 	}
 	a = t.attempt(explicit, p)
@@ -209,11 +237,10 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 
 // first runs the schedule that is given.
 func (h *shrinker) first(s Schedule) (attempt, bool) {
-	m, bad := h.start()
-	t := newRecording(m, 1<<62)
-	r := runner{m: m, rng: s.Seed, log: t.log}
+	r, t, q := h.begin(1 << 62)
+	r.rng = s.Seed
 	for _, c := range s.Prefix {
-		if m.Offers(c) {
+		if !r.over && t.m.Offers(c) {
 			r.take(c)
 		}
 	}
@@ -226,7 +253,23 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 	if s.Policy == Random {
 		a.size.Choices = a.size.Steps + 1 // what can be written down is preferred
 	}
-	return a, ok && bad(m)
+	return a, ok && q.Bad(t.m)
+}
+
+// begin prepares a run.
+func (h *shrinker) begin(longest int) (*runner, *recording, Question) {
+	m, q := h.start()
+	t := newRecording(m, longest)
+	r := &runner{m: m, log: t.log}
+	if q.Shown != nil && !h.whole {
+		h.cut = true
+		r.log = func(c machine.Choice) {
+			if t.log(c); !r.over && q.Shown() {
+				r.over, t.shown = true, len(t.choices)
+			}
+		}
+	}
+	return r, t, q
 }
 
 // policy is the one that takes over in trials.
@@ -336,6 +379,7 @@ type recording struct {
 	ids     map[agent]int64
 	issued  map[agent]int32 // by the issuer: nth is 0
 	seen    int64           // operations named
+	shown   int             // steps after which it was shown; 0 if it was not
 }
 
 func newRecording(m *machine.Machine, longest int) *recording {
@@ -386,7 +430,7 @@ func (t *recording) run(r *runner, b block) {
 		}
 		c = machine.Choice{Kind: machine.Milestone, Op: id}
 	}
-	for n := b.n; n > 0 && !t.over(); n-- {
+	for n := b.n; n > 0 && !r.over && !t.over(); n-- {
 		can := false
 		if c.Kind == machine.Run {
 			c, can = t.m.Holder(c)
@@ -400,13 +444,52 @@ func (t *recording) run(r *runner, b block) {
 	}
 }
 
-// attempt is the schedule that this run followed.
+// attempt is the schedule that this run followed, as far as it counts.
 func (t *recording) attempt(explicit int, p Policy) attempt {
-	s := Schedule{Policy: p, Prefix: t.choices[:explicit:explicit]}
-	a := attempt{schedule: s, blocks: t.blocks}
-	for n := 0; n < explicit; a.explicit++ {
-		n += t.blocks[a.explicit].n
+	run := t.choices
+	if t.shown > 0 {
+		run = run[:t.shown]
+	} else if st := t.m.Stopped(); st != nil && st.Kind == machine.Deadlock {
+		run = run[:len(run)-givingUp(run)]
 	}
-	a.size = Size{Switches: Switches(t.choices), Steps: len(t.choices), Choices: explicit, Text: s.String()}
+	explicit = min(explicit, len(run))
+	s := Schedule{Policy: p, Prefix: run[:explicit:explicit]}
+	a := attempt{schedule: s}
+	for i, n := 0, 0; n < len(run); i++ {
+		b := t.blocks[i]
+		b.n = min(b.n, len(run)-n)
+		if n < explicit {
+			a.explicit++
+		}
+		n += b.n
+		a.blocks = append(a.blocks, b)
+	}
+	a.size = Size{Switches: Switches(run), Steps: len(run), Choices: explicit, Text: s.String()}
 	return a
+}
+
+// givingUp returns how many steps at the end of a run do no more than to give
+// up waits, and what the same splits did then.
+func givingUp(run []machine.Choice) int {
+	type split struct {
+		cta, warp int32
+		lane      int8
+	}
+	most := 0
+	later := map[split]bool{} // splits that take a step that needs an earlier GiveUp
+	for i := len(run) - 1; i >= 0; i-- {
+		c := run[i]
+		s := split{c.CTA, c.Warp, c.Lane}
+		switch c.Kind {
+		case machine.Run:
+			later[s] = true
+		case machine.GiveUp:
+			if delete(later, s); len(later) == 0 {
+				most = len(run) - i
+			}
+		default:
+			return most
+		}
+	}
+	return most
 }

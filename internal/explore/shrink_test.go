@@ -31,25 +31,25 @@ FIRST:
 	bra DONE;
 SECOND:
 	ld.volatile.global.u32 %r4, [%rd1];
-	st.volatile.global.u32 [%rd1+4], %r4;
+	st.volatile.global.u32 [%rd1+16], %r4;
 DONE:
 `
 
 // trial asks whether the word at index at holds want in the end.
 func trial(t testing.TB, body string, block uint32, at int, want uint32) explore.Trial {
 	first := build(t, body, 1, block, 8)
-	return func() (*machine.Machine, func(*machine.Machine) bool) {
-		return first.Fork(nil, nil), func(m *machine.Machine) bool { return m.Done() && words(t, m, 8)[at] == want }
+	return func() (*machine.Machine, explore.Question) {
+		return first.Fork(nil, nil), explore.Question{Bad: func(m *machine.Machine) bool { return m.Done() && words(t, m, 8)[at] == want }}
 	}
 }
 
 // showing returns a random schedule that shows it.
 func showing(t testing.TB, start explore.Trial, seed uint64) explore.Schedule {
 	for ; ; seed++ {
-		m, bad := start()
+		m, q := start()
 		s := explore.Schedule{Policy: explore.Random, Seed: seed}
 		finish(t, m, s)
-		if bad(m) {
+		if q.Bad(m) {
 			return s
 		}
 	}
@@ -62,7 +62,7 @@ func TestShrinkToTheSame(t *testing.T) {
 		block    uint32
 		switches int
 	}{{64, 3}, {128, 5}} { // the start of the CTA is one, each warp more another
-		start := trial(t, between, c.block, 1, 1)
+		start := trial(t, between, c.block, 4, 1)
 		var first explore.Shrunk
 		for seed := uint64(1); seed < 40; seed += 3 {
 			s := showing(t, start, seed*100)
@@ -88,7 +88,7 @@ func TestShrinkToTheSame(t *testing.T) {
 // too, by its text, is no larger, and shrinks to itself.
 func TestShrinkProperties(t *testing.T) {
 	kernels := map[string]explore.Trial{
-		"between": trial(t, between, 96, 1, 1),
+		"between": trial(t, between, 96, 4, 1),
 		"stale":   trial(t, stale, 32, 4, 77),
 		"landed":  trial(t, stale, 32, 4, 1),
 		"tickets": trial(t, tickets, 128, 2, 3),
@@ -101,9 +101,9 @@ func TestShrinkProperties(t *testing.T) {
 			s.Seed = rapid.Uint64Range(0, 500).Draw(t, "seed")
 		}
 		got, ok := explore.Shrink(start, s, explore.ShrinkOptions{})
-		if m, bad := start(); true {
-			if explore.Run(m, s, nil); bad(m) != ok {
-				t.Fatalf("%v shows it: %v; shrink says %v", s, bad(m), ok)
+		if m, q := start(); true {
+			if explore.Run(m, s, nil); q.Bad(m) != ok {
+				t.Fatalf("%v shows it: %v; shrink says %v", s, q.Bad(m), ok)
 			}
 		}
 		if !ok {
@@ -113,9 +113,9 @@ func TestShrinkProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, bad := start()
+		m, q := start()
 		run, _ := explore.Record(m, again, nil)
-		if !bad(m) || len(run) != got.Size.Steps || explore.Switches(run) != got.Size.Switches {
+		if !q.Bad(m) || len(run) != got.Size.Steps || explore.Switches(run) != got.Size.Switches {
 			t.Fatalf("%s: %v does not show it, or not in %+v", name, again, got.Size)
 		}
 		if got.Size.Compare(got.From) > 0 {
@@ -128,16 +128,66 @@ func TestShrinkProperties(t *testing.T) {
 	})
 }
 
+// TestShrinkShown: where a run shows it before its end, only what leads there
+// counts, and the schedule ends there.
+func TestShrinkShown(t *testing.T) {
+	first := build(t, between, 1, 128, 8)
+	whole := trial(t, between, 128, 4, 1)
+	start := func() (*machine.Machine, explore.Question) {
+		m := first.Fork(nil, nil)
+		return m, explore.Question{
+			Bad:   func(m *machine.Machine) bool { return words(t, m, 8)[4] == 1 },
+			Shown: func() bool { return words(t, m, 8)[4] == 1 },
+		}
+	}
+	for seed := range uint64(5) {
+		s := showing(t, whole, 50*seed)
+		got, ok := explore.Shrink(start, s, explore.ShrinkOptions{})
+		// The start, one store of warp 0, and two steps of warp 1.
+		if !ok || !got.Local || got.Size.Steps != 4 || got.Size.Switches != 2 {
+			t.Errorf("%v: %+v", s, got)
+		}
+		m, q := whole()
+		if finish(t, m, got.Schedule); !q.Bad(m) {
+			t.Errorf("%v does not show it in a whole run", got.Schedule)
+		}
+	}
+}
+
+// TestShrinkShownTooSoon: what a run has shown by one step and the whole run
+// does not show is no finding; then whole runs are what counts.
+func TestShrinkShownTooSoon(t *testing.T) {
+	first := build(t, between, 1, 64, 8)
+	whole := trial(t, between, 64, 4, 1)
+	start := func() (*machine.Machine, explore.Question) {
+		m := first.Fork(nil, nil)
+		over := false
+		return m, explore.Question{
+			Bad: func(m *machine.Machine) bool {
+				w := words(t, m, 8)
+				return w[4] == 1 && w[2] == 5 || over && !m.Done()
+			},
+			Shown: func() bool { over = over || words(t, m, 8)[0] == 2; return over },
+		}
+	}
+	s := showing(t, whole, 9)
+	got, ok := explore.Shrink(start, s, explore.ShrinkOptions{})
+	m, q := whole()
+	if finish(t, m, got.Schedule); !ok || !q.Bad(m) {
+		t.Errorf("%v to %+v, which does not show it", s, got)
+	}
+}
+
 // TestShrinkBounds: with few runs allowed it returns what it has, which shows
 // it still.
 func TestShrinkBounds(t *testing.T) {
-	start := trial(t, between, 128, 1, 1)
+	start := trial(t, between, 128, 4, 1)
 	s := showing(t, start, 7)
 	for runs := 1; runs < 30; runs += 4 {
 		got, ok := explore.Shrink(start, s, explore.ShrinkOptions{Runs: runs})
-		m, bad := start()
+		m, q := start()
 		finish(t, m, got.Schedule)
-		if !ok || got.Runs > runs || got.Local || !bad(m) {
+		if !ok || got.Runs > runs || got.Local || !q.Bad(m) {
 			t.Fatalf("%d runs: %+v", runs, got)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"muster/internal/machine"
-	"muster/internal/rules"
 )
 
 // This file chooses which steps are told.
@@ -22,130 +21,93 @@ type told struct {
 // Told returns the steps of a run of n to tell, in order.
 func (s *Scout) Told(n int) []told {
 	var list []told
-	want := map[int]bool{}
 	add := func(step, site int) {
-		if step >= 1 && step <= n && (!want[step] || site >= 0) {
-			want[step] = true
+		if step >= 1 && step <= n {
 			list = append(list, told{step, site})
 		}
 	}
-	if s.finding != nil {
-		if a, b, ok := s.pair(); ok {
-			s.between(a, b, add)
-		} else {
-			s.throughout(add)
-		}
+	if s.finding == nil {
+		s.latest(add)
+		return inOrder(list)
 	}
+	if a, ok := s.first(); ok {
+		s.between(a, s.shown, add)
+		return inOrder(list)
+	}
+	s.throughout(add)
+	if s.shown == 0 {
+		s.latest(add)
+	}
+	return inOrder(list)
+}
+
+// latest tells the last steps.
+func (s *Scout) latest(add func(step, site int)) {
 	add(s.last[0], -1)
 	add(s.last[1], -1)
+}
+
+// inOrder sorts steps, each once: as a place of the finding if it is one.
+func inOrder(list []told) []told {
 	slices.SortFunc(list, func(a, b told) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(b.site, a.site)) })
 	return slices.CompactFunc(list, func(a, b told) bool { return a.step == b.step })
 }
 
-// pair finds the two accesses of a race: the first step that is the finding's
-// second place and comes after one that is its first, and the last such.
-func (s *Scout) pair() (a, b told, ok bool) {
-	var places []int
-	for i := range s.finding.Sites {
-		if t := &s.finding.Sites[i]; t.Len > 0 && t.PC >= 0 {
-			places = append(places, i)
-		}
-	}
-	if len(places) != 2 || !sameBytes(s, places) {
-		return a, b, false
+// first returns the step of a race's first access: the last one before the step
+// that shows the race; an operation's is its issue.
+func (s *Scout) first() (step int, ok bool) {
+	if s.shown == 0 || len(s.finding.Sites) != 2 || s.finding.Sites[0].Len == 0 || s.finding.Sites[1].Len == 0 {
+		return 0, false
 	}
 	for _, k := range s.marks {
-		if k.what != siteHit {
-			continue
-		}
-		switch int(k.site) {
-		case places[0]:
-			if a.step > 0 && s.finding.Sites[places[0]].PC == s.finding.Sites[places[1]].PC && s.sameWarp(places) {
-				return a, told{k.step, places[1]}, true // one instruction with itself
-			}
-			a = told{k.step, places[0]}
-		case places[1]:
-			if a.step > 0 {
-				return a, told{k.step, places[1]}, true
-			}
-			b = told{k.step, places[1]}
+		if k.what == siteHit && k.site == 0 && k.step < s.shown {
+			step = k.step
 		}
 	}
-	if a.step > 0 && b.step > 0 { // the other way round in this run
-		return b, a, true
-	}
-	return a, b, false
-}
-
-func (s *Scout) sameWarp(places []int) bool {
-	a, b := &s.finding.Sites[places[0]], &s.finding.Sites[places[1]]
-	return a.CTA == b.CTA && a.Warp == b.Warp
-}
-
-// sameBytes reports whether two places meet: those of a race do, an arrive and
-// the copy that it should have waited for do not.
-func sameBytes(s *Scout, places []int) bool {
-	a, b := &s.finding.Sites[places[0]], &s.finding.Sites[places[1]]
-	return a.Mem == b.Mem && a.Addr < b.Addr+b.Len && b.Addr < a.Addr+a.Len
+	return step, step > 0
 }
 
 // between tells two accesses, and what their warps and others did to the
 // barriers between them that could order them.
-func (s *Scout) between(a, b told, add func(step, site int)) {
+func (s *Scout) between(a, b int, add func(step, site int)) {
 	used := map[barrier]bool{}
 	for _, k := range s.marks {
-		if k.what == barOp && k.own && k.step >= a.step && k.step <= b.step {
+		if k.what == barOp && k.own && k.step >= a && k.step <= b {
 			used[k.bar] = true
 		}
 	}
 	var inits, middle []int
 	for _, k := range s.marks {
 		switch {
-		case k.what == barOp && k.init && used[k.bar] && k.step < a.step:
+		case k.what == barOp && k.init && used[k.bar] && k.step < a:
 			inits = append(inits, k.step)
-		case k.step <= a.step || k.step >= b.step:
-		case k.what == barOp && used[k.bar], k.what == syncOp, k.what == touch, k.what == siteHit:
+		case k.step <= a || k.step >= b:
+		case k.what == barOp && used[k.bar], k.own && (k.what == syncOp || k.what == touch):
 			middle = append(middle, k.step)
 		}
 	}
-	addEnds(inits, 2, 2, add)
-	add(a.step, a.site)
-	addEnds(middle, 8, mostTold-14, add)
-	add(b.step, b.site)
+	addEnds(inits, 1, 1, add)
+	add(a, 0)
+	addEnds(middle, 6, mostTold-14, add)
+	add(b, 1)
 }
 
 // throughout tells what happened to the finding's barriers and bytes. Where it
-// names no barrier and the run hangs, they are those that are waited for.
+// names no barrier and the run hangs, they are those that are waited for; where
+// it is about none, what its warps did to be ordered.
 func (s *Scout) throughout(add func(step, site int)) {
-	about := map[barrier]bool{}
-	hit := map[int]bool{}
-	for _, k := range s.marks {
-		if k.what == siteHit {
-			hit[k.step] = true
+	marks := s.marks
+	if s.shown > 0 {
+		n := len(marks)
+		for n > 0 && marks[n-1].step > s.shown {
+			n--
 		}
+		marks = marks[:n]
 	}
-	for i := range s.finding.Sites {
-		t := &s.finding.Sites[i]
-		if t.Mem >= 0 && t.Len == 8 {
-			about[barrier{mem: t.Mem, addr: t.Addr, is: true}] = true
-		}
-		if t.Mem >= 0 && t.Len > 0 && int32(t.Mem) != t.CTA {
-			s.remote(t, add)
-		}
-	}
-	for _, k := range s.marks {
-		if k.what == barOp && hit[k.step] && (k.bar.named || len(about) == 0) {
-			about[k.bar] = true
-		}
-	}
-	if len(about) == 0 {
-		for _, b := range s.waits {
-			about[b] = true
-		}
-	}
-	var inits, rest []int
+	about := s.about(marks)
+	var inits, rest, own []int
 	sites := map[int8][]int{}
-	for _, k := range s.marks {
+	for _, k := range marks {
 		switch {
 		case k.what == siteHit:
 			sites[k.site] = append(sites[k.site], k.step)
@@ -153,28 +115,46 @@ func (s *Scout) throughout(add func(step, site int)) {
 			inits = append(inits, k.step)
 		case k.what == barOp && about[k.bar], k.what == touch:
 			rest = append(rest, k.step)
+		case k.own && (k.what == syncOp || k.what == barOp):
+			own = append(own, k.step)
 		}
 	}
 	addEnds(inits, 1, 1, add)
-	addEnds(rest, 5, mostTold-16, add)
+	addEnds(rest, 4, mostTold-16, add)
+	if len(about) == 0 {
+		addEnds(own, 4, 8, add)
+	}
 	for site, steps := range sites {
 		addEnds(steps, 1, 1, func(step, _ int) { add(step, int(site)) })
 	}
+	add(s.shown, -1)
 }
 
-// remote tells when the CTA whose memory a place uses from afar ended, and what
-// the warp did before its access so that it would not.
-func (s *Scout) remote(t *rules.Site, add func(step, site int)) {
-	var syncs []int
-	for _, k := range s.marks {
-		switch {
-		case k.what == leaves && k.cta == int32(t.Mem):
-			add(k.step, -1)
-		case k.what == syncOp && k.own:
-			syncs = append(syncs, k.step)
+// about returns the barriers that the finding is about.
+func (s *Scout) about(marks []mark) map[barrier]bool {
+	about := map[barrier]bool{}
+	hit := map[int]bool{}
+	for _, k := range marks {
+		if k.what == siteHit {
+			hit[k.step] = true
 		}
 	}
-	addEnds(syncs, 0, 6, add)
+	for _, k := range marks {
+		if k.what != barOp || !hit[k.step] {
+			continue
+		}
+		for i := range s.finding.Sites {
+			if t := &s.finding.Sites[i]; k.bar.named || t.Len == 0 || t.Mem == k.bar.mem && t.Addr == k.bar.addr {
+				about[k.bar] = true
+			}
+		}
+	}
+	if len(about) == 0 {
+		for _, b := range s.waits {
+			about[b] = true
+		}
+	}
+	return about
 }
 
 // addEnds adds the first and the last of some steps, which ascend.

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"muster/internal/machine"
@@ -186,22 +187,7 @@ func (t *Teller) milestone(ev *machine.Event) {
 	op := ev.Op
 	switch ev.Kind {
 	case machine.EvIssue:
-		text := fmt.Sprintf("issues %s %d", kindWord(op.Kind), op.ID)
-		if len(op.Writes) > 0 && op.Kind != machine.OpWgmma {
-			text += ", " + t.spans(op.Writes, op.CTA)
-		}
-		if len(op.Reads) > 0 {
-			text += " from " + t.ranges(op.Reads, op.CTA)
-		}
-		for i, b := range op.Bars {
-			if i == 2 {
-				text += " and others"
-				break
-			}
-			text += iff(i == 0, ", to be reported to ", " and ") + t.mbarName(b.Mem, b.Addr, op.CTA)
-			t.use(barrier{mem: b.Mem, addr: b.Addr})
-		}
-		t.say(1, false, "%s", text)
+		t.issue(op)
 	case machine.EvSource:
 		if len(op.Reads) == 0 {
 			t.say(1, false, "has its source")
@@ -217,6 +203,51 @@ func (t *Teller) milestone(ev *machine.Event) {
 	case machine.EvSignal:
 		t.say(1, false, "is complete")
 	}
+}
+
+// An issue is operations alike that a step issues.
+type issue struct {
+	kind          machine.OpKind
+	first, last   int64
+	cta           int32
+	reads, writes []machine.Span
+	bars          []machine.BarRef
+}
+
+// issue notes an operation that the step issues; those of its lanes together.
+func (t *Teller) issue(op *machine.Op) {
+	for _, b := range op.Bars {
+		t.use(barrier{mem: b.Mem, addr: b.Addr})
+	}
+	if n := len(t.issues); n > 0 {
+		if u := &t.issues[n-1]; u.kind == op.Kind && u.last+1 == op.ID && slices.Equal(u.bars, op.Bars) {
+			u.last = op.ID
+			u.reads, u.writes = append(u.reads, op.Reads...), append(u.writes, op.Writes...)
+			return
+		}
+	}
+	t.issues = append(t.issues, issue{kind: op.Kind, first: op.ID, last: op.ID, cta: op.CTA,
+		reads: slices.Clone(op.Reads), writes: slices.Clone(op.Writes), bars: slices.Clone(op.Bars)})
+}
+
+func (t *Teller) issued(u *issue) string {
+	text := fmt.Sprintf("issues %s %d", kindWord(u.kind), u.first)
+	if u.last > u.first {
+		text += fmt.Sprintf(" to %d", u.last)
+	}
+	if len(u.writes) > 0 && u.kind != machine.OpWgmma {
+		text += ", " + t.spans(u.writes, u.cta)
+	}
+	if len(u.reads) > 0 {
+		text += " from " + t.ranges(u.reads, u.cta)
+	}
+	for i, b := range u.bars {
+		if i == 2 {
+			return text + " and others"
+		}
+		text += iff(i == 0, ", to be reported to ", " and ") + t.mbarName(b.Mem, b.Addr, u.cta)
+	}
+	return text
 }
 
 // spans names ranges with how many bytes they are.

@@ -10,6 +10,10 @@ import (
 // A Scout observes a run and notes which of its steps matter to a finding.
 type Scout struct {
 	Print
+	// Shown, unless nil, is asked after every step whether the run has shown the
+	// finding by now.
+	Shown   func() bool
+	shown   int // the step that did; 0 if none
 	finding *rules.Finding
 	step    int
 	marks   []mark
@@ -59,6 +63,9 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 		s.step, s.busy = i+1, false
 		s.choice(c)
 		m.Step(c)
+		if s.shown == 0 && s.Shown != nil && s.Shown() {
+			s.shown = s.step
+		}
 		if s.busy {
 			s.last = [2]int{s.last[1], s.step}
 		}
@@ -90,7 +97,6 @@ func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	for i := range s.finding.Sites {
 		if s.is(&s.finding.Sites[i], ev) {
 			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true})
-			break
 		}
 	}
 	switch ev.Kind {
@@ -145,28 +151,35 @@ func (s *Scout) involved(cta, warp int32) bool {
 	return false
 }
 
-// is reports whether an event is what a site of the finding tells of. A split's
-// access is a site without operation; an operation's, the milestone that reads
-// or writes.
+// is reports whether an event is what a site of the finding tells of. Of an
+// asynchronous operation that is its issue, and the milestone that reads or
+// writes. A site that is no instruction is the end of a CTA.
 func (s *Scout) is(t *rules.Site, ev *machine.Event) bool {
-	if t.PC < 0 || ev.PC != t.PC || ev.CTA != t.CTA || ev.Warp != t.Warp {
+	if t.PC < 0 {
+		return ev.Kind == machine.EvEnd && ev.CTA == t.CTA
+	}
+	if ev.PC != t.PC || ev.CTA != t.CTA || ev.Warp != t.Warp {
 		return false
 	}
 	switch ev.Kind {
 	case machine.EvAccess:
 		return t.Len == 0 || ev.Mem == t.Mem && accessTouches(ev, t.Addr, t.Len)
+	case machine.EvIssue:
+		return t.Len == 0 || spansTouch(ev.Op.Reads, t) || spansTouch(ev.Op.Writes, t) || barsTouch(ev.Op.Bars, t)
 	case machine.EvSource:
 		return t.Op != "" && t.Len > 0 && spansTouch(ev.Op.Reads, t)
 	case machine.EvWritten:
 		return t.Op != "" && t.Len > 0 && spansTouch(ev.Op.Writes, t)
-	case machine.EvIssue:
-		return t.Op == "" || t.Len == 0
 	case machine.EvMbar, machine.EvMbarWait:
-		return t.Len == 0 || mbarOf(ev) == barrier{mem: t.Mem, addr: t.Addr, is: true} || t.Len != 8
-	case machine.EvSignal:
+		return t.Len == 0 || ev.Mbar.Bar.Mem == t.Mem && ev.Mbar.Bar.Addr < t.Addr+t.Len && t.Addr < ev.Mbar.Bar.Addr+8
+	case machine.EvSignal, machine.EvExit, machine.EvEnd:
 		return false
 	}
 	return true
+}
+
+func barsTouch(bars []machine.BarRef, t *rules.Site) bool {
+	return slices.ContainsFunc(bars, func(b machine.BarRef) bool { return b.Mem == t.Mem && b.Addr < t.Addr+t.Len && t.Addr < b.Addr+8 })
 }
 
 // touches reports whether an event reads or writes bytes of the finding.

@@ -19,6 +19,7 @@ type Teller struct {
 	told     []told
 	telling  bool
 	does     []phrase
+	issues   []issue
 	bars     []barrier
 	passed   []string // named barriers' generations that the step completed
 	pc       int32
@@ -185,7 +186,7 @@ func (t *Teller) summary(run []machine.Choice) string {
 // tell takes a step and tells it.
 func (t *Teller) tell(m *machine.Machine, n int, c machine.Choice, site int) Step {
 	s := Step{First: n, Last: n, Choice: c.String(), site: site}
-	t.telling, t.does, t.bars, t.passed, t.pc = true, nil, nil, nil, -1
+	t.telling, t.does, t.issues, t.bars, t.passed, t.pc = true, nil, nil, nil, nil, -1
 	lane := c.Lane
 	switch c.Kind {
 	case machine.Milestone:
@@ -235,6 +236,9 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
 		}
 		list = append(list, text)
 	}
+	for i := range t.issues {
+		list = append(list, t.issued(&t.issues[i]))
+	}
 	if c.Kind == machine.GiveUp {
 		list = append(list, "gives up its wait, as a bound or a timeout would")
 	}
@@ -247,8 +251,12 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
 		for _, v := range m.Waiting() {
 			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>c.Lane&1 != 0 {
 				if what := t.waitsFor(&v); what != "" {
+					if v.PC == t.pc {
+						list = append(list, "sleeps until "+what)
+						continue
+					}
 					where, _ := t.names.Where(v.PC)
-					list = append(list, fmt.Sprintf("comes to %s and sleeps there, until %s", where, what))
+					list = append(list, fmt.Sprintf("comes to %s and sleeps there until %s", where, what))
 				}
 			}
 		}
@@ -296,15 +304,21 @@ func (t *Teller) barName(b barrier) string {
 	return t.mbarName(b.mem, b.addr, -1)
 }
 
+// mostBarriers is the size in bytes of what may be an array of mbarriers.
+const mostBarriers = 512
+
 // mbarName names an mbarrier: as the element of an array that a C++ program sees.
 func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 	name := t.names.Span(machine.Span{Mem: mem, Addr: addr, Len: 8})
 	text := name.Text
-	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 {
+	// Larger ones hold other things besides, as dynamic shared memory does.
+	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 && size <= mostBarriers {
 		text = name.Name
 		if size > 8 {
 			text += fmt.Sprintf("[%d]", name.Offset/8)
 		}
+	} else if name.Name != "" {
+		text = fmt.Sprintf("%s+%d", name.Name, name.Offset)
 	}
 	if name.CTA != nil && t.multiple && int32(mem) != cta {
 		text += " of " + report.CTAText(*name.CTA)

@@ -13,6 +13,8 @@ import (
 const (
 	width  = 100
 	number = 9 // of the first column
+
+	longest = 300 // characters of a schedule that are shown
 )
 
 // WriteText writes the story.
@@ -22,16 +24,28 @@ func (s *Story) WriteText(w io.Writer) error {
 	if s.Finding != "" {
 		of = " of " + s.Finding
 	}
-	line(&b, 0, fmt.Sprintf("story%s in schedule %s", of, s.Schedule))
+	schedule := s.Schedule
+	if n := len(schedule); n > longest {
+		schedule = fmt.Sprintf("%s … %s (%d characters)", schedule[:longest*2/3], schedule[n-longest/3:], n)
+	}
+	line(&b, 0, fmt.Sprintf("story%s in schedule %s", of, schedule))
 	line(&b, 0, fmt.Sprintf("%s, %s", report.Plural(s.Total, "step"), strings.Replace(report.Plural(s.Switches, "switch"), "switchs", "switches", 1)))
+	file := s.file()
+	if file != "" {
+		line(&b, 0, "places are lines of "+file)
+	}
 	b.WriteByte('\n')
-	who, where := s.columns()
+	who, where := s.columns(file)
 	for i := range s.Steps {
-		s.Steps[i].write(&b, who, where)
+		s.Steps[i].write(&b, who, where, file)
 	}
 	switch {
 	case s.End != "":
-		label(&b, "end", s.End)
+		end := s.End
+		if file != "" {
+			end = strings.ReplaceAll(end, " "+file+":", " :")
+		}
+		label(&b, "end", end)
 	case s.Until > 0:
 		label(&b, "here", fmt.Sprintf("after step %d of %d", s.Until, s.Total))
 	}
@@ -42,18 +56,34 @@ func (s *Story) WriteText(w io.Writer) error {
 	return err
 }
 
+// file is the one that all places are in; empty if there are several.
+func (s *Story) file() string {
+	file := ""
+	for i := range s.Steps {
+		name, _, ok := strings.Cut(s.Steps[i].Where, ":")
+		switch {
+		case !ok:
+		case file == "":
+			file = name
+		case file != name:
+			return ""
+		}
+	}
+	return file
+}
+
 // columns is how wide the names of agents and places are.
-func (s *Story) columns() (who, where int) {
+func (s *Story) columns(file string) (who, where int) {
 	for i := range s.Steps {
 		if p := &s.Steps[i]; p.Choice != "" {
 			who = max(who, utf8.RuneCountInString(p.Who))
-			where = max(where, utf8.RuneCountInString(p.Where))
+			where = max(where, utf8.RuneCountInString(strings.TrimPrefix(p.Where, file)))
 		}
 	}
 	return min(who, 30), min(where, 26)
 }
 
-func (p *Step) write(b *strings.Builder, who, where int) {
+func (p *Step) write(b *strings.Builder, who, where int, file string) {
 	n := fmt.Sprint(p.First)
 	if p.Last > p.First {
 		n += fmt.Sprintf("-%d", p.Last)
@@ -67,9 +97,14 @@ func (p *Step) write(b *strings.Builder, who, where int) {
 		fmt.Fprintf(b, "(%s)\n", p.Who)
 		return
 	}
-	fmt.Fprintf(b, "%-*s  %-*s  ", who, p.Who, where, p.Where)
-	at := number + 1 + max(who, utf8.RuneCountInString(p.Who)) + 2 + max(where, utf8.RuneCountInString(p.Where)) + 2
-	for i, l := range report.Wrap(strings.Join(p.Does, "; "), max(30, width-at)) {
+	place := strings.TrimPrefix(p.Where, file)
+	fmt.Fprintf(b, "%-*s  %-*s  ", who, p.Who, where, place)
+	at := number + 1 + max(who, utf8.RuneCountInString(p.Who)) + 2 + max(where, utf8.RuneCountInString(place)) + 2
+	text := strings.Join(p.Does, "; ")
+	if file != "" {
+		text = strings.ReplaceAll(text, " "+file+":", " :")
+	}
+	for i, l := range report.Wrap(text, max(30, width-at)) {
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", at))
 		}
