@@ -22,6 +22,7 @@ func checkCommand(c *console) *cobra.Command {
 	var format formatFlag
 	var o muster.CheckOptions
 	var random int
+	var any anyFlag
 	var all bool
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
@@ -67,7 +68,7 @@ others.
 			o.Schedules = muster.Handful(max(0, random-3))[:random]
 			ctx, cancel := background()
 			defer cancel()
-			r, err := l.Check(ctx, o)
+			r, err := any.check(ctx, l, o)
 			if err != nil {
 				return err
 			}
@@ -83,6 +84,7 @@ others.
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
+	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")

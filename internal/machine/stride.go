@@ -88,16 +88,17 @@ type warpStrides struct {
 type point struct {
 	pc   int32
 	n    int
-	at   [4]uint64
-	by   [4]stride
-	from [4]bool // a coordinate of a tensor
+	at   [8]uint64
+	by   [8]stride
+	from [8]bool // a coordinate of a tensor
 }
 
 // Measure has a follower work out strides, from what another run of the same
 // launch, with the same Loops, took of the registers. Launches are numbered by
-// n, from 0 up to most; params says which parameters grow with n. Kept are
-// registers that an earlier attempt of this follower found without strides.
-func (f *Follower) Measure(m *Machine, taken *Follower, params []ParamStride, most, least int64) {
+// n, from 0 up to most; params says which parameters grow with n. before, if there
+// is one, is an earlier attempt, and the registers that it found without strides
+// have none.
+func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
 	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)), live: map[int32][]regID{},
 		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: map[int]map[regID]stride{}, unsure: map[unsureRow]bool{},
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
@@ -105,8 +106,8 @@ func (f *Follower) Measure(m *Machine, taken *Follower, params []ParamStride, mo
 	for i := range m.prog.uses {
 		s.uses[m.prog.uses[i].pc] = &m.prog.uses[i]
 	}
-	if f.strides != nil {
-		s.unsure = f.strides.unsure
+	if before != nil {
+		s.unsure = before.strides.unsure
 	}
 	f.strides = s
 }
@@ -145,19 +146,25 @@ func (f *Follower) Growth(lane int, pc int32, addr uint64) Growth {
 	return Growth{Known: true, Mode: [...]string{"before", "body", "", "after"}[t.mode], J: found.j, N: found.n}
 }
 
-// Coordinates reports whether a tensor copy's coordinates change, of the lane's
-// last visible instruction.
-func (f *Follower) Coordinates(lane int, pc int32) (moves bool, known bool) {
+// Coordinates returns by how much each coordinate of a tensor copy, a lane's last
+// visible instruction, grows with the launches; nil if none grows. It is known
+// in the parts of the run that are followed.
+func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 	p := &f.strides.last[lane]
 	if f.lanes[lane].mode == between || p.pc != pc {
-		return false, false
+		return nil, false
 	}
+	moves := false
 	for i := range p.n {
-		if p.from[i] && p.by[i] != still {
-			moves = true
+		if p.from[i] {
+			moves = moves || p.by[i] != still
+			by = append(by, p.by[i].j+p.by[i].n)
 		}
 	}
-	return moves, true
+	if !moves {
+		by = nil
+	}
+	return by, true
 }
 
 func (s *strides) cause(pc int32, text string) int32 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"slices"
 
 	"muster/ptx"
 )
@@ -115,7 +116,7 @@ func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int
 			out = stride{why: why}
 		}
 	}
-	if _, two := in.x.(*setpInfo); moves && two {
+	if moves && u.in.Op == "setp" {
 		out = s.setp(ws, x, in, u, l, j)
 	}
 	for _, w := range u.writes {
@@ -480,10 +481,9 @@ func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) strid
 
 // setp compares: what it finds must be the same everywhere.
 func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) stride {
-	info := in.x.(*setpInfo)
-	t := lastType(u.in)
-	out := s.compared(ws, x, in, u, t, l, j)
-	if info.combine == nil {
+	out := s.compared(ws, x, in, u, lastType(u.in), l, j)
+	info, ok := in.x.(*setpInfo)
+	if !ok || info.combine == nil {
 		return out
 	}
 	c := ws.p[info.c][l]
@@ -572,7 +572,7 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int)
 		switch {
 		case v.why != 0:
 			s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-		case contains(u.coords, r):
+		case slices.Contains(u.coords, r):
 			p.note(uint64(x.r32[uint32(r)][l]), v, true)
 		case globalAddress(x, in, r, l):
 			p.note(x.r64[uint32(r)][l], v, false)
@@ -600,15 +600,6 @@ func (p *point) note(at uint64, by stride, coordinate bool) {
 		p.at[p.n], p.by[p.n], p.from[p.n] = at, by, coordinate
 		p.n++
 	}
-}
-
-func contains(list []regID, r regID) bool {
-	for _, v := range list {
-		if v == r {
-			return true
-		}
-	}
-	return false
 }
 
 // globalAddress reports whether an address register points to global memory. A

@@ -73,6 +73,9 @@ type Proof struct {
 	// AnyContents: nor does the outcome depend on what the buffers hold.
 	AnyContents bool     `json:"any_contents"`
 	Reasons     []Reason `json:"reasons"` // why not all
+	// Any is what became of the attempt to prove other values of an argument too;
+	// nil if none was asked for.
+	Any *AnyCount `json:"any,omitempty"`
 }
 
 // A Reason is a condition that does not hold, and where.
@@ -232,6 +235,7 @@ func (r *Report) scope() string {
 		if r.Proof.AnyContents {
 			s += ", for every content of the buffers"
 		}
+		s += r.Proof.Any.text()
 		return s
 	}
 	if len(r.Schedules) == 0 {

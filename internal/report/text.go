@@ -74,6 +74,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 		p.row("assuming", bold, a)
 	}
 	p.unproven(r)
+	p.anyCount(r)
 	for _, n := range r.Notices {
 		p.row("notice:", bold, n)
 	}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"muster"
+)
+
+// An anyFlag asks for a proof of every larger value of an argument.
+type anyFlag int
+
+func (a *anyFlag) register(f *pflag.FlagSet) {
+	f.IntVar((*int)(a), "any", 0, "prove all schedules for every larger value, too, of scalar argument `N`, by which a loop goes round more often")
+}
+
+func (a anyFlag) check(ctx context.Context, l *muster.Launch, o muster.CheckOptions) (*muster.Report, error) {
+	if a == 0 {
+		return l.Check(ctx, o)
+	}
+	return l.CheckAny(ctx, o, int(a))
+}

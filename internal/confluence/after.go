@@ -1,0 +1,21 @@
+package confluence
+
+// Steps is how many steps of a warp have been seen. Events of one warp are one
+// step or several.
+func (p *Prover) Steps(cta, warp int32) uint32 { return p.cta(cta).warps[warp].step }
+
+// After calls f for every warp of the grid, by its number, that a lane comes
+// after a step of: the last one.
+func (p *Prover) After(cta, warp int32, lane int, f func(warp int, step uint32)) {
+	for _, g := range p.cta(cta).warps[warp].groups {
+		if g.mask>>lane&1 == 0 {
+			continue
+		}
+		for i := range g.clk.warps {
+			if n := g.clk.warps[i].most(); n > 0 {
+				f(i, n)
+			}
+		}
+		return
+	}
+}

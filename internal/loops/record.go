@@ -1,0 +1,214 @@
+package loops
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/confluence"
+	"muster/internal/machine"
+)
+
+// A Recorder watches one run.
+type Recorder struct {
+	follower *machine.Follower
+	prover   *confluence.Prover // shown every event before the Recorder is
+	warps    int32
+	events   []event
+	bars     map[machine.BarRef]int32
+	names    []machine.BarRef
+	ops      map[int64]int // event that issued it
+	steps    []uint32      // of each warp, so far
+}
+
+// An event is what lanes of a warp did.
+type event struct {
+	kind   machine.Kind
+	cta    int32
+	warp   int32 // in the grid
+	mask   uint32
+	pc     int32
+	sig    uint64 // of all that must be the same each period
+	turn   int32  // of the lanes that loop; -1 if none of them is there
+	lane   int32  // in the grid: the first that loops, or the first
+	steps  [2]uint32
+	after  []place
+	charge []charge
+	tick   int32
+}
+
+// A place is a step of a warp, and all before it.
+type place struct {
+	warp int32
+	step uint32
+}
+
+// A charge is an event's part in a phase, or a generation: of its own, or of the
+// operation that it issued.
+type charge struct {
+	bar   int32
+	phase int64
+	wait  bool
+}
+
+// NewRecorder returns a Recorder of a run that f follows and p watches.
+func NewRecorder(m *machine.Machine, f *machine.Follower, p *confluence.Prover) *Recorder {
+	return &Recorder{follower: f, prover: p, warps: int32(m.WarpsPerCTA()), bars: map[machine.BarRef]int32{}, ops: map[int64]int{},
+		steps: make([]uint32, m.CTAs()*m.WarpsPerCTA())}
+}
+
+// Observe makes a Recorder a machine.Observer.
+func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvStart, machine.EvEnd, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent:
+		return
+	case machine.EvMbar:
+		if ev.Op != nil {
+			r.landing(ev)
+			return
+		}
+	case machine.EvMbarWait:
+		if !ev.Mbar.OK {
+			return
+		}
+	}
+	e := event{kind: ev.Kind, cta: ev.CTA, warp: ev.CTA*r.warps + ev.Warp, mask: ev.Mask, pc: ev.PC, turn: -1}
+	if e.mask == 0 {
+		e.mask = 1 << ev.Lane
+	}
+	base := r.follower.Lane(ev.CTA, ev.Warp, 0)
+	first := bits.TrailingZeros32(e.mask)
+	e.lane = int32(base + first)
+	for rest := e.mask; rest != 0; rest &= rest - 1 {
+		l := bits.TrailingZeros32(rest)
+		if t := r.follower.Turn(base + l); t > e.turn {
+			e.turn, e.lane = t, int32(base+l)
+		}
+	}
+	e.sig = r.signature(&e, ev)
+	now := r.prover.Steps(ev.CTA, ev.Warp)
+	e.steps = [2]uint32{r.steps[e.warp], now}
+	r.steps[e.warp] = now
+	r.prover.After(ev.CTA, ev.Warp, first, func(w int, step uint32) { e.after = append(e.after, place{int32(w), step}) })
+	e.charge = r.charges(ev)
+	r.events = append(r.events, e)
+	if ev.Kind == machine.EvIssue {
+		r.ops[ev.Op.ID] = len(r.events) - 1
+	}
+}
+
+// landing charges what an asynchronous operation does to the event that issued it.
+func (r *Recorder) landing(ev *machine.Event) {
+	if i, ok := r.ops[ev.Op.ID]; ok {
+		r.events[i].charge = append(r.events[i].charge, charge{bar: r.bar(ev.Mbar.Bar), phase: ev.Mbar.Phase})
+	}
+}
+
+// charges is an event's own part in phases and generations.
+func (r *Recorder) charges(ev *machine.Event) []charge {
+	one := func(ref machine.BarRef, n int64, wait bool) []charge { return []charge{{r.bar(ref), n, wait}} }
+	switch ev.Kind {
+	case machine.EvMbar:
+		if ev.Mbar.Op != machine.MbarInit && ev.Mbar.Op != machine.MbarInval {
+			return one(ev.Mbar.Bar, ev.Mbar.Phase, false)
+		}
+	case machine.EvMbarWait:
+		return one(ev.Mbar.Bar, ev.Mbar.Phase, true)
+	case machine.EvBarArrive, machine.EvBarPass:
+		return one(named(ev.CTA, ev.Bar), int64(ev.Gen), ev.Kind == machine.EvBarPass)
+	case machine.EvClusterArrive, machine.EvClusterWait:
+		return one(named(-1, -1), int64(ev.Gen), ev.Kind == machine.EvClusterWait)
+	}
+	return nil
+}
+
+// named stands for a named barrier, or the cluster's, among mbarriers.
+func named(cta, id int32) machine.BarRef {
+	return machine.BarRef{Mem: machine.MemID(-8 - cta), Addr: uint64(uint32(id))}
+}
+
+func (r *Recorder) bar(ref machine.BarRef) int32 {
+	i, ok := r.bars[ref]
+	if !ok {
+		i = int32(len(r.names))
+		r.bars[ref] = i
+		r.names = append(r.names, ref)
+	}
+	return i
+}
+
+func (r *Recorder) barName(i int32) string {
+	switch ref := r.names[i]; {
+	case ref.Mem >= 0:
+		return fmt.Sprintf("the mbarrier at %#x of CTA %d", ref.Addr, ref.Mem)
+	case int32(ref.Addr) < 0:
+		return "the cluster's barrier"
+	default:
+		return fmt.Sprintf("named barrier %d", ref.Addr)
+	}
+}
+
+// signature hashes all that an event must have in common with its like of another
+// period: not phases, which go on, nor addresses in global memory, which may.
+func (r *Recorder) signature(e *event, ev *machine.Event) uint64 {
+	h := mixer(14695981039346656037)
+	h.mix(uint64(ev.Kind)<<32|uint64(uint32(ev.PC)), uint64(ev.Mask))
+	switch ev.Kind {
+	case machine.EvAccess:
+		h.mix(uint64(ev.Access)|uint64(ev.Sem)<<8|uint64(ev.Scope)<<16|uint64(ev.Proxy)<<24, uint64(ev.Size), uint64(uint32(ev.Mem)))
+		if ev.Mem >= 0 {
+			for rest := ev.Mask; rest != 0; rest &= rest - 1 {
+				h.mix(ev.Addr[bits.TrailingZeros32(rest)])
+			}
+		}
+	case machine.EvMbar, machine.EvMbarWait:
+		mb := &ev.Mbar
+		h.mix(uint64(mb.Op), uint64(uint32(mb.Bar.Mem)), mb.Bar.Addr, uint64(mb.Bar.Life), uint64(mb.Count), uint64(mb.Bytes), flag(mb.NoComplete), flag(mb.Parity))
+		h.mix(uint64(ev.Sem), uint64(ev.Scope), uint64(uint8(ev.Lane)))
+		if mb.Parity {
+			h.mix(mb.Token & 1)
+		}
+	case machine.EvBarArrive, machine.EvBarPass:
+		h.mix(uint64(uint32(ev.Bar)), uint64(ev.Count), uint64(ev.Mode), flag(ev.ByExit))
+	case machine.EvClusterArrive, machine.EvClusterWait:
+		h.mix(uint64(ev.Sem))
+	case machine.EvFence:
+		h.mix(uint64(ev.Fence), uint64(ev.Sem), uint64(ev.Scope), uint64(ev.Space))
+	case machine.EvIssue:
+		r.operation(&h, ev.Op)
+	case machine.EvCommit, machine.EvGroupWait:
+		h.mix(uint64(ev.Group), flag(ev.Read))
+	}
+	return uint64(h)
+}
+
+func (r *Recorder) operation(h *mixer, op *machine.Op) {
+	h.mix(uint64(op.Kind), uint64(op.Proxy), uint64(op.Group), uint64(uint8(op.Lane)))
+	for _, list := range [][]machine.Span{op.Reads, op.Writes} {
+		for _, s := range list {
+			h.mix(uint64(uint32(s.Mem)))
+			if s.Mem >= 0 {
+				h.mix(s.Addr, s.Len)
+			}
+		}
+	}
+	for i, b := range op.Bars {
+		h.mix(uint64(uint32(b.Mem)), b.Addr, uint64(b.Life), uint64(op.BarBytes[i]))
+	}
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A mixer is FNV-1a on words.
+type mixer uint64
+
+func (h *mixer) mix(vs ...uint64) {
+	for _, v := range vs {
+		*h = (*h ^ mixer(v)) * 0x100000001b3
+		*h ^= *h >> 29
+	}
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An AnyCount says for which values of one integer argument, by which loops run
+// longer, a proof holds besides the launch's own; or why for none (docs/loops.md).
+type AnyCount struct {
+	Argument int    `json:"argument"` // from 1
+	Name     string `json:"name"`     // of the parameter
+	Holds    bool   `json:"holds"`
+	// It holds for every value from From to UpTo, Step by Step.
+	From int64 `json:"from"`
+	UpTo int64 `json:"up_to"`
+	Step int64 `json:"step"`
+	// Period is after how much of the argument the loops repeat.
+	Period int64 `json:"period"`
+	// Limit is what keeps UpTo where it is; nil for the argument's own type.
+	Limit *Reason `json:"limit,omitempty"`
+	// Smaller are the values below From, each checked by itself: how many, and
+	// those that are not proven.
+	Smaller  int            `json:"smaller"`
+	Unproven []AnyException `json:"unproven"`
+	Growth   []AnyGrowth    `json:"growth"`
+	Reasons  []Reason       `json:"reasons"` // why it does not hold
+}
+
+// An AnyException is a small value that is not proven, and why.
+type AnyException struct {
+	Value int64  `json:"value"`
+	Text  string `json:"text"`
+}
+
+// An AnyGrowth says by how much a buffer must grow with each Step of the argument:
+// by bytes, or by elements of its tensor map's dimensions, outermost first.
+type AnyGrowth struct {
+	Buffer   string  `json:"buffer"`
+	Bytes    int64   `json:"bytes"`
+	Elements []int64 `json:"elements,omitempty"`
+}
+
+// text is the part of the summary that says for which values a proof holds.
+func (a *AnyCount) text() string {
+	if a == nil || !a.Holds {
+		return ""
+	}
+	s := fmt.Sprintf(", for every %s (argument %d) of at least %s", a.Name, a.Argument, group(a.From))
+	if a.Step > 1 {
+		s += fmt.Sprintf(" by steps of %s", group(a.Step))
+	}
+	switch {
+	case a.Smaller > 0 && len(a.Unproven) == 0:
+		s += fmt.Sprintf(" (each of %s to %s checked by itself)", group(a.From-int64(a.Smaller)*a.Step), group(a.From-a.Step))
+	case a.Smaller > 0:
+		s += fmt.Sprintf(" (%d of the %d below it are not proven)", len(a.Unproven), a.Smaller)
+	}
+	s += " up to " + group(a.UpTo)
+	var grow []string
+	for _, g := range a.Growth {
+		switch {
+		case len(g.Elements) > 0:
+			grow = append(grow, fmt.Sprintf("%s by %s elements", g.Buffer, times(g.Elements)))
+		default:
+			grow = append(grow, fmt.Sprintf("%s by %s", g.Buffer, plural(int(g.Bytes), "byte")))
+		}
+	}
+	if len(grow) > 0 {
+		s += fmt.Sprintf(", while with each %s grows ", group(a.Step)) + strings.Join(grow, ", ")
+	}
+	return s
+}
+
+func times(list []int64) string {
+	var words []string
+	for _, v := range list {
+		words = append(words, group(v))
+	}
+	return strings.Join(words, "×")
+}
+
+// anyCount writes what a summary has no room for.
+func (p *printer) anyCount(r *Report) {
+	if r.Proof == nil || r.Proof.Any == nil {
+		return
+	}
+	a := r.Proof.Any
+	what := fmt.Sprintf("%s (argument %d)", a.Name, a.Argument)
+	for i, why := range a.Reasons {
+		if i == mostReasons {
+			break
+		}
+		p.row("unproven", bold, "any "+what+": "+why.sentence())
+	}
+	for i, u := range a.Unproven {
+		if i == mostReasons {
+			p.row("unproven", bold, fmt.Sprintf("and %d values of %s more", len(a.Unproven)-i, a.Name))
+			break
+		}
+		p.row("unproven", bold, fmt.Sprintf("%s = %d: %s", a.Name, u.Value, u.Text))
+	}
+	if a.Limit != nil {
+		p.row("limit:", bold, fmt.Sprintf("%s up to %s: %s", a.Name, group(a.UpTo), a.Limit.sentence()))
+	}
+}
+
+// sentence is a reason with its place.
+func (r *Reason) sentence() string {
+	if r.Place != nil {
+		return fmt.Sprintf("at %v: %s", r.Place, r.Text)
+	}
+	return r.Text
+}

@@ -1,0 +1,339 @@
+package muster
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"muster/internal/confluence"
+	"muster/internal/loops"
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/internal/rules"
+	"muster/launch"
+)
+
+// A proof is of the launch as it is given. Where an integer argument says how often
+// loops go round, it can be of every launch with a larger one (docs/loops.md): a
+// few launches, one for each remainder by the period, are proven as usual, found
+// to repeat (package loops), and their registers found to grow evenly
+// (machine.Follower). Every smaller value is checked by itself. It costs as many
+// runs as that, and so is done where it is asked for.
+
+// CheckAny is Check, and where that proves all schedules it tries to prove the
+// launches with other values of a scalar argument too, counted from 1. What
+// became of that is the report's Proof.Any. The error is that of ctx, or says
+// that the argument is none to count by.
+func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*Report, error) {
+	f, err := l.family(ctx, argument)
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.Check(ctx, o)
+	if err != nil || r.Proof == nil || !r.Proof.All {
+		return r, err
+	}
+	r.Proof.Any = f.prove(o)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
+	return r, nil
+}
+
+// A family is the launches that differ in one argument.
+type family struct {
+	l      *Launch
+	ctx    context.Context
+	arg    int // from 0
+	k0     int64
+	offset uint64
+	size   uint64
+	most   int64
+	name   string
+	skip   bool
+	bound  int64
+
+	runs int // so far, to bound them
+}
+
+func (l *Launch) family(ctx context.Context, argument int) (*family, error) {
+	first := &l.file.Launches[0]
+	params := l.config.Program.Params
+	if argument < 1 || argument > len(first.Args) || argument > len(params) {
+		return nil, fmt.Errorf("argument %d: the kernel has %d", argument, len(first.Args))
+	}
+	a, p := &first.Args[argument-1], &params[argument-1]
+	f := &family{l: l, ctx: ctx, arg: argument - 1, offset: p.Offset, size: p.Size, name: p.Name}
+	switch {
+	case a.Kind != launch.ArgScalar || a.Type.IsFloat() || p.Size != 4 && p.Size != 8 || int(p.Size) != a.Type.Size():
+		return nil, fmt.Errorf("argument %d is %v: only a scalar of 32 or 64 bits, an integer, counts anything", argument, a)
+	case p.Size == 4:
+		f.k0, f.most = int64(int32(a.Bits)), math.MaxInt32
+	default:
+		f.k0, f.most = int64(a.Bits), 1<<60
+	}
+	if f.k0 < 1 || f.k0 > mostTurns {
+		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", argument, f.k0, mostTurns)
+	}
+	f.skip = l.config.Program.Reaches(machine.FromMatrices) < 0
+	return f, nil
+}
+
+const (
+	// mostTurns bounds the argument's own value, mostRuns how many launches are run.
+	mostTurns = 1 << 20
+	mostRuns  = 2048
+	// wantTurns is how many turns a run should have that shows a period.
+	wantTurns = 48
+	// leastPeriods is up to how many periods more a proof must hold at least.
+	leastPeriods = 1024
+	// mostPeriod bounds how many launches one for each remainder are.
+	mostPeriod = 64
+)
+
+// at is the launch with another value of the argument. Buffers grow with it, where
+// it is greater than the launch's own: the dimensions that have its value, or
+// else the outermost.
+func (f *family) at(k int64) (*Launch, error) {
+	if f.runs++; f.runs > mostRuns {
+		return nil, errors.New("it takes more launches than are run for one proof")
+	}
+	if k <= f.k0 {
+		l := *f.l
+		l.config.Params = append([]byte(nil), l.config.Params...)
+		if f.size == 4 {
+			binary.LittleEndian.PutUint32(l.config.Params[f.offset:], uint32(k))
+		} else {
+			binary.LittleEndian.PutUint64(l.config.Params[f.offset:], uint64(k))
+		}
+		return &l, l.probe()
+	}
+	file := *f.l.file
+	file.Launches = append([]launch.Launch(nil), file.Launches...)
+	file.Launches[0].Args = append([]launch.Arg(nil), file.Launches[0].Args...)
+	file.Launches[0].Args[f.arg].Bits = uint64(k)
+	file.Expect = nil
+	file.Buffers = append([]launch.Buffer(nil), file.Buffers...)
+	for i := range file.Buffers {
+		f.grow(&file.Buffers[i], &f.l.layout.Buffers[i], k)
+	}
+	l := &Launch{file: &file, limits: f.l.limits, resolver: f.l.resolver}
+	if err := l.prepare(f.l.config.Program); err != nil {
+		return nil, err
+	}
+	l.resolver.Regions = l.regions()
+	return l, nil
+}
+
+func (f *family) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
+	if b.Fill.Kind == launch.FillValues || b.Fixed {
+		return
+	}
+	if b.Fill.Kind == launch.FillFile {
+		b.Fill = launch.Fill{Kind: launch.FillZeros, Pos: b.Fill.Pos}
+	}
+	b.Shape = append([]int64(nil), placed.Shape...)
+	grown := false
+	for i, n := range b.Shape {
+		if n == f.k0 {
+			b.Shape[i], grown = k, true
+		}
+	}
+	if !grown && len(b.Shape) > 0 {
+		b.Shape[0] = (b.Shape[0]*k + f.k0 - 1) / f.k0
+	}
+}
+
+// prove tries to prove the family.
+func (f *family) prove(o CheckOptions) *report.AnyCount {
+	a := &report.AnyCount{Argument: f.arg + 1, Name: f.name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
+	if no := f.attempt(o, a); no != nil {
+		a.Holds = false
+		a.Reasons = append(a.Reasons, f.reason(no))
+	}
+	return a
+}
+
+func (f *family) reason(no *loops.Refusal) report.Reason {
+	r := report.Reason{Condition: "loop", Text: no.Text}
+	if no.PC >= 0 {
+		r.Place = f.l.resolver.Gap(rules.Gap{PC: no.PC}).Place
+	}
+	return r
+}
+
+func refuse(pc int32, format string, args ...any) *loops.Refusal {
+	return &loops.Refusal{PC: pc, Text: fmt.Sprintf(format, args...)}
+}
+
+func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
+	p, no := f.plan()
+	if no != nil {
+		return no
+	}
+	a.Period, a.Step = p.period, p.step
+	most, periods := f.most, int64(0)
+	_ = periods
+	// One launch for each remainder, from the least that is long enough.
+	for from, tries := p.from, 0; ; tries++ {
+		grown, done := f.remainders(o, p, from, &most, a)
+		if done == nil {
+			a.From = from
+			a.Growth = grown
+			break
+		}
+		if !done.short || tries == 2*mostPeriod || from >= p.long {
+			return &done.Refusal
+		}
+		from += p.step
+	}
+	a.UpTo = most
+	for k := a.From - p.step; k >= 0; k -= p.step {
+		a.Smaller++
+		if why := f.proven(o, k); why != nil {
+			a.Unproven = append(a.Unproven, report.AnyException{Value: k, Text: why.Text})
+		}
+		if f.ctx.Err() != nil {
+			return refuse(-1, "cancelled")
+		}
+	}
+	a.Holds = true
+	return nil
+}
+
+// A shortfall is a refusal; short: a longer run may do.
+type shortfall struct {
+	loops.Refusal
+	short bool
+}
+
+// remainders proves one launch for each remainder of the argument by the period.
+func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a *report.AnyCount) ([]report.AnyGrowth, *shortfall) {
+	var grown []report.AnyGrowth
+	var limit *report.Reason
+	least := *most
+	for k := from; k < from+p.period; k += p.step {
+		if why := f.proven(o, k); why != nil {
+			return nil, &shortfall{Refusal: *why}
+		}
+		b, no := f.base(p, k)
+		if no != nil {
+			return nil, no
+		}
+		if up := k + b.most*p.period; up < least {
+			least = up
+			if b.limit.Text != "" {
+				why := f.reason(&loops.Refusal{PC: b.limit.PC, Text: b.limit.Text})
+				limit = &why
+			}
+		}
+		grown = f.growth(grown, b.growth, p)
+	}
+	*most, a.Limit = least, limit
+	return grown, nil
+}
+
+// growth joins what several launches need, for each step of the argument.
+func (f *family) growth(all []report.AnyGrowth, list []loops.Growth, p *plan) []report.AnyGrowth {
+	per := func(v int64) int64 { return (v*p.step + p.period - 1) / p.period }
+	for _, g := range list {
+		if g.Region < 0 || g.Region >= len(f.l.layout.Buffers) {
+			continue
+		}
+		n := report.AnyGrowth{Buffer: f.l.layout.Buffers[g.Region].Name, Bytes: per(g.Bytes)}
+		for i := len(g.Coords) - 1; i >= 0; i-- {
+			n.Elements = append(n.Elements, per(g.Coords[i]))
+		}
+		known := false
+		for i := range all {
+			if all[i].Buffer == n.Buffer {
+				known = true
+				all[i].Bytes = max(all[i].Bytes, n.Bytes)
+			}
+		}
+		if !known {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// proven tells why the launch with one value is not proven by itself, or nil.
+func (f *family) proven(o CheckOptions, k int64) *loops.Refusal {
+	l, err := f.at(k)
+	if err != nil {
+		return refuse(-1, "the launch with %s = %d: %v", f.name, k, err)
+	}
+	if len(l.findings) > 0 {
+		return refuse(-1, "the driver refuses the launch with %s = %d", f.name, k)
+	}
+	p, r := l.prove(f.ctx, o, f.skip)
+	switch {
+	case r.err != nil:
+		return refuse(-1, "%v", r.err)
+	case len(p.reasons) > 0:
+		why := p.reasons[0]
+		at := ""
+		if why.Place != nil {
+			at = fmt.Sprintf(" at %v", why.Place)
+		}
+		return refuse(-1, "with %s = %d: %s%s: %s", f.name, k, why.Condition, at, why.Text)
+	case p.contents:
+		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.name, k)
+	}
+	return nil
+}
+
+// A run is a run of one launch of the family, followed.
+type run struct {
+	m        *machine.Machine
+	follower *machine.Follower
+}
+
+// follow runs a launch to its end under the schedule that proves. set is given the
+// machine before it runs and returns who observes it.
+func (f *family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Follower) machine.Observer) (*run, *loops.Refusal) {
+	var see indirect
+	m := l.part(&see, f.skip, 0, 1)
+	m.ShowCollectives()
+	fo := machine.NewFollower(m)
+	m.Follow(fo)
+	if set != nil {
+		see.to = set(m, fo)
+	}
+	gap, err := l.follow(l.watch(f.ctx), m, proofSchedule)
+	switch {
+	case err != nil:
+		return nil, refuse(-1, "%v", err)
+	case gap != nil:
+		return nil, refuse(gap.PC, "%s", gap.What)
+	case m.Stopped() != nil:
+		return nil, refuse(m.Stopped().PC, "a launch with another number of turns does not come to its end")
+	}
+	return &run{m, fo}, nil
+}
+
+// indirect observes by whom it is told to later.
+type indirect struct{ to machine.Observer }
+
+func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) {
+	if i.to != nil {
+		i.to.Observe(m, ev)
+	}
+}
+
+// record runs a launch with its loops known, and keeps what it did.
+func (f *family) record(l *Launch, list []machine.LaneLoop) (*run, *loops.Recorder, *loops.Refusal) {
+	var rec *loops.Recorder
+	r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
+		fo.Loops = list
+		s := l.shape
+		p := confluence.New(confluence.Shape{CTAs: s.CTAs, Warps: s.Warps, Cluster: s.Cluster, Clusters: s.Clusters})
+		rec = loops.NewRecorder(m, fo, p)
+		return observers{p, rec}
+	})
+	return r, rec, no
+}

@@ -1,0 +1,118 @@
+package muster
+
+import (
+	"math"
+
+	"muster/internal/loops"
+	"muster/internal/machine"
+)
+
+// A base is a launch that stands for all with a period more, two, and so on.
+type base struct {
+	most   int64 // periods more
+	limit  machine.Cause
+	growth []loops.Growth
+	core   *loops.Core
+}
+
+// base holds the launch with k to what its longer ones need.
+func (f *family) base(p *plan, k int64) (*base, *shortfall) {
+	l, err := f.at(k)
+	if err != nil {
+		return nil, &shortfall{Refusal: *refuse(-1, "the launch with %s = %d: %v", f.name, k, err)}
+	}
+	r, rec, no := f.record(l, p.marks)
+	if no != nil {
+		return nil, &shortfall{Refusal: *no}
+	}
+	core, no := rec.Check(p.of, p.ticks)
+	if no != nil {
+		return nil, &shortfall{Refusal: *no, short: true}
+	}
+	turns := func(lane int) int32 { return r.follower.Turn(lane) }
+	if !core.Long() {
+		why := core.Why
+		if why.Text == "" {
+			why = *refuse(-1, "too few turns to see that they repeat")
+		}
+		return nil, &shortfall{Refusal: why, short: true}
+	}
+	b, short := f.strides(p, k, turns)
+	if short != nil {
+		return nil, short
+	}
+	b.core = core
+	return b, nil
+}
+
+// strides measures how registers go on, in the launch with k.
+func (f *family) strides(p *plan, k int64, turns func(int) int32) (*base, *shortfall) {
+	list := p.loops(turns)
+	periods := int64(0)
+	for i := range list {
+		if list[i].Mark >= 0 {
+			if list[i].Periods == 0 {
+				return nil, &shortfall{Refusal: *refuse(list[i].Mark, "too few turns of the loop"), short: true}
+			}
+			periods = max(periods, int64(list[i].Periods))
+		}
+	}
+	l, err := f.at(k)
+	if err != nil {
+		return nil, &shortfall{Refusal: *refuse(-1, "%v", err)}
+	}
+	taken, no := f.follow(l, func(_ *machine.Machine, fo *machine.Follower) machine.Observer {
+		fo.Loops = list
+		return nil
+	})
+	if no != nil {
+		return nil, &shortfall{Refusal: *no}
+	}
+	most := (f.most - k) / p.period
+	param := machine.ParamStride{Offset: f.offset, Size: f.size, By: p.period}
+	var before *machine.Follower
+	for range mostMeasured {
+		var prints *loops.Footprint
+		r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
+			fo.Loops = list
+			fo.Measure(m, taken.follower, before, []machine.ParamStride{param}, most, min(leastPeriods, most))
+			prints = loops.NewFootprint(fo, l.bufferAt)
+			return prints
+		})
+		if no != nil {
+			return nil, &shortfall{Refusal: *no}
+		}
+		failed, again := r.follower.Failed()
+		if again {
+			before = r.follower
+			continue
+		}
+		if len(failed) > 0 {
+			return nil, &shortfall{Refusal: loops.Refusal{PC: failed[0].PC, Text: failed[0].Text}}
+		}
+		b := &base{}
+		b.most, b.limit = r.follower.Most()
+		growth, refused := prints.Finish(periods, b.most)
+		if len(refused) > 0 {
+			return nil, &shortfall{Refusal: refused[0]}
+		}
+		b.growth = growth
+		return b, nil
+	}
+	return nil, &shortfall{Refusal: *refuse(-1, "registers whose growth does not settle")}
+}
+
+// mostMeasured bounds how often registers are found to be less regular than was
+// assumed.
+const mostMeasured = 8
+
+// bufferAt is the number of the buffer that an address lies in; others, and
+// module variables, get numbers of their own.
+func (l *Launch) bufferAt(addr uint64) int {
+	for i := range l.layout.Buffers {
+		if b := &l.layout.Buffers[i]; addr >= b.Base && addr < b.End() {
+			return i
+		}
+	}
+	return math.MaxInt
+}

@@ -1,0 +1,199 @@
+package muster
+
+import (
+	"muster/internal/loops"
+	"muster/internal/machine"
+)
+
+// How the loops of a family are found: which branch back is each lane's, by how
+// many turns the argument lets it go round more, and after how many they repeat.
+
+// A plan is what the launches of a family have in common.
+type plan struct {
+	marks []machine.LaneLoop // Mark and Head of each lane
+	turns []int64            // by how many turns each lane's loop is longer, for by more of the argument
+	by    int64
+	long  int64 // the argument of the run that showed the period
+	// period is after how much of the argument everything repeats; ticks is how many
+	// turns that is of the lane with the most.
+	period int64
+	ticks  int32
+	step   int64 // values of the argument that are spoken of
+	from   int64 // the least that may stand for longer ones
+	// first is how many turns come before the periods, slack how many at least
+	// after them.
+	first, slack int32
+}
+
+// of is how many turns a lane's period has.
+func (p *plan) of(lane int32) int32 { return int32(p.turns[lane] * p.period / p.by) }
+
+// loops is each lane's loop in a run in which it makes so many turns.
+func (p *plan) loops(turns func(lane int) int32) []machine.LaneLoop {
+	list := append([]machine.LaneLoop(nil), p.marks...)
+	for i := range list {
+		if list[i].Mark < 0 {
+			continue
+		}
+		list[i].First, list[i].Period = p.first, p.of(int32(i))
+		list[i].Periods = max(0, (turns(i)-2-p.first-p.slack)/list[i].Period)
+	}
+	return list
+}
+
+// plan finds loops and period.
+func (f *family) plan() (*plan, *loops.Refusal) {
+	p := &plan{by: 64 * ((f.k0 + 63) / 64)}
+	if no := f.findLoops(p); no != nil {
+		return nil, no
+	}
+	unit, most := int64(1), int64(0)
+	for _, t := range p.turns {
+		if t > 0 {
+			unit = lcm(unit, p.by/gcd(p.by, t))
+			most = max(most, t)
+		}
+	}
+	p.long = f.k0
+	for need := wantTurns*p.by/most + f.k0%unit; p.long < need; {
+		p.long += unit * ((need - p.long + unit - 1) / unit)
+	}
+	if p.long > mostTurns {
+		return nil, refuse(-1, "turns come so seldom that no run shows a period")
+	}
+	rec, turns, no := f.findPeriod(p, unit)
+	if no != nil {
+		return nil, no
+	}
+	p.step = 1
+	if p.period > mostPeriod {
+		p.step = unit
+	}
+	if p.period/p.step > mostPeriod {
+		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
+	}
+	if no := f.findStrides(p, turns); no != nil {
+		return nil, no
+	}
+	core, no := rec.Check(p.of, p.ticks)
+	if no != nil {
+		return nil, no
+	}
+	if !core.Long() {
+		why := core.Why
+		return nil, &why
+	}
+	// A shorter run has as many ticks less as the argument says.
+	spare := int64(core.To-core.From-core.Need()) * p.period / int64(p.ticks)
+	for lane, t := range p.turns {
+		if t > 0 {
+			extra := turns(lane) - 2 - p.first - p.slack - p.of(int32(lane))
+			spare = min(spare, int64(extra)*p.by/t)
+		}
+	}
+	p.from = p.long - spare
+	p.from += ((f.k0-p.from)%p.step + p.step) % p.step
+	return p, nil
+}
+
+// findLoops compares two launches: a lane's loop is what goes round more often
+// where the argument is greater, and the outermost such.
+func (f *family) findLoops(p *plan) *loops.Refusal {
+	var visits [2]map[int32][]int32
+	for i, k := range []int64{f.k0, f.k0 + p.by} {
+		l, err := f.at(k)
+		if err != nil {
+			return refuse(-1, "the launch with %s = %d: %v", f.name, k, err)
+		}
+		r, no := f.follow(l, nil)
+		if no != nil {
+			return no
+		}
+		visits[i] = r.follower.Visits()
+		if p.marks == nil {
+			n := r.m.CTAs() * r.m.WarpsPerCTA() * 32
+			p.marks, p.turns = make([]machine.LaneLoop, n), make([]int64, n)
+			for i := range p.marks {
+				p.marks[i] = machine.NoLoop
+			}
+		}
+	}
+	prog, found := f.l.config.Program, false
+	for pc, more := range visits[1] {
+		less, head := visits[0][pc], prog.Target(pc)
+		for lane, n := range more {
+			if less != nil {
+				n -= less[lane]
+			}
+			m := &p.marks[lane]
+			if n <= 0 || m.Mark >= 0 && (m.Head < head || m.Head == head && m.Mark > pc) {
+				continue
+			}
+			m.Mark, m.Head, p.turns[lane] = pc, head, int64(n)
+			found = true
+		}
+	}
+	if !found {
+		return refuse(-1, "no loop goes round more often where %s is greater", f.name)
+	}
+	return nil
+}
+
+// findPeriod finds after how many turns lanes do the same again.
+func (f *family) findPeriod(p *plan, unit int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
+	l, err := f.at(p.long)
+	if err != nil {
+		return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.name, p.long, err)
+	}
+	r, rec, no := f.record(l, p.marks)
+	if no != nil {
+		return nil, nil, no
+	}
+	turns := func(lane int) int32 { return r.follower.Turn(lane) }
+	for p.period = unit; ; p.period += unit {
+		same, why := rec.Repeats(p.of)
+		if same {
+			break
+		}
+		if why.PC < 0 || p.period > p.long {
+			if no == nil {
+				no = why
+			}
+			return nil, nil, no
+		}
+		if no == nil || p.period <= 8*unit {
+			no = why
+		}
+	}
+	p.ticks = 1
+	for lane, t := range p.turns {
+		if t > 0 {
+			p.ticks = int32(lcm(int64(p.ticks), int64(p.of(int32(lane)))))
+		}
+	}
+	return rec, turns, nil
+}
+
+// findStrides finds how many turns at either end are unlike the others, in that a
+// comparison comes out otherwise.
+func (f *family) findStrides(p *plan, turns func(int) int32) *loops.Refusal {
+	var no *shortfall
+	for _, try := range [][2]int32{{0, 0}, {1, 0}, {1, 2}, {2, 4}, {p.ticks, p.ticks}} {
+		p.first, p.slack = try[0], try[1]
+		var b *base
+		if b, no = f.strides(p, p.long, turns); no == nil {
+			_ = b
+			return nil
+		}
+	}
+	return &no.Refusal
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func lcm(a, b int64) int64 { return a / gcd(a, b) * b }
