@@ -1,0 +1,245 @@
+package launch
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Write writes f as a launch file in YAML that lies in the folder dir: Parse
+// makes the same File of it, positions and defaults that were left out apart.
+// Paths become relative to dir where that can be.
+func (f *File) Write(out io.Writer, dir string) error {
+	w := &writer{dir: dir}
+	if abs, err := filepath.Abs(dir); err == nil {
+		w.dir = abs
+	}
+	b := bufio.NewWriter(out)
+	key := func(name, value string) { fmt.Fprintf(b, "%s: %s\n", name, value) }
+	l := &f.Launches[0]
+	key("ptx", w.path(l.PTX))
+	if l.Kernel != "" {
+		key("kernel", text(l.Kernel))
+	}
+	key("grid", dims(l.Grid))
+	key("block", dims(l.Block))
+	if l.Cluster != ([3]uint32{}) {
+		key("cluster", dims(l.Cluster))
+	}
+	if l.Shared != 0 {
+		key("shared", fmt.Sprint(l.Shared))
+	}
+	if l.Registers != 0 {
+		key("registers", fmt.Sprint(l.Registers))
+	}
+	if len(f.Buffers) > 0 {
+		fmt.Fprintln(b, "buffers:")
+		for i := range f.Buffers {
+			fmt.Fprintf(b, "  %s: %s\n", f.Buffers[i].Name, w.buffer(&f.Buffers[i]))
+		}
+	}
+	if len(l.Args) > 0 {
+		fmt.Fprintln(b, "args:")
+		for i := range l.Args {
+			fmt.Fprintf(b, "  - %s\n", w.arg(&l.Args[i]))
+		}
+	}
+	if len(f.Expect) > 0 {
+		fmt.Fprintln(b, "expect:")
+		for i := range f.Expect {
+			fmt.Fprintf(b, "  %s: %s\n", f.Expect[i].Buffer, w.expect(&f.Expect[i]))
+		}
+	}
+	if len(f.Accept) > 0 {
+		fmt.Fprintln(b, "accept:")
+		for _, a := range f.Accept {
+			fmt.Fprintf(b, "  - {finding: %s, at: %s, reason: %s}\n", text(a.Finding), text(a.At), text(a.Reason))
+		}
+	}
+	return b.Flush()
+}
+
+type writer struct{ dir string }
+
+// text is a string as JSON, and so YAML, has it.
+func text(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic("BUG: a string that is no JSON: " + err.Error())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func dims(d [3]uint32) string { return fmt.Sprintf("[%d, %d, %d]", d[0], d[1], d[2]) }
+
+func list(v []int64) string {
+	words := make([]string, len(v))
+	for i, n := range v {
+		words[i] = fmt.Sprint(n)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// float writes a number that YAML takes for one.
+func float(v float64) string {
+	s := strconv.FormatFloat(v, 'g', -1, 64)
+	mantissa, exp, scientific := strings.Cut(s, "e")
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	if scientific {
+		return mantissa + "e" + exp
+	}
+	return mantissa
+}
+
+func (w *writer) path(p string) string {
+	if abs, err := filepath.Abs(p); err == nil {
+		p = abs
+		if rel, err := filepath.Rel(w.dir, abs); err == nil {
+			p = rel
+		}
+	}
+	return text(filepath.ToSlash(p))
+}
+
+// fields joins keys and values, and leaves out those without a value.
+func fields(pairs ...string) string {
+	var parts []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			parts = append(parts, pairs[i]+": "+pairs[i+1])
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func (w *writer) buffer(b *Buffer) string {
+	shape, fill, values, align, base := "", "", "", "", ""
+	if b.Shape != nil {
+		shape = list(b.Shape)
+	}
+	switch f := &b.Fill; f.Kind {
+	case FillMod:
+		fill = fmt.Sprintf("{mod: %d}", f.Mod)
+	case FillRandom:
+		fill = fmt.Sprintf("{random: {seed: %d, low: %s, high: %s}}", f.Random.Seed, float(f.Random.Low), float(f.Random.High))
+	case FillFile:
+		fill = "{file: " + w.path(f.File) + "}"
+	case FillValues:
+		words := make([]string, len(b.Values))
+		for i := range b.Values {
+			words[i] = w.value(b.Type, &b.Values[i])
+		}
+		values = "[" + strings.Join(words, ", ") + "]"
+	default:
+		fill = fillWords[f.Kind]
+	}
+	if b.Align != 0 {
+		align = fmt.Sprint(b.Align)
+	}
+	if b.Fixed {
+		base = fmt.Sprintf("%#x", b.Base)
+	}
+	return fields("type", b.Type.String(), "shape", shape, "fill", fill, "values", values, "align", align, "base", base)
+}
+
+// number writes bits of a type: integers as numbers, others bit for bit.
+func number(t Type, bits uint64) string {
+	switch t.info().class {
+	case signedClass, unsignedClass:
+		return t.Format(bits)
+	}
+	return fmt.Sprintf(`"%#x"`, bits)
+}
+
+func (w *writer) value(t Type, v *Value) string {
+	switch {
+	case v.Ptr != nil:
+		return pointer(v.Ptr)
+	case v.Map != nil:
+		return w.tensorMap(v.Map)
+	}
+	return number(t, v.Bits)
+}
+
+func pointer(p *Pointer) string {
+	offset := ""
+	if p.Offset != 0 {
+		offset = fmt.Sprint(p.Offset)
+	}
+	return fields("ptr", text(p.Buffer), "offset", offset)
+}
+
+func (w *writer) arg(a *Arg) string {
+	switch a.Kind {
+	case ArgPointer:
+		return pointer(a.Ptr)
+	case ArgScalar:
+		return fields(a.Type.String(), number(a.Type, a.Bits))
+	case ArgTensorMap:
+		return fields("tensormap", w.tensorMap(a.Map))
+	case ArgStruct:
+		parts := make([]string, len(a.Parts))
+		for i := range a.Parts {
+			parts[i] = w.arg(&a.Parts[i])
+		}
+		return fields("struct", "["+strings.Join(parts, ", ")+"]")
+	case ArgBytes:
+		return fields("bytes", w.path(a.Path))
+	case ArgPad:
+		return fields("pad", fmt.Sprint(a.Pad))
+	}
+	return "null"
+}
+
+func (w *writer) tensorMap(m *TensorMapSpec) string {
+	lists := func(v []int64) string {
+		if v == nil {
+			return ""
+		}
+		return list(v)
+	}
+	word := func(names []string, i uint8) string {
+		if i == 0 {
+			return ""
+		}
+		return text(names[i])
+	}
+	kind, offset, im2col := "", "", ""
+	if m.Type != ElementDefault {
+		kind = text(m.Type.String())
+	}
+	if m.Offset != 0 {
+		offset = fmt.Sprint(m.Offset)
+	}
+	if c := m.Im2col; c != nil {
+		im2col = fields("lower", list(c.Lower), "upper", list(c.Upper), "channels", fmt.Sprint(c.Channels), "pixels", fmt.Sprint(c.Pixels))
+	}
+	return fields("of", text(m.Of), "box", lists(m.Box), "type", kind, "shape", lists(m.Shape), "strides", lists(m.Strides), "offset", offset,
+		"element_strides", lists(m.ElementStrides), "interleave", word(interleaveNames, uint8(m.Interleave)), "swizzle", word(swizzleNames, uint8(m.Swizzle)),
+		"fill", word(oobFillNames, uint8(m.Fill)), "l2", word(l2Names, uint8(m.L2)), "im2col", im2col)
+}
+
+func (w *writer) expect(x *Expect) string {
+	t := &x.Tolerance
+	abs, rel, ulp := "", "", ""
+	switch {
+	case t.ByULP:
+		ulp = fmt.Sprint(t.ULP)
+	default:
+		if t.Abs != 0 {
+			abs = float(t.Abs)
+		}
+		if t.Rel != 0 {
+			rel = float(t.Rel)
+		}
+	}
+	return fields("file", w.path(x.File), "atol", abs, "rtol", rel, "ulp", ulp)
+}
