@@ -102,7 +102,7 @@ something was not modelled, or a limit ran out.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), runCommand(c), replayCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c))
+	root.AddCommand(checkCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }

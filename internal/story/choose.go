@@ -127,6 +127,8 @@ func (s *Scout) throughout(add func(step, site int)) {
 	for site, steps := range sites {
 		addEnds(steps, 1, 1, func(step, _ int) { add(step, int(site)) })
 	}
+	slices.Sort(s.asleep)
+	addEnds(s.asleep, 3, 3, add)
 	add(s.shown, -1)
 }
 

@@ -20,7 +20,7 @@ func (t *Teller) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 	switch ev.Kind {
 	case machine.EvStart:
-		t.say(0, false, "%s starts", t.cta(ev.CTA))
+		t.say(0, false, "%sstarts", iff(t.cta(ev.CTA) == t.who, "", t.cta(ev.CTA)+" "))
 	case machine.EvAccess:
 		t.access(ev)
 	case machine.EvMbar:

@@ -18,8 +18,10 @@ type Scout struct {
 	step    int
 	marks   []mark
 	waits   []barrier // what splits wait for at the end
-	busy    bool      // the step did more than to find a wait unfinished
-	last    [2]int    // the last two steps that did
+	asleep  []int     // the steps after which those who wait at the end slept
+	turns   map[split]int
+	busy    bool   // the step did more than to find a wait unfinished
+	last    [2]int // the last two steps that did
 }
 
 // A mark is one reason to tell a step.
@@ -51,11 +53,17 @@ type barrier struct {
 	is    bool
 }
 
+// A split is lanes of a warp, by the lowest.
+type split struct {
+	cta, warp int32
+	lane      int8
+}
+
 // mostMarks bounds what a scout keeps.
 const mostMarks = 1 << 20
 
-// NewScout returns a scout for a finding; nil if no finding is to be explained.
-func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f} }
+// NewScout returns a scout for a finding, nil if none is to be explained.
+func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f, turns: map[split]int{}} }
 
 // Go steps a machine that the scout observes through a run, to step until.
 func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
@@ -67,6 +75,9 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 			s.shown = s.step
 		}
 		if s.busy {
+			if c.Kind == machine.Run {
+				s.turns[split{c.CTA, c.Warp, c.Lane}] = s.step
+			}
 			s.last = [2]int{s.last[1], s.step}
 		}
 	}
@@ -76,6 +87,9 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 	s.close(m)
 	if st := m.Stopped(); st != nil && st.Kind == machine.Deadlock {
 		for _, v := range m.Waiting() {
+			if n := s.fell(&v); n > 0 && v.Kind != machine.WaitNothing {
+				s.asleep = append(s.asleep, n)
+			}
 			for _, t := range v.Tests {
 				s.waits = append(s.waits, barrier{mem: t.Bar.Mem, addr: t.Bar.Addr, is: true})
 			}
@@ -84,6 +98,17 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 			}
 		}
 	}
+}
+
+// fell returns the last step of a split that did something; 0 if none did.
+func (s *Scout) fell(v *machine.WaitingSplit) int {
+	last := 0
+	for l := range int8(32) {
+		if v.Mask>>l&1 != 0 {
+			last = max(last, s.turns[split{v.CTA, v.Warp, l}])
+		}
+	}
+	return last
 }
 
 // Observe makes a Scout a machine.Observer.

@@ -18,6 +18,7 @@ type Teller struct {
 	names    *report.Resolver
 	told     []told
 	telling  bool
+	who      string // takes the step
 	does     []phrase
 	issues   []issue
 	bars     []barrier
@@ -211,6 +212,7 @@ func (t *Teller) tell(m *machine.Machine, n int, c machine.Choice, site int) Ste
 		}
 	}
 	s.Where, s.PTX = t.names.Where(t.pc)
+	t.who = s.Who
 	m.Step(c)
 	t.telling = false
 	s.Does = t.phrases(m, c)

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"muster"
+	"muster/internal/report"
+)
+
+func reduceCommand(c *console) *cobra.Command {
+	var in input
+	var schedule, id, dir string
+	var budget int
+	cmd := &cobra.Command{
+		Use:   "reduce LAUNCH|FILE.ptx --finding KIND|ID",
+		Short: "Find the smallest launch and schedule that show a finding",
+		Long: `Reduce makes a launch smaller while a finding stays: the same kind, between the
+same instructions. It tries smaller grids, blocks where the kernel leaves them
+open, and integer arguments (trip counts, sizes); buffers keep their sizes. Then
+it looks for the smallest schedule: the fewest switches from one warp or
+operation to another, then the fewest steps.
+
+It writes a launch file and a schedule file to --dir, named after the finding,
+that replay takes. What the launch file expects of its buffers is left out. The
+same input gives the same files.
+
+Exit status 0 if the files were written, 3 if the finding is not there.
+` + launchHelp,
+		Example: `  muster reduce examples/ring/broken_parity.yaml --finding never-completes
+  muster reduce k.yaml --schedule @race.schedule --dir small`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if budget < 1 {
+				return fmt.Errorf("--budget %d: at least one run", budget)
+			}
+			o := muster.ReduceOptions{Runs: budget}
+			if schedule != "" {
+				sf, err := readSchedule(schedule)
+				if err != nil {
+					return err
+				}
+				s, err := muster.ParseSchedule(sf.schedule)
+				if err != nil {
+					return err
+				}
+				o.Schedule = &s
+				if id == "" {
+					id = sf.finding
+				}
+				if args, err = sf.takeLaunch(&in, args); err != nil {
+					return err
+				}
+			}
+			if id == "" {
+				return errors.New("--finding says which finding must stay: its kind, or its ID")
+			}
+			return c.reduce(&in, args, id, dir, o)
+		},
+	}
+	f := cmd.Flags()
+	in.register(f)
+	f.StringVar(&schedule, "schedule", "", "a `schedule` that shows it, or @FILE; default: look as check does")
+	f.StringVar(&id, "finding", "", "the finding, `kind` or kind@file.ptx:lines")
+	f.StringVar(&dir, "dir", ".", "the `folder` to write to")
+	f.IntVar(&budget, "budget", muster.DefaultReduceRuns, "`runs` to find a smaller launch")
+	return cmd
+}
+
+func (c *console) reduce(in *input, args []string, id, dir string, o muster.ReduceOptions) error {
+	if err := in.checkLimits(); err != nil {
+		return err
+	}
+	file, err := in.file(args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := background()
+	defer cancel()
+	timed, done := context.WithTimeout(ctx, in.limits.Time)
+	defer done()
+	r, err := muster.Reduce(timed, file, in.limits, id, o)
+	var absent *muster.Absent
+	switch {
+	case errors.As(err, &absent):
+		fmt.Fprintln(c.out, absent)
+		return exit(exitIncomplete)
+	case err != nil && (r == nil || !errors.Is(err, context.DeadlineExceeded)):
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	name := filepath.Join(dir, fileName(r.ID))
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# the smallest launch found that shows %s\n", r.ID)
+	if err := r.File.Write(&text, dir); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".yaml", text.Bytes(), 0o666); err != nil {
+		return err
+	}
+	sf := scheduleFile{launch: []string{report.Quote(name + ".yaml")}, finding: r.ID, schedule: r.Schedule.String()}
+	if err := sf.write(name+".schedule", ""); err != nil {
+		return err
+	}
+	c.sayReduced(r, name)
+	return nil
+}
+
+func (c *console) sayReduced(r *muster.Reduced, name string) {
+	fmt.Fprintln(c.out, r.ID)
+	for _, line := range r.Changes {
+		fmt.Fprintln(c.out, "  "+line)
+	}
+	if len(r.Changes) == 0 {
+		fmt.Fprintln(c.out, "  the launch stays as it is")
+	}
+	from, to := r.Shrunk.From, r.Shrunk.Size
+	if to.Text != "" {
+		fmt.Fprintf(c.out, "  schedule: switches %d to %d, steps %d to %d\n", from.Switches, to.Switches, from.Steps, to.Steps)
+	}
+	if !r.All {
+		fmt.Fprintf(c.out, "  the budget ran out after %s; there may be a smaller launch\n", report.Plural(r.Runs, "run"))
+	}
+	fmt.Fprintf(c.out, "\nmuster replay --schedule %s\n", report.Quote("@"+name+".schedule"))
+}

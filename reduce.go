@@ -1,0 +1,323 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/internal/explore"
+	"muster/internal/rules"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// ReduceOptions bound the work of Reduce.
+type ReduceOptions struct {
+	// Schedule shows the finding; nil to look for one as Check does.
+	Schedule *Schedule
+	// Runs is how many runs are made at most to find a smaller launch; 0 for
+	// DefaultReduceRuns. Shrinking the schedule has its own bound.
+	Runs int
+}
+
+// DefaultReduceRuns bounds the runs of Reduce.
+const DefaultReduceRuns = 400
+
+// A Reduced is a smaller launch that shows the same finding.
+type Reduced struct {
+	File     *launch.File
+	Launch   *Launch
+	ID       string // of the finding; where lines are shared, of this launch
+	Schedule Schedule
+	Shrunk   Shrunk
+	Runs     int // made to find the launch
+	// Changes say what became smaller: "grid: 8x1x1 to 1x1x1".
+	Changes []string
+	// All: nothing can be made smaller by one more move. It is false where the
+	// bound ran out.
+	All bool
+}
+
+// Reduce looks for the smallest launch of the same kernel that shows the same
+// finding: the same kind between the same instructions. It makes the grid, the
+// block where the kernel leaves it open, and the scalar integers among the
+// arguments smaller, one after the other, each to the least of the values that
+// it tries; buffers keep their sizes. A launch that its kernel or a GPU would
+// refuse, or that faults otherwise, does not show it. Then the schedule is
+// shrunk. The same launch reduces to the same everywhere, unless ctx or a limit
+// on time ends it early, and then the best so far is returned.
+//
+// id is the finding's ID in a report of this launch, or its kind, which means
+// the first of that kind. What was expected of the buffers is left out.
+func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o ReduceOptions) (*Reduced, error) {
+	mod, src, err := ReadModule(f)
+	if err != nil {
+		return nil, err
+	}
+	l, err := LoadModule(f, mod, src, lim)
+	if err != nil {
+		return nil, err
+	}
+	r := &reducer{ctx: ctx, mod: mod, src: src, lim: lim, left: o.Runs, launch: l, file: plain(f)}
+	if r.left <= 0 {
+		r.left = DefaultReduceRuns
+	}
+	runs := r.left
+	if err := r.begin(id, o.Schedule); err != nil {
+		return nil, err
+	}
+	for changed := true; changed && r.left > 0 && ctx.Err() == nil; {
+		changed = false
+		for _, p := range r.parts() {
+			changed = r.smaller(p) || changed
+		}
+	}
+	out := &Reduced{File: r.file, Launch: r.launch, ID: r.id, Schedule: r.schedule, Runs: runs - r.left, All: r.left > 0 && ctx.Err() == nil, Changes: changes(f, r.file)}
+	out.Shrunk, err = r.launch.Shrink(ctx, r.schedule, r.id, ShrinkOptions{})
+	if err == nil {
+		out.Schedule = out.Shrunk.Schedule
+	}
+	return out, err
+}
+
+// plain is a copy of a file that can be changed, without what is expected of a
+// launch as large as it was.
+func plain(f *launch.File) *launch.File {
+	c := *f
+	c.Launches = slices.Clone(f.Launches)
+	c.Launches[0].Args = copyArgs(f.Launches[0].Args)
+	c.Expect = nil
+	return &c
+}
+
+func copyArgs(list []launch.Arg) []launch.Arg {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Parts = copyArgs(list[i].Parts)
+	}
+	return list
+}
+
+type reducer struct {
+	ctx      context.Context
+	mod      *ptx.Module
+	src      []byte
+	lim      Limits
+	left     int // runs
+	file     *launch.File
+	launch   *Launch
+	id       string
+	key      string
+	severity rules.Severity
+	schedule Schedule
+}
+
+// begin finds the finding in the launch as it is given.
+func (r *reducer) begin(id string, s *Schedule) error {
+	o := CheckOptions{}
+	if s != nil {
+		o.Schedules = []Schedule{*s}
+	}
+	rep, err := r.launch.Check(r.ctx, o)
+	if err != nil {
+		return err
+	}
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		if !f.Is(id) && f.Kind != id {
+			continue
+		}
+		if f.Schedule == "" {
+			return fmt.Errorf("%s is of the launch itself, which needs no run to show it", f.ID)
+		}
+		shown, err := ParseSchedule(f.Schedule)
+		if err != nil {
+			return err
+		}
+		whole, found, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
+		if err != nil {
+			return err
+		}
+		r.id, r.key, r.severity, r.schedule = f.ID, found.Key(), found.Severity, whole
+		return nil
+	}
+	return &Absent{ID: id, Summary: rep.Summary}
+}
+
+// An Absent is the error of a finding that is not there.
+type Absent struct {
+	ID      string
+	Summary string // of the report that lacks it
+}
+
+func (e *Absent) Error() string {
+	return fmt.Sprintf("there is no %s in this launch: %s", e.ID, e.Summary)
+}
+
+// A part is a number of the launch that can be made smaller.
+type part struct {
+	set  func(*launch.File, uint64)
+	now  uint64
+	step uint64 // it stays a multiple of
+	low  uint64 // the least
+}
+
+// parts lists what can be made smaller in the launch as it is now.
+func (r *reducer) parts() []part {
+	var list []part
+	first := &r.file.Launches[0]
+	cluster := r.launch.config.Cluster
+	for i := range first.Grid {
+		list = append(list, part{now: uint64(first.Grid[i]), step: uint64(cluster[i]), low: uint64(cluster[i]),
+			set: func(f *launch.File, v uint64) { f.Launches[0].Grid[i] = uint32(v) }})
+	}
+	for i := range first.Block {
+		step := uint64(1)
+		if i == 0 {
+			step = 32
+		}
+		list = append(list, part{now: uint64(first.Block[i]), step: step, low: step,
+			set: func(f *launch.File, v uint64) { f.Launches[0].Block[i] = uint32(v) }})
+	}
+	for i := range first.Args {
+		list = appendInteger(list, &first.Args[i], func(f *launch.File) *launch.Arg { return &f.Launches[0].Args[i] })
+		for k := range first.Args[i].Parts {
+			list = appendInteger(list, &first.Args[i].Parts[k], func(f *launch.File) *launch.Arg { return &f.Launches[0].Args[i].Parts[k] })
+		}
+	}
+	return list
+}
+
+// appendInteger adds an argument that is a positive integer.
+func appendInteger(list []part, a *launch.Arg, of func(*launch.File) *launch.Arg) []part {
+	bits := 8 * a.Type.Size()
+	switch {
+	case a.Kind != launch.ArgScalar || a.Type.IsFloat():
+		return list
+	case strings.HasPrefix(a.Type.String(), "s") && a.Bits>>(bits-1)&1 != 0:
+		return list // negative
+	}
+	return append(list, part{now: a.Bits, step: 1, set: func(f *launch.File, v uint64) { of(f).Bits = v }})
+}
+
+// values are what is tried in place of now, ascending: the least few, and then
+// each half as much again.
+func (p *part) values() []uint64 {
+	var list []uint64
+	for k := uint64(0); ; {
+		v := p.low + k*p.step
+		if v >= p.now {
+			return list
+		}
+		list = append(list, v)
+		k += max(1, k/2)
+	}
+}
+
+// smaller makes a part as small as it can be, and reports whether it could: the
+// least of the values that shows it, and from there down to the one below that
+// does not, by halves.
+func (r *reducer) smaller(p part) bool {
+	list := p.values()
+	for i, v := range list {
+		if !r.take(p, v) {
+			continue
+		}
+		if i > 0 {
+			lo, hi := list[i-1], v
+			for hi-lo > p.step {
+				mid := lo + (hi-lo)/2/p.step*p.step
+				if r.take(p, mid) {
+					hi = mid
+				} else {
+					lo = mid
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// take takes a value for a part, if the launch shows the finding with it.
+func (r *reducer) take(p part, v uint64) bool {
+	if r.left <= 0 || r.ctx.Err() != nil {
+		return false
+	}
+	f := plain(r.file)
+	p.set(f, v)
+	l, s, ok := r.shows(f)
+	if ok {
+		r.file, r.launch, r.schedule = f, l, s
+	}
+	return ok
+}
+
+// shows reports whether a launch shows the finding in a run of the whole
+// launch: in the schedule that did before, or in one of a handful.
+func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
+	if f.Validate() != nil {
+		return nil, Schedule{}, false
+	}
+	l, err := LoadModule(f, r.mod, r.src, r.lim)
+	if err != nil || len(l.findings) > 0 {
+		return nil, Schedule{}, false
+	}
+	tried := map[string]bool{}
+	for _, s := range append([]Schedule{r.schedule}, Handful(DefaultRandom)...) {
+		if tried[s.String()] || r.left <= 0 || offered(l.machine(nil, nil), s) != nil {
+			continue
+		}
+		tried[s.String()] = true
+		r.left--
+		if r.shownIn(l, s) {
+			return l, s, true
+		}
+	}
+	return nil, Schedule{}, false
+}
+
+func (r *reducer) shownIn(l *Launch, s Schedule) bool {
+	j := rules.NewJudge(l.shape)
+	m := l.part(j, false, 0, 1)
+	stop, _ := l.watch(r.ctx).stop()
+	if !explore.Run(m, s, stop) {
+		return false
+	}
+	found, _ := j.Finish(m)
+	for i := range found {
+		if found[i].Key() == r.key && found[i].Severity >= r.severity {
+			r.id = l.resolver.Finding(&found[i]).ID
+			return true
+		}
+	}
+	return false
+}
+
+// changes says what differs between two files.
+func changes(a, b *launch.File) []string {
+	var list []string
+	x, y := &a.Launches[0], &b.Launches[0]
+	shape := func(d [3]uint32) string { return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2]) }
+	if x.Grid != y.Grid {
+		list = append(list, fmt.Sprintf("grid: %s to %s", shape(x.Grid), shape(y.Grid)))
+	}
+	if x.Block != y.Block {
+		list = append(list, fmt.Sprintf("block: %s to %s", shape(x.Block), shape(y.Block)))
+	}
+	for i := range x.Args {
+		list = appendChange(list, fmt.Sprintf("argument %d", i+1), &x.Args[i], &y.Args[i])
+		for k := range x.Args[i].Parts {
+			list = appendChange(list, fmt.Sprintf("argument %d, part %d", i+1, k+1), &x.Args[i].Parts[k], &y.Args[i].Parts[k])
+		}
+	}
+	return list
+}
+
+func appendChange(list []string, name string, a, b *launch.Arg) []string {
+	if a.Kind != launch.ArgScalar || a.Bits == b.Bits {
+		return list
+	}
+	return append(list, fmt.Sprintf("%s (%v): %s to %s", name, a.Type, a.Type.Format(a.Bits), b.Type.Format(b.Bits)))
+}
