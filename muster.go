@@ -124,6 +124,8 @@ type Launch struct {
 	shape    rules.Shape
 	resolver report.Resolver
 	findings []rules.Finding // of the launch itself
+
+	foresight *foresight
 }
 
 // Load reads a launch file in JSON and everything that it names. Errors have
@@ -252,7 +254,7 @@ func (l *Launch) probe() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
-	l.start = m
+	l.start, l.foresight = m, &foresight{}
 	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
 	return nil
 }

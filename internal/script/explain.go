@@ -8,21 +8,10 @@ import (
 	"muster/mbarrier"
 )
 
-// unshipped are kinds of the catalogue that a script can show and no rule finds yet: their titles
-// until they are registered.
-var unshipped = map[string]string{
-	"lapped-wait": "a wait by a parity that has flipped again",
-	"early-wait":  "a wait for a phase that passes on the one before",
-	"expect-late": "bytes expected after the last arrival of their phase",
-}
-
 // title gives the catalogue's words for a kind.
 func title(kind string) (severity, text string) {
 	if k := rules.Lookup(kind); k != nil {
 		return k.Severity.String(), k.Title
-	}
-	if text, ok := unshipped[kind]; ok {
-		return "error", text
 	}
 	panic("BUG: no kind " + kind)
 }

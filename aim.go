@@ -1,0 +1,218 @@
+package muster
+
+import (
+	"fmt"
+
+	"muster/internal/confluence"
+	"muster/internal/machine"
+	"muster/internal/rules"
+	"muster/mbarrier"
+)
+
+// What a directed run is to bring about, and how to see that a run has.
+
+// A lane is one thread of the launch.
+type lane struct {
+	cta, warp int32
+	lane      int8
+}
+
+// A trail is what a lane did so far, as a hash: equal trails of two runs lead to the
+// same operation of the lane. What only the schedule decides is not in it: tests
+// that came out false, and how often memory was polled.
+type trail struct {
+	lane
+	hash trace
+}
+
+func (t *trail) takes(ev *machine.Event) bool {
+	if ev.CTA != t.cta || ev.Warp != t.warp || ev.Mask>>uint(t.lane.lane)&1 == 0 {
+		return false
+	}
+	switch ev.Kind {
+	case machine.EvMbar:
+		return ev.Op == nil
+	case machine.EvMbarWait:
+		return ev.Mbar.OK
+	case machine.EvAccess:
+		return ev.Access&machine.Write != 0 || ev.Sem == machine.Weak
+	case machine.EvStart, machine.EvEnd, machine.EvCollective, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent:
+		return false
+	}
+	return true
+}
+
+func (t *trail) observe(ev *machine.Event) {
+	t.hash.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
+	switch ev.Kind {
+	case machine.EvAccess:
+		t.hash.mix(ev.Addr[t.lane.lane])
+	case machine.EvMbar, machine.EvMbarWait:
+		t.hash.mix(uint64(uint32(ev.Mbar.Bar.Mem))<<32 ^ ev.Mbar.Bar.Addr)
+	}
+}
+
+// A step is an operation of one run: what a lane does at pc after its trail, or
+// the asynchronous operation that it issues there.
+type step struct {
+	lane
+	pc    int32
+	trail trace
+	async bool
+}
+
+// An aim is the other order of something, which a directed run is to bring
+// about: the step comes to another phase than it did in the first run.
+type aim struct {
+	step
+	condition confluence.Condition
+	bar       machine.BarRef
+	named     int32  // of C6
+	phase     int64  // that the step came to in the first run
+	lanes     uint32 // that made the step, this one and others
+}
+
+// A hit is an aim that a run met.
+type hit struct {
+	came int64
+	act  rules.Site
+	by   rules.Site // what came first
+	word mbarrier.Word
+	open int64
+	then string
+}
+
+// A sight is an aim and the run that is watched for it.
+type sight struct {
+	aim
+	held  rules.Site // what the directed run held back; PC -1 if it is not known
+	trail trail
+	op    int64 // the step's operation, once it is issued
+	hit   *hit
+}
+
+func (a aim) sight() *sight { return &sight{aim: a, trail: trail{lane: a.lane}} }
+
+// Observe makes a sight a machine.Observer.
+func (s *sight) Observe(m *machine.Machine, ev *machine.Event) {
+	if s.hit == nil {
+		s.look(m, ev)
+	} else if s.hit.then == "" {
+		s.after(ev)
+	}
+	if s.trail.takes(ev) {
+		s.trail.observe(ev)
+	}
+}
+
+// at reports whether an event is the step itself.
+func (s *sight) at(ev *machine.Event) bool {
+	return ev.PC == s.pc && s.trail.takes(ev) && s.trail.hash == s.step.trail
+}
+
+func (s *sight) look(m *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvIssue:
+		if s.async && s.at(ev) {
+			s.op = ev.Op.ID
+		}
+	case machine.EvMbar:
+		if ev.Mbar.Bar == s.bar {
+			s.mbar(m, ev)
+		}
+	case machine.EvMbarWait:
+		if s.condition == confluence.C3Early && ev.Mbar.Bar == s.bar && s.at(ev) && ev.Mbar.Phase < s.phase {
+			s.meet(ev, ev.Mbar.Phase, ev.Mbar.Phase+1)
+		}
+	case machine.EvBarArrive:
+		if s.condition == confluence.C6 && ev.Bar == s.named && s.at(ev) && int64(ev.Gen) != s.phase {
+			s.hit = &hit{came: int64(ev.Gen)}
+		}
+	}
+}
+
+func (s *sight) mbar(m *machine.Machine, ev *machine.Event) {
+	b := &ev.Mbar
+	switch s.condition {
+	case confluence.C1:
+		mine := s.async && ev.Op != nil && ev.Op.ID == s.op || !s.async && s.at(ev)
+		if mine && b.Phase != s.phase {
+			s.meet(ev, b.Phase, b.Phase)
+		}
+	case confluence.C3Late:
+		if b.Completed && b.Phase == s.phase+1 && s.stands(m) {
+			s.meet(ev, s.phase+2, b.Phase+1)
+		}
+	case confluence.C2:
+		if b.Completed && b.Phase == s.phase && s.stands(m) {
+			s.meet(ev, b.Phase+1, b.Phase+1)
+		}
+	case confluence.C4:
+		if b.Completed && b.Phase == s.phase && (s.async && s.op != 0 && (ev.Op == nil || ev.Op.ID != s.op) || !s.async && s.stands(m)) {
+			s.meet(ev, b.Phase+1, b.Phase+1)
+		}
+	}
+}
+
+// stands reports whether the step is what its lane does next.
+func (s *sight) stands(m *machine.Machine) bool {
+	if s.trail.hash != s.step.trail {
+		return false
+	}
+	for _, v := range m.Splits(s.cta, s.warp, nil) {
+		if v.Mask>>uint(s.lane.lane)&1 != 0 {
+			return v.PC == s.pc
+		}
+	}
+	return false
+}
+
+// after says how it goes on with a wait that was lapped.
+func (s *sight) after(ev *machine.Event) {
+	if s.condition == confluence.C3Late && ev.Kind == machine.EvMbarWait && ev.PC == s.pc && s.at(ev) {
+		s.hit.then = fmt.Sprintf("it passes on phase %d instead", ev.Mbar.Phase)
+	}
+}
+
+func (s *sight) meet(ev *machine.Event, came, open int64) {
+	b := &ev.Mbar
+	own := rules.Site{PC: s.pc, CTA: s.cta, Warp: s.warp, Lanes: s.lanes, Mem: s.bar.Mem, Addr: s.bar.Addr, Len: 8}
+	own.Role = deed(s.condition, b.Op)
+	by := barSite(ev)
+	if s.condition == confluence.C1 || s.condition == confluence.C3Early {
+		by = s.held // the event is the step
+	}
+	s.hit = &hit{came: came, act: own, by: by, word: b.After, open: open}
+}
+
+func deed(c confluence.Condition, op machine.MbarOp) string {
+	switch c {
+	case confluence.C3Early, confluence.C3Late:
+		return "waits"
+	case confluence.C2, confluence.C4:
+		return "comes late"
+	}
+	return mbarRole(op)
+}
+
+func mbarRole(op machine.MbarOp) string {
+	switch op {
+	case machine.MbarExpectTx:
+		return "expects"
+	case machine.MbarIncrement:
+		return "increments"
+	case machine.MbarCompleteTx:
+		return "lands"
+	}
+	return "arrives"
+}
+
+// barSite is the place of an operation on a barrier.
+func barSite(ev *machine.Event) rules.Site {
+	b := &ev.Mbar
+	s := rules.Site{Role: mbarRole(b.Op), PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask, Mem: b.Bar.Mem, Addr: b.Bar.Addr, Len: 8}
+	if ev.Op != nil && b.Op == machine.MbarAsyncArrive {
+		s.Role = "arrives, when its copies are done"
+	}
+	return s
+}

@@ -1,0 +1,129 @@
+package explore
+
+import "muster/internal/machine"
+
+// Directed runs. Where a run shows that two steps are in no order, a directed
+// one brings about the other order: one side is held back for as long as
+// anything else can move. Every choice is noted, so that the run can be written
+// down and made again.
+
+// A Hold names what may not move: some lanes of a warp, an asynchronous
+// operation, or clusters that have not started.
+type Hold struct {
+	CTA, Warp int32
+	Lanes     uint32 // none: no split is held
+	Op        int64  // 0: no operation is held
+	Starts    bool
+}
+
+// A Director makes one run, step by step. Splits run for as long as they can,
+// then the next cluster starts, and milestones come last.
+type Director struct {
+	Run []machine.Choice // what was taken so far
+
+	m      *machine.Machine
+	at     machine.Choice // the split that ran last
+	ran    int            // how many steps it took in a row
+	buf    []machine.Choice
+	splits []machine.Lanes
+}
+
+// Direct returns the director of a machine that has taken no step.
+func Direct(m *machine.Machine) *Director { return &Director{m: m} }
+
+// Take takes choices that are due, as an earlier run had them.
+func (d *Director) Take(choices ...machine.Choice) {
+	for _, c := range choices {
+		d.Run = append(d.Run, c)
+		d.m.Step(c)
+	}
+}
+
+// Step takes a choice that is not held. It reports false where there is none:
+// the run is over, or what is held is all that can move.
+func (d *Director) Step(h Hold) bool {
+	c, ok := d.next(h)
+	if !ok {
+		return false
+	}
+	if c.Kind == machine.Run {
+		if c.CTA != d.at.CTA || c.Warp != d.at.Warp || c.Lane != d.at.Lane {
+			d.ran = 0
+		}
+		d.at, d.ran = c, d.ran+1
+	}
+	d.Take(c)
+	return true
+}
+
+func (d *Director) next(h Hold) (machine.Choice, bool) {
+	if d.m.Stopped() != nil || d.m.Done() {
+		return machine.Choice{}, false
+	}
+	if c, ok := d.split(h); ok {
+		return c, true
+	}
+	if c, ok := d.m.StartChoice(); ok && !h.Starts {
+		return c, true
+	}
+	if c, ok := d.m.MilestoneChoice(); ok && c.Op != h.Op {
+		return c, true
+	}
+	d.buf = d.m.Enabled(d.buf[:0])
+	for _, c := range d.buf {
+		if !d.held(c, h) {
+			return c, true
+		}
+	}
+	return machine.Choice{}, false
+}
+
+// split finds the split to run: the one that ran last, for a while, or the next.
+func (d *Director) split(h Hold) (machine.Choice, bool) {
+	if d.ran > 0 && d.ran < quantum {
+		if c, ok := d.m.Holder(d.at); ok && !d.held(c, h) {
+			return c, true
+		}
+	}
+	c, ok := d.m.Next(d.at)
+	for first := c; ok && d.held(c, h); {
+		if c, ok = d.m.Next(c); c == first {
+			return c, false
+		}
+	}
+	return c, ok
+}
+
+func (d *Director) held(c machine.Choice, h Hold) bool {
+	switch c.Kind {
+	case machine.Milestone:
+		return c.Op == h.Op
+	case machine.Start:
+		return h.Starts
+	}
+	if h.Lanes == 0 || c.CTA != h.CTA || c.Warp != h.Warp {
+		return false
+	}
+	d.splits = d.m.Splits(c.CTA, c.Warp, d.splits[:0])
+	for _, s := range d.splits {
+		if s.Mask>>uint(c.Lane)&1 != 0 {
+			return s.Mask&h.Lanes != 0
+		}
+	}
+	return false
+}
+
+// Log is Run, and returns the choices. It gives up, returning false, where they
+// come to more than most.
+func Log(m *machine.Machine, s Schedule, most int, stop func() bool) ([]machine.Choice, bool) {
+	var run []machine.Choice
+	r := runner{m: m, rng: s.Seed, log: func(c machine.Choice) { run = append(run, c) }}
+	over := func() bool { return len(run) > most || stop != nil && stop() }
+	for _, c := range s.Prefix {
+		r.take(c)
+	}
+	if !r.follow(s.Policy, over) || len(run) > most {
+		return nil, false
+	}
+	return run, true
+}

@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/machine"
+	"muster/mbarrier"
+)
+
+// Predicted findings. A run that went well shows by its order alone that two
+// steps could come the other way round; a directed run makes them. What both
+// showed is a Foreseen, and each kind of defect says what it means.
+
+// A Foreseen is an operation on a barrier, or a wait, that belongs to one phase in
+// a run that went well and comes to another in the directed run.
+type Foreseen struct {
+	Program *machine.Program
+	Bar     machine.BarRef
+	Phase   int64 // in the run that went well
+	Came    int64 // in the directed run
+	Act     Site  // the operation or wait
+	By      Site  // what the directed run let come before it
+	// Word is the barrier when it came to that, and Open its phase.
+	Word mbarrier.Word
+	Open int64
+	// Then is what became of the directed run; empty where it went on.
+	Then string
+}
+
+// line names an instruction.
+func (f *Foreseen) line(s *Site) string {
+	name := "an instruction"
+	if in := f.Program.Inst(s.PC); in != nil {
+		name = short(machine.Name(in))
+	}
+	return fmt.Sprintf("%s at line %d", name, f.Program.Pos(s.PC).Line)
+}
+
+// who names the thread or warp of a site.
+func (f *Foreseen) who(s *Site) string {
+	if bits.OnesCount32(s.Lanes) == 1 {
+		return fmt.Sprintf("lane %d of warp %d of CTA %d", bits.TrailingZeros32(s.Lanes), s.Warp, s.CTA)
+	}
+	return fmt.Sprintf("warp %d of CTA %d", s.Warp, s.CTA)
+}
+
+// finding puts together what all kinds say.
+func (f *Foreseen) finding(k *Kind, headline, missing, fix string) Finding {
+	r := Finding{Kind: k.Name, Severity: k.Severity, Headline: headline, Sites: []Site{f.By, f.Act}, Missing: missing, Fix: fix, Count: 1}
+	state := mbarrier.State{Word: f.Word, Phase: uint64(f.Open)}
+	r.Ledger = append(r.Ledger, barName(f.Bar)+", "+state.String())
+	if f.Then != "" {
+		r.Notes = append(r.Notes, "in this schedule "+f.Then)
+	}
+	return r
+}
+
+// phaseName names a phase; the one before the first is what a fresh barrier's
+// other parity shows complete.
+func phaseName(n int64) string {
+	if n < 0 {
+		return "the phase before the first, which a fresh barrier shows complete"
+	}
+	return fmt.Sprintf("phase %d", n)
+}
+
+// Hangs reports whether a finding is a hang in which someone waits for a barrier.
+func Hangs(f *Finding, bar machine.BarRef) bool {
+	if !mayHang(f.Kind) {
+		return false
+	}
+	for i := range f.Waiting {
+		if s := &f.Waiting[i].Site; s.Mem == bar.Mem && s.Addr == bar.Addr && s.Len != 0 {
+			return true
+		}
+	}
+	for i := range f.Sites {
+		if s := &f.Sites[i]; s.Role == "waits" && s.Mem == bar.Mem && s.Addr == bar.Addr && s.Len != 0 {
+			return true
+		}
+	}
+	return false
+}

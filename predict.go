@@ -1,0 +1,540 @@
+package muster
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"muster/internal/confluence"
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// Prediction. Where one run does not decide for every schedule, the conditions
+// that fail say where two steps could come the other way round. That is no
+// defect yet: something that the order of control does not know of, such as a
+// flag in memory, may keep them apart. So a directed run tries: it makes the first
+// run again up to one of the two, holds that one back, and lets everything else
+// go on. If the other step then comes to another phase than before, it is a
+// finding, with the directed run as its schedule; if it does not, nothing is
+// said but the reason why there is no proof.
+//
+// A step is known again by what its lane did before it, so that where the
+// schedule decides what a lane does, nothing is compared that is not alike.
+
+// The limits of what prediction may cost. They count steps and instructions, so
+// that they are the same everywhere.
+const (
+	mostLogged   = 1 << 21 // choices of the run that is looked at
+	mostWritten  = 1 << 16 // explicit choices of a schedule
+	mostAttempts = 64      // directed runs in one check
+	mostHolds    = 6       // things held back in turn for one failure
+	mostShrinks  = 100     // runs that a schedule is shortened by,
+	mostShrunk   = 1 << 16 // and their steps together
+)
+
+// A prediction is something that goes another way in a directed run.
+type prediction struct {
+	aim
+	held     rules.Site
+	schedule Schedule
+}
+
+// A foresight is what prediction makes of a launch, once.
+type foresight struct {
+	sync.Mutex
+	done        bool
+	predictions []prediction
+}
+
+// A foretold is what one schedule shows of what was predicted.
+type foretold struct {
+	rest   result // what else it shows
+	found  []rules.Finding
+	folded []string // keys of the hangs that follow from it, which are not in rest
+}
+
+// predict adds to all what prediction finds, and returns the schedules with those
+// that show it. A schedule that was asked for is watched for the same.
+func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Schedule {
+	schedules := slices.Clip(o.Schedules)
+	switch {
+	case o.Prove:
+		for _, p := range l.predictions(ctx) {
+			if index(schedules, p.schedule) < 0 {
+				schedules = append(schedules, p.schedule)
+			}
+		}
+	case len(schedules) != 1:
+		return schedules // only a replay asks again
+	}
+	w := l.watch(ctx)
+	shown := make([]foretold, len(schedules))
+	each(o.Jobs, len(schedules), func(i int) {
+		if i >= len(o.Schedules) || !o.Prove || l.predicted(ctx, schedules[i]) {
+			shown[i] = l.foretell(w, schedules[i])
+		}
+	})
+	for i := range shown {
+		r := result{findings: shown[i].found}
+		if i >= len(o.Schedules) {
+			r.findings, r.gaps = append(r.findings, shown[i].rest.findings...), shown[i].rest.gaps
+		}
+		all.add(i, &r)
+	}
+	for i := range shown {
+		// Hangs of other schedules are the same.
+		all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return slices.Contains(shown[i].folded, f.Key()) })
+	}
+	return schedules
+}
+
+// index finds a schedule in a list; -1 if it is not there.
+func index(list []Schedule, s Schedule) int {
+	return slices.IndexFunc(list, func(o Schedule) bool { return o.String() == s.String() })
+}
+
+// predicted reports whether a prediction names a schedule.
+func (l *Launch) predicted(ctx context.Context, s Schedule) bool {
+	return slices.ContainsFunc(l.predictions(ctx), func(p prediction) bool { return p.schedule.String() == s.String() })
+}
+
+// predictions finds them the first time that it is asked.
+func (l *Launch) predictions(ctx context.Context) []prediction {
+	l.foresight.Lock()
+	defer l.foresight.Unlock()
+	if l.foresight.done {
+		return l.foresight.predictions
+	}
+	d := &diviner{l: l, stop: l.stopper(ctx)}
+	list := d.all()
+	if ctx.Err() == nil {
+		l.foresight.done, l.foresight.predictions = true, list
+	}
+	return list
+}
+
+func (l *Launch) stopper(ctx context.Context) func() bool {
+	stop, _ := l.watch(ctx).stop()
+	return stop
+}
+
+// foretell runs one schedule, watched by a judge and for everything that was
+// predicted.
+func (l *Launch) foretell(w *watch, s Schedule) foretold {
+	var t foretold
+	predictions := l.predictions(w.ctx)
+	if len(predictions) == 0 {
+		return t
+	}
+	j := rules.NewJudge(l.shape)
+	watch := observers{j}
+	var sights []*sight
+	for _, p := range predictions {
+		x := p.sight()
+		x.held = p.held
+		sights = append(sights, x)
+		watch = append(watch, x)
+	}
+	m := l.machine(watch, nil)
+	t.rest, _ = l.runPart(w, j, m, s)
+	for _, x := range sights {
+		if x.hit != nil {
+			t.add(l.config.Program, x)
+		}
+	}
+	return t
+}
+
+// add enters what a sight saw, in place of a hang that follows from it.
+func (t *foretold) add(prog *machine.Program, x *sight) {
+	then := x.hit.then
+	var waiting []rules.Waiter
+	for _, f := range t.rest.findings {
+		if rules.Hangs(&f, x.bar) {
+			then, waiting = "the launch hangs then: "+f.Headline, f.Waiting
+			t.folded = append(t.folded, f.Key())
+		}
+	}
+	f := rules.Foreseen{Program: prog, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: then}
+	var found rules.Finding
+	switch x.condition {
+	case confluence.C1:
+		found = rules.PhaseMixing(f)
+	case confluence.C2:
+		found = rules.ExpectLate(f)
+	case confluence.C3Early:
+		found = rules.EarlyWait(f)
+	case confluence.C3Late:
+		found = rules.LappedWait(f)
+	case confluence.C4:
+		if found = rules.PhaseMixing(f); !x.async {
+			found = rules.ExpectLate(f)
+		}
+	default:
+		return // the judge names it
+	}
+	found.Waiting = waiting
+	for i := range t.found {
+		if t.found[i].Key() == found.Key() {
+			t.found[i].Count++
+			return
+		}
+	}
+	t.found = append(t.found, found)
+}
+
+// A diviner looks for what could go another way.
+type diviner struct {
+	l        *Launch
+	stop     func() bool
+	run      []machine.Choice // the first run
+	history  history
+	spent    int64 // warp instructions of directed runs
+	most     int64
+	attempts int
+	found    []prediction
+}
+
+func (d *diviner) all() []prediction {
+	failures, ok := d.first()
+	if !ok || len(failures) == 0 {
+		return nil
+	}
+	d.remember(failures)
+	for i := range failures {
+		if d.over() {
+			break
+		}
+		d.failure(&failures[i])
+	}
+	return d.found
+}
+
+func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
+
+// first finds a run that comes to its end, and asks which conditions fail there.
+// Where the usual ones hang, one that goes well shows what was meant.
+func (d *diviner) first() ([]confluence.Failure, bool) {
+	shape := d.l.shape
+	for _, s := range append([]Schedule{proofSchedule}, explore.Handful(4)...) {
+		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
+		m := d.machine(p)
+		m.ShowCollectives()
+		run, ok := explore.Log(m, s, mostLogged, d.stop)
+		if !ok {
+			return nil, false
+		}
+		if m.Done() {
+			n, _ := m.Instrs()
+			d.run, d.most = run, 8*n+1<<20
+			return p.Finish(), true
+		}
+		if stop := m.Stopped(); stop == nil || stop.Kind != machine.Deadlock {
+			return nil, false // it faulted, or came to a limit
+		}
+	}
+	return nil, false
+}
+
+func (d *diviner) machine(o machine.Observer) *machine.Machine {
+	m := d.l.machine(o, nil)
+	if d.l.config.Program.Reaches(machine.FromMatrices) < 0 {
+		m.SkipMatrices()
+	}
+	return m
+}
+
+// A charge is what came to a barrier in the first run: an operation, or a wait
+// that found its phase complete.
+type charge struct {
+	step
+	at    int // the choice that did it
+	bar   machine.BarRef
+	named int32
+	phase int64
+	lanes uint32
+	op    int64 // of an asynchronous operation
+	what  machine.MbarOp
+	wait  bool
+	site  rules.Site
+}
+
+// mostCharges bounds what is kept of the first run.
+const mostCharges = 1 << 20
+
+// A history is what came to the barriers that conditions fail at.
+type history struct {
+	director *explore.Director
+	bars     map[machine.BarRef]bool
+	named    map[[2]int32]bool // CTA, number
+	trails   []*trail
+	issued   map[int64]trace
+	charges  []charge
+}
+
+// remember makes the first run again and keeps what came to the barriers of
+// failures.
+func (d *diviner) remember(failures []confluence.Failure) {
+	h := &d.history
+	h.bars, h.named, h.issued = map[machine.BarRef]bool{}, map[[2]int32]bool{}, map[int64]trace{}
+	for i := range failures {
+		f := &failures[i]
+		switch {
+		case f.Condition == confluence.C6:
+			h.named[[2]int32{f.CTA, f.Named}] = true
+		case f.Condition != confluence.C7:
+			h.bars[f.Bar] = true
+		}
+		if f.Lanes != 0 {
+			h.follow(d.lane(f.Warp, f.Lanes))
+		}
+	}
+	h.director = explore.Direct(d.machine(h))
+	h.director.Take(d.run...)
+	// Lanes that credit or land late are followed once they are known.
+	for _, c := range slices.Clone(h.charges) {
+		if !c.wait && (c.async || c.what == machine.MbarExpectTx) {
+			h.follow(c.lane)
+		}
+	}
+	h.charges, h.issued = nil, map[int64]trace{}
+	for _, t := range h.trails {
+		t.hash = trace{}
+	}
+	h.director = explore.Direct(d.machine(h))
+	h.director.Take(d.run...)
+}
+
+// lane is the first of some lanes of a warp of the grid.
+func (d *diviner) lane(warp int32, lanes uint32) lane {
+	n := int32(d.l.shape.Warps)
+	return lane{warp / n, warp % n, int8(bits.TrailingZeros32(lanes))}
+}
+
+// mostTrails bounds how many lanes are followed.
+const mostTrails = 256
+
+func (h *history) follow(l lane) {
+	for _, t := range h.trails {
+		if t.lane == l {
+			return
+		}
+	}
+	if len(h.trails) < mostTrails {
+		h.trails = append(h.trails, &trail{lane: l})
+	}
+}
+
+func (h *history) trailOf(l lane) *trail {
+	for _, t := range h.trails {
+		if t.lane == l {
+			return t
+		}
+	}
+	return &trail{lane: l}
+}
+
+// Observe makes a history a machine.Observer.
+func (h *history) Observe(_ *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvIssue:
+		if len(ev.Op.Bars) > 0 {
+			h.issued[ev.Op.ID] = h.trailOf(lane{ev.CTA, ev.Warp, ev.Op.Lane}).hash
+		}
+	case machine.EvMbar:
+		if h.bars[ev.Mbar.Bar] && ev.Mbar.Op != machine.MbarInit && ev.Mbar.Op != machine.MbarInval {
+			h.mbar(ev)
+		}
+	case machine.EvMbarWait:
+		if h.bars[ev.Mbar.Bar] && ev.Mbar.OK {
+			h.enter(ev, charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, wait: true, site: rules.Site{Role: "waits", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
+		}
+	case machine.EvBarArrive:
+		if h.named[[2]int32{ev.CTA, ev.Bar}] {
+			h.enter(ev, charge{named: ev.Bar, phase: int64(ev.Gen), site: rules.Site{Role: "arrives", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
+		}
+	}
+	for _, t := range h.trails {
+		if t.takes(ev) {
+			t.observe(ev)
+		}
+	}
+}
+
+func (h *history) mbar(ev *machine.Event) {
+	c := charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, what: ev.Mbar.Op, site: barSite(ev)}
+	if ev.Op != nil {
+		c.op, c.async = ev.Op.ID, true
+	}
+	h.enter(ev, c)
+	if c.async {
+		h.charges[len(h.charges)-1].trail = h.issued[c.op]
+	}
+}
+
+func (h *history) enter(ev *machine.Event, c charge) {
+	if len(h.charges) == mostCharges {
+		h.charges = h.charges[:0] // too long a run: only its end
+	}
+	l := int8(bits.TrailingZeros32(ev.Mask))
+	if ev.Op != nil {
+		l = ev.Op.Lane
+	}
+	c.lane, c.pc, c.lanes = lane{ev.CTA, ev.Warp, l}, ev.PC, ev.Mask
+	for _, t := range h.trails {
+		// Of several lanes one is as good as another: the one that is followed.
+		if t.cta == ev.CTA && t.warp == ev.Warp && ev.Mask>>uint(t.lane.lane)&1 != 0 && !c.async {
+			c.lane, c.trail = t.lane, t.hash
+			break
+		}
+	}
+	c.at = len(h.director.Run) - 1
+	h.charges = append(h.charges, c)
+}
+
+// failure tries to bring about what a failure warns of.
+func (d *diviner) failure(f *confluence.Failure) {
+	switch f.Condition {
+	case confluence.C1:
+		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C3Early:
+		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C2, confluence.C3Late:
+		d.delay(f)
+	case confluence.C4:
+		d.open(f)
+	case confluence.C6:
+		d.swap(f, f.Phase, f.Phase-1)
+	}
+}
+
+// isOf reports whether a charge is at the barrier of a failure.
+func (c *charge) isOf(f *confluence.Failure) bool {
+	if f.Condition == confluence.C6 {
+		return c.cta == f.CTA && c.named == f.Named && c.bar == (machine.BarRef{})
+	}
+	return c.bar == f.Bar
+}
+
+// victims are what a failure is about.
+func (d *diviner) victims(f *confluence.Failure) []charge {
+	var list []charge
+	n := int32(d.l.shape.Warps)
+	for _, c := range d.history.charges {
+		wait := f.Condition == confluence.C3Early || f.Condition == confluence.C3Late
+		if c.isOf(f) && c.phase == f.Phase && c.pc == f.PC && c.wait == wait && c.cta*n+c.warp == f.Warp && f.Lanes>>uint(c.lane.lane)&1 != 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (c *charge) aim(f *confluence.Failure) aim {
+	return aim{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
+}
+
+// awaits reports whether a wait is one that nothing but its phase ends.
+func (d *diviner) awaits(c *charge) bool { return !c.wait || d.l.config.Program.Awaits(c.pc) }
+
+// delay holds a step back until its phase, or the one after, is complete.
+func (d *diviner) delay(f *confluence.Failure) {
+	for _, c := range d.victims(f) {
+		if d.awaits(&c) && d.attempt(&c, c.aim(f)) {
+			return
+		}
+	}
+}
+
+// swap holds back what came to one phase, one by one, until a step that came to
+// a later phase is there.
+func (d *diviner) swap(f *confluence.Failure, phase, before int64) {
+	for _, v := range d.victims(f) {
+		if !d.awaits(&v) {
+			continue
+		}
+		holds := 0
+		var seen []step
+		for i := len(d.history.charges) - 1; i >= 0 && holds < mostHolds; i-- {
+			c := &d.history.charges[i]
+			who := c.step
+			who.trail, who.pc = trace{}, 0
+			if c.async {
+				who.trail.hash = uint64(c.op)
+			}
+			if c.wait || !c.isOf(f) || c.phase != before || c.at >= v.at || slices.Contains(seen, who) {
+				continue
+			}
+			seen = append(seen, who)
+			holds++
+			if d.attempt(c, v.aim(f)) {
+				return
+			}
+		}
+	}
+}
+
+// open holds back the bytes of the phase that is left open.
+func (d *diviner) open(f *confluence.Failure) {
+	holds := 0
+	for i := range d.history.charges {
+		c := &d.history.charges[i]
+		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarExpectTx && c.what != machine.MbarCompleteTx {
+			continue
+		}
+		if holds++; holds > mostHolds || d.attempt(c, c.aim(f)) {
+			return
+		}
+	}
+}
+
+// attempt makes a directed run that holds c back, and keeps it if it meets the aim.
+func (d *diviner) attempt(c *charge, a aim) bool {
+	for i := range d.found {
+		if p := &d.found[i]; p.condition == a.condition && p.pc == a.pc {
+			return true
+		}
+	}
+	if d.over() || c.at > mostWritten {
+		return false
+	}
+	d.attempts++
+	s := a.sight()
+	m := d.machine(s)
+	to := explore.Direct(m)
+	to.Take(d.run[:c.at]...)
+	hold := explore.Hold{CTA: c.cta, Warp: c.warp, Lanes: c.lanes}
+	if c.async {
+		hold = explore.Hold{Op: c.op}
+	}
+	for n := 1; s.hit == nil && to.Step(hold); n++ {
+		if n%1024 == 0 && d.stop() {
+			break
+		}
+	}
+	n, _ := m.Instrs()
+	d.spent += n
+	if s.hit == nil || len(to.Run) > mostWritten {
+		return false
+	}
+	p := prediction{aim: a, held: c.site, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	p.schedule = d.shorten(&p)
+	d.found = append(d.found, p)
+	return true
+}
+
+// shorten looks for a smaller schedule that meets the same aim.
+func (d *diviner) shorten(p *prediction) Schedule {
+	trial := func() (*machine.Machine, explore.Question) {
+		s := p.sight()
+		shown := func() bool { return s.hit != nil }
+		return d.machine(s), explore.Question{Bad: func(*machine.Machine) bool { return shown() }, Shown: shown}
+	}
+	small, ok := explore.Shrink(trial, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	if !ok {
+		return p.schedule // a bound ran out
+	}
+	return small.Schedule
+}
