@@ -60,6 +60,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		return nil, err
 	}
 	all.proof = proved
+	o.Schedules = l.predict(ctx, o, &all)
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
