@@ -211,6 +211,9 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 	if r.Proof != nil && r.Proof.All && c.Program.Traps() {
 		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
 	}
+	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {
+		r.Assumptions = append(r.Assumptions, "clusters start in the order of their numbers: some wait for what others write, which start before them")
+	}
 	r.Accept(l.accepts())
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r

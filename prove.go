@@ -22,6 +22,8 @@ type proof struct {
 	reasons []report.Reason // why it does not hold
 	// contents: what buffers hold may decide, though no register shows it.
 	contents bool
+	// earlier: CTAs wait for others, which start before them.
+	earlier bool
 }
 
 // proofSchedule is the one that decides for all.
@@ -53,6 +55,7 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	for i := range parts {
 		r.add(&parts[i].result)
 		p.contents = p.contents || parts[i].contents
+		p.earlier = p.earlier || parts[i].earlier
 		for _, f := range parts[i].failures {
 			p.because(l, f.Condition.String(), f.PC, f.Text)
 		}
@@ -90,6 +93,7 @@ func (l *Launch) proved(p proof) *report.Proof {
 	r := &report.Proof{All: p.holds, Reasons: p.reasons}
 	if r.All {
 		r.Reasons = []report.Reason{}
+		r.InOrder = p.earlier
 		r.AnyContents = !p.contents && l.config.Program.Reaches(machine.FromBuffers) < 0
 	}
 	return r
@@ -110,6 +114,7 @@ type proofPart struct {
 	failures []confluence.Failure
 	mixed    []mixture
 	contents bool // as in proof
+	earlier  bool
 }
 
 // provePart watches one run of a part. Where stores of equal values show that
@@ -127,11 +132,23 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
 func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (r proofPart, equal map[int32]bool) {
 	shape := l.shape
 	shape.MustOnly = true
+	polls := l.config.Program.Polls()
+	if len(polls) > 0 {
+		shape.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
+			poll := polls[ev.PC]
+			if poll == nil {
+				return false
+			}
+			now, ok := m.Peek(ev.Mem, ev.Addr[lane], int(min(ev.Size, 8)))
+			return ok && poll.Ends(now, poll.With(m.(*machine.Machine), lane))
+		}
+	}
 	if known != nil {
 		shape.Equal = func(pc int32) bool { return known[pc] }
 	}
 	j := rules.NewJudge(shape)
-	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
+	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
+		Program: l.config.Program, Polls: polls})
 	s := &strongAccesses{prog: l.config.Program}
 	m := l.part(observers{j, p, s}, skip, k, n)
 	m.ShowCollectives()
@@ -141,7 +158,7 @@ func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (
 	if r.print == nil && len(r.gaps) == 0 {
 		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.contents = p.Finish(), s.mixed, s.maps
+	r.failures, r.mixed, r.contents, r.earlier = p.Finish(), s.mixed, s.maps, p.WaitsForEarlier()
 	return r, r.equalStores(l.config.Program, j.Order.Conflicts(), known, skip)
 }
 

@@ -317,7 +317,7 @@ var claims = []claim{
 		atom.relaxed.gpu.global.add.u32 %r9, [%rd1], 1;
 		mul.wide.u32 %rd3, %r9, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3+64], %r3;
 	DONE:`},
-	{name: "spinning on a flag", body: `
+	{name: "right: spinning on a flag", proven: true, body: `
 		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
 		setp.ne.u32 %p1, %r3, 0; @%p1 bra OTHER;
 		st.global.u32 [%rd1+64], 1; st.release.gpu.global.u32 [%rd1], 1; bra DONE;
@@ -631,7 +631,7 @@ var claims = []claim{
 	{name: "an atomic of shared memory that hands out places", body: `
 		setp.ne.u32 %p1, %r2, 0; @%p1 bra I; st.shared.u32 [buf], 0; I: bar.sync 0;
 		atom.shared.add.u32 %r9, [buf], 1; mul.wide.u32 %rd3, %r9, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r2;`},
-	{name: "spinning on a volatile word of shared memory", body: `
+	{name: "right: spinning on a volatile word of shared memory", proven: true, body: `
 		setp.ne.u32 %p1, %r2, 0; @%p1 bra I; st.shared.u32 [buf], 0; I: bar.sync 0;
 		setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE; setp.ne.u32 %p1, %r3, 0; @%p1 bra O; st.volatile.shared.u32 [buf], 1; bra DONE;
 	O:	ld.volatile.shared.u32 %r8, [buf]; setp.eq.u32 %p2, %r8, 0; @%p2 bra O;

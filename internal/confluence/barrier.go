@@ -108,11 +108,16 @@ type generations struct {
 	arrived    map[[2]int32]uint32 // lanes that have arrived and not waited, by CTA and warp
 }
 
-func (p *Prover) clusterOf(cta int32) *generations {
-	n := cta / int32(max(p.shape.Cluster, 1))
+// clusterNumber counts clusters in the order in which they start.
+func (p *Prover) clusterNumber(cta int32) int32 {
 	if p.shape.Clusters != nil {
-		n = p.shape.Clusters[cta]
+		return p.shape.Clusters[cta]
 	}
+	return cta / int32(max(p.shape.Cluster, 1))
+}
+
+func (p *Prover) clusterOf(cta int32) *generations {
+	n := p.clusterNumber(cta)
 	c := p.clusters[n]
 	if c == nil {
 		c = &generations{arrived: map[[2]int32]uint32{}}

@@ -11,6 +11,9 @@ type Shape struct {
 	Cluster     int // CTAs
 	// Clusters gives each CTA's cluster, counted from 0.
 	Clusters []int32
+	// Program and its Polls, if it has any.
+	Program *machine.Program
+	Polls   map[int32]*machine.Poll
 }
 
 // A Condition is one of the theorem's.
@@ -26,10 +29,11 @@ const (
 	C5                       // ranges
 	C6                       // named and cluster barriers
 	C7                       // setmaxnreg
+	C9                       // waits for words of memory
 )
 
 func (c Condition) String() string {
-	return [...]string{"C0", "C1", "C2", "C3 (early)", "C3 (late)", "C4", "C5", "C6", "C7"}[c]
+	return [...]string{"C0", "C1", "C2", "C3 (early)", "C3 (late)", "C4", "C5", "C6", "C7", "C9"}[c]
 }
 
 // A Failure is a condition that does not hold, and where.
@@ -63,12 +67,15 @@ type Prover struct {
 	clusters map[int32]*generations
 	failures []Failure
 	seen     map[alike]int
+	words    map[granule]*polled
+	event    int64 // strong accesses so far
+	earlier  bool  // a CTA waits for another cluster's
 }
 
 // New returns a Prover of a run that has not begun.
 func New(s Shape) *Prover {
 	return &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), index: map[machine.BarRef]int{}, ops: map[int64]*issue{},
-		clusters: map[int32]*generations{}, seen: map[alike]int{}}
+		clusters: map[int32]*generations{}, seen: map[alike]int{}, words: map[granule]*polled{}}
 }
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
@@ -204,7 +211,14 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Group == machine.GroupWgmma && ev.Kind != machine.EvFence {
 			p.sync(ev.CTA, ev.Warp, ev.Mask) // .sync.aligned: lanes wait for each other
 		}
+	case machine.EvAccess:
+		if len(p.shape.Polls) > 0 {
+			p.access(m, ev)
+		}
 	case machine.EvIssue:
+		for _, x := range ev.Op.Writes {
+			p.overwritten(x.Mem, x.Addr, x.Len)
+		}
 		if ev.Op.Kind == machine.OpWgmma {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
 		}

@@ -27,7 +27,7 @@ type Dependence struct {
 }
 
 // Dependences lists the program's dependences, by place. None: condition C9
-// holds.
+// holds, if all Polls end with one value in every schedule.
 func (p *Program) Dependences() []Dependence {
 	var all []Dependence
 	for f := range p.funcs {
@@ -45,11 +45,12 @@ type graph struct {
 	p      *Program
 	nodes  []use
 	next   [][]int32
-	before [][]int32     // made when asked for
-	regs   map[regID]int // dense numbers
-	live   [][]uint64    // registers live before each node
-	ipdom  []int32       // immediate postdominator; -1 for none
-	dom    [][]uint64    // the nodes that every way to a node passes
+	before [][]int32       // made when asked for
+	regs   map[regID]int   // dense numbers
+	live   [][]uint64      // registers live before each node
+	ipdom  []int32         // immediate postdominator; -1 for none
+	dom    [][]uint64      // the nodes that every way to a node passes
+	polls  map[int32]*Poll // by node
 }
 
 func (p *Program) graph(fn int32) *graph {
@@ -68,6 +69,7 @@ func (p *Program) graph(fn int32) *graph {
 	}
 	g.liveness()
 	g.postdominators()
+	g.findPolls()
 	return g
 }
 
@@ -463,7 +465,7 @@ func (g *graph) source(i int32) (root, bool) {
 	case in.Op == "mbarrier" && len(g.nodes[i].writes) > 0 && !has(in, "pending_count"):
 		return root{node: i, token: true}, true
 	case in.Op == "atom", in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
-		in.Op == "ld" && strongRead(in), slices.ContainsFunc(in.Operands, isClock):
+		in.Op == "ld" && strongRead(in) && g.polls[i] == nil, slices.ContainsFunc(in.Operands, isClock):
 		return root{node: i}, len(g.nodes[i].writes) > 0
 	}
 	return root{}, false

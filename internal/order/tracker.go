@@ -14,6 +14,9 @@ type Config struct {
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
+	// Ends, of MustOnly, tells the reads that end a wait for what they are about
+	// to see, so that they see it in every schedule.
+	Ends func(m Memory, ev *machine.Event, lane int) bool
 	// Equal tells the stores at whose places nothing is forgotten, so that
 	// SameValue holds against all that came before (equal.go). Nil: none.
 	Equal func(pc int32) bool

@@ -73,6 +73,8 @@ type Proof struct {
 	// AnyContents: nor does the outcome depend on what the buffers hold.
 	AnyContents bool     `json:"any_contents"`
 	Reasons     []Reason `json:"reasons"` // why not all
+	// InOrder: it takes for granted that clusters start in order.
+	InOrder bool `json:"-"`
 	// Any is what became of the attempt to prove other values of an argument too;
 	// nil if none was asked for.
 	Any *AnyCount `json:"any,omitempty"`

@@ -145,14 +145,15 @@ type Shape struct {
 	Threads  int // per CTA
 	// MustOnly leaves out what only the schedule of the run decided.
 	MustOnly bool
-	// Equal is order.Config's.
+	// Equal and Ends are order.Config's.
 	Equal func(pc int32) bool
+	Ends  func(m order.Memory, ev *machine.Event, lane int) bool
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
 }
 

@@ -1,0 +1,248 @@
+package machine
+
+import (
+	"math/bits"
+	"slices"
+
+	"muster/ptx"
+)
+
+// Polling memory. A loop that does nothing but read a word by a strong load until
+// it compares as wanted is a wait, as a loop of tests of an mbarrier is. What it
+// has read in the end is what it waited for, whatever the schedule, if the writes
+// of that word are of the right kind, which a run shows: see confluence.
+
+// A Poll is such a loop.
+type Poll struct {
+	PC   int32 // of the load
+	setp int32
+	cmp  string
+	t    typ
+	want bool // the comparison's result that ends it
+}
+
+// Upward reports whether whatever is larger than a value that ends the wait ends
+// it too.
+func (p *Poll) Upward() bool {
+	return p.want && (p.cmp == "ge" || p.cmp == "gt") || !p.want && (p.cmp == "lt" || p.cmp == "le")
+}
+
+// Exactly reports whether one value ends the wait.
+func (p *Poll) Exactly() bool { return p.want && p.cmp == "eq" || !p.want && p.cmp == "ne" }
+
+// With is what a lane of the access that m shows compares with.
+func (p *Poll) With(m *Machine, lane int) uint64 {
+	in := &m.prog.code[p.setp]
+	if p.t.size() == 8 {
+		return m.x.a64(in.b)[lane]
+	}
+	return uint64(m.x.a32(in.b)[lane])
+}
+
+// Ends reports whether a value ends the wait.
+func (p *Poll) Ends(value, with uint64) bool { return p.t.compare(p.cmp, value, with) == p.want }
+
+// compare compares two integers.
+func (t typ) compare(cmp string, a, b uint64) bool {
+	if t.size() == 4 {
+		a, b = uint64(uint32(a)), uint64(uint32(b))
+	}
+	less := a < b
+	switch t {
+	case s32:
+		less = int32(a) < int32(b)
+	case s64:
+		less = int64(a) < int64(b)
+	}
+	switch cmp {
+	case "eq":
+		return a == b
+	case "ne":
+		return a != b
+	case "lt":
+		return less
+	case "ge":
+		return !less
+	case "le":
+		return less || a == b
+	case "gt":
+		return !less && a != b
+	}
+	panic("BUG: a comparison " + cmp)
+}
+
+// Polls lists the program's, by the place of their loads.
+func (p *Program) Polls() map[int32]*Poll {
+	all := map[int32]*Poll{}
+	if !slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "ld" && strongRead(u.in) }) {
+		return all
+	}
+	for f := range p.funcs {
+		if g := p.graph(int32(f)); g != nil {
+			for _, l := range g.polls {
+				all[l.PC] = l
+			}
+		}
+	}
+	return all
+}
+
+// findPolls finds a function's.
+func (g *graph) findPolls() {
+	for i := range g.nodes {
+		if u := &g.nodes[i]; u.in.Op == "ld" && strongRead(u.in) {
+			if p := g.pollAt(int32(i)); p != nil {
+				if g.polls == nil {
+					g.polls = map[int32]*Poll{}
+				}
+				g.polls[int32(i)] = p
+			}
+		}
+	}
+}
+
+// mostPollNodes bounds how long a polling loop may be.
+const mostPollNodes = 64
+
+// pollAt tells whether a load is one of a polling loop: one way leads from it to
+// a branch by a comparison of what it loaded, and one of that branch's sides
+// leads straight back.
+func (g *graph) pollAt(read int32) *Poll {
+	u := &g.nodes[read]
+	if u.guard != noReg || u.launched || len(u.writes) != 1 || len(u.in.Operands) != 2 {
+		return nil
+	}
+	down, end := g.straight(read+1, -1)
+	if down == nil || int(end) >= len(g.nodes) || g.nodes[end].in.Op != "bra" || g.nodes[end].guard == noReg {
+		return nil
+	}
+	b := &g.nodes[end]
+	taken, other := g.at(g.p.code[b.pc].target), end+1
+	back, again := g.straight(taken, read)
+	exit, loops := other, true // the branch is taken to read again
+	if back == nil || again != read {
+		if back, again = g.straight(other, read); back == nil || again != read {
+			return nil
+		}
+		exit, loops = taken, false
+	}
+	p := g.comparison(read, end, down, back)
+	if p == nil {
+		return nil
+	}
+	holds := !b.in.Guard.Not // what the predicate is where the branch is taken
+	p.want = holds != loops
+	if !g.anew(u.writes[0], down, back, exit) {
+		return nil
+	}
+	return p
+}
+
+// straight lists the nodes on the one way from a node to the next that parts, or
+// does what another agent could notice, or is stop; that node comes last.
+func (g *graph) straight(from, stop int32) (way []int32, end int32) {
+	way = []int32{}
+	for n := from; len(way) < mostPollNodes; {
+		if int(n) == len(g.nodes) || n == stop {
+			return way, n
+		}
+		u := &g.nodes[n]
+		switch {
+		case u.in.Op == "bra" && u.guard == noReg:
+			n = g.at(g.p.code[u.pc].target)
+			continue
+		case u.in.Op == "nanosleep", u.class == plain && !writesMemory(u.in) && u.in.Op != "trap":
+			if _, source := g.source(n); source {
+				return nil, n
+			}
+			way = append(way, n)
+			n = g.next[n][0]
+		default:
+			return way, n
+		}
+	}
+	return nil, -1
+}
+
+// comparison is the one that the branch goes by: of what was loaded, with what
+// the loop does not change.
+func (g *graph) comparison(read, branch int32, down, back []int32) *Poll {
+	load, b := &g.nodes[read], &g.nodes[branch]
+	from := g.writers(branch, b.guard)
+	if len(from) != 1 || from[0] < 0 || !slices.Contains(down, from[0]) {
+		return nil
+	}
+	s := &g.nodes[from[0]]
+	in := &g.p.code[s.pc]
+	if s.in.Op != "setp" || s.guard != noReg || len(s.in.Mods) != 2 || len(s.in.Operands) != 3 || len(s.writes) != 1 || in.x != nil ||
+		!slices.Contains([]string{"eq", "ne", "lt", "le", "gt", "ge"}, s.in.Mods[0]) {
+		return nil
+	}
+	t := lastType(s.in)
+	switch t {
+	case s32, u32, b32, s64, u64, b64:
+	default:
+		return nil
+	}
+	if lt := lastType(load.in); lt.size() != t.size() || lt == f32 || lt == f64 || len(s.reads) == 0 || s.reads[0] != load.writes[0] || len(s.addr) > 0 {
+		return nil
+	}
+	if name, ok := s.in.Operands[1].(ptx.Name); !ok || name == "" || in.a < 0 {
+		return nil
+	}
+	if w := g.writers(from[0], load.writes[0]); len(w) != 1 || w[0] != read {
+		return nil
+	}
+	for _, r := range slices.Concat(s.reads[1:], load.addr) {
+		if r == load.writes[0] || g.writtenIn(r, down) || g.writtenIn(r, back) {
+			return nil
+		}
+	}
+	return &Poll{PC: load.pc, setp: s.pc, cmp: s.in.Mods[0], t: t}
+}
+
+func (g *graph) writtenIn(r regID, way []int32) bool {
+	return slices.ContainsFunc(way, func(n int32) bool { return slices.Contains(g.nodes[n].writes, r) })
+}
+
+// anew reports whether all registers that the loop changes and that are used
+// afterwards are what its last turn computes from what it read, and from what the
+// loop does not change.
+func (g *graph) anew(loaded regID, down, back []int32, exit int32) bool {
+	anew := map[regID]bool{loaded: true}
+	for _, n := range down {
+		u := &g.nodes[n]
+		ok := u.guard == noReg && !accumulates(u) && !readsMemory(u.in)
+		for _, r := range slices.Concat(u.reads, u.addr) {
+			ok = ok && (anew[r] || !g.writtenIn(r, down) && !g.writtenIn(r, back))
+		}
+		for _, w := range u.writes {
+			anew[w] = ok
+		}
+	}
+	for _, n := range slices.Concat(down, back) {
+		for _, w := range g.nodes[n].writes {
+			if !anew[w] && g.isLive(exit, w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Adds returns what an atomic addition adds to a word, if it does and its text
+// says how much; increments add 1.
+func (p *Program) Adds(pc int32) (n uint64, says, adds bool) {
+	in := p.code[pc].src
+	if in == nil || in.Op != "atom" && in.Op != "red" || bits.OnesCount(uint(lastType(in).size())) != 1 {
+		return 0, false, false
+	}
+	switch {
+	case has(in, "inc"):
+		return 1, true, true
+	case !has(in, "add") || lastType(in) == f32 || lastType(in) == f64:
+		return 0, false, false
+	}
+	v, ok := in.Operands[len(in.Operands)-1].(ptx.Int)
+	return v.Bits, ok, true
+}
