@@ -2,6 +2,7 @@ package muster
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/internal/confluence"
 	"muster/internal/machine"
@@ -72,6 +73,10 @@ type aim struct {
 	lanes     uint32 // that made the step, this one and others
 }
 
+// residency is the aim of a run in which no CTA can go on but those that have
+// not started.
+const residency confluence.Condition = 255
+
 // A hit is an aim that a run met.
 type hit struct {
 	came int64
@@ -80,6 +85,9 @@ type hit struct {
 	word mbarrier.Word
 	open int64
 	then string
+	// Of residency: who waits, and how many CTAs have started.
+	stuck   machine.WaitingSplit
+	started int
 }
 
 // A sight is an aim and the run that is watched for it.
@@ -89,6 +97,8 @@ type sight struct {
 	trail trail
 	op    int64 // the step's operation, once it is issued
 	hit   *hit
+
+	started int // CTAs
 }
 
 func (a aim) sight() *sight { return &sight{aim: a, trail: trail{lane: a.lane}} }
@@ -112,6 +122,10 @@ func (s *sight) at(ev *machine.Event) bool {
 
 func (s *sight) look(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
+	case machine.EvStart:
+		if s.condition == residency && s.hit == nil {
+			s.start(m, ev)
+		}
 	case machine.EvIssue:
 		if s.async && s.at(ev) {
 			s.op = ev.Op.ID
@@ -128,6 +142,28 @@ func (s *sight) look(m *machine.Machine, ev *machine.Event) {
 		if s.condition == confluence.C6 && ev.Bar == s.named && s.at(ev) && int64(ev.Gen) != s.phase {
 			s.hit = &hit{came: int64(ev.Gen)}
 		}
+	}
+}
+
+// start looks whether anyone could go on when a further CTA starts.
+func (s *sight) start(m *machine.Machine, ev *machine.Event) {
+	s.started++
+	new := m.ClusterOf(ev.CTA)
+	if len(m.InFlight()) > 0 {
+		return
+	}
+	var at *machine.WaitingSplit
+	for _, v := range m.Waiting() {
+		switch {
+		case slices.Contains(new, v.CTA):
+		case v.Kind == machine.WaitNothing:
+			return
+		case v.Kind == machine.WaitMemory && v.Mem == machine.Global && at == nil:
+			at = &v
+		}
+	}
+	if at != nil {
+		s.hit = &hit{stuck: *at, started: s.started - 1}
 	}
 }
 

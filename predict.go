@@ -142,14 +142,18 @@ func (l *Launch) foretell(w *watch, s Schedule) foretold {
 	t.rest, _ = l.runPart(w, j, m, s)
 	for _, x := range sights {
 		if x.hit != nil {
-			t.add(l.config.Program, x)
+			t.add(l.config.Program, l.shape.CTAs, x)
 		}
 	}
 	return t
 }
 
 // add enters what a sight saw, in place of a hang that follows from it.
-func (t *foretold) add(prog *machine.Program, x *sight) {
+func (t *foretold) add(prog *machine.Program, ctas int, x *sight) {
+	if x.condition == residency {
+		t.found = append(t.found, rules.NeedsCoresidency(rules.Stuck{Program: prog, At: x.hit.stuck, Started: x.hit.started, All: ctas}))
+		return
+	}
 	then := x.hit.then
 	var waiting []rules.Waiter
 	for _, f := range t.rest.findings {
@@ -200,8 +204,12 @@ type diviner struct {
 
 func (d *diviner) all() []prediction {
 	failures, ok := d.first()
-	if !ok || len(failures) == 0 {
+	if !ok {
 		return nil
+	}
+	d.resident()
+	if len(failures) == 0 {
+		return d.found
 	}
 	d.remember(failures)
 	for i := range failures {
@@ -245,6 +253,42 @@ func (d *diviner) machine(o machine.Observer) *machine.Machine {
 		m.SkipMatrices()
 	}
 	return m
+}
+
+// resident makes a run in which no cluster starts while those that have can go on.
+func (d *diviner) resident() {
+	if d.l.start.ClusterCount() < 2 || !d.l.config.Program.HasStrongGlobalAccess() {
+		return
+	}
+	d.attempts++
+	a := aim{condition: residency}
+	s := a.sight()
+	m := d.machine(s)
+	to := explore.Direct(m)
+	starts := explore.Hold{Starts: true}
+	for n := 1; s.hit == nil; n++ {
+		if !to.Step(starts) && !to.Step(explore.Hold{}) {
+			break
+		}
+		if i, _ := m.Instrs(); i > d.most || n%1024 == 0 && d.stop() {
+			break
+		}
+	}
+	if s.hit == nil || len(to.Run) > mostWritten {
+		return
+	}
+	run := len(to.Run)
+	for n := 1; to.Step(explore.Hold{}); n++ {
+		if i, _ := m.Instrs(); i > d.most || n%1024 == 0 && d.stop() {
+			return
+		}
+	}
+	if !m.Done() {
+		return // it hangs also with all CTAs started: that has another name
+	}
+	p := prediction{aim: a, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run[:run]}}
+	p.schedule = d.shorten(&p)
+	d.found = append(d.found, p)
 }
 
 // A charge is what came to a barrier in the first run: an operation, or a wait

@@ -14,7 +14,7 @@ import (
 )
 
 // foreseen are the kinds that only prediction finds.
-var foreseen = []string{"early-wait", "expect-late", "lapped-wait", "phase-mixing"}
+var foreseen = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
 
 // TestPredicted runs the examples of those kinds: the wrong one is found where it
 // is marked, and replays; the right one is clean.
@@ -30,7 +30,7 @@ func TestPredicted(t *testing.T) {
 			t.Fatal(err)
 		}
 		comment, twins := parts(string(text))
-		if !strings.Contains(comment, "found by: prediction\n") {
+		if !strings.Contains(comment+"\n", "found by: prediction\n") {
 			continue
 		}
 		n++
@@ -109,6 +109,7 @@ func TestCounterexamplesFound(t *testing.T) {
 		"03-late-increment":    "expect-late",
 		"04-other-phase-bytes": "phase-mixing",
 		"06-alone":             "named-barrier-mismatch",
+		"10-not-resident":      "needs-coresidency",
 		"11-range":             "range",
 	} {
 		t.Run(name, func(t *testing.T) {
