@@ -66,6 +66,7 @@ type Coverage struct {
 // A node is a state that the run under way came through.
 type node struct {
 	ways  []machine.Choice // there
+	since []machine.Choice // processes that could not go on before
 	taken machine.Choice
 	todo  []machine.Choice // processes that have to be tried
 	done  []*step          // that were, in order
@@ -210,6 +211,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	if d := len(s.nodes); d > 0 {
 		before, by := s.nodes[d-1], s.steps[d-1]
 		last = process(by.choice)
+		n.since = appeared(before.ways, n.ways)
 		for _, q := range slices.Concat(before.sleep, before.done) {
 			if !by.meets(q) {
 				n.sleep = append(n.sleep, q)
@@ -257,7 +259,9 @@ func (s *Search) backtrack(m *machine.Machine) {
 	for d, st := range s.steps {
 		races := t.add(st)
 		if d+1 < len(s.nodes) {
-			t.enabled(d, s.nodes[d].ways, s.nodes[d+1].ways)
+			for _, p := range s.nodes[d+1].since {
+				t.enable[p] = d
+			}
 		}
 		if d >= s.fresh {
 			for _, r := range races {
@@ -286,9 +290,12 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 			pick, found = p, true
 		}
 	}
-	if found {
+	switch {
+	case found:
 		n.todo = append(n.todo, pick)
 		return
+	case len(first) == 1 && first[0] == process(last):
+		return // nothing else could come before it, and there it is not possible
 	}
 	for _, c := range n.ways {
 		if p := process(c); !n.tried(p) && process(n.taken) != p && !slices.Contains(n.todo, p) {

@@ -14,11 +14,13 @@ import (
 // lead to the same state, in which everyone knows the same.
 //
 // Charges to one phase of an mbarrier commute, whichever of them completes it:
-// before the last of them the pending count is not zero. Operations for which
-// that need not hold are strict, and commute with nothing on their barrier: init,
-// inval, an expect_tx or an increment without an arrival, a landing of bytes that
-// nobody announced yet, arrivals without completion, and whatever is undefined.
-// The same holds of arrivals at one generation of a named or a cluster barrier.
+// the pending count is zero only after the last arrival, and with it all bytes
+// are announced, so that none are owed only after the last landing. Operations
+// for which that need not hold are strict, and commute with nothing on their
+// barrier: init, inval, an expect_tx or an increment without an arrival, what
+// leaves more bytes landed than announced with no arrival pending, arrivals
+// without completion, and whatever is undefined. Arrivals at one generation of a
+// named or a cluster barrier commute too.
 
 type object uint8
 
@@ -28,7 +30,7 @@ const (
 	named                   // named barrier lo of CTA mem
 	clustered               // the barrier of the cluster whose first CTA is mem
 	life                    // start and end of CTA mem
-	registers               // the pool of CTA mem
+	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
 )
 
@@ -113,15 +115,24 @@ type step struct {
 	// who: lanes of warps that took part, or an operation, for the order of the
 	// program.
 	lanes []warpLanes
-	ops   []int64 // issued, or moved on, here
+	ops   []opStep // issued, or moved on, here
 	// waits: operations of lanes that this step found complete.
 	groups []groupDone
-	tests  bool // it looked at a barrier
+	// contends: what it does may be possible, then not, and then again.
+	contends bool
 }
 
 type warpLanes struct {
 	cta, warp int32
 	mask      uint32
+}
+
+// An opStep is a milestone of an asynchronous operation.
+type opStep struct {
+	id   int64
+	kind machine.Kind
+	of   groupKey
+	seq  uint32
 }
 
 type groupDone struct {
@@ -236,11 +247,14 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvEnd:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
 	case machine.EvRegisters:
-		r := adds
+		t := touch{object: registers, role: adds, mem: ev.CTA}
 		if uint64(ev.Count) > ev.Gen {
-			r = writes
+			t.role, c.step.contends = writes, true
+			t.count = 32 * (ev.Count - uint32(ev.Gen))
+			t.lo = uint64(m.FreeRegisters(ev.CTA))
+			t.hi = t.lo + uint64(t.count)
 		}
-		c.add(touch{object: registers, role: r, mem: ev.CTA})
+		c.add(t)
 	}
 }
 
@@ -289,24 +303,18 @@ func (c *collector) mbar(_ *machine.Machine, ev *machine.Event) {
 	mb := &ev.Mbar
 	t := touch{object: phases, role: adds, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, label: mb.Phase, done: mb.Completed, before: mb.Before}
 	word := reads
-	tx := mb.Before.Tx()
 	switch mb.Op {
 	case machine.MbarInit, machine.MbarInval:
 		t.role, word = writes, writes
 	case machine.MbarExpectTx, machine.MbarIncrement:
 		t.role = writes
-	case machine.MbarCompleteTx:
-		if int64(tx) < int64(mb.Bytes) || mb.Bytes == 0 {
+	case machine.MbarArrive, machine.MbarArriveDrop, machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+		if mb.NoComplete || c.bits {
 			t.role = writes
 		}
-	case machine.MbarAsyncArrive:
-		if !mb.NoComplete {
-			t.role = writes
-		}
-	default:
-		if mb.NoComplete && mb.Op != machine.MbarAsyncArrive || c.bits {
-			t.role = writes
-		}
+	}
+	if !mb.Completed && mb.After.Pending() == 0 && mb.After.Tx() < 0 || mb.Op == machine.MbarCompleteTx && mb.Bytes == 0 {
+		t.role = writes
 	}
 	if !mb.Live || mb.Fault != mbarrier.NoFault || mb.Undefined != 0 {
 		t.role = writes
@@ -318,7 +326,7 @@ func (c *collector) mbar(_ *machine.Machine, ev *machine.Event) {
 
 func (c *collector) test(m *machine.Machine, ev *machine.Event) {
 	mb := &ev.Mbar
-	c.step.tests = true
+	c.step.contends = true
 	c.add(touch{object: phases, role: tests, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, label: mb.Phase, done: mb.OK,
 		await: m.Program().Awaits(ev.PC), parity: mb.Parity, operand: mb.Token})
 	c.add(touch{object: bytes, role: reads, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, hi: mb.Bar.Addr + 8})
@@ -346,5 +354,5 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 			c.remote(op.CTA, s.Mem)
 		}
 	}
-	c.step.ops = append(c.step.ops, op.ID)
+	c.step.ops = append(c.step.ops, opStep{op.ID, ev.Kind, groupKey{op.CTA, op.Warp, op.Lane, op.Group}, op.Seq})
 }

@@ -50,7 +50,6 @@ type trace struct {
 	lanes  map[warpKey]*[32]int32
 	ops    map[int64]int // the last step of an operation
 	issued map[groupKey][]opSteps
-	opAt   map[int64]groupKey
 	lines  map[lineKey][]toucher
 	bars   map[placeKey]*barTrace
 	named  map[placeKey]*generations
@@ -124,7 +123,7 @@ type exit struct {
 }
 
 func newTrace() *trace {
-	return &trace{lanes: map[warpKey]*[32]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{}, opAt: map[int64]groupKey{},
+	return &trace{lanes: map[warpKey]*[32]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
 		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
 }
@@ -183,7 +182,7 @@ func (t *trace) arrow(s *step) *arrow {
 		}
 	}
 	if i, ok := t.enable[process(s.choice)]; ok {
-		if s.tests { // it may have been possible before that, and then not
+		if s.contends { // it may have been possible before that, and then not
 			a.must = append(a.must, i)
 		} else {
 			a.after(i)
@@ -242,11 +241,14 @@ func (a *arrow) depend(x *touch) {
 	case life:
 		a.all(t.lives[x.mem], x)
 	case registers:
+		// An increase may have been possible before another, and then had to wait
+		// for the next decrease.
 		for _, o := range t.pools[x.mem] {
-			if o.touch.meets(x) {
-				a.meet = append(a.meet, o.step)
-			} else if x.role == writes {
-				a.after(o.step)
+			if o.touch.role == writes && x.role == writes && o.touch.lo < uint64(x.count) && uint64(x.count) <= o.touch.hi {
+				a.far = append(a.far, o.step)
+			}
+			if x.role == writes {
+				a.must = append(a.must, o.step)
 			}
 		}
 	case fences:
@@ -455,12 +457,34 @@ func (t *trace) enter(s *step) {
 			t.lanes[key][bits.TrailingZeros32(k)&31] = int32(at) + 1
 		}
 	}
-	for _, id := range s.ops {
-		t.ops[id] = at
+	for i := range s.ops {
+		t.moved(at, &s.ops[i])
 	}
 	delete(t.enable, process(s.choice))
 	for k := range s.feet {
 		t.keep(at, &s.feet[k])
+	}
+}
+
+// moved notes a milestone of an operation.
+func (t *trace) moved(at int, o *opStep) {
+	t.ops[o.id] = at
+	list := t.issued[o.of]
+	if o.kind == machine.EvIssue {
+		t.issued[o.of] = append(list, opSteps{o.id, o.seq, -1, -1})
+		return
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].id != o.id {
+			continue
+		}
+		switch o.kind {
+		case machine.EvSource:
+			list[i].read = at
+		case machine.EvSignal:
+			list[i].end = at
+		}
+		return
 	}
 }
 
@@ -563,18 +587,22 @@ func (t *trace) keepBarrier(at int, x *touch) {
 	}
 }
 
-// enabled notes which step made choices possible that were not before.
-func (t *trace) enabled(at int, was, is []machine.Choice) {
+// appeared returns the processes of is that are not in was. Both list them in
+// one order, and differ in few places.
+func appeared(was, is []machine.Choice) []machine.Choice {
+	for len(was) > 0 && len(is) > 0 && process(was[0]) == process(is[0]) {
+		was, is = was[1:], is[1:]
+	}
+	for len(was) > 0 && len(is) > 0 && process(was[len(was)-1]) == process(is[len(is)-1]) {
+		was, is = was[:len(was)-1], is[:len(is)-1]
+	}
+	var out []machine.Choice
 	for _, c := range is {
-		p := process(c)
-		found := false
-		for _, o := range was {
-			found = found || process(o) == p
-		}
-		if !found {
-			t.enable[p] = at
+		if !slices.ContainsFunc(was, func(o machine.Choice) bool { return process(o) == process(c) }) {
+			out = append(out, process(c))
 		}
 	}
+	return out
 }
 
 // initials returns the processes that can begin what reverses a race: the

@@ -91,3 +91,12 @@ func (m *Machine) ClusterFirst(cta int32) int32 {
 func (p *Program) CountsArrivals() bool {
 	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "mbarrier" && u.in.Mods[0] == "pending_count" })
 }
+
+// FreeRegisters returns how many registers a CTA's warps have given back by
+// setmaxnreg.
+func (m *Machine) FreeRegisters(cta int32) int32 {
+	if t := m.ctas[cta]; t != nil {
+		return max(t.pool, 0)
+	}
+	return 0
+}
