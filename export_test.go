@@ -26,3 +26,17 @@ func RunAlone(l *Launch) error {
 	_, err := l.all(context.Background(), o, l.skips())
 	return err
 }
+
+// Foreseen names what prediction makes of a launch, whether or not it is proven:
+// the condition that fails, and the schedule.
+func Foreseen(l *Launch) []string {
+	var list []string
+	for _, p := range l.predictions(context.Background()) {
+		name := p.condition.String()
+		if p.condition == residency {
+			name = "residency"
+		}
+		list = append(list, name+" in "+p.schedule.String())
+	}
+	return list
+}

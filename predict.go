@@ -224,14 +224,16 @@ func (d *diviner) all() []prediction {
 func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
 
 // first finds a run that comes to its end, and asks which conditions fail there.
-// Where the usual ones hang, one that goes well shows what was meant.
+// Where the usual one hangs, one that goes well shows what was meant: such as the
+// one in which every arrival waits until nothing else can happen, so that nobody
+// who waits for a phase misses it.
 func (d *diviner) first() ([]confluence.Failure, bool) {
-	shape := d.l.shape
-	for _, s := range append([]Schedule{proofSchedule}, explore.Handful(4)...) {
+	for _, try := range []func(*machine.Machine) ([]machine.Choice, bool){d.log(proofSchedule), d.careful, d.log(Schedule{Policy: explore.RoundRobin}), d.log(Schedule{Policy: explore.Earliest})} {
+		shape := d.l.shape
 		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
 		m := d.machine(p)
 		m.ShowCollectives()
-		run, ok := explore.Log(m, s, mostLogged, d.stop)
+		run, ok := try(m)
 		if !ok {
 			return nil, false
 		}
@@ -245,6 +247,30 @@ func (d *diviner) first() ([]confluence.Failure, bool) {
 		}
 	}
 	return nil, false
+}
+
+func (d *diviner) log(s Schedule) func(*machine.Machine) ([]machine.Choice, bool) {
+	return func(m *machine.Machine) ([]machine.Choice, bool) { return explore.Log(m, s, mostLogged, d.stop) }
+}
+
+// careful makes the run in which arrivals come last.
+func (d *diviner) careful(m *machine.Machine) ([]machine.Choice, bool) {
+	prog := d.l.config.Program
+	to := explore.Direct(m)
+	to.Last = func(pc int32) bool {
+		switch op, ok := prog.MbarOpAt(pc); op {
+		case machine.MbarArrive, machine.MbarArriveDrop, machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+			return ok
+		}
+		return false
+	}
+	for n := 1; to.Step(explore.Hold{}); n++ {
+		if n > mostLogged || n%1024 == 0 && d.stop() {
+			return nil, false
+		}
+	}
+	m.Conclude()
+	return to.Run, true
 }
 
 func (d *diviner) machine(o machine.Observer) *machine.Machine {

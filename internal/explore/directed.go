@@ -20,6 +20,9 @@ type Hold struct {
 // then the next cluster starts, and milestones come last.
 type Director struct {
 	Run []machine.Choice // what was taken so far
+	// Last, unless nil, names instructions that come after everything else, even
+	// milestones.
+	Last func(pc int32) bool
 
 	m      *machine.Machine
 	at     machine.Choice // the split that ran last
@@ -60,7 +63,7 @@ func (d *Director) next(h Hold) (machine.Choice, bool) {
 	if d.m.Stopped() != nil || d.m.Done() {
 		return machine.Choice{}, false
 	}
-	if c, ok := d.split(h); ok {
+	if c, ok := d.split(h, d.Last); ok {
 		return c, true
 	}
 	if c, ok := d.m.StartChoice(); ok && !h.Starts {
@@ -68,6 +71,11 @@ func (d *Director) next(h Hold) (machine.Choice, bool) {
 	}
 	if c, ok := d.m.MilestoneChoice(); ok && c.Op != h.Op {
 		return c, true
+	}
+	if d.Last != nil {
+		if c, ok := d.split(h, nil); ok {
+			return c, true
+		}
 	}
 	d.buf = d.m.Enabled(d.buf[:0])
 	for _, c := range d.buf {
@@ -79,14 +87,14 @@ func (d *Director) next(h Hold) (machine.Choice, bool) {
 }
 
 // split finds the split to run: the one that ran last, for a while, or the next.
-func (d *Director) split(h Hold) (machine.Choice, bool) {
+func (d *Director) split(h Hold, last func(int32) bool) (machine.Choice, bool) {
 	if d.ran > 0 && d.ran < quantum {
-		if c, ok := d.m.Holder(d.at); ok && !d.held(c, h) {
+		if c, ok := d.m.Holder(d.at); ok && d.free(c, h, last) {
 			return c, true
 		}
 	}
 	c, ok := d.m.Next(d.at)
-	for first := c; ok && d.held(c, h); {
+	for first := c; ok && !d.free(c, h, last); {
 		if c, ok = d.m.Next(c); c == first {
 			return c, false
 		}
@@ -101,16 +109,22 @@ func (d *Director) held(c machine.Choice, h Hold) bool {
 	case machine.Start:
 		return h.Starts
 	}
-	if h.Lanes == 0 || c.CTA != h.CTA || c.Warp != h.Warp {
-		return false
+	return !d.free(c, h, nil)
+}
+
+// free reports whether a split is not held, and does not stand where it comes last.
+func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
+	here := c.CTA == h.CTA && c.Warp == h.Warp && h.Lanes != 0
+	if !here && last == nil {
+		return true
 	}
 	d.splits = d.m.Splits(c.CTA, c.Warp, d.splits[:0])
 	for _, s := range d.splits {
 		if s.Mask>>uint(c.Lane)&1 != 0 {
-			return s.Mask&h.Lanes != 0
+			return !(here && s.Mask&h.Lanes != 0) && !(last != nil && last(s.PC))
 		}
 	}
-	return false
+	return true
 }
 
 // Log is Run, and returns the choices. It gives up, returning false, where they
