@@ -280,6 +280,14 @@ func (c *candidate) aliased(base relation, from, to int) bool {
 	return false
 }
 
+// coveredBy reports whether an access that precedes a write stands or falls with
+// it: doc.go, decision 13.
+func (c *candidate) coveredBy(x, w int) bool {
+	a, b := &c.ev[x], &c.ev[w]
+	return a.strong && a.scope >= b.scope && a.thread >= 0 && b.thread >= 0 &&
+		c.p.Threads[a.thread].CTA == c.p.Threads[b.thread].CTA && c.morallyStrong(x, w)
+}
+
 // cause computes causality order between overlapping accesses.
 func (c *candidate) cause() {
 	n := len(c.ev)
@@ -308,10 +316,13 @@ func (c *candidate) cause() {
 		}
 	}
 	c.causal = kept.clone()
-	if c.without&Observation != 0 {
-		return
-	}
-	for x := range c.ev {
-		c.obs[x].each(func(z int) { c.causal[x] |= kept[z] })
+	for w := range c.ev {
+		after := set(0)
+		c.obs[w].each(func(z int) { after |= kept[z] })
+		for x := range c.ev {
+			if after != 0 && (x == w || kept[x].has(w) && c.coveredBy(x, w)) {
+				c.causal[x] |= after
+			}
+		}
 	}
 }

@@ -106,14 +106,14 @@ func covers(r, q axiom.Pair, before func(a, b axiom.Access) bool) bool {
 		within(q.A, q.B, r.A, r.B) || within(q.A, q.B, r.B, r.A) || within(q.B, q.A, r.A, r.B) || within(q.B, q.A, r.B, r.A)
 }
 
-const everyVariant = axiom.Observation | axiom.Reductions | axiom.Unforced
+const everyVariant = axiom.Reductions | axiom.Unforced
 
 // variants are the parts of the model that the Tracker is known not to have.
 var variants = []struct {
 	name string
 	v    axiom.Variant
 }{
-	{"observation", axiom.Observation}, {"reductions", axiom.Reductions}, {"unforced", axiom.Unforced}, {"several", everyVariant},
+	{"reductions", axiom.Reductions}, {"unforced", axiom.Unforced}, {"several", everyVariant},
 }
 
 // known names the variant that explains a false alarm, "" if none does.

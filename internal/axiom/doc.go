@@ -63,6 +63,10 @@
 //     accesses overlap: coherence leaves what precedes it and what follows its
 //     completion nothing to see of each other. (By the letter it does not, its
 //     completion being no more than its own.) Through its read it does not.
+//  13. What follows a read that observed a write follows the strong accesses
+//     too that came before that write in its CTA, at the same location and no
+//     narrower a scope. (By the letter the write alone, 8.9.5. Coherence has
+//     them before it, so who saw the one can see nothing of the others.)
 //
 // # The comparison
 //

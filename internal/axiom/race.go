@@ -101,11 +101,8 @@ func (p *Program) RacesWithout(v Variant) (map[Pair]Strength, error) {
 type Variant uint8
 
 const (
-	// Observation: causality order by observation order and then base
-	// causality, with no pattern (ISA 8.9.5, the second rule).
-	Observation Variant = 1 << iota
 	// Reductions: moral strength of bulk reductions by different CTAs.
-	Reductions
+	Reductions Variant = 1 << iota
 	// Unforced: the order of fence.sc, but where a strong read of what a strong
 	// write after the one wrote comes before the other.
 	Unforced

@@ -83,8 +83,10 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	ac.write = ev.Access&machine.Write != 0
 	ac.st.pc = ev.PC
 	ac.st.what = uint8(ev.Access)
-	ac.st.scope = strength(ev.Sem, ev.Scope)
-	ac.st.shift = uint8(bits.TrailingZeros32(uint32(ev.Size)))
+	ac.st.shape = shapeOfLanes(byRun, bits.TrailingZeros32(uint32(ev.Size)), strength(ev.Sem, ev.Scope))
+	if ac.write && !ac.st.strong() && !t.cfg.MustOnly {
+		ac.st.turn, ac.st.root = 1, 1
+	}
 	if ev.Proxy == machine.Constant {
 		ac.proxy = machine.Constant
 		ac.st.what |= constantRead
@@ -107,7 +109,7 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 			}
 		}
 	}
-	if ac.st.scope != 0 {
+	if ac.st.strong() {
 		t.strongAccess(c, ev)
 	}
 }
@@ -155,11 +157,11 @@ func (t *Tracker) runs(sh *shadow, ac *access, ev *machine.Event, mask uint32) {
 
 // run touches the bytes of n consecutive lanes.
 func (t *Tracker) run(sh *shadow, ac *access, first, n int, addr uint64) {
-	ac.st.form = byRun
-	end := addr + uint64(n)<<ac.st.shift
+	ac.st.shape &^= byMask
+	end := addr + uint64(n)<<ac.st.shift()
 	for at := addr &^ (rowBytes - 1); at < end; at += rowBytes {
 		ac.rowAddr = at
-		ac.st.lanes = uint32(int32(first) + int32((int64(at)-int64(addr))>>ac.st.shift))
+		ac.st.lanes = uint32(int32(first) + int32((int64(at)-int64(addr))>>ac.st.shift()))
 		a, b := 0, rowBytes
 		if at < addr {
 			a = int(addr - at)
@@ -173,8 +175,8 @@ func (t *Tracker) run(sh *shadow, ac *access, first, n int, addr uint64) {
 
 // together touches bytes that all lanes in mask access.
 func (t *Tracker) together(sh *shadow, ac *access, mask uint32, addr, size uint64) {
-	ac.st.form, ac.st.lanes = byMask, mask
-	if ac.write && ac.st.scope == 0 && mask&(mask-1) != 0 {
+	ac.st.shape, ac.st.lanes = ac.st.shape|byMask, mask
+	if ac.write && !ac.st.strong() && mask&(mask-1) != 0 {
 		t.sameInstruction(ac, addr, size)
 	}
 	t.span(sh, ac, addr, size)
@@ -219,7 +221,7 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	if !ac.write {
 		if s.write.who != 0 && !ac.follows(&s.write) {
-			t.relate(ac, &s.write, a, b)
+			t.relate(s, ac, &s.write, a, b)
 		}
 		if s.more != nil && s.more.writes {
 			t.checkSet(s, ac, a, b)
@@ -231,28 +233,39 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 		t.touchEqual(s, ac, a, b)
 		return
 	}
-	kept := t.buf[:0]
-	if s.write.who != 0 && t.outlives(ac, &s.write, a, b) {
-		kept = append(kept, s.write)
+	t.buf, t.gone = t.buf[:0], t.gone[:0]
+	if s.write.who != 0 {
+		t.hold(s, ac, &s.write, a, b)
 	}
-	if s.read.who != 0 && t.outlives(ac, &s.read, a, b) {
-		kept = append(kept, s.read)
+	if s.read.who != 0 {
+		t.hold(s, ac, &s.read, a, b)
 	}
 	if s.more != nil {
 		for i := range s.more.list {
-			if p := &s.more.list[i]; !t.cameBefore(s, ac, p, a, b) && t.outlives(ac, p, a, b) {
-				kept = append(kept, *p)
-			}
+			t.hold(s, ac, &s.more.list[i], a, b)
 		}
 		t.freeSet(s.more)
 		s.more = nil
 	}
+	if ac.st.strong() && !t.cfg.MustOnly {
+		t.number(ac, &s.write)
+	}
+	kept := t.buf
 	s.write, s.read = ac.st, stamp{}
 	for i := range kept {
 		kept[i].what &^= current
 		t.keep(s, ac, &kept[i])
 	}
-	t.buf = kept[:0]
+}
+
+// hold collects what outlives a write.
+func (t *Tracker) hold(s *seg, ac *access, p *stamp, a, b int) {
+	switch {
+	case t.outlives(s, ac, p, a, b):
+		t.buf = append(t.buf, *p)
+	case p.turn != 0 && p.strong() && ac.st.strong():
+		t.gone = append(t.gone, *p)
+	}
 }
 
 func (t *Tracker) newSet() *stampSet {
@@ -276,15 +289,15 @@ func (t *Tracker) freeSet(s *stampSet) {
 // outlives checks a write against an earlier access and reports whether that
 // must be remembered beside it: it is unordered but morally strong with it, or
 // a later strong access may race with it and not with a strong write.
-func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
+func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
-		return ac.st.scope != 0 && !t.speaksFor(ac, p)
+		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
-	switch t.relate(ac, p, a, b) {
+	switch t.relate(s, ac, p, a, b) {
 	case morallyStrong:
 		return true
 	case ordered:
-		return ac.st.scope != 0 && !t.speaksFor(ac, p)
+		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
 	return false
 }
@@ -294,7 +307,7 @@ func (t *Tracker) outlives(ac *access, p *stamp, a, b int) bool {
 // proxy, and of no narrower a scope. Of another CTA it is farther from some. But
 // the asynchronous proxy has only accesses of one scope.
 func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
-	if p.scope < ac.st.scope || p.shift != ac.st.shift {
+	if p.scope() < ac.st.scope() || p.shift() != ac.st.shift() {
 		return false
 	}
 	if !p.isOp() {
@@ -302,29 +315,6 @@ func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
 	}
 	r := &t.ops.recs[p.op()]
 	return r.proxy == ac.proxy && (ac.proxy == machine.Async || r.cta == ac.home.index)
-}
-
-// cameBefore reports whether a lane's plain access to a location may forget an
-// earlier strong write of it, p, since the lane itself has read and modified
-// the location after that, and nobody since: morally strong writes are in
-// coherence order, and the lane's own comes before its plain access by program
-// order. So the last to arrive may reset the counter, as the programming
-// guide's threadFenceReduction does, with no fence for the counter's own sake.
-func (t *Tracker) cameBefore(s *seg, ac *access, p *stamp, a, b int) bool {
-	const update = uint8(machine.Read | machine.Update)
-	own := &s.write
-	if own.who != ac.st.who || own.scope == 0 || own.what&update != update || ac.st.scope != 0 || ac.proxy != machine.Generic ||
-		p.isOp() || p.scope == 0 || !p.writes() || p.shift != own.shift || ac.st.shift != own.shift {
-		return false
-	}
-	for x := a; x < b; x++ {
-		if lane := ac.lanesAt(x); lane&(lane-1) != 0 || own.lanesAt(x) != lane {
-			return false
-		}
-	}
-	owner, _ := t.split(p.who)
-	need := uint8(t.needed(owner, ac.home.index))
-	return own.scope >= need && p.scope >= need
 }
 
 // keep holds on to an access that the new write does not follow, unless the
@@ -353,13 +343,13 @@ func (ac *access) follows(p *stamp) bool {
 	if ac.own[1+i] >= p.time {
 		return true
 	}
-	return p.who == ac.st.who && p.lanes == ac.st.lanes && p.shift == ac.st.shift && p.form == byRun && ac.st.form == byRun
+	return p.who == ac.st.who && p.lanes == ac.st.lanes && p.layout() == ac.st.layout() && !p.byMask()
 }
 
 func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 	for i := range s.more.list {
-		if p := &s.more.list[i]; p.writes() && !ac.follows(p) && !t.cameBefore(s, ac, p, a, b) {
-			t.relate(ac, p, a, b)
+		if p := &s.more.list[i]; p.writes() && !ac.follows(p) {
+			t.relate(s, ac, p, a, b)
 		}
 	}
 }
@@ -368,6 +358,9 @@ func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 // ones of the same lanes, and those that it is ordered after, since a clock
 // that knows it then knows them.
 func (t *Tracker) enterRead(s *seg, ac *access) {
+	if ac.st.strong() && !t.cfg.MustOnly {
+		t.sees(ac, &s.write)
+	}
 	r := &s.read
 	if r.who == 0 || t.supersedes(&ac.st, r) || t.replaces(ac, r) {
 		*r = ac.st
@@ -391,7 +384,7 @@ func (t *Tracker) enterRead(s *seg, ac *access) {
 }
 
 func (t *Tracker) replaces(ac *access, r *stamp) bool {
-	if r.what&constantRead != 0 || ac.proxy == machine.Constant || ac.st.scope != 0 {
+	if r.what&constantRead != 0 || ac.proxy == machine.Constant || ac.st.strong() {
 		return false // a strong read does not stand for a weak one
 	}
 	if ac.st.isOp() {

@@ -87,7 +87,7 @@ const (
 
 // relate decides how an access stands to an earlier one that the quick test
 // did not settle, for bytes [a, b) of the row at hand, and reports a conflict.
-func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
+func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if !ac.write && !p.writes() {
 		return ordered
 	}
@@ -98,12 +98,17 @@ func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
 	if p.isOp() {
 		return t.relateOp(ac, p, a, b)
 	}
-	at, ok := t.firstUnknown(ac, p, a, b)
+	at, ok := t.firstUnknown(nil, ac, p, a, b)
 	if ok {
 		return ordered
 	}
 	if t.morallyStrong(ac, p, at) {
 		return morallyStrong
+	}
+	if p.turn != 0 {
+		if at, ok = t.firstUnknown(s, ac, p, at, b); ok {
+			return ordered
+		}
 	}
 	if t.lacksFenceAlone(ac, p, at, b) {
 		t.conflict(ac, p, at, b, IfProxyFence|t.shape(ac, p, at))
@@ -126,7 +131,7 @@ func (t *Tracker) relate(ac *access, p *stamp, a, b int) relation {
 		for next < b && p.lanesAt(next) == p.lanesAt(at) && ac.lanesAt(next) == ac.lanesAt(at) {
 			next++
 		}
-		at, ok = t.firstUnknown(ac, p, next, b)
+		at, ok = t.firstUnknown(s, ac, p, next, b)
 	}
 	return racing
 }
@@ -146,26 +151,14 @@ func (t *Tracker) lacksFenceAlone(ac *access, p *stamp, a, b int) bool {
 }
 
 // firstUnknown returns the first byte of [a, b) at which the access does not
-// know an earlier one by lanes, or true.
-func (t *Tracker) firstUnknown(ac *access, p *stamp, a, b int) (int, bool) {
-	owner, w := t.split(p.who)
-	known := uint32(0)
-	if ac.proxy == machine.Generic {
-		known = t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
-	} else {
-		if owner == ac.home.index && w == ac.wi {
-			known = ac.passed(p.time)
-		}
-		for _, v := range ac.views {
-			if v != nil {
-				known |= t.knownLanes(v, owner, w, p.time)
-			}
-		}
-	}
+// know an earlier one by lanes, or true. With s, the segment that both are in,
+// it knows also what was observed.
+func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, bool) {
+	known := t.knownOf(ac, p)
 	if known == ^uint32(0) {
 		return 0, true
 	}
-	byOrder := p.who == ac.st.who || ac.st.isOp() && ac.proxy == machine.Generic && owner == ac.home.index && w == ac.wi
+	byOrder := t.byOrder(ac, p)
 	for x := a; x < b; x++ {
 		left := p.lanesAt(x) &^ known
 		if left == 0 {
@@ -180,9 +173,36 @@ func (t *Tracker) firstUnknown(ac *access, p *stamp, a, b int) (int, bool) {
 				continue
 			}
 		}
+		if s != nil && p.turn != 0 && t.observed(s, ac, p, x) {
+			continue
+		}
 		return x, false
 	}
 	return 0, true
+}
+
+// knownOf returns the lanes whose access of a stamp an access knows, but for
+// its own lanes' program order.
+func (t *Tracker) knownOf(ac *access, p *stamp) uint32 {
+	owner, w := t.split(p.who)
+	if ac.proxy == machine.Generic {
+		return t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
+	}
+	known := uint32(0)
+	if owner == ac.home.index && w == ac.wi {
+		known = ac.passed(p.time)
+	}
+	for _, v := range ac.views {
+		if v != nil {
+			known |= t.knownLanes(v, owner, w, p.time)
+		}
+	}
+	return known
+}
+
+// byOrder reports whether program order may relate an access to an earlier one.
+func (t *Tracker) byOrder(ac *access, p *stamp) bool {
+	return p.who == ac.st.who || ac.st.isOp() && ac.proxy == machine.Generic && p.who == t.who(ac.home.index, ac.wi)
 }
 
 // machineSpace tells shared memories from global.
@@ -214,13 +234,13 @@ func (ac *access) lanesAt(x int) uint32 {
 
 // morallyStrong applies ISA 8.7 to an access and an earlier one by lanes.
 func (t *Tracker) morallyStrong(ac *access, p *stamp, at int) bool {
-	if ac.st.scope == 0 || p.scope == 0 || ac.proxy != machine.Generic {
+	if !ac.st.strong() || !p.strong() || ac.proxy != machine.Generic {
 		return false
 	}
 	owner, _ := t.split(p.who)
 	need := uint8(t.needed(owner, ac.home.index))
-	same := ac.st.shift == p.shift || ac.st.shift == opShift
-	return ac.st.scope >= need && p.scope >= need && same
+	same := ac.st.shift() == p.shift() || ac.st.shift() == opShift
+	return ac.st.scope() >= need && p.scope() >= need && same
 }
 
 // whyLanes diagnoses a conflict with an earlier access by lanes.
@@ -270,10 +290,10 @@ func (t *Tracker) warpKnown(ac *access, owner, w int32, upto uint32) bool {
 // shape says what the two locations and strengths have to do with it.
 func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	var why Why
-	if !p.isOp() && !ac.st.isOp() && p.shift != ac.st.shift {
+	if !p.isOp() && !ac.st.isOp() && p.shift() != ac.st.shift() {
 		why |= PartialOverlap
 	}
-	if ac.st.scope != 0 && p.scope != 0 {
+	if ac.st.strong() && p.strong() {
 		why |= NotMorallyStrong
 	}
 	return why
@@ -303,7 +323,7 @@ func (t *Tracker) refOf(p *stamp, at int, mem machine.MemID) AccessRef {
 	return AccessRef{
 		CTA: owner, Warp: w, Lanes: p.lanesAt(at), PC: p.pc, Op: -1,
 		Access: machine.Access(p.what &^ marks), Proxy: proxyOf(p.what),
-		Strong: p.scope != 0, Scope: machine.Scope(p.scope),
+		Strong: p.strong(), Scope: machine.Scope(p.scope()),
 	}
 }
 
@@ -323,7 +343,7 @@ func (t *Tracker) curRef(ac *access, at int) AccessRef { return t.refOf(&ac.st, 
 // rest of the segment.
 func spanOf(ac *access, p *stamp, at, end int) machine.Span {
 	lo, n := uint64(at), uint64(end-at)
-	if sh := min(p.shift, ac.st.shift); sh < opShift {
+	if sh := min(p.shift(), ac.st.shift()); sh < opShift {
 		n = 1 << sh
 		lo &^= n - 1
 	}
@@ -334,10 +354,10 @@ func spanOf(ac *access, p *stamp, at, end int) machine.Span {
 // one's value is what is there.
 func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 	ev := t.ev
-	if t.mem == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.scope != 0 || p.scope != 0 {
+	if t.mem == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.strong() || p.strong() {
 		return false
 	}
-	if ev.Access != machine.Write || machine.Access(p.what&^current) != machine.Write || p.shift != ac.st.shift {
+	if ev.Access != machine.Write || machine.Access(p.what&^current) != machine.Write || p.shift() != ac.st.shift() {
 		return false
 	}
 	val := ev.Values()

@@ -24,7 +24,7 @@ const marks = otherRead | current
 
 // keepsAll reports whether an access is one of those stores.
 func (t *Tracker) keepsAll(ac *access) bool {
-	return t.cfg.Equal != nil && ac.st.scope == 0 && !ac.st.isOp() && t.ev.Kind == machine.EvAccess && t.cfg.Equal(ac.st.pc)
+	return t.cfg.Equal != nil && !ac.st.strong() && !ac.st.isOp() && t.ev.Kind == machine.EvAccess && t.cfg.Equal(ac.st.pc)
 }
 
 // touchEqual is touch for them.
@@ -35,7 +35,8 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 		if !same {
 			p.what &^= current
 		}
-		t.outlives(ac, &p, a, b)
+		t.outlives(s, ac, &p, a, b)
+		p.turn, p.root = 0, 0
 		kept = append(kept, p)
 	}
 	if s.write.who != 0 {

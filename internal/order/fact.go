@@ -194,7 +194,7 @@ func (t *Tracker) wordWrite(home *cta, ev *machine.Event, lane uint32) {
 	ac := t.begin(home, ev.Warp)
 	ac.as(ac.warp.group(int(ev.Lane & 31)))
 	ac.write, ac.mem = true, bar.Mem
-	ac.st.pc, ac.st.shift, ac.st.form, ac.st.lanes = ev.PC, 3, byMask, lane
+	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 3, 0), lane
 	ac.st.what = uint8(machine.Write)
 	live := sh.row(t.id, bar.Addr).guarded
 	sh.row(t.id, bar.Addr).guarded = 0

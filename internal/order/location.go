@@ -83,7 +83,7 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 	if ev.Proxy != machine.Generic {
 		return
 	}
-	scope := machine.Scope(t.ac.st.scope)
+	scope := machine.Scope(t.ac.st.scope())
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
@@ -115,7 +115,7 @@ func releases(s machine.Sem) bool {
 // it is itself checked: it is the last operation of its pattern, and what comes
 // before the first of the other precedes it too (ISA 8.9.4, 8.9.5).
 func (t *Tracker) acquireFirst(c *cta, ev *machine.Event) {
-	scope := machine.Scope(t.ac.st.scope)
+	scope := machine.Scope(t.ac.st.scope())
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
@@ -334,7 +334,7 @@ func (t *Tracker) cutLocations(ac *access, a, b int) {
 
 // isAt reports whether a strong access has a lane exactly at a location.
 func (t *Tracker) isAt(ac *access, l *location) bool {
-	if ac.st.scope == 0 || ac.st.isOp() || int32(1)<<ac.st.shift != l.size {
+	if !ac.st.strong() || ac.st.isOp() || int32(1)<<ac.st.shift() != l.size {
 		return false
 	}
 	return true // naturally aligned, of equal size, and overlapping: the same

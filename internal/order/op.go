@@ -195,10 +195,10 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac := t.begin(home, op.Warp)
 	ac.as(t.issuers(ac.warp, lane))
 	ac.proxy, ac.lane = op.Proxy, lane
-	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, form: byMask, lanes: lane, shift: opShift}
+	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, lanes: lane}
 	if op.Map.Len != 0 {
 		ac.write, ac.proxy, ac.settled = false, machine.TensorMap, 0
-		ac.st.what, ac.st.scope = uint8(machine.Read)|mapRead, 0
+		ac.st.what, ac.st.shape = uint8(machine.Read)|mapRead, shapeOfLanes(byMask, opShift, 0)
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, op.Map.Mem)
 		t.enterSpan(ac, op.Map)
 		ac.proxy, ac.settled, ac.views[0] = op.Proxy, 0, nil
@@ -208,7 +208,7 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 			continue
 		}
 		ac.write = false
-		ac.st.what, ac.st.scope = uint8(machine.Read), 0
+		ac.st.what, ac.st.shape = uint8(machine.Read), shapeOfLanes(byMask, opShift, 0)
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, s.Mem)
 		t.enterSpan(ac, s)
 	}
@@ -217,8 +217,8 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 			continue
 		}
 		ac.write = true
-		ac.st.what, ac.st.scope = uint8(machine.Write), t.ops.recs[i].scope
-		if ac.st.scope != 0 {
+		ac.st.what, ac.st.shape = uint8(machine.Write), shapeOfLanes(byMask, opShift, t.ops.recs[i].scope)
+		if ac.st.strong() {
 			ac.st.what |= uint8(machine.Update)
 		}
 		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
@@ -335,7 +335,7 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	if known {
 		return t.relateDone(ac, p, r, a, b)
 	}
-	if ac.st.scope != 0 && p.scope != 0 && t.strongOps(ac, p, r) {
+	if ac.st.strong() && p.strong() && t.strongOps(ac, p, r) {
 		return morallyStrong
 	}
 	why := InFlight
@@ -401,7 +401,7 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation 
 	if by := r.knownFrom(p); by != 0 && ac.passed(by) != 0 && r.byLane(ac) {
 		return ordered
 	}
-	if ac.st.scope != 0 && p.scope != 0 && t.strongOps(ac, p, r) {
+	if ac.st.strong() && p.strong() && t.strongOps(ac, p, r) {
 		return morallyStrong
 	}
 	if r.proxy == machine.Async && ac.proxy == machine.Async {
@@ -438,7 +438,7 @@ func (r *opRec) ownBarrier(cta int32) bool {
 // strongOps applies moral strength to a reduction's elements.
 func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
 	need := uint8(t.needed(r.cta, ac.home.index))
-	return r.proxy == ac.proxy && ac.st.scope >= need && p.scope >= need
+	return r.proxy == ac.proxy && ac.st.scope() >= need && p.scope() >= need
 }
 
 // opKnownTo reports whether a clock, or the program order of the lanes in

@@ -51,15 +51,31 @@ type stamp struct {
 	time  uint32
 	pc    int32
 	lanes uint32 // byRun: the lane of the row's byte 0, signed; byMask: a set
-	shift uint8  // log2 of the bytes a lane
-	form  uint8
+	shape shape
 	what  uint8 // Read, Write, Update, with constantRead or mapRead
-	scope uint8 // 0: weak
+	// turn counts writes of these bytes, root is the first turn that the access
+	// observed or began: observe.go. 0: nothing is known of that.
+	turn, root uint8
 }
 
+// A shape says what the lanes of a stamp mean, how wide each is, and how
+// strong: log2 of the bytes a lane in bits 0 to 2, byMask in bit 3, the scope
+// above, 0 if weak.
+type shape uint8
+
+func shapeOfLanes(form shape, shift int, scope uint8) shape {
+	return form | shape(shift) | shape(scope)<<4
+}
+
+func (s *stamp) shift() uint8  { return uint8(s.shape & 7) }
+func (s *stamp) byMask() bool  { return s.shape&byMask != 0 }
+func (s *stamp) scope() uint8  { return uint8(s.shape >> 4) }
+func (s *stamp) strong() bool  { return s.shape>>4 != 0 }
+func (s *stamp) layout() shape { return s.shape & 15 }
+
 const (
-	byRun uint8 = iota
-	byMask
+	byRun  shape = 0
+	byMask shape = 1 << 3
 
 	asOp         = 1 << 31
 	constantRead = uint8(machine.Update << 1) // through the non-coherent path
@@ -77,17 +93,24 @@ type stampSet struct {
 
 // lanesAt returns the lanes of the stamp at a byte of the row.
 func (s *stamp) lanesAt(b int) uint32 {
-	if s.form == byMask {
+	if s.byMask() {
 		return s.lanes
 	}
-	return 1 << (uint(int32(s.lanes)+int32(b>>s.shift)) & 31)
+	return 1 << (uint(int32(s.lanes)+int32(b>>s.shift())) & 31)
 }
 
 func (s *stamp) isOp() bool   { return s.who&asOp != 0 }
 func (s *stamp) op() int32    { return int32(s.who &^ asOp) }
 func (s *stamp) writes() bool { return s.what&uint8(machine.Write) != 0 }
+
+// observesAll reports whether a read observes what an earlier one does, for all
+// that may come after.
+func (s *stamp) observesAll(old *stamp) bool {
+	return old.writes() || s.time == old.time && s.root <= old.root && s.turn >= old.turn
+}
+
 func (s *stamp) sameBy(o *stamp) bool {
-	return s.who == o.who && s.lanes == o.lanes && s.form == o.form && s.shift == o.shift
+	return s.who == o.who && s.lanes == o.lanes && s.layout() == o.layout()
 }
 
 // page returns the page of an address, to be written.
@@ -261,6 +284,10 @@ func (s *stampSet) search(who uint32) int {
 	return lo
 }
 
+// mostReads bounds the strong reads of the same lanes that are kept for what
+// each observed; the first ones tell most.
+const mostReads = 8
+
 // add enters a stamp, in place of one by the same lanes that it makes
 // needless: whoever knows the later one knows the earlier.
 func (t *Tracker) add(s *stampSet, st *stamp) {
@@ -269,9 +296,15 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 	if st.isOp() {
 		j, end = s.search(asOp), len(s.list)
 	}
+	same := 0
 	for ; j < len(s.list) && (s.list[j].who == st.who || j < end); j++ {
 		if !t.supersedes(st, &s.list[j]) {
-			continue
+			if !s.list[j].sameBy(st) || s.list[j].what != st.what {
+				continue
+			}
+			if same++; same < mostReads {
+				continue
+			}
 		}
 		if s.list[j].who == st.who {
 			s.list[j] = *st
@@ -292,7 +325,7 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 // Operations of one thread under one group mechanism complete in order, and an
 // arrive-on waits for all of its thread's cp.async before it.
 func (t *Tracker) supersedes(st, old *stamp) bool {
-	if st.what != old.what || st.scope > old.scope {
+	if st.what != old.what || st.scope() > old.scope() || old.turn != 0 && !st.observesAll(old) {
 		return false
 	}
 	if !st.isOp() || !old.isOp() {

@@ -47,12 +47,13 @@ type Tracker struct {
 	fences  []FenceNote
 
 	// Scratch of the event at hand; never part of the state.
-	mem Memory
-	ev  *machine.Event
-	ac  access
-	tmp know
-	buf []stamp
-	set []*stampSet // empty, for reuse
+	mem  Memory
+	ev   *machine.Event
+	ac   access
+	tmp  know
+	buf  []stamp
+	gone []stamp
+	set  []*stampSet // empty, for reuse
 }
 
 // An identity tells whose a page or a CTA's state is: a holder of another
@@ -147,7 +148,7 @@ func (t *Tracker) Clone() *Tracker {
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
-	d.ac, d.tmp, d.buf, d.set = access{}, know{}, nil, nil
+	d.ac, d.tmp, d.buf, d.gone, d.set = access{}, know{}, nil, nil, nil
 	return &d
 }
 
