@@ -2,10 +2,13 @@ package muster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/story"
 )
@@ -33,7 +36,7 @@ const MostTold = 1 << 16
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
 	w := l.watch(ctx)
-	whole, f, run, err := l.record(w, s, o.Finding)
+	whole, f, run, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
 		return nil, err
 	}
@@ -85,22 +88,75 @@ func (l *Launch) skips() bool { return l.config.Program.Reaches(machine.FromMatr
 
 // record returns every choice of a run, of the schedule that shows the finding
 // if one is named.
-func (l *Launch) record(w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
+func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
 	var f *rules.Finding
 	if id != "" {
-		var err error
-		if s, f, err = l.whole(w, s, id); err != nil {
+		whole, found, err := l.whole(w, s, id)
+		var not *NotShown
+		if errors.As(err, &not) {
+			found, err = l.reported(ctx, s, id)
+		}
+		if err != nil {
 			return s, nil, nil, err
 		}
+		s, f = whole, found
 	}
-	m := l.part(nil, l.skips(), 0, 1)
 	if err := offered(l.machine(nil, nil), s); err != nil {
 		return s, nil, nil, err
 	}
+	m := l.part(nil, l.skips(), 0, 1)
 	stop, why := w.stop()
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
 		return s, nil, nil, fmt.Errorf("%s before schedule %s was over", why(), brief(s.String()))
 	}
 	return s, f, run, nil
+}
+
+// reported returns a finding that a check of this schedule reports and a judge
+// of the run alone does not, with its places as far as a report has them.
+func (l *Launch) reported(ctx context.Context, s Schedule, id string) (*rules.Finding, error) {
+	r, err := l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1})
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !f.Is(id) {
+			continue
+		}
+		out := &rules.Finding{Kind: f.Kind}
+		for k := range f.Sites {
+			out.Sites = append(out.Sites, l.unresolved(&f.Sites[k]))
+		}
+		return out, nil
+	}
+	return nil, &NotShown{s, id}
+}
+
+// unresolved is a report's place as rules have it.
+func (l *Launch) unresolved(s *report.Site) rules.Site {
+	linear := func(c [3]uint32) int32 {
+		g := l.config.Grid
+		return int32(c[0] + g[0]*(c[1]+g[1]*c[2]))
+	}
+	out := rules.Site{Role: s.Role, PC: -1, CTA: -1, Warp: s.Warp, Op: s.Operation}
+	if s.CTA != nil {
+		out.CTA = linear(*s.CTA)
+	}
+	prog := l.config.Program
+	for pc := range int32(prog.Len()) {
+		if p := prog.Pos(pc); s.PTX != nil && int(p.Line) == s.PTX.Line && int(p.Col) == s.PTX.Col {
+			out.PC = pc
+			break
+		}
+	}
+	if m := s.Memory; m != nil {
+		out.Mem, out.Len = machine.Global, m.Bytes
+		if m.CTA != nil {
+			out.Mem = machine.SharedOf(linear(*m.CTA))
+		}
+		out.Addr, _ = strconv.ParseUint(m.Address, 0, 64)
+	}
+	return out
 }

@@ -103,10 +103,13 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	defer cancel()
 	if r.shrink {
 		got, err := l.Shrink(ctx, s, r.id, muster.ShrinkOptions{})
-		if err != nil {
-			return c.notShown(err)
-		}
-		s = got.Schedule
+		var not *muster.NotShown
+		switch {
+		case err == nil:
+			s = got.Schedule
+		case !errors.As(err, &not):
+			return err
+		} // else the check below says whether it is there
 	}
 	rep, err := l.Check(ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words})
 	if err != nil {

@@ -9,8 +9,12 @@ import (
 
 // This file chooses which steps are told.
 
-// mostTold is how many steps a short story tells: two screens.
-const mostTold = 28
+// mostMiddle is how many steps are told of what happened to barriers, and
+// mostAsleep of how many splits that wait at the end.
+const (
+	mostMiddle = 16
+	mostAsleep = 6
+)
 
 // A told is a step to tell, and which site of the finding it is; -1 for none.
 type told struct {
@@ -30,8 +34,8 @@ func (s *Scout) Told(n int) []told {
 		s.latest(add)
 		return inOrder(list)
 	}
-	if a, ok := s.first(); ok {
-		s.between(a, s.shown, add)
+	if a, b, ok := s.pair(); ok {
+		s.between(a, b, add)
 		return inOrder(list)
 	}
 	s.throughout(add)
@@ -53,43 +57,51 @@ func inOrder(list []told) []told {
 	return slices.CompactFunc(list, func(a, b told) bool { return a.step == b.step })
 }
 
-// first returns the step of a race's first access: the last one before the step
-// that shows the race; an operation's is its issue.
-func (s *Scout) first() (step int, ok bool) {
+// pair returns the two accesses of a race: the step that shows it, and the last
+// one before it that is the finding's other place. An operation's is its issue.
+func (s *Scout) pair() (a, b told, ok bool) {
 	if s.shown == 0 || len(s.finding.Sites) != 2 || s.finding.Sites[0].Len == 0 || s.finding.Sites[1].Len == 0 {
-		return 0, false
+		return a, b, false
 	}
+	b = told{s.shown, 1}
 	for _, k := range s.marks {
-		if k.what == siteHit && k.site == 0 && k.step < s.shown {
-			step = k.step
+		if k.what == siteHit && k.step == s.shown {
+			b.site = int(k.site)
+			break
 		}
 	}
-	return step, step > 0
+	a.site = 1 - b.site
+	for _, k := range s.marks {
+		if k.what == siteHit && int(k.site) == a.site && k.step < b.step {
+			a.step = k.step
+		}
+	}
+	return a, b, a.step > 0
 }
 
 // between tells two accesses, and what their warps and others did to the
 // barriers between them that could order them.
-func (s *Scout) between(a, b int, add func(step, site int)) {
+func (s *Scout) between(a, b told, add func(step, site int)) {
 	used := map[barrier]bool{}
 	for _, k := range s.marks {
-		if k.what == barOp && k.own && k.step >= a && k.step <= b {
+		if k.what == barOp && k.own && k.step >= a.step && k.step <= b.step {
 			used[k.bar] = true
 		}
 	}
 	var inits, middle []int
 	for _, k := range s.marks {
 		switch {
-		case k.what == barOp && k.init && used[k.bar] && k.step < a:
+		case k.what == barOp && k.init && used[k.bar] && k.step < a.step:
 			inits = append(inits, k.step)
-		case k.step <= a || k.step >= b:
-		case k.what == barOp && used[k.bar], k.own && (k.what == syncOp || k.what == touch):
+		case k.step <= a.step || k.step >= b.step:
+		case k.what == barOp && used[k.bar] && (k.own || !k.wait), k.own && (k.what == syncOp || k.what == touch):
 			middle = append(middle, k.step)
 		}
 	}
 	addEnds(inits, 1, 1, add)
-	add(a, 0)
-	addEnds(middle, 6, mostTold-14, add)
-	add(b, 1)
+	add(a.step, a.site)
+	addEnds(middle, 4, mostMiddle-4, add)
+	add(b.step, b.site)
 }
 
 // throughout tells what happened to the finding's barriers and bytes. Where it
@@ -107,9 +119,12 @@ func (s *Scout) throughout(add func(step, site int)) {
 	about := s.about(marks)
 	var inits, rest, own []int
 	sites := map[int8][]int{}
+	looked := map[int8]bool{} // the last that was seen of a place is a wait in vain
 	for _, k := range marks {
 		switch {
+		case k.what == siteHit && k.idle && looked[k.site], k.what != siteHit && k.idle:
 		case k.what == siteHit:
+			looked[k.site] = k.idle
 			sites[k.site] = append(sites[k.site], k.step)
 		case k.what == barOp && about[k.bar] && k.init:
 			inits = append(inits, k.step)
@@ -120,15 +135,18 @@ func (s *Scout) throughout(add func(step, site int)) {
 		}
 	}
 	addEnds(inits, 1, 1, add)
-	addEnds(rest, 4, mostTold-16, add)
+	addEnds(rest, 4, mostMiddle-4, add)
 	if len(about) == 0 {
 		addEnds(own, 4, 8, add)
 	}
 	for site, steps := range sites {
 		addEnds(steps, 1, 1, func(step, _ int) { add(step, int(site)) })
 	}
-	slices.Sort(s.asleep)
-	addEnds(s.asleep, 3, 3, add)
+	for i, t := range s.asleep {
+		if i < mostAsleep {
+			add(t.step, t.site)
+		}
+	}
 	add(s.shown, -1)
 }
 

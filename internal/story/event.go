@@ -201,7 +201,9 @@ func (t *Teller) milestone(ev *machine.Event) {
 		}
 		t.say(1, false, "writes %s", t.spans(op.Writes, op.CTA))
 	case machine.EvSignal:
-		t.say(1, false, "is complete")
+		if len(op.Bars) == 0 {
+			t.say(1, false, "is complete")
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type Scout struct {
 	step    int
 	marks   []mark
 	waits   []barrier // what splits wait for at the end
-	asleep  []int     // the steps after which those who wait at the end slept
+	asleep  []told    // the steps after which those who wait at the end slept
 	turns   map[split]int
 	busy    bool   // the step did more than to find a wait unfinished
 	last    [2]int // the last two steps that did
@@ -32,6 +32,8 @@ type mark struct {
 	bar  barrier // of barOp and syncOp
 	init bool
 	own  bool // of a warp that the finding names
+	wait bool // it only waits: found complete, or passed
+	idle bool // it only found a wait unfinished
 	cta  int32
 }
 
@@ -88,7 +90,7 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 	if st := m.Stopped(); st != nil && st.Kind == machine.Deadlock {
 		for _, v := range m.Waiting() {
 			if n := s.fell(&v); n > 0 && v.Kind != machine.WaitNothing {
-				s.asleep = append(s.asleep, n)
+				s.asleep = append(s.asleep, told{n, s.siteOf(&v)})
 			}
 			for _, t := range v.Tests {
 				s.waits = append(s.waits, barrier{mem: t.Bar.Mem, addr: t.Bar.Addr, is: true})
@@ -98,6 +100,17 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 			}
 		}
 	}
+}
+
+// siteOf returns the place of the finding where a split waits; -1 if it waits
+// at none.
+func (s *Scout) siteOf(v *machine.WaitingSplit) int {
+	if s.finding == nil {
+		return -1
+	}
+	return slices.IndexFunc(s.finding.Sites, func(t rules.Site) bool {
+		return t.PC == v.PC && t.CTA == v.CTA && t.Warp == v.Warp && t.Lanes&v.Mask != 0
+	})
 }
 
 // fell returns the last step of a split that did something; 0 if none did.
@@ -118,10 +131,12 @@ func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	if s.finding == nil || len(s.marks) >= mostMarks {
 		return
 	}
-	k := mark{step: s.step, own: s.involved(ev.CTA, ev.Warp), cta: ev.CTA}
+	k := mark{step: s.step, own: s.involved(ev.CTA, ev.Warp), cta: ev.CTA,
+		wait: ev.Kind == machine.EvMbarWait || ev.Kind == machine.EvBarPass || ev.Kind == machine.EvIssue,
+		idle: ev.Kind == machine.EvMbarWait && !ev.Mbar.OK}
 	for i := range s.finding.Sites {
 		if s.is(&s.finding.Sites[i], ev) {
-			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true})
+			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true, idle: k.idle})
 		}
 	}
 	switch ev.Kind {

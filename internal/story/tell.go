@@ -377,24 +377,7 @@ func (t *Teller) end(m *machine.Machine) string {
 	case st == nil:
 		return "the run was cut short"
 	case st.Kind == machine.Deadlock:
-		var parts []string
-		for _, v := range m.Waiting() {
-			what := t.waitsFor(&v)
-			if what == "" {
-				continue
-			}
-			if len(parts) == 6 {
-				parts = append(parts, "…")
-				break
-			}
-			where, _ := t.names.Where(v.PC)
-			who := t.warp(v.CTA, v.Warp)
-			if v.Mask != ^uint32(0) {
-				who += lanesText(v.Mask)
-			}
-			parts = append(parts, fmt.Sprintf("%s at %s until %s", who, where, what))
-		}
-		return "nothing can go on: " + strings.Join(parts, "; ")
+		return "nothing can go on: " + strings.Join(t.sleepers(m), "; ")
 	}
 	where, _ := t.names.Where(st.PC)
 	text := st.Msg
@@ -405,6 +388,48 @@ func (t *Teller) end(m *machine.Machine) string {
 		return "it stops: " + t.names.Names(text)
 	}
 	return fmt.Sprintf("it stops at %s: %s", where, t.names.Names(text))
+}
+
+// mostSleepers is how many groups of those who wait at the end are named.
+const mostSleepers = 8
+
+// sleepers names who waits at the end for what, warps in a row that wait for the
+// same together.
+func (t *Teller) sleepers(m *machine.Machine) []string {
+	type group struct {
+		cta, first, last int32
+		mask             uint32
+		what             string
+	}
+	var list []group
+	for _, v := range m.Waiting() {
+		what := t.waitsFor(&v)
+		if what == "" {
+			continue
+		}
+		where, _ := t.names.Where(v.PC)
+		g := group{v.CTA, v.Warp, v.Warp, v.Mask, fmt.Sprintf("at %s until %s", where, what)}
+		if n := len(list) - 1; n >= 0 && list[n].cta == g.cta && list[n].mask == g.mask && list[n].what == g.what && list[n].last+1 == g.first {
+			list[n].last = g.last
+			continue
+		}
+		list = append(list, g)
+	}
+	var parts []string
+	for i, g := range list {
+		if i == mostSleepers {
+			return append(parts, fmt.Sprintf("and %d more", len(list)-i))
+		}
+		who := t.warp(g.cta, g.first)
+		if g.last > g.first {
+			who = strings.Replace(who, fmt.Sprintf("warp %d", g.first), fmt.Sprintf("warps %d-%d", g.first, g.last), 1)
+		}
+		if g.mask != ^uint32(0) {
+			who += lanesText(g.mask)
+		}
+		parts = append(parts, who+" "+g.what)
+	}
+	return parts
 }
 
 var stopWords = map[machine.StopKind]string{

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,10 +35,15 @@ func (s *Story) WriteText(w io.Writer) error {
 	if file != "" {
 		line(&b, 0, "places are lines of "+file)
 	}
+	cta := s.cta()
+	if cta != "" {
+		line(&b, 0, "warps are those of "+cta)
+	}
 	b.WriteByte('\n')
-	who, where := s.columns(file)
-	for i := range s.Steps {
-		s.Steps[i].write(&b, who, where, file)
+	steps := s.without(cta)
+	who, where := columns(steps, file)
+	for i := range steps {
+		steps[i].write(&b, who, where, file)
 	}
 	switch {
 	case s.End != "":
@@ -72,10 +78,40 @@ func (s *Story) file() string {
 	return file
 }
 
-// columns is how wide the names of agents and places are.
-func (s *Story) columns(file string) (who, where int) {
+// cta is the CTA that every warp is of; empty if there are several, or one that
+// goes without saying.
+func (s *Story) cta() string {
+	cta := ""
 	for i := range s.Steps {
-		if p := &s.Steps[i]; p.Choice != "" {
+		p := &s.Steps[i]
+		name, _, ok := strings.Cut(p.Who, "), ")
+		if p.Choice == "" || !ok || !strings.HasPrefix(name, "CTA (") {
+			continue
+		}
+		if name += ")"; cta != "" && cta != name {
+			return ""
+		}
+		cta = name
+	}
+	return cta
+}
+
+// without is the steps without the name of a CTA that has been said.
+func (s *Story) without(cta string) []Step {
+	if cta == "" {
+		return s.Steps
+	}
+	steps := slices.Clone(s.Steps)
+	for i := range steps {
+		steps[i].Who = strings.ReplaceAll(steps[i].Who, cta+", ", "")
+	}
+	return steps
+}
+
+// columns is how wide the names of agents and places are.
+func columns(steps []Step, file string) (who, where int) {
+	for i := range steps {
+		if p := &steps[i]; p.Choice != "" {
 			who = max(who, utf8.RuneCountInString(p.Who))
 			where = max(where, utf8.RuneCountInString(strings.TrimPrefix(p.Where, file)))
 		}
@@ -94,7 +130,12 @@ func (p *Step) write(b *strings.Builder, who, where int, file string) {
 	}
 	fmt.Fprintf(b, "%*s %s ", number-2, n, mark)
 	if p.Choice == "" {
-		fmt.Fprintf(b, "(%s)\n", p.Who)
+		for i, l := range report.Wrap("("+p.Who+")", width-number-1) {
+			if i > 0 {
+				b.WriteString(strings.Repeat(" ", number+2))
+			}
+			b.WriteString(l + "\n")
+		}
 		return
 	}
 	place := strings.TrimPrefix(p.Where, file)
