@@ -87,7 +87,7 @@ const (
 	mostTurns = 1 << 20
 	mostRuns  = 2048
 	// wantTurns is how many turns a run should have that shows a period.
-	wantTurns = 48
+	wantTurns = 64
 	// leastPeriods is up to how many periods more a proof must hold at least.
 	leastPeriods = 1024
 	// mostPeriod bounds how many launches one for each remainder are.

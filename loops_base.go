@@ -12,7 +12,7 @@ type base struct {
 	most   int64 // periods more
 	limit  machine.Cause
 	growth []loops.Growth
-	core   *loops.Core
+	list   []machine.LaneLoop
 }
 
 // base holds the launch with k to what its longer ones need.
@@ -41,13 +41,36 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 	if short != nil {
 		return nil, short
 	}
-	b.core = core
+	for i, loop := range b.list {
+		if loop.Mark >= 0 && !core.Holds(i, loop.First+loop.Periods*loop.Period+1, loop.Period) {
+			return nil, &shortfall{Refusal: *refuse(loop.Mark, "registers repeat where what is done does not"), short: true}
+		}
+	}
 	return b, nil
 }
 
-// strides measures how registers go on, in the launch with k.
+// strides measures how registers go on, in the launch with k, with the first
+// margin that does.
 func (f *family) strides(p *plan, k int64, turns func(int) int32) (*base, *shortfall) {
-	list := p.loops(turns)
+	var no *shortfall
+	for _, by := range p.margins() {
+		b, why := f.measure(p, by, k, turns)
+		switch {
+		case why == nil:
+			return b, nil
+		case !why.short:
+			no = why
+		case no == nil:
+			return nil, why
+		default:
+			return nil, &shortfall{Refusal: no.Refusal, short: true}
+		}
+	}
+	return nil, no
+}
+
+func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32) (*base, *shortfall) {
+	list := p.loops(by, turns)
 	periods := int64(0)
 	for i := range list {
 		if list[i].Mark >= 0 {
@@ -90,7 +113,7 @@ func (f *family) strides(p *plan, k int64, turns func(int) int32) (*base, *short
 		if len(failed) > 0 {
 			return nil, &shortfall{Refusal: loops.Refusal{PC: failed[0].PC, Text: failed[0].Text}}
 		}
-		b := &base{}
+		b := &base{list: list}
 		b.most, b.limit = r.follower.Most()
 		growth, refused := prints.Finish(periods, b.most)
 		if len(refused) > 0 {

@@ -20,23 +20,30 @@ type plan struct {
 	ticks  int32
 	step   int64 // values of the argument that are spoken of
 	from   int64 // the least that may stand for longer ones
-	// first is how many turns come before the periods, slack how many at least
-	// after them.
-	first, slack int32
+}
+
+// A margin is how many turns come before the periods, and how many at least after
+// them.
+type margin struct{ first, slack int32 }
+
+// margins are those that are tried: a comparison may come out otherwise in the first
+// turns, or the last, as that of a load ahead does.
+func (p *plan) margins() []margin {
+	return []margin{{0, 0}, {1, 0}, {1, 1}, {1, 3}, {2, 6}, {p.ticks, p.ticks}}
 }
 
 // of is how many turns a lane's period has.
 func (p *plan) of(lane int32) int32 { return int32(p.turns[lane] * p.period / p.by) }
 
 // loops is each lane's loop in a run in which it makes so many turns.
-func (p *plan) loops(turns func(lane int) int32) []machine.LaneLoop {
+func (p *plan) loops(by margin, turns func(lane int) int32) []machine.LaneLoop {
 	list := append([]machine.LaneLoop(nil), p.marks...)
 	for i := range list {
 		if list[i].Mark < 0 {
 			continue
 		}
-		list[i].First, list[i].Period = p.first, p.of(int32(i))
-		list[i].Periods = max(0, (turns(i)-2-p.first-p.slack)/list[i].Period)
+		list[i].First, list[i].Period = by.first, p.of(int32(i))
+		list[i].Periods = max(0, (turns(i)-2-by.first-by.slack)/list[i].Period)
 	}
 	return list
 }
@@ -54,14 +61,10 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 			most = max(most, t)
 		}
 	}
-	p.long = f.k0
-	for need := wantTurns*p.by/most + f.k0%unit; p.long < need; {
-		p.long += unit * ((need - p.long + unit - 1) / unit)
+	rec, turns, no := f.findPeriod(p, unit, most, wantTurns)
+	if no != nil && no.PC < 0 {
+		rec, turns, no = f.findPeriod(p, unit, most, 4*wantTurns)
 	}
-	if p.long > mostTurns {
-		return nil, refuse(-1, "turns come so seldom that no run shows a period")
-	}
-	rec, turns, no := f.findPeriod(p, unit)
 	if no != nil {
 		return nil, no
 	}
@@ -72,8 +75,8 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 	if p.period/p.step > mostPeriod {
 		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
 	}
-	if no := f.findStrides(p, turns); no != nil {
-		return nil, no
+	if _, no := f.strides(p, p.long, turns); no != nil {
+		return nil, &no.Refusal
 	}
 	core, no := rec.Check(p.of, p.ticks)
 	if no != nil {
@@ -87,7 +90,7 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 	spare := int64(core.To-core.From-core.Need()) * p.period / int64(p.ticks)
 	for lane, t := range p.turns {
 		if t > 0 {
-			extra := turns(lane) - 2 - p.first - p.slack - p.of(int32(lane))
+			extra := turns(lane) - 2 - p.of(int32(lane))
 			spare = min(spare, int64(extra)*p.by/t)
 		}
 	}
@@ -139,8 +142,17 @@ func (f *family) findLoops(p *plan) *loops.Refusal {
 	return nil
 }
 
-// findPeriod finds after how many turns lanes do the same again.
-func (f *family) findPeriod(p *plan, unit int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
+// findPeriod finds after how many turns lanes do the same again, in a run with at
+// least so many. The argument is a multiple of unit more than the launch's own, of
+// by of which are most turns.
+func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
+	p.long = f.k0
+	if need := want * p.by / most; p.long < need {
+		p.long += unit * ((need - p.long + unit - 1) / unit)
+	}
+	if p.long > mostTurns {
+		return nil, nil, refuse(-1, "turns come so seldom that no run shows a period")
+	}
 	l, err := f.at(p.long)
 	if err != nil {
 		return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.name, p.long, err)
@@ -150,20 +162,19 @@ func (f *family) findPeriod(p *plan, unit int64) (*loops.Recorder, func(int) int
 		return nil, nil, no
 	}
 	turns := func(lane int) int32 { return r.follower.Turn(lane) }
+	var first *loops.Refusal
 	for p.period = unit; ; p.period += unit {
 		same, why := rec.Repeats(p.of)
 		if same {
 			break
 		}
-		if why.PC < 0 || p.period > p.long {
-			if no == nil {
-				no = why
+		if why.PC < 0 {
+			if want > wantTurns && first != nil {
+				why = first
 			}
-			return nil, nil, no
+			return nil, nil, why
 		}
-		if no == nil || p.period <= 8*unit {
-			no = why
-		}
+		first = why
 	}
 	p.ticks = 1
 	for lane, t := range p.turns {
@@ -172,21 +183,6 @@ func (f *family) findPeriod(p *plan, unit int64) (*loops.Recorder, func(int) int
 		}
 	}
 	return rec, turns, nil
-}
-
-// findStrides finds how many turns at either end are unlike the others, in that a
-// comparison comes out otherwise.
-func (f *family) findStrides(p *plan, turns func(int) int32) *loops.Refusal {
-	var no *shortfall
-	for _, try := range [][2]int32{{0, 0}, {1, 0}, {1, 2}, {2, 4}, {p.ticks, p.ticks}} {
-		p.first, p.slack = try[0], try[1]
-		var b *base
-		if b, no = f.strides(p, p.long, turns); no == nil {
-			_ = b
-			return nil
-		}
-	}
-	return &no.Refusal
 }
 
 func gcd(a, b int64) int64 {

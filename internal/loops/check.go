@@ -2,6 +2,7 @@ package loops
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"muster/internal/machine"
@@ -11,12 +12,15 @@ import (
 // and from To on is done once.
 type Core struct {
 	From, To int32
-	// Period is how many ticks a period has, Reach over how many at most members of
-	// neighbouring phases of a barrier, and the waits for them, lie.
+	// Period is how many ticks a period has. Reach is over how many at most what has to
+	// be ordered lies: members of neighbouring phases of a barrier and the waits for
+	// them, and what is done to the same bytes from one write to the next.
 	Period, Reach int32
 	// Events are those of the run, Phases the phases of all barriers in a period.
 	Events int
 	Phases int64
+	// Offsets are added to the ticks of each warp.
+	Offsets []int32
 	// Why is what keeps the core from being longer.
 	Why Refusal
 }
@@ -27,7 +31,14 @@ type Core struct {
 func (c *Core) Long() bool { return c.To-c.From >= c.Need() }
 
 // Need is how many ticks a core must have at least.
-func (c *Core) Need() int32 { return c.Period + max(c.Period, c.Reach) }
+func (c *Core) Need() int32 { return c.Period + c.Reach }
+
+// Holds reports whether the end of a lane's last period, so many turns into its loop,
+// lies in the core.
+func (c *Core) Holds(lane int, turns, period int32) bool {
+	t := turns*c.Period/period + c.Offsets[lane/32]
+	return t >= c.From && t <= c.To
+}
 
 // A checker holds a run to its period.
 type checker struct {
@@ -37,6 +48,7 @@ type checker struct {
 	offset []int32   // of each warp's ticks
 	at     [][]int32 // tick of each step, by warp
 	core   Core
+	by     []int64 // phases that each barrier completes in a period
 }
 
 // Check finds the part of a run that repeats. period gives how many turns a
@@ -54,6 +66,8 @@ func (r *Recorder) Check(period func(lane int32) int32, ticks int32) (*Core, *Re
 		return nil, no
 	}
 	c.reach()
+	c.rewrites()
+	c.core.Offsets = c.offset
 	return &c.core, nil
 }
 
@@ -247,6 +261,7 @@ func (c *checker) phases() *Refusal {
 		}
 		c.core.Phases += q
 	}
+	c.by = by
 	return nil
 }
 
@@ -296,20 +311,48 @@ func (c *checker) reach() {
 			x.lo[k], x.hi[k] = min(x.lo[k], t), max(x.hi[k], t)
 		}
 	}
-	far := func(a *extent, ka int, b *extent, kb int) {
+	far := func(a *extent, ka int, b *extent, kb int, later int32) {
 		if a != nil && b != nil && a.known[ka] && b.known[kb] {
-			c.core.Reach = max(c.core.Reach, b.hi[kb]-a.lo[ka])
+			c.core.Reach = max(c.core.Reach, b.hi[kb]+later-a.lo[ka])
 		}
 	}
 	for k, x := range phases {
 		if !active[k.bar] {
 			continue
 		}
-		next := phases[id{k.bar, k.n + 1}]
-		far(x, 0, x, 0)
-		far(x, 0, x, 1)
-		far(x, 0, next, 0)
-		far(x, 0, next, 1)
-		far(x, 1, next, 0)
+		far(x, 0, x, 0, 0)
+		far(x, 0, x, 1, 0)
+		// The next phase, which may be one of the period after.
+		next, like := phases[id{k.bar, k.n + 1}], phases[id{k.bar, k.n + 1 - c.by[k.bar]}]
+		for i, y := range []*extent{next, like} {
+			later := int32(i) * c.ticks
+			far(x, 0, y, 0, later)
+			far(x, 0, y, 1, later)
+			far(x, 1, y, 0, later)
+		}
+	}
+}
+
+// rewrites measures how far apart writes to the same bytes of shared memory lie
+// that nothing is written between, from period to period.
+func (c *checker) rewrites() {
+	for _, list := range c.writes {
+		var at []int32 // ticks in the period
+		for _, i := range list {
+			if t := c.events[i].tick; t >= c.core.From && t < c.core.To {
+				at = append(at, t%c.ticks)
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		slices.Sort(at)
+		for i, t := range at {
+			if i == 0 {
+				c.core.Reach = max(c.core.Reach, t+c.ticks-at[len(at)-1])
+			} else {
+				c.core.Reach = max(c.core.Reach, t-at[i-1])
+			}
+		}
 	}
 }

@@ -16,8 +16,9 @@ type Recorder struct {
 	events   []event
 	bars     map[machine.BarRef]int32
 	names    []machine.BarRef
-	ops      map[int64]int // event that issued it
-	steps    []uint32      // of each warp, so far
+	ops      map[int64]int          // event that issued it
+	steps    []uint32               // of each warp, so far
+	writes   map[machine.Span][]int // events that write such bytes of shared memory
 }
 
 // An event is what lanes of a warp did.
@@ -52,7 +53,7 @@ type charge struct {
 
 // NewRecorder returns a Recorder of a run that f follows and p watches.
 func NewRecorder(m *machine.Machine, f *machine.Follower, p *confluence.Prover) *Recorder {
-	return &Recorder{follower: f, prover: p, warps: int32(m.WarpsPerCTA()), bars: map[machine.BarRef]int32{}, ops: map[int64]int{},
+	return &Recorder{follower: f, prover: p, warps: int32(m.WarpsPerCTA()), bars: map[machine.BarRef]int32{}, ops: map[int64]int{}, writes: map[machine.Span][]int{},
 		steps: make([]uint32, m.CTAs()*m.WarpsPerCTA())}
 }
 
@@ -91,8 +92,27 @@ func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 	r.prover.After(ev.CTA, ev.Warp, first, func(w int, step uint32) { e.after = append(e.after, place{int32(w), step}) })
 	e.charge = r.charges(ev)
 	r.events = append(r.events, e)
+	r.written(ev)
 	if ev.Kind == machine.EvIssue {
 		r.ops[ev.Op.ID] = len(r.events) - 1
+	}
+}
+
+// written keeps which bytes of shared memory the last event writes.
+func (r *Recorder) written(ev *machine.Event) {
+	n := len(r.events) - 1
+	switch {
+	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Mem >= 0:
+		for rest := ev.Mask; rest != 0; rest &= rest - 1 {
+			s := machine.Span{Mem: ev.Mem, Addr: ev.Addr[bits.TrailingZeros32(rest)], Len: uint64(ev.Size)}
+			r.writes[s] = append(r.writes[s], n)
+		}
+	case ev.Kind == machine.EvIssue:
+		for _, s := range ev.Op.Writes {
+			if s.Mem >= 0 {
+				r.writes[s] = append(r.writes[s], n)
+			}
+		}
 	}
 }
 

@@ -72,19 +72,22 @@ func (s *stream) at(i int) []int {
 }
 
 // Repeats reports whether every lane's turns repeat after period(lane) of them,
-// from some turn in the first third of the run to one in the last third. If not,
-// an event that does not.
+// but for an eighth of the turns at either end. If not, an event that does not; or,
+// if the run has less than four periods, no place.
 func (r *Recorder) Repeats(period func(lane int32) int32) (bool, *Refusal) {
-	for _, s := range r.streams() {
+	all := r.streams()
+	for _, s := range all {
+		if p, n := period(s.lane), r.follower.Turn(int(s.lane)); p > 0 && n < 4*p {
+			return false, refuse(-1, "what is done in %d turns of the loop does not repeat", n)
+		}
+	}
+	for _, s := range all {
 		p := int(period(s.lane))
 		n := int(r.follower.Turn(int(s.lane))) // turns
 		if p <= 0 {
 			continue
 		}
-		if n < 3*p {
-			return false, refuse(-1, "the run has too few turns to see a period of %d", p)
-		}
-		for i := n / 3; i+p < n-n/3; i++ {
+		for i := n / 8; i+p < n-n/8; i++ {
 			if e := r.differ(s, i, i+p); e >= 0 {
 				return false, refuse(r.events[e].pc, "turn %d of the loop does not do what turn %d does", i+p, i)
 			}

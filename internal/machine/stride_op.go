@@ -287,7 +287,11 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 		if b.stride != still {
 			return lost()
 		}
-		return bitwise(op, a, uint64(b.v), t, lost)
+		c := uint64(b.v)
+		if top := bits.Len64(c); op == "and" && top > 16 && top < 62 && s.fits(a.line(), j, 0, 1<<top-1, pc) {
+			c |= ^uint64(0) << top // no bit there is ever set
+		}
+		return bitwise(op, a, c, t, lost)
 	}
 	lo, hi := limits(t)
 	if !s.fits(a.line(), j, lo, hi, pc) || !s.fits(b.line(), j, lo, hi, pc) {
@@ -296,14 +300,14 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 	switch op {
 	case "shr":
 		if b.stride == still && b.v < int64(t.size())*8 && b.v < 62 {
-			return s.quotient(a, 1<<b.v, j, true, lost)
+			return s.quotient(a, 1<<b.v, j, true, pc, lost)
 		}
 	case "div":
 		if b.stride == still && b.v > 0 {
-			return s.quotient(a, b.v, j, false, lost)
+			return s.quotient(a, b.v, j, false, pc, lost)
 		}
 	case "rem":
-		if q := s.quotient(a, b.v, j, false, func() stride { return stride{why: 1 << 30} }); b.stride == still && b.v > 0 && q.why == 0 {
+		if q := s.quotient(a, b.v, j, false, pc, func() stride { return stride{why: 1 << 30} }); b.stride == still && b.v > 0 && q.why == 0 {
 			return stride{j: a.j - q.j*b.v, n: a.n - q.n*b.v}
 		}
 	case "min", "max":
@@ -344,8 +348,9 @@ func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 }
 
 // quotient is a divided by a positive constant, rounded down, or to zero where
-// it must not be negative.
-func (s *strides) quotient(a source, by, j int64, down bool, lost func() stride) stride {
+// it must not be negative. With a = q*by + r, what r gathers up must not come to
+// by: so a division by a multiplication with the reciprocal is one, too.
+func (s *strides) quotient(a source, by, j int64, down bool, pc int32, lost func() stride) stride {
 	lo, hi := s.span(a.line(), j)
 	if by <= 0 || !down && lo < 0 {
 		return lost()
@@ -353,8 +358,10 @@ func (s *strides) quotient(a source, by, j int64, down bool, lost func() stride)
 	if floor(lo, by) == floor(hi, by) {
 		return still
 	}
-	if a.j%by == 0 && a.n%by == 0 {
-		return stride{j: a.j / by, n: a.n / by}
+	qj, qn := floor(a.j+by/2, by), floor(a.n+by/2, by)
+	rest := line{a.v - by*floor(a.v, by), a.j - qj*by, a.n - qn*by}
+	if s.fits(rest, j, 0, by-1, pc) {
+		return stride{j: qj, n: qn}
 	}
 	return lost()
 }
@@ -370,8 +377,8 @@ func floor(a, by int64) int64 {
 // product is mul and mad, lo and wide.
 func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
 	t := lastType(u.in)
-	wide := has(u.in, "wide")
-	if !wide && !has(u.in, "lo") {
+	wide, high := has(u.in, "wide"), has(u.in, "hi")
+	if high && (t.wide() || u.in.Op == "mad") || has(u.in, "sat") {
 		return lost()
 	}
 	a, b := s.source(ws, x, in.a, t, l), s.source(ws, x, in.b, t, l)
@@ -382,8 +389,15 @@ func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j i
 		return lost()
 	}
 	lo, hi := limits(t)
-	if wide && a.stride != still && !s.fits(a.line(), j, lo, hi, x.s.pc) {
+	if (wide || high) && a.stride != still && !s.fits(a.line(), j, lo, hi, x.s.pc) {
 		return lost()
+	}
+	if high {
+		p := source{a.v * b.v, stride{j: a.j * b.v, n: a.n * b.v}}
+		if !s.fits(p.line(), j, -far+1, far-1, x.s.pc) {
+			return lost()
+		}
+		return s.quotient(p, 1<<32, j, true, x.s.pc, lost)
 	}
 	rt := t
 	if wide {

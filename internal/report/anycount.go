@@ -61,7 +61,7 @@ func (a *AnyCount) text() string {
 	for _, g := range a.Growth {
 		switch {
 		case len(g.Elements) > 0:
-			grow = append(grow, fmt.Sprintf("%s by %s elements", g.Buffer, times(g.Elements)))
+			grow = append(grow, g.Buffer+" by "+along(g.Elements))
 		default:
 			grow = append(grow, fmt.Sprintf("%s by %s", g.Buffer, plural(int(g.Bytes), "byte")))
 		}
@@ -72,12 +72,15 @@ func (a *AnyCount) text() string {
 	return s
 }
 
-func times(list []int64) string {
+// along says by how many elements which dimensions grow.
+func along(list []int64) string {
 	var words []string
-	for _, v := range list {
-		words = append(words, group(v))
+	for i, v := range list {
+		if v != 0 {
+			words = append(words, fmt.Sprintf("%s along dimension %d of %d", plural(int(v), "element"), i+1, len(list)))
+		}
 	}
-	return strings.Join(words, "×")
+	return strings.Join(words, " and ")
 }
 
 // anyCount writes what a summary has no room for.
