@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/binary"
 	"hash/fnv"
 	"math/bits"
 	"slices"
@@ -51,9 +52,10 @@ type touch struct {
 	done     bool // adds: completed its phase; tests: it was complete
 	await    bool // tests: nothing happens where it is not
 	parity   bool
+	over     bool // writes: other values were there before, which some order may show
 	mem      int32
 	lo, hi   uint64
-	label    int64 // phase, generation, or kind of reduction
+	label    int64 // phase, generation, kind of reduction, or what a store writes
 	count    uint32
 	operand  uint64        // of tests: the token or the parity
 	before   mbarrier.Word // of what completed a phase: the word it found
@@ -83,7 +85,7 @@ func (a *touch) meets(b *touch) bool {
 	}
 	switch a.object {
 	case bytes:
-		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !(a.role == adds && b.role == adds && a.label == b.label)
+		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !a.commutes(b)
 	case phases:
 		switch {
 		case a.lo != b.lo || a.role == tests && b.role == tests:
@@ -106,6 +108,16 @@ func (a *touch) meets(b *touch) bool {
 		return a.role == writes && b.role == writes
 	}
 	return a.role != reads || b.role != reads
+}
+
+// commutes reports whether two accesses that write leave the same in both
+// orders: reductions of one kind; ordinary stores of equal values, as long as
+// none of them stands for others that it overwrote.
+func (a *touch) commutes(b *touch) bool {
+	if a.role == adds && b.role == adds {
+		return a.label == b.label
+	}
+	return a.role == writes && b.role == writes && a.label != 0 && a.label == b.label && a.lo == b.lo && a.hi == b.hi && !a.over && !b.over
 }
 
 // A step is one choice that was taken, and what came of it.
@@ -265,25 +277,43 @@ func (c *collector) access(ev *machine.Event) {
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes
-		if ev.Access == machine.Write|machine.Update && ev.Sem == machine.Relaxed && c.prog.Commutes(ev.PC) == "" {
+		if ev.Access&machine.Update != 0 && ev.Sem == machine.Relaxed && (ev.Access&machine.Read == 0 || c.prog.Unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
 			r, label = adds, c.operation(ev.PC)
 		}
 	}
 	if ev.Row {
 		c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: ev.Addr[0], hi: ev.Addr[0] + 32*uint64(ev.Size), label: label})
 	} else {
-		last := -1
+		from := len(c.step.feet)
 		for k := ev.Mask; k != 0; k &= k - 1 {
-			at := ev.Addr[bits.TrailingZeros32(k)&31]
-			if last >= 0 && c.step.feet[last].hi == at {
-				c.step.feet[last].hi += uint64(ev.Size)
+			l := bits.TrailingZeros32(k) & 31
+			at := ev.Addr[l]
+			if n := len(c.step.feet); n > from && r != writes && c.step.feet[n-1].hi == at {
+				c.step.feet[n-1].hi += uint64(ev.Size)
 				continue
 			}
-			last = len(c.step.feet)
-			c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label})
+			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label}
+			if r == writes && ev.Access == machine.Write && ev.Sem == machine.Weak {
+				t.label = stored(ev, l)
+			}
+			if n := len(c.step.feet); n > from && c.step.feet[n-1] == t {
+				continue // several lanes store the same
+			}
+			c.add(t)
 		}
 	}
 	c.remote(ev.CTA, ev.Mem)
+}
+
+// stored labels what a lane stores, by its value.
+func stored(ev *machine.Event, lane int) int64 {
+	h := fnv.New64a()
+	for _, v := range ev.Values() {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], v[lane])
+		h.Write(b[:])
+	}
+	return int64(h.Sum64() | 1)
 }
 
 // remote has an access to another CTA's memory depend on its start and its end.

@@ -241,19 +241,33 @@ func (a *arrow) depend(x *touch) {
 	case life:
 		a.all(t.lives[x.mem], x)
 	case registers:
-		// An increase may have been possible before another, and then had to wait
-		// for the next decrease.
-		for _, o := range t.pools[x.mem] {
-			if o.touch.role == writes && x.role == writes && o.touch.lo < uint64(x.count) && uint64(x.count) <= o.touch.hi {
-				a.far = append(a.far, o.step)
-			}
-			if x.role == writes {
-				a.must = append(a.must, o.step)
-			}
-		}
+		a.pool(x)
 	case fences:
 		if n := len(t.sc); n > 0 {
 			a.meet = append(a.meet, t.sc[n-1])
+		}
+	}
+}
+
+// pool orders an increase after what it had to wait for. It may have been
+// possible before another, which took what it needs: the other way round they
+// end alike, unless what came instead comes after that other one.
+func (a *arrow) pool(x *touch) {
+	if x.role != writes {
+		return
+	}
+	list := a.t.pools[x.mem]
+	for i := range list {
+		o := &list[i]
+		a.must = append(a.must, o.step)
+		if o.touch.role != writes || o.touch.lo >= uint64(x.count) || uint64(x.count) > o.touch.hi {
+			continue
+		}
+		for _, d := range list[i+1:] {
+			if d.touch.role == adds && a.t.before[d.step].has(o.step) {
+				a.far = append(a.far, o.step)
+				break
+			}
 		}
 	}
 }
@@ -535,6 +549,7 @@ func (t *trace) uncovered(list []toucher, at int, x *touch) []toucher {
 	out := list[:0]
 	for _, o := range list {
 		inside := x.lo <= o.touch.lo && o.touch.hi <= x.hi
+		x.over = x.over || inside && x.role == writes && o.touch.role == writes && o.touch.label != x.label
 		if !inside || x.role == reads && (o.touch.role != reads || !t.before[at].has(o.step)) {
 			out = append(out, o)
 		}

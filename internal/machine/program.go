@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"sort"
-	"sync"
 
 	"muster/ptx"
 )
@@ -45,8 +44,7 @@ type Program struct {
 	files   map[int]string
 	strs    map[string]string // .debug_str labels, for inlined function names
 
-	awaitsOnce sync.Once
-	awaits     map[*ptx.Inst]bool // by test; see Awaits
+	facts facts
 }
 
 // A Param is one parameter of the kernel, in its parameter space.

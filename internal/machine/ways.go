@@ -2,6 +2,7 @@ package machine
 
 import (
 	"slices"
+	"sync"
 
 	"muster/ptx"
 )
@@ -41,22 +42,43 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 
 // Awaits reports whether the test of a barrier at pc is part of a wait that
 // nothing but its phase ends: see settle.go.
-func (p *Program) Awaits(pc int32) bool {
-	p.awaitsOnce.Do(func() {
-		p.awaits = map[*ptx.Inst]bool{}
-		for f := range p.funcs {
-			g := p.graph(int32(f))
-			if g == nil {
-				continue
-			}
-			for i := range g.nodes {
-				if in := g.nodes[i].in; isTest(in) {
-					p.awaits[in] = g.unsettled(int32(i)) == ""
-				}
+func (p *Program) Awaits(pc int32) bool { return p.ofText().awaits[p.code[pc].src] }
+
+// Unread reports whether nobody reads what the instruction at pc returns.
+func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].src] }
+
+// facts are what the text alone says of instructions, worked out when first
+// asked for.
+type facts struct {
+	once           sync.Once
+	awaits, unread map[*ptx.Inst]bool
+}
+
+func (p *Program) ofText() *facts {
+	f := &p.facts
+	f.once.Do(func() {
+		f.awaits, f.unread = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
+		for fn := range p.funcs {
+			if g := p.graph(int32(fn)); g != nil {
+				g.learn(f)
 			}
 		}
 	})
-	return p.awaits[p.code[pc].src]
+	return f
+}
+
+func (g *graph) learn(f *facts) {
+	for i := range g.nodes {
+		u := &g.nodes[i]
+		switch {
+		case isTest(u.in):
+			f.awaits[u.in] = g.unsettled(int32(i)) == ""
+		case u.in.Op == "atom":
+			f.unread[u.in] = !slices.ContainsFunc(u.writes, func(r regID) bool {
+				return slices.ContainsFunc(g.next[i], func(to int32) bool { return g.isLive(to, r) })
+			})
+		}
+	}
 }
 
 // A Lanes is a split as Splits shows it: lanes of a warp, where they stand, and
