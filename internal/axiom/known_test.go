@@ -70,6 +70,10 @@ var differences = []struct {
 	{"a copy's read, another CTA's copy's, then its write", apart,
 		[]string{"load x; mwait; st.release.gpu y 1", "ld.acquire.gpu y; if 0=1: load x; mwait; if 0=1: store x"},
 		pair(0, 0, 0, 1, 3, 1), agree, ""},
+	// A weak store cuts a chain of read-modify-writes.
+	{"a read-modify-write behind a fence, a weak store, a read", []axiom.Place{{CTA: 0, Lane: 1}, {CTA: 1}, {CTA: 0}},
+		[]string{"st x 2; fence.sc.gpu; exch.relaxed.gpu y 3", "ld y; if 0=3: st y 5", "ld.relaxed.gpu y; fence.acq_rel.gpu; if 0=5: ld x"},
+		pair(0, 0, 0, 2, 2, 0), agree, ""},
 	// ISA 8.9.1.1: completion is not transitive.
 	{"a copy's read, its thread's next copy's, then a store", beside,
 		[]string{"load x; mwait; load x 1", "mwait 1; st x 1"},

@@ -36,6 +36,9 @@ type granule struct {
 	n   uint64
 }
 
+// nobody is no warp's number.
+const nobody = -1
+
 // maxLax bounds the locations that are kept for diagnosis alone.
 const maxLax = 512
 
@@ -315,7 +318,7 @@ func (t *Tracker) cutLocations(ac *access, a, b int) {
 			tab := t.writeLocs()
 			list = tab.m[g]
 			lax := list[i].set.relaxedOnly()
-			if list[i].set.cut(0, 0); len(list[i].set.list) > 0 {
+			if list[i].set.cut(nobody, 0); len(list[i].set.list) > 0 {
 				continue
 			}
 			if lax {
