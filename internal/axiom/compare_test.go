@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -318,45 +319,86 @@ func digUp(t *testing.T, p *axiom.Program, depth int) {
 	}
 }
 
-// TestGenerated compares generated litmus tests.
+// A tally counts what comparisons came to.
+type tally struct {
+	tests, left, pairs, racy, runs int
+	by                             [len(differenceNames)]int
+	names                          map[string]int
+	shown                          map[difference]int
+}
+
+func (y *tally) add(z *tally) {
+	y.tests += z.tests
+	y.left += z.left
+	y.pairs += z.pairs
+	y.racy += z.racy
+	y.runs += z.runs
+	for i := range y.by {
+		y.by[i] += z.by[i]
+	}
+	for name, n := range z.names {
+		y.names[name] += n
+	}
+}
+
+// TestGenerated compares generated litmus tests, some on each processor.
 func TestGenerated(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // forks live for a step
-	var total [len(differenceNames)]int
-	pairs, racy, runs, left := 0, 0, 0, 0
-	names := map[string]int{}
-	shown := map[difference]int{}
-	for s := *seed0; s < *seed0+*tests; s++ {
-		p := generate(s)
-		p.Name = fmt.Sprintf("seed %d", s)
-		c := compare(t, p)
-		if c.ran.steps > mostSteps {
-			left++
+	shards := make([]tally, runtime.GOMAXPROCS(0))
+	t.Run("shards", func(t *testing.T) {
+		for i := range shards {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				shards[i] = tally{names: map[string]int{}, shown: map[difference]int{}}
+				for s := *seed0 + uint64(i); s < *seed0+*tests; s += uint64(len(shards)) {
+					shards[i].seed(t, s)
+				}
+			})
+		}
+	})
+	sum := tally{names: map[string]int{}}
+	for i := range shards {
+		sum.add(&shards[i])
+	}
+	t.Logf("%d tests and %d too long, %d schedules, %d conflicting pairs, %d racy", sum.tests, sum.left, sum.runs, sum.pairs, sum.racy)
+	for d, n := range sum.by[1:] {
+		t.Logf("%s: %d", differenceNames[d+1], n)
+	}
+	t.Logf("explained: %v", sum.names)
+}
+
+// seed compares one generated litmus test.
+func (y *tally) seed(t *testing.T, s uint64) {
+	p := generate(s)
+	p.Name = fmt.Sprintf("seed %d", s)
+	c := compare(t, p)
+	if c.ran.steps > mostSteps {
+		y.left++
+		return
+	}
+	y.tests++
+	y.pairs += c.pairs
+	y.racy += len(c.racy)
+	y.runs += c.ran.runs
+	per := map[difference]bool{}
+	if *dig && slices.Contains(slices.Collect(maps.Values(c.by)), hidden) {
+		digUp(t, p, 1)
+	}
+	for q, d := range c.by {
+		y.by[d]++
+		if name := c.explain(t, q); name != "" {
+			if d == falseAlarm || d == missed {
+				y.names[name]++
+			}
 			continue
 		}
-		pairs += c.pairs
-		racy += len(c.racy)
-		runs += c.ran.runs
-		per := map[difference]bool{}
-		if *dig && slices.Contains(slices.Collect(maps.Values(c.by)), hidden) {
-			digUp(t, p, 1)
-		}
-		for q, d := range c.by {
-			total[d]++
-			if name := c.explain(t, q); name != "" {
-				if d == falseAlarm || d == missed {
-					names[name]++
-				}
-				continue
-			}
-			per[d] = true
-		}
-		for d := range per {
-			if shown[d] < 12 {
-				shown[d]++
-				q := shrink(t, p, d)
-				t.Errorf("%s: %s\n%s%v", p.Name, differenceNames[d], text(q), compare(t, q).by)
-			}
+		per[d] = true
+	}
+	for d := range per {
+		if y.shown[d] < 12 {
+			y.shown[d]++
+			q := shrink(t, p, d)
+			t.Errorf("%s: %s\n%s%v", p.Name, differenceNames[d], text(q), compare(t, q).by)
 		}
 	}
-	t.Logf("%d tests and %d too long, %d schedules, %d conflicting pairs, %d racy; %v %v %v", *tests-uint64(left), left, runs, pairs, racy, differenceNames, total, names)
 }
