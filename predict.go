@@ -422,6 +422,8 @@ func (h *history) Observe(_ *machine.Machine, ev *machine.Event) {
 		if h.bars[ev.Mbar.Bar] && ev.Mbar.OK {
 			h.enter(ev, charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, wait: true, site: rules.Site{Role: "waits", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
 		}
+	case machine.EvRegisters:
+		h.enter(ev, charge{what: setmaxnreg, named: -2})
 	case machine.EvBarArrive:
 		if h.named[[2]int32{ev.CTA, ev.Bar}] {
 			h.enter(ev, charge{named: ev.Bar, phase: int64(ev.Gen), site: rules.Site{Role: "arrives", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
@@ -476,15 +478,100 @@ func (d *diviner) failure(f *confluence.Failure) {
 		d.delay(f)
 	case confluence.C4:
 		d.open(f)
+	case confluence.C5:
+		d.heap(f)
 	case confluence.C6:
 		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C7:
+		d.starve(f)
 	}
+}
+
+// heap holds back what lands in a phase, one by one, so that what is announced
+// heaps up.
+func (d *diviner) heap(f *confluence.Failure) {
+	holds := 0
+	for i := range d.history.charges {
+		c := &d.history.charges[i]
+		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarCompleteTx {
+			continue
+		}
+		if holds++; holds > mostHolds || d.breaks(c, c.hold(), f) {
+			return
+		}
+	}
+}
+
+// starve holds back a warpgroup that asks for registers, so that others take them.
+func (d *diviner) starve(f *confluence.Failure) {
+	n := int32(d.l.shape.Warps)
+	for _, c := range d.history.charges {
+		if c.what != setmaxnreg || c.pc != f.PC || c.cta*n+c.warp != f.Warp {
+			continue
+		}
+		hold := explore.Hold{CTA: c.cta, Warp: c.warp &^ 3, Warps: 3, Lanes: ^uint32(0)}
+		if d.breaks(&c, hold, f) {
+			return
+		}
+	}
+}
+
+// setmaxnreg marks a charge that is a setmaxnreg.
+const setmaxnreg machine.MbarOp = 255
+
+// breaks makes a directed run that holds something back until nothing else can
+// move, and keeps it if the launch then hangs or faults: a judge names that.
+func (d *diviner) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bool {
+	if d.known(f.Condition, f.PC) {
+		return true
+	}
+	if d.over() || c.at > mostWritten {
+		return false
+	}
+	d.attempts++
+	m := d.machine(nil)
+	to := explore.Direct(m)
+	to.Take(d.run[:c.at]...)
+	for n := 1; to.Step(hold); n++ {
+		if n%1024 == 0 && d.stop() {
+			return false
+		}
+	}
+	done := explore.Run(m, proofSchedule, d.stop)
+	n, _ := m.Instrs()
+	d.spent += n
+	stop := m.Stopped()
+	if !done || stop == nil || stop.Kind != machine.Deadlock && stop.Kind != machine.FaultBarrier || len(to.Run) > mostWritten {
+		return false
+	}
+	p := prediction{aim: aim{step: c.step, condition: f.Condition}, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	small, ok := explore.Shrink(func() (*machine.Machine, explore.Question) {
+		return d.machine(nil), explore.Question{Bad: func(m *machine.Machine) bool { return m.Stopped() != nil && m.Stopped().Kind == stop.Kind }}
+	}, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	if ok {
+		p.schedule = small.Schedule
+	}
+	d.found = append(d.found, p)
+	return true
+}
+
+// known reports whether there is a prediction for an instruction already.
+func (d *diviner) known(c confluence.Condition, pc int32) bool {
+	return slices.ContainsFunc(d.found, func(p prediction) bool { return p.condition == c && p.pc == pc })
+}
+
+// hold is what keeps a charge from happening.
+func (c *charge) hold() explore.Hold {
+	if c.async {
+		return explore.Hold{Op: c.op}
+	}
+	return explore.Hold{CTA: c.cta, Warp: c.warp, Lanes: c.lanes}
 }
 
 // isOf reports whether a charge is at the barrier of a failure.
 func (c *charge) isOf(f *confluence.Failure) bool {
 	if f.Condition == confluence.C6 {
-		return c.cta == f.CTA && c.named == f.Named && c.bar == (machine.BarRef{})
+		return c.cta == f.CTA && c.named == f.Named && c.bar == (machine.BarRef{}) && c.what != setmaxnreg
 	}
 	return c.bar == f.Bar
 }
@@ -562,10 +649,8 @@ func (d *diviner) open(f *confluence.Failure) {
 
 // attempt makes a directed run that holds c back, and keeps it if it meets the aim.
 func (d *diviner) attempt(c *charge, a aim) bool {
-	for i := range d.found {
-		if p := &d.found[i]; p.condition == a.condition && p.pc == a.pc {
-			return true
-		}
+	if d.known(a.condition, a.pc) {
+		return true
 	}
 	if d.over() || c.at > mostWritten {
 		return false
@@ -575,11 +660,7 @@ func (d *diviner) attempt(c *charge, a aim) bool {
 	m := d.machine(s)
 	to := explore.Direct(m)
 	to.Take(d.run[:c.at]...)
-	hold := explore.Hold{CTA: c.cta, Warp: c.warp, Lanes: c.lanes}
-	if c.async {
-		hold = explore.Hold{Op: c.op}
-	}
-	for n := 1; s.hit == nil && to.Step(hold); n++ {
+	for n := 1; s.hit == nil && to.Step(c.hold()); n++ {
 		if n%1024 == 0 && d.stop() {
 			break
 		}

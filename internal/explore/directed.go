@@ -7,10 +7,11 @@ import "muster/internal/machine"
 // anything else can move. Every choice is noted, so that the run can be written
 // down and made again.
 
-// A Hold names what may not move: some lanes of a warp, an asynchronous
+// A Hold names what may not move: some lanes of a warp or of several, an asynchronous
 // operation, or clusters that have not started.
 type Hold struct {
 	CTA, Warp int32
+	Warps     int32  // so many from Warp on, besides it
 	Lanes     uint32 // none: no split is held
 	Op        int64  // 0: no operation is held
 	Starts    bool
@@ -114,7 +115,7 @@ func (d *Director) held(c machine.Choice, h Hold) bool {
 
 // free reports whether a split is not held, and does not stand where it comes last.
 func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
-	here := c.CTA == h.CTA && c.Warp == h.Warp && h.Lanes != 0
+	here := h.Lanes != 0 && c.CTA == h.CTA && c.Warp >= h.Warp && c.Warp <= h.Warp+h.Warps
 	if !here && last == nil {
 		return true
 	}
