@@ -56,7 +56,11 @@ type family struct {
 	skip   bool
 	bound  int64
 
-	runs int // so far, to bound them
+	runs int // launches so far, to bound them
+	last *Launch
+	with int64 // the argument of last
+	// unsure is a run that found registers that do not grow evenly.
+	unsure *machine.Follower
 }
 
 func (l *Launch) family(ctx context.Context, argument int) (*family, error) {
@@ -98,6 +102,15 @@ const (
 // it is greater than the launch's own: the dimensions that have its value, or
 // else the outermost.
 func (f *family) at(k int64) (*Launch, error) {
+	if f.last != nil && f.with == k {
+		return f.last, nil
+	}
+	l, err := f.make(k)
+	f.last, f.with = l, k
+	return l, err
+}
+
+func (f *family) make(k int64) (*Launch, error) {
 	if f.runs++; f.runs > mostRuns {
 		return nil, errors.New("it takes more launches than are run for one proof")
 	}
@@ -300,10 +313,10 @@ func (f *family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 	m := l.part(&see, f.skip, 0, 1)
 	m.ShowCollectives()
 	fo := machine.NewFollower(m)
-	m.Follow(fo)
 	if set != nil {
 		see.to = set(m, fo)
 	}
+	m.Follow(fo)
 	gap, err := l.follow(l.watch(f.ctx), m, proofSchedule)
 	switch {
 	case err != nil:

@@ -21,7 +21,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 	if err != nil {
 		return nil, &shortfall{Refusal: *refuse(-1, "the launch with %s = %d: %v", f.name, k, err)}
 	}
-	r, rec, no := f.record(l, p.marks)
+	r, rec, no := f.record(l, p.taking(margin{}))
 	if no != nil {
 		return nil, &shortfall{Refusal: *no}
 	}
@@ -37,7 +37,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 		}
 		return nil, &shortfall{Refusal: why, short: true}
 	}
-	b, short := f.strides(p, k, turns)
+	b, short := f.strides(p, k, turns, r)
 	if short != nil {
 		return nil, short
 	}
@@ -51,10 +51,13 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 
 // strides measures how registers go on, in the launch with k, with the first
 // margin that does.
-func (f *family) strides(p *plan, k int64, turns func(int) int32) (*base, *shortfall) {
+func (f *family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
 	var no *shortfall
 	for _, by := range p.margins() {
-		b, why := f.measure(p, by, k, turns)
+		if by.first > 0 {
+			taken = nil
+		}
+		b, why := f.measure(p, by, k, turns, taken)
 		switch {
 		case why == nil:
 			return b, nil
@@ -69,7 +72,7 @@ func (f *family) strides(p *plan, k int64, turns func(int) int32) (*base, *short
 	return nil, no
 }
 
-func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32) (*base, *shortfall) {
+func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
 	list := p.loops(by, turns)
 	periods := int64(0)
 	for i := range list {
@@ -84,21 +87,23 @@ func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32) (*b
 	if err != nil {
 		return nil, &shortfall{Refusal: *refuse(-1, "%v", err)}
 	}
-	taken, no := f.follow(l, func(_ *machine.Machine, fo *machine.Follower) machine.Observer {
-		fo.Loops = list
-		return nil
-	})
-	if no != nil {
-		return nil, &shortfall{Refusal: *no}
+	if taken == nil {
+		var no *loops.Refusal
+		taken, no = f.follow(l, func(_ *machine.Machine, fo *machine.Follower) machine.Observer {
+			fo.Loops = list
+			return nil
+		})
+		if no != nil {
+			return nil, &shortfall{Refusal: *no}
+		}
 	}
 	most := (f.most - k) / p.period
 	param := machine.ParamStride{Offset: f.offset, Size: f.size, By: p.period}
-	var before *machine.Follower
 	for range mostMeasured {
 		var prints *loops.Footprint
 		r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
 			fo.Loops = list
-			fo.Measure(m, taken.follower, before, []machine.ParamStride{param}, most, min(leastPeriods, most))
+			fo.Measure(m, taken.follower, f.unsure, []machine.ParamStride{param}, most, min(leastPeriods, most))
 			prints = loops.NewFootprint(fo, l.bufferAt)
 			return prints
 		})
@@ -107,7 +112,7 @@ func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32) (*b
 		}
 		failed, again := r.follower.Failed()
 		if again {
-			before = r.follower
+			f.unsure = r.follower
 			continue
 		}
 		if len(failed) > 0 {

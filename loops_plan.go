@@ -48,6 +48,18 @@ func (p *plan) loops(by margin, turns func(lane int) int32) []machine.LaneLoop {
 	return list
 }
 
+// taking is each lane's loop in a run that takes registers at the first two
+// periods' begins.
+func (p *plan) taking(by margin) []machine.LaneLoop {
+	list := append([]machine.LaneLoop(nil), p.marks...)
+	for i := range list {
+		if list[i].Mark >= 0 {
+			list[i].First, list[i].Period = by.first, p.of(int32(i))
+		}
+	}
+	return list
+}
+
 // plan finds loops and period.
 func (f *family) plan() (*plan, *loops.Refusal) {
 	p := &plan{by: 64 * ((f.k0 + 63) / 64)}
@@ -75,7 +87,7 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 	if p.period/p.step > mostPeriod {
 		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
 	}
-	if _, no := f.strides(p, p.long, turns); no != nil {
+	if _, no := f.strides(p, p.long, turns, nil); no != nil {
 		return nil, &no.Refusal
 	}
 	core, no := rec.Check(p.of, p.ticks)

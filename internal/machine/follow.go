@@ -28,6 +28,7 @@ type Follower struct {
 	lanes []laneTrack
 	warps int32
 	back  map[int32]*[]int32 // visits of every branch back, by lane
+	stops []bool // instructions that are some lane's Head or Mark
 	*strides
 }
 
@@ -53,8 +54,16 @@ func NewFollower(m *Machine) *Follower {
 	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}}
 }
 
-// Follow has f go along with m, whose run has not begun.
-func (m *Machine) Follow(f *Follower) { m.cfg.follower = f }
+// Follow has f go along with m, whose run has not begun. Its Loops are set.
+func (m *Machine) Follow(f *Follower) {
+	m.cfg.follower = f
+	f.stops = make([]bool, len(m.prog.code))
+	for _, l := range f.Loops {
+		if l.Mark >= 0 {
+			f.stops[l.Mark], f.stops[l.Head] = true, true
+		}
+	}
+}
 
 // Lane is the number of a lane in the grid.
 func (f *Follower) Lane(cta, warp int32, lane int) int { return int(cta*f.warps+warp)*32 + lane }
@@ -67,7 +76,7 @@ func (f *Follower) Turn(lane int) int32 {
 	return -1
 }
 
-// Visits is how often each lane came to each branch back.
+// Visits is how often each lane came to each branch back, of a run without Loops.
 func (f *Follower) Visits() map[int32][]int32 {
 	all := map[int32][]int32{}
 	for pc, v := range f.back {
@@ -145,7 +154,7 @@ func (f *Follower) arrive(x *ctx, in *instr) {
 	if f.strides != nil {
 		f.strides.arrive(f, x, in, base)
 	}
-	if in.class == branch && in.target <= pc && x.m.prog.Target(pc) >= 0 {
+	if len(f.Loops) == 0 && in.class == branch && in.target <= pc && x.m.prog.Target(pc) >= 0 {
 		v := f.back[pc]
 		if v == nil {
 			list := make([]int32, len(f.lanes))
@@ -156,7 +165,7 @@ func (f *Follower) arrive(x *ctx, in *instr) {
 			(*v)[base+l]++
 		}
 	}
-	if len(f.Loops) == 0 {
+	if len(f.Loops) == 0 || !f.stops[pc] {
 		return
 	}
 	for l := range lanesOf(x.s.mask) {

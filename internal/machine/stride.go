@@ -68,6 +68,7 @@ type strides struct {
 	most, least int64
 	mostAt      Cause
 	last        []point
+	idle        []uint32 // lanes of each warp that are between
 }
 
 // An unsureRow is a register of a warp that turned out to have no stride.
@@ -102,7 +103,7 @@ func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamSt
 	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)), live: map[int32][]regID{},
 		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: map[int]map[regID]stride{}, unsure: map[unsureRow]bool{},
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
-		last: make([]point, len(taken.lanes))}
+		last: make([]point, len(taken.lanes)), idle: make([]uint32, len(taken.lanes)/32)}
 	for i := range m.prog.uses {
 		s.uses[m.prog.uses[i].pc] = &m.prog.uses[i]
 	}
@@ -239,12 +240,7 @@ func (ws *warpStrides) set(r regID, l int, v stride) {
 // execute.
 func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	pc := x.s.pc
-	mask := uint32(0)
-	for l := range lanesOf(x.s.mask) {
-		if f.lanes[base+l].mode != between {
-			mask |= 1 << l
-		}
-	}
+	mask := x.s.mask &^ s.idle[base/32]
 	if mask == 0 {
 		return
 	}
@@ -328,10 +324,12 @@ func (s *strides) boundary(x *ctx, l int, loop *LaneLoop, t *laneTrack) {
 	if v == loop.First+loop.Period {
 		s.compare(ws, warp, l)
 		t.mode = between
+		s.idle[warp] |= 1 << l
 	}
 	if v == loop.First+loop.Period*loop.Periods {
 		s.proceed(ws, x, l)
 		t.mode = after
+		s.idle[warp] &^= 1 << l
 	}
 }
 
