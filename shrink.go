@@ -194,7 +194,7 @@ func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding
 	stop, why := w.stop()
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s before schedule %s was over", why(), brief(s.String()))
+		return nil, nil, untold(run, why())
 	}
 	found, _ := j.Finish(m)
 	for i := range found {

@@ -32,6 +32,19 @@ type TellOptions struct {
 // MostTold is how many steps All tells at most.
 const MostTold = 1 << 16
 
+// An Untold is the error of a run that cannot be told step by step: it is too
+// long, or a limit ran out before its end.
+type Untold struct{ Reason string }
+
+func (e *Untold) Error() string { return "no story: " + e.Reason }
+
+func untold(run []machine.Choice, why string) error {
+	if len(run) > explore.MostSteps {
+		return &Untold{fmt.Sprintf("the run has more than %d steps", explore.MostSteps)}
+	}
+	return &Untold{why}
+}
+
 // Tell runs the launch under a schedule and tells the run. It runs it twice,
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
@@ -108,7 +121,7 @@ func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (S
 	stop, why := w.stop()
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
-		return s, nil, nil, fmt.Errorf("%s before schedule %s was over", why(), brief(s.String()))
+		return s, nil, nil, untold(run, why())
 	}
 	return s, f, run, nil
 }

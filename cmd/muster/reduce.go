@@ -91,8 +91,12 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	case errors.As(err, &absent):
 		fmt.Fprintln(c.out, absent)
 		return exit(exitIncomplete)
-	case err != nil && (r == nil || !errors.Is(err, context.DeadlineExceeded)):
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && r == nil:
+		return fmt.Errorf("the time limit of %v ran out before the finding was found again (--limit-time)", in.limits.Time)
+	case err != nil && !errors.Is(err, context.DeadlineExceeded) && !(r != nil && asItIs(err)):
 		return err
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

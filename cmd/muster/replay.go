@@ -103,11 +103,10 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	defer cancel()
 	if r.shrink {
 		got, err := l.Shrink(ctx, s, r.id, muster.ShrinkOptions{})
-		var not *muster.NotShown
 		switch {
 		case err == nil:
 			s = got.Schedule
-		case !errors.As(err, &not):
+		case !asItIs(err):
 			return err
 		} // else the check below says whether it is there
 	}
@@ -126,7 +125,7 @@ func (r *replaying) everything(ctx context.Context, c *console, l *muster.Launch
 	var told *muster.Story
 	if r.tell.All || r.tell.Until > 0 || len(r.tell.Print) > 0 {
 		var err error
-		if told, err = l.Tell(ctx, s, r.tell); err != nil {
+		if told, err = c.tell(ctx, l, s, r.tell); err != nil {
 			return err
 		}
 	}
@@ -175,7 +174,7 @@ func (r *replaying) one(ctx context.Context, c *console, l *muster.Launch, s mus
 	if len(rep.Schedules) > 0 {
 		r.tell.Finding = r.id
 		var err error
-		if told, err = l.Tell(ctx, s, r.tell); err != nil {
+		if told, err = c.tell(ctx, l, s, r.tell); err != nil {
 			return c.notShown(err)
 		}
 	}
@@ -203,6 +202,17 @@ func (r *replaying) one(ctx context.Context, c *console, l *muster.Launch, s mus
 	}
 	fmt.Fprintf(c.out, "reproduced in %s%s\n", briefSchedule(strings.TrimSuffix(schedule, ",")), again)
 	return exit(exitFindings)
+}
+
+// tell tells a run; where it cannot be told, it says why on standard error.
+func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule, o muster.TellOptions) (*muster.Story, error) {
+	told, err := l.Tell(ctx, s, o)
+	var untold *muster.Untold
+	if errors.As(err, &untold) && ctx.Err() == nil {
+		fmt.Fprintln(c.err, "muster:", untold)
+		return nil, nil
+	}
+	return told, err
 }
 
 // notShown says that a schedule does not show a finding, which is an answer.

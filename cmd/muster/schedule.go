@@ -201,11 +201,10 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		}
 		sf := scheduleFile{launch: []string{r.Launch.Arguments}, finding: f.ID, schedule: f.Schedule}
 		got, err := l.Shrink(ctx, s, f.ID, muster.ShrinkOptions{})
-		var not *muster.NotShown
 		switch {
 		case err == nil:
 			sf.schedule = got.Schedule.String()
-		case !errors.As(err, &not):
+		case !asItIs(err):
 			return err
 		}
 		name := fileName(f.ID)
@@ -219,6 +218,14 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 	}
 	fmt.Fprintf(c.err, "muster: %s in %s\n", report.Plural(written, "schedule"), dir)
 	return nil
+}
+
+// asItIs reports whether an error of Shrink leaves a schedule as it is: a judge
+// alone does not see what it shows, or its run is too long.
+func asItIs(err error) bool {
+	var not *muster.NotShown
+	var untold *muster.Untold
+	return errors.As(err, &not) || errors.As(err, &untold)
 }
 
 // fileName is a finding's ID as a file can be called.

@@ -78,15 +78,23 @@ func SameAgent(a, b machine.Choice) bool {
 	return a == b
 }
 
+// MostSteps is how many steps of a run are recorded at most.
+const MostSteps = 1 << 22
+
 // Record is Run, and returns every choice that was taken, in order. As
-// explicit choices they make the same run again.
+// explicit choices they make the same run again. It reports false where stop
+// did, and for a run of more than MostSteps, which it leaves at that.
 func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Choice, ok bool) {
-	r := runner{m: m, rng: s.Seed, log: func(c machine.Choice) { run = append(run, c) }}
+	r := runner{m: m, rng: s.Seed}
+	r.log = func(c machine.Choice) {
+		run = append(run, c)
+		r.over = len(run) > MostSteps
+	}
 	for _, c := range s.Prefix {
 		r.take(c)
 	}
 	ok = r.follow(s.Policy, stop)
-	return run, ok
+	return run, ok && len(run) <= MostSteps
 }
 
 // ShrinkOptions bound the work. All bounds but Stop are the same everywhere, so
@@ -237,7 +245,7 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 
 // first runs the schedule that is given.
 func (h *shrinker) first(s Schedule) (attempt, bool) {
-	r, t, q := h.begin(1 << 62)
+	r, t, q := h.begin(MostSteps)
 	r.rng = s.Seed
 	for _, c := range s.Prefix {
 		if !r.over && t.m.Offers(c) {
@@ -245,7 +253,7 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 		}
 	}
 	explicit := len(t.choices)
-	ok := r.follow(s.Policy, h.stop)
+	ok := r.follow(s.Policy, func() bool { return t.over() || h.stop != nil && h.stop() })
 	h.ran++
 	a := t.attempt(explicit, s.Policy)
 	a.schedule.Seed = s.Seed
