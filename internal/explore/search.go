@@ -1,7 +1,9 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"muster/internal/machine"
@@ -26,6 +28,7 @@ type Search struct {
 	fresh  int     // nodes from here on have not been run yet
 	count  Coverage
 	ended  bool
+	words  map[Word]bool
 }
 
 // A Space is all runs of a launch.
@@ -34,6 +37,18 @@ type Space struct {
 	Fork func(o machine.Observer) *machine.Machine
 	// Watch returns who watches the next run.
 	Watch func() Watcher
+	// Decides reports whether what the instruction at pc reads decides what the
+	// program does; nil: always.
+	Decides func(pc int32) bool
+}
+
+// A Word is a place at which strong accesses race, and an instruction that made
+// one of them. Of several, the ISA's memory model allows outcomes that no
+// interleaving has (ISA 8.10: store buffering, for one).
+type Word struct {
+	Mem  int32  `json:"mem"`
+	Addr uint64 `json:"addr"`
+	PC   int32  `json:"pc"`
 }
 
 // A Watcher watches one run. End is called at its end with the choices that
@@ -47,7 +62,7 @@ type Watcher interface {
 // Limits bound a search.
 type Limits struct {
 	Schedules int   // runs, those left early included
-	Steps     int64 // of all runs together
+	Steps     int64 // of all runs together, those of their prefixes included
 	Length    int   // steps of one run
 }
 
@@ -61,6 +76,8 @@ type Coverage struct {
 	// stood in the way.
 	Complete bool   `json:"complete"`
 	Why      string `json:"why,omitempty"`
+	// Words are where strong accesses race whose outcome decides something.
+	Words []Word `json:"words,omitempty"`
 }
 
 // A node is a state that the run under way came through.
@@ -71,27 +88,61 @@ type node struct {
 	todo  []machine.Choice // processes that have to be tried
 	done  []*step          // that were, in order
 	sleep []*step          // whose runs are like others already made
+	later []*step          // that others try, after what is tried here
 }
 
 // NewSearch prepares a search.
 func NewSearch(s *Space, l Limits) *Search { return &Search{space: s, limits: l} }
 
 // Run goes on until everything is explored, or a limit is reached, or stop,
-// which it asks now and then, reports true.
+// which it asks now and then, reports true. Then it can be run again.
 func (s *Search) Run(stop func() bool) Coverage {
-	for !s.ended {
-		if why := s.spent(); why != "" {
-			s.count.Why = why
-			return s.count
+	why := ""
+	for !s.ended && why == "" {
+		switch {
+		case s.spent() != "":
+			why = s.spent()
+		case !s.run(stop):
+			why = "stopped"
+		default:
+			s.ended = !s.next()
 		}
-		if !s.run(stop) {
-			s.count.Why = "stopped"
-			return s.count
-		}
-		s.ended = !s.next()
 	}
-	s.count.Complete = s.count.Why == ""
-	return s.count
+	c := s.Covered()
+	if why != "" {
+		c.Why = why
+	}
+	c.Complete = c.Why == ""
+	return c
+}
+
+// Covered is what has been done so far.
+func (s *Search) Covered() Coverage {
+	c := s.count
+	c.Words = slices.SortedFunc(maps.Keys(s.words), func(a, b Word) int {
+		return cmp.Or(cmp.Compare(a.Mem, b.Mem), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.PC, b.PC))
+	})
+	return c
+}
+
+// raced notes the words at which strong accesses of two steps meet.
+func (s *Search) raced(a, b *step) {
+	for i := range a.feet {
+		for k := range b.feet {
+			x, y := &a.feet[i], &b.feet[k]
+			if x.object != bytes || !x.strong || !y.strong || !x.meets(y) {
+				continue
+			}
+			for _, t := range []*touch{x, y} {
+				if s.space.Decides == nil || s.space.Decides(t.pc) || x.role == writes && y.role == writes {
+					if s.words == nil {
+						s.words = map[Word]bool{}
+					}
+					s.words[Word{x.mem, max(x.lo, y.lo) &^ 3, t.pc}] = true
+				}
+			}
+		}
+	}
 }
 
 func (s *Search) spent() string {
@@ -115,6 +166,8 @@ func (s *Search) next() bool {
 			if at.tried(p) || at.asleep(p) {
 				continue
 			}
+			// What others try comes before it.
+			at.done, at.later = append(at.done, at.later...), nil
 			at.taken = at.way(p)
 			s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n-1], n-1
 			return true
@@ -137,7 +190,7 @@ func (n *node) can(p machine.Choice) bool {
 	return slices.ContainsFunc(n.ways, func(c machine.Choice) bool { return process(c) == p })
 }
 
-func (n *node) tried(p machine.Choice) bool { return holds(n.done, p) }
+func (n *node) tried(p machine.Choice) bool { return holds(n.done, p) || holds(n.later, p) }
 
 func (n *node) asleep(p machine.Choice) bool { return holds(n.sleep, p) }
 
@@ -155,6 +208,8 @@ func (s *Search) run(stop func() bool) bool {
 	for d := range s.fresh {
 		m.Step(s.nodes[d].taken)
 	}
+	nodes, steps := len(s.nodes), s.count.Steps
+	s.count.Steps += int64(s.fresh)
 	left := false
 	for d := s.fresh; ; d++ {
 		if d == len(s.nodes) {
@@ -168,7 +223,9 @@ func (s *Search) run(stop func() bool) bool {
 		st := c.take1(m, s.nodes[d].taken)
 		s.steps = append(s.steps, st)
 		s.count.Steps++
-		if d&255 == 255 && stop != nil && stop() {
+		if stop != nil && stop() {
+			// As if it had not begun.
+			s.nodes, s.steps, s.count.Steps = s.nodes[:nodes], s.steps[:s.fresh], steps
 			return false
 		}
 		if s.limits.Length > 0 && d >= s.limits.Length {
@@ -191,9 +248,6 @@ func (s *Search) run(stop func() bool) bool {
 	c.step = nil
 	r := runner{m: m}
 	for m.Stopped() == nil && !m.Done() && r.step(Latest) {
-		if stop != nil && stop() {
-			return false
-		}
 	}
 	m.Conclude()
 	w.End(m, path)
@@ -265,6 +319,7 @@ func (s *Search) backtrack(m *machine.Machine) {
 		}
 		if d >= s.fresh {
 			for _, r := range races {
+				s.raced(s.steps[r.first], st)
 				s.reverse(t, r, st.choice, t.before[d])
 			}
 		}

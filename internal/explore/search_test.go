@@ -63,3 +63,41 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestUnits: what is left of a search, parted, comes to what the search would
+// have come to; so does one that is written down and resumed.
+func TestUnits(t *testing.T) {
+	const all = 720
+	start := build(t, tickets, 3, 64, 16)
+	for _, solo := range []int{2, 100, 719} {
+		l := &log{t, map[string]int{}, 16}
+		space := &explore.Space{
+			Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+			Watch: func() explore.Watcher { return l },
+		}
+		s := explore.NewSearch(space, explore.Limits{Schedules: solo})
+		runs := s.Run(nil).Schedules
+		if runs != solo {
+			t.Fatalf("%d runs of %d", runs, solo)
+		}
+		units := s.Split(explore.Limits{})
+		for _, u := range units {
+			for n := 0; ; n++ {
+				left := 2000 << n // steps, and then it is written down
+				c := u.Run(func() bool { left--; return left < 0 })
+				if c.Complete {
+					runs += c.Schedules
+					break
+				}
+				again, err := explore.Resume(space, explore.Limits{}, u.Snapshot())
+				if err != nil {
+					t.Fatal(err)
+				}
+				u = again
+			}
+		}
+		if runs > 2*all || len(l.ends) != all {
+			t.Errorf("%d alone, then %d units: %d runs, %d ends, want %d of at most twice as many", solo, len(units), runs, len(l.ends), all)
+		}
+	}
+}

@@ -52,7 +52,6 @@ type touch struct {
 	done     bool // adds: completed its phase; tests: it was complete
 	await    bool // tests: nothing happens where it is not
 	parity   bool
-	over     bool // writes: other values were there before, which some order may show
 	mem      int32
 	lo, hi   uint64
 	label    int64 // phase, generation, kind of reduction, or what a store writes
@@ -61,6 +60,8 @@ type touch struct {
 	before   mbarrier.Word // of what completed a phase: the word it found
 	lanes    uint32        // of named, clustered and life: who
 	warpOnly int32
+	strong   bool // an access that races with others without being a data race
+	pc       int32
 }
 
 // A footprint is what one step touches.
@@ -111,13 +112,12 @@ func (a *touch) meets(b *touch) bool {
 }
 
 // commutes reports whether two accesses that write leave the same in both
-// orders: reductions of one kind; ordinary stores of equal values, as long as
-// none of them stands for others that it overwrote.
+// orders: reductions of one kind, ordinary stores of equal values.
 func (a *touch) commutes(b *touch) bool {
 	if a.role == adds && b.role == adds {
 		return a.label == b.label
 	}
-	return a.role == writes && b.role == writes && a.label != 0 && a.label == b.label && a.lo == b.lo && a.hi == b.hi && !a.over && !b.over
+	return a.role == writes && b.role == writes && a.label != 0 && a.label == b.label && a.lo == b.lo && a.hi == b.hi
 }
 
 // A step is one choice that was taken, and what came of it.
@@ -281,18 +281,18 @@ func (c *collector) access(ev *machine.Event) {
 			r, label = adds, c.operation(ev.PC)
 		}
 	}
-	if ev.Row {
+	if ev.Row && ev.Sem == machine.Weak {
 		c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: ev.Addr[0], hi: ev.Addr[0] + 32*uint64(ev.Size), label: label})
 	} else {
 		from := len(c.step.feet)
 		for k := ev.Mask; k != 0; k &= k - 1 {
 			l := bits.TrailingZeros32(k) & 31
 			at := ev.Addr[l]
-			if n := len(c.step.feet); n > from && r != writes && c.step.feet[n-1].hi == at {
+			if n := len(c.step.feet); n > from && r != writes && ev.Sem == machine.Weak && c.step.feet[n-1].hi == at {
 				c.step.feet[n-1].hi += uint64(ev.Size)
 				continue
 			}
-			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label}
+			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label, strong: ev.Sem != machine.Weak, pc: ev.PC}
 			if r == writes && ev.Access == machine.Write && ev.Sem == machine.Weak {
 				t.label = stored(ev, l)
 			}

@@ -90,6 +90,12 @@ type placeKey struct {
 type toucher struct {
 	step  int
 	touch *touch
+	over  bool // it stands for stores of other values, which it overwrote
+}
+
+// meets reports whether x depends on what t touched, or on what that stands for.
+func (t *toucher) meets(x *touch) bool {
+	return t.touch.meets(x) || t.over && x.role == writes && t.touch.lo < x.hi && x.lo < t.touch.hi
 }
 
 // A barTrace is an mbarrier's history.
@@ -227,7 +233,7 @@ func (a *arrow) depend(x *touch) {
 		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
 			list := t.lines[lineKey{x.mem, line}]
 			for i := len(list) - 1; i >= 0; i-- {
-				if list[i].touch.meets(x) {
+				if list[i].meets(x) {
 					a.meet = append(a.meet, list[i].step)
 				}
 			}
@@ -503,12 +509,12 @@ func (t *trace) moved(at int, o *opStep) {
 }
 
 func (t *trace) keep(at int, x *touch) {
-	who := toucher{at, x}
+	who := toucher{step: at, touch: x}
 	switch x.object {
 	case bytes:
 		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
 			key := lineKey{x.mem, line}
-			t.lines[key] = append(t.uncovered(t.lines[key], at, x), who)
+			t.lines[key] = append(t.uncovered(t.lines[key], &who), who)
 		}
 	case phases:
 		t.keepBarrier(at, x)
@@ -542,15 +548,18 @@ func (t *trace) keep(at int, x *touch) {
 
 // uncovered drops what a later access of the same bytes stands for: a write for
 // all, a read for the reads that it comes after.
-func (t *trace) uncovered(list []toucher, at int, x *touch) []toucher {
+func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
+	x := by.touch
 	if x.role == adds {
 		return list
 	}
 	out := list[:0]
 	for _, o := range list {
 		inside := x.lo <= o.touch.lo && o.touch.hi <= x.hi
-		x.over = x.over || inside && x.role == writes && o.touch.role == writes && o.touch.label != x.label
-		if !inside || x.role == reads && (o.touch.role != reads || !t.before[at].has(o.step)) {
+		if inside && x.role == writes {
+			by.over = by.over || o.over || o.touch.role != reads && o.touch.label != x.label
+		}
+		if !inside || x.role == reads && (o.touch.role != reads || !t.before[by.step].has(o.step)) {
 			out = append(out, o)
 		}
 	}
@@ -579,7 +588,7 @@ func (t *trace) keepBarrier(at int, x *touch) {
 	}
 	switch x.role {
 	case tests:
-		b.tests = append(b.tests, toucher{at, x})
+		b.tests = append(b.tests, toucher{step: at, touch: x})
 		return
 	case writes:
 		b.strict = []int{at}

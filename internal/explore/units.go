@@ -1,0 +1,196 @@
+package explore
+
+import (
+	"slices"
+
+	"muster/internal/machine"
+)
+
+// A search can be parted. What is left to try along the run under way falls into
+// units, one for each choice: a unit explores what begins with that choice, and
+// whatever more it finds to be tried on the way there, by itself. Units need
+// nothing of each other, and which they are depends on nothing but the search, so
+// that any number of processors or machines comes to the same.
+
+// Split parts what is left of a search into units, those that begin first first.
+func (s *Search) Split(l Limits) []*Search {
+	if s.ended {
+		return nil
+	}
+	if len(s.nodes) == 0 {
+		return []*Search{NewSearch(s.space, l)}
+	}
+	c := &collector{}
+	m := s.space.Fork(c)
+	c.start(m)
+	var units []*Search
+	for d, n := range s.nodes {
+		done, list := n.done, n.todo
+		if d < len(s.steps) {
+			done = slices.Concat(done, s.steps[d:d+1])
+		} else {
+			list = slices.Concat([]machine.Choice{process(n.taken)}, list) // it was to be next
+		}
+		var todo []*step
+		for _, p := range list {
+			if !n.tried(p) && !n.asleep(p) && !holds(todo, p) {
+				todo = append(todo, probe(m, n.way(p)))
+			}
+		}
+		for i := range todo {
+			u := NewSearch(s.space, l)
+			for _, above := range s.nodes[:d] {
+				u.nodes = append(u.nodes, above.apart())
+			}
+			// Choices tried before this one lie behind it, those after it wait.
+			at := n.apart()
+			at.done = slices.Concat(done, todo[:i])
+			at.later = slices.Concat(n.later, todo[i+1:])
+			at.taken = todo[i].choice
+			u.nodes = append(u.nodes, at)
+			u.steps = slices.Clone(s.steps[:d])
+			u.fresh = d
+			units = append(units, u)
+		}
+		n.todo, n.later = nil, slices.Concat(n.later, todo)
+		if d < len(s.steps) {
+			m.Step(n.taken)
+		}
+	}
+	s.ended = true
+	return units
+}
+
+// apart is a node for a unit that goes the same way from it. What others try is
+// not its own to try.
+func (n *node) apart() *node {
+	c := *n
+	c.todo = nil
+	c.done = slices.Clone(n.done)
+	c.later = slices.Clone(n.later)
+	return &c
+}
+
+// probe tells what a choice would be, in the state that m is in.
+func probe(m *machine.Machine, choice machine.Choice) *step {
+	c := &collector{}
+	f := m.Clone().Fork(c, nil)
+	c.start(f)
+	return c.take1(f, choice)
+}
+
+// A Snapshot is a search between two runs, as it is written down.
+type Snapshot struct {
+	Nodes []NodeSnapshot `json:"nodes"`
+	Fresh int            `json:"fresh"`
+	Ended bool           `json:"ended"`
+	Count Coverage       `json:"count"`
+}
+
+// A NodeSnapshot is what a search keeps of a state on its way; choices are
+// written as in schedules.
+type NodeSnapshot struct {
+	Taken string   `json:"taken"`
+	Todo  []string `json:"todo,omitempty"`
+	Done  []string `json:"done,omitempty"`
+	Sleep []string `json:"sleep,omitempty"`
+	Later []string `json:"later,omitempty"`
+}
+
+// Snapshot returns where the search is. It is to be called between runs: by stop,
+// or when Run has returned.
+func (s *Search) Snapshot() Snapshot {
+	snap := Snapshot{Fresh: s.fresh, Ended: s.ended, Count: s.Covered()}
+	for _, n := range s.nodes {
+		snap.Nodes = append(snap.Nodes, NodeSnapshot{
+			Taken: n.taken.String(), Todo: written(n.todo), Done: choices(n.done), Sleep: choices(n.sleep), Later: choices(n.later),
+		})
+	}
+	return snap
+}
+
+func written(list []machine.Choice) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+func choices(list []*step) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.choice.String())
+	}
+	return out
+}
+
+// Resume returns the search that a snapshot is of. The error tells of a snapshot
+// of another launch.
+func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
+	s := NewSearch(space, l)
+	s.fresh, s.ended, s.count = snap.Fresh, snap.Ended, snap.Count
+	s.words = map[Word]bool{}
+	for _, w := range snap.Count.Words {
+		s.words[w] = true
+	}
+	c := &collector{}
+	m := space.Fork(c)
+	c.start(m)
+	for d, of := range snap.Nodes {
+		n := &node{ways: m.Ways(nil)}
+		if d > 0 {
+			n.since = appeared(s.nodes[d-1].ways, n.ways)
+		}
+		r := reader{m: m, n: n}
+		n.taken = r.choice(of.Taken)
+		for _, text := range of.Todo {
+			n.todo = append(n.todo, r.choice(text))
+		}
+		n.done, n.sleep, n.later = r.steps(of.Done), r.steps(of.Sleep), r.steps(of.Later)
+		if r.err != nil {
+			return nil, r.err
+		}
+		s.nodes = append(s.nodes, n)
+		st := c.take1(m, n.taken)
+		if d < s.fresh || s.ended {
+			s.steps = append(s.steps, st)
+		}
+	}
+	return s, nil
+}
+
+// A reader reads the choices of one state.
+type reader struct {
+	m   *machine.Machine
+	n   *node
+	err error
+}
+
+func (r *reader) choice(text string) machine.Choice {
+	c, err := machine.ParseChoice(text)
+	if err == nil && !r.n.can(process(c)) {
+		err = &Misfit{text}
+	}
+	if err != nil {
+		r.err = err
+	}
+	return c
+}
+
+func (r *reader) steps(list []string) []*step {
+	var out []*step
+	for _, text := range list {
+		if c := r.choice(text); r.err == nil {
+			out = append(out, probe(r.m, c))
+		}
+	}
+	return out
+}
+
+// A Misfit is a choice that a state does not offer.
+type Misfit struct{ Choice string }
+
+func (e *Misfit) Error() string {
+	return "choice " + e.Choice + " is not possible there; this launch or its kernel is another"
+}
