@@ -85,6 +85,7 @@ type hit struct {
 	word mbarrier.Word
 	open int64
 	then string
+	on   int64 // the phase that a lapped wait passes on in the end
 	// Of residency: who waits, and how many CTAs have started.
 	stuck   machine.WaitingSplit
 	started int
@@ -206,7 +207,7 @@ func (s *sight) stands(m *machine.Machine) bool {
 // after says how it goes on with a wait that was lapped.
 func (s *sight) after(ev *machine.Event) {
 	if s.condition == confluence.C3Late && ev.Kind == machine.EvMbarWait && ev.PC == s.pc && s.at(ev) {
-		s.hit.then = fmt.Sprintf("it passes on phase %d instead", ev.Mbar.Phase)
+		s.hit.on, s.hit.then = ev.Mbar.Phase, fmt.Sprintf("it passes on phase %d instead", ev.Mbar.Phase)
 	}
 }
 

@@ -195,6 +195,7 @@ type diviner struct {
 	l        *Launch
 	stop     func() bool
 	run      []machine.Choice // the first run
+	schedule Schedule         // that makes it
 	history  history
 	spent    int64 // warp instructions of directed runs
 	most     int64
@@ -228,18 +229,21 @@ func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d
 // one in which every arrival waits until nothing else can happen, so that nobody
 // who waits for a phase misses it.
 func (d *diviner) first() ([]confluence.Failure, bool) {
-	for _, try := range []func(*machine.Machine) ([]machine.Choice, bool){d.log(proofSchedule), d.careful, d.log(Schedule{Policy: explore.RoundRobin}), d.log(Schedule{Policy: explore.Earliest})} {
+	for _, s := range []*Schedule{&proofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
 		shape := d.l.shape
 		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
 		m := d.machine(p)
 		m.ShowCollectives()
-		run, ok := try(m)
+		run, ok := d.log(m, s)
 		if !ok {
 			return nil, false
 		}
 		if m.Done() {
 			n, _ := m.Instrs()
 			d.run, d.most = run, 8*n+1<<20
+			if d.schedule = (Schedule{Prefix: run}); s != nil {
+				d.schedule = *s
+			}
 			return p.Finish(), true
 		}
 		if stop := m.Stopped(); stop == nil || stop.Kind != machine.Deadlock {
@@ -249,8 +253,12 @@ func (d *diviner) first() ([]confluence.Failure, bool) {
 	return nil, false
 }
 
-func (d *diviner) log(s Schedule) func(*machine.Machine) ([]machine.Choice, bool) {
-	return func(m *machine.Machine) ([]machine.Choice, bool) { return explore.Log(m, s, mostLogged, d.stop) }
+// log makes a run; without a schedule, the careful one.
+func (d *diviner) log(m *machine.Machine, s *Schedule) ([]machine.Choice, bool) {
+	if s == nil {
+		return d.careful(m)
+	}
+	return explore.Log(m, *s, mostLogged, d.stop)
 }
 
 // careful makes the run in which arrivals come last.
@@ -672,8 +680,35 @@ func (d *diviner) attempt(c *charge, a aim) bool {
 	}
 	p := prediction{aim: a, held: c.site, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
 	p.schedule = d.shorten(&p)
+	if a.condition == confluence.C3Late {
+		d.meant(&p)
+	}
 	d.found = append(d.found, p)
 	return true
+}
+
+// meant asks which phase a wait is meant for that passes on one in the first run and
+// on another where it is lapped. Where it goes wrong in the first run, and well in
+// the other, it is meant for the later: it is the first run in which it is early.
+func (d *diviner) meant(p *prediction) {
+	late, s := d.errors(p, p.schedule)
+	if s.hit == nil || s.hit.then == "" || late {
+		return
+	}
+	if wrong, _ := d.errors(p, d.schedule); !wrong {
+		return
+	}
+	p.condition, p.phase, p.held, p.schedule = confluence.C3Early, s.hit.on, s.hit.by, d.schedule
+	p.schedule = d.shorten(p)
+}
+
+// errors reports whether a judge finds errors in a run, or it does not end.
+func (d *diviner) errors(p *prediction, s Schedule) (bool, *sight) {
+	j, x := rules.NewJudge(d.l.shape), p.sight()
+	m := d.machine(observers{j, x})
+	explore.Run(m, s, d.stop)
+	list, _ := j.Finish(m)
+	return !m.Done() || slices.ContainsFunc(list, func(f rules.Finding) bool { return f.Severity == rules.Error }), x
 }
 
 // shorten looks for a smaller schedule that meets the same aim.

@@ -104,6 +104,7 @@ func spotless(t *testing.T, l *muster.Launch) {
 func TestCounterexamplesFound(t *testing.T) {
 	for name, kind := range map[string]string{
 		"01-phases-swap":       "phase-mixing",
+		"02-early-wait":        "early-wait",
 		"02-lapped-wait":       "lapped-wait",
 		"03-late-expect":       "expect-late",
 		"03-late-increment":    "expect-late",
