@@ -324,9 +324,22 @@ func (f *family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 	case gap != nil:
 		return nil, refuse(gap.PC, "%s", gap.What)
 	case m.Stopped() != nil:
-		return nil, refuse(m.Stopped().PC, "a launch with another number of turns does not come to its end")
+		return nil, f.stopped(m)
 	}
 	return &run{m, fo}, nil
+}
+
+// stopped says where a launch of the family ended that did not come to its end.
+func (f *family) stopped(m *machine.Machine) *loops.Refusal {
+	s := m.Stopped()
+	if s.Kind == machine.Deadlock {
+		pc := s.PC
+		if list := m.Waiting(); len(list) > 0 {
+			pc = list[0].PC
+		}
+		return refuse(pc, "with %s = %d the launch hangs", f.name, f.with)
+	}
+	return refuse(s.PC, "with %s = %d the launch ends here, in a fault", f.name, f.with)
 }
 
 // indirect observes by whom it is told to later.

@@ -13,6 +13,7 @@ type base struct {
 	limit  machine.Cause
 	growth []loops.Growth
 	list   []machine.LaneLoop
+	core   *loops.Core
 }
 
 // base holds the launch with k to what its longer ones need.
@@ -41,6 +42,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 	if short != nil {
 		return nil, short
 	}
+	b.core = core
 	for i, loop := range b.list {
 		if loop.Mark >= 0 && !core.Holds(i, loop.First+loop.Periods*loop.Period+1, loop.Period) {
 			return nil, &shortfall{Refusal: *refuse(loop.Mark, "registers repeat where what is done does not"), short: true}

@@ -2,30 +2,258 @@ package muster_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"muster"
+	"muster/internal/report"
 	"muster/internal/yaml"
+	"muster/launch"
 	"muster/ptx"
 )
 
-func BenchmarkAnyRing(b *testing.B) {
-	l := loadYAML(b, "examples/ring/ring.yaml", nil)
-	for b.Loop() {
-		r, err := l.CheckAny(context.Background(), muster.CheckOptions{}, 3)
-		if err != nil || r.Proof == nil || r.Proof.Any == nil || !r.Proof.Any.Holds {
-			b.Fatal(err, r.Proof)
-		}
-		b.ReportMetric(float64(r.Proof.Any.From), "from")
+// anyOf proves a launch for every value of an argument.
+func anyOf(t testing.TB, l *muster.Launch, argument int) (*muster.Report, *report.AnyCount) {
+	t.Helper()
+	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Prove: true, Schedules: muster.Handful(0)[:1]}, argument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Proof == nil || r.Proof.Any == nil {
+		t.Fatalf("no proof of the launch itself: %s %+v", r.Summary, r.Proof)
+	}
+	return r, r.Proof.Any
+}
+
+// Four stages: the bound is at most four times as much.
+func TestAnyRing(t *testing.T) {
+	r, a := anyOf(t, loadYAML(t, "examples/ring/ring.yaml", nil, nil), 3)
+	if !a.Holds || a.From > 16 || a.Smaller != int(a.From) || len(a.Unproven) > 0 || a.Period != 8 {
+		t.Errorf("%+v", a)
+	}
+	if a.UpTo < 1<<22 || a.Limit == nil {
+		t.Errorf("up to %d, %+v", a.UpTo, a.Limit)
+	}
+	if len(a.Growth) != 1 || a.Growth[0].Buffer != "in" || a.Growth[0].Bytes != 1024 {
+		t.Errorf("growth %+v", a.Growth)
+	}
+	if !strings.Contains(r.Summary, "for every ring_param_2 (argument 3) of at least 16 (each of 0 to 15 checked by itself) up to 8,388,601, while with each 1 grows in by 1,024 bytes") {
+		t.Error(r.Summary)
 	}
 }
 
-// loadYAML prepares an example, its PTX changed by edit.
-func loadYAML(t testing.TB, name string, edit func(ptx string) string) *muster.Launch {
+// Kernels by nvcc, which unrolls, and Triton; rings, named barriers, groups.
+func TestAnyExamples(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		argument int
+		from     int64
+		step     int64
+		values   []int64 // to hold what is foretold against
+		long     bool
+	}{
+		{"ring/ring", 3, 16, 1, []int64{50, 97, 256}, false},
+		{"named_barrier/named_barrier", 3, 16, 1, []int64{50, 97, 256}, false},
+		{"same_thread/same_thread", 3, 8, 1, []int64{50, 97, 256}, false},
+		{"bulk_store/bulk_store", 3, 20, 1, []int64{50, 97, 256}, false},
+		{"ldgsts/ldgsts", 3, 20, 1, []int64{50, 97}, true},
+		{"triton_matmul_tma/triton_matmul_tma", 16, 1024, 64, []int64{50 * 64, 97 * 64}, false},
+		{"gemm_rs/gemm_rs", 5, 1024, 64, []int64{50 * 64, 97 * 64}, true},
+		{"gemm_ws_multicast/gemm_ws_multicast", 5, 1024, 64, []int64{50 * 64}, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if x.long && testing.Short() {
+				t.Skip("long")
+			}
+			_, a := anyOf(t, loadYAML(t, "examples/"+x.name+".yaml", nil, nil), x.argument)
+			if !a.Holds || a.From > x.from || a.Step != x.step || len(a.Unproven) > 0 {
+				t.Fatalf("%+v", a)
+			}
+			t.Logf("from %d by %d, period %d, up to %d, growth %+v", a.From, a.Step, a.Period, a.UpTo, a.Growth)
+			if err := muster.Extrapolate(loadYAML(t, "examples/"+x.name+".yaml", nil, nil), x.argument, x.values...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// edits replaces texts that must be there.
+func edits(t testing.TB, pairs ...string) func(string) string {
+	return func(src string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(src, pairs[i]) {
+				t.Fatalf("nothing reads %q", pairs[i])
+			}
+			src = strings.Replace(src, pairs[i], pairs[i+1], 1)
+		}
+		return src
+	}
+}
+
+// ringTwins are the ring, broken where the tile number is larger than any that the
+// launch comes to: each is proven as it is given, and for no other number.
+var ringTwins = []struct {
+	name    string
+	pairs   []string
+	because string // part of the reason
+	at      string // the line that it names
+}{
+	{"a wait that is left out once", []string{
+		"\n$L__BB0_6:\n", "\n\tsetp.eq.s32 %p20, %r69, 137;\n\t@%p20 bra SKIP;\n$L__BB0_6:\n",
+		"@%p4 bra \t$L__BB0_6;\n", "@%p4 bra \t$L__BB0_6;\nSKIP:\n",
+	}, "whether what grows is 137", "@%p20 bra SKIP"},
+	{"a stage that is another from 256 on", []string{
+		"and.b32  \t%r4, %r69, 3;", "shr.u32 %r80, %r69, 8;\n\tadd.s32 %r80, %r80, %r69;\n\tand.b32 %r4, %r80, 3;",
+	}, "an address of the ld.shared.f32 depends on shr.u32 of what changes", "ld.shared.f32"},
+	{"a parity that is another from 128 on", []string{
+		"and.b32  \t%r3, %r31, 1;", "setp.gt.s32 %p20, %r69, 127;\n\tselp.b32 %r81, 1, 0, %p20;\n\txor.b32 %r3, %r31, %r81;\n\tand.b32 %r3, %r3, 1;",
+	}, "an operand of the mbarrier.try_wait.parity.shared::cta.b64 depends on whether what grows is below 127", "mbarrier.try_wait"},
+	{"a credit that is a byte short once", []string{
+		"[%r63], %r62; // 8.", "[%r63], %r85; // 8.",
+		"mov.u32 \t%r62, 1024;", "mov.u32 \t%r62, 1024;\n\tsetp.eq.s32 %p20, %r70, 141;\n\tselp.b32 %r85, 1023, 1024, %p20;",
+	}, "an operand of the mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 depends on whether what grows is 141", "mbarrier.arrive.expect_tx"},
+	{"a tile number that starts anew at 1004", []string{
+		"shr.u32 \t%r31, %r69, 2;", "rem.u32 %r82, %r69, 1004;\n\tshr.u32 %r31, %r82, 2;",
+	}, "an operand of the mbarrier.try_wait.parity.shared::cta.b64 depends on rem.u32 of what changes", "mbarrier.try_wait"},
+	{"a tile number that starts anew at 100", []string{
+		"shr.u32 \t%r31, %r69, 2;", "rem.u32 %r82, %r69, 100;\n\tshr.u32 %r31, %r82, 2;",
+	}, "with ring_param_2 = 128 the launch hangs", "mbarrier.try_wait"},
+	{"a producer that ends after 200", []string{
+		"ld.param.u32 \t%r12, [ring_param_2];", "ld.param.u32 \t%r12, [ring_param_2];\n\tmin.s32 %r83, %r12, 200;",
+		"setp.lt.s32 \t%p11, %r70, %r12;", "setp.lt.s32 \t%p11, %r70, %r83;",
+	}, "the branch is executed or not by min.s32 of what changes", "bra"},
+	{"a release by what was read", []string{
+		"@%p5 bra \t$L__BB0_9;", "setp.eq.f32 %p20, %f6, 0f47C35000;\n\tor.pred %p5, %p5, %p20;\n\t@%p5 bra \t$L__BB0_9;",
+	}, "the branch is executed or not by a value that is loaded", "@%p5 bra"},
+	{"a slot that moves on", []string{
+		"shl.b32 \t%r39, %r4, 10;", "shl.b32 \t%r39, %r4, 10;\n\tmul.hi.u32 %r84, %r69, 10000000;\n\tadd.s32 %r39, %r39, %r84;",
+	}, "an address of the ld.shared.f32 depends on mul.hi.u32 of what changes", "ld.shared.f32"},
+	{"a counter of 16 bits that overflows", []string{
+		"shr.u32 \t%r31, %r69, 2;", "cvt.u16.u32 %rs1, %r69;\n\tmul.lo.u16 %rs1, %rs1, 257;\n\tcvt.u32.u16 %r82, %rs1;\n\tshr.u32 %r82, %r82, 15;\n\tshr.u32 %r31, %r69, 2;\n\tadd.s32 %r31, %r31, %r82;",
+	}, "an operand of the mbarrier.try_wait.parity.shared::cta.b64 depends on", "mbarrier.try_wait"},
+}
+
+// ringRegisters declares what twins need.
+var ringRegisters = []string{".reg .pred \t%p<12>;", ".reg .pred \t%p<30>;\n\t.reg .b16 %rs<4>;", ".reg .b32 \t%r<71>;", ".reg .b32 \t%r<90>;"}
+
+func TestAnyBrokenLater(t *testing.T) {
+	for _, x := range ringTwins {
+		t.Run(x.name, func(t *testing.T) {
+			src := ""
+			l := loadYAML(t, "examples/ring/ring.yaml", func(s string) string {
+				src = edits(t, append(append([]string{}, ringRegisters...), x.pairs...)...)(s)
+				return src
+			}, nil)
+			r, a := anyOf(t, l, 3)
+			if !r.Proof.All || a.Holds || len(a.Reasons) == 0 {
+				t.Fatalf("%s: %+v", r.Summary, a)
+			}
+			why := a.Reasons[0]
+			if !strings.Contains(why.Text, x.because) || why.Place == nil {
+				t.Fatalf("%q does not say %q", why.Text, x.because)
+			}
+			if line := strings.Split(src, "\n")[why.Place.Line-1]; !strings.Contains(line, x.at) {
+				t.Errorf("line %d is %q", why.Place.Line, line)
+			}
+		})
+	}
+}
+
+// A store that moves, and one that stays: they meet once the loop is long enough.
+func TestAnyGlobal(t *testing.T) {
+	moving := []string{
+		".reg .b64 \t%rd<11>;", ".reg .b64 \t%rd<20>;",
+		"\tbar.warp.sync \t-1;\n", "\tbar.warp.sync \t-1;\n\tadd.s32 %r80, %r1, -32;\n\tmad.lo.s32 %r80, %r69, 128, %r80;\n\tmul.wide.s32 %rd12, %r80, 4;\n\tcvta.to.global.u64 %rd13, %rd3;\n\tadd.s64 %rd13, %rd13, %rd12;\n\tst.global.f32 [%rd13], %f10;\n",
+	}
+	last := func(turn string) []string {
+		return []string{"add.s32 \t%r48, %r1, -32;", "xor.b32 %r81, %r1, 1;\n\tmad.lo.s32 %r48, " + turn + ", 128, %r81;\n\tadd.s32 %r48, %r48, -32;"}
+	}
+	grow := func(f *launch.File) {
+		f.Buffers[1].Shape = []int64{1 << 15} // out
+		f.Buffers[1].Fill = launch.Fill{Kind: launch.FillZeros}
+	}
+	for _, x := range []struct {
+		turn    string
+		because string
+	}{
+		{"%r12", ""},
+		{"200", "what is accessed here moves with the number of turns, and may meet what is accessed elsewhere"},
+	} {
+		pairs := append(append(append([]string{}, ringRegisters...), moving...), last(x.turn)...)
+		_, a := anyOf(t, loadYAML(t, "examples/ring/ring.yaml", edits(t, pairs...), grow), 3)
+		switch {
+		case x.because == "" && (!a.Holds || len(a.Growth) != 2 || a.Growth[1].Bytes != 512):
+			t.Errorf("%s: %+v", x.turn, a)
+		case x.because != "" && (a.Holds || !strings.Contains(fmt.Sprint(a.Reasons), x.because)):
+			t.Errorf("%s: %+v", x.turn, a)
+		}
+	}
+}
+
+// The k-loop of a warp-specialized GEMM, whose consumers leave out a wait, or
+// release another slot, where it is longer.
+func TestAnyBrokenGEMM(t *testing.T) {
+	for _, x := range []struct {
+		pairs   []string
+		because string
+	}{
+		{[]string{"add.s32 \t%r68, %r124, -1;", "add.s32 \t%r68, %r124, -1;\n\tsetp.gt.s32 %p20, %r124, 299;\n\tselp.b32 %r180, 1, 0, %p20;\n\tsub.s32 %r68, %r68, %r180;"},
+			"an address of the mbarrier.arrive.release.cluster.shared::cluster.b64 depends on whether what grows is below 299"},
+	} {
+		registers := []string{".reg .pred \t%p<14>;", ".reg .pred \t%p<30>;", ".reg .b32 \t%r<126>;", ".reg .b32 \t%r<200>;"}
+		l := loadYAML(t, "examples/gemm_ws_multicast/gemm_ws_multicast.yaml", edits(t, append(registers, x.pairs...)...), nil)
+		r, a := anyOf(t, l, 5)
+		if !r.Proof.All || a.Holds || !strings.Contains(fmt.Sprint(a.Reasons), x.because) {
+			t.Errorf("%s: %+v", r.Summary, a)
+		}
+	}
+}
+
+func TestAnyArguments(t *testing.T) {
+	l := loadYAML(t, "examples/ring/ring.yaml", nil, nil)
+	for argument, want := range map[int]string{
+		0: "argument 0: the kernel has 3", 4: "argument 4: the kernel has 3", -1: "argument -1: the kernel has 3",
+		1: `argument 1 is a pointer to buffer "in": only a scalar`,
+	} {
+		if _, err := l.CheckAny(context.Background(), muster.CheckOptions{}, argument); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("argument %d: %v", argument, err)
+		}
+	}
+	_, a := anyOf(t, loadYAML(t, "examples/gemm_rs/gemm_rs.yaml", nil, nil), 4)
+	if a.Holds || len(a.Reasons) != 1 || !strings.Contains(a.Reasons[0].Text, "no loop goes round more often") {
+		t.Errorf("%+v", a)
+	}
+}
+
+func BenchmarkAnyRing(b *testing.B) {
+	l := loadYAML(b, "examples/ring/ring.yaml", nil, nil)
+	for b.Loop() {
+		if _, a := anyOf(b, l, 3); !a.Holds {
+			b.Fatalf("%+v", a)
+		}
+	}
+}
+
+func BenchmarkAnyGEMM(b *testing.B) {
+	l := loadYAML(b, "examples/gemm_ws_multicast/gemm_ws_multicast.yaml", nil, nil)
+	for b.Loop() {
+		if _, a := anyOf(b, l, 5); !a.Holds {
+			b.Fatalf("%+v", a)
+		}
+	}
+}
+
+// loadYAML prepares an example, its PTX and its launch changed.
+func loadYAML(t testing.TB, name string, edit func(ptx string) string, change func(*launch.File)) *muster.Launch {
 	t.Helper()
 	f, err := yaml.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if change != nil {
+		change(f)
+		f.Expect = nil
 	}
 	mod, src, err := muster.ReadModule(f)
 	if err == nil && edit != nil {

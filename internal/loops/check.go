@@ -16,9 +16,10 @@ type Core struct {
 	// be ordered lies: members of neighbouring phases of a barrier and the waits for
 	// them, and what is done to the same bytes from one write to the next.
 	Period, Reach int32
-	// Events are those of the run, Phases the phases of all barriers in a period.
-	Events int
-	Phases int64
+	// Events are those of the run, Each those of a period; Phases are how many phases
+	// of each barrier the run has, and how many a period.
+	Events, Each int
+	Phases       map[machine.BarRef][2]int64
 	// Offsets are added to the ticks of each warp.
 	Offsets []int32
 	// Why is what keeps the core from being longer.
@@ -220,6 +221,7 @@ func (c *checker) alike() {
 // phases sees to it that the phases of each barrier go on by the same number each
 // period.
 func (c *checker) phases() *Refusal {
+	c.core.Phases = map[machine.BarRef][2]int64{}
 	by := make([]int64, len(c.names))
 	known, member := make([]bool, len(c.names)), make([]int32, len(c.names))
 	for i := range member {
@@ -259,7 +261,7 @@ func (c *checker) phases() *Refusal {
 		if member[i] >= 0 && q <= 0 {
 			return refuse(member[i], "%s completes no phase in a period, and what is charged to it adds up", c.barName(int32(i)))
 		}
-		c.core.Phases += q
+		c.core.Phases[c.names[i]] = [2]int64{0, q}
 	}
 	c.by = by
 	return nil
@@ -292,6 +294,7 @@ func (c *checker) reach() {
 	active := map[int32]bool{} // barriers that something is charged to in the core
 	for i := range c.events {
 		e := &c.events[i]
+		c.counts(e)
 		t := max(c.core.From-1, min(c.core.To, e.tick))
 		for _, ch := range e.charge {
 			x := phases[id{ch.bar, ch.phase}]
@@ -330,6 +333,18 @@ func (c *checker) reach() {
 			far(x, 0, y, 1, later)
 			far(x, 1, y, 0, later)
 		}
+	}
+}
+
+// counts counts an event, and the phases that it is charged to.
+func (c *checker) counts(e *event) {
+	if e.turn >= 0 && e.tick >= c.core.From && e.tick < c.core.From+c.ticks {
+		c.core.Each++
+	}
+	for _, ch := range e.charge {
+		n := c.core.Phases[c.names[ch.bar]]
+		n[0] = max(n[0], ch.phase+1)
+		c.core.Phases[c.names[ch.bar]] = n
 	}
 }
 
