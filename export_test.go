@@ -32,9 +32,9 @@ func RunAlone(l *Launch) error {
 func Foreseen(l *Launch) []string {
 	var list []string
 	for _, p := range l.predictions(context.Background()) {
-		name := p.condition.String()
-		if p.condition == residency {
-			name = "residency"
+		name := "residency"
+		if p.condition != residency {
+			name = p.condition.String()
 		}
 		list = append(list, name+" in "+p.schedule.String())
 	}
