@@ -1,5 +1,7 @@
 package axiom
 
+import "slices"
+
 // A candidate is a choice of what reads return and how fences are ordered,
 // on top of a choice of control.
 type candidate struct {
@@ -177,12 +179,12 @@ func (c *candidate) starts(i int) int {
 	return i
 }
 
-// ends lists the events by which an access is known.
-func (c *candidate) ends(i int) []int {
+// ends lists the events by which an access is known, one of each list.
+func (c *candidate) ends(i int) [][]int {
 	if c.ev[i].issue >= 0 {
 		return c.done[i]
 	}
-	return []int{i}
+	return [][]int{{i}}
 }
 
 // preserved is proxy-preserved base causality order between two overlapping
@@ -203,23 +205,42 @@ func (c *candidate) preserved(x, y int) bool {
 		base = c.near
 	}
 	to := c.starts(y)
-	for _, e := range c.ends(x) {
-		if e != to && !base[e].has(to) {
+	for _, any := range c.ends(x) {
+		known := func(e int) bool { return (e == to || base[e].has(to)) && c.crosses(base, x, y, e, to) }
+		if !slices.ContainsFunc(any, known) {
+			return false
+		}
+	}
+	return true
+}
+
+// crosses reports whether what proxies ask for between two accesses is there,
+// on the way from one event to another.
+func (c *candidate) crosses(base relation, x, y, from, to int) bool {
+	a, b := &c.ev[x], &c.ev[y]
+	switch {
+	case b.viaMap:
+		return c.mapFenced(base, from, to)
+	case b.async && a.async && c.sameSide(x, y):
+		return true
+	case b.async:
+		return c.fenced(base, from, to, a.loc)
+	case a.alias != b.alias && a.issue < 0 && b.issue < 0:
+		return c.aliased(base, from, to)
+	}
+	return true
+}
+
+// mapFenced reports whether the map is released and acquired on the way.
+func (c *candidate) mapFenced(base relation, from, to int) bool {
+	for r := range c.ev {
+		if c.ev[r].kind != mapRelease || r != from && !base[from].has(r) {
 			continue
 		}
-		switch {
-		case b.async && a.async && c.sameSide(x, y):
-			return true
-		case b.async:
-			if c.fenced(base, e, to, a.loc) {
+		for a := range c.ev {
+			if c.ev[a].kind == mapAcquire && base[r].has(a) && base[a].has(to) && c.reaches(r, a) {
 				return true
 			}
-		case a.alias != b.alias && a.issue < 0 && b.issue < 0:
-			if c.aliased(base, e, to) {
-				return true
-			}
-		default:
-			return true
 		}
 	}
 	return false
@@ -235,7 +256,7 @@ func (c *candidate) sameSide(x, y int) bool {
 	}
 	own := func(i, cta int) bool {
 		o := c.opOf(i)
-		return o.Kind == BulkLoad && o.Home == cta
+		return o.Kind == BulkLoad && slices.Contains(c.p.homes(c.ev[i].thread, o), cta)
 	}
 	return own(x, q) || c.ev[y].loc.Shared && c.ev[y].loc.CTA == p && own(y, p)
 }

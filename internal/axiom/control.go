@@ -87,14 +87,9 @@ func (c *control) completes(t, i int) bool {
 			return c.p.cluster(c.p.Threads[u].CTA) == c.p.cluster(at.CTA) && x.Kind == ClusterArrive && x.Bar == o.Bar
 		})
 	case MbarWait:
-		return c.all(func(_ int, x *Op) bool { return x.signals(o.Home, o.Bar) })
+		return c.all(func(u int, x *Op) bool { return c.p.signals(u, x, o.Home, o.Bar) })
 	}
 	return true
-}
-
-// signals reports whether the phase of an mbarrier waits for the operation.
-func (o *Op) signals(home, bar int) bool {
-	return (o.Kind == MbarArrive || o.Kind == BulkLoad || o.Kind == CpAsyncArrive) && o.Home == home && o.Bar == bar
 }
 
 // all reports whether every operation of a kind was executed.

@@ -1,10 +1,12 @@
 package axiom_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"muster/internal/axiom"
+	"muster/internal/tma"
 )
 
 // A listing is a litmus test as PTX. Each operation stands on a line of its
@@ -33,7 +35,11 @@ func emit(p *axiom.Program) *listing {
 			}
 		}
 	}
-	l.put(".version 8.8\n.target sm_90a\n.address_size 64\n.global .align 128 .b8 gm[128];\n.visible .entry litmus()\n{")
+	l.put(".version 8.8\n.target sm_90a\n.address_size 64\n.global .align 128 .b8 gm[128];")
+	if usesMap(p) {
+		l.put(".global .align 128 .b64 tm[16] = {%s};", tensorMap)
+	}
+	l.put(".visible .entry litmus()\n{")
 	l.put(".reg .pred %%p<33>;\n.reg .b32 %%r<%d>;\n.reg .b64 %%rd<%d>;\n.shared .align 128 .b8 sm[128];\n.shared .align 8 .b8 mb[64];", firstRead+longest, 2+longest*wide)
 	l.put("mov.u32 %%r0, %%tid.x;\nmov.u32 %%r1, %%ctaid.x;\nmad.lo.u32 %%r0, %%r1, 1024, %%r0;\nmov.u64 %%rd0, gm;\nmov.u32 %%r1, sm;\nmov.u32 %%r2, mb;")
 	for c := range p.ClusterSize {
@@ -49,6 +55,32 @@ func emit(p *axiom.Program) *listing {
 	l.put("}")
 	return l
 }
+
+func usesMap(p *axiom.Program) bool {
+	for _, th := range p.Threads {
+		for _, o := range th.Ops {
+			if o.Map || o.Kind == axiom.MapReplace || o.Kind == axiom.MapAcquire {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tensorMap is a map over gm as 128 bytes, in boxes of 16. Its first word is the
+// address.
+var tensorMap = func() string {
+	m := tma.Map{Type: tma.U8, Rank: 1, Dims: [5]uint64{128}, Box: [5]uint32{16}, ElementStrides: [5]uint32{1}, Address: 1 << 20}
+	b, err := m.Encode()
+	if err != nil {
+		panic(err)
+	}
+	words := []string{"gm"}
+	for i := 8; i < len(b); i += 8 {
+		words = append(words, fmt.Sprint(binary.LittleEndian.Uint64(b[i:])))
+	}
+	return strings.Join(words, ", ")
+}()
 
 func (l *listing) put(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -103,6 +135,16 @@ func mbarriers(p *axiom.Program) map[[2]int][2]int {
 			case axiom.MbarArrive, axiom.CpAsyncArrive:
 				v[0]++
 			case axiom.BulkLoad:
+				for i := range p.ClusterSize {
+					if o.Mask>>i&1 != 0 {
+						k[0] = th.CTA/p.ClusterSize*p.ClusterSize + i
+						v = m[k]
+						m[k] = [2]int{v[0], v[1] + 16}
+					}
+				}
+				if o.Mask != 0 {
+					continue
+				}
 				v[1] += 16
 			case axiom.MbarWait:
 			default:
@@ -237,6 +279,12 @@ func (l *listing) instr(t, i int, o *axiom.Op) string {
 		return "fence.proxy.async" + map[axiom.Space]string{axiom.SpaceGlobal: ".global", axiom.SpaceSharedCTA: ".shared::cta", axiom.SpaceSharedCluster: ".shared::cluster"}[o.Space]
 	case axiom.AliasFence:
 		return "fence.proxy.alias"
+	case axiom.MapReplace:
+		return "tensormap.replace.tile.global_address.global.b1024.b64 [tm], %rd0"
+	case axiom.MapRelease:
+		return "fence.proxy.tensormap::generic.release" + scopeNames[o.Scope]
+	case axiom.MapAcquire:
+		return fmt.Sprintf("fence.proxy.tensormap::generic.acquire%s [tm], 128", scopeNames[o.Scope])
 	}
 	return l.barrier(t, i, o, addr, src)
 }
@@ -263,6 +311,16 @@ func (l *listing) barrier(t, i int, o *axiom.Op, addr, src string) string {
 	case axiom.MbarWait:
 		return fmt.Sprintf("mbarrier.try_wait.parity%s%s.b64 %%p%d, %s, 0", sem, space, i, mbar)
 	case axiom.BulkLoad:
+		multi, mask := "", ""
+		if o.Mask != 0 {
+			multi, mask = ".multicast::cluster", fmt.Sprintf(", %d", o.Mask)
+		}
+		if o.Map {
+			return fmt.Sprintf("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes%s %s, [tm, {%d}], %s%s", multi, addr, 16*o.Src.N, mbar, mask)
+		}
+		if o.Mask != 0 {
+			return fmt.Sprintf("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes%s %s, %s, 16, %s%s", multi, addr, src, mbar, mask)
+		}
 		from := ".global"
 		if o.Src.Shared {
 			from = ".shared::cta"

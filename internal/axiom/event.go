@@ -12,6 +12,7 @@ type event struct {
 	read, write, rmw bool
 	strong           bool
 	async            bool // by the asynchronous proxy
+	viaMap           bool // by the proxy of tensor maps
 	loc              Loc
 	gran             uint8 // words of 4 bytes of the cell
 	alias            int
@@ -27,6 +28,8 @@ const (
 	sharedFence
 	proxyFence
 	aliasFence
+	mapRelease
+	mapAcquire
 	arrive // at a barrier of any kind
 	pass
 	mbarArrive

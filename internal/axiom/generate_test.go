@@ -28,14 +28,17 @@ type step struct {
 
 const mostOps = 4 // a thread, barriers and waits not counted
 
-// generate draws the litmus test of a seed: of four, one is random throughout
-// and three are stories.
+// generate draws the litmus test of a seed: of sixteen, four are random
+// throughout, one is a story of the tensor map, and the others of data.
 func generate(seed uint64) *axiom.Program {
 	for try := uint64(0); ; try++ {
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, try)), mbars: map[int]int{}}
 		draw := g.program
 		if seed%4 != 0 {
 			draw = g.story
+		}
+		if seed%16 == 3 {
+			draw = g.rewritten
 		}
 		if p := draw(); p != nil && p.Check() == nil {
 			return p
@@ -355,11 +358,53 @@ func (g *generator) copyPhase() {
 	if c.Src == c.Loc {
 		c.Src = axiom.Loc{}
 	}
+	dest := g.spread(t, c)
 	g.weave(t, c)
 	for u := range g.threads {
-		if g.p.Threads[u].CTA == to && g.chance(70) {
+		if slices.Contains(dest, g.p.Threads[u].CTA) && g.chance(70) {
 			g.weave(u, g.wait(u, bar)...)
 		}
+	}
+}
+
+// spread makes a copy from global memory a multicast, or one through the tensor
+// map, now and then, and returns the CTAs that it writes to.
+func (g *generator) spread(t int, c *step) []int {
+	cta := g.p.Threads[t].CTA
+	if c.Src.Shared {
+		return []int{c.Home}
+	}
+	if c.Loc.N == 0 && g.chance(35) {
+		c.Map = true
+		g.mapped(t, c)
+	}
+	if n := g.p.ClusterSize; n > 1 && c.Home == cta && c.Loc.CTA == cta && g.chance(40) {
+		c.Mask = pick(g, 3, 3, 1, 2)
+		var list []int
+		for i := range n {
+			if c.Mask>>i&1 != 0 {
+				g.mbars[cta/n*n+i] = max(g.mbars[cta/n*n+i], c.Bar+1)
+				list = append(list, cta/n*n+i)
+			}
+		}
+		return list
+	}
+	return []int{c.Home}
+}
+
+// mapped weaves who rewrites the map of a copy, with its fences.
+func (g *generator) mapped(t int, c *step) {
+	u := g.IntN(len(g.threads))
+	replace := &step{Op: axiom.Op{Kind: axiom.MapReplace}}
+	release := &step{Op: axiom.Op{Kind: axiom.MapRelease, Scope: g.scope()}}
+	acquire := &step{Op: axiom.Op{Kind: axiom.MapAcquire, Scope: g.scope()}}
+	switch {
+	case g.chance(20):
+	case g.chance(30):
+		g.weave(u, replace)
+	default:
+		g.weave(u, replace, release)
+		g.weave(t, acquire)
 	}
 }
 

@@ -13,13 +13,20 @@ import (
 // Litmus tests in text: one thread a string, operations between semicolons,
 //
 //	ld|ld8|st|exch|add|red[.SEM[.SCOPE]] LOCATION [VALUE]
-//	fence.SEM.SCOPE
-//	alias
-//	store|reduce LOCATION     a bulk copy or reduction from shared memory; wait
-//	load LOCATION [BARRIER]   a bulk copy to shared memory; mwait [BARRIER]
+//	fence.SEM.SCOPE; shared.acquire|release; alias
+//	bar N; bararrive N; syncwarp N; carrive[.relaxed]; cwait
+//	marrive[.SEM.SCOPE] BARRIER; mwait[.SEM.SCOPE] [BARRIER]
+//	proxy[.global|cta|cluster|acquire|release]
+//	copy|tcopy FROM>TO [BARRIER] [MASK]  a bulk copy, through the map, multicast
+//	load FROM [BARRIER]                  a bulk copy to shared memory
+//	store|reduce [FROM>]TO; wait[.read]  from shared memory
+//	cpasync FROM>TO; cparrive BARRIER; cpwait
+//	replace; maprelease.SCOPE; mapacquire.SCOPE
 //
-// with 'if N=V:' in front of what only happens if operation N read V. x', the
-// alias of x, is another virtual address of it. SCOPE may be S.
+// with 'if N=V:' in front of what only happens if operation N read V. LOCATION is
+// w, x, y or z; x', the alias of x, is another virtual address of it; sx is in
+// the shared memory of the own CTA, sx@1 in that of CTA 1. BARRIER is a number,
+// or 0@1 in CTA 1. SCOPE may be S.
 func parse(t *testing.T, name string, places []axiom.Place, clusterSize int, scope string, threads ...string) *axiom.Program {
 	t.Helper()
 	p := &axiom.Program{Name: name, ClusterSize: clusterSize}
@@ -27,17 +34,7 @@ func parse(t *testing.T, name string, places []axiom.Place, clusterSize int, sco
 		th := axiom.Thread{Place: places[i]}
 		p.CTAs = max(p.CTAs, th.CTA+1)
 		for _, op := range strings.Split(text, ";") {
-			o := parseOp(t, strings.TrimSpace(strings.ReplaceAll(op, ".S", "."+scope)))
-			switch own := (axiom.Loc{Shared: true, CTA: th.CTA, N: 7}); o.Kind {
-			case axiom.BulkStore, axiom.BulkReduce:
-				o.Src = own
-			case axiom.BulkLoad:
-				o.Src, o.Loc = o.Loc, own
-				o.Home = th.CTA
-			case axiom.MbarWait:
-				o.Home = th.CTA
-			}
-			th.Ops = append(th.Ops, o)
+			th.Ops = append(th.Ops, parseOp(t, strings.TrimSpace(strings.ReplaceAll(op, ".S", "."+scope)), th.CTA))
 		}
 		p.Threads = append(p.Threads, th)
 	}
@@ -50,12 +47,16 @@ func parse(t *testing.T, name string, places []axiom.Place, clusterSize int, sco
 
 var (
 	kindsByName = map[string]axiom.Kind{"ld": axiom.Load, "st": axiom.Store, "exch": axiom.Exch, "add": axiom.Add, "red": axiom.Red, "fence": axiom.Fence, "alias": axiom.AliasFence,
-		"ld8": axiom.Load, "store": axiom.BulkStore, "reduce": axiom.BulkReduce, "wait": axiom.BulkWait, "load": axiom.BulkLoad, "mwait": axiom.MbarWait}
+		"ld8": axiom.Load, "store": axiom.BulkStore, "reduce": axiom.BulkReduce, "wait": axiom.BulkWait, "load": axiom.BulkLoad, "copy": axiom.BulkLoad, "tcopy": axiom.BulkLoad,
+		"mwait": axiom.MbarWait, "marrive": axiom.MbarArrive, "bar": axiom.BarSync, "bararrive": axiom.BarArrive, "syncwarp": axiom.WarpSync, "carrive": axiom.ClusterArrive,
+		"cwait": axiom.ClusterWait, "proxy": axiom.ProxyFence, "shared": axiom.SharedFence, "cpasync": axiom.CpAsync, "cparrive": axiom.CpAsyncArrive, "cpwait": axiom.CpAsyncWait,
+		"replace": axiom.MapReplace, "maprelease": axiom.MapRelease, "mapacquire": axiom.MapAcquire}
 	semsByName   = map[string]axiom.Sem{"weak": axiom.Weak, "volatile": axiom.Volatile, "relaxed": axiom.Relaxed, "acquire": axiom.Acquire, "release": axiom.Release, "acq_rel": axiom.AcqRel, "sc": axiom.SC}
 	scopesByName = map[string]axiom.Scope{"cta": axiom.CTA, "cluster": axiom.Cluster, "gpu": axiom.GPU, "sys": axiom.Sys}
+	spacesByName = map[string]axiom.Space{"global": axiom.SpaceGlobal, "cta": axiom.SpaceSharedCTA, "cluster": axiom.SpaceSharedCluster}
 )
 
-func parseOp(t *testing.T, text string) axiom.Op {
+func parseOp(t *testing.T, text string, cta int) axiom.Op {
 	var o axiom.Op
 	if rest, ok := strings.CutPrefix(text, "if "); ok {
 		cond, op, _ := strings.Cut(rest, ":")
@@ -71,33 +72,81 @@ func parseOp(t *testing.T, text string) axiom.Op {
 	if !ok {
 		t.Fatalf("no operation %q", text)
 	}
-	if o.Kind = kind; parts[0] == "ld8" {
-		o.Size = 8
-	}
-	if len(parts) > 1 {
-		o.Sem = semsByName[parts[1]]
-	}
-	if len(parts) > 2 {
-		o.Scope = scopesByName[parts[2]]
-	}
-	if o.Kind == axiom.MbarWait && len(f) > 1 {
-		o.Bar = number(t, f[1])
-		return o
-	}
-	if len(f) > 1 {
-		o.Loc.N = int(f[1][0]-'x') & 7
-		o.Alias = len(f[1]) - 1
-	}
-	if len(f) > 2 {
-		o.Value = uint32(number(t, f[2]))
-		if o.Kind == axiom.BulkLoad {
-			o.Bar = int(o.Value)
+	o.Kind, o.Home = kind, cta
+	f = append(f, "", "", "", "")[1:]
+	for _, q := range parts[1:] {
+		if s, ok := semsByName[q]; ok {
+			o.Sem = s
+		} else if s, ok := spacesByName[q]; ok && kind == axiom.ProxyFence {
+			o.Space = s
+		} else if s, ok := scopesByName[q]; ok {
+			o.Scope = s
+		} else if o.Read = q == "read"; !o.Read {
+			t.Fatalf("no qualifier %q in %q", q, text)
 		}
+	}
+	switch kind {
+	case axiom.Load, axiom.Store, axiom.Exch, axiom.Add, axiom.Red:
+		o.Loc, o.Alias = place(t, f[0], cta)
+		o.Value = uint32(number(t, f[1]))
+		if parts[0] == "ld8" {
+			o.Size = 8
+		}
+	case axiom.BarSync, axiom.BarArrive, axiom.WarpSync:
+		o.Bar = number(t, f[0])
+	case axiom.ClusterArrive:
+		if o.Sem == axiom.Weak {
+			o.Sem = axiom.Release
+		}
+	case axiom.MbarArrive, axiom.MbarWait, axiom.CpAsyncArrive:
+		o.Bar, o.Home = barrier(t, f[0], cta)
+	case axiom.BulkLoad, axiom.BulkStore, axiom.BulkReduce, axiom.CpAsync:
+		from, to, ok := strings.Cut(f[0], ">")
+		switch {
+		case !ok && kind == axiom.BulkLoad:
+			to = "sw"
+		case !ok:
+			from, to = "sw", from
+		}
+		o.Src, _ = place(t, from, cta)
+		o.Loc, _ = place(t, to, cta)
+		o.Bar, o.Home = barrier(t, f[1], cta)
+		o.Mask = number(t, f[2])
+		o.Map = parts[0] == "tcopy"
 	}
 	return o
 }
 
+// place reads a location, and which alias of it is meant.
+func place(t *testing.T, text string, cta int) (axiom.Loc, int) {
+	name, at, remote := strings.Cut(text, "@")
+	name, shared := strings.CutPrefix(name, "s")
+	if name == "" || name[0] < 'w' || name[0] > 'z' {
+		t.Fatalf("no location %q", text)
+	}
+	l := axiom.Loc{Shared: shared, N: int(name[0]-'x') & 7}
+	if shared {
+		l.CTA = cta
+	}
+	if remote {
+		l.CTA = number(t, at)
+	}
+	return l, len(name) - 1
+}
+
+func barrier(t *testing.T, text string, cta int) (bar, home int) {
+	n, at, remote := strings.Cut(text, "@")
+	if remote {
+		cta = number(t, at)
+	}
+	return number(t, n), cta
+}
+
+// number reads a number, 0 if there is none.
 func number(t *testing.T, text string) int {
+	if text == "" {
+		return 0
+	}
 	v, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(text, err)
@@ -196,6 +245,38 @@ func agreed(t *testing.T, p *axiom.Program) {
 	for q, d := range c.by {
 		if c.explain(t, q) == "" {
 			t.Errorf("%s: %v %v\n%s", p.Name, q, d, text(p))
+		}
+	}
+}
+
+// TestCoherence runs the tests of one location, morally strong and not (ISA
+// 8.10.3, 8.10.5).
+func TestCoherence(t *testing.T) {
+	for _, l := range []struct {
+		name    string
+		threads []string
+		cond    string
+	}{
+		{"CoRR", []string{"st.relaxed.S x 1", "ld.relaxed.S x; ld.relaxed.S x"}, "1:0=1 1:1=0"},
+		{"CoWW", []string{"st.relaxed.S x 1; st.relaxed.S x 2"}, "x=1"},
+		{"CoWR", []string{"st.relaxed.S x 1; ld.relaxed.S x", "st.relaxed.S x 2"}, "0:1=0"},
+		{"CoRW1", []string{"ld.relaxed.S x; st.relaxed.S x 1"}, "0:0=1"},
+		{"CoRW2", []string{"ld.relaxed.S x; st.relaxed.S x 1", "st.relaxed.S x 2"}, "0:0=2 x=2"},
+		{"atomicity", []string{"add.relaxed.S x 1", "add.relaxed.S x 1"}, "0:0=0 1:0=0"},
+		{"exchange and store", []string{"exch.relaxed.S x 1", "st.relaxed.S x 2"}, "0:0=2 x=2"},
+	} {
+		for _, at := range placements {
+			for s, scope := range []string{"cta", "cluster", "gpu", "sys"} {
+				name := fmt.Sprintf("%s, %s, %s", l.name, at.name, scope)
+				p := parse(t, name, at.at, at.cluster, scope, l.threads...)
+				// One thread's accesses are morally strong whatever their scope,
+				// and what CoWR and CoRW1 forbid, program order does.
+				always := len(l.threads) == 1 || l.name == "CoWR"
+				if got := possible(t, p, l.cond); got != (s < at.need && !always) {
+					t.Errorf("%s: %s possible: %v", name, l.cond, got)
+				}
+				agreed(t, p)
+			}
 		}
 	}
 }

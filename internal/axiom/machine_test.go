@@ -156,8 +156,11 @@ func (x *explorer) conflict(c *order.Conflict) {
 
 func (x *explorer) access(r *order.AccessRef, c *order.Conflict) (axiom.Access, bool) {
 	a, ok := x.l.ops[int(x.prog.Pos(r.PC).Line)]
-	if r.Op >= 0 && r.Access&machine.Write != 0 {
+	switch {
+	case r.Op >= 0 && r.Access&machine.Write != 0:
 		a.Part = 1
+	case r.Proxy == machine.TensorMap:
+		a.Part = 2
 	}
 	return a, ok
 }

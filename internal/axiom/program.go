@@ -1,6 +1,9 @@
 package axiom
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Sem is the memory-ordering qualifier of an operation.
 type Sem uint8
@@ -73,11 +76,19 @@ const (
 	CpAsync       // cp.async of 16 bytes from global Src to own shared Loc, and commit_group
 	CpAsyncArrive // cp.async.mbarrier.arrive.noinc on mbarrier Bar of the own CTA
 	CpAsyncWait   // cp.async.wait_group N
+	// MapReplace is tensormap.replace of the one tensor map that there is, in
+	// global memory, by what it holds: a weak write of all its bytes.
+	MapReplace
+	MapRelease // fence.proxy.tensormap::generic.release: Scope
+	MapAcquire // fence.proxy.tensormap::generic.acquire of the map: Scope
 )
 
 func (k Kind) async() bool {
 	return k == BulkLoad || k == BulkStore || k == BulkReduce || k == CpAsync
 }
+
+// MapLoc is the tensor map.
+var MapLoc = Loc{N: 8}
 
 // Bulk reports whether an operation is an asynchronous one of the asynchronous
 // proxy.
@@ -106,8 +117,12 @@ type Op struct {
 	Space Space
 	Bar   int
 	Home  int // CTA of the mbarrier
-	N     int
-	Read  bool
+	// Mask, of a BulkLoad from global memory to the own CTA, makes it a multicast
+	// to the CTAs of the cluster that its bits name, each with an mbarrier.
+	Mask int
+	Map  bool // a BulkLoad from global memory is a tensor copy through the map
+	N    int
+	Read bool
 	// Guard, if set, lets the operation happen only if an earlier read of the
 	// thread returned a value. Barrier operations have none.
 	Guard *Guard
@@ -181,8 +196,17 @@ func (p *Program) checkOp(t, i int) error {
 			return fmt.Errorf("shared memory of CTA %d is out of reach", l.CTA)
 		}
 	}
+	if (o.Mask != 0 || o.Map) && (o.Kind != BulkLoad || o.Src.Shared) {
+		return fmt.Errorf("only a bulk copy from global memory is multicast or through a map")
+	}
+	if o.Map && o.Loc.N%8 != 0 {
+		return fmt.Errorf("a tensor copy writes where the address is a multiple of 128 bytes")
+	}
+	if o.Mask != 0 && (o.Loc.CTA != th.CTA || o.Home != th.CTA || o.Mask >= 1<<max(p.ClusterSize, 1)) {
+		return fmt.Errorf("a multicast copy names its own CTA's places, and CTAs of its cluster")
+	}
 	if g := o.Guard; g != nil {
-		if o.Kind >= BarSync && !o.Kind.async() && o.Kind != MbarArrive {
+		if o.Kind >= BarSync && o.Kind <= CpAsyncWait && !o.Kind.async() && o.Kind != MbarArrive {
 			return fmt.Errorf("a barrier or a wait has no guard")
 		}
 		if g.Read < 0 || g.Read >= i || !reads(th.Ops[g.Read].Kind) {
@@ -234,12 +258,48 @@ func (p *Program) uses(t int, o *Op) int {
 	return n
 }
 
+// homes lists the CTAs on whose mbarriers a copy completes.
+func (p *Program) homes(t int, o *Op) []int {
+	if o.Mask == 0 {
+		return []int{o.Home}
+	}
+	n := max(p.ClusterSize, 1)
+	var list []int
+	for i := range n {
+		if o.Mask>>i&1 != 0 {
+			list = append(list, p.Threads[t].CTA/n*n+i)
+		}
+	}
+	return list
+}
+
+// signals reports whether the phase of an mbarrier waits for an operation.
+func (p *Program) signals(t int, o *Op, home, bar int) bool {
+	switch o.Kind {
+	case MbarArrive, CpAsyncArrive:
+		return o.Home == home && o.Bar == bar
+	case BulkLoad:
+		return o.Bar == bar && slices.Contains(p.homes(t, o), home)
+	}
+	return false
+}
+
 // copied reports whether an asynchronous operation writes a location.
 func (p *Program) copied(l Loc) bool {
 	for t := range p.Threads {
 		for i := range p.Threads[t].Ops {
-			if o := &p.Threads[t].Ops[i]; o.Kind.async() && o.Loc == l {
-				return true
+			o := &p.Threads[t].Ops[i]
+			if !o.Kind.async() {
+				continue
+			}
+			for _, h := range p.homes(t, o) {
+				to := o.Loc
+				if o.Mask != 0 {
+					to.CTA = h
+				}
+				if to == l {
+					return true
+				}
 			}
 		}
 	}

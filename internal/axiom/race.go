@@ -1,7 +1,7 @@
 package axiom
 
 // An Access is a static access: an operation's, or of a copy its source (Part
-// 0) or destination (Part 1).
+// 0), its destinations (Part 1) or its tensor map (Part 2).
 type Access struct{ Thread, Op, Part int }
 
 // A Pair is two accesses, the lesser first.
@@ -38,8 +38,11 @@ const (
 func (s *skeleton) access(i int) Access {
 	e := &s.ev[i]
 	a := Access{e.thread, e.op, 0}
-	if e.issue >= 0 && e.write {
+	switch {
+	case e.issue >= 0 && e.write:
 		a.Part = 1
+	case e.viaMap:
+		a.Part = 2
 	}
 	return a
 }
@@ -195,8 +198,20 @@ func (p *Program) Conflicting() int {
 					g = 3
 				}
 				all = append(all, one{Access{t, i, 0}, o.Loc, g, o.Kind != Load, false})
+			case o.Kind == MapReplace:
+				all = append(all, one{Access{t, i, 0}, MapLoc, 15, true, false})
 			case o.Kind.async():
-				all = append(all, one{Access{t, i, 0}, o.Src, 15, false, true}, one{Access{t, i, 1}, o.Loc, 15, true, true})
+				all = append(all, one{Access{t, i, 0}, o.Src, 15, false, true})
+				if o.Map {
+					all = append(all, one{Access{t, i, 2}, MapLoc, 15, false, true})
+				}
+				for _, h := range p.homes(t, o) {
+					to := o.Loc
+					if o.Mask != 0 {
+						to.CTA = h
+					}
+					all = append(all, one{Access{t, i, 1}, to, 15, true, true})
+				}
 			}
 		}
 	}

@@ -12,8 +12,8 @@ type skeleton struct {
 	// reads-from; shared the same by restricted fences, for shared memory.
 	sync, shared relation
 	// done lists, for each access of an asynchronous operation, the events by
-	// which its completion is known.
-	done [][]int
+	// which its completion is known: one of each list.
+	done [][][]int
 	at   [][]int // by thread and operation: the first event, -1 if none
 	init map[Loc]int
 	// release and acquire patterns on locations (ISA 8.8).
@@ -54,7 +54,7 @@ func (c *control) skeleton() (*skeleton, error) {
 	}
 	n := len(s.ev)
 	s.po, s.sync, s.shared = make(relation, n), make(relation, n), make(relation, n)
-	s.done = make([][]int, n)
+	s.done = make([][][]int, n)
 	s.order()
 	s.barriers()
 	s.phases()
@@ -93,6 +93,13 @@ func (s *skeleton) enter(t, i int, passed bool) {
 		add(proxyFence)
 	case AliasFence:
 		add(aliasFence)
+	case MapReplace:
+		e.loc, e.gran, e.write, e.sem = MapLoc, 15, true, Weak
+		add(access)
+	case MapRelease:
+		add(mapRelease)
+	case MapAcquire:
+		add(mapAcquire)
 	case BarSync, WarpSync:
 		add(arrive)
 		if passed {
@@ -138,11 +145,21 @@ func (s *skeleton) enterCopy(e event, o *Op) {
 	e.async = o.Kind != CpAsync
 	e.read, e.loc = true, o.Src
 	s.ev = append(s.ev, e)
+	if o.Map {
+		m := e
+		m.loc, m.async, m.viaMap = MapLoc, false, true
+		s.ev = append(s.ev, m)
+	}
 	e.read, e.write, e.loc = false, true, o.Loc
 	if o.Kind == BulkReduce {
 		e.rmw, e.strong, e.scope = true, true, GPU
 	}
-	s.ev = append(s.ev, e)
+	for _, h := range s.p.homes(e.thread, o) {
+		if o.Mask != 0 {
+			e.loc.CTA = h
+		}
+		s.ev = append(s.ev, e)
+	}
 }
 
 func (s *skeleton) opOf(i int) *Op {
@@ -247,44 +264,42 @@ func (s *skeleton) synchronize(f, l int) {
 	}
 }
 
-// completions finds the events by which operations are known complete.
+// completions finds the events by which operations are known complete. A copy
+// that completes on several mbarriers has written to a CTA by that one's, and
+// read all by all of them.
 func (s *skeleton) completions() {
 	for i := range s.ev {
 		a := &s.ev[i]
 		if a.issue < 0 || a.kind != access {
 			continue
 		}
-		for j := range s.ev {
-			if s.waitsFor(i, j) {
-				s.done[i] = append(s.done[i], s.acquiring(j, a.loc.Shared)...)
+		homes := s.p.homes(a.thread, s.opOf(i))
+		if a.write && len(homes) > 1 {
+			homes = []int{a.loc.CTA}
+		}
+		for _, h := range homes {
+			var known []int
+			for j := range s.ev {
+				if s.waitsFor(i, j, h) {
+					known = append(known, s.acquiring(j, a.loc.Shared)...)
+				}
 			}
+			s.done[i] = append(s.done[i], known)
 		}
 	}
 }
 
-// waitsFor reports whether wait j covers access i of an operation.
-func (s *skeleton) waitsFor(i, j int) bool {
+// waitsFor reports whether wait j covers access i of an operation, if it
+// completes on an mbarrier that of CTA home.
+func (s *skeleton) waitsFor(i, j, home int) bool {
 	a, b := &s.ev[i], &s.ev[j]
 	x, y := s.opOf(i), s.opOf(j)
 	switch b.kind {
 	case groupWait:
-		if a.thread != b.thread || b.op < a.op || (y.Kind == CpAsyncWait) != (x.Kind == CpAsync) || x.Kind == BulkLoad {
-			return false
-		}
-		if y.Kind == BulkWait && y.Read && a.write {
-			return false
-		}
-		later := 0
-		for k := a.op + 1; k < b.op; k++ {
-			if z := s.p.Threads[a.thread].Ops[k].Kind; (z == CpAsync) == (x.Kind == CpAsync) && z.async() && z != BulkLoad {
-				// The group is committed even where its operation is skipped.
-				later++
-			}
-		}
-		return later >= y.N
+		return s.groupCovers(a, b, x, y)
 	case mbarWait:
 		if x.Kind == BulkLoad {
-			return x.Home == b.home && x.Bar == b.bar
+			return home == b.home && x.Bar == b.bar
 		}
 		if x.Kind != CpAsync {
 			return false
@@ -297,6 +312,24 @@ func (s *skeleton) waitsFor(i, j int) bool {
 		}
 	}
 	return false
+}
+
+// groupCovers reports whether group wait b covers an access of an operation.
+func (s *skeleton) groupCovers(a, b *event, x, y *Op) bool {
+	if a.thread != b.thread || b.op < a.op || (y.Kind == CpAsyncWait) != (x.Kind == CpAsync) || x.Kind == BulkLoad {
+		return false
+	}
+	if y.Kind == BulkWait && y.Read && a.write {
+		return false
+	}
+	later := 0
+	for k := a.op + 1; k < b.op; k++ {
+		if z := s.p.Threads[a.thread].Ops[k].Kind; (z == CpAsync) == (x.Kind == CpAsync) && z.async() && z != BulkLoad {
+			// The group is committed even where its operation is skipped.
+			later++
+		}
+	}
+	return later >= y.N
 }
 
 // acquiring lists the events from which on a wait orders: itself, or where it
@@ -397,7 +430,7 @@ func (s *skeleton) morallyStrong(a, b int) bool {
 	if x.thread < 0 || y.thread < 0 {
 		return false
 	}
-	if x.kind == access && y.kind == access && (x.async != y.async || x.alias != y.alias || !s.sameLocation(a, b)) {
+	if x.kind == access && y.kind == access && (x.async != y.async || x.viaMap != y.viaMap || x.alias != y.alias || !s.sameLocation(a, b)) {
 		return false
 	}
 	if x.ofThread() && y.ofThread() && x.thread == y.thread {

@@ -38,6 +38,38 @@ func (g *generator) story() *axiom.Program {
 	return g.finish()
 }
 
+// rewritten is a story of the tensor map: one thread rewrites it and hands it
+// over, and another copies through it; it may be rewritten again after.
+func (g *generator) rewritten() *axiom.Program {
+	g.layout(2 + g.IntN(2))
+	a := g.IntN(len(g.threads))
+	b := (a + 1 + g.IntN(len(g.threads)-1)) % len(g.threads)
+	cta := g.p.Threads[b].CTA
+	fence := func(k axiom.Kind) *step { return &step{Op: axiom.Op{Kind: k, Scope: g.wide(a, b)}} }
+	g.put(a, &step{Op: axiom.Op{Kind: axiom.MapReplace}})
+	early := g.chance(70)
+	if early {
+		g.put(a, fence(axiom.MapRelease))
+	}
+	g.handOver(a, b)
+	if !early {
+		g.put(b, fence(axiom.MapRelease))
+	}
+	bar := g.mbar(cta)
+	c := &step{Op: axiom.Op{Kind: axiom.BulkLoad, Map: true, Loc: axiom.Loc{Shared: true, CTA: cta}, Bar: bar, Home: cta}}
+	g.put(b, fence(axiom.MapAcquire), c)
+	g.put(b, g.wait(b, bar)...)
+	if g.chance(50) {
+		g.put(b, g.access(c.Loc, 80))
+	} else {
+		g.put(b, &step{Op: axiom.Op{Kind: axiom.MapReplace}})
+	}
+	for range g.IntN(3) {
+		g.change(c.Loc)
+	}
+	return g.finish()
+}
+
 // put appends steps to a thread, guarded by the last flag that it looked at.
 func (g *generator) put(t int, steps ...*step) {
 	for _, s := range steps {
@@ -82,8 +114,14 @@ func (g *generator) use(t int, data axiom.Loc, copies bool) bool {
 		return false
 	case !data.Shared:
 		bar := g.mbar(cta)
-		g.put(t, &step{Op: axiom.Op{Kind: axiom.BulkLoad, Src: data, Loc: other, Bar: bar, Home: cta}})
-		g.put(t, g.wait(t, bar)...)
+		c := &step{Op: axiom.Op{Kind: axiom.BulkLoad, Src: data, Loc: other, Bar: bar, Home: cta}}
+		dest := g.spread(t, c)
+		g.put(t, c)
+		for u := range g.threads {
+			if slices.Contains(dest, g.p.Threads[u].CTA) && (u == t || g.chance(70)) {
+				g.put(u, g.wait(u, bar)...)
+			}
+		}
 	case data.CTA == cta && g.chance(50):
 		g.put(t, &step{Op: axiom.Op{Kind: kind, Src: data, Loc: axiom.Loc{N: 1}}}, wait)
 	case data.CTA == cta && g.chance(30):

@@ -11,8 +11,11 @@ func (c *candidate) sequential() bool {
 		c.co[i].each(func(j int) { edge(i, j) })
 		if e := &c.ev[i]; e.issue >= 0 {
 			edge(e.issue, i)
-			if e.write {
-				edge(i-1, i) // the source is read first
+			switch {
+			case e.write:
+				edge(e.issue+1, i) // the source is read first
+			case e.loc == MapLoc:
+				edge(i, e.issue+1) // and the map before it
 			}
 		}
 		switch c.ev[i].kind {
@@ -24,7 +27,7 @@ func (c *candidate) sequential() bool {
 			}
 		case mbarWait:
 			for j := range c.ev {
-				if o := c.opOf(j); o != nil && o.signals(c.ev[i].home, c.ev[i].bar) {
+				if o := c.opOf(j); o != nil && c.p.signals(c.ev[j].thread, o, c.ev[i].home, c.ev[i].bar) {
 					edge(j, i)
 				}
 			}
@@ -55,7 +58,7 @@ func (c *candidate) joins(j, i int) bool {
 
 func (c *candidate) waited(i int, edge func(a, b int)) {
 	for j := range c.ev {
-		if c.ev[j].issue >= 0 && c.ev[j].kind == access && c.waitsFor(j, i) {
+		if c.ev[j].issue >= 0 && c.ev[j].kind == access && c.waitsFor(j, i, c.ev[i].home) {
 			edge(j, i)
 		}
 	}
