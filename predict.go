@@ -53,7 +53,8 @@ type foresight struct {
 type foretold struct {
 	rest   result // what else it shows
 	found  []rules.Finding
-	folded []string // keys of the hangs that follow from it, which are not in rest
+	bars   []machine.BarRef // of found
+	folded []string         // keys of the hangs that follow from it
 }
 
 // predict adds to all what prediction finds, and returns the schedules with those
@@ -86,7 +87,7 @@ func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Sch
 	}
 	for i := range shown {
 		// Hangs of other schedules are the same.
-		all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return slices.Contains(shown[i].folded, f.Key()) })
+		all.findings = slices.DeleteFunc(all.findings, shown[i].folds)
 	}
 	return schedules
 }
@@ -124,47 +125,72 @@ func (l *Launch) stopper(ctx context.Context) func() bool {
 // foretell runs one schedule, watched by a judge and for everything that was
 // predicted.
 func (l *Launch) foretell(w *watch, s Schedule) foretold {
+	if len(l.predictions(w.ctx)) == 0 {
+		return foretold{}
+	}
+	x := l.witness(w.ctx)
+	m := l.machine(x, nil)
+	r, _ := l.runPart(w, x.Judge, m, s)
+	t := x.told()
+	t.rest = r
+	t.fold()
+	return t
+}
+
+// A witness judges a run, and sees what was predicted come true in it.
+type witness struct {
+	*rules.Judge
+	l      *Launch
+	sights []*sight
+}
+
+// witness returns one for a run of the whole launch.
+func (l *Launch) witness(ctx context.Context) *witness {
+	x := &witness{Judge: rules.NewJudge(l.shape), l: l}
+	for _, p := range l.predictions(ctx) {
+		s := p.sight()
+		s.held = p.held
+		x.sights = append(x.sights, s)
+	}
+	return x
+}
+
+// Observe makes a witness a machine.Observer.
+func (x *witness) Observe(m *machine.Machine, ev *machine.Event) {
+	x.Judge.Observe(m, ev)
+	for _, s := range x.sights {
+		s.Observe(m, ev)
+	}
+}
+
+// Finish is the judge's, with what was predicted and came true.
+func (x *witness) Finish(m *machine.Machine) ([]rules.Finding, []rules.Gap) {
+	t := x.told()
+	t.rest.findings, t.rest.gaps = x.Judge.Finish(m)
+	t.fold()
+	list := append(t.found, slices.DeleteFunc(t.rest.findings, t.folds)...)
+	rules.Sort(list)
+	return list, t.rest.gaps
+}
+
+// told is what the sights saw.
+func (x *witness) told() foretold {
 	var t foretold
-	predictions := l.predictions(w.ctx)
-	if len(predictions) == 0 {
-		return t
-	}
-	j := rules.NewJudge(l.shape)
-	watch := observers{j}
-	var sights []*sight
-	for _, p := range predictions {
-		x := p.sight()
-		x.held = p.held
-		sights = append(sights, x)
-		watch = append(watch, x)
-	}
-	m := l.machine(watch, nil)
-	t.rest, _ = l.runPart(w, j, m, s)
-	for _, x := range sights {
-		if x.hit != nil {
-			t.add(l.config.Program, l.shape.CTAs, x)
+	for _, s := range x.sights {
+		if s.hit != nil {
+			t.add(x.l, s)
 		}
 	}
 	return t
 }
 
-// add enters what a sight saw, in place of a hang that follows from it.
-func (t *foretold) add(prog *machine.Program, ctas int, x *sight) {
-	if x.condition == residency {
-		t.found = append(t.found, rules.NeedsCoresidency(rules.Stuck{Program: prog, At: x.hit.stuck, Started: x.hit.started, All: ctas}))
-		return
-	}
-	then := x.hit.then
-	var waiting []rules.Waiter
-	for _, f := range t.rest.findings {
-		if rules.Hangs(&f, x.bar) {
-			then, waiting = "the launch hangs then: "+f.Headline, f.Waiting
-			t.folded = append(t.folded, f.Key())
-		}
-	}
-	f := rules.Foreseen{Program: prog, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: then}
+// add enters what a sight saw.
+func (t *foretold) add(l *Launch, x *sight) {
+	f := rules.Foreseen{Program: l.config.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: x.hit.then}
 	var found rules.Finding
 	switch x.condition {
+	case residency:
+		found = rules.NeedsCoresidency(rules.Stuck{Program: l.config.Program, At: x.hit.stuck, Started: x.hit.started, All: l.shape.CTAs})
 	case confluence.C1:
 		found = rules.PhaseMixing(f)
 	case confluence.C2:
@@ -180,15 +206,28 @@ func (t *foretold) add(prog *machine.Program, ctas int, x *sight) {
 	default:
 		return // the judge names it
 	}
-	found.Waiting = waiting
 	for i := range t.found {
 		if t.found[i].Key() == found.Key() {
 			t.found[i].Count++
 			return
 		}
 	}
-	t.found = append(t.found, found)
+	t.found, t.bars = append(t.found, found), append(t.bars, x.bar)
 }
+
+// fold makes the hangs that follow from what was predicted a part of it.
+func (t *foretold) fold() {
+	for i := range t.found {
+		for k := range t.rest.findings {
+			if f := &t.rest.findings[k]; rules.Hangs(f, t.bars[i]) {
+				t.found[i].Hang(f)
+				t.folded = append(t.folded, f.Key())
+			}
+		}
+	}
+}
+
+func (t *foretold) folds(f rules.Finding) bool { return slices.Contains(t.folded, f.Key()) }
 
 // A diviner looks for what could go another way.
 type diviner struct {

@@ -65,6 +65,12 @@ func phaseName(n int64) string {
 	return fmt.Sprintf("phase %d", n)
 }
 
+// Hang has a finding tell of a hang that follows from it.
+func (f *Finding) Hang(g *Finding) {
+	f.Waiting = g.Waiting
+	f.Notes = []string{"in this schedule the launch hangs then: " + g.Headline}
+}
+
 // Hangs reports whether a finding is a hang in which someone waits for a barrier.
 func Hangs(f *Finding, bar machine.BarRef) bool {
 	if !mayHang(f.Kind) {
