@@ -40,3 +40,6 @@ func Foreseen(l *Launch) []string {
 	}
 	return list
 }
+
+// Refused reports whether the driver would refuse the launch: it is not run.
+func Refused(l *Launch) bool { return len(l.findings) > 0 }

@@ -29,9 +29,22 @@ type proof struct {
 // proofSchedule is the one that decides for all.
 var proofSchedule = Schedule{Policy: explore.Latest}
 
-// prove tries to decide every schedule by one run. What the run shows of
-// findings and gaps comes with it.
+// prove tries to decide every schedule by one run, or else by one for each order of
+// the accesses whose order decides. What the runs show of findings and gaps comes
+// with it.
 func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, result) {
+	w := l.watch(ctx)
+	p, r := l.proveOnce(w, o, skip)
+	if p.holds || ctx.Err() != nil {
+		return p, r
+	}
+	if q, s, ok := l.proveOrders(w); ok {
+		return q, s
+	}
+	return p, r
+}
+
+func (l *Launch) proveOnce(w *watch, o CheckOptions, skip bool) (proof, result) {
 	var p proof
 	prog := l.config.Program
 	for _, d := range prog.Dependences() {
@@ -40,7 +53,6 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	if len(p.reasons) > 0 {
 		return p, result{}
 	}
-	w := l.watch(ctx)
 	n := l.parts()
 	parts := make([]proofPart, n)
 	each(o.Jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n) })
@@ -54,15 +66,27 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	var r result
 	for i := range parts {
 		r.add(&parts[i].result)
-		p.contents = p.contents || parts[i].contents
-		p.earlier = p.earlier || parts[i].earlier
-		for _, f := range parts[i].failures {
-			p.because(l, f.Condition.String(), f.PC, f.Text)
-		}
-		for _, f := range parts[i].mixed {
-			p.because(l, "C8", f.pc, f.why)
-		}
+		p.take(l, &parts[i])
 	}
+	p.found(l, &r)
+	p.holds = len(p.reasons) == 0
+	return p, r
+}
+
+// take adds what stands against a part's proof.
+func (p *proof) take(l *Launch, part *proofPart) {
+	p.contents = p.contents || part.contents
+	p.earlier = p.earlier || part.earlier
+	for _, f := range part.failures {
+		p.because(l, f.Condition.String(), f.PC, f.Text)
+	}
+	for _, f := range part.mixed {
+		p.because(l, "C8", f.pc, f.why)
+	}
+}
+
+// found adds what was found, of which nobody can say that it is all.
+func (p *proof) found(l *Launch, r *result) {
 	for i := range r.findings {
 		if f := &r.findings[i]; f.Severity == rules.Error {
 			p.because(l, "C8", f.Sites[len(f.Sites)-1].PC, f.Kind+", where only what holds in every schedule counts")
@@ -71,8 +95,6 @@ func (l *Launch) prove(ctx context.Context, o CheckOptions, skip bool) (proof, r
 	for _, g := range r.gaps {
 		p.because(l, "the run", g.PC, g.What)
 	}
-	p.holds = len(p.reasons) == 0
-	return p, r
 }
 
 func (p *proof) because(l *Launch, condition string, pc int32, text string) {
@@ -130,9 +152,9 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
 // proveRun watches one run, given which stores are known to bring the same as
 // others. It returns those that turn out to besides.
 func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (r proofPart, equal map[int32]bool) {
+	polls := l.config.Program.Polls()
 	shape := l.shape
 	shape.MustOnly = true
-	polls := l.config.Program.Polls()
 	if len(polls) > 0 {
 		shape.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
 			poll := polls[ev.PC]
@@ -149,7 +171,7 @@ func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (
 	j := rules.NewJudge(shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
 		Program: l.config.Program, Polls: polls})
-	s := &strongAccesses{prog: l.config.Program}
+	s := &strongAccesses{prog: l.config.Program, polls: polls}
 	m := l.part(observers{j, p, s}, skip, k, n)
 	m.ShowCollectives()
 	if r.result, r.print = l.runPart(w, j, m, proofSchedule); r.err != nil {
@@ -206,6 +228,9 @@ type strongAccesses struct {
 	words map[place]writer
 	mixed []mixture
 	maps  bool // a tensor map that lies in memory was read
+	// ordered are the accesses that come in the run's own order.
+	ordered map[int32]bool
+	polls   map[int32]*machine.Poll
 }
 
 type place struct {
@@ -231,6 +256,16 @@ func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Op.Kind == machine.OpBulkReduce || ev.Op.Kind == machine.OpRedAsync {
 			s.reduce(ev)
 		}
+	case ev.Kind == machine.EvAccess && s.polls[ev.PC] != nil:
+		// What it writes was there.
+	case ev.Kind == machine.EvAccess && s.ordered[ev.PC]:
+		if ev.Access&machine.Write != 0 {
+			for lane := range 32 {
+				if ev.Mask>>lane&1 != 0 {
+					s.write(place{ev.Mem, ev.Addr[lane] &^ 3}, inOrder, ev.PC)
+				}
+			}
+		}
 	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Sem != machine.Weak:
 		for lane := range 32 {
 			if ev.Mask>>lane&1 != 0 {
@@ -254,8 +289,12 @@ func (s *strongAccesses) reduce(ev *machine.Event) {
 	}
 }
 
-// several stands for a writer that is not one lane.
-const several = -1
+// several stands for a writer that is not one lane, inOrder for those that come in
+// the run's own order.
+const (
+	several = -1
+	inOrder = -2
+)
 
 func (s *strongAccesses) write(at place, by int64, pc int32) {
 	if s.words == nil {
@@ -266,6 +305,7 @@ func (s *strongAccesses) write(at place, by int64, pc int32) {
 	switch {
 	case !known:
 		s.words[at] = writer{by, name, pc}
+	case old.by == inOrder && by == inOrder:
 	case old.by == by && by != several:
 		if old.name != name {
 			old.name = "several" // what commutes with none

@@ -9,6 +9,18 @@ var pollClaims = []claim{
 		st.global.u32 [%rd1+64], 5; st.release.gpu.global.u32 [%rd1], 1; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.lt.u32 %p2, %r9, 1; @%p2 bra P;
 		ld.global.u32 %r9, [%rd1+64]; st.global.u32 [%rd1+128], %r9;`)},
+	{name: "right: a flag that is polled by an atomic operation with zero", proven: true, body: two(`
+		st.global.u32 [%rd1+64], 5; membar.gl; st.relaxed.gpu.global.u32 [%rd1], 1; bra DONE;`, `
+	P:	atom.relaxed.gpu.global.or.b32 %r9, [%rd1], 0; setp.eq.u32 %p2, %r9, 0; @%p2 bra P; membar.gl;
+		ld.global.u32 %r9, [%rd1+64]; st.global.u32 [%rd1+128], %r9;`)},
+	{name: "a flag that is polled by an atomic operation that adds", body: two(`
+		st.global.u32 [%rd1+64], 5; membar.gl; red.relaxed.gpu.global.add.u32 [%rd1], 64; bra DONE;`, `
+	P:	atom.relaxed.gpu.global.add.u32 %r9, [%rd1], 1; setp.lt.u32 %p2, %r9, 64; @%p2 bra P; membar.gl;
+		ld.global.u32 %r9, [%rd1+64]; st.global.u32 [%rd1+128], %r9;`)},
+	{name: "a flag that is polled by an atomic operation, and not fenced", body: two(`
+		st.global.u32 [%rd1+64], 5; membar.gl; st.relaxed.gpu.global.u32 [%rd1], 1; bra DONE;`, `
+	P:	atom.relaxed.gpu.global.or.b32 %r9, [%rd1], 0; setp.eq.u32 %p2, %r9, 0; @%p2 bra P;
+		ld.global.u32 %r9, [%rd1+64]; st.global.u32 [%rd1+128], %r9;`)},
 	{name: "a flag without a release", body: two(`
 		st.global.u32 [%rd1+64], 5; st.relaxed.gpu.global.u32 [%rd1], 1; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.lt.u32 %p2, %r9, 1; @%p2 bra P;
@@ -49,7 +61,7 @@ var pollClaims = []claim{
 	{name: "a flag there and back, not waited for", body: two(`
 		st.release.gpu.global.u32 [%rd1], 1; st.release.gpu.global.u32 [%rd1], 0; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, 1; @%p2 bra P;`)},
-	{name: "a flag that two set", block: "96", body: three(`
+	{name: "right: a flag that two set", proven: true, block: "96", body: three(`
 		st.release.gpu.global.u32 [%rd1], 1; bra DONE;`, `
 		st.release.gpu.global.u32 [%rd1], 1; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, 1; @%p2 bra P;`)},
@@ -68,7 +80,7 @@ var pollClaims = []claim{
 		st.global.u32 [%rd1+68], 6; red.release.gpu.global.add.u32 [%rd1], 2; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.lt.u32 %p2, %r9, 2; @%p2 bra P;
 		ld.global.u32 %r10, [%rd1+68]; st.global.u32 [%rd1+128], %r9;`)},
-	{name: "a count that one adds to and another takes from", block: "96", body: three(`
+	{name: "right: a count that one adds to and another takes from", proven: true, block: "96", body: three(`
 		red.release.gpu.global.add.u32 [%rd1], 2; bra DONE;`, `
 		red.release.gpu.global.add.u32 [%rd1], -1; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, 1; @%p2 bra P;`)},
@@ -84,7 +96,7 @@ var pollClaims = []claim{
 	{name: "polls that walk over words", body: two(`
 		st.release.gpu.global.u32 [%rd1], 1; bra DONE;`, `
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; add.u64 %rd1, %rd1, 4; setp.ne.u32 %p2, %r9, 0; @%p2 bra P;
-		st.global.u32 [%rd2], %r9;`)},
+		st.global.u64 [%rd2], %rd1;`)},
 	{name: "polls that want something else each time", body: two(`
 		st.release.gpu.global.u32 [%rd1], 1; bra DONE;`, `mov.u32 %r10, 9;
 	P:	ld.acquire.gpu.global.u32 %r9, [%rd1]; setp.lt.u32 %p2, %r9, %r10; sub.u32 %r10, %r10, 1; @%p2 bra P;

@@ -291,7 +291,7 @@ var claims = []claim{
 		setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;
 		st.relaxed.gpu.global.u32 [%rd1], 5;
 	DONE:`},
-	{name: "increments with different bounds", body: `
+	{name: "right: increments with different bounds", proven: true, never: "for every content", body: `
 		add.u32 %r9, %r3, 2; setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE; 
 		red.relaxed.gpu.global.inc.u32 [%rd1], %r9;
 	DONE:`},
@@ -524,7 +524,7 @@ var claims = []claim{
 		{ .param .b32 pa; st.param.b32 [pa], %r9; call peek, (pa); }
 		ld.shared.u32 %r10, [buf]; st.global.u32 [%rd1], %r10;
 	DONE:`},
-	{name: "a function by its address, which a flag gives", decls: `.func f() { ret; } .func g() { ret; }`, body: `
+	{name: "right: a function by its address, which a flag gives", proven: true, never: "for every content", decls: `.func f() { ret; } .func g() { ret; }`, body: `
 		mov.u64 %rd4, f; mov.u64 %rd5, g; ld.relaxed.gpu.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0; selp.b64 %rd6, %rd4, %rd5, %p1;
 		P: .callprototype _ (); call %rd6, (), P;
 	`},
@@ -574,7 +574,7 @@ var claims = []claim{
 	A:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
 	B:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168;
 	DONE:`},
-	{name: "registers that one keeps and another has to wait for", block: "384", says: "C7", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
+	{name: "registers that one keeps and another has to wait for", block: "384", says: "register", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
 		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;
 	A:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
 	B:	setmaxnreg.inc.sync.aligned.u32 232;

@@ -79,11 +79,11 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 		case !ok || ev.Size > 8 || len(word.writes)+len(word.ends) > mostPolled:
 			p.doubt(word, ev.PC, "a word that is waited for is written too often, or too wide, to be followed")
 		}
-		if ev.Access&machine.Write != 0 {
+		poll := p.shape.Polls[ev.PC]
+		if poll == nil {
 			p.polledWrite(word, w, ev, l, now)
 			continue
 		}
-		poll := p.shape.Polls[ev.PC]
 		if with := poll.With(m, l); poll.Ends(now, with) {
 			p.pollEnds(word, w, ev, l, poll, now, with)
 		}

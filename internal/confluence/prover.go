@@ -14,6 +14,9 @@ type Shape struct {
 	// Program and its Polls, if it has any.
 	Program *machine.Program
 	Polls   map[int32]*machine.Poll
+	// Ordered are the strong accesses that come in the run's own order; nil if the
+	// run stands for all orders.
+	Ordered map[int32]bool
 }
 
 // A Condition is one of the theorem's.
@@ -70,12 +73,16 @@ type Prover struct {
 	words    map[granule]*polled
 	event    int64 // strong accesses so far
 	earlier  bool  // a CTA waits for another cluster's
+	order    map[granule]*orderedWord
+	choices  map[Choice]bool
+	turns    map[agent]turn
 }
 
 // New returns a Prover of a run that has not begun.
 func New(s Shape) *Prover {
 	return &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), index: map[machine.BarRef]int{}, ops: map[int64]*issue{},
-		clusters: map[int32]*generations{}, seen: map[alike]int{}, words: map[granule]*polled{}}
+		clusters: map[int32]*generations{}, seen: map[alike]int{}, words: map[granule]*polled{},
+		order: map[granule]*orderedWord{}, choices: map[Choice]bool{}, turns: map[agent]turn{}}
 }
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
@@ -212,7 +219,12 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 			p.sync(ev.CTA, ev.Warp, ev.Mask) // .sync.aligned: lanes wait for each other
 		}
 	case machine.EvAccess:
-		if len(p.shape.Polls) > 0 {
+		switch {
+		case p.shape.Ordered[ev.PC]:
+			p.ordered(m, ev)
+		case p.shape.Ordered != nil:
+			p.elsewhere(ev)
+		case len(p.shape.Polls) > 0:
 			p.access(m, ev)
 		}
 	case machine.EvIssue:

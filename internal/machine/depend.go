@@ -28,11 +28,16 @@ type Dependence struct {
 
 // Dependences lists the program's dependences, by place. None: condition C9
 // holds, if all Polls end with one value in every schedule.
-func (p *Program) Dependences() []Dependence {
+func (p *Program) Dependences() []Dependence { return p.DependencesBut(nil) }
+
+// DependencesBut lists those that are left where the schedule does not decide what
+// some instructions give.
+func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	var all []Dependence
 	for f := range p.funcs {
 		g := p.graph(int32(f))
 		if g != nil {
+			g.decided = decided
 			all = append(all, g.dependences()...)
 		}
 	}
@@ -42,15 +47,16 @@ func (p *Program) Dependences() []Dependence {
 // A graph is the control flow of a function; nodes are its instructions as the
 // text has them.
 type graph struct {
-	p      *Program
-	nodes  []use
-	next   [][]int32
-	before [][]int32       // made when asked for
-	regs   map[regID]int   // dense numbers
-	live   [][]uint64      // registers live before each node
-	ipdom  []int32         // immediate postdominator; -1 for none
-	dom    [][]uint64      // the nodes that every way to a node passes
-	polls  map[int32]*Poll // by node
+	p       *Program
+	nodes   []use
+	next    [][]int32
+	before  [][]int32       // made when asked for
+	regs    map[regID]int   // dense numbers
+	live    [][]uint64      // registers live before each node
+	ipdom   []int32         // immediate postdominator; -1 for none
+	dom     [][]uint64      // the nodes that every way to a node passes
+	polls   map[int32]*Poll // by node
+	decided map[int32]bool  // by instruction: what gives the same in every schedule
 }
 
 func (p *Program) graph(fn int32) *graph {
@@ -460,11 +466,13 @@ func given(u *use, in []root) []root {
 func (g *graph) source(i int32) (root, bool) {
 	in := g.nodes[i].in
 	switch {
+	case g.decided[g.nodes[i].pc]:
+		return root{}, false
 	case isTest(in):
 		return root{node: i, test: true}, true
 	case in.Op == "mbarrier" && len(g.nodes[i].writes) > 0 && !has(in, "pending_count"):
 		return root{node: i, token: true}, true
-	case in.Op == "atom", in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
+	case in.Op == "atom" && g.polls[i] == nil, in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
 		in.Op == "ld" && strongRead(in) && g.polls[i] == nil, slices.ContainsFunc(in.Operands, isClock):
 		return root{node: i}, len(g.nodes[i].writes) > 0
 	}

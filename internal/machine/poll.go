@@ -74,7 +74,7 @@ func (t typ) compare(cmp string, a, b uint64) bool {
 // Polls lists the program's, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll {
 	all := map[int32]*Poll{}
-	if !slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "ld" && strongRead(u.in) }) {
+	if !slices.ContainsFunc(p.uses, func(u use) bool { return looks(u.in) }) {
 		return all
 	}
 	for f := range p.funcs {
@@ -90,7 +90,7 @@ func (p *Program) Polls() map[int32]*Poll {
 // findPolls finds a function's.
 func (g *graph) findPolls() {
 	for i := range g.nodes {
-		if u := &g.nodes[i]; u.in.Op == "ld" && strongRead(u.in) {
+		if looks(g.nodes[i].in) {
 			if p := g.pollAt(int32(i)); p != nil {
 				if g.polls == nil {
 					g.polls = map[int32]*Poll{}
@@ -101,6 +101,21 @@ func (g *graph) findPolls() {
 	}
 }
 
+// looks reports whether an instruction reads one word of memory strongly, and
+// leaves it as it was: a load, or an atomic operation with zero.
+func looks(in *ptx.Inst) bool {
+	switch in.Op {
+	case "ld":
+		return strongRead(in) && len(in.Operands) == 2
+	case "atom":
+		if len(in.Operands) == 3 && (has(in, "or") || has(in, "xor") || has(in, "add")) {
+			v, ok := in.Operands[2].(ptx.Int)
+			return ok && v.Bits == 0
+		}
+	}
+	return false
+}
+
 // mostPollNodes bounds how long a polling loop may be.
 const mostPollNodes = 64
 
@@ -109,7 +124,7 @@ const mostPollNodes = 64
 // leads straight back.
 func (g *graph) pollAt(read int32) *Poll {
 	u := &g.nodes[read]
-	if u.guard != noReg || u.launched || len(u.writes) != 1 || len(u.in.Operands) != 2 {
+	if u.guard != noReg || u.launched || len(u.writes) != 1 {
 		return nil
 	}
 	down, end := g.straight(read+1, -1)

@@ -97,7 +97,7 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 			}
 			t.readLocation(c, ev, l, loc, scope, what)
 		}
-		if ev.Access == machine.Read && t.cfg.MustOnly && t.cfg.Ends != nil && t.cfg.Ends(t.mem, ev, l) {
+		if ev.Access&machine.Read != 0 && t.cfg.MustOnly && t.cfg.Ends != nil && t.cfg.Ends(t.mem, ev, l) {
 			t.readLocation(c, ev, l, loc, scope, everything)
 		}
 		if ev.Access&machine.Write != 0 {

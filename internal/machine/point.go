@@ -1,0 +1,27 @@
+package machine
+
+// Points: the strong accesses of a program by lanes, whose order on one word of
+// memory is the schedule's where nothing else decides it.
+
+// Points lists them, by place.
+func (p *Program) Points() map[int32]bool {
+	all := map[int32]bool{}
+	for i := range p.uses {
+		u := &p.uses[i]
+		switch in := u.in; {
+		case in.Op == "atom", in.Op == "red" && !has(in, "async"), (in.Op == "ld" || in.Op == "st") && !has(in, "async") && (strongRead(in) || has(in, "release")):
+			all[u.pc] = true
+		}
+	}
+	return all
+}
+
+// Standing returns the instruction before which the split of a Run choice stands,
+// and whether the choice performs it.
+func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
+	s := m.ctas[c.CTA].warps[c.Warp].find(c.Lane)
+	if s == nil {
+		return -1, false
+	}
+	return s.pc, s.state == atPoint
+}

@@ -1,0 +1,251 @@
+package muster
+
+import (
+	"maps"
+	"slices"
+
+	"muster/internal/confluence"
+	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/rules"
+)
+
+// Where the order of strong accesses decides (who gets which ticket, who comes
+// last, what a flag says when it is read), a run can still decide for every
+// schedule in which they come in its order. So a proof may go through the orders:
+// everything else runs as far as it can, and then one of the strong accesses that
+// are left comes next. Accesses to different words, reads, and reductions of one
+// kind are not told apart, by sleep sets (Godefroid 1996). Every run must hold for
+// its order, all must leave the same memory, and only one word may have more than
+// one order: of one word coherence makes an order in every execution of the weak
+// memory model, of several words together it does not.
+
+// mostOrders bounds how many orders a proof goes through, mostPoints how many
+// accesses are ordered in one run.
+const (
+	mostOrders = 32
+	mostPoints = 256
+)
+
+// An orders goes through them, depth first.
+type orders struct {
+	l      *Launch
+	points map[int32]bool
+	path   []*fork
+	runs   int
+}
+
+// A fork is a state in which nothing but strong accesses is left to do.
+type fork struct {
+	ways  []machine.Choice
+	taken machine.Choice
+	step  footprint
+	sleep map[machine.Choice]footprint // whose turn has come in another order
+}
+
+// A footprint is what one step accesses strongly.
+type footprint []touched
+
+type touched struct {
+	mem   machine.MemID
+	addr  uint64 // of 4 bytes
+	write bool
+	kind  string // of a reduction
+}
+
+func (f footprint) apart(g footprint) bool {
+	for _, a := range f {
+		for _, b := range g {
+			if a.mem == b.mem && a.addr == b.addr && (a.write || b.write) && (a.kind == "" || a.kind != b.kind) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// proveOrders tries to decide every schedule by one run for each order.
+func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
+	prog := l.config.Program
+	o := &orders{l: l, points: prog.Points()}
+	if len(o.points) == 0 || len(prog.DependencesBut(o.points)) > 0 {
+		return p, r, false
+	}
+	stop, _ := w.stop()
+	choices := map[confluence.Choice]bool{}
+	memory, ended := uint64(0), 0
+	for again := true; again; again = o.next() {
+		if o.runs++; o.runs > mostOrders || stop() {
+			return p, r, false
+		}
+		part, m, whole := o.run(w)
+		if !whole {
+			continue // like another
+		}
+		p.take(l, &part.proofPart)
+		p.found(l, &part.result)
+		if part.err != nil || len(p.reasons) > 0 || !m.Done() || len(o.path) > mostPoints {
+			return p, r, false
+		}
+		if h := m.GlobalHash(); ended == 0 {
+			memory = h
+		} else if h != memory {
+			return p, r, false
+		}
+		ended++
+		for c := range part.choices {
+			choices[c] = true
+		}
+		r.add(&part.result)
+	}
+	p.holds = len(choices) <= 1 && ended > 0
+	p.contents = true // which order there is may be a matter of what the buffers hold
+	return p, r, p.holds
+}
+
+type orderedPart struct {
+	proofPart
+	choices map[confluence.Choice]bool
+}
+
+// run makes one run that takes the choices of the path, and then others that have
+// not had their turn. It is false if none is left that has not.
+func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool) {
+	l := o.l
+	shape := l.shape
+	shape.MustOnly = true
+	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
+	polls := l.config.Program.Polls()
+	j := rules.NewJudge(shape)
+	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
+		Program: l.config.Program, Polls: polls, Ordered: o.points})
+	s := &strongAccesses{prog: l.config.Program, ordered: o.points, polls: polls}
+	t := &toucher{prog: l.config.Program, points: o.points}
+	m = l.part(observers{j, p, s, t}, false, 0, 1)
+	m.ShowCollectives()
+	stop, why := w.stop()
+	whole = o.follow(m, t, stop)
+	if !whole {
+		return part, m, false
+	}
+	part.findings, part.gaps = j.Finish(m)
+	if g, ok := l.limitGap(m.Stopped()); ok {
+		part.gaps = append(withoutLimits(part.gaps, m.Stopped()), g)
+	}
+	if reason := why(); reason != "" {
+		part.gaps = append(part.gaps, rules.Gap{What: reason, PC: -1})
+	}
+	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
+	part.equalStores(l.config.Program, j.Order.Conflicts(), nil, false)
+	part.choices = p.Choices()
+	return part, m, true
+}
+
+// follow takes steps until the run is over.
+func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
+	depth := 0
+	sleep := map[machine.Choice]footprint{}
+	var buf []machine.Choice
+	for steps := 0; ; steps++ {
+		if steps%1024 == 0 && stop() {
+			return true
+		}
+		buf = m.Enabled(buf[:0])
+		if len(buf) == 0 || buf[0].Kind == machine.GiveUp {
+			// Whoever waits would have to give up: that is no end of the run.
+			m.Conclude()
+			return true
+		}
+		if c, ok := o.other(m, buf); ok {
+			m.Step(c)
+			continue
+		}
+		if depth == len(o.path) {
+			i := slices.IndexFunc(buf, func(c machine.Choice) bool { _, asleep := sleep[c]; return !asleep })
+			if i < 0 {
+				return false
+			}
+			if depth > mostPoints {
+				return true
+			}
+			o.path = append(o.path, &fork{ways: slices.Clone(buf), taken: buf[i], sleep: sleep})
+		}
+		f := o.path[depth]
+		depth++
+		t.print = nil
+		m.Step(f.taken)
+		f.step = t.print
+		sleep = map[machine.Choice]footprint{}
+		for c, print := range f.sleep {
+			if print.apart(f.step) {
+				sleep[c] = print
+			}
+		}
+	}
+}
+
+// other returns what else can be done: whatever is no strong access that is
+// ordered. Splits go before milestones, as late as these may come.
+func (o *orders) other(m *machine.Machine, list []machine.Choice) (machine.Choice, bool) {
+	best := -1
+	for i, c := range list {
+		switch c.Kind {
+		case machine.Start:
+			return c, true
+		case machine.Run:
+			if pc, performs := m.Standing(c); !performs || !o.points[pc] {
+				return c, true
+			}
+		case machine.Milestone:
+			if best < 0 {
+				best = i
+			}
+		}
+	}
+	if best < 0 {
+		return machine.Choice{}, false
+	}
+	return list[best], true
+}
+
+// next goes back to the last fork at which something is left to try.
+func (o *orders) next() bool {
+	for len(o.path) > 0 {
+		f := o.path[len(o.path)-1]
+		f.sleep = maps.Clone(f.sleep)
+		f.sleep[f.taken] = f.step
+		for _, c := range f.ways {
+			if _, asleep := f.sleep[c]; !asleep {
+				f.taken = c
+				return true
+			}
+		}
+		o.path = o.path[:len(o.path)-1]
+	}
+	return false
+}
+
+// A toucher notes what a step accesses strongly.
+type toucher struct {
+	prog   *machine.Program
+	points map[int32]bool
+	print  footprint
+}
+
+func (t *toucher) Observe(_ *machine.Machine, ev *machine.Event) {
+	if ev.Kind != machine.EvAccess || !t.points[ev.PC] {
+		return
+	}
+	kind := ""
+	if ev.Access == machine.Write|machine.Update && t.prog.Commutes(ev.PC) == "" {
+		kind = t.prog.Operation(ev.PC)
+	}
+	for lane := range 32 {
+		if ev.Mask>>lane&1 == 0 {
+			continue
+		}
+		for a := ev.Addr[lane] &^ 3; a < ev.Addr[lane]+uint64(ev.Size); a += 4 {
+			t.print = append(t.print, touched{ev.Mem, a, ev.Access&machine.Write != 0, kind})
+		}
+	}
+}

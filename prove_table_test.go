@@ -1,0 +1,182 @@
+package muster_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster"
+	"muster/internal/rules"
+	"muster/internal/yaml"
+)
+
+// A rightLaunch is one that the project holds to be right.
+type rightLaunch struct {
+	name string
+	load func(t *testing.T) *muster.Launch
+}
+
+// rightLaunches lists every right launch of the project: examples, the corpus,
+// and the right twins of findings, of counterexamples and of planted bugs.
+func rightLaunches(t *testing.T) []rightLaunch {
+	var all []rightLaunch
+	files, err := filepath.Glob("examples/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples: ", err)
+	}
+	for _, name := range files {
+		if !strings.HasPrefix(filepath.Base(name), "broken_") {
+			all = append(all, rightLaunch{strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml"), func(t *testing.T) *muster.Launch { return readLaunch(t, name) }})
+		}
+	}
+	for _, dir := range []string{"internal/confluence/testdata", "internal/rules/testdata", "internal/rules/testdata/correct", "testdata/planted"} {
+		files, err := filepath.Glob(dir + "/*.txtar")
+		if err != nil || len(files) == 0 && dir != "testdata/planted" {
+			t.Fatal(dir, ": no launches: ", err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, twins := parts(string(text))
+			if twins["right.ptx"] != "" {
+				short := strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(name, "internal/"), "/testdata", ""), ".txtar")
+				all = append(all, rightLaunch{short, func(t *testing.T) *muster.Launch { return twin(t, twins, "right") }})
+			}
+		}
+	}
+	return all
+}
+
+func readLaunch(t *testing.T, name string) *muster.Launch {
+	t.Helper()
+	f, err := yaml.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := muster.LoadFile(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// mustBeProven are the launches that have to be proven whatever the share.
+var mustBeProven = []string{
+	"ring/ring", "libcuxx/split_arrive_wait", "libcuxx/two_tiles_parity", "libcuxx/two_tiles_token",
+	"triton_matmul_tma/triton_matmul_tma", "triton_matmul_cpasync/triton_matmul_cpasync",
+	"pallas_matmul/pallas_matmul", "pallas_matmul_bf16/pallas_matmul_bf16",
+}
+
+// TestProvenTable proves every right launch. At least 95 of 100 hold for all
+// schedules, and some by name. With -v it writes the table of docs/schedules.md:
+// what became of each, and what a proof costs against one checked run.
+func TestProvenTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("proves every right launch")
+	}
+	all := rightLaunches(t)
+	proven := map[string]bool{}
+	var ratios []float64
+	for _, r := range all {
+		l := r.load(t)
+		p := muster.ProveAlone(l)
+		proven[r.name] = p.All
+		became := "proven"
+		if !p.All {
+			became = "unproven"
+			for _, why := range p.Reasons {
+				became += "; " + why.Condition
+				if why.Place != nil {
+					became += fmt.Sprintf(" line %d", why.Place.Line)
+				}
+				became += ": " + why.Text
+			}
+			t.Logf("%-50s %s", r.name, became)
+			continue
+		}
+		if testing.Verbose() {
+			proof := best(func() { muster.ProveAlone(l) })
+			run := best(func() {
+				if err := muster.RunAlone(l); err != nil {
+					t.Fatal(err)
+				}
+			})
+			ratios = append(ratios, float64(proof)/float64(run))
+			t.Logf("%-50s %s; %8.2f ms, run %8.2f ms: %.2f", r.name, became, ms(proof), ms(run), float64(proof)/float64(run))
+		}
+	}
+	n := 0
+	for _, ok := range proven {
+		if ok {
+			n++
+		}
+	}
+	t.Logf("%d of %d proven for all schedules", n, len(all))
+	if n*100 < len(all)*95 {
+		t.Errorf("fewer than 95 of 100")
+	}
+	for _, name := range mustBeProven {
+		if ok, known := proven[name]; !ok {
+			t.Errorf("%s is not proven (known: %v)", name, known)
+		}
+	}
+	if len(proven) != len(all) {
+		t.Errorf("names are not unique: %v", slices.Sorted(maps.Keys(proven)))
+	}
+	if len(ratios) > 0 {
+		slices.Sort(ratios)
+		t.Logf("median of a proof's time by that of one checked run: %.2f", ratios[len(ratios)/2])
+	}
+}
+
+// best is the shortest of three.
+func best(f func()) time.Duration {
+	d := time.Duration(1<<63 - 1)
+	for range 3 {
+		start := time.Now()
+		f()
+		d = min(d, time.Since(start))
+	}
+	return d
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// TestNothingWrongProven attempts to prove every wrong twin of a finding that is an
+// error, and of a counterexample: none may be.
+func TestNothingWrongProven(t *testing.T) {
+	for _, dir := range []string{"internal/confluence/testdata", "internal/rules/testdata", "testdata/planted"} {
+		files, err := filepath.Glob(dir + "/*.txtar")
+		if err != nil || len(files) == 0 && dir != "testdata/planted" {
+			t.Fatal(dir, err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, twins := parts(string(text))
+			kind, _, _ := strings.Cut(filepath.Base(name), ".")
+			if k := rules.Lookup(kind); twins["wrong.ptx"] == "" || k != nil && k.Severity != rules.Error {
+				continue
+			}
+			l := twin(t, twins, "wrong")
+			if !muster.ProveAlone(l).All {
+				continue
+			}
+			// Some show a warning alone.
+			r, err := l.Check(context.Background(), muster.CheckOptions{Schedules: muster.Handful(1), Jobs: 1})
+			if err != nil || r.Verdict != "clean" && !muster.Refused(l) {
+				t.Errorf("%s: the wrong twin is proven (%v)", name, err)
+			}
+		}
+	}
+}
