@@ -135,7 +135,7 @@ func (r *reducer) begin(id string, s *Schedule) error {
 		if err != nil {
 			return err
 		}
-		whole, found, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
+		whole, found, _, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
 		if err != nil {
 			return err
 		}

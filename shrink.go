@@ -41,7 +41,7 @@ func brief(text string) string {
 // limit on time ends the search early.
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
 	w := l.watch(ctx)
-	whole, f, err := l.whole(w, s, id)
+	whole, f, _, err := l.whole(w, s, id)
 	if err != nil {
 		return Shrunk{}, err
 	}
@@ -136,14 +136,15 @@ func (s *seer) Observe(m *machine.Machine, ev *machine.Event) {
 	s.known = len(all)
 }
 
-// whole returns a schedule of the whole launch that shows a finding, and the
-// finding as it is there. Check runs clusters that do not meet one by one, so
-// that what s shows there may be hidden in a run of all: the CTAs draw other
-// choices. Then it is the part that shows it whose choices are made explicit.
-func (l *Launch) whole(w *watch, s Schedule, id string) (Schedule, *rules.Finding, error) {
-	f, _, err := l.find(w, s, id, 0, 1)
+// whole returns a schedule of the whole launch that shows a finding, with the
+// finding and the run as they are there. Check runs clusters that do not meet
+// one by one, so that what s shows there may be hidden in a run of all: the CTAs
+// draw other choices. Then it is the part that shows it whose choices are made
+// explicit.
+func (l *Launch) whole(w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
+	f, run, err := l.find(w, s, id, 0, 1)
 	if f != nil || err != nil {
-		return s, f, err
+		return s, f, run, err
 	}
 	n := l.parts()
 	if s.Prefix != nil {
@@ -152,18 +153,18 @@ func (l *Launch) whole(w *watch, s Schedule, id string) (Schedule, *rules.Findin
 	for k := 0; n > 1 && k < n; k++ {
 		f, run, err := l.find(w, s, id, k, n)
 		if err != nil {
-			return s, nil, err
+			return s, nil, nil, err
 		}
 		if f == nil {
 			continue
 		}
 		explicit := Schedule{Policy: explore.Latest, Prefix: append(l.starts(k*l.start.ClusterCount()/n), run...)}
-		if f, _, err := l.find(w, explicit, id, 0, 1); f != nil || err != nil {
-			return explicit, f, err
+		if f, run, err := l.find(w, explicit, id, 0, 1); f != nil || err != nil {
+			return explicit, f, run, err
 		}
 		break
 	}
-	return s, nil, &NotShown{s, id}
+	return s, nil, nil, &NotShown{s, id}
 }
 
 // starts are the choices that start the first n clusters.

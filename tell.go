@@ -104,15 +104,17 @@ func (l *Launch) skips() bool { return l.config.Program.Reaches(machine.FromMatr
 func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
 	var f *rules.Finding
 	if id != "" {
-		whole, found, err := l.whole(w, s, id)
-		var not *NotShown
-		if errors.As(err, &not) {
-			found, err = l.reported(ctx, s, id)
+		whole, found, run, err := l.whole(w, s, id)
+		if err == nil {
+			return whole, found, run, nil
 		}
-		if err != nil {
+		var not *NotShown
+		if !errors.As(err, &not) {
 			return s, nil, nil, err
 		}
-		s, f = whole, found
+		if f, err = l.reported(ctx, s, id); err != nil {
+			return s, nil, nil, err
+		}
 	}
 	if err := offered(l.machine(nil, nil), s); err != nil {
 		return s, nil, nil, err
