@@ -220,8 +220,8 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 // touch checks an access against one segment, which it covers, and enters it.
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	if !ac.write {
-		if s.write.who != 0 && !ac.follows(&s.write) {
-			t.relate(s, ac, &s.write, a, b)
+		if s.write.who != 0 && !ac.follows(&s.write) && t.relate(s, ac, &s.write, a, b) == racing {
+			t.sawRacing(ac, &s.write, a)
 		}
 		if s.more != nil && s.more.writes {
 			t.checkSet(s, ac, a, b)

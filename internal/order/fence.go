@@ -425,7 +425,64 @@ func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 		}
 		g.know.make(view{kind: scPassed, mem: key}).join(&g.know.gen)
 		w.learned(g)
+		if !t.cfg.MustOnly {
+			w.keepFence(c, ev.Warp, g, mask, upto, key)
+		}
 	}
 	w.cross(view{kind: scPassed, mem: key}).pass(mask, upto)
 	return news
+}
+
+// An scNote is a fence.sc of some lanes: what came before it, and up to which
+// time of theirs.
+type scNote struct {
+	lanes uint32
+	upto  uint32
+	mem   machine.MemID // as of scPassed
+	clk   clock
+}
+
+// mostFences bounds the fence.sc that are kept of a warp. One that is forgotten
+// orders nothing over a race.
+const mostFences = 4
+
+// keepFence notes a fence.sc of the lanes of a group.
+func (w *warp) keepFence(c *cta, wi int32, g *group, mask, upto uint32, mem machine.MemID) {
+	var n scNote
+	if len(w.scs) == mostFences {
+		n = w.scs[0]
+		w.scs = append(w.scs[:0], w.scs[1:]...)
+	}
+	n.lanes, n.upto, n.mem = g.mask&mask, upto, mem
+	n.clk.reset()
+	n.clk.join(&g.know.gen)
+	if upto != 0 {
+		c.markKnown(&n.clk, wi, n.lanes, upto)
+	}
+	w.scs = append(w.scs, n)
+}
+
+// sawRacing lets a read that races with the write that it reads have seen the
+// fence.sc of the writer before it: the axiom of causality (ISA 8.10.6) has no
+// read come before what it reads, whatever the strength of the two. A chain of
+// read-modify-writes carries that on only over links that are morally strong.
+func (t *Tracker) sawRacing(ac *access, p *stamp, a int) {
+	if t.cfg.MustOnly || p.isOp() || ac.st.isOp() {
+		return
+	}
+	owner, wi := t.split(p.who)
+	c := t.ctas[owner]
+	if c == nil || c.ended {
+		return
+	}
+	w := &c.warps[wi]
+	for i := range w.scs {
+		n := &w.scs[i]
+		if n.upto >= p.time || p.lanesAt(a)&^n.lanes != 0 {
+			continue
+		}
+		if ac.group.know.make(view{kind: scSeen, mem: n.mem}).join(&n.clk) {
+			ac.warp.learned(ac.group)
+		}
+	}
 }

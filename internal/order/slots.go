@@ -42,6 +42,8 @@ type warp struct {
 	fenced  []fenced
 	pending relSet
 	crossed []crossing
+	// scs are its last fence.sc, the latest last.
+	scs []scNote
 }
 
 // A group is the lanes of a warp that know the same.
@@ -294,6 +296,10 @@ func (c *cta) clone(id *identity) *cta {
 		}
 		w.pending = w.pending.clone()
 		w.crossed = append([]crossing(nil), w.crossed...)
+		w.scs = append([]scNote(nil), w.scs...)
+		for j := range w.scs {
+			w.scs[j].clk = w.scs[j].clk.clone()
+		}
 	}
 	if c.bars != nil {
 		d.bars = make(map[uint64]*mbar, len(c.bars))
