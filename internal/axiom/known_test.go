@@ -75,6 +75,9 @@ var differences = []struct {
 	{"a copy's read, another CTA's copy's, then its write", apart,
 		[]string{"load x; mwait; st.release.gpu y 1", "ld.acquire.gpu y; if 0=1: load x; mwait; if 0=1: store x"},
 		pair(0, 0, 0, 1, 3, 1), agree, ""},
+	{"a wide store, a narrow one, and another CTA's that races with that alone", []axiom.Place{{CTA: 0}, {CTA: 2}, {CTA: 0, Warp: 1}},
+		[]string{"exch.relaxed.cta x; if 0=5: ld x", "add.relaxed.sys x 3", "st.relaxed.gpu x 1; st.relaxed.cta x 2"},
+		pair(0, 1, 0, 2, 0, 0), agree, ""},
 	// A weak store cuts a chain of read-modify-writes.
 	{"a read-modify-write behind a fence, a weak store, a read", []axiom.Place{{CTA: 0, Lane: 1}, {CTA: 1}, {CTA: 0}},
 		[]string{"st x 2; fence.sc.gpu; exch.relaxed.gpu y 3", "ld y; if 0=3: st y 5", "ld.relaxed.gpu y; fence.acq_rel.gpu; if 0=5: ld x"},

@@ -202,7 +202,12 @@ func (p *Program) checkOp(t, i int) error {
 	if o.Map && o.Loc.N%8 != 0 {
 		return fmt.Errorf("a tensor copy writes where the address is a multiple of 128 bytes")
 	}
-	if o.Mask != 0 && (o.Loc.CTA != th.CTA || o.Home != th.CTA || o.Mask >= 1<<max(p.ClusterSize, 1)) {
+	for _, h := range p.homes(t, o) {
+		if o.Mask != 0 && !slices.ContainsFunc(p.Threads, func(u Thread) bool { return u.CTA == h }) {
+			return fmt.Errorf("a multicast copy to CTA %d, which has no thread and may have ended", h)
+		}
+	}
+	if o.Mask != 0 && (o.Loc.CTA != th.CTA || o.Home != th.CTA || o.Mask>>max(p.ClusterSize, 1) != 0) {
 		return fmt.Errorf("a multicast copy names its own CTA's places, and CTAs of its cluster")
 	}
 	if g := o.Guard; g != nil {

@@ -303,11 +303,11 @@ func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 }
 
 // speaksFor reports whether every access that is morally strong with a strong
-// write is so with p, which came before: p is strong too, of the same width and
-// proxy, and of no narrower a scope. Of another CTA it is farther from some. But
-// the asynchronous proxy has only accesses of one scope.
+// write is so with p, which came before, and the reverse: p is of the same scope,
+// width and proxy. Of another CTA it is farther from some. But the asynchronous
+// proxy has only accesses of one scope.
 func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
-	if p.scope() < ac.st.scope() || p.shift() != ac.st.shift() {
+	if p.scope() != ac.st.scope() || p.shift() != ac.st.shift() {
 		return false
 	}
 	if !p.isOp() {
