@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"muster/internal/confluence"
@@ -128,7 +129,7 @@ func (l *Launch) foretell(w *watch, s Schedule) foretold {
 	if len(l.predictions(w.ctx)) == 0 {
 		return foretold{}
 	}
-	x := l.witness(w.ctx)
+	x := l.witness(w.ctx, "")
 	m := l.machine(x, nil)
 	r, _ := l.runPart(w, x.Judge, m, s)
 	t := x.told()
@@ -144,9 +145,13 @@ type witness struct {
 	sights []*sight
 }
 
-// witness returns one for a run of the whole launch.
-func (l *Launch) witness(ctx context.Context) *witness {
+// witness returns one for a run that is to show a finding, named by its kind and
+// whatever comes after; for any if the name is empty.
+func (l *Launch) witness(ctx context.Context, finding string) *witness {
 	x := &witness{Judge: rules.NewJudge(l.shape), l: l}
+	if finding != "" && !slices.ContainsFunc(foreseenKinds, func(k string) bool { return strings.HasPrefix(finding, k) }) {
+		return x
+	}
 	for _, p := range l.predictions(ctx) {
 		s := p.sight()
 		s.held = p.held
@@ -762,4 +767,42 @@ func (d *diviner) shorten(p *prediction) Schedule {
 		return p.schedule // a bound ran out
 	}
 	return small.Schedule
+}
+
+// foreseenKinds are the kinds of findings that no judge makes.
+var foreseenKinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
+
+// foreseen begins runs that show a finding which was predicted; nil for a finding
+// that a judge makes.
+func (l *Launch) foreseen(f *rules.Finding) explore.Trial {
+	if !slices.Contains(foreseenKinds, f.Kind) {
+		return nil
+	}
+	key := f.Key()
+	return func() (*machine.Machine, explore.Question) {
+		x := l.witness(context.Background(), f.Kind)
+		watch := observers{}
+		for _, s := range x.sights {
+			watch = append(watch, s)
+		}
+		hits := 0
+		shown := func() bool {
+			n := 0
+			for _, s := range x.sights {
+				if s.hit != nil {
+					n++
+				}
+			}
+			if n == hits {
+				return false
+			}
+			hits = n
+			t := x.told()
+			return slices.ContainsFunc(t.found, func(g rules.Finding) bool { return g.Key() == key })
+		}
+		seen := false
+		q := explore.Question{Shown: func() bool { seen = seen || shown(); return seen }}
+		q.Bad = func(*machine.Machine) bool { return q.Shown() }
+		return l.part(watch, l.skips(), 0, 1), q
+	}
 }

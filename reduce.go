@@ -279,7 +279,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 }
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
-	j := rules.NewJudge(l.shape)
+	j := l.witness(r.ctx, r.key)
 	m := l.part(j, false, 0, 1)
 	stop, _ := l.watch(r.ctx).stop()
 	if !explore.Run(m, s, stop) {

@@ -64,6 +64,9 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 
 // trial begins runs of the whole launch that are bad if they show a finding.
 func (l *Launch) trial(f *rules.Finding) explore.Trial {
+	if t := l.foreseen(f); t != nil {
+		return t
+	}
 	key := f.Key()
 	return func() (*machine.Machine, explore.Question) {
 		j := rules.NewJudge(l.shape)
@@ -185,7 +188,7 @@ func (l *Launch) starts(n int) []machine.Choice {
 // find runs part k of n of the launch under a schedule, and returns the finding
 // of that ID, nil if there is none, and the run.
 func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding, []machine.Choice, error) {
-	j := rules.NewJudge(l.shape)
+	j := l.witness(w.ctx, id)
 	m := l.part(j, false, k, n)
 	if n == 1 {
 		if err := offered(l.machine(nil, nil), s); err != nil {
