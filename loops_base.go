@@ -14,6 +14,8 @@ type base struct {
 	growth []loops.Growth
 	list   []machine.LaneLoop
 	core   *loops.Core
+	fixed  bool // a place in global memory is written each period
+	follow *machine.Follower
 }
 
 // base holds the launch with k to what its longer ones need.
@@ -43,6 +45,9 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 		return nil, short
 	}
 	b.core = core
+	if b.fixed && core.To-core.From < 2*core.Period {
+		return nil, &shortfall{Refusal: *refuse(-1, "too few turns to see that what is written to global memory repeats"), short: true}
+	}
 	for i, loop := range b.list {
 		if loop.Mark >= 0 && !core.Holds(i, loop.First+loop.Periods*loop.Period+1, loop.Period) {
 			return nil, &shortfall{Refusal: *refuse(loop.Mark, "registers repeat where what is done does not"), short: true}
@@ -126,7 +131,7 @@ func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32, tak
 		if len(refused) > 0 {
 			return nil, &shortfall{Refusal: refused[0]}
 		}
-		b.growth = growth
+		b.growth, b.fixed, b.follow = growth, prints.Fixed(), r.follower
 		return b, nil
 	}
 	return nil, &shortfall{Refusal: *refuse(-1, "registers whose growth does not settle")}

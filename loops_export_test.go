@@ -3,6 +3,8 @@ package muster
 import (
 	"context"
 	"fmt"
+
+	"muster/internal/machine"
 )
 
 // Extrapolate proves the launch and those with other values of an argument, and
@@ -28,6 +30,9 @@ func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
 		}
 		if no != nil {
 			return fmt.Errorf("with %d: %s", from, no.Text)
+		}
+		if err := f.registers(p, b, from, k); err != nil {
+			return err
 		}
 		if no := f.proven(CheckOptions{}, k); no != nil {
 			return fmt.Errorf("with %d: %s", k, no.Text)
@@ -55,6 +60,33 @@ func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
 		}
 		if len(c.Phases) != len(b.core.Phases) {
 			return fmt.Errorf("with %d: %d barriers, foretold were %d", k, len(c.Phases), len(b.core.Phases))
+		}
+	}
+	return nil
+}
+
+// registers holds the registers of the launch with k, in its first period and in
+// some later ones, against what the strides of a base foretell.
+func (f *family) registers(p *plan, b *base, from, k int64) error {
+	long, err := f.make(k)
+	if err != nil {
+		return err
+	}
+	for _, j := range []int64{0, 1, 2, (k-from)/p.period - 1} {
+		list := append([]machine.LaneLoop(nil), b.list...)
+		for i := range list {
+			list[i].First += int32(j) * list[i].Period
+		}
+		r, no := f.follow(long, func(_ *machine.Machine, fo *machine.Follower) machine.Observer {
+			fo.Loops = list
+			return nil
+		})
+		if no != nil {
+			return fmt.Errorf("with %d: %s", k, no.Text)
+		}
+		foretold, wrong := b.follow.Agree(r.follower, j, (k-from)/p.period)
+		if foretold == 0 || wrong > 0 {
+			return fmt.Errorf("with %d, in period %d, %d of %d registers are not what was foretold", k, j, wrong, foretold)
 		}
 	}
 	return nil

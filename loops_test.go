@@ -134,6 +134,39 @@ var ringTwins = []struct {
 	}, "an operand of the mbarrier.try_wait.parity.shared::cta.b64 depends on", "mbarrier.try_wait"},
 }
 
+// The ring, its tile number taken apart in other ways that are right.
+func TestAnyRight(t *testing.T) {
+	for _, x := range []struct {
+		name  string
+		pairs []string
+	}{
+		{"rem and div", []string{
+			"and.b32  \t%r4, %r69, 3;", "rem.u32 %r4, %r69, 4;",
+			"shr.u32 \t%r31, %r69, 2;", "div.s32 %r31, %r69, 4;",
+		}},
+		{"a reciprocal", []string{
+			"shr.u32 \t%r31, %r69, 2;", "mul.hi.u32 %r31, %r69, 0x40000001;",
+		}},
+		{"a counter that is set back", []string{
+			"mov.u32 \t%r69, 0;", "mov.u32 %r69, 0;\n\tmov.u32 %r80, 0;\n\tmov.u32 %r81, 0;",
+			"and.b32  \t%r4, %r69, 3;", "mov.b32 %r4, %r80;",
+			"and.b32  \t%r3, %r31, 1;", "mov.b32 %r3, %r81;",
+			"add.s32 \t%r69, %r69, 1;", "add.s32 %r69, %r69, 1;\n\tadd.s32 %r80, %r80, 1;\n\tsetp.eq.s32 %p20, %r80, 4;\n\t@%p20 xor.b32 %r81, %r81, 1;\n\tselp.b32 %r80, 0, %r80, %p20;",
+		}},
+		{"turns that are counted down", []string{
+			"mov.u32 \t%r69, 0;", "mov.u32 %r69, 0;\n\tmov.b32 %r80, %r12;",
+			"setp.lt.s32 \t%p6, %r69, %r12;", "add.s32 %r80, %r80, -1;\n\tsetp.ne.s32 %p6, %r80, 0;",
+		}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			_, a := anyOf(t, loadYAML(t, "examples/ring/ring.yaml", edits(t, append(append([]string{}, ringRegisters...), x.pairs...)...), nil), 3)
+			if !a.Holds || a.From > 20 || len(a.Unproven) > 0 {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
 // ringRegisters declares what twins need.
 var ringRegisters = []string{".reg .pred \t%p<12>;", ".reg .pred \t%p<30>;\n\t.reg .b16 %rs<4>;", ".reg .b32 \t%r<71>;", ".reg .b32 \t%r<90>;"}
 

@@ -4,11 +4,11 @@ package confluence
 // step or several.
 func (p *Prover) Steps(cta, warp int32) uint32 { return p.cta(cta).warps[warp].step }
 
-// After calls f for every warp of the grid, by its number, that a lane comes
-// after a step of: the last one.
-func (p *Prover) After(cta, warp int32, lane int, f func(warp int, step uint32)) {
+// After calls f for every warp of the grid, by its number, that some of the lanes
+// in mask come after a step of: the last one. A warp may be named more than once.
+func (p *Prover) After(cta, warp int32, mask uint32, f func(warp int, step uint32)) {
 	for _, g := range p.cta(cta).warps[warp].groups {
-		if g.mask>>lane&1 == 0 {
+		if g.mask&mask == 0 {
 			continue
 		}
 		for i := range g.clk.warps {
@@ -16,6 +16,5 @@ func (p *Prover) After(cta, warp int32, lane int, f func(warp int, step uint32))
 				f(i, n)
 			}
 		}
-		return
 	}
 }

@@ -158,6 +158,18 @@ func (p *Footprint) Finish(periods, most int64) ([]Growth, []Refusal) {
 	return all, p.refused
 }
 
+// Fixed reports whether some place in global memory is written again each period.
+func (p *Footprint) Fixed() bool {
+	for _, r := range p.regions {
+		for s, g := range r.groups {
+			if s.part == "body" && s.j == 0 && g.wrote {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // apart sees to it that accesses whose places relative to each other change never
 // meet, if one of them writes.
 func (p *Footprint) apart(r *region, periods, most int64) {

@@ -89,7 +89,7 @@ func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 	now := r.prover.Steps(ev.CTA, ev.Warp)
 	e.steps = [2]uint32{r.steps[e.warp], now}
 	r.steps[e.warp] = now
-	r.prover.After(ev.CTA, ev.Warp, first, func(w int, step uint32) { e.after = append(e.after, place{int32(w), step}) })
+	r.prover.After(ev.CTA, ev.Warp, e.mask, func(w int, step uint32) { e.after = append(e.after, place{int32(w), step}) })
 	e.charge = r.charges(ev)
 	r.events = append(r.events, e)
 	r.written(ev)

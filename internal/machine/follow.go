@@ -28,7 +28,7 @@ type Follower struct {
 	lanes []laneTrack
 	warps int32
 	back  map[int32]*[]int32 // visits of every branch back, by lane
-	stops []bool // instructions that are some lane's Head or Mark
+	stops []bool             // instructions that are some lane's Head or Mark
 	*strides
 }
 

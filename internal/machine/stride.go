@@ -168,6 +168,36 @@ func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 	return by, true
 }
 
+// Agree holds what strides foretell against a run of launch n that took registers
+// at the begin of period j: it counts the registers that are foretold, of all lanes,
+// and those of them that hold something else. Left out are pointers to global memory,
+// since buffers that grow may lie elsewhere.
+func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
+	for lane, in := range f.strides.in {
+		from, to := f.strides.from[lane].begin, taken.lanes[lane].begin
+		for id, v := range in {
+			row := int32(uint32(id))
+			if v.why != 0 || to == nil || id>>32&3 == 1 && from.r64[row] >= 1<<32 && from.r64[row] < sharedWindow {
+				continue
+			}
+			foretold++
+			by, same := j*v.j+n*v.n, false
+			switch id >> 32 & 3 {
+			case 0:
+				same = to.r32[row] == from.r32[row]+uint32(by)
+			case 1:
+				same = to.r64[row] == from.r64[row]+uint64(by)
+			case 2:
+				same = to.p[row] == from.p[row]
+			}
+			if !same {
+				wrong++
+			}
+		}
+	}
+	return foretold, wrong
+}
+
 func (s *strides) cause(pc int32, text string) int32 {
 	c := Cause{pc, text}
 	if i, ok := s.index[c]; ok {
@@ -278,7 +308,7 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 		if in.class == plain {
 			s.plain(ws, x, in, u, l, j)
 		} else {
-			s.point(ws, x, in, u, l, base+l)
+			s.point(ws, x, in, u, l, base+l, j)
 		}
 	}
 }

@@ -577,7 +577,7 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 
 // point carries strides to a visible instruction: what it is given must not
 // change, but for addresses in global memory, coordinates of tensors and data.
-func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
+func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int, j int64) {
 	pc := x.s.pc
 	p := &s.last[lane]
 	*p = point{pc: pc}
@@ -588,6 +588,9 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int)
 			s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
 		case slices.Contains(u.coords, r):
 			p.note(uint64(x.r32[uint32(r)][l]), v, true)
+			if at := (line{int64(int32(x.r32[uint32(r)][l])), v.j, v.n}); v != still && !s.fits(at, j, math.MinInt32, math.MaxInt32, pc) {
+				s.fail(pc, "a coordinate of the "+Name(u.in)+" overflows")
+			}
 		case globalAddress(x, in, r, l):
 			p.note(x.r64[uint32(r)][l], v, false)
 		case v != still:
@@ -686,7 +689,7 @@ func (s *strides) gives(ws *warpStrides, x *ctx, in *instr, u *use, l int) {
 // exchanged is what lanes tell each other: known only where all of the warp stand
 // together, and nothing that they bring changes.
 func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use, lost stride) stride {
-	if x.s.mask != x.w.live {
+	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {
 		return lost
 	}
 	for _, r := range u.reads {
