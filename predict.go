@@ -80,15 +80,17 @@ func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Sch
 		}
 	})
 	for i := range shown {
-		r := result{findings: shown[i].found}
+		t := &shown[i]
+		r := result{findings: t.found}
+		if schedules[i].Prefix == nil {
+			t.folded = nil // a hang that needs no directed run is told by itself
+		}
 		if i >= len(o.Schedules) {
-			r.findings, r.gaps = append(r.findings, shown[i].rest.findings...), shown[i].rest.gaps
+			r.findings, r.gaps = append(r.findings, slices.DeleteFunc(t.rest.findings, t.folds)...), t.rest.gaps
+		} else if !o.Prove {
+			all.findings = slices.DeleteFunc(all.findings, t.folds)
 		}
 		all.add(i, &r)
-	}
-	for i := range shown {
-		// Hangs of other schedules are the same.
-		all.findings = slices.DeleteFunc(all.findings, shown[i].folds)
 	}
 	return schedules
 }
