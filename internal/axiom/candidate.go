@@ -305,7 +305,7 @@ func (c *candidate) aliased(base relation, from, to int) bool {
 // it: doc.go, decision 13.
 func (c *candidate) coveredBy(x, w int) bool {
 	a, b := &c.ev[x], &c.ev[w]
-	return a.strong && a.scope >= b.scope && a.thread >= 0 && b.thread >= 0 &&
+	return a.strong && a.scope == b.scope && a.thread >= 0 && b.thread >= 0 &&
 		c.p.Threads[a.thread].CTA == c.p.Threads[b.thread].CTA && c.morallyStrong(x, w)
 }
 
@@ -339,7 +339,11 @@ func (c *candidate) cause() {
 	c.causal = kept.clone()
 	for w := range c.ev {
 		after := set(0)
-		c.obs[w].each(func(z int) { after |= kept[z] })
+		c.obs[w].each(func(z int) {
+			if c.without&Reds == 0 || c.opOf(z).Kind != Red {
+				after |= kept[z]
+			}
+		})
 		for x := range c.ev {
 			if after != 0 && (x == w || kept[x].has(w) && c.coveredBy(x, w)) {
 				c.causal[x] |= after

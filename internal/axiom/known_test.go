@@ -56,6 +56,11 @@ var differences = []struct {
 	{"fence.sc before a read that did not see a write yet", apart,
 		[]string{"st x 1; fence.sc.gpu; ld.relaxed.gpu y; if 2=0: st.relaxed.gpu z 1", "st.relaxed.gpu y 1; fence.sc.gpu; ld.relaxed.gpu z; if 2=1: ld x"},
 		pair(0, 0, 0, 1, 3, 0), falseAlarm, "unforced"},
+	// ISA 8.9.2 by the letter: the read that a red does observes too. Here it
+	// must come second, or its release would order the exchange after it.
+	{"a red that must have observed", []axiom.Place{{CTA: 0}, {CTA: 1}, {CTA: 1, Warp: 1}},
+		[]string{"ld.relaxed.cluster z; fence.acq_rel.gpu; if 0=5: ld x", "ld.relaxed.cta y; if 0=3: red.release.cta x 4; if 0=3: st.release.cluster z 5", "exch.acq_rel.cluster x 8; st.relaxed.sys y 3"},
+		pair(0, 2, 0, 2, 0, 0), falseAlarm, "red"},
 	// ISA 8.9.2, 8.9.3: nothing forces an order of fences over links that are
 	// not morally strong. These race too, and are reported.
 	{"fence.sc around links too narrow", []axiom.Place{{CTA: 0}, {CTA: 1}, {CTA: 0, Warp: 1}},
@@ -94,7 +99,11 @@ func pair(t, i, part, u, j, other int) axiom.Pair {
 
 func TestDifferences(t *testing.T) {
 	for _, d := range differences {
-		p := parse(t, d.name, d.places, 1, "", d.threads...)
+		cluster := 1
+		if d.because == "red" {
+			cluster = 2
+		}
+		p := parse(t, d.name, d.places, cluster, "", d.threads...)
 		c := compare(t, p)
 		if got := c.by[d.pair]; got != d.kind {
 			t.Errorf("%s: %v, was %v\n%s%v", d.name, got, d.kind, text(p), c.by)

@@ -56,11 +56,7 @@ func (c *candidate) races() []Pair {
 			if c.overlap(x, y) == 0 || a.thread < 0 || b.thread < 0 || !a.write && !b.write {
 				continue
 			}
-			strong := c.morallyStrong(x, y)
-			if a.async && c.without&Reductions != 0 {
-				strong = false
-			}
-			if !c.causal[x].has(y) && !c.causal[y].has(x) && !strong {
+			if !c.causal[x].has(y) && !c.causal[y].has(x) && !c.morallyStrong(x, y) {
 				list = append(list, NewPair(c.access(x), c.access(y)))
 			}
 		}
@@ -104,11 +100,11 @@ func (p *Program) RacesWithout(v Variant) (map[Pair]Strength, error) {
 type Variant uint8
 
 const (
-	// Reductions: moral strength of bulk reductions by different CTAs.
-	Reductions Variant = 1 << iota
 	// Unforced: the order of fence.sc, but where a strong read of what a strong
 	// write after the one wrote comes before the other.
-	Unforced
+	Unforced Variant = 1 << iota
+	// Reds: what follows the read of a red alone in observation order.
+	Reds
 )
 
 // Together calls f with the races of each consistent execution that some

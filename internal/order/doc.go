@@ -51,11 +51,15 @@
 //   - A non-coherent read (ld.global.nc) of anything written in this launch
 //     is a conflict even when ordered. A write ordered after such a read is
 //     none.
+//   - Observation order (observe.go) orders a write before what follows a read
+//     that saw it, at the bytes of the two; a thread's strong accesses of a
+//     place, of one scope, stand or fall with its last.
 //   - Reads-from is that of the observed run. With Config.MustOnly no
 //     knowledge flows over it, and what is left holds in every schedule that
 //     has the same barrier phases.
-//   - Fence-SC order counts where a read forces it (Tracker.scFence), and not
-//     as the run happened to have it. It is total, so whichever of two fence.sc
+//   - Fence-SC order counts where a read forces it by what it saw
+//     (Tracker.scFence), not by what it did not see yet, and not as the run
+//     happened to have it. It is total, so whichever of two fence.sc
 //     ran first would hide the race of a kernel that fences on both sides and
 //     never looks: "value, flag, fence" met by "flag, fence, value". Cluster
 //     scope counts as CTA scope here.
