@@ -20,6 +20,8 @@ const (
 type told struct {
 	step int
 	site int
+	// asleep: it is that place only if the split falls asleep there by this step.
+	asleep bool
 }
 
 // Told returns the steps of a run of n to tell, in order.
@@ -27,7 +29,7 @@ func (s *Scout) Told(n int) []told {
 	var list []told
 	add := func(step, site int) {
 		if step >= 1 && step <= n {
-			list = append(list, told{step, site})
+			list = append(list, told{step: step, site: site})
 		}
 	}
 	if s.finding == nil {
@@ -42,7 +44,15 @@ func (s *Scout) Told(n int) []told {
 	if s.shown == 0 {
 		s.latest(add)
 	}
-	return inOrder(list)
+	list = inOrder(list)
+	for i := range list {
+		for _, t := range s.asleep {
+			if list[i].site < 0 && t.step == list[i].step {
+				list[i] = t
+			}
+		}
+	}
+	return list
 }
 
 // latest tells the last steps.
@@ -63,7 +73,7 @@ func (s *Scout) pair() (a, b told, ok bool) {
 	if s.shown == 0 || len(s.finding.Sites) != 2 || s.finding.Sites[0].Len == 0 || s.finding.Sites[1].Len == 0 {
 		return a, b, false
 	}
-	b = told{s.shown, 1}
+	b = told{step: s.shown, site: 1}
 	for _, k := range s.marks {
 		if k.what == siteHit && k.step == s.shown {
 			b.site = int(k.site)
@@ -144,7 +154,7 @@ func (s *Scout) throughout(add func(step, site int)) {
 	}
 	for i, t := range s.asleep {
 		if i < mostAsleep {
-			add(t.step, t.site)
+			add(t.step, -1)
 		}
 	}
 	add(s.shown, -1)
@@ -191,7 +201,7 @@ func addEnds(steps []int, first, last int, add func(step, site int)) {
 func All(n int) []told {
 	list := make([]told, n)
 	for i := range list {
-		list[i] = told{i + 1, -1}
+		list[i] = told{step: i + 1, site: -1}
 	}
 	return list
 }

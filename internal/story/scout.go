@@ -90,7 +90,7 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 	if st := m.Stopped(); st != nil && st.Kind == machine.Deadlock {
 		for _, v := range m.Waiting() {
 			if n := s.fell(&v); n > 0 && v.Kind != machine.WaitNothing {
-				s.asleep = append(s.asleep, told{n, s.siteOf(&v)})
+				s.asleep = append(s.asleep, told{step: n, site: s.siteOf(&v), asleep: true})
 			}
 			for _, t := range v.Tests {
 				s.waits = append(s.waits, barrier{mem: t.Bar.Mem, addr: t.Bar.Addr, is: true})

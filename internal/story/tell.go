@@ -58,7 +58,7 @@ func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *Story 
 		if from < n {
 			s.Steps = append(s.Steps, t.stretch(run, from, n-1))
 		}
-		s.Steps = append(s.Steps, t.tell(m, n, c, t.told[next].site))
+		s.Steps = append(s.Steps, t.tell(m, c, t.told[next]))
 		from, next = n+1, next+1
 	}
 	if from <= until {
@@ -185,8 +185,8 @@ func (t *Teller) summary(run []machine.Choice) string {
 }
 
 // tell takes a step and tells it.
-func (t *Teller) tell(m *machine.Machine, n int, c machine.Choice, site int) Step {
-	s := Step{First: n, Last: n, Choice: c.String(), site: site}
+func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) Step {
+	s := Step{First: of.step, Last: of.step, Choice: c.String(), site: of.site}
 	t.telling, t.does, t.issues, t.bars, t.passed, t.pc = true, nil, nil, nil, nil, -1
 	lane := c.Lane
 	switch c.Kind {
@@ -215,7 +215,11 @@ func (t *Teller) tell(m *machine.Machine, n int, c machine.Choice, site int) Ste
 	t.who = s.Who
 	m.Step(c)
 	t.telling = false
-	s.Does = t.phrases(m, c)
+	asleep := false
+	s.Does, asleep = t.phrases(m, c)
+	if of.asleep && !asleep {
+		s.site = -1
+	}
 	s.Ledger = t.ledger(m)
 	return s
 }
@@ -227,10 +231,9 @@ func lanesText(mask uint32) string {
 	return ", lanes " + report.Lanes(mask)
 }
 
-// phrases is what the step came to: what the events said, and where the split
-// waits now.
-func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
-	var list []string
+// phrases is what the step came to: what the events said, and whether and
+// where the split falls asleep.
+func (t *Teller) phrases(m *machine.Machine, c machine.Choice) (list []string, asleep bool) {
 	for _, p := range t.does {
 		text := p.text
 		if p.each && p.lanes > 1 {
@@ -253,6 +256,7 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
 		for _, v := range m.Waiting() {
 			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>c.Lane&1 != 0 {
 				if what := t.waitsFor(&v); what != "" {
+					asleep = true
 					if v.PC == t.pc {
 						list = append(list, "sleeps until "+what)
 						continue
@@ -263,7 +267,7 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) []string {
 			}
 		}
 	}
-	return list
+	return list, asleep
 }
 
 // waitsFor says what a split waits for; empty if for nothing.
