@@ -41,6 +41,14 @@ var orderClaims = []claim{
 		setp.ne.u32 %p2, %r9, 0; @%p2 bra DONE; red.relaxed.gpu.global.add.u32 [%rd1+128], 1; bra DONE;`, `
 		atom.relaxed.gpu.global.exch.b32 %r9, [%rd1+4], 1; atom.relaxed.gpu.global.or.b32 %r9, [%rd1], 0;
 		setp.ne.u32 %p2, %r9, 0; @%p2 bra DONE; red.relaxed.gpu.global.add.u32 [%rd1+132], 1;`)},
+	{name: "a word that is written before a ticket and read after the next, with nothing but the ticket between", body: two(`
+		st.relaxed.gpu.global.u32 [%rd1+4], 1; atom.relaxed.gpu.global.add.u32 %r9, [%rd1], 1; bra DONE;`, `
+		atom.relaxed.gpu.global.add.u32 %r9, [%rd1], 1; setp.eq.u32 %p2, %r9, 0; @%p2 bra DONE;
+		ld.relaxed.gpu.global.u32 %r9, [%rd1+4]; setp.eq.u32 %p2, %r9, 1; @%p2 bra DONE; st.global.u32 [%rd1+64], 9;`)},
+	{name: "right: a word that is written before a ticket and read after the next, released and acquired", proven: true, body: two(`
+		st.relaxed.gpu.global.u32 [%rd1+4], 1; atom.acq_rel.gpu.global.add.u32 %r9, [%rd1], 1; bra DONE;`, `
+		atom.acq_rel.gpu.global.add.u32 %r9, [%rd1], 1; setp.eq.u32 %p2, %r9, 0; @%p2 bra DONE;
+		ld.relaxed.gpu.global.u32 %r9, [%rd1+4]; setp.eq.u32 %p2, %r9, 1; @%p2 bra DONE; st.global.u32 [%rd1+64], 9;`)},
 	{name: "a lock by compare and swap", body: two(`
 	A:	atom.acquire.gpu.global.cas.b32 %r9, [%rd1], 0, 1; setp.ne.u32 %p2, %r9, 0; @%p2 bra A;
 		ld.global.u32 %r9, [%rd1+64]; add.u32 %r9, %r9, 1; st.global.u32 [%rd1+64], %r9; st.release.gpu.global.u32 [%rd1], 0; bra DONE;`, `

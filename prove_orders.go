@@ -116,6 +116,17 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	shape.MustOnly = true
 	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
 	polls := l.config.Program.Polls()
+	unordered := map[confluence.Choice]bool{}
+	shape.Strong = func(prior, cur int32, at machine.Span) {
+		if polls[prior] != nil || polls[cur] != nil || o.alike(prior, cur) {
+			return
+		}
+		// What comes in one order here because of what came before it need not do so
+		// in memory.
+		for a := at.Addr &^ 3; a < at.Addr+at.Len; a += 4 {
+			unordered[confluence.Choice{Mem: at.Mem, Addr: a}] = true
+		}
+	}
 	j := rules.NewJudge(shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
 		Program: l.config.Program, Polls: polls, Ordered: o.points})
@@ -138,7 +149,14 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
 	part.equalStores(l.config.Program, j.Order.Conflicts(), nil, false)
 	part.choices = p.Choices()
+	maps.Copy(part.choices, unordered)
 	return part, m, true
+}
+
+// alike reports whether two instructions are reductions of one kind.
+func (o *orders) alike(a, b int32) bool {
+	prog := o.l.config.Program
+	return prog.Reduces(a) && prog.Reduces(b) && prog.Operation(a) == prog.Operation(b) && prog.Commutes(a) == ""
 }
 
 // follow takes steps until the run is over.

@@ -22,7 +22,7 @@ type orderedWord struct {
 	size   int32
 	reads  side
 	writes side
-	before clock // steps of the writes before the last
+	number int // of writes, reductions included
 	last   orderedWrite
 	reds   map[string]*side // by what they do
 }
@@ -51,7 +51,7 @@ func (s *side) to(learnt *clock) {
 // knows.
 type Choice struct {
 	Mem  machine.MemID
-	Addr uint64
+	Addr uint64 // of 4 bytes
 }
 
 // Choices returns the words of which the run's order was one of several.
@@ -111,8 +111,8 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 			return
 		}
 		spins = true
-		// Before the last write it would have gone on.
-		forced = word.last.any && at.covers(&word.before) && !poll.Ends(word.last.was, with)
+		// Before the one write it would have gone on.
+		forced = word.number == 1 && !poll.Ends(word.last.was, with)
 	}
 	kind := p.adds(ev)
 	learnt := clock{}
@@ -131,7 +131,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 		}
 	}
 	if choice {
-		p.choices[Choice{ev.Mem, word.addr}] = true
+		p.choices[Choice{ev.Mem, word.addr &^ 3}] = true
 	}
 	if spins && word.last.any && p.clusterNumber(word.last.warp/int32(p.shape.Warps)) != p.clusterNumber(ev.CTA) {
 		p.resident(ev, &polledWrite{by: agent{warp: word.last.warp}, pc: word.last.pc})
@@ -139,11 +139,8 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	w.learn(1<<l, &learnt)
 	at = w.clockOf(l)
 	if writes {
-		word.before = word.writes.members.clone()
-		for _, s := range word.reds {
-			word.before.join(&s.members)
-		}
 		word.last = orderedWrite{true, w.number, now, ev.PC}
+		word.number++
 	}
 	switch {
 	case kind != "":

@@ -25,3 +25,6 @@ func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
 	}
 	return s.pc, s.state == atPoint
 }
+
+// Reduces reports whether an instruction is a reduction, which returns nothing.
+func (p *Program) Reduces(pc int32) bool { return p.code[pc].src != nil && p.code[pc].src.Op == "red" }

@@ -103,6 +103,9 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		return ordered
 	}
 	if t.morallyStrong(ac, p, at) {
+		if t.cfg.Strong != nil {
+			t.cfg.Strong(p.pc, ac.st.pc, machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(at), Len: uint64(b - at)})
+		}
 		return morallyStrong
 	}
 	if p.turn != 0 {

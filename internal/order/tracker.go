@@ -17,6 +17,10 @@ type Config struct {
 	// Ends, of MustOnly, tells the reads that end a wait for what they are about
 	// to see, so that they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
+	// Strong, if set, is told of conflicting accesses that nothing orders, and that
+	// are no race since they are morally strong; and of where they meet, and perhaps
+	// somewhat more.
+	Strong func(prior, cur int32, at machine.Span)
 	// Equal tells the stores at whose places nothing is forgotten, so that
 	// SameValue holds against all that came before (equal.go). Nil: none.
 	Equal func(pc int32) bool

@@ -145,15 +145,16 @@ type Shape struct {
 	Threads  int // per CTA
 	// MustOnly leaves out what only the schedule of the run decided.
 	MustOnly bool
-	// Equal and Ends are order.Config's.
-	Equal func(pc int32) bool
-	Ends  func(m order.Memory, ev *machine.Event, lane int) bool
+	// Equal, Ends and Strong are order.Config's.
+	Equal  func(pc int32) bool
+	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
+	Strong func(prior, cur int32, at machine.Span)
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Strong: s.Strong, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
 }
 
