@@ -54,7 +54,6 @@ type family struct {
 	most   int64
 	name   string
 	skip   bool
-	bound  int64
 
 	runs int // launches so far, to bound them
 	last *Launch
@@ -188,8 +187,7 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 		return no
 	}
 	a.Period, a.Step = p.period, p.step
-	most, periods := f.most, int64(0)
-	_ = periods
+	most := f.most
 	// One launch for each remainder, from the least that is long enough.
 	for from, tries := p.from, 0; ; tries++ {
 		grown, done := f.remainders(o, p, from, &most, a)
@@ -204,17 +202,32 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 		from += p.step
 	}
 	a.UpTo = most
-	for k := a.From - p.step; k >= 0; k -= p.step {
-		a.Smaller++
-		if why := f.proven(o, k); why != nil {
-			a.Unproven = append(a.Unproven, report.AnyException{Value: k, Text: why.Text})
-		}
-		if f.ctx.Err() != nil {
-			return refuse(-1, "cancelled")
-		}
+	f.smaller(o, p.step, a)
+	if f.ctx.Err() != nil {
+		return refuse(-1, "cancelled")
 	}
 	a.Holds = true
 	return nil
+}
+
+// smaller checks every value below the bound by itself.
+func (f *family) smaller(o CheckOptions, step int64, a *report.AnyCount) {
+	a.Smaller = int((a.From - 1) / step)
+	if a.From%step == 0 {
+		a.Smaller = int(a.From / step)
+	}
+	why := make([]*loops.Refusal, a.Smaller)
+	each(o.Jobs, a.Smaller, func(i int) {
+		if f.ctx.Err() == nil {
+			one := family{l: f.l, ctx: f.ctx, arg: f.arg, k0: f.k0, offset: f.offset, size: f.size, name: f.name, skip: f.skip}
+			why[i] = one.proven(o, a.From-int64(i+1)*step)
+		}
+	})
+	for i, no := range why {
+		if no != nil {
+			a.Unproven = append(a.Unproven, report.AnyException{Value: a.From - int64(i+1)*step, Text: no.Text})
+		}
+	}
 }
 
 // A shortfall is a refusal; short: a longer run may do.
