@@ -24,6 +24,10 @@ type ReduceOptions struct {
 // DefaultReduceRuns bounds the runs of Reduce.
 const DefaultReduceRuns = 400
 
+// firstShrinkRuns bounds the runs that shorten a schedule while the launch is
+// made smaller.
+const firstShrinkRuns = 300
+
 // A Reduced is a smaller launch that shows the same finding.
 type Reduced struct {
 	File     *launch.File
@@ -140,9 +144,18 @@ func (r *reducer) begin(id string, s *Schedule) error {
 			return err
 		}
 		r.id, r.key, r.severity, r.schedule = f.ID, found.Key(), found.Severity, whole
-		return nil
+		r.shorten()
+		return r.ctx.Err()
 	}
 	return &Absent{ID: id, Summary: rep.Summary}
+}
+
+// shorten shrinks the schedule for the launch as it is now: a short one is over
+// early, and then what comes later is not needed.
+func (r *reducer) shorten() {
+	if got, err := r.launch.Shrink(r.ctx, r.schedule, r.id, ShrinkOptions{Runs: firstShrinkRuns}); err == nil {
+		r.schedule = got.Schedule
+	}
 }
 
 // An Absent is the error of a finding that is not there.
@@ -250,6 +263,9 @@ func (r *reducer) take(p part, v uint64) bool {
 	l, s, ok := r.shows(f)
 	if ok {
 		r.file, r.launch, r.schedule = f, l, s
+		if s.Policy == explore.Random {
+			r.shorten()
+		}
 	}
 	return ok
 }
