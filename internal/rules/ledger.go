@@ -20,8 +20,9 @@ type ledger struct {
 	last  phase
 	seen  int64 // the highest phase that a wait has seen complete
 
-	usual   []lanes // who arrived, in any phase
-	waited  []lanes // who waited with success; last is the phase
+	usual   []lanes           // who arrived, in any phase
+	waited  []lanes           // who waited with success; last is the phase
+	passed  map[agentID]int64 // the phase of each thread's last such wait
 	arrives []Site
 	expects []Site
 	copies  []Site
@@ -311,6 +312,7 @@ func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 			j.notLive(l, ev, s)
 			continue
 		}
+		j.idleBrings(ev, b)
 		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).knows(op.Lane)})
 		if op.BarBytes[i] > 0 {
 			s := eventSite("copies", ev)
@@ -343,6 +345,7 @@ func (j *Judge) mbarWait(ev *machine.Event) {
 	if !b.OK {
 		return
 	}
+	j.idled(l, ev)
 	l.seen = max(l.seen, b.Phase)
 	l.waited = join(l.waited, lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, pc: ev.PC, last: b.Phase})
 	x := j.warp(ev.CTA, ev.Warp)

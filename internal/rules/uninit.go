@@ -18,6 +18,7 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 	if j.watch.ctas == nil {
 		j.begin()
 	}
+	j.idleReads(ev)
 	j.note(uninitializedShared, -1, ev.PC, func() Finding {
 		saw := ev.Mask &^ ev.Init
 		s := eventSite("reads", ev)

@@ -32,6 +32,7 @@ type watch struct {
 	together bool
 	// waiting is who waited for what when the run hung.
 	waiting []Waiter
+	idles   []idle // waits that did not wait
 }
 
 // A word is the place of an mbarrier.
