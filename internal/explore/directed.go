@@ -132,7 +132,8 @@ func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
 // come to more than most.
 func Log(m *machine.Machine, s Schedule, most int, stop func() bool) ([]machine.Choice, bool) {
 	var run []machine.Choice
-	r := runner{m: m, rng: s.Seed, log: func(c machine.Choice) { run = append(run, c) }}
+	r := runner{m: m, log: func(c machine.Choice) { run = append(run, c) }}
+	r.obey(s)
 	over := func() bool { return len(run) > most || stop != nil && stop() }
 	for _, c := range s.Prefix {
 		r.take(c)

@@ -13,12 +13,17 @@
 //   - round-robin: one visible operation of each split in turn, and one
 //     milestone a round.
 //   - random: any enabled choice, by a seeded generator.
+//   - pct: whoever has the highest of random priorities, some of which change on
+//     the way (pct.go).
+//   - delay: some steps, by a seeded generator, only when nothing else can move
+//     (delay.go).
 //
 // What a run is worth is for others to say: Run takes the machine as a value
 // and tells why it ended, and knows no rules.
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,21 +39,29 @@ const (
 	Latest
 	RoundRobin
 	Random
+	PCT
+	Delay
 )
 
-var policyNames = [...]string{Earliest: "earliest", Latest: "latest", RoundRobin: "round-robin", Random: "random"}
+var policyNames = [...]string{Earliest: "earliest", Latest: "latest", RoundRobin: "round-robin", Random: "random", PCT: "pct", Delay: "delay"}
+
+// sampled reports whether a policy needs a seed.
+func (p Policy) sampled() bool { return p >= Random }
 
 func (p Policy) String() string { return policyNames[p] }
 
 // A Schedule says how a run chooses.
 type Schedule struct {
 	Policy Policy
-	Seed   uint64 // for Random
+	Seed   uint64 // for Random, PCT and Delay
+	Depth  int    // for PCT: priorities change Depth-1 times
+	Steps  int    // for PCT: within so many steps
 	Prefix []machine.Choice
 }
 
 // String gives the schedule as it is written down: "latest", "random:7",
-// "r0.1.0*12,m3/earliest", where r0.1.0*12 is r0.1.0 twelve times.
+// "pct:7:3:400" with seed, depth and steps, "r0.1.0*12,m3/earliest", where
+// r0.1.0*12 is r0.1.0 twelve times.
 func (s Schedule) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s.Prefix); {
@@ -69,8 +82,11 @@ func (s Schedule) String() string {
 		b.WriteByte('/')
 	}
 	b.WriteString(s.Policy.String())
-	if s.Policy == Random {
+	if s.Policy.sampled() {
 		fmt.Fprintf(&b, ":%d", s.Seed)
+	}
+	if s.Policy == PCT {
+		fmt.Fprintf(&b, ":%d:%d", s.Depth, s.Steps)
 	}
 	return b.String()
 }
@@ -94,26 +110,54 @@ func Parse(text string) (Schedule, error) {
 		}
 		rest = text[i+1:]
 	}
-	name, seed, hasSeed := strings.Cut(rest, ":")
+	name, numbers, has := strings.Cut(rest, ":")
 	for p, n := range policyNames {
-		if n != name {
-			continue
-		}
-		s.Policy = Policy(p)
-		if hasSeed != (s.Policy == Random) {
-			return s, fmt.Errorf("schedule %q: a seed belongs to random, as in random:7", text)
-		}
-		if hasSeed {
-			v, err := strconv.ParseUint(seed, 10, 64)
-			if err != nil {
-				return s, fmt.Errorf("schedule %q: seed must be a number", text)
+		if n == name {
+			s.Policy = Policy(p)
+			if err := s.parseNumbers(numbers, has); err != nil {
+				return s, fmt.Errorf("schedule %q: %w", brief(text), err)
 			}
-			s.Seed = v
+			return s, nil
 		}
-		return s, nil
 	}
-	return s, fmt.Errorf("schedule %q: no policy %q; there are %s", text, name, strings.Join(policyNames[:], ", "))
+	return s, fmt.Errorf("schedule %q: no policy %q; there are %s", brief(text), brief(name), strings.Join(policyNames[:], ", "))
 }
+
+// parseNumbers reads what follows the name of a policy.
+func (s *Schedule) parseNumbers(text string, has bool) error {
+	if has != s.Policy.sampled() {
+		return errors.New("a seed belongs to random, delay and pct, as in random:7, delay:7 and pct:7:3:400")
+	}
+	if !has {
+		return nil
+	}
+	seed, rest, more := strings.Cut(text, ":")
+	v, err := strconv.ParseUint(seed, 10, 64)
+	if err != nil {
+		return errors.New("seed must be a number")
+	}
+	s.Seed = v
+	if more != (s.Policy == PCT) {
+		return errors.New("after the seed pct has a depth and steps, as in pct:7:3:400, and the others have nothing")
+	}
+	if !more {
+		return nil
+	}
+	depth, steps, _ := strings.Cut(rest, ":")
+	if s.Depth, err = strconv.Atoi(depth); err != nil || s.Depth < 1 || s.Depth > mostDepth {
+		return fmt.Errorf("depth must be a number from 1 to %d", mostDepth)
+	}
+	if s.Steps, err = strconv.Atoi(steps); err != nil || s.Steps < 1 || s.Steps > mostSteps {
+		return fmt.Errorf("steps must be a number from 1 to %d", mostSteps)
+	}
+	return nil
+}
+
+// mostDepth and mostSteps bound what a schedule of PCT may ask for.
+const (
+	mostDepth = 1 << 10
+	mostSteps = 1 << 30
+)
 
 // mostChoices bounds a prefix, so that a text of few bytes takes no memory to
 // speak of.
@@ -164,7 +208,8 @@ func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}
-	r := runner{m: m, rng: s.Seed}
+	r := runner{m: m}
+	r.obey(s)
 	return r.follow(s.Policy, stop)
 }
 
@@ -196,7 +241,24 @@ type runner struct {
 	buf []machine.Choice
 	log func(machine.Choice) // told of every step, unless nil
 	// over, which log may set, ends the run.
-	over bool
+	over    bool
+	sampler sampler // of PCT and Delay
+}
+
+// A sampler picks one of the choices that Ways offers, by its place.
+type sampler interface {
+	pick(m *machine.Machine, ways []machine.Choice) int
+}
+
+// obey prepares for the policy of s.
+func (r *runner) obey(s Schedule) {
+	r.rng = s.Seed
+	switch s.Policy {
+	case PCT:
+		r.sampler = newPCT(s)
+	case Delay:
+		r.sampler = newDelay(s)
+	}
 }
 
 // step takes one choice, or a run of choices of one split. It reports whether
@@ -209,8 +271,10 @@ func (r *runner) step(p Policy) bool {
 		return r.latest()
 	case RoundRobin:
 		return r.roundRobin()
+	case Random:
+		return r.random()
 	}
-	return r.random()
+	return r.sample()
 }
 
 func (r *runner) earliest() bool {
@@ -337,11 +401,18 @@ func (r *runner) random() bool {
 	if len(r.buf) == 0 {
 		return false
 	}
+	z := mix(r.rng)
 	r.rng += 0x9e3779b97f4a7c15
-	z := r.rng
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	z ^= z >> 31
 	r.take(r.buf[z%uint64(len(r.buf))])
+	return true
+}
+
+// sample takes the choice that the sampler picks.
+func (r *runner) sample() bool {
+	r.buf = r.m.Ways(r.buf[:0])
+	if len(r.buf) == 0 {
+		return r.last()
+	}
+	r.take(r.buf[r.sampler.pick(r.m, r.buf)])
 	return true
 }

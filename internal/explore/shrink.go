@@ -85,7 +85,8 @@ const MostSteps = 1 << 22
 // explicit choices they make the same run again. It reports false where stop
 // did, and for a run of more than MostSteps, which it leaves at that.
 func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Choice, ok bool) {
-	r := runner{m: m, rng: s.Seed}
+	r := runner{m: m}
+	r.obey(s)
 	r.log = func(c machine.Choice) {
 		run = append(run, c)
 		r.over = len(run) > MostSteps
@@ -246,7 +247,7 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 // first runs the schedule that is given.
 func (h *shrinker) first(s Schedule) (attempt, bool) {
 	r, t, q := h.begin(MostSteps)
-	r.rng = s.Seed
+	r.obey(s)
 	for _, c := range s.Prefix {
 		if !r.over && t.m.Offers(c) {
 			r.take(c)
@@ -256,9 +257,9 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 	ok := r.follow(s.Policy, func() bool { return t.over() || h.stop != nil && h.stop() })
 	h.ran++
 	a := t.attempt(explicit, s.Policy)
-	a.schedule.Seed = s.Seed
+	a.schedule.Seed, a.schedule.Depth, a.schedule.Steps = s.Seed, s.Depth, s.Steps
 	a.size.Text = a.schedule.String()
-	if s.Policy == Random {
+	if s.Policy.sampled() {
 		a.size.Choices = a.size.Steps + 1 // what can be written down is preferred
 	}
 	return a, ok && q.Bad(t.m)
@@ -282,7 +283,7 @@ func (h *shrinker) begin(longest int) (*runner, *recording, Question) {
 
 // policy is the one that takes over in trials.
 func (h *shrinker) policy() Policy {
-	if p := h.best.schedule.Policy; p != Random {
+	if p := h.best.schedule.Policy; !p.sampled() {
 		return p
 	}
 	return Latest

@@ -1,0 +1,72 @@
+package explore
+
+import "muster/internal/machine"
+
+// PCT: probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and
+// Nagarakatte, A randomized scheduler with probabilistic guarantees of finding
+// bugs, ASPLOS 2010). Every thread has a random priority, and whoever can move
+// and has the highest does. At depth-1 random steps the one whose turn it is
+// falls below all others. A bug of depth d, one that shows whenever d steps come
+// in the right order, shows with a probability of at least PCTBound.
+//
+// Asynchronous operations are threads here, so that a copy of low priority
+// lands when nothing else can move. What can move is what Ways says: a peek at a
+// barrier whose phase is open can, and comes out false.
+
+// A pct is what one run under PCT keeps.
+type pct struct {
+	threads
+	seed   uint64
+	change []int64 // the step before which the i-th change of priority comes
+	most   int64   // steps of one thread until it gives way
+	step   int64
+	low    map[thread]int64 // the rank of those that fell; others have 0
+	took   map[thread]int64 // steps since it last fell
+	least  int64            // rank
+}
+
+func newPCT(s Schedule) *pct {
+	p := &pct{threads: newThreads(), seed: s.Seed, most: int64(s.Steps), low: map[thread]int64{}, took: map[thread]int64{}}
+	p.least = -int64(s.Depth)
+	for i := range uint64(s.Depth - 1) {
+		p.change = append(p.change, int64(luck.draw(s.Seed, i)%uint64(s.Steps)))
+	}
+	return p
+}
+
+// luck is a thread that no machine has: its draws are the run's own.
+var luck = thread{kind: 255}
+
+// pick returns the place of the choice to take.
+func (p *pct) pick(m *machine.Machine, ways []machine.Choice) int {
+	best, who := p.highest(m, ways)
+	for i, at := range p.change {
+		if at == p.step {
+			p.low[who] = int64(i - len(p.change))
+			best, who = p.highest(m, ways)
+		}
+	}
+	// A thread that takes more steps than the whole run was to have is polling for
+	// what another one has to do.
+	if p.took[who] >= p.most && len(ways) > 1 {
+		p.low[who], p.took[who] = p.least, 0
+		p.least--
+		best, who = p.highest(m, ways)
+	}
+	p.step++
+	p.took[who]++
+	return best
+}
+
+func (p *pct) highest(m *machine.Machine, ways []machine.Choice) (best int, who thread) {
+	var rank int64
+	var priority uint64
+	for i, c := range ways {
+		t := p.of(m, c)
+		r, d := p.low[t], t.draw(p.seed, 0)
+		if i == 0 || r > rank || r == rank && d > priority {
+			best, who, rank, priority = i, t, r, d
+		}
+	}
+	return best, who
+}
