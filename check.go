@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
@@ -28,6 +29,9 @@ type CheckOptions struct {
 	// Prove first tries to decide every schedule by one run. Where that succeeds
 	// and nothing was found, the schedules are not run.
 	Prove bool
+	// Explore bounds what is explored where one run does not decide, if Prove is
+	// set.
+	Explore ExploreOptions
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -61,10 +65,44 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	}
 	all.proof = proved
 	o.Schedules = l.predict(ctx, o, &all)
+	switch {
+	case !o.Prove || all.wrong() && len(l.file.Accept) == 0:
+	case o.Explore.Schedules < 0:
+		all.coverage = &report.Coverage{Why: "exploring was not asked for"}
+	default:
+		if err := l.beyond(ctx, &o, skip, &all); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil { // it says what was covered
+			return l.report(o, o.Schedules, all), nil
+		}
+	}
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
 	return l.report(o, o.Schedules, all), nil
+}
+
+// wrong reports whether an error was found.
+func (a *merged) wrong() bool {
+	return slices.ContainsFunc(a.findings, func(f rules.Finding) bool { return f.Severity == rules.Error })
+}
+
+// beyond explores the schedules that are not like those that ran.
+func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *merged) error {
+	e, err := l.explore(ctx, *o, skip)
+	if err != nil {
+		return err
+	}
+	if skip && e.wrong() && ctx.Err() == nil {
+		// Findings are of runs with every value.
+		o.Explore.State = nil
+		if e, err = l.explore(ctx, *o, false); err != nil {
+			return err
+		}
+	}
+	o.Schedules, err = l.conclude(e, o.Schedules, all)
+	return err
 }
 
 // all runs every schedule, without matrix arithmetic if skip.
@@ -126,14 +164,8 @@ func (l *Launch) follow(w *watch, m *machine.Machine, s Schedule) (*rules.Gap, e
 // prefix takes the explicit choices of s. They may come from a person, or
 // from another version of the kernel, and so may not be possible.
 func prefix(m *machine.Machine, s Schedule) error {
-	var buf []machine.Choice
 	for i, c := range s.Prefix {
-		buf = m.Enabled(buf[:0])
-		ok := false
-		for _, e := range buf {
-			ok = ok || e == c
-		}
-		if !ok {
+		if !m.Offers(c) {
 			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
 		}
 		m.Step(c)
@@ -149,6 +181,7 @@ type merged struct {
 	seen     map[string]int
 	gaps     []rules.Gap
 	proof    *report.Proof
+	coverage *report.Coverage
 }
 
 func (a *merged) add(schedule int, r *result) {
@@ -194,7 +227,7 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 			Shared: c.Shared, CTAs: l.shape.CTAs, Threads: l.shape.CTAs * l.shape.Threads, Arguments: o.Arguments,
 		},
 	}
-	r.Proof = all.proof
+	r.Proof, r.Explored = all.proof, all.coverage
 	if r.Launch.Arguments == "" {
 		r.Launch.Arguments = report.Quote(l.file.Name)
 	}

@@ -21,20 +21,20 @@ func checkCommand(c *console) *cobra.Command {
 	var in input
 	var format formatFlag
 	var o muster.CheckOptions
-	var random int
+	var e exploreFlags
 	var any anyFlag
 	var all bool
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx",
 		Short: "Find races, deadlocks and broken barrier protocol",
-		Long: `Check runs the launch under a handful of schedules, watches every access and
-every synchronization, and reports what is not ordered by the rules of the PTX
-memory model, what can hang, and what faults.
-
-The schedules: earliest and latest (asynchronous operations as early, and as
-late, as the rules allow), round-robin (one visible operation of each warp in
-turn), and random ones, seeded 1, 2, 3 …; --schedules N runs the first N.
+		Long: `Check first tries to decide every schedule of the launch by one run, in which
+every access and every synchronization is watched. Where that does not do, it
+runs a handful of schedules (asynchronous operations as early, and as late, as
+the rules allow; one visible operation of each warp in turn; random ones), then
+directed ones that make come true what the first run says could go wrong, and
+then explores: one schedule of each kind, until none is left or --schedules or
+--steps are spent. Past that, some are sampled.
 
 A finding names both accesses, the edge that is missing, and what would give
 it. Its replay line is a command that shows it again. 'muster explain KIND'
@@ -45,17 +45,18 @@ Where nothing that mma and wgmma compute can reach a branch, an address or a
 synchronization operand, their arithmetic is left out until something is found;
 --values keeps it.
 
-The last line is the verdict. It speaks of the schedules that ran, and of no
-others.
+An exploration can be spread over machines (--shard i/n --state FILE, then
+'muster merge') and be stopped and resumed (--state FILE); what it comes to
+does not depend on that, nor on --jobs.
+
+The last line is the verdict. Clean speaks of every schedule of the launch;
+where not all could be covered it is incomplete, with the numbers.
 ` + launchHelp,
 		Example: `  muster check examples/ring/ring.yaml
   muster check examples/ring/broken_count.yaml --schedules 20 --format json
   muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if random < 1 {
-				return fmt.Errorf("--schedules %d: at least one", random)
-			}
 			if failOn != "error" && failOn != "warning" {
 				return fmt.Errorf("--fail-on %s: there are error and warning", failOn)
 			}
@@ -64,8 +65,9 @@ others.
 				return err
 			}
 			o.Arguments, o.FailOnWarning = words, failOn == "warning"
-			o.Prove = true
-			o.Schedules = muster.Handful(max(0, random-3))[:random]
+			if err := e.options(c, &o); err != nil {
+				return err
+			}
 			ctx, cancel := background()
 			defer cancel()
 			r, err := any.check(ctx, l, o)
@@ -87,7 +89,7 @@ others.
 	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
-	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
+	e.register(f)
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")
 	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")

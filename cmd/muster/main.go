@@ -59,6 +59,12 @@ type console struct {
 	out, err io.Writer
 }
 
+// terminal reports whether what is said besides the output is seen by somebody.
+func (c *console) terminal() bool {
+	f, ok := c.err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // color reports whether output goes to a terminal that wants colours.
 func (c *console) color() bool {
 	f, ok := c.out.(*os.File)
@@ -102,7 +108,7 @@ something was not modelled, or a limit ran out.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }

@@ -100,6 +100,8 @@ func (s *Search) Run(stop func() bool) Coverage {
 	why := ""
 	for !s.ended && why == "" {
 		switch {
+		case s.count.Why != "":
+			why = s.count.Why
 		case s.spent() != "":
 			why = s.spent()
 		case !s.run(stop):
@@ -115,6 +117,15 @@ func (s *Search) Run(stop func() bool) Coverage {
 	c.Complete = c.Why == ""
 	return c
 }
+
+// In has the search's runs be of another space, of the same launch.
+func (s *Search) In(space *Space) *Search {
+	s.space = space
+	return s
+}
+
+// Limit gives the search other limits.
+func (s *Search) Limit(l Limits) { s.limits = l }
 
 // Covered is what has been done so far.
 func (s *Search) Covered() Coverage {
@@ -145,12 +156,12 @@ func (s *Search) raced(a, b *step) {
 	}
 }
 
+// Spent is why a search ended whose budget did not do.
+const Spent = "the budget ran out"
+
 func (s *Search) spent() string {
-	switch {
-	case s.limits.Schedules > 0 && s.count.Schedules+s.count.Left >= s.limits.Schedules:
-		return fmt.Sprintf("%d schedules are spent", s.limits.Schedules)
-	case s.limits.Steps > 0 && s.count.Steps >= s.limits.Steps:
-		return fmt.Sprintf("%d steps are spent", s.limits.Steps)
+	if s.limits.Schedules > 0 && s.count.Schedules+s.count.Left >= s.limits.Schedules || s.limits.Steps > 0 && s.count.Steps >= s.limits.Steps {
+		return Spent
 	}
 	return ""
 }

@@ -1,9 +1,11 @@
 package machine
 
+import "slices"
+
 // This file lets those who write schedules down ask what a state offers
 // without listing all of it.
 
-// Offers reports whether Enabled lists c.
+// Offers reports whether Enabled or Ways lists c.
 func (m *Machine) Offers(c Choice) bool {
 	switch c.Kind {
 	case Run:
@@ -20,12 +22,7 @@ func (m *Machine) Offers(c Choice) bool {
 		}
 		return false
 	}
-	for _, e := range m.Enabled(nil) {
-		if e == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Enabled(nil), c) || c.Kind == GiveUp && slices.Contains(m.Ways(nil), c)
 }
 
 // Holder returns the Run choice of the split that holds c's lane, whatever its

@@ -122,3 +122,22 @@ func (m *Machine) FreeRegisters(cta int32) int32 {
 	}
 	return 0
 }
+
+// Unsteady names what an instruction reads that is not in the machine's state as a
+// schedule makes it: a clock, which lanes happen to run together, where the CTA
+// runs; empty of any other.
+func (p *Program) Unsteady(pc int32) string {
+	in := p.code[pc].src
+	if in == nil {
+		return ""
+	}
+	if in.Op == "activemask" {
+		return "activemask"
+	}
+	for _, o := range in.Operands {
+		if isClock(o) {
+			return string(o.(ptx.Name))
+		}
+	}
+	return ""
+}

@@ -39,7 +39,10 @@ type Report struct {
 	Schedules []string `json:"schedules"`
 	// Proof is what became of the attempt to decide every schedule by one run;
 	// nil if there was none, or the verdict is not clean.
-	Proof       *Proof    `json:"proof,omitempty"`
+	Proof *Proof `json:"proof,omitempty"`
+	// Explored is what an exploration of the schedules covered; nil if there was
+	// none.
+	Explored    *Coverage `json:"explored,omitempty"`
 	Verdict     Verdict   `json:"verdict"`
 	Summary     string    `json:"summary"` // the verdict with what it covers, one line
 	Findings    []Finding `json:"findings"`
@@ -223,6 +226,9 @@ func (r *Report) Conclude(o Options) {
 	case len(r.Gaps) > 0:
 		r.Verdict, r.Proof = Incomplete, nil
 		r.Summary = "incomplete" + r.scope() + ": " + plural(len(r.Gaps), "gap") + c.rest(true)
+	case r.partial():
+		r.Verdict = Incomplete
+		r.Summary = "incomplete" + r.scope() + c.rest(true)
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
@@ -242,6 +248,9 @@ func (r *Report) scope() string {
 	}
 	if len(r.Schedules) == 0 {
 		return ", nothing was run"
+	}
+	if r.Explored != nil {
+		return r.Explored.scope(r.Verdict != Findings, len(r.Schedules)) + fmt.Sprintf(", %s, %s", plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))
 	}
 	return fmt.Sprintf(" in %s, %s, %s", plural(len(r.Schedules), "schedule"),
 		plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))

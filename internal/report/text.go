@@ -88,7 +88,7 @@ const mostReasons = 3
 
 // unproven says why a clean verdict does not speak of every schedule.
 func (p *printer) unproven(r *Report) {
-	if r.Proof == nil || r.Proof.All || r.Verdict != Clean {
+	if r.Proof == nil || r.Proof.All || r.Verdict == Findings || r.Explored != nil && r.Explored.Complete {
 		return
 	}
 	for i, why := range r.Proof.Reasons {

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster"
+)
+
+// exploreFlags are the flags of an exploration.
+type exploreFlags struct {
+	schedules int
+	steps     int64
+	shard     string
+	state     string
+}
+
+func (e *exploreFlags) register(f *pflag.FlagSet) {
+	f.IntVar(&e.schedules, "schedules", muster.DefaultSchedules, "how many schedules to run at most where one does not decide, `N`")
+	f.Int64Var(&e.steps, "steps", muster.DefaultSteps, "how many steps these may have together")
+	f.StringVar(&e.shard, "shard", "", "take only part `i/n` of the exploration, i from 0; auto: as a Slurm array or an indexed Kubernetes Job says")
+	f.StringVar(&e.state, "state", "", "a `file` to keep the exploration in: resumed from where it is there, merged by 'muster merge'")
+}
+
+// handful is how many of the schedules are no exploration.
+const handful = 3 + muster.DefaultRandom
+
+// options sets what a check is to explore.
+func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
+	if e.schedules < 1 || e.steps < 1 {
+		return errors.New("--schedules and --steps: at least one")
+	}
+	o.Prove = true
+	o.Schedules = muster.Handful(muster.DefaultRandom)[:min(e.schedules, handful)]
+	o.Explore.Schedules, o.Explore.Steps = e.schedules-handful, e.steps
+	if o.Explore.Schedules <= 0 {
+		o.Explore.Schedules = -1
+	}
+	var err error
+	if o.Explore.Shard, o.Explore.Shards, err = parseShard(e.shard, os.Getenv); err != nil {
+		return err
+	}
+	if c.terminal() {
+		o.Explore.Progress = c.progress
+	}
+	if e.state == "" {
+		if o.Explore.Shards > 1 {
+			return errors.New("--shard needs --state, the file that 'muster merge' takes")
+		}
+		return nil
+	}
+	o.Explore.State, err = readState(e.state)
+	if err != nil {
+		return err
+	}
+	o.Explore.Save = func(x *muster.Exploration) error { return writeState(e.state, x) }
+	return nil
+}
+
+// progress tells how far an exploration has come, on one line of a terminal.
+func (c *console) progress(p muster.Progress) {
+	fmt.Fprintf(c.err, "\r\033[Kexploring: %d schedules, %d like others", p.Schedules, p.Left)
+	if p.Units > 0 {
+		fmt.Fprintf(c.err, ", %d of %d parts done", p.Done, p.Units)
+	}
+	if p.Findings > 0 {
+		fmt.Fprintf(c.err, ", %d findings", p.Findings)
+	}
+	fmt.Fprint(c.err, "\r")
+}
+
+// parseShard reads "2/8", or for "auto" what the environment says.
+func parseShard(text string, env func(string) string) (i, n int, err error) {
+	switch text {
+	case "":
+		return 0, 0, nil
+	case "auto":
+		return shardOf(env)
+	}
+	a, b, ok := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(a)
+	n, err2 := strconv.Atoi(b)
+	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || i >= n {
+		return 0, 0, fmt.Errorf("--shard %s: want i/n with i from 0 to n-1, or auto", text)
+	}
+	return i, n, nil
+}
+
+// shardOf reads the environment of a task of a Slurm array, or of a pod of an
+// indexed Kubernetes Job whose manifest sets JOB_COMPLETIONS.
+func shardOf(env func(string) string) (i, n int, err error) {
+	number := func(name string, other int) int {
+		text := env(name)
+		if text == "" {
+			return other
+		}
+		v, e := strconv.Atoi(text)
+		if e != nil || v < 0 {
+			err = fmt.Errorf("--shard auto: %s is %q, and no number", name, text)
+		}
+		return v
+	}
+	switch {
+	case env("SLURM_ARRAY_TASK_ID") != "":
+		i, n = number("SLURM_ARRAY_TASK_ID", 0)-number("SLURM_ARRAY_TASK_MIN", 0), number("SLURM_ARRAY_TASK_COUNT", 0)
+		if step := number("SLURM_ARRAY_TASK_STEP", 1); step > 0 {
+			i /= step
+		}
+	case env("JOB_COMPLETION_INDEX") != "":
+		i, n = number("JOB_COMPLETION_INDEX", 0), number("JOB_COMPLETIONS", 0)
+	default:
+		return 0, 0, errors.New("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set")
+	}
+	if err == nil && (i < 0 || n < 1 || i >= n) {
+		err = fmt.Errorf("--shard auto: the environment says part %d of %d (SLURM_ARRAY_TASK_COUNT, JOB_COMPLETIONS)", i, n)
+	}
+	return i, n, err
+}
+
+// readState reads a state; a file that is not there yet is an empty one.
+func readState(name string) (*muster.Exploration, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &muster.Exploration{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var x muster.Exploration
+	if err := json.Unmarshal(data, &x); err != nil || x.Version != 1 {
+		return nil, fmt.Errorf("%s:1:1: not the state of an exploration", name)
+	}
+	return &x, nil
+}
+
+// writeState replaces a state in one go, so that a kill at any moment leaves the
+// old one or the new one.
+func writeState(name string, x *muster.Exploration) error {
+	data, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+func mergeCommand(c *console) *cobra.Command {
+	var in input
+	var format formatFlag
+	var o muster.CheckOptions
+	var e exploreFlags
+	var states []string
+	failOn := "error"
+	cmd := &cobra.Command{
+		Use:   "merge LAUNCH|FILE.ptx --from STATE,…",
+		Short: "Join the states of an exploration's shards",
+		Long: `Merge joins the states that 'muster check --shard i/n --state FILE' has left, one
+of each shard, and reports what one check of the whole would have: the same
+bytes. The launch, --schedules and --steps are those of the shards.
+` + launchHelp,
+		Example: `  muster check k.yaml --shard 0/2 --state a.json
+  muster check k.yaml --shard 1/2 --state b.json
+  muster merge k.yaml --from a.json,b.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, words, err := in.load(cmd, args)
+			if err != nil {
+				return err
+			}
+			o.Arguments, o.FailOnWarning = words, failOn == "warning"
+			if err := e.options(c, &o); err != nil {
+				return err
+			}
+			var list []*muster.Exploration
+			for _, name := range states {
+				if _, err := os.Stat(name); err != nil {
+					return err
+				}
+				x, err := readState(name)
+				if err != nil {
+					return err
+				}
+				list = append(list, x)
+			}
+			if o.Explore.State, err = muster.Merge(list); err != nil {
+				return err
+			}
+			ctx, cancel := background()
+			defer cancel()
+			r, err := l.Check(ctx, o)
+			if err != nil {
+				return err
+			}
+			if err := c.write(r, format, false); err != nil {
+				return err
+			}
+			return status(r.Verdict)
+		},
+	}
+	f := cmd.Flags()
+	in.register(f)
+	format.register(f)
+	e.register(f)
+	f.StringSliceVar(&states, "from", nil, "the `files` to join")
+	f.IntVar(&o.Jobs, "jobs", 0, "runs at a time; default: one a processor")
+	f.BoolVar(&o.Values, "values", false, "as for the shards")
+	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
+	return cmd
+}

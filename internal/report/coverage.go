@@ -1,0 +1,47 @@
+package report
+
+import "fmt"
+
+// A Coverage says what an exploration of a launch's schedules covered.
+type Coverage struct {
+	// Schedules ran to their end, one of each kind; Left were given up as being
+	// like others.
+	Schedules int   `json:"schedules"`
+	Left      int   `json:"left"`
+	Steps     int64 `json:"steps"`
+	Longest   int   `json:"longest"` // steps of the longest run
+	Units     int   `json:"units"`   // parts that what the first runs left over fell into
+	Sampled   int   `json:"sampled"` // schedules run past the budget of exploration
+	// Complete: every schedule of the launch is like one that ran. Otherwise Why
+	// says what stood in the way.
+	Complete bool   `json:"complete"`
+	Why      string `json:"why,omitempty"`
+}
+
+// partial reports whether the verdict cannot speak of every schedule although
+// that was asked for.
+func (r *Report) partial() bool {
+	return r.Explored != nil && !r.Explored.Complete && (r.Proof == nil || !r.Proof.All)
+}
+
+// scope says what was covered, in a verdict. Others is how many schedules ran
+// besides.
+func (c *Coverage) scope(clean bool, others int) string {
+	switch {
+	case c.Complete && clean:
+		return fmt.Sprintf(": all schedules of this launch, %s explored", plural(c.Schedules, "kind"))
+	case c.Complete:
+		return fmt.Sprintf(" in all schedules of this launch, %s explored", plural(c.Schedules, "kind"))
+	}
+	found := ": nothing found"
+	if !clean {
+		found = ""
+	}
+	s := fmt.Sprintf("%s in %s of more", found, plural(c.Schedules+c.Sampled+others, "schedule"))
+	if c.Schedules+c.Sampled > 0 {
+		s += fmt.Sprintf(" (%s explored, %s sampled; %s)", group(int64(c.Schedules)), group(int64(c.Sampled)), c.Why)
+	} else {
+		s += " (" + c.Why + ")"
+	}
+	return s
+}
