@@ -227,8 +227,14 @@ func (p *Program) checkOp(t, i int) error {
 			return fmt.Errorf("%d uses of one barrier by one thread", n)
 		}
 		for u := range p.Threads {
-			if p.mustJoin(t, u, o.Kind) && p.uses(u, o) == 0 {
+			if !p.mustJoin(t, u, o.Kind) {
+				continue
+			}
+			if p.uses(u, o) == 0 {
 				return fmt.Errorf("thread %d would not come", u)
+			}
+			if o.Kind == WarpSync && p.syncsBefore(u, o.Bar) != p.syncsBefore(t, o.Bar) {
+				return fmt.Errorf("thread %d would meet another bar.warp.sync", u)
 			}
 		}
 	case MbarWait:
@@ -247,6 +253,22 @@ func (p *Program) mustJoin(t, u int, k Kind) bool {
 		return p.cluster(a.CTA) == p.cluster(b.CTA)
 	}
 	return a.CTA == b.CTA && a.Warp == b.Warp
+}
+
+// syncsBefore counts a thread's bar.warp.sync before the one called bar: the
+// instruction itself has no name.
+func (p *Program) syncsBefore(t, bar int) int {
+	n := 0
+	for i := range p.Threads[t].Ops {
+		switch o := &p.Threads[t].Ops[i]; {
+		case o.Kind != WarpSync:
+		case o.Bar == bar:
+			return n
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // uses counts a thread's operations of the kind of o, or its twin, on o's
