@@ -60,7 +60,7 @@ func (f *Foreseen) finding(k *Kind, headline, missing, fix string) Finding {
 // other parity shows complete.
 func phaseName(n int64) string {
 	if n < 0 {
-		return "the phase before the first, which a fresh barrier shows complete"
+		return "the phase before the first (complete from the start)"
 	}
 	return fmt.Sprintf("phase %d", n)
 }
