@@ -1,6 +1,7 @@
 package brute_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestCases(t *testing.T) {
 		{"5: unless they may come after the arrival", Program{Counts: []int8{1}, Threads: [][]Op{
 			{{Kind: Arrive}},
 			{{Kind: Expect, N: 32}},
-		}}, false, "C"},
+		}}, false, "phase-mixing"},
 	} {
 		rep, _, err := check(&c.p)
 		if err != nil {
@@ -108,6 +109,60 @@ func TestExplore(t *testing.T) {
 		r := Explore(&c.p, false, 1<<20)
 		if !r.Complete || r.Memories != c.want.Memories || r.Stuck != c.want.Stuck || r.Fault != c.want.Fault || r.Race != c.want.Race || r.Phases != c.want.Phases {
 			t.Errorf("%s: memories %d, stuck %v, fault %v, race %v, phases differ %v", c.name, r.Memories, r.Stuck, r.Fault, r.Race, r.Phases)
+		}
+	}
+}
+
+// TestUnordered holds Unordered to Explore, whose races it finds among others, and to
+// what can be seen by hand.
+func TestUnordered(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    Program
+		want [][2]int
+	}{
+		{"a message", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Store, Slot: 0, N: 1}, {Kind: Arrive}},
+			{{Kind: Wait}, {Kind: Load, Slot: 0}},
+		}}, nil},
+		{"a copy that tells only of itself", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: ArriveExpect, N: 16}, {Kind: Store, Slot: 3, N: 1}, {Kind: Copy, Slot: 0, Src: 5}},
+			{{Kind: Wait}, {Kind: Load, Slot: 3}, {Kind: Load, Slot: 0}},
+		}}, [][2]int{{1, 4}}},
+		{"an arrival of the phase before", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Load, Slot: 0}, {Kind: Arrive}},
+			{{Kind: Arrive}, {Kind: Wait, N: 1}, {Kind: Store, Slot: 0, N: 2}},
+		}}, [][2]int{{0, 4}}},
+		{"a read that is waited for", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: StoreAll, Slot: 3, Src: 0}, {Kind: Commit}, {Kind: WaitRead}, {Kind: Store, Slot: 0, N: 1}, {Kind: Load, Slot: 3}},
+			{},
+		}}, [][2]int{{0, 4}}},
+		{"a named barrier", Program{Counts: []int8{1}, Threads: [][]Op{
+			{{Kind: Store, Slot: 0, N: 1}, {Kind: BarArrive, N: 2}, {Kind: Load, Slot: 1}},
+			{{Kind: Sync, N: 2}, {Kind: Load, Slot: 0}, {Kind: Store, Slot: 1, N: 1}},
+		}}, [][2]int{{2, 5}}},
+	} {
+		got, complete := Unordered(&c.p, false, 1<<16)
+		if !complete || len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		for _, k := range c.want {
+			if !got[k] {
+				t.Errorf("%s: %v is not among %v", c.name, k, got)
+			}
+		}
+	}
+	for i := range uint64(300) {
+		p := Small(rand.New(rand.NewPCG(3, i)))
+		r := Explore(p, true, 2000)
+		if !r.Complete || r.Fault {
+			continue
+		}
+		all, complete := Unordered(p, true, 1<<19)
+		for _, k := range r.Pairs {
+			if complete && !all[k] {
+				t.Errorf("%v races, and is in some order\n%v", k, p)
+			}
 		}
 	}
 }

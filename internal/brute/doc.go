@@ -1,14 +1,42 @@
 // Package brute runs small programs under every schedule, as the yardstick that
-// proofs are measured by. It shares no code with the machine, the order, the
-// conditions or the exploration of this module, and is written from the ISA and
+// proofs and searches are measured by. It shares no code with the machine, the order,
+// the conditions or the exploration of this module, and is written from the ISA and
 // from what an H200 answered.
 //
 // A Program is a few threads over a few barriers and memory slots. Explore visits
 // every interleaving of their visible operations and of the milestones of their
 // asynchronous ones, and says what can come out: final memories, states in which
 // nobody moves, faults, and pairs of conflicting accesses that can be next to each
-// other. Generate makes random programs, Program.PTX writes them as kernels.
+// other. Unordered says which pairs come in no order that the later one knows of.
+// Program.PTX writes a program as a kernel. Programs come from
 //
-// Not modelled: proxies, scopes and weak memory (every interleaving is sequentially
+//   - Generate: up to 20 operations of every kind, threads as warps, lanes, whole
+//     warps, clusters or grids;
+//   - Small: up to 12 operations, fences apart, of two to four warps;
+//   - Skeleton: barriers alone;
+//   - Oracle: the programs of the oracle that came with the theorem of
+//     docs/schedules.md, the same ones for a seed. It is ported, with its rules, so
+//     that shares compare with its own.
+//
+// # What is compared, and how
+//
+// Final memories are global memory and what each load saw; shared memory is gone by
+// then. A stuck state is the operation before which each thread stands, and all
+// memory. They are compared exactly, for programs of which no schedule faults: what
+// comes after a fault is the machine's own.
+//
+// Races are pairs of operations. Two accesses race if they conflict, are not both
+// strong and by one proxy, and an interleaving has them next to each other, an
+// asynchronous operation's where its milestone stands. All of these are found by a
+// search of schedules in which every run is judged, but for those that another hides:
+// a judge remembers who touched a place last, and an operation in flight counts from
+// its issue, so that of accesses that race with each other at one place it may see
+// some pairs only. A pair is taken for hidden where one of the two is found to race at
+// that place. What a search finds besides must be Unordered.
+//
+// # Not modelled
+//
+// Proxies (fences are there and do nothing: what lacks a proxy fence alone is no race
+// here), scopes, weak memory beyond races (every interleaving is sequentially
 // consistent), and the contents of a slot beyond its first word.
 package brute

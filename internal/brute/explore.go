@@ -8,11 +8,11 @@ type Result struct {
 	Stuck    bool // some schedule comes to where nobody moves
 	Stands   []Stand
 	Fault    bool
-	Race     bool
+	Race     bool // some pair races, and not only by plain stores of equal values
 	// Phases: some operation meets different phases or generations in different
 	// schedules that end.
 	Phases bool
-	Pairs  [][2]int // operations that race
+	Pairs  [][2]int // operations that race, with equal values too
 	Final  []Memory
 }
 
@@ -50,7 +50,7 @@ func Explore(p *Program, card bool, limit int) Result {
 	type phases [2][MaxOps]int8
 	ends := map[phases]bool{}
 	stands := map[Stand]bool{}
-	pairs := map[[2]int]bool{}
+	pairs := map[[2]int]bool{} // true: not by equal stores alone
 	push := func(s state, ok bool) {
 		if !ok {
 			out.Fault = true
@@ -102,8 +102,9 @@ func Explore(p *Program, card bool, limit int) Result {
 		}
 	}
 	out.Complete, out.States = true, len(seen)
-	out.Memories, out.Phases, out.Race = len(memories), len(ends) > 1, len(pairs) > 0
-	for k := range pairs {
+	out.Memories, out.Phases = len(memories), len(ends) > 1
+	for k, apart := range pairs {
+		out.Race = out.Race || apart
 		out.Pairs = append(out.Pairs, k)
 	}
 	for st := range stands {
@@ -145,6 +146,21 @@ func (r *runner) done(s *state) bool {
 	return true // milestones are always possible, so none is left
 }
 
+// equal reports whether two threads are about to store equal values.
+func (r *runner) equal(s *state, a, b int) bool {
+	var v [2]uint8
+	for i, n := range []int{a, b} {
+		o := r.ops[n]
+		if o.Kind != Store {
+			return false
+		}
+		if v[i] = o.N; o.N == 0 {
+			v[i] = s.last[r.by[n]]
+		}
+	}
+	return v[0] == v[1]
+}
+
 // findRaces collects the pairs of operations that could both come next, and
 // conflict.
 func (r *runner) findRaces(s *state, pairs map[[2]int]bool) {
@@ -170,7 +186,8 @@ func (r *runner) findRaces(s *state, pairs map[[2]int]bool) {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if races(acc[i], acc[j]) {
-				pairs[[2]int{min(who[i], who[j]), max(who[i], who[j])}] = true
+				k := [2]int{min(who[i], who[j]), max(who[i], who[j])}
+				pairs[k] = pairs[k] || !r.equal(s, who[i], who[j])
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func newOutcome() *outcome {
 }
 
 // byBrute is the outcome of brute force.
-func byBrute(p *brute.Program, limit int) *outcome {
+func byBrute(p *brute.Program, limit int) (*outcome, *brute.Result) {
 	r := brute.Explore(p, true, limit)
 	o := newOutcome()
 	for _, m := range r.Final {
@@ -39,7 +39,7 @@ func byBrute(p *brute.Program, limit int) *outcome {
 		o.races[q] = true
 	}
 	o.faults, o.complete, o.states = r.Fault, r.Complete && r.Memories < brute.MostMemories, r.States
-	return o
+	return o, &r
 }
 
 // differ says how two outcomes are not the same; empty if they are.
@@ -216,7 +216,7 @@ func (x *subject) opOf(m *machine.Machine, at []machine.WaitingSplit, c machine.
 // none away, so that it may come first: before the operations and behind them, a
 // fence, and the end of an operation that signals nobody.
 func (x *subject) quiet(m *machine.Machine, c machine.Choice, op int) bool {
-	if op < 0 || x.ops(op).Kind == brute.Fence {
+	if op < 0 || x.p.Operation(op).Kind == brute.Fence {
 		return true
 	}
 	if c.Kind == machine.Milestone {
@@ -227,16 +227,6 @@ func (x *subject) quiet(m *machine.Machine, c machine.Choice, op int) bool {
 		}
 	}
 	return false
-}
-
-func (x *subject) ops(n int) brute.Op {
-	for _, ops := range x.p.Threads {
-		if n < len(ops) {
-			return ops[n]
-		}
-		n -= len(ops)
-	}
-	panic("BUG: no such operation")
 }
 
 // byMachine takes the machine through every interleaving of what is not quiet.

@@ -11,16 +11,12 @@ import (
 	"muster/internal/brute"
 )
 
-var naiveN = flag.Int("brute.naive", 100, "how many programs the machine runs in every interleaving")
-
-// naiveStates is how many states a program has at most that the machine runs in every
-// interleaving.
-const naiveStates = 3000
+var naiveN = flag.Int("brute.naive", 60, "how many programs the machine runs in every interleaving")
 
 // compare says how the machine and brute force differ on a program; skip is true of
 // one that can fault, of which the machine and the ISA say different things.
 func compare(p *brute.Program, limit int) (want *outcome, differ string, skip bool) {
-	want = byBrute(p, limit)
+	want, _ = byBrute(p, limit)
 	if !want.complete || want.faults {
 		return want, "", true
 	}
@@ -49,7 +45,7 @@ func TestInterleavings(t *testing.T) {
 		wg.Go(func() {
 			for i := range next {
 				p := brute.Small(rand.New(rand.NewPCG(*seed+2<<32, i)))
-				want, diff, skip := compare(p, naiveStates)
+				want, diff, skip := compare(p, smallStates)
 				mu.Lock()
 				if skip {
 					skipped++
@@ -73,8 +69,8 @@ func TestInterleavings(t *testing.T) {
 				report := diff != "" && bad <= 5
 				mu.Unlock()
 				if report {
-					q := shrink(p, func(q *brute.Program) bool { _, d, skip := compare(q, naiveStates); return !skip && d != "" })
-					_, d, _ := compare(q, naiveStates)
+					q := shrink(p, func(q *brute.Program) bool { _, d, skip := compare(q, smallStates); return !skip && d != "" })
+					_, d, _ := compare(q, smallStates)
 					t.Errorf("%s%v%s", d, q, q.PTX())
 				}
 			}

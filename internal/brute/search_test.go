@@ -1,0 +1,52 @@
+package brute_test
+
+import (
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/rules"
+)
+
+// excused are conflicts that brute force does not speak of: they are ordered but for
+// a proxy fence, a scope or a strength.
+const excused = order.IfProxyFence | order.IfScopeWider | order.IfNotRelaxed | order.BothAsyncOtherCTA
+
+// A searcher collects what the runs of a search come to.
+type searcher struct {
+	x     *subject
+	shape rules.Shape
+	out   *outcome
+}
+
+// A watcher judges one run.
+type watcher struct {
+	*rules.Judge
+	s *searcher
+}
+
+func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
+	w.s.out.end(w.s.x, m)
+	for _, c := range w.Order.Conflicts() {
+		if c.Why&excused == 0 {
+			a, b := w.s.x.op[c.Prior.PC], w.s.x.op[c.Cur.PC]
+			w.s.out.races[[2]int{min(a, b), max(a, b)}] = true
+		}
+	}
+}
+
+// bySearch is the outcome of one run of each kind of schedule, each judged.
+func bySearch(x *subject, limit int) (*outcome, explore.Coverage, error) {
+	start, err := machine.New(x.cfg)
+	if err != nil {
+		return nil, explore.Coverage{}, err
+	}
+	s := &searcher{x: x, out: newOutcome(), shape: rules.Shape{Program: x.cfg.Program, CTAs: start.CTAs(), Warps: start.WarpsPerCTA(),
+		Cluster: start.ClusterSize(), Clusters: start.Clusters(), Threads: int(x.cfg.Block[0])}}
+	search := explore.NewSearch(&explore.Space{
+		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher { return &watcher{rules.NewJudge(s.shape), s} },
+	}, explore.Limits{Schedules: limit, Length: 1000})
+	c := search.Run(nil)
+	s.out.complete, s.out.states = c.Complete, c.Schedules
+	return s.out, c, nil
+}
