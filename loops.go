@@ -60,6 +60,7 @@ type family struct {
 	with int64 // the argument of last
 	// unsure is a run that found registers that do not grow evenly.
 	unsure *machine.Follower
+	bases  map[int64]*base
 }
 
 func (l *Launch) family(ctx context.Context, argument int) (*family, error) {
@@ -196,10 +197,10 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 			a.Growth = grown
 			break
 		}
-		if !done.short || tries == 2*mostPeriod || from >= p.long {
+		if !done.short || tries == mostPeriod || from >= p.long {
 			return &done.Refusal
 		}
-		from += p.step
+		from += max(1, done.by/p.step) * p.step
 	}
 	a.UpTo = most
 	f.smaller(o, p.step, a)
@@ -230,10 +231,12 @@ func (f *family) smaller(o CheckOptions, step int64, a *report.AnyCount) {
 	}
 }
 
-// A shortfall is a refusal; short: a longer run may do.
+// A shortfall is a refusal; short: a longer run may do, by that much of the
+// argument at least.
 type shortfall struct {
 	loops.Refusal
 	short bool
+	by    int64
 }
 
 // remainders proves one launch for each remainder of the argument by the period.
@@ -242,10 +245,7 @@ func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a 
 	var limit *report.Reason
 	least := *most
 	for k := from; k < from+p.period; k += p.step {
-		if why := f.proven(o, k); why != nil {
-			return nil, &shortfall{Refusal: *why}
-		}
-		b, no := f.base(p, k)
+		b, no := f.baseAt(p, k)
 		if no != nil {
 			return nil, no
 		}
@@ -258,8 +258,29 @@ func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a 
 		}
 		grown = f.growth(grown, b.growth, p)
 	}
+	for k := from; k < from+p.period; k += p.step {
+		if why := f.proven(o, k); why != nil {
+			return nil, &shortfall{Refusal: *why}
+		}
+	}
 	*most, a.Limit = least, limit
 	return grown, nil
+}
+
+// baseAt is base, once for each value.
+func (f *family) baseAt(p *plan, k int64) (*base, *shortfall) {
+	if b := f.bases[k]; b != nil {
+		return b, nil
+	}
+	b, no := f.base(p, k)
+	if no == nil {
+		if f.bases == nil {
+			f.bases = map[int64]*base{}
+		}
+		b.follow, b.list = nil, nil
+		f.bases[k] = b
+	}
+	return b, no
 }
 
 // growth joins what several launches need, for each step of the argument.

@@ -38,7 +38,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 		if why.Text == "" {
 			why = *refuse(-1, "too few turns to see that they repeat")
 		}
-		return nil, &shortfall{Refusal: why, short: true}
+		return nil, &shortfall{Refusal: why, short: true, by: int64(core.Need()-core.To+core.From) * p.period / int64(p.ticks)}
 	}
 	b, short := f.strides(p, k, turns, r)
 	if short != nil {

@@ -244,7 +244,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 		return get(in.b, t).stride
 	case "cvt":
 		return s.cvt(ws, x, in, u, l, j, lost)
-	case "neg", "not", "mul", "mad", "add", "sub", "shl", "shr", "and", "or", "xor", "div", "rem", "min", "max":
+	case "neg", "not", "mul", "mad", "add", "sub", "shl", "shr", "and", "or", "xor", "div", "rem", "min", "max", "bfe":
 	default:
 		return lost()
 	}
@@ -258,6 +258,14 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 	}
 	if op == "mul" || op == "mad" {
 		return s.product(ws, x, in, u, l, j, lost)
+	}
+	if op == "bfe" {
+		// Of bits below those that change nothing is seen.
+		at, n := get(in.b, u32), get(in.c, u32)
+		if at.stride == still && n.stride == still && int64(bits.TrailingZeros64(uint64(a.j|a.n))) >= at.v&0xff+n.v&0xff {
+			return still
+		}
+		return lost()
 	}
 	if len(u.in.Operands) != 3 {
 		return lost()
