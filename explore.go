@@ -382,7 +382,7 @@ func (x *explorer) samples() {
 	}
 	longest := max(st.Solo.Coverage.Longest, 1)
 	n := min(x.o.Schedules/5, int(x.o.Steps/5/int64(longest)))
-	list := sampled(n, longest)
+	list := explore.Sample(n, 1, longest)
 	if st.Samples == nil {
 		st.Samples = make([]unit, sampleUnits)
 		for i := range st.Samples {
@@ -599,14 +599,6 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 		}
 	}
 	return gaps
-}
-
-func sampled(n, _ int) []Schedule {
-	var list []Schedule
-	for i := range n {
-		list = append(list, Schedule{Policy: explore.Random, Seed: uint64(1000 + i)})
-	}
-	return list
 }
 
 // Merge joins what shards came to into what one exploration of all units would

@@ -36,9 +36,6 @@ var predicted = []string{"lapped-wait", "early-wait", "phase-mixing", "expect-la
 // awaits lists the planted bugs that a check with default options does not find
 // yet.
 var awaits = []string{
-	"alternate-epilogues", "arrive-ahead", "cluster-exit", "double-tile", "drop-ahead", "edge-path", "grid-barrier",
-	"lapped-consumer", "last-group", "late-booking", "lock-order", "look-back", "lost-turn", "multicast-credit", "named-barrier-turn",
-	"phase-kept", "register-order", "slow-path-stage", "wrap-on-tile",
 }
 
 func readPlanted(t *testing.T, file string) *planted {

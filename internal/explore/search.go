@@ -145,7 +145,7 @@ func (s *Search) raced(a, b *step) {
 				continue
 			}
 			for _, t := range []*touch{x, y} {
-				if s.space.Decides == nil || s.space.Decides(t.pc) || x.role == writes && y.role == writes {
+				if s.space.Decides == nil || s.space.Decides(t.pc) || x.role == writes && y.role == writes && !x.update && !y.update {
 					if s.words == nil {
 						s.words = map[Word]bool{}
 					}

@@ -61,6 +61,7 @@ type touch struct {
 	lanes    uint32        // of named, clustered and life: who
 	warpOnly int32
 	strong   bool // an access that races with others without being a data race
+	update   bool // an atomic one
 	pc       int32
 }
 
@@ -292,7 +293,7 @@ func (c *collector) access(ev *machine.Event) {
 				c.step.feet[n-1].hi += uint64(ev.Size)
 				continue
 			}
-			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label, strong: ev.Sem != machine.Weak, pc: ev.PC}
+			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label, strong: ev.Sem != machine.Weak, update: ev.Access&machine.Update != 0, pc: ev.PC}
 			if r == writes && ev.Access == machine.Write && ev.Sem == machine.Weak {
 				t.label = stored(ev, l)
 			}
