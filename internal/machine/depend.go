@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"muster/ptx"
 )
@@ -28,7 +29,31 @@ type Dependence struct {
 
 // Dependences lists the program's dependences, by place. None: condition C9
 // holds, if all Polls end with one value in every schedule.
-func (p *Program) Dependences() []Dependence { return p.DependencesBut(nil) }
+func (p *Program) Dependences() []Dependence {
+	p.analyse()
+	return p.analysis.dependences
+}
+
+// An analysis is what the text alone tells of schedules. It is made once.
+type analysis struct {
+	once        sync.Once
+	dependences []Dependence
+	polls       map[int32]*Poll
+}
+
+func (p *Program) analyse() {
+	p.analysis.once.Do(func() {
+		p.analysis.polls = map[int32]*Poll{}
+		for f := range p.funcs {
+			if g := p.graph(int32(f)); g != nil {
+				p.analysis.dependences = append(p.analysis.dependences, g.dependences()...)
+				for _, l := range g.polls {
+					p.analysis.polls[l.PC] = l
+				}
+			}
+		}
+	})
+}
 
 // DependencesBut lists those that are left where the schedule does not decide what
 // some instructions give.
@@ -216,14 +241,18 @@ func (g *graph) postdominators() {
 	reached := g.reached()
 	g.dom = dominance(before, 0, reached)
 	g.ipdom = make([]int32, n)
+	sizes := make([]int, n+1)
+	for i := range post {
+		sizes[i] = count(post[i])
+	}
 	for i := range g.ipdom {
 		// Of a node's postdominators the nearest has the most itself.
 		g.ipdom[i] = -1
 		most := -1
 		for j := range n + 1 {
 			if well[i] && j != i && inSet(post[i], j) {
-				if c := count(post[j]); c > most {
-					g.ipdom[i], most = int32(j), c
+				if sizes[j] > most {
+					g.ipdom[i], most = int32(j), sizes[j]
 				}
 			}
 		}

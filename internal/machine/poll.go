@@ -73,18 +73,8 @@ func (t typ) compare(cmp string, a, b uint64) bool {
 
 // Polls lists the program's, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll {
-	all := map[int32]*Poll{}
-	if !slices.ContainsFunc(p.uses, func(u use) bool { return looks(u.in) }) {
-		return all
-	}
-	for f := range p.funcs {
-		if g := p.graph(int32(f)); g != nil {
-			for _, l := range g.polls {
-				all[l.PC] = l
-			}
-		}
-	}
-	return all
+	p.analyse()
+	return p.analysis.polls
 }
 
 // findPolls finds a function's.

@@ -11,9 +11,10 @@ import (
 // are addresses, and each instruction holds the function that executes it. It
 // is immutable and shared by every machine that runs it.
 type Program struct {
-	Module *ptx.Module
-	Kernel *ptx.Func
-	Params []Param // the kernel's parameter layout
+	analysis analysis
+	Module   *ptx.Module
+	Kernel   *ptx.Func
+	Params   []Param // the kernel's parameter layout
 
 	// What the kernel declares; zero if it does not.
 	ReqBlock   [3]uint32 // .reqntid
