@@ -35,6 +35,10 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 	if err != nil || r.Proof == nil || !r.Proof.All {
 		return r, err
 	}
+	// As much time as the check had, once more.
+	timed, cancel := context.WithTimeout(ctx, l.limits.Time)
+	defer cancel()
+	f.ctx = timed
 	r.Proof.Any = f.prove(o)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -164,6 +168,9 @@ func (f *family) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
 func (f *family) prove(o CheckOptions) *report.AnyCount {
 	a := &report.AnyCount{Argument: f.arg + 1, Name: f.name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
 	if no := f.attempt(o, a); no != nil {
+		if f.ctx.Err() != nil {
+			no = refuse(-1, "the time limit of %v ran out (--limit-time)", f.l.limits.Time)
+		}
 		a.Holds = false
 		a.Reasons = append(a.Reasons, f.reason(no))
 	}
