@@ -19,83 +19,68 @@ const oneIn = 4
 // A delay is what one run under Delay keeps.
 type delay struct {
 	threads
-	seed   uint64
 	fair   bool
 	step   int64
-	last   map[thread]int64 // the step that it took last
-	at     thread           // who moved last,
-	row    int              // so many times in a row
-	since  int              // steps since nothing else could move
+	at     *thread // who moved last,
+	row    int     // so many times in a row
+	since  int     // steps since nothing else could move
 	splits []machine.Lanes
 }
 
 func newDelay(s Schedule) *delay {
-	return &delay{threads: newThreads(), seed: s.Seed, fair: luck.draw(s.Seed, 0)&1 == 0, last: map[thread]int64{}}
+	return &delay{threads: newThreads(s.Seed), fair: ofRun.draw(s.Seed, 0)&1 == 0}
 }
 
-// pick returns the place of the choice to take.
+// pick returns the place of the choice to take: of whoever has not moved for
+// longest.
 func (d *delay) pick(m *machine.Machine, ways []machine.Choice) int {
-	free, held := none, none
+	var free, held option
 	for i, c := range ways {
 		t := d.of(m, c)
-		o := option{place: i, who: t, turn: d.turn(t)}
 		switch {
-		case d.holds(m, t, c):
-			held = held.or(o)
+		case d.holds(m, t):
+			held.or(i, t, t.last)
 		case t == d.at && !d.fair && d.row < quantum:
-			o.turn = -1 << 63
-			fallthrough
+			free.or(i, t, -1<<63)
 		default:
-			free = free.or(o)
+			free.or(i, t, t.last)
 		}
 	}
-	best := free
-	if d.since++; free == none || held != none && d.since > quantum {
+	if d.since++; free.who == nil || held.who != nil && d.since > quantum {
 		// Whoever can move may do no more than poll for what is held back.
-		best, d.since = held, 0
+		free, d.since = held, 0
 	}
-	if d.row++; best.who != d.at {
+	if d.row++; free.who != d.at {
 		d.row = 0
 	}
 	d.step++
-	d.at, d.last[best.who] = best.who, d.step
-	return best.place
-}
-
-// turn tells who comes first, the lowest: who has not moved for longest.
-func (d *delay) turn(t thread) int64 {
-	if last, moved := d.last[t]; moved {
-		return last
-	}
-	return -1 - int64(t.draw(d.seed, 0)>>2)
+	d.at, free.who.last = free.who, d.step
+	return free.place
 }
 
 // holds reports whether a thread is held back where it stands.
-func (d *delay) holds(m *machine.Machine, t thread, c machine.Choice) bool {
-	at := int32(0)
-	if t.kind == machine.Run {
-		d.splits = m.Splits(c.CTA, c.Warp, d.splits[:0])
-		for _, s := range d.splits {
-			if s.Mask>>uint(c.Lane)&1 != 0 {
-				at = 1 + s.PC
-			}
+func (d *delay) holds(m *machine.Machine, t *thread) bool {
+	if t.kind != machine.Run {
+		return t.held
+	}
+	d.splits = m.Splits(t.cta, t.warp, d.splits[:0])
+	for _, s := range d.splits {
+		if s.Mask>>uint(t.lane)&1 != 0 {
+			return t.draw(d.seed, 2+uint64(s.PC))%oneIn == 0
 		}
 	}
-	return t.draw(d.seed, 1+uint64(at))%oneIn == 0
+	return false
 }
 
-// An option is a choice that could be taken.
+// An option is the choice that comes first so far.
 type option struct {
 	place int
-	who   thread
+	who   *thread
 	turn  int64
 }
 
-var none = option{place: -1}
-
-func (o option) or(p option) option {
-	if o == none || p.turn < o.turn {
-		return p
+func (o *option) or(place int, who *thread, turn int64) {
+	if o.who == nil || turn < o.turn {
+		*o = option{place, who, turn}
 	}
-	return o
 }

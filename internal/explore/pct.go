@@ -16,56 +16,49 @@ import "muster/internal/machine"
 // A pct is what one run under PCT keeps.
 type pct struct {
 	threads
-	seed   uint64
 	change []int64 // the step before which the i-th change of priority comes
 	most   int64   // steps of one thread until it gives way
 	step   int64
-	low    map[thread]int64 // the rank of those that fell; others have 0
-	took   map[thread]int64 // steps since it last fell
-	least  int64            // rank
+	least  int64 // rank
 }
 
 func newPCT(s Schedule) *pct {
-	p := &pct{threads: newThreads(), seed: s.Seed, most: int64(s.Steps), low: map[thread]int64{}, took: map[thread]int64{}}
-	p.least = -int64(s.Depth)
+	p := &pct{threads: newThreads(s.Seed), most: int64(s.Steps), least: -int64(s.Depth)}
 	for i := range uint64(s.Depth - 1) {
-		p.change = append(p.change, int64(luck.draw(s.Seed, i)%uint64(s.Steps)))
+		p.change = append(p.change, int64(ofRun.draw(s.Seed, i)%uint64(s.Steps)))
 	}
 	return p
 }
 
-// luck is a thread that no machine has: its draws are the run's own.
-var luck = thread{kind: 255}
+// ofRun is a name that no thread has: its draws are the run's own.
+var ofRun = name{kind: 255}
 
 // pick returns the place of the choice to take.
 func (p *pct) pick(m *machine.Machine, ways []machine.Choice) int {
 	best, who := p.highest(m, ways)
 	for i, at := range p.change {
 		if at == p.step {
-			p.low[who] = int64(i - len(p.change))
+			who.rank = int64(i - len(p.change))
 			best, who = p.highest(m, ways)
 		}
 	}
 	// A thread that takes more steps than the whole run was to have is polling for
 	// what another one has to do.
-	if p.took[who] >= p.most && len(ways) > 1 {
-		p.low[who], p.took[who] = p.least, 0
+	if who.took >= p.most && len(ways) > 1 {
+		who.rank, who.took = p.least, 0
 		p.least--
 		best, who = p.highest(m, ways)
 	}
 	p.step++
-	p.took[who]++
+	who.took++
 	return best
 }
 
-func (p *pct) highest(m *machine.Machine, ways []machine.Choice) (best int, who thread) {
-	var rank int64
-	var priority uint64
+func (p *pct) highest(m *machine.Machine, ways []machine.Choice) (best int, who *thread) {
 	for i, c := range ways {
 		t := p.of(m, c)
-		r, d := p.low[t], t.draw(p.seed, 0)
-		if i == 0 || r > rank || r == rank && d > priority {
-			best, who, rank, priority = i, t, r, d
+		if who == nil || t.rank > who.rank || t.rank == who.rank && t.luck > who.luck {
+			best, who = i, t
 		}
 	}
 	return best, who

@@ -79,14 +79,13 @@ func Odds(list []Schedule, n, d int) float64 {
 // Extent runs m to its end under s, and counts the threads that took part and the
 // steps: n and k of PCTBound for this run. It reports false where stop ended it.
 func Extent(m *machine.Machine, s Schedule, stop func() bool) (n, k int, ok bool) {
-	all := newThreads()
-	seen := map[thread]bool{}
+	all := newThreads(0)
 	r := runner{m: m}
 	r.obey(s)
 	r.log = func(c machine.Choice) {
 		k++
 		if c.Kind != machine.Milestone { // operations count when they are issued
-			seen[all.of(m, c)] = true
+			all.of(m, c)
 		}
 	}
 	before := m.Issued()
@@ -94,5 +93,5 @@ func Extent(m *machine.Machine, s Schedule, stop func() bool) (n, k int, ok bool
 		r.take(c)
 	}
 	ok = r.follow(s.Policy, stop)
-	return len(seen) + int(m.Issued()-before), k, ok
+	return len(all.lanes) + int(m.Issued()-before), k, ok
 }
