@@ -310,3 +310,28 @@ func TestOdds(t *testing.T) {
 		t.Errorf("a bug of depth 3: %v", p)
 	}
 }
+
+// TestShrinkSampled: what a sampled schedule shows is shown again by explicit
+// choices, and a policy that needs no seed.
+func TestShrinkSampled(t *testing.T) {
+	start := build(t, relay, 1, 64, 4)
+	trial := func() (*machine.Machine, explore.Question) {
+		return start.Fork(nil, nil), explore.Question{Bad: func(m *machine.Machine) bool { return words(t, m, 1)[0] == 3 }}
+	}
+	shrunk := 0
+	for _, s := range explore.Sample(90, 1, 16) {
+		small, bad := explore.Shrink(trial, s, explore.ShrinkOptions{})
+		if !bad {
+			continue
+		}
+		shrunk++
+		m := start.Fork(nil, nil)
+		finish(t, m, small.Schedule)
+		if small.Schedule.Seed != 0 || small.Size.Switches != 3 || words(t, m, 1)[0] != 3 {
+			t.Errorf("%v became %v, which leaves %d", s, small.Schedule, words(t, m, 1)[0])
+		}
+	}
+	if shrunk == 0 {
+		t.Error("no schedule shows it")
+	}
+}
