@@ -140,8 +140,12 @@ func (p *Program) Kernel() (text string, lines []int) {
 	} else {
 		e.line("and.b32 %%r6, %%r1, 31;")
 		e.line("setp.ne.u32 %%p2, %%r6, 0;")
-		if p.Place != Wide {
-			e.line("@%%p2 bra END;")
+		switch {
+		case p.Place == Wide:
+		case p.Spin == 0:
+			e.line("@%%p2 exit;")
+		default:
+			e.line("@%%p2 bra END;") // and leave with lane 0, or before it
 		}
 		e.line("shr.u32 %%r5, %%r1, 5;")
 		if p.Place == Cluster || p.Place == Grid {

@@ -2,6 +2,7 @@ package brute_test
 
 import (
 	"flag"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -56,16 +57,26 @@ func judge(p *brute.Program, states int) verdict {
 	switch {
 	case err != nil:
 		v.differ = err.Error()
+	case !got.complete && cov.Schedules+cov.Left >= mostRuns:
+		v.skip = "too many schedules"
 	case !got.complete:
 		v.differ = cov.Why
 	default:
-		seen := map[[2]int]bool{}
-		for k := range want.races {
-			if !got.races[k] && hidden(p, k, got.races) {
-				v.hidden++
-				continue
+		// A pair hidden by a hidden one is hidden too.
+		seen, shown := map[[2]int]bool{}, maps.Clone(got.races)
+		for again := true; again; {
+			again = false
+			for k := range want.races {
+				if !shown[k] && hidden(p, k, shown) {
+					shown[k], again = true, true
+					v.hidden++
+				}
 			}
-			seen[k] = true
+		}
+		for k := range want.races {
+			if got.races[k] || !shown[k] {
+				seen[k] = true
+			}
 		}
 		all := *want
 		all.races = seen
