@@ -35,8 +35,7 @@ var predicted = []string{"lapped-wait", "early-wait", "phase-mixing", "expect-la
 
 // awaits lists the planted bugs that a check with default options does not find
 // yet.
-var awaits = []string{
-}
+var awaits = []string{}
 
 func readPlanted(t *testing.T, file string) *planted {
 	t.Helper()
