@@ -158,11 +158,10 @@ type groupDone struct {
 
 // A collector is the Observer that takes down what the step under way touches.
 type collector struct {
-	next  machine.Observer
-	prog  *machine.Program
-	bits  bool // what arrivals return is looked at: their order shows
-	ranks int32
-	step  *step
+	next machine.Observer
+	prog *machine.Program
+	bits bool // what arrivals return is looked at: their order shows
+	step *step
 }
 
 // start readies the collector for a machine.
