@@ -22,7 +22,8 @@ func (r *Result) Independent() bool {
 	return r.Complete && r.Memories == 1 && !r.Stuck && !r.Fault && !r.Race
 }
 
-// A Memory is what a run leaves: the slots, and what each thread's loads saw.
+// A Memory is what a run leaves: the slots of global memory, and what each thread's
+// loads saw. Shared memory is gone by then.
 type Memory struct {
 	Slots [Slots]uint8
 	Seen  [MaxOps]uint8
@@ -118,6 +119,7 @@ func Explore(p *Program, card bool, limit int) Result {
 
 func (r *runner) memory(s *state) Memory {
 	m := Memory{Slots: s.mem}
+	clear(m.Slots[:FirstGlob])
 	for i := range r.n {
 		if r.ops[i].Kind == Load {
 			m.Seen[i] = s.value[i]

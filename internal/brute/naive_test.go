@@ -29,7 +29,6 @@ func byBrute(p *brute.Program, limit int) (*outcome, *brute.Result) {
 	r := brute.Explore(p, true, limit)
 	o := newOutcome()
 	for _, m := range r.Final {
-		clear(m.Slots[:brute.FirstGlob]) // shared memory is gone by then
 		o.finals[m] = true
 	}
 	for _, s := range r.Stands {
