@@ -30,8 +30,8 @@ func Small(r *rand.Rand) *Program {
 		if r.IntN(6) == 0 {
 			p.mutate(r)
 		}
-		if p.Place == Wide && p.has(NoIncrement) {
-			continue // 32 operations, in any order
+		if p.Place == Wide && (p.has(NoIncrement) || p.has(ArriveExpect)) {
+			continue // 32 operations, in any order; two instructions, with others between them
 		}
 		if p.visible() <= SmallOps && p.waits() && p.conflicts() && p.ends(r) {
 			return p
