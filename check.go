@@ -32,6 +32,9 @@ type CheckOptions struct {
 	// Explore bounds what is explored where one run does not decide, if Prove is
 	// set.
 	Explore ExploreOptions
+	// Cost notes the fences and barriers that a proven launch could do without. It
+	// takes a run for each.
+	Cost bool
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -43,16 +46,23 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if o.Schedules == nil {
 		o.Schedules, o.Prove = Handful(DefaultRandom), true
 	}
+	if o.Prove {
+		if err := l.begin(&o.Explore); err != nil {
+			return nil, err
+		}
+	}
 	if len(l.findings) > 0 {
 		// The driver would refuse it: there is nothing to run.
-		return l.report(o, nil, merged{}), nil
+		return l.report(o, nil, merged{}), o.Explore.decided()
 	}
 	skip := !o.Values && l.config.Program.Reaches(machine.FromMatrices) < 0
 	var proved *report.Proof
 	if o.Prove {
 		p, r := l.prove(ctx, o, skip)
 		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
-			return l.report(o, []Schedule{proofSchedule}, merged{proof: l.proved(p)}), nil
+			all := merged{proof: l.proved(p)}
+			l.cost(ctx, o, skip, &all)
+			return l.report(o, []Schedule{proofSchedule}, all), o.Explore.decided()
 		}
 		proved = l.proved(p)
 	}
@@ -66,9 +76,17 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	all.proof = proved
 	o.Schedules = l.predict(ctx, o, &all)
 	switch {
-	case !o.Prove || all.wrong() && len(l.file.Accept) == 0:
+	case !o.Prove:
+	case len(all.gaps) > 0 || all.wrong() && len(l.file.Accept) == 0:
+		// The verdict is known.
+		if err := o.Explore.decided(); err != nil {
+			return nil, err
+		}
 	case o.Explore.Schedules < 0:
 		all.coverage = &report.Coverage{Why: "exploring was not asked for"}
+		if err := o.Explore.decided(); err != nil {
+			return nil, err
+		}
 	default:
 		if err := l.beyond(ctx, &o, skip, &all); err != nil {
 			return nil, err
@@ -80,6 +98,9 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
+	if proved != nil && proved.All {
+		l.cost(ctx, o, skip, &all) // of one with warnings
+	}
 	return l.report(o, o.Schedules, all), nil
 }
 
@@ -90,18 +111,18 @@ func (a *merged) wrong() bool {
 
 // beyond explores the schedules that are not like those that ran.
 func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *merged) error {
-	e, err := l.explore(ctx, *o, skip)
-	if err != nil {
+	if err := l.explore(ctx, *o, skip); err != nil {
 		return err
 	}
-	if skip && e.wrong() && ctx.Err() == nil {
+	if e := o.Explore.State; !e.Values && e.wrong() && ctx.Err() == nil {
 		// Findings are of runs with every value.
-		o.Explore.State = nil
-		if e, err = l.explore(ctx, *o, false); err != nil {
+		e.again()
+		if err := l.explore(ctx, *o, false); err != nil {
 			return err
 		}
 	}
-	o.Schedules, err = l.conclude(e, o.Schedules, all)
+	var err error
+	o.Schedules, err = l.conclude(o.Explore.State, o.Schedules, all)
 	return err
 }
 
@@ -182,6 +203,7 @@ type merged struct {
 	gaps     []rules.Gap
 	proof    *report.Proof
 	coverage *report.Coverage
+	notices  []string
 }
 
 func (a *merged) add(schedule int, r *result) {
@@ -227,7 +249,7 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 			Shared: c.Shared, CTAs: l.shape.CTAs, Threads: l.shape.CTAs * l.shape.Threads, Arguments: o.Arguments,
 		},
 	}
-	r.Proof, r.Explored = all.proof, all.coverage
+	r.Proof, r.Explored, r.Notices = all.proof, all.coverage, all.notices
 	if r.Launch.Arguments == "" {
 		r.Launch.Arguments = report.Quote(l.file.Name)
 	}

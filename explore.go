@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,10 +52,20 @@ const (
 )
 
 const (
-	soloRuns    = 200     // that are made before what is left is parted
-	mostLength  = 20_000  // steps of a run that is explored
-	sampleUnits = 8       // that samples are dealt to
-	pause       = 1 << 13 // steps between looks at the clock
+	soloRuns    = 200    // that are made before what is left is parted
+	mostLength  = 20_000 // steps of a run that is explored
+	sampleUnits = 8      // that samples are dealt to
+)
+
+// What a kill loses is what was done since the last save: a sixteenth of what was
+// done at most, and in long explorations a second or two, unless saving would then
+// take more than a twentieth of the time.
+const (
+	savePart  = 32 // of the steps made; twice, once for each job and once for all
+	saveLeast = 4096
+	saveEvery = time.Second
+	saveCost  = 20
+	tellEvery = 20 * time.Millisecond
 )
 
 // A Progress is how far an exploration has come.
@@ -61,6 +73,7 @@ type Progress struct {
 	Schedules, Left int
 	Units, Done     int // parts of what the first runs left over
 	Findings        int
+	Steps           int64 // that this process made, those that no state keeps included
 }
 
 // An Exploration is what an exploration has come to so far, as it is written
@@ -70,6 +83,11 @@ type Exploration struct {
 	Key     string `json:"key"`
 	Shard   int    `json:"shard"`
 	Shards  int    `json:"shards"`
+	// Decided: there was nothing to explore, since one run decided, or an error
+	// was found before.
+	Decided bool `json:"decided,omitempty"`
+	// Values: matrix instructions computed.
+	Values  bool   `json:"values,omitempty"`
 	Solo    unit   `json:"solo"`
 	Units   []unit `json:"units,omitempty"`
 	Samples []unit `json:"samples,omitempty"`
@@ -86,9 +104,12 @@ type unit struct {
 	Left     int               `json:"left,omitempty"` // of samples, that have not run
 
 	// What the runs since At have shown too.
-	live  []found
-	gaps  []rules.Gap
-	begun bool
+	live    []found
+	gaps    []rules.Gap
+	begun   bool
+	between bool // a run is about to begin
+	steps   int64
+	kept    mark
 }
 
 // A found is a finding with the smallest of the schedules that showed it.
@@ -146,9 +167,18 @@ type explorer struct {
 	skip  bool
 	w     *watch
 	state *Exploration
-	mu    sync.Mutex // of state, while units run
-	saved time.Time
+	mu    sync.Mutex // of what follows, and of state, while units run
+	steps int64      // that were made
+	saved mark
+	cost  time.Duration // of a save
+	told  time.Time
 	fail  error // of Save
+}
+
+// A mark is when something was written down.
+type mark struct {
+	at    time.Time
+	steps int64
 }
 
 // judging watches a run that is explored.
@@ -191,7 +221,10 @@ func (x *explorer) space(u *unit) *explore.Space {
 			}
 			return m
 		},
-		Watch:   func() explore.Watcher { return judging{rules.NewJudge(x.l.shape), x, u} },
+		Watch: func() explore.Watcher {
+			u.between = true
+			return judging{rules.NewJudge(x.l.shape), x, u}
+		},
 		Decides: func(pc int32) bool { return decides[x.l.line(pc)] },
 	}
 }
@@ -206,31 +239,76 @@ func (l *Launch) deciders() map[string]bool {
 	return lines
 }
 
-// explore explores the launch, or goes on with it. It reports what there is to
-// say of it: coverage, findings, and gaps.
-func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) (*Exploration, error) {
-	e := o.Explore
+// begin sets the budget of an exploration and begins its state, or checks that
+// the one that is there is of this launch and budget.
+func (l *Launch) begin(e *ExploreOptions) error {
 	if e.Schedules == 0 {
 		e.Schedules = DefaultSchedules
 	}
 	if e.Steps == 0 {
 		e.Steps = DefaultSteps
 	}
-	x := &explorer{l: l, o: &e, jobs: o.Jobs, skip: skip, w: l.watch(ctx), state: e.State}
-	key := l.key(&e)
-	switch {
-	case x.state == nil:
-		x.state = &Exploration{}
-		fallthrough
-	case x.state.Key == "":
-		*x.state = Exploration{Version: 1, Key: key, Shard: e.Shard, Shards: e.Shards}
-	case x.state.Key != key || x.state.Shard != e.Shard || x.state.Shards != e.Shards:
-		return nil, fmt.Errorf("the state is of another launch, budget or shard")
+	if e.State == nil { // and nobody asks of what it is
+		e.State = &Exploration{Version: 1, Shard: e.Shard, Shards: e.Shards}
+		return nil
+	}
+	key := l.key(e)
+	switch st := e.State; {
+	case st.Key == "":
+		*e.State = Exploration{Version: 1, Key: key, Shard: e.Shard, Shards: e.Shards}
+	case st.Key != key || st.Shard != e.Shard || st.Shards != e.Shards:
+		return errors.New("the state is of another launch, budget or shard")
+	}
+	return e.State.sound()
+}
+
+// sound checks what a state says of itself, which may have been altered.
+func (e *Exploration) sound() error {
+	if n := len(e.Samples); n != 0 && n != sampleUnits {
+		return fmt.Errorf("the state does not fit: %d lots of samples of %d", n, sampleUnits)
+	}
+	for u := range e.all() {
+		if u.Left < 0 || u.At != nil && (u.At.Fresh < 0 || u.At.Fresh > len(u.At.Nodes)) {
+			return errors.New("the state does not fit: a part is not where it can be")
+		}
+	}
+	return nil
+}
+
+// decided writes down that there is nothing to explore.
+func (e *ExploreOptions) decided() error {
+	if e.State == nil || e.Save == nil {
+		return nil
+	}
+	e.State.Decided = true
+	return e.Save(e.State)
+}
+
+// explore explores the launch, or goes on with it, from the state that begin
+// has begun.
+func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
+	x := &explorer{l: l, o: &o.Explore, jobs: o.Jobs, skip: skip, w: l.watch(ctx), state: o.Explore.State}
+	if x.jobs <= 0 {
+		x.jobs = runtime.GOMAXPROCS(0)
+	}
+	x.saved.at = time.Now()
+	x.state.Decided = false
+	if x.state.Values {
+		x.skip = false // it was begun again with values
+	}
+	if !x.skip || !strings.Contains(l.config.Program.Module.String(), "mma") {
+		x.state.Values = true
 	}
 	if err := x.run(); err != nil {
-		return nil, err
+		return err
 	}
-	return x.state, x.fail
+	x.save(true)
+	return x.fail
+}
+
+// again begins a state again, for runs with every value.
+func (e *Exploration) again() {
+	*e = Exploration{Version: e.Version, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
 }
 
 func (x *explorer) run() error {
@@ -242,6 +320,7 @@ func (x *explorer) run() error {
 		return err
 	}
 	x.pursue(&st.Solo, s)
+	x.save(true)
 	if !st.Solo.Done || st.Solo.Coverage.Complete {
 		return nil
 	}
@@ -272,69 +351,91 @@ func (x *explorer) search(u *unit, l explore.Limits, begin *explore.Search) (*ex
 	return explore.NewSearch(x.space(u), l), nil
 }
 
-// pursue runs a unit's search to its end, saving it now and then.
+// pursue runs a unit's search to its end, and writes it down now and then:
+// between runs, since a run that is broken off is made again.
 func (x *explorer) pursue(u *unit, s *explore.Search) {
 	if u.Done {
 		return
 	}
+	x.mu.Lock()
 	u.begin()
-	n := 0
+	u.kept = mark{time.Now(), u.steps}
+	x.mu.Unlock()
+	n, last := 0, s.Covered().Steps
 	stop, why := x.w.stop()
 	ended := false
 	turn := func() bool {
-		if n++; n%256 != 0 {
-			return false
+		if n++; n%256 == 0 {
+			ended = stop()
 		}
-		ended = stop()
-		return ended || n%pause == 0 && x.due()
+		due := false
+		if u.between {
+			u.between = false
+			now := s.Covered().Steps
+			due = x.worked(u, now-last)
+			last = now
+		}
+		return ended || due
 	}
 	for {
 		c := s.Run(turn)
+		x.worked(u, max(0, c.Steps-last)) // less where a run was broken off
+		last = c.Steps
 		x.mu.Lock()
 		u.Coverage = c
 		u.keep()
-		switch {
-		case c.Why != "stopped":
-			u.Done = true
-			fallthrough
-		case ended:
-			if !u.Done {
-				u.Elapsed, u.Coverage.Why = true, why()
-			}
+		u.Done = c.Why != "stopped"
+		if !u.Done && ended {
+			u.Elapsed, u.Coverage.Why = true, why()
+		}
+		u.At = nil
+		if !u.Done || u == &x.state.Solo { // which is parted
 			snap := s.Snapshot()
 			u.At = &snap
-			x.mu.Unlock()
-			x.save(true)
-			return
 		}
-		snap := s.Snapshot()
-		u.At = &snap
+		u.kept = mark{time.Now(), u.steps}
+		over := u.Done || ended
 		x.mu.Unlock()
 		x.save(false)
+		if over {
+			return
+		}
 	}
 }
 
-// due reports whether it is time to save, or to tell.
-func (x *explorer) due() bool {
+// worked counts a unit's steps, tells how far all came, and reports whether it is
+// time to keep where the unit is.
+func (x *explorer) worked(u *unit, steps int64) (due bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return time.Since(x.saved) > time.Second && (x.o.Save != nil || x.o.Progress != nil)
+	x.steps += steps
+	u.steps += steps
+	if x.o.Progress != nil && time.Since(x.told) > tellEvery {
+		x.told = time.Now()
+		p := x.state.progress()
+		p.Steps = x.steps
+		x.o.Progress(p)
+	}
+	return x.due(u.kept, u.steps, int64(x.jobs))
 }
 
-// save hands out what there is, at most once a second unless a unit is done.
-func (x *explorer) save(done bool) {
+// due reports whether it is time to write down again what jobs share, of which
+// that many steps were made.
+func (x *explorer) due(last mark, steps, jobs int64) bool {
+	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
+}
+
+// save writes down what there is, if it is time to or has to be.
+func (x *explorer) save(now bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !done && time.Since(x.saved) < time.Second {
+	if x.o.Save == nil || x.fail != nil || !now && !x.due(x.saved, x.steps, 1) {
 		return
 	}
-	x.saved = time.Now()
-	if x.o.Save != nil && x.fail == nil {
-		x.fail = x.o.Save(x.state)
-	}
-	if x.o.Progress != nil {
-		x.o.Progress(x.state.progress())
-	}
+	begin := time.Now()
+	x.fail = x.o.Save(x.state)
+	x.saved = mark{time.Now(), x.steps}
+	x.cost = x.saved.at.Sub(begin)
 }
 
 // mine reports whether unit i is this shard's.
@@ -350,17 +451,15 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	if len(st.Units) != len(parts) {
 		return fmt.Errorf("the state does not fit: %d units of %d", len(st.Units), len(parts))
 	}
-	share := explore.Limits{
-		Schedules: (left.Schedules + len(parts) - 1) / max(1, len(parts)), Steps: left.Steps / int64(max(1, len(parts))), Length: left.Length,
-	}
+	shares := deal(left, parts)
 	searches := make([]*explore.Search, len(parts))
 	for i := range parts {
 		if !x.mine(i) || st.Units[i].Done {
 			continue
 		}
 		var err error
-		parts[i].Limit(share)
-		if searches[i], err = x.search(&st.Units[i], share, parts[i]); err != nil {
+		parts[i].Limit(shares[i])
+		if searches[i], err = x.search(&st.Units[i], shares[i], parts[i]); err != nil {
 			return err
 		}
 	}
@@ -371,6 +470,23 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 		}
 	})
 	return nil
+}
+
+// deal deals a budget to the parts of what is left: half of it to all alike, and
+// half by how much each of them seems to hold.
+func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
+	total := 0.0
+	for _, p := range parts {
+		total += p.Weight()
+	}
+	shares := make([]explore.Limits, len(parts))
+	for i, p := range parts {
+		of := func(n int64) int64 {
+			return n/2/int64(len(parts)) + int64(float64(n/2)*p.Weight()/total)
+		}
+		shares[i] = explore.Limits{Schedules: int(max(1, of(int64(left.Schedules)))), Steps: max(1, of(left.Steps)), Length: left.Length}
+	}
+	return shares
 }
 
 // samples runs schedules that are like no others but by chance, where the rest of
@@ -393,16 +509,20 @@ func (x *explorer) samples() {
 		u := &st.Samples[i]
 		mine := dealt(list, i)
 		for x.mine(i) && !u.Done && x.w.ctx.Err() == nil {
-			s := mine[len(mine)-u.Left:]
+			s := mine[len(mine)-min(u.Left, len(mine)):]
 			if len(s) == 0 {
+				x.mu.Lock()
 				u.Done = true
+				x.mu.Unlock()
 				break
 			}
 			if !x.sample(u, s[0]) {
+				x.mu.Lock()
 				u.Elapsed = true
+				x.mu.Unlock()
 				break
 			}
-			x.save(u.Done)
+			x.save(false)
 		}
 	})
 }
@@ -434,6 +554,7 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 	u.keep()
 	u.Left--
 	u.Coverage.Schedules++
+	x.steps += int64(x.state.Solo.Coverage.Longest) // or so
 	u.Done = u.Left == 0
 	return true
 }
@@ -608,7 +729,10 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, errors.New("nothing to merge")
 	}
 	first := shards[0]
-	all := &Exploration{Version: first.Version, Key: first.Key, Solo: first.Solo, Units: slices.Clone(first.Units), Samples: slices.Clone(first.Samples)}
+	all := &Exploration{
+		Version: first.Version, Key: first.Key, Decided: first.Decided, Values: true,
+		Solo: first.Solo, Units: slices.Clone(first.Units), Samples: slices.Clone(first.Samples),
+	}
 	seen := make([]bool, max(first.Shards, 1))
 	for _, e := range shards {
 		switch {
@@ -616,10 +740,11 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
 		case e.Shard < 0 || e.Shard >= len(seen) || seen[e.Shard]:
 			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, e.Shards)
-		case !e.Solo.Done || len(e.Units) != len(all.Units) || len(e.Samples) != len(all.Samples):
+		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units) || len(e.Samples) != len(all.Samples):
 			return nil, fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
 		}
 		seen[e.Shard] = true
+		all.Values = all.Values && e.Values
 		for _, of := range []struct{ to, from []unit }{{all.Units, e.Units}, {all.Samples, e.Samples}} {
 			for i := e.Shard; i < len(of.to); i += len(seen) {
 				if !of.from[i].Done {
@@ -631,6 +756,9 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 	}
 	if i := slices.Index(seen, false); i >= 0 {
 		return nil, fmt.Errorf("shard %d of %d is missing", i, len(seen))
+	}
+	if all.coverage().Complete {
+		all.Samples = nil // no shard could know that none is needed
 	}
 	return all, nil
 }

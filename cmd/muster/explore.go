@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -49,7 +48,8 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	if o.Explore.Shard, o.Explore.Shards, err = parseShard(e.shard, os.Getenv); err != nil {
 		return err
 	}
-	if c.terminal() {
+	o.Explore.Progress = c.follow
+	if c.follow == nil && c.terminal() {
 		o.Explore.Progress = c.progress
 	}
 	if e.state == "" {
@@ -143,13 +143,13 @@ func readState(name string) (*muster.Exploration, error) {
 }
 
 // writeState replaces a state in one go, so that a kill at any moment leaves the
-// old one or the new one.
+// old one or the new one, and of what was being written at most one file.
 func writeState(name string, x *muster.Exploration) error {
 	data, err := json.Marshal(x)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	f, err := os.Create(name + ".new")
 	if err != nil {
 		return err
 	}

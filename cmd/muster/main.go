@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"muster"
 )
 
 func main() {
@@ -33,11 +35,15 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // doMain is the command, testable: it returns the exit status.
 func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(&console{in: stdin, out: stdout, err: stderr})
+	return (&console{in: stdin, out: stdout, err: stderr}).main(args)
+}
+
+func (c *console) main(args []string) int {
+	root := newRoot(c)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
 	err := root.Execute()
 	var status exit
 	switch {
@@ -49,7 +55,7 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	printError(stderr, err)
+	printError(c.err, err)
 	return exitBadInput
 }
 
@@ -57,6 +63,7 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	follow   func(muster.Progress) // in place of a line on a terminal
 }
 
 // terminal reports whether what is said besides the output is seen by somebody.

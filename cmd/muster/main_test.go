@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"muster": main})
+	testscript.Main(m, map[string]func(){"muster": main, followed: mainFollowed})
 }
 
 // TestScripts runs testdata/script. Beside testscript's own commands there

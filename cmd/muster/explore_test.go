@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"muster"
+)
+
+// Each warp takes a ticket and stores it: n warps have n! orders, and as many
+// ends.
+const ticketKernel = `.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry tickets(.param .u64 out)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	and.b32 %r2, %r1, 31;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra DONE;
+	atom.global.add.u32 %r3, [%rd1], 1;
+	mov.u32 %r4, %ctaid.x;
+	mul.wide.u32 %rd2, %r4, 4;
+	add.s64 %rd2, %rd2, %rd1;
+	st.global.u32 [%rd2+4], %r3;
+DONE:
+	ret;
+}
+`
+
+// ticketLaunch is a launch of so many warps, by its words on a command line.
+func ticketLaunch(t testing.TB, warps int) []string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "tickets.ptx")
+	if err := os.WriteFile(name, []byte(ticketKernel), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return []string{name, "--grid", fmt.Sprint(warps), "--block", "32", "--buffer", "out=u32[64]:zeros", "--arg", "out"}
+}
+
+// plantedLaunch is the wrong twin of a planted bug, with another grid.
+func plantedLaunch(t testing.TB, name, grid string) []string {
+	t.Helper()
+	ar, err := txtar.ParseFile("../../testdata/planted/" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), name+".ptx")
+	var words []string
+	for _, f := range ar.Files {
+		switch f.Name {
+		case "launch":
+			words = strings.Fields(string(f.Data))
+		case "wrong.ptx":
+			if err := os.WriteFile(file, f.Data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return append([]string{file}, append(words, "--grid", grid)...)
+}
+
+// cmdline returns the words of the command line of a check or a merge.
+func cmdline(name string, launch []string, more ...string) []string {
+	return slices.Concat([]string{name}, launch, more)
+}
+
+// explored are launches that are explored, each to another end.
+func explored(t testing.TB) map[string][]string {
+	return map[string][]string{
+		"clean":    append(ticketLaunch(t, 6), "--schedules", "2000"),
+		"findings": append(plantedLaunch(t, "phase-kept", "4"), "--schedules", "2000"),
+		"budget":   {"../../examples/corpus/last_block.yaml", "--schedules", "500"},
+	}
+}
+
+// TestSpread: however an exploration is spread over jobs and shards, the report is
+// the same, byte for byte.
+func TestSpread(t *testing.T) {
+	for name, launch := range explored(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := map[string]string{}
+			for _, format := range []string{"json", "text"} {
+				for _, jobs := range []string{"1", "2", "4"} {
+					_, out, stderr := run(t, cmdline("check", launch, "--format", format, "--jobs", jobs)...)
+					if jobs == "1" {
+						want[format] = out
+					} else if out != want[format] {
+						t.Errorf("--jobs %s: another report\n%s\n%s", jobs, out, stderr)
+					}
+				}
+			}
+			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out"}[name]; !strings.Contains("\n"+want["text"], verdict) {
+				t.Fatalf("not as meant:\n%s", want["text"])
+			}
+			const shards = 8
+			var files []string
+			worked := 0
+			dir := t.TempDir()
+			for i := range shards {
+				files = append(files, filepath.Join(dir, fmt.Sprintf("%d.json", i)))
+				status, _, stderr := run(t, cmdline("check", launch, "--shard", fmt.Sprintf("%d/%d", i, shards), "--state", files[i])...)
+				if status == exitBadInput {
+					t.Fatal(stderr)
+				}
+				if units := mine(t, files[i], i, shards); units > 0 {
+					worked++
+				}
+			}
+			if worked < 2 {
+				t.Errorf("%d shards had something to do", worked)
+			}
+			slices.Reverse(files)
+			for format := range want {
+				_, out, stderr := run(t, cmdline("merge", launch, "--format", format, "--from", strings.Join(files, ","))...)
+				if out != want[format] {
+					t.Errorf("merged: another report\n%s\n%s\nwant\n%s", out, stderr, want[format])
+				}
+			}
+		})
+	}
+}
+
+// mine counts the units in a state that a shard has done.
+func mine(t testing.TB, file string, shard, shards int) int {
+	n := 0
+	for i, u := range readParts(t, file).Units {
+		if u.Done {
+			n++
+			if i%shards != shard {
+				t.Errorf("shard %d did unit %d", shard, i)
+			}
+		}
+	}
+	return n
+}
+
+// parts are what a test looks at in a state.
+type parts struct {
+	Solo  part
+	Units []part
+}
+
+type part struct {
+	Done     bool
+	Coverage struct{ Steps int64 }
+}
+
+func readParts(t testing.TB, file string) parts {
+	t.Helper()
+	var p parts
+	data, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return p // killed before the first save
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// steps are those whose runs a state keeps.
+func (p parts) steps() int64 {
+	n := p.Solo.Coverage.Steps
+	for i := range p.Units {
+		n += p.Units[i].Coverage.Steps
+	}
+	return n
+}
+
+// TestSpreadWithNothingToExplore: scripts that spread a check need not know
+// whether there is anything to explore.
+func TestSpreadWithNothingToExplore(t *testing.T) {
+	for name, launch := range map[string][]string{
+		"proven": {"../../examples/ring/ring.yaml"}, "wrong at once": {"../../examples/ring/broken_count.yaml"}, "few": append(ticketLaunch(t, 6), "--schedules", "5"),
+	} {
+		_, want, _ := run(t, cmdline("check", launch)...)
+		dir := t.TempDir()
+		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		run(t, cmdline("check", launch, "--shard", "0/2", "--state", a)...)
+		run(t, cmdline("check", launch, "--shard", "1/2", "--state", b)...)
+		if _, out, stderr := run(t, cmdline("merge", launch, "--from", a+","+b)...); out != want {
+			t.Errorf("%s: merged: %s%s\nwant\n%s", name, out, stderr, want)
+		}
+	}
+}
+
+// followed is the command, run so that it tells how many steps it has made.
+const followed = "muster-followed"
+
+func mainFollowed() {
+	c := &console{in: os.Stdin, out: os.Stdout, err: io.Discard}
+	c.follow = func(p muster.Progress) { fmt.Fprintln(os.Stderr, p.Steps) }
+	os.Exit(c.main(os.Args[1:]))
+}
+
+// An attempt is a process that explored, until it was done or was killed.
+type attempt struct {
+	killed bool
+	steps  int64 // made, as far as it told
+	apart  int64 // the most between two times that it told
+	out    string
+}
+
+// follow runs a command in a process of its own, and kills it when it has made so
+// many steps; 0: never.
+func follow(t *testing.T, kill int64, args []string) attempt {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd := exec.Cmd{Path: self, Args: append([]string{followed}, args...), Stdout: &out}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var a attempt
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		var n int64
+		if _, err := fmt.Sscan(lines.Text(), &n); err != nil {
+			t.Fatalf("%q", lines.Text())
+		}
+		a.apart, a.steps = max(a.apart, n-a.steps), n
+		if kill > 0 && n >= kill {
+			cmd.Process.Kill() // SIGKILL; what it has told before that is still read
+		}
+	}
+	cmd.Wait()
+	a.out = out.String()
+	a.killed = cmd.ProcessState.ExitCode() < 0
+	return a
+}
+
+// TestKilled kills an exploration at moments that a seed decides, resumes it until
+// it ends, and compares its report with that of one that nobody killed. What each
+// kill lost is what the process made less what the state gained by it.
+func TestKilled(t *testing.T) {
+	launch := append(ticketLaunch(t, 7), "--schedules", "20000", "--steps", "20000000")
+	for _, jobs := range []string{"1", "2"} {
+		args := cmdline("check", launch, "--jobs", jobs, "--state")
+		dir := t.TempDir()
+		whole := filepath.Join(dir, "whole.json")
+		want := follow(t, 0, append(args, whole))
+		total := readParts(t, whole).steps()
+		if !strings.HasPrefix(want.out, "clean: ") || want.steps < total/2 {
+			t.Fatalf("%d steps of %d told: %s", want.steps, total, want.out)
+		}
+		r := rand.New(rand.NewPCG(1, uint64(len(args))))
+		state := filepath.Join(dir, "state.json")
+		kills := 0
+		var made int64
+		for again := true; again; {
+			before := readParts(t, state).steps()
+			a := follow(t, 1+r.Int64N(total/3), append(args, state))
+			kept := readParts(t, state).steps() - before
+			again = a.killed
+			if !a.killed {
+				if a.out != want.out {
+					t.Errorf("resumed: another report\n%s\nwant\n%s", a.out, want.out)
+				}
+				made += kept
+				continue
+			}
+			kills++
+			made += max(a.steps+a.apart, kept)
+			lost := a.steps + a.apart - kept
+			t.Logf("--jobs %s: killed after %d steps at least: %d of %d to be made again, %.1f %% of all", jobs, a.steps, max(lost, 0), total, 100*float64(max(lost, 0))/float64(total))
+			if lost > total/10 {
+				t.Errorf("--jobs %s: a kill lost %d of %d steps", jobs, lost, total)
+			}
+			if kills > 100 {
+				t.Fatal("it does not come to an end")
+			}
+		}
+		if kills < 3 {
+			t.Errorf("only %d kills", kills)
+		}
+		t.Logf("--jobs %s: %d kills; %d steps made of %d, %.1f %% more", jobs, kills, made, total, 100*float64(made-total)/float64(total))
+	}
+}
+
+// TestKilledAnyhow: the same of launches with findings, and with samples.
+func TestKilledAnyhow(t *testing.T) {
+	for name, launch := range explored(t) {
+		t.Run(name, func(t *testing.T) {
+			args := cmdline("check", launch, "--jobs", "2", "--format", "json", "--state")
+			dir := t.TempDir()
+			want := follow(t, 0, append(args, filepath.Join(dir, "whole.json")))
+			state := filepath.Join(dir, "state.json")
+			kills := 0
+			for again := true; again; kills++ {
+				a := follow(t, max(1, want.steps/4)*int64(kills%3+1), append(args, state))
+				if again = a.killed; !again && a.out != want.out {
+					t.Errorf("resumed: another report\n%s\nwant\n%s", a.out, want.out)
+				}
+				if kills > 50 {
+					t.Fatal("it does not come to an end")
+				}
+			}
+			t.Logf("%d kills", kills-1)
+		})
+	}
+}
