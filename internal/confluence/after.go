@@ -11,9 +11,9 @@ func (p *Prover) After(cta, warp int32, mask uint32, f func(warp int, step uint3
 		if g.mask&mask == 0 {
 			continue
 		}
-		for i := range g.clk.warps {
-			if n := g.clk.warps[i].most(); n > 0 {
-				f(i, n)
+		for i := range g.clk.warps.of {
+			if n := g.clk.warps.of[i].most(); n > 0 {
+				f(g.clk.warps.first+i, n)
 			}
 		}
 	}

@@ -70,9 +70,9 @@ func (p *Prover) barPass(ev *machine.Event) {
 	for _, k := range []*generation{&b.open, &b.last} {
 		if k.n == ev.Gen {
 			k.passed++
-			learnt := k.reach.clone()
-			learnt.join(&k.members)
-			w.learn(ev.Mask, &learnt)
+			k.reach.freeze()
+			k.members.freeze()
+			w.learn(ev.Mask, &k.reach, &k.members)
 			return
 		}
 	}
@@ -155,9 +155,9 @@ func (p *Prover) clusterWait(ev *machine.Event) {
 	c.arrived[who] &^= ev.Mask
 	for _, k := range []*generation{&c.open, &c.last} {
 		if k.n == ev.Gen {
-			learnt := k.reach.clone()
-			learnt.join(&k.members)
-			w.learn(ev.Mask, &learnt)
+			k.reach.freeze()
+			k.members.freeze()
+			w.learn(ev.Mask, &k.reach, &k.members)
 			return
 		}
 	}

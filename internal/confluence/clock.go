@@ -6,14 +6,48 @@ import "math/bits"
 // which of its steps, lane by lane; and for each barrier, how many of its
 // phases it has seen complete.
 type clock struct {
-	warps  []entry
-	phases []int64 // by barrier number; how many are known complete
+	warps  window[entry]
+	phases window[int64] // by barrier number; how many are known complete
 }
 
+// A window holds what is not zero of a long row: a CTA mostly knows of its own
+// warps and barriers, wherever in the grid it is.
+type window[T any] struct {
+	first int
+	of    []T
+}
+
+// at returns the place of element i, nil if nothing was ever entered there.
+func (w *window[T]) at(i int) *T {
+	if i -= w.first; i >= 0 && i < len(w.of) {
+		return &w.of[i]
+	}
+	return nil
+}
+
+// span makes room for elements from..to-1.
+func (w *window[T]) span(from, to int) {
+	switch {
+	case from >= to:
+	case len(w.of) == 0:
+		w.first, w.of = from, make([]T, to-from)
+	case from < w.first:
+		of := make([]T, max(to, w.first+len(w.of))-from)
+		copy(of[w.first-from:], w.of)
+		w.first, w.of = from, of
+	case to > w.first+len(w.of):
+		w.of = append(w.of, make([]T, to-w.first-len(w.of))...)
+	}
+}
+
+func (w *window[T]) clone() window[T] { return window[T]{w.first, append([]T(nil), w.of...)} }
+
 // An entry is one warp's: all lanes up to a step, or each lane up to its own.
+// Clocks share rows of lanes; only one that is its entry's own is written.
 type entry struct {
-	all   uint32
 	lanes *[32]uint32 // nil: all
+	all   uint32
+	own   bool
 }
 
 func (e *entry) at(lane int) uint32 {
@@ -48,86 +82,137 @@ func (e *entry) most() uint32 {
 	return n
 }
 
+// split makes lanes a row that can be written.
 func (e *entry) split() {
-	l := new([32]uint32)
-	for i := range l {
-		l[i] = e.at(i)
+	if e.own {
+		return
 	}
-	e.lanes = l
+	l := new([32]uint32)
+	if e.lanes != nil {
+		*l = *e.lanes
+	} else {
+		for i := range l {
+			l[i] = e.all
+		}
+	}
+	e.lanes, e.own = l, true
 }
 
 func (c *clock) entry(w int32) *entry {
-	for int(w) >= len(c.warps) {
-		c.warps = append(c.warps, entry{})
-	}
-	return &c.warps[w]
+	c.warps.span(int(w), int(w)+1)
+	return c.warps.at(int(w))
 }
 
 // join makes c come after all that o comes after.
 func (c *clock) join(o *clock) {
-	for i := range o.warps {
-		src := &o.warps[i]
-		if src.lanes == nil && src.all == 0 {
-			continue
-		}
-		dst := c.entry(int32(i))
-		if src.lanes == nil && dst.lanes == nil {
-			dst.all = max(dst.all, src.all)
-			continue
-		}
-		if src.lanes == dst.lanes {
-			continue
-		}
-		dst.split()
-		for l := range dst.lanes {
-			dst.lanes[l] = max(dst.lanes[l], src.at(l))
+	if from := o.warps.first; len(o.warps.of) > 0 {
+		c.warps.span(from, from+len(o.warps.of))
+		to := c.warps.of[from-c.warps.first:]
+		for i := range o.warps.of {
+			to[i].join(&o.warps.of[i])
 		}
 	}
-	for i, n := range o.phases {
-		c.know(i, n)
+	if from := o.phases.first; len(o.phases.of) > 0 {
+		c.phases.span(from, from+len(o.phases.of))
+		to := c.phases.of[from-c.phases.first:]
+		for i, n := range o.phases.of {
+			to[i] = max(to[i], n)
+		}
+	}
+}
+
+func (e *entry) join(o *entry) {
+	switch {
+	case o.lanes == nil && e.lanes == nil:
+		e.all = max(e.all, o.all)
+		return
+	case o.lanes == e.lanes, o.lanes == nil && o.all == 0:
+		return
+	}
+	switch less, more := e.compare(o); {
+	case more && !less:
+	case less || more:
+		e.take(o)
+	default:
+		e.split()
+		for l := range e.lanes {
+			e.lanes[l] = max(e.lanes[l], o.at(l))
+		}
+	}
+}
+
+// compare reports whether no lane of e is ahead of o's, and whether none is behind.
+func (e *entry) compare(o *entry) (less, more bool) {
+	less, more = true, true
+	for l := range 32 {
+		a, b := e.at(l), o.at(l)
+		less = less && a <= b
+		more = more && a >= b
+	}
+	return less, more
+}
+
+// take makes e equal to o. A row that o may go on writing is copied, so that o
+// need not copy it then.
+func (e *entry) take(o *entry) {
+	switch {
+	case !o.own:
+		*e = *o
+	case e.own:
+		*e.lanes = *o.lanes
+	default:
+		l := *o.lanes
+		e.lanes, e.own = &l, true
+	}
+}
+
+// freeze gives up the rows of c, which others may share from now on.
+func (c *clock) freeze() {
+	for i := range c.warps.of {
+		c.warps.of[i].own = false
 	}
 }
 
 // know notes that n phases of a barrier have completed.
 func (c *clock) know(bar int, n int64) {
-	for bar >= len(c.phases) {
-		c.phases = append(c.phases, 0)
-	}
-	c.phases[bar] = max(c.phases[bar], n)
+	c.phases.span(bar, bar+1)
+	k := c.phases.at(bar)
+	*k = max(*k, n)
 }
 
 func (c *clock) known(bar int) int64 {
-	if bar < len(c.phases) {
-		return c.phases[bar]
+	if n := c.phases.at(bar); n != nil {
+		return *n
 	}
 	return 0
 }
 
 // covers reports whether c comes after all that need names.
 func (c *clock) covers(need *clock) bool {
-	for i := range need.warps {
-		n := &need.warps[i]
+	for i := range need.warps.of {
+		n := &need.warps.of[i]
 		if n.lanes == nil && n.all == 0 {
 			continue
 		}
-		if i >= len(c.warps) {
+		h := c.warps.at(need.warps.first + i)
+		switch {
+		case h == nil:
 			return false
-		}
-		h := &c.warps[i]
-		if n.lanes == nil && h.lanes == nil {
+		case h.lanes != nil && h.lanes == n.lanes:
+		case h.lanes == nil && n.lanes == nil:
 			if h.all < n.all {
 				return false
 			}
-			continue
-		}
-		for l := range 32 {
-			if h.at(l) < n.at(l) {
-				return false
+		default:
+			for l := range 32 {
+				if h.at(l) < n.at(l) {
+					return false
+				}
 			}
 		}
 	}
-	for i, n := range need.phases {
-		if c.known(i) < n {
+	for i, n := range need.phases.of {
+		if c.known(need.phases.first+i) < n {
 			return false
 		}
 	}
@@ -136,10 +221,10 @@ func (c *clock) covers(need *clock) bool {
 
 // after returns the lanes of mask whose step c comes after.
 func (c *clock) after(w int32, mask, step uint32) uint32 {
-	if int(w) >= len(c.warps) {
+	e := c.warps.at(int(w))
+	if e == nil {
 		return 0
 	}
-	e := &c.warps[w]
 	if e.lanes == nil {
 		if e.all >= step {
 			return mask
@@ -156,6 +241,6 @@ func (c *clock) after(w int32, mask, step uint32) uint32 {
 }
 
 func (c *clock) clone() clock {
-	d := clock{warps: append([]entry(nil), c.warps...), phases: append([]int64(nil), c.phases...)}
-	return d // lanes are never written in place: split copies them first
+	c.freeze()
+	return clock{c.warps.clone(), c.phases.clone()}
 }

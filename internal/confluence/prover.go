@@ -1,6 +1,8 @@
 package confluence
 
 import (
+	"math/bits"
+
 	"muster/internal/machine"
 	"muster/mbarrier"
 )
@@ -76,6 +78,7 @@ type Prover struct {
 	order    map[granule]*orderedWord
 	choices  map[Choice]bool
 	turns    map[agent]turn
+	stepped  []*group // what step returned last
 }
 
 // New returns a Prover of a run that has not begun.
@@ -123,17 +126,20 @@ func (p *Prover) cta(i int32) *ctaState {
 }
 
 // step takes lanes of a warp one step further and returns their clocks, after
-// that step. Lanes that part get clocks of their own.
+// that step, which are good until the next one. Lanes that part get clocks of
+// their own.
 func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*group) {
 	w = &p.cta(cta).warps[warp]
 	w.step++
 	w.part(mask)
+	groups = p.stepped[:0]
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&mask != 0 {
 			g.clk.set(w.number, g.mask, w.step)
 			groups = append(groups, g)
 		}
 	}
+	p.stepped = groups
 	return w, groups
 }
 
@@ -152,48 +158,67 @@ func (w *warpState) part(mask uint32) {
 // sync joins lanes: they come after each other's steps so far.
 func (p *Prover) sync(cta, warp int32, mask uint32) {
 	w, gs := p.step(cta, warp, mask)
+	if len(w.groups) == 1 {
+		return // they know the same
+	}
 	all := gs[0].clk.clone()
 	for _, g := range gs[1:] {
 		all.join(&g.clk)
 	}
-	w.meet(mask, &all)
+	w.meet(mask, all)
 }
 
 // meet gives lanes one clock.
-func (w *warpState) meet(mask uint32, clk *clock) {
+func (w *warpState) meet(mask uint32, clk clock) {
 	out := w.groups[:0]
 	for _, g := range w.groups {
 		if g.mask&mask == 0 {
 			out = append(out, g)
 		}
 	}
-	w.groups = append(out, group{mask: mask, clk: clk.clone()})
+	w.groups = append(out, group{mask: mask, clk: clk})
 }
 
-// learn has lanes come after what clk names.
-func (w *warpState) learn(mask uint32, clk *clock) {
+// learn has lanes come after what the clocks name.
+func (w *warpState) learn(mask uint32, from ...*clock) {
 	w.part(mask)
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&mask != 0 {
-			g.clk.join(clk)
+			for _, clk := range from {
+				g.clk.join(clk)
+			}
 		}
 	}
-	w.merge()
+	w.merge(mask)
 }
 
 // merge joins groups whose lanes know the same, so that lanes that part and
-// come back together cost no more than before.
-func (w *warpState) merge() {
+// come back together cost no more than before. Of two that know the same now and
+// did not before, one has lanes of mask: those that learnt.
+func (w *warpState) merge(mask uint32) {
 	for i := 0; i < len(w.groups); i++ {
 		for j := i + 1; j < len(w.groups); j++ {
 			a, b := &w.groups[i], &w.groups[j]
-			if a.clk.covers(&b.clk) && b.clk.covers(&a.clk) {
+			if (a.mask|b.mask)&mask != 0 && w.alike(a, b) {
 				a.mask |= b.mask
 				w.groups = append(w.groups[:j], w.groups[j+1:]...)
 				j--
 			}
 		}
 	}
+}
+
+// alike reports whether two groups know the same: first of their own steps, where
+// they mostly differ.
+func (w *warpState) alike(a, b *group) bool {
+	if x, y := a.clk.warps.at(int(w.number)), b.clk.warps.at(int(w.number)); x != nil && y != nil {
+		for _, l := range [2]int{bits.TrailingZeros32(a.mask), bits.TrailingZeros32(b.mask)} {
+			if x.at(l) != y.at(l) {
+				return false
+			}
+		}
+	}
+	return a.clk.covers(&b.clk) && b.clk.covers(&a.clk)
 }
 
 // alike is what failures have in common that say the same.
@@ -296,7 +321,7 @@ type stamp struct {
 type phase struct {
 	n       int64
 	members clock // their steps: what a later one must come after
-	reach   clock // what they come after: what a wait learns
+	reach   clock // what they come after, and once it is complete what a wait learns
 	async   bool  // some member is the asynchronous half of an operation
 	counted uint32
 	credits []stamp
@@ -357,9 +382,8 @@ func (p *Prover) mbar(ev *machine.Event) {
 		return
 	case machine.MbarInval:
 		b := p.use(mb.Bar, at, ev.PC)
-		before := b.uses.clone()
 		warp, lanes := p.who(ev)
-		if !at.covers(&before) {
+		if !at.covers(&b.uses) {
 			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Warp: warp, Lanes: lanes, Text: "an inval that need not come after every use"})
 		}
 		b.word = mb.After
@@ -457,6 +481,9 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 			Text: "nothing that is charged to the phase after comes after this wait: that phase can be complete before it looks"})
 	}
 	p.ranges(b, ev.PC)
+	k.reach.join(&k.members)
+	k.reach.know(b.number, k.n+1)
+	k.reach.freeze()
 	b.prev = b.last
 	b.last = phase{n: k.n, members: k.members, reach: k.reach, async: k.async, first: k.first}
 	b.open = phase{n: k.n + 1, first: -1}
@@ -487,10 +514,7 @@ func (p *Prover) wait(ev *machine.Event) {
 		b.open.waits = waited(b.open.waits, at)
 	}
 	if n >= 0 && n == b.last.n {
-		learnt := b.last.reach.clone()
-		learnt.join(&b.last.members)
-		learnt.know(b.number, n+1)
-		w.learn(ev.Mask, &learnt)
+		w.learn(ev.Mask, &b.last.reach)
 	}
 }
 
