@@ -257,19 +257,24 @@ func (l *Launch) begin(e *ExploreOptions) error {
 	case st.Key == "":
 		*e.State = Exploration{Version: 1, Key: key, Shard: e.Shard, Shards: e.Shards}
 	case st.Key != key || st.Shard != e.Shard || st.Shards != e.Shards:
-		return errors.New("the state is of another launch, budget or shard")
+		return &StateError{"it is of another launch, budget or shard"}
 	}
 	return e.State.sound()
 }
 
+// A StateError says why an exploration cannot go on from a state.
+type StateError struct{ Text string }
+
+func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
+
 // sound checks what a state says of itself, which may have been altered.
 func (e *Exploration) sound() error {
 	if n := len(e.Samples); n != 0 && n != sampleUnits {
-		return fmt.Errorf("the state does not fit: %d lots of samples of %d", n, sampleUnits)
+		return &StateError{fmt.Sprintf("%d lots of samples of %d", n, sampleUnits)}
 	}
 	for u := range e.all() {
 		if u.Left < 0 || u.At != nil && (u.At.Fresh < 0 || u.At.Fresh > len(u.At.Nodes)) {
-			return errors.New("the state does not fit: a part is not where it can be")
+			return &StateError{"a part is not where it can be"}
 		}
 	}
 	return nil
@@ -319,8 +324,10 @@ func (x *explorer) run() error {
 	if err != nil {
 		return err
 	}
-	x.pursue(&st.Solo, s)
-	x.save(true)
+	if !st.Solo.Done {
+		x.pursue(&st.Solo, s)
+		x.save(true)
+	}
 	if !st.Solo.Done || st.Solo.Coverage.Complete {
 		return nil
 	}
@@ -332,8 +339,7 @@ func (x *explorer) run() error {
 			return err
 		}
 	}
-	x.samples()
-	return nil
+	return x.samples()
 }
 
 // search makes a unit's search, anew or from where it was.
@@ -342,7 +348,7 @@ func (x *explorer) search(u *unit, l explore.Limits, begin *explore.Search) (*ex
 	case u.At != nil:
 		s, err := explore.Resume(x.space(u), l, *u.At)
 		if err != nil {
-			return nil, fmt.Errorf("the state does not fit: %w", err)
+			return nil, &StateError{err.Error()}
 		}
 		return s, nil
 	case begin != nil:
@@ -449,7 +455,7 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 		st.Units = make([]unit, len(parts))
 	}
 	if len(st.Units) != len(parts) {
-		return fmt.Errorf("the state does not fit: %d units of %d", len(st.Units), len(parts))
+		return &StateError{fmt.Sprintf("%d units of %d", len(st.Units), len(parts))}
 	}
 	shares := deal(left, parts)
 	searches := make([]*explore.Search, len(parts))
@@ -491,10 +497,10 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 
 // samples runs schedules that are like no others but by chance, where the rest of
 // the budget did not do.
-func (x *explorer) samples() {
+func (x *explorer) samples() error {
 	st := x.state
 	if c := st.coverage(); c.Complete {
-		return
+		return nil
 	}
 	longest := max(st.Solo.Coverage.Longest, 1)
 	n := min(x.o.Schedules/5, int(x.o.Steps/5/int64(longest)))
@@ -505,11 +511,16 @@ func (x *explorer) samples() {
 			st.Samples[i].Left = len(dealt(list, i))
 		}
 	}
+	for i := range st.Samples {
+		if st.Samples[i].Left > len(dealt(list, i)) {
+			return &StateError{"more samples are left than there are"}
+		}
+	}
 	each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
 		mine := dealt(list, i)
 		for x.mine(i) && !u.Done && x.w.ctx.Err() == nil {
-			s := mine[len(mine)-min(u.Left, len(mine)):]
+			s := mine[len(mine)-u.Left:]
 			if len(s) == 0 {
 				x.mu.Lock()
 				u.Done = true
@@ -525,6 +536,7 @@ func (x *explorer) samples() {
 			x.save(false)
 		}
 	})
+	return nil
 }
 
 // dealt are the schedules of one unit of samples.
@@ -677,7 +689,7 @@ func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]
 	for i := range list {
 		s, err := ParseSchedule(list[i].Schedule)
 		if err != nil {
-			return nil, err
+			return nil, &StateError{err.Error()}
 		}
 		at := index(schedules, s)
 		if at < 0 {
@@ -729,6 +741,9 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, errors.New("nothing to merge")
 	}
 	first := shards[0]
+	if n := max(first.Shards, 1); n > len(shards) {
+		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
+	}
 	all := &Exploration{
 		Version: first.Version, Key: first.Key, Decided: first.Decided, Values: true,
 		Solo: first.Solo, Units: slices.Clone(first.Units), Samples: slices.Clone(first.Samples),
@@ -739,7 +754,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards:
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
 		case e.Shard < 0 || e.Shard >= len(seen) || seen[e.Shard]:
-			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, e.Shards)
+			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, len(seen))
 		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units) || len(e.Samples) != len(all.Samples):
 			return nil, fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
 		}
@@ -753,9 +768,6 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 				of.to[i] = of.from[i]
 			}
 		}
-	}
-	if i := slices.Index(seen, false); i >= 0 {
-		return nil, fmt.Errorf("shard %d of %d is missing", i, len(seen))
 	}
 	if all.coverage().Complete {
 		all.Samples = nil // no shard could know that none is needed

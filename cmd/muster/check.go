@@ -72,7 +72,7 @@ where not all could be covered it is incomplete, with the numbers.
 			defer cancel()
 			r, err := any.check(ctx, l, o)
 			if err != nil {
-				return err
+				return e.named(err)
 			}
 			if err := c.write(r, format, all); err != nil {
 				return err
@@ -90,6 +90,7 @@ where not all could be covered it is incomplete, with the numbers.
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
 	e.register(f)
+	costFlag(f, &o)
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")
 	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")

@@ -86,11 +86,12 @@ func parseShard(text string, env func(string) string) (i, n int, err error) {
 	case "auto":
 		return shardOf(env)
 	}
+	const most = 1 << 20
 	a, b, ok := strings.Cut(text, "/")
 	i, err1 := strconv.Atoi(a)
 	n, err2 := strconv.Atoi(b)
-	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || i >= n {
-		return 0, 0, fmt.Errorf("--shard %s: want i/n with i from 0 to n-1, or auto", text)
+	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || n > most || i >= n {
+		return 0, 0, fmt.Errorf("--shard %s: want i/n with i from 0 to n-1, n up to %d, or auto", text, most)
 	}
 	return i, n, nil
 }
@@ -112,9 +113,11 @@ func shardOf(env func(string) string) (i, n int, err error) {
 	switch {
 	case env("SLURM_ARRAY_TASK_ID") != "":
 		i, n = number("SLURM_ARRAY_TASK_ID", 0)-number("SLURM_ARRAY_TASK_MIN", 0), number("SLURM_ARRAY_TASK_COUNT", 0)
-		if step := number("SLURM_ARRAY_TASK_STEP", 1); step > 0 {
-			i /= step
+		step := number("SLURM_ARRAY_TASK_STEP", 1)
+		if err == nil && (step < 1 || i%step != 0) {
+			err = fmt.Errorf("--shard auto: SLURM_ARRAY_TASK_STEP is %d, which the task's number does not go with", step)
 		}
+		i /= max(step, 1)
 	case env("JOB_COMPLETION_INDEX") != "":
 		i, n = number("JOB_COMPLETION_INDEX", 0), number("JOB_COMPLETIONS", 0)
 	default:
@@ -124,6 +127,15 @@ func shardOf(env func(string) string) (i, n int, err error) {
 		err = fmt.Errorf("--shard auto: the environment says part %d of %d (SLURM_ARRAY_TASK_COUNT, JOB_COMPLETIONS)", i, n)
 	}
 	return i, n, err
+}
+
+// named says in which file a state is that does not fit.
+func (e *exploreFlags) named(err error) error {
+	var of *muster.StateError
+	if errors.As(err, &of) && e.state != "" {
+		return fmt.Errorf("%s:1:1: %w", e.state, err)
+	}
+	return err
 }
 
 // readState reads a state; a file that is not there yet is an empty one.

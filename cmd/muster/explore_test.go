@@ -325,3 +325,139 @@ func TestKilledAnyhow(t *testing.T) {
 		})
 	}
 }
+
+// fails runs a command that must fail with one line, which says this.
+func fails(t *testing.T, says string, args ...string) {
+	t.Helper()
+	status, out, stderr := run(t, args...)
+	if status != exitBadInput || out != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, says) {
+		t.Errorf("%v: exit %d, %q, %q; want 2 and one line with %q", args, status, out, stderr, says)
+	}
+}
+
+// TestBadState: a state that is none, or of something else, is refused with one
+// line, and left as it is.
+func TestBadState(t *testing.T) {
+	launch := append(ticketLaunch(t, 6), "--schedules", "400")
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.json")
+	if _, out, stderr := run(t, cmdline("check", launch, "--state", good)...); !strings.Contains(out, "the budget ran out") {
+		t.Fatal(out, stderr)
+	}
+	data, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	altered := func(old, new string) string {
+		if !strings.Contains(string(data), old) {
+			t.Fatalf("the state has no %s", old)
+		}
+		return strings.Replace(string(data), old, new, 1)
+	}
+	const no = "not the state of an exploration"
+	for _, c := range []struct{ name, text, says string }{
+		{"empty", "", no},
+		{"text", "schedule: r0.0.0\n", no},
+		{"truncated", string(data[:len(data)/2]), no},
+		{"twice", string(data) + string(data), no},
+		{"list", "[]", no},
+		{"another version", altered(`"version":1`, `"version":7`), no},
+		{"another key", altered(`"key":"`, `"key":"0`), "another launch, budget or shard"},
+		{"another shard", altered(`"shards":0`, `"shards":2`), "another launch, budget or shard"},
+		{"a choice", altered(`"taken":"`, `"taken":"x`), "is no choice"},
+		{"a choice that is not there", altered(`"taken":"s0"`, `"taken":"s9"`), "is not possible there"},
+		{"a run that is not there", altered(`"fresh":`, `"fresh":9`), "not where it can be"},
+		{"samples", altered(`"samples":[`, `"samples":[{},`), "9 lots of samples of 8"},
+		{"units", altered(`"units":[`, `"units":[{},`), "units of"},
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "-")+".json")
+		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		fails(t, c.says, cmdline("check", launch, "--state", file)...)
+		if after, err := os.ReadFile(file); err != nil || string(after) != c.text {
+			t.Errorf("%s: the state was written over", c.name)
+		}
+	}
+	fails(t, "another launch, budget or shard", cmdline("check", launch, "--state", good, "--schedules", "500")...)
+	fails(t, "another launch, budget or shard", cmdline("check", launch, "--state", good, "--steps", "500")...)
+	fails(t, "another launch, budget or shard", cmdline("check", launch, "--state", good, "--grid", "5")...)
+	fails(t, "another launch, budget or shard", cmdline("check", launch, "--state", good, "--shard", "0/2")...)
+	fails(t, "is a directory", cmdline("check", launch, "--state", dir)...)
+	fails(t, "no such file", cmdline("check", launch, "--state", filepath.Join(dir, "none", "x.json"))...)
+}
+
+func TestBadMerge(t *testing.T) {
+	launch := append(ticketLaunch(t, 6), "--schedules", "400")
+	dir := t.TempDir()
+	of := func(name string) string { return filepath.Join(dir, name) }
+	for i, name := range []string{"0", "1"} {
+		run(t, cmdline("check", launch, "--shard", fmt.Sprint(i)+"/2", "--state", of(name))...)
+	}
+	run(t, cmdline("check", launch, "--shard", "1/2", "--state", of("other"), "--grid", "5")...)
+	run(t, cmdline("check", launch, "--shard", "1/3", "--state", of("third"))...)
+	fails(t, "nothing to merge", cmdline("merge", launch)...)
+	fails(t, "no such file", cmdline("merge", launch, "--from", of("0")+","+of("none"))...)
+	fails(t, "1 shards are there of 2", cmdline("merge", launch, "--from", of("0"))...)
+	fails(t, "there twice", cmdline("merge", launch, "--from", of("0")+","+of("0"))...)
+	fails(t, "another launch, budget or division", cmdline("merge", launch, "--from", of("0")+","+of("other"))...)
+	fails(t, "another launch, budget or division", cmdline("merge", launch, "--from", of("0")+","+of("third"))...)
+	fails(t, "another launch, budget or shard", cmdline("merge", launch, "--from", of("0")+","+of("1"), "--schedules", "500")...)
+}
+
+// TestShardFlag reads the flag, and the environments of Slurm's arrays and of
+// Kubernetes' indexed Jobs.
+func TestShardFlag(t *testing.T) {
+	for _, c := range []struct {
+		text, env string
+		i, n      int
+		says      string // of an error
+	}{
+		{"", "", 0, 0, ""},
+		{"0/1", "", 0, 1, ""},
+		{"7/8", "", 7, 8, ""},
+		{"8/8", "", 0, 0, "want i/n"},
+		{"-1/8", "", 0, 0, "want i/n"},
+		{"x", "", 0, 0, "want i/n"},
+		{"1/2/3", "", 0, 0, "want i/n"},
+		{"0/0", "", 0, 0, "want i/n"},
+		{"0/99999999999", "", 0, 0, "want i/n"},
+		{"auto", "", 0, 0, "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX"},
+		{"auto", "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=8", 0, 8, ""},
+		{"auto", "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_STEP=1", 7, 8, ""},
+		{"auto", "SLURM_ARRAY_TASK_ID=13 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=4", 3, 4, ""},
+		{"auto", "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=4", 0, 0, "SLURM_ARRAY_TASK_STEP"},
+		{"auto", "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=0", 0, 0, "SLURM_ARRAY_TASK_STEP"},
+		{"auto", "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=8", 0, 0, "part 8 of 8"},
+		{"auto", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_COUNT=8", 0, 0, "part -1 of 8"},
+		{"auto", "SLURM_ARRAY_TASK_ID=3", 0, 0, "SLURM_ARRAY_TASK_COUNT"},
+		{"auto", "SLURM_ARRAY_TASK_ID=x SLURM_ARRAY_TASK_COUNT=8", 0, 0, `SLURM_ARRAY_TASK_ID is "x"`},
+		{"auto", "JOB_COMPLETION_INDEX=0 JOB_COMPLETIONS=8", 0, 8, ""},
+		{"auto", "JOB_COMPLETION_INDEX=7 JOB_COMPLETIONS=8", 7, 8, ""},
+		{"auto", "JOB_COMPLETION_INDEX=7", 0, 0, "JOB_COMPLETIONS"},
+		{"auto", "JOB_COMPLETION_INDEX=8 JOB_COMPLETIONS=8", 0, 0, "part 8 of 8"},
+		{"auto", "JOB_COMPLETION_INDEX=-1 JOB_COMPLETIONS=8", 0, 0, `JOB_COMPLETION_INDEX is "-1"`},
+	} {
+		env := map[string]string{}
+		for _, v := range strings.Fields(c.env) {
+			name, value, _ := strings.Cut(v, "=")
+			env[name] = value
+		}
+		i, n, err := parseShard(c.text, func(name string) string { return env[name] })
+		switch {
+		case c.says != "":
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%q with %s: %d/%d, %v; want %q", c.text, c.env, i, n, err, c.says)
+			}
+		case err != nil || i != c.i || n != c.n:
+			t.Errorf("%q with %s: %d/%d, %v; want %d/%d", c.text, c.env, i, n, err, c.i, c.n)
+		}
+	}
+	launch := ticketLaunch(t, 2)
+	fails(t, "want i/n", cmdline("check", launch, "--shard", "8/8", "--state", "x")...)
+	fails(t, "needs --state", cmdline("check", launch, "--shard", "0/8")...)
+	t.Setenv("SLURM_ARRAY_TASK_ID", "")
+	t.Setenv("JOB_COMPLETION_INDEX", "9")
+	t.Setenv("JOB_COMPLETIONS", "8")
+	fails(t, "part 9 of 8", cmdline("check", launch, "--shard", "auto", "--state", "x")...)
+}
