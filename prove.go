@@ -53,17 +53,24 @@ func (l *Launch) proveOnce(w *watch, o CheckOptions, skip bool) (proof, result) 
 	if len(p.reasons) > 0 {
 		return p, result{}
 	}
+	return l.proveParts(w, o.Jobs, skip, nil)
+}
+
+// A view is what an observer of a proof's run is let see of it; nil: everything.
+type view func(machine.Observer) machine.Observer
+
+// proveParts tries to decide by one run, parted where clusters do not interact.
+func (l *Launch) proveParts(w *watch, jobs int, skip bool, v view) (p proof, r result) {
 	n := l.parts()
 	parts := make([]proofPart, n)
-	each(o.Jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n) })
+	each(jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n, v) })
 	for i := range parts {
 		if i > 0 && (parts[i].print == nil || parts[0].print == nil || !parts[0].print.Add(parts[i].print)) {
 			// Clusters interact: all of them in one run.
-			parts = []proofPart{l.provePart(w, skip, 0, 1)}
+			parts = []proofPart{l.provePart(w, skip, 0, 1, v)}
 			break
 		}
 	}
-	var r result
 	for i := range parts {
 		r.add(&parts[i].result)
 		p.take(l, &parts[i])
@@ -141,17 +148,17 @@ type proofPart struct {
 
 // provePart watches one run of a part. Where stores of equal values show that
 // nothing orders, it watches once more, and has nothing forgotten at their places.
-func (l *Launch) provePart(w *watch, skip bool, k, n int) proofPart {
-	r, equal := l.proveRun(w, skip, k, n, nil)
+func (l *Launch) provePart(w *watch, skip bool, k, n int, v view) proofPart {
+	r, equal := l.proveRun(w, skip, k, n, v, nil)
 	if len(equal) > 0 {
-		r, _ = l.proveRun(w, skip, k, n, equal)
+		r, _ = l.proveRun(w, skip, k, n, v, equal)
 	}
 	return r
 }
 
 // proveRun watches one run, given which stores are known to bring the same as
 // others. It returns those that turn out to besides.
-func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (r proofPart, equal map[int32]bool) {
+func (l *Launch) proveRun(w *watch, skip bool, k, n int, v view, known map[int32]bool) (r proofPart, equal map[int32]bool) {
 	polls := l.config.Program.Polls()
 	shape := l.shape
 	shape.MustOnly = true
@@ -172,7 +179,7 @@ func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
 		Program: l.config.Program, Polls: polls})
 	s := &strongAccesses{prog: l.config.Program, polls: polls}
-	m := l.part(observers{j, p, s}, skip, k, n)
+	m := l.part(v.of(observers{j, p, s}), skip, k, n)
 	m.ShowCollectives()
 	if r.result, r.print = l.runPart(w, j, m, proofSchedule); r.err != nil {
 		return r, nil
@@ -182,6 +189,13 @@ func (l *Launch) proveRun(w *watch, skip bool, k, n int, known map[int32]bool) (
 	}
 	r.failures, r.mixed, r.contents, r.earlier = p.Finish(), s.mixed, s.maps, p.WaitsForEarlier()
 	return r, r.equalStores(l.config.Program, j.Order.Conflicts(), known, skip)
+}
+
+func (v view) of(o machine.Observer) machine.Observer {
+	if v == nil {
+		return o
+	}
+	return v(o)
 }
 
 // equalStores judges stores of equal values that nothing orders. Those of lanes

@@ -58,10 +58,11 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 	}
 	need := members & w.live
 	s.state = collect
-	there := uint32(0)
+	there, splits := uint32(0), uint32(0)
 	for _, o := range w.splits {
 		if m.sameCollective(w, o, c, members) {
 			there |= o.mask
+			splits++
 		}
 	}
 	if there&need != need {
@@ -82,7 +83,7 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 		m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
 	}
 	if c.sync {
-		m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
+		m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc, Count: splits})
 	}
 	for _, o := range w.splits {
 		if !m.sameCollective(w, o, c, members) {

@@ -25,7 +25,8 @@ const (
 	// instruction. CTA, Warp, Mask, PC, Access, Sem, Scope, Proxy, Mem, Addr,
 	// Size, Row. One event for each memory that the lanes touch.
 	EvAccess
-	// EvWarpSync: bar.warp.sync passed by the lanes in Mask.
+	// EvWarpSync: bar.warp.sync passed by the lanes in Mask, which came in Count
+	// splits; PC is that of the last.
 	EvWarpSync
 	// EvCollective: the lanes in Mask performed a collective that orders no memory
 	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives.

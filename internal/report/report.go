@@ -332,6 +332,10 @@ func (r *Report) SetReplays() {
 		if alike[f.ID] > 1 {
 			f.ID = f.longID()
 		}
+		if strings.HasPrefix(f.Kind, "redundant-") { // no one run shows it
+			f.Replay = "muster check " + r.Launch.Arguments + " --cost"
+			continue
+		}
 		f.Replay = "muster replay " + r.Launch.Arguments
 		if f.Schedule != "" {
 			f.Replay += " --schedule " + Quote(f.Schedule)

@@ -202,7 +202,7 @@ func (p *printer) others(fs []*Finding) {
 
 // seen ends a finding in a report of several schedules.
 func (p *printer) seen(f *Finding, of int) {
-	if of > 1 {
+	if of > 1 && f.Seen > 0 {
 		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, plural(of, "schedule"), f.Schedule))
 	}
 }

@@ -35,6 +35,7 @@ import (
 //	schedules: some       not every schedule shows the defect; one must
 //	found by: prediction  no schedule here need show it: the order of one run does,
 //	                      and TestPredicted at the root holds it to that
+//	found by: cost        a check that is asked for cost; TestCost at the root
 type example struct {
 	name  string
 	kind  string
@@ -65,8 +66,9 @@ func readExample(t *testing.T, file string) example {
 		case "allow right":
 			e.right = append(e.right, strings.Fields(value)...)
 		case "found by":
-			if e.predicted = strings.TrimSpace(value) == "prediction"; !e.predicted {
-				t.Fatalf("%s: found by: %q; only 'prediction' may be said", file, value)
+			by := strings.TrimSpace(value)
+			if e.predicted = by == "prediction" || by == "cost"; !e.predicted {
+				t.Fatalf("%s: found by: %q; only 'prediction' and 'cost' may be said", file, value)
 			}
 		case "schedules":
 			if e.some = strings.TrimSpace(value) == "some"; !e.some {

@@ -1,0 +1,169 @@
+package muster_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster"
+	"muster/internal/yaml"
+	"muster/ptx"
+)
+
+// costs checks a launch with everything that it asks for and returns the notes.
+func costs(t *testing.T, l *muster.Launch) (*muster.Report, []muster.Finding) {
+	t.Helper()
+	r, err := l.Check(context.Background(), muster.CheckOptions{Cost: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes []muster.Finding
+	for _, f := range r.Findings {
+		if strings.HasPrefix(f.Kind, "redundant-") {
+			notes = append(notes, f)
+		}
+	}
+	return r, notes
+}
+
+// TestCost runs the examples of those kinds: the wrong one is found at the line that
+// is marked, and there alone; the right one, which is the wrong one without that
+// line, needs all that it has. Both are clean.
+func TestCost(t *testing.T) {
+	files, err := filepath.Glob("internal/rules/testdata/redundant-*.txtar")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, twins := parts(string(text))
+		base := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		kind, _, _ := strings.Cut(base, ".")
+		t.Run(base, func(t *testing.T) {
+			lines := strings.Split(twins["wrong.ptx"], "\n")
+			want := slices.IndexFunc(lines, func(s string) bool { return strings.HasSuffix(s, "// want: "+kind) })
+			if strings.TrimSpace(strings.Join(slices.Delete(lines, want, want+1), "\n")) != strings.TrimSpace(twins["right.ptx"]) {
+				t.Error("the twins differ in more than the line that is marked")
+			}
+			r, notes := costs(t, twin(t, twins, "wrong"))
+			if len(notes) != 1 || notes[0].Kind != kind || notes[0].Sites[0].PTX.Line != want+1 || r.Verdict != "clean" || !r.Proof.All {
+				t.Errorf("%s: %+v", r.Summary, notes)
+			}
+			if r, notes := costs(t, twin(t, twins, "right")); len(notes) != 0 || r.Verdict != "clean" || !r.Proof.All {
+				t.Errorf("right: %s: %+v", r.Summary, notes)
+			}
+			if r, err := twin(t, twins, "wrong").Check(context.Background(), muster.CheckOptions{}); err != nil || len(r.Findings) > 0 {
+				t.Errorf("said without being asked: %v %+v", err, r.Findings)
+			}
+		})
+	}
+}
+
+// TestCostNeeded: what a broken twin lacks is not redundant in the right kernel.
+func TestCostNeeded(t *testing.T) {
+	for _, name := range []string{"examples/ring/ring.yaml", "examples/bulk_store/bulk_store.yaml", "examples/named_barrier/named_barrier.yaml"} {
+		r, notes := costs(t, readLaunch(t, name))
+		if !r.Proof.All || len(notes) > 0 {
+			t.Errorf("%s: %s: %+v", name, r.Summary, notes)
+		}
+	}
+}
+
+// TestCostRemoved takes what is redundant out of the kernel, and proves what is
+// left: some by themselves, and all at once that may go at once. It holds what leaving
+// events out of one run concludes to what the program without the instruction is.
+func TestCostRemoved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks every right example")
+	}
+	files, err := filepath.Glob("examples/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, name := range files {
+		if strings.HasPrefix(filepath.Base(name), "broken_") {
+			continue
+		}
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml"), func(t *testing.T) {
+			l := readLaunch(t, name)
+			if !muster.ProveAlone(l).All {
+				t.Skip("not proven")
+			}
+			r, notes := costs(t, l)
+			t.Log(r.Summary)
+			all := []muster.Finding{}
+			for i, f := range notes {
+				t.Logf("%s: %s %v", f.Kind, f.Headline, f.Notes)
+				if i < 4 || len(f.Notes) > 0 {
+					proven(t, name, f)
+				}
+				if len(f.Notes) == 0 {
+					all = append(all, f)
+				}
+			}
+			if len(all) > 1 {
+				proven(t, name, all...)
+			}
+			total += len(notes)
+		})
+	}
+	t.Logf("%d notes", total)
+}
+
+// costly is an instruction that may be noted, with its guard.
+var costly = regexp.MustCompile(`(@!?%\w+\s+)?\b(bar|barrier|fence|membar)\b[^;]*;`)
+
+// proven checks that a launch is proven without the instructions of findings.
+func proven(t *testing.T, name string, fs ...muster.Finding) {
+	t.Helper()
+	f, err := yaml.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(f.Launches[0].PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, f := range fs {
+		for _, s := range f.Sites {
+			at := &lines[s.PTX.Line-1]
+			if instr := costly.FindString(*at); instr == "" {
+				t.Fatalf("%s: no fence and no barrier", s.PTX)
+			} else {
+				*at = strings.Replace(*at, instr, "", 1)
+			}
+		}
+	}
+	src := []byte(strings.Join(lines, "\n"))
+	mod, err := ptx.Parse(f.Launches[0].PTX, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := muster.LoadModule(f, mod, src, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := muster.ProveAlone(l); !p.All {
+		t.Errorf("without %s: %+v", where(fs), p.Reasons)
+	}
+}
+
+func where(fs []muster.Finding) string {
+	var all []string
+	for _, f := range fs {
+		for _, s := range f.Sites {
+			all = append(all, fmt.Sprint(s.PTX))
+		}
+	}
+	return strings.Join(all, ", ")
+}
