@@ -45,6 +45,9 @@ func (p *Program) analyse() {
 	p.analysis.once.Do(func() {
 		p.analysis.polls = map[int32]*Poll{}
 		for f := range p.funcs {
+			if !p.mayVary(int32(f)) {
+				continue
+			}
 			if g := p.graph(int32(f)); g != nil {
 				p.analysis.dependences = append(p.analysis.dependences, g.dependences()...)
 				for _, l := range g.polls {
@@ -52,6 +55,18 @@ func (p *Program) analyse() {
 				}
 			}
 		}
+	})
+}
+
+// mayVary reports whether a function has instructions that give what the schedule
+// decides, as source and findPolls know them.
+func (p *Program) mayVary(fn int32) bool {
+	return slices.ContainsFunc(p.usesOf(fn), func(u use) bool {
+		switch u.in.Op {
+		case "mbarrier", "atom", "activemask":
+			return true
+		}
+		return u.in.Op == "ld" && strongRead(u.in) || slices.ContainsFunc(u.in.Operands, isClock)
 	})
 }
 
@@ -76,32 +91,51 @@ type graph struct {
 	nodes   []use
 	next    [][]int32
 	before  [][]int32       // made when asked for
-	regs    map[regID]int   // dense numbers
+	regs    []regID         // by number
+	numbers [][]int32       // one more, by function and class, then row
 	live    [][]uint64      // registers live before each node
-	ipdom   []int32         // immediate postdominator; -1 for none
-	dom     [][]uint64      // the nodes that every way to a node passes
+	post    [][]uint64      // what all ways from a node to the end pass; made when asked for
+	well    []bool          // the end can be reached; 〃
+	dom     [][]uint64      // the nodes that every way to a node passes; 〃
 	polls   map[int32]*Poll // by node
 	decided map[int32]bool  // by instruction: what gives the same in every schedule
 }
 
 func (p *Program) graph(fn int32) *graph {
-	g := &graph{p: p, regs: map[regID]int{}}
-	for i := range p.uses {
-		if p.code[p.uses[i].pc].fn == fn {
-			g.nodes = append(g.nodes, p.uses[i])
-		}
-	}
+	g := &graph{p: p, nodes: p.usesOf(fn)}
 	if len(g.nodes) == 0 {
 		return nil
 	}
 	g.next = make([][]int32, len(g.nodes))
+	list := make([]int32, 0, 2*len(g.nodes))
 	for i := range g.nodes {
-		g.next[i] = g.successors(int32(i))
+		from := len(list)
+		list = g.successors(list, int32(i))
+		g.next[i] = list[from:len(list):len(list)]
 	}
 	g.liveness()
-	g.postdominators()
 	g.findPolls()
 	return g
+}
+
+// usesOf returns a function's, which mostly lie together.
+func (p *Program) usesOf(fn int32) []use {
+	is := func(u use) bool { return p.code[u.pc].fn == fn }
+	from := slices.IndexFunc(p.uses, is)
+	if from < 0 {
+		return nil
+	}
+	to := from + 1
+	for to < len(p.uses) && is(p.uses[to]) {
+		to++
+	}
+	all := p.uses[from:to:to]
+	for _, u := range p.uses[to:] {
+		if is(u) {
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
 // at returns the node that instruction pc belongs to; one past the last for
@@ -111,9 +145,9 @@ func (g *graph) at(pc int32) int32 {
 	return int32(i)
 }
 
-func (g *graph) successors(i int32) []int32 {
+// successors appends the nodes that may come next.
+func (g *graph) successors(to []int32, i int32) []int32 {
 	u := &g.nodes[i]
-	var to []int32
 	switch u.in.Op {
 	case "bra":
 		to = append(to, g.at(g.p.code[u.pc].target))
@@ -126,7 +160,7 @@ func (g *graph) successors(i int32) []int32 {
 	case "trap":
 		// It ends the launch: what comes after does not happen.
 	default:
-		return []int32{i + 1}
+		return append(to, i+1)
 	}
 	if u.guard != noReg {
 		to = append(to, i+1)
@@ -134,20 +168,40 @@ func (g *graph) successors(i int32) []int32 {
 	return to
 }
 
+// number returns a register's, and gives it one if it has none.
 func (g *graph) number(r regID) int {
-	n, ok := g.regs[r]
-	if !ok {
-		n = len(g.regs)
-		g.regs[r] = n
+	k, row := int(r>>32), int(uint32(r))
+	if k >= len(g.numbers) {
+		g.numbers = append(g.numbers, make([][]int32, k+1-len(g.numbers))...)
 	}
-	return n
+	if rows := &g.numbers[k]; row >= len(*rows) {
+		*rows = append(*rows, make([]int32, row+1-len(*rows))...)
+	}
+	n := &g.numbers[k][row]
+	if *n == 0 {
+		g.regs = append(g.regs, r)
+		*n = int32(len(g.regs))
+	}
+	return int(*n) - 1
 }
+
+// bitRows returns n sets of bits.
+func bitRows(n, bits int) [][]uint64 {
+	words := (bits + 63) / 64
+	all, rows := make([]uint64, n*words), make([][]uint64, n)
+	for i := range rows {
+		rows[i] = all[i*words : (i+1)*words : (i+1)*words]
+	}
+	return rows
+}
+
+func setBit(set []uint64, i int) { set[i/64] |= 1 << (i % 64) }
 
 // liveness finds which registers may be read before they are written.
 func (g *graph) liveness() {
 	for i := range g.nodes {
 		u := &g.nodes[i]
-		for _, list := range [][]regID{u.reads, u.writes, u.addr} {
+		for _, list := range [...][]regID{u.reads, u.writes, u.addr} {
 			for _, r := range list {
 				g.number(r)
 			}
@@ -160,16 +214,11 @@ func (g *graph) liveness() {
 	for _, r := range results {
 		g.number(r)
 	}
-	words := (len(g.regs) + 63) / 64
-	g.live = make([][]uint64, len(g.nodes)+1)
-	for i := range g.live {
-		g.live[i] = make([]uint64, words)
-	}
+	g.live = bitRows(len(g.nodes)+1, len(g.regs))
 	for _, r := range results {
-		n := g.regs[r]
-		g.live[len(g.nodes)][n/64] |= 1 << (n % 64)
+		setBit(g.live[len(g.nodes)], g.number(r))
 	}
-	tmp := make([]uint64, words)
+	tmp := make([]uint64, len(g.live[0]))
 	for again := true; again; {
 		again = false
 		for i := len(g.nodes) - 1; i >= 0; i-- {
@@ -179,34 +228,33 @@ func (g *graph) liveness() {
 					tmp[k] |= v
 				}
 			}
-			u := &g.nodes[i]
-			if u.guard == noReg && !accumulates(u) {
-				for _, r := range u.writes {
-					n := g.regs[r]
-					tmp[n/64] &^= 1 << (n % 64)
-				}
-			}
-			for _, list := range [][]regID{u.reads, u.addr} {
-				for _, r := range list {
-					n := g.regs[r]
-					tmp[n/64] |= 1 << (n % 64)
-				}
-			}
-			if accumulates(u) {
-				for _, r := range u.writes {
-					n := g.regs[r]
-					tmp[n/64] |= 1 << (n % 64)
-				}
-			}
-			if u.guard != noReg {
-				n := g.regs[u.guard]
-				tmp[n/64] |= 1 << (n % 64)
-			}
+			g.liveBefore(&g.nodes[i], tmp)
 			if !slices.Equal(tmp, g.live[i]) {
 				copy(g.live[i], tmp)
 				again = true
 			}
 		}
+	}
+}
+
+// liveBefore makes what is live after an instruction what is live before it.
+func (g *graph) liveBefore(u *use, live []uint64) {
+	keeps := accumulates(u)
+	for _, r := range u.writes {
+		if keeps {
+			setBit(live, g.number(r))
+		} else if u.guard == noReg {
+			n := g.number(r)
+			live[n/64] &^= 1 << (n % 64)
+		}
+	}
+	for _, list := range [...][]regID{u.reads, u.addr} {
+		for _, r := range list {
+			setBit(live, g.number(r))
+		}
+	}
+	if u.guard != noReg {
+		setBit(live, g.number(u.guard))
 	}
 }
 
@@ -217,63 +265,63 @@ func accumulates(u *use) bool {
 }
 
 func (g *graph) isLive(at int32, r regID) bool {
-	n := g.regs[r]
-	return g.live[at][n/64]>>(n%64)&1 != 0
+	n := g.number(r)
+	return n/64 < len(g.live[at]) && inSet(g.live[at], n)
 }
 
-// postdominators finds where the ways from each node meet again for certain,
-// leaving out those that end in a trap, and which nodes every way to a node
-// passes.
-func (g *graph) postdominators() {
-	n := len(g.nodes)
-	well := g.endsWell()
-	ends := make([][]int32, n+1) // successors that end well
-	before := make([][]int32, n+1)
-	for i, list := range g.next {
-		for _, t := range list {
-			before[t] = append(before[t], int32(i))
-			if well[t] {
-				ends[i] = append(ends[i], t)
+// meeting finds where the ways from a node meet again for certain, leaving out
+// those that end in a trap: its immediate postdominator, -1 for none.
+func (g *graph) meeting(i int32) int32 {
+	if g.post == nil {
+		g.well = g.endsWell()
+		g.post = dominance(g.next, len(g.nodes), g.well)
+	}
+	// Of a node's postdominators the nearest has the most itself.
+	nearest, most := int32(-1), -1
+	for j := range g.post {
+		if g.well[i] && j != int(i) && inSet(g.post[i], j) {
+			if c := count(g.post[j]); c > most {
+				nearest, most = int32(j), c
 			}
 		}
 	}
-	post := dominance(ends, n, well)
-	reached := g.reached()
-	g.dom = dominance(before, 0, reached)
-	g.ipdom = make([]int32, n)
-	sizes := make([]int, n+1)
-	for i := range post {
-		sizes[i] = count(post[i])
+	return nearest
+}
+
+// dominates reports whether every way to a node passes another.
+func (g *graph) dominates(n, i int32) bool {
+	if g.dom == nil {
+		g.dom = dominance(g.preceding(), 0, g.reached())
 	}
-	for i := range g.ipdom {
-		// Of a node's postdominators the nearest has the most itself.
-		g.ipdom[i] = -1
-		most := -1
-		for j := range n + 1 {
-			if well[i] && j != i && inSet(post[i], j) {
-				if sizes[j] > most {
-					g.ipdom[i], most = int32(j), sizes[j]
-				}
+	return inSet(g.dom[i], int(n))
+}
+
+// preceding lists the nodes that may come before each.
+func (g *graph) preceding() [][]int32 {
+	if g.before == nil {
+		g.before = make([][]int32, len(g.nodes)+1)
+		for i, list := range g.next {
+			for _, n := range list {
+				g.before[n] = append(g.before[n], int32(i))
 			}
 		}
 	}
+	return g.before
 }
 
 // dominance returns, for each node that counts, the set of nodes that all ways
-// from it along edges to the end pass, itself included.
+// from it to the end pass, along edges to nodes that count, itself included.
 func dominance(edges [][]int32, end int, counts []bool) [][]uint64 {
-	n := len(edges)
-	words := (n + 63) / 64
-	sets := make([][]uint64, n)
+	n := len(counts)
+	sets := bitRows(n, n)
 	for i := range sets {
-		sets[i] = make([]uint64, words)
 		for k := range sets[i] {
 			sets[i][k] = ^uint64(0)
 		}
 	}
 	clear(sets[end])
-	sets[end][end/64] |= 1 << (end % 64)
-	tmp := make([]uint64, words)
+	setBit(sets[end], end)
+	tmp := make([]uint64, len(sets[end]))
 	step := func(i int) bool {
 		if i == end || !counts[i] {
 			return false
@@ -283,12 +331,12 @@ func dominance(edges [][]int32, end int, counts []bool) [][]uint64 {
 		}
 		for _, t := range edges[i] {
 			if counts[t] {
-				for k := range tmp {
-					tmp[k] &= sets[t][k]
+				for k, v := range sets[t] {
+					tmp[k] &= v
 				}
 			}
 		}
-		tmp[i/64] |= 1 << (i % 64)
+		setBit(tmp, i)
 		if slices.Equal(tmp, sets[i]) {
 			return false
 		}
@@ -297,9 +345,12 @@ func dominance(edges [][]int32, end int, counts []bool) [][]uint64 {
 	}
 	for again := true; again; {
 		again = false
-		for i := range n {
+		for k := range n {
+			i := k // from the end on, which is the first node or the one past the last
+			if end != 0 {
+				i = n - 1 - k
+			}
 			again = step(i) || again
-			again = step(n-1-i) || again
 		}
 	}
 	return sets
@@ -371,7 +422,7 @@ func (g *graph) dependences() []Dependence {
 			continue
 		}
 		if guard := from[i][u.guard]; len(guard) > 0 && g.await(int32(i), guard) == "" {
-			for _, n := range g.region(int32(i), g.ipdom[i]) {
+			for _, n := range g.region(int32(i), g.meeting(int32(i))) {
 				inside[n] = true
 			}
 		}
@@ -596,7 +647,7 @@ func (g *graph) await(i int32, guard []root) string {
 			return "a branch by tests of different barriers or phases"
 		}
 	}
-	join := g.ipdom[i]
+	join := g.meeting(i)
 	if join < 0 {
 		return "a branch whose sides do not meet again"
 	}
@@ -656,7 +707,7 @@ func (g *graph) same(i int32, region []int32) map[regID]bool {
 	}
 	pure := func(n int32) bool {
 		u := &g.nodes[n]
-		if _, source := g.source(n); source || u.class != plain || u.guard != noReg || accumulates(u) || len(u.addr) > 0 && !u.launched || !inSet(g.dom[i], int(n)) {
+		if _, source := g.source(n); source || u.class != plain || u.guard != noReg || accumulates(u) || len(u.addr) > 0 && !u.launched || !g.dominates(n, i) {
 			return false
 		}
 		for _, r := range u.reads {

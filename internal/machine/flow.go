@@ -44,6 +44,25 @@ func regIDOf(fn int32, y *symbol, component int) regID {
 // row32 returns the row of a 32-bit register; false of any other.
 func (r regID) row32() (reg, bool) { return reg(int32(uint32(r))), r>>32&3 == 0 }
 
+// A regSet is a set of registers: bits by row, for each class of each function.
+type regSet [][]uint64
+
+func (s regSet) has(r regID) bool {
+	k, row := int(r>>32), int(uint32(r))
+	return k < len(s) && row/64 < len(s[k]) && s[k][row/64]>>(row%64)&1 != 0
+}
+
+func (s *regSet) add(r regID) {
+	k, row := int(r>>32), int(uint32(r))
+	if k >= len(*s) {
+		*s = append(*s, make([][]uint64, k+1-len(*s))...)
+	}
+	if rows := &(*s)[k]; row/64 >= len(*rows) {
+		*rows = append(*rows, make([]uint64, row/64+1-len(*rows))...)
+	}
+	(*s)[k][row/64] |= 1 << (row % 64)
+}
+
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
 	u := use{pc: pc, in: in, class: d.prog.code[pc].class, guard: noReg}
@@ -162,7 +181,7 @@ func (p *Program) Stores(from Origin, pc int32) bool {
 }
 
 func (p *Program) taint(from Origin) *taint {
-	t := &taint{from: from, regs: map[regID]bool{}}
+	t := &taint{from: from}
 	for again := true; again; {
 		again = false
 		for i := range p.uses {
@@ -174,17 +193,17 @@ func (p *Program) taint(from Origin) *taint {
 
 type taint struct {
 	from   Origin
-	regs   map[regID]bool
+	regs   regSet
 	memory bool // a tainted value may have been stored
 }
 
 func (t *taint) any(regs []regID) bool {
-	return slices.ContainsFunc(regs, func(r regID) bool { return t.regs[r] })
+	return slices.ContainsFunc(regs, func(r regID) bool { return t.regs.has(r) })
 }
 
 // step takes an instruction's effect and reports whether it changed anything.
 func (t *taint) step(u *use) bool {
-	tainted := t.any(u.reads) || u.guard != noReg && t.regs[u.guard]
+	tainted := t.any(u.reads) || u.guard != noReg && t.regs.has(u.guard)
 	news := false
 	if tainted && writesMemory(u.in) && !t.memory {
 		t.memory, news = true, true
@@ -203,8 +222,9 @@ func (t *taint) step(u *use) bool {
 		return news
 	}
 	for _, r := range u.writes {
-		if !t.regs[r] {
-			t.regs[r], news = true, true
+		if !t.regs.has(r) {
+			t.regs.add(r)
+			news = true
 		}
 	}
 	return news
@@ -212,7 +232,7 @@ func (t *taint) step(u *use) bool {
 
 // sink reports whether a tainted value decides something.
 func (t *taint) sink(u *use) bool {
-	if t.any(u.addr) || u.class != plain && u.guard != noReg && t.regs[u.guard] {
+	if t.any(u.addr) || u.class != plain && u.guard != noReg && t.regs.has(u.guard) {
 		return true
 	}
 	switch u.in.Op {
@@ -247,7 +267,7 @@ func (t *taint) operands(u *use, n int) bool {
 func (t *taint) last(u *use) bool {
 	if n := len(u.in.Operands); n > 0 {
 		if _, ok := u.in.Operands[n-1].(ptx.Name); ok && len(u.reads) > 0 {
-			return t.regs[u.reads[len(u.reads)-1]]
+			return t.regs.has(u.reads[len(u.reads)-1])
 		}
 	}
 	return false

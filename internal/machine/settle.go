@@ -318,14 +318,7 @@ func (s *settling) written(r regID) bool {
 // writers lists the nodes whose value of a register a node may read; -1 stands
 // for what it held at first.
 func (g *graph) writers(node int32, r regID) []int32 {
-	if g.before == nil {
-		g.before = make([][]int32, len(g.nodes)+1)
-		for i, list := range g.next {
-			for _, n := range list {
-				g.before[n] = append(g.before[n], int32(i))
-			}
-		}
-	}
+	before := g.preceding()
 	var from []int32
 	seen := map[int32]bool{}
 	todo := []int32{node}
@@ -335,7 +328,7 @@ func (g *graph) writers(node int32, r regID) []int32 {
 		if n == 0 {
 			from = append(from, -1)
 		}
-		for _, b := range g.before[n] {
+		for _, b := range before[n] {
 			if seen[b] {
 				continue
 			}

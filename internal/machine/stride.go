@@ -437,7 +437,7 @@ func (s *strides) liveAt(pc int32) []regID {
 	g := s.prog.graph(s.prog.code[pc].fn)
 	var list []regID
 	at := g.at(pc)
-	for r := range g.regs {
+	for _, r := range g.regs {
 		if g.isLive(at, r) {
 			list = append(list, r)
 		}
