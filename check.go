@@ -98,9 +98,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
-	if proved != nil && proved.All {
-		l.cost(ctx, o, skip, &all) // of one with warnings
-	}
+	l.cost(ctx, o, skip, &all)
 	return l.report(o, o.Schedules, all), nil
 }
 

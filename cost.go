@@ -49,7 +49,11 @@ func (h hider) Observe(m *machine.Machine, ev *machine.Event) {
 
 // cost adds to all which fences and barriers of a proven launch are redundant.
 func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merged) {
-	if !o.Cost {
+	switch {
+	case !o.Cost:
+		return
+	case all.proof == nil || !all.proof.All:
+		all.notices = append(all.notices, "--cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")
 		return
 	}
 	w := l.watch(ctx)

@@ -49,7 +49,7 @@ type Report struct {
 	Gaps        []Gap     `json:"gaps"`
 	Assumptions []string  `json:"assumptions"`
 	// Notices are about the input and not about the kernel: an accept entry
-	// that met no finding.
+	// that met no finding, a question that has no answer.
 	Notices []string `json:"notices"`
 }
 
