@@ -1,6 +1,9 @@
 package confluence
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A clock is what an agent comes after: for each warp of the launch, up to
 // which of its steps, lane by lane; and for each barrier, how many of its
@@ -30,14 +33,22 @@ func (w *window[T]) span(from, to int) {
 	switch {
 	case from >= to:
 	case len(w.of) == 0:
-		w.first, w.of = from, make([]T, to-from)
+		w.first, w.of = from, zeros(w.of, to-from)
 	case from < w.first:
 		of := make([]T, max(to, w.first+len(w.of))-from)
 		copy(of[w.first-from:], w.of)
 		w.first, w.of = from, of
 	case to > w.first+len(w.of):
-		w.of = append(w.of, make([]T, to-w.first-len(w.of))...)
+		w.of = zeros(w.of, to-w.first-len(w.of))
 	}
+}
+
+// zeros appends n zeros.
+func zeros[T any](s []T, n int) []T {
+	from := len(s)
+	s = slices.Grow(s, n)[:from+n]
+	clear(s[from:])
+	return s
 }
 
 func (w *window[T]) clone() window[T] { return window[T]{w.first, append([]T(nil), w.of...)} }
@@ -129,6 +140,12 @@ func (e *entry) join(o *entry) {
 	case o.lanes == e.lanes, o.lanes == nil && o.all == 0:
 		return
 	}
+	if e.lanes != nil && o.lanes != nil && *e.lanes == *o.lanes {
+		if !o.own {
+			*e = *o // one row will do
+		}
+		return
+	}
 	switch less, more := e.compare(o); {
 	case more && !less:
 	case less || more:
@@ -143,13 +160,33 @@ func (e *entry) join(o *entry) {
 
 // compare reports whether no lane of e is ahead of o's, and whether none is behind.
 func (e *entry) compare(o *entry) (less, more bool) {
+	switch {
+	case e.lanes == nil:
+		low, high := bounds(o.lanes)
+		return e.all <= low, e.all >= high
+	case o.lanes == nil:
+		low, high := bounds(e.lanes)
+		return high <= o.all, low >= o.all
+	}
 	less, more = true, true
-	for l := range 32 {
-		a, b := e.at(l), o.at(l)
+	for l, a := range e.lanes {
+		b := o.lanes[l]
 		less = less && a <= b
 		more = more && a >= b
+		if !less && !more {
+			break
+		}
 	}
 	return less, more
+}
+
+// bounds returns the least and the most of a row.
+func bounds(row *[32]uint32) (low, high uint32) {
+	low, high = row[0], row[0]
+	for _, n := range row {
+		low, high = min(low, n), max(high, n)
+	}
+	return low, high
 }
 
 // take makes e equal to o. A row that o may go on writing is copied, so that o
@@ -243,4 +280,16 @@ func (c *clock) after(w int32, mask, step uint32) uint32 {
 func (c *clock) clone() clock {
 	c.freeze()
 	return clock{c.warps.clone(), c.phases.clone()}
+}
+
+// copy makes c what o is, in the room that c has.
+func (c *clock) copy(o *clock) {
+	o.freeze()
+	c.warps = window[entry]{o.warps.first, append(c.warps.of[:0], o.warps.of...)}
+	c.phases = window[int64]{o.phases.first, append(c.phases.of[:0], o.phases.of...)}
+}
+
+// clear makes c come after nothing.
+func (c *clock) clear() {
+	c.warps.of, c.phases.of = c.warps.of[:0], c.phases.of[:0]
 }

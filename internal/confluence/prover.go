@@ -69,6 +69,7 @@ type Prover struct {
 	bars     []*bar
 	index    map[machine.BarRef]int
 	ops      map[int64]*issue
+	spare    []*issue // of operations that are over
 	clusters map[int32]*generations
 	failures []Failure
 	seen     map[alike]int
@@ -111,6 +112,17 @@ type group struct {
 type issue struct {
 	clk clock
 	pc  int32
+}
+
+// issue returns one that is not in use.
+func (p *Prover) issue() *issue {
+	n := len(p.spare) - 1
+	if n < 0 {
+		return &issue{}
+	}
+	is := p.spare[n]
+	p.spare = p.spare[:n]
+	return is
 }
 
 func (p *Prover) cta(i int32) *ctaState {
@@ -260,12 +272,18 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
 		}
 		_, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
-		p.ops[ev.Op.ID] = &issue{clk: gs[0].clk.clone(), pc: ev.PC}
+		is := p.issue()
+		is.pc = ev.PC
+		is.clk.copy(&gs[0].clk)
+		p.ops[ev.Op.ID] = is
 		for _, b := range ev.Op.Bars {
-			p.use(b, &p.ops[ev.Op.ID].clk, ev.PC)
+			p.use(b, &is.clk, ev.PC)
 		}
 	case machine.EvSignal:
-		delete(p.ops, ev.Op.ID)
+		if is := p.ops[ev.Op.ID]; is != nil {
+			p.spare = append(p.spare, is)
+			delete(p.ops, ev.Op.ID)
+		}
 	case machine.EvMbar:
 		p.mbar(ev)
 	case machine.EvMbarWait:
@@ -484,9 +502,12 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 	k.reach.join(&k.members)
 	k.reach.know(b.number, k.n+1)
 	k.reach.freeze()
+	old := b.prev // nobody asks for it any more
+	old.members.clear()
+	old.reach.clear()
 	b.prev = b.last
 	b.last = phase{n: k.n, members: k.members, reach: k.reach, async: k.async, first: k.first}
-	b.open = phase{n: k.n + 1, first: -1}
+	b.open = phase{n: k.n + 1, first: -1, members: old.members, reach: old.reach, credits: k.credits[:0], waits: k.waits[:0]}
 	b.due = ev.Mbar.After.Expected()
 }
 

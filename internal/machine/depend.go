@@ -61,13 +61,18 @@ func (p *Program) analyse() {
 // mayVary reports whether a function has instructions that give what the schedule
 // decides, as source and findPolls know them.
 func (p *Program) mayVary(fn int32) bool {
-	return slices.ContainsFunc(p.usesOf(fn), func(u use) bool {
-		switch u.in.Op {
+	uses := p.usesOf(fn)
+	for i := range uses {
+		in := uses[i].in
+		switch in.Op {
 		case "mbarrier", "atom", "activemask":
 			return true
 		}
-		return u.in.Op == "ld" && strongRead(u.in) || slices.ContainsFunc(u.in.Operands, isClock)
-	})
+		if in.Op == "ld" && strongRead(in) || slices.ContainsFunc(in.Operands, isClock) {
+			return true
+		}
+	}
+	return false
 }
 
 // DependencesBut lists those that are left where the schedule does not decide what
@@ -120,19 +125,22 @@ func (p *Program) graph(fn int32) *graph {
 
 // usesOf returns a function's, which mostly lie together.
 func (p *Program) usesOf(fn int32) []use {
-	is := func(u use) bool { return p.code[u.pc].fn == fn }
-	from := slices.IndexFunc(p.uses, is)
-	if from < 0 {
-		return nil
+	if len(p.funcs) == 1 {
+		return p.uses
 	}
-	to := from + 1
-	for to < len(p.uses) && is(p.uses[to]) {
+	is := func(i int) bool { return p.code[p.uses[i].pc].fn == fn }
+	from := 0
+	for from < len(p.uses) && !is(from) {
+		from++
+	}
+	to := from
+	for to < len(p.uses) && is(to) {
 		to++
 	}
 	all := p.uses[from:to:to]
-	for _, u := range p.uses[to:] {
-		if is(u) {
-			all = append(all, u)
+	for i := to; i < len(p.uses); i++ {
+		if is(i) {
+			all = append(all, p.uses[i])
 		}
 	}
 	return all
