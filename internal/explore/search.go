@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"muster/internal/machine"
@@ -277,6 +278,11 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		before, by := s.nodes[d-1], s.steps[d-1]
 		last = process(by.choice)
 		n.since = appeared(before.ways, n.ways)
+		for _, p := range by.met {
+			if before.can(p) && !before.tried(p) && !before.asleep(p) && !slices.Contains(before.todo, p) {
+				before.todo = append(before.todo, p)
+			}
+		}
 		for _, q := range slices.Concat(before.sleep, before.done) {
 			if !by.meets(q) {
 				n.sleep = append(n.sleep, q)
@@ -371,16 +377,18 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 }
 
 // blocked returns the looks at barriers and at memory that splits wait with at
-// the end of a run.
+// the end of a run, one that is left included: what is asleep there says nothing of
+// them.
 func blocked(m *machine.Machine) []*step {
 	if m.Stopped() != nil || m.Done() {
 		return nil
 	}
 	var out []*step
-	for _, c := range m.Enabled(nil) {
-		if c.Kind != machine.GiveUp {
+	for _, v := range m.Waiting() {
+		if v.Kind != machine.WaitMbar && v.Kind != machine.WaitMemory {
 			continue
 		}
+		c := machine.Choice{Kind: machine.GiveUp, CTA: v.CTA, Warp: v.Warp, Lane: int8(bits.TrailingZeros32(v.Mask))}
 		col := &collector{}
 		f := m.Clone().Fork(col, nil)
 		col.start(f)

@@ -89,18 +89,15 @@ func (a *touch) meets(b *touch) bool {
 	case bytes:
 		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !a.commutes(b)
 	case phases:
-		switch {
-		case a.lo != b.lo || a.role == tests && b.role == tests:
-			return false
-		case a.role == writes || b.role == writes || a.role == adds && a.done || b.role == adds && b.done:
-			return true
-		}
-		return a.role == adds && b.role == adds && a.label != b.label
+		// One of them may have been taken from an earlier state, since when more was
+		// charged: what did not complete the phase then would now, or would be one too
+		// many.
+		return a.lo == b.lo && (a.role != tests || b.role != tests)
 	case named:
 		if a.role == leaves || b.role == leaves {
 			return a.role != b.role
 		}
-		return a.lo == b.lo && a.role == adds && b.role == adds && (a.label != b.label || a.count != b.count)
+		return a.lo == b.lo && a.role == adds && b.role == adds
 	case clustered:
 		if a.role == leaves || b.role == leaves {
 			return a.role == adds || b.role == adds
@@ -133,6 +130,7 @@ type step struct {
 	groups []groupDone
 	// contends: what it does may be possible, then not, and then again.
 	contends bool
+	met      []machine.Choice // splits of the warp that joined the one that ran
 }
 
 type warpLanes struct {
@@ -189,7 +187,9 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	default:
 		was := m.Splits(choice.CTA, choice.Warp, nil)
 		m.Step(choice)
-		st.lanes = []warpLanes{{choice.CTA, choice.Warp, touched(choice, was, m.Splits(choice.CTA, choice.Warp, nil))}}
+		is := m.Splits(choice.CTA, choice.Warp, nil)
+		st.lanes = []warpLanes{{choice.CTA, choice.Warp, touched(choice, was, is)}}
+		st.met = met(m, choice, was, is)
 	}
 	c.step = nil
 	return st
@@ -210,6 +210,25 @@ func touched(c machine.Choice, was, is []machine.Lanes) uint32 {
 		}
 	}
 	return mask
+}
+
+// met returns the splits that a step of another had join it. Lanes that go on
+// together could have gone before it, which makes a difference only where others
+// could notice: an exit is noticed where a cluster's barrier counts it, and lanes
+// of a warp wait for each other at a named barrier.
+func met(m *machine.Machine, c machine.Choice, was, is []machine.Lanes) []machine.Choice {
+	var out []machine.Choice
+	for _, s := range was {
+		if s.Mask>>uint(c.Lane)&1 != 0 {
+			continue
+		}
+		for _, o := range is {
+			if o.Mask&s.Mask == s.Mask && o.Mask != s.Mask && m.Program().Noticed(s.PC) {
+				out = append(out, machine.Choice{CTA: c.CTA, Warp: c.Warp, Lane: int8(bits.TrailingZeros32(s.Mask))})
+			}
+		}
+	}
+	return out
 }
 
 func (c *collector) Observe(m *machine.Machine, ev *machine.Event) {

@@ -90,7 +90,7 @@ type placeKey struct {
 type toucher struct {
 	step  int
 	touch *touch
-	over  bool // it stands for stores of other values, which it overwrote
+	over  bool // it stands for reads, and for stores of other values, before it
 }
 
 // meets reports whether x depends on what t touched, or on what that stands for.
@@ -188,7 +188,9 @@ func (t *trace) arrow(s *step) *arrow {
 		}
 	}
 	if i, ok := t.enable[process(s.choice)]; ok {
-		if s.contends { // it may have been possible before that, and then not
+		if s.idle() {
+			// A wait that was woken and goes on waiting: nothing has happened.
+		} else if s.contends { // it may have been possible before that, and then not
 			a.must = append(a.must, i)
 		} else {
 			a.after(i)
@@ -351,15 +353,22 @@ func (a *arrow) test(b *barTrace, x *touch) {
 		if p.by < 0 {
 			continue
 		}
-		if a.own.has(p.by) {
-			break
-		}
 		would := p.word.TestWaitParity(uint32(x.operand))
 		if !x.parity {
 			would = p.word.TestWait(mbarrier.Token(x.operand))
 		}
-		if would || x.done && !x.await {
-			a.far = append(a.far, p.by)
+		if !would && (!x.done || x.await) {
+			continue
+		}
+		// Any charge to that phase that need not come before would keep it open.
+		n := len(a.far)
+		for _, m := range p.members {
+			if !a.own.has(m) {
+				a.far = append(a.far, m)
+			}
+		}
+		if n == len(a.far) {
+			break // nor need those of earlier phases
 		}
 	}
 	if x.done {
@@ -556,11 +565,12 @@ func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	out := list[:0]
 	for _, o := range list {
 		inside := x.lo <= o.touch.lo && o.touch.hi <= x.hi
-		if inside && x.role == writes {
-			by.over = by.over || o.over || o.touch.role != reads && o.touch.label != x.label
-		}
-		if !inside || x.role == reads && (o.touch.role != reads || !t.before[by.step].has(o.step)) {
+		if !inside || x.role == reads && o.touch.role != reads || !t.before[by.step].has(o.step) {
 			out = append(out, o)
+			continue
+		}
+		if x.role == writes {
+			by.over = by.over || o.over || o.touch.role != writes || o.touch.label != x.label
 		}
 	}
 	return out
@@ -648,4 +658,17 @@ func (t *trace) initials(steps []*step, r race, last machine.Choice, before set)
 		out = append(out, process(last))
 	}
 	return out
+}
+
+// idle reports whether a step only came back to where it waits.
+func (s *step) idle() bool {
+	looked := false
+	for i := range s.feet {
+		x := &s.feet[i]
+		if x.role == tests && (x.done || !x.await) || x.role != tests && x.role != reads {
+			return false
+		}
+		looked = looked || x.role == tests
+	}
+	return looked
 }

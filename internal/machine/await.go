@@ -28,8 +28,13 @@ type await struct {
 	addr  uint64
 	val   uint64 // the value read, or the phase waited for
 	lanes uint32
-	woke  int32 // 1 + where the split stood when a change of this first woke it
+	// woke is 1 + where the split stood when a change of this woke it, the first
+	// few places.
+	woke [mostWakes]int32
 }
+
+// mostWakes bounds the places at which one change wakes a split.
+const mostWakes = 8
 
 // mostGiveUps bounds how often a wait may come out false in a row before it
 // counts as one that nothing but its completion ends.
@@ -71,18 +76,20 @@ func (s *split) failed(pc int32, mem MemID, addr uint64) bool {
 // had its effect once the split stands again where it woke it.
 func (m *Machine) anyAwait(s *split) bool {
 	for i := range s.awaits {
-		if a := &s.awaits[i]; a.woke != s.pc+1 && m.changed(a) {
+		if a := &s.awaits[i]; !slices.Contains(a.woke[:], s.pc+1) && a.woke[mostWakes-1] == 0 && m.changed(a) {
 			return true
 		}
 	}
 	return false
 }
 
-// woken notes that what has changed by now has woken the split at pc.
+// woken notes that what has changed by now has woken the split at pc. It may be woken
+// at several places on its way to where it stays, each of them once.
 func (m *Machine) woken(s *split, pc int32) {
 	for i := range s.awaits {
-		if a := &s.awaits[i]; a.woke == 0 && m.changed(a) {
-			a.woke = pc + 1
+		a := &s.awaits[i]
+		if k := slices.Index(a.woke[:], 0); k >= 0 && !slices.Contains(a.woke[:], pc+1) && m.changed(a) {
+			a.woke[k] = pc + 1
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].sr
 type facts struct {
 	once           sync.Once
 	awaits, unread map[*ptx.Inst]bool
+	clustered      bool // a barrier of the cluster counts exits
 }
 
 func (p *Program) ofText() *facts {
@@ -73,6 +74,8 @@ func (g *graph) learn(f *facts) {
 		switch {
 		case isTest(u.in):
 			f.awaits[u.in] = g.unsettled(int32(i)) == ""
+		case u.in.Op == "barrier":
+			f.clustered = f.clustered || has(u.in, "cluster")
 		case u.in.Op == "atom":
 			f.unread[u.in] = !slices.ContainsFunc(u.writes, func(r regID) bool {
 				return slices.ContainsFunc(g.next[i], func(to int32) bool { return g.isLive(to, r) })
@@ -140,4 +143,17 @@ func (p *Program) Unsteady(pc int32) string {
 		}
 	}
 	return ""
+}
+
+// Noticed reports whether others could notice that lanes which stand before the
+// instruction at pc perform it apart from lanes that come there later.
+func (p *Program) Noticed(pc int32) bool {
+	in := p.code[pc].src
+	switch {
+	case in == nil || in.Op == "exit" || in.Op == "ret":
+		return p.ofText().clustered
+	case in.Op == "bar" || in.Op == "barrier":
+		return has(in, "cluster")
+	}
+	return true
 }
