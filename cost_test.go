@@ -167,3 +167,71 @@ func where(fs []muster.Finding) string {
 	}
 	return strings.Join(all, ", ")
 }
+
+// handOver is a kernel in which two warps hand values to each other, with this
+// between the stores and the loads.
+func handOver(t *testing.T, between string) *muster.Launch {
+	return twin(t, map[string]string{"launch": "--grid 1 --block 64 --buffer out=u32[64]:zeros --arg out", "some.ptx": `.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+{
+	.shared .align 128 .b8 slots[256];
+	.shared .align 8 .b64 full;
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, slots;
+	add.u32 %r4, %r3, %r2;
+	setp.lt.u32 %p1, %r1, 32;
+	st.shared.u32 [%r4], %r1;
+` + between + `
+	xor.b32 %r5, %r2, 128;
+	add.u32 %r5, %r3, %r5;
+	ld.shared.u32 %r6, [%r5];
+	cvt.u64.u32 %rd3, %r2;
+	add.u64 %rd3, %rd2, %rd3;
+	st.global.u32 [%rd3], %r6;
+	ret;
+}
+`}, "some")
+}
+
+// TestCostWhat: what is named, what is not, and what the notes say.
+func TestCostWhat(t *testing.T) {
+	const sync = "bar.sync 0;\n"
+	for _, c := range []struct {
+		name, between string
+		notes         int
+		needed        int    // of the notes, once others are gone
+		notice        string // of the report
+	}{
+		{"one of two barriers", sync + sync, 2, 1, ""},
+		{"two of three barriers", sync + sync + sync, 3, 1, ""},
+		{"the only barrier", sync, 0, 0, ""},
+		{"a fence that the host may rely on", sync + "membar.sys;", 0, 0, ""},
+		{"a fence after an init", "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [full], 1;\nfence.proxy.async;\n" + sync, 0, 0, ""},
+		{"a fence of the GPU", sync + "membar.gl;", 1, 0, ""},
+		{"a reduction gives a value", sync + "bar.red.popc.u32 %r7, 0, %p1;", 1, 0, ""},
+		{"instructions that meet go together", sync + "@%p1 bra ONE;\nbarrier.sync 1;\nbra TWO;\nONE:\nbarrier.sync 1;\nTWO:", 2, 1, ""},
+		{"lanes that come apart to one barrier", sync + "and.b32 %r5, %r1, 1;\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra ONE;\nbarrier.sync 1;\nbra TWO;\nONE:\nbarrier.sync 1;\nTWO:", 1, 0, ""},
+		{"lanes that come apart to their warp's", sync + "and.b32 %r5, %r1, 1;\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra ONE;\nbar.warp.sync -1;\nbra TWO;\nONE:\nbar.warp.sync -1;\nTWO:", 0, 0, ""},
+		{"more than are tried", sync + strings.Repeat("membar.gl;\n", 70), 63, 0, "7 fences and barriers, from line 82 on, were not tried: at most 64 are"},
+		{"not proven", "", 0, 0, "not proven for all schedules"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, notes := costs(t, handOver(t, c.between))
+			needed := 0
+			for _, f := range notes {
+				needed += len(f.Notes)
+				t.Logf("%s %v %s", f.Headline, f.Notes, f.ID)
+			}
+			if len(notes) != c.notes || needed != c.needed || !strings.Contains(strings.Join(r.Notices, "\n"), c.notice) || c.notice == "" && len(r.Notices) > 0 {
+				t.Errorf("%d notes, %d of them needed, want %d, %d: %s %q", len(notes), needed, c.notes, c.needed, r.Summary, r.Notices)
+			}
+		})
+	}
+}
