@@ -12,7 +12,7 @@ func (p *Prover) After(cta, warp int32, mask uint32, f func(warp int, step uint3
 			continue
 		}
 		for i := range g.clk.warps.of {
-			if n := g.clk.warps.of[i].most(); n > 0 {
+			if n := g.clk.warps.of[i].high; n > 0 {
 				f(g.clk.warps.first+i, n)
 			}
 		}

@@ -56,8 +56,9 @@ func (w *window[T]) clone() window[T] { return window[T]{w.first, append([]T(nil
 // An entry is one warp's: all lanes up to a step, or each lane up to its own.
 // Clocks share rows of lanes; only one that is its entry's own is written.
 type entry struct {
-	lanes *[32]uint32 // nil: all
-	all   uint32
+	lanes *[32]uint32 // nil: all, up to high
+	low   uint32      // no lane is less
+	high  uint32      // the most
 	own   bool
 }
 
@@ -65,14 +66,19 @@ func (e *entry) at(lane int) uint32 {
 	if e.lanes != nil {
 		return e.lanes[lane]
 	}
-	return e.all
+	return e.high
 }
 
 // set raises lanes of a warp.
 func (c *clock) set(w int32, mask, step uint32) {
+	if mask == 0 {
+		return
+	}
 	e := c.entry(w)
+	e.high = max(step, e.high)
 	if mask == ^uint32(0) {
-		*e = entry{all: max(step, e.most())}
+		// No lane is ahead of the step that is set.
+		*e = entry{low: e.high, high: e.high}
 		return
 	}
 	e.split()
@@ -80,17 +86,6 @@ func (c *clock) set(w int32, mask, step uint32) {
 		l := bits.TrailingZeros32(m)
 		e.lanes[l] = max(e.lanes[l], step)
 	}
-}
-
-// most is only asked where no lane can be ahead of the step that is set.
-func (e *entry) most() uint32 {
-	n := e.all
-	if e.lanes != nil {
-		for _, v := range e.lanes {
-			n = max(n, v)
-		}
-	}
-	return n
 }
 
 // split makes lanes a row that can be written.
@@ -103,7 +98,7 @@ func (e *entry) split() {
 		*l = *e.lanes
 	} else {
 		for i := range l {
-			l[i] = e.all
+			l[i] = e.low
 		}
 	}
 	e.lanes, e.own = l, true
@@ -134,27 +129,23 @@ func (c *clock) join(o *clock) {
 
 func (e *entry) join(o *entry) {
 	switch {
-	case o.lanes == nil && e.lanes == nil:
-		e.all = max(e.all, o.all)
+	case o.high <= e.low:
 		return
-	case o.lanes == e.lanes, o.lanes == nil && o.all == 0:
+	case e.high <= o.low:
+		e.take(o)
 		return
-	}
-	if e.lanes != nil && o.lanes != nil && *e.lanes == *o.lanes {
-		if !o.own {
-			*e = *o // one row will do
-		}
+	case o.lanes != nil && o.lanes == e.lanes:
 		return
 	}
 	switch less, more := e.compare(o); {
-	case more && !less:
-	case less || more:
+	case less && (!more || !o.own): // if they are equal, one row will do
 		e.take(o)
-	default:
+	case !more:
 		e.split()
 		for l := range e.lanes {
 			e.lanes[l] = max(e.lanes[l], o.at(l))
 		}
+		e.low, e.high = max(e.low, o.low), max(e.high, o.high)
 	}
 }
 
@@ -162,11 +153,11 @@ func (e *entry) join(o *entry) {
 func (e *entry) compare(o *entry) (less, more bool) {
 	switch {
 	case e.lanes == nil:
-		low, high := bounds(o.lanes)
-		return e.all <= low, e.all >= high
+		o.low = slices.Min(o.lanes[:])
+		return e.high <= o.low, e.low >= o.high
 	case o.lanes == nil:
-		low, high := bounds(e.lanes)
-		return high <= o.all, low >= o.all
+		e.low = slices.Min(e.lanes[:])
+		return e.high <= o.low, e.low >= o.high
 	}
 	less, more = true, true
 	for l, a := range e.lanes {
@@ -180,27 +171,20 @@ func (e *entry) compare(o *entry) (less, more bool) {
 	return less, more
 }
 
-// bounds returns the least and the most of a row.
-func bounds(row *[32]uint32) (low, high uint32) {
-	low, high = row[0], row[0]
-	for _, n := range row {
-		low, high = min(low, n), max(high, n)
-	}
-	return low, high
-}
-
 // take makes e equal to o. A row that o may go on writing is copied, so that o
 // need not copy it then.
 func (e *entry) take(o *entry) {
 	switch {
 	case !o.own:
 		*e = *o
+		return
 	case e.own:
 		*e.lanes = *o.lanes
 	default:
 		l := *o.lanes
 		e.lanes, e.own = &l, true
 	}
+	e.low, e.high = o.low, o.high
 }
 
 // freeze gives up the rows of c, which others may share from now on.
@@ -228,18 +212,14 @@ func (c *clock) known(bar int) int64 {
 func (c *clock) covers(need *clock) bool {
 	for i := range need.warps.of {
 		n := &need.warps.of[i]
-		if n.lanes == nil && n.all == 0 {
+		if n.high == 0 {
 			continue
 		}
 		h := c.warps.at(need.warps.first + i)
 		switch {
-		case h == nil:
+		case h == nil || h.high < n.high:
 			return false
-		case h.lanes != nil && h.lanes == n.lanes:
-		case h.lanes == nil && n.lanes == nil:
-			if h.all < n.all {
-				return false
-			}
+		case n.high <= h.low || h.lanes == n.lanes:
 		default:
 			for l := range 32 {
 				if h.at(l) < n.at(l) {
@@ -262,10 +242,10 @@ func (c *clock) after(w int32, mask, step uint32) uint32 {
 	if e == nil {
 		return 0
 	}
-	if e.lanes == nil {
-		if e.all >= step {
-			return mask
-		}
+	switch {
+	case e.low >= step:
+		return mask
+	case e.high < step:
 		return 0
 	}
 	known := uint32(0)
