@@ -26,9 +26,17 @@ type generation struct {
 	pc      int32
 }
 
+func (c *ctaState) bar(id int32) *named {
+	b := &c.named[id&15]
+	if *b == nil {
+		*b = &named{}
+	}
+	return *b
+}
+
 func (p *Prover) barArrive(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
-	b := &p.cta(ev.CTA).named[ev.Bar&15]
+	b := p.cta(ev.CTA).bar(ev.Bar)
 	k := &b.open
 	if !b.used || ev.Gen != k.n {
 		b.last, b.open = b.open, generation{n: ev.Gen, count: ev.Count, red: ev.Mode == machine.BarRed, pc: ev.PC}
@@ -63,7 +71,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 
 func (p *Prover) barPass(ev *machine.Event) {
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
-	b := &p.cta(ev.CTA).named[ev.Bar&15]
+	b := p.cta(ev.CTA).bar(ev.Bar)
 	if ev.ByExit {
 		b.byExit, b.exitGen = ev.PC+1, ev.Gen
 	}
@@ -85,7 +93,11 @@ func (p *Prover) endNamed() {
 		}
 		p.endRegisters(c)
 		for id := range c.named {
-			if b := &c.named[id]; b.byExit > 0 && b.counted {
+			b := c.named[id]
+			if b == nil {
+				continue
+			}
+			if b.byExit > 0 && b.counted {
 				// Where no instruction gives a count all participants wait, so that a
 				// thread exits after the generations that it takes part in, and its exit
 				// counts in all later ones. Exits make up for nothing where the first to
@@ -93,7 +105,7 @@ func (p *Prover) endNamed() {
 				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(b.exitGen), PC: b.byExit - 1, With: -1,
 					Text: "the barrier opened because threads that it counts have exited, and some instruction gives it a count"})
 			}
-			if k := &c.named[id].open; k.syncs > k.passed {
+			if k := &b.open; k.syncs > k.passed {
 				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(k.n), PC: k.pc, With: -1,
 					Text: "a sync is left over in a generation that nothing completes"})
 			}

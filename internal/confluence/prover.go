@@ -92,7 +92,7 @@ func New(s Shape) *Prover {
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
 type ctaState struct {
 	warps []warpState
-	named [16]named
+	named [16]*named // nil: not used
 }
 
 // A warpState parts the lanes by what they come after.
