@@ -24,7 +24,7 @@ itself; a second __syncthreads() with nothing shared between the two; __syncwarp
 before a barrier of the whole CTA; one at the end of the last turn of a loop.
 
 Mend it by removing it. Then check again: of two barriers of which either would do,
-both are named, and their notes say so.`,
+both are named, and a note on the second says so.`,
 })
 
 // RedundantBarrier is a barrier whose orderings others give.

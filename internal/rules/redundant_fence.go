@@ -31,7 +31,7 @@ to begin with, or by both writer and issuer; a fence in every turn of a loop for
 that is written once.
 
 Mend it by removing it, or by moving it to the path that needs it. Then check again:
-of two fences of which either would do, both are named, and their notes say so.`,
+of two fences of which either would do, both are named, and a note on the second says so.`,
 })
 
 // A Redundant is one fence, or the instructions of one barrier, without which a
