@@ -129,8 +129,10 @@ func (p *Prover) cta(i int32) *ctaState {
 	c := p.ctas[i]
 	if c == nil {
 		c = &ctaState{warps: make([]warpState, p.shape.Warps)}
+		groups := make([]group, len(c.warps))
 		for w := range c.warps {
-			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: []group{{mask: ^uint32(0)}}}
+			groups[w].mask = ^uint32(0)
+			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: groups[w : w+1 : w+1]}
 		}
 		p.ctas[i] = c
 	}
