@@ -77,7 +77,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	o.Schedules = l.predict(ctx, o, &all)
 	switch {
 	case !o.Prove:
-	case len(all.gaps) > 0 || all.wrong() && len(l.file.Accept) == 0:
+	case proved.All || len(all.gaps) > 0 || all.wrong() && len(l.file.Accept) == 0:
 		// The verdict is known.
 		if err := o.Explore.decided(); err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ type ExploreOptions struct {
 // The budget of an exploration, where none is given.
 const (
 	DefaultSchedules = 1000
-	DefaultSteps     = 2_000_000
+	DefaultSteps     = 1_000_000
 )
 
 const (

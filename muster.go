@@ -3,31 +3,33 @@
 //
 // A Launch is a kernel with its grid, memory and arguments. Run executes it
 // under one schedule and compares what it leaves behind with what is
-// expected. Check executes it under a handful of schedules, with every access
-// and every synchronization watched, and reports what is not ordered by the
-// rules of the PTX memory model, what can hang, and what faults. Replay does
-// it again under one schedule that a report names.
+// expected. Check watches every access and every synchronization, and reports
+// what is not ordered by the rules of the PTX memory model, what can hang, and
+// what faults: in one run where that decides for every schedule, else in a
+// handful, in directed ones, and in one of each kind. Replay does a run again
+// under one schedule that a report names.
 //
 //	l, err := muster.Load("ring.json")
 //	…
 //	r, err := l.Check(ctx, muster.CheckOptions{})
-//	fmt.Println(r.Summary) // clean in 7 schedules, 1 CTA, 160 threads
+//	fmt.Println(r.Summary) // clean: all schedules of this launch, 1 CTA, 160 threads
 //
 // # What an answer means
 //
 // A finding is a fact: its evidence is a run, and Replay shows it again. A
-// clean verdict speaks of the schedules that ran and of no others. What the
-// machine does not model, and a limit that runs out, makes the verdict
-// incomplete, by name and line; nothing is skipped in silence.
+// clean verdict speaks of every schedule of the launch, by proof or by
+// exploration. What the machine does not model, and a budget that runs out, makes
+// the verdict incomplete, by name and line; nothing is skipped in silence.
 //
 // The same launch gives the same report on any machine and with any number
 // of jobs, as long as no limit on time or memory runs out.
 //
 // # What is not here
 //
-// Wgmma, mma, ldmatrix and stmatrix are not modelled yet. A
-// Launch reads launch files in JSON; the command adds YAML and flags. The
-// packages launch and ptx have what it takes to build a launch in Go.
+// A Launch reads launch files in JSON; the command adds YAML and flags. The
+// packages launch and ptx have what it takes to build a launch in Go. Lanes of one
+// instruction act in one step, and schedules are interleavings: where strong
+// accesses of several words race, the verdict is incomplete.
 package muster
 
 import (

@@ -36,7 +36,7 @@ var orderClaims = []claim{
 	{name: "a ticket for each lane of a warp", body: `atom.relaxed.gpu.global.add.u32 %r9, [%rd1], 1; setp.ne.u32 %p1, %r9, 63; @%p1 bra DONE;
 		st.global.u32 [%rd1+64], 1;
 	DONE:`},
-	{name: "two words, each asked for what the other's asker has not done yet", says: "unproven", body: two(`
+	{name: "two words, each asked for what the other's asker has not done yet", says: "outcomes that no interleaving has", body: two(`
 		atom.relaxed.gpu.global.exch.b32 %r9, [%rd1], 1; atom.relaxed.gpu.global.or.b32 %r9, [%rd1+4], 0;
 		setp.ne.u32 %p2, %r9, 0; @%p2 bra DONE; red.relaxed.gpu.global.add.u32 [%rd1+128], 1; bra DONE;`, `
 		atom.relaxed.gpu.global.exch.b32 %r9, [%rd1+4], 1; atom.relaxed.gpu.global.or.b32 %r9, [%rd1], 0;

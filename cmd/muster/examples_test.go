@@ -19,8 +19,8 @@ func command(args ...string) (int, string) {
 var dueRE = regexp.MustCompile(`^# ([a-z-]+): `)
 
 // TestExamples checks every example. A right one is free of errors but for those
-// that its launch file accepts with a reason, and runs to the output that an H200
-// computed; a broken twin is found under the name
+// that its launch file accepts with a reason, clean unless the schedules run out,
+// and runs to the output that an H200 computed; a broken twin is found under the name
 // that its launch file's first line gives.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*/*.yaml")
@@ -34,9 +34,9 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, out := command("check", "--jobs", "1", f)
+			code, out := command("check", "--jobs", "1", "--schedules", "60", f)
 			if !strings.HasPrefix(filepath.Base(f), "broken_") {
-				if code != 0 {
+				if code != 0 && !(code == exitIncomplete && strings.Contains(out, "incomplete: nothing found in ")) {
 					t.Errorf("check: exit %d\n%s", code, out)
 				}
 				if code, out := command("run", f); code != 0 {

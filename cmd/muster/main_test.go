@@ -115,7 +115,7 @@ func TestSameBytes(t *testing.T) {
 			for format, jobs := range jobsOf {
 				var first string
 				for i, n := range jobs {
-					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n)
+					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n, "--schedules", "60")
 					if i == 0 {
 						first = out
 					} else if out != first || out == "" {
