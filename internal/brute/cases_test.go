@@ -166,3 +166,22 @@ func TestUnordered(t *testing.T) {
 		}
 	}
 }
+
+// TestSearched are programs of which a search of schedules once missed something.
+func TestSearched(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    Program
+	}{
+		{"a reduction that sleeps, woken by the exit of its warp's other lanes, and a wait that is lapped before it", Program{Counts: []int8{1}, Spin: 1, Threads: [][]Op{
+			{{Kind: Wait}, {Kind: Arrive}},
+			{{Kind: Sync, N: 2}, {Kind: Store, Slot: 4, N: 3}},
+			{{Kind: Wait}, {Kind: BarArrive, N: 2}},
+			{{Kind: Arrive}, {Kind: Add, Slot: 4, N: 1}},
+		}}},
+	} {
+		if v := judge(&c.p, largeStates); v.skip != "" || v.differ != "" {
+			t.Errorf("%s: %s%s\n%v", c.name, v.skip, v.differ, &c.p)
+		}
+	}
+}

@@ -354,17 +354,24 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 	n := s.nodes[r.first]
 	first := t.initials(s.steps, r, last, before)
 	pick, found := machine.Choice{}, false
+	asleep := false
 	for _, p := range first {
-		if n.tried(p) || n.asleep(p) || process(n.taken) == p || slices.Contains(n.todo, p) {
+		switch {
+		case n.tried(p) || process(n.taken) == p || slices.Contains(n.todo, p):
 			return
-		}
-		if n.can(p) && (!found || p == process(last)) {
+		case n.asleep(p):
+			// It ran all the same, woken by a step that it only may depend on. Who
+			// begins with it is covered, and it need not be part of the reversal.
+			asleep = true
+		case n.can(p) && (!found || p == process(last)):
 			pick, found = p, true
 		}
 	}
 	switch {
 	case found:
 		n.todo = append(n.todo, pick)
+		return
+	case asleep:
 		return
 	case len(first) == 1 && first[0] == process(last):
 		return // nothing else could come before it, and there it is not possible
