@@ -691,6 +691,9 @@ func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]
 		if err != nil {
 			return nil, &StateError{err.Error()}
 		}
+		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
+			s, *f = l.shorter(s, *f)
+		}
 		at := index(schedules, s)
 		if at < 0 {
 			at = len(schedules)
@@ -703,6 +706,26 @@ func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]
 	}
 	all.coverage = &c
 	return schedules, nil
+}
+
+// mostShrunkFindings bounds how many findings of an exploration get a shorter
+// schedule than those that were explored; Shrink does more, of any.
+const mostShrunkFindings = 8
+
+// shorter returns a smaller schedule that shows a finding, after little work, and
+// the finding as it is there.
+func (l *Launch) shorter(s Schedule, f rules.Finding) (Schedule, rules.Finding) {
+	got, ok := explore.Shrink(l.trial(&f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk})
+	if !ok {
+		return s, f
+	}
+	r, _ := l.judge(l.watch(context.Background()), got.Schedule, false, 0, 1)
+	for _, g := range r.findings {
+		if g.Key() == f.Key() && g.Severity == f.Severity {
+			return got.Schedule, g
+		}
+	}
+	return s, f
 }
 
 // unseen is what no interleaving shows: outcomes of racing strong accesses that
