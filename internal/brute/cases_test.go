@@ -179,6 +179,10 @@ func TestSearched(t *testing.T) {
 			{{Kind: Wait}, {Kind: BarArrive, N: 2}},
 			{{Kind: Arrive}, {Kind: Add, Slot: 4, N: 1}},
 		}}},
+		{"a reduction that another one of its thread hides, of the proxy that the third is of", Program{Counts: []int8{1, 1}, Threads: [][]Op{
+			{{Kind: AddAll, Slot: 4, Src: 1}},
+			{{Kind: Add, Slot: 4, N: 2}, {Kind: AddAll, Slot: 4, Src: 1}},
+		}}},
 	} {
 		if v := judge(&c.p, largeStates); v.skip != "" || v.differ != "" {
 			t.Errorf("%s: %s%s\n%v", c.name, v.skip, v.differ, &c.p)

@@ -396,7 +396,9 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvWritten:
 		r, label := writes, int64(0)
 		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.Commutes(ev.PC) == "" {
-			r, label = adds, c.operation(ev.PC)
+			// By two proxies they race, whichever comes first: a judge that knows only
+			// the last of those of one proxy is to see each order.
+			r, label = adds, c.operation(ev.PC)^int64(op.Proxy)
 		}
 		for _, s := range op.Writes {
 			c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len, label: label})
