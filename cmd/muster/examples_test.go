@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, out := command("check", "--jobs", "1", "--schedules", "60", f)
+			code, out := command("check", "--jobs", "1", "--schedules", "20", f)
 			if !strings.HasPrefix(filepath.Base(f), "broken_") {
 				if code != 0 && !(code == exitIncomplete && strings.Contains(out, "incomplete: nothing found in ")) {
 					t.Errorf("check: exit %d\n%s", code, out)

@@ -110,13 +110,16 @@ func TestSameBytes(t *testing.T) {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
 			t.Parallel()
 			jobsOf := map[string][]string{"text": {"1", "8"}}
-			if !slow(t, file) {
+			switch long := slow(t, file); {
+			case long && strings.HasPrefix(filepath.Base(file), "broken_"):
+				t.Skip("as long as its right twin, which runs")
+			case !long:
 				jobsOf = map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}}
 			}
 			for format, jobs := range jobsOf {
 				var first string
 				for i, n := range jobs {
-					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n, "--schedules", "60")
+					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n, "--schedules", "30")
 					if i == 0 {
 						first = out
 					} else if out != first || out == "" {
