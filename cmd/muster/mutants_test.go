@@ -85,10 +85,11 @@ func TestMutants(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(strings.TrimSuffix(m.launch, ".yaml")+"/"+m.name, func(t *testing.T) {
 			t.Parallel()
-			// What no thread ever waits for cannot reach data: a warning.
+			// What no thread ever waits for cannot reach data: a warning. Which thread
+			// completes a phase is then the schedule's, of which there are too many.
 			severity, want := "error", 1
 			if m.due == "unobserved-phase" {
-				severity, want = "warning", 0
+				severity, want = "warning", exitIncomplete
 			}
 			code, out := m.check(t)
 			if code != want || !strings.Contains(out, severity+"["+m.due+"]") {
@@ -123,7 +124,7 @@ func (m *mutant) check(t *testing.T) (int, string) {
 			t.Fatal(err)
 		}
 	}
-	return command("check", "--jobs", "1", filepath.Join(dir, filepath.Base(m.launch)))
+	return command("check", "--schedules", "20", "--jobs", "1", filepath.Join(dir, filepath.Base(m.launch)))
 }
 
 func (m *mutant) apply(t *testing.T, ptx string) string {
