@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	smallN     = flag.Int("brute.small", 0, "how many small programs a search of schedules is compared on")
-	smallFrom  = flag.Uint64("brute.smallfrom", 0, "the number of the first")
+	smallN     = flag.Int("brute.small", 20000, "how many small programs a search of schedules is compared on")
+	smallFrom  = flag.Uint64("brute.smallfrom", 10000000, "the number of the first")
 	smallEvery = flag.Int("brute.every", 100000, "how often to say how far it is")
 )
 
@@ -133,7 +133,7 @@ func hidden(p *brute.Program, k [2]int, found map[[2]int]bool) bool {
 // memories, the states in which threads are stuck, and the operations that race.
 func TestSchedules(t *testing.T) {
 	if *smallN == 0 {
-		t.Skip("say -brute.small 20000")
+		t.Skip("-brute.small 0")
 	}
 	begin := time.Now()
 	var mu sync.Mutex
