@@ -183,6 +183,10 @@ func TestSearched(t *testing.T) {
 			{{Kind: AddAll, Slot: 4, Src: 1}},
 			{{Kind: Add, Slot: 4, N: 2}, {Kind: AddAll, Slot: 4, Src: 1}},
 		}}},
+		{"a source that was read before the barrier, and of which the issuer waits for the rest behind it", Program{Counts: []int8{1, 1}, Threads: [][]Op{
+			{{Kind: Sync, Bar: 1, N: 2}, {Kind: Copy, Slot: 2, Src: 4, Bar: 1}},
+			{{Kind: StoreAll, Slot: 3, Src: 2}, {Kind: Commit}, {Kind: WaitRead}, {Kind: Sync, Bar: 1, N: 2}, {Kind: WaitGroup}},
+		}}},
 	} {
 		if v := judge(&c.p, largeStates); v.skip != "" || v.differ != "" {
 			t.Errorf("%s: %s%s\n%v", c.name, v.skip, v.differ, &c.p)

@@ -164,15 +164,11 @@ func holds(l []machine.MemID, m machine.MemID) bool {
 
 // waitedBy reports whether the issuer, a thread of that CTA, waited.
 func (r *opRec) waitedBy(c *cta, writes bool) bool {
-	return r.cta == c.index && (r.done != 0 || r.read != 0 && !writes)
+	return r.cta == c.index && r.waited(writes) != 0
 }
 
 func (t *Tracker) endKnows(r *opRec, known *clock, writes bool, mem machine.MemID) bool {
-	by := r.done
-	if by == 0 && !writes {
-		by = r.read
-	}
-	if by != 0 && t.knownLanes(known, r.cta, r.warp, by)&r.lanes != 0 {
+	if by := r.waited(writes); by != 0 && t.knownLanes(known, r.cta, r.warp, by)&r.lanes != 0 {
 		return true
 	}
 	return r.signalledTo(known, writes, mem)

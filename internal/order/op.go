@@ -25,8 +25,8 @@ type opRec struct {
 	after     uint32
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
-	// read and done are the times of the issuer's warp at which its lane knew
-	// the source reads, and all of it, complete by a group wait; 0 if not.
+	// read and done are the times of the issuer's warp at which its lane first
+	// knew the source reads, and all of it, complete by a group wait; 0 if not.
 	read, done uint32
 	// mapSeq is the machine's MapSeq, mapRead the time at which a group wait
 	// showed the lane that the map was read.
@@ -457,15 +457,22 @@ func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 }
 
 // knownFrom is the time of the issuer's group wait that covers the accesses
-// that a stamp stands for, 0 if there is none.
+// that a stamp stands for, 0 if there is none. Reads are covered from the first
+// wait on, .read or not, whatever the issuer waited for after that.
 func (r *opRec) knownFrom(p *stamp) uint32 {
 	if p.what&mapRead != 0 && r.mapRead != 0 {
 		return r.mapRead
 	}
-	if r.done == 0 && !p.writes() {
-		return r.read
+	return r.waited(p.writes())
+}
+
+// waited is the time of the issuer's group wait that covers what the operation
+// read, or also what it wrote; 0 if there is none.
+func (r *opRec) waited(writes bool) uint32 {
+	if writes {
+		return r.done
 	}
-	return r.done
+	return r.read // a full wait sets it too
 }
 
 // byLane reports whether the access is an operation of the same issuer.
