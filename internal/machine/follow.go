@@ -29,6 +29,7 @@ type Follower struct {
 	warps int32
 	back  map[int32]*[]int32 // visits of every branch back, by lane
 	stops []bool             // instructions that are some lane's Head or Mark
+	live  map[int32][]regID  // registers that are live at a Mark
 	*strides
 }
 
@@ -38,20 +39,16 @@ type laneTrack struct {
 	visits  int32
 	mode    mode
 	// begin and end are the registers at the first and second period's begin.
-	begin, end *laneRegs
+	begin, end laneRegs
 }
 
-// A laneRegs is what a lane's registers held.
-type laneRegs struct {
-	r32 []uint32
-	r64 []uint64
-	p   []bool
-}
+// A laneRegs is what a lane's live registers held (liveAt).
+type laneRegs []uint64
 
 // NewFollower returns one for runs of launches of that shape.
 func NewFollower(m *Machine) *Follower {
 	n := int(m.total) * int(m.warps) * 32
-	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}}
+	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}, live: map[int32][]regID{}}
 }
 
 // Follow has f go along with m, whose run has not begun. Its Loops are set.
@@ -168,41 +165,70 @@ func (f *Follower) arrive(x *ctx, in *instr) {
 	if len(f.Loops) == 0 || !f.stops[pc] {
 		return
 	}
+	crossed := uint32(0)
 	for l := range lanesOf(x.s.mask) {
 		loop, t := &f.Loops[base+l], &f.lanes[base+l]
-		if loop.Mark == pc {
-			f.visit(x, l, loop, t)
+		if loop.Mark == pc && loop.Period != 0 {
+			crossed |= f.visit(x, l, loop, t)
 		}
 		if loop.Head == pc {
 			t.entered = true
 		}
 	}
+	if crossed != 0 {
+		f.strides.cross(f, x, crossed, base)
+	}
+	for l := range lanesOf(x.s.mask) {
+		if f.Loops[base+l].Mark == pc {
+			f.lanes[base+l].visits++
+		}
+	}
 }
 
-// visit counts a turn, and passes from one part of the run to the next.
-func (f *Follower) visit(x *ctx, l int, loop *LaneLoop, t *laneTrack) {
+// visit takes registers at the begins of the first two periods. With strides it
+// returns the lane, as a bit, if it passes from one part of the run to the next.
+func (f *Follower) visit(x *ctx, l int, loop *LaneLoop, t *laneTrack) uint32 {
 	switch v := t.visits; {
-	case loop.Period == 0:
 	case f.strides != nil:
-		f.strides.boundary(x, l, loop, t)
+		if v == loop.First || v == loop.First+loop.Period || v == loop.First+loop.Period*loop.Periods {
+			return 1 << l
+		}
 	case v == loop.First:
-		t.begin = takeRegs(x, l)
+		t.begin = takeRegs(x, l, f.liveAt(x.m.prog, loop.Mark))
 	case v == loop.First+loop.Period:
-		t.end = takeRegs(x, l)
+		t.end = takeRegs(x, l, f.liveAt(x.m.prog, loop.Mark))
 	}
-	t.visits++
+	return 0
 }
 
-func takeRegs(x *ctx, l int) *laneRegs {
-	r := &laneRegs{r32: make([]uint32, len(x.w.r32)), r64: make([]uint64, len(x.w.r64)), p: make([]bool, len(x.w.p))}
-	for i := range x.w.r32 {
-		r.r32[i] = x.w.r32[i][l]
-	}
-	for i := range x.w.r64 {
-		r.r64[i] = x.w.r64[i][l]
-	}
-	for i := range x.w.p {
-		r.p[i] = x.w.p[i]>>l&1 != 0
+func takeRegs(x *ctx, l int, live []regID) laneRegs {
+	r := make(laneRegs, len(live))
+	for i, id := range live {
+		switch row := uint32(id); id >> 32 & 3 {
+		case 0:
+			r[i] = uint64(x.w.r32[row][l])
+		case 1:
+			r[i] = x.w.r64[row][l]
+		case 2:
+			r[i] = uint64(x.w.p[row] >> l & 1)
+		}
 	}
 	return r
+}
+
+// liveAt lists the registers that are live before an instruction.
+func (f *Follower) liveAt(p *Program, pc int32) []regID {
+	list, ok := f.live[pc]
+	if ok {
+		return list
+	}
+	g := p.graph(p.code[pc].fn)
+	at := g.at(pc)
+	for _, r := range g.regs {
+		if g.isLive(at, r) {
+			list = append(list, r)
+		}
+	}
+	f.live[pc] = list
+	return list
 }

@@ -367,8 +367,13 @@ func (x *ctx) testOperand(in *instr, mi *mbarInfo, l int) uint64 {
 func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
 	mi := in.x.(*mbarInfo)
 	x.m.mbarAddresses(x, mi)
+	first := lowest(mask) & 31
+	asked, v := x.m.addr[first], x.testOperand(in, mi, first)
 	for k := mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
+		if l != first && x.m.addr[l] == asked && x.testOperand(in, mi, l) == v {
+			continue // as the first asks
+		}
 		mem, at, ok := x.resolve(mi.space, x.m.addr[l])
 		if !ok || mem < 0 || at%8 != 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8) {
 			return true

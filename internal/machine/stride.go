@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"math"
 )
 
@@ -53,10 +54,11 @@ type strides struct {
 	prog   *Program
 	params []ParamStride
 	uses   []*use // by instruction
-	live   map[int32][]regID
+	told   [][]regID
 	warps  []*warpStrides
-	from   []laneTrack              // of the run that took the registers
-	in     map[int]map[regID]stride // what a lane's registers entered the first period with
+	from   []laneTrack // of the run that took the registers
+	in     [][]stride  // what a lane's live registers entered the first period with
+	held   []laneRegs  // what they held then
 	unsure map[unsureRow]bool
 	causes []Cause
 	index  map[Cause]int32
@@ -69,6 +71,7 @@ type strides struct {
 	mostAt      Cause
 	last        []point
 	idle        []uint32 // lanes of each warp that are between
+	lanes       []int64  // of each lane in its first period: how many more there are
 }
 
 // An unsureRow is a register of a warp that turned out to have no stride.
@@ -79,9 +82,51 @@ type unsureRow struct {
 
 // A warpStrides has the strides of a warp's registers.
 type warpStrides struct {
-	r32, r64 [][32]stride
-	p        [][32]int32
-	carry    [32]int32
+	r32, r64, p []strideRow
+	carry       strideRow
+}
+
+// A strideRow is the strides of one register. Most do not change, and those
+// that do mostly do alike in all lanes.
+type strideRow struct {
+	moves uint32 // lanes whose stride is not still
+	alike uint32 // those of them that have one
+	one   stride
+	of    *[32]stride // the others
+}
+
+func (r *strideRow) at(l int) stride {
+	switch bit := uint32(1) << (l & 31); {
+	case r.moves&bit == 0:
+		return still
+	case r.alike&bit != 0:
+		return r.one
+	}
+	return r.of[l&31]
+}
+
+// put gives lanes a stride.
+func (r *strideRow) put(mask uint32, v stride) {
+	if v == still {
+		r.moves &^= mask
+		r.alike &^= mask
+		return
+	}
+	r.moves |= mask
+	switch {
+	case r.alike&^mask == 0:
+		r.one, r.alike = v, mask
+	case r.one == v:
+		r.alike |= mask
+	default:
+		if r.of == nil {
+			r.of = new([32]stride)
+		}
+		r.alike &^= mask
+		for l := range lanesOf(mask) {
+			r.of[l] = v
+		}
+	}
 }
 
 // A point is the visible instruction that a lane came to last: the addresses in
@@ -100,15 +145,21 @@ type point struct {
 // is one, is an earlier attempt, and the registers that it found without strides
 // have none.
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
-	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)), live: map[int32][]regID{},
-		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: map[int]map[regID]stride{}, unsure: map[unsureRow]bool{},
+	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)),
+		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: make([][]stride, len(f.lanes)), held: make([]laneRegs, len(f.lanes)), unsure: map[unsureRow]bool{},
+		told: make([][]regID, len(m.prog.code)), lanes: make([]int64, len(f.lanes)),
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
-		last: make([]point, len(taken.lanes)), idle: make([]uint32, len(taken.lanes)/32)}
+		last: make([]point, len(f.lanes)), idle: make([]uint32, len(f.lanes)/32)}
 	for i := range m.prog.uses {
-		s.uses[m.prog.uses[i].pc] = &m.prog.uses[i]
+		u := &m.prog.uses[i]
+		s.uses[u.pc] = u
+		if u.class != plain {
+			s.told[u.pc] = told(u)
+		}
 	}
+	maps.Copy(f.live, taken.live)
 	if before != nil {
-		s.unsure = before.strides.unsure
+		maps.Copy(s.unsure, before.strides.unsure)
 	}
 	f.strides = s
 }
@@ -174,23 +225,26 @@ func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 // since buffers that grow may lie elsewhere.
 func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
 	for lane, in := range f.strides.in {
-		from, to := f.strides.from[lane].begin, taken.lanes[lane].begin
-		for id, v := range in {
-			row := int32(uint32(id))
-			if v.why != 0 || to == nil || id>>32&3 == 1 && from.r64[row] >= 1<<32 && from.r64[row] < sharedWindow {
+		held, to := f.strides.held[lane], taken.lanes[lane].begin
+		if in == nil || to == nil {
+			continue
+		}
+		for i, id := range f.live[f.Loops[lane].Mark] {
+			v := in[i]
+			if v.why != 0 || id>>32&3 == 1 && held[i] >= 1<<32 && held[i] < sharedWindow {
 				continue
 			}
 			foretold++
-			by, same := j*v.j+n*v.n, false
+			by := uint64(j*v.j + n*v.n)
 			switch id >> 32 & 3 {
 			case 0:
-				same = to.r32[row] == from.r32[row]+uint32(by)
+				by = uint64(uint32(held[i]) + uint32(by))
 			case 1:
-				same = to.r64[row] == from.r64[row]+uint64(by)
+				by += held[i]
 			case 2:
-				same = to.p[row] == from.p[row]
+				by = held[i]
 			}
-			if !same {
+			if to[i] != by {
 				wrong++
 			}
 		}
@@ -232,38 +286,42 @@ func (s *strides) of(x *ctx) *warpStrides {
 	i := int(x.w.cta*x.m.warps + x.w.index)
 	ws := s.warps[i]
 	if ws == nil {
-		ws = &warpStrides{r32: make([][32]stride, len(x.w.r32)), r64: make([][32]stride, len(x.w.r64)), p: make([][32]int32, len(x.w.p))}
+		ws = &warpStrides{r32: make([]strideRow, len(x.w.r32)), r64: make([]strideRow, len(x.w.r64)), p: make([]strideRow, len(x.w.p))}
 		s.warps[i] = ws
 	}
 	return ws
 }
 
-// get and set are the stride of a register of the kernel itself.
-func (ws *warpStrides) get(r regID, l int) stride {
+// row is that of a register of the kernel itself. Of predicates, and of the carry,
+// strides are not known or still.
+func (ws *warpStrides) row(r regID) *strideRow {
 	row := int32(uint32(r))
 	switch r >> 32 & 3 {
 	case 0:
-		return ws.r32[row][l]
+		return &ws.r32[row]
 	case 1:
-		return ws.r64[row][l]
+		return &ws.r64[row]
 	case 2:
-		return stride{why: ws.p[row][l]}
+		return &ws.p[row]
 	}
-	return stride{why: ws.carry[l]}
+	return &ws.carry
 }
 
-func (ws *warpStrides) set(r regID, l int, v stride) {
-	row := int32(uint32(r))
-	switch r >> 32 & 3 {
-	case 0:
-		ws.r32[row][l] = v
-	case 1:
-		ws.r64[row][l] = v
-	case 2:
-		ws.p[row][l] = v.why
-	default:
-		ws.carry[l] = v.why
+func (ws *warpStrides) get(r regID, l int) stride { return ws.row(r).at(l) }
+
+func (ws *warpStrides) put(r regID, mask uint32, v stride) {
+	if r>>32&3 >= 2 {
+		v.j, v.n = 0, 0
 	}
+	ws.row(r).put(mask, v)
+}
+
+// moving is the lanes in which some of the registers are not still.
+func (ws *warpStrides) moving(regs []regID) (mask uint32) {
+	for _, r := range regs {
+		mask |= ws.row(r).moves
+	}
+	return mask
 }
 
 // arrive carries strides through the instruction that a split is about to
@@ -285,31 +343,25 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	}
 	act := x.active(in) & mask
 	if u.guard != noReg {
-		for l := range lanesOf(mask) {
+		for l := range lanesOf(mask & ws.row(u.guard).moves) {
 			why := ws.get(u.guard, l).why
-			if why == 0 {
-				continue
-			}
 			if in.class != plain {
 				s.fail(pc, fmt.Sprintf("%s is executed or not by %s", whatItIs(u), s.because(why)))
 				continue
 			}
 			for _, w := range u.writes {
-				ws.set(w, l, stride{why: why})
+				ws.put(w, 1<<l, stride{why: why})
 			}
 			act &^= 1 << l
 		}
 	}
-	for l := range lanesOf(act) {
-		j := int64(0)
-		if f.lanes[base+l].mode == body {
-			j = int64(f.Loops[base+l].Periods - 1)
-		}
-		if in.class == plain {
-			s.plain(ws, x, in, u, l, j)
-		} else {
-			s.point(ws, x, in, u, l, base+l, j)
-		}
+	if act == 0 {
+		return
+	}
+	if in.class == plain {
+		s.plain(ws, x, in, u, act, base)
+	} else {
+		s.point(ws, x, in, u, act, base)
 	}
 }
 
@@ -323,125 +375,113 @@ func whatItIs(u *use) string {
 // made carries strides through an instruction that the decoder made of part of
 // another: constants of the launch, or a predicate the other way round.
 func (s *strides) made(ws *warpStrides, x *ctx, in *instr, mask uint32) {
-	for l := range lanesOf(mask) {
-		switch {
-		case in.class != plain:
-		case sameExec(in.exec, execPredNot):
-			ws.p[in.d][l] = ws.p[in.a][l]
-		case sameExec(in.exec, execPredConst):
-			ws.p[in.d][l] = 0
-		case in.t == pred:
-			ws.p[in.d][l] = 0
-		case in.t.wide():
-			ws.r64[in.d][l] = still
-		default:
-			ws.r32[in.d][l] = still
+	switch {
+	case in.class != plain:
+	case sameExec(in.exec, execPredNot):
+		for l := range lanesOf(mask) {
+			ws.p[in.d].put(1<<l, ws.p[in.a].at(l))
 		}
+	case sameExec(in.exec, execPredConst), in.t == pred:
+		ws.p[in.d].put(mask, still)
+	case in.t.wide():
+		ws.r64[in.d].put(mask, still)
+	default:
+		ws.r32[in.d].put(mask, still)
 	}
 }
 
-// boundary passes from one part of the run to the next.
-func (s *strides) boundary(x *ctx, l int, loop *LaneLoop, t *laneTrack) {
-	warp := x.w.cta*x.m.warps + x.w.index
-	taken, ws, v := &s.from[int(warp)*32+l], s.of(x), t.visits
-	if loop.Periods == 0 || taken.end == nil {
+// cross passes lanes, which are at their loops' Mark, from one part of the run to
+// the next. A loop of one period is left where the period ends.
+func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
+	begin, left := uint32(0), uint32(0)
+	ws, warp := s.of(x), x.w.cta*x.m.warps+x.w.index
+	live := f.liveAt(s.prog, x.s.pc)
+	for l := range lanesOf(mask) {
+		loop, t := &f.Loops[base+l], &f.lanes[base+l]
+		taken, v := &s.from[base+l], t.visits
+		if loop.Periods == 0 || taken.end == nil {
+			continue
+		}
+		if v == loop.First {
+			s.assume(ws, x, l, live, taken)
+			s.lanes[base+l] = int64(loop.Periods - 1)
+			t.mode = body
+			begin |= 1 << l
+		}
+		if v == loop.First+loop.Period {
+			s.compare(ws, warp, l, live)
+			s.lanes[base+l] = 0
+			t.mode = between
+			s.idle[warp] |= 1 << l
+		}
+		if v == loop.First+loop.Period*loop.Periods {
+			t.mode = after
+			s.idle[warp] &^= 1 << l
+			left |= 1 << l
+		}
+	}
+	if begin|left == 0 {
 		return
 	}
-	if v == loop.First {
-		s.assume(ws, x, l, loop, taken)
-		t.mode = body
+	// Registers that are not live hold nothing that is used.
+	dead := s.unknown(x.s.pc, "a register that nothing is kept in from turn to turn")
+	for _, rows := range [][]strideRow{ws.r32, ws.r64, ws.p} {
+		for i := range rows {
+			rows[i].put(begin|left, dead)
+		}
 	}
-	if v == loop.First+loop.Period {
-		s.compare(ws, warp, l)
-		t.mode = between
-		s.idle[warp] |= 1 << l
+	ws.carry.put(begin|left, dead)
+	for l := range lanesOf(begin) {
+		for i, id := range live {
+			ws.put(id, 1<<l, s.in[base+l][i])
+		}
 	}
-	if v == loop.First+loop.Period*loop.Periods {
-		s.proceed(ws, x, l)
-		t.mode = after
-		s.idle[warp] &^= 1 << l
+	for l := range lanesOf(left) {
+		for i, id := range live {
+			ws.put(id, 1<<l, afterwards(id, s.in[base+l][i]))
+		}
 	}
 }
 
 // assume enters the first period: registers grow as they did in the run before.
-func (s *strides) assume(ws *warpStrides, x *ctx, l int, loop *LaneLoop, t *laneTrack) {
+func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []regID, t *laneTrack) {
 	warp := x.w.cta*x.m.warps + x.w.index
-	in := map[regID]stride{}
-	for _, id := range s.liveAt(loop.Mark) {
-		row := int32(uint32(id))
+	in := make([]stride, len(live))
+	for i, id := range live {
 		is := ws.get(id, l)
 		switch class := id >> 32 & 3; {
 		case is.why != 0:
-		case s.unsure[unsureRow{warp, id}] || class == 2 && t.begin.p[row] != t.end.p[row]:
+		case s.unsure[unsureRow{warp, id}] || class == 2 && t.begin[i] != t.end[i]:
 			is = s.unknown(x.s.pc, "a register that at the end of a turn of the loop is neither as it was a period before nor grows by the same each period")
 		case class == 0:
-			is.j = int64(int32(t.end.r32[row] - t.begin.r32[row]))
+			is.j = int64(int32(t.end[i] - t.begin[i]))
 		case class == 1:
-			is.j = int64(t.end.r64[row] - t.begin.r64[row])
+			is.j = int64(t.end[i] - t.begin[i])
 		}
-		in[id] = is
+		in[i] = is
 	}
-	s.enter(ws, x, l, in)
-	s.in[int(warp)*32+l] = in
-}
-
-// enter gives a lane's registers strides; those that are not among them hold
-// nothing that is used.
-func (s *strides) enter(ws *warpStrides, x *ctx, l int, in map[regID]stride) {
-	dead := s.unknown(x.s.pc, "a register that nothing is kept in from turn to turn").why
-	for i := range ws.r32 {
-		ws.r32[i][l] = stride{why: dead}
-	}
-	for i := range ws.r64 {
-		ws.r64[i][l] = stride{why: dead}
-	}
-	for i := range ws.p {
-		ws.p[i][l] = dead
-	}
-	ws.carry[l] = dead
-	for id, v := range in {
-		ws.set(id, l, v)
-	}
+	lane := int(warp)*32 + l
+	s.in[lane], s.held[lane] = in, takeRegs(x, l, live)
 }
 
 // compare ends the first period: strides must be what they were assumed to be.
-func (s *strides) compare(ws *warpStrides, warp int32, l int) {
-	for id, was := range s.in[int(warp)*32+l] {
-		if was.why == 0 && ws.get(id, l) != was {
-			s.unsure[unsureRow{warp, id}] = true
+func (s *strides) compare(ws *warpStrides, warp int32, l int, live []regID) {
+	for i, was := range s.in[int(warp)*32+l] {
+		if was.why == 0 && ws.get(live[i], l) != was {
+			s.unsure[unsureRow{warp, live[i]}] = true
 			s.again = true
 		}
 	}
 }
 
-// proceed leaves the last period: from here on a launch more is a period more.
-func (s *strides) proceed(ws *warpStrides, x *ctx, l int) {
-	warp := x.w.cta*x.m.warps + x.w.index
-	in := map[regID]stride{}
-	for id, v := range s.in[int(warp)*32+l] {
-		if v.why == 0 {
-			v.j, v.n = 0, v.j+v.n
-			if id>>32&3 == 0 {
-				v.n = int64(int32(v.n))
-			}
-		}
-		in[id] = v
-	}
-	s.enter(ws, x, l, in)
-}
-
-func (s *strides) liveAt(pc int32) []regID {
-	if list, ok := s.live[pc]; ok {
-		return list
-	}
-	g := s.prog.graph(s.prog.code[pc].fn)
-	var list []regID
-	at := g.at(pc)
-	for _, r := range g.regs {
-		if g.isLive(at, r) {
-			list = append(list, r)
+// afterwards is a register's stride past the last period: from there on a launch
+// more is a period more.
+func afterwards(id regID, v stride) stride {
+	if v.why == 0 {
+		v.j, v.n = 0, v.j+v.n
+		if id>>32&3 == 0 {
+			v.n = int64(int32(v.n))
 		}
 	}
-	s.live[pc] = list
-	return list
+	return v
 }

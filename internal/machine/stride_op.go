@@ -85,57 +85,65 @@ func cut(v stride, t typ) stride {
 }
 
 // plain carries strides through an instruction on registers.
-func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) {
-	for _, r := range u.addr {
-		if v := ws.get(r, l); v.why != 0 {
-			s.fail(x.s.pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-		} else if v != still && (u.in.Op == "ld" || u.in.Op == "st") {
-			s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.in)+", grows with the number of turns")
+func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
+	for l := range lanesOf(mask & ws.moving(u.addr)) {
+		for _, r := range u.addr {
+			if v := ws.get(r, l); v.why != 0 {
+				s.fail(x.s.pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
+			} else if v != still && (u.in.Op == "ld" || u.in.Op == "st") {
+				s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.in)+", grows with the number of turns")
+			}
 		}
 	}
 	if u.in.Op == "ld" {
-		s.load(ws, x, in, u, l)
+		s.load(ws, x, in, u, mask)
 		return
 	}
-	moves, why := false, int32(0)
+	moves := mask & ws.moving(u.reads)
+	for l := range lanesOf(moves) {
+		s.moved(ws, x, in, u, l, s.lanes[base+l])
+	}
+	for _, w := range u.writes {
+		ws.put(w, mask&^moves, still)
+	}
+}
+
+// moved is plain for a lane in which a source is not still.
+func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) {
+	why := int32(0)
 	for _, r := range u.reads {
-		v := ws.get(r, l)
-		moves = moves || v != still
-		if v.why != 0 {
+		if v := ws.get(r, l); v.why != 0 {
 			why = v.why
 		}
 	}
-	out := still
+	var out stride
 	switch {
-	case !moves:
+	case u.in.Op == "setp":
+		out = s.setp(ws, x, in, u, l, j)
 	case len(u.writes) == 1:
 		out = s.result(ws, x, in, u, l, j, why)
+	case why != 0:
+		out = stride{why: why}
 	default:
 		out = s.unknown(x.s.pc, Name(u.in)+" of what changes from period to period")
-		if why != 0 {
-			out = stride{why: why}
-		}
-	}
-	if moves && u.in.Op == "setp" {
-		out = s.setp(ws, x, in, u, l, j)
 	}
 	for _, w := range u.writes {
-		ws.set(w, l, out)
+		ws.put(w, 1<<l, out)
 	}
 }
 
 // load is of local memory, of constants, or of the kernel's parameters, which
 // the launch gives.
-func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *use, l int) {
+func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32) {
 	a, ok := in.x.(*access)
 	for i, w := range u.writes {
 		switch {
 		case !u.launched || !ok:
-			ws.set(w, l, s.unknown(x.s.pc, "a value that is loaded"))
+			ws.put(w, mask, s.unknown(x.s.pc, "a value that is loaded"))
 		case a.space == spParam && a.base == baseImm:
-			ws.set(w, l, s.param(x.s.pc, uint64(a.off)+uint64(i)*uint64(a.elem), uint64(a.elem)))
+			ws.put(w, mask, s.param(x.s.pc, uint64(a.off)+uint64(i)*uint64(a.elem), uint64(a.elem)))
 		default:
-			ws.set(w, l, still)
+			ws.put(w, mask, still)
 		}
 	}
 }
@@ -167,7 +175,7 @@ func (s *strides) source(ws *warpStrides, x *ctx, r reg, t typ, l int) source {
 	if t.wide() {
 		o.v = int64(x.a64(r)[l])
 		if r >= 0 {
-			o.stride = ws.r64[r][l]
+			o.stride = ws.r64[r].at(l)
 		}
 		return o
 	}
@@ -183,7 +191,7 @@ func (s *strides) source(ws *warpStrides, x *ctx, r reg, t typ, l int) source {
 		o.v = int64(v)
 	}
 	if r >= 0 {
-		o.stride = ws.r32[r][l]
+		o.stride = ws.r32[r].at(l)
 	}
 	return o
 }
@@ -235,7 +243,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 		}
 		return lost()
 	case "selp":
-		if ws.p[in.c][l] != 0 {
+		if ws.p[in.c].at(l) != still {
 			return lost()
 		}
 		if x.p[in.c]>>l&1 != 0 {
@@ -487,13 +495,13 @@ func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) strid
 		if r>>32&3 != 2 {
 			return ws.get(r, l)
 		}
-		if w := ws.p[row][l]; w != 0 {
+		if w := ws.p[row].at(l).why; w != 0 {
 			why = w
 		}
 	}
 	if u.in.Op == "and" || u.in.Op == "or" {
 		for _, r := range []reg{in.a, in.b} {
-			if r >= 0 && ws.p[r][l] == 0 && (x.p[r]>>l&1 != 0) == (u.in.Op == "or") {
+			if r >= 0 && ws.p[r].at(l) == still && (x.p[r]>>l&1 != 0) == (u.in.Op == "or") {
 				return still
 			}
 		}
@@ -508,7 +516,7 @@ func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int6
 	if !ok || info.combine == nil {
 		return out
 	}
-	c := ws.p[info.c][l]
+	c := ws.p[info.c].at(l).why
 	set := x.p[info.c]>>l&1 != 0
 	switch {
 	case c == 0 && out.why == 0:
@@ -585,27 +593,42 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 
 // point carries strides to a visible instruction: what it is given must not
 // change, but for addresses in global memory, coordinates of tensors and data.
-func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int, j int64) {
-	pc := x.s.pc
-	p := &s.last[lane]
-	*p = point{pc: pc}
-	for _, r := range u.addr {
-		v := ws.get(r, l)
-		switch {
-		case v.why != 0:
-			s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-		case slices.Contains(u.coords, r):
-			p.note(uint64(x.r32[uint32(r)][l]), v, true)
-			if at := (line{int64(int32(x.r32[uint32(r)][l])), v.j, v.n}); v != still && !s.fits(at, j, math.MinInt32, math.MaxInt32, pc) {
-				s.fail(pc, "a coordinate of the "+Name(u.in)+" overflows")
-			}
-		case globalAddress(x, in, r, l):
-			p.note(x.r64[uint32(r)][l], v, false)
-		case v != still:
-			s.fail(pc, "an address in shared memory, of the "+Name(u.in)+", grows with the number of turns")
+func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
+	for l := range lanesOf(mask) {
+		p := &s.last[base+l]
+		p.pc, p.n = x.s.pc, 0
+		for _, r := range u.addr {
+			s.address(ws, x, in, u, r, l, base+l)
 		}
 	}
-	for _, r := range told(u) {
+	for l := range lanesOf(mask & ws.moving(s.told[x.s.pc])) {
+		s.tell(ws, x, u, l)
+	}
+	s.gives(ws, x, u, mask)
+}
+
+// address takes a register that an address is made of.
+func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l, lane int) {
+	pc, p, v := x.s.pc, &s.last[lane], ws.get(r, l)
+	switch {
+	case v.why != 0:
+		s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
+	case slices.Contains(u.coords, r):
+		p.note(uint64(x.r32[uint32(r)][l]), v, true)
+		if at := (line{int64(int32(x.r32[uint32(r)][l])), v.j, v.n}); v != still && !s.fits(at, s.lanes[lane], math.MinInt32, math.MaxInt32, pc) {
+			s.fail(pc, "a coordinate of the "+Name(u.in)+" overflows")
+		}
+	case globalAddress(x, in, r, l):
+		p.note(x.r64[uint32(r)][l], v, false)
+	case v != still:
+		s.fail(pc, "an address in shared memory, of the "+Name(u.in)+", grows with the number of turns")
+	}
+}
+
+// tell takes what tells a lane's instruction what to do.
+func (s *strides) tell(ws *warpStrides, x *ctx, u *use, l int) {
+	pc := x.s.pc
+	for _, r := range s.told[pc] {
 		switch v := ws.get(r, l); {
 		case v == still:
 		case v.why != 0 && s.causes[v.why].Text == tokenText && isTest(u.in):
@@ -615,7 +638,6 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int,
 			s.fail(pc, "an operand of the "+Name(u.in)+" grows with the number of turns")
 		}
 	}
-	s.gives(ws, x, in, u, l)
 }
 
 const tokenText = "a token"
@@ -674,41 +696,42 @@ func told(u *use) []regID {
 }
 
 // gives sets the strides of what a visible instruction or a collective returns.
-func (s *strides) gives(ws *warpStrides, x *ctx, in *instr, u *use, l int) {
+func (s *strides) gives(ws *warpStrides, x *ctx, u *use, mask uint32) {
 	if len(u.writes) == 0 {
 		return
 	}
-	out := s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
+	out := still
 	switch op := u.in.Op; {
 	case op == "elect", isTest(u.in):
-		out = still
 	case op == "mbarrier":
 		out = s.unknown(x.s.pc, tokenText)
 	case op == "ld" || op == "ldu" || op == "ldmatrix":
 		out = s.unknown(x.s.pc, "a value that is loaded")
 	case op == "shfl" || op == "vote" || op == "redux" || op == "match":
-		out = s.exchanged(ws, x, u, out)
+		out = s.exchanged(ws, x, u)
+	default:
+		out = s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
 	}
 	for _, w := range u.writes {
-		ws.set(w, l, out)
+		ws.put(w, mask, out)
 	}
 }
 
 // exchanged is what lanes tell each other: known only where all of the warp stand
 // together, and nothing that they bring changes.
-func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use, lost stride) stride {
+func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use) stride {
+	lost := s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
 	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {
 		return lost
 	}
+	moving := x.s.mask & ws.moving(u.reads)
+	if moving == 0 {
+		return still
+	}
 	for _, r := range u.reads {
-		for l := range lanesOf(x.s.mask) {
-			if v := ws.get(r, l); v != still {
-				if v.why != 0 {
-					return stride{why: v.why}
-				}
-				return lost
-			}
+		if v := ws.get(r, lowest(moving)); v.why != 0 {
+			return stride{why: v.why}
 		}
 	}
-	return still
+	return lost
 }
