@@ -1,0 +1,2 @@
+// Package kernel writes kernels in Go.
+package kernel

@@ -1,0 +1,277 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"muster/ptx"
+)
+
+// Inst adds an instruction: its name with all its modifiers, as in PTX, and
+// its operands. They are Reg, Pred, Ptr, Vec, Pair, Discard, *Label, what Mem
+// makes, and Go numbers, which become immediates. What does not fit the
+// instruction table is a mistake: an unknown name, a missing modifier, a
+// register of the wrong type, an address of the wrong state space.
+//
+// The package inst has a function for each instruction, which says what goes
+// where.
+func (k *Kernel) Inst(op string, operands ...any) {
+	in := &ptx.Inst{}
+	words := strings.Split(op, ".")
+	in.Op, in.Mods = words[0], words[1:]
+	ptrs := map[*ptx.Mem]Ptr{}
+	for _, v := range operands {
+		x, ok := k.operandOf(v)
+		if !ok {
+			k.assume(operands)
+			return
+		}
+		if m, ok := x.(*ptx.Mem); ok {
+			switch v := v.(type) {
+			case Ptr:
+				ptrs[m] = v
+			case mem:
+				ptrs[m] = v.at
+			}
+		}
+		in.Operands = append(in.Operands, x)
+	}
+	if in.Form = ptx.Match(in); in.Form == nil {
+		k.fail("%s", ptx.Explain(in))
+		k.assume(operands)
+		return
+	}
+	n := len(k.errs)
+	k.typed(in, ptrs)
+	k.newEnough(in)
+	if len(k.errs) > n {
+		k.assume(operands)
+		return
+	}
+	k.emit(in)
+}
+
+// assume takes the registers of a mistaken instruction as set, so that one
+// mistake is reported once.
+func (k *Kernel) assume(operands []any) {
+	mark := func(of *Kernel, in *body, id int) {
+		if of == k && in != nil {
+			in.regs[id].given = true
+		}
+	}
+	for _, v := range operands {
+		switch v := v.(type) {
+		case Reg:
+			mark(v.k, v.in, v.id)
+		case Pred:
+			mark(v.k, v.in, v.id)
+		case Vec:
+			for _, r := range v {
+				mark(r.k, r.in, r.id)
+			}
+		case Pair:
+			mark(v.Reg.k, v.Reg.in, v.Reg.id)
+			mark(v.Pred.k, v.Pred.in, v.Pred.id)
+		}
+	}
+}
+
+// canonical puts the modifiers in the order of the ISA.
+func canonical(in *ptx.Inst) {
+	var mods []string
+	for _, s := range in.Form.Slots {
+		if m := in.Mod(s.Name); m != "" {
+			mods = append(mods, m)
+		}
+	}
+	if len(mods) == len(in.Mods) {
+		in.Mods = mods
+	}
+}
+
+// typed holds registers, immediates and addresses to what the instruction's
+// row says, and gives numbers their type.
+func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr) {
+	canonical(in)
+	for _, b := range ptx.Bind(in) {
+		want := Type(b.Type)
+		what := func() string { return fmt.Sprintf("%s: operand %s", name(in), b.Arg.Name) }
+		switch x := b.X.(type) {
+		case ptx.Name:
+			r, ok := k.register(string(x))
+			if !ok || b.Arg.Class == "mem" || b.Arg.Class == "label" {
+				continue
+			}
+			if in.Op == "mov" && strings.HasPrefix(string(b.Arg.Type), "part") {
+				continue
+			}
+			if !r.typ.fits(want, widens(in, b)) {
+				k.fail("%s", mismatch(what(), r.typ, want))
+			}
+		case ptx.Int, ptx.Float:
+			if b.Arg.Class == "imm" && want == "" {
+				continue
+			}
+			imm, why := immediate(x, want)
+			if why != "" {
+				k.fail("%s: %s", what(), why)
+				continue
+			}
+			b.Set(imm)
+		case *ptx.Mem:
+			if p, ok := ptrs[x]; ok && b.Arg.Class == "mem" {
+				if due := dueSpace(in, b.Arg); due != "any" && !p.space.within(due) {
+					k.fail("%s is an address in %s, and one in %s is due", what(), p.space, spaceName(due))
+				}
+			}
+		}
+	}
+}
+
+// widens tells the operands whose registers may be wider than the type (ISA
+// 9.4.1): the values of loads, stores and conversions.
+func widens(in *ptx.Inst, b ptx.Bound) bool {
+	switch in.Op {
+	case "ld", "ldu", "st", "cvt":
+		return !b.Inside
+	}
+	return false
+}
+
+func mismatch(what string, have, want Type) string {
+	how := ""
+	switch {
+	case want == predType:
+		how = ": compare it, as with Ne(0)"
+	case have == predType:
+		how = ": make it a number with Select"
+	case have.Size() == want.Size():
+		how = ": take its bits with As, or convert it with Cvt"
+	default:
+		how = ": convert it with Cvt"
+	}
+	return fmt.Sprintf("%s has type %s, and %s is due%s", what, have, want, how)
+}
+
+// dueSpace gives the state space that an address operand must lie in, by the
+// instruction's modifiers; "any" where the table does not say.
+func dueSpace(in *ptx.Inst, a *ptx.Arg) string {
+	switch a.Name {
+	case "map":
+		return "any"
+	case "bar":
+		if s := in.Mod("dst"); s == "shared::cta" {
+			return s
+		}
+		return "shared::cluster"
+	case "d":
+		if s := in.Mod("dst"); s != "" {
+			return s
+		}
+	case "s":
+		if s := in.Mod("src"); s != "" {
+			return s
+		}
+	}
+	if s, ok := in.Form.Slot("space"); ok {
+		if m := in.Mod("space"); m != "" {
+			return m
+		}
+		if s.Optional {
+			return "generic"
+		}
+	}
+	switch in.Form.Space {
+	case "shared", "shared::cta", "shared::cluster", "global":
+		return in.Form.Space
+	}
+	return "any"
+}
+
+func spaceName(due string) string {
+	if due == "generic" || due == "" {
+		return "generic addressing"
+	}
+	return due
+}
+
+// name is an instruction's text without its operands.
+func name(in *ptx.Inst) string { return strings.Join(append([]string{in.Op}, in.Mods...), ".") }
+
+// newEnough holds an instruction to the kernel's architecture and version.
+func (k *Kernel) newEnough(in *ptx.Inst) {
+	f := in.Form
+	n, suffix, _ := parseSM(k.target)
+	if n < f.SM.Number || f.SM.Suffix == "a" && (suffix != "a" || n != f.SM.Number) || f.SM.Suffix == "f" && (suffix == "" || n/10 != f.SM.Number/10) {
+		k.fail("%s needs sm_%d%s, and the kernel is for %s", name(in), f.SM.Number, f.SM.Suffix, k.target)
+	}
+	older := func(a, b ptx.Version) bool { return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor }
+	if older(k.least, f.Version) {
+		k.least = f.Version
+	}
+	if k.version != (ptx.Version{}) && older(k.version, f.Version) {
+		k.fail("%s needs PTX %d.%d, and the kernel is for %d.%d", name(in), f.Version.Major, f.Version.Minor, k.version.Major, k.version.Minor)
+	}
+}
+
+// register finds a register of the function by its name.
+func (k *Kernel) register(name string) (register, bool) {
+	if len(name) < 3 || name[0] != '%' {
+		return register{}, false
+	}
+	n, i := 0, len(name)
+	for m := 1; i > 1 && name[i-1] >= '0' && name[i-1] <= '9'; m *= 10 {
+		i--
+		n += int(name[i]-'0') * m
+	}
+	if n < 1 || n > len(k.at.regs) || k.at.regs[n-1].name != name {
+		return register{}, false
+	}
+	return k.at.regs[n-1], true
+}
+
+// emit adds a finished instruction.
+func (k *Kernel) emit(in *ptx.Inst) {
+	if k.built != nil {
+		k.fail("the kernel is built already: nothing can be added")
+		return
+	}
+	if g := k.guard; g != nil && in.Guard == nil {
+		in.Guard = &ptx.Guard{Reg: string(g.name().(ptx.Name)), Not: g.neg}
+	}
+	at := k.here()
+	b := k.at
+	b.where[in] = at
+	if at != b.line {
+		b.line = at
+		b.stmts = append(b.stmts, &ptx.Loc{File: k.file(at.File), Line: at.Line})
+	}
+	b.stmts = append(b.stmts, in)
+}
+
+// file gives the number of a source file.
+func (k *Kernel) file(name string) int {
+	for i, f := range k.files {
+		if f == name {
+			return i + 1
+		}
+	}
+	k.files = append(k.files, name)
+	return len(k.files)
+}
+
+// PTX adds instructions as text, with {name} for each operand that args name:
+//
+//	k.PTX("fma.rn.f32 {d}, {a}, {a}, {d};", kernel.Args{"d": d, "a": a})
+//
+// The text may declare registers and labels inside of a block of its own. It
+// is parsed, and what the instruction table does not know is a mistake.
+func (k *Kernel) PTX(text string, args Args) {
+	k.inline(text, args)
+}
+
+// Args are the operands of inline PTX by name.
+type Args map[string]any
+
+func bits32(f float64) uint64 { return uint64(math.Float32bits(float32(f))) }

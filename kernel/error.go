@@ -1,0 +1,125 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A Place is a line of the Go program that built a kernel.
+type Place struct {
+	File string
+	Line int
+}
+
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+// An Error is a mistake in a kernel, at the line of the Go program that made
+// it.
+type Error struct {
+	Place Place
+	Msg   string
+}
+
+// Error gives one line, "file:line: msg".
+func (e *Error) Error() string { return e.Place.String() + ": " + e.Msg }
+
+// Errors are all mistakes of a kernel, in the order in which they were made.
+type Errors []*Error
+
+// Error gives the mistakes, a line each; of more than ten the first ten.
+func (l Errors) Error() string {
+	var b strings.Builder
+	for i, e := range l {
+		if i == 10 {
+			fmt.Fprintf(&b, "\nand %d more", len(l)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives the mistakes one by one, for errors.As.
+func (l Errors) Unwrap() []error {
+	out := make([]error, len(l))
+	for i, e := range l {
+		out[i] = e
+	}
+	return out
+}
+
+// fail notes a mistake at the line of the user's program.
+func (k *Kernel) fail(format string, args ...any) {
+	k.failAt(k.here(), format, args...)
+}
+
+func (k *Kernel) failAt(at Place, format string, args ...any) {
+	k.errs = append(k.errs, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// ours are the functions whose frames are not the user's: those of this
+// package and of those that are written on it.
+const ours = "muster/kernel"
+
+// here is the line of the user's program: the innermost frame that is not of
+// this package.
+func (k *Kernel) here() Place {
+	var pcs [32]uintptr
+	skip := 2
+	for {
+		n := runtime.Callers(skip, pcs[:])
+		if n == 0 {
+			return Place{File: "?"}
+		}
+		for _, pc := range pcs[:n] {
+			if p, ok := k.places[pc]; ok {
+				if p.Line > 0 {
+					return p
+				}
+				continue
+			}
+			p := userPlace(pc)
+			k.places[pc] = p
+			if p.Line > 0 {
+				return p
+			}
+		}
+		skip += n
+	}
+}
+
+// userPlace gives the place of a frame, or none for one of ours.
+func userPlace(pc uintptr) Place {
+	frames := runtime.CallersFrames([]uintptr{pc})
+	for {
+		f, more := frames.Next()
+		if f.Line > 0 && !isOurs(f.Function, f.File) {
+			return Place{shorten(f.File), f.Line}
+		}
+		if !more {
+			return Place{}
+		}
+	}
+}
+
+func isOurs(function, file string) bool {
+	rest, ok := strings.CutPrefix(function, ours)
+	return ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/inst.")) && !strings.HasSuffix(file, "_test.go")
+}
+
+// shorten makes a path relative to the working directory where that is above
+// the file.
+func shorten(file string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return file
+}

@@ -1,0 +1,247 @@
+package kernel
+
+import (
+	"fmt"
+
+	"muster/ptx"
+)
+
+// A Label is a place in a function, for branches that the structured forms of
+// control flow do not make.
+type Label struct {
+	name   string
+	in     *body
+	at     Place
+	placed Place
+	used   bool
+}
+
+// NewLabel makes a label. Place says where it is, once.
+func (k *Kernel) NewLabel() *Label { return k.label("L") }
+
+func (k *Kernel) label(what string) *Label {
+	k.serial++
+	l := &Label{name: fmt.Sprintf("$%s%d", what, k.serial), in: k.at, at: k.here()}
+	k.at.labels = append(k.at.labels, l)
+	return l
+}
+
+// Place puts a label before what comes next.
+func (k *Kernel) Place(l *Label) {
+	switch {
+	case l.in != k.at:
+		k.fail("a label of another function is placed here")
+		return
+	case l.placed != (Place{}):
+		k.fail("the label is placed already, at %s", l.placed)
+		return
+	case k.guard != nil:
+		k.fail("a label is placed inside of Guard: only plain instructions take a predicate; use If")
+		return
+	}
+	l.placed = k.here()
+	k.at.stmts = append(k.at.stmts, &ptx.Label{Name: l.name})
+	k.at.line = Place{}
+}
+
+// Branch goes to a label.
+func (k *Kernel) Branch(l *Label) { k.Inst("bra", l) }
+
+// BranchIf goes to a label where p is true.
+func (k *Kernel) BranchIf(p Pred, l *Label) { k.branch(p, l, false) }
+
+// branch is one that lanes may take apart, or all together.
+func (k *Kernel) branch(p Pred, l *Label, uniform bool) {
+	if k.guard != nil {
+		k.fail("a branch inside of Guard: only plain instructions take a predicate; use If")
+		return
+	}
+	p.kernel()
+	if !k.owns(p.k, p.in, "predicate") {
+		return
+	}
+	op := "bra"
+	if uniform {
+		op = "bra.uni"
+	}
+	k.guard = &p
+	k.Inst(op, l)
+	k.guard = nil
+}
+
+// Guard puts the predicate before each instruction that body makes: a thread
+// for which it is false skips them, without a branch. Branches, loops and
+// further guards do not go inside.
+func (k *Kernel) Guard(p Pred, body func()) {
+	p.kernel()
+	if k.guard != nil {
+		k.fail("a Guard inside of a Guard: combine the predicates with And")
+		return
+	}
+	if !k.owns(p.k, p.in, "predicate") {
+		return
+	}
+	k.guard = &p
+	defer func() { k.guard = nil }()
+	body()
+}
+
+// If executes then where p is true.
+func (k *Kernel) If(p Pred, then func()) {
+	end := k.label("end")
+	k.branch(p.Not(), end, false)
+	then()
+	k.Place(end)
+}
+
+// IfElse executes then where p is true, and otherwise els.
+func (k *Kernel) IfElse(p Pred, then, els func()) {
+	other, end := k.label("else"), k.label("end")
+	k.branch(p.Not(), other, false)
+	then()
+	k.Branch(end)
+	k.Place(other)
+	els()
+	k.Place(end)
+}
+
+// A loop is one that is being written.
+type loop struct {
+	next, end *Label
+	at        Place
+}
+
+// For executes body with i from from on, as long as i < to, in steps. from and
+// step are numbers or registers, to is one of them too; step is positive. The
+// loop's register has the type of the first that is a register, else U32, or
+// S32 where a number is negative. Break and Continue go where they say.
+func (k *Kernel) For(from, to, step Num, body func(i Reg)) {
+	t := U32
+	for _, x := range []Num{step, from, to} {
+		if n, ok := toInt(x); ok && n < 0 {
+			t = S32
+		}
+	}
+	for _, x := range []Num{step, to, from} {
+		if r, ok := x.(Reg); ok {
+			if r.k == nil || !r.t.integer() {
+				k.fail("For counts with %s; it takes integers", describe(x))
+				return
+			}
+			t = r.arith()
+		} else if !isInt(x) {
+			k.fail("For counts with %s; it takes integers", describe(x))
+			return
+		}
+	}
+	if n, ok := toInt(step); ok && n < 1 {
+		k.fail("For in steps of %d: a step is positive", n)
+		return
+	}
+	if k.guard != nil {
+		k.fail("a loop inside of Guard: only plain instructions take a predicate; use If")
+		return
+	}
+	i := k.Const(t, from)
+	l := &loop{next: k.label("next"), end: k.label("end"), at: k.here()}
+	a, aok := toInt(from)
+	z, zok := toInt(to)
+	if !aok || !zok || a >= z {
+		k.BranchIf(i.Ge(to), l.end)
+	}
+	head := k.label("for")
+	k.Place(head)
+	k.at.loops = append(k.at.loops, l)
+	body(i)
+	k.at.loops = k.at.loops[:len(k.at.loops)-1]
+	k.placeUsed(l.next)
+	i.Set(i.Add(step))
+	k.BranchIf(i.Lt(to), head)
+	k.placeUsed(l.end)
+}
+
+// placeUsed places a label that a branch goes to; one that none goes to is
+// forgotten.
+func (k *Kernel) placeUsed(l *Label) {
+	if l.used {
+		k.Place(l)
+		return
+	}
+	l.placed = k.here()
+}
+
+// While executes body as long as the predicate that cond computes is true.
+func (k *Kernel) While(cond func() Pred, body func()) {
+	k.Loop(func() {
+		k.BreakIf(cond().Not())
+		body()
+	})
+}
+
+// Loop executes body until Break.
+func (k *Kernel) Loop(body func()) {
+	if k.guard != nil {
+		k.fail("a loop inside of Guard: only plain instructions take a predicate; use If")
+		return
+	}
+	l := &loop{next: k.label("loop"), end: k.label("end"), at: k.here()}
+	k.Place(l.next)
+	k.at.loops = append(k.at.loops, l)
+	body()
+	k.at.loops = k.at.loops[:len(k.at.loops)-1]
+	k.Branch(l.next)
+	k.placeUsed(l.end)
+}
+
+// Unroll makes the body n times, with i from 0 on: a loop of Go and none of the
+// kernel.
+func (k *Kernel) Unroll(n int, body func(i int)) {
+	for i := range n {
+		body(i)
+	}
+}
+
+// Break leaves the innermost loop.
+func (k *Kernel) Break() {
+	if l := k.innermost("Break"); l != nil {
+		k.Branch(l.end)
+	}
+}
+
+// BreakIf leaves the innermost loop where p is true.
+func (k *Kernel) BreakIf(p Pred) {
+	if l := k.innermost("BreakIf"); l != nil {
+		k.BranchIf(p, l.end)
+	}
+}
+
+// Continue goes to the next turn of the innermost loop.
+func (k *Kernel) Continue() {
+	if l := k.innermost("Continue"); l != nil {
+		k.Branch(l.next)
+	}
+}
+
+// ContinueIf goes to the next turn of the innermost loop where p is true.
+func (k *Kernel) ContinueIf(p Pred) {
+	if l := k.innermost("ContinueIf"); l != nil {
+		k.BranchIf(p, l.next)
+	}
+}
+
+func (k *Kernel) innermost(what string) *loop {
+	if len(k.at.loops) == 0 {
+		k.fail("%s outside of a loop", what)
+		return nil
+	}
+	return k.at.loops[len(k.at.loops)-1]
+}
+
+// Return ends the thread, or the function.
+func (k *Kernel) Return() { k.Inst("ret") }
+
+// Exit ends the thread, wherever it is.
+func (k *Kernel) Exit() { k.Inst("exit") }
+
+// Trap aborts the launch with an error.
+func (k *Kernel) Trap() { k.Inst("trap") }

@@ -1,0 +1,4 @@
+package kernel
+
+// A Group is a range of a CTA's threads.
+type Group struct{}

@@ -1,0 +1,232 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/ptx"
+)
+
+// A Kernel is a kernel that is being written: instructions go to its end, in
+// the order of the calls that make them. Mistakes are kept, and Build reports
+// them all.
+//
+// A Kernel belongs to one goroutine.
+type Kernel struct {
+	name    string
+	target  string
+	version ptx.Version
+	least   ptx.Version // that the instructions so far need
+	block   [3]int
+	cluster [3]int
+	attrs   []ptx.Directive
+
+	params []*ptx.Var
+	vars   []*variable
+	items  []ptx.Item // functions and variables of the module
+	entry  *body
+	at     *body // where instructions go
+	guard  *Pred // of a Guard that is open
+	files  []string
+	names  map[string]Place
+	serial int
+	places map[uintptr]Place
+	errs   Errors
+	group  *Group // whose threads execute what comes next
+
+	built *ptx.Module
+	state map[any]any // of the block level: what it has to keep a kernel
+}
+
+// A body is a function's statements as far as they are written.
+type body struct {
+	prologue, stmts []ptx.Stmt
+	regs            []register
+	where           map[*ptx.Inst]Place
+	labels          []*Label
+	loops           []*loop
+	line            Place // of the last .loc
+}
+
+// A register is what is known of a register while the kernel is built.
+type register struct {
+	typ  Type
+	name string
+	at   Place
+	// given says that something outside of the instructions sets it, or that a
+	// mistake stands in for it.
+	given bool
+}
+
+// An Option says something of a kernel as a whole.
+type Option func(*Kernel)
+
+// Block says how many threads a CTA has, in one to three dimensions: .reqntid.
+// Thread groups need it.
+func Block(x int, yz ...int) Option {
+	return func(k *Kernel) { k.block = k.dims("Block", x, yz) }
+}
+
+// Clusters says how many CTAs a cluster has, in one to three dimensions:
+// .reqnctapercluster and .explicitcluster.
+func Clusters(x int, yz ...int) Option {
+	return func(k *Kernel) { k.cluster = k.dims("Clusters", x, yz) }
+}
+
+// MaxRegisters bounds the registers of a thread: .maxnreg.
+func MaxRegisters(n int) Option {
+	return func(k *Kernel) {
+		if n < 1 || n > 255 {
+			k.fail("MaxRegisters(%d): a thread has 1 to 255", n)
+			return
+		}
+		k.attrs = append(k.attrs, ptx.Directive{Name: "maxnreg", Args: []ptx.Operand{integer(int64(n))}})
+	}
+}
+
+// MinCTAs asks for so many CTAs on an SM: .minnctapersm.
+func MinCTAs(n int) Option {
+	return func(k *Kernel) {
+		k.attrs = append(k.attrs, ptx.Directive{Name: "minnctapersm", Args: []ptx.Operand{integer(int64(n))}})
+	}
+}
+
+// Target says for which architecture the kernel is, by default sm_90a.
+func Target(sm string) Option {
+	return func(k *Kernel) {
+		if n, _, ok := parseSM(sm); !ok || n < 50 {
+			k.fail("Target(%q): no architecture; one is written as sm_90a", sm)
+			return
+		}
+		k.target = sm
+	}
+}
+
+// Version says for which version of PTX the kernel is. By default it is the
+// least that has all instructions of the kernel, 8.0 or newer.
+func Version(major, minor int) Option {
+	return func(k *Kernel) { k.version = ptx.Version{Major: major, Minor: minor} }
+}
+
+func (k *Kernel) dims(what string, x int, yz []int) [3]int {
+	d := [3]int{x, 1, 1}
+	if len(yz) > 2 {
+		k.fail("%s has %d dimensions; three are the most", what, 1+len(yz))
+		return d
+	}
+	copy(d[1:], yz)
+	if d[0] < 1 || d[1] < 1 || d[2] < 1 {
+		k.fail("%s(%d, %d, %d): every dimension is at least 1", what, d[0], d[1], d[2])
+		return [3]int{1, 1, 1}
+	}
+	if n := d[0] * d[1] * d[2]; what == "Block" && n > 1024 {
+		k.fail("Block of %d threads; a CTA has 1,024 at most", n)
+	} else if what == "Clusters" && n > 16 {
+		k.fail("Clusters of %d CTAs; a cluster has 16 at most, and 8 where it must be portable", n)
+	}
+	return d
+}
+
+// New begins a kernel of that name.
+func New(name string, opts ...Option) *Kernel {
+	k := &Kernel{name: name, target: "sm_90a", least: ptx.Version{Major: 8}, names: map[string]Place{}, places: map[uintptr]Place{}, state: map[any]any{}}
+	k.entry = &body{where: map[*ptx.Inst]Place{}}
+	k.at = k.entry
+	k.name = k.claim(name, "kernel")
+	for _, o := range opts {
+		o(k)
+	}
+	return k
+}
+
+// Name gives the kernel's name, as the module has it.
+func (k *Kernel) Name() string { return k.name }
+
+// Threads gives the threads of a CTA; 0 if no Block was given.
+func (k *Kernel) Threads() int { return k.block[0] * k.block[1] * k.block[2] }
+
+// CTAs gives the CTAs of a cluster; 1 if no Clusters were given.
+func (k *Kernel) CTAs() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }
+
+// BlockDims and ClusterDims give what Block and Clusters said; zero if nothing
+// was said.
+func (k *Kernel) BlockDims() [3]int   { return k.block }
+func (k *Kernel) ClusterDims() [3]int { return k.cluster }
+
+// claim takes a name of the module, and reports one that is no identifier of
+// PTX or is taken.
+func (k *Kernel) claim(name, what string) string {
+	if !identifier(name) {
+		k.fail("%s %q: a name has letters, digits, _ and $, and does not begin with a digit", what, name)
+		k.serial++
+		return fmt.Sprintf("bad%d", k.serial)
+	}
+	if at, ok := k.names[name]; ok {
+		k.fail("%s %q: the name is taken since %s", what, name, at)
+		k.serial++
+		return fmt.Sprintf("%s_%d", name, k.serial)
+	}
+	k.names[name] = k.here()
+	return name
+}
+
+func identifier(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && s != "_" && s != "$"
+}
+
+func parseSM(s string) (number int, suffix string, ok bool) {
+	digits, ok := strings.CutPrefix(s, "sm_")
+	if !ok {
+		return 0, "", false
+	}
+	suffix = strings.TrimLeft(digits, "0123456789")
+	n, err := strconv.Atoi(strings.TrimSuffix(digits, suffix))
+	return n, suffix, err == nil && (suffix == "" || suffix == "a" || suffix == "f")
+}
+
+// Err gives the mistakes so far: nil, or Errors.
+func (k *Kernel) Err() error {
+	if len(k.errs) == 0 {
+		return nil
+	}
+	return slices.Clone(k.errs)
+}
+
+// reg makes a new register.
+func (k *Kernel) reg(t Type) Reg {
+	t = t.reg()
+	b := k.at
+	_, prefix := t.declared()
+	b.regs = append(b.regs, register{typ: t, name: prefix + strconv.Itoa(len(b.regs)+1), at: k.here()})
+	return Reg{k, b, len(b.regs) - 1, t}
+}
+
+// lost is a register that stands in for the result of a mistake: it is never
+// reported again.
+func (k *Kernel) lost(t Type) Reg {
+	r := k.reg(t)
+	r.in.regs[r.id].given = true
+	return r
+}
+
+func (k *Kernel) pred() Pred {
+	b := k.at
+	b.regs = append(b.regs, register{typ: predType, name: "%p" + strconv.Itoa(len(b.regs)+1), at: k.here()})
+	return Pred{k, b, len(b.regs) - 1, false}
+}
+
+func (k *Kernel) lostPred() Pred {
+	p := k.pred()
+	p.in.regs[p.id].given = true
+	return p
+}
+
+func integer(n int64) ptx.Operand { return ptx.Int{Bits: uint64(n)} }

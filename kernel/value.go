@@ -1,0 +1,325 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"muster/internal/num"
+	"muster/ptx"
+)
+
+// A Reg is a register with its type. It is a variable: Set gives it another
+// value, and operations make new ones. Each thread has its own.
+type Reg struct {
+	k  *Kernel
+	in *body
+	id int
+	t  Type
+}
+
+// A Pred is a predicate register, or its negation.
+type Pred struct {
+	k   *Kernel
+	in  *body
+	id  int
+	neg bool
+}
+
+// A Vec is the registers of a vector or of a fragment, lowest first.
+type Vec []Reg
+
+// A Num is an operand that is read: a Reg, or a Go number that fits the type
+// that is due there. Everything else is reported as a mistake.
+type Num = any
+
+// A Pair is a destination with a predicate beside it, as shfl, match and elect
+// have it: d|p.
+type Pair struct {
+	Reg  Reg
+	Pred Pred
+}
+
+// Discard is the destination "_" for a result that nobody wants.
+type Discard struct{}
+
+// Type gives the register's type.
+func (r Reg) Type() Type { return r.t }
+
+func (r Reg) name() ptx.Operand  { return ptx.Name(r.in.regs[r.id].name) }
+func (p Pred) name() ptx.Operand { return ptx.Name(p.in.regs[p.id].name) }
+
+// IsZero reports whether r is no register at all.
+func (r Reg) IsZero() bool { return r.k == nil }
+
+// IsZero reports whether p is no predicate at all.
+func (p Pred) IsZero() bool { return p.k == nil }
+
+// Var makes a register that is not set yet; reading it before it is set is a
+// mistake that Build reports.
+func (k *Kernel) Var(t Type) Reg {
+	if t.Size() == 0 {
+		k.fail("Var(%q): no type of a register", string(t))
+		return k.lost(B32)
+	}
+	return k.reg(t)
+}
+
+// Vars makes n registers that are not set yet.
+func (k *Kernel) Vars(t Type, n int) Vec {
+	v := make(Vec, n)
+	for i := range v {
+		v[i] = k.Var(t)
+	}
+	return v
+}
+
+// PredVar makes a predicate register that is not set yet.
+func (k *Kernel) PredVar() Pred { return k.pred() }
+
+// Const makes a register with that value.
+func (k *Kernel) Const(t Type, v Num) Reg {
+	d := k.Var(t)
+	k.move(d, v)
+	return d
+}
+
+// Set gives the register another value of its type.
+func (r Reg) Set(v Num) {
+	if k := r.kernel(); k != nil {
+		k.move(r, v)
+	}
+}
+
+// Copy makes a new register with the value that r has now.
+func (r Reg) Copy() Reg {
+	k := r.kernel()
+	if k == nil {
+		return r
+	}
+	d := k.reg(r.t)
+	k.move(d, r)
+	return d
+}
+
+// Set gives the predicate another value.
+func (p Pred) Set(v Pred) {
+	if p.neg {
+		p.k.fail("Set of a negated predicate: set the predicate itself")
+		return
+	}
+	p.k.Inst("mov.pred", p, v)
+}
+
+func (k *Kernel) move(d Reg, v Num) {
+	if r, ok := v.(Reg); ok && r.k != nil && !r.t.fits(d.t, false) {
+		k.fail("a register of type %s is set to one of type %s: convert it with Cvt, or take its bits with As", d.t, r.t)
+		return
+	}
+	t := d.t
+	switch {
+	case t == B128:
+	case t.half() || t.kind() == 'b':
+		t = Type(fmt.Sprintf("b%d", 8*t.Size()))
+	}
+	k.Inst("mov."+string(t), d, k.constant(v, d.t))
+}
+
+// kernel is the kernel that the register belongs to. It panics with a clear
+// word for the zero Reg, which belongs to none.
+func (r Reg) kernel() *Kernel {
+	if r.k == nil {
+		panic("kernel: the zero Reg is no register: it comes from Var, Const, Load or an operation")
+	}
+	return r.k
+}
+
+// constant turns a Go number into the immediate that an instruction of type t
+// takes: for the halves, whose immediates PTX does not have, their bits.
+func (k *Kernel) constant(v Num, t Type) any {
+	if !t.half() {
+		return v
+	}
+	f, ok := toFloat(v)
+	if !ok {
+		return v
+	}
+	var bits uint64
+	switch t {
+	case F16, F16x2:
+		bits = uint64(num.F32ToF16(math.Float32bits(float32(f))))
+	default:
+		bits = uint64(num.F32ToBF16(math.Float32bits(float32(f))))
+	}
+	if t.pair() {
+		bits |= bits << 16
+	}
+	return bits
+}
+
+// operandOf gives a value of Go as an operand of PTX. Numbers are given as
+// integers or f64; what type they have is settled when the instruction's form
+// is known.
+func (k *Kernel) operandOf(v any) (ptx.Operand, bool) {
+	switch v := v.(type) {
+	case Reg:
+		if v.k == nil {
+			k.fail("an operand is the zero Reg, which is no register")
+			return nil, false
+		}
+		if !k.owns(v.k, v.in, "register") {
+			return nil, false
+		}
+		return v.name(), true
+	case Pred:
+		if v.k == nil {
+			k.fail("an operand is the zero Pred, which is no predicate")
+			return nil, false
+		}
+		if !k.owns(v.k, v.in, "predicate") {
+			return nil, false
+		}
+		if v.neg {
+			p := k.pred()
+			k.Inst("not.pred", p, Pred{v.k, v.in, v.id, false})
+			return p.name(), true
+		}
+		return v.name(), true
+	case Vec:
+		return k.vector(v)
+	case []Reg:
+		return k.vector(v)
+	case Pair:
+		d, ok1 := k.operandOf(v.Reg)
+		p, ok2 := k.operandOf(v.Pred)
+		return &ptx.Pair{A: d, B: p}, ok1 && ok2
+	case Discard:
+		return ptx.Sink{}, true
+	case Ptr:
+		return v.mem(k)
+	case mem:
+		return v.mem(k)
+	case Label:
+		return ptx.Name(v.name), true
+	case *Label:
+		v.used = true
+		return ptx.Name(v.name), true
+	case ptx.Operand:
+		return v, true
+	case nil:
+		k.fail("an operand is nil")
+		return nil, false
+	}
+	rv := reflect.ValueOf(v)
+	switch {
+	case rv.CanInt():
+		return ptx.Int{Bits: uint64(rv.Int())}, true
+	case rv.CanUint():
+		return ptx.Int{Bits: rv.Uint(), Unsigned: rv.Uint() > math.MaxInt64}, true
+	case rv.CanFloat():
+		return ptx.Float{Bits: math.Float64bits(rv.Float()), Size: 64}, true
+	}
+	k.fail("an operand is a %T; it must be a register, a predicate, an address or a number", v)
+	return nil, false
+}
+
+func (k *Kernel) vector(regs []Reg) (ptx.Operand, bool) {
+	v := &ptx.Vector{}
+	for _, r := range regs {
+		x, ok := k.operandOf(r)
+		if !ok {
+			return nil, false
+		}
+		v.Elems = append(v.Elems, x)
+	}
+	return v, true
+}
+
+// owns reports a register of another kernel or function.
+func (k *Kernel) owns(of *Kernel, in *body, what string) bool {
+	switch {
+	case of != k:
+		k.fail("a %s of kernel %s is used in kernel %s", what, of.name, k.name)
+	case in != k.at:
+		k.fail("a %s of another function is used here: pass it as an argument", what)
+	default:
+		return true
+	}
+	return false
+}
+
+// isNumber tells a Go number.
+func isNumber(v any) bool { _, ok := toFloat(v); return ok }
+
+func toFloat(v any) (float64, bool) {
+	switch v.(type) {
+	case Reg, Pred, Ptr, nil:
+		return 0, false
+	}
+	rv := reflect.ValueOf(v)
+	switch {
+	case rv.CanInt():
+		return float64(rv.Int()), true
+	case rv.CanUint():
+		return float64(rv.Uint()), true
+	case rv.CanFloat():
+		return rv.Float(), true
+	}
+	return 0, false
+}
+
+// toInt gives a Go integer's value.
+func toInt(v any) (int64, bool) {
+	rv := reflect.ValueOf(v)
+	switch {
+	case !rv.IsValid():
+		return 0, false
+	case rv.CanInt():
+		return rv.Int(), true
+	case rv.CanUint():
+		return int64(rv.Uint()), rv.Uint() <= math.MaxInt64
+	}
+	return 0, false
+}
+
+// immediate gives a number of Go as an operand of type t, or says why it does
+// not fit.
+func immediate(x ptx.Operand, t Type) (ptx.Operand, string) {
+	switch x := x.(type) {
+	case ptx.Int:
+		switch {
+		case t == F32:
+			return ptx.Float{Bits: uint64(math.Float32bits(float32(signed(x)))), Size: 32}, ""
+		case t == F64:
+			return ptx.Float{Bits: math.Float64bits(signed(x)), Size: 64}, ""
+		}
+		if n := t.Size(); n > 0 && n < 8 {
+			if s := int64(x.Bits); x.Unsigned || s > int64(1)<<(8*n)-1 || s < -(int64(1)<<(8*n-1)) {
+				return x, fmt.Sprintf("%s does not fit type %s", ptx.FormatOperand(x), t)
+			}
+			if int64(x.Bits) < 0 && t.kind() == 'u' {
+				x.Bits &= 1<<(8*n) - 1
+			}
+		}
+		return x, ""
+	case ptx.Float:
+		f := math.Float64frombits(x.Bits)
+		switch {
+		case x.Size == 32 || t == F64 || t == "":
+			return x, ""
+		case t == F32:
+			return ptx.Float{Bits: uint64(math.Float32bits(float32(f))), Size: 32}, ""
+		case t.half():
+			return x, fmt.Sprintf("PTX has no immediates of type %s: make it a register with Const", t)
+		}
+		return x, fmt.Sprintf("%v is a floating-point number, and type %s is due", f, t)
+	}
+	return x, ""
+}
+
+func signed(x ptx.Int) float64 {
+	if x.Unsigned {
+		return float64(x.Bits)
+	}
+	return float64(int64(x.Bits))
+}
