@@ -187,6 +187,10 @@ func TestSearched(t *testing.T) {
 			{{Kind: Sync, Bar: 1, N: 2}, {Kind: Copy, Slot: 2, Src: 4, Bar: 1}},
 			{{Kind: StoreAll, Slot: 3, Src: 2}, {Kind: Commit}, {Kind: WaitRead}, {Kind: Sync, Bar: 1, N: 2}, {Kind: WaitGroup}},
 		}}},
+		{"tokens of two barriers", Program{Counts: []int8{1, 1}, Threads: [][]Op{
+			{{Kind: ArriveToken}, {Kind: ArriveToken, Bar: 1}, {Kind: WaitToken}, {Kind: Store, Slot: 4, N: 1}},
+			{{Kind: Arrive, Bar: 1}, {Kind: Store, Slot: 4, N: 2}},
+		}}},
 	} {
 		if v := judge(&c.p, largeStates); v.skip != "" || v.differ != "" {
 			t.Errorf("%s: %s%s\n%v", c.name, v.skip, v.differ, &c.p)

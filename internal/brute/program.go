@@ -37,7 +37,7 @@ const (
 	StoreStrong // st.relaxed of N
 	LoadStrong  // ld.relaxed, to a register that nothing uses
 	ArriveToken // arrive, its token kept
-	WaitToken   // until the phase of the last token is complete
+	WaitToken   // until the phase of the thread's last token of that barrier is complete; without one, the first
 	Fence       // fence.proxy.async: nothing here
 	kinds
 )

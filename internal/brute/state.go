@@ -20,7 +20,7 @@ type state struct {
 	peeked  uint8 // threads whose last Peek came out true
 	stopped uint8 // threads that wait at a named barrier
 	last    [MaxThreads]uint8
-	token   [MaxThreads]int8 // the phase of its last token
+	token   [MaxThreads][MaxBars]int8 // the phase of its last token of each mbarrier
 	mem     [Slots]uint8
 	bars    [MaxBars]bar
 	named   [2 * MaxNamed]named // of each CTA
@@ -112,7 +112,7 @@ func (r *runner) enabled(s *state, t int) bool {
 	case WaitPeek:
 		return s.peeked>>t&1 != 0 || s.bars[o.Bar].passed(o.N)
 	case WaitToken:
-		return (s.bars[o.Bar].phase-s.token[t])&1 != 0 // a token has one bit of its phase
+		return (s.bars[o.Bar].phase-s.token[t][o.Bar])&1 != 0 // a token has one bit of its phase
 	case ClusterWait:
 		return s.arrived>>t&1 == 0 // not arrived at all: it faults when it steps
 	case WaitGroup:
@@ -206,7 +206,7 @@ func (r *runner) step(s *state, t int) bool {
 		}
 		s.met[e] = b.phase
 		if o.Kind == ArriveToken {
-			s.token[t] = b.phase
+			s.token[t][o.Bar] = b.phase
 		}
 		if !r.charge(b, o.Kind, o.N) {
 			return false
