@@ -1,9 +1,8 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ func (p *Program) analyse() {
 			if !p.mayVary(int32(f)) {
 				continue
 			}
-			if g := p.graph(int32(f)); g != nil {
+			if g := p.control(int32(f)); g != nil {
 				p.analysis.dependences = append(p.analysis.dependences, g.dependences()...)
 				for _, l := range g.polls {
 					p.analysis.polls[l.PC] = l
@@ -63,12 +62,13 @@ func (p *Program) analyse() {
 func (p *Program) mayVary(fn int32) bool {
 	uses := p.usesOf(fn)
 	for i := range uses {
-		in := uses[i].in
-		switch in.Op {
-		case "mbarrier", "atom", "activemask":
+		u := &uses[i]
+		switch {
+		case isTest(u.in):
 			return true
-		}
-		if in.Op == "ld" && strongRead(in) || slices.ContainsFunc(in.Operands, isClock) {
+		case len(u.writes) == 0:
+		case u.in.Op == "mbarrier", u.in.Op == "atom", u.in.Op == "activemask",
+			u.in.Op == "ld" && strongRead(u.in), slices.ContainsFunc(u.in.Operands, isClock):
 			return true
 		}
 	}
@@ -80,332 +80,12 @@ func (p *Program) mayVary(fn int32) bool {
 func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	var all []Dependence
 	for f := range p.funcs {
-		g := p.graph(int32(f))
-		if g != nil {
+		if g := p.control(int32(f)); g != nil {
 			g.decided = decided
 			all = append(all, g.dependences()...)
 		}
 	}
 	return all
-}
-
-// A graph is the control flow of a function; nodes are its instructions as the
-// text has them.
-type graph struct {
-	p       *Program
-	nodes   []use
-	next    [][]int32
-	before  [][]int32       // made when asked for
-	regs    []regID         // by number
-	numbers [][]int32       // one more, by function and class, then row
-	live    [][]uint64      // registers live before each node
-	post    [][]uint64      // what all ways from a node to the end pass; made when asked for
-	well    []bool          // the end can be reached; 〃
-	dom     [][]uint64      // the nodes that every way to a node passes; 〃
-	polls   map[int32]*Poll // by node
-	decided map[int32]bool  // by instruction: what gives the same in every schedule
-}
-
-func (p *Program) graph(fn int32) *graph {
-	g := &graph{p: p, nodes: p.usesOf(fn)}
-	if len(g.nodes) == 0 {
-		return nil
-	}
-	g.next = make([][]int32, len(g.nodes))
-	list := make([]int32, 0, 2*len(g.nodes))
-	for i := range g.nodes {
-		from := len(list)
-		list = g.successors(list, int32(i))
-		g.next[i] = list[from:len(list):len(list)]
-	}
-	g.liveness()
-	g.findPolls()
-	return g
-}
-
-// usesOf returns a function's, which mostly lie together.
-func (p *Program) usesOf(fn int32) []use {
-	if len(p.funcs) == 1 {
-		return p.uses
-	}
-	is := func(i int) bool { return p.code[p.uses[i].pc].fn == fn }
-	from := 0
-	for from < len(p.uses) && !is(from) {
-		from++
-	}
-	to := from
-	for to < len(p.uses) && is(to) {
-		to++
-	}
-	all := p.uses[from:to:to]
-	for i := to; i < len(p.uses); i++ {
-		if is(i) {
-			all = append(all, p.uses[i])
-		}
-	}
-	return all
-}
-
-// at returns the node that instruction pc belongs to; one past the last for
-// the end of the function.
-func (g *graph) at(pc int32) int32 {
-	i, _ := slices.BinarySearchFunc(g.nodes, pc, func(u use, pc int32) int { return int(u.pc - pc) })
-	return int32(i)
-}
-
-// successors appends the nodes that may come next.
-func (g *graph) successors(to []int32, i int32) []int32 {
-	u := &g.nodes[i]
-	switch u.in.Op {
-	case "bra":
-		to = append(to, g.at(g.p.code[u.pc].target))
-	case "brx":
-		for _, t := range g.p.code[u.pc].x.([]int32) {
-			to = append(to, g.at(t))
-		}
-	case "exit", "ret":
-		to = append(to, int32(len(g.nodes)))
-	case "trap":
-		// It ends the launch: what comes after does not happen.
-	default:
-		return append(to, i+1)
-	}
-	if u.guard != noReg {
-		to = append(to, i+1)
-	}
-	return to
-}
-
-// number returns a register's, and gives it one if it has none.
-func (g *graph) number(r regID) int {
-	k, row := int(r>>32), int(uint32(r))
-	if k >= len(g.numbers) {
-		g.numbers = append(g.numbers, make([][]int32, k+1-len(g.numbers))...)
-	}
-	if rows := &g.numbers[k]; row >= len(*rows) {
-		*rows = append(*rows, make([]int32, row+1-len(*rows))...)
-	}
-	n := &g.numbers[k][row]
-	if *n == 0 {
-		g.regs = append(g.regs, r)
-		*n = int32(len(g.regs))
-	}
-	return int(*n) - 1
-}
-
-// bitRows returns n sets of bits.
-func bitRows(n, bits int) [][]uint64 {
-	words := (bits + 63) / 64
-	all, rows := make([]uint64, n*words), make([][]uint64, n)
-	for i := range rows {
-		rows[i] = all[i*words : (i+1)*words : (i+1)*words]
-	}
-	return rows
-}
-
-func setBit(set []uint64, i int) { set[i/64] |= 1 << (i % 64) }
-
-// liveness finds which registers may be read before they are written.
-func (g *graph) liveness() {
-	for i := range g.nodes {
-		u := &g.nodes[i]
-		for _, list := range [...][]regID{u.reads, u.writes, u.addr} {
-			for _, r := range list {
-				g.number(r)
-			}
-		}
-		if u.guard != noReg {
-			g.number(u.guard)
-		}
-	}
-	results := g.results()
-	for _, r := range results {
-		g.number(r)
-	}
-	g.live = bitRows(len(g.nodes)+1, len(g.regs))
-	for _, r := range results {
-		setBit(g.live[len(g.nodes)], g.number(r))
-	}
-	tmp := make([]uint64, len(g.live[0]))
-	for again := true; again; {
-		again = false
-		for i := len(g.nodes) - 1; i >= 0; i-- {
-			clear(tmp)
-			for _, n := range g.next[i] {
-				for k, v := range g.live[n] {
-					tmp[k] |= v
-				}
-			}
-			g.liveBefore(&g.nodes[i], tmp)
-			if !slices.Equal(tmp, g.live[i]) {
-				copy(g.live[i], tmp)
-				again = true
-			}
-		}
-	}
-}
-
-// liveBefore makes what is live after an instruction what is live before it.
-func (g *graph) liveBefore(u *use, live []uint64) {
-	keeps := accumulates(u)
-	for _, r := range u.writes {
-		if keeps {
-			setBit(live, g.number(r))
-		} else if u.guard == noReg {
-			n := g.number(r)
-			live[n/64] &^= 1 << (n % 64)
-		}
-	}
-	for _, list := range [...][]regID{u.reads, u.addr} {
-		for _, r := range list {
-			setBit(live, g.number(r))
-		}
-	}
-	if u.guard != noReg {
-		setBit(live, g.number(u.guard))
-	}
-}
-
-// accumulates reports whether an instruction also reads what it writes.
-func accumulates(u *use) bool {
-	f := u.in.Form
-	return f == nil || len(f.Operands) > 0 && f.Operands[0].Role == ptx.ReadWrite
-}
-
-func (g *graph) isLive(at int32, r regID) bool {
-	n := g.number(r)
-	return n/64 < len(g.live[at]) && inSet(g.live[at], n)
-}
-
-// meeting finds where the ways from a node meet again for certain, leaving out
-// those that end in a trap: its immediate postdominator, -1 for none.
-func (g *graph) meeting(i int32) int32 {
-	if g.post == nil {
-		g.well = g.endsWell()
-		g.post = dominance(g.next, len(g.nodes), g.well)
-	}
-	// Of a node's postdominators the nearest has the most itself.
-	nearest, most := int32(-1), -1
-	for j := range g.post {
-		if g.well[i] && j != int(i) && inSet(g.post[i], j) {
-			if c := count(g.post[j]); c > most {
-				nearest, most = int32(j), c
-			}
-		}
-	}
-	return nearest
-}
-
-// dominates reports whether every way to a node passes another.
-func (g *graph) dominates(n, i int32) bool {
-	if g.dom == nil {
-		g.dom = dominance(g.preceding(), 0, g.reached())
-	}
-	return inSet(g.dom[i], int(n))
-}
-
-// preceding lists the nodes that may come before each.
-func (g *graph) preceding() [][]int32 {
-	if g.before == nil {
-		g.before = make([][]int32, len(g.nodes)+1)
-		for i, list := range g.next {
-			for _, n := range list {
-				g.before[n] = append(g.before[n], int32(i))
-			}
-		}
-	}
-	return g.before
-}
-
-// dominance returns, for each node that counts, the set of nodes that all ways
-// from it to the end pass, along edges to nodes that count, itself included.
-func dominance(edges [][]int32, end int, counts []bool) [][]uint64 {
-	n := len(counts)
-	sets := bitRows(n, n)
-	for i := range sets {
-		for k := range sets[i] {
-			sets[i][k] = ^uint64(0)
-		}
-	}
-	clear(sets[end])
-	setBit(sets[end], end)
-	tmp := make([]uint64, len(sets[end]))
-	step := func(i int) bool {
-		if i == end || !counts[i] {
-			return false
-		}
-		for k := range tmp {
-			tmp[k] = ^uint64(0)
-		}
-		for _, t := range edges[i] {
-			if counts[t] {
-				for k, v := range sets[t] {
-					tmp[k] &= v
-				}
-			}
-		}
-		setBit(tmp, i)
-		if slices.Equal(tmp, sets[i]) {
-			return false
-		}
-		copy(sets[i], tmp)
-		return true
-	}
-	for again := true; again; {
-		again = false
-		for k := range n {
-			i := k // from the end on, which is the first node or the one past the last
-			if end != 0 {
-				i = n - 1 - k
-			}
-			again = step(i) || again
-		}
-	}
-	return sets
-}
-
-func inSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
-
-func count(set []uint64) int {
-	c := 0
-	for _, v := range set {
-		c += bits.OnesCount64(v)
-	}
-	return c
-}
-
-// reached tells which nodes can be reached from the first.
-func (g *graph) reached() []bool {
-	ok := make([]bool, len(g.nodes)+1)
-	todo := []int32{0}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if ok[i] {
-			continue
-		}
-		ok[i] = true
-		if int(i) < len(g.nodes) {
-			todo = append(todo, g.next[i]...)
-		}
-	}
-	return ok
-}
-
-// endsWell tells from which nodes the end of the function can be reached.
-func (g *graph) endsWell() []bool {
-	n := len(g.nodes)
-	ok := make([]bool, n+1)
-	ok[n] = true
-	for again := true; again; {
-		again = false
-		for i := n - 1; i >= 0; i-- {
-			if !ok[i] && slices.ContainsFunc(g.next[i], func(t int32) bool { return ok[t] }) {
-				ok[i], again = true, true
-			}
-		}
-	}
-	return ok
 }
 
 // A root is where a value that depends on the schedule comes from.
@@ -423,14 +103,15 @@ func (g *graph) dependences() []Dependence {
 	}
 	reached := g.reached()
 	// What an await does inside itself is nobody's business.
-	inside := map[int32]bool{}
+	inside := make([]bool, len(g.next))
+	var branches []string // what of each that goes by such a value is no await
 	for i := range g.nodes {
-		u := &g.nodes[i]
-		if u.in.Op != "bra" || u.guard == noReg {
-			continue
-		}
-		if guard := from[i][u.guard]; len(guard) > 0 && g.await(int32(i), guard) == "" {
-			for _, n := range g.region(int32(i), g.meeting(int32(i))) {
+		if guard := g.branchesBy(int32(i), from[i]); guard != nil {
+			why, region := g.await(int32(i), guard)
+			if branches = append(branches, why); why != "" {
+				continue
+			}
+			for _, n := range region {
 				inside[n] = true
 			}
 		}
@@ -439,25 +120,58 @@ func (g *graph) dependences() []Dependence {
 	for i := range g.nodes {
 		if isTest(g.nodes[i].in) && reached[i] {
 			if why := g.unsettled(int32(i)); why != "" {
-				d, _ := g.dependence(int32(i), root{node: int32(i)}, why)
-				all = append(all, d)
+				all = append(all, g.dependence(int32(i), root{node: int32(i)}, why))
 			}
 		}
-		if d, bad := g.decides(int32(i), from[i]); bad && !(inside[int32(i)] && g.nodes[i].in.Op == "bra") {
+		if guard := g.branchesBy(int32(i), from[i]); guard != nil {
+			why := branches[0]
+			branches = branches[1:]
+			if why != "" && !inside[i] {
+				all = append(all, g.dependence(int32(i), guard[0], why))
+			}
+		} else if d, bad := g.decides(int32(i), from[i]); bad && !(inside[i] && g.nodes[i].in.Op == "bra") {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
+// branchesBy returns what the guard of a branch comes from; nil if a node is none,
+// or goes by what the schedule does not decide.
+func (g *graph) branchesBy(i int32, from origins) []root {
+	if u := &g.nodes[i]; len(from) > 0 && u.guard != noReg && u.in.Op == "bra" {
+		return from.of(u.guard)
+	}
+	return nil
+}
+
 // origins says of each register, where it is needed, what its value comes from.
-type origins map[regID][]root
+// They are in the order of registers, each with something.
+type origins []origin
+
+type origin struct {
+	reg   regID
+	roots []root
+}
+
+func (o origins) find(r regID) (int, bool) {
+	if len(o) == 0 {
+		return 0, false
+	}
+	return slices.BinarySearchFunc(o, r, func(x origin, r regID) int { return cmp.Compare(x.reg, r) })
+}
+
+func (o origins) of(r regID) []root {
+	if i, ok := o.find(r); ok {
+		return o[i].roots
+	}
+	return nil
+}
 
 // origins finds what registers come from before each node, along the ways of
 // control: a register that is written anew has lost what it held. Nil: nothing in
 // the function depends on the schedule.
 func (g *graph) origins() []origins {
-	at := make([]origins, len(g.nodes)+1)
 	var todo []int32
 	for i := range g.nodes {
 		if r, ok := g.source(int32(i)); ok {
@@ -467,13 +181,15 @@ func (g *graph) origins() []origins {
 	if len(todo) == 0 {
 		return nil
 	}
+	at := make([]origins, len(g.next))
+	var room origins
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if int(i) == len(g.nodes) {
 			continue
 		}
-		out := g.flow(i, at[i])
+		out := g.flow(i, at[i], &room)
 		for _, n := range g.next[i] {
 			if g.meet(at, n, out) {
 				todo = append(todo, n)
@@ -486,16 +202,22 @@ func (g *graph) origins() []origins {
 // meet adds to what registers that are live at a node come from.
 func (g *graph) meet(at []origins, n int32, more origins) bool {
 	news := false
-	for w, roots := range more {
-		if !g.isLive(n, w) {
+	k := 0
+	for _, m := range more {
+		if !g.isLive(n, m.reg) {
 			continue
 		}
-		for _, r := range roots {
-			if !slices.Contains(at[n][w], r) {
-				if at[n] == nil {
-					at[n] = origins{}
-				}
-				at[n][w] = append(at[n][w][:len(at[n][w]):len(at[n][w])], r)
+		for k < len(at[n]) && at[n][k].reg < m.reg {
+			k++
+		}
+		if k == len(at[n]) || at[n][k].reg != m.reg {
+			at[n] = slices.Insert(at[n], k, origin{m.reg, slices.Clone(m.roots[:1])})
+			news = true
+		}
+		old := &at[n][k]
+		for _, r := range m.roots {
+			if !slices.Contains(old.roots, r) {
+				old.roots = append(old.roots, r)
 				news = true
 			}
 		}
@@ -503,8 +225,8 @@ func (g *graph) meet(at []origins, n int32, more origins) bool {
 	return news
 }
 
-// flow is what registers come from after a node.
-func (g *graph) flow(i int32, from origins) origins {
+// flow is what registers come from after a node, which may be in room.
+func (g *graph) flow(i int32, from origins, room *origins) origins {
 	u := &g.nodes[i]
 	if len(u.writes) == 0 {
 		return from
@@ -513,38 +235,39 @@ func (g *graph) flow(i int32, from origins) origins {
 	if r, ok := g.source(i); ok {
 		in = append(in, r)
 	}
-	for _, r := range u.reads {
-		in = append(in, given(u, from[r])...)
-	}
-	if u.guard != noReg {
-		in = append(in, from[u.guard]...)
-	}
-	kept := u.guard != noReg || accumulates(u)
-	changed := len(in) > 0
-	for _, w := range u.writes {
-		changed = changed || !kept && len(from[w]) > 0
-	}
-	if !changed {
-		return from
-	}
-	out := maps.Clone(from)
-	if out == nil {
-		out = origins{}
-	}
-	for _, w := range u.writes {
-		if kept {
-			out[w] = append(out[w][:len(out[w]):len(out[w])], in...)
-		} else {
-			out[w] = in
+	if len(from) > 0 {
+		for _, r := range u.reads {
+			in = append(in, given(u, from.of(r))...)
+		}
+		if u.guard != noReg {
+			in = append(in, from.of(u.guard)...)
 		}
 	}
+	kept := u.guard != noReg || accumulates(u)
+	if len(in) == 0 && (kept || len(from) == 0) {
+		return from
+	}
+	out := append((*room)[:0], from...)
+	for _, w := range u.writes {
+		switch k, ok := out.find(w); {
+		case ok && kept:
+			out[k].roots = slices.Concat(out[k].roots, in)
+		case ok && len(in) > 0:
+			out[k].roots = in
+		case ok:
+			out = slices.Delete(out, k, k+1)
+		case len(in) > 0:
+			out = slices.Insert(out, k, origin{w, in})
+		}
+	}
+	*room = out
 	return out
 }
 
 // given leaves out tokens where a test is given them: a token's phase does not
 // depend on the schedule, its other bits do.
 func given(u *use, in []root) []root {
-	if !isTest(u.in) {
+	if len(in) == 0 || !isTest(u.in) {
 		return in
 	}
 	return slices.DeleteFunc(slices.Clone(in), func(r root) bool { return r.token })
@@ -579,30 +302,27 @@ func strongRead(in *ptx.Inst) bool {
 
 func isClock(op ptx.Operand) bool {
 	n, ok := op.(ptx.Name)
-	return ok && (strings.HasPrefix(string(n), "%clock") || strings.HasPrefix(string(n), "%globaltimer") || n == "%smid" || n == "%nsmid" || n == "%warpid")
+	return ok && len(n) > 4 && n[0] == '%' && (strings.HasPrefix(string(n), "%clock") || strings.HasPrefix(string(n), "%globaltimer") || n == "%smid" || n == "%nsmid" || n == "%warpid")
 }
 
 // decides reports whether a value that depends on the schedule decides
-// something at a node.
+// something at a node, other than a branch.
 func (g *graph) decides(i int32, from origins) (Dependence, bool) {
+	if len(from) == 0 {
+		return Dependence{}, false
+	}
 	u := &g.nodes[i]
 	for _, r := range u.addr {
-		if f := from[r]; len(f) > 0 {
-			return g.dependence(i, f[0], "an address")
+		if f := from.of(r); len(f) > 0 {
+			return g.dependence(i, f[0], "an address"), true
 		}
 	}
 	guard := []root(nil)
 	if u.guard != noReg {
-		guard = from[u.guard]
-	}
-	if u.in.Op == "bra" && len(guard) > 0 {
-		if why := g.await(i, guard); why != "" {
-			return g.dependence(i, guard[0], why)
-		}
-		return Dependence{}, false
+		guard = from.of(u.guard)
 	}
 	if len(guard) > 0 && u.class != plain {
-		return g.dependence(i, guard[0], "whether it is executed")
+		return g.dependence(i, guard[0], "whether it is executed"), true
 	}
 	reads, why := u.reads, "an operand, or a value that is stored"
 	switch {
@@ -612,88 +332,83 @@ func (g *graph) decides(i int32, from origins) (Dependence, bool) {
 		return Dependence{}, false
 	case u.class == plain:
 		if why = "a value that is kept in local memory"; len(guard) > 0 {
-			return g.dependence(i, guard[0], why)
+			return g.dependence(i, guard[0], why), true
 		}
 	}
 	for _, r := range reads {
-		if f := given(u, from[r]); len(f) > 0 {
-			return g.dependence(i, f[0], why)
+		if f := given(u, from.of(r)); len(f) > 0 {
+			return g.dependence(i, f[0], why), true
 		}
 	}
 	return Dependence{}, false
 }
 
-// results lists the registers that a function returns.
-func (g *graph) results() []regID {
-	var all []regID
-	fn := g.p.code[g.nodes[0].pc].fn
-	for _, f := range g.p.funcs[fn].rets {
-		if f.inReg {
-			y := symbol{kind: symReg, typ: f.typ, reg: f.reg}
-			all = append(all, regIDOf(fn, &y, 0))
-		}
-	}
-	return all
+func (g *graph) dependence(i int32, r root, why string) Dependence {
+	return Dependence{PC: g.nodes[i].pc, From: g.nodes[r.node].pc, Why: why}
 }
 
-func (g *graph) dependence(i int32, r root, why string) (Dependence, bool) {
-	return Dependence{PC: g.nodes[i].pc, From: g.nodes[r.node].pc, Why: why}, true
-}
-
-// await says why a branch by such values is no await; empty if it is one.
-func (g *graph) await(i int32, guard []root) string {
+// await says why a branch by such values is no await, or what is inside it.
+func (g *graph) await(i int32, guard []root) (why string, region []int32) {
 	test := int32(-1)
 	for _, r := range guard {
 		switch {
 		case !r.test:
 			if isClock := slices.ContainsFunc(g.nodes[r.node].in.Operands, isClock); !isClock {
-				return "a branch, and the value is no test of a barrier"
+				return "a branch, and the value is no test of a barrier", nil
 			}
 		case test < 0:
 			test = r.node
 		case !g.sameTest(test, r.node):
-			return "a branch by tests of different barriers or phases"
+			return "a branch by tests of different barriers or phases", nil
 		}
 	}
 	join := g.meeting(i)
 	if join < 0 {
-		return "a branch whose sides do not meet again"
+		return "a branch whose sides do not meet again", nil
 	}
-	region := g.region(i, join)
-	written := map[regID]bool{}
+	region = g.region(i, join)
 	for _, n := range region {
 		u := &g.nodes[n]
 		switch {
 		case isTest(u.in):
 			if test >= 0 && !g.sameTest(test, n) {
-				return "a branch between tests of different barriers or phases"
+				return "a branch between tests of different barriers or phases", nil
 			}
 			test = n
 		case writesMemory(u.in):
-			return "a branch with a store on one side"
+			return "a branch with a store on one side", nil
 		case u.in.Op == "nanosleep", u.in.Op == "trap", u.class == plain, u.in.Op == "bra":
 		default:
-			return "a branch with something visible on one side (" + Name(u.in) + ")"
-		}
-		for _, w := range u.writes {
-			written[w] = true
+			return "a branch with something visible on one side (" + Name(u.in) + ")", nil
 		}
 	}
 	if test < 0 {
-		return "a branch by a clock"
+		return "a branch by a clock", nil
 	}
-	for w := range g.same(i, region) {
-		delete(written, w)
+	if g.leavesAlike(join, test, region, nil) != "" {
+		// What is computed alike in every turn does not count.
+		why = g.leavesAlike(join, test, region, g.same(i, region))
 	}
-	for w := range written {
-		if int(join) < len(g.live) && g.isLive(join, w) && !(isTest(g.nodes[test].in) && slices.Contains(g.nodes[test].writes, w)) {
-			return "a branch that leaves a register different"
+	return why, region
+}
+
+// leavesAlike says what an await leaves different, but for registers that are the
+// same in every turn.
+func (g *graph) leavesAlike(join, test int32, region []int32, same map[regID]bool) string {
+	t := &g.nodes[test]
+	for _, n := range region {
+		for _, w := range g.nodes[n].writes {
+			if !same[w] && !slices.Contains(t.writes, w) && g.isLive(join, w) {
+				return "a branch that leaves a register different"
+			}
 		}
 	}
 	// What the tests look at must stay the same while it waits.
-	for _, r := range append(g.nodes[test].reads[:len(g.nodes[test].reads):len(g.nodes[test].reads)], g.nodes[test].addr...) {
-		if written[r] && !slices.Contains(g.nodes[test].writes, r) {
-			return "a branch by tests whose barrier or phase changes while it waits"
+	for _, list := range [...][]regID{t.reads, t.addr} {
+		for _, r := range list {
+			if !same[r] && !slices.Contains(t.writes, r) && g.writtenIn(r, region) {
+				return "a branch by tests whose barrier or phase changes while it waits"
+			}
 		}
 	}
 	return ""
@@ -747,25 +462,6 @@ func (g *graph) sameTest(m, n int32) bool {
 	y, too := b.x.(*mbarInfo)
 	return ok && too && a.b == b.b && x.parity == y.parity && x.space == y.space &&
 		x.base == y.base && x.breg == y.breg && x.off == y.off && x.frame == y.frame
-}
-
-// region lists the nodes on the ways from a branch to where they meet, the
-// branch left out.
-func (g *graph) region(i, join int32) []int32 {
-	seen := map[int32]bool{}
-	var list []int32
-	todo := slices.Clone(g.next[i])
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if n == join || seen[n] || int(n) == len(g.nodes) {
-			continue
-		}
-		seen[n] = true
-		list = append(list, n)
-		todo = append(todo, g.next[n]...)
-	}
-	return list
 }
 
 // Operation names what an instruction does to memory, its type included.

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"maps"
 	"slices"
 
 	"muster/ptx"
@@ -21,20 +20,39 @@ type fact struct {
 	unit    bool // it is 0 or 1
 }
 
+// A lore is what registers tell of a test; it is not written once it is made.
+type lore []regFact
+
+type regFact struct {
+	reg regID
+	fact
+}
+
+func (f lore) of(r regID) (fact, bool) {
+	for i := range f {
+		if f[i].reg == r {
+			return f[i].fact, true
+		}
+	}
+	return fact{}, false
+}
+
 // An outcome is what is known, somewhere after a test, of one not known true.
 type outcome struct {
-	facts  map[regID]fact
+	lore
 	failed bool // known false
+	come   bool // some way leads there
+	circle int8 // of circles: what is known of the ways from there
 }
 
 // A settling follows the ways from a test on which it is not known true.
 type settling struct {
 	g      *graph
 	test   int32
-	at     map[int32]outcome
+	at     []outcome // by node
 	todo   []int32
-	region []int32
-	again  bool // it is made again
+	region []int32 // to which ways lead
+	again  bool    // it is made again
 	traps  bool
 	why    string
 }
@@ -42,7 +60,10 @@ type settling struct {
 // unsettled says why what comes after a test does not wait for it; empty if
 // it does.
 func (g *graph) unsettled(test int32) string {
-	s := &settling{g: g, test: test, at: map[int32]outcome{}}
+	if g.ways == nil {
+		g.ways = make([]outcome, len(g.next))
+	}
+	s := &settling{g: g, test: test, at: g.ways}
 	s.onward(test, g.tested(test))
 	for len(s.todo) > 0 && s.why == "" {
 		n := s.todo[len(s.todo)-1]
@@ -58,16 +79,18 @@ func (g *graph) unsettled(test int32) string {
 	case !s.stable():
 		s.why = "a wait whose barrier or phase changes while it waits"
 	}
+	for _, n := range s.region {
+		g.ways[n] = outcome{}
+	}
 	return s.why
 }
 
 func (g *graph) tested(n int32) outcome {
-	o := outcome{facts: map[regID]fact{}}
 	u := &g.nodes[n]
 	if u.guard == noReg && len(u.writes) == 1 {
-		o.facts[u.writes[0]] = fact{success: true, unit: true}
+		return outcome{lore: lore{{u.writes[0], fact{success: true, unit: true}}}}
 	}
-	return o
+	return outcome{}
 }
 
 // onward goes from a node to all that may follow it.
@@ -79,24 +102,34 @@ func (s *settling) onward(n int32, o outcome) {
 
 // come enters a node; what is known there is what is known on every way to it.
 func (s *settling) come(n int32, o outcome) {
-	old, known := s.at[n]
-	if !known {
-		s.at[n] = outcome{maps.Clone(o.facts), o.failed}
+	old := &s.at[n]
+	if !old.come {
+		*old = outcome{lore: o.lore, failed: o.failed, come: true}
 		s.region = append(s.region, n)
 		s.todo = append(s.todo, n)
 		return
 	}
 	less := old.failed && !o.failed
-	for r, f := range old.facts {
-		if o.facts[r] != f {
-			delete(old.facts, r)
-			less = true
+	old.failed = old.failed && o.failed
+	for _, f := range old.lore {
+		if known, ok := o.of(f.reg); !ok || known != f.fact {
+			old.lore, less = old.without(f.reg), true
 		}
 	}
 	if less {
-		s.at[n] = outcome{old.facts, old.failed && o.failed}
 		s.todo = append(s.todo, n)
 	}
+}
+
+// without is the facts but for one register's.
+func (f lore) without(r regID) lore {
+	var out lore
+	for _, x := range f {
+		if x.reg != r {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func (s *settling) visit(n int32) {
@@ -128,7 +161,7 @@ func (s *settling) visit(n int32) {
 	case u.class != plain || writesMemory(u.in):
 		s.why = "what follows a test without a wait for it (" + Name(u.in) + ")"
 	default:
-		s.onward(n, outcome{g.transfer(u, o.facts), o.failed})
+		s.onward(n, outcome{lore: g.transfer(u, o.lore), failed: o.failed})
 	}
 }
 
@@ -136,9 +169,9 @@ func (s *settling) visit(n int32) {
 // settled. To is -1 of an instruction that does not go on.
 func (s *settling) branch(n int32, o outcome, to int32) {
 	u := &s.g.nodes[n]
-	f, known := o.facts[u.guard]
+	f, known := o.of(u.guard)
 	taken := f.success != u.in.Guard.Not // the test was true where it is taken
-	failed := outcome{o.facts, o.failed || known}
+	failed := outcome{lore: o.lore, failed: o.failed || known}
 	if to >= 0 && !(known && taken) {
 		s.come(to, failed)
 	}
@@ -148,30 +181,26 @@ func (s *settling) branch(n int32, o outcome, to int32) {
 }
 
 // transfer is what is known after a plain instruction.
-func (g *graph) transfer(u *use, facts map[regID]fact) map[regID]fact {
-	f, known := g.derived(u, facts)
-	out := facts
-	for i, w := range u.writes {
-		if _, was := facts[w]; was || known && i == 0 {
-			out = maps.Clone(facts)
-			break
+func (g *graph) transfer(u *use, have lore) lore {
+	f, derived := g.derived(u, have)
+	out := have
+	for _, w := range u.writes {
+		if _, was := out.of(w); was {
+			out = out.without(w)
 		}
 	}
-	for _, w := range u.writes {
-		delete(out, w)
-	}
-	if known {
-		out[u.writes[0]] = f
+	if derived {
+		out = append(out[:len(out):len(out)], regFact{u.writes[0], f})
 	}
 	return out
 }
 
 // derived is the fact that an instruction makes of one that it reads.
-func (g *graph) derived(u *use, facts map[regID]fact) (fact, bool) {
+func (g *graph) derived(u *use, have lore) (fact, bool) {
 	if u.guard != noReg || len(u.writes) != 1 || len(u.reads) != 1 || len(u.addr) > 0 {
 		return fact{}, false
 	}
-	f, known := facts[u.reads[0]]
+	f, known := have.of(u.reads[0])
 	if !known {
 		return fact{}, false
 	}
@@ -224,28 +253,26 @@ func (g *graph) derived(u *use, facts map[regID]fact) (fact, bool) {
 }
 
 // circles reports whether the ways from the test hold a loop without a test.
-func (s *settling) circles() bool {
+func (s *settling) circles() bool { return s.g.loops && slices.ContainsFunc(s.region, s.circle) }
+
+func (s *settling) circle(n int32) bool {
 	const open, closed = 1, 2
-	state := map[int32]int{}
-	var visit func(n int32) bool
-	visit = func(n int32) bool {
-		if _, in := s.at[n]; !in || int(n) == len(s.g.nodes) || isTest(s.g.nodes[n].in) {
-			return false
-		}
-		switch state[n] {
-		case open:
-			return true
-		case closed:
-			return false
-		}
-		state[n] = open
-		if slices.ContainsFunc(s.g.next[n], visit) {
-			return true
-		}
-		state[n] = closed
+	at := &s.at[n]
+	if !at.come || int(n) == len(s.g.nodes) || isTest(s.g.nodes[n].in) {
 		return false
 	}
-	return slices.ContainsFunc(s.region, visit)
+	switch at.circle {
+	case open:
+		return true
+	case closed:
+		return false
+	}
+	at.circle = open
+	if slices.ContainsFunc(s.g.next[n], s.circle) {
+		return true
+	}
+	at.circle = closed
+	return false
 }
 
 // stable reports whether all tests on the ways name one barrier and one phase,
@@ -257,7 +284,7 @@ func (s *settling) stable() bool {
 			continue
 		}
 		u := &s.g.nodes[n]
-		if !s.unchanged(n, u.reads, done) || !s.unchanged(n, u.addr, done) || !s.alike(n) {
+		if !s.unchanged(n, u.reads, done) || !s.unchanged(n, u.addr, done) || n != s.test && !(s.alike(n, u.reads) && s.alike(n, u.addr)) {
 			return false
 		}
 	}
@@ -266,10 +293,9 @@ func (s *settling) stable() bool {
 
 // alike reports whether what a test of the region is given comes from where that
 // of the first test does, as far as the ways write it.
-func (s *settling) alike(n int32) bool {
-	u := &s.g.nodes[n]
-	for _, r := range append(u.reads[:len(u.reads):len(u.reads)], u.addr...) {
-		if n != s.test && s.written(r) && !slices.Equal(s.g.writers(n, r), s.g.writers(s.test, r)) {
+func (s *settling) alike(n int32, regs []regID) bool {
+	for _, r := range regs {
+		if s.written(r) && !slices.Equal(s.g.writers(n, r), s.g.writers(s.test, r)) {
 			return false
 		}
 	}
@@ -287,13 +313,10 @@ type operand struct {
 // what one instruction computes, and that computes the same again.
 func (s *settling) unchanged(node int32, regs []regID, done map[operand]bool) bool {
 	for _, r := range regs {
-		if done[operand{node, r}] {
+		if !s.written(r) || done[operand{node, r}] {
 			continue
 		}
 		done[operand{node, r}] = true
-		if !s.written(r) {
-			continue
-		}
 		from := s.g.writers(node, r)
 		if len(from) != 1 || from[0] < 0 {
 			return false
@@ -313,35 +336,4 @@ func (s *settling) written(r regID) bool {
 	return slices.ContainsFunc(s.region, func(n int32) bool {
 		return int(n) < len(s.g.nodes) && slices.Contains(s.g.nodes[n].writes, r)
 	})
-}
-
-// writers lists the nodes whose value of a register a node may read; -1 stands
-// for what it held at first.
-func (g *graph) writers(node int32, r regID) []int32 {
-	before := g.preceding()
-	var from []int32
-	seen := map[int32]bool{}
-	todo := []int32{node}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if n == 0 {
-			from = append(from, -1)
-		}
-		for _, b := range before[n] {
-			if seen[b] {
-				continue
-			}
-			seen[b] = true
-			u := &g.nodes[b]
-			if slices.Contains(u.writes, r) {
-				from = append(from, b)
-				if u.guard == noReg && !accumulates(u) {
-					continue
-				}
-			}
-			todo = append(todo, b)
-		}
-	}
-	return from
 }
