@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"muster/internal/mutate"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/internal/story"},
-	{"muster/kernel/inst"},
+	{"muster/kernel/inst", "muster/internal/ops"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
 	{"muster/internal/rules"},

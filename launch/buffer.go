@@ -34,6 +34,7 @@ const (
 	FillRandom
 	FillFile
 	FillValues
+	FillData // of a File that was built in Go
 )
 
 // fillWords are the fills that are a word alone, indexed by FillKind.
@@ -46,6 +47,9 @@ type Fill struct {
 	Mod    uint64 // FillMod: element i is i mod this
 	Random Random // FillRandom
 	File   string // FillFile: path of an .npy
+	// Data are the buffer's bytes, for FillData: as many as type and shape say.
+	// They are not changed.
+	Data []byte
 }
 
 // A Value is one element of a buffer that lists them.

@@ -236,6 +236,12 @@ func (l *Layout) fill(b *Buffer, p *PlacedBuffer) error {
 		data, err := readArrayFile(b.Fill.Pos, b.Fill.File, b.Type, p.Shape, b.Name)
 		p.Data, p.Initialized = data, true
 		return err
+	case FillData:
+		if uint64(len(b.Fill.Data)) != p.Size {
+			return errorf(b.Pos, "buffer %q of %d bytes is filled with %d", b.Name, p.Size, len(b.Fill.Data))
+		}
+		p.Data, p.Initialized = b.Fill.Data, true
+		return nil
 	}
 	p.Data, p.Initialized = make([]byte, p.Size), true
 	if b.Fill.Kind == FillValues {

@@ -138,6 +138,13 @@ func (w *writer) buffer(b *Buffer) string {
 			words[i] = w.value(b.Type, &b.Values[i])
 		}
 		values = "[" + strings.Join(words, ", ") + "]"
+	case FillData:
+		size := b.Type.Size()
+		words := make([]string, len(f.Data)/size)
+		for i := range words {
+			words[i] = w.value(b.Type, &Value{Bits: getBits(f.Data[i*size:], size)})
+		}
+		values = "[" + strings.Join(words, ", ") + "]"
 	default:
 		fill = fillWords[f.Kind]
 	}
