@@ -25,7 +25,7 @@ func TestClean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != muster.Clean {
+			if r.Verdict != "clean" {
 				t.Errorf("%s", r.Summary)
 				for _, f := range r.Findings {
 					t.Errorf("%+v", f)
