@@ -39,6 +39,7 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 	timed, cancel := context.WithTimeout(ctx, l.limits.Time)
 	defer cancel()
 	f.ctx = timed
+	f.known = r.Proof.AnyContents
 	r.Proof.Any = f.prove(o)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -58,12 +59,16 @@ type family struct {
 	most   int64
 	name   string
 	skip   bool
+	blind  bool // nothing that buffers hold decides anything
+	known  bool // the launch as it is given is proven, for all that its buffers may hold
 
 	runs int // launches so far, to bound them
 	last *Launch
 	with int64 // the argument of last
 	// unsure is a run that found registers that do not grow evenly.
 	unsure *machine.Follower
+	found  *plan // loops only
+	guess  *guess
 	bases  map[int64]*base
 }
 
@@ -87,6 +92,7 @@ func (l *Launch) family(ctx context.Context, argument int) (*family, error) {
 		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", argument, f.k0, mostTurns)
 	}
 	f.skip = l.config.Program.Reaches(machine.FromMatrices) < 0
+	f.blind = l.config.Program.Reaches(machine.FromBuffers) < 0
 	return f, nil
 }
 
@@ -94,13 +100,22 @@ const (
 	// mostTurns bounds the argument's own value, mostRuns how many launches are run.
 	mostTurns = 1 << 20
 	mostRuns  = 2048
-	// wantTurns is how many turns a run should have that shows a period.
+	// wantTurns is how many turns a run should have that shows a period, fewTurns how
+	// many mostly do.
 	wantTurns = 64
+	fewTurns  = 32
 	// leastPeriods is up to how many periods more a proof must hold at least.
 	leastPeriods = 1024
 	// mostPeriod bounds how many launches one for each remainder are.
 	mostPeriod = 64
 )
+
+// fork is a family for another goroutine. It takes what is known by now.
+func (f *family) fork() *family {
+	one := *f
+	one.last = nil
+	return &one
+}
 
 // at is the launch with another value of the argument. Buffers grow with it, where
 // it is greater than the launch's own: the dimensions that have its value, or
@@ -149,7 +164,7 @@ func (f *family) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
 	if b.Fill.Kind == launch.FillValues || b.Fixed {
 		return
 	}
-	if b.Fill.Kind == launch.FillFile {
+	if b.Fill.Kind == launch.FillFile || f.blind && b.Fill.Kind != launch.FillUninitialized {
 		b.Fill = launch.Fill{Kind: launch.FillZeros, Pos: b.Fill.Pos}
 	}
 	b.Shape = append([]int64(nil), placed.Shape...)
@@ -190,7 +205,25 @@ func refuse(pc int32, format string, args ...any) *loops.Refusal {
 }
 
 func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
-	p, no := f.plan()
+	// Few turns mostly show the period. Where what they show does not do, more.
+	no := f.larger(o, a, fewTurns)
+	if no != nil && f.ctx.Err() == nil {
+		no = f.larger(o, a, wantTurns)
+	}
+	if no != nil {
+		return no
+	}
+	f.smaller(o, a.Step, a)
+	if f.ctx.Err() != nil {
+		return refuse(-1, "cancelled")
+	}
+	a.Holds = true
+	return nil
+}
+
+// larger proves all from some value on, by a period that so many turns show.
+func (f *family) larger(o CheckOptions, a *report.AnyCount, turns int64) *loops.Refusal {
+	p, no := f.plan(turns)
 	if no != nil {
 		return no
 	}
@@ -200,22 +233,14 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 	for from, tries := p.from, 0; ; tries++ {
 		grown, done := f.remainders(o, p, from, &most, a)
 		if done == nil {
-			a.From = from
-			a.Growth = grown
-			break
+			a.From, a.UpTo, a.Growth = from, most, grown
+			return nil
 		}
 		if !done.short || tries == mostPeriod || from >= p.long {
 			return &done.Refusal
 		}
 		from += max(1, done.by/p.step) * p.step
 	}
-	a.UpTo = most
-	f.smaller(o, p.step, a)
-	if f.ctx.Err() != nil {
-		return refuse(-1, "cancelled")
-	}
-	a.Holds = true
-	return nil
 }
 
 // smaller checks every value below the bound by itself.
@@ -226,9 +251,8 @@ func (f *family) smaller(o CheckOptions, step int64, a *report.AnyCount) {
 	}
 	why := make([]*loops.Refusal, a.Smaller)
 	each(o.Jobs, a.Smaller, func(i int) {
-		if f.ctx.Err() == nil {
-			one := family{l: f.l, ctx: f.ctx, arg: f.arg, k0: f.k0, offset: f.offset, size: f.size, name: f.name, skip: f.skip}
-			why[i] = one.proven(o, a.From-int64(i+1)*step)
+		if k := a.From - int64(i+1)*step; f.ctx.Err() == nil && !(f.known && k == f.k0) {
+			why[i] = f.fork().proven(o, k)
 		}
 	})
 	for i, no := range why {
@@ -248,15 +272,26 @@ type shortfall struct {
 
 // remainders proves one launch for each remainder of the argument by the period.
 func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a *report.AnyCount) ([]report.AnyGrowth, *shortfall) {
+	n := int(p.period / p.step)
+	bases, short := make([]*base, n), make([]*shortfall, n)
+	at := func(i int) int64 { return from + int64(i)*p.step }
+	// What the first one shows is known to the others.
+	if bases[0], short[0] = f.baseAt(p, from); short[0] != nil {
+		return nil, short[0]
+	}
+	each(o.Jobs, n-1, func(i int) { bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1)) })
+	f.runs += n
+	for i := range bases {
+		if short[i] != nil {
+			return nil, short[i]
+		}
+		f.bases[at(i)] = bases[i]
+	}
 	var grown []report.AnyGrowth
 	var limit *report.Reason
 	least := *most
-	for k := from; k < from+p.period; k += p.step {
-		b, no := f.baseAt(p, k)
-		if no != nil {
-			return nil, no
-		}
-		if up := k + b.most*p.period; up < least {
+	for i, b := range bases {
+		if up := at(i) + b.most*p.period; up < least {
 			least = up
 			if b.limit.Text != "" {
 				why := f.reason(&loops.Refusal{PC: b.limit.PC, Text: b.limit.Text})
@@ -265,10 +300,17 @@ func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a 
 		}
 		grown = f.growth(grown, b.growth, p)
 	}
-	for k := from; k < from+p.period; k += p.step {
-		if why := f.proven(o, k); why != nil {
-			return nil, &shortfall{Refusal: *why}
+	why := make([]*loops.Refusal, n)
+	each(o.Jobs, n, func(i int) {
+		if !bases[i].proven {
+			why[i] = f.fork().proven(o, at(i))
 		}
+	})
+	for i, no := range why {
+		if no != nil {
+			return nil, &shortfall{Refusal: *no}
+		}
+		bases[i].proven = true
 	}
 	*most, a.Limit = least, limit
 	return grown, nil
@@ -281,11 +323,7 @@ func (f *family) baseAt(p *plan, k int64) (*base, *shortfall) {
 	}
 	b, no := f.base(p, k)
 	if no == nil {
-		if f.bases == nil {
-			f.bases = map[int64]*base{}
-		}
 		b.follow, b.list = nil, nil
-		f.bases[k] = b
 	}
 	return b, no
 }

@@ -16,6 +16,14 @@ type base struct {
 	core   *loops.Core
 	fixed  bool // a place in global memory is written each period
 	follow *machine.Follower
+	proven bool
+}
+
+// A guess is what registers are assumed to grow by: as they did in a run of one
+// launch of the family, with a margin.
+type guess struct {
+	by    margin
+	taken *machine.Follower
 }
 
 // base holds the launch with k to what its longer ones need.
@@ -24,15 +32,37 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 	if err != nil {
 		return nil, &shortfall{Refusal: *refuse(-1, "the launch with %s = %d: %v", f.name, k, err)}
 	}
+	switch b, no := f.atOnce(p, l, k); {
+	case b != nil || no != nil:
+		return b, no
+	case p.quick:
+		return nil, &shortfall{Refusal: *refuse(-1, "few turns do not show what repeats")}
+	}
 	r, rec, no := f.record(l, p.taking(margin{}))
 	if no != nil {
 		return nil, &shortfall{Refusal: *no}
 	}
+	core, short := f.core(p, rec)
+	if short != nil {
+		return nil, short
+	}
+	turns := func(lane int) int32 { return r.follower.Turn(lane) }
+	b, short := f.strides(p, k, turns, r)
+	if short != nil {
+		return nil, short
+	}
+	if short := b.within(core); short != nil {
+		return nil, short
+	}
+	return b, nil
+}
+
+// core is what repeats of a run, if it is long enough.
+func (f *family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
 	core, no := rec.Check(p.of, p.ticks)
 	if no != nil {
 		return nil, &shortfall{Refusal: *no, short: true}
 	}
-	turns := func(lane int) int32 { return r.follower.Turn(lane) }
 	if !core.Long() {
 		why := core.Why
 		if why.Text == "" {
@@ -40,20 +70,93 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 		}
 		return nil, &shortfall{Refusal: why, short: true, by: int64(core.Need()-core.To+core.From) * p.period / int64(p.ticks)}
 	}
-	b, short := f.strides(p, k, turns, r)
-	if short != nil {
-		return nil, short
-	}
+	return core, nil
+}
+
+// within sees to it that what registers show lies in the core.
+func (b *base) within(core *loops.Core) *shortfall {
 	b.core = core
 	if b.fixed && core.To-core.From < 2*core.Period {
-		return nil, &shortfall{Refusal: *refuse(-1, "too few turns to see that what is written to global memory repeats"), short: true}
+		return &shortfall{Refusal: *refuse(-1, "too few turns to see that what is written to global memory repeats"), short: true}
 	}
 	for i, loop := range b.list {
 		if loop.Mark >= 0 && !core.Holds(i, loop.First+loop.Periods*loop.Period+1, loop.Period) {
-			return nil, &shortfall{Refusal: *refuse(loop.Mark, "registers repeat where what is done does not"), short: true}
+			return &shortfall{Refusal: *refuse(loop.Mark, "registers repeat where what is done does not"), short: true}
 		}
 	}
-	return b, nil
+	return nil
+}
+
+// atOnce is base by one run, which proves the launch, too. It is for launches in
+// which all goes well; where it tells nothing, base takes its time.
+func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
+	prog := l.config.Program
+	if len(l.findings) > 0 || len(prog.Polls()) > 0 || len(prog.Dependences()) > 0 {
+		return nil, nil
+	}
+	if f.guess == nil {
+		by := margin{}
+		r, no := f.follow(l, func(_ *machine.Machine, fo *machine.Follower) machine.Observer {
+			fo.Loops = p.taking(by)
+			return nil
+		})
+		if no != nil {
+			return nil, nil
+		}
+		f.guess = &guess{by, r.follower}
+	}
+	turns := func(lane int) int32 { return p.made[lane] - int32((p.long-k)*p.turns[lane]/p.by) }
+	list, periods, short := p.parted(f.guess.by, turns)
+	if short != nil {
+		return nil, nil
+	}
+	unsure := f.unsure
+	for range mostMeasured {
+		var see indirect
+		m := l.part(&see, f.skip, 0, 1)
+		m.ShowCollectives()
+		fo := machine.NewFollower(m)
+		prints := f.measure(p, l, m, fo, list, k, f.guess.taken, unsure)
+		s := l.provers(nil)
+		rec := loops.NewRecorder(m, fo, s.prover)
+		see.to = append(s.observers(), rec, prints)
+		m.Follow(fo)
+		part, equal := s.follow(l.watch(f.ctx), m, f.skip)
+		var pr proof
+		if pr.take(l, &part); part.err != nil || len(equal) > 0 || pr.contents {
+			return nil, nil
+		}
+		if pr.found(l, &part.result); len(pr.reasons) > 0 {
+			return nil, nil
+		}
+		for lane, loop := range list {
+			if loop.Mark >= 0 && fo.Turn(lane) != turns(lane) {
+				return nil, nil
+			}
+		}
+		core, short := f.core(p, rec)
+		if short != nil {
+			return nil, short
+		}
+		failed, again := fo.Failed()
+		if again {
+			unsure = fo
+			continue
+		}
+		if len(failed) > 0 {
+			return nil, nil
+		}
+		b, short := measured(fo, prints, list, periods)
+		if short == nil {
+			short = b.within(core)
+		}
+		if short != nil {
+			return nil, nil
+		}
+		b.proven, f.unsure = true, unsure
+		return b, nil
+	}
+	return nil, nil
 }
 
 // strides measures how registers go on, in the launch with k, with the first
@@ -64,7 +167,7 @@ func (f *family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*
 		if by.first > 0 {
 			taken = nil
 		}
-		b, why := f.measure(p, by, k, turns, taken)
+		b, why := f.measureWith(p, by, k, turns, taken)
 		switch {
 		case why == nil:
 			return b, nil
@@ -79,16 +182,10 @@ func (f *family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*
 	return nil, no
 }
 
-func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
-	list := p.loops(by, turns)
-	periods := int64(0)
-	for i := range list {
-		if list[i].Mark >= 0 {
-			if list[i].Periods == 0 {
-				return nil, &shortfall{Refusal: *refuse(list[i].Mark, "too few turns of the loop"), short: true}
-			}
-			periods = max(periods, int64(list[i].Periods))
-		}
+func (f *family) measureWith(p *plan, by margin, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
+	list, periods, short := p.parted(by, turns)
+	if short != nil {
+		return nil, short
 	}
 	l, err := f.at(k)
 	if err != nil {
@@ -104,14 +201,10 @@ func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32, tak
 			return nil, &shortfall{Refusal: *no}
 		}
 	}
-	most := (f.most - k) / p.period
-	param := machine.ParamStride{Offset: f.offset, Size: f.size, By: p.period}
 	for range mostMeasured {
 		var prints *loops.Footprint
 		r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
-			fo.Loops = list
-			fo.Measure(m, taken.follower, f.unsure, []machine.ParamStride{param}, most, min(leastPeriods, most))
-			prints = loops.NewFootprint(fo, l.bufferAt)
+			prints = f.measure(p, l, m, fo, list, k, taken.follower, f.unsure)
 			return prints
 		})
 		if no != nil {
@@ -125,16 +218,48 @@ func (f *family) measure(p *plan, by margin, k int64, turns func(int) int32, tak
 		if len(failed) > 0 {
 			return nil, &shortfall{Refusal: loops.Refusal{PC: failed[0].PC, Text: failed[0].Text}}
 		}
-		b := &base{list: list}
-		b.most, b.limit = r.follower.Most()
-		growth, refused := prints.Finish(periods, b.most)
-		if len(refused) > 0 {
-			return nil, &shortfall{Refusal: refused[0]}
+		b, short := measured(r.follower, prints, list, periods)
+		if short == nil {
+			f.guess = &guess{by, taken.follower}
 		}
-		b.growth, b.fixed, b.follow = growth, prints.Fixed(), r.follower
-		return b, nil
+		return b, short
 	}
 	return nil, &shortfall{Refusal: *refuse(-1, "registers whose growth does not settle")}
+}
+
+// parted parts the loops of a run in which lanes make so many turns; periods is how
+// many periods there are at most.
+func (p *plan) parted(by margin, turns func(int) int32) (list []machine.LaneLoop, periods int64, short *shortfall) {
+	list = p.loops(by, turns)
+	for i := range list {
+		if list[i].Mark >= 0 {
+			if list[i].Periods == 0 {
+				return nil, 0, &shortfall{Refusal: *refuse(list[i].Mark, "too few turns of the loop"), short: true}
+			}
+			periods = max(periods, int64(list[i].Periods))
+		}
+	}
+	return list, periods, nil
+}
+
+// measure has a follower measure strides in the launch with k.
+func (f *family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Follower, list []machine.LaneLoop, k int64, taken, unsure *machine.Follower) *loops.Footprint {
+	most := (f.most - k) / p.period
+	fo.Loops = list
+	fo.Measure(m, taken, unsure, []machine.ParamStride{{Offset: f.offset, Size: f.size, By: p.period}}, most, min(leastPeriods, most))
+	return loops.NewFootprint(fo, l.bufferAt)
+}
+
+// measured is what a run showed of strides.
+func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.LaneLoop, periods int64) (*base, *shortfall) {
+	b := &base{list: list, fixed: prints.Fixed(), follow: fo}
+	b.most, b.limit = fo.Most()
+	growth, refused := prints.Finish(periods, b.most)
+	if len(refused) > 0 {
+		return nil, &shortfall{Refusal: refused[0]}
+	}
+	b.growth = growth
+	return b, nil
 }
 
 // mostMeasured bounds how often registers are found to be less regular than was

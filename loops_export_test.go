@@ -15,7 +15,16 @@ func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
 	if err != nil {
 		return err
 	}
-	p, no := f.plan()
+	for _, turns := range []int64{fewTurns, wantTurns} {
+		if err = f.extrapolate(turns, values); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (f *family) extrapolate(turns int64, values []int64) error {
+	p, no := f.plan(turns)
 	if no != nil {
 		return fmt.Errorf("%s", no.Text)
 	}

@@ -13,11 +13,13 @@ type plan struct {
 	marks []machine.LaneLoop // Mark and Head of each lane
 	turns []int64            // by how many turns each lane's loop is longer, for by more of the argument
 	by    int64
-	long  int64 // the argument of the run that showed the period
+	long  int64   // the argument of the run that showed the period
+	made  []int32 // turns that lanes made in it
 	// period is after how much of the argument everything repeats; ticks is how many
 	// turns that is of the lane with the most.
 	period int64
 	ticks  int32
+	quick  bool  // what takes more than one run for each launch is not tried
 	step   int64 // values of the argument that are spoken of
 	from   int64 // the least that may stand for longer ones
 }
@@ -60,12 +62,19 @@ func (p *plan) taking(by margin) []machine.LaneLoop {
 	return list
 }
 
-// plan finds loops and period.
-func (f *family) plan() (*plan, *loops.Refusal) {
-	p := &plan{by: 64 * ((f.k0 + 63) / 64)}
-	if no := f.findLoops(p); no != nil {
-		return nil, no
+// plan finds loops and period, in a run of so many turns.
+func (f *family) plan(want int64) (*plan, *loops.Refusal) {
+	f.bases, f.guess, f.unsure = map[int64]*base{}, nil, nil
+	if f.found == nil {
+		p := &plan{by: 64 * ((f.k0 + 63) / 64)}
+		if no := f.findLoops(p); no != nil {
+			return nil, no
+		}
+		f.found = p
 	}
+	loops := *f.found
+	p := &loops
+	p.quick = want == fewTurns
 	unit, most := int64(1), int64(0)
 	for _, t := range p.turns {
 		if t > 0 {
@@ -73,8 +82,8 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 			most = max(most, t)
 		}
 	}
-	rec, turns, no := f.findPeriod(p, unit, most, wantTurns)
-	if no != nil && no.PC < 0 {
+	rec, turns, no := f.findPeriod(p, unit, most, want)
+	if no != nil && no.PC < 0 && want == wantTurns {
 		rec, turns, no = f.findPeriod(p, unit, most, 4*wantTurns)
 	}
 	if no != nil {
@@ -87,8 +96,11 @@ func (f *family) plan() (*plan, *loops.Refusal) {
 	if p.period/p.step > mostPeriod {
 		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
 	}
-	if _, no := f.strides(p, p.long, turns, nil); no != nil {
-		return nil, &no.Refusal
+	if !p.quick {
+		// What does not go on evenly is seen here before many launches are run.
+		if _, no := f.strides(p, p.long, turns, nil); no != nil {
+			return nil, &no.Refusal
+		}
 	}
 	core, no := rec.Check(p.of, p.ticks)
 	if no != nil {
@@ -187,6 +199,10 @@ func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, f
 			return nil, nil, why
 		}
 		first = why
+	}
+	p.made = make([]int32, len(p.turns))
+	for lane := range p.made {
+		p.made[lane] = turns(lane)
 	}
 	p.ticks = 1
 	for lane, t := range p.turns {

@@ -159,6 +159,22 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int, v view) proofPart {
 // proveRun watches one run, given which stores are known to bring the same as
 // others. It returns those that turn out to besides.
 func (l *Launch) proveRun(w *watch, skip bool, k, n int, v view, known map[int32]bool) (r proofPart, equal map[int32]bool) {
+	s := l.provers(known)
+	m := l.part(v.of(s.observers()), skip, k, n)
+	m.ShowCollectives()
+	return s.follow(w, m, skip)
+}
+
+// provers watch one run for a proof.
+type provers struct {
+	l      *Launch
+	known  map[int32]bool
+	judge  *rules.Judge
+	prover *confluence.Prover
+	strong *strongAccesses
+}
+
+func (l *Launch) provers(known map[int32]bool) *provers {
 	polls := l.config.Program.Polls()
 	shape := l.shape
 	shape.MustOnly = true
@@ -175,20 +191,24 @@ func (l *Launch) proveRun(w *watch, skip bool, k, n int, v view, known map[int32
 	if known != nil {
 		shape.Equal = func(pc int32) bool { return known[pc] }
 	}
-	j := rules.NewJudge(shape)
-	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
-		Program: l.config.Program, Polls: polls})
-	s := &strongAccesses{prog: l.config.Program, polls: polls}
-	m := l.part(v.of(observers{j, p, s}), skip, k, n)
-	m.ShowCollectives()
-	if r.result, r.print = l.runPart(w, j, m, proofSchedule); r.err != nil {
+	return &provers{l: l, known: known, judge: rules.NewJudge(shape),
+		prover: confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
+			Program: l.config.Program, Polls: polls}),
+		strong: &strongAccesses{prog: l.config.Program, polls: polls}}
+}
+
+func (s *provers) observers() observers { return observers{s.judge, s.prover, s.strong} }
+
+// follow runs a machine that they watch to its end, and tells what that showed.
+func (s *provers) follow(w *watch, m *machine.Machine, skip bool) (r proofPart, equal map[int32]bool) {
+	if r.result, r.print = s.l.runPart(w, s.judge, m, proofSchedule); r.err != nil {
 		return r, nil
 	}
 	if r.print == nil && len(r.gaps) == 0 {
 		r.gaps = append(r.gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.contents, r.earlier = p.Finish(), s.mixed, s.maps, p.WaitsForEarlier()
-	return r, r.equalStores(l.config.Program, j.Order.Conflicts(), known, skip)
+	r.failures, r.mixed, r.contents, r.earlier = s.prover.Finish(), s.strong.mixed, s.strong.maps, s.prover.WaitsForEarlier()
+	return r, r.equalStores(s.l.config.Program, s.judge.Order.Conflicts(), s.known, skip)
 }
 
 func (v view) of(o machine.Observer) machine.Observer {

@@ -399,7 +399,11 @@ func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 	for l := range lanesOf(mask) {
 		loop, t := &f.Loops[base+l], &f.lanes[base+l]
 		taken, v := &s.from[base+l], t.visits
-		if loop.Periods == 0 || taken.end == nil {
+		switch {
+		case loop.Periods == 0:
+			continue
+		case taken.end == nil:
+			s.fail(x.s.pc, "the loop goes round too seldom to see what grows")
 			continue
 		}
 		if v == loop.First {
