@@ -77,9 +77,11 @@ type Progress struct {
 }
 
 // An Exploration is what an exploration has come to so far, as it is written
-// down. It speaks of one launch and one budget, which Key names.
+// down. It speaks of one launch and one budget, which Key names, and only the
+// muster that began it, which Build names, goes on with it.
 type Exploration struct {
 	Version int    `json:"version"`
+	Build   string `json:"build"`
 	Key     string `json:"key"`
 	Shard   int    `json:"shard"`
 	Shards  int    `json:"shards"`
@@ -240,7 +242,7 @@ func (l *Launch) deciders() map[string]bool {
 }
 
 // begin sets the budget of an exploration and begins its state, or checks that
-// the one that is there is of this launch and budget.
+// the one that is there is of this muster, launch and budget.
 func (l *Launch) begin(e *ExploreOptions) error {
 	if e.Schedules == 0 {
 		e.Schedules = DefaultSchedules
@@ -255,7 +257,9 @@ func (l *Launch) begin(e *ExploreOptions) error {
 	key := l.key(e)
 	switch st := e.State; {
 	case st.Key == "":
-		*e.State = Exploration{Version: 1, Key: key, Shard: e.Shard, Shards: e.Shards}
+		*e.State = Exploration{Version: 1, Build: build(), Key: key, Shard: e.Shard, Shards: e.Shards}
+	case st.Build != build():
+		return &StateError{fmt.Sprintf("muster %s began it, and this is muster %s", cmp.Or(st.Build, "of another version"), build())}
 	case st.Key != key || st.Shard != e.Shard || st.Shards != e.Shards:
 		return &StateError{"it is of another launch, budget or shard"}
 	}
@@ -313,7 +317,7 @@ func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
 
 // again begins a state again, for runs with every value.
 func (e *Exploration) again() {
-	*e = Exploration{Version: e.Version, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
 }
 
 func (x *explorer) run() error {
@@ -496,10 +500,11 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 }
 
 // samples runs schedules that are like no others but by chance, where the rest of
-// the budget did not do.
+// the budget did not do. A shard whose own parts all came to their end cannot know
+// whether those of others do: it leaves its samples to who merges.
 func (x *explorer) samples() error {
 	st := x.state
-	if c := st.coverage(); c.Complete {
+	if st.coverage().Complete || x.o.Shards > 1 && st.completes(x.o.Shard, x.o.Shards) {
 		return nil
 	}
 	longest := max(st.Solo.Coverage.Longest, 1)
@@ -537,6 +542,19 @@ func (x *explorer) samples() error {
 		}
 	})
 	return nil
+}
+
+// completes reports whether all kinds of a shard's parts, if it has any, have run.
+func (e *Exploration) completes(shard, shards int) bool {
+	if len(e.Units) == 0 {
+		return false
+	}
+	for i := shard; i < len(e.Units); i += shards {
+		if u := &e.Units[i]; !u.Done || !u.Coverage.Complete {
+			return false
+		}
+	}
+	return true
 }
 
 // dealt are the schedules of one unit of samples.
@@ -758,42 +776,67 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 }
 
 // Merge joins what shards came to into what one exploration of all units would
-// have come to. They must be of one launch and one budget, and all there.
+// have come to, but for samples that shards left: to check with what it returns
+// takes them. The shards must be of one muster, one launch and one budget, and all
+// there.
 func Merge(shards []*Exploration) (*Exploration, error) {
 	if len(shards) == 0 {
 		return nil, errors.New("nothing to merge")
 	}
 	first := shards[0]
-	if n := max(first.Shards, 1); n > len(shards) {
+	n := max(first.Shards, 1)
+	if n > len(shards) {
 		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
 	}
 	all := &Exploration{
-		Version: first.Version, Key: first.Key, Decided: first.Decided, Values: true,
-		Solo: first.Solo, Units: slices.Clone(first.Units), Samples: slices.Clone(first.Samples),
+		Version: first.Version, Build: first.Build, Key: first.Key, Decided: first.Decided, Values: true,
+		Solo: first.Solo, Units: slices.Clone(first.Units),
 	}
-	seen := make([]bool, max(first.Shards, 1))
+	seen := make([]bool, n)
 	for _, e := range shards {
 		switch {
+		case e.Build != first.Build:
+			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
 		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards:
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
-		case e.Shard < 0 || e.Shard >= len(seen) || seen[e.Shard]:
-			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, len(seen))
-		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units) || len(e.Samples) != len(all.Samples):
-			return nil, fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
+		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
+			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)
+		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units):
+			return nil, unfinished(e)
 		}
 		seen[e.Shard] = true
 		all.Values = all.Values && e.Values
-		for _, of := range []struct{ to, from []unit }{{all.Units, e.Units}, {all.Samples, e.Samples}} {
-			for i := e.Shard; i < len(of.to); i += len(seen) {
-				if !of.from[i].Done {
-					return nil, fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
-				}
-				of.to[i] = of.from[i]
+		for i := e.Shard; i < len(all.Units); i += n {
+			if !e.Units[i].Done {
+				return nil, unfinished(e)
 			}
+			all.Units[i] = e.Units[i]
+		}
+		if all.Samples == nil {
+			all.Samples = slices.Clone(e.Samples) // its own, and the others yet to be taken
 		}
 	}
-	if all.coverage().Complete {
-		all.Samples = nil // no shard could know that none is needed
+	if all.Decided || all.coverage().Complete {
+		all.Samples = nil
+		return all, nil
+	}
+	for _, e := range shards {
+		if e.completes(e.Shard, n) {
+			continue
+		}
+		if len(e.Samples) != len(all.Samples) {
+			return nil, unfinished(e)
+		}
+		for i := e.Shard; i < len(all.Samples); i += n {
+			if !e.Samples[i].Done {
+				return nil, unfinished(e)
+			}
+			all.Samples[i] = e.Samples[i]
+		}
 	}
 	return all, nil
+}
+
+func unfinished(e *Exploration) error {
+	return fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
 }

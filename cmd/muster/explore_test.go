@@ -86,6 +86,7 @@ func explored(t testing.TB) map[string][]string {
 		"clean":    append(ticketLaunch(t, 6), "--schedules", "2000"),
 		"findings": append(plantedLaunch(t, "phase-kept", "4"), "--schedules", "2000"),
 		"budget":   {"../../examples/corpus/last_block.yaml", "--schedules", "500"},
+		"uneven":   append(ticketLaunch(t, 6), "--schedules", "700"),
 	}
 }
 
@@ -106,12 +107,12 @@ func TestSpread(t *testing.T) {
 					}
 				}
 			}
-			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out"}[name]; !strings.Contains("\n"+want["text"], verdict) {
+			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out", "uneven": "the budget ran out"}[name]; !strings.Contains("\n"+want["text"], verdict) {
 				t.Fatalf("not as meant:\n%s", want["text"])
 			}
 			const shards = 8
 			var files []string
-			worked := 0
+			worked, sampled := 0, 0
 			dir := t.TempDir()
 			for i := range shards {
 				files = append(files, filepath.Join(dir, fmt.Sprintf("%d.json", i)))
@@ -122,9 +123,16 @@ func TestSpread(t *testing.T) {
 				if units := mine(t, files[i], i, shards); units > 0 {
 					worked++
 				}
+				if len(readParts(t, files[i]).Samples) > 0 {
+					sampled++
+				}
 			}
 			if worked < 2 {
 				t.Errorf("%d shards had something to do", worked)
+			}
+			// Who came to the end of its parts leaves samples to who merges.
+			if name == "clean" && sampled > 0 || name == "uneven" && (sampled == 0 || sampled == shards) {
+				t.Errorf("%d shards of %d took samples", sampled, shards)
 			}
 			slices.Reverse(files)
 			for format := range want {
@@ -153,8 +161,8 @@ func mine(t testing.TB, file string, shard, shards int) int {
 
 // parts are what a test looks at in a state.
 type parts struct {
-	Solo  part
-	Units []part
+	Solo           part
+	Units, Samples []part
 }
 
 type part struct {
@@ -362,6 +370,8 @@ func TestBadState(t *testing.T) {
 		{"twice", string(data) + string(data), no},
 		{"list", "[]", no},
 		{"another version", altered(`"version":1`, `"version":7`), no},
+		{"another build", altered(`"build":"`, `"build":"0`), "and this is muster "},
+		{"no build", altered(`"build":"`, `"built":"`), "muster of another version began it"},
 		{"another key", altered(`"key":"`, `"key":"0`), "another launch, budget or shard"},
 		{"another shard", altered(`"shards":0`, `"shards":2`), "another launch, budget or shard"},
 		{"a choice", altered(`"taken":"`, `"taken":"x`), "is no choice"},
@@ -396,7 +406,15 @@ func TestBadMerge(t *testing.T) {
 	}
 	run(t, cmdline("check", launch, "--shard", "1/2", "--state", of("other"), "--grid", "5")...)
 	run(t, cmdline("check", launch, "--shard", "1/3", "--state", of("third"))...)
+	data, err := os.ReadFile(of("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(of("build"), []byte(strings.Replace(string(data), `"build":"`, `"build":"0`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	fails(t, "nothing to merge", cmdline("merge", launch)...)
+	fails(t, "by another build of muster", cmdline("merge", launch, "--from", of("0")+","+of("build"))...)
 	fails(t, "no such file", cmdline("merge", launch, "--from", of("0")+","+of("none"))...)
 	fails(t, "1 shards are there of 2", cmdline("merge", launch, "--from", of("0"))...)
 	fails(t, "there twice", cmdline("merge", launch, "--from", of("0")+","+of("0"))...)
