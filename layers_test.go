@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"muster/cmd/muster"},
 	{"muster/internal/mutate"},
 	{"muster"},
-	{"muster/internal/campaign/gen", "muster/internal/story"},
+	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/story"},
 	{"muster/kernel/inst", "muster/internal/ops"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
+	{"muster/kernel/inst/internal/row"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }

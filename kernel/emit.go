@@ -96,6 +96,9 @@ func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr) {
 	canonical(in)
 	for _, b := range ptx.Bind(in) {
 		want := Type(b.Type)
+		if b.Elem && in.Form.Class == "matrix" && (want.float() || want.Size() == 1) && want.Size() < 4 {
+			want = B32 // fragments are packed
+		}
 		what := func() string { return fmt.Sprintf("%s: operand %s", name(in), b.Arg.Name) }
 		switch x := b.X.(type) {
 		case ptx.Name:

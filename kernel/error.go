@@ -123,3 +123,7 @@ func shorten(file string) string {
 	}
 	return file
 }
+
+// Errorf reports a mistake at the line of the user's program: for packages that
+// build on this one.
+func (k *Kernel) Errorf(format string, args ...any) { k.fail(format, args...) }

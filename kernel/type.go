@@ -1,6 +1,9 @@
 package kernel
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Type is a type of PTX: of a register, of what memory holds, of what an
 // instruction computes in (ISA 5.2).
@@ -132,6 +135,16 @@ func (t Type) fits(want Type, wide bool) bool {
 		return t == F32 || tk != 'f'
 	}
 	return (tk == 'f') == (wk == 'f') && tk != 'f'
+}
+
+// word is the type that a move of the register has: its own, if moves have it,
+// or that of its bits.
+func (t Type) word() Type {
+	switch t {
+	case U16, U32, U64, S16, S32, S64, F32, F64, B128:
+		return t
+	}
+	return Type(fmt.Sprintf("b%d", 8*t.Size()))
 }
 
 // half tells the types that have no immediate operands in PTX.

@@ -40,6 +40,10 @@ type Pair struct {
 	Pred Pred
 }
 
+// A Dest is a destination that may have a predicate beside it: a Reg or a
+// Pair.
+type Dest = any
+
 // Discard is the destination "_" for a result that nobody wants.
 type Discard struct{}
 
@@ -116,13 +120,7 @@ func (k *Kernel) move(d Reg, v Num) {
 		k.fail("a register of type %s is set to one of type %s: convert it with Cvt, or take its bits with As", d.t, r.t)
 		return
 	}
-	t := d.t
-	switch {
-	case t == B128:
-	case t.half() || t.kind() == 'b':
-		t = Type(fmt.Sprintf("b%d", 8*t.Size()))
-	}
-	k.Inst("mov."+string(t), d, k.constant(v, d.t))
+	k.Inst("mov."+string(d.t.word()), d, k.constant(v, d.t))
 }
 
 // kernel is the kernel that the register belongs to. It panics with a clear
