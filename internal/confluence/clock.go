@@ -53,21 +53,29 @@ func zeros[T any](s []T, n int) []T {
 
 func (w *window[T]) clone() window[T] { return window[T]{w.first, append([]T(nil), w.of...)} }
 
-// An entry is one warp's: all lanes up to a step, or each lane up to its own.
-// Clocks share rows of lanes; only one that is its entry's own is written.
+// An entry is one warp's: lanes up to one step and the others up to another, as
+// they are where one lane is elected, or each lane up to its own. Clocks share rows
+// of lanes; only one that is its entry's own is written.
 type entry struct {
-	lanes *[32]uint32 // nil: all, up to high
+	lanes *[32]uint32 // nil: those of mask are up to high, the others up to low
 	low   uint32      // no lane is less
 	high  uint32      // the most
+	mask  uint32
 	own   bool
 }
 
 func (e *entry) at(lane int) uint32 {
-	if e.lanes != nil {
+	switch {
+	case e.lanes != nil:
 		return e.lanes[lane]
+	case e.mask>>lane&1 != 0:
+		return e.high
 	}
-	return e.high
+	return e.low
 }
+
+// even reports whether one step is all lanes'.
+func (e *entry) even() bool { return e.lanes == nil && e.low == e.high }
 
 // set raises lanes of a warp.
 func (c *clock) set(w int32, mask, step uint32) {
@@ -75,13 +83,21 @@ func (c *clock) set(w int32, mask, step uint32) {
 		return
 	}
 	e := c.entry(w)
-	e.high = max(step, e.high)
-	if mask == ^uint32(0) {
-		// No lane is ahead of the step that is set.
-		*e = entry{low: e.high, high: e.high}
+	switch {
+	case mask == ^uint32(0): // no lane is ahead of the step that is set
+		high := max(step, e.high)
+		*e = entry{low: high, high: high}
+		return
+	case e.lanes != nil || step < e.high:
+	case e.low == e.high || e.mask&^mask == 0:
+		*e = entry{low: e.low, high: step, mask: mask}
+		return
+	case e.mask|mask == ^uint32(0):
+		*e = entry{low: e.high, high: step, mask: mask}
 		return
 	}
 	e.split()
+	e.high = max(step, e.high)
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		e.lanes[l] = max(e.lanes[l], step)
@@ -98,7 +114,7 @@ func (e *entry) split() {
 		*l = *e.lanes
 	} else {
 		for i := range l {
-			l[i] = e.low
+			l[i] = e.at(i)
 		}
 	}
 	e.lanes, e.own = l, true
@@ -136,6 +152,8 @@ func (e *entry) join(o *entry) {
 		return
 	case o.lanes != nil && o.lanes == e.lanes:
 		return
+	case o.lanes == nil && e.lanes == nil && e.blend(o):
+		return
 	}
 	switch less, more := e.compare(o); {
 	case less && (!more || !o.own): // if they are equal, one row will do
@@ -149,26 +167,57 @@ func (e *entry) join(o *entry) {
 	}
 }
 
+// blend joins two entries without rows if that takes none; it is false if not.
+func (e *entry) blend(o *entry) bool {
+	parts := [4]struct{ mask, step uint32 }{
+		{e.mask & o.mask, max(e.high, o.high)},
+		{e.mask &^ o.mask, max(e.high, o.low)},
+		{o.mask &^ e.mask, max(e.low, o.high)},
+		{^(e.mask | o.mask), max(e.low, o.low)},
+	}
+	low, high, mask := ^uint32(0), uint32(0), uint32(0)
+	for _, p := range parts {
+		if p.mask != 0 {
+			low, high = min(low, p.step), max(high, p.step)
+		}
+	}
+	for _, p := range parts {
+		switch {
+		case p.mask == 0:
+		case p.step == high:
+			mask |= p.mask
+		case p.step != low:
+			return false
+		}
+	}
+	*e = entry{low: low, high: high, mask: mask}
+	return true
+}
+
 // compare reports whether no lane of e is ahead of o's, and whether none is behind.
 func (e *entry) compare(o *entry) (less, more bool) {
 	switch {
-	case e.lanes == nil:
-		o.low = slices.Min(o.lanes[:])
+	case e.even():
+		o.tighten()
 		return e.high <= o.low, e.low >= o.high
-	case o.lanes == nil:
-		e.low = slices.Min(e.lanes[:])
+	case o.even():
+		e.tighten()
 		return e.high <= o.low, e.low >= o.high
 	}
 	less, more = true, true
-	for l, a := range e.lanes {
-		b := o.lanes[l]
+	for l := 0; l < 32 && (less || more); l++ {
+		a, b := e.at(l), o.at(l)
 		less = less && a <= b
 		more = more && a >= b
-		if !less && !more {
-			break
-		}
 	}
 	return less, more
+}
+
+// tighten makes low some lane's.
+func (e *entry) tighten() {
+	if e.lanes != nil {
+		e.low = slices.Min(e.lanes[:])
+	}
 }
 
 // take makes e equal to o. A row that o may go on writing is copied, so that o
@@ -219,7 +268,12 @@ func (c *clock) covers(need *clock) bool {
 		switch {
 		case h == nil || h.high < n.high:
 			return false
-		case n.high <= h.low || h.lanes == n.lanes:
+		case n.high <= h.low || h.lanes != nil && h.lanes == n.lanes:
+		case h.lanes == nil && n.lanes == nil:
+			// h.low is less than n.high, which h.high is not.
+			if n.mask&^h.mask != 0 || h.low < n.low && n.mask|h.mask != ^uint32(0) {
+				return false
+			}
 		default:
 			for l := range 32 {
 				if h.at(l) < n.at(l) {
@@ -247,6 +301,8 @@ func (c *clock) after(w int32, mask, step uint32) uint32 {
 		return mask
 	case e.high < step:
 		return 0
+	case e.lanes == nil:
+		return mask & e.mask
 	}
 	known := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {

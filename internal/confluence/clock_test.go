@@ -38,7 +38,7 @@ func TestClock(t *testing.T) {
 		switch r.IntN(10) {
 		case 0, 1, 2:
 			step++
-			w, mask := r.IntN(4), [...]uint32{^uint32(0), 1, 1 << r.IntN(32), r.Uint32()}[r.IntN(4)]
+			w, mask := r.IntN(4), [...]uint32{^uint32(0), 1, ^uint32(1), 1 << r.IntN(32), r.Uint32()}[r.IntN(5)]
 			clocks[i].set(int32(w), mask, step)
 			for l := range 32 {
 				if mask == ^uint32(0) || mask>>l&1 != 0 {

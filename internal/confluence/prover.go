@@ -67,7 +67,7 @@ type Prover struct {
 	shape    Shape
 	ctas     []*ctaState
 	bars     []*bar
-	index    map[machine.BarRef]int
+	index    map[machine.BarRef]*bar // once there are many
 	ops      map[int64]*issue
 	spare    []*issue // of operations that are over
 	clusters map[int32]*generations
@@ -84,9 +84,14 @@ type Prover struct {
 
 // New returns a Prover of a run that has not begun.
 func New(s Shape) *Prover {
-	return &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), index: map[machine.BarRef]int{}, ops: map[int64]*issue{},
-		clusters: map[int32]*generations{}, seen: map[alike]int{}, words: map[granule]*polled{},
-		order: map[granule]*orderedWord{}, choices: map[Choice]bool{}, turns: map[agent]turn{}}
+	p := &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}}
+	if len(s.Polls) > 0 {
+		p.words = map[granule]*polled{}
+	}
+	if s.Ordered != nil {
+		p.order, p.choices, p.turns = map[granule]*orderedWord{}, map[Choice]bool{}, map[agent]turn{}
+	}
+	return p
 }
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
@@ -279,7 +284,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		is.clk.copy(&gs[0].clk)
 		p.ops[ev.Op.ID] = is
 		for _, b := range ev.Op.Bars {
-			p.use(b, &is.clk, ev.PC)
+			p.use(p.bar(b), &is.clk, ev.PC)
 		}
 	case machine.EvSignal:
 		if is := p.ops[ev.Op.ID]; is != nil {
@@ -351,24 +356,38 @@ type phase struct {
 	expectedBytes, landedBytes, counts uint64
 }
 
+// fewBars are found by looking at each.
+const fewBars = 8
+
 func (p *Prover) bar(ref machine.BarRef) *bar {
-	i, ok := p.index[ref]
-	if !ok {
-		i = len(p.bars)
-		p.index[ref] = i
-		p.bars = append(p.bars, &bar{ref: ref, number: i, prev: phase{n: -2, first: -1}, last: phase{n: -1, first: -1}, open: phase{first: -1}})
+	if len(p.bars) <= fewBars {
+		for _, b := range p.bars {
+			if b.ref == ref {
+				return b
+			}
+		}
+	} else if b := p.index[ref]; b != nil {
+		return b
 	}
-	return p.bars[i]
+	b := &bar{ref: ref, number: len(p.bars), prev: phase{n: -2, first: -1}, last: phase{n: -1, first: -1}, open: phase{first: -1}}
+	if p.bars = append(p.bars, b); len(p.bars) > fewBars {
+		if p.index == nil {
+			p.index = map[machine.BarRef]*bar{}
+			for _, b := range p.bars {
+				p.index[b.ref] = b
+			}
+		}
+		p.index[ref] = b
+	}
+	return b
 }
 
 // use checks that a use comes after the init, and keeps it for the end.
-func (p *Prover) use(ref machine.BarRef, at *clock, pc int32) *bar {
-	b := p.bar(ref)
+func (p *Prover) use(b *bar, at *clock, pc int32) {
 	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) == 0 {
-		p.fail(Failure{Condition: C0, Bar: ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
+		p.fail(Failure{Condition: C0, Bar: b.ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
 	}
 	b.uses.join(at)
-	return b
 }
 
 // who returns the warp, in the grid, and the lanes of an event, or those that
@@ -395,13 +414,13 @@ func (p *Prover) mbar(ev *machine.Event) {
 		at = &gs[0].clk
 		own = stamp{w.number, ev.Mask, w.step, ev.PC}
 	}
-	switch mb.Op {
-	case machine.MbarInit:
-		b := p.bar(mb.Bar)
+	b := p.bar(mb.Bar)
+	if mb.Op == machine.MbarInit {
 		b.init, b.due, b.word = own, mb.Count, mb.After
 		return
-	case machine.MbarInval:
-		b := p.use(mb.Bar, at, ev.PC)
+	}
+	p.use(b, at, ev.PC)
+	if mb.Op == machine.MbarInval {
 		warp, lanes := p.who(ev)
 		if !at.covers(&b.uses) {
 			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Warp: warp, Lanes: lanes, Text: "an inval that need not come after every use"})
@@ -409,7 +428,6 @@ func (p *Prover) mbar(ev *machine.Event) {
 		b.word = mb.After
 		return
 	}
-	b := p.use(mb.Bar, at, ev.PC)
 	p.charge(b, ev, at, own)
 	b.word = mb.After
 	if mb.Completed {
@@ -526,7 +544,7 @@ func (p *Prover) wait(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 	b := p.bar(ev.Mbar.Bar)
 	for _, g := range gs {
-		p.use(ev.Mbar.Bar, &g.clk, ev.PC)
+		p.use(b, &g.clk, ev.PC)
 		if n >= 1 && !b.prev.before(b, &g.clk) {
 			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first, Warp: w.number, Lanes: g.mask & ev.Mask,
 				Text: "a wait that can come before the phase before is complete: it passes on that one"})
