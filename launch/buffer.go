@@ -258,6 +258,24 @@ func checkFill(b *Buffer) error {
 	return nil
 }
 
+// checkGiven checks contents that were given in Go.
+func checkGiven(b *Buffer) error {
+	if b.Fill.Kind != FillData {
+		return nil
+	}
+	n, ok := elements(b.Shape)
+	size := int64(b.Type.Size())
+	switch {
+	case size == 0 || b.Type == TensorMapType:
+		return errorf(b.Pos, "buffer %q of type %s cannot be filled with bytes", b.Name, b.Type)
+	case b.Shape == nil:
+		return errorf(b.Pos, "buffer %q needs a shape", b.Name)
+	case !ok || n > math.MaxInt64/size || n*size != int64(len(b.Fill.Data)):
+		return errorf(b.Pos, "buffer %q of shape %s, type %s, is filled with %d bytes", b.Name, formatShape(b.Shape), b.Type, len(b.Fill.Data))
+	}
+	return nil
+}
+
 func (d *decoder) values(b *Buffer, n *Node) error {
 	if n.Kind != SeqNode {
 		return d.errorf(n, "values is a list, not %s", n.Kind)

@@ -150,6 +150,12 @@ func (l *Layout) Compare(x Expect, final []byte) (Comparison, error) {
 	if b == nil {
 		return Comparison{}, errorf(x.Pos, "no buffer is called %s", quote(x.Buffer))
 	}
+	if x.Data != nil {
+		if err := x.checkData(b); err != nil {
+			return Comparison{}, err
+		}
+		return Compare(b.Type, b.Shape, final, x.Data, x.Tolerance), nil
+	}
 	want, err := readArrayFile(x.Pos, x.File, b.Type, b.Shape, b.Name)
 	if err != nil {
 		return Comparison{}, err
@@ -165,11 +171,24 @@ func (f *File) CheckExpected(l *Layout) error {
 		if b == nil {
 			return errorf(x.Pos, "no buffer is called %s", quote(x.Buffer))
 		}
+		if x.Data != nil {
+			if err := x.checkData(b); err != nil {
+				return err
+			}
+			continue
+		}
 		file, _, err := openArrayFile(x.Pos, x.File, b.Type, b.Shape, b.Name)
 		if err != nil {
 			return err
 		}
 		file.Close()
+	}
+	return nil
+}
+
+func (x *Expect) checkData(b *PlacedBuffer) error {
+	if uint64(len(x.Data)) != b.Size {
+		return errorf(x.Pos, "buffer %q of %d bytes is expected to hold %d", b.Name, b.Size, len(x.Data))
 	}
 	return nil
 }

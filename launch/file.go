@@ -41,6 +41,9 @@ type Expect struct {
 	Buffer    string
 	File      string // path of an .npy
 	Tolerance Tolerance
+	// Data are the bytes themselves, in place of File: of a File that was built
+	// in Go. They are as many as the buffer's.
+	Data []byte
 }
 
 // Accept takes a finding out of the verdict, for a stated reason.
@@ -249,6 +252,9 @@ func (f *File) Validate() error {
 		b := &f.Buffers[i]
 		if first := buffers[b.Name]; first != nil {
 			return errorf(b.Pos, "buffer %q is already declared at %s", b.Name, first.Pos)
+		}
+		if err := checkGiven(b); err != nil {
+			return err
 		}
 		buffers[b.Name] = b
 	}

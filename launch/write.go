@@ -12,7 +12,9 @@ import (
 
 // Write writes f as a launch file in YAML that lies in the folder dir: Parse
 // makes the same File of it, positions and defaults that were left out apart.
-// Paths become relative to dir where that can be.
+// Paths become relative to dir where that can be. Contents that were given in
+// Go are written out, element by element; expected ones cannot be, and are an
+// error.
 func (f *File) Write(out io.Writer, dir string) error {
 	w := &writer{dir: dir}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -51,6 +53,9 @@ func (f *File) Write(out io.Writer, dir string) error {
 	if len(f.Expect) > 0 {
 		fmt.Fprintln(b, "expect:")
 		for i := range f.Expect {
+			if f.Expect[i].Data != nil {
+				return errorf(f.Expect[i].Pos, "what is expected of buffer %q lies in no file", f.Expect[i].Buffer)
+			}
 			fmt.Fprintf(b, "  %s: %s\n", f.Expect[i].Buffer, w.expect(&f.Expect[i]))
 		}
 	}
