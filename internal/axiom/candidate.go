@@ -6,7 +6,6 @@ import "slices"
 // on top of a choice of control.
 type candidate struct {
 	*skeleton
-	without Variant
 	// from holds, for each enumerated read and each word it covers, the write
 	// it reads from; reads lists those reads.
 	from  [][2]int
@@ -340,9 +339,7 @@ func (c *candidate) cause() {
 	for w := range c.ev {
 		after := set(0)
 		c.obs[w].each(func(z int) {
-			if c.without&Reds == 0 || c.opOf(z).Kind != Red {
-				after |= kept[z]
-			}
+			after |= kept[z]
 		})
 		for x := range c.ev {
 			if after != 0 && (x == w || kept[x].has(w) && c.coveredBy(x, w)) {

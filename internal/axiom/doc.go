@@ -87,14 +87,7 @@
 // says. Reported must mean that some execution has the race; that a sequential
 // execution has it must mean reported, unless another reported race hides it.
 // known_test.go holds the smallest test of each kind of difference that there
-// is or was, and the drawn tests fail on any kind that is not explained there.
-//
-// Two kinds are left, both false alarms. One is an order of fence.sc that is
-// forced by what a read did not see yet, as in Dekker's algorithm; the other an
-// order by what the read of a red observed, which returns nothing. To take them
-// from a run would hide, in that run, the races of all programs that merely
-// looked early or counted late; and to be right, a program must besides have
-// learned by other means that it did. And where accesses of different sizes
+// was, and the drawn tests fail on any. But where accesses of different sizes
 // race the axioms do not apply (8.7.2), so nothing is held against them there.
 //
 // # What it does not model

@@ -6,7 +6,7 @@ package axiom
 // that guards look at. The others are weak and nothing depends on them: some
 // consistent value is always there for them, the coherence-latest of the
 // writes before them in causality order, and what they read orders nothing.
-func (p *Program) each(every bool, v Variant, f func(c *candidate) bool) error {
+func (p *Program) each(every bool, f func(c *candidate) bool) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (p *Program) each(every bool, v Variant, f func(c *candidate) bool) error {
 		if err != nil {
 			return err
 		}
-		c := &candidate{skeleton: s, without: v, from: make([][2]int, len(s.ev))}
+		c := &candidate{skeleton: s, from: make([][2]int, len(s.ev))}
 		looked := make(map[[2]int]bool)
 		for _, w := range ctl.wants {
 			looked[[2]int{w.thread, w.read}] = true
@@ -113,15 +113,6 @@ func (c *candidate) fences(f func(*candidate) bool) bool {
 		}
 	}
 	sc := make(relation, len(c.ev))
-	if c.without&Unforced != 0 {
-		for c.force(pairs, sc) {
-			if !c.synchronize(sc) {
-				return true
-			}
-		}
-		c.cause()
-		return f(c)
-	}
 	for way := uint(0); way < 1<<len(pairs); way++ {
 		clear(sc)
 		for i, p := range pairs {
@@ -139,28 +130,6 @@ func (c *candidate) fences(f func(*candidate) bool) bool {
 		}
 	}
 	return true
-}
-
-// force adds to sc the orders of fences that observation forces, and reports
-// whether any was new.
-func (c *candidate) force(pairs [][2]int, sc relation) bool {
-	news := false
-	for _, p := range pairs {
-		for _, q := range [][2]int{p, {p[1], p[0]}} {
-			if sc[q[0]].has(q[1]) {
-				continue
-			}
-			forced := false
-			c.base[q[0]].each(func(w int) {
-				c.obs[w].each(func(r int) { forced = forced || c.base[r].has(q[1]) })
-			})
-			if forced {
-				sc.add(q[0], q[1])
-				news = true
-			}
-		}
-	}
-	return news
 }
 
 func (c *candidate) scFence(i int) bool { return c.ev[i].kind == fence && c.ev[i].sem == SC }

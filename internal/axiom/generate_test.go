@@ -29,7 +29,8 @@ type step struct {
 const mostOps = 4 // a thread, barriers and waits not counted
 
 // generate draws the litmus test of a seed: of sixteen, four are random
-// throughout, one is a story of the tensor map, and the others of data.
+// throughout, one is a story of the tensor map, two are of what is not seen, and
+// the others of data.
 func generate(seed uint64) *axiom.Program {
 	for try := uint64(0); ; try++ {
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, try)), mbars: map[int]int{}}
@@ -37,8 +38,13 @@ func generate(seed uint64) *axiom.Program {
 		if seed%4 != 0 {
 			draw = g.story
 		}
-		if seed%16 == 3 {
+		switch seed % 16 {
+		case 3:
 			draw = g.rewritten
+		case 7:
+			draw = g.overlooked
+		case 11:
+			draw = g.counted
 		}
 		if p := draw(); p != nil && p.Check() == nil {
 			return p

@@ -65,14 +65,9 @@ func (c *candidate) races() []Pair {
 }
 
 // Races finds every pair of accesses that races in some consistent execution.
-func (p *Program) Races() (map[Pair]Strength, error) { return p.RacesWithout(0) }
-
-// RacesWithout is Races with some of what the axioms let synchronize left out.
-// It serves to name a difference: what is left out is what the other side
-// does not know.
-func (p *Program) RacesWithout(v Variant) (map[Pair]Strength, error) {
+func (p *Program) Races() (map[Pair]Strength, error) {
 	found := map[Pair]Strength{}
-	err := p.each(false, v, func(c *candidate) bool {
+	err := p.each(false, func(c *candidate) bool {
 		races := c.races()
 		news := Strength(0)
 		for _, r := range races {
@@ -96,22 +91,11 @@ func (p *Program) RacesWithout(v Variant) (map[Pair]Strength, error) {
 	return found, err
 }
 
-// A Variant leaves parts of the model out.
-type Variant uint8
-
-const (
-	// Unforced: the order of fence.sc, but where a strong read of what a strong
-	// write after the one wrote comes before the other.
-	Unforced Variant = 1 << iota
-	// Reds: what follows the read of a red alone in observation order.
-	Reds
-)
-
 // Together calls f with the races of each consistent execution that some
 // interleaving makes; before tells the causality order of accesses to common
 // bytes.
-func (p *Program) Together(v Variant, f func(races []Pair, before func(a, b Access) bool)) error {
-	return p.each(false, v, func(c *candidate) bool {
+func (p *Program) Together(f func(races []Pair, before func(a, b Access) bool)) error {
+	return p.each(false, func(c *candidate) bool {
 		races := c.races()
 		c.coherent(func() bool {
 			if !c.sequential() {
@@ -150,7 +134,7 @@ type Outcome struct {
 
 // Outcomes calls f with the outcome of every consistent execution.
 func (p *Program) Outcomes(f func(Outcome)) error {
-	return p.each(true, 0, func(c *candidate) bool {
+	return p.each(true, func(c *candidate) bool {
 		c.coherent(func() bool {
 			o := Outcome{map[[2]int]uint32{}, map[Loc][]uint32{}}
 			for _, r := range c.reads {

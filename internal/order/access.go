@@ -76,6 +76,7 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 		c = t.at(ev.CTA)
 	}
 	ac := t.begin(c, ev.Warp)
+	t.over = t.over[:0]
 	w := ac.warp
 	w.dirty = true
 	w.touched |= ev.Mask
@@ -111,6 +112,8 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	}
 	if ac.st.strong() {
 		t.strongAccess(c, ev)
+	} else if len(t.over) > 0 {
+		t.passedWeakly(c, ev)
 	}
 }
 
@@ -221,7 +224,7 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	if !ac.write {
 		if s.write.who != 0 && !ac.follows(&s.write) && t.relate(s, ac, &s.write, a, b) == racing {
-			t.sawRacing(ac, &s.write, a)
+			t.sawRacing(ac, &s.write, a, b)
 		}
 		if s.more != nil && s.more.writes {
 			t.checkSet(s, ac, a, b)
@@ -233,7 +236,7 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 		t.touchEqual(s, ac, a, b)
 		return
 	}
-	t.buf, t.gone = t.buf[:0], t.gone[:0]
+	t.buf, t.gone, t.raced = t.buf[:0], t.gone[:0], false
 	if s.write.who != 0 {
 		t.hold(s, ac, &s.write, a, b)
 	}
@@ -293,10 +296,20 @@ func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
 		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
-	switch t.relate(s, ac, p, a, b) {
+	how := t.relate(s, ac, p, a, b)
+	if how != ordered { // in base causality
+		if how == racing && p == &s.write {
+			t.raced = true
+			if ac.st.what&uint8(machine.Read) != 0 {
+				t.sawRacing(ac, p, a, b)
+			}
+		}
+		t.unseenBy(s, ac, p, a, b, how)
+	}
+	switch how {
 	case morallyStrong:
 		return true
-	case ordered:
+	case ordered, inferred:
 		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
 	return false
@@ -386,6 +399,9 @@ func (t *Tracker) enterRead(s *seg, ac *access) {
 func (t *Tracker) replaces(ac *access, r *stamp) bool {
 	if r.what&constantRead != 0 || ac.proxy == machine.Constant || ac.st.strong() {
 		return false // a strong read does not stand for a weak one
+	}
+	if r.turn != 0 && r.strong() {
+		return false // nor a weak one for what that observed
 	}
 	if ac.st.isOp() {
 		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane) && t.completesWith(ac, r)

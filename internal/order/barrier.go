@@ -100,6 +100,7 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 	if into != nil {
 		into.know.join(&gen.know)
 		w.learned(into)
+		t.noteFences(w, into)
 	}
 	if whole && !w.dirty {
 		w.touched = 0
@@ -126,7 +127,9 @@ func (t *Tracker) onWarpSync(ev *machine.Event) {
 	if len(w.groups) == 1 && !w.dirty && w.touched == 0 {
 		return
 	}
-	c.unite(ev.Warp, ev.Mask)
+	if g := c.unite(ev.Warp, ev.Mask); g != nil {
+		t.noteFences(w, g)
+	}
 }
 
 // A clusterState is the barrier of one cluster: the generation filling up and

@@ -81,6 +81,8 @@ type relation uint8
 
 const (
 	ordered relation = iota
+	// inferred: ordered by what was observed (observe.go), or was not (unseen.go).
+	inferred
 	morallyStrong
 	racing
 )
@@ -108,9 +110,9 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		}
 		return morallyStrong
 	}
-	if p.turn != 0 {
+	if p.turn != 0 || ac.group.know.of(unseen) != nil {
 		if at, ok = t.firstUnknown(s, ac, p, at, b); ok {
-			return ordered
+			return inferred
 		}
 	}
 	if t.lacksFenceAlone(ac, p, at, b) {
@@ -160,6 +162,9 @@ func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, boo
 	known := t.knownOf(ac, p)
 	if known == ^uint32(0) {
 		return 0, true
+	}
+	if s != nil {
+		known |= t.knownUnseen(ac, p)
 	}
 	byOrder := t.byOrder(ac, p)
 	for x := a; x < b; x++ {

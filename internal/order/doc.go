@@ -57,12 +57,14 @@
 //   - Reads-from is that of the observed run. With Config.MustOnly no
 //     knowledge flows over it, and what is left holds in every schedule that
 //     has the same barrier phases.
-//   - Fence-SC order counts where a read forces it by what it saw
-//     (Tracker.scFence), not by what it did not see yet, and not as the run
+//   - Fence-SC order counts where it is forced, by what a read saw
+//     (Tracker.scFence) or did not see yet (unseen.go), and not as the run
 //     happened to have it. It is total, so whichever of two fence.sc
 //     ran first would hide the race of a kernel that fences on both sides and
-//     never looks: "value, flag, fence" met by "flag, fence, value". Cluster
-//     scope counts as CTA scope here.
+//     never looks: "value, flag, fence" met by "flag, fence, value".
+//   - An order that shows in nothing that was read counts for those alone who
+//     heard of what came first: that of fences by what was not seen yet, and
+//     that of observation by a red, whose value nobody gets (unseen.go).
 //   - A vector access is one location of its whole width.
 //   - The fences of the tensor-map proxy need ordinary synchronization between
 //     them. By ISA 9.7.13.4 a release and an acquire of that proxy also

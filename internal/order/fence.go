@@ -214,6 +214,7 @@ func (t *Tracker) release(c *cta, wi int32, f fenced) {
 			one.know.restrict(&g.know)
 		default:
 			one.know.join(&g.know)
+			w.tell(&one.know, in)
 		}
 	}
 }
@@ -392,97 +393,4 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 		w.learned(g)
 	}
 	return news
-}
-
-// scFence orders two fence.sc where the run forces their order, and so every
-// run in which the same is read: the first precedes, in causality order, a
-// strong write that another thread reads before the second. Were the second
-// first in the Fence-SC order, that read would precede the write that it reads
-// (ISA 8.9.2, 8.10). This is what makes "write, __threadfence(), barrier, one
-// thread counts" right, whose counting thread has no fence after the barrier.
-// An order that nothing observes is not used: it is total, so it would hide
-// the race of any kernel that fences on both sides and never looks.
-func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
-	w := &c.warps[ev.Warp]
-	upto := w.publish()
-	w.split(mask)
-	near := machine.SharedOf(c.index)
-	key := near
-	if ev.Scope >= machine.ScopeGPU {
-		key = machine.Global
-	}
-	news := false
-	for i := range w.groups {
-		g := &w.groups[i]
-		if g.mask&mask == 0 {
-			continue
-		}
-		for j := range g.know.rows {
-			r := &g.know.rows[j]
-			if r.view.kind == scSeen && (r.view.mem == near || r.view.mem == key) {
-				news = g.know.join(&know{gen: r.clk}) || news
-			}
-		}
-		g.know.make(view{kind: scPassed, mem: key}).join(&g.know.gen)
-		w.learned(g)
-		if !t.cfg.MustOnly {
-			w.keepFence(c, ev.Warp, g, mask, upto, key)
-		}
-	}
-	w.cross(view{kind: scPassed, mem: key}).pass(mask, upto)
-	return news
-}
-
-// An scNote is a fence.sc of some lanes: what came before it, and up to which
-// time of theirs.
-type scNote struct {
-	lanes uint32
-	upto  uint32
-	mem   machine.MemID // as of scPassed
-	clk   clock
-}
-
-// mostFences bounds the fence.sc that are kept of a warp. One that is forgotten
-// orders nothing over a race.
-const mostFences = 4
-
-// keepFence notes a fence.sc of the lanes of a group.
-func (w *warp) keepFence(c *cta, wi int32, g *group, mask, upto uint32, mem machine.MemID) {
-	var n scNote
-	if len(w.scs) == mostFences {
-		n = w.scs[0]
-		w.scs = append(w.scs[:0], w.scs[1:]...)
-	}
-	n.lanes, n.upto, n.mem = g.mask&mask, upto, mem
-	n.clk.reset()
-	n.clk.join(&g.know.gen)
-	if upto != 0 {
-		c.markKnown(&n.clk, wi, n.lanes, upto)
-	}
-	w.scs = append(w.scs, n)
-}
-
-// sawRacing lets a read that races with the write that it reads have seen the
-// fence.sc of the writer before it: the axiom of causality (ISA 8.10.6) has no
-// read come before what it reads, whatever the strength of the two. A chain of
-// read-modify-writes carries that on only over links that are morally strong.
-func (t *Tracker) sawRacing(ac *access, p *stamp, a int) {
-	if t.cfg.MustOnly || p.isOp() || ac.st.isOp() {
-		return
-	}
-	owner, wi := t.split(p.who)
-	c := t.ctas[owner]
-	if c == nil || c.ended {
-		return
-	}
-	w := &c.warps[wi]
-	for i := range w.scs {
-		n := &w.scs[i]
-		if n.upto >= p.time || p.lanesAt(a)&^n.lanes != 0 {
-			continue
-		}
-		if ac.group.know.make(view{kind: scSeen, mem: n.mem}).join(&n.clk) {
-			ac.warp.learned(ac.group)
-		}
-	}
 }

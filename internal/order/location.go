@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -16,10 +17,12 @@ type location struct {
 
 // A locState is what a location hands to a strong read that sees its last
 // write: the contributions of the release pattern that the write ends, and of
-// those before it through an unbroken chain of read-modify-writes.
+// those before it through an unbroken chain of read-modify-writes. over is what
+// the write, and those before it in coherence order, passed unseen.
 type locState struct {
 	loc    location
 	set    relSet
+	over   []lesson
 	writer int32 // CTA of the last write
 	scope  machine.Scope
 }
@@ -61,6 +64,7 @@ func (t *Tracker) writeLocs() *locTable {
 		d := append([]locState(nil), list...)
 		for i := range d {
 			d[i].set = list[i].set.clone()
+			d[i].over = slices.Clone(list[i].over) // what they say does not change
 		}
 		m[g] = d
 	}
@@ -155,6 +159,12 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 	a := acquirer{home: c, warp: ev.Warp, mask: 1 << lane, pc: ev.PC, scope: scope}
 	need := t.needed(s.writer, c.index)
 	heard := s.scope >= need && scope >= need // reads-from by morally strong operations
+	if heard && what != acquired {
+		for i := range s.over {
+			w := &c.warps[ev.Warp]
+			w.learn(w.group(lane), 1<<lane, s.over[i].view, &s.over[i].clk)
+		}
+	}
 	for i := range s.set.list {
 		e := &s.set.list[i]
 		if e.link == idle {
@@ -213,6 +223,7 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 	} else {
 		s.set.cut(who, 1<<lane)
 	}
+	t.passed(w, s, lane)
 	s.set.resume(who, 1<<lane)
 	s.writer, s.scope = c.index, scope
 	k := contrib{cta: c.index, scope: scope, pc: ev.PC, relaxed: !releases(ev.Sem)}
@@ -317,6 +328,7 @@ func (t *Tracker) cutLocations(ac *access, a, b int) {
 			}
 			tab := t.writeLocs()
 			list = tab.m[g]
+			list[i].over = list[i].over[:0]
 			lax := list[i].set.relaxedOnly()
 			if list[i].set.cut(nobody, 0); len(list[i].set.list) > 0 {
 				continue

@@ -32,7 +32,7 @@ func (t *Tracker) sees(ac *access, last *stamp) {
 func (t *Tracker) number(ac *access, last *stamp) {
 	kept := len(t.buf)
 	for i := range t.gone {
-		if t.gone[i].what&uint8(machine.Read) != 0 && t.gone[i].observesAny(t.buf[:kept]) {
+		if t.gone[i].what&uint8(machine.Read|machine.Update) != 0 && t.gone[i].observesAny(t.buf[:kept]) {
 			t.buf = append(t.buf, t.gone[i])
 		}
 	}
@@ -92,6 +92,9 @@ func (t *Tracker) linked(last *stamp, ac *access) bool {
 // observed reports whether a write comes before an access, at byte x, since the
 // access comes after a strong read that observed it.
 func (t *Tracker) observed(s *seg, ac *access, p *stamp, x int) bool {
+	if !p.writes() {
+		return false
+	}
 	if p.what&uint8(machine.Update) == 0 {
 		if l := p.lanesAt(x); l&(l-1) != 0 {
 			return false // stores of several lanes: one of them
@@ -128,7 +131,10 @@ func (s *stamp) observesAny(list []stamp) bool {
 // observes reports whether z is a read that observed p, and comes before the
 // access.
 func (t *Tracker) observes(ac *access, z, p *stamp, x int) bool {
-	if !z.strong() || z.what&uint8(machine.Read) == 0 || !z.saw(p.turn) {
+	if !z.strong() || z.what&uint8(machine.Read|machine.Update) == 0 || !z.saw(p.turn) {
+		return false
+	}
+	if z.what&uint8(machine.Read) == 0 && p.lanesAt(x)&^t.told(ac, p) != 0 {
 		return false
 	}
 	return z.lanesAt(x)&t.knownAt(ac, z, x) != 0

@@ -149,6 +149,7 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 			g.know.join(&e.know)
 		}
 		w.learned(g)
+		t.noteFences(w, g)
 	}
 	switch {
 	case e.relaxed:

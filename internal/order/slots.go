@@ -44,6 +44,8 @@ type warp struct {
 	crossed []crossing
 	// scs are its last fence.sc, the latest last.
 	scs []scNote
+	// lessons are what lanes of it learned of other fence.sc.
+	lessons []lesson
 }
 
 // A group is the lanes of a warp that know the same.
@@ -140,6 +142,7 @@ func minOf(v []uint32, mask uint32) uint32 {
 func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
 	c.markOwn(k, w, mask, upto)
 	c.markCrossed(k, c.warps[w].crossed, w, mask)
+	c.warps[w].tell(k, mask)
 }
 
 // markOwn is markKnow without the others.
@@ -300,6 +303,7 @@ func (c *cta) clone(id *identity) *cta {
 		for j := range w.scs {
 			w.scs[j].clk = w.scs[j].clk.clone()
 		}
+		w.lessons = cloneLessons(w.lessons)
 	}
 	if c.bars != nil {
 		d.bars = make(map[uint64]*mbar, len(c.bars))

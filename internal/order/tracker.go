@@ -49,6 +49,7 @@ type Tracker struct {
 	locs    locTable
 	found   log
 	fences  []FenceNote
+	fenced  bool // fence.sc operations are noted: fencesc.go
 
 	// Scratch of the event at hand; never part of the state.
 	mem  Memory
@@ -57,6 +58,10 @@ type Tracker struct {
 	tmp  know
 	buf  []stamp
 	gone []stamp
+	// raced: the write at hand races with the one before it.
+	raced bool
+	// over is what the write at hand passed unseen.
+	over []lesson
 	set  []*stampSet // empty, for reuse
 }
 
@@ -152,7 +157,7 @@ func (t *Tracker) Clone() *Tracker {
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
-	d.ac, d.tmp, d.buf, d.gone, d.set = access{}, know{}, nil, nil, nil
+	d.ac, d.tmp, d.buf, d.gone, d.set, d.over = access{}, know{}, nil, nil, nil, nil
 	return &d
 }
 

@@ -29,11 +29,17 @@ const (
 	// first is a row for each releasing CTA (mem) and scope (addr).
 	mapReleased
 	mapAcquired
-	// scPassed: what came before a fence.sc, wide (mem is Global: of GPU scope
-	// or wider) or of one CTA; scSeen: the same, as strong operations of any
+	// scPassed: what came before a fence.sc of a class (Tracker.classes); scSeen: the same, as strong operations of any
 	// kind brought it here. A fence.sc here takes it: see Tracker.scFence.
 	scPassed
 	scSeen
+	// scUnseen: what came before a fence.sc behind which something here was not
+	// seen yet; unseen: the same, after a fence.sc. It extends the generic view
+	// where Tracker.told allows.
+	scUnseen
+	unseen
+	// glimpsed: of which accesses racing reads told.
+	rumour
 	// ifWide, ifStrong: what would be known if every scope were wide enough;
 	// and if, besides, relaxed operations synchronized. Absent while equal to
 	// the generic view. ifStrong contains ifWide contains generic.
@@ -151,6 +157,9 @@ func (k *know) joinWide(src *know) {
 
 // joinStrong adds src to what would be known if nothing were relaxed.
 func (k *know) joinStrong(src *know) {
+	if r := src.of(rumour); r != nil {
+		k.make(view{kind: rumour}).join(r)
+	}
 	if k.strong().covers(src.strong()) {
 		return
 	}
@@ -162,7 +171,9 @@ func (k *know) joinStrong(src *know) {
 func (k *know) glimpse(src *know) {
 	for i := range src.rows {
 		if r := &src.rows[i]; r.view.kind == scPassed {
-			k.make(view{kind: scSeen, mem: r.view.mem}).join(&r.clk)
+			v := r.view
+			v.kind = scSeen
+			k.make(v).join(&r.clk)
 		}
 	}
 }
@@ -174,7 +185,9 @@ func (k *know) glimpsed(src *know) bool {
 		if r.view.kind != scPassed || k.gen.covers(&r.clk) {
 			continue
 		}
-		if have := k.row(view{kind: scSeen, mem: r.view.mem}); have == nil || !have.covers(&r.clk) {
+		v := r.view
+		v.kind = scSeen
+		if have := k.row(v); have == nil || !have.covers(&r.clk) {
 			return false
 		}
 	}

@@ -1,0 +1,202 @@
+package order
+
+import "muster/internal/machine"
+
+// scFence orders two fence.sc where the run forces their order, and so every
+// run in which the same is read: the first precedes, in causality order, a
+// strong write that another thread reads before the second. Were the second
+// first in the Fence-SC order, that read would precede the write that it reads
+// (ISA 8.9.2, 8.10). This is what makes "write, __threadfence(), barrier, one
+// thread counts" right, whose counting thread has no fence after the barrier.
+// An order that nothing observes is not used: it is total, so it would hide
+// the race of any kernel that fences on both sides and never looks.
+func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	if !t.cfg.MustOnly {
+		t.fenced = true
+		w.dirty = true // so that who knows what came just before does not know the fence
+	}
+	upto := w.publish()
+	w.split(mask)
+	w.splitLessons(mask)
+	made := t.class(c.index, ev.Scope)
+	news := false
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&mask == 0 {
+			continue
+		}
+		w.tell(&g.know, g.mask)
+		news = t.fenceAfter(&g.know, c.index, ev.Scope) || news
+		g.know.make(made.of(scPassed)).join(&g.know.gen)
+		w.learned(g)
+		if !t.cfg.MustOnly {
+			n := w.newNote()
+			n.lanes, n.upto, n.class, n.cta = g.mask&mask, upto, made, c.index
+			n.clk.join(&g.know.gen)
+			if upto != 0 {
+				c.markKnown(&n.clk, ev.Warp, n.lanes, upto)
+			}
+		}
+	}
+	w.cross(made.of(scPassed)).pass(mask, upto)
+	return news
+}
+
+// class is the widest set of fence.sc that one of a CTA and a scope is morally
+// strong with, as the memory of a view: those of GPU scope or wider; those of a
+// cluster, of its scope or wider; those of a CTA.
+func (t *Tracker) class(cta int32, s machine.Scope) view {
+	switch {
+	case s >= machine.ScopeGPU:
+		return view{mem: machine.Global}
+	case s == machine.ScopeCluster && t.cfg.ClusterSize > 1:
+		return view{mem: machine.SharedOf(t.clusterOf(cta)), addr: ofCluster}
+	}
+	return view{mem: machine.SharedOf(cta)}
+}
+
+// ofCluster marks a view whose mem names a cluster.
+const ofCluster = 1
+
+// of is a view of a kind for a class of fence.sc.
+func (v view) of(kind viewKind) view {
+	v.kind = kind
+	return v
+}
+
+// fenceAfter has a fence.sc follow those that must come before it.
+func (t *Tracker) fenceAfter(k *know, cta int32, s machine.Scope) bool {
+	news := false
+	for i := 0; i < len(k.rows); i++ {
+		v := k.rows[i].view
+		if v.kind != scSeen && v.kind != scUnseen {
+			continue
+		}
+		take := func(clk *clock) {
+			if v.kind == scSeen {
+				news = k.join(&know{gen: *clk}) || news
+			} else {
+				news = k.make(view{kind: unseen}).join(clk) || news
+			}
+		}
+		switch {
+		case t.meets(v, cta, s):
+			take(&k.rows[i].clk)
+		case v.mem == machine.Global || v.addr == ofCluster && v.mem == machine.SharedOf(t.clusterOf(cta)):
+			t.narrower(&k.rows[i].clk, cta, s, take)
+		}
+	}
+	return news
+}
+
+// meets reports whether a fence.sc of a CTA is morally strong with all of a class.
+func (t *Tracker) meets(v view, cta int32, s machine.Scope) bool {
+	switch {
+	case v.mem == machine.Global:
+		return s >= machine.ScopeGPU
+	case v.addr == ofCluster:
+		return s >= machine.ScopeCluster && v.mem == machine.SharedOf(t.clusterOf(cta))
+	}
+	return v.mem == machine.SharedOf(cta)
+}
+
+// narrower finds, of the fences in a wider class, those that one of a narrow
+// scope is morally strong with.
+func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(clk *clock)) {
+	for i, c := range t.ctas {
+		if c == nil || c.ended || int32(i) != cta && (s != machine.ScopeCluster || t.clusterOf(int32(i)) != t.clusterOf(cta)) {
+			continue
+		}
+		for j := range c.warps {
+			for l := range c.warps[j].scs {
+				if n := &c.warps[j].scs[l]; n.cta == c.index && wide.covers(&n.clk) {
+					take(&n.clk)
+				}
+			}
+		}
+	}
+}
+
+// An scNote is a fence.sc before what some lanes do after a time of theirs: what
+// came before it, its class, and, if it is their own, its CTA, else nobody.
+type scNote struct {
+	lanes uint32
+	upto  uint32
+	class view
+	cta   int32
+	clk   clock
+}
+
+// mostFences bounds the fence.sc that are kept of a warp. One that is forgotten
+// orders nothing over a race, or over what is not seen.
+const mostFences = 8
+
+// newNote returns an empty note, in place of the oldest if there are many.
+func (w *warp) newNote() *scNote {
+	var n scNote
+	if len(w.scs) == mostFences {
+		n = w.scs[0]
+		w.scs = append(w.scs[:0], w.scs[1:]...)
+	}
+	n.clk.reset()
+	w.scs = append(w.scs, n)
+	return &w.scs[len(w.scs)-1]
+}
+
+// noteFences notes the fence.sc that a group has come to know.
+func (t *Tracker) noteFences(w *warp, g *group) {
+	if !t.fenced {
+		return
+	}
+	for i := range g.know.rows {
+		r := &g.know.rows[i]
+		if r.view.kind != scPassed || w.noted(g, r) {
+			continue
+		}
+		n := w.newNote()
+		n.lanes, n.upto, n.class, n.cta = g.mask, w.publish(), r.view.of(0), nobody
+		n.clk.join(&r.clk)
+	}
+}
+
+func (w *warp) noted(g *group, r *viewRow) bool {
+	for i := range w.scs {
+		if n := &w.scs[i]; n.class == r.view.of(0) && g.mask&^n.lanes == 0 && n.clk.covers(&r.clk) {
+			return true
+		}
+	}
+	return false
+}
+
+// fencesBefore teaches an access the fence.sc before what an earlier one's lanes
+// did at bytes [a, b), as a view of a kind.
+func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
+	owner, wi := t.split(p.who)
+	c := t.ctas[owner]
+	if c == nil || c.ended || len(c.warps[wi].scs) == 0 {
+		return
+	}
+	lanes := uint32(0)
+	for x := a; x < b; x++ {
+		lanes |= p.lanesAt(x)
+	}
+	w := &c.warps[wi]
+	for i := range w.scs {
+		if n := &w.scs[i]; n.upto < p.time && lanes&^n.lanes == 0 {
+			t.learn(ac, ac.lanesIn(a, b), n.class.of(kind), &n.clk)
+		}
+	}
+}
+
+// sawRacing lets a read that races with the write that it reads have seen the
+// fence.sc of the writer before it: the axiom of causality (ISA 8.10.6) has no
+// read come before what it reads, whatever the strength of the two. A chain of
+// read-modify-writes carries that on only over links that are morally strong.
+func (t *Tracker) sawRacing(ac *access, p *stamp, a, b int) {
+	if t.cfg.MustOnly || p.isOp() || ac.st.isOp() {
+		return
+	}
+	t.hear(ac, p, a)
+	t.fencesBefore(ac, p, a, b, scSeen)
+}
