@@ -74,6 +74,20 @@ func (e *entry) at(lane int) uint32 {
 	return e.low
 }
 
+// row is what each lane is up to, which may be in room.
+func (e *entry) row(room *[32]uint32) *[32]uint32 {
+	if e.lanes != nil {
+		return e.lanes
+	}
+	for l := range room {
+		room[l] = e.low
+	}
+	for m := e.mask; m != 0; m &= m - 1 {
+		room[bits.TrailingZeros32(m)] = e.high
+	}
+	return room
+}
+
 // even reports whether one step is all lanes'.
 func (e *entry) even() bool { return e.lanes == nil && e.low == e.high }
 
@@ -110,12 +124,8 @@ func (e *entry) split() {
 		return
 	}
 	l := new([32]uint32)
-	if e.lanes != nil {
-		*l = *e.lanes
-	} else {
-		for i := range l {
-			l[i] = e.at(i)
-		}
+	if row := e.row(l); row != l {
+		*l = *row
 	}
 	e.lanes, e.own = l, true
 }
@@ -160,8 +170,10 @@ func (e *entry) join(o *entry) {
 		e.take(o)
 	case !more:
 		e.split()
+		var room [32]uint32
+		row := o.row(&room)
 		for l := range e.lanes {
-			e.lanes[l] = max(e.lanes[l], o.at(l))
+			e.lanes[l] = max(e.lanes[l], row[l])
 		}
 		e.low, e.high = max(e.low, o.low), max(e.high, o.high)
 	}
@@ -169,6 +181,10 @@ func (e *entry) join(o *entry) {
 
 // blend joins two entries without rows if that takes none; it is false if not.
 func (e *entry) blend(o *entry) bool {
+	if e.mask == o.mask {
+		e.low, e.high = max(e.low, o.low), max(e.high, o.high)
+		return true
+	}
 	parts := [4]struct{ mask, step uint32 }{
 		{e.mask & o.mask, max(e.high, o.high)},
 		{e.mask &^ o.mask, max(e.high, o.low)},
@@ -204,11 +220,12 @@ func (e *entry) compare(o *entry) (less, more bool) {
 		e.tighten()
 		return e.high <= o.low, e.low >= o.high
 	}
+	var x, y [32]uint32
+	a, b := e.row(&x), o.row(&y)
 	less, more = true, true
 	for l := 0; l < 32 && (less || more); l++ {
-		a, b := e.at(l), o.at(l)
-		less = less && a <= b
-		more = more && a >= b
+		less = less && a[l] <= b[l]
+		more = more && a[l] >= b[l]
 	}
 	return less, more
 }
@@ -275,8 +292,10 @@ func (c *clock) covers(need *clock) bool {
 				return false
 			}
 		default:
-			for l := range 32 {
-				if h.at(l) < n.at(l) {
+			var x, y [32]uint32
+			a, b := h.row(&x), n.row(&y)
+			for l := range a {
+				if a[l] < b[l] {
 					return false
 				}
 			}
