@@ -254,7 +254,7 @@ func assemble(f *ptx.Form, operands []any) []any {
 		if x == nil {
 			continue
 		}
-		if v, ok := x.(kernel.Vec); ok && len(v) == 1 && strings.HasPrefix(a.Count, "<") {
+		if v, ok := x.(kernel.Vec); ok && len(v) == 1 && a.Count == "<vec>" {
 			x = v[0]
 		}
 		if len(rest) > 0 {
