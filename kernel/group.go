@@ -1,4 +1,291 @@
 package kernel
 
-// A Group is a range of a CTA's threads.
-type Group struct{}
+import (
+	"fmt"
+
+	"muster/ptx"
+)
+
+// A Group is the threads that execute what comes next: a range of the CTA's
+// threads by their linear index, tid.x + ntid.x*(tid.y + ntid.y*tid.z), and so
+// of warps: warp w has threads 32w to 32w+31 (ISA 2.2.1, 10.1).
+type Group struct {
+	// First is the index of the first thread in the CTA; inside of EachWarp,
+	// in its warp.
+	First int
+	// Threads is how many they are; 0 where the kernel does not say its Block.
+	Threads int
+	// AnyWarp says that the group is one of several, each within its own warp:
+	// that of EachWarp, or a part of it.
+	AnyWarp bool
+}
+
+// String gives the threads as "threads 32 to 63".
+func (g Group) String() string {
+	of := ""
+	if g.AnyWarp {
+		of = " of each warp"
+	}
+	switch g.Threads {
+	case 0:
+		return "the CTA"
+	case 1:
+		return fmt.Sprintf("thread %d%s", g.First, of)
+	}
+	return fmt.Sprintf("threads %d to %d%s", g.First, g.First+g.Threads-1, of)
+}
+
+// Group gives the group whose threads execute what comes next: all of the CTA
+// outside of Threads, Warps and their like.
+func (k *Kernel) Group() Group {
+	if k.group != nil {
+		return *k.group
+	}
+	return Group{Threads: k.BlockThreads()}
+}
+
+// Threads has n threads of the current group execute body, from the first-th on.
+// The others go on after it. Within body the group is these threads.
+//
+// It emits a comparison of the thread's index and a branch, bra.uni where the
+// range begins and ends between warps, and neither where the range is the whole
+// group. It does not synchronize.
+func (k *Kernel) Threads(first, n int, body func()) {
+	k.threads(fmt.Sprintf("Threads(%d, %d)", first, n), first, n, body)
+}
+
+// SingleThread has the first thread of the current group execute body.
+func (k *Kernel) SingleThread(body func()) { k.threads("SingleThread", 0, 1, body) }
+
+// SingleWarp has one warp of the current group execute body: the i-th, from 0.
+func (k *Kernel) SingleWarp(i int, body func()) {
+	k.warps(fmt.Sprintf("SingleWarp(%d)", i), i, 1, body)
+}
+
+// Warps has n warps of the current group execute body, from the first-th on.
+func (k *Kernel) Warps(first, n int, body func()) {
+	k.warps(fmt.Sprintf("Warps(%d, %d)", first, n), first, n, body)
+}
+
+// Warpgroup has the i-th warpgroup of the current group execute body: 128
+// threads, four warps of which the first has a number that is a multiple of
+// four, as wgmma and setmaxnreg want it (ISA 9.7.15.1).
+func (k *Kernel) Warpgroup(i int, body func()) {
+	what := fmt.Sprintf("Warpgroup(%d)", i)
+	if g := k.Group(); g.First%128 != 0 {
+		k.fail("%s of %s: a warpgroup begins at a multiple of 128 threads, and the group does not", what, g)
+		return
+	}
+	k.threads(what, 128*i, 128, body)
+}
+
+func (k *Kernel) warps(what string, first, n int, body func()) {
+	g := k.Group()
+	if g.First%32 != 0 {
+		k.fail("%s of %s: the group does not begin with a warp", what, g)
+		return
+	}
+	// The last warp of a CTA may have less than 32 threads.
+	threads := min(32*n, g.Threads-32*first)
+	if 32*(first+n) >= g.Threads+32 {
+		threads = 32 * n
+	}
+	k.threads(what, 32*first, threads, body)
+}
+
+// EachWarp has every warp of the current group execute body, and within body
+// the group is the thread's own warp: Sync is of the warp, SingleThread and
+// Elect are one thread of each warp. It emits nothing by itself. The group
+// consists of whole warps.
+func (k *Kernel) EachWarp(body func()) {
+	g := k.Group()
+	switch {
+	case !k.sized("EachWarp"):
+	case !k.wholeWarps(g) || g.Threads%32 != 0:
+		k.fail("EachWarp of %s: the group is not made of whole warps", g)
+	default:
+		k.within(Group{Threads: 32, AnyWarp: true}, body)
+	}
+}
+
+// Elect has one thread of the current group, which must be one warp, execute
+// body. All threads of the warp come here together. It emits elect.sync, which
+// always elects the same thread of a warp, and a branch (ISA 9.7.13.14).
+func (k *Kernel) Elect(body func()) {
+	g := k.Group()
+	switch {
+	case !k.sized("Elect"):
+	case k.guard != nil:
+		k.fail("Elect inside of Guard: only plain instructions take a predicate; use If")
+	case g.Threads == 1:
+		body()
+	case g.First%32 != 0 || g.Threads > 32 || !k.wholeWarps(g):
+		k.fail("Elect in a group of %s: it elects one thread of one whole warp; make the group one with SingleWarp or EachWarp", g)
+	default:
+		p := k.pred()
+		k.Inst("elect.sync", &ptx.Pair{A: ptx.Sink{}, B: p.name()}, g.mask())
+		end := k.label("elected")
+		k.branch(p.Not(), end, false)
+		k.within(Group{First: g.First, Threads: 1, AnyWarp: g.AnyWarp}, body)
+		k.Place(end)
+	}
+}
+
+// within writes body as what the threads of a group execute.
+func (k *Kernel) within(g Group, body func()) {
+	outer := k.group
+	defer func() { k.group = outer }()
+	k.group = &g
+	body()
+}
+
+// sized reports a kernel that does not say how many threads a CTA has.
+func (k *Kernel) sized(what string) bool {
+	if k.block[0] == 0 {
+		k.fail("%s: groups need the threads of a CTA; give New the option Block", what)
+		return false
+	}
+	return true
+}
+
+func (k *Kernel) threads(what string, first, n int, body func()) {
+	g := k.Group()
+	switch {
+	case !k.sized(what):
+		return
+	case n < 1 || first < 0:
+		k.fail("%s: a group has at least one thread, and begins at 0 or later", what)
+		return
+	case first+n > g.Threads:
+		k.fail("%s is outside of the current group, which has %d threads", what, g.Threads)
+		return
+	case n == g.Threads:
+		body()
+		return
+	case k.guard != nil:
+		k.fail("%s inside of Guard: only plain instructions take a predicate; use If", what)
+		return
+	}
+	sub := Group{First: g.First + first, Threads: n, AnyWarp: g.AnyWarp}
+	end := k.label("group")
+	k.branch(k.in(sub, g).Not(), end, !g.AnyWarp && sub.First%32 == 0 && k.wholeWarps(sub))
+	k.within(sub, body)
+	k.Place(end)
+}
+
+// in is true in the threads of sub; those that are asked are of g.
+func (k *Kernel) in(sub, g Group) Pred {
+	i := k.index(g.AnyWarp)
+	last := sub.First + sub.Threads
+	switch {
+	case sub.Threads == 1:
+		return i.Eq(sub.First)
+	case sub.First == g.First:
+		return i.Lt(last)
+	case last == g.First+g.Threads:
+		return i.Ge(sub.First)
+	}
+	return i.Sub(sub.First).Lt(sub.Threads)
+}
+
+// wholeWarps tells a group that begins with a warp and ends with one, or with
+// the CTA.
+func (k *Kernel) wholeWarps(g Group) bool {
+	return g.First%32 == 0 && (g.Threads%32 == 0 || !g.AnyWarp && g.First+g.Threads == k.BlockThreads())
+}
+
+// mask is the lanes of a group within one warp.
+func (g Group) mask() uint32 {
+	return uint32((uint64(1)<<g.Threads - 1) << (g.First % 32))
+}
+
+// An indexKey names a thread's index in a function: that in the CTA, or that
+// in the warp.
+type indexKey struct {
+	in   *body
+	lane bool
+}
+
+// ThreadIndex gives the thread's linear index in the current group, from 0.
+func (k *Kernel) ThreadIndex() Reg {
+	g := k.Group()
+	if !k.sized("ThreadIndex") {
+		return k.lost(U32)
+	}
+	return k.index(g.AnyWarp).Sub(g.First)
+}
+
+// index is the thread's index in the CTA or its warp, computed once where the
+// function begins.
+func (k *Kernel) index(lane bool) Reg {
+	key := indexKey{k.at, lane}
+	if r, ok := k.state[key].(Reg); ok {
+		return r
+	}
+	var r Reg
+	k.prologue(func() {
+		if lane {
+			r = k.LaneID()
+			return
+		}
+		r = k.TidX()
+		switch b := k.block; {
+		case b[2] > 1:
+			r = k.TidZ().Mad(b[1], k.TidY()).Mad(b[0], r)
+		case b[1] > 1:
+			r = k.TidY().Mad(b[0], r)
+		}
+	})
+	k.state[key] = r
+	return r
+}
+
+// A SyncKind says what Sync emitted.
+type SyncKind struct {
+	Op      string // "bar.warp.sync", "bar.sync", or "" for nothing
+	Mask    uint32 // the lanes of bar.warp.sync
+	Barrier int    // the named barrier of bar.sync, 0 to 15
+	Threads int    // that bar.sync counts; 0 for all of the CTA
+}
+
+// String gives the instruction, as "bar.warp.sync 0xffffffff", "bar.sync 0" or
+// "bar.sync 3, 128"; "nothing" for one thread.
+func (s SyncKind) String() string {
+	switch {
+	case s.Op == "":
+		return "nothing"
+	case s.Op == "bar.warp.sync":
+		return fmt.Sprintf("%s %#x", s.Op, s.Mask)
+	case s.Threads == 0:
+		return fmt.Sprintf("%s %d", s.Op, s.Barrier)
+	}
+	return fmt.Sprintf("%s %d, %d", s.Op, s.Barrier, s.Threads)
+}
+
+// Sync has the threads of the current group wait for each other; what each did
+// before is ordered before what the others do after it. All threads of the group
+// come here. It emits nothing for one thread, bar.warp.sync with the lanes' mask
+// within a warp, bar.sync 0 for the whole CTA, and otherwise bar.sync of a named
+// barrier, one for each range of threads, of which a CTA has 15 besides barrier
+// 0 (ISA 9.7.13.1, 9.7.13.2).
+func (k *Kernel) Sync() SyncKind {
+	g := k.Group()
+	var s SyncKind
+	switch {
+	case g.Threads == 1:
+		return s
+	case g.Threads == k.BlockThreads() && !g.AnyWarp && (g.Threads > 32 || g.Threads == 0):
+		s = SyncKind{Op: "bar.sync"}
+	case g.First/32 == (g.First+g.Threads-1)/32:
+		s = SyncKind{Op: "bar.warp.sync", Mask: g.mask()}
+		k.Inst(s.Op, s.Mask)
+		return s
+	case !k.wholeWarps(g):
+		k.fail("Sync of %s: they are in more than one warp and not all of these warps, and a named barrier counts whole warps", g)
+		return s
+	default:
+		s = SyncKind{Op: "bar.sync", Barrier: k.groupBarrier(g), Threads: (g.Threads + 31) &^ 31}
+	}
+	k.barrier(s.Op, s.Barrier, s.Threads)
+	return s
+}

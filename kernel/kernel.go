@@ -144,8 +144,8 @@ func New(name string, opts ...Option) *Kernel {
 // Name gives the kernel's name, as the module has it.
 func (k *Kernel) Name() string { return k.name }
 
-// Threads gives the threads of a CTA; 0 if no Block was given.
-func (k *Kernel) Threads() int { return k.block[0] * k.block[1] * k.block[2] }
+// BlockThreads gives the threads of a CTA; 0 if no Block was given.
+func (k *Kernel) BlockThreads() int { return k.block[0] * k.block[1] * k.block[2] }
 
 // CTAs gives the CTAs of a cluster; 1 if no Clusters were given.
 func (k *Kernel) CTAs() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }

@@ -1,0 +1,305 @@
+package kernel
+
+import "fmt"
+
+// An Mbarrier is a barrier in shared memory that counts arrivals and the bytes
+// of asynchronous copies, or an array of them (ISA 9.7.13.15). A phase is
+// complete when as many arrivals have come as the barrier counts and all bytes
+// that were announced have landed; then the next one begins.
+//
+// Every thread that executes an arrival arrives: in a group of 128 threads
+// Arrive is 128 arrivals. SingleThread and Elect make it one.
+//
+// Modifiers are an order (Release, the default of arrivals; Acquire, that of
+// waits; Relaxed) and a scope (CTA, Cluster). Without a scope, arrivals at a
+// barrier of another CTA have that of the cluster, and so have waits where the
+// kernel has clusters, since others may arrive; all else has that of the CTA.
+type Mbarrier struct {
+	k      *Kernel
+	set    *mbarriers
+	index  int // of the element, or -1 where the kernel knows it, or the array is meant
+	ptr    Ptr
+	remote bool
+}
+
+// mbarriers are the barriers of one allocation.
+type mbarriers struct {
+	name   string
+	n      int
+	count  int
+	at     Place
+	single bool    // not an array
+	inits  []Place // of each element
+	// dynamic says that Init was called for an element that only the kernel
+	// knows.
+	dynamic bool
+	another bool     // Init was called with a count of its own
+	all     Mbarrier // the barrier, or the array
+}
+
+// ProducerParity and ConsumerParity are the parities that the two sides of a
+// ring of barriers begin with: a wait for parity 1 passes at a new barrier, since
+// the phase before the first counts as complete, and one for parity 0 waits for
+// the first phase (ISA 9.7.13.15.16).
+const (
+	ProducerParity = 1
+	ConsumerParity = 0
+)
+
+// mostCount is the most arrivals and bytes of a phase (ISA 9.7.13.15.2).
+const mostCount = 1<<20 - 1
+
+type mbarrierKey struct{}
+
+// Mbarrier allocates a barrier in shared memory, 8 bytes, that counts so many
+// arrivals a phase: 1 to 2^20-1. InitMbarriers initializes it.
+func (k *Kernel) Mbarrier(name string, count int) Mbarrier {
+	return k.mbarriers("Mbarrier", name, 1, count, true)
+}
+
+// Mbarriers allocates an array of n barriers. At gives one of them.
+func (k *Kernel) Mbarriers(name string, n, count int) Mbarrier {
+	return k.mbarriers("Mbarriers", name, n, count, false)
+}
+
+func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrier {
+	if n < 1 {
+		k.fail("%s(%q): an array of %d barriers; it has at least one", what, name, n)
+		n = 1
+	}
+	if count < 1 || count > mostCount {
+		k.fail("%s(%q): a count of %d arrivals; a barrier counts 1 to 2^20-1", what, name, count)
+		count = 1
+	}
+	s := &mbarriers{name: name, n: n, count: count, at: k.here(), single: single, inits: make([]Place, n)}
+	all, again := k.state[mbarrierKey{}].([]*mbarriers)
+	k.state[mbarrierKey{}] = append(all, s)
+	if !again {
+		k.onBuild(k.checkMbarriers)
+	}
+	m := Mbarrier{k: k, set: s}
+	if single {
+		m.ptr = k.Shared(name, B64)
+	} else {
+		m.ptr, m.index = k.Shared(name, B64, n), -1
+	}
+	s.all = m
+	return m
+}
+
+// checkMbarriers reports barriers that nothing initializes.
+func (k *Kernel) checkMbarriers() {
+	all, _ := k.state[mbarrierKey{}].([]*mbarriers)
+	for _, s := range all {
+		for i := range s.n {
+			if !s.dynamic && s.inits[i] == (Place{}) {
+				k.failAt(s.at, "mbarrier %s is never initialized: call InitMbarriers, or Init in one thread", s.element(i))
+				break
+			}
+		}
+	}
+}
+
+func (s *mbarriers) element(i int) string {
+	if s.single || i < 0 {
+		return s.name
+	}
+	return fmt.Sprintf("%s[%d]", s.name, i)
+}
+
+func (m Mbarrier) kernel() *Kernel {
+	if m.k == nil {
+		panic("kernel: the zero Mbarrier is no barrier: it comes from Kernel.Mbarrier")
+	}
+	return m.k
+}
+
+// String gives the barrier's name, with its index if the kernel does not
+// compute it.
+func (m Mbarrier) String() string {
+	s := m.set.element(m.index)
+	if m.remote {
+		s += " of another CTA"
+	}
+	return s
+}
+
+// Ptr gives the address of the barrier's 64-bit word.
+func (m Mbarrier) Ptr() Ptr { return m.ptr }
+
+// Count gives the arrivals that a phase has as the barrier was allocated.
+func (m Mbarrier) Count() int { return m.set.count }
+
+// Len gives how many barriers the array has; 1 for one barrier.
+func (m Mbarrier) Len() int {
+	if m.index >= 0 || m.ptr.dims == nil {
+		return 1
+	}
+	return m.set.n
+}
+
+// At gives one barrier of an array. The index is a Go integer or a register.
+func (m Mbarrier) At(i Num) Mbarrier {
+	k := m.kernel()
+	if m.set.single || m.ptr.dims == nil {
+		k.fail("At of mbarrier %s, which is one barrier and no array", m)
+		return m
+	}
+	n, ok := toInt(i)
+	if ok && (n < 0 || n >= int64(m.set.n)) {
+		k.fail("At: barrier %d of %s, which has %d", n, m.set.name, m.set.n)
+		n = 0
+		i = 0
+	}
+	m.ptr = m.ptr.At(i)
+	if ok {
+		m.index = int(n)
+	}
+	return m
+}
+
+// Remote gives the barrier at the same place in another CTA of the cluster, by
+// its rank. Arrivals and announcements of bytes are all that can be done with
+// it, and its arrivals give no token (ISA 9.7.13.15.8). It emits mapa.
+func (m Mbarrier) Remote(rank Num) Mbarrier {
+	k := m.one("Remote")
+	if m.remote {
+		k.fail("Remote of mbarrier %s: it is another CTA's already", m)
+		return m
+	}
+	m.ptr, m.remote = m.ptr.Remote(rank), true
+	return m
+}
+
+// one holds an operation to one barrier.
+func (m Mbarrier) one(what string) *Kernel {
+	k := m.kernel()
+	if m.ptr.dims != nil {
+		k.fail("%s of %s, which is an array of %d barriers: say which with At", what, m.set.name, m.set.n)
+	}
+	return k
+}
+
+// own holds an operation to a barrier of this CTA.
+func (m Mbarrier) own(what string) (*Kernel, bool) {
+	k := m.one(what)
+	if m.remote {
+		k.fail("%s of mbarrier %s: a CTA can arrive there and announce bytes, nothing else", what, m)
+	}
+	return k, !m.remote && m.ptr.dims == nil
+}
+
+// InitMbarriers initializes barriers with the counts that they were allocated
+// with: those given, or all that are not initialized yet. The first thread of the
+// CTA does, and then all threads of the CTA wait, or of the cluster where the
+// kernel has clusters, so that everyone may use the barriers afterwards. It is
+// called where all threads of the CTA come.
+//
+// It emits mbarrier.init for each barrier and bar.sync 0; with clusters
+// fence.mbarrier_init and barrier.cluster.arrive and wait (ISA 9.7.13.15.9,
+// 9.7.13.4). Copies access their barrier through the generic proxy, so that it
+// takes no proxy fence.
+func (k *Kernel) InitMbarriers(bars ...Mbarrier) {
+	if !k.sized("InitMbarriers") {
+		return
+	}
+	if g := k.Group(); g.AnyWarp || g.Threads != k.BlockThreads() {
+		k.fail("InitMbarriers in a group of %s: all threads of the CTA wait for it; call it outside of groups", g)
+		k.initialized(bars)
+		return
+	}
+	list := k.initialized(bars)
+	if len(list) == 0 {
+		k.fail("InitMbarriers: there is no mbarrier that is not initialized yet")
+		return
+	}
+	k.SingleThread(func() {
+		for _, m := range list {
+			k.Inst("mbarrier.init.shared::cta.b64", m.ptr, m.set.count)
+		}
+		if k.CTAs() > 1 {
+			k.Inst("fence.mbarrier_init.release.cluster")
+		}
+	})
+	if k.CTAs() > 1 {
+		k.Inst("barrier.cluster.arrive.release.aligned")
+		k.Inst("barrier.cluster.wait.acquire.aligned")
+		return
+	}
+	k.Inst("bar.sync", 0)
+}
+
+// initialized gives the single barriers that InitMbarriers is to initialize,
+// and notes that they are.
+func (k *Kernel) initialized(bars []Mbarrier) []Mbarrier {
+	given := len(bars) > 0
+	if !given {
+		all, _ := k.state[mbarrierKey{}].([]*mbarriers)
+		for _, s := range all {
+			bars = append(bars, s.all)
+		}
+	}
+	var list []Mbarrier
+	for _, m := range bars {
+		switch {
+		case m.k != k:
+			k.fail("InitMbarriers: a barrier of another kernel, or none")
+			continue
+		case m.remote:
+			k.fail("InitMbarriers of mbarrier %s: a CTA initializes its own", m)
+			continue
+		case m.index < 0 && m.ptr.dims == nil:
+			k.fail("InitMbarriers of an element of %s that only the kernel knows: give it the array", m.set.name)
+			continue
+		}
+		from, to := m.index, m.index+1
+		if m.index < 0 {
+			from, to = 0, m.set.n
+		}
+		for i := from; i < to; i++ {
+			switch was := m.set.inits[i]; {
+			case was == (Place{}):
+				m.set.inits[i] = k.here()
+				m := m.set.all
+				if !m.set.single {
+					m = m.At(i)
+				}
+				list = append(list, m)
+			case given:
+				k.fail("mbarrier %s is initialized already, at %s; a barrier that is in use takes no other init", m.set.element(i), was)
+			}
+		}
+	}
+	return list
+}
+
+// Init initializes the barrier with another count or at another time than
+// InitMbarriers does: one thread executes it, and it is ordered before every use
+// by a Sync. It emits mbarrier.init (ISA 9.7.13.15.9).
+func (m Mbarrier) Init(count Num) {
+	k, ok := m.own("Init")
+	if !ok {
+		return
+	}
+	if m.index < 0 {
+		m.set.dynamic = true
+	} else if m.set.inits[m.index] == (Place{}) {
+		m.set.inits[m.index] = k.here()
+	}
+	n, isNum := toInt(count)
+	m.set.another = m.set.another || !isNum || n != int64(m.set.count)
+	if isNum && (n < 1 || n > mostCount) {
+		k.fail("Init(%d) of mbarrier %s: a barrier counts 1 to 2^20-1 arrivals", n, m)
+		return
+	}
+	k.Inst("mbarrier.init.shared::cta.b64", m.ptr, count)
+}
+
+// Inval ends the barrier's life, so that its memory can be used otherwise: one
+// thread executes it, ordered after every use. It emits mbarrier.inval (ISA
+// 9.7.13.15.10).
+func (m Mbarrier) Inval() {
+	if k, ok := m.own("Inval"); ok {
+		k.Inst("mbarrier.inval.shared::cta.b64", m.ptr)
+	}
+}

@@ -1,0 +1,138 @@
+package kernel
+
+// A Pipeline is a ring of stages in shared memory between threads that fill them
+// and threads that empty them: an mbarrier Full and one Empty for each stage. The
+// stages' data are arrays of the caller.
+//
+// The producer waits until a stage is empty, fills it and arrives at Full; the
+// consumer waits until it is full, uses it and arrives at Empty:
+//
+//	prod := p.Producer()            cons := p.Consumer()
+//	k.For(0, tiles, 1, …            k.For(0, tiles, 1, …
+//	    prod.Acquire()                  cons.Wait()
+//	    prod.Expect(bytes)              … slots.At(cons.Stage) …
+//	    … copies to slots.At(prod.Stage) at prod.Full()
+//	    prod.Advance()                  cons.Release()
+//	                                    cons.Advance()
+//
+// Either side may be plain threads, tensor copies or matrix instructions. Where
+// a stage is written by plain stores and read by asynchronous instructions, or
+// emptied by plain loads and filled by copies again, the rules on proxies hold:
+// see FenceProxyAsync.
+type Pipeline struct {
+	// Full and Empty are the barriers, one for each stage.
+	Full, Empty Mbarrier
+
+	k      *Kernel
+	stages int
+}
+
+// Pipeline allocates the barriers of a ring: name_full, which counts
+// producerArrivals a phase besides the bytes of copies, and name_empty, which
+// counts consumerArrivals. InitMbarriers initializes them.
+//
+// Arrivals are counted by threads: with one producer thread that copies,
+// producerArrivals is 1; with 128 consumer threads that each call Release,
+// consumerArrivals is 128, and with one thread of each of four warps it is 4.
+func (k *Kernel) Pipeline(name string, stages, producerArrivals, consumerArrivals int) *Pipeline {
+	if stages < 1 {
+		k.fail("Pipeline(%q): %d stages; it has at least one", name, stages)
+		stages = 1
+	}
+	return &Pipeline{
+		Full:   k.Mbarriers(name+"_full", stages, producerArrivals),
+		Empty:  k.Mbarriers(name+"_empty", stages, consumerArrivals),
+		k:      k,
+		stages: stages,
+	}
+}
+
+// Stages gives the number of stages.
+func (p *Pipeline) Stages() int { return p.stages }
+
+// A Producer is a thread's position in a Pipeline that it fills.
+type Producer struct {
+	// Stage is the stage's index, a variable that Advance sets.
+	Stage Reg
+
+	p  *Pipeline
+	at *Stage
+}
+
+// Producer begins at the first stage. Call it in the threads that fill the
+// pipeline, before their loop.
+func (p *Pipeline) Producer() *Producer {
+	at := p.k.Stages(p.stages, ProducerParity)
+	return &Producer{at.Index, p, at}
+}
+
+// Acquire waits until the consumers have emptied the stage; it does not wait
+// the first time round.
+func (d *Producer) Acquire(mods ...Mod) {
+	d.p.Empty.At(d.Stage).WaitParity(d.at.Parity, mods...)
+}
+
+// Full gives the stage's barrier, for copies to signal.
+func (d *Producer) Full() Mbarrier { return d.p.Full.At(d.Stage) }
+
+// Expect announces the bytes that copies will bring to the stage and arrives at
+// Full, once for each thread that calls it: Mbarrier.ArriveExpect. The copies
+// may come before or after it.
+func (d *Producer) Expect(bytes Num, mods ...Mod) { d.Full().ArriveExpect(bytes, mods...) }
+
+// Commit arrives at Full, once for each thread that calls it: what the thread
+// wrote to the stage is there for the consumers. A thread calls Expect or Commit
+// for a stage, not both.
+func (d *Producer) Commit(mods ...Mod) { d.Full().Arrive(mods...) }
+
+// Advance goes to the next stage.
+func (d *Producer) Advance() { d.at.Advance() }
+
+// Tail waits until the consumers have emptied all stages, after the last
+// Advance. In a cluster the producer's CTA must not exit before, since arrivals
+// of other CTAs are still to come.
+func (d *Producer) Tail() {
+	for range d.p.stages {
+		d.Acquire()
+		d.Advance()
+	}
+}
+
+// A Consumer is a thread's position in a Pipeline that it empties.
+type Consumer struct {
+	// Stage is the stage's index, a variable that Advance sets.
+	Stage Reg
+
+	p  *Pipeline
+	at *Stage
+}
+
+// Consumer begins at the first stage. Call it in the threads that empty the
+// pipeline, before their loop.
+func (p *Pipeline) Consumer() *Consumer {
+	at := p.k.Stages(p.stages, ConsumerParity)
+	return &Consumer{at.Index, p, at}
+}
+
+// Wait waits until the stage is full: all producers arrived and all bytes that
+// they announced are there.
+func (c *Consumer) Wait(mods ...Mod) { c.p.Full.At(c.Stage).WaitParity(c.at.Parity, mods...) }
+
+// Release arrives at Empty, once for each thread that calls it: the thread does
+// not use the stage's data any more. Where one thread releases for others, they
+// Sync before.
+func (c *Consumer) Release(mods ...Mod) { c.Empty().Arrive(mods...) }
+
+// ReleaseTo is Release of the producer in another CTA of the cluster, by its
+// rank.
+func (c *Consumer) ReleaseTo(rank Num, mods ...Mod) { c.Empty().Remote(rank).Arrive(mods...) }
+
+// ReleaseMulticast is Release of the producers in all CTAs whose bit is set in
+// mask, as a consumer does whose stage several CTAs fill.
+func (c *Consumer) ReleaseMulticast(mask Num, mods ...Mod) { c.Empty().ArriveMulticast(mask, mods...) }
+
+// Empty gives the stage's other barrier, for instructions that arrive there.
+func (c *Consumer) Empty() Mbarrier { return c.p.Empty.At(c.Stage) }
+
+// Advance goes to the next stage.
+func (c *Consumer) Advance() { c.at.Advance() }

@@ -1,0 +1,144 @@
+package kernel_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"muster"
+	"muster/kernel"
+)
+
+const (
+	ringStages = 4
+	ringTile   = 256
+	ringTiles  = 10
+)
+
+// A ringSide is what one side of the ring does, so that tests can break it.
+type ringSide struct {
+	empties int                                               // arrivals that Empty counts
+	init    func(k *kernel.Kernel, p *kernel.Pipeline)        // of the barriers
+	acquire func(k *kernel.Kernel, p *kernel.Pipeline) func() // waits for a free slot
+	release func(k *kernel.Kernel, c *kernel.Consumer)        // of one warp
+}
+
+// ring is a producer warp that copies tiles into a ring of four slots, and four
+// consumer warps that add them up: out[t] is the sum over all tiles of elements
+// t and t+128.
+func ring(side ringSide) *kernel.Kernel {
+	k := kernel.New("ring", kernel.Block(160))
+	in := k.GlobalPtr("in", kernel.F32, 16)
+	out := k.GlobalPtr("out", kernel.F32)
+	tiles := k.Param("tiles", kernel.U32)
+	slots := k.SharedAlign("slots", 128, kernel.F32, ringStages, ringTile)
+	p := k.Pipeline("ring", ringStages, 1, side.empties)
+	side.init(k, p)
+	k.SingleWarp(0, func() {
+		k.Elect(func() {
+			prod := p.Producer()
+			acquire := func() { prod.Acquire() }
+			if side.acquire != nil {
+				acquire = side.acquire(k, p)
+			}
+			k.For(0, tiles, 1, func(i kernel.Reg) {
+				acquire()
+				prod.Expect(4 * ringTile)
+				k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+					slots.At(prod.Stage), in.At(i.Mul(ringTile)), 4*ringTile, prod.Full().Ptr())
+				prod.Advance()
+			})
+		})
+	})
+	k.Warps(1, 4, func() {
+		cons := p.Consumer()
+		t := k.ThreadIndex()
+		sum := k.Const(kernel.F32, 0)
+		k.For(0, tiles, 1, func(kernel.Reg) {
+			cons.Wait()
+			slot := slots.At(cons.Stage)
+			sum.Set(sum.Add(slot.At(t).Load().Add(slot.At(t.Add(128)).Load())))
+			k.EachWarp(func() { side.release(k, cons) })
+			cons.Advance()
+		})
+		out.At(t).Store(sum)
+	})
+	return k
+}
+
+func initRing(k *kernel.Kernel, _ *kernel.Pipeline) { k.InitMbarriers() }
+
+// releaseWarp has one lane release for its warp. The fence is between the
+// lanes' reads and the copy that overwrites them.
+func releaseWarp(k *kernel.Kernel, c *kernel.Consumer) {
+	k.Sync()
+	k.Elect(func() {
+		k.Inst("fence.proxy.async.shared::cta")
+		c.Release()
+	})
+}
+
+func ringCall(t *testing.T, k *kernel.Kernel) (*kernel.Call, []float32, []float32) {
+	t.Helper()
+	in := make([]float32, ringTiles*ringTile)
+	for i := range in {
+		in[i] = float32(i)
+	}
+	out := make([]float32, 128)
+	call, err := k.Call(kernel.Grid(1), in, kernel.Uninitialized(out), ringTiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call, in, out
+}
+
+func check(t *testing.T, call *kernel.Call) *muster.Report {
+	t.Helper()
+	l, err := muster.LoadCall(call, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRing(t *testing.T) {
+	k := ring(ringSide{empties: 4, init: initRing, release: releaseWarp})
+	call, in, out := ringCall(t, k)
+	r := check(t, call)
+	if r.Verdict != "clean" || r.Proof == nil || !r.Proof.All || len(r.Findings) > 0 {
+		t.Errorf("%s", r.Summary)
+		for _, f := range r.Findings {
+			t.Errorf("%s %s %+v", f.Kind, f.Headline, f.Sites)
+		}
+	}
+	run(t, call)
+	for i, got := range out {
+		var want float32
+		for tile := range ringTiles {
+			want += in[tile*ringTile+i] + in[tile*ringTile+i+128]
+		}
+		if got != want || math.IsNaN(float64(got)) {
+			t.Fatalf("out[%d] = %v, want %v", i, got, want)
+		}
+	}
+}
+
+// run executes a call once and takes its results.
+func run(t *testing.T, call *kernel.Call) {
+	t.Helper()
+	l, err := muster.LoadCall(call, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Run(context.Background(), muster.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := call.Take(r.Buffer); err != nil {
+		t.Fatal(err)
+	}
+}

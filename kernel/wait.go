@@ -1,0 +1,98 @@
+package kernel
+
+// This file is the waits of an Mbarrier (ISA 9.7.13.15.16). What was done before
+// the arrivals of a phase is ordered before what a thread does after it waited
+// for the phase, unless one of the two is Relaxed.
+
+// TestWait tells whether the phase of a token is complete. It emits
+// mbarrier.test_wait.
+func (m Mbarrier) TestWait(tok Token, mods ...Mod) Pred {
+	return m.testToken("TestWait", "mbarrier.test_wait", tok, mods)
+}
+
+// TryWait tells whether the phase of a token is complete, and may suspend the
+// thread for some time first. It emits mbarrier.try_wait.
+func (m Mbarrier) TryWait(tok Token, mods ...Mod) Pred {
+	return m.testToken("TryWait", "mbarrier.try_wait", tok, mods)
+}
+
+// TestWaitParity tells whether a phase of that parity is complete: the one
+// before the phase that is open. The first phase has parity 0, and parity 1 is
+// complete at a new barrier. The parity is a number or a register of 32 bits
+// that is 0 or 1. It emits mbarrier.test_wait.parity.
+func (m Mbarrier) TestWaitParity(parity Num, mods ...Mod) Pred {
+	return m.testParity("TestWaitParity", "mbarrier.test_wait.parity", parity, mods)
+}
+
+// TryWaitParity is TestWaitParity that may suspend the thread for some time
+// first. It emits mbarrier.try_wait.parity.
+func (m Mbarrier) TryWaitParity(parity Num, mods ...Mod) Pred {
+	return m.testParity("TryWaitParity", "mbarrier.try_wait.parity", parity, mods)
+}
+
+// Wait waits until the phase of a token is complete: TryWait until it is true.
+func (m Mbarrier) Wait(tok Token, mods ...Mod) {
+	m.spin("Wait", func() Pred { return m.testToken("Wait", "mbarrier.try_wait", tok, mods) })
+}
+
+// WaitParity waits until a phase of that parity is complete: TryWaitParity until
+// it is true.
+func (m Mbarrier) WaitParity(parity Num, mods ...Mod) {
+	m.spin("WaitParity", func() Pred { return m.testParity("WaitParity", "mbarrier.try_wait.parity", parity, mods) })
+}
+
+// spin is a loop around a test.
+func (m Mbarrier) spin(what string, test func() Pred) {
+	k := m.kernel()
+	if k.guard != nil {
+		k.fail("%s inside of Guard: it is a loop, and only plain instructions take a predicate; use If", what)
+		return
+	}
+	again := k.label("wait")
+	n := len(k.errs)
+	k.Place(again)
+	if p := test(); len(k.errs) == n {
+		k.branch(p.Not(), again, false)
+	}
+}
+
+// waits gives the modifiers of a wait: others than this CTA's threads may
+// arrive where there are clusters.
+func (m Mbarrier) waits(what string, mods []Mod) string {
+	scope := CTA
+	if m.k.CTAs() > 1 {
+		scope = Cluster
+	}
+	return m.ordering(what, mods, Acquire, scope) + ".shared::cta.b64"
+}
+
+func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod) Pred {
+	k, ok := m.own(what)
+	switch {
+	case !ok:
+		return k.lostPred()
+	case tok.Reg.k == nil:
+		k.noToken(what, tok)
+		return k.lostPred()
+	case tok.bar.k == k && (tok.bar.set != m.set || tok.bar.index != m.index && tok.bar.index >= 0 && m.index >= 0):
+		k.fail("%s of mbarrier %s with a token of mbarrier %s: a token is of the barrier that was arrived at", what, m, tok.bar)
+		return k.lostPred()
+	}
+	p := k.pred()
+	k.Inst(op+m.waits(what, mods), p, m.ptr, tok.Reg)
+	return p
+}
+
+func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod) Pred {
+	k, ok := m.own(what)
+	if !ok {
+		return k.lostPred()
+	}
+	if n, isNum := toInt(parity); isNum && n != 0 && n != 1 {
+		k.fail("%s(%d) of mbarrier %s: a parity is 0 or 1", what, n, m)
+		return k.lostPred()
+	}
+	p := k.pred()
+	k.Inst(op+m.waits(what, mods), p, m.ptr, parity)
+	return p
+}
