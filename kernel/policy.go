@@ -1,0 +1,169 @@
+package kernel
+
+import "fmt"
+
+// An Eviction is how readily a line of the L2 cache is given up (ISA 9.7.9.1).
+// It changes how fast a kernel is and never what it computes.
+type Eviction string
+
+// The eviction priorities. EvictUnchanged leaves the priority that a line has.
+const (
+	EvictNormal    Eviction = "L2::evict_normal"
+	EvictFirst     Eviction = "L2::evict_first"
+	EvictLast      Eviction = "L2::evict_last"
+	EvictUnchanged Eviction = "L2::evict_unchanged"
+)
+
+// CachePolicy makes a cache policy, for CacheHint, that gives every access that
+// priority (createpolicy.fractional, ISA 9.7.9.18).
+func (k *Kernel) CachePolicy(primary Eviction) Reg {
+	d := k.reg(B64)
+	k.Inst("createpolicy.fractional."+string(primary)+".b64", d)
+	return d
+}
+
+// CachePolicyFraction gives the primary priority to a fraction of the accesses,
+// more than 0 and at most 1, and the secondary one, EvictFirst or
+// EvictUnchanged, to the others (createpolicy.fractional).
+func (k *Kernel) CachePolicyFraction(primary Eviction, fraction float64, secondary Eviction) Reg {
+	if !(fraction > 0 && fraction <= 1) {
+		k.fail("CachePolicyFraction: a fraction of %v; it is more than 0 and at most 1", fraction)
+		return k.lost(B64)
+	}
+	if !k.second("CachePolicyFraction", secondary) {
+		return k.lost(B64)
+	}
+	d := k.reg(B64)
+	k.Inst(fmt.Sprintf("createpolicy.fractional.%s.%s.b64", primary, secondary), d, fraction)
+	return d
+}
+
+// CachePolicyRange gives the primary priority to accesses of the first bytes
+// from an address in global memory on, and the secondary one, EvictFirst or
+// EvictUnchanged, to the rest of total bytes. Both sizes are numbers or
+// registers of 32 bits, and primaryBytes is at most total (createpolicy.range).
+func (k *Kernel) CachePolicyRange(at Ptr, primary Eviction, primaryBytes Num, secondary Eviction, total Num) Reg {
+	if !k.second("CachePolicyRange", secondary) {
+		return k.lost(B64)
+	}
+	a, aok := toInt(primaryBytes)
+	t, tok := toInt(total)
+	if aok && tok && a > t {
+		k.fail("CachePolicyRange: %d primary bytes of %d in all", a, t)
+		return k.lost(B64)
+	}
+	d := k.reg(B64)
+	k.Inst(fmt.Sprintf("createpolicy.range%s.%s.%s.b64", at.spaceMod(), primary, secondary), d, at, primaryBytes, total)
+	return d
+}
+
+func (k *Kernel) second(what string, e Eviction) bool {
+	if e != EvictFirst && e != EvictUnchanged {
+		k.fail("%s: the secondary priority is %s; it is EvictFirst or EvictUnchanged", what, e)
+		return false
+	}
+	return true
+}
+
+// A CopyOption is what an asynchronous copy can do besides: Multicast,
+// CacheHint, BypassL1, PrefetchSize. Each copy says which it takes.
+type CopyOption func(*copying)
+
+// A copying is what the options of a copy said.
+type copying struct {
+	multicast Num
+	policy    Reg
+	bypass    bool
+	prefetch  int
+}
+
+// Multicast has a copy into shared memory deliver to each CTA of the cluster
+// whose bit is set in the mask, of 16 bits: the data at the same place, and the
+// bytes at the same barrier, of each (ISA 9.7.9.25.4.1). The kernel has
+// Clusters.
+func Multicast(mask Num) CopyOption { return func(c *copying) { c.multicast = mask } }
+
+// CacheHint has a copy follow a policy of CachePolicy and its like
+// (.L2::cache_hint).
+func CacheHint(policy Reg) CopyOption { return func(c *copying) { c.policy = policy } }
+
+// BypassL1 has a cp.async of 16 bytes cache in L2 alone (.cg).
+func BypassL1() CopyOption { return func(c *copying) { c.bypass = true } }
+
+// PrefetchSize hints how many bytes cp.async may fetch into L2: 64, 128 or 256
+// (.L2::128B).
+func PrefetchSize(bytes int) CopyOption { return func(c *copying) { c.prefetch = bytes } }
+
+// The options that a copy takes.
+const (
+	takesHint      = 1 << iota
+	takesMulticast // with clusters
+	takesCpAsync   // BypassL1, PrefetchSize
+)
+
+// copying applies options to a copy that takes some of them. It reports whether
+// they are right, with the mask as the instruction wants it.
+func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bool) {
+	var c copying
+	for _, o := range opts {
+		o(&c)
+	}
+	n := len(k.errs)
+	switch {
+	case c.multicast != nil && takes&takesMulticast == 0:
+		k.fail("%s takes no Multicast: only loads from global memory into shared memory reach several CTAs", what)
+	case !c.policy.IsZero() && takes&takesHint == 0:
+		k.fail("%s takes no CacheHint", what)
+	case (c.bypass || c.prefetch != 0) && takes&takesCpAsync == 0:
+		k.fail("%s takes neither BypassL1 nor PrefetchSize: they are of CpAsync", what)
+	case c.prefetch != 0 && c.prefetch != 64 && c.prefetch != 128 && c.prefetch != 256:
+		k.fail("PrefetchSize(%d): it is 64, 128 or 256 bytes", c.prefetch)
+	}
+	if c.multicast != nil && len(k.errs) == n {
+		c.multicast = k.ctaMask(what+": Multicast", c.multicast)
+	}
+	return c, len(k.errs) == n
+}
+
+// hint adds the policy, if there is one, to an instruction and its operands.
+func (c *copying) hint(op string, operands []any) (string, []any) {
+	if c.policy.IsZero() {
+		return op, operands
+	}
+	return op + ".L2::cache_hint", append(operands, c.policy)
+}
+
+// ctaMask holds a mask of CTAs to the kernel's clusters and gives it as an
+// operand of 16 bits.
+func (k *Kernel) ctaMask(what string, mask Num) Num {
+	if !k.clustered(what) {
+		return 1
+	}
+	if r, ok := mask.(Reg); ok && r.k != nil && r.t.integer() && r.t.Size() == 4 {
+		return r.Cvt(U16)
+	}
+	n, ok := toInt(mask)
+	if !ok {
+		return mask
+	}
+	switch ctas := k.CTAs(); {
+	case n <= 0:
+		k.fail("%s: the mask is %d and names no CTA", what, n)
+	case n>>ctas != 0:
+		top := 0
+		for n>>(top+1) != 0 {
+			top++
+		}
+		k.fail("%s: the mask %#x names CTA %d, and the cluster has CTAs 0 to %d", what, n, top, ctas-1)
+	}
+	return mask
+}
+
+// clustered reports a kernel that has no clusters.
+func (k *Kernel) clustered(what string) bool {
+	if k.cluster == [3]int{} {
+		k.fail("%s: the kernel has no clusters; give New the option Clusters", what)
+		return false
+	}
+	return true
+}
