@@ -250,6 +250,9 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 	r.Proof, r.Explored, r.Notices = all.proof, all.coverage, all.notices
 	if r.Launch.Arguments == "" {
 		r.Launch.Arguments = report.Quote(l.file.Name)
+		if l.unwritten {
+			r.Launch.Note = "Call.Write writes " + l.file.Name
+		}
 	}
 	for _, s := range ran {
 		r.Schedules = append(r.Schedules, s.String())

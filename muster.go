@@ -126,6 +126,8 @@ type Launch struct {
 	shape    rules.Shape
 	resolver report.Resolver
 	findings []rules.Finding // of the launch itself
+	// unwritten: the launch file is one that Call.Write would write.
+	unwritten bool
 
 	foresight *foresight
 }

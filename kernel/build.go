@@ -214,6 +214,7 @@ func (k *Kernel) Param(name string, t Type) Reg {
 		return k.lost(B32)
 	}
 	k.params = append(k.params, v)
+	k.state[paramType{v}] = t
 	return k.loadParam(v, t)
 }
 
@@ -256,6 +257,7 @@ func (k *Kernel) GlobalPtr(name string, elem Type, align ...int) Ptr {
 	}
 	v.Ptr = &ptx.Ptr{Space: "global", Align: a}
 	k.params = append(k.params, v)
+	k.state[paramType{v}] = elem
 	d := k.loadParam(v, U64)
 	g := k.reg(U64)
 	k.prologue(func() { k.Inst("cvta.to.global.u64", g, d) })

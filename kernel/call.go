@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
-	"unsafe"
 
 	"muster/internal/num"
 	"muster/launch"
@@ -14,227 +12,238 @@ import (
 
 // A Call is a kernel with its grid and its arguments: a launch, as Go has it.
 // Package muster runs and checks it on the machine (muster.LoadCall), package
-// gpu launches it on a GPU.
+// gpu launches it on a GPU. Write makes files of it, for the command muster.
 type Call struct {
 	Kernel *Kernel
 	Module *ptx.Module
-	File   *launch.File
-	// slices are the Go slices behind the buffers, by name.
-	slices map[string][]byte
+	// File is the launch. Its buffers hold the slices themselves, not copies;
+	// Launch gives one with copies.
+	File *launch.File
+	At   Place // of the call in the Go program
+
+	memory []*memory
 }
 
 // Grid gives the CTAs of a grid, in one to three dimensions.
 func Grid(x int, yz ...int) [3]int {
+	if len(yz) > 2 {
+		return [3]int{} // which Call refuses
+	}
 	g := [3]int{x, 1, 1}
 	copy(g[1:], yz)
 	return g
 }
 
 // Call builds the kernel and gives it arguments, one for each parameter in
-// order. A pointer parameter takes a slice of numbers, a scalar one a Go
-// number, and a tensor map what MapOf made. A slice is read and written: Take
-// copies back what a run left. The same slice given twice is one buffer.
-// Slices of uint16 carry f16 and bf16, slices of uint8 the types of 8 bits.
+// order:
+//
+//   - A parameter that is a pointer takes a slice of numbers, of the kernel's
+//     element type: []float32 for F32, []uint16 (the bits) for F16 and BF16,
+//     []uint8 for E4M3 and E5M2. Slices of bytes go everywhere, and everything
+//     goes where the kernel has untyped bits. nil is a null pointer.
+//   - A scalar parameter takes a Go number. One of F16 or BF16 is rounded to
+//     it, but a uint16 is taken for the bits.
+//   - A tensor map takes what MapOf or MapIm2col made.
+//
+// A slice is read when the launch is loaded, and Take copies back what it left.
+// Slices that share memory (the same one twice, one that is a part of another)
+// share it in the launch too. Uninitialized and Scratch say more of a slice;
+// Memory may stand for one.
+//
+// A mistake is an *Error with the line of the call; there may be several, and
+// then the error is Errors.
 func (k *Kernel) Call(grid [3]int, args ...any) (*Call, error) {
 	m, err := k.Build()
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Kernel: k, Module: m, slices: map[string][]byte{}}
-	l := launch.Launch{PTX: k.name + ".ptx", Kernel: k.name, Shared: uint32(k.SharedBytes())}
-	for i := range 3 {
-		if grid[i] < 1 {
-			return nil, fmt.Errorf("kernel %s: a grid of %v", k.name, grid)
-		}
-		l.Grid[i] = uint32(grid[i])
-		l.Block[i] = uint32(max(1, k.block[i]))
-		l.Cluster[i] = uint32(k.cluster[i])
+	c := &Call{Kernel: k, Module: m, At: k.here()}
+	l, errs := c.launch(grid, args)
+	switch {
+	case len(errs) == 1:
+		return nil, errs[0]
+	case len(errs) > 1:
+		return nil, errs
 	}
-	if k.block[0] == 0 {
-		return nil, fmt.Errorf("kernel %s: a call needs the threads of a CTA; give New the option Block", k.name)
-	}
-	if len(args) != len(k.params) {
-		return nil, fmt.Errorf("kernel %s has %d parameters, and the call %d arguments", k.name, len(k.params), len(args))
-	}
-	c.File = &launch.File{Name: k.name, Version: 1}
-	for i, a := range args {
-		arg, err := c.argument(k.params[i], a)
-		if err != nil {
-			return nil, fmt.Errorf("kernel %s: argument %d, %s: %w", k.name, i, k.params[i].Name, err)
-		}
-		l.Args = append(l.Args, arg)
-	}
-	c.File.Launches = []launch.Launch{l}
+	c.File.Launches = []launch.Launch{*l}
 	if err := c.File.Validate(); err != nil {
-		return nil, err
+		return nil, c.errorf("%v", err)[0]
 	}
 	return c, nil
 }
 
-func (c *Call) argument(p *ptx.Var, a any) (launch.Arg, error) {
-	if m, ok := a.(*Map); ok {
-		spec := m.spec
-		var err error
-		spec.Of, err = c.buffer(p.Name, m.data, m.elem, false)
-		return launch.Arg{Kind: launch.ArgTensorMap, Map: &spec}, err
-	}
-	if p.Type == "b8" {
-		return launch.Arg{}, fmt.Errorf("a tensor map is due, as MapOf makes it, and it is a %T", a)
-	}
-	if p.Ptr != nil {
-		_, un := a.(uninit)
-		if un {
-			a = a.(uninit).slice
+func (c *Call) errorf(format string, args ...any) Errors {
+	return Errors{{c.At, "kernel " + c.Kernel.name + ": " + fmt.Sprintf(format, args...)}}
+}
+
+// launch makes the launch of its shape and arguments.
+func (c *Call) launch(grid [3]int, args []any) (*launch.Launch, Errors) {
+	k := c.Kernel
+	c.File = &launch.File{Name: k.name + ".yaml", Version: 1}
+	l := &launch.Launch{Pos: launch.Pos{File: c.At.String()}, PTX: k.name + ".ptx", Kernel: k.name, Shared: uint32(k.SharedBytes())}
+	most := [3]int{launch.MaxGridX, launch.MaxGridYZ, launch.MaxGridYZ}
+	for i := range grid {
+		if grid[i] < 1 || grid[i] > most[i] {
+			return nil, c.errorf("a grid of %v; it has one to three dimensions, of 1 to %d, %d and %d CTAs", grid, most[0], most[1], most[2])
 		}
-		name, err := c.buffer(p.Name, a, "", un)
-		return launch.Arg{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: name}}, err
+		if n := max(1, k.cluster[i]); grid[i]%n != 0 {
+			return nil, c.errorf("the grid is %d in %c, no multiple of the cluster's %d", grid[i], "xyz"[i], n)
+		}
+		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(grid[i]), uint32(k.block[i]), uint32(k.cluster[i])
+	}
+	if k.block[0] == 0 {
+		return nil, c.errorf("a call needs the threads of a CTA; give New the option Block")
+	}
+	if len(args) != len(k.params) {
+		return nil, c.errorf("it has %s, and the call %s", count(len(k.params), "parameter"), count(len(args), "argument"))
+	}
+	var errs Errors
+	list := make([]argument, len(args))
+	for i, a := range args {
+		var err error
+		if list[i], err = c.argument(k.params[i], a); err != nil {
+			errs = append(errs, c.errorf("argument %d, %s: %v", i, k.params[i].Name, err)...)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if errs = c.place(list); len(errs) > 0 {
+		return nil, errs
+	}
+	for i := range list {
+		l.Args = append(l.Args, list[i].arg())
+	}
+	return l, nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// An argument is one as far as it is known before memory is laid out.
+type argument struct {
+	param *ptx.Var
+	mem   *memory               // what it points to; nil for a scalar
+	at    int                   // its bytes in the buffer
+	spec  *launch.TensorMapSpec // of a tensor map
+	value launch.Arg            // of a scalar or a null pointer
+}
+
+func (a *argument) arg() launch.Arg {
+	switch {
+	case a.spec != nil:
+		a.spec.Of = a.mem.buffer
+		a.spec.Offset += int64(a.at)
+		return launch.Arg{Kind: launch.ArgTensorMap, Map: a.spec}
+	case a.mem != nil:
+		return launch.Arg{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: a.mem.buffer, Offset: int64(a.at)}}
+	}
+	return a.value
+}
+
+// paramType is the key, in a kernel's state, of what a parameter holds or
+// points to.
+type paramType struct{ v *ptx.Var }
+
+func (c *Call) argument(p *ptx.Var, a any) (argument, error) {
+	elem, _ := c.Kernel.state[paramType{p}].(Type)
+	m, isMap := a.(*Map)
+	switch {
+	case isMap && len(p.Dims) == 0:
+		return argument{}, fmt.Errorf("it is no tensor map's parameter, and MapOf makes a tensor map")
+	case isMap:
+		return m.argument(p)
+	case len(p.Dims) > 0:
+		return argument{}, fmt.Errorf("a tensor map is due, as MapOf makes it, and it is %s", described(a))
+	case p.Ptr != nil && a == nil:
+		return argument{param: p, value: launch.Arg{Kind: launch.ArgNull}}, nil
+	case p.Ptr != nil:
+		mem, err := memoryOf(a, elem)
+		return argument{param: p, mem: mem}, err
+	}
+	if elem == "" {
+		elem = Type(p.Type)
 	}
 	t, ok := launch.ParseType(p.Type)
 	if !ok {
-		return launch.Arg{}, fmt.Errorf("a parameter of type %s takes no number", p.Type)
+		return argument{}, fmt.Errorf("a parameter of type %s takes no number", p.Type)
 	}
-	bits, err := scalar(Type(p.Type), a)
-	return launch.Arg{Kind: launch.ArgScalar, Type: t, Bits: bits}, err
+	bits, err := scalar(elem, a)
+	return argument{param: p, value: launch.Arg{Kind: launch.ArgScalar, Type: t, Bits: bits}}, err
+}
+
+// described names an argument in an error.
+func described(a any) string {
+	if a == nil {
+		return "nil"
+	}
+	return fmt.Sprintf("a %T", a)
 }
 
 // scalar encodes a Go number for a parameter.
 func scalar(t Type, a any) (uint64, error) {
-	f, ok := toFloat(a)
-	if !ok {
-		return 0, fmt.Errorf("a number of type %s is due, and it is a %T", t, a)
-	}
-	switch t {
-	case F32:
-		return uint64(math.Float32bits(float32(f))), nil
-	case F64:
-		return math.Float64bits(f), nil
-	}
 	rv := reflect.ValueOf(a)
-	var bits uint64
+	f, ok := toFloat(a)
 	switch {
-	case rv.CanInt():
-		bits = uint64(rv.Int())
-	case rv.CanUint():
-		bits = rv.Uint()
-	default:
+	case !ok:
+		return 0, fmt.Errorf("a number of type %s is due, and it is %s", t, described(a))
+	case (t == F16 || t == BF16 || t == F16x2 || t == BF16x2) && rv.CanUint() && rv.Type().Bits() == 8*t.Size():
+		return rv.Uint(), nil
+	case t.float():
+		return float(t, f)
+	case rv.CanFloat():
 		return 0, fmt.Errorf("an integer of type %s is due, and it is %v", t, a)
 	}
-	n := 8 * t.Size()
-	if n < 64 {
-		if s := int64(bits); s >= 1<<n || s < -(1<<(n-1)) || t.kind() == 'u' && s < 0 || t.kind() == 's' && s >= 1<<(n-1) {
-			return 0, fmt.Errorf("%v does not fit type %s", a, t)
-		}
-		bits &= 1<<n - 1
+	return whole(t, rv)
+}
+
+// float rounds a number to a type.
+func float(t Type, f float64) (bits uint64, err error) {
+	var back float64
+	switch t {
+	case F64:
+		return math.Float64bits(f), nil
+	case F32, TF32:
+		bits, back = uint64(math.Float32bits(float32(f))), float64(float32(f))
+	case F16:
+		b := F16Bits(float32(f))
+		bits, back = uint64(b), float64(F16Value(b))
+	case BF16:
+		b := BF16Bits(float32(f))
+		bits, back = uint64(b), float64(BF16Value(b))
+	default:
+		return 0, fmt.Errorf("a parameter of type %s is given by its bits, in an unsigned integer of %d bits", t, 8*t.Size())
+	}
+	if math.IsInf(back, 0) && !math.IsInf(f, 0) {
+		return 0, fmt.Errorf("%v is too large for type %s", f, t)
 	}
 	return bits, nil
 }
 
-type uninit struct{ slice any }
-
-// Uninitialized says that the kernel finds no values in a slice: a run that
-// uses one is reported.
-func Uninitialized(slice any) any { return uninit{slice} }
-
-// buffer finds or adds the buffer of a slice.
-func (c *Call) buffer(name string, slice any, elem Type, un bool) (string, error) {
-	data, t, err := bytesOf(slice)
-	if err != nil {
-		return "", err
+// whole encodes an integer.
+func whole(t Type, rv reflect.Value) (uint64, error) {
+	n := 8 * t.Size()
+	least, most := int64(math.MinInt64), uint64(math.MaxUint64)>>(64-n)
+	switch t.kind() {
+	case 's':
+		least, most = -1<<(n-1), most>>1
+	case 'u':
+		least = 0
+	default:
+		least = -1 << (n - 1)
 	}
-	if elem != "" {
-		if u, ok := launch.ParseType(string(elem)); ok {
-			t = u
-		}
+	if rv.CanUint() && rv.Uint() > most || rv.CanInt() && (rv.Int() < least || rv.Int() > 0 && uint64(rv.Int()) > most) {
+		return 0, fmt.Errorf("%v does not fit type %s", rv, t)
 	}
-	for n, d := range c.slices {
-		if unsafe.SliceData(d) == unsafe.SliceData(data) && len(d) == len(data) {
-			return n, nil
-		}
+	if rv.CanUint() {
+		return rv.Uint(), nil
 	}
-	for strings.HasPrefix(name, "_") {
-		name = name[1:]
-	}
-	b := launch.Buffer{Name: name, Type: t, Shape: []int64{int64(len(data) / t.Size())}}
-	if !un {
-		b.Fill = launch.Fill{Kind: launch.FillData, Data: data}
-	}
-	c.File.Buffers = append(c.File.Buffers, b)
-	c.slices[name] = data
-	return name, nil
+	return uint64(rv.Int()) & (math.MaxUint64 >> (64 - n)), nil
 }
-
-// bytesOf gives a slice of numbers as its bytes, without copying.
-func bytesOf(slice any) ([]byte, launch.Type, error) {
-	rv := reflect.ValueOf(slice)
-	if !rv.IsValid() || rv.Kind() != reflect.Slice {
-		return nil, 0, fmt.Errorf("a slice of numbers is due, and it is a %T", slice)
-	}
-	t, ok := map[reflect.Kind]launch.Type{
-		reflect.Int8: launch.S8, reflect.Int16: launch.S16, reflect.Int32: launch.S32, reflect.Int64: launch.S64,
-		reflect.Uint8: launch.U8, reflect.Uint16: launch.U16, reflect.Uint32: launch.U32, reflect.Uint64: launch.U64,
-		reflect.Float32: launch.F32, reflect.Float64: launch.F64,
-	}[rv.Type().Elem().Kind()]
-	if !ok {
-		return nil, 0, fmt.Errorf("a slice of numbers of a fixed size is due, and it is a %T", slice)
-	}
-	if rv.Len() == 0 {
-		return nil, 0, fmt.Errorf("the slice is empty")
-	}
-	return unsafe.Slice((*byte)(rv.UnsafePointer()), rv.Len()*t.Size()), t, nil
-}
-
-// Take copies what a launch left in its buffers into the slices of the call.
-// buffer gives the bytes of one by its name, as (*muster.RunResult).Buffer
-// does.
-func (c *Call) Take(buffer func(name string) ([]byte, error)) error {
-	for name, data := range c.slices {
-		b, err := buffer(name)
-		if err != nil {
-			return err
-		}
-		copy(data, b)
-	}
-	return nil
-}
-
-// A Map is a tensor map over a slice, as an argument of a call.
-type Map struct {
-	data any
-	elem Type
-	spec launch.TensorMapSpec
-}
-
-// A MapOption says how a tensor map is made.
-type MapOption func(*launch.TensorMapSpec)
-
-// MapOf makes a tensor map of a slice: elements of that type in a tensor of
-// that shape, outermost dimension first, that copies move box by box.
-// Without options it does not swizzle, does not interleave, promotes nothing
-// and fills with zeros.
-func MapOf(slice any, elem Type, shape, box []int, opts ...MapOption) *Map {
-	m := &Map{data: slice, elem: elem}
-	for _, n := range shape {
-		m.spec.Shape = append(m.spec.Shape, int64(n))
-	}
-	for _, n := range box {
-		m.spec.Box = append(m.spec.Box, int64(n))
-	}
-	for _, o := range opts {
-		o(&m.spec)
-	}
-	return m
-}
-
-// Swizzled has a tensor map store boxes with the pattern of that many bytes:
-// 32, 64 or 128; 0 for none.
-func Swizzled(bytes int) MapOption {
-	return func(s *launch.TensorMapSpec) {
-		s.Swizzle = map[int]launch.Swizzle{32: launch.Swizzle32B, 64: launch.Swizzle64B, 128: launch.Swizzle128B}[bytes]
-	}
-}
-
-// Spec lets a function change anything of a tensor map.
-func Spec(change func(*launch.TensorMapSpec)) MapOption { return change }
 
 // F16Bits and BF16Bits give a number as the bits of a half, rounded to nearest
 // even; F16Value and BF16Value read them.

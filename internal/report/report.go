@@ -67,6 +67,8 @@ type Launch struct {
 	// Arguments name this launch on a command line of muster, already quoted
 	// for a shell.
 	Arguments string `json:"arguments"`
+	// Note stands behind a replay line, as a comment of the shell.
+	Note string `json:"-"`
 }
 
 // A Proof says whether one run decided for every schedule of the launch, by the
@@ -333,15 +335,22 @@ func (r *Report) SetReplays() {
 			f.ID = f.longID()
 		}
 		if strings.HasPrefix(f.Kind, "redundant-") { // no one run shows it
-			f.Replay = "muster check " + r.Launch.Arguments + " --cost"
+			f.Replay = "muster check " + r.Launch.Arguments + " --cost" + r.note()
 			continue
 		}
 		f.Replay = "muster replay " + r.Launch.Arguments
 		if f.Schedule != "" {
 			f.Replay += " --schedule " + Quote(f.Schedule)
 		}
-		f.Replay += " --finding " + Quote(f.ID)
+		f.Replay += " --finding " + Quote(f.ID) + r.note()
 	}
+}
+
+func (r *Report) note() string {
+	if r.Launch.Note == "" {
+		return ""
+	}
+	return " # " + r.Launch.Note
 }
 
 // shortID names a finding by its kind and its PTX lines.
@@ -392,7 +401,7 @@ func Quote(s string) string {
 func (r *Report) Rename(id string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.Replay = strings.TrimSuffix(f.Replay, Quote(f.ID)) + Quote(id)
+		f.Replay = strings.TrimSuffix(f.Replay, Quote(f.ID)+r.note()) + Quote(id) + r.note()
 		f.ID = id
 	}
 }
