@@ -15,7 +15,9 @@ type Device struct {
 	drv     *driver
 	ordinal int32
 	stream  uintptr
+	streams []*Stream
 	stuck   bool // a kernel was given up: nothing that waits may be called
+	closed  bool
 }
 
 // Attributes of a device (CUdevice_attribute).
@@ -93,12 +95,19 @@ func (d *Device) String() string {
 	return fmt.Sprintf("%s, sm_%d, CUDA %d.%d", d.Name, d.SM, d.Driver/1000, d.Driver%1000/10)
 }
 
-// Close gives the context back. A kernel that was given up is left behind: it
-// ends with the process.
+// Close gives the context back, and with it all that comes from the device. A
+// kernel that was given up is left behind: it ends with the process.
 func (d *Device) Close() error {
+	if d.closed {
+		return nil
+	}
 	defer runtime.UnlockOSThread()
+	defer func() { d.closed = true }()
 	if d.stuck {
 		return nil
+	}
+	if err := d.settle(); d.stuck {
+		return err
 	}
 	d.drv.call("cuStreamDestroy", d.drv.streamDestroy, d.stream)
 	return d.drv.call("cuDevicePrimaryCtxRelease", d.drv.primaryCtxRelease, uintptr(d.ordinal))

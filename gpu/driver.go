@@ -59,8 +59,12 @@ type driver struct {
 	moduleLoadDataEx, moduleUnload, moduleGetFunction                         uintptr
 	funcGetAttribute, funcSetAttribute                                        uintptr
 	memAlloc, memFree, memcpyHtoD, memcpyDtoH, memsetD8                       uintptr
-	streamCreate, streamDestroy, streamQuery                                  uintptr
-	eventCreate, eventDestroy, eventRecord, eventElapsedTime                  uintptr
+	memHostAlloc, memFreeHost, memcpyHtoDAsync, memcpyDtoHAsync               uintptr
+	streamCreate, streamDestroy, streamQuery, streamSynchronize               uintptr
+	streamWaitEvent, streamBeginCapture, streamEndCapture                     uintptr
+	eventCreate, eventDestroy, eventRecord, eventQuery, eventElapsedTime      uintptr
+	graphInstantiate, graphGetNodes, graphLaunch, graphExecDestroy            uintptr
+	graphDestroy                                                              uintptr
 	launchKernel, launchKernelEx, tensorMapEncodeTiled, tensorMapEncodeIm2col uintptr
 }
 
@@ -77,6 +81,12 @@ func (d *driver) symbols() map[string]*uintptr {
 		"cuFuncGetAttribute": &d.funcGetAttribute, "cuFuncSetAttribute": &d.funcSetAttribute,
 		"cuMemAlloc_v2": &d.memAlloc, "cuMemFree_v2": &d.memFree, "cuMemsetD8_v2": &d.memsetD8,
 		"cuMemcpyHtoD_v2": &d.memcpyHtoD, "cuMemcpyDtoH_v2": &d.memcpyDtoH,
+		"cuMemHostAlloc": &d.memHostAlloc, "cuMemFreeHost": &d.memFreeHost,
+		"cuMemcpyHtoDAsync_v2": &d.memcpyHtoDAsync, "cuMemcpyDtoHAsync_v2": &d.memcpyDtoHAsync,
+		"cuStreamSynchronize": &d.streamSynchronize, "cuStreamWaitEvent": &d.streamWaitEvent,
+		"cuStreamBeginCapture_v2": &d.streamBeginCapture, "cuStreamEndCapture": &d.streamEndCapture,
+		"cuEventQuery": &d.eventQuery, "cuGraphInstantiateWithFlags": &d.graphInstantiate, "cuGraphGetNodes": &d.graphGetNodes,
+		"cuGraphLaunch": &d.graphLaunch, "cuGraphExecDestroy": &d.graphExecDestroy, "cuGraphDestroy": &d.graphDestroy,
 		"cuStreamCreate": &d.streamCreate, "cuStreamDestroy_v2": &d.streamDestroy, "cuStreamQuery": &d.streamQuery,
 		"cuEventCreate": &d.eventCreate, "cuEventDestroy_v2": &d.eventDestroy, "cuEventRecord": &d.eventRecord,
 		"cuEventElapsedTime": &d.eventElapsedTime,

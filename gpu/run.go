@@ -6,8 +6,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"muster/internal/entry"
 	"muster/launch"
 	"muster/ptx"
@@ -64,6 +62,10 @@ func (d *Device) Run(ctx context.Context, f *launch.File, o Options) (*Result, e
 		return nil, err
 	}
 	defer p.Close()
+	return p.run(ctx, o)
+}
+
+func (p *Prepared) run(ctx context.Context, o Options) (*Result, error) {
 	took, err := p.timed(ctx, o.started)
 	if err != nil {
 		return nil, err
@@ -85,9 +87,12 @@ type Prepared struct {
 	fn     uintptr
 	about  Result
 
-	op   string
-	call uintptr   // cuLaunchKernel or …Ex
-	args []uintptr // of it
+	given func(buffer string) (uint64, bool) // the address of one that is on the device already
+
+	op     string
+	call   uintptr   // cuLaunchKernel or …Ex
+	args   []uintptr // of it
+	stream *uintptr  // where the stream stands among them
 	// What args points to.
 	params   []byte
 	pointers []uintptr
@@ -97,7 +102,14 @@ type Prepared struct {
 
 // Prepare loads the kernel and puts its buffers and arguments in place.
 func (d *Device) Prepare(f *launch.File, o Options) (*Prepared, error) {
-	p := &Prepared{dev: d}
+	return d.prepare(f, o, func(string) (uint64, bool) { return 0, false })
+}
+
+func (d *Device) prepare(f *launch.File, o Options, given func(string) (uint64, bool)) (*Prepared, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	p := &Prepared{dev: d, given: given}
 	if err := p.prepare(f, o); err != nil {
 		p.Close()
 		return nil, err
@@ -132,12 +144,14 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 		return err
 	}
 	p.arguments(l, block)
-	// Copies may still be under way on another stream.
-	return p.dev.drv.call("cuCtxSynchronize", p.dev.drv.ctxSynchronize)
+	return p.dev.arrived()
 }
 
-// place gives a buffer its address.
-func (p *Prepared) place(_ string, size, align uint64) (uint64, error) {
+// place gives a buffer its address: memory of its own, or what it is already.
+func (p *Prepared) place(name string, size, align uint64) (uint64, error) {
+	if at, ok := p.given(name); ok {
+		return at, nil
+	}
 	m, err := p.dev.alloc(size, align)
 	if err == nil {
 		p.owned = append(p.owned, m)
@@ -149,6 +163,9 @@ func (p *Prepared) place(_ string, size, align uint64) (uint64, error) {
 func (p *Prepared) fill() error {
 	for i := range p.layout.Buffers {
 		b := &p.layout.Buffers[i]
+		if _, ok := p.given(b.Name); ok {
+			continue
+		}
 		if err := p.dev.encodeMaps(b.Maps, b.Data); err != nil {
 			return err
 		}
@@ -201,41 +218,43 @@ func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 	if l.Cluster == [3]uint32{} {
 		p.op, p.call = "cuLaunchKernel", p.dev.drv.launchKernel
 		p.args = append(append([]uintptr{p.fn}, dims[:]...), p.dev.stream, pointers, 0)
+		p.stream = &p.args[1+len(dims)]
 		return
 	}
 	p.op, p.call = "cuLaunchKernelEx", p.dev.drv.launchKernelEx
 	p.config = &launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: p.dev.stream,
 		attributes: clusterAttribute(l.Cluster), numAttributes: 1}
 	p.pin.Pin(p.config)
+	p.stream = &p.config.stream
 	p.pin.Pin(p.config.attributes)
 	p.args = []uintptr{uintptr(unsafe.Pointer(p.config)), p.fn, pointers, 0}
 }
 
 // Launch puts the launch on the device's stream and does not wait.
-func (p *Prepared) Launch() error { return p.dev.drv.call(p.op, p.call, p.args...) }
-
-// Wait returns when all that was launched is over, or failed, or ctx ends.
-func (p *Prepared) Wait(ctx context.Context) error {
-	const spin = 200 * time.Microsecond
-	d, begin := p.dev, time.Now()
-	for nap := 20 * time.Microsecond; ; {
-		switch r, _, _ := purego.SyscallN(d.drv.streamQuery, d.stream); uint32(r) {
-		case success:
-			return nil
-		case notReady:
-		default:
-			return d.drv.failure("cuStreamQuery", uint32(r))
-		}
-		if ctx.Err() != nil {
-			d.stuck = true
-			return ctx.Err()
-		}
-		if time.Since(begin) > spin {
-			time.Sleep(nap)
-			nap = min(2*nap, 2*time.Millisecond)
-		}
+func (p *Prepared) Launch() error {
+	if p.stream == nil {
+		return closed("launch")
 	}
+	return p.dev.drv.call(p.op, p.call, p.args...)
 }
+
+// LaunchOn puts the launch on a stream and does not wait.
+func (p *Prepared) LaunchOn(s *Stream) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if p.stream == nil {
+		return closed("launch")
+	}
+	own := *p.stream
+	*p.stream = s.handle
+	err := p.Launch()
+	*p.stream = own
+	return err
+}
+
+// Wait returns when all that Launch launched is over, or failed, or ctx ends.
+func (p *Prepared) Wait(ctx context.Context) error { return p.dev.wait(ctx, p.dev.stream) }
 
 // timed launches between two events.
 func (p *Prepared) timed(ctx context.Context, started func()) (time.Duration, error) {
@@ -277,6 +296,9 @@ func (p *Prepared) timed(ctx context.Context, started func()) (time.Duration, er
 // Read copies the buffers back. Call it after Wait.
 func (p *Prepared) Read() (*Result, error) {
 	d := p.dev
+	if err := d.settle(); err != nil {
+		return nil, err
+	}
 	// The kernel's printf comes out at a synchronization of the context.
 	if err := d.drv.call("cuCtxSynchronize", d.drv.ctxSynchronize); err != nil {
 		return nil, err
@@ -293,16 +315,20 @@ func (p *Prepared) Read() (*Result, error) {
 	return &r, nil
 }
 
-// Close frees what Prepare took.
+// Close frees what Prepare took, when it is no longer used.
 func (p *Prepared) Close() {
-	p.pin.Unpin()
-	if p.dev.stuck {
-		return
+	if p.stream != nil {
+		p.args, p.stream = nil, nil
 	}
+	if p.dev.settle() != nil && p.dev.stuck || p.dev.closed {
+		return // what it points to stays pinned
+	}
+	p.pin.Unpin()
 	for _, m := range p.owned {
 		p.dev.free(m)
 	}
 	if p.module != 0 {
 		p.dev.drv.call("cuModuleUnload", p.dev.drv.moduleUnload, p.module)
 	}
+	p.owned, p.module = nil, 0
 }
