@@ -1,0 +1,168 @@
+package kernel
+
+// A Fragment is a matrix A in the registers of a warpgroup: 64 rows a block,
+// each warp 16 of them, and each K of 32 bytes four registers of a thread (ISA
+// 9.7.15.5.1.1). Thread t of its warp has in the first register 32 bits of row
+// t/4, from byte 4(t%4) on, in the second of the row 8 below, in the third and
+// fourth the same 16 bytes on.
+type Fragment struct {
+	k          *Kernel
+	elem       Type
+	rows, cols int
+	regs       Vec
+}
+
+// Fragment makes one of registers that hold it already: for each 64 rows, for
+// each K of 32 bytes, four of 32 bits.
+func (k *Kernel) Fragment(elem Type, rows, cols int, regs Vec) Fragment {
+	f := Fragment{k: k, elem: elem, rows: rows, cols: cols, regs: regs}
+	bytes := cols * elem.Size()
+	n := rows / 64 * bytes / stepBytes * 4
+	switch {
+	case rows < 64 || rows%64 != 0 || bytes == 0 || bytes%stepBytes != 0:
+		k.fail("Fragment of %d × %d %s: rows are a multiple of 64, and a row of %d bytes", rows, cols, elem, stepBytes)
+	case len(regs) != n:
+		k.fail("Fragment of %d × %d %s has %d registers, and %d are given", rows, cols, elem, n, len(regs))
+	default:
+		return f
+	}
+	return k.lostFragment(elem, max(64, rows/64*64), max(stepBytes, bytes/stepBytes*stepBytes)/max(1, elem.Size()))
+}
+
+func (k *Kernel) lostFragment(elem Type, rows, cols int) Fragment {
+	f := Fragment{k: k, elem: elem, rows: rows, cols: cols}
+	for range rows / 64 * cols * elem.Size() / stepBytes * 4 {
+		f.regs = append(f.regs, k.lost(B32))
+	}
+	return f
+}
+
+// Regs gives the registers.
+func (f Fragment) Regs() Vec { return f.regs }
+
+// Elem gives the type of the elements, Dims their rows and columns.
+func (f Fragment) Elem() Type             { return f.elem }
+func (f Fragment) Dims() (rows, cols int) { return f.rows, f.cols }
+
+// Load reads the tile into the registers of the warpgroup, by ldmatrix of four
+// matrices for each 16 rows and 32 bytes (ISA 9.7.14.5.15). The elements lie
+// with K along the rows.
+func (t Tile) Load() Fragment {
+	k := t.kernel()
+	if !k.warpgroup("Load") {
+		return k.lostFragment(t.elem, max(64, t.rows/64*64), t.cols)
+	}
+	if t.trans || t.rows%64 != 0 {
+		k.fail("Load of a tile of %d rows: they are a multiple of 64, with K along the rows", t.rows)
+		return k.lostFragment(t.elem, max(64, t.rows/64*64), t.cols)
+	}
+	var regs Vec
+	warp := k.index(false).And(127).Shr(5).Mul(16)
+	for block := range t.rows / 64 {
+		for step := range t.cols * t.elem.Size() / stepBytes {
+			regs = append(regs, t.LoadA(warp.Add(64*block), step*stepBytes/t.elem.Size())...)
+		}
+	}
+	return k.Fragment(t.elem, t.rows, t.cols, regs)
+}
+
+// Fragment gives the accumulator as a left factor of the next product, as the
+// softmax of an attention is: converted to F16 or BF16, rounded to nearest
+// even. The registers of D and of A have the same places, so nothing moves
+// between threads.
+func (a Accumulator) Fragment(t Type) Fragment {
+	k := a.kernel()
+	if t.Size() != 2 || !t.float() || a.typ == S32 || a.typ == F16 && t != F16 || a.n%16 != 0 {
+		k.fail("Fragment(%s) of an accumulator of type %s with %d columns: one of F32 converts to F16 and BF16, and its columns are a multiple of 16", t, a.typ, a.n)
+		return k.lostFragment(F16, a.m, a.n)
+	}
+	return k.Fragment(t, a.m, a.n, a.packed(t))
+}
+
+// packed is the elements in pairs of 16 bits, a register for two columns.
+func (a Accumulator) packed(t Type) Vec {
+	if a.typ == t {
+		return a.regs
+	}
+	k := a.k
+	v := make(Vec, len(a.regs)/2)
+	for i := range v {
+		v[i] = k.reg(t + "x2")
+		k.Inst("cvt.rn."+string(t)+"x2.f32", v[i], a.regs[2*i+1], a.regs[2*i])
+	}
+	return v
+}
+
+// Store writes the accumulator to a tile of as many rows and columns, converted
+// to the tile's type, F16 or BF16, rounded to nearest even. It is done by
+// stmatrix of four matrices for each 16 columns (ISA 9.7.14.5.16), and no two
+// threads meet in a bank where the tile is swizzled by 128 bytes. Tensor copies
+// and products see it after fence.proxy.async and a barrier.
+func (a Accumulator) Store(t Tile) {
+	k := a.kernel()
+	t.kernel()
+	rows, cols := t.Dims()
+	switch {
+	case !k.warpgroup("Store"):
+	case rows != a.m || cols != a.n:
+		k.fail("Store of %d × %d elements into a tile of %d × %d", a.m, a.n, rows, cols)
+	default:
+		warp := k.index(false).And(127).Shr(5).Mul(16)
+		for i := range a.m / 64 {
+			a.store(t, warp.Add(64*i), i, 0, a.n)
+		}
+	}
+}
+
+// StoreWarp writes the 16 rows that a warp has of a block of 64, in columns
+// from first on, to a tile of 16 rows: each warp to its own. It lets a warp
+// hand its rows to a tensor copy without waiting for others.
+func (a Accumulator) StoreWarp(t Tile, block, first int) {
+	k := a.kernel()
+	t.kernel()
+	rows, cols := t.Dims()
+	if block < 0 || block >= a.m/64 || first < 0 || first%16 != 0 || rows != 16 || first+cols > a.n {
+		k.fail("StoreWarp of block %d from column %d on, %d × %d: an accumulator of %d × %d has %d blocks, of which a warp has 16 rows", block, first, rows, cols, a.m, a.n, a.m/64)
+		return
+	}
+	a.store(t, k.Const(U32, 0), block, first, cols)
+}
+
+// store writes columns of a block to a tile, at that row of it.
+//
+// Lanes 0 to 15 give the addresses of rows, in the first 16 bytes of 32; lanes
+// 16 to 31 those in the second. Within a panel the swizzle is the same for all
+// columns but for their own bits, so that one exclusive or makes the address.
+func (a Accumulator) store(t Tile, row Reg, block, first, cols int) {
+	k := a.k
+	if t.trans || t.elem.Size() != 2 || !t.elem.float() || cols%16 != 0 || a.typ == S32 || a.typ == F16 && t.elem != F16 {
+		k.fail("Store of an accumulator of type %s, %d columns, in a tile of %s: one of F32 goes into F16 and BF16, one of F16 into F16, and columns are a multiple of 16", a.typ, cols, t.elem)
+		return
+	}
+	lane := k.index(true)
+	half := lane.Shr(4)
+	r := row.Add(lane.And(15))
+	w := t.width()
+	at := map[int]Reg{}
+	base := t.bytes(t.off)
+	per := 2 * a.typ.Size() // registers of 16 columns
+	part := a
+	part.regs = a.regs[(block*a.n+first)/16*per:][:cols/16*per]
+	regs := part.packed(t.elem)
+	for j := 0; j < cols; j += 16 {
+		x := 2 * j % w
+		p, ok := at[x]
+		if !ok {
+			if w == 16 {
+				p = half.Mul(t.panel).Add(r.Mul(16))
+			} else {
+				p = r.Mul(w)
+				p = p.Add(half.Mul(16).Xor(p.Shr(3).And(w - 16)).Xor(x))
+			}
+			p = base.Bytes(p).Address()
+			at[x] = p
+		}
+		c := j / 16 * 4
+		k.Pointer(SharedCTA, t.elem, p).Bytes(2 * j / w * t.panel).StoreMatrix(regs[c : c+4])
+	}
+}

@@ -1,0 +1,425 @@
+package kernel
+
+import "fmt"
+
+// Products of a warpgroup (ISA 9.7.15). The usual order is
+//
+//	k.WgmmaFence()
+//	acc.Mma(a, b.T())
+//	k.WgmmaCommit()
+//	k.WgmmaWait(0)
+//
+// executed by all threads of one or more warpgroups. Between Mma and the wait
+// nothing touches the accumulator's registers, and nothing writes to the tiles.
+
+// WgmmaFence orders earlier accesses to registers before the products that
+// come next: it stands before the first Mma, and wherever the program itself
+// has written an accumulator or a fragment (wgmma.fence, ISA 9.7.15.7.1). It is
+// no fence for tiles: what threads stored there needs fence.proxy.async.
+func (k *Kernel) WgmmaFence() {
+	if k.warpgroup("WgmmaFence") {
+		k.Inst("wgmma.fence.sync.aligned")
+	}
+}
+
+// WgmmaCommit makes a group of the products since the last one
+// (wgmma.commit_group).
+func (k *Kernel) WgmmaCommit() {
+	if k.warpgroup("WgmmaCommit") {
+		k.Inst("wgmma.commit_group.sync.aligned")
+	}
+}
+
+// WgmmaWait waits until at most n of the latest groups are not complete: then
+// accumulators of the others may be read and their tiles written
+// (wgmma.wait_group). n is 0 to 7.
+func (k *Kernel) WgmmaWait(n int) {
+	switch {
+	case n < 0 || n > 7:
+		k.fail("WgmmaWait(%d): it takes 0 to 7", n)
+	case k.warpgroup("WgmmaWait"):
+		k.Inst("wgmma.wait_group.sync.aligned", n)
+	}
+}
+
+// warpgroup reports a group of threads that are not whole warpgroups.
+func (k *Kernel) warpgroup(what string) bool {
+	if g := k.Group(); g.AnyWarp || g.First%128 != 0 || g.Threads%128 != 0 {
+		k.fail("%s is for all threads of a warpgroup together, and here are %s: use Warpgroup", what, g)
+		return false
+	}
+	return true
+}
+
+// An Accumulator is the matrix D of products, in the registers of a warpgroup,
+// each of which has 64 of its rows a block. Thread t of the warpgroup holds,
+// of each 64 rows and 8 columns, those of rows 16(t/32) + t%32/4, and 8 further,
+// in columns 2(t%4) and the next (ISA 9.7.15.5.1, figure of D).
+type Accumulator struct {
+	k    *Kernel
+	typ  Type
+	m, n int
+	regs Vec
+}
+
+// Accumulator makes one of m × n elements, of type F32, F16 or S32. m is a
+// multiple of 64, n one of 8 up to 256. It takes m*n/128 registers of a thread,
+// half of that for F16, whose registers hold two columns each. The first Mma
+// overwrites it, or Zero sets it.
+func (k *Kernel) Accumulator(t Type, m, n int) Accumulator {
+	switch t {
+	case F32, F16, S32:
+	default:
+		k.fail("Accumulator of type %s: the tensor cores add up in F32, F16 or S32", t)
+		t = F32
+	}
+	if m < 64 || m%64 != 0 {
+		k.fail("Accumulator of %d rows: a warpgroup has 64 an instruction, and an accumulator a multiple of that", m)
+		m = max(64, m/64*64)
+	}
+	if n < 8 || n%8 != 0 || n > 256 {
+		k.fail("Accumulator of %d columns: an instruction has a multiple of 8, up to 256", n)
+		n = min(256, max(8, n/8*8))
+	}
+	a := Accumulator{k: k, typ: t, m: m, n: n}
+	if n := a.m * a.n / 128 * min(t.Size(), 4) / 4; n > 248 {
+		k.fail("Accumulator of %d × %d %s takes %d registers; a thread has 255", m, a.n, t, n)
+		a.m = 64
+	}
+	a.regs = k.Vars(a.regType(), a.m*a.n/128*t.Size()/4)
+	return a
+}
+
+func (a Accumulator) regType() Type {
+	if a.typ == F16 {
+		return F16x2
+	}
+	return a.typ
+}
+
+func (a Accumulator) kernel() *Kernel {
+	if a.k == nil {
+		panic("kernel: the zero Accumulator has no registers: it comes from Kernel.Accumulator")
+	}
+	return a.k
+}
+
+// Type gives the type of the elements, Dims their rows and columns.
+func (a Accumulator) Type() Type             { return a.typ }
+func (a Accumulator) Dims() (rows, cols int) { return a.m, a.n }
+
+// Regs gives the registers, and At one of them, from 0.
+func (a Accumulator) Regs() Vec { return a.regs }
+func (a Accumulator) At(i int) Reg {
+	k := a.kernel()
+	if i < 0 || i >= len(a.regs) {
+		k.fail("At(%d) of an accumulator that has %d registers", i, len(a.regs))
+		return k.lost(a.regType())
+	}
+	return a.regs[i]
+}
+
+// Zero sets all elements to zero.
+func (a Accumulator) Zero() {
+	for _, r := range a.regs {
+		r.Set(0)
+	}
+}
+
+// Place gives row and column of what the thread holds in a register: of the
+// first of two columns for F16. The row is the thread's, of its warpgroup.
+func (a Accumulator) Place(i int) (row, col Reg) {
+	k := a.kernel()
+	r, c := a.place(i)
+	t := k.index(false).And(127)
+	row = t.Shr(5).Mul(16).Add(t.And(31).Shr(2)).Add(r)
+	return row, t.And(3).Mul(2).Add(c)
+}
+
+// place is the part of a register's place that all threads share.
+func (a Accumulator) place(i int) (row, col int) {
+	per := 4 / a.typ.Size()
+	block := len(a.regs) / (a.m / 64)
+	e := i % block * per // of the block's elements, four to 8 columns
+	return i/block*64 + e/2%2*8, e/4*8 + e%2
+}
+
+// A MatrixA is the left factor of Mma: a Tile, or a Fragment in registers.
+type MatrixA interface{ matrixA() }
+
+func (Tile) matrixA()     {}
+func (Fragment) matrixA() {}
+
+// product is an Mma while it is made.
+type product struct {
+	scale     any // the predicate: 0, 1 or a Pred
+	negA      int
+	negB      int
+	satfinite bool
+}
+
+// An MmaOption changes what Mma computes: Overwrite, Accumulate(p), NegateA,
+// NegateB or Satfinite.
+type MmaOption func(*product)
+
+// Overwrite has Mma compute D = A·B instead of D + A·B.
+func Overwrite(p *product) { p.scale = 0 }
+
+// Accumulate has Mma compute D + A·B where p is true, and A·B where it is
+// false. It is the same for all threads of the warpgroup.
+func Accumulate(p Pred) MmaOption { return func(m *product) { m.scale = p } }
+
+// NegateA and NegateB have Mma negate the elements of a factor, which are
+// floating-point numbers.
+func NegateA(p *product) { p.negA = -1 }
+func NegateB(p *product) { p.negB = -1 }
+
+// Satfinite has Mma clamp sums of integers instead of wrapping.
+func Satfinite(p *product) { p.satfinite = true }
+
+// stepBytes is the K of one instruction: 16 elements of 16 bits, 8 of 32, 32 of
+// 8 (ISA 9.7.15.2).
+const stepBytes = 32
+
+// Mma adds A·B to the accumulator: A has its rows, B its columns, and A as many
+// columns as B has rows. A matrix whose stored rows are not those of A and B is
+// given by T: B is most often stored with K along its rows, and then b.T().
+//
+// It emits a wgmma.mma_async for each 64 rows and each K of 32 bytes: 16
+// elements of F16 and BF16, 8 of TF32, 32 of E4M3, E5M2, S8 and U8. The types
+// that go together: F16 or the two of fp8 with F32 or F16, BF16 and TF32 with
+// F32, S8 and U8 with S32. A tile is transposed by the tensor cores where its
+// elements have 16 bits alone. A may be in registers instead. It waits for
+// nothing and commits nothing.
+func (a Accumulator) Mma(left MatrixA, right Tile, opts ...MmaOption) {
+	k := a.kernel()
+	p := product{scale: 1, negA: 1, negB: 1}
+	for _, o := range opts {
+		o(&p)
+	}
+	tile, isTile := left.(Tile)
+	frag, isFragment := left.(Fragment)
+	var elem Type
+	var rows, cols int
+	switch {
+	case isTile && tile.k != nil:
+		elem = tile.elem
+		rows, cols = tile.Dims()
+	case isFragment && frag.k != nil:
+		elem, rows, cols = frag.elem, frag.rows, frag.cols
+	default:
+		k.fail("Mma: A is %s; it is a Tile or a Fragment", describeMatrix(left))
+		return
+	}
+	if !k.warpgroup("Mma") || !a.suits(elem, rows, cols, right, p) {
+		return
+	}
+	if isTile && !tile.operand("A", tile.trans) || !right.operand("B", !right.trans) {
+		return
+	}
+	if !eq(p.scale, 1) {
+		k.assume([]any{a.regs}) // the product sets it
+	}
+	op := a.opcode(elem, right.elem, p)
+	b := right.descriptor(!right.trans)
+	var da descriptor
+	if isTile {
+		da = tile.descriptor(tile.trans)
+	}
+	steps := cols * elem.Size() / stepBytes
+	block := len(a.regs) / (a.m / 64)
+	for i := range a.m / 64 {
+		q := p
+		for s := range steps {
+			args := []any{a.regs[i*block : (i+1)*block]}
+			if isTile {
+				args = append(args, da.at(i*64, s))
+			} else {
+				args = append(args, frag.regs[4*(i*steps+s):4*(i*steps+s)+4])
+			}
+			args = append(args, b.at(0, s), q.scale)
+			if elem.float() {
+				args = append(args, p.negA, p.negB)
+			}
+			if elem.Size() == 2 {
+				if isTile {
+					args = append(args, bit(tile.trans))
+				}
+				args = append(args, bit(!right.trans))
+			}
+			k.Inst(op, args...)
+			q.scale = 1
+		}
+	}
+}
+
+func eq(x any, n int) bool { i, ok := x.(int); return ok && i == n }
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func describeMatrix(m MatrixA) string {
+	switch m.(type) {
+	case Tile:
+		return "the zero Tile"
+	case Fragment:
+		return "the zero Fragment"
+	}
+	return "nil"
+}
+
+func (a Accumulator) opcode(left, right Type, p product) string {
+	k := 32 / left.Size()
+	sat := ""
+	if p.satfinite {
+		sat = ".satfinite"
+	}
+	return fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk%d%s.%s.%s.%s", a.n, k, sat, a.typ, left, right)
+}
+
+// suits checks types and dimensions of a product, and says what would do.
+func (a Accumulator) suits(elem Type, rows, cols int, b Tile, p product) bool {
+	k := a.k
+	b.kernel()
+	into := map[Type][]Type{F16: {F32, F16}, BF16: {F32}, TF32: {F32}, E4M3: {F32, F16}, E5M2: {F32, F16}, S8: {S32}, U8: {S32}}[elem]
+	eight := elem.Size() == 1 && b.elem.Size() == 1 && elem.float() == b.elem.float()
+	n := len(k.errs)
+	br, bc := b.Dims()
+	switch {
+	case into == nil:
+		hint := ""
+		if elem == F32 {
+			hint = "; F32 goes in as TF32, which reads its upper 19 bits"
+		}
+		k.fail("Mma: A has elements of %s; the tensor cores take F16, BF16, TF32, E4M3, E5M2, S8 and U8%s", elem, hint)
+	case elem != b.elem && !eight:
+		k.fail("Mma: A has elements of %s and B of %s: both have one type, or are E4M3 and E5M2, or S8 and U8", elem, b.elem)
+	case a.typ != into[0] && a.typ != into[len(into)-1]:
+		k.fail("Mma: products of %s add up in %s, and the accumulator is of type %s", elem, either(into), a.typ)
+	case rows != a.m:
+		k.fail("Mma: A has %d rows, and the accumulator %d", rows, a.m)
+	case bc != a.n:
+		hint := ""
+		if br == a.n {
+			hint = ": B is K × N; give b.T() if it is stored by columns"
+		}
+		k.fail("Mma: B has %d columns, and the accumulator %d%s", bc, a.n, hint)
+	case cols != br:
+		k.fail("Mma: A has %d columns and B %d rows: both are K", cols, br)
+	case cols*elem.Size()%stepBytes != 0:
+		k.fail("Mma: K is %d; an instruction has %d of %s, and Mma a multiple of that", cols, stepBytes/elem.Size(), elem)
+	case a.typ == S32 && a.n > 24 && a.n%16 != 0:
+		k.fail("Mma: %d columns; products of integers have 8, 24, or a multiple of 16", a.n)
+	case !elem.float() && (p.negA < 0 || p.negB < 0):
+		k.fail("Mma: NegateA and NegateB are for floating-point elements, and these are %s", elem)
+	case elem.float() && p.satfinite:
+		k.fail("Mma: Satfinite is for integers, and the elements are %s", elem)
+	}
+	return len(k.errs) == n
+}
+
+func either(t []Type) string {
+	if len(t) == 1 {
+		return string(t[0])
+	}
+	return string(t[0]) + " or " + string(t[1])
+}
+
+// operand checks a tile as a factor: mn says that M or N, and not K, is along
+// its rows.
+func (t Tile) operand(which string, mn bool) bool {
+	k := t.k
+	switch {
+	case mn && t.elem.Size() != 2:
+		how := "give A without T"
+		if which == "B" {
+			how = "store a column of B a row, and give b.T()"
+		}
+		k.fail("Mma: %s of %s needs K along the rows of its tile, for only elements of 16 bits can be transposed: %s", which, t.elem, how)
+		return false
+	case t.off%t.width() != 0 && mn:
+		k.fail("Mma: %s begins inside of a panel, at byte %d of %d: where K is not along the rows it begins with one", which, t.off%t.width(), t.width())
+		return false
+	}
+	return true
+}
+
+// A descriptor is the matrix descriptor of a factor (ISA 9.7.15.5.1.2.2), in
+// two halves: the lower has the start address, which moves, the upper does not.
+type descriptor struct {
+	t  Tile
+	mn bool
+	lo Reg // of the tile
+	hi Reg
+}
+
+// descriptorKey names a descriptor's lower half in a function.
+type descriptorKey struct {
+	in   *body
+	sym  *variable
+	off  int64
+	lead int
+	hi   uint32
+}
+
+// descriptor makes the descriptor of a tile. Its lower half is computed once
+// for the array, where the function begins; a stage costs a multiplication and
+// addition of 32 bits, a step an addition.
+//
+// Bits 0–13 have the address, 16–29 the leading, 32–45 the stride byte offset,
+// in units of 16 bytes, 62–63 the swizzle. Of K along the rows, 8 rows further
+// is the stride, a panel further the leading offset; of M or N along the rows
+// the other way round without a swizzle. The address is that in the CTA's
+// window: above it are bits that name the CTA of a cluster.
+func (t Tile) descriptor(mn bool) descriptor {
+	k := t.k
+	lead, stride := t.panel, 8*t.width()
+	if mn && t.swizzle == 0 {
+		lead, stride = stride, lead
+	}
+	d := descriptor{t: t, mn: mn}
+	hi := uint32(stride/16) | map[int]uint32{0: 0, 128: 1, 64: 2, 32: 3}[t.swizzle]<<30
+	key := descriptorKey{k.at, t.base.sym, t.base.off, lead, hi}
+	compute := func() {
+		d.lo = t.base.Address().And(0x3ffff).Shr(4).Or(lead / 16 << 16)
+		d.hi = k.Const(U32, hi)
+	}
+	switch known, ok := k.state[key].(descriptor); {
+	case ok:
+		d.lo, d.hi = known.lo, known.hi
+	case t.base.sym == nil: // an address that is computed where the tile is
+		compute()
+	default:
+		k.prologue(compute)
+		k.state[key] = d
+	}
+	for _, v := range t.vars {
+		d.lo = v.reg.As(U32).Mad(v.bytes/16, d.lo)
+	}
+	return d
+}
+
+// at is the descriptor of the part that begins at a row of M or N, and a step
+// of K.
+func (d descriptor) at(row, step int) Reg {
+	t := d.t
+	off := t.off
+	w := t.width()
+	switch {
+	case !d.mn:
+		b := off%w + step*stepBytes
+		off += b/w*t.panel + b%w - off%w + row*w
+	default:
+		b := row * t.elem.Size()
+		off += step*(stepBytes/t.elem.Size())*w + b/w*t.panel + b%w
+	}
+	lo := d.lo
+	if off != 0 {
+		lo = lo.Add(off / 16)
+	}
+	return t.k.Pack(B64, lo, d.hi)
+}
