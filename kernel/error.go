@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -63,9 +64,13 @@ func (k *Kernel) failAt(at Place, format string, args ...any) {
 	k.errs = append(k.errs, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// ours are the functions whose frames are not the user's: those of this
-// package and of those that are written on it.
-const ours = "muster/kernel"
+// ours is the folder of this package's files. Where a function lies is told by
+// its file, since a closure of a function that was inlined has the name of the
+// function that it went into.
+var ours = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return path.Dir(filepath.ToSlash(file))
+}()
 
 // here is the line of the user's program: the innermost frame that is not of
 // this package.
@@ -99,7 +104,7 @@ func userPlace(pc uintptr) Place {
 	frames := runtime.CallersFrames([]uintptr{pc})
 	for {
 		f, more := frames.Next()
-		if f.Line > 0 && !isOurs(f.Function, f.File) {
+		if f.Line > 0 && !isOurs(f.File) {
 			return Place{shorten(f.File), f.Line}
 		}
 		if !more {
@@ -108,9 +113,9 @@ func userPlace(pc uintptr) Place {
 	}
 }
 
-func isOurs(function, file string) bool {
-	rest, ok := strings.CutPrefix(function, ours)
-	return ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/inst.")) && !strings.HasSuffix(file, "_test.go")
+func isOurs(file string) bool {
+	dir := path.Dir(filepath.ToSlash(file))
+	return (dir == ours || dir == ours+"/inst") && !strings.HasSuffix(file, "_test.go")
 }
 
 // shorten makes a path relative to the working directory where that is above

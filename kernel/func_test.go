@@ -9,8 +9,8 @@ import (
 	"muster/kernel"
 )
 
-// run runs a call on the machine and brings its slices up to date.
-func run(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
+// runKernel runs a call on the machine and brings its slices up to date.
+func runKernel(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
 	t.Helper()
 	c, err := k.Call(grid, args...)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestFunc(t *testing.T) {
 	out.At(i).Store(r[0].Mul(100).Add(r[1]).Add(count.At(1).Load()))
 	half.At(i).Store(table.At(i.Rem(3)).Load().Add(1))
 	o, h := make([]uint32, 32), make([]uint16, 32)
-	run(t, k, kernel.Grid(1), o, h)
+	runKernel(t, k, kernel.Grid(1), o, h)
 	for i := range o {
 		if want := uint32(i/5*100 + i%5 + 8); o[i] != want {
 			t.Errorf("out[%d] is %d, not %d", i, o[i], want)
@@ -77,7 +77,7 @@ func TestFlow(t *testing.T) {
 	k.Guard(i.Lt(7).Not(), func() { sum.Set(sum.Neg()) })
 	out.At(i).Store(sum)
 	o := make([]int32, 64)
-	run(t, k, kernel.Grid(1), o, 20)
+	runKernel(t, k, kernel.Grid(1), o, 20)
 	var want []int32
 	for i := range int32(64) {
 		sum := int32(0)
