@@ -43,11 +43,140 @@ func (k *Kernel) groupBarrier(g Group) int {
 	return id
 }
 
-// barrier emits a form of bar, with the number of threads where it is given.
-func (k *Kernel) barrier(op string, id, threads int, rest ...any) {
+// barrier emits a form of bar, with the number of threads where it is given;
+// red are the destination and the predicate of a reduction.
+func (k *Kernel) barrier(op string, id, threads int, red ...any) {
 	args := []any{id}
 	if threads > 0 {
 		args = append(args, threads)
 	}
-	k.Inst(op, append(args, rest...)...)
+	if len(red) == 2 {
+		args = append(append([]any{red[0]}, args...), red[1])
+	}
+	k.Inst(op, args...)
+}
+
+// A NamedBarrier is one of the fifteen barriers that a CTA has besides that of
+// SyncThreads: some of its warps wait for each other there (ISA 9.7.13.1). It
+// counts threads by whole warps: all threads of a warp come to it together, and
+// different warps may come by different operations.
+type NamedBarrier struct {
+	k       *Kernel
+	id      int
+	threads int
+}
+
+// NamedBarrier takes a barrier that so many threads come to, a multiple of 32.
+// Threads that only Arrive count too.
+func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
+	most := 1024
+	if n := k.BlockThreads(); n > 0 {
+		most = (n + 31) &^ 31
+	}
+	if threads < 32 || threads%32 != 0 || threads > most {
+		k.fail("NamedBarrier(%d): a named barrier counts whole warps, 32 to %d threads here", threads, most)
+		threads = 32
+	}
+	return NamedBarrier{k, k.takeBarrier(fmt.Sprintf("NamedBarrier(%d)", threads)), threads}
+}
+
+// ID gives the barrier's number, 1 to 15, and Threads how many come to it.
+func (b NamedBarrier) ID() int      { return b.id }
+func (b NamedBarrier) Threads() int { return b.threads }
+
+func (b NamedBarrier) kernel() *Kernel {
+	if b.k == nil {
+		panic("kernel: the zero NamedBarrier is no barrier: it comes from Kernel.NamedBarrier")
+	}
+	return b.k
+}
+
+// Sync waits until all threads of the barrier have come. It emits bar.sync.
+func (b NamedBarrier) Sync() {
+	k := b.kernel()
+	k.meets("NamedBarrier.Sync", b.threads)
+	k.barrier("bar.sync", b.id, b.threads)
+}
+
+// Arrive comes to the barrier and does not wait. A thread that arrived waits
+// elsewhere before it comes to the same barrier again. It emits bar.arrive.
+func (b NamedBarrier) Arrive() {
+	k := b.kernel()
+	k.meets("NamedBarrier.Arrive", b.threads)
+	k.barrier("bar.arrive", b.id, b.threads)
+}
+
+// RedAnd is Sync that tells whether p is true in all threads that came. Threads
+// of a barrier that reduces do all the same reduction. It emits bar.red.and.
+func (b NamedBarrier) RedAnd(p Pred) Pred { return b.reduce("RedAnd", "and", p) }
+
+// RedOr is Sync that tells whether p is true in some thread that came. It emits
+// bar.red.or.
+func (b NamedBarrier) RedOr(p Pred) Pred { return b.reduce("RedOr", "or", p) }
+
+// RedPopc is Sync that counts the threads in which p is true. It emits
+// bar.red.popc.
+func (b NamedBarrier) RedPopc(p Pred) Reg {
+	k := b.kernel()
+	k.meets("NamedBarrier.RedPopc", b.threads)
+	d := k.reg(U32)
+	k.barrier("bar.red.popc.u32", b.id, b.threads, d, p)
+	return d
+}
+
+func (b NamedBarrier) reduce(what, op string, p Pred) Pred {
+	k := b.kernel()
+	k.meets("NamedBarrier."+what, b.threads)
+	d := k.pred()
+	k.barrier("bar.red."+op+".pred", b.id, b.threads, d, p)
+	return d
+}
+
+// meets reports a group that is no whole warps, or larger than a barrier of so
+// many threads; 0 for all of the CTA.
+func (k *Kernel) meets(what string, threads int) {
+	g := k.Group()
+	if k.block[0] == 0 {
+		return
+	}
+	whole := k.wholeWarps(g) && (!g.AnyWarp || g.Threads == 32)
+	switch {
+	case !whole:
+		k.fail("%s by %s: a barrier counts whole warps, and these are not all threads of theirs", what, g)
+	case threads > 0 && g.Threads > threads && !g.AnyWarp:
+		k.fail("%s by %s: they are %d, and the barrier counts %d", what, g, g.Threads, threads)
+	}
+}
+
+// SyncThreads has all threads of the CTA wait for each other, wherever it is
+// written: groups that are a part of the CTA have Sync. It emits bar.sync 0.
+func (k *Kernel) SyncThreads() { k.syncThreads("SyncThreads", "bar.sync") }
+
+// SyncThreadsAnd is SyncThreads that tells whether p is true in all threads. It
+// emits bar.red.and.
+func (k *Kernel) SyncThreadsAnd(p Pred) Pred {
+	d := k.pred()
+	k.syncThreads("SyncThreadsAnd", "bar.red.and.pred", d, p)
+	return d
+}
+
+// SyncThreadsOr is SyncThreads that tells whether p is true in some thread. It
+// emits bar.red.or.
+func (k *Kernel) SyncThreadsOr(p Pred) Pred {
+	d := k.pred()
+	k.syncThreads("SyncThreadsOr", "bar.red.or.pred", d, p)
+	return d
+}
+
+// SyncThreadsCount is SyncThreads that counts the threads in which p is true. It
+// emits bar.red.popc.
+func (k *Kernel) SyncThreadsCount(p Pred) Reg {
+	d := k.reg(U32)
+	k.syncThreads("SyncThreadsCount", "bar.red.popc.u32", d, p)
+	return d
+}
+
+func (k *Kernel) syncThreads(what, op string, red ...any) {
+	k.meets(what, 0)
+	k.barrier(op, 0, 0, red...)
 }
