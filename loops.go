@@ -68,6 +68,7 @@ type family struct {
 	// unsure is a run that found registers that do not grow evenly.
 	unsure *machine.Follower
 	found  *plan // loops only
+	shown  *shown
 	guess  *guess
 	bases  map[int64]*base
 }
@@ -205,10 +206,11 @@ func refuse(pc int32, format string, args ...any) *loops.Refusal {
 }
 
 func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
-	// Few turns mostly show the period. Where what they show does not do, more.
-	no := f.larger(o, a, fewTurns)
-	if no != nil && f.ctx.Err() == nil {
-		no = f.larger(o, a, wantTurns)
+	var no *loops.Refusal
+	for _, h := range hopes {
+		if no = f.larger(o, a, h); no == nil || f.ctx.Err() != nil {
+			break
+		}
 	}
 	if no != nil {
 		return no
@@ -221,9 +223,21 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 	return nil
 }
 
-// larger proves all from some value on, by a period that so many turns show.
-func (f *family) larger(o CheckOptions, a *report.AnyCount, turns int64) *loops.Refusal {
-	p, no := f.plan(turns)
+// A hope is how a plan is made.
+type hope struct {
+	turns int64 // how many should show the period
+	// inTurns: parities may turn over with each period, which may then be half as long.
+	inTurns bool
+	quick   bool // what takes more than one run for each launch is not tried
+}
+
+// hopes are tried one after the other: few turns mostly show the period. Where
+// what they show does not do, more.
+var hopes = []hope{{fewTurns, true, true}, {fewTurns, false, true}, {wantTurns, false, false}}
+
+// larger proves all from some value on.
+func (f *family) larger(o CheckOptions, a *report.AnyCount, h hope) *loops.Refusal {
+	p, no := f.plan(h)
 	if no != nil {
 		return no
 	}
@@ -323,7 +337,7 @@ func (f *family) baseAt(p *plan, k int64) (*base, *shortfall) {
 	}
 	b, no := f.base(p, k)
 	if no == nil {
-		b.follow, b.list = nil, nil
+		b.follow, b.list, b.prints = nil, nil, nil
 	}
 	return b, no
 }

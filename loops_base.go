@@ -16,6 +16,7 @@ type base struct {
 	core   *loops.Core
 	fixed  bool // a place in global memory is written each period
 	follow *machine.Follower
+	prints *loops.Footprint
 	proven bool
 }
 
@@ -42,6 +43,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 	if no != nil {
 		return nil, &shortfall{Refusal: *no}
 	}
+	rec.InTurns = p.inTurns
 	core, short := f.core(p, rec)
 	if short != nil {
 		return nil, short
@@ -76,6 +78,9 @@ func (f *family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
 // within sees to it that what registers show lies in the core.
 func (b *base) within(core *loops.Core) *shortfall {
 	b.core = core
+	if no := b.prints.Parities(core); no != nil {
+		return &shortfall{Refusal: *no}
+	}
 	if b.fixed && core.To-core.From < 2*core.Period {
 		return &shortfall{Refusal: *refuse(-1, "too few turns to see that what is written to global memory repeats"), short: true}
 	}
@@ -119,6 +124,7 @@ func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		prints := f.measure(p, l, m, fo, list, k, f.guess.taken, unsure)
 		s := l.provers(nil)
 		rec := loops.NewRecorder(m, fo, s.prover)
+		rec.InTurns = p.inTurns
 		see.to = append(s.observers(), rec, prints)
 		m.Follow(fo)
 		part, equal := s.follow(l.watch(f.ctx), m, f.skip)
@@ -252,7 +258,7 @@ func (f *family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Fol
 
 // measured is what a run showed of strides.
 func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.LaneLoop, periods int64) (*base, *shortfall) {
-	b := &base{list: list, fixed: prints.Fixed(), follow: fo}
+	b := &base{list: list, prints: prints, fixed: prints.Fixed(), follow: fo}
 	b.most, b.limit = fo.Most()
 	growth, refused := prints.Finish(periods, b.most)
 	if len(refused) > 0 {

@@ -15,16 +15,16 @@ func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, turns := range []int64{fewTurns, wantTurns} {
-		if err = f.extrapolate(turns, values); err == nil {
+	for _, h := range hopes {
+		if err = f.extrapolate(h, values); err == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-func (f *family) extrapolate(turns int64, values []int64) error {
-	p, no := f.plan(turns)
+func (f *family) extrapolate(h hope, values []int64) error {
+	p, no := f.plan(h)
 	if no != nil {
 		return fmt.Errorf("%s", no.Text)
 	}
@@ -54,6 +54,7 @@ func (f *family) extrapolate(turns int64, values []int64) error {
 		if no2 != nil {
 			return fmt.Errorf("with %d: %s", k, no2.Text)
 		}
+		rec.InTurns = p.inTurns
 		c, no2 := rec.Check(p.of, p.ticks)
 		if no2 != nil {
 			return fmt.Errorf("with %d: %s", k, no2.Text)

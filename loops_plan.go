@@ -10,6 +10,7 @@ import (
 
 // A plan is what the launches of a family have in common.
 type plan struct {
+	hope
 	marks []machine.LaneLoop // Mark and Head of each lane
 	turns []int64            // by how many turns each lane's loop is longer, for by more of the argument
 	by    int64
@@ -19,9 +20,15 @@ type plan struct {
 	// turns that is of the lane with the most.
 	period int64
 	ticks  int32
-	quick  bool  // what takes more than one run for each launch is not tried
 	step   int64 // values of the argument that are spoken of
 	from   int64 // the least that may stand for longer ones
+}
+
+// A shown is the run in which a period is looked for.
+type shown struct {
+	k        int64
+	follower *machine.Follower
+	rec      *loops.Recorder
 }
 
 // A margin is how many turns come before the periods, and how many at least after
@@ -62,8 +69,8 @@ func (p *plan) taking(by margin) []machine.LaneLoop {
 	return list
 }
 
-// plan finds loops and period, in a run of so many turns.
-func (f *family) plan(want int64) (*plan, *loops.Refusal) {
+// plan finds loops and period.
+func (f *family) plan(h hope) (*plan, *loops.Refusal) {
 	f.bases, f.guess, f.unsure = map[int64]*base{}, nil, nil
 	if f.found == nil {
 		p := &plan{by: 64 * ((f.k0 + 63) / 64)}
@@ -74,7 +81,7 @@ func (f *family) plan(want int64) (*plan, *loops.Refusal) {
 	}
 	loops := *f.found
 	p := &loops
-	p.quick = want == fewTurns
+	p.hope = h
 	unit, most := int64(1), int64(0)
 	for _, t := range p.turns {
 		if t > 0 {
@@ -82,8 +89,8 @@ func (f *family) plan(want int64) (*plan, *loops.Refusal) {
 			most = max(most, t)
 		}
 	}
-	rec, turns, no := f.findPeriod(p, unit, most, want)
-	if no != nil && no.PC < 0 && want == wantTurns {
+	rec, turns, no := f.findPeriod(p, unit, most, h.turns)
+	if no != nil && no.PC < 0 && !h.quick {
 		rec, turns, no = f.findPeriod(p, unit, most, 4*wantTurns)
 	}
 	if no != nil {
@@ -177,15 +184,20 @@ func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, f
 	if p.long > mostTurns {
 		return nil, nil, refuse(-1, "turns come so seldom that no run shows a period")
 	}
-	l, err := f.at(p.long)
-	if err != nil {
-		return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.name, p.long, err)
+	if f.shown == nil || f.shown.k != p.long {
+		l, err := f.at(p.long)
+		if err != nil {
+			return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.name, p.long, err)
+		}
+		r, rec, no := f.record(l, p.marks)
+		if no != nil {
+			return nil, nil, no
+		}
+		f.shown = &shown{p.long, r.follower, rec}
 	}
-	r, rec, no := f.record(l, p.marks)
-	if no != nil {
-		return nil, nil, no
-	}
-	turns := func(lane int) int32 { return r.follower.Turn(lane) }
+	rec := f.shown.rec
+	turns := func(lane int) int32 { return f.shown.follower.Turn(lane) }
+	rec.InTurns = p.inTurns
 	var first *loops.Refusal
 	for p.period = unit; ; p.period += unit {
 		same, why := rec.Repeats(p.of)
@@ -199,6 +211,13 @@ func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, f
 			return nil, nil, why
 		}
 		first = why
+	}
+	if p.inTurns {
+		rec.InTurns = false
+		if same, _ := rec.Repeats(p.of); same {
+			return nil, nil, refuse(-1, "no parity turns over with each period")
+		}
+		rec.InTurns = true
 	}
 	p.made = make([]int32, len(p.turns))
 	for lane := range p.made {

@@ -16,6 +16,17 @@ type Footprint struct {
 	region   func(addr uint64) int
 	regions  map[int]*region
 	refused  []Refusal
+	parities map[parity]bool
+}
+
+// A parity is a wait by parity, in a part of the run: whether what it asks for turns
+// over with each period that is put in before it.
+type parity struct {
+	bar   machine.BarRef
+	pc    int32
+	part  string
+	turns bool
+	loops bool // of a lane that loops
 }
 
 type region struct {
@@ -46,13 +57,25 @@ type span struct {
 
 // NewFootprint returns a Footprint; region tells the buffers apart.
 func NewFootprint(f *machine.Follower, regionOf func(addr uint64) int) *Footprint {
-	return &Footprint{follower: f, region: regionOf, regions: map[int]*region{}}
+	return &Footprint{follower: f, region: regionOf, regions: map[int]*region{}, parities: map[parity]bool{}}
 }
 
 // Observe makes a Footprint a machine.Observer.
 func (p *Footprint) Observe(m *machine.Machine, ev *machine.Event) {
 	base := p.follower.Lane(ev.CTA, ev.Warp, 0)
 	switch {
+	case ev.Kind == machine.EvMbarWait && ev.Mbar.OK && ev.Mbar.Parity:
+		mask := ev.Mask
+		if mask == 0 {
+			mask = 1 << ev.Lane
+		}
+		for ; mask != 0; mask &= mask - 1 {
+			lane := base + bits.TrailingZeros32(mask)
+			if turns, part, known := p.follower.Turns(lane, ev.PC); known {
+				loops := len(p.follower.Loops) > 0 && p.follower.Loops[lane].Mark >= 0
+				p.parities[parity{ev.Mbar.Bar, ev.PC, part, turns, loops}] = true
+			}
+		}
 	case ev.Kind == machine.EvAccess && ev.Mem == machine.Global:
 		for rest := ev.Mask; rest != 0; rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
@@ -73,6 +96,26 @@ func (p *Footprint) Observe(m *machine.Machine, ev *machine.Event) {
 			}
 		}
 	}
+}
+
+// Parities sees to it that waits ask, with a period more before them, for the parity
+// of the phase that they then wait for.
+func (p *Footprint) Parities(c *Core) *Refusal {
+	var no *Refusal
+	for w := range p.parities {
+		odd := c.Phases[w.bar][1]&1 != 0
+		text := ""
+		switch {
+		case !w.loops && odd:
+			text = "waits for one parity, outside the loops, of a barrier that completes an odd number of phases each period"
+		case w.loops && w.part != "before" && odd != w.turns:
+			text = "the parity that is waited for does not turn over as the barrier's phases do"
+		}
+		if text != "" && (no == nil || w.pc < no.PC) {
+			no = &Refusal{w.pc, text}
+		}
+	}
+	return no
 }
 
 func (p *Footprint) at(addr uint64) *region {

@@ -10,6 +10,10 @@ import (
 
 // A Recorder watches one run.
 type Recorder struct {
+	// InTurns: a wait that asks for the other parity does the same. By which it is
+	// the phases decide, and that it turns over as they do is for Parities to see.
+	InTurns bool
+
 	follower *machine.Follower
 	prover   *confluence.Prover // shown every event before the Recorder is
 	warps    int32
@@ -29,6 +33,7 @@ type event struct {
 	mask   uint32
 	pc     int32
 	sig    uint64 // of all that must be the same each period
+	parity uint8  // that a wait asks for
 	turn   int32  // of the lanes that loop; -1 if none of them is there
 	lane   int32  // in the grid: the first that loops, or the first
 	steps  [2]uint32
@@ -185,7 +190,7 @@ func (r *Recorder) signature(e *event, ev *machine.Event) uint64 {
 		h.mix(uint64(mb.Op), uint64(uint32(mb.Bar.Mem)), mb.Bar.Addr, uint64(mb.Bar.Life), uint64(mb.Count), uint64(mb.Bytes), flag(mb.NoComplete), flag(mb.Parity))
 		h.mix(uint64(ev.Sem), uint64(ev.Scope), uint64(uint8(ev.Lane)))
 		if mb.Parity {
-			h.mix(mb.Token & 1)
+			e.parity = uint8(mb.Token & 1)
 		}
 	case machine.EvBarArrive, machine.EvBarPass:
 		h.mix(uint64(uint32(ev.Bar)), uint64(ev.Count), uint64(ev.Mode), flag(ev.ByExit))

@@ -54,7 +54,7 @@ func (r *Recorder) differ(s *stream, i, k int) int {
 		if n >= len(b) {
 			return a[n]
 		}
-		if r.events[a[n]].sig != r.events[b[n]].sig {
+		if e, f := &r.events[a[n]], &r.events[b[n]]; e.sig != f.sig || e.parity != f.parity && !r.InTurns {
 			return b[n]
 		}
 	}

@@ -19,11 +19,17 @@ import (
 // operand of a synchronizing instruction and shared address must have no stride:
 // then the period is alike for every j and n, whatever they are.
 
-// A stride is a register's, of one lane.
+// A stride is a register's, of one lane. Of a register that holds one bit, j and n
+// may be known modulo 2 though it is not known: it is a bit of what grows. Only
+// what asks for that (bit) looks at j and n where why is not 0.
 type stride struct {
 	j, n int64
 	why  int32 // if not 0 neither is known: Causes[why]
 }
+
+// bit reports whether v is that of a register that holds 0 or 1, and turns over
+// with each period or launch for which j or n is 1.
+func (v stride) bit() bool { return v.why != 0 && v.j|v.n != 0 }
 
 var still stride
 
@@ -42,6 +48,8 @@ const (
 	between             // in one of the others: they are what the first has shown
 	after               // past the last period
 )
+
+var modeNames = [...]string{before: "before", body: "body", after: "after"}
 
 // A ParamStride says that an integer of the kernel's parameters grows from launch
 // to launch.
@@ -72,6 +80,7 @@ type strides struct {
 	last        []point
 	idle        []uint32 // lanes of each warp that are between
 	lanes       []int64  // of each lane in its first period: how many more there are
+	modes       []laneTrack
 }
 
 // An unsureRow is a register of a warp that turned out to have no stride.
@@ -137,6 +146,9 @@ type point struct {
 	at   [8]uint64
 	by   [8]stride
 	from [8]bool // a coordinate of a tensor
+	// turns: the parity that a barrier is asked for turns over with each period; past
+	// the periods, with each launch.
+	turns bool
 }
 
 // Measure has a follower work out strides, from what another run of the same
@@ -147,7 +159,7 @@ type point struct {
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
 	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)),
 		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: make([][]stride, len(f.lanes)), held: make([]laneRegs, len(f.lanes)), unsure: map[unsureRow]bool{},
-		told: make([][]regID, len(m.prog.code)), lanes: make([]int64, len(f.lanes)),
+		told: make([][]regID, len(m.prog.code)), lanes: make([]int64, len(f.lanes)), modes: f.lanes,
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
 		last: make([]point, len(f.lanes)), idle: make([]uint32, len(f.lanes)/32)}
 	for i := range m.prog.uses {
@@ -195,7 +207,7 @@ func (f *Follower) Growth(lane int, pc int32, addr uint64) Growth {
 	if best == math.MaxUint64 || found.why != 0 {
 		return Growth{}
 	}
-	return Growth{Known: true, Mode: [...]string{"before", "body", "", "after"}[t.mode], J: found.j, N: found.n}
+	return Growth{Known: true, Mode: modeNames[t.mode], J: found.j, N: found.n}
 }
 
 // Coordinates returns by how much each coordinate of a tensor copy, a lane's last
@@ -217,6 +229,17 @@ func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 		by = nil
 	}
 	return by, true
+}
+
+// Turns tells, of the barrier that a lane's last visible instruction asked for a
+// parity, whether that parity turns over with each period that is put in, and
+// which part of the run it was in.
+func (f *Follower) Turns(lane int, pc int32) (turns bool, mode string, known bool) {
+	t, p := &f.lanes[lane], &f.strides.last[lane]
+	if t.mode == between || p.pc != pc {
+		return false, "", false
+	}
+	return p.turns, modeNames[t.mode], true
 }
 
 // Agree holds what strides foretell against a run of launch n that took registers
@@ -455,6 +478,7 @@ func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []regID, t *laneTr
 		is := ws.get(id, l)
 		switch class := id >> 32 & 3; {
 		case is.why != 0:
+			is.j, is.n = 0, 0
 		case s.unsure[unsureRow{warp, id}] || class == 2 && t.begin[i] != t.end[i]:
 			is = s.unknown(x.s.pc, "a register that at the end of a turn of the loop is neither as it was a period before nor grows by the same each period")
 		case class == 0:

@@ -304,6 +304,9 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 			return lost()
 		}
 		c := uint64(b.v)
+		if op == "and" && c == 1 && (a.j|a.n)&1 != 0 {
+			return stride{j: a.j & 1, n: a.n & 1, why: lost().why}
+		}
 		if top := bits.Len64(c); op == "and" && top > 16 && top < 62 && s.fits(a.line(), j, 0, 1<<top-1, pc) {
 			c |= ^uint64(0) << top // no bit there is ever set
 		}
@@ -596,13 +599,13 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
 	for l := range lanesOf(mask) {
 		p := &s.last[base+l]
-		p.pc, p.n = x.s.pc, 0
+		p.pc, p.n, p.turns = x.s.pc, 0, false
 		for _, r := range u.addr {
 			s.address(ws, x, in, u, r, l, base+l)
 		}
 	}
 	for l := range lanesOf(mask & ws.moving(s.told[x.s.pc])) {
-		s.tell(ws, x, u, l)
+		s.tell(ws, x, in, u, l, base+l)
 	}
 	s.gives(ws, x, u, mask)
 }
@@ -626,11 +629,15 @@ func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l
 }
 
 // tell takes what tells a lane's instruction what to do.
-func (s *strides) tell(ws *warpStrides, x *ctx, u *use, l int) {
+func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
 	pc := x.s.pc
+	mi, ok := in.x.(*mbarInfo)
+	parity := ok && mi.parity && isTest(u.in)
 	for _, r := range s.told[pc] {
 		switch v := ws.get(r, l); {
 		case v == still:
+		case parity && v.bit() && r>>32&3 == 0 && reg(uint32(r)) == in.b && s.inTurns(v, lane):
+			s.last[lane].turns = true
 		case v.why != 0 && s.causes[v.why].Text == tokenText && isTest(u.in):
 		case v.why != 0:
 			s.fail(pc, "an operand of the "+Name(u.in)+" depends on "+s.because(v.why))
@@ -638,6 +645,18 @@ func (s *strides) tell(ws *warpStrides, x *ctx, u *use, l int) {
 			s.fail(pc, "an operand of the "+Name(u.in)+" grows with the number of turns")
 		}
 	}
+}
+
+// inTurns reports whether a bit turns over with each period, and past the periods
+// with each launch, and with nothing else.
+func (s *strides) inTurns(v stride, lane int) bool {
+	switch s.modes[lane].mode {
+	case body:
+		return v.j == 1 && v.n == 0
+	case after:
+		return v.j == 0 && v.n == 1
+	}
+	return false
 }
 
 const tokenText = "a token"
