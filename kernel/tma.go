@@ -23,9 +23,9 @@ import (
 // the tensor too. Stores and reductions complete in the thread's bulk
 // async-group, as BulkStore does.
 type TensorMap struct {
-	k    *Kernel
-	name string
-	at   Ptr
+	k     *Kernel
+	at    Ptr
+	param Ptr // the parameter in its own space, where the map is one
 }
 
 // tensorMapBytes is the size of a map.
@@ -41,15 +41,20 @@ func (k *Kernel) TensorMap(name string) TensorMap {
 		k.fail("parameter %q is added inside of a function's body", v.Name)
 	}
 	d := k.reg(U64)
-	k.prologue(func() { k.Inst("mov.b64", d, ptx.Operand(ptx.Name(v.Name))) })
-	return TensorMap{k: k, name: v.Name, at: Ptr{k: k, space: Generic, elem: B8, reg: d, dims: []int{tensorMapBytes}}}
+	a := k.reg(U64)
+	k.prologue(func() {
+		k.Inst("mov.b64", a, ptx.Operand(ptx.Name(v.Name)))
+		k.Inst("cvta.param.u64", d, a)
+	})
+	param := Ptr{k: k, space: Param, elem: B8, sym: &variable{name: v.Name, space: Param, align: v.Align, size: tensorMapBytes}}
+	return TensorMap{k: k, param: param, at: Ptr{k: k, space: Generic, elem: B8, reg: d, dims: []int{tensorMapBytes}}}
 }
 
 // TensorMapAt says that a tensor map lies at an address in global memory, a
 // multiple of 128 (as generic addresses have it), or in this CTA's shared
 // memory, where Replace can change it and CopyFence takes it to global memory.
 func (k *Kernel) TensorMapAt(p Ptr) TensorMap {
-	m := TensorMap{k: k, name: "the tensor map", at: p}
+	m := TensorMap{k: k, at: p}
 	if p.kernel() != k {
 		k.fail("TensorMapAt: an address of another kernel")
 	}
