@@ -1,0 +1,163 @@
+package kernels_test
+
+import (
+	"context"
+	"fmt"
+
+	"muster"
+	"muster/examples/kernels"
+)
+
+// say checks a kernel and prints what the check says: its verdict, and of the
+// first error of each kind the lines of Go that it names, and the headline.
+func say(make func(mistake string) (*kernels.Work, error), mistake string) {
+	w, err := make(mistake)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := muster.LoadCall(w.Call, muster.Limits{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Summary)
+	told := map[string]bool{}
+	for _, f := range r.Findings {
+		if f.Severity != "error" || told[f.Kind] {
+			continue
+		}
+		told[f.Kind] = true
+		at := ""
+		for _, s := range f.Sites {
+			if len(s.Source) > 0 {
+				at += fmt.Sprintf(" %s:%d", s.Source[0].File, s.Source[0].Line)
+			}
+		}
+		fmt.Printf("%s%s: %s\n", f.Kind, at, f.Headline)
+	}
+}
+
+func ExampleSameThread() {
+	say(kernels.SameThread, "")
+	say(kernels.SameThread, "nobody waits")
+	say(kernels.SameThread, "one arrival too few")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 64 threads, for every content of the buffers
+	// 1 finding (1 error) in 7 schedules, 1 CTA, 64 threads
+	// race-shared barrier.go:21 barrier.go:26: 4 bytes at buf+128 of CTA 0: lane 31 of warp 0 of CTA 0 reads and lane 0 of warp 1 of CTA 0 writes, in no order
+	// 1 finding (1 error) in 7 schedules, 1 CTA, 64 threads
+	// arrivals-missing barrier.go:18 barrier.go:22: the mbarrier at bar of CTA 0 counts 65 arrivals a phase, and only 64 come in phase 0
+}
+
+func ExampleSplit() {
+	say(kernels.Split, "")
+	say(kernels.Split, "one buffer")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 64 threads, for every content of the buffers
+	// 1 finding (1 error) in 7 schedules, 1 CTA, 64 threads
+	// race-shared barrier.go:53 barrier.go:57: 4 bytes at buf+128 of CTA 0: lane 0 of warp 1 of CTA 0 writes and lane 31 of warp 0 of CTA 0 reads, in no order
+}
+
+func ExampleTwoTilesByToken() {
+	say(kernels.TwoTilesByToken, "")
+	say(kernels.TwoTilesByToken, "the first token is waited for twice")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 64 threads, for every content of the buffers
+	// 5 findings (5 errors) in 8 schedules, 1 CTA, 64 threads
+	// exit-in-flight barrier.go:91: CTA 0 may end while bulk copy of warp 0 of CTA 0 is still writing to its shared memory
+	// lapped-wait barrier.go:93 barrier.go:101: lane 0 of warp 0 of CTA 0 waits for phase 0 of the mbarrier at bar of CTA 0, and phase 1 can be complete before it looks
+	// race-shared barrier.go:91 barrier.go:102: 4 bytes at buf+256 of CTA 0: lane 31 of warp 1 of CTA 0 reads and bulk copy of warp 0 of CTA 0 writes, in no order
+	// read-in-flight barrier.go:91 barrier.go:102: 4 bytes at buf+380 of CTA 0: lane 0 of warp 1 of CTA 0 reads what bulk copy of warp 0 of CTA 0 writes, before its completion was waited for
+	// stale-token barrier.go:93 barrier.go:101: a wait at the mbarrier at bar of CTA 0 uses a token of phase 0 while phase 2 is open
+}
+
+func ExampleTwoTilesByParity() {
+	say(kernels.TwoTilesByParity, "")
+	say(kernels.TwoTilesByParity, "nothing holds the second tile back")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 64 threads, for every content of the buffers
+	// 1 finding (1 error) in 8 schedules, 1 CTA, 64 threads
+	// lapped-wait barrier.go:134 barrier.go:140: warp 1 of CTA 0 waits for phase 0 of the mbarrier at bar of CTA 0, and phase 1 can be complete before it looks
+}
+
+func ExampleRoles() {
+	say(kernels.Roles, "")
+	say(kernels.Roles, "nobody says that the tile is read")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 160 threads, for every content of the buffers
+	// 13 findings (9 errors, 4 warnings) in 7 schedules, 1 CTA, 160 threads
+	// arrivals-excess ring.go:20 ring.go:32 ring.go:32: the mbarrier at full of CTA 0 counts 1 arrival a phase, and more come: lane 0 of warp 0 of CTA 0 arrives in phase 0, where 0 are pending, and the card ends the launch
+	// overwrite-in-flight ring.go:33 ring.go:33: 128 bytes at buf of CTA 0: bulk copy of warp 0 of CTA 0 overwrites what bulk copy of warp 0 of CTA 0 may still be writing
+	// race-shared ring.go:33 ring.go:42: 4 bytes at buf of CTA 0: lane 0 of warp 1 of CTA 0 reads and bulk copy of warp 0 of CTA 0 writes, in no order
+}
+
+func ExampleRing() {
+	say(kernels.Ring, "")
+	say(kernels.Ring, "one lane releases before the warp has read")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 160 threads, for every content of the buffers
+	// 1 finding (1 error) in 7 schedules, 1 CTA, 160 threads
+	// race-lanes ring.go:83 ring.go:93: 4 bytes at buf+4 of CTA 0: bulk copy of warp 0 of CTA 0 writes what lane 1 of warp 1 of CTA 0 read; another lane of that warp published it
+}
+
+func ExampleBulkStore() {
+	say(kernels.BulkStore, "")
+	say(kernels.BulkStore, "no proxy fence")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
+	// 1 finding (1 error) in 7 schedules, 1 CTA, 128 threads
+	// proxy-raw copies.go:23 copies.go:29: 4 bytes at buf of CTA 0: bulk copy of warp 0 of CTA 0 reads through the asynchronous proxy what lane 0 of warp 0 of CTA 0 wrote through the generic one
+}
+
+func ExampleLDGSTS() {
+	say(kernels.LDGSTS, "")
+	say(kernels.LDGSTS, "the last turn waits for all but one group")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 64 threads, for every content of the buffers
+	// 5 findings (4 errors, 1 warning) in 7 schedules, 1 CTA, 64 threads
+	// read-in-flight copies.go:53 copies.go:72: 4 bytes at buf+1028 of CTA 0: lane 1 of warp 0 of CTA 0 reads what cp.async of warp 0 of CTA 0 writes, before its completion was waited for
+}
+
+func ExamplePingPong() {
+	say(kernels.PingPong, "")
+	say(kernels.PingPong, "both begin")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
+	// 12 findings (12 errors) in 12 schedules, 1 CTA, 128 threads
+	// named-barrier-mismatch copies.go:106 copies.go:110: named barrier 1 of CTA 0: warp 1 comes twice to generation 0, in place of another warp
+	// race-shared copies.go:114 copies.go:112: 4 bytes at buf+132 of CTA 0: lane 1 of warp 3 of CTA 0 writes and lane 0 of warp 1 of CTA 0 reads, in no order
+}
+
+func ExampleClusterReduce() {
+	say(kernels.ClusterReduce, "")
+	say(kernels.ClusterReduce, "a CTA exits while others read it")
+	// Output:
+	// clean: all schedules of this launch, 8 CTAs, 512 threads, for every content of the buffers
+	// 3 findings (3 errors) in 7 schedules, 8 CTAs, 512 threads
+	// exit-before-remote copies.go:179: CTA 1 may have ended when lane 0 of warp 0 of CTA 0 reads there
+}
+
+func ExampleTensorCopy() {
+	say(kernels.TensorCopy, "")
+	say(kernels.TensorCopy, "only the tensor's own bytes are expected")
+	// Output:
+	// clean: all schedules of this launch, 2 CTAs, 128 threads, for every content of the buffers
+	// 1 finding (1 error) in 7 schedules, 2 CTAs, 128 threads
+	// bytes-early tensor.go:29 tensor.go:30: the mbarrier at full of CTA 0: 1792 bytes have landed that no phase expects
+}
+
+func ExampleProduct() {
+	say(kernels.Product, "")
+	say(kernels.Product, "the sums are read in flight")
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
+	// 5 findings (5 errors) in 7 schedules, 1 CTA, 128 threads
+	// exit-in-flight tensor.go:77: CTA 0 may end while wgmma of warp 1 of CTA 0 is still reading from its shared memory
+	// register-in-flight tensor.go:77 tensor.go:86: st.global.f32 at line 646: warp 1 of CTA 0 touches register %f9, accumulator of wgmma.mma_async at line 625, which it has not waited for
+}

@@ -1,0 +1,118 @@
+// Package kernels has asynchronous kernels in Go, from the simplest up. Each is
+// right in every schedule, by proof, and computes on the machine what it
+// computes on an H200; and each can make its famous mistakes, which are found.
+//
+// A kernel is a function that takes the name of a mistake, "" for none, and
+// gives a call with its arguments. What it teaches stands above it.
+package kernels
+
+import (
+	"fmt"
+
+	"muster/kernel"
+)
+
+// An Example is a kernel with the mistakes that it can make.
+type Example struct {
+	Name     string
+	Make     func(mistake string) (*Work, error)
+	Mistakes []Mistake
+}
+
+// A Mistake is one line of a kernel gone wrong, and the kinds of findings that
+// tell of it.
+type Mistake struct {
+	Name  string
+	Finds []string
+}
+
+// A Work is a call, and what to hold its results to when it has run and its
+// slices were taken back.
+type Work struct {
+	Call   *kernel.Call
+	Verify func() error
+}
+
+// All gives every example, from the simplest up.
+func All() []Example { return examples }
+
+var examples = []Example{
+	{"same-thread", SameThread, []Mistake{
+		{"nobody waits", []string{"race-shared"}},
+		{"one arrival too few", []string{"arrivals-missing"}},
+	}},
+	{"split", Split, []Mistake{
+		{"one buffer", []string{"race-shared"}},
+	}},
+	{"two-tiles-token", TwoTilesByToken, []Mistake{
+		{"the bytes of both tiles are expected at once", []string{"bytes-missing"}},
+		{"the first token is waited for twice", []string{"stale-token", "read-in-flight"}},
+	}},
+	{"two-tiles-parity", TwoTilesByParity, []Mistake{
+		{"the parity does not flip", []string{"read-in-flight"}},
+		{"nothing holds the second tile back", []string{"lapped-wait"}},
+		{"the arrival expects no bytes", []string{"bytes-early"}},
+	}},
+	{"roles", Roles, []Mistake{
+		{"nobody says that the tile is read", []string{"race-shared"}},
+		{"the producer waits for the wrong parity", []string{"never-completes"}},
+	}},
+	{"ring", Ring, []Mistake{
+		{"the parity flips every turn", []string{"early-wait"}},
+		{"the producer waits like a consumer", []string{"never-completes"}},
+		{"one lane releases before the warp has read", []string{"race-lanes"}},
+	}},
+	{"bulk-store", BulkStore, []Mistake{
+		{"no proxy fence", []string{"proxy-raw"}},
+		{"the tile is overwritten while it is stored", []string{"overwrite-in-flight"}},
+	}},
+	{"ldgsts", LDGSTS, []Mistake{
+		{"the last turn waits for all but one group", []string{"read-in-flight"}},
+		{"no barrier behind the wait", []string{"read-in-flight"}},
+	}},
+	{"ping-pong", PingPong, []Mistake{
+		{"both begin", []string{"race-shared"}},
+		{"an arrival at the wrong barrier", []string{"named-barrier-mismatch"}},
+	}},
+	{"cluster-reduce", ClusterReduce, []Mistake{
+		{"no barrier before the sum", []string{"race-shared"}},
+		{"a CTA exits while others read it", []string{"exit-before-remote"}},
+	}},
+	{"tensor-copy", TensorCopy, []Mistake{
+		{"only the tensor's own bytes are expected", []string{"bytes-early"}},
+		{"no proxy fence", []string{"proxy-raw"}},
+	}},
+	{"product", Product, []Mistake{
+		{"the accumulator is set without a fence", []string{"register-in-flight"}},
+		{"the sums are read in flight", []string{"register-in-flight"}},
+	}},
+}
+
+// iota32 gives 0, 1, 2, … as floats.
+func iota32(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(i)
+	}
+	return x
+}
+
+// equal holds a result to what is due.
+func equal[T comparable](got []T, want func(i int) T) func() error {
+	return func() error {
+		for i, g := range got {
+			if w := want(i); g != w {
+				return fmt.Errorf("element %d is %v, and %v is due", i, g, w)
+			}
+		}
+		return nil
+	}
+}
+
+// work puts a call and its check together.
+func work(verify func() error, call *kernel.Call, err error) (*Work, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Work{call, verify}, nil
+}
