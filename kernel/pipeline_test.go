@@ -3,6 +3,8 @@ package kernel_test
 import (
 	"context"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"muster"
@@ -141,4 +143,113 @@ func run(t *testing.T, call *kernel.Call) {
 	if err := call.Take(r.Buffer); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestRingMistakes breaks the ring as people do. Each mistake is found, and the
+// finding names the line of this file.
+func TestRingMistakes(t *testing.T) {
+	right := ringSide{empties: 4, init: initRing, release: releaseWarp}
+	tests := []struct {
+		name string
+		edit func(s *ringSide)
+		kind string
+		text string // of a line here that the finding names
+	}{
+		{"producer begins with parity 0", func(s *ringSide) {
+			s.acquire = func(k *kernel.Kernel, p *kernel.Pipeline) func() {
+				at := k.Stages(ringStages, kernel.ConsumerParity)
+				return func() {
+					p.Empty.At(at.Index).WaitParity(at.Parity) // parity 0
+					at.Advance()
+				}
+			}
+		}, "never-completes", "// parity 0"},
+		{"nobody releases", func(s *ringSide) {
+			s.release = func(k *kernel.Kernel, c *kernel.Consumer) {}
+		}, "never-completes", "func() { prod.Acquire() }"},
+		{"too many arrivals are awaited", func(s *ringSide) {
+			s.empties = 5
+		}, "never-completes", "func() { prod.Acquire() }"},
+		{"all lanes arrive", func(s *ringSide) {
+			s.release = func(k *kernel.Kernel, c *kernel.Consumer) {
+				c.Release() // each lane
+			}
+		}, "arrivals-excess", "// each lane"},
+		{"barriers are initialized and nobody waits for it", func(s *ringSide) {
+			s.init = func(k *kernel.Kernel, p *kernel.Pipeline) {
+				k.SingleThread(func() {
+					for i := range ringStages {
+						p.Full.At(i).Init(1) // init of full
+						p.Empty.At(i).Init(4)
+					}
+				})
+			}
+		}, "init-not-ordered", "// init of full"},
+		{"a warp's lanes do not wait for each other before one releases", func(s *ringSide) {
+			s.release = func(k *kernel.Kernel, c *kernel.Consumer) {
+				k.Elect(func() {
+					k.Inst("fence.proxy.async.shared::cta")
+					c.Release()
+				})
+			}
+		}, "race-lanes", "sum.Set(sum.Add("},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			side := right
+			test.edit(&side)
+			call, _, _ := ringCall(t, ring(side))
+			r := check(t, call)
+			if r.Verdict != "findings" {
+				t.Fatalf("%s", r.Summary)
+			}
+			line := lineOf(t, "pipeline_test.go", test.text)
+			for _, f := range r.Findings {
+				t.Log(f.Kind, f.Headline)
+				if f.Kind == test.kind && names(f, "pipeline_test.go", line) {
+					return
+				}
+			}
+			t.Errorf("no %s that names pipeline_test.go:%d", test.kind, line)
+		})
+	}
+}
+
+// names tells whether a finding names a line, by .loc.
+func names(f muster.Finding, file string, line int) bool {
+	sites := f.Sites
+	for _, w := range f.Waiting {
+		sites = append(sites, w.Site)
+	}
+	for _, s := range sites {
+		for _, p := range s.Source {
+			if p.Line == line && strings.HasSuffix(p.File, file) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineOf finds the one line of a file that ends with, or contains, a text,
+// besides those that quote it.
+func lineOf(t *testing.T, file, text string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.Contains(line, text) && !strings.Contains(line, `"`+text) {
+			if at > 0 {
+				t.Fatalf("%q is in lines %d and %d", text, at, i+1)
+			}
+			at = i + 1
+		}
+	}
+	if at == 0 {
+		t.Fatalf("%q is not in %s", text, file)
+	}
+	return at
 }
