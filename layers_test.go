@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"muster/internal/mutate"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/story"},
-	{"muster/internal/ops"},
+	{"muster/internal/ops", "muster/examples/kernels"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
