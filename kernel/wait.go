@@ -66,7 +66,7 @@ func (m Mbarrier) waits(what string, mods []Mod) string {
 	return m.ordering(what, mods, Acquire, scope) + ".shared::cta.b64"
 }
 
-func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod) Pred {
+func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod, hint ...any) Pred {
 	k, ok := m.own(what)
 	switch {
 	case !ok:
@@ -79,11 +79,11 @@ func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod) Pred {
 		return k.lostPred()
 	}
 	p := k.pred()
-	k.Inst(op+m.waits(what, mods), p, m.ptr, tok.Reg)
+	k.Inst(op+m.waits(what, mods), append([]any{p, m.ptr, tok.Reg}, hint...)...)
 	return p
 }
 
-func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod) Pred {
+func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod, hint ...any) Pred {
 	k, ok := m.own(what)
 	if !ok {
 		return k.lostPred()
@@ -93,6 +93,6 @@ func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod) Pred {
 		return k.lostPred()
 	}
 	p := k.pred()
-	k.Inst(op+m.waits(what, mods), p, m.ptr, parity)
+	k.Inst(op+m.waits(what, mods), append([]any{p, m.ptr, parity}, hint...)...)
 	return p
 }

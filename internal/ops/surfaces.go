@@ -1,0 +1,148 @@
+package ops
+
+import (
+	"muster/kernel"
+	"muster/kernel/inst"
+)
+
+// The cases of this file are what other libraries have as one call and we as
+// one or a few: docs/kernel.md says which.
+
+func init() {
+	add("surfaces/arrive-and-wait", []string{"Mbarrier.ArriveAndWait"},
+		cta("arrive_and_wait", func(k *kernel.Kernel, out kernel.Ptr) {
+			words := k.Shared("words", kernel.U32, 64)
+			bar := k.Mbarrier("bar", 64)
+			k.InitMbarriers()
+			t := k.TidX()
+			sum := k.Const(kernel.U32, 0)
+			for i := range 3 {
+				words.At(t).Store(t.Add(i))
+				bar.ArriveAndWait()
+				sum.Set(sum.Mul(100).Add(words.At(t.Xor(40)).Load()))
+				bar.ArriveAndWait(kernel.CTA)
+			}
+			out.Store(sum)
+		}))
+	add("surfaces/try-wait-for", []string{"Mbarrier.TryWaitFor", "Mbarrier.TryWaitParityFor"},
+		cta("try_wait_for", func(k *kernel.Kernel, out kernel.Ptr) {
+			// A phase that is never completed costs its time and is false; one that
+			// is complete is true at once; and who runs out of time waits on.
+			never, bar := k.Mbarrier("never", 65), k.Mbarrier("bar", 64)
+			words := k.Shared("words", kernel.U32, 64)
+			k.InitMbarriers()
+			t := k.TidX()
+			words.At(t).Store(t.Mul(5))
+			seen := k.Const(kernel.U32, 0)
+			look := func(p kernel.Pred) { seen.Set(seen.Mul(2).Add(p.Select(k.Const(kernel.U32, 1), 0))) }
+			look(never.TryWaitFor(never.Arrive(), 100))
+			look(never.TryWaitParityFor(0, 0))
+			look(never.TryWaitParityFor(1, k.Const(kernel.U32, 1000)))
+			tok := bar.Arrive()
+			k.If(bar.TryWaitFor(tok, 1_000_000).Not(), func() { bar.Wait(tok) })
+			look(bar.TryWaitParityFor(0, 1_000_000))
+			out.Store(seen.Mul(1000).Add(words.At(t.Xor(33)).Load()))
+		}))
+	add("surfaces/remote-all", []string{"Mbarrier.Remote", "Mbarrier.Len", "Mbarrier.ArriveCount"},
+		clusters("remote_all", func(k *kernel.Kernel, out kernel.Ptr) {
+			// One arrival at each barrier of an array in the other CTA: a loop of Go.
+			bars := k.Mbarriers("bars", 3, 2)
+			k.InitMbarriers()
+			k.SingleThread(func() {
+				other := k.ClusterRank().Xor(1)
+				for i := range bars.Len() {
+					bars.At(i).Remote(other).ArriveCount(2)
+				}
+			})
+			for i := range bars.Len() {
+				bars.At(i).WaitParity(0)
+			}
+			out.Store(k.ClusterRank().Add(10))
+			k.ClusterSync()
+		}))
+	add("surfaces/pipeline-quit", []string{"Pipeline.Stages", "Mbarrier.Inval", "Mbarrier.Ptr"},
+		cta("pipeline_quit", func(k *kernel.Kernel, out kernel.Ptr) {
+			// When all threads are done with a pipeline its barriers end, and their
+			// words are memory as before.
+			slot := k.Shared("slot", kernel.U32, 2, 32)
+			p := k.Pipeline("p", 2, 32, 32)
+			k.InitMbarriers()
+			k.SingleWarp(0, func() {
+				prod := p.Producer()
+				k.For(0, 4, 1, func(i kernel.Reg) {
+					prod.Acquire()
+					slot.At(prod.Stage, k.ThreadIndex()).Store(i.Mul(32).Add(k.ThreadIndex()))
+					prod.Commit()
+					prod.Advance()
+				})
+				prod.Tail()
+			})
+			sum := k.Const(kernel.U32, 0)
+			k.SingleWarp(1, func() {
+				cons := p.Consumer()
+				k.For(0, 4, 1, func(kernel.Reg) {
+					cons.Wait()
+					sum.Set(sum.Mul(3).Add(slot.At(cons.Stage, k.ThreadIndex()).Load()))
+					cons.Release()
+					cons.Advance()
+				})
+			})
+			k.Sync()
+			k.SingleThread(func() {
+				for i := range p.Stages() {
+					p.Full.At(i).Inval()
+					p.Empty.At(i).Inval()
+				}
+				p.Full.At(0).Ptr().Store(k.Const(kernel.U64, 77))
+			})
+			k.Sync()
+			out.Store(sum.Add(p.Full.At(0).Ptr().Load().Cvt(kernel.U32)))
+		}))
+	add("surfaces/bits", []string{"inst.Bfind", "inst.Bmsk", "inst.Prmt"},
+		cta("bits", func(k *kernel.Kernel, out kernel.Ptr) {
+			t := k.TidX()
+			x := t.Mul(0x01030507).Xor(0x00f0_1234)
+			sum := k.Const(kernel.U32, 0)
+			see := func(d kernel.Reg) { sum.Set(sum.Mul(31).Add(d.As(kernel.U32))) }
+			for _, mods := range [][]kernel.Mod{nil, {"shiftamt"}} {
+				d := k.Var(kernel.U32)
+				inst.Bfind(k, "u32", d, x, mods...)
+				see(d)
+			}
+			for _, mode := range []kernel.Mod{"clamp", "wrap"} {
+				d := k.Var(kernel.B32)
+				inst.Bmsk(k, mode, d, t.And(31), t.Shr(2))
+				see(d)
+			}
+			for _, mods := range [][]kernel.Mod{nil, {"f4e"}, {"b4e"}, {"rc8"}, {"ecl"}, {"ecr"}, {"rc16"}} {
+				d := k.Var(kernel.B32)
+				inst.Prmt(k, d, x, t.Not(), t, mods...)
+				see(d)
+			}
+			out.Store(sum.Shl(t.And(7)).Add(sum.Shr(t.And(3))))
+		}))
+	add("surfaces/special-registers", []string{"Kernel.Special"},
+		clusters("special_registers", func(k *kernel.Kernel, out kernel.Ptr) {
+			// What every run has the same, and of the others what is always true.
+			sum := k.Const(kernel.U32, 1)
+			see := func(r kernel.Reg) { sum.Set(sum.Mul(31).Add(r)) }
+			for _, name := range []string{
+				"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%laneid",
+				"%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
+				"%clusterid.x", "%clusterid.y", "%clusterid.z", "%nclusterid.x", "%nclusterid.y", "%nclusterid.z",
+				"%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z",
+				"%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z", "%cluster_ctarank", "%cluster_nctarank",
+				"%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
+			} {
+				see(k.Special(name, kernel.U32))
+			}
+			explicit := k.PredVar()
+			k.PTX("mov.pred {p}, %is_explicit_cluster;", kernel.Args{"p": explicit})
+			see(explicit.Select(k.Const(kernel.U32, 1), 0))
+			always := func(p kernel.Pred) { see(p.Select(k.Const(kernel.U32, 1), 0)) }
+			always(k.Special("%smid", kernel.U32).Lt(k.Special("%nsmid", kernel.U32)))
+			always(k.Special("%warpid", kernel.U32).Lt(k.Special("%nwarpid", kernel.U32)))
+			always(k.Special("%dynamic_smem_size", kernel.U32).Le(k.Special("%total_smem_size", kernel.U32)))
+			out.Store(sum)
+		}))
+}
