@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"strings"
+
 	"muster/kernel"
 	"muster/kernel/inst"
 )
@@ -140,5 +142,21 @@ func init() {
 			k.PTX("mov.pred {p}, %is_explicit_cluster;", kernel.Args{"p": explicit})
 			see(explicit.Select(k.Const(kernel.U32, 1), 0))
 			out.Store(sum)
+		}))
+	add("surfaces/special-registers-of-a-run", []string{"Kernel.Special"},
+		cta("special_registers_of_a_run", func(k *kernel.Kernel, out kernel.Ptr) {
+			// What differs from run to run is read and decides nothing.
+			for _, name := range strings.Fields("%smid %nsmid %warpid %clock %clock_hi %globaltimer_lo %globaltimer_hi") {
+				k.Special(name, kernel.U32)
+			}
+			k.Special("%clock64", kernel.U64)
+			k.Special("%globaltimer", kernel.U64)
+			// The rest is the same in every run of one driver.
+			always := func(p kernel.Pred) { out.Store(p.Select(k.Const(kernel.U32, 1), 0)) }
+			always(k.Special("%nwarpid", kernel.U32).Gt(0))
+			always(k.Special("%dynamic_smem_size", kernel.U32).Eq(0))
+			always(k.Special("%total_smem_size", kernel.U32).Le(k.Special("%aggr_smem_size", kernel.U32)))
+			k.Special("%gridid", kernel.U64)
+			k.Special("%current_graph_exec", kernel.U64)
 		}))
 }
