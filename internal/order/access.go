@@ -76,7 +76,6 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 		c = t.at(ev.CTA)
 	}
 	ac := t.begin(c, ev.Warp)
-	t.over = t.over[:0]
 	w := ac.warp
 	w.dirty = true
 	w.touched |= ev.Mask
@@ -114,6 +113,9 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 		t.strongAccess(c, ev)
 	} else if len(t.over) > 0 {
 		t.passedWeakly(c, ev)
+	}
+	if len(t.over) > 0 {
+		t.over = t.over[:0]
 	}
 }
 
@@ -224,7 +226,7 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 	if !ac.write {
 		if s.write.who != 0 && !ac.follows(&s.write) && t.relate(s, ac, &s.write, a, b) == racing {
-			t.sawRacing(ac, &s.write, a, b)
+			t.sawRacing(s, ac, &s.write, a, b)
 		}
 		if s.more != nil && s.more.writes {
 			t.checkSet(s, ac, a, b)
@@ -264,7 +266,7 @@ func (t *Tracker) touch(s *seg, ac *access, a, b int) {
 // hold collects what outlives a write.
 func (t *Tracker) hold(s *seg, ac *access, p *stamp, a, b int) {
 	switch {
-	case t.outlives(s, ac, p, a, b):
+	case p.what&observer == 0 && t.outlives(s, ac, p, a, b):
 		t.buf = append(t.buf, *p)
 	case p.turn != 0 && p.strong() && ac.st.strong():
 		t.gone = append(t.gone, *p)
@@ -296,23 +298,35 @@ func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
 		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
-	how := t.relate(s, ac, p, a, b)
-	if how != ordered { // in base causality
-		if how == racing && p == &s.write {
-			t.raced = true
-			if ac.st.what&uint8(machine.Read) != 0 {
-				t.sawRacing(ac, p, a, b)
-			}
-		}
-		t.unseenBy(s, ac, p, a, b, how)
-	}
-	switch how {
+	switch how := t.relate(s, ac, p, a, b); how {
 	case morallyStrong:
+		if t.fenced {
+			t.unseenBy(s, ac, p, a, b, how)
+		}
 		return true
-	case ordered, inferred:
+	case inferred:
+		if t.fenced {
+			t.unseenBy(s, ac, p, a, b, how)
+		}
+		fallthrough
+	case ordered:
 		return ac.st.strong() && !t.speaksFor(ac, p)
 	}
+	t.overRace(s, ac, p, a, b)
 	return false
+}
+
+// overRace notes what a write that races with an earlier access tells all the same.
+func (t *Tracker) overRace(s *seg, ac *access, p *stamp, a, b int) {
+	if p == &s.write {
+		t.raced = true
+		if ac.st.what&uint8(machine.Read) != 0 {
+			t.sawRacing(s, ac, p, a, b)
+		}
+	}
+	if t.fenced {
+		t.unseenBy(s, ac, p, a, b, racing)
+	}
 }
 
 // speaksFor reports whether every access that is morally strong with a strong
@@ -361,7 +375,7 @@ func (ac *access) follows(p *stamp) bool {
 
 func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 	for i := range s.more.list {
-		if p := &s.more.list[i]; p.writes() && !ac.follows(p) {
+		if p := &s.more.list[i]; p.writes() && p.what&observer == 0 && !ac.follows(p) {
 			t.relate(s, ac, p, a, b)
 		}
 	}

@@ -100,7 +100,9 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 	if into != nil {
 		into.know.join(&gen.know)
 		w.learned(into)
-		t.noteFences(w, into)
+		if t.fenced {
+			t.noteFences(w, into)
+		}
 	}
 	if whole && !w.dirty {
 		w.touched = 0
@@ -127,7 +129,7 @@ func (t *Tracker) onWarpSync(ev *machine.Event) {
 	if len(w.groups) == 1 && !w.dirty && w.touched == 0 {
 		return
 	}
-	if g := c.unite(ev.Warp, ev.Mask); g != nil {
+	if g := c.unite(ev.Warp, ev.Mask); g != nil && t.fenced {
 		t.noteFences(w, g)
 	}
 }

@@ -163,7 +163,7 @@ func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, boo
 	if known == ^uint32(0) {
 		return 0, true
 	}
-	if s != nil {
+	if s != nil && ac.group.know.of(unseen) != nil {
 		known |= t.knownUnseen(ac, p)
 	}
 	byOrder := t.byOrder(ac, p)

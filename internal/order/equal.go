@@ -20,7 +20,7 @@ import (
 const current = uint8(machine.Update << 3)
 
 // marks are the bits of what that say more than which kind of access it was.
-const marks = otherRead | current
+const marks = otherRead | current | observer
 
 // keepsAll reports whether an access is one of those stores.
 func (t *Tracker) keepsAll(ac *access) bool {
@@ -35,7 +35,9 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 		if !same {
 			p.what &^= current
 		}
-		t.outlives(s, ac, &p, a, b)
+		if p.what&observer == 0 {
+			t.outlives(s, ac, &p, a, b)
+		}
 		p.turn, p.root = 0, 0
 		kept = append(kept, p)
 	}

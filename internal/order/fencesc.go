@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"slices"
+
+	"muster/internal/machine"
+)
 
 // scFence orders two fence.sc where the run forces their order, and so every
 // run in which the same is read: the first precedes, in causality order, a
@@ -109,8 +113,11 @@ func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(cl
 			continue
 		}
 		for j := range c.warps {
-			for l := range c.warps[j].scs {
-				if n := &c.warps[j].scs[l]; n.cta == c.index && wide.covers(&n.clk) {
+			if c.warps[j].sc == nil {
+				continue
+			}
+			for l := range c.warps[j].sc.notes {
+				if n := &c.warps[j].sc.notes[l]; n.cta == c.index && wide.covers(&n.clk) {
 					take(&n.clk)
 				}
 			}
@@ -132,23 +139,49 @@ type scNote struct {
 // orders nothing over a race, or over what is not seen.
 const mostFences = 8
 
+// An scState is what concerns fence.sc of a warp: those before what its lanes do,
+// the latest last, and what lanes of it learned of others (unseen.go).
+type scState struct {
+	notes   []scNote
+	lessons []lesson
+}
+
+func (s *scState) clone() *scState {
+	if s == nil {
+		return nil
+	}
+	d := &scState{slices.Clone(s.notes), slices.Clone(s.lessons)}
+	for i := range d.notes {
+		d.notes[i].clk = d.notes[i].clk.clone()
+	}
+	for i := range d.lessons {
+		d.lessons[i].clk = d.lessons[i].clk.clone()
+	}
+	return d
+}
+
+func (w *warp) fences() *scState {
+	if w.sc == nil {
+		w.sc = new(scState)
+	}
+	return w.sc
+}
+
 // newNote returns an empty note, in place of the oldest if there are many.
 func (w *warp) newNote() *scNote {
 	var n scNote
-	if len(w.scs) == mostFences {
-		n = w.scs[0]
-		w.scs = append(w.scs[:0], w.scs[1:]...)
+	s := w.fences()
+	if len(s.notes) == mostFences {
+		n = s.notes[0]
+		s.notes = append(s.notes[:0], s.notes[1:]...)
 	}
 	n.clk.reset()
-	w.scs = append(w.scs, n)
-	return &w.scs[len(w.scs)-1]
+	s.notes = append(s.notes, n)
+	return &s.notes[len(s.notes)-1]
 }
 
 // noteFences notes the fence.sc that a group has come to know.
 func (t *Tracker) noteFences(w *warp, g *group) {
-	if !t.fenced {
-		return
-	}
 	for i := range g.know.rows {
 		r := &g.know.rows[i]
 		if r.view.kind != scPassed || w.noted(g, r) {
@@ -161,8 +194,11 @@ func (t *Tracker) noteFences(w *warp, g *group) {
 }
 
 func (w *warp) noted(g *group, r *viewRow) bool {
-	for i := range w.scs {
-		if n := &w.scs[i]; n.class == r.view.of(0) && g.mask&^n.lanes == 0 && n.clk.covers(&r.clk) {
+	if w.sc == nil {
+		return false
+	}
+	for i := range w.sc.notes {
+		if n := &w.sc.notes[i]; n.class == r.view.of(0) && g.mask&^n.lanes == 0 && n.clk.covers(&r.clk) {
 			return true
 		}
 	}
@@ -174,16 +210,16 @@ func (w *warp) noted(g *group, r *viewRow) bool {
 func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
 	owner, wi := t.split(p.who)
 	c := t.ctas[owner]
-	if c == nil || c.ended || len(c.warps[wi].scs) == 0 {
+	if c == nil || c.ended || c.warps[wi].sc == nil {
 		return
 	}
 	lanes := uint32(0)
 	for x := a; x < b; x++ {
 		lanes |= p.lanesAt(x)
 	}
-	w := &c.warps[wi]
-	for i := range w.scs {
-		if n := &w.scs[i]; n.upto < p.time && lanes&^n.lanes == 0 {
+	notes := c.warps[wi].sc.notes
+	for i := range notes {
+		if n := &notes[i]; n.upto < p.time && lanes&^n.lanes == 0 {
 			t.learn(ac, ac.lanesIn(a, b), n.class.of(kind), &n.clk)
 		}
 	}
@@ -193,10 +229,10 @@ func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
 // fence.sc of the writer before it: the axiom of causality (ISA 8.10.6) has no
 // read come before what it reads, whatever the strength of the two. A chain of
 // read-modify-writes carries that on only over links that are morally strong.
-func (t *Tracker) sawRacing(ac *access, p *stamp, a, b int) {
+func (t *Tracker) sawRacing(s *seg, ac *access, p *stamp, a, b int) {
 	if t.cfg.MustOnly || p.isOp() || ac.st.isOp() {
 		return
 	}
-	t.hear(ac, p, a)
+	t.hear(s, ac, p, a)
 	t.fencesBefore(ac, p, a, b, scSeen)
 }

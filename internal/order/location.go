@@ -223,7 +223,9 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 	} else {
 		s.set.cut(who, 1<<lane)
 	}
-	t.passed(w, s, lane)
+	if len(s.over)+len(t.over) > 0 {
+		t.passed(w, s, lane)
+	}
 	s.set.resume(who, 1<<lane)
 	s.writer, s.scope = c.index, scope
 	k := contrib{cta: c.index, scope: scope, pc: ev.PC, relaxed: !releases(ev.Sem)}

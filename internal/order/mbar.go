@@ -39,6 +39,7 @@ type phaseSet struct {
 	phase int64
 	used  bool
 	set   relSet
+	heard clock // what issuers of its operations had heard: unseen.go
 }
 
 // A ref is one lane's operation at a time.
@@ -58,6 +59,7 @@ func (b *mbar) at(n int64) *relSet {
 	s := &b.sets[uint64(n)%uint64(len(b.sets))]
 	if !s.used || s.phase != n {
 		s.set.reset()
+		s.heard.reset()
 		s.phase, s.used = n, true
 	}
 	return &s.set
@@ -75,6 +77,7 @@ func (b *mbar) clone() *mbar {
 	d := *b
 	for i := range d.sets {
 		d.sets[i].set = b.sets[i].set.clone()
+		d.sets[i].heard = b.sets[i].heard.clone()
 	}
 	d.users = append([]user(nil), b.users...)
 	return &d
@@ -205,6 +208,7 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 		t.acquire(&done, &a)
 	}
 	t.tmp = done.know
+	t.waitHeard(b, n, &home.warps[ev.Warp], mask)
 	if w := &home.warps[ev.Warp]; len(w.groups) > 2 {
 		w.merge()
 	}

@@ -14,6 +14,10 @@ import "muster/internal/machine"
 // begins, to its own, less one if it writes. They are asked for only where
 // nothing else orders two accesses.
 
+// observer marks an access that is kept for what it observed alone: another
+// stands for it in any race.
+const observer = uint8(machine.Update << 4)
+
 // lastTurn is when the counting goes back by half.
 const lastTurn = 1<<8 - 1
 
@@ -32,8 +36,10 @@ func (t *Tracker) sees(ac *access, last *stamp) {
 func (t *Tracker) number(ac *access, last *stamp) {
 	kept := len(t.buf)
 	for i := range t.gone {
-		if t.gone[i].what&uint8(machine.Read|machine.Update) != 0 && t.gone[i].observesAny(t.buf[:kept]) {
-			t.buf = append(t.buf, t.gone[i])
+		p := &t.gone[i]
+		if p.what&uint8(machine.Read|machine.Update) != 0 && !t.supersedes(&ac.st, p) && p.observesAny(t.buf[:kept]) {
+			p.what |= observer
+			t.buf = append(t.buf, *p)
 		}
 	}
 	for i := range t.buf[:kept] {
@@ -47,6 +53,9 @@ func (t *Tracker) number(ac *access, last *stamp) {
 		for i := range t.buf {
 			t.buf[i].goBack(root)
 		}
+	}
+	if ac.st.what&uint8(machine.Read|machine.Update) == uint8(machine.Update) {
+		t.reds = true
 	}
 	n := last.turn + 1
 	ac.st.turn, ac.st.root = n, n

@@ -528,6 +528,7 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 		}
 		r.bars[j].value = b.value(ev.Op.Phases[j])
 		b.top = max(b.top, r.bars[j].value+1)
+		t.signalHeard(b, ev.Op.Phases[j], r)
 		if r.kind == machine.OpMbarArrive {
 			t.chargeCopies(r, r.bars[j])
 		}

@@ -149,7 +149,9 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 			g.know.join(&e.know)
 		}
 		w.learned(g)
-		t.noteFences(w, g)
+		if t.fenced {
+			t.noteFences(w, g)
+		}
 	}
 	switch {
 	case e.relaxed:

@@ -42,10 +42,7 @@ type warp struct {
 	fenced  []fenced
 	pending relSet
 	crossed []crossing
-	// scs are its last fence.sc, the latest last.
-	scs []scNote
-	// lessons are what lanes of it learned of other fence.sc.
-	lessons []lesson
+	sc      *scState // nil until a fence.sc concerns it
 }
 
 // A group is the lanes of a warp that know the same.
@@ -142,7 +139,9 @@ func minOf(v []uint32, mask uint32) uint32 {
 func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
 	c.markOwn(k, w, mask, upto)
 	c.markCrossed(k, c.warps[w].crossed, w, mask)
-	c.warps[w].tell(k, mask)
+	if c.warps[w].sc != nil {
+		c.warps[w].tell(k, mask)
+	}
 }
 
 // markOwn is markKnow without the others.
@@ -299,11 +298,7 @@ func (c *cta) clone(id *identity) *cta {
 		}
 		w.pending = w.pending.clone()
 		w.crossed = append([]crossing(nil), w.crossed...)
-		w.scs = append([]scNote(nil), w.scs...)
-		for j := range w.scs {
-			w.scs[j].clk = w.scs[j].clk.clone()
-		}
-		w.lessons = cloneLessons(w.lessons)
+		w.sc = w.sc.clone()
 	}
 	if c.bars != nil {
 		d.bars = make(map[uint64]*mbar, len(c.bars))

@@ -50,6 +50,7 @@ type Tracker struct {
 	found   log
 	fences  []FenceNote
 	fenced  bool // fence.sc operations are noted: fencesc.go
+	reds    bool // there were reductions: unseen.go
 
 	// Scratch of the event at hand; never part of the state.
 	mem  Memory

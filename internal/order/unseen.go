@@ -27,7 +27,7 @@ import (
 // unseenBy lets a write take note of the fence.sc before an access that it
 // comes after without being seen.
 func (t *Tracker) unseenBy(s *seg, ac *access, p *stamp, a, b int, how relation) {
-	if !t.fenced || p.isOp() || ac.st.isOp() || !t.before(s, ac, p, how) {
+	if p.isOp() || ac.st.isOp() || !t.before(s, ac, p, how) {
 		return
 	}
 	from := len(t.over)
@@ -80,16 +80,17 @@ func (w *warp) learn(g *group, lanes uint32, v view, clk *clock) {
 	if r := g.know.row(v); r != nil && r.covers(clk) {
 		return
 	}
-	for i := range w.lessons {
-		if l := &w.lessons[i]; l.lanes == lanes && l.view == v {
+	sc := w.fences()
+	for i := range sc.lessons {
+		if l := &sc.lessons[i]; l.lanes == lanes && l.view == v {
 			l.clk.join(clk)
 			return
 		}
 	}
-	if len(w.lessons) == mostLessons {
-		w.lessons = append(w.lessons[:0], w.lessons[1:]...)
+	if len(sc.lessons) == mostLessons {
+		sc.lessons = append(sc.lessons[:0], sc.lessons[1:]...)
 	}
-	w.lessons = append(w.lessons, lesson{lanes: lanes, view: v, clk: clk.clone()})
+	sc.lessons = append(sc.lessons, lesson{lanes: lanes, view: v, clk: clk.clone()})
 }
 
 // passed adds to a location what a lane's write passed unseen. That of the
@@ -129,18 +130,13 @@ func (t *Tracker) passedWeakly(c *cta, ev *machine.Event) {
 	}
 }
 
-func cloneLessons(list []lesson) []lesson {
-	list = append([]lesson(nil), list...)
-	for i := range list {
-		list[i].clk = list[i].clk.clone()
-	}
-	return list
-}
-
 // tell adds to k what lanes of a warp have learned.
 func (w *warp) tell(k *know, mask uint32) {
-	for i := range w.lessons {
-		if l := &w.lessons[i]; l.lanes&mask != 0 {
+	if w.sc == nil {
+		return
+	}
+	for i := range w.sc.lessons {
+		if l := &w.sc.lessons[i]; l.lanes&mask != 0 {
 			k.make(l.view).join(&l.clk)
 		}
 	}
@@ -149,8 +145,11 @@ func (w *warp) tell(k *know, mask uint32) {
 // splitLessons parts the groups that are only partly of lanes in mask that
 // learned something.
 func (w *warp) splitLessons(mask uint32) {
-	for i := range w.lessons {
-		if in := w.lessons[i].lanes & mask; in != 0 {
+	if w.sc == nil {
+		return
+	}
+	for i := range w.sc.lessons {
+		if in := w.sc.lessons[i].lanes & mask; in != 0 {
 			w.split(in)
 		}
 	}
@@ -177,25 +176,70 @@ func (t *Tracker) told(ac *access, p *stamp) uint32 {
 	return known
 }
 
-// hear notes that a racing read tells of what its writer did until then, or
-// had heard. (What it heard since is taken with it.)
-func (t *Tracker) hear(ac *access, p *stamp, a int) {
+// hear notes that a racing read tells of what the writer of what it read did
+// until then, or had heard, and where that is a read-modify-write those before it.
+func (t *Tracker) hear(s *seg, ac *access, p *stamp, a int) {
+	t.hearOf(ac, p, a)
+	if s.more == nil || p.what&uint8(machine.Update) == 0 {
+		return
+	}
+	for i := range s.more.list {
+		if q := &s.more.list[i]; q.writes() && !q.isOp() && q.turn != 0 && p.root <= q.turn {
+			t.hearOf(ac, q, a)
+		}
+	}
+}
+
+func (t *Tracker) hearOf(ac *access, p *stamp, a int) {
 	owner, wi := t.split(p.who)
-	c, k := t.ctas[owner], &ac.group.know
+	c := t.ctas[owner]
 	lanes := p.lanesAt(a)
 	if c == nil || c.ended || lanes&^t.told(ac, p) == 0 {
 		return
 	}
-	r := k.make(view{kind: rumour})
+	r := ac.group.know.make(view{kind: rumour})
 	c.markKnown(r, wi, lanes, p.time)
-	w := &c.warps[wi]
+	c.warps[wi].heard(r, ac.group, lanes)
+	ac.warp.learned(ac.group)
+}
+
+// heard joins what lanes of a warp have heard into r, but for a group's, whose r
+// is. (What they heard since what they tell is taken with it.)
+func (w *warp) heard(r *clock, of *group, lanes uint32) {
 	for i := range w.groups {
-		if g := &w.groups[i]; g.mask&lanes != 0 && g != ac.group {
+		if g := &w.groups[i]; g.mask&lanes != 0 && g != of {
 			r.join(g.know.strong())
-			if of := g.know.of(rumour); of != nil {
-				r.join(of)
+			if more := g.know.of(rumour); more != nil {
+				r.join(more)
 			}
 		}
 	}
-	ac.warp.learned(ac.group)
+}
+
+// signalHeard has an operation that signals a phase tell what its issuer heard.
+// Its completion orders its own accesses alone, but who waits for it knows that
+// it was issued.
+func (t *Tracker) signalHeard(b *mbar, phase int64, r *opRec) {
+	if !t.fenced && !t.reds {
+		return
+	}
+	c := t.at(r.cta)
+	b.at(phase)
+	s := &b.sets[uint64(phase)%uint64(len(b.sets))]
+	c.warps[r.warp].heard(&s.heard, nil, r.lanes)
+	c.markKnown(&s.heard, r.warp, r.lanes, r.issued)
+}
+
+// waitHeard tells lanes that found a phase complete.
+func (t *Tracker) waitHeard(b *mbar, phase int64, w *warp, mask uint32) {
+	s := &b.sets[uint64(phase)%uint64(len(b.sets))]
+	if b.done(phase) == nil || len(s.heard.parts) == 0 {
+		return
+	}
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&mask != 0 {
+			g.know.make(view{kind: rumour}).join(&s.heard)
+			w.learned(g)
+		}
+	}
 }
