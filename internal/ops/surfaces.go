@@ -159,4 +159,44 @@ func init() {
 			k.Special("%gridid", kernel.U64)
 			k.Special("%current_graph_exec", kernel.U64)
 		}))
+	add("surfaces/cp-async-pipeline", []string{"Producer.CommitCopies", "Consumer.WaitFor", "Kernel.CpAsync"}, func() (*kernel.Call, error) {
+		// A warp fills stages by cp.async and never waits for its copies; who empties
+		// them waits for a time, and then for good.
+		const stages, rounds = 2, 5
+		k := kernel.New("cp_async_pipeline", kernel.Block(64))
+		in := k.GlobalPtr("in", kernel.U32, 16)
+		out := k.GlobalPtr("out", kernel.U32)
+		slots := k.SharedAlign("slots", 16, kernel.U32, stages, 128)
+		p := k.Pipeline("p", stages, 32, 32)
+		k.InitMbarriers()
+		k.SingleWarp(0, func() {
+			prod := p.Producer()
+			at := k.ThreadIndex().Mul(4)
+			k.For(0, rounds, 1, func(i kernel.Reg) {
+				prod.Acquire()
+				k.CpAsync(slots.At(prod.Stage, at), in.At(i.Mad(128, at)), 16)
+				prod.CommitCopies()
+				prod.Advance()
+			})
+			prod.Tail()
+		})
+		k.SingleWarp(1, func() {
+			cons := p.Consumer()
+			t := k.ThreadIndex()
+			sum := k.Const(kernel.U32, 0)
+			k.For(0, rounds, 1, func(kernel.Reg) {
+				k.If(cons.WaitFor(100_000).Not(), func() { cons.Wait() })
+				slot := slots.At(cons.Stage)
+				sum.Set(sum.Mul(3).Add(slot.At(t).Load()).Add(slot.At(t.Add(96)).Load()))
+				cons.Release()
+				cons.Advance()
+			})
+			out.At(t).Store(sum)
+		})
+		data := make([]uint32, rounds*128)
+		for i := range data {
+			data[i] = uint32(i*i + 7)
+		}
+		return k.Call(kernel.Grid(1), data, make([]uint32, 32))
+	})
 }
