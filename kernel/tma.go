@@ -14,6 +14,7 @@ import (
 // Coordinates are elements, one for each of the map's one to five dimensions,
 // innermost first: the reverse of MapOf's shape. They are s32 and may lie
 // outside of the tensor: loads fill with zeros or NaN there, stores leave out.
+// The innermost one is at a multiple of 16 bytes.
 //
 // The place in shared memory is a multiple of 128 bytes. Where the map swizzles
 // it is best one of the pattern's repeat, 256, 512 or 1,024 bytes for 32, 64 or
