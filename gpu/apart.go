@@ -48,44 +48,58 @@ type reply struct {
 	Text     string // of the error, which may wrap one of these
 }
 
-// Worker turns the process into a worker, and does not return, if RunApart
-// started it. A main that calls RunApart calls Worker first.
+// Worker turns the process into a worker, and does not return, if RunApart or an
+// Apart started it. A main that uses these calls Worker first.
 func Worker() {
 	if os.Getenv(workerEnv) == "" {
 		return
 	}
-	out := gob.NewEncoder(os.NewFile(3, "replies"))
-	r := reply{}
-	result, err := serve(os.Stdin, func() { out.Encode(reply{Launched: true}) })
-	if err != nil {
-		r.sort(err)
-	}
-	r.Result = result
-	if err := out.Encode(r); err != nil {
+	if err := work(json.NewDecoder(os.Stdin), gob.NewEncoder(os.NewFile(3, "replies"))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func serve(in io.Reader, started func()) (*Result, error) {
-	var req request
-	if err := json.NewDecoder(in).Decode(&req); err != nil {
-		return nil, err
+// work answers requests up to the last, or to a fault, after which the context
+// is of no use.
+func work(in *json.Decoder, out *gob.Encoder) error {
+	var d *Device
+	for {
+		var req request
+		switch err := in.Decode(&req); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		result, err := serve(&d, &req, func() { out.Encode(reply{Launched: true}) })
+		r := reply{Result: result}
+		if err != nil {
+			r.sort(err)
+		}
+		if err := out.Encode(r); err != nil || r.Fault != nil {
+			return err
+		}
 	}
+}
+
+// serve opens the device for the first request. Nobody closes it: the process
+// ends.
+func serve(d **Device, req *request, started func()) (*Result, error) {
 	o := Options{Memory: req.Memory, started: started}
+	var err error
 	if req.PTX != "" {
-		var err error
 		if o.Module, err = ptx.Parse(req.File.Launches[0].PTX, []byte(req.PTX)); err != nil {
 			return nil, err
 		}
 	}
-	d, err := Open()
-	if err != nil {
-		return nil, err
+	if *d == nil {
+		if *d, err = Open(); err != nil {
+			return nil, err
+		}
 	}
-	// No Close: after a fault there is nothing to close, and the process ends.
-	return d.Run(context.Background(), req.File, o)
+	return (*d).Run(context.Background(), req.File, o)
 }
 
 // sort puts an error where its type survives the way to the caller.
@@ -126,9 +140,28 @@ func (r *reply) err() error {
 // RunApart is Open and Run in a process of its own, which is killed when the
 // launch takes longer than o.Timeout (a *TimeoutError) or ctx ends.
 func RunApart(ctx context.Context, f *launch.File, o Options) (*Result, error) {
-	if os.Getenv(workerEnv) != "" {
-		return nil, errors.New("a worker was asked to start a worker: main must call gpu.Worker first")
-	}
+	var a Apart
+	defer a.Close()
+	return a.Run(ctx, f, o)
+}
+
+// An Apart is a process for launches, one after another, that may hang or fault.
+// One that does ends the process, and the next launch begins another; until then
+// they share one, which saves the time in which a driver starts. The zero Apart
+// is ready. It belongs to one goroutine.
+type Apart struct {
+	cmd     *exec.Cmd
+	kill    context.CancelCauseFunc
+	killed  context.Context
+	in      io.WriteCloser
+	replies *os.File
+	decoder *gob.Decoder
+	printed *os.File // standard output, which has no name
+	stderr  bytes.Buffer
+}
+
+// Run is RunApart in the process that is there already, if there is one.
+func (a *Apart) Run(ctx context.Context, f *launch.File, o Options) (*Result, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
@@ -140,16 +173,132 @@ func RunApart(ctx context.Context, f *launch.File, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), workerEnv+"=1")
-	return talk(ctx, cancel, cmd, in, o.Timeout)
+	if a.cmd != nil && a.killed.Err() != nil {
+		a.end(nil) // after the last answer
+	}
+	if a.cmd == nil {
+		if err := a.start(); err != nil {
+			a.end(err)
+			return nil, err
+		}
+	}
+	kill := a.kill
+	stop := context.AfterFunc(ctx, func() { kill(context.Cause(ctx)) })
+	defer stop()
+	// A worker that is gone is heard of below.
+	a.in.Write(append(in, '\n'))
+	last, err := follow(a.decoder, func() *time.Timer {
+		return time.AfterFunc(o.Timeout, func() { kill(&TimeoutError{o.Timeout}) })
+	})
+	switch {
+	case err != nil:
+		return nil, a.end(err)
+	case last.Result == nil:
+		err := last.err()
+		if last.Fault != nil {
+			a.end(err)
+		}
+		return nil, err
+	}
+	last.Result.Output, err = a.output()
+	return last.Result, err
 }
+
+// start starts the worker: this program again.
+func (a *Apart) start() error {
+	if os.Getenv(workerEnv) != "" {
+		return errors.New("a worker was asked to start a worker: main must call gpu.Worker first")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	a.killed, a.kill = context.WithCancelCause(context.Background())
+	cmd := exec.CommandContext(a.killed, self)
+	cmd.Env = append(os.Environ(), workerEnv+"=1")
+	cmd.WaitDelay = 5 * time.Second
+	if a.printed, err = os.CreateTemp("", "muster-gpu"); err != nil {
+		return err
+	}
+	if err := os.Remove(a.printed.Name()); err != nil {
+		return err
+	}
+	replies, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	a.replies, a.decoder = replies, gob.NewDecoder(replies)
+	a.stderr.Reset()
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = a.printed, &a.stderr, []*os.File{w}
+	if a.in, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	a.cmd = cmd
+	return nil
+}
+
+// output gives what the kernel printed: what the worker's standard output has
+// since the last launch, as both have one place in that file.
+func (a *Apart) output() ([]byte, error) {
+	n, err := a.printed.Seek(0, io.SeekCurrent)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	out := make([]byte, n)
+	if _, err := a.printed.ReadAt(out, 0); err != nil {
+		return nil, err
+	}
+	if _, err := a.printed.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return out, a.printed.Truncate(0)
+}
+
+// end ends the process, and says why it did not answer.
+func (a *Apart) end(err error) error {
+	if a.in != nil {
+		a.in.Close()
+	}
+	if a.cmd != nil {
+		died := make(chan error, 1)
+		go func() { died <- a.cmd.Wait() }()
+		select {
+		case state := <-died:
+			if why := context.Cause(a.killed); why != nil {
+				err = why
+			} else if err != nil {
+				err = fmt.Errorf("the worker ended without an answer: %v: %s", state, bytes.TrimSpace(a.stderr.Bytes()))
+			}
+		case <-time.After(endWait):
+			a.kill(nil)
+			<-died
+		}
+		a.cmd = nil
+	}
+	if a.kill != nil {
+		a.kill(nil)
+	}
+	for _, f := range []*os.File{a.replies, a.printed} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	a.in, a.replies, a.printed, a.kill = nil, nil, nil, nil
+	return err
+}
+
+// endWait is how long a worker may take to end when nothing is asked of it.
+const endWait = 10 * time.Second
+
+// Close ends the process, if there is one.
+func (a *Apart) Close() { a.end(nil) }
 
 // withoutExpect leaves out what the worker has no use for: a tolerance may be
 // infinite, which JSON cannot say.
@@ -159,42 +308,10 @@ func withoutExpect(f *launch.File) *launch.File {
 	return &g
 }
 
-// talk starts the worker and follows it to its end.
-func talk(ctx context.Context, cancel context.CancelCauseFunc, cmd *exec.Cmd, in []byte, timeout time.Duration) (*Result, error) {
-	replies, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer replies.Close()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, &stderr
-	cmd.ExtraFiles = []*os.File{w}
-	cmd.WaitDelay = 5 * time.Second
-	err = cmd.Start()
-	w.Close()
-	if err != nil {
-		return nil, err
-	}
-	last, heard := follow(replies, func() *time.Timer {
-		return time.AfterFunc(timeout, func() { cancel(&TimeoutError{timeout}) })
-	})
-	died := cmd.Wait()
-	switch {
-	case heard == nil && last.Result != nil:
-		last.Result.Output = stdout.Bytes()
-		return last.Result, nil
-	case heard == nil:
-		return nil, last.err()
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	}
-	return nil, fmt.Errorf("the worker ended without an answer: %v: %s", died, bytes.TrimSpace(stderr.Bytes()))
-}
-
 // follow reads replies up to the one that ends the conversation, and runs a
 // timer from the launch on.
-func follow(from io.Reader, launched func() *time.Timer) (last reply, err error) {
-	for in := gob.NewDecoder(from); ; {
+func follow(in *gob.Decoder, launched func() *time.Timer) (last reply, err error) {
+	for {
 		last = reply{}
 		if err = in.Decode(&last); err != nil || !last.Launched {
 			return last, err

@@ -5,8 +5,8 @@
 //	.gpu/goldens -out DIR                           # where the GPU is
 //	cp DIR/h200.txt internal/ops/testdata/h200.txt  # back in the repository
 //
-// Every kernel runs in a process of its own, so that one that hangs or faults
-// takes no other along, and as often as -times says, always to the same bits. It
+// Kernels run in processes beside this one, so that one that hangs or faults
+// takes no other along, and as often as -times says, always to the same bits. Each
 // runs on the machine too, and is assembled by ptxas where that is installed.
 // DIR/log.txt has all that each said. Exit status: 0 all are accepted, end, and
 // agree; 1 one does not; 2 bad flags or no GPU.
@@ -160,22 +160,28 @@ func version(ptxas string) string {
 // all runs cases side by side, and gives what came of them in their order.
 func all(cases []ops.Case, o *options) []*trial {
 	list := make([]*trial, len(cases))
+	next := make(chan int, len(cases))
+	for i := range cases {
+		next <- i
+	}
+	close(next)
 	var wg sync.WaitGroup
-	turn := make(chan struct{}, o.jobs)
-	for i, c := range cases {
+	for range min(o.jobs, len(cases)) {
 		wg.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			list[i] = &trial{name: c.Name}
-			list[i].run(c, o)
+			var a gpu.Apart
+			defer a.Close()
+			for i := range next {
+				list[i] = &trial{name: cases[i].Name, apart: &a}
+				list[i].run(cases[i], o)
+			}
 		})
 	}
 	wg.Wait()
 	return list
 }
 
-// What can come of a case. Unless it is equal or the machine's, the GPU's bits
-// are not kept.
+// What can come of a case. Of the first three the GPU's bits are kept: the
+// machine is wrong where it differs, and the tests of the repository say so.
 const (
 	equal    = "equal"
 	differs  = "different on the machine"
@@ -191,6 +197,7 @@ var verdicts = []string{equal, differs, machine, rejected, failed, unstable, unm
 // A trial is what came of one case.
 type trial struct {
 	name    string
+	apart   *gpu.Apart
 	verdict string
 	golden  *ops.Golden // what the GPU left, if it is fit to be kept
 	log     strings.Builder
@@ -216,9 +223,9 @@ func (t *trial) run(c ops.Case, o *options) {
 	t.verdict = t.compare(call, left)
 	if !accepted {
 		t.verdict = rejected
-	} else if t.verdict == equal {
-		t.golden = &left[0].golden
+		return
 	}
+	t.golden = &left[0].golden
 }
 
 // assemble has ptxas judge the PTX.
@@ -263,7 +270,7 @@ func (t *trial) launch(call *kernel.Call, o *options) (list []leaving, err error
 		if err != nil {
 			return nil, err
 		}
-		r, err := gpu.RunApart(context.Background(), f, gpu.Options{Module: call.Module, Timeout: o.timeout})
+		r, err := t.apart.Run(context.Background(), f, gpu.Options{Module: call.Module, Timeout: o.timeout})
 		if err != nil {
 			return nil, err
 		}
