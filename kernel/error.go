@@ -15,6 +15,7 @@ type Place struct {
 	Line int
 }
 
+// String gives file:line.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // An Error is a mistake in a kernel, at the line of the Go program that made
