@@ -200,17 +200,18 @@ func (m Mbarrier) own(what string) (*Kernel, bool) {
 // 9.7.13.4). Copies access their barrier through the generic proxy, so that it
 // takes no proxy fence.
 func (k *Kernel) InitMbarriers(bars ...Mbarrier) {
+	list := k.initialized(bars)
 	if !k.sized("InitMbarriers") {
 		return
 	}
 	if g := k.Group(); g.AnyWarp || g.Threads != k.BlockThreads() {
 		k.fail("InitMbarriers in a group of %s: all threads of the CTA wait for it; call it outside of groups", g)
-		k.initialized(bars)
 		return
 	}
-	list := k.initialized(bars)
 	if len(list) == 0 {
-		k.fail("InitMbarriers: there is no mbarrier that is not initialized yet")
+		if len(bars) == 0 {
+			k.fail("InitMbarriers: there is no mbarrier that is not initialized yet")
+		}
 		return
 	}
 	k.SingleThread(func() {
