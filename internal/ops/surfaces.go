@@ -159,9 +159,8 @@ func init() {
 			k.Special("%gridid", kernel.U64)
 			k.Special("%current_graph_exec", kernel.U64)
 		}))
-	add("surfaces/cp-async-pipeline", []string{"Producer.CommitCopies", "Consumer.WaitFor", "Kernel.CpAsync"}, func() (*kernel.Call, error) {
-		// A warp fills stages by cp.async and never waits for its copies; who empties
-		// them waits for a time, and then for good.
+	add("surfaces/cp-async-pipeline", []string{"Producer.CommitCopies", "Kernel.CpAsync"}, func() (*kernel.Call, error) {
+		// A warp fills stages by cp.async and never waits for its copies.
 		const stages, rounds = 2, 5
 		k := kernel.New("cp_async_pipeline", kernel.Block(64))
 		in := k.GlobalPtr("in", kernel.U32, 16)
@@ -185,7 +184,7 @@ func init() {
 			t := k.ThreadIndex()
 			sum := k.Const(kernel.U32, 0)
 			k.For(0, rounds, 1, func(kernel.Reg) {
-				k.If(cons.WaitFor(100_000).Not(), func() { cons.Wait() })
+				cons.Wait()
 				slot := slots.At(cons.Stage)
 				sum.Set(sum.Mul(3).Add(slot.At(t).Load()).Add(slot.At(t.Add(96)).Load()))
 				cons.Release()
@@ -199,4 +198,22 @@ func init() {
 		}
 		return k.Call(kernel.Grid(1), data, make([]uint32, 32))
 	})
+	add("surfaces/pipeline-wait-for", []string{"Consumer.WaitFor"},
+		cta("pipeline_wait_for", func(k *kernel.Kernel, out kernel.Ptr) {
+			// A stage is waited for a time, and then for good.
+			slot := k.Shared("slot", kernel.U32)
+			p := k.Pipeline("p", 1, 1, 1)
+			k.InitMbarriers()
+			k.Threads(32, 1, func() {
+				slot.Store(k.Const(kernel.U32, 41))
+				p.Producer().Commit()
+			})
+			seen := k.Const(kernel.U32, 0)
+			k.SingleThread(func() {
+				cons := p.Consumer()
+				k.If(cons.WaitFor(100_000).Not(), func() { cons.Wait() })
+				seen.Set(slot.Load())
+			})
+			out.Store(seen)
+		}))
 }
