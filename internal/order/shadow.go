@@ -52,7 +52,7 @@ type stamp struct {
 	pc    int32
 	lanes uint32 // byRun: the lane of the row's byte 0, signed; byMask: a set
 	shape shape
-	what  uint8 // Read, Write, Update, with constantRead or mapRead
+	what  uint8 // Read, Write, Update, with marks
 	// turn counts writes of these bytes, root is the first turn that the access
 	// observed or began: observe.go. 0: nothing is known of that.
 	turn, root uint8
