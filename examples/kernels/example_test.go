@@ -161,3 +161,21 @@ func ExampleProduct() {
 	// exit-in-flight tensor.go:77: CTA 0 may end while wgmma of warp 1 of CTA 0 is still reading from its shared memory
 	// register-in-flight tensor.go:77 tensor.go:86: st.global.f32 at line 646: warp 1 of CTA 0 touches register %f9, accumulator of wgmma.mma_async at line 625, which it has not waited for
 }
+
+func ExampleMulticast() {
+	say(kernels.Multicast, "")
+	say(kernels.Multicast, "releases reach only the own CTA")
+	say(kernels.Multicast, "no cluster barrier after the barriers are made")
+	say(kernels.Multicast, "a CTA exits early")
+	say(kernels.Multicast, "each CTA expects only its own half")
+	// Output:
+}
+
+func ExampleGrouped() {
+	say(kernels.Grouped, "")
+	say(kernels.Grouped, "a map is used without an acquire")
+	say(kernels.Grouped, "a map is stored and not released")
+	say(kernels.Grouped, "the next problem's maps are written while copies run")
+	say(kernels.Grouped, "all CTAs write their maps in one place")
+	// Output:
+}

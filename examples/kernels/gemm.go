@@ -136,7 +136,7 @@ func ceil(a, b int) int { return (a + b - 1) / b }
 // produce is the warpgroup that loads: one thread of it. It gives its registers
 // to the consumers.
 func (s *gemm) produce() {
-	s.Inst("setmaxnreg.dec.sync.aligned.u32", 40)
+	s.SetMaxNRegDec(40)
 	part := s.TileN / s.Cluster
 	all := 1<<s.Cluster - 1
 	s.SingleThread(func() {
@@ -161,10 +161,9 @@ func (s *gemm) produce() {
 
 // consume is the two warpgroups that multiply. Each adds up 64 rows.
 func (s *gemm) consume() {
-	s.Inst("setmaxnreg.inc.sync.aligned.u32", 232)
+	s.SetMaxNRegInc(232)
 	// The same in all lanes of a warp, which lets it go in uniform registers.
-	warp := s.Var(kernel.U32)
-	s.Inst("shfl.sync.idx.b32", warp, s.ThreadIndex().Shr(5), 0, 31, -1)
+	warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
 	wg := warp.Shr(2)
 	ring, used := s.ring.Consumer(), s.ring.Consumer()
 	acc := s.Accumulator(kernel.F32, 64, s.TileN)

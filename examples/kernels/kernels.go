@@ -86,6 +86,18 @@ var examples = []Example{
 		{"the accumulator is set without a fence", []string{"register-in-flight"}},
 		{"the sums are read in flight", []string{"register-in-flight"}},
 	}},
+	{"multicast", Multicast, []Mistake{
+		{"releases reach only the own CTA", []string{"overwrite-in-flight"}},
+		{"no cluster barrier after the barriers are made", []string{"barrier-uninitialized"}},
+		{"a CTA exits early", []string{"exit-before-remote"}},
+		{"each CTA expects only its own half", []string{"bytes-early"}},
+	}},
+	{"grouped", Grouped, []Mistake{
+		{"a map is used without an acquire", []string{"tensormap-stale"}},
+		{"a map is stored and not released", []string{"tensormap-stale"}},
+		{"the next problem's maps are written while copies run", []string{"tensormap-in-flight"}},
+		{"all CTAs write their maps in one place", []string{"tensormap-in-flight"}},
+	}},
 }
 
 // iota32 gives 0, 1, 2, … as floats.
