@@ -216,17 +216,45 @@ func init() {
 	bulkReductions()
 }
 
+// values are n numbers of a type.
+func values(t kernel.Type, n int) func() any {
+	switch t {
+	case kernel.F32:
+		return floats(n)
+	case kernel.F64:
+		return doubles(n)
+	case kernel.F16, kernel.F16x2:
+		return halves(n*t.Size()/2, kernel.F16Bits)
+	case kernel.BF16, kernel.BF16x2:
+		return halves(n*t.Size()/2, kernel.BF16Bits)
+	}
+	if t.Size() == 8 {
+		return pairs(n)
+	}
+	return scattered(n)
+}
+
+// A reduction is an operation with its types.
+type reduction struct {
+	op    kernel.Op
+	types []kernel.Type
+}
+
+// clusterReductions are those in distributed shared memory.
+var clusterReductions = []reduction{
+	{kernel.Add, []kernel.Type{kernel.U32, kernel.S32, kernel.U64}},
+	{kernel.Min, []kernel.Type{kernel.U32, kernel.S32}},
+	{kernel.Max, []kernel.Type{kernel.U32, kernel.S32}},
+	{kernel.Inc, []kernel.Type{kernel.U32}},
+	{kernel.Dec, []kernel.Type{kernel.U32}},
+	{kernel.And, []kernel.Type{kernel.B32}},
+	{kernel.Or, []kernel.Type{kernel.B32}},
+	{kernel.Xor, []kernel.Type{kernel.B32}},
+}
+
 // bulkReductions are cases of every operation and type of a bulk reduction.
 func bulkReductions() {
-	values := map[kernel.Type]func(n int) func() any{
-		kernel.U32: scattered, kernel.S32: scattered, kernel.U64: pairs, kernel.S64: pairs, kernel.B32: scattered, kernel.B64: pairs, kernel.F32: floats, kernel.F64: doubles,
-		kernel.F16:  func(n int) func() any { return halves(n, kernel.F16Bits) },
-		kernel.BF16: func(n int) func() any { return halves(n, kernel.BF16Bits) },
-	}
-	for _, r := range []struct {
-		op    kernel.Op
-		types []kernel.Type
-	}{
+	for _, r := range []reduction{
 		{kernel.Add, []kernel.Type{kernel.U32, kernel.S32, kernel.U64, kernel.F16, kernel.BF16, kernel.F32, kernel.F64}},
 		{kernel.Min, []kernel.Type{kernel.U32, kernel.S32, kernel.U64, kernel.S64, kernel.F16, kernel.BF16}},
 		{kernel.Max, []kernel.Type{kernel.U32, kernel.S32, kernel.U64, kernel.S64, kernel.F16, kernel.BF16}},
@@ -251,22 +279,10 @@ func bulkReductions() {
 						opts = append(opts, kernel.CacheHint(k.CachePolicy(kernel.EvictLast)))
 					}
 					stored(k, func() { k.BulkReduce(r.op, data, s, 64*t.Size(), opts...) })
-				}, values[t](128)))
+				}, values(t, 128)))
 		}
 	}
-	for _, r := range []struct {
-		op    kernel.Op
-		types []kernel.Type
-	}{
-		{kernel.Add, []kernel.Type{kernel.U32, kernel.S32, kernel.U64}},
-		{kernel.Min, []kernel.Type{kernel.U32, kernel.S32}},
-		{kernel.Max, []kernel.Type{kernel.U32, kernel.S32}},
-		{kernel.Inc, []kernel.Type{kernel.U32}},
-		{kernel.Dec, []kernel.Type{kernel.U32}},
-		{kernel.And, []kernel.Type{kernel.B32}},
-		{kernel.Or, []kernel.Type{kernel.B32}},
-		{kernel.Xor, []kernel.Type{kernel.B32}},
-	} {
+	for _, r := range clusterReductions {
 		for _, t := range r.types {
 			name := fmt.Sprintf("%s_%s", r.op, t)
 			add("bulk/reduce-to-cluster-"+name, []string{"Kernel.BulkReduceToCluster"},
@@ -288,7 +304,7 @@ func bulkReductions() {
 					})
 					at.Store(mine.At(i).Load())
 					k.ClusterSync()
-				}, values[t](128)))
+				}, values(t, 128)))
 		}
 	}
 }
