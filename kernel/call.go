@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -67,13 +68,22 @@ func (k *Kernel) Call(grid [3]int, args ...any) (*Call, error) {
 	}
 	c.File.Launches = []launch.Launch{*l}
 	if err := c.File.Validate(); err != nil {
-		return nil, c.errorf("%v", err)[0]
+		return nil, c.invalid("", err)
 	}
 	return c, nil
 }
 
 func (c *Call) errorf(format string, args ...any) Errors {
 	return Errors{{c.At, "kernel " + c.Kernel.name + ": " + fmt.Sprintf(format, args...)}}
+}
+
+// invalid is what package launch says against the call.
+func (c *Call) invalid(where string, err error) *Error {
+	var e *launch.Error
+	if errors.As(err, &e) {
+		return c.errorf("%s%s", where, e.Msg)[0]
+	}
+	return c.errorf("%s%v", where, err)[0]
 }
 
 // launch makes the launch of its shape and arguments.

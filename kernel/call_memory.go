@@ -41,8 +41,9 @@ type marked struct {
 	uninit, free bool
 }
 
-// Uninitialized says that the kernel finds no values in a slice: a run that
-// uses one is reported. On a GPU it finds zeros.
+// Uninitialized says that a launch is not given what a slice holds, as memory
+// that is only written needs no contents. A kernel that reads it all the same
+// finds zeros, on the machine and on a GPU.
 func Uninitialized(slice any) any { return mark(slice, func(m *marked) { m.uninit = true }) }
 
 // Scratch says that what the kernel leaves in a slice is no result: what
@@ -303,7 +304,7 @@ func (c *Call) Expect(slice, want any, tolerance launch.Tolerance) error {
 		f := *c.File
 		f.Expect = append(slices.Clone(f.Expect), x)
 		if err := f.Validate(); err != nil {
-			return c.errorf("Expect: %v", err)[0]
+			return c.invalid("Expect: ", err)
 		}
 		c.File.Expect = f.Expect
 		return nil
