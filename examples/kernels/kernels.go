@@ -87,8 +87,8 @@ var examples = []Example{
 		{"the sums are read in flight", []string{"register-in-flight"}},
 	}},
 	{"multicast", Multicast, []Mistake{
-		{"releases reach only the own CTA", []string{"overwrite-in-flight"}},
-		{"no cluster barrier after the barriers are made", []string{"barrier-uninitialized"}},
+		{"releases reach only the own CTA", []string{"phase-mixing", "overwrite-in-flight"}},
+		{"no cluster barrier after the barriers are made", []string{"init-not-ordered", "remote-before-start"}},
 		{"a CTA exits early", []string{"exit-before-remote"}},
 		{"each CTA expects only its own half", []string{"bytes-early"}},
 	}},
@@ -119,6 +119,29 @@ func equal[T comparable](got []T, want func(i int) T) func() error {
 		}
 		return nil
 	}
+}
+
+// integers are numbers whose products have sums that are exact in any order.
+func integers(n, period int) []uint16 {
+	x := make([]uint16, n)
+	for i := range x {
+		x[i] = kernel.F16Bits(float32(i%period - period/2))
+	}
+	return x
+}
+
+// product holds z to x·yᵀ, of rows that are depth long; z has n columns.
+func product(x, y []uint16, z []float32, n, depth int) error {
+	for i, got := range z {
+		sum := float32(0)
+		for j := range depth {
+			sum += kernel.F16Value(x[i/n*depth+j]) * kernel.F16Value(y[i%n*depth+j])
+		}
+		if got != sum {
+			return fmt.Errorf("row %d, column %d is %v, and %v is due", i/n, i%n, got, sum)
+		}
+	}
+	return nil
 }
 
 // work puts a call and its check together.

@@ -1,10 +1,6 @@
 package kernels
 
-import (
-	"fmt"
-
-	"muster/kernel"
-)
+import "muster/kernel"
 
 // Multicast has the two CTAs of a cluster share a matrix: each multiplies 64
 // rows of A of its own with the same 64 columns of B, loads half of these, and
@@ -22,9 +18,11 @@ func Multicast(mistake string) (*Work, error) {
 	am, bm, out := k.TensorMap("a"), k.TensorMap("b"), k.GlobalPtr("out", kernel.F32)
 	a := k.Tiles("a_tile", stages, kernel.F16, m, slab, 128)
 	b := k.Tiles("b_tile", stages, kernel.F16, n, slab, 128)
-	releases := warps * ctas
+	rank := k.ClusterRank()
+	everyone := 1<<ctas - 1 // a bit for each CTA
+	releases, reach := warps*ctas, kernel.Num(everyone)
 	if mistake == "releases reach only the own CTA" {
-		releases = warps
+		releases, reach = warps, k.Const(kernel.U32, 1).Shl(rank)
 	}
 	ring := k.Pipeline("ring", stages, 1, releases)
 	if mistake == "no cluster barrier after the barriers are made" {
@@ -40,9 +38,8 @@ func Multicast(mistake string) (*Work, error) {
 		k.InitMbarriers() // has the cluster meet
 	}
 
-	rank := k.ClusterRank()
 	k.SingleWarp(warps, func() {
-		prod := ring.Producer()
+		prod, half := ring.Producer(), rank.Mul(n/ctas)
 		k.SingleThread(func() {
 			k.For(0, slabs*slab, slab, func(depth kernel.Reg) {
 				prod.Acquire()
@@ -51,9 +48,8 @@ func Multicast(mistake string) (*Work, error) {
 					bytes = a.Size() + b.Size()/ctas
 				}
 				prod.Expect(bytes)
-				half := rank.Mul(n / ctas)
 				am.Load(a.At(prod.Stage).Ptr(), prod.Full(), kernel.Coords{depth, rank.Mul(m)})
-				bm.Load(b.At(prod.Stage).Rows(half, n/ctas).Ptr(), prod.Full(), kernel.Coords{depth, half}, kernel.Multicast(1<<ctas-1))
+				bm.Load(b.At(prod.Stage).Rows(half, n/ctas).Ptr(), prod.Full(), kernel.Coords{depth, half}, kernel.Multicast(everyone))
 				prod.Advance()
 			})
 		})
@@ -68,15 +64,7 @@ func Multicast(mistake string) (*Work, error) {
 			acc.Mma(a.At(cons.Stage), b.At(cons.Stage).T())
 			k.WgmmaCommit()
 			k.WgmmaWait(0)
-			k.EachWarp(func() {
-				k.SingleThread(func() {
-					if mistake == "releases reach only the own CTA" {
-						cons.Release()
-					} else {
-						cons.ReleaseMulticast(1<<ctas - 1)
-					}
-				})
-			})
+			k.EachWarp(func() { k.SingleThread(func() { cons.ReleaseMulticast(reach) }) })
 			cons.Advance()
 		})
 		for i := range acc.Regs() {
@@ -94,27 +82,4 @@ func Multicast(mistake string) (*Work, error) {
 		a.MapOf(x, []int{ctas * m, slabs * slab}),
 		b.Rows(0, n/ctas).MapOf(y, []int{n, slabs * slab}), z)
 	return work(func() error { return product(x, y, z, n, slabs*slab) }, call, err)
-}
-
-// integers are numbers whose products have sums that are exact in any order.
-func integers(n, period int) []uint16 {
-	x := make([]uint16, n)
-	for i := range x {
-		x[i] = kernel.F16Bits(float32(i%period - period/2))
-	}
-	return x
-}
-
-// product holds z to x·yᵀ, of rows that are depth long; z has n columns.
-func product(x, y []uint16, z []float32, n, depth int) error {
-	for i, got := range z {
-		sum := float32(0)
-		for j := range depth {
-			sum += kernel.F16Value(x[i/n*depth+j]) * kernel.F16Value(y[i%n*depth+j])
-		}
-		if got != sum {
-			return fmt.Errorf("row %d, column %d is %v, and %v is due", i/n, i%n, got, sum)
-		}
-	}
-	return nil
 }

@@ -1,10 +1,6 @@
 package kernels
 
-import (
-	"fmt"
-
-	"muster/kernel"
-)
+import "muster/kernel"
 
 // TensorCopy moves a tile of a matrix with tensor copies. The map says how the
 // matrix lies in global memory and which box a copy moves; in shared memory the
@@ -86,24 +82,7 @@ func Product(mistake string) (*Work, error) {
 		out.At(row.Mul(n).Add(col)).Store(acc.At(i))
 	}
 
-	x, y := make([]uint16, m*depth), make([]uint16, n*depth)
-	for i := range x {
-		x[i] = kernel.F16Bits(float32(i%7) - 3)
-		y[i] = kernel.F16Bits(float32(i%5) - 2)
-	}
-	z := make([]float32, m*n)
-	verify := func() error {
-		for i := range z {
-			sum := float32(0) // small integers: every sum is exact
-			for j := range depth {
-				sum += kernel.F16Value(x[i/n*depth+j]) * kernel.F16Value(y[i%n*depth+j])
-			}
-			if z[i] != sum {
-				return fmt.Errorf("element %d is %v, and %v is due", i, z[i], sum)
-			}
-		}
-		return nil
-	}
+	x, y, z := integers(m*depth, 7), integers(n*depth, 5), make([]float32, m*n)
 	call, err := k.Call(kernel.Grid(1), a.MapOf(x, []int{m, depth}), b.MapOf(y, []int{n, depth}), z)
-	return work(verify, call, err)
+	return work(func() error { return product(x, y, z, n, depth) }, call, err)
 }
