@@ -88,7 +88,9 @@
 // execution has it must mean reported, unless another reported race hides it.
 // known_test.go holds the smallest test of each kind of difference that there
 // was, and the drawn tests fail on any. But where accesses of different sizes
-// race the axioms do not apply (8.7.2), so nothing is held against them there.
+// race the axioms do not apply (8.7.2), so nothing is held against them there;
+// and a lane that looked at a flag is taken to have told its warp (by shfl), so
+// a fence.sc of another lane counts as one that comes after.
 //
 // # What it does not model
 //

@@ -243,7 +243,7 @@ func agreed(t *testing.T, p *axiom.Program) {
 	t.Helper()
 	c := compare(t, p)
 	for q, d := range c.by {
-		if c.explain(q) == "" {
+		if c.explain(t, q) == "" {
 			t.Errorf("%s: %v %v\n%s", p.Name, q, d, text(p))
 		}
 	}
