@@ -213,11 +213,18 @@ func (l lanes) segment(mode string) int {
 func (k *Kernel) Redux(op Op, r Reg, opts ...WarpOption) Reg {
 	r.kernel()
 	l, ok := k.lanes("Redux", false, opts)
+	if !ok {
+		return k.lost(r.t)
+	}
+	return k.redux(op, r, l)
+}
+
+func (k *Kernel) redux(op Op, r Reg, l lanes) Reg {
 	t := r.arith()
 	if op.bits() {
 		t = untyped(r.t)
 	}
-	if !ok || !k.reduces("Redux", op, t, reduxTypes) {
+	if !k.reduces("Redux", op, t, reduxTypes) {
 		return k.lost(r.t)
 	}
 	d := k.reg(r.t)
@@ -273,7 +280,7 @@ func (k *Kernel) WarpReduce(op Op, r Reg, opts ...WarpOption) Reg {
 		return k.lost(r.t)
 	}
 	if l.width == 32 && r.t.Size() == 4 && r.t.integer() {
-		return k.Redux(op, r, opts...)
+		return k.redux(op, r, l)
 	}
 	for d := l.width / 2; d > 0; d /= 2 {
 		r = r.combine(op, k.shuffle(what, "bfly", r, d, opts))
