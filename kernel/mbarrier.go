@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+
+	"muster/ptx"
+)
 
 // An Mbarrier is a barrier in shared memory that counts arrivals and the bytes
 // of asynchronous copies, or an array of them (ISA 9.7.13.15). A phase is
@@ -12,8 +16,10 @@ import "fmt"
 //
 // Modifiers are an order (Release, the default of arrivals; Acquire, that of
 // waits; Relaxed) and a scope (CTA, Cluster). Without a scope, arrivals at a
-// barrier of another CTA have that of the cluster, and so have waits where the
-// kernel has clusters, since others may arrive; all else has that of the CTA.
+// barrier of another CTA have that of the cluster, all others that of the CTA.
+// Waits without a scope have that of the cluster if the kernel arrives at other
+// CTAs' barriers of the same allocation, by Remote or ArriveMulticast, and else
+// that of the CTA.
 type Mbarrier struct {
 	k      *Kernel
 	set    *mbarriers
@@ -33,8 +39,10 @@ type mbarriers struct {
 	// dynamic says that Init was called for an element that only the kernel
 	// knows.
 	dynamic bool
-	another bool     // Init was called with a count of its own
-	all     Mbarrier // the barrier, or the array
+	another bool        // Init was called with a count of its own
+	far     bool        // the kernel names other CTAs' barriers of the allocation
+	waits   []*ptx.Inst // without a scope of their own
+	all     Mbarrier    // the barrier, or the array
 }
 
 // ProducerParity and ConsumerParity are the parities that the two sides of a
@@ -75,7 +83,7 @@ func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrie
 	all, again := k.state[mbarrierKey{}].([]*mbarriers)
 	k.state[mbarrierKey{}] = append(all, s)
 	if !again {
-		k.onBuild(k.checkMbarriers)
+		k.onBuild(k.finishMbarriers)
 	}
 	m := Mbarrier{k: k, set: s}
 	if single {
@@ -87,10 +95,14 @@ func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrie
 	return m
 }
 
-// checkMbarriers reports barriers that nothing initializes.
-func (k *Kernel) checkMbarriers() {
+// finishMbarriers reports barriers that nothing initializes, and gives waits
+// their scope.
+func (k *Kernel) finishMbarriers() {
 	all, _ := k.state[mbarrierKey{}].([]*mbarriers)
 	for _, s := range all {
+		if s.far {
+			s.widen()
+		}
 		for i := range s.n {
 			if !s.dynamic && s.inits[i] == (Place{}) {
 				k.failAt(s.at, "mbarrier %s is never initialized: call InitMbarriers, or Init in one thread", s.element(i))
@@ -167,7 +179,7 @@ func (m Mbarrier) Remote(rank Num) Mbarrier {
 		k.fail("Remote of mbarrier %s: it is another CTA's already", m)
 		return m
 	}
-	m.ptr, m.remote = m.ptr.Remote(rank), true
+	m.ptr, m.remote, m.set.far = m.ptr.Remote(rank), true, true
 	return m
 }
 

@@ -162,3 +162,61 @@ func TestWrongParity(t *testing.T) {
 	}
 	t.Errorf("no finding names line %d: %s %+v", line, r.Summary, r.Findings)
 }
+
+// swap is two CTAs that write to each other's memory and arrive there. mods are
+// those of the waits for that.
+func swap(t *testing.T, mods ...kernel.Mod) (*kernel.Call, string) {
+	k := kernel.New("swap", kernel.Block(64), kernel.Clusters(2))
+	out := k.GlobalPtr("out", kernel.U32)
+	words := k.Shared("words", kernel.U32, 64)
+	far, own := k.Mbarrier("far", 32), k.Mbarrier("own", 64)
+	k.InitMbarriers()
+	i := k.TidX()
+	peer := k.Special("%cluster_ctarank", kernel.U32).Xor(1)
+	k.SingleWarp(1, func() {
+		far.WaitParity(0, mods...) // before the kernel says who arrives
+		out.At(peer.Mad(64, i)).Store(words.At(i.Xor(63)).Load())
+	})
+	k.SingleWarp(0, func() {
+		words.Remote(peer).At(i).Store(i)
+		far.Remote(peer).Arrive()
+	})
+	own.Wait(own.Arrive())
+	k.Inst("barrier.cluster.arrive.aligned")
+	k.Inst("barrier.cluster.wait.aligned")
+	text, err := k.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := k.Call(kernel.Grid(2), make([]uint32, 128))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call, text
+}
+
+// TestScope: a wait without a scope has that of the cluster where other CTAs
+// arrive, and of the CTA where only its own threads do; one that is too narrow is
+// found.
+func TestScope(t *testing.T) {
+	call, text := swap(t)
+	for op, n := range map[string]int{
+		"try_wait.parity.acquire.cluster.": 1, "try_wait.parity.acquire.cta.": 0,
+		"try_wait.acquire.cta.": 1, "try_wait.acquire.cluster.": 0,
+	} {
+		if strings.Count(text, op) != n {
+			t.Errorf("%s %d times, want %d", op, strings.Count(text, op), n)
+		}
+	}
+	if r := check(t, call); r.Verdict != "clean" || !r.Proof.All || len(r.Findings) > 0 {
+		t.Error(r.Summary, r.Findings)
+	}
+	call, _ = swap(t, kernel.CTA)
+	r := check(t, call)
+	for _, f := range r.Findings {
+		if f.Kind == "scope-too-narrow" && f.Severity == "error" {
+			return
+		}
+	}
+	t.Errorf("%s: %v", r.Summary, r.Findings)
+}

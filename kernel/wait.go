@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"slices"
+
+	"muster/ptx"
+)
+
 // This file is the waits of an Mbarrier (ISA 9.7.13.15.16). What was done before
 // the arrivals of a phase is ordered before what a thread does after it waited
 // for the phase, unless one of the two is Relaxed.
@@ -56,14 +62,32 @@ func (m Mbarrier) spin(what string, test func() Pred) {
 	}
 }
 
-// waits gives the modifiers of a wait: others than this CTA's threads may
-// arrive where there are clusters.
-func (m Mbarrier) waits(what string, mods []Mod) string {
-	scope := CTA
-	if m.k.CTAs() > 1 {
-		scope = Cluster
+// test emits a test of this CTA's barrier. Without a scope it is that of the
+// CTA, as everyone else who arrives is a thread of it or a copy; widen makes it
+// that of the cluster where the kernel arrives at the barrier of other CTAs. The
+// difference costs time: an acquire of the cluster's scope that comes out true
+// invalidates the L1 cache (CCTL.IVALL of sm_90, by ptxas 13.0).
+func (m Mbarrier) test(what, op string, mods []Mod, operands ...any) Pred {
+	k := m.k
+	p := k.pred()
+	n := len(k.at.stmts)
+	k.Inst(op+m.ordering(what, mods, Acquire, CTA)+".shared::cta.b64", append([]any{p, m.ptr}, operands...)...)
+	if slices.Contains(mods, CTA) || slices.Contains(mods, Cluster) || len(k.at.stmts) == n {
+		return p
 	}
-	return m.ordering(what, mods, Acquire, scope) + ".shared::cta.b64"
+	if in, ok := k.at.stmts[len(k.at.stmts)-1].(*ptx.Inst); ok {
+		m.set.waits = append(m.set.waits, in)
+	}
+	return p
+}
+
+// widen gives the waits that say no scope that of the cluster.
+func (s *mbarriers) widen() {
+	for _, in := range s.waits {
+		if i := slices.Index(in.Mods, "cta"); i >= 0 {
+			in.Mods[i] = "cluster"
+		}
+	}
 }
 
 func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod, hint ...any) Pred {
@@ -78,9 +102,7 @@ func (m Mbarrier) testToken(what, op string, tok Token, mods []Mod, hint ...any)
 		k.fail("%s of mbarrier %s with a token of mbarrier %s: a token is of the barrier that was arrived at", what, m, tok.bar)
 		return k.lostPred()
 	}
-	p := k.pred()
-	k.Inst(op+m.waits(what, mods), append([]any{p, m.ptr, tok.Reg}, hint...)...)
-	return p
+	return m.test(what, op, mods, append([]any{tok.Reg}, hint...)...)
 }
 
 func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod, hint ...any) Pred {
@@ -92,7 +114,5 @@ func (m Mbarrier) testParity(what, op string, parity Num, mods []Mod, hint ...an
 		k.fail("%s(%d) of mbarrier %s: a parity is 0 or 1", what, n, m)
 		return k.lostPred()
 	}
-	p := k.pred()
-	k.Inst(op+m.waits(what, mods), append([]any{p, m.ptr, parity}, hint...)...)
-	return p
+	return m.test(what, op, mods, append([]any{parity}, hint...)...)
 }
