@@ -1,0 +1,103 @@
+package muster_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"muster"
+	"muster/kernel"
+)
+
+// racing is a call whose kernel has two warps write a word with no order between
+// them, and the line of that store.
+func racing(t *testing.T) (*kernel.Call, string) {
+	t.Helper()
+	k := kernel.New("racing", kernel.Block(64))
+	x := k.GlobalPtr("x", kernel.U32)
+	x.Store(k.TidX())
+	_, file, line, _ := runtime.Caller(0)
+	c, err := k.Call(kernel.Grid(1), make([]uint32, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, fmt.Sprintf("%s:%d", file[strings.LastIndex(file, "/")+1:], line-1)
+}
+
+// TestCallFindings: findings have the line of the Go program and that of the
+// PTX, and a replay line for the files that Call.Write writes.
+func TestCallFindings(t *testing.T) {
+	c, line := racing(t)
+	l, err := muster.LoadCall(c, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Check(context.Background(), muster.CheckOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Findings[0]
+	text := strings.Split(c.Module.String(), "\n")
+	for _, s := range f.Sites {
+		if len(s.Source) != 1 || s.Source[0].String() != line || s.PTX == nil || s.PTX.File != "racing.ptx" || !strings.Contains(text[s.PTX.Line-1], "st.global.u32") {
+			t.Errorf("%v at %v", s.Source, s.PTX)
+		}
+		if s.Memory == nil || !strings.HasPrefix(s.Memory.Name, "x") {
+			t.Errorf("%+v", s.Memory)
+		}
+	}
+	if want := "muster replay racing.yaml --schedule earliest --finding " + f.ID + " # Call.Write writes racing.yaml"; f.Replay != want {
+		t.Error(f.Replay)
+	}
+	s, err := l.Tell(context.Background(), muster.Schedule{}, muster.TellOptions{Finding: f.ID})
+	if err != nil || len(s.Steps) == 0 {
+		t.Error(s, err)
+	}
+	if again, err := l.Replay(context.Background(), muster.Schedule{}); err != nil || len(again.Findings) == 0 || again.Findings[0].ID != f.ID {
+		t.Error(again, err)
+	}
+}
+
+// TestCallShape: what the machine refuses of a launch is at the line of the call.
+func TestCallShape(t *testing.T) {
+	k := kernel.New("many", kernel.Block(32))
+	c, err := k.Call(kernel.Grid(1<<31-1, 65535))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := muster.LoadCall(c, muster.Limits{}); err == nil || !strings.HasPrefix(err.Error(), "call_test.go:") {
+		t.Error(err)
+	}
+}
+
+// A kernel in Go, checked where it is written. The line of each finding is one of
+// this file.
+func ExampleLoadCall() {
+	k := kernel.New("reverse", kernel.Block(64))
+	x := k.GlobalPtr("x", kernel.U32)
+	s := k.Shared("s", kernel.U32, 64)
+	i := k.TidX()
+	s.At(i).Store(x.At(i).Load())
+	// k.SyncThreads() is missing.
+	x.At(i).Store(s.At(i.Xor(63)).Load())
+
+	call, err := k.Call(kernel.Grid(1), make([]uint32, 64))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := muster.LoadCall(call, muster.Limits{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	report, err := l.Check(context.Background(), muster.CheckOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.Verdict, report.Findings[0].Kind)
+	// Output: findings race-shared
+}
