@@ -64,7 +64,7 @@ func ExampleMbarrier_ArriveExpect() {
 	k.InitMbarriers()
 	k.SingleThread(func() {
 		full.ArriveExpect(256)
-		k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", words, in, 256, full.Ptr())
+		k.BulkLoad(words, in, 256, full)
 	})
 	full.WaitParity(0)
 	out.At(k.TidX()).Store(words.At(k.TidX()).Load())

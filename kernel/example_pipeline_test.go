@@ -99,8 +99,7 @@ func ExampleProducer() {
 			k.For(0, 5, 1, func(i kernel.Reg) {
 				prod.Acquire()
 				prod.Expect(256)
-				k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
-					slots.At(prod.Stage), in.At(i.Mul(64)), 256, prod.Full().Ptr())
+				k.BulkLoad(slots.At(prod.Stage), in.At(i.Mul(64)), 256, prod.Full())
 				prod.Advance()
 			})
 		})
@@ -128,7 +127,7 @@ func sumTiles(k *kernel.Kernel, p *kernel.Pipeline, slots, out kernel.Ptr) {
 	k.For(0, 5, 1, func(kernel.Reg) {
 		cons.Wait()
 		sum.Set(sum.Add(slots.At(cons.Stage, t).Load()))
-		k.Inst("fence.proxy.async.shared::cta") // the next copy overwrites what was read
+		k.FenceProxyAsync(kernel.SharedCTA) // the next copy overwrites what was read
 		cons.Release()
 		cons.Advance()
 	})

@@ -172,7 +172,7 @@ func swap(t *testing.T, mods ...kernel.Mod) (*kernel.Call, string) {
 	far, own := k.Mbarrier("far", 32), k.Mbarrier("own", 64)
 	k.InitMbarriers()
 	i := k.TidX()
-	peer := k.Special("%cluster_ctarank", kernel.U32).Xor(1)
+	peer := k.ClusterRank().Xor(1)
 	k.SingleWarp(1, func() {
 		far.WaitParity(0, mods...) // before the kernel says who arrives
 		out.At(peer.Mad(64, i)).Store(words.At(i.Xor(63)).Load())
@@ -182,8 +182,7 @@ func swap(t *testing.T, mods ...kernel.Mod) (*kernel.Call, string) {
 		far.Remote(peer).Arrive()
 	})
 	own.Wait(own.Arrive())
-	k.Inst("barrier.cluster.arrive.aligned")
-	k.Inst("barrier.cluster.wait.aligned")
+	k.ClusterSync()
 	text, err := k.Text()
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,7 @@ func ring(side ringSide) *kernel.Kernel {
 			k.For(0, tiles, 1, func(i kernel.Reg) {
 				acquire()
 				prod.Expect(4 * ringTile)
-				k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
-					slots.At(prod.Stage), in.At(i.Mul(ringTile)), 4*ringTile, prod.Full().Ptr())
+				k.BulkLoad(slots.At(prod.Stage), in.At(i.Mul(ringTile)), 4*ringTile, prod.Full())
 				prod.Advance()
 			})
 		})
@@ -75,7 +74,7 @@ func initRing(k *kernel.Kernel, _ *kernel.Pipeline) { k.InitMbarriers() }
 func releaseWarp(k *kernel.Kernel, c *kernel.Consumer) {
 	k.Sync()
 	k.Elect(func() {
-		k.Inst("fence.proxy.async.shared::cta")
+		k.FenceProxyAsync(kernel.SharedCTA)
 		c.Release()
 	})
 }
@@ -188,7 +187,7 @@ func TestRingMistakes(t *testing.T) {
 		{"a warp's lanes do not wait for each other before one releases", func(s *ringSide) {
 			s.release = func(k *kernel.Kernel, c *kernel.Consumer) {
 				k.Elect(func() {
-					k.Inst("fence.proxy.async.shared::cta")
+					k.FenceProxyAsync(kernel.SharedCTA)
 					c.Release()
 				})
 			}

@@ -189,10 +189,10 @@ func init() {
 			k.InitMbarriers()
 			t := k.TidX()
 			words.At(t).Store(t.Mul(5))
-			k.Inst("fence.acq_rel.cta")
+			k.FenceAcqRel(kernel.CTA)
 			bar.Arrive(kernel.Relaxed)
 			bar.WaitParity(0, kernel.Relaxed, kernel.CTA)
-			k.Inst("fence.acq_rel.cta")
+			k.FenceAcqRel(kernel.CTA)
 			sum := words.At(t.Xor(63)).Load()
 			words.At(t.Xor(63)).Store(sum.Add(1))
 			bar.Wait(bar.Arrive(kernel.Release, kernel.Cluster), kernel.Acquire, kernel.Cluster)
@@ -207,7 +207,7 @@ func init() {
 			bar := k.Mbarrier("bar", 96)
 			k.InitMbarriers()
 			t := k.TidX()
-			peer := k.Special("%cluster_ctarank", kernel.U32).Xor(1)
+			peer := k.ClusterRank().Xor(1)
 			words.Remote(peer).At(t).Store(t.Add(peer.Mul(1000)))
 			far := bar.Remote(peer)
 			far.Arrive()
@@ -219,8 +219,7 @@ func init() {
 			})
 			bar.WaitParity(0)
 			out.Store(words.At(t.Xor(63)).Load())
-			k.Inst("barrier.cluster.arrive.aligned")
-			k.Inst("barrier.cluster.wait.aligned")
+			k.ClusterSync()
 		}))
 	add("mbarrier/multicast", []string{"Mbarrier.ArriveMulticast", "Mbarrier.ArriveExpectMulticast"},
 		clusters("multicast", func(k *kernel.Kernel, out kernel.Ptr) {
@@ -229,7 +228,7 @@ func init() {
 			words := k.Shared("words", kernel.U32, 2)
 			bar := k.Mbarrier("bar", 5)
 			k.InitMbarriers()
-			rank := k.Special("%cluster_ctarank", kernel.U32)
+			rank := k.ClusterRank()
 			k.SingleThread(func() {
 				for r := range 2 {
 					words.Remote(r).At(rank).Store(rank.Add(5 * (r + 1)))
@@ -243,8 +242,7 @@ func init() {
 			})
 			bar.WaitParity(0)
 			out.Store(words.At(0).Load().Mul(100).Add(words.At(1).Load()))
-			k.Inst("barrier.cluster.arrive.aligned")
-			k.Inst("barrier.cluster.wait.aligned")
+			k.ClusterSync()
 		}))
 }
 

@@ -52,11 +52,6 @@ func threadPipeline() (*kernel.Call, error) {
 	return k.Call(kernel.Grid(1), make([]uint32, 32), 7)
 }
 
-// bulk copies bytes from global to this CTA's shared memory.
-func bulk(k *kernel.Kernel, dst, src kernel.Ptr, bytes int, bar kernel.Mbarrier) {
-	k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", dst, src, bytes, bar.Ptr())
-}
-
 // copyPipeline has one thread fill three stages by bulk copies, and two warps
 // add them up.
 func copyPipeline() (*kernel.Call, error) {
@@ -73,7 +68,7 @@ func copyPipeline() (*kernel.Call, error) {
 			k.For(0, tiles, 1, func(i kernel.Reg) {
 				prod.Acquire()
 				prod.Expect(256)
-				bulk(k, slots.At(prod.Stage), in.At(i.Mul(64)), 256, prod.Full())
+				k.BulkLoad(slots.At(prod.Stage), in.At(i.Mul(64)), 256, prod.Full())
 				prod.Advance()
 			})
 		})
@@ -88,7 +83,7 @@ func copyPipeline() (*kernel.Call, error) {
 			k.EachWarp(func() {
 				k.Sync()
 				k.SingleThread(func() {
-					k.Inst("fence.proxy.async.shared::cta")
+					k.FenceProxyAsync(kernel.SharedCTA)
 					cons.Empty().Arrive()
 				})
 			})
@@ -119,7 +114,7 @@ func clusterPipeline() (*kernel.Call, error) {
 	slots := k.SharedAlign("slots", 128, kernel.U32, 2, 32)
 	p := k.Pipeline("pipe", 2, 1, 2)
 	k.InitMbarriers()
-	rank := k.Special("%cluster_ctarank", kernel.U32)
+	rank := k.ClusterRank()
 	k.SingleWarp(0, func() {
 		k.Elect(func() {
 			prod := p.Producer()
@@ -127,8 +122,7 @@ func clusterPipeline() (*kernel.Call, error) {
 				prod.Acquire()
 				prod.Expect(128)
 				half := rank.Mul(16)
-				k.Inst("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster",
-					slots.At(prod.Stage, half), in.At(half.Add(32*i)), 64, prod.Full().Ptr(), k.Const(kernel.U16, 3))
+				k.BulkLoad(slots.At(prod.Stage, half), in.At(half.Add(32*i)), 64, prod.Full(), kernel.Multicast(3))
 				prod.Advance()
 			}
 			prod.Tail()
@@ -142,7 +136,7 @@ func clusterPipeline() (*kernel.Call, error) {
 			sum.Set(sum.Mul(3).Add(slots.At(cons.Stage, k.LaneID()).Load()))
 			k.Sync()
 			k.SingleThread(func() {
-				k.Inst("fence.proxy.async.shared::cta")
+				k.FenceProxyAsync(kernel.SharedCTA)
 				if i < tiles-1 {
 					cons.ReleaseMulticast(3)
 					return
