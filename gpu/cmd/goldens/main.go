@@ -1,5 +1,5 @@
-// Goldens runs the small kernels of internal/ops on an H200 and writes what it
-// left, a line a kernel, as testdata/h200.txt keeps it:
+// Goldens runs the kernels of internal/ops and of examples/kernels on an H200 and
+// writes what it left, a line a kernel, as testdata/h200.txt keeps it:
 //
 //	cd gpu && CGO_ENABLED=0 go build -o ../.gpu/goldens ./cmd/goldens
 //	.gpu/goldens -out DIR                           # where the GPU is
@@ -18,29 +18,36 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"muster"
+	"muster/examples/kernels"
 	"muster/gpu"
 	"muster/internal/ops"
 	"muster/kernel"
 )
 
-// A set is cases with the file that keeps what the GPU left of them.
-type set struct {
-	file  string // in the repository
-	cases func() []ops.Case
-}
-
-var sets = []set{
-	{"internal/ops/testdata/h200.txt", ops.All},
+// cases are all that there is to run.
+func cases() []ops.Case {
+	list := slices.Clone(ops.All())
+	for _, e := range kernels.All() {
+		list = append(list, ops.Case{Name: "examples/kernels/" + e.Name, Make: func() (*kernel.Call, error) {
+			w, err := e.Make("")
+			if err != nil {
+				return nil, err
+			}
+			return w.Call, nil
+		}})
+	}
+	return list
 }
 
 func main() {
@@ -62,7 +69,7 @@ func doMain(args []string, stdout, stderr io.Writer) int {
 	f.SetOutput(stderr)
 	f.StringVar(&o.out, "out", "", "`folder` to write to")
 	f.StringVar(&o.ptxas, "ptxas", "ptxas", "the assembler; empty to leave it out")
-	only := f.String("run", "", "only the cases whose names this `regexp` finds; no file is written to keep")
+	only := f.String("run", "", "only the cases whose names this `regexp` finds; what they leave goes to part.txt")
 	f.IntVar(&o.times, "times", 2, "`runs` of each case, to the same bits")
 	f.IntVar(&o.jobs, "jobs", 8, "`cases` at a time")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "`time` that one run may take")
@@ -81,22 +88,19 @@ func doMain(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "goldens:", err)
 		return 2
 	}
-	status := 0
-	for _, s := range sets {
-		n, err := s.run(&o, *only != "", stdout)
-		if err != nil {
-			fmt.Fprintln(stderr, "goldens:", err)
-			return 2
-		}
-		if n > 0 {
-			status = 1
-		}
+	bad, err := run(cases(), &o, *only != "", stdout)
+	switch {
+	case err != nil:
+		fmt.Fprintln(stderr, "goldens:", err)
+		return 2
+	case bad > 0:
+		return 1
 	}
-	return status
+	return 0
 }
 
-// run runs a set and writes its files. It returns how many cases are not right.
-func (s *set) run(o *options, partial bool, stdout io.Writer) (bad int, err error) {
+// run runs cases and writes the files. It returns how many are not right.
+func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int, err error) {
 	d, err := gpu.Open()
 	if err != nil {
 		return 0, err
@@ -106,44 +110,47 @@ func (s *set) run(o *options, partial bool, stdout io.Writer) (bad int, err erro
 		return 0, err
 	}
 	var chosen []ops.Case
-	for _, c := range s.cases() {
+	for _, c := range cases {
 		if o.only.MatchString(c.Name) {
 			chosen = append(chosen, c)
 		}
 	}
 	slices.SortFunc(chosen, func(a, b ops.Case) int { return strings.Compare(a.Name, b.Name) })
-	base := strings.TrimSuffix(filepath.Base(s.file), ".txt")
-	logTo, err := os.Create(filepath.Join(o.out, "log.txt"))
+	log, err := os.Create(filepath.Join(o.out, "log.txt"))
 	if err != nil {
 		return 0, err
 	}
-	defer logTo.Close()
-	var lines strings.Builder
-	fmt.Fprintf(&lines, "# What an H200 left in the buffers of every case: its name, the hash of its PTX,\n# and of each buffer. To make it again, see gpu/cmd/goldens. Made on %s.\n", device)
-	fmt.Fprintf(logTo, "%s\n%s\n", device, version(o.ptxas))
+	defer log.Close()
+	name := "h200.txt"
+	if partial {
+		name = "part.txt"
+	}
+	kept, err := os.Create(filepath.Join(o.out, name))
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(kept, "# What an H200 left in the buffers of every case: its name, the hash of its PTX,\n# and of each buffer. To make it again, see gpu/cmd/goldens. Made on %s.\n", device)
+	fmt.Fprintf(log, "%s\n%s\n", device, version(o.ptxas))
 	counts := map[string]int{}
-	for _, t := range all(chosen, o) {
+	for t := range all(chosen, o) {
 		counts[t.verdict]++
-		fmt.Fprintf(logTo, "\n== %s: %s\n%s", t.name, t.verdict, t.log.String())
+		fmt.Fprintf(log, "\n== %s: %s\n%s", t.name, t.verdict, t.log.String())
 		if t.golden != nil {
-			fmt.Fprintln(&lines, t.golden)
+			fmt.Fprintln(kept, t.golden)
 		}
 		if t.verdict != equal {
 			bad++
 			fmt.Fprintf(stdout, "%s: %s\n%s", t.name, t.verdict, t.log.String())
 		}
 	}
-	fmt.Fprintf(stdout, "%s: %d cases", s.file, len(chosen))
+	fmt.Fprintf(stdout, "%d cases", len(chosen))
 	for _, v := range verdicts {
 		if counts[v] > 0 {
 			fmt.Fprintf(stdout, ", %d %s", counts[v], v)
 		}
 	}
 	fmt.Fprintf(stdout, ", on %s\n", device)
-	if partial {
-		base += "-part"
-	}
-	return bad, os.WriteFile(filepath.Join(o.out, base+".txt"), []byte(lines.String()), 0o666)
+	return bad, kept.Close()
 }
 
 func version(ptxas string) string {
@@ -157,27 +164,33 @@ func version(ptxas string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// all runs cases side by side, and gives what came of them in their order.
-func all(cases []ops.Case, o *options) []*trial {
+// all runs cases side by side, and gives what came of each in their order, as
+// soon as it is known.
+func all(cases []ops.Case, o *options) iter.Seq[*trial] {
 	list := make([]*trial, len(cases))
-	next := make(chan int, len(cases))
-	for i := range cases {
-		next <- i
+	next := make(chan *trial, len(cases))
+	for i, c := range cases {
+		list[i] = &trial{name: c.Name, made: c.Make, done: make(chan bool)}
+		next <- list[i]
 	}
 	close(next)
-	var wg sync.WaitGroup
 	for range min(o.jobs, len(cases)) {
-		wg.Go(func() {
+		go func() {
 			var a gpu.Apart
 			defer a.Close()
-			for i := range next {
-				list[i] = &trial{name: cases[i].Name, apart: &a}
-				list[i].run(cases[i], o)
+			for t := range next {
+				t.run(&a, o)
+				close(t.done)
 			}
-		})
+		}()
 	}
-	wg.Wait()
-	return list
+	return func(yield func(*trial) bool) {
+		for _, t := range list {
+			if <-t.done; !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // What can come of a case. Of the first three the GPU's bits are kept: the
@@ -197,7 +210,8 @@ var verdicts = []string{equal, differs, machine, rejected, failed, unstable, unm
 // A trial is what came of one case.
 type trial struct {
 	name    string
-	apart   *gpu.Apart
+	made    func() (*kernel.Call, error)
+	done    chan bool // closed when all below is known
 	verdict string
 	golden  *ops.Golden // what the GPU left, if it is fit to be kept
 	log     strings.Builder
@@ -207,15 +221,21 @@ func (t *trial) say(format string, args ...any) {
 	fmt.Fprintln(&t.log, "  "+strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n", "\n  "))
 }
 
-func (t *trial) run(c ops.Case, o *options) {
-	call, err := c.Make()
+func (t *trial) run(a *gpu.Apart, o *options) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.verdict, t.golden = unmade, nil
+			t.say("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	call, err := t.made()
 	if err != nil {
 		t.verdict = unmade
 		t.say("%v", err)
 		return
 	}
 	accepted := t.assemble(call, o)
-	left, err := t.launch(call, o)
+	left, err := t.launch(a, call, o)
 	if err != nil {
 		t.say("%v", err)
 		return
@@ -262,7 +282,7 @@ type leaving struct {
 }
 
 // launch runs the case on the GPU.
-func (t *trial) launch(call *kernel.Call, o *options) (list []leaving, err error) {
+func (t *trial) launch(a *gpu.Apart, call *kernel.Call, o *options) (list []leaving, err error) {
 	t.verdict = failed
 	for range o.times {
 		// Not RunCallApart: the call's slices stay as they are.
@@ -270,7 +290,7 @@ func (t *trial) launch(call *kernel.Call, o *options) (list []leaving, err error
 		if err != nil {
 			return nil, err
 		}
-		r, err := t.apart.Run(context.Background(), f, gpu.Options{Module: call.Module, Timeout: o.timeout})
+		r, err := a.Run(context.Background(), f, gpu.Options{Module: call.Module, Timeout: o.timeout})
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +310,7 @@ func (t *trial) launch(call *kernel.Call, o *options) (list []leaving, err error
 
 // compare runs the case on the machine.
 func (t *trial) compare(call *kernel.Call, left []leaving) string {
-	l, err := muster.LoadCall(call, muster.Limits{})
+	l, err := muster.LoadCall(call, muster.Limits{Time: time.Minute})
 	if err != nil {
 		t.say("%v", err)
 		return machine

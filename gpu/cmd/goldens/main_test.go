@@ -57,6 +57,7 @@ func TestTrials(t *testing.T) {
 			k.GlobalPtr("x", kernel.U32).Store(1)
 			return k.Call(kernel.Grid(1), nil)
 		}},
+		{Name: "panics", Make: func() (*kernel.Call, error) { panic("at once") }},
 		{Name: "wrong", Make: func() (*kernel.Call, error) {
 			k := kernel.New("wrong", kernel.Block(32))
 			return k.Call(kernel.Grid(1), 1)
@@ -71,14 +72,13 @@ func TestTrials(t *testing.T) {
 		}
 		t.Log(r.name, r.verdict, r.log.String())
 	}
-	if s := strings.Join(got, "; "); s != strings.Join([]string{equal, failed, failed, unmade}, "; ") {
+	if s := strings.Join(got, "; "); s != strings.Join([]string{equal, failed, failed, unmade, unmade}, "; ") {
 		t.Error(s)
 	}
 	dir := t.TempDir()
-	s := set{"x/h200.txt", func() []ops.Case { return cases[:1] }}
 	o.out, o.only = dir, regexp.MustCompile("")
 	var out bytes.Buffer
-	if bad, err := s.run(&o, false, &out); bad != 0 || err != nil || !strings.HasPrefix(out.String(), "x/h200.txt: 1 cases, 1 equal, on ") {
+	if bad, err := run(cases[:1], &o, false, &out); bad != 0 || err != nil || !strings.HasPrefix(out.String(), "1 cases, 1 equal, on ") {
 		t.Error(bad, err, out.String())
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "h200.txt"))
