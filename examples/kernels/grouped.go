@@ -24,8 +24,8 @@ func Grouped(mistake string) (*Work, error) {
 	const ctas, tile, stages, warps = 2, 64, 2, 4
 	k := kernel.New("grouped", kernel.Block(32*warps+32))
 	pattern := k.TensorMap("pattern")
-	ap, bp, out := k.GlobalPtr("a", kernel.F16, 16), k.GlobalPtr("b", kernel.F16, 16), k.GlobalPtr("c", kernel.F32)
-	sizes, problems := k.GlobalPtr("sizes", kernel.U32), k.Param("problems", kernel.U32)
+	as, bs, cs := k.GlobalPtr("a", kernel.F16, 16), k.GlobalPtr("b", kernel.F16, 16), k.GlobalPtr("c", kernel.F32)
+	table, problems := k.GlobalPtr("table", kernel.U32), k.Param("problems", kernel.U32)
 	places := k.GlobalPtr("maps", kernel.B8, 128)
 	a := k.Tiles("a_tile", stages, kernel.F16, tile, tile, 128)
 	b := k.Tiles("b_tile", stages, kernel.F16, tile, tile, 128)
@@ -33,18 +33,16 @@ func Grouped(mistake string) (*Work, error) {
 	ring := k.Pipeline("ring", stages, 1, warps)
 	k.InitMbarriers()
 
-	mine := k.CtaidX().Mul(2 * 128)
+	apart := 2 * 128
 	if mistake == "all CTAs write their maps in one place" {
-		mine = k.Const(kernel.U32, 0)
+		apart = 0
 	}
-	am, bm := k.TensorMapAt(places.At(mine)), k.TensorMapAt(places.At(mine.Add(128)))
+	mine := places.At(k.CtaidX().Mul(apart))
+	am, bm := k.TensorMapAt(mine), k.TensorMapAt(mine.At(128))
 	prod, cons := ring.Producer(), ring.Consumer()
 	k.For(k.CtaidX(), problems, ctas, func(problem kernel.Reg) {
-		var p [6]kernel.Reg
-		for i := range p {
-			p[i] = sizes.At(problem.Mad(len(p), i)).Load()
-		}
-		m, n, depth, atA, atB, atC := p[0], p[1], p[2], p[3], p[4], p[5]
+		entry := func(i int) kernel.Reg { return table.At(problem.Mad(6, i)).Load() }
+		m, n, depth := entry(0), entry(1), entry(2)
 		// tiles executes body for every tile of C.
 		tiles := func(body func(row, col kernel.Reg)) {
 			k.For(0, m, tile, func(row kernel.Reg) {
@@ -69,8 +67,8 @@ func Grouped(mistake string) (*Work, error) {
 					s.CopyFence(to, kernel.GPU)
 				}
 			}
-			write(am, staged.At(0), ap.At(atA), m)
-			write(bm, staged.At(1), bp.At(atB), n)
+			write(am, staged.At(0), as.At(entry(3)), m)
+			write(bm, staged.At(1), bs.At(entry(4)), n)
 			k.Elect(func() {
 				if mistake != "a map is used without an acquire" {
 					k.FenceTensormapAcquire(am.Ptr(), kernel.GPU)
@@ -88,7 +86,7 @@ func Grouped(mistake string) (*Work, error) {
 			})
 		})
 		k.Warps(0, warps, func() {
-			acc := k.Accumulator(kernel.F32, tile, tile)
+			acc, c := k.Accumulator(kernel.F32, tile, tile), cs.At(entry(5))
 			tiles(func(row, col kernel.Reg) {
 				acc.Zero()
 				k.For(0, depth, tile, func(kernel.Reg) {
@@ -101,9 +99,9 @@ func Grouped(mistake string) (*Work, error) {
 					cons.Advance()
 				})
 				for i := range acc.Regs() {
-					r, c := acc.Place(i)
-					r, c = row.Add(r), col.Add(c)
-					k.Guard(r.Lt(m).And(c.Lt(n)), func() { out.At(atC.Add(r.Mad(n, c))).Store(acc.At(i)) })
+					r, j := acc.Place(i)
+					r, j = r.Add(row), j.Add(col)
+					k.Guard(r.Lt(m).And(j.Lt(n)), func() { c.At(r.Mad(n, j)).Store(acc.At(i)) })
 				}
 			})
 		})
@@ -112,25 +110,27 @@ func Grouped(mistake string) (*Work, error) {
 		}
 	})
 
-	list := [][3]int{{64, 64, 128}, {40, 24, 64}, {100, 16, 72}, {8, 72, 200}}
-	var table []uint32
-	var la, lb, lc int
-	for _, p := range list {
+	// Rows and columns of C and depth, and in the kernel's table where the
+	// matrices begin too.
+	sizes := [][3]int{{64, 64, 128}, {40, 24, 64}, {100, 16, 72}, {8, 72, 200}}
+	var list []uint32
+	var atA, atB, atC int
+	for _, p := range sizes {
 		m, n, depth := p[0], p[1], p[2]
-		table = append(table, uint32(m), uint32(n), uint32(depth), uint32(la), uint32(lb), uint32(lc))
-		la, lb, lc = la+m*depth, lb+n*depth, lc+m*n
+		list = append(list, uint32(m), uint32(n), uint32(depth), uint32(atA), uint32(atB), uint32(atC))
+		atA, atB, atC = atA+m*depth, atB+n*depth, atC+m*n
 	}
-	as, bs, cs := integers(la, 7), integers(lb, 5), make([]float32, lc)
-	call, err := k.Call(kernel.Grid(ctas), a.MapOf(as, []int{tile, tile}), as, bs, cs, table, len(list),
-		kernel.Scratch(make([]uint8, ctas*2*128)))
+	x, y, z := integers(atA, 7), integers(atB, 5), make([]float32, atC)
 	verify := func() error {
-		for i, p := range list {
-			t := table[6*i:]
-			if err := product(as[t[3]:], bs[t[4]:], cs[t[5]:][:p[0]*p[1]], p[1], p[2]); err != nil {
+		for i, p := range sizes {
+			at := list[6*i+3:]
+			if err := product(x[at[0]:], y[at[1]:], z[at[2]:][:p[0]*p[1]], p[1], p[2]); err != nil {
 				return fmt.Errorf("problem %d: %v", i, err)
 			}
 		}
 		return nil
 	}
+	call, err := k.Call(kernel.Grid(ctas), a.MapOf(x, []int{tile, tile}), x, y, z, list, len(sizes),
+		kernel.Scratch(make([]uint8, ctas*2*128)))
 	return work(verify, call, err)
 }
