@@ -65,7 +65,7 @@ func TestTrials(t *testing.T) {
 	}
 	o := options{times: 2, jobs: 4, timeout: 3e9}
 	var got []string
-	for _, r := range all(cases, &o) {
+	for r := range all(cases, &o) {
 		got = append(got, r.verdict)
 		if (r.golden != nil) != (r.verdict == equal) {
 			t.Error(r.name, r.golden)
