@@ -216,4 +216,34 @@ func init() {
 			})
 			out.Store(seen)
 		}))
+	add("surfaces/places", []string{"Kernel.CtaidX", "Kernel.CtaidY", "Kernel.CtaidZ", "Kernel.NctaidX", "Kernel.Exit", "Kernel.Trap", "Ptr.To", "Ptr.Generic"},
+		func() (*kernel.Call, error) {
+			// A grid of three dimensions. Half of the threads leave early, by way of
+			// an address that becomes generic and is shared again.
+			k := kernel.New("places", kernel.Block(32))
+			out := k.GlobalPtr("out", kernel.U32)
+			word := k.Shared("word", kernel.U32, 32).At(k.TidX())
+			place := k.CtaidZ().Mad(k.Special("%nctaid.y", kernel.U32), k.CtaidY()).Mad(k.NctaidX(), k.CtaidX())
+			k.If(place.Ge(12), func() { k.Trap() })
+			word.Generic().Store(place.Mul(100))
+			at := out.At(place.Mad(32, k.TidX()))
+			at.Store(word.Generic().To(kernel.SharedCTA).Load())
+			k.If(k.TidX().Lt(16), func() { k.Exit() })
+			at.Store(word.Load().Add(1))
+			return k.Call(kernel.Grid(2, 3, 2), make([]uint32, 12*32))
+		})
+	add("surfaces/semaphore", []string{"Ptr.Load", "Ptr.Store", "Acquire", "Release", "GPU"}, func() (*kernel.Call, error) {
+		// The CTAs of a cluster take turns by a word in global memory.
+		const ctas = 4
+		k := kernel.New("semaphore", kernel.Block(32), kernel.Clusters(ctas))
+		turn := k.GlobalPtr("turn", kernel.U32)
+		sum := k.GlobalPtr("sum", kernel.U32)
+		k.SingleThread(func() {
+			mine := k.ClusterRank()
+			k.Loop(func() { k.BreakIf(turn.Load(kernel.Acquire, kernel.GPU).Eq(mine)) })
+			sum.Store(sum.Load().Mul(10).Add(mine).Add(1))
+			turn.Store(mine.Add(1), kernel.Release, kernel.GPU)
+		})
+		return k.Call(kernel.Grid(ctas), make([]uint32, 1), make([]uint32, 1))
+	})
 }
