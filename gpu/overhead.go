@@ -39,6 +39,9 @@ const loopSymbol = "loop"
 // some 1,000 launches: a full one makes the caller wait for the GPU.
 func (p *Prepared) Overhead(ctx context.Context, rounds, n int, library string) (Overhead, error) {
 	o := Overhead{Rounds: rounds, Launches: n}
+	if err := p.usable(); err != nil {
+		return o, err
+	}
 	inGo := func() error {
 		for range n {
 			if err := p.Launch(); err != nil {

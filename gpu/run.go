@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 	"unsafe"
@@ -232,10 +233,17 @@ func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 
 // Launch puts the launch on the device's stream and does not wait.
 func (p *Prepared) Launch() error {
+	if err := p.usable(); err != nil {
+		return err
+	}
+	return p.dev.drv.call(p.op, p.call, p.args...)
+}
+
+func (p *Prepared) usable() error {
 	if p.stream == nil {
 		return closed("launch")
 	}
-	return p.dev.drv.call(p.op, p.call, p.args...)
+	return p.dev.usable()
 }
 
 // LaunchOn puts the launch on a stream and does not wait.
@@ -243,8 +251,11 @@ func (p *Prepared) LaunchOn(s *Stream) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	if p.stream == nil {
-		return closed("launch")
+	if err := p.usable(); err != nil {
+		return err
+	}
+	if s.dev != p.dev {
+		return errors.New("gpu: the launch was prepared on another device than the stream's")
 	}
 	own := *p.stream
 	*p.stream = s.handle
@@ -254,7 +265,12 @@ func (p *Prepared) LaunchOn(s *Stream) error {
 }
 
 // Wait returns when all that Launch launched is over, or failed, or ctx ends.
-func (p *Prepared) Wait(ctx context.Context) error { return p.dev.wait(ctx, p.dev.stream) }
+func (p *Prepared) Wait(ctx context.Context) error {
+	if err := p.usable(); err != nil {
+		return err
+	}
+	return p.dev.wait(ctx, p.dev.stream)
+}
 
 // timed launches between two events.
 func (p *Prepared) timed(ctx context.Context, started func()) (time.Duration, error) {
@@ -296,6 +312,9 @@ func (p *Prepared) timed(ctx context.Context, started func()) (time.Duration, er
 // Read copies the buffers back. Call it after Wait.
 func (p *Prepared) Read() (*Result, error) {
 	d := p.dev
+	if p.stream == nil {
+		return nil, closed("launch")
+	}
 	if err := d.settle(); err != nil {
 		return nil, err
 	}

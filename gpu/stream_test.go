@@ -39,7 +39,7 @@ func TestClosed(t *testing.T) {
 	_, event := d.NewEvent()
 	_, prepared := d.Prepare(nil, Options{})
 	for i, err := range []error{s.Synchronize(ctx), s.Record(e), s.WaitFor(e), e.Synchronize(ctx), since, b.Write(ctx, nil), b.Read(ctx, nil), part, down,
-		b.CopyFrom(s, h), b.CopyTo(s, h), nodes, g.Launch(s), captured, alloc, host, stream, event, prepared, d.Synchronize(ctx), (&Prepared{dev: d}).Launch(), (&Prepared{dev: d}).LaunchOn(s)} {
+		b.CopyFrom(s, h), b.CopyTo(s, h), nodes, g.Launch(s), captured, alloc, host, stream, event, prepared, d.Synchronize(ctx), (&Prepared{dev: d}).Launch(), (&Prepared{dev: d}).LaunchOn(s), (&Prepared{dev: d}).Wait(ctx)} {
 		if err == nil {
 			t.Error(i, "worked")
 		}
