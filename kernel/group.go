@@ -11,7 +11,7 @@ import (
 // of warps: warp w has threads 32w to 32w+31 (ISA 2.2.1, 10.1).
 type Group struct {
 	// First is the index of the first thread in the CTA; inside of EachWarp,
-	// in its warp.
+	// in its warp. Of the thread that Elect elects it is its warp's first.
 	First int
 	// Threads is how many they are; 0 where the kernel does not say its Block.
 	Threads int
@@ -211,6 +211,9 @@ func (k *Kernel) ThreadIndex() Reg {
 	g := k.Group()
 	if !k.sized("ThreadIndex") {
 		return k.lost(U32)
+	}
+	if g.Threads == 1 { // whichever was elected
+		return k.Const(U32, 0)
 	}
 	return k.index(g.AnyWarp).Sub(g.First)
 }

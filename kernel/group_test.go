@@ -120,6 +120,25 @@ func TestGroupRanges(t *testing.T) {
 	}
 }
 
+// TestIndexOfOne: the one thread of a group is its thread 0, elected or not.
+func TestIndexOfOne(t *testing.T) {
+	k := kernel.New("one", kernel.Block(64))
+	out := k.GlobalPtr("out", kernel.U32)
+	k.SingleWarp(1, func() {
+		k.Elect(func() { out.At(0).Store(k.ThreadIndex().Add(1)) })
+		k.Threads(5, 1, func() { out.At(1).Store(k.ThreadIndex().Add(1)) })
+	})
+	got := make([]uint32, 2)
+	call, err := k.Call(kernel.Grid(1), got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, call)
+	if got[0] != 1 || got[1] != 1 {
+		t.Error(got)
+	}
+}
+
 // TestDivergentSync has half of a group come to its Sync: no mistake that Build
 // can know, and a finding at the line.
 func TestDivergentSync(t *testing.T) {

@@ -179,6 +179,10 @@ func (m Mbarrier) Remote(rank Num) Mbarrier {
 		k.fail("Remote of mbarrier %s: it is another CTA's already", m)
 		return m
 	}
+	if n, ok := toInt(rank); ok && k.CTAs() > 1 && (n < 0 || n >= int64(k.CTAs())) {
+		k.fail("Remote(%d) of mbarrier %s: the cluster has CTAs 0 to %d", n, m, k.CTAs()-1)
+		rank = 0
+	}
 	m.ptr, m.remote, m.set.far = m.ptr.Remote(rank), true, true
 	return m
 }

@@ -155,6 +155,12 @@ func TestBarrierMistakes(t *testing.T) {
 				k.InitMbarriers()
 				full.Remote(1).Remote(0).Arrive() // here: remote twice
 			}},
+		{"remote outside of the cluster", clusters, `Remote(2) of mbarrier full: the cluster has CTAs 0 to 1`,
+			func(k *kernel.Kernel) {
+				full := k.Mbarrier("full", 128)
+				k.InitMbarriers()
+				full.Remote(2).Arrive() // here: remote outside of the cluster
+			}},
 		{"remote wait", clusters, `WaitParity of mbarrier full of another CTA: a CTA can arrive there and announce bytes, nothing else`,
 			func(k *kernel.Kernel) {
 				full := k.Mbarrier("full", 128)
