@@ -77,11 +77,13 @@ func (c *control) completes(t, i int) bool {
 		return c.all(func(u int, x *Op) bool {
 			return c.p.Threads[u].CTA == at.CTA && (x.Kind == BarSync || x.Kind == BarArrive) && x.Bar == o.Bar
 		})
-	case WarpSync:
+	case BarArrive:
+		// It waits for no other warp, but for its own (ISA 9.7.13.1).
 		return c.all(func(u int, x *Op) bool {
-			q := c.p.Threads[u].Place
-			return q.CTA == at.CTA && q.Warp == at.Warp && x.Kind == WarpSync && x.Bar == o.Bar
+			return c.p.oneWarp(t, u) && (x.Kind == BarSync || x.Kind == BarArrive) && x.Bar == o.Bar
 		})
+	case WarpSync:
+		return c.all(func(u int, x *Op) bool { return c.p.oneWarp(t, u) && x.Kind == WarpSync && x.Bar == o.Bar })
 	case ClusterWait:
 		return c.all(func(u int, x *Op) bool {
 			return c.p.cluster(c.p.Threads[u].CTA) == c.p.cluster(at.CTA) && x.Kind == ClusterArrive && x.Bar == o.Bar

@@ -15,7 +15,8 @@
 //
 // A thread before a barrier or a wait that never completes stops there for
 // good; what all did until then counts. So a race after a wait is one only if
-// the wait can complete.
+// the wait can complete. A barrier.arrive waits too, for the lanes of its own
+// warp (ISA 9.7.13.1), though nothing is ordered by that.
 //
 // An execution is called sequential if some interleaving makes it. A machine
 // that is sequentially consistent within a schedule cannot show the others, so

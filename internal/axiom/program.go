@@ -248,10 +248,14 @@ func (p *Program) checkOp(t, i int) error {
 // mustJoin reports whether thread u has to come to a barrier to which t comes:
 // a warp comes as a whole, and a cluster does.
 func (p *Program) mustJoin(t, u int, k Kind) bool {
-	a, b := p.Threads[t].Place, p.Threads[u].Place
 	if k == ClusterArrive || k == ClusterWait {
-		return p.cluster(a.CTA) == p.cluster(b.CTA)
+		return p.cluster(p.Threads[t].CTA) == p.cluster(p.Threads[u].CTA)
 	}
+	return p.oneWarp(t, u)
+}
+
+func (p *Program) oneWarp(t, u int) bool {
+	a, b := p.Threads[t].Place, p.Threads[u].Place
 	return a.CTA == b.CTA && a.Warp == b.Warp
 }
 

@@ -19,6 +19,13 @@ func (c *candidate) sequential() bool {
 			}
 		}
 		switch c.ev[i].kind {
+		case arrive:
+			// What follows a barrier.arrive comes after its whole warp's.
+			for j := range c.ev {
+				if c.opOf(i).Kind == BarArrive && c.joins(j, i) && c.p.oneWarp(c.ev[j].thread, c.ev[i].thread) {
+					c.po[i].each(func(k int) { edge(j, k) })
+				}
+			}
 		case pass:
 			for j := range c.ev {
 				if c.joins(j, i) {
@@ -40,18 +47,19 @@ func (c *candidate) sequential() bool {
 	return s.from(state{})
 }
 
-// joins reports whether arrival j is at the barrier that i passes.
+// joins reports whether arrival j is at the barrier that i passes or arrives at.
 func (c *candidate) joins(j, i int) bool {
 	if c.ev[j].kind != arrive || c.ev[j].bar != c.ev[i].bar {
 		return false
 	}
+	t, u := c.ev[j].thread, c.ev[i].thread
 	x, y := c.opOf(j), c.opOf(i)
-	p, q := c.p.Threads[c.ev[j].thread].Place, c.p.Threads[c.ev[i].thread].Place
+	p, q := c.p.Threads[t].Place, c.p.Threads[u].Place
 	switch y.Kind {
 	case ClusterWait:
 		return x.Kind == ClusterArrive && c.p.cluster(p.CTA) == c.p.cluster(q.CTA)
 	case WarpSync:
-		return x.Kind == WarpSync && p.CTA == q.CTA && p.Warp == q.Warp
+		return x.Kind == WarpSync && c.p.oneWarp(t, u)
 	}
 	return (x.Kind == BarSync || x.Kind == BarArrive) && p.CTA == q.CTA
 }
