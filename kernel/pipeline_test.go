@@ -128,6 +128,24 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// TestRingOfAnyLength: the ring is proven for every number of tiles, and not
+// only for the ten of the launch.
+func TestRingOfAnyLength(t *testing.T) {
+	call, _, _ := ringCall(t, ring(ringSide{empties: 4, init: initRing, release: releaseWarp}))
+	l, err := muster.LoadCall(call, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tiles = 3 // the argument
+	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1}, tiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != "clean" || r.Proof.Any == nil || !r.Proof.Any.Holds || len(r.Proof.Any.Unproven) > 0 {
+		t.Errorf("%s: %+v", r.Summary, r.Proof.Any)
+	}
+}
+
 // run executes a call once and takes its results.
 func run(t *testing.T, call *kernel.Call) {
 	t.Helper()
