@@ -1,0 +1,563 @@
+package kernel_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"muster/internal/ops"
+)
+
+var updateSurfaces = flag.Bool("update", false, "find tests for rows of docs/kernel.md that have none that shows them")
+
+// A surface is a row of docs/kernel.md: names of another library, and what we
+// have for them.
+type surface struct {
+	line                         int
+	library                      string
+	members, ours, shown, remark string
+	open                         bool
+}
+
+var (
+	codeRE   = regexp.MustCompile("`([^`]+)`")
+	memberRE = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_.~]*$")
+)
+
+// surfaces reads the rows of the tables, a library a section.
+func surfaces(t *testing.T) (rows []surface, text string) {
+	t.Helper()
+	src, err := os.ReadFile("../docs/kernel.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := ""
+	for i, line := range strings.Split(string(src), "\n") {
+		if s, ok := strings.CutPrefix(line, "## "); ok {
+			library = s
+		}
+		cells := strings.Split(line, " | ")
+		if len(cells) != 5 || strings.HasPrefix(line, "| member ") {
+			continue
+		}
+		s := surface{i + 1, library, strings.TrimPrefix(cells[0], "| "), cells[2], cells[3], strings.TrimSuffix(strings.TrimSuffix(cells[4], "|"), " "), false}
+		s.ours, s.open = strings.CutPrefix(s.ours, "open")
+		rows = append(rows, s)
+	}
+	return rows, string(src)
+}
+
+// A tally counts the names of a library.
+type tally struct{ members, rows, ours, open, none int }
+
+func (n tally) String() string {
+	return fmt.Sprintf("%d names in %d rows: %d have a counterpart and a test, %d are open, %d have none.", n.members, n.rows, n.ours, n.open, n.none)
+}
+
+// count counts rows, by their library.
+func count(rows []surface) map[string]*tally {
+	sums := map[string]*tally{}
+	for _, s := range rows {
+		n := sums[s.library]
+		if n == nil {
+			n = &tally{}
+			sums[s.library] = n
+		}
+		members := len(quoted(s.members))
+		n.members += members
+		n.rows++
+		switch {
+		case s.open:
+			n.open += members
+		case len(quoted(s.ours)) == 0:
+			n.none += members
+		default:
+			n.ours += members
+		}
+	}
+	return sums
+}
+
+// TestSurfaces holds docs/kernel.md to the code: every symbol of ours is
+// declared, every test and case exists, each of them uses one of the symbols
+// that it is said to show, and each symbol is used by one of them. Only
+// instructions of Blackwell are open.
+func TestSurfaces(t *testing.T) {
+	code := load(t)
+	if *updateSurfaces {
+		code.update(t)
+	}
+	rows, text := surfaces(t)
+	seen := map[string]int{}
+	for _, s := range rows {
+		members := quoted(s.members)
+		if len(members) == 0 {
+			t.Errorf("docs/kernel.md:%d: no member", s.line)
+		}
+		for _, m := range members {
+			if at, again := seen[s.library+" "+m]; again {
+				t.Errorf("docs/kernel.md:%d: %s has a row already, in line %d", s.line, m, at)
+			}
+			seen[s.library+" "+m] = s.line
+			if !memberRE.MatchString(m) {
+				t.Errorf("docs/kernel.md:%d: %q is no name", s.line, m)
+			}
+		}
+		for _, why := range code.wrong(s) {
+			t.Errorf("docs/kernel.md:%d: %s", s.line, why)
+		}
+	}
+	sums := count(rows)
+	for library, n := range sums {
+		if !strings.Contains(text, "\n## "+library+"\n\n"+n.String()) {
+			t.Errorf("docs/kernel.md does not begin its section on %s with: %s", library, n)
+		}
+	}
+	if len(sums) != 3 {
+		t.Errorf("%d libraries; they are pyptx, Tilus and libcu++", len(sums))
+	}
+}
+
+// wrong says what does not hold of a row.
+func (p *program) wrong(s surface) (why []string) {
+	bad := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	symbols, tests := quoted(s.ours), quoted(s.shown)
+	if s.open && !strings.HasPrefix(s.remark, "Blackwell") {
+		bad("an open row is of Blackwell, and says so")
+	}
+	for _, sym := range quoted(s.remark) {
+		if strings.HasPrefix(sym, "inst.") && !p.declared[sym] {
+			bad("no symbol %s", sym)
+		}
+	}
+	if len(symbols) == 0 && !s.open && !strings.HasPrefix(s.remark, "no counterpart: ") {
+		bad("a row without a symbol says 'no counterpart: why'")
+	}
+	used := map[string]bool{}
+	for _, name := range tests {
+		uses, ok := p.tests[name]
+		if !ok {
+			bad("no test %s", name)
+			continue
+		}
+		any := false
+		for _, sym := range symbols {
+			if uses[sym] {
+				used[sym], any = true, true
+			}
+		}
+		if !any {
+			bad("%s uses none of the symbols", name)
+		}
+	}
+	for _, sym := range symbols {
+		switch {
+		case !p.declared[sym]:
+			bad("no symbol %s", sym)
+		case !used[sym]:
+			bad("no test named here uses %s", sym)
+		}
+	}
+	return why
+}
+
+// update finds tests for the rows that none shows, and counts the names.
+func (p *program) update(t *testing.T) {
+	rows, text := surfaces(t)
+	lines := strings.Split(text, "\n")
+	for _, s := range rows {
+		if symbols := quoted(s.ours); len(symbols) > 0 && len(p.wrong(s)) > 0 {
+			cells := strings.Split(lines[s.line-1], " | ")
+			cells[3] = strings.Join(p.choose(symbols), " ")
+			lines[s.line-1] = strings.Join(cells, " | ")
+		}
+	}
+	sums := count(rows)
+	for i, line := range lines {
+		if library, ok := strings.CutPrefix(line, "## "); ok && sums[library] != nil {
+			lines[i+2] = sums[library].String()
+		}
+	}
+	if err := os.WriteFile("../docs/kernel.md", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// choose finds tests that use the symbols: cases before examples before other
+// tests, then those that use the most of them, then those that use the least
+// besides.
+func (p *program) choose(symbols []string) (tests []string) {
+	missing := slices.Clone(symbols)
+	for len(missing) > 0 {
+		best, most := "", []int{0, 0, 0}
+		for _, name := range slices.Sorted(maps.Keys(p.tests)) {
+			n := []int{1, 0, -len(p.tests[name])}
+			switch {
+			case strings.Contains(name, "/"):
+				n[0] = 3
+			case strings.Contains(name, ".Example"):
+				n[0] = 2
+			}
+			for _, sym := range missing {
+				if p.tests[name][sym] {
+					n[1]++
+				}
+			}
+			if n[1] > 0 && slices.Compare(n, most) > 0 {
+				best, most = name, n
+			}
+		}
+		if best == "" {
+			break
+		}
+		tests = append(tests, "`"+best+"`")
+		missing = slices.DeleteFunc(missing, func(sym string) bool { return p.tests[best][sym] })
+	}
+	return tests
+}
+
+func quoted(s string) []string {
+	var out []string
+	for _, m := range codeRE.FindAllStringSubmatch(s, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// program is what is declared in package kernel and the packages written on
+// it, and what their tests and cases use.
+type program struct {
+	declared map[string]bool            // "Mbarrier.Arrive", "inst.Popc"
+	tests    map[string]map[string]bool // "kernel.TestRing", "mbarrier/drop" to the symbols
+	roots    map[string]ast.Node        // the tests' code
+	decls    map[string][]ast.Node      // by key, what a function or variable consists of
+	local    map[types.Object]ast.Node  // and a variable within a function
+	info     *types.Info
+}
+
+func (p *program) test(name string) (map[string]bool, bool) {
+	uses, ok := p.tests[name]
+	return uses, ok
+}
+
+// written are the folders of packages that are written on kernel, whose code is
+// followed from tests and cases; of kernel and inst only their tests are.
+var written = []string{"../internal/ops", "../examples/kernels"}
+
+// load type-checks tests, cases and examples against the compiled packages, as
+// the go command gives them.
+func load(t *testing.T) *program {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-test", "-f", "{{.ImportPath}}\t{{.Export}}", ".", "./inst", "../internal/ops", "../examples/kernels").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	exports := map[string]string{}
+	for _, line := range strings.Split(string(out), "\n") {
+		if path, file, ok := strings.Cut(line, "\t"); ok {
+			exports[path] = file
+		}
+	}
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		data, err := os.ReadFile(exports[path])
+		return io.NopCloser(bytes.NewReader(data)), err
+	})
+	p := &program{map[string]bool{}, map[string]map[string]bool{}, map[string]ast.Node{}, map[string][]ast.Node{}, map[types.Object]ast.Node{}, &types.Info{
+		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{},
+		Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}}
+	for _, path := range []string{"muster/kernel", "muster/kernel/inst"} {
+		pkg, err := imports.Import(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.declare(pkg)
+	}
+	for _, dir := range append([]string{".", "inst"}, written...) {
+		for name, files := range parseDir(t, fset, dir) {
+			cfg := &types.Config{Importer: imports, Error: func(error) {}} // what is broken fails its own build
+			path := "muster/" + filepath.ToSlash(filepath.Join("kernel", dir))
+			if strings.HasSuffix(name, "_test") {
+				path += "_test"
+			}
+			pkg, _ := cfg.Check(path, fset, files, p.info)
+			p.collect(fset, pkg, files, slices.Contains(written, dir))
+		}
+	}
+	for name, body := range p.roots {
+		p.tests[name] = p.reach(body, true)
+	}
+	for _, c := range ops.All() {
+		if p.tests[c.Name] == nil {
+			p.tests[c.Name] = p.oneOf(c)
+		}
+	}
+	for name := range p.roots {
+		if strings.HasSuffix(name, "*") {
+			delete(p.tests, name)
+		}
+	}
+	return p
+}
+
+// oneOf gives what a case uses that is one of several made in a loop. It may
+// use what its row of a table has, and which that is the case itself says.
+func (p *program) oneOf(c ops.Case) map[string]bool {
+	root := ""
+	for name := range p.roots {
+		if prefix, star := strings.CutSuffix(name, "*"); star && strings.HasPrefix(c.Name, prefix) && len(name) > len(root) {
+			root = name
+		}
+	}
+	if root == "" {
+		return map[string]bool{}
+	}
+	uses, wide := p.reach(p.roots[root], false), p.reach(p.roots[root], true)
+	for _, name := range c.Uses {
+		uses[name] = wide[name]
+	}
+	return uses
+}
+
+// parseDir reads the packages of a folder: name, and name_test.
+func parseDir(t *testing.T, fset *token.FileSet, dir string) map[string][]*ast.File {
+	t.Helper()
+	pkgs := map[string][]*ast.File{}
+	names, err := fs.Glob(os.DirFS(dir), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkgs[f.Name.Name] = append(pkgs[f.Name.Name], f)
+	}
+	return pkgs
+}
+
+// declare notes the exported names of a package.
+func (p *program) declare(pkg *types.Package) {
+	for _, name := range pkg.Scope().Names() {
+		obj := pkg.Scope().Lookup(name)
+		if !obj.Exported() {
+			continue
+		}
+		p.declared[symbol(obj)] = true
+		named, ok := obj.Type().(*types.Named)
+		if _, isType := obj.(*types.TypeName); !ok || !isType {
+			continue
+		}
+		for i := range named.NumMethods() {
+			if m := named.Method(i); m.Exported() {
+				p.declared[symbol(m)] = true
+			}
+		}
+		if st, ok := named.Underlying().(*types.Struct); ok {
+			for i := range st.NumFields() {
+				if f := st.Field(i); f.Exported() {
+					p.declared[symbol(obj)+"."+f.Name()] = true
+				}
+			}
+		}
+	}
+}
+
+// symbol is a name of ours as the tables have it, or "".
+func symbol(obj types.Object) string {
+	if obj == nil || obj.Pkg() == nil {
+		return ""
+	}
+	prefix := ""
+	switch obj.Pkg().Path() {
+	case "muster/kernel":
+	case "muster/kernel/inst":
+		prefix = "inst."
+	default:
+		return ""
+	}
+	if f, ok := obj.(*types.Func); ok {
+		if r := f.Signature().Recv(); r != nil {
+			return prefix + typeName(r.Type()) + "." + obj.Name()
+		}
+	}
+	if obj.Parent() != obj.Pkg().Scope() {
+		return ""
+	}
+	return prefix + obj.Name()
+}
+
+func typeName(t types.Type) string {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+// key names a declaration, whether it was read from source or from what the
+// compiler exports.
+func key(obj types.Object) string {
+	if obj == nil || obj.Pkg() == nil {
+		return ""
+	}
+	recv := ""
+	if f, ok := obj.(*types.Func); ok && f.Signature().Recv() != nil {
+		recv = typeName(f.Signature().Recv().Type())
+	} else if obj.Parent() != obj.Pkg().Scope() {
+		return ""
+	}
+	return obj.Pkg().Path() + " " + recv + " " + obj.Name()
+}
+
+// collect finds the tests, examples and cases of a package, and what functions
+// and variables consist of: of its tests, or of all of it.
+func (p *program) collect(fset *token.FileSet, pkg *types.Package, files []*ast.File, all bool) {
+	for _, f := range files {
+		isTest := strings.HasSuffix(fset.Position(f.Pos()).Filename, "_test.go")
+		if !isTest && !all {
+			continue
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Body == nil {
+					continue
+				}
+				k := key(p.info.Defs[d.Name])
+				p.decls[k] = append(p.decls[k], d.Body)
+				if isTest && d.Recv == nil && (strings.HasPrefix(d.Name.Name, "Test") || strings.HasPrefix(d.Name.Name, "Example")) {
+					p.roots[strings.TrimSuffix(pkg.Name(), "_test")+"."+d.Name.Name] = d.Body
+				}
+				p.locals(d.Body)
+				if all && !isTest {
+					p.addedIn(d.Body)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if v, ok := s.(*ast.ValueSpec); ok {
+						for i, id := range v.Names {
+							if k := key(p.info.Defs[id]); i < len(v.Values) {
+								p.decls[k] = append(p.decls[k], v.Values[i])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// addedIn finds the calls add("name", uses, function) of the cases. A name that
+// is computed is noted as its beginning and a star.
+func (p *program) addedIn(body ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 3 {
+			return true
+		}
+		if id, ok := call.Fun.(*ast.Ident); !ok || id.Name != "add" {
+			return true
+		}
+		first, star := call.Args[0], ""
+		switch x := first.(type) {
+		case *ast.BinaryExpr:
+			first, star = x.X, "*"
+		case *ast.CallExpr: // fmt.Sprintf
+			first, star = x.Args[0], "*"
+		}
+		if lit, ok := first.(*ast.BasicLit); ok {
+			if name, err := strconv.Unquote(lit.Value); err == nil {
+				name, _, _ = strings.Cut(name, "%")
+				p.roots[name+star] = call.Args[2]
+			}
+		}
+		return true
+	})
+}
+
+// locals notes what the variables of a function are made of: functions, and
+// the tables that a loop goes through.
+func (p *program) locals(body ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, x := range n.Lhs {
+				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE && i < len(n.Rhs) && p.info.Defs[id] != nil {
+					p.local[p.info.Defs[id]] = n.Rhs[i]
+				}
+			}
+		case *ast.RangeStmt:
+			if id, ok := n.Value.(*ast.Ident); ok && p.info.Defs[id] != nil {
+				p.local[p.info.Defs[id]] = n.X
+			}
+		}
+		return true
+	})
+}
+
+// reach gives the symbols that code uses, by way of functions and variables of
+// the tests and, where it is to, of its own function.
+func (p *program) reach(n ast.Node, locals bool) map[string]bool {
+	uses, done, within := map[string]bool{}, map[string]bool{}, map[types.Object]bool{}
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
+		if e, ok := n.(ast.Expr); ok {
+			if tv, ok := p.info.Types[e]; ok && tv.Type != nil {
+				t := tv.Type
+				if ptr, ok := t.(*types.Pointer); ok {
+					t = ptr.Elem()
+				}
+				if named, ok := t.(*types.Named); ok {
+					uses[symbol(named.Obj())] = true
+				}
+			}
+		}
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if s := p.info.Selections[sel]; s != nil && s.Kind() == types.FieldVal {
+				uses[typeName(s.Recv())+"."+sel.Sel.Name] = true
+			}
+		}
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		obj := p.info.Uses[id]
+		if s := symbol(obj); s != "" {
+			uses[s] = true
+		}
+		if k := key(obj); k != "" && !done[k] {
+			done[k] = true
+			for _, body := range p.decls[k] {
+				ast.Inspect(body, visit)
+			}
+		}
+		if x := p.local[obj]; x != nil && locals && !within[obj] {
+			within[obj] = true
+			ast.Inspect(x, visit)
+		}
+		return true
+	}
+	ast.Inspect(n, visit)
+	return uses
+}
