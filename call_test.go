@@ -51,6 +51,10 @@ func TestCallFindings(t *testing.T) {
 	if want := "muster replay racing.yaml --schedule earliest --finding " + f.ID + " # Call.Write writes racing.yaml"; f.Replay != want {
 		t.Error(f.Replay)
 	}
+	r.Findings = r.Findings[:1]
+	if r.Rename("asked"); r.Findings[0].Replay != "muster replay racing.yaml --schedule earliest --finding asked # Call.Write writes racing.yaml" {
+		t.Error(r.Findings[0].Replay)
+	}
 	s, err := l.Tell(context.Background(), muster.Schedule{}, muster.TellOptions{Finding: f.ID})
 	if err != nil || len(s.Steps) == 0 {
 		t.Error(s, err)

@@ -52,6 +52,26 @@ func TestRunCall(t *testing.T) {
 	}
 }
 
+// TestBigShared: a kernel with more shared memory than variables can have gets it
+// at its launch, in clusters too.
+func TestBigShared(t *testing.T) {
+	d := open(t)
+	k := kernel.New("big", kernel.Block(32), kernel.Clusters(2))
+	out := k.GlobalPtr("out", kernel.U32)
+	const n = 50_000
+	s := k.Shared("s", kernel.U32, n)
+	i := k.TidX()
+	s.At(n - 32).At(i).Store(i.Add(k.CtaidX()))
+	out.At(k.CtaidX().Mad(32, i)).Store(s.At(n - 32).At(i).Load())
+	if k.SharedBytes() < 4*n {
+		t.Fatal(k.SharedBytes())
+	}
+	left := make([]uint32, 4*32)
+	if err := d.Agree(t.Context(), call(t, k, kernel.Grid(4), left), Options{}); err != nil || left[127] != 34 {
+		t.Error(err, left)
+	}
+}
+
 // TestAgree: the machine and the GPU begin with the same, and leave the same.
 func TestAgree(t *testing.T) {
 	d := open(t)

@@ -43,6 +43,15 @@ func ExampleAgree() {
 	fmt.Println(x) // [10 20 30]
 }
 
+// What a Disagreement says: a line a buffer, with the first element that differs.
+func ExampleDisagreement() {
+	err := &gpu.Disagreement{Differences: []gpu.Difference{
+		{Buffer: "y", Elements: 1024, Count: 3, Index: []int64{17}, GPU: "0.5 (0x3f000000)", Machine: "0.25 (0x3e800000)"},
+	}}
+	fmt.Println(err)
+	// Output: y: 3 of 1024 elements differ, first at [17]: the GPU has 0.5 (0x3f000000), the machine 0.25 (0x3e800000)
+}
+
 func ExampleDevice_RunCall() {
 	d, err := gpu.Open()
 	check(err)
