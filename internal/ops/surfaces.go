@@ -246,4 +246,46 @@ func init() {
 		})
 		return k.Call(kernel.Grid(ctas), make([]uint32, 1), make([]uint32, 1))
 	})
+	add("surfaces/cache-hints", []string{"inst.Ld", "inst.LdEvict", "inst.LdNc", "inst.LdNcEvict", "inst.St", "inst.StEvict"}, func() (*kernel.Call, error) {
+		// Hints for the caches change no value, with a policy and without.
+		k := kernel.New("cache_hints", kernel.Block(32))
+		in := k.GlobalPtr("in", kernel.U32, 16)
+		out := k.GlobalPtr("out", kernel.U32, 16)
+		first := k.CachePolicy(kernel.EvictFirst)
+		t := k.TidX()
+		v := k.Vars(kernel.U32, 6)
+		inst.Ld(k, v[0:1], in.At(t), first, "L2::cache_hint")
+		inst.LdEvict(k, v[1:2], in.At(t.Add(32)), nil, "L1::evict_last")
+		inst.LdNc(k, v[2:4], in.At(t.Mul(2)), nil, "L2::128B")
+		inst.LdNcEvict(k, v[4:6], in.At(t.Mul(2).Add(64)), first, "L1::no_allocate", "L2::cache_hint")
+		sum := k.Const(kernel.U32, 0)
+		for _, r := range v {
+			sum.Set(sum.Mul(7).Add(r))
+		}
+		inst.St(k, out.At(t), kernel.Vec{sum}, first, "L2::cache_hint")
+		inst.StEvict(k, out.At(t.Add(32)), kernel.Vec{sum.Not()}, nil, "L1::evict_first")
+		data := make([]uint32, 128)
+		for i := range data {
+			data[i] = uint32(i * i)
+		}
+		return k.Call(kernel.Grid(1), data, make([]uint32, 64))
+	})
+	add("surfaces/try-wait-hint", []string{"inst.MbarrierTryWait", "inst.MbarrierTryWaitParity"},
+		cta("try_wait_hint", func(k *kernel.Kernel, out kernel.Ptr) {
+			// The instructions themselves, with how long they may suspend.
+			words := k.Shared("words", kernel.U32, 64)
+			bar := k.Mbarrier("bar", 64)
+			k.InitMbarriers()
+			t := k.TidX()
+			words.At(t).Store(t.Mul(9))
+			tok := bar.Arrive()
+			k.Loop(func() {
+				p := k.PredVar()
+				inst.MbarrierTryWait(k, p, bar.Ptr(), tok.Reg, 500)
+				k.BreakIf(p)
+			})
+			p := k.PredVar()
+			inst.MbarrierTryWaitParity(k, p, bar.Ptr(), 0, 500)
+			out.Store(p.Select(words.At(t.Xor(61)).Load(), 0))
+		}))
 }
