@@ -176,7 +176,11 @@ func (k *Kernel) aligned(what, which string, p Ptr, n int) bool {
 	p.kernel()
 	switch {
 	case p.sym != nil && p.sym.align < n:
-		k.fail("%s: %s, %s, is aligned to %d bytes, and a multiple of %d is due: allocate it with SharedAlign(%q, %d, …)", what, which, p.sym.name, p.sym.align, n, p.sym.name, n)
+		hint := ""
+		if p.space == SharedCTA {
+			hint = fmt.Sprintf(": allocate it with SharedAlign(%q, %d, …)", p.sym.name, n)
+		}
+		k.fail("%s: %s, %s, is aligned to %d bytes, and a multiple of %d is due%s", what, which, p.sym.name, p.sym.align, n, hint)
 		return false
 	case p.sym != nil && p.off%int64(n) != 0:
 		k.fail("%s: %s is byte %d of %s, and a multiple of %d bytes is due", what, which, p.off, p.sym.name, n)

@@ -347,9 +347,9 @@ func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 	k.serial++
 	parts := k.Shared(fmt.Sprintf("$reduce%d", k.serial), r.t, warps)
 	i := k.index(false)
-	k.Inst("bar.sync", 0) // the last reduction's values have been read
+	k.SyncThreads() // the last reduction's values have been read
 	k.If(i.And(31).Eq(0), func() { parts.At(i.Shr(5)).Store(r) })
-	k.Inst("bar.sync", 0)
+	k.SyncThreads()
 	all := parts.At(0).Load()
 	for w := 1; w < warps; w++ {
 		all = all.combine(op, parts.At(w).Load())

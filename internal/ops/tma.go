@@ -43,7 +43,7 @@ func init() {
 			shape[i] = b + 4
 			n *= shape[i]
 		}
-		add(fmt.Sprintf("tma/load-%dd", d), []string{"Kernel.TensorMap", "TensorMap.Load", "Coords", "MapOf"},
+		add(fmt.Sprintf("tma/load-%dd", d), []string{"Kernel.TensorMap", "TensorMap.Load", "TensorMap.PrefetchMap", "Coords", "MapOf"},
 			call(fmt.Sprintf("tma_load_%dd", d), 1, 1, func(k *kernel.Kernel) {
 				// One box inside of the tensor, and one that begins before it.
 				out := k.GlobalPtr("out", kernel.U32)
