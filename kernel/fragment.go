@@ -122,7 +122,7 @@ func (a Accumulator) StoreWarp(t Tile, block, first int) {
 	t.kernel()
 	rows, cols := t.Dims()
 	if block < 0 || block >= a.m/64 || first < 0 || first%16 != 0 || rows != 16 || first+cols > a.n {
-		k.fail("StoreWarp of block %d from column %d on, %d × %d: an accumulator of %d × %d has %d blocks, of which a warp has 16 rows", block, first, rows, cols, a.m, a.n, a.m/64)
+		k.fail("StoreWarp of block %d from column %d on, %d × %d: a warp has 16 rows of each 64 of the accumulator, which is %d × %d, and columns come by 16", block, first, rows, cols, a.m, a.n)
 		return
 	}
 	a.store(t, k.Const(U32, 0), block, first, cols)
@@ -136,7 +136,7 @@ func (a Accumulator) StoreWarp(t Tile, block, first int) {
 func (a Accumulator) store(t Tile, row Reg, block, first, cols int) {
 	k := a.k
 	if t.trans || t.elem.Size() != 2 || !t.elem.float() || cols%16 != 0 || a.typ == S32 || a.typ == F16 && t.elem != F16 {
-		k.fail("Store of an accumulator of type %s, %d columns, in a tile of %s: one of F32 goes into F16 and BF16, one of F16 into F16, and columns are a multiple of 16", a.typ, cols, t.elem)
+		k.fail("Store of %[2]d columns of an accumulator of type %[1]s into a tile of %[3]s: F32 goes into F16 and BF16, F16 into F16, and columns come by 16", a.typ, cols, t.elem)
 		return
 	}
 	lane := k.index(true)

@@ -58,6 +58,7 @@ type register struct {
 	// given says that something outside of the instructions sets it, or that a
 	// mistake stands in for it.
 	given bool
+	hint  string // for whom reads it before it is set
 }
 
 // An Option says something of a kernel as a whole.

@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Trans is the modifier of LoadMatrix and StoreMatrix that transposes each 8×8
 // matrix of 16-bit elements on its way.
@@ -107,14 +110,62 @@ func (k *Kernel) MmaSync(shape MmaShape, a, b Type, av, bv, cv Vec) Vec {
 	}
 	t := cv[0].t
 	d := k.Vars(t, len(cv))
-	if !k.wholeWarp("MmaSync") {
+	if !k.wholeWarp("MmaSync") || !k.fits(shape, a, b, t, [3]Vec{av, bv, cv}) {
 		k.assume([]any{d})
 		return d
 	}
-	name := t
-	if t == F16x2 {
-		name = F16
-	}
-	k.Inst(fmt.Sprintf("mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s", shape.M, shape.N, shape.K, name, a, b, name), d, av, bv, cv)
+	k.Inst(fmt.Sprintf("mma.sync.aligned.%s.row.col.%[2]s.%[3]s.%[4]s.%[2]s", shape, sumType(t), a, b), d, av, bv, cv)
 	return d
+}
+
+// sumType is the type of the elements of C in registers of that type.
+func sumType(t Type) Type {
+	if t == F16x2 {
+		return F16
+	}
+	return t
+}
+
+// String gives the shape as PTX writes it: m16n8k16.
+func (s MmaShape) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
+
+// An mmaForm is what elements of a type have: shapes of m16n8, and what their
+// products add up in.
+var mmaForms = map[Type]struct {
+	k    []int
+	into []Type
+}{
+	F16: {[]int{8, 16}, []Type{F32, F16}}, BF16: {[]int{8, 16}, []Type{F32}}, TF32: {[]int{4, 8}, []Type{F32}},
+	E4M3: {[]int{16, 32}, []Type{F32, F16}}, E5M2: {[]int{16, 32}, []Type{F32, F16}},
+	S8: {[]int{16, 32}, []Type{S32}}, U8: {[]int{16, 32}, []Type{S32}}, F64: {[]int{4, 8, 16}, []Type{F64}},
+}
+
+// fits holds a product to its form: types, shape, and how many registers each
+// matrix has.
+func (k *Kernel) fits(s MmaShape, a, b, c Type, v [3]Vec) bool {
+	f, ok := mmaForms[a]
+	shaped := s.M == 16 && s.N == 8 && slices.Contains(f.k, s.K) || a == F64 && s == MmaShape{8, 8, 4}
+	switch {
+	case !ok:
+		k.fail("MmaSync: A has elements of %s; it takes F16, BF16, TF32, E4M3, E5M2, S8, U8 and F64", a)
+	case a != b && !(a.Size() == 1 && b.Size() == 1 && a.float() == b.float()):
+		k.fail("MmaSync: A has elements of %s and B of %s: both have one type, or are E4M3 and E5M2, or S8 and U8", a, b)
+	case !slices.Contains(f.into, sumType(c)):
+		k.fail("MmaSync: products of %s add up in %s, and C has registers of %s", a, either(f.into), c)
+	case !shaped:
+		k.fail("MmaSync: there is no %s of %s; there are shapes of m16n8 with k %v", s, a, f.k)
+	default:
+		for i, m := range []struct {
+			name string
+			t    Type
+			n    int
+		}{{"A", a, s.M * s.K}, {"B", b, s.K * s.N}, {"C", sumType(c), s.M * s.N}} {
+			if n := m.n * m.t.Size() / 32 / max(4, m.t.Size()); n != len(v[i]) {
+				k.fail("MmaSync: %s of %s and %s has %d registers, and %d are given", m.name, s, m.t, n, len(v[i]))
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

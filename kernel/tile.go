@@ -45,7 +45,7 @@ type term struct {
 // row a multiple of the swizzle's bytes, or of 16. The array is aligned as its
 // pattern repeats: 256, 512, 1,024 bytes; 128 without a swizzle.
 func (k *Kernel) Tile(name string, elem Type, rows, cols, swizzle int) Tile {
-	t := k.Tiles(name, 1, elem, rows, cols, swizzle)
+	t := k.tiles(fmt.Sprintf("Tile(%q)", name), name, 1, elem, rows, cols, swizzle)
 	t.stages = 0
 	return t
 }
@@ -58,9 +58,13 @@ func (k *Kernel) Tiles(name string, stages int, elem Type, rows, cols, swizzle i
 		k.fail("%s: %d stages; there is at least one", what, stages)
 		stages = 1
 	}
+	return k.tiles(what, name, stages, elem, rows, cols, swizzle)
+}
+
+func (k *Kernel) tiles(what, name string, stages int, elem Type, rows, cols, swizzle int) Tile {
 	t := k.tile(what, elem, rows, cols, swizzle)
 	t.stages = stages
-	t.base = k.SharedAlign(name, t.pattern(), elem, stages, t.panels(), t.rows, t.width()/t.elem.Size())
+	t.base = k.SharedAlign(name, t.pattern(), t.elem, stages, t.panels(), t.rows, t.width()/t.elem.Size())
 	return t
 }
 
@@ -74,7 +78,7 @@ func (p Ptr) Tile(rows, cols, swizzle int) Tile {
 	case p.space != SharedCTA:
 		k.fail("Tile: the address is in %s; a tile is in the CTA's own shared memory", p.space)
 	case p.sym != nil && (p.sym.align < t.pattern() || p.off%int64(t.pattern()) != 0):
-		k.fail("Tile: %s is aligned to %d bytes, and the tile begins %d after; a swizzle of %d bytes needs a multiple of %d", p.sym.name, p.sym.align, p.off, swizzle, t.pattern())
+		k.fail("Tile: it begins %d bytes after %s, which is aligned to %d; a tile with a swizzle of %d bytes is aligned to %d: allocate it so with SharedAlign", p.off, p.sym.name, p.sym.align, swizzle, t.pattern())
 	}
 	return t
 }
@@ -100,7 +104,7 @@ func (k *Kernel) tile(what string, elem Type, rows, cols, swizzle int) Tile {
 	if cols < n || cols%n != 0 {
 		hint := "take a narrower swizzle or wider rows"
 		if swizzle == 0 {
-			hint = "a row has a multiple of 16 bytes"
+			hint = "take wider rows"
 		}
 		k.fail("%s: rows of %d elements of %s, %d bytes, are no multiple of %d bytes: %s", what, cols, t.elem, cols*t.elem.Size(), t.width(), hint)
 		t.cols = max(n, cols/n*n)

@@ -114,12 +114,16 @@ func (k *Kernel) flow(b *body, in *ptx.Inst, set []uint64, report bool) {
 		}
 		return id - 1
 	}
-	read := func(x ptx.Operand) {
+	told := false // of a vector once
+	read := func(x ptx.Operand, elem bool) {
 		if i := at(x); i >= 0 && set[i/64]&(1<<(i%64)) == 0 {
 			if report {
 				r := b.regs[i]
 				if !r.given {
-					k.failAt(b.where[in], "a register of type %s made at %s is read here, and on some way here nothing has set it", r.typ, r.at)
+					if !elem || !told {
+						k.failAt(b.where[in], "a register of type %s made at %s is read here, and on some way here nothing has set it%s", r.typ, r.at, r.hint)
+					}
+					told = told || elem
 					b.regs[i].given = true
 				}
 			}
@@ -127,12 +131,12 @@ func (k *Kernel) flow(b *body, in *ptx.Inst, set []uint64, report bool) {
 		}
 	}
 	if in.Guard != nil {
-		read(ptx.Name(in.Guard.Reg))
+		read(ptx.Name(in.Guard.Reg), false)
 	}
 	var writes []int
 	for _, bd := range ptx.Bind(in) {
 		if m, ok := bd.X.(*ptx.Mem); ok {
-			read(m.Base)
+			read(m.Base, false)
 			continue
 		}
 		switch bd.Arg.Role {
@@ -142,11 +146,11 @@ func (k *Kernel) flow(b *body, in *ptx.Inst, set []uint64, report bool) {
 			}
 		case ptx.ReadWrite:
 			if bd.Arg.Class != "mem" {
-				read(bd.X)
+				read(bd.X, bd.Elem)
 				continue
 			}
 		default:
-			read(bd.X)
+			read(bd.X, bd.Elem)
 		}
 	}
 	if in.Form == nil || in.Op == "call" { // calls bind lists: results are set

@@ -87,6 +87,9 @@ func (k *Kernel) Accumulator(t Type, m, n int) Accumulator {
 		a.m = 64
 	}
 	a.regs = k.Vars(a.regType(), a.m*a.n/128*t.Size()/4)
+	for _, r := range a.regs {
+		k.at.regs[r.id].hint = ": the first Mma of an accumulator takes Overwrite, or Zero sets it"
+	}
 	return a
 }
 
@@ -305,7 +308,7 @@ func (a Accumulator) suits(elem Type, rows, cols int, b Tile, p product) bool {
 	case bc != a.n:
 		hint := ""
 		if br == a.n {
-			hint = ": B is K × N; give b.T() if it is stored by columns"
+			hint = ": give b.T() of a tile that is stored with a column of B a row"
 		}
 		k.fail("Mma: B has %d columns, and the accumulator %d%s", bc, a.n, hint)
 	case cols != br:
@@ -333,19 +336,15 @@ func either(t []Type) string {
 // its rows.
 func (t Tile) operand(which string, mn bool) bool {
 	k := t.k
-	switch {
-	case mn && t.elem.Size() != 2:
-		how := "give A without T"
-		if which == "B" {
-			how = "store a column of B a row, and give b.T()"
-		}
-		k.fail("Mma: %s of %s needs K along the rows of its tile, for only elements of 16 bits can be transposed: %s", which, t.elem, how)
-		return false
-	case t.off%t.width() != 0 && mn:
-		k.fail("Mma: %s begins inside of a panel, at byte %d of %d: where K is not along the rows it begins with one", which, t.off%t.width(), t.width())
-		return false
+	if !mn || t.elem.Size() == 2 {
+		return true
 	}
-	return true
+	how := "give A without T"
+	if which == "B" {
+		how = "store a column of B a row, and give b.T()"
+	}
+	k.fail("Mma: %s of %s needs K along the rows of its tile, for only elements of 16 bits can be transposed: %s", which, t.elem, how)
+	return false
 }
 
 // A descriptor is the matrix descriptor of a factor (ISA 9.7.15.5.1.2.2), in

@@ -219,3 +219,37 @@ func TestWgmma(t *testing.T) {
 		})
 	}
 }
+
+// TestPartOfPanel: columns of B from the middle of a panel, by 16, where N is
+// along the rows of the tile.
+func TestPartOfPanel(t *testing.T) {
+	k := kernel.New("part", kernel.Block(128))
+	ga, gb, gd := k.GlobalPtr("ga", kernel.F16), k.GlobalPtr("gb", kernel.F16), k.GlobalPtr("gd", kernel.F32)
+	a, b := k.Tile("a", kernel.F16, 64, 16, 32), k.Tile("b", kernel.F16, 16, 128, 128)
+	copyTile(k, a, ga, 64, 16)
+	copyTile(k, b, gb, 16, 128)
+	k.FenceProxyAsync(kernel.SharedCTA)
+	k.Sync()
+	acc := k.Accumulator(kernel.F32, 64, 32)
+	k.WgmmaFence()
+	acc.Mma(a, b.Cols(80, 32), kernel.Overwrite)
+	k.WgmmaCommit()
+	k.WgmmaWait(0)
+	for i, r := range acc.Regs() {
+		row, col := acc.Place(i)
+		gd.At(row.Mad(32, col)).Store(r)
+	}
+	va, fa := values(kernel.F16, 64*16, 1)
+	vb, fb := values(kernel.F16, 16*128, 2)
+	d := make([]float32, 64*32)
+	checked(t, k, kernel.Grid(1), va, vb, d)
+	for i, got := range d {
+		want := 0.0
+		for j := range 16 {
+			want += fa[i/32*16+j] * fb[j*128+80+i%32]
+		}
+		if float64(got) != want {
+			t.Fatalf("row %d, column %d: %v, and %v is due", i/32, i%32, got, want)
+		}
+	}
+}

@@ -46,6 +46,7 @@ func init() {
 	add("wgmma/accumulate", []string{"Accumulate", "Accumulator.Zero", "Accumulator.Regs"}, accumulate)
 	add("wgmma/chain", []string{"Accumulator.Fragment", "Accumulator.Store", "Tile.Addr"}, chain)
 	add("tile/stages", []string{"Kernel.Tiles", "Tile.At", "Tile.Rows", "Tile.Cols", "Tile.Size", "Tile.Panel", "Tile.Panels", "Tile.PanelCols", "Tile.MapOf", "Tile.Box", "Accumulator.StoreWarp", "Tile.Ptr"}, stages)
+	add("tile/part-transposed", []string{"Tile.Cols", "Tile.T"}, partTransposed)
 	add("tile/view", []string{"Ptr.Tile", "Tile.Dims", "Tile.Swizzle", "Tile.Elem"}, view)
 }
 
@@ -282,4 +283,22 @@ func view() (*kernel.Call, error) {
 		out.At(i).Store(words.At(i).Load().Mul(100).Add(half.Swizzle() + half.Elem().Size()))
 	})
 	return k.Call(kernel.Grid(1), make([]uint32, 512))
+}
+
+// partTransposed multiplies by columns of B from the middle of a panel, where N
+// is along the rows of the tile.
+func partTransposed() (*kernel.Call, error) {
+	k := kernel.New("part_transposed", kernel.Block(128))
+	ga, gb, gd := k.GlobalPtr("ga", kernel.F16), k.GlobalPtr("gb", kernel.F16), k.GlobalPtr("gd", kernel.F32)
+	a := tileOf(k, "a", kernel.F16, ga, 64, 32, 64, false)
+	b := tileOf(k, "b", kernel.F16, gb, 32, 128, 128, false)
+	k.FenceProxyAsync(kernel.SharedCTA)
+	k.Sync()
+	acc := k.Accumulator(kernel.F32, 64, 32)
+	k.WgmmaFence()
+	acc.Mma(a, b.Cols(80, 32), kernel.Overwrite)
+	k.WgmmaCommit()
+	k.WgmmaWait(0)
+	writeOut(acc, gd)
+	return k.Call(kernel.Grid(1), noise(kernel.F16, 64*32, 1), noise(kernel.F16, 32*128, 2), zeros(kernel.F32, 64*32))
 }
