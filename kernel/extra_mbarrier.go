@@ -38,8 +38,7 @@ func (m Mbarrier) timed(what string, ns Num, test func(hint Reg) Pred) Pred {
 	if n, ok := toInt(ns); ok && (n < 0 || n >= 1<<32) {
 		k.fail("%s of mbarrier %s: %d ns; a time is 0 to 2^32-1 ns", what, m, n)
 		return k.lostPred()
-	}
-	if r, ok := ns.(Reg); ok && (r.k == nil || !r.t.integer() || r.t.Size() != 4) {
+	} else if r, isReg := ns.(Reg); !ok && (!isReg || r.k == nil || !r.t.integer() || r.t.Size() != 4) {
 		k.fail("%s of mbarrier %s: the time is %s; it is a number or a register of 32 bits", what, m, describe(ns))
 		return k.lostPred()
 	}

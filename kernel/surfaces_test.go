@@ -36,8 +36,8 @@ type surface struct {
 }
 
 var (
-	codeRE   = regexp.MustCompile("`([^`]+)`")
-	memberRE = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_.~]*$")
+	codeWordRE   = regexp.MustCompile("`([^`]+)`")
+	surfaceNameRE = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_.~]*$")
 )
 
 // surfaces reads the rows of the tables, a library a section.
@@ -70,8 +70,8 @@ func (n tally) String() string {
 	return fmt.Sprintf("%d names in %d rows: %d have a counterpart and a test, %d are open, %d have none.", n.members, n.rows, n.ours, n.open, n.none)
 }
 
-// count counts rows, by their library.
-func count(rows []surface) map[string]*tally {
+// countSurfaces counts rows, by their library.
+func countSurfaces(rows []surface) map[string]*tally {
 	sums := map[string]*tally{}
 	for _, s := range rows {
 		n := sums[s.library]
@@ -79,13 +79,13 @@ func count(rows []surface) map[string]*tally {
 			n = &tally{}
 			sums[s.library] = n
 		}
-		members := len(quoted(s.members))
+		members := len(codeWords(s.members))
 		n.members += members
 		n.rows++
 		switch {
 		case s.open:
 			n.open += members
-		case len(quoted(s.ours)) == 0:
+		case len(codeWords(s.ours)) == 0:
 			n.none += members
 		default:
 			n.ours += members
@@ -99,14 +99,14 @@ func count(rows []surface) map[string]*tally {
 // that it is said to show, and each symbol is used by one of them. Only
 // instructions of Blackwell are open.
 func TestSurfaces(t *testing.T) {
-	code := load(t)
+	code := loadSurfaces(t)
 	if *updateSurfaces {
 		code.update(t)
 	}
 	rows, text := surfaces(t)
 	seen := map[string]int{}
 	for _, s := range rows {
-		members := quoted(s.members)
+		members := codeWords(s.members)
 		if len(members) == 0 {
 			t.Errorf("docs/kernel.md:%d: no member", s.line)
 		}
@@ -115,7 +115,7 @@ func TestSurfaces(t *testing.T) {
 				t.Errorf("docs/kernel.md:%d: %s has a row already, in line %d", s.line, m, at)
 			}
 			seen[s.library+" "+m] = s.line
-			if !memberRE.MatchString(m) {
+			if !surfaceNameRE.MatchString(m) {
 				t.Errorf("docs/kernel.md:%d: %q is no name", s.line, m)
 			}
 		}
@@ -123,7 +123,7 @@ func TestSurfaces(t *testing.T) {
 			t.Errorf("docs/kernel.md:%d: %s", s.line, why)
 		}
 	}
-	sums := count(rows)
+	sums := countSurfaces(rows)
 	for library, n := range sums {
 		if !strings.Contains(text, "\n## "+library+"\n\n"+n.String()) {
 			t.Errorf("docs/kernel.md does not begin its section on %s with: %s", library, n)
@@ -137,11 +137,11 @@ func TestSurfaces(t *testing.T) {
 // wrong says what does not hold of a row.
 func (p *program) wrong(s surface) (why []string) {
 	bad := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	symbols, tests := quoted(s.ours), quoted(s.shown)
+	symbols, tests := codeWords(s.ours), codeWords(s.shown)
 	if s.open && !strings.HasPrefix(s.remark, "Blackwell") {
 		bad("an open row is of Blackwell, and says so")
 	}
-	for _, sym := range quoted(s.remark) {
+	for _, sym := range codeWords(s.remark) {
 		if strings.HasPrefix(sym, "inst.") && !p.declared[sym] {
 			bad("no symbol %s", sym)
 		}
@@ -182,13 +182,13 @@ func (p *program) update(t *testing.T) {
 	rows, text := surfaces(t)
 	lines := strings.Split(text, "\n")
 	for _, s := range rows {
-		if symbols := quoted(s.ours); len(symbols) > 0 && len(p.wrong(s)) > 0 {
+		if symbols := codeWords(s.ours); len(symbols) > 0 && len(p.wrong(s)) > 0 {
 			cells := strings.Split(lines[s.line-1], " | ")
 			cells[3] = strings.Join(p.choose(symbols), " ")
 			lines[s.line-1] = strings.Join(cells, " | ")
 		}
 	}
-	sums := count(rows)
+	sums := countSurfaces(rows)
 	for i, line := range lines {
 		if library, ok := strings.CutPrefix(line, "## "); ok && sums[library] != nil {
 			lines[i+2] = sums[library].String()
@@ -199,10 +199,14 @@ func (p *program) update(t *testing.T) {
 	}
 }
 
-// choose finds tests that use the symbols: cases before examples before other
-// tests, then those that use the most of them, then those that use the least
-// besides.
+// choose finds tests that use the symbols: cases that are made to show one of
+// them before other cases, examples and other tests, then those that use the
+// most of them, then those that use the least besides.
 func (p *program) choose(symbols []string) (tests []string) {
+	made := map[string][]string{}
+	for _, c := range ops.All() {
+		made[c.Name] = c.Uses
+	}
 	missing := slices.Clone(symbols)
 	for len(missing) > 0 {
 		best, most := "", []int{0, 0, 0}
@@ -217,6 +221,9 @@ func (p *program) choose(symbols []string) (tests []string) {
 			for _, sym := range missing {
 				if p.tests[name][sym] {
 					n[1]++
+					if slices.Contains(made[name], sym) {
+						n[0] = 4
+					}
 				}
 			}
 			if n[1] > 0 && slices.Compare(n, most) > 0 {
@@ -232,15 +239,15 @@ func (p *program) choose(symbols []string) (tests []string) {
 	return tests
 }
 
-func quoted(s string) []string {
+func codeWords(s string) []string {
 	var out []string
-	for _, m := range codeRE.FindAllStringSubmatch(s, -1) {
+	for _, m := range codeWordRE.FindAllStringSubmatch(s, -1) {
 		out = append(out, m[1])
 	}
 	return out
 }
 
-// program is what is declared in package kernel and the packages written on
+// program is what is declared in package kernel and the packages surfaceDirs on
 // it, and what their tests and cases use.
 type program struct {
 	declared map[string]bool            // "Mbarrier.Arrive", "inst.Popc"
@@ -256,13 +263,13 @@ func (p *program) test(name string) (map[string]bool, bool) {
 	return uses, ok
 }
 
-// written are the folders of packages that are written on kernel, whose code is
+// surfaceDirs are the folders of packages that are written on kernel, whose code is
 // followed from tests and cases; of kernel and inst only their tests are.
-var written = []string{"../internal/ops", "../examples/kernels"}
+var surfaceDirs = []string{"../internal/ops", "../examples/kernels"}
 
-// load type-checks tests, cases and examples against the compiled packages, as
+// loadSurfaces type-checks tests, cases and examples against the compiled packages, as
 // the go command gives them.
-func load(t *testing.T) *program {
+func loadSurfaces(t *testing.T) *program {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-test", "-f", "{{.ImportPath}}\t{{.Export}}", ".", "./inst", "../internal/ops", "../examples/kernels").Output()
 	if err != nil {
@@ -290,15 +297,15 @@ func load(t *testing.T) *program {
 		}
 		p.declare(pkg)
 	}
-	for _, dir := range append([]string{".", "inst"}, written...) {
-		for name, files := range parseDir(t, fset, dir) {
+	for _, dir := range append([]string{".", "inst"}, surfaceDirs...) {
+		for name, files := range parsePackages(t, fset, dir) {
 			cfg := &types.Config{Importer: imports, Error: func(error) {}} // what is broken fails its own build
 			path := "muster/" + filepath.ToSlash(filepath.Join("kernel", dir))
 			if strings.HasSuffix(name, "_test") {
 				path += "_test"
 			}
 			pkg, _ := cfg.Check(path, fset, files, p.info)
-			p.collect(fset, pkg, files, slices.Contains(written, dir))
+			p.collect(fset, pkg, files, slices.Contains(surfaceDirs, dir))
 		}
 	}
 	for name, body := range p.roots {
@@ -336,8 +343,8 @@ func (p *program) oneOf(c ops.Case) map[string]bool {
 	return uses
 }
 
-// parseDir reads the packages of a folder: name, and name_test.
-func parseDir(t *testing.T, fset *token.FileSet, dir string) map[string][]*ast.File {
+// parsePackages reads the packages of a folder: name, and name_test.
+func parsePackages(t *testing.T, fset *token.FileSet, dir string) map[string][]*ast.File {
 	t.Helper()
 	pkgs := map[string][]*ast.File{}
 	names, err := fs.Glob(os.DirFS(dir), "*.go")
@@ -361,28 +368,28 @@ func (p *program) declare(pkg *types.Package) {
 		if !obj.Exported() {
 			continue
 		}
-		p.declared[symbol(obj)] = true
+		p.declared[surfaceSymbol(obj)] = true
 		named, ok := obj.Type().(*types.Named)
 		if _, isType := obj.(*types.TypeName); !ok || !isType {
 			continue
 		}
 		for i := range named.NumMethods() {
 			if m := named.Method(i); m.Exported() {
-				p.declared[symbol(m)] = true
+				p.declared[surfaceSymbol(m)] = true
 			}
 		}
 		if st, ok := named.Underlying().(*types.Struct); ok {
 			for i := range st.NumFields() {
 				if f := st.Field(i); f.Exported() {
-					p.declared[symbol(obj)+"."+f.Name()] = true
+					p.declared[surfaceSymbol(obj)+"."+f.Name()] = true
 				}
 			}
 		}
 	}
 }
 
-// symbol is a name of ours as the tables have it, or "".
-func symbol(obj types.Object) string {
+// surfaceSymbol is a name of ours as the tables have it, or "".
+func surfaceSymbol(obj types.Object) string {
 	if obj == nil || obj.Pkg() == nil {
 		return ""
 	}
@@ -396,7 +403,7 @@ func symbol(obj types.Object) string {
 	}
 	if f, ok := obj.(*types.Func); ok {
 		if r := f.Signature().Recv(); r != nil {
-			return prefix + typeName(r.Type()) + "." + obj.Name()
+			return prefix + namedType(r.Type()) + "." + obj.Name()
 		}
 	}
 	if obj.Parent() != obj.Pkg().Scope() {
@@ -405,7 +412,7 @@ func symbol(obj types.Object) string {
 	return prefix + obj.Name()
 }
 
-func typeName(t types.Type) string {
+func namedType(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -415,15 +422,15 @@ func typeName(t types.Type) string {
 	return ""
 }
 
-// key names a declaration, whether it was read from source or from what the
+// declKey names a declaration, whether it was read from source or from what the
 // compiler exports.
-func key(obj types.Object) string {
+func declKey(obj types.Object) string {
 	if obj == nil || obj.Pkg() == nil {
 		return ""
 	}
 	recv := ""
 	if f, ok := obj.(*types.Func); ok && f.Signature().Recv() != nil {
-		recv = typeName(f.Signature().Recv().Type())
+		recv = namedType(f.Signature().Recv().Type())
 	} else if obj.Parent() != obj.Pkg().Scope() {
 		return ""
 	}
@@ -444,7 +451,7 @@ func (p *program) collect(fset *token.FileSet, pkg *types.Package, files []*ast.
 				if d.Body == nil {
 					continue
 				}
-				k := key(p.info.Defs[d.Name])
+				k := declKey(p.info.Defs[d.Name])
 				p.decls[k] = append(p.decls[k], d.Body)
 				if isTest && d.Recv == nil && (strings.HasPrefix(d.Name.Name, "Test") || strings.HasPrefix(d.Name.Name, "Example")) {
 					p.roots[strings.TrimSuffix(pkg.Name(), "_test")+"."+d.Name.Name] = d.Body
@@ -457,7 +464,7 @@ func (p *program) collect(fset *token.FileSet, pkg *types.Package, files []*ast.
 				for _, s := range d.Specs {
 					if v, ok := s.(*ast.ValueSpec); ok {
 						for i, id := range v.Names {
-							if k := key(p.info.Defs[id]); i < len(v.Values) {
+							if k := declKey(p.info.Defs[id]); i < len(v.Values) {
 								p.decls[k] = append(p.decls[k], v.Values[i])
 							}
 						}
@@ -529,13 +536,13 @@ func (p *program) reach(n ast.Node, locals bool) map[string]bool {
 					t = ptr.Elem()
 				}
 				if named, ok := t.(*types.Named); ok {
-					uses[symbol(named.Obj())] = true
+					uses[surfaceSymbol(named.Obj())] = true
 				}
 			}
 		}
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			if s := p.info.Selections[sel]; s != nil && s.Kind() == types.FieldVal {
-				uses[typeName(s.Recv())+"."+sel.Sel.Name] = true
+				uses[namedType(s.Recv())+"."+sel.Sel.Name] = true
 			}
 		}
 		id, ok := n.(*ast.Ident)
@@ -543,10 +550,10 @@ func (p *program) reach(n ast.Node, locals bool) map[string]bool {
 			return true
 		}
 		obj := p.info.Uses[id]
-		if s := symbol(obj); s != "" {
+		if s := surfaceSymbol(obj); s != "" {
 			uses[s] = true
 		}
-		if k := key(obj); k != "" && !done[k] {
+		if k := declKey(obj); k != "" && !done[k] {
 			done[k] = true
 			for _, body := range p.decls[k] {
 				ast.Inspect(body, visit)
