@@ -1,6 +1,3 @@
-// Package kernels has kernels that are written in Go, as examples: each is a
-// function that gives a *kernel.Kernel, is proven on the machine and runs on a
-// GPU.
 package kernels
 
 import (
