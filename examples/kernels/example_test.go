@@ -189,7 +189,7 @@ func ExampleGrouped() {
 	// Output:
 	// clean: all schedules of this launch, 2 CTAs, 320 threads
 	// 2 findings (2 errors) in 7 schedules, 2 CTAs, 320 threads
-	// tensormap-stale grouped.go:67 grouped.go:82: 128 bytes of global memory at 0x7f000005d180: bulk copy of warp 4 of CTA 0 reads the tensor map that lane 0 of warp 4 of CTA 0 wrote, through the tensor-map proxy
+	// tensormap-stale grouped.go:67 grouped.go:82: 128 bytes at maps+128 of global memory: bulk copy of warp 4 of CTA 0 reads the tensor map that lane 0 of warp 4 of CTA 0 wrote, through the tensor-map proxy
 	// 2 findings (2 errors) in 7 schedules, 2 CTAs, 320 threads
-	// tensormap-in-flight grouped.go:81 grouped.go:67: 128 bytes of global memory at 0x7f000005d100: lane 0 of warp 4 of CTA 0 changes the tensor map of bulk copy of warp 4 of CTA 0, which may be in flight
+	// tensormap-in-flight grouped.go:81 grouped.go:67: 128 bytes at maps of global memory: lane 0 of warp 4 of CTA 0 changes the tensor map of bulk copy of warp 4 of CTA 0, which may be in flight
 }

@@ -346,7 +346,7 @@ func short(name string) string {
 // place names a range of memory.
 func place(s machine.Span) string {
 	if s.Mem == machine.Global {
-		return fmt.Sprintf("%s of global memory at %#x", bytesOf(s.Len), s.Addr)
+		return fmt.Sprintf("%s at global+%#x of global memory", bytesOf(s.Len), s.Addr)
 	}
 	return fmt.Sprintf("%s at shared+%d of CTA %d", bytesOf(s.Len), s.Addr, s.Mem)
 }
