@@ -26,6 +26,8 @@ type GEMM struct {
 	Buffers int // strips of C that a warp has in shared memory
 	Cluster int // CTAs that share tiles of B
 	Rows    int // clusters' tiles that lie below each other before the next column begins
+
+	mistake string // one to make, of persistent
 }
 
 const (
@@ -106,7 +108,9 @@ func (g GEMM) write() (*kernel.Kernel, *gemm) {
 	k.Warpgroup(0, s.produce)
 	k.Threads(128, 128*consumers, s.consume)
 	// No CTA goes before the others have signalled what they have to.
-	k.ClusterSync()
+	if g.mistake != "a CTA exits early" {
+		k.ClusterSync()
+	}
 	return k, s
 }
 
@@ -178,9 +182,14 @@ func (s *gemm) consume() {
 	// thread's memory, and costs a third of the time; all there is to release is
 	// what the products read of shared memory.
 	release := func(inFlight int) {
+		if s.mistake == "a stage is given back while it is multiplied" {
+			inFlight++
+		}
 		s.WgmmaWait(inFlight)
 		s.Guard(s.LaneID().Lt(s.Cluster), func() {
-			s.FenceReleaseSync()
+			if s.mistake != "a relaxed release without its fence" {
+				s.FenceReleaseSync()
+			}
 			used.ReleaseTo(s.LaneID(), kernel.Relaxed)
 		})
 		used.Advance()
@@ -204,10 +213,14 @@ func (s *gemm) store(acc kernel.Accumulator, warp, row, col kernel.Reg) {
 	s.EachWarp(func() {
 		for i := range s.TileN / strip {
 			c := s.c.At(warp.Mad(s.Buffers, i%s.Buffers))
-			s.SingleThread(func() { s.BulkWaitRead(s.Buffers - 1) })
+			if s.mistake != "a strip is overwritten while it is stored" {
+				s.SingleThread(func() { s.BulkWaitRead(s.Buffers - 1) })
+			}
 			s.Sync()
 			acc.StoreWarp(c, 0, i*strip)
-			s.FenceProxyAsync(kernel.SharedCTA)
+			if s.mistake != "no proxy fence" {
+				s.FenceProxyAsync(kernel.SharedCTA)
+			}
 			s.Sync()
 			s.SingleThread(func() {
 				s.mapC.Store(kernel.Coords{col.Add(i * strip), row}, c.Ptr())
@@ -215,4 +228,18 @@ func (s *gemm) store(acc kernel.Accumulator, warp, row, col kernel.Reg) {
 			})
 		}
 	})
+}
+
+// Persistent is a small GEMM: one cluster that takes two tiles.
+func Persistent(mistake string) (*Work, error) {
+	g := GEMM{M: 256, N: 128, K: 256, TileN: 64, Stages: 2, CTAs: 2, mistake: mistake}
+	a, b, c := integers(g.M*g.K, 7), integers(g.N*g.K, 5), make([]uint16, g.M*g.N)
+	call, err := g.Call(a, b, c)
+	return work(func() error {
+		sums := make([]float32, len(c))
+		for i, bits := range c {
+			sums[i] = kernel.F16Value(bits)
+		}
+		return product(a, b, sums, g.N, g.K)
+	}, call, err)
 }

@@ -92,6 +92,13 @@ var examples = []Example{
 		{"a CTA exits early", []string{"exit-before-remote"}},
 		{"each CTA expects only its own half", []string{"bytes-early"}},
 	}},
+	{"gemm", Persistent, []Mistake{
+		{"a relaxed release without its fence", []string{"relaxed-sync"}},
+		{"a stage is given back while it is multiplied", []string{"overwrite-in-flight"}},
+		{"a strip is overwritten while it is stored", []string{"overwrite-in-flight"}},
+		{"no proxy fence", []string{"proxy-raw"}},
+		{"a CTA exits early", []string{"exit-before-remote"}},
+	}},
 	{"grouped", Grouped, []Mistake{
 		{"a map is used without an acquire", []string{"tensormap-stale"}},
 		{"a map is stored and not released", []string{"tensormap-stale"}},
