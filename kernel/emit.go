@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"muster/ptx"
@@ -210,11 +209,12 @@ func (k *Kernel) newEnough(in *ptx.Inst) {
 		k.fail("%s needs sm_%d%s, and the kernel is for %s", name(in), f.SM.Number, f.SM.Suffix, k.target)
 	}
 	older := func(a, b ptx.Version) bool { return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor }
-	if older(k.least, f.Version) {
-		k.least = f.Version
+	v := since(in)
+	if older(k.least, v) {
+		k.least = v
 	}
-	if k.version != (ptx.Version{}) && older(k.version, f.Version) {
-		k.fail("%s needs PTX %d.%d, and the kernel is for %d.%d", name(in), f.Version.Major, f.Version.Minor, k.version.Major, k.version.Minor)
+	if k.version != (ptx.Version{}) && older(k.version, v) {
+		k.fail("%s needs PTX %d.%d, and the kernel is for %d.%d", name(in), v.Major, v.Minor, k.version.Major, k.version.Minor)
 	}
 }
 
@@ -276,5 +276,3 @@ func (k *Kernel) PTX(text string, args Args) {
 
 // Args are the operands of inline PTX by name.
 type Args map[string]any
-
-func bits32(f float64) uint64 { return uint64(math.Float32bits(float32(f))) }

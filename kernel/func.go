@@ -169,4 +169,3 @@ func (k *Kernel) moduleVar(name string, space Space, elem Type, n int, values []
 	k.items = append(k.items, d)
 	return p
 }
-
