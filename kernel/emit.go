@@ -209,7 +209,7 @@ func (k *Kernel) newEnough(in *ptx.Inst) {
 		k.fail("%s needs sm_%d%s, and the kernel is for %s", name(in), f.SM.Number, f.SM.Suffix, k.target)
 	}
 	older := func(a, b ptx.Version) bool { return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor }
-	v := since(in)
+	v := introduced(in)
 	if older(k.least, v) {
 		k.least = v
 	}

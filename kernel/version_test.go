@@ -1,0 +1,49 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+
+	"muster/kernel"
+)
+
+// TestIntroduced: a kernel is for the version of PTX that has all of it, also where a
+// qualifier or a special register came later than its instruction.
+func TestIntroduced(t *testing.T) {
+	for _, tt := range []struct {
+		write func(k *kernel.Kernel)
+		want  string
+	}{
+		{func(k *kernel.Kernel) { k.TidX() }, "8.0"},
+		{func(k *kernel.Kernel) { k.Special("%total_smem_size", kernel.U32) }, "8.0"},
+		{func(k *kernel.Kernel) { k.Special("%aggr_smem_size", kernel.U32) }, "8.1"},
+		{func(k *kernel.Kernel) { wgmmaOf(k, "s8.s8") }, "8.0"},
+		{func(k *kernel.Kernel) { wgmmaOf(k, "u8.s8") }, "8.4"},
+		{func(k *kernel.Kernel) { wgmmaOf(k, "s8.u8") }, "8.4"},
+	} {
+		k := kernel.New("k", kernel.Block(128))
+		tt.write(k)
+		text, err := k.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Fields(text)[1]; got != tt.want {
+			t.Errorf("version %s, want %s\n%s", got, tt.want, text)
+		}
+	}
+	k := kernel.New("k", kernel.Block(128), kernel.Version(8, 3))
+	wgmmaOf(k, "u8.s8")
+	if _, err := k.Build(); err == nil || !strings.Contains(err.Error(), "u8.s8 needs PTX 8.4, and the kernel is for 8.3") {
+		t.Error(err)
+	}
+}
+
+// wgmmaOf adds one wgmma of 64 x 16 x 32.
+func wgmmaOf(k *kernel.Kernel, types string) {
+	var d kernel.Vec
+	for range 8 {
+		d = append(d, k.Const(kernel.S32, 0))
+	}
+	desc := k.Const(kernel.U64, 0)
+	k.Inst("wgmma.mma_async.sync.aligned.m64n16k32.s32."+types, d, desc, desc, 0)
+}
