@@ -93,6 +93,7 @@ func TestTensorMaps(t *testing.T) {
 	d := open(t)
 	for _, m := range []string{
 		`{"of": "in", "box": [8, 16], "swizzle": "64B", "l2": "128B", "fill": "nan"}`,
+		`{"of": "in", "shape": [256], "box": [64]}`,
 		`{"of": "in", "shape": [2, 4, 4, 8], "im2col": {"lower": [-1, -1], "upper": [-1, 0], "channels": 8, "pixels": 16}}`,
 	} {
 		f := parse(t, `"kernel": "bytes", "grid": 1, "block": 16, "buffers": {"in": {"type": "f32", "shape": [16, 16]},

@@ -81,6 +81,9 @@ func (d *Device) EncodeTensorMap(m *launch.TensorMap) ([]byte, error) {
 	s := m.Spec
 	kind := uintptr(m.Type - launch.ElementU8) // the driver's enumeration begins at u8 too
 	rank := uintptr(len(a.dims))
+	// The driver refuses a null pointer to the strides, though a tensor of one
+	// dimension has none.
+	a.strides = append(a.strides, 0)
 	dims, strides, steps := pinSlice(&pin, a.dims), pinSlice(&pin, a.strides), pinSlice(&pin, a.elementStride)
 	if s.Im2col == nil {
 		err = d.drv.call("cuTensorMapEncodeTiled", d.drv.tensorMapEncodeTiled, to+skip, kind, rank, uintptr(m.Address),

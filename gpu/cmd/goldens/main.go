@@ -140,7 +140,7 @@ func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int,
 		}
 		if t.verdict != equal {
 			bad++
-			fmt.Fprintf(stdout, "%s: %s\n%s", t.name, t.verdict, t.log.String())
+			fmt.Fprintf(stdout, "%s: %s\n%s", t.name, t.verdict, brief(t.log.String()))
 		}
 	}
 	fmt.Fprintf(stdout, "%d cases", len(chosen))
@@ -151,6 +151,16 @@ func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int,
 	}
 	fmt.Fprintf(stdout, ", on %s\n", device)
 	return bad, kept.Close()
+}
+
+// brief is the end of a log: what went wrong comes last.
+func brief(text string) string {
+	const most = 2000
+	if len(text) > most {
+		_, text, _ = strings.Cut(text[len(text)-most:], "\n")
+		text = "  …\n" + text
+	}
+	return text
 }
 
 func version(ptxas string) string {
@@ -238,11 +248,13 @@ func (t *trial) run(a *gpu.Apart, o *options) {
 	left, err := t.launch(a, call, o)
 	if err != nil {
 		t.say("%v", err)
-		return
+	} else {
+		t.verdict = t.compare(call, left)
 	}
-	t.verdict = t.compare(call, left)
 	if !accepted {
 		t.verdict = rejected
+	}
+	if err != nil || !accepted {
 		return
 	}
 	t.golden = &left[0].golden
@@ -270,7 +282,8 @@ func (t *trial) assemble(call *kernel.Call, o *options) (accepted bool) {
 	}
 	t.say("%s", out)
 	if err != nil {
-		t.say("ptxas: %v\n%s", err, call.Module)
+		t.log.Reset()
+		t.say("%s\n%s\nptxas: %v", call.Module, out, err)
 	}
 	return err == nil
 }
