@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"muster"
 	"muster/internal/yaml"
@@ -217,6 +219,45 @@ func TestSharedMemory(t *testing.T) {
 	}
 	if _, err := k.Call(kernel.Grid(1), all[:40], kernel.Uninitialized(all[39:]), nil); err == nil || !strings.HasSuffix(err.Error(), "kernel copying: a and b share memory, and only one of them is Uninitialized") {
 		t.Error(err)
+	}
+}
+
+// TestSharedMemoryAtRandom: whatever parts of an array the arguments are, each
+// points to its own first element, and no two buffers share a byte.
+func TestSharedMemoryAtRandom(t *testing.T) {
+	k := copying(t)
+	rng := rand.New(rand.NewPCG(6, 1))
+	shared := 0
+	for range 500 {
+		all := counted(64)
+		var slices [3][]uint32
+		for i := range slices {
+			from := rng.IntN(60)
+			slices[i] = all[from : from+1+rng.IntN(min(20, 64-from))]
+		}
+		c, err := k.Call(kernel.Grid(1), slices[0], slices[1], slices[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := map[*byte]string{}
+		for _, b := range c.File.Buffers {
+			for i := range b.Fill.Data {
+				if other, ok := taken[&b.Fill.Data[i]]; ok {
+					t.Fatalf("%s and %s share memory", other, b.Name)
+				}
+				taken[&b.Fill.Data[i]] = b.Name
+			}
+		}
+		for i, a := range c.File.Launches[0].Args {
+			b := c.File.Buffer(a.Ptr.Buffer)
+			if int(a.Ptr.Offset)+4*len(slices[i]) > len(b.Fill.Data) || unsafe.Pointer(&b.Fill.Data[a.Ptr.Offset]) != unsafe.Pointer(&slices[i][0]) {
+				t.Fatalf("argument %d is elsewhere", i)
+			}
+		}
+		shared += 3 - len(c.File.Buffers)
+	}
+	if shared < 100 {
+		t.Error("arguments shared memory", shared, "times")
 	}
 }
 
