@@ -40,8 +40,10 @@ func (k *Kernel) lostFragment(elem Type, rows, cols int) Fragment {
 // Regs gives the registers.
 func (f Fragment) Regs() Vec { return f.regs }
 
-// Elem gives the type of the elements, Dims their rows and columns.
-func (f Fragment) Elem() Type             { return f.elem }
+// Elem gives the type of the elements.
+func (f Fragment) Elem() Type { return f.elem }
+
+// Dims gives rows and columns.
 func (f Fragment) Dims() (rows, cols int) { return f.rows, f.cols }
 
 // Load reads the tile into the registers of the warpgroup, by ldmatrix of four

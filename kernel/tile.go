@@ -50,8 +50,9 @@ func (k *Kernel) Tile(name string, elem Type, rows, cols, swizzle int) Tile {
 	return t
 }
 
-// Tiles allocates so many tiles, the stages of a ring, one after the other; At
-// chooses one.
+// Tiles allocates so many tiles, the stages of a ring, one after the other, each
+// as Tile would. At chooses one; where a tile is due and no stage was chosen, it
+// is the first.
 func (k *Kernel) Tiles(name string, stages int, elem Type, rows, cols, swizzle int) Tile {
 	what := fmt.Sprintf("Tiles(%q)", name)
 	if stages < 1 {
@@ -253,9 +254,10 @@ func (t Tile) T() Tile {
 	return t
 }
 
-// Ptr gives the address of the tile, and Panel that of a panel: where a tensor
-// copy goes, or comes from.
+// Ptr gives the address of the tile, which is that of its first panel.
 func (t Tile) Ptr() Ptr { return t.Panel(0) }
+
+// Panel gives the address of a panel: where a tensor copy goes, or comes from.
 func (t Tile) Panel(i int) Ptr {
 	k := t.kernel()
 	if i < 0 || i >= t.panels() {

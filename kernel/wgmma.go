@@ -107,12 +107,16 @@ func (a Accumulator) kernel() *Kernel {
 	return a.k
 }
 
-// Type gives the type of the elements, Dims their rows and columns.
-func (a Accumulator) Type() Type             { return a.typ }
+// Type gives the type of the elements.
+func (a Accumulator) Type() Type { return a.typ }
+
+// Dims gives rows and columns.
 func (a Accumulator) Dims() (rows, cols int) { return a.m, a.n }
 
-// Regs gives the registers, and At one of them, from 0.
+// Regs gives the registers, of F32, S32, or F16x2.
 func (a Accumulator) Regs() Vec { return a.regs }
+
+// At gives a register, from 0. Place says what it holds.
 func (a Accumulator) At(i int) Reg {
 	k := a.kernel()
 	if i < 0 || i >= len(a.regs) {
@@ -162,7 +166,7 @@ type product struct {
 }
 
 // An MmaOption changes what Mma computes: Overwrite, Accumulate(p), NegateA,
-// NegateB or Satfinite.
+// NegateB or Satfinite. All but Accumulate are given by name: acc.Mma(a, b, Overwrite).
 type MmaOption func(*product)
 
 // Overwrite has Mma compute D = A·B instead of D + A·B.
@@ -172,9 +176,10 @@ func Overwrite(p *product) { p.scale = 0 }
 // false. It is the same for all threads of the warpgroup.
 func Accumulate(p Pred) MmaOption { return func(m *product) { m.scale = p } }
 
-// NegateA and NegateB have Mma negate the elements of a factor, which are
-// floating-point numbers.
+// NegateA has Mma negate the elements of A, which are floating-point numbers.
 func NegateA(p *product) { p.negA = -1 }
+
+// NegateB has Mma negate the elements of B.
 func NegateB(p *product) { p.negB = -1 }
 
 // Satfinite has Mma clamp sums of integers instead of wrapping.
