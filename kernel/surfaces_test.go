@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -36,7 +37,7 @@ type surface struct {
 }
 
 var (
-	codeWordRE   = regexp.MustCompile("`([^`]+)`")
+	codeWordRE    = regexp.MustCompile("`([^`]+)`")
 	surfaceNameRE = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_.~]*$")
 )
 
@@ -247,7 +248,7 @@ func codeWords(s string) []string {
 	return out
 }
 
-// program is what is declared in package kernel and the packages surfaceDirs on
+// program is what is declared in package kernel and the packages written on
 // it, and what their tests and cases use.
 type program struct {
 	declared map[string]bool            // "Mbarrier.Arrive", "inst.Popc"
@@ -256,11 +257,6 @@ type program struct {
 	decls    map[string][]ast.Node      // by key, what a function or variable consists of
 	local    map[types.Object]ast.Node  // and a variable within a function
 	info     *types.Info
-}
-
-func (p *program) test(name string) (map[string]bool, bool) {
-	uses, ok := p.tests[name]
-	return uses, ok
 }
 
 // surfaceDirs are the folders of packages that are written on kernel, whose code is
@@ -273,7 +269,11 @@ func loadSurfaces(t *testing.T) *program {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-test", "-f", "{{.ImportPath}}\t{{.Export}}", ".", "./inst", "../internal/ops", "../examples/kernels").Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		var ee *exec.ExitError
+		if errors.As(err, &ee) {
+			t.Fatalf("go list: %s", ee.Stderr)
+		}
+		t.Fatal(err)
 	}
 	exports := map[string]string{}
 	for _, line := range strings.Split(string(out), "\n") {
