@@ -72,9 +72,9 @@ func (d *Device) wait(ctx context.Context, stream uintptr) error {
 
 func (d *Device) poll(ctx context.Context, op string, query, handle uintptr) error {
 	const spin = 200 * time.Microsecond
-	begin := time.Now()
+	args, begin := []uintptr{handle}, time.Now()
 	for nap := 20 * time.Microsecond; ; {
-		switch r, _, _ := purego.SyscallN(query, handle); uint32(r) {
+		switch r, _, _ := purego.SyscallN(query, args...); uint32(r) {
 		case success:
 			return nil
 		case notReady:
