@@ -125,7 +125,7 @@ func ExampleMmaShape() {
 }
 
 // Two warpgroups add the same product to what they hold, or begin with it.
-func ExampleAccumulate() {
+func ExampleMmaOption() {
 	k := kernel.New("begin", kernel.Block(256))
 	mapA, mapB, out := k.TensorMap("a_map"), k.TensorMap("b_map"), k.GlobalPtr("out", kernel.F32)
 	a, b := k.Tile("a", kernel.TF32, 64, 32, 128), k.Tile("b", kernel.TF32, 8, 32, 128)
@@ -150,4 +150,33 @@ func ExampleAccumulate() {
 	// Output:
 	// clean: all schedules of this launch, 1 CTA, 256 threads, for every content of the buffers
 	// 1032 32
+}
+
+// A from shared memory and the same A from registers: one product minus the
+// other is nothing.
+func ExampleMatrixA() {
+	k := kernel.New("nothing", kernel.Block(128))
+	mapA, mapB, out := k.TensorMap("a_map"), k.TensorMap("b_map"), k.GlobalPtr("out", kernel.F32)
+	a, b := k.Tile("a", kernel.F16, 64, 64, 128), k.Tile("b", kernel.F16, 8, 64, 128)
+	loadTiles(k, []kernel.Tile{a, b}, []kernel.TensorMap{mapA, mapB})
+	acc := k.Accumulator(kernel.F32, 64, 8)
+	add := func(left kernel.MatrixA, opts ...kernel.MmaOption) { acc.Mma(left, b.T(), opts...) }
+	registers := a.Load()
+	k.WgmmaFence()
+	add(a, kernel.Overwrite)
+	add(registers, kernel.NegateA)
+	k.WgmmaCommit()
+	k.WgmmaWait(0)
+	out.At(k.ThreadIndex()).Store(acc.At(0))
+
+	va, vb, d := make([]uint16, 64*64), make([]uint16, 8*64), make([]float32, 128)
+	for i := range va {
+		va[i] = kernel.F16Bits(float32(i%50) / 8)
+		vb[i%len(vb)] = kernel.F16Bits(float32(i%30) / 4)
+	}
+	fmt.Println(verdictOf(k.Call(kernel.Grid(1), a.MapOf(va, []int{64, 64}), b.MapOf(vb, []int{8, 64}), d)))
+	fmt.Println(d[0], d[127])
+	// Output:
+	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
+	// 0 0
 }

@@ -165,6 +165,9 @@ func (k *Kernel) fits(s MmaShape, a, b, c Type, v [3]Vec) bool {
 				return false
 			}
 		}
+		if fp8 := a.Size() == 1 && a.float(); fp8 && (s.K == 16 || sumType(c) == F16) {
+			return k.since(8, 7, "MmaSync of fp8 with a k of 16, or sums in F16,")
+		}
 		return true
 	}
 	return false

@@ -225,6 +225,9 @@ func (a Accumulator) Mma(left MatrixA, right Tile, opts ...MmaOption) {
 	if isTile && !tile.operand("A", tile.trans) || !right.operand("B", !right.trans) {
 		return
 	}
+	if !elem.float() && elem != right.elem && !k.since(8, 4, "Mma of U8 and S8") {
+		return
+	}
 	if !eq(p.scale, 1) {
 		k.assume([]any{a.regs}) // the product sets it
 	}
