@@ -209,7 +209,7 @@ func (k *Kernel) Param(name string, t Type) Reg {
 	if t.half() {
 		v.Type = "b" + strconv.Itoa(8*t.Size())
 	}
-	if t.Size() == 0 || t == B128 {
+	if t.Size() == 0 || t == B128 || t == TF32 || t == E4M3 || t == E5M2 {
 		k.fail("Param(%q): %q is no type of a parameter", name, string(t))
 		return k.lost(B32)
 	}

@@ -217,7 +217,7 @@ func float(t Type, f float64) (bits uint64, err error) {
 	switch t {
 	case F64:
 		return math.Float64bits(f), nil
-	case F32, TF32:
+	case F32:
 		bits, back = uint64(math.Float32bits(float32(f))), float64(float32(f))
 	case F16:
 		b := F16Bits(float32(f))

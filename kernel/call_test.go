@@ -64,6 +64,42 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestBits: parameters that no Go number is are given by their bits, and pointers
+// take what has the bits of their elements.
+func TestBits(t *testing.T) {
+	k := kernel.New("bits", kernel.Block(1))
+	k.Param("pair", kernel.F16x2)
+	k.Param("half", kernel.BF16)
+	k.Param("raw", kernel.B32)
+	k.Param("all", kernel.B64)
+	p := k.GlobalPtr("p", kernel.F64)
+	k.GlobalPtr("null", kernel.TF32)
+	k.GlobalPtr("_0", kernel.F16x2)
+	k.GlobalPtr("$$", kernel.B8)
+	p.Store(0.5)
+	x, h := make([]uint64, 2), make([]uint32, 1)
+	c, err := k.Call(kernel.Grid(1), uint32(0x3c003c00), uint16(0x3f80), -1, 2, x, []float32{1}, h, []int8{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bits []uint64
+	for _, a := range c.File.Launches[0].Args[:4] {
+		bits = append(bits, a.Bits)
+	}
+	if want := []uint64{0x3c003c00, 0x3f80, 0xffffffff, 2}; !reflect.DeepEqual(bits, want) {
+		t.Errorf("%#x", bits)
+	}
+	if got := c.Results(); !reflect.DeepEqual(got, []string{"p", "_null", "_0", "_"}) {
+		t.Error(got)
+	}
+	if err := c.Take(runCall(t, c).Buffer); err != nil || x[0] != math.Float64bits(0.5) {
+		t.Error(x, err)
+	}
+	if _, err := k.Call(kernel.Grid(1), 1.5, 1, 1, 1, x, nil, h, h); err == nil || !strings.HasSuffix(err.Error(), "argument 0, pair: a parameter of type f16x2 is given by its bits, in an unsigned integer of 32 bits") {
+		t.Error(err)
+	}
+}
+
 // TestArgumentMistakes: every mistake is a sentence at the line of the call.
 func TestArgumentMistakes(t *testing.T) {
 	k := takes(t)
