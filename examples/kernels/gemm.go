@@ -179,7 +179,7 @@ func (s *gemm) consume() {
 	// A stage is given back one step late, so that the tensor cores never wait
 	// for the next product to be issued. One lane of each warp tells each CTA of
 	// the cluster. A release of the whole cluster scope would wait for all of the
-	// thread's memory, and costs a third of the time; all there is to release is
+	// thread's memory, and cost a third of the speed; all there is to release is
 	// what the products read of shared memory.
 	release := func(inFlight int) {
 		if s.mistake == "a stage is given back while it is multiplied" {

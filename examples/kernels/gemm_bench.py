@@ -7,14 +7,15 @@ The first writes DIR/kernels.json, the PTX that it names, and small launches wit
 what the machine computed for them; it needs no GPU. The second needs PyTorch and
 NVIDIA's driver. For every small launch it says whether the GPU's bits are the
 machine's. Every other kernel is compared with a product in f32 and timed: rounds
-of a few launches of each kernel and of torch.matmul (cuBLAS) in turn, so that all
-see the same clocks, and of each the median. Random numbers make the GPU draw as
-much power as it may, and slow down; a third argument "zeros" (after the number of
-rounds) times the same kernels on zeros, where it does not.
+of a few launches of each kernel and of torch.matmul (cuBLAS), in an order by
+chance, so that all see the same clocks, and of each the median. Random numbers
+make the GPU draw as much power as it may, and slow down; a third argument "zeros"
+(after the number of rounds) times the same kernels on zeros, which cost less.
 """
 import ctypes
 import json
 import os
+import random
 import statistics
 import sys
 
@@ -120,7 +121,8 @@ def large(where, specs, rounds, zeros):
     for name, fn in runs.items():
         timed(fn, times)
     for _ in range(rounds):
-        events = {name: timed(fn, times) for name, fn in runs.items()}
+        order = random.sample(list(runs), len(runs))  # so that none profits from who came before
+        events = {name: timed(runs[name], times) for name in order}
         torch.cuda.synchronize()
         for name, (begin, end) in events.items():
             got[name].append(begin.elapsed_time(end) / times)
