@@ -8,7 +8,8 @@
 // Kernels run in processes beside this one, so that one that hangs or faults
 // takes no other along, and as often as -times says, always to the same bits. Each
 // runs on the machine too, and is assembled by ptxas where that is installed.
-// DIR/log.txt has all that each said. Exit status: 0 all are accepted, end, and
+// DIR/log.txt has all that each said. With -mistakes it runs the examples with each
+// of their mistakes instead, and says what the GPU does. Exit status: 0 all are accepted, end, and
 // agree; 1 one does not; 2 bad flags or no GPU.
 package main
 
@@ -73,6 +74,7 @@ func doMain(args []string, stdout, stderr io.Writer) int {
 	f.IntVar(&o.times, "times", 2, "`runs` of each case, to the same bits")
 	f.IntVar(&o.jobs, "jobs", 8, "`cases` at a time")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "`time` that one run may take")
+	instead := f.Bool("mistakes", false, "run the examples with their mistakes instead, and say what the GPU does")
 	err := f.Parse(args)
 	if err == nil {
 		o.only, err = regexp.Compile(*only)
@@ -81,14 +83,19 @@ func doMain(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-	case o.out == "" || f.NArg() > 0 || o.times < 1 || o.jobs < 1:
-		err = errors.New("want -out FOLDER, no other arguments, and positive -times and -jobs")
+	case o.out == "" && !*instead || f.NArg() > 0 || o.times < 1 || o.jobs < 1:
+		err = errors.New("want -out FOLDER or -mistakes, no other arguments, and positive -times and -jobs")
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "goldens:", err)
 		return 2
 	}
-	bad, err := run(cases(), &o, *only != "", stdout)
+	bad := 0
+	if *instead {
+		err = mistakes(&o, stdout)
+	} else {
+		bad, err = run(cases(), &o, *only != "", stdout)
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintln(stderr, "goldens:", err)
@@ -101,12 +108,8 @@ func doMain(args []string, stdout, stderr io.Writer) int {
 
 // run runs cases and writes the files. It returns how many are not right.
 func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int, err error) {
-	d, err := gpu.Open()
+	card, err := device()
 	if err != nil {
-		return 0, err
-	}
-	device := d.String()
-	if err := d.Close(); err != nil {
 		return 0, err
 	}
 	var chosen []ops.Case
@@ -129,8 +132,8 @@ func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int,
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(kept, "# What an H200 left in the buffers of every case: its name, the hash of its PTX,\n# and of each buffer. To make it again, see gpu/cmd/goldens. Made on %s.\n", device)
-	fmt.Fprintf(log, "%s\n%s\n", device, version(o.ptxas))
+	fmt.Fprintf(kept, "# What an H200 left in the buffers of every case: its name, the hash of its PTX,\n# and of each buffer. To make it again, see gpu/cmd/goldens. Made on %s.\n", card)
+	fmt.Fprintf(log, "%s\n%s\n", card, version(o.ptxas))
 	counts := map[string]int{}
 	for t := range all(chosen, o) {
 		counts[t.verdict]++
@@ -149,8 +152,17 @@ func run(cases []ops.Case, o *options, partial bool, stdout io.Writer) (bad int,
 			fmt.Fprintf(stdout, ", %d %s", counts[v], v)
 		}
 	}
-	fmt.Fprintf(stdout, ", on %s\n", device)
+	fmt.Fprintf(stdout, ", on %s\n", card)
 	return bad, kept.Close()
+}
+
+// device names the GPU.
+func device() (string, error) {
+	d, err := gpu.Open()
+	if err != nil {
+		return "", err
+	}
+	return d.String(), d.Close()
 }
 
 // brief is the end of a log: what went wrong comes last.

@@ -89,3 +89,9 @@ func TestTrials(t *testing.T) {
 		t.Error(g, err)
 	}
 }
+
+func TestTally(t *testing.T) {
+	if got, want := tally([]string{"right", "hangs", "right"}), "right in 2 of 3, hangs in 1 of 3"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
