@@ -19,7 +19,7 @@ type GEMM struct {
 	M, N, K int
 	Type    kernel.Type // F16 or BF16
 
-	// The rest is found by Default where it is zero.
+	// The rest may be zero, and is chosen then.
 	CTAs    int // of the grid, a multiple of Cluster, and no more than run at one time
 	TileN   int // columns of C that a CTA takes at a time: a multiple of 64 up to 256
 	Stages  int // of the ring
@@ -39,8 +39,8 @@ const (
 	consumers = 2   // warpgroups
 )
 
-// Default gives what is not said.
-func (g GEMM) Default() GEMM {
+// complete chooses what is not said, and says what cannot be.
+func (g GEMM) complete() (GEMM, error) {
 	set := func(x *int, to int) {
 		if *x == 0 {
 			*x = to
@@ -51,28 +51,50 @@ func (g GEMM) Default() GEMM {
 	set(&g.Buffers, 2)
 	set(&g.Cluster, 2)
 	set(&g.Rows, 8)
+	if g.Type == "" {
+		g.Type = kernel.F16
+	}
+	bad := func(what string, args ...any) (GEMM, error) {
+		return g, fmt.Errorf("gemm of %d × %d × %d: "+what, append([]any{g.M, g.N, g.K}, args...)...)
+	}
+	switch {
+	case g.M < 1 || g.N < 1 || g.K < 1 || g.N%8 != 0 || g.K%8 != 0:
+		return bad("the sizes are positive, and rows, of K and N elements, a multiple of 16 bytes")
+	case g.Type != kernel.F16 && g.Type != kernel.BF16:
+		return bad("elements of %s; they are F16 or BF16", g.Type)
+	case g.TileN < strip || g.TileN > 256 || g.TileN%strip != 0:
+		return bad("tiles of %d columns; they have 64, 128, 192 or 256", g.TileN)
+	case g.Cluster != 1 && g.Cluster != 2 && g.Cluster != 4:
+		return bad("clusters of %d; they have 1, 2 or 4 CTAs", g.Cluster)
+	case g.Stages < 1 || g.Buffers < 1 || g.Rows < 1 || g.CTAs < 0 || g.CTAs%g.Cluster != 0:
+		return bad("%d stages, %d buffers, %d rows, %d CTAs: they are positive, and CTAs a multiple of the cluster", g.Stages, g.Buffers, g.Rows, g.CTAs)
+	}
 	for g.TileN/strip%g.Buffers != 0 { // strips take the buffers in turn
 		g.Buffers--
 	}
 	// Fewer CTAs that take as many turns share more of L2, and draw less power.
 	tiles := ceil(g.M, tileM*g.Cluster) * ceil(g.N, g.TileN)
 	turns := ceil(tiles, processors/g.Cluster)
-	set(&g.CTAs, ceil(tiles, max(1, turns))*g.Cluster)
-	if g.Type == "" {
-		g.Type = kernel.F16
-	}
-	return g
+	set(&g.CTAs, ceil(tiles, turns)*g.Cluster)
+	return g, nil
 }
 
 // Kernel writes the kernel. Its parameters are the tensor maps of A, B and C.
-func (g GEMM) Kernel() *kernel.Kernel {
-	k, _ := g.Default().write()
-	return k
+func (g GEMM) Kernel() (*kernel.Kernel, error) {
+	g, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
+	k, _ := g.write()
+	return k, k.Err()
 }
 
 // Call gives the kernel with its arguments, for a run on the machine or a GPU.
 func (g GEMM) Call(a, b, c []uint16) (*kernel.Call, error) {
-	g = g.Default()
+	g, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
 	if len(a) != g.M*g.K || len(b) != g.N*g.K || len(c) != g.M*g.N {
 		return nil, fmt.Errorf("gemm of %d × %d × %d: slices of %d, %d and %d elements", g.M, g.N, g.K, len(a), len(b), len(c))
 	}

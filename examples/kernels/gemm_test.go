@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"muster"
@@ -50,6 +51,30 @@ func TestGEMM(t *testing.T) {
 			}
 			check(t, g, a, b, c)
 		})
+	}
+}
+
+// TestGEMMRefuses: a configuration that cannot be is an error of one line.
+func TestGEMMRefuses(t *testing.T) {
+	for want, g := range map[string]kernels.GEMM{
+		"gemm of 0 × 64 × 64: the sizes are positive, and rows, of K and N elements, a multiple of 16 bytes":                {N: 64, K: 64},
+		"gemm of 64 × 64 × 60: the sizes are positive, and rows, of K and N elements, a multiple of 16 bytes":               {M: 64, N: 64, K: 60},
+		"gemm of 64 × 64 × 64: elements of f32; they are F16 or BF16":                                                       {M: 64, N: 64, K: 64, Type: kernel.F32},
+		"gemm of 64 × 64 × 64: tiles of 100 columns; they have 64, 128, 192 or 256":                                         {M: 64, N: 64, K: 64, TileN: 100},
+		"gemm of 64 × 64 × 64: clusters of 3; they have 1, 2 or 4 CTAs":                                                     {M: 64, N: 64, K: 64, Cluster: 3},
+		"gemm of 64 × 64 × 64: -1 stages, 2 buffers, 8 rows, 0 CTAs: they are positive, and CTAs a multiple of the cluster": {M: 64, N: 64, K: 64, Stages: -1},
+		"gemm of 64 × 64 × 64: 4 stages, 2 buffers, 8 rows, 3 CTAs: they are positive, and CTAs a multiple of the cluster":  {M: 64, N: 64, K: 64, CTAs: 3},
+	} {
+		if _, err := g.Kernel(); err == nil || err.Error() != want {
+			t.Errorf("%v, and %s is due", err, want)
+		}
+	}
+	if k, err := (kernels.GEMM{M: 64, N: 64, K: 64}).Kernel(); err != nil || k == nil {
+		t.Error(err)
+	}
+	too := kernels.GEMM{M: 64, N: 64, K: 64, Stages: 9}
+	if _, err := too.Call(make([]uint16, 64*64), make([]uint16, 64*64), make([]uint16, 64*64)); err == nil || !strings.Contains(err.Error(), "a CTA has 232448 at most") {
+		t.Error(err)
 	}
 }
 

@@ -118,7 +118,10 @@ func drop(text, word string) string {
 }
 
 func write(t *testing.T, name string, g GEMM, edit func(string) string) spec {
-	g = g.Default()
+	g, err := g.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
 	k, w := g.write()
 	text, err := k.Text()
 	if err != nil {
@@ -138,7 +141,6 @@ func write(t *testing.T, name string, g GEMM, edit func(string) string) spec {
 
 // small writes a launch with random numbers and what the machine computes.
 func small(t *testing.T, name string, g GEMM) spec {
-	g = g.Default()
 	r := rand.New(rand.NewPCG(1, 2))
 	fill := func(n int) []uint16 {
 		s := make([]uint16, n)
