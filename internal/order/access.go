@@ -224,6 +224,14 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 
 // touch checks an access against one segment, which it covers, and enters it.
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
+	if ac.st.isOp() && !ac.st.strong() {
+		t.touchByOp(s, ac, a, b)
+		return
+	}
+	t.touchNew(s, ac, a, b)
+}
+
+func (t *Tracker) touchNew(s *seg, ac *access, a, b int) {
 	if !ac.write {
 		if s.write.who != 0 && !ac.follows(&s.write) && t.relate(s, ac, &s.write, a, b) == racing {
 			t.sawRacing(s, ac, &s.write, a, b)
@@ -285,7 +293,7 @@ func (t *Tracker) newSet() *stampSet {
 
 // freeSet keeps a set of this Tracker's own pages for reuse, if it is small.
 func (t *Tracker) freeSet(s *stampSet) {
-	if len(t.set) < 256 && cap(s.list) <= 64 {
+	if len(t.set) < 256 && cap(s.list) <= 64 && !s.shared {
 		s.list, s.writes = s.list[:0], false
 		t.set = append(t.set, s)
 	}
@@ -396,16 +404,20 @@ func (t *Tracker) enterRead(s *seg, ac *access) {
 	if *r == ac.st {
 		return
 	}
-	if s.more == nil {
+	old := s.more
+	if old == nil || old.shared {
 		s.more = t.newSet()
-	} else if n := len(s.more.list); n <= 8 {
+	}
+	if old != nil && len(old.list) <= 8 {
 		out := s.more.list[:0]
-		for i := range s.more.list {
-			if p := s.more.list[i]; p.writes() || !t.replaces(ac, &p) {
+		for i := range old.list {
+			if p := old.list[i]; p.writes() || !t.replaces(ac, &p) {
 				out = append(out, p)
 			}
 		}
-		s.more.list = out
+		s.more.list, s.more.writes = out, old.writes
+	} else if old != s.more && old != nil {
+		s.more.list, s.more.writes = append(s.more.list[:0], old.list...), old.writes
 	}
 	t.add(s.more, &ac.st)
 }

@@ -312,6 +312,7 @@ func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
+	t.reports++
 	if t.found.conflict(&c) && t.cfg.Sink != nil {
 		t.cfg.Sink(&c)
 	}

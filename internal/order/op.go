@@ -196,12 +196,14 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	ac.as(t.issuers(ac.warp, lane))
 	ac.proxy, ac.lane = op.Proxy, lane
 	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, lanes: lane}
+	t.alike.begin(op)
 	if op.Map.Len != 0 {
 		ac.write, ac.proxy, ac.settled = false, machine.TensorMap, 0
 		ac.st.what, ac.st.shape = uint8(machine.Read)|mapRead, shapeOfLanes(byMask, opShift, 0)
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, op.Map.Mem)
 		t.enterSpan(ac, op.Map)
 		ac.proxy, ac.settled, ac.views[0] = op.Proxy, 0, nil
+		t.alike.forget()
 	}
 	for _, s := range op.Reads {
 		if s.Len == 0 {
@@ -212,6 +214,7 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, s.Mem)
 		t.enterSpan(ac, s)
 	}
+	t.alike.forget()
 	for _, s := range op.Writes {
 		if s.Len == 0 {
 			continue
@@ -267,6 +270,7 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	if ac.mem != s.Mem || ac.proxy == machine.TensorMap || ac.views[0] == nil {
 		ac.mem = s.Mem
 		ac.lookThrough(s)
+		t.alike.forget()
 	}
 	t.span(sh, ac, s.Addr, s.Len)
 }

@@ -89,6 +89,9 @@ const (
 type stampSet struct {
 	list   []stamp
 	writes bool
+	// shared: several segments have it, and pages of other holders may, so that it
+	// is never written again. It is set on the way there by who alone has it.
+	shared bool
 }
 
 // lanesAt returns the lanes of the stamp at a byte of the row.
@@ -168,9 +171,18 @@ func (p *page) clone(id *identity) *page {
 	return &d
 }
 
+// share makes the set one that further segments may have.
+func (s *stampSet) share() *stampSet {
+	if s != nil && !s.shared {
+		s.shared = true
+	}
+	return s
+}
+
+// clone is for a page of another holder, who may be cloning it at the same time.
 func (s *stampSet) clone() *stampSet {
-	if s == nil {
-		return nil
+	if s == nil || s.shared {
+		return s
 	}
 	return &stampSet{list: append([]stamp(nil), s.list...), writes: s.writes}
 }
@@ -195,11 +207,17 @@ func (s *shadow) unguard(id *identity, addr, n uint64) {
 func (r *row) cover(a, b int) (segs []seg, first int) {
 	if len(r.segs) == 0 {
 		r.one.off, r.one.n = 0, rowBytes
+		if r.segs == nil {
+			r.segs = make([]seg, 0, 4)
+		}
 		r.segs = append(r.segs, r.one)
 		r.one = seg{}
 	}
 	first = r.cut(a)
-	last := r.cut(b)
+	last := first + 1
+	if s := &r.segs[first]; int(s.off)+int(s.n) != b {
+		last = r.cut(b)
+	}
 	return r.segs[first:last], first
 }
 
@@ -209,6 +227,9 @@ func (r *row) cut(x int) int {
 		return len(r.segs)
 	}
 	i, hi := 0, len(r.segs)
+	if even := x * hi / rowBytes; int(r.segs[even].off) == x {
+		return even
+	}
 	for hi-i > 1 {
 		if mid := int(uint(i+hi) >> 1); int(r.segs[mid].off) <= x {
 			i = mid
@@ -227,7 +248,7 @@ func (r *row) cut(x int) int {
 	s = &r.segs[i+1]
 	s.off += left
 	s.n -= left
-	s.more = s.more.clone()
+	s.more.share()
 	return i + 1
 }
 
@@ -257,7 +278,7 @@ func (s *seg) alike(o *seg) bool {
 	if s.write != o.write || s.read != o.read {
 		return false
 	}
-	if s.more == nil || o.more == nil {
+	if s.more == o.more || s.more == nil || o.more == nil {
 		return s.more == o.more
 	}
 	if len(s.more.list) != len(o.more.list) || s.more.writes != o.more.writes {

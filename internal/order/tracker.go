@@ -61,6 +61,10 @@ type Tracker struct {
 	gone []stamp
 	// raced: the write at hand races with the one before it.
 	raced bool
+	// reports counts the conflicts so far, each place by itself.
+	reports int
+	// alike is what the operation at hand came to at other segments.
+	alike repeats
 	// over is what the write at hand passed unseen.
 	over []lesson
 	set  []*stampSet // empty, for reuse
@@ -158,7 +162,7 @@ func (t *Tracker) Clone() *Tracker {
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
-	d.ac, d.tmp, d.buf, d.gone, d.set, d.over = access{}, know{}, nil, nil, nil, nil
+	d.ac, d.tmp, d.buf, d.gone, d.set, d.over, d.alike = access{}, know{}, nil, nil, nil, nil, repeats{off: t.alike.off}
 	return &d
 }
 

@@ -1,0 +1,92 @@
+package order
+
+import "muster/internal/machine"
+
+// An operation over many rows, as a wgmma is that reads two tiles, mostly finds
+// them touched alike: one operation wrote them, and the same ones have read them
+// since. What it comes to at one segment it then comes to at the next, which need
+// only be told so: the stamps are the same, and who knows what does not change
+// while one event is looked at.
+
+// mostRepeats is how many states of a segment an operation keeps in mind. A row
+// of 128 bytes is read in parts of 16 bytes at least.
+const mostRepeats = 8
+
+// repeats are the last states of segments that an operation met and found nothing
+// to report about, and what they became. Their sets are shared: they stay as
+// they are.
+type repeats struct {
+	off  bool // for tests
+	on   bool // the operation has rows enough for it to pay
+	n    int  // states, of which the latest replaces the oldest
+	list [mostRepeats]repeat
+}
+
+// A repeat holds where the segment is what it was; of one with accesses by lanes,
+// who are others at other bytes, at the same bytes only.
+type repeat struct {
+	lanes       bool
+	was, became seg
+}
+
+// begin is for a new operation.
+func (rs *repeats) begin(op *machine.Op) {
+	rows := uint64(0)
+	for _, s := range op.Reads {
+		rows += 1 + s.Len/rowBytes
+	}
+	for _, s := range op.Writes {
+		rows += 1 + s.Len/rowBytes
+	}
+	rs.on, rs.n = rows > 8 && !rs.off, 0
+}
+
+// forget is for a change of the access: what it came to may be different now.
+func (rs *repeats) forget() { rs.n = 0 }
+
+// touchByOp is touch for an access by an operation that is not strong.
+func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
+	rs := &t.alike
+	if !rs.on {
+		t.touchNew(s, ac, a, b)
+		return
+	}
+	for i := range min(rs.n, mostRepeats) {
+		if x := &rs.list[i]; x.holds(s) {
+			s.write, s.read, s.more = x.became.write, x.became.read, x.became.more
+			return
+		}
+	}
+	was := *s
+	was.more.share()
+	before := t.reports
+	t.touchNew(s, ac, a, b)
+	if t.reports != before {
+		return // each place is to be told of
+	}
+	s.more.share()
+	rs.list[rs.n%mostRepeats] = repeat{lanes: was.byLanes(ac.write), was: was, became: *s}
+	rs.n++
+}
+
+func (x *repeat) holds(s *seg) bool {
+	return x.was.more == s.more && x.was.read == s.read && x.was.write == s.write &&
+		(!x.lanes || x.was.off == s.off && x.was.n == s.n)
+}
+
+// byLanes reports whether what a read or a write is held against was touched by
+// lanes.
+func (s *seg) byLanes(write bool) bool {
+	lanes := func(p *stamp) bool { return p.who != 0 && !p.isOp() && (write || p.writes()) }
+	if lanes(&s.write) || lanes(&s.read) {
+		return true
+	}
+	if s.more != nil {
+		for i := range s.more.list {
+			if lanes(&s.more.list[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
