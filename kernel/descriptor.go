@@ -1,0 +1,77 @@
+package kernel
+
+// A descriptor is the matrix descriptor of a factor (ISA 9.7.15.5.1.2.2), in
+// two halves: the lower has the start address, which moves, the upper does not.
+type descriptor struct {
+	t  Tile
+	mn bool
+	lo Reg // of the tile
+	hi Reg
+}
+
+// descriptorKey names a descriptor's lower half in a function.
+type descriptorKey struct {
+	in   *body
+	sym  *variable
+	off  int64
+	lead int
+	hi   uint32
+}
+
+// descriptor makes the descriptor of a tile. Its lower half is computed once
+// for the array, where the function begins; a stage costs a multiplication and
+// addition of 32 bits, a step an addition.
+//
+// Bits 0–13 have the address, 16–29 the leading, 32–45 the stride byte offset,
+// in units of 16 bytes, 62–63 the swizzle. Of K along the rows, 8 rows further
+// is the stride, a panel further the leading offset; of M or N along the rows
+// the other way round without a swizzle. The address is that in the CTA's
+// window: above it are bits that name the CTA of a cluster.
+func (t Tile) descriptor(mn bool) descriptor {
+	k := t.k
+	lead, stride := t.panel, 8*t.width()
+	if mn && t.swizzle == 0 {
+		lead, stride = stride, lead
+	}
+	d := descriptor{t: t, mn: mn}
+	hi := uint32(stride/16) | map[int]uint32{0: 0, 128: 1, 64: 2, 32: 3}[t.swizzle]<<30
+	key := descriptorKey{k.at, t.base.sym, t.base.off, lead, hi}
+	compute := func() {
+		d.lo = t.base.Address().And(0x3ffff).Shr(4).Or(lead / 16 << 16)
+		d.hi = k.Const(U32, hi)
+	}
+	switch known, ok := k.state[key].(descriptor); {
+	case ok:
+		d.lo, d.hi = known.lo, known.hi
+	case t.base.sym == nil: // an address that is computed where the tile is
+		compute()
+	default:
+		k.prologue(compute)
+		k.state[key] = d
+	}
+	for _, v := range t.vars {
+		d.lo = v.reg.As(U32).Mad(v.bytes/16, d.lo)
+	}
+	return d
+}
+
+// at is the descriptor of the part that begins at a row of M or N, and a step
+// of K.
+func (d descriptor) at(row, step int) Reg {
+	t := d.t
+	off := t.off
+	w := t.width()
+	switch {
+	case !d.mn:
+		b := off%w + step*stepBytes
+		off += b/w*t.panel + b%w - off%w + row*w
+	default:
+		b := row * t.elem.Size()
+		off += step*(stepBytes/t.elem.Size())*w + b/w*t.panel + b%w
+	}
+	lo := d.lo
+	if off != 0 {
+		lo = lo.Add(off / 16)
+	}
+	return t.k.Pack(B64, lo, d.hi)
+}
