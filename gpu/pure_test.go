@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -67,6 +68,20 @@ func TestTypesOfMaps(t *testing.T) {
 		if int(e-launch.ElementU8) != cu {
 			t.Errorf("%s is %d to the driver", e, cu)
 		}
+	}
+}
+
+// TestUnclosed: a launch that nobody closes is collected in peace.
+func TestUnclosed(t *testing.T) {
+	for range 10 {
+		p := newPrepared(&Device{drv: &driver{}})
+		p.arguments(&launch.Launch{Cluster: [3]uint32{1, 1, 1}}, &launch.ParamBlock{Bytes: make([]byte, 64), Offsets: []int{0, 8}})
+		if p.config == nil || len(p.pointers) != 2 {
+			t.Fatal(p)
+		}
+	}
+	for range 3 {
+		runtime.GC() // which panics over what stays pinned
 	}
 }
 

@@ -98,7 +98,7 @@ type Prepared struct {
 	params   []byte
 	pointers []uintptr
 	config   *launchConfig
-	pin      runtime.Pinner
+	pin      *runtime.Pinner
 }
 
 // Prepare loads the kernel and puts its buffers and arguments in place.
@@ -110,12 +110,21 @@ func (d *Device) prepare(f *launch.File, o Options, given func(string) (uint64, 
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	p := &Prepared{dev: d, given: given}
+	p := newPrepared(d)
+	p.given = given
 	if err := p.prepare(f, o); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// newPrepared sees to it that what is pinned is let go of also where nobody calls
+// Close.
+func newPrepared(d *Device) *Prepared {
+	p := &Prepared{dev: d, pin: new(runtime.Pinner)}
+	runtime.AddCleanup(p, (*runtime.Pinner).Unpin, p.pin)
+	return p
 }
 
 func (p *Prepared) prepare(f *launch.File, o Options) error {
@@ -209,11 +218,11 @@ func (p *Prepared) load(src *source, l *launch.Launch) error {
 // allocates nothing.
 func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 	p.params = append(b.Bytes, 0) // so that the last, empty parameter has an address
-	base := pinSlice(&p.pin, p.params)
+	base := pinSlice(p.pin, p.params)
 	for _, off := range b.Offsets {
 		p.pointers = append(p.pointers, base+uintptr(off))
 	}
-	pointers := pinSlice(&p.pin, p.pointers)
+	pointers := pinSlice(p.pin, p.pointers)
 	dims := [7]uintptr{uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
 		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.Shared)}
 	if l.Cluster == [3]uint32{} {
@@ -339,10 +348,10 @@ func (p *Prepared) Close() {
 	if p.stream != nil {
 		p.args, p.stream = nil, nil
 	}
+	p.pin.Unpin() // launches have copies
 	if p.dev.settle() != nil && p.dev.stuck || p.dev.closed {
-		return // what it points to stays pinned
+		return
 	}
-	p.pin.Unpin()
 	for _, m := range p.owned {
 		p.dev.free(m)
 	}
