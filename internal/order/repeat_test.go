@@ -16,7 +16,7 @@ import (
 // find and remember the same. A clone taken on the way stays as it was.
 func TestRepeats(t *testing.T) {
 	few := 0
-	for seed := range uint64(100) {
+	for seed := range uint64(120) {
 		g := &runs{Rand: rand.New(rand.NewPCG(seed, 0)), seq: map[string]uint32{}}
 		cfg := Config{CTAs: 2, Warps: 3, ClusterSize: 2, MustOnly: seed%2 == 0}
 		one, other := New(cfg), New(cfg)
@@ -76,6 +76,30 @@ func TestRepeatsByLanes(t *testing.T) {
 	}
 	if want := 2; n != want || tr.Conflicts()[0].Span.Addr != 4 {
 		t.Errorf("%d conflicts, want %d, lane 1's word and those behind it:\n%+v", n, want, tr.Conflicts())
+	}
+}
+
+// TestRepeatsOfMemories has one copy's writes in two memories, of which a proxy
+// fence covers one.
+func TestRepeatsOfMemories(t *testing.T) {
+	tr := New(Config{CTAs: 2, Warps: 1, ClusterSize: 2})
+	own, peer := machine.SharedOf(1), machine.SharedOf(0)
+	rows := func(mem machine.MemID) machine.Span { return machine.Span{Mem: mem, Len: 9 * rowBytes} }
+	issue := func(cta int32, op machine.Op) {
+		op.Kind, op.Proxy, op.Group, op.Seq, op.CTA, op.ID = machine.OpBulkCopy, machine.Async, machine.GroupBulk, 1, cta, int64(cta)
+		tr.Feed(nil, &machine.Event{Kind: machine.EvIssue, CTA: cta, Mask: 1, Op: &op})
+	}
+	issue(0, machine.Op{Writes: []machine.Span{rows(own), rows(peer)}})
+	tr.Feed(nil, &machine.Event{Kind: machine.EvGroupWait, Mask: 1, Group: machine.GroupBulk, Done: &[32]uint32{1}})
+	for _, k := range []machine.Kind{machine.EvClusterArrive, machine.EvClusterWait} {
+		for c := range int32(2) {
+			tr.Feed(nil, &machine.Event{Kind: k, CTA: c, Mask: ^uint32(0), Sem: machine.Release + machine.Sem(k-machine.EvClusterArrive), Scope: machine.ScopeCluster})
+		}
+	}
+	tr.Feed(nil, &machine.Event{Kind: machine.EvFence, CTA: 1, Mask: ^uint32(0), Fence: machine.FenceProxyAsync, Space: machine.SpaceSharedCTA})
+	issue(1, machine.Op{Reads: []machine.Span{rows(own), rows(peer)}})
+	if c := tr.Conflicts(); len(c) != 1 || c[0].Count != 9 || c[0].Span.Mem != peer {
+		t.Errorf("want a conflict in each row of the peer's memory: %+v", c)
 	}
 }
 
@@ -211,9 +235,9 @@ func (g *runs) op(ev machine.Event) machine.Event {
 		mem := g.memory(ev.CTA)
 		op.Writes = g.tile(mem)
 		if g.IntN(2) == 0 {
-			op.Reads = slices.Concat(g.tile(mem), g.tile(g.memory(ev.CTA)))
+			op.Reads = slices.Concat(g.tile(mem), g.tile([]machine.MemID{mem, g.memory(ev.CTA)}[g.IntN(2)]))
 		}
-		if g.IntN(4) == 0 {
+		if g.IntN(2) == 0 {
 			op.Group = machine.NoGroup
 		}
 	}
