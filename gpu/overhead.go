@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 	"unsafe"
@@ -107,6 +108,8 @@ func (p *Prepared) loopInC(library string, n int) (func() error, error) {
 		return nil, err
 	}
 	return func() error {
-		return p.dev.drv.call(p.op, loop, p.call, uintptr(unsafe.Pointer(&p.args[0])), uintptr(len(p.args)), uintptr(n))
+		err := p.dev.drv.call(p.op, loop, p.call, uintptr(unsafe.Pointer(&p.args[0])), uintptr(len(p.args)), uintptr(n))
+		runtime.KeepAlive(p)
+		return err
 	}, nil
 }

@@ -245,7 +245,9 @@ func (p *Prepared) Launch() error {
 	if err := p.usable(); err != nil {
 		return err
 	}
-	return p.dev.drv.call(p.op, p.call, p.args...)
+	err := p.dev.drv.call(p.op, p.call, p.args...)
+	runtime.KeepAlive(p)
+	return err
 }
 
 func (p *Prepared) usable() error {
