@@ -3,20 +3,14 @@ package muster
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/report"
 	"muster/internal/rules"
 )
 
@@ -74,91 +68,6 @@ type Progress struct {
 	Units, Done     int // parts of what the first runs left over
 	Findings        int
 	Steps           int64 // that this process made, those that no state keeps included
-}
-
-// An Exploration is what an exploration has come to so far, as it is written
-// down. It speaks of one launch and one budget, which Key names, and only the
-// muster that began it, which Build names, goes on with it.
-type Exploration struct {
-	Version int    `json:"version"`
-	Build   string `json:"build"`
-	Key     string `json:"key"`
-	Shard   int    `json:"shard"`
-	Shards  int    `json:"shards"`
-	// Decided: there was nothing to explore, since one run decided, or an error
-	// was found before.
-	Decided bool `json:"decided,omitempty"`
-	// Values: matrix instructions computed.
-	Values  bool   `json:"values,omitempty"`
-	Solo    unit   `json:"solo"`
-	Units   []unit `json:"units,omitempty"`
-	Samples []unit `json:"samples,omitempty"`
-}
-
-// A unit is one part of an exploration.
-type unit struct {
-	Done     bool              `json:"done"`
-	Elapsed  bool              `json:"elapsed,omitempty"` // not finished: time or memory ran out
-	Coverage explore.Coverage  `json:"coverage"`
-	Found    []found           `json:"found,omitempty"`
-	Gaps     []rules.Gap       `json:"gaps,omitempty"`
-	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
-	Left     int               `json:"left,omitempty"` // of samples, that have not run
-
-	// What the runs since At have shown too.
-	live    []found
-	gaps    []rules.Gap
-	begun   bool
-	between bool // a run is about to begin
-	steps   int64
-	kept    mark
-}
-
-// A found is a finding with the smallest of the schedules that showed it.
-type found struct {
-	Finding  rules.Finding `json:"finding"`
-	Schedule string        `json:"schedule"`
-	Switches int           `json:"switches"`
-	Steps    int           `json:"steps"`
-	Seen     int           `json:"seen"`
-}
-
-// smaller orders schedules: by switches, steps, and text.
-func (f *found) smaller(g *found) bool {
-	return cmp.Or(cmp.Compare(f.Switches, g.Switches), cmp.Compare(f.Steps, g.Steps), cmp.Compare(f.Schedule, g.Schedule)) < 0
-}
-
-// begin goes on from what is written down.
-func (u *unit) begin() {
-	if !u.begun {
-		u.begun, u.Elapsed = true, false
-		u.live, u.gaps = slices.Clone(u.Found), slices.Clone(u.Gaps)
-	}
-}
-
-// keep writes down what the runs up to now have shown.
-func (u *unit) keep() { u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.gaps) }
-
-func (u *unit) add(f found) {
-	for i := range u.live {
-		g := &u.live[i]
-		if g.Finding.Key() != f.Finding.Key() {
-			continue
-		}
-		seen := g.Seen + f.Seen
-		if f.Finding.Severity > g.Finding.Severity || f.Finding.Severity == g.Finding.Severity && f.smaller(g) {
-			*g = f
-		}
-		g.Seen = seen
-		return
-	}
-	u.live = append(u.live, f)
-}
-
-func (u *unit) gap(g rules.Gap) {
-	if !slices.Contains(u.gaps, g) {
-		u.gaps = append(u.gaps, g)
-	}
 }
 
 // An explorer explores one launch.
@@ -266,24 +175,6 @@ func (l *Launch) begin(e *ExploreOptions) error {
 	return e.State.sound()
 }
 
-// A StateError says why an exploration cannot go on from a state.
-type StateError struct{ Text string }
-
-func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
-
-// sound checks what a state says of itself, which may have been altered.
-func (e *Exploration) sound() error {
-	if n := len(e.Samples); n != 0 && n != sampleUnits {
-		return &StateError{fmt.Sprintf("%d lots of samples of %d", n, sampleUnits)}
-	}
-	for u := range e.all() {
-		if u.Left < 0 || u.At != nil && (u.At.Fresh < 0 || u.At.Fresh > len(u.At.Nodes)) {
-			return &StateError{"a part is not where it can be"}
-		}
-	}
-	return nil
-}
-
 // decided writes down that there is nothing to explore.
 func (e *ExploreOptions) decided() error {
 	if e.State == nil || e.Save == nil {
@@ -313,11 +204,6 @@ func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
 	}
 	x.save(true)
 	return x.fail
-}
-
-// again begins a state again, for runs with every value.
-func (e *Exploration) again() {
-	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
 }
 
 func (x *explorer) run() error {
@@ -544,28 +430,6 @@ func (x *explorer) samples() error {
 	return nil
 }
 
-// completes reports whether all kinds of a shard's parts, if it has any, have run.
-func (e *Exploration) completes(shard, shards int) bool {
-	if len(e.Units) == 0 {
-		return false
-	}
-	for i := shard; i < len(e.Units); i += shards {
-		if u := &e.Units[i]; !u.Done || !u.Coverage.Complete {
-			return false
-		}
-	}
-	return true
-}
-
-// dealt are the schedules of one unit of samples.
-func dealt(list []Schedule, unit int) []Schedule {
-	var out []Schedule
-	for i := unit; i < len(list); i += sampleUnits {
-		out = append(out, list[i])
-	}
-	return out
-}
-
 func (x *explorer) sample(u *unit, s Schedule) bool {
 	j := rules.NewJudge(x.l.shape)
 	r, _ := x.l.runPart(x.w, j, x.l.part(j, x.skip, 0, 1), s)
@@ -591,252 +455,3 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 
 // many is the size of a schedule that chance made: any other is smaller.
 const many = 1 << 30
-
-func (e *Exploration) progress() Progress {
-	c := e.coverage()
-	p := Progress{Schedules: c.Schedules + c.Sampled, Left: c.Left, Units: len(e.Units)}
-	keys := map[string]bool{}
-	for u := range e.all() {
-		for i := range u.Found {
-			keys[u.Found[i].Finding.Key()] = true
-		}
-	}
-	for i := range e.Units {
-		if e.Units[i].Done {
-			p.Done++
-		}
-	}
-	p.Findings = len(keys)
-	return p
-}
-
-// all goes through the units in their order.
-func (e *Exploration) all() func(yield func(*unit) bool) {
-	return func(yield func(*unit) bool) {
-		if !yield(&e.Solo) {
-			return
-		}
-		for _, list := range [][]unit{e.Units, e.Samples} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// coverage adds up what the units covered.
-func (e *Exploration) coverage() report.Coverage {
-	var c report.Coverage
-	add := func(u *unit) {
-		c.Schedules += u.Coverage.Schedules
-		c.Left += u.Coverage.Left
-		c.Steps += u.Coverage.Steps
-		c.Longest = max(c.Longest, u.Coverage.Longest)
-	}
-	add(&e.Solo)
-	c.Units = len(e.Units)
-	c.Complete, c.Why = e.Solo.Coverage.Complete, e.Solo.Coverage.Why
-	if len(e.Units) > 0 {
-		c.Complete, c.Why = true, ""
-	}
-	for i := range e.Units {
-		u := &e.Units[i]
-		add(u)
-		if !u.Done || !u.Coverage.Complete {
-			c.Complete = false
-			switch {
-			case u.Elapsed || c.Why == "" && u.Coverage.Why != "":
-				c.Why = u.Coverage.Why
-			case c.Why == "":
-				c.Why = "the rest is for other shards"
-			}
-		}
-	}
-	for i := range e.Samples {
-		c.Sampled += e.Samples[i].Coverage.Schedules
-	}
-	if c.Complete {
-		c.Why = ""
-	}
-	return c
-}
-
-// wrong reports whether an error was found.
-func (e *Exploration) wrong() bool {
-	for u := range e.all() {
-		for i := range u.Found {
-			if u.Found[i].Finding.Severity == rules.Error {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// key names what an exploration is of: the kernel, the launch and the budget.
-func (l *Launch) key(e *ExploreOptions) string {
-	h := sha256.New()
-	c := &l.config
-	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal)
-	for i := range c.Buffers {
-		b := &c.Buffers[i]
-		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))
-		h.Write(b.Data)
-	}
-	fmt.Fprintln(h, e.Schedules, e.Steps)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// conclude adds what an exploration came to to what else is known: its findings,
-// each with its schedule, what it could not look at, and what it covered.
-func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]Schedule, error) {
-	c := e.coverage()
-	var list []found
-	var joined unit
-	for u := range e.all() {
-		for _, f := range u.Found {
-			joined.add(f)
-		}
-		for _, g := range u.Gaps {
-			all.addGap(g)
-		}
-	}
-	list = joined.live
-	for i := range list {
-		s, err := ParseSchedule(list[i].Schedule)
-		if err != nil {
-			return nil, &StateError{err.Error()}
-		}
-		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
-			s, *f = l.shorter(s, *f)
-		}
-		at := index(schedules, s)
-		if at < 0 {
-			at = len(schedules)
-			schedules = append(schedules, s)
-		}
-		all.add(at, &result{findings: []rules.Finding{list[i].Finding}})
-	}
-	for _, g := range l.unseen(e) {
-		all.addGap(g)
-	}
-	all.coverage = &c
-	return schedules, nil
-}
-
-// mostShrunkFindings bounds how many findings of an exploration get a shorter
-// schedule than those that were explored; Shrink does more, of any.
-const mostShrunkFindings = 8
-
-// shorter returns a smaller schedule that shows a finding, after little work, and
-// the finding as it is there.
-func (l *Launch) shorter(s Schedule, f rules.Finding) (Schedule, rules.Finding) {
-	got, ok := explore.Shrink(l.trial(&f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk})
-	if !ok {
-		return s, f
-	}
-	r, _ := l.judge(l.watch(context.Background()), got.Schedule, false, 0, 1)
-	for _, g := range r.findings {
-		if g.Key() == f.Key() && g.Severity == f.Severity {
-			return got.Schedule, g
-		}
-	}
-	return s, f
-}
-
-// unseen is what no interleaving shows: outcomes of racing strong accesses that
-// only the ISA's memory model has, and values that are none of the schedule's.
-func (l *Launch) unseen(e *Exploration) []rules.Gap {
-	type place struct {
-		mem  int32
-		addr uint64
-	}
-	words := map[place]bool{}
-	pcs := map[int32]bool{}
-	for u := range e.all() {
-		for _, w := range u.Coverage.Words {
-			words[place{w.Mem, w.Addr}] = true
-			pcs[w.PC] = true
-		}
-	}
-	var gaps []rules.Gap
-	if len(words) > 1 {
-		for _, pc := range slices.Sorted(maps.Keys(pcs)) {
-			gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
-		}
-	}
-	for _, d := range l.config.Program.Dependences() {
-		if what := l.config.Program.Unsteady(d.From); what != "" {
-			gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: d.From})
-		}
-	}
-	return gaps
-}
-
-// Merge joins what shards came to into what one exploration of all units would
-// have come to, but for samples that shards left: to check with what it returns
-// takes them. The shards must be of one muster, one launch and one budget, and all
-// there.
-func Merge(shards []*Exploration) (*Exploration, error) {
-	if len(shards) == 0 {
-		return nil, errors.New("nothing to merge")
-	}
-	first := shards[0]
-	n := max(first.Shards, 1)
-	if n > len(shards) {
-		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
-	}
-	all := &Exploration{
-		Version: first.Version, Build: first.Build, Key: first.Key, Decided: first.Decided, Values: true,
-		Solo: first.Solo, Units: slices.Clone(first.Units),
-	}
-	seen := make([]bool, n)
-	for _, e := range shards {
-		switch {
-		case e.Build != first.Build:
-			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
-		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards:
-			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
-		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
-			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)
-		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units):
-			return nil, unfinished(e)
-		}
-		seen[e.Shard] = true
-		all.Values = all.Values && e.Values
-		for i := e.Shard; i < len(all.Units); i += n {
-			if !e.Units[i].Done {
-				return nil, unfinished(e)
-			}
-			all.Units[i] = e.Units[i]
-		}
-		if all.Samples == nil {
-			all.Samples = slices.Clone(e.Samples) // its own, and the others yet to be taken
-		}
-	}
-	if all.Decided || all.coverage().Complete {
-		all.Samples = nil
-		return all, nil
-	}
-	for _, e := range shards {
-		if e.completes(e.Shard, n) {
-			continue
-		}
-		if len(e.Samples) != len(all.Samples) {
-			return nil, unfinished(e)
-		}
-		for i := e.Shard; i < len(all.Samples); i += n {
-			if !e.Samples[i].Done {
-				return nil, unfinished(e)
-			}
-			all.Samples[i] = e.Samples[i]
-		}
-	}
-	return all, nil
-}
-
-func unfinished(e *Exploration) error {
-	return fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
-}

@@ -1,0 +1,98 @@
+package muster
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"muster/internal/explore"
+	"muster/internal/rules"
+)
+
+// This file is what an exploration says in a report.
+
+// conclude adds what an exploration came to to what else is known: its findings,
+// each with its schedule, what it could not look at, and what it covered.
+func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]Schedule, error) {
+	c := e.coverage()
+	var list []found
+	var joined unit
+	for u := range e.all() {
+		for _, f := range u.Found {
+			joined.add(f)
+		}
+		for _, g := range u.Gaps {
+			all.addGap(g)
+		}
+	}
+	list = joined.live
+	for i := range list {
+		s, err := ParseSchedule(list[i].Schedule)
+		if err != nil {
+			return nil, &StateError{err.Error()}
+		}
+		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
+			s, *f = l.shorter(s, *f)
+		}
+		at := index(schedules, s)
+		if at < 0 {
+			at = len(schedules)
+			schedules = append(schedules, s)
+		}
+		all.add(at, &result{findings: []rules.Finding{list[i].Finding}})
+	}
+	for _, g := range l.unseen(e) {
+		all.addGap(g)
+	}
+	all.coverage = &c
+	return schedules, nil
+}
+
+// mostShrunkFindings bounds how many findings of an exploration get a shorter
+// schedule than those that were explored; Shrink does more, of any.
+const mostShrunkFindings = 8
+
+// shorter returns a smaller schedule that shows a finding, after little work, and
+// the finding as it is there.
+func (l *Launch) shorter(s Schedule, f rules.Finding) (Schedule, rules.Finding) {
+	got, ok := explore.Shrink(l.trial(&f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk})
+	if !ok {
+		return s, f
+	}
+	r, _ := l.judge(l.watch(context.Background()), got.Schedule, false, 0, 1)
+	for _, g := range r.findings {
+		if g.Key() == f.Key() && g.Severity == f.Severity {
+			return got.Schedule, g
+		}
+	}
+	return s, f
+}
+
+// unseen is what no interleaving shows: outcomes of racing strong accesses that
+// only the ISA's memory model has, and values that are none of the schedule's.
+func (l *Launch) unseen(e *Exploration) []rules.Gap {
+	type place struct {
+		mem  int32
+		addr uint64
+	}
+	words := map[place]bool{}
+	pcs := map[int32]bool{}
+	for u := range e.all() {
+		for _, w := range u.Coverage.Words {
+			words[place{w.Mem, w.Addr}] = true
+			pcs[w.PC] = true
+		}
+	}
+	var gaps []rules.Gap
+	if len(words) > 1 {
+		for _, pc := range slices.Sorted(maps.Keys(pcs)) {
+			gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
+		}
+	}
+	for _, d := range l.config.Program.Dependences() {
+		if what := l.config.Program.Unsteady(d.From); what != "" {
+			gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: d.From})
+		}
+	}
+	return gaps
+}

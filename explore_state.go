@@ -1,0 +1,310 @@
+package muster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"muster/internal/explore"
+	"muster/internal/report"
+	"muster/internal/rules"
+)
+
+// This file is what an exploration has come to, as it is written down, resumed
+// and merged.
+
+// An Exploration is what an exploration has come to so far, as it is written
+// down. It speaks of one launch and one budget, which Key names, and only the
+// muster that began it, which Build names, goes on with it.
+type Exploration struct {
+	Version int    `json:"version"`
+	Build   string `json:"build"`
+	Key     string `json:"key"`
+	Shard   int    `json:"shard"`
+	Shards  int    `json:"shards"`
+	// Decided: there was nothing to explore, since one run decided, or an error
+	// was found before.
+	Decided bool `json:"decided,omitempty"`
+	// Values: matrix instructions computed.
+	Values  bool   `json:"values,omitempty"`
+	Solo    unit   `json:"solo"`
+	Units   []unit `json:"units,omitempty"`
+	Samples []unit `json:"samples,omitempty"`
+}
+
+// A unit is one part of an exploration.
+type unit struct {
+	Done     bool              `json:"done"`
+	Elapsed  bool              `json:"elapsed,omitempty"` // not finished: time or memory ran out
+	Coverage explore.Coverage  `json:"coverage"`
+	Found    []found           `json:"found,omitempty"`
+	Gaps     []rules.Gap       `json:"gaps,omitempty"`
+	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
+	Left     int               `json:"left,omitempty"` // of samples, that have not run
+
+	// What the runs since At have shown too.
+	live    []found
+	gaps    []rules.Gap
+	begun   bool
+	between bool // a run is about to begin
+	steps   int64
+	kept    mark
+}
+
+// A found is a finding with the smallest of the schedules that showed it.
+type found struct {
+	Finding  rules.Finding `json:"finding"`
+	Schedule string        `json:"schedule"`
+	Switches int           `json:"switches"`
+	Steps    int           `json:"steps"`
+	Seen     int           `json:"seen"`
+}
+
+// smaller orders schedules: by switches, steps, and text.
+func (f *found) smaller(g *found) bool {
+	return cmp.Or(cmp.Compare(f.Switches, g.Switches), cmp.Compare(f.Steps, g.Steps), cmp.Compare(f.Schedule, g.Schedule)) < 0
+}
+
+// begin goes on from what is written down.
+func (u *unit) begin() {
+	if !u.begun {
+		u.begun, u.Elapsed = true, false
+		u.live, u.gaps = slices.Clone(u.Found), slices.Clone(u.Gaps)
+	}
+}
+
+// keep writes down what the runs up to now have shown.
+func (u *unit) keep() { u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.gaps) }
+
+func (u *unit) add(f found) {
+	for i := range u.live {
+		g := &u.live[i]
+		if g.Finding.Key() != f.Finding.Key() {
+			continue
+		}
+		seen := g.Seen + f.Seen
+		if f.Finding.Severity > g.Finding.Severity || f.Finding.Severity == g.Finding.Severity && f.smaller(g) {
+			*g = f
+		}
+		g.Seen = seen
+		return
+	}
+	u.live = append(u.live, f)
+}
+
+func (u *unit) gap(g rules.Gap) {
+	if !slices.Contains(u.gaps, g) {
+		u.gaps = append(u.gaps, g)
+	}
+}
+
+// A StateError says why an exploration cannot go on from a state.
+type StateError struct{ Text string }
+
+func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
+
+// sound checks what a state says of itself, which may have been altered.
+func (e *Exploration) sound() error {
+	if n := len(e.Samples); n != 0 && n != sampleUnits {
+		return &StateError{fmt.Sprintf("%d lots of samples of %d", n, sampleUnits)}
+	}
+	for u := range e.all() {
+		if u.Left < 0 || u.At != nil && (u.At.Fresh < 0 || u.At.Fresh > len(u.At.Nodes)) {
+			return &StateError{"a part is not where it can be"}
+		}
+	}
+	return nil
+}
+
+// again begins a state again, for runs with every value.
+func (e *Exploration) again() {
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
+}
+
+// completes reports whether all kinds of a shard's parts, if it has any, have run.
+func (e *Exploration) completes(shard, shards int) bool {
+	if len(e.Units) == 0 {
+		return false
+	}
+	for i := shard; i < len(e.Units); i += shards {
+		if u := &e.Units[i]; !u.Done || !u.Coverage.Complete {
+			return false
+		}
+	}
+	return true
+}
+
+// dealt are the schedules of one unit of samples.
+func dealt(list []Schedule, unit int) []Schedule {
+	var out []Schedule
+	for i := unit; i < len(list); i += sampleUnits {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+func (e *Exploration) progress() Progress {
+	c := e.coverage()
+	p := Progress{Schedules: c.Schedules + c.Sampled, Left: c.Left, Units: len(e.Units)}
+	keys := map[string]bool{}
+	for u := range e.all() {
+		for i := range u.Found {
+			keys[u.Found[i].Finding.Key()] = true
+		}
+	}
+	for i := range e.Units {
+		if e.Units[i].Done {
+			p.Done++
+		}
+	}
+	p.Findings = len(keys)
+	return p
+}
+
+// all goes through the units in their order.
+func (e *Exploration) all() func(yield func(*unit) bool) {
+	return func(yield func(*unit) bool) {
+		if !yield(&e.Solo) {
+			return
+		}
+		for _, list := range [][]unit{e.Units, e.Samples} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// coverage adds up what the units covered.
+func (e *Exploration) coverage() report.Coverage {
+	var c report.Coverage
+	add := func(u *unit) {
+		c.Schedules += u.Coverage.Schedules
+		c.Left += u.Coverage.Left
+		c.Steps += u.Coverage.Steps
+		c.Longest = max(c.Longest, u.Coverage.Longest)
+	}
+	add(&e.Solo)
+	c.Units = len(e.Units)
+	c.Complete, c.Why = e.Solo.Coverage.Complete, e.Solo.Coverage.Why
+	if len(e.Units) > 0 {
+		c.Complete, c.Why = true, ""
+	}
+	for i := range e.Units {
+		u := &e.Units[i]
+		add(u)
+		if !u.Done || !u.Coverage.Complete {
+			c.Complete = false
+			switch {
+			case u.Elapsed || c.Why == "" && u.Coverage.Why != "":
+				c.Why = u.Coverage.Why
+			case c.Why == "":
+				c.Why = "the rest is for other shards"
+			}
+		}
+	}
+	for i := range e.Samples {
+		c.Sampled += e.Samples[i].Coverage.Schedules
+	}
+	if c.Complete {
+		c.Why = ""
+	}
+	return c
+}
+
+// wrong reports whether an error was found.
+func (e *Exploration) wrong() bool {
+	for u := range e.all() {
+		for i := range u.Found {
+			if u.Found[i].Finding.Severity == rules.Error {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// key names what an exploration is of: the kernel, the launch and the budget.
+func (l *Launch) key(e *ExploreOptions) string {
+	h := sha256.New()
+	c := &l.config
+	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal)
+	for i := range c.Buffers {
+		b := &c.Buffers[i]
+		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))
+		h.Write(b.Data)
+	}
+	fmt.Fprintln(h, e.Schedules, e.Steps)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Merge joins what shards came to into what one exploration of all units would
+// have come to, but for samples that shards left: to check with what it returns
+// takes them. The shards must be of one muster, one launch and one budget, and all
+// there.
+func Merge(shards []*Exploration) (*Exploration, error) {
+	if len(shards) == 0 {
+		return nil, errors.New("nothing to merge")
+	}
+	first := shards[0]
+	n := max(first.Shards, 1)
+	if n > len(shards) {
+		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
+	}
+	all := &Exploration{
+		Version: first.Version, Build: first.Build, Key: first.Key, Decided: first.Decided, Values: true,
+		Solo: first.Solo, Units: slices.Clone(first.Units),
+	}
+	seen := make([]bool, n)
+	for _, e := range shards {
+		switch {
+		case e.Build != first.Build:
+			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
+		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards:
+			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
+		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
+			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)
+		case e.Decided != first.Decided || !e.Decided && !e.Solo.Done || len(e.Units) != len(all.Units):
+			return nil, unfinished(e)
+		}
+		seen[e.Shard] = true
+		all.Values = all.Values && e.Values
+		for i := e.Shard; i < len(all.Units); i += n {
+			if !e.Units[i].Done {
+				return nil, unfinished(e)
+			}
+			all.Units[i] = e.Units[i]
+		}
+		if all.Samples == nil {
+			all.Samples = slices.Clone(e.Samples) // its own, and the others yet to be taken
+		}
+	}
+	if all.Decided || all.coverage().Complete {
+		all.Samples = nil
+		return all, nil
+	}
+	for _, e := range shards {
+		if e.completes(e.Shard, n) {
+			continue
+		}
+		if len(e.Samples) != len(all.Samples) {
+			return nil, unfinished(e)
+		}
+		for i := e.Shard; i < len(all.Samples); i += n {
+			if !e.Samples[i].Done {
+				return nil, unfinished(e)
+			}
+			all.Samples[i] = e.Samples[i]
+		}
+	}
+	return all, nil
+}
+
+func unfinished(e *Exploration) error {
+	return fmt.Errorf("shard %d of %d is not finished", e.Shard, e.Shards)
+}
