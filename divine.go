@@ -1,0 +1,549 @@
+package muster
+
+import (
+	"math/bits"
+	"slices"
+
+	"muster/internal/confluence"
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// A diviner looks for what could go another way.
+type diviner struct {
+	l        *Launch
+	stop     func() bool
+	run      []machine.Choice // the first run
+	schedule Schedule         // that makes it
+	history  history
+	spent    int64 // warp instructions of directed runs
+	most     int64
+	attempts int
+	found    []prediction
+}
+
+func (d *diviner) all() []prediction {
+	failures, ok := d.first()
+	if !ok {
+		return nil
+	}
+	d.resident()
+	if len(failures) == 0 {
+		return d.found
+	}
+	d.remember(failures)
+	for i := range failures {
+		if d.over() {
+			break
+		}
+		d.failure(&failures[i])
+	}
+	return d.found
+}
+
+func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
+
+// first finds a run that comes to its end, and asks which conditions fail there.
+// Where the usual one hangs, one that goes well shows what was meant: such as the
+// one in which every arrival waits until nothing else can happen, so that nobody
+// who waits for a phase misses it.
+func (d *diviner) first() ([]confluence.Failure, bool) {
+	for _, s := range []*Schedule{&proofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
+		shape := d.l.shape
+		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
+		m := d.machine(p)
+		m.ShowCollectives()
+		run, ok := d.log(m, s)
+		if !ok {
+			return nil, false
+		}
+		if m.Done() {
+			n, _ := m.Instrs()
+			d.run, d.most = run, 8*n+1<<20
+			if d.schedule = (Schedule{Prefix: run}); s != nil {
+				d.schedule = *s
+			}
+			return p.Finish(), true
+		}
+		if stop := m.Stopped(); stop == nil || stop.Kind != machine.Deadlock {
+			return nil, false // it faulted, or came to a limit
+		}
+	}
+	return nil, false
+}
+
+// log makes a run; without a schedule, the careful one.
+func (d *diviner) log(m *machine.Machine, s *Schedule) ([]machine.Choice, bool) {
+	if s == nil {
+		return d.careful(m)
+	}
+	return explore.Log(m, *s, mostLogged, d.stop)
+}
+
+// careful makes the run in which arrivals come last.
+func (d *diviner) careful(m *machine.Machine) ([]machine.Choice, bool) {
+	prog := d.l.config.Program
+	to := explore.Direct(m)
+	to.Last = func(pc int32) bool {
+		switch op, ok := prog.MbarOpAt(pc); op {
+		case machine.MbarArrive, machine.MbarArriveDrop, machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
+			return ok
+		}
+		return false
+	}
+	for n := 1; to.Step(explore.Hold{}); n++ {
+		if n > mostLogged || n%1024 == 0 && d.stop() {
+			return nil, false
+		}
+	}
+	m.Conclude()
+	return to.Run, true
+}
+
+func (d *diviner) machine(o machine.Observer) *machine.Machine {
+	m := d.l.machine(o, nil)
+	if d.l.config.Program.Reaches(machine.FromMatrices) < 0 {
+		m.SkipMatrices()
+	}
+	return m
+}
+
+// resident makes a run in which no cluster starts while those that have can go on.
+func (d *diviner) resident() {
+	if d.l.start.ClusterCount() < 2 || !d.l.config.Program.HasStrongGlobalAccess() {
+		return
+	}
+	d.attempts++
+	a := aim{condition: residency}
+	s := a.sight()
+	m := d.machine(s)
+	to := explore.Direct(m)
+	starts := explore.Hold{Starts: true}
+	for n := 1; s.hit == nil; n++ {
+		if !to.Step(starts) && !to.Step(explore.Hold{}) {
+			break
+		}
+		if i, _ := m.Instrs(); i > d.most || n%1024 == 0 && d.stop() {
+			break
+		}
+	}
+	if s.hit == nil || len(to.Run) > mostWritten {
+		return
+	}
+	run := len(to.Run)
+	for n := 1; to.Step(explore.Hold{}); n++ {
+		if i, _ := m.Instrs(); i > d.most || n%1024 == 0 && d.stop() {
+			return
+		}
+	}
+	if !m.Done() {
+		return // it hangs also with all CTAs started: that has another name
+	}
+	p := prediction{aim: a, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run[:run]}}
+	p.schedule = d.shorten(&p)
+	d.found = append(d.found, p)
+}
+
+// A charge is what came to a barrier in the first run: an operation, or a wait
+// that found its phase complete.
+type charge struct {
+	step
+	at    int // the choice that did it
+	bar   machine.BarRef
+	named int32
+	phase int64
+	lanes uint32
+	op    int64 // of an asynchronous operation
+	what  machine.MbarOp
+	wait  bool
+	site  rules.Site
+}
+
+// mostCharges bounds what is kept of the first run.
+const mostCharges = 1 << 20
+
+// A history is what came to the barriers that conditions fail at.
+type history struct {
+	director *explore.Director
+	bars     map[machine.BarRef]bool
+	named    map[[2]int32]bool // CTA, number
+	trails   []*trail
+	issued   map[int64]trace
+	charges  []charge
+}
+
+// remember makes the first run again and keeps what came to the barriers of
+// failures.
+func (d *diviner) remember(failures []confluence.Failure) {
+	h := &d.history
+	h.bars, h.named, h.issued = map[machine.BarRef]bool{}, map[[2]int32]bool{}, map[int64]trace{}
+	for i := range failures {
+		f := &failures[i]
+		switch {
+		case f.Condition == confluence.C6:
+			h.named[[2]int32{f.CTA, f.Named}] = true
+		case f.Condition != confluence.C7:
+			h.bars[f.Bar] = true
+		}
+		if f.Lanes != 0 {
+			h.follow(d.lane(f.Warp, f.Lanes))
+		}
+	}
+	h.director = explore.Direct(d.machine(h))
+	h.director.Take(d.run...)
+	// Lanes that credit or land late are followed once they are known.
+	for _, c := range slices.Clone(h.charges) {
+		if !c.wait && (c.async || c.what == machine.MbarExpectTx) {
+			h.follow(c.lane)
+		}
+	}
+	h.charges, h.issued = nil, map[int64]trace{}
+	for _, t := range h.trails {
+		t.hash = trace{}
+	}
+	h.director = explore.Direct(d.machine(h))
+	h.director.Take(d.run...)
+}
+
+// lane is the first of some lanes of a warp of the grid.
+func (d *diviner) lane(warp int32, lanes uint32) lane {
+	n := int32(d.l.shape.Warps)
+	return lane{warp / n, warp % n, int8(bits.TrailingZeros32(lanes))}
+}
+
+// mostTrails bounds how many lanes are followed.
+const mostTrails = 256
+
+func (h *history) follow(l lane) {
+	for _, t := range h.trails {
+		if t.lane == l {
+			return
+		}
+	}
+	if len(h.trails) < mostTrails {
+		h.trails = append(h.trails, &trail{lane: l})
+	}
+}
+
+func (h *history) trailOf(l lane) *trail {
+	for _, t := range h.trails {
+		if t.lane == l {
+			return t
+		}
+	}
+	return &trail{lane: l}
+}
+
+// Observe makes a history a machine.Observer.
+func (h *history) Observe(_ *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvIssue:
+		if len(ev.Op.Bars) > 0 {
+			h.issued[ev.Op.ID] = h.trailOf(lane{ev.CTA, ev.Warp, ev.Op.Lane}).hash
+		}
+	case machine.EvMbar:
+		if h.bars[ev.Mbar.Bar] && ev.Mbar.Op != machine.MbarInit && ev.Mbar.Op != machine.MbarInval {
+			h.mbar(ev)
+		}
+	case machine.EvMbarWait:
+		if h.bars[ev.Mbar.Bar] && ev.Mbar.OK {
+			h.enter(ev, charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, wait: true, site: rules.Site{Role: "waits", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
+		}
+	case machine.EvRegisters:
+		h.enter(ev, charge{what: setmaxnreg, named: -2})
+	case machine.EvBarArrive:
+		if h.named[[2]int32{ev.CTA, ev.Bar}] {
+			h.enter(ev, charge{named: ev.Bar, phase: int64(ev.Gen), site: rules.Site{Role: "arrives", PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask}})
+		}
+	}
+	for _, t := range h.trails {
+		if t.takes(ev) {
+			t.observe(ev)
+		}
+	}
+}
+
+func (h *history) mbar(ev *machine.Event) {
+	c := charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, what: ev.Mbar.Op, site: barSite(ev)}
+	if ev.Op != nil {
+		c.op, c.async = ev.Op.ID, true
+	}
+	h.enter(ev, c)
+	if c.async {
+		h.charges[len(h.charges)-1].trail = h.issued[c.op]
+	}
+}
+
+func (h *history) enter(ev *machine.Event, c charge) {
+	if len(h.charges) == mostCharges {
+		h.charges = h.charges[:0] // too long a run: only its end
+	}
+	l := int8(bits.TrailingZeros32(ev.Mask))
+	if ev.Op != nil {
+		l = ev.Op.Lane
+	}
+	c.lane, c.pc, c.lanes = lane{ev.CTA, ev.Warp, l}, ev.PC, ev.Mask
+	for _, t := range h.trails {
+		// Of several lanes one is as good as another: the one that is followed.
+		if t.cta == ev.CTA && t.warp == ev.Warp && ev.Mask>>uint(t.lane.lane)&1 != 0 && !c.async {
+			c.lane, c.trail = t.lane, t.hash
+			break
+		}
+	}
+	c.at = len(h.director.Run) - 1
+	h.charges = append(h.charges, c)
+}
+
+// failure tries to bring about what a failure warns of.
+func (d *diviner) failure(f *confluence.Failure) {
+	switch f.Condition {
+	case confluence.C1:
+		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C3Early:
+		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C2, confluence.C3Late:
+		d.delay(f)
+	case confluence.C4:
+		d.open(f)
+	case confluence.C5:
+		d.heap(f)
+	case confluence.C6:
+		d.swap(f, f.Phase, f.Phase-1)
+	case confluence.C7:
+		d.starve(f)
+	}
+}
+
+// heap holds back what lands in a phase, one by one, so that what is announced
+// heaps up.
+func (d *diviner) heap(f *confluence.Failure) {
+	holds := 0
+	for i := range d.history.charges {
+		c := &d.history.charges[i]
+		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarCompleteTx {
+			continue
+		}
+		if holds++; holds > mostHolds || d.breaks(c, c.hold(), f) {
+			return
+		}
+	}
+}
+
+// starve holds back a warpgroup that asks for registers, so that others take them.
+func (d *diviner) starve(f *confluence.Failure) {
+	n := int32(d.l.shape.Warps)
+	for _, c := range d.history.charges {
+		if c.what != setmaxnreg || c.pc != f.PC || c.cta*n+c.warp != f.Warp {
+			continue
+		}
+		hold := explore.Hold{CTA: c.cta, Warp: c.warp &^ 3, Warps: 3, Lanes: ^uint32(0)}
+		if d.breaks(&c, hold, f) {
+			return
+		}
+	}
+}
+
+// setmaxnreg marks a charge that is a setmaxnreg.
+const setmaxnreg machine.MbarOp = 255
+
+// breaks makes a directed run that holds something back until nothing else can
+// move, and keeps it if the launch then hangs or faults: a judge names that.
+func (d *diviner) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bool {
+	if d.known(f.Condition, f.PC) {
+		return true
+	}
+	if d.over() || c.at > mostWritten {
+		return false
+	}
+	d.attempts++
+	m := d.machine(nil)
+	to := explore.Direct(m)
+	to.Take(d.run[:c.at]...)
+	for n := 1; to.Step(hold); n++ {
+		if n%1024 == 0 && d.stop() {
+			return false
+		}
+	}
+	done := explore.Run(m, proofSchedule, d.stop)
+	n, _ := m.Instrs()
+	d.spent += n
+	stop := m.Stopped()
+	if !done || stop == nil || stop.Kind != machine.Deadlock && stop.Kind != machine.FaultBarrier || len(to.Run) > mostWritten {
+		return false
+	}
+	p := prediction{aim: aim{step: c.step, condition: f.Condition}, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	small, ok := explore.Shrink(func() (*machine.Machine, explore.Question) {
+		return d.machine(nil), explore.Question{Bad: func(m *machine.Machine) bool { return m.Stopped() != nil && m.Stopped().Kind == stop.Kind }}
+	}, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	if ok {
+		p.schedule = small.Schedule
+	}
+	d.found = append(d.found, p)
+	return true
+}
+
+// known reports whether there is a prediction for an instruction already.
+func (d *diviner) known(c confluence.Condition, pc int32) bool {
+	return slices.ContainsFunc(d.found, func(p prediction) bool { return p.condition == c && p.pc == pc })
+}
+
+// hold is what keeps a charge from happening.
+func (c *charge) hold() explore.Hold {
+	if c.async {
+		return explore.Hold{Op: c.op}
+	}
+	return explore.Hold{CTA: c.cta, Warp: c.warp, Lanes: c.lanes}
+}
+
+// isOf reports whether a charge is at the barrier of a failure.
+func (c *charge) isOf(f *confluence.Failure) bool {
+	if f.Condition == confluence.C6 {
+		return c.cta == f.CTA && c.named == f.Named && c.bar == (machine.BarRef{}) && c.what != setmaxnreg
+	}
+	return c.bar == f.Bar
+}
+
+// victims are what a failure is about.
+func (d *diviner) victims(f *confluence.Failure) []charge {
+	var list []charge
+	n := int32(d.l.shape.Warps)
+	for _, c := range d.history.charges {
+		wait := f.Condition == confluence.C3Early || f.Condition == confluence.C3Late
+		if c.isOf(f) && c.phase == f.Phase && c.pc == f.PC && c.wait == wait && c.cta*n+c.warp == f.Warp && f.Lanes>>uint(c.lane.lane)&1 != 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (c *charge) aim(f *confluence.Failure) aim {
+	return aim{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
+}
+
+// awaits reports whether a wait is one that nothing but its phase ends.
+func (d *diviner) awaits(c *charge) bool { return !c.wait || d.l.config.Program.Awaits(c.pc) }
+
+// delay holds a step back until its phase, or the one after, is complete.
+func (d *diviner) delay(f *confluence.Failure) {
+	for _, c := range d.victims(f) {
+		if d.awaits(&c) && d.attempt(&c, c.aim(f)) {
+			return
+		}
+	}
+}
+
+// swap holds back what came to one phase, one by one, until a step that came to
+// a later phase is there.
+func (d *diviner) swap(f *confluence.Failure, phase, before int64) {
+	for _, v := range d.victims(f) {
+		if !d.awaits(&v) {
+			continue
+		}
+		holds := 0
+		var seen []step
+		for i := len(d.history.charges) - 1; i >= 0 && holds < mostHolds; i-- {
+			c := &d.history.charges[i]
+			who := c.step
+			who.trail, who.pc = trace{}, 0
+			if c.async {
+				who.trail.hash = uint64(c.op)
+			}
+			if c.wait || !c.isOf(f) || c.phase != before || c.at >= v.at || slices.Contains(seen, who) {
+				continue
+			}
+			seen = append(seen, who)
+			holds++
+			if d.attempt(c, v.aim(f)) {
+				return
+			}
+		}
+	}
+}
+
+// open holds back the bytes of the phase that is left open.
+func (d *diviner) open(f *confluence.Failure) {
+	holds := 0
+	for i := range d.history.charges {
+		c := &d.history.charges[i]
+		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarExpectTx && c.what != machine.MbarCompleteTx {
+			continue
+		}
+		if holds++; holds > mostHolds || d.attempt(c, c.aim(f)) {
+			return
+		}
+	}
+}
+
+// attempt makes a directed run that holds c back, and keeps it if it meets the aim.
+func (d *diviner) attempt(c *charge, a aim) bool {
+	if d.known(a.condition, a.pc) {
+		return true
+	}
+	if d.over() || c.at > mostWritten {
+		return false
+	}
+	d.attempts++
+	s := a.sight()
+	m := d.machine(s)
+	to := explore.Direct(m)
+	to.Take(d.run[:c.at]...)
+	for n := 1; s.hit == nil && to.Step(c.hold()); n++ {
+		if n%1024 == 0 && d.stop() {
+			break
+		}
+	}
+	n, _ := m.Instrs()
+	d.spent += n
+	if s.hit == nil || len(to.Run) > mostWritten {
+		return false
+	}
+	p := prediction{aim: a, held: c.site, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	p.schedule = d.shorten(&p)
+	if a.condition == confluence.C3Late {
+		d.meant(&p)
+	}
+	d.found = append(d.found, p)
+	return true
+}
+
+// meant asks which phase a wait is meant for that passes on one in the first run and
+// on another where it is lapped. Where it goes wrong in the first run, and well in
+// the other, it is meant for the later: it is the first run in which it is early.
+func (d *diviner) meant(p *prediction) {
+	late, s := d.errors(p, p.schedule)
+	if s.hit == nil || s.hit.then == "" || late {
+		return
+	}
+	if wrong, _ := d.errors(p, d.schedule); !wrong {
+		return
+	}
+	p.condition, p.phase, p.held, p.schedule = confluence.C3Early, s.hit.on, s.hit.by, d.schedule
+	p.schedule = d.shorten(p)
+}
+
+// errors reports whether a judge finds errors in a run, or it does not end.
+func (d *diviner) errors(p *prediction, s Schedule) (bool, *sight) {
+	j, x := rules.NewJudge(d.l.shape), p.sight()
+	m := d.machine(observers{j, x})
+	explore.Run(m, s, d.stop)
+	list, _ := j.Finish(m)
+	return !m.Done() || slices.ContainsFunc(list, func(f rules.Finding) bool { return f.Severity == rules.Error }), x
+}
+
+// shorten looks for a smaller schedule that meets the same aim.
+func (d *diviner) shorten(p *prediction) Schedule {
+	trial := func() (*machine.Machine, explore.Question) {
+		s := p.sight()
+		shown := func() bool { return s.hit != nil }
+		return d.machine(s), explore.Question{Bad: func(*machine.Machine) bool { return shown() }, Shown: shown}
+	}
+	small, ok := explore.Shrink(trial, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	if !ok {
+		return p.schedule // a bound ran out
+	}
+	return small.Schedule
+}
+
+// foreseenKinds are the kinds of findings that no judge makes.
+var foreseenKinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
