@@ -53,7 +53,12 @@ func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 	}
 	for i := range min(rs.n, mostRepeats) {
 		if x := &rs.list[i]; x.holds(s) {
-			s.write, s.read, s.more = x.became.write, x.became.read, x.became.more
+			if s.read = x.became.read; ac.write {
+				s.write = x.became.write
+			}
+			if s.more != x.became.more {
+				s.more = x.became.more
+			}
 			return
 		}
 	}

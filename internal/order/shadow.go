@@ -255,7 +255,13 @@ func (r *row) cut(x int) int {
 // fuse joins equal neighbours among segments first-1 up to last, and makes
 // the row one segment again where that is all there is.
 func (r *row) fuse(first, last int) {
-	lo := max(first-1, 0)
+	lo, end := max(first-1, 0), min(last, len(r.segs)-1)
+	for lo < end && !r.segs[lo].alike(&r.segs[lo+1]) {
+		lo++
+	}
+	if lo == end && end > 0 {
+		return
+	}
 	out := lo
 	for i := lo + 1; i < len(r.segs); i++ {
 		if i <= last && r.segs[out].alike(&r.segs[i]) {
