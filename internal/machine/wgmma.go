@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"muster/internal/tensor"
@@ -267,10 +266,9 @@ func visitWgmma(x *ctx, in *instr, mask uint32) verdict {
 	if err != nil {
 		return x.wgmmaFault(mask, err.Error())
 	}
-	if len(wi.a) == 0 && !x.matrixSpans(&op, mask, wi.form.SpansA(wo.da, int(w.index%4))) {
-		return halted
-	}
-	if !x.matrixSpans(&op, mask, wi.form.SpansB(wo.db)) {
+	a, b := wi.form.SpansA(wo.da, int(w.index%4)), wi.form.SpansB(wo.db)
+	op.Reads = make([]Span, 0, len(a)+len(b))
+	if !x.matrixSpans(&op, mask, a) || !x.matrixSpans(&op, mask, b) {
 		return halted
 	}
 	x.checkFragments(wi, mask)
@@ -302,7 +300,6 @@ func (x *ctx) wgmmaFault(mask uint32, msg string) verdict {
 // matrixSpans adds what an operand in shared memory consists of.
 func (x *ctx) matrixSpans(op *Op, mask uint32, spans []tensor.Span) bool {
 	r := &x.c.shared
-	op.Reads = slices.Grow(op.Reads, len(spans))
 	for _, s := range spans {
 		at := Span{Mem: SharedOf(x.c.index), Addr: uint64(s.Addr), Len: uint64(s.Len)}
 		if at.Addr < r.base || !r.within(at.Addr-r.base, at.Len) {
