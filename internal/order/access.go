@@ -204,6 +204,9 @@ func (t *Tracker) span(sh *shadow, ac *access, addr, n uint64) {
 }
 
 func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
+	if t.rereadRow(r, ac, a, b) {
+		return
+	}
 	if r.guarded != 0 {
 		t.touchGuarded(ac, a, b)
 	}

@@ -51,16 +51,8 @@ func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 		t.touchNew(s, ac, a, b)
 		return
 	}
-	for i := range min(rs.n, mostRepeats) {
-		if x := &rs.list[i]; x.holds(s) {
-			if s.read = x.became.read; ac.write {
-				s.write = x.became.write
-			}
-			if s.more != x.became.more {
-				s.more = x.became.more
-			}
-			return
-		}
+	if rs.again(s, ac.write) {
+		return
 	}
 	was := *s
 	was.more.share()
@@ -72,6 +64,41 @@ func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 	s.more.share()
 	rs.list[rs.n%mostRepeats] = repeat{lanes: was.byLanes(ac.write), was: was, became: *s}
 	rs.n++
+}
+
+// again makes a segment what one like it became.
+func (rs *repeats) again(s *seg, write bool) bool {
+	for i := range min(rs.n, mostRepeats) {
+		x := &rs.list[i]
+		if !x.holds(s) {
+			continue
+		}
+		if s.read = x.became.read; write {
+			s.write = x.became.write
+		}
+		if s.more != x.became.more {
+			s.more = x.became.more
+		}
+		return true
+	}
+	return false
+}
+
+// rereadRow is touchRow for the common case: bytes [a, b) are one of several
+// segments of equal length, in a state that the operation at hand met before.
+func (t *Tracker) rereadRow(r *row, ac *access, a, b int) bool {
+	if t.alike.n == 0 || !ac.st.isOp() || ac.write || ac.st.strong() || r.guarded != 0 || len(r.segs) == 0 {
+		return false
+	}
+	i := a * len(r.segs) / rowBytes
+	s := &r.segs[i]
+	if int(s.off) != a || int(s.n) != b-a || !t.alike.again(s, false) {
+		return false
+	}
+	if i > 0 && r.segs[i-1].alike(s) || i+1 < len(r.segs) && s.alike(&r.segs[i+1]) {
+		r.fuse(i, i+1)
+	}
+	return true
 }
 
 func (x *repeat) holds(s *seg) bool {
