@@ -187,6 +187,10 @@ func TestSearched(t *testing.T) {
 			{{Kind: Sync, Bar: 1, N: 2}, {Kind: Copy, Slot: 2, Src: 4, Bar: 1}},
 			{{Kind: StoreAll, Slot: 3, Src: 2}, {Kind: Commit}, {Kind: WaitRead}, {Kind: Sync, Bar: 1, N: 2}, {Kind: WaitGroup}},
 		}}},
+		{"a wait woken by a change of what its thread had looked at before, on its way there", Program{Counts: []int8{1, 1, 2}, Threads: [][]Op{
+			{{Kind: Store, Slot: 2, N: 1}, {Kind: ArriveToken, Bar: 2}},
+			{{Kind: StoreAll, Slot: 3, Src: 2}, {Kind: ArriveToken, Bar: 2}, {Kind: LoadStrong, Slot: 3}, {Kind: WaitToken, Bar: 2}, {Kind: Store, Slot: 3, N: 1}},
+		}}},
 		{"tokens of two barriers", Program{Counts: []int8{1, 1}, Threads: [][]Op{
 			{{Kind: ArriveToken}, {Kind: ArriveToken, Bar: 1}, {Kind: WaitToken}, {Kind: Store, Slot: 4, N: 1}},
 			{{Kind: Arrive, Bar: 1}, {Kind: Store, Slot: 4, N: 2}},

@@ -46,6 +46,7 @@ type race struct{ first, second int }
 
 // A trace is the order of one run, as far as it has come.
 type trace struct {
+	steps  []*step
 	before []set // by step: all that it comes after
 	lanes  map[warpKey]*[32]int32
 	ops    map[int64]int // the last step of an operation
@@ -166,7 +167,7 @@ func (t *trace) order(s *step) (before set, races []race) {
 // add enters a step, and returns its races with earlier ones.
 func (t *trace) add(s *step) []race {
 	before, races := t.order(s)
-	t.before = append(t.before, before)
+	t.steps, t.before = append(t.steps, s), append(t.before, before)
 	t.enter(s)
 	return races
 }
@@ -188,8 +189,9 @@ func (t *trace) arrow(s *step) *arrow {
 		}
 	}
 	if i, ok := t.enable[process(s.choice)]; ok {
-		if s.idle() {
-			// A wait that was woken and goes on waiting: nothing has happened.
+		if s.idle() || s.roused(t.steps[i]) {
+			// A wait that was woken and goes on waiting: nothing has happened. Or it was
+			// woken by what it does not wait for, and then that came.
 		} else if s.contends { // it may have been possible before that, and then not
 			a.must = append(a.must, i)
 		} else {
@@ -671,4 +673,15 @@ func (s *step) idle() bool {
 		looked = looked || x.role == tests
 	}
 	return looked
+}
+
+// roused reports whether a look was made possible by a step that has nothing to
+// do with it: a change of what the split looked at earlier, on its way here.
+func (s *step) roused(by *step) bool {
+	for _, w := range by.lanes {
+		if w.cta == s.choice.CTA && w.warp == s.choice.Warp {
+			return false // the warp's lanes wait for each other
+		}
+	}
+	return len(s.groups) == 0 && looks(s) && !by.feet.meets(s.feet)
 }
