@@ -22,9 +22,14 @@ func (k *Kernel) Accumulator(t Type, m, n int) Accumulator {
 		k.fail("Accumulator of type %s: the tensor cores add up in F32, F16 or S32", t)
 		t = F32
 	}
-	if m < 64 || m%64 != 0 {
+	const most = 248 / 2 * 64 // rows of 8 columns of F16, two registers each 64
+	switch {
+	case m < 64 || m%64 != 0:
 		k.fail("Accumulator of %d rows: a warpgroup has 64 an instruction, and an accumulator a multiple of that", m)
-		m = max(64, m/64*64)
+		m = min(most, max(64, m/64*64))
+	case m > most:
+		k.fail("Accumulator of %d rows: a warpgroup has registers for %d", m, most)
+		m = 64
 	}
 	if n < 8 || n%8 != 0 || n > 256 {
 		k.fail("Accumulator of %d columns: an instruction has a multiple of 8, up to 256", n)

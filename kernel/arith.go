@@ -1,6 +1,10 @@
 package kernel
 
-import "muster/ptx"
+import (
+	"fmt"
+
+	"muster/ptx"
+)
 
 // This file is arithmetic on registers. An operation makes a new register of
 // the type of its receiver; the other operand is a register of that type, or
@@ -322,6 +326,14 @@ func (p Pred) kernel() *Kernel {
 
 // Pack puts registers into one wider register, the first lowest (mov).
 func (k *Kernel) Pack(t Type, parts ...Reg) Reg {
+	size := 0
+	for _, r := range parts {
+		size += r.t.Size()
+	}
+	if size != t.Size() || len(parts) < 2 {
+		k.fail("Pack of %d registers, %d bits together, into one of type %s: it takes two or more that fill it", len(parts), 8*size, t)
+		return k.lost(t)
+	}
 	d := k.reg(t)
 	k.Inst("mov."+d.bits(), d, Vec(parts))
 	return d
@@ -330,8 +342,9 @@ func (k *Kernel) Pack(t Type, parts ...Reg) Reg {
 // Unpack takes a register apart into n of the type, lowest first (mov).
 func (r Reg) Unpack(t Type, n int) Vec {
 	k := r.kernel()
-	if t.Size()*n != r.t.Size() {
+	if n < 1 || n > 16 || t.Size()*n != r.t.Size() {
 		k.fail("Unpack of a register of type %s into %d of type %s: the widths differ", r.t, n, t)
+		return k.lostVec(t, n)
 	}
 	v := make(Vec, n)
 	for i := range v {
@@ -344,11 +357,16 @@ func (r Reg) Unpack(t Type, n int) Vec {
 // Special gives a special register by its name (ISA 10): k.Special("%tid.x",
 // U32).
 func (k *Kernel) Special(name string, t Type) Reg {
-	d := k.reg(t)
-	if len(name) < 2 || name[0] != '%' {
-		k.fail("Special(%q): special registers are written as in PTX, %%tid.x", name)
+	is, ok := special(name)
+	switch {
+	case !ok:
+		k.fail("Special(%q): there is no such register; they are written as in PTX, %%tid.x", name)
+		return k.lost(t)
+	case !is.fits(t, false):
+		k.fail("%s", mismatch(fmt.Sprintf("Special(%q)", name), is, t))
 		return k.lost(t)
 	}
+	d := k.reg(t)
 	op := "mov." + string(t)
 	if t == S32 {
 		op = "mov.u32"

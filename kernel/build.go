@@ -24,12 +24,14 @@ const dynamic = "dynamic_shared"
 // the text that it prints as, and .loc directives that name the lines of the Go
 // program, so that findings do.
 func (k *Kernel) Build() (*ptx.Module, error) {
-	if k.built != nil {
-		return k.built, nil
+	if !k.ended {
+		k.finish()
 	}
-	k.finish()
 	if len(k.errs) > 0 {
 		return nil, k.Err()
+	}
+	if k.built != nil {
+		return k.built, nil
 	}
 	m := k.module()
 	var text bytes.Buffer
@@ -79,14 +81,22 @@ func (k *Kernel) finish() {
 	if n := len(k.at.loops); n > 0 {
 		k.failAt(k.at.loops[n-1].at, "the loop is not closed: Build is called inside of its body")
 	}
-	if k.at != k.entry {
+	switch {
+	case k.at != k.entry:
 		k.fail("Build is called inside of a function's body")
+		return
+	case k.guard != nil:
+		k.fail("Build is called inside of Guard")
+		return
+	case k.group != nil:
+		k.fail("Build is called inside of a group, %s", k.Group())
 		return
 	}
 	for _, end := range k.ends() {
 		end()
 	}
 	k.close(k.entry)
+	k.ended = true
 	if total, _ := k.layout(); total > mostShared {
 		last := k.vars[len(k.vars)-1]
 		k.failAt(last.at, "shared memory comes to %d bytes with %s; a CTA has %d at most", total, last.name, mostShared)

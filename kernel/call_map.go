@@ -53,7 +53,9 @@ func newMap(slice any, elem Type, shape []int) *Map {
 
 func (m *Map) with(opts []MapOption) *Map {
 	for _, o := range opts {
-		o(m)
+		if o != nil {
+			o(m)
+		}
 	}
 	return m
 }

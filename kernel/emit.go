@@ -42,7 +42,7 @@ func (k *Kernel) Inst(op string, operands ...any) {
 		return
 	}
 	n := len(k.errs)
-	k.typed(in, ptrs)
+	k.typed(in, ptrs, k.regType)
 	k.newEnough(in)
 	if len(k.errs) > n {
 		k.assume(operands)
@@ -90,8 +90,9 @@ func canonical(in *ptx.Inst) {
 }
 
 // typed holds registers, immediates and addresses to what the instruction's
-// row says, and gives numbers their type.
-func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr) {
+// row says, and gives numbers their type. typeOf gives a register's type by its
+// name.
+func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr, typeOf func(name string) (Type, bool)) {
 	canonical(in)
 	for _, b := range ptx.Bind(in) {
 		want := Type(b.Type)
@@ -101,15 +102,15 @@ func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr) {
 		what := func() string { return fmt.Sprintf("%s: operand %s", name(in), b.Arg.Name) }
 		switch x := b.X.(type) {
 		case ptx.Name:
-			r, ok := k.register(string(x))
+			have, ok := typeOf(string(x))
 			if !ok || b.Arg.Class == "mem" || b.Arg.Class == "label" {
 				continue
 			}
 			if in.Op == "mov" && strings.HasPrefix(string(b.Arg.Type), "part") {
 				continue
 			}
-			if !r.typ.fits(want, widens(in, b)) {
-				k.fail("%s", mismatch(what(), r.typ, want))
+			if !have.fits(want, widens(in, b)) {
+				k.fail("%s", mismatch(what(), have, want))
 			}
 		case ptx.Int, ptx.Float:
 			if b.Arg.Class == "imm" && want == "" {
@@ -220,41 +221,76 @@ func (k *Kernel) newEnough(in *ptx.Inst) {
 
 // register finds a register of the function by its name.
 func (k *Kernel) register(name string) (register, bool) {
+	if i := k.at.find(name); i >= 0 {
+		return k.at.regs[i], true
+	}
+	return register{}, false
+}
+
+func (k *Kernel) regType(name string) (Type, bool) {
+	r, ok := k.register(name)
+	return r.typ, ok
+}
+
+// find gives the number of the register of that name, or -1.
+func (b *body) find(name string) int {
 	if len(name) < 3 || name[0] != '%' {
-		return register{}, false
+		return -1
 	}
 	n, i := 0, len(name)
-	for m := 1; i > 1 && name[i-1] >= '0' && name[i-1] <= '9'; m *= 10 {
+	for m := 1; i > 1 && m <= mostRegs && name[i-1] >= '0' && name[i-1] <= '9'; m *= 10 {
 		i--
 		n += int(name[i]-'0') * m
 	}
-	if n < 1 || n > len(k.at.regs) || k.at.regs[n-1].name != name {
-		return register{}, false
+	if n < 1 || n > len(b.regs) || b.regs[n-1].name != name {
+		return -1
 	}
-	return k.at.regs[n-1], true
+	return n - 1
 }
 
 // emit adds a finished instruction.
 func (k *Kernel) emit(in *ptx.Inst) {
-	if k.built != nil {
-		k.fail("the kernel is built already: nothing can be added")
-		return
+	if k.grow(1) {
+		if g := k.guard; g != nil && in.Guard == nil {
+			in.Guard = &ptx.Guard{Reg: string(g.name().(ptx.Name)), Not: g.neg}
+		}
+		k.at.where[in] = k.locate()
+		k.at.stmts = append(k.at.stmts, in)
 	}
-	if g := k.guard; g != nil && in.Guard == nil {
-		in.Guard = &ptx.Guard{Reg: string(g.name().(ptx.Name)), Not: g.neg}
+}
+
+// grow makes room for n instructions or labels, and reports a kernel that takes
+// no more.
+func (k *Kernel) grow(n int) bool {
+	if k.over() || k.refuses() {
+		return false
 	}
-	at := k.here()
-	b := k.at
-	b.where[in] = at
+	if k.insts += n; k.insts > mostInsts {
+		k.fill("the kernel has more than %d instructions and labels", mostInsts)
+	}
+	return !k.full
+}
+
+// locate adds a .loc for what comes next, where the line is another one.
+func (k *Kernel) locate() Place {
+	at, b := k.here(), k.at
 	if at != b.line {
 		b.line = at
 		b.stmts = append(b.stmts, &ptx.Loc{File: k.file(at.File), Line: at.Line})
 	}
-	b.stmts = append(b.stmts, in)
+	return at
 }
 
-// file gives the number of a source file.
+// file gives the number of a source file. PTX has quoted names without escapes,
+// and its assembler takes ASCII alone.
 func (k *Kernel) file(name string) int {
+	plain := func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '?'
+		}
+		return r
+	}
+	name = strings.Map(plain, name)
 	for i, f := range k.files {
 		if f == name {
 			return i + 1

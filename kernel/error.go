@@ -62,7 +62,14 @@ func (k *Kernel) fail(format string, args ...any) {
 }
 
 func (k *Kernel) failAt(at Place, format string, args ...any) {
-	k.errs = append(k.errs, &Error{at, fmt.Sprintf(format, args...)})
+	if k.refuses() {
+		return
+	}
+	msg := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`) // it is one line
+	k.errs = append(k.errs, &Error{at, msg})
+	if len(k.errs) == mostMistakes {
+		k.fill("the kernel has %d mistakes; no more are kept", mostMistakes)
+	}
 }
 
 // ours is the folder of this package's files. Where a function lies is told by

@@ -22,15 +22,16 @@ func (k *Kernel) NewLabel() *Label { return k.label("L") }
 func (k *Kernel) label(what string) *Label {
 	k.serial++
 	l := &Label{name: fmt.Sprintf("$%s%d", what, k.serial), in: k.at, at: k.here()}
-	k.at.labels = append(k.at.labels, l)
+	if k.grow(1) {
+		k.at.labels = append(k.at.labels, l)
+	}
 	return l
 }
 
 // Place puts a label before what comes next.
 func (k *Kernel) Place(l *Label) {
 	switch {
-	case l.in != k.at:
-		k.fail("a label of another function is placed here")
+	case !k.known(l), !k.grow(0):
 		return
 	case l.placed != (Place{}):
 		k.fail("the label is placed already, at %s", l.placed)
@@ -42,6 +43,19 @@ func (k *Kernel) Place(l *Label) {
 	l.placed = k.here()
 	k.at.stmts = append(k.at.stmts, &ptx.Label{Name: l.name})
 	k.at.line = Place{}
+}
+
+// known reports a label that is none, or of another function or kernel.
+func (k *Kernel) known(l *Label) bool {
+	switch {
+	case l == nil || l.in == nil:
+		k.fail("the label is none: it comes from NewLabel")
+	case l.in != k.at:
+		k.fail("a label of another function is used here")
+	default:
+		return true
+	}
+	return false
 }
 
 // Branch goes to a label.
@@ -74,6 +88,9 @@ func (k *Kernel) branch(p Pred, l *Label, uniform bool) {
 // further guards do not go inside.
 func (k *Kernel) Guard(p Pred, body func()) {
 	p.kernel()
+	if k.missing("Guard", body == nil) {
+		return
+	}
 	if k.guard != nil {
 		k.fail("a Guard inside of a Guard: combine the predicates with And")
 		return
@@ -88,6 +105,9 @@ func (k *Kernel) Guard(p Pred, body func()) {
 
 // If executes then where p is true.
 func (k *Kernel) If(p Pred, then func()) {
+	if k.missing("If", then == nil) {
+		return
+	}
 	end := k.label("end")
 	k.branch(p.Not(), end, false)
 	then()
@@ -96,6 +116,9 @@ func (k *Kernel) If(p Pred, then func()) {
 
 // IfElse executes then where p is true, and otherwise els.
 func (k *Kernel) IfElse(p Pred, then, els func()) {
+	if k.missing("IfElse", then == nil || els == nil) {
+		return
+	}
 	other, end := k.label("else"), k.label("end")
 	k.branch(p.Not(), other, false)
 	then()
@@ -116,6 +139,9 @@ type loop struct {
 // loop's register has the type of the first that is a register, else U32, or
 // S32 where a number is negative. Break and Continue go where they say.
 func (k *Kernel) For(from, to, step Num, body func(i Reg)) {
+	if k.missing("For", body == nil) {
+		return
+	}
 	t := U32
 	for _, x := range []Num{step, from, to} {
 		if n, ok := toInt(x); ok && n < 0 {
@@ -151,13 +177,19 @@ func (k *Kernel) For(from, to, step Num, body func(i Reg)) {
 	}
 	head := k.label("for")
 	k.Place(head)
-	k.at.loops = append(k.at.loops, l)
-	body(i)
-	k.at.loops = k.at.loops[:len(k.at.loops)-1]
+	k.inside(l, func() { body(i) })
 	k.placeUsed(l.next)
 	i.Set(i.Add(step))
 	k.BranchIf(i.Lt(to), head)
 	k.placeUsed(l.end)
+}
+
+// inside writes the body of a loop.
+func (k *Kernel) inside(l *loop, body func()) {
+	b := k.at
+	b.loops = append(b.loops, l)
+	defer func() { b.loops = b.loops[:len(b.loops)-1] }()
+	body()
 }
 
 // placeUsed places a label that a branch goes to; one that none goes to is
@@ -172,6 +204,9 @@ func (k *Kernel) placeUsed(l *Label) {
 
 // While executes body as long as the predicate that cond computes is true.
 func (k *Kernel) While(cond func() Pred, body func()) {
+	if k.missing("While", cond == nil || body == nil) {
+		return
+	}
 	k.Loop(func() {
 		k.BreakIf(cond().Not())
 		body()
@@ -180,15 +215,16 @@ func (k *Kernel) While(cond func() Pred, body func()) {
 
 // Loop executes body until Break.
 func (k *Kernel) Loop(body func()) {
+	if k.missing("Loop", body == nil) {
+		return
+	}
 	if k.guard != nil {
 		k.fail("a loop inside of Guard: only plain instructions take a predicate; use If")
 		return
 	}
 	l := &loop{next: k.label("loop"), end: k.label("end"), at: k.here()}
 	k.Place(l.next)
-	k.at.loops = append(k.at.loops, l)
-	body()
-	k.at.loops = k.at.loops[:len(k.at.loops)-1]
+	k.inside(l, body)
 	k.Branch(l.next)
 	k.placeUsed(l.end)
 }
@@ -196,8 +232,17 @@ func (k *Kernel) Loop(body func()) {
 // Unroll makes the body n times, with i from 0 on: a loop of Go and none of the
 // kernel.
 func (k *Kernel) Unroll(n int, body func(i int)) {
+	if k.missing("Unroll", body == nil) {
+		return
+	}
+	if n < 0 || n > mostInsts {
+		k.fail("Unroll(%d): it makes the body 0 to %d times; For makes a loop of the kernel", n, mostInsts)
+		return
+	}
 	for i := range n {
-		body(i)
+		if body(i); k.full {
+			return
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (k *Kernel) Fragment(elem Type, rows, cols int, regs Vec) Fragment {
 	default:
 		return f
 	}
-	return k.lostFragment(elem, max(64, rows/64*64), max(stepBytes, bytes/stepBytes*stepBytes)/max(1, elem.Size()))
+	return k.lostFragment(elem, 64*min(16, max(1, rows/64)), stepBytes*min(16, max(1, bytes/stepBytes))/max(1, elem.Size()))
 }
 
 func (k *Kernel) lostFragment(elem Type, rows, cols int) Fragment {

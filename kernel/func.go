@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/ptx"
 )
@@ -29,13 +30,30 @@ func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) 
 		k.fail("Func(%q) is called inside of Guard", name)
 		return f
 	}
+	if !k.grow(1) {
+		return f
+	}
+	if k.missing("Func", write == nil) {
+		return f
+	}
+	for _, list := range []*[]Type{&f.results, &f.params} {
+		*list = slices.Clone(*list)
+		for i, t := range *list {
+			if t.Size() == 0 || t.Size() == 16 {
+				k.fail("Func(%q): %q is no type of a parameter or a result", name, string(t))
+				(*list)[i] = B32
+			}
+		}
+	}
+	params, results = f.params, f.results
 	g := &ptx.Func{Name: f.name}
 	b := &body{where: map[*ptx.Inst]Place{}}
 	outer, group := k.at, k.group
 	k.at, k.group = b, nil
+	defer func() { k.at, k.group = outer, group }() // write may panic
 	var args Vec
 	for i, t := range params {
-		v := &ptx.Var{Space: "param", Type: abiType(t), Name: fmt.Sprintf("%s_arg%d", f.name, i)}
+		v := &ptx.Var{Space: "param", Type: abiType(t), Name: k.fresh(fmt.Sprintf("%s_arg%d", f.name, i))}
 		g.Params = append(g.Params, v)
 		r := k.reg(t)
 		k.Inst("ld.param."+v.Type, r, ptx.Operand(&ptx.Mem{Base: ptx.Name(v.Name)}))
@@ -46,9 +64,13 @@ func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) 
 		k.fail("Func(%q) returns %d results and says %d", name, len(out), len(results))
 	}
 	for i, t := range results {
-		v := &ptx.Var{Space: "param", Type: abiType(t), Name: fmt.Sprintf("%s_result%d", f.name, i)}
+		v := &ptx.Var{Space: "param", Type: abiType(t), Name: k.fresh(fmt.Sprintf("%s_result%d", f.name, i))}
 		g.Ret = append(g.Ret, v)
-		if i < len(out) && out[i].k != nil {
+		if i < len(out) {
+			if out[i].k == nil {
+				k.fail("Func(%q): result %d is the zero Reg, which is no register", name, i)
+				continue
+			}
 			if !out[i].t.fits(t, false) {
 				k.fail("%s", mismatch(fmt.Sprintf("Func(%q): result %d", name, i), out[i].t, t))
 				continue
@@ -57,7 +79,6 @@ func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) 
 		}
 	}
 	k.close(b)
-	k.at, k.group = outer, group
 	g.Body = b.block()
 	k.items = append(k.items, g)
 	return f
@@ -66,6 +87,9 @@ func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) 
 // Call calls the function with arguments of its parameters' types and gives its
 // results.
 func (f *Func) Call(args ...Num) Vec {
+	if f == nil || f.k == nil {
+		panic("kernel: the zero Func is no function: it comes from Kernel.Func, which returns when the function is written, so that it cannot call itself")
+	}
 	k := f.k
 	k.serial++
 	n := k.serial
@@ -85,7 +109,7 @@ func (f *Func) Call(args ...Num) Vec {
 	list := func(what string, types []Type) *ptx.List {
 		l := &ptx.List{}
 		for i, t := range types {
-			name := fmt.Sprintf("call%d_%s%d", n, what, i)
+			name := k.fresh(fmt.Sprintf("call%d_%s%d", n, what, i))
 			k.at.stmts = append(k.at.stmts, &ptx.Var{Space: "param", Type: abiType(t), Name: name})
 			l.Elems = append(l.Elems, ptx.Name(name))
 		}
@@ -137,9 +161,9 @@ func (k *Kernel) GlobalArray(name string, elem Type, n int, values ...Num) Ptr {
 }
 
 func (k *Kernel) moduleVar(name string, space Space, elem Type, n int, values []Num) Ptr {
-	v := &variable{name: k.claim(name, "variable"), space: space, elem: elem, dims: []int{n}, at: k.here(), size: int64(n * elem.Size())}
+	v := &variable{name: k.claim(name, "variable"), space: space, elem: elem, dims: []int{n}, at: k.here(), size: int64(n) * int64(elem.Size())}
 	p := Ptr{k: k, space: space, elem: elem, sym: v, dims: v.dims}
-	if elem.Size() == 0 || elem.Size() == 16 || n < 1 || n < len(values) {
+	if elem.Size() == 0 || elem.Size() == 16 || n < 1 || n < len(values) || n > 1<<36 {
 		k.fail("%q: an array of %d elements of type %q with %d values", name, n, string(elem), len(values))
 		v.dims = nil
 		return p

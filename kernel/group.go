@@ -76,7 +76,7 @@ func (k *Kernel) Warpgroup(i int, body func()) {
 		k.fail("%s of %s: a warpgroup begins at a multiple of 128 threads, and the group does not", what, g)
 		return
 	}
-	k.threads(what, 128*i, 128, body)
+	k.threads(what, 128*min(max(i, -1), 8), 128, body) // no CTA has more than 8
 }
 
 func (k *Kernel) warps(what string, first, n int, body func()) {
@@ -85,6 +85,7 @@ func (k *Kernel) warps(what string, first, n int, body func()) {
 		k.fail("%s of %s: the group does not begin with a warp", what, g)
 		return
 	}
+	first, n = min(max(first, -1), 33), min(max(n, 0), 33) // no CTA has more
 	// The last warp of a CTA may have less than 32 threads.
 	threads := min(32*n, g.Threads-32*first)
 	if 32*(first+n) >= g.Threads+32 {
@@ -103,6 +104,7 @@ func (k *Kernel) EachWarp(body func()) {
 	case !k.sized("EachWarp"):
 	case !k.wholeWarps(g) || g.Threads%32 != 0:
 		k.fail("EachWarp of %s: the group is not made of whole warps", g)
+	case k.missing("EachWarp", body == nil):
 	default:
 		k.within(Group{Threads: 32, AnyWarp: true}, body)
 	}
@@ -117,6 +119,7 @@ func (k *Kernel) Elect(body func()) {
 	case !k.sized("Elect"):
 	case k.guard != nil:
 		k.fail("Elect inside of Guard: only plain instructions take a predicate; use If")
+	case k.missing("Elect", body == nil):
 	case g.Threads == 1:
 		body()
 	case g.First%32 != 0 || g.Threads > 32 || !k.wholeWarps(g):
@@ -156,8 +159,10 @@ func (k *Kernel) threads(what string, first, n int, body func()) {
 	case n < 1 || first < 0:
 		k.fail("%s: a group has at least one thread, and begins at 0 or later", what)
 		return
-	case first+n > g.Threads:
+	case n > g.Threads || first > g.Threads-n:
 		k.fail("%s is outside of the current group, which has %d threads", what, g.Threads)
+		return
+	case k.missing(what, body == nil):
 		return
 	case n == g.Threads:
 		body()

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,19 +22,23 @@ type Kernel struct {
 	cluster [3]int
 	attrs   []ptx.Directive
 
-	params []*ptx.Var
-	vars   []*variable
-	items  []ptx.Item // functions and variables of the module
-	entry  *body
-	at     *body // where instructions go
-	guard  *Pred // of a Guard that is open
-	files  []string
-	names  map[string]Place
-	serial int
-	places map[uintptr]Place
-	errs   Errors
-	group  *Group // whose threads execute what comes next
+	params  []*ptx.Var
+	vars    []*variable
+	items   []ptx.Item // functions and variables of the module
+	entry   *body
+	at      *body // where instructions go
+	guard   *Pred // of a Guard that is open
+	files   []string
+	names   map[string]Place
+	serial  int
+	places  map[uintptr]Place
+	errs    Errors
+	group   *Group // whose threads execute what comes next
+	insts   int    // so far
+	full    bool   // it takes no more: see fill
+	refused int    // additions since then
 
+	ended bool // finish has said what only the whole kernel shows
 	built *ptx.Module
 	state map[any]any // of the block level: what it has to keep a kernel
 }
@@ -90,6 +93,10 @@ func MaxRegisters(n int) Option {
 // MinCTAs asks for so many CTAs on an SM: .minnctapersm.
 func MinCTAs(n int) Option {
 	return func(k *Kernel) {
+		if n < 1 || n > 32 {
+			k.fail("MinCTAs(%d): an SM has room for 1 to 32 CTAs", n)
+			return
+		}
 		k.attrs = append(k.attrs, ptx.Directive{Name: "minnctapersm", Args: []ptx.Operand{integer(int64(n))}})
 	}
 }
@@ -108,7 +115,13 @@ func Target(sm string) Option {
 // Version says for which version of PTX the kernel is. By default it is the
 // least that has all instructions of the kernel, 8.0 or newer.
 func Version(major, minor int) Option {
-	return func(k *Kernel) { k.version = ptx.Version{Major: major, Minor: minor} }
+	return func(k *Kernel) {
+		if major < 1 || major > 99 || minor < 0 || minor > 9 {
+			k.fail("Version(%d, %d): no version of PTX; one is written as 8, 0", major, minor)
+			return
+		}
+		k.version = ptx.Version{Major: major, Minor: minor}
+	}
 }
 
 func (k *Kernel) dims(what string, x int, yz []int) [3]int {
@@ -122,10 +135,17 @@ func (k *Kernel) dims(what string, x int, yz []int) [3]int {
 		k.fail("%s(%d, %d, %d): every dimension is at least 1", what, d[0], d[1], d[2])
 		return [3]int{1, 1, 1}
 	}
-	if n := d[0] * d[1] * d[2]; what == "Block" && n > 1024 {
-		k.fail("Block of %d threads; a CTA has 1,024 at most", n)
-	} else if what == "Clusters" && n > 16 {
-		k.fail("Clusters of %d CTAs; a cluster has 16 at most, and 8 where it must be portable", n)
+	n := 1
+	for _, x := range d {
+		n *= min(x, 1<<16) // which is too many, and overflows nothing
+	}
+	switch {
+	case what == "Block" && (n > 1024 || d[2] > 64):
+		k.fail("Block(%d, %d, %d): a CTA has 1,024 threads at most, and 64 in z", d[0], d[1], d[2])
+		return [3]int{1024, 1, 1}
+	case what == "Clusters" && n > 16:
+		k.fail("Clusters(%d, %d, %d): a cluster has 16 CTAs at most, and 8 where it must be portable", d[0], d[1], d[2])
+		return [3]int{16, 1, 1}
 	}
 	return d
 }
@@ -137,7 +157,9 @@ func New(name string, opts ...Option) *Kernel {
 	k.at = k.entry
 	k.name = k.claim(name, "kernel")
 	for _, o := range opts {
-		o(k)
+		if o != nil {
+			o(k)
+		}
 	}
 	return k
 }
@@ -155,33 +177,6 @@ func (k *Kernel) CTAs() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[
 // was said.
 func (k *Kernel) BlockDims() [3]int   { return k.block }
 func (k *Kernel) ClusterDims() [3]int { return k.cluster }
-
-// claim takes a name of the module, and reports one that is no identifier of
-// PTX or is taken.
-func (k *Kernel) claim(name, what string) string {
-	if !identifier(name) {
-		k.fail("%s %q: a name has letters, digits, _ and $, and does not begin with a digit", what, name)
-		k.serial++
-		return fmt.Sprintf("bad%d", k.serial)
-	}
-	if at, ok := k.names[name]; ok {
-		k.fail("%s %q: the name is taken since %s", what, name, at)
-		k.serial++
-		return fmt.Sprintf("%s_%d", name, k.serial)
-	}
-	k.names[name] = k.here()
-	return name
-}
-
-func identifier(s string) bool {
-	for i, c := range []byte(s) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != "" && s != "_" && s != "$"
-}
 
 func parseSM(s string) (number int, suffix string, ok bool) {
 	digits, ok := strings.CutPrefix(s, "sm_")
@@ -206,6 +201,10 @@ func (k *Kernel) reg(t Type) Reg {
 	t = t.reg()
 	b := k.at
 	_, prefix := t.declared()
+	if len(b.regs) >= mostRegs {
+		k.fill("the kernel has more than %d registers", mostRegs)
+		return Reg{k, b, len(b.regs) - 1, t}
+	}
 	b.regs = append(b.regs, register{typ: t, name: prefix + strconv.Itoa(len(b.regs)+1), at: k.here()})
 	return Reg{k, b, len(b.regs) - 1, t}
 }
@@ -218,8 +217,21 @@ func (k *Kernel) lost(t Type) Reg {
 	return r
 }
 
+// lostVec is as many as were asked for, as far as anything has so many.
+func (k *Kernel) lostVec(t Type, n int) Vec {
+	v := make(Vec, min(max(n, 1), 256))
+	for i := range v {
+		v[i] = k.lost(t)
+	}
+	return v
+}
+
 func (k *Kernel) pred() Pred {
 	b := k.at
+	if len(b.regs) >= mostRegs {
+		k.fill("the kernel has more than %d registers", mostRegs)
+		return Pred{k, b, len(b.regs) - 1, false}
+	}
 	b.regs = append(b.regs, register{typ: predType, name: "%p" + strconv.Itoa(len(b.regs)+1), at: k.here()})
 	return Pred{k, b, len(b.regs) - 1, false}
 }

@@ -17,11 +17,10 @@ const Trans Mod = "trans"
 // t/4. All lanes of the warp execute it.
 func (p Ptr) LoadMatrix(n int, mods ...Mod) Vec {
 	k := p.kernel()
-	d := k.Vars(B32, max(1, n))
 	if !k.matrices("LoadMatrix", p, n, mods) {
-		k.assume([]any{d})
-		return d
+		return k.lostVec(B32, n)
 	}
+	d := k.Vars(B32, n)
 	k.Inst(fmt.Sprintf("ldmatrix.sync.aligned.m8n8.x%d%s%s.b16", n, join(mods), p.spaceMod()), d, p)
 	return d
 }

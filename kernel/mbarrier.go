@@ -71,8 +71,12 @@ func (k *Kernel) Mbarriers(name string, n, count int) Mbarrier {
 }
 
 func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrier {
-	if n < 1 {
+	switch {
+	case n < 1:
 		k.fail("%s(%q): an array of %d barriers; it has at least one", what, name, n)
+		n = 1
+	case n > mostShared/8:
+		k.fail("%s(%q): an array of %d barriers; shared memory has room for %d", what, name, n, mostShared/8)
 		n = 1
 	}
 	if count < 1 || count > mostCount {

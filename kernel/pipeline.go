@@ -35,8 +35,12 @@ type Pipeline struct {
 // producerArrivals is 1; with 128 consumer threads that each call Release,
 // consumerArrivals is 128, and with one thread of each of four warps it is 4.
 func (k *Kernel) Pipeline(name string, stages, producerArrivals, consumerArrivals int) *Pipeline {
-	if stages < 1 {
+	switch {
+	case stages < 1:
 		k.fail("Pipeline(%q): %d stages; it has at least one", name, stages)
+		stages = 1
+	case stages > mostShared/16:
+		k.fail("Pipeline(%q): %d stages; shared memory has room for the barriers of %d", name, stages, mostShared/16)
 		stages = 1
 	}
 	return &Pipeline{

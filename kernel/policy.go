@@ -106,7 +106,9 @@ const (
 func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bool) {
 	var c copying
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	n := len(k.errs)
 	switch {

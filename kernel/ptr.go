@@ -63,6 +63,10 @@ func (p Ptr) kernel() *Kernel {
 // Pointer makes an address of a register that holds one: 64 bits, or 32 in
 // shared memory.
 func (k *Kernel) Pointer(space Space, elem Type, address Reg) Ptr {
+	if address.kernel() != k {
+		k.fail("a register of kernel %s is used in kernel %s", address.k.name, k.name)
+		return Ptr{k: k, space: space, elem: elem, reg: k.lost(space.address())}
+	}
 	if t := space.address(); address.kernel() == k && !(address.t.Size() == t.Size() && address.t.integer()) && !(t == U32 && address.t.Size() == 8) {
 		k.fail("Pointer: an address in %s has %d bits, and the register has type %s", space, 8*t.Size(), address.t)
 	}
@@ -79,12 +83,17 @@ func (k *Kernel) Shared(name string, elem Type, dims ...int) Ptr {
 // SharedAlign is Shared with an alignment in bytes, a power of two up to 1,024;
 // 0 for the default: that of the elements, and 16 where the array is as large.
 func (k *Kernel) SharedAlign(name string, align int, elem Type, dims ...int) Ptr {
-	v := &variable{name: k.claim(name, "shared variable"), space: SharedCTA, elem: elem, dims: dims, at: k.here(), size: int64(elem.Size())}
+	return k.shared(name, k.claim(name, "shared variable"), align, elem, dims)
+}
+
+// shared is SharedAlign of a variable whose name is claimed.
+func (k *Kernel) shared(name, claimed string, align int, elem Type, dims []int) Ptr {
+	v := &variable{name: claimed, space: SharedCTA, elem: elem, dims: dims, at: k.here(), size: int64(elem.Size())}
 	if elem.Size() == 0 {
 		k.fail("Shared(%q): %q is no type of memory", name, string(elem))
 	}
 	for _, d := range dims {
-		if d < 1 || v.size > 1<<20 {
+		if d < 1 || d > 1<<20 || v.size > 1<<20 {
 			k.fail("Shared(%q): dimensions %v; each is at least 1, and a CTA has 227 KiB", name, dims)
 			v.size, v.dims = int64(max(1, elem.Size())), nil
 			break
@@ -304,6 +313,10 @@ func (p Ptr) mem(k *Kernel) (ptx.Operand, bool) {
 		k.fail("an operand is the zero Ptr, which is no address")
 		return nil, false
 	}
+	if p.k != k {
+		k.fail("an address of kernel %s is used in kernel %s", p.k.name, k.name)
+		return nil, false
+	}
 	m := &ptx.Mem{Off: p.off}
 	if p.sym != nil {
 		m.Base = ptx.Name(p.sym.name)
@@ -376,6 +389,10 @@ func (p Ptr) Load(mods ...Mod) Reg {
 // address that is a multiple of their size.
 func (p Ptr) LoadVec(n int, mods ...Mod) Vec {
 	k := p.kernel()
+	if n != 2 && n != 4 && n != 8 {
+		k.fail("LoadVec of %d elements; it reads 2, 4 or 8", n)
+		return k.lostVec(p.elem, n)
+	}
 	d := make(Vec, n)
 	for i := range d {
 		d[i] = k.reg(p.elem)
@@ -397,6 +414,10 @@ func (p Ptr) Store(v Num, mods ...Mod) {
 // StoreVec writes 2, 4 or 8 elements, of 16 bytes together at most.
 func (p Ptr) StoreVec(v Vec, mods ...Mod) {
 	k := p.kernel()
+	if n := len(v); n != 2 && n != 4 && n != 8 {
+		k.fail("StoreVec of %d elements; it writes 2, 4 or 8", n)
+		return
+	}
 	for _, r := range v {
 		if r.k != nil && !r.t.fits(p.elem, p.elem.Size() < 4) {
 			k.fail("%s", mismatch("StoreVec: a value", r.t, p.elem))

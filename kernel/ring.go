@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // A Stage is a position in a ring: the index of one of n stages, and the parity
 // of the phase that a barrier of that stage is waited for. Both are variables of
 // each thread.
@@ -13,8 +15,12 @@ type Stage struct {
 // ConsumerParity: who fills the stages finds them free at first, who empties
 // them waits.
 func (k *Kernel) Stages(n int, parity int) *Stage {
-	if n < 1 {
+	switch {
+	case n < 1:
 		k.fail("Stages(%d): a ring has at least one stage", n)
+		n = 1
+	case n > math.MaxInt32:
+		k.fail("Stages(%d): a ring has fewer than 2^31 stages", n)
 		n = 1
 	}
 	if parity != 0 && parity != 1 {

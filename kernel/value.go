@@ -71,6 +71,9 @@ func (k *Kernel) Var(t Type) Reg {
 
 // Vars makes n registers that are not set yet.
 func (k *Kernel) Vars(t Type, n int) Vec {
+	if !k.few("Vars", n) {
+		return nil
+	}
 	v := make(Vec, n)
 	for i := range v {
 		v[i] = k.Var(t)
@@ -197,9 +200,10 @@ func (k *Kernel) operandOf(v any) (ptx.Operand, bool) {
 		return v.mem(k)
 	case mem:
 		return v.mem(k)
-	case Label:
-		return ptx.Name(v.name), true
 	case *Label:
+		if !k.known(v) {
+			return nil, false
+		}
 		v.used = true
 		return ptx.Name(v.name), true
 	case ptx.Operand:
@@ -305,6 +309,8 @@ func immediate(x ptx.Operand, t Type) (ptx.Operand, string) {
 		switch {
 		case x.Size == 32 || t == F64 || t == "":
 			return x, ""
+		case t == F32 && math.IsInf(float64(float32(f)), 0) && !math.IsInf(f, 0):
+			return x, fmt.Sprintf("%v is too large for type f32", f)
 		case t == F32:
 			return ptx.Float{Bits: uint64(math.Float32bits(float32(f))), Size: 32}, ""
 		case t.half():

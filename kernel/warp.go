@@ -29,7 +29,9 @@ func Width(lanesPerSegment int) WarpOption { return func(l *lanes) { l.width = l
 func (k *Kernel) lanes(what string, widths bool, opts []WarpOption) (lanes, bool) {
 	l := lanes{mask: k.groupMask()}
 	for _, o := range opts {
-		o(&l)
+		if o != nil {
+			o(&l)
+		}
 	}
 	if n, ok := toInt(l.mask); ok && (n <= 0 || n > 0xffffffff) {
 		k.fail("%s: Members(%#x): a mask names some of 32 lanes", what, n)
@@ -345,7 +347,8 @@ func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 		return r
 	}
 	k.serial++
-	parts := k.Shared(fmt.Sprintf("$reduce%d", k.serial), r.t, warps)
+	name := fmt.Sprintf("$reduce%d", k.serial)
+	parts := k.shared(name, name, 0, r.t, []int{warps})
 	i := k.index(false)
 	k.SyncThreads() // the last reduction's values have been read
 	k.If(i.And(31).Eq(0), func() { parts.At(i.Shr(5)).Store(r) })

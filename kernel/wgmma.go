@@ -103,7 +103,9 @@ func (a Accumulator) Mma(left MatrixA, right Tile, opts ...MmaOption) {
 	k := a.kernel()
 	p := product{scale: 1, negA: 1, negB: 1}
 	for _, o := range opts {
-		o(&p)
+		if o != nil {
+			o(&p)
+		}
 	}
 	tile, isTile := left.(Tile)
 	frag, isFragment := left.(Fragment)

@@ -1,0 +1,52 @@
+package kernel
+
+import "fmt"
+
+// claim takes a name of the module, and reports one that is no identifier of
+// PTX, means something else there, or is taken.
+func (k *Kernel) claim(name, what string) string {
+	why := ""
+	switch at, taken := k.names[name]; {
+	case k.over():
+		return k.fresh("late")
+	case !identifier(name):
+		why = "a name has letters, digits, _ and $, and does not begin with a digit"
+	case name == dynamic || name == "WARP_SZ" || own(name):
+		why = "the kernel has such a name itself, or PTX does"
+	case taken:
+		why = fmt.Sprintf("the name is taken since %s", at)
+	default:
+		k.names[name] = k.here()
+		return name
+	}
+	k.fail("%s %q: %s", what, name, why)
+	return k.fresh("bad")
+}
+
+// own tells the names of labels and variables that operations make: $end12.
+func own(name string) bool {
+	return name[0] == '$' && name[len(name)-1] >= '0' && name[len(name)-1] <= '9'
+}
+
+// fresh takes a name that is not taken yet: the given one, or one that begins
+// with it.
+func (k *Kernel) fresh(name string) string {
+	for base := name; ; {
+		if _, taken := k.names[name]; !taken {
+			k.names[name] = k.here()
+			return name
+		}
+		k.serial++
+		name = fmt.Sprintf("%s_%d", base, k.serial)
+	}
+}
+
+func identifier(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && s != "_" && s != "$"
+}
