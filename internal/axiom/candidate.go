@@ -11,9 +11,12 @@ type candidate struct {
 	from  [][2]int
 	reads []int
 	// obs is observation order (ISA 8.9.2), base base causality order between
-	// threads' events, near the same with what restricted fences add, and
-	// causal causality order between overlapping accesses.
-	obs, base, near, causal relation
+	// threads' events, and causal causality order between overlapping accesses.
+	obs, base, causal relation
+	// near is base with what restricted fences add, by the CTA whose shared
+	// memory it is for, and then for accesses of the asynchronous proxy; nil if
+	// they add nothing.
+	near [][2]relation
 	// co is coherence order, com what a read comes before in communication
 	// order, filled in by the axioms.
 	co relation
@@ -135,15 +138,17 @@ func (c *candidate) synchronize(sc relation) bool {
 			c.base[i] |= sc[i]
 		}
 	}
-	var near [][2]int
+	narrow := c.narrow
 	for _, x := range c.releases {
 		for _, y := range c.acquires {
 			if !c.obs[x.on].has(y.on) || !c.reaches(x.first, y.last) {
 				continue
 			}
-			if x.restricted || y.restricted {
-				near = append(near, [2]int{x.first, y.last})
-			} else {
+			switch e, meet, restricted := c.restriction(x.first, y.last); {
+			case !meet:
+			case restricted:
+				narrow = append(narrow[:len(narrow):len(narrow)], e)
+			default:
 				c.base.add(x.first, y.last)
 			}
 		}
@@ -151,22 +156,39 @@ func (c *candidate) synchronize(sc relation) bool {
 	if !c.base.close() {
 		return false
 	}
-	restricted := len(near) > 0
-	for i := range c.shared {
-		restricted = restricted || c.shared[i] != 0
-	}
-	if !restricted {
-		c.near = c.base
+	if len(narrow) == 0 {
 		return true
 	}
-	c.near = c.base.clone()
-	for i := range c.near {
-		c.near[i] |= c.shared[i]
+	for cta := range c.p.CTAs {
+		r := [2]relation{c.base.clone(), c.base.clone()}
+		for _, e := range narrow {
+			if e.cta >= 0 && e.cta != cta {
+				continue
+			}
+			if !e.proxy {
+				r[0].add(e.from, e.to)
+			}
+			r[1].add(e.from, e.to)
+		}
+		if !r[0].close() {
+			return false
+		}
+		r[1].close() // a cycle through two proxies is none of base causality
+		c.near = append(c.near, r)
 	}
-	for _, e := range near {
-		c.near.add(e[0], e[1])
+	return true
+}
+
+// within is base causality order as it holds for accesses of a location, the
+// later by the asynchronous proxy or not.
+func (c *candidate) within(l Loc, async bool) relation {
+	switch {
+	case !l.Shared || c.near == nil:
+		return c.base
+	case async:
+		return c.near[l.CTA][1]
 	}
-	return c.near.close()
+	return c.near[l.CTA][0]
 }
 
 // starts returns the event of a thread's from which an access follows: itself,
@@ -199,10 +221,7 @@ func (c *candidate) preserved(x, y int) bool {
 	if a.issue >= 0 && a.issue == b.issue {
 		return a.read && b.write && !a.write
 	}
-	base := c.base
-	if a.loc.Shared {
-		base = c.near
-	}
+	base := c.within(a.loc, b.async)
 	to := c.starts(y)
 	for _, any := range c.ends(x) {
 		known := func(e int) bool { return (e == to || base[e].has(to)) && c.crosses(base, x, y, e, to) }

@@ -45,7 +45,12 @@
 //     (8.6, 9.7.13.4): shared::cluster covers all shared memory of the
 //     cluster, shared::cta the fencing thread's CTA's. Completion counts as one
 //     for the operation's own accesses (9.7.9.25.2). The one-way forms count
-//     as fences of shared::cluster (acquire) and shared::cta (release).
+//     as fences of shared::cluster (acquire) and shared::cta (release). Besides,
+//     they make a release and an acquire pattern that synchronize with each
+//     other, and no others (9.7.13.4): for the shared memory of the releasing
+//     CTA, before accesses by the asynchronous proxy. What is known complete at
+//     the release goes with it. (The ISA's loop of clusterlaunchcontrol.try_cancel,
+//     9.7.13.17, writes anew what such an operation wrote.)
 //  7. Two accesses by the asynchronous proxy need none in one CTA (8.9.5).
 //     Between CTAs they do, unless the earlier is a copy that signals an
 //     mbarrier of the later's CTA, or the later a copy into shared memory of
@@ -55,7 +60,8 @@
 //     read-modify-write at GPU scope in the asynchronous proxy
 //     (9.7.9.25.4.2), so reductions among each other are morally strong.
 //  9. A fence with .sync_restrict makes patterns as others do, for accesses to
-//     shared memory alone (9.7.13.4).
+//     shared memory alone: the release to that of its own CTA (shared::cta), the
+//     acquire to all of the cluster's (9.7.13.4).
 //  10. bar.warp.sync orders what its threads did before it (9.7.13.2). The warp
 //     is no scope.
 //  11. A cycle of base causality makes an execution inconsistent. (It follows

@@ -40,6 +40,26 @@ func TestBarriersAndProxies(t *testing.T) {
 		{"cluster barrier, relaxed behind a fence", apart, 2, []string{"st sx 1; fence.acq_rel.cluster; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0"}, ""},
 		{"cluster barrier, behind a narrow fence", apart, 2, []string{"st sx 1; fence.acq_rel.cta; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0"}, "0:0 1:2"},
 		{"cluster barrier, behind a fence for shared memory", apart, 2, []string{"st sx 1; st x 1; shared.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0; ld x"}, "0:1 1:3"},
+		// ISA 9.7.13.4: a release restricted to shared::cta speaks of its own CTA's.
+		{"restricted fences, a store to the peer", apart, 2, []string{"st sx 1; st sx@1 1; shared.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0; ld sx"}, "0:1 1:3"},
+		{"a full release, a restricted acquire", apart, 2, []string{"st sx@1 1; st x 1; fence.acq_rel.cluster; marrive.relaxed.cluster 0@1", "mwait.relaxed.cluster; shared.acquire; ld sx; ld x"}, "0:1 1:3"},
+		{"restricted fences, through a third CTA", apart, 3, []string{"st sx 1; shared.release; marrive.relaxed.cluster 0@1", "mwait.acquire.cluster; ld sx@0; shared.release; marrive.relaxed.cluster 0@2", "mwait.acquire.cluster; ld sx@0"}, "0:0 2:1"},
+		// The same of the asynchronous proxy: the ISA's pattern of
+		// clusterlaunchcontrol.try_cancel (9.7.13.17).
+		{"proxy fences meet", apart, 2, []string{"ld sx; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; copy y>sx@0 0@0"}, ""},
+		{"proxy fences meet, no release", apart, 2, []string{"ld sx; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; copy y>sx@0 0@0"}, "0:0 1:3>"},
+		{"proxy fences meet, no acquire", apart, 2, []string{"ld sx; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; copy y>sx@0 0@0"}, "0:0 1:2>"},
+		{"proxy fences meet, the wrong way round", apart, 2, []string{"ld sx; proxy.acquire; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.release; copy y>sx@0 0@0"}, "0:0 1:3>"},
+		{"proxy fences meet, at an mbarrier", apart, 2, []string{"ld sx; proxy.release; marrive.relaxed.cluster 0@1", "mwait.relaxed.cluster; proxy.acquire; copy y>sx@0 0@0"}, ""},
+		{"proxy fences meet, at a narrow mbarrier", apart, 2, []string{"ld sx; proxy.release; marrive.relaxed.cta 0@1", "mwait.relaxed.cluster; proxy.acquire; copy y>sx@0 0@0"}, "0:0 1:2>"},
+		{"proxy fences meet, at a flag", apart, 2, []string{"ld sx; proxy.release; st.relaxed.cluster x 1", "ld.relaxed.cluster x; if 0=1: proxy.acquire; if 0=1: copy y>sx@0 0@0"}, ""},
+		{"proxy fences meet, a release of the generic proxy", apart, 2, []string{"ld sx; fence.acq_rel.cluster; marrive.relaxed.cluster 0@1", "mwait.relaxed.cluster; proxy.acquire; copy y>sx@0 0@0"}, "0:0 1:2>"},
+		{"proxy fences meet, an acquire of the generic proxy", apart, 2, []string{"ld sx; proxy.release; marrive.relaxed.cluster 0@1", "mwait.relaxed.cluster; fence.acq_rel.cluster; copy y>sx@0 0@0"}, "0:0 1:2>"},
+		{"proxy fences meet, for the generic proxy", apart, 2, []string{"st sx 1; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; ld sx@0"}, "0:0 1:3"},
+		{"proxy fences meet, a store to the peer", apart, 2, []string{"st sx@1 1; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; store sx>y"}, "0:0 1:3"},
+		{"proxy fences meet, global memory", apart, 2, []string{"st x 1; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; proxy; copy x>sx 0"}, "0:0 1:4"},
+		{"proxy fences meet, what a copy wrote", apart, 2, []string{"copy x>sx 0; mwait; proxy.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; proxy.acquire; copy y>sx@0 1@0"}, ""},
+		{"an acquire of the asynchronous proxy alone", apart, 2, []string{"ld sx; carrive; cwait", "carrive; cwait; proxy.acquire; copy y>sx@0 0@0"}, ""},
 		// ISA 9.7.13.15.
 		{"mbarrier", apart, 2, []string{"st sx 1; marrive.release.cluster 0@1", "mwait.acquire.cluster; ld sx@0"}, ""},
 		{"mbarrier, narrow", apart, 2, []string{"st sx 1; marrive.release.cta 0@1", "mwait.acquire.cluster; ld sx@0"}, "0:0 1:1"},

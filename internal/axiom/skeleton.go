@@ -9,8 +9,9 @@ type skeleton struct {
 	ev []event
 	po relation // immediate program order, threads alone
 	// sync is what synchronizes by the barriers of ISA 8.9.4, which needs no
-	// reads-from; shared the same by restricted fences, for shared memory.
-	sync, shared relation
+	// reads-from; narrow the same by fences that are restricted.
+	sync   relation
+	narrow []edge
 	// done lists, for each access of an asynchronous operation, the events by
 	// which its completion is known: one of each list.
 	done [][][]int
@@ -22,9 +23,14 @@ type skeleton struct {
 
 // A pattern's first and last events; on is the write or the read that meets
 // the other side.
-type pattern struct {
-	first, last, on int
-	restricted      bool
+type pattern struct{ first, last, on int }
+
+// An edge is a synchronization by restricted fences: for the shared memory of
+// one CTA, of all if it is -1; and with proxy, from the generic proxy to the
+// asynchronous one alone.
+type edge struct {
+	from, to, cta int
+	proxy         bool
 }
 
 func (c *control) skeleton() (*skeleton, error) {
@@ -53,7 +59,7 @@ func (c *control) skeleton() (*skeleton, error) {
 		return nil, fmt.Errorf("%s: %d locations; at most %d are taken", c.p.Name, len(s.init), mostLocs)
 	}
 	n := len(s.ev)
-	s.po, s.sync, s.shared = make(relation, n), make(relation, n), make(relation, n)
+	s.po, s.sync = make(relation, n), make(relation, n)
 	s.done = make([][][]int, n)
 	s.order()
 	s.barriers()
@@ -90,6 +96,7 @@ func (s *skeleton) enter(t, i int, passed bool) {
 		e.scope = Cluster
 		add(sharedFence)
 	case ProxyFence:
+		e.scope = Cluster // of the one-way forms
 		add(proxyFence)
 	case AliasFence:
 		add(aliasFence)
@@ -238,7 +245,7 @@ func (s *skeleton) meet(i, j int, releases, acquires bool) {
 	}
 	for k := range s.ev {
 		e := &s.ev[k]
-		fences := e.kind == fence || e.kind == sharedFence
+		fences := e.fences()
 		again := e.kind == s.ev[i].kind && e.bar == s.ev[i].bar && e.home == s.ev[i].home
 		if s.po[k].has(i) && (fences && e.sem.releases() || again && e.kind == mbarArrive && e.sem.releases()) {
 			first = append(first, k)
@@ -256,12 +263,35 @@ func (s *skeleton) meet(i, j int, releases, acquires bool) {
 	}
 }
 
+// fences reports whether an event may begin or end a pattern by being a fence.
+func (e *event) fences() bool {
+	return e.kind == fence || e.kind == sharedFence || e.kind == proxyFence
+}
+
 func (s *skeleton) synchronize(f, l int) {
-	if s.ev[f].kind == sharedFence || s.ev[l].kind == sharedFence {
-		s.shared.add(f, l)
-	} else {
+	switch e, meet, restricted := s.restriction(f, l); {
+	case !meet:
+	case restricted:
+		s.narrow = append(s.narrow, e)
+	default:
 		s.sync.add(f, l)
 	}
+}
+
+// restriction says whether a release pattern that begins with event f may meet
+// an acquire pattern that ends with l, and if so for what: fences of a proxy
+// meet each other alone, and a release restricted to shared::cta speaks of the
+// shared memory of its own CTA.
+func (s *skeleton) restriction(f, l int) (e edge, meet, restricted bool) {
+	a, b := s.ev[f].kind, s.ev[l].kind
+	if (a == proxyFence) != (b == proxyFence) {
+		return edge{}, false, false
+	}
+	e = edge{from: f, to: l, cta: -1, proxy: a == proxyFence}
+	if a == proxyFence || a == sharedFence {
+		e.cta = s.p.Threads[s.ev[f].thread].CTA
+	}
+	return e, true, e.cta >= 0 || b == sharedFence
 }
 
 // completions finds the events by which operations are known complete. A copy
@@ -376,8 +406,8 @@ func (s *skeleton) releasing(w int) {
 			continue
 		}
 		switch {
-		case e.kind == fence || e.kind == sharedFence:
-			s.releases = append(s.releases, pattern{first: k, last: w, on: w, restricted: e.kind == sharedFence})
+		case e.fences():
+			s.releases = append(s.releases, pattern{first: k, last: w, on: w})
 		case e.kind == access && e.write && s.sameLocation(k, w):
 			s.releases = append(s.releases, pattern{first: k, last: w, on: w})
 		}
@@ -394,8 +424,8 @@ func (s *skeleton) acquirePatterns(r int) {
 			continue
 		}
 		switch {
-		case e.kind == fence || e.kind == sharedFence:
-			s.acquires = append(s.acquires, pattern{first: r, last: k, on: r, restricted: e.kind == sharedFence})
+		case e.fences():
+			s.acquires = append(s.acquires, pattern{first: r, last: k, on: r})
 		case e.kind == access && e.read && s.sameLocation(k, r):
 			s.acquires = append(s.acquires, pattern{first: r, last: k, on: r})
 		}

@@ -170,9 +170,7 @@ func (t *Tracker) onClusterArrive(ev *machine.Event) {
 	c := contrib{cta: home.index, scope: machine.ScopeCluster, pc: ev.PC, relaxed: ev.Sem == machine.Relaxed}
 	set := t.cluster[t.clusterOf(ev.CTA)].at(ev.Gen)
 	t.contribute(set, &c, home, ev.Warp, mask)
-	if c.relaxed {
-		t.handOn(set, &c, home, ev.Warp, mask, machine.NoScope)
-	}
+	t.handOn(set, &c, home, ev.Warp, mask, c.beyond())
 }
 
 func (t *Tracker) onClusterWait(ev *machine.Event) {

@@ -194,7 +194,7 @@ func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, boo
 func (t *Tracker) knownOf(ac *access, p *stamp) uint32 {
 	owner, w := t.split(p.who)
 	if ac.proxy == machine.Generic {
-		return t.knownIn(&ac.group.know, machineSpace(ac.mem), owner, w, p.time)
+		return t.knownIn(&ac.group.know, ac.mem, owner, w, p.time)
 	}
 	known := uint32(0)
 	if owner == ac.home.index && w == ac.wi {
@@ -213,20 +213,15 @@ func (t *Tracker) byOrder(ac *access, p *stamp) bool {
 	return p.who == ac.st.who || ac.st.isOp() && ac.proxy == machine.Generic && p.who == t.who(ac.home.index, ac.wi)
 }
 
-// machineSpace tells shared memories from global.
-func machineSpace(m machine.MemID) machine.Spaces {
-	if m == machine.Global {
-		return machine.SpaceGlobal
-	}
-	return machine.SpaceSharedCluster
-}
-
-// knownIn is knownLanes for a generic access to a space.
-func (t *Tracker) knownIn(k *know, space machine.Spaces, owner, w int32, upto uint32) uint32 {
+// knownIn is knownLanes for a generic access to a memory.
+func (t *Tracker) knownIn(k *know, mem machine.MemID, owner, w int32, upto uint32) uint32 {
 	known := t.knownLanes(&k.gen, owner, w, upto)
-	if space != machine.SpaceGlobal && known != ^uint32(0) {
-		if c := k.of(sharedOnly); c != nil {
-			known |= t.knownLanes(c, owner, w, upto)
+	if mem == machine.Global || known == ^uint32(0) {
+		return known
+	}
+	for i := range k.rows {
+		if k.rows[i].view.restrictedTo(mem) {
+			known |= t.knownLanes(&k.rows[i].clk, owner, w, upto)
 		}
 	}
 	return known
@@ -276,7 +271,7 @@ func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why
 		self = ac.lane
 	}
 	has := func(c *clock) bool { return lanes&^(t.knownLanes(c, owner, w, upto)|self) == 0 }
-	if ac.proxy != machine.Generic && lanes&^(t.knownIn(k, machineSpace(ac.mem), owner, w, upto)|self) == 0 {
+	if ac.proxy != machine.Generic && lanes&^(t.knownIn(k, ac.mem, owner, w, upto)|self) == 0 {
 		return IfProxyFence
 	}
 	if has(k.wide()) {

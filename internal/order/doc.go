@@ -42,7 +42,14 @@
 //
 //   - fence.proxy.async::generic.acquire and .release each join generic into
 //     asynchronous knowledge where they stand, for their state space. (The ISA
-//     shows the acquire form alone completing an ordinary release.)
+//     shows the acquire form alone completing an ordinary release.) And they
+//     are the ends of a release and an acquire pattern that meet each other
+//     alone, by relaxed operations too (9.7.13.4): what the releasing lane knows
+//     of its own CTA's shared memory, completed copies with it, is then known to
+//     the asynchronous proxy, and to that proxy alone. So the ISA has them about
+//     a relaxed cluster barrier (9.7.13.17).
+//   - A fence restricted to shared::cta releases what concerns the shared memory
+//     of its own CTA, not what it did to a peer's: 'local shared memory' (9.7.13.4).
 //   - The completion of an operation seen by an acquiring wait on its own
 //     mbarrier needs no scope: the prose of the completion mechanism has none.
 //   - An asynchronous write hides the accesses before it that its issuer knew,

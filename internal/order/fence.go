@@ -13,7 +13,8 @@ type fenced struct {
 	scope machine.Scope
 	upto  uint32 // of the lane's own accesses
 	inits bool   // hands on mbarrier.init operations of the lane alone
-	only  bool   // hands on what concerns shared memory alone
+	only  bool   // hands on what concerns the CTA's shared memory alone
+	async bool   // the same, for the asynchronous proxy alone
 	note  int    // of the fence
 	used  bool   // a later write did hand it on
 	know  know
@@ -95,9 +96,11 @@ func (t *Tracker) onFence(ev *machine.Event) {
 	case machine.FenceProxyAsync:
 		ordered = t.proxyFence(c, ev, mask)
 	case machine.FenceProxyAsyncGenericAcquire:
-		ordered = t.proxyFence(c, ev, mask)
+		ordered = t.acquireAsync(c, ev, mask)
+		ordered = t.proxyFence(c, ev, mask) || ordered
 	case machine.FenceProxyAsyncGenericRelease:
 		ordered = t.proxyFence(c, ev, mask)
+		t.release(c, ev.Warp, fenced{lanes: mask, scope: machine.ScopeCluster, async: true, note: note})
 	case machine.FenceMbarrierInit:
 		t.release(c, ev.Warp, fenced{lanes: mask, scope: machine.ScopeCluster, inits: true, note: note})
 	case machine.FenceProxyTensorMapRelease:
@@ -154,7 +157,7 @@ func (t *Tracker) acquirePending(a *acquirer, sharedAlone bool) bool {
 	for i := 0; i < len(w.pending.list); i++ {
 		e := &w.pending.list[i]
 		lanes := e.lanes & a.mask
-		if lanes == 0 || e.relaxed {
+		if lanes == 0 || e.relaxed || e.async {
 			continue
 		}
 		found = true
@@ -162,7 +165,7 @@ func (t *Tracker) acquirePending(a *acquirer, sharedAlone bool) bool {
 		b.mask = lanes
 		if sharedAlone {
 			only := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, pc: e.pc}
-			only.know.restrict(&e.know)
+			only.know.toShared(&e.know)
 			t.acquire(&only, &b)
 			continue
 		}
@@ -178,24 +181,89 @@ func (t *Tracker) acquirePending(a *acquirer, sharedAlone bool) bool {
 	return found
 }
 
-// restrict makes k what src says of shared memory.
-func (k *know) restrict(src *know) {
-	only := k.make(view{kind: sharedOnly})
-	only.join(&src.gen)
+// acquireAsync makes known to the asynchronous proxy what release fences of
+// that proxy handed on by what the lanes saw.
+func (t *Tracker) acquireAsync(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	news := false
+	for i := 0; i < len(w.pending.list); i++ {
+		e := &w.pending.list[i]
+		lanes := e.lanes & mask
+		if lanes == 0 || !e.async || t.reaches(e, c.index, machine.ScopeCluster, false) == tooNarrow {
+			continue
+		}
+		w.split(lanes)
+		for j := range w.groups {
+			if g := &w.groups[j]; g.mask&lanes != 0 {
+				news = g.know.join(&e.know) || news
+				w.learned(g)
+			}
+		}
+		if e.lanes &^= lanes; e.lanes == 0 {
+			w.pending.remove(i)
+			i--
+		}
+	}
+	w.merge()
+	return news
+}
+
+// toShared makes k what src says of shared memory: what an acquire fence
+// restricted to shared::cluster takes.
+func (k *know) toShared(src *know) {
+	k.make(view{kind: sharedOnly}).join(&src.gen)
 	for i := range src.rows {
 		switch r := &src.rows[i]; r.view.kind {
-		case sharedOnly:
-			k.make(r.view).join(&r.clk)
-		case asyncShared, asyncIn, initOnly:
+		case sharedOnly, sharedIn, asyncShared, asyncIn, initIn:
 			k.make(r.view).join(&r.clk)
 		}
 	}
+}
+
+// toOwn makes k what src says of the shared memory of a CTA: what its release
+// fences restricted to shared::cta hand on.
+func (k *know) toOwn(src *know, own machine.MemID) {
+	k.make(view{kind: sharedIn, mem: own}).join(&src.gen)
+	for i := range src.rows {
+		r := &src.rows[i]
+		switch {
+		case r.view.restrictedTo(own):
+			k.make(view{kind: sharedIn, mem: own}).join(&r.clk)
+		case r.view.asyncOf(own):
+			k.make(view{kind: asyncIn, mem: own}).join(&r.clk)
+		case r.view.kind == initIn && r.view.mem == own:
+			k.make(r.view).join(&r.clk)
+		}
+	}
+}
+
+// toAsync makes k what src says of the same to the asynchronous proxy.
+func (k *know) toAsync(src *know, own machine.MemID) {
+	to := k.make(view{kind: asyncIn, mem: own})
+	for i := range src.rows {
+		if r := &src.rows[i]; r.view.asyncOf(own) {
+			to.join(&r.clk)
+		}
+	}
+}
+
+// keepOwn keeps of crossings those for the shared memory of a CTA.
+func keepOwn(crossed []crossing, mem machine.MemID) []crossing {
+	kept := crossed[:0]
+	for _, x := range crossed {
+		if x.view.asyncOf(mem) {
+			x.view = view{kind: asyncIn, mem: mem}
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
 // release makes a fence's knowledge ready, lane by lane where the warp's lanes
 // know different things.
 func (t *Tracker) release(c *cta, wi int32, f fenced) {
 	w := &c.warps[wi]
+	mem := machine.SharedOf(c.index)
 	f.upto = w.publish()
 	w.unfence(&f)
 	for i := range w.groups {
@@ -211,7 +279,11 @@ func (t *Tracker) release(c *cta, wi int32, f fenced) {
 		switch {
 		case f.inits:
 		case f.only:
-			one.know.restrict(&g.know)
+			one.know.toOwn(&g.know, mem)
+			one.crossed = keepOwn(one.crossed, mem)
+		case f.async:
+			one.know.toAsync(&g.know, mem)
+			one.crossed = keepOwn(one.crossed, mem)
 		default:
 			one.know.join(&g.know)
 			w.tell(&one.know, in)
@@ -236,7 +308,7 @@ func (w *warp) newFenced() *fenced {
 func (w *warp) unfence(by *fenced) {
 	for i := 0; i < len(w.fenced); i++ {
 		f := &w.fenced[i]
-		if f.scope <= by.scope && f.inits == by.inits && f.only == by.only {
+		if f.scope <= by.scope && f.inits == by.inits && f.only == by.only && f.async == by.async {
 			f.lanes &^= by.lanes
 		}
 		if f.lanes == 0 {
@@ -248,15 +320,25 @@ func (w *warp) unfence(by *fenced) {
 	}
 }
 
+// beyond is the scope up to which an arrival needs no fence to hand on what
+// its lanes know.
+func (c *contrib) beyond() machine.Scope {
+	if c.relaxed {
+		return machine.NoScope
+	}
+	return machine.ScopeSys
+}
+
 // handOn adds to a release set what the fences of a lane made ready, those of
 // a scope beyond one alone, for a strong write or a relaxed arrive of that lane
-// with the given scope.
+// with the given scope. What is for the asynchronous proxy alone goes with any,
+// for no such operation speaks to that.
 func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32, beyond machine.Scope) {
 	wp := &home.warps[w]
 	for i := range wp.fenced {
 		f := &wp.fenced[i]
 		in := f.lanes & lanes
-		if in == 0 || f.scope <= beyond {
+		if in == 0 || f.scope <= beyond && !f.async {
 			continue
 		}
 		if !f.used {
@@ -268,16 +350,18 @@ func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32
 		if c.defaulted {
 			k.scope = f.scope
 		}
-		k.relaxed = false
+		k.relaxed, k.async = false, f.async
 		e := r.slot(&k)
+		mem := machine.SharedOf(home.index)
 		if f.inits {
-			home.markKnown(e.know.make(view{kind: initOnly}), w, in, f.upto)
+			home.markKnown(e.know.make(view{kind: initIn, mem: mem}), w, in, f.upto)
 			continue
 		}
 		e.know.join(&f.know)
-		if f.only {
-			home.markKnown(e.know.make(view{kind: sharedOnly}), w, in, f.upto)
-		} else {
+		switch {
+		case f.only:
+			home.markKnown(e.know.make(view{kind: sharedIn, mem: mem}), w, in, f.upto)
+		case !f.async: // whose lanes' own accesses have crossed
 			home.markOwn(&e.know, w, in, f.upto)
 		}
 		home.markCrossed(&e.know, f.crossed, w, in)
@@ -304,10 +388,8 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 			if row.join(&g.know.gen) {
 				news = true
 			}
-			if only := g.know.of(sharedOnly); only != nil && v.kind != asyncGlobal {
-				row.join(only)
-			}
 		}
+		news = g.know.crossRestricted(views[:n]) || news
 		w.learned(g)
 	}
 	for _, v := range views[:n] {
@@ -315,6 +397,27 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 	}
 	if len(w.groups) > 4 {
 		w.merge()
+	}
+	return news
+}
+
+// crossRestricted lets what is known of shared memories alone pass to the views
+// of the asynchronous proxy for these.
+func (k *know) crossRestricted(views []view) bool {
+	news := false
+	for i := 0; i < len(k.rows); i++ {
+		from := k.rows[i].view
+		for _, v := range views {
+			switch {
+			case v.kind == asyncIn && from.restrictedTo(v.mem), v.kind == asyncShared && from.kind == sharedOnly:
+			case v.kind == asyncShared && from.kind == sharedIn:
+				v = view{kind: asyncIn, mem: from.mem}
+			default:
+				continue
+			}
+			to := k.make(v)
+			news = to.join(&k.rows[i].clk) || news
+		}
 	}
 	return news
 }

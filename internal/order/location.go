@@ -174,9 +174,10 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 		if !heard || e.link == narrow {
 			seen.scope = machine.NoScope
 		}
-		if !acquires(ev.Sem) {
-			a.scope = machine.ScopeSys // the fence's own is what must reach the release's
-			t.see(&seen, &a, loc)
+		if !acquires(ev.Sem) || e.async {
+			later := a
+			later.scope = machine.ScopeSys // the fence's own is what must reach the release's
+			t.see(&seen, &later, loc)
 			continue
 		}
 		if what == everything || (what == acquired) == (!e.relaxed && t.reaches(&seen, c.index, scope, false) == reached) {
@@ -190,7 +191,7 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 func (t *Tracker) acquireEarlier(a *acquirer, loc location) {
 	w := &a.home.warps[a.warp]
 	for i := range w.pending.list {
-		if e := &w.pending.list[i]; e.loc == loc && e.lanes&a.mask != 0 && !e.relaxed {
+		if e := &w.pending.list[i]; e.loc == loc && e.lanes&a.mask != 0 && !e.relaxed && !e.async {
 			b := *a
 			b.mask &= e.lanes
 			t.acquire(e, &b)

@@ -149,9 +149,7 @@ func (t *Tracker) arrive(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	}
 	set := b.at(ev.Mbar.Phase)
 	t.contribute(set, &c, home, ev.Warp, lane)
-	if c.relaxed {
-		t.handOn(set, &c, home, ev.Warp, lane, machine.NoScope)
-	}
+	t.handOn(set, &c, home, ev.Warp, lane, c.beyond())
 }
 
 func (t *Tracker) initBar(b *mbar, home, owner *cta, ev *machine.Event) {
@@ -237,7 +235,7 @@ func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc in
 		if in.cta == home.index && in.warp == w {
 			lanes &^= 1 << uint(in.lane)
 		}
-		if lanes == 0 || t.refKnown(&g.know, in, initOnly, sharedOnly) {
+		if lanes == 0 || t.refKnown(&g.know, in, owner.index) {
 			continue
 		}
 		t.initNotOrdered(b, g, home, w, lanes, pc)
@@ -284,15 +282,12 @@ func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32
 	}
 }
 
-// refKnown reports whether the generic view or one of the others knows r.
-func (t *Tracker) refKnown(k *know, r *ref, also ...viewKind) bool {
-	if t.knownLanes(&k.gen, r.cta, r.warp, r.time)>>uint(r.lane)&1 != 0 {
-		return true
+// refKnown reports whether r, an mbarrier.init in the shared memory of a CTA,
+// is known.
+func (t *Tracker) refKnown(k *know, r *ref, owner int32) bool {
+	known := t.knownIn(k, machine.SharedOf(owner), r.cta, r.warp, r.time)
+	if c := k.row(view{kind: initIn, mem: machine.SharedOf(owner)}); c != nil {
+		known |= t.knownLanes(c, r.cta, r.warp, r.time)
 	}
-	for _, kind := range also {
-		if c := k.of(kind); c != nil && t.knownLanes(c, r.cta, r.warp, r.time)>>uint(r.lane)&1 != 0 {
-			return true
-		}
-	}
-	return false
+	return known>>uint(r.lane)&1 != 0
 }

@@ -333,8 +333,13 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	}
 	lanes := ac.lanesIn(a, b)
 	known := t.opKnownTo(ac, p, &k.gen, lanes)
-	if only := k.of(sharedOnly); only != nil && ac.mem != machine.Global {
-		known = known || t.opKnownTo(ac, p, only, lanes)
+	for i := range k.rows {
+		known = known || k.rows[i].view.restrictedTo(ac.mem) && t.opKnownTo(ac, p, &k.rows[i].clk, lanes)
+	}
+	if ac.proxy == machine.Async {
+		for _, v := range ac.views {
+			known = known || v != nil && t.opKnownTo(ac, p, v, lanes)
+		}
 	}
 	if known {
 		return t.relateDone(ac, p, r, a, b)

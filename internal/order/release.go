@@ -10,6 +10,7 @@ type contrib struct {
 	scope     machine.Scope // NoScope: too narrow for a link of its chain
 	defaulted bool          // the text leaves the scope out
 	relaxed   bool          // by a relaxed operation that no fence completes
+	async     bool          // by fence.proxy.async::generic.release, for its acquire form
 	pc        int32
 	warp      int32  // of a location: whose plain store or release it was, 1 up
 	lanes     uint32 // of pending: who saw it. Of a location: who wrote it.
@@ -39,7 +40,7 @@ type relSet struct {
 func (r *relSet) slot(c *contrib) *contrib {
 	for i := range r.list {
 		e := &r.list[i]
-		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.warp == c.warp && e.lanes == c.lanes && e.began == c.began && e.link == c.link && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
+		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.async == c.async && e.warp == c.warp && e.lanes == c.lanes && e.began == c.began && e.link == c.link && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
 			return e
 		}
 	}
@@ -129,6 +130,10 @@ type acquirer struct {
 // acquire makes the acquiring lanes know a contribution, or notes what they
 // would know.
 func (t *Tracker) acquire(e *contrib, a *acquirer) {
+	if e.async {
+		t.see(e, a, location{})
+		return
+	}
 	how := t.reaches(e, a.home.index, a.scope, a.defaulted)
 	w := &a.home.warps[a.warp]
 	w.split(a.mask)
@@ -164,7 +169,8 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 }
 
 // see keeps a contribution that a strong read or a relaxed wait saw for an
-// acquire fence of the same lanes. By itself it orders nothing. What it would
+// acquire fence of the same lanes; one for the asynchronous proxy, which any
+// wait sees, for an acquire fence of that proxy. By itself it orders nothing. What it would
 // order is noted for explanation: after a wait for its lanes, after a read for
 // their whole groups, because lanes that read one location each (as in
 // warp-synchronous exchanges by volatile) are not worth parting for that.
@@ -186,7 +192,7 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	if e.relaxed {
 		return
 	}
-	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, pc: e.pc, lanes: a.mask, loc: loc}
+	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, async: e.async, pc: e.pc, lanes: a.mask, loc: loc}
 	if t.reaches(e, a.home.index, a.scope, a.defaulted) == tooNarrow {
 		seen.scope, seen.defaulted = machine.NoScope, false
 	}

@@ -7,7 +7,7 @@ import "muster/internal/machine"
 // elsewhere.
 type view struct {
 	kind viewKind
-	mem  machine.MemID // inCTA: whose shared memory
+	mem  machine.MemID // asyncIn, sharedIn, initIn: whose shared memory
 	addr uint64        // tensorMap: the address of the map
 }
 
@@ -20,11 +20,13 @@ const (
 	asyncGlobal viewKind = iota
 	asyncShared
 	asyncIn
-	// sharedOnly: base causality by fences restricted to shared memory
-	// (.sync_restrict); extends the generic view for shared memory alone.
+	// sharedOnly and sharedIn: base causality by fences restricted to shared
+	// memory (.sync_restrict), of every CTA of the cluster and of one; they
+	// extend the generic view for that memory alone.
 	sharedOnly
-	// initOnly: the same by fence.mbarrier_init; extends it for mbarrier.init.
-	initOnly
+	sharedIn
+	// initIn: the same by fence.mbarrier_init; extends it for mbarrier.init.
+	initIn
 	// mapReleased and mapAcquired: the two halves of fence.proxy.tensormap. The
 	// first is a row for each releasing CTA (mem) and scope (addr).
 	mapReleased
@@ -46,6 +48,17 @@ const (
 	ifWide
 	ifStrong
 )
+
+// restrictedTo reports whether a view extends the generic one for a shared
+// memory.
+func (v view) restrictedTo(mem machine.MemID) bool {
+	return v.kind == sharedOnly && mem != machine.Global || v.kind == sharedIn && v.mem == mem
+}
+
+// asyncOf reports whether a view is the asynchronous proxy's of a shared memory.
+func (v view) asyncOf(mem machine.MemID) bool {
+	return v.kind == asyncShared || v.kind == asyncIn && v.mem == mem
+}
 
 // diagnostic reports whether an absent row means the generic view.
 func (k viewKind) diagnostic() bool { return k >= ifWide }
