@@ -209,6 +209,10 @@ func moved(x ptx.Operand, places map[string]*variable) ptx.Operand {
 			}
 			return &ptx.Binary{Op: "+", X: ptx.Name(dynamic), Y: integer(v.off)}
 		}
+	case *ptx.Unary:
+		x.X = moved(x.X, places)
+	case *ptx.Binary:
+		x.X, x.Y = moved(x.X, places), moved(x.Y, places)
 	}
 	return x
 }

@@ -259,6 +259,30 @@ func (k *Kernel) emit(in *ptx.Inst) {
 	}
 }
 
+// emitBlock adds a block of inline PTX.
+func (k *Kernel) emitBlock(block *ptx.Block) {
+	var list []*ptx.Inst
+	var walk func(b *ptx.Block)
+	walk = func(b *ptx.Block) {
+		for _, s := range b.Stmts {
+			switch s := s.(type) {
+			case *ptx.Inst:
+				list = append(list, s)
+			case *ptx.Block:
+				walk(s)
+			}
+		}
+	}
+	walk(block)
+	if k.grow(len(list) + 1) {
+		at := k.locate()
+		for _, in := range list {
+			k.at.where[in] = at
+		}
+		k.at.stmts = append(k.at.stmts, block)
+	}
+}
+
 // grow makes room for n instructions or labels, and reports a kernel that takes
 // no more.
 func (k *Kernel) grow(n int) bool {
@@ -304,8 +328,12 @@ func (k *Kernel) file(name string) int {
 //
 //	k.PTX("fma.rn.f32 {d}, {a}, {a}, {d};", kernel.Args{"d": d, "a": a})
 //
-// The text may declare registers and labels inside of a block of its own. It
-// is parsed, and what the instruction table does not know is a mistake.
+// A Reg stands for its name, a Pred too, a Ptr for its address in brackets, a
+// Vec for its registers in braces, a *Label for its name, and a number for
+// itself. The text is instructions, and blocks in braces, which may have labels,
+// registers and parameters of calls of their own; what a block jumps to besides
+// is an operand. It is held to the instruction table as Inst is. A mistake names
+// the line of the text, counted from 1.
 func (k *Kernel) PTX(text string, args Args) {
 	k.inline(text, args)
 }

@@ -30,6 +30,7 @@ type Kernel struct {
 	guard   *Pred // of a Guard that is open
 	files   []string
 	names   map[string]Place
+	inner   map[string]Place // names that blocks of inline PTX declare
 	serial  int
 	places  map[uintptr]Place
 	errs    Errors
@@ -62,6 +63,7 @@ type register struct {
 	// mistake stands in for it.
 	given bool
 	hint  string // for whom reads it before it is set
+	inner bool   // a block of inline PTX declares it
 }
 
 // An Option says something of a kernel as a whole.
@@ -152,7 +154,7 @@ func (k *Kernel) dims(what string, x int, yz []int) [3]int {
 
 // New begins a kernel of that name.
 func New(name string, opts ...Option) *Kernel {
-	k := &Kernel{name: name, target: "sm_90a", least: ptx.Version{Major: 8}, names: map[string]Place{}, places: map[uintptr]Place{}, state: map[any]any{}}
+	k := &Kernel{name: name, target: "sm_90a", least: ptx.Version{Major: 8}, names: map[string]Place{}, inner: map[string]Place{}, places: map[uintptr]Place{}, state: map[any]any{}}
 	k.entry = &body{where: map[*ptx.Inst]Place{}}
 	k.at = k.entry
 	k.name = k.claim(name, "kernel")

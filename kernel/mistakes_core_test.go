@@ -252,6 +252,7 @@ func TestAfterBuild(t *testing.T) {
 		func(k *kernel.Kernel) { k.Shared("s", kernel.U32, 4) },
 		func(k *kernel.Kernel) { k.Param("p", kernel.U32) },
 		func(k *kernel.Kernel) { k.Func("f", nil, nil, func(kernel.Vec) kernel.Vec { return nil }) },
+		func(k *kernel.Kernel) { k.PTX("{ membar.cta; }", nil) },
 	} {
 		k := kernel.New("k", kernel.Block(32))
 		l := k.NewLabel()

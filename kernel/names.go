@@ -6,12 +6,12 @@ import "fmt"
 // PTX, means something else there, or is taken.
 func (k *Kernel) claim(name, what string) string {
 	why := ""
-	switch at, taken := k.names[name]; {
+	switch at, taken := k.taken(name); {
 	case k.over():
 		return k.fresh("late")
 	case !identifier(name):
 		why = "a name has letters, digits, _ and $, and does not begin with a digit"
-	case name == dynamic || name == "WARP_SZ" || own(name):
+	case reserved(name):
 		why = "the kernel has such a name itself, or PTX does"
 	case taken:
 		why = fmt.Sprintf("the name is taken since %s", at)
@@ -23,16 +23,26 @@ func (k *Kernel) claim(name, what string) string {
 	return k.fresh("bad")
 }
 
-// own tells the names of labels and variables that operations make: $end12.
-func own(name string) bool {
-	return name[0] == '$' && name[len(name)-1] >= '0' && name[len(name)-1] <= '9'
+// taken tells since when a name is taken.
+func (k *Kernel) taken(name string) (at Place, ok bool) {
+	if at, ok = k.names[name]; !ok {
+		at, ok = k.inner[name]
+	}
+	return at, ok
+}
+
+// reserved tells the names that PTX has, and those of labels and variables that
+// operations make: $end12.
+func reserved(name string) bool {
+	last := name[len(name)-1]
+	return name == dynamic || name == "WARP_SZ" || name[0] == '$' && last >= '0' && last <= '9'
 }
 
 // fresh takes a name that is not taken yet: the given one, or one that begins
 // with it.
 func (k *Kernel) fresh(name string) string {
 	for base := name; ; {
-		if _, taken := k.names[name]; !taken {
+		if _, taken := k.taken(name); !taken {
 			k.names[name] = k.here()
 			return name
 		}

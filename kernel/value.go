@@ -296,7 +296,7 @@ func immediate(x ptx.Operand, t Type) (ptx.Operand, string) {
 			return ptx.Float{Bits: math.Float64bits(signed(x)), Size: 64}, ""
 		}
 		if n := t.Size(); n > 0 && n < 8 {
-			if s := int64(x.Bits); x.Unsigned || s > int64(1)<<(8*n)-1 || s < -(int64(1)<<(8*n-1)) {
+			if s := int64(x.Bits); x.Unsigned && s < 0 || s > int64(1)<<(8*n)-1 || s < -(int64(1)<<(8*n-1)) {
 				return x, fmt.Sprintf("%s does not fit type %s", ptx.FormatOperand(x), t)
 			}
 			if int64(x.Bits) < 0 && t.kind() == 'u' {
