@@ -132,6 +132,37 @@ func (c *comparison) apart(t testing.TB, q axiom.Pair) bool {
 	return p.Check() == nil && explore(t, p, false).found[q]
 }
 
+// racingFlag reports whether a false alarm is of a pair that an order of fence.sc
+// alone orders, which an access of a flag forces that races itself: with none of
+// these fences the pair races, and with every other access in a race strong, of
+// the widest scope, the alarm is gone.
+func (c *comparison) racingFlag(t testing.TB, q axiom.Pair) bool {
+	p := copyOf(c.p)
+	for i := range p.Threads {
+		for j := range p.Threads[i].Ops {
+			if o := &p.Threads[i].Ops[j]; o.Kind == axiom.Fence && o.Sem == axiom.SC {
+				o.Sem = axiom.AcqRel
+			}
+		}
+	}
+	if racy, err := p.Races(); err != nil || racy[q] == 0 {
+		return false
+	}
+	p, changed := copyOf(c.p), false
+	for r := range c.racy {
+		for _, a := range []axiom.Access{r.A, r.B} {
+			o := &p.Threads[a.Thread].Ops[a.Op]
+			if o.Kind > axiom.Red || a == q.A || a == q.B {
+				continue
+			}
+			if o.Scope, changed = axiom.Sys, true; o.Sem == axiom.Weak {
+				o.Sem = axiom.Relaxed
+			}
+		}
+	}
+	return changed && !explore(t, p, false).found[q]
+}
+
 // explain names what explains a difference, "" if nothing does.
 func (c *comparison) explain(t testing.TB, q axiom.Pair) string {
 	switch d := c.by[q]; {
@@ -139,6 +170,8 @@ func (c *comparison) explain(t testing.TB, q axiom.Pair) string {
 		return "mixed sizes"
 	case d == missed && c.apart(t, q):
 		return "lanes of one warp"
+	case d == falseAlarm && c.racingFlag(t, q):
+		return "a flag that races"
 	case d == falseAlarm || d == missed:
 		return ""
 	}

@@ -97,7 +97,9 @@
 // was, and the drawn tests fail on any. But where accesses of different sizes
 // race the axioms do not apply (8.7.2), so nothing is held against them there;
 // and a lane that looked at a flag is taken to have told its warp (by shfl), so
-// a fence.sc of another lane counts as one that comes after.
+// a fence.sc of another lane counts as one that comes after. Two further kinds
+// stay (TestRacingFlag): a false alarm where a flag that races itself would force
+// the order of two fence.sc, over a third thread. They are counted by name.
 //
 // # What it does not model
 //

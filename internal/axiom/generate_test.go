@@ -29,8 +29,8 @@ type step struct {
 const mostOps = 4 // a thread, barriers and waits not counted
 
 // generate draws the litmus test of a seed: of sixteen, four are random
-// throughout, one is a story of the tensor map, two are of what is not seen, and
-// the others of data.
+// throughout, one is a story of the tensor map, two are of what is not seen, one
+// is of restricted fences, and the others of data.
 func generate(seed uint64) *axiom.Program {
 	for try := uint64(0); ; try++ {
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, try)), mbars: map[int]int{}}
@@ -45,6 +45,8 @@ func generate(seed uint64) *axiom.Program {
 			draw = g.overlooked
 		case 11:
 			draw = g.counted
+		case 15:
+			draw = g.restricted
 		}
 		if p := draw(); p != nil && p.Check() == nil {
 			return p
