@@ -19,8 +19,9 @@ type Form struct {
 	Barrier  string // effect on a barrier: "none", "arrive", "expect-tx", "cta-sync", …
 	Version  Version
 	SM       SM
-	Section  string // of the PTX ISA
-	Rules    []Rule // which modifiers go together
+	Section  string  // of the PTX ISA
+	Rules    []Rule  // which modifiers go together
+	Since    []Since // which modifiers need more than Version and SM
 	synopsis string
 }
 
@@ -119,16 +120,22 @@ func (in *Inst) Mod(slot string) string {
 	if in.Form == nil {
 		return ""
 	}
-	i := in.Form.slot(slot)
-	if i < 0 {
+	i, fill := in.Form.slot(slot), in.fill()
+	if i < 0 || fill == nil || fill[i] < 0 {
 		return ""
 	}
+	return in.Mods[fill[i]]
+}
+
+// fill gives for each slot of the form the index of its modifier, or -1; nil
+// for an instruction that does not fit.
+func (in *Inst) fill() []int8 {
 	fill, ok := in.Form.assign(in.Mods, (*Form).inOrder)
 	if !ok {
 		fill, ok = in.Form.assign(in.Mods, (*Form).anyOrder)
 	}
-	if !ok || fill[i] < 0 {
-		return ""
+	if !ok {
+		return nil
 	}
-	return in.Mods[fill[i]]
+	return fill
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var ptxasPath = flag.String("ptxas", "", "path of NVIDIA's ptxas: make testdata/ptxas.txt again with it")
+var ptxasPath = flag.String("ptxas", "", "path of NVIDIA's ptxas: make testdata/ptxas.txt and since.txt again with it")
 
 // TestGeneratePtxas checks that the generator makes what it should and, with
 // -ptxas, asks the assembler about every line and writes the answers down.
@@ -215,10 +215,12 @@ func verdicts(t *testing.T, lines []string, refused map[string]string) string {
 	return b.String()
 }
 
-func formOf(t *testing.T, line string) *Form {
+func formOf(t *testing.T, line string) *Form { return instOf(t, line).Form }
+
+func instOf(t *testing.T, line string) *Inst {
 	m, err := Parse("line", []byte(".version 9.0\n.target sm_90a\n.func f()\n{\n"+line+"\n}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Items[0].(*Func).Body.Stmts[0].(*Inst).Form
+	return m.Items[0].(*Func).Body.Stmts[0].(*Inst)
 }

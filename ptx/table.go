@@ -39,6 +39,10 @@ import (
 //
 // Among the cells, "if=a:v>b:w,x" is a rule: where slot a is v, slot b is w
 // or x; without ":v", wherever a is filled; "-" among w, x says left out.
+//
+// "since=a:v,w&b:x>8.6/sm_90" is a Since: where slot a is v or w and b is x,
+// the instruction needs PTX 8.6 and sm_90. In a section it is for those of its
+// rows that it concerns.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
 	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
 
@@ -115,6 +119,7 @@ func parseRow(section Form, line string) *Form {
 	if len(cols) == 3 {
 		f.setCells(line, strings.Fields(cols[2]))
 	}
+	f.keepSince(line, section.Since)
 	return &f
 }
 
@@ -137,6 +142,8 @@ func (f *Form) setCells(line string, cells []string) {
 			f.Barrier = val
 		case "if":
 			f.Rules = append(slices.Clip(f.Rules), f.parseRule(line, val))
+		case "since":
+			f.Since = append(slices.Clip(f.Since), parseSince(line, val))
 		case "class":
 			f.Class = val
 		case "sec":

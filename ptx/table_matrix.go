@@ -3,7 +3,7 @@ package ptx
 // Matrix instructions of a warp (ISA 9.7.14). How many registers hold a
 // fragment follows from shape and types; the table leaves it open.
 const mmaTable = `
-= 9.7.14.4.3 matrix 6.0 sm_70 space=<space> proxy=generic
+= 9.7.14.4.3 matrix 6.3 sm_70 space=<space> proxy=generic since=type:s8,u8,s32>sm_72 since=type:bf16>7.0/sm_80
 wmma.load.a  | wmma.load.a.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,s8,u8,bf16> d*?, [a], ?stride:u32
 wmma.load.b  | wmma.load.b.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,s8,u8,bf16> d*?, [a], ?stride:u32
 wmma.load.c  | wmma.load.c.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,f32,s32> d*?, [a], ?stride:u32
@@ -13,33 +13,33 @@ wmma.load.f64 | wmma.load.<which:a,b,c>.sync.aligned.<layout:@layout>.<shape:m8n
 wmma.load.sub | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k32>{.<space:global,shared,shared::cta=generic>}.<type:s4,u4> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
 wmma.load.b1 | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:b1> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
 wmma.load.c.sub | wmma.load.c.sync.aligned.<layout:@layout>.<shape:m8n8k32,m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:s32> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
-= 9.7.14.4.4 matrix 6.0 sm_70 space=<space> proxy=generic
+= 9.7.14.4.4 matrix 6.3 sm_70 space=<space> proxy=generic since=type:s32>sm_72
 wmma.store   | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,f32,s32> [=a], r*?, ?stride:u32
 wmma.store.sub | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m8n8k32,m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:s32> [=a], r*?, ?stride:u32 | ptx=6.3 sm=75
 wmma.store.tf32 | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m16n16k8>{.<space:global,shared,shared::cta=generic>}.<type:f32> [=a], r*?, ?stride:u32 | ptx=7.0 sm=80
 wmma.store.f64 | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m8n8k4>{.<space:global,shared,shared::cta=generic>}.<type:f64> [=a], r*?, ?stride:u32 | ptx=7.0 sm=80
-= 9.7.14.4.5 matrix 6.0 sm_70
+= 9.7.14.4.5 matrix 6.3 sm_70
 wmma.mma.f16 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32>{.satfinite} d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
 wmma.mma.int | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=72
 wmma.mma.bf16 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 wmma.mma.tf32 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k8>.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 wmma.mma.f64 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m8n8k4>{.<rnd:@rnd=rn>}.<dtype:f64>.<atype:f64>.<btype:f64>.<ctype:f64> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 wmma.mma.sub | wmma.mma.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k32>.<dtype:s32>.<atype:s4,u4>.<btype:s4,u4>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
-wmma.mma.b1  | wmma.mma.<op:xor,and>.popc.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k128>.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
+wmma.mma.b1  | wmma.mma.<op:xor,and>.popc.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k128>.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75 since=op:and>7.1/sm_80
 = 9.7.14.5.14 matrix 6.4 sm_70
 mma.m8n8k4.f16 | mma.sync.aligned.<shape:m8n8k4>.<alayout:@layout>.<blayout:@layout>.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | if=ctype:f32>dtype:f32
-mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
+mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32 since=shape:m16n8k16>7.0/sm_80
 mma.tf32     | mma.sync.aligned.<shape:m16n8k4,m16n8k8>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.bf16     | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
-mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
+mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32 since=shape:m16n8k16>8.7 since=dtype:f16>8.7
 mma.f8f6f4   | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.7 sm=120a
 mma.mxf4     | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
-mma.mxf4nvf4 | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
+mma.mxf4nvf4 | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a since=scale:scale_vec::4X&stype:ue8m0>9.1
 mma.mxf8f6f4 | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
-mma.f64      | mma.sync.aligned.<shape:m8n8k4,m16n8k4,m16n8k8,m16n8k16>.row.col{.<rnd:@rnd=rn>}.<dtype:f64>.<atype:f64>.<btype:f64>.<ctype:f64> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
-mma.int8     | mma.sync.aligned.<shape:m8n8k16,m16n8k16,m16n8k32>.row.col{.satfinite}.<dtype:s32>.<atype:u8,s8>.<btype:u8,s8>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75
-mma.int4     | mma.sync.aligned.<shape:m8n8k32,m16n8k32,m16n8k64>.row.col{.satfinite}.<dtype:s32>.<atype:u4,s4>.<btype:u4,s4>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75
-mma.b1       | mma.sync.aligned.<shape:m8n8k128,m16n8k128,m16n8k256>.row.col.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32>.<op:xor,and>.popc d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=75
+mma.f64      | mma.sync.aligned.<shape:m8n8k4,m16n8k4,m16n8k8,m16n8k16>.row.col{.<rnd:@rnd=rn>}.<dtype:f64>.<atype:f64>.<btype:f64>.<ctype:f64> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80 since=shape:m16n8k4,m16n8k8,m16n8k16>7.8/sm_90
+mma.int8     | mma.sync.aligned.<shape:m8n8k16,m16n8k16,m16n8k32>.row.col{.satfinite}.<dtype:s32>.<atype:u8,s8>.<btype:u8,s8>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 since=shape:m16n8k16,m16n8k32>7.0/sm_80
+mma.int4     | mma.sync.aligned.<shape:m8n8k32,m16n8k32,m16n8k64>.row.col{.satfinite}.<dtype:s32>.<atype:u4,s4>.<btype:u4,s4>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.5 sm=75 since=shape:m16n8k32,m16n8k64>7.0/sm_80
+mma.b1       | mma.sync.aligned.<shape:m8n8k128,m16n8k128,m16n8k256>.row.col.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32>.<op:xor,and>.popc d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=75 since=shape:m16n8k128,m16n8k256>sm_80 since=op:and>7.1/sm_80
 = 9.7.14.5.15 matrix 6.5 sm_75 space=<space> proxy=generic
 ldmatrix     | ldmatrix.sync.aligned.<shape:m8n8>.<num:x1,x2,x4>{.trans}{.<space:@cta=generic>}.<type:b16> d*<num>:b32, [a]
 ldmatrix.b8  | ldmatrix.sync.aligned.<shape:m16n16>.<num:x1,x2>.trans{.<space:@cta=generic>}.<type:b8> d*?:b32, [a] | ptx=8.6 sm=100a
@@ -50,14 +50,14 @@ stmatrix     | stmatrix.sync.aligned.<shape:m8n8>.<num:x1,x2,x4>{.trans}{.<space
 stmatrix.b8  | stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>{.trans}{.<space:@cta=generic>}.<type:b8> [=a], r*<num>:b32 | ptx=8.6 sm=100a
 = 9.7.14.5.17 matrix 7.8 sm_75
 movmatrix    | movmatrix.sync.aligned.<shape:m8n8>.trans.<type:b16> d:b32, a:b32
-= 9.7.14.6.3 matrix 7.1 sm_80
+= 9.7.14.6.3 matrix 7.1 sm_80 since=sp:sp::ordered_metadata>8.5
 mma.sp.f16   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32
 mma.sp.bf16  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.tf32  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.fp8   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<dtype:f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.4 sm=89
 mma.sp.f8f6f4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.7 sm=120a
 mma.sp.mxf4  | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
-mma.sp.mxf4nvf4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
+mma.sp.mxf4nvf4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a since=scale:scale_vec::4X&stype:ue8m0>9.1
 mma.sp.mxf8f6f4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
 mma.sp.int8  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k32,m16n8k64>.row.col{.satfinite}.<dtype:s32>.<atype:u8,s8>.<btype:u8,s8>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.int4  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64,m16n8k128>.row.col{.satfinite}.<dtype:s32>.<atype:u4,s4>.<btype:u4,s4>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
@@ -66,7 +66,7 @@ mma.sp.int4  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64,m16
 // Matrix instructions of a warpgroup (ISA 9.7.15). Matrix A is a descriptor
 // of shared memory, or registers: rows that end in ".rs".
 const wgmmaTable = `
-= 9.7.15.5.2 matrix 8.0 sm_90a space=shared::cta proxy=async async=wgmma-group
+= 9.7.15.5.2 matrix 8.0 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4
 wgmma.f16    | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a:b64, b:b64, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
 wgmma.f16.rs | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a*4:b32, b:b64, scale:pred, #na:s32, #nb:s32, #tb:u32
 wgmma.bf16   | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f32>.<atype:bf16>.<btype:bf16> +d*?:<dtype>, a:b64, b:b64, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
@@ -79,7 +79,7 @@ wgmma.int8   | wgmma.mma_async.sync.aligned.<shape:@n16k32>{.satfinite}.<dtype:s
 wgmma.int8.rs | wgmma.mma_async.sync.aligned.<shape:@n16k32>{.satfinite}.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8> +d*?:<dtype>, a*4:b32, b:b64, scale:pred
 wgmma.b1     | wgmma.mma_async.sync.aligned.<shape:@n16k256>.<dtype:s32>.<atype:b1>.<btype:b1>.<op:and>.popc +d*?:<dtype>, a:b64, b:b64, scale:pred
 wgmma.b1.rs  | wgmma.mma_async.sync.aligned.<shape:@n16k256>.<dtype:s32>.<atype:b1>.<btype:b1>.<op:and>.popc +d*?:<dtype>, a*4:b32, b:b64, scale:pred
-= 9.7.15.6.3 matrix 8.2 sm_90a space=shared::cta proxy=async async=wgmma-group
+= 9.7.15.6.3 matrix 8.2 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4
 wgmma.sp.f16 | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a:b64, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
 wgmma.sp.f16.rs | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a*4:b32, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #tb:u32
 wgmma.sp.bf16 | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f32>.<atype:bf16>.<btype:bf16> +d*?:<dtype>, a:b64, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
@@ -118,14 +118,14 @@ tcgen05.wait | tcgen05.<wait:wait::ld,wait::st>.sync.aligned | sec=9.7.16.8.5
 tcgen05.cp   | tcgen05.cp.<group:@group>.<shape:128x256b,4x256b,128x128b>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.cp.multicast | tcgen05.cp.<group:@group>.<shape:64x128b,32x128b>.<multicast:warpx2::02_13,warpx2::01_23,warpx4>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.shift | tcgen05.shift.<group:@group>.down [+a:b32] | sec=9.7.16.9.3
-= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit
+= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8
 tcgen05.mma  | tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.ts | tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.scale | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.scale.ts | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.i8 | tcgen05.mma.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
 tcgen05.mma.i8.ts | tcgen05.mma.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
-= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit
+= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8
 tcgen05.mma.sp | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.ts | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.scale | tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred

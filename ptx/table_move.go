@@ -16,9 +16,9 @@ shfl         | shfl.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c
 shfl.sync    | shfl.sync.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c, mask:b32 | barrier=warp-mask
 = 9.7.9.7 scalar 2.0 sm_20
 prmt         | prmt.<type:b32>{.<mode:f4e,b4e,rc8,ecl,ecr,rc16>} d, a, b, c
-= 9.7.9.19 scalar 2.0 sm_20 space=<space>
+= 9.7.9.19 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70
 isspacep     | isspacep.<space:@window> p:pred, a:addr
-= 9.7.9.20 scalar 2.0 sm_20 space=<space>
+= 9.7.9.20 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70
 cvta         | cvta.<space:@window>.<type:u32,u64> d, a
 cvta.to      | cvta.to.<space:@window>.<type:u32,u64> d, a
 = 9.7.9.23 scalar 7.8 sm_90 space=<space>
@@ -38,7 +38,7 @@ cvt.int.bf16   | cvt.<rnd:@irnd>.<dtype:@int8>.<atype:bf16> d:<dtype>, a:<atype>
 cvt.float.int  | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16,f32,f64>.<atype:@int8> d:<dtype>, a:<atype> | if=ftz>dtype:f32
 cvt.bf16.int   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:@int8> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f32.f16    | cvt{.ftz}{.sat}.<dtype:f32>.<atype:f16> d:<dtype>, a:<atype>
-cvt.f32.bf16   | cvt{.<rnd:rn>}{.ftz}.<dtype:f32>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.1 sm=80
+cvt.f32.bf16   | cvt{.<rnd:rn>}{.ftz}.<dtype:f32>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.1 sm=80 since=ftz>7.8/sm_90
 cvt.f64.f16    | cvt{.sat}.<dtype:f64>.<atype:f16> d:<dtype>, a:<atype>
 cvt.f64.bf16   | cvt{.<rnd:rn>}.<dtype:f64>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f64.f32    | cvt{.ftz}{.sat}.<dtype:f64>.<atype:f32> d:<dtype>, a:<atype> | sm=13
@@ -50,15 +50,15 @@ cvt.f32.f64    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f32>.<atype:f64> d:<dtype>, a
 cvt.f16.f64    | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:f64> d:<dtype>, a:<atype>
 cvt.bf16.f64   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f64> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.f32    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
-cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
-cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
-cvt.bf16.f32.rnd | cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=70 since=relu>sm_80 since=satfinite>8.1
+cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
+cvt.bf16.f32.rnd | cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
 cvt.bf16.f16   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.bf16   | cvt.<rnd:@rnd>.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
-cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80
+cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
 cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a
-cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
-cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90
+cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
+cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90 since=satfinite>8.6/sm_100
 cvt.f8x2.f32   | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.8 sm=89
 cvt.f8x2.f16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
 cvt.f8x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f
@@ -76,5 +76,5 @@ cvt.s2f6x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<
 cvt.bf16x2.s2f6x2 | cvt.<rnd:rn>{.satfinite}{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:s2f6x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
 = 9.7.9.22 scalar 6.5 sm_72
 cvt.pack.16    | cvt.pack.sat.<dtype:u16,s16>.<atype:s32> d:b32, a:<atype>, b:<atype>
-cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype>
+cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype> | since=dtype:u2,s2,u4,s4>sm_75
 `

@@ -69,17 +69,17 @@ bmsk         | bmsk.<mode:clamp,wrap>.<type:b32> d, a:u32, b:u32
 dp4a         | dp4a.<atype:u32,s32>.<btype:u32,s32> d:dot<atype><btype>, a:b32, b:b32, c:dot<atype><btype>
 = 9.7.1.24 scalar 5.0 sm_61
 dp2a         | dp2a.<mode:lo,hi>.<atype:u32,s32>.<btype:u32,s32> d:dot<atype><btype>, a:b32, b:b32, c:dot<atype><btype>
-= 9.7.2.1 scalar 1.2 sm_10
+= 9.7.2.1 scalar 1.2 sm_10 since=type:u64,s64>4.3
 add.cc       | add.cc.<type:u32,s32,u64,s64> d, a, b
-= 9.7.2.2 scalar 1.2 sm_10
+= 9.7.2.2 scalar 1.2 sm_10 since=cc&type:u64,s64>4.3
 addc         | addc{.cc}.<type:u32,s32,u64,s64> d, a, b
-= 9.7.2.3 scalar 1.2 sm_10
+= 9.7.2.3 scalar 1.2 sm_10 since=type:u64,s64>4.3
 sub.cc       | sub.cc.<type:u32,s32,u64,s64> d, a, b
-= 9.7.2.4 scalar 1.2 sm_10
+= 9.7.2.4 scalar 1.2 sm_10 since=cc&type:u64,s64>4.3
 subc         | subc{.cc}.<type:u32,s32,u64,s64> d, a, b
-= 9.7.2.5 scalar 3.0 sm_20
+= 9.7.2.5 scalar 3.0 sm_20 since=type:u64,s64>4.3
 mad.cc       | mad.<mode:hi,lo>.cc.<type:u32,s32,u64,s64> d, a, b, c
-= 9.7.2.6 scalar 3.0 sm_20
+= 9.7.2.6 scalar 3.0 sm_20 since=cc&type:u64,s64>4.3
 madc         | madc.<mode:hi,lo>{.cc}.<type:u32,s32,u64,s64> d, a, b, c
 `
 
@@ -90,15 +90,15 @@ const floatTable = `
 testp     | testp.<op:finite,infinite,number,notanumber,normal,subnormal>.<type:f32,f64> p:pred, a
 = 9.7.3.2 scalar 2.0 sm_20
 copysign  | copysign.<type:f32,f64> d, a, b
-= 9.7.3.3 scalar 1.0 sm_10
+= 9.7.3.3 scalar 1.0 sm_10 since=rnd:rm,rp>sm_20
 add.f32   | add{.<rnd:@rnd=rn>}{.ftz}{.sat}.<type:f32> d, a, b
 add.f32x2 | add{.<rnd:@rnd=rn>}{.ftz}.<type:f32x2> d, a, b | ptx=8.6 sm=100
 add.f64   | add{.<rnd:@rnd=rn>}.<type:f64> d, a, b | sm=13
-= 9.7.3.4 scalar 1.0 sm_10
+= 9.7.3.4 scalar 1.0 sm_10 since=rnd:rm,rp>sm_20
 sub.f32   | sub{.<rnd:@rnd=rn>}{.ftz}{.sat}.<type:f32> d, a, b
 sub.f32x2 | sub{.<rnd:@rnd=rn>}{.ftz}.<type:f32x2> d, a, b | ptx=8.6 sm=100
 sub.f64   | sub{.<rnd:@rnd=rn>}.<type:f64> d, a, b | sm=13
-= 9.7.3.5 scalar 1.0 sm_10
+= 9.7.3.5 scalar 1.0 sm_10 since=rnd:rm,rp>sm_20
 mul.f32   | mul{.<rnd:@rnd=rn>}{.ftz}{.sat}.<type:f32> d, a, b
 mul.f32x2 | mul{.<rnd:@rnd=rn>}{.ftz}.<type:f32x2> d, a, b | ptx=8.6 sm=100
 mul.f64   | mul{.<rnd:@rnd=rn>}.<type:f64> d, a, b | sm=13
@@ -112,19 +112,19 @@ mad.f64   | mad.<rnd:@rnd>.<type:f64> d, a, b, c | ptx=1.0 sm=13
 = 9.7.3.8 scalar 1.4 sm_10
 div.approx | div.<mode:approx,full>{.ftz}.<type:f32> d, a, b
 div.f32   | div.<rnd:@rnd>{.ftz}.<type:f32> d, a, b | sm=20
-div.f64   | div.<rnd:@rnd>.<type:f64> d, a, b | sm=13
+div.f64   | div.<rnd:@rnd>.<type:f64> d, a, b | sm=13 since=rnd:rz,rm,rp>sm_20
 = 9.7.3.9 scalar 1.0 sm_10
 abs.f32   | abs{.ftz}.<type:f32> d, a
 abs.f64   | abs.<type:f64> d, a | sm=13
 = 9.7.3.10 scalar 1.0 sm_10
 neg.f32   | neg{.ftz}.<type:f32> d, a
 neg.f64   | neg.<type:f64> d, a | sm=13
-= 9.7.3.11 scalar 1.0 sm_10
+= 9.7.3.11 scalar 1.0 sm_10 since=NaN>7.0/sm_80
 min.f32   | min{.ftz}{.NaN}.<type:f32> d, a, b
 min.xorsign.f32 | min{.ftz}{.NaN}.xorsign.abs.<type:f32> d, a, b | ptx=7.2 sm=86
 min3.f32  | min{.ftz}{.NaN}{.abs}.<type:f32> d, a, b, c | ptx=8.8 sm=100
 min.f64   | min.<type:f64> d, a, b | sm=13
-= 9.7.3.12 scalar 1.0 sm_10
+= 9.7.3.12 scalar 1.0 sm_10 since=NaN>7.0/sm_80
 max.f32   | max{.ftz}{.NaN}.<type:f32> d, a, b
 max.xorsign.f32 | max{.ftz}{.NaN}.xorsign.abs.<type:f32> d, a, b | ptx=7.2 sm=86
 max3.f32  | max{.ftz}{.NaN}{.abs}.<type:f32> d, a, b, c | ptx=8.8 sm=100
@@ -132,12 +132,12 @@ max.f64   | max.<type:f64> d, a, b | sm=13
 = 9.7.3.13 scalar 1.4 sm_10
 rcp.approx | rcp.approx{.ftz}.<type:f32> d, a
 rcp.f32   | rcp.<rnd:@rnd>{.ftz}.<type:f32> d, a | ptx=2.0 sm=20
-rcp.f64   | rcp.<rnd:@rnd>.<type:f64> d, a | sm=13
+rcp.f64   | rcp.<rnd:@rnd>.<type:f64> d, a | sm=13 since=rnd:rz,rm,rp>2.0/sm_20
 rcp.approx.f64 | rcp.approx.ftz.<type:f64> d, a | sec=9.7.3.14 ptx=2.1 sm=20
 = 9.7.3.15 scalar 1.4 sm_10
 sqrt.approx | sqrt.approx{.ftz}.<type:f32> d, a
 sqrt.f32  | sqrt.<rnd:@rnd>{.ftz}.<type:f32> d, a | ptx=2.0 sm=20
-sqrt.f64  | sqrt.<rnd:@rnd>.<type:f64> d, a | sm=13
+sqrt.f64  | sqrt.<rnd:@rnd>.<type:f64> d, a | sm=13 since=rnd:rz,rm,rp>2.0/sm_20
 = 9.7.3.16 scalar 1.4 sm_10
 rsqrt.f32 | rsqrt.approx{.ftz}.<type:f32> d, a
 rsqrt.f64 | rsqrt.approx.<type:f64> d, a | sm=13
@@ -204,7 +204,7 @@ set.to.f16   | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16>.<type:@word,f16>
 set.to.bf16  | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16>.<type:@word,f16,bf16> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90 if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs
 set.f16      | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:u16,s16,u32,s32>.<type:f16> d:<dtype>, a, b, bool?c:pred | ptx=6.5
 set.bf16     | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:u16,s16,u32,s32>.<type:bf16> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
-set.f16x2    | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16x2,u32,s32>.<type:f16x2> d:<dtype>, a, b, bool?c:pred
+set.f16x2    | set.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<dtype:f16x2,u32,s32>.<type:f16x2> d:<dtype>, a, b, bool?c:pred | since=dtype:u32,s32>6.5
 set.bf16x2   | set.<cmp:@hcmp>{.<bool:@bool>}.<dtype:bf16x2,u32,s32>.<type:bf16x2> d:<dtype>, a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.7.2 scalar 4.2 sm_53
 setp.f16     | setp.<cmp:@hcmp>{.<bool:@bool>}{.ftz}.<type:f16> p:pred, a, b, bool?c:pred

@@ -14,7 +14,7 @@ exit         | exit | sec=9.7.12.7
 // Barriers of CTAs, warps and clusters, fences, and what lanes of a warp do
 // together (ISA 9.7.13, but for atomics and mbarriers).
 const syncTable = `
-= 9.7.13.1 barrier 2.0 sm_20 scope=cta
+= 9.7.13.1 barrier 2.0 sm_20 scope=cta since=cta>7.8
 bar.sync     | bar{.cta}.sync a:u32, ?b:u32 | barrier=cta-sync
 bar.arrive   | bar{.cta}.arrive a:u32, b:u32 | barrier=cta-arrive
 bar.red.popc | bar{.cta}.red.<op:popc>.<type:u32> d, a:u32, ?b:u32, c:pred | barrier=cta-red
@@ -25,11 +25,11 @@ barrier.red.popc | barrier{.cta}.red.<op:popc>{.aligned}.<type:u32> d, a:u32, ?b
 barrier.red  | barrier{.cta}.red.<op:and,or>{.aligned}.<type:pred> d, a:u32, ?b:u32, c:pred | barrier=cta-red ptx=6.0 sm=30
 = 9.7.13.2 barrier 6.0 sm_30 scope=warp barrier=warp-sync
 bar.warp.sync | bar.warp.sync mask:b32
-= 9.7.13.3 barrier 7.8 sm_90 scope=cluster
+= 9.7.13.3 barrier 7.8 sm_90 scope=cluster since=sem>8.0
 barrier.cluster.arrive | barrier.cluster.arrive{.<sem:release,relaxed=release>}{.aligned} | barrier=cluster-arrive
 barrier.cluster.wait | barrier.cluster.wait{.<sem:acquire=acquire>}{.aligned} | barrier=cluster-wait
 = 9.7.13.4 fence 6.0 sm_70 space=all proxy=generic scope=<scope>
-fence        | fence{.<sem:sc,acq_rel,acquire,release=acq_rel>}.<scope:@scope>
+fence        | fence{.<sem:sc,acq_rel,acquire,release=acq_rel>}.<scope:@scope> | since=sem:acquire,release>8.6/sm_90
 fence.acquire.restrict | fence.<sem:acquire>.<restrict:sync_restrict::shared::cluster>.<scope:cluster> | ptx=8.6 sm=90 space=shared::cluster
 fence.release.restrict | fence.<sem:release>.<restrict:sync_restrict::shared::cta>.<scope:cluster> | ptx=8.6 sm=90 space=shared::cta
 fence.mbarrier_init | fence.<restrict:mbarrier_init>.<sem:release>.<scope:cluster> | ptx=8.0 sm=90 space=shared::cta
@@ -39,7 +39,7 @@ fence.proxy.tensormap.release | fence.proxy.<kind:tensormap::generic>.<sem:relea
 fence.proxy.tensormap.acquire | fence.proxy.<kind:tensormap::generic>.<sem:acquire>.<scope:@scope> [.a:b1024], #size:u32 | ptx=8.3 sm=90 proxy=tensormap
 fence.proxy.async.acquire | fence.proxy.<kind:async::generic>.<sem:acquire>.<restrict:sync_restrict::shared::cluster>.<scope:cluster> | ptx=8.6 sm=90 proxy=async space=shared::cluster
 fence.proxy.async.release | fence.proxy.<kind:async::generic>.<sem:release>.<restrict:sync_restrict::shared::cta>.<scope:cluster> | ptx=8.6 sm=90 proxy=async space=shared::cta
-membar       | membar.<level:cta,gl,sys> | ptx=1.4 sm=10 scope=<level>
+membar       | membar.<level:cta,gl,sys> | ptx=1.4 sm=10 scope=<level> since=level:sys>2.0/sm_20
 membar.proxy.alias | membar.proxy.<kind:alias> | ptx=7.5 sm=60 proxy=alias scope=none
 = 9.7.13.8 warp 1.2 sm_12
 vote         | vote.<mode:all,any,uni>.<type:pred> d, a:pred
@@ -61,7 +61,7 @@ griddepcontrol | griddepcontrol.<action:launch_dependents,wait>
 = 9.7.13.14 warp 8.0 sm_90 barrier=warp-mask
 elect.sync   | elect.sync d:b32|p, mask:b32
 = 9.7.13.17 async 8.6 sm_100 space=<space> proxy=async async=mbarrier barrier=complete-tx
-clusterlaunchcontrol.try_cancel | clusterlaunchcontrol.try_cancel.async{.<space:shared::cta=generic>}.<completion:@ctatx>{.<multicast:multicast::cluster::all>}.<type:b128> [=a], [+bar:b64]
+clusterlaunchcontrol.try_cancel | clusterlaunchcontrol.try_cancel.async{.<space:shared::cta=generic>}.<completion:@ctatx>{.<multicast:multicast::cluster::all>}.<type:b128> [=a], [+bar:b64] | since=multicast>sm_100a
 = 9.7.13.18 control 8.6 sm_100
 clusterlaunchcontrol.is_canceled | clusterlaunchcontrol.query_cancel.is_canceled.<dtype:pred>.<type:b128> p:pred, a
 clusterlaunchcontrol.first_ctaid.v4 | clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.<dtype:b32>.<type:b128> d*4:<dtype>, a
@@ -77,20 +77,20 @@ mbarrier.inval | mbarrier.inval{.<space:@cta=generic>}.<type:b64> [=a] | barrier
 = 9.7.13.15.11 mbarrier 8.0 sm_90 space=<space> proxy=generic scope=<scope>
 mbarrier.expect_tx | mbarrier.expect_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:@shared=generic>}.<type:b64> [+a], tx:u32 | barrier=expect-tx
 mbarrier.complete_tx | mbarrier.complete_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:@shared=generic>}.<type:b64> [+a], tx:u32 | barrier=complete-tx sec=9.7.13.15.12
-= 9.7.13.15.13 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope>
-mbarrier.arrive | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32 | barrier=arrive
+= 9.7.13.15.13 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> since=sem>8.0 since=sem:relaxed>8.6/sm_90
+mbarrier.arrive | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32 | barrier=arrive since=count>7.8/sm_90
 mbarrier.arrive.cluster | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], ?count:u32 | barrier=arrive ptx=8.0 sm=90
 mbarrier.arrive.expect_tx | mbarrier.arrive.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], tx:u32 | barrier=arrive.expect-tx ptx=8.0 sm=90
 mbarrier.arrive.expect_tx.cluster | mbarrier.arrive.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], tx:u32 | barrier=arrive.expect-tx ptx=8.0 sm=90
 mbarrier.arrive.noComplete | mbarrier.arrive.noComplete{.<sem:release=release>}{&.<scope:cta=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], count:u32 | barrier=arrive.no-complete
-mbarrier.arrive_drop | mbarrier.arrive_drop{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32 | barrier=arrive-drop sec=9.7.13.15.14
+mbarrier.arrive_drop | mbarrier.arrive_drop{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32 | barrier=arrive-drop sec=9.7.13.15.14 since=count>7.8/sm_90
 mbarrier.arrive_drop.cluster | mbarrier.arrive_drop{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], ?count:u32 | barrier=arrive-drop ptx=8.0 sm=90 sec=9.7.13.15.14
 mbarrier.arrive_drop.expect_tx | mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], tx:u32 | barrier=arrive-drop.expect-tx ptx=8.0 sm=90 sec=9.7.13.15.14
 mbarrier.arrive_drop.expect_tx.cluster | mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], tx:u32 | barrier=arrive-drop.expect-tx ptx=8.0 sm=90 sec=9.7.13.15.14
 mbarrier.arrive_drop.noComplete | mbarrier.arrive_drop.noComplete{.<sem:release=release>}{&.<scope:cta=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], count:u32 | barrier=arrive-drop.no-complete sec=9.7.13.15.14
 = 9.7.13.15.15 mbarrier 7.0 sm_80 space=<space> proxy=generic async=mbarrier barrier=arrive
 cp.async.mbarrier.arrive | cp.async.mbarrier.arrive{.noinc}{.<space:@cta=generic>}.<type:b64> [+a]
-= 9.7.13.15.16 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> barrier=test
+= 9.7.13.15.16 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> barrier=test since=sem>8.0 since=sem:relaxed>8.6/sm_90
 mbarrier.test_wait | mbarrier.test_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state
 mbarrier.test_wait.parity | mbarrier.test_wait.parity{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32 | ptx=7.1
 mbarrier.try_wait | mbarrier.try_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state, ?hint:u32 | ptx=7.8 sm=90 barrier=try

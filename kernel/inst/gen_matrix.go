@@ -10,7 +10,7 @@ import "muster/kernel"
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
 // layout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.0, sm_70.
+// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.3, sm_70.
 func WmmaLoadA(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Ptr, stride kernel.Num, mods ...kernel.Mod) {
 	add(k, "wmma.load.a", slots{"layout": layout, "shape": shape}, mods, d, a, stride)
 }
@@ -21,7 +21,7 @@ func WmmaLoadA(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kernel.V
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
 // layout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.0, sm_70.
+// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.3, sm_70.
 func WmmaLoadB(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Ptr, stride kernel.Num, mods ...kernel.Mod) {
 	add(k, "wmma.load.b", slots{"layout": layout, "shape": shape}, mods, d, a, stride)
 }
@@ -32,7 +32,7 @@ func WmmaLoadB(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kernel.V
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
 // layout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.0, sm_70.
+// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.3; PTX 6.3, sm_70.
 func WmmaLoadC(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Ptr, stride kernel.Num, mods ...kernel.Mod) {
 	add(k, "wmma.load.c", slots{"layout": layout, "shape": shape}, mods, d, a, stride)
 }
@@ -106,7 +106,7 @@ func WmmaLoadCSub(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, d kerne
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
 // layout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.4; PTX 6.0, sm_70.
+// .m32n8k16. stride may be nil, for left out. ISA 9.7.14.4.4; PTX 6.3, sm_70.
 func WmmaStore(k *kernel.Kernel, layout kernel.Mod, shape kernel.Mod, a kernel.Ptr, r kernel.Vec, stride kernel.Num, mods ...kernel.Mod) {
 	add(k, "wmma.store", slots{"layout": layout, "shape": shape}, mods, a, r, stride)
 }
@@ -148,7 +148,7 @@ func WmmaStoreF64(k *kernel.Kernel, layout kernel.Mod, a kernel.Ptr, r kernel.Ve
 //
 // .<dtype> is that of d, .<ctype> is that of c. alayout is one of .row, .col;
 // blayout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. Further modifiers: .satfinite. ISA 9.7.14.4.5; PTX 6.0, sm_70.
+// .m32n8k16. Further modifiers: .satfinite. ISA 9.7.14.4.5; PTX 6.3, sm_70.
 func WmmaMmaF16(k *kernel.Kernel, alayout kernel.Mod, blayout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
 	add(k, "wmma.mma.f16", slots{"alayout": alayout, "blayout": blayout, "shape": shape}, mods, d, a, b, c)
 }

@@ -1718,7 +1718,7 @@ func CvtF16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mod
 //	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
 //
 // rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 7.0, sm_80.
+// PTX 7.0, sm_70.
 func CvtF16F32Relu(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.f16.f32.relu", slots{"rnd": rnd}, mods, d, a)
 }
@@ -1737,7 +1737,7 @@ func CvtBf16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mo
 //
 //	cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype>
 //
-// rnd is one of .rm, .rp. ISA 9.7.9.21; PTX 7.8, sm_90.
+// rnd is one of .rm, .rp. ISA 9.7.9.21; PTX 7.0, sm_80.
 func CvtBf16F32Rnd(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.bf16.f32.rnd", slots{"rnd": rnd}, mods, d, a)
 }
