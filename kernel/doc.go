@@ -59,6 +59,8 @@ of the module.
 
 One kernel a module. Grids, clusters and blocks as a GPU has them; shared
 memory up to 227 KiB. Textures and surfaces are left out. Instructions of
-Blackwell are in package inst, and have no operations of their own here.
+Blackwell are in package inst, and have no operations of their own here. A
+kernel has 262,144 instructions, labels and variables at most: a loop of Go that
+adds more is a mistake, and one that goes on for as long again a panic.
 */
 package kernel

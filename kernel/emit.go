@@ -283,14 +283,14 @@ func (k *Kernel) emitBlock(block *ptx.Block) {
 	}
 }
 
-// grow makes room for n instructions or labels, and reports a kernel that takes
+// grow makes room for n instructions, labels or variables, and reports a kernel that takes
 // no more.
 func (k *Kernel) grow(n int) bool {
 	if k.over() || k.refuses() {
 		return false
 	}
 	if k.insts += n; k.insts > mostInsts {
-		k.fill("the kernel has more than %d instructions and labels", mostInsts)
+		k.fill("the kernel has more than %d instructions, labels and variables", mostInsts)
 	}
 	return !k.full
 }

@@ -2,10 +2,10 @@ package kernel
 
 import "fmt"
 
-// A kernel has at most so many instructions and registers of a function: 4 MiB
-// of a GPU's code, and few enough that a loop of Go that does not end is told
-// with its line, and is not the end of the machine's memory. Mistakes are kept
-// up to a number too.
+// A kernel has at most so many instructions, labels and variables, and a function
+// so many registers: 4 MiB of a GPU's code, and few enough that a loop of Go that
+// does not end is told with its line, and is not the end of the machine's memory.
+// Mistakes are kept up to a number too.
 const (
 	mostInsts    = 1 << 18
 	mostRegs     = 1 << 18
@@ -15,7 +15,7 @@ const (
 // fill says that the kernel takes no more: nothing is added from here on, and
 // no further mistake is kept.
 func (k *Kernel) fill(format string, args ...any) {
-	if !k.full {
+	if !k.refuses() {
 		k.fail(format, args...)
 		k.full = true
 	}
@@ -34,6 +34,7 @@ func (k *Kernel) over() bool {
 func (k *Kernel) refuses() bool {
 	if k.full {
 		if k.refused++; k.refused > mostInsts {
+			k.refused = 0 // for who recovers
 			panic(fmt.Sprintf("kernel: a loop of Go does not end, at %s: %v", k.here(), k.errs[len(k.errs)-1]))
 		}
 	}

@@ -283,25 +283,50 @@ func TestMistakesAreBuiltOnce(t *testing.T) {
 // TestEndlessGoLoop: a loop of Go that adds too much is a mistake at its line,
 // and one that never ends a panic that says so.
 func TestEndlessGoLoop(t *testing.T) {
-	k := kernel.New("k", kernel.Block(32))
-	k.Func("f", nil, nil, func(kernel.Vec) kernel.Vec {
-		defer func() {
-			line := strconv.Itoa(lineOf(t, "mistakes_core_test.go", "// here: endless"))
-			at := "mistakes_core_test.go:" + line + ": "
-			want := "kernel: a loop of Go does not end, at mistakes_core_test.go:" + line + ": " + at + "the kernel has more than 262144 instructions and labels"
-			if got := recover(); got != want {
-				t.Errorf("got\n%v\nwant\n%s", got, want)
+	for _, test := range []struct {
+		name, want string
+		loop       func(k *kernel.Kernel)
+	}{
+		{"labels", "the kernel has more than 262144 instructions, labels and variables", func(k *kernel.Kernel) {
+			for {
+				k.NewLabel() // here: endless labels
 			}
-			if err := k.Err(); err == nil || err.Error() != at+"the kernel has more than 262144 instructions and labels" {
-				t.Error(err)
+		}},
+		{"variables", "the kernel has more than 262144 instructions, labels and variables", func(k *kernel.Kernel) {
+			for i := 0; ; i++ {
+				k.Shared("s"+strconv.Itoa(i), kernel.U32) // here: endless variables
 			}
-		}()
-		for {
-			k.NewLabel() // here: endless
+		}},
+		{"registers", "the kernel has more than 262144 registers", func(k *kernel.Kernel) {
+			for {
+				k.Var(kernel.U32) // here: endless registers
+			}
+		}},
+		{"mistakes", "the kernel has 10000 mistakes; no more are kept", func(k *kernel.Kernel) {
+			for {
+				k.Break() // here: endless mistakes
+			}
+		}},
+	} {
+		k := kernel.New("k", kernel.Block(32))
+		k.Func("f", nil, nil, func(kernel.Vec) kernel.Vec {
+			defer func() {
+				at := "mistakes_core_test.go:" + strconv.Itoa(lineOf(t, "mistakes_core_test.go", "// here: endless "+test.name)) + ": "
+				want := "kernel: a loop of Go does not end, at " + at + at + test.want
+				if got := recover(); got != want {
+					t.Errorf("got\n%v\nwant\n%s", got, want)
+				}
+				errs, _ := k.Err().(kernel.Errors)
+				if len(errs) == 0 || errs[len(errs)-1].Error() != at+test.want {
+					t.Errorf("%s: %v", test.name, errs)
+				}
+			}()
+			test.loop(k)
+			return nil
+		})
+		if _, err := k.Build(); err == nil {
+			t.Errorf("%s: the kernel is built", test.name)
 		}
-	})
-	if _, err := k.Build(); err == nil {
-		t.Error("the kernel is built")
 	}
 }
 

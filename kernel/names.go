@@ -7,8 +7,8 @@ import "fmt"
 func (k *Kernel) claim(name, what string) string {
 	why := ""
 	switch at, taken := k.taken(name); {
-	case k.over():
-		return k.fresh("late")
+	case !k.grow(1):
+		return "late" // nobody sees it
 	case !identifier(name):
 		why = "a name has letters, digits, _ and $, and does not begin with a digit"
 	case reserved(name):
