@@ -1,7 +1,5 @@
 package kernel
 
-import "muster/ptx"
-
 // A Token is the phase of a barrier in which a thread arrived: 64 bits that only
 // a wait at the same barrier, and Pending, can read (ISA 9.7.13.15.13). It is of
 // use until the phase after it is complete.
@@ -63,17 +61,7 @@ func (m Mbarrier) ordering(what string, mods []Mod, sem, scope Mod) string {
 			return "." + string(sem) + "." + string(scope)
 		}
 	}
-	if sem == Relaxed {
-		m.k.atLeast(ptx.Version{Major: 8, Minor: 6})
-	}
 	return "." + string(sem) + "." + string(scope)
-}
-
-// atLeast raises the version of PTX that the kernel needs.
-func (k *Kernel) atLeast(v ptx.Version) {
-	if k.least.Major < v.Major || k.least.Major == v.Major && k.least.Minor < v.Minor {
-		k.least = v
-	}
 }
 
 // arrive emits an arrival; a local one gives its token.

@@ -204,17 +204,20 @@ func name(in *ptx.Inst) string { return strings.Join(append([]string{in.Op}, in.
 
 // newEnough holds an instruction to the kernel's architecture and version.
 func (k *Kernel) newEnough(in *ptx.Inst) {
-	f := in.Form
+	v, sm := in.Needs()
 	n, suffix, _ := parseSM(k.target)
-	if n < f.SM.Number || f.SM.Suffix == "a" && (suffix != "a" || n != f.SM.Number) || f.SM.Suffix == "f" && (suffix == "" || n/10 != f.SM.Number/10) {
-		k.fail("%s needs sm_%d%s, and the kernel is for %s", name(in), f.SM.Number, f.SM.Suffix, k.target)
+	f := in.Form.SM
+	lacks := n < f.Number || f.Suffix == "a" && (suffix != "a" || n != f.Number) || f.Suffix == "f" && (suffix == "" || n/10 != f.Number/10)
+	if sm != f { // which later architectures have a modifier too, the table does not say
+		lacks = lacks || n < sm.Number || sm.Suffix != "" && suffix == ""
 	}
-	older := func(a, b ptx.Version) bool { return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor }
-	v := introduced(in)
-	if older(k.least, v) {
+	if lacks {
+		k.fail("%s needs sm_%d%s, and the kernel is for %s", name(in), sm.Number, sm.Suffix, k.target)
+	}
+	if k.least.Before(v) {
 		k.least = v
 	}
-	if k.version != (ptx.Version{}) && older(k.version, v) {
+	if k.version != (ptx.Version{}) && k.version.Before(v) {
 		k.fail("%s needs PTX %d.%d, and the kernel is for %d.%d", name(in), v.Major, v.Minor, k.version.Major, k.version.Minor)
 	}
 }

@@ -10,7 +10,7 @@ import "muster/kernel"
 //
 // .<space> is that of the address a, .<vec> is that of the elements of b,
 // .<type> is that of the elements at a. Further modifiers: .weak, by default
-// weak. ISA 9.7.9.12; PTX 8.1, sm_90.
+// weak. ISA 9.7.9.12; PTX 8.1, sm_90; .b128 from PTX 9.2 on.
 func StAsync(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "st.async", nil, mods, a, b, bar)
 }
@@ -20,7 +20,8 @@ func StAsync(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, bar kernel.Ptr, mods 
 //	st.async.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64]
 //
 // .<space> is that of the address a, .<vec> is that of the elements of b,
-// .<type> is that of the elements at a. ISA 9.7.9.12; PTX 8.7, sm_90.
+// .<type> is that of the elements at a. ISA 9.7.9.12; PTX 8.7, sm_90; .b128
+// from PTX 9.2 on.
 func StAsyncScope(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "st.async.scope", nil, mods, a, b, bar)
 }
@@ -120,7 +121,8 @@ func CpAsyncBulkClusterShared(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size
 //	cp.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}{.cp_mask} [=d:b8], [s:b8], size:u32, hint?policy:b64, cp_mask?mask:u16
 //
 // Further modifiers: .L2::cache_hint; .cp_mask. policy may be nil, for left
-// out. mask may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0, sm_90.
+// out. mask may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0, sm_90;
+// .cp_mask from PTX 8.6, sm_100 on.
 func CpAsyncBulkGlobalShared(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.global.shared", nil, mods, d, s, size, policy, mask)
 }
@@ -211,7 +213,7 @@ func CpAsyncBulkPrefetch(k *kernel.Kernel, s kernel.Ptr, size kernel.Num, policy
 //	multimem.cp.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.cp_mask} [=d:b8], [s:b8], size:u32, cp_mask?mask:u16
 //
 // Further modifiers: .cp_mask. mask may be nil, for left out. ISA
-// 9.7.9.25.4.4; PTX 9.1, sm_90.
+// 9.7.9.25.4.4; PTX 9.1, sm_90; .cp_mask from sm_100 on.
 func MultimemCpAsyncBulk(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.cp.async.bulk", nil, mods, d, s, size, mask)
 }
@@ -258,7 +260,8 @@ func CpAsyncBulkWaitGroup(k *kernel.Kernel, n kernel.Num, mods ...kernel.Mod) {
 //	clusterlaunchcontrol.try_cancel.async{.<space:shared::cta=generic>}.<completion:@ctatx>{.<multicast:multicast::cluster::all>}.<type:b128> [=a], [+bar:b64]
 //
 // .<space> is that of the address a. Further modifiers:
-// .multicast::cluster::all. ISA 9.7.13.17; PTX 8.6, sm_100.
+// .multicast::cluster::all. ISA 9.7.13.17; PTX 8.6, sm_100;
+// .multicast::cluster::all from sm_100a on.
 func ClusterlaunchcontrolTryCancel(k *kernel.Kernel, a kernel.Ptr, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "clusterlaunchcontrol.try_cancel", nil, mods, a, bar)
 }

@@ -24,7 +24,7 @@ func AtomBits(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kernel.Ptr, b ker
 // .<space> is that of the address a. Further modifiers: .relaxed, .acquire,
 // .release, .acq_rel, by default relaxed; .cta, .cluster, .gpu, .sys, by
 // default gpu; .L2::cache_hint. policy may be nil, for left out. ISA 9.7.13.5;
-// PTX 8.3, sm_90.
+// PTX 8.3, sm_90; .b128 with .sys from PTX 8.4 on.
 func AtomExchB128(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "atom.exch.b128", nil, mods, d, a, b, policy)
 }
@@ -58,7 +58,7 @@ func AtomCasB16(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, c ke
 //
 // .<space> is that of the address a. Further modifiers: .relaxed, .acquire,
 // .release, .acq_rel, by default relaxed; .cta, .cluster, .gpu, .sys, by
-// default gpu. ISA 9.7.13.5; PTX 8.3, sm_90.
+// default gpu. ISA 9.7.13.5; PTX 8.3, sm_90; .b128 with .sys from PTX 8.4 on.
 func AtomCasB128(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "atom.cas.b128", nil, mods, d, a, b, c)
 }

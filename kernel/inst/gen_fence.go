@@ -10,7 +10,7 @@ import "muster/kernel"
 //
 // scope is one of .cta, .cluster, .gpu, .sys. Further modifiers: .sc,
 // .acq_rel, .acquire, .release, by default acq_rel. ISA 9.7.13.4; PTX 6.0,
-// sm_70.
+// sm_70; .acquire, .release from PTX 8.6 on.
 func Fence(k *kernel.Kernel, scope kernel.Mod, mods ...kernel.Mod) {
 	add(k, "fence", slots{"scope": scope}, mods)
 }

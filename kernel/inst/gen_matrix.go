@@ -258,7 +258,8 @@ func MmaBf16(k *kernel.Kernel, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b k
 //
 // .<dtype> is that of d, .<ctype> is that of c. shape is one of .m16n8k16,
 // .m16n8k32; atype is one of .e4m3, .e5m2; btype is one of .e4m3, .e5m2. ISA
-// 9.7.14.5.14; PTX 8.4, sm_89.
+// 9.7.14.5.14; PTX 8.4, sm_89; .m16n8k16 from PTX 8.7 on; .f16 from PTX 8.7
+// on.
 func MmaFp8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.fp8", slots{"shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, c)
 }
@@ -288,7 +289,8 @@ func MmaMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kerne
 //	mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16
 //
 // scale is one of .scale_vec::2X, .scale_vec::4X; stype is one of .ue8m0,
-// .ue4m3. ISA 9.7.14.5.14; PTX 8.7, sm_120a.
+// .ue4m3. ISA 9.7.14.5.14; PTX 8.7, sm_120a; .scale_vec::4X with .ue8m0 from
+// PTX 9.1 on.
 func MmaMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.mxf4nvf4", slots{"scale": scale, "stype": stype}, mods, d, a, b, c, sa, ia, sb, ib)
 }
@@ -421,7 +423,7 @@ func Movmatrix(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kernel.Mod)
 //
 // .<dtype> is that of d, .<ctype> is that of c. sp is one of .sp,
 // .sp::ordered_metadata; shape is one of .m16n8k16, .m16n8k32. ISA 9.7.14.6.3;
-// PTX 7.1, sm_80.
+// PTX 7.1, sm_80; .sp::ordered_metadata from PTX 8.5 on.
 func MmaSpF16(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.f16", slots{"sp": sp, "shape": shape}, mods, d, a, b, c, e, f)
 }
@@ -431,7 +433,8 @@ func MmaSpF16(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, a
 //	mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 //
 // sp is one of .sp, .sp::ordered_metadata; shape is one of .m16n8k16,
-// .m16n8k32. ISA 9.7.14.6.3; PTX 7.1, sm_80.
+// .m16n8k32. ISA 9.7.14.6.3; PTX 7.1, sm_80; .sp::ordered_metadata from PTX
+// 8.5 on.
 func MmaSpBf16(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.bf16", slots{"sp": sp, "shape": shape}, mods, d, a, b, c, e, f)
 }
@@ -441,7 +444,8 @@ func MmaSpBf16(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, 
 //	mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 //
 // sp is one of .sp, .sp::ordered_metadata; shape is one of .m16n8k8,
-// .m16n8k16. ISA 9.7.14.6.3; PTX 7.1, sm_80.
+// .m16n8k16. ISA 9.7.14.6.3; PTX 7.1, sm_80; .sp::ordered_metadata from PTX
+// 8.5 on.
 func MmaSpTf32(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.tf32", slots{"sp": sp, "shape": shape}, mods, d, a, b, c, e, f)
 }
@@ -451,7 +455,8 @@ func MmaSpTf32(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, d kernel.Vec, 
 //	mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<dtype:f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 //
 // sp is one of .sp, .sp::ordered_metadata; atype is one of .e4m3, .e5m2; btype
-// is one of .e4m3, .e5m2. ISA 9.7.14.6.3; PTX 8.4, sm_89.
+// is one of .e4m3, .e5m2. ISA 9.7.14.6.3; PTX 8.4, sm_89;
+// .sp::ordered_metadata from PTX 8.5 on.
 func MmaSpFp8(k *kernel.Kernel, sp kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.fp8", slots{"sp": sp, "atype": atype, "btype": btype}, mods, d, a, b, c, e, f)
 }
@@ -481,7 +486,8 @@ func MmaSpMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c ker
 //	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16
 //
 // scale is one of .scale_vec::2X, .scale_vec::4X; stype is one of .ue8m0,
-// .ue4m3. ISA 9.7.14.6.3; PTX 8.7, sm_120a.
+// .ue4m3. ISA 9.7.14.6.3; PTX 8.7, sm_120a; .scale_vec::4X with .ue8m0 from
+// PTX 9.1 on.
 func MmaSpMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.sp.mxf4nvf4", slots{"scale": scale, "stype": stype}, mods, d, a, b, c, e, f, sa, ia, sb, ib)
 }
@@ -503,7 +509,8 @@ func MmaSpMxf8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kerne
 //
 // sp is one of .sp, .sp::ordered_metadata; shape is one of .m16n8k32,
 // .m16n8k64; atype is one of .u8, .s8; btype is one of .u8, .s8. Further
-// modifiers: .satfinite. ISA 9.7.14.6.3; PTX 7.1, sm_80.
+// modifiers: .satfinite. ISA 9.7.14.6.3; PTX 7.1, sm_80; .sp::ordered_metadata
+// from PTX 8.5 on.
 func MmaSpInt8(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.int8", slots{"sp": sp, "shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, c, e, f)
 }
@@ -514,7 +521,8 @@ func MmaSpInt8(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, atype kernel.M
 //
 // sp is one of .sp, .sp::ordered_metadata; shape is one of .m16n8k64,
 // .m16n8k128; atype is one of .u4, .s4; btype is one of .u4, .s4. Further
-// modifiers: .satfinite. ISA 9.7.14.6.3; PTX 7.1, sm_80.
+// modifiers: .satfinite. ISA 9.7.14.6.3; PTX 7.1, sm_80; .sp::ordered_metadata
+// from PTX 8.5 on.
 func MmaSpInt4(k *kernel.Kernel, sp kernel.Mod, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.int4", slots{"sp": sp, "shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, c, e, f)
 }
@@ -603,7 +611,7 @@ func WgmmaFp8Rs(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kern
 //
 // shape is one of .m64n8k32 to .m64n256k32; atype is one of .s8, .u8; btype is
 // one of .s8, .u8. Further modifiers: .satfinite. ISA 9.7.15.5.2; PTX 8.0,
-// sm_90a.
+// sm_90a; .u8 with .s8 from PTX 8.4 on; .s8 with .u8 from PTX 8.4 on.
 func WgmmaInt8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Num, b kernel.Num, scale kernel.Pred, mods ...kernel.Mod) {
 	add(k, "wgmma.int8", slots{"shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, scale)
 }
@@ -614,7 +622,7 @@ func WgmmaInt8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kerne
 //
 // shape is one of .m64n8k32 to .m64n256k32; atype is one of .s8, .u8; btype is
 // one of .s8, .u8. Further modifiers: .satfinite. ISA 9.7.15.5.2; PTX 8.0,
-// sm_90a.
+// sm_90a; .u8 with .s8 from PTX 8.4 on; .s8 with .u8 from PTX 8.4 on.
 func WgmmaInt8Rs(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Num, scale kernel.Pred, mods ...kernel.Mod) {
 	add(k, "wgmma.int8.rs", slots{"shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, scale)
 }
@@ -721,7 +729,7 @@ func WgmmaSpFp8Rs(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype ke
 //
 // shape is one of .m64n8k64 to .m64n256k64; atype is one of .s8, .u8; btype is
 // one of .s8, .u8. Further modifiers: .satfinite. ISA 9.7.15.6.3; PTX 8.2,
-// sm_90a.
+// sm_90a; .u8 with .s8 from PTX 8.4 on; .s8 with .u8 from PTX 8.4 on.
 func WgmmaSpInt8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Num, b kernel.Num, meta kernel.Num, sel kernel.Num, scale kernel.Pred, mods ...kernel.Mod) {
 	add(k, "wgmma.sp.int8", slots{"shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, meta, sel, scale)
 }
@@ -732,7 +740,7 @@ func WgmmaSpInt8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype ker
 //
 // shape is one of .m64n8k64 to .m64n256k64; atype is one of .s8, .u8; btype is
 // one of .s8, .u8. Further modifiers: .satfinite. ISA 9.7.15.6.3; PTX 8.2,
-// sm_90a.
+// sm_90a; .u8 with .s8 from PTX 8.4 on; .s8 with .u8 from PTX 8.4 on.
 func WgmmaSpInt8Rs(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Num, meta kernel.Num, sel kernel.Num, scale kernel.Pred, mods ...kernel.Mod) {
 	add(k, "wgmma.sp.int8.rs", slots{"shape": shape, "atype": atype, "btype": btype}, mods, d, a, b, meta, sel, scale)
 }

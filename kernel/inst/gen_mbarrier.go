@@ -48,7 +48,7 @@ func MbarrierCompleteTx(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mods ...k
 //
 // .<space> is that of the address a. Further modifiers: .release, .relaxed, by
 // default release; .cta, .cluster, by default cta. count may be nil, for left
-// out. ISA 9.7.13.15.13; PTX 7.0, sm_80.
+// out. ISA 9.7.13.15.13; PTX 7.0, sm_80; .relaxed from PTX 8.6 on.
 func MbarrierArrive(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive", nil, mods, state, a, count)
 }
@@ -59,7 +59,7 @@ func MbarrierArrive(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, count kern
 //
 // Further modifiers: .release, .relaxed, by default release; .cta, .cluster,
 // by default cta. count may be nil, for left out. ISA 9.7.13.15.13; PTX 8.0,
-// sm_90.
+// sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveCluster(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive.cluster", nil, mods, a, count)
 }
@@ -70,7 +70,7 @@ func MbarrierArriveCluster(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mod
 //
 // .<space> is that of the address a. Further modifiers: .release, .relaxed, by
 // default release; .cta, .cluster, by default cta. ISA 9.7.13.15.13; PTX 8.0,
-// sm_90.
+// sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveExpectTx(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, tx kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive.expect_tx", nil, mods, state, a, tx)
 }
@@ -80,7 +80,7 @@ func MbarrierArriveExpectTx(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, tx
 //	mbarrier.arrive.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], tx:u32
 //
 // Further modifiers: .release, .relaxed, by default release; .cta, .cluster,
-// by default cta. ISA 9.7.13.15.13; PTX 8.0, sm_90.
+// by default cta. ISA 9.7.13.15.13; PTX 8.0, sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveExpectTxCluster(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive.expect_tx.cluster", nil, mods, a, tx)
 }
@@ -101,7 +101,7 @@ func MbarrierArriveNoComplete(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, 
 //
 // .<space> is that of the address a. Further modifiers: .release, .relaxed, by
 // default release; .cta, .cluster, by default cta. count may be nil, for left
-// out. ISA 9.7.13.15.14; PTX 7.0, sm_80.
+// out. ISA 9.7.13.15.14; PTX 7.0, sm_80; .relaxed from PTX 8.6 on.
 func MbarrierArriveDrop(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive_drop", nil, mods, state, a, count)
 }
@@ -112,7 +112,7 @@ func MbarrierArriveDrop(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, count 
 //
 // Further modifiers: .release, .relaxed, by default release; .cta, .cluster,
 // by default cta. count may be nil, for left out. ISA 9.7.13.15.14; PTX 8.0,
-// sm_90.
+// sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveDropCluster(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive_drop.cluster", nil, mods, a, count)
 }
@@ -123,7 +123,7 @@ func MbarrierArriveDropCluster(k *kernel.Kernel, a kernel.Ptr, count kernel.Num,
 //
 // .<space> is that of the address a. Further modifiers: .release, .relaxed, by
 // default release; .cta, .cluster, by default cta. ISA 9.7.13.15.14; PTX 8.0,
-// sm_90.
+// sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveDropExpectTx(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, tx kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive_drop.expect_tx", nil, mods, state, a, tx)
 }
@@ -133,7 +133,7 @@ func MbarrierArriveDropExpectTx(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr
 //	mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], tx:u32
 //
 // Further modifiers: .release, .relaxed, by default release; .cta, .cluster,
-// by default cta. ISA 9.7.13.15.14; PTX 8.0, sm_90.
+// by default cta. ISA 9.7.13.15.14; PTX 8.0, sm_90; .relaxed from PTX 8.6 on.
 func MbarrierArriveDropExpectTxCluster(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive_drop.expect_tx.cluster", nil, mods, a, tx)
 }
@@ -164,7 +164,7 @@ func CpAsyncMbarrierArrive(k *kernel.Kernel, a kernel.Ptr, mods ...kernel.Mod) {
 //
 // .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
 // default acquire; .cta, .cluster, by default cta. ISA 9.7.13.15.16; PTX 7.0,
-// sm_80.
+// sm_80; .relaxed from PTX 8.6 on.
 func MbarrierTestWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.test_wait", nil, mods, p, a, state)
 }
@@ -175,7 +175,7 @@ func MbarrierTestWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kerne
 //
 // .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
 // default acquire; .cta, .cluster, by default cta. ISA 9.7.13.15.16; PTX 7.1,
-// sm_80.
+// sm_80; .relaxed from PTX 8.6 on.
 func MbarrierTestWaitParity(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, parity kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.test_wait.parity", nil, mods, p, a, parity)
 }
@@ -186,7 +186,7 @@ func MbarrierTestWaitParity(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, parit
 //
 // .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
 // default acquire; .cta, .cluster, by default cta. hint may be nil, for left
-// out. ISA 9.7.13.15.16; PTX 7.8, sm_90.
+// out. ISA 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6 on.
 func MbarrierTryWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kernel.Num, hint kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.try_wait", nil, mods, p, a, state, hint)
 }
@@ -197,7 +197,7 @@ func MbarrierTryWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kernel
 //
 // .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
 // default acquire; .cta, .cluster, by default cta. hint may be nil, for left
-// out. ISA 9.7.13.15.16; PTX 7.8, sm_90.
+// out. ISA 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6 on.
 func MbarrierTryWaitParity(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, parity kernel.Num, hint kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.try_wait.parity", nil, mods, p, a, parity, hint)
 }

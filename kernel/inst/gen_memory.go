@@ -11,7 +11,10 @@ import "muster/kernel"
 // .<space> is that of the address a, .<vec> is that of the elements of d,
 // .<type> is that of the elements at a. Further modifiers: .weak, by default
 // weak; .ca, .cg, .cs, .lu, .cv; .L2::cache_hint; .L2::64B, .L2::128B,
-// .L2::256B. policy may be nil, for left out. ISA 9.7.9.8; PTX 1.0, sm_10.
+// .L2::256B. policy may be nil, for left out. ISA 9.7.9.8; PTX 1.0, sm_10; .v8
+// with .b32, .u32, .s32, .f32 from PTX 8.8, sm_100 on; .v4 with .b64, .u64,
+// .s64, .f64 from PTX 8.8, sm_100 on; .param::entry, .param::func from PTX 8.3
+// on; .b128 from PTX 8.3 on.
 func Ld(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "ld", nil, mods, d, a, policy)
 }
@@ -25,7 +28,11 @@ func Ld(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ..
 // weak; .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first,
 // .L1::evict_last, .L1::no_allocate; .L2::evict_normal, .L2::evict_first,
 // .L2::evict_last; .L2::cache_hint; .L2::64B, .L2::128B, .L2::256B. policy may
-// be nil, for left out. ISA 9.7.9.8; PTX 7.4, sm_70.
+// be nil, for left out. ISA 9.7.9.8; PTX 7.4, sm_70; .v8 with .b32, .u32,
+// .s32, .f32 from PTX 8.8, sm_100 on; .v4 with .b64, .u64, .s64, .f64 from PTX
+// 8.8, sm_100 on; .param::entry, .param::func from PTX 8.3 on;
+// .L2::evict_normal, .L2::evict_first, .L2::evict_last from PTX 8.8, sm_100
+// on; .b128 from PTX 8.3 on.
 func LdEvict(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "ld.evict", nil, mods, d, a, policy)
 }
@@ -36,7 +43,9 @@ func LdEvict(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mo
 //
 // .<space> is that of the address a, .<vec> is that of the elements of d,
 // .<type> is that of the elements at a. Further modifiers: .L2::64B,
-// .L2::128B, .L2::256B. ISA 9.7.9.8; PTX 1.1, sm_10.
+// .L2::128B, .L2::256B. ISA 9.7.9.8; PTX 1.1, sm_10; .v4 with .b64, .u64,
+// .s64, .f64 from PTX 8.8, sm_100 on; .local from PTX 9.1 on; .b128 from PTX
+// 8.3 on.
 func LdVolatile(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "ld.volatile", nil, mods, d, a)
 }
@@ -51,7 +60,10 @@ func LdVolatile(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod
 // .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first, .L1::evict_last,
 // .L1::no_allocate; .L2::evict_normal, .L2::evict_first, .L2::evict_last;
 // .L2::cache_hint; .L2::64B, .L2::128B, .L2::256B. policy may be nil, for left
-// out. ISA 9.7.9.8; PTX 6.0, sm_70.
+// out. ISA 9.7.9.8; PTX 6.0, sm_70; .v8 with .b32, .u32, .s32, .f32 from PTX
+// 8.8, sm_100 on; .v4 with .b64, .u64, .s64, .f64 from PTX 8.8, sm_100 on;
+// .L2::evict_normal, .L2::evict_first, .L2::evict_last from PTX 8.8, sm_100
+// on; .b128 from PTX 8.3 on; .b128 with .sys from PTX 8.4 on.
 func LdStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "ld.strong", slots{"sem": sem, "scope": scope}, mods, d, a, policy)
 }
@@ -61,7 +73,8 @@ func LdStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, d kernel.Vec, 
 //	ld.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> d, [a]
 //
 // .<space> is that of the address a, .<type> is that of the elements at a. ISA
-// 9.7.9.8; PTX 8.2, sm_70.
+// 9.7.9.8; PTX 8.2, sm_70; .b128 from PTX 8.3 on; .b128 with .sys from PTX 8.4
+// on.
 func LdMmio(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "ld.mmio", nil, mods, d, a)
 }
@@ -72,7 +85,9 @@ func LdMmio(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
 //
 // .<vec> is that of the elements of d, .<type> is that of the elements at a.
 // Further modifiers: .ca, .cg, .cs; .L2::cache_hint; .L2::64B, .L2::128B,
-// .L2::256B. policy may be nil, for left out. ISA 9.7.9.9; PTX 3.1, sm_32.
+// .L2::256B. policy may be nil, for left out. ISA 9.7.9.9; PTX 3.1, sm_32; .v8
+// with .b32, .u32, .s32, .f32 from PTX 8.8, sm_100 on; .v4 with .b64, .u64,
+// .s64, .f64 from PTX 8.8, sm_100 on; .b128 from PTX 8.3 on.
 func LdNc(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "ld.nc", nil, mods, d, a, policy)
 }
@@ -85,7 +100,10 @@ func LdNc(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods 
 // Further modifiers: .L1::evict_normal, .L1::evict_unchanged,
 // .L1::evict_first, .L1::evict_last, .L1::no_allocate; .L2::evict_normal,
 // .L2::evict_first, .L2::evict_last; .L2::cache_hint; .L2::64B, .L2::128B,
-// .L2::256B. policy may be nil, for left out. ISA 9.7.9.9; PTX 7.4, sm_70.
+// .L2::256B. policy may be nil, for left out. ISA 9.7.9.9; PTX 7.4, sm_70; .v8
+// with .b32, .u32, .s32, .f32 from PTX 8.8, sm_100 on; .v4 with .b64, .u64,
+// .s64, .f64 from PTX 8.8, sm_100 on; .L2::evict_normal, .L2::evict_first,
+// .L2::evict_last from PTX 8.8, sm_100 on; .b128 from PTX 8.3 on.
 func LdNcEvict(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "ld.nc.evict", nil, mods, d, a, policy)
 }
@@ -95,7 +113,8 @@ func LdNcEvict(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, policy kernel.Num, 
 //	ldu{.<space:global=generic>}{.<vec:v2,v4>}.<type:@memtype> d*<vec>, [a*<vec>]
 //
 // .<space> is that of the address a, .<vec> is that of the elements of d,
-// .<type> is that of the elements at a. ISA 9.7.9.10; PTX 2.0, sm_20.
+// .<type> is that of the elements at a. ISA 9.7.9.10; PTX 2.0, sm_20; .b128
+// from PTX 8.3 on.
 func Ldu(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "ldu", nil, mods, d, a)
 }
@@ -107,7 +126,9 @@ func Ldu(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
 // .<space> is that of the address a, .<vec> is that of the elements of b,
 // .<type> is that of the elements at a. Further modifiers: .weak, by default
 // weak; .wb, .cg, .cs, .wt; .L2::cache_hint. policy may be nil, for left out.
-// ISA 9.7.9.11; PTX 1.0, sm_10.
+// ISA 9.7.9.11; PTX 1.0, sm_10; .v8 with .b32, .u32, .s32, .f32 from PTX 8.8,
+// sm_100 on; .v4 with .b64, .u64, .s64, .f64 from PTX 8.8, sm_100 on;
+// .param::func from PTX 8.3 on; .b128 from PTX 8.3 on.
 func St(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "st", nil, mods, a, b, policy)
 }
@@ -121,7 +142,10 @@ func St(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ..
 // weak; .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first,
 // .L1::evict_last, .L1::no_allocate; .L2::evict_normal, .L2::evict_first,
 // .L2::evict_last; .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.11; PTX 7.4, sm_70.
+// 9.7.9.11; PTX 7.4, sm_70; .v8 with .b32, .u32, .s32, .f32 from PTX 8.8,
+// sm_100 on; .v4 with .b64, .u64, .s64, .f64 from PTX 8.8, sm_100 on;
+// .param::func from PTX 8.3 on; .L2::evict_normal, .L2::evict_first,
+// .L2::evict_last from PTX 8.8, sm_100 on; .b128 from PTX 8.3 on.
 func StEvict(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "st.evict", nil, mods, a, b, policy)
 }
@@ -131,7 +155,9 @@ func StEvict(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mo
 //	st.<sem:volatile>{.<space:@volatile=generic>}{.<vec:v2,v4>}.<type:@memtype> [=a*<vec>], b*<vec>
 //
 // .<space> is that of the address a, .<vec> is that of the elements of b,
-// .<type> is that of the elements at a. ISA 9.7.9.11; PTX 1.1, sm_10.
+// .<type> is that of the elements at a. ISA 9.7.9.11; PTX 1.1, sm_10; .v4 with
+// .b64, .u64, .s64, .f64 from PTX 8.8, sm_100 on; .local from PTX 9.1 on;
+// .b128 from PTX 8.3 on.
 func StVolatile(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, mods ...kernel.Mod) {
 	add(k, "st.volatile", nil, mods, a, b)
 }
@@ -146,7 +172,10 @@ func StVolatile(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, mods ...kernel.Mod
 // .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first, .L1::evict_last,
 // .L1::no_allocate; .L2::evict_normal, .L2::evict_first, .L2::evict_last;
 // .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.11; PTX 6.0,
-// sm_70.
+// sm_70; .v8 with .b32, .u32, .s32, .f32 from PTX 8.8, sm_100 on; .v4 with
+// .b64, .u64, .s64, .f64 from PTX 8.8, sm_100 on; .L2::evict_normal,
+// .L2::evict_first, .L2::evict_last from PTX 8.8, sm_100 on; .b128 from PTX
+// 8.3 on; .b128 with .sys from PTX 8.4 on.
 func StStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "st.strong", slots{"sem": sem, "scope": scope}, mods, a, b, policy)
 }
@@ -156,7 +185,8 @@ func StStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, a kernel.Ptr, 
 //	st.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b
 //
 // .<space> is that of the address a, .<type> is that of the elements at a. ISA
-// 9.7.9.11; PTX 8.2, sm_70.
+// 9.7.9.11; PTX 8.2, sm_70; .b128 from PTX 8.3 on; .b128 with .sys from PTX
+// 8.4 on.
 func StMmio(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "st.mmio", nil, mods, a, b)
 }
@@ -201,7 +231,9 @@ func MultimemLdReduceWeak(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kerne
 // is one of .min, .max, .add; type_ is one of .f16, .f16x2, .bf16, .bf16x2,
 // .f32, .f64, .e5m2, .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4. Further
 // modifiers: .relaxed, .acquire, by default relaxed; .cta, .cluster, .gpu,
-// .sys, by default gpu; .acc::f32, .acc::f16. ISA 9.7.9.14; PTX 8.1, sm_90.
+// .sys, by default gpu; .acc::f32, .acc::f16. ISA 9.7.9.14; PTX 8.1, sm_90;
+// .acc::f32 from PTX 8.2 on; .acc::f16 from PTX 8.6, sm_100a on; .e5m2,
+// .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4 from PTX 8.6, sm_100a on.
 func MultimemLdReduceFloat(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "multimem.ld_reduce.float", slots{"op": op, "type": type_}, mods, d, a)
 }
@@ -213,7 +245,9 @@ func MultimemLdReduceFloat(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d 
 // .<space> is that of the address a, .<vec> is that of the elements of d. op
 // is one of .min, .max, .add; type_ is one of .f16, .f16x2, .bf16, .bf16x2,
 // .f32, .f64, .e5m2, .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4. Further
-// modifiers: .acc::f32, .acc::f16. ISA 9.7.9.14; PTX 8.1, sm_90.
+// modifiers: .acc::f32, .acc::f16. ISA 9.7.9.14; PTX 8.1, sm_90; .acc::f32
+// from PTX 8.2 on; .acc::f16 from PTX 8.6, sm_100a on; .e5m2, .e5m2x2,
+// .e5m2x4, .e4m3, .e4m3x2, .e4m3x4 from PTX 8.6, sm_100a on.
 func MultimemLdReduceFloatWeak(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "multimem.ld_reduce.float.weak", slots{"op": op, "type": type_}, mods, d, a)
 }
@@ -225,7 +259,8 @@ func MultimemLdReduceFloatWeak(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod
 // .<space> is that of the address a, .<vec> is that of the elements of b.
 // type_ is one of .b32 to .e4m3x4. Further modifiers: .relaxed, .release, by
 // default relaxed; .cta, .cluster, .gpu, .sys, by default gpu. ISA 9.7.9.14;
-// PTX 8.1, sm_90.
+// PTX 8.1, sm_90; .e5m2, .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4 from PTX
+// 8.6, sm_100a on.
 func MultimemSt(k *kernel.Kernel, type_ kernel.Mod, a kernel.Ptr, b kernel.Vec, mods ...kernel.Mod) {
 	add(k, "multimem.st", slots{"type": type_}, mods, a, b)
 }
@@ -235,7 +270,8 @@ func MultimemSt(k *kernel.Kernel, type_ kernel.Mod, a kernel.Ptr, b kernel.Vec, 
 //	multimem.st.<sem:weak>{.<space:global=generic>}{.<vec:v2,v4,v8>}.<type:b32,b64,u32,u64,s32,s64,f16,f16x2,bf16,bf16x2,f32,f64,e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4> [=a*<vec>], b*<vec>
 //
 // .<space> is that of the address a, .<vec> is that of the elements of b.
-// type_ is one of .b32 to .e4m3x4. ISA 9.7.9.14; PTX 8.1, sm_90.
+// type_ is one of .b32 to .e4m3x4. ISA 9.7.9.14; PTX 8.1, sm_90; .e5m2,
+// .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4 from PTX 8.6, sm_100a on.
 func MultimemStWeak(k *kernel.Kernel, type_ kernel.Mod, a kernel.Ptr, b kernel.Vec, mods ...kernel.Mod) {
 	add(k, "multimem.st.weak", slots{"type": type_}, mods, a, b)
 }

@@ -1490,7 +1490,8 @@ func Prmt(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.N
 //	isspacep.<space:@window> p:pred, a:addr
 //
 // space is one of .const, .global, .local, .shared, .shared::cta,
-// .shared::cluster, .param, .param::entry. ISA 9.7.9.19; PTX 2.0, sm_20.
+// .shared::cluster, .param, .param::entry. ISA 9.7.9.19; PTX 2.0, sm_20;
+// .param::entry from PTX 8.3 on.
 func Isspacep(k *kernel.Kernel, space kernel.Mod, p kernel.Pred, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "isspacep", slots{"space": space}, mods, p, a)
 }
@@ -1501,7 +1502,7 @@ func Isspacep(k *kernel.Kernel, space kernel.Mod, p kernel.Pred, a kernel.Num, m
 //
 // .<type> is that of d. space is one of .const, .global, .local, .shared,
 // .shared::cta, .shared::cluster, .param, .param::entry. ISA 9.7.9.20; PTX
-// 2.0, sm_20.
+// 2.0, sm_20; .param::entry from PTX 8.3 on.
 func Cvta(k *kernel.Kernel, space kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvta", slots{"space": space}, mods, d, a)
 }
@@ -1512,7 +1513,7 @@ func Cvta(k *kernel.Kernel, space kernel.Mod, d kernel.Reg, a kernel.Num, mods .
 //
 // .<type> is that of d. space is one of .const, .global, .local, .shared,
 // .shared::cta, .shared::cluster, .param, .param::entry. ISA 9.7.9.20; PTX
-// 2.0, sm_20.
+// 2.0, sm_20; .param::entry from PTX 8.3 on.
 func CvtaTo(k *kernel.Kernel, space kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvta.to", slots{"space": space}, mods, d, a)
 }
@@ -1718,7 +1719,7 @@ func CvtF16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mod
 //	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
 //
 // rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 7.0, sm_70.
+// PTX 7.0, sm_70; .satfinite from PTX 8.1 on.
 func CvtF16F32Relu(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.f16.f32.relu", slots{"rnd": rnd}, mods, d, a)
 }
@@ -1728,7 +1729,7 @@ func CvtF16F32Relu(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num,
 //	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype>
 //
 // rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 7.0, sm_80.
+// PTX 7.0, sm_80; .satfinite from PTX 8.1 on.
 func CvtBf16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.bf16.f32", slots{"rnd": rnd}, mods, d, a)
 }
@@ -1765,7 +1766,7 @@ func CvtF16Bf16(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mo
 //	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
 //
 // .<dtype> is that of d. rnd is one of .rn, .rz. Further modifiers: .relu;
-// .satfinite. ISA 9.7.9.21; PTX 7.0, sm_80.
+// .satfinite. ISA 9.7.9.21; PTX 7.0, sm_80; .satfinite from PTX 8.1 on.
 func CvtF16x2F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.f16x2.f32", slots{"rnd": rnd}, mods, d, a, b)
 }
@@ -1784,7 +1785,8 @@ func CvtRsF16x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, rbit
 //
 //	cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype>
 //
-// Further modifiers: .satfinite. ISA 9.7.9.21; PTX 7.0, sm_80.
+// Further modifiers: .satfinite. ISA 9.7.9.21; PTX 7.0, sm_80; .satfinite from
+// PTX 8.1 on.
 func CvtTf32Rna(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.tf32.rna", nil, mods, d, a)
 }
@@ -1794,7 +1796,7 @@ func CvtTf32Rna(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kernel.Mod
 //	cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype>
 //
 // rnd is one of .rn, .rz. Further modifiers: .satfinite; .relu. ISA 9.7.9.21;
-// PTX 7.8, sm_90.
+// PTX 7.8, sm_90; .satfinite from PTX 8.6, sm_100 on.
 func CvtTf32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.tf32", slots{"rnd": rnd}, mods, d, a)
 }

@@ -194,7 +194,8 @@ func Tcgen05MmaTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a.
+// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; .kind::mxf4nvf4
+// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
 func Tcgen05MmaScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.scale", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, sa, sb, enable)
 }
@@ -207,7 +208,8 @@ func Tcgen05MmaScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kern
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a.
+// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; .kind::mxf4nvf4
+// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
 func Tcgen05MmaScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.scale.ts", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, sa, sb, enable)
 }
@@ -270,7 +272,8 @@ func Tcgen05MmaSpTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kerne
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a.
+// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; .kind::mxf4nvf4
+// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
 func Tcgen05MmaSpScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp.scale", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, sa, sb, enable)
 }
@@ -283,7 +286,8 @@ func Tcgen05MmaSpScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d ke
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a.
+// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; .kind::mxf4nvf4
+// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
 func Tcgen05MmaSpScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp.scale.ts", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, sa, sb, enable)
 }

@@ -20,7 +20,9 @@ func PrefetchTensormap(k *kernel.Kernel, a kernel.Ptr, mods ...kernel.Mod) {
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
 // .cta_group::1, .cta_group::2; .L2::cache_hint. im2col may be nil, for left
-// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.6, sm_90.
+// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.6, sm_90;
+// .cta_group::1, .cta_group::2 from sm_100a on; .im2col::w::128 from sm_100a
+// on; .tile::gather4, .im2col::w from sm_100 on.
 func CpAsyncBulkTensorSharedCtaGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.shared.cta.global", slots{"dim": dim}, mods, d, map_, c, bar, im2col, policy)
 }
@@ -33,7 +35,9 @@ func CpAsyncBulkTensorSharedCtaGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
 // .multicast::cluster; .cta_group::1, .cta_group::2; .L2::cache_hint. im2col
 // may be nil, for left out. mask may be nil, for left out. policy may be nil,
-// for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90.
+// for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90; .cta_group::1, .cta_group::2
+// from PTX 8.6, sm_100a on; .im2col::w::128 from PTX 8.6, sm_100a on;
+// .tile::gather4, .im2col::w from PTX 8.6, sm_100a on.
 func CpAsyncBulkTensorSharedGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.shared.global", slots{"dim": dim}, mods, d, map_, c, bar, im2col, mask, policy)
 }
@@ -44,7 +48,8 @@ func CpAsyncBulkTensorSharedGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Pt
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::scatter4, .im2col_no_offs, by default tile; .L2::cache_hint. policy
-// may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90.
+// may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90; .tile::scatter4
+// from PTX 8.6, sm_100a on.
 func CpAsyncBulkTensorGlobalShared(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.global.shared", slots{"dim": dim}, mods, map_, c, s, policy)
 }
@@ -68,7 +73,8 @@ func CpReduceAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, op kernel.Mod, ma
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
 // .L2::cache_hint. im2col may be nil, for left out. policy may be nil, for
-// left out. ISA 9.7.9.25.5.4; PTX 8.0, sm_90.
+// left out. ISA 9.7.9.25.5.4; PTX 8.0, sm_90; .tile::gather4, .im2col::w,
+// .im2col::w::128 from PTX 8.6, sm_100a on.
 func CpAsyncBulkPrefetchTensor(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.prefetch.tensor", slots{"dim": dim}, mods, map_, c, im2col, policy)
 }
@@ -100,7 +106,7 @@ func TensormapReplaceDim(k *kernel.Kernel, field kernel.Mod, type_ kernel.Mod, a
 //
 // .<space> is that of the address a. field is one of .elemtype,
 // .interleave_layout, .swizzle_mode, .swizzle_atomicity, .fill_mode. ISA
-// 9.7.9.26; PTX 8.3, sm_90a.
+// 9.7.9.26; PTX 8.3, sm_90a; .swizzle_atomicity from PTX 8.6, sm_100a on.
 func TensormapReplaceMode(k *kernel.Kernel, field kernel.Mod, a kernel.Ptr, v kernel.Num, mods ...kernel.Mod) {
 	add(k, "tensormap.replace.mode", slots{"field": field}, mods, a, v)
 }

@@ -113,10 +113,54 @@ func doc(b *bytes.Buffer, f *ptx.Form) {
 	for _, p := range opt {
 		parts = append(parts, fmt.Sprintf("%s may be nil, for left out.", p.Go))
 	}
-	parts = append(parts, fmt.Sprintf("ISA %s; PTX %d.%d, sm_%d%s.", f.Section, f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix))
+	parts = append(parts, fmt.Sprintf("ISA %s; PTX %d.%d, sm_%d%s", f.Section, f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix)+since(f)+".")
 	for _, line := range wrap(strings.Join(parts, " "), 76) {
 		fmt.Fprintf(b, "// %s\n", line)
 	}
+}
+
+// since tells the modifiers and operands that need more than their form, and
+// more than every kernel has: PTX 8.0 and sm_90.
+func since(f *ptx.Form) string {
+	var list []string
+	for _, s := range f.Since {
+		var what, needs []string
+		for _, c := range s.If {
+			what = append(what, condition(f, c))
+		}
+		if (ptx.Version{Major: 8}).Before(s.Version) && f.Version.Before(s.Version) {
+			needs = append(needs, fmt.Sprintf("PTX %d.%d", s.Version.Major, s.Version.Minor))
+		}
+		if s.SM.Number > 90 && s.SM.Number >= f.SM.Number {
+			needs = append(needs, fmt.Sprintf("sm_%d%s", s.SM.Number, s.SM.Suffix))
+		}
+		text := "; " + strings.Join(what, " with ") + " from "
+		again := slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(t, text) }) // by what holds everywhere
+		if needs != nil && !again {
+			list = append(list, text+strings.Join(needs, ", ")+" on")
+		}
+	}
+	return strings.Join(list, "")
+}
+
+// condition names the values of a slot that a condition is about, those that
+// the form has, or an operand.
+func condition(f *ptx.Form, c ptx.Cond) string {
+	slot, ok := f.Slot(c.Slot)
+	if !ok {
+		return c.Slot
+	}
+	is := slot.Values
+	if c.Is != nil {
+		is = slices.DeleteFunc(slices.Clone(c.Is), func(v string) bool { return v != "-" && !slices.Contains(slot.Values, v) })
+	} else if len(is) > 8 {
+		return c.Slot
+	}
+	if is[0] == "-" {
+		is = append(slices.Clone(is[1:]), "no ."+c.Slot)
+	}
+	text := "." + strings.Join(is, ", .")
+	return strings.ReplaceAll(text, ".no .", "no .")
 }
 
 func wrap(text string, width int) []string {
