@@ -28,6 +28,10 @@ type ExploreOptions struct {
 	Schedules int
 	// Steps is how many steps they may have together, by default DefaultSteps.
 	Steps int64
+	// Preemptions, if not 0, is how many a run that is explored may have at most;
+	// less than 0 for none. A switch away from lanes that could go on is one, but
+	// where they stand at a wait.
+	Preemptions int
 	// Shard of Shards has this check take only its share of the units; Shards 0
 	// for all of them. Shards count from 0.
 	Shard, Shards int
@@ -160,13 +164,13 @@ func (l *Launch) begin(e *ExploreOptions) error {
 		e.Steps = DefaultSteps
 	}
 	if e.State == nil { // and nobody asks of what it is
-		e.State = &Exploration{Version: 1, Shard: e.Shard, Shards: e.Shards}
+		e.State = &Exploration{Version: 1, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions}
 		return nil
 	}
 	key := l.key(e)
 	switch st := e.State; {
 	case st.Key == "":
-		*e.State = Exploration{Version: 1, Build: build(), Key: key, Shard: e.Shard, Shards: e.Shards}
+		*e.State = Exploration{Version: 1, Build: build(), Key: key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions}
 	case st.Build != build():
 		return &StateError{fmt.Sprintf("muster %s began it, and this is muster %s", cmp.Or(st.Build, "of another version"), build())}
 	case st.Key != key || st.Shard != e.Shard || st.Shards != e.Shards:
@@ -209,7 +213,7 @@ func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
 func (x *explorer) run() error {
 	st := x.state
 	runs := x.o.Schedules - x.o.Schedules/5
-	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: mostLength}
+	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: mostLength, Preemptions: x.o.Preemptions}
 	s, err := x.search(&st.Solo, solo, nil)
 	if err != nil {
 		return err
@@ -221,9 +225,9 @@ func (x *explorer) run() error {
 	if !st.Solo.Done || st.Solo.Coverage.Complete {
 		return nil
 	}
-	left := explore.Limits{
-		Schedules: runs - st.Solo.Coverage.Schedules - st.Solo.Coverage.Left, Steps: solo.Steps - st.Solo.Coverage.Steps, Length: mostLength,
-	}
+	left := solo
+	left.Schedules = runs - st.Solo.Coverage.Schedules - st.Solo.Coverage.Left
+	left.Steps -= st.Solo.Coverage.Steps
 	if left.Schedules > 0 && left.Steps > 0 && s != nil {
 		if err := x.units(s, left); err != nil {
 			return err
@@ -340,7 +344,7 @@ func (x *explorer) mine(i int) bool { return x.o.Shards <= 1 || i%x.o.Shards == 
 // units explores what the first runs left over.
 func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	st := x.state
-	parts := s.Split(explore.Limits{})
+	parts := s.Split(left)
 	if st.Units == nil {
 		st.Units = make([]unit, len(parts))
 	}
@@ -380,7 +384,8 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 		of := func(n int64) int64 {
 			return n/2/int64(len(parts)) + int64(float64(n/2)*p.Weight()/total)
 		}
-		shares[i] = explore.Limits{Schedules: int(max(1, of(int64(left.Schedules)))), Steps: max(1, of(left.Steps)), Length: left.Length}
+		shares[i] = left
+		shares[i].Schedules, shares[i].Steps = int(max(1, of(int64(left.Schedules)))), max(1, of(left.Steps))
 	}
 	return shares
 }

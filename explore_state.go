@@ -25,6 +25,8 @@ type Exploration struct {
 	Key     string `json:"key"`
 	Shard   int    `json:"shard"`
 	Shards  int    `json:"shards"`
+	// Preemptions is the bound on them, as ExploreOptions has it.
+	Preemptions int `json:"preemptions,omitempty"`
 	// Decided: there was nothing to explore, since one run decided, or an error
 	// was found before.
 	Decided bool `json:"decided,omitempty"`
@@ -121,7 +123,7 @@ func (e *Exploration) sound() error {
 
 // again begins a state again, for runs with every value.
 func (e *Exploration) again() {
-	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Values: true}
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: true}
 }
 
 // completes reports whether all kinds of a shard's parts, if it has any, have run.
@@ -193,7 +195,7 @@ func (e *Exploration) coverage() report.Coverage {
 	c.Units = len(e.Units)
 	c.Complete, c.Why = e.Solo.Coverage.Complete, e.Solo.Coverage.Why
 	if len(e.Units) > 0 {
-		c.Complete, c.Why = true, ""
+		c.Complete, c.Why = !e.Solo.Coverage.Cut, ""
 	}
 	for i := range e.Units {
 		u := &e.Units[i]
@@ -203,7 +205,7 @@ func (e *Exploration) coverage() report.Coverage {
 			switch {
 			case u.Elapsed || c.Why == "" && u.Coverage.Why != "":
 				c.Why = u.Coverage.Why
-			case c.Why == "":
+			case c.Why == "" && !u.Done:
 				c.Why = "the rest is for other shards"
 			}
 		}
@@ -211,10 +213,21 @@ func (e *Exploration) coverage() report.Coverage {
 	for i := range e.Samples {
 		c.Sampled += e.Samples[i].Coverage.Schedules
 	}
-	if c.Complete {
+	switch {
+	case c.Complete:
 		c.Why = ""
+	case c.Why == "":
+		c.Why = "that is all with " + atMost(e.Preemptions)
 	}
 	return c
+}
+
+// atMost says a bound on preemptions.
+func atMost(preemptions int) string {
+	if preemptions < 0 {
+		return "no preemption"
+	}
+	return "at most " + report.Plural(preemptions, "preemption")
 }
 
 // wrong reports whether an error was found.
@@ -239,7 +252,7 @@ func (l *Launch) key(e *ExploreOptions) string {
 		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))
 		h.Write(b.Data)
 	}
-	fmt.Fprintln(h, e.Schedules, e.Steps)
+	fmt.Fprintln(h, e.Schedules, e.Steps, e.Preemptions)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -257,7 +270,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
 	}
 	all := &Exploration{
-		Version: first.Version, Build: first.Build, Key: first.Key, Decided: first.Decided, Values: true,
+		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true,
 		Solo: first.Solo, Units: slices.Clone(first.Units),
 	}
 	seen := make([]bool, n)

@@ -17,15 +17,17 @@ import (
 
 // exploreFlags are the flags of an exploration.
 type exploreFlags struct {
-	schedules int
-	steps     int64
-	shard     string
-	state     string
+	schedules   int
+	steps       int64
+	preemptions int
+	shard       string
+	state       string
 }
 
 func (e *exploreFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&e.schedules, "schedules", muster.DefaultSchedules, "how many schedules to run at most where one does not decide, `N`")
 	f.Int64Var(&e.steps, "steps", muster.DefaultSteps, "how many steps these may have together")
+	f.IntVar(&e.preemptions, "preemptions", -1, "explore only schedules with `N` preemptions at most; default: any number")
 	f.StringVar(&e.shard, "shard", "", "take only part `i/n` of the exploration, i from 0; auto: as a Slurm array or an indexed Kubernetes Job says")
 	f.StringVar(&e.state, "state", "", "a `file` to keep the exploration in: resumed from where it is there, merged by 'muster merge'")
 }
@@ -38,11 +40,21 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	if e.schedules < 1 || e.steps < 1 {
 		return errors.New("--schedules and --steps: at least one")
 	}
+	if e.preemptions < -1 {
+		return fmt.Errorf("--preemptions %d: a number from 0 on", e.preemptions)
+	}
 	o.Prove = true
 	o.Schedules = muster.Handful(muster.DefaultRandom)[:min(e.schedules, handful)]
 	o.Explore.Schedules, o.Explore.Steps = e.schedules-handful, e.steps
 	if o.Explore.Schedules <= 0 {
 		o.Explore.Schedules = -1
+	}
+	switch e.preemptions {
+	case -1: // any number
+	case 0:
+		o.Explore.Preemptions = -1
+	default:
+		o.Explore.Preemptions = e.preemptions
 	}
 	var err error
 	if o.Explore.Shard, o.Explore.Shards, err = parseShard(e.shard, os.Getenv); err != nil {
@@ -190,7 +202,7 @@ func mergeCommand(c *console) *cobra.Command {
 		Short: "Join the states of an exploration's shards",
 		Long: `Merge joins the states that 'muster check --shard i/n --state FILE' has left, one
 of each shard, and reports what one check of the whole would have: the same
-bytes. The launch, --schedules and --steps are those of the shards.
+bytes. The launch, --schedules, --steps and --preemptions are those of the shards.
 ` + launchHelp,
 		Example: `  muster check k.yaml --shard 0/2 --state a.json
   muster check k.yaml --shard 1/2 --state b.json

@@ -43,11 +43,14 @@ DONE:
 }
 `
 
-// ticketLaunch is a launch of so many warps, by its words on a command line.
-func ticketLaunch(t testing.TB, warps int) []string {
+// ticketLaunch is a launch of so many warps that take so many tickets each, by its
+// words on a command line.
+func ticketLaunch(t testing.TB, warps, each int) []string {
 	t.Helper()
+	take := "\tatom.global.add.u32 %r3, [%rd1], 1;\n"
+	text := strings.Replace(ticketKernel, take, strings.Repeat(take, each), 1)
 	name := filepath.Join(t.TempDir(), "tickets.ptx")
-	if err := os.WriteFile(name, []byte(ticketKernel), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return []string{name, "--grid", fmt.Sprint(warps), "--block", "32", "--buffer", "out=u32[64]:zeros", "--arg", "out"}
@@ -83,10 +86,11 @@ func cmdline(name string, launch []string, more ...string) []string {
 // explored are launches that are explored, each to another end.
 func explored(t testing.TB) map[string][]string {
 	return map[string][]string{
-		"clean":    append(ticketLaunch(t, 6), "--schedules", "2000"),
+		"clean":    append(ticketLaunch(t, 6, 1), "--schedules", "2000"),
 		"findings": append(plantedLaunch(t, "phase-kept", "4"), "--schedules", "2000"),
 		"budget":   {"../../examples/corpus/last_block.yaml", "--schedules", "500"},
-		"uneven":   append(ticketLaunch(t, 6), "--schedules", "700"),
+		"uneven":   append(ticketLaunch(t, 6, 1), "--schedules", "700"),
+		"bound":    append(ticketLaunch(t, 3, 4), "--schedules", "4000", "--preemptions", "1"),
 	}
 }
 
@@ -107,7 +111,8 @@ func TestSpread(t *testing.T) {
 					}
 				}
 			}
-			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out", "uneven": "the budget ran out"}[name]; !strings.Contains("\n"+want["text"], verdict) {
+			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out", "uneven": "the budget ran out",
+				"bound": "that is all with at most 1 preemption"}[name]; !strings.Contains("\n"+want["text"], verdict) {
 				t.Fatalf("not as meant:\n%s", want["text"])
 			}
 			const shards = 8
@@ -199,7 +204,7 @@ func (p parts) steps() int64 {
 // whether there is anything to explore.
 func TestSpreadWithNothingToExplore(t *testing.T) {
 	for name, launch := range map[string][]string{
-		"proven": {"../../examples/ring/ring.yaml"}, "wrong at once": {"../../examples/ring/broken_count.yaml"}, "few": append(ticketLaunch(t, 6), "--schedules", "5"),
+		"proven": {"../../examples/ring/ring.yaml"}, "wrong at once": {"../../examples/ring/broken_count.yaml"}, "few": append(ticketLaunch(t, 6, 1), "--schedules", "5"),
 	} {
 		_, want, _ := run(t, cmdline("check", launch)...)
 		dir := t.TempDir()
@@ -267,7 +272,7 @@ func follow(t *testing.T, kill int64, args []string) attempt {
 // it ends, and compares its report with that of one that nobody killed. What each
 // kill lost is what the process made less what the state gained by it.
 func TestKilled(t *testing.T) {
-	launch := append(ticketLaunch(t, 7), "--schedules", "20000", "--steps", "20000000")
+	launch := append(ticketLaunch(t, 7, 1), "--schedules", "20000", "--steps", "20000000")
 	for _, jobs := range []string{"1", "2"} {
 		args := cmdline("check", launch, "--jobs", jobs, "--state")
 		dir := t.TempDir()
@@ -346,7 +351,7 @@ func fails(t *testing.T, says string, args ...string) {
 // TestBadState: a state that is none, or of something else, is refused with one
 // line, and left as it is.
 func TestBadState(t *testing.T) {
-	launch := append(ticketLaunch(t, 6), "--schedules", "400")
+	launch := append(ticketLaunch(t, 6, 1), "--schedules", "400")
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.json")
 	if _, out, stderr := run(t, cmdline("check", launch, "--state", good)...); !strings.Contains(out, "the budget ran out") {
@@ -398,7 +403,7 @@ func TestBadState(t *testing.T) {
 }
 
 func TestBadMerge(t *testing.T) {
-	launch := append(ticketLaunch(t, 6), "--schedules", "400")
+	launch := append(ticketLaunch(t, 6, 1), "--schedules", "400")
 	dir := t.TempDir()
 	of := func(name string) string { return filepath.Join(dir, name) }
 	for i, name := range []string{"0", "1"} {
@@ -471,7 +476,7 @@ func TestShardFlag(t *testing.T) {
 			t.Errorf("%q with %s: %d/%d, %v; want %d/%d", c.text, c.env, i, n, err, c.i, c.n)
 		}
 	}
-	launch := ticketLaunch(t, 2)
+	launch := ticketLaunch(t, 2, 1)
 	fails(t, "want i/n", cmdline("check", launch, "--shard", "8/8", "--state", "x")...)
 	fails(t, "needs --state", cmdline("check", launch, "--shard", "0/8")...)
 	t.Setenv("SLURM_ARRAY_TASK_ID", "")

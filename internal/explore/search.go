@@ -65,6 +65,9 @@ type Limits struct {
 	Schedules int   // runs, those left early included
 	Steps     int64 // of all runs together, those of their prefixes included
 	Length    int   // steps of one run
+	// Preemptions, if not 0, is how many a run may have; less than 0 for none. See
+	// bound.go.
+	Preemptions int
 }
 
 // Coverage is what a search has done.
@@ -77,6 +80,9 @@ type Coverage struct {
 	// stood in the way.
 	Complete bool   `json:"complete"`
 	Why      string `json:"why,omitempty"`
+	// Cut: schedules were left out for their preemptions. Without a Why all others
+	// are like one that ran.
+	Cut bool `json:"cut,omitempty"`
 	// Words are where strong accesses race whose outcome decides something.
 	Words []Word `json:"words,omitempty"`
 }
@@ -90,6 +96,12 @@ type node struct {
 	done  []*step          // that were, in order
 	sleep []*step          // whose runs are like others already made
 	later []*step          // that others try, after what is tried here
+
+	// What counts preemptions: the split that ran last, if one has, whether to leave
+	// it is one, and how many there were on the way here.
+	ran, busy   bool
+	on          machine.Choice
+	preemptions int
 }
 
 // NewSearch prepares a search.
@@ -115,7 +127,7 @@ func (s *Search) Run(stop func() bool) Coverage {
 	if why != "" {
 		c.Why = why
 	}
-	c.Complete = c.Why == ""
+	c.Complete = c.Why == "" && !c.Cut
 	return c
 }
 
@@ -278,14 +290,17 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		before, by := s.nodes[d-1], s.steps[d-1]
 		last = process(by.choice)
 		n.since = appeared(before.ways, n.ways)
+		n.follow(before, by, m)
 		for _, p := range by.met {
-			if before.can(p) && !before.tried(p) && !before.asleep(p) && !slices.Contains(before.todo, p) {
-				before.todo = append(before.todo, p)
+			if before.can(p) && !before.asleep(p) {
+				s.offer(before, p)
 			}
 		}
-		for _, q := range slices.Concat(before.sleep, before.done) {
-			if !by.meets(q) {
-				n.sleep = append(n.sleep, q)
+		if s.limits.Preemptions == 0 { // otherwise who sleeps may have cost less
+			for _, q := range slices.Concat(before.sleep, before.done) {
+				if !by.meets(q) {
+					n.sleep = append(n.sleep, q)
+				}
 			}
 		}
 	}
@@ -293,7 +308,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	for i, c := range n.ways {
 		switch p := process(c); {
 		case n.asleep(p):
-		case p == last && c.Kind != machine.GiveUp:
+		case (p == last || s.limits.Preemptions != 0 && n.goesOn(p)) && c.Kind != machine.GiveUp:
 			n.taken = c
 			return n, false
 		case pick < 0 || c.Kind != machine.GiveUp && n.ways[pick].Kind == machine.GiveUp:
@@ -351,6 +366,10 @@ func (s *Search) backtrack(m *machine.Machine) {
 
 // reverse has a race's other order tried, unless it is already.
 func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
+	if s.limits.Preemptions != 0 {
+		s.reverseBounded(r, process(last), before)
+		return
+	}
 	n := s.nodes[r.first]
 	first := t.initials(s.steps, r, last, before)
 	pick, found := machine.Choice{}, false
@@ -369,7 +388,7 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 	}
 	switch {
 	case found:
-		n.todo = append(n.todo, pick)
+		s.offer(n, pick)
 		return
 	case asleep:
 		return
@@ -377,9 +396,19 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 		return // nothing else could come before it, and there it is not possible
 	}
 	for _, c := range n.ways {
-		if p := process(c); !n.tried(p) && process(n.taken) != p && !slices.Contains(n.todo, p) {
-			n.todo = append(n.todo, p)
-		}
+		s.offer(n, process(c))
+	}
+}
+
+// offer has a process be tried at a state, unless it is already, or the bound
+// forbids it.
+func (s *Search) offer(n *node, p machine.Choice) {
+	switch {
+	case n.tried(p) || process(n.taken) == p || slices.Contains(n.todo, p):
+	case s.tooMany(n, p):
+		s.count.Cut = true
+	default:
+		n.todo = append(n.todo, p)
 	}
 }
 

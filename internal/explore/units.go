@@ -148,10 +148,12 @@ func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
 	c := &collector{}
 	m := space.Fork(c)
 	c.start(m)
+	var before *step
 	for d, of := range snap.Nodes {
 		n := &node{ways: m.Ways(nil)}
 		if d > 0 {
 			n.since = appeared(s.nodes[d-1].ways, n.ways)
+			n.follow(s.nodes[d-1], before, m)
 		}
 		r := reader{m: m, n: n}
 		n.taken = r.choice(of.Taken)
@@ -163,9 +165,9 @@ func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
 			return nil, r.err
 		}
 		s.nodes = append(s.nodes, n)
-		st := c.take1(m, n.taken)
+		before = c.take1(m, n.taken)
 		if d < s.fresh || s.ended {
-			s.steps = append(s.steps, st)
+			s.steps = append(s.steps, before)
 		}
 	}
 	return s, nil

@@ -40,6 +40,19 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 	return buf
 }
 
+// AtWait reports whether the split that takes a choice stands where it waits, or
+// would if what it waits for had not come: at a barrier's other side, a test of an
+// mbarrier, a wait for groups, a read that polls memory.
+func (m *Machine) AtWait(c Choice) bool {
+	w := m.ctas[c.CTA].warps[c.Warp]
+	s := w.find(c.Lane)
+	if s == nil || s.state != atPoint {
+		return true
+	}
+	in := &m.prog.code[s.pc]
+	return in.test || in.ready != nil || m.prog.Polls()[s.pc] != nil || len(s.awaits) > 0 && m.polling(m.enter(w, s), in)
+}
+
 // Awaits reports whether the test of a barrier at pc is part of a wait that
 // nothing but its phase ends: see settle.go.
 func (p *Program) Awaits(pc int32) bool { return p.ofText().awaits[p.code[pc].src] }
