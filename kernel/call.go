@@ -112,7 +112,7 @@ func (c *Call) launch(grid [3]int, args []any) (*launch.Launch, Errors) {
 	for i, a := range args {
 		var err error
 		if list[i], err = c.argument(k.params[i], a); err != nil {
-			errs = append(errs, c.errorf("argument %d, %s: %v", i, k.params[i].Name, err)...)
+			errs = append(errs, c.errorf("argument %d, %s: %v", i+1, k.params[i].Name, err)...)
 		}
 	}
 	if len(errs) > 0 {
@@ -163,6 +163,8 @@ func (c *Call) argument(p *ptx.Var, a any) (argument, error) {
 	elem, _ := c.Kernel.state[paramType{p}].(Type)
 	m, isMap := a.(*Map)
 	switch {
+	case m == nil && isMap:
+		return argument{}, fmt.Errorf("it is a nil *kernel.Map; MapOf makes one")
 	case isMap && len(p.Dims) == 0:
 		return argument{}, fmt.Errorf("it is no tensor map's parameter, and MapOf makes a tensor map")
 	case isMap:

@@ -48,6 +48,7 @@ func MapIm2col(slice any, elem Type, shape, lower, upper []int, channels, pixels
 func newMap(slice any, elem Type, shape []int) *Map {
 	m := &Map{data: slice, elem: elem}
 	m.spec.Shape = wide(shape)
+	m.spec.Pos = launch.Pos{File: caller().String()} // for what the driver refuses
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -95,7 +96,7 @@ func TestBits(t *testing.T) {
 	if err := c.Take(runCall(t, c).Buffer); err != nil || x[0] != math.Float64bits(0.5) {
 		t.Error(x, err)
 	}
-	if _, err := k.Call(kernel.Grid(1), 1.5, 1, 1, 1, x, nil, h, h); err == nil || !strings.HasSuffix(err.Error(), "argument 0, pair: a parameter of type f16x2 is given by its bits, in an unsigned integer of 32 bits") {
+	if _, err := k.Call(kernel.Grid(1), 1.5, 1, 1, 1, x, nil, h, h); err == nil || !strings.HasSuffix(err.Error(), "argument 1, pair: a parameter of type f16x2 is given by its bits, in an unsigned integer of 32 bits") {
 		t.Error(err)
 	}
 }
@@ -442,6 +443,9 @@ func TestMaps(t *testing.T) {
 		}
 		got := *c.File.Launches[0].Args[0].Map
 		tt.want.Of = "map"
+		if tt.want.Pos = got.Pos; !strings.HasPrefix(got.Pos.String(), "call_test.go:") {
+			t.Errorf("the map is made at %s", got.Pos)
+		}
 		if !reflect.DeepEqual(got, tt.want) || len(c.File.Buffers) != 1 {
 			t.Errorf("got  %+v\nwant %+v", got, tt.want)
 		}
@@ -455,6 +459,28 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// TestRefusedMap: what the driver refuses is found at the line that made the map.
+func TestRefusedMap(t *testing.T) {
+	k, x := mapped(t), make([]float32, 64)
+	m := kernel.MapOf(x, kernel.F32, []int{8, 8}, []int{8, 3}) // here: refused map
+	c, err := k.Call(kernel.Grid(1), m, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := muster.LoadCall(c, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Check(t.Context(), muster.CheckOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("call_test.go:%d: the driver refuses the tensor map of argument 1: the box is 12 bytes wide, not a multiple of 16", lineOf(t, "call_test.go", "// here: refused map"))
+	if len(r.Findings) != 1 || r.Findings[0].Headline != want {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
 func TestMapMistakes(t *testing.T) {
 	k := mapped(t)
 	x := make([]float32, 64)
@@ -464,6 +490,7 @@ func TestMapMistakes(t *testing.T) {
 	}{
 		{x, "a tensor map is due, as MapOf makes it, and it is a []float32"},
 		{nil, "a tensor map is due, as MapOf makes it, and it is nil"},
+		{(*kernel.Map)(nil), "it is a nil *kernel.Map; MapOf makes one"},
 		{kernel.MapOf(7, kernel.F32, []int{64}, []int{8}), "tensor map: a slice of numbers is due, and it is a int"},
 		{kernel.MapOf(x, kernel.F16, []int{64}, []int{8}), "tensor map: the kernel has elements of type f16 there, and it is a []float32"},
 		{kernel.MapOf(make([]uint64, 2), kernel.B128, []int{1}, []int{1}), "tensor map: a tensor has no elements of type b128"},

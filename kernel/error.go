@@ -31,20 +31,21 @@ func (e *Error) Error() string { return e.Place.String() + ": " + e.Msg }
 // Errors are all mistakes of a kernel, in the order in which they were made.
 type Errors []*Error
 
-// Error gives the mistakes, a line each; of more than ten the first ten.
+// Error gives the mistakes, a line each, and one that a loop of Go made again
+// and again once; of more than ten lines the first ten.
 func (l Errors) Error() string {
-	var b strings.Builder
-	for i, e := range l {
-		if i == 10 {
-			fmt.Fprintf(&b, "\nand %d more", len(l)-i)
-			break
+	var lines []string
+	told := map[Error]bool{}
+	for _, e := range l {
+		if !told[*e] {
+			told[*e] = true
+			lines = append(lines, e.Error())
 		}
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(e.Error())
 	}
-	return b.String()
+	if more := len(lines) - 10; more > 0 {
+		lines = append(lines[:10], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Unwrap gives the mistakes one by one, for errors.As.
@@ -105,6 +106,17 @@ func (k *Kernel) here() Place {
 		}
 		skip += n
 	}
+}
+
+// caller is here where there is no kernel.
+func caller() Place {
+	pcs := make([]uintptr, 32)
+	for _, pc := range pcs[:runtime.Callers(2, pcs)] {
+		if p := userPlace(pc); p.Line > 0 {
+			return p
+		}
+	}
+	return Place{File: "?"}
 }
 
 // userPlace gives the place of a frame, or none for one of ours.

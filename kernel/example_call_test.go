@@ -78,8 +78,8 @@ func ExampleKernel_Call_mistakes() {
 		fmt.Println(e.Msg)
 	}
 	// Output:
-	// kernel double: argument 0, x: the kernel has elements of type f32 there, and it is a []int32
-	// kernel double: argument 1, n: an integer of type u32 is due, and it is 3.5
+	// kernel double: argument 1, x: the kernel has elements of type f32 there, and it is a []int32
+	// kernel double: argument 2, n: an integer of type u32 is due, and it is 3.5
 }
 
 // A tensor map of a matrix of 64 rows of 32 halves, for boxes of 8 rows.
