@@ -16,7 +16,7 @@ import (
 func (r Reg) binary(op string, b Num) Reg {
 	k := r.kernel()
 	d := k.reg(r.t)
-	if !k.same(op, r, b) {
+	if !k.same(op, r, b) || !k.sensible(op, r, b) {
 		return k.lost(r.t)
 	}
 	k.Inst(op+"."+string(r.arith()), d, r, k.half(b, r.t))
@@ -34,6 +34,32 @@ func (k *Kernel) same(op string, r Reg, b Num) bool {
 	}
 	k.fail("%s", mismatch(op+" of "+string(r.t)+": the other operand", x.t, r.t))
 	return false
+}
+
+// sensible reports a division by 0, and a negative number where an unsigned one
+// counts by its size: PTX leaves the first undefined, and takes the second for a
+// very large one. Sums, the lower half of products, and tests for equality come
+// out as they should.
+func (k *Kernel) sensible(op string, r Reg, b Num) bool {
+	n, ok := toInt(b)
+	if !ok || !r.t.integer() {
+		return true
+	}
+	switch op {
+	case "div", "rem":
+		if n == 0 {
+			k.fail("%s of %s by 0, which PTX leaves undefined", op, r.t)
+			return false
+		}
+	case "min", "max", "mul.hi", "mul.wide", "setp.lt", "setp.le", "setp.gt", "setp.ge":
+	default:
+		return true
+	}
+	if t := r.arith(); n < 0 && t.kind() == 'u' {
+		k.fail("%s of %s with %d: it would be taken for a large unsigned number; give the register a signed type, with As", op, r.t, n)
+		return false
+	}
+	return true
 }
 
 // arith is the type that arithmetic of a register computes in: that of untyped
@@ -95,6 +121,9 @@ func (r Reg) MulWide(b Num) Reg {
 		k.fail("MulWide of %s: it takes integers of 16 and 32 bits", r.t)
 		return k.lost(U64)
 	}
+	if !k.sensible("mul.wide", r, b) {
+		return k.lost(wide)
+	}
 	d := k.reg(wide)
 	k.Inst("mul.wide."+string(r.arith()), d, r, b)
 	return d
@@ -117,7 +146,8 @@ func (r Reg) Mad(b, c Num) Reg {
 }
 
 // Div gives r / b: of integers towards zero, of floating point rounded to
-// nearest even.
+// nearest even. The number 0 divides no integer; a register that is 0 gives what
+// the GPU gives.
 func (r Reg) Div(b Num) Reg { return r.binary(r.rounded("div"), b) }
 
 // Rem gives the remainder of integers.
@@ -192,7 +222,8 @@ func (r Reg) shift(op string, n Num) Reg {
 }
 
 // Eq, Ne, Lt, Le, Gt and Ge compare. Of floating point Ne is true of a NaN
-// (neu), the others are false.
+// (neu), the others are false. An unsigned register has no order with a negative
+// number; As makes it signed.
 func (r Reg) Eq(b Num) Pred { return r.compare("eq", b) }
 func (r Reg) Ne(b Num) Pred {
 	if r.t.float() {
@@ -207,7 +238,7 @@ func (r Reg) Ge(b Num) Pred { return r.compare("ge", b) }
 
 func (r Reg) compare(op string, b Num) Pred {
 	k := r.kernel()
-	if !k.same("setp."+op, r, b) {
+	if !k.same("setp."+op, r, b) || !k.sensible("setp."+op, r, b) {
 		return k.lostPred()
 	}
 	p := k.pred()

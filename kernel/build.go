@@ -81,7 +81,10 @@ func (k *Kernel) finish() {
 	if n := len(k.at.loops); n > 0 {
 		k.failAt(k.at.loops[n-1].at, "the loop is not closed: Build is called inside of its body")
 	}
-	switch {
+	switch n := len(k.at.ifs); {
+	case n > 0:
+		k.failAt(k.at.ifs[n-1].Place, "%s", k.at.ifs[n-1].Msg)
+		return
 	case k.at != k.entry:
 		k.fail("Build is called inside of a function's body")
 		return

@@ -26,9 +26,9 @@ predicates. Go constants become immediates.
 Operations are methods of what they work on: arithmetic of a Reg, logic of a
 Pred, loads and stores of a Ptr, arrivals and waits of an Mbarrier. They emit
 what their documentation says, one instruction where it does not say more,
-and nothing is scheduled or moved. Any instruction of the table in package
-ptx is there too: Inst takes it as text, and package inst has a function for
-each.
+and nothing is scheduled or moved. Any instruction of the table in package ptx
+is there too, exponentials and square roots among them: Inst takes it as text,
+and package inst has a function for each (inst.Ex2F32, inst.SqrtF32).
 
 # Threads
 
@@ -54,6 +54,9 @@ of the Go program that made it, and Build gives them all, as Errors. What only
 a run shows (a race, a lost arrival, a missing fence) is for Check of package
 muster to find; its findings name the line of Go too, by the .loc directives
 of the module.
+
+The zero Reg, Pred, Ptr, Tile and Mbarrier belong to no kernel that could keep
+a mistake: their methods panic, and say so.
 
 # Limits
 

@@ -110,7 +110,7 @@ func (k *Kernel) If(p Pred, then func()) {
 	}
 	end := k.label("end")
 	k.branch(p.Not(), end, false)
-	then()
+	k.opened("If", then)
 	k.Place(end)
 }
 
@@ -121,11 +121,19 @@ func (k *Kernel) IfElse(p Pred, then, els func()) {
 	}
 	other, end := k.label("else"), k.label("end")
 	k.branch(p.Not(), other, false)
-	then()
+	k.opened("IfElse", then)
 	k.Branch(end)
 	k.Place(other)
-	els()
+	k.opened("IfElse", els)
 	k.Place(end)
+}
+
+// opened writes a part of an If, for Build to know that it is within.
+func (k *Kernel) opened(what string, part func()) {
+	b := k.at
+	b.ifs = append(b.ifs, &Error{k.here(), "the " + what + " is not closed: Build is called inside of its body"})
+	defer func() { b.ifs = b.ifs[:len(b.ifs)-1] }()
+	part()
 }
 
 // A loop is one that is being written.

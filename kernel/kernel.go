@@ -51,7 +51,8 @@ type body struct {
 	where           map[*ptx.Inst]Place
 	labels          []*Label
 	loops           []*loop
-	line            Place // of the last .loc
+	ifs             []*Error // of those that Build is within, should it be called
+	line            Place    // of the last .loc
 }
 
 // A register is what is known of a register while the kernel is built.

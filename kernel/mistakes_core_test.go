@@ -160,12 +160,60 @@ func TestBodyMistakes(t *testing.T) {
 				k.Build() // here: built in a group
 			})
 		}},
+		{"built in an If", `the If is not closed: Build is called inside of its body`, func(k *kernel.Kernel) {
+			k.If(k.TidX().Eq(0), func() { // here: built in an If
+				k.Build()
+			})
+		}},
+		{"built in an else", `the IfElse is not closed: Build is called inside of its body`, func(k *kernel.Kernel) {
+			k.IfElse(k.TidX().Eq(0), func() {}, func() { // here: built in an else
+				k.Build()
+			})
+		}},
 		{"built in a guard", `Build is called inside of Guard`, func(k *kernel.Kernel) {
 			k.Guard(k.TidX().Eq(0), func() {
 				k.Build() // here: built in a guard
 			})
 		}},
 	})
+}
+
+// TestNumberMistakes is about numbers that an operation cannot mean.
+func TestNumberMistakes(t *testing.T) {
+	large := "it would be taken for a large unsigned number; give the register a signed type, with As"
+	checkMistakes(t, "mistakes_core_test.go", []mistake{
+		{"below zero", "setp.lt of u32 with -1: " + large, func(k *kernel.Kernel) {
+			k.TidX().Lt(-1) // here: below zero
+		}},
+		{"at most a negative", "min of b64 with -3: " + large, func(k *kernel.Kernel) {
+			k.Const(kernel.B64, 7).Min(-3) // here: at most a negative
+		}},
+		{"half backwards", "div of u32 with -2: " + large, func(k *kernel.Kernel) {
+			k.TidX().Div(-2) // here: half backwards
+		}},
+		{"wide and negative", "mul.wide of u32 with -2: " + large, func(k *kernel.Kernel) {
+			k.TidX().MulWide(-2) // here: wide and negative
+		}},
+		{"by zero", "rem of s32 by 0, which PTX leaves undefined", func(k *kernel.Kernel) {
+			k.Const(kernel.S32, 7).Rem(0) // here: by zero
+		}},
+		{"one mistake many times", "BulkWait(-1): it is the number of groups that may be left, 0 or more", func(k *kernel.Kernel) {
+			for range 20 {
+				k.BulkWait(-1) // here: one mistake many times
+			}
+		}},
+	})
+	k := kernel.New("right", kernel.Block(32))
+	x, s := k.TidX(), k.TidX().As(kernel.S32)
+	x.Add(-1).Mul(-3).And(-8).Eq(-1)
+	x.Mad(-1, -1).Sub(-1).Min(0)
+	s.Lt(-1)
+	s.Div(-2)
+	k.Const(kernel.F32, 1).Div(0)
+	k.Const(kernel.F32, 1).Max(-1)
+	if _, err := k.Build(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCountMistakes is about numbers that nothing has so many of.
