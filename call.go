@@ -3,6 +3,7 @@ package muster
 import (
 	"bytes"
 
+	"muster/internal/report"
 	"muster/kernel"
 )
 
@@ -26,5 +27,22 @@ func LoadCall(c *kernel.Call, lim Limits) (*Launch, error) {
 		return nil, err
 	}
 	l.unwritten = true
+	l.nameShared(c.Kernel)
 	return l, nil
+}
+
+// nameShared names the variables that lie in dynamic shared memory: the module has
+// one name for all of it.
+func (l *Launch) nameShared(k *kernel.Kernel) {
+	if k.SharedBytes() == 0 {
+		return
+	}
+	for _, s := range l.config.Program.Symbols() {
+		if s.Shared && s.Size == 0 {
+			k.EachShared(func(name string, offset, bytes int) {
+				l.resolver.Parts = append(l.resolver.Parts, report.Region{Name: name, Shared: true, Base: s.Addr + uint64(offset), Size: uint64(bytes)})
+			})
+		}
+	}
+	l.resolver.Regions = l.regions()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,4 +105,41 @@ func ExampleLoadCall() {
 	}
 	fmt.Println(report.Verdict, report.Findings[0].Kind)
 	// Output: findings race-shared
+}
+
+// TestCallNames: variables keep their names where there are so many that shared
+// memory is dynamic.
+func TestCallNames(t *testing.T) {
+	for _, n := range []int{64, 16 << 10} {
+		k := kernel.New("names", kernel.Block(64))
+		k.SharedAlign("first", 64, kernel.U32, 3)
+		other := k.SharedAlign("other", 64, kernel.U32, n)
+		k.Mbarrier("bar", 1)
+		k.InitMbarriers()
+		other.At(2).Store(k.TidX())
+		c, err := k.Call(kernel.Grid(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		k.EachShared(func(name string, offset, bytes int) { got = append(got, fmt.Sprint(name, " ", offset, " ", bytes)) })
+		want := []string{"first 0 12", "other 0 256", "bar 0 8"}
+		if n > 64 {
+			want = []string{"first 0 12", "other 64 65536", "bar 65600 8"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		l, err := muster.LoadCall(c, muster.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Check(t.Context(), muster.CheckOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Findings) != 1 || !strings.HasPrefix(r.Findings[0].Headline, "4 bytes at other+8 of CTA 0: ") || !strings.HasPrefix(r.Findings[0].Sites[0].Memory.Name, "other") {
+			t.Errorf("%+v", r.Findings)
+		}
+	}
 }

@@ -38,6 +38,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"muster/internal/entry"
@@ -296,7 +297,7 @@ func registers(first *launch.Launch, prog *machine.Program) uint32 {
 
 // regions names the launch's memory for reports.
 func (l *Launch) regions() []report.Region {
-	var list []report.Region
+	list := slices.Clone(l.resolver.Parts)
 	for i := range l.layout.Buffers {
 		b := &l.layout.Buffers[i]
 		list = append(list, report.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})

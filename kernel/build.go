@@ -65,6 +65,20 @@ func (k *Kernel) SharedBytes() int {
 	return int(total)
 }
 
+// EachShared calls f with every variable in shared memory, in the order in which
+// they were allocated: its name, the bytes that it has, and, where shared memory
+// is dynamic, its place there in bytes.
+func (k *Kernel) EachShared(f func(name string, offset, bytes int)) {
+	total, _ := k.layout()
+	for _, v := range k.vars {
+		if total > staticShared {
+			f(v.name, int(v.off), int(v.size))
+		} else {
+			f(v.name, 0, int(v.size))
+		}
+	}
+}
+
 // layout gives every shared variable its place in dynamic shared memory.
 func (k *Kernel) layout() (total int64, align int) {
 	for _, v := range k.vars {

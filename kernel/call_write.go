@@ -16,7 +16,8 @@ import (
 //	muster check NAME.yaml
 //
 // says what muster.LoadCall and Check say, and the replay lines of a report
-// work.
+// work. Variables in dynamic shared memory alone go by other names there: the
+// files know them as bytes of dynamic_shared.
 func (c *Call) Write(dir string) (string, error) {
 	f, err := c.Launch()
 	if err != nil {

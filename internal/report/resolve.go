@@ -21,7 +21,10 @@ type Resolver struct {
 	Entry   ptx.Pos // of the kernel
 	Grid    [3]uint32
 	Regions []Region
-	lines   [][]byte
+	// Parts are named ranges of dynamic shared memory, as only who laid it out
+	// knows them; whoever sets Regions puts them first.
+	Parts []Region
+	lines [][]byte
 }
 
 // A Region is a named range of memory: a buffer or a variable.
