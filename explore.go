@@ -99,8 +99,14 @@ type mark struct {
 // judging watches a run that is explored.
 type judging struct {
 	*rules.Judge
-	x *explorer
-	u *unit
+	lanes *laneOrders
+	x     *explorer
+	u     *unit
+}
+
+func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
+	j.Judge.Observe(m, ev)
+	j.lanes.Observe(m, ev)
 }
 
 // End takes what the run showed.
@@ -109,6 +115,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	if g, limit := j.x.l.limitGap(m.Stopped()); limit {
 		gaps = append(withoutLimits(gaps, m.Stopped()), g)
 	}
+	gaps = append(gaps, j.lanes.gaps()...)
 	j.x.mu.Lock()
 	defer j.x.mu.Unlock()
 	for _, g := range gaps {
@@ -127,7 +134,8 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 
 // space is the runs of the launch, judged on behalf of a unit.
 func (x *explorer) space(u *unit) *explore.Space {
-	decides := x.l.deciders()
+	lines := x.l.deciders()
+	decides := func(pc int32) bool { return lines[x.l.line(pc)] }
 	return &explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := x.l.machine(o, nil)
@@ -138,9 +146,9 @@ func (x *explorer) space(u *unit) *explore.Space {
 		},
 		Watch: func() explore.Watcher {
 			u.between = true
-			return judging{rules.NewJudge(x.l.shape), x, u}
+			return judging{rules.NewJudge(x.l.shape), x.l.laneOrders(decides), x, u}
 		},
-		Decides: func(pc int32) bool { return decides[x.l.line(pc)] },
+		Decides: decides,
 	}
 }
 

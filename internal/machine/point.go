@@ -28,3 +28,9 @@ func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
 
 // Reduces reports whether an instruction is a reduction, which returns nothing.
 func (p *Program) Reduces(pc int32) bool { return p.code[pc].src != nil && p.code[pc].src.Op == "red" }
+
+// Counts reports whether an instruction takes a pending count out of a token.
+func (p *Program) Counts(pc int32) bool {
+	in := p.code[pc].src
+	return in != nil && in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count"
+}

@@ -1,0 +1,184 @@
+package muster
+
+import (
+	"maps"
+	"slices"
+
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// The lanes of a warp that come to an instruction together do it in one step, in
+// the order of their numbers, and go on together. Their threads need not (ISA 3.2):
+// lane 1 may read before lane 0 has written, and of lanes of one atomic instruction
+// any may be first. For what is no race, since the accesses are strong, exploration
+// does not vary that, and says so.
+
+// laneOrders watches one run for strong accesses of one warp's lanes to one word,
+// whose order decides something and is given by nothing but that step.
+type laneOrders struct {
+	prog    *machine.Program
+	decides func(pc int32) bool
+	counts  bool // pending counts decide something
+	warps   map[[2]int32]*warpLanes
+	pcs     map[int32]bool // where such accesses are
+}
+
+func (l *Launch) laneOrders(decides func(pc int32) bool) *laneOrders {
+	p := l.config.Program
+	return &laneOrders{prog: p, decides: decides, counts: slices.ContainsFunc(p.Dependences(), func(d machine.Dependence) bool {
+		return p.Counts(d.From)
+	})}
+}
+
+type warpLanes struct {
+	now uint32
+	// knows[i][j]: up to when what lane j does comes before what lane i does. Only
+	// barriers count, so that lanes which hand on by a flag or an mbarrier are
+	// taken to be unordered.
+	knows [32][32]uint32
+	words map[place][]laneAccess
+}
+
+type laneAccess struct {
+	pc     int32
+	lane   int
+	writes bool
+	mbar   bool
+	lo, hi uint64
+	time   uint32
+}
+
+func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvWarpSync, machine.EvBarPass, machine.EvClusterWait:
+		if w := o.warps[[2]int32{ev.CTA, ev.Warp}]; w != nil {
+			w.meet(ev.Mask)
+		}
+	case machine.EvAccess:
+		if ev.Sem != machine.Weak {
+			o.access(ev)
+		}
+	case machine.EvMbar:
+		// What an arrival returns shows how many came before.
+		if o.counts || o.decides(ev.PC) {
+			w := o.of(ev)
+			w.now++
+			at := ev.Mbar.Bar
+			o.note(w, place{at.Mem, at.Addr}, laneAccess{ev.PC, int(ev.Lane), true, true, at.Addr, at.Addr + 8, w.now}, false)
+		}
+	}
+}
+
+// of returns what is known of an event's warp.
+func (o *laneOrders) of(ev *machine.Event) *warpLanes {
+	at := [2]int32{ev.CTA, ev.Warp}
+	w := o.warps[at]
+	if w == nil {
+		if o.warps == nil {
+			o.warps = map[[2]int32]*warpLanes{}
+		}
+		w = &warpLanes{words: map[place][]laneAccess{}}
+		o.warps[at] = w
+	}
+	return w
+}
+
+// meet has the lanes know of each other what each has done or knows.
+func (w *warpLanes) meet(mask uint32) {
+	var all [32]uint32
+	for i := range 32 {
+		if mask>>i&1 != 0 {
+			for j := range 32 {
+				all[j] = max(all[j], w.knows[i][j])
+			}
+			all[i] = w.now
+		}
+	}
+	for i := range 32 {
+		if mask>>i&1 != 0 {
+			w.knows[i] = all
+		}
+	}
+}
+
+func (o *laneOrders) access(ev *machine.Event) {
+	w := o.of(ev)
+	w.now++
+	alike := equalStores(ev)
+	for lane := range 32 {
+		if ev.Mask>>lane&1 == 0 {
+			continue
+		}
+		a := laneAccess{ev.PC, lane, ev.Access&machine.Write != 0, false, ev.Addr[lane], ev.Addr[lane] + uint64(ev.Size), w.now}
+		for word := a.lo &^ 3; word < a.hi; word += 4 {
+			o.note(w, place{ev.Mem, word}, a, alike)
+		}
+	}
+}
+
+// note compares an access with those to the same word before it, and keeps it. The
+// lanes of its event are alike if they store one value.
+func (o *laneOrders) note(w *warpLanes, at place, a laneAccess, alike bool) {
+	list := w.words[at]
+	for i := range list {
+		if b := &list[i]; o.matters(w, b, &a) && !(alike && b.time == a.time) {
+			if o.pcs == nil {
+				o.pcs = map[int32]bool{}
+			}
+			o.pcs[b.pc], o.pcs[a.pc] = true, true
+		}
+	}
+	i := slices.IndexFunc(list, func(b laneAccess) bool {
+		return b.pc == a.pc && b.lane == a.lane && b.lo == a.lo && b.hi == a.hi
+	})
+	if i >= 0 {
+		list[i].time = a.time
+		return
+	}
+	w.words[at] = append(list, a)
+}
+
+// equalStores reports whether an event is ordinary stores of one value.
+func equalStores(ev *machine.Event) bool {
+	if ev.Access != machine.Write {
+		return false
+	}
+	first := -1
+	values := ev.Values()
+	for lane := range 32 {
+		if ev.Mask>>lane&1 == 0 {
+			continue
+		}
+		if first < 0 {
+			first = lane
+		}
+		for _, v := range values {
+			if v[lane] != v[first] {
+				return false
+			}
+		}
+	}
+	return len(values) > 0
+}
+
+// matters reports whether it shows which of two accesses comes first, and nothing
+// says which.
+func (o *laneOrders) matters(w *warpLanes, a, b *laneAccess) bool {
+	switch {
+	case a.lane == b.lane, !a.writes && !b.writes, a.hi <= b.lo, b.hi <= a.lo, w.knows[b.lane][a.lane] >= a.time:
+		return false
+	case o.decides(a.pc), o.decides(b.pc), a.mbar && b.mbar:
+		return true
+	}
+	return a.writes && b.writes && (o.prog.Operation(a.pc) != o.prog.Operation(b.pc) || o.prog.Commutes(a.pc) != "")
+}
+
+// gaps says what was not looked at.
+func (o *laneOrders) gaps() []rules.Gap {
+	var gaps []rules.Gap
+	for _, pc := range slices.Sorted(maps.Keys(o.pcs)) {
+		gaps = append(gaps, rules.Gap{What: "lanes of one warp come to one word here by strong accesses, in an order that was not varied", PC: pc})
+	}
+	return gaps
+}
