@@ -39,6 +39,10 @@ func TestCallFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var told strings.Builder
+	if err := r.WriteText(&told, muster.TextOptions{}); err != nil || !strings.Contains(told.String(), "writes at "+line+"\n") {
+		t.Errorf("%v\n%s", err, &told)
+	}
 	f := r.Findings[0]
 	text := strings.Split(c.Module.String(), "\n")
 	for _, s := range f.Sites {

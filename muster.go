@@ -50,14 +50,21 @@ import (
 	"muster/ptx"
 )
 
-// A Report is what a check found: findings with their evidence, gaps, and the
-// verdict.
+// A Report is what a check found: Findings with their evidence, Gaps, and the
+// Verdict, of which Summary is one line. Proof says how every schedule was
+// decided, if it was. WriteText prints it as the command does, WriteJSON as data.
 type Report = report.Report
+
+// TextOptions say how WriteText prints a report: in Color, and with All findings
+// in full, those that are alike too.
+type TextOptions = report.TextOptions
 
 // A Verdict is the outcome in one word: clean, findings, incomplete or error.
 type Verdict = report.Verdict
 
-// A Finding is one defect with its evidence.
+// A Finding is one defect with its evidence: its Kind and Severity, a Headline,
+// and the Sites, whose PTX is a place in the module and whose Source, innermost
+// first, in the program that it was made from; what is Missing, and a Fix.
 type Finding = report.Finding
 
 // A Schedule says how a run chooses among the interleavings of a launch. The

@@ -53,7 +53,14 @@ before it is set, a barrier that nobody initializes: each is kept with the line
 of the Go program that made it, and Build gives them all, as Errors. What only
 a run shows (a race, a lost arrival, a missing fence) is for Check of package
 muster to find; its findings name the line of Go too, by the .loc directives
-of the module.
+of the module. A test says it all with
+
+	l, err := muster.LoadCall(call, muster.Limits{})
+	r, err := l.Check(t.Context(), muster.CheckOptions{Prove: true})
+	if r.Verdict != "clean" {
+		r.WriteText(t.Output(), muster.TextOptions{})
+		t.Error(r.Summary)
+	}
 
 The zero Reg, Pred, Ptr, Tile and Mbarrier belong to no kernel that could keep
 a mistake: their methods panic, and say so.
