@@ -3,6 +3,7 @@ package muster
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/rules"
@@ -20,24 +21,33 @@ type laneOrders struct {
 	prog    *machine.Program
 	decides func(pc int32) bool
 	counts  bool // pending counts decide something
+	mbars   bool // they, or tests of mbarriers, do
 	warps   map[[2]int32]*warpLanes
 	pcs     map[int32]bool // where such accesses are
 }
 
 func (l *Launch) laneOrders(decides func(pc int32) bool) *laneOrders {
-	p := l.config.Program
-	return &laneOrders{prog: p, decides: decides, counts: slices.ContainsFunc(p.Dependences(), func(d machine.Dependence) bool {
-		return p.Counts(d.From)
-	})}
+	o := &laneOrders{prog: l.config.Program, decides: decides}
+	for _, d := range o.prog.Dependences() {
+		o.counts = o.counts || o.prog.Counts(d.From)
+		o.mbars = o.mbars || strings.HasPrefix(o.prog.Operation(d.From), "mbarrier")
+	}
+	return o
 }
 
 type warpLanes struct {
 	now uint32
 	// knows[i][j]: up to when what lane j does comes before what lane i does. Only
-	// barriers count, so that lanes which hand on by a flag or an mbarrier are
-	// taken to be unordered.
-	knows [32][32]uint32
-	words map[place][]laneAccess
+	// barriers count, so that lanes which hand on by a flag are taken to be
+	// unordered.
+	knows    [32][32]uint32
+	words    map[place][]laneAccess
+	arrivals map[place]*[32]laneArrival // the last ones
+}
+
+type laneArrival struct {
+	phase int64
+	time  uint32
 }
 
 type laneAccess struct {
@@ -60,12 +70,52 @@ func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
 			o.access(ev)
 		}
 	case machine.EvMbar:
-		// What an arrival returns shows how many came before.
-		if o.counts || o.decides(ev.PC) {
-			w := o.of(ev)
-			w.now++
-			at := ev.Mbar.Bar
-			o.note(w, place{at.Mem, at.Addr}, laneAccess{ev.PC, int(ev.Lane), true, true, at.Addr, at.Addr + 8, w.now}, false)
+		if o.mbars {
+			o.arrive(ev)
+		}
+	case machine.EvMbarWait:
+		if o.mbars {
+			o.test(ev)
+		}
+	}
+}
+
+// arrive takes a lane's operation on an mbarrier. What it returns, and what a test
+// does, shows whether another came before.
+func (o *laneOrders) arrive(ev *machine.Event) {
+	w := o.of(ev)
+	w.now++
+	bar := ev.Mbar.Bar
+	at := place{bar.Mem, bar.Addr}
+	o.note(w, at, laneAccess{ev.PC, int(ev.Lane), true, true, at.addr, at.addr + 8, w.now}, false)
+	if w.arrivals[at] == nil {
+		if w.arrivals == nil {
+			w.arrivals = map[place]*[32]laneArrival{}
+		}
+		w.arrivals[at] = &[32]laneArrival{}
+	}
+	w.arrivals[at][ev.Lane] = laneArrival{ev.Mbar.Phase, w.now}
+}
+
+// test takes a test of an mbarrier. Those that go on when the phase is complete, and
+// not before, come after its arrivals.
+func (o *laneOrders) test(ev *machine.Event) {
+	w := o.of(ev)
+	w.now++
+	bar := ev.Mbar.Bar
+	at := place{bar.Mem, bar.Addr}
+	decides := o.decides(ev.PC)
+	for lane := range 32 {
+		switch {
+		case ev.Mask>>lane&1 == 0:
+		case decides:
+			o.note(w, at, laneAccess{ev.PC, lane, false, true, at.addr, at.addr + 8, w.now}, false)
+		case ev.Mbar.OK && w.arrivals[at] != nil:
+			for j, a := range w.arrivals[at] {
+				if a.phase <= ev.Mbar.Phase {
+					w.knows[lane][j] = max(w.knows[lane][j], a.time)
+				}
+			}
 		}
 	}
 }
@@ -168,8 +218,10 @@ func (o *laneOrders) matters(w *warpLanes, a, b *laneAccess) bool {
 	switch {
 	case a.lane == b.lane, !a.writes && !b.writes, a.hi <= b.lo, b.hi <= a.lo, w.knows[b.lane][a.lane] >= a.time:
 		return false
-	case o.decides(a.pc), o.decides(b.pc), a.mbar && b.mbar:
+	case o.decides(a.pc), o.decides(b.pc), a.mbar && b.mbar && o.counts:
 		return true
+	case a.mbar:
+		return false
 	}
 	return a.writes && b.writes && (o.prog.Operation(a.pc) != o.prog.Operation(b.pc) || o.prog.Commutes(a.pc) != "")
 }

@@ -39,6 +39,19 @@ func TestLaneOrders(t *testing.T) {
 			mbarrier.pending_count.b64 %r6, %rd3;
 			setp.ne.u32 %p1, %r4, 3; @%p1 bra END; setp.ne.u32 %p1, %r6, 1; @%p1 bra END; trap;
 		END:`, true},
+		{"a test that only those after it pass", `setp.ne.u32 %p1, %r4, 0; @%p1 bra WAIT; mbarrier.init.shared.b64 [b0], 32;
+		WAIT:	bar.warp.sync 0xffffffff;
+			mbarrier.arrive.shared.b64 %rd3, [b0];
+			mbarrier.test_wait.shared.b64 %p2, [b0], %rd3;
+			@%p2 bra END; trap;
+		END:`, true},
+		{"right: a test where all have waited", `setp.ne.u32 %p1, %r4, 0; @%p1 bra WAIT; mbarrier.init.shared.b64 [b0], 32;
+		WAIT:	bar.warp.sync 0xffffffff;
+			mbarrier.arrive.shared.b64 _, [b0];
+		LOOP:	mbarrier.test_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra LOOP;
+			mbarrier.test_wait.parity.shared.b64 %p2, [b0], 0;
+			@%p2 bra END; trap;
+		END:`, false},
 		{"right: sums that nobody looks at", `red.relaxed.gpu.global.add.u32 [%rd1], 1;
 			atom.relaxed.gpu.global.add.u32 %r6, [%rd1], 1;
 			setp.ne.u32 %p1, %r4, 0; @%p1 bra END;
