@@ -55,10 +55,12 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), o.Explore.decided()
 	}
+	ctx = l.within(ctx, 1)
 	skip := !o.Values && l.config.Program.Reaches(machine.FromMatrices) < 0
 	var proved *report.Proof
 	if o.Prove {
-		p, r := l.prove(ctx, o, skip)
+		// Half the time is left for runs.
+		p, r := l.prove(l.within(ctx, 2), o, skip)
 		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
 			all := merged{proof: l.proved(p)}
 			l.cost(ctx, o, skip, &all)

@@ -19,14 +19,28 @@ type watch struct {
 	heap   uint64 // bytes it may come to
 }
 
+// until is the key of the moment at which all that a context is for has to end.
+type until struct{}
+
+// within has all watches of a context end after a part of the time that the limits
+// allow, or earlier if they do so already.
+func (l *Launch) within(ctx context.Context, part time.Duration) context.Context {
+	t := time.Now().Add(l.limits.Time / part)
+	if u, ok := ctx.Value(until{}).(time.Time); ok && u.Before(t) {
+		return ctx
+	}
+	return context.WithValue(ctx, until{}, t)
+}
+
 // watch allows for a copy of the buffers in each run, and for the launch's own.
 func (l *Launch) watch(ctx context.Context) *watch {
 	buffers := uint64(0)
 	for i := range l.layout.Buffers {
 		buffers += l.layout.Buffers[i].Size
 	}
+	ctx = l.within(ctx, 1)
 	return &watch{
-		ctx: ctx, limits: l.limits, until: time.Now().Add(l.limits.Time),
+		ctx: ctx, limits: l.limits, until: ctx.Value(until{}).(time.Time),
 		heap: uint64(l.limits.Memory) + buffers*uint64(runtime.GOMAXPROCS(0)+1),
 	}
 }
