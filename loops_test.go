@@ -273,6 +273,9 @@ func TestAnyGlobal(t *testing.T) {
 // The k-loop of a warp-specialized GEMM, whose consumers leave out a wait, or
 // release another slot, where it is longer.
 func TestAnyBrokenGEMM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds, and a minute under the race detector")
+	}
 	for _, x := range []struct {
 		pairs   []string
 		because string

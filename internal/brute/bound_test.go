@@ -104,10 +104,7 @@ func byBounded(x *subject, most int) (*outcome, explore.Coverage, error) {
 // at most so many: the final memories, and the states in which threads are stuck. And
 // where nothing was cut, with all schedules.
 func TestBound(t *testing.T) {
-	count := *boundN
-	if testing.Short() {
-		count = min(count, 8)
-	}
+	count := few(*boundN)
 	n, cut, more, runs, naive, skipped := [3]int{}, [3]int{}, [3]int{}, [3]int{}, [3]int{}, 0
 	for i := uint64(0); n[0] < count; i++ {
 		p := brute.Small(rand.New(rand.NewPCG(*seed+3<<32, i)))

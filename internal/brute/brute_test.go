@@ -343,9 +343,17 @@ func (c *tally) list(t *testing.T, title string, m map[string]int, ex map[string
 	}
 }
 
+// few is a tenth where tests are to be short, as under the race detector.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // TestPrograms holds every proof against brute force.
 func TestPrograms(t *testing.T) {
-	c := campaign(t, *programs, brute.Generate)
+	c := campaign(t, few(*programs), brute.Generate)
 	if 5*c.independent < c.n || 5*c.dependent < c.n {
 		t.Errorf("of %d programs %d are independent of the schedule and %d are not: want a fifth of each", c.n, c.independent, c.dependent)
 	}

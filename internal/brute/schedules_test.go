@@ -206,7 +206,7 @@ func TestSchedules(t *testing.T) {
 	}
 	for i := *smallFrom; ; i++ {
 		mu.Lock()
-		enough := n >= *smallN
+		enough := n >= few(*smallN)
 		mu.Unlock()
 		if enough {
 			break

@@ -105,7 +105,7 @@ func TestSkeletons(t *testing.T) {
 			}
 		})
 	}
-	for i := range uint64(*programs) {
+	for i := range uint64(few(*programs)) {
 		next <- i
 	}
 	close(next)
