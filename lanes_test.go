@@ -52,6 +52,10 @@ func TestLaneOrders(t *testing.T) {
 			mbarrier.test_wait.parity.shared.b64 %p2, [b0], 0;
 			@%p2 bra END; trap;
 		END:`, false},
+		{"a sum read as if the others had added", `red.relaxed.gpu.global.add.u32 [%rd1], 1;
+			ld.relaxed.gpu.global.u32 %r6, [%rd1];
+			setp.eq.u32 %p1, %r6, 32; @%p1 bra END; trap;
+		END:`, true},
 		{"right: sums that nobody looks at", `red.relaxed.gpu.global.add.u32 [%rd1], 1;
 			atom.relaxed.gpu.global.add.u32 %r6, [%rd1], 1;
 			setp.ne.u32 %p1, %r4, 0; @%p1 bra END;

@@ -132,7 +132,9 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 		Program: l.config.Program, Polls: polls, Ordered: o.points})
 	s := &strongAccesses{prog: l.config.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.config.Program, points: o.points}
-	m = l.part(observers{j, p, s, t}, false, 0, 1)
+	lines := l.deciders()
+	lanes := l.laneOrders(func(pc int32) bool { return lines[l.line(pc)] })
+	m = l.part(observers{j, p, s, t, lanes}, false, 0, 1)
 	m.ShowCollectives()
 	stop, why := w.stop()
 	whole = o.follow(m, t, stop)
@@ -146,6 +148,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	if reason := why(); reason != "" {
 		part.gaps = append(part.gaps, rules.Gap{What: reason, PC: -1})
 	}
+	part.gaps = append(part.gaps, lanes.gaps()...)
 	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
 	part.equalStores(l.config.Program, j.Order.Conflicts(), nil, false)
 	part.choices = p.Choices()
