@@ -107,6 +107,7 @@ func (p Ptr) Red(op Op, v Num, mods ...Mod) {
 // Modifiers as of Atom. It emits atom.cas.
 func (p Ptr) CAS(compare, v Num, mods ...Mod) Reg {
 	k := p.kernel()
+	p.element("CAS")
 	if !k.ordered("CAS", mods, Relaxed, Acquire, Release, AcqRel) || !p.atomicSpace("CAS") {
 		return k.lost(p.elem)
 	}
@@ -177,6 +178,7 @@ func (p Ptr) vector(what string, op Op, v Vec, mods []Mod, sems ...Mod) bool {
 // atomic checks an operation on memory and gives its type.
 func (p Ptr) atomic(what string, op Op, v Num, mods []Mod, sems ...Mod) (Type, bool) {
 	k := p.kernel()
+	p.element(what)
 	t := p.elem
 	switch {
 	case op.bits():

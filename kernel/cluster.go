@@ -129,6 +129,7 @@ func (k *Kernel) RankOf(p Ptr) Reg {
 func (p Ptr) StoreAsync(v Num, bar Mbarrier) {
 	const what = "StoreAsync"
 	k := p.kernel()
+	p.element(what)
 	if !k.async(what, p, bar) {
 		return
 	}
@@ -162,6 +163,7 @@ func (p Ptr) StoreAsyncVec(v Vec, bar Mbarrier) {
 func (p Ptr) RedAsync(op Op, v Num, bar Mbarrier) {
 	const what = "RedAsync"
 	k := p.kernel()
+	p.element(what)
 	t := p.elem
 	if t == S64 && op == Add {
 		t = U64

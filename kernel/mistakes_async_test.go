@@ -268,7 +268,7 @@ func TestAsyncMistakes(t *testing.T) {
 			func(k *kernel.Kernel) {
 				_, _, bar := fixture(k)
 				h := k.Shared("h", kernel.F16, 8)
-				h.Remote(1).StoreAsync(k.Const(kernel.F16, 1), bar.Remote(1)) // here: store async of halves
+				h.Remote(1).At(0).StoreAsync(k.Const(kernel.F16, 1), bar.Remote(1)) // here: store async of halves
 			}},
 		{"store async of another type", clusters, `StoreAsync: the value has type f64, and u32 is due: convert it with Cvt`,
 			func(k *kernel.Kernel) {
@@ -279,7 +279,7 @@ func TestAsyncMistakes(t *testing.T) {
 			func(k *kernel.Kernel) {
 				_, _, bar := fixture(k)
 				f := k.Shared("f", kernel.F32, 8)
-				f.Remote(1).RedAsync(kernel.Add, k.Const(kernel.F32, 1), bar.Remote(1)) // here: red async of floats
+				f.Remote(1).At(0).RedAsync(kernel.Add, k.Const(kernel.F32, 1), bar.Remote(1)) // here: red async of floats
 			}},
 		{"shuffle of halves", block, `ShflUp of a register of type f16: it moves 32 or 64 bits; convert it with Cvt, or take its bits with As and Pack`,
 			func(k *kernel.Kernel) {

@@ -178,6 +178,35 @@ func TestBodyMistakes(t *testing.T) {
 	})
 }
 
+// TestElementMistakes is about the address of an array where an element's is due.
+func TestElementMistakes(t *testing.T) {
+	const one, two = " at s, which has 1 dimensions left: say which element with At", " at s, which has 2 dimensions left: say which element with At"
+	checkMistakes(t, "mistakes_core_test.go", []mistake{
+		{"load of an array", "Load" + two, func(k *kernel.Kernel) {
+			k.Shared("s", kernel.F32, 4, 4).Load() // here: load of an array
+		}},
+		{"store to a row", "Store" + one, func(k *kernel.Kernel) {
+			k.Shared("s", kernel.F32, 4, 4).At(1).Store(1) // here: store to a row
+		}},
+		{"atomic of an array", "Red" + one, func(k *kernel.Kernel) {
+			k.Shared("s", kernel.U32, 4).Red(kernel.Add, 1) // here: atomic of an array
+		}},
+		{"exchange in an array", "CAS" + one, func(k *kernel.Kernel) {
+			k.Shared("s", kernel.U32, 4).CAS(0, 1) // here: exchange in an array
+		}},
+	})
+	k := kernel.New("right", kernel.Block(32))
+	s := k.Shared("s", kernel.F32, 4, 4)
+	k.Shared("one", kernel.F32, 1).Store(1)
+	s.At(1).StoreVec(s.At(0).LoadVec(4))
+	s.At(2).Cast(kernel.U32).Load()
+	s.Bytes(20).Load()
+	s.At(1, 2).Store(s.At(3, 3).Load())
+	if _, err := k.Build(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNumberMistakes is about numbers that an operation cannot mean.
 func TestNumberMistakes(t *testing.T) {
 	large := "it would be taken for a large unsigned number; give the register a signed type, with As"

@@ -16,6 +16,7 @@ type Ptr struct {
 	sym   *variable // the base, or nil
 	off   int64     // bytes
 	dims  []int
+	bytes bool // Bytes chose the place
 }
 
 // A variable is one in memory: of shared memory, or of the module.
@@ -48,6 +49,14 @@ func (p Ptr) Size() int {
 		n *= d
 	}
 	return n
+}
+
+// element reports an operation on one element by the address of several: it
+// would be done to the first. Bytes says which as well as At does.
+func (p Ptr) element(what string) {
+	if p.Size() > p.elem.Size() && !p.bytes {
+		p.kernel().fail("%s at %s: say which element with At", what, p.describe())
+	}
 }
 
 // IsZero reports whether p is no address at all.
@@ -141,7 +150,7 @@ func (p Ptr) At(index ...Num) Ptr {
 		}
 		q = q.Bytes(k.scale(x, step, p.space))
 	}
-	q.dims = dims[len(index):]
+	q.dims, q.bytes = dims[len(index):], p.bytes
 	if len(q.dims) == 0 {
 		q.dims = nil
 	}
@@ -200,6 +209,7 @@ func describe(x any) string {
 // Bytes gives the address so many bytes on.
 func (p Ptr) Bytes(n Num) Ptr {
 	k := p.kernel()
+	p.bytes = true
 	if i, ok := toInt(n); ok {
 		p.off += i
 		return p
@@ -377,9 +387,11 @@ func (p Ptr) spaceMod() string {
 }
 
 // Load reads an element (ld). Modifiers are those of ld but space and type;
-// without .relaxed, .acquire or .volatile the access is weak.
+// without .relaxed, .acquire or .volatile the access is weak. The address is that
+// of one element: of an array, or a row of one, At says which.
 func (p Ptr) Load(mods ...Mod) Reg {
 	k := p.kernel()
+	p.element("Load")
 	d := k.reg(p.elem)
 	k.Inst("ld"+join(mods)+p.spaceMod()+"."+p.memType(), d, p)
 	return d
@@ -404,6 +416,7 @@ func (p Ptr) LoadVec(n int, mods ...Mod) Vec {
 // Store writes an element (st).
 func (p Ptr) Store(v Num, mods ...Mod) {
 	k := p.kernel()
+	p.element("Store")
 	if r, ok := v.(Reg); ok && r.k != nil && !r.t.fits(p.elem, r.t.Size() >= p.elem.Size() && p.elem.Size() < 4) {
 		k.fail("%s", mismatch("Store: the value", r.t, p.elem))
 		return
