@@ -186,7 +186,14 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 		}
 	default:
 		was := m.Splits(choice.CTA, choice.Warp, nil)
+		var at machine.WaitingSplit
+		if choice.Kind == machine.GiveUp {
+			if at = m.WaitingOf(choice); !m.Program().Counted(at.PC) {
+				at.Tests = nil
+			}
+		}
 		m.Step(choice)
+		c.again(m, &at)
 		is := m.Splits(choice.CTA, choice.Warp, nil)
 		st.lanes = []warpLanes{{choice.CTA, choice.Warp, touched(choice, was, is)}}
 		st.met = met(m, choice, was, is)
@@ -375,10 +382,28 @@ func (c *collector) mbar(_ *machine.Machine, ev *machine.Event) {
 
 func (c *collector) test(m *machine.Machine, ev *machine.Event) {
 	mb := &ev.Mbar
+	c.look(mb.Bar, touch{label: mb.Phase, done: mb.OK, await: m.Program().Awaits(ev.PC), parity: mb.Parity, operand: mb.Token})
+}
+
+// look adds a test of a barrier.
+func (c *collector) look(at machine.BarRef, t touch) {
 	c.step.contends = true
-	c.add(touch{object: phases, role: tests, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, label: mb.Phase, done: mb.OK,
-		await: m.Program().Awaits(ev.PC), parity: mb.Parity, operand: mb.Token})
-	c.add(touch{object: bytes, role: reads, mem: int32(mb.Bar.Mem), lo: mb.Bar.Addr, hi: mb.Bar.Addr + 8})
+	t.object, t.role, t.mem, t.lo = phases, tests, int32(at.Mem), at.Addr
+	c.add(t)
+	c.add(touch{object: bytes, role: reads, mem: t.mem, lo: t.lo, hi: t.lo + 8})
+}
+
+// again adds tests that came out false where a split stood, and of which the
+// machine tells observers nothing, since they did before.
+func (c *collector) again(m *machine.Machine, at *machine.WaitingSplit) {
+	for i := range at.Tests {
+		t := &at.Tests[i]
+		if !slices.ContainsFunc(c.step.feet, func(f touch) bool {
+			return f.object == phases && f.mem == int32(t.Bar.Mem) && f.lo == t.Bar.Addr
+		}) {
+			c.look(t.Bar, touch{label: t.Phase, parity: t.Parity, operand: t.Token, await: m.Program().Awaits(at.PC)})
+		}
+	}
 }
 
 func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {

@@ -102,6 +102,12 @@ func (m *Machine) Waiting() []WaitingSplit {
 	return all
 }
 
+// WaitingOf describes the split that takes a choice.
+func (m *Machine) WaitingOf(c Choice) WaitingSplit {
+	w := m.ctas[c.CTA].warps[c.Warp]
+	return m.inspect(w, w.find(c.Lane))
+}
+
 // inspect describes one split.
 func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	v := WaitingSplit{CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc}

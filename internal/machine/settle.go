@@ -85,6 +85,30 @@ func (g *graph) unsettled(test int32) string {
 	return s.why
 }
 
+// counts reports whether on the ways from a test that came out false back to it a
+// register changes that is read from there on: a count, for one.
+func (g *graph) counts(test int32) bool {
+	if g.ways == nil {
+		g.ways = make([]outcome, len(g.next))
+	}
+	s := &settling{g: g, test: test, at: g.ways}
+	s.onward(test, g.tested(test))
+	for len(s.todo) > 0 {
+		n := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		s.visit(n) // which goes no further where something happens
+	}
+	shows := slices.ContainsFunc(s.region, func(n int32) bool {
+		return int(n) < len(g.nodes) && slices.ContainsFunc(g.nodes[n].writes, func(r regID) bool {
+			return g.isLive(test, r) && !s.unchanged(test, []regID{r}, map[operand]bool{})
+		})
+	})
+	for _, n := range s.region {
+		g.ways[n] = outcome{}
+	}
+	return shows
+}
+
 func (g *graph) tested(n int32) outcome {
 	u := &g.nodes[n]
 	if u.guard == noReg && len(u.writes) == 1 {

@@ -54,8 +54,13 @@ func (m *Machine) AtWait(c Choice) bool {
 }
 
 // Awaits reports whether the test of a barrier at pc is part of a wait that
-// nothing but its phase ends: see settle.go.
+// nothing but its phase ends, and of which nobody can tell how often it came out
+// false: see settle.go.
 func (p *Program) Awaits(pc int32) bool { return p.ofText().awaits[p.code[pc].src] }
+
+// Counted reports whether how often the test of a barrier at pc came out false
+// may show.
+func (p *Program) Counted(pc int32) bool { return p.ofText().counted[p.code[pc].src] }
 
 // Unread reports whether nobody reads what the instruction at pc returns.
 func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].src] }
@@ -63,15 +68,15 @@ func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].sr
 // facts are what the text alone says of instructions, worked out when first
 // asked for.
 type facts struct {
-	once           sync.Once
-	awaits, unread map[*ptx.Inst]bool
-	clustered      bool // a barrier of the cluster counts exits
+	once                    sync.Once
+	awaits, counted, unread map[*ptx.Inst]bool
+	clustered               bool // a barrier of the cluster counts exits
 }
 
 func (p *Program) ofText() *facts {
 	f := &p.facts
 	f.once.Do(func() {
-		f.awaits, f.unread = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
+		f.awaits, f.counted, f.unread = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
 		for fn := range p.funcs {
 			if g := p.graph(int32(fn)); g != nil {
 				g.learn(f)
@@ -86,7 +91,8 @@ func (g *graph) learn(f *facts) {
 		u := &g.nodes[i]
 		switch {
 		case isTest(u.in):
-			f.awaits[u.in] = g.unsettled(int32(i)) == ""
+			f.counted[u.in] = g.counts(int32(i))
+			f.awaits[u.in] = !f.counted[u.in] && g.unsettled(int32(i)) == ""
 		case u.in.Op == "barrier":
 			f.clustered = f.clustered || has(u.in, "cluster")
 		case u.in.Op == "atom":
