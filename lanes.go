@@ -24,6 +24,17 @@ type laneOrders struct {
 	mbars   bool // they, or tests of mbarriers, do
 	warps   map[[2]int32]*warpLanes
 	pcs     map[int32]bool // where such accesses are
+	// Arrivals and tests: it matters which comes first once the arrival's phase
+	// completes, for until then the test comes out the same.
+	complete map[place]int64 // phases up to this one, plus 1
+	open     []laneTest
+}
+
+// A laneTest is an arrival at a phase, and a test by another lane.
+type laneTest struct {
+	at    place
+	phase int64
+	pcs   [2]int32
 }
 
 func (l *Launch) laneOrders(decides func(pc int32) bool) *laneOrders {
@@ -57,6 +68,7 @@ type laneAccess struct {
 	mbar   bool
 	lo, hi uint64
 	time   uint32
+	phase  int64 // that an arrival at an mbarrier is charged to
 }
 
 func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
@@ -72,6 +84,7 @@ func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvMbar:
 		if o.mbars {
 			o.arrive(ev)
+			o.completes(&ev.Mbar)
 		}
 	case machine.EvMbarWait:
 		if o.mbars {
@@ -87,7 +100,7 @@ func (o *laneOrders) arrive(ev *machine.Event) {
 	w.now++
 	bar := ev.Mbar.Bar
 	at := place{bar.Mem, bar.Addr}
-	o.note(w, at, laneAccess{ev.PC, int(ev.Lane), true, true, at.addr, at.addr + 8, w.now}, false)
+	o.note(w, at, laneAccess{ev.PC, int(ev.Lane), true, true, at.addr, at.addr + 8, w.now, ev.Mbar.Phase}, false)
 	if w.arrivals[at] == nil {
 		if w.arrivals == nil {
 			w.arrivals = map[place]*[32]laneArrival{}
@@ -109,7 +122,7 @@ func (o *laneOrders) test(ev *machine.Event) {
 		switch {
 		case ev.Mask>>lane&1 == 0:
 		case decides:
-			o.note(w, at, laneAccess{ev.PC, lane, false, true, at.addr, at.addr + 8, w.now}, false)
+			o.note(w, at, laneAccess{ev.PC, lane, false, true, at.addr, at.addr + 8, w.now, 0}, false)
 		case ev.Mbar.OK && w.arrivals[at] != nil:
 			for j, a := range w.arrivals[at] {
 				if a.phase <= ev.Mbar.Phase {
@@ -160,7 +173,7 @@ func (o *laneOrders) access(ev *machine.Event) {
 		if ev.Mask>>lane&1 == 0 {
 			continue
 		}
-		a := laneAccess{ev.PC, lane, ev.Access&machine.Write != 0, false, ev.Addr[lane], ev.Addr[lane] + uint64(ev.Size), w.now}
+		a := laneAccess{ev.PC, lane, ev.Access&machine.Write != 0, false, ev.Addr[lane], ev.Addr[lane] + uint64(ev.Size), w.now, 0}
 		for word := a.lo &^ 3; word < a.hi; word += 4 {
 			o.note(w, place{ev.Mem, word}, a, alike)
 		}
@@ -172,21 +185,54 @@ func (o *laneOrders) access(ev *machine.Event) {
 func (o *laneOrders) note(w *warpLanes, at place, a laneAccess, alike bool) {
 	list := w.words[at]
 	for i := range list {
-		if b := &list[i]; o.matters(w, b, &a) && !(alike && b.time == a.time) {
-			if o.pcs == nil {
-				o.pcs = map[int32]bool{}
+		b := &list[i]
+		switch {
+		case alike && b.time == a.time || !o.matters(w, b, &a):
+		case a.mbar && b.mbar && a.writes != b.writes:
+			pair := laneTest{at, max(a.phase, b.phase), [2]int32{b.pc, a.pc}}
+			if pair.phase < o.complete[at] {
+				o.found(pair.pcs)
+			} else if !slices.Contains(o.open, pair) {
+				o.open = append(o.open, pair)
 			}
-			o.pcs[b.pc], o.pcs[a.pc] = true, true
+		default:
+			o.found([2]int32{b.pc, a.pc})
 		}
 	}
 	i := slices.IndexFunc(list, func(b laneAccess) bool {
 		return b.pc == a.pc && b.lane == a.lane && b.lo == a.lo && b.hi == a.hi
 	})
 	if i >= 0 {
-		list[i].time = a.time
+		list[i].time, list[i].phase = a.time, a.phase
 		return
 	}
 	w.words[at] = append(list, a)
+}
+
+func (o *laneOrders) found(pcs [2]int32) {
+	if o.pcs == nil {
+		o.pcs = map[int32]bool{}
+	}
+	o.pcs[pcs[0]], o.pcs[pcs[1]] = true, true
+}
+
+// completes takes the completion of a phase.
+func (o *laneOrders) completes(mb *machine.Mbar) {
+	if !mb.Completed {
+		return
+	}
+	at := place{mb.Bar.Mem, mb.Bar.Addr}
+	if o.complete == nil {
+		o.complete = map[place]int64{}
+	}
+	o.complete[at] = max(o.complete[at], mb.Phase+1)
+	o.open = slices.DeleteFunc(o.open, func(t laneTest) bool {
+		over := t.at == at && t.phase <= mb.Phase
+		if over {
+			o.found(t.pcs)
+		}
+		return over
+	})
 }
 
 // equalStores reports whether an event is ordinary stores of one value.

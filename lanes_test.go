@@ -80,6 +80,31 @@ func TestLaneOrders(t *testing.T) {
 	}
 }
 
+// How often a wait has come out false is a schedule's own, and may show.
+func TestCountedWaits(t *testing.T) {
+	const wait = `INIT(1) setp.ne.u32 %p1, %r4, 0; @%p1 bra END;
+			setp.eq.u32 %p1, %r3, 1; @%p1 bra WAIT;
+			mbarrier.arrive.shared.b64 _, [b0]; bra END;
+		WAIT:	mov.u32 %r6, 0; mov.u32 %r7, b0;
+		LOOP:	TURN
+			mbarrier.test_wait.parity.shared.b64 %p2, [%r7], 0; @!%p2 bra LOOP;
+			mov.u32 %r8, 0;
+		END:`
+	for _, c := range []struct{ name, turn, after, verdict, kind string }{
+		{"a trap after the fifth test", "add.u32 %r6, %r6, 1;", "setp.gt.u32 %p1, %r6, 4; @%p1 trap;", "findings", "trap"},
+		{"a count that is stored", "add.u32 %r6, %r6, 1;", "st.global.u32 [%rd1], %r6;", "incomplete", ""},
+		{"a count that nobody reads", "add.u32 %r6, %r6, 1;", "", "clean", ""},
+		{"an address that is computed again", "mov.u32 %r7, b0; add.u32 %r8, %r7, 8;", "st.global.u32 [%rd1], %r8;", "clean", ""},
+	} {
+		body := strings.Replace(wait, "TURN", c.turn, 1)
+		body = strings.Replace(body, "mov.u32 %r8, 0;", c.after, 1)
+		r := (&claim{body: body, block: "64"}).check(t)
+		if string(r.Verdict) != c.verdict || c.kind != "" && (len(r.Findings) == 0 || r.Findings[0].Kind != c.kind) {
+			t.Errorf("%s: %s, %v", c.name, r.Summary, r.Findings)
+		}
+	}
+}
+
 func gapsOf(r *muster.Report) string {
 	var text []string
 	for _, g := range r.Gaps {
