@@ -27,10 +27,7 @@ const head = "# Mutants of the kernels with tensor maps and tensor cores\n\n" +
 	"| kernel | mutants | found | survive, with a reason | no longer proven | survive without a reason | other |\n" +
 	"|---|---|---|---|---|---|---|\n"
 
-const tail = "\nThose without a reason are of `gluon_matmul_roles`, which is itself not proven: lanes of one instruction store " +
-	"one value to one word, and proofs do not take equal stores. They are barriers that other barriers, or the warp's own " +
-	"order, make needless in every schedule that was tried.\n\n" +
-	"`triton_matmul_roles`, Triton's own warp specialization, is not in the table: its launch has accepted findings, and " +
+const tail = "\n`triton_matmul_roles`, Triton's own warp specialization, is not in the table: its launch has accepted findings, and " +
 	"mutants of it change results behind findings that the original draws too.\n"
 
 // A mutant is a row of what `muster mutate --format json` writes.
