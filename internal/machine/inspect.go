@@ -316,6 +316,13 @@ func (p *Program) MbarOpAt(pc int32) (MbarOp, bool) {
 	return mi.op, true
 }
 
+// MbarMayBeRemote reports whether an operation on an mbarrier may be on one of
+// another CTA of the cluster: whether it names no barrier in shared::cta.
+func (p *Program) MbarMayBeRemote(pc int32) bool {
+	mi, ok := p.code[pc].x.(*mbarInfo)
+	return !ok || mi.space != spShared
+}
+
 // Reach marks the instructions that control can come to from any of the given
 // ones, these included. Guards count as going both ways; an indirect call may
 // go to every function.

@@ -190,14 +190,16 @@ func (d *stuck) mayArrive(v *machine.WaitingSplit, l *ledger) bool {
 		return false
 	}
 	here := d.waitsFor(v, l)
+	own := v.CTA == int32(l.bar.Mem)
 	reach := d.reach(v)
 	for _, s := range l.arrives {
-		if reach[s.PC] {
+		if reach[s.PC] && (own || d.j.Program.MbarMayBeRemote(s.PC)) {
 			return true
 		}
 	}
 	for pc, ok := range reach {
-		if op, is := d.j.Program.MbarOpAt(int32(pc)); ok && is && !here && arriving(op) && !d.ran[int32(pc)] {
+		op, is := d.j.Program.MbarOpAt(int32(pc))
+		if ok && is && !here && arriving(op) && !d.ran[int32(pc)] && (own || d.j.Program.MbarMayBeRemote(int32(pc))) {
 			return true
 		}
 	}
