@@ -309,10 +309,16 @@ func TestAsyncMistakes(t *testing.T) {
 			func(k *kernel.Kernel) {
 				k.WarpReduce(kernel.Xor, k.Const(kernel.F32, 1)) // here: reduction by xor of floats
 			}},
-		{"reduction in a group", block, `CTAReduce in threads 0 to 31: all threads of the CTA come to it; call it outside of groups`,
+		{"reduction in a group", block, `CTAReduce in threads 0 to 31: all threads of the CTA come to it; call it outside of groups, or GroupReduce`,
 			func(k *kernel.Kernel) {
 				k.SingleWarp(0, func() {
 					k.CTAReduce(kernel.Add, k.TidX()) // here: reduction in a group
+				})
+			}},
+		{"reduction in a part of a warp", block, `GroupReduce in threads 0 to 15: it is for whole warps; WarpReduce is for lanes of one`,
+			func(k *kernel.Kernel) {
+				k.Threads(0, 16, func() {
+					k.GroupReduce(kernel.Add, k.TidX()) // here: reduction in a part of a warp
 				})
 			}},
 		{"atomic min of floats", block, `Atom: there is no min of type f32; it takes u32, s32, u64, s64`,

@@ -334,15 +334,38 @@ func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 	case !k.sized(what):
 		return k.lost(r.t)
 	case g.AnyWarp || g.Threads != n:
-		k.fail("%s in %s: all threads of the CTA come to it; call it outside of groups", what, g)
+		k.fail("%s in %s: all threads of the CTA come to it; call it outside of groups, or GroupReduce", what, g)
 		return k.lost(r.t)
 	case n%32 != 0:
 		k.fail("%s in a CTA of %d threads: they are no multiple of 32", what, n)
 		return k.lost(r.t)
 	}
+	return k.reduce(op, r, 0, n, k.SyncThreads)
+}
+
+// GroupReduce is CTAReduce for the current group, of whole warps: a warpgroup, or
+// the consumers of a pipeline while a producer warp does something else. Its
+// threads wait for each other as by Sync, twice.
+func (k *Kernel) GroupReduce(op Op, r Reg) Reg {
+	const what = "GroupReduce"
+	r.kernel()
+	switch g := k.Group(); {
+	case !k.sized(what):
+		return k.lost(r.t)
+	case g.AnyWarp || g.First%32 != 0 || g.Threads%32 != 0:
+		k.fail("%s in %s: it is for whole warps; WarpReduce is for lanes of one", what, g)
+		return k.lost(r.t)
+	default:
+		return k.reduce(op, r, g.First, g.Threads, func() { k.Sync() })
+	}
+}
+
+// reduce combines r of so many threads from first on, whom sync has wait for each
+// other.
+func (k *Kernel) reduce(op Op, r Reg, first, threads int, sync func()) Reg {
 	errs := len(k.errs)
 	r = k.WarpReduce(op, r)
-	warps := n / 32
+	warps := threads / 32
 	if len(k.errs) > errs || warps == 1 {
 		return r
 	}
@@ -350,9 +373,15 @@ func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 	name := fmt.Sprintf("$reduce%d", k.serial)
 	parts := k.shared(name, name, 0, r.t, []int{warps})
 	i := k.index(false)
-	k.SyncThreads() // the last reduction's values have been read
-	k.If(i.And(31).Eq(0), func() { parts.At(i.Shr(5)).Store(r) })
-	k.SyncThreads()
+	sync() // the last reduction's values have been read
+	k.If(i.And(31).Eq(0), func() {
+		warp := i.Shr(5)
+		if first > 0 {
+			warp = warp.Sub(first / 32)
+		}
+		parts.At(warp).Store(r)
+	})
+	sync()
 	all := parts.At(0).Load()
 	for w := 1; w < warps; w++ {
 		all = all.combine(op, parts.At(w).Load())

@@ -157,4 +157,27 @@ func init() {
 			k.For(0, 3, 1, func(i kernel.Reg) { v.Set(v.Add(k.CTAReduce(kernel.Add, v.Xor(i)))) })
 			out.Store(v)
 		}))
+	add("warp/reduce-group", []string{"Kernel.GroupReduce"}, func() (*kernel.Call, error) {
+		// Three warps and a warp of its own reduce side by side, three times.
+		const threads = 32 + 96 + 32
+		k := kernel.New("reduce_group", kernel.Block(threads))
+		data := k.GlobalPtr("data", kernel.U32)
+		out := k.GlobalPtr("out", kernel.U32)
+		i := k.TidX()
+		v := data.At(i).Load()
+		reduce := func() {
+			k.For(0, 3, 1, func(n kernel.Reg) {
+				v.Set(v.Mul(3).Add(k.GroupReduce(kernel.Add, v.Xor(n))))
+				v.Set(v.Xor(k.GroupReduce(kernel.Max, v)))
+			})
+		}
+		k.Warps(1, 3, reduce)
+		k.SingleWarp(4, reduce)
+		out.At(i).Store(v)
+		in := make([]uint32, threads)
+		for n := range in {
+			in[n] = uint32(n*n*2654435761 + 12345)
+		}
+		return k.Call(kernel.Grid(1), in, make([]uint32, threads))
+	})
 }
