@@ -134,8 +134,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 
 // space is the runs of the launch, judged on behalf of a unit.
 func (x *explorer) space(u *unit) *explore.Space {
-	lines := x.l.deciders()
-	decides := func(pc int32) bool { return lines[x.l.line(pc)] }
+	decides := x.l.deciders()
 	return &explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := x.l.machine(o, nil)
@@ -152,14 +151,19 @@ func (x *explorer) space(u *unit) *explore.Space {
 	}
 }
 
-// deciders are the lines from which a value comes that depends on the schedule
-// and decides something.
-func (l *Launch) deciders() map[string]bool {
-	lines := map[string]bool{}
-	for _, d := range l.config.Program.Dependences() {
-		lines[l.line(d.From)] = true
+// deciders tells the instructions on lines from which a value comes that depends on
+// the schedule and decides something.
+func (l *Launch) deciders() func(pc int32) bool {
+	p := l.config.Program
+	lines := map[int32]bool{}
+	for _, d := range p.Dependences() {
+		lines[p.Pos(d.From).Line] = true
 	}
-	return lines
+	at := make([]bool, p.Len())
+	for pc := range at {
+		at[pc] = lines[p.Pos(int32(pc)).Line]
+	}
+	return func(pc int32) bool { return at[pc] }
 }
 
 // begin sets the budget of an exploration and begins its state, or checks that

@@ -269,7 +269,7 @@ func (o *laneOrders) matters(w *warpLanes, a, b *laneAccess) bool {
 	case a.mbar:
 		return false
 	}
-	return a.writes && b.writes && (o.prog.Operation(a.pc) != o.prog.Operation(b.pc) || o.prog.Commutes(a.pc) != "")
+	return a.writes && b.writes && (a.pc != b.pc && o.prog.Operation(a.pc) != o.prog.Operation(b.pc) || o.prog.Commutes(a.pc) != "")
 }
 
 // gaps says what was not looked at.

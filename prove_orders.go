@@ -132,8 +132,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 		Program: l.config.Program, Polls: polls, Ordered: o.points})
 	s := &strongAccesses{prog: l.config.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.config.Program, points: o.points}
-	lines := l.deciders()
-	lanes := l.laneOrders(func(pc int32) bool { return lines[l.line(pc)] })
+	lanes := l.laneOrders(l.deciders())
 	m = l.part(observers{j, p, s, t, lanes}, false, 0, 1)
 	m.ShowCollectives()
 	stop, why := w.stop()
