@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/internal/brute"
+	"muster/internal/explore"
 )
 
 var (
@@ -52,7 +53,7 @@ func judge(p *brute.Program, states int) verdict {
 		v.differ = err.Error()
 		return v
 	}
-	got, cov, err := bySearch(x, mostRuns)
+	got, cov, err := bySearch(x, explore.Limits{Schedules: mostRuns})
 	v.runs = cov.Schedules + cov.Left
 	switch {
 	case err != nil:

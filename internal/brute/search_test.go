@@ -35,17 +35,18 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 }
 
 // bySearch is the outcome of one run of each kind of schedule, each judged.
-func bySearch(x *subject, limit int) (*outcome, explore.Coverage, error) {
+func bySearch(x *subject, limits explore.Limits) (*outcome, explore.Coverage, error) {
 	start, err := machine.New(x.cfg)
 	if err != nil {
 		return nil, explore.Coverage{}, err
 	}
 	s := &searcher{x: x, out: newOutcome(), shape: rules.Shape{Program: x.cfg.Program, CTAs: start.CTAs(), Warps: start.WarpsPerCTA(),
 		Cluster: start.ClusterSize(), Clusters: start.Clusters(), Threads: int(x.cfg.Block[0])}}
+	limits.Length = 1000
 	search := explore.NewSearch(&explore.Space{
 		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
 		Watch: func() explore.Watcher { return &watcher{rules.NewJudge(s.shape), s} },
-	}, explore.Limits{Schedules: limit, Length: 1000})
+	}, limits)
 	c := search.Run(nil)
 	s.out.complete, s.out.states = c.Complete, c.Schedules
 	return s.out, c, nil
