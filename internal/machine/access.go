@@ -268,7 +268,9 @@ func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
 	return where{mem: mem, r: r, mask: ^uint32(0)}, true
 }
 
-// accessEvent shows an access to the observer.
+// accessEvent shows an access to the observer. A strong access of several elements
+// is one access for each of them, in no order (ISA 8.2.4), and so are the halves of
+// a packed type (8.2.5): each has an event of its own.
 func (x *ctx) accessEvent(a *access, at where, row bool) {
 	m := x.m
 	ev := &m.ev
@@ -276,14 +278,57 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
-	ev.Val, ev.storing, ev.by = nil, nil, x
+	ev.Val, ev.storing, ev.by, ev.part = nil, nil, x, 0
 	if a.acc == Write && a.atom == atomNone {
 		ev.storing = a
 	}
+	if part := x.part(a); part < a.size {
+		x.partEvents(a, at, part)
+		return
+	}
 	if a.acc&Read != 0 {
-		ev.Init = x.initialized(a, at, row)
+		ev.Init = x.initialized(at, row, a.size)
 	}
 	m.cfg.Observer.Observe(m, ev)
+}
+
+// wholeVector is how many bytes of an aligned load or store the card delivers at
+// once.
+const wholeVector = 16
+
+// part is how many bytes of an access are one access of the memory model. Of weak
+// ones it does not matter.
+func (x *ctx) part(a *access) int32 {
+	part := a.elem
+	switch {
+	case a.sem == Weak:
+		return a.size
+	case a.atom == atomNone && x.m.cfg.VectorAtomic:
+		part = min(a.size, wholeVector)
+	case a.t.packed():
+		part /= 2
+	}
+	return part
+}
+
+// partEvents shows an access part by part.
+func (x *ctx) partEvents(a *access, at where, part int32) {
+	m := x.m
+	whole := m.addr
+	ev := &m.ev
+	ev.Size, ev.Row = part, false
+	for n := int32(0); n < a.size/part; n++ {
+		ev.part = n * part
+		if a.acc&Read != 0 {
+			ev.Init = x.initialized(at, false, part)
+		}
+		ev.Val = nil
+		m.cfg.Observer.Observe(m, ev)
+		for i := range m.addr {
+			m.addr[i] += uint64(part)
+		}
+	}
+	m.addr = whole
 }
 
 // storeValues gathers what a store writes, lane by lane, in words of 8 bytes.
@@ -332,15 +377,15 @@ func (x *ctx) packValue(v *[32]uint64, a *access, e int32, shift uint) {
 }
 
 // initialized returns the lanes whose bytes have all been written.
-func (x *ctx) initialized(a *access, at where, row bool) uint32 {
+func (x *ctx) initialized(at where, row bool, size int32) uint32 {
 	addr := &x.m.addr
-	if row && at.r.initialized(addr[0]-at.r.base, 32*uint64(a.size)) {
+	if row && at.r.initialized(addr[0]-at.r.base, 32*uint64(size)) {
 		return at.mask
 	}
 	ok := uint32(0)
 	for k := at.mask; k != 0; k &= k - 1 {
 		i := bits.TrailingZeros32(k) & 31
-		if at.r.initialized(addr[i]-at.r.base, uint64(a.size)) {
+		if at.r.initialized(addr[i]-at.r.base, uint64(size)) {
 			ok |= 1 << i
 		}
 	}

@@ -23,7 +23,8 @@ const (
 	EvStart Kind = iota
 	// EvAccess: lanes of one warp read, write or update memory by one
 	// instruction. CTA, Warp, Mask, PC, Access, Sem, Scope, Proxy, Mem, Addr,
-	// Size, Row. One event for each memory that the lanes touch.
+	// Size, Row. One event for each memory that the lanes touch, and for each
+	// element of a strong access (ISA 8.2.4).
 	EvAccess
 	// EvWarpSync: bar.warp.sync passed by the lanes in Mask, which came in Count
 	// splits; PC is that of the last.
@@ -331,6 +332,7 @@ type Event struct {
 	// storing and by let Values work them out when they are asked for.
 	storing *access
 	by      *ctx
+	part    int32 // where the bytes that the event speaks of begin in those of storing
 	// Init says which lanes of a read saw only initialized bytes.
 	Init    uint32
 	Bar     int32 // named barrier number
@@ -354,8 +356,24 @@ type Event struct {
 func (ev *Event) Values() [][32]uint64 {
 	if ev.Val == nil && ev.storing != nil {
 		ev.Val = ev.by.storeValues(ev.storing)
+		if ev.Val != nil && ev.Size < ev.storing.size {
+			ev.Val = partValues(ev.Val, ev.part, ev.Size)
+		}
 	}
 	return ev.Val
+}
+
+// partValues are size bytes of what is stored, from byte part on: an element, or
+// aligned words of it.
+func partValues(v [][32]uint64, part, size int32) [][32]uint64 {
+	if size >= 8 {
+		return v[part/8 : (part+size)/8]
+	}
+	word, shift := &v[part/8], uint(part%8*8)
+	for i := range word {
+		word[i] = word[i] >> shift & (1<<(8*uint(size)) - 1)
+	}
+	return v[part/8 : part/8+1]
 }
 
 // at says where an event happened. Fields that do not count for its kind keep

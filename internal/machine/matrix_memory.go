@@ -110,7 +110,7 @@ func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 	}
 	m := x.m
 	if m.cfg.Observer != nil && at.mask != 0 {
-		m.ev.Init = x.initialized(&a.access, at, m.ev.Row)
+		m.ev.Init = x.initialized(at, m.ev.Row, a.size)
 		m.cfg.Observer.Observe(m, &m.ev)
 	}
 	for i, r := range a.regs {

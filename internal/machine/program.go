@@ -191,6 +191,9 @@ func (t typ) size() int32 { return typSizes[t] }
 // wide reports whether values of the type live in 64-bit rows.
 func (t typ) wide() bool { return t.size() == 8 }
 
+// packed reports whether a value of the type is two, of half its width (ISA 5.2.3).
+func (t typ) packed() bool { return t == f16x2 || t == bf16x2 || t == f32x2 }
+
 func (t typ) signed() bool { return t >= s8 && t <= s64 }
 
 func (t typ) float() bool {

@@ -30,6 +30,9 @@ type Config struct {
 	follower     *Follower
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
+	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one
+	// access, as on the card, and not one for each element.
+	VectorAtomic bool
 }
 
 // SkipMatrices has the machine leave out the arithmetic of matrix instructions:
