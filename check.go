@@ -111,12 +111,26 @@ func (a *merged) wrong() bool {
 
 // beyond explores the schedules that are not like those that ran.
 func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *merged) error {
+	e := o.Explore.State
+	if err := l.lookForParts(ctx, o, skip); err != nil {
+		return err
+	}
 	if err := l.explore(ctx, *o, skip); err != nil {
 		return err
 	}
-	if e := o.Explore.State; !e.Values && e.wrong() && ctx.Err() == nil {
+	for n := 0; n < mostParted && e.Shards <= 1 && ctx.Err() == nil; n++ {
+		more := e.unparted()
+		if len(more) == 0 || !e.coverage().Complete || e.wrong() {
+			break
+		}
+		e.again(e.Values, join(e.Parted, more))
+		if err := l.explore(ctx, *o, skip); err != nil {
+			return err
+		}
+	}
+	if !e.Values && e.wrong() && ctx.Err() == nil {
 		// Findings are of runs with every value.
-		e.again()
+		e.again(true, e.Parted)
 		if err := l.explore(ctx, *o, false); err != nil {
 			return err
 		}

@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/outcome"
 	"muster/internal/rules"
 )
 
@@ -100,11 +103,13 @@ type mark struct {
 type judging struct {
 	*rules.Judge
 	lanes *laneOrders
+	words *outcome.Run
 	x     *explorer
 	u     *unit
 }
 
 func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
+	j.words.Observe(m, ev)
 	j.Judge.Observe(m, ev)
 	j.lanes.Observe(m, ev)
 }
@@ -121,6 +126,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	for _, g := range gaps {
 		j.u.gap(g)
 	}
+	j.u.words.Add(j.words.Summary())
 	if len(findings) == 0 {
 		return
 	}
@@ -135,20 +141,36 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 // space is the runs of the launch, judged on behalf of a unit.
 func (x *explorer) space(u *unit) *explore.Space {
 	decides := x.l.deciders()
+	facts := x.l.facts(decides)
 	return &explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := x.l.machine(o, nil)
 			if x.skip {
 				m.SkipMatrices()
 			}
+			m.Part(x.state.Parted)
 			return m
 		},
 		Watch: func() explore.Watcher {
 			u.between = true
-			return judging{rules.NewJudge(x.l.shape), x.l.laneOrders(decides), x, u}
+			judge, words := x.l.outcomes(facts, x.l.shape)
+			return judging{judge, x.l.laneOrders(decides), words, x, u}
 		},
-		Decides: decides,
 	}
+}
+
+// facts are what the words of a run are watched with.
+func (l *Launch) facts(decides func(pc int32) bool) *outcome.Facts {
+	return outcome.New(l.config.Program, l.shape.Cluster, decides)
+}
+
+// outcomes returns a judge for a run, and what watches its words beside it.
+func (l *Launch) outcomes(f *outcome.Facts, s rules.Shape) (*rules.Judge, *outcome.Run) {
+	var words *outcome.Run
+	s.Strong = func(p order.Pair) { words.Strong(p) }
+	j := rules.NewJudge(s)
+	words = f.NewRun(j.Order)
+	return j, words
 }
 
 // deciders tells the instructions on lines from which a value comes that depends on
@@ -157,7 +179,9 @@ func (l *Launch) deciders() func(pc int32) bool {
 	p := l.config.Program
 	lines := map[int32]bool{}
 	for _, d := range p.Dependences() {
-		lines[p.Pos(d.From).Line] = true
+		for _, from := range d.Roots {
+			lines[p.Pos(from).Line] = true
+		}
 	}
 	at := make([]bool, p.Len())
 	for pc := range at {
@@ -472,3 +496,31 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 
 // many is the size of a schedule that chance made: any other is smaller.
 const many = 1 << 30
+
+// mostParted bounds how often an exploration begins again because more lanes have to
+// be parted than the runs before it showed.
+const mostParted = 4
+
+// lookForParts finds instructions whose lanes have to be parted, by one run, so that
+// an exploration begins with them.
+func (l *Launch) lookForParts(ctx context.Context, o *CheckOptions, skip bool) error {
+	e := o.Explore.State
+	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || len(e.Parted) > 0 {
+		return nil
+	}
+	judge, words := l.outcomes(l.facts(l.deciders()), l.shape)
+	m := l.part(observers{words, judge}, skip, 0, 1)
+	if _, err := l.follow(l.watch(ctx), m, proofSchedule); err != nil {
+		return err
+	}
+	summary := words.Summary()
+	e.Parted = summary.Parts()
+	return nil
+}
+
+// join joins two sorted lists.
+func join(a, b []int32) []int32 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -2,8 +2,6 @@ package muster
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"muster/internal/explore"
 	"muster/internal/rules"
@@ -71,27 +69,21 @@ func (l *Launch) shorter(s Schedule, f rules.Finding) (Schedule, rules.Finding) 
 // unseen is what no interleaving shows: outcomes of racing strong accesses that
 // only the ISA's memory model has, and values that are none of the schedule's.
 func (l *Launch) unseen(e *Exploration) []rules.Gap {
-	type place struct {
-		mem  int32
-		addr uint64
-	}
-	words := map[place]bool{}
-	pcs := map[int32]bool{}
-	for u := range e.all() {
-		for _, w := range u.Coverage.Words {
-			words[place{w.Mem, w.Addr}] = true
-			pcs[w.PC] = true
-		}
-	}
 	var gaps []rules.Gap
-	if len(words) > 1 {
-		for _, pc := range slices.Sorted(maps.Keys(pcs)) {
-			gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
-		}
+	words := e.words()
+	for _, pc := range words.Beyond() {
+		gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
 	}
+	for _, pc := range e.unparted() {
+		gaps = append(gaps, rules.Gap{What: "lanes of one warp come here together, and were not let do it one by one", PC: pc})
+	}
+	told := map[int32]bool{}
 	for _, d := range l.config.Program.Dependences() {
-		if what := l.config.Program.Unsteady(d.From); what != "" {
-			gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: d.From})
+		for _, from := range d.Roots {
+			if what := l.config.Program.Unsteady(from); what != "" && !told[from] {
+				told[from] = true
+				gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: from})
+			}
 		}
 	}
 	return gaps

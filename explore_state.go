@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"muster/internal/explore"
+	"muster/internal/outcome"
 	"muster/internal/report"
 	"muster/internal/rules"
 )
@@ -31,10 +32,13 @@ type Exploration struct {
 	// was found before.
 	Decided bool `json:"decided,omitempty"`
 	// Values: matrix instructions computed.
-	Values  bool   `json:"values,omitempty"`
-	Solo    unit   `json:"solo"`
-	Units   []unit `json:"units,omitempty"`
-	Samples []unit `json:"samples,omitempty"`
+	Values bool `json:"values,omitempty"`
+	// Parted are the instructions that the lanes of a warp were let perform one by
+	// one, in any order.
+	Parted  []int32 `json:"parted,omitempty"`
+	Solo    unit    `json:"solo"`
+	Units   []unit  `json:"units,omitempty"`
+	Samples []unit  `json:"samples,omitempty"`
 }
 
 // A unit is one part of an exploration.
@@ -44,12 +48,14 @@ type unit struct {
 	Coverage explore.Coverage  `json:"coverage"`
 	Found    []found           `json:"found,omitempty"`
 	Gaps     []rules.Gap       `json:"gaps,omitempty"`
+	Words    outcome.Summary   `json:"words"`          // of which accesses are strong
 	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
 	Left     int               `json:"left,omitempty"` // of samples, that have not run
 
 	// What the runs since At have shown too.
 	live    []found
 	gaps    []rules.Gap
+	words   outcome.Summary
 	begun   bool
 	between bool // a run is about to begin
 	steps   int64
@@ -75,11 +81,16 @@ func (u *unit) begin() {
 	if !u.begun {
 		u.begun, u.Elapsed = true, false
 		u.live, u.gaps = slices.Clone(u.Found), slices.Clone(u.Gaps)
+		u.words.Add(u.Words)
 	}
 }
 
 // keep writes down what the runs up to now have shown.
-func (u *unit) keep() { u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.gaps) }
+func (u *unit) keep() {
+	u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.gaps)
+	u.Words = outcome.Summary{}
+	u.Words.Add(u.words)
+}
 
 func (u *unit) add(f found) {
 	for i := range u.live {
@@ -121,9 +132,24 @@ func (e *Exploration) sound() error {
 	return nil
 }
 
-// again begins a state again, for runs with every value.
-func (e *Exploration) again() {
-	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: true}
+// again begins a state again, for runs with every value or with other lanes parted.
+func (e *Exploration) again(values bool, parted []int32) {
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Parted: parted}
+}
+
+// words joins what all units showed of the words of the launch.
+func (e *Exploration) words() outcome.Summary {
+	var all outcome.Summary
+	for u := range e.all() {
+		all.Add(u.Words)
+	}
+	return all
+}
+
+// unparted are the instructions whose lanes should have been parted, and were not.
+func (e *Exploration) unparted() []int32 {
+	words := e.words()
+	return slices.DeleteFunc(words.Parts(), func(pc int32) bool { return slices.Contains(e.Parted, pc) })
 }
 
 // completes reports whether all kinds of a shard's parts, if it has any, have run.
@@ -270,7 +296,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
 	}
 	all := &Exploration{
-		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true,
+		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Parted: first.Parted,
 		Solo: first.Solo, Units: slices.Clone(first.Units),
 	}
 	seen := make([]bool, n)
@@ -278,7 +304,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		switch {
 		case e.Build != first.Build:
 			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
-		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards:
+		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards || !slices.Equal(e.Parted, first.Parted):
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
 		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
 			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)

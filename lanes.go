@@ -10,22 +10,22 @@ import (
 )
 
 // The lanes of a warp that come to an instruction together do it in one step, in
-// the order of their numbers, and go on together. Their threads need not (ISA 3.2):
-// lane 1 may read before lane 0 has written, and of lanes of one atomic instruction
-// any may be first. For what is no race, since the accesses are strong, exploration
-// does not vary that, and says so.
+// the order of their numbers, and go on together. Their threads need not (ISA 3.2).
+// What that means for words of memory package outcome says, and exploration lets
+// lanes part for it. In which order lanes of one warp arrive at an mbarrier and test
+// it is not varied, and this file says where that matters.
 
-// laneOrders watches one run for strong accesses of one warp's lanes to one word,
-// whose order decides something and is given by nothing but that step.
+// laneOrders watches one run for operations of one warp's lanes on one mbarrier whose
+// order decides something and that nothing orders but that step.
 type laneOrders struct {
 	prog    *machine.Program
 	decides func(pc int32) bool
 	counts  bool // pending counts decide something
 	mbars   bool // they, or tests of mbarriers, do
 	warps   map[[2]int32]*warpLanes
-	pcs     map[int32]bool // where such accesses are
-	// Arrivals and tests: it matters which comes first once the arrival's phase
-	// completes, for until then the test comes out the same.
+	pcs     map[int32]bool // where such operations are
+	// It matters which of an arrival and a test comes first once the arrival's phase
+	// completes: until then the test comes out the same.
 	complete map[place]int64 // phases up to this one, plus 1
 	open     []laneTest
 }
@@ -40,8 +40,10 @@ type laneTest struct {
 func (l *Launch) laneOrders(decides func(pc int32) bool) *laneOrders {
 	o := &laneOrders{prog: l.config.Program, decides: decides}
 	for _, d := range o.prog.Dependences() {
-		o.counts = o.counts || o.prog.Counts(d.From)
-		o.mbars = o.mbars || strings.HasPrefix(o.prog.Operation(d.From), "mbarrier")
+		for _, from := range d.Roots {
+			o.counts = o.counts || o.prog.Counts(from)
+			o.mbars = o.mbars || strings.HasPrefix(o.prog.Operation(from), "mbarrier")
+		}
 	}
 	return o
 }
@@ -52,7 +54,7 @@ type warpLanes struct {
 	// barriers count, so that lanes which hand on by a flag are taken to be
 	// unordered.
 	knows    [32][32]uint32
-	words    map[place][]laneAccess
+	uses     map[place][]laneUse
 	arrivals map[place]*[32]laneArrival // the last ones
 }
 
@@ -61,14 +63,13 @@ type laneArrival struct {
 	time  uint32
 }
 
-type laneAccess struct {
-	pc     int32
-	lane   int
-	writes bool
-	mbar   bool
-	lo, hi uint64
-	time   uint32
-	phase  int64 // that an arrival at an mbarrier is charged to
+// A laneUse is a lane's operation on an mbarrier.
+type laneUse struct {
+	pc      int32
+	lane    int
+	arrives bool
+	time    uint32
+	phase   int64 // that an arrival is charged to
 }
 
 func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
@@ -76,10 +77,6 @@ func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvWarpSync, machine.EvBarPass, machine.EvClusterWait:
 		if w := o.warps[[2]int32{ev.CTA, ev.Warp}]; w != nil {
 			w.meet(ev.Mask)
-		}
-	case machine.EvAccess:
-		if ev.Sem != machine.Weak {
-			o.access(ev)
 		}
 	case machine.EvMbar:
 		if o.mbars {
@@ -100,11 +97,8 @@ func (o *laneOrders) arrive(ev *machine.Event) {
 	w.now++
 	bar := ev.Mbar.Bar
 	at := place{bar.Mem, bar.Addr}
-	o.note(w, at, laneAccess{ev.PC, int(ev.Lane), true, true, at.addr, at.addr + 8, w.now, ev.Mbar.Phase}, false)
+	o.note(w, at, laneUse{ev.PC, int(ev.Lane), true, w.now, ev.Mbar.Phase})
 	if w.arrivals[at] == nil {
-		if w.arrivals == nil {
-			w.arrivals = map[place]*[32]laneArrival{}
-		}
 		w.arrivals[at] = &[32]laneArrival{}
 	}
 	w.arrivals[at][ev.Lane] = laneArrival{ev.Mbar.Phase, w.now}
@@ -122,7 +116,7 @@ func (o *laneOrders) test(ev *machine.Event) {
 		switch {
 		case ev.Mask>>lane&1 == 0:
 		case decides:
-			o.note(w, at, laneAccess{ev.PC, lane, false, true, at.addr, at.addr + 8, w.now, 0}, false)
+			o.note(w, at, laneUse{ev.PC, lane, false, w.now, 0})
 		case ev.Mbar.OK && w.arrivals[at] != nil:
 			for j, a := range w.arrivals[at] {
 				if a.phase <= ev.Mbar.Phase {
@@ -141,7 +135,7 @@ func (o *laneOrders) of(ev *machine.Event) *warpLanes {
 		if o.warps == nil {
 			o.warps = map[[2]int32]*warpLanes{}
 		}
-		w = &warpLanes{words: map[place][]laneAccess{}}
+		w = &warpLanes{uses: map[place][]laneUse{}, arrivals: map[place]*[32]laneArrival{}}
 		o.warps[at] = w
 	}
 	return w
@@ -165,30 +159,15 @@ func (w *warpLanes) meet(mask uint32) {
 	}
 }
 
-func (o *laneOrders) access(ev *machine.Event) {
-	w := o.of(ev)
-	w.now++
-	alike := equalStores(ev)
-	for lane := range 32 {
-		if ev.Mask>>lane&1 == 0 {
-			continue
-		}
-		a := laneAccess{ev.PC, lane, ev.Access&machine.Write != 0, false, ev.Addr[lane], ev.Addr[lane] + uint64(ev.Size), w.now, 0}
-		for word := a.lo &^ 3; word < a.hi; word += 4 {
-			o.note(w, place{ev.Mem, word}, a, alike)
-		}
-	}
-}
-
-// note compares an access with those to the same word before it, and keeps it. The
-// lanes of its event are alike if they store one value.
-func (o *laneOrders) note(w *warpLanes, at place, a laneAccess, alike bool) {
-	list := w.words[at]
+// note compares a lane's operation with those on the same mbarrier before it, and
+// keeps it.
+func (o *laneOrders) note(w *warpLanes, at place, a laneUse) {
+	list := w.uses[at]
 	for i := range list {
 		b := &list[i]
 		switch {
-		case alike && b.time == a.time || !o.matters(w, b, &a):
-		case a.mbar && b.mbar && a.writes != b.writes:
+		case !o.matters(w, b, &a):
+		case a.arrives != b.arrives:
 			pair := laneTest{at, max(a.phase, b.phase), [2]int32{b.pc, a.pc}}
 			if pair.phase < o.complete[at] {
 				o.found(pair.pcs)
@@ -199,14 +178,12 @@ func (o *laneOrders) note(w *warpLanes, at place, a laneAccess, alike bool) {
 			o.found([2]int32{b.pc, a.pc})
 		}
 	}
-	i := slices.IndexFunc(list, func(b laneAccess) bool {
-		return b.pc == a.pc && b.lane == a.lane && b.lo == a.lo && b.hi == a.hi
-	})
+	i := slices.IndexFunc(list, func(b laneUse) bool { return b.pc == a.pc && b.lane == a.lane })
 	if i >= 0 {
 		list[i].time, list[i].phase = a.time, a.phase
 		return
 	}
-	w.words[at] = append(list, a)
+	w.uses[at] = append(list, a)
 }
 
 func (o *laneOrders) found(pcs [2]int32) {
@@ -235,48 +212,20 @@ func (o *laneOrders) completes(mb *machine.Mbar) {
 	})
 }
 
-// equalStores reports whether an event is ordinary stores of one value.
-func equalStores(ev *machine.Event) bool {
-	if ev.Access != machine.Write {
-		return false
-	}
-	first := -1
-	values := ev.Values()
-	for lane := range 32 {
-		if ev.Mask>>lane&1 == 0 {
-			continue
-		}
-		if first < 0 {
-			first = lane
-		}
-		for _, v := range values {
-			if v[lane] != v[first] {
-				return false
-			}
-		}
-	}
-	return len(values) > 0
-}
-
-// matters reports whether it shows which of two accesses comes first, and nothing
+// matters reports whether it shows which of two operations comes first, and nothing
 // says which.
-func (o *laneOrders) matters(w *warpLanes, a, b *laneAccess) bool {
-	switch {
-	case a.lane == b.lane, !a.writes && !b.writes, a.hi <= b.lo, b.hi <= a.lo, w.knows[b.lane][a.lane] >= a.time:
-		return false
-	case o.decides(a.pc), o.decides(b.pc), a.mbar && b.mbar && o.counts:
-		return true
-	case a.mbar:
+func (o *laneOrders) matters(w *warpLanes, a, b *laneUse) bool {
+	if a.lane == b.lane || !a.arrives && !b.arrives || w.knows[b.lane][a.lane] >= a.time {
 		return false
 	}
-	return a.writes && b.writes && (a.pc != b.pc && o.prog.Operation(a.pc) != o.prog.Operation(b.pc) || o.prog.Commutes(a.pc) != "")
+	return o.decides(a.pc) || o.decides(b.pc) || o.counts
 }
 
 // gaps says what was not looked at.
 func (o *laneOrders) gaps() []rules.Gap {
 	var gaps []rules.Gap
 	for _, pc := range slices.Sorted(maps.Keys(o.pcs)) {
-		gaps = append(gaps, rules.Gap{What: "lanes of one warp come to one word here by strong accesses, in an order that was not varied", PC: pc})
+		gaps = append(gaps, rules.Gap{What: "lanes of one warp come to one mbarrier here, in an order that was not varied", PC: pc})
 	}
 	return gaps
 }

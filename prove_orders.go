@@ -7,6 +7,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/internal/outcome"
 	"muster/internal/rules"
 )
 
@@ -31,6 +32,7 @@ const (
 type orders struct {
 	l      *Launch
 	points map[int32]bool
+	facts  *outcome.Facts
 	path   []*fork
 	runs   int
 }
@@ -67,12 +69,12 @@ func (f footprint) apart(g footprint) bool {
 // proveOrders tries to decide every schedule by one run for each order.
 func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
 	prog := l.config.Program
-	o := &orders{l: l, points: prog.Points()}
+	o := &orders{l: l, points: prog.Points(), facts: l.facts(l.deciders())}
 	if len(o.points) == 0 || len(prog.DependencesBut(o.points)) > 0 {
 		return p, r, false
 	}
 	stop, _ := w.stop()
-	choices := map[confluence.Choice]bool{}
+	var words outcome.Summary
 	memory, ended := uint64(0), 0
 	for again := true; again; again = o.next() {
 		if o.runs++; o.runs > mostOrders || stop() {
@@ -93,19 +95,17 @@ func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
 			return p, r, false
 		}
 		ended++
-		for c := range part.choices {
-			choices[c] = true
-		}
+		words.Add(part.words)
 		r.add(&part.result)
 	}
-	p.holds = len(choices) <= 1 && ended > 0
+	p.holds = ended > 0 && len(words.Beyond()) == 0 && len(words.Parts()) == 0
 	p.contents = true // which order there is may be a matter of what the buffers hold
 	return p, r, p.holds
 }
 
 type orderedPart struct {
 	proofPart
-	choices map[confluence.Choice]bool
+	words outcome.Summary
 }
 
 // run makes one run that takes the choices of the path, and then others that have
@@ -116,24 +116,13 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	shape.MustOnly = true
 	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
 	polls := l.config.Program.Polls()
-	unordered := map[confluence.Choice]bool{}
-	shape.Strong = func(prior, cur int32, at machine.Span) {
-		if polls[prior] != nil || polls[cur] != nil || o.alike(prior, cur) {
-			return
-		}
-		// What comes in one order here because of what came before it need not do so
-		// in memory.
-		for a := at.Addr &^ 3; a < at.Addr+at.Len; a += 4 {
-			unordered[confluence.Choice{Mem: at.Mem, Addr: a}] = true
-		}
-	}
-	j := rules.NewJudge(shape)
+	j, words := l.outcomes(o.facts, shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
 		Program: l.config.Program, Polls: polls, Ordered: o.points})
 	s := &strongAccesses{prog: l.config.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.config.Program, points: o.points}
 	lanes := l.laneOrders(l.deciders())
-	m = l.part(observers{j, p, s, t, lanes}, false, 0, 1)
+	m = l.part(observers{words, j, p, s, t, lanes}, false, 0, 1)
 	m.ShowCollectives()
 	stop, why := w.stop()
 	whole = o.follow(m, t, stop)
@@ -150,15 +139,8 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	part.gaps = append(part.gaps, lanes.gaps()...)
 	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
 	part.equalStores(l.config.Program, j.Order.Conflicts(), nil, false)
-	part.choices = p.Choices()
-	maps.Copy(part.choices, unordered)
+	part.words = words.Summary()
 	return part, m, true
-}
-
-// alike reports whether two instructions are reductions of one kind.
-func (o *orders) alike(a, b int32) bool {
-	prog := o.l.config.Program
-	return prog.Reduces(a) && prog.Reduces(b) && prog.Operation(a) == prog.Operation(b) && prog.Commutes(a) == ""
 }
 
 // follow takes steps until the run is over.

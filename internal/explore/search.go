@@ -1,9 +1,7 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math/bits"
 	"slices"
 
@@ -19,8 +17,8 @@ import (
 // likes. Which steps depend on each other is said in touch.go, which pairs of a
 // run's steps could come the other way round in trace.go.
 //
-// Interleavings are all that is explored: where two strong accesses race, the
-// memory model of the ISA has outcomes that no interleaving shows.
+// Interleavings are all that is explored: whether the memory model of the ISA has
+// outcomes that no interleaving shows is the question of package outcome.
 type Search struct {
 	space  *Space
 	limits Limits
@@ -29,7 +27,6 @@ type Search struct {
 	fresh  int     // nodes from here on have not been run yet
 	count  Coverage
 	ended  bool
-	words  map[Word]bool
 }
 
 // A Space is all runs of a launch.
@@ -38,18 +35,6 @@ type Space struct {
 	Fork func(o machine.Observer) *machine.Machine
 	// Watch returns who watches the next run.
 	Watch func() Watcher
-	// Decides reports whether what the instruction at pc reads decides what the
-	// program does; nil: always.
-	Decides func(pc int32) bool
-}
-
-// A Word is a place at which strong accesses race, and an instruction that made
-// one of them. Of several, the ISA's memory model allows outcomes that no
-// interleaving has (ISA 8.10: store buffering, for one).
-type Word struct {
-	Mem  int32  `json:"mem"`
-	Addr uint64 `json:"addr"`
-	PC   int32  `json:"pc"`
 }
 
 // A Watcher watches one run. End is called at its end with the choices that
@@ -83,8 +68,6 @@ type Coverage struct {
 	// Cut: schedules were left out for their preemptions. Without a Why all others
 	// are like one that ran.
 	Cut bool `json:"cut,omitempty"`
-	// Words are where strong accesses race whose outcome decides something.
-	Words []Word `json:"words,omitempty"`
 }
 
 // A node is a state that the run under way came through.
@@ -141,33 +124,7 @@ func (s *Search) In(space *Space) *Search {
 func (s *Search) Limit(l Limits) { s.limits = l }
 
 // Covered is what has been done so far.
-func (s *Search) Covered() Coverage {
-	c := s.count
-	c.Words = slices.SortedFunc(maps.Keys(s.words), func(a, b Word) int {
-		return cmp.Or(cmp.Compare(a.Mem, b.Mem), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.PC, b.PC))
-	})
-	return c
-}
-
-// raced notes the words at which strong accesses of two steps meet.
-func (s *Search) raced(a, b *step) {
-	for i := range a.feet {
-		for k := range b.feet {
-			x, y := &a.feet[i], &b.feet[k]
-			if x.object != bytes || !x.strong || !y.strong || !x.meets(y) {
-				continue
-			}
-			for _, t := range []*touch{x, y} {
-				if s.space.Decides == nil || s.space.Decides(t.pc) || x.role == writes && y.role == writes && !x.update && !y.update {
-					if s.words == nil {
-						s.words = map[Word]bool{}
-					}
-					s.words[Word{x.mem, max(x.lo, y.lo) &^ 3, t.pc}] = true
-				}
-			}
-		}
-	}
-}
+func (s *Search) Covered() Coverage { return s.count }
 
 // Spent is why a search ended whose budget did not do.
 const Spent = "the budget ran out"
@@ -351,7 +308,6 @@ func (s *Search) backtrack(m *machine.Machine) {
 		}
 		if d >= s.fresh {
 			for _, r := range races {
-				s.raced(s.steps[r.first], st)
 				s.reverse(t, r, st.choice, t.before[d])
 			}
 		}
@@ -421,7 +377,7 @@ func blocked(m *machine.Machine) []*step {
 	}
 	var out []*step
 	for _, v := range m.Waiting() {
-		if v.Kind != machine.WaitMbar && v.Kind != machine.WaitMemory {
+		if v.Kind != machine.WaitMbar && v.Kind != machine.WaitMemory && !m.PollWaits(&v) {
 			continue
 		}
 		c := machine.Choice{Kind: machine.GiveUp, CTA: v.CTA, Warp: v.Warp, Lane: int8(bits.TrailingZeros32(v.Mask))}

@@ -69,13 +69,7 @@ func Switches(run []machine.Choice) int {
 
 // SameAgent reports whether one agent takes both steps.
 func SameAgent(a, b machine.Choice) bool {
-	if a.Kind == machine.GiveUp {
-		a.Kind = machine.Run
-	}
-	if b.Kind == machine.GiveUp {
-		b.Kind = machine.Run
-	}
-	return a == b
+	return process(a) == process(b)
 }
 
 // MostSteps is how many steps of a run are recorded at most.
@@ -490,7 +484,7 @@ func givingUp(run []machine.Choice) int {
 		c := run[i]
 		s := split{c.CTA, c.Warp, c.Lane}
 		switch c.Kind {
-		case machine.Run:
+		case machine.Run, machine.Alone:
 			later[s] = true
 		case machine.GiveUp:
 			if delete(later, s); len(later) == 0 {

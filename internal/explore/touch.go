@@ -60,9 +60,6 @@ type touch struct {
 	before   mbarrier.Word // of what completed a phase: the word it found
 	lanes    uint32        // of named, clustered and life: who
 	warpOnly int32
-	strong   bool // an access that races with others without being a data race
-	update   bool // an atomic one
-	pc       int32
 }
 
 // A footprint is what one step touches.
@@ -159,13 +156,15 @@ type collector struct {
 	next machine.Observer
 	prog *machine.Program
 	bits bool // what arrivals return is looked at: their order shows
+	// fences: the program has fences, so that relaxed stores may release.
+	fences bool
 	step *step
 }
 
 // start readies the collector for a machine.
 func (c *collector) start(m *machine.Machine) {
 	c.prog = m.Program()
-	c.bits = c.prog.CountsArrivals()
+	c.bits, c.fences = c.prog.CountsArrivals(), c.prog.HasFences()
 }
 
 // take1 has m take a choice, and returns the step that it was.
@@ -192,6 +191,9 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 				at.Tests = nil
 			}
 		}
+		if choice.Kind == machine.Alone {
+			was = apart(was, choice.Lane)
+		}
 		m.Step(choice)
 		c.again(m, &at)
 		is := m.Splits(choice.CTA, choice.Warp, nil)
@@ -200,6 +202,18 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	}
 	c.step = nil
 	return st
+}
+
+// apart parts a lane from its split, whose others a step of the lane does not touch.
+func apart(was []machine.Lanes, lane int8) []machine.Lanes {
+	for i, s := range was {
+		if one := uint32(1) << uint(lane); s.Mask&one != 0 && s.Mask != one {
+			rest := s
+			was[i].Mask, rest.Mask = one, s.Mask&^one
+			return slices.Insert(was, i+1, rest)
+		}
+	}
+	return was
 }
 
 // touched returns the lanes that a step of one of them moved, or whose split it
@@ -300,11 +314,21 @@ func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.Cluste
 
 // access takes an access of lanes, in as few ranges as it makes.
 func (c *collector) access(ev *machine.Event) {
+	if c.prog.Polls()[ev.PC] != nil {
+		c.step.contends = true // possible only where the wait would end
+	}
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes
-		if ev.Access&machine.Update != 0 && ev.Sem == machine.Relaxed && (ev.Access&machine.Read == 0 || c.prog.Unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
-			r, label = adds, c.operation(ev.PC)
+		if ev.Access&machine.Update != 0 && (ev.Access&machine.Read == 0 || c.prog.Unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
+			switch ev.Sem {
+			case machine.Relaxed:
+				r, label = adds, c.operation(ev.PC)
+			case machine.Release:
+				// What the one released, who sees the other knows too, by the chain of both,
+				// if their scopes are alike (ISA 8.8, observation order).
+				r, label = adds, c.operation(ev.PC)+int64(ev.Sem)<<8+int64(ev.Scope)
+			}
 		}
 	}
 	if ev.Row && ev.Sem == machine.Weak {
@@ -318,8 +342,8 @@ func (c *collector) access(ev *machine.Event) {
 				c.step.feet[n-1].hi += uint64(ev.Size)
 				continue
 			}
-			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label, strong: ev.Sem != machine.Weak, update: ev.Access&machine.Update != 0, pc: ev.PC}
-			if r == writes && ev.Access == machine.Write && ev.Sem == machine.Weak {
+			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label}
+			if r == writes && ev.Access == machine.Write && (ev.Sem == machine.Weak || c.plain(ev.Sem)) {
 				t.label = stored(ev, l)
 			}
 			if n := len(c.step.feet); n > from && c.step.feet[n-1] == t {
@@ -329,6 +353,12 @@ func (c *collector) access(ev *machine.Event) {
 		}
 	}
 	c.remote(ev.CTA, ev.Mem)
+}
+
+// plain reports whether a strong store of a value is like any other of that value:
+// nobody learns from it what came before it.
+func (c *collector) plain(sem machine.Sem) bool {
+	return (sem == machine.Relaxed || sem == machine.Volatile) && !c.fences
 }
 
 // stored labels what a lane stores, by its value.

@@ -206,7 +206,7 @@ func (t *trace) arrow(s *step) *arrow {
 
 // process names who takes a choice, whichever way it comes out.
 func process(c machine.Choice) machine.Choice {
-	if c.Kind == machine.GiveUp {
+	if c.Kind == machine.GiveUp || c.Kind == machine.Alone {
 		c.Kind = machine.Run
 	}
 	return c

@@ -141,10 +141,6 @@ func choices(list []*step) []string {
 func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
 	s := NewSearch(space, l)
 	s.fresh, s.ended, s.count = snap.Fresh, snap.Ended, snap.Count
-	s.words = map[Word]bool{}
-	for _, w := range snap.Count.Words {
-		s.words[w] = true
-	}
 	c := &collector{}
 	m := space.Fork(c)
 	c.start(m)

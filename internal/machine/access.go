@@ -278,7 +278,7 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
-	ev.Val, ev.storing, ev.by, ev.part = nil, nil, x, 0
+	ev.Val, ev.storing, ev.by, ev.Part = nil, nil, x, 0
 	if a.acc == Write && a.atom == atomNone {
 		ev.storing = a
 	}
@@ -318,7 +318,7 @@ func (x *ctx) partEvents(a *access, at where, part int32) {
 	ev := &m.ev
 	ev.Size, ev.Row = part, false
 	for n := int32(0); n < a.size/part; n++ {
-		ev.part = n * part
+		ev.Part = n * part
 		if a.acc&Read != 0 {
 			ev.Init = x.initialized(at, false, part)
 		}

@@ -11,6 +11,9 @@ func (m *Machine) Offers(c Choice) bool {
 	case Run:
 		e, ok := m.Holder(c)
 		return ok && e == c
+	case Alone:
+		h, ok := m.Holder(c)
+		return ok && m.mayPart(h)
 	case Milestone:
 		if m.stop != nil {
 			return false

@@ -27,6 +27,10 @@ const (
 	Milestone
 	// Start starts the next cluster; CTA is its first.
 	Start
+	// Alone has one lane of a split perform, without the others, the access or the
+	// operation on an mbarrier before which the split stands: the threads of a warp
+	// are no unit (ISA 3.2).
+	Alone
 )
 
 func (c Choice) String() string {
@@ -35,6 +39,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("r%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case GiveUp:
 		return fmt.Sprintf("g%d.%d.%d", c.CTA, c.Warp, c.Lane)
+	case Alone:
+		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
 	}
@@ -57,6 +63,9 @@ func (m *Machine) Step(c Choice) {
 		s := w.find(c.Lane)
 		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
 			return // it was offered before another split of the warp gave up, and met this one
+		}
+		if c.Kind == Alone {
+			s = w.alone(s, c.Lane)
 		}
 		m.step(w, s, c.Kind == GiveUp)
 	}
@@ -224,9 +233,12 @@ func ParseChoice(text string) (Choice, error) {
 	rest := text[1:]
 	var err error
 	switch text[0] {
-	case 'r', 'g':
-		if text[0] == 'g' {
+	case 'r', 'g', 'a':
+		switch text[0] {
+		case 'g':
 			c.Kind = GiveUp
+		case 'a':
+			c.Kind = Alone
 		}
 		_, err = fmt.Sscanf(rest, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane)
 	case 'm':

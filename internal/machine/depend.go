@@ -21,9 +21,10 @@ import (
 // A Dependence is a place at which a value that depends on the schedule
 // decides something.
 type Dependence struct {
-	PC   int32 // what it decides
-	From int32 // an instruction that the value comes from
-	Why  string
+	PC    int32   // what it decides
+	From  int32   // the first instruction that the value comes from
+	Roots []int32 // all of them
+	Why   string
 }
 
 // Dependences lists the program's dependences, by place. None: condition C9
@@ -120,14 +121,14 @@ func (g *graph) dependences() []Dependence {
 	for i := range g.nodes {
 		if isTest(g.nodes[i].in) && reached[i] {
 			if why := g.unsettled(int32(i)); why != "" {
-				all = append(all, g.dependence(int32(i), root{node: int32(i)}, why))
+				all = append(all, g.dependence(int32(i), []root{{node: int32(i)}}, why))
 			}
 		}
 		if guard := g.branchesBy(int32(i), from[i]); guard != nil {
 			why := branches[0]
 			branches = branches[1:]
 			if why != "" && !inside[i] {
-				all = append(all, g.dependence(int32(i), guard[0], why))
+				all = append(all, g.dependence(int32(i), guard, why))
 			}
 		} else if d, bad := g.decides(int32(i), from[i]); bad && !(inside[i] && g.nodes[i].in.Op == "bra") {
 			all = append(all, d)
@@ -166,6 +167,15 @@ func (o origins) of(r regID) []root {
 		return o[i].roots
 	}
 	return nil
+}
+
+// all returns what any of some registers come from.
+func (o origins) all(regs []regID) []root {
+	var out []root
+	for _, r := range regs {
+		out = append(out, o.of(r)...)
+	}
+	return out
 }
 
 // origins finds what registers come from before each node, along the ways of
@@ -312,17 +322,15 @@ func (g *graph) decides(i int32, from origins) (Dependence, bool) {
 		return Dependence{}, false
 	}
 	u := &g.nodes[i]
-	for _, r := range u.addr {
-		if f := from.of(r); len(f) > 0 {
-			return g.dependence(i, f[0], "an address"), true
-		}
+	if f := from.all(u.addr); len(f) > 0 {
+		return g.dependence(i, f, "an address"), true
 	}
 	guard := []root(nil)
 	if u.guard != noReg {
 		guard = from.of(u.guard)
 	}
 	if len(guard) > 0 && u.class != plain {
-		return g.dependence(i, guard[0], "whether it is executed"), true
+		return g.dependence(i, slices.Concat(guard, from.all(u.reads)), "whether it is executed"), true
 	}
 	reads, why := u.reads, "an operand, or a value that is stored"
 	switch {
@@ -332,19 +340,23 @@ func (g *graph) decides(i int32, from origins) (Dependence, bool) {
 		return Dependence{}, false
 	case u.class == plain:
 		if why = "a value that is kept in local memory"; len(guard) > 0 {
-			return g.dependence(i, guard[0], why), true
+			return g.dependence(i, slices.Concat(guard, from.all(reads)), why), true
 		}
 	}
-	for _, r := range reads {
-		if f := given(u, from.of(r)); len(f) > 0 {
-			return g.dependence(i, f[0], why), true
-		}
+	if f := given(u, from.all(reads)); len(f) > 0 {
+		return g.dependence(i, f, why), true
 	}
 	return Dependence{}, false
 }
 
-func (g *graph) dependence(i int32, r root, why string) Dependence {
-	return Dependence{PC: g.nodes[i].pc, From: g.nodes[r.node].pc, Why: why}
+func (g *graph) dependence(i int32, roots []root, why string) Dependence {
+	d := Dependence{PC: g.nodes[i].pc, From: g.nodes[roots[0].node].pc, Why: why}
+	for _, r := range roots {
+		if pc := g.nodes[r.node].pc; !slices.Contains(d.Roots, pc) {
+			d.Roots = append(d.Roots, pc)
+		}
+	}
+	return d
 }
 
 // await says why a branch by such values is no await, or what is inside it.
@@ -488,6 +500,12 @@ func (p *Program) Operation(pc int32) string {
 		}
 	}
 	return name
+}
+
+// FloatSum reports whether an instruction adds floating-point numbers to a word.
+func (p *Program) FloatSum(pc int32) bool {
+	in := p.code[pc].src
+	return in != nil && has(in, "add") && p.Commutes(pc) != ""
 }
 
 // Commutes says why the order of such an instruction with others of its kind,

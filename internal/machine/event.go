@@ -326,13 +326,15 @@ type Event struct {
 	Mem   MemID
 	Size  int32 // bytes a lane
 	Addr  *[32]uint64
+	// Part is where the bytes of each lane begin in those of the instruction: not 0 of
+	// the later elements of a strong access, whose events follow one another.
+	Part int32
 	// Val holds what a store writes in words of 8 bytes, low bytes first:
 	// word k of lane l is Val[k][l]. It is nil of other accesses.
 	Val [][32]uint64
 	// storing and by let Values work them out when they are asked for.
 	storing *access
 	by      *ctx
-	part    int32 // where the bytes that the event speaks of begin in those of storing
 	// Init says which lanes of a read saw only initialized bytes.
 	Init    uint32
 	Bar     int32 // named barrier number
@@ -357,7 +359,7 @@ func (ev *Event) Values() [][32]uint64 {
 	if ev.Val == nil && ev.storing != nil {
 		ev.Val = ev.by.storeValues(ev.storing)
 		if ev.Val != nil && ev.Size < ev.storing.size {
-			ev.Val = partValues(ev.Val, ev.part, ev.Size)
+			ev.Val = partValues(ev.Val, ev.Part, ev.Size)
 		}
 	}
 	return ev.Val

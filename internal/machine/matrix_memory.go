@@ -95,7 +95,7 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 		ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, Weak, NoScope, Generic, row && lanes == allLanes
 		ev.SemDefaulted, ev.ScopeDefaulted = false, false
 		ev.Mem, ev.Size, ev.Addr, ev.Init = all.mem, matrixRow, addr, lanes
-		ev.Val, ev.storing, ev.by = nil, nil, x
+		ev.Val, ev.storing, ev.by, ev.Part = nil, nil, x, 0
 	}
 	return all, true
 }

@@ -42,6 +42,47 @@ func (p *Poll) With(m *Machine, lane int) uint64 {
 // Ends reports whether a value ends the wait.
 func (p *Poll) Ends(value, with uint64) bool { return p.t.compare(p.cmp, value, with) == p.want }
 
+// pollOf returns the poll before whose load a split stands, nil if there is none.
+func (m *Machine) pollOf(s *split) *Poll {
+	if s.state != atPoint || len(m.prog.Polls()) == 0 {
+		return nil
+	}
+	return m.prog.analysis.polls[s.pc]
+}
+
+// pollEnds returns the lanes of a split before a poll's load whose wait would end
+// now, or that would fault.
+func (m *Machine) pollEnds(w *warp, s *split, poll *Poll) uint32 {
+	x := m.enter(w, s)
+	a := m.prog.code[s.pc].x.(*access)
+	x.addressesOf(a, &m.addr)
+	addr := m.addr
+	ends := uint32(0)
+	for l := range lanesOf(s.mask) {
+		mem, at, ok := x.resolve(a.space, addr[l])
+		v, known := uint64(0), false
+		if ok {
+			v, known = m.Peek(mem, at, int(a.size))
+		}
+		if !known || poll.Ends(v, poll.With(m, l)) {
+			ends |= 1 << l
+		}
+	}
+	return ends
+}
+
+// PollWaits reports whether a split stands before the load of a poll that would not
+// end.
+func (m *Machine) PollWaits(v *WaitingSplit) bool {
+	w := m.ctas[v.CTA].warps[v.Warp]
+	s := w.find(int8(lowest(v.Mask)))
+	if s == nil {
+		return false
+	}
+	poll := m.pollOf(s)
+	return poll != nil && m.pollEnds(w, s, poll) == 0
+}
+
 // compare compares two integers.
 func (t typ) compare(cmp string, a, b uint64) bool {
 	if t.size() == 4 {
@@ -96,9 +137,9 @@ func (g *graph) findPolls() {
 func looks(in *ptx.Inst) bool {
 	switch in.Op {
 	case "ld":
-		return strongRead(in) && len(in.Operands) == 2
+		return strongRead(in) && len(in.Operands) == 2 && vecCount(in) == 1 // the elements of a vector come in no order
 	case "atom":
-		if len(in.Operands) == 3 && (has(in, "or") || has(in, "xor") || has(in, "add")) {
+		if len(in.Operands) == 3 && vecCount(in) == 1 && (has(in, "or") || has(in, "xor") || has(in, "add")) {
 			v, ok := in.Operands[2].(ptx.Int)
 			return ok && v.Bits == 0
 		}

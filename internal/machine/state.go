@@ -28,6 +28,7 @@ type Config struct {
 	skipMatrices bool
 	collectives  bool
 	follower     *Follower
+	parted       []bool // by instruction: Part
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one

@@ -9,7 +9,8 @@ import (
 
 // Ways appends the choices that an exploration of every schedule has to take
 // into account. It is Enabled, but for tests of a barrier: one that is an await
-// (see Awaits) is offered when it is due and never given up; any other is always
+// (see Awaits) is offered when it is due and never given up, and so is a poll of a
+// word of memory; any other is always
 // offered, given up where its phase is not complete, since what follows then is
 // a way of its own. None left: the run is over, or hangs.
 func (m *Machine) Ways(buf []Choice) []Choice {
@@ -20,8 +21,19 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 		for _, w := range m.ctas[i].warps {
 			for _, s := range w.splits {
 				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
-				if m.ready(w, s) {
-					buf = append(buf, c)
+				if poll := m.pollOf(s); poll != nil {
+					// What a poll reads before it ends does nothing.
+					if ends := m.pollEnds(w, s, poll); ends != 0 && m.parts(s) {
+						buf = appendLanes(buf, c, ends)
+					} else if ends != 0 {
+						buf = append(buf, c)
+					}
+				} else if m.ready(w, s) {
+					if m.parts(s) {
+						buf = appendLanes(buf, c, s.mask)
+					} else {
+						buf = append(buf, c)
+					}
 				} else if s.state == atPoint && m.prog.code[s.pc].test && !m.prog.Awaits(s.pc) && m.mayGiveUp(w, s) {
 					c.Kind = GiveUp
 					buf = append(buf, c)
@@ -134,6 +146,11 @@ func (m *Machine) ClusterFirst(cta int32) int32 {
 // order of arrivals at one phase shows there.
 func (p *Program) CountsArrivals() bool {
 	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "mbarrier" && u.in.Mods[0] == "pending_count" })
+}
+
+// HasFences reports whether the program has fences of memory.
+func (p *Program) HasFences() bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "fence" || u.in.Op == "membar" })
 }
 
 // FreeRegisters returns how many registers a CTA's warps have given back by

@@ -106,7 +106,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	}
 	if t.morallyStrong(ac, p, at) {
 		if t.cfg.Strong != nil {
-			t.cfg.Strong(p.pc, ac.st.pc, machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(at), Len: uint64(b - at)})
+			t.cfg.Strong(Pair{Prior: p.pc, Cur: ac.st.pc, Warp: p.who == ac.st.who, At: machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(at), Len: uint64(b - at)}})
 		}
 		return morallyStrong
 	}

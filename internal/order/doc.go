@@ -72,7 +72,8 @@
 //   - An order that shows in nothing that was read counts for those alone who
 //     heard of what came first: that of fences by what was not seen yet, and
 //     that of observation by a red, whose value nobody gets (unseen.go).
-//   - A vector access is one location of its whole width.
+//   - A weak vector access is one location of its whole width; a strong one comes as
+//     an event for each of its elements (ISA 8.2.4).
 //   - The fences of the tensor-map proxy need ordinary synchronization between
 //     them. By ISA 9.7.13.4 a release and an acquire of that proxy also
 //     synchronize, for it alone, where relaxed operations meet between them.

@@ -18,9 +18,8 @@ type Config struct {
 	// to see, so that they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
 	// Strong, if set, is told of conflicting accesses that nothing orders, and that
-	// are no race since they are morally strong; and of where they meet, and perhaps
-	// somewhat more.
-	Strong func(prior, cur int32, at machine.Span)
+	// are no race since they are morally strong.
+	Strong func(Pair)
 	// Equal tells the stores at whose places nothing is forgotten, so that
 	// SameValue holds against all that came before (equal.go). Nil: none.
 	Equal func(pc int32) bool
@@ -30,6 +29,16 @@ type Config struct {
 	// is found; the Tracker keeps all of them besides.
 	Sink  func(*Conflict)
 	Facts func(*Fact)
+}
+
+// A Pair is two morally strong accesses, one of them a write, that causality order
+// does not relate (ISA 8.9.5): which of them comes first is not settled.
+type Pair struct {
+	Prior, Cur int32 // instructions
+	// Warp reports that lanes of one warp made them.
+	Warp bool
+	// At is where they meet, and perhaps somewhat more.
+	At machine.Span
 }
 
 // Memory lets a Tracker compare what a store writes with what is there.

@@ -148,7 +148,7 @@ type Shape struct {
 	// Equal, Ends and Strong are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
-	Strong func(prior, cur int32, at machine.Span)
+	Strong func(order.Pair)
 }
 
 // NewJudge returns a judge for one run of a launch.

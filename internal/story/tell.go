@@ -205,7 +205,10 @@ func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) Step {
 		for _, v := range m.Waiting() {
 			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>lane&1 != 0 {
 				t.pc = v.PC
-				if v.Mask != ^uint32(0) {
+				switch {
+				case c.Kind == machine.Alone:
+					s.Who += lanesText(1 << lane)
+				case v.Mask != ^uint32(0):
 					s.Who += lanesText(v.Mask)
 				}
 			}
@@ -252,7 +255,7 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) (list []string, a
 			list = append(list, "executes "+machine.Name(in))
 		}
 	}
-	if c.Kind == machine.Run || c.Kind == machine.GiveUp {
+	if c.Kind != machine.Milestone && c.Kind != machine.Start {
 		for _, v := range m.Waiting() {
 			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>c.Lane&1 != 0 {
 				if what := t.waitsFor(&v); what != "" {

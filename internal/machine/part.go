@@ -1,0 +1,65 @@
+package machine
+
+import "math/bits"
+
+// Lanes of a warp that come to an instruction together perform it in one step, in
+// the order of their numbers. The ISA promises no such thing (3.2): each lane is a
+// thread, others may see what some of them did and some did not, and any of them may
+// be first. Where that can matter, an exploration has the lanes part.
+
+// Part has the lanes of a warp that come together to one of these instructions
+// perform it one by one, in any order, as far as Ways offers choices. Instructions
+// that no lane can perform alone stay as they are.
+func (m *Machine) Part(pcs []int32) {
+	m.cfg.parted = make([]bool, len(m.prog.code))
+	for _, pc := range pcs {
+		if int(pc) < len(m.cfg.parted) {
+			m.cfg.parted[pc] = m.prog.code[pc].parts()
+		}
+	}
+}
+
+// parts reports whether a lane can perform an instruction without the others.
+func (in *instr) parts() bool {
+	switch i := in.x.(type) {
+	case *access:
+		return in.class == visible
+	case *mbarInfo:
+		return in.class == visible && !in.test && i != nil
+	}
+	return false
+}
+
+// parts reports whether the lanes of a split are to perform the instruction before
+// which it stands one by one.
+func (m *Machine) parts(s *split) bool {
+	return m.cfg.parted != nil && s.state == atPoint && m.cfg.parted[s.pc] && s.mask&(s.mask-1) != 0
+}
+
+// mayPart reports whether a lane of the split that takes a Run choice can perform
+// the instruction before which the split stands, without the others.
+func (m *Machine) mayPart(c Choice) bool {
+	s := m.ctas[c.CTA].warps[c.Warp].find(c.Lane)
+	return s != nil && s.state == atPoint && s.mask&(s.mask-1) != 0 && m.prog.code[s.pc].parts()
+}
+
+// appendLanes appends the choices of a split's lanes.
+func appendLanes(buf []Choice, c Choice, mask uint32) []Choice {
+	c.Kind = Alone
+	for k := mask; k != 0; k &= k - 1 {
+		c.Lane = int8(bits.TrailingZeros32(k))
+		buf = append(buf, c)
+	}
+	return buf
+}
+
+// alone parts a lane from its split, which stands before a visible instruction, and
+// returns the lane's own.
+func (w *warp) alone(s *split, lane int8) *split {
+	if s.mask == 1<<uint(lane) {
+		return s
+	}
+	n := w.divide(s, 1<<uint(lane))
+	n.state = atPoint
+	return n
+}

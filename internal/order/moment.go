@@ -1,0 +1,30 @@
+package order
+
+import "muster/internal/machine"
+
+// This file answers who knows of what, for those who watch a run beside a Tracker.
+
+// A Moment is something that lanes of a warp do.
+type Moment struct {
+	CTA, Warp int32
+	Lanes     uint32
+	time      uint32
+}
+
+// Moment returns what lanes of a warp are about to do, as the event that comes next.
+func (t *Tracker) Moment(ev *machine.Event, lanes uint32) Moment {
+	c := t.at(ev.CTA)
+	w := &c.warps[ev.Warp]
+	w.mark(lanes)
+	return Moment{CTA: ev.CTA, Warp: ev.Warp, Lanes: lanes, time: w.time}
+}
+
+// Knows reports whether a moment of some lane comes before what a lane does next, in
+// base causality order (ISA 8.9.5) of the generic proxy.
+func (t *Tracker) Knows(cta, warp int32, lane int, of Moment) bool {
+	if cta == of.CTA && warp == of.Warp && of.Lanes>>lane&1 != 0 {
+		return true // program order
+	}
+	c := t.at(cta)
+	return t.knownLanes(&c.warps[warp].group(lane).know.gen, of.CTA, of.Warp, of.time)&of.Lanes != 0
+}
