@@ -127,6 +127,9 @@ type step struct {
 	groups []groupDone
 	// contends: what it does may be possible, then not, and then again.
 	contends bool
+	// polls: it is possible only where the word that it reads would end the wait,
+	// which many a write may bring about.
+	polls bool
 	met      []machine.Choice // splits of the warp that joined the one that ran
 }
 
@@ -158,7 +161,7 @@ type collector struct {
 	bits bool // what arrivals return is looked at: their order shows
 	// fences: the program has fences, so that relaxed stores may release.
 	fences bool
-	step *step
+	step   *step
 }
 
 // start readies the collector for a machine.
@@ -314,9 +317,7 @@ func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.Cluste
 
 // access takes an access of lanes, in as few ranges as it makes.
 func (c *collector) access(ev *machine.Event) {
-	if c.prog.Polls()[ev.PC] != nil {
-		c.step.contends = true // possible only where the wait would end
-	}
+	c.step.polls = c.step.polls || c.prog.Polls()[ev.PC] != nil
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes

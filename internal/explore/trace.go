@@ -188,7 +188,7 @@ func (t *trace) arrow(s *step) *arrow {
 			a.after(i)
 		}
 	}
-	if i, ok := t.enable[process(s.choice)]; ok {
+	if i, ok := t.enable[process(s.choice)]; ok && !s.polls {
 		if s.idle() || s.roused(t.steps[i]) {
 			// A wait that was woken and goes on waiting: nothing has happened. Or it was
 			// woken by what it does not wait for, and then that came.

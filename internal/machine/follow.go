@@ -101,7 +101,7 @@ func (m *Machine) runFollowed(w *warp, s *split) {
 loop:
 	for {
 		if s.pc >= stop {
-			if w.merge(s) || s.pc > stop {
+			if m.merge(w, s) || s.pc > stop {
 				break
 			}
 			stop = w.meets(s)

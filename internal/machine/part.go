@@ -11,6 +11,9 @@ import "math/bits"
 // perform it one by one, in any order, as far as Ways offers choices. Instructions
 // that no lane can perform alone stay as they are.
 func (m *Machine) Part(pcs []int32) {
+	if len(pcs) == 0 {
+		return
+	}
 	m.cfg.parted = make([]bool, len(m.prog.code))
 	for _, pc := range pcs {
 		if int(pc) < len(m.cfg.parted) {
@@ -34,6 +37,17 @@ func (in *instr) parts() bool {
 // which it stands one by one.
 func (m *Machine) parts(s *split) bool {
 	return m.cfg.parted != nil && s.state == atPoint && m.cfg.parted[s.pc] && s.mask&(s.mask-1) != 0
+}
+
+// staysApart reports whether others do not join a split where it stands, since lanes
+// of the warp have parted: joining would have the split wait for them. They meet where
+// they wait for each other.
+func (m *Machine) staysApart(w *warp, s *split) bool {
+	if !w.apart || s.state != atPoint {
+		return false
+	}
+	in := &m.prog.code[s.pc]
+	return in.class == visible && !in.aligned()
 }
 
 // mayPart reports whether a lane of the split that takes a Run choice can perform
@@ -61,5 +75,6 @@ func (w *warp) alone(s *split, lane int8) *split {
 	}
 	n := w.divide(s, 1<<uint(lane))
 	n.state = atPoint
+	w.apart = true
 	return n
 }

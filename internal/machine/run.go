@@ -196,7 +196,7 @@ func (m *Machine) runAmong(w *warp, s *split) {
 	limit := m.budget()
 	for {
 		if s.pc >= stop {
-			if w.merge(s) || s.pc > stop {
+			if m.merge(w, s) || s.pc > stop {
 				break
 			}
 			stop = w.meets(s)
@@ -249,10 +249,10 @@ func (w *warp) meets(s *split) int32 {
 // merge joins to s every split that stands where s stands, and reports
 // whether s ceased to run. Splits that stand before a collective stay apart
 // until it is performed: their member masks may differ.
-func (w *warp) merge(s *split) bool {
+func (m *Machine) merge(w *warp, s *split) bool {
 	for i := 0; i < len(w.splits); i++ {
 		o := w.splits[i]
-		if o == s || o.pc != s.pc || o.state == waiting || o.state == collect || !sameFrames(s, o) {
+		if o == s || o.pc != s.pc || o.state == waiting || o.state == collect || !sameFrames(s, o) || m.staysApart(w, o) {
 			continue
 		}
 		s.mask |= o.mask
@@ -261,6 +261,7 @@ func (w *warp) merge(s *split) bool {
 		w.splits = append(w.splits[:i], w.splits[i+1:]...)
 		i--
 	}
+	w.apart = w.apart && len(w.splits) > 1
 	return s.state != running
 }
 
@@ -351,7 +352,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if s.state == waiting {
 		m.resume(x)
 		if len(w.splits) > 1 {
-			w.mergeRunning(s)
+			m.mergeRunning(w, s)
 		}
 		m.settle(w)
 		return
@@ -386,9 +387,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 }
 
 // mergeRunning joins running splits that stand together.
-func (w *warp) mergeRunning(s *split) {
+func (m *Machine) mergeRunning(w *warp, s *split) {
 	if s.state == running {
-		w.merge(s)
+		m.merge(w, s)
 	}
 }
 

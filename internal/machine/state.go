@@ -196,6 +196,7 @@ type warp struct {
 	r64    [][32]uint64
 	p      []uint32
 	splits []*split
+	apart  bool   // lanes have parted (Alone), and not all have met again
 	local  region // the lanes' local memories, one after the other
 	lsize  uint64 // bytes of local memory a lane
 	regs   uint32 // registers a thread, for setmaxnreg

@@ -19,12 +19,13 @@ func (t *Tracker) Moment(ev *machine.Event, lanes uint32) Moment {
 	return Moment{CTA: ev.CTA, Warp: ev.Warp, Lanes: lanes, time: w.time}
 }
 
-// Knows reports whether a moment of some lane comes before what a lane does next, in
-// base causality order (ISA 8.9.5) of the generic proxy.
-func (t *Tracker) Knows(cta, warp int32, lane int, of Moment) bool {
-	if cta == of.CTA && warp == of.Warp && of.Lanes>>lane&1 != 0 {
-		return true // program order
-	}
+// Known returns the lanes of a moment for which it comes before what a lane does next,
+// in base causality order (ISA 8.9.5) of the generic proxy.
+func (t *Tracker) Known(cta, warp int32, lane int, of Moment) uint32 {
 	c := t.at(cta)
-	return t.knownLanes(&c.warps[warp].group(lane).know.gen, of.CTA, of.Warp, of.time)&of.Lanes != 0
+	known := t.knownLanes(&c.warps[warp].group(lane).know.gen, of.CTA, of.Warp, of.time)
+	if cta == of.CTA && warp == of.Warp {
+		known |= 1 << lane // program order
+	}
+	return known & of.Lanes
 }

@@ -81,7 +81,11 @@ type Run struct {
 	words map[key]*word
 	list  []*word
 	over  bool // there were more words than are watched
-	ev    *machine.Event
+	// charges are those of the last two phases of each mbarrier, parts instructions on
+	// mbarriers whose lanes have to be parted.
+	charges map[machine.BarRef][]charge
+	parts   []int32
+	ev      *machine.Event
 }
 
 type key struct {
@@ -132,6 +136,7 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 			r.access(ev)
 		}
 	case machine.EvMbar:
+		r.charge(ev)
 		if r.facts.relaxed {
 			b := ev.Mbar.Bar
 			r.barrier(ev, key{mbar, b.Mem, b.Addr}, 1<<uint(ev.Lane))
@@ -153,6 +158,46 @@ func (r *Run) barrier(ev *machine.Event, k key, lanes uint32) {
 	if w := r.word(k); w != nil {
 		w.open = w.open || ev.Sem == machine.Relaxed || r.facts.Cluster > 1 && ev.Scope == machine.ScopeCTA
 		r.visit(w, ev, lanes)
+	}
+}
+
+// charge takes a lane's operation on an mbarrier. Lanes of one warp that charge
+// different phases must do so in the order in which the phases come.
+func (r *Run) charge(ev *machine.Event) {
+	switch ev.Mbar.Op {
+	case machine.MbarInit, machine.MbarInval:
+		delete(r.charges, ev.Mbar.Bar)
+		return
+	}
+	lane := int(ev.Lane)
+	list := r.charges[ev.Mbar.Bar]
+	keep := list[:0]
+	for _, c := range list {
+		if c.phase < ev.Mbar.Phase-1 {
+			continue
+		}
+		keep = append(keep, c)
+		if c.phase != ev.Mbar.Phase && c.CTA == ev.CTA && c.Warp == ev.Warp && r.order.Known(ev.CTA, ev.Warp, lane, c.Moment) != c.Lanes {
+			r.apart(c.pc)
+			r.apart(ev.PC)
+		}
+	}
+	if r.charges == nil {
+		r.charges = map[machine.BarRef][]charge{}
+	}
+	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase})
+}
+
+// A charge is what a lane did to a phase of an mbarrier.
+type charge struct {
+	step
+	phase int64
+}
+
+// apart notes an instruction whose lanes have to be let go one by one.
+func (r *Run) apart(pc int32) {
+	if !slices.Contains(r.parts, pc) {
+		r.parts = append(r.parts, pc)
 	}
 }
 
@@ -209,7 +254,7 @@ func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 			continue
 		}
 		for k := lanes; k != 0 && !w.parted; k &= k - 1 {
-			w.parted = !r.order.Knows(ev.CTA, ev.Warp, bits.TrailingZeros32(k), s.Moment)
+			w.parted = r.order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), s.Moment) != s.Lanes
 		}
 	}
 }
@@ -279,7 +324,7 @@ func (w *word) comesFrom(id int) bool {
 func (r *Run) leads(from *word, ev *machine.Event, lanes uint32) bool {
 	for i := range from.visits {
 		for k := lanes; k != 0; k &= k - 1 {
-			if r.order.Knows(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.visits[i]) {
+			if r.order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.visits[i]) != 0 {
 				return true
 			}
 		}

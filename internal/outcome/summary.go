@@ -15,6 +15,9 @@ type Summary struct {
 	Words []Word `json:"words,omitempty"`
 	// Over: there were more words than were watched.
 	Over bool `json:"over,omitempty"`
+	// Apart are instructions on mbarriers at which lanes of a warp charge different
+	// phases.
+	Apart []int32 `json:"apart,omitempty"`
 }
 
 // A Word is one of a launch.
@@ -46,7 +49,7 @@ type Lanes struct {
 
 // Summary returns what the run showed.
 func (r *Run) Summary() Summary {
-	s := Summary{Over: r.over, Words: make([]Word, len(r.list))}
+	s := Summary{Over: r.over, Apart: sorted(r.parts), Words: make([]Word, len(r.list))}
 	for i, w := range r.list {
 		s.Words[i] = Word{Kind: uint8(w.key.kind), Mem: int32(w.key.mem), Addr: w.key.addr, Open: w.open, Parted: w.parted, PCs: sorted(w.pcs), Several: sorted(w.several), Lanes: lanesOf(w.visits)}
 		for k, v := range w.from {
@@ -93,6 +96,7 @@ func (k key) compare(o key) int {
 // which summaries are joined.
 func (s *Summary) Add(o Summary) {
 	s.Over = s.Over || o.Over
+	s.Apart = sorted(append(s.Apart, o.Apart...))
 	if len(o.Words) == 0 {
 		return
 	}
@@ -195,7 +199,7 @@ func (s *Summary) Parts() []int32 {
 		})
 		return found && lanes[k].Mask&(lanes[k].Mask-1) != 0
 	}
-	var pcs []int32
+	pcs := slices.Clone(s.Apart)
 	for i := range s.Words {
 		w := &s.Words[i]
 		if w.apart() && slices.ContainsFunc(w.Lanes, several) {
