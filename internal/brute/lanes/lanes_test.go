@@ -1,0 +1,234 @@
+package lanes_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"muster"
+	"muster/internal/brute/lanes"
+	"muster/launch"
+	"muster/ptx"
+)
+
+var (
+	programs  = flag.Int("brute.lanes", 400, "how many programs of lanes to check")
+	from      = flag.Uint64("brute.lanesfrom", 0, "the number of the first")
+	seed      = flag.Uint64("brute.lanesseed", 1, "what programs are drawn from")
+	jobs      = flag.Int("brute.jobs", runtime.GOMAXPROCS(0), "programs at a time")
+	limit     = flag.Int("brute.lanesstates", 150_000, "states of one program")
+	show      = flag.Int("brute.lanesshow", 5, "how many disagreements of a kind are shown, made small")
+	tolerated = flag.Bool("brute.lanesmeasure", false, "count disagreements only")
+)
+
+func draw(n uint64) *lanes.Program { return lanes.Generate(rand.New(rand.NewPCG(*seed, n))) }
+
+func check(p *lanes.Program) (*muster.Report, error) {
+	text := p.PTX()
+	mod, err := ptx.Parse("p.ptx", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	x := p.Launch()
+	f, err := launch.FromFlags(launch.Flags{PTX: "p.ptx", Grid: x.Grid, Block: x.Block, Cluster: x.Cluster, Buffers: x.Buffers, Args: x.Args})
+	if err != nil {
+		return nil, err
+	}
+	l, err := muster.LoadModule(f, mod, []byte(text), muster.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
+}
+
+func proven(r *muster.Report) bool {
+	return r.Verdict == "clean" && r.Proof != nil && r.Proof.All
+}
+
+// wrong says why a verdict must not stand beside what can come out, nothing if it may.
+func wrong(res *lanes.Result, rep *muster.Report) string {
+	switch bad := res.Bad(); {
+	case rep.Verdict != "clean":
+		return ""
+	case bad != "" && proven(rep):
+		return "proven, " + bad
+	case bad != "":
+		return "clean, " + bad
+	case proven(rep) && res.Finals > 1:
+		return "proven, more than one final memory"
+	}
+	return ""
+}
+
+func errors(rep *muster.Report) string {
+	var kinds []string
+	for _, f := range rep.Findings {
+		if f.Severity == "error" && !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	sort.Strings(kinds)
+	return strings.Join(kinds, ", ")
+}
+
+// disagrees names how a check and every interleaving disagree on a program.
+func disagrees(p *lanes.Program) string {
+	rep, err := check(p)
+	if err != nil {
+		return "does not load"
+	}
+	res := lanes.Explore(p, *limit)
+	if s := wrong(&res, rep); s != "" {
+		return s
+	}
+	if e := errors(rep); res.Complete && res.Bad() == "" && p.Robust() && e != "" {
+		return "false alarm, " + e
+	}
+	return ""
+}
+
+// shrink leaves out what it can while a program keeps a property.
+func shrink(p *lanes.Program, keeps func(*lanes.Program) bool) *lanes.Program {
+	for again := true; again; {
+		again = false
+		for _, q := range p.Smaller() {
+			if keeps(q) {
+				p, again = q, true
+				break
+			}
+		}
+	}
+	return p
+}
+
+type tally struct {
+	sync.Mutex
+	n, undecided, states int
+	bad                  map[string]int // by outcome
+	right, clean, proven int
+	robust, robustClean  int
+	wrong                map[string]int
+	numbers              map[string][]uint64
+	verdicts             map[string]int // of the bad ones
+	failed               []string
+	alarms               int
+	slowest              time.Duration
+	slow                 uint64
+	exploring, checking  time.Duration
+}
+
+func (c *tally) one(n uint64) {
+	p := draw(n)
+	begin := time.Now()
+	res := lanes.Explore(p, *limit)
+	mid := time.Now()
+	rep, err := check(p)
+	end := time.Now()
+	c.Lock()
+	defer c.Unlock()
+	c.n++
+	c.states += res.States
+	c.exploring += mid.Sub(begin)
+	c.checking += end.Sub(mid)
+	if d := end.Sub(begin); d > c.slowest {
+		c.slowest, c.slow = d, n
+	}
+	if err != nil {
+		c.failed = append(c.failed, fmt.Sprintf("program %d does not load: %v\n%v%s", n, err, p, p.PTX()))
+		return
+	}
+	bad := res.Bad()
+	switch {
+	case bad != "":
+		c.bad[bad]++
+		c.verdicts[string(rep.Verdict)]++
+	case !res.Complete:
+		c.undecided++
+		return
+	default:
+		c.right++
+		if rep.Verdict == "clean" {
+			c.clean++
+		}
+		if proven(rep) {
+			c.proven++
+		}
+		if p.Robust() {
+			c.robust++
+			if rep.Verdict == "clean" {
+				c.robustClean++
+			}
+		}
+	}
+	key := wrong(&res, rep)
+	if e := errors(rep); key == "" && bad == "" && e != "" && p.Robust() {
+		key = "false alarm, " + e
+		c.alarms++
+	}
+	if key != "" {
+		c.wrong[key]++
+		c.numbers[key] = append(c.numbers[key], n)
+	}
+}
+
+// TestLanes holds verdicts to every interleaving of lanes.
+func TestLanes(t *testing.T) {
+	c := &tally{bad: map[string]int{}, wrong: map[string]int{}, numbers: map[string][]uint64{}, verdicts: map[string]int{}}
+	begin := time.Now()
+	next := make(chan uint64)
+	var wg sync.WaitGroup
+	for range *jobs {
+		wg.Go(func() {
+			for i := range next {
+				c.one(i)
+			}
+		})
+	}
+	for i := range uint64(*programs) {
+		next <- *from + i
+	}
+	close(next)
+	wg.Wait()
+	c.tell(t, time.Since(begin))
+}
+
+func (c *tally) tell(t *testing.T, took time.Duration) {
+	all := 0
+	for _, n := range c.bad {
+		all += n
+	}
+	t.Logf("%d programs in %v, %d states each, %d undecided; exploring %v, checking %v, slowest %d: %v", c.n, took.Round(time.Millisecond), c.states/max(1, c.n), c.undecided,
+		c.exploring.Round(time.Millisecond), c.checking.Round(time.Millisecond), c.slow, c.slowest)
+	t.Logf("bad: %d %v, verdicts %v", all, c.bad, c.verdicts)
+	t.Logf("right: %d, clean %d, proven %d; robust %d, clean %d", c.right, c.clean, c.proven, c.robust, c.robustClean)
+	for _, f := range c.failed[:min(*show, len(c.failed))] {
+		t.Error(f)
+	}
+	var keys []string
+	for k := range c.wrong {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		t.Logf("%6d %s", c.wrong[k], k)
+	}
+	if *tolerated {
+		return
+	}
+	for _, k := range keys {
+		numbers := c.numbers[k]
+		slices.Sort(numbers)
+		for _, n := range numbers[:min(*show, len(numbers))] {
+			q := shrink(draw(n), func(q *lanes.Program) bool { return disagrees(q) == k })
+			t.Errorf("program %d: %s\n%v%s", n, k, q, q.PTX())
+		}
+	}
+}
