@@ -381,7 +381,7 @@ func (e *emitter) access(o Op, only string) {
 		e.line("setp.ne.u32 %%p5, %%r13, 0;")
 		e.line("@%%p5 bra %s;", l)
 	}
-	if fence && !e.p.SC && o.Kind != StoreStrong && o.Kind != Red {
+	if fence && o.Kind != StoreStrong && o.Kind != Red {
 		e.line(only + "fence.acq_rel.gpu;")
 	}
 }

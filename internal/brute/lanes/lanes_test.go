@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -89,10 +90,26 @@ func disagrees(p *lanes.Program) string {
 	if s := wrong(&res, rep); s != "" {
 		return s
 	}
-	if e := errors(rep); res.Complete && res.Bad() == "" && p.Robust() && e != "" {
+	if e := errors(rep); right(p, &res) && p.Robust() && e != "" {
 		return "false alarm, " + e
 	}
 	return ""
+}
+
+// right reports whether nothing is wrong with a program.
+func right(p *lanes.Program, res *lanes.Result) bool {
+	return res.Complete && res.Bad() == "" && !res.Phases
+}
+
+// shape is what a program is made of, to tell kinds of disagreements apart.
+func shape(p *lanes.Program) string {
+	set := map[string]bool{}
+	for _, ops := range p.Warps {
+		for _, o := range ops {
+			set[p.Name(o)] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(set)), " ")
 }
 
 // shrink leaves out what it can while a program keeps a property.
@@ -111,18 +128,18 @@ func shrink(p *lanes.Program, keeps func(*lanes.Program) bool) *lanes.Program {
 
 type tally struct {
 	sync.Mutex
-	n, undecided, states int
-	bad                  map[string]int // by outcome
-	right, clean, proven int
-	robust, robustClean  int
-	wrong                map[string]int
-	numbers              map[string][]uint64
-	verdicts             map[string]int // of the bad ones
-	failed               []string
-	alarms               int
-	slowest              time.Duration
-	slow                 uint64
-	exploring, checking  time.Duration
+	n, undecided, phases, states int
+	bad                          map[string]int // by outcome
+	right, clean, proven         int
+	robust, robustClean          int
+	wrong                        map[string]int
+	numbers                      map[string][]uint64
+	verdicts                     map[string]int // of the bad ones
+	failed                       []string
+	alarms                       int
+	slowest                      time.Duration
+	slow                         uint64
+	exploring, checking          time.Duration
 }
 
 func (c *tally) one(n uint64) {
@@ -153,6 +170,8 @@ func (c *tally) one(n uint64) {
 	case !res.Complete:
 		c.undecided++
 		return
+	case res.Phases:
+		c.phases++
 	default:
 		c.right++
 		if rep.Verdict == "clean" {
@@ -169,9 +188,8 @@ func (c *tally) one(n uint64) {
 		}
 	}
 	key := wrong(&res, rep)
-	if e := errors(rep); key == "" && bad == "" && e != "" && p.Robust() {
+	if e := errors(rep); key == "" && right(p, &res) && e != "" && p.Robust() {
 		key = "false alarm, " + e
-		c.alarms++
 	}
 	if key != "" {
 		c.wrong[key]++
@@ -208,7 +226,7 @@ func (c *tally) tell(t *testing.T, took time.Duration) {
 	t.Logf("%d programs in %v, %d states each, %d undecided; exploring %v, checking %v, slowest %d: %v", c.n, took.Round(time.Millisecond), c.states/max(1, c.n), c.undecided,
 		c.exploring.Round(time.Millisecond), c.checking.Round(time.Millisecond), c.slow, c.slowest)
 	t.Logf("bad: %d %v, verdicts %v", all, c.bad, c.verdicts)
-	t.Logf("right: %d, clean %d, proven %d; robust %d, clean %d", c.right, c.clean, c.proven, c.robust, c.robustClean)
+	t.Logf("phases differ in %d others; right: %d, clean %d, proven %d; robust %d, clean %d", c.phases, c.right, c.clean, c.proven, c.robust, c.robustClean)
 	for _, f := range c.failed[:min(*show, len(c.failed))] {
 		t.Error(f)
 	}
@@ -226,9 +244,18 @@ func (c *tally) tell(t *testing.T, took time.Duration) {
 	for _, k := range keys {
 		numbers := c.numbers[k]
 		slices.Sort(numbers)
+		smallest, where := map[string]*lanes.Program{}, map[string]uint64{}
 		for _, n := range numbers[:min(*show, len(numbers))] {
 			q := shrink(draw(n), func(q *lanes.Program) bool { return disagrees(q) == k })
-			t.Errorf("program %d: %s\n%v%s", n, k, q, q.PTX())
+			if s := shape(q); smallest[s] == nil || q.Size() < smallest[s].Size() {
+				smallest[s], where[s] = q, n
+			}
+		}
+		for _, s := range slices.Sorted(maps.Keys(smallest)) {
+			q := smallest[s]
+			x := q.Launch()
+			t.Errorf("program %d: %s; %s\n%v// --grid %s --block %s --cluster %s --buffer '%s' --arg data --arg out\n%s", where[s], k, s, q,
+				x.Grid, x.Block, x.Cluster, strings.Join(x.Buffers, "' --buffer '"), q.PTX())
 		}
 	}
 }

@@ -424,6 +424,17 @@ func (p *Program) Smaller() []*Program {
 	return all
 }
 
+// Name is an operation without its operands.
+func (p *Program) Name(o Op) string {
+	switch o.Kind {
+	case Red, Atom:
+		return kindNames[o.Kind] + "." + doNames[o.Do]
+	case Poll:
+		return kindNames[o.Kind] + cmpNames[o.Cmp]
+	}
+	return kindNames[o.Kind]
+}
+
 func (p *Program) describe(o Op) string {
 	var s strings.Builder
 	if o.Only != p.all() {

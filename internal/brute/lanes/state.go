@@ -17,6 +17,7 @@ type code struct {
 	private bool  // no other lane notices
 	writes  bool
 	strong  bool
+	met     int // the phase that it was charged to first, less than 0 for none
 }
 
 // A thread is an active lane.
@@ -37,6 +38,7 @@ type runner struct {
 	size    int
 	initial []uint8
 	global  []int // offsets of words in global memory
+	phases  bool  // some arrival was charged to different phases
 }
 
 // newRunner lays out the states of a program; it is nil where they are too large.
@@ -78,7 +80,7 @@ func (r *runner) place() int {
 	for i := range r.threads {
 		t := &r.threads[i]
 		for _, o := range p.Warps[t.warp] {
-			c := code{Op: o, word: -1, bar: -1, k: o.K, value: o.N}
+			c := code{Op: o, word: -1, bar: -1, k: o.K, value: o.N, met: -1}
 			var memory bool
 			memory, c.writes, c.strong = o.touches()
 			if memory && o.Only>>t.lane&1 != 0 {
@@ -279,6 +281,11 @@ func (r *runner) step(s *state, t int) bool {
 	c := r.at(s, t)
 	switch c.Kind {
 	case Arrive:
+		phase := int(s[c.bar])
+		if c.met < 0 {
+			c.met = phase
+		}
+		r.phases = r.phases || c.met != phase
 		s[c.bar+1]--
 		if s[c.bar+1] == 0 {
 			s[c.bar]++
