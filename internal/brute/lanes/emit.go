@@ -219,6 +219,9 @@ func (e *emitter) address(o Op) string {
 		e.line("add.u32 %%r9, %%r5, 1;")
 		e.line("rem.u32 %%r9, %%r9, %d;", e.p.Lanes)
 		e.line("mad.lo.u32 %%r9, %%r6, 4, %%r9;")
+	case ByReg:
+		e.line("add.u32 %%r9, %%v%d, %d;", o.Reg, o.Index)
+		e.line("and.b32 %%r9, %%r9, %d;", Indexed-1)
 	}
 	if e.p.Areas[o.Area].Shared {
 		e.line("mad.lo.u32 %%r9, %%r9, 4, %%r2;")
@@ -306,13 +309,21 @@ func (e *emitter) op(o Op) {
 		l := e.label()
 		e.WriteString(l + ":\n")
 		e.line("mbarrier.try_wait.parity.shared::cta.b64 %%p6, [%%r3+%d], %d;", 8*o.Bar, o.N)
-		e.line("@!%%p6 bra %s;", l)
+		e.again("@!%p6", l)
 	default:
 		e.access(o, only)
 	}
 	if end != "" {
 		e.WriteString(end + ":\n")
 	}
+}
+
+// again ends a loop that waits.
+func (e *emitter) again(guard, label string) {
+	if e.p.Sleep {
+		e.line("%s nanosleep.u32 20;", guard)
+	}
+	e.line("%s bra %s;", guard, label)
 }
 
 func (e *emitter) join(o Op) {
@@ -371,15 +382,19 @@ func (e *emitter) access(o Op, only string) {
 	case Poll:
 		k, l := e.constant(o), e.label()
 		e.WriteString(l + ":\n")
-		e.line("ld.%s.%s.u32 %%v%d, %s;", load, space, o.Reg, at)
+		if o.Do == Or {
+			e.line("atom.%s.%s.or.b32 %%v%d, %s, 0;", atom, space, o.Reg, at)
+		} else {
+			e.line("ld.%s.%s.u32 %%v%d, %s;", load, space, o.Reg, at)
+		}
 		e.compare(o, k)
-		e.line("@!%%p5 bra %s;", l)
+		e.again("@!%p5", l)
 	case Lock:
 		l := e.label()
 		e.WriteString(l + ":\n")
 		e.line("atom.%s.%s.cas.b32 %%r13, %s, 0, 1;", atom, space, at)
 		e.line("setp.ne.u32 %%p5, %%r13, 0;")
-		e.line("@%%p5 bra %s;", l)
+		e.again("@%p5", l)
 	}
 	if fence && o.Kind != StoreStrong && o.Kind != Red {
 		e.line(only + "fence.acq_rel.gpu;")

@@ -11,7 +11,14 @@ type Result struct {
 	// interleavings, against 9.7.13.15.4. That alone is no bad outcome here, and a
 	// check that says so is right.
 	Phases bool
-	Finals int // different final memories
+	Finals []Memory // different ones
+}
+
+// A Memory is what a program leaves: buffers data and out. Words that no run writes
+// hold what they held.
+type Memory struct {
+	Data [MaxAreas * Words]uint8
+	Out  [Words * Regs]uint8
 }
 
 // Bad names what is wrong, nothing if it is right.
@@ -50,11 +57,11 @@ func (r *runner) explore(limit int) Result {
 		return Result{Complete: true, Trap: true, States: 1}
 	}
 	seen := map[state]struct{}{first: {}}
-	finals := map[state]struct{}{}
+	finals := map[Memory]struct{}{}
 	todo := []state{first}
 	for len(todo) > 0 {
 		if len(seen) > limit {
-			res.States, res.Finals = len(seen), len(finals)
+			res.States = len(seen)
 			return res
 		}
 		s := todo[len(todo)-1]
@@ -82,25 +89,34 @@ func (r *runner) explore(limit int) Result {
 		switch {
 		case moved:
 		case over:
-			finals[r.left(&s)] = struct{}{}
+			m := r.left(&s)
+			if _, old := finals[m]; !old {
+				finals[m] = struct{}{}
+				res.Finals = append(res.Finals, m)
+			}
 		default:
 			res.Hang = true
 		}
 	}
-	res.Complete, res.States, res.Finals = true, len(seen), len(finals)
+	res.Complete, res.States = true, len(seen)
 	return res
 }
 
 // left is what a final state leaves in global memory.
-func (r *runner) left(s *state) state {
-	var m state
-	for _, w := range r.global {
-		m[w] = s[w]
+func (r *runner) left(s *state) Memory {
+	var m Memory
+	for a, area := range r.p.Areas {
+		for i := range Words {
+			m.Data[Words*a+i] = area.Init
+		}
 	}
-	for t := range r.threads {
+	for _, g := range r.global {
+		m.Data[Words*g.area+g.index] = s[g.at]
+	}
+	for t, x := range r.threads {
 		for n := range uint8(Regs) {
 			if r.p.Out>>n&1 != 0 {
-				*r.reg(&m, t, n) = *r.reg(s, t, n)
+				m.Out[Regs*(MaxLanes*x.warp+x.lane)+int(n)] = *r.reg(s, t, n)
 			}
 		}
 	}

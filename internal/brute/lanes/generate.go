@@ -1,6 +1,9 @@
 package lanes
 
-import "math/rand/v2"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // Generate draws a program: one or two messages, each from the lanes of some warps to
 // those of others by one of the usual means, right or nearly right, and often one
@@ -33,7 +36,7 @@ func (p *Program) size() bool {
 			steps := 1.0
 			for _, o := range ops {
 				memory, _, _ := o.touches()
-				if o.Only>>lane&1 == 0 || memory && shared.private(int(o.Area), p.copy(int(o.Area), w), p.word(o, w, lane)) {
+				if o.Only>>lane&1 == 0 || memory && o.At != ByReg && shared.private(int(o.Area), p.copy(int(o.Area), w), p.word(o, w, lane, 0)) {
 					continue
 				}
 				if memory || o.Kind == Arrive || o.Kind == Wait {
@@ -57,7 +60,7 @@ type generator struct {
 }
 
 func newGenerator(r *rand.Rand) *generator {
-	p := &Program{CTAs: 1, Idle: Idle(r.IntN(2)), Share: r.IntN(2) == 0, Branch: r.IntN(2) == 0}
+	p := &Program{CTAs: 1, Idle: Idle(r.IntN(2)), Share: r.IntN(2) == 0, Branch: r.IntN(2) == 0, Sleep: r.IntN(4) == 0}
 	warps := 2
 	switch x := r.IntN(20); {
 	case x < 2:
@@ -135,39 +138,34 @@ func (g *generator) every() []int {
 // A message goes from the lanes of some warps to those of others.
 type message struct {
 	from, to []int
-	elect    bool  // one lane of each warp sends
+	senders  uint8 // the lanes of each warp that send
 	only     uint8 // the lanes that receive
 	word     uint8 // area
 	hands    bool  // data
 }
 
-// sends is the lanes of a warp that send.
-func (g *generator) sends(m *message) uint8 {
-	if m.elect {
-		return 1
-	}
-	return g.p.all()
-}
-
-// senders is how many lanes send.
-func (g *generator) senders(m *message) int {
-	if m.elect {
-		return len(m.from)
-	}
-	return len(m.from) * g.p.Lanes
-}
+// count is how many lanes send.
+func (m *message) count() int { return len(m.from) * bits.OnesCount8(m.senders) }
 
 func (g *generator) message() {
 	if len(g.p.Areas) >= MaxAreas-1 {
 		return
 	}
-	m := &message{from: g.some(), to: g.some(), elect: g.r.IntN(3) == 0, only: g.p.all(), hands: g.weak && g.r.IntN(5) > 0}
+	m := &message{from: g.some(), to: g.some(), senders: g.p.all(), only: g.p.all(), hands: g.weak && g.r.IntN(5) > 0}
 	if g.r.IntN(2) == 0 {
 		m.only = 1 << g.r.IntN(g.p.Lanes)
 	}
-	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.bits, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum}
+	switch g.r.IntN(9) {
+	case 0, 1, 2:
+		m.senders = 1
+	case 3: // lanes of one warp are of two minds
+		m.to = m.from
+		m.senders = uint8(1 + g.r.IntN(int(g.p.all())-1))
+		m.only = g.p.all() &^ m.senders
+	}
+	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.masks, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum, g.slots, g.slots}
 	if g.p.perCTA() == len(g.p.Warps) {
-		means = append(means, g.mbarrier, g.mbarrier, g.mbarrier, g.named, g.named)
+		means = append(means, g.mbarrier, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named)
 	}
 	means[g.r.IntN(len(means))](m)
 }
@@ -182,7 +180,7 @@ func (g *generator) produce(m *message) {
 		if m.hands {
 			g.add(w, Op{Kind: Store, Area: uint8(g.data), At: Mine, Value: Value(g.r.IntN(2)), N: n})
 		}
-		if m.elect && (g.right() || !m.hands) {
+		if m.senders == 1 && (g.right() || !m.hands) {
 			g.add(w, Op{Kind: WarpSync})
 		}
 	}
@@ -237,8 +235,12 @@ func (g *generator) until(m *message, total uint8) {
 			k = 1
 		}
 	}
+	do := Add
+	if g.r.IntN(6) == 0 {
+		do = Or
+	}
 	for _, w := range m.to {
-		g.add(w, Op{Kind: Poll, Area: m.word, Cmp: cmp, K: k, Only: m.only})
+		g.add(w, Op{Kind: Poll, Do: do, Area: m.word, Cmp: cmp, K: k, Only: m.only})
 	}
 	g.meet(m)
 	g.consume(m)
@@ -247,14 +249,14 @@ func (g *generator) until(m *message, total uint8) {
 func (g *generator) counter(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
-	o := Op{Kind: Red, Do: Add, Area: m.word, N: 1, Only: g.sends(m)}
-	total := g.senders(m)
+	o := Op{Kind: Red, Do: Add, Area: m.word, N: 1, Only: m.senders}
+	total := m.count()
 	switch g.r.IntN(5) {
 	case 0:
 		o.N = 2
 		total *= 2
 	case 1:
-		if !m.elect {
+		if m.senders == g.p.all() {
 			o.Value = ByLane
 			total = len(m.from) * g.p.Lanes * (g.p.Lanes + 1) / 2
 		}
@@ -271,22 +273,18 @@ func (g *generator) maximum(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Red, Do: Max, Area: m.word, Value: ByLane, N: 1, Only: g.sends(m)})
+		g.add(w, Op{Kind: Red, Do: Max, Area: m.word, Value: ByLane, N: 1, Only: m.senders})
 	}
-	total := g.p.Lanes
-	if m.elect {
-		total = 1
-	}
-	g.until(m, uint8(total))
+	g.until(m, uint8(bits.Len8(m.senders)))
 }
 
 func (g *generator) minimum(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(9)
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Red, Do: Min, Area: m.word, Value: ByLane, N: 3, Only: g.sends(m)})
+		g.add(w, Op{Kind: Red, Do: Min, Area: m.word, Value: ByLane, N: 3, Only: m.senders})
 	}
-	k := uint8(3)
+	k := uint8(3 + bits.TrailingZeros8(m.senders))
 	if !g.right() {
 		k += uint8(1 + g.r.IntN(2))
 	}
@@ -296,18 +294,14 @@ func (g *generator) minimum(m *message) {
 	g.consume(m)
 }
 
-func (g *generator) bits(m *message) {
+func (g *generator) masks(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Red, Do: Or, Area: m.word, Value: LaneBit, Only: g.sends(m)})
-	}
-	k := g.p.all()
-	if m.elect {
-		k = 1
+		g.add(w, Op{Kind: Red, Do: Or, Area: m.word, Value: LaneBit, Only: m.senders})
 	}
 	if g.r.IntN(4) > 0 {
-		g.until(m, k)
+		g.until(m, m.senders)
 		return
 	}
 	for _, w := range m.to {
@@ -320,9 +314,9 @@ func (g *generator) bits(m *message) {
 func (g *generator) inc(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
-	n := g.senders(m)
+	n := m.count()
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Atom, Do: Inc, Area: m.word, N: uint8(n - 1), Reg: 0, Only: g.sends(m)})
+		g.add(w, Op{Kind: Atom, Do: Inc, Area: m.word, N: uint8(n - 1), Reg: 0, Only: m.senders})
 	}
 	if g.r.IntN(2) == 0 {
 		g.last(m, uint8(n-1))
@@ -336,14 +330,15 @@ func (g *generator) flags(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
 	for _, w := range m.from {
-		g.add(w, Op{Kind: StoreStrong, Area: m.word, At: Mine, Value: Value(g.r.IntN(2)), N: 1, Only: g.sends(m)})
+		g.add(w, Op{Kind: StoreStrong, Area: m.word, At: Mine, Value: Value(g.r.IntN(2)), N: 1, Only: m.senders})
 	}
 	for _, w := range m.to {
 		for _, from := range m.from {
 			o := Op{Kind: Poll, Area: m.word, At: Lane, Index: uint8(MaxLanes * from), Cmp: NE, Only: m.only}
-			if m.elect || g.r.IntN(3) == 0 {
+			if m.senders != g.p.all() || g.r.IntN(3) == 0 {
 				o.At = Fixed
-				if !m.elect {
+				o.Index += uint8(bits.TrailingZeros8(m.senders))
+				if m.senders == g.p.all() {
 					o.Index += uint8(g.r.IntN(g.p.Lanes))
 				}
 			}
@@ -366,14 +361,11 @@ func (g *generator) ticket(m *message) {
 	if g.r.IntN(4) == 0 {
 		do = Or
 	}
-	o := Op{Kind: Atom, Do: do, Area: m.word, N: 1, Reg: 0, Only: g.sends(m)}
-	total := g.senders(m) - 1
+	o := Op{Kind: Atom, Do: do, Area: m.word, N: 1, Reg: 0, Only: m.senders}
+	total := m.count() - 1
 	if do == Or {
 		o.Value = LaneBit
-		total = int(g.p.all()) &^ 1
-		if m.elect {
-			total = 0
-		}
+		total = int(m.senders) &^ 1
 	}
 	for _, w := range m.from {
 		g.add(w, o)
@@ -401,7 +393,7 @@ func (g *generator) last(m *message, k uint8) {
 			}
 			body = append(body, o)
 		}
-		g.add(w, Op{Kind: Skip, Reg: 0, Cmp: cmp, K: k, N: uint8(len(body)), Only: g.sends(m)})
+		g.add(w, Op{Kind: Skip, Reg: 0, Cmp: cmp, K: k, N: uint8(len(body)), Only: m.senders})
 		for _, o := range body {
 			g.add(w, o)
 		}
@@ -412,9 +404,9 @@ func (g *generator) last(m *message, k uint8) {
 func (g *generator) look(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
-	o := Op{Kind: StoreStrong, Area: m.word, At: Mine, N: 1, Only: g.sends(m)}
+	o := Op{Kind: StoreStrong, Area: m.word, At: Mine, N: 1, Only: m.senders}
 	if g.r.IntN(2) == 0 {
-		o = Op{Kind: Red, Do: Do(g.r.IntN(4)), Area: m.word, Value: Value(g.r.IntN(3)), N: 1, Only: g.sends(m)}
+		o = Op{Kind: Red, Do: Do(g.r.IntN(4)), Area: m.word, Value: Value(g.r.IntN(3)), N: 1, Only: m.senders}
 	}
 	for _, w := range m.from {
 		g.add(w, o)
@@ -452,7 +444,7 @@ func (g *generator) look(m *message) {
 
 // neighbours has the lanes of a warp read each other's data.
 func (g *generator) neighbours(m *message) {
-	m.hands, m.elect = true, false
+	m.hands, m.senders = true, g.p.all()
 	if g.p.Order >= Relaxed {
 		return
 	}
@@ -490,14 +482,14 @@ func (g *generator) lock(m *message) {
 		g.data = int(g.anywhere(0))
 	}
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Lock, Area: m.word, Only: g.sends(m)})
+		g.add(w, Op{Kind: Lock, Area: m.word, Only: m.senders})
 		if m.hands {
-			g.add(w, Op{Kind: Load, Area: uint8(g.data), Reg: 1, Only: g.sends(m)})
-			g.add(w, Op{Kind: Store, Area: uint8(g.data), Value: FromReg, Reg: 1, N: 1, Only: g.sends(m)})
+			g.add(w, Op{Kind: Load, Area: uint8(g.data), Reg: 1, Only: m.senders})
+			g.add(w, Op{Kind: Store, Area: uint8(g.data), Value: FromReg, Reg: 1, N: 1, Only: m.senders})
 		} else {
-			g.add(w, Op{Kind: Red, Area: m.word, At: Fixed, Index: 1, N: 1, Only: g.sends(m)})
+			g.add(w, Op{Kind: Red, Area: m.word, At: Fixed, Index: 1, N: 1, Only: m.senders})
 		}
-		g.add(w, Op{Kind: StoreStrong, Area: m.word, N: 0, Only: g.sends(m)})
+		g.add(w, Op{Kind: StoreStrong, Area: m.word, N: 0, Only: m.senders})
 	}
 }
 
@@ -505,7 +497,7 @@ func (g *generator) lock(m *message) {
 func (g *generator) exchange(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
-	o := Op{Kind: Atom, Do: Exch, Area: m.word, Value: ByLane, N: 1, Reg: 0, Only: g.sends(m)}
+	o := Op{Kind: Atom, Do: Exch, Area: m.word, Value: ByLane, N: 1, Reg: 0, Only: m.senders}
 	if g.r.IntN(2) == 0 {
 		o.Do = Cas
 	}
@@ -519,7 +511,7 @@ func (g *generator) exchange(m *message) {
 		g.until(m, uint8(1+g.r.IntN(g.p.Lanes)))
 	default:
 		for _, w := range m.from {
-			g.add(w, Op{Kind: Trap, Reg: 0, Cmp: GE, K: uint8(1 + g.r.IntN(g.p.Lanes)), Only: g.sends(m)})
+			g.add(w, Op{Kind: Trap, Reg: 0, Cmp: GE, K: uint8(1 + g.r.IntN(g.p.Lanes)), Only: m.senders})
 		}
 	}
 }
@@ -529,14 +521,14 @@ func (g *generator) mbarrier(m *message) {
 		return
 	}
 	g.produce(m)
-	n := g.senders(m)
+	n := m.count()
 	if !g.right() {
 		n = max(1, n+g.r.IntN(3)-1)
 	}
 	bar := uint8(len(g.p.Counts))
 	g.p.Counts = append(g.p.Counts, uint8(n))
 	for _, w := range m.from {
-		g.add(w, Op{Kind: Arrive, Bar: bar, Only: g.sends(m)})
+		g.add(w, Op{Kind: Arrive, Bar: bar, Only: m.senders})
 	}
 	for _, w := range m.to {
 		g.add(w, Op{Kind: Wait, Bar: bar, Only: m.only})
@@ -545,11 +537,77 @@ func (g *generator) mbarrier(m *message) {
 	g.consume(m)
 }
 
+// rounds has lanes meet at an mbarrier twice.
+func (g *generator) rounds(m *message) {
+	if len(g.p.Counts) == MaxBars {
+		return
+	}
+	bar := uint8(len(g.p.Counts))
+	m.senders = g.p.all()
+	n := m.count()
+	if !g.right() {
+		n--
+	}
+	g.p.Counts = append(g.p.Counts, uint8(n))
+	g.produce(m)
+	for round := range uint8(2) {
+		for _, w := range m.from {
+			g.add(w, Op{Kind: Arrive, Bar: bar})
+			g.add(w, Op{Kind: Wait, Bar: bar, N: round})
+		}
+		if round == 0 && m.hands {
+			from := m.from[g.r.IntN(len(m.from))]
+			for _, w := range m.from {
+				g.add(w, Op{Kind: Load, Area: uint8(g.data), At: At(2 + g.r.IntN(2)), Index: uint8(MaxLanes * from), Reg: 1})
+			}
+		}
+	}
+	if m.hands {
+		for _, w := range m.from {
+			g.add(w, Op{Kind: Store, Area: uint8(g.data), At: Mine, Value: ByLane, N: 5})
+		}
+	}
+}
+
+// slots has the senders draw tickets and fill the slots of these, which others may
+// look at.
+func (g *generator) slots(m *message) {
+	if g.p.Order >= Relaxed || g.data >= 0 {
+		return
+	}
+	m.word = g.anywhere(0)
+	g.data = int(g.anywhere(0))
+	do := Add
+	if g.r.IntN(6) == 0 {
+		do = Or // no tickets
+	}
+	kind := Store
+	if g.r.IntN(3) == 0 {
+		kind = StoreStrong
+	}
+	for _, w := range m.from {
+		g.add(w, Op{Kind: Atom, Do: do, Area: m.word, N: 1, Reg: 0, Only: m.senders})
+		g.add(w, Op{Kind: kind, Area: uint8(g.data), At: ByReg, Reg: 0, Value: Value(g.r.IntN(2)), N: 1, Only: m.senders})
+	}
+	if g.r.IntN(2) == 0 {
+		return
+	}
+	done := g.anywhere(0)
+	for _, w := range m.from {
+		g.add(w, Op{Kind: Red, Do: Add, Area: done, N: 1, Only: m.senders})
+	}
+	m.word, m.hands = done, false
+	g.until(m, uint8(m.count()))
+	for _, w := range m.to {
+		g.add(w, Op{Kind: [...]Kind{Load, LoadStrong}[g.r.IntN(2)], Area: uint8(g.data), At: At(2 * g.r.IntN(2)), Reg: 1, Only: m.only})
+	}
+}
+
 func (g *generator) named(m *message) {
 	if g.bars == MaxBars {
 		return
 	}
-	m.elect = false
+	m.senders = g.p.all()
 	g.produce(m)
 	all := map[int]Kind{}
 	for _, w := range m.from {

@@ -1,7 +1,9 @@
 package lanes_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"maps"
@@ -32,7 +34,7 @@ var (
 
 func draw(n uint64) *lanes.Program { return lanes.Generate(rand.New(rand.NewPCG(*seed, n))) }
 
-func check(p *lanes.Program) (*muster.Report, error) {
+func load(p *lanes.Program) (*muster.Launch, error) {
 	text := p.PTX()
 	mod, err := ptx.Parse("p.ptx", []byte(text))
 	if err != nil {
@@ -43,11 +45,36 @@ func check(p *lanes.Program) (*muster.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := muster.LoadModule(f, mod, []byte(text), muster.Limits{})
-	if err != nil {
-		return nil, err
-	}
+	return muster.LoadModule(f, mod, []byte(text), muster.Limits{})
+}
+
+func check(l *muster.Launch) (*muster.Report, error) {
 	return l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
+}
+
+// ran compares what a run leaves with what can come out.
+func ran(l *muster.Launch, s muster.Schedule, want []lanes.Memory) error {
+	res, err := l.Run(context.Background(), muster.RunOptions{Schedule: s})
+	if err != nil {
+		return err
+	}
+	if res.Report != nil {
+		return fmt.Errorf("schedule %v does not end: %s", s, res.Report.Summary)
+	}
+	var got lanes.Memory
+	for name, bytes := range map[string][]uint8{"data": got.Data[:], "out": got.Out[:]} {
+		words, err := res.Buffer(name)
+		if err != nil {
+			return err
+		}
+		for i := range min(len(bytes), len(words)/4) {
+			bytes[i] = uint8(binary.LittleEndian.Uint32(words[4*i:]))
+		}
+	}
+	if !slices.Contains(want, got) {
+		return fmt.Errorf("schedule %v leaves %v, which is none of %d that can come out, like %v", s, got, len(want), want[0])
+	}
+	return nil
 }
 
 func proven(r *muster.Report) bool {
@@ -63,7 +90,7 @@ func wrong(res *lanes.Result, rep *muster.Report) string {
 		return "proven, " + bad
 	case bad != "":
 		return "clean, " + bad
-	case proven(rep) && res.Finals > 1:
+	case proven(rep) && len(res.Finals) > 1:
 		return "proven, more than one final memory"
 	}
 	return ""
@@ -82,9 +109,13 @@ func errors(rep *muster.Report) string {
 
 // disagrees names how a check and every interleaving disagree on a program.
 func disagrees(p *lanes.Program) string {
-	rep, err := check(p)
+	l, err := load(p)
 	if err != nil {
 		return "does not load"
+	}
+	rep, err := check(l)
+	if err != nil {
+		return "is not checked"
 	}
 	res := lanes.Explore(p, *limit)
 	if s := wrong(&res, rep); s != "" {
@@ -147,8 +178,15 @@ func (c *tally) one(n uint64) {
 	begin := time.Now()
 	res := lanes.Explore(p, *limit)
 	mid := time.Now()
-	rep, err := check(p)
+	var rep *muster.Report
+	l, err := load(p)
+	if err == nil {
+		rep, err = check(l)
+	}
 	end := time.Now()
+	if err == nil && res.Complete && res.Bad() == "" {
+		err = cmp.Or(ran(l, muster.Schedule{}, res.Finals), ran(l, muster.Handful(2)[3+n%2], res.Finals))
+	}
 	c.Lock()
 	defer c.Unlock()
 	c.n++
@@ -159,7 +197,7 @@ func (c *tally) one(n uint64) {
 		c.slowest, c.slow = d, n
 	}
 	if err != nil {
-		c.failed = append(c.failed, fmt.Sprintf("program %d does not load: %v\n%v%s", n, err, p, p.PTX()))
+		c.failed = append(c.failed, fmt.Sprintf("program %d: %v\n%v%s", n, err, p, p.PTX()))
 		return
 	}
 	bad := res.Bad()

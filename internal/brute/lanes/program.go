@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ const (
 	LoadStrong              // acquire
 	Red                     // a reduction: Do
 	Atom                    // an atomic operation: Do; what was there goes into the register
-	Poll                    // a strong load, again and again until the word compares; into the register
+	Poll                    // a strong load (atom.or of 0 where Do is Or), again and again until the word compares; into the register
 	Lock                    // atom.cas from 0 to 1, again and again until it was 0
 	Arrive                  // at mbarrier Bar
 	Wait                    // until the phase of parity N of mbarrier Bar is complete
@@ -52,6 +53,7 @@ const (
 	Mine            // the thread's own: 4 for each warp, and the lane
 	Lane            // Index + the lane
 	Next            // that of the next lane of its warp
+	ByReg           // Index + the register, of the first Indexed words
 )
 
 // A Value says what a lane writes.
@@ -119,7 +121,7 @@ func (o Op) touches() (memory, writes, strong bool) {
 	case Load:
 		return true, false, false
 	case LoadStrong, Poll:
-		return true, false, true
+		return true, o.Do == Or, true
 	case StoreStrong, Red, Atom, Lock:
 		return true, true, true
 	}
@@ -134,6 +136,7 @@ const (
 	Words    = MaxWarps * MaxLanes // of an area
 	Regs     = 2
 	MaxBars  = 2 // mbarriers, and named barriers besides 0, of a CTA
+	Indexed  = 8
 )
 
 // An Area is Words words with one initial value.
@@ -179,6 +182,7 @@ type Program struct {
 	Out     uint8 // registers that are stored at the end
 	Share   bool  // warps with the same operations have the same text
 	Branch  bool  // guards are branches
+	Sleep   bool  // in loops that wait
 }
 
 // perCTA is how many warps a CTA has.
@@ -200,8 +204,8 @@ func (p *Program) Size() int {
 	return n
 }
 
-// word is the index in its area that a lane accesses.
-func (p *Program) word(o Op, warp, lane int) int {
+// word is the index in its area that a lane accesses, by the value of the register.
+func (p *Program) word(o Op, warp, lane int, reg uint8) int {
 	i := int(o.Index)
 	switch o.At {
 	case Mine:
@@ -210,8 +214,21 @@ func (p *Program) word(o Op, warp, lane int) int {
 		i += lane
 	case Next:
 		i = MaxLanes*warp + (lane+1)%p.Lanes
+	case ByReg:
+		return (i + int(reg)) % Indexed
 	}
 	return i % Words
+}
+
+// words lists the indexes that a lane may access.
+func (p *Program) words(o Op, warp, lane int) []int {
+	var list []int
+	for reg := range uint8(Indexed) {
+		if i := p.word(o, warp, lane, reg); !slices.Contains(list, i) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // valid reports whether a program is one that this package speaks of.
@@ -236,6 +253,8 @@ func (p *Program) valid() bool {
 				return false
 			case o.Kind == Skip && i+int(o.N) >= len(ops):
 				return false
+			case o.At == ByReg && o.Kind == Poll:
+				return false // its address would change as it waits
 			}
 			inside--
 			if o.Kind == Skip {
@@ -269,11 +288,13 @@ func (p *Program) shared() sharing {
 				if !memory || o.Only>>lane&1 == 0 {
 					continue
 				}
-				u := &uses[o.Area][p.copy(int(o.Area), w)][p.word(o, w, lane)]
-				u.by |= 1 << (MaxLanes*w + lane)
-				u.writes = u.writes || writes
-				u.weak = u.weak || !strong
-				u.strong = u.strong || strong
+				for _, i := range p.words(o, w, lane) {
+					u := &uses[o.Area][p.copy(int(o.Area), w)][i]
+					u.by |= 1 << (MaxLanes*w + lane)
+					u.writes = u.writes || writes
+					u.weak = u.weak || !strong
+					u.strong = u.strong || strong
+				}
 			}
 		}
 	}
@@ -382,6 +403,9 @@ func (p *Program) Smaller() []*Program {
 			if o.Only != p.all() {
 				try(func(q *Program) { q.Warps[w][i].Only = q.all() })
 			}
+			if o.Kind == Poll && o.Do == Or {
+				try(func(q *Program) { q.Warps[w][i].Do = Add })
+			}
 			if o.Kind == Poll && o.K > 1 {
 				try(func(q *Program) { q.Warps[w][i].K-- })
 			}
@@ -415,6 +439,9 @@ func (p *Program) Smaller() []*Program {
 	}
 	if p.Branch {
 		try(func(q *Program) { q.Branch = false })
+	}
+	if p.Sleep {
+		try(func(q *Program) { q.Sleep = false })
 	}
 	for a := range p.Areas {
 		if p.Areas[a].Shared {
@@ -452,7 +479,7 @@ func (p *Program) describe(o Op) string {
 		if p.Areas[o.Area].Shared {
 			space = "s"
 		}
-		at = fmt.Sprintf("%s%d[%s]", space, o.Area, [...]string{fmt.Sprint(o.Index), "mine", fmt.Sprintf("%d+lane", o.Index), "next"}[o.At])
+		at = fmt.Sprintf("%s%d[%s]", space, o.Area, [...]string{fmt.Sprint(o.Index), "mine", fmt.Sprintf("%d+lane", o.Index), "next", fmt.Sprintf("v%d+%d", o.Reg, o.Index)}[o.At])
 	}
 	switch o.Kind {
 	case Store, StoreStrong:
@@ -468,6 +495,9 @@ func (p *Program) describe(o Op) string {
 		}
 		s.WriteString(value)
 	case Poll:
+		if o.Do == Or {
+			s.WriteString(".atom")
+		}
 		fmt.Fprintf(&s, " v%d = %s %s %s", o.Reg, at, cmpNames[o.Cmp], k)
 	case Lock:
 		s.WriteString(" " + at)

@@ -10,8 +10,9 @@ const maxState = 88
 // A code is an operation as one lane has it.
 type code struct {
 	Op
-	word    int // offset in a state of the word that it accesses, less than 0 for none
-	bar     int // offset of its barrier
+	word    int   // offset in a state of the word that it accesses, less than 0 for none
+	any     []int // the offsets, where the register says which
+	bar     int   // offset of its barrier
 	k       uint8
 	value   uint8 // what it writes, but for FromReg
 	private bool  // no other lane notices
@@ -26,6 +27,9 @@ type thread struct {
 	code       []code
 }
 
+// A global is a word of global memory: its offset in a state, its area and index.
+type global struct{ at, area, index int }
+
 // A runner steps states of one program.
 type runner struct {
 	p       *Program
@@ -37,8 +41,8 @@ type runner struct {
 	stopped int // warps
 	size    int
 	initial []uint8
-	global  []int // offsets of words in global memory
-	phases  bool  // some arrival was charged to different phases
+	global  []global
+	phases  bool // some arrival was charged to different phases
 }
 
 // newRunner lays out the states of a program; it is nil where they are too large.
@@ -84,17 +88,22 @@ func (r *runner) place() int {
 			var memory bool
 			memory, c.writes, c.strong = o.touches()
 			if memory && o.Only>>t.lane&1 != 0 {
-				key := [3]int{int(o.Area), p.copy(int(o.Area), t.warp), p.word(o, t.warp, t.lane)}
-				at, ok := known[key]
-				if !ok {
-					at = r.words + len(known)
-					known[key] = at
-					r.initial = append(r.initial, p.Areas[o.Area].Init)
-					if !p.Areas[o.Area].Shared {
-						r.global = append(r.global, at)
+				c.private = true
+				for _, i := range p.words(o, t.warp, t.lane) {
+					key := [3]int{int(o.Area), p.copy(int(o.Area), t.warp), i}
+					at, ok := known[key]
+					if !ok {
+						at = r.words + len(known)
+						known[key] = at
+						r.initial = append(r.initial, p.Areas[o.Area].Init)
+						if !p.Areas[o.Area].Shared {
+							r.global = append(r.global, global{at, key[0], key[2]})
+						}
 					}
+					c.word = at
+					c.any = append(c.any, at)
+					c.private = c.private && shared.private(key[0], key[1], key[2])
 				}
-				c.word, c.private = at, shared.private(key[0], key[1], key[2])
 			}
 			cta := t.warp / p.perCTA()
 			switch o.Kind {
@@ -141,6 +150,15 @@ func (r *runner) at(s *state, t int) *code {
 		return &r.threads[t].code[pc]
 	}
 	return nil
+}
+
+// word is the offset of the word that a thread's operation accesses.
+func (r *runner) word(s *state, t int, c *code) int {
+	if c.At != ByReg || c.word < 0 {
+		return c.word
+	}
+	// any begins with the word of register value 0.
+	return c.any[*r.reg(s, t, c.Reg)%Indexed]
 }
 
 func (r *runner) reg(s *state, t int, n uint8) *uint8 { return &s[r.regs+Regs*t+int(n)] }
@@ -221,7 +239,7 @@ func (r *runner) enabled(s *state, t int) bool {
 	case Poll:
 		return c.Cmp.holds(s[c.word], c.k)
 	case Lock:
-		return s[c.word] == 0
+		return s[r.word(s, t, c)] == 0
 	case Wait:
 		return s[c.bar]&1 != c.N
 	case WarpSync:
@@ -235,7 +253,7 @@ func (r *runner) enabled(s *state, t int) bool {
 
 // access takes an access to memory.
 func (r *runner) access(s *state, t int, c *code) {
-	m := &s[c.word]
+	m := &s[r.word(s, t, c)]
 	v := c.value
 	if c.Value == FromReg {
 		v = *r.reg(s, t, c.Reg) + c.N
@@ -332,7 +350,7 @@ func (r *runner) bar(s *state, t int, c *code) bool {
 // races reports whether the next steps of two threads race.
 func (r *runner) races(s *state, t, u int) bool {
 	a, b := r.at(s, t), r.at(s, u)
-	if a == nil || b == nil || a.word < 0 || a.word != b.word || !a.writes && !b.writes || a.strong && b.strong {
+	if a == nil || b == nil || a.word < 0 || !a.writes && !b.writes || a.strong && b.strong || r.word(s, t, a) != r.word(s, u, b) {
 		return false
 	}
 	return a.Kind != Store || b.Kind != Store || r.stores(s, t, a) != r.stores(s, u, b)
