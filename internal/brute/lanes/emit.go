@@ -83,6 +83,10 @@ func (p *Program) PTX() string {
 			continue
 		}
 		fmt.Fprintf(e, "W%d:\n", w)
+		if p.Turns > 1 {
+			e.line("mov.u32 %%r14, 0;")
+			fmt.Fprintf(e, "TURN%d:\n", w)
+		}
 		labels := map[int]string{}
 		for i, o := range ops {
 			if l := labels[i]; l != "" {
@@ -96,6 +100,11 @@ func (p *Program) PTX() string {
 		}
 		if l := labels[len(ops)]; l != "" {
 			e.WriteString(l + ":\n")
+		}
+		if p.Turns > 1 {
+			e.line("add.u32 %%r14, %%r14, 1;")
+			e.line("setp.lt.u32 %%p7, %%r14, %d;", p.Turns)
+			e.line("@%%p7 bra TURN%d;", w)
 		}
 		e.results()
 		e.line("bra END;")
@@ -232,28 +241,41 @@ func (e *emitter) address(o Op) string {
 	return fmt.Sprintf("[%%rd3+%d]", base)
 }
 
+// grows reports whether an operation is another in each turn.
+func (e *emitter) grows(o Op) bool { return e.p.Turns > 1 && o.Turn > 0 }
+
 // operand is the value that an operation writes.
 func (e *emitter) operand(o Op) string {
+	n := fmt.Sprint(o.N)
+	if e.grows(o) {
+		e.line("mad.lo.u32 %%r10, %%r14, %d, %d;", o.Turn, o.N)
+		n = "%r10"
+	}
 	switch o.Value {
 	case ByLane:
-		e.line("add.u32 %%r10, %%r5, %d;", o.N)
+		e.line("add.u32 %%r10, %%r5, %s;", n)
 	case LaneBit:
 		e.line("shl.b32 %%r10, 1, %%r5;")
 	case FromReg:
-		e.line("add.u32 %%r10, %%v%d, %d;", o.Reg, o.N)
+		e.line("add.u32 %%r10, %%v%d, %s;", o.Reg, n)
 	default:
-		return fmt.Sprint(o.N)
+		return n
 	}
 	return "%r10"
 }
 
 // constant is what an operation compares with.
 func (e *emitter) constant(o Op) string {
-	if o.KLane {
-		e.line("add.u32 %%r11, %%r5, %d;", o.K)
-		return "%r11"
+	k := fmt.Sprint(o.K)
+	if e.grows(o) && o.Kind != Atom {
+		e.line("mad.lo.u32 %%r11, %%r14, %d, %d;", o.Turn, o.K)
+		k = "%r11"
 	}
-	return fmt.Sprint(o.K)
+	if o.KLane {
+		e.line("add.u32 %%r11, %%r5, %s;", k)
+		k = "%r11"
+	}
+	return k
 }
 
 // compare sets %p5 where a register compares.
@@ -306,9 +328,14 @@ func (e *emitter) op(o Op) {
 	case Arrive:
 		e.line(only+"mbarrier.arrive.shared::cta.b64 _, [%%r3+%d];", 8*o.Bar)
 	case Wait:
-		l := e.label()
+		l, parity := e.label(), fmt.Sprint(o.N)
+		if e.grows(o) {
+			e.line("mad.lo.u32 %%r9, %%r14, %d, %d;", o.Turn, o.N)
+			e.line("and.b32 %%r9, %%r9, 1;")
+			parity = "%r9"
+		}
 		e.WriteString(l + ":\n")
-		e.line("mbarrier.try_wait.parity.shared::cta.b64 %%p6, [%%r3+%d], %d;", 8*o.Bar, o.N)
+		e.line("mbarrier.try_wait.parity.shared::cta.b64 %%p6, [%%r3+%d], %s;", 8*o.Bar, parity)
 		e.again("@!%p6", l)
 	default:
 		e.access(o, only)

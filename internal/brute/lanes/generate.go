@@ -11,8 +11,15 @@ import (
 func Generate(r *rand.Rand) *Program {
 	for {
 		g := newGenerator(r)
-		for range 1 + r.IntN(3)/2 {
-			g.message()
+		if r.IntN(10) == 0 {
+			g.loop()
+		} else {
+			for range 1 + r.IntN(3)/2 {
+				g.message()
+			}
+			if r.IntN(30) == 0 {
+				g.p.Turns = 2
+			}
 		}
 		g.observe()
 		for range [...]int{0, 0, 0, 1, 1, 2}[r.IntN(6)] {
@@ -31,10 +38,10 @@ func (p *Program) size() bool {
 	}
 	shared := p.shared()
 	product, some := 1.0, false
-	for w, ops := range p.Warps {
+	for w := range p.Warps {
 		for lane := range p.Lanes {
 			steps := 1.0
-			for _, o := range ops {
+			for _, o := range p.code(w) {
 				memory, _, _ := o.touches()
 				if o.Only>>lane&1 == 0 || memory && o.At != ByReg && shared.private(int(o.Area), p.copy(int(o.Area), w), p.word(o, w, lane, 0)) {
 					continue
@@ -60,7 +67,7 @@ type generator struct {
 }
 
 func newGenerator(r *rand.Rand) *generator {
-	p := &Program{CTAs: 1, Idle: Idle(r.IntN(2)), Share: r.IntN(2) == 0, Branch: r.IntN(2) == 0, Sleep: r.IntN(4) == 0}
+	p := &Program{CTAs: 1, Turns: 1, Idle: Idle(r.IntN(2)), Share: r.IntN(2) == 0, Branch: r.IntN(2) == 0, Sleep: r.IntN(4) == 0}
 	warps := 2
 	switch x := r.IntN(20); {
 	case x < 2:
@@ -569,6 +576,62 @@ func (g *generator) rounds(m *message) {
 	}
 }
 
+// loop has all lanes write, meet, read and meet again, in two turns.
+func (g *generator) loop() {
+	g.p.Turns = 2
+	m := &message{from: g.every(), senders: g.p.all(), only: g.p.all(), hands: g.weak}
+	m.to = m.from
+	g.produce(m)
+	for _, w := range m.from {
+		for i := range g.p.Warps[w] {
+			g.p.Warps[w][i].Turn = uint8(g.r.IntN(2))
+		}
+	}
+	g.gather(m)
+	g.consume(m)
+	if g.right() {
+		g.gather(m)
+	}
+}
+
+// gather has all lanes of all warps meet, each turn anew.
+func (g *generator) gather(m *message) {
+	n := uint8(m.count())
+	if !g.right() {
+		n--
+	}
+	grow := uint8(m.count())
+	switch x := g.r.IntN(5); {
+	case x == 0 && g.p.CTAs == 1 && g.bars < MaxBars:
+		for _, w := range m.from {
+			g.add(w, Op{Kind: Sync, Bar: g.bars, N: uint8(len(m.from))})
+		}
+		g.bars++
+	case x < 3 && g.p.CTAs == 1 && len(g.p.Counts) < MaxBars:
+		bar := uint8(len(g.p.Counts))
+		g.p.Counts = append(g.p.Counts, max(1, n))
+		for _, w := range m.from {
+			g.add(w, Op{Kind: Arrive, Bar: bar})
+			g.add(w, Op{Kind: Wait, Bar: bar, Turn: 1})
+		}
+	default:
+		word := g.anywhere(0)
+		o := Op{Kind: Red, Do: Add, Area: word, N: 1}
+		elect := g.r.IntN(2) == 0
+		if elect {
+			o.Only = 1
+			n, grow = n/uint8(g.p.Lanes), uint8(len(m.from))
+		}
+		for _, w := range m.from {
+			if elect && g.right() {
+				g.add(w, Op{Kind: WarpSync})
+			}
+			g.add(w, o)
+			g.add(w, Op{Kind: Poll, Area: word, Cmp: GE, K: n, Turn: grow})
+		}
+	}
+}
+
 // slots has the senders draw tickets and fill the slots of these, which others may
 // look at.
 func (g *generator) slots(m *message) {
@@ -648,7 +711,7 @@ func (g *generator) mutate() {
 	}
 	i := r.IntN(len(p.Warps[w]))
 	o := &p.Warps[w][i]
-	switch r.IntN(9) {
+	switch r.IntN(11) {
 	case 0, 1:
 		p.drop(w, i)
 	case 2:
@@ -660,7 +723,7 @@ func (g *generator) mutate() {
 	case 4:
 		o.K = uint8(max(0, int(o.K)+1-2*r.IntN(2)))
 	case 5:
-		if o.Kind < Arrive && o.At != Fixed {
+		if o.Kind < Arrive {
 			o.At = At(r.IntN(4))
 		}
 	case 6:
@@ -670,6 +733,16 @@ func (g *generator) mutate() {
 		}
 	case 7:
 		p.insert(w, i, *o)
+	case 9, 10: // some lanes first, the others behind
+		if o.Kind < WarpSync && o.Only&(o.Only-1) != 0 {
+			some := o.Only & uint8(1+r.IntN(int(p.all())))
+			if some == 0 || some == o.Only {
+				some = o.Only & (o.Only - 1)
+			}
+			first := *o
+			first.Only, o.Only = some, o.Only&^some
+			p.insert(w, i, first)
+		}
 	case 8:
 		if len(p.Areas) == 0 {
 			return

@@ -106,6 +106,7 @@ type Op struct {
 	Cmp   Cmp
 	K     uint8
 	KLane bool  // K + the lane
+	Turn  uint8 // how much K, of what does not compare N, grows each turn; of Wait the parity
 	Only  uint8 // the lanes that execute it
 	Bar   uint8
 }
@@ -174,6 +175,7 @@ type Program struct {
 	Cluster bool
 	Lanes   int // of each warp
 	Warps   [][]Op
+	Turns   int // how often each warp does its operations, 1 or 2
 	Areas   []Area
 	Counts  []uint8 // of mbarriers; a CTA has its own
 	Idle    Idle
@@ -192,7 +194,7 @@ func (p *Program) all() uint8 { return 1<<p.Lanes - 1 }
 
 // Size is how large a program is to a reader.
 func (p *Program) Size() int {
-	n := 2 * p.CTAs
+	n := 2*p.CTAs + 20*p.Turns
 	for _, ops := range p.Warps {
 		n += 2 + len(ops)*(4+p.Lanes)
 		for _, o := range ops {
@@ -381,6 +383,9 @@ func (p *Program) Smaller() []*Program {
 			try(func(q *Program) { q.drop(w, i) })
 		}
 	}
+	if p.Turns > 1 {
+		try(func(q *Program) { q.Turns = 1 })
+	}
 	if p.Lanes > 1 {
 		try(func(q *Program) {
 			q.Lanes--
@@ -473,6 +478,11 @@ func (p *Program) describe(o Op) string {
 	if o.KLane {
 		k += "+lane"
 	}
+	if o.Turn > 0 {
+		turn := fmt.Sprintf("+%d*turn", o.Turn)
+		value += turn
+		k += turn
+	}
 	at := ""
 	if memory, _, _ := o.touches(); memory {
 		space := "g"
@@ -505,6 +515,9 @@ func (p *Program) describe(o Op) string {
 		fmt.Fprintf(&s, " b%d", o.Bar)
 	case Wait:
 		fmt.Fprintf(&s, " b%d, p%d", o.Bar, o.N)
+		if o.Turn > 0 {
+			s.WriteString("+turn")
+		}
 	case Sync, BarArrive:
 		fmt.Fprintf(&s, " %d, %d warps", o.Bar+1, o.N)
 	case Skip:
@@ -532,6 +545,9 @@ func (p *Program) String() string {
 	}
 	if len(p.Counts) > 0 {
 		fmt.Fprintf(&s, ", counts %v", p.Counts)
+	}
+	if p.Turns > 1 {
+		fmt.Fprintf(&s, ", %d turns", p.Turns)
 	}
 	if p.Out > 0 {
 		fmt.Fprintf(&s, ", out %02b", p.Out)

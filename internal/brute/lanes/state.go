@@ -76,6 +76,29 @@ func newRunner(p *Program) *runner {
 	return r
 }
 
+// code is what a warp does, turn after turn.
+func (p *Program) code(warp int) []Op {
+	var all []Op
+	for range p.Turns {
+		all = append(all, p.Warps[warp]...)
+	}
+	return all
+}
+
+// turned is an operation as it is in a turn.
+func (o Op) turned(turn int) Op {
+	grown := o.Turn * uint8(turn)
+	switch o.Kind {
+	case Poll, Skip, Trap:
+		o.K += grown
+	case Wait:
+		o.N = (o.N + grown) & 1
+	case Store, StoreStrong, Red, Atom:
+		o.N += grown
+	}
+	return o
+}
+
 // place gives every word that is accessed an offset, and the lanes their code.
 func (r *runner) place() int {
 	p := r.p
@@ -83,7 +106,8 @@ func (r *runner) place() int {
 	known := map[[3]int]int{}
 	for i := range r.threads {
 		t := &r.threads[i]
-		for _, o := range p.Warps[t.warp] {
+		for n, o := range p.code(t.warp) {
+			o = o.turned(n / max(1, len(p.Warps[t.warp])))
 			c := code{Op: o, word: -1, bar: -1, k: o.K, value: o.N, met: -1}
 			var memory bool
 			memory, c.writes, c.strong = o.touches()
