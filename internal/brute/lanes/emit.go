@@ -20,6 +20,9 @@ func (p *Program) Launch() Launch {
 	if p.Idle == Narrow {
 		threads = p.Lanes
 	}
+	if p.Idle == Apart {
+		threads *= p.Lanes
+	}
 	cluster := 1
 	if p.Cluster {
 		cluster = p.CTAs
@@ -96,7 +99,7 @@ func (p *Program) PTX() string {
 				e.skip(i, o, labels)
 				continue
 			}
-			e.op(o)
+			e.op(w, o)
 		}
 		if l := labels[len(ops)]; l != "" {
 			e.WriteString(l + ":\n")
@@ -138,6 +141,12 @@ func (e *emitter) prologue() {
 		e.line("@%%p2 exit;")
 	}
 	e.line("shr.u32 %%r6, %%r1, 5;")
+	if p.Idle == Apart {
+		e.line("setp.ne.u32 %%p2, %%r5, 0;")
+		e.line("@%%p2 exit;")
+		e.line("rem.u32 %%r5, %%r6, %d;", p.Lanes)
+		e.line("div.u32 %%r6, %%r6, %d;", p.Lanes)
+	}
 	if p.CTAs > 1 {
 		e.line("mad.lo.u32 %%r6, %%r4, %d, %%r6;", p.perCTA())
 	}
@@ -156,7 +165,7 @@ func (e *emitter) dispatch() []int {
 	for w := range p.Warps {
 		starts[w] = w
 		for u := range w {
-			if p.Share && slices.Equal(p.Warps[u], p.Warps[w]) {
+			if p.Share && p.Idle != Apart && slices.Equal(p.Warps[u], p.Warps[w]) {
 				starts[w] = u
 				break
 			}
@@ -304,9 +313,9 @@ func (e *emitter) skip(i int, o Op, labels map[int]string) {
 
 // op writes one operation. What waits, and all operations of a program of that style,
 // are guarded by a branch; the rest by a predicate.
-func (e *emitter) op(o Op) {
+func (e *emitter) op(warp int, o Op) {
 	if o.joins() {
-		e.join(o)
+		e.join(warp, o)
 		return
 	}
 	only, end := "", ""
@@ -353,13 +362,21 @@ func (e *emitter) again(guard, label string) {
 	e.line("%s bra %s;", guard, label)
 }
 
-func (e *emitter) join(o Op) {
+func (e *emitter) join(warp int, o Op) {
+	threads := 32
+	if e.p.Idle == Apart {
+		threads *= e.p.Lanes
+	}
 	switch o.Kind {
 	case Sync:
-		e.line("bar.sync %d, %d;", o.Bar+1, 32*int(o.N))
+		e.line("bar.sync %d, %d;", o.Bar+1, threads*int(o.N))
 		return
 	case BarArrive:
-		e.line("bar.arrive %d, %d;", o.Bar+1, 32*int(o.N))
+		e.line("bar.arrive %d, %d;", o.Bar+1, threads*int(o.N))
+	}
+	if e.p.Idle == Apart {
+		e.line("bar.sync %d, %d;", 1+MaxBars+warp%e.p.perCTA(), threads)
+		return
 	}
 	mask := int64(e.p.all())
 	if e.p.Idle == Along {

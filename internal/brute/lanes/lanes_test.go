@@ -23,16 +23,24 @@ import (
 )
 
 var (
-	programs  = flag.Int("brute.lanes", 400, "how many programs of lanes to check")
+	programs  = flag.Int("brute.lanes", 300, "how many programs of lanes to check")
 	from      = flag.Uint64("brute.lanesfrom", 0, "the number of the first")
 	seed      = flag.Uint64("brute.lanesseed", 1, "what programs are drawn from")
 	jobs      = flag.Int("brute.jobs", runtime.GOMAXPROCS(0), "programs at a time")
 	limit     = flag.Int("brute.lanesstates", 150_000, "states of one program")
 	show      = flag.Int("brute.lanesshow", 5, "how many disagreements of a kind are shown, made small")
+	apart     = flag.Int("brute.lanesapart", 40, "how many programs to check with each lane in a warp of its own")
 	tolerated = flag.Bool("brute.lanesmeasure", false, "count disagreements only")
 )
 
 func draw(n uint64) *lanes.Program { return lanes.Generate(rand.New(rand.NewPCG(*seed, n))) }
+
+// drawApart is draw with each lane in a warp of its own.
+func drawApart(n uint64) *lanes.Program {
+	p := draw(n)
+	p.Idle = lanes.Apart
+	return p
+}
 
 func load(p *lanes.Program) (*muster.Launch, error) {
 	text := p.PTX()
@@ -159,6 +167,7 @@ func shrink(p *lanes.Program, keeps func(*lanes.Program) bool) *lanes.Program {
 
 type tally struct {
 	sync.Mutex
+	draw                         func(n uint64) *lanes.Program
 	n, undecided, phases, states int
 	bad                          map[string]int // by outcome
 	right, clean, proven         int
@@ -174,7 +183,7 @@ type tally struct {
 }
 
 func (c *tally) one(n uint64) {
-	p := draw(n)
+	p := c.draw(n)
 	begin := time.Now()
 	res := lanes.Explore(p, *limit)
 	mid := time.Now()
@@ -236,8 +245,22 @@ func (c *tally) one(n uint64) {
 }
 
 // TestLanes holds verdicts to every interleaving of lanes.
-func TestLanes(t *testing.T) {
-	c := &tally{bad: map[string]int{}, wrong: map[string]int{}, numbers: map[string][]uint64{}, verdicts: map[string]int{}}
+func TestLanes(t *testing.T) { campaign(t, draw, few(*programs)) }
+
+// TestLanesApart does the same with each lane in a warp of its own, where a check has
+// every order of them: what it says of the program is to hold for its lanes too.
+func TestLanesApart(t *testing.T) { campaign(t, drawApart, few(*apart)) }
+
+// few is a tenth where tests are to be short.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+func campaign(t *testing.T, draw func(n uint64) *lanes.Program, count int) {
+	c := &tally{draw: draw, bad: map[string]int{}, wrong: map[string]int{}, numbers: map[string][]uint64{}, verdicts: map[string]int{}}
 	begin := time.Now()
 	next := make(chan uint64)
 	var wg sync.WaitGroup
@@ -248,12 +271,19 @@ func TestLanes(t *testing.T) {
 			}
 		})
 	}
-	for i := range uint64(*programs) {
+	for i := range uint64(count) {
 		next <- *from + i
 	}
 	close(next)
 	wg.Wait()
 	c.tell(t, time.Since(begin))
+	bad := 0
+	for _, n := range c.bad {
+		bad += n
+	}
+	if count >= 100 && (3*bad < c.n || 3*c.right < c.n) {
+		t.Errorf("of %d programs %d are bad and %d are right: want a third of each", c.n, bad, c.right)
+	}
 }
 
 func (c *tally) tell(t *testing.T, took time.Duration) {
@@ -284,7 +314,7 @@ func (c *tally) tell(t *testing.T, took time.Duration) {
 		slices.Sort(numbers)
 		smallest, where := map[string]*lanes.Program{}, map[string]uint64{}
 		for _, n := range numbers[:min(*show, len(numbers))] {
-			q := shrink(draw(n), func(q *lanes.Program) bool { return disagrees(q) == k })
+			q := shrink(c.draw(n), func(q *lanes.Program) bool { return disagrees(q) == k })
 			if s := shape(q); smallest[s] == nil || q.Size() < smallest[s].Size() {
 				smallest[s], where[s] = q, n
 			}

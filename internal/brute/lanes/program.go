@@ -153,9 +153,10 @@ const (
 	Exit   Idle = iota // exit at once
 	Along              // execute everything, guarded
 	Narrow             // do not exist: a CTA is one warp with fewer lanes
+	Apart              // exit, and each active lane is lane 0 of a warp by itself
 )
 
-var idleNames = [...]string{"exit", "go along", "do not exist"}
+var idleNames = [...]string{"exit", "go along", "do not exist", "exit, each lane in a warp of its own"}
 
 // An Order says how strong accesses are written.
 type Order uint8
@@ -427,7 +428,7 @@ func (p *Program) Smaller() []*Program {
 			}
 		}
 	}
-	if p.Idle != Exit {
+	if p.Idle != Exit && p.Idle != Apart {
 		try(func(q *Program) { q.Idle = Exit })
 	}
 	if p.SC {
