@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,7 @@ type emitter struct {
 	strings.Builder
 	p      *Program
 	labels int
+	parts  int // joins of some lanes, where each lane is a warp by itself
 }
 
 func (e *emitter) line(format string, args ...any) { fmt.Fprintf(e, "\t"+format+"\n", args...) }
@@ -374,8 +376,21 @@ func (e *emitter) join(warp int, o Op) {
 	case BarArrive:
 		e.line("bar.arrive %d, %d;", o.Bar+1, threads*int(o.N))
 	}
+	some := o.Kind == WarpSync && o.Only != e.p.all()
 	if e.p.Idle == Apart {
+		if some {
+			e.part(warp, o)
+			return
+		}
 		e.line("bar.sync %d, %d;", 1+MaxBars+warp%e.p.perCTA(), threads)
+		return
+	}
+	if some {
+		end := e.label()
+		e.guard(o)
+		e.line("@!%%p4 bra %s;", end)
+		e.line("bar.warp.sync %d;", o.Only)
+		e.WriteString(end + ":\n")
 		return
 	}
 	mask := int64(e.p.all())
@@ -383,6 +398,17 @@ func (e *emitter) join(warp int, o Op) {
 		mask = -1
 	}
 	e.line("bar.warp.sync %d;", mask)
+}
+
+// part joins some lanes of a warp, where each is a warp by itself. Each such join has
+// a barrier of its own; those of one warp may be under way at the same time.
+func (e *emitter) part(warp int, o Op) {
+	end := e.label()
+	e.guard(o)
+	e.line("@!%%p4 bra %s;", end)
+	e.line("bar.sync %d, %d;", 1+MaxBars+e.p.perCTA()+e.parts, 32*bits.OnesCount8(o.Only))
+	e.parts++
+	e.WriteString(end + ":\n")
 }
 
 // access writes an access to memory.

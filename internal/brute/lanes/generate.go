@@ -457,10 +457,16 @@ func (g *generator) neighbours(m *message) {
 	}
 	g.produce(m)
 	for _, w := range m.from {
-		if g.right() {
+		l := Op{Kind: Load, Area: uint8(g.data), At: At(2 + g.r.IntN(2)), Index: uint8(MaxLanes * w), Reg: 1}
+		switch {
+		case g.p.Lanes > 2 && g.r.IntN(2) == 0: // a pair by itself
+			pair := g.p.all() &^ (1 << g.r.IntN(g.p.Lanes))
+			g.add(w, Op{Kind: WarpSync, Only: pair})
+			l.At, l.Index, l.Only = Fixed, l.Index+uint8(bits.TrailingZeros8(pair)), pair
+		case g.right():
 			g.add(w, Op{Kind: WarpSync})
 		}
-		g.add(w, Op{Kind: Load, Area: uint8(g.data), At: At(2 + g.r.IntN(2)), Index: uint8(MaxLanes * w), Reg: 1})
+		g.add(w, l)
 	}
 }
 
@@ -734,6 +740,9 @@ func (g *generator) mutate() {
 	case 7:
 		p.insert(w, i, *o)
 	case 9, 10: // some lanes first, the others behind
+		if o.Kind == WarpSync && p.Lanes > 2 {
+			o.Only = uint8(1 + r.IntN(int(p.all())))
+		}
 		if o.Kind < WarpSync && o.Only&(o.Only-1) != 0 {
 			some := o.Only & uint8(1+r.IntN(int(p.all())))
 			if some == 0 || some == o.Only {

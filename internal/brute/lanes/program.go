@@ -20,7 +20,7 @@ const (
 	Lock                    // atom.cas from 0 to 1, again and again until it was 0
 	Arrive                  // at mbarrier Bar
 	Wait                    // until the phase of parity N of mbarrier Bar is complete
-	WarpSync                // bar.warp.sync of the warp's lanes
+	WarpSync                // bar.warp.sync of the lanes that execute it
 	Sync                    // bar.sync Bar for N warps
 	BarArrive               // bar.arrive Bar for N warps, and then bar.warp.sync
 	Skip                    // passes the next N operations, but for lanes of Only whose register compares
@@ -244,7 +244,7 @@ func (p *Program) valid() bool {
 		inside := 0
 		for i, o := range ops {
 			switch {
-			case o.joins() && (inside > 0 || o.Only != p.all()):
+			case o.joins() && (inside > 0 || o.Only != p.all() && o.Kind != WarpSync):
 				return false
 			case (o.Kind == Sync || o.Kind == BarArrive):
 				key := [2]int{w / p.perCTA(), int(o.Bar)}

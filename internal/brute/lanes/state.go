@@ -214,24 +214,29 @@ func (r *runner) settle(s *state, t int) bool {
 	}
 }
 
-// together reports whether all lanes of a warp stand at the operation of thread t,
-// the first of them.
+// together reports whether all lanes that execute a join stand at it, as t does.
 func (r *runner) together(s *state, t int) bool {
+	first := t - r.threads[t].lane
+	only := r.at(s, t).Only
 	for i := range r.p.Lanes {
-		if s[t+i] != s[t] {
+		if only>>i&1 != 0 && s[first+i] != s[t] {
 			return false
 		}
 	}
 	return true
 }
 
-// pass has a warp's lanes go on behind a join.
+// pass has the lanes that execute a join, at which t stands, go on behind it.
 func (r *runner) pass(s *state, t int) bool {
+	first := t - r.threads[t].lane
+	only := r.at(s, t).Only
 	for i := range r.p.Lanes {
-		s[t+i]++
+		if only>>i&1 != 0 {
+			s[first+i]++
+		}
 	}
 	for i := range r.p.Lanes {
-		if !r.settle(s, t+i) {
+		if only>>i&1 != 0 && !r.settle(s, first+i) {
 			return false
 		}
 	}
@@ -241,13 +246,14 @@ func (r *runner) pass(s *state, t int) bool {
 // meet takes every bar.warp.sync that is complete. None depends on anything else.
 func (r *runner) meet(s *state) bool {
 	for t := 0; t < len(r.threads); {
-		if c := r.at(s, t); c != nil && c.Kind == WarpSync && r.together(s, t) {
-			if !r.pass(s, t) {
-				return false
-			}
+		if c := r.at(s, t); c == nil || c.Kind != WarpSync || !r.together(s, t) {
+			t++
 			continue
 		}
-		t += r.p.Lanes
+		if !r.pass(s, t) {
+			return false
+		}
+		t -= r.threads[t].lane
 	}
 	return true
 }

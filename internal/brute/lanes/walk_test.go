@@ -109,34 +109,45 @@ func (w *walker) meets(before, after *state, t int, c *code) {
 	}
 }
 
-// joined has the lanes of a warp know of each other, where they pass a bar.warp.sync
-// between two states; which is so where the operations between hold one.
+// joined has the lanes of a warp know of each other that pass a bar.warp.sync between
+// two states.
 func (w *walker) joined(before, after *state) {
 	for first := 0; first < len(w.threads); first += w.p.Lanes {
-		for pc := range w.threads[first].code {
-			k := w.threads[first].code[pc].Kind
-			if k != WarpSync && k != BarArrive {
+		for pc, c := range w.threads[first].code {
+			if c.Kind != WarpSync && c.Kind != BarArrive {
 				continue
 			}
-			// All lanes pass it together: the last lane's way says whether it was now.
-			least := func(s *state) int {
-				n := 1 << 30
-				for i := range w.p.Lanes {
-					n = min(n, int(s[first+i]))
-				}
-				return n
+			if !w.behind(before, after, first, c.Only, pc) {
+				continue
 			}
-			if least(before) <= pc && least(after) > pc {
-				var all clock
-				for i := range w.p.Lanes {
+			var all clock
+			for i := range w.p.Lanes {
+				if c.Only>>i&1 != 0 {
 					all.join(&w.knows[first+i])
 				}
-				for i := range w.p.Lanes {
+			}
+			for i := range w.p.Lanes {
+				if c.Only>>i&1 != 0 {
 					w.knows[first+i] = all
 				}
 			}
 		}
 	}
+}
+
+// behind reports whether the last of some lanes comes past a program counter between
+// two states.
+func (w *walker) behind(before, after *state, first int, only uint8, pc int) bool {
+	least := func(s *state) int {
+		n := 256
+		for i := range w.p.Lanes {
+			if only>>i&1 != 0 {
+				n = min(n, int(s[first+i]))
+			}
+		}
+		return n
+	}
+	return least(before) <= pc && least(after) > pc
 }
 
 // walk takes interleavings at random and reports whether one races.
