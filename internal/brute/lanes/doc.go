@@ -13,6 +13,23 @@
 // or hang, and which final memories it can leave. Program.PTX writes a program as a
 // kernel. Generate draws one.
 //
+// # What is compared
+//
+// TestLanes checks each program with the options that a check has by default. A clean
+// verdict is wrong beside a race, a trap or a hang, and a proof beside two final
+// memories. An error is a false alarm where nothing is bad. What two runs leave must be
+// among the final memories. TestLanesApart does the same with each lane as lane 0 of a
+// warp of its own, which a check takes apart by itself: both sides then have one view
+// of lanes. TestRaces finds races by vector clocks. A campaign is the flags of
+// TestLanes, in a test binary, which reads no file:
+//
+//	go test -c -o lanes.test ./internal/brute/lanes
+//	./lanes.test -test.run TestLanes$ -test.timeout 1h -test.v -brute.lanes 200000
+//
+// -brute.lanesfrom N begins at program N; -brute.lanesfrom N -brute.lanes 1 is that
+// program. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
+// disagreements and does not fail.
+//
 // # Races
 //
 // Two accesses of a word conflict if one of them writes. They race if they are not
@@ -40,7 +57,7 @@
 // them besides. Strong accesses are relaxed or volatile only in programs without weak
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
 // subject. Single tests of mbarriers, asynchronous operations, proxies, remote
-// barriers, joins under a lane's condition, accesses of other sizes than four bytes
-// and vectors are not drawn. bar.arrive is drawn only with a bar.warp.sync behind it,
+// barriers, joins under a condition that lanes read, other collectives, accesses of
+// other sizes than four bytes and vectors are not drawn. bar.arrive is drawn only with a bar.warp.sync behind it,
 // because the ISA does not say whether it orders the lanes of its warp.
 package lanes
