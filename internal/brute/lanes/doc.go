@@ -58,6 +58,7 @@
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
 // subject. Single tests of mbarriers, asynchronous operations, proxies, remote
 // barriers, joins under a condition that lanes read, other collectives, accesses of
-// other sizes than four bytes and vectors are not drawn. bar.arrive is drawn only with a bar.warp.sync behind it,
-// because the ISA does not say whether it orders the lanes of its warp.
+// other sizes than four bytes and vectors are not drawn. bar.arrive is drawn only with a
+// bar.warp.sync behind it, because the ISA does not say whether it orders the lanes of
+// its warp.
 package lanes
