@@ -79,6 +79,7 @@ var lanesCases = []lanesCase{
 	{"a lane that waits for the next one of its warp", of(2, []Op{only(1, until(NE, 0)), only(2, one)}), "", 1, nil},
 	{"a value between, kept", out(of(2, []Op{one}, []Op{until(NE, 0)})), "", 4, nil},
 	{"slots by ticket", of(2, []Op{{Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Store, At: ByReg, Value: ByLane, N: 1}}), "", 2, nil},
+	{"the winner of a cas", of(2, []Op{{Kind: Atom, Do: Cas, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, N: 1}, {Kind: Store, Value: ByLane, N: 1}}), "", 2, nil},
 	{"the last one in reads all", of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, K: 0, N: 1}, lane1}), "race", 0,
 		of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, K: 1, N: 1}, lane1})},
 	{"a lock, left out by one lane", of(2, []Op{only(1, Op{Kind: Lock, Area: 1}), lane0, {Kind: Store, Value: FromReg, Reg: 1, N: 1}, only(1, Op{Kind: StoreStrong, Area: 1})}), "race", 0,
