@@ -176,7 +176,6 @@ type tally struct {
 	numbers                      map[string][]uint64
 	verdicts                     map[string]int // of the bad ones
 	failed                       []string
-	alarms                       int
 	slowest                      time.Duration
 	slow                         uint64
 	exploring, checking          time.Duration
