@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row"},
-	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

@@ -1,0 +1,141 @@
+package lanes_test
+
+import (
+	"testing"
+
+	. "muster/internal/brute/lanes"
+)
+
+// A lanesCase is a program that is wrong, and perhaps the right one beside it.
+type lanesCase struct {
+	name  string
+	p     *Program
+	bad   string
+	final int // how many memories it can leave, where nothing is bad
+	right *Program
+}
+
+// of makes a program of warps whose operations all lanes execute, unless they say
+// otherwise. Area 0 is data, areas 1 and 2 are words.
+func of(lanes int, warps ...[]Op) *Program {
+	p := &Program{CTAs: 1, Turns: 1, Lanes: lanes, Warps: warps, Areas: make([]Area, 3)}
+	for _, ops := range warps {
+		for i := range ops {
+			if ops[i].Only == 0 {
+				ops[i].Only = 1<<lanes - 1
+			}
+		}
+	}
+	return p
+}
+
+func (p program) counts(n ...uint8) *Program { p.Counts = n; return p.Program }
+
+type program struct{ *Program }
+
+func out(p *Program) *Program { p.Out = 3; return p }
+
+// The operations that the cases have in common.
+var (
+	put     = Op{Kind: Store, At: Mine, N: 1}
+	one     = Op{Kind: Red, Do: Add, Area: 1, N: 1}
+	lane0   = Op{Kind: Load, At: Fixed, Reg: 1}
+	lane1   = Op{Kind: Load, At: Fixed, Index: 1, Reg: 1}
+	meet    = Op{Kind: WarpSync}
+	arrive  = Op{Kind: Arrive}
+	barrier = Op{Kind: Sync, N: 2}
+)
+
+func until(cmp Cmp, k uint8) Op { return Op{Kind: Poll, Area: 1, Cmp: cmp, K: k} }
+
+func reduce(do Do, v Value) Op { return Op{Kind: Red, Do: do, Area: 1, Value: v, N: 1} }
+
+// only leaves an operation to some lanes.
+func only(lanes uint8, o Op) Op { o.Only = lanes; return o }
+
+var lanesCases = []lanesCase{
+	{"a wait for all additions but one", of(2, []Op{put, one}, []Op{until(GE, 1), lane1}), "race", 0,
+		of(2, []Op{put, one}, []Op{until(GE, 2), lane1})},
+	{"a maximum between", of(2, []Op{put, reduce(Max, ByLane)}, []Op{until(NE, 0), lane1}), "race", 0, nil},
+	{"the largest of a warp's, and the others are behind it", of(2, []Op{put, reduce(Max, ByLane)}, []Op{until(EQ, 2), lane0}), "race", 0,
+		of(2, []Op{put, meet, reduce(Max, ByLane)}, []Op{until(EQ, 2), lane0})},
+	{"one lane's bit, and another's data", of(2, []Op{put, reduce(Or, LaneBit)}, []Op{{Kind: Poll, Area: 1, Cmp: Bits, K: 1}, lane1}), "race", 0,
+		of(2, []Op{put, reduce(Or, LaneBit)}, []Op{{Kind: Poll, Area: 1, Cmp: EQ, K: 3}, lane1})},
+	{"flags of two lanes, one set and one not", of(2, []Op{{Kind: StoreStrong, Area: 1, At: Mine, N: 1}},
+		[]Op{{Kind: LoadStrong, Area: 1, Reg: 0}, {Kind: LoadStrong, Area: 1, Index: 1, Reg: 1}, {Kind: Skip, Reg: 0, Cmp: EQ, K: 1, N: 1}, {Kind: Trap, Reg: 1, Cmp: EQ}}), "trap", 0,
+		of(2, []Op{{Kind: StoreStrong, Area: 1, At: Mine, N: 1}, barrier},
+			[]Op{barrier, {Kind: LoadStrong, Area: 1, Reg: 0}, {Kind: LoadStrong, Area: 1, Index: 1, Reg: 1}, {Kind: Skip, Reg: 0, Cmp: EQ, K: 1, N: 1}, {Kind: Trap, Reg: 1, Cmp: EQ}})},
+	{"one look that sees half", of(2, []Op{one}, []Op{{Kind: LoadStrong, Area: 1}, {Kind: Trap, Cmp: EQ, K: 1}}), "trap", 0,
+		of(2, []Op{one}, []Op{{Kind: LoadStrong, Area: 1}, {Kind: Trap, Cmp: EQ, K: 3}})},
+	{"a neighbour's data by a word of the warp's own", of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, lane0}), "race", 0,
+		of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, meet, lane0})},
+	{"a neighbour's data with nothing between", of(2, []Op{put, {Kind: Load, At: Next, Reg: 1}}), "race", 0,
+		of(2, []Op{put, meet, {Kind: Load, At: Next, Reg: 1}})},
+	{"a phase of two lanes' two arrivals, the third still to come", program{of(3, []Op{put, arrive, arrive}, []Op{{Kind: Wait}, lane1})}.counts(4), "race", 0,
+		program{of(3, []Op{put, arrive}, []Op{{Kind: Wait}, lane1})}.counts(3)},
+	{"an arrival too few", program{of(2, []Op{arrive}, []Op{{Kind: Wait}})}.counts(3), "hang", 0,
+		program{of(2, []Op{arrive}, []Op{{Kind: Wait}})}.counts(2)},
+	{"a value that comes and goes", of(2, []Op{one}, []Op{until(EQ, 1)}), "hang", 0, nil},
+	{"a lane that waits for the next one of its warp", of(2, []Op{only(1, until(NE, 0)), only(2, one)}), "", 1, nil},
+	{"a value between, kept", out(of(2, []Op{one}, []Op{until(NE, 0)})), "", 4, nil},
+	{"slots by ticket", of(2, []Op{{Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Store, At: ByReg, Value: ByLane, N: 1}}), "", 2, nil},
+	{"the winner of a cas", of(2, []Op{{Kind: Atom, Do: Cas, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, N: 1}, {Kind: Store, Value: ByLane, N: 1}}), "", 2, nil},
+	{"the last one in reads all", of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, K: 0, N: 1}, lane1}), "race", 0,
+		of(2, []Op{put, {Kind: Atom, Do: Add, Area: 1, N: 1}, {Kind: Skip, Cmp: EQ, K: 1, N: 1}, lane1})},
+	{"a lock, left out by one lane", of(2, []Op{only(1, Op{Kind: Lock, Area: 1}), lane0, {Kind: Store, Value: FromReg, Reg: 1, N: 1}, only(1, Op{Kind: StoreStrong, Area: 1})}), "race", 0,
+		of(2, []Op{{Kind: Lock, Area: 1}, lane0, {Kind: Store, Value: FromReg, Reg: 1, N: 1}, {Kind: StoreStrong, Area: 1}})},
+	{"the second turn's data", turns(of(2, []Op{put, barrier}, []Op{barrier, lane1})), "race", 0,
+		turns(of(2, []Op{put, barrier, barrier}, []Op{barrier, lane1, barrier}))},
+}
+
+func turns(p *Program) *Program {
+	p.Turns = 2
+	for _, ops := range p.Warps {
+		for i := range ops {
+			if ops[i].Kind == Store {
+				ops[i].Turn = 1
+			}
+		}
+	}
+	return p
+}
+
+// TestExplore holds Explore to what can be seen by hand.
+func TestExplore(t *testing.T) {
+	for _, c := range lanesCases {
+		r := Explore(c.p, 100_000)
+		if !r.Complete || r.Bad() != c.bad || c.bad == "" && len(r.Finals) != c.final {
+			t.Errorf("%s: bad %q, want %q; %d final memories, want %d", c.name, r.Bad(), c.bad, len(r.Finals), c.final)
+		}
+		if c.right == nil {
+			continue
+		}
+		if r := Explore(c.right, 100_000); !r.Complete || r.Bad() != "" {
+			t.Errorf("%s: the right one: %q", c.name, r.Bad())
+		}
+	}
+}
+
+// TestVerdicts are kinds of programs that a check once called clean, or proved, and
+// the right ones beside them.
+func TestVerdicts(t *testing.T) {
+	for _, c := range lanesCases {
+		if d := disagrees(c.p); d != "" {
+			t.Errorf("%s: %s\n%v%s", c.name, d, c.p, c.p.PTX())
+		}
+		if c.right == nil {
+			continue
+		}
+		if d := disagrees(c.right); d != "" {
+			t.Errorf("%s: the right one: %s\n%v%s", c.name, d, c.right, c.right.PTX())
+		}
+		l, err := load(c.right)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if rep, err := check(l); err != nil || rep.Verdict != "clean" {
+			t.Errorf("%s: the right one is not clean: %v %v\n%v%s", c.name, rep, err, c.right, c.right.PTX())
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Package lanes runs small programs of warps lane by lane, under every interleaving,
+// as a yardstick for the verdicts of a check. Package brute, its parent, lets the
+// lanes of a warp act in one step; here every lane is a thread with a program counter
+// of its own, as the ISA has it (3.2, independent thread scheduling). It shares no code
+// with the machine, the order, the conditions or the exploration of this module.
+//
+// A Program is a list of operations for each warp. All active lanes of the warp, two
+// to four, execute it, each operation guarded by a set of lanes, with addresses and
+// values that may depend on the lane. The other lanes of a warp exit at once, or go
+// along and do nothing, or do not exist. Explore visits every state that some order of
+// single steps leads to; one step is one operation of one lane. Only bar.warp.sync and
+// bar.sync make lanes wait for each other. It says whether a program can race, trap
+// or hang, and which final memories it can leave. Program.PTX writes a program as a
+// kernel. Generate draws one.
+//
+// # What is compared
+//
+// TestLanes checks each program with the options that a check has by default. A clean
+// verdict is wrong beside a race, a trap or a hang, and a proof beside two final
+// memories. An error is a false alarm where nothing is bad. What two runs leave must be
+// among the final memories. TestLanesApart does the same with each lane as lane 0 of a
+// warp of its own, which a check takes apart by itself: both sides then have one view
+// of lanes. TestRaces finds races by vector clocks. A campaign is the flags of
+// TestLanes, in a test binary, which reads no file:
+//
+//	go test -c -o lanes.test ./internal/brute/lanes
+//	./lanes.test -test.run TestLanes$ -test.timeout 1h -test.v -brute.lanes 200000
+//
+// -brute.lanesfrom N begins at program N; -brute.lanesfrom N -brute.lanes 1 is that
+// program. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
+// disagreements and does not fail.
+//
+// # Races
+//
+// Two accesses of a word conflict if one of them writes. They race if they are not
+// both strong and some interleaving has both as the next step of their lanes. For the
+// programs here that finds every race of happens-before: wherever a program has weak
+// accesses that lanes share, its strong ones release and acquire. Given an execution
+// with two conflicting accesses that happens-before does not order, leave out all that
+// does not happen before either of them: what a read took its value from, with the
+// chain of read-modify-writes behind it (ISA 8.9.1), happens before the read, so each
+// read that is left still has its value, and the two accesses are next to each other.
+// Phases of an mbarrier are the exception: which arrivals complete a phase may change
+// with what is left out. There a race may be missed, and none is invented.
+//
+// Plain stores of equal values are no race here: the ISA says that they are, every
+// card leaves that value, and a check says so in a warning.
+//
+// # What is left out
+//
+// Memory is sequentially consistent, which the ISA promises to none of these programs
+// by itself. A bad outcome of an interleaving is one that the ISA allows, so a clean
+// verdict beside one is wrong. The reverse holds only where the interleavings are all
+// there is. Program.Robust says so of programs in which lanes race at one word at
+// most, or have a fence.sc before each strong access; other programs may have outcomes
+// beyond, such as store buffering, and nothing is concluded from what a check finds in
+// them besides. Strong accesses are relaxed or volatile only in programs without weak
+// accesses that lanes share; missing fences and narrow scopes are package axiom's
+// subject. Single tests of mbarriers, asynchronous operations, proxies, remote
+// barriers, joins under a condition that lanes read, other collectives, accesses of
+// other sizes than four bytes and vectors are not drawn. bar.arrive is drawn only with a
+// bar.warp.sync behind it, because the ISA does not say whether it orders the lanes of
+// its warp.
+package lanes

@@ -1,0 +1,565 @@
+package lanes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Kind is what an operation does.
+type Kind uint8
+
+const (
+	Store       Kind = iota // weak, of the value
+	Load                    // weak, into the register
+	StoreStrong             // release, or as Order says
+	LoadStrong              // acquire
+	Red                     // a reduction: Do
+	Atom                    // an atomic operation: Do; what was there goes into the register
+	Poll                    // a strong load (atom.or of 0 where Do is Or), again and again until the word compares; into the register
+	Lock                    // atom.cas from 0 to 1, again and again until it was 0
+	Arrive                  // at mbarrier Bar
+	Wait                    // until the phase of parity N of mbarrier Bar is complete
+	WarpSync                // bar.warp.sync of the lanes that execute it
+	Sync                    // bar.sync Bar for N warps
+	BarArrive               // bar.arrive Bar for N warps, and then bar.warp.sync
+	Skip                    // passes the next N operations, but for lanes of Only whose register compares
+	Trap                    // where the register compares
+	kinds
+)
+
+var kindNames = [kinds]string{"st", "ld", "st.strong", "ld.strong", "red", "atom", "poll", "lock", "arrive", "wait", "warp.sync", "bar.sync", "bar.arrive", "skip-unless", "trap-if"}
+
+// A Do is what a read-modify-write does.
+type Do uint8
+
+const (
+	Add  Do = iota
+	Min     // unsigned
+	Max     // unsigned
+	Or      // bitwise
+	Exch    // Atom only
+	Inc     // up to the value, then 0
+	Cas     // Atom only: the value, where the word is K
+)
+
+var doNames = [...]string{"add", "min", "max", "or", "exch", "inc", "cas"}
+
+// An At says which word of an area a lane accesses.
+type At uint8
+
+const (
+	Fixed At = iota // Index
+	Mine            // the thread's own: 4 for each warp, and the lane
+	Lane            // Index + the lane
+	Next            // that of the next lane of its warp
+	ByReg           // Index + the register, of the first Indexed words
+)
+
+// A Value says what a lane writes.
+type Value uint8
+
+const (
+	Const   Value = iota // N
+	ByLane               // N + the lane
+	LaneBit              // 1 << the lane
+	FromReg              // the register + N
+)
+
+// A Cmp compares a register, or what a poll read, with K.
+type Cmp uint8
+
+const (
+	EQ Cmp = iota
+	NE
+	GE
+	LT
+	Bits // some bit of K is set
+)
+
+var cmpNames = [...]string{"==", "!=", ">=", "<", "&"}
+
+func (c Cmp) holds(v, k uint8) bool {
+	switch c {
+	case EQ:
+		return v == k
+	case NE:
+		return v != k
+	case GE:
+		return v >= k
+	case LT:
+		return v < k
+	}
+	return v&k != 0
+}
+
+// An Op is one operation of a warp's lanes.
+type Op struct {
+	Kind  Kind
+	Do    Do
+	Area  uint8
+	At    At
+	Index uint8
+	Value Value
+	N     uint8
+	Reg   uint8
+	Cmp   Cmp
+	K     uint8
+	KLane bool  // K + the lane
+	Turn  uint8 // how much K, of what does not compare N, grows each turn; of Wait the parity
+	Only  uint8 // the lanes that execute it
+	Bar   uint8
+}
+
+// joins reports whether an operation makes lanes wait for each other.
+func (o Op) joins() bool { return o.Kind == WarpSync || o.Kind == Sync || o.Kind == BarArrive }
+
+// touches says whether an operation accesses memory, writes it, and strongly.
+func (o Op) touches() (memory, writes, strong bool) {
+	switch o.Kind {
+	case Store:
+		return true, true, false
+	case Load:
+		return true, false, false
+	case LoadStrong, Poll:
+		return true, o.Do == Or, true
+	case StoreStrong, Red, Atom, Lock:
+		return true, true, true
+	}
+	return false, false, false
+}
+
+// Limits of a Program.
+const (
+	MaxWarps = 4
+	MaxLanes = 4
+	MaxAreas = 4
+	Words    = MaxWarps * MaxLanes // of an area
+	Regs     = 2
+	MaxBars  = 2 // mbarriers, and named barriers besides 0, of a CTA
+	Indexed  = 8
+)
+
+// An Area is Words words with one initial value.
+type Area struct {
+	Shared bool // a CTA has its own
+	Init   uint8
+}
+
+// An Idle says what a warp's other lanes do.
+type Idle uint8
+
+const (
+	Exit   Idle = iota // exit at once
+	Along              // execute everything, guarded
+	Narrow             // do not exist: a CTA is one warp with fewer lanes
+	Apart              // exit, and each active lane is lane 0 of a warp by itself
+)
+
+var idleNames = [...]string{"exit", "go along", "do not exist", "exit, each lane in a warp of its own"}
+
+// An Order says how strong accesses are written.
+type Order uint8
+
+const (
+	Released Order = iota // .release, .acquire, .acq_rel
+	Fenced                // relaxed, with fence.acq_rel
+	Relaxed
+	Volatile // loads and stores; the rest is relaxed
+)
+
+var orderNames = [...]string{"release/acquire", "relaxed with fences", "relaxed", "volatile"}
+
+// A Program is what the warps do.
+type Program struct {
+	CTAs    int // 1 or 2
+	Cluster bool
+	Lanes   int // of each warp
+	Warps   [][]Op
+	Turns   int // how often each warp does its operations, 1 or 2
+	Areas   []Area
+	Counts  []uint8 // of mbarriers; a CTA has its own
+	Idle    Idle
+	Order   Order
+	SC      bool  // a fence.sc before each strong access
+	Out     uint8 // registers that are stored at the end
+	Share   bool  // warps with the same operations have the same text
+	Branch  bool  // guards are branches
+	Sleep   bool  // in loops that wait
+}
+
+// perCTA is how many warps a CTA has.
+func (p *Program) perCTA() int { return len(p.Warps) / p.CTAs }
+
+func (p *Program) all() uint8 { return 1<<p.Lanes - 1 }
+
+// Size is how large a program is to a reader.
+func (p *Program) Size() int {
+	n := 2*p.CTAs + 20*p.Turns
+	for _, ops := range p.Warps {
+		n += 2 + len(ops)*(4+p.Lanes)
+		for _, o := range ops {
+			if o.Only != p.all() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// word is the index in its area that a lane accesses, by the value of the register.
+func (p *Program) word(o Op, warp, lane int, reg uint8) int {
+	i := int(o.Index)
+	switch o.At {
+	case Mine:
+		i = MaxLanes*warp + lane
+	case Lane:
+		i += lane
+	case Next:
+		i = MaxLanes*warp + (lane+1)%p.Lanes
+	case ByReg:
+		return (i + int(reg)) % Indexed
+	}
+	return i % Words
+}
+
+// words lists the indexes that a lane may access.
+func (p *Program) words(o Op, warp, lane int) []int {
+	var list []int
+	for reg := range uint8(Indexed) {
+		if i := p.word(o, warp, lane, reg); !slices.Contains(list, i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// valid reports whether a program is one that this package speaks of.
+func (p *Program) valid() bool {
+	if p.Idle == Narrow && p.perCTA() != 1 {
+		return false
+	}
+	want := map[[2]int]uint8{}
+	for w, ops := range p.Warps {
+		inside := 0
+		for i, o := range ops {
+			switch {
+			case o.joins() && (inside > 0 || o.Only != p.all() && o.Kind != WarpSync):
+				return false
+			case (o.Kind == Sync || o.Kind == BarArrive):
+				key := [2]int{w / p.perCTA(), int(o.Bar)}
+				if n, ok := want[key]; ok && n != o.N || int(o.N) > p.perCTA() || o.N == 0 {
+					return false
+				}
+				want[key] = o.N
+			case o.Kind == BarArrive && o.N == 1:
+				return false
+			case o.Kind == Skip && i+int(o.N) >= len(ops):
+				return false
+			case o.At == ByReg && o.Kind == Poll:
+				return false // its address would change as it waits
+			}
+			inside--
+			if o.Kind == Skip {
+				inside = max(inside, int(o.N))
+			}
+		}
+	}
+	shared := p.shared()
+	return p.Order < Relaxed || !shared.weak
+}
+
+// A sharing says what the lanes of a program share.
+type sharing struct {
+	private func(area, cta, word int) bool
+	weak    bool // a word with a weak access
+	strong  int  // words with strong accesses, one of which writes
+}
+
+// shared finds the words that more than one lane accesses, one of them to write.
+func (p *Program) shared() sharing {
+	type use struct {
+		by           uint16
+		writes       bool
+		weak, strong bool
+	}
+	var uses [MaxAreas][2][Words]use
+	for w, ops := range p.Warps {
+		for lane := range p.Lanes {
+			for _, o := range ops {
+				memory, writes, strong := o.touches()
+				if !memory || o.Only>>lane&1 == 0 {
+					continue
+				}
+				for _, i := range p.words(o, w, lane) {
+					u := &uses[o.Area][p.copy(int(o.Area), w)][i]
+					u.by |= 1 << (MaxLanes*w + lane)
+					u.writes = u.writes || writes
+					u.weak = u.weak || !strong
+					u.strong = u.strong || strong
+				}
+			}
+		}
+	}
+	private := func(u *use) bool { return u.by&(u.by-1) == 0 || !u.writes }
+	s := sharing{private: func(area, cta, word int) bool { return private(&uses[area][cta][word]) }}
+	for a := range uses {
+		for c := range uses[a] {
+			for i := range uses[a][c] {
+				if u := &uses[a][c][i]; !private(u) {
+					s.weak = s.weak || u.weak
+					if u.strong {
+						s.strong++
+					}
+				}
+			}
+		}
+	}
+	return s
+}
+
+// copy is which of an area's copies a warp accesses.
+func (p *Program) copy(area, warp int) int {
+	if p.Areas[area].Shared {
+		return warp / p.perCTA()
+	}
+	return 0
+}
+
+// Robust reports whether interleavings are the whole story of a program without
+// races.
+func (p *Program) Robust() bool { return p.SC || p.shared().strong <= 1 }
+
+func (p *Program) clone() *Program {
+	q := *p
+	q.Counts = append([]uint8(nil), p.Counts...)
+	q.Areas = append([]Area(nil), p.Areas...)
+	q.Warps = make([][]Op, len(p.Warps))
+	for i, ops := range p.Warps {
+		q.Warps[i] = append([]Op(nil), ops...)
+	}
+	return &q
+}
+
+// drop leaves out operation i of a warp.
+func (p *Program) drop(w, i int) {
+	ops := p.Warps[w]
+	for j := range i {
+		if ops[j].Kind == Skip && j+int(ops[j].N) >= i {
+			ops[j].N--
+		}
+	}
+	p.Warps[w] = append(ops[:i:i], ops[i+1:]...)
+}
+
+// insert adds an operation before operation i of a warp.
+func (p *Program) insert(w, i int, o Op) {
+	ops := append([]Op(nil), p.Warps[w]...)
+	for j := range i {
+		if ops[j].Kind == Skip && j+int(ops[j].N) >= i {
+			ops[j].N++
+		}
+	}
+	p.Warps[w] = append(ops[:i:i], append([]Op{o}, ops[i:]...)...)
+}
+
+// Smaller lists programs with one thing less.
+func (p *Program) Smaller() []*Program {
+	var all []*Program
+	try := func(change func(q *Program)) {
+		q := p.clone()
+		change(q)
+		if q.valid() {
+			all = append(all, q)
+		}
+	}
+	if p.CTAs == 2 {
+		try(func(q *Program) { q.CTAs, q.Cluster = 1, false })
+	}
+	if n := len(p.Warps); n > p.CTAs && p.CTAs == 1 && len(p.Warps[n-1]) == 0 {
+		try(func(q *Program) { q.Warps = q.Warps[:n-1] })
+	}
+	for w := range p.Warps {
+		for i := range p.Warps[w] {
+			try(func(q *Program) { q.drop(w, i) })
+		}
+	}
+	if p.Turns > 1 {
+		try(func(q *Program) { q.Turns = 1 })
+	}
+	if p.Lanes > 1 {
+		try(func(q *Program) {
+			q.Lanes--
+			for _, ops := range q.Warps {
+				for i := range ops {
+					if ops[i].Only &= q.all(); ops[i].Only == 0 {
+						ops[i].Only = 1
+					}
+				}
+			}
+		})
+	}
+	for b, n := range p.Counts {
+		if n > 1 {
+			try(func(q *Program) { q.Counts[b]-- })
+		}
+	}
+	for w := range p.Warps {
+		for i, o := range p.Warps[w] {
+			if o.Only != p.all() {
+				try(func(q *Program) { q.Warps[w][i].Only = q.all() })
+			}
+			if o.Kind == Poll && o.Do == Or {
+				try(func(q *Program) { q.Warps[w][i].Do = Add })
+			}
+			if o.Kind == Poll && o.K > 1 {
+				try(func(q *Program) { q.Warps[w][i].K-- })
+			}
+			if (o.Kind == Sync || o.Kind == BarArrive) && o.N > 1 {
+				try(func(q *Program) {
+					for _, ops := range q.Warps {
+						for j := range ops {
+							if (ops[j].Kind == Sync || ops[j].Kind == BarArrive) && ops[j].Bar == o.Bar {
+								ops[j].N--
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+	if p.Idle != Exit && p.Idle != Apart {
+		try(func(q *Program) { q.Idle = Exit })
+	}
+	if p.SC {
+		try(func(q *Program) { q.SC = false })
+	}
+	if p.Order != Released {
+		try(func(q *Program) { q.Order = Released })
+	}
+	if p.Out != 0 {
+		try(func(q *Program) { q.Out = 0 })
+	}
+	if p.Share {
+		try(func(q *Program) { q.Share = false })
+	}
+	if p.Branch {
+		try(func(q *Program) { q.Branch = false })
+	}
+	if p.Sleep {
+		try(func(q *Program) { q.Sleep = false })
+	}
+	for a := range p.Areas {
+		if p.Areas[a].Shared {
+			try(func(q *Program) { q.Areas[a].Shared = false })
+		}
+	}
+	return all
+}
+
+// Name is an operation without its operands.
+func (p *Program) Name(o Op) string {
+	switch o.Kind {
+	case Red, Atom:
+		return kindNames[o.Kind] + "." + doNames[o.Do]
+	case Poll:
+		return kindNames[o.Kind] + cmpNames[o.Cmp]
+	}
+	return kindNames[o.Kind]
+}
+
+func (p *Program) describe(o Op) string {
+	var s strings.Builder
+	if o.Only != p.all() {
+		fmt.Fprintf(&s, "{%0*b} ", p.Lanes, o.Only)
+	}
+	s.WriteString(kindNames[o.Kind])
+	value := [...]string{fmt.Sprint(o.N), fmt.Sprintf("%d+lane", o.N), "1<<lane", fmt.Sprintf("v%d+%d", o.Reg, o.N)}[o.Value]
+	k := fmt.Sprint(o.K)
+	if o.KLane {
+		k += "+lane"
+	}
+	if o.Turn > 0 {
+		turn := fmt.Sprintf("+%d*turn", o.Turn)
+		value += turn
+		k += turn
+	}
+	at := ""
+	if memory, _, _ := o.touches(); memory {
+		space := "g"
+		if p.Areas[o.Area].Shared {
+			space = "s"
+		}
+		at = fmt.Sprintf("%s%d[%s]", space, o.Area, [...]string{fmt.Sprint(o.Index), "mine", fmt.Sprintf("%d+lane", o.Index), "next", fmt.Sprintf("v%d+%d", o.Reg, o.Index)}[o.At])
+	}
+	switch o.Kind {
+	case Store, StoreStrong:
+		fmt.Fprintf(&s, " %s = %s", at, value)
+	case Load, LoadStrong:
+		fmt.Fprintf(&s, " v%d = %s", o.Reg, at)
+	case Red:
+		fmt.Fprintf(&s, ".%s %s, %s", doNames[o.Do], at, value)
+	case Atom:
+		fmt.Fprintf(&s, ".%s v%d = %s, ", doNames[o.Do], o.Reg, at)
+		if o.Do == Cas {
+			s.WriteString(k + " -> ")
+		}
+		s.WriteString(value)
+	case Poll:
+		if o.Do == Or {
+			s.WriteString(".atom")
+		}
+		fmt.Fprintf(&s, " v%d = %s %s %s", o.Reg, at, cmpNames[o.Cmp], k)
+	case Lock:
+		s.WriteString(" " + at)
+	case Arrive:
+		fmt.Fprintf(&s, " b%d", o.Bar)
+	case Wait:
+		fmt.Fprintf(&s, " b%d, p%d", o.Bar, o.N)
+		if o.Turn > 0 {
+			s.WriteString("+turn")
+		}
+	case Sync, BarArrive:
+		fmt.Fprintf(&s, " %d, %d warps", o.Bar+1, o.N)
+	case Skip:
+		fmt.Fprintf(&s, " v%d %s %s: %d", o.Reg, cmpNames[o.Cmp], k, o.N)
+	case Trap:
+		fmt.Fprintf(&s, " v%d %s %s", o.Reg, cmpNames[o.Cmp], k)
+	}
+	return s.String()
+}
+
+func (p *Program) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d CTAs", p.CTAs)
+	if p.Cluster {
+		s.WriteString(" of a cluster")
+	}
+	fmt.Fprintf(&s, ", %d lanes a warp, others %s, %s", p.Lanes, idleNames[p.Idle], orderNames[p.Order])
+	if p.SC {
+		s.WriteString(", fence.sc before each")
+	}
+	for a, area := range p.Areas {
+		if area.Init != 0 {
+			fmt.Fprintf(&s, ", area %d of %d", a, area.Init)
+		}
+	}
+	if len(p.Counts) > 0 {
+		fmt.Fprintf(&s, ", counts %v", p.Counts)
+	}
+	if p.Turns > 1 {
+		fmt.Fprintf(&s, ", %d turns", p.Turns)
+	}
+	if p.Out > 0 {
+		fmt.Fprintf(&s, ", out %02b", p.Out)
+	}
+	s.WriteByte('\n')
+	for w, ops := range p.Warps {
+		fmt.Fprintf(&s, "  W%d:", w)
+		for _, o := range ops {
+			fmt.Fprintf(&s, " %s;", p.describe(o))
+		}
+		s.WriteByte('\n')
+	}
+	return s.String()
+}

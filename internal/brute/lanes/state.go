@@ -1,0 +1,394 @@
+package lanes
+
+// A state is comparable, so that a map finds it again. What its bytes mean is laid out
+// by its runner: program counters, registers, words, mbarriers, named barriers, and
+// the warps that wait at one of these.
+type state [maxState]uint8
+
+const maxState = 88
+
+// A code is an operation as one lane has it.
+type code struct {
+	Op
+	word    int   // offset in a state of the word that it accesses, less than 0 for none
+	any     []int // the offsets, where the register says which
+	bar     int   // offset of its barrier
+	k       uint8
+	value   uint8 // what it writes, but for FromReg
+	private bool  // no other lane notices
+	writes  bool
+	strong  bool
+	met     int // the phase that it was charged to first, less than 0 for none
+}
+
+// A thread is an active lane.
+type thread struct {
+	warp, lane int
+	code       []code
+}
+
+// A global is a word of global memory: its offset in a state, its area and index.
+type global struct{ at, area, index int }
+
+// A runner steps states of one program.
+type runner struct {
+	p       *Program
+	threads []thread
+	regs    int // offsets
+	words   int
+	mbars   int // phase and pending count, of each CTA
+	named   int // arrivals, of each CTA
+	stopped int // warps
+	size    int
+	initial []uint8
+	global  []global
+	phases  bool // some arrival was charged to different phases
+}
+
+// newRunner lays out the states of a program; it is nil where they are too large.
+func newRunner(p *Program) *runner {
+	r := &runner{p: p}
+	for w := range p.Warps {
+		for lane := range p.Lanes {
+			r.threads = append(r.threads, thread{warp: w, lane: lane})
+		}
+	}
+	r.regs = len(r.threads)
+	r.words = r.regs + Regs*len(r.threads)
+	n := r.place()
+	r.mbars = r.words + n
+	r.named = r.mbars + 2*len(p.Counts)*p.CTAs
+	r.stopped = r.named + MaxBars*p.CTAs
+	r.size = r.stopped + 1
+	if r.size > maxState {
+		return nil
+	}
+	for i := range r.threads {
+		for j := range r.threads[i].code {
+			if c := &r.threads[i].code[j]; c.bar >= 0 {
+				c.bar += r.mbars
+				if c.Kind == Sync || c.Kind == BarArrive {
+					c.bar += r.named - r.mbars
+				}
+			}
+		}
+	}
+	return r
+}
+
+// code is what a warp does, turn after turn.
+func (p *Program) code(warp int) []Op {
+	var all []Op
+	for range p.Turns {
+		all = append(all, p.Warps[warp]...)
+	}
+	return all
+}
+
+// turned is an operation as it is in a turn.
+func (o Op) turned(turn int) Op {
+	grown := o.Turn * uint8(turn)
+	switch o.Kind {
+	case Poll, Skip, Trap:
+		o.K += grown
+	case Wait:
+		o.N = (o.N + grown) & 1
+	case Store, StoreStrong, Red, Atom:
+		o.N += grown
+	}
+	return o
+}
+
+// place gives every word that is accessed an offset, and the lanes their code.
+func (r *runner) place() int {
+	p := r.p
+	shared := p.shared()
+	known := map[[3]int]int{}
+	for i := range r.threads {
+		t := &r.threads[i]
+		for n, o := range p.code(t.warp) {
+			o = o.turned(n / max(1, len(p.Warps[t.warp])))
+			c := code{Op: o, word: -1, bar: -1, k: o.K, value: o.N, met: -1}
+			var memory bool
+			memory, c.writes, c.strong = o.touches()
+			if memory && o.Only>>t.lane&1 != 0 {
+				c.private = true
+				for _, i := range p.words(o, t.warp, t.lane) {
+					key := [3]int{int(o.Area), p.copy(int(o.Area), t.warp), i}
+					at, ok := known[key]
+					if !ok {
+						at = r.words + len(known)
+						known[key] = at
+						r.initial = append(r.initial, p.Areas[o.Area].Init)
+						if !p.Areas[o.Area].Shared {
+							r.global = append(r.global, global{at, key[0], key[2]})
+						}
+					}
+					c.word = at
+					c.any = append(c.any, at)
+					c.private = c.private && shared.private(key[0], key[1], key[2])
+				}
+			}
+			cta := t.warp / p.perCTA()
+			switch o.Kind {
+			case Arrive, Wait:
+				c.bar = 2 * (len(p.Counts)*cta + int(o.Bar))
+			case Sync, BarArrive:
+				c.bar = MaxBars*cta + int(o.Bar)
+			}
+			if o.KLane {
+				c.k += uint8(t.lane)
+			}
+			switch o.Value {
+			case ByLane:
+				c.value += uint8(t.lane)
+			case LaneBit:
+				c.value = 1 << t.lane
+			}
+			t.code = append(t.code, c)
+		}
+	}
+	return len(known)
+}
+
+// start is the first state; false is a trap on the way to it.
+func (r *runner) start() (state, bool) {
+	var s state
+	copy(s[r.words:], r.initial)
+	for cta := range r.p.CTAs {
+		for b, n := range r.p.Counts {
+			s[r.mbars+2*(len(r.p.Counts)*cta+b)+1] = n
+		}
+	}
+	for t := range r.threads {
+		if !r.settle(&s, t) {
+			return s, false
+		}
+	}
+	return s, r.meet(&s)
+}
+
+// at is what a thread does next, nil at its end.
+func (r *runner) at(s *state, t int) *code {
+	if pc := int(s[t]); pc < len(r.threads[t].code) {
+		return &r.threads[t].code[pc]
+	}
+	return nil
+}
+
+// word is the offset of the word that a thread's operation accesses.
+func (r *runner) word(s *state, t int, c *code) int {
+	if c.At != ByReg || c.word < 0 {
+		return c.word
+	}
+	// any begins with the word of register value 0.
+	return c.any[*r.reg(s, t, c.Reg)%Indexed]
+}
+
+func (r *runner) reg(s *state, t int, n uint8) *uint8 { return &s[r.regs+Regs*t+int(n)] }
+
+// settle takes the steps of a thread that no other lane notices; false is a trap.
+func (r *runner) settle(s *state, t int) bool {
+	for {
+		c := r.at(s, t)
+		if c == nil {
+			return true
+		}
+		mine := c.Only>>r.threads[t].lane&1 != 0
+		switch {
+		case c.Kind == Skip:
+			if !mine || !c.Cmp.holds(*r.reg(s, t, c.Reg), c.k) {
+				s[t] += c.N
+			}
+		case !mine:
+		case c.Kind == Trap:
+			if c.Cmp.holds(*r.reg(s, t, c.Reg), c.k) {
+				return false
+			}
+		case c.private && r.enabled(s, t):
+			r.access(s, t, c)
+		default:
+			return true
+		}
+		s[t]++
+	}
+}
+
+// together reports whether all lanes that execute a join stand at it, as t does.
+func (r *runner) together(s *state, t int) bool {
+	first := t - r.threads[t].lane
+	only := r.at(s, t).Only
+	for i := range r.p.Lanes {
+		if only>>i&1 != 0 && s[first+i] != s[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// pass has the lanes that execute a join, at which t stands, go on behind it.
+func (r *runner) pass(s *state, t int) bool {
+	first := t - r.threads[t].lane
+	only := r.at(s, t).Only
+	for i := range r.p.Lanes {
+		if only>>i&1 != 0 {
+			s[first+i]++
+		}
+	}
+	for i := range r.p.Lanes {
+		if only>>i&1 != 0 && !r.settle(s, first+i) {
+			return false
+		}
+	}
+	return true
+}
+
+// meet takes every bar.warp.sync that is complete. None depends on anything else.
+func (r *runner) meet(s *state) bool {
+	for t := 0; t < len(r.threads); {
+		if c := r.at(s, t); c == nil || c.Kind != WarpSync || !r.together(s, t) {
+			t++
+			continue
+		}
+		if !r.pass(s, t) {
+			return false
+		}
+		t -= r.threads[t].lane
+	}
+	return true
+}
+
+// enabled reports whether a thread can take its next step. A join is a step of its
+// warp's first lane.
+func (r *runner) enabled(s *state, t int) bool {
+	c := r.at(s, t)
+	if c == nil {
+		return false
+	}
+	switch c.Kind {
+	case Poll:
+		return c.Cmp.holds(s[c.word], c.k)
+	case Lock:
+		return s[r.word(s, t, c)] == 0
+	case Wait:
+		return s[c.bar]&1 != c.N
+	case WarpSync:
+		return false // meet takes it
+	case Sync, BarArrive:
+		w := r.threads[t].warp
+		return r.threads[t].lane == 0 && s[r.stopped]>>w&1 == 0 && r.together(s, t)
+	}
+	return true
+}
+
+// access takes an access to memory.
+func (r *runner) access(s *state, t int, c *code) {
+	m := &s[r.word(s, t, c)]
+	v := c.value
+	if c.Value == FromReg {
+		v = *r.reg(s, t, c.Reg) + c.N
+	}
+	old := *m
+	switch c.Kind {
+	case Store, StoreStrong:
+		*m = v
+	case Load, LoadStrong, Poll:
+		*r.reg(s, t, c.Reg) = old
+	case Lock:
+		*m = 1
+	case Red, Atom:
+		switch c.Do {
+		case Add:
+			*m += v
+		case Min:
+			*m = min(old, v)
+		case Max:
+			*m = max(old, v)
+		case Or:
+			*m |= v
+		case Exch:
+			*m = v
+		case Inc:
+			*m++
+			if old >= v {
+				*m = 0
+			}
+		case Cas:
+			if old == c.k {
+				*m = v
+			}
+		}
+		if c.Kind == Atom {
+			*r.reg(s, t, c.Reg) = old
+		}
+	}
+}
+
+// step takes a thread's next operation; false is a trap.
+func (r *runner) step(s *state, t int) bool {
+	c := r.at(s, t)
+	switch c.Kind {
+	case Arrive:
+		phase := int(s[c.bar])
+		if c.met < 0 {
+			c.met = phase
+		}
+		r.phases = r.phases || c.met != phase
+		s[c.bar+1]--
+		if s[c.bar+1] == 0 {
+			s[c.bar]++
+			s[c.bar+1] = r.p.Counts[c.Bar]
+		}
+	case Wait:
+	case Sync, BarArrive:
+		return r.bar(s, t, c) && r.meet(s)
+	default:
+		r.access(s, t, c)
+	}
+	s[t]++
+	return r.settle(s, t) && r.meet(s)
+}
+
+// bar has a warp come to a named barrier.
+func (r *runner) bar(s *state, t int, c *code) bool {
+	s[c.bar]++
+	full := s[c.bar] == c.N
+	if c.Kind == Sync {
+		s[r.stopped] |= 1 << r.threads[t].warp
+	}
+	if full {
+		s[c.bar] = 0
+		for w := range r.p.Warps {
+			if s[r.stopped]>>w&1 == 0 {
+				continue
+			}
+			first := w * r.p.Lanes
+			if r.at(s, first).bar == c.bar {
+				s[r.stopped] &^= 1 << w
+				if !r.pass(s, first) {
+					return false
+				}
+			}
+		}
+	}
+	if c.Kind == BarArrive {
+		return r.pass(s, t)
+	}
+	return true
+}
+
+// races reports whether the next steps of two threads race.
+func (r *runner) races(s *state, t, u int) bool {
+	a, b := r.at(s, t), r.at(s, u)
+	if a == nil || b == nil || a.word < 0 || !a.writes && !b.writes || a.strong && b.strong || r.word(s, t, a) != r.word(s, u, b) {
+		return false
+	}
+	return a.Kind != Store || b.Kind != Store || r.stores(s, t, a) != r.stores(s, u, b)
+}
+
+func (r *runner) stores(s *state, t int, c *code) uint8 {
+	if c.Value == FromReg {
+		return *r.reg(s, t, c.Reg) + c.N
+	}
+	return c.value
+}
