@@ -130,7 +130,7 @@ type step struct {
 	// polls: it is possible only where the word that it reads would end the wait,
 	// which many a write may bring about.
 	polls bool
-	met      []machine.Choice // splits of the warp that joined the one that ran
+	met   []machine.Choice // splits of the warp that joined the one that ran
 }
 
 type warpLanes struct {

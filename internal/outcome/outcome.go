@@ -136,6 +136,9 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 			r.access(ev)
 		}
 	case machine.EvMbar:
+		if !byLane(ev.Mbar.Op) {
+			return
+		}
 		r.charge(ev)
 		if r.facts.relaxed {
 			b := ev.Mbar.Bar
@@ -159,6 +162,12 @@ func (r *Run) barrier(ev *machine.Event, k key, lanes uint32) {
 		w.open = w.open || ev.Sem == machine.Relaxed || r.facts.Cluster > 1 && ev.Scope == machine.ScopeCTA
 		r.visit(w, ev, lanes)
 	}
+}
+
+// byLane reports whether an operation on an mbarrier is an instruction's, and not that
+// of an asynchronous operation which completes.
+func byLane(op machine.MbarOp) bool {
+	return op != machine.MbarCompleteTx && op != machine.MbarAsyncArrive
 }
 
 // charge takes a lane's operation on an mbarrier. Lanes of one warp that charge
