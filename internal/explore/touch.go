@@ -122,7 +122,10 @@ type step struct {
 	// who: lanes of warps that took part, or an operation, for the order of the
 	// program.
 	lanes []warpLanes
-	ops   []opStep // issued, or moved on, here
+	// by is lanes that took the step, where others were only touched: that these went
+	// on, or that what they stand for joined them, comes after it.
+	by  uint32
+	ops []opStep // issued, or moved on, here
 	// waits: operations of lanes that this step found complete.
 	groups []groupDone
 	// contends: what it does may be possible, then not, and then again.
@@ -201,6 +204,7 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 		c.again(m, &at)
 		is := m.Splits(choice.CTA, choice.Warp, nil)
 		st.lanes = []warpLanes{{choice.CTA, choice.Warp, touched(choice, was, is)}}
+		st.by = takes(choice, was)
 		st.met = met(m, choice, was, is)
 	}
 	c.step = nil
@@ -217,6 +221,16 @@ func apart(was []machine.Lanes, lane int8) []machine.Lanes {
 		}
 	}
 	return was
+}
+
+// takes returns the lanes that take a step: the split of one of them.
+func takes(c machine.Choice, was []machine.Lanes) uint32 {
+	for _, s := range was {
+		if s.Mask>>uint(c.Lane)&1 != 0 {
+			return s.Mask
+		}
+	}
+	return 0
 }
 
 // touched returns the lanes that a step of one of them moved, or whose split it

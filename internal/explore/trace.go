@@ -47,9 +47,9 @@ type race struct{ first, second int }
 // A trace is the order of one run, as far as it has come.
 type trace struct {
 	steps  []*step
-	before []set // by step: all that it comes after
-	lanes  map[warpKey]*[32]int32
-	ops    map[int64]int // the last step of an operation
+	before []set                    // by step: all that it comes after
+	lanes  map[warpKey]*[32][]int32 // what comes before a lane's next step: its last, mostly
+	ops    map[int64]int            // the last step of an operation
 	issued map[groupKey][]opSteps
 	lines  map[lineKey][]toucher
 	bars   map[placeKey]*barTrace
@@ -130,7 +130,7 @@ type exit struct {
 }
 
 func newTrace() *trace {
-	return &trace{lanes: map[warpKey]*[32]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
+	return &trace{lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
 		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
 }
@@ -176,9 +176,11 @@ func (t *trace) arrow(s *step) *arrow {
 	a := &arrow{t: t, at: len(t.before)}
 	for _, w := range s.lanes {
 		if last := t.lanes[warpKey{w.cta, w.warp}]; last != nil {
-			for k := w.mask; k != 0; k &= k - 1 {
-				if i := int(last[bits.TrailingZeros32(k)&31]) - 1; i >= 0 && !a.own.has(i) {
-					a.after(i)
+			for k := w.mask & s.takers(); k != 0; k &= k - 1 {
+				for _, i := range last[bits.TrailingZeros32(k)&31] {
+					if !a.own.has(int(i)) {
+						a.after(int(i))
+					}
 				}
 			}
 		}
@@ -476,16 +478,33 @@ func (a *arrow) close() []race {
 	return races
 }
 
+// takers are the lanes that took a step of lanes.
+func (s *step) takers() uint32 {
+	if s.by != 0 {
+		return s.by
+	}
+	return ^uint32(0)
+}
+
 // enter keeps what later steps may depend on.
 func (t *trace) enter(s *step) {
 	at := len(t.before) - 1
 	for _, w := range s.lanes {
 		key := warpKey{w.cta, w.warp}
 		if t.lanes[key] == nil {
-			t.lanes[key] = &[32]int32{}
+			t.lanes[key] = &[32][]int32{}
+		}
+		last := t.lanes[key]
+		after := []int32{int32(at)}
+		for k := w.mask &^ s.takers(); k != 0; k &= k - 1 {
+			for _, i := range last[bits.TrailingZeros32(k)&31] {
+				if !slices.Contains(after, i) {
+					after = append(after, i)
+				}
+			}
 		}
 		for k := w.mask; k != 0; k &= k - 1 {
-			t.lanes[key][bits.TrailingZeros32(k)&31] = int32(at) + 1
+			last[bits.TrailingZeros32(k)&31] = after
 		}
 	}
 	for i := range s.ops {
