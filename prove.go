@@ -179,6 +179,7 @@ func (l *Launch) provers(known map[int32]bool) *provers {
 	shape := l.shape
 	shape.MustOnly = true
 	if len(polls) > 0 {
+		shape.Looks = func(pc int32) bool { return polls[pc] != nil }
 		shape.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
 			poll := polls[ev.PC]
 			if poll == nil {

@@ -116,6 +116,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	shape.MustOnly = true
 	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
 	polls := l.config.Program.Polls()
+	shape.Looks = func(pc int32) bool { return polls[pc] != nil }
 	j, words := l.outcomes(o.facts, shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
 		Program: l.config.Program, Polls: polls, Ordered: o.points})
@@ -124,6 +125,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	lanes := l.laneOrders(l.deciders())
 	m = l.part(observers{words, j, p, s, t, lanes}, false, 0, 1)
 	m.ShowCollectives()
+	m.KeepApart()
 	stop, why := w.stop()
 	whole = o.follow(m, t, stop)
 	if !whole {

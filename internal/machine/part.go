@@ -39,11 +39,15 @@ func (m *Machine) parts(s *split) bool {
 	return m.cfg.parted != nil && s.state == atPoint && m.cfg.parted[s.pc] && s.mask&(s.mask-1) != 0
 }
 
+// KeepApart has lanes that part by branches, too, meet again only where they wait for
+// each other.
+func (m *Machine) KeepApart() { m.cfg.apart = true }
+
 // staysApart reports whether others do not join a split where it stands, since lanes
 // of the warp have parted: joining would have the split wait for them. They meet where
 // they wait for each other.
 func (m *Machine) staysApart(w *warp, s *split) bool {
-	if !w.apart || s.state != atPoint {
+	if !w.apart && !m.cfg.apart || s.state != atPoint {
 		return false
 	}
 	in := &m.prog.code[s.pc]

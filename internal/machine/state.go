@@ -29,6 +29,7 @@ type Config struct {
 	collectives  bool
 	follower     *Follower
 	parted       []bool // by instruction: Part
+	apart        bool   // KeepApart
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one

@@ -91,21 +91,48 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 		return
 	}
 	scope := machine.Scope(t.ac.st.scope())
+	if t.cfg.MustOnly {
+		t.mustAccess(c, ev, scope)
+		return
+	}
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
-		if ev.Access&machine.Read != 0 && !t.cfg.MustOnly {
+		if ev.Access&machine.Read != 0 {
 			what := everything
 			if ev.Access&machine.Write == 0 || ev.Mask&(ev.Mask-1) == 0 {
 				what = rest
 			}
 			t.readLocation(c, ev, l, loc, scope, what)
 		}
-		if ev.Access&machine.Read != 0 && t.cfg.MustOnly && t.cfg.Ends != nil && t.cfg.Ends(t.mem, ev, l) {
-			t.readLocation(c, ev, l, loc, scope, everything)
-		}
 		if ev.Access&machine.Write != 0 {
 			t.writeLocation(c, ev, l, loc, scope)
+		}
+	}
+}
+
+// mustAccess is strongAccess where only what holds in every schedule counts: no lane
+// of an instruction has seen what another lane of it did, and an operation that only
+// looks passes on nothing of its own.
+func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
+	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil {
+		for m := ev.Mask; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); t.cfg.Ends(t.mem, ev, l) {
+				t.readLocation(c, ev, l, location{ev.Mem, ev.Addr[l], ev.Size}, scope, everything)
+			}
+		}
+	}
+	if ev.Access&machine.Write == 0 {
+		return
+	}
+	looks := t.cfg.Looks != nil && t.cfg.Looks(ev.PC)
+	for m := ev.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		loc := location{ev.Mem, ev.Addr[l], ev.Size}
+		if !looks {
+			t.writeLocation(c, ev, l, loc, scope)
+		} else if s := t.locs.find(loc); s != nil {
+			t.chain(t.writeLocs().find(loc), c.index, scope)
 		}
 	}
 }

@@ -17,6 +17,9 @@ type Config struct {
 	// Ends, of MustOnly, tells the reads that end a wait for what they are about
 	// to see, so that they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
+	// Looks, of MustOnly, tells the atomic operations that leave the word as it was, to
+	// wait for what others do to it: they may come at any time.
+	Looks func(pc int32) bool
 	// Strong, if set, is told of conflicting accesses that nothing orders, and that
 	// are no race since they are morally strong.
 	Strong func(Pair)

@@ -259,7 +259,7 @@ func (r *Run) elements(w *word, ev *machine.Event, addr uint64) {
 func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 	for i := range w.together {
 		s := &w.together[i]
-		if w.parted || !r.shows(s.pc, ev.PC) {
+		if w.parted || !r.facts.writes(s.pc) && !r.facts.writes(ev.PC) || !r.shows(s.pc, ev.PC) {
 			continue
 		}
 		for k := lanes; k != 0 && !w.parted; k &= k - 1 {

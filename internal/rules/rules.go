@@ -145,16 +145,17 @@ type Shape struct {
 	Threads  int // per CTA
 	// MustOnly leaves out what only the schedule of the run decided.
 	MustOnly bool
-	// Equal, Ends and Strong are order.Config's.
+	// Equal, Ends, Looks and Strong are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
+	Looks  func(pc int32) bool
 	Strong func(order.Pair)
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(s Shape) *Judge {
 	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Strong: s.Strong, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Looks: s.Looks, Strong: s.Strong, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
 	return j
 }
 
