@@ -279,6 +279,9 @@ type Op struct {
 	Phases []int64
 	// Uninit: its source held bytes that nobody had written.
 	Uninit bool
+	// Target is what a reduction was to change, where some of it was shared memory
+	// that nobody had written; else empty.
+	Target Span
 	// Map is the tensor map that it read when it was issued, through the
 	// tensor-map proxy; empty if there is none, or none that could change.
 	Map Span

@@ -82,6 +82,9 @@ type Finding struct {
 	Waiting []Waiter
 	// Notes say what else a reader should know: who disagrees, what the card does.
 	Notes []string
+	// Register is the number of one of machine.Program.Unset, of a finding about it,
+	// from 1 on.
+	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
 }
