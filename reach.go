@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
@@ -52,12 +53,42 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	}
 	kept := all.findings[:0]
 	for _, f := range all.findings {
-		if !rules.MayReach(&f) || f.Kind == rules.UninitializedShared {
+		if !rules.Dropped(&f) {
 			kept = append(kept, f)
 		}
 	}
 	all.findings = kept
 	return ctx.Err()
+}
+
+// dropUnreached drops what a proof's runs showed of reads that do not matter, so that
+// they do not stand against the proof. Where some matter, or were in runs of another
+// order, all of them stay: what other schedules show of them is decided by reach.
+func (l *Launch) dropUnreached(ctx context.Context, p *proof, r *result) {
+	if !p.holds || r.err != nil || len(r.findings) == 0 || slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return !rules.Dropped(&f) }) {
+		return
+	}
+	all := machine.Poison{PC: -1, Everything: true}
+	w := l.watch(ctx)
+	e, why := l.poisoned(w, proofSchedule, all, 0)
+	if why != "" || slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return !e.unset[unsetRead{f.Register, f.Sites[0].PC}] }) {
+		return
+	}
+	if to, why := l.reaches(w, proofSchedule, all); to == "" && why == "" {
+		r.findings = nil
+	}
+}
+
+// undecidedReads are gaps for the reads that a proof's runs showed and no run of all
+// did, so that nothing tells whether they matter.
+func (r *result) undecidedReads(all *merged) {
+	for i := range r.findings {
+		if f := &r.findings[i]; rules.Dropped(f) && all.seen[f.Key()] == 0 {
+			for _, g := range undecided([]*rules.Finding{f}, "no schedule that ran comes to it") {
+				all.addGap(g)
+			}
+		}
+	}
 }
 
 // reachAll decides the reads that one schedule showed: first all together, for they
@@ -112,7 +143,7 @@ func matters(f *rules.Finding, to string) {
 // followed.
 func undecided(list []*rules.Finding, why string) (gaps []rules.Gap) {
 	for _, f := range list {
-		if f.Kind != rules.UninitializedShared {
+		if rules.Dropped(f) {
 			gaps = append(gaps, rules.Gap{What: "whether an unwritten value that is read here matters: " + why, PC: f.Sites[0].PC})
 		}
 	}
@@ -192,12 +223,22 @@ type effects struct {
 	memory uint64
 	end    machine.StopKind
 	instrs int64
+	unset  map[unsetRead]bool
 }
+
+// An unsetRead is a read of a register that nobody wrote, or of local memory (0).
+type unsetRead struct{ register, pc int32 }
 
 func (e *effects) Observe(_ *machine.Machine, ev *machine.Event) {
 	t := &e.seen
-	if ev.Kind == machine.EvRegister {
-		return // visible to nobody
+	if ev.Kind == machine.EvRegister { // visible to nobody
+		if ev.Unset != 0 {
+			if e.unset == nil {
+				e.unset = map[unsetRead]bool{}
+			}
+			e.unset[unsetRead{max(ev.Unset, 0), ev.PC}] = true
+		}
+		return
 	}
 	t.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
 	t.mix(uint64(uint32(ev.CTA))<<32 | uint64(uint32(ev.Warp)))

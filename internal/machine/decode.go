@@ -103,6 +103,8 @@ type decoder struct {
 	loc    *ptx.Loc
 	cur    *ptx.Inst
 	fixups []fixup
+	// its registers, but for parameters
+	declared []declaredRegister
 
 	sigs   []*scope            // parameters, by function
 	shares map[*ptx.Var]uint64 // static shared variables of bodies
@@ -416,7 +418,7 @@ func (d *decoder) attributes(f *ptx.Func) error {
 func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.index, d.fn = i, &d.prog.funcs[i]
 	d.scope = d.fnScopes(i)
-	d.loc, d.fixups = nil, nil
+	d.loc, d.fixups, d.declared = nil, nil, nil
 	d.fn.entry = int32(len(d.prog.code))
 	if err := d.stmts(f.Body); err != nil {
 		return err
@@ -436,6 +438,7 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 		fx.set(fx.label.pc)
 	}
 	d.watchFragments(d.fn.entry)
+	d.watchUnset(d.fn.entry)
 	return nil
 }
 

@@ -401,7 +401,9 @@ func (d *decoder) declare(v *ptx.Var) error {
 		if uint64(d.fn.local)+size > maxFrame {
 			return d.errorAt(v.Pos, "%s: a frame exceeds %d bytes", v.Name, maxFrame)
 		}
-		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: d.fn.frame(size, align), size: size, fn: v.Name, v: v}
+		off := d.fn.frame(size, align)
+		d.fn.locals = append(d.fn.locals, localVar{v, off, size})
+		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: off, size: size, fn: v.Name, v: v}
 	case "global", "const":
 		return d.errorAt(v.Pos, ".%s variables belong to module scope", v.Space)
 	}
@@ -424,6 +426,7 @@ func (d *decoder) declareReg(v *ptx.Var, t typ) error {
 			first = r
 		}
 	}
+	d.declared = append(d.declared, declaredRegister{v: v, bank: bankOf(t), first: int32(first), rows: int32(regsPer(t)), n: int32(n * width), vec: int32(v.Vec)})
 	if v.Count > 0 {
 		d.scope.ranges = append(d.scope.ranges, regRange{prefix: v.Name, first: first, count: v.Count, typ: t})
 		return nil

@@ -195,6 +195,9 @@ type warp struct {
 	// Rows of r32 that instructions other than wgmma wrote, and read, since its
 	// last wgmma.fence; of those that some wgmma uses.
 	written, looked []uint64
+	// unset are the lanes, by bank and row, in which a register that the program may
+	// read before it is written has not been written.
+	unset [3][]uint32
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
@@ -319,6 +322,9 @@ func (w *warp) clone() *warp {
 	c.r64 = append([][32]uint64(nil), w.r64...)
 	c.p = append([]uint32(nil), w.p...)
 	c.local = w.local.clone()
+	for k := range w.unset {
+		c.unset[k] = append([]uint32(nil), w.unset[k]...)
+	}
 	c.splits = make([]*split, len(w.splits))
 	for i, s := range w.splits {
 		n := *s
@@ -425,6 +431,11 @@ func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
 	}
 	for _, p := range w.p {
 		maphash.WriteComparable(h, p)
+	}
+	for _, set := range w.unset {
+		for _, lanes := range set {
+			maphash.WriteComparable(h, lanes)
+		}
 	}
 	w.local.hash(h)
 	maphash.WriteComparable(h, w.fenced)

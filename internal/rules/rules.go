@@ -116,6 +116,9 @@ type Waiter struct {
 // program, without the circumstances of one schedule.
 func (f *Finding) Key() string {
 	k := f.Kind
+	if f.Register > 0 {
+		k += fmt.Sprintf("|%d", f.Register)
+	}
 	for _, s := range f.Sites {
 		k += fmt.Sprintf("|%s:%d", s.Role, s.PC)
 	}
@@ -174,7 +177,9 @@ func invalidates(p *machine.Program) bool {
 // Observe makes a Judge a machine.Observer.
 func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	j.Order.Observe(m, ev)
-	if ev.Kind != machine.EvAccess {
+	if ev.Kind == machine.EvRegister && ev.Unset != 0 {
+		j.unset(ev)
+	} else if ev.Kind != machine.EvAccess {
 		j.protocol(m, ev)
 	} else if ev.Init != ev.Mask {
 		j.uninitialized(ev)

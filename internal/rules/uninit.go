@@ -8,14 +8,21 @@ import (
 	"muster/internal/machine"
 )
 
-// UninitializedShared is the name of the kind of reads of unwritten shared memory.
-const UninitializedShared = "uninitialized-shared"
-
 // MayReach reports whether a finding is about a value that nobody wrote and that is
 // not known to reach anything: runs with other values in its place tell.
 func MayReach(f *Finding) bool {
-	return f.Severity == Warning && f.Kind == UninitializedShared && len(f.Sites) > 0
+	if f.Severity != Warning || len(f.Sites) == 0 {
+		return false
+	}
+	switch f.Kind {
+	case uninitializedShared.Name, uninitializedRegister.Name, uninitializedLocal.Name:
+		return true
+	}
+	return false
 }
+
+// Dropped reports whether a finding that MayReach is none if it reaches nothing.
+func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedShared.Name }
 
 // uninitialized takes a read of which some lanes saw bytes that nobody wrote.
 // It is a warning: what becomes of the value is not followed. An asynchronous
