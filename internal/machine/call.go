@@ -56,7 +56,7 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 			return d.errorf("%s is a kernel, which a call cannot name", n)
 		}
 		ci.fn = i
-	case y != nil && y.kind == symReg && y.typ.wide():
+	case y != nil && y.kind == symReg && y.vec == 0 && y.typ.wide():
 		ci.fn, ci.ptr = -1, y.reg
 	default:
 		return d.errorf("%s is no function, nor a register that holds the address of one", n)
@@ -121,7 +121,9 @@ func (d *decoder) places(l *ptx.List) ([]place, error) {
 			case y == nil:
 				return nil, d.errorf("unknown name %s", n)
 			case y.kind == symReg:
-				out = append(out, place{inReg: true, reg: y.reg, typ: y.typ})
+				for k := range max(y.vec, 1) {
+					out = append(out, place{inReg: true, reg: y.reg + reg(k)*regsPer(y.typ), typ: y.typ})
+				}
 				continue
 			case y.kind == symLocal || y.kind == symFormal:
 				out = append(out, place{off: uint32(y.addr), size: uint32(y.size), typ: y.typ})

@@ -152,6 +152,7 @@ type regRange struct {
 	first  reg
 	count  int
 	typ    typ
+	vec    int
 }
 
 type scope struct {
@@ -194,7 +195,7 @@ func (r *regRange) lookup(name string) *symbol {
 	if n >= r.count {
 		return nil
 	}
-	return &symbol{kind: symReg, typ: r.typ, reg: r.first + reg(n)*regsPer(r.typ)}
+	return &symbol{kind: symReg, typ: r.typ, reg: r.first + reg(n*max(r.vec, 1))*regsPer(r.typ), vec: r.vec}
 }
 
 // regsPer is how many rows of its class a register takes.

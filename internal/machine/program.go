@@ -87,6 +87,7 @@ type function struct {
 	unsetFrom, unsetTo int32
 	unsetRets          []int32 // those that it returns
 	locals             []localVar
+	formals            []declaredRegister // parameters and results in registers
 }
 
 // A localVar is a variable in a function's frame.

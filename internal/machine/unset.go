@@ -69,13 +69,14 @@ func bankOf(t typ) uint8 {
 
 // name is that of the k-th register of a declaration.
 func (r *declaredRegister) name(k int32) string {
-	switch {
-	case r.v.Count > 0:
-		return fmt.Sprint(r.v.Name, k)
-	case r.vec > 0:
-		return r.v.Name + "." + "xyzw"[k:k+1]
+	name, width := r.v.Name, max(r.vec, 1)
+	if r.v.Count > 0 {
+		name += fmt.Sprint(k / width)
 	}
-	return r.v.Name
+	if r.vec > 0 {
+		name += "." + "xyzw"[k%width:k%width+1]
+	}
+	return name
 }
 
 // watchUnset finds the registers of the function just decoded that may be read
@@ -121,13 +122,14 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 		y := d.fnScopes(d.index).names[carryName]
 		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1}, true
 	}
-	for i, v := range d.fn.decl.Ret {
-		if f := d.fn.rets[i]; f.inReg && bankOf(f.typ) == uint8(id>>32&3) && int32(f.reg) == row {
-			return UnsetRegister{Name: v.Name, Pos: v.Pos, fn: d.index, bank: bankOf(f.typ), row: row, rows: int32(regsPer(f.typ))}, true
+	list := slices.Clip(d.declared)
+	for _, r := range d.fn.formals {
+		if slices.Contains(d.fn.decl.Ret, r.v) {
+			list = append(list, r)
 		}
 	}
-	for i := range d.declared {
-		r := &d.declared[i]
+	for i := range list {
+		r := &list[i]
 		if k := row - r.first; r.bank == uint8(id>>32&3) && k >= 0 && k < r.n*r.rows {
 			return UnsetRegister{Name: r.name(k / r.rows), Pos: r.v.Pos, fn: d.index, bank: r.bank, row: row, rows: r.rows}, true
 		}
