@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/report"
 	"muster/internal/rules"
 )
 
@@ -103,7 +104,12 @@ func (l *Launch) reachAll(w *watch, s Schedule, list []*rules.Finding, left *int
 	}
 	some := false
 	var rest []*rules.Finding
+	at, more := map[int32]*rules.Finding{}, map[int32]int{} // of registers, by the instruction
 	for _, f := range list {
+		if at[f.Sites[0].PC] != nil && f.Register > 0 {
+			more[f.Sites[0].PC]++ // one finding an instruction will do
+			continue
+		}
 		if *left == 0 {
 			rest = append(rest, f)
 			continue
@@ -116,8 +122,13 @@ func (l *Launch) reachAll(w *watch, s Schedule, list []*rules.Finding, left *int
 		}
 		if to != "" {
 			some = true
-			matters(f, to)
+			if matters(f, to); f.Register > 0 {
+				at[f.Sites[0].PC] = f
+			}
 		}
+	}
+	for pc, n := range more {
+		at[pc].Notes = append(at[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", report.Plural(n, "register")))
 	}
 	switch {
 	case some || len(gaps) > 0:
