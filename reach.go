@@ -22,6 +22,19 @@ import (
 // place, for what compares two unwritten values.
 var poisons = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
 
+// mostCompared bounds the runs in which what nobody wrote has values that the program
+// compares with: each place has another of them in each run.
+const mostCompared = 8
+
+func (l *Launch) poisons() []machine.Poison {
+	list := slices.Clone(poisons[:])
+	among := l.config.Program.Compared()
+	for turn := range min(len(among), mostCompared) {
+		list = append(list, machine.Poison{Among: among, Turn: uint64(turn)})
+	}
+	return list
+}
+
 // mostReaches bounds how many reads are followed in one check.
 const mostReaches = 16
 
@@ -47,9 +60,12 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	}
 	w := l.watch(ctx)
 	left := mostReaches
+	cut := len(all.gaps) > 0 // the verdict is incomplete already
 	for _, n := range order {
 		for _, g := range l.reachAll(w, o.Schedules[n], bySchedule[n], &left) {
-			all.addGap(g)
+			if !cut {
+				all.addGap(g)
+			}
 		}
 	}
 	kept := all.findings[:0]
@@ -83,6 +99,9 @@ func (l *Launch) dropUnreached(ctx context.Context, p *proof, r *result) {
 // undecidedReads are gaps for the reads that a proof's runs showed and no run of all
 // did, so that nothing tells whether they matter.
 func (r *result) undecidedReads(all *merged) {
+	if len(all.gaps) > 0 {
+		return
+	}
 	for i := range r.findings {
 		if f := &r.findings[i]; rules.Dropped(f) && all.seen[f.Key()] == 0 {
 			for _, g := range undecided([]*rules.Finding{f}, "no schedule that ran comes to it") {
@@ -172,8 +191,8 @@ func poisonOf(f *rules.Finding) machine.Poison {
 // does; or why that cannot be said.
 func (l *Launch) reaches(w *watch, s Schedule, p machine.Poison) (to, why string) {
 	var first effects
-	for i, with := range poisons {
-		p.Value, p.Mixed = with.Value, with.Mixed
+	for i, with := range l.poisons() {
+		p.Value, p.Mixed, p.Among, p.Turn = with.Value, with.Mixed, with.Among, with.Turn
 		e, why := l.poisoned(w, s, p, first.instrs)
 		switch {
 		case why != "":

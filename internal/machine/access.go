@@ -236,9 +236,9 @@ func (x *ctx) poison(a *access, at where, p *Poison) {
 			case a.t == b128:
 				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, p.word(at.r.base+off+8)
 			case a.wide[e]:
-				x.w64(a.regs[e])[l] = word >> (64 - 8*uint(a.elem))
+				x.w64(a.regs[e])[l] = word & (^uint64(0) >> (64 - 8*uint(a.elem)))
 			default:
-				x.w32(a.regs[e])[l] = uint32(word >> (64 - 8*uint(a.elem)))
+				x.w32(a.regs[e])[l] = uint32(word & (^uint64(0) >> (64 - 8*uint(a.elem))))
 			}
 		}
 	}

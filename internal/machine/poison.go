@@ -1,6 +1,11 @@
 package machine
 
-import "slices"
+import (
+	"maps"
+	"slices"
+
+	"muster/ptx"
+)
 
 // What nobody wrote has no value. A Poison gives it one, so that runs of one
 // schedule with different poisons show whether it reaches an output, a branch or
@@ -19,6 +24,9 @@ type Poison struct {
 	// address has bytes of its own, so that two unwritten values differ.
 	Value byte
 	Mixed bool
+	// Among, if any, are the values of which each place takes one; Turn moves on which.
+	Among []uint64
+	Turn  uint64
 }
 
 // at reports whether a poison replaces what the instruction at pc reads.
@@ -26,15 +34,54 @@ func (p *Poison) at(pc int32) bool { return p != nil && (p.Everything || p.PC ==
 
 // word is what stands at a place.
 func (p *Poison) word(place uint64) uint64 {
-	if !p.Mixed {
+	if !p.Mixed && len(p.Among) == 0 {
 		return uint64(p.Value) * 0x0101010101010101
 	}
 	// The finalizer of SplitMix64.
 	z := place + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	z ^= z >> 31
+	if n := uint64(len(p.Among)); n > 0 {
+		return p.Among[(z%n+p.Turn)%n]
+	}
+	return z
 }
+
+// Compared lists the constants that the program compares values with, or else may:
+// an unwritten value that is equal to one decides what no other value does.
+func (p *Program) Compared() []uint64 {
+	compares, moves := map[uint64]bool{}, map[uint64]bool{}
+	for i := range p.uses {
+		in, to := p.uses[i].in, compares
+		switch in.Op {
+		case "setp", "set", "atom":
+		case "mov":
+			to = moves
+		default:
+			continue
+		}
+		for _, op := range in.Operands {
+			switch v := op.(type) {
+			case ptx.Int:
+				to[v.Bits] = true
+			case ptx.Float:
+				to[v.Bits] = true
+			}
+		}
+	}
+	all := slices.Sorted(maps.Keys(compares))
+	for _, v := range slices.Sorted(maps.Keys(moves)) {
+		if len(all) < mostMoved && !compares[v] {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// mostMoved bounds how many constants Compared lists so that those that are only
+// moved to registers are among them.
+const mostMoved = 16
 
 // fill overwrites those of the bytes b that nobody has written; they come from off
 // in a region.
