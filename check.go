@@ -58,15 +58,19 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	ctx = l.within(ctx, 1)
 	skip := !o.Values && l.config.Program.Reaches(machine.FromMatrices) < 0
 	var proved *report.Proof
+	var shown result // by the runs of a proof
 	if o.Prove {
 		// Half the time is left for runs.
 		p, r := l.prove(l.within(ctx, 2), o, skip)
+		l.dropUnreached(ctx, &p, &r)
 		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
 			all := merged{proof: l.proved(p)}
 			l.cost(ctx, o, skip, &all)
 			return l.report(o, []Schedule{proofSchedule}, all), o.Explore.decided()
 		}
-		proved = l.proved(p)
+		if proved = l.proved(p); p.holds {
+			shown = r
+		}
 	}
 	all, err := l.all(ctx, o, skip)
 	if err == nil && skip && len(all.findings) > 0 {
@@ -97,6 +101,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 			return l.report(o, o.Schedules, all), nil
 		}
 	}
+	shown.undecidedReads(&all)
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}

@@ -195,6 +195,13 @@ func TestNothingWrongProven(t *testing.T) {
 			if !muster.ProveAlone(l).All {
 				continue
 			}
+			if strings.HasPrefix(kind, "uninitialized-") {
+				// What nobody wrote is the same in every schedule. A check looks at it besides.
+				if r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1}); err != nil || r.Verdict != "findings" {
+					t.Errorf("%s: the wrong twin has no finding (%v)", name, err)
+				}
+				continue
+			}
 			// Some show a warning alone.
 			r, err := l.Check(context.Background(), muster.CheckOptions{Schedules: muster.Handful(1), Jobs: 1})
 			if err != nil || r.Verdict != "clean" && !muster.Refused(l) {

@@ -215,8 +215,8 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		return
 	}
 	x.load(a, at, row)
-	if p := x.m.cfg.Poison; p != nil && p.PC == x.s.pc && at.mem != Global {
-		x.poison(a, at, p.Value)
+	if p := x.m.cfg.Poison; p.at(x.s.pc) && at.mem != Global {
+		x.poison(a, at, p)
 	}
 	if a.poll {
 		x.polled(a, at)
@@ -224,21 +224,21 @@ func (x *ctx) perform(a *access, at where, row bool) {
 }
 
 // poison overwrites what the lanes loaded from uninitialized bytes.
-func (x *ctx) poison(a *access, at where, v byte) {
-	word := uint64(v) * 0x0101010101010101
+func (x *ctx) poison(a *access, at where, p *Poison) {
 	for l := range lanesOf(at.mask) {
 		for e := int32(0); e < a.n; e++ {
 			off := x.m.addr[l] - at.r.base + uint64(e*a.elem)
 			if a.skip[e] || at.r.initialized(off, uint64(a.elem)) {
 				continue
 			}
+			word := p.word(at.r.base + off)
 			switch {
 			case a.t == b128:
-				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, word
+				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, p.word(at.r.base+off+8)
 			case a.wide[e]:
-				x.w64(a.regs[e])[l] = word >> (64 - 8*uint(a.elem))
+				x.w64(a.regs[e])[l] = word & (^uint64(0) >> (64 - 8*uint(a.elem)))
 			default:
-				x.w32(a.regs[e])[l] = uint32(word >> (64 - 8*uint(a.elem)))
+				x.w32(a.regs[e])[l] = uint32(word & (^uint64(0) >> (64 - 8*uint(a.elem))))
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 		x.partEvents(a, at, part)
 		return
 	}
-	if a.acc&Read != 0 {
+	if a.acc&(Read|Update) != 0 {
 		ev.Init = x.initialized(at, row, a.size)
 	}
 	m.cfg.Observer.Observe(m, ev)
@@ -319,7 +319,7 @@ func (x *ctx) partEvents(a *access, at where, part int32) {
 	ev.Size, ev.Row = part, false
 	for n := int32(0); n < a.size/part; n++ {
 		ev.Part = n * part
-		if a.acc&Read != 0 {
+		if a.acc&(Read|Update) != 0 {
 			ev.Init = x.initialized(at, false, part)
 		}
 		ev.Val = nil

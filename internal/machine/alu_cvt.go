@@ -85,6 +85,9 @@ func cvtForm(f *form, dt, at typ) bool {
 func (d *decoder) cvtSource(op ptx.Operand, t typ) (reg, bool, error) {
 	if n, ok := op.(ptx.Name); ok {
 		if y := d.symbol(n); y != nil && y.kind == symReg {
+			if y.vec > 0 {
+				return 0, false, d.whole(n)
+			}
 			if y.typ == pred || y.typ == b128 || y.typ.size() < t.size() {
 				return 0, false, d.errorf("register %s has the wrong width for this instruction", n)
 			}

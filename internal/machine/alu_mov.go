@@ -34,7 +34,15 @@ func decodeMov(d *decoder, in *ptx.Inst) error {
 		return err
 	}
 	t := f.types[0]
-	switch src := in.Operands[1].(type) {
+	to, err := d.wholeVector(in, in.Operands[0], t)
+	if err != nil {
+		return err
+	}
+	from, err := d.wholeVector(in, in.Operands[1], t)
+	if err != nil {
+		return err
+	}
+	switch src := from.(type) {
 	case *ptx.Vector:
 		return d.pack(in, src, t)
 	case *ptx.Mem:
@@ -44,13 +52,30 @@ func decodeMov(d *decoder, in *ptx.Inst) error {
 			return d.movSpecial(in, s, t)
 		}
 	}
-	if v, ok := in.Operands[0].(*ptx.Vector); ok {
+	if v, ok := to.(*ptx.Vector); ok {
 		return d.unpack(in, v, t)
 	}
 	if t == b128 {
 		return d.mov128(in)
 	}
 	return d.alu(in, movTable[t], t, t)
+}
+
+// wholeVector gives a vector register, as an operand of mov, as the vector of its
+// elements (ISA 9.7.9.4); other operands as they are.
+func (d *decoder) wholeVector(in *ptx.Inst, op ptx.Operand, t typ) (ptx.Operand, error) {
+	n, ok := op.(ptx.Name)
+	if !ok {
+		return op, nil
+	}
+	y := d.symbol(n)
+	if y == nil || y.kind != symReg || y.vec == 0 {
+		return op, nil
+	}
+	if t != b16 && t != b32 && t != b64 && t != b128 || y.typ.size()*int32(y.vec) != t.size() {
+		return nil, d.errorf("%s cannot take %s, a vector of %d registers of .%s: mov packs and unpacks vectors as wide as its type, .b16 to .b128", Name(in), n, y.vec, typeName(y.typ))
+	}
+	return &ptx.Vector{Elems: d.elems(op)}, nil
 }
 
 // movSpecial reads a special register straight into the destination.

@@ -74,6 +74,7 @@ func newSnippet(tb testing.TB, code string) *snippet {
 	w := &warp{index: 3, cta: 0, r32: make([][32]uint32, f.n32), r64: make([][32]uint64, f.n64), p: make([]uint32, f.np)}
 	c := &cta{index: 140, id: [3]uint32{5, 2, 1}, rank: 1, warps: []*warp{w}}
 	m.ctas = []*cta{c}
+	m.unsetFrame(w, &split{}, f, 0)
 	return &snippet{prog: p, x: m.enter(w, &split{})}
 }
 

@@ -220,6 +220,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 	changed := false
 	for e := int32(0); e < a.n; e++ {
 		o := off + uint64(e*a.elem)
+		if at.mem != Global {
+			x.poisonMemory(r, o, uint64(a.elem))
+		}
 		var old wideValue
 		if a.t == b128 {
 			old = wideValue{r.load(o, 8), r.load(o+8, 8)}

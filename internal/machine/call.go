@@ -56,7 +56,7 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 			return d.errorf("%s is a kernel, which a call cannot name", n)
 		}
 		ci.fn = i
-	case y != nil && y.kind == symReg && y.typ.wide():
+	case y != nil && y.kind == symReg && y.vec == 0 && y.typ.wide():
 		ci.fn, ci.ptr = -1, y.reg
 	default:
 		return d.errorf("%s is no function, nor a register that holds the address of one", n)
@@ -121,7 +121,9 @@ func (d *decoder) places(l *ptx.List) ([]place, error) {
 			case y == nil:
 				return nil, d.errorf("unknown name %s", n)
 			case y.kind == symReg:
-				out = append(out, place{inReg: true, reg: y.reg, typ: y.typ})
+				for k := range max(y.vec, 1) {
+					out = append(out, place{inReg: true, reg: y.reg + reg(k)*regsPer(y.typ), typ: y.typ})
+				}
 				continue
 			case y.kind == symLocal || y.kind == symFormal:
 				out = append(out, place{off: uint32(y.addr), size: uint32(y.size), typ: y.typ})
@@ -208,6 +210,8 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 		return
 	}
 	w.need(nb.base32+f.n32, nb.base64+f.n64, nb.basep+f.np)
+	m.unsetFrame(w, &nb, f, s.mask)
+	w.freshFrame(s.mask, uint64(nb.lbase), uint64(f.local), m.owner)
 	for i, a := range ci.args {
 		x.pass(a, s, f.params[i], &nb)
 	}
@@ -252,6 +256,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 		} else {
 			buf = make([]byte, from.size)
 			w.local.read(uint64(l)*w.lsize+uint64(s.lbase+from.off), buf)
+			if x.passUnwritten(from, s, to, n, l, buf) {
+				continue
+			}
 		}
 		if to.inReg {
 			w.setLane(to.reg, to.typ, n, l, buf)
@@ -262,6 +269,32 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 			w.local.put(uint64(l)*w.lsize+uint64(n.lbase+to.off), buf, x.m.owner)
 		}
 	}
+}
+
+// passUnwritten passes a range of a frame of which bytes have not been written, to
+// another frame; bytes that were not written stay so. It is false if all were, or
+// tells of the read if they come to a register.
+func (x *ctx) passUnwritten(from place, s *split, to place, n *split, l int, buf []byte) bool {
+	w := x.w
+	off := uint64(l)*w.lsize + uint64(s.lbase+from.off)
+	if w.local.initialized(off, uint64(from.size)) {
+		return false
+	}
+	if to.inReg {
+		x.readUnwrittenLocal(l, off, int32(from.size))
+		if p := x.m.cfg.Poison; p.at(x.s.pc) {
+			p.fill(&w.local, off, buf)
+		}
+		return false
+	}
+	at := uint64(l)*w.lsize + uint64(n.lbase+to.off)
+	for i := range min(len(buf), int(to.size)) {
+		w.local.put(at+uint64(i), buf[i:i+1], x.m.owner)
+		if !w.local.initialized(off+uint64(i), 1) {
+			w.local.forget(at+uint64(i), 1, x.m.owner)
+		}
+	}
+	return true
 }
 
 // laneValue appends one lane's register value, low byte first.
@@ -308,6 +341,9 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	fr := s.frames[len(s.frames)-1]
 	f := &x.m.prog.funcs[fr.fn]
 	ci := x.m.prog.code[fr.pc].x.(*callInfo)
+	for _, n := range f.unsetRets {
+		x.readUnset(n, s.mask)
+	}
 	back := split{base32: fr.base32, base64: fr.base64, basep: fr.basep, lbase: fr.lbase}
 	for i, r := range f.rets {
 		x.pass(r, s, ci.rets[i], &back)

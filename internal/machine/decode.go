@@ -103,6 +103,8 @@ type decoder struct {
 	loc    *ptx.Loc
 	cur    *ptx.Inst
 	fixups []fixup
+	// its registers, but for parameters
+	declared []declaredRegister
 
 	sigs   []*scope            // parameters, by function
 	shares map[*ptx.Var]uint64 // static shared variables of bodies
@@ -150,6 +152,7 @@ type regRange struct {
 	first  reg
 	count  int
 	typ    typ
+	vec    int
 }
 
 type scope struct {
@@ -192,7 +195,7 @@ func (r *regRange) lookup(name string) *symbol {
 	if n >= r.count {
 		return nil
 	}
-	return &symbol{kind: symReg, typ: r.typ, reg: r.first + reg(n)*regsPer(r.typ)}
+	return &symbol{kind: symReg, typ: r.typ, reg: r.first + reg(n*max(r.vec, 1))*regsPer(r.typ), vec: r.vec}
 }
 
 // regsPer is how many rows of its class a register takes.
@@ -416,7 +419,7 @@ func (d *decoder) attributes(f *ptx.Func) error {
 func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.index, d.fn = i, &d.prog.funcs[i]
 	d.scope = d.fnScopes(i)
-	d.loc, d.fixups = nil, nil
+	d.loc, d.fixups, d.declared = nil, nil, nil
 	d.fn.entry = int32(len(d.prog.code))
 	if err := d.stmts(f.Body); err != nil {
 		return err
@@ -436,6 +439,7 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 		fx.set(fx.label.pc)
 	}
 	d.watchFragments(d.fn.entry)
+	d.watchUnset(d.fn.entry)
 	return nil
 }
 

@@ -64,7 +64,8 @@ const (
 	EvExit
 	EvEnd
 	// EvRegister: lanes in Mask execute an instruction whose registers meet
-	// those of a wgmma as they must not. Touch.
+	// those of a wgmma as they must not (Touch), or which reads a register that
+	// nobody has written (Unset).
 	EvRegister
 	// EvRegisters: a warp executed setmaxnreg: Count registers a thread now, Gen
 	// before (0: unknown).
@@ -73,6 +74,9 @@ const (
 	// the rest of their warp.
 	EvDivergent
 )
+
+// UnsetLocal is Event.Unset of local memory that nobody has written.
+const UnsetLocal = -1
 
 // A MemID names a memory: Global, or the shared memory of a CTA.
 type MemID int32
@@ -280,6 +284,9 @@ type Op struct {
 	Phases []int64
 	// Uninit: its source held bytes that nobody had written.
 	Uninit bool
+	// Target is what a reduction was to change, where some of it was shared memory
+	// that nobody had written; else empty.
+	Target Span
 	// Map is the tensor map that it read when it was issued, through the
 	// tensor-map proxy; empty if there is none, or none that could change.
 	Map Span
@@ -346,6 +353,9 @@ type Event struct {
 	Mbar    Mbar
 	Op      *Op
 	Touch   *Touch
+	// Unset is the number of one of Program.Unset, from 1 on; or UnsetLocal: Size
+	// bytes of the lane's local memory at Gen, in a frame that begins at Count.
+	Unset int32
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
 	// Again: lanes that arrive once more before the generation they arrived

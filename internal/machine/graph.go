@@ -43,6 +43,14 @@ func (p *Program) control(fn int32) *graph {
 	if len(g.nodes) == 0 {
 		return nil
 	}
+	g.link()
+	g.steps = 8 * len(g.nodes)
+	g.findPolls()
+	return g
+}
+
+// link finds the edges.
+func (g *graph) link() {
 	g.next = make([][]int32, len(g.nodes)+1)
 	list := make([]int32, 0, 2*len(g.nodes))
 	for i := range g.nodes {
@@ -53,9 +61,6 @@ func (p *Program) control(fn int32) *graph {
 			g.loops = g.loops || int(to) <= i
 		}
 	}
-	g.steps = 8 * len(g.nodes)
-	g.findPolls()
-	return g
 }
 
 // usesOf returns a function's, which mostly lie together.

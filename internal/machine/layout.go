@@ -311,11 +311,11 @@ func (d *decoder) signature(i int32, f *ptx.Func) error {
 	formals := func(vars []*ptx.Var) ([]place, error) {
 		var out []place
 		for _, v := range vars {
-			fm, err := d.formal(fn, sc, v)
+			list, err := d.formal(fn, sc, v)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, fm)
+			out = append(out, list...)
 		}
 		return out, nil
 	}
@@ -326,25 +326,33 @@ func (d *decoder) signature(i int32, f *ptx.Func) error {
 	return err
 }
 
-// formal lays out one formal parameter of fn.
-func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) (place, error) {
+// formal lays out one formal parameter of fn: a place, or one for each element of a
+// vector of registers.
+func (d *decoder) formal(fn *function, sc *scope, v *ptx.Var) ([]place, error) {
 	t := elemType(v)
 	if v.Space == "reg" {
-		d.fn = fn
-		r := d.temp(t)
-		sc.names[v.Name] = &symbol{kind: symReg, typ: t, reg: r, fn: v.Name}
-		return place{inReg: true, reg: r, typ: t}, nil
+		d.fn, d.scope, d.declared = fn, sc, fn.formals
+		if err := d.declareReg(v, t); err != nil {
+			return nil, err
+		}
+		fn.formals = d.declared
+		y := sc.names[v.Name]
+		var out []place
+		for k := range max(v.Vec, 1) {
+			out = append(out, place{inReg: true, reg: y.reg + reg(k)*regsPer(t), typ: t})
+		}
+		return out, nil
 	}
 	size, align, err := d.varSize(v)
 	if err != nil {
-		return place{}, err
+		return nil, err
 	}
 	if uint64(fn.local)+size > maxFrame {
-		return place{}, d.errorAt(v.Pos, "%s: parameters exceed %d bytes", v.Name, maxFrame)
+		return nil, d.errorAt(v.Pos, "%s: parameters exceed %d bytes", v.Name, maxFrame)
 	}
 	off := fn.frame(size, align)
 	sc.names[v.Name] = &symbol{kind: symFormal, typ: t, addr: off, size: size, fn: v.Name, v: v}
-	return place{off: uint32(off), size: uint32(size), typ: t}, nil
+	return []place{{off: uint32(off), size: uint32(size), typ: t}}, nil
 }
 
 // maxFrame bounds a function's frame in bytes: far above the 512 KiB of local
@@ -401,7 +409,9 @@ func (d *decoder) declare(v *ptx.Var) error {
 		if uint64(d.fn.local)+size > maxFrame {
 			return d.errorAt(v.Pos, "%s: a frame exceeds %d bytes", v.Name, maxFrame)
 		}
-		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: d.fn.frame(size, align), size: size, fn: v.Name, v: v}
+		off := d.fn.frame(size, align)
+		d.fn.locals = append(d.fn.locals, localVar{v, off, size})
+		d.scope.names[v.Name] = &symbol{kind: symLocal, typ: t, addr: off, size: size, fn: v.Name, v: v}
 	case "global", "const":
 		return d.errorAt(v.Pos, ".%s variables belong to module scope", v.Space)
 	}
@@ -411,6 +421,9 @@ func (d *decoder) declare(v *ptx.Var) error {
 func (d *decoder) declareReg(v *ptx.Var, t typ) error {
 	if t == otherType || t == tNone {
 		return d.errorAt(v.Pos, "registers of type .%s are not modelled", v.Type)
+	}
+	if v.Vec > 0 && (t == pred || t.size()*int32(v.Vec) > 16 || v.Vec != 2 && v.Vec != 4) {
+		return d.errorAt(v.Pos, "%s: a vector has 2 or 4 elements, at most 128 bits, and none of them is a predicate", v.Name)
 	}
 	n := max(v.Count, 1)
 	if n > maxRegisters {
@@ -424,8 +437,9 @@ func (d *decoder) declareReg(v *ptx.Var, t typ) error {
 			first = r
 		}
 	}
+	d.declared = append(d.declared, declaredRegister{v: v, bank: bankOf(t), first: int32(first), rows: int32(regsPer(t)), n: int32(n * width), vec: int32(v.Vec)})
 	if v.Count > 0 {
-		d.scope.ranges = append(d.scope.ranges, regRange{prefix: v.Name, first: first, count: v.Count, typ: t})
+		d.scope.ranges = append(d.scope.ranges, regRange{prefix: v.Name, first: first, count: v.Count, typ: t, vec: v.Vec})
 		return nil
 	}
 	d.scope.names[v.Name] = &symbol{kind: symReg, typ: t, reg: first, vec: v.Vec, fn: v.Name}

@@ -127,6 +127,21 @@ func (p *page) mark(off, n uint32) {
 	}
 }
 
+// forget notes that n bytes from off are not initialized.
+func (r *region) forget(off, n, owner uint64) {
+	for n > 0 {
+		k := min(pageBytes-off%pageBytes, n)
+		if r.pages[off/pageBytes] != nil {
+			p := r.write(off, owner)
+			for i := off % pageBytes; i < off%pageBytes+k; i++ {
+				p.init[i/32] &^= 1 << (i % 32)
+			}
+		}
+		off += k
+		n -= k
+	}
+}
+
 // marked reports whether n bytes from off in the page are initialized.
 func (p *page) marked(off, n uint32) bool {
 	for n > 0 {

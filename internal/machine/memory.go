@@ -135,6 +135,9 @@ func (d *decoder) mem(op ptx.Operand, a *access) error {
 func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 	switch y.kind {
 	case symReg:
+		if y.vec > 0 {
+			return d.whole(n)
+		}
 		switch {
 		case y.typ.wide():
 			a.base = base64

@@ -81,6 +81,9 @@ func (m *Machine) readSpans(op *Op) {
 			}
 			if !r.initialized(off, s.Len) {
 				op.Uninit = true
+				if p := m.cfg.Poison; p.at(op.PC) && s.Mem != Global && !skip {
+					p.fill(r, off, op.data[n:][:s.Len])
+				}
 			}
 		}
 		n += s.Len
@@ -115,6 +118,7 @@ func (m *Machine) writeSpans(op *Op) {
 		}
 		switch {
 		case op.red != nil:
+			m.reducesUnwritten(op, r, off, s)
 			m.reduce(op.red, r, off, data, s.Mem)
 		case op.masked:
 			for i, v := range data {
@@ -125,6 +129,20 @@ func (m *Machine) writeSpans(op *Op) {
 		default:
 			r.put(off, data, m.owner)
 		}
+	}
+}
+
+// reducesUnwritten notes that a reduction finds shared memory that nobody wrote.
+func (m *Machine) reducesUnwritten(op *Op, r *region, off uint64, s Span) {
+	if s.Mem == Global || r.initialized(off, s.Len) {
+		return
+	}
+	op.Target = s
+	if p := m.cfg.Poison; p.at(op.PC) {
+		b := make([]byte, s.Len)
+		r.read(off, b)
+		p.fill(r, off, b)
+		r.put(off, b, m.owner)
 	}
 }
 

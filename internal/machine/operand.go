@@ -96,7 +96,15 @@ func (d *decoder) register(op ptx.Operand) (reg, typ, error) {
 	if y.kind != symReg {
 		return 0, 0, d.errorf("%s is no register", n)
 	}
+	if y.vec > 0 {
+		return 0, 0, d.whole(n)
+	}
 	return y.reg, y.typ, nil
+}
+
+// whole is the error of a vector register where one of its elements is meant.
+func (d *decoder) whole(n ptx.Name) error {
+	return d.errorf("%s is a vector of registers; %s takes one of its elements, %s.x", n, Name(d.cur), n)
 }
 
 // dst resolves a destination of type t; a sink gets a register of its own.
@@ -158,6 +166,9 @@ func (d *decoder) nameSrc(n ptx.Name, t typ) (reg, error) {
 	}
 	switch y.kind {
 	case symReg:
+		if y.vec > 0 {
+			return 0, d.whole(n)
+		}
 		if !sameClass(y.typ, t) {
 			return 0, d.errorf("register %s has the wrong width for this instruction", n)
 		}

@@ -182,7 +182,15 @@ func (x *ctx) readByte(addr uint64, lane int) byte {
 		if a >= x.w.lsize {
 			return 0
 		}
-		return byte(x.w.local.load(uint64(lane)*x.w.lsize+a, 1))
+		b, off := [1]byte{}, uint64(lane)*x.w.lsize+a
+		x.w.local.read(off, b[:])
+		if !x.w.local.initialized(off, 1) {
+			x.readUnwrittenLocal(lane, off, 1)
+			if p := x.m.cfg.Poison; p.at(x.s.pc) {
+				p.fill(&x.w.local, off, b[:])
+			}
+		}
+		return b[0]
 	}
 	mem, a, ok := x.resolve(spGeneric, addr)
 	if !ok {

@@ -45,9 +45,41 @@ func (x *ctx) private(a *access, r *region, lane int, base, off, limit uint64) {
 		x.store(a, at, false)
 	} else {
 		x.load(a, at, false)
+		x.unwrittenLocal(a, at)
 	}
 	r.base = b
 	x.m.addr[lane] = save
+}
+
+// unwrittenLocal tells of a load of local memory that nobody has written.
+func (x *ctx) unwrittenLocal(a *access, at where) {
+	l := lowest(at.mask)
+	off := x.m.addr[l]
+	if at.r != &x.w.local || at.r.initialized(off, uint64(a.size)) {
+		return
+	}
+	x.readUnwrittenLocal(l, off, a.size)
+	if p := x.m.cfg.Poison; p.at(x.s.pc) {
+		x.poison(a, at, p)
+	}
+}
+
+// readUnwrittenLocal shows a read by one lane of local memory that nobody has
+// written; off is that in the memory of the warp's lanes.
+func (x *ctx) readUnwrittenLocal(lane int, off uint64, n int32) {
+	if x.m.cfg.Observer == nil {
+		return
+	}
+	own := off - uint64(lane)*x.w.lsize
+	x.m.emit(Event{Kind: EvRegister, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << lane, PC: x.s.pc, Unset: UnsetLocal,
+		Mem: Local, Gen: own, Size: n, Count: x.s.lbase})
+}
+
+// freshFrame has nothing written in the lanes' local memory from an address on.
+func (w *warp) freshFrame(mask uint32, at, n, owner uint64) {
+	for k := mask; k != 0 && n > 0; k &= k - 1 {
+		w.local.forget(uint64(bits.TrailingZeros32(k)&31)*w.lsize+at, n, owner)
+	}
 }
 
 // execLocal performs a .local access.

@@ -36,6 +36,7 @@ type Program struct {
 
 	code    []instr
 	uses    []use
+	unset   []UnsetRegister
 	funcs   []function
 	entry   int
 	k32     [][32]uint32
@@ -82,6 +83,17 @@ type function struct {
 	params  []place
 	rets    []place
 	builtin builtin
+	// Its registers that may be read before they are written, by number.
+	unsetFrom, unsetTo int32
+	unsetRets          []int32 // those that it returns
+	locals             []localVar
+	formals            []declaredRegister // parameters and results in registers
+}
+
+// A localVar is a variable in a function's frame.
+type localVar struct {
+	v         *ptx.Var
+	off, size uint64
 }
 
 // A reg names a lane-wide register of one class within a frame; negative
@@ -125,6 +137,7 @@ type instr struct {
 	src        *ptx.Inst
 	fn         int32 // function it belongs to
 	touch      *touching
+	unset      *unsetUse
 	x          any // what only this family of instructions needs
 }
 

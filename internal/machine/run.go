@@ -68,6 +68,9 @@ func (x *ctx) active(in *instr) uint32 {
 	if in.guard == noGuard {
 		return x.s.mask
 	}
+	if in.unset != nil && in.unset.guard >= 0 {
+		x.readUnset(in.unset.guard, x.s.mask)
+	}
 	if in.not {
 		return x.s.mask &^ x.p[in.guard]
 	}
@@ -303,6 +306,9 @@ func (m *Machine) point(w *warp, s *split, in *instr, mask uint32) bool {
 		// Lanes whose guard fails do not wait for the others.
 		w.divide(s, s.mask&^mask).pc++
 		return false
+	}
+	if in.unset != nil {
+		m.x.unsetOperands(in, mask)
 	}
 	if in.class == visible {
 		s.state = atPoint

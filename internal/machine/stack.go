@@ -91,6 +91,7 @@ func execAlloca(x *ctx, in *instr, mask uint32) {
 		m.halt(Stop{Kind: LimitLocal, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: s.pc, Mem: Local})
 		return
 	}
+	x.w.freshFrame(mask, at, size, m.owner)
 	x.fill(in.d, in.t, mask, at)
 	s.room += uint32(at + size - top)
 	s.pc++

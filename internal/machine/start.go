@@ -166,6 +166,7 @@ func (m *Machine) startCTA(index, first, rank int32) {
 	m.emit(Event{Kind: EvStart, CTA: index})
 	for _, w := range t.warps {
 		m.grow(w, w.splits[0], f)
+		m.unsetFrame(w, w.splits[0], f, w.live)
 		m.settle(w)
 		if m.stop != nil {
 			return

@@ -23,7 +23,7 @@ type Config struct {
 	MaxInstrs int64
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
-	// Poison, if set, replaces what uninitialized shared memory reads as.
+	// Poison, if set, replaces what nobody has written.
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
@@ -44,15 +44,6 @@ func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // ShowCollectives has the machine show EvCollective.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
-
-// A Poison replaces, for one load instruction, every element of which some
-// byte is uninitialized by Value in every byte. Two runs of one schedule with
-// different values show whether what nobody wrote reaches an output, a branch
-// or an address.
-type Poison struct {
-	PC    int32
-	Value byte
-}
 
 // A Buffer is a range of global memory.
 type Buffer struct {
@@ -210,6 +201,9 @@ type warp struct {
 	// Rows of r32 that instructions other than wgmma wrote, and read, since its
 	// last wgmma.fence; of those that some wgmma uses.
 	written, looked []uint64
+	// unset are the lanes, by bank and row, in which a register that the program may
+	// read before it is written has not been written.
+	unset [3][]uint32
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
@@ -334,6 +328,9 @@ func (w *warp) clone() *warp {
 	c.r64 = append([][32]uint64(nil), w.r64...)
 	c.p = append([]uint32(nil), w.p...)
 	c.local = w.local.clone()
+	for k := range w.unset {
+		c.unset[k] = append([]uint32(nil), w.unset[k]...)
+	}
 	c.splits = make([]*split, len(w.splits))
 	for i, s := range w.splits {
 		n := *s
@@ -441,6 +438,11 @@ func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
 	for _, p := range w.p {
 		maphash.WriteComparable(h, p)
 	}
+	for _, set := range w.unset {
+		for _, lanes := range set {
+			maphash.WriteComparable(h, lanes)
+		}
+	}
 	w.local.hash(h)
 	maphash.WriteComparable(h, w.fenced)
 	for _, set := range [][]uint64{w.written, w.looked} {
@@ -497,6 +499,13 @@ func (m *Machine) hashSplit(h *maphash.Hash, t *cta, s *split) {
 	}
 	for _, v := range s.seen {
 		maphash.WriteComparable(h, v)
+	}
+}
+
+// LimitInstrs bounds the warp instructions of the run.
+func (m *Machine) LimitInstrs(n int64) {
+	if m.cfg.MaxInstrs <= 0 || n < m.cfg.MaxInstrs {
+		m.cfg.MaxInstrs = n
 	}
 }
 

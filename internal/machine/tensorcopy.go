@@ -456,9 +456,13 @@ func (m *Machine) readShared(op *Op) {
 	op.data = make([]byte, op.tensor.tmap.SharedBytes())
 	for _, s := range op.Reads {
 		if r, off := m.memory(s.Mem, s.Addr); r != nil {
-			r.read(off, op.data[s.Addr-uint64(op.tensor.box):][:s.Len])
+			b := op.data[s.Addr-uint64(op.tensor.box):][:s.Len]
+			r.read(off, b)
 			if !r.initialized(off, s.Len) {
 				op.Uninit = true
+				if p := m.cfg.Poison; p.at(op.PC) {
+					p.fill(r, off, b)
+				}
 			}
 		}
 	}

@@ -272,6 +272,7 @@ func visitWgmma(x *ctx, in *instr, mask uint32) verdict {
 		return halted
 	}
 	x.checkFragments(wi, mask)
+	x.multipliesUnset(in, mask, wo.scaleD)
 	p := x.issueBy(op, l, mask)
 	w.wgmmas = append(w.wgmmas, wgmmaUse{op: p.ID, seq: p.Seq, pc: p.PC, info: wi, base32: wo.base32})
 	m.lanes += int64(bits.OnesCount32(mask))

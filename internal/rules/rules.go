@@ -82,6 +82,9 @@ type Finding struct {
 	Waiting []Waiter
 	// Notes say what else a reader should know: who disagrees, what the card does.
 	Notes []string
+	// Register is the number of one of machine.Program.Unset, of a finding about it,
+	// from 1 on.
+	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
 }
@@ -113,6 +116,9 @@ type Waiter struct {
 // program, without the circumstances of one schedule.
 func (f *Finding) Key() string {
 	k := f.Kind
+	if f.Register > 0 {
+		k += fmt.Sprintf("|%d", f.Register)
+	}
 	for _, s := range f.Sites {
 		k += fmt.Sprintf("|%s:%d", s.Role, s.PC)
 	}
@@ -172,7 +178,9 @@ func invalidates(p *machine.Program) bool {
 // Observe makes a Judge a machine.Observer.
 func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	j.Order.Observe(m, ev)
-	if ev.Kind != machine.EvAccess {
+	if ev.Kind == machine.EvRegister && ev.Unset != 0 {
+		j.unset(ev)
+	} else if ev.Kind != machine.EvAccess {
 		j.protocol(m, ev)
 	} else if ev.Init != ev.Mask {
 		j.uninitialized(ev)

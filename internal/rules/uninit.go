@@ -8,11 +8,27 @@ import (
 	"muster/internal/machine"
 )
 
+// MayReach reports whether a finding is about a value that nobody wrote and that is
+// not known to reach anything: runs with other values in its place tell.
+func MayReach(f *Finding) bool {
+	if f.Severity != Warning || len(f.Sites) == 0 {
+		return false
+	}
+	switch f.Kind {
+	case uninitializedShared.Name, uninitializedRegister.Name, uninitializedLocal.Name:
+		return true
+	}
+	return false
+}
+
+// Dropped reports whether a finding that MayReach is none if it reaches nothing.
+func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedShared.Name }
+
 // uninitialized takes a read of which some lanes saw bytes that nobody wrote.
 // It is a warning: what becomes of the value is not followed. An asynchronous
 // copy of such bytes to global memory is an error, for there it is an output.
 func (j *Judge) uninitialized(ev *machine.Event) {
-	if ev.Mem < 0 || ev.Access&machine.Read == 0 {
+	if ev.Mem < 0 || ev.Access&(machine.Read|machine.Update) == 0 {
 		return
 	}
 	if j.watch.ctas == nil {
@@ -34,9 +50,16 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 }
 
 // sourceRead takes an asynchronous operation that has read its source.
-func (j *Judge) sourceRead(ev *machine.Event) {
+func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
-	if !op.SourceUninit() || len(op.Reads) == 0 || op.Reads[0].Mem < 0 || len(op.Writes) == 0 {
+	if !op.SourceUninit() || len(op.Reads) == 0 || op.Reads[0].Mem < 0 {
+		return
+	}
+	if op.Kind == machine.OpWgmma {
+		j.note(uninitializedShared, -1, ev.PC, func() Finding { return j.multipliesUnwritten(m, ev) })
+		return
+	}
+	if len(op.Writes) == 0 {
 		return
 	}
 	out := op.Writes[0].Mem == machine.Global
@@ -59,6 +82,52 @@ func (j *Judge) sourceRead(ev *machine.Event) {
 			f.Headline += ", to global memory"
 		}
 		return f
+	})
+}
+
+// multipliesUnwritten is the finding of a wgmma whose matrices nobody has written,
+// or not all of them.
+func (j *Judge) multipliesUnwritten(m *machine.Machine, ev *machine.Event) Finding {
+	list := m.Unwritten(ev.Op)
+	if len(list) == 0 {
+		panic("BUG: an unwritten operand without unwritten bytes")
+	}
+	total := uint64(0)
+	for _, u := range list {
+		total += u.Len
+	}
+	first := list[0]
+	s := eventSite("reads", ev)
+	s.Mem, s.Addr, s.Len = first.Mem, first.Addr, first.Len
+	s.Op = fmt.Sprintf("operation %d", ev.Op.ID)
+	f := Finding{
+		Headline: fmt.Sprintf("%s reads %s of its %s that nobody has written", j.at(ev.PC), place(first.Span), first.Operand),
+		Sites:    []Site{s},
+		Missing:  "no store or copy has written these bytes before the wgmma reads them",
+		Fix:      "compare the descriptor's address, offsets and swizzle with where the tile was written; or write the bytes first (zeros for padding)",
+	}
+	if len(list) > 1 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s in %d ranges of its operands were never written", bytesOf(total), len(list)))
+	}
+	return f
+}
+
+// reduced takes an asynchronous reduction that has changed its target.
+func (j *Judge) reduced(ev *machine.Event) {
+	to := ev.Op.Target
+	if to.Len == 0 {
+		return
+	}
+	j.note(uninitializedShared, -1, ev.PC, func() Finding {
+		s := eventSite("reduces into", ev)
+		s.Mem, s.Addr, s.Len = to.Mem, to.Addr, to.Len
+		s.Op = fmt.Sprintf("operation %d", ev.Op.ID)
+		return Finding{
+			Headline: fmt.Sprintf("%s reduces into %s, some of which nobody has written", j.at(ev.PC), place(to)),
+			Sites:    []Site{s},
+			Missing:  "no store or copy has written these bytes before the reduction",
+			Fix:      "write the first value before the reduction is issued: shared memory holds what an earlier CTA left there",
+		}
 	})
 }
 

@@ -158,7 +158,9 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 			j.aligned(ev)
 		}
 	case machine.EvSource:
-		j.sourceRead(ev)
+		j.sourceRead(m, ev)
+	case machine.EvWritten:
+		j.reduced(ev)
 	case machine.EvBarArrive:
 		j.namedArrive(ev)
 	case machine.EvBarPass:

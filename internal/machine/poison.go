@@ -1,0 +1,160 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+
+	"muster/ptx"
+)
+
+// What nobody wrote has no value. A Poison gives it one, so that runs of one
+// schedule with different poisons show whether it reaches an output, a branch or
+// an address.
+
+// A Poison replaces what nobody has written: shared and local memory that the
+// instruction at PC reads (each element of which some byte is uninitialized), or
+// one register.
+type Poison struct {
+	PC int32 // -1: no instruction
+	// Register is the number of one of Program.Unset, from 1 on.
+	Register int32
+	// Everything: whatever nobody has written, by whichever instruction.
+	Everything bool
+	// Value stands in every byte, unless Mixed: then every lane, register and
+	// address has bytes of its own, so that two unwritten values differ.
+	Value byte
+	Mixed bool
+	// Among, if any, are the values of which each place takes one; Turn moves on which.
+	Among []uint64
+	Turn  uint64
+}
+
+// at reports whether a poison replaces what the instruction at pc reads.
+func (p *Poison) at(pc int32) bool { return p != nil && (p.Everything || p.PC == pc) }
+
+// word is what stands at a place.
+func (p *Poison) word(place uint64) uint64 {
+	if !p.Mixed && len(p.Among) == 0 {
+		return uint64(p.Value) * 0x0101010101010101
+	}
+	// The finalizer of SplitMix64.
+	z := place + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	z ^= z >> 31
+	if n := uint64(len(p.Among)); n > 0 {
+		return p.Among[(z%n+p.Turn)%n]
+	}
+	return z
+}
+
+// Compared lists the constants that the program compares values with, or else may:
+// an unwritten value that is equal to one decides what no other value does.
+func (p *Program) Compared() []uint64 {
+	compares, moves := map[uint64]bool{}, map[uint64]bool{}
+	for i := range p.uses {
+		in, to := p.uses[i].in, compares
+		switch in.Op {
+		case "setp", "set", "atom":
+		case "mov":
+			to = moves
+		default:
+			continue
+		}
+		for _, op := range in.Operands {
+			switch v := op.(type) {
+			case ptx.Int:
+				to[v.Bits] = true
+			case ptx.Float:
+				to[v.Bits] = true
+			}
+		}
+	}
+	all := slices.Sorted(maps.Keys(compares))
+	for _, v := range slices.Sorted(maps.Keys(moves)) {
+		if len(all) < mostMoved && !compares[v] {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// mostMoved bounds how many constants Compared lists so that those that are only
+// moved to registers are among them.
+const mostMoved = 16
+
+// fill overwrites those of the bytes b that nobody has written; they come from off
+// in a region.
+func (p *Poison) fill(r *region, off uint64, b []byte) {
+	for i := range b {
+		if at := off + uint64(i); !r.initialized(at, 1) {
+			b[i] = byte(p.word(r.base+at&^7) >> (at & 7 * 8))
+		}
+	}
+}
+
+// poisonMemory writes to the bytes of one lane's access that nobody has written,
+// before an instruction that reads and writes them.
+func (x *ctx) poisonMemory(r *region, off, n uint64) {
+	if p := x.m.cfg.Poison; p.at(x.s.pc) && !r.initialized(off, n) {
+		b := make([]byte, n)
+		r.read(off, b)
+		p.fill(r, off, b)
+		r.put(off, b, x.m.owner)
+	}
+}
+
+// An Unwritten is a range of bytes that an operation reads and nobody has written.
+type Unwritten struct {
+	Span
+	Operand string // of a matrix instruction: A or B
+}
+
+// Unwritten lists the ranges of shared memory that op reads and that nobody has
+// written, by address.
+func (m *Machine) Unwritten(op *Op) []Unwritten {
+	var all []Unwritten
+	inA := 0
+	if op.wgmma != nil && len(op.wgmma.info.a) == 0 {
+		inA = len(op.wgmma.info.form.SpansA(op.wgmma.da, int(op.Warp%4)))
+	}
+	for i, s := range op.Reads {
+		operand := ""
+		switch {
+		case op.wgmma == nil:
+		case i < inA:
+			operand = "A"
+		default:
+			operand = "B"
+		}
+		all = append(all, m.unwritten(s, operand)...)
+	}
+	slices.SortStableFunc(all, func(a, b Unwritten) int { return int(int64(a.Addr) - int64(b.Addr)) })
+	joined := all[:0]
+	for _, u := range all {
+		if n := len(joined) - 1; n >= 0 && joined[n].Mem == u.Mem && joined[n].Operand == u.Operand && u.Addr <= joined[n].Addr+joined[n].Len {
+			joined[n].Len = max(joined[n].Len, u.Addr+u.Len-joined[n].Addr)
+			continue
+		}
+		joined = append(joined, u)
+	}
+	return joined
+}
+
+func (m *Machine) unwritten(s Span, operand string) (all []Unwritten) {
+	r, off := m.memory(s.Mem, s.Addr)
+	if r == nil || s.Mem == Global {
+		return nil
+	}
+	for i := uint64(0); i < s.Len; i++ {
+		if r.initialized(off+i, 1) {
+			continue
+		}
+		from := i
+		for i < s.Len && !r.initialized(off+i, 1) {
+			i++
+		}
+		all = append(all, Unwritten{Span{s.Mem, s.Addr + from, i - from}, operand})
+	}
+	return all
+}
