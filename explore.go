@@ -473,9 +473,19 @@ func (x *explorer) samples() error {
 
 func (x *explorer) sample(u *unit, s Schedule) bool {
 	j := rules.NewJudge(x.l.shape)
-	r, _ := x.l.runPart(x.w, j, x.l.part(j, x.skip, 0, 1), s)
+	m := x.l.part(j, x.skip, 0, 1)
+	m.Part(x.state.Parted)
+	r, _ := x.l.runPart(x.w, j, m, s)
 	if r.err != nil || x.w.ctx.Err() != nil {
 		return false
+	}
+	if len(r.findings) > 0 && len(x.state.Parted) > 0 {
+		// What a seed means depends on which lanes may part: the choices say all.
+		m := x.l.part(nil, x.skip, 0, 1)
+		m.Part(x.state.Parted)
+		if run, ok := explore.Record(m, s, nil); ok {
+			s = Schedule{Policy: explore.Latest, Prefix: run}
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
