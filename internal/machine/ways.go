@@ -10,7 +10,7 @@ import (
 // Ways appends the choices that an exploration of every schedule has to take
 // into account. It is Enabled, but for tests of a barrier: one that is an await
 // (see Awaits) is offered when it is due and never given up, and so is a poll of a
-// word of memory; any other is always
+// word of memory; any other, a read of memory that was made before included, is always
 // offered, given up where its phase is not complete, since what follows then is
 // a way of its own. None left: the run is over, or hangs.
 func (m *Machine) Ways(buf []Choice) []Choice {
@@ -34,7 +34,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 					} else {
 						buf = append(buf, c)
 					}
-				} else if s.state == atPoint && m.prog.code[s.pc].test && !m.prog.Awaits(s.pc) && m.mayGiveUp(w, s) {
+				} else if s.state == atPoint && m.fails(s) && m.mayGiveUp(w, s) {
 					c.Kind = GiveUp
 					buf = append(buf, c)
 				}
@@ -50,6 +50,17 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
 	return buf
+}
+
+// fails reports whether a split stands before a test of a barrier, or a read that it
+// has made before, that can come out false and matter by that: how often may show.
+func (m *Machine) fails(s *split) bool {
+	in := &m.prog.code[s.pc]
+	if in.test {
+		return !m.prog.Awaits(s.pc)
+	}
+	a, ok := in.x.(*access)
+	return ok && a.poll
 }
 
 // AtWait reports whether the split that takes a choice stands where it waits, or
