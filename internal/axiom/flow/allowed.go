@@ -31,6 +31,16 @@ func (p *Program) Allowed(most int) (*Outcomes, error) {
 	return out, err
 }
 
+// Races reports whether some execution has a data race.
+func (p *Program) Races(most int) (race, cut bool, err error) {
+	var out Outcomes
+	err = p.each(most, &out, func(g *graph) bool {
+		_, _, race = g.races()
+		return !race
+	})
+	return race, out.Cut, err
+}
+
 func (o *Outcomes) add(g *graph) {
 	o.Trap = o.Trap || g.trap
 	o.Out = o.Out || g.out

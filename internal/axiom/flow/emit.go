@@ -40,8 +40,19 @@ func (p *Program) warps() int {
 func (p *Program) Launch() Launch {
 	return Launch{
 		Grid: fmt.Sprint(p.CTAs), Block: fmt.Sprint(32 * p.warps()), Cluster: fmt.Sprint(max(p.Cluster, 1)),
-		Buffers: []string{fmt.Sprintf("m=u32[%d]:zeros", max(p.Words, 1))}, Args: []string{"m"},
+		Buffers: []string{p.buffer()}, Args: []string{"m"},
 	}
+}
+
+func (p *Program) buffer() string {
+	if len(p.Init) == 0 {
+		return fmt.Sprintf("m=u32[%d]:zeros", max(p.Words, 1))
+	}
+	var words []string
+	for at := range p.Words {
+		words = append(words, fmt.Sprint(p.start(at)))
+	}
+	return `m={"type": "u32", "values": [` + strings.Join(words, ", ") + `]}`
 }
 
 type emitter struct {

@@ -70,7 +70,7 @@ func (g *graph) reaches(a, b int) bool {
 	if x.thread == y.thread {
 		return true
 	}
-	c, d := g.th[x.thread].cta, g.th[y.thread].cta
+	c, d := &g.th[x.thread], &g.th[y.thread]
 	return g.p.includes(x.scope, c, d) && g.p.includes(y.scope, d, c)
 }
 
@@ -565,6 +565,7 @@ func (g *graph) races() (a, b int, any bool) {
 func (g *graph) final() []uint32 {
 	mem := make([]uint32, g.p.places())
 	for at := range mem {
+		mem[at] = g.p.start(at)
 		last := -1
 		for w := range g.ev {
 			v := &g.ev[w]

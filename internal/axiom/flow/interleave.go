@@ -31,16 +31,22 @@ type walker struct {
 }
 
 type world struct {
-	mem []uint32
-	th  []walker
+	mem   []uint32
+	th    []walker
+	wrong bool // somebody trapped, or was out of bounds
 }
 
 func (w *world) clone() *world {
-	return &world{append([]uint32(nil), w.mem...), append([]walker(nil), w.th...)}
+	return &world{append([]uint32(nil), w.mem...), append([]walker(nil), w.th...), w.wrong}
 }
 
 func (w *world) key() string {
-	b := make([]byte, 0, 4*len(w.mem)+len(w.th)*(4*MaxRegs+4))
+	b := make([]byte, 0, 4*len(w.mem)+len(w.th)*(MaxRegs+8))
+	if w.wrong {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
 	for _, v := range w.mem {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
@@ -89,6 +95,9 @@ func (p *Program) Interleave(most int) (*Outcomes, error) {
 	}
 	x := &interleaver{p: p, th: th, seen: map[string]bool{}, max: most, out: Outcomes{Final: map[string]bool{}}}
 	w := &world{mem: make([]uint32, p.places()), th: make([]walker, len(th))}
+	for at := range w.mem {
+		w.mem[at] = p.start(at)
+	}
 	x.walk(w)
 	x.out.States = len(x.seen)
 	return &x.out, nil
@@ -128,6 +137,7 @@ func (x *interleaver) walk(w *world) {
 		}
 	}
 	switch {
+	case w.wrong:
 	case ended:
 		x.out.Final[memory(w.mem)] = true
 	case !moved:
@@ -160,7 +170,7 @@ func (x *interleaver) local(w *world, i int) {
 			t.in = true
 			continue
 		case Trap:
-			x.out.Trap, t.done = true, true
+			x.out.Trap, t.done, w.wrong = true, true, true
 			continue
 		case halt:
 			t.done = true
@@ -169,7 +179,7 @@ func (x *interleaver) local(w *world, i int) {
 			continue
 		default:
 			if !x.p.within(in, value(in.At, &t.regs)) {
-				x.out.Out, t.done = true, true
+				x.out.Out, t.done, w.wrong = true, true, true
 			}
 			return
 		}

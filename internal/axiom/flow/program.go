@@ -7,15 +7,16 @@ import (
 )
 
 // A Program is a small kernel and its launch. Its memory is an array of words of
-// 4 bytes in global memory, and one in the shared memory of each CTA, all zeros at
-// the start.
+// 4 bytes in global memory, and one in the shared memory of each CTA.
 type Program struct {
 	Name    string
 	CTAs    int
 	Cluster int // CTAs of a cluster; 0 means 1
 	Words   int // of global memory
 	Shared  int // of shared memory of a CTA
-	Warps   []Warp
+	// Init are the first words of global memory at the start; others are zeros.
+	Init  []uint32
+	Warps []Warp
 }
 
 // A Warp goes through its steps with all of its 32 lanes. Warps count from 0 in
@@ -147,7 +148,8 @@ type Instr struct {
 	target  int // of jump
 	bar     int // of barrier: which one; with whom is said by group
 	group   int
-	members int
+	members int  // who must come; 0: nobody waits
+	split   bool // nobody waits here, and nothing is learned
 }
 
 func (i *Instr) elements() int { return max(i.N, 1) }
@@ -161,9 +163,9 @@ func (i *Instr) width() int {
 
 // A thread is one lane with its code, straight but for jumps.
 type thread struct {
-	cta, warp, lane int
-	number          int // of the lane in its role, for Value.Lane
-	code            []Instr
+	gpu, cta, warp, lane int
+	number               int // of the lane in its role, for Value.Lane
+	code                 []Instr
 }
 
 // threads gives the lanes that have something to do, each with its code.
@@ -383,15 +385,23 @@ func (p *Program) places() int { return p.Words + p.CTAs*p.Shared }
 func acquires(s axiom.Sem) bool { return s == axiom.Acquire || s == axiom.AcqRel || s == axiom.SC }
 func releases(s axiom.Sem) bool { return s == axiom.Release || s == axiom.AcqRel || s == axiom.SC }
 
-// includes reports whether a scope around a thread of one CTA holds one of
-// another.
-func (p *Program) includes(s axiom.Scope, a, b int) bool {
-	switch s {
+// includes reports whether a scope around a thread holds another.
+func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
+	switch n := max(p.Cluster, 1); s {
 	case axiom.CTA:
-		return a == b
+		return a.cta == b.cta
 	case axiom.Cluster:
-		n := max(p.Cluster, 1)
-		return a/n == b/n
+		return a.cta/n == b.cta/n
+	case axiom.GPU:
+		return a.gpu == b.gpu
 	}
 	return true
+}
+
+// start is what a place holds at the start.
+func (p *Program) start(at int) uint32 {
+	if at < min(p.Words, len(p.Init)) {
+		return p.Init[at]
+	}
+	return 0
 }

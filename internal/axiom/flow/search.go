@@ -61,6 +61,7 @@ func constant(c uint32) *expr { return &expr{c: c} }
 // A state is a part of an execution: threads have gone as far as they come without
 // values that are not known.
 type state struct {
+	p     *Program
 	ev    []event
 	th    []runner
 	clock int
@@ -71,6 +72,7 @@ type state struct {
 type runner struct {
 	pc, serial int
 	regs       [MaxRegs]*expr
+	bar        int // that it is at
 	wait       int // the read that the thread waits for as a poll, + 1
 	in, done   bool
 	stuck      bool
@@ -106,7 +108,7 @@ func (s *state) loaded(i, word int) (uint32, bool) {
 	case open:
 		return 0, false
 	case initial:
-		return 0, true
+		return s.p.start(r.at + word), true
 	default:
 		v := &s.ev[w]
 		return s.know(v.val[r.at+word-v.at])
@@ -147,8 +149,6 @@ type search struct {
 	// found is told of each execution, with a coherence order; it returns false to
 	// end the search.
 	found func(*graph) bool
-	// wild takes a program that races on, as litmus tests of the literature do.
-	wild  bool
 	loops int // how often a thread may jump back
 	graph int
 	cut   bool
@@ -203,7 +203,7 @@ func (x *search) run() {
 		return
 	}
 	x.prepare()
-	x.branch(&state{th: make([]runner, len(x.th)), clock: 1})
+	x.branch(&state{p: x.p, th: make([]runner, len(x.th)), clock: 1})
 }
 
 // branch goes on from a state in every way.
@@ -438,10 +438,21 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 				continue
 			}
 		case barrier:
+			bar := in.bar
+			if len(in.Src) > 0 { // the barrier's number, of litmus tests
+				v, known := s.know(s.eval(in.Src[0], t))
+				if !known {
+					return moved, true
+				}
+				bar = bar<<8 + int(v) + 1
+			}
 			t.serial++
-			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: arrive, group: in.group, bar: in.bar})
-			t.in = true
-			return true, true
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: arrive, group: in.group, bar: bar})
+			t.bar = bar
+			if !in.split {
+				t.in = true
+				return true, true
+			}
 		case Trap:
 			s.trap, t.done = true, true
 			return true, true
@@ -546,7 +557,7 @@ func (x *search) meet(s *state) bool {
 		for _, j := range all {
 			t := &s.th[j]
 			t.serial++
-			s.ev = append(s.ev, event{thread: j, serial: t.serial, kind: pass, group: b.group, bar: b.bar})
+			s.ev = append(s.ev, event{thread: j, serial: t.serial, kind: pass, group: b.group, bar: t.bar})
 			t.in = false
 			t.pc++
 		}
