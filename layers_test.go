@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
-	{"muster/kernel/inst/internal/row"},
+	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }

@@ -24,7 +24,7 @@ var (
 	launchesFrom = flag.Uint64("axiom.launchesfrom", 1, "the first program's number")
 	jobs         = flag.Int("axiom.jobs", runtime.GOMAXPROCS(0), "programs at a time")
 	verbose      = flag.Bool("axiom.print", false, "print each program")
-	show         = flag.Bool("axiom.show", false, "print each program that a check is wrong about, made small")
+	show         = flag.Int("axiom.show", 0, "how many programs that a check is wrong about to make small and print")
 )
 
 const (
@@ -160,7 +160,16 @@ func TestLaunches(t *testing.T) {
 	for _, s := range sum.list {
 		t.Log(s)
 	}
-	if *show {
+	if wrong > 0 {
+		t.Errorf("%d programs with a bad outcome are called clean", wrong)
+	}
+	if n := len(sum.alarms); n > 0 {
+		t.Errorf("false alarms: %v", sum.alarms)
+	}
+	if *launches >= 300 && (4*bad < sum.programs || 4*sum.fine < sum.programs || 2*sum.clean < sum.fine) {
+		t.Errorf("the campaign shows little: %d bad outcomes, %d programs without, %d of these clean", bad, sum.fine, sum.clean)
+	}
+	if *show > 0 {
 		sum.smallest(t)
 	}
 }
@@ -172,7 +181,8 @@ func (y *tally) smallest(t *testing.T) {
 	text := map[string]string{}
 	gate := make(chan bool, max(*jobs, 1))
 	var group sync.WaitGroup
-	for _, s := range y.seeds {
+	slices.Sort(y.seeds)
+	for _, s := range y.seeds[:min(len(y.seeds), *show)] {
 		gate <- true
 		group.Go(func() {
 			q, k := small(s)

@@ -16,6 +16,7 @@ type generator struct {
 	scope  axiom.Scope // that holds all agents
 	regs   int
 	words  int
+	join   StepKind // of phases
 }
 
 // An agent is some lanes with one code, in phases that barriers part.
@@ -28,10 +29,11 @@ type agent struct {
 func Generate(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6d757374))}
 	g.p = &Program{Words: 16}
+	g.join = Barrier
 	shapes := []func(){
 		g.message, g.message, g.message, g.message, g.buffering, g.buffering, g.lookBack, g.lookBack, g.lastArriver, g.lastArriver,
 		g.lock, g.line, g.line, g.line, g.lanes, g.lanes, g.lanes, g.chaos, g.chaos, g.chaos, g.loadBuffering,
-		g.gridBarrier, g.phased, g.readers, g.ticket,
+		g.gridBarrier, g.phased, g.phased, g.readers, g.ticket, g.queue, g.sequence, g.relay, g.relay,
 	}
 	shapes[g.IntN(len(shapes))]()
 	g.build()
@@ -127,7 +129,7 @@ func (g *generator) build() {
 					}
 				}
 				if ph > 0 {
-					w.Steps = append(w.Steps, Step{Kind: Barrier})
+					w.Steps = append(w.Steps, Step{Kind: g.join})
 				}
 				w.Steps = append(w.Steps, s)
 			}
@@ -333,6 +335,7 @@ func (g *generator) lookBack() {
 	n := pick(g, 2, 3, 3)
 	g.place(n)
 	packed := g.chance(40)
+	vector := g.chance(30)
 	d := g.data()
 	if !packed && g.chance(50) {
 		d = axiom.Volatile
@@ -352,6 +355,10 @@ func (g *generator) lookBack() {
 		var code []Instr
 		if i > 0 {
 			switch {
+			case packed && vector:
+				in := g.poll(f, prev, pick(g, axiom.Relaxed, axiom.Acquire), Ne, V(0))
+				in.N, in.Dst = 2, []int{f, r}
+				code = append(code, in)
 			case packed:
 				in := g.poll(f, prev, pick(g, axiom.Relaxed, axiom.Acquire), Ne, V(0))
 				in.Wide, in.Dst = true, []int{f, r}
@@ -364,7 +371,11 @@ func (g *generator) lookBack() {
 			sum = Value{Const: 1, Reg: r + 1}
 		}
 		if packed {
-			code = append(code, Instr{Kind: Store, Sem: pick(g, axiom.Relaxed, axiom.Release), Scope: g.scope, Shared: g.shared, At: own, Wide: true, Src: []Value{V(1), sum}})
+			st := Instr{Kind: Store, Sem: pick(g, axiom.Relaxed, axiom.Release), Scope: g.scope, Shared: g.shared, At: own, Wide: !vector, Src: []Value{V(1), sum}}
+			if vector {
+				st.N = 2
+			}
+			code = append(code, st)
 		} else {
 			code = append(code, g.store(value, sum, d))
 			code = append(code, g.publish(own, V(1))...)
@@ -573,6 +584,7 @@ func (g *generator) lanes() {
 		w := g.load(r, V(data.Const+uint32(g.IntN(n))), d)
 		if g.chance(70) {
 			a.phases = append(a.phases, nil)
+			g.join = pick(g, Barrier, WarpSync)
 		}
 		a.add(w)
 		out := g.word(4)
@@ -644,6 +656,13 @@ func (g *generator) gridBarrier() {
 // phased has barriers of the CTA between what is written and what is read.
 func (g *generator) phased() {
 	g.place(3)
+	warp := true
+	for _, a := range g.agents[:2] {
+		warp = warp && a.cta == 0 && a.warp == 0
+	}
+	if warp && g.chance(70) || g.chance(10) {
+		g.join = WarpSync
+	}
 	x := []Value{g.word(1), g.word(1), g.word(1)}
 	d := g.data()
 	common := g.word(1)
@@ -653,7 +672,7 @@ func (g *generator) phased() {
 		a.phases = append(a.phases, nil)
 		r := g.reg()
 		j := (i + 1) % 3
-		if g.agents[j].cta != a.cta && g.chance(80) {
+		if b := &g.agents[j]; (b.cta != a.cta || g.join == WarpSync && b.warp != a.warp) && g.chance(80) {
 			j = i
 		}
 		a.add(g.load(r, x[j], d))
@@ -708,6 +727,86 @@ func (g *generator) ticket() {
 	}
 }
 
+// queue has one put items into slots and publish how many there are, and another
+// take the last.
+func (g *generator) queue() {
+	g.place(2)
+	count, common := g.word(1), g.word(1)
+	slots := g.word(4)
+	d := g.data()
+	n := uint32(1 + g.IntN(2))
+	a, b := &g.agents[0], &g.agents[1]
+	for i := range n {
+		a.add(g.store(V(slots.Const+i), V(i+1), d))
+		if i+1 < n && g.chance(50) {
+			a.add(g.store(count, V(i+1), axiom.Release))
+		}
+	}
+	a.add(g.store(count, V(n), axiom.Release))
+	c, r, t := g.reg(), g.reg(), g.reg()
+	wait := g.chance(60)
+	seen := g.see(c, count, wait, Ne, V(0))
+	then := []Instr{
+		g.load(r, Value{Const: slots.Const - 1, Reg: c + 1}, d),
+		{Kind: Move, Op: Sub, Dst: []int{t}, Src: []Value{R(r), R(c)}},
+	}
+	then = append(then, g.use(R(t), 0, common)...)
+	if !wait || seen[0].Tries == 2 {
+		then = []Instr{when(Ne, R(c), V(0), then...)}
+	}
+	b.add(append(seen, then...)...)
+}
+
+// sequence is a sequence lock: a reader that sees the same even number before and
+// after has seen the two words of one time.
+func (g *generator) sequence() {
+	g.place(2)
+	seq, x, y, common := g.word(1), g.word(1), g.word(1), g.word(1)
+	a, b := &g.agents[0], &g.agents[1]
+	s := pick(g, axiom.Relaxed, axiom.Volatile)
+	a.add(g.store(seq, V(1), s), g.fence(axiom.AcqRel), g.store(x, V(1), s), g.store(y, V(1), s), g.store(seq, V(2), axiom.Release))
+	p, q, u, v, t := g.reg(), g.reg(), g.reg(), g.reg(), g.reg()
+	b.add(g.load(p, seq, axiom.Acquire), g.load(u, x, s), g.load(v, y, s), g.fence(axiom.AcqRel), g.load(q, seq, s))
+	b.add(Instr{Kind: Move, Op: And, Dst: []int{t}, Src: []Value{R(p), V(1)}})
+	d := g.reg()
+	body := append([]Instr{{Kind: Move, Op: Sub, Dst: []int{d}, Src: []Value{R(u), R(v)}}}, g.use(R(d), 0, common)...)
+	b.add(when(Eq, R(t), V(0), when(Eq, R(p), R(q), body...)))
+}
+
+// relay has one thread of a CTA wait for what another CTA publishes, and the others
+// read behind a barrier.
+func (g *generator) relay() {
+	g.place(1)
+	g.shared, g.scope = false, axiom.GPU
+	g.p.Cluster = pick(g, 0, 0, 2)
+	if g.p.Cluster == 2 {
+		g.scope = axiom.Cluster
+	}
+	flag, data, common := g.word(1), g.word(1), g.word(1)
+	d := g.data()
+	g.agents = []agent{{lanes: 1}, {cta: 1, lanes: 1}, {cta: 1, warp: 1, lanes: 1}}
+	if g.chance(30) {
+		g.agents[2].warp, g.agents[2].first = 0, 1
+		g.join = pick(g, Barrier, WarpSync)
+	}
+	g.agents[0].add(g.store(data, V(1), d))
+	g.agents[0].add(g.publish(flag, V(1))...)
+	f, r := g.reg(), g.reg()
+	wait := g.chance(70)
+	g.agents[1].add(g.see(f, flag, wait, Ne, V(0))...)
+	c := &g.agents[2]
+	c.phases = [][]Instr{nil, nil}
+	if !wait {
+		// What was seen is told to the others.
+		said := g.word(1)
+		g.agents[1].add(g.store(said, R(f), axiom.Weak))
+		c.add(g.load(f, said, axiom.Weak), when(Ne, R(f), V(0), append([]Instr{g.load(r, data, d)}, g.use(R(r), 1, common)...)...))
+		return
+	}
+	c.add(g.load(r, data, d))
+	c.add(g.use(R(r), 1, common)...)
+}
+
 // chaos draws accesses at random.
 func (g *generator) chaos() {
 	n := pick(g, 2, 2, 3)
@@ -715,6 +814,10 @@ func (g *generator) chaos() {
 	x := []Value{g.word(1), g.word(1)}
 	common := g.word(1)
 	weak := 5
+	if g.chance(20) {
+		g.p.Init = []uint32{uint32(g.IntN(2)), 1}
+		g.shared = false
+	}
 	for i := range n {
 		a := &g.agents[i]
 		var last int
