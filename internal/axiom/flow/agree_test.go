@@ -99,7 +99,7 @@ func (g *twin) code(th *axiom.Thread) []flow.Instr {
 	body := &code
 	for range 1 + g.IntN(3) {
 		at := g.IntN(2)
-		o := axiom.Op{Loc: axiom.Loc{N: at}, Guard: guard, Scope: []axiom.Scope{axiom.CTA, axiom.Cluster, axiom.GPU, axiom.GPU}[g.IntN(4)], Value: 1 + uint32(g.IntN(3))}
+		o := axiom.Op{Loc: axiom.Loc{N: at}, Guard: guard, Scope: []axiom.Scope{axiom.CTA, axiom.Cluster, axiom.GPU, axiom.GPU}[g.IntN(4)], Value: uint32(1 + 2*len(g.ax.Threads) + g.IntN(2))}
 		in := flow.Instr{Scope: o.Scope, At: flow.V(uint32(4 * at)), Src: []flow.Value{flow.V(o.Value)}}
 		pick := func(s ...axiom.Sem) { o.Sem = s[g.IntN(len(s))] }
 		r := len(th.Ops)
@@ -134,7 +134,7 @@ func (g *twin) code(th *axiom.Thread) []flow.Instr {
 		*body = append(*body, in)
 		if guard == nil && len(in.Dst) > 0 && g.IntN(3) == 0 {
 			// What follows is guarded by what was read.
-			guard = &axiom.Guard{Read: r, Value: uint32(g.IntN(3))}
+			guard = &axiom.Guard{Read: r, Value: uint32(g.IntN(7))}
 			*body = append(*body, flow.Instr{Kind: flow.If, Cmp: flow.Eq, Src: []flow.Value{flow.R(r), flow.V(guard.Value)}})
 			body = &(*body)[len(*body)-1].Body
 		}

@@ -36,8 +36,8 @@ const (
 	mostTries  = 1000 // of shrinking
 )
 
-// check gives the report on a program's launch.
-func check(p *flow.Program) (*muster.Report, error) {
+// load prepares a program's launch.
+func load(p *flow.Program) (*muster.Launch, error) {
 	text := p.PTX()
 	mod, err := ptx.Parse("p.ptx", []byte(text))
 	if err != nil {
@@ -48,7 +48,12 @@ func check(p *flow.Program) (*muster.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := muster.LoadModule(f, mod, []byte(text), muster.Limits{Instrs: mostInstrs, Time: 24 * time.Hour})
+	return muster.LoadModule(f, mod, []byte(text), muster.Limits{Instrs: mostInstrs, Time: 24 * time.Hour})
+}
+
+// check gives the report on a program's launch.
+func check(p *flow.Program) (*muster.Report, error) {
+	l, err := load(p)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type agent struct {
 // Generate draws the program of a seed.
 func Generate(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6d757374))}
-	g.p = &Program{Words: 16}
+	g.p = &Program{Words: 32}
 	g.join = Barrier
 	shapes := []func(){
 		g.message, g.message, g.message, g.message, g.buffering, g.buffering, g.lookBack, g.lookBack, g.lastArriver, g.lastArriver,
@@ -36,11 +36,26 @@ func Generate(seed uint64) *Program {
 		g.gridBarrier, g.phased, g.phased, g.readers, g.ticket, g.queue, g.sequence, g.relay, g.relay,
 	}
 	shapes[g.IntN(len(shapes))]()
+	if g.chance(15) && g.words < 10 && !g.wide() {
+		// Another one behind it, by the same agents.
+		shapes[g.IntN(len(shapes))]()
+	}
 	g.build()
 	for range g.harms() {
 		g.harm()
 	}
 	return g.p
+}
+
+// wide reports whether some agent has several lanes, whose plain stores would race
+// in other shapes.
+func (g *generator) wide() bool {
+	for _, a := range g.agents {
+		if a.lanes > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *generator) harms() int { return pick(g, 0, 0, 0, 1, 1, 1, 2) }
@@ -65,8 +80,19 @@ func (g *generator) word(n uint32) Value {
 	return v
 }
 
-// place draws where n agents run.
+// place draws where n agents run, those that there are among them.
 func (g *generator) place(n int) {
+	if len(g.agents) >= n {
+		return
+	}
+	if len(g.agents) > 0 {
+		last := g.agents[len(g.agents)-1]
+		for len(g.agents) < n {
+			last.warp++
+			g.agents = append(g.agents, agent{cta: last.cta, warp: last.warp, lanes: 1})
+		}
+		return
+	}
 	kind := pick(g, 0, 0, 0, 1, 1, 2, 3, 4)
 	for i := range n {
 		a := agent{lanes: 1}
@@ -224,7 +250,7 @@ func (g *generator) use(v Value, want uint32, common Value) []Instr {
 	case 1, 2:
 		return []Instr{when(Ne, v, V(want), Instr{Kind: Trap})}
 	case 3:
-		return []Instr{when(Ne, v, V(want), g.store(common, V(7), axiom.Weak))}
+		return []Instr{when(Ne, v, V(want), g.store(common, V(uint32(7+g.words)), axiom.Weak))}
 	case 4:
 		// An index that is far out unless the value is as expected.
 		t := g.reg()
@@ -517,6 +543,9 @@ func (g *generator) line() {
 // warp look at it.
 func (g *generator) lanes() {
 	n := pick(g, 2, 2, 3, 4)
+	if len(g.agents) > 0 {
+		return
+	}
 	g.place(2)
 	a, b := &g.agents[0], &g.agents[1]
 	if a.cta == b.cta && a.warp == b.warp {
@@ -776,7 +805,9 @@ func (g *generator) sequence() {
 // relay has one thread of a CTA wait for what another CTA publishes, and the others
 // read behind a barrier.
 func (g *generator) relay() {
-	g.place(1)
+	if len(g.agents) > 0 {
+		return
+	}
 	g.shared, g.scope = false, axiom.GPU
 	g.p.Cluster = pick(g, 0, 0, 2)
 	if g.p.Cluster == 2 {
@@ -814,7 +845,7 @@ func (g *generator) chaos() {
 	x := []Value{g.word(1), g.word(1)}
 	common := g.word(1)
 	weak := 5
-	if g.chance(20) {
+	if g.words == 3 && g.chance(20) {
 		g.p.Init = []uint32{uint32(g.IntN(2)), 1}
 		g.shared = false
 	}

@@ -553,12 +553,28 @@ func (g *graph) races() (a, b int, any bool) {
 			if !g.overlap(a, b) || !x.writes() && !y.writes() || x.thread == y.thread {
 				continue
 			}
-			if !g.morally(a, b) && !g.causal[a].has(b) && !g.causal[b].has(a) {
+			if !g.morally(a, b) && !g.causal[a].has(b) && !g.causal[b].has(a) && !g.equal(a, b) {
 				return b, a, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// equal reports whether two accesses store the same: doc.go, decision 8.
+func (g *graph) equal(a, b int) bool {
+	x, y := &g.ev[a], &g.ev[b]
+	if x.read || y.read || !g.same(a, b) {
+		return false
+	}
+	for k := range x.words {
+		v, _ := g.know(x.val[k])
+		w, _ := g.know(y.val[k])
+		if v != w {
+			return false
+		}
+	}
+	return true
 }
 
 // final gives the words that an execution leaves, where no two writes race.

@@ -398,6 +398,13 @@ func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
 	return true
 }
 
+// TimesOut reports whether some poll traps when it has looked often enough.
+func (p *Program) TimesOut() bool {
+	found := false
+	p.walk(func(in *Instr) { found = found || in.Kind == Poll && in.Traps })
+	return found
+}
+
 // start is what a place holds at the start.
 func (p *Program) start(at int) uint32 {
 	if at < min(p.Words, len(p.Init)) {
