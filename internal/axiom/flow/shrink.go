@@ -29,6 +29,13 @@ func copied(code []Instr) []Instr {
 	return out
 }
 
+// Instructions counts a program's, barriers left out.
+func (p *Program) Instructions() int {
+	n := 0
+	p.walk(func(*Instr) { n++ })
+	return n
+}
+
 // Shrink makes a program smaller while keep holds.
 func (p *Program) Shrink(keep func(*Program) bool) *Program {
 	for again := true; again; {
