@@ -111,6 +111,9 @@ func (s *state) loaded(i, word int) (uint32, bool) {
 		return s.p.start(r.at + word), true
 	default:
 		v := &s.ev[w]
+		if v.ready == 0 {
+			return 0, false
+		}
 		return s.know(v.val[r.at+word-v.at])
 	}
 }
