@@ -10,6 +10,11 @@ import (
 
 var dat3m = flag.String("axiom.dat3m", "", "a directory with Dat3M's sources, whose litmus tests of PTX are to be compared")
 
+// differences from Dat3M's results, each with its reason.
+var differences = map[string]string{
+	"LB+RMW-a.litmus": "an atomic operation is one operation here, two events there: doc.go, decision 3",
+}
+
 // TestDat3M holds the axioms to the results that Dat3M expects of its litmus tests.
 func TestDat3M(t *testing.T) {
 	if *dat3m == "" {
@@ -39,10 +44,15 @@ func TestDat3M(t *testing.T) {
 				t.Logf("%s: %s cannot be read: %v", list, name, err)
 			case got == (want == "1"):
 				agree++
-			default:
+			case differences[filepath.Base(name)] != "":
 				differ++
-				t.Logf("%s: %s: %v, want %s", list, name, got, want)
+				t.Logf("%s: %s: %v, want %s: %s", list, name, got, want, differences[filepath.Base(name)])
+			default:
+				t.Errorf("%s: %s: %v, want %s", list, name, got, want)
 			}
+		}
+		if agree < 124 {
+			t.Errorf("%s: %d agree", list, agree)
 		}
 		t.Logf("%s: %d agree, %d differ, %d cannot be read", list, agree, differ, unread)
 	}
