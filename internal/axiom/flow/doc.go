@@ -44,7 +44,7 @@
 //  7. Decisions 10, 11 and 13 of package axiom: bar.warp.sync orders, base causality
 //     is no cycle, and what precedes an observed write in its CTA, strong and of its
 //     scope, counts with it.
-//  8. Two plain stores of the same value that nothing orders are no bad outcome,
+//  8. Two weak stores of the same value that nothing orders are no bad outcome,
 //     though by the letter they race (8.7.1): a check allows them, and says so
 //     (schedules.md, C8).
 //  9. CTAs that wait for each other run together, as schedules.md assumes.

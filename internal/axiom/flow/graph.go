@@ -561,10 +561,10 @@ func (g *graph) races() (a, b int, any bool) {
 	return 0, 0, false
 }
 
-// equal reports whether two accesses store the same: doc.go, decision 8.
+// equal reports whether two weak accesses store the same: doc.go, decision 8.
 func (g *graph) equal(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
-	if x.read || y.read || !g.same(a, b) {
+	if x.read || y.read || x.strong || y.strong || !g.same(a, b) {
 		return false
 	}
 	for k := range x.words {
