@@ -30,6 +30,8 @@ var layers = [][]string{
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
+	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

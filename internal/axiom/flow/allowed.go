@@ -1,0 +1,98 @@
+package flow
+
+// A Bad is a kind of outcome that a right program does not have.
+type Bad uint8
+
+const (
+	None Bad = iota
+	Race
+	Trapped
+	Outside
+	Hung
+	NotSequential // a final memory that no interleaving leaves
+)
+
+func (b Bad) String() string {
+	return [...]string{"none", "race", "trap", "out of bounds", "hang", "final memory"}[b]
+}
+
+// Allowed gives all outcomes that the axioms allow, looking at no more than most
+// graphs. Of programs with a race it gives those final memories where the last
+// write of each word is known.
+func (p *Program) Allowed(most int) (*Outcomes, error) {
+	out := &Outcomes{Final: map[string]bool{}}
+	err := p.each(most, out, func(g *graph) bool {
+		if _, _, race := g.races(); race {
+			out.Race = true
+		}
+		out.add(g)
+		return true
+	})
+	return out, err
+}
+
+// Races reports whether some execution has a data race.
+func (p *Program) Races(most int) (race, cut bool, err error) {
+	var out Outcomes
+	err = p.each(most, &out, func(g *graph) bool {
+		_, _, race = g.races()
+		return !race
+	})
+	return race, out.Cut, err
+}
+
+func (o *Outcomes) add(g *graph) {
+	o.Trap = o.Trap || g.trap
+	o.Out = o.Out || g.out
+	switch {
+	case g.trap || g.out:
+	case g.hangs():
+		o.Hang = true
+	default:
+		o.Final[memory(g.final())] = true
+	}
+}
+
+// hangs reports whether somebody does not come to his end.
+func (g *graph) hangs() bool {
+	for i := range g.state.th {
+		if t := &g.state.th[i]; !t.done || t.stuck {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
+	th, err := p.threads()
+	if err != nil {
+		return err
+	}
+	x := &search{p: p, th: th, most: most, found: found}
+	x.run()
+	out.States, out.Cut = x.graph, x.cut
+	return x.err
+}
+
+// Worst finds a bad outcome that the axioms allow. seq says what interleavings
+// leave. Where the search was cut before it found one, cut is true.
+func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) {
+	var out Outcomes
+	err = p.each(most, &out, func(g *graph) bool {
+		_, _, race := g.races()
+		switch {
+		case race:
+			bad = Race
+		case g.trap:
+			bad = Trapped
+		case g.out:
+			bad = Outside
+		case g.hangs():
+			bad = Hung
+		case !seq.Final[memory(g.final())]:
+			bad = NotSequential
+		}
+		return bad == None
+	})
+	return bad, bad == None && out.Cut, err
+}

@@ -1,0 +1,414 @@
+package flow
+
+import (
+	"fmt"
+
+	"muster/internal/axiom"
+)
+
+// A Program is a small kernel and its launch. Its memory is an array of words of
+// 4 bytes in global memory, and one in the shared memory of each CTA.
+type Program struct {
+	Name    string
+	CTAs    int
+	Cluster int // CTAs of a cluster; 0 means 1
+	Words   int // of global memory
+	Shared  int // of shared memory of a CTA
+	// Init are the first words of global memory at the start; others are zeros.
+	Init  []uint32
+	Warps []Warp
+}
+
+// A Warp goes through its steps with all of its 32 lanes. Warps count from 0 in
+// their CTA. The warps of a CTA have equally many barriers.
+type Warp struct {
+	CTA, Index int
+	Steps      []Step
+}
+
+// A StepKind is what a Step does.
+type StepKind uint8
+
+const (
+	Segment  StepKind = iota // some lanes have something to do
+	Barrier                  // bar.sync 0, for the whole CTA
+	WarpSync                 // bar.warp.sync of all lanes
+)
+
+// A Step is a segment or a barrier.
+type Step struct {
+	Kind  StepKind
+	Roles []Role
+}
+
+// A Role is code for some lanes, which are in no other role of the segment. Lanes
+// in no role pass on to the next step.
+type Role struct {
+	First, Lanes int
+	Code         []Instr
+}
+
+// A Kind is what an Instr does.
+type Kind uint8
+
+const (
+	Load Kind = iota
+	Store
+	Atom // atom with a result
+	Red  // without
+	Fence
+	Move // registers alone: Dst[0] = Src[0] Op Src[1]
+	If   // Src[0] Cmp Src[1]: Body, else Else
+	Poll // Load or Atom again and again until the first of Dst compares with Want
+	Trap
+
+	// The rest is for threads alone.
+
+	jump // unless Src[0] Cmp Src[1]
+	barrier
+	halt
+)
+
+// An Op is an operation on two values.
+type Op uint8
+
+const (
+	Add Op = iota
+	Sub
+	Mul
+	And
+	Or
+	Xor
+	Min
+	Max
+	Exch // of Atom: the second
+	Cas  // of Atom: Src[0] is compared, Src[1] stored
+)
+
+// A Cmp compares unsigned.
+type Cmp uint8
+
+const (
+	Eq Cmp = iota
+	Ne
+	Lt
+	Ge
+)
+
+func (c Cmp) holds(a, b uint32) bool {
+	switch c {
+	case Eq:
+		return a == b
+	case Ne:
+		return a != b
+	case Lt:
+		return a < b
+	}
+	return a >= b
+}
+
+// A Value is Const + Lane × the lane's number in its role + the register Reg - 1,
+// if Reg is not 0.
+type Value struct {
+	Const, Lane uint32
+	Reg         int
+}
+
+// V is a constant, R a register.
+func V(c uint32) Value { return Value{Const: c} }
+func R(r int) Value    { return Value{Reg: r + 1} }
+
+// MaxRegs is how many registers a lane has.
+const MaxRegs = 12
+
+// An Instr is one instruction, or a branch with what it skips.
+type Instr struct {
+	Kind   Kind
+	Sem    axiom.Sem
+	Scope  axiom.Scope
+	Shared bool
+	At     Value // word
+	// Wide elements have 8 bytes, and two registers or values, low before high. N
+	// is how many elements there are; 0 means 1.
+	Wide bool
+	N    int
+	Dst  []int
+	Src  []Value
+	Op   Op
+	Cmp  Cmp
+	Body []Instr
+	Else []Instr
+	// Of a Poll: the kind of what it repeats, what it waits for, and after how many
+	// turns it gives up, 0 for never. A poll that gives up goes on, or traps.
+	By    Kind
+	Want  Value
+	Tries int
+	Traps bool
+
+	target  int // of jump
+	bar     int // of barrier: which one; with whom is said by group
+	group   int
+	members int  // who must come; 0: nobody waits
+	split   bool // nobody waits here, and nothing is learned
+}
+
+func (i *Instr) elements() int { return max(i.N, 1) }
+
+func (i *Instr) width() int {
+	if i.Wide {
+		return 2
+	}
+	return 1
+}
+
+// A thread is one lane with its code, straight but for jumps.
+type thread struct {
+	gpu, cta, warp, lane int
+	number               int // of the lane in its role, for Value.Lane
+	code                 []Instr
+}
+
+// threads gives the lanes that have something to do, each with its code.
+func (p *Program) threads() ([]thread, error) {
+	var all []thread
+	for w := range p.Warps {
+		warp := &p.Warps[w]
+		lanes := map[int]bool{}
+		for _, s := range warp.Steps {
+			for _, r := range s.Roles {
+				for l := range r.Lanes {
+					lanes[r.First+l] = true
+				}
+			}
+		}
+		for l := range 32 {
+			if lanes[l] {
+				t := thread{cta: warp.CTA, warp: warp.Index, lane: l}
+				t.flatten(warp)
+				all = append(all, t)
+			}
+		}
+	}
+	if len(all) > 16 {
+		return nil, fmt.Errorf("%d lanes; at most 16 are taken", len(all))
+	}
+	for i := range all {
+		for k := range all[i].code {
+			c := &all[i].code[k]
+			if c.Kind == barrier {
+				c.members = 0
+				for j := range all {
+					if all[j].meets(&all[i], c.group) {
+						c.members++
+					}
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// The groups of a barrier.
+const (
+	ofCTA = iota
+	ofWarp
+)
+
+func (t *thread) meets(u *thread, group int) bool {
+	return t.cta == u.cta && (group == ofCTA || t.warp == u.warp)
+}
+
+func (t *thread) flatten(w *Warp) {
+	var count [2]int
+	for _, s := range w.Steps {
+		switch s.Kind {
+		case Segment:
+			for _, r := range s.Roles {
+				if t.lane >= r.First && t.lane < r.First+r.Lanes {
+					t.append(r.Code, uint32(t.lane-r.First))
+				}
+			}
+		case Barrier:
+			t.code = append(t.code, Instr{Kind: barrier, group: ofCTA, bar: count[ofCTA]})
+			count[ofCTA]++
+		case WarpSync:
+			t.code = append(t.code, Instr{Kind: barrier, group: ofWarp, bar: count[ofWarp]})
+			count[ofWarp]++
+		}
+	}
+	t.code = append(t.code, Instr{Kind: halt})
+}
+
+// append adds code for one lane. A poll that gives up and goes on is as many loads.
+func (t *thread) append(code []Instr, lane uint32) {
+	own := func(v Value) Value { return Value{Const: v.Const + v.Lane*lane, Reg: v.Reg} }
+	for _, in := range code {
+		in.At, in.Want = own(in.At), own(in.Want)
+		src := make([]Value, len(in.Src))
+		for i, v := range in.Src {
+			src[i] = own(v)
+		}
+		in.Src = src
+		switch {
+		case in.Kind == If:
+			t.branch(in, lane)
+		case in.Kind == Poll && in.Tries > 0 && !in.Traps:
+			t.tries(in)
+		default:
+			t.code = append(t.code, in)
+		}
+	}
+}
+
+func (t *thread) branch(in Instr, lane uint32) {
+	at := len(t.code)
+	t.code = append(t.code, Instr{Kind: jump, Src: in.Src, Cmp: in.Cmp})
+	t.append(in.Body, lane)
+	if len(in.Else) > 0 {
+		over := len(t.code)
+		t.code = append(t.code, Instr{Kind: jump, Src: []Value{V(0), V(0)}, Cmp: Ne})
+		t.code[at].target = len(t.code)
+		t.append(in.Else, lane)
+		t.code[over].target = len(t.code)
+		return
+	}
+	t.code[at].target = len(t.code)
+}
+
+func (t *thread) tries(in Instr) {
+	one := in
+	one.Kind = in.By
+	var out []int
+	for k := range in.Tries {
+		t.code = append(t.code, one)
+		if k < in.Tries-1 {
+			out = append(out, len(t.code))
+			// It jumps out where the comparison holds.
+			t.code = append(t.code, Instr{Kind: jump, Src: []Value{R(in.Dst[0]), in.Want}, Cmp: in.Cmp.not()})
+		}
+	}
+	for _, i := range out {
+		t.code[i].target = len(t.code)
+	}
+}
+
+func (c Cmp) not() Cmp {
+	return [...]Cmp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt}[c]
+}
+
+func apply(o Op, a, b uint32) uint32 {
+	switch o {
+	case Add:
+		return a + b
+	case Sub:
+		return a - b
+	case Mul:
+		return a * b
+	case And:
+		return a & b
+	case Or:
+		return a | b
+	case Xor:
+		return a ^ b
+	case Min:
+		return min(a, b)
+	case Max:
+		return max(a, b)
+	}
+	return b
+}
+
+// combine is what an atomic operation leaves of an old value, low word first. wrote
+// is false of a compare-and-swap that fails, which is no write (ISA 8.4, Table 20).
+func combine(o Op, old, src []uint32) (value [2]uint32, wrote bool) {
+	w := len(old)
+	switch {
+	case o == Cas:
+		for i := range w {
+			if old[i] != src[i] {
+				return value, false
+			}
+			value[i] = src[w+i]
+		}
+	case w == 1:
+		value[0] = apply(o, old[0], src[0])
+	default:
+		a, b := uint64(old[1])<<32|uint64(old[0]), uint64(src[1])<<32|uint64(src[0])
+		var v uint64
+		switch o {
+		case Add:
+			v = a + b
+		case Min:
+			v = min(a, b)
+		case Max:
+			v = max(a, b)
+		case And:
+			v = a & b
+		case Or:
+			v = a | b
+		case Xor:
+			v = a ^ b
+		default:
+			v = b
+		}
+		value = [2]uint32{uint32(v), uint32(v >> 32)}
+	}
+	return value, true
+}
+
+// size is how many words there are of a state space.
+func (p *Program) size(shared bool) uint32 {
+	if shared {
+		return uint32(p.Shared)
+	}
+	return uint32(p.Words)
+}
+
+// within reports whether an access of in at a word stays in its memory.
+func (p *Program) within(in *Instr, at uint32) bool {
+	n := uint32(in.elements() * in.width())
+	size := p.size(in.Shared)
+	return at < size && size-at >= n && at%n == 0
+}
+
+// place is the number of a word among all: global memory first, then that of each
+// CTA.
+func (p *Program) place(cta int, shared bool, word uint32) int {
+	if shared {
+		return p.Words + cta*p.Shared + int(word)
+	}
+	return int(word)
+}
+
+func (p *Program) places() int { return p.Words + p.CTAs*p.Shared }
+
+func acquires(s axiom.Sem) bool { return s == axiom.Acquire || s == axiom.AcqRel || s == axiom.SC }
+func releases(s axiom.Sem) bool { return s == axiom.Release || s == axiom.AcqRel || s == axiom.SC }
+
+// includes reports whether a scope around a thread holds another.
+func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
+	switch n := max(p.Cluster, 1); s {
+	case axiom.CTA:
+		return a.cta == b.cta
+	case axiom.Cluster:
+		return a.cta/n == b.cta/n
+	case axiom.GPU:
+		return a.gpu == b.gpu
+	}
+	return true
+}
+
+// TimesOut reports whether some poll traps when it has looked often enough.
+func (p *Program) TimesOut() bool {
+	found := false
+	p.walk(func(in *Instr) { found = found || in.Kind == Poll && in.Traps })
+	return found
+}
+
+// start is what a place holds at the start.
+func (p *Program) start(at int) uint32 {
+	if at < min(p.Words, len(p.Init)) {
+		return p.Init[at]
+	}
+	return 0
+}

@@ -1,0 +1,263 @@
+package flow
+
+import (
+	"strings"
+	"testing"
+)
+
+// published are the litmus tests that the ISA prints, in words of their own, with
+// variants that it speaks of, and a few that everybody knows. A condition is said
+// of all executions that the axioms allow; want says whether it holds.
+var published = []struct {
+	name, text string
+	want       bool
+}{
+	{"8.10.3, litmus test 1", `
+{ x=0; }
+ P0@cta 0,gpu 0                | P1@cta 1,gpu 0                ;
+ atom.relaxed.sys.add r0, x, 1 | atom.relaxed.sys.add r0, x, 1 ;
+forall (x == 2)`, true},
+	{"8.10.3, litmus test 2: not morally strong", `
+{ x=0; }
+ P0@cta 0,gpu 0                | P1@cta 1,gpu 0                ;
+ atom.relaxed.cta.add r0, x, 1 | atom.relaxed.gpu.add r0, x, 1 ;
+exists (x == 1)`, true},
+	{"8.10.3, litmus test 2: also 2", `
+{ x=0; }
+ P0@cta 0,gpu 0                | P1@cta 1,gpu 0                ;
+ atom.relaxed.cta.add r0, x, 1 | atom.relaxed.gpu.add r0, x, 1 ;
+exists (x == 2)`, true},
+	{"8.10.4, load buffering with dependencies", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.weak r0, x  | ld.weak r1, y  ;
+ st.weak y, r0  | st.weak x, r1  ;
+forall (x == 0 /\ y == 0)`, true},
+	{"8.10.4, load buffering without", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.weak r0, x  | ld.weak r1, y  ;
+ st.weak y, 1   | st.weak x, 1   ;
+exists (x == 1 /\ y == 1 /\ P0:r0 == 1 /\ P1:r1 == 1)`, true},
+	{"8.10.4, a dependency on one side", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0          | P1@cta 1,gpu 0          ;
+ ld.relaxed.gpu r0, x    | ld.relaxed.gpu r1, y    ;
+ st.relaxed.gpu y, r0    | st.relaxed.gpu x, 1     ;
+exists (P0:r0 == 1 /\ P1:r1 == 1)`, true},
+	{"8.10.4, a branch on both sides", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0          | P1@cta 1,gpu 0          ;
+ ld.relaxed.gpu r0, x    | ld.relaxed.gpu r1, y    ;
+ bne r0, 1, LC00         | bne r1, 1, LC10         ;
+ st.relaxed.gpu y, 1     | st.relaxed.gpu x, 1     ;
+ LC00:                   | LC10:                   ;
+exists (P0:r0 == 1)`, false},
+	{"8.10.5, CoRR", `
+{ x=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.relaxed.sys x, 1 | ld.relaxed.sys r0, x ;
+                     | ld.relaxed.sys r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, false},
+	{"8.10.5, CoRR with weak reads", `
+{ x=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0 ;
+ st.relaxed.sys x, 1 | ld.weak r0, x  ;
+                     | ld.weak r1, x  ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, true},
+	{"8.10.5, CoRR with a scope too narrow", `
+{ x=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.relaxed.sys x, 1 | ld.relaxed.cta r0, x ;
+                     | ld.relaxed.cta r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, true},
+	{"8.10.6, message passing", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.weak x, 1        | ld.relaxed.sys r0, y ;
+ fence.acq_rel.sys   | fence.acq_rel.sys    ;
+ st.relaxed.sys y, 1 | ld.weak r1, x        ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, false},
+	{"8.10.6, message passing without the consumer's fence", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.relaxed.sys x, 1 | ld.relaxed.sys r0, y ;
+ fence.acq_rel.sys   | ld.relaxed.sys r1, x ;
+ st.relaxed.sys y, 1 |                      ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, true},
+	{"8.10.6, message passing without the producer's fence", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.relaxed.sys x, 1 | ld.acquire.sys r0, y ;
+ st.relaxed.sys y, 1 | ld.relaxed.sys r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)`, true},
+	{"8.10.6, store buffering with fence.sc", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1   | st.weak y, 1   ;
+ fence.sc.sys   | fence.sc.sys   ;
+ ld.weak r0, y  | ld.weak r1, x  ;
+forall (P0:r0 == 1 \/ P1:r1 == 1)`, true},
+	{"8.10.6, store buffering with fence.acq_rel", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0    | P1@cta 1,gpu 0    ;
+ st.weak x, 1      | st.weak y, 1      ;
+ fence.acq_rel.sys | fence.acq_rel.sys ;
+ ld.weak r0, y     | ld.weak r1, x     ;
+exists (P0:r0 == 0 /\ P1:r1 == 0)`, true},
+	{"8.10.6, store buffering with fences that are not morally strong", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1   | st.weak y, 1   ;
+ fence.sc.cta   | fence.sc.gpu   ;
+ ld.weak r0, y  | ld.weak r1, x  ;
+exists (P0:r0 == 0 /\ P1:r1 == 0)`, true},
+	{"8.11.1, message passing with a reduction", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0            ;
+ st.weak x, 42       | red.relaxed.sys.add y, 1  ;
+ st.release.gpu y, 1 | fence.acq_rel.gpu         ;
+                     | ld.weak r1, x             ;
+exists (P1:r1 == 0 /\ y == 2)`, true},
+	{"8.11.1, with an atom instead", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0                 ;
+ st.weak x, 42       | atom.relaxed.sys.add r0, y, 1  ;
+ st.release.gpu y, 1 | fence.acq_rel.gpu              ;
+                     | ld.weak r1, x                  ;
+exists (P1:r1 == 0 /\ y == 2)`, false},
+	{"8.8, a release followed by a strong write", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.weak y, 1        | ld.acquire.gpu r0, x ;
+ st.release.gpu x, 1 | ld.weak r1, y        ;
+ st.relaxed.gpu x, 2 |                      ;
+exists (P1:r0 == 2 /\ P1:r1 == 0)`, false},
+	{"8.8, what comes between the two is not covered", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
+ st.release.gpu x, 1 | ld.acquire.gpu r0, x ;
+ st.weak y, 1        | ld.weak r1, y        ;
+ st.relaxed.gpu x, 2 |                      ;
+exists (P1:r0 == 2 /\ P1:r1 == 0)`, true},
+	{"8.9.2, observation through read-modify-writes", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0                | P2@cta 2,gpu 0       ;
+ st.weak x, 1        | atom.relaxed.gpu.add r0, y, 1 | ld.acquire.gpu r1, y ;
+ st.release.gpu y, 1 |                               | ld.weak r2, x        ;
+exists (P1:r0 == 1 /\ P2:r1 == 2 /\ P2:r2 == 0)`, false},
+	{"8.9.2, a store ends it", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0       | P2@cta 2,gpu 0       ;
+ st.weak x, 1        | ld.relaxed.gpu r0, y | ld.acquire.gpu r1, y ;
+ st.release.gpu y, 1 | st.relaxed.gpu y, 2  | ld.weak r2, x        ;
+exists (P1:r0 == 1 /\ P2:r1 == 2 /\ P2:r2 == 0)`, true},
+	{"8.9.2, a compare-and-swap that fails writes nothing", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0                   ;
+ st.release.gpu y, 1 | atom.acquire.gpu.cas r0, y, 5, 9 ;
+forall (y == 1)`, true},
+	{"independent reads of independent writes", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0      | P2@cta 2,gpu 0       | P3@cta 3,gpu 0       ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 | ld.acquire.gpu r0, x | ld.acquire.gpu r0, y ;
+                     |                     | ld.acquire.gpu r1, y | ld.acquire.gpu r1, x ;
+exists (P2:r0 == 1 /\ P2:r1 == 0 /\ P3:r0 == 1 /\ P3:r1 == 0)`, true},
+	{"independent reads with fence.sc", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0      | P2@cta 2,gpu 0       | P3@cta 3,gpu 0       ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 | ld.relaxed.gpu r0, x | ld.relaxed.gpu r0, y ;
+                     |                     | fence.sc.gpu         | fence.sc.gpu         ;
+                     |                     | ld.relaxed.gpu r1, y | ld.relaxed.gpu r1, x ;
+exists (P2:r0 == 1 /\ P2:r1 == 0 /\ P3:r0 == 1 /\ P3:r1 == 0)`, false},
+	{"two writes each, in opposite orders", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0      | P1@cta 1,gpu 0      ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;
+ st.relaxed.gpu y, 2 | st.relaxed.gpu x, 2 ;
+exists (x == 1 /\ y == 1)`, true},
+	{"a spin lock", `
+{ m=0; x=0; }
+ P0@cta 0,gpu 0                   | P1@cta 1,gpu 0                   ;
+ LC00:                            | LC10:                            ;
+ atom.acquire.gpu.cas r0, m, 0, 1 | atom.acquire.gpu.cas r0, m, 0, 1 ;
+ bne r0, 0, LC00                  | bne r0, 0, LC10                  ;
+ ld.weak r1, x                    | ld.weak r1, x                    ;
+ add r1, r1, 1                    | add r1, r1, 1                    ;
+ st.weak x, r1                    | st.weak x, r1                    ;
+ st.release.gpu m, 0              | st.release.gpu m, 0              ;
+forall (x == 2)`, true},
+	{"bar.sync", `
+{ x=0; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ st.weak x, 1   | bar.cta.sync 0 ;
+ bar.cta.sync 0 | ld.weak r0, x  ;
+exists (P1:r0 == 0)`, false},
+	// Dat3M has the read and the write of an atomic operation as two events, and
+	// allows this. By the letter it is one operation (8.2), which precedes the store
+	// in causality order (8.9.5), and so cannot read from it (8.10.6).
+	{"an atomic operation that reads what follows it", `
+{ x=0; y=0; }
+ P0@cta 0,gpu 0       | P1@cta 0,gpu 0                | P2@cta 0,gpu 0       ;
+ ld.acquire.gpu r0, y | atom.relaxed.gpu.add r1, x, 1 | ld.relaxed.gpu r2, x ;
+ st.weak x, 1         |                               | st.release.gpu y, 1  ;
+exists (P0:r0 == 1 /\ P1:r1 == 1 /\ P2:r2 == 2)`, false},
+}
+
+func TestPublished(t *testing.T) {
+	for _, c := range published {
+		l, err := readLitmus("PTX " + c.name + c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got, err := l.holds()
+		if err != nil || got != c.want {
+			t.Errorf("%s: %v, %v; want %v%s", c.name, got, err, c.want, c.text)
+		}
+	}
+}
+
+// TestReader holds the reader of litmus tests to what it must and must not read.
+func TestReader(t *testing.T) {
+	const head = "PTX t\n\"text\"\n{ x=3; y=0; P0:r2=7; }\n P0@cta 0,gpu 0 ;\n"
+	for _, c := range []struct {
+		body string
+		want bool
+	}{
+		{" ld.weak r0, x ;\nexists (P0:r0 == 3)", true},
+		{" ld.weak r0, x ;\nexists (0:r0 = 3 /\\ P0:r2 == 7)", true},
+		{" ld.weak r0, x ;\n~exists (P0:r0 == 3)", false},
+		{" ld.weak r0, x ;\nforall (P0:r0 == 4 \\/ ~(x != 3))", true},
+		{" ld r0, 5 ;\n sub r0, r0, r2 ;\n st.weak y, r0 ;\nexists (y == 4294967294)", true},
+		{" ble r2, 7, LC00 ;\n st.weak y, 1 ;\n LC00: ;\nforall (y == 0)", true},
+		{" bgt r2, 7, LC00 ;\n st.weak y, 1 ;\n LC00: ;\nforall (y == 1)", true},
+		{" red.relaxed.gpu.add x, 4 ;\nexists (x == 7)", true},
+		{" atom.relaxed.gpu.sub r0, x, 1 ;\nexists (x == 2 /\\ P0:r0 == 3)", true},
+		{" LC00: ;\n ld.weak r0, x ;\n beq r0, 3, LC00 ;\nexists (0 == 0)", false},
+	} {
+		l, err := readLitmus(head + c.body)
+		if err != nil {
+			t.Errorf("%s: %v", c.body, err)
+			continue
+		}
+		if got, err := l.holds(); err != nil || got != c.want {
+			t.Errorf("%s: %v, %v", c.body, got, err)
+		}
+	}
+	for _, c := range []struct{ body, say string }{
+		{" ld.weak r0 ;\nexists (x == 0)", "instruction"},
+		{" suld.weak r0, x ;\nexists (x == 0)", "instruction"},
+		{" fence.proxy.alias ;\nexists (x == 0)", "instruction"},
+		{" ld.odd.gpu r0, x ;\nexists (x == 0)", "instruction"},
+		{" ld.relaxed r0, x ;\nexists (x == 0)", "instruction"},
+		{" goto LC07 ;\nexists (x == 0)", "label"},
+		{" ld.weak r0, x ;\nexists (z == 0)", "condition"},
+		{" ld.weak r0, x ;\nexists (x == 0", "parenthesis"},
+		{" ld.weak r0, x ;", "condition"},
+	} {
+		if _, err := readLitmus(head + c.body); err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v, want an error of the %s", c.body, err, c.say)
+		}
+	}
+}

@@ -1,0 +1,620 @@
+package flow
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/axiom"
+)
+
+// Where a word of a read comes from, if not from an event.
+const (
+	initial = -1 // the initial write
+	open    = -2 // it is not yet decided
+)
+
+// An event is a memory operation on one scalar, a fence, or a barrier's arrival or
+// passing.
+type event struct {
+	thread, serial int // equal serials of a thread's: elements of one vector
+	kind           eventKind
+	sem            axiom.Sem
+	scope          axiom.Scope
+	// Of an access.
+	strong, read, write, rmw bool
+	result                   bool // a read operation (ISA 8.4: red is none)
+	at, words                int  // places
+	src                      [2]int
+	since                    [2]int // of an open source: it is ready later than that; -1: not yet considered
+	op                       Op
+	val                      [2]*expr // written; of an RMW that is not yet known, nil
+	args                     []*expr  // of an RMW
+	ready                    int      // when its value was known, 0 if it is not
+	// Of a poll's first word: what it waits for, and whether it waits for ever.
+	poll, stuck bool
+	cmp         Cmp
+	want        uint32
+	// Of a barrier.
+	group, bar int
+}
+
+type eventKind uint8
+
+const (
+	access eventKind = iota
+	fence
+	arrive
+	pass
+)
+
+// An expr is a value that may hang on reads. With b it is an operation, else a
+// constant, or with event > 0 a word of what event - 1 read.
+type expr struct {
+	c           uint32
+	event, word int
+	op          Op
+	a, b        *expr
+}
+
+func constant(c uint32) *expr { return &expr{c: c} }
+
+// A state is a part of an execution: threads have gone as far as they come without
+// values that are not known.
+type state struct {
+	p     *Program
+	ev    []event
+	th    []runner
+	clock int
+	trap  bool
+	out   bool
+}
+
+type runner struct {
+	pc, serial int
+	regs       [MaxRegs]*expr
+	bar        int // that it is at
+	wait       int // the read that the thread waits for as a poll, + 1
+	in, done   bool
+	stuck      bool
+	loops      int
+}
+
+func (s *state) clone() *state {
+	t := *s
+	t.ev = append(make([]event, 0, len(s.ev)+8), s.ev...)
+	t.th = append([]runner(nil), s.th...)
+	return &t
+}
+
+// know gives an expression's value, if it is known.
+func (s *state) know(e *expr) (uint32, bool) {
+	switch {
+	case e == nil:
+		return 0, true // a register never written: the program starts with zeros
+	case e.b != nil:
+		a, ok := s.know(e.a)
+		b, ok2 := s.know(e.b)
+		return apply(e.op, a, b), ok && ok2
+	case e.event == 0:
+		return e.c, true
+	}
+	return s.loaded(e.event-1, e.word)
+}
+
+// loaded gives what an event read in one of its words.
+func (s *state) loaded(i, word int) (uint32, bool) {
+	r := &s.ev[i]
+	switch w := r.src[word]; w {
+	case open:
+		return 0, false
+	case initial:
+		return s.p.start(r.at + word), true
+	default:
+		v := &s.ev[w]
+		if v.ready == 0 {
+			return 0, false
+		}
+		return s.know(v.val[r.at+word-v.at])
+	}
+}
+
+func (s *state) eval(v Value, t *runner) *expr {
+	if v.Reg == 0 {
+		return constant(v.Const)
+	}
+	r := t.regs[v.Reg-1]
+	if k, ok := s.know(r); ok {
+		return constant(k + v.Const)
+	}
+	if v.Const == 0 {
+		return r
+	}
+	return &expr{op: Add, a: r, b: constant(v.Const)}
+}
+
+// A search enumerates the executions of a program that the axioms allow.
+//
+// No-Thin-Air (ISA 8.10.4) makes reads-from and dependencies acyclic, so every
+// execution can be built in an order in which a read comes after the write that
+// it reads from, and whatever depends on a read after it: data, addresses and
+// branches. So a thread goes on past a read whose value nobody has asked for yet,
+// which is how load buffering comes about, and stands where a branch or an address
+// hangs on it. What follows a branch, or an access that might be out of bounds,
+// depends on it (an implementation may know better, and then allows more).
+//
+// A read is decided once: it takes a write that is ready then, or one that will
+// be ready later. So each execution is found by one way.
+type search struct {
+	p    *Program
+	th   []thread
+	may  [][]uint64 // by thread and pc: places that may yet be written
+	most int        // graphs
+	// found is told of each execution, with a coherence order; it returns false to
+	// end the search.
+	found func(*graph) bool
+	loops int // how often a thread may jump back
+	graph int
+	cut   bool
+	end   bool
+	err   error
+}
+
+func (x *search) prepare() {
+	for i := range x.th {
+		code := x.th[i].code
+		may := make([]uint64, len(code)+1)
+		for again := true; again; {
+			again = false
+			for pc := len(code) - 1; pc >= 0; pc-- {
+				in := &code[pc]
+				old := may[pc]
+				if in.Kind != halt {
+					may[pc] |= may[pc+1]
+				}
+				if in.Kind == jump {
+					may[pc] |= may[in.target]
+				}
+				if k := in.Kind; k == Store || k == Atom || k == Red || k == Poll && in.By != Load {
+					may[pc] |= x.written(i, in)
+				}
+				again = again || may[pc] != old
+			}
+		}
+		x.may = append(x.may, may)
+	}
+}
+
+func (x *search) written(i int, in *Instr) uint64 {
+	if in.At.Reg > 0 {
+		return ^uint64(0)
+	}
+	if !x.p.within(in, in.At.Const) {
+		return 0
+	}
+	n := in.elements() * in.width()
+	return (1<<n - 1) << x.p.place(x.th[i].cta, in.Shared, in.At.Const)
+}
+
+const (
+	maxEvents = 64
+	maxPlaces = 64
+)
+
+func (x *search) run() {
+	if x.p.places() > maxPlaces {
+		x.err = fmt.Errorf("%d words; at most %d are taken", x.p.places(), maxPlaces)
+		return
+	}
+	x.prepare()
+	x.branch(&state{p: x.p, th: make([]runner, len(x.th)), clock: 1})
+}
+
+// branch goes on from a state in every way.
+func (x *search) branch(s *state) {
+	if x.end || x.cut || x.err != nil {
+		return
+	}
+	if !x.advance(s) {
+		return
+	}
+	if len(s.ev) > maxEvents {
+		x.cut = true
+		return
+	}
+	g := &graph{p: x.p, th: x.th, state: s}
+	if !g.plausible() {
+		return
+	}
+	r, word := x.next(s)
+	if r < 0 {
+		x.leaf(s)
+		return
+	}
+	e := &s.ev[r]
+	since := e.since[word]
+	s.clock++
+	take := func(w int) {
+		t := s.clone()
+		if x.assign(t, r, word, w) {
+			x.branch(t)
+		}
+	}
+	if since < 0 {
+		take(initial)
+	}
+	at := e.at + word
+	for w := range s.ev {
+		if v := &s.ev[w]; v.write && v.ready > max(since, 0) && w != r && at >= v.at && at < v.at+v.words {
+			take(w)
+		}
+	}
+	if e.poll && word == 0 && since < 0 {
+		t := s.clone()
+		f := &t.ev[r]
+		f.stuck, f.write, f.rmw = true, false, false
+		f.since[0] = t.clock
+		t.th[e.thread].stuck = true
+		t.th[e.thread].done = true
+		x.branch(t)
+	}
+	if x.later(s, r, word) {
+		t := s.clone()
+		t.ev[r].since[word] = t.clock
+		x.branch(t)
+	}
+}
+
+// assign has a read take a word from a write.
+func (x *search) assign(s *state, r, word, w int) bool {
+	e := &s.ev[r]
+	e.src[word] = w
+	if e.poll && word == 0 {
+		v, _ := s.loaded(r, 0)
+		if e.cmp.holds(v, e.want) == e.stuck {
+			return false
+		}
+	}
+	s.settle()
+	return true
+}
+
+// combine finds what a read-modify-write writes, and whether it does.
+func (s *state) combine(r int) bool {
+	e := &s.ev[r]
+	if e.stuck {
+		return true
+	}
+	var old, src [4]uint32
+	for k := range e.words {
+		v, ok := s.loaded(r, k)
+		if !ok {
+			return false
+		}
+		old[k] = v
+	}
+	for k, a := range e.args {
+		v, ok := s.know(a)
+		if !ok {
+			return false
+		}
+		src[k] = v
+	}
+	v, wrote := combine(e.op, old[:e.words], src[:len(e.args)])
+	if !wrote {
+		e.write, e.rmw = false, false
+		return true
+	}
+	for k := range e.words {
+		e.val[k] = constant(v[k])
+	}
+	return true
+}
+
+// settle notes which writes have become known.
+func (s *state) settle() {
+	for again := true; again; {
+		again = false
+		for i := range s.ev {
+			e := &s.ev[i]
+			if e.kind != access || !e.write || e.ready > 0 || e.stuck {
+				continue
+			}
+			if e.rmw && e.val[0] == nil && !s.combine(i) || !e.write {
+				again = again || !e.write
+				continue
+			}
+			known := true
+			for k := range e.words {
+				if e.val[k] == nil {
+					known = false
+				} else if v, ok := s.know(e.val[k]); ok {
+					e.val[k] = constant(v)
+				} else {
+					known = false
+				}
+			}
+			if known {
+				e.ready, again = s.clock, true
+			}
+		}
+	}
+}
+
+// next picks the read that is to be decided: one not considered yet, or one that
+// waits for a later write and may have one.
+func (x *search) next(s *state) (r, word int) {
+	for i := range s.ev {
+		e := &s.ev[i]
+		if e.kind != access || !e.read || e.stuck {
+			continue
+		}
+		for k := range e.words {
+			if e.src[k] == open && e.since[k] < 0 {
+				return i, k
+			}
+		}
+	}
+	for i := range s.ev {
+		e := &s.ev[i]
+		if e.kind != access || !e.read || e.stuck {
+			continue
+		}
+		for k := range e.words {
+			if e.src[k] != open {
+				continue
+			}
+			for w := range s.ev {
+				if v := &s.ev[w]; v.write && v.ready > e.since[k] && w != i && e.at+k >= v.at && e.at+k < v.at+v.words {
+					return i, k
+				}
+			}
+		}
+	}
+	return -1, 0
+}
+
+// later reports whether a write of a word may yet become ready.
+func (x *search) later(s *state, r, word int) bool {
+	at := s.ev[r].at + word
+	for i := range s.ev {
+		e := &s.ev[i]
+		if e.kind == access && e.write && e.ready == 0 && !e.stuck && i != r && at >= e.at && at < e.at+e.words {
+			return true
+		}
+	}
+	for i := range s.th {
+		if t := &s.th[i]; !t.done && x.may[i][t.pc]>>at&1 != 0 && i != s.ev[r].thread {
+			return true
+		}
+	}
+	return false
+}
+
+// advance takes every thread as far as it comes. It reports false where an
+// execution is not to be followed.
+func (x *search) advance(s *state) bool {
+	for again := true; again; {
+		again = false
+		for i := range s.th {
+			moved, ok := x.step(s, i)
+			if !ok {
+				return false
+			}
+			again = again || moved
+		}
+		again = x.meet(s) || again
+	}
+	return true
+}
+
+func (x *search) step(s *state, i int) (moved, ok bool) {
+	t := &s.th[i]
+	for !t.done && !t.in {
+		if len(s.ev) > maxEvents {
+			return false, true
+		}
+		in := &x.th[i].code[t.pc]
+		switch in.Kind {
+		case Move:
+			a, b := s.eval(in.Src[0], t), s.eval(in.Src[1], t)
+			v := &expr{op: in.Op, a: a, b: b}
+			if k, known := s.know(v); known {
+				v = constant(k)
+			}
+			t.regs[in.Dst[0]] = v
+		case Fence:
+			t.serial++
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: fence, sem: in.Sem, scope: in.Scope})
+		case jump:
+			a, ok := s.know(s.eval(in.Src[0], t))
+			b, ok2 := s.know(s.eval(in.Src[1], t))
+			if !ok || !ok2 {
+				return moved, true
+			}
+			if !in.Cmp.holds(a, b) {
+				if in.target <= t.pc {
+					if t.loops++; t.loops > x.loops {
+						return false, false
+					}
+				}
+				t.pc, moved = in.target, true
+				continue
+			}
+		case barrier:
+			bar := in.bar
+			if len(in.Src) > 0 { // the barrier's number, of litmus tests
+				v, known := s.know(s.eval(in.Src[0], t))
+				if !known {
+					return moved, true
+				}
+				bar = bar<<8 + int(v) + 1
+			}
+			t.serial++
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: arrive, group: in.group, bar: bar})
+			t.bar = bar
+			if !in.split {
+				t.in = true
+				return true, true
+			}
+		case Trap:
+			s.trap, t.done = true, true
+			return true, true
+		case halt:
+			t.done = true
+			return true, true
+		default:
+			if t.wait > 0 {
+				// Its poll ends with what was read.
+				if _, known := s.loaded(t.wait-1, 0); !known {
+					return moved, true
+				}
+				t.wait = 0
+				break
+			}
+			at, known := s.know(s.eval(in.At, t))
+			if !known {
+				return moved, true
+			}
+			if !x.p.within(in, at) {
+				s.out, t.done = true, true
+				return true, true
+			}
+			want, known := s.know(s.eval(in.Want, t))
+			if in.Kind == Poll && !known {
+				return moved, true
+			}
+			x.enter(s, i, in, at, want)
+			moved = true
+			if in.Kind == Poll {
+				return true, true
+			}
+		}
+		t.pc++
+		moved = true
+	}
+	return moved, true
+}
+
+// enter adds the events of an access.
+func (x *search) enter(s *state, i int, in *Instr, at, want uint32) {
+	t := &s.th[i]
+	t.serial++
+	kind := in.Kind
+	if kind == Poll {
+		kind = in.By
+	}
+	n := in.width()
+	first := len(s.ev)
+	for el := range in.elements() {
+		e := event{
+			thread: i, serial: t.serial, sem: in.Sem, scope: in.Scope, strong: strong(in.Sem),
+			read: kind != Store, write: kind != Load, rmw: kind == Atom || kind == Red, result: kind == Load || kind == Atom,
+			at: x.p.place(x.th[i].cta, in.Shared, at) + el*n, words: n, op: in.Op,
+			src: [2]int{open, open}, since: [2]int{-1, -1},
+		}
+		if in.Sem == axiom.Volatile { // ISA 8.4.2
+			e.sem, e.scope = axiom.Relaxed, axiom.Sys
+		}
+		if e.rmw {
+			for _, v := range in.Src {
+				e.args = append(e.args, s.eval(v, t))
+			}
+		} else if e.write {
+			for k := range n {
+				e.val[k] = s.eval(in.Src[el*n+k], t)
+			}
+		}
+		if in.Kind == Poll && el == 0 {
+			e.poll, e.cmp, e.want = true, in.Cmp, want
+			t.wait = first + 1
+		}
+		s.ev = append(s.ev, e)
+	}
+	if kind == Load || kind == Atom {
+		for k := range in.elements() * n {
+			t.regs[in.Dst[k]] = &expr{event: first + k/n + 1, word: k % n}
+		}
+	}
+	s.settle()
+}
+
+// meet opens barriers to which all have come.
+func (x *search) meet(s *state) bool {
+	opened := false
+	for i := range s.th {
+		if !s.th[i].in {
+			continue
+		}
+		b := &x.th[i].code[s.th[i].pc]
+		var all []int
+		for j := range s.th {
+			if s.th[j].in && x.th[j].meets(&x.th[i], b.group) {
+				if c := &x.th[j].code[s.th[j].pc]; c.group == b.group && c.bar == b.bar {
+					all = append(all, j)
+				}
+			}
+		}
+		if len(all) < b.members {
+			continue
+		}
+		for _, j := range all {
+			t := &s.th[j]
+			t.serial++
+			s.ev = append(s.ev, event{thread: j, serial: t.serial, kind: pass, group: b.group, bar: t.bar})
+			t.in = false
+			t.pc++
+		}
+		opened = true
+	}
+	return opened
+}
+
+// leaf takes a state in which nothing is left to decide but the polls that never
+// end, each of which reads the last write of its word for ever.
+func (x *search) leaf(s *state) {
+	for i := range s.ev {
+		e := &s.ev[i]
+		if e.kind != access || !e.read {
+			continue
+		}
+		for k := range e.words {
+			if e.src[k] != open {
+				continue
+			}
+			if !e.stuck {
+				return // it waits for a write that does not come
+			}
+			s.take(x, i, k)
+			return
+		}
+	}
+	for i := range s.ev {
+		if e := &s.ev[i]; e.kind == access && e.write && e.ready == 0 && !e.stuck {
+			return // a value that is its own cause
+		}
+	}
+	x.judge(s)
+}
+
+func (s *state) take(x *search, r, word int) {
+	for w := initial; w < len(s.ev); w++ {
+		e := &s.ev[r]
+		at := e.at + word
+		if w >= 0 {
+			if v := &s.ev[w]; !v.write || v.stuck || w == r || at < v.at || at >= v.at+v.words || v.ready == 0 {
+				continue
+			}
+		}
+		t := s.clone()
+		if x.assign(t, r, word, w) {
+			x.leaf(t)
+		}
+	}
+}
+
+// A set is a set of events.
+type set uint64
+
+func (s set) has(i int) bool { return s>>uint(i)&1 != 0 }
+
+func trailing(s set) int { return bits.TrailingZeros64(uint64(s)) }
