@@ -215,8 +215,8 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		return
 	}
 	x.load(a, at, row)
-	if p := x.m.cfg.Poison; p != nil && p.PC == x.s.pc && at.mem != Global {
-		x.poison(a, at, p.Value)
+	if p := x.m.cfg.Poison; p.at(x.s.pc) && at.mem != Global {
+		x.poison(a, at, p)
 	}
 	if a.poll {
 		x.polled(a, at)
@@ -224,17 +224,17 @@ func (x *ctx) perform(a *access, at where, row bool) {
 }
 
 // poison overwrites what the lanes loaded from uninitialized bytes.
-func (x *ctx) poison(a *access, at where, v byte) {
-	word := uint64(v) * 0x0101010101010101
+func (x *ctx) poison(a *access, at where, p *Poison) {
 	for l := range lanesOf(at.mask) {
 		for e := int32(0); e < a.n; e++ {
 			off := x.m.addr[l] - at.r.base + uint64(e*a.elem)
 			if a.skip[e] || at.r.initialized(off, uint64(a.elem)) {
 				continue
 			}
+			word := p.word(at.r.base + off)
 			switch {
 			case a.t == b128:
-				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, word
+				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, p.word(at.r.base+off+8)
 			case a.wide[e]:
 				x.w64(a.regs[e])[l] = word >> (64 - 8*uint(a.elem))
 			default:

@@ -71,6 +71,13 @@ const (
 	// EvDivergent: lanes in Mask execute an aligned instruction at PC without
 	// the rest of their warp.
 	EvDivergent
+	// EvOutside: lanes in Mask come to the collective at PC, whose member mask
+	// Members lacks them.
+	EvOutside
+	// EvUndefined: lanes in Mask take an undefined value from the lanes in Sources,
+	// by the shfl at PC: those have exited, are elsewhere, or are not in the member
+	// mask Members.
+	EvUndefined
 )
 
 // A MemID names a memory: Global, or the shared memory of a CTA.
@@ -347,6 +354,8 @@ type Event struct {
 	// Again: lanes that arrive once more before the generation they arrived
 	// at has completed.
 	Again uint32
+	// Members is a collective's member mask, Sources are lanes that a shfl reads.
+	Members, Sources uint32
 }
 
 // Values returns Val, or what the store that the event shows is about to

@@ -130,12 +130,12 @@ func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 // poisonRow overwrites the elements of a row that hold uninitialized bytes.
 func (x *ctx) poisonRow(t *matrix8, row int, r *region, off uint64) {
 	p := x.m.cfg.Poison
-	if p == nil || p.PC != x.s.pc {
+	if !p.at(x.s.pc) {
 		return
 	}
 	for col := range 8 {
-		if !r.initialized(off+2*uint64(col), 2) {
-			t.set(row, col, uint32(p.Value)*0x0101)
+		if at := off + 2*uint64(col); !r.initialized(at, 2) {
+			t.set(row, col, uint32(p.word(r.base+at)&0xffff))
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Config struct {
 	MaxInstrs int64
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
-	// Poison, if set, replaces what uninitialized shared memory reads as.
+	// Poison, if set, replaces values that are undefined.
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
@@ -39,15 +39,6 @@ func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // ShowCollectives has the machine show EvCollective.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
-
-// A Poison replaces, for one load instruction, every element of which some
-// byte is uninitialized by Value in every byte. Two runs of one schedule with
-// different values show whether what nobody wrote reaches an output, a branch
-// or an address.
-type Poison struct {
-	PC    int32
-	Value byte
-}
 
 // A Buffer is a range of global memory.
 type Buffer struct {

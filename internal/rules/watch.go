@@ -148,6 +148,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		if ev.Op.Kind == machine.OpWgmma {
 			j.aligned(ev)
 		}
+		j.asyncOperands(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {
@@ -160,6 +161,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvSource:
 		j.sourceRead(ev)
 	case machine.EvBarArrive:
+		j.afterExit(ev)
 		j.namedArrive(ev)
 	case machine.EvBarPass:
 		j.namedPass(ev)
@@ -167,11 +169,17 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		x := j.warp(ev.CTA, ev.Warp)
 		j.learn(x, ev.Mask, max(x.most(ev.Mask), x.burstAt))
 	case machine.EvClusterArrive:
+		j.afterExit(ev)
 		j.clusterArrive(ev)
 	case machine.EvClusterWait:
+		j.afterExit(ev)
 		j.clusterWait(ev)
 	case machine.EvDivergent:
 		j.divergent(m, ev)
+	case machine.EvOutside:
+		j.outside(ev)
+	case machine.EvUndefined:
+		j.undefinedSource(ev)
 	case machine.EvRegister:
 		j.touched(ev)
 	case machine.EvRegisters:
