@@ -2,72 +2,127 @@ package muster
 
 import (
 	"context"
+	"slices"
 
 	"muster/internal/machine"
 	"muster/internal/rules"
 )
 
-// A load of shared memory that nobody wrote is harmless where its value is
-// thrown away, and wrong where it reaches an output, a branch or an address.
-// Which it is, a few more runs tell: the same schedule with what that load takes
-// from unwritten bytes replaced by one pattern and by others. If the runs do the
-// same and leave the same global memory, the value reaches nothing. No flow through registers has to be followed.
+// An undefined value is harmless where it is thrown away, and wrong where it reaches
+// an output, a branch or an address: what a load takes from shared memory that nobody
+// wrote, what a shfl takes from a lane that takes no part. Which it is, a few more runs
+// tell: the same schedule with what that instruction takes replaced by one pattern and
+// by others. If the runs do the same and leave the same global memory, the value
+// reaches nothing. No flow through registers has to be followed.
 
-// poisons are the patterns: as integers zero, large and -1, as floating point
-// zero, large and NaN.
-var poisons = [...]byte{0x00, 0x7f, 0xff}
+// poisons are the patterns: as integers zero, large and -1, as floating point zero,
+// large and NaN, and one that differs from place to place.
+var poisons = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
 
-// mostReaches bounds how many loads are followed in one check.
+// mostReaches bounds how many instructions are followed in one check.
 const mostReaches = 16
 
-// reach raises the warnings about uninitialized shared memory whose values
-// matter to errors.
+// follows reports whether it is followed what becomes of a finding's value.
+func follows(f *rules.Finding) bool {
+	return (f.Kind == "uninitialized-shared" || passing(f)) && f.Severity == rules.Warning && len(f.Sites) > 0 && f.Sites[0].Role == "reads"
+}
+
+// passing reports whether a finding is none where its value reaches nothing.
+func passing(f *rules.Finding) bool {
+	return f.Kind == "undefined-shuffle" && f.Severity == rules.Warning
+}
+
+// reach raises the warnings about undefined values that matter to errors, and drops
+// those that are warnings for no other reason.
 func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
+	harmless := map[string]bool{}
+	for n, s := range o.Schedules {
+		here := func(f rules.Finding) bool { return passing(&f) && all.first[f.Key()] == n }
+		if slices.ContainsFunc(all.findings, here) && l.harmless(ctx, s) {
+			for i := range all.findings {
+				if here(all.findings[i]) {
+					harmless[all.findings[i].Key()] = true
+				}
+			}
+		}
+	}
 	w := l.watch(ctx)
 	followed := 0
 	for i := range all.findings {
 		f := &all.findings[i]
-		if f.Kind != "uninitialized-shared" || f.Severity != rules.Warning || len(f.Sites) == 0 || f.Sites[0].Role != "reads" {
+		if !follows(f) || harmless[f.Key()] {
 			continue
 		}
 		if followed++; followed > mostReaches {
-			return nil
+			break
 		}
-		to, err := l.reaches(w, o.Schedules[all.first[f.Key()]], f.Sites[0].PC)
-		if err != nil {
-			return err
-		}
+		to, known := l.reaches(w, o.Schedules[all.first[f.Key()]], machine.Poison{PC: f.Sites[0].PC})
 		if to == "" {
+			harmless[f.Key()] = known
 			continue
 		}
 		f.Severity = rules.Error
 		f.Headline += ", and the value reaches " + to
-		f.Notes = append(f.Notes, "in runs of this schedule in which this load took other values from those bytes, "+to+" differed")
+		f.Notes = append(f.Notes, "in runs of this schedule in which this instruction took other values there, "+to+" differed")
 	}
+	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return passing(&f) && harmless[f.Key()] })
 	return ctx.Err()
 }
 
-// reaches says what differs between the poisoned runs; empty if nothing does.
-func (l *Launch) reaches(w *watch, s Schedule, pc int32) (string, error) {
-	var traces [len(poisons)]trace
-	var memory [len(poisons)]uint64
-	for i, v := range poisons {
-		m := l.machine(&traces[i], &machine.Poison{PC: pc, Value: v})
-		if gap, err := l.follow(w, m, s); err != nil || gap != nil {
-			return "", err
-		}
-		memory[i] = m.GlobalHash()
+// harmless reports whether no undefined value of a schedule reaches anything.
+func (l *Launch) harmless(ctx context.Context, s Schedule) bool {
+	to, known := l.reaches(l.watch(ctx), s, machine.Poison{PC: -1, Everything: true})
+	return to == "" && known
+}
+
+// thrownAway drops from what a proof's run found the values that reach nothing: they
+// are no reason to run other schedules.
+func (l *Launch) thrownAway(ctx context.Context, fs []rules.Finding) []rules.Finding {
+	some := slices.ContainsFunc(fs, func(f rules.Finding) bool { return passing(&f) })
+	if !some || !l.harmless(ctx, proofSchedule) {
+		return fs
 	}
-	to := ""
-	for i := range poisons {
-		switch {
-		case traces[i] != traces[0]:
-			return "a branch or an address", nil
-		case memory[i] != memory[0]:
+	return slices.DeleteFunc(fs, func(f rules.Finding) bool { return passing(&f) })
+}
+
+// reaches says what differs between a run and the same with poisons; empty if nothing
+// does, which is known unless the time ran out.
+func (l *Launch) reaches(w *watch, s Schedule, at machine.Poison) (to string, known bool) {
+	first, memory, ok := l.poisoned(w, s, nil)
+	if !ok {
+		return "", false
+	}
+	for _, p := range poisons {
+		p.PC, p.Everything = at.PC, at.Everything
+		switch t, m, ok := l.poisoned(w, s, &p); {
+		case !ok:
+			return "", false
+		case t != first:
+			return "a branch or an address", true
+		case m != memory:
 			to = "an output"
 		}
 	}
-	return to, nil
+	return to, true
+}
+
+// poisoned runs a schedule with a poison. It returns what the run did, and a hash of
+// the global memory that it left; false if the time ran out.
+func (l *Launch) poisoned(w *watch, s Schedule, p *machine.Poison) (t trace, memory uint64, ok bool) {
+	m := l.machine(&t, p)
+	gap, err := l.follow(w, m, s)
+	if err != nil {
+		return trace{1}, 0, true // the run cannot even follow the schedule
+	}
+	end := m.Stopped()
+	if gap != nil && end == nil {
+		return t, 0, false
+	}
+	if end != nil {
+		t.mix(uint64(end.Kind)<<56 | uint64(uint32(end.PC)))
+		t.mix(end.Addr)
+	}
+	return t, m.GlobalHash(), true
 }
 
 // A trace is a hash of which visible operations a run made, and where.
@@ -77,13 +132,26 @@ func (t *trace) Observe(_ *machine.Machine, ev *machine.Event) {
 	t.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
 	t.mix(uint64(uint32(ev.CTA))<<32 | uint64(uint32(ev.Warp)))
 	t.mix(uint64(ev.Mask))
-	if ev.Kind != machine.EvAccess {
-		return
-	}
-	for lane, a := range ev.Addr {
-		if ev.Mask>>lane&1 != 0 {
-			t.mix(a)
+	switch ev.Kind {
+	case machine.EvAccess:
+		for lane, a := range ev.Addr {
+			if ev.Mask>>lane&1 != 0 {
+				t.mix(a)
+			}
 		}
+	case machine.EvMbar:
+		t.mix(uint64(ev.Mbar.Bar.Mem)<<32 ^ ev.Mbar.Bar.Addr)
+		t.mix(uint64(ev.Mbar.After))
+	case machine.EvMbarWait:
+		t.mix(uint64(ev.Mbar.Bar.Mem)<<32 ^ ev.Mbar.Bar.Addr)
+		t.mix(uint64(ev.Mbar.Phase))
+	case machine.EvIssue:
+		for _, s := range slices.Concat(ev.Op.Reads, ev.Op.Writes) {
+			t.mix(uint64(s.Mem)<<32 ^ s.Addr)
+			t.mix(s.Len)
+		}
+	case machine.EvBarArrive:
+		t.mix(uint64(ev.Bar)<<32 | uint64(ev.Count))
 	}
 }
 
