@@ -78,6 +78,11 @@ const (
 	// by the shfl at PC: those have exited, are elsewhere, or are not in the member
 	// mask Members.
 	EvUndefined
+	// EvForeignToken: a lane tests Mbar.Bar with Token, of another barrier.
+	EvForeignToken
+	// EvPendingCount: a lane takes the pending count of Token, which no .noComplete
+	// arrival returned.
+	EvPendingCount
 )
 
 // A MemID names a memory: Global, or the shared memory of a CTA.
@@ -354,6 +359,8 @@ type Event struct {
 	// Again: lanes that arrive once more before the generation they arrived
 	// at has completed.
 	Again uint32
+	// Token is what is known of a register that holds a token.
+	Token Token
 	// Members is a collective's member mask, Sources are lanes that a shfl reads.
 	Members, Sources uint32
 }

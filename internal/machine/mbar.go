@@ -180,6 +180,9 @@ func (d *decoder) pendingCount(in *ptx.Inst) error {
 func execPendingCount(x *ctx, in *instr, mask uint32) {
 	d, a := x.w32(in.d), x.a64(in.a)
 	for l := range lanesOf(mask) {
+		if t := x.tokenOf(in.a, l); x.m.cfg.Observer != nil && !t.NoComplete && (t.Known || !x.m.prog.noComplete) {
+			x.m.emit(Event{Kind: EvPendingCount, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << l, Lane: int8(l), PC: x.s.pc, Token: t})
+		}
 		d[l] = mbarrier.Token(a[l]).PendingCount()
 	}
 }
@@ -253,6 +256,9 @@ func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 		}
 		if mi.token {
 			x.w64(in.d)[l] = uint64(tok)
+			if x.m.prog.tokens {
+				x.setToken(in.d, l, Token{Bar: ev.Bar, Phase: ev.Phase, PC: x.s.pc, NoComplete: mi.noComplete, Known: true})
+			}
 		}
 	}
 	return performed
@@ -405,6 +411,9 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 			}
 		}
 		rest &^= same
+		if x.m.prog.tokens && !mi.parity {
+			x.foreignToken(in.b, BarRef{Mem: mem, Addr: at, Life: m.barrierAt(mem, at).life}, same)
+		}
 		if x.testOne(mi, mem, at, v, same) {
 			out |= same
 		}
@@ -412,6 +421,15 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 	x.p[in.d] = x.p[in.d]&^mask | out
 	x.quiet = out == 0
 	return performed
+}
+
+// foreignToken tells of lanes that test a barrier with a token of another one.
+func (x *ctx) foreignToken(r reg, bar BarRef, lanes uint32) {
+	for l := range lanesOf(lanes) {
+		if t := x.tokenOf(r, l); t.Known && t.Bar != bar && x.m.cfg.Observer != nil {
+			x.m.emit(Event{Kind: EvForeignToken, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << l, Lane: int8(l), PC: x.s.pc, Mbar: Mbar{Bar: bar}, Token: t})
+		}
+	}
 }
 
 // testOne tests one barrier for the lanes in same.

@@ -196,6 +196,8 @@ type warp struct {
 	// last wgmma.fence; of those that some wgmma uses.
 	written, looked []uint64
 
+	tokenRows []*tokenRow // what is known of registers that may hold tokens
+
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
 
@@ -328,6 +330,11 @@ func (w *warp) clone() *warp {
 		c.splits[i] = &n
 	}
 	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
+	c.tokenRows = make([]*tokenRow, len(w.tokenRows))
+	for i, r := range w.tokenRows {
+		t := *r
+		c.tokenRows[i] = &t
+	}
 	c.written, c.looked = append([]uint64(nil), w.written...), append([]uint64(nil), w.looked...)
 	if w.used {
 		for l := range c.cp {

@@ -38,14 +38,14 @@ func (j *Judge) undefinedSource(ev *machine.Event) {
 		for _, e := range w.exits {
 			gone |= e.mask
 		}
-		why := "which execute it and are not in its member mask, or stand elsewhere"
+		why := "not all of which take part"
 		switch {
 		case ev.Sources&^gone == 0:
-			why = "which have exited"
-		case ev.Sources&ev.Members&^gone != 0:
-			why = "which the launch does not have"
+			why = "which exited before"
+		case ev.Sources&ev.Members == 0:
+			why = fmt.Sprintf("outside of the member mask %#x", ev.Members)
 		case ev.Sources&gone == 0:
-			why = fmt.Sprintf("which are not in the member mask %#x", ev.Members)
+			why = "which the launch does not have"
 		}
 		return Finding{
 			Headline: fmt.Sprintf("%s: %s of warp %d of CTA %d take a value from %s, %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, laneNames(ev.Sources), why),
