@@ -46,7 +46,8 @@ const (
 	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
 	EvMbar
 	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
-	// (Mbar.OK), or tested and found it incomplete. Sem, Scope.
+	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is of
+	// another barrier, if it is known of one lane's (Lane) that it is.
 	EvMbarWait
 	// EvIssue, EvSource, EvWritten, EvSignal: milestones of Op.
 	EvIssue
@@ -78,8 +79,6 @@ const (
 	// by the shfl at PC: those have exited, are elsewhere, or are not in the member
 	// mask Members.
 	EvUndefined
-	// EvForeignToken: a lane tests Mbar.Bar with Token, of another barrier.
-	EvForeignToken
 	// EvPendingCount: a lane takes the pending count of Token, which no .noComplete
 	// arrival returned.
 	EvPendingCount

@@ -411,10 +411,7 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 			}
 		}
 		rest &^= same
-		if x.m.prog.tokens && !mi.parity {
-			x.foreignToken(in.b, BarRef{Mem: mem, Addr: at, Life: m.barrierAt(mem, at).life}, same)
-		}
-		if x.testOne(mi, mem, at, v, same) {
+		if x.testOne(in, mi, mem, at, v, same) {
 			out |= same
 		}
 	}
@@ -423,17 +420,19 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
-// foreignToken tells of lanes that test a barrier with a token of another one.
-func (x *ctx) foreignToken(r reg, bar BarRef, lanes uint32) {
+// foreignToken returns the token of the first lane that tests a barrier with one of
+// another barrier.
+func (x *ctx) foreignToken(r reg, bar BarRef, lanes uint32) (t Token, lane int) {
 	for l := range lanesOf(lanes) {
-		if t := x.tokenOf(r, l); t.Known && t.Bar != bar && x.m.cfg.Observer != nil {
-			x.m.emit(Event{Kind: EvForeignToken, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << l, Lane: int8(l), PC: x.s.pc, Mbar: Mbar{Bar: bar}, Token: t})
+		if t := x.tokenOf(r, l); t.Known && t.Bar != bar {
+			return t, l
 		}
 	}
+	return Token{}, lowest(lanes)
 }
 
 // testOne tests one barrier for the lanes in same.
-func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
+func (x *ctx) testOne(in *instr, mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	m := x.m
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
@@ -451,7 +450,11 @@ func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	} else {
 		ev.Undefined = b.word.CheckToken(mbarrier.Token(v))
 	}
-	m.emitMbar(Event{Kind: EvMbarWait, CTA: x.w.cta, Warp: x.w.index, Mask: same, Lane: int8(lowest(same)), PC: x.s.pc,
+	token, lane := Token{}, lowest(same)
+	if m.prog.tokens && !mi.parity {
+		token, lane = x.foreignToken(in.b, ev.Bar, same)
+	}
+	m.emitMbar(Event{Kind: EvMbarWait, CTA: x.w.cta, Warp: x.w.index, Mask: same, Lane: int8(lane), PC: x.s.pc, Token: token,
 		Sem: mi.sem, Scope: mi.scope, SemDefaulted: mi.semDefaulted, ScopeDefaulted: mi.scopeDefaulted}, &ev)
 	return done
 }

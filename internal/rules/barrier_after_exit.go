@@ -40,7 +40,7 @@ func alignedBarrier(in *ptx.Inst) bool {
 // afterExit takes a warp that comes to a barrier.
 func (j *Judge) afterExit(ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
-	if len(x.exits) == 0 || !alignedBarrier(j.Program.Inst(ev.PC)) {
+	if len(x.exits) == 0 || x.diverged || !alignedBarrier(j.Program.Inst(ev.PC)) {
 		return
 	}
 	j.note(barrierAfterExit, -1, ev.PC, func() Finding {

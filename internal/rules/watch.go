@@ -188,8 +188,6 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.outside(ev)
 	case machine.EvUndefined:
 		j.undefinedSource(ev)
-	case machine.EvForeignToken:
-		j.foreignToken(ev)
 	case machine.EvPendingCount:
 		j.pendingCount(ev)
 	case machine.EvRegister:
