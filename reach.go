@@ -13,7 +13,9 @@ import (
 // wrote, what a shfl takes from a lane that takes no part. Which it is, a few more runs
 // tell: the same schedule with what that instruction takes replaced by one pattern and
 // by others. If the runs do the same and leave the same global memory, the value
-// reaches nothing. No flow through registers has to be followed.
+// reaches nothing, as far as these patterns show. What a shfl takes is followed first
+// through registers, lane by lane: most such values never leave them, and one that does
+// stays a warning though no pattern shows that it matters.
 
 // poisons are the patterns: as integers zero, large and -1, as floating point zero,
 // large and NaN, and one that differs from place to place.
@@ -38,11 +40,15 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	harmless := map[string]bool{}
 	for n, s := range o.Schedules {
 		here := func(f rules.Finding) bool { return passing(&f) && all.first[f.Key()] == n }
-		if slices.ContainsFunc(all.findings, here) && l.harmless(ctx, s) {
-			for i := range all.findings {
-				if here(all.findings[i]) {
-					harmless[all.findings[i].Key()] = true
-				}
+		if !slices.ContainsFunc(all.findings, here) {
+			continue
+		}
+		if into, _, known := l.leaves(ctx, s, -1); !known || into != "" {
+			continue
+		}
+		for i := range all.findings {
+			if f := &all.findings[i]; here(*f) {
+				harmless[f.Key()] = true
 			}
 		}
 	}
@@ -56,54 +62,75 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		if followed++; followed > mostReaches {
 			break
 		}
-		to, known := l.reaches(w, o.Schedules[all.first[f.Key()]], machine.Poison{PC: f.Sites[0].PC})
-		if to == "" {
-			harmless[f.Key()] = known
-			continue
+		s, pc := o.Schedules[all.first[f.Key()]], f.Sites[0].PC
+		into, decides := "", false
+		if passing(f) {
+			known := false
+			if into, decides, known = l.leaves(ctx, s, pc); known && into == "" {
+				harmless[f.Key()] = true
+				continue
+			}
 		}
-		f.Severity = rules.Error
-		f.Headline += ", and the value reaches " + to
-		f.Notes = append(f.Notes, "in runs of this schedule in which this instruction took other values there, "+to+" differed")
+		to := l.reaches(w, s, pc)
+		switch {
+		case to != "":
+			f.Severity = rules.Error
+			f.Headline += ", and the value reaches " + to
+			f.Notes = append(f.Notes, "in runs of this schedule in which this instruction took other values there, "+to+" differed")
+		case decides:
+			f.Severity = rules.Error
+			f.Headline += ", and the value reaches " + into
+		case into != "":
+			f.Notes = append(f.Notes, "the value goes into "+into+"; runs with a few other values did the same")
+		}
 	}
 	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return passing(&f) && harmless[f.Key()] })
 	return ctx.Err()
 }
 
-// harmless reports whether no undefined value of a schedule reaches anything.
-func (l *Launch) harmless(ctx context.Context, s Schedule) bool {
-	to, known := l.reaches(l.watch(ctx), s, machine.Poison{PC: -1, Everything: true})
-	return to == "" && known
+// leaves says what a value goes into, and whether it decides there, that the shfl at pc,
+// or any, takes from a lane which takes no part; empty if none leaves the registers. It
+// is not known where the time ran out.
+func (l *Launch) leaves(ctx context.Context, s Schedule, pc int32) (into string, decides, known bool) {
+	m := l.machine(nil, nil)
+	u := m.FollowUndefined(pc)
+	gap, err := l.follow(l.watch(ctx), m, s)
+	into, decides = u.Reaches()
+	return into, decides, gap == nil && err == nil
 }
 
 // thrownAway drops from what a proof's run found the values that reach nothing: they
 // are no reason to run other schedules.
 func (l *Launch) thrownAway(ctx context.Context, fs []rules.Finding) []rules.Finding {
 	some := slices.ContainsFunc(fs, func(f rules.Finding) bool { return passing(&f) })
-	if !some || !l.harmless(ctx, proofSchedule) {
+	if !some {
+		return fs
+	}
+	if into, _, known := l.leaves(ctx, proofSchedule, -1); !known || into != "" {
 		return fs
 	}
 	return slices.DeleteFunc(fs, func(f rules.Finding) bool { return passing(&f) })
 }
 
 // reaches says what differs between a run and the same with poisons; empty if nothing
-// does, which is known unless the time ran out.
-func (l *Launch) reaches(w *watch, s Schedule, at machine.Poison) (to string, known bool) {
+// does, or the time ran out.
+func (l *Launch) reaches(w *watch, s Schedule, pc int32) (to string) {
 	first, memory, ok := l.poisoned(w, s, nil)
 	if !ok {
-		return "", false
+		return ""
 	}
 	for _, p := range poisons {
-		p.PC, p.Everything = at.PC, at.Everything
+		p.PC = pc
 		switch t, m, ok := l.poisoned(w, s, &p); {
 		case !ok:
-			return "", false
+			return ""
 		case t != first:
-			return "a branch or an address", true
+			return "a branch or an address"
 		case m != memory:
 			to = "an output"
 		}
 	}
-	return to, true
+	return to
 }
 
 // poisoned runs a schedule with a poison. It returns what the run did, and a hash of

@@ -27,6 +27,8 @@ type exchange struct {
 	mask, members uint32
 	v             [32]uint64
 	p             uint32
+	// undefined are lanes whose value is undefined, and then those whose result is.
+	undefined uint32
 }
 
 func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.Operand) error {
@@ -89,8 +91,12 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 				ox.touch(oin, o.mask)
 			}
 			oin.x.(*collective).put(ox, oin, &b)
+			if u := m.undefined(); u != nil {
+				b.undefined |= u.put(ox, oin)
+			}
 		}
 	}
+	given := b.undefined
 	if ordered := there & members; ordered != 0 {
 		if m.cfg.collectives && !c.sync {
 			m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc})
@@ -106,6 +112,13 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 		oin := &m.prog.code[o.pc]
 		if g := oin.x.(*collective).get; g != nil {
 			g(m.enter(w, o), oin, &b)
+			if u := m.undefined(); u != nil {
+				if b.undefined != 0 && u.uses[o.pc].in.Op != "shfl" {
+					b.undefined = o.mask // a vote, a match or a reduction of all
+				}
+				u.get(&m.x, oin, b.undefined)
+				b.undefined = given
+			}
 		}
 		o.pc++
 		o.state = running
@@ -217,7 +230,7 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 	own := *x.a32(in.a)
 	out := uint32(0)
 	known := b.mask & b.members
-	undefined, sources := uint32(0), uint32(0)
+	undefined, sources, passed := uint32(0), uint32(0), uint32(0)
 	for l := range lanesOf(x.s.mask) {
 		bval, clamp, seg := int(bs[l]&0x1f), int(cs[l]&0x1f), int(cs[l]>>8&0x1f)
 		maxLane := l&seg | clamp&^seg
@@ -253,7 +266,14 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 				sources |= 1 << j
 			}
 		}
+		if !ok {
+			j = l
+		}
+		passed |= b.undefined >> j & 1 << l
 		d[l] = v
+	}
+	if u := x.m.undefined(); u != nil {
+		b.undefined = passed | u.taken(x.s.pc, undefined)
 	}
 	if in.target >= 0 {
 		x.p[in.target] = x.p[in.target]&^x.s.mask | out

@@ -9,7 +9,8 @@ var registerBudget = register(Kind{
 blocks until the pool covers it, so that others must have lowered their share by
 as much before, and may not wait for the one that increases. The same instruction
 must be executed by all four warps of a warpgroup, in convergence; after one, all warps
-of the warpgroup must synchronize explicitly before the next; a decrease must
+of the warpgroup must synchronize explicitly before the next (one that asks for what the warp has is
+left out: it changes nothing, and Triton emits it); a decrease must
 not ask for more than the warp has, nor an increase for less. Otherwise the
 behaviour is undefined (ISA 9.7.19.5).
 

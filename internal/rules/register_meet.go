@@ -7,7 +7,8 @@ import (
 )
 
 // Between two setmaxnreg the four warps of a warpgroup must synchronize (ISA
-// 9.7.19.5). Each warp carries how many setmaxnreg of each warp of its CTA come
+// 9.7.19.5), where the instructions have an effect: one that asks for what the warp has
+// changes nothing. Each warp carries how many setmaxnreg of each warp of its CTA come
 // before what it does: named barriers, mbarriers and the cluster's barrier hand the
 // counts on.
 
@@ -86,6 +87,9 @@ func (j *Judge) setsRegisters(ev *machine.Event) {
 // meetBefore checks that the warps of a warpgroup have met since a warp's last
 // setmaxnreg, before its next.
 func (j *Judge) meetBefore(ev *machine.Event) {
+	if ev.Gen == uint64(ev.Count) {
+		return // Triton asks again for what its workers have
+	}
 	c, x := j.cta(ev.CTA), j.warp(ev.CTA, ev.Warp)
 	if x.counts == nil {
 		x.counts = make(counts, len(c.warps))
@@ -100,12 +104,11 @@ func (j *Judge) meetBefore(ev *machine.Event) {
 		if v == ev.Warp || x.counts[v] >= before {
 			continue
 		}
-		last := x.steps[min(int(before), len(x.steps))-1].site
-		j.note(registerBudget, last.PC, ev.PC, func() Finding {
-			s := eventSite("asks", ev)
+		s := eventSite("asks", ev)
+		j.note(registerBudget, 0, ev.PC, func() Finding {
 			return Finding{
 				Headline: fmt.Sprintf("%s: warps %d and %d of CTA %d, of one warpgroup, have not met since their last setmaxnreg", j.at(ev.PC), min(v, ev.Warp), max(v, ev.Warp), ev.CTA),
-				Sites:    []Site{last, s},
+				Sites:    []Site{s},
 				Missing:  "between two setmaxnreg all warps of the warpgroup must synchronize explicitly",
 				Fix:      "put a barrier of the warpgroup's 128 threads (bar.sync n, 128) between the two",
 			}
