@@ -152,32 +152,24 @@ func anyOf(s regSet, regs []regID) bool {
 func carriesToken(u *use) bool { return u.in.Op == "mov" || u.in.Op == "selp" }
 
 // execTokens executes a plain instruction that writes a register which may hold a
-// token, and keeps what is known of the operand that it copied.
+// token, and keeps what is known of the operand that it copies.
 func execTokens(x *ctx, in *instr, mask uint32) {
 	t := in.tokens
-	var from [2][32]Token
-	var bits [2][32]uint64
-	n := min(len(t.from), len(from))
-	for i, r := range t.from[:n] {
-		bits[i] = x.r64[r]
-		for l := range lanesOf(mask) {
-			from[i][l] = x.tokenOf(r, l)
+	var kept [32]Token
+	for l := range lanesOf(mask) {
+		switch {
+		case in.src.Op == "selp" && x.p[in.c]>>l&1 != 0:
+			kept[l] = x.tokenOf(in.a, l)
+		case in.src.Op == "selp":
+			kept[l] = x.tokenOf(in.b, l)
+		case len(t.from) == 1:
+			kept[l] = x.tokenOf(t.from[0], l)
 		}
 	}
 	t.exec(x, in, mask)
 	for _, r := range t.to {
 		for l := range lanesOf(mask) {
-			kept, found := Token{}, false
-			for i := range n {
-				switch {
-				case bits[i][l] != x.r64[r][l]:
-				case !found:
-					kept, found = from[i][l], true
-				case kept != from[i][l]:
-					kept = Token{} // either
-				}
-			}
-			x.setToken(r, l, kept)
+			x.setToken(r, l, kept[l])
 		}
 	}
 }

@@ -110,7 +110,13 @@ func (u *Undefined) taken(pc int32, lanes uint32) uint32 {
 // arrive takes an instruction that a split is about to execute, or to wait before.
 func (u *Undefined) arrive(x *ctx, in *instr) {
 	n := u.uses[x.s.pc]
-	if len(u.lanes) == 0 || n == nil {
+	if len(u.lanes) == 0 {
+		return
+	}
+	if in.class == branch && (n == nil || n.in.Op == "ret") {
+		u.goesInto(u.of(x, x.s.mask, u.prog.results(in.fn)...), "a function's result")
+	}
+	if n == nil {
 		return
 	}
 	mask, guard := x.active(in), uint32(0)
@@ -119,7 +125,7 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	}
 	u.settles(u.of(x, mask, n.addr...), "an address")
 	reads := u.of(x, mask, n.reads...)
-	_, exchanges := in.x.(*collective)
+	c, exchanges := in.x.(*collective)
 	switch {
 	case in.class == branch:
 		u.goesInto(guard|reads, "a branch")
@@ -132,6 +138,9 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 		}
 		u.set(x, n.writes, mask, 0)
 	case exchanges: // the rest when it is performed
+		if c.members >= 0 {
+			u.settles(u.of(x, mask, regID(c.members)), "a member mask")
+		}
 		u.settles(guard, "whether "+n.in.Op+" is executed")
 	case in.class == collects: // of the whole warp
 		u.settles(guard, "whether "+n.in.Op+" is executed")
@@ -154,9 +163,6 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 // is undefined.
 func (u *Undefined) put(x *ctx, in *instr) uint32 {
 	n := u.uses[x.s.pc]
-	if r := in.x.(*collective).members; r >= 0 {
-		u.settles(u.of(x, x.s.mask, regID(r)), "a member mask")
-	}
 	if n.in.Op == "shfl" {
 		if in.a < 0 {
 			return 0
