@@ -26,37 +26,28 @@ const mostReaches = 16
 
 // follows reports whether it is followed what becomes of a finding's value.
 func follows(f *rules.Finding) bool {
-	return (f.Kind == "uninitialized-shared" || passing(f)) && f.Severity == rules.Warning && len(f.Sites) > 0 && f.Sites[0].Role == "reads"
+	return (f.Kind == "uninitialized-shared" || passing(*f)) && f.Severity == rules.Warning && len(f.Sites) > 0 && f.Sites[0].Role == "reads"
 }
 
 // passing reports whether a finding is none where its value reaches nothing.
-func passing(f *rules.Finding) bool {
+func passing(f rules.Finding) bool {
 	return f.Kind == "undefined-shuffle" && f.Severity == rules.Warning
 }
 
 // reach raises the warnings about undefined values that matter to errors, and drops
 // those that are warnings for no other reason.
 func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
+	loose, known := l.loose(ctx, o, all)
 	harmless := map[string]bool{}
-	for n, s := range o.Schedules {
-		here := func(f rules.Finding) bool { return passing(&f) && all.first[f.Key()] == n }
-		if !slices.ContainsFunc(all.findings, here) {
-			continue
-		}
-		if into, _, known := l.leaves(ctx, s, -1); !known || into != "" {
-			continue
-		}
-		for i := range all.findings {
-			if f := &all.findings[i]; here(*f) {
-				harmless[f.Key()] = true
-			}
-		}
-	}
 	w := l.watch(ctx)
 	followed := 0
 	for i := range all.findings {
 		f := &all.findings[i]
-		if !follows(f) || harmless[f.Key()] {
+		if !follows(f) {
+			continue
+		}
+		if known && len(loose) == 0 && passing(*f) {
+			harmless[f.Key()] = true
 			continue
 		}
 		if followed++; followed > mostReaches {
@@ -64,10 +55,13 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		}
 		s, pc := o.Schedules[all.first[f.Key()]], f.Sites[0].PC
 		into, decides := "", false
-		if passing(f) {
-			known := false
-			if into, decides, known = l.leaves(ctx, s, pc); known && into == "" {
-				harmless[f.Key()] = true
+		if passing(*f) {
+			for k := 0; k < len(loose) && !decides; k++ {
+				if what, settles, _ := l.leaves(ctx, loose[k], pc); into == "" || settles {
+					into, decides, s = what, settles, loose[k]
+				}
+			}
+			if harmless[f.Key()] = known && into == ""; harmless[f.Key()] {
 				continue
 			}
 		}
@@ -84,8 +78,31 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 			f.Notes = append(f.Notes, "the value goes into "+into+"; runs with a few other values did the same")
 		}
 	}
-	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return passing(&f) && harmless[f.Key()] })
+	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return passing(f) && harmless[f.Key()] })
 	return ctx.Err()
+}
+
+// loose lists the schedules in which a value leaves the registers that a shfl takes from
+// a lane which takes no part. One schedule tells for all of a proven launch; of another
+// those tell that a check runs, and not each one that exploration goes through. It is
+// not known where the time ran out.
+func (l *Launch) loose(ctx context.Context, o CheckOptions, all *merged) (list []Schedule, known bool) {
+	if !slices.ContainsFunc(all.findings, passing) {
+		return nil, true
+	}
+	schedules := o.Schedules
+	if all.proof != nil && all.proof.All {
+		schedules = []Schedule{proofSchedule}
+	}
+	for _, s := range schedules {
+		switch into, _, known := l.leaves(ctx, s, -1); {
+		case !known:
+			return list, false
+		case into != "":
+			list = append(list, s)
+		}
+	}
+	return list, true
 }
 
 // leaves says what a value goes into, and whether it decides there, that the shfl at pc,
@@ -102,14 +119,14 @@ func (l *Launch) leaves(ctx context.Context, s Schedule, pc int32) (into string,
 // thrownAway drops from what a proof's run found the values that reach nothing: they
 // are no reason to run other schedules.
 func (l *Launch) thrownAway(ctx context.Context, fs []rules.Finding) []rules.Finding {
-	some := slices.ContainsFunc(fs, func(f rules.Finding) bool { return passing(&f) })
+	some := slices.ContainsFunc(fs, passing)
 	if !some {
 		return fs
 	}
 	if into, _, known := l.leaves(ctx, proofSchedule, -1); !known || into != "" {
 		return fs
 	}
-	return slices.DeleteFunc(fs, func(f rules.Finding) bool { return passing(&f) })
+	return slices.DeleteFunc(fs, passing)
 }
 
 // reaches says what differs between a run and the same with poisons; empty if nothing
