@@ -131,9 +131,12 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 		u.goesInto(guard|reads, "a branch")
 	case in.class == visible:
 		u.settles(guard, "whether "+n.in.Op+" is executed")
-		if writesMemory(n.in) {
+		switch {
+		case writesMemory(n.in):
 			u.goesInto(reads, "memory")
-		} else {
+		case n.in.Op == "wgmma":
+			u.goesInto(reads, "a matrix")
+		default:
 			u.settles(reads, "an operand of "+n.in.Op)
 		}
 		u.set(x, n.writes, mask, 0)
