@@ -62,6 +62,9 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if o.Prove {
 		// Half the time is left for runs.
 		p, r := l.prove(l.within(ctx, 2), o, skip)
+		if p.holds && r.err == nil {
+			r.findings = l.thrownAway(ctx, r.findings)
+		}
 		l.dropUnreached(ctx, &p, &r)
 		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
 			all := merged{proof: l.proved(p)}

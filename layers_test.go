@@ -28,10 +28,8 @@ var layers = [][]string{
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
-	{"muster/kernel/inst/internal/row"},
-	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
-	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/axiom"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

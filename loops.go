@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"muster/internal/confluence"
 	"muster/internal/loops"
@@ -387,6 +388,8 @@ func (f *family) proven(o CheckOptions, k int64) *loops.Refusal {
 			at = fmt.Sprintf(" at %v", why.Place)
 		}
 		return refuse(-1, "with %s = %d: %s%s: %s", f.name, k, why.Condition, at, why.Text)
+	case slices.ContainsFunc(l.thrownAway(f.ctx, r.findings), passing):
+		return refuse(-1, "with %s = %d: what a shfl takes from a lane that takes no part goes elsewhere than to registers", f.name, k)
 	case p.contents:
 		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.name, k)
 	}

@@ -2,6 +2,7 @@ package muster
 
 import (
 	"math"
+	"slices"
 
 	"muster/internal/loops"
 	"muster/internal/machine"
@@ -129,7 +130,7 @@ func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		m.Follow(fo)
 		part, equal := s.follow(l.watch(f.ctx), m, f.skip)
 		var pr proof
-		if pr.take(l, &part); part.err != nil || len(equal) > 0 || pr.contents {
+		if pr.take(l, &part); part.err != nil || len(equal) > 0 || pr.contents || slices.ContainsFunc(part.findings, passing) {
 			return nil, nil
 		}
 		if pr.found(l, &part.result); len(pr.reasons) > 0 {

@@ -42,6 +42,9 @@ const mostReaches = 16
 // Of the others, reads of shared memory stay warnings, and reads of registers and of
 // local memory are dropped: compilers make them.
 func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
+	if err := l.reachShuffles(ctx, o, all); err != nil {
+		return err
+	}
 	bySchedule := map[int][]*rules.Finding{}
 	var order []int
 	for i := range all.findings {
@@ -190,9 +193,18 @@ func poisonOf(f *rules.Finding) machine.Poison {
 // reaches says what differs between the poisoned runs, which is empty if nothing
 // does; or why that cannot be said.
 func (l *Launch) reaches(w *watch, s Schedule, p machine.Poison) (to, why string) {
+	return l.differ(w, s, p, l.poisons())
+}
+
+// differ is reaches for some poisons. One with the PC -1 replaces nothing.
+func (l *Launch) differ(w *watch, s Schedule, p machine.Poison, list []machine.Poison) (to, why string) {
 	var first effects
-	for i, with := range l.poisons() {
+	at := p.PC
+	for i, with := range list {
 		p.Value, p.Mixed, p.Among, p.Turn = with.Value, with.Mixed, with.Among, with.Turn
+		if p.PC = at; with.PC < 0 {
+			p.PC = with.PC
+		}
 		e, why := l.poisoned(w, s, p, first.instrs)
 		switch {
 		case why != "":

@@ -6,7 +6,10 @@ import "muster/ptx"
 // before one waits until every lane of the mask that has not exited stands
 // before the same instruction, or a copy of it elsewhere in the program; then
 // all of them perform it together. They synchronize control and nothing else,
-// but for bar.warp.sync, which also orders memory.
+// but for bar.warp.sync, which also orders memory. Lanes that execute one and are not
+// in its mask do what the ISA leaves undefined (EvOutside); like an H200, the machine
+// lets them take part where they come with members, and pass alone where not. Only
+// members are ordered.
 
 // A collective is a decoded collective instruction: members is the row of the
 // mask; put hands in one split's operands, get takes its results out.
@@ -18,11 +21,14 @@ type collective struct {
 	sync    bool // bar.warp.sync
 }
 
-// An exchange is what the lanes of a collective see of each other.
+// An exchange is what the lanes of a collective see of each other: those in mask
+// perform it, members is its member mask.
 type exchange struct {
-	mask uint32
-	v    [32]uint64
-	p    uint32
+	mask, members uint32
+	v             [32]uint64
+	p             uint32
+	// undefined are lanes whose value is undefined, and then those whose result is.
+	undefined uint32
 }
 
 func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.Operand) error {
@@ -57,10 +63,18 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 		w.divide(s, s.mask&^same)
 	}
 	need := members & w.live
+	if out := s.mask &^ members; out != 0 {
+		m.emit(Event{Kind: EvOutside, CTA: w.cta, Warp: w.index, Mask: out, PC: s.pc, Members: members})
+	}
+	alone := s.mask&members == 0
+	if alone {
+		need = 0
+	}
 	s.state = collect
+	takesPart := func(o *split) bool { return o == s || !alone && m.sameCollective(w, o, c, members) }
 	there, splits := uint32(0), uint32(0)
 	for _, o := range w.splits {
-		if m.sameCollective(w, o, c, members) {
+		if takesPart(o) {
 			there |= o.mask
 			splits++
 		}
@@ -68,30 +82,43 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 	if there&need != need {
 		return false
 	}
-	b := exchange{mask: there}
+	b := exchange{mask: there, members: members}
 	for _, o := range w.splits {
-		if m.sameCollective(w, o, c, members) && c.put != nil {
+		if takesPart(o) && c.put != nil {
 			oin := &m.prog.code[o.pc]
 			ox := m.enter(w, o)
 			if oin.touch != nil {
 				ox.touch(oin, o.mask)
 			}
 			oin.x.(*collective).put(ox, oin, &b)
+			if u := m.undefined(); u != nil {
+				b.undefined |= u.put(ox, oin)
+			}
 		}
 	}
-	if m.cfg.collectives && !c.sync {
-		m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc})
-	}
-	if c.sync {
-		m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: there, PC: s.pc, Count: splits})
+	given := b.undefined
+	if ordered := there & members; ordered != 0 {
+		if m.cfg.collectives && !c.sync {
+			m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc})
+		}
+		if c.sync {
+			m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc, Count: splits})
+		}
 	}
 	for _, o := range w.splits {
-		if !m.sameCollective(w, o, c, members) {
+		if !takesPart(o) {
 			continue
 		}
 		oin := &m.prog.code[o.pc]
 		if g := oin.x.(*collective).get; g != nil {
 			g(m.enter(w, o), oin, &b)
+			if u := m.undefined(); u != nil {
+				if b.undefined != 0 && u.uses[o.pc].in.Op != "shfl" {
+					b.undefined = o.mask // a vote, a match or a reduction of all
+				}
+				u.get(&m.x, oin, b.undefined)
+				b.undefined = given
+			}
 		}
 		o.pc++
 		o.state = running
@@ -202,6 +229,8 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 	d, bs, cs := x.w32(in.d), x.a32(in.b), x.a32(in.c)
 	own := *x.a32(in.a)
 	out := uint32(0)
+	known := b.mask & b.members
+	undefined, sources, passed := uint32(0), uint32(0), uint32(0)
 	for l := range lanesOf(x.s.mask) {
 		bval, clamp, seg := int(bs[l]&0x1f), int(cs[l]&0x1f), int(cs[l]>>8&0x1f)
 		maxLane := l&seg | clamp&^seg
@@ -224,16 +253,33 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 		v := own[l]
 		if ok {
 			out |= 1 << l
-			// A lane that takes no part gives an unspecified value; ours gives
-			// the reader's own.
-			if b.mask>>j&1 != 0 {
+			// A lane that takes no part gives an undefined value: the reader's own,
+			// unless a poison is to show where it goes.
+			switch p := x.m.cfg.Poison; {
+			case b.mask>>j&1 != 0:
 				v = uint32(b.v[j])
+			case p.at(x.s.pc):
+				v = uint32(p.word(uint64(x.s.pc)<<5 | uint64(l)))
+			}
+			if known>>j&1 == 0 {
+				undefined |= 1 << l
+				sources |= 1 << j
 			}
 		}
+		if !ok {
+			j = l
+		}
+		passed |= b.undefined >> j & 1 << l
 		d[l] = v
+	}
+	if u := x.m.undefined(); u != nil {
+		b.undefined = passed | u.taken(x.s.pc, undefined)
 	}
 	if in.target >= 0 {
 		x.p[in.target] = x.p[in.target]&^x.s.mask | out
+	}
+	if undefined != 0 {
+		x.m.emit(Event{Kind: EvUndefined, CTA: x.w.cta, Warp: x.w.index, Mask: undefined, PC: x.s.pc, Members: b.members, Sources: sources})
 	}
 }
 

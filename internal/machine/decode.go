@@ -258,6 +258,7 @@ func (d *decoder) module(entry *ptx.Func) error {
 		}
 	}
 	d.prog.entry = int(d.prog.funcs[0].entry)
+	d.followTokens()
 	return nil
 }
 

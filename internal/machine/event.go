@@ -47,7 +47,8 @@ const (
 	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
 	EvMbar
 	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
-	// (Mbar.OK), or tested and found it incomplete. Sem, Scope.
+	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is of
+	// another barrier, if it is known of one lane's (Lane) that it is.
 	EvMbarWait
 	// EvIssue, EvSource, EvWritten, EvSignal: milestones of Op.
 	EvIssue
@@ -73,6 +74,16 @@ const (
 	// EvDivergent: lanes in Mask execute an aligned instruction at PC without
 	// the rest of their warp.
 	EvDivergent
+	// EvOutside: lanes in Mask come to the collective at PC, whose member mask
+	// Members lacks them.
+	EvOutside
+	// EvUndefined: lanes in Mask take an undefined value from the lanes in Sources,
+	// by the shfl at PC: those have exited, are elsewhere, or are not in the member
+	// mask Members.
+	EvUndefined
+	// EvPendingCount: a lane takes the pending count of Token, which no .noComplete
+	// arrival returned.
+	EvPendingCount
 )
 
 // UnsetLocal is Event.Unset of local memory that nobody has written.
@@ -361,6 +372,10 @@ type Event struct {
 	// Again: lanes that arrive once more before the generation they arrived
 	// at has completed.
 	Again uint32
+	// Token is what is known of a register that holds a token.
+	Token Token
+	// Members is a collective's member mask, Sources are lanes that a shfl reads.
+	Members, Sources uint32
 }
 
 // Values returns Val, or what the store that the event shows is about to

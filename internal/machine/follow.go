@@ -31,6 +31,7 @@ type Follower struct {
 	stops []bool             // instructions that are some lane's Head or Mark
 	live  map[int32][]regID  // registers that are live at a Mark
 	*strides
+	undefined *Undefined
 }
 
 // A laneTrack is how far a lane has come.
@@ -147,6 +148,10 @@ loop:
 // arrive is called before an instruction is executed, or a visible one waits
 // for its turn.
 func (f *Follower) arrive(x *ctx, in *instr) {
+	if f.undefined != nil {
+		f.undefined.arrive(x, in)
+		return
+	}
 	pc, base := x.s.pc, f.Lane(x.w.cta, x.w.index, 0)
 	if f.strides != nil {
 		f.strides.arrive(f, x, in, base)

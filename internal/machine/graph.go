@@ -220,10 +220,11 @@ func (g *graph) liveness() {
 }
 
 // results lists the registers that a function returns.
-func (g *graph) results() []regID {
+func (g *graph) results() []regID { return g.p.results(g.p.code[g.nodes[0].pc].fn) }
+
+func (p *Program) results(fn int32) []regID {
 	var all []regID
-	fn := g.p.code[g.nodes[0].pc].fn
-	for _, f := range g.p.funcs[fn].rets {
+	for _, f := range p.funcs[fn].rets {
 		if f.inReg {
 			y := symbol{kind: symReg, typ: f.typ, reg: f.reg}
 			all = append(all, regIDOf(fn, &y, 0))

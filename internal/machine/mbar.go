@@ -180,6 +180,9 @@ func (d *decoder) pendingCount(in *ptx.Inst) error {
 func execPendingCount(x *ctx, in *instr, mask uint32) {
 	d, a := x.w32(in.d), x.a64(in.a)
 	for l := range lanesOf(mask) {
+		if t := x.tokenOf(in.a, l); x.m.cfg.Observer != nil && !t.NoComplete && (t.Known || !x.m.prog.noComplete) {
+			x.m.emit(Event{Kind: EvPendingCount, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << l, Lane: int8(l), PC: x.s.pc, Token: t})
+		}
 		d[l] = mbarrier.Token(a[l]).PendingCount()
 	}
 }
@@ -253,6 +256,9 @@ func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 		}
 		if mi.token {
 			x.w64(in.d)[l] = uint64(tok)
+			if x.m.prog.tokens {
+				x.setToken(in.d, l, Token{Bar: ev.Bar, Phase: ev.Phase, PC: x.s.pc, NoComplete: mi.noComplete, Known: true})
+			}
 		}
 	}
 	return performed
@@ -405,7 +411,7 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 			}
 		}
 		rest &^= same
-		if x.testOne(mi, mem, at, v, same) {
+		if x.testOne(in, mi, mem, at, v, same) {
 			out |= same
 		}
 	}
@@ -414,8 +420,19 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
+// foreignToken returns the token of the first lane that tests a barrier with one of
+// another barrier.
+func (x *ctx) foreignToken(r reg, bar BarRef, lanes uint32) (t Token, lane int) {
+	for l := range lanesOf(lanes) {
+		if t := x.tokenOf(r, l); t.Known && t.Bar != bar {
+			return t, l
+		}
+	}
+	return Token{}, lowest(lanes)
+}
+
 // testOne tests one barrier for the lanes in same.
-func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
+func (x *ctx) testOne(in *instr, mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	m := x.m
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
@@ -433,7 +450,11 @@ func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	} else {
 		ev.Undefined = b.word.CheckToken(mbarrier.Token(v))
 	}
-	m.emitMbar(Event{Kind: EvMbarWait, CTA: x.w.cta, Warp: x.w.index, Mask: same, Lane: int8(lowest(same)), PC: x.s.pc,
+	token, lane := Token{}, lowest(same)
+	if m.prog.tokens && !mi.parity {
+		token, lane = x.foreignToken(in.b, ev.Bar, same)
+	}
+	m.emitMbar(Event{Kind: EvMbarWait, CTA: x.w.cta, Warp: x.w.index, Mask: same, Lane: int8(lane), PC: x.s.pc, Token: token,
 		Sem: mi.sem, Scope: mi.scope, SemDefaulted: mi.semDefaulted, ScopeDefaulted: mi.scopeDefaulted}, &ev)
 	return done
 }

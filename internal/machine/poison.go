@@ -13,7 +13,7 @@ import (
 
 // A Poison replaces what nobody has written: shared and local memory that the
 // instruction at PC reads (each element of which some byte is uninitialized), or
-// one register.
+// one register; and what the shfl at PC takes from a lane that takes no part.
 type Poison struct {
 	PC int32 // -1: no instruction
 	// Register is the number of one of Program.Unset, from 1 on.

@@ -46,6 +46,10 @@ type Program struct {
 	files   map[int]string
 	strs    map[string]string // .debug_str labels, for inlined function names
 
+	// tokens: what registers hold tokens is followed. noComplete: some arrival is
+	// .noComplete.
+	tokens, noComplete bool
+
 	facts facts
 }
 
@@ -138,6 +142,7 @@ type instr struct {
 	fn         int32 // function it belongs to
 	touch      *touching
 	unset      *unsetUse
+	tokens     *tokenMove
 	x          any // what only this family of instructions needs
 }
 

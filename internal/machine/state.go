@@ -23,7 +23,7 @@ type Config struct {
 	MaxInstrs int64
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
-	// Poison, if set, replaces what nobody has written.
+	// Poison, if set, replaces what nobody has written, and other undefined values.
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
@@ -205,6 +205,8 @@ type warp struct {
 	// read before it is written has not been written.
 	unset [3][]uint32
 
+	tokenRows []*tokenRow // what is known of registers that may hold tokens
+
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
 
@@ -340,6 +342,11 @@ func (w *warp) clone() *warp {
 		c.splits[i] = &n
 	}
 	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
+	c.tokenRows = make([]*tokenRow, len(w.tokenRows))
+	for i, r := range w.tokenRows {
+		t := *r
+		c.tokenRows[i] = &t
+	}
 	c.written, c.looked = append([]uint64(nil), w.written...), append([]uint64(nil), w.looked...)
 	if w.used {
 		for l := range c.cp {

@@ -26,7 +26,7 @@ type stuck struct {
 // deadlockKinds are the kinds that can be why a run hangs.
 var deadlockKinds = []**Kind{&neverCompletes, &bytesMissing, &bytesEarly, &arrivalsMissing, &arrivalsExcess, &namedBarrierMismatch,
 	&divergentBarrier, &clusterBarrierMismatch, &registerBudget, &useBeforeInit, &useAfterInval, &reinitWithoutInval,
-	&staleToken, &rangeKind, &noCompleteCompletes}
+	&staleToken, &rangeKind, &noCompleteCompletes, &outsideMask}
 
 func mayHang(kind string) bool {
 	return slices.ContainsFunc(deadlockKinds, func(k **Kind) bool { return (*k).Name == kind })

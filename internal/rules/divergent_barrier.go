@@ -10,7 +10,8 @@ a member mask want every thread that they cover to come to the same instruction.
 In conditionally executed code an aligned barrier may be used only if all threads
 evaluate the condition alike, else the behaviour is undefined (ISA 9.7.13.1); a
 collective waits for the lanes of its mask (ISA 9.7.13.2, 9.7.9.6). Here the other
-lanes of the warp are somewhere else, and cannot come.
+lanes of the warp are somewhere else, and cannot come. Where they have exited it is
+barrier-after-exit, a warning.
 
 The wgmma instructions, fence, commit_group and wait_group among them, ask it of a
 whole warpgroup: all 128 threads execute the same ones (ISA 9.7.15.5.2, 9.7.15.7). A

@@ -36,6 +36,8 @@ type ledger struct {
 
 	tokens map[uint64]made
 	own    map[agentID]*[8]made
+	// registers hands on the counts of setmaxnreg.
+	registers handing
 }
 
 // A phase is the account of one phase.

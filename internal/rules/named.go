@@ -26,6 +26,8 @@ type namedWatch struct {
 	bad    string // what was wrong first
 	lapped string // a warp that may come too soon, though it did not here
 	times  int
+	// registers hands on the counts of setmaxnreg.
+	registers handing
 }
 
 var barRoles = [...]string{machine.BarSync: "syncs", machine.BarArrive: "arrives", machine.BarRed: "reduces"}

@@ -8,13 +8,16 @@ var registerBudget = register(Kind{
 	Text: `setmaxnreg moves registers between a warp and the pool of its CTA. An increase
 blocks until the pool covers it, so that others must have lowered their share by
 as much before, and may not wait for the one that increases. The same instruction
-must be executed by all four warps of a warpgroup, in convergence; a decrease must
+must be executed by all four warps of a warpgroup, in convergence; after one, all warps
+of the warpgroup must synchronize explicitly before the next (one that asks for what the warp has is
+left out: it changes nothing, and Triton emits it); a decrease must
 not ask for more than the warp has, nor an increase for less. Otherwise the
 behaviour is undefined (ISA 9.7.19.5).
 
 On the card an increase that is not granted hangs; a warp of the group that skips
 the decrease keeps its registers, and the increase of the others is short by its
-share.
+share. Two of them in a row, with one warp a million cycles late, went well on an H200
+(internal/rules/testdata/h200), which says nothing about larger kernels.
 
 Mend it by letting the whole warpgroup execute the instruction under one
 condition, the decreases first, and by checking that the sum fits: registers a

@@ -52,6 +52,10 @@ func (l *ledger) origin(token uint64, cta, warp int32, mask uint32) made {
 // tokenWait checks the token of a wait while phase open is open.
 func (j *Judge) tokenWait(l *ledger, ev *machine.Event, open int64) {
 	site := wordSite("waits", ev)
+	if ev.Token.Known {
+		j.foreignToken(ev)
+		return
+	}
 	t := l.origin(ev.Mbar.Token, ev.CTA, ev.Warp, ev.Mask)
 	switch {
 	case t.set && t.phase < open-1:
@@ -83,6 +87,25 @@ func (j *Judge) stale(l *ledger, t made, site Site, open int64) {
 			f.Sites = []Site{site}
 		}
 		return f
+	})
+}
+
+// foreignToken takes a test with another barrier's token.
+func (j *Judge) foreignToken(ev *machine.Event) {
+	t := ev.Token
+	j.note(staleToken, t.PC, ev.PC, func() Finding {
+		arrival := eventSite("arrives", ev)
+		arrival.PC, arrival.Mem, arrival.Addr, arrival.Len = t.PC, t.Bar.Mem, t.Bar.Addr, 8
+		of := barName(t.Bar)
+		if t.Bar.Mem == ev.Mbar.Bar.Mem && t.Bar.Addr == ev.Mbar.Bar.Addr {
+			of = "an mbarrier that was at the same place before it was initialized anew"
+		}
+		return Finding{
+			Headline: fmt.Sprintf("%s by %s: a wait at %s uses a token of %s", j.at(ev.PC), wordAgent(ev), barName(ev.Mbar.Bar), of),
+			Sites:    []Site{arrival, wordSite("waits", ev)},
+			Missing:  "the token must come from an arrival at the mbarrier that is waited for",
+			Fix:      "wait with the token that the arrival at this mbarrier returned, or wait by parity",
+		}
 	})
 }
 

@@ -30,6 +30,8 @@ type watch struct {
 	tokens   bool
 	strong   bool
 	together bool
+	// registers: it has setmaxnreg.
+	registers bool
 	// waiting is who waited for what when the run hung.
 	waiting []Waiter
 	idles   []idle // waits that did not wait
@@ -51,8 +53,10 @@ type ctaWatch struct {
 	warps  []warpWatch
 	groups []groupWatch // warpgroups, if they execute wgmma
 	named  [16]namedWatch
-	bars   []uint64 // addresses of its mbarriers
-	ended  bool
+	// cluster hands on the counts of setmaxnreg by the cluster's barrier.
+	cluster handing
+	bars    []uint64 // addresses of its mbarriers
+	ended   bool
 }
 
 // gone stands for every CTA whose cluster has ended: its findings are made.
@@ -70,6 +74,7 @@ type warpWatch struct {
 	cluster uint32 // lanes that arrived at the cluster's barrier and have not waited
 	arrived int32  // program counter of that arrival
 	steps   []regStep
+	counts  counts // of setmaxnreg that come before what the warp does
 
 	diverged bool // an aligned instruction met part of the warp
 }
@@ -108,6 +113,8 @@ func (j *Judge) begin() {
 			w.strong = w.strong || has("acquire", "relaxed", "volatile", "mmio")
 		case "shfl", "vote", "match", "redux", "elect":
 			w.together = true
+		case "setmaxnreg":
+			w.registers = true
 		case "mbarrier":
 			w.tokens = w.tokens || has("test_wait", "try_wait") && !has("parity")
 		}
@@ -137,6 +144,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.begin()
 	}
 	w.now++
+	j.setsRegisters(ev)
 	switch ev.Kind {
 	case machine.EvMbar:
 		if !j.isGone(ev.Mbar.Bar.Mem) {
@@ -148,6 +156,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		if ev.Op.Kind == machine.OpWgmma {
 			j.aligned(ev)
 		}
+		j.asyncOperands(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {
@@ -162,6 +171,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvWritten:
 		j.reduced(ev)
 	case machine.EvBarArrive:
+		j.afterExit(ev)
 		j.namedArrive(ev)
 	case machine.EvBarPass:
 		j.namedPass(ev)
@@ -169,11 +179,19 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		x := j.warp(ev.CTA, ev.Warp)
 		j.learn(x, ev.Mask, max(x.most(ev.Mask), x.burstAt))
 	case machine.EvClusterArrive:
+		j.afterExit(ev)
 		j.clusterArrive(ev)
 	case machine.EvClusterWait:
+		j.afterExit(ev)
 		j.clusterWait(ev)
 	case machine.EvDivergent:
 		j.divergent(m, ev)
+	case machine.EvOutside:
+		j.outside(ev)
+	case machine.EvUndefined:
+		j.undefinedSource(ev)
+	case machine.EvPendingCount:
+		j.pendingCount(ev)
 	case machine.EvRegister:
 		j.touched(ev)
 	case machine.EvRegisters:
