@@ -37,7 +37,7 @@ func TestLaneOrders(t *testing.T) {
 			mbarrier.arrive.shared.b64 %rd3, [b0];
 			mbarrier.pending_count.b64 %r6, %rd3;
 			setp.ne.u32 %p1, %r4, 3; @%p1 bra END; setp.ne.u32 %p1, %r6, 1; @%p1 bra END; trap;
-		END:`, "incomplete"},
+		END:`, "findings"},
 		{"a test that only those after it pass", `setp.ne.u32 %p1, %r4, 0; @%p1 bra WAIT; mbarrier.init.shared.b64 [b0], 32;
 		WAIT:	bar.warp.sync 0xffffffff;
 			mbarrier.arrive.shared.b64 %rd3, [b0];

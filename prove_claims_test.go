@@ -564,15 +564,15 @@ var claims = []claim{
 		shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
 		setmaxnreg.dec.sync.aligned.u32 24; bra DONE;
 	A:	setmaxnreg.inc.sync.aligned.u32 240;
-		mbarrier.arrive.shared.b64 _, [b0]; setmaxnreg.dec.sync.aligned.u32 24; bra DONE;
+		mbarrier.arrive.shared.b64 _, [b0]; bar.sync 1, 128; setmaxnreg.dec.sync.aligned.u32 24; bra DONE;
 	B:	setmaxnreg.inc.sync.aligned.u32 240;
 	L:	mbarrier.try_wait.parity.shared.b64 %p2, [b0], 0; @!%p2 bra L;
-		setmaxnreg.dec.sync.aligned.u32 24;
+		bar.sync 2, 128; setmaxnreg.dec.sync.aligned.u32 24;
 	DONE:`},
 	{name: "right: registers that two warpgroups take in turn", proven: true, block: "384", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
 		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;
-	A:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
-	B:	setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.dec.sync.aligned.u32 168;
+	A:	setmaxnreg.inc.sync.aligned.u32 200; bar.sync 1, 128; setmaxnreg.dec.sync.aligned.u32 168; bra DONE;
+	B:	setmaxnreg.inc.sync.aligned.u32 200; bar.sync 2, 128; setmaxnreg.dec.sync.aligned.u32 168;
 	DONE:`},
 	{name: "registers that one keeps and another has to wait for", block: "384", says: "register", body: `shr.u32 %r9, %r2, 7; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p1, %r9, 1; @%p1 bra B;
 		setmaxnreg.dec.sync.aligned.u32 104; bra DONE;

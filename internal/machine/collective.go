@@ -258,7 +258,7 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 			switch p := x.m.cfg.Poison; {
 			case b.mask>>j&1 != 0:
 				v = uint32(b.v[j])
-			case p.at(x.s.pc):
+			case p.takes(x.s.pc):
 				v = uint32(p.word(uint64(x.s.pc)<<5 | uint64(l)))
 			}
 			if known>>j&1 == 0 {

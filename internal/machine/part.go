@@ -28,7 +28,7 @@ func (in *instr) parts() bool {
 	case *access:
 		return in.class == visible
 	case *mbarInfo:
-		return in.class == visible && !in.test && i != nil
+		return in.class == visible && i != nil
 	}
 	return false
 }

@@ -32,6 +32,10 @@ type Poison struct {
 // at reports whether a poison replaces what the instruction at pc reads.
 func (p *Poison) at(pc int32) bool { return p != nil && (p.Everything || p.PC == pc) }
 
+// takes reports whether a poison replaces what the shfl at pc takes from a lane that
+// takes no part.
+func (p *Poison) takes(pc int32) bool { return p != nil && p.PC == pc }
+
 // word is what stands at a place.
 func (p *Poison) word(place uint64) uint64 {
 	if !p.Mixed && len(p.Among) == 0 {

@@ -164,10 +164,10 @@ func (g *graph) pollAt(read int32) *Poll {
 	}
 	b := &g.nodes[end]
 	taken, other := g.at(g.p.code[b.pc].target), end+1
-	back, again := g.straight(taken, read)
+	var back []int32
 	exit, loops := other, true // the branch is taken to read again
-	if back == nil || again != read {
-		if back, again = g.straight(other, read); back == nil || again != read {
+	if back = g.returns(taken, read); back == nil {
+		if back = g.returns(other, read); back == nil {
 			return nil
 		}
 		exit, loops = taken, false
@@ -208,6 +208,44 @@ func (g *graph) straight(from, stop int32) (way []int32, end int32) {
 		}
 	}
 	return nil, -1
+}
+
+// returns lists the nodes on all ways from a node to the read, if nothing on them is
+// noticed by others, and they lead nowhere else but to a trap: a bound on the wait.
+func (g *graph) returns(from, read int32) (ways []int32) {
+	ways = []int32{}
+	comes := false
+	todo := []int32{from}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case n == read:
+			comes = true
+			continue
+		case int(n) == len(g.nodes) || len(ways) == mostPollNodes:
+			return nil
+		case slices.Contains(ways, n):
+			continue
+		}
+		u := &g.nodes[n]
+		switch {
+		case u.in.Op == "trap" && u.guard == noReg:
+			continue
+		case u.in.Op == "bra", u.in.Op == "trap", u.in.Op == "nanosleep", u.class == plain && !writesMemory(u.in):
+		default:
+			return nil
+		}
+		if _, source := g.source(n); source {
+			return nil
+		}
+		ways = append(ways, n)
+		todo = append(todo, g.next[n]...)
+	}
+	if !comes {
+		return nil
+	}
+	return ways
 }
 
 // comparison is the one that the branch goes by: of what was loaded, with what

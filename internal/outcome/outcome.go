@@ -84,6 +84,7 @@ type Run struct {
 	// charges are those of the last two phases of each mbarrier, parts instructions on
 	// mbarriers whose lanes have to be parted.
 	charges map[machine.BarRef][]charge
+	waits   map[machine.BarRef][]charge
 	parts   []int32
 	ev      *machine.Event
 }
@@ -145,6 +146,9 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 			r.barrier(ev, key{mbar, b.Mem, b.Addr}, 1<<uint(ev.Lane))
 		}
 	case machine.EvMbarWait:
+		if ev.Mbar.OK {
+			r.waited(ev)
+		}
 		if r.facts.relaxed && ev.Mbar.OK {
 			b := ev.Mbar.Bar
 			r.barrier(ev, key{mbar, b.Mem, b.Addr}, ev.Mask)
@@ -176,8 +180,10 @@ func (r *Run) charge(ev *machine.Event) {
 	switch ev.Mbar.Op {
 	case machine.MbarInit, machine.MbarInval:
 		delete(r.charges, ev.Mbar.Bar)
+		delete(r.waits, ev.Mbar.Bar)
 		return
 	}
+	r.lapped(ev)
 	lane := int(ev.Lane)
 	list := r.charges[ev.Mbar.Bar]
 	keep := list[:0]
@@ -197,7 +203,46 @@ func (r *Run) charge(ev *machine.Event) {
 	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase})
 }
 
-// A charge is what a lane did to a phase of an mbarrier.
+// waited notes that lanes have found a phase complete.
+func (r *Run) waited(ev *machine.Event) {
+	if r.waits == nil {
+		r.waits = map[machine.BarRef][]charge{}
+	}
+	list := r.waits[ev.Mbar.Bar]
+	if len(list) >= most {
+		list = list[1:]
+	}
+	r.waits[ev.Mbar.Bar] = append(list, charge{step{r.order.Moment(ev, ev.Mask), ev.PC}, ev.Mbar.Phase})
+}
+
+// lapped looks for lanes whose wait for a phase comes before nothing that is charged to
+// the next one: other lanes of their warp could complete that before they have looked.
+func (r *Run) lapped(ev *machine.Event) {
+	bar := ev.Mbar.Bar
+	list := r.waits[bar]
+	keep := list[:0]
+	for _, w := range list {
+		if w.phase < ev.Mbar.Phase {
+			w.Lanes &^= r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), w.Moment)
+		}
+		if w.Lanes == 0 {
+			continue
+		}
+		if w.phase < ev.Mbar.Phase && ev.Mbar.Completed {
+			if w.CTA == ev.CTA && w.Warp == ev.Warp {
+				r.apart(w.pc)
+				r.apart(ev.PC)
+			}
+			continue
+		}
+		keep = append(keep, w)
+	}
+	if len(list) > 0 {
+		r.waits[bar] = keep
+	}
+}
+
+// A charge is what a lane did to a phase of an mbarrier, or that it waited for it.
 type charge struct {
 	step
 	phase int64
