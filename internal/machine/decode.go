@@ -102,6 +102,7 @@ type decoder struct {
 	not    bool
 	loc    *ptx.Loc
 	cur    *ptx.Inst
+	marks  uint64 // the modifiers of cur that its decoder has read
 	fixups []fixup
 
 	sigs   []*scope            // parameters, by function
@@ -490,14 +491,14 @@ func (d *decoder) inst(in *ptx.Inst) error {
 		d.guard, d.not = y.reg, g.Not
 	}
 	mark := len(d.prog.code)
-	fn := decoders[in.Op]
-	err := errNotModelled
-	if fn != nil {
-		err = fn(d, in)
-	}
+	err := d.decodeForm(in)
 	if errors.Is(err, errNotModelled) {
 		d.prog.code = d.prog.code[:mark]
-		d.emit(instr{class: visible, visit: visitUnmodelled, unmodelled: true})
+		i := instr{class: visible, visit: visitUnmodelled, unmodelled: true}
+		if why := notModelled(""); errors.As(err, &why) {
+			i.x = why
+		}
+		d.emit(i)
 		return nil
 	}
 	if n := len(d.prog.code); err == nil && n > mark {
