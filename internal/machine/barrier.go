@@ -348,12 +348,14 @@ func (d *decoder) clusterBarrier(in *ptx.Inst) error {
 	switch {
 	case d.has("arrive"):
 		ci.sem = Release
+		d.read("release")
 		if d.has("relaxed") {
 			ci.sem = Relaxed
 		}
 		i.visit, i.ready = visitClusterArrive, readyClusterArrive
 	case d.has("wait"):
 		ci.sem = Acquire
+		d.read("acquire")
 		i.visit, i.ready = visitClusterWait, readyClusterWait
 	default:
 		return errNotModelled

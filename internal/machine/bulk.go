@@ -43,7 +43,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 			spaces = append(spaces, spCluster)
 		case "bulk_group":
 			bi.group = GroupBulk
-		case "multicast::cluster":
+		case "multicast::cluster", "multicast::cluster::16b":
 			bi.multi = true
 		case "cp_mask":
 			bi.byteMask = true

@@ -37,8 +37,13 @@ func decodeMbarrier(d *decoder, in *ptx.Inst) error {
 		return d.pendingCount(in)
 	}
 	op, ok := mbarOps[in.Mods[0]]
-	if !ok {
+	switch {
+	case !ok, has(in, "layout::v1"):
 		return errNotModelled
+	case len(in.Operands) > 0:
+		if _, report := in.Operands[0].(*ptx.Pair); report {
+			return notModelled("with a report")
+		}
 	}
 	mi := &mbarInfo{op: op}
 	mi.space, mi.elem, mi.n, mi.size = d.stateSpace(), 8, 1, 8

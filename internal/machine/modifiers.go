@@ -32,7 +32,7 @@ var ignoredMods = []ignoredMod{
 	{"ld st atom red cp", "L2::cache_hint", "a cache policy is a hint (ISA 9.7.9.2)"},
 	{"createpolicy prefetch prefetchu applypriority pmevent", "*", "what a cache or a profiler is told changes no value"},
 	{"bra brx call ret", "uni", "a promise that all lanes go the same way, which a lane does not need to go its own"},
-	{"ld st", "weak", "an access is weak unless it says otherwise (ISA 9.7.9.8)"},
+	{"ld st cp", "weak", "an access is weak unless it says otherwise (ISA 9.7.9.8)"},
 	{"bar barrier", "cta", "the barrier is the CTA's in any case (ISA 9.7.13.1)"},
 	{"bar barrier shfl vote activemask setmaxnreg nanosleep", "b32 u32 pred", "there is no other type, or it follows from the operation"},
 	{"mbarrier cp", "b64", "the type of an mbarrier"},
@@ -121,6 +121,8 @@ func (d *decoder) decodeForm(in *ptx.Inst) error {
 		return err // malformed: some row has its modifiers, and none its operands
 	case in.Form == nil:
 		return notModelled(ptx.Misfit(in))
+	case err != nil && lastType(in) == tNone && in.Mod("type") != "":
+		return notModelled("its type is not its last modifier") // in an order that ptxas takes
 	case err != nil:
 		return err
 	}

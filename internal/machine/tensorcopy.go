@@ -54,7 +54,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			spaces = append(spaces, m)
 		case "im2col", "im2col_no_offs":
 			ti.im2col = true
-		case "multicast::cluster":
+		case "multicast::cluster", "multicast::cluster::16b":
 			ti.multi = true
 		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2":
 			return errNotModelled // sm_100
