@@ -744,7 +744,6 @@ func TestRefusedInstructions(t *testing.T) {
 	}
 	for _, code := range []string{
 		"add.rna.f32 %f0, %f1, %f2;",
-		"add.sat.u32 %r0, %r1, %r2;",
 		"fma.f32 %f0, %f1, %f2, %f3;",
 		"fma.rn.oob.f32 %f0, %f1, %f2, %f3;",
 		"cvt.s32.f32 %r0, %f1;",

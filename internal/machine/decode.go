@@ -21,6 +21,9 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bad := ptx.CheckTarget(m); len(bad) > 0 {
+		return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+	}
 	d := &decoder{
 		mod:   m,
 		prog:  &Program{Module: m, Kernel: f, files: map[int]string{}, strs: map[string]string{}},
