@@ -34,23 +34,26 @@ func decodeCp(d *decoder, in *ptx.Inst) error {
 	case d.reads(in, 1, "bulk"):
 		return d.cpBulk(in)
 	}
-	switch d.read(in.Mods[1]); in.Mods[1] {
+	switch in.Mods[1] {
 	case "commit_group":
+		d.read("commit_group")
 		return d.groupCommit(GroupCpAsync)
 	case "wait_group":
+		d.read("wait_group")
 		return d.groupWait(in, GroupCpAsync, false)
 	case "wait_all":
+		d.read("wait_all")
 		d.emit(instr{class: visible, visit: visitGroupWait, ready: readyGroupWait, x: &groupInfo{group: GroupCpAsync, all: true}})
 		return nil
 	case "mbarrier":
-		if !d.has("arrive") {
-			return errNotModelled
-		}
+		d.read("mbarrier")
+		d.read("arrive")
 		return d.cpMbarrier(in)
-	case "ca", "cg":
-		return d.cpAsync(in)
 	}
-	return errNotModelled
+	if !d.has("ca") && !d.has("cg") {
+		return errNotModelled
+	}
+	return d.cpAsync(in)
 }
 
 func (d *decoder) cpBulk(in *ptx.Inst) error {
