@@ -22,6 +22,11 @@ type Form struct {
 	Section  string  // of the PTX ISA
 	Rules    []Rule  // which modifiers go together
 	Since    []Since // which modifiers need more than Version and SM
+	// Takes is what ptxas asks for where that is less than Version and SM.
+	Takes *Since
+	// Family has the architectures, by number, that the form is for alone; nil
+	// if Version and SM say all.
+	Family   []int
 	synopsis string
 }
 

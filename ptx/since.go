@@ -13,6 +13,8 @@ type Since struct {
 	If      []Cond
 	Version Version // zero if it is the form's
 	SM      SM      // zero if it is the form's
+	// Lax: the ISA says so, and ptxas does not ask for it.
+	Lax bool
 }
 
 // A Cond is met where the slot has one of the values Is (any, if there are
@@ -34,14 +36,32 @@ func (v Version) Before(w Version) bool {
 // architecture is that of the row or cell that asks for the highest number.
 // An instruction without a form needs nothing.
 func (in *Inst) Needs() (Version, SM) {
-	f := in.Form
-	if f == nil {
+	if in.Form == nil {
 		return Version{}, SM{}
 	}
-	v, sm := f.Version, f.SM
-	fill := in.fill()
-	for i := range f.Since {
-		if s := &f.Since[i]; fill != nil && s.met(in, fill) {
+	return in.needs(in.Form.Version, in.Form.SM, true)
+}
+
+// Asks gives what ptxas asks for, which is less than Needs where it takes what
+// the ISA has since a later version only.
+func (in *Inst) Asks() (Version, SM) {
+	f := in.Form
+	switch {
+	case f == nil:
+		return Version{}, SM{}
+	case f.Takes != nil:
+		return in.needs(f.Takes.Version, f.Takes.SM, false)
+	}
+	return in.needs(f.Version, f.SM, false)
+}
+
+func (in *Inst) needs(v Version, sm SM, lax bool) (Version, SM) {
+	var fill []int8
+	if len(in.Form.Since) > 0 {
+		fill = in.fill()
+	}
+	for i := range in.Form.Since {
+		if s := &in.Form.Since[i]; fill != nil && (lax || !s.Lax) && s.met(in, fill) {
 			v, sm = later(v, s.Version), narrower(sm, s.SM)
 		}
 	}
@@ -104,6 +124,9 @@ func (s Since) String() string {
 	}
 	if s.SM != (SM{}) {
 		what = append(what, fmt.Sprintf("sm_%d%s", s.SM.Number, s.SM.Suffix))
+	}
+	if s.Lax {
+		conds[0] = "~" + conds[0]
 	}
 	return strings.Join(conds, "&") + ">" + strings.Join(what, "/")
 }

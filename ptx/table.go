@@ -42,7 +42,10 @@ import (
 //
 // "since=a:v,w&b:x>8.6/sm_90" is a Since: where slot a is v or w and b is x,
 // the instruction needs PTX 8.6 and sm_90. In a section it is for those of its
-// rows that it concerns.
+// rows that it concerns. "since=~…" is one that the ISA has and ptxas does not ask
+// for; "takes=6.0/sm_70" is what ptxas asks for a row, where that is less than the
+// row's version and architecture. "family=100,103" are the only architectures that
+// have a row.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
 	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
 
@@ -148,6 +151,14 @@ func (f *Form) setCells(line string, cells []string) {
 			f.Class = val
 		case "sec":
 			f.Section = val
+		case "takes": // what ptxas asks for, where that is less
+			t := parseSince(line, ">"+val)
+			f.Takes = &t
+		case "family":
+			f.Family = nil
+			for n := range strings.SplitSeq(val, ",") {
+				f.Family = append(f.Family, parseSM(line, n).Number)
+			}
 		case "sm":
 			f.SM = parseSM(line, val)
 		case "ptx":

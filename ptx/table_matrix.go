@@ -32,7 +32,7 @@ mma.f16      | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f16,f32>
 mma.tf32     | mma.sync.aligned.<shape:m16n8k4,m16n8k8>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.bf16     | mma.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 mma.fp8      | mma.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.4 sm=89 if=dtype:f16>ctype:f16 if=dtype:f32>ctype:f32 since=shape:m16n8k16>8.7 since=dtype:f16>8.7
-mma.f8f6f4   | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.7 sm=120a
+mma.f8f6f4   | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=8.7 sm=120a takes=8.6/sm_100a
 mma.mxf4     | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
 mma.mxf4nvf4 | mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a since=scale:scale_vec::4X&stype:ue8m0>9.1
 mma.mxf8f6f4 | mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
@@ -55,7 +55,7 @@ mma.sp.f16   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16
 mma.sp.bf16  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k16,m16n8k32>.row.col.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.tf32  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k8,m16n8k16>.row.col.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 mma.sp.fp8   | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<dtype:f32>.<atype:@fp8>.<btype:@fp8>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.4 sm=89
-mma.sp.f8f6f4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.7 sm=120a
+mma.sp.f8f6f4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::f8f6f4>.<dtype:f16,f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32 | ptx=8.7 sm=120a takes=8.6/sm_100a
 mma.sp.mxf4  | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
 mma.sp.mxf4nvf4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a since=scale:scale_vec::4X&stype:ue8m0>9.1
 mma.sp.mxf8f6f4 | mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16 | ptx=8.7 sm=120a
@@ -66,7 +66,7 @@ mma.sp.int4  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64,m16
 // Matrix instructions of a warpgroup (ISA 9.7.15). Matrix A is a descriptor
 // of shared memory, or registers: rows that end in ".rs".
 const wgmmaTable = `
-= 9.7.15.5.2 matrix 8.0 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4
+= 9.7.15.5.2 matrix 8.0 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4 family=90
 wgmma.f16    | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a:b64, b:b64, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
 wgmma.f16.rs | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a*4:b32, b:b64, scale:pred, #na:s32, #nb:s32, #tb:u32
 wgmma.bf16   | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f32>.<atype:bf16>.<btype:bf16> +d*?:<dtype>, a:b64, b:b64, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
@@ -79,7 +79,7 @@ wgmma.int8   | wgmma.mma_async.sync.aligned.<shape:@n16k32>{.satfinite}.<dtype:s
 wgmma.int8.rs | wgmma.mma_async.sync.aligned.<shape:@n16k32>{.satfinite}.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8> +d*?:<dtype>, a*4:b32, b:b64, scale:pred
 wgmma.b1     | wgmma.mma_async.sync.aligned.<shape:@n16k256>.<dtype:s32>.<atype:b1>.<btype:b1>.<op:and>.popc +d*?:<dtype>, a:b64, b:b64, scale:pred
 wgmma.b1.rs  | wgmma.mma_async.sync.aligned.<shape:@n16k256>.<dtype:s32>.<atype:b1>.<btype:b1>.<op:and>.popc +d*?:<dtype>, a*4:b32, b:b64, scale:pred
-= 9.7.15.6.3 matrix 8.2 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4
+= 9.7.15.6.3 matrix 8.2 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4 family=90
 wgmma.sp.f16 | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a:b64, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
 wgmma.sp.f16.rs | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a*4:b32, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #tb:u32
 wgmma.sp.bf16 | wgmma.mma_async.sp.sync.aligned.<shape:@n8k32>.<dtype:f32>.<atype:bf16>.<btype:bf16> +d*?:<dtype>, a:b64, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
@@ -90,7 +90,7 @@ wgmma.sp.fp8 | wgmma.mma_async.sp.sync.aligned.<shape:@n8k64>.<dtype:f16,f32>.<a
 wgmma.sp.fp8.rs | wgmma.mma_async.sp.sync.aligned.<shape:@n8k64>.<dtype:f16,f32>.<atype:@fp8>.<btype:@fp8> +d*?:<dtype>, a*4:b32, b:b64, meta:b32, #sel:u32, scale:pred, #na:s32, #nb:s32
 wgmma.sp.int8 | wgmma.mma_async.sp.sync.aligned.<shape:@n16k64>{.satfinite}.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8> +d*?:<dtype>, a:b64, b:b64, meta:b32, #sel:u32, scale:pred
 wgmma.sp.int8.rs | wgmma.mma_async.sp.sync.aligned.<shape:@n16k64>{.satfinite}.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8> +d*?:<dtype>, a*4:b32, b:b64, meta:b32, #sel:u32, scale:pred
-= 9.7.15.7.1 matrix 8.0 sm_90a
+= 9.7.15.7.1 matrix 8.0 sm_90a family=90
 wgmma.fence  | wgmma.fence.sync.aligned | proxy=async
 wgmma.commit_group | wgmma.commit_group.sync.aligned | sec=9.7.15.7.2 async=wgmma-group
 wgmma.wait_group | wgmma.wait_group.sync.aligned #n:u32 | sec=9.7.15.7.3 async=wgmma-group
@@ -99,46 +99,46 @@ wgmma.wait_group | wgmma.wait_group.sync.aligned #n:u32 | sec=9.7.15.7.3 async=w
 // Tensor memory and the matrix instructions of a CTA (ISA 9.7.16). Matrix A
 // is a descriptor, or tensor memory: rows that end in ".ts".
 const tcgenTable = `
-= 9.7.16.7.1 tcgen05 8.6 sm_100a space=tensor
+= 9.7.16.7.1 tcgen05 8.6 sm_100a space=tensor family=100,101,103,107,110
 tcgen05.alloc | tcgen05.alloc.<group:@group>.sync.aligned{.<space:shared::cta=generic>}.<type:b32> [=a], cols:u32 | space=<space> proxy=generic
 tcgen05.dealloc | tcgen05.dealloc.<group:@group>.sync.aligned.<type:b32> a, cols:u32
 tcgen05.relinquish_alloc_permit | tcgen05.relinquish_alloc_permit.<group:@group>.sync.aligned
-= 9.7.16.8.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-wait
+= 9.7.16.8.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-wait family=100,101,103,107,110
 tcgen05.ld   | tcgen05.ld.sync.aligned.<shape:16x64b,16x128b,16x256b,32x32b>.<num:@num>{.pack::16b}.<type:b32> d*?, [a]
 tcgen05.ld.split | tcgen05.ld.sync.aligned.<shape:16x32bx2>.<num:@num>{.pack::16b}.<type:b32> d*?, [a], #split:u32
 tcgen05.ld.red | tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:@num>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a] | ptx=8.8 sm=101a
 tcgen05.ld.red.split | tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:@num>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a], #split:u32 | ptx=8.8 sm=101a
 tcgen05.ld.red.int | tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:@num>.<op:min,max>.<type:u32,s32> d*?, =r, [a] | ptx=8.8 sm=101a
 tcgen05.ld.red.int.split | tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:@num>.<op:min,max>.<type:u32,s32> d*?, =r, [a], #split:u32 | ptx=8.8 sm=101a
-= 9.7.16.8.4 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-wait
+= 9.7.16.8.4 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-wait family=100,101,103,107,110
 tcgen05.st   | tcgen05.st.sync.aligned.<shape:16x64b,16x128b,16x256b,32x32b>.<num:@num>{.unpack::16b}.<type:b32> [=a], r*?
 tcgen05.st.split | tcgen05.st.sync.aligned.<shape:16x32bx2>.<num:@num>{.unpack::16b}.<type:b32> [=a], #split:u32, r*?
 tcgen05.wait | tcgen05.<wait:wait::ld,wait::st>.sync.aligned | sec=9.7.16.8.5
-= 9.7.16.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit
+= 9.7.16.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit family=100,101,103,107,110
 tcgen05.cp   | tcgen05.cp.<group:@group>.<shape:128x256b,4x256b,128x128b>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.cp.multicast | tcgen05.cp.<group:@group>.<shape:64x128b,32x128b>.<multicast:warpx2::02_13,warpx2::01_23,warpx4>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.shift | tcgen05.shift.<group:@group>.down [+a:b32] | sec=9.7.16.9.3
-= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8
+= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110
 tcgen05.mma  | tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.ts | tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.scale | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.scale.ts | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.i8 | tcgen05.mma.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
 tcgen05.mma.i8.ts | tcgen05.mma.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
-= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8
+= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110
 tcgen05.mma.sp | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.ts | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.scale | tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.sp.scale.ts | tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.sp.i8 | tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
 tcgen05.mma.sp.i8.ts | tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
-= 9.7.16.10.9.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit
+= 9.7.16.10.9.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit family=100,101,103,107,110
 tcgen05.mma.ws | tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:b32, enable:pred, ?zero:b64
 tcgen05.mma.ws.ts | tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:b32, enable:pred, ?zero:b64
 tcgen05.mma.ws.sp | tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64 | sec=9.7.16.10.9.4
 tcgen05.mma.ws.sp.ts | tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64 | sec=9.7.16.10.9.4
-= 9.7.16.11.1 tcgen05 8.6 sm_100a space=tensor proxy=async
+= 9.7.16.11.1 tcgen05 8.6 sm_100a space=tensor proxy=async family=100,101,103,107,110
 tcgen05.fence | tcgen05.<fence:fence::before_thread_sync,fence::after_thread_sync>
-= 9.7.16.12.1 tcgen05 8.6 sm_100a space=<space> proxy=generic async=mbarrier barrier=arrive scope=cluster
+= 9.7.16.12.1 tcgen05 8.6 sm_100a space=<space> proxy=generic async=mbarrier barrier=arrive scope=cluster family=100,101,103,107,110
 tcgen05.commit | tcgen05.commit.<group:@group>.<completion:mbarrier::arrive::one>{.<space:shared::cluster=generic>}{.<multicast:multicast::cluster>}.<type:b64> [+bar], multicast?mask:u16
 `

@@ -21,7 +21,7 @@ st.strong    | st.<sem:relaxed,release>.<scope:@scope>{.<space:@ss=generic>}{.<l
 st.mmio      | st.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b | ptx=8.2 sm=70 scope=<scope>
 = 9.7.9.12 async 8.1 sm_90 space=<space> proxy=generic async=mbarrier barrier=complete-tx
 st.async     | st.async{.<sem:weak=weak>}{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64] | scope=cluster if=type:b64,u64,s64,f64>vec:-,v2 if=type:b128>vec:- since=type:b128>9.2
-st.async.scope | st.async.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64] | ptx=8.7 scope=<scope> if=type:b64,u64,s64,f64>vec:-,v2 if=type:b128>vec:- since=type:b128>9.2
+st.async.scope | st.async.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64] | ptx=8.7 takes=8.1/sm_90 scope=<scope> if=type:b64,u64,s64,f64>vec:-,v2 if=type:b128>vec:- since=type:b128>9.2
 st.async.release | st.async{.mmio}.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:b8,@bits,@int8,f32,f64> [=a], b | ptx=8.7 sm=100 async=release barrier=none scope=<scope>
 = 9.7.9.13 memory 8.6 sm_100 space=<space> proxy=generic
 st.bulk      | st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:u64, #init:u64

@@ -28,13 +28,14 @@ var everywhere = func() (list []Since) {
 }()
 
 // parseSince takes "slot:v,w&slot:x>8.3/sm_70"; either of the two at its end
-// may be missing.
+// may be missing. "~" before it says that ptxas does not ask for it.
 func parseSince(line, s string) Since {
 	cond, what, ok := strings.Cut(s, ">")
 	if !ok {
 		badRow(line, "cell since=%s says no version", s)
 	}
 	var r Since
+	cond, r.Lax = strings.CutPrefix(cond, "~")
 	for c := range strings.SplitSeq(cond, "&") {
 		slot, is, _ := strings.Cut(c, ":")
 		x := Cond{Slot: slot}
@@ -61,7 +62,11 @@ func (f *Form) keepSince(line string, section []Since) {
 			badRow(line, "since=%v says nothing of this row", f.Since[i])
 		}
 	}
-	f.Since = slices.DeleteFunc(slices.Concat(f.Since, everywhere), func(s Since) bool { return !s.concerns(f) })
+	own := f.Since
+	overruled := func(s Since) bool { // by the row's own cell, which ptxas does not ask for
+		return slices.ContainsFunc(own, func(o Since) bool { return o.Lax && o.String() == "~"+s.String() })
+	}
+	f.Since = slices.DeleteFunc(slices.Concat(f.Since, everywhere), func(s Since) bool { return !s.concerns(f) || overruled(s) })
 }
 
 // concerns tells whether a form has the slots of a cell, with values that it

@@ -29,7 +29,7 @@ bar.warp.sync | bar.warp.sync mask:b32
 barrier.cluster.arrive | barrier.cluster.arrive{.<sem:release,relaxed=release>}{.aligned} | barrier=cluster-arrive
 barrier.cluster.wait | barrier.cluster.wait{.<sem:acquire=acquire>}{.aligned} | barrier=cluster-wait
 = 9.7.13.4 fence 6.0 sm_70 space=all proxy=generic scope=<scope>
-fence        | fence{.<sem:sc,acq_rel,acquire,release=acq_rel>}.<scope:@scope> | since=sem:acquire,release>8.6/sm_90
+fence        | fence{.<sem:sc,acq_rel,acquire,release=acq_rel>}.<scope:@scope> | since=~sem:acquire,release>8.6/sm_90
 fence.acquire.restrict | fence.<sem:acquire>.<restrict:sync_restrict::shared::cluster>.<scope:cluster> | ptx=8.6 sm=90 space=shared::cluster
 fence.release.restrict | fence.<sem:release>.<restrict:sync_restrict::shared::cta>.<scope:cluster> | ptx=8.6 sm=90 space=shared::cta
 fence.mbarrier_init | fence.<restrict:mbarrier_init>.<sem:release>.<scope:cluster> | ptx=8.0 sm=90 space=shared::cta
@@ -39,6 +39,9 @@ fence.proxy.tensormap.release | fence.proxy.<kind:tensormap::generic>.<sem:relea
 fence.proxy.tensormap.acquire | fence.proxy.<kind:tensormap::generic>.<sem:acquire>.<scope:@scope> [.a:b1024], #size:u32 | ptx=8.3 sm=90 proxy=tensormap
 fence.proxy.async.acquire | fence.proxy.<kind:async::generic>.<sem:acquire>.<restrict:sync_restrict::shared::cluster>.<scope:cluster> | ptx=8.6 sm=90 proxy=async space=shared::cluster
 fence.proxy.async.release | fence.proxy.<kind:async::generic>.<sem:release>.<restrict:sync_restrict::shared::cta>.<scope:cluster> | ptx=8.6 sm=90 proxy=async space=shared::cta
+fence.proxy.async.release.read | fence.proxy.<kind:async::generic>.<sem:release>.<restrict:sync_restrict::shared::cluster::read>.<scope:cluster> | ptx=9.4 sm=90 proxy=async space=shared::cluster
+fence.proxy.alias.sem | fence.proxy.<kind:alias>.<sem:acquire,release>.<scope:sys> | ptx=9.4 sm=90 proxy=alias
+fence.proxy.fabric | fence.proxy.<kind:generic::fabric,fabric::generic,fabric::fabric>.alias.<sem:acquire,release>.<scope:sys> | ptx=9.3 sm=100 proxy=fabric
 membar       | membar.<level:cta,gl,sys> | ptx=1.4 sm=10 scope=<level> since=level:sys>2.0/sm_20
 membar.proxy.alias | membar.proxy.<kind:alias> | ptx=7.5 sm=60 proxy=alias scope=none
 = 9.7.13.8 warp 1.2 sm_12
@@ -69,10 +72,11 @@ clusterlaunchcontrol.first_ctaid | clusterlaunchcontrol.query_cancel.<what:get_f
 `
 
 // mbarriers (ISA 9.7.13.15). An arrive with a remote address has no token:
-// its destination is the sink.
+// its destination is the sink. What came with PTX 9.3 and 9.4 has the numbers of the
+// sections that it was added to: the ISA counts on from there by one.
 const mbarrierTable = `
 = 9.7.13.15.9 mbarrier 7.0 sm_80 space=<space> proxy=generic
-mbarrier.init | mbarrier.init{.<space:@cta=generic>}.<type:b64> [=a], count:u32 | barrier=init
+mbarrier.init | mbarrier.init{.<layout:layout::v0,layout::v1=layout::v0>}{.<space:@cta=generic>}.<type:b64> [=a], count:u32 | barrier=init since=layout>9.3/sm_90
 mbarrier.inval | mbarrier.inval{.<space:@cta=generic>}.<type:b64> [=a] | barrier=inval sec=9.7.13.15.10
 = 9.7.13.15.11 mbarrier 8.0 sm_90 space=<space> proxy=generic scope=<scope>
 mbarrier.expect_tx | mbarrier.expect_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:@shared=generic>}.<type:b64> [+a], tx:u32 | barrier=expect-tx
@@ -91,10 +95,19 @@ mbarrier.arrive_drop.noComplete | mbarrier.arrive_drop.noComplete{.<sem:release=
 = 9.7.13.15.15 mbarrier 7.0 sm_80 space=<space> proxy=generic async=mbarrier barrier=arrive
 cp.async.mbarrier.arrive | cp.async.mbarrier.arrive{.noinc}{.<space:@cta=generic>}.<type:b64> [+a]
 = 9.7.13.15.16 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> barrier=test since=sem>8.0 since=sem:relaxed>8.6/sm_90
-mbarrier.test_wait | mbarrier.test_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state
-mbarrier.test_wait.parity | mbarrier.test_wait.parity{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32 | ptx=7.1
-mbarrier.try_wait | mbarrier.try_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state, ?hint:u32 | ptx=7.8 sm=90 barrier=try
-mbarrier.try_wait.parity | mbarrier.try_wait.parity{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32, ?hint:u32 | ptx=7.8 sm=90 barrier=try
+mbarrier.test_wait | mbarrier.test_wait{.<phase:phase_type::primary=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state | since=phase>9.3/sm_90
+mbarrier.test_wait.parity | mbarrier.test_wait.parity{.<phase:phase_type::primary,phase_type::conditional=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32 | ptx=7.1 since=phase>9.3/sm_90
+mbarrier.try_wait | mbarrier.try_wait{.<phase:phase_type::primary=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state, ?hint:u32 | ptx=7.8 sm=90 barrier=try since=phase>9.3/sm_90
+mbarrier.try_wait.parity | mbarrier.try_wait.parity{.<phase:phase_type::primary,phase_type::conditional=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32, ?hint:u32 | ptx=7.8 sm=90 barrier=try since=phase>9.3/sm_90
+mbarrier.test_wait.report | mbarrier.test_wait.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, [a], state | ptx=9.3 sm=90
+mbarrier.test_wait.report.value | mbarrier.test_wait.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, =report:b8, [a], state | ptx=9.3 sm=90
+mbarrier.test_wait.parity.report | mbarrier.test_wait.parity.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, [a], parity:u32 | ptx=9.3 sm=90
+mbarrier.test_wait.parity.report.value | mbarrier.test_wait.parity.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, =report:b8, [a], parity:u32 | ptx=9.3 sm=90
+mbarrier.try_wait.report | mbarrier.try_wait.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, [a], state, ?hint:u32 | ptx=9.3 sm=90 barrier=try
+mbarrier.try_wait.report.value | mbarrier.try_wait.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, =report:b8, [a], state, ?hint:u32 | ptx=9.3 sm=90 barrier=try
+mbarrier.try_wait.parity.report | mbarrier.try_wait.parity.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, [a], parity:u32, ?hint:u32 | ptx=9.3 sm=90 barrier=try
+mbarrier.try_wait.parity.report.value | mbarrier.try_wait.parity.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, =report:b8, [a], parity:u32, ?hint:u32 | ptx=9.3 sm=90 barrier=try
 = 9.7.13.15.17 mbarrier 7.0 sm_80 barrier=pending-count
-mbarrier.pending_count | mbarrier.pending_count.<type:b64> d:u32, state
+mbarrier.pending_count | mbarrier.pending_count{.<layout:layout::v0=layout::v0>}.<type:b64> d:u32, state | since=layout>9.3/sm_90
+mbarrier.check_layout | mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a] | ptx=9.3 sm=90 space=<space> proxy=generic barrier=none sec=9.7.13.15.17
 `

@@ -41,23 +41,37 @@ func (v *validator) block(b *Block) {
 func Explain(in *Inst) string {
 	text := strings.Join(append([]string{in.Op}, in.Mods...), ".")
 	rows := formsByOp[in.Op]
-	if len(rows) == 0 {
-		return "unknown instruction " + text
-	}
 	cands := candidates(in.Op, in.Mods)
-	if match(in, cands) != nil {
+	switch why := Misfit(in); {
+	case why == "":
 		return ""
-	}
-	if len(cands) > 0 {
+	case len(rows) == 0:
+		return "unknown instruction " + text
+	case len(cands) > 0:
 		return "operands of " + text + " do not fit: the form is " + cands[0].form.synopsis
+	default:
+		return text + ": " + why + "; the nearest form is " + nearest(rows, in.Mods).synopsis
 	}
-	near := nearest(rows, in.Mods)
+}
+
+// Misfit says in a few words why an instruction matches no row.
+func Misfit(in *Inst) string {
+	rows := formsByOp[in.Op]
+	cands := candidates(in.Op, in.Mods)
+	switch {
+	case len(rows) == 0:
+		return "unknown instruction"
+	case match(in, cands) != nil:
+		return ""
+	case len(cands) > 0:
+		return "operands do not fit"
+	}
 	for _, mod := range in.Mods {
 		if !slices.ContainsFunc(rows, func(f *Form) bool { return f.knows(mod) }) {
-			return text + ": unknown modifier ." + mod + "; the nearest form is " + near.synopsis
+			return "unknown modifier ." + mod
 		}
 	}
-	return text + ": these modifiers do not go together; the nearest form is " + near.synopsis
+	return "these modifiers do not go together"
 }
 
 func (f *Form) knows(mod string) bool {
@@ -85,3 +99,18 @@ func nearest(rows []*Form, mods []string) *Form {
 	}
 	return best
 }
+
+// KnowsModifiers tells whether some row has an instruction's modifiers, whatever
+// its operands are.
+func KnowsModifiers(in *Inst) bool { return len(candidates(in.Op, in.Mods)) > 0 }
+
+// Newest is the version of PTX that brought the table's newest row or cell.
+var Newest = func() (v Version) {
+	for _, f := range forms {
+		v = later(v, f.Version)
+		for i := range f.Since {
+			v = later(v, f.Since[i].Version)
+		}
+	}
+	return v
+}()

@@ -17,18 +17,18 @@ func decodeCvta(d *decoder, in *ptx.Inst) error {
 	if len(in.Operands) != 2 {
 		return d.errorf("cvta takes two operands")
 	}
-	t := lastType(in)
+	t := d.lastType()
 	if t != u64 && t != u32 {
 		return d.errorf("cvta needs .u32 or .u64")
 	}
-	w := windows[stateSpace(in)]
-	sp := stateSpace(in)
+	w := windows[d.stateSpace()]
+	sp := d.stateSpace()
 	op := in.Operands[1]
 	src, err := d.src(op, t)
 	if err != nil {
 		return err
 	}
-	if sp == spParam && !has(in, "to") {
+	if sp == spParam && !d.has("to") {
 		// The address of a kernel parameter is generic already.
 		w = 0
 	}
@@ -36,7 +36,7 @@ func decodeCvta(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return err
 	}
-	if has(in, "to") {
+	if d.has("to") {
 		w = -w
 	}
 	if t == u32 {
@@ -82,7 +82,7 @@ func decodeIsspacep(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return err
 	}
-	d.emit(instr{exec: execIsspacep, d: p, a: a, op: uint8(stateSpace(in))})
+	d.emit(instr{exec: execIsspacep, d: p, a: a, op: uint8(d.stateSpace())})
 	return nil
 }
 
@@ -119,7 +119,10 @@ func (x *ctx) inSpace(sp space, a uint64) bool {
 
 // decodeMapa decodes mapa{.space}.type d, a, rank.
 func decodeMapa(d *decoder, in *ptx.Inst) error {
-	t := lastType(in)
+	t := d.lastType()
+	if sp := d.stateSpace(); sp != spGeneric && sp != spCluster {
+		return errNotModelled
+	}
 	if len(in.Operands) != 3 || t != u32 && t != u64 {
 		return d.errorf("mapa takes a destination, an address and a rank, of .u32 or .u64")
 	}
@@ -156,7 +159,10 @@ func execMapa(x *ctx, in *instr, mask uint32) {
 }
 
 func decodeGetctarank(d *decoder, in *ptx.Inst) error {
-	t := lastType(in)
+	t := d.lastType()
+	if sp := d.stateSpace(); sp != spGeneric && sp != spCluster {
+		return errNotModelled
+	}
 	if len(in.Operands) != 2 || t != u32 && t != u64 {
 		return d.errorf("getctarank takes a destination and an address, of .u32 or .u64")
 	}

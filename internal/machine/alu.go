@@ -160,6 +160,7 @@ func half3(f func(a, b, c uint16) uint16) execFn {
 // A form is what an instruction's modifiers say, sorted: rounding, the
 // qualifiers that num knows, types, and the other words.
 type form struct {
+	d     *decoder
 	r     num.Rounding
 	round bool // a rounding is written
 	m     num.Mod
@@ -176,8 +177,8 @@ var qualifiers = map[string]num.Mod{
 	"ftz": num.FTZ, "sat": num.Sat, "relu": num.Relu, "satfinite": num.SatFinite, "NaN": num.NaN,
 }
 
-func formOf(in *ptx.Inst) *form {
-	f := &form{}
+func (d *decoder) formOf(in *ptx.Inst) *form {
+	f := &form{d: d}
 	signs := has(in, "xorsign") && has(in, "abs")
 	for _, w := range in.Mods {
 		if t, ok := typNames[w]; ok {
@@ -208,9 +209,13 @@ func (f *form) take(words ...string) string {
 }
 
 // is reports whether nothing is left but the given number of types and
-// qualifiers among mods.
+// qualifiers among mods: then all modifiers are read.
 func (f *form) is(types int, mods num.Mod) bool {
-	return len(f.words) == 0 && len(f.types) == types && f.m&^mods == 0
+	if len(f.words) > 0 || len(f.types) != types || f.m&^mods != 0 {
+		return false
+	}
+	f.d.readAll()
+	return true
 }
 
 // plain is is for instructions without rounding.
@@ -303,7 +308,7 @@ func signature(sig string, t typ) []typ {
 // byType makes the decoder of an instruction whose only modifier is its type.
 func byType(sig string, table map[typ]execFn) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if !f.plain(1, 0) {
 			return errNotModelled
 		}

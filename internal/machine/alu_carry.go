@@ -47,7 +47,7 @@ func (in *instr) carry0() uint32 {
 
 // decodeCarry decodes add.cc, addc, addc.cc and the like.
 func decodeCarry(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	op := uint8(0)
 	name := in.Op
 	if n := len(name) - 1; name[n] == 'c' {

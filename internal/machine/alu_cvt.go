@@ -23,13 +23,14 @@ var elementOf = map[typ]num.Type{
 }
 
 func decodeCvt(d *decoder, in *ptx.Inst) error {
-	if has(in, "pack") {
+	if d.has("pack") {
 		return decodeCvtPack(d, in)
 	}
-	f := formOf(in)
+	f := d.formOf(in)
 	if len(f.types) != 2 || len(f.words) > 0 {
 		return errNotModelled
 	}
+	d.readAll() // what cvtForm and cvtPair do not take they refuse
 	dt, at := f.types[0], f.types[1]
 	_, dPair := elementOf[dt]
 	_, aPair := elementOf[at]
@@ -257,6 +258,7 @@ var packTypes = map[string]uint{
 
 // decodeCvtPack decodes cvt.pack.sat.to.s32{.b32}.
 func decodeCvtPack(d *decoder, in *ptx.Inst) error {
+	d.readAll()
 	mods := in.Mods
 	if len(mods) < 4 || mods[0] != "pack" || mods[1] != "sat" || mods[3] != "s32" {
 		return errNotModelled

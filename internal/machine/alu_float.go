@@ -36,7 +36,7 @@ var floatDecoders = map[string]decodeFn{
 func byKind(integer, float decodeFn) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
 		switch {
-		case has(in, "cc"):
+		case d.has("cc"):
 			return decodeCarry(d, in)
 		case ofFloats(in):
 			return float(d, in)
@@ -147,7 +147,7 @@ var fmaOOB = &arithOp{
 }
 
 func decodeFma(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if f.take("oob") == "" {
 		return arith("fma")(d, in)
 	}
@@ -220,7 +220,7 @@ func halfThree(h three16, h2 three32, b three16, b2 three32) map[typ]func(num.Mo
 func arith(name string) decodeFn {
 	op := arithOps[name]
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if len(f.types) != 1 || op.exact && f.round || f.r > num.RP {
 			return errNotModelled
 		}
@@ -278,7 +278,7 @@ func floatLiteral(in *ptx.Inst, t typ) bool {
 }
 
 func decodeDivFloat(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("approx", "full")
 	if !f.is(1, num.FTZ) || f.round == (mode != "") || f.r > num.RP {
 		return errNotModelled
@@ -303,7 +303,7 @@ func f32One(f one32, m num.Mod) execFn {
 }
 
 func decodeRcp(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	approx := f.take("approx") != ""
 	if !f.is(1, num.FTZ) || f.round == approx || f.r > num.RP {
 		return errNotModelled
@@ -323,7 +323,7 @@ func decodeRcp(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeSqrt(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	approx := f.take("approx") != ""
 	if !f.is(1, num.FTZ) || f.round == approx || f.r > num.RP {
 		return errNotModelled
@@ -341,7 +341,7 @@ func decodeSqrt(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeRsqrt(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if f.take("approx") == "" || !f.plain(1, num.FTZ) {
 		return errNotModelled
 	}
@@ -359,7 +359,7 @@ func decodeRsqrt(d *decoder, in *ptx.Inst) error {
 // approx makes the decoder of an approximation that only f32 has.
 func approx(fn one32) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if f.take("approx") == "" || !f.plain(1, num.FTZ) || f.types[0] != f32 {
 			return errNotModelled
 		}
@@ -368,7 +368,7 @@ func approx(fn one32) decodeFn {
 }
 
 func decodeEx2(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if f.take("approx") == "" || !f.plain(1, num.FTZ) {
 		return errNotModelled
 	}
@@ -390,7 +390,7 @@ func decodeEx2(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeTanh(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if f.take("approx") == "" || !f.plain(1, 0) {
 		return errNotModelled
 	}

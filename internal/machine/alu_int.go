@@ -73,7 +73,7 @@ var subTable = map[typ]execFn{
 func addSub(table map[typ]execFn, sat func(a, b uint32) uint32) decodeFn {
 	saturating := map[typ]execFn{s32: lane2(sat)}
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if !f.plain(1, num.Sat) {
 			return errNotModelled
 		}
@@ -107,7 +107,7 @@ func mulWideU16(a, b uint32) uint32 { return a & 0xffff * (b & 0xffff) }
 func mulWideS16(a, b uint32) uint32 { return uint32(int32(int16(a)) * int32(int16(b))) }
 
 func decodeMulInt(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("lo", "hi", "wide")
 	if mode == "" || !f.plain(1, 0) {
 		return errNotModelled
@@ -144,7 +144,7 @@ var madTables = map[string]map[typ]execFn{
 func mad16(a, b, c uint16) uint16 { return a*b + c }
 
 func decodeMadInt(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("lo", "hi", "wide")
 	if mode == "" || !f.plain(1, num.Sat) {
 		return errNotModelled
@@ -159,7 +159,7 @@ func decodeMadInt(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeMul24(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("lo", "hi")
 	if mode == "" || !f.plain(1, 0) {
 		return errNotModelled
@@ -173,7 +173,7 @@ func decodeMul24(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeMad24(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("lo", "hi")
 	if mode == "" || !f.plain(1, num.Sat) {
 		return errNotModelled
@@ -260,7 +260,7 @@ var maxReluTable = map[typ]execFn{
 
 func minMaxInt(table, relu map[typ]execFn) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if !f.plain(1, num.Relu) {
 			return errNotModelled
 		}
@@ -272,7 +272,7 @@ func minMaxInt(table, relu map[typ]execFn) decodeFn {
 }
 
 func decodeBfind(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	amount := f.take("shiftamt") != ""
 	if !f.plain(1, 0) {
 		return errNotModelled
@@ -284,7 +284,7 @@ func decodeBfind(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeSzext(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("clamp", "wrap")
 	if mode == "" || !f.plain(1, 0) {
 		return errNotModelled
@@ -295,7 +295,7 @@ func decodeSzext(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeBmsk(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("clamp", "wrap")
 	if mode == "" || !f.plain(1, 0) {
 		return errNotModelled
@@ -308,7 +308,7 @@ func decodeBmsk(d *decoder, in *ptx.Inst) error {
 func wordType(t typ) bool { return t == u32 || t == s32 }
 
 func decodeDp4a(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if !f.plain(2, 0) || !wordType(f.types[0]) || !wordType(f.types[1]) {
 		return errNotModelled
 	}
@@ -318,7 +318,7 @@ func decodeDp4a(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeDp2a(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode := f.take("lo", "hi")
 	if mode == "" || !f.plain(2, 0) || !wordType(f.types[0]) || !wordType(f.types[1]) {
 		return errNotModelled

@@ -72,7 +72,7 @@ type (
 // row functions of its own, for unsigned and signed values.
 func shift(table map[typ]execFn, u32By shift32, u64By shift64, s32By shift32, s64By shift64) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		if !f.plain(1, 0) || table[f.types[0]] == nil {
 			return errNotModelled
 		}
@@ -99,7 +99,7 @@ func shift(table map[typ]execFn, u32By shift32, u64By shift64, s32By shift32, s6
 }
 
 func decodeShf(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	dir, mode := f.take("l", "r"), f.take("clamp", "wrap")
 	if dir == "" || mode == "" || !f.plain(1, 0) || f.types[0] != b32 {
 		return errNotModelled
@@ -119,7 +119,7 @@ var prmtModes = map[string]num.PrmtMode{
 }
 
 func decodePrmt(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	mode, ok := prmtModes[f.take("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")]
 	if !f.plain(1, 0) || f.types[0] != b32 {
 		return errNotModelled
@@ -139,7 +139,7 @@ func decodePrmt(d *decoder, in *ptx.Inst) error {
 // decodeLop3 decodes lop3.b32, and lop3.or.b32 and lop3.and.b32 with their
 // predicate.
 func decodeLop3(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	op := f.take("or", "and")
 	if !f.plain(1, 0) || f.types[0] != b32 {
 		return errNotModelled

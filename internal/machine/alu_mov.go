@@ -26,7 +26,7 @@ var movTable = merge(
 	map[typ]execFn{pred: execPredMov, b128: execMov128})
 
 func decodeMov(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if !f.plain(1, 0) || movTable[f.types[0]] == nil {
 		return errNotModelled
 	}

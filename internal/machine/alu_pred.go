@@ -276,7 +276,7 @@ func ftzFor(t typ) num.Mod {
 
 // decodeSetp decodes setp (ISA, setp; half precision setp).
 func decodeSetp(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if len(f.types) != 1 {
 		return errNotModelled
 	}
@@ -370,7 +370,7 @@ var setTrue = map[typ]uint32{
 
 // decodeSet decodes set (ISA, set; half precision set).
 func decodeSet(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if len(f.types) != 2 {
 		return errNotModelled
 	}
@@ -456,7 +456,7 @@ func selp[T word](x *ctx, in *instr, mask uint32) {
 
 // decodeSlct decodes slct.dtype.s32 and slct{.ftz}.dtype.f32.
 func decodeSlct(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	if len(f.types) != 2 || !f.plain(2, ftzFor(f.types[1])) {
 		return errNotModelled
 	}
@@ -493,7 +493,7 @@ var testps = map[string]num.Testp{
 }
 
 func decodeTestp(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	op, ok := testps[f.take("finite", "infinite", "number", "notanumber", "normal", "subnormal")]
 	if !ok || !f.plain(1, 0) {
 		return errNotModelled

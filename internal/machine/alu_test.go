@@ -736,6 +736,8 @@ func TestRefusedInstructions(t *testing.T) {
 		"vadd4.u32.u32.u32 %r0.b8, %r1, %r2, %r3;",
 		"vadd2.u32.u32.u32 %r0, %r1.h01, %r2.b3210, %r3;",
 		"mov.u32 %r0, %nosuch;",
+		"add.sat.u32 %r0, %r1, %r2;",                 // of PTX 9.2
+		"cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;", // of sm_100a
 	} {
 		if _, err := decodeSnippet(code); err == nil {
 			t.Errorf("%s: no error", code)
@@ -745,7 +747,6 @@ func TestRefusedInstructions(t *testing.T) {
 	}
 	for _, code := range []string{
 		"add.rna.f32 %f0, %f1, %f2;",
-		"add.sat.u32 %r0, %r1, %r2;",
 		"fma.f32 %f0, %f1, %f2, %f3;",
 		"fma.rn.oob.f32 %f0, %f1, %f2, %f3;",
 		"cvt.s32.f32 %r0, %f1;",
@@ -755,7 +756,6 @@ func TestRefusedInstructions(t *testing.T) {
 		"setp.lt.b32 %p0, %r1, %r2;",
 		"setp.num.s32 %p0, %r1, %r2;",
 		"mul.s32 %r0, %r1, %r2;",
-		"cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;",
 	} {
 		if name := newSnippet(t, code).run(allLanes); name == "" {
 			t.Errorf("%s: ran", code)

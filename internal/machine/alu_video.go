@@ -77,7 +77,7 @@ func videoTypes(f *form, cmp bool) (signs [3]bool, ok bool) {
 // video makes the decoder of a scalar video instruction.
 func video(op num.VideoOp) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		v := &num.Video{Op: op, Sat: f.has(num.Sat)}
 		if op == num.VSet {
 			v.Cmp = cmpNames[f.take(videoCmps...)]
@@ -155,7 +155,7 @@ func (d *decoder) words(exec execFn, ops []ptx.Operand) error {
 }
 
 func decodeVmad(d *decoder, in *ptx.Inst) error {
-	f := formOf(in)
+	f := d.formOf(in)
 	v := &num.Vmad{Sat: f.has(num.Sat)}
 	v.PlusOne = f.take("po") != ""
 	v.Shift = map[string]uint{"": 0, "shr7": 7, "shr15": 15}[f.take("shr7", "shr15")]
@@ -187,7 +187,7 @@ func decodeVmad(d *decoder, in *ptx.Inst) error {
 // videoSIMD makes the decoder of a SIMD video instruction.
 func videoSIMD(op num.VideoOp, lanes uint8) decodeFn {
 	return func(d *decoder, in *ptx.Inst) error {
-		f := formOf(in)
+		f := d.formOf(in)
 		v := &num.VideoSIMD{Op: op, Lanes: lanes, Sat: f.has(num.Sat)}
 		if op == num.VSet {
 			v.Cmp = cmpNames[f.take(videoCmps...)]

@@ -22,37 +22,51 @@ func decodeCp(d *decoder, in *ptx.Inst) error {
 	switch {
 	case len(in.Mods) < 2:
 		return errNotModelled
-	case in.Mods[0] == "reduce":
-		if has(in, "tensor") {
+	case d.reads(in, 0, "reduce"):
+		d.read("async")
+		d.read("bulk")
+		if d.has("tensor") {
 			return d.cpTensor(in)
 		}
 		return d.bulk(in, true)
-	case in.Mods[1] == "bulk":
+	case !d.reads(in, 0, "async"):
+		return errNotModelled
+	case d.reads(in, 1, "bulk"):
 		return d.cpBulk(in)
 	}
 	switch in.Mods[1] {
 	case "commit_group":
+		d.read("commit_group")
 		return d.groupCommit(GroupCpAsync)
 	case "wait_group":
+		d.read("wait_group")
 		return d.groupWait(in, GroupCpAsync, false)
 	case "wait_all":
+		d.read("wait_all")
 		d.emit(instr{class: visible, visit: visitGroupWait, ready: readyGroupWait, x: &groupInfo{group: GroupCpAsync, all: true}})
 		return nil
 	case "mbarrier":
+		d.read("mbarrier")
+		d.read("arrive")
 		return d.cpMbarrier(in)
+	}
+	if !d.has("ca") && !d.has("cg") {
+		return errNotModelled
 	}
 	return d.cpAsync(in)
 }
 
 func (d *decoder) cpBulk(in *ptx.Inst) error {
 	switch {
-	case has(in, "commit_group"):
+	case d.has("commit_group"):
 		return d.groupCommit(GroupBulk)
-	case has(in, "wait_group"):
-		return d.groupWait(in, GroupBulk, has(in, "read"))
-	case has(in, "tensor"):
+	case d.has("wait_group"):
+		return d.groupWait(in, GroupBulk, d.has("read"))
+	case d.has("tensor"):
 		return d.cpTensor(in)
-	case has(in, "prefetch"):
+	case d.has("prefetch"):
+		d.read("L2")
+		d.read("global")
 		return decodeNothing(d, in)
 	}
 	return d.bulk(in, false)
@@ -128,6 +142,9 @@ func (d *decoder) cpAsync(in *ptx.Inst) error {
 	}
 	ci := &cpInfo{}
 	ci.dst.space, ci.src.space = spShared, spGlobal
+	if !d.has("shared") && !d.has("shared::cta") || !d.has("global") {
+		return errNotModelled
+	}
 	if err := d.mem(ops[0], &ci.dst); err != nil {
 		return err
 	}
@@ -200,8 +217,8 @@ func visitCpAsync(x *ctx, in *instr, mask uint32) verdict {
 
 // cpMbarrier decodes cp.async.mbarrier.arrive{.noinc}.
 func (d *decoder) cpMbarrier(in *ptx.Inst) error {
-	mi := &mbarInfo{op: MbarIncrement, noComplete: has(in, "noinc")}
-	mi.space, mi.elem, mi.n, mi.size = stateSpace(in), 8, 1, 8
+	mi := &mbarInfo{op: MbarIncrement, noComplete: d.has("noinc")}
+	mi.space, mi.elem, mi.n, mi.size = d.stateSpace(), 8, 1, 8
 	if len(in.Operands) != 1 {
 		return d.errorf("%s takes an address", Name(in))
 	}
@@ -250,23 +267,33 @@ type stInfo struct {
 }
 
 func decodeStAsync(d *decoder, in *ptx.Inst) error {
-	if has(in, "bulk") || !has(in, "mbarrier::complete_tx::bytes") {
+	if d.has("bulk") || !d.has("mbarrier::complete_tx::bytes") {
 		return errNotModelled
 	}
+	d.read("cluster") // the scope in any case
 	si := &stInfo{}
-	si.space, si.t = spCluster, lastType(in)
+	if sp := d.stateSpace(); sp != spGeneric && sp != spCluster {
+		return errNotModelled
+	}
+	si.space, si.t = spCluster, d.lastType()
 	return d.remoteStore(in, si)
 }
 
 func decodeRedAsync(d *decoder, in *ptx.Inst) error {
-	if !has(in, "mbarrier::complete_tx::bytes") {
+	if !d.has("mbarrier::complete_tx::bytes") {
 		return errNotModelled
 	}
+	d.read("relaxed") // always, and at this scope
+	d.read("cluster")
 	si := &stInfo{}
-	si.space, si.t = spCluster, lastType(in)
+	if sp := d.stateSpace(); sp != spGeneric && sp != spCluster {
+		return errNotModelled
+	}
+	si.space, si.t = spCluster, d.lastType()
 	for _, m := range in.Mods {
 		if o, ok := atomOps[m]; ok {
 			si.atom = o
+			d.read(m)
 		}
 	}
 	if si.atom == atomNone {
@@ -287,8 +314,8 @@ func (d *decoder) remoteStore(in *ptx.Inst, si *stInfo) error {
 		return err
 	}
 	vals := d.elems(in.Operands[1])
-	if len(vals) != vecCount(in) {
-		return d.errorf("%s takes %d elements, not %d", Name(in), vecCount(in), len(vals))
+	if len(vals) != d.vecCount() {
+		return d.errorf("%s takes %d elements, not %d", Name(in), d.vecCount(), len(vals))
 	}
 	for _, op := range vals {
 		r, err := d.src(op, si.t)

@@ -33,11 +33,12 @@ var atomOps = map[string]atomOp{
 
 // atomInfo decodes the modifiers that atom, red and their asynchronous kin share.
 func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
-	a.space, a.t = stateSpace(in), lastType(in)
+	a.space, a.t = d.stateSpace(), d.lastType()
 	if a.t == tNone {
 		for _, m := range in.Mods {
 			if t, ok := typNames[m]; ok {
 				a.t = t
+				d.read(m)
 			}
 		}
 	}
@@ -46,6 +47,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 	for _, m := range in.Mods {
 		if o, ok := atomOps[m]; ok {
 			a.atom = o
+			d.read(m)
 		}
 		switch m {
 		case "relaxed", "acquire", "release", "acq_rel":
@@ -56,7 +58,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 		}
 	}
 	b := *a
-	b.ordering(in)
+	b.ordering(d)
 	if !a.semDefaulted {
 		a.sem = b.sem
 	}
@@ -67,7 +69,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 		return errNotModelled
 	}
 	a.elem = a.t.size()
-	a.n = int32(vecCount(in))
+	a.n = int32(d.vecCount())
 	a.size = a.elem * a.n
 	return nil
 }
@@ -110,7 +112,7 @@ func decodeAtom(d *decoder, in *ptx.Inst) error {
 
 // decodeRed decodes red [a], b.
 func decodeRed(d *decoder, in *ptx.Inst) error {
-	if has(in, "async") {
+	if d.has("async") {
 		return decodeRedAsync(d, in)
 	}
 	a := &access{acc: Write | Update}

@@ -47,14 +47,14 @@ const (
 func decodeBar(d *decoder, in *ptx.Inst) error { return d.bar(in, true) }
 
 func decodeBarrier(d *decoder, in *ptx.Inst) error {
-	if has(in, "cluster") {
+	if d.has("cluster") {
 		return d.clusterBarrier(in)
 	}
-	return d.bar(in, has(in, "aligned"))
+	return d.bar(in, d.has("aligned"))
 }
 
 func (d *decoder) bar(in *ptx.Inst, aligned bool) error {
-	if has(in, "warp") {
+	if d.has("warp") {
 		return d.warpSync(in)
 	}
 	bi := &barInfo{aligned: aligned}
@@ -62,14 +62,14 @@ func (d *decoder) bar(in *ptx.Inst, aligned bool) error {
 	i := instr{class: visible, visit: visitBar, ready: readyAligned, x: bi}
 	var err error
 	switch {
-	case has(in, "arrive"):
+	case d.has("arrive"):
 		bi.mode = BarArrive
-	case has(in, "red"):
+	case d.has("red"):
 		bi.mode = BarRed
 		if ops, err = d.barRed(in, bi, &i); err != nil {
 			return err
 		}
-	case !has(in, "sync"):
+	case !d.has("sync"):
 		return errNotModelled
 	}
 	if len(ops) < 1 || len(ops) > 2 || bi.mode == BarArrive && len(ops) != 2 {
@@ -96,11 +96,11 @@ func (d *decoder) barRed(in *ptx.Inst, bi *barInfo, i *instr) ([]ptx.Operand, er
 	}
 	t := pred
 	switch {
-	case has(in, "popc"):
+	case d.has("popc"):
 		bi.op, t = redPopc, u32
-	case has(in, "and"):
+	case d.has("and"):
 		bi.op = redAnd
-	case has(in, "or"):
+	case d.has("or"):
 		bi.op = redOr
 	}
 	bi.dpred = t == pred
@@ -343,17 +343,19 @@ type clusterInfo struct {
 }
 
 func (d *decoder) clusterBarrier(in *ptx.Inst) error {
-	ci := &clusterInfo{aligned: has(in, "aligned")}
+	ci := &clusterInfo{aligned: d.has("aligned")}
 	i := instr{class: visible, x: ci}
 	switch {
-	case has(in, "arrive"):
+	case d.has("arrive"):
 		ci.sem = Release
-		if has(in, "relaxed") {
+		d.read("release")
+		if d.has("relaxed") {
 			ci.sem = Relaxed
 		}
 		i.visit, i.ready = visitClusterArrive, readyClusterArrive
-	case has(in, "wait"):
+	case d.has("wait"):
 		ci.sem = Acquire
+		d.read("acquire")
 		i.visit, i.ready = visitClusterWait, readyClusterWait
 	default:
 		return errNotModelled
@@ -440,10 +442,13 @@ func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
 	if !ok || n.Bits < 24 || n.Bits > 256 || n.Bits%8 != 0 {
 		return d.errorf("setmaxnreg takes a constant multiple of 8 from 24 to 256")
 	}
-	if has(in, "inc") {
+	if d.has("inc") {
 		d.prog.MostRegs = max(d.prog.MostRegs, uint32(n.Bits))
 	}
-	d.emit(instr{class: visible, visit: visitSetmaxnreg, ready: readySetmaxnreg, imm: n.Bits, op: boolOp(has(in, "inc"))})
+	if !d.has("inc") && !d.has("dec") {
+		return errNotModelled
+	}
+	d.emit(instr{class: visible, visit: visitSetmaxnreg, ready: readySetmaxnreg, imm: n.Bits, op: boolOp(d.has("inc"))})
 	return nil
 }
 

@@ -19,6 +19,7 @@ type behaviour struct {
 	// top stands before the entry, body in it; %t is the thread, %o its place
 	// in out, .reg declarations of body are its own.
 	top, body string
+	target    string // sm_90a unless it says otherwise
 	grid      string
 	block     int
 	cluster   string
@@ -63,7 +64,11 @@ func (c *behaviour) rig(t testing.TB) *rig {
 	}
 	fl := launch.Flags{PTX: c.name + ".ptx", Kernel: "k", Grid: grid, Block: fmt.Sprint(c.block), Cluster: cluster, Shared: c.shared,
 		Buffers: []string{fmt.Sprintf("out=u32[%d]:zeros", n), "in=u32[1024]:iota"}, Args: []string{"out", "in"}}
-	return newRigText(t, fl, []byte(fmt.Sprintf(prologue, c.top, c.body)))
+	text := fmt.Sprintf(prologue, c.top, c.body)
+	if c.target != "" {
+		text = strings.Replace(text, "sm_90a", c.target, 1)
+	}
+	return newRigText(t, fl, []byte(text))
 }
 
 func (c *behaviour) check(t *testing.T, s explore.Schedule) {

@@ -33,6 +33,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 	bi := &bulkInfo{}
 	var spaces []space
 	for _, m := range in.Mods {
+		known := true
 		switch m {
 		case "global":
 			spaces = append(spaces, spGlobal)
@@ -42,12 +43,18 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 			spaces = append(spaces, spCluster)
 		case "bulk_group":
 			bi.group = GroupBulk
-		case "multicast::cluster":
+		case "multicast::cluster", "multicast::cluster::16b":
 			bi.multi = true
 		case "cp_mask":
 			bi.byteMask = true
 		case "ignore_oob":
 			return errNotModelled
+		case "mbarrier::complete_tx::bytes": // what is no bulk group
+		default:
+			known = false
+		}
+		if known {
+			d.read(m)
 		}
 	}
 	if len(spaces) != 2 {
@@ -55,10 +62,11 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 	}
 	bi.dst.space, bi.src.space = spaces[0], spaces[1]
 	if reduce {
-		r := &reduction{t: lastType(in)}
+		r := &reduction{t: d.lastType()}
 		for _, m := range in.Mods {
 			if o, ok := atomOps[m]; ok {
 				r.op = o
+				d.read(m)
 			}
 		}
 		if n := r.t.size(); r.op == atomNone || n == 0 || n > 8 {
@@ -74,7 +82,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 	if bi.multi {
 		need++
 	}
-	if has(in, "L2::cache_hint") {
+	if d.has("L2::cache_hint") {
 		need++
 	}
 	if bi.byteMask {

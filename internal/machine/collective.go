@@ -144,6 +144,9 @@ func (m *Machine) sameCollective(w *warp, o *split, c *collective, members uint3
 }
 
 func (d *decoder) warpSync(in *ptx.Inst) error {
+	if !d.has("sync") {
+		return errNotModelled
+	}
 	if len(in.Operands) != 1 {
 		return d.errorf("bar.warp.sync takes a member mask")
 	}
@@ -182,7 +185,7 @@ const (
 // decodeShfl decodes shfl.sync.mode.b32 d[|p], a, b, c, membermask, and the
 // form without .sync of old targets.
 func decodeShfl(d *decoder, in *ptx.Inst) error {
-	sync := has(in, "sync")
+	sync := d.has("sync")
 	want := 4
 	if sync {
 		want = 5
@@ -192,7 +195,7 @@ func decodeShfl(d *decoder, in *ptx.Inst) error {
 	}
 	i := instr{}
 	for n, m := range map[string]shflMode{"up": shflUp, "down": shflDown, "bfly": shflBfly, "idx": shflIdx} {
-		if has(in, n) {
+		if d.has(n) {
 			i.op = uint8(m)
 		}
 	}
@@ -286,7 +289,7 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 // --- vote, match, redux, elect, activemask ---
 
 func decodeVote(d *decoder, in *ptx.Inst) error {
-	sync := has(in, "sync")
+	sync := d.has("sync")
 	want := 2
 	if sync {
 		want = 3
@@ -299,13 +302,13 @@ func decodeVote(d *decoder, in *ptx.Inst) error {
 	t := pred
 	get := getVote
 	switch {
-	case has(in, "ballot"):
+	case d.has("ballot"):
 		t, get = b32, getBallot
-	case has(in, "all"):
+	case d.has("all"):
 		i.op = 0
-	case has(in, "any"):
+	case d.has("any"):
 		i.op = 1
-	case has(in, "uni"):
+	case d.has("uni"):
 		i.op = 2
 	default:
 		return errNotModelled
@@ -345,8 +348,8 @@ func decodeMatch(d *decoder, in *ptx.Inst) error {
 	if len(in.Operands) != 3 {
 		return d.errorf("%s takes three operands", Name(in))
 	}
-	t := lastType(in)
-	if has(in, "sync") && (t != b32 && t != b64) {
+	t := d.lastType()
+	if d.has("sync") && (t != b32 && t != b64) {
 		return d.errorf("match.sync needs .b32 or .b64")
 	}
 	i := instr{t: t, target: -1}
@@ -372,7 +375,10 @@ func decodeMatch(d *decoder, in *ptx.Inst) error {
 	if t == b64 {
 		put = put64
 	}
-	i.op = boolOp(has(in, "all"))
+	i.op = boolOp(d.has("all"))
+	if i.op == 0 && !d.has("any") {
+		return errNotModelled
+	}
 	return d.collective(in, i, &collective{put: put, get: getMatch}, in.Operands[2])
 }
 
@@ -408,10 +414,13 @@ func getMatch(x *ctx, in *instr, b *exchange) {
 }
 
 func decodeRedux(d *decoder, in *ptx.Inst) error {
+	if !d.has("sync") {
+		return errNotModelled
+	}
 	if len(in.Operands) != 3 {
 		return d.errorf("%s takes three operands", Name(in))
 	}
-	t := lastType(in)
+	t := d.lastType()
 	if t != u32 && t != s32 && t != b32 {
 		return errNotModelled // .f32 is sm_100a
 	}
@@ -427,6 +436,7 @@ func decodeRedux(d *decoder, in *ptx.Inst) error {
 	for _, m := range in.Mods {
 		if o, is := atomOps[m]; is {
 			op, ok = o, true
+			d.read(m)
 		}
 	}
 	if !ok {
@@ -447,6 +457,9 @@ func getRedux(x *ctx, in *instr, b *exchange) {
 
 // decodeElect decodes elect.sync d|p, membermask: the lowest lane leads.
 func decodeElect(d *decoder, in *ptx.Inst) error {
+	if !d.has("sync") {
+		return errNotModelled
+	}
 	if len(in.Operands) != 2 {
 		return d.errorf("elect.sync takes d|p and a member mask")
 	}

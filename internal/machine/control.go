@@ -71,6 +71,7 @@ func execBra(x *ctx, in *instr, mask uint32) {
 
 // decodeBrx decodes a branch through a table: brx.idx %r, targets.
 func decodeBrx(d *decoder, in *ptx.Inst) error {
+	d.read("idx")
 	if len(in.Operands) != 2 {
 		return d.errorf("brx.idx takes an index and a list of targets")
 	}
@@ -188,5 +189,9 @@ func execNanosleep(x *ctx, in *instr, mask uint32) {
 }
 
 func visitUnmodelled(x *ctx, in *instr, mask uint32) verdict {
-	return x.m.halt(Stop{Kind: Unmodelled, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: Name(in.src)})
+	msg := Name(in.src)
+	if why, ok := in.x.(notModelled); ok {
+		msg += " (" + string(why) + ")"
+	}
+	return x.m.halt(Stop{Kind: Unmodelled, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Mem: Local, Msg: msg})
 }

@@ -69,7 +69,7 @@ func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 }
 
 var exampleKernel = strings.TrimSpace(`
-.version 9.0
+.version 9.4
 .target sm_90a
 .address_size 64
 %s

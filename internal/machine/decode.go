@@ -21,6 +21,9 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bad := ptx.CheckTarget(m); len(bad) > 0 {
+		return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+	}
 	d := &decoder{
 		mod:   m,
 		prog:  &Program{Module: m, Kernel: f, files: map[int]string{}, strs: map[string]string{}},
@@ -102,6 +105,7 @@ type decoder struct {
 	not    bool
 	loc    *ptx.Loc
 	cur    *ptx.Inst
+	marks  uint64 // the modifiers of cur that its decoder has read
 	fixups []fixup
 	// its registers, but for parameters
 	declared []declaredRegister
@@ -495,14 +499,14 @@ func (d *decoder) inst(in *ptx.Inst) error {
 		d.guard, d.not = y.reg, g.Not
 	}
 	mark := len(d.prog.code)
-	fn := decoders[in.Op]
-	err := errNotModelled
-	if fn != nil {
-		err = fn(d, in)
-	}
+	err := d.decodeForm(in)
 	if errors.Is(err, errNotModelled) {
 		d.prog.code = d.prog.code[:mark]
-		d.emit(instr{class: visible, visit: visitUnmodelled, unmodelled: true})
+		i := instr{class: visible, visit: visitUnmodelled, unmodelled: true}
+		if why := notModelled(""); errors.As(err, &why) {
+			i.x = why
+		}
+		d.emit(i)
 		return nil
 	}
 	if n := len(d.prog.code); err == nil && n > mark {

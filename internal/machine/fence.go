@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"strings"
-
 	"muster/internal/tma"
 	"muster/ptx"
 )
@@ -24,6 +22,7 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 		fi.sem = SC
 	}
 	for _, m := range in.Mods {
+		known := true
 		switch m {
 		case "sc":
 			fi.sem = SC
@@ -37,13 +36,14 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 			fi.scope = ScopeGPU
 		case "mbarrier_init":
 			fi.fence = FenceMbarrierInit
-		case "proxy":
+		case "proxy": // which one follows
+		case "async":
 			fi.fence = FenceProxyAsync
 		case "alias":
 			fi.fence = FenceProxyAlias
 		case "async::generic":
 			fi.fence = FenceProxyAsyncGenericAcquire
-		case "tensormap::generic", "tensormap":
+		case "tensormap::generic":
 			fi.fence = FenceProxyTensorMapAcquire
 		case "global":
 			fi.space = SpaceGlobal
@@ -51,13 +51,18 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 			fi.space = SpaceSharedCTA
 		case "shared::cluster", "sync_restrict::shared::cluster":
 			fi.space = SpaceSharedCTA | SpaceSharedCluster
+		default:
+			known = false
 		}
 		if s, ok := scopes[m]; ok {
-			fi.scope = s
+			fi.scope, known = s, true
 		}
-		if strings.HasPrefix(m, "from") || strings.HasPrefix(m, "to_proxy") {
-			return errNotModelled
+		if known {
+			d.read(m)
 		}
+	}
+	if fi.fence == FenceProxyAlias && fi.scope != NoScope {
+		return errNotModelled // .alias.release.sys and .alias.acquire.sys
 	}
 	if fi.sem == Release {
 		switch fi.fence {

@@ -84,6 +84,7 @@ func decodeMMA(d *decoder, in *ptx.Inst) error {
 	if errors.Is(err, tensor.ErrNotMMA) {
 		return errNotModelled
 	}
+	d.readAll()
 	want := 4
 	if w.Sparse {
 		want = 6
@@ -242,7 +243,7 @@ func execMMA64(x *ctx, in *instr, mask uint32) {
 // --- movmatrix ---
 
 func decodeMovmatrix(d *decoder, in *ptx.Inst) error {
-	if !has(in, "m8n8") || !has(in, "trans") || !has(in, "b16") {
+	if !d.has("m8n8") || !d.has("trans") || !d.has("b16") {
 		return errNotModelled
 	}
 	if len(in.Operands) != 2 {

@@ -24,12 +24,12 @@ func decodeLdmatrix(d *decoder, in *ptx.Inst) error { return d.matrixAccess(in, 
 func decodeStmatrix(d *decoder, in *ptx.Inst) error { return d.matrixAccess(in, Write, 1, 0, d.src) }
 
 func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one func(ptx.Operand, typ) (reg, error)) error {
-	if !has(in, "m8n8") || !has(in, "b16") {
+	if !d.has("m8n8") || !d.has("b16") {
 		return errNotModelled // sm_100a
 	}
 	n := 0
 	for i, m := range []string{"x1", "x2", "", "x4"} {
-		if has(in, m) {
+		if d.has(m) {
 			n = i + 1
 		}
 	}
@@ -37,11 +37,11 @@ func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one fun
 		return d.errorf("%s takes registers and an address, and .x1, .x2 or .x4", in.Op)
 	}
 	a := &matrixAccess{frag: &tensor.Matrix8, rows: allLanes >> (32 - 8*n)}
-	a.space, a.acc, a.size, a.n, a.elem = stateSpace(in), acc, matrixRow, int32(n), 2
+	a.space, a.acc, a.size, a.n, a.elem = d.stateSpace(), acc, matrixRow, int32(n), 2
 	if a.space != spGeneric && a.space != spShared {
 		return errNotModelled
 	}
-	if has(in, "trans") {
+	if d.has("trans") {
 		a.frag = &tensor.Transposed8
 	}
 	if err := d.mem(in.Operands[addr], &a.access); err != nil {

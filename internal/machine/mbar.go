@@ -32,16 +32,22 @@ func decodeMbarrier(d *decoder, in *ptx.Inst) error {
 	if len(in.Mods) == 0 {
 		return errNotModelled
 	}
+	d.read(in.Mods[0])
 	if in.Mods[0] == "pending_count" {
 		return d.pendingCount(in)
 	}
 	op, ok := mbarOps[in.Mods[0]]
-	if !ok {
+	switch {
+	case !ok, has(in, "layout::v1"):
 		return errNotModelled
+	case len(in.Operands) > 0:
+		if _, report := in.Operands[0].(*ptx.Pair); report {
+			return notModelled("with a report")
+		}
 	}
 	mi := &mbarInfo{op: op}
-	mi.space, mi.elem, mi.n, mi.size = stateSpace(in), 8, 1, 8
-	mi.mbarOrdering(in)
+	mi.space, mi.elem, mi.n, mi.size = d.stateSpace(), 8, 1, 8
+	mi.mbarOrdering(d)
 	i := instr{class: visible, visit: visitMbar, x: mi}
 	switch op {
 	case MbarTest, MbarTry:
@@ -56,7 +62,7 @@ func decodeMbarrier(d *decoder, in *ptx.Inst) error {
 
 // mbarOrdering reads the semantics and scope, with the defaults of the ISA:
 // arrives release and waits acquire, at CTA scope (9.7.13.15).
-func (a *mbarInfo) mbarOrdering(in *ptx.Inst) {
+func (a *mbarInfo) mbarOrdering(d *decoder) {
 	a.semDefaulted, a.scopeDefaulted = true, true
 	switch a.op {
 	case MbarArrive, MbarArriveDrop:
@@ -66,7 +72,8 @@ func (a *mbarInfo) mbarOrdering(in *ptx.Inst) {
 	case MbarExpectTx, MbarCompleteTx:
 		a.sem, a.scope = Relaxed, ScopeCTA
 	}
-	for _, m := range in.Mods {
+	for _, m := range d.cur.Mods {
+		known := true
 		switch m {
 		case "release":
 			a.sem, a.semDefaulted = Release, false
@@ -74,9 +81,14 @@ func (a *mbarInfo) mbarOrdering(in *ptx.Inst) {
 			a.sem, a.semDefaulted = Acquire, false
 		case "relaxed":
 			a.sem, a.semDefaulted = Relaxed, false
+		default:
+			known = false
 		}
 		if s, ok := scopes[m]; ok {
-			a.scope, a.scopeDefaulted = s, false
+			a.scope, a.scopeDefaulted, known = s, false, true
+		}
+		if known {
+			d.read(m)
 		}
 	}
 }
@@ -102,8 +114,8 @@ func (d *decoder) mbarPlain(in *ptx.Inst, mi *mbarInfo, i instr, n int) error {
 // mbarArrive decodes arrive and arrive_drop: an optional token, the address,
 // an optional count or byte count.
 func (d *decoder) mbarArrive(in *ptx.Inst, mi *mbarInfo, i instr) error {
-	mi.noComplete = has(in, "noComplete")
-	if has(in, "expect_tx") {
+	mi.noComplete = d.has("noComplete")
+	if d.has("expect_tx") {
 		mi.op = map[MbarOp]MbarOp{MbarArrive: MbarArriveExpectTx, MbarArriveDrop: MbarArriveDropExpectTx}[mi.op]
 	}
 	ops := in.Operands
@@ -148,7 +160,7 @@ func (d *decoder) mbarTest(in *ptx.Inst, mi *mbarInfo) error {
 	if err := d.mem(in.Operands[1], &mi.access); err != nil {
 		return err
 	}
-	mi.parity = has(in, "parity")
+	mi.parity = d.has("parity")
 	t := b64
 	if mi.parity {
 		t = u32

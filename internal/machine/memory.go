@@ -84,24 +84,19 @@ const (
 var scopes = map[string]Scope{"cta": ScopeCTA, "cluster": ScopeCluster, "gpu": ScopeGPU, "sys": ScopeSys}
 
 // stateSpace reads the state space among an instruction's modifiers.
-func stateSpace(in *ptx.Inst) space {
-	for _, m := range in.Mods {
-		switch m {
-		case "global":
-			return spGlobal
-		case "shared", "shared::cta":
-			return spShared
-		case "shared::cluster":
-			return spCluster
-		case "local":
-			return spLocal
-		case "param", "param::entry", "param::func":
-			return spParam
-		case "const":
-			return spConst
+func (d *decoder) stateSpace() space {
+	for _, m := range d.cur.Mods {
+		if s, ok := spaceNames[m]; ok {
+			d.read(m)
+			return s
 		}
 	}
 	return spGeneric
+}
+
+var spaceNames = map[string]space{
+	"global": spGlobal, "shared": spShared, "shared::cta": spShared, "shared::cluster": spCluster, "local": spLocal,
+	"param": spParam, "param::entry": spParam, "param::func": spParam, "const": spConst,
 }
 
 // mem decodes a memory operand in the given space into a.
@@ -187,8 +182,9 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 }
 
 // ordering reads .weak .relaxed .acquire .release .volatile .mmio and the scope.
-func (a *access) ordering(in *ptx.Inst) {
-	for _, m := range in.Mods {
+func (a *access) ordering(d *decoder) {
+	for _, m := range d.cur.Mods {
+		known := true
 		switch m {
 		case "volatile":
 			a.sem, a.scope = Volatile, ScopeSys
@@ -204,9 +200,14 @@ func (a *access) ordering(in *ptx.Inst) {
 			a.sem = AcqRel
 		case "nc":
 			a.proxy = Constant
+		default:
+			known = false
 		}
 		if s, ok := scopes[m]; ok {
-			a.scope = s
+			a.scope, known = s, true
+		}
+		if known {
+			d.read(m)
 		}
 	}
 	if a.sem == MMIO {
@@ -215,8 +216,8 @@ func (a *access) ordering(in *ptx.Inst) {
 }
 
 func decodeLd(d *decoder, in *ptx.Inst) error {
-	a := &access{space: stateSpace(in), acc: Read, t: lastType(in)}
-	a.ordering(in)
+	a := &access{space: d.stateSpace(), acc: Read, t: d.lastType()}
+	a.ordering(d)
 	if err := d.transfer(in, a, 0, 1); err != nil {
 		return err
 	}
@@ -228,14 +229,14 @@ func decodeLd(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeSt(d *decoder, in *ptx.Inst) error {
-	if has(in, "async") {
+	if d.has("async") {
 		return decodeStAsync(d, in)
 	}
-	if has(in, "bulk") {
+	if d.has("bulk") {
 		return errNotModelled
 	}
-	a := &access{space: stateSpace(in), acc: Write, t: lastType(in)}
-	a.ordering(in)
+	a := &access{space: d.stateSpace(), acc: Write, t: d.lastType()}
+	a.ordering(d)
 	if err := d.transfer(in, a, 1, 0); err != nil {
 		return err
 	}
@@ -256,7 +257,7 @@ func (d *decoder) transfer(in *ptx.Inst, a *access, data, addr int) error {
 	list := d.elems(in.Operands[data])
 	a.elem, a.n = a.t.size(), int32(len(list))
 	a.size = a.elem * a.n
-	if want := vecCount(in); want != int(a.n) {
+	if want := d.vecCount(); want != int(a.n) {
 		return d.errorf("%s takes %d elements, not %d", Name(in), want, a.n)
 	}
 	for _, op := range list {
@@ -267,15 +268,10 @@ func (d *decoder) transfer(in *ptx.Inst, a *access, data, addr int) error {
 	return nil
 }
 
-func vecCount(in *ptx.Inst) int {
-	for _, m := range in.Mods {
-		switch m {
-		case "v2":
-			return 2
-		case "v4":
-			return 4
-		case "v8":
-			return 8
+func (d *decoder) vecCount() int {
+	for n, m := range map[int]string{2: "v2", 4: "v4", 8: "v8"} {
+		if d.has(m) {
+			return n
 		}
 	}
 	return 1

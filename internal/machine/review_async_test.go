@@ -115,7 +115,7 @@ z:	mbarrier.try_wait.shared.b64 %p, [y], %s;
 		want: func(int) uint32 { return 5 },
 	},
 	{
-		name: "bulk-copies-to-every-side", block: 32, grid: "2", cluster: "2", n: 64,
+		name: "bulk-copies-to-every-side", target: "sm_100", block: 32, grid: "2", cluster: "2", n: 64,
 		// Global to both CTAs by multicast, shared to the peer's shared, and
 		// back to global under a byte mask.
 		body: initOne + `

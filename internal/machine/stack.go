@@ -7,7 +7,7 @@ import "muster/ptx"
 // sizes get the largest. A return gives it back (ISA 9.7.17).
 
 func decodeAlloca(d *decoder, in *ptx.Inst) error {
-	t := lastType(in)
+	t := d.lastType()
 	if len(in.Operands) < 2 || len(in.Operands) > 3 || t != u32 && t != u64 {
 		return d.errorf("%s takes a destination, a size and an alignment, of .u32 or .u64", Name(in))
 	}
@@ -32,7 +32,7 @@ func decodeAlloca(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeStacksave(d *decoder, in *ptx.Inst) error {
-	t := lastType(in)
+	t := d.lastType()
 	if len(in.Operands) != 1 || t != u32 && t != u64 {
 		return d.errorf("%s takes a destination of .u32 or .u64", Name(in))
 	}
@@ -45,7 +45,7 @@ func decodeStacksave(d *decoder, in *ptx.Inst) error {
 }
 
 func decodeStackrestore(d *decoder, in *ptx.Inst) error {
-	t := lastType(in)
+	t := d.lastType()
 	if len(in.Operands) != 1 || t != u32 && t != u64 {
 		return d.errorf("%s takes a source of .u32 or .u64", Name(in))
 	}

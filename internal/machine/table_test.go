@@ -29,6 +29,22 @@ var notExecuted = map[string]string{
 	"multimem.cp.reduce.async.bulk.noftz": "several GPUs",
 	"discard":                             "leaves memory undefined",
 	"cp.async.bulk.shared.cta.global.oob": "out-of-bounds bytes of a bulk copy",
+
+	"cp.async.bulk.shared.cta.global.relaxed": "strong accesses of a bulk copy",
+	"cp.async.bulk.shared.global.relaxed":     "strong accesses of a bulk copy",
+	"cp.async.bulk.cluster.shared.relaxed":    "strong accesses of a bulk copy",
+	"cp.async.bulk.global.shared.relaxed":     "strong accesses of a bulk copy",
+	"fence.proxy.async.release.read":          "a release of reads alone",
+	"fence.proxy.alias.sem":                   "virtual aliases",
+	"mbarrier.test_wait.report":               "reports of an mbarrier",
+	"mbarrier.test_wait.report.value":         "reports of an mbarrier",
+	"mbarrier.test_wait.parity.report":        "reports of an mbarrier",
+	"mbarrier.test_wait.parity.report.value":  "reports of an mbarrier",
+	"mbarrier.try_wait.report":                "reports of an mbarrier",
+	"mbarrier.try_wait.report.value":          "reports of an mbarrier",
+	"mbarrier.try_wait.parity.report":         "reports of an mbarrier",
+	"mbarrier.try_wait.parity.report.value":   "reports of an mbarrier",
+	"mbarrier.check_layout":                   "layouts of an mbarrier",
 }
 
 // TestEveryRowDecodes holds the decoder to the instruction table.

@@ -46,6 +46,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 	ti := &tensorInfo{shared: access{space: spShared}, bar: access{space: spCluster, size: 8}}
 	var spaces []string
 	for _, m := range in.Mods {
+		known := true
 		switch m {
 		case "1d", "2d", "3d", "4d", "5d":
 			ti.dim = int(m[0] - '0')
@@ -53,16 +54,22 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			spaces = append(spaces, m)
 		case "im2col", "im2col_no_offs":
 			ti.im2col = true
-		case "multicast::cluster":
+		case "multicast::cluster", "multicast::cluster::16b":
 			ti.multi = true
 		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2":
 			return errNotModelled // sm_100
+		case "mbarrier::complete_tx::bytes", "bulk_group": // which of them follows from the direction
+		default:
+			known = false
 		}
 		if o, ok := atomOps[m]; ok && in.Mods[0] == "reduce" {
-			ti.reduce = o
+			ti.reduce, known = o, true
+		}
+		if known {
+			d.read(m)
 		}
 	}
-	if has(in, "prefetch") {
+	if d.has("prefetch") {
 		return d.tensorPrefetch(in, ti)
 	}
 	if len(spaces) < 2 || ti.dim == 0 {
@@ -73,7 +80,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 		ti.shared.space = spCluster
 	}
 	ops := in.Operands
-	if has(in, "L2::cache_hint") && len(ops) > 0 {
+	if d.has("L2::cache_hint") && len(ops) > 0 {
 		ops = ops[:len(ops)-1]
 	}
 	if len(ops) < 2 {
@@ -103,6 +110,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 // and, in im2col mode, offsets.
 func (d *decoder) tensorPrefetch(in *ptx.Inst, ti *tensorInfo) error {
 	ti.fetch, ti.load = true, true
+	d.read("L2")
 	if len(in.Operands) == 0 || ti.dim == 0 {
 		return d.errorf("%s takes a tensor map", Name(in))
 	}
@@ -473,8 +481,11 @@ func (m *Machine) readShared(op *Op) {
 var tensormapDecoders = map[string]decodeFn{"tensormap": decodeTensormap}
 
 func decodeTensormap(d *decoder, in *ptx.Inst) error {
-	if len(in.Mods) > 0 && in.Mods[0] == "cp_fenceproxy" {
+	switch {
+	case d.reads(in, 0, "cp_fenceproxy"):
 		return d.cpFenceproxy(in)
+	case !d.reads(in, 0, "replace"):
+		return errNotModelled
 	}
 	return d.replaceMap(in)
 }
@@ -488,11 +499,12 @@ type mapFieldInfo struct {
 // replaceMap decodes tensormap.replace: a weak access to the whole map, by
 // ordinary loads and stores of the lane.
 func (d *decoder) replaceMap(in *ptx.Inst) error {
-	ri := &mapFieldInfo{at: access{space: stateSpace(in), size: tma.Size}, ord: -1}
+	ri := &mapFieldInfo{at: access{space: d.stateSpace(), size: tma.Size}, ord: -1}
 	found := false
 	for _, m := range in.Mods {
 		if f, ok := tma.ParseField(m); ok {
 			ri.field, found = f, true
+			d.read(m)
 		}
 	}
 	ops := in.Operands
@@ -519,9 +531,12 @@ func (d *decoder) replaceMap(in *ptx.Inst) error {
 	if err := ri.field.Check(ri.ord, known); err != nil {
 		return d.errorf("%v", err)
 	}
-	t := b32
+	t, name := b32, "b32"
 	if ri.field.Wide() {
-		t = b64
+		t, name = b64, "b64"
+	}
+	if !d.has("b1024") || !d.has(name) {
+		return errNotModelled
 	}
 	v, err := d.src(value, t)
 	if err != nil {
@@ -573,10 +588,16 @@ func (d *decoder) cpFenceproxy(in *ptx.Inst) error {
 	if n, ok := in.Operands[2].(ptx.Int); !ok || n.Bits != tma.Size {
 		return d.errorf("%s copies %d bytes", Name(in), tma.Size)
 	}
+	for _, m := range []string{"global", "shared::cta", "tensormap::generic", "release"} {
+		if !d.has(m) {
+			return errNotModelled
+		}
+	}
 	ci := &mapCopyInfo{dst: access{space: spGlobal, size: tma.Size}, src: access{space: spShared, size: tma.Size}}
 	for _, m := range in.Mods {
 		if s, ok := scopes[m]; ok {
 			ci.scope = s
+			d.read(m)
 		}
 	}
 	if err := d.mem(in.Operands[0], &ci.dst); err != nil {

@@ -49,7 +49,7 @@ func decodeWgmma(d *decoder, in *ptx.Inst) error {
 	if len(in.Mods) == 0 {
 		return errNotModelled
 	}
-	switch in.Mods[0] {
+	switch d.read(in.Mods[0]); in.Mods[0] {
 	case "fence":
 		d.emit(instr{class: visible, visit: visitWgmmaFence, ready: readyAligned})
 		return nil
@@ -107,7 +107,11 @@ func visitWgmmaFence(x *ctx, in *instr, mask uint32) verdict {
 
 // wgmma decodes wgmma.mma_async and .sp.
 func (d *decoder) wgmma(in *ptx.Inst) error {
-	text := wgmmaText(in)
+	text, ok := wgmmaText(in)
+	if !ok {
+		return errNotModelled
+	}
+	d.readAll()
 	ops := in.Operands
 	need := 4
 	if text.Sparse {
@@ -181,9 +185,9 @@ func (d *decoder) wgmma(in *ptx.Inst) error {
 	return nil
 }
 
-// wgmmaText reads the modifiers of wgmma.mma_async.
-func wgmmaText(in *ptx.Inst) tensor.WGMMAForm {
-	var t tensor.WGMMAForm
+// wgmmaText reads the modifiers of wgmma.mma_async, and tells whether it knows
+// them all.
+func wgmmaText(in *ptx.Inst) (t tensor.WGMMAForm, ok bool) {
 	types := []*string{&t.Shape, &t.D, &t.A, &t.B}
 	for _, m := range in.Mods[1:] {
 		switch m {
@@ -193,13 +197,14 @@ func wgmmaText(in *ptx.Inst) tensor.WGMMAForm {
 		case "satfinite":
 			t.Satfinite = true
 		default:
-			if len(types) > 0 {
-				*types[0] = m
-				types = types[1:]
+			if len(types) == 0 {
+				return t, false
 			}
+			*types[0] = m
+			types = types[1:]
 		}
 	}
-	return t
+	return t, len(types) == 0
 }
 
 // wgmmaImmediates decodes the factors of A and B, 1 or -1, and which of them
@@ -368,7 +373,7 @@ func (op *Op) fetcher() func(addr uint32, b []byte) {
 func wgmmaExample(text string) string {
 	name, operands, _ := strings.Cut(text, " ")
 	_, rest, found := strings.Cut(operands, "}")
-	form := wgmmaText(&ptx.Inst{Op: "wgmma", Mods: strings.Split(name, ".")[1:]})
+	form, _ := wgmmaText(&ptx.Inst{Op: "wgmma", Mods: strings.Split(name, ".")[1:]})
 	w, err := tensor.NewWGMMA(form)
 	if err != nil || !found {
 		return text

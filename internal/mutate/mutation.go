@@ -168,7 +168,7 @@ func (w *walker) inst(s *site) {
 }
 
 // Apply returns m with mutations made. It shares with m all that they leave as
-// it is. It fails if two of them are in each other's way.
+// it is, but for the version of PTX, which is that of what a mutant has. It fails if two of them are in each other's way.
 func Apply(m *ptx.Module, mutations ...*Mutation) (*ptx.Module, bool) {
 	a := applier{edits: map[*ptx.Block][]edit{}}
 	for _, x := range mutations {
@@ -184,6 +184,7 @@ func Apply(m *ptx.Module, mutations ...*Mutation) (*ptx.Module, bool) {
 			}
 		}
 	}
+	out.Version = ptx.AskedVersion(&out) // a mutant's modifiers may be later ones
 	return &out, a.made == len(mutations)
 }
 

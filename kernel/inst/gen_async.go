@@ -78,12 +78,23 @@ func CpAsyncWaitAll(k *kernel.Kernel, mods ...kernel.Mod) {
 
 // CpAsyncBulkSharedCtaGlobal adds
 //
-//	cp.async.bulk.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
 //
-// Further modifiers: .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.25.4.1; PTX 8.6, sm_90.
+// Further modifiers: .weak, by default weak; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.1; PTX 8.6, sm_90; .weak from PTX 9.3 on.
 func CpAsyncBulkSharedCtaGlobal(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.cta.global", nil, mods, d, s, size, bar, policy)
+}
+
+// CpAsyncBulkSharedCtaGlobalRelaxed adds
+//
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
+//
+// scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3,
+// sm_90a.
+func CpAsyncBulkSharedCtaGlobalRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.shared.cta.global.relaxed", slots{"scope": scope}, mods, d, s, size, bar, policy)
 }
 
 // CpAsyncBulkSharedCtaGlobalOob adds
@@ -98,102 +109,145 @@ func CpAsyncBulkSharedCtaGlobalOob(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr,
 
 // CpAsyncBulkSharedGlobal adds
 //
-//	cp.async.bulk.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
 //
-// Further modifiers: .multicast::cluster; .L2::cache_hint. mask may be nil,
-// for left out. policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0,
-// sm_90.
+// Further modifiers: .weak, by default weak; .multicast::cluster,
+// .multicast::cluster::16b; .L2::cache_hint. mask may be nil, for left out.
+// policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0, sm_90; .weak
+// from PTX 9.3 on; .multicast::cluster::16b from PTX 9.4 on.
 func CpAsyncBulkSharedGlobal(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.global", nil, mods, d, s, size, bar, mask, policy)
 }
 
+// CpAsyncBulkSharedGlobalRelaxed adds
+//
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
+//
+// scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
+// .multicast::cluster; .L2::cache_hint. mask may be nil, for left out. policy
+// may be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a.
+func CpAsyncBulkSharedGlobalRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.shared.global.relaxed", slots{"scope": scope}, mods, d, s, size, bar, mask, policy)
+}
+
 // CpAsyncBulkClusterShared adds
 //
-//	cp.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx> [=d:b8], [s:b8], size:u32, [+bar:b64]
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx> [=d:b8], [s:b8], size:u32, [+bar:b64]
 //
-// ISA 9.7.9.25.4.1; PTX 8.0, sm_90.
+// Further modifiers: .weak, by default weak. ISA 9.7.9.25.4.1; PTX 8.0, sm_90;
+// .weak from PTX 9.3 on.
 func CpAsyncBulkClusterShared(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.cluster.shared", nil, mods, d, s, size, bar)
 }
 
+// CpAsyncBulkClusterSharedRelaxed adds
+//
+//	cp.async.bulk.<sem:relaxed>.<scope:cta,cluster>.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64]
+//
+// scope is one of .cta, .cluster. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a.
+func CpAsyncBulkClusterSharedRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.cluster.shared.relaxed", slots{"scope": scope}, mods, d, s, size, bar)
+}
+
 // CpAsyncBulkGlobalShared adds
 //
-//	cp.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}{.cp_mask} [=d:b8], [s:b8], size:u32, hint?policy:b64, cp_mask?mask:u16
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}{.cp_mask} [=d:b8], [s:b8], size:u32, hint?policy:b64, cp_mask?mask:u16
 //
-// Further modifiers: .L2::cache_hint; .cp_mask. policy may be nil, for left
-// out. mask may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0, sm_90;
-// .cp_mask from PTX 8.6, sm_100 on.
+// Further modifiers: .weak, by default weak; .L2::cache_hint; .cp_mask. policy
+// may be nil, for left out. mask may be nil, for left out. ISA 9.7.9.25.4.1;
+// PTX 8.0, sm_90; .cp_mask from PTX 8.6, sm_100 on; .weak from PTX 9.3 on.
 func CpAsyncBulkGlobalShared(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.global.shared", nil, mods, d, s, size, policy, mask)
 }
 
+// CpAsyncBulkGlobalSharedRelaxed adds
+//
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}{.cp_mask}.<type:b128> [=d:b8], [s:b8], size:u32, hint?policy:b64, cp_mask?mask:u16
+//
+// scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
+// .L2::cache_hint; .cp_mask. policy may be nil, for left out. mask may be nil,
+// for left out. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a; .cp_mask from sm_100 on.
+func CpAsyncBulkGlobalSharedRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.global.shared.relaxed", slots{"scope": scope}, mods, d, s, size, policy, mask)
+}
+
 // CpReduceAsyncBulkClusterBits adds
 //
-//	cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:and,or,xor>.<type:b32> [+d], [s], size:u32, [+bar:b64]
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster>}.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:and,or,xor>.<type:b32> [+d], [s], size:u32, [+bar:b64]
 //
-// op is one of .and, .or, .xor. ISA 9.7.9.25.4.2; PTX 8.0, sm_90.
+// op is one of .and, .or, .xor. Further modifiers: .relaxed, by default
+// relaxed; .cta, .cluster. ISA 9.7.9.25.4.2; PTX 8.0, sm_90; .relaxed from PTX
+// 9.3 on.
 func CpReduceAsyncBulkClusterBits(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.cluster.bits", slots{"op": op}, mods, d, s, size, bar)
 }
 
 // CpReduceAsyncBulkClusterInt adds
 //
-//	cp.reduce.async.bulk.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:add,inc,dec,min,max>.<type:u32,s32,u64> [+d], [s], size:u32, [+bar:b64]
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster>}.<dst:shared::cluster>.<src:shared::cta>.<completion:@ctatx>.<op:add,inc,dec,min,max>.<type:u32,s32,u64> [+d], [s], size:u32, [+bar:b64]
 //
 // .<type> is that of the elements at s. op is one of .add, .inc, .dec, .min,
-// .max. ISA 9.7.9.25.4.2; PTX 8.0, sm_90.
+// .max. Further modifiers: .relaxed, by default relaxed; .cta, .cluster. ISA
+// 9.7.9.25.4.2; PTX 8.0, sm_90; .relaxed from PTX 9.3 on.
 func CpReduceAsyncBulkClusterInt(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.cluster.int", slots{"op": op}, mods, d, s, size, bar)
 }
 
 // CpReduceAsyncBulkGlobalBits adds
 //
-//	cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:and,or,xor>.<type:b32,b64> [+d], [s], size:u32, hint?policy:b64
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:and,or,xor>.<type:b32,b64> [+d], [s], size:u32, hint?policy:b64
 //
 // .<type> is that of the elements at s. op is one of .and, .or, .xor. Further
-// modifiers: .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.25.4.2; PTX 8.0, sm_90.
+// modifiers: .relaxed, by default relaxed; .cta, .cluster, .gpu, .sys;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0,
+// sm_90; .relaxed from PTX 9.3 on.
 func CpReduceAsyncBulkGlobalBits(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.global.bits", slots{"op": op}, mods, d, s, size, policy)
 }
 
 // CpReduceAsyncBulkGlobalAdd adds
 //
-//	cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:add>.<type:u32,s32,u64,f32,f64> [+d], [s], size:u32, hint?policy:b64
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:add>.<type:u32,s32,u64,f32,f64> [+d], [s], size:u32, hint?policy:b64
 //
-// .<type> is that of the elements at s. Further modifiers: .L2::cache_hint.
-// policy may be nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90.
+// .<type> is that of the elements at s. Further modifiers: .relaxed, by
+// default relaxed; .cta, .cluster, .gpu, .sys; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90; .relaxed from PTX 9.3
+// on.
 func CpReduceAsyncBulkGlobalAdd(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.global.add", nil, mods, d, s, size, policy)
 }
 
 // CpReduceAsyncBulkGlobalInc adds
 //
-//	cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:inc,dec>.<type:u32> [+d], [s], size:u32, hint?policy:b64
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:inc,dec>.<type:u32> [+d], [s], size:u32, hint?policy:b64
 //
-// op is one of .inc, .dec. Further modifiers: .L2::cache_hint. policy may be
-// nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90.
+// op is one of .inc, .dec. Further modifiers: .relaxed, by default relaxed;
+// .cta, .cluster, .gpu, .sys; .L2::cache_hint. policy may be nil, for left
+// out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90; .relaxed from PTX 9.3 on.
 func CpReduceAsyncBulkGlobalInc(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.global.inc", slots{"op": op}, mods, d, s, size, policy)
 }
 
 // CpReduceAsyncBulkGlobalMinmax adds
 //
-//	cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:min,max>.<type:u32,s32,u64,s64,f16,bf16> [+d], [s], size:u32, hint?policy:b64
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:min,max>.<type:u32,s32,u64,s64,f16,bf16> [+d], [s], size:u32, hint?policy:b64
 //
 // .<type> is that of the elements at s. op is one of .min, .max. Further
-// modifiers: .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.25.4.2; PTX 8.0, sm_90.
+// modifiers: .relaxed, by default relaxed; .cta, .cluster, .gpu, .sys;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0,
+// sm_90; .relaxed from PTX 9.3 on.
 func CpReduceAsyncBulkGlobalMinmax(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.global.minmax", slots{"op": op}, mods, d, s, size, policy)
 }
 
 // CpReduceAsyncBulkGlobalNoftz adds
 //
-//	cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:add>.noftz.<type:f16,bf16> [+d], [s], size:u32, hint?policy:b64
+//	cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.<hint:@hint>}.<op:add>.noftz.<type:f16,bf16,f32> [+d], [s], size:u32, hint?policy:b64
 //
-// .<type> is that of the elements at s. Further modifiers: .L2::cache_hint.
-// policy may be nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90.
+// .<type> is that of the elements at s. Further modifiers: .relaxed, by
+// default relaxed; .cta, .cluster, .gpu, .sys; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.2; PTX 8.0, sm_90; .relaxed from PTX 9.3
+// on; .f32 from PTX 9.4 on.
 func CpReduceAsyncBulkGlobalNoftz(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.global.noftz", nil, mods, d, s, size, policy)
 }

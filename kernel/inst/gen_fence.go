@@ -97,6 +97,34 @@ func FenceProxyAsyncRelease(k *kernel.Kernel, mods ...kernel.Mod) {
 	add(k, "fence.proxy.async.release", nil, mods)
 }
 
+// FenceProxyAsyncReleaseRead adds
+//
+//	fence.proxy.<kind:async::generic>.<sem:release>.<restrict:sync_restrict::shared::cluster::read>.<scope:cluster>
+//
+// ISA 9.7.13.4; PTX 9.4, sm_90.
+func FenceProxyAsyncReleaseRead(k *kernel.Kernel, mods ...kernel.Mod) {
+	add(k, "fence.proxy.async.release.read", nil, mods)
+}
+
+// FenceProxyAliasSem adds
+//
+//	fence.proxy.<kind:alias>.<sem:acquire,release>.<scope:sys>
+//
+// sem is one of .acquire, .release. ISA 9.7.13.4; PTX 9.4, sm_90.
+func FenceProxyAliasSem(k *kernel.Kernel, sem kernel.Mod, mods ...kernel.Mod) {
+	add(k, "fence.proxy.alias.sem", slots{"sem": sem}, mods)
+}
+
+// FenceProxyFabric adds
+//
+//	fence.proxy.<kind:generic::fabric,fabric::generic,fabric::fabric>.alias.<sem:acquire,release>.<scope:sys>
+//
+// kind is one of .generic::fabric, .fabric::generic, .fabric::fabric; sem is
+// one of .acquire, .release. ISA 9.7.13.4; PTX 9.3, sm_100.
+func FenceProxyFabric(k *kernel.Kernel, kind kernel.Mod, sem kernel.Mod, mods ...kernel.Mod) {
+	add(k, "fence.proxy.fabric", slots{"kind": kind, "sem": sem}, mods)
+}
+
 // Membar adds
 //
 //	membar.<level:cta,gl,sys>

@@ -6,9 +6,11 @@ import "muster/kernel"
 
 // MbarrierInit adds
 //
-//	mbarrier.init{.<space:@cta=generic>}.<type:b64> [=a], count:u32
+//	mbarrier.init{.<layout:layout::v0,layout::v1=layout::v0>}{.<space:@cta=generic>}.<type:b64> [=a], count:u32
 //
-// .<space> is that of the address a. ISA 9.7.13.15.9; PTX 7.0, sm_80.
+// .<space> is that of the address a. Further modifiers: .layout::v0,
+// .layout::v1, by default layout::v0. ISA 9.7.13.15.9; PTX 7.0, sm_80;
+// .layout::v0, .layout::v1 from PTX 9.3 on.
 func MbarrierInit(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.init", nil, mods, a, count)
 }
@@ -160,53 +162,71 @@ func CpAsyncMbarrierArrive(k *kernel.Kernel, a kernel.Ptr, mods ...kernel.Mod) {
 
 // MbarrierTestWait adds
 //
-//	mbarrier.test_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state
+//	mbarrier.test_wait{.<phase:phase_type::primary=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state
 //
-// .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
-// default acquire; .cta, .cluster, by default cta. ISA 9.7.13.15.16; PTX 7.0,
-// sm_80; .relaxed from PTX 8.6 on.
+// .<space> is that of the address a. Further modifiers: .phase_type::primary,
+// by default phase_type::primary; .acquire, .relaxed, by default acquire;
+// .cta, .cluster, by default cta. ISA 9.7.13.15.16; PTX 7.0, sm_80; .relaxed
+// from PTX 8.6 on; .phase_type::primary from PTX 9.3 on.
 func MbarrierTestWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.test_wait", nil, mods, p, a, state)
 }
 
 // MbarrierTestWaitParity adds
 //
-//	mbarrier.test_wait.parity{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32
+//	mbarrier.test_wait.parity{.<phase:phase_type::primary,phase_type::conditional=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32
 //
-// .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
-// default acquire; .cta, .cluster, by default cta. ISA 9.7.13.15.16; PTX 7.1,
-// sm_80; .relaxed from PTX 8.6 on.
+// .<space> is that of the address a. Further modifiers: .phase_type::primary,
+// .phase_type::conditional, by default phase_type::primary; .acquire,
+// .relaxed, by default acquire; .cta, .cluster, by default cta. ISA
+// 9.7.13.15.16; PTX 7.1, sm_80; .relaxed from PTX 8.6 on;
+// .phase_type::primary, .phase_type::conditional from PTX 9.3 on.
 func MbarrierTestWaitParity(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, parity kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.test_wait.parity", nil, mods, p, a, parity)
 }
 
 // MbarrierTryWait adds
 //
-//	mbarrier.try_wait{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state, ?hint:u32
+//	mbarrier.try_wait{.<phase:phase_type::primary=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], state, ?hint:u32
 //
-// .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
-// default acquire; .cta, .cluster, by default cta. hint may be nil, for left
-// out. ISA 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6 on.
+// .<space> is that of the address a. Further modifiers: .phase_type::primary,
+// by default phase_type::primary; .acquire, .relaxed, by default acquire;
+// .cta, .cluster, by default cta. hint may be nil, for left out. ISA
+// 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6 on; .phase_type::primary
+// from PTX 9.3 on.
 func MbarrierTryWait(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, state kernel.Num, hint kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.try_wait", nil, mods, p, a, state, hint)
 }
 
 // MbarrierTryWaitParity adds
 //
-//	mbarrier.try_wait.parity{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32, ?hint:u32
+//	mbarrier.try_wait.parity{.<phase:phase_type::primary,phase_type::conditional=phase_type::primary>}{.<sem:acquire,relaxed=acquire>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred, [a], parity:u32, ?hint:u32
 //
-// .<space> is that of the address a. Further modifiers: .acquire, .relaxed, by
-// default acquire; .cta, .cluster, by default cta. hint may be nil, for left
-// out. ISA 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6 on.
+// .<space> is that of the address a. Further modifiers: .phase_type::primary,
+// .phase_type::conditional, by default phase_type::primary; .acquire,
+// .relaxed, by default acquire; .cta, .cluster, by default cta. hint may be
+// nil, for left out. ISA 9.7.13.15.16; PTX 7.8, sm_90; .relaxed from PTX 8.6
+// on; .phase_type::primary, .phase_type::conditional from PTX 9.3 on.
 func MbarrierTryWaitParity(k *kernel.Kernel, p kernel.Pred, a kernel.Ptr, parity kernel.Num, hint kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.try_wait.parity", nil, mods, p, a, parity, hint)
 }
 
 // MbarrierPendingCount adds
 //
-//	mbarrier.pending_count.<type:b64> d:u32, state
+//	mbarrier.pending_count{.<layout:layout::v0=layout::v0>}.<type:b64> d:u32, state
 //
-// ISA 9.7.13.15.17; PTX 7.0, sm_80.
+// Further modifiers: .layout::v0, by default layout::v0. ISA 9.7.13.15.17; PTX
+// 7.0, sm_80; .layout::v0 from PTX 9.3 on.
 func MbarrierPendingCount(k *kernel.Kernel, d kernel.Reg, state kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.pending_count", nil, mods, d, state)
+}
+
+// MbarrierCheckLayout adds
+//
+//	mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a]
+//
+// .<space> is that of the address a. layout is one of .layout::v0,
+// .layout::v1. ISA 9.7.13.15.17; PTX 9.3, sm_90.
+func MbarrierCheckLayout(k *kernel.Kernel, layout kernel.Mod, p kernel.Pred, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "mbarrier.check_layout", slots{"layout": layout}, mods, p, a)
 }

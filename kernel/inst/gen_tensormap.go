@@ -29,15 +29,16 @@ func CpAsyncBulkTensorSharedCtaGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel
 
 // CpAsyncBulkTensorSharedGlobal adds
 //
-//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
-// .multicast::cluster; .cta_group::1, .cta_group::2; .L2::cache_hint. im2col
-// may be nil, for left out. mask may be nil, for left out. policy may be nil,
-// for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90; .cta_group::1, .cta_group::2
-// from PTX 8.6, sm_100a on; .im2col::w::128 from PTX 8.6, sm_100a on;
-// .tile::gather4, .im2col::w from PTX 8.6, sm_100a on.
+// .multicast::cluster, .multicast::cluster::16b; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. im2col may be nil, for left out. mask may be nil, for left
+// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90;
+// .cta_group::1, .cta_group::2 from PTX 8.6, sm_100a on; .im2col::w::128 from
+// PTX 8.6, sm_100a on; .tile::gather4, .im2col::w from PTX 8.6, sm_100a on;
+// .multicast::cluster::16b from PTX 9.4 on.
 func CpAsyncBulkTensorSharedGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.shared.global", slots{"dim": dim}, mods, d, map_, c, bar, im2col, mask, policy)
 }

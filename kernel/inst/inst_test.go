@@ -31,7 +31,7 @@ func TestEveryRow(t *testing.T) {
 
 func checkRow(t *testing.T, f *ptx.Form) {
 	want := example(t, f)
-	k := kernel.New("k", kernel.Target(target(f)), kernel.Version(9, 2), kernel.Block(128), kernel.Clusters(2))
+	k := kernel.New("k", kernel.Target(target(f)), kernel.Version(9, 4), kernel.Block(128), kernel.Clusters(2))
 	call(t, k, f, want)
 	m, err := k.Build()
 	if err != nil {
@@ -84,7 +84,7 @@ func itoa(n int) string {
 
 // example parses the row's example.
 func example(t *testing.T, f *ptx.Form) *ptx.Inst {
-	text := ".version 9.2\n.target sm_90a\n.address_size 64\n.entry k() {\n" + f.Example() + "\n}\n"
+	text := ".version 9.4\n.target sm_90a\n.address_size 64\n.entry k() {\n" + f.Example() + "\n}\n"
 	m, err := ptx.Parse("example", []byte(text))
 	if err != nil {
 		t.Fatal(err)
