@@ -137,15 +137,18 @@ func (g *graph) findPolls() {
 func looks(in *ptx.Inst) bool {
 	switch in.Op {
 	case "ld":
-		return strongRead(in) && len(in.Operands) == 2 && vecCount(in) == 1 // the elements of a vector come in no order
+		return strongRead(in) && len(in.Operands) == 2 && !vector(in) // the elements of a vector come in no order
 	case "atom":
-		if len(in.Operands) == 3 && vecCount(in) == 1 && (has(in, "or") || has(in, "xor") || has(in, "add")) {
+		if len(in.Operands) == 3 && !vector(in) && (has(in, "or") || has(in, "xor") || has(in, "add")) {
 			v, ok := in.Operands[2].(ptx.Int)
 			return ok && v.Bits == 0
 		}
 	}
 	return false
 }
+
+// vector reports whether an instruction accesses several elements.
+func vector(in *ptx.Inst) bool { return has(in, "v2") || has(in, "v4") || has(in, "v8") }
 
 // mostPollNodes bounds how long a polling loop may be.
 const mostPollNodes = 64
