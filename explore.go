@@ -117,8 +117,9 @@ func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
 // End takes what the run showed.
 func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	findings, gaps := j.Finish(m)
-	if timeout(m, path) {
-		findings = slices.DeleteFunc(findings, func(f rules.Finding) bool { return f.Kind == "never-completes" })
+	if m.TimedOut() {
+		// It is assumed that no timeout strikes which ends in a trap.
+		findings = slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.Hangs(&f) })
 	}
 	if g, limit := j.x.l.limitGap(m.Stopped()); limit {
 		gaps = append(withoutLimits(gaps, m.Stopped()), g)
@@ -139,19 +140,6 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 		of.Finding = f
 		j.u.add(of)
 	}
-}
-
-// timeout reports whether a run ended in the trap of a wait that was given up although
-// others could have gone on: a timeout that struck, of which it is assumed that none
-// does.
-func timeout(m *machine.Machine, path []machine.Choice) bool {
-	st := m.Stopped()
-	if st == nil || st.Kind != machine.FaultTrap {
-		return false
-	}
-	return slices.ContainsFunc(path, func(c machine.Choice) bool {
-		return c.Kind == machine.GiveUp && c.CTA == st.CTA && c.Warp == st.Warp
-	})
 }
 
 // space is the runs of the launch, judged on behalf of a unit.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 
 	"muster/mbarrier"
@@ -221,6 +222,21 @@ func (m *Machine) awaited(s *split) []MbarTestState {
 			Phase: int64(a.val), Lanes: a.lanes & s.mask, Parity: true})
 	}
 	return v.Tests
+}
+
+// TimedOut reports whether the run ended in the trap of a wait that was given up while
+// others could go on: what it waited for might have come.
+func (m *Machine) TimedOut() bool {
+	st := m.stop
+	if st == nil || st.Kind != Deadlock || st.PC < 0 {
+		return false
+	}
+	m.stop = nil
+	list := m.Ways(nil)
+	m.stop = st
+	return slices.ContainsFunc(list, func(c Choice) bool {
+		return c.Kind != GiveUp && (c.Kind == Milestone || c.Kind == Start || c.CTA != st.CTA || c.Warp != st.Warp)
+	})
 }
 
 // BarrierAt returns the mbarrier at an address of a CTA's shared memory;

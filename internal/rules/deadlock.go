@@ -23,6 +23,11 @@ type stuck struct {
 	told bool           // the cause has a name
 }
 
+// Hangs reports whether a finding tells of a run that nobody could continue.
+func Hangs(f *Finding) bool {
+	return slices.ContainsFunc(deadlockKinds, func(k **Kind) bool { return (*k).Name == f.Kind })
+}
+
 // deadlockKinds are the kinds that can be why a run hangs.
 var deadlockKinds = []**Kind{&neverCompletes, &bytesMissing, &bytesEarly, &arrivalsMissing, &arrivalsExcess, &namedBarrierMismatch,
 	&divergentBarrier, &clusterBarrierMismatch, &registerBudget, &useBeforeInit, &useAfterInval, &reinitWithoutInval,
