@@ -106,7 +106,7 @@ func (d *stuck) phase(l *ledger) {
 	switch {
 	case w.Pending() == 0 && w.Tx() < 0:
 		d.told = true
-		d.j.settle(l, false)
+		d.j.settle(l, ended)
 	case w.Pending() == 0 && w.Tx() > 0:
 		if !d.copiesToCome(l) {
 			d.told = true
