@@ -11,6 +11,7 @@ import (
 
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 )
 
@@ -135,6 +136,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 // space is the runs of the launch, judged on behalf of a unit.
 func (x *explorer) space(u *unit) *explore.Space {
 	decides := x.l.deciders()
+	u.stop, u.why = x.w.stop()
 	return &explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := x.l.machine(o, nil)
@@ -148,6 +150,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 			return judging{rules.NewJudge(x.l.shape), x.l.laneOrders(decides), x, u}
 		},
 		Decides: decides,
+		Stop:    u.stop,
 	}
 }
 
@@ -274,11 +277,9 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	u.kept = mark{time.Now(), u.steps}
 	x.mu.Unlock()
 	n, last := 0, s.Covered().Steps
-	stop, why := x.w.stop()
-	ended := false
 	turn := func() bool {
 		if n++; n%256 == 0 {
-			ended = stop()
+			u.stop()
 		}
 		due := false
 		if u.between {
@@ -287,10 +288,11 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 			due = x.worked(u, now-last)
 			last = now
 		}
-		return ended || due
+		return due || u.why() != ""
 	}
 	for {
 		c := s.Run(turn)
+		ended := u.why() != ""
 		x.worked(u, max(0, c.Steps-last)) // less where a run was broken off
 		last = c.Steps
 		x.mu.Lock()
@@ -298,7 +300,7 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 		u.keep()
 		u.Done = c.Why != "stopped"
 		if !u.Done && ended {
-			u.Elapsed, u.Coverage.Why = true, why()
+			u.Elapsed, u.Coverage.Why = true, u.why()
 		}
 		u.At = nil
 		if !u.Done || u == &x.state.Solo { // which is parted
@@ -375,8 +377,8 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 			return err
 		}
 	}
-	each(x.jobs, len(parts), func(i int) {
-		if searches[i] != nil && x.w.ctx.Err() == nil {
+	parallel.Each(x.jobs, len(parts), func(i int) {
+		if searches[i] != nil && x.w.over() == "" {
 			x.pursue(&st.Units[i], searches[i])
 			searches[i] = nil
 		}
@@ -424,10 +426,10 @@ func (x *explorer) samples() error {
 			return &StateError{"more samples are left than there are"}
 		}
 	}
-	each(x.jobs, sampleUnits, func(i int) {
+	parallel.Each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
 		mine := dealt(list, i)
-		for x.mine(i) && !u.Done && x.w.ctx.Err() == nil {
+		for x.mine(i) && !u.Done {
 			s := mine[len(mine)-u.Left:]
 			if len(s) == 0 {
 				x.mu.Lock()
@@ -450,8 +452,8 @@ func (x *explorer) samples() error {
 func (x *explorer) sample(u *unit, s Schedule) bool {
 	j := rules.NewJudge(x.l.shape)
 	r, _ := x.l.runPart(x.w, j, x.l.part(j, x.skip, 0, 1), s)
-	if r.err != nil || x.w.ctx.Err() != nil {
-		return false
+	if r.err != nil || x.w.over() != "" {
+		return false // it is made again
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -51,7 +51,9 @@ type unit struct {
 	live    []found
 	gaps    []rules.Gap
 	begun   bool
-	between bool // a run is about to begin
+	between bool        // a run is about to begin
+	stop    func() bool // whether a limit has run out
+	why     func() string
 	steps   int64
 	kept    mark
 }

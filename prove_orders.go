@@ -136,6 +136,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	m = l.part(observers{j, p, s, t, lanes}, false, 0, 1)
 	m.ShowCollectives()
 	stop, why := w.stop()
+	m.StopWhen(stop)
 	whole = o.follow(m, t, stop)
 	if !whole {
 		return part, m, false

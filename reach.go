@@ -33,9 +33,12 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		if followed++; followed > mostReaches {
 			return nil
 		}
-		to, err := l.reaches(w, o.Schedules[all.first[f.Key()]], f.Sites[0].PC)
+		to, gap, err := l.reaches(w, o.Schedules[all.first[f.Key()]], f.Sites[0].PC)
 		if err != nil {
 			return err
+		}
+		if gap != nil {
+			all.addGap(*gap)
 		}
 		if to == "" {
 			continue
@@ -44,17 +47,18 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		f.Headline += ", and the value reaches " + to
 		f.Notes = append(f.Notes, "in runs of this schedule in which this load took other values from those bytes, "+to+" differed")
 	}
-	return ctx.Err()
+	return nil
 }
 
-// reaches says what differs between the poisoned runs; empty if nothing does.
-func (l *Launch) reaches(w *watch, s Schedule, pc int32) (string, error) {
+// reaches says what differs between the poisoned runs; empty if nothing does. A run
+// that does not come to its end decides nothing, and is a gap.
+func (l *Launch) reaches(w *watch, s Schedule, pc int32) (string, *rules.Gap, error) {
 	var traces [len(poisons)]trace
 	var memory [len(poisons)]uint64
 	for i, v := range poisons {
 		m := l.machine(&traces[i], &machine.Poison{PC: pc, Value: v})
 		if gap, err := l.follow(w, m, s); err != nil || gap != nil {
-			return "", err
+			return "", gap, err
 		}
 		memory[i] = m.GlobalHash()
 	}
@@ -62,12 +66,12 @@ func (l *Launch) reaches(w *watch, s Schedule, pc int32) (string, error) {
 	for i := range poisons {
 		switch {
 		case traces[i] != traces[0]:
-			return "a branch or an address", nil
+			return "a branch or an address", nil, nil
 		case memory[i] != memory[0]:
 			to = "an output"
 		}
 	}
-	return to, nil
+	return to, nil, nil
 }
 
 // A trace is a hash of which visible operations a run made, and where.
