@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,7 +42,8 @@ type CheckOptions struct {
 }
 
 // Check runs the launch under each schedule, and reports what it found. The
-// error is that of ctx, or a schedule that this launch cannot follow.
+// error is that of ctx, and comes with a report of what was done until then, or a
+// schedule that this launch cannot follow.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if o.Schedules == nil {
 		o.Schedules, o.Prove = Handful(DefaultRandom), true
@@ -66,10 +68,10 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 			r.findings = l.thrownAway(ctx, r.findings)
 		}
 		l.dropUnreached(ctx, &p, &r)
-		if r.err == nil && p.holds && len(r.findings) == 0 && ctx.Err() == nil {
+		if r.err == nil && p.holds && len(r.findings) == 0 {
 			all := merged{proof: l.proved(p)}
 			l.cost(ctx, o, skip, &all)
-			return l.report(o, []Schedule{proofSchedule}, all), o.Explore.decided()
+			return l.report(o, []Schedule{proofSchedule}, all), cmp.Or(o.Explore.decided(), ctx.Err())
 		}
 		if proved = l.proved(p); p.holds {
 			shown = r
@@ -100,16 +102,22 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		if err := l.beyond(ctx, &o, skip, &all); err != nil {
 			return nil, err
 		}
-		if ctx.Err() != nil { // it says what was covered
-			return l.report(o, o.Schedules, all), nil
-		}
 	}
 	shown.undecidedReads(&all)
 	if err := l.reach(ctx, o, &all); err != nil {
 		return nil, err
 	}
 	l.cost(ctx, o, skip, &all)
-	return l.report(o, o.Schedules, all), nil
+	l.unfinished(ctx, &all)
+	return l.report(o, o.Schedules, all), ctx.Err()
+}
+
+// unfinished says that a check had no more time, unless its coverage does. Each part
+// says so itself where it left something; this is for what was about to begin.
+func (l *Launch) unfinished(ctx context.Context, all *merged) {
+	if why := l.watch(ctx).over(); why != "" && (all.coverage == nil || all.coverage.Complete) {
+		all.addGap(rules.Gap{What: why, PC: -1})
+	}
 }
 
 // wrong reports whether an error was found.
@@ -126,7 +134,7 @@ func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *me
 	if err := l.explore(ctx, *o, skip); err != nil {
 		return err
 	}
-	for n := 0; n < mostParted && e.Shards <= 1 && ctx.Err() == nil; n++ {
+	for n := 0; n < mostParted && e.Shards <= 1 && l.watch(ctx).over() == ""; n++ {
 		more := e.unparted()
 		if len(more) == 0 || !e.coverage().Complete || e.wrong() {
 			break
@@ -136,7 +144,7 @@ func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *me
 			return err
 		}
 	}
-	if !e.Values && e.wrong() && ctx.Err() == nil {
+	if !e.Values && e.wrong() && l.watch(ctx).over() == "" {
 		// Findings are of runs with every value.
 		e.again(true, e.Parted)
 		if err := l.explore(ctx, *o, false); err != nil {
@@ -144,7 +152,7 @@ func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *me
 		}
 	}
 	var err error
-	o.Schedules, err = l.conclude(o.Explore.State, o.Schedules, all)
+	o.Schedules, err = l.conclude(ctx, o.Explore.State, o.Schedules, all)
 	return err
 }
 
@@ -152,9 +160,6 @@ func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *me
 func (l *Launch) all(ctx context.Context, o CheckOptions, skip bool) (merged, error) {
 	results := l.schedules(ctx, o, skip)
 	var all merged
-	if err := ctx.Err(); err != nil {
-		return all, err
-	}
 	for i := range results {
 		if results[i].err != nil {
 			return all, results[i].err
@@ -190,11 +195,14 @@ func withoutLimits(gaps []rules.Gap, s *machine.Stop) []rules.Gap {
 
 // follow runs m under s to its end, or to a limit, which is a gap.
 func (l *Launch) follow(w *watch, m *machine.Machine, s Schedule) (*rules.Gap, error) {
-	if err := prefix(m, s); err != nil {
+	stop, why := w.stop()
+	if stop() {
+		return &rules.Gap{What: why(), PC: -1}, nil
+	}
+	if err := offered(m, s, stop); err != nil {
 		return nil, err
 	}
 	s.Prefix = nil
-	stop, why := w.stop()
 	if !explore.Run(m, s, stop) {
 		return &rules.Gap{What: why(), PC: -1}, nil
 	}
@@ -208,6 +216,9 @@ func (l *Launch) follow(w *watch, m *machine.Machine, s Schedule) (*rules.Gap, e
 // from another version of the kernel, and so may not be possible.
 func prefix(m *machine.Machine, s Schedule) error {
 	for i, c := range s.Prefix {
+		if m.Stopped() != nil && m.Stopped().Kind == machine.Interrupted {
+			return nil
+		}
 		if !m.Offers(c) {
 			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/internal/machine"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 )
 
@@ -58,6 +59,10 @@ func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merge
 	}
 	w := l.watch(ctx)
 	base, known := l.proveParts(w, o.Jobs, skip, nil)
+	if stop, why := w.stop(); stop() {
+		all.notices = append(all.notices, "--cost: nothing was tried: "+why())
+		return
+	}
 	if !base.holds {
 		all.notices = append(all.notices, "--cost: the proof goes through several orders, and what it could do without is not known")
 		return
@@ -72,7 +77,7 @@ func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merge
 		return p.holds && (base.contents || !p.contents) && (base.earlier || !p.earlier) && known.covers(&r)
 	}
 	stands := make([]bool, len(list))
-	each(o.Jobs, len(list), func(i int) { stands[i] = without(1, list[i].pcs) })
+	parallel.Each(o.Jobs, len(list), func(i int) { stands[i] = without(1, list[i].pcs) })
 	if stop, why := w.stop(); stop() {
 		all.notices = append(all.notices, "--cost: not everything was tried: "+why())
 		return
@@ -84,6 +89,10 @@ func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merge
 		}
 	}
 	together(needless, func(pcs map[int32]bool) bool { return without(o.Jobs, pcs) })
+	if stop, why := w.stop(); stop() {
+		all.notices = append(all.notices, "--cost: which of them can go together was not tried: "+why())
+		return
+	}
 	var r result
 	for _, c := range needless {
 		if c.barrier {

@@ -28,7 +28,7 @@ func (d *diviner) all() []prediction {
 	if !ok {
 		return nil
 	}
-	d.resident()
+	d.complete(d.resident)
 	if len(failures) == 0 {
 		return d.found
 	}
@@ -37,9 +37,18 @@ func (d *diviner) all() []prediction {
 		if d.over() {
 			break
 		}
-		d.failure(&failures[i])
+		d.complete(func() { d.failure(&failures[i]) })
 	}
 	return d.found
+}
+
+// complete takes back what f finds if a limit ends it: what it did not get to might
+// have had another name, and another schedule.
+func (d *diviner) complete(f func()) {
+	n := len(d.found)
+	if f(); d.stop() {
+		d.found = d.found[:n]
+	}
 }
 
 func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
@@ -106,6 +115,7 @@ func (d *diviner) machine(o machine.Observer) *machine.Machine {
 	if d.l.config.Program.Reaches(machine.FromMatrices) < 0 {
 		m.SkipMatrices()
 	}
+	m.StopWhen(d.stop)
 	return m
 }
 

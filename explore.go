@@ -14,6 +14,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/order"
 	"muster/internal/outcome"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 )
 
@@ -119,7 +120,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	findings, gaps := j.Finish(m)
 	if m.TimedOut() {
 		// It is assumed that no timeout strikes which ends in a trap.
-		findings = slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.Hangs(&f) })
+		findings = slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
 	}
 	if g, limit := j.x.l.limitGap(m.Stopped()); limit {
 		gaps = append(withoutLimits(gaps, m.Stopped()), g)
@@ -146,6 +147,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 func (x *explorer) space(u *unit) *explore.Space {
 	decides := x.l.deciders()
 	facts := x.l.facts(decides)
+	u.stop, u.why = x.w.stop()
 	return &explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := x.l.machine(o, nil)
@@ -160,6 +162,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 			judge, words := x.l.outcomes(facts, x.l.shape)
 			return judging{judge, x.l.laneOrders(decides), words, x, u}
 		},
+		Stop: u.stop,
 	}
 }
 
@@ -302,11 +305,9 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	u.kept = mark{time.Now(), u.steps}
 	x.mu.Unlock()
 	n, last := 0, s.Covered().Steps
-	stop, why := x.w.stop()
-	ended := false
 	turn := func() bool {
 		if n++; n%256 == 0 {
-			ended = stop()
+			u.stop()
 		}
 		due := false
 		if u.between {
@@ -315,10 +316,11 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 			due = x.worked(u, now-last)
 			last = now
 		}
-		return ended || due
+		return due || u.why() != ""
 	}
 	for {
 		c := s.Run(turn)
+		ended := u.why() != ""
 		x.worked(u, max(0, c.Steps-last)) // less where a run was broken off
 		last = c.Steps
 		x.mu.Lock()
@@ -326,7 +328,7 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 		u.keep()
 		u.Done = c.Why != "stopped"
 		if !u.Done && ended {
-			u.Elapsed, u.Coverage.Why = true, why()
+			u.Elapsed, u.Coverage.Why = true, u.why()
 		}
 		u.At = nil
 		if !u.Done || u == &x.state.Solo { // which is parted
@@ -403,8 +405,8 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 			return err
 		}
 	}
-	each(x.jobs, len(parts), func(i int) {
-		if searches[i] != nil && x.w.ctx.Err() == nil {
+	parallel.Each(x.jobs, len(parts), func(i int) {
+		if searches[i] != nil && x.w.over() == "" {
 			x.pursue(&st.Units[i], searches[i])
 			searches[i] = nil
 		}
@@ -452,10 +454,10 @@ func (x *explorer) samples() error {
 			return &StateError{"more samples are left than there are"}
 		}
 	}
-	each(x.jobs, sampleUnits, func(i int) {
+	parallel.Each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
 		mine := dealt(list, i)
-		for x.mine(i) && !u.Done && x.w.ctx.Err() == nil {
+		for x.mine(i) && !u.Done {
 			s := mine[len(mine)-u.Left:]
 			if len(s) == 0 {
 				x.mu.Lock()
@@ -480,8 +482,8 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 	m := x.l.part(j, x.skip, 0, 1)
 	m.Part(x.state.Parted)
 	r, _ := x.l.runPart(x.w, j, m, s)
-	if r.err != nil || x.w.ctx.Err() != nil {
-		return false
+	if r.err != nil || x.w.over() != "" {
+		return false // it is made again
 	}
 	if len(r.findings) > 0 && len(x.state.Parted) > 0 {
 		// What a seed means depends on which lanes may part: the choices say all.

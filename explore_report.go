@@ -11,9 +11,10 @@ import (
 
 // conclude adds what an exploration came to to what else is known: its findings,
 // each with its schedule, what it could not look at, and what it covered.
-func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]Schedule, error) {
+func (l *Launch) conclude(ctx context.Context, e *Exploration, schedules []Schedule, all *merged) ([]Schedule, error) {
 	c := e.coverage()
 	var list []found
+	w := l.watch(ctx)
 	var joined unit
 	for u := range e.all() {
 		for _, f := range u.Found {
@@ -30,7 +31,7 @@ func (l *Launch) conclude(e *Exploration, schedules []Schedule, all *merged) ([]
 			return nil, &StateError{err.Error()}
 		}
 		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
-			s, *f = l.shorter(s, *f)
+			s, *f = l.shorter(w, s, *f)
 		}
 		at := index(schedules, s)
 		if at < 0 {
@@ -52,12 +53,13 @@ const mostShrunkFindings = 8
 
 // shorter returns a smaller schedule that shows a finding, after little work, and
 // the finding as it is there.
-func (l *Launch) shorter(s Schedule, f rules.Finding) (Schedule, rules.Finding) {
-	got, ok := explore.Shrink(l.trial(&f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk})
+func (l *Launch) shorter(w *watch, s Schedule, f rules.Finding) (Schedule, rules.Finding) {
+	stop, _ := w.stop()
+	got, ok := explore.Shrink(l.trial(w.ctx, &f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: stop})
 	if !ok {
 		return s, f
 	}
-	r, _ := l.judge(l.watch(context.Background()), got.Schedule, false, 0, 1)
+	r, _ := l.judge(w, got.Schedule, false, 0, 1)
 	for _, g := range r.findings {
 		if g.Key() == f.Key() && g.Severity == f.Severity {
 			return got.Schedule, g

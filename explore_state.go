@@ -57,7 +57,9 @@ type unit struct {
 	gaps    []rules.Gap
 	words   outcome.Summary
 	begun   bool
-	between bool // a run is about to begin
+	between bool        // a run is about to begin
+	stop    func() bool // whether a limit has run out
+	why     func() string
 	steps   int64
 	kept    mark
 }

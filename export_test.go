@@ -2,6 +2,7 @@ package muster
 
 import (
 	"context"
+	"sync/atomic"
 
 	"muster/internal/report"
 )
@@ -31,7 +32,8 @@ func RunAlone(l *Launch) error {
 // the condition that fails, and the schedule.
 func Foreseen(l *Launch) []string {
 	var list []string
-	for _, p := range l.predictions(context.Background()) {
+	found, _ := l.predictions(context.Background())
+	for _, p := range found {
 		name := "residency"
 		if p.condition != residency {
 			name = p.condition.String()
@@ -43,3 +45,23 @@ func Foreseen(l *Launch) []string {
 
 // Refused reports whether the driver would refuse the launch: it is not run.
 func Refused(l *Launch) bool { return len(l.findings) > 0 }
+
+// Tripping returns a context in which the time limit runs out when it is looked at
+// for the nth time, and a function that tells how often it has been.
+func Tripping(ctx context.Context, n int64) (context.Context, func() int64) {
+	var looks atomic.Int64
+	return context.WithValue(ctx, trip{}, func() bool { return looks.Add(1) >= n }), looks.Load
+}
+
+// LimitInstrs is a launch with another limit on instructions.
+func LimitInstrs(l *Launch, n int64) *Launch {
+	other := *l
+	other.limits.Instrs, other.config.MaxInstrs = n, n
+	if err := other.probe(); err != nil {
+		panic(err)
+	}
+	return &other
+}
+
+// SetPace has the runs of a launch look at their limits every so many instructions.
+func SetPace(l *Launch, instrs int64) { l.start.SetPace(instrs) }

@@ -30,6 +30,7 @@ var layers = [][]string{
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
+	{"muster/internal/files", "muster/internal/parallel"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

@@ -11,6 +11,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/loops"
 	"muster/internal/machine"
+	"muster/internal/parallel"
 	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/launch"
@@ -28,31 +29,26 @@ import (
 // became of that is the report's Proof.Any. The error is that of ctx, or says
 // that the argument is none to count by.
 func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*Report, error) {
-	f, err := l.family(ctx, argument)
+	f, err := l.family(argument)
 	if err != nil {
 		return nil, err
 	}
+	ctx = l.within(ctx, 1)
 	r, err := l.Check(ctx, o)
 	if err != nil || r.Proof == nil || !r.Proof.All {
 		return r, err
 	}
-	// As much time as the check had, once more.
-	timed, cancel := context.WithTimeout(ctx, l.limits.Time)
-	defer cancel()
-	f.ctx = timed
+	f.w = l.watch(ctx)
 	f.known = r.Proof.AnyContents
 	r.Proof.Any = f.prove(o)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
-	return r, nil
+	return r, ctx.Err()
 }
 
 // A family is the launches that differ in one argument.
 type family struct {
 	l      *Launch
-	ctx    context.Context
+	w      *watch
 	arg    int // from 0
 	k0     int64
 	offset uint64
@@ -74,14 +70,14 @@ type family struct {
 	bases  map[int64]*base
 }
 
-func (l *Launch) family(ctx context.Context, argument int) (*family, error) {
+func (l *Launch) family(argument int) (*family, error) {
 	first := &l.file.Launches[0]
 	params := l.config.Program.Params
 	if argument < 1 || argument > len(first.Args) || argument > len(params) {
 		return nil, fmt.Errorf("argument %d: the kernel has %d", argument, len(first.Args))
 	}
 	a, p := &first.Args[argument-1], &params[argument-1]
-	f := &family{l: l, ctx: ctx, arg: argument - 1, offset: p.Offset, size: p.Size, name: p.Name}
+	f := &family{l: l, arg: argument - 1, offset: p.Offset, size: p.Size, name: p.Name}
 	switch {
 	case a.Kind != launch.ArgScalar || a.Type.IsFloat() || p.Size != 4 && p.Size != 8 || int(p.Size) != a.Type.Size():
 		return nil, fmt.Errorf("argument %d is %v: only a scalar of 32 or 64 bits, an integer, counts anything", argument, a)
@@ -135,6 +131,9 @@ func (f *family) make(k int64) (*Launch, error) {
 	if f.runs++; f.runs > mostRuns {
 		return nil, errors.New("it takes more launches than are run for one proof")
 	}
+	if why := f.w.over(); why != "" {
+		return nil, errors.New(why)
+	}
 	if k <= f.k0 {
 		l := *f.l
 		l.config.Params = append([]byte(nil), l.config.Params...)
@@ -185,8 +184,8 @@ func (f *family) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
 func (f *family) prove(o CheckOptions) *report.AnyCount {
 	a := &report.AnyCount{Argument: f.arg + 1, Name: f.name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
 	if no := f.attempt(o, a); no != nil {
-		if f.ctx.Err() != nil {
-			no = refuse(-1, "the time limit of %v ran out (--limit-time)", f.l.limits.Time)
+		if why := f.w.over(); why != "" {
+			no = refuse(-1, "%s", why)
 		}
 		a.Holds = false
 		a.Reasons = append(a.Reasons, f.reason(no))
@@ -209,7 +208,7 @@ func refuse(pc int32, format string, args ...any) *loops.Refusal {
 func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 	var no *loops.Refusal
 	for _, h := range hopes {
-		if no = f.larger(o, a, h); no == nil || f.ctx.Err() != nil {
+		if no = f.larger(o, a, h); no == nil || f.w.over() != "" {
 			break
 		}
 	}
@@ -217,8 +216,8 @@ func (f *family) attempt(o CheckOptions, a *report.AnyCount) *loops.Refusal {
 		return no
 	}
 	f.smaller(o, a.Step, a)
-	if f.ctx.Err() != nil {
-		return refuse(-1, "cancelled")
+	if why := f.w.over(); why != "" {
+		return refuse(-1, "%s", why)
 	}
 	a.Holds = true
 	return nil
@@ -265,8 +264,8 @@ func (f *family) smaller(o CheckOptions, step int64, a *report.AnyCount) {
 		a.Smaller = int(a.From / step)
 	}
 	why := make([]*loops.Refusal, a.Smaller)
-	each(o.Jobs, a.Smaller, func(i int) {
-		if k := a.From - int64(i+1)*step; f.ctx.Err() == nil && !(f.known && k == f.k0) {
+	parallel.Each(o.Jobs, a.Smaller, func(i int) {
+		if k := a.From - int64(i+1)*step; f.w.over() == "" && !(f.known && k == f.k0) {
 			why[i] = f.fork().proven(o, k)
 		}
 	})
@@ -294,7 +293,7 @@ func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a 
 	if bases[0], short[0] = f.baseAt(p, from); short[0] != nil {
 		return nil, short[0]
 	}
-	each(o.Jobs, n-1, func(i int) { bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1)) })
+	parallel.Each(o.Jobs, n-1, func(i int) { bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1)) })
 	f.runs += n
 	for i := range bases {
 		if short[i] != nil {
@@ -316,7 +315,7 @@ func (f *family) remainders(o CheckOptions, p *plan, from int64, most *int64, a 
 		grown = f.growth(grown, b.growth, p)
 	}
 	why := make([]*loops.Refusal, n)
-	each(o.Jobs, n, func(i int) {
+	parallel.Each(o.Jobs, n, func(i int) {
 		if !bases[i].proven {
 			why[i] = f.fork().proven(o, at(i))
 		}
@@ -377,7 +376,7 @@ func (f *family) proven(o CheckOptions, k int64) *loops.Refusal {
 	if len(l.findings) > 0 {
 		return refuse(-1, "the driver refuses the launch with %s = %d", f.name, k)
 	}
-	p, r := l.prove(f.ctx, o, f.skip)
+	p, r := l.prove(f.w.ctx, o, f.skip)
 	switch {
 	case r.err != nil:
 		return refuse(-1, "%v", r.err)
@@ -388,7 +387,7 @@ func (f *family) proven(o CheckOptions, k int64) *loops.Refusal {
 			at = fmt.Sprintf(" at %v", why.Place)
 		}
 		return refuse(-1, "with %s = %d: %s%s: %s", f.name, k, why.Condition, at, why.Text)
-	case slices.ContainsFunc(l.thrownAway(f.ctx, r.findings), passing):
+	case slices.ContainsFunc(l.thrownAway(f.w.ctx, r.findings), passing):
 		return refuse(-1, "with %s = %d: what a shfl takes from a lane that takes no part goes elsewhere than to registers", f.name, k)
 	case p.contents:
 		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.name, k)
@@ -413,7 +412,7 @@ func (f *family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 		see.to = set(m, fo)
 	}
 	m.Follow(fo)
-	gap, err := l.follow(l.watch(f.ctx), m, proofSchedule)
+	gap, err := l.follow(f.w, m, proofSchedule)
 	switch {
 	case err != nil:
 		return nil, refuse(-1, "%v", err)

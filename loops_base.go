@@ -128,7 +128,7 @@ func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		rec.InTurns = p.inTurns
 		see.to = append(s.observers(), rec, prints)
 		m.Follow(fo)
-		part, equal := s.follow(l.watch(f.ctx), m, f.skip)
+		part, equal := s.follow(f.w, m, f.skip)
 		var pr proof
 		if pr.take(l, &part); part.err != nil || len(equal) > 0 || pr.contents || slices.ContainsFunc(part.findings, passing) {
 			return nil, nil

@@ -11,10 +11,11 @@ import (
 // holds what it says of the given values against runs of theirs: each is proven by
 // itself, and has as many events and phases of each barrier as is foretold.
 func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
-	f, err := l.family(context.Background(), argument)
+	f, err := l.family(argument)
 	if err != nil {
 		return err
 	}
+	f.w = l.watch(context.Background())
 	for _, h := range hopes {
 		if err = f.extrapolate(h, values); err == nil {
 			return nil

@@ -88,14 +88,15 @@ type Limits struct {
 	// Instrs bounds the warp instructions of one run. The default is 2^28:
 	// some ten seconds of a kernel that does nothing but loop.
 	Instrs int64
-	// Memory bounds, in bytes, the buffers of the launch, and then what the
-	// process takes besides them while it runs. The default is
+	// Memory bounds, in bytes, what the process takes while the launch runs, its
+	// buffers and the copies of those that runs write to included. The default is
 	// launch.DefaultMemoryLimit.
 	Memory int64
 	// Local bounds the local memory of one thread in bytes, its call stack
 	// included. The default is 512 KiB, the most that a GPU gives.
 	Local uint32
-	// Time bounds a whole Run, Check or Replay. The default is 10 minutes.
+	// Time bounds a whole Run, Check or Replay, and what WithTime is asked for. The
+	// default is 10 minutes.
 	Time time.Duration
 }
 

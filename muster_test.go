@@ -148,11 +148,14 @@ func TestCancel(t *testing.T) {
 	l := load(t, foreverKernel, Limits{})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := l.Check(ctx, CheckOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+	const want = "interrupted (context deadline exceeded)"
+	r, err := l.Check(ctx, CheckOptions{})
+	if !errors.Is(err, context.DeadlineExceeded) || r == nil || r.Verdict != "incomplete" || len(r.Gaps) != 1 || r.Gaps[0].What != want {
+		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := l.Run(ctx, RunOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+	run, err := l.Run(ctx, RunOptions{})
+	if !errors.Is(err, context.DeadlineExceeded) || run == nil || run.Verdict() != "incomplete" || run.Report.Gaps[0].What != want {
+		t.Errorf("%+v, %v", run, err)
 	}
 }
 

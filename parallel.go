@@ -2,12 +2,10 @@ package muster
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 )
 
@@ -35,28 +33,10 @@ func (l *Launch) schedules(ctx context.Context, o CheckOptions, skip bool) []res
 		// others were asked for, or it would not replay.
 		rest = l.parted(w, o, rest, results, skip)
 	}
-	each(o.Jobs, len(rest), func(i int) {
+	parallel.Each(o.Jobs, len(rest), func(i int) {
 		results[rest[i]], _ = l.judge(w, o.Schedules[rest[i]], skip, 0, 1)
 	})
 	return results
-}
-
-// each calls f for 0 to n-1, several at a time. Workers take the next in
-// order; each result has its place, so that nothing depends on who took it.
-func each(jobs, n int, f func(i int)) {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(jobs, n) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	group.Wait()
 }
 
 // parts returns into how many runs a schedule can be parted. Programs that
@@ -77,7 +57,7 @@ func (l *Launch) parted(w *watch, o CheckOptions, which []int, results []result,
 		print *order.Footprint
 	}
 	all := make([]part, n*len(which))
-	each(o.Jobs, len(all), func(i int) {
+	parallel.Each(o.Jobs, len(all), func(i int) {
 		s := o.Schedules[which[i/n]]
 		if s.Prefix == nil {
 			all[i].result, all[i].print = l.judge(w, s, skip, i%n, n)
@@ -130,6 +110,9 @@ func (r *result) add(o *result) {
 // judge runs part k of n of one schedule under a judge of its own. It returns
 // the footprint of a part that came to its end, nil of one that did not.
 func (l *Launch) judge(w *watch, s Schedule, skip bool, k, n int) (result, *order.Footprint) {
+	if why := w.over(); why != "" { // in a large grid even a judge takes its time to make
+		return result{gaps: []rules.Gap{{What: why, PC: -1}}}, nil
+	}
 	j := rules.NewJudge(l.shape)
 	return l.runPart(w, j, l.part(j, skip, k, n), s)
 }

@@ -9,6 +9,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 )
 
@@ -63,7 +64,8 @@ func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Sch
 	schedules := slices.Clip(o.Schedules)
 	switch {
 	case o.Prove:
-		for _, p := range l.predictions(ctx) {
+		list, _ := l.predictions(ctx)
+		for _, p := range list {
 			if index(schedules, p.schedule) < 0 {
 				schedules = append(schedules, p.schedule)
 			}
@@ -73,13 +75,20 @@ func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Sch
 	}
 	w := l.watch(ctx)
 	shown := make([]foretold, len(schedules))
-	each(o.Jobs, len(schedules), func(i int) {
+	parallel.Each(o.Jobs, len(schedules), func(i int) {
 		if i >= len(o.Schedules) || !o.Prove || l.predicted(ctx, schedules[i]) {
 			shown[i] = l.foretell(w, schedules[i])
 		}
 	})
+	_, cut := l.predictions(ctx)
+	if cut != "" {
+		all.addGap(rules.Gap{What: cut, PC: -1})
+	}
 	for i := range shown {
 		t := &shown[i]
+		if cut != "" {
+			t.rest.findings = slices.DeleteFunc(t.rest.findings, rules.MayFollow)
+		}
 		r := result{findings: t.found}
 		if schedules[i].Prefix == nil {
 			t.folded = nil // a hang that needs no directed run is told by itself
@@ -88,6 +97,9 @@ func (l *Launch) predict(ctx context.Context, o CheckOptions, all *merged) []Sch
 			r.findings, r.gaps = append(r.findings, slices.DeleteFunc(t.rest.findings, t.folds)...), t.rest.gaps
 		} else if !o.Prove {
 			all.findings = slices.DeleteFunc(all.findings, t.folds)
+			if s := schedules[i]; s.Prefix != nil && w.over() != "" {
+				all.findings = slices.DeleteFunc(all.findings, rules.MayFollow)
+			}
 		}
 		all.add(i, &r)
 	}
@@ -101,33 +113,33 @@ func index(list []Schedule, s Schedule) int {
 
 // predicted reports whether a prediction names a schedule.
 func (l *Launch) predicted(ctx context.Context, s Schedule) bool {
-	return slices.ContainsFunc(l.predictions(ctx), func(p prediction) bool { return p.schedule.String() == s.String() })
+	list, _ := l.predictions(ctx)
+	return slices.ContainsFunc(list, func(p prediction) bool { return p.schedule.String() == s.String() })
 }
 
-// predictions finds them the first time that it is asked.
-func (l *Launch) predictions(ctx context.Context) []prediction {
+// predictions finds them the first time that it is asked. If a limit ran out before
+// all were found, cut says which; then the next one to ask looks again.
+func (l *Launch) predictions(ctx context.Context) (list []prediction, cut string) {
 	l.foresight.Lock()
 	defer l.foresight.Unlock()
 	if l.foresight.done {
-		return l.foresight.predictions
+		return l.foresight.predictions, ""
 	}
-	d := &diviner{l: l, stop: l.stopper(ctx)}
-	list := d.all()
-	if ctx.Err() == nil {
+	stop, why := l.watch(ctx).stop()
+	if stop() {
+		return nil, why()
+	}
+	list = (&diviner{l: l, stop: stop}).all()
+	if cut = why(); cut == "" {
 		l.foresight.done, l.foresight.predictions = true, list
 	}
-	return list
-}
-
-func (l *Launch) stopper(ctx context.Context) func() bool {
-	stop, _ := l.watch(ctx).stop()
-	return stop
+	return list, cut
 }
 
 // foretell runs one schedule, watched by a judge and for everything that was
 // predicted.
 func (l *Launch) foretell(w *watch, s Schedule) foretold {
-	if len(l.predictions(w.ctx)) == 0 {
+	if list, _ := l.predictions(w.ctx); len(list) == 0 {
 		return foretold{}
 	}
 	x := l.witness(w.ctx, "")
@@ -153,7 +165,8 @@ func (l *Launch) witness(ctx context.Context, finding string) *witness {
 	if finding != "" && !slices.ContainsFunc(foreseenKinds, func(k string) bool { return strings.HasPrefix(finding, k) }) {
 		return x
 	}
-	for _, p := range l.predictions(ctx) {
+	list, _ := l.predictions(ctx)
+	for _, p := range list {
 		s := p.sight()
 		s.held = p.held
 		x.sights = append(x.sights, s)
@@ -237,13 +250,13 @@ func (t *foretold) folds(f rules.Finding) bool { return slices.Contains(t.folded
 
 // foreseen begins runs that show a finding which was predicted; nil for a finding
 // that a judge makes.
-func (l *Launch) foreseen(f *rules.Finding) explore.Trial {
+func (l *Launch) foreseen(ctx context.Context, f *rules.Finding) explore.Trial {
 	if !slices.Contains(foreseenKinds, f.Kind) {
 		return nil
 	}
 	key := f.Key()
 	return func() (*machine.Machine, explore.Question) {
-		x := l.witness(context.Background(), f.Kind)
+		x := l.witness(ctx, f.Kind)
 		watch := observers{}
 		for _, s := range x.sights {
 			watch = append(watch, s)

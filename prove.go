@@ -8,6 +8,7 @@ import (
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/internal/parallel"
 	"muster/internal/report"
 	"muster/internal/rules"
 )
@@ -63,7 +64,7 @@ type view func(machine.Observer) machine.Observer
 func (l *Launch) proveParts(w *watch, jobs int, skip bool, v view) (p proof, r result) {
 	n := l.parts()
 	parts := make([]proofPart, n)
-	each(jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n, v) })
+	parallel.Each(jobs, n, func(i int) { parts[i] = l.provePart(w, skip, i, n, v) })
 	for i := range parts {
 		if i > 0 && (parts[i].print == nil || parts[0].print == nil || !parts[0].print.Add(parts[i].print)) {
 			// Clusters interact: all of them in one run.
@@ -100,7 +101,7 @@ func (p *proof) found(l *Launch, r *result) {
 		}
 	}
 	for _, g := range r.gaps {
-		p.because(l, "the run", g.PC, g.What)
+		p.because(l, report.CutShort, g.PC, g.What)
 	}
 }
 
@@ -159,6 +160,10 @@ func (l *Launch) provePart(w *watch, skip bool, k, n int, v view) proofPart {
 // proveRun watches one run, given which stores are known to bring the same as
 // others. It returns those that turn out to besides.
 func (l *Launch) proveRun(w *watch, skip bool, k, n int, v view, known map[int32]bool) (r proofPart, equal map[int32]bool) {
+	if why := w.over(); why != "" {
+		r.gaps = []rules.Gap{{What: why, PC: -1}}
+		return r, nil
+	}
 	s := l.provers(known)
 	m := l.part(v.of(s.observers()), skip, k, n)
 	m.ShowCollectives()

@@ -127,6 +127,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	m.ShowCollectives()
 	m.KeepApart()
 	stop, why := w.stop()
+	m.StopWhen(stop)
 	whole = o.follow(m, t, stop)
 	if !whole {
 		return part, m, false

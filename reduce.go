@@ -50,7 +50,7 @@ type Reduced struct {
 // it tries; buffers keep their sizes. A launch that its kernel or a GPU would
 // refuse, or that faults otherwise, does not show it. Then the schedule is
 // shrunk. The same launch reduces to the same everywhere, unless ctx or a limit
-// on time ends it early, and then the best so far is returned.
+// on time or memory ends it early, and then the best so far is returned.
 //
 // id is the finding's ID in a report of this launch, or its kind, which means
 // the first of that kind. What was expected of the buffers is left out.
@@ -63,7 +63,8 @@ func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o Reduce
 	if err != nil {
 		return nil, err
 	}
-	r := &reducer{ctx: ctx, mod: mod, src: src, lim: lim, left: o.Runs, launch: l, file: plain(f)}
+	ctx = l.within(ctx, 1)
+	r := &reducer{ctx: ctx, w: l.watch(ctx), mod: mod, src: src, lim: lim, left: o.Runs, launch: l, file: plain(f)}
 	if r.left <= 0 {
 		r.left = DefaultReduceRuns
 	}
@@ -71,13 +72,13 @@ func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o Reduce
 	if err := r.begin(id, o.Schedule); err != nil {
 		return nil, err
 	}
-	for changed := true; changed && r.left > 0 && ctx.Err() == nil; {
+	for changed := true; changed && !r.over(); {
 		changed = false
 		for _, p := range r.parts() {
 			changed = r.smaller(p) || changed
 		}
 	}
-	out := &Reduced{File: r.file, Launch: r.launch, ID: r.id, Schedule: r.schedule, Runs: runs - r.left, All: r.left > 0 && ctx.Err() == nil, Changes: changes(f, r.file)}
+	out := &Reduced{File: r.file, Launch: r.launch, ID: r.id, Schedule: r.schedule, Runs: runs - r.left, All: !r.over(), Changes: changes(f, r.file)}
 	out.Shrunk, err = r.launch.Shrink(ctx, r.schedule, r.id, ShrinkOptions{})
 	if err == nil {
 		out.Schedule = out.Shrunk.Schedule
@@ -105,6 +106,7 @@ func copyArgs(list []launch.Arg) []launch.Arg {
 
 type reducer struct {
 	ctx      context.Context
+	w        *watch
 	mod      *ptx.Module
 	src      []byte
 	lim      Limits
@@ -116,6 +118,9 @@ type reducer struct {
 	severity rules.Severity
 	schedule Schedule
 }
+
+// over reports whether there is nothing left of a budget.
+func (r *reducer) over() bool { return r.left <= 0 || r.w.over() != "" }
 
 // begin finds the finding in the launch as it is given.
 func (r *reducer) begin(id string, s *Schedule) error {
@@ -255,7 +260,7 @@ func (r *reducer) smaller(p part) bool {
 
 // take takes a value for a part, if the launch shows the finding with it.
 func (r *reducer) take(p part, v uint64) bool {
-	if r.left <= 0 || r.ctx.Err() != nil {
+	if r.over() {
 		return false
 	}
 	f := plain(r.file)
@@ -281,8 +286,9 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 		return nil, Schedule{}, false
 	}
 	tried := map[string]bool{}
+	stop, _ := r.w.stop()
 	for _, s := range append([]Schedule{r.schedule}, Handful(DefaultRandom)...) {
-		if tried[s.String()] || r.left <= 0 || offered(l.machine(nil, nil), s) != nil {
+		if tried[s.String()] || r.left <= 0 || stop() || offered(l.machine(nil, nil), s, stop) != nil {
 			continue
 		}
 		tried[s.String()] = true
@@ -297,7 +303,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
 	j := l.witness(r.ctx, r.key)
 	m := l.part(j, false, 0, 1)
-	stop, _ := l.watch(r.ctx).stop()
+	stop, _ := r.w.stop()
 	if !explore.Run(m, s, stop) {
 		return false
 	}

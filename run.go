@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,22 +44,22 @@ type Comparison struct {
 
 // Run executes the launch under one schedule, unwatched, and compares its
 // buffers with what is expected. Buffers of a run that ended early are
-// compared with nothing.
+// compared with nothing. The error may be that of ctx, and comes with what there
+// is until then.
 func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	co := CheckOptions{Schedules: []Schedule{o.Schedule}, Jobs: 1, Arguments: o.Arguments}
 	if len(l.findings) > 0 {
 		r := l.report(co, nil, merged{})
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
+	ctx = l.within(ctx, 1)
 	m := l.machine(nil, nil)
 	gap, err := l.follow(l.watch(ctx), m, o.Schedule)
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return l.ended(ctx, m, gap, co)
+	r, err := l.ended(ctx, m, gap, co)
+	return r, cmp.Or(err, ctx.Err())
 }
 
 // ended makes a result of a run. One that faulted or hangs is run once more,
@@ -77,7 +78,7 @@ func (l *Launch) ended(ctx context.Context, m *machine.Machine, gap *rules.Gap, 
 		r.Report = rep
 	case m.Stopped() != nil:
 		again, err := l.Check(ctx, co)
-		if err != nil {
+		if again == nil {
 			return nil, err
 		}
 		r.Report = again

@@ -52,7 +52,7 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 		stop = func() bool { return given() || limit() }
 	}
 	o.Stop = stop
-	got, ok := explore.Shrink(l.trial(f), whole, o)
+	got, ok := explore.Shrink(l.trial(w.ctx, f), whole, o)
 	if err := ctx.Err(); err != nil {
 		return got, err
 	}
@@ -63,8 +63,8 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 }
 
 // trial begins runs of the whole launch that are bad if they show a finding.
-func (l *Launch) trial(f *rules.Finding) explore.Trial {
-	if t := l.foreseen(f); t != nil {
+func (l *Launch) trial(ctx context.Context, f *rules.Finding) explore.Trial {
+	if t := l.foreseen(ctx, f); t != nil {
 		return t
 	}
 	key := f.Key()
@@ -190,12 +190,12 @@ func (l *Launch) starts(n int) []machine.Choice {
 func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding, []machine.Choice, error) {
 	j := l.witness(w.ctx, id)
 	m := l.part(j, false, k, n)
+	stop, why := w.stop()
 	if n == 1 {
-		if err := offered(l.machine(nil, nil), s); err != nil {
+		if err := offered(l.machine(nil, nil), s, stop); err != nil {
 			return nil, nil, err
 		}
 	}
-	stop, why := w.stop()
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
 		return nil, nil, untold(run, why())
@@ -210,12 +210,7 @@ func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding
 }
 
 // offered reports the first explicit choice that is not possible.
-func offered(m *machine.Machine, s Schedule) error {
-	for i, c := range s.Prefix {
-		if !m.Offers(c) {
-			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
-		}
-		m.Step(c)
-	}
-	return nil
+func offered(m *machine.Machine, s Schedule, stop func() bool) error {
+	m.StopWhen(stop)
+	return prefix(m, s)
 }

@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,14 +76,21 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 			observer, scout.Shown = observers{seer, scout}, func() bool { return seer.seen }
 		}
 	}
-	scout.Go(l.part(observer, l.skips(), 0, 1), run, until)
+	stop, why := w.stop()
+	first := l.part(observer, l.skips(), 0, 1)
+	first.StopWhen(stop)
+	scout.Go(first, run, until)
 	steps := scout.Told(until)
 	if o.All {
 		steps = story.All(until)
 	}
 	teller := story.NewTeller(&l.resolver, steps)
 	m := l.part(teller, l.skips(), 0, 1)
+	m.StopWhen(stop)
 	told := teller.Go(m, run, until)
+	if why() != "" {
+		return nil, cmp.Or(ctx.Err(), error(&Untold{why()}))
+	}
 	if !scout.Same(&teller.Print) {
 		return nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(whole.String()))
 	}
@@ -116,11 +124,11 @@ func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (S
 			return s, nil, nil, err
 		}
 	}
-	if err := offered(l.machine(nil, nil), s); err != nil {
+	stop, why := w.stop()
+	if err := offered(l.machine(nil, nil), s, stop); err != nil {
 		return s, nil, nil, err
 	}
 	m := l.part(nil, l.skips(), 0, 1)
-	stop, why := w.stop()
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
 		return s, nil, nil, untold(run, why())

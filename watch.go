@@ -3,8 +3,9 @@ package muster
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 
 	"muster/internal/machine"
@@ -16,53 +17,103 @@ type watch struct {
 	ctx    context.Context
 	limits Limits
 	until  time.Time
-	heap   uint64 // bytes it may come to
+	given  func() bool // a test's own limit
 }
 
-// until is the key of the moment at which all that a context is for has to end.
+// until is the key of the moment at which everything that a context is for ends.
 type until struct{}
 
-// within has all watches of a context end after a part of the time that the limits
-// allow, or earlier if they do so already.
-func (l *Launch) within(ctx context.Context, part time.Duration) context.Context {
-	t := time.Now().Add(l.limits.Time / part)
+// trip is the key of a function that stands in for the clock in tests.
+type trip struct{}
+
+// WithTime returns a context for which a time limit begins now: all that is done
+// with it, one thing after the other, ends when that time is over, as if
+// Limits.Time had run out. A moment that ctx has already counts if it is earlier.
+func WithTime(ctx context.Context, limit time.Duration) context.Context {
+	t := time.Now().Add(limit)
 	if u, ok := ctx.Value(until{}).(time.Time); ok && u.Before(t) {
 		return ctx
 	}
 	return context.WithValue(ctx, until{}, t)
 }
 
-// watch allows for a copy of the buffers in each run, and for the launch's own.
-func (l *Launch) watch(ctx context.Context) *watch {
-	buffers := uint64(0)
-	for i := range l.layout.Buffers {
-		buffers += l.layout.Buffers[i].Size
-	}
-	ctx = l.within(ctx, 1)
-	return &watch{
-		ctx: ctx, limits: l.limits, until: ctx.Value(until{}).(time.Time),
-		heap: uint64(l.limits.Memory) + buffers*uint64(runtime.GOMAXPROCS(0)+1),
-	}
+// within has all watches of a context end after a part of the time that the limits
+// allow, or earlier if they do so already.
+func (l *Launch) within(ctx context.Context, part time.Duration) context.Context {
+	return WithTime(ctx, l.limits.Time/part)
 }
 
-// stop returns the function that a run asks now and then whether to end, and
-// the function that tells why it did.
+func (l *Launch) watch(ctx context.Context) *watch { return newWatch(ctx, l.limits) }
+
+func newWatch(ctx context.Context, limits Limits) *watch {
+	ctx = WithTime(ctx, limits.Time)
+	w := &watch{ctx: ctx, limits: limits, until: ctx.Value(until{}).(time.Time)}
+	w.given, _ = ctx.Value(trip{}).(func() bool)
+	return w
+}
+
+// Over says why what is done with a context has to end now: it was cancelled, its
+// time (WithTime) or the memory is spent. It is empty while it may go on.
+func Over(ctx context.Context, limits Limits) string {
+	return newWatch(ctx, limits.filled()).over()
+}
+
+// over says why runs have to end now; it is empty while they may go on.
+func (w *watch) over() string {
+	switch {
+	case w.ctx.Err() != nil:
+		return fmt.Sprintf("interrupted (%v)", context.Cause(w.ctx))
+	case time.Now().After(w.until), w.given != nil && w.given():
+		return fmt.Sprintf("the time limit of %v ran out (--limit-time)", w.limits.Time)
+	case tooLarge(uint64(w.limits.Memory)):
+		return fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", w.limits.Memory)
+	}
+	return ""
+}
+
+// stop returns the function that one run asks now and then whether to end, and
+// the function that tells why it did. Once that is so it stays so.
 func (w *watch) stop() (stop func() bool, why func() string) {
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	reason := ""
 	stop = func() bool {
-		metrics.Read(heap)
-		switch {
-		case w.ctx.Err() != nil:
-			reason = "cancelled"
-		case time.Now().After(w.until):
-			reason = fmt.Sprintf("the time limit of %v ran out (--limit-time)", w.limits.Time)
-		case heap[0].Value.Uint64() > w.heap:
-			reason = fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", w.limits.Memory)
+		if reason == "" {
+			reason = w.over()
 		}
 		return reason != ""
 	}
 	return stop, func() string { return reason }
+}
+
+// collecting lets one run at a time collect garbage to see what is needed.
+var collecting sync.Mutex
+
+// tooLarge reports whether the process needs more memory than limit. What it holds
+// includes garbage; where only that exceeds the limit, it is collected.
+func tooLarge(limit uint64) bool {
+	held, live := memory()
+	if held <= limit {
+		return false
+	}
+	collecting.Lock()
+	defer collecting.Unlock()
+	if held, live = memory(); held <= limit {
+		return false // another run has collected it
+	}
+	// Where little is garbage, collecting it would soon be all that is done.
+	if live > limit/10*9 {
+		return true
+	}
+	debug.FreeOSMemory()
+	held, _ = memory()
+	return held > limit
+}
+
+// memory tells how many bytes the process holds of the operating system's, and how
+// many of them were in use at the last collection.
+func memory() (held, live uint64) {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64(), s[2].Value.Uint64()
 }
 
 // limitGap says which limit a run ran out of, if one did.

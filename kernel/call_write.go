@@ -2,9 +2,9 @@ package kernel
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 
+	"muster/internal/files"
 	"muster/launch"
 )
 
@@ -30,7 +30,7 @@ func (c *Call) Write(dir string) (string, error) {
 	l := f.Launches[0]
 	l.PTX = filepath.Join(dir, c.Kernel.name+".ptx")
 	f.Launches = []launch.Launch{l}
-	if err := os.WriteFile(l.PTX, []byte(c.Module.String()), 0o666); err != nil {
+	if err := files.WriteBytes(l.PTX, []byte(c.Module.String())); err != nil {
 		return "", err
 	}
 	array := func(buffer, what string, data []byte) (string, error) {
@@ -39,7 +39,7 @@ func (c *Call) Write(dir string) (string, error) {
 		if err := plan.Buffer(buffer).WriteArray(&out, data); err != nil {
 			return "", err
 		}
-		return name, os.WriteFile(name, out.Bytes(), 0o666)
+		return name, files.WriteBytes(name, out.Bytes())
 	}
 	for i := range f.Buffers {
 		b := &f.Buffers[i]
@@ -65,5 +65,5 @@ func (c *Call) Write(dir string) (string, error) {
 		return "", err
 	}
 	name := filepath.Join(dir, f.Name)
-	return name, os.WriteFile(name, out.Bytes(), 0o666)
+	return name, files.WriteBytes(name, out.Bytes())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/files"
 	"muster/internal/rules"
 	"muster/internal/script"
 )
@@ -77,10 +78,7 @@ func (c *console) barrier(name string, update, explain bool) error {
 	case err != nil:
 		return c.scriptError(err)
 	case update && name != "-":
-		return writeFile(name, func(w io.Writer) error {
-			_, err := io.WriteString(w, res.Text)
-			return err
-		})
+		return files.WriteBytes(name, []byte(res.Text))
 	case update:
 		io.WriteString(c.out, res.Text)
 		return nil

@@ -1,21 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
 	"muster"
 	"muster/internal/report"
 )
-
-// background is a context that ends with an interrupt.
-func background() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt)
-}
 
 func checkCommand(c *console) *cobra.Command {
 	var in input
@@ -60,6 +52,11 @@ where not all could be covered it is incomplete, with the numbers.
 			if failOn != "error" && failOn != "warning" {
 				return fmt.Errorf("--fail-on %s: there are error and warning", failOn)
 			}
+			w, err := c.begin(&in)
+			if err != nil {
+				return err
+			}
+			defer w.close()
 			l, words, err := in.load(cmd, args)
 			if err != nil {
 				return err
@@ -68,19 +65,18 @@ where not all could be covered it is incomplete, with the numbers.
 			if err := e.options(c, &o); err != nil {
 				return err
 			}
-			ctx, cancel := background()
-			defer cancel()
-			r, err := any.check(ctx, l, o)
-			if err != nil {
+			r, err := any.check(w, l, o)
+			if r == nil {
 				return e.named(err)
 			}
+			w.answered()
 			if err := c.write(r, format, all); err != nil {
 				return err
 			}
-			if err := c.writeSchedules(ctx, schedules, l, r); err != nil {
+			if err := c.writeSchedules(w, schedules, l, r); err != nil {
 				return err
 			}
-			return status(r.Verdict)
+			return w.exit(status(r.Verdict))
 		},
 	}
 	f := cmd.Flags()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/files"
 )
 
 // exploreFlags are the flags of an exploration.
@@ -150,9 +151,12 @@ func (e *exploreFlags) named(err error) error {
 	return err
 }
 
+// maxState bounds the state of an exploration, in bytes.
+const maxState = 4 << 30
+
 // readState reads a state; a file that is not there yet is an empty one.
 func readState(name string) (*muster.Exploration, error) {
-	data, err := os.ReadFile(name)
+	data, err := files.Read(name, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &muster.Exploration{}, nil
 	}
@@ -167,27 +171,13 @@ func readState(name string) (*muster.Exploration, error) {
 }
 
 // writeState replaces a state in one go, so that a kill at any moment leaves the
-// old one or the new one, and of what was being written at most one file.
+// old one or the new one.
 func writeState(name string, x *muster.Exploration) error {
 	data, err := json.Marshal(x)
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(name + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return files.WriteBytes(name, append(data, '\n'))
 }
 
 func mergeCommand(c *console) *cobra.Command {
@@ -209,6 +199,11 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
   muster merge k.yaml --from a.json,b.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := c.begin(&in)
+			if err != nil {
+				return err
+			}
+			defer w.close()
 			l, words, err := in.load(cmd, args)
 			if err != nil {
 				return err
@@ -231,16 +226,15 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 			if o.Explore.State, err = muster.Merge(list); err != nil {
 				return err
 			}
-			ctx, cancel := background()
-			defer cancel()
-			r, err := l.Check(ctx, o)
-			if err != nil {
+			r, err := l.Check(w, o)
+			if r == nil {
 				return err
 			}
+			w.answered()
 			if err := c.write(r, format, false); err != nil {
 				return err
 			}
-			return status(r.Verdict)
+			return w.exit(status(r.Verdict))
 		},
 	}
 	f := cmd.Flags()

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/files"
 	"muster/ptx"
 )
 
@@ -21,6 +22,9 @@ and named on standard error.`,
 		Example: "  muster fmt k.ptx\n  diff <(muster fmt old.ptx) <(muster fmt new.ptx)",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if write && args[0] == "-" {
+				return errors.New("-w writes a file in place: name one")
+			}
 			src, err := readSource(c.in, args[0])
 			if err != nil {
 				return err
@@ -33,7 +37,7 @@ and named on standard error.`,
 				io.WriteString(c.err, "muster: "+e.Error()+"\n")
 			}
 			if write {
-				return writeFile(args[0], func(w io.Writer) error { return m.Print(w) })
+				return files.Write(args[0], func(w io.Writer) error { return m.Print(w) })
 			}
 			return m.Print(c.out)
 		},
@@ -42,9 +46,12 @@ and named on standard error.`,
 	return cmd
 }
 
+// maxSource is as much as check reads of a module, in bytes.
+const maxSource = 64 << 20
+
 func readSource(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(stdin)
+		return files.ReadFrom("standard input", stdin, maxSource)
 	}
-	return os.ReadFile(name)
+	return files.Read(name, maxSource)
 }

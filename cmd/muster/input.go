@@ -54,7 +54,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")
 	f.Int64Var(&in.limits.Instrs, "limit-instrs", muster.DefaultInstrs, "warp instructions a schedule")
 	in.memory = launch.DefaultMemoryLimit
-	f.Var(&in.memory, "limit-memory", "`bytes` of buffers, and of what a run takes besides; as 512M, 8G")
+	f.Var(&in.memory, "limit-memory", "`bytes` that the process takes, buffers included; as 512M, 8G")
 	f.Int64Var(&in.local, "limit-local", muster.DefaultLocal, "`bytes` of local memory a thread, call stack included")
 	f.DurationVar(&in.limits.Time, "limit-time", muster.DefaultTime, "time for the whole command")
 }

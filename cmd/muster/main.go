@@ -9,15 +9,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"muster"
+	"muster/internal/files"
+	"muster/internal/parallel"
 )
 
 func main() {
-	os.Exit(doMain(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	// What kills a program of Go otherwise exits with 2, as bad input does.
+	abortOnCrash()
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true}
+	os.Exit(c.main(os.Args[1:]))
 }
 
 // Exit statuses.
@@ -26,6 +33,7 @@ const (
 	exitFindings   = 1
 	exitBadInput   = 2
 	exitIncomplete = 3
+	exitFailed     = 4 // the output could not be written, or a BUG
 )
 
 // An exit is a status that is no error: what there was to say has been said.
@@ -38,25 +46,76 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return (&console{in: stdin, out: stdout, err: stderr}).main(args)
 }
 
-func (c *console) main(args []string) int {
+func (c *console) main(args []string) (code int) {
+	out := &output{w: c.out}
+	c.out = out
+	defer func() {
+		if v := recover(); v != nil {
+			code = c.bug(v)
+		}
+	}()
+	err := c.execute(args)
+	if e := out.close(c.alone); e != nil {
+		err = &files.WriteError{Name: "the output", Err: e}
+	}
+	return c.exitCode(err)
+}
+
+func (c *console) execute(args []string) error {
 	root := newRoot(c)
 	root.SetArgs(args)
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	err := root.Execute()
+	return root.Execute()
+}
+
+// exitCode prints an error and returns the exit status that says it.
+func (c *console) exitCode(err error) int {
 	var status exit
+	var unwritten *files.WriteError
+	var untold *muster.Untold
 	switch {
 	case err == nil:
 		return exitClean
 	case errors.As(err, &status):
 		return int(status)
-	}
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(c.err, "muster: interrupted")
+		return exitIncomplete
 	}
 	printError(c.err, err)
+	switch {
+	case errors.As(err, &unwritten) && !unwritten.Misnamed():
+		return exitFailed
+	case errors.As(err, &untold): // a limit ran out
+		return exitIncomplete
+	}
 	return exitBadInput
+}
+
+// bug says that muster failed by itself.
+func (c *console) bug(v any) int {
+	stack := debug.Stack()
+	if p, ok := v.(*parallel.Panic); ok {
+		v, stack = p.Value, p.Stack
+	}
+	text := strings.TrimPrefix(fmt.Sprint(v), "BUG: ")
+	fmt.Fprintf(c.err, "muster: BUG: %s\nThis is a mistake in muster %s, not in the kernel. Please report it with this text, the command line and its files.\n\n%s", text, build(), stack)
+	return exitFailed
+}
+
+// build names the version that this binary was built from, as far as it knows.
+func build() string {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+		return b.Main.Version
+	}
+	return ""
 }
 
 // A console is where a command reads and writes.
@@ -64,6 +123,36 @@ type console struct {
 	in       io.Reader
 	out, err io.Writer
 	follow   func(muster.Progress) // in place of a line on a terminal
+	// alone: the process is this command's. It may be ended, and have limits.
+	alone bool
+}
+
+// An output remembers whether all of what was written has been.
+type output struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+func (o *output) Write(data []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(data)
+	o.n, o.err = o.n+int64(n), err
+	return n, err
+}
+
+// close says what kept the output from being written.
+func (o *output) close(alone bool) error {
+	if f, ok := o.w.(*os.File); ok && alone && o.n > 0 && o.err == nil {
+		o.err = f.Close() // a disk over the network may say so only now
+	}
+	var p *os.PathError
+	if errors.As(o.err, &p) {
+		return p.Err
+	}
+	return o.err
 }
 
 // terminal reports whether what is said besides the output is seen by somebody.
@@ -74,7 +163,11 @@ func (c *console) terminal() bool {
 
 // color reports whether output goes to a terminal that wants colours.
 func (c *console) color() bool {
-	f, ok := c.out.(*os.File)
+	w := c.out
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
+	f, ok := w.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
@@ -108,7 +201,9 @@ Every key of a launch file is also a flag, so that a bare .ptx will do:
   muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in --arg s32:64
 
 Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
-something was not modelled, or a limit ran out.`,
+something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
+muster failed: its output could not be written, or a BUG. A second interrupt, and
+what crashes the process, end it by a signal.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -35,6 +35,9 @@ where one can be had: nobody comes to it, another survivor gives the same order
 The kinds: ` + strings.Join(mutate.Kinds(), ", ") + `.
 --only takes a kind, a variant (wait-pass) or one mutant (wait-pass@118:2).
 
+--limit-time is for all of them together: mutants that it does not do for are
+unfinished.
+
 Exit status: 0 every mutant is found or changes nothing, 1 a survivor changes a
 result, 2 bad input, 3 a run did not come to its end and nothing was found.
 ` + launchHelp,
@@ -46,9 +49,11 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 			if random < 1 {
 				return fmt.Errorf("--schedules %d: at least one", random)
 			}
-			if err := in.checkLimits(); err != nil {
+			w, err := c.begin(&in)
+			if err != nil {
 				return err
 			}
+			defer w.close()
 			f, err := in.file(args)
 			if err != nil {
 				return err
@@ -68,12 +73,11 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 			if o.Jobs <= 0 {
 				o.Jobs = runtime.GOMAXPROCS(0)
 			}
-			ctx, cancel := background()
-			defer cancel()
-			t, err := mutate.Run(ctx, f, o)
-			if err != nil {
+			t, err := mutate.Run(w, f, o)
+			if t == nil {
 				return err
 			}
+			w.answered()
 			if format == "json" {
 				err = t.WriteJSON(c.out)
 			} else {
@@ -82,7 +86,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 			if err != nil {
 				return err
 			}
-			return mutateStatus(t)
+			return w.exit(mutateStatus(t))
 		},
 	}
 	f := cmd.Flags()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/files"
 	"muster/internal/report"
 )
 
@@ -74,30 +74,25 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 }
 
 func (c *console) reduce(in *input, args []string, id, dir string, o muster.ReduceOptions) error {
-	if err := in.checkLimits(); err != nil {
+	w, err := c.begin(in)
+	if err != nil {
 		return err
 	}
+	defer w.close()
 	file, err := in.file(args)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := background()
-	defer cancel()
-	timed, done := context.WithTimeout(ctx, in.limits.Time)
-	defer done()
-	r, err := muster.Reduce(timed, file, in.limits, id, o)
+	r, err := muster.Reduce(w, file, in.limits, id, o)
 	var absent *muster.Absent
 	switch {
 	case errors.As(err, &absent):
 		fmt.Fprintln(c.out, absent)
 		return exit(exitIncomplete)
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && r == nil:
-		return fmt.Errorf("the time limit of %v ran out before the finding was found again (--limit-time)", in.limits.Time)
-	case err != nil && !errors.Is(err, context.DeadlineExceeded) && !(r != nil && asItIs(err)):
+	case r == nil || err != nil && w.Err() == nil && !asItIs(err):
 		return err
-	case err != nil && ctx.Err() != nil:
-		return ctx.Err()
 	}
+	w.answered()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -107,7 +102,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	if err := r.File.Write(&text, dir); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".yaml", text.Bytes(), 0o666); err != nil {
+	if err := files.WriteBytes(name+".yaml", text.Bytes()); err != nil {
 		return err
 	}
 	sf := scheduleFile{launch: []string{report.Quote(name + ".yaml")}, finding: r.ID, schedule: r.Schedule.String()}
@@ -115,7 +110,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 		return err
 	}
 	c.sayReduced(r, name)
-	return nil
+	return w.exit(nil)
 }
 
 func (c *console) sayReduced(r *muster.Reduced, name string) {

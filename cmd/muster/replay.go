@@ -95,14 +95,17 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if args, err = file.takeLaunch(&r.in, args); err != nil {
 		return err
 	}
+	w, err := c.begin(&r.in)
+	if err != nil {
+		return err
+	}
+	defer w.close()
 	l, words, err := r.in.load(cmd, args)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := background()
-	defer cancel()
 	if r.shrink {
-		got, err := l.Shrink(ctx, s, r.id, muster.ShrinkOptions{})
+		got, err := l.Shrink(w, s, r.id, muster.ShrinkOptions{})
 		switch {
 		case err == nil:
 			s = got.Schedule
@@ -110,25 +113,26 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 			return err
 		} // else the check below says whether it is there
 	}
-	rep, err := l.Check(ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words})
-	if err != nil {
+	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words})
+	if rep == nil {
 		return err
 	}
 	if r.id == "" {
-		return r.everything(ctx, c, l, s, rep)
+		return w.exit(r.everything(w, c, l, s, rep))
 	}
-	return r.one(ctx, c, l, s, rep)
+	return w.exit(r.one(w, c, l, s, rep))
 }
 
 // everything prints the report, and the story if one was asked for.
-func (r *replaying) everything(ctx context.Context, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
+func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
 	var told *muster.Story
 	if r.tell.All || r.tell.Until > 0 || len(r.tell.Print) > 0 {
 		var err error
-		if told, err = c.tell(ctx, l, s, r.tell); err != nil {
+		if told, err = c.tell(w, l, s, r.tell); err != nil {
 			return err
 		}
 	}
+	w.answered()
 	if r.format == "json" {
 		if err := c.writeReplay(rep, told); err != nil {
 			return err
@@ -150,7 +154,7 @@ func (r *replaying) everything(ctx context.Context, c *console, l *muster.Launch
 }
 
 // one prints the finding of that name alone, and its story.
-func (r *replaying) one(ctx context.Context, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
+func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
 	all := rep.Findings
 	rep.Findings = nil
 	for _, f := range all {
@@ -174,10 +178,11 @@ func (r *replaying) one(ctx context.Context, c *console, l *muster.Launch, s mus
 	if len(rep.Schedules) > 0 {
 		r.tell.Finding = r.id
 		var err error
-		if told, err = c.tell(ctx, l, s, r.tell); err != nil {
+		if told, err = c.tell(w, l, s, r.tell); err != nil {
 			return c.notShown(err)
 		}
 	}
+	w.answered()
 	if r.format == "json" {
 		if err := c.writeReplay(rep, told); err != nil {
 			return err

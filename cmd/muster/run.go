@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/files"
 )
 
 func runCommand(c *console) *cobra.Command {
@@ -35,6 +35,11 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err != nil {
 				return err
 			}
+			w, err := c.begin(&in)
+			if err != nil {
+				return err
+			}
+			defer w.close()
 			l, words, err := in.load(cmd, args)
 			if err != nil {
 				return err
@@ -42,19 +47,18 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err := checkOuts(l, outs); err != nil {
 				return err
 			}
-			ctx, cancel := background()
-			defer cancel()
-			r, err := l.Run(ctx, muster.RunOptions{Schedule: s, Arguments: words})
-			if err != nil {
+			r, err := l.Run(w, muster.RunOptions{Schedule: s, Arguments: words})
+			if r == nil {
 				return err
 			}
+			w.answered()
 			if err := writeOuts(r, outs); err != nil {
 				return err
 			}
 			if err := c.result(r, format); err != nil {
 				return err
 			}
-			return status(r.Verdict())
+			return w.exit(status(r.Verdict()))
 		},
 	}
 	f := cmd.Flags()
@@ -82,23 +86,11 @@ func checkOuts(l *muster.Launch, outs []string) error {
 func writeOuts(r *muster.RunResult, outs []string) error {
 	for _, o := range outs {
 		name, file, _ := strings.Cut(o, "=")
-		if err := writeFile(file, func(w io.Writer) error { return r.WriteArray(w, name) }); err != nil {
+		if err := files.Write(file, func(w io.Writer) error { return r.WriteArray(w, name) }); err != nil {
 			return fmt.Errorf("--out %s: %w", o, err)
 		}
 	}
 	return nil
-}
-
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 func (c *console) result(r *muster.RunResult, format formatFlag) error {

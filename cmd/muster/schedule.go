@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/files"
 	"muster/internal/report"
 )
 
@@ -176,7 +177,7 @@ func (sf *scheduleFile) write(name, headline string) error {
 		fmt.Fprintln(&b, "finding: "+sf.finding)
 	}
 	fmt.Fprintln(&b, "schedule: "+sf.schedule)
-	return os.WriteFile(name, []byte(b.String()), 0o666)
+	return files.WriteBytes(name, []byte(b.String()))
 }
 
 // writeSchedules shrinks the schedule of each finding of a report, and writes

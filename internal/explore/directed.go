@@ -131,10 +131,11 @@ func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
 // Log is Run, and returns the choices. It gives up, returning false, where they
 // come to more than most.
 func Log(m *machine.Machine, s Schedule, most int, stop func() bool) ([]machine.Choice, bool) {
+	m.StopWhen(stop)
 	var run []machine.Choice
 	r := runner{m: m, log: func(c machine.Choice) { run = append(run, c) }}
 	r.obey(s)
-	over := func() bool { return len(run) > most || stop != nil && stop() }
+	over := func() bool { return len(run) > most }
 	for _, c := range s.Prefix {
 		r.take(c)
 	}

@@ -201,19 +201,21 @@ func Handful(random int) []Schedule {
 // waits for.
 const quantum = 4096
 
-// Run runs m to its end under s. It calls stop now and then, at most some
+// Run runs m to its end under s. It has m ask stop now and then, at most some
 // milliseconds apart, and ends the run early, returning false, when stop
 // reports true.
 func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
+	m.StopWhen(stop)
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}
 	r := runner{m: m}
 	r.obey(s)
-	return r.follow(s.Policy, stop)
+	return r.follow(s.Policy, nil)
 }
 
-// follow runs the machine to its end under a policy, as Run does.
+// follow runs the machine to its end under a policy, as Run does, unless stop, which
+// is asked between steps, ends it before.
 func (r *runner) follow(p Policy, stop func() bool) bool {
 	m := r.m
 	asked, before := 0, int64(0)
@@ -231,7 +233,13 @@ func (r *runner) follow(p Policy, stop func() bool) bool {
 	if !r.over {
 		m.Conclude()
 	}
-	return true
+	return !interrupted(m)
+}
+
+// interrupted reports whether the function that the machine asks ended the run.
+func interrupted(m *machine.Machine) bool {
+	s := m.Stopped()
+	return s != nil && s.Kind == machine.Interrupted
 }
 
 type runner struct {

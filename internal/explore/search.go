@@ -35,6 +35,9 @@ type Space struct {
 	Fork func(o machine.Observer) *machine.Machine
 	// Watch returns who watches the next run.
 	Watch func() Watcher
+	// Stop, if set, is asked in the middle of steps, too: a run that it ends is as
+	// if it had not begun.
+	Stop func() bool
 }
 
 // A Watcher watches one run. End is called at its end with the choices that
@@ -185,9 +188,13 @@ func (s *Search) run(stop func() bool) bool {
 	w := s.space.Watch()
 	c := &collector{next: w}
 	m := s.space.Fork(c)
+	m.StopWhen(s.space.Stop)
 	c.start(m)
 	for d := range s.fresh {
 		m.Step(s.nodes[d].taken)
+	}
+	if interrupted(m) {
+		return false
 	}
 	nodes, steps := len(s.nodes), s.count.Steps
 	s.count.Steps += int64(s.fresh)
@@ -204,7 +211,7 @@ func (s *Search) run(stop func() bool) bool {
 		st := c.take1(m, s.nodes[d].taken)
 		s.steps = append(s.steps, st)
 		s.count.Steps++
-		if stop != nil && stop() {
+		if interrupted(m) || stop != nil && stop() {
 			// As if it had not begun.
 			s.nodes, s.steps, s.count.Steps = s.nodes[:nodes], s.steps[:s.fresh], steps
 			return false
@@ -383,6 +390,7 @@ func blocked(m *machine.Machine) []*step {
 		c := machine.Choice{Kind: machine.GiveUp, CTA: v.CTA, Warp: v.Warp, Lane: int8(bits.TrailingZeros32(v.Mask))}
 		col := &collector{}
 		f := m.Clone().Fork(col, nil)
+		f.StopWhen(nil)
 		col.start(f)
 		st := col.take1(f, c)
 		if looks(st) {

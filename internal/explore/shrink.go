@@ -79,6 +79,7 @@ const MostSteps = 1 << 22
 // explicit choices they make the same run again. It reports false where stop
 // did, and for a run of more than MostSteps, which it leaves at that.
 func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Choice, ok bool) {
+	m.StopWhen(stop)
 	r := runner{m: m}
 	r.obey(s)
 	r.log = func(c machine.Choice) {
@@ -88,7 +89,7 @@ func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Cho
 	for _, c := range s.Prefix {
 		r.take(c)
 	}
-	ok = r.follow(s.Policy, stop)
+	ok = r.follow(s.Policy, nil)
 	return run, ok && len(run) <= MostSteps
 }
 
@@ -248,7 +249,7 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 		}
 	}
 	explicit := len(t.choices)
-	ok := r.follow(s.Policy, func() bool { return t.over() || h.stop != nil && h.stop() })
+	ok := r.follow(s.Policy, t.over)
 	h.ran++
 	a := t.attempt(explicit, s.Policy)
 	a.schedule.Seed, a.schedule.Depth, a.schedule.Steps = s.Seed, s.Depth, s.Steps
@@ -262,6 +263,7 @@ func (h *shrinker) first(s Schedule) (attempt, bool) {
 // begin prepares a run.
 func (h *shrinker) begin(longest int) (*runner, *recording, Question) {
 	m, q := h.start()
+	m.StopWhen(h.stop)
 	t := newRecording(m, longest)
 	r := &runner{m: m, log: t.log}
 	if q.Shown != nil && !h.whole {

@@ -86,6 +86,7 @@ func (n *node) apart() *node {
 func probe(m *machine.Machine, choice machine.Choice) *step {
 	c := &collector{}
 	f := m.Clone().Fork(c, nil)
+	f.StopWhen(nil)
 	c.start(f)
 	return c.take1(f, choice)
 }

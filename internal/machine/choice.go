@@ -57,6 +57,9 @@ func (m *Machine) Step(c Choice) {
 	case Start:
 		m.startCluster()
 	case Milestone:
+		if !m.spend(stepWork) {
+			return
+		}
 		m.advance(m.ops[m.opIndex(c.Op)])
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]

@@ -118,8 +118,11 @@ loop:
 			s.pc++
 		case branch:
 			if n > limit {
-				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
-				break loop
+				m.account(n, lanes)
+				if n, lanes = 0, 0; !m.goesOn(w, s) {
+					break loop
+				}
+				limit = m.budget()
 			}
 			if mask == 0 {
 				s.pc++

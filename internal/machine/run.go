@@ -166,8 +166,10 @@ func (m *Machine) runAlone(w *warp, s *split) {
 		case branch:
 			if n > limit {
 				m.account(n, lanes)
-				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
-				return
+				if n, lanes = 0, 0; !m.goesOn(w, s) {
+					return
+				}
+				limit = m.budget()
 			}
 			if mask == 0 {
 				s.pc++
@@ -213,8 +215,11 @@ func (m *Machine) runAmong(w *warp, s *split) {
 			s.pc++
 		} else if in.class == branch {
 			if n > limit {
-				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
-				break
+				m.account(n, lanes)
+				if n, lanes = 0, 0; !m.goesOn(w, s) {
+					break
+				}
+				limit = m.budget()
 			}
 			if mask == 0 {
 				s.pc++
@@ -284,14 +289,7 @@ func (m *Machine) account(n, lanes int64) {
 	m.instrs += n
 	m.lanes += lanes
 	m.clock += n
-}
-
-// budget returns how many more instructions may run.
-func (m *Machine) budget() int64 {
-	if m.cfg.MaxInstrs <= 0 {
-		return 1<<63 - 1
-	}
-	return m.cfg.MaxInstrs - m.instrs
+	m.left -= n
 }
 
 // point handles a split that reached a visible or collective instruction. It
@@ -353,6 +351,9 @@ func (w *warp) drop(s *split) {
 // step performs the visible instruction of s, or lets it pass a wait that
 // has ended, and settles the warp.
 func (m *Machine) step(w *warp, s *split, giveUp bool) {
+	if !m.spend(stepWork) {
+		return
+	}
 	x := m.enter(w, s)
 	x.giveUp = giveUp
 	if s.state == waiting {
@@ -367,8 +368,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	mask := s.mask
 	m.instrs++
 	m.lanes += int64(bits.OnesCount32(mask))
-	if m.cfg.MaxInstrs > 0 && m.instrs > m.cfg.MaxInstrs {
-		m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
+	if !m.goesOn(w, s) {
 		return
 	}
 	if giveUp {

@@ -114,6 +114,9 @@ func (m *Machine) startCluster() {
 	first := m.clusterFirst(m.started)
 	m.started++
 	for r := int32(0); r < m.csize; r++ {
+		if !m.spend(stepWork * int64(m.warps)) {
+			return
+		}
 		m.startCTA(m.clusterMember(first, r), first, r)
 	}
 	m.resident += m.csize

@@ -78,6 +78,10 @@ type Machine struct {
 	stop     *Stop
 	out      []byte // what vprintf printed
 
+	stopNow func() bool // StopWhen's
+	pace    int64       // work between two looks at it
+	left    int64       // of that
+
 	ev    Event
 	addr  [32]uint64
 	vals  [4][32]uint64
@@ -134,6 +138,8 @@ const (
 	// LimitInstrs, LimitLocal: a limit ran out.
 	LimitInstrs
 	LimitLocal
+	// Interrupted: the function that StopWhen was given said so.
+	Interrupted
 )
 
 // A cta is a running CTA.

@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,5 +229,25 @@ func TestFindsBy(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), f, Options{Schedules: muster.Handful(0), Only: []string{"waits"}}); err == nil {
 		t.Error("there is no kind called waits")
+	}
+}
+
+// TestInterrupted: what was not run is unfinished, and none of it is called found,
+// survived or changed.
+func TestInterrupted(t *testing.T) {
+	f, err := launch.ReadFile("testdata/ring.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	table, err := Run(ctx, f, Options{Jobs: 2})
+	if !errors.Is(err, context.Canceled) || table == nil || len(table.Rows) == 0 || len(table.Original.Gaps) == 0 {
+		t.Fatalf("%+v, %v", table, err)
+	}
+	for i := range table.Rows {
+		if r := &table.Rows[i]; r.Outcome != Unfinished || r.Why != "interrupted (context canceled)" {
+			t.Errorf("%s: %s", r.ID, r.result())
+		}
 	}
 }

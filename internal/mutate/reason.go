@@ -29,6 +29,9 @@ func (r *runner) reasons(rows []Row) {
 	}
 	r.together(open)
 	for _, x := range open {
+		if why := r.over(); why != "" && x.Why == "" {
+			x.Why = "no reason was looked for: " + why
+		}
 		if x.Why == "" && orders[x.Kind] {
 			x.Why = "without it no two accesses race in these schedules"
 		}

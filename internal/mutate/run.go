@@ -1,15 +1,15 @@
 package mutate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"muster"
+	"muster/internal/parallel"
 	"muster/internal/report"
 	"muster/launch"
 	"muster/ptx"
@@ -35,8 +35,9 @@ const (
 	// Changes is a survivor that leaves other results in memory: a defect
 	// that the checker does not see.
 	Changes Outcome = "changes the result"
-	// Unfinished is a mutant with no finding and a run that a limit ended,
-	// or that came to what is not modelled.
+	// Unfinished is a mutant with no finding and a run that a limit ended, or that
+	// came to what is not modelled, and one that was not run because a limit of the
+	// whole had run out.
 	Unfinished Outcome = "unfinished"
 	// Refused is a mutant that cannot be launched.
 	Refused Outcome = "refused"
@@ -99,9 +100,14 @@ func pick(all []*Mutation, only []string) ([]*Mutation, error) {
 
 func (m *Mutation) is(word string) bool { return m.Kind == word || m.Variant == word || m.ID == word }
 
-// Run checks the kernel of a launch and then its mutants. The error is that of
-// ctx, or of the launch as it is.
+// Run checks the kernel of a launch and then its mutants. Limits.Time is for all of
+// them together; mutants for which it does not do are Unfinished. The error is that of
+// ctx, and comes with the table until then, or of the launch as it is.
 func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
+	if o.Limits.Time <= 0 {
+		o.Limits.Time = muster.DefaultTime
+	}
+	ctx = muster.WithTime(ctx, o.Limits.Time)
 	if o.Schedules == nil {
 		o.Schedules = muster.Handful(muster.DefaultRandom)
 	}
@@ -122,17 +128,14 @@ func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 		return nil, err
 	}
 	proof, err := l.Check(ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Prove: true, Jobs: max(1, o.Jobs)})
-	if err != nil {
+	if proof == nil {
 		return nil, err
 	}
 	r.proven = proof.Proof != nil && proof.Proof.All
 	rows := make([]Row, len(list))
-	r.each(len(list), func(i int) { rows[i] = r.row(list[i]) })
+	parallel.Each(max(1, o.Jobs), len(list), func(i int) { rows[i] = r.row(list[i]) })
 	r.reasons(rows)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &Table{Original: r.base, Rows: rows, Loose: r.loose}, nil
+	return &Table{Original: r.base, Rows: rows, Loose: r.loose}, ctx.Err()
 }
 
 // A runner runs mutants of one kernel.
@@ -146,25 +149,24 @@ type runner struct {
 	drawn map[string]report.Severity // by the original
 	left  [][]sum                    // what the original leaves: by schedule, by buffer
 	loose []string
+	cut   string // why runs of the original did not come to their end
 	// proven: the original is, for every schedule.
 	proven bool
 }
 
 type sum [sha256.Size]byte
 
-// each calls f for 0 to n-1, in parallel.
+// each calls f for 0 to n-1, in parallel, until a limit runs out.
 func (r *runner) each(n int, f func(int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range max(1, min(r.o.Jobs, n)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && r.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	group.Wait()
+	parallel.Each(max(1, r.o.Jobs), n, func(i int) {
+		if r.over() == "" {
+			f(i)
+		}
+	})
 }
+
+// over says why nothing more is to be run; it is empty while it may.
+func (r *runner) over() string { return muster.Over(r.ctx, r.o.Limits) }
 
 // patience is how many times the instructions of the original a mutant gets,
 // and haste the least: a mutant that runs on is stopped soon.
@@ -172,7 +174,7 @@ const patience, haste = 16, 1 << 20
 
 func (r *runner) original(l *muster.Launch) error {
 	var err error
-	if r.base, err = l.Check(r.ctx, muster.CheckOptions{Schedules: r.o.Schedules, Jobs: max(1, r.o.Jobs)}); err != nil {
+	if r.base, err = l.Check(r.ctx, muster.CheckOptions{Schedules: r.o.Schedules, Jobs: max(1, r.o.Jobs)}); r.base == nil {
 		return err
 	}
 	r.drawn = map[string]report.Severity{}
@@ -182,12 +184,15 @@ func (r *runner) original(l *muster.Launch) error {
 	most := int64(0)
 	for _, s := range r.o.Schedules {
 		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})
-		if err != nil {
+		if res == nil {
 			return err
 		}
 		sums, err := r.sums(res)
 		if err != nil {
 			return err
+		}
+		if gap := cut(res); gap != "" {
+			r.cut = "the original: " + gap
 		}
 		r.left = append(r.left, sums)
 		most = max(most, res.Warps)
@@ -247,7 +252,7 @@ type fails struct {
 func (r *runner) check(l *muster.Launch) (out fails, err error) {
 	for i, s := range r.o.Schedules {
 		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Prove: i == 0 && r.proven})
-		if err != nil {
+		if rep == nil {
 			return out, err
 		}
 		if rep.Proof != nil {
@@ -262,8 +267,8 @@ func (r *runner) check(l *muster.Launch) (out fails, err error) {
 		if out.finding != nil && out.finding.Severity == report.SevError {
 			return out, nil
 		}
-		if len(rep.Gaps) > 0 && len(r.base.Gaps) == 0 && out.gap == "" {
-			out.gap = fmt.Sprintf("%s: %s", s, rep.Gaps[0].What)
+		if i := slices.IndexFunc(rep.Gaps, r.newGap); i >= 0 && out.gap == "" {
+			out.gap = fmt.Sprintf("%s: %s", s, rep.Gaps[i].What)
 		}
 	}
 	return out, nil
@@ -290,6 +295,20 @@ func (r *runner) first(rep *muster.Report) (first *muster.Finding, also []string
 	return first, also
 }
 
+// newGap reports whether the original does not have a gap.
+func (r *runner) newGap(g report.Gap) bool {
+	return !slices.ContainsFunc(r.base.Gaps, func(o report.Gap) bool { return o.What == g.What })
+}
+
+// cut says why a run did not come to its end, if it did not for a limit or for what
+// is not modelled: then what it left in memory says nothing.
+func cut(res *muster.RunResult) string {
+	if res.Report == nil || len(res.Report.Gaps) == 0 {
+		return ""
+	}
+	return res.Report.Gaps[0].What
+}
+
 // isNew reports whether the original does not draw a finding, or only as
 // something less grave.
 func (r *runner) isNew(f *muster.Finding) bool {
@@ -299,6 +318,10 @@ func (r *runner) isNew(f *muster.Finding) bool {
 
 func (r *runner) row(m *Mutation) Row {
 	row := Row{Mutation: m, Outcome: Survived}
+	if why := r.over(); why != "" {
+		row.Outcome, row.Why = Unfinished, why
+		return row
+	}
 	mod, _ := Apply(r.mod, m)
 	l, err := r.load(mod)
 	if err != nil {
@@ -320,6 +343,9 @@ func (r *runner) row(m *Mutation) Row {
 	default:
 		if r.compare(&row, l, len(r.o.Schedules)); row.Outcome == Survived && out.proof != nil {
 			row.Outcome, row.Why = Unproven, reason(out.proof)
+			if slices.ContainsFunc(out.proof.Reasons, func(why report.Reason) bool { return why.Condition == report.CutShort }) {
+				row.Outcome = Unfinished
+			}
 		}
 	}
 	return row
@@ -343,8 +369,12 @@ func reason(p *report.Proof) string {
 func (r *runner) compare(row *Row, l *muster.Launch, n int) {
 	for i, s := range r.o.Schedules[:n] {
 		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})
-		if err != nil {
+		if res == nil {
 			row.Outcome, row.Why = Refused, err.Error()
+			return
+		}
+		if why := cmp.Or(r.cut, cut(res)); why != "" {
+			row.Outcome, row.Why, row.Schedule = Unfinished, why, s.String()
 			return
 		}
 		sums, err := r.sums(res)

@@ -92,6 +92,10 @@ type Reason struct {
 	Text      string `json:"text"`
 }
 
+// CutShort is the condition that the proof's run comes to its end: no limit ran out,
+// and everything in it is modelled.
+const CutShort = "the run"
+
 // A Verdict is the outcome in one word.
 type Verdict string
 

@@ -23,8 +23,8 @@ type stuck struct {
 	told bool           // the cause has a name
 }
 
-// Hangs reports whether a finding tells of a run that nobody could continue.
-func Hangs(f *Finding) bool {
+// IsHang reports whether a finding tells of a run that nobody could continue.
+func IsHang(f *Finding) bool {
 	return slices.ContainsFunc(deadlockKinds, func(k **Kind) bool { return (*k).Name == f.Kind })
 }
 
@@ -111,7 +111,7 @@ func (d *stuck) phase(l *ledger) {
 	switch {
 	case w.Pending() == 0 && w.Tx() < 0:
 		d.told = true
-		d.j.settle(l, false)
+		d.j.settle(l, ended)
 	case w.Pending() == 0 && w.Tx() > 0:
 		if !d.copiesToCome(l) {
 			d.told = true

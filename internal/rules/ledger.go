@@ -156,7 +156,7 @@ func (j *Judge) initialized(old *ledger, ev *machine.Event) {
 		j.note(reinitWithoutInval, old.begun.PC, ev.PC, func() Finding { return reinitialized(old, ev) })
 	}
 	if old != nil {
-		j.settle(old, false)
+		j.settle(old, ended)
 	}
 	l := &ledger{bar: b.Bar, live: true, word: b.After, count: b.Count, begun: wordSite("initializes", ev), seen: -1}
 	l.last.n = -1
@@ -371,12 +371,13 @@ func (l *ledger) line() string {
 
 // settle makes the findings that a barrier's evidence comes to. Bytes that no
 // phase expects count where the barrier's life is over; in a run that stopped,
-// what stopped it says whether they matter. A count out of range, or one that
+// what stopped it says whether they matter; in one that was cut they may yet be
+// expected, or be explained. A count out of range, or one that
 // too many arrive at, explains the bytes too: a phase that its arrivals
 // complete too soon knows nothing yet of bytes to come.
-func (j *Judge) settle(l *ledger, stopped bool) {
+func (j *Judge) settle(l *ledger, how parting) {
 	valid := l.count-1 < mbarrier.MaxCount
-	early := l.early != nil || l.word.Tx() < 0 && !stopped
+	early := l.early != nil && how != cut || l.word.Tx() < 0 && how == ended
 	switch {
 	case !valid:
 	case l.excess != nil:

@@ -15,8 +15,8 @@ func (j *Judge) lifetimes() {
 	facts := j.Order.FactList()
 	for i := range facts {
 		fact := &facts[i]
-		if fact.Kind == order.GroupLeft && alsoInFlight(fact, facts) {
-			continue // the error says more
+		if fact.Kind == order.GroupLeft && (!j.over || alsoInFlight(fact, facts)) {
+			continue // the error says more, or may once the CTA ends
 		}
 		k := factKinds[fact.Kind]
 		f := describeFact[k](j, fact)

@@ -128,13 +128,14 @@ func (j *Judge) namedPass(ev *machine.Event) {
 }
 
 // namedFindings turns the evidence of a CTA into findings. Where something
-// went wrong in it, what could besides is its consequence as a rule.
-func (j *Judge) namedFindings(cta int32) {
+// went wrong in it, what could besides is its consequence as a rule; where the
+// run was cut, something may yet.
+func (j *Judge) namedFindings(cta int32, how parting) {
 	named := &j.watch.ctas[cta].named
 	wrong := slices.ContainsFunc(named[:], func(b namedWatch) bool { return b.bad != "" })
 	for id := range named {
 		b := &named[id]
-		if !wrong {
+		if !wrong && how != cut {
 			b.bad = b.lapped
 		}
 		if b.bad != "" {

@@ -71,6 +71,10 @@ func (f *Finding) Hang(g *Finding) {
 	f.Notes = []string{"in this schedule the launch hangs then: " + g.Headline}
 }
 
+// MayFollow reports whether a finding is a hang, which may follow from what is
+// predicted of a barrier.
+func MayFollow(f Finding) bool { return mayHang(f.Kind) && len(f.Waiting) > 0 }
+
 // Hangs reports whether a finding is a hang in which someone waits for a barrier.
 func Hangs(f *Finding, bar machine.BarRef) bool {
 	if !mayHang(f.Kind) {

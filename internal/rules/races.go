@@ -29,7 +29,7 @@ func (j *Judge) races() {
 	}
 	for i := range conflicts {
 		c, k := &conflicts[i], named[i]
-		if k == nil || better(i, met[j.places(c)], conflicts, named) {
+		if k == nil || k == sameValue && !j.over || better(i, met[j.places(c)], conflicts, named) {
 			continue
 		}
 		f := describe[k](j, c)

@@ -138,6 +138,10 @@ type Judge struct {
 	findings []Finding
 	gaps     []Gap
 	watch    watch // the protocol rules' state
+	// over: the run came to its end (machine.Over). Where it did not, two things are
+	// not concluded: that what has not happened never does, and that a finding is not
+	// one of those that a graver one explains, which may yet come.
+	over bool
 }
 
 // A Shape is what rules need to know of a launch.
@@ -187,9 +191,11 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// Finish asks every rule about the run that has ended, and returns what was
-// found, sorted, with what makes the verdict incomplete.
+// Finish asks every rule about the run, and returns what was found, sorted, with
+// what makes the verdict incomplete. A run that a limit cut, or that is left
+// early, shows no finding that it would not show at its end.
 func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
+	j.over = m.Over()
 	j.races()
 	j.lifetimes()
 	j.stopped(m)

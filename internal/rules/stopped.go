@@ -40,6 +40,8 @@ func (j *Judge) stopped(m *machine.Machine) {
 		j.gaps = append(j.gaps, Gap{What: "the limit of instructions in one run ran out", PC: s.PC})
 	case machine.LimitLocal:
 		j.gaps = append(j.gaps, Gap{What: "the limit of local memory and call depth of a thread ran out", PC: s.PC})
+	case machine.Interrupted:
+		// Who did it says why.
 	default:
 		panic("BUG: a run stopped for a reason without a rule")
 	}

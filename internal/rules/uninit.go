@@ -132,7 +132,8 @@ func (j *Judge) reduced(ev *machine.Event) {
 }
 
 // onlyUnordered drops the warnings about reads that an error of the order of
-// accesses names: the bytes are written, but not surely before.
+// accesses names: the bytes are written, but not surely before. In a run that is not
+// over that write may yet come.
 func (j *Judge) onlyUnordered() {
 	told := map[int32]bool{}
 	for i := range j.findings {
@@ -147,7 +148,7 @@ func (j *Judge) onlyUnordered() {
 		}
 	}
 	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool {
-		return f.Kind == uninitializedShared.Name && f.Severity == Warning && told[f.Sites[0].PC]
+		return f.Kind == uninitializedShared.Name && f.Severity == Warning && (!j.over || told[f.Sites[0].PC])
 	})
 	clear(j.watch.noted) // indexes into what has moved
 }

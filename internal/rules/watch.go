@@ -252,30 +252,39 @@ func (j *Judge) ended(m *machine.Machine, cta int32) {
 		}
 	}
 	for _, p := range peers {
-		j.leave(p, false)
+		j.leave(p, ended)
 	}
 }
 
+// A parting is how the watch takes leave of a CTA.
+type parting uint8
+
+const (
+	ended   parting = iota // its cluster has ended
+	stopped                // the run is over, and the CTA has not ended
+	cut                    // it might have gone on
+)
+
 // leave makes the findings of a CTA and forgets it.
-func (j *Judge) leave(i int32, stopped bool) {
+func (j *Judge) leave(i int32, how parting) {
 	c := j.watch.ctas[i]
 	slices.Sort(c.bars)
 	for _, at := range c.bars {
 		key := word{machine.SharedOf(i), at}
 		if l := j.watch.words[key]; l != nil {
-			j.settle(l, stopped)
+			j.settle(l, how)
 		}
 		delete(j.watch.words, key)
 	}
-	j.namedFindings(i)
-	if !stopped {
+	j.namedFindings(i, how)
+	if how == ended {
 		j.registerSteps(i)
 		j.groupSteps(i)
 	}
 	j.watch.ctas[i] = gone
 }
 
-// atEnd settles what is left when the run is over.
+// atEnd settles what is left after the run.
 func (j *Judge) atEnd(m *machine.Machine) {
 	w := &j.watch
 	cfg := m.Config()
@@ -285,10 +294,13 @@ func (j *Judge) atEnd(m *machine.Machine) {
 	if w.ctas == nil {
 		return
 	}
-	stopped := m.Stopped() != nil
+	how := stopped
+	if !j.over {
+		how = cut
+	}
 	for i, c := range w.ctas {
 		if c != nil && c != gone {
-			j.leave(int32(i), stopped)
+			j.leave(int32(i), how)
 		}
 	}
 	if len(w.waiting) > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"muster"
 	"muster/gpu"
+	"muster/internal/files"
 	"muster/internal/yaml"
 	"muster/launch"
 )
@@ -276,11 +277,7 @@ func (s *session) write(r *gpu.Result) error {
 		name, file, _ := strings.Cut(o, "=")
 		a := r.Buffer(name)
 		b := launch.PlacedBuffer{Type: a.Type, Shape: a.Shape}
-		w, err := os.Create(file)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(b.WriteArray(w, a.Data), w.Close()); err != nil {
+		if err := files.Write(file, func(w io.Writer) error { return b.WriteArray(w, a.Data) }); err != nil {
 			return err
 		}
 	}

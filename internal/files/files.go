@@ -1,0 +1,173 @@
+// Package files reads and writes files whole: at most so many bytes of a regular
+// file, and all of a file or nothing.
+package files
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// A WriteError is the error of output that could not be written.
+type WriteError struct {
+	Name string
+	Err  error
+}
+
+func (e *WriteError) Error() string { return fmt.Sprintf("cannot write %s: %v", e.Name, e.Err) }
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Misnamed reports whether there is no such place, or it is not for this user, and
+// not the disk that failed.
+func (e *WriteError) Misnamed() bool {
+	return slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR}, func(k error) bool { return errors.Is(e.Err, k) })
+}
+
+// Write replaces a file by what write writes, in one go: into a new file beside it,
+// which takes the old one's name and mode once all of it is on the disk. When
+// anything fails, the old file is as it was and the new one is gone. A symbolic link
+// stays one. What is no regular file, such as a pipe, is written to directly.
+func Write(name string, write func(io.Writer) error) error {
+	if err := replace(name, write); err != nil {
+		return &WriteError{name, cause(err)}
+	}
+	return nil
+}
+
+// WriteBytes is Write, of a file's whole contents.
+func WriteBytes(name string, data []byte) error {
+	return Write(name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+func replace(name string, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		info = nil
+	case err != nil:
+		return err
+	default:
+		// A file that may not be written is not replaced either.
+		old, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fill(old, write, false)
+		}
+		old.Close()
+	}
+	f, err := beside(name)
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err != nil {
+		f.Close()
+	} else {
+		err = fill(f, write, true)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// beside makes a new file in the folder of another. It has the mode that the user
+// gives new files.
+func beside(name string) (*os.File, error) {
+	dir := filepath.Dir(name)
+	for i := os.Getpid(); ; i++ {
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".muster-%d.new", i)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, os.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// fill writes to f and closes it.
+func fill(f *os.File, write func(io.Writer) error, sync bool) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Read reads a regular file of at most so many bytes.
+func Read(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, cause(err))
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory", name)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, cause(err))
+	}
+	defer f.Close()
+	return ReadFrom(name, f, most)
+}
+
+// ReadFrom reads at most so many bytes of what is called by a name in errors.
+func ReadFrom(name string, r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, cause(err))
+	case int64(len(data)) > most:
+		return nil, fmt.Errorf("%s: more than %s, which is all that is read", name, size(most))
+	}
+	return data, nil
+}
+
+func size(n int64) string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		if by := int64(1) << (30 - 10*i); n >= by && n%by == 0 {
+			return fmt.Sprintf("%d %s", n/by, unit)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// cause is an I/O error without its operation and path.
+func cause(err error) error {
+	var p *os.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
+}
