@@ -305,6 +305,10 @@ func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
 	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {
 		r.Assumptions = append(r.Assumptions, "clusters start in the order of their numbers: some wait for what others write, which start before them")
 	}
+	if c.VectorAtomic {
+		r.Assumptions = append(r.Assumptions, "an aligned load or store of up to 16 bytes is one access, as on the card; the ISA has one for each element (8.2.4)")
+	}
+	r.Assuming = l.file.Assume
 	r.Accept(l.accepts())
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r

@@ -149,6 +149,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Kernel = v
 		case "--buffer":
 			fl.Buffers = append(fl.Buffers, v)
+		case "--assume":
+			fl.Assume = append(fl.Assume, v)
 		case "--arg":
 			fl.Args = append(fl.Args, v)
 		default:

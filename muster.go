@@ -255,6 +255,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		Program: prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
 		Registers: registers(first, prog), Params: params.Bytes, Buffers: machineBuffers(layout),
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
+		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
 	}
 	l.launchRules(declared)
 	l.refusedMaps(params)

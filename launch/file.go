@@ -18,7 +18,12 @@ type File struct {
 	Buffers  []Buffer // in the file's order, which is the order in memory
 	Expect   []Expect
 	Accept   []Accept
+	Assume   []string // what is assumed beyond the ISA: VectorAtomic
 }
+
+// VectorAtomic assumes that an aligned load or store of up to 16 bytes is one access,
+// as on the card, where the ISA has one for each element (8.2.4).
+const VectorAtomic = "vector-atomic"
 
 // A Launch is one kernel with its shape and arguments.
 type Launch struct {
@@ -121,6 +126,7 @@ func (d *decoder) readFile(f *File, root *Node) error {
 		{"buffers", false, func(n *Node) (err error) { f.Buffers, err = d.buffers(n); return }},
 		{"expect", false, func(n *Node) (err error) { f.Expect, err = d.expects(n); return }},
 		{"accept", false, func(n *Node) (err error) { f.Accept, err = d.accepts(n); return }},
+		{"assume", false, func(n *Node) (err error) { f.Assume, err = d.assumes(n); return }},
 	}, d.launchFields(&l)...)
 	if err := d.fields(root, "a launch file", table); err != nil {
 		return err
@@ -223,6 +229,25 @@ func (d *decoder) accepts(n *Node) ([]Accept, error) {
 			return nil, err
 		}
 		list = append(list, a)
+	}
+	return list, nil
+}
+
+// assumes reads what is assumed, by name.
+func (d *decoder) assumes(n *Node) ([]string, error) {
+	if n.Kind != SeqNode {
+		return nil, d.errorf(n, "assume is a list, not %s", n.Kind)
+	}
+	var list []string
+	for _, item := range n.Items {
+		name, err := d.str(item, "an assumption")
+		if err != nil {
+			return nil, err
+		}
+		if name != VectorAtomic {
+			return nil, d.errorf(item, "no assumption is called %s; there is %s", quote(name), VectorAtomic)
+		}
+		list = append(list, name)
 	}
 	return list, nil
 }

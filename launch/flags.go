@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,7 @@ type Flags struct {
 	Args                 []string // replacing all
 	Expect               []string // added, or replacing that buffer's
 	Accept               []string // added
+	Assume               []string // added
 }
 
 // FromFlags makes a File of flags alone.
@@ -138,6 +140,14 @@ func (fl Flags) applyLists(f *File, l *Launch) error {
 			return err
 		}
 		f.Accept = append(f.Accept, a)
+	}
+	for _, name := range fl.Assume {
+		if name != VectorAtomic {
+			return flagDecoder("--assume", name).flagError("no assumption is called that; there is %s", VectorAtomic)
+		}
+		if !slices.Contains(f.Assume, name) {
+			f.Assume = append(f.Assume, name)
+		}
 	}
 	return nil
 }

@@ -65,6 +65,9 @@ func (f *File) Write(out io.Writer, dir string) error {
 			fmt.Fprintf(b, "  - {finding: %s, at: %s, reason: %s}\n", text(a.Finding), text(a.At), text(a.Reason))
 		}
 	}
+	if len(f.Assume) > 0 {
+		fmt.Fprintf(b, "assume: [%s]\n", strings.Join(f.Assume, ", "))
+	}
 	return b.Flush()
 }
 

@@ -52,6 +52,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Args, "arg", nil, "an `argument` of the kernel; all of them, in order")
 	f.StringArrayVar(&l.Expect, "expect", nil, "what a buffer must hold, `name=file.npy`")
 	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")
+	f.StringArrayVar(&l.Assume, "assume", nil, "`vector-atomic`: an aligned vector access of up to 16 bytes is one access, as on the card")
 	f.Int64Var(&in.limits.Instrs, "limit-instrs", muster.DefaultInstrs, "warp instructions a schedule")
 	in.memory = launch.DefaultMemoryLimit
 	f.Var(&in.memory, "limit-memory", "`bytes` that the process takes, buffers included; as 512M, 8G")

@@ -235,7 +235,7 @@ func (m *Machine) TimedOut() bool {
 	list := m.Ways(nil)
 	m.stop = st
 	return slices.ContainsFunc(list, func(c Choice) bool {
-		return c.Kind != GiveUp && (c.Kind == Milestone || c.Kind == Start || c.CTA != st.CTA || c.Warp != st.Warp)
+		return c.Kind != GiveUp && (c.Kind == Milestone || c.Kind == Start || c.CTA != st.CTA || c.Warp != st.Warp || st.Mask>>uint(c.Lane)&1 == 0)
 	})
 }
 

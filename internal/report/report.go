@@ -48,6 +48,8 @@ type Report struct {
 	Findings    []Finding `json:"findings"`
 	Gaps        []Gap     `json:"gaps"`
 	Assumptions []string  `json:"assumptions"`
+	// Assuming are the assumptions that were asked for, by name. The summary has them.
+	Assuming []string `json:"assuming,omitempty"`
 	// Notices are about the input and not about the kernel: an accept entry
 	// that met no finding, a question that has no answer.
 	Notices []string `json:"notices"`
@@ -238,6 +240,9 @@ func (r *Report) Conclude(o Options) {
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
+	}
+	if len(r.Assuming) > 0 {
+		r.Summary += ", assuming " + strings.Join(r.Assuming, ", ")
 	}
 }
 
