@@ -124,6 +124,9 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 // it has not been let go at this test yet, or its registers have changed
 // since, as a bound's do.
 func (m *Machine) mayGiveUp(w *warp, s *split) bool {
+	if s.spun {
+		return false // it has been everywhere it can go
+	}
 	in := &m.prog.code[s.pc]
 	if s.mask != w.live && in.aligned() {
 		return s.gaveUp < 2

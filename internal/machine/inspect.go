@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 
 	"muster/mbarrier"
@@ -33,6 +34,9 @@ const (
 	WaitRegisters
 	// WaitGroup: asynchronous operations of its own.
 	WaitGroup
+	// WaitSpin: a change of what it looks at. It has come round to the same state,
+	// and nothing that it does on the way changes anything.
+	WaitSpin
 )
 
 // A WaitingSplit is lanes of a warp at one program counter, and what they
@@ -51,6 +55,9 @@ type WaitingSplit struct {
 	// Mem and Addr are what WaitMemory polls, by its lowest lane.
 	Mem  MemID
 	Addr uint64
+	// Looks are what WaitSpin looks at: tests of mbarriers whose phase is complete,
+	// and words of memory.
+	Looks []Look
 	// Bar, Gen, Arrived and Count are the named barrier of WaitNamed, or of
 	// WaitWarp at one; Count is 0 where it is not known.
 	Bar     int32
@@ -60,6 +67,17 @@ type WaitingSplit struct {
 	// Need and Free are registers, of the warp and of the CTA's pool.
 	Need uint32
 	Free uint32
+}
+
+// A Look is a test or a read that did not let a split out of its loop.
+type Look struct {
+	PC   int32
+	Bar  BarRef // of a test of an mbarrier
+	Open int64  // its phase that is open
+	Mem  MemID
+	Addr uint64
+	Size int32 // bytes that were read; 0 for a test
+	Val  uint64
 }
 
 // A MbarTestState is one test that lanes of a split stand before.
@@ -118,6 +136,13 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	switch {
 	case s.state == collect:
 		v.Kind = WaitWarp
+	case s.state == stuck:
+		v.Kind = WaitSpin
+	case s.spun:
+		v.Kind, v.Looks = WaitSpin, m.looks(s)
+		if m.anyAwait(s) {
+			v.Kind = WaitNothing
+		}
 	case s.state == waiting:
 		b := &m.ctas[w.cta].bars[s.wait.bar]
 		v.Bar, v.Gen, v.Arrived, v.Count = s.wait.bar, b.gen, b.arrived, b.count
@@ -134,6 +159,22 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 		v.Tests = m.awaited(s)
 	}
 	return v
+}
+
+// looks lists what a split sees that sleeps, once for all lanes.
+func (m *Machine) looks(s *split) []Look {
+	var list []Look
+	for i := range s.awaits {
+		a := &s.awaits[i]
+		k := Look{PC: a.pc, Mem: a.mem, Addr: a.addr, Size: a.size, Val: a.val}
+		if a.size == 0 {
+			k.Bar, k.Open, k.Val = BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, int64(a.val), 0
+		}
+		if !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {

@@ -410,7 +410,7 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 		}
 	}
 	x.p[in.d] = x.p[in.d]&^mask | out
-	x.quiet = out == 0
+	x.quiet, x.idle = out == 0, true
 	return performed
 }
 
@@ -419,6 +419,7 @@ func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	m := x.m
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
+	x.s.lookMbar(x.s.pc, mem, at, b, same)
 	slept := x.s.failed(x.s.pc, mem, at)
 	if !done && slept && !m.anyAwait(x.s) {
 		return false // the observer has seen this test fail, and nothing has happened since

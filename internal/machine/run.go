@@ -41,6 +41,9 @@ type ctx struct {
 	// quiet: the visible instruction has no effect that another agent, or a
 	// later test of this split, could see.
 	quiet bool
+	// idle: all that the instruction does besides is to show what the split has
+	// noted as looked at, or has seen to be so already.
+	idle bool
 }
 
 // w32 and w64 return a register's row, a32 and a64 a source's: a register or
@@ -80,7 +83,7 @@ func (m *Machine) enter(w *warp, s *split) *ctx {
 	x.m, x.c, x.w, x.s = m, m.ctas[w.cta], w, s
 	x.r32, x.r64, x.p = w.r32[s.base32:], w.r64[s.base64:], w.p[s.basep:]
 	x.k32, x.k64 = m.prog.k32, m.prog.k64
-	x.giveUp, x.quiet = false, false
+	x.giveUp, x.quiet, x.idle = false, false, false
 	return x
 }
 
@@ -103,6 +106,7 @@ func (m *Machine) halt(s Stop) verdict {
 // settle runs the splits of w until each stands before a visible
 // instruction, waits, or is gone.
 func (m *Machine) settle(w *warp) {
+	r := plainRun{from: m.instrs, until: m.instrs + stuckAfter}
 	for m.stop == nil {
 		i := w.behind()
 		if i < 0 {
@@ -112,11 +116,13 @@ func (m *Machine) settle(w *warp) {
 			m.runFollowed(w, w.splits[i])
 			continue
 		}
+		r.ran |= w.splits[i].mask
 		if len(w.splits) == 1 {
-			m.runAlone(w, w.splits[i])
-			continue
+			m.runAlone(w, w.splits[i], m.leash(&r))
+		} else {
+			m.runAmong(w, w.splits[i], m.leash(&r))
 		}
-		m.runAmong(w, w.splits[i])
+		m.goOn(w, &r)
 	}
 }
 
@@ -142,12 +148,12 @@ func (s *split) before(o *split) bool {
 	return s.pc < o.pc
 }
 
-// runAlone runs the warp's only split to its next visible instruction.
-func (m *Machine) runAlone(w *warp, s *split) {
+// runAlone runs the warp's only split to its next visible instruction, or to a
+// branch after limit instructions.
+func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 	x := m.enter(w, s)
 	code := m.prog.code
 	n, lanes := int64(0), int64(0)
-	limit := m.budget()
 	for {
 		in := &code[s.pc]
 		mask := s.mask
@@ -162,8 +168,8 @@ func (m *Machine) runAlone(w *warp, s *split) {
 			s.pc++
 		case branch:
 			if n > limit {
+				m.pause(w, s, n)
 				m.account(n, lanes)
-				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
 				return
 			}
 			if mask == 0 {
@@ -187,13 +193,12 @@ func (m *Machine) runAlone(w *warp, s *split) {
 }
 
 // runAmong runs s, which is furthest behind, until it meets or passes
-// another split.
-func (m *Machine) runAmong(w *warp, s *split) {
+// another split, or to a branch after limit instructions.
+func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 	x := m.enter(w, s)
 	code := m.prog.code
 	stop := w.meets(s)
 	n, lanes := int64(0), int64(0)
-	limit := m.budget()
 	for {
 		if s.pc >= stop {
 			if w.merge(s) || s.pc > stop {
@@ -210,7 +215,7 @@ func (m *Machine) runAmong(w *warp, s *split) {
 			s.pc++
 		} else if in.class == branch {
 			if n > limit {
-				m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
+				m.pause(w, s, n)
 				break
 			}
 			if mask == 0 {
@@ -232,6 +237,13 @@ func (m *Machine) runAmong(w *warp, s *split) {
 		lanes += int64(bits.OnesCount32(mask))
 	}
 	m.account(n, lanes)
+}
+
+// pause ends the run where n instructions more are too many; else settle goes on.
+func (m *Machine) pause(w *warp, s *split, n int64) {
+	if n > m.budget() {
+		m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
+	}
 }
 
 // meets returns the lowest program counter at or above s's at which another
@@ -257,7 +269,8 @@ func (w *warp) merge(s *split) bool {
 		}
 		s.mask |= o.mask
 		s.room = max(s.room, o.room)
-		s.awaits, s.gaveUp = nil, 0
+		s.awaits, s.gaveUp, s.spun = nil, 0, false
+		s.joinTurn(o)
 		w.splits = append(w.splits[:i], w.splits[i+1:]...)
 		i--
 	}
@@ -318,6 +331,7 @@ func (w *warp) divide(s *split, away uint32) *split {
 	n.state = running
 	n.frames = append([]frame(nil), s.frames...)
 	n.awaits = append([]await(nil), s.awaits...)
+	n.saw = append([]await(nil), s.saw...)
 	s.mask &^= away
 	w.splits = append(w.splits, &n)
 	return &n
@@ -367,6 +381,10 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if giveUp {
 		m.letGo(w, s)
 	}
+	if s.spun {
+		s.spun, s.awaits = false, s.awaits[:0]
+	}
+	lane := int8(lowest(mask))
 	s.state = running
 	if in.touch != nil {
 		x.touch(in, mask)
@@ -382,7 +400,19 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if len(s.awaits) > 0 {
 		m.woken(s, pc)
 	}
+	if x.idle {
+		s.idle++
+	} else {
+		s.effect()
+	}
 	m.settle(w)
+	if m.cfg.follower != nil {
+		return
+	}
+	if s.idle >= spinAfter {
+		m.comeRound(w, s)
+	}
+	m.recur(w, lane, pc)
 }
 
 // mergeRunning joins running splits that stand together.
@@ -398,6 +428,9 @@ func (m *Machine) ready(w *warp, s *split) bool {
 	case waiting:
 		return m.waitOver(w, s)
 	case atPoint:
+		if s.spun {
+			return m.anyAwait(s)
+		}
 		in := &m.prog.code[s.pc]
 		if in.ready == nil && len(s.awaits) == 0 {
 			return true
