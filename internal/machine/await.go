@@ -31,6 +31,7 @@ type await struct {
 	// woke is 1 + where the split stood when a change of this woke it, the first
 	// few places.
 	woke [mostWakes]int32
+	done bool // of a look at an mbarrier (circle.go): the phase was complete
 }
 
 // mostWakes bounds the places at which one change wakes a split.

@@ -28,12 +28,12 @@ import (
 // instructions without an effect, and the state to compare with is replaced
 // each time that the run has doubled its length (Brent 1980).
 const (
-	spinAfter   = 1 << 10 // visible instructions of a split without an effect
-	circleAfter = 1 << 14 // instructions of a run
+	spinAfter   = 1 << 8 // visible instructions of a split without an effect
+	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
 	mostLooks   = 1 << 10 // what a split may look at in one turn
 	mostStates  = 1 << 12 // that are looked at for a way out
-	mostCopied  = 1 << 28 // bytes of registers that this may copy
+	mostCopied  = 1 << 27 // bytes of registers that this may copy
 )
 
 // A private is what the future of a warp's lanes depends on besides what they
@@ -161,9 +161,9 @@ func (x *ctx) look(a *access, at where) {
 
 // lookMbar is look for a test of an mbarrier: what it shows is decided by the
 // phase that is open.
-func (s *split) lookMbar(pc int32, mem MemID, addr uint64, b *mbar, lanes uint32) {
+func (s *split) lookMbar(pc int32, mem MemID, addr uint64, b *mbar, lanes uint32, done bool) {
 	if s.since != nil {
-		s.looked(await{pc: pc, mem: mem, addr: addr, life: b.life, val: uint64(b.phase), lanes: lanes})
+		s.looked(await{pc: pc, mem: mem, addr: addr, life: b.life, val: uint64(b.phase), lanes: lanes, done: done})
 	}
 }
 
@@ -271,6 +271,9 @@ type earlier struct {
 	lane int8
 	pc   int32
 	hint int32
+	// effects is the machine's count then: where nobody has had an effect since,
+	// all go round by themselves, and fall asleep.
+	effects int64
 	// wait is how many states that look alike are passed over before the next is
 	// compared in full, and skip how many are left.
 	wait, skip int
@@ -287,14 +290,18 @@ type Circle struct {
 // lane, with an earlier one.
 func (m *Machine) recur(w *warp, lane int8, pc int32) {
 	if m.instrs >= m.circleAt {
-		m.circleAt = 2*m.instrs + m.rows()*4 + int64(len(m.ctas)+m.global.pages()/16)
+		if least := m.rows()*4 + int64(len(m.ctas)+m.global.pages()/16); m.instrs < least {
+			m.circleAt = least // a copy would cost more than the run so far
+			return
+		}
+		m.circleAt = 2 * m.instrs
 		before := m.Clone()
 		before.cfg.Observer, before.earlier = nil, nil
-		m.earlier = &earlier{m: before, cta: w.cta, warp: w.index, lane: lane, pc: pc}
+		m.earlier = &earlier{m: before, cta: w.cta, warp: w.index, lane: lane, pc: pc, effects: m.effects}
 		return
 	}
 	e := m.earlier
-	if e == nil || e.pc != pc || e.cta != w.cta || e.warp != w.index || e.lane != lane || m.stop != nil || m.unsteady != e.m.unsteady {
+	if e == nil || e.pc != pc || e.cta != w.cta || e.warp != w.index || e.lane != lane || m.stop != nil || m.unsteady != e.m.unsteady || m.effects == e.effects {
 		return
 	}
 	if e.skip > 0 {
@@ -307,8 +314,9 @@ func (m *Machine) recur(w *warp, lane int8, pc int32) {
 	if m.hashSince(e.m) == e.m.hashSince(e.m) {
 		if lanes := m.endless(); lanes != nil {
 			m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local, Circle: &Circle{First: e.m.instrs, Again: m.instrs, Lanes: lanes}})
-			return
 		}
+		m.earlier = nil // looking is dear: once more when the run is twice as long
+		return
 	}
 	e.wait += e.wait/2 + 1 // odd and even, so that no rhythm of the run is missed
 	e.skip = e.wait

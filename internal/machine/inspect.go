@@ -52,9 +52,14 @@ type WaitingSplit struct {
 	// Tests are the conditions of WaitMbar, and those that a split which gave
 	// up and then trapped had tested.
 	Tests []MbarTestState
-	// Mem and Addr are what WaitMemory polls, by its lowest lane.
-	Mem  MemID
-	Addr uint64
+	// Mem, Addr and Size are what WaitMemory polls, by its lowest lane, and Val what
+	// is there. Until says which value ends the loop, as in "at least 3"; it is empty
+	// where the text of the loop does not show it.
+	Mem   MemID
+	Addr  uint64
+	Size  int32
+	Val   uint64
+	Until string
 	// Looks are what WaitSpin looks at: tests of mbarriers whose phase is complete,
 	// and words of memory.
 	Looks []Look
@@ -74,6 +79,7 @@ type Look struct {
 	PC   int32
 	Bar  BarRef // of a test of an mbarrier
 	Open int64  // its phase that is open
+	Done bool   // the test came out true
 	Mem  MemID
 	Addr uint64
 	Size int32 // bytes that were read; 0 for a test
@@ -168,7 +174,7 @@ func (m *Machine) looks(s *split) []Look {
 		a := &s.awaits[i]
 		k := Look{PC: a.pc, Mem: a.mem, Addr: a.addr, Size: a.size, Val: a.val}
 		if a.size == 0 {
-			k.Bar, k.Open, k.Val = BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, int64(a.val), 0
+			k.Bar, k.Open, k.Done, k.Val = BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, int64(a.val), a.done, 0
 		}
 		if !slices.Contains(list, k) {
 			list = append(list, k)
@@ -203,6 +209,11 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 			v.Kind = WaitMemory
 			x.addressesOf(i, &m.addr)
 			v.Mem, v.Addr, _ = x.resolve(i.space, m.addr[lowest(s.mask)])
+			v.Size = min(i.size, 8)
+			v.Val, _ = m.Peek(v.Mem, v.Addr, int(v.Size))
+			if p := m.prog.Polls()[s.pc]; p != nil {
+				v.Until = p.until(p.With(m, lowest(s.mask)))
+			}
 		}
 	default:
 		if in.src != nil && in.src.Op == "setmaxnreg" {

@@ -419,7 +419,7 @@ func (x *ctx) testOne(mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	m := x.m
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
-	x.s.lookMbar(x.s.pc, mem, at, b, same)
+	x.s.lookMbar(x.s.pc, mem, at, b, same, done)
 	slept := x.s.failed(x.s.pc, mem, at)
 	if !done && slept && !m.anyAwait(x.s) {
 		return false // the observer has seen this test fail, and nothing has happened since

@@ -3,6 +3,7 @@ package machine
 import (
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"muster/ptx"
 )
@@ -41,6 +42,24 @@ func (p *Poll) With(m *Machine, lane int) uint64 {
 
 // Ends reports whether a value ends the wait.
 func (p *Poll) Ends(value, with uint64) bool { return p.t.compare(p.cmp, value, with) == p.want }
+
+// until says which values end the wait.
+func (p *Poll) until(with uint64) string {
+	cmp := p.cmp
+	if !p.want {
+		cmp = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}[cmp]
+	}
+	word := map[string]string{"eq": "", "ne": "other than ", "lt": "less than ", "ge": "at least ", "le": "at most ", "gt": "more than "}[cmp]
+	switch p.t {
+	case s32:
+		return word + strconv.FormatInt(int64(int32(with)), 10)
+	case s64:
+		return word + strconv.FormatInt(int64(with), 10)
+	case u64, b64:
+		return word + strconv.FormatUint(with, 10)
+	}
+	return word + strconv.FormatUint(uint64(uint32(with)), 10)
+}
 
 // compare compares two integers.
 func (t typ) compare(cmp string, a, b uint64) bool {

@@ -404,6 +404,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		s.idle++
 	} else {
 		s.effect()
+		m.effects++
 	}
 	m.settle(w)
 	if m.cfg.follower != nil {

@@ -82,6 +82,7 @@ type Machine struct {
 	stop     *Stop
 	out      []byte // what vprintf printed
 	unsteady int64  // reads of what is different the next time
+	effects  int64  // steps that another agent could notice
 	earlier  *earlier
 	circleAt int64 // instructions after which another state takes its place
 
