@@ -28,7 +28,7 @@ import (
 // instructions without an effect, and the state to compare with is replaced
 // each time that the run has doubled its length (Brent 1980).
 const (
-	spinAfter   = 1 << 8 // visible instructions of a split without an effect
+	spinAfter   = 1 << 8  // visible instructions of a split without an effect
 	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
 	mostLooks   = 1 << 10 // what a split may look at in one turn
