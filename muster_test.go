@@ -47,7 +47,9 @@ const foreverKernel = `.version 8.6
 	.reg .b32 %r<4>;
 	.reg .b64 %rd<2>;
 	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, 0;
 LOOP:
+	add.u32 %r1, %r1, 1; // so that no state comes again
 	st.volatile.global.u32 [%rd1], %r1;
 	bra LOOP;
 }

@@ -176,6 +176,7 @@ func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 	m := x.m
 	addr := &m.addr
 	x.quiet = a.acc&Write == 0
+	x.idle = x.quiet
 	if x.addressesOf(a, addr) && mask == ^uint32(0) && addr[0]&uint64(a.size-1) == 0 {
 		if at, ok := x.locateRow(a, addr); ok {
 			x.perform(a, at, true)
@@ -221,6 +222,7 @@ func (x *ctx) perform(a *access, at where, row bool) {
 	if a.poll {
 		x.polled(a, at)
 	}
+	x.look(a, at)
 }
 
 // poison overwrites what the lanes loaded from uninitialized bytes.

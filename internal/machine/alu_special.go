@@ -92,6 +92,7 @@ var specialVectors = map[string]func(x *ctx, i int) uint32{
 // for the clock comes to its end.
 func readClock(x *ctx) uint64 {
 	x.m.clock += clockRead
+	x.unsteady()
 	return uint64(x.m.clock)
 }
 

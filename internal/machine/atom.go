@@ -209,9 +209,10 @@ func visitAtom(x *ctx, in *instr, mask uint32) verdict {
 		if a.poll && !changed {
 			x.polled(a, at)
 		}
+		x.look(a, at)
 		mask &^= at.mask
 	}
-	x.quiet = !changed
+	x.quiet, x.idle = !changed, !changed
 	return performed
 }
 

@@ -31,6 +31,7 @@ type await struct {
 	// woke is 1 + where the split stood when a change of this woke it, the first
 	// few places.
 	woke [mostWakes]int32
+	done bool // of a look at an mbarrier (circle.go): the phase was complete
 }
 
 // mostWakes bounds the places at which one change wakes a split.
@@ -124,6 +125,9 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 // it has not been let go at this test yet, or its registers have changed
 // since, as a bound's do.
 func (m *Machine) mayGiveUp(w *warp, s *split) bool {
+	if s.spun {
+		return false // it has been everywhere it can go
+	}
 	in := &m.prog.code[s.pc]
 	if s.mask != w.live && in.aligned() {
 		return s.gaveUp < 2

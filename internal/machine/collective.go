@@ -494,6 +494,11 @@ func decodeActivemask(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return err
 	}
-	d.emit(instr{exec: func(x *ctx, in *instr, mask uint32) { x.fill32(in.d, mask, mask) }, d: r})
+	d.emit(instr{exec: execActivemask, d: r})
 	return nil
+}
+
+func execActivemask(x *ctx, in *instr, mask uint32) {
+	x.unsteady()
+	x.fill32(in.d, mask, mask)
 }

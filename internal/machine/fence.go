@@ -93,7 +93,7 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 
 func visitFence(x *ctx, in *instr, mask uint32) verdict {
 	fi := in.x.(*fenceInfo)
-	x.quiet = true
+	x.quiet, x.idle = true, true
 	ev := Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
 		Fence: fi.fence, Sem: fi.sem, Scope: fi.scope, Space: fi.space}
 	if fi.tmap != nil {

@@ -34,6 +34,9 @@ const (
 	WaitRegisters
 	// WaitGroup: asynchronous operations of its own.
 	WaitGroup
+	// WaitSpin: a change of what it looks at. It has come round to the same state,
+	// and nothing that it does on the way changes anything.
+	WaitSpin
 )
 
 // A WaitingSplit is lanes of a warp at one program counter, and what they
@@ -49,9 +52,17 @@ type WaitingSplit struct {
 	// Tests are the conditions of WaitMbar, and those that a split which gave
 	// up and then trapped had tested.
 	Tests []MbarTestState
-	// Mem and Addr are what WaitMemory polls, by its lowest lane.
-	Mem  MemID
-	Addr uint64
+	// Mem, Addr and Size are what WaitMemory polls, by its lowest lane, and Val what
+	// is there. Until says which value ends the loop, as in "at least 3"; it is empty
+	// where the text of the loop does not show it.
+	Mem   MemID
+	Addr  uint64
+	Size  int32
+	Val   uint64
+	Until string
+	// Looks are what WaitSpin looks at: tests of mbarriers whose phase is complete,
+	// and words of memory.
+	Looks []Look
 	// Bar, Gen, Arrived and Count are the named barrier of WaitNamed, or of
 	// WaitWarp at one; Count is 0 where it is not known.
 	Bar     int32
@@ -61,6 +72,18 @@ type WaitingSplit struct {
 	// Need and Free are registers, of the warp and of the CTA's pool.
 	Need uint32
 	Free uint32
+}
+
+// A Look is a test or a read that did not let a split out of its loop.
+type Look struct {
+	PC   int32
+	Bar  BarRef // of a test of an mbarrier
+	Open int64  // its phase that is open
+	Done bool   // the test came out true
+	Mem  MemID
+	Addr uint64
+	Size int32 // bytes that were read; 0 for a test
+	Val  uint64
 }
 
 // A MbarTestState is one test that lanes of a split stand before.
@@ -119,6 +142,13 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	switch {
 	case s.state == collect:
 		v.Kind = WaitWarp
+	case s.state == stuck:
+		v.Kind = WaitSpin
+	case s.spun:
+		v.Kind, v.Looks = WaitSpin, m.looks(s)
+		if m.anyAwait(s) {
+			v.Kind = WaitNothing
+		}
 	case s.state == waiting:
 		b := &m.ctas[w.cta].bars[s.wait.bar]
 		v.Bar, v.Gen, v.Arrived, v.Count = s.wait.bar, b.gen, b.arrived, b.count
@@ -135,6 +165,22 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 		v.Tests = m.awaited(s)
 	}
 	return v
+}
+
+// looks lists what a split sees that sleeps, once for all lanes.
+func (m *Machine) looks(s *split) []Look {
+	var list []Look
+	for i := range s.awaits {
+		a := &s.awaits[i]
+		k := Look{PC: a.pc, Mem: a.mem, Addr: a.addr, Size: a.size, Val: a.val}
+		if a.size == 0 {
+			k.Bar, k.Open, k.Done, k.Val = BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, int64(a.val), a.done, 0
+		}
+		if !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
@@ -163,6 +209,11 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 			v.Kind = WaitMemory
 			x.addressesOf(i, &m.addr)
 			v.Mem, v.Addr, _ = x.resolve(i.space, m.addr[lowest(s.mask)])
+			v.Size = min(i.size, 8)
+			v.Val, _ = m.Peek(v.Mem, v.Addr, int(v.Size))
+			if p := m.prog.Polls()[s.pc]; p != nil {
+				v.Until = p.until(p.With(m, lowest(s.mask)))
+			}
 		}
 	default:
 		if in.src != nil && in.src.Op == "setmaxnreg" {

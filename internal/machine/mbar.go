@@ -428,7 +428,7 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 		}
 	}
 	x.p[in.d] = x.p[in.d]&^mask | out
-	x.quiet = out == 0
+	x.quiet, x.idle = out == 0, true
 	return performed
 }
 
@@ -448,6 +448,7 @@ func (x *ctx) testOne(in *instr, mi *mbarInfo, mem MemID, at, v uint64, same uin
 	m := x.m
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
+	x.s.lookMbar(x.s.pc, mem, at, b, same, done)
 	slept := x.s.failed(x.s.pc, mem, at)
 	if !done && slept && !m.anyAwait(x.s) {
 		return false // the observer has seen this test fail, and nothing has happened since

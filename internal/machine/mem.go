@@ -239,9 +239,12 @@ func (p *page) setByte(off uint32, v byte) {
 	p.words[off/4] = p.words[off/4]&^(0xff<<sh) | uint32(v)<<sh
 }
 
-func (r *region) hash(h *maphash.Hash) {
+func (r *region) hash(h *maphash.Hash) { r.hashSince(h, nil) }
+
+// hashSince leaves out the pages that are as they are in o, if it is not nil.
+func (r *region) hashSince(h *maphash.Hash, o *region) {
 	for i, p := range r.pages {
-		if p == nil {
+		if p == nil || o != nil && p.like(o.pages[i]) {
 			continue
 		}
 		maphash.WriteComparable(h, i)

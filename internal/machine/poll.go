@@ -3,6 +3,7 @@ package machine
 import (
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"muster/ptx"
 )
@@ -81,6 +82,24 @@ func (m *Machine) PollWaits(v *WaitingSplit) bool {
 	}
 	poll := m.pollOf(s)
 	return poll != nil && m.pollEnds(w, s, poll) == 0
+}
+
+// until says which values end the wait.
+func (p *Poll) until(with uint64) string {
+	cmp := p.cmp
+	if !p.want {
+		cmp = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}[cmp]
+	}
+	word := map[string]string{"eq": "", "ne": "other than ", "lt": "less than ", "ge": "at least ", "le": "at most ", "gt": "more than "}[cmp]
+	switch p.t {
+	case s32:
+		return word + strconv.FormatInt(int64(int32(with)), 10)
+	case s64:
+		return word + strconv.FormatInt(int64(with), 10)
+	case u64, b64:
+		return word + strconv.FormatUint(with, 10)
+	}
+	return word + strconv.FormatUint(uint64(uint32(with)), 10)
 }
 
 // compare compares two integers.

@@ -41,6 +41,9 @@ type ctx struct {
 	// quiet: the visible instruction has no effect that another agent, or a
 	// later test of this split, could see.
 	quiet bool
+	// idle: all that the instruction does besides is to show what the split has
+	// noted as looked at, or has seen to be so already.
+	idle bool
 }
 
 // w32 and w64 return a register's row, a32 and a64 a source's: a register or
@@ -83,7 +86,7 @@ func (m *Machine) enter(w *warp, s *split) *ctx {
 	x.m, x.c, x.w, x.s = m, m.ctas[w.cta], w, s
 	x.r32, x.r64, x.p = w.r32[s.base32:], w.r64[s.base64:], w.p[s.basep:]
 	x.k32, x.k64 = m.prog.k32, m.prog.k64
-	x.giveUp, x.quiet = false, false
+	x.giveUp, x.quiet, x.idle = false, false, false
 	return x
 }
 
@@ -106,6 +109,7 @@ func (m *Machine) halt(s Stop) verdict {
 // settle runs the splits of w until each stands before a visible
 // instruction, waits, or is gone.
 func (m *Machine) settle(w *warp) {
+	r := plainRun{from: m.instrs, until: m.instrs + stuckAfter}
 	for m.stop == nil {
 		i := w.behind()
 		if i < 0 {
@@ -115,11 +119,13 @@ func (m *Machine) settle(w *warp) {
 			m.runFollowed(w, w.splits[i])
 			continue
 		}
+		r.ran |= w.splits[i].mask
 		if len(w.splits) == 1 {
-			m.runAlone(w, w.splits[i])
-			continue
+			m.runAlone(w, w.splits[i], m.leash(&r))
+		} else {
+			m.runAmong(w, w.splits[i], m.leash(&r))
 		}
-		m.runAmong(w, w.splits[i])
+		m.goOn(w, &r)
 	}
 }
 
@@ -145,12 +151,12 @@ func (s *split) before(o *split) bool {
 	return s.pc < o.pc
 }
 
-// runAlone runs the warp's only split to its next visible instruction.
-func (m *Machine) runAlone(w *warp, s *split) {
+// runAlone runs the warp's only split to its next visible instruction, or to a
+// branch after limit instructions.
+func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 	x := m.enter(w, s)
 	code := m.prog.code
 	n, lanes := int64(0), int64(0)
-	limit := m.budget()
 	for {
 		in := &code[s.pc]
 		mask := s.mask
@@ -166,10 +172,8 @@ func (m *Machine) runAlone(w *warp, s *split) {
 		case branch:
 			if n > limit {
 				m.account(n, lanes)
-				if n, lanes = 0, 0; !m.goesOn(w, s) {
-					return
-				}
-				limit = m.budget()
+				m.goesOn(w, s)
+				return
 			}
 			if mask == 0 {
 				s.pc++
@@ -192,13 +196,12 @@ func (m *Machine) runAlone(w *warp, s *split) {
 }
 
 // runAmong runs s, which is furthest behind, until it meets or passes
-// another split.
-func (m *Machine) runAmong(w *warp, s *split) {
+// another split, or to a branch after limit instructions.
+func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 	x := m.enter(w, s)
 	code := m.prog.code
 	stop := w.meets(s)
 	n, lanes := int64(0), int64(0)
-	limit := m.budget()
 	for {
 		if s.pc >= stop {
 			if m.merge(w, s) || s.pc > stop {
@@ -216,10 +219,8 @@ func (m *Machine) runAmong(w *warp, s *split) {
 		} else if in.class == branch {
 			if n > limit {
 				m.account(n, lanes)
-				if n, lanes = 0, 0; !m.goesOn(w, s) {
-					break
-				}
-				limit = m.budget()
+				m.goesOn(w, s)
+				return
 			}
 			if mask == 0 {
 				s.pc++
@@ -265,7 +266,8 @@ func (m *Machine) merge(w *warp, s *split) bool {
 		}
 		s.mask |= o.mask
 		s.room = max(s.room, o.room)
-		s.awaits, s.gaveUp = nil, 0
+		s.awaits, s.gaveUp, s.spun = nil, 0, false
+		s.joinTurn(o)
 		w.splits = append(w.splits[:i], w.splits[i+1:]...)
 		i--
 	}
@@ -323,6 +325,7 @@ func (w *warp) divide(s *split, away uint32) *split {
 	n.state = running
 	n.frames = append([]frame(nil), s.frames...)
 	n.awaits = append([]await(nil), s.awaits...)
+	n.saw = append([]await(nil), s.saw...)
 	s.mask &^= away
 	w.splits = append(w.splits, &n)
 	return &n
@@ -374,6 +377,10 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if giveUp {
 		m.letGo(w, s)
 	}
+	if s.spun {
+		s.spun, s.awaits = false, s.awaits[:0]
+	}
+	lane := int8(lowest(mask))
 	s.state = running
 	if in.touch != nil {
 		x.touch(in, mask)
@@ -389,7 +396,20 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if len(s.awaits) > 0 {
 		m.woken(s, pc)
 	}
+	if x.idle {
+		s.idle++
+	} else {
+		s.effect()
+		m.effects++
+	}
 	m.settle(w)
+	if m.cfg.follower != nil {
+		return
+	}
+	if s.idle >= spinAfter {
+		m.comeRound(w, s)
+	}
+	m.recur(w, lane, pc)
 }
 
 // mergeRunning joins running splits that stand together.
@@ -405,6 +425,9 @@ func (m *Machine) ready(w *warp, s *split) bool {
 	case waiting:
 		return m.waitOver(w, s)
 	case atPoint:
+		if s.spun {
+			return m.anyAwait(s)
+		}
 		in := &m.prog.code[s.pc]
 		if in.ready == nil && len(s.awaits) == 0 {
 			return true

@@ -11,7 +11,7 @@ import (
 // New prepares a launch. Errors are of the launch: sizes that no target
 // takes, or that do not fit what the kernel declares.
 func New(cfg Config) (*Machine, error) {
-	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1)}
+	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1), circleAt: circleAfter}
 	if err := m.shape(); err != nil {
 		return nil, err
 	}

@@ -77,6 +77,10 @@ type Machine struct {
 	clock    int64 // virtual nanoseconds
 	stop     *Stop
 	out      []byte // what vprintf printed
+	unsteady int64  // reads of what is different the next time
+	effects  int64  // steps that another agent could notice
+	earlier  *earlier
+	circleAt int64 // instructions after which another state takes its place
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two looks at it
@@ -114,6 +118,8 @@ type Stop struct {
 	Mbar *Mbar
 	// Op is the asynchronous operation that faulted, or nil.
 	Op *Op
+	// Circle, of a Deadlock, is what goes on for ever; nil if nothing can move.
+	Circle *Circle
 }
 
 // A StopKind says what ended a run.
@@ -241,6 +247,8 @@ type split struct {
 	awaits []await  // tests that came out false since the last visible effect
 	gaveUp int32    // how often a test was let come out false since then
 	seen   []uint64 // hashes of the registers at those times, the first few
+	turn            // how far it has come round without an effect
+	spun   bool     // it has come full circle, and sleeps until something of awaits changes
 }
 
 // A frame is what a return needs.
@@ -262,6 +270,7 @@ const (
 	atPoint       // stands before a visible instruction
 	waiting       // has done its part of a barrier, and waits
 	collect       // stands before a collective, lanes are missing
+	stuck         // goes round for ever without a visible instruction
 )
 
 // A wait is what a split in state waiting waits for.
@@ -345,6 +354,7 @@ func (w *warp) clone() *warp {
 		n.frames = append([]frame(nil), s.frames...)
 		n.awaits = append([]await(nil), s.awaits...)
 		n.seen = append([]uint64(nil), s.seen...)
+		n.saw = append([]await(nil), s.saw...)
 		c.splits[i] = &n
 	}
 	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
@@ -373,16 +383,28 @@ var hashSeed = maphash.MakeSeed()
 // and counters stand in it as their distance from what they are compared with,
 // so that a loop which comes back to the same state has the same hash. It is
 // equal for equal states within one process.
-func (m *Machine) Hash() uint64 {
+func (m *Machine) Hash() uint64 { return m.hashSince(nil) }
+
+// hashSince is Hash, but leaves out the pages of memory that are as they are in o,
+// a copy of an earlier state, if it is not nil. Hashes since one state compare.
+func (m *Machine) hashSince(o *Machine) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)
 	for i := range m.global.regions {
-		m.global.regions[i].hash(&h)
+		var old *region
+		if o != nil {
+			old = &o.global.regions[i]
+		}
+		m.global.regions[i].hashSince(&h, old)
 	}
 	for i, t := range m.ctas {
 		if t != nil {
 			maphash.WriteComparable(&h, i)
-			m.hashCTA(&h, t)
+			var old *cta
+			if o != nil {
+				old = o.ctas[i]
+			}
+			m.hashCTA(&h, t, old)
 		}
 	}
 	for _, op := range m.ops {
@@ -422,8 +444,12 @@ func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 	h.WriteString(string(op.data))
 }
 
-func (m *Machine) hashCTA(h *maphash.Hash, t *cta) {
-	t.shared.hash(h)
+func (m *Machine) hashCTA(h *maphash.Hash, t, o *cta) {
+	var old *region
+	if o != nil {
+		old = &o.shared
+	}
+	t.shared.hashSince(h, old)
 	for i := range t.bars {
 		b := &t.bars[i]
 		maphash.WriteComparable(h, [4]uint32{b.count, b.arrived, b.ones, b.lanes})
@@ -502,6 +528,7 @@ func (m *Machine) hashSplit(h *maphash.Hash, t *cta, s *split) {
 		maphash.WriteComparable(h, [2]uint32{s.wait.ones, s.wait.lanes})
 	}
 	maphash.WriteComparable(h, [3]int{len(s.awaits), int(s.gaveUp), len(s.seen)})
+	maphash.WriteComparable(h, s.spun)
 	for i := range s.awaits {
 		a := s.awaits[i]
 		maphash.WriteComparable(h, m.changed(&a))

@@ -75,6 +75,8 @@ type Conflict struct {
 	Span       machine.Span
 	Why        Why
 	Count      int
+	// Half, of IfNotRelaxed between lanes, says whose fence is missing.
+	Half Half
 }
 
 type relation uint8
@@ -308,6 +310,9 @@ func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
 	t.reports++
+	if why&IfNotRelaxed != 0 && !p.isOp() && !t.found.has(&c) {
+		c.Half = t.half(ac, p, at)
+	}
 	if t.found.conflict(&c) && t.cfg.Sink != nil {
 		t.cfg.Sink(&c)
 	}

@@ -83,9 +83,18 @@ type factPair struct {
 
 func shapeOf(r *AccessRef) opAndAccess { return opAndAccess{r.Op >= 0, r.Access, r.Proxy} }
 
+func pairOf(c *Conflict) pair {
+	return pair{c.Prior.PC, c.Cur.PC, shapeOf(&c.Prior), shapeOf(&c.Cur), c.Why, c.Span.Mem == machine.Global}
+}
+
+func (l *log) has(c *Conflict) bool {
+	_, ok := l.byPair[pairOf(c)]
+	return ok
+}
+
 // conflict enters a conflict and reports whether it is new.
 func (l *log) conflict(c *Conflict) bool {
-	k := pair{c.Prior.PC, c.Cur.PC, shapeOf(&c.Prior), shapeOf(&c.Cur), c.Why, c.Span.Mem == machine.Global}
+	k := pairOf(c)
 	if i, ok := l.byPair[k]; ok {
 		l.conflicts[i].Count++
 		return false

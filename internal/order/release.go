@@ -40,7 +40,7 @@ type relSet struct {
 func (r *relSet) slot(c *contrib) *contrib {
 	for i := range r.list {
 		e := &r.list[i]
-		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.async == c.async && e.warp == c.warp && e.lanes == c.lanes && e.began == c.began && e.link == c.link && e.loc == c.loc && (!c.defaulted || e.pc == c.pc) {
+		if e.cta == c.cta && e.scope == c.scope && e.defaulted == c.defaulted && e.relaxed == c.relaxed && e.async == c.async && e.warp == c.warp && e.lanes == c.lanes && e.began == c.began && e.link == c.link && e.loc == c.loc && (!c.defaulted && !c.relaxed || e.pc == c.pc) {
 			return e
 		}
 	}

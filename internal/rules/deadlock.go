@@ -29,7 +29,7 @@ func IsHang(f *Finding) bool {
 }
 
 // deadlockKinds are the kinds that can be why a run hangs.
-var deadlockKinds = []**Kind{&neverCompletes, &bytesMissing, &bytesEarly, &arrivalsMissing, &arrivalsExcess, &namedBarrierMismatch,
+var deadlockKinds = []**Kind{&neverCompletes, &livelock, &bytesMissing, &bytesEarly, &arrivalsMissing, &arrivalsExcess, &namedBarrierMismatch,
 	&divergentBarrier, &clusterBarrierMismatch, &registerBudget, &useBeforeInit, &useAfterInval, &reinitWithoutInval,
 	&staleToken, &rangeKind, &noCompleteCompletes, &outsideMask}
 
@@ -39,6 +39,13 @@ func mayHang(kind string) bool {
 
 func (j *Judge) deadlock(m *machine.Machine) {
 	d := &stuck{j: j, m: m, all: m.Waiting(), ran: map[int32]bool{}}
+	circle := m.Stopped().Circle
+	for i := range d.all {
+		if v := &d.all[i]; circle != nil && v.Kind == machine.WaitNothing {
+			v.Tests = nil // it runs
+		}
+	}
+	j.dropApart(d.all, m.Stopped())
 	for _, l := range j.watch.words {
 		for _, list := range [][]Site{l.arrives, l.copies} {
 			for i := range list {
@@ -65,15 +72,18 @@ func (j *Judge) deadlock(m *machine.Machine) {
 		// Whether the waiting CTAs leave room for the others is the device's
 		// matter, and how many run here at a time the machine's.
 		j.gaps = append(j.gaps, Gap{What: fmt.Sprintf("CTAs that run wait on global memory while %d CTAs have not started: residency is not modelled", n), PC: d.firstPoll()})
+	} else if !d.told && circle != nil {
+		j.add(livelock, d.roundAndRound(circle))
 	} else if !d.told {
 		j.add(neverCompletes, d.never())
 	}
 	j.watch.waiting = d.waiters()
 }
 
-// polls reports whether a split polls global memory.
+// polls reports whether a split waits for a change of global memory.
 func polls(v machine.WaitingSplit) bool {
-	return v.Kind == machine.WaitMemory && v.Mem == machine.Global
+	return v.Kind == machine.WaitMemory && v.Mem == machine.Global ||
+		slices.ContainsFunc(v.Looks, func(k machine.Look) bool { return k.Size > 0 && k.Mem == machine.Global })
 }
 
 func (d *stuck) firstPoll() int32 { return d.all[slices.IndexFunc(d.all, polls)].PC }
@@ -118,6 +128,7 @@ func (d *stuck) phase(l *ledger) {
 			d.j.add(bytesMissing, l.tooFew())
 		}
 	case l.excess != nil || l.early != nil:
+	case slices.ContainsFunc(d.all, spins): // it might have arrived, had it left its loop
 	case (len(l.open.who) > 0 || l.paired) && len(d.owing(l)) == 0:
 		d.told = true
 		d.j.add(arrivalsMissing, l.arrivalsLacking())
@@ -377,8 +388,10 @@ func (d *stuck) clusters() {
 // reachesFar tells waits for other agents' work from waits of threads that
 // only gather: where there are both, the first are the reason for the second.
 func reachesFar(v machine.WaitingSplit) bool {
-	return v.Kind == machine.WaitMbar || v.Kind == machine.WaitMemory || len(v.Tests) > 0
+	return v.Kind == machine.WaitMbar || v.Kind == machine.WaitMemory || spins(v) || len(v.Tests) > 0
 }
+
+func spins(v machine.WaitingSplit) bool { return v.Kind == machine.WaitSpin }
 
 // never is never-completes.
 func (d *stuck) never() Finding {
@@ -388,15 +401,9 @@ func (d *stuck) never() Finding {
 	}
 	far := slices.ContainsFunc(d.all, reachesFar)
 	for i := range d.all {
-		v := &d.all[i]
-		if far && !reachesFar(*v) {
-			continue
+		if v := &d.all[i]; !far || reachesFar(*v) {
+			f.Sites = enter(f.Sites, waitSite(v))
 		}
-		s := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
-		if len(v.Tests) > 0 {
-			s.Mem, s.Addr, s.Len = v.Tests[0].Bar.Mem, v.Tests[0].Bar.Addr, 8
-		}
-		f.Sites = enter(f.Sites, s)
 	}
 	lines := map[word]bool{}
 	root := ""
@@ -420,12 +427,114 @@ func (d *stuck) never() Finding {
 			}
 		}
 	}
-	if root == "" {
-		root = "threads wait for one another: " + d.cycle()
-	}
 	f.Notes = d.passedBy()
-	f.Headline = root
+	if f.Headline = root; root == "" && !d.spinning(&f) && !d.polling(&f) {
+		f.Headline = "threads wait for one another: " + d.cycle()
+	}
 	return f
+}
+
+// waitSite is where a split waits, and at what.
+func waitSite(v *machine.WaitingSplit) Site {
+	s := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
+	switch {
+	case len(v.Tests) > 0:
+		s.Mem, s.Addr, s.Len = v.Tests[0].Bar.Mem, v.Tests[0].Bar.Addr, 8
+	case v.Kind == machine.WaitMemory:
+		s.Role, s.Mem, s.Addr, s.Len = "polls", v.Mem, v.Addr, uint64(v.Size)
+	case spins(*v):
+		s.Role = "goes round"
+		if len(v.Looks) > 0 {
+			k := &v.Looks[0]
+			s.Mem, s.Addr, s.Len = k.Mem, k.Addr, uint64(max(k.Size, 8))
+			if k.Size > 0 {
+				s.Len = uint64(k.Size)
+			}
+		}
+	}
+	return s
+}
+
+// spinning names a loop that is never left although nobody is missing: what the
+// others wait for may be behind it.
+func (d *stuck) spinning(f *Finding) bool {
+	i := slices.IndexFunc(d.all, spins)
+	if i < 0 {
+		return false
+	}
+	v := &d.all[i]
+	who := lanesOfWarp(v.Mask, v.Warp, v.CTA)
+	f.Headline = fmt.Sprintf("%s goes round at line %d for ever: its registers come back to the same values, and %s", who, d.j.Program.Pos(v.PC).Line, seen(v.Looks))
+	f.Missing = "nothing that the loop does or looks at changes any more, so that its condition is the same each time"
+	f.Fix = "give the loop a condition that comes true"
+	if k := slices.IndexFunc(v.Looks, func(k machine.Look) bool { return k.Done }); k >= 0 {
+		at := d.j.at(v.Looks[k].PC)
+		f.Missing = fmt.Sprintf("%s gives true each time, and the loop goes on: it would give false only once phase %d is complete, and nothing completes that", at, v.Looks[k].Open)
+		f.Fix = fmt.Sprintf("leave the loop where %s gives true: the branch back belongs on its false (@!p bra)", at)
+	}
+	return true
+}
+
+// seen says what a loop looks at.
+func seen(looks []machine.Look) string {
+	var parts []string
+	for _, k := range looks {
+		text := fmt.Sprintf("phase %d of %s is not complete", k.Open, barName(k.Bar))
+		switch {
+		case k.Size > 0:
+			text = fmt.Sprintf("%s is %d", location(k.Mem, k.Addr), k.Val)
+		case k.Done && k.Open == 0:
+			text = fmt.Sprintf("the phase before the first of %s counts as complete", barName(k.Bar))
+		case k.Done:
+			text = fmt.Sprintf("phase %d of %s is complete", k.Open-1, barName(k.Bar))
+		}
+		if !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return "it looks at nothing that others could change"
+	}
+	return "what it looks at stays the same: " + few(parts)
+}
+
+// polling names a loop that waits for a value of memory that does not come. Where
+// others wait for the lanes that poll, that follows from it.
+func (d *stuck) polling(f *Finding) bool {
+	first := slices.IndexFunc(d.all, func(v machine.WaitingSplit) bool { return v.Kind == machine.WaitMemory })
+	if first < 0 {
+		return false
+	}
+	v := &d.all[first]
+	at := location(v.Mem, v.Addr)
+	wanted := "another value"
+	if v.Until != "" {
+		wanted = v.Until
+	}
+	f.Headline = fmt.Sprintf("%s polls %s for ever: it is %d, and the loop waits for %s", lanesOfWarp(v.Mask, v.Warp, v.CTA), at, v.Val, wanted)
+	f.Missing = fmt.Sprintf("no split can run, and no operation is in flight: nothing writes %s any more", at)
+	if w, ok := d.j.Order.LastWrite(v.Mem, v.Addr); ok {
+		f.Missing += fmt.Sprintf("; the last to write it was %s, by %s", agent(&w), d.j.instr(&w))
+	} else {
+		f.Missing += "; nobody wrote it in this launch"
+	}
+	f.Fix = fmt.Sprintf("wait for a value that the writers of %s really leave there: compare with how many of them there are and what each adds; or let the one that is missing write", at)
+	return true
+}
+
+func lanesOfWarp(mask uint32, warp, cta int32) string {
+	if bits.OnesCount32(mask) == 1 {
+		return fmt.Sprintf("lane %d of warp %d of CTA %d", lowestLane(mask), warp, cta)
+	}
+	return fmt.Sprintf("warp %d of CTA %d", warp, cta)
+}
+
+// location is an address as a report can name it.
+func location(mem machine.MemID, addr uint64) string {
+	if mem == machine.Global {
+		return fmt.Sprintf("global+%#x of global memory", addr)
+	}
+	return where(mem, addr)
 }
 
 // waiters lists who waits for what.
@@ -464,7 +573,13 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 		}
 		return few(parts)
 	case machine.WaitMemory:
-		return fmt.Sprintf("another value at %s", where(v.Mem, v.Addr))
+		at := location(v.Mem, v.Addr)
+		if v.Until == "" {
+			return fmt.Sprintf("another value at %s, which is %d", at, v.Val)
+		}
+		return fmt.Sprintf("%s at %s, which is %d", v.Until, at, v.Val)
+	case machine.WaitSpin:
+		return "a way out of its loop: " + seen(v.Looks)
 	case machine.WaitNamed:
 		return fmt.Sprintf("named barrier %d, generation %d: %d of %d threads have come", v.Bar, v.Gen, v.Arrived, v.Count)
 	case machine.WaitWarp:

@@ -194,6 +194,16 @@ func (j *Judge) clusterWait(ev *machine.Event) {
 	j.learn(x, ev.Mask, j.watch.now)
 }
 
+// A parted is an aligned instruction that part of a warp came to while the other
+// lanes waited for other threads, with the instruction ahead of them. If they wait
+// there for ever, that is what is wrong, and the barrier waits for them.
+type parted struct {
+	a, b    int32
+	finding Finding
+	kind    *Kind
+	far     []machine.WaitingSplit
+}
+
 // divergent reports an aligned instruction that part of a warp executes: the
 // first one of each warp, for what comes after follows from it.
 func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
@@ -208,27 +218,64 @@ func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	}
 	sites := []Site{eventSite("reaches", ev)}
 	var elsewhere []Waiter
+	var far []machine.WaitingSplit
 	for _, v := range m.Waiting() {
 		if v.CTA == ev.CTA && v.Warp == ev.Warp && v.Mask&ev.Mask == 0 {
 			s := Site{Role: "reaches", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
 			sites = enter(sites, s)
 			elsewhere = append(elsewhere, Waiter{Site: s, For: "the rest of its warp"})
+			if reachesFar(v) && j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)[ev.PC] {
+				far = append(far, v)
+			}
 		}
 	}
 	key := sites[len(sites)-1].PC
-	j.note(kind, sites[0].PC, key, func() Finding {
-		f := Finding{
-			Headline: fmt.Sprintf("%d %s of warp %d of CTA %d execute %s, which is aligned, without the rest of the warp", bits.OnesCount32(ev.Mask), what, ev.Warp, ev.CTA, j.at(ev.PC)),
-			Sites:    sites,
-			Missing:  "nothing makes all lanes of the warp that have not exited come to the same instruction",
-			Fix:      "move the instruction out of the divergent branch, or make the branch's condition the same for all lanes of a warp; a barrier that lanes may reach apart is barrier.sync without .aligned",
-			Waiting:  elsewhere,
-		}
-		if kind == registerBudget {
-			f.Fix = "let all lanes of all four warps of the warpgroup execute the same setmaxnreg"
-		}
-		return f
-	})
+	f := Finding{
+		Headline: fmt.Sprintf("%d %s of warp %d of CTA %d execute %s, which is aligned, without the rest of the warp", bits.OnesCount32(ev.Mask), what, ev.Warp, ev.CTA, j.at(ev.PC)),
+		Sites:    sites,
+		Missing:  "nothing makes all lanes of the warp that have not exited come to the same instruction",
+		Fix:      "move the instruction out of the divergent branch, or make the branch's condition the same for all lanes of a warp; a barrier that lanes may reach apart is barrier.sync without .aligned",
+		Waiting:  elsewhere,
+	}
+	if kind == registerBudget {
+		f.Fix = "let all lanes of all four warps of the warpgroup execute the same setmaxnreg"
+	}
+	p := parted{sites[0].PC, key, f, kind, far}
+	if len(far) > 0 && len(far) == len(elsewhere) {
+		j.watch.parted = append(j.watch.parted, p)
+		return
+	}
+	j.tell(&p)
+}
+
+func (j *Judge) tell(p *parted) { j.note(p.kind, p.a, p.b, func() Finding { return p.finding }) }
+
+// keepApart tells of all that were parted: the run came to another end.
+func (j *Judge) keepApart() {
+	for i := range j.watch.parted {
+		j.tell(&j.watch.parted[i])
+	}
+	j.watch.parted = nil
+}
+
+// dropApart tells of those whose other lanes did get on, at the end of a run in
+// which all that is left waits.
+func (j *Judge) dropApart(all []machine.WaitingSplit, stop *machine.Stop) {
+	gotOn := func(was machine.WaitingSplit) bool {
+		return !slices.ContainsFunc(all, func(v machine.WaitingSplit) bool {
+			// Lanes that trapped had waited for as long as they could.
+			return sameWait(&v, &was) || v.CTA == was.CTA && v.Warp == was.Warp && v.Mask&was.Mask != 0 && v.PC == stop.PC
+		})
+	}
+	j.watch.parted = slices.DeleteFunc(j.watch.parted, func(p parted) bool { return !slices.ContainsFunc(p.far, gotOn) })
+	j.keepApart()
+}
+
+// sameWait reports whether lanes wait where they did, for what they did.
+func sameWait(v, was *machine.WaitingSplit) bool {
+	return v.CTA == was.CTA && v.Warp == was.Warp && v.PC == was.PC && v.Mask&was.Mask == was.Mask && v.Kind == was.Kind &&
+		v.Mem == was.Mem && v.Addr == was.Addr && v.Val == was.Val && slices.Equal(v.Looks, was.Looks) &&
+		slices.EqualFunc(v.Tests, was.Tests, func(a, b machine.MbarTestState) bool { return a.Bar == b.Bar && a.Phase == b.Phase })
 }
 
 // sorted returns sites in order of the program.

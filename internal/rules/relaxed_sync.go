@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -44,6 +45,7 @@ func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 		Fix: fmt.Sprintf(".release and .acquire in place of .relaxed; or fence.acq_rel%s after %s and before the relaxed release, "+
 			"and again after the relaxed acquire and before %s", scope, j.instr(a), j.instr(b)),
 	}
+	j.whoseFence(&f, c, scope)
 	if b.Proxy == machine.Async && a.Proxy != machine.Async {
 		f.Fix += fmt.Sprintf("; and fence.proxy.async%s on the way, for %s is of the asynchronous proxy", fenceSpace(c), j.instr(b))
 		if c.Span.Mem == machine.SharedOf(a.CTA) {
@@ -51,8 +53,78 @@ func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 				"and fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster after the acquire"
 		}
 	}
-	if met := j.met(true); met != "" {
+	if met := j.met(true); met != "" && c.Half.Side == order.UnknownSide {
 		f.Missing += ": " + met + " meet, and do not synchronize"
 	}
 	return f
+}
+
+// whoseFence says which side lacks its half, where that is known: fences of other
+// threads, and those that come later, are there and do not help.
+func (j *Judge) whoseFence(f *Finding, c *order.Conflict, scope string) {
+	a, b, h := &c.Prior, &c.Cur, &c.Half
+	who := fmt.Sprintf("a thread of CTA %d", h.CTA)
+	if h.Lanes != 0 {
+		who = lanesOfWarp(h.Lanes, h.Warp, h.CTA)
+	}
+	switch h.Side {
+	case order.NoAcquire, order.LateAcquire:
+		read := j.readBy(h)
+		f.Missing = fmt.Sprintf("an acquire on the reading side: %s is released, but %s, which sees that by %s, has no fence.acq_rel%s after it and before it goes on to %s",
+			j.instr(a), who, read, scope, j.onward(h, b))
+		f.Fix = fmt.Sprintf("fence.acq_rel%s in %s directly after %s, before it tells other threads; or .acquire in place of .relaxed there. Fences of other threads, or after those have been told, do not stand in for it",
+			scope, who, read)
+	case order.NoRelease:
+		f.Missing = fmt.Sprintf("a release on the writing side: %s, by %s, is relaxed, and no fence.acq_rel%s of that thread comes between %s of %s and it", j.at(h.Op), who, scope, j.instr(a), agent(a))
+		f.Fix = fmt.Sprintf("fence.acq_rel%s in the thread that executes %s, after %s and before it; or .release in place of .relaxed there. Fences of other threads do not stand in for it",
+			scope, j.at(h.Op), j.instr(a))
+		if acq := j.acquirerOf(h.Op); acq >= 0 && !j.fencedAfter(acq) {
+			f.Missing += fmt.Sprintf("; nor does %s acquire", j.at(acq))
+			f.Fix += fmt.Sprintf("; and fence.acq_rel%s after %s in the thread that executes it, or .acquire there", scope, j.at(acq))
+		}
+	}
+}
+
+// readBy names the operation by which the lanes of a half saw what was released.
+func (j *Judge) readBy(h *order.Half) string {
+	for _, l := range j.Order.Links() {
+		if l.Relaxed && (h.Op < 0 || l.Release == h.Op) {
+			return j.at(l.Acquire)
+		}
+	}
+	return "its relaxed read"
+}
+
+func (j *Judge) onward(h *order.Half, b *order.AccessRef) string {
+	if h.CTA == b.CTA && h.Warp == b.Warp && h.Lanes&b.Lanes != 0 {
+		return j.instr(b)
+	}
+	return "tell " + agent(b)
+}
+
+// acquirerOf is an instruction that met a release without synchronizing; -1 if none
+// is known.
+func (j *Judge) acquirerOf(release int32) int32 {
+	for _, l := range j.Order.Links() {
+		if l.Relaxed && l.Release == release {
+			return l.Acquire
+		}
+	}
+	return -1
+}
+
+// fencedAfter reports whether an instruction acquires, or a fence that does comes
+// after it in the text.
+func (j *Judge) fencedAfter(pc int32) bool {
+	in := j.Program.Inst(pc)
+	if in == nil || in.Op == "mbarrier" && !slices.Contains(in.Mods, "relaxed") || slices.Contains(in.Mods, "acquire") || slices.Contains(in.Mods, "acq_rel") {
+		return true
+	}
+	for at, ok := range j.Program.Reach(pc + 1) {
+		in := j.Program.Inst(int32(at))
+		if ok && in != nil && (in.Op == "membar" || in.Op == "fence" && !slices.Contains(in.Mods, "release") && !slices.Contains(in.Mods, "proxy")) {
+			return true
+		}
+	}
+	return false
 }

@@ -12,7 +12,13 @@ import (
 func (j *Judge) stopped(m *machine.Machine) {
 	s := m.Stopped()
 	if s == nil {
+		if m.Done() {
+			j.keepApart()
+		}
 		return
+	}
+	if s.Kind != machine.Deadlock && s.Kind != machine.LimitInstrs && s.Kind != machine.LimitLocal {
+		j.keepApart()
 	}
 	if j.watch.ctas == nil {
 		j.begin()

@@ -35,6 +35,7 @@ type watch struct {
 	// waiting is who waited for what when the run hung.
 	waiting []Waiter
 	idles   []idle // waits that did not wait
+	parted  []parted
 }
 
 // A word is the place of an mbarrier.

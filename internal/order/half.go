@@ -1,0 +1,112 @@
+package order
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// A Half says on which side of a relaxed synchronization the fence is missing that
+// would order a conflict (IfNotRelaxed), as far as that can still be told when the
+// later access comes.
+type Half struct {
+	Side Side
+	// Op is the operation that handed on what was released, or would have; -1 if it
+	// is not known.
+	Op int32
+	// CTA, Warp and Lanes are whose fence is missing; Warp is -1 and Lanes 0 where
+	// only their CTA is known.
+	CTA, Warp int32
+	Lanes     uint32
+}
+
+// A Side is one of the two of a synchronization.
+type Side uint8
+
+const (
+	UnknownSide Side = iota
+	// NoAcquire: a release handed the earlier access on, and the lanes that saw it
+	// have acquired nothing.
+	NoAcquire
+	// LateAcquire: those lanes have, but after they told the others.
+	LateAcquire
+	// NoRelease: the operation that handed it on is relaxed, with no release fence
+	// before it.
+	NoRelease
+)
+
+// half finds the missing half between an earlier access and a later one by lanes.
+func (t *Tracker) half(ac *access, p *stamp, at int) Half {
+	owner, w := t.split(p.who)
+	lanes := p.lanesAt(at)
+	released := func(e *contrib) bool {
+		return !e.relaxed && !e.async && lanes&^t.knownLanes(&e.know.gen, owner, w, p.time) == 0
+	}
+	for i := range ac.home.warps {
+		for k := range ac.home.warps[i].pending.list {
+			if e := &ac.home.warps[i].pending.list[k]; released(e) {
+				return Half{NoAcquire, e.pc, ac.home.index, int32(i), e.lanes}
+			}
+		}
+	}
+	known := func(k *know) bool { return owner != ac.home.index && lanes&^t.knownLanes(&k.gen, owner, w, p.time) == 0 }
+	for i := range ac.home.warps {
+		for k := range ac.home.warps[i].groups {
+			if g := &ac.home.warps[i].groups[k]; known(&g.know) {
+				return Half{LateAcquire, -1, ac.home.index, int32(i), g.mask}
+			}
+		}
+	}
+	if known(&ac.home.gone) { // lanes that have exited since
+		return Half{LateAcquire, -1, ac.home.index, -1, 0}
+	}
+	half := Half{Op: -1}
+	t.contributions(owner, ac.home.index, func(e *contrib) bool {
+		switch {
+		case released(e):
+			half = Half{UnknownSide, e.pc, 0, 0, 0} // whose acquire is missing cannot be told
+			return false
+		case half.Op < 0 && e.relaxed && lanes&^t.knownLanes(&e.know.gen, owner, w, p.time) == 0:
+			half = Half{NoRelease, e.pc, e.cta, -1, 0}
+			if e.warp > 0 {
+				_, half.Warp = t.split(uint32(e.warp))
+				half.Lanes = e.lanes
+			}
+		}
+		return true
+	})
+	return half
+}
+
+// contributions calls f with what the words of memory and the mbarriers of two CTAs
+// hold, until it returns false.
+func (t *Tracker) contributions(a, b int32, f func(*contrib) bool) {
+	all := func(r *relSet) bool {
+		for i := range r.list {
+			if !f(&r.list[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	byPlace := func(x, y granule) int { return cmp.Or(cmp.Compare(x.mem, y.mem), cmp.Compare(x.n, y.n)) }
+	for _, g := range slices.SortedFunc(maps.Keys(t.locs.m), byPlace) {
+		for i := range t.locs.m[g] {
+			if !all(&t.locs.m[g][i].set) {
+				return
+			}
+		}
+	}
+	for _, c := range []int32{a, b} {
+		if t.ctas[c] == nil {
+			continue
+		}
+		for _, at := range slices.Sorted(maps.Keys(t.ctas[c].bars)) {
+			for i := range t.ctas[c].bars[at].sets {
+				if !all(&t.ctas[c].bars[at].sets[i].set) {
+					return
+				}
+			}
+		}
+	}
+}
