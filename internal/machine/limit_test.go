@@ -12,11 +12,11 @@ import (
 func TestStopWhen(t *testing.T) {
 	const pace, looks = 1 << 10, 20
 	for _, c := range []behaviour{
-		{name: "plain", block: 32, body: `l: bra l;`},
+		{name: "plain", block: 32, body: `.reg .b32 %i; mov.u32 %i, 0; l: add.u32 %i, %i, 1; bra l;`},
 		{name: "lanes apart", block: 32, body: `.reg .pred %p; .reg .b32 %i; setp.lt.u32 %p, %t, 7; mov.u32 %i, 0; @%p bra m; l: add.u32 %i, %i, 1; bra l; m: add.u32 %i, %i, 2; bra m;`},
-		{name: "calls", block: 32, top: `.func f() { ret; }`, body: `l: call f; bra l;`},
-		{name: "collectives", block: 64, body: `l: bar.warp.sync -1; bra l;`},
-		{name: "barriers", block: 64, body: `l: bar.sync 0; bra l;`},
+		{name: "calls", block: 32, top: `.func f() { ret; }`, body: `.reg .b32 %i; mov.u32 %i, 0; l: add.u32 %i, %i, 1; call f; bra l;`},
+		{name: "collectives", block: 64, body: `.reg .b32 %i; mov.u32 %i, 0; l: add.u32 %i, %i, 1; bar.warp.sync -1; bra l;`},
+		{name: "barriers", block: 64, body: `.reg .b32 %i; mov.u32 %i, 0; l: add.u32 %i, %i, 1; bar.sync 0; bra l;`},
 		{name: "exchanges", block: 64, body: `.reg .b32 %v; l: atom.global.add.u32 %v, [%in], 1; bra l;`},
 		{name: "a large grid", block: 32, grid: "1000000", n: 32, body: `exit;`},
 	} {
