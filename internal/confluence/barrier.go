@@ -71,6 +71,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 
 func (p *Prover) barPass(ev *machine.Event) {
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
+	w.join(ev.Mask)
 	b := p.cta(ev.CTA).bar(ev.Bar)
 	if ev.ByExit {
 		b.byExit, b.exitGen = ev.PC+1, ev.Gen

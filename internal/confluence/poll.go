@@ -136,7 +136,7 @@ func (p *Prover) overwritten(mem machine.MemID, addr, n uint64) {
 func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane int, before uint64) {
 	at := w.clockOf(lane)
 	for _, e := range word.ends {
-		if at.after(e.warp, e.mask, e.step) == 0 {
+		if at.after(e.warp, e.mask, e.step) == 0 || e.warp == w.number && !w.met(lane, e.mask, e.step) {
 			p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: e.pc, With: ev.PC,
 				Text: "a wait for a word of memory, and a write of it that need not come after the wait's end"})
 		}

@@ -106,6 +106,38 @@ type warpState struct {
 	step   uint32
 	groups []group
 	regs   []regStep
+	// meets[i][j] is the step up to which lane i comes after lane j because the two
+	// have met. Groups take what lanes do together for one step, which it need not be.
+	// Nil where nobody asks.
+	meets *[32][32]uint32
+}
+
+// join has lanes meet.
+func (w *warpState) join(mask uint32) {
+	if w.meets == nil {
+		return
+	}
+	var all [32]uint32
+	for k := mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k)
+		for j := range all {
+			all[j] = max(all[j], w.meets[i][j])
+		}
+		all[i] = w.step
+	}
+	for k := mask; k != 0; k &= k - 1 {
+		w.meets[bits.TrailingZeros32(k)] = all
+	}
+}
+
+// met reports whether a lane has met others since they took a step.
+func (w *warpState) met(lane int, others uint32, step uint32) bool {
+	for k := others &^ (1 << lane); k != 0; k &= k - 1 {
+		if w.meets == nil || w.meets[lane][bits.TrailingZeros32(k)] < step {
+			return false
+		}
+	}
+	return true
 }
 
 type group struct {
@@ -138,6 +170,9 @@ func (p *Prover) cta(i int32) *ctaState {
 		for w := range c.warps {
 			groups[w].mask = ^uint32(0)
 			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: groups[w : w+1 : w+1]}
+			if p.words != nil {
+				c.warps[w].meets = new([32][32]uint32)
+			}
 		}
 		p.ctas[i] = c
 	}
@@ -177,6 +212,7 @@ func (w *warpState) part(mask uint32) {
 // sync joins lanes: they come after each other's steps so far.
 func (p *Prover) sync(cta, warp int32, mask uint32) {
 	w, gs := p.step(cta, warp, mask)
+	w.join(mask)
 	if len(w.groups) == 1 {
 		return // they know the same
 	}

@@ -430,7 +430,7 @@ func (f *Facts) decides(pc int32) bool {
 	switch {
 	case in == nil:
 		return true
-	case in.Op == "ld":
+	case in.Op == "ld", f.Program.Polls()[pc] != nil:
 		return true
 	case in.Op == "atom" && slices.ContainsFunc(in.Mods, func(m string) bool { return m == "acquire" || m == "acq_rel" }):
 		return true
