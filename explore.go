@@ -396,6 +396,9 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	shares := deal(left, parts)
 	searches := make([]*explore.Search, len(parts))
 	for i := range parts {
+		if tooMany(i, len(parts), left.Schedules) {
+			st.Units[i] = unit{Done: true, Coverage: explore.Coverage{Why: explore.Spent}}
+		}
 		if !x.mine(i) || st.Units[i].Done {
 			continue
 		}
@@ -412,6 +415,12 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 		}
 	})
 	return nil
+}
+
+// tooMany reports whether part i of n gets nothing of a budget of runs that does not do
+// for one a part.
+func tooMany(i, n, runs int) bool {
+	return n > runs && i > 0 && i*runs/n == (i-1)*runs/n
 }
 
 // deal deals a budget to the parts of what is left: half of it to all alike, and

@@ -57,11 +57,13 @@ type Facts struct {
 	Cluster int // CTAs a cluster
 
 	relaxed bool // barriers are used by relaxed operations, or narrow ones
+	nature  []nature
 }
 
 // New returns the facts of a program.
 func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	f := &Facts{Program: p, Decides: decides, Cluster: cluster}
+	f.natures()
 	for pc := range int32(p.Len()) {
 		if in := p.Inst(pc); in != nil && (in.Op == "mbarrier" || in.Op == "barrier") {
 			f.relaxed = f.relaxed || slices.Contains(in.Mods, "relaxed") || cluster > 1 && slices.Contains(in.Mods, "cta")
@@ -416,38 +418,50 @@ func (w *word) unrelated(pcs ...int32) {
 // leave what the order decides. Floating-point sums do so by their rounding, which
 // alone is no reason to look for more.
 func (r *Run) shows(a, b int32) bool {
-	f := r.facts
-	if f.decides(a) || f.decides(b) {
+	if a < 0 || b < 0 {
 		return true
 	}
-	return f.writes(a) && f.writes(b) && !f.alike(a, b)
+	x, y := &r.facts.nature[a], &r.facts.nature[b]
+	return x.decides || y.decides || x.writes && y.writes && (x.adds == 0 || x.adds != y.adds)
 }
 
-// decides reports whether what an instruction reads decides something: its value, or
-// that what it saw was released.
-func (f *Facts) decides(pc int32) bool {
-	in := f.Program.Inst(pc)
-	switch {
-	case in == nil:
-		return true
-	case in.Op == "ld", f.Program.Polls()[pc] != nil:
-		return true
-	case in.Op == "atom" && slices.ContainsFunc(in.Mods, func(m string) bool { return m == "acquire" || m == "acq_rel" }):
-		return true
+// A nature is what the text tells of an instruction that accesses memory.
+type nature struct {
+	// decides: what it reads decides something, by its value or because what it saw was
+	// released.
+	decides bool
+	writes  bool
+	// adds names a reduction that leaves the same in any order with others of its kind;
+	// 0 of others.
+	adds int32
+}
+
+// natures works out the natures of a program's instructions.
+func (f *Facts) natures() {
+	p := f.Program
+	kinds := map[string]int32{}
+	f.nature = make([]nature, p.Len())
+	for pc := range f.nature {
+		in, at := p.Inst(int32(pc)), int32(pc)
+		n := nature{writes: in == nil || in.Op != "ld"}
+		switch {
+		case in == nil:
+			n.decides = true
+		case in.Op == "ld", p.Polls()[at] != nil:
+			n.decides = true
+		case in.Op == "atom":
+			acquires := slices.ContainsFunc(in.Mods, func(m string) bool { return m == "acquire" || m == "acq_rel" })
+			n.decides = acquires || f.Decides(at)
+		}
+		if in != nil && (in.Op == "red" || in.Op == "atom") && (p.Commutes(at) == "" || p.FloatSum(at)) {
+			name := p.Operation(at)
+			if kinds[name] == 0 {
+				kinds[name] = int32(len(kinds) + 1)
+			}
+			n.adds = kinds[name]
+		}
+		f.nature[pc] = n
 	}
-	return in.Op == "atom" && f.Decides(pc)
 }
 
-func (f *Facts) writes(pc int32) bool {
-	in := f.Program.Inst(pc)
-	return in == nil || in.Op != "ld"
-}
-
-// alike reports whether two accesses are reductions of one kind.
-func (f *Facts) alike(a, b int32) bool {
-	updates := func(pc int32) bool {
-		in := f.Program.Inst(pc)
-		return in != nil && (in.Op == "red" || in.Op == "atom")
-	}
-	return updates(a) && updates(b) && f.Program.Operation(a) == f.Program.Operation(b) && (f.Program.Commutes(a) == "" || f.Program.FloatSum(a))
-}
+func (f *Facts) writes(pc int32) bool { return f.nature[pc].writes }
