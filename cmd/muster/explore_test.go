@@ -88,7 +88,7 @@ func explored(t testing.TB) map[string][]string {
 	return map[string][]string{
 		"clean":    append(ticketLaunch(t, 6, 1), "--schedules", "2000"),
 		"findings": append(plantedLaunch(t, "phase-kept", "4"), "--schedules", "2000"),
-		"budget":   {"../../examples/corpus/last_block.yaml", "--schedules", "120"},
+		"budget":   append(ticketLaunch(t, 7, 1), "--schedules", "500"),
 		"uneven":   append(ticketLaunch(t, 6, 1), "--schedules", "700"),
 		"bound":    append(ticketLaunch(t, 3, 4), "--schedules", "4000", "--preemptions", "1"),
 	}
