@@ -200,6 +200,7 @@ DONE:
 func TestStop(t *testing.T) {
 	const forever = `
 LOOP:
+	add.u32 %r1, %r1, 1;
 	st.volatile.global.u32 [%rd1], %r1;
 	bra LOOP;
 `

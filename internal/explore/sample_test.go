@@ -178,6 +178,7 @@ func TestSamplesEnd(t *testing.T) {
 func TestSamplesStop(t *testing.T) {
 	const forever = `
 LOOP:
+	add.u32 %r1, %r1, 1;
 	st.volatile.global.u32 [%rd1], %r1;
 	bra LOOP;
 `

@@ -17,23 +17,25 @@ import (
 //     test (await.go). So an inverted wait is a wait, and the others may run, give
 //     up, or be found waiting too.
 //   - Where splits change memory and change it back, the whole machine comes back
-//     to a state. Another schedule may lead out of that circle, so all that can
-//     follow is looked at, in copies; if no way leads to the end of the launch, the
-//     run has ended (Stop.Circle).
+//     to a state. Another schedule may lead out of that circle, so all states that
+//     can follow are looked at, in copies; where they are few, and none is the end of
+//     the launch, the run has ended (Stop.Circle).
 //
 // What a clock shows, and which lanes happen to run together, is different the
 // next time round, so that reading these begins every comparison anew.
 //
-// Comparing costs nothing to speak of in runs that end: it begins after many
-// instructions without an effect, and the state to compare with is replaced
-// each time that the run has doubled its length (Brent 1980).
+// All this costs little in runs that end: comparing begins after many instructions
+// without an effect, with a state that is replaced each time that twice as many have
+// been executed (Brent 1980), and looking for the end takes a small part of the time.
 const (
 	spinAfter   = 1 << 8  // visible instructions of a split without an effect
 	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
 	mostLooks   = 1 << 10 // what a split may look at in one turn
-	mostStates  = 1 << 12 // that are looked at for a way out
-	mostCopied  = 1 << 27 // bytes of registers that this may copy
+	leastLook   = 1 << 17 // instructions in whose time the end of a run is looked for
+	mostWindow  = 1 << 14
+	mostGlance  = 1 << 10 // bytes
+	mostInStep  = 1 << 16 // instructions between two of them
 )
 
 // A private is what the future of a warp's lanes depends on besides what they
@@ -73,9 +75,18 @@ func (v *private) sameSplits(splits ...*split) bool {
 	})
 }
 
-// same compares the registers of the lanes in mask, and the warp's local memory.
-func (v *private) same(w *warp, mask uint32, hint *int32) bool {
-	return v.sameRegisters(w, mask, hint) && v.local == w.localHash()
+// same compares the registers of the lanes in mask, and the warp's local memory. That
+// is dear, and looks counts how often it might have been done: a loop that counts in
+// local memory alone has the same registers each time.
+func (v *private) same(w *warp, mask uint32, hint, looks *int32) bool {
+	if !v.sameRegisters(w, mask, hint) {
+		return false
+	}
+	*looks++
+	if w.lsize > 0 && *looks&(*looks-1) != 0 && *looks%64 != 0 {
+		return false
+	}
+	return v.local == w.localHash()
 }
 
 // sameRegisters compares the registers of the lanes in mask.
@@ -130,6 +141,7 @@ type turn struct {
 	n     int32    // visible instructions since then
 	last  int32    // those after which another state takes its place
 	hint  int32
+	looks int32
 	saw   []await // what it has looked at since
 	blind bool    // that was too much
 }
@@ -202,7 +214,9 @@ func (m *Machine) comeRound(w *warp, s *split) {
 	switch {
 	case s.since == nil:
 		s.last = 1
-	case !s.blind && s.since.sameSplits(s) && s.since.same(w, s.mask, &s.hint):
+	case s.since.splits[0].mask != s.mask && s.n < 4*s.last:
+		return // lanes that parted may come together again
+	case !s.blind && s.since.sameSplits(s) && s.since.same(w, s.mask, &s.hint, &s.looks):
 		if slices.ContainsFunc(s.saw, func(a await) bool { return m.changed(&a) }) {
 			return // it has not seen that yet
 		}
@@ -214,7 +228,7 @@ func (m *Machine) comeRound(w *warp, s *split) {
 	default:
 		return
 	}
-	s.since, s.n, s.saw, s.blind = w.privateOf(s), 0, s.saw[:0], false
+	s.since, s.n, s.looks, s.saw, s.blind = w.privateOf(s), 0, 0, s.saw[:0], false
 }
 
 // ---- a warp without visible instructions ----
@@ -227,6 +241,7 @@ type plainRun struct {
 	ran   uint32 // lanes that ran since
 	steps int64  // unsteady ones, until then
 	hint  int32
+	looks int32
 }
 
 // leash is how many instructions a split may execute before settle looks after
@@ -245,9 +260,9 @@ func (m *Machine) goOn(w *warp, r *plainRun) {
 	switch {
 	case m.instrs < r.until && r.since == nil:
 	case r.since == nil:
-		r.since, r.ran, r.steps = w.privateOf(w.splits...), 0, m.unsteady
+		r.since, r.ran, r.looks, r.steps = w.privateOf(w.splits...), 0, 0, m.unsteady
 		r.until = m.instrs + (m.instrs-r.from)/64
-	case r.steps == m.unsteady && r.since.sameSplits(w.splits...) && r.since.same(w, ^uint32(0), &r.hint):
+	case r.steps == m.unsteady && r.since.sameSplits(w.splits...) && r.since.same(w, ^uint32(0), &r.hint, &r.looks):
 		for _, s := range w.splits {
 			if s.state == running && s.mask&r.ran != 0 {
 				s.state = stuck
@@ -263,74 +278,82 @@ func (m *Machine) goOn(w *warp, r *plainRun) {
 
 // ---- the whole machine ----
 
-// An earlier is a state that the run was in, to compare with.
-type earlier struct {
-	m    *Machine
-	cta  int32
-	warp int32
-	lane int8
-	pc   int32
-	hint int32
-	// effects is the machine's count then: where nobody has had an effect since,
-	// all go round by themselves, and fall asleep.
-	effects int64
-	// wait is how many states that look alike are passed over before the next is
-	// compared in full, and skip how many are left.
-	wait, skip int
-}
-
-// A Circle is what goes on for ever: from the state after First instructions, the
-// run came back to it after Again. Lanes are those that can run, there or later.
+// A Circle is what goes on for ever: after so many instructions only so many states
+// can follow, whatever the schedule, and none of them is the end of the launch. Lanes
+// are some that run in them.
 type Circle struct {
-	First, Again int64
-	Lanes        []WaitingSplit
+	After  int64
+	States int
+	Lanes  []WaitingSplit
 }
 
-// recur compares the state after a step of s, which was of the split that held
-// lane, with an earlier one.
-func (m *Machine) recur(w *warp, lane int8, pc int32) {
-	if m.instrs >= m.circleAt {
-		if least := m.rows()*4 + int64(len(m.ctas)+m.global.pages()/16); m.instrs < least {
-			m.circleAt = least // a copy would cost more than the run so far
-			return
-		}
-		m.circleAt = 2 * m.instrs
-		before := m.Clone()
-		before.cfg.Observer, before.earlier = nil, nil
-		m.earlier = &earlier{m: before, cta: w.cta, warp: w.index, lane: lane, pc: pc, effects: m.effects}
-		return
-	}
-	e := m.earlier
-	if e == nil || e.pc != pc || e.cta != w.cta || e.warp != w.index || e.lane != lane || m.stop != nil || m.unsteady != e.m.unsteady || m.effects == e.effects {
-		return
-	}
-	if e.skip > 0 {
-		e.skip--
-		return
-	}
-	if !m.looksLike(e) {
-		return
-	}
-	if m.hashSince(e.m) == e.m.hashSince(e.m) {
-		if lanes := m.endless(); lanes != nil {
-			m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local, Circle: &Circle{First: e.m.instrs, Again: m.instrs, Lanes: lanes}})
-		}
-		m.earlier = nil // looking is dear: once more when the run is twice as long
-		return
-	}
-	e.wait += e.wait/2 + 1 // odd and even, so that no rhythm of the run is missed
-	e.skip = e.wait
+// A window is a part of a run in which it is seen whether splits come to states of
+// their own that they were in before: in the first half these are noted, in the
+// second compared. Only where none is new a look at all that may follow is worth it.
+type window struct {
+	half, end int64 // counts of instructions
+	seen      map[uint64]bool
+	effects   int64 // of the machine, before
 }
 
-// rows is how many rows of registers the machine holds.
-func (m *Machine) rows() int64 {
-	n := int64(0)
+// endAt ends the run where no schedule leads from here to its end. It looks when the
+// run has doubled its length; s has just come before a visible instruction of w.
+func (m *Machine) endAt(w *warp, s *split) {
+	if m.instrs < m.circleAt || m.stop != nil {
+		return
+	}
+	if m.window == nil {
+		n := min(m.instrs/64, mostWindow)
+		m.window = &window{half: m.instrs + n, end: m.instrs + 2*n, seen: map[uint64]bool{}, effects: m.effects}
+	}
+	switch h := w.glance(s); {
+	case m.instrs < m.window.half:
+		m.window.seen[h] = true
+		return
+	case !m.window.seen[h]:
+	case m.instrs < m.window.end:
+		return
+	case m.window.effects == m.effects: // who has none will fall asleep
+	default:
+		if c := m.endless(max(m.instrs/4, leastLook) / m.weight()); c != nil {
+			m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local, Circle: c})
+		}
+	}
+	m.window, m.circleAt = nil, 2*m.instrs
+}
+
+// glance hashes where a split stands, and the registers and some of the local memory
+// of its lowest lane.
+func (w *warp) glance(s *split) uint64 {
+	const prime = 1099511628211
+	h := uint64(w.cta)<<40 ^ uint64(w.index)<<32 ^ uint64(s.pc) ^ uint64(s.mask)<<13
+	l := lowest(s.mask) & 31
+	for i := range w.r32 {
+		h = (h ^ uint64(w.r32[i][l])) * prime
+	}
+	for i := range w.r64 {
+		h = (h ^ w.r64[i][l]) * prime
+		h ^= h >> 32
+	}
+	for _, p := range w.p {
+		h = (h ^ uint64(p>>l&1)) * prime
+	}
+	for at := uint64(0); at+4 <= min(w.lsize, mostGlance); at += 4 {
+		h = (h ^ uint64(w.local.load32(uint64(l)*w.lsize+at))) * prime
+	}
+	return h ^ h>>29
+}
+
+// weight is how many instructions could be executed, about, in the time that it takes
+// to copy the machine and compare it.
+func (m *Machine) weight() int64 {
+	n := 8 + len(m.ctas)/16 + m.global.pages()/64
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
-			n += int64(len(w.r32) + 2*len(w.r64))
+			n += 8 + (len(w.r32)+2*len(w.r64))/16
 		}
 	}
-	return n
+	return int64(n)
 }
 
 func (g *addressMap) pages() int {
@@ -341,116 +364,186 @@ func (g *addressMap) pages() int {
 	return n
 }
 
-// looksLike compares what is quick to compare, and most likely to differ first.
-func (m *Machine) looksLike(e *earlier) bool {
-	o := e.m
-	at := o.ctas[e.cta]
-	if m.ctas[e.cta] == nil || at == nil || !slices.Equal(m.running, o.running) || m.started != o.started || len(m.ops) != len(o.ops) {
-		return false
-	}
-	if !m.ctas[e.cta].warps[e.warp].like(at.warps[e.warp], &e.hint) {
-		return false
-	}
-	hint := int32(0)
-	for _, i := range m.running {
-		for k, w := range m.ctas[i].warps {
-			if !w.like(o.ctas[i].warps[k], &hint) {
-				return false
-			}
-		}
-		if !m.ctas[i].shared.like(&o.ctas[i].shared) {
-			return false
-		}
-	}
-	for i := range m.global.regions {
-		if !m.global.regions[i].like(&o.global.regions[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *warp) like(o *warp, hint *int32) bool {
-	if w.live != o.live || len(w.splits) != len(o.splits) {
-		return false
-	}
-	for i, s := range w.splits {
-		if t := o.splits[i]; s.pc != t.pc || s.mask != t.mask || s.state != t.state {
-			return false
-		}
-	}
-	v := private{r32: o.r32, r64: o.r64, p: o.p}
-	return v.sameRegisters(w, ^uint32(0), hint) && w.local.like(&o.local)
-}
-
-// like reports whether two regions hold the same; pages that nobody has written
-// since a copy was made are one.
-func (r *region) like(o *region) bool {
-	if len(r.pages) != len(o.pages) {
-		return false
-	}
-	for i, p := range r.pages {
-		if !p.like(o.pages[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *page) like(q *page) bool {
-	return p == q || p != nil && q != nil && p.words == q.words && p.full == q.full && (p.full || p.init == q.init)
-}
-
-// endless returns the lanes that run on for ever: those that can run in some state
-// that may follow, if no such state is the end of the launch. It returns nil where
-// one may be, or that is not known: something could go wrong or start on the way,
-// or there are too many states.
-func (m *Machine) endless() []WaitingSplit {
-	if m.started < m.until {
-		return nil
-	}
+// endless looks at all states that may follow, at most so many. It returns nil if one
+// is the end of the launch, or that is not known: something could go wrong on the way,
+// or depends on what is different the next time, or there are too many states.
+func (m *Machine) endless(most int64) *Circle {
 	from := m.Fork(nil, m.cfg.Poison)
-	from.earlier, from.circleAt = nil, 1<<62
-	from.cfg.MaxInstrs = m.instrs + circleAfter
+	from.circleAt, from.window = 1<<62, nil
 	from.forgetFailures()
 	seen := map[uint64]bool{from.hashSince(from): true}
-	room := int64(mostCopied) / (m.rows()*128 + int64(len(m.ctas)+m.global.pages())*8)
-	var lanes []WaitingSplit
+	c := &Circle{After: m.instrs}
 	var buf []Choice
-	for work := []*Machine{from}; len(work) > 0; {
+	for work := []*Machine{from.Fork(nil, m.cfg.Poison)}; len(work) > 0; {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		buf = at.exits(at.Enabled(buf[:0]))
-		for _, c := range buf {
-			if c.Kind == Run {
-				lanes = addLanes(lanes, at.WaitingOf(c))
+		buf = at.enough(at.exits(at.Enabled(buf[:0])))
+		hung := true
+		if buf == nil {
+			return nil
+		}
+		for i, ch := range buf {
+			next := at
+			if i < len(buf)-1 {
+				next = at.Fork(nil, m.cfg.Poison)
 			}
-			next := at.Fork(nil, m.cfg.Poison)
-			next.Step(c)
-			if room--; room < 0 || next.stop != nil || next.Done() || next.unsteady != m.unsteady || c.Kind == Start {
+			next.cfg.MaxInstrs = next.instrs + mostInStep
+			next.Step(ch)
+			if most--; most < 0 || next.stop != nil || next.Done() || next.unsteady != m.unsteady {
 				return nil
 			}
 			next.forgetFailures()
-			if h := next.hashSince(from); !seen[h] {
-				if len(seen) == mostStates {
-					return nil
-				}
+			h := next.hashSince(from)
+			hung = hung && ch.Kind == GiveUp && seen[h]
+			if !seen[h] {
 				seen[h] = true
 				work = append(work, next)
 			}
 		}
+		if hung {
+			return nil // the run will come to it, or to another name for what is wrong
+		}
 	}
-	return lanes
+	c.States = len(seen)
+	from.goRound(c)
+	return c
 }
 
-// forgetFailures has every test that may come out false do so once more: which
-// have done so before is no part of the launch's state.
+// goRound notes who runs in a circle: it takes choices in turn, and once it has come
+// through as many as there are states, each of them comes again.
+func (m *Machine) goRound(c *Circle) {
+	m.cfg.MaxInstrs = 0
+	var buf []Choice
+	for n := range 3 * c.States {
+		if buf = m.enough(m.Enabled(buf[:0])); len(buf) == 0 {
+			if buf = m.exits(buf); len(buf) == 0 {
+				return
+			}
+		}
+		ch := buf[n%len(buf)]
+		if n >= c.States && ch.Kind == Run {
+			c.Lanes = addLanes(c.Lanes, m.WaitingOf(ch))
+		}
+		m.Step(ch)
+		m.forgetFailures()
+	}
+}
+
+// enough leaves out choices that lead to the same ends as others: what it keeps is a
+// persistent set, and where the search finds no end with those, there is none
+// (Godefroid 1996). It is nil where clusters that have not started could have a part
+// in what comes, and how many run at a time is for the card to say.
+func (m *Machine) enough(all []Choice) []Choice {
+	if len(m.ops) > 0 {
+		if m.started < m.until {
+			return nil
+		}
+		return all
+	}
+	for _, c := range all {
+		if c.Kind == Start || c.Kind == Run && m.alone(c) {
+			return append(all[:0], c)
+		}
+	}
+	for i, c := range all {
+		first := m.ctas[c.CTA].first
+		if i > 0 && m.ctas[all[i-1].CTA].first == first || !m.within(first) {
+			continue
+		}
+		n := 0
+		for _, o := range all {
+			if m.ctas[o.CTA].first == first {
+				all[n] = o
+				n++
+			}
+		}
+		return all[:n]
+	}
+	if m.started < m.until {
+		return nil
+	}
+	return all
+}
+
+// alone reports whether a choice commutes with all that others may do before it: it
+// lets a warp pass a barrier of its CTA, or come to one that counts all threads.
+func (m *Machine) alone(c Choice) bool {
+	w := m.ctas[c.CTA].warps[c.Warp]
+	if len(w.splits) != 1 {
+		return false
+	}
+	s := w.splits[0]
+	if s.state == waiting {
+		return true
+	}
+	_, is := m.prog.code[s.pc].x.(*barInfo)
+	return is && s.state == atPoint && m.prog.wholeBars()
+}
+
+// wholeBars reports whether no barrier of a CTA is given a count.
+func (p *Program) wholeBars() bool {
+	return !slices.ContainsFunc(p.code, func(in instr) bool {
+		bi, is := in.x.(*barInfo)
+		return is && bi.count
+	})
+}
+
+// within reports whether what the cluster that begins with CTA first does next
+// touches its own shared memory and barriers alone, and nothing that it waits for
+// comes from elsewhere: other clusters cannot interfere.
+func (m *Machine) within(first int32) bool {
+	for r := int32(0); r < m.csize; r++ {
+		t := m.ctas[m.clusterMember(first, r)]
+		if t == nil {
+			continue
+		}
+		for _, w := range t.warps {
+			for _, s := range w.splits {
+				if !m.inCluster(w, s) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (m *Machine) inCluster(w *warp, s *split) bool {
+	global := func(a await) bool { return a.mem == Global }
+	if s.state != atPoint || s.spun {
+		return !slices.ContainsFunc(s.awaits, global)
+	}
+	switch i := m.prog.code[s.pc].x.(type) {
+	case *barInfo, *clusterInfo, *mbarInfo, *fenceInfo:
+		return true
+	case *access:
+		x := m.enter(w, s)
+		x.addressesOf(i, &m.addr)
+		for l := range lanesOf(s.mask) {
+			if mem, _, ok := x.resolve(i.space, m.addr[l]); !ok || mem < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// forgetFailures leaves of the tests that came out false those alone that a split
+// sleeps for: which others did, and how often, is no part of the launch's state. So
+// every test that may come out false does so once more.
 func (m *Machine) forgetFailures() {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
 			for _, s := range w.splits {
 				s.gaveUp, s.seen = 0, nil
 				s.effect()
+				if m.anyAwait(s) {
+					s.awaits, s.spun = s.awaits[:0], false
+				}
+				for k := range s.awaits {
+					s.awaits[k].woke = [mostWakes]int32{}
+				}
 			}
 		}
 	}

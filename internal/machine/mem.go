@@ -255,6 +255,10 @@ func (r *region) hashSince(h *maphash.Hash, o *region) {
 	}
 }
 
+func (p *page) like(q *page) bool {
+	return p == q || p != nil && q != nil && p.words == q.words && p.full == q.full && (p.full || p.init == q.init)
+}
+
 // An addressMap is global memory: regions sorted by base.
 type addressMap struct {
 	regions []region

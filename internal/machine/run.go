@@ -380,7 +380,6 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if s.spun {
 		s.spun, s.awaits = false, s.awaits[:0]
 	}
-	lane := int8(lowest(mask))
 	s.state = running
 	if in.touch != nil {
 		x.touch(in, mask)
@@ -409,7 +408,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if s.idle >= spinAfter {
 		m.comeRound(w, s)
 	}
-	m.recur(w, lane, pc)
+	m.endAt(w, s)
 }
 
 // mergeRunning joins running splits that stand together.

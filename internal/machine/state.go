@@ -2,6 +2,7 @@ package machine
 
 import (
 	"hash/maphash"
+	"maps"
 	"sync/atomic"
 
 	"muster/mbarrier"
@@ -79,8 +80,8 @@ type Machine struct {
 	out      []byte // what vprintf printed
 	unsteady int64  // reads of what is different the next time
 	effects  int64  // steps that another agent could notice
-	earlier  *earlier
-	circleAt int64 // instructions after which another state takes its place
+	circleAt int64  // instructions after which an end is looked for: circle.go
+	window   *window
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two looks at it
@@ -314,6 +315,11 @@ func (m *Machine) Clone() *Machine {
 	c.running = append([]int32(nil), m.running...)
 	c.dead = append([]int32(nil), m.dead...)
 	c.x = ctx{}
+	if m.window != nil {
+		v := *m.window
+		v.seen = maps.Clone(v.seen)
+		c.window = &v
+	}
 	return &c
 }
 

@@ -49,7 +49,9 @@ func (t *Tracker) half(ac *access, p *stamp, at int) Half {
 			}
 		}
 	}
-	known := func(k *know) bool { return owner != ac.home.index && lanes&^t.knownLanes(&k.gen, owner, w, p.time) == 0 }
+	known := func(k *know) bool {
+		return owner != ac.home.index && lanes&^t.knownLanes(&k.gen, owner, w, p.time) == 0
+	}
 	for i := range ac.home.warps {
 		for k := range ac.home.warps[i].groups {
 			if g := &ac.home.warps[i].groups[k]; known(&g.know) {

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/internal/machine"
@@ -35,19 +37,23 @@ other says that it is done.`,
 // roundAndRound is livelock.
 func (d *stuck) roundAndRound(c *machine.Circle) Finding {
 	f := Finding{
-		Missing: "no schedule leads from there to the end of the launch: nothing that can follow is new",
+		Missing: "none of the states that can follow, whoever goes next, is the end of the launch",
 		Fix:     "give the loops a way out: let one of those who run count its turns, or leave when another says that it is done",
 	}
 	var who []string
-	for i := range c.Lanes {
-		v := &c.Lanes[i]
+	lanes := slices.Clone(c.Lanes)
+	slices.SortStableFunc(lanes, func(a, b machine.WaitingSplit) int {
+		return cmp.Or(cmp.Compare(a.CTA, b.CTA), cmp.Compare(a.Warp, b.Warp))
+	})
+	for i := range lanes {
+		v := &lanes[i]
 		f.Sites = enter(f.Sites, Site{Role: "runs on", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask})
-		if name := lanesOfWarp(v.Mask, v.Warp, v.CTA); len(who) == 0 || who[len(who)-1] != name {
+		if name := lanesOfWarp(v.Mask, v.Warp, v.CTA); !slices.Contains(who, name) {
 			who = append(who, name)
 		}
 	}
-	f.Headline = fmt.Sprintf("%s for ever: under this schedule the state after instruction %d of the launch comes again after instruction %d",
-		runOn(who), c.First, c.Again)
+	f.Headline = fmt.Sprintf("%s for ever: %d instructions into this schedule the launch goes round among %d states, and no schedule leads out of them",
+		runOn(who), c.After, c.States)
 	return f
 }
 
