@@ -118,10 +118,7 @@ func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
 // End takes what the run showed.
 func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	findings, gaps := j.Finish(m)
-	if m.TimedOut() {
-		// It is assumed that no timeout strikes which ends in a trap.
-		findings = slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
-	}
+	findings = withoutTimeouts(m, findings)
 	if g, limit := j.x.l.limitGap(m.Stopped()); limit {
 		gaps = append(withoutLimits(gaps, m.Stopped()), g)
 	}
@@ -141,6 +138,15 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 		of.Finding = f
 		j.u.add(of)
 	}
+}
+
+// withoutTimeouts drops the hang of a run in which a timeout struck that ends in a trap:
+// it is assumed that none does.
+func withoutTimeouts(m *machine.Machine, findings []rules.Finding) []rules.Finding {
+	if !m.TimedOut() {
+		return findings
+	}
+	return slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
 }
 
 // space is the runs of the launch, judged on behalf of a unit.
@@ -494,6 +500,7 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 	if r.err != nil || x.w.over() != "" {
 		return false // it is made again
 	}
+	r.findings = withoutTimeouts(m, r.findings)
 	if len(r.findings) > 0 && len(x.state.Parted) > 0 {
 		// What a seed means depends on which lanes may part: the choices say all.
 		m := x.l.part(nil, x.skip, 0, 1)

@@ -163,6 +163,7 @@ func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 		// The trap is the far end of a bounded wait that nothing ended: what
 		// went wrong is the wait.
 		kind = Deadlock
+		x.quiet = true // what it waited for is still asked
 	}
 	return x.m.halt(Stop{Kind: kind, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local})
 }
