@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"muster/internal/report", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
 	{"muster/internal/rules"},
 	{"muster/launch"},
-	{"muster/internal/explore", "muster/internal/loops"},
+	{"muster/internal/explore", "muster/internal/loops", "muster/internal/outcome"},
 	{"muster/internal/order", "muster/internal/confluence"},
 	{"muster/internal/machine"},
 	{"muster/internal/tma", "muster/internal/tensor"},
