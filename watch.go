@@ -90,13 +90,13 @@ var collecting sync.Mutex
 // tooLarge reports whether the process needs more memory than limit. What it holds
 // includes garbage; where only that exceeds the limit, it is collected.
 func tooLarge(limit uint64) bool {
-	held, live := memory()
-	if held <= limit {
+	if held, _ := memory(); held <= limit {
 		return false
 	}
 	collecting.Lock()
 	defer collecting.Unlock()
-	if held, live = memory(); held <= limit {
+	held, live := memory()
+	if held <= limit {
 		return false // another run has collected it
 	}
 	// Where little is garbage, collecting it would soon be all that is done.
