@@ -164,7 +164,6 @@ func (i *Instr) width() int {
 // A thread is one lane with its code, straight but for jumps.
 type thread struct {
 	gpu, cta, warp, lane int
-	number               int // of the lane in its role, for Value.Lane
 	code                 []Instr
 }
 
