@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,7 +35,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, out := command("check", "--jobs", "1", "--schedules", "20", f)
+			code, out := checkedExample(f)
 			if !strings.HasPrefix(filepath.Base(f), "broken_") {
 				if code != 0 && !(code == exitIncomplete && strings.Contains(out, "incomplete: nothing found in ")) {
 					t.Errorf("check: exit %d\n%s", code, out)
@@ -54,3 +55,20 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// checkedExample returns what check says of a launch file among the examples,
+// with every finding. Several tests ask, and it is checked once.
+func checkedExample(file string) (status int, text string) {
+	type answer struct {
+		status int
+		text   string
+	}
+	f, _ := examplesChecked.LoadOrStore(file, sync.OnceValue(func() answer {
+		status, text := command("check", file, "--all", "--schedules", "20")
+		return answer{status, text}
+	}))
+	a := f.(func() answer)()
+	return a.status, a.text
+}
+
+var examplesChecked sync.Map // from a file's name to what checks it once

@@ -160,7 +160,7 @@ func TestReplay(t *testing.T) {
 		for _, file := range files {
 			t.Run(filepath.ToSlash(file), func(t *testing.T) {
 				t.Parallel()
-				_, text, _ := run(t, "check", file, "--all", "--schedules", "20")
+				_, text := checkedExample(file)
 				seen := map[string]bool{}
 				for _, block := range strings.Split(text, "\n\n") {
 					kind, _, _ := strings.Cut(block, "]")
