@@ -135,18 +135,18 @@ func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *me
 		return err
 	}
 	for n := 0; n < mostParted && e.Shards <= 1 && l.watch(ctx).over() == ""; n++ {
-		more := e.unparted()
-		if len(more) == 0 || !e.coverage().Complete || e.wrong() {
+		more, apart := e.unparted()
+		if len(more) == 0 && !apart || !e.coverage().Complete || e.wrong() {
 			break
 		}
-		e.again(e.Values, join(e.Parted, more))
+		e.again(e.Values, join(e.Parted, more), e.Apart || apart)
 		if err := l.explore(ctx, *o, skip); err != nil {
 			return err
 		}
 	}
 	if !e.Values && e.wrong() && l.watch(ctx).over() == "" {
 		// Findings are of runs with every value.
-		e.again(true, e.Parted)
+		e.again(true, e.Parted, e.Apart)
 		if err := l.explore(ctx, *o, false); err != nil {
 			return err
 		}

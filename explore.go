@@ -132,7 +132,7 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	if len(findings) == 0 {
 		return
 	}
-	s := Schedule{Policy: explore.Latest, Prefix: path}
+	s := chosen(m, path)
 	of := found{Schedule: s.String(), Switches: explore.Switches(path), Steps: len(path), Seen: 1}
 	for _, f := range findings {
 		of.Finding = f
@@ -149,6 +149,14 @@ func withoutTimeouts(m *machine.Machine, findings []rules.Finding) []rules.Findi
 	return slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
 }
 
+// chosen is the schedule of a run of a machine that took these choices.
+func chosen(m *machine.Machine, run []machine.Choice) Schedule {
+	if m.KeepsApart() {
+		run = slices.Insert(slices.Clone(run), 0, machine.Choice{Kind: machine.Part})
+	}
+	return Schedule{Policy: explore.Latest, Prefix: run}
+}
+
 // space is the runs of the launch, judged on behalf of a unit.
 func (x *explorer) space(u *unit) *explore.Space {
 	decides := x.l.deciders()
@@ -160,7 +168,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 			if x.skip {
 				m.SkipMatrices()
 			}
-			m.Part(x.state.Parted)
+			x.state.part(m)
 			return m
 		},
 		Watch: func() explore.Watcher {
@@ -495,18 +503,18 @@ func (x *explorer) samples() error {
 func (x *explorer) sample(u *unit, s Schedule) bool {
 	j := rules.NewJudge(x.l.shape)
 	m := x.l.part(j, x.skip, 0, 1)
-	m.Part(x.state.Parted)
+	x.state.part(m)
 	r, _ := x.l.runPart(x.w, j, m, s)
 	if r.err != nil || x.w.over() != "" {
 		return false // it is made again
 	}
 	r.findings = withoutTimeouts(m, r.findings)
-	if len(r.findings) > 0 && len(x.state.Parted) > 0 {
+	if len(r.findings) > 0 && m.KeepsApart() {
 		// What a seed means depends on which lanes may part: the choices say all.
 		m := x.l.part(nil, x.skip, 0, 1)
-		m.Part(x.state.Parted)
+		x.state.part(m)
 		if run, ok := explore.Record(m, s, nil); ok {
-			s = Schedule{Policy: explore.Latest, Prefix: run}
+			s = chosen(m, run)
 		}
 	}
 	x.mu.Lock()
@@ -537,7 +545,7 @@ const mostParted = 4
 // an exploration begins with them.
 func (l *Launch) lookForParts(ctx context.Context, o *CheckOptions, skip bool) error {
 	e := o.Explore.State
-	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || len(e.Parted) > 0 {
+	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || e.Apart || len(e.Parted) > 0 {
 		return nil
 	}
 	judge, words := l.outcomes(l.facts(l.deciders()), l.shape)
@@ -546,7 +554,7 @@ func (l *Launch) lookForParts(ctx context.Context, o *CheckOptions, skip bool) e
 		return err
 	}
 	summary := words.Summary()
-	e.Parted = summary.Parts()
+	e.Parted, e.Apart = summary.Parts(), summary.Apart()
 	return nil
 }
 

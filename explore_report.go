@@ -76,7 +76,11 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 	for _, pc := range words.Beyond() {
 		gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
 	}
-	for _, pc := range e.unparted() {
+	unparted, apart := e.unparted()
+	if apart {
+		gaps = append(gaps, rules.Gap{What: "lanes of one warp that branches part come to words that race, and waited for each other where they need not", PC: -1})
+	}
+	for _, pc := range unparted {
 		gaps = append(gaps, rules.Gap{What: "lanes of one warp come here together, and were not let do it one by one", PC: pc})
 	}
 	told := map[int32]bool{}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"muster/internal/explore"
+	"muster/internal/machine"
 	"muster/internal/outcome"
 	"muster/internal/report"
 	"muster/internal/rules"
@@ -35,10 +36,12 @@ type Exploration struct {
 	Values bool `json:"values,omitempty"`
 	// Parted are the instructions that the lanes of a warp were let perform one by
 	// one, in any order.
-	Parted  []int32 `json:"parted,omitempty"`
-	Solo    unit    `json:"solo"`
-	Units   []unit  `json:"units,omitempty"`
-	Samples []unit  `json:"samples,omitempty"`
+	Parted []int32 `json:"parted,omitempty"`
+	// Apart: lanes that branches part did not wait for each other where they need not.
+	Apart   bool   `json:"apart,omitempty"`
+	Solo    unit   `json:"solo"`
+	Units   []unit `json:"units,omitempty"`
+	Samples []unit `json:"samples,omitempty"`
 }
 
 // A unit is one part of an exploration.
@@ -135,8 +138,16 @@ func (e *Exploration) sound() error {
 }
 
 // again begins a state again, for runs with every value or with other lanes parted.
-func (e *Exploration) again(values bool, parted []int32) {
-	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Parted: parted}
+func (e *Exploration) again(values bool, parted []int32, apart bool) {
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Parted: parted, Apart: apart}
+}
+
+// part has the lanes of a machine part as they do in this exploration.
+func (e *Exploration) part(m *machine.Machine) {
+	m.Part(e.Parted)
+	if e.Apart {
+		m.KeepApart()
+	}
 }
 
 // words joins what all units showed of the words of the launch.
@@ -149,9 +160,11 @@ func (e *Exploration) words() outcome.Summary {
 }
 
 // unparted are the instructions whose lanes should have been parted, and were not.
-func (e *Exploration) unparted() []int32 {
+// apart: lanes should have been kept apart, and were not.
+func (e *Exploration) unparted() (pcs []int32, apart bool) {
 	words := e.words()
-	return slices.DeleteFunc(words.Parts(), func(pc int32) bool { return slices.Contains(e.Parted, pc) })
+	pcs = slices.DeleteFunc(words.Parts(), func(pc int32) bool { return slices.Contains(e.Parted, pc) })
+	return pcs, words.Apart() && !e.Apart && len(e.Parted) == 0
 }
 
 // completes reports whether all kinds of a shard's parts, if it has any, have run.
@@ -298,7 +311,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
 	}
 	all := &Exploration{
-		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Parted: first.Parted,
+		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Parted: first.Parted, Apart: first.Apart,
 		Solo: first.Solo, Units: slices.Clone(first.Units),
 	}
 	seen := make([]bool, n)
@@ -306,7 +319,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		switch {
 		case e.Build != first.Build:
 			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
-		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards || !slices.Equal(e.Parted, first.Parted):
+		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards || e.Apart != first.Apart || !slices.Equal(e.Parted, first.Parted):
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
 		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
 			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)

@@ -48,7 +48,7 @@ func (c *console) begin(in *input) (*work, error) {
 	go w.listen()
 	w.endIn(in.limits.Time+grace(in.limits.Time), fmt.Sprintf("the time limit of %v ran out (--limit-time)", in.limits.Time), false)
 	if c.alone {
-		debug.SetMemoryLimit(in.limits.Memory)
+		debug.SetMemoryLimit(max(in.limits.Memory, leastMemory))
 		go w.weigh(time.NewTicker(20 * time.Millisecond))
 	}
 	return w, nil
@@ -74,6 +74,10 @@ func (w *work) interrupt(s os.Signal) {
 	w.endIn(grace(time.Second), "interrupted ("+s.String()+")", true)
 }
 
+// leastMemory is what the command takes before it has done anything, and more.
+// Work that asks for less is refused by what it asks for, and not from outside.
+const leastMemory = 32 << 20
+
 // weigh looks whether the process takes more memory than it may, which runs look at
 // themselves.
 func (w *work) weigh(t *time.Ticker) {
@@ -86,7 +90,7 @@ func (w *work) weigh(t *time.Ticker) {
 		}
 		s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/live:bytes"}}
 		metrics.Read(s)
-		most := uint64(w.limits.Memory)
+		most := uint64(max(w.limits.Memory, leastMemory))
 		if s[0].Value.Uint64()-s[1].Value.Uint64() > most/100*107 && s[2].Value.Uint64() > most {
 			w.end(fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", w.limits.Memory), false)
 		}

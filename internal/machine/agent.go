@@ -5,7 +5,7 @@ import "slices"
 // This file lets those who write schedules down ask what a state offers
 // without listing all of it.
 
-// Offers reports whether Enabled or Ways lists c.
+// Offers reports whether Enabled or Ways lists c, or it is always possible.
 func (m *Machine) Offers(c Choice) bool {
 	switch c.Kind {
 	case Run:
@@ -14,6 +14,8 @@ func (m *Machine) Offers(c Choice) bool {
 	case Alone:
 		h, ok := m.Holder(c)
 		return ok && m.mayPart(h)
+	case Part:
+		return m.stop == nil
 	case Milestone:
 		if m.stop != nil {
 			return false

@@ -31,6 +31,10 @@ const (
 	// operation on an mbarrier before which the split stands: the threads of a warp
 	// are no unit (ISA 3.2).
 	Alone
+	// Part has lanes that part by branches meet again, from here on, only where they
+	// wait for each other: see KeepApart. It is possible at any time, and no state
+	// lists it.
+	Part
 )
 
 func (c Choice) String() string {
@@ -43,6 +47,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
+	case Part:
+		return "p"
 	}
 	return fmt.Sprintf("s%d", c.CTA)
 }
@@ -61,6 +67,8 @@ func (m *Machine) Step(c Choice) {
 			return
 		}
 		m.advance(m.ops[m.opIndex(c.Op)])
+	case Part:
+		m.KeepApart()
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
@@ -250,6 +258,8 @@ func ParseChoice(text string) (Choice, error) {
 	case 's':
 		c.Kind = Start
 		_, err = fmt.Sscanf(rest, "%d", &c.CTA)
+	case 'p':
+		c.Kind = Part
 	default:
 		return c, bad
 	}

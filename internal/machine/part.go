@@ -9,11 +9,12 @@ import "math/bits"
 
 // Part has the lanes of a warp that come together to one of these instructions
 // perform it one by one, in any order, as far as Ways offers choices. Instructions
-// that no lane can perform alone stay as they are.
+// that no lane can perform alone stay as they are. Lanes are kept apart, too.
 func (m *Machine) Part(pcs []int32) {
 	if len(pcs) == 0 {
 		return
 	}
+	m.KeepApart()
 	m.cfg.parted = make([]bool, len(m.prog.code))
 	for _, pc := range pcs {
 		if int(pc) < len(m.cfg.parted) {
@@ -40,8 +41,11 @@ func (m *Machine) parts(s *split) bool {
 }
 
 // KeepApart has lanes that part by branches, too, meet again only where they wait for
-// each other.
+// each other: a split that another joins waits for it.
 func (m *Machine) KeepApart() { m.cfg.apart = true }
+
+// KeepsApart reports whether KeepApart was said.
+func (m *Machine) KeepsApart() bool { return m.cfg.apart }
 
 // staysApart reports whether others do not join a split where it stands, since lanes
 // of the warp have parted: joining would have the split wait for them. They meet where

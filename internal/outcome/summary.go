@@ -15,9 +15,9 @@ type Summary struct {
 	Words []Word `json:"words,omitempty"`
 	// Over: there were more words than were watched.
 	Over bool `json:"over,omitempty"`
-	// Apart are instructions on mbarriers at which lanes of a warp charge different
+	// Charges are instructions on mbarriers at which lanes of a warp charge different
 	// phases.
-	Apart []int32 `json:"apart,omitempty"`
+	Charges []int32 `json:"charges,omitempty"`
 }
 
 // A Word is one of a launch.
@@ -49,7 +49,7 @@ type Lanes struct {
 
 // Summary returns what the run showed.
 func (r *Run) Summary() Summary {
-	s := Summary{Over: r.over, Apart: sorted(r.parts), Words: make([]Word, len(r.list))}
+	s := Summary{Over: r.over, Charges: sorted(r.parts), Words: make([]Word, len(r.list))}
 	for i, w := range r.list {
 		s.Words[i] = Word{Kind: uint8(w.key.kind), Mem: int32(w.key.mem), Addr: w.key.addr, Open: w.open, Parted: w.parted, PCs: sorted(w.pcs), Several: sorted(w.several), Lanes: lanesOf(w.visits)}
 		for k, v := range w.from {
@@ -70,15 +70,19 @@ func lanesOf(visits []order.Moment) []Lanes {
 }
 
 func addLanes(list []Lanes, l Lanes) []Lanes {
-	i, found := slices.BinarySearchFunc(list, l, func(a, b Lanes) int {
-		return cmp.Or(cmp.Compare(a.CTA, b.CTA), cmp.Compare(a.Warp, b.Warp))
-	})
+	i, found := slices.BinarySearchFunc(list, l, compareWarps)
 	if found {
 		list[i].Mask |= l.Mask
 		return list
 	}
 	return slices.Insert(list, i, l)
 }
+
+func compareWarps(a, b Lanes) int {
+	return cmp.Or(cmp.Compare(a.CTA, b.CTA), cmp.Compare(a.Warp, b.Warp))
+}
+
+func (l Lanes) several() bool { return l.Mask&(l.Mask-1) != 0 }
 
 func sorted(pcs []int32) []int32 {
 	out := slices.Clone(pcs)
@@ -96,7 +100,7 @@ func (k key) compare(o key) int {
 // which summaries are joined.
 func (s *Summary) Add(o Summary) {
 	s.Over = s.Over || o.Over
-	s.Apart = sorted(append(s.Apart, o.Apart...))
+	s.Charges = sorted(append(s.Charges, o.Charges...))
 	if len(o.Words) == 0 {
 		return
 	}
@@ -181,10 +185,8 @@ func (s *Summary) onCycle(at int32) bool {
 // apart reports whether it may show in which order lanes of one warp come to a word.
 func (w *Word) apart() bool { return (w.Open || w.Parted) && w.Kind == uint8(memory) }
 
-// Parts returns the instructions whose lanes have to be let go one by one for every
-// interleaving of threads to be among those of warps: of a warp of which several
-// lanes come to words that are open, or at which somebody may see a part of a step.
-func (s *Summary) Parts() []int32 {
+// lanes returns the lanes that come to words at which their order may show.
+func (s *Summary) lanes() []Lanes {
 	var lanes []Lanes
 	for i := range s.Words {
 		if s.Words[i].apart() {
@@ -193,13 +195,24 @@ func (s *Summary) Parts() []int32 {
 			}
 		}
 	}
+	return lanes
+}
+
+// Apart reports whether several lanes of one warp come to words at which their order
+// may show. Lanes that branches part must then not wait for each other where they
+// need not.
+func (s *Summary) Apart() bool { return slices.ContainsFunc(s.lanes(), Lanes.several) }
+
+// Parts returns the instructions whose lanes have to be let go one by one for every
+// interleaving of threads to be among those of warps: of a warp of which several
+// lanes come to words that are open, or at which somebody may see a part of a step.
+func (s *Summary) Parts() []int32 {
+	lanes := s.lanes()
 	several := func(l Lanes) bool {
-		k, found := slices.BinarySearchFunc(lanes, l, func(a, b Lanes) int {
-			return cmp.Or(cmp.Compare(a.CTA, b.CTA), cmp.Compare(a.Warp, b.Warp))
-		})
-		return found && lanes[k].Mask&(lanes[k].Mask-1) != 0
+		k, found := slices.BinarySearchFunc(lanes, l, compareWarps)
+		return found && lanes[k].several()
 	}
-	pcs := slices.Clone(s.Apart)
+	pcs := slices.Clone(s.Charges)
 	for i := range s.Words {
 		w := &s.Words[i]
 		if w.apart() && slices.ContainsFunc(w.Lanes, several) {
