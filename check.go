@@ -128,25 +128,25 @@ func (a *merged) wrong() bool {
 // beyond explores the schedules that are not like those that ran.
 func (l *Launch) beyond(ctx context.Context, o *CheckOptions, skip bool, all *merged) error {
 	e := o.Explore.State
-	if err := l.lookForParts(ctx, o, skip); err != nil {
+	if err := l.lookFirst(ctx, o, skip); err != nil {
 		return err
 	}
 	if err := l.explore(ctx, *o, skip); err != nil {
 		return err
 	}
-	for n := 0; n < mostParted && e.Shards <= 1 && l.watch(ctx).over() == ""; n++ {
-		more, apart := e.unparted()
-		if len(more) == 0 && !apart || !e.coverage().Complete || e.wrong() {
+	for n := 0; n < mostBeginnings && e.Shards <= 1 && l.watch(ctx).over() == ""; n++ {
+		missed := e.missed()
+		if missed.empty() || !e.coverage().Complete || e.wrong() {
 			break
 		}
-		e.again(e.Values, join(e.Parted, more), e.Apart || apart)
+		e.again(e.Values, e.Detail.join(missed))
 		if err := l.explore(ctx, *o, skip); err != nil {
 			return err
 		}
 	}
 	if !e.Values && e.wrong() && l.watch(ctx).over() == "" {
 		// Findings are of runs with every value.
-		e.again(true, e.Parted, e.Apart)
+		e.again(true, e.Detail)
 		if err := l.explore(ctx, *o, false); err != nil {
 			return err
 		}

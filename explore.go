@@ -168,16 +168,25 @@ func (x *explorer) space(u *unit) *explore.Space {
 			if x.skip {
 				m.SkipMatrices()
 			}
-			x.state.part(m)
+			x.state.Detail.part(m)
 			return m
 		},
 		Watch: func() explore.Watcher {
 			u.between = true
-			judge, words := x.l.outcomes(facts, x.l.shape)
+			judge, words := x.l.outcomes(facts, x.shape())
 			return judging{judge, x.l.laneOrders(decides), words, x, u}
 		},
 		Stop: u.stop,
 	}
+}
+
+// shape is what runs are judged with.
+func (x *explorer) shape() rules.Shape {
+	s := x.l.shape
+	if equal := x.state.Equal; len(equal) > 0 {
+		s.Equal = func(pc int32) bool { return slices.Contains(equal, pc) }
+	}
+	return s
 }
 
 // facts are what the words of a run are watched with.
@@ -501,9 +510,9 @@ func (x *explorer) samples() error {
 }
 
 func (x *explorer) sample(u *unit, s Schedule) bool {
-	j := rules.NewJudge(x.l.shape)
+	j := rules.NewJudge(x.shape())
 	m := x.l.part(j, x.skip, 0, 1)
-	x.state.part(m)
+	x.state.Detail.part(m)
 	r, _ := x.l.runPart(x.w, j, m, s)
 	if r.err != nil || x.w.over() != "" {
 		return false // it is made again
@@ -512,7 +521,7 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 	if len(r.findings) > 0 && m.KeepsApart() {
 		// What a seed means depends on which lanes may part: the choices say all.
 		m := x.l.part(nil, x.skip, 0, 1)
-		x.state.part(m)
+		x.state.Detail.part(m)
 		if run, ok := explore.Record(m, s, nil); ok {
 			s = chosen(m, run)
 		}
@@ -537,15 +546,14 @@ func (x *explorer) sample(u *unit, s Schedule) bool {
 // many is the size of a schedule that chance made: any other is smaller.
 const many = 1 << 30
 
-// mostParted bounds how often an exploration begins again because more lanes have to
-// be parted than the runs before it showed.
-const mostParted = 4
+// mostBeginnings bounds how often an exploration begins again because its runs needed
+// more detail than those before showed.
+const mostBeginnings = 4
 
-// lookForParts finds instructions whose lanes have to be parted, by one run, so that
-// an exploration begins with them.
-func (l *Launch) lookForParts(ctx context.Context, o *CheckOptions, skip bool) error {
+// lookFirst finds the detail that an exploration begins with, by one run.
+func (l *Launch) lookFirst(ctx context.Context, o *CheckOptions, skip bool) error {
 	e := o.Explore.State
-	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || e.Apart || len(e.Parted) > 0 {
+	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || !e.Detail.empty() {
 		return nil
 	}
 	judge, words := l.outcomes(l.facts(l.deciders()), l.shape)
@@ -554,13 +562,6 @@ func (l *Launch) lookForParts(ctx context.Context, o *CheckOptions, skip bool) e
 		return err
 	}
 	summary := words.Summary()
-	e.Parted, e.Apart = summary.Parts(), summary.Apart()
+	e.Detail = detail(&summary)
 	return nil
-}
-
-// join joins two sorted lists.
-func join(a, b []int32) []int32 {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -76,12 +76,15 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 	for _, pc := range words.Beyond() {
 		gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
 	}
-	unparted, apart := e.unparted()
-	if apart {
+	missed := e.missed()
+	if missed.Apart {
 		gaps = append(gaps, rules.Gap{What: "lanes of one warp that branches part come to words that race, and waited for each other where they need not", PC: -1})
 	}
-	for _, pc := range unparted {
+	for _, pc := range missed.Parted {
 		gaps = append(gaps, rules.Gap{What: "lanes of one warp come here together, and were not let do it one by one", PC: pc})
+	}
+	for _, pc := range missed.Equal {
+		gaps = append(gaps, rules.Gap{What: "a store of what others store, in no order: what was there before it was forgotten", PC: pc})
 	}
 	told := map[int32]bool{}
 	for _, d := range l.config.Program.Dependences() {

@@ -34,11 +34,7 @@ type Exploration struct {
 	Decided bool `json:"decided,omitempty"`
 	// Values: matrix instructions computed.
 	Values bool `json:"values,omitempty"`
-	// Parted are the instructions that the lanes of a warp were let perform one by
-	// one, in any order.
-	Parted []int32 `json:"parted,omitempty"`
-	// Apart: lanes that branches part did not wait for each other where they need not.
-	Apart   bool   `json:"apart,omitempty"`
+	Detail
 	Solo    unit   `json:"solo"`
 	Units   []unit `json:"units,omitempty"`
 	Samples []unit `json:"samples,omitempty"`
@@ -137,17 +133,9 @@ func (e *Exploration) sound() error {
 	return nil
 }
 
-// again begins a state again, for runs with every value or with other lanes parted.
-func (e *Exploration) again(values bool, parted []int32, apart bool) {
-	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Parted: parted, Apart: apart}
-}
-
-// part has the lanes of a machine part as they do in this exploration.
-func (e *Exploration) part(m *machine.Machine) {
-	m.Part(e.Parted)
-	if e.Apart {
-		m.KeepApart()
-	}
+// again begins a state again, for runs that are looked at otherwise.
+func (e *Exploration) again(values bool, d Detail) {
+	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Detail: d}
 }
 
 // words joins what all units showed of the words of the launch.
@@ -159,12 +147,61 @@ func (e *Exploration) words() outcome.Summary {
 	return all
 }
 
-// unparted are the instructions whose lanes should have been parted, and were not.
-// apart: lanes should have been kept apart, and were not.
-func (e *Exploration) unparted() (pcs []int32, apart bool) {
+// A Detail is how closely an exploration looks at its runs. It begins with what one
+// run needs, and begins again when others need more.
+type Detail struct {
+	// Parted are the instructions that the lanes of a warp were let perform one by
+	// one, in any order.
+	Parted []int32 `json:"parted,omitempty"`
+	// Apart: lanes that branches part did not wait for each other where they need not.
+	Apart bool `json:"apart,omitempty"`
+	// Equal are the stores at whose places nothing was forgotten: nothing orders them,
+	// and they store what others do.
+	Equal []int32 `json:"equal,omitempty"`
+}
+
+// detail is what runs that showed these words need.
+func detail(words *outcome.Summary) Detail {
+	return Detail{words.Parts(), words.Apart(), words.Equal}
+}
+
+// beyond is what of d is not in o.
+func (d Detail) beyond(o Detail) Detail {
+	return Detail{without(d.Parted, o.Parted), d.Apart && !o.Apart && len(o.Parted) == 0, without(d.Equal, o.Equal)}
+}
+
+func (d Detail) empty() bool { return len(d.Parted) == 0 && !d.Apart && len(d.Equal) == 0 }
+
+func (d Detail) join(o Detail) Detail {
+	return Detail{join(d.Parted, o.Parted), d.Apart || o.Apart, join(d.Equal, o.Equal)}
+}
+
+func (d Detail) same(o Detail) bool { return d.beyond(o).empty() && o.beyond(d).empty() }
+
+// part has the lanes of a machine part as they are to.
+func (d Detail) part(m *machine.Machine) {
+	m.Part(d.Parted)
+	if d.Apart {
+		m.KeepApart()
+	}
+}
+
+// without returns what is in a and not in b.
+func without(a, b []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(a), func(pc int32) bool { return slices.Contains(b, pc) })
+}
+
+// join joins two sorted lists.
+func join(a, b []int32) []int32 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// missed is what the runs of an exploration needed, and did not have.
+func (e *Exploration) missed() Detail {
 	words := e.words()
-	pcs = slices.DeleteFunc(words.Parts(), func(pc int32) bool { return slices.Contains(e.Parted, pc) })
-	return pcs, words.Apart() && !e.Apart && len(e.Parted) == 0
+	return detail(&words).beyond(e.Detail)
 }
 
 // completes reports whether all kinds of a shard's parts, if it has any, have run.
@@ -311,7 +348,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, fmt.Errorf("%d shards are there of %d", len(shards), n)
 	}
 	all := &Exploration{
-		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Parted: first.Parted, Apart: first.Apart,
+		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Detail: first.Detail,
 		Solo: first.Solo, Units: slices.Clone(first.Units),
 	}
 	seen := make([]bool, n)
@@ -319,7 +356,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		switch {
 		case e.Build != first.Build:
 			return nil, fmt.Errorf("shard %d of %d is by another build of muster", e.Shard, e.Shards)
-		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards || e.Apart != first.Apart || !slices.Equal(e.Parted, first.Parted):
+		case e.Version != first.Version || e.Key != first.Key || e.Shards != first.Shards || !e.Detail.same(first.Detail):
 			return nil, fmt.Errorf("shard %d of %d is of another launch, budget or division", e.Shard, e.Shards)
 		case e.Shard < 0 || e.Shard >= n || seen[e.Shard]:
 			return nil, fmt.Errorf("shard %d of %d is there twice, or there is no such shard", e.Shard, n)

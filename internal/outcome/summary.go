@@ -18,6 +18,9 @@ type Summary struct {
 	// Charges are instructions on mbarriers at which lanes of a warp charge different
 	// phases.
 	Charges []int32 `json:"charges,omitempty"`
+	// Equal are stores of what others store, in no order: a judge forgets at their
+	// places what came before.
+	Equal []int32 `json:"equal,omitempty"`
 }
 
 // A Word is one of a launch.
@@ -58,6 +61,12 @@ func (r *Run) Summary() Summary {
 			}
 		}
 	}
+	for _, c := range r.order.Conflicts() {
+		if c.Why&order.SameValue != 0 && c.Why&order.OneInstruction == 0 {
+			s.Equal = append(s.Equal, c.Prior.PC, c.Cur.PC)
+		}
+	}
+	s.Equal = sorted(s.Equal)
 	return s
 }
 
@@ -100,7 +109,7 @@ func (k key) compare(o key) int {
 // which summaries are joined.
 func (s *Summary) Add(o Summary) {
 	s.Over = s.Over || o.Over
-	s.Charges = sorted(append(s.Charges, o.Charges...))
+	s.Charges, s.Equal = sorted(append(s.Charges, o.Charges...)), sorted(append(s.Equal, o.Equal...))
 	if len(o.Words) == 0 {
 		return
 	}
