@@ -109,17 +109,17 @@ func TestSameBytes(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
 			t.Parallel()
-			jobsOf := map[string][]string{"text": {"1", "8"}}
+			jobsOf, schedules := map[string][]string{"text": {"1", "8"}}, "8"
 			switch long := slow(t, file); {
 			case long && strings.HasPrefix(filepath.Base(file), "broken_"):
 				t.Skip("as long as its right twin, which runs")
 			case !long:
-				jobsOf = map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}}
+				jobsOf, schedules = map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}}, "30"
 			}
 			for format, jobs := range jobsOf {
 				var first string
 				for i, n := range jobs {
-					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n, "--schedules", "30")
+					_, out, stderr := run(t, "check", file, "--format", format, "--jobs", n, "--schedules", schedules)
 					if i == 0 {
 						first = out
 					} else if out != first || out == "" {
