@@ -42,6 +42,7 @@
 package outcome
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -422,7 +423,8 @@ func (r *Run) shows(a, b int32) bool {
 		return true
 	}
 	x, y := &r.facts.nature[a], &r.facts.nature[b]
-	return x.decides || y.decides || x.writes && y.writes && (x.adds == 0 || x.adds != y.adds)
+	return x.decides || y.decides || x.writes && y.writes && (x.adds == 0 || x.adds != y.adds) ||
+		x.releases && y.acquires || y.releases && x.acquires
 }
 
 // A nature is what the text tells of an instruction that accesses memory.
@@ -431,6 +433,10 @@ type nature struct {
 	// released.
 	decides bool
 	writes  bool
+	// releases: what sees it may see, by its own semantics or a fence before it, what
+	// came before. acquires: though nobody reads what an atomic returns, a fence behind
+	// it may make it synchronize.
+	releases, acquires bool
 	// adds names a reduction that leaves the same in any order with others of its kind;
 	// 0 of others.
 	adds int32
@@ -441,6 +447,13 @@ func (f *Facts) natures() {
 	p := f.Program
 	kinds := map[string]int32{}
 	f.nature = make([]nature, p.Len())
+	fences := map[int32]bool{}
+	for pc := range int32(p.Len()) {
+		if in := p.Inst(pc); in != nil && (in.Op == "membar" || in.Op == "fence") && !slices.Contains(in.Mods, "proxy") {
+			fences[pc] = true
+		}
+	}
+	fenced := p.Reach(slices.Collect(maps.Keys(fences))...)
 	for pc := range f.nature {
 		in, at := p.Inst(int32(pc)), int32(pc)
 		n := nature{writes: in == nil || in.Op != "ld"}
@@ -452,7 +465,11 @@ func (f *Facts) natures() {
 		case in.Op == "atom":
 			acquires := slices.ContainsFunc(in.Mods, func(m string) bool { return m == "acquire" || m == "acq_rel" })
 			n.decides = acquires || f.Decides(at)
+			for behind, comes := range p.Reach(at) {
+				n.acquires = n.acquires || comes && fences[int32(behind)]
+			}
 		}
+		n.releases = in != nil && n.writes && (fenced[at] || slices.ContainsFunc(in.Mods, func(m string) bool { return m == "release" || m == "acq_rel" }))
 		if in != nil && (in.Op == "red" || in.Op == "atom") && (p.Commutes(at) == "" || p.FloatSum(at)) {
 			name := p.Operation(at)
 			if kinds[name] == 0 {
