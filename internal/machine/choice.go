@@ -124,16 +124,27 @@ func (m *Machine) canStart() bool {
 }
 
 // exits offers GiveUp to the waiting splits that might have somewhere else to
-// go.
+// go; to those that wait for the rest of their warp only when nobody else has, since
+// the rest may yet come.
 func (m *Machine) exits(buf []Choice) []Choice {
+	var aligned []Choice
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
 			for _, s := range w.splits {
-				if s.state == atPoint && m.mayGiveUp(w, s) {
-					buf = append(buf, Choice{Kind: GiveUp, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))})
+				if s.state != atPoint || !m.mayGiveUp(w, s) {
+					continue
+				}
+				c := Choice{Kind: GiveUp, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
+				if m.prog.code[s.pc].aligned() {
+					aligned = append(aligned, c)
+				} else {
+					buf = append(buf, c)
 				}
 			}
 		}
+	}
+	if len(buf) == 0 {
+		return aligned
 	}
 	return buf
 }

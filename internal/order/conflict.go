@@ -380,7 +380,7 @@ func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 			return equalLanes(val, other, lane)
 		}
 	}
-	if t.cfg.Equal != nil && p.what&current == 0 {
+	if t.cfg.Equal != nil && p.what&current == 0 && t.cfg.Equal(p.pc) && t.cfg.Equal(ac.st.pc) {
 		return false // others came between, or may have
 	}
 	for k := range val {

@@ -32,7 +32,7 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 	same := t.brings(ac, a, b)
 	kept := t.buf[:0]
 	hold := func(p stamp) {
-		if !same {
+		if !same && !t.besides(ac, &p, a) {
 			p.what &^= current
 		}
 		if p.what&observer == 0 {
@@ -66,6 +66,16 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 		t.add(s.more, &kept[i])
 	}
 	t.buf = kept[:0]
+}
+
+// besides reports whether an earlier store is that of other lanes by the very same
+// step, of the same value. None of them is performed yet.
+func (t *Tracker) besides(ac *access, p *stamp, at int) bool {
+	if p.who != ac.st.who || p.time != ac.st.time || p.pc != ac.st.pc || t.ev.Mask&p.lanesAt(at) == 0 {
+		return false
+	}
+	other, lane := bits.TrailingZeros32(p.lanesAt(at)), bits.TrailingZeros32(ac.st.lanesAt(at))
+	return t.ev.Addr[other] == t.ev.Addr[lane] && equalLanes(t.ev.Values(), other, lane)
 }
 
 // brings reports whether a store brings bytes [a, b) of the row what they hold.
