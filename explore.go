@@ -173,20 +173,11 @@ func (x *explorer) space(u *unit) *explore.Space {
 		},
 		Watch: func() explore.Watcher {
 			u.between = true
-			judge, words := x.l.outcomes(facts, x.shape())
+			judge, words := x.l.outcomes(facts, x.l.shape)
 			return judging{judge, x.l.laneOrders(decides), words, x, u}
 		},
 		Stop: u.stop,
 	}
-}
-
-// shape is what runs are judged with.
-func (x *explorer) shape() rules.Shape {
-	s := x.l.shape
-	if equal := x.state.Equal; len(equal) > 0 {
-		s.Equal = func(pc int32) bool { return slices.Contains(equal, pc) }
-	}
-	return s
 }
 
 // facts are what the words of a run are watched with.
@@ -257,7 +248,7 @@ func (e *ExploreOptions) decided() error {
 // explore explores the launch, or goes on with it, from the state that begin
 // has begun.
 func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
-	x := &explorer{l: l, o: &o.Explore, jobs: o.Jobs, skip: skip, w: l.watch(ctx), state: o.Explore.State}
+	x := &explorer{l: l.attentive(o.Explore.State.Equal), o: &o.Explore, jobs: o.Jobs, skip: skip, w: l.watch(ctx), state: o.Explore.State}
 	if x.jobs <= 0 {
 		x.jobs = runtime.GOMAXPROCS(0)
 	}
@@ -510,7 +501,7 @@ func (x *explorer) samples() error {
 }
 
 func (x *explorer) sample(u *unit, s Schedule) bool {
-	j := rules.NewJudge(x.shape())
+	j := rules.NewJudge(x.l.shape)
 	m := x.l.part(j, x.skip, 0, 1)
 	x.state.Detail.part(m)
 	r, _ := x.l.runPart(x.w, j, m, s)

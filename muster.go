@@ -137,6 +137,8 @@ type Launch struct {
 	findings []rules.Finding // of the launch itself
 	// unwritten: the launch file is one that Call.Write would write.
 	unwritten bool
+	// equal are stores at whose places judges forget nothing: see attentive.
+	equal []int32
 
 	foresight *foresight
 }

@@ -2,6 +2,7 @@ package muster
 
 import (
 	"context"
+	"slices"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -113,8 +114,28 @@ func (l *Launch) judge(w *watch, s Schedule, skip bool, k, n int) (result, *orde
 	if why := w.over(); why != "" { // in a large grid even a judge takes its time to make
 		return result{gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
-	j := rules.NewJudge(l.shape)
-	return l.runPart(w, j, l.part(j, skip, k, n), s)
+	for beginnings := 0; ; beginnings++ {
+		j := rules.NewJudge(l.shape)
+		r, print := l.runPart(w, j, l.part(j, skip, k, n), s)
+		more := l.overlooked(j)
+		if len(more) == 0 || beginnings == mostBeginnings || r.err != nil || w.over() != "" {
+			return r, print
+		}
+		l = l.attentive(more)
+	}
+}
+
+// overlooked are stores that a run showed to bring what others had, in no order with
+// them, and at whose places its judge may have forgotten something.
+func (l *Launch) overlooked(j *rules.Judge) []int32 { return without(j.Order.EqualStores(), l.equal) }
+
+// attentive returns the launch for judges that forget nothing at the places of these
+// stores, too.
+func (l *Launch) attentive(equal []int32) *Launch {
+	a := *l
+	a.equal = join(l.equal, equal)
+	a.shape.Equal = func(pc int32) bool { return slices.Contains(a.equal, pc) }
+	return &a
 }
 
 // part returns a machine for part k of n of the launch's clusters, watched by o.

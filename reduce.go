@@ -144,7 +144,7 @@ func (r *reducer) begin(id string, s *Schedule) error {
 		if err != nil {
 			return err
 		}
-		whole, found, _, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
+		_, whole, found, _, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
 		if err != nil {
 			return err
 		}
@@ -301,20 +301,26 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 }
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
-	j := l.witness(r.ctx, r.key)
-	m := l.part(j, false, 0, 1)
 	stop, _ := r.w.stop()
-	if !explore.Run(m, s, stop) {
-		return false
-	}
-	found, _ := j.Finish(m)
-	for i := range found {
-		if found[i].Key() == r.key && found[i].Severity >= r.severity {
-			r.id = l.resolver.Finding(&found[i]).ID
-			return true
+	for beginnings := 0; ; beginnings++ {
+		j := l.witness(r.ctx, r.key)
+		m := l.part(j, false, 0, 1)
+		if !explore.Run(m, s, stop) {
+			return false
 		}
+		found, _ := j.Finish(m)
+		for i := range found {
+			if found[i].Key() == r.key && found[i].Severity >= r.severity {
+				r.id = l.resolver.Finding(&found[i]).ID
+				return true
+			}
+		}
+		more := l.overlooked(j.Judge)
+		if len(more) == 0 || beginnings == mostBeginnings {
+			return false
+		}
+		l = l.attentive(more)
 	}
-	return false
 }
 
 // changes says what differs between two files.

@@ -41,7 +41,7 @@ func brief(text string) string {
 // limit on time ends the search early.
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
 	w := l.watch(ctx)
-	whole, f, _, err := l.whole(w, s, id)
+	l, whole, f, _, err := l.whole(w, s, id)
 	if err != nil {
 		return Shrunk{}, err
 	}
@@ -143,31 +143,32 @@ func (s *seer) Observe(m *machine.Machine, ev *machine.Event) {
 // finding and the run as they are there. Check runs clusters that do not meet
 // one by one, so that what s shows there may be hidden in a run of all: the CTAs
 // draw other choices. Then it is the part that shows it whose choices are made
-// explicit.
-func (l *Launch) whole(w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
-	f, run, err := l.find(w, s, id, 0, 1)
+// explicit. The launch that it returns is l for judges as attentive as the finding
+// needs.
+func (l *Launch) whole(w *watch, s Schedule, id string) (*Launch, Schedule, *rules.Finding, []machine.Choice, error) {
+	seen, f, run, err := l.find(w, s, id, 0, 1)
 	if f != nil || err != nil {
-		return s, f, run, err
+		return seen, s, f, run, err
 	}
 	n := l.parts()
 	if s.Prefix != nil {
 		n = 1
 	}
 	for k := 0; n > 1 && k < n; k++ {
-		f, run, err := l.find(w, s, id, k, n)
+		_, f, run, err := l.find(w, s, id, k, n)
 		if err != nil {
-			return s, nil, nil, err
+			return l, s, nil, nil, err
 		}
 		if f == nil {
 			continue
 		}
 		explicit := Schedule{Policy: explore.Latest, Prefix: append(l.starts(k*l.start.ClusterCount()/n), run...)}
-		if f, run, err := l.find(w, explicit, id, 0, 1); f != nil || err != nil {
-			return explicit, f, run, err
+		if seen, f, run, err := l.find(w, explicit, id, 0, 1); f != nil || err != nil {
+			return seen, explicit, f, run, err
 		}
 		break
 	}
-	return s, nil, nil, &NotShown{s, id}
+	return l, s, nil, nil, &NotShown{s, id}
 }
 
 // starts are the choices that start the first n clusters.
@@ -186,27 +187,34 @@ func (l *Launch) starts(n int) []machine.Choice {
 }
 
 // find runs part k of n of the launch under a schedule, and returns the finding
-// of that ID, nil if there is none, and the run.
-func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*rules.Finding, []machine.Choice, error) {
-	j := l.witness(w.ctx, id)
-	m := l.part(j, false, k, n)
+// of that ID, nil if there is none, and the run, with the launch for judges as
+// attentive as it needed.
+func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*Launch, *rules.Finding, []machine.Choice, error) {
 	stop, why := w.stop()
 	if n == 1 {
 		if err := offered(l.machine(nil, nil), s, stop); err != nil {
-			return nil, nil, err
+			return l, nil, nil, err
 		}
 	}
-	run, ok := explore.Record(m, s, stop)
-	if !ok {
-		return nil, nil, untold(run, why())
-	}
-	found, _ := j.Finish(m)
-	for i := range found {
-		if f := l.resolver.Finding(&found[i]); f.Is(id) {
-			return &found[i], run, nil
+	for beginnings := 0; ; beginnings++ {
+		j := l.witness(w.ctx, id)
+		m := l.part(j, false, k, n)
+		run, ok := explore.Record(m, s, stop)
+		if !ok {
+			return l, nil, nil, untold(run, why())
 		}
+		found, _ := j.Finish(m)
+		for i := range found {
+			if f := l.resolver.Finding(&found[i]); f.Is(id) {
+				return l, &found[i], run, nil
+			}
+		}
+		more := l.overlooked(j.Judge)
+		if len(more) == 0 || beginnings == mostBeginnings {
+			return l, nil, run, nil
+		}
+		l = l.attentive(more)
 	}
-	return nil, run, nil
 }
 
 // offered reports the first explicit choice that is not possible.

@@ -50,7 +50,7 @@ func untold(run []machine.Choice, why string) error {
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
 	w := l.watch(ctx)
-	whole, f, run, err := l.record(ctx, w, s, o.Finding)
+	l, whole, f, run, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
 		return nil, err
 	}
@@ -109,31 +109,31 @@ func (l *Launch) skips() bool { return l.config.Program.Reaches(machine.FromMatr
 
 // record returns every choice of a run, of the schedule that shows the finding
 // if one is named.
-func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (Schedule, *rules.Finding, []machine.Choice, error) {
+func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (*Launch, Schedule, *rules.Finding, []machine.Choice, error) {
 	var f *rules.Finding
 	if id != "" {
-		whole, found, run, err := l.whole(w, s, id)
+		seen, whole, found, run, err := l.whole(w, s, id)
 		if err == nil {
-			return whole, found, run, nil
+			return seen, whole, found, run, nil
 		}
 		var not *NotShown
 		if !errors.As(err, &not) {
-			return s, nil, nil, err
+			return l, s, nil, nil, err
 		}
 		if f, err = l.reported(ctx, s, id); err != nil {
-			return s, nil, nil, err
+			return l, s, nil, nil, err
 		}
 	}
 	stop, why := w.stop()
 	if err := offered(l.machine(nil, nil), s, stop); err != nil {
-		return s, nil, nil, err
+		return l, s, nil, nil, err
 	}
 	m := l.part(nil, l.skips(), 0, 1)
 	run, ok := explore.Record(m, s, stop)
 	if !ok {
-		return s, nil, nil, untold(run, why())
+		return l, s, nil, nil, untold(run, why())
 	}
-	return s, f, run, nil
+	return l, s, f, run, nil
 }
 
 // reported returns a finding that a check of this schedule reports and a judge

@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -21,6 +22,19 @@ const current = uint8(machine.Update << 3)
 
 // marks are the bits of what that say more than which kind of access it was.
 const marks = otherRead | current | observer
+
+// EqualStores are the plain stores that brought what others had, in no order with
+// them. Where Config.Equal does not name them, something may have been forgotten.
+func (t *Tracker) EqualStores() []int32 {
+	var pcs []int32
+	for _, c := range t.Conflicts() {
+		if c.Why&SameValue != 0 && c.Why&OneInstruction == 0 {
+			pcs = append(pcs, c.Prior.PC, c.Cur.PC)
+		}
+	}
+	slices.Sort(pcs)
+	return slices.Compact(pcs)
+}
 
 // keepsAll reports whether an access is one of those stores.
 func (t *Tracker) keepsAll(ac *access) bool {

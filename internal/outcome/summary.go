@@ -52,7 +52,7 @@ type Lanes struct {
 
 // Summary returns what the run showed.
 func (r *Run) Summary() Summary {
-	s := Summary{Over: r.over, Charges: sorted(r.parts), Words: make([]Word, len(r.list))}
+	s := Summary{Over: r.over, Charges: sorted(r.parts), Equal: r.order.EqualStores(), Words: make([]Word, len(r.list))}
 	for i, w := range r.list {
 		s.Words[i] = Word{Kind: uint8(w.key.kind), Mem: int32(w.key.mem), Addr: w.key.addr, Open: w.open, Parted: w.parted, PCs: sorted(w.pcs), Several: sorted(w.several), Lanes: lanesOf(w.visits)}
 		for k, v := range w.from {
@@ -61,12 +61,6 @@ func (r *Run) Summary() Summary {
 			}
 		}
 	}
-	for _, c := range r.order.Conflicts() {
-		if c.Why&order.SameValue != 0 && c.Why&order.OneInstruction == 0 {
-			s.Equal = append(s.Equal, c.Prior.PC, c.Cur.PC)
-		}
-	}
-	s.Equal = sorted(s.Equal)
 	return s
 }
 
