@@ -108,7 +108,8 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	}
 	if t.morallyStrong(ac, p, at) {
 		if t.cfg.Strong != nil {
-			t.cfg.Strong(Pair{Prior: p.pc, Cur: ac.st.pc, Warp: p.who == ac.st.who, At: machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(at), Len: uint64(b - at)}})
+			owner, w := t.split(p.who)
+			t.cfg.Strong(Pair{Prior: p.pc, Cur: ac.st.pc, CTA: owner, Warp: w, OneWarp: p.who == ac.st.who, At: machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(at), Len: uint64(b - at)}})
 		}
 		return morallyStrong
 	}

@@ -38,8 +38,9 @@ type Config struct {
 // does not relate (ISA 8.9.5): which of them comes first is not settled.
 type Pair struct {
 	Prior, Cur int32 // instructions
-	// Warp reports that lanes of one warp made them.
-	Warp bool
+	CTA, Warp  int32 // who made the earlier one
+	// OneWarp reports that lanes of one warp made them.
+	OneWarp bool
 	// At is where they meet, and perhaps somewhat more.
 	At machine.Span
 }
@@ -105,6 +106,9 @@ func New(cfg Config) *Tracker {
 }
 
 // Observe takes the next event of the run.
+// Config is what the Tracker was made with.
+func (t *Tracker) Config() Config { return t.cfg }
+
 func (t *Tracker) Observe(m *machine.Machine, ev *machine.Event) { t.Feed(m, ev) }
 
 // Feed is Observe for any memory.

@@ -45,6 +45,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -57,17 +58,19 @@ type Facts struct {
 	Decides func(pc int32) bool
 	Cluster int // CTAs a cluster
 
-	relaxed bool // barriers are used by relaxed operations, or narrow ones
-	nature  []nature
+	looks  bool // mbarriers are tested where both answers matter
+	polls  bool // words are waited for
+	nature []nature
 }
 
 // New returns the facts of a program.
 func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	f := &Facts{Program: p, Decides: decides, Cluster: cluster}
 	f.natures()
+	f.polls = len(p.Polls()) > 0
 	for pc := range int32(p.Len()) {
-		if in := p.Inst(pc); in != nil && (in.Op == "mbarrier" || in.Op == "barrier") {
-			f.relaxed = f.relaxed || slices.Contains(in.Mods, "relaxed") || cluster > 1 && slices.Contains(in.Mods, "cta")
+		if in := p.Inst(pc); in != nil && in.Op == "mbarrier" {
+			f.looks = f.looks || f.nature[pc].decides
 		}
 	}
 	return f
@@ -76,14 +79,20 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 // most bounds how many words a run is watched at.
 const most = 512
 
+// mostVisits bounds how many visits there are to them.
+const mostVisits = 4096
+
 // A Run watches one run, beside the tracker that judges it. It is to observe each
 // event before the tracker does.
 type Run struct {
-	facts *Facts
-	order *order.Tracker
-	words map[key]*word
-	list  []*word
-	over  bool // there were more words than are watched
+	facts   *Facts
+	order   *order.Tracker // causality
+	control *control       // what comes after what in this run for any reason
+	machine *machine.Machine
+	words   map[key]*word
+	list    []*word
+	visits  []*visit
+	over    bool // there was more than is watched
 	// charges are those of the last two phases of each mbarrier, parts instructions on
 	// mbarriers whose lanes have to be parted.
 	charges map[machine.BarRef][]charge
@@ -101,23 +110,42 @@ type key struct {
 type kind uint8
 
 const (
-	memory  kind = iota
-	mbar         // an mbarrier
-	cluster      // the barrier of a cluster, by its first CTA
+	memory kind = iota
+	mbar        // an mbarrier
 )
 
 // A word is what a run showed of one.
 type word struct {
-	id      int
 	key     key
-	open    bool
-	visits  []order.Moment // the first by each lane
-	from    []uint64       // words that causality leads here from, as bits
-	pcs     []int32        // of accesses that are not related
-	several []int32        // instructions that several lanes of a warp made together
-	// together are these steps. parted: somebody may see a part of one.
-	together []step
-	parted   bool
+	visits  []*visit
+	done    []access // the last of each instruction, by the lanes of each warp
+	count   int      // of accesses
+	past    []past
+	forgot  bool    // there was more past
+	pcs     []int32 // of accesses that are not related
+	several []int32 // instructions that several lanes of a warp made together
+	// placed: who came later did so for reasons that are none of causality.
+	placed bool
+	// steps are what lanes of a warp did together. parted: somebody may see a part of one.
+	steps  []step
+	parted bool
+	// looks are tests of an mbarrier that may come out either way, and that is
+	// completed by asynchronous operations, too.
+	looks  []int32
+	served bool
+}
+
+// A visit is all that lanes of one warp do to a word.
+type visit struct {
+	id        int
+	word      *word
+	cta, warp int32
+	moments   []order.Moment // of the run's control: the first by each lane
+	lanes     uint32
+	from      []uint64 // visits from which causality leads here, as bits
+	// loose: causality order does not relate it to that of another thread, and it shows
+	// which comes first; inside: another of the same warp.
+	loose, inside bool
 }
 
 // A step is what lanes of a warp did together.
@@ -126,48 +154,88 @@ type step struct {
 	pc int32
 }
 
+// An access is the last that lanes of a warp made by one instruction, and the
+// how many-th of the word it was.
+type access struct {
+	step
+	control order.Moment // the same, for the run's control
+	n       int
+}
+
+// A past is a write, and what was there before it.
+type past struct {
+	order.Moment
+	before uint64
+}
+
 // NewRun watches a run that has not begun.
 func (f *Facts) NewRun(t *order.Tracker) *Run {
-	return &Run{facts: f, order: t, words: map[key]*word{}}
+	return &Run{facts: f, order: t, control: newControl(t), words: map[key]*word{}}
 }
 
 // Observe takes the next event.
 func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
-	r.ev = ev
+	r.ev, r.machine = ev, m
 	switch ev.Kind {
 	case machine.EvAccess:
 		if ev.Sem != machine.Weak && ev.Proxy == machine.Generic {
 			r.access(ev)
 		}
 	case machine.EvMbar:
-		if !byLane(ev.Mbar.Op) {
-			return
-		}
-		r.charge(ev)
-		if r.facts.relaxed {
-			b := ev.Mbar.Bar
-			r.barrier(ev, key{mbar, b.Mem, b.Addr}, 1<<uint(ev.Lane))
+		switch {
+		case byLane(ev.Mbar.Op):
+			r.charge(ev)
+			r.mbarrier(ev, 1<<uint(ev.Lane))
+		case r.facts.looks:
+			r.serve(ev)
 		}
 	case machine.EvMbarWait:
 		if ev.Mbar.OK {
 			r.waited(ev)
 		}
-		if r.facts.relaxed && ev.Mbar.OK {
-			b := ev.Mbar.Bar
-			r.barrier(ev, key{mbar, b.Mem, b.Addr}, ev.Mask)
-		}
-	case machine.EvClusterArrive, machine.EvClusterWait:
-		if r.facts.relaxed {
-			r.barrier(ev, key{cluster, machine.MemID(m.ClusterFirst(ev.CTA)), 0}, ev.Mask)
-		}
+		r.mbarrier(ev, ev.Mask)
 	}
+	r.control.observe(m, ev)
 }
 
-// barrier takes an operation on a barrier, of a program in which some are relaxed.
-func (r *Run) barrier(ev *machine.Event, k key, lanes uint32) {
-	if w := r.word(k); w != nil {
-		w.open = w.open || ev.Sem == machine.Relaxed || r.facts.Cluster > 1 && ev.Scope == machine.ScopeCTA
-		r.visit(w, ev, lanes)
+// mbarrier takes an operation on an mbarrier of a program that looks at some of them
+// where both answers matter.
+func (r *Run) mbarrier(ev *machine.Event, lanes uint32) {
+	if !r.facts.looks {
+		return
+	}
+	b := ev.Mbar.Bar
+	w := r.word(key{mbar, b.Mem, b.Addr})
+	if w == nil {
+		return
+	}
+	v := r.visit(w, ev, lanes)
+	if v == nil {
+		return
+	}
+	if ev.Kind == machine.EvMbarWait && r.facts.nature[ev.PC].decides {
+		w.looks = append(w.looks, ev.PC)
+		if w.served {
+			v.loose = true
+			w.unrelated(ev.PC)
+		}
+	}
+	r.compare(w, v, ev, lanes)
+}
+
+// serve takes what an asynchronous operation does to an mbarrier.
+func (r *Run) serve(ev *machine.Event) {
+	b := ev.Mbar.Bar
+	w := r.word(key{mbar, b.Mem, b.Addr})
+	if w == nil {
+		return
+	}
+	w.served = true
+	if len(w.looks) > 0 {
+		for _, v := range w.visits {
+			v.loose = true
+		}
+		w.unrelated(w.looks...)
 	}
 }
 
@@ -275,15 +343,20 @@ func (r *Run) access(ev *machine.Event) {
 			continue
 		}
 		r.looks(w, ev, same)
-		r.visit(w, ev, same)
-		r.elements(w, ev, ev.Addr[l])
+		v := r.visit(w, ev, same)
+		if v == nil {
+			continue
+		}
+		r.elements(v, ev, ev.Addr[l])
+		r.compare(w, v, ev, same)
 		if several && !slices.Contains(w.several, ev.PC) {
 			w.several = append(w.several, ev.PC)
 		}
 		if several {
-			w.together = append(w.together, step{r.order.Moment(ev, ev.Mask), ev.PC})
+			w.steps = append(w.steps, step{r.order.Moment(ev, ev.Mask), ev.PC})
 		}
 		if same&(same-1) != 0 && ev.Access&machine.Write != 0 && r.shows(ev.PC, ev.PC) && !equal(ev, same) {
+			v.loose, v.inside = true, true
 			w.unrelated(ev.PC, ev.PC)
 		}
 	}
@@ -291,22 +364,114 @@ func (r *Run) access(ev *machine.Event) {
 
 // elements has the elements of one access lead to each other: they have no order
 // (ISA 8.2.4).
-func (r *Run) elements(w *word, ev *machine.Event, addr uint64) {
+func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 	for part := ev.Part; part > 0; part -= ev.Size {
 		addr -= uint64(ev.Size)
-		if o := r.words[key{memory, ev.Mem, addr}]; o != nil {
-			w.follows(o)
-			o.follows(w)
+		if w := r.words[key{memory, ev.Mem, addr}]; w != nil {
+			if o := w.of(ev.CTA, ev.Warp); o != nil {
+				v.follows(o)
+				o.follows(v)
+			}
 		}
 	}
+}
+
+// compare looks for what others did to a word that does not come before what lanes are
+// about to do. What these acquire by it does not count: they could have come before,
+// or have read something older.
+func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
+	for i := range w.done {
+		a := &w.done[i]
+		if !r.facts.writes(a.pc) && !r.facts.writes(ev.PC) || !r.shows(a.pc, ev.PC) || !unknown(r.order, a.Moment, ev, lanes) || r.forced(w, ev, lanes) {
+			continue
+		}
+		w.meet(v, w.of(a.CTA, a.Warp))
+		w.unrelated(a.pc, ev.PC)
+		if !unknown(r.control.order, a.control, ev, lanes) && !w.saw(ev, lanes, a.n) {
+			w.placed = true
+		}
+	}
+	w.count++
+	now := access{step{r.order.Moment(ev, lanes), ev.PC}, r.control.order.Moment(ev, lanes), w.count}
+	keep := w.done[:0]
+	for _, a := range w.done {
+		if a.pc == ev.PC && a.CTA == ev.CTA && a.Warp == ev.Warp {
+			a.Lanes &^= lanes
+			a.control.Lanes = a.Lanes
+		}
+		if a.Lanes != 0 {
+			keep = append(keep, a)
+		}
+	}
+	w.done = append(keep, now)
+	if w.key.kind == memory && ev.Access&machine.Write != 0 && r.facts.polls {
+		if len(w.past) == mostPast {
+			w.forgot = true
+		} else if before, ok := r.machine.Peek(ev.Mem, w.key.addr, int(min(ev.Size, 8))); ok {
+			w.past = append(w.past, past{now.Moment, before})
+		}
+	}
+}
+
+// mostPast bounds how many writes of a word are remembered.
+const mostPast = 4096
+
+// saw reports whether lanes have come to a word since the n-th access to it. Then the
+// word itself has them come after that (SC-per-location).
+func (w *word) saw(ev *machine.Event, lanes uint32, n int) bool {
+	for i := range w.done {
+		if a := &w.done[i]; a.n > n && a.CTA == ev.CTA && a.Warp == ev.Warp {
+			lanes &^= a.Lanes
+		}
+	}
+	return lanes == 0
+}
+
+// meet notes that two visits are not related.
+func (w *word) meet(a, b *visit) {
+	a.loose, b.loose = true, true
+	a.inside = a.inside || a == b
+}
+
+// unknown reports whether something does not come before what lanes are about to do.
+func unknown(t *order.Tracker, of order.Moment, ev *machine.Event, lanes uint32) bool {
+	for k := lanes; k != 0; k &= k - 1 {
+		if t.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), of) != of.Lanes {
+			return true
+		}
+	}
+	return false
+}
+
+// forced reports whether lanes wait for a word, and nothing that they may read but
+// what is there ends their wait. What they then acquire they must.
+func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
+	if w.key.kind != memory {
+		return false // a test that nothing but its phase ends decides nothing
+	}
+	poll := r.facts.Program.Polls()[ev.PC]
+	if poll == nil || w.forgot {
+		return false
+	}
+	for k := lanes; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k)
+		with := poll.With(r.machine, l)
+		for i := range w.past {
+			p := &w.past[i]
+			if poll.Ends(p.before, with) && unknown(r.order, p.Moment, ev, 1<<l) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // looks notes a word at which a thread looks at what lanes of a warp did in one step,
 // of which it may see a part: nothing orders the step before what it does, but
 // perhaps what it sees.
 func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
-	for i := range w.together {
-		s := &w.together[i]
+	for i := range w.steps {
+		s := &w.steps[i]
 		if w.parted || !r.facts.writes(s.pc) && !r.facts.writes(ev.PC) || !r.shows(s.pc, ev.PC) {
 			continue
 		}
@@ -342,46 +507,62 @@ func (r *Run) word(k key) *word {
 		r.over = true
 		return nil
 	}
-	w = &word{id: len(r.list), key: k}
+	w = &word{key: k}
 	r.words[k] = w
 	r.list = append(r.list, w)
 	return w
 }
 
-// visit notes that lanes come to a word, and from which others causality leads there.
-func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) {
-	for _, from := range r.list {
-		if from != w && !w.comesFrom(from.id) && r.leads(from, ev, lanes) {
-			w.follows(from)
+// of returns the visit of a warp, nil if it has not been there.
+func (w *word) of(cta, warp int32) *visit {
+	for _, v := range w.visits {
+		if v.cta == cta && v.warp == warp {
+			return v
 		}
 	}
-	fresh := lanes
-	for i := range w.visits {
-		if v := &w.visits[i]; v.CTA == ev.CTA && v.Warp == ev.Warp {
-			fresh &^= v.Lanes
+	return nil
+}
+
+// visit notes that lanes come to a word, and from which other visits causality leads
+// there.
+func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) *visit {
+	v := w.of(ev.CTA, ev.Warp)
+	if v == nil {
+		if len(r.visits) == mostVisits {
+			r.over = true
+			return nil
+		}
+		v = &visit{id: len(r.visits), word: w, cta: ev.CTA, warp: ev.Warp}
+		r.visits, w.visits = append(r.visits, v), append(w.visits, v)
+	}
+	for _, from := range r.visits {
+		if from != v && !v.comesFrom(from.id) && r.leads(from, ev, lanes) {
+			v.follows(from)
 		}
 	}
-	if fresh != 0 {
-		w.visits = append(w.visits, r.order.Moment(ev, fresh))
+	if fresh := lanes &^ v.lanes; fresh != 0 {
+		v.lanes |= fresh
+		v.moments = append(v.moments, r.control.order.Moment(ev, fresh))
 	}
+	return v
 }
 
 // follows enters an edge of the word graph.
-func (w *word) follows(from *word) {
-	for len(w.from) <= from.id>>6 {
-		w.from = append(w.from, 0)
+func (v *visit) follows(from *visit) {
+	for len(v.from) <= from.id>>6 {
+		v.from = append(v.from, 0)
 	}
-	w.from[from.id>>6] |= 1 << (from.id & 63)
+	v.from[from.id>>6] |= 1 << (from.id & 63)
 }
 
-func (w *word) comesFrom(id int) bool {
-	return id>>6 < len(w.from) && w.from[id>>6]>>(id&63)&1 != 0
+func (v *visit) comesFrom(id int) bool {
+	return id>>6 < len(v.from) && v.from[id>>6]>>(id&63)&1 != 0
 }
 
-func (r *Run) leads(from *word, ev *machine.Event, lanes uint32) bool {
-	for i := range from.visits {
+func (r *Run) leads(from *visit, ev *machine.Event, lanes uint32) bool {
+	for i := range from.moments {
 		for k := lanes; k != 0; k &= k - 1 {
-			if r.order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.visits[i]) != 0 {
+			if r.control.order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.moments[i]) != 0 {
 				return true
 			}
 		}
@@ -389,7 +570,8 @@ func (r *Run) leads(from *word, ev *machine.Event, lanes uint32) bool {
 	return false
 }
 
-// Strong is order.Config's.
+// Strong is order.Config's: two accesses are not related, what the later one acquires
+// counted.
 func (r *Run) Strong(p order.Pair) {
 	if !r.shows(p.Prior, p.Cur) || r.ev == nil || r.ev.Kind != machine.EvAccess {
 		return
@@ -399,19 +581,32 @@ func (r *Run) Strong(p order.Pair) {
 		if at+uint64(r.ev.Size) <= p.At.Addr || p.At.Addr+p.At.Len <= at {
 			continue
 		}
-		if w := r.words[key{memory, p.At.Mem, at}]; w != nil {
-			w.unrelated(p.Prior, p.Cur)
+		w := r.words[key{memory, p.At.Mem, at}]
+		if w == nil {
+			continue
 		}
+		a, b := w.of(p.CTA, p.Warp), w.of(r.ev.CTA, r.ev.Warp)
+		if a == nil || b == nil {
+			r.over = true
+			continue
+		}
+		w.meet(a, b)
+		w.unrelated(p.Prior, p.Cur)
 	}
 }
 
+// unrelated notes instructions that causality order does not relate.
 func (w *word) unrelated(pcs ...int32) {
-	w.open = true
 	for _, pc := range pcs {
 		if !slices.Contains(w.pcs, pc) {
 			w.pcs = append(w.pcs, pc)
 		}
 	}
+}
+
+// open: see the theorem.
+func (w *word) open() bool {
+	return slices.ContainsFunc(w.visits, func(v *visit) bool { return v.loose })
 }
 
 // shows reports whether it can be seen which of two accesses to one word, at least
@@ -460,6 +655,9 @@ func (f *Facts) natures() {
 		switch {
 		case in == nil:
 			n.decides = true
+		case in.Op == "mbarrier":
+			test := strings.HasSuffix(in.Mods[0], "_wait")
+			n.decides, n.writes, n.adds = test && !p.Awaits(at), !test, arrivals
 		case in.Op == "ld", p.Polls()[at] != nil:
 			n.decides = true
 		case in.Op == "atom":
@@ -480,5 +678,8 @@ func (f *Facts) natures() {
 		f.nature[pc] = n
 	}
 }
+
+// arrivals are the kind of operations on an mbarrier: they come to the same in any order.
+const arrivals = -1
 
 func (f *Facts) writes(pc int32) bool { return f.nature[pc].writes }

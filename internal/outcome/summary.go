@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"muster/internal/machine"
-	"muster/internal/order"
 )
 
 // A Summary is what runs showed of the words of a launch. Those of several runs are
 // joined by Add. It is data that can be written down.
 type Summary struct {
-	Words []Word `json:"words,omitempty"`
-	// Over: there were more words than were watched.
+	Words  []Word  `json:"words,omitempty"`
+	Visits []Visit `json:"visits,omitempty"`
+	// Over: there was more than is watched.
 	Over bool `json:"over,omitempty"`
 	// Charges are instructions on mbarriers at which lanes of a warp charge different
 	// phases.
@@ -28,19 +28,26 @@ type Word struct {
 	Kind uint8  `json:"kind,omitempty"`
 	Mem  int32  `json:"mem"`
 	Addr uint64 `json:"addr"`
-	// Open: see the theorem.
-	Open bool `json:"open,omitempty"`
+	// Open and Placed: see the theorem.
+	Open   bool `json:"open,omitempty"`
+	Placed bool `json:"placed,omitempty"`
 	// Parted: somebody may see part of what several lanes did here in one step.
 	Parted bool `json:"parted,omitempty"`
-	// From are the words, by their numbers in Summary.Words, from which causality
-	// leads here.
-	From []int32 `json:"from,omitempty"`
 	// PCs are instructions that causality does not relate, Several those that
 	// several lanes of a warp made together.
 	PCs     []int32 `json:"pcs,omitempty"`
 	Several []int32 `json:"several,omitempty"`
-	// Lanes are those that came here, by warp.
-	Lanes []Lanes `json:"lanes,omitempty"`
+}
+
+// A Visit is all that lanes of one warp do to a word.
+type Visit struct {
+	Word int32 `json:"word"` // of Summary.Words
+	Lanes
+	// Loose: causality does not relate it to another visit, Inside: to itself.
+	Loose  bool `json:"loose,omitempty"`
+	Inside bool `json:"inside,omitempty"`
+	// From are the visits, by their numbers in Summary.Visits, that lead here.
+	From []int32 `json:"from,omitempty"`
 }
 
 // A Lanes is lanes of a warp.
@@ -52,24 +59,20 @@ type Lanes struct {
 
 // Summary returns what the run showed.
 func (r *Run) Summary() Summary {
-	s := Summary{Over: r.over, Charges: sorted(r.parts), Equal: r.order.EqualStores(), Words: make([]Word, len(r.list))}
+	s := Summary{Over: r.over, Charges: sorted(r.parts), Equal: r.order.EqualStores(), Words: make([]Word, len(r.list)), Visits: make([]Visit, len(r.visits))}
 	for i, w := range r.list {
-		s.Words[i] = Word{Kind: uint8(w.key.kind), Mem: int32(w.key.mem), Addr: w.key.addr, Open: w.open, Parted: w.parted, PCs: sorted(w.pcs), Several: sorted(w.several), Lanes: lanesOf(w.visits)}
-		for k, v := range w.from {
-			for ; v != 0; v &= v - 1 {
-				s.Words[i].From = append(s.Words[i].From, int32(64*k+bits.TrailingZeros64(v)))
+		s.Words[i] = Word{Kind: uint8(w.key.kind), Mem: int32(w.key.mem), Addr: w.key.addr, Open: w.open(), Placed: w.placed, Parted: w.parted, PCs: sorted(w.pcs), Several: sorted(w.several)}
+		for _, v := range w.visits {
+			to := &s.Visits[v.id]
+			*to = Visit{Word: int32(i), Lanes: Lanes{v.cta, v.warp, v.lanes}, Loose: v.loose, Inside: v.inside}
+			for k, from := range v.from {
+				for ; from != 0; from &= from - 1 {
+					to.From = append(to.From, int32(64*k+bits.TrailingZeros64(from)))
+				}
 			}
 		}
 	}
 	return s
-}
-
-func lanesOf(visits []order.Moment) []Lanes {
-	var out []Lanes
-	for _, v := range visits {
-		out = addLanes(out, Lanes{v.CTA, v.Warp, v.Lanes})
-	}
-	return out
 }
 
 func addLanes(list []Lanes, l Lanes) []Lanes {
@@ -107,47 +110,99 @@ func (s *Summary) Add(o Summary) {
 	if len(o.Words) == 0 {
 		return
 	}
-	keys := make([]key, 0, len(s.Words)+len(o.Words))
+	var words []Word
+	number := map[key]int32{}
 	for _, list := range [][]Word{s.Words, o.Words} {
 		for i := range list {
-			keys = append(keys, list[i].key())
+			k := list[i].key()
+			n, there := number[k]
+			if !there {
+				n = int32(len(words))
+				number[k] = n
+				words = append(words, Word{Kind: uint8(k.kind), Mem: int32(k.mem), Addr: k.addr})
+			}
+			words[n].join(&list[i])
 		}
 	}
-	slices.SortFunc(keys, key.compare)
-	keys = slices.Compact(keys)
-	words := make([]Word, len(keys))
-	for i, k := range keys {
-		words[i] = Word{Kind: uint8(k.kind), Mem: int32(k.mem), Addr: k.addr}
+	type guest struct {
+		word      int32
+		cta, warp int32
 	}
-	for _, list := range [][]Word{s.Words, o.Words} {
-		number := make([]int32, len(list))
-		for i := range list {
-			n, _ := slices.BinarySearchFunc(keys, list[i].key(), key.compare)
-			number[i] = int32(n)
+	var visits []Visit
+	of := map[guest]int32{}
+	for _, from := range []*Summary{s, &o} {
+		to := make([]int32, len(from.Visits))
+		for i := range from.Visits {
+			v := &from.Visits[i]
+			g := guest{number[from.Words[v.Word].key()], v.CTA, v.Warp}
+			n, there := of[g]
+			if !there {
+				n = int32(len(visits))
+				of[g] = n
+				visits = append(visits, Visit{Word: g.word, Lanes: Lanes{CTA: g.cta, Warp: g.warp}})
+			}
+			to[i] = n
 		}
-		for i := range list {
-			words[number[i]].join(&list[i], number)
+		for i := range from.Visits {
+			visits[to[i]].join(&from.Visits[i], to)
 		}
 	}
-	s.Words = words
+	s.Words, s.Visits = words, visits
+	s.settle()
 }
 
-// join adds what is known of a word, given what the numbers of words are now.
-func (w *Word) join(o *Word, number []int32) {
-	w.Open, w.Parted = w.Open || o.Open, w.Parted || o.Parted
+// join adds what is known of a word.
+func (w *Word) join(o *Word) {
+	w.Open, w.Placed, w.Parted = w.Open || o.Open, w.Placed || o.Placed, w.Parted || o.Parted
 	w.PCs, w.Several = sorted(append(w.PCs, o.PCs...)), sorted(append(w.Several, o.Several...))
-	for _, f := range o.From {
-		w.From = append(w.From, number[f])
-	}
-	w.From = sorted(w.From)
-	for _, l := range o.Lanes {
-		w.Lanes = addLanes(w.Lanes, l)
-	}
 }
 
-// Beyond returns the instructions at words that lie on a cycle of the word graph:
-// there are executions, or may be, that are no interleaving. None: every execution is
-// one.
+// join adds what is known of a visit, given what the numbers of visits are now.
+func (v *Visit) join(o *Visit, number []int32) {
+	v.Mask |= o.Mask
+	v.Loose, v.Inside = v.Loose || o.Loose, v.Inside || o.Inside
+	for _, f := range o.From {
+		v.From = append(v.From, number[f])
+	}
+	v.From = sorted(v.From)
+}
+
+// settle puts words and visits in their order.
+func (s *Summary) settle() {
+	byWord := make([]int32, len(s.Words))
+	for i := range byWord {
+		byWord[i] = int32(i)
+	}
+	slices.SortFunc(byWord, func(a, b int32) int { return s.Words[a].key().compare(s.Words[b].key()) })
+	words, word := make([]Word, len(byWord)), make([]int32, len(byWord))
+	for i, w := range byWord {
+		words[i], word[w] = s.Words[w], int32(i)
+	}
+	byVisit := make([]int32, len(s.Visits))
+	for i := range byVisit {
+		byVisit[i] = int32(i)
+		s.Visits[i].Word = word[s.Visits[i].Word]
+	}
+	slices.SortFunc(byVisit, func(a, b int32) int {
+		x, y := &s.Visits[a], &s.Visits[b]
+		return cmp.Or(cmp.Compare(x.Word, y.Word), compareWarps(x.Lanes, y.Lanes))
+	})
+	visits, visit := make([]Visit, len(byVisit)), make([]int32, len(byVisit))
+	for i, v := range byVisit {
+		visits[i], visit[v] = s.Visits[v], int32(i)
+	}
+	for i := range visits {
+		for k, f := range visits[i].From {
+			visits[i].From[k] = visit[f]
+		}
+		slices.Sort(visits[i].From)
+	}
+	s.Words, s.Visits = words, visits
+}
+
+// Beyond returns the instructions at words that lie on a cycle of the word graph, or
+// that are placed by control alone: there are executions, or may be, that are no
+// interleaving. None: every execution is one.
 func (s *Summary) Beyond() []int32 {
 	open := 0
 	for i := range s.Words {
@@ -155,34 +210,64 @@ func (s *Summary) Beyond() []int32 {
 			open++
 		}
 	}
+	cycles := s.cycles()
 	var pcs []int32
 	for i := range s.Words {
 		w := &s.Words[i]
-		if w.Open && (s.onCycle(int32(i)) || s.Over && open > 1) {
+		if w.Placed || w.Open && (cycles[i] || s.Over && open > 1) {
 			pcs = append(pcs, w.PCs...)
 		}
 	}
 	return sorted(pcs)
 }
 
-// onCycle reports whether an open word's edges lead back to it.
-func (s *Summary) onCycle(at int32) bool {
-	seen := make([]bool, len(s.Words))
-	todo := []int32{at}
-	for len(todo) > 0 {
-		w := &s.Words[todo[len(todo)-1]]
-		todo = todo[:len(todo)-1]
-		for _, f := range w.From {
-			if f == at {
-				return true
+// cycles tells the words on a cycle of the word graph: where causality leads from a
+// loose visit to another one of the same word, by way of a second word at which visits
+// are loose.
+func (s *Summary) cycles() []bool {
+	loose := make([][]int32, len(s.Words))
+	for i := range s.Visits {
+		if v := &s.Visits[i]; v.Loose {
+			loose[v.Word] = append(loose[v.Word], int32(i))
+		}
+	}
+	on := make([]bool, len(s.Words))
+	seen := make([]int32, 2*len(s.Visits)) // by visit, without and with a second word: the search that came there
+	search := int32(0)
+	var todo []int32
+	for w := range s.Words {
+		for _, end := range loose[w] {
+			search++
+			todo = append(todo[:0], 2*end)
+			push := func(at int32) {
+				if seen[at] != search {
+					seen[at] = search
+					todo = append(todo, at)
+				}
 			}
-			if !seen[f] && s.Words[f].Open {
-				seen[f] = true
-				todo = append(todo, f)
+			for len(todo) > 0 && !on[w] {
+				at, second := todo[len(todo)-1]/2, todo[len(todo)-1]%2
+				todo = todo[:len(todo)-1]
+				v := &s.Visits[at]
+				for _, f := range v.From {
+					from := &s.Visits[f]
+					if second == 1 && from.Word == int32(w) && from.Loose && (f != end || from.Inside) {
+						on[w] = true
+					}
+					push(2*f + second)
+				}
+				if v.Word == int32(w) || !v.Loose {
+					continue
+				}
+				for _, o := range loose[v.Word] {
+					if o != at || v.Inside {
+						push(2*o + 1)
+					}
+				}
 			}
 		}
 	}
-	return false
+	return on
 }
 
 // apart reports whether it may show in which order lanes of one warp come to a word.
@@ -191,11 +276,9 @@ func (w *Word) apart() bool { return (w.Open || w.Parted) && w.Kind == uint8(mem
 // lanes returns the lanes that come to words at which their order may show.
 func (s *Summary) lanes() []Lanes {
 	var lanes []Lanes
-	for i := range s.Words {
-		if s.Words[i].apart() {
-			for _, l := range s.Words[i].Lanes {
-				lanes = addLanes(lanes, l)
-			}
+	for i := range s.Visits {
+		if v := &s.Visits[i]; s.Words[v.Word].apart() {
+			lanes = addLanes(lanes, v.Lanes)
 		}
 	}
 	return lanes
@@ -216,9 +299,9 @@ func (s *Summary) Parts() []int32 {
 		return found && lanes[k].several()
 	}
 	pcs := slices.Clone(s.Charges)
-	for i := range s.Words {
-		w := &s.Words[i]
-		if w.apart() && slices.ContainsFunc(w.Lanes, several) {
+	for i := range s.Visits {
+		v := &s.Visits[i]
+		if w := &s.Words[v.Word]; w.apart() && several(v.Lanes) {
 			pcs = append(pcs, w.Several...)
 		}
 	}
