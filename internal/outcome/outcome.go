@@ -380,16 +380,15 @@ func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 // about to do. What these acquire by it does not count: they could have come before,
 // or have read something older.
 func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
+	settled := r.settled(w, ev, lanes)
 	for i := range w.done {
 		a := &w.done[i]
-		if !r.facts.writes(a.pc) && !r.facts.writes(ev.PC) || !r.shows(a.pc, ev.PC) || !unknown(r.order, a.Moment, ev, lanes) || r.forced(w, ev, lanes) {
+		if settled[i] || !r.contend(a.pc, ev.PC) || r.forced(w, ev, lanes) {
 			continue
 		}
 		w.meet(v, w.of(a.CTA, a.Warp))
 		w.unrelated(a.pc, ev.PC)
-		if !unknown(r.control.order, a.control, ev, lanes) && !w.saw(ev, lanes, a.n) {
-			w.placed = true
-		}
+		w.placed = w.placed || !unknown(r.control.order, a.control, ev, lanes)
 	}
 	w.count++
 	now := access{step{r.order.Moment(ev, lanes), ev.PC}, r.control.order.Moment(ev, lanes), w.count}
@@ -416,15 +415,27 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 // mostPast bounds how many writes of a word are remembered.
 const mostPast = 4096
 
-// saw reports whether lanes have come to a word since the n-th access to it. Then the
-// word itself has them come after that (SC-per-location).
-func (w *word) saw(ev *machine.Event, lanes uint32, n int) bool {
-	for i := range w.done {
-		if a := &w.done[i]; a.n > n && a.CTA == ev.CTA && a.Warp == ev.Warp {
-			lanes &^= a.Lanes
+// contend reports whether it shows which of two accesses to a word comes first, and at
+// least one of them writes.
+func (r *Run) contend(a, b int32) bool {
+	return (r.facts.writes(a) || r.facts.writes(b)) && r.shows(a, b)
+}
+
+// settled tells which accesses to a word come before what lanes are about to do there:
+// in causality order, or since the word shows it (Coherence, and observation order,
+// 8.9.2), because one that comes before it came after them by the same thread, or
+// contends with them.
+func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
+	known := make([]bool, len(w.done))
+	for i := len(w.done) - 1; i >= 0; i-- { // the later ones first
+		a := &w.done[i]
+		known[i] = !unknown(r.order, a.Moment, ev, lanes)
+		for k := i + 1; k < len(w.done) && !known[i]; k++ {
+			b := &w.done[k]
+			known[i] = known[k] && (r.contend(a.pc, b.pc) || a.CTA == b.CTA && a.Warp == b.Warp && a.Lanes&^b.Lanes == 0)
 		}
 	}
-	return lanes == 0
+	return known
 }
 
 // meet notes that two visits are not related.
