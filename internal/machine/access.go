@@ -280,7 +280,7 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, a.sem, a.scope, a.proxy, row
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
-	ev.Val, ev.storing, ev.by, ev.Part = nil, nil, x, 0
+	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
 	if a.acc == Write && a.atom == atomNone {
 		ev.storing = a
 	}
@@ -318,7 +318,7 @@ func (x *ctx) partEvents(a *access, at where, part int32) {
 	m := x.m
 	whole := m.addr
 	ev := &m.ev
-	ev.Size, ev.Row = part, false
+	ev.Size, ev.Whole, ev.Row = part, a.size, false
 	for n := int32(0); n < a.size/part; n++ {
 		ev.Part = n * part
 		if a.acc&(Read|Update) != 0 {

@@ -346,7 +346,8 @@ type Event struct {
 	Addr  *[32]uint64
 	// Part is where the bytes of each lane begin in those of the instruction: not 0 of
 	// the later elements of a strong access, whose events follow one another.
-	Part int32
+	// Whole is then how many bytes of a lane they are of, and 0 of other accesses.
+	Part, Whole int32
 	// Val holds what a store writes in words of 8 bytes, low bytes first:
 	// word k of lane l is Val[k][l]. It is nil of other accesses.
 	Val [][32]uint64

@@ -95,7 +95,12 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	if sh == nil {
 		return
 	}
-	if acquires(ev.Sem) && !t.cfg.MustOnly && (len(t.locs.m) > 0 || len(w.pending.list) > 0) {
+	if ev.Whole > 0 && ev.Part == 0 {
+		w.vector = w.publish()
+		ac.st.time = w.time
+		w.dirty = true
+	}
+	if acquires(ev.Sem) && ev.Whole == 0 && !t.cfg.MustOnly && (len(t.locs.m) > 0 || len(w.pending.list) > 0) {
 		t.acquireFirst(c, ev)
 	}
 	if ev.Row && len(w.groups) == 1 {

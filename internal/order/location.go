@@ -95,10 +95,13 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 		t.mustAccess(c, ev, scope)
 		return
 	}
+	if ev.Whole > 0 && ev.Access&machine.Read != 0 {
+		t.readVector(c, ev, scope)
+	}
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
-		if ev.Access&machine.Read != 0 {
+		if ev.Access&machine.Read != 0 && ev.Whole == 0 {
 			what := everything
 			if ev.Access&machine.Write == 0 || ev.Mask&(ev.Mask-1) == 0 {
 				what = rest
@@ -111,11 +114,24 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 	}
 }
 
+// readVector reads the locations of all elements of a vector access with the last.
+func (t *Tracker) readVector(c *cta, ev *machine.Event, scope machine.Scope) {
+	if ev.Part+ev.Size < ev.Whole {
+		return
+	}
+	for m := ev.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		for part := int32(0); part < ev.Whole; part += ev.Size {
+			t.readLocation(c, ev, l, location{ev.Mem, ev.Addr[l] - uint64(ev.Part-part), ev.Size}, scope, everything)
+		}
+	}
+}
+
 // mustAccess is strongAccess where only what holds in every schedule counts: no lane
 // of an instruction has seen what another lane of it did, and an operation that only
 // looks passes on nothing of its own.
 func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
-	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil {
+	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil && ev.Whole == 0 {
 		for m := ev.Mask; m != 0; m &= m - 1 {
 			if l := bits.TrailingZeros32(m); t.cfg.Ends(t.mem, ev, l) {
 				t.readLocation(c, ev, l, location{ev.Mem, ev.Addr[l], ev.Size}, scope, everything)

@@ -81,6 +81,9 @@ func (r *relSet) clone() relSet {
 func (t *Tracker) contribute(r *relSet, c *contrib, home *cta, w int32, mask uint32) {
 	wp := &home.warps[w]
 	upto := wp.publish()
+	if t.ev != nil && t.ev.Kind == machine.EvAccess && t.ev.Whole > 0 {
+		upto = wp.vector
+	}
 	e := r.slot(c)
 	for i := range wp.groups {
 		g := &wp.groups[i]

@@ -27,8 +27,12 @@ type cta struct {
 // only if something was stamped since.
 type warp struct {
 	time  uint32
-	dirty bool   // something is stamped with time
-	live  uint32 // lanes that have not exited
+	dirty bool // something is stamped with time
+	// vector is the time before the vector access at hand. Its elements have no order
+	// (ISA 8.2.4): what one of them releases is what came before all, and what one
+	// acquires comes before what follows all.
+	vector uint32
+	live   uint32 // lanes that have not exited
 	// touched are the lanes that accessed memory since the warp was last as
 	// one; lost those of them that exited so: what they did is known to
 	// nobody, and the warp's own slot may no longer speak for all lanes.
