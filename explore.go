@@ -169,7 +169,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 				m.SkipMatrices()
 			}
 			x.state.Detail.part(m)
-			m.ShowCollectives()
+			m.ShowMeetings()
 			return m
 		},
 		Watch: func() explore.Watcher {
@@ -550,7 +550,7 @@ func (l *Launch) lookFirst(ctx context.Context, o *CheckOptions, skip bool) erro
 	}
 	judge, words := l.outcomes(l.facts(l.deciders()), l.shape)
 	m := l.part(observers{words, judge}, skip, 0, 1)
-	m.ShowCollectives()
+	m.ShowMeetings()
 	if _, err := l.follow(l.watch(ctx), m, proofSchedule); err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool
 	t := &toucher{prog: l.config.Program, points: o.points}
 	lanes := l.laneOrders(l.deciders())
 	m = l.part(observers{words, j, p, s, t, lanes}, false, 0, 1)
-	m.ShowCollectives()
+	m.ShowMeetings()
 	m.KeepApart()
 	stop, why := w.stop()
 	m.StopWhen(stop)

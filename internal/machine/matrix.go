@@ -65,7 +65,15 @@ func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 func visitAligned(x *ctx, in *instr, mask uint32) verdict {
 	x.divergent(mask)
 	in.exec(x, in, mask)
+	x.meeting(mask)
 	return performed
+}
+
+// meeting shows that the lanes of a warp performed an aligned instruction together.
+func (x *ctx) meeting(mask uint32) {
+	if m := x.m; m.cfg.meetings {
+		m.emit(Event{Kind: EvCollective, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc})
+	}
 }
 
 // divergent tells the observer that lanes of the warp are missing.

@@ -386,6 +386,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	}
 	switch in.visit(x, in, mask) {
 	case performed:
+		if in.aligned() {
+			x.meeting(mask)
+		}
 		s.pc++
 	case halted, parked:
 	}

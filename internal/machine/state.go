@@ -28,6 +28,7 @@ type Config struct {
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
+	meetings     bool
 	follower     *Follower
 	parted       []bool // by instruction: Part
 	apart        bool   // KeepApart
@@ -45,6 +46,10 @@ func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // ShowCollectives has the machine show EvCollective.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
+
+// ShowMeetings has the machine show it of instructions, too, that all lanes of a warp
+// perform together because they are aligned (mma, movmatrix, ldmatrix, setmaxnreg).
+func (m *Machine) ShowMeetings() { m.cfg.collectives, m.cfg.meetings = true, true }
 
 // A Buffer is a range of global memory.
 type Buffer struct {
