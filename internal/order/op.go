@@ -345,6 +345,9 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 		return t.relateDone(ac, p, r, a, b)
 	}
 	if ac.st.strong() && p.strong() && t.strongOps(ac, p, r) {
+		if t.cfg.Strong != nil && !ac.st.isOp() {
+			t.cfg.Strong(Pair{Prior: p.pc, Cur: ac.st.pc, CTA: r.cta, Warp: r.warp, Async: true, At: machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(a), Len: uint64(b - a)}})
+		}
 		return morallyStrong
 	}
 	why := InFlight

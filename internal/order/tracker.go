@@ -41,6 +41,8 @@ type Pair struct {
 	CTA, Warp  int32 // who made the earlier one
 	// OneWarp reports that lanes of one warp made them.
 	OneWarp bool
+	// Async reports that an asynchronous operation made the earlier one.
+	Async bool
 	// At is where they meet, and perhaps somewhat more.
 	At machine.Span
 }

@@ -596,6 +596,15 @@ func (r *Run) Strong(p order.Pair) {
 		if w == nil {
 			continue
 		}
+		if p.Async {
+			// What an operation does has no place among what lanes do, but by what a
+			// lane waits for.
+			if r.facts.Program.Polls()[p.Cur] == nil {
+				w.placed = true
+				w.unrelated(p.Cur)
+			}
+			continue
+		}
 		a, b := w.of(p.CTA, p.Warp), w.of(r.ev.CTA, r.ev.Warp)
 		if a == nil || b == nil {
 			r.over = true
