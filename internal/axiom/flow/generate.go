@@ -32,7 +32,7 @@ func Generate(seed uint64) *Program {
 	g.join = Barrier
 	shapes := []func(){
 		g.message, g.message, g.message, g.message, g.buffering, g.buffering, g.lookBack, g.lookBack, g.lastArriver, g.lastArriver,
-		g.lock, g.line, g.line, g.line, g.lanes, g.lanes, g.lanes, g.chaos, g.chaos, g.chaos, g.loadBuffering,
+		g.lock, g.line, g.line, g.line, g.gate, g.gate, g.lanes, g.lanes, g.lanes, g.chaos, g.chaos, g.chaos, g.loadBuffering,
 		g.gridBarrier, g.phased, g.phased, g.readers, g.ticket, g.queue, g.sequence, g.relay, g.relay,
 	}
 	shapes[g.IntN(len(shapes))]()
@@ -276,7 +276,11 @@ func (g *generator) message() {
 	d := g.data()
 	a := &g.agents[0]
 	v := uint32(pick(g, 1, 1, 3))
-	a.add(g.store(data, V(v), d))
+	put, take := d, d
+	if d == axiom.Relaxed && g.chance(30) {
+		put, take = axiom.Release, axiom.Acquire
+	}
+	a.add(g.store(data, V(v), put))
 	if g.chance(20) {
 		a.add(g.store(g.word(1), V(2), g.data()))
 	}
@@ -294,7 +298,7 @@ func (g *generator) message() {
 			seen[0].Cmp, seen[0].Want = Eq, V(1)
 		}
 		var then []Instr
-		get := g.load(r, data, d)
+		get := g.load(r, data, take)
 		if g.chance(10) {
 			get = g.atom(r, pick(g, Add, Or, Max), data, axiom.Relaxed, V(0))
 		}
@@ -304,7 +308,7 @@ func (g *generator) message() {
 			flag = g.word(1)
 			if g.chance(50) {
 				data = g.word(1)
-				then = append(then, g.store(data, R(r), d))
+				then = append(then, g.store(data, R(r), put))
 			}
 			then = append(then, g.publish(flag, V(1))...)
 		default:
@@ -508,12 +512,16 @@ func (g *generator) line() {
 		}
 	}
 	s := pick(g, axiom.Relaxed, axiom.Relaxed, axiom.Volatile)
+	saying, looking := s, s
+	if g.chance(30) {
+		saying, looking = axiom.Release, axiom.Acquire
+	}
 	flag := g.IntN(k)
 	if wide {
 		flag = 0
 	}
 	for i := range n - 1 {
-		st := Instr{Kind: Store, Sem: s, Scope: g.scope, Shared: g.shared, At: at}
+		st := Instr{Kind: Store, Sem: saying, Scope: g.scope, Shared: g.shared, At: at}
 		shape(&st)
 		for range k {
 			st.Src = append(st.Src, V(uint32(i)+1))
@@ -521,7 +529,7 @@ func (g *generator) line() {
 		g.agents[i].add(st)
 	}
 	a := &g.agents[n-1]
-	ld := Instr{Kind: Load, Sem: s, Scope: g.scope, Shared: g.shared, At: at}
+	ld := Instr{Kind: Load, Sem: looking, Scope: g.scope, Shared: g.shared, At: at}
 	shape(&ld)
 	for range k {
 		ld.Dst = append(ld.Dst, g.reg())
@@ -536,6 +544,51 @@ func (g *generator) line() {
 	a.add(when(Ne, R(f), V(0), body...))
 	if g.chance(30) {
 		g.agents[0].add(g.store(common, V(3), axiom.Weak))
+	}
+}
+
+// gate has control place what is read: one publishes data by a word, and then opens a
+// gate, with or without order; another waits at the gate, and then looks at the word.
+func (g *generator) gate() {
+	n := pick(g, 2, 2, 3)
+	g.place(n)
+	gate, word, data, common := g.word(1), g.word(1), g.word(1), g.word(1)
+	d := pick(g, axiom.Weak, axiom.Weak, axiom.Relaxed)
+	a := &g.agents[0]
+	a.add(g.store(data, V(3), d))
+	if g.chance(50) {
+		a.add(g.store(word, V(1), pick(g, axiom.Release, axiom.Release, axiom.Relaxed)))
+	} else {
+		a.add(g.publish(word, V(1))...)
+	}
+	for i := 1; i < n; i++ {
+		b := &g.agents[i]
+		open, pass := g.publish(gate, V(1)), g.see(g.reg(), gate, true, Ne, V(0))
+		if g.chance(70) {
+			open = []Instr{g.store(gate, V(1), pick(g, axiom.Relaxed, axiom.Relaxed, axiom.Volatile, axiom.Release))}
+			pass = []Instr{g.poll(g.reg(), gate, pick(g, axiom.Relaxed, axiom.Relaxed, axiom.Volatile, axiom.Acquire), Ne, V(0))}
+		}
+		g.agents[i-1].add(open...)
+		gate = g.word(1)
+		b.add(pass...)
+		if i < n-1 && g.chance(60) {
+			if g.chance(50) {
+				b.add(g.red(Add, word, pick(g, axiom.Relaxed, axiom.Release), V(1)))
+			}
+			continue
+		}
+		f, r := g.reg(), g.reg()
+		b.add(g.see(f, word, g.chance(30), Ne, V(0))...)
+		get := []Instr{g.load(r, data, d)}
+		switch g.IntN(4) {
+		case 0:
+			get = append(get, g.use(R(f), 1, common)...)
+		case 1:
+			get = []Instr{when(Ne, R(f), V(0), append(get, g.use(R(r), 3, common)...)...)}
+		default:
+			get = append(get, g.use(R(r), 3, common)...)
+		}
+		b.add(get...)
 	}
 }
 
