@@ -9,36 +9,21 @@
 // # The theorem
 //
 // A *word* is what one access of the memory model touches: a scalar, an element of a
-// vector (ISA 8.2.4), half of a packed value (8.2.5). A word is *open* if two
-// morally strong accesses to it, one of them a write, by two threads are not related
-// by causality order in some interleaving, and it shows which of them comes first.
-// Threads are lanes: the warp orders nothing (3.2). The *word graph* of a launch has
-// an edge from open word A to open word B where, in some interleaving, an access to A
-// comes before an access to B in base causality order (8.9.5: program order and what
-// synchronizes).
+// vector (ISA 8.2.4), half of a packed value (8.2.5), or an mbarrier that somebody looks
+// at once. A word is *open* if two morally strong accesses to it, one of them a write, by
+// two threads are not related by causality order in some interleaving, and it shows
+// which of them comes first. What an access acquires by itself does not count, but of a
+// wait that nothing else ends. Threads are lanes: the warp orders nothing (3.2).
 //
-// If no interleaving has a data race, and the word graph has no cycle, then every
-// execution that the axioms of 8.10 allow is an interleaving.
+// A *visit* is all that lanes of one warp do to one word. The *word graph* of a launch
+// has an edge from visit A to visit B where, in some interleaving, an access of A comes
+// before an access of B for any reason: causality, or what makes one step wait for
+// another (control.go).
 //
-// Take an execution, and the largest part of it that is closed under dependency and
-// reads-from and has an interleaving; so far all words that are not open have their
-// accesses in causality order. Let the next thing not be that of an interleaving.
-// Either it reads what is not the last write; then the accesses have a cycle of
-// causality order and of the orders of words (reads-from, coherence, from-read). Words
-// that are not open add none of the latter that causality does not have (axioms
-// Coherence and Causality). A cycle stays in one word, which SC-per-location and
-// Causality forbid, or leads from open word to open word by causality order: along a
-// cycle of the graph. Or there is nothing next: each thread stands before a read of
-// what another will only write after its own such read (load buffering). By
-// No-Thin-Air not all of these writes depend on those reads. One that does not is
-// made, with the same value, in the interleaving where its thread's read takes what
-// is there; so the word of the read and the word of the write are open, and program
-// order leads from the one to the other; going round gives a cycle of the graph,
-// unless all is one word, which coherence forbids.
-//
-// Barriers that synchronize are in causality order. One that is used by relaxed
-// operations, or in a scope too narrow, orders control alone; it is then a word of the
-// graph, which is always open, and of which nobody asks what it holds.
+// If no interleaving has a data race, if no edges lead from a visit of an open word to
+// another, by way of a second open word, and if control alone puts no two accesses in
+// order that causality does not relate (a word so is *placed*), then every execution
+// that the axioms of 8.10 allow is an interleaving. docs/schedules.md has the proof.
 package outcome
 
 import (
