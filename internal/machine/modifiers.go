@@ -31,7 +31,6 @@ var ignoredMods = []ignoredMod{
 	{"ld st cp", "L2::evict_* L2::64B L2::128B L2::256B", "eviction priorities and prefetch sizes are hints (ISA 9.7.9.2, 9.7.9.8)"},
 	{"ld st atom red cp", "L2::cache_hint", "a cache policy is a hint (ISA 9.7.9.2)"},
 	{"createpolicy prefetch prefetchu applypriority pmevent", "*", "what a cache or a profiler is told changes no value"},
-	{"bra brx call ret", "uni", "a promise that all lanes go the same way, which a lane does not need to go its own"},
 	{"ld st cp", "weak", "an access is weak unless it says otherwise (ISA 9.7.9.8)"},
 	{"bar barrier", "cta", "the barrier is the CTA's in any case (ISA 9.7.13.1)"},
 	{"bar barrier shfl vote activemask setmaxnreg nanosleep", "b32 u32 pred", "there is no other type, or it follows from the operation"},

@@ -143,6 +143,7 @@ type instr struct {
 	touch      *touching
 	unset      *unsetUse
 	tokens     *tokenMove
+	uni        *promise // of a branch with .uni that could part lanes
 	x          any // what only this family of instructions needs
 }
 
