@@ -57,24 +57,15 @@ func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 	if in.touch != nil {
 		x.touch(in, s.mask)
 	}
+	x.meets(in, s.mask)
 	visitAligned(x, in, s.mask)
 	s.pc++
 	return true
 }
 
 func visitAligned(x *ctx, in *instr, mask uint32) verdict {
-	x.divergent(mask)
 	in.exec(x, in, mask)
 	return performed
-}
-
-// divergent tells the observer that lanes of the warp are missing.
-func (x *ctx) divergent(mask uint32) {
-	if mask != allLanes && x.m.cfg.Observer != nil {
-		ev := &x.m.ev
-		ev.at(EvDivergent, x, mask)
-		x.m.cfg.Observer.Observe(x.m, ev)
-	}
 }
 
 // --- mma.sync, mma.sp.sync ---

@@ -103,7 +103,6 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*matrixAccess)
 	x.quiet = true
-	x.divergent(mask)
 	at, ok := x.locateMatrix(a, mask)
 	if !ok {
 		return halted
@@ -142,7 +141,6 @@ func (x *ctx) poisonRow(t *matrix8, row int, r *region, off uint64) {
 
 func visitStmatrix(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*matrixAccess)
-	x.divergent(mask)
 	at, ok := x.locateMatrix(a, mask)
 	if !ok {
 		return halted

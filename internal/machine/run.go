@@ -393,6 +393,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if in.touch != nil {
 		x.touch(in, mask)
 	}
+	if in.meet {
+		x.meets(in, mask)
+	}
 	switch in.visit(x, in, mask) {
 	case performed:
 		s.pc++
