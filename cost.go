@@ -59,11 +59,15 @@ func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merge
 	}
 	w := l.watch(ctx)
 	base, known := l.proveParts(w, o.Jobs, skip, nil)
+	led, of := proof{holds: true}, result{} // with other leaders
+	if other := l.config.Program.Elects() && !l.highest; other && base.holds {
+		led, of = l.led().proveParts(w, o.Jobs, skip, nil)
+	}
 	if stop, why := w.stop(); stop() {
 		all.notices = append(all.notices, "--cost: nothing was tried: "+why())
 		return
 	}
-	if !base.holds {
+	if !base.holds || !led.holds {
 		all.notices = append(all.notices, "--cost: the proof goes through several orders, and what it could do without is not known")
 		return
 	}
@@ -73,8 +77,11 @@ func (l *Launch) cost(ctx context.Context, o CheckOptions, skip bool, all *merge
 		list = list[:mostCostly]
 	}
 	without := func(jobs int, pcs map[int32]bool) bool {
-		p, r := l.proveParts(w, jobs, skip, hide(pcs))
-		return p.holds && (base.contents || !p.contents) && (base.earlier || !p.earlier) && known.covers(&r)
+		stands := func(l *Launch, base *proof, known *result) bool {
+			p, r := l.proveParts(w, jobs, skip, hide(pcs))
+			return p.holds && (base.contents || !p.contents) && (base.earlier || !p.earlier) && known.covers(&r)
+		}
+		return stands(l, &base, &known) && (l.highest || !l.config.Program.Elects() || stands(l.led(), &led, &of))
 	}
 	stands := make([]bool, len(list))
 	parallel.Each(o.Jobs, len(list), func(i int) { stands[i] = without(1, list[i].pcs) })

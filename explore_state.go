@@ -38,6 +38,8 @@ type Exploration struct {
 	Solo    unit   `json:"solo"`
 	Units   []unit `json:"units,omitempty"`
 	Samples []unit `json:"samples,omitempty"`
+	// Led is the exploration with other leaders, where the program elects any.
+	Led *Exploration `json:"led,omitempty"`
 }
 
 // A unit is one part of an exploration.
@@ -122,6 +124,11 @@ func (e *StateError) Error() string { return "the state does not fit: " + e.Text
 
 // sound checks what a state says of itself, which may have been altered.
 func (e *Exploration) sound() error {
+	if e.Led != nil {
+		if err := e.Led.sound(); err != nil {
+			return err
+		}
+	}
 	if n := len(e.Samples); n != 0 && n != sampleUnits {
 		return &StateError{fmt.Sprintf("%d lots of samples of %d", n, sampleUnits)}
 	}
@@ -334,6 +341,19 @@ func (l *Launch) key(e *ExploreOptions) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// mergeLed joins what shards came to with other leaders. Where some did not look, as
+// they had found an error before, nothing is known.
+func mergeLed(shards []*Exploration) (*Exploration, error) {
+	var led []*Exploration
+	for _, e := range shards {
+		if e.Led == nil {
+			return nil, nil
+		}
+		led = append(led, e.Led)
+	}
+	return Merge(led)
+}
+
 // Merge joins what shards came to into what one exploration of all units would
 // have come to, but for samples that shards left: to check with what it returns
 // takes them. The shards must be of one muster, one launch and one budget, and all
@@ -350,6 +370,10 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 	all := &Exploration{
 		Version: first.Version, Build: first.Build, Key: first.Key, Preemptions: first.Preemptions, Decided: first.Decided, Values: true, Detail: first.Detail,
 		Solo: first.Solo, Units: slices.Clone(first.Units),
+	}
+	var err error
+	if all.Led, err = mergeLed(shards); err != nil {
+		return nil, err
 	}
 	seen := make([]bool, n)
 	for _, e := range shards {

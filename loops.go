@@ -41,6 +41,14 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 	f.w = l.watch(ctx)
 	f.known = r.Proof.AnyContents
 	r.Proof.Any = f.prove(o)
+	if r.Proof.Any.Holds && l.config.Program.Elects() {
+		g, err := l.led().family(argument)
+		if err != nil {
+			return nil, err
+		}
+		g.w, g.known = f.w, f.known
+		r.Proof.Any = sameAny(r.Proof.Any, g.prove(o))
+	}
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r, ctx.Err()
 }
@@ -153,7 +161,7 @@ func (f *family) make(k int64) (*Launch, error) {
 	for i := range file.Buffers {
 		f.grow(&file.Buffers[i], &f.l.layout.Buffers[i], k)
 	}
-	l := &Launch{file: &file, limits: f.l.limits, resolver: f.l.resolver}
+	l := &Launch{file: &file, limits: f.l.limits, resolver: f.l.resolver, highest: f.l.highest}
 	if err := l.prepare(f.l.config.Program); err != nil {
 		return nil, err
 	}

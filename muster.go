@@ -139,6 +139,8 @@ type Launch struct {
 	unwritten bool
 	// equal are stores at whose places judges forget nothing: see attentive.
 	equal []int32
+	// highest: elect.sync elects the highest lane of its mask, see led.
+	highest bool
 
 	foresight *foresight
 }
@@ -269,6 +271,9 @@ func (l *Launch) probe() error {
 	m, err := machine.New(l.config)
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
+	}
+	if l.highest {
+		m.LeadHighest()
 	}
 	l.start, l.foresight = m, &foresight{}
 	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}

@@ -40,6 +40,11 @@ func brief(text string) string {
 // is returned shows it too, and is the same on every machine, unless ctx or a
 // limit on time ends the search early.
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
+	if with, rest, ok := l.leads([]Schedule{s}); ok {
+		got, err := with.Shrink(ctx, rest[0], id, o)
+		got.Schedule = with.written(got.Schedule)
+		return got, err
+	}
 	w := l.watch(ctx)
 	l, whole, f, _, err := l.whole(w, s, id)
 	if err != nil {

@@ -49,6 +49,9 @@ func untold(run []machine.Choice, why string) error {
 // Tell runs the launch under a schedule and tells the run. It runs it twice,
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
+	if with, rest, ok := l.leads([]Schedule{s}); ok {
+		l, s = with, rest[0]
+	}
 	w := l.watch(ctx)
 	l, whole, f, run, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
@@ -94,7 +97,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	if !scout.Same(&teller.Print) {
 		return nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(whole.String()))
 	}
-	told.Schedule, told.Finding = whole.String(), o.Finding
+	told.Schedule, told.Finding = l.written(whole).String(), o.Finding
 	if f != nil {
 		told.Roles(f)
 	}

@@ -45,6 +45,10 @@ func (x *ctx) addressesOf(a *access, out *[32]uint64) bool {
 // resolve maps an address in a space to a memory and an address there.
 func (x *ctx) resolve(sp space, addr uint64) (MemID, uint64, bool) {
 	m := x.m
+	if sp == spOwn {
+		mem, at, ok := x.resolve(spGeneric, addr)
+		return mem, at, ok && mem == SharedOf(x.c.index)
+	}
 	if sp == spGeneric {
 		switch {
 		case addr-sharedWindow < windowSize:

@@ -14,7 +14,7 @@ func (m *Machine) Offers(c Choice) bool {
 	case Alone:
 		h, ok := m.Holder(c)
 		return ok && m.mayPart(h)
-	case Part:
+	case Part, Lead:
 		return m.stop == nil
 	case Milestone:
 		if m.stop != nil {

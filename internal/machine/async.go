@@ -218,7 +218,7 @@ func visitCpAsync(x *ctx, in *instr, mask uint32) verdict {
 // cpMbarrier decodes cp.async.mbarrier.arrive{.noinc}.
 func (d *decoder) cpMbarrier(in *ptx.Inst) error {
 	mi := &mbarInfo{op: MbarIncrement, noComplete: d.has("noinc")}
-	mi.space, mi.elem, mi.n, mi.size = d.stateSpace(), 8, 1, 8
+	mi.space, mi.elem, mi.n, mi.size = d.ownSpace(), 8, 1, 8
 	if len(in.Operands) != 1 {
 		return d.errorf("%s takes an address", Name(in))
 	}

@@ -179,17 +179,3 @@ func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	}
 	return h.Sum64()
 }
-
-// aligned reports whether the instruction is one that all lanes of a warp
-// must execute together.
-func (in *instr) aligned() bool {
-	switch i := in.x.(type) {
-	case *barInfo:
-		return i.aligned
-	case *clusterInfo:
-		return i.aligned
-	case *matrixInfo, *matrixAccess:
-		return true
-	}
-	return in.src != nil && (in.src.Op == "setmaxnreg" || in.src.Op == "wgmma" || in.src.Op == "tensormap" && in.src.Mods[0] == "cp_fenceproxy")
-}

@@ -124,9 +124,6 @@ func readyAligned(x *ctx, in *instr, mask uint32) bool {
 func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	bi := in.x.(*barInfo)
 	m, w, t, me := x.m, x.w, x.c, x.s
-	if bi.aligned && mask != w.live {
-		m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
-	}
 	id := x.a32(in.a)[lowest(mask)]
 	if in.a >= 0 && !uniform(x.a32(in.a), mask) {
 		// A barrier is for whole warps: these lanes would wait for each other.
@@ -371,9 +368,6 @@ func readyClusterArrive(x *ctx, in *instr, mask uint32) bool {
 func visitClusterArrive(x *ctx, in *instr, mask uint32) verdict {
 	m, w := x.m, x.w
 	ci := in.x.(*clusterInfo)
-	if ci.aligned && mask != w.live {
-		m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
-	}
 	gen := m.ctas[x.c.first].cluster.gen
 	m.emit(Event{Kind: EvClusterArrive, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: gen, Again: w.carrived & mask})
 	w.carrived |= mask
@@ -420,12 +414,9 @@ func readyClusterWait(x *ctx, in *instr, mask uint32) bool {
 func visitClusterWait(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
 	ci := in.x.(*clusterInfo)
-	if ci.aligned && mask != w.live {
-		x.m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
-		if w.carrived&mask != 0 {
-			x.s.state = atPoint
-			return parked
-		}
+	if ci.aligned && mask != w.live && w.carrived&mask != 0 {
+		x.s.state = atPoint
+		return parked
 	}
 	gen := max(x.m.ctas[x.c.first].cluster.gen, 1) - 1
 	x.m.emit(Event{Kind: EvClusterWait, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Sem: ci.sem, Scope: ScopeCluster, Gen: gen})
@@ -464,9 +455,6 @@ func readySetmaxnreg(x *ctx, in *instr, mask uint32) bool {
 
 func visitSetmaxnreg(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
-	if mask != w.live {
-		x.m.emit(Event{Kind: EvDivergent, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc})
-	}
 	before := w.regs
 	if before != 0 {
 		x.c.pool += (int32(before) - int32(in.imm)) * 32

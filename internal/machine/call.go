@@ -79,6 +79,11 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 	}
 	d.fn.calls = append(d.fn.calls, ci.fn)
 	d.emit(instr{class: branch, exec: execCall, x: &ci})
+	if ci.fn >= 0 {
+		d.promised(nil)
+	} else {
+		d.promised(func(x *ctx, _ *instr, lane int) uint64 { return x.a64(ci.ptr)[lane] })
+	}
 	return nil
 }
 

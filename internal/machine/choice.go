@@ -35,6 +35,9 @@ const (
 	// wait for each other: see KeepApart. It is possible at any time, and no state
 	// lists it.
 	Part
+	// Lead has elect.sync elect the highest lane of its mask from here on, and not the
+	// lowest: see LeadHighest. It is possible at any time, and no state lists it.
+	Lead
 )
 
 func (c Choice) String() string {
@@ -49,6 +52,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("m%d", c.Op)
 	case Part:
 		return "p"
+	case Lead:
+		return "e"
 	}
 	return fmt.Sprintf("s%d", c.CTA)
 }
@@ -69,6 +74,8 @@ func (m *Machine) Step(c Choice) {
 		m.advance(m.ops[m.opIndex(c.Op)])
 	case Part:
 		m.KeepApart()
+	case Lead:
+		m.LeadHighest()
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
@@ -271,6 +278,8 @@ func ParseChoice(text string) (Choice, error) {
 		_, err = fmt.Sscanf(rest, "%d", &c.CTA)
 	case 'p':
 		c.Kind = Part
+	case 'e':
+		c.Kind = Lead
 	default:
 		return c, bad
 	}

@@ -1,6 +1,11 @@
 package machine
 
-import "muster/ptx"
+import (
+	"math/bits"
+	"slices"
+
+	"muster/ptx"
+)
 
 // Collectives of a warp: instructions with a member mask. A split that stands
 // before one waits until every lane of the mask that has not exited stands
@@ -455,7 +460,17 @@ func getRedux(x *ctx, in *instr, b *exchange) {
 	x.fill32(in.d, x.s.mask, uint32(acc))
 }
 
-// decodeElect decodes elect.sync d|p, membermask: the lowest lane leads.
+// LeadHighest has elect.sync elect the highest lane of its mask. Without it the lowest
+// lane leads, as on an H200. The ISA says only that the leader is the same for the same
+// mask every time (9.7.13.14).
+func (m *Machine) LeadHighest() { m.cfg.highest = true }
+
+// Elects reports whether the program has an elect.sync.
+func (p *Program) Elects() bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "elect" })
+}
+
+// decodeElect decodes elect.sync d|p, membermask.
 func decodeElect(d *decoder, in *ptx.Inst) error {
 	if !d.has("sync") {
 		return errNotModelled
@@ -482,6 +497,9 @@ func decodeElect(d *decoder, in *ptx.Inst) error {
 
 func getElect(x *ctx, in *instr, b *exchange) {
 	leader := lowest(b.mask)
+	if x.m.cfg.highest {
+		leader = 31 - bits.LeadingZeros32(b.mask)
+	}
 	x.fill32(in.d, x.s.mask, uint32(leader))
 	x.p[in.target] = x.p[in.target]&^x.s.mask | 1<<leader&x.s.mask
 }

@@ -55,6 +55,7 @@ func decodeBra(d *decoder, in *ptx.Inst) error {
 	}
 	pc := int32(len(d.prog.code))
 	d.emit(instr{class: branch, exec: execBra})
+	d.promised(nil)
 	d.fixups = append(d.fixups, fixup{pc: pc, label: y, set: func(t int32) { d.prog.code[pc].target = t }})
 	return nil
 }
@@ -95,6 +96,7 @@ func decodeBrx(d *decoder, in *ptx.Inst) error {
 		d.fixups = append(d.fixups, fixup{pc: pc, label: y, set: func(t int32) { targets[i] = t }})
 	}
 	d.emit(instr{class: branch, exec: execBrx, a: idx, x: targets})
+	d.promised(func(x *ctx, in *instr, lane int) uint64 { return uint64(x.a32(in.a)[lane]) })
 	return nil
 }
 
@@ -130,11 +132,13 @@ func decodeRet(d *decoder, in *ptx.Inst) error {
 		return decodeExit(d, in)
 	}
 	d.emit(instr{class: branch, exec: execRet})
+	d.promised(nil)
 	return nil
 }
 
 func decodeExit(d *decoder, in *ptx.Inst) error {
 	d.emit(instr{class: visible, visit: visitExit})
+	d.promised(nil)
 	return nil
 }
 

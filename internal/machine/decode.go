@@ -519,6 +519,7 @@ func (d *decoder) inst(in *ptx.Inst) error {
 func (d *decoder) emit(in instr) *instr {
 	in.guard, in.not = d.guard, d.not
 	in.loc, in.src, in.fn = d.loc, d.cur, d.index
+	in.meet = mustMeet(d.cur)
 	if d.cur != nil {
 		in.pos = d.cur.Pos
 	}

@@ -84,6 +84,9 @@ const (
 	// EvPendingCount: a lane takes the pending count of Token, which no .noComplete
 	// arrival returned.
 	EvPendingCount
+	// EvParted: lanes in Mask take a branch with .uni at PC, by which those in Members,
+	// which execute it with them, go elsewhere.
+	EvParted
 )
 
 // UnsetLocal is Event.Unset of local memory that nobody has written.

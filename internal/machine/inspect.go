@@ -218,11 +218,11 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 	default:
 		if in.src != nil && in.src.Op == "setmaxnreg" {
 			v.Kind = WaitRegisters
-			if s.mask != w.live {
-				v.Kind = WaitWarp
-			}
 			v.Need, v.Free = uint32(in.imm-uint64(w.regs))*32, uint32(m.ctas[w.cta].pool)
 		}
+	}
+	if in.meet && s.mask != w.live {
+		v.Kind = WaitWarp
 	}
 }
 

@@ -57,13 +57,13 @@ func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 	if in.touch != nil {
 		x.touch(in, s.mask)
 	}
+	x.meets(in, s.mask)
 	visitAligned(x, in, s.mask)
 	s.pc++
 	return true
 }
 
 func visitAligned(x *ctx, in *instr, mask uint32) verdict {
-	x.divergent(mask)
 	in.exec(x, in, mask)
 	x.meeting(mask)
 	return performed
@@ -73,15 +73,6 @@ func visitAligned(x *ctx, in *instr, mask uint32) verdict {
 func (x *ctx) meeting(mask uint32) {
 	if m := x.m; m.cfg.meetings {
 		m.emit(Event{Kind: EvCollective, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc})
-	}
-}
-
-// divergent tells the observer that lanes of the warp are missing.
-func (x *ctx) divergent(mask uint32) {
-	if mask != allLanes && x.m.cfg.Observer != nil {
-		ev := &x.m.ev
-		ev.at(EvDivergent, x, mask)
-		x.m.cfg.Observer.Observe(x.m, ev)
 	}
 }
 

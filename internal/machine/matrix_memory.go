@@ -37,8 +37,8 @@ func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one fun
 		return d.errorf("%s takes registers and an address, and .x1, .x2 or .x4", in.Op)
 	}
 	a := &matrixAccess{frag: &tensor.Matrix8, rows: allLanes >> (32 - 8*n)}
-	a.space, a.acc, a.size, a.n, a.elem = d.stateSpace(), acc, matrixRow, int32(n), 2
-	if a.space != spGeneric && a.space != spShared {
+	a.space, a.acc, a.size, a.n, a.elem = d.ownSpace(), acc, matrixRow, int32(n), 2
+	if a.space != spOwn && a.space != spShared {
 		return errNotModelled
 	}
 	if d.has("trans") {
@@ -47,7 +47,7 @@ func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one fun
 	if err := d.mem(in.Operands[addr], &a.access); err != nil {
 		return err
 	}
-	if a.space != spGeneric && a.space != spShared {
+	if a.space != spOwn && a.space != spShared {
 		return d.errorf("%s accesses shared memory", in.Op)
 	}
 	var err error
@@ -73,14 +73,9 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 		return where{}, false
 	}
 	given := *addr
-	if a.space == spGeneric {
-		for l := range lanesOf(lanes) {
-			addr[l] -= sharedWindow // what lies outside is out of bounds then
-		}
-	}
 	all := where{mask: lanes}
 	for rest := lanes; rest != 0; {
-		at, ok := x.locate(spShared, rest, matrixRow, addr)
+		at, ok := x.locate(a.space, rest, matrixRow, addr)
 		if !ok {
 			l := lowest(rest)
 			x.fault(FaultBounds, &a.access, l, given[l])
@@ -103,7 +98,6 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*matrixAccess)
 	x.quiet = true
-	x.divergent(mask)
 	at, ok := x.locateMatrix(a, mask)
 	if !ok {
 		return halted
@@ -142,7 +136,6 @@ func (x *ctx) poisonRow(t *matrix8, row int, r *region, off uint64) {
 
 func visitStmatrix(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*matrixAccess)
-	x.divergent(mask)
 	at, ok := x.locateMatrix(a, mask)
 	if !ok {
 		return halted

@@ -46,7 +46,7 @@ func decodeMbarrier(d *decoder, in *ptx.Inst) error {
 		}
 	}
 	mi := &mbarInfo{op: op}
-	mi.space, mi.elem, mi.n, mi.size = d.stateSpace(), 8, 1, 8
+	mi.space, mi.elem, mi.n, mi.size = d.ownSpace(), 8, 1, 8
 	mi.mbarOrdering(d)
 	i := instr{class: visible, visit: visitMbar, x: mi}
 	switch op {
@@ -129,6 +129,9 @@ func (d *decoder) mbarArrive(in *ptx.Inst, mi *mbarInfo, i instr) error {
 			mi.token = !sink
 			ops = ops[1:]
 		}
+	}
+	if !mi.token && !mi.noComplete && mi.space == spOwn {
+		mi.space = spGeneric // without a state it arrives at a peer's too
 	}
 	if len(ops) < 1 || len(ops) > 2 {
 		return d.errorf("%s takes a state, an address and a count", Name(in))

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/ptx"
 )
@@ -45,6 +46,7 @@ const (
 	spLocal
 	spParam // a kernel's parameters, or a function's by frame offset
 	spConst
+	spOwn // generic, where the instruction takes shared::cta alone
 )
 
 // An access is what a memory instruction carries besides its rows.
@@ -94,6 +96,21 @@ func (d *decoder) stateSpace() space {
 	return spGeneric
 }
 
+// ownSpace is stateSpace of an instruction whose row, where it names a space, has none but
+// shared::cta: its generic addresses must lie there (ISA 9.7.13.15.9 and others).
+func (d *decoder) ownSpace() space {
+	sp := d.stateSpace()
+	if sp != spGeneric || d.cur.Form == nil {
+		return sp
+	}
+	for i := range d.cur.Form.Slots {
+		if s := &d.cur.Form.Slots[i]; s.Name == "space" && !slices.ContainsFunc(s.Values, func(v string) bool { return v != "shared" && v != "shared::cta" }) {
+			return spOwn
+		}
+	}
+	return sp
+}
+
 var spaceNames = map[string]space{
 	"global": spGlobal, "shared": spShared, "shared::cta": spShared, "shared::cluster": spCluster, "local": spLocal,
 	"param": spParam, "param::entry": spParam, "param::func": spParam, "const": spConst,
@@ -128,6 +145,9 @@ func (d *decoder) mem(op ptx.Operand, a *access) error {
 }
 
 func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
+	if a.space == spOwn && y.kind != symReg {
+		a.space = spGeneric // the variable says which
+	}
 	switch y.kind {
 	case symReg:
 		if y.vec > 0 {
@@ -338,8 +358,12 @@ func (d *decoder) emitAccess(a *access) error {
 	return nil
 }
 
+// OwnShared is what Stop.Msg says of a generic address that an instruction may only have
+// in the shared memory of the own CTA.
+const OwnShared = "generic, of shared::cta alone"
+
 func (s space) String() string {
-	return [...]string{"generic", "global", "shared::cta", "shared::cluster", "local", "param", "const"}[s]
+	return [...]string{"generic", "global", "shared::cta", "shared::cluster", "local", "param", "const", OwnShared}[s]
 }
 
 // decodePrefetch: hints to caches have no effect that a program can see.

@@ -131,6 +131,7 @@ type instr struct {
 	not        bool
 	test       bool // an mbarrier test
 	unmodelled bool // reaching it ends the run
+	meet       bool // it is aligned
 	class      class
 	t, t2      typ
 	op         uint8 // sub-operation, by family
@@ -143,7 +144,8 @@ type instr struct {
 	touch      *touching
 	unset      *unsetUse
 	tokens     *tokenMove
-	x          any // what only this family of instructions needs
+	uni        *promise // of a branch with .uni that could part lanes
+	x          any      // what only this family of instructions needs
 }
 
 const noGuard reg = 1 << 30

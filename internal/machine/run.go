@@ -179,6 +179,9 @@ func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 				s.pc++
 				break
 			}
+			if in.uni != nil {
+				x.keepsPromise(in, mask)
+			}
 			in.exec(x, in, mask)
 			if len(w.splits) != 1 || s.state != running || m.stop != nil {
 				m.account(n+1, lanes+int64(bits.OnesCount32(mask)))
@@ -226,6 +229,9 @@ func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 				s.pc++
 			} else {
 				k, depth := len(w.splits), len(s.frames)
+				if in.uni != nil {
+					x.keepsPromise(in, mask)
+				}
 				in.exec(x, in, mask)
 				if len(w.splits) != k || s.state != running || len(s.frames) != depth || m.stop != nil {
 					n++
@@ -303,6 +309,9 @@ func (m *Machine) point(w *warp, s *split, in *instr, mask uint32) bool {
 		return true
 	}
 	if mask != s.mask {
+		if in.uni != nil {
+			m.x.keepsPromise(in, mask)
+		}
 		// Lanes whose guard fails do not wait for the others.
 		w.divide(s, s.mask&^mask).pc++
 		return false
@@ -383,6 +392,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	s.state = running
 	if in.touch != nil {
 		x.touch(in, mask)
+	}
+	if in.meet {
+		x.meets(in, mask)
 	}
 	switch in.visit(x, in, mask) {
 	case performed:

@@ -32,6 +32,7 @@ type Config struct {
 	follower     *Follower
 	parted       []bool // by instruction: Part
 	apart        bool   // KeepApart
+	highest      bool   // LeadHighest
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one

@@ -208,12 +208,13 @@ type parted struct {
 // first one of each warp, for what comes after follows from it.
 func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
-	if x.diverged {
+	in := j.Program.Inst(ev.PC)
+	if x.diverged || in != nil && in.Op == "wgmma" { // which is told of with its warpgroup
 		return
 	}
 	x.diverged = true
 	kind, what := divergentBarrier, "lanes"
-	if in := j.Program.Inst(ev.PC); in != nil && in.Op == "setmaxnreg" {
+	if in != nil && in.Op == "setmaxnreg" {
 		kind = registerBudget
 	}
 	sites := []Site{eventSite("reaches", ev)}

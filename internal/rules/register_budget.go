@@ -8,7 +8,7 @@ var registerBudget = register(Kind{
 	Text: `setmaxnreg moves registers between a warp and the pool of its CTA. An increase
 blocks until the pool covers it, so that others must have lowered their share by
 as much before, and may not wait for the one that increases. The same instruction
-must be executed by all four warps of a warpgroup, in convergence; after one, all warps
+must be executed by all lanes of all four warps of a warpgroup, in convergence; after one, all warps
 of the warpgroup must synchronize explicitly before the next (one that asks for what the warp has is
 left out: it changes nothing, and Triton emits it); a decrease must
 not ask for more than the warp has, nor an increase for less. Otherwise the

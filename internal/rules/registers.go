@@ -41,7 +41,7 @@ func (j *Judge) registers(ev *machine.Event) {
 // registerSteps compares what the warps of each warpgroup of a CTA executed.
 func (j *Judge) registerSteps(cta int32) {
 	c := j.watch.ctas[cta]
-	for g := 0; g+1 < len(c.warps); g += 4 {
+	for g := 0; g < len(c.warps); g += 4 {
 		group := c.warps[g:min(g+4, len(c.warps))]
 		longest := 0
 		for w := range group {
@@ -49,19 +49,33 @@ func (j *Judge) registerSteps(cta int32) {
 				longest = w
 			}
 		}
+		if steps := group[longest].steps; len(group) < 4 && len(steps) > 0 {
+			j.note(registerBudget, 0, steps[0].site.PC, func() Finding { return j.partOfGroup(cta, int32(g+len(group)), steps[0]) })
+			continue
+		}
 		for w := range group {
-			if s, ok := unshared(group[longest].steps, group[w].steps); ok {
+			if s, ok := j.unshared(group[longest].steps, group[w].steps); ok {
 				j.note(registerBudget, 0, s.site.PC, func() Finding { return j.unequalSteps(cta, int32(g), int32(g+w), s) })
 			}
 		}
 	}
 }
 
+// partOfGroup tells of a setmaxnreg by a warpgroup of fewer than four warps.
+func (j *Judge) partOfGroup(cta, warp int32, s regStep) Finding {
+	return Finding{
+		Headline: fmt.Sprintf("%s is executed by CTA %d, whose last warpgroup lacks warp %d", j.at(s.site.PC), cta, warp),
+		Sites:    []Site{s.site},
+		Missing:  "a warpgroup is four warps, all of which must execute the same setmaxnreg",
+		Fix:      "launch whole warpgroups, of 128 threads, or leave the instruction out",
+	}
+}
+
 // unshared returns the first setmaxnreg of one warp that another does not
-// share. Copies of the instruction with the same count pass for the same.
-func unshared(a, b []regStep) (regStep, bool) {
+// share. Copies of the instruction, of one place in its source, pass for the same.
+func (j *Judge) unshared(a, b []regStep) (regStep, bool) {
 	for i := range a {
-		if i >= len(b) || a[i].count != b[i].count {
+		if i >= len(b) || a[i].count != b[i].count || a[i].site.PC != b[i].site.PC && j.placeOf(a[i].site.PC) != j.placeOf(b[i].site.PC) {
 			return a[i], true
 		}
 	}

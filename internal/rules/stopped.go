@@ -97,6 +97,11 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 		}
 		return f
 	}
+	if s.Mem >= 0 && s.Msg == machine.OwnShared {
+		f.Missing = "the instruction takes addresses of shared::cta alone (an arrival, those of shared::cluster too if it returns no state), and this generic one lies in another CTA"
+		f.Fix = "give the address of the own CTA's; leave out what a peer's does not return, with _ in its place; or let a thread of the peer execute it"
+		return f
+	}
 	f.Missing = "the bytes lie in no buffer, variable or shared memory of the launch that this access may touch"
 	f.Fix = "check the index against the extent, and the launch's sizes against what the kernel is written for"
 	return f

@@ -189,6 +189,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.divergent(m, ev)
 	case machine.EvOutside:
 		j.outside(ev)
+	case machine.EvParted:
+		j.parted(ev)
 	case machine.EvUndefined:
 		j.undefinedSource(ev)
 	case machine.EvPendingCount:
