@@ -257,6 +257,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 			buf = make([]byte, from.size)
 			w.local.read(uint64(l)*w.lsize+uint64(s.lbase+from.off), buf)
 			if x.passUnwritten(from, s, to, n, l, buf) {
+				if u := x.m.undefined(); u != nil {
+					u.passed(x, from, s, to, n, l)
+				}
 				continue
 			}
 		}
@@ -267,6 +270,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 				buf = buf[:to.size]
 			}
 			w.local.put(uint64(l)*w.lsize+uint64(n.lbase+to.off), buf, x.m.owner)
+		}
+		if u := x.m.undefined(); u != nil {
+			u.passed(x, from, s, to, n, l)
 		}
 	}
 }
@@ -343,6 +349,9 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	ci := x.m.prog.code[fr.pc].x.(*callInfo)
 	for _, n := range f.unsetRets {
 		x.readUnset(n, s.mask)
+		if u := x.m.undefined(); u != nil {
+			u.unwritten(x, n, s.mask)
+		}
 	}
 	back := split{base32: fr.base32, base64: fr.base64, basep: fr.basep, lbase: fr.lbase}
 	for i, r := range f.rets {

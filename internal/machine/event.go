@@ -89,6 +89,9 @@ const (
 // UnsetLocal is Event.Unset of local memory that nobody has written.
 const UnsetLocal = -1
 
+// UnsetResult is Event.Unset of an instruction whose result the ISA leaves undefined.
+const UnsetResult = -2
+
 // A MemID names a memory: Global, or the shared memory of a CTA.
 type MemID int32
 
@@ -313,6 +316,7 @@ type Op struct {
 	frag   [][32]uint32 // of A in registers
 	meta   [32]uint32   // of a sparse A
 	data   []byte
+	shades []shade // of data, or of what a matrix is computed from; nil if all is defined
 	red    *reduction
 	bytes  uint16 // which bytes of every 16 a masked copy writes
 	masked bool

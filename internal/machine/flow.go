@@ -21,6 +21,8 @@ type use struct {
 	guard               regID
 	launched            bool    // a load of a parameter of the kernel, or of a constant
 	coords              []regID // coordinates of a tensor, which are among addr
+	args                []regID // of its sources, those that are registers; noReg of others
+	gives               gives
 }
 
 // A regID is a register of the program: its function, class and row.
@@ -97,6 +99,10 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	case "addc", "subc", "madc":
 		u.reads = append(u.reads, carry)
 	}
+	if u.class == plain || u.class == collects {
+		u.args = d.operandRegs(in)
+	}
+	d.watchResult(&u)
 	d.prog.uses = append(d.prog.uses, u)
 }
 

@@ -50,6 +50,9 @@ type Program struct {
 	// .noComplete.
 	tokens, noComplete bool
 
+	// unspecified: see Unspecified.
+	unspecified bool
+
 	facts facts
 }
 

@@ -17,12 +17,13 @@ import (
 
 // An UnsetRegister may be read before it is written.
 type UnsetRegister struct {
-	Name string
-	Pos  ptx.Pos // of its declaration
-	fn   int32
-	bank uint8 // 0: r32, 1: r64, 2: p
-	row  int32
-	rows int32
+	Name  string
+	Pos   ptx.Pos // of its declaration
+	fn    int32
+	bank  uint8 // 0: r32, 1: r64, 2: p
+	row   int32
+	rows  int32
+	carry bool
 }
 
 // Unset lists the registers that may be read before they are written.
@@ -120,7 +121,7 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 	row := int32(uint32(id))
 	if id>>32&3 == 3 {
 		y := d.fnScopes(d.index).names[carryName]
-		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1}, true
+		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1, carry: true}, true
 	}
 	list := slices.Clip(d.declared)
 	for _, r := range d.fn.formals {
@@ -203,6 +204,9 @@ func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	for _, n := range in.unset.acc {
 		if reads {
 			x.readUnset(n, mask)
+			if u := x.m.undefined(); u != nil {
+				u.unwritten(x, n, mask)
+			}
 		}
 		*x.unwrittenLanes(n) &^= mask
 	}
