@@ -164,10 +164,7 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 				if errorsAt[pc] == nil {
 					errorsAt[pc] = f
 				}
-				if named[pc]++; named[pc] > mostNamed {
-					more[pc]++
-					drop[f.Key()] = true
-				}
+				named[pc]++
 			}
 			continue
 		}
@@ -192,6 +189,15 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		}
 		if rules.Dropped(f) && (f.Kind != "undefined-shuffle" || settled && !isVague) {
 			drop[f.Key()] = true
+		}
+	}
+	for i := range all.findings {
+		f := &all.findings[i]
+		if pc := int32(0); f.Register > 0 && f.Severity == rules.Error {
+			if pc = f.Sites[0].PC; named[pc] > mostNamed && f != errorsAt[pc] {
+				more[pc]++
+				drop[f.Key()] = true
+			}
 		}
 	}
 	for pc, n := range more {

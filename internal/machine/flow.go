@@ -80,7 +80,11 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 			d.registersOf(op, &u.addr, &u.addr)
 			continue
 		}
-		if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
+		if _, list := op.(*ptx.List); in.Op == "call" && list && i == 0 && len(in.Operands) > 1 {
+			if _, one := in.Operands[1].(*ptx.List); !one {
+				to = &u.writes // what it returns
+			}
+		} else if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
 			to = &u.writes
 		}
 		d.registersOf(op, to, &u.addr)

@@ -159,6 +159,15 @@ func (u *Undefined) decides(from uint64, what string, pc int32) {
 	}
 }
 
+// vague is where a value comes from that went through an instruction of which it is not
+// known which results depend on which operands.
+func vague(from uint64) uint64 {
+	if from != 0 {
+		from |= throughVague
+	}
+	return from
+}
+
 // --- registers ---
 
 func (u *Undefined) key(x *ctx, id regID) undefinedReg {
@@ -356,10 +365,11 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 			_, more := u.lanes(x, mask, n.writes)
 			from |= more
 		}
-		u.clear(x, n.writes, mask)
-		if from != 0 {
-			u.all(x, n.writes, mask, from|throughVague)
+		if from != 0 && u.multiplies32(x, in, n) {
+			return
 		}
+		u.clear(x, n.writes, mask)
+		u.all(x, n.writes, mask, vague(from))
 	case readsMemory(n.in) || writesMemory(n.in):
 		u.decides(guarded, "whether "+op+" is executed", pc)
 		u.clear(x, rowsOf(n, n.writes), mask)
@@ -952,12 +962,9 @@ func (u *Undefined) read(m *Machine, op *Op) {
 		at += s.Len
 	}
 	if op.wgmma != nil {
+		op.fragShades = nil
 		for _, r := range op.wgmma.info.a {
-			for _, s := range u.warpRow(op, op.wgmma.base32+int32(r)) {
-				if s.bits != 0 {
-					op.shades = append(op.shades, s)
-				}
-			}
+			op.fragShades = append(op.fragShades, u.warpRow(op, op.wgmma.base32+int32(r)))
 		}
 	}
 }
@@ -979,7 +986,7 @@ func (u *Undefined) wrote(m *Machine, op *Op) {
 	}
 	switch {
 	case op.wgmma != nil:
-		u.multiplied(op, from)
+		u.multiplied(m, op)
 	case from == 0 && op.red == nil:
 	case op.tensor != nil:
 		for _, s := range op.Writes {
@@ -1033,22 +1040,6 @@ func (u *Undefined) reduces(m *Machine, op *Op, r *region, off uint64, s Span) {
 			}
 			op.shades[i].bits |= b.bits
 			op.shades[i].from |= b.from
-		}
-	}
-}
-
-// multiplied takes a wgmma that has written its part of D.
-func (u *Undefined) multiplied(op *Op, from uint64) {
-	wo := op.wgmma
-	for _, r := range wo.info.acc {
-		k := undefinedReg{op.CTA, op.Warp, 0, wo.base32 + int32(r)}
-		switch {
-		case from != 0:
-			for l := range 32 {
-				u.put(k, l, shade{^uint64(0), from | throughVague})
-			}
-		case !wo.scaleD:
-			u.clearRow(k, ^uint32(0))
 		}
 	}
 }
