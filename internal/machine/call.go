@@ -194,6 +194,7 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	if f.builtin != nil {
 		f.builtin(x, ci)
 		s.pc++
+		x.loseCarry(s.mask)
 		return
 	}
 	caller := &m.prog.funcs[m.prog.code[s.pc].fn]
@@ -360,5 +361,5 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	s.frames = s.frames[:len(s.frames)-1]
 	s.base32, s.base64, s.basep, s.lbase, s.room = fr.base32, fr.base64, fr.basep, fr.lbase, fr.room
 	s.pc = fr.pc + 1
-	x.m.enter(w, s)
+	x.m.enter(w, s).loseCarry(s.mask)
 }

@@ -102,6 +102,9 @@ func (d *decoder) watchUnset(from int32) {
 		if r, ok := d.unsetRegister(id); ok {
 			d.prog.unset = append(d.prog.unset, r)
 			number[id] = int32(len(d.prog.unset) - 1)
+			if r.carry {
+				d.fn.carry = int32(len(d.prog.unset))
+			}
 		}
 	}
 	for _, id := range g.results() {
@@ -258,6 +261,10 @@ func (w *warp) poisonRegister(p *Poison, r *UnsetRegister, at int32, mask uint32
 // unset lists the registers that are live at the first node.
 func (g *graph) unset() []regID {
 	open := g.maybeUnset()
+	carry, calls := regID(g.p.code[g.nodes[0].pc].fn)<<34|3<<32, g.callsOver()
+	if len(calls) > 0 && !slices.Contains(open, carry) {
+		open = append(open, carry)
+	}
 	if len(open) == 0 {
 		return nil
 	}
@@ -315,11 +322,39 @@ func (g *graph) unset() []regID {
 	}
 	var all []regID
 	for i, r := range open {
-		if inSet(at(0), i) {
+		lost := r == carry && slices.ContainsFunc(calls, func(n int32) bool {
+			return slices.ContainsFunc(g.next[n], func(to int32) bool { return inSet(at(to), i) })
+		})
+		if inSet(at(0), i) || lost {
 			all = append(all, r)
 		}
 	}
 	return all
+}
+
+// callsOver lists the calls of a function that reads the carry flag, which no call
+// preserves (ISA 9.7.2).
+func (g *graph) callsOver() (calls []int32) {
+	reads := false
+	for i := range g.nodes {
+		switch g.nodes[i].in.Op {
+		case "call":
+			calls = append(calls, int32(i))
+		case "addc", "subc", "madc":
+			reads = true
+		}
+	}
+	if !reads {
+		return nil
+	}
+	return calls
+}
+
+// loseCarry has the carry flag of the running frame unwritten: a call has returned.
+func (x *ctx) loseCarry(mask uint32) {
+	if n := x.m.prog.funcs[x.m.prog.code[x.s.pc-1].fn].carry; n > 0 {
+		*x.unwrittenLanes(n - 1) |= mask
+	}
 }
 
 // each yields the registers of a node: all that it reads, then those that it writes.
