@@ -79,11 +79,8 @@ func (l *Launch) check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if o.Prove {
 		// Half the time is left for runs.
 		p, r := l.prove(l.within(ctx, 2), o, skip)
-		if p.holds && r.err == nil {
-			r.findings = l.thrownAway(ctx, r.findings)
-		}
-		l.dropUnreached(ctx, &p, &r)
-		if r.err == nil && p.holds && len(r.findings) == 0 {
+		unknown := l.dropUnreached(ctx, &p, &r)
+		if r.err == nil && p.holds && len(r.findings) == 0 && !unknown {
 			all := merged{proof: l.proved(p)}
 			l.cost(ctx, o, skip, &all)
 			return l.report(o, []Schedule{proofSchedule}, all), cmp.Or(o.Explore.decided(), ctx.Err())

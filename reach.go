@@ -11,11 +11,12 @@ import (
 	"muster/internal/rules"
 )
 
-// A value that nobody wrote is harmless where it is thrown away, and wrong where it
-// reaches an output, a branch or an address. A few more runs of the same schedule
-// tell which: each has other bytes in place of what nobody wrote. If the runs do the
-// same and leave the same global memory, the value reaches nothing. No flow through
-// registers has to be followed.
+// A value that nobody wrote, or that the ISA leaves undefined, is harmless where it is
+// thrown away, and wrong where it reaches an output, a branch or an address. One more
+// run of the same schedule tells which: it follows, bit by bit, what is defined and what
+// is not (machine.Undefined). Where such a value goes through an instruction that is not
+// followed, as those of the tensor cores, a few runs with other bytes in its place show
+// that it matters, or leave open whether it does.
 
 // poisons are what stands in place of what nobody wrote: as integers zero, large and
 // -1, as floating point zero, large and NaN; and bytes that differ from place to
@@ -35,68 +36,254 @@ func (l *Launch) poisons() []machine.Poison {
 	return list
 }
 
-// mostReaches bounds how many reads are followed in one check.
-const mostReaches = 16
+// mostFollowed bounds in how many schedules of a check undefined values are followed.
+const mostFollowed = 8
 
-// reach decides which reads of what nobody wrote matter. Those that do become errors.
-// Of the others, reads of shared memory stay warnings, and reads of registers and of
-// local memory are dropped: compilers make them.
+// mostVague bounds how many reads are decided by runs with other values.
+const mostVague = 16
+
+// mostNamed is how many registers of one instruction have a finding each.
+const mostNamed = 3
+
+// A followed is what a run told of undefined values.
+type followed struct {
+	reached []machine.UndefinedReach
+	others  bool
+	seen    func(machine.UndefinedFrom) bool
+	why     string // if not empty, why it tells nothing
+}
+
+// none reports whether no undefined value decided anything.
+func (r *followed) none() bool { return r.why == "" && len(r.reached) == 0 && !r.others }
+
+// undefinedIn follows the undefined values of a schedule.
+func (l *Launch) undefinedIn(w *watch, s Schedule) *followed {
+	// A run that follows them does not notice that it goes in circles.
+	e, why := l.poisoned(w, s, machine.Poison{PC: -1}, 0)
+	if why != "" {
+		return &followed{why: why}
+	}
+	if e.end == machine.LimitInstrs {
+		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.limits.Instrs)}
+	}
+	m := l.machine(nil, nil)
+	u := m.FollowUndefined()
+	m.LimitInstrs(e.instrs + 1<<8)
+	if err := prefix(m, s); err != nil {
+		return &followed{why: err.Error()}
+	}
+	s.Prefix = nil
+	stop, reason := w.stop()
+	if !explore.Run(m, s, stop) {
+		return &followed{why: reason()}
+	}
+	r := &followed{seen: u.Seen}
+	r.reached, r.others = u.Reached(m)
+	return r
+}
+
+// undefinedKinds are the kinds of findings about undefined values.
+var undefinedKinds = map[string]machine.UndefinedKind{
+	"uninitialized-register": machine.UndefinedRegister,
+	"uninitialized-local":    machine.UndefinedLocal,
+	"uninitialized-shared":   machine.UndefinedShared,
+	"uninitialized-global":   machine.UndefinedGlobal,
+	"undefined-shuffle":      machine.UndefinedShuffle,
+	"undefined-value":        machine.UndefinedResult,
+}
+
+// originOf is where the value comes from that a finding is about.
+func originOf(f *rules.Finding) machine.UndefinedFrom {
+	return machine.UndefinedFrom{Kind: undefinedKinds[f.Kind], PC: f.Sites[0].PC, Register: f.Register}
+}
+
+// reach decides which undefined values matter. The findings about those that do become
+// errors. Of the others, those about shared memory stay warnings, and the rest are
+// dropped: compilers make them.
 func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
-	if err := l.reachShuffles(ctx, o, all); err != nil {
-		return err
-	}
-	bySchedule := map[int][]*rules.Finding{}
-	var order []int
+	open := map[machine.UndefinedFrom]*rules.Finding{}
 	for i := range all.findings {
-		f := &all.findings[i]
-		if !rules.MayReach(f) {
-			continue
+		if f := &all.findings[i]; rules.MayReach(f) {
+			open[originOf(f)] = f
 		}
-		n := all.first[f.Key()]
-		if bySchedule[n] == nil {
-			order = append(order, n)
-		}
-		bySchedule[n] = append(bySchedule[n], f)
 	}
-	if len(order) == 0 {
+	if len(open) == 0 && !l.config.Program.Unspecified() {
 		return nil
 	}
 	w := l.watch(ctx)
-	left := mostReaches
 	cut := len(all.gaps) > 0 // the verdict is incomplete already
-	for _, n := range order {
-		for _, g := range l.reachAll(w, o.Schedules[n], bySchedule[n], &left) {
-			if !cut {
-				all.addGap(g)
+	gap := func(g rules.Gap) {
+		if !cut {
+			all.addGap(g)
+		}
+	}
+	vague := map[machine.UndefinedFrom]machine.UndefinedReach{}
+	settled, tracked := true, map[machine.UndefinedFrom]bool{}
+	why := ""
+	for _, n := range l.schedulesToFollow(o, all, open) {
+		r := l.undefinedIn(w, o.Schedules[n])
+		if r.why != "" {
+			settled, why = false, r.why
+			break
+		}
+		if r.others {
+			settled, why = false, "more such values are read than are told apart"
+		}
+		for from := range open {
+			tracked[from] = tracked[from] || r.seen(from)
+		}
+		for _, to := range r.reached {
+			f := open[to.From]
+			switch {
+			case to.From.Kind == machine.UnknownResult:
+				gap(rules.Gap{What: fmt.Sprintf("the driver or the part decides the value that is read here, and it reaches %s at %s", to.What, l.nameAt(to.PC)), PC: to.From.PC})
+			case f == nil || f.Severity == rules.Error:
+			case to.Vague:
+				if _, ok := vague[to.From]; !ok {
+					vague[to.From] = to
+				}
+			default:
+				matters(f, to.What)
+				f.Notes = append(f.Notes, fmt.Sprintf("the value, or a part of it that nobody defined, goes into %s at %s", to.What, l.nameAt(to.PC)))
+				all.first[f.Key()] = n
 			}
 		}
 	}
-	kept := all.findings[:0]
-	for _, f := range all.findings {
-		if !rules.Dropped(&f) {
-			kept = append(kept, f)
+	left := mostVague
+	drop := map[string]bool{}
+	errorsAt := map[int32]*rules.Finding{}
+	named, more := map[int32]int{}, map[int32]int{}
+	for i := range all.findings {
+		f := &all.findings[i]
+		from := originOf2(f, open)
+		if from == nil {
+			continue
+		}
+		if f.Severity == rules.Error {
+			if pc := f.Sites[0].PC; f.Register > 0 {
+				if errorsAt[pc] == nil {
+					errorsAt[pc] = f
+				}
+				named[pc]++
+			}
+			continue
+		}
+		to, isVague := vague[*from]
+		switch {
+		case isVague && left > 0:
+			left--
+			what, not := l.reaches(w, o.Schedules[all.first[f.Key()]], poisonOf(f))
+			if what != "" {
+				matters(f, what)
+				f.Notes = append(f.Notes, "in runs of this schedule with other values in its place, "+what+" differed")
+				continue
+			}
+			if not == "" {
+				not = "it goes through an instruction that is not followed bit by bit, and reaches " + to.What + " at " + l.nameAt(to.PC) + "; a few other values in its place made no difference"
+			}
+			gap(undecidedRead(f, not))
+		case isVague:
+			gap(undecidedRead(f, fmt.Sprintf("more than %d such reads are not followed one by one", mostVague)))
+		case !settled && rules.Dropped(f):
+			gap(undecidedRead(f, why))
+		}
+		if rules.Dropped(f) && (f.Kind != "undefined-shuffle" || settled && !isVague) {
+			drop[f.Key()] = true
 		}
 	}
-	all.findings = kept
+	for i := range all.findings {
+		f := &all.findings[i]
+		if pc := int32(0); f.Register > 0 && f.Severity == rules.Error {
+			if pc = f.Sites[0].PC; named[pc] > mostNamed && f != errorsAt[pc] {
+				more[pc]++
+				drop[f.Key()] = true
+			}
+		}
+	}
+	for pc, n := range more {
+		errorsAt[pc].Notes = append(errorsAt[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", report.Plural(n, "register")))
+	}
+	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return drop[f.Key()] })
 	return nil
+}
+
+// originOf2 returns the origin of a finding that is among the open ones, or was.
+func originOf2(f *rules.Finding, open map[machine.UndefinedFrom]*rules.Finding) *machine.UndefinedFrom {
+	if _, ok := undefinedKinds[f.Kind]; !ok || len(f.Sites) == 0 {
+		return nil
+	}
+	from := originOf(f)
+	if open[from] != f {
+		return nil
+	}
+	return &from
+}
+
+// schedulesToFollow lists, by number, those in which undefined values are followed: the
+// first of a launch of which one stands for all; else those that showed a finding, and
+// some more.
+func (l *Launch) schedulesToFollow(o CheckOptions, all *merged, open map[machine.UndefinedFrom]*rules.Finding) (list []int) {
+	for _, f := range open {
+		if n := all.first[f.Key()]; !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	if all.proof != nil && all.proof.All && len(list) > 0 {
+		return list
+	}
+	for n := range o.Schedules {
+		if len(list) >= mostFollowed {
+			break
+		}
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+		if all.proof != nil && all.proof.All {
+			break
+		}
+	}
+	return list
+}
+
+// nameAt names an instruction and its line.
+func (l *Launch) nameAt(pc int32) string {
+	p := l.config.Program
+	if in := p.Inst(pc); in != nil {
+		return fmt.Sprintf("%s at line %d", machine.Name(in), p.Pos(pc).Line)
+	}
+	return fmt.Sprintf("line %d", p.Pos(pc).Line)
+}
+
+// matters makes an error of a finding whose value reaches something.
+func matters(f *rules.Finding, to string) {
+	f.Severity = rules.Error
+	f.Headline += ", and the value reaches " + to
+}
+
+// undecidedRead is the gap of a value of which it is open whether it matters.
+func undecidedRead(f *rules.Finding, why string) rules.Gap {
+	return rules.Gap{What: "whether an undefined value that is read here matters: " + why, PC: f.Sites[0].PC}
 }
 
 // dropUnreached drops what a proof's runs showed of reads that do not matter, so that
 // they do not stand against the proof. Where some matter, or were in runs of another
-// order, all of them stay: what other schedules show of them is decided by reach.
-func (l *Launch) dropUnreached(ctx context.Context, p *proof, r *result) {
-	if !p.holds || r.err != nil || len(r.findings) == 0 || slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return !rules.Dropped(&f) }) {
-		return
+// order, all of them stay: what other schedules show of them is decided by reach. It
+// reports whether values that the driver or the part decides matter.
+func (l *Launch) dropUnreached(ctx context.Context, p *proof, r *result) (unknown bool) {
+	if !p.holds || r.err != nil {
+		return false
 	}
-	all := machine.Poison{PC: -1, Everything: true}
-	w := l.watch(ctx)
-	e, why := l.poisoned(w, proofSchedule, all, 0)
-	if why != "" || slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return !e.unset[unsetRead{f.Register, f.Sites[0].PC}] }) {
-		return
+	some := slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return rules.Dropped(&f) })
+	if !some && !l.config.Program.Unspecified() {
+		return false
 	}
-	if to, why := l.reaches(w, proofSchedule, all); to == "" && why == "" {
-		r.findings = nil
+	run := l.undefinedIn(l.watch(ctx), proofSchedule)
+	if !run.none() {
+		return !some || slices.ContainsFunc(run.reached, func(to machine.UndefinedReach) bool { return to.From.Kind == machine.UnknownResult })
 	}
+	r.findings = slices.DeleteFunc(r.findings, func(f rules.Finding) bool { return rules.Dropped(&f) && run.seen(originOf(&f)) })
+	return false
 }
 
 // undecidedReads are gaps for the reads that a proof's runs showed and no run of all
@@ -107,82 +294,12 @@ func (r *result) undecidedReads(all *merged) {
 	}
 	for i := range r.findings {
 		if f := &r.findings[i]; rules.Dropped(f) && all.seen[f.Key()] == 0 {
-			for _, g := range undecided([]*rules.Finding{f}, "no schedule that ran comes to it") {
-				all.addGap(g)
-			}
+			all.addGap(undecidedRead(f, "no schedule that ran comes to it"))
 		}
 	}
 }
 
-// reachAll decides the reads that one schedule showed: first all together, for they
-// mostly matter not at all, and two that hide each other show; then each alone.
-func (l *Launch) reachAll(w *watch, s Schedule, list []*rules.Finding, left *int) (gaps []rules.Gap) {
-	together, why := l.reaches(w, s, machine.Poison{PC: -1, Everything: true})
-	if why != "" {
-		return undecided(list, why)
-	}
-	if together == "" {
-		return nil
-	}
-	some := false
-	var rest []*rules.Finding
-	at, more := map[int32]*rules.Finding{}, map[int32]int{} // of registers, by the instruction
-	for _, f := range list {
-		if at[f.Sites[0].PC] != nil && f.Register > 0 {
-			more[f.Sites[0].PC]++ // one finding an instruction will do
-			continue
-		}
-		if *left == 0 {
-			rest = append(rest, f)
-			continue
-		}
-		*left--
-		to, why := l.reaches(w, s, poisonOf(f))
-		if why != "" {
-			gaps = append(gaps, undecided([]*rules.Finding{f}, why)...)
-			continue
-		}
-		if to != "" {
-			some = true
-			if matters(f, to); f.Register > 0 {
-				at[f.Sites[0].PC] = f
-			}
-		}
-	}
-	for pc, n := range more {
-		at[pc].Notes = append(at[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", report.Plural(n, "register")))
-	}
-	switch {
-	case some || len(gaps) > 0:
-	case len(rest) > 0:
-		gaps = undecided(rest, fmt.Sprintf("more than %d such reads are not followed one by one", mostReaches))
-	default:
-		for _, f := range list {
-			matters(f, together)
-			f.Notes = append(f.Notes, "it shows only if what else nobody wrote changes with it")
-		}
-	}
-	return gaps
-}
-
-// matters makes an error of a read whose value reaches something.
-func matters(f *rules.Finding, to string) {
-	f.Severity = rules.Error
-	f.Headline += ", and the value reaches " + to
-	f.Notes = append(f.Notes, "in runs of this schedule with other values in place of what nobody wrote, "+to+" differed")
-}
-
-// undecided is the gap of reads of registers and local memory that could not be
-// followed.
-func undecided(list []*rules.Finding, why string) (gaps []rules.Gap) {
-	for _, f := range list {
-		if rules.Dropped(f) {
-			gaps = append(gaps, rules.Gap{What: "whether an unwritten value that is read here matters: " + why, PC: f.Sites[0].PC})
-		}
-	}
-	return gaps
-}
-
+// poisonOf replaces the value that a finding is about.
 func poisonOf(f *rules.Finding) machine.Poison {
 	if f.Register > 0 {
 		return machine.Poison{PC: -1, Register: f.Register}
@@ -265,21 +382,11 @@ type effects struct {
 	memory uint64
 	end    machine.StopKind
 	instrs int64
-	unset  map[unsetRead]bool
 }
-
-// An unsetRead is a read of a register that nobody wrote, or of local memory (0).
-type unsetRead struct{ register, pc int32 }
 
 func (e *effects) Observe(_ *machine.Machine, ev *machine.Event) {
 	t := &e.seen
 	if ev.Kind == machine.EvRegister { // visible to nobody
-		if ev.Unset != 0 {
-			if e.unset == nil {
-				e.unset = map[unsetRead]bool{}
-			}
-			e.unset[unsetRead{max(ev.Unset, 0), ev.PC}] = true
-		}
 		return
 	}
 	t.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))

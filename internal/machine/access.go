@@ -1,6 +1,9 @@
 package machine
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // How an access is performed: the lanes' addresses, the memories that they fall
 // in, bounds and alignment, the event, and the transfer.
@@ -217,9 +220,15 @@ func (x *ctx) perform(a *access, at where, row bool) {
 	}
 	if a.acc&Write != 0 {
 		x.store(a, at, row)
+		if u := x.m.undefined(); u != nil {
+			u.stored(x, a, at)
+		}
 		return
 	}
 	x.load(a, at, row)
+	if u := x.m.undefined(); u != nil {
+		u.loaded(x, a, at)
+	}
 	if p := x.m.cfg.Poison; p.at(x.s.pc) && at.mem != Global {
 		x.poison(a, at, p)
 	}
@@ -237,14 +246,22 @@ func (x *ctx) poison(a *access, at where, p *Poison) {
 			if a.skip[e] || at.r.initialized(off, uint64(a.elem)) {
 				continue
 			}
-			word := p.word(at.r.base + off)
+			var b [16]byte
+			at.r.read(off, b[:a.elem])
+			p.fill(at.r, off, b[:a.elem])
+			word := binary.LittleEndian.Uint64(b[:])
+			if a.sext {
+				word = extend(word, uint(8*a.elem))
+			}
 			switch {
 			case a.t == b128:
-				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, p.word(at.r.base+off+8)
+				x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = word, binary.LittleEndian.Uint64(b[8:])
 			case a.wide[e]:
-				x.w64(a.regs[e])[l] = word & (^uint64(0) >> (64 - 8*uint(a.elem)))
+				x.w64(a.regs[e])[l] = word
+			case a.half[e]:
+				x.w32(a.regs[e])[l] = uint32(word & 0xffff)
 			default:
-				x.w32(a.regs[e])[l] = uint32(word & (^uint64(0) >> (64 - 8*uint(a.elem))))
+				x.w32(a.regs[e])[l] = uint32(word)
 			}
 		}
 	}
@@ -472,6 +489,7 @@ func (x *ctx) store(a *access, at where, row bool) {
 		if o := off % pageBytes / 4; o <= pageWords-32 {
 			p := r.write(off, owner)
 			copy(p.words[o:o+32], x.a32(a.regs[0])[:])
+			p.clean(off%pageBytes, 128)
 			if !p.full {
 				p.mark(uint32(off%pageBytes), 128)
 			}

@@ -357,6 +357,14 @@ func visitStAsync(x *ctx, in *instr, mask uint32) verdict {
 			op.data = binary.LittleEndian.AppendUint64(op.data, v.lo)[:len(op.data)+int(si.elem)]
 		}
 		op.cached = true
+		if u := x.m.undefined(); u != nil {
+			for _, r := range si.regs {
+				s := u.value(x, r, si.t, si.t.wide(), l)
+				for i := range si.elem {
+					op.shades = append(op.shades, shade{s[0].bits >> (8 * i) & 0xff, s[0].from})
+				}
+			}
+		}
 		x.issue(op, l)
 	}
 	return performed

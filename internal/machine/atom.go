@@ -232,6 +232,11 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		} else {
 			old.lo = r.load(o, a.elem)
 		}
+		var was [2]shade
+		u := x.m.undefined()
+		if u != nil {
+			was = u.element(x, at.mem, r, o, a.elem)
+		}
 		b := x.value(a.regs[e], a.t, l)
 		now := old
 		switch a.atom {
@@ -249,6 +254,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 			r.store(o+8, 8, now.hi, owner)
 		} else {
 			r.store(o, a.elem, now.lo, owner)
+		}
+		if u != nil {
+			u.updated(x, in, a, r, o, e, l, was)
 		}
 		changed = changed || now != old
 		if a.acc&Read != 0 {

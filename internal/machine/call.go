@@ -199,6 +199,7 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	if f.builtin != nil {
 		f.builtin(x, ci)
 		s.pc++
+		x.loseCarry(s.mask)
 		return
 	}
 	caller := &m.prog.funcs[m.prog.code[s.pc].fn]
@@ -262,6 +263,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 			buf = make([]byte, from.size)
 			w.local.read(uint64(l)*w.lsize+uint64(s.lbase+from.off), buf)
 			if x.passUnwritten(from, s, to, n, l, buf) {
+				if u := x.m.undefined(); u != nil {
+					u.passed(x, from, s, to, n, l)
+				}
 				continue
 			}
 		}
@@ -272,6 +276,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 				buf = buf[:to.size]
 			}
 			w.local.put(uint64(l)*w.lsize+uint64(n.lbase+to.off), buf, x.m.owner)
+		}
+		if u := x.m.undefined(); u != nil {
+			u.passed(x, from, s, to, n, l)
 		}
 	}
 }
@@ -348,6 +355,9 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	ci := x.m.prog.code[fr.pc].x.(*callInfo)
 	for _, n := range f.unsetRets {
 		x.readUnset(n, s.mask)
+		if u := x.m.undefined(); u != nil {
+			u.unwritten(x, n, s.mask)
+		}
 	}
 	back := split{base32: fr.base32, base64: fr.base64, basep: fr.basep, lbase: fr.lbase}
 	for i, r := range f.rets {
@@ -356,5 +366,5 @@ func execRet(x *ctx, in *instr, mask uint32) {
 	s.frames = s.frames[:len(s.frames)-1]
 	s.base32, s.base64, s.basep, s.lbase, s.room = fr.base32, fr.base64, fr.basep, fr.lbase, fr.room
 	s.pc = fr.pc + 1
-	x.m.enter(w, s)
+	x.m.enter(w, s).loseCarry(s.mask)
 }

@@ -32,8 +32,11 @@ type exchange struct {
 	mask, members uint32
 	v             [32]uint64
 	p             uint32
-	// undefined are lanes whose value is undefined, and then those whose result is.
-	undefined uint32
+	// Of a run that follows undefined values: the lanes whose value is not all defined,
+	// what of it is not, and the lane that each takes, -1 for one that takes no part.
+	shaded  uint32
+	shades  [32]shade
+	sources [32]int8
 }
 
 func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.Operand) error {
@@ -97,11 +100,10 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 			}
 			oin.x.(*collective).put(ox, oin, &b)
 			if u := m.undefined(); u != nil {
-				b.undefined |= u.put(ox, oin)
+				u.putOperands(ox, &b)
 			}
 		}
 	}
-	given := b.undefined
 	if ordered := there & members; ordered != 0 {
 		if m.cfg.collectives && !c.sync {
 			m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc})
@@ -118,11 +120,7 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 		if g := oin.x.(*collective).get; g != nil {
 			g(m.enter(w, o), oin, &b)
 			if u := m.undefined(); u != nil {
-				if b.undefined != 0 && u.uses[o.pc].in.Op != "shfl" {
-					b.undefined = o.mask // a vote, a match or a reduction of all
-				}
-				u.get(&m.x, oin, b.undefined)
-				b.undefined = given
+				u.getResults(&m.x, oin, &b)
 			}
 		}
 		o.pc++
@@ -238,7 +236,7 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 	own := *x.a32(in.a)
 	out := uint32(0)
 	known := b.mask & b.members
-	undefined, sources, passed := uint32(0), uint32(0), uint32(0)
+	undefined, sources := uint32(0), uint32(0)
 	for l := range lanesOf(x.s.mask) {
 		bval, clamp, seg := int(bs[l]&0x1f), int(cs[l]&0x1f), int(cs[l]>>8&0x1f)
 		maxLane := l&seg | clamp&^seg
@@ -274,14 +272,13 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 				sources |= 1 << j
 			}
 		}
-		if !ok {
-			j = l
+		switch b.sources[l] = int8(j); {
+		case !ok:
+			b.sources[l] = int8(l)
+		case undefined>>l&1 != 0:
+			b.sources[l] = -1
 		}
-		passed |= b.undefined >> j & 1 << l
 		d[l] = v
-	}
-	if u := x.m.undefined(); u != nil {
-		b.undefined = passed | u.taken(x.s.pc, undefined)
 	}
 	if in.target >= 0 {
 		x.p[in.target] = x.p[in.target]&^x.s.mask | out

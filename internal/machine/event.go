@@ -92,6 +92,9 @@ const (
 // UnsetLocal is Event.Unset of local memory that nobody has written.
 const UnsetLocal = -1
 
+// UnsetResult is Event.Unset of an instruction whose result the ISA leaves undefined.
+const UnsetResult = -2
+
 // A MemID names a memory: Global, or the shared memory of a CTA.
 type MemID int32
 
@@ -310,17 +313,19 @@ type Op struct {
 	MapSeq uint32
 	// After is the highest Seq of its issuer's cp.async operations that
 	// an OpMbarArrive waits for.
-	After  uint32
-	tensor *tensorCopy
-	wgmma  *wgmmaOp
-	frag   [][32]uint32 // of A in registers
-	meta   [32]uint32   // of a sparse A
-	data   []byte
-	red    *reduction
-	bytes  uint16 // which bytes of every 16 a masked copy writes
-	masked bool
-	cached bool // data was taken from registers at issue
-	noinc  bool
+	After      uint32
+	tensor     *tensorCopy
+	wgmma      *wgmmaOp
+	frag       [][32]uint32 // of A in registers
+	meta       [32]uint32   // of a sparse A
+	data       []byte
+	fragShades [][32]shade
+	shades     []shade // of data, or of what a matrix is computed from; nil if all is defined
+	red        *reduction
+	bytes      uint16 // which bytes of every 16 a masked copy writes
+	masked     bool
+	cached     bool // data was taken from registers at issue
+	noinc      bool
 }
 
 // An Event is one visible event. Kind says which fields count.

@@ -21,6 +21,8 @@ type use struct {
 	guard               regID
 	launched            bool    // a load of a parameter of the kernel, or of a constant
 	coords              []regID // coordinates of a tensor, which are among addr
+	args                []regID // of its sources, those that are registers; noReg of others
+	gives               gives
 }
 
 // A regID is a register of the program: its function, class and row.
@@ -78,7 +80,11 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 			d.registersOf(op, &u.addr, &u.addr)
 			continue
 		}
-		if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
+		if _, list := op.(*ptx.List); in.Op == "call" && list && i == 0 && len(in.Operands) > 1 {
+			if _, one := in.Operands[1].(*ptx.List); !one {
+				to = &u.writes // what it returns
+			}
+		} else if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
 			to = &u.writes
 		}
 		d.registersOf(op, to, &u.addr)
@@ -97,6 +103,10 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	case "addc", "subc", "madc":
 		u.reads = append(u.reads, carry)
 	}
+	if u.class == plain || u.class == collects {
+		u.args = d.operandRegs(in)
+	}
+	d.watchResult(&u)
 	d.prog.uses = append(d.prog.uses, u)
 }
 

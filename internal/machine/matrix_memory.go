@@ -117,6 +117,9 @@ func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 			}
 		}
 		t.get(a.frag, x.w32(r), mask)
+		if u := m.undefined(); u != nil {
+			u.matrixLoaded(x, a, at, i, r, mask)
+		}
 	}
 	return performed
 }
@@ -157,6 +160,9 @@ func visitStmatrix(x *ctx, in *instr, mask uint32) verdict {
 		off := m.addr[l] - at.r.base
 		at.r.store(off, 8, v[0][l], m.owner)
 		at.r.store(off+8, 8, v[1][l], m.owner)
+	}
+	if u := m.undefined(); u != nil {
+		u.matrixStored(x, a, at)
 	}
 	return performed
 }

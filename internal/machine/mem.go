@@ -17,7 +17,8 @@ const (
 
 type page struct {
 	owner uint64
-	full  bool // every byte is initialized
+	full  bool       // every byte is initialized
+	shade *pageShade // of a run that follows undefined values
 	words [pageWords]uint32
 	init  [pageBytes / 32]uint32 // one bit a byte
 }
@@ -60,6 +61,10 @@ func (r *region) own(i uint64, owner uint64) *page {
 	n := new(page)
 	if p := r.pages[i]; p != nil {
 		*n = *p
+		if p.shade != nil {
+			s := *p.shade
+			n.shade = &s
+		}
 	} else if r.born {
 		n.full = true
 	}
@@ -105,6 +110,9 @@ func (r *region) store(off uint64, size int32, v uint64, owner uint64) {
 	default:
 		sh := off & 3 * 8
 		p.words[i] = p.words[i]&^(0xff<<sh) | uint32(v&0xff)<<sh
+	}
+	if p.shade != nil {
+		p.clean(off%pageBytes, uint64(size))
 	}
 	if !p.full {
 		p.mark(uint32(off%pageBytes), uint32(size))
@@ -213,6 +221,7 @@ func (r *region) put(off uint64, b []byte, owner uint64) {
 		k := int(min(pageBytes-off%pageBytes, uint64(len(b))))
 		p := r.write(off, owner)
 		p.set(uint32(off%pageBytes), b[:k])
+		p.clean(off%pageBytes, uint64(k))
 		if !p.full {
 			p.mark(uint32(off%pageBytes), uint32(k))
 		}

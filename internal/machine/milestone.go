@@ -56,6 +56,9 @@ func (m *Machine) readSource(op *Op) {
 	default:
 		m.readSpans(op)
 	}
+	if u := m.undefined(); u != nil && !op.cached {
+		u.read(m, op)
+	}
 	op.Stage = SourceRead
 	if c := m.counts(op); c != nil {
 		finish(&c.unread[op.Group], op.Seq)
@@ -101,6 +104,9 @@ func (m *Machine) writeTarget(op *Op) {
 	default:
 		m.writeBox(op)
 	}
+	if u := m.undefined(); u != nil {
+		u.wrote(m, op)
+	}
 	op.Stage = Written
 	m.opEvent(EvWritten, op)
 }
@@ -118,6 +124,9 @@ func (m *Machine) writeSpans(op *Op) {
 		}
 		switch {
 		case op.red != nil:
+			if u := m.undefined(); u != nil {
+				u.reduces(m, op, r, off, s)
+			}
 			m.reducesUnwritten(op, r, off, s)
 			m.reduce(op.red, r, off, data, s.Mem)
 		case op.masked:

@@ -184,6 +184,9 @@ func (x *ctx) readByte(addr uint64, lane int) byte {
 		}
 		b, off := [1]byte{}, uint64(lane)*x.w.lsize+a
 		x.w.local.read(off, b[:])
+		if u := x.m.undefined(); u != nil {
+			u.decides(x.w.local.shaded(off, u.missing(Local, x.s.pc)).from, "an output", x.s.pc)
+		}
 		if !x.w.local.initialized(off, 1) {
 			x.readUnwrittenLocal(lane, off, 1)
 			if p := x.m.cfg.Poison; p.at(x.s.pc) {

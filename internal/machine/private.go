@@ -43,8 +43,14 @@ func (x *ctx) private(a *access, r *region, lane int, base, off, limit uint64) {
 	r.base = 0
 	if a.acc&Write != 0 {
 		x.store(a, at, false)
+		if u := x.m.undefined(); u != nil {
+			u.stored(x, a, at)
+		}
 	} else {
 		x.load(a, at, false)
+		if u := x.m.undefined(); u != nil {
+			u.loaded(x, a, at)
+		}
 		x.unwrittenLocal(a, at)
 	}
 	r.base = b

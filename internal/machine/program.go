@@ -50,6 +50,9 @@ type Program struct {
 	// .noComplete.
 	tokens, noComplete bool
 
+	// unspecified: see Unspecified.
+	unspecified bool
+
 	facts facts
 }
 
@@ -90,6 +93,7 @@ type function struct {
 	// Its registers that may be read before they are written, by number.
 	unsetFrom, unsetTo int32
 	unsetRets          []int32 // those that it returns
+	carry              int32   // the number of its carry flag, from 1 on, if that is among them
 	locals             []localVar
 	formals            []declaredRegister // parameters and results in registers
 }

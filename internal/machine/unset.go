@@ -17,12 +17,13 @@ import (
 
 // An UnsetRegister may be read before it is written.
 type UnsetRegister struct {
-	Name string
-	Pos  ptx.Pos // of its declaration
-	fn   int32
-	bank uint8 // 0: r32, 1: r64, 2: p
-	row  int32
-	rows int32
+	Name  string
+	Pos   ptx.Pos // of its declaration
+	fn    int32
+	bank  uint8 // 0: r32, 1: r64, 2: p
+	row   int32
+	rows  int32
+	carry bool
 }
 
 // Unset lists the registers that may be read before they are written.
@@ -101,6 +102,9 @@ func (d *decoder) watchUnset(from int32) {
 		if r, ok := d.unsetRegister(id); ok {
 			d.prog.unset = append(d.prog.unset, r)
 			number[id] = int32(len(d.prog.unset) - 1)
+			if r.carry {
+				d.fn.carry = int32(len(d.prog.unset))
+			}
 		}
 	}
 	for _, id := range g.results() {
@@ -120,7 +124,7 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 	row := int32(uint32(id))
 	if id>>32&3 == 3 {
 		y := d.fnScopes(d.index).names[carryName]
-		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1}, true
+		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1, carry: true}, true
 	}
 	list := slices.Clip(d.declared)
 	for _, r := range d.fn.formals {
@@ -203,6 +207,9 @@ func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	for _, n := range in.unset.acc {
 		if reads {
 			x.readUnset(n, mask)
+			if u := x.m.undefined(); u != nil {
+				u.unwritten(x, n, mask)
+			}
 		}
 		*x.unwrittenLanes(n) &^= mask
 	}
@@ -254,6 +261,10 @@ func (w *warp) poisonRegister(p *Poison, r *UnsetRegister, at int32, mask uint32
 // unset lists the registers that are live at the first node.
 func (g *graph) unset() []regID {
 	open := g.maybeUnset()
+	carry, calls := regID(g.p.code[g.nodes[0].pc].fn)<<34|3<<32, g.callsOver()
+	if len(calls) > 0 && !slices.Contains(open, carry) {
+		open = append(open, carry)
+	}
 	if len(open) == 0 {
 		return nil
 	}
@@ -311,11 +322,39 @@ func (g *graph) unset() []regID {
 	}
 	var all []regID
 	for i, r := range open {
-		if inSet(at(0), i) {
+		lost := r == carry && slices.ContainsFunc(calls, func(n int32) bool {
+			return slices.ContainsFunc(g.next[n], func(to int32) bool { return inSet(at(to), i) })
+		})
+		if inSet(at(0), i) || lost {
 			all = append(all, r)
 		}
 	}
 	return all
+}
+
+// callsOver lists the calls of a function that reads the carry flag, which no call
+// preserves (ISA 9.7.2).
+func (g *graph) callsOver() (calls []int32) {
+	reads := false
+	for i := range g.nodes {
+		switch g.nodes[i].in.Op {
+		case "call":
+			calls = append(calls, int32(i))
+		case "addc", "subc", "madc":
+			reads = true
+		}
+	}
+	if !reads {
+		return nil
+	}
+	return calls
+}
+
+// loseCarry has the carry flag of the running frame unwritten: a call has returned.
+func (x *ctx) loseCarry(mask uint32) {
+	if n := x.m.prog.funcs[x.m.prog.code[x.s.pc-1].fn].carry; n > 0 {
+		*x.unwrittenLanes(n - 1) |= mask
+	}
 }
 
 // each yields the registers of a node: all that it reads, then those that it writes.

@@ -8,14 +8,14 @@ import (
 	"muster/internal/machine"
 )
 
-// MayReach reports whether a finding is about a value that nobody wrote and that is
-// not known to reach anything: runs with other values in its place tell.
+// MayReach reports whether a finding is about a value that nobody wrote, or that is
+// undefined, and that is not known to reach anything: a run that follows it tells.
 func MayReach(f *Finding) bool {
 	if f.Severity != Warning || len(f.Sites) == 0 {
 		return false
 	}
 	switch f.Kind {
-	case uninitializedShared.Name, uninitializedRegister.Name, uninitializedLocal.Name:
+	case uninitializedShared.Name, uninitializedRegister.Name, uninitializedLocal.Name, uninitializedGlobal.Name, undefinedShuffle.Name, undefinedValue.Name:
 		return true
 	}
 	return false
@@ -28,7 +28,11 @@ func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedSha
 // It is a warning: what becomes of the value is not followed. An asynchronous
 // copy of such bytes to global memory is an error, for there it is an output.
 func (j *Judge) uninitialized(ev *machine.Event) {
-	if ev.Mem < 0 || ev.Access&(machine.Read|machine.Update) == 0 {
+	if ev.Access&(machine.Read|machine.Update) == 0 {
+		return
+	}
+	if ev.Mem < 0 {
+		j.unwrittenGlobal(ev)
 		return
 	}
 	if j.watch.ctas == nil {
@@ -52,7 +56,11 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 // sourceRead takes an asynchronous operation that has read its source.
 func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
-	if !op.SourceUninit() || len(op.Reads) == 0 || op.Reads[0].Mem < 0 {
+	if !op.SourceUninit() || len(op.Reads) == 0 {
+		return
+	}
+	if op.Reads[0].Mem < 0 {
+		j.copiesUnwrittenGlobal(ev)
 		return
 	}
 	if op.Kind == machine.OpWgmma {

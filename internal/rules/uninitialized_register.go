@@ -38,6 +38,10 @@ func (j *Judge) unset(ev *machine.Event) {
 		j.note(uninitializedLocal, -1, ev.PC, func() Finding { return j.unsetLocal(ev) })
 		return
 	}
+	if ev.Unset == machine.UnsetResult {
+		j.undefinedResult(ev)
+		return
+	}
 	j.note(uninitializedRegister, ev.Unset, ev.PC, func() Finding {
 		r := &j.Program.Unset()[ev.Unset-1]
 		return Finding{
