@@ -377,6 +377,9 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 		if len(n.writes) == 0 {
 			u.decides(guarded, "whether "+op+" is executed", pc)
 			if _, from := u.lanes(x, mask, n.reads); op != "nanosleep" && op != "pmevent" && op != "prefetch" && op != "prefetchu" {
+				if op == "stackrestore" {
+					from = u.without(from, "stacksave")
+				}
 				u.decides(from, "an operand of "+op, pc)
 			}
 			return
@@ -404,6 +407,11 @@ func (u *Undefined) addressing(from uint64) uint64 {
 // operands takes the operands of a visible instruction that are no addresses.
 func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
 	reads := n.reads
+	if k := len(reads); k > 0 && has(n.in, "L2::cache_hint") {
+		_, from := u.lanes(x, mask, reads[k-1:])
+		u.decides(u.without(from, "createpolicy"), "a cache policy", x.s.pc)
+		reads = reads[:k-1]
+	}
 	switch n.in.Op {
 	case "ld", "ldu", "st", "red", "atom", "stmatrix", "ldmatrix":
 		return // data, when it is performed
@@ -416,19 +424,14 @@ func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
 		}
 		reads = reads[min(frag, len(reads)):]
 	}
-	if k := len(reads); k > 0 && has(n.in, "L2::cache_hint") {
-		_, from := u.lanes(x, mask, reads[k-1:])
-		u.decides(u.policy(from), "an operand of "+n.in.Op, x.s.pc)
-		reads = reads[:k-1]
-	}
 	_, from := u.lanes(x, mask, reads)
 	u.decides(from, "an operand of "+n.in.Op, x.s.pc)
 }
 
-// policy leaves out what createpolicy gives: it decides where data is cached, only.
-func (u *Undefined) policy(from uint64) uint64 {
+// without leaves out what an instruction gives that makes values for nothing else.
+func (u *Undefined) without(from uint64, op string) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
-		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].in.Op == "createpolicy" {
+		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].in.Op == op {
 			from &^= 1 << n
 		}
 	}

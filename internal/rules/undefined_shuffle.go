@@ -19,8 +19,8 @@ predicate says so.
 
 Reductions often take such values into lanes whose result nobody reads; that is right,
 and nothing is reported. It is an error where the value reaches an output, a branch or
-an address: the check runs the schedule again with other values in its place, and
-compares. It stays a warning where so many are taken that not all are followed.
+an address: the check runs the schedule once more and follows, bit by bit, what is
+defined. It stays a warning where that run cannot be made.
 
 An H200 gives 0 for a lane that has exited or is elsewhere, and the lane's own register
 for one that executes the same shfl outside of the mask (internal/rules/testdata/h200).

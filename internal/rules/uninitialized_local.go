@@ -17,8 +17,8 @@ an address, an operand of synchronization or an output. Local memory holds what 
 earlier call, or an earlier kernel, left there.
 
 Reads whose value does not matter are no findings: compilers copy the padding of
-structures. Which they are, runs of the same schedule tell that have other values in
-those bytes.
+structures. A run of the same schedule that follows the value, bit by bit, tells which
+they are.
 
 Mend it by writing the variable before, on every way to where it is read, or by reading
 only what was written.`,

@@ -18,8 +18,8 @@ may give it any, and another one at each place where it is read.
 
 Reads whose value does not matter are no findings: compilers make them, of selp whose
 other side is taken, of vectors that are filled in part, of accumulators that are not
-added to. Which they are, runs of the same schedule tell that have other values in the
-register.
+added to. A run of the same schedule that follows the value, bit by bit, tells which
+they are.
 
 The usual causes: a register that one side of a branch writes and both sides use; an
 accumulator that is not zeroed before a wgmma with scale-d true; a loop whose first

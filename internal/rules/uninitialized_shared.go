@@ -10,7 +10,7 @@ has written; so does a reduction that adds to them. Their content is undefined: 
 It is a warning where the value goes nowhere, for padding is often loaded and
 thrown away. It is an error where a copy carries the bytes to global memory, and
 where the value reaches an output, a branch or an address: the check runs the
-schedule some more times with different bytes in their place, and compares.
+schedule once more and follows, bit by bit, what is defined.
 
 Of a wgmma the range of its A or B is named. Where a tile was written, but not there,
 the descriptor's start, offsets or swizzle are those of another layout.
