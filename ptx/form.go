@@ -24,6 +24,9 @@ type Form struct {
 	Since    []Since // which modifiers need more than Version and SM
 	// Takes is what ptxas asks for where that is less than Version and SM.
 	Takes *Since
+	// Gone is the version of PTX from which the architectures from SM on have the
+	// form no more; nil for a form that stays.
+	Gone *Since
 	// Family has the architectures, by number, that the form is for alone; nil
 	// if Version and SM say all.
 	Family   []int

@@ -44,7 +44,8 @@ import (
 // the instruction needs PTX 8.6 and sm_90. In a section it is for those of its
 // rows that it concerns. "since=~…" is one that the ISA has and ptxas does not ask
 // for; "takes=6.0/sm_70" is what ptxas asks for a row, where that is less than the
-// row's version and architecture. "family=100,103" are the only architectures that
+// row's version and architecture. "gone=6.4/sm_70" says that from PTX 6.4 on sm_70 and
+// later do not have a row any more. "family=100,103" are the only architectures that
 // have a row.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
 	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
@@ -154,6 +155,9 @@ func (f *Form) setCells(line string, cells []string) {
 		case "takes": // what ptxas asks for, where that is less
 			t := parseSince(line, ">"+val)
 			f.Takes = &t
+		case "gone":
+			t := parseSince(line, ">"+val)
+			f.Gone = &t
 		case "family":
 			f.Family = nil
 			for n := range strings.SplitSeq(val, ",") {

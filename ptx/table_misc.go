@@ -39,7 +39,7 @@ stackrestore | stackrestore.<type:u32,u64> a | sec=9.7.17.2
 alloca       | alloca.<type:u32,u64> d, size, ?#align:u32 | sec=9.7.17.3
 = 9.7.19.1 control 1.0 sm_11
 brkpt        | brkpt
-nanosleep    | nanosleep.<type:u32> t | sec=9.7.19.2 ptx=6.3 sm=70 takes=6.0/sm_70
+nanosleep    | nanosleep.<type:u32> t | sec=9.7.19.2 ptx=6.3 sm=70 takes=6.2/sm_70
 pmevent      | pmevent #event:u32 | sec=9.7.19.3 ptx=1.4 sm=10
 pmevent.mask | pmevent.mask #events:u16 | sec=9.7.19.3 ptx=3.0 sm=20
 trap         | trap | sec=9.7.19.4 sm=10

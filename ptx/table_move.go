@@ -10,7 +10,7 @@ mov.pack     | mov.<type:@bits> d, a*?:part<type> | sec=9.7.9.4
 mov.unpack   | mov.<type:@bits> d*?:part<type>, a | sec=9.7.9.4
 mov.pack.b128 | mov.<type:b128> d, a*?:part<type> | sec=9.7.9.4 ptx=8.3 sm=70
 mov.unpack.b128 | mov.<type:b128> d*?:part<type>, a | sec=9.7.9.4 ptx=8.3 sm=70
-= 9.7.9.5 warp 3.0 sm_30
+= 9.7.9.5 warp 3.0 sm_30 gone=6.4/sm_70
 shfl         | shfl.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c
 = 9.7.9.6 warp 6.0 sm_30
 shfl.sync    | shfl.sync.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c, mask:b32 | barrier=warp-mask

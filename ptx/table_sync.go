@@ -44,7 +44,7 @@ fence.proxy.alias.sem | fence.proxy.<kind:alias>.<sem:acquire,release>.<scope:sy
 fence.proxy.fabric | fence.proxy.<kind:generic::fabric,fabric::generic,fabric::fabric>.alias.<sem:acquire,release>.<scope:sys> | ptx=9.3 sm=100 proxy=fabric
 membar       | membar.<level:cta,gl,sys> | ptx=1.4 sm=10 scope=<level> since=level:sys>2.0/sm_20
 membar.proxy.alias | membar.proxy.<kind:alias> | ptx=7.5 sm=60 proxy=alias scope=none
-= 9.7.13.8 warp 1.2 sm_12
+= 9.7.13.8 warp 1.2 sm_12 gone=6.4/sm_70
 vote         | vote.<mode:all,any,uni>.<type:pred> d, a:pred
 vote.ballot  | vote.<mode:ballot>.<type:b32> d, a:pred | ptx=2.0 sm=20
 = 9.7.13.9 warp 6.0 sm_30 barrier=warp-mask

@@ -14,10 +14,8 @@ import (
 // is not reported, since nobody knows which version brings it.
 func CheckTarget(m *Module) []*Error {
 	c := &targetCheck{file: m.Name, version: m.Version}
-	for _, t := range m.Target {
-		if sm, ok := parseTarget(t); ok {
-			c.target, c.name = sm, t
-		}
+	if c.head(m); len(c.list) > 0 {
+		return c.list
 	}
 	for _, r := range targetVersions {
 		if c.target == r.sm && c.version.Before(r.version) {
@@ -26,16 +24,87 @@ func CheckTarget(m *Module) []*Error {
 		}
 	}
 	for _, it := range m.Items {
-		if f, ok := it.(*Func); ok {
-			for _, a := range f.Attrs {
-				c.directive(a)
-			}
-			if f.Body != nil {
-				c.block(f.Body)
+		switch it := it.(type) {
+		case *Directive:
+			c.unknown(it)
+		case *Func:
+			c.attributes(it)
+			if it.Body != nil {
+				c.block(it.Body)
 			}
 		}
 	}
 	return c.list
+}
+
+// head looks at .version and .target themselves.
+func (c *targetCheck) head(m *Module) {
+	refuse := func(format string, args ...any) {
+		c.list = append(c.list, &Error{File: m.Name, Pos: Pos{Line: 1, Col: 1}, Msg: fmt.Sprintf(format, args...)})
+	}
+	if last, ok := lastMinor[m.Version.Major]; ok && m.Version.Minor > last || m.Version.Major > Newest.Major+1 || m.Version.Minor > 9 {
+		refuse(".version %d.%d: PTX has no such version; the newest that is known here is %d.%d", m.Version.Major, m.Version.Minor, Newest.Major, Newest.Minor)
+		return
+	}
+	for _, t := range m.Target {
+		sm, ok := parseTarget(t)
+		switch {
+		case ok:
+			c.target, c.name = sm, t
+			fallthrough
+		case strings.HasPrefix(t, "compute_"), slices.Contains(targetOptions, t):
+			if ok && !Newest.Before(m.Version) && !slices.Contains(architectures, t) {
+				refuse(".target %s: PTX %d.%d has no such architecture", t, m.Version.Major, m.Version.Minor)
+			}
+		default:
+			refuse(".target %s: no architecture and no option has this name", t)
+		}
+	}
+	if c.name == "" && len(c.list) == 0 && !slices.ContainsFunc(m.Target, func(t string) bool { return strings.HasPrefix(t, "compute_") }) {
+		refuse(".target names no architecture")
+	}
+}
+
+// lastMinor has the last version of each major version of PTX that is closed (ISA 14,
+// release notes).
+var lastMinor = map[int]int{1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8}
+
+// architectures and options that a .target may name (ISA 11.1.2).
+var (
+	architectures = strings.Fields(`sm_10 sm_11 sm_12 sm_13 sm_20 sm_21 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_62
+		sm_70 sm_72 sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_101 sm_101a sm_101f sm_103 sm_103a sm_103f
+		sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f`)
+	targetOptions = strings.Fields("texmode_unified texmode_independent debug map_f64_to_f32")
+)
+
+// unknown reports a directive that no version up to the module's has.
+func (c *targetCheck) unknown(d *Directive) {
+	if !Newest.Before(c.version) {
+		c.list = append(c.list, &Error{File: c.file, Pos: d.Pos, Msg: "unknown directive ." + d.Name})
+	}
+}
+
+// attributes looks at what stands between a function's parameters and its body
+// (ISA 11.3 to 11.7).
+func (c *targetCheck) attributes(f *Func) {
+	given := map[string]bool{}
+	for _, a := range f.Attrs {
+		_, known := argCount[a.Name]
+		switch {
+		case a.Name == "pragma", a.Name == "managed", a.Name == "unified":
+		case !known:
+			c.unknown(&a)
+		case a.Name == "noreturn" && f.Entry:
+			c.list = append(c.list, &Error{File: c.file, Pos: a.Pos, Msg: ".noreturn is for functions, not for kernels"})
+		}
+		for _, pair := range [][2]string{{"maxntid", "reqntid"}, {"maxclusterrank", "reqnctapercluster"}} {
+			if a.Name == pair[0] && given[pair[1]] || a.Name == pair[1] && given[pair[0]] {
+				c.list = append(c.list, &Error{File: c.file, Pos: a.Pos, Msg: fmt.Sprintf(".%s and .%s cannot both be given", pair[0], pair[1])})
+			}
+		}
+		given[a.Name] = true
+		c.directive(a)
+	}
 }
 
 type targetCheck struct {
@@ -99,14 +168,28 @@ func (c *targetCheck) block(b *Block) {
 		case *Inst:
 			if s.Form != nil {
 				v, sm := s.Asks()
+				c.gone(s)
 				c.report(s.Pos, strings.Join(append([]string{s.Op}, s.Mods...), "."), v, sm, s.Form.Family)
 			}
+		case *Directive:
+			c.unknown(s)
 		case *Var:
 			if s.Type == "b128" {
 				c.report(s.Pos, "type .b128", Version{8, 3}, SM{Number: 70}, nil)
 			}
 		}
 	}
+}
+
+// gone reports an instruction that the module's version has no more.
+func (c *targetCheck) gone(in *Inst) {
+	g := in.Form.Gone
+	if g == nil || c.version.Before(g.Version) || c.target.Number < g.SM.Number {
+		return
+	}
+	name := strings.Join(append([]string{in.Op}, in.Mods...), ".")
+	c.list = append(c.list, &Error{File: c.file, Pos: in.Pos, Msg: fmt.Sprintf("%s: from PTX ISA .version %d.%d on, sm_%d and later have %s.sync in its place; this module has %d.%d and %s",
+		name, g.Version.Major, g.Version.Minor, g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)})
 }
 
 func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []int) {

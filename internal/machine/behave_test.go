@@ -47,9 +47,9 @@ const prologue = `.version 9.0
 	mov.u32 %%t, %%tid.x;
 	add.u32 %%c, %%c, %%t;
 	mul.wide.u32 %%w, %%c, 4;
-	add.u64 %%o, %%base, %%w;
+	add.u64 %%o, %%base, %%w; {
 %s
-	ret;
+	} ret;
 }
 `
 

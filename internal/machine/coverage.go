@@ -61,7 +61,11 @@ func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 	if f.Op == "call" {
 		top, labels = ".func L0() { ret; }", "L1: .callprototype _ ();"
 	}
-	m, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(exampleKernel, top, labels, text)))
+	kernel := exampleKernel
+	if f.Gone != nil { // from a time when there were no registers of 128 bits
+		kernel = strings.NewReplacer("9.4", fmt.Sprintf("%d.%d", f.Version.Major, f.Version.Minor), "sm_90a", fmt.Sprintf("sm_%d", f.SM.Number), ".b128", ".b64").Replace(kernel)
+	}
+	m, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(kernel, top, labels, text)))
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,10 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bad := ptx.CheckTarget(m); len(bad) > 0 {
-		return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
+		if bad := check(m); len(bad) > 0 {
+			return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+		}
 	}
 	d := &decoder{
 		mod:   m,

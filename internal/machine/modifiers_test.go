@@ -36,6 +36,9 @@ func TestNothingUnknownIsExecuted(t *testing.T) {
 				version = "9.4"
 			}
 			in, executed, err := tryForm(t, version, text)
+			if in.Form != nil && in.Form.Gone != nil {
+				continue // ptxas was asked for an older architecture
+			}
 			taken := verdict == "+" || why == "ptxas takes it"
 			switch _, sm := in.Asks(); {
 			case executed && in.Form == nil:

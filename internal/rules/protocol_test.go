@@ -237,7 +237,7 @@ func TestLaunchConfig(t *testing.T) {
 		{"registers", "sm_90", " .maxnreg 168", machine.Config{Block: [3]uint32{384, 1, 1}}, nil},
 		{"too many registers", "sm_90", " .maxnreg 176", machine.Config{Block: [3]uint32{384, 1, 1}}, []string{"error registers"}},
 		{"registers of the launch", "sm_90", "", machine.Config{Block: [3]uint32{1024, 1, 1}, Registers: 72}, []string{"error registers"}},
-		{"unknown target", "sm_999", "", machine.Config{Block: [3]uint32{64, 1, 1}, Shared: 1 << 20}, nil},
+		{"unknown target", "compute_90", "", machine.Config{Block: [3]uint32{64, 1, 1}, Shared: 1 << 20}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod, err := ptx.Parse("k.ptx", []byte(".version 8.6\n.target "+c.target+"\n.address_size 64\n.visible .entry k()"+c.attrs+body))

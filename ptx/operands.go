@@ -1,0 +1,328 @@
+package ptx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// This file holds the operands of instructions to the types that their rows give
+// them (ISA 9.4, operand type checking): in the whole module, whether an instruction
+// is reached or not. It refuses nothing that ptxas takes, as testdata/operands.txt
+// says; what ptxas takes beyond the ISA is taken.
+
+// CheckOperands reports registers and literals of types that their instructions do
+// not take, and values of literals that they do not have. An instruction without a
+// form is not looked at.
+func CheckOperands(m *Module) []*Error {
+	c := &operandCheck{file: m.Name}
+	c.walk(m)
+	return c.list
+}
+
+type operandCheck struct {
+	scopes
+	file string
+	list []*Error
+	in   *Inst
+}
+
+// walk visits the functions of a module, with the names of each scope.
+func (c *operandCheck) walk(m *Module) {
+	c.enter()
+	for _, it := range m.Items {
+		switch it := it.(type) {
+		case *Var:
+			c.add(it)
+		case *Func:
+			if it.Body == nil {
+				continue
+			}
+			c.enter()
+			for _, v := range slices.Concat(it.Ret, it.Params) {
+				c.add(v)
+			}
+			c.block(it.Body)
+			c.leave()
+		}
+	}
+}
+
+func (c *operandCheck) block(b *Block) {
+	c.enter()
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *Var:
+			c.add(s)
+		case *Block:
+			c.block(s)
+		case *Inst:
+			c.inst(s)
+		}
+	}
+	c.leave()
+}
+
+func (c *operandCheck) inst(in *Inst) {
+	c.in = in
+	if g := in.Guard; g != nil {
+		if v, _ := c.find(g.Reg); v != nil && v.Space == "reg" && v.Type != "pred" {
+			c.refuse("%s, a register of .%s, is no predicate", g.Reg, v.Type)
+		}
+	}
+	if in.Form == nil {
+		return
+	}
+	found := len(c.list)
+	bound := bindForm(in)
+	for i := range bound {
+		c.operand(&bound[i])
+		if len(c.list) > found {
+			return // one complaint of an instruction is enough
+		}
+	}
+	if why := badValue(in, bound); why != "" {
+		c.refuse("%s", why)
+	}
+}
+
+// bindForm is Bind by the instruction's own form.
+func bindForm(in *Inst) (list []Bound) {
+	c := candidate{form: in.Form, fill: in.fill()}
+	if c.fill == nil || !c.bind(&list, in.Form.Operands, in.Operands, in.Mods, false) {
+		return nil
+	}
+	return list
+}
+
+func (c *operandCheck) refuse(format string, args ...any) {
+	c.list = append(c.list, &Error{File: c.file, Pos: c.in.Pos, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (c *operandCheck) opcode() string {
+	return strings.Join(append([]string{c.in.Op}, c.in.Mods...), ".")
+}
+
+func (c *operandCheck) operand(b *Bound) {
+	switch x := b.X.(type) {
+	case Name:
+		c.name(b, string(x))
+	case *Vector:
+		c.vector(x)
+	case *Mem:
+		c.address(b, x)
+	case Int:
+		if w := kindOf(b.Type); b.Arg.Class != "imm" && !b.Elem && (w.class == 'f' || w.class == 'h') && c.in.Form.Class != "texture" {
+			c.refuse("%s takes a floating-point value of .%s, not an integer literal", c.opcode(), b.Type)
+		}
+	case Float:
+		c.float(b, x)
+	}
+}
+
+// vector holds the registers of a vector to one width.
+func (c *operandCheck) vector(x *Vector) {
+	first, bits := "", 0
+	for _, e := range x.Elems {
+		n, ok := e.(Name)
+		if !ok {
+			continue
+		}
+		v, elem := c.find(string(n))
+		if v == nil || v.Space != "reg" || v.Vec > 0 && !elem {
+			continue
+		}
+		switch k := kindOf(v.Type); {
+		case first == "":
+			first, bits = string(n), k.bits
+		case k.bits != bits:
+			c.refuse("%s: the elements %s and %s of a vector have different widths", c.opcode(), first, n)
+			return
+		}
+	}
+}
+
+// float holds a floating-point literal to its operand: a value where the operand is
+// floating-point, the bits of one where it is untyped and of the same size.
+func (c *operandCheck) float(b *Bound, x Float) {
+	w := kindOf(b.want())
+	switch {
+	case b.Elem, w.class == 'f' && w.bits >= 32, w.class == 'b' && w.bits == x.Size && w.bits != 0, w.class == 0:
+	case w.class == 'x' && (w.bits == 32 || b.Type == "bf16"):
+	default:
+		c.refuse("%s takes a value of .%s, not a floating-point literal of %d bits", c.opcode(), b.want(), x.Size)
+	}
+}
+
+// want is the type that an operand has, "" if the row leaves it open.
+func (b *Bound) want() string {
+	if b.Type == "" && strings.HasPrefix(b.Arg.Type, "dot<") {
+		return "s32" // or .u32, by the two types of dp4a and dp2a
+	}
+	return b.Type
+}
+
+func (c *operandCheck) name(b *Bound, name string) {
+	v, elem := c.find(name)
+	switch {
+	case v == nil:
+		if s, ok := LookupSpecial(name); ok {
+			c.special(b, name, s.Type)
+		}
+	case v.Space != "reg", v.Vec > 0 && !elem, b.Arg.Class == "label", b.Arg.Class == "list":
+	case !b.takes(c.in, v.Type):
+		c.refuse("%s takes an operand of .%s; %s is a register of .%s", c.opcode(), b.want(), name, v.Type)
+	}
+}
+
+// special holds a special register to the operand's type, as other registers. mov
+// reads the oldest ones with less than their width too: they had 16 bits, or 32. That
+// other instructions than mov and cvt cannot read them at all is not held against one
+// that does: what it means is clear.
+func (c *operandCheck) special(b *Bound, name, typ string) {
+	base, _, _ := strings.Cut(name, ".")
+	w, have := kindOf(b.Type), kindOf(strings.TrimPrefix(typ, "v4."))
+	switch {
+	case b.Elem, b.Arg.Role == Address, c.in.Op == "cvt", b.Type == "":
+	case strings.HasPrefix(typ, "v4.") || strings.HasPrefix(name, "%envreg") || strings.HasPrefix(name, "%pm"):
+	case w.class != 'f' && w.bits == have.bits && (w.class == 'p') == (have.class == 'p'):
+	case c.in.Op != "mov" && b.takes(c.in, typ):
+	case slices.Contains([]string{"%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"}, base) && w.class != 'f' && w.bits <= have.bits && w.bits >= 16:
+	default:
+		c.refuse("%s cannot read %s, a special register of .%s", c.opcode(), name, typ)
+	}
+}
+
+// address holds the register of an address: an integer, or bits.
+func (c *operandCheck) address(b *Bound, x *Mem) {
+	n, ok := x.Base.(Name)
+	if !ok || x.Index {
+		return
+	}
+	v, elem := c.find(string(n))
+	if v == nil || v.Space != "reg" || v.Vec > 0 && !elem {
+		return
+	}
+	if k := kindOf(v.Type); k.class != 'b' && k.class != 'i' || k.bits == 128 {
+		c.refuse("%s: %s, a register of .%s, cannot be an address", c.opcode(), n, v.Type)
+	}
+}
+
+// A typeKind is what counts of a type: 'b' bits, 'i' integers, 'f' floating point, 'p'
+// predicates, 'h' two halves, which pass for an integer, 'x' other packed and narrow
+// types, 'a' an address or a handle, 0 unknown; and its width.
+type typeKind struct {
+	class byte
+	bits  int
+}
+
+func kindOf(typ string) typeKind {
+	switch typ {
+	case "pred":
+		return typeKind{'p', 1}
+	case "f16x2":
+		return typeKind{'h', 32}
+	case "addr":
+		return typeKind{'a', 0}
+	case "texref", "samplerref", "surfref":
+		return typeKind{'a', 64}
+	case "", "none", "any", "code":
+		return typeKind{}
+	}
+	if types[typ] == 0 {
+		return typeKind{'x', width(typ)}
+	}
+	class := typ[0]
+	if class == 'u' || class == 's' {
+		class = 'i'
+	}
+	return typeKind{class, int(types[typ]) * 8}
+}
+
+// takes tells whether a register of a type fits the operand (ISA 9.4, table 25, and
+// 9.4.1, relaxed type checking): bits fit all types of their size, signed and unsigned
+// integers fit each other; and where memory is read or written, and in conversions,
+// a register may be wider.
+func (b *Bound) takes(in *Inst, typ string) bool {
+	w, have := kindOf(b.want()), kindOf(typ)
+	if b.Arg.Class == "video" {
+		w = typeKind{'i', 32} // bytes and halfwords of a register
+	}
+	if w.class == 0 {
+		return have.class != 'p' || b.Type == "" && b.Arg.Type != "addr" && b.Arg.Class != "vector"
+	}
+	if in.Form.Name == "cp.async" && b.Arg.Name == "srcsize" && have.class == 'p' {
+		return true // a predicate in its place says that nothing is read
+	}
+	switch {
+	case w.class == 'p' || have.class == 'p':
+		return w.class == have.class
+	case w.class == 'a':
+		return (have.class == 'b' || have.class == 'i') && (have.bits == w.bits || w.bits == 0 && (have.bits == 32 || have.bits == 64))
+	case b.Elem && (w.class == 'x' || w.class == 'h' || b.Type == "f16" || in.Form.Class == "matrix" && w.bits < 32):
+		return true // fragments and packed elements: how many values a register holds is open
+	case have.bits != w.bits && !(have.bits > w.bits && in.widens()):
+		return false
+	case w.class == 'f':
+		return have.class == 'b' || have.class == 'f' && have.bits == w.bits
+	case w.class == 'h':
+		return have.class == 'b' || have.class == 'h'
+	case b.Elem:
+		return true // ptxas asks elements for their width alone
+	case w.class == 'i':
+		return have.class != 'f'
+	}
+	return true
+}
+
+// widens tells the instructions whose registers may be wider than their type (ISA
+// 9.4.1): loads, stores and conversions.
+func (in *Inst) widens() bool {
+	switch in.Op {
+	case "ld", "ldu", "cvt", "suld", "sust":
+		return true
+	}
+	return in.Op == "st" && in.Form.Class == "memory"
+}
+
+// badValue says which literal of an instruction has a value that the row does not
+// take: "" if none.
+func badValue(in *Inst, bound []Bound) string {
+	lit := func(name string) (uint64, bool) {
+		for i := range bound {
+			if v, ok := bound[i].X.(Int); ok && bound[i].Arg.Name == name && !bound[i].Inside {
+				return v.Bits, true
+			}
+		}
+		return 0, false
+	}
+	n, given := lit("size")
+	switch in.Form.Name {
+	case "cp.async":
+		switch {
+		case given && in.Mod("cache") == "cg" && n != 16:
+			return fmt.Sprintf("cp.async.cg copies 16 bytes, not %d", int64(n))
+		case given && n != 4 && n != 8 && n != 16:
+			return fmt.Sprintf("cp.async copies 4, 8 or 16 bytes, not %d", int64(n))
+		}
+	case "applypriority", "discard":
+		if given && n != 128 {
+			return fmt.Sprintf("%s is for 128 bytes, not %d", in.Op, int64(n))
+		}
+	case "cp.async.bulk.prefetch":
+		if given && n%16 != 0 {
+			return fmt.Sprintf("%s prefetches a multiple of 16 bytes, not %d", in.Form.Name, int64(n))
+		}
+	case "createpolicy.range":
+		p, ok1 := lit("primary")
+		t, ok2 := lit("total")
+		if ok1 && ok2 && uint32(p) > uint32(t) {
+			return fmt.Sprintf("createpolicy.range: the primary size %d is larger than the total size %d", uint32(p), uint32(t))
+		}
+	case "shfl.sync", "shfl":
+		if _, ok := in.Operands[0].(Sink); ok {
+			return in.Form.Name + " cannot discard its result"
+		}
+	}
+	return ""
+}
