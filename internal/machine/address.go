@@ -138,7 +138,7 @@ func decodeMapa(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return err
 	}
-	d.emit(instr{exec: execMapa, d: dst, a: a, b: b, t: t})
+	d.emit(instr{exec: execMapa, d: dst, a: a, b: b, t: t, x: d.stateSpace()})
 	return nil
 }
 
@@ -153,6 +153,7 @@ func execMapa(x *ctx, in *instr, mask uint32) {
 		return
 	}
 	d, a := x.w64(in.d), x.a64(in.a)
+	x.pointsToShared(in.x, mask, a)
 	for l := range lanesOf(mask) {
 		d[l] = a[l]&^(0xff<<rankShift) | uint64(rank[l])<<rankShift
 	}
@@ -174,12 +175,29 @@ func decodeGetctarank(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return err
 	}
-	d.emit(instr{exec: execGetctarank, d: dst, a: a, t: t})
+	d.emit(instr{exec: execGetctarank, d: dst, a: a, t: t, x: d.stateSpace()})
 	return nil
+}
+
+// pointsToShared tells of lanes whose generic address is not one of shared memory.
+func (x *ctx) pointsToShared(sp any, mask uint32, a *[32]uint64) {
+	if sp != spGeneric {
+		return
+	}
+	outside := uint32(0)
+	for l := range lanesOf(mask) {
+		if a[l]-sharedWindow >= windowSize {
+			outside |= 1 << l
+		}
+	}
+	x.badOperand(FaultBounds, outside, "a generic address that does not point to shared memory")
 }
 
 func execGetctarank(x *ctx, in *instr, mask uint32) {
 	d := x.w32(in.d)
+	if in.t == u64 {
+		x.pointsToShared(in.x, mask, x.a64(in.a))
+	}
 	for l := range lanesOf(mask) {
 		if in.t == u32 {
 			d[l] = x.a32(in.a)[l] >> rankShift

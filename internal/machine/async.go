@@ -65,9 +65,7 @@ func (d *decoder) cpBulk(in *ptx.Inst) error {
 	case d.has("tensor"):
 		return d.cpTensor(in)
 	case d.has("prefetch"):
-		d.read("L2")
-		d.read("global")
-		return decodeNothing(d, in)
+		return d.bulkPrefetch(in)
 	}
 	return d.bulk(in, false)
 }

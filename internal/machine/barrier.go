@@ -149,7 +149,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	if m.cfg.Observer != nil {
 		ev := &m.ev
 		ev.at(EvBarArrive, x, w.live)
-		ev.Bar, ev.Count, ev.Counted, ev.Gen, ev.Mode = int32(id), count, bi.count, gen, bi.mode
+		ev.Bar, ev.Count, ev.Counted, ev.Gen, ev.Mode, ev.Forms = int32(id), count, bi.count, gen, bi.mode, m.barForms(w, int32(id))
 		m.cfg.Observer.Observe(m, ev)
 	}
 	if b.arrived == 0 {
@@ -173,6 +173,20 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		return jumped
 	}
 	return parked
+}
+
+// barForms are the forms of bar by which the lanes of a warp have come to a barrier.
+func (m *Machine) barForms(w *warp, id int32) (forms uint8) {
+	for _, s := range w.splits {
+		if s.state == waiting && s.wait.kind == waitWarpAtBar && s.wait.bar == id {
+			if bi := m.prog.code[s.pc].x.(*barInfo); bi.mode == BarRed {
+				forms |= 1 << uint8(BarRed) << uint8(bi.op)
+			} else {
+				forms |= 1 << uint8(bi.mode)
+			}
+		}
+	}
+	return forms
 }
 
 // uniform reports whether a row holds one value in all lanes of mask.

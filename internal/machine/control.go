@@ -18,7 +18,7 @@ var controlDecoders = map[string]decodeFn{
 	"exit":      decodeExit,
 	"trap":      decodeTrap,
 	"brkpt":     decodeNothing,
-	"pmevent":   decodeNothing,
+	"pmevent":   decodePmevent,
 	"nanosleep": decodeNanosleep,
 }
 

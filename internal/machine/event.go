@@ -87,6 +87,9 @@ const (
 	// EvParted: lanes in Mask take a branch with .uni at PC, by which those in Members,
 	// which execute it with them, go elsewhere.
 	EvParted
+	// EvOperand: lanes in Mask give the instruction at PC an operand that it does not
+	// take: Fault says in which respect, and Why in words.
+	EvOperand
 )
 
 // UnsetLocal is Event.Unset of local memory that nobody has written.
@@ -363,11 +366,14 @@ type Event struct {
 	storing *access
 	by      *ctx
 	// Init says which lanes of a read saw only initialized bytes.
-	Init    uint32
-	Bar     int32 // named barrier number
-	Count   uint32
-	Gen     uint64
-	Mode    BarMode
+	Init  uint32
+	Bar   int32 // named barrier number
+	Count uint32
+	Gen   uint64
+	Mode  BarMode
+	// Forms are all forms by which lanes of the warp have come to the barrier: bit 0 is
+	// BarSync, bit 1 BarArrive, the others are BarRed with one operation each.
+	Forms   uint8
 	Counted bool
 	Done    *[32]uint32
 	Mbar    Mbar
@@ -376,6 +382,8 @@ type Event struct {
 	// Unset is the number of one of Program.Unset, from 1 on; or UnsetLocal: Size
 	// bytes of the lane's local memory at Gen, in a frame that begins at Count.
 	Unset int32
+	Fault StopKind
+	Why   string
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
 	// Again: lanes that arrive once more before the generation they arrived

@@ -185,6 +185,9 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 		}
 	case symParam:
 		if a.space == spGeneric || a.space == spParam {
+			if a.acc&Write != 0 {
+				return d.errorf("%s is a parameter of the kernel, which is read-only (ISA 5.1.6)", n)
+			}
 			a.space = spParam
 			a.off += int64(y.addr - paramWindow)
 			return nil
@@ -364,27 +367,6 @@ const OwnShared = "generic, of shared::cta alone"
 
 func (s space) String() string {
 	return [...]string{"generic", "global", "shared::cta", "shared::cluster", "local", "param", "const", OwnShared}[s]
-}
-
-// decodePrefetch: hints to caches have no effect that a program can see.
-// discard.L2 leaves the data undefined and is refused.
-func decodePrefetch(d *decoder, in *ptx.Inst) error {
-	if in.Op == "discard" {
-		return errNotModelled
-	}
-	return decodeNothing(d, in)
-}
-
-func decodeCreatepolicy(d *decoder, in *ptx.Inst) error {
-	if len(in.Operands) < 1 {
-		return d.errorf("createpolicy takes a destination")
-	}
-	dst, err := d.dst(in.Operands[0], b64)
-	if err != nil {
-		return err
-	}
-	d.emit(instr{exec: func(x *ctx, in *instr, mask uint32) { x.fill64(in.d, mask, 0) }, d: dst})
-	return nil
 }
 
 func sprint(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -13,7 +13,7 @@ func (x *ctx) localLanes(in *instr, a *access, mask uint32) uint32 {
 		i := bits.TrailingZeros32(k) & 31
 		switch v := x.m.addr[i]; {
 		case v-localWindow < windowSize:
-			x.private(a, &x.w.local, i, uint64(i)*x.w.lsize, v-localWindow, x.w.lsize)
+			x.private(a, &x.w.local, i, uint64(i)*x.w.lsize, v-localWindow, x.stackTop())
 			rest &^= 1 << i
 		case v-paramWindow < windowSize:
 			x.private(a, &x.m.params, i, 0, v-paramWindow, x.m.params.size)
@@ -99,7 +99,7 @@ func execLocal(x *ctx, in *instr, mask uint32) {
 		if v-localWindow < windowSize {
 			v -= localWindow
 		}
-		x.private(a, &x.w.local, i, uint64(i)*x.w.lsize, v, x.w.lsize)
+		x.private(a, &x.w.local, i, uint64(i)*x.w.lsize, v, x.stackTop())
 	}
 }
 

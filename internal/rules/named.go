@@ -14,7 +14,7 @@ import (
 type namedWatch struct {
 	gen   uint64
 	count uint32
-	mode  uint8 // the modes seen in this generation, as bits
+	forms uint8 // seen in this generation, as Event.Forms has them
 	who   []lanes
 	prior []lanes // of generation gen-1
 	usual []lanes
@@ -51,7 +51,7 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 		if ev.Gen != b.gen+1 {
 			b.prior = b.prior[:0]
 		}
-		b.gen, b.count, b.mode = ev.Gen, 0, 0
+		b.gen, b.count, b.forms = ev.Gen, 0, 0
 	}
 	b.place(ev)
 	if !slices.Contains(b.pcs, ev.PC) {
@@ -65,14 +65,22 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 		b.wrong(at("warp %d comes twice to generation %d, in place of another warp", ev.Warp, ev.Gen))
 	case !j.watch.strong && unknown(b.prior, ev.Warp, x.most(ev.Mask)):
 		b.lap(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
-	case b.mode != 0 && (b.mode|1<<ev.Mode)>>machine.BarRed != 0 && b.mode != 1<<ev.Mode:
+	case mixed(b.forms | ev.Forms):
 		b.wrong(at("generation %d mixes bar.red with other forms", ev.Gen))
+	case bits.OnesCount8(b.forms|ev.Forms) > 1 && !synced(b.forms|ev.Forms):
+		b.wrong(at("generation %d mixes reductions by several operations", ev.Gen))
 	}
-	b.count, b.mode = ev.Count, b.mode|1<<ev.Mode
+	b.count, b.forms = ev.Count, b.forms|ev.Forms
 	e := lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, count: 32, pc: ev.PC, first: j.watch.now, last: j.watch.now}
 	b.who = join(b.who, e)
 	b.usual = join(b.usual, e)
 }
+
+// synced reports whether there is a sync or an arrive among forms, mixed whether there
+// are reductions besides.
+func synced(forms uint8) bool { return forms&(1<<machine.BarRed-1) != 0 }
+
+func mixed(forms uint8) bool { return synced(forms) && forms>>machine.BarRed != 0 }
 
 // lap keeps the evidence of what could go wrong.
 func (b *namedWatch) lap(text string) {

@@ -12,7 +12,8 @@ reset: 'care must be taken to keep a warp from executing more barrier
 instructions than intended' (ISA 9.7.13.1). Otherwise one warp fills another's
 place: a generation opens before its data is there, and a sync is left over that
 hangs: where a count is given, exits make up for nothing (measured on an H200). bar.red may not be
-mixed with the other forms in one generation.
+mixed with the other forms in one generation, and all of its participants combine their
+predicates by one operation.
 
 It is found when counts differ, when a warp comes twice to one generation, when
 a sync is left over, and when a warp comes to the next generation without any

@@ -17,6 +17,10 @@ peer's shared memory either: mbarrier.init, inval, test_wait and try_wait,
 cp.async.mbarrier.arrive, ldmatrix and stmatrix; and an arrival, which may be at a peer's
 mbarrier, returns no state then (ISA 9.7.13.15.9 to 9.7.13.15.16).
 
+mapa and getctarank take no generic address but of shared memory (ISA 9.7.9.23, 9.7.9.24),
+though they access nothing. Of local memory a thread has its variables and what alloca gave
+it and stackrestore has not taken back (ISA 9.7.17).
+
 Buffers are checked at their very bytes: what lies past the end is out of bounds,
 however near.
 

@@ -191,6 +191,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.outside(ev)
 	case machine.EvParted:
 		j.parted(ev)
+	case machine.EvOperand:
+		j.operand(ev)
 	case machine.EvUndefined:
 		j.undefinedSource(ev)
 	case machine.EvPendingCount:

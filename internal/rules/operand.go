@@ -1,0 +1,33 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+)
+
+// operand takes an operand that an instruction does not take.
+func (j *Judge) operand(ev *machine.Event) {
+	kind, fix := &rangeKind, "keep the operand in the range that the instruction takes"
+	switch ev.Fault {
+	case machine.FaultAlign:
+		kind, fix = &misaligned, "align the address, and make the size a multiple of what the instruction takes"
+	case machine.FaultBounds:
+		kind, fix = &outOfBounds, "give an address of the state space that the instruction takes"
+	}
+	j.note(*kind, -1, ev.PC, func() Finding {
+		return Finding{
+			Headline: fmt.Sprintf("%s: %s of warp %d of CTA %d %s %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, giveOrGives(ev.Mask), ev.Why),
+			Sites:    []Site{eventSite("executes", ev)},
+			Missing:  "the instruction takes no such operand",
+			Fix:      fix,
+		}
+	})
+}
+
+func giveOrGives(mask uint32) string {
+	if mask&(mask-1) == 0 {
+		return "gives"
+	}
+	return "give"
+}
