@@ -57,20 +57,20 @@ type access struct {
 	// from and to bound the variable that the address names, by the measure of off: both
 	// 0 if it names none, or one without a size of its own.
 	from, to int64
-	elem  int32
-	n     int32 // elements
-	size  int32 // bytes a lane: elem*n
-	regs  []reg
-	wide  []bool // by element: the register is 64 bits wide
-	skip  []bool // by element: a sink
-	half  []bool // by element: the register is 16 bits wide
-	t     typ
-	sext  bool
-	acc   Access
-	sem   Sem
-	scope Scope
-	proxy Proxy
-	poll  bool // a strong read: it can be part of a waiting loop
+	elem     int32
+	n        int32 // elements
+	size     int32 // bytes a lane: elem*n
+	regs     []reg
+	wide     []bool // by element: the register is 64 bits wide
+	skip     []bool // by element: a sink
+	half     []bool // by element: the register is 16 bits wide
+	t        typ
+	sext     bool
+	acc      Access
+	sem      Sem
+	scope    Scope
+	proxy    Proxy
+	poll     bool // a strong read: it can be part of a waiting loop
 	// nc: ld.global.nc; red and atom: the operation.
 	atom                         atomOp
 	semDefaulted, scopeDefaulted bool
