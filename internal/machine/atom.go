@@ -82,6 +82,9 @@ func decodeAtom(d *decoder, in *ptx.Inst) error {
 	}
 	a.poll = true
 	i := instr{class: visible, visit: visitAtom, x: a}
+	if a.outside() {
+		i.visit = visitOutside
+	}
 	ops := in.Operands
 	want := 3
 	if a.atom == atomCas {
@@ -132,7 +135,11 @@ func decodeRed(d *decoder, in *ptx.Inst) error {
 	if err := d.atomRows(a, nil, b); err != nil {
 		return err
 	}
-	d.emit(instr{class: visible, visit: visitAtom, x: a})
+	i := instr{class: visible, visit: visitAtom, x: a}
+	if a.outside() {
+		i.visit = visitOutside
+	}
+	d.emit(i)
 	return nil
 }
 

@@ -17,14 +17,14 @@ import (
 // Decode prepares the entry named kernel of m; an empty name picks the only
 // entry there is.
 func Decode(m *ptx.Module, kernel string) (*Program, error) {
-	f, err := findEntry(m, kernel)
-	if err != nil {
-		return nil, err
-	}
 	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
 		if bad := check(m); len(bad) > 0 {
 			return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
 		}
+	}
+	f, err := findEntry(m, kernel)
+	if err != nil {
+		return nil, err
 	}
 	d := &decoder{
 		mod:   m,
@@ -130,7 +130,8 @@ type symbol struct {
 	vec   int
 	addr  uint64 // address in its space
 	size  uint64
-	pc    int32 // symLabel
+	align uint64 // of module variables
+	pc    int32  // symLabel
 	bound bool
 	fn    string
 	v     *ptx.Var
@@ -411,6 +412,8 @@ func (d *decoder) attributes(f *ptx.Func) error {
 			d.prog.MaxThreads = v[0] * v[1] * v[2]
 		case "reqnctapercluster":
 			d.prog.ReqCluster = v
+		case "maxclusterrank":
+			d.prog.MaxCluster = v[0]
 		case "explicitcluster":
 			d.prog.Explicit = true
 		case "blocksareclusters":

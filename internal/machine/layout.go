@@ -24,7 +24,7 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		y := &symbol{typ: elemType(v), size: size, v: v, fn: v.Name}
+		y := &symbol{typ: elemType(v), size: size, align: align, v: v, fn: v.Name}
 		switch v.Space {
 		case "shared":
 			if size == 0 && len(v.Dims) > 0 && v.Dims[0] < 0 {
@@ -87,7 +87,7 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 	}
 	for _, y := range d.root.names {
 		if y.kind == symShared || y.kind == symDynamic || y.kind == symGlobal {
-			d.prog.symbols = append(d.prog.symbols, Symbol{Name: y.v.Name, Shared: y.kind != symGlobal, Addr: y.addr, Size: y.size, Elem: uint64(y.typ.size())})
+			d.prog.symbols = append(d.prog.symbols, Symbol{Name: y.v.Name, Shared: y.kind != symGlobal, Addr: y.addr, Size: y.size, Elem: uint64(y.typ.size()), Align: y.align})
 		}
 	}
 	sortSymbols(d.prog.symbols)
@@ -129,7 +129,7 @@ func (d *decoder) staticShared(b *ptx.Block, at *uint64) error {
 			if d.shares == nil {
 				d.shares = map[*ptx.Var]uint64{}
 			}
-			d.prog.symbols = append(d.prog.symbols, Symbol{Name: s.Name, Shared: true, Addr: *at, Size: size, Elem: uint64(elemType(s).size())})
+			d.prog.symbols = append(d.prog.symbols, Symbol{Name: s.Name, Shared: true, Addr: *at, Size: size, Elem: uint64(elemType(s).size()), Align: align})
 			d.shares[s] = *at
 			*at += size
 			if *at > maxShared {

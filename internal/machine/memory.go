@@ -56,20 +56,23 @@ type access struct {
 	breg  reg
 	off   int64
 	frame bool // the address is an offset in the function's frame
-	elem  int32
-	n     int32 // elements
-	size  int32 // bytes a lane: elem*n
-	regs  []reg
-	wide  []bool // by element: the register is 64 bits wide
-	skip  []bool // by element: a sink
-	half  []bool // by element: the register is 16 bits wide
-	t     typ
-	sext  bool
-	acc   Access
-	sem   Sem
-	scope Scope
-	proxy Proxy
-	poll  bool // a strong read: it can be part of a waiting loop
+	// from and to bound the variable that the address names, by the measure of off: both
+	// 0 if it names none, or one without a size of its own.
+	from, to int64
+	elem     int32
+	n        int32 // elements
+	size     int32 // bytes a lane: elem*n
+	regs     []reg
+	wide     []bool // by element: the register is 64 bits wide
+	skip     []bool // by element: a sink
+	half     []bool // by element: the register is 16 bits wide
+	t        typ
+	sext     bool
+	acc      Access
+	sem      Sem
+	scope    Scope
+	proxy    Proxy
+	poll     bool // a strong read: it can be part of a waiting loop
 	// nc: ld.global.nc; red and atom: the operation.
 	atom                         atomOp
 	semDefaulted, scopeDefaulted bool
@@ -166,6 +169,7 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 	case symLocal, symFormal:
 		a.frame = true
 		a.off += int64(y.addr)
+		a.bound(y)
 		if a.space == spGeneric || a.space == spParam {
 			a.space = spLocal
 		}
@@ -201,7 +205,32 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 		return d.errorf("%s has no address", n)
 	}
 	a.off += int64(y.addr)
+	a.bound(y)
 	return nil
+}
+
+func (a *access) bound(y *symbol) {
+	if y.kind != symDynamic && y.size > 0 {
+		a.from, a.to = int64(y.addr), int64(y.addr+y.size)
+	}
+}
+
+// outside tells of an address that names a variable and leaves it: what lies beside a
+// variable, the ISA does not say (5.4), so that no other variable is reached there.
+func (a *access) outside() bool {
+	return a.to > a.from && (a.off < a.from || a.off+int64(a.size) > a.to)
+}
+
+// visitOutside performs an access that leaves the variable that its address names.
+func visitOutside(x *ctx, in *instr, mask uint32) verdict {
+	a, l := in.x.(*access), lowest(mask)
+	addr := &x.m.addr
+	x.addressesOf(a, addr)
+	if a.frame {
+		return x.m.halt(Stop{Kind: FaultBounds, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: x.s.mask, PC: x.s.pc,
+			Mem: Local, Addr: addr[l], Size: uint64(a.size), Acc: a.acc, Msg: a.space.String()})
+	}
+	return x.fault(FaultBounds, a, l, addr[l])
 }
 
 // ordering reads .weak .relaxed .acquire .release .volatile .mmio and the scope.
@@ -348,6 +377,8 @@ func (d *decoder) emitAccess(a *access) error {
 	in := instr{x: a}
 	a.poll = a.acc&Read != 0 && a.sem != Weak && a.space != spLocal && a.space != spParam && a.space != spConst
 	switch {
+	case a.outside():
+		in.class, in.visit = visible, visitOutside
 	case a.space == spParam && a.base == baseImm && !a.frame:
 		in.exec = execLdParam
 	case a.space == spLocal:

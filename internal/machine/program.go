@@ -19,6 +19,7 @@ type Program struct {
 	// What the kernel declares; zero if it does not.
 	ReqBlock   [3]uint32 // .reqntid
 	MaxThreads uint32    // .maxntid, as a product
+	MaxCluster uint32    // .maxclusterrank
 	ReqCluster [3]uint32 // .reqnctapercluster
 	Explicit   bool      // .explicitcluster
 	MaxRegs    uint32    // .maxnreg

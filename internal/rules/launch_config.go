@@ -74,6 +74,9 @@ func declared(p *machine.Program, cfg *machine.Config, bad badFn) {
 	if n := volume(cfg.Block); p.MaxThreads != 0 && n > p.MaxThreads {
 		bad(Error, "block", fmt.Sprintf("the kernel declares .maxntid of %d threads", p.MaxThreads), "launch with a smaller block", "the launch has blocks of %d threads", n)
 	}
+	if n := volume(cfg.Cluster); p.MaxCluster != 0 && n > p.MaxCluster {
+		bad(Error, "cluster", fmt.Sprintf("the kernel declares .maxclusterrank %d", p.MaxCluster), "launch with a smaller cluster", "the launch has clusters of %d CTAs", n)
+	}
 	none := volume(cfg.Cluster) == 1
 	switch {
 	case p.ReqCluster != ([3]uint32{}) && p.ReqCluster != atLeastOne(cfg.Cluster):

@@ -232,6 +232,8 @@ func TestLaunchConfig(t *testing.T) {
 		{"block too large", "sm_90", " .maxntid 128, 1, 1", machine.Config{Block: [3]uint32{129, 1, 1}}, []string{"error block"}},
 		{"smaller than maxntid", "sm_90", " .maxntid 128, 1, 1", machine.Config{Block: [3]uint32{64, 1, 1}}, nil},
 		{"another cluster", "sm_90", " .reqnctapercluster 2, 1, 1", machine.Config{Block: [3]uint32{64, 1, 1}, Cluster: [3]uint32{4, 1, 1}}, []string{"error cluster"}},
+		{"a cluster too large", "sm_90", " .maxclusterrank 2", machine.Config{Block: [3]uint32{64, 1, 1}, Cluster: [3]uint32{4, 1, 1}}, []string{"error cluster"}},
+		{"a cluster not too large", "sm_90", " .maxclusterrank 2", machine.Config{Block: [3]uint32{64, 1, 1}, Cluster: [3]uint32{2, 1, 1}}, nil},
 		{"a cluster wanted", "sm_90", " .explicitcluster", machine.Config{Block: [3]uint32{64, 1, 1}}, []string{"error cluster"}},
 		{"a cluster given", "sm_90", " .explicitcluster", machine.Config{Block: [3]uint32{64, 1, 1}, Cluster: [3]uint32{2, 1, 1}}, nil},
 		{"registers", "sm_90", " .maxnreg 168", machine.Config{Block: [3]uint32{384, 1, 1}}, nil},

@@ -186,8 +186,11 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 		j.unset(ev)
 	} else if ev.Kind != machine.EvAccess {
 		j.protocol(m, ev)
-	} else if ev.Init != ev.Mask {
-		j.uninitialized(ev)
+	} else {
+		if ev.Init != ev.Mask {
+			j.uninitialized(ev)
+		}
+		j.placed(ev, uint64(ev.Size))
 	}
 }
 

@@ -36,6 +36,7 @@ type watch struct {
 	waiting []Waiter
 	idles   []idle // waits that did not wait
 	parted  []parted
+	place   placement
 }
 
 // A word is the place of an mbarrier.
@@ -92,6 +93,7 @@ func (j *Judge) begin() {
 	w.ctas = make([]*ctaWatch, j.CTAs)
 	w.words = map[word]*ledger{}
 	w.noted = map[flag]int{}
+	w.place.begin(j.Program)
 	for pc := range int32(j.Program.Len()) {
 		in := j.Program.Inst(pc)
 		if in == nil {

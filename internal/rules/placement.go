@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/internal/machine"
+)
+
+// This file looks at accesses that are aligned only because of where the machine puts
+// a variable: the ISA promises the alignment that is declared, and no more (5.4.5).
+// Dynamic shared memory is left out, since the launch says where it starts.
+
+// A placement is what the rule knows of the variables.
+type placement struct {
+	vars []machine.Symbol // with a size, in shared and global memory
+	// least is the least alignment of a variable: smaller accesses need no look.
+	least [2]uint64 // of global and of shared memory
+}
+
+func (p *placement) begin(prog *machine.Program) {
+	p.least = [2]uint64{1 << 63, 1 << 63}
+	for _, s := range prog.Symbols() {
+		if s.Size > 0 && s.Align > 0 {
+			p.vars = append(p.vars, s)
+			i := 0
+			if s.Shared {
+				i = 1
+			}
+			p.least[i] = min(p.least[i], s.Align)
+		}
+	}
+}
+
+// placed holds a visible access to the declared alignment of the variable that it
+// starts in.
+func (j *Judge) placed(ev *machine.Event, size uint64) {
+	p := &j.watch.place
+	shared := 0
+	if ev.Mem != machine.Global {
+		shared = 1
+	}
+	if size <= p.least[shared] || size&(size-1) != 0 {
+		return
+	}
+	l := bits.TrailingZeros32(ev.Mask)
+	if l > 31 {
+		return
+	}
+	at := ev.Addr[l]
+	for i := range p.vars {
+		v := &p.vars[i]
+		if v.Shared != (shared == 1) || at < v.Addr || at-v.Addr >= v.Size {
+			continue
+		}
+		if (v.Align|(at-v.Addr))&(size-1) == 0 {
+			return
+		}
+		j.note(misaligned, -1, ev.PC, func() Finding {
+			return Finding{
+				Severity: Warning,
+				Headline: fmt.Sprintf("%s needs an address that is a multiple of %d; %s is declared with an alignment of %d", j.at(ev.PC), size, v.Name, v.Align),
+				Sites:    []Site{eventSite("accesses", ev)},
+				Missing:  "the ISA promises a variable the alignment that is declared, or that of its type, and no more (5.4.5); here it happens to have more",
+				Fix:      fmt.Sprintf("declare %s with .align %d", v.Name, size),
+			}
+		})
+		return
+	}
+}
