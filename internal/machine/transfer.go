@@ -316,8 +316,19 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			return false
 		}
 	case ptx.Name:
-		if len(n.reads) > 1 {
-			return false
+		if k := uint(len(n.reads)); k > 1 { // a vector of registers
+			for i, r := range n.reads {
+				at := uint(i) * (w / k)
+				for l := range lanesOf(mask) {
+					s := u.at(x, r, l)
+					d := &src[l&31][at/64]
+					if s.bits &= ones(w / k); s.bits != 0 {
+						d.bits |= s.bits << (at % 64)
+						d.from |= s.from
+					}
+				}
+			}
+			break
 		}
 		for l := range lanesOf(mask) {
 			src[l&31][0] = u.operand(x, n, 0, l).shade
@@ -349,10 +360,10 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			return false
 		}
 	case ptx.Name:
-		if len(n.writes) != 1 {
-			return false
+		if to = n.writes; len(to) > 1 {
+			each = w / uint(len(to))
+			break
 		}
-		to = n.writes
 		if t == b128 {
 			to, each = rowsOf(n, n.writes), 64
 		}
