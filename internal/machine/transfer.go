@@ -197,7 +197,7 @@ func (u *Undefined) own(x *ctx, n *use, name string) uint64 {
 // transfer takes an instruction that reads and writes registers only.
 func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	reads := rowsOf(n, n.reads)
-	lanes, from := u.lanes(x, mask, reads)
+	lanes, _ := u.lanes(x, mask, reads)
 	made := uint64(0)
 	switch n.gives {
 	case nothingElse:
@@ -220,8 +220,8 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 		}
 	}
 	if accumulates(n) {
-		more, f := u.lanes(x, mask, n.writes)
-		lanes, from = lanes|more, from|f
+		more, _ := u.lanes(x, mask, n.writes)
+		lanes |= more
 	}
 	writes := rowsOf(n, n.writes)
 	if lanes == 0 {
@@ -230,9 +230,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	}
 	// All are worked out before any is written: an instruction may name a register twice.
 	var out [32]shade
-	done := lanes
-	moved := n.in.Op == "mov" && u.moves(x, n, mask)
-	if moved {
+	if n.in.Op == "mov" && u.moves(x, n, mask) {
 		return
 	}
 	for l := range lanesOf(lanes) {
@@ -266,7 +264,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	u.clear(x, writes, mask)
 	for _, id := range writes {
 		k := u.key(x, id)
-		for l := range lanesOf(done) {
+		for l := range lanesOf(lanes) {
 			s := out[l&31]
 			if k.class >= 2 && s.bits != 0 {
 				s.bits = 1
