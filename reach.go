@@ -155,7 +155,7 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	named, more := map[int32]int{}, map[int32]int{}
 	for i := range all.findings {
 		f := &all.findings[i]
-		from := originOf2(f, open)
+		from := openOrigin(f, open)
 		if from == nil {
 			continue
 		}
@@ -207,8 +207,8 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	return nil
 }
 
-// originOf2 returns the origin of a finding that is among the open ones, or was.
-func originOf2(f *rules.Finding, open map[machine.UndefinedFrom]*rules.Finding) *machine.UndefinedFrom {
+// openOrigin returns the origin of a finding that is among the open ones, or was.
+func openOrigin(f *rules.Finding, open map[machine.UndefinedFrom]*rules.Finding) *machine.UndefinedFrom {
 	if _, ok := undefinedKinds[f.Kind]; !ok || len(f.Sites) == 0 {
 		return nil
 	}

@@ -197,7 +197,7 @@ func (u *Undefined) own(x *ctx, n *use, name string) uint64 {
 // transfer takes an instruction that reads and writes registers only.
 func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	reads := rowsOf(n, n.reads)
-	lanes, from := u.lanes(x, mask, reads)
+	lanes, _ := u.lanes(x, mask, reads)
 	made := uint64(0)
 	switch n.gives {
 	case nothingElse:
@@ -220,8 +220,8 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 		}
 	}
 	if accumulates(n) {
-		more, f := u.lanes(x, mask, n.writes)
-		lanes, from = lanes|more, from|f
+		more, _ := u.lanes(x, mask, n.writes)
+		lanes |= more
 	}
 	writes := rowsOf(n, n.writes)
 	if lanes == 0 {
@@ -230,9 +230,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	}
 	// All are worked out before any is written: an instruction may name a register twice.
 	var out [32]shade
-	done := lanes
-	moved := n.in.Op == "mov" && u.moves(x, n, mask)
-	if moved {
+	if n.in.Op == "mov" && u.moves(x, n, mask) {
 		return
 	}
 	for l := range lanesOf(lanes) {
@@ -266,7 +264,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	u.clear(x, writes, mask)
 	for _, id := range writes {
 		k := u.key(x, id)
-		for l := range lanesOf(done) {
+		for l := range lanesOf(lanes) {
 			s := out[l&31]
 			if k.class >= 2 && s.bits != 0 {
 				s.bits = 1
@@ -316,8 +314,19 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			return false
 		}
 	case ptx.Name:
-		if len(n.reads) > 1 {
-			return false
+		if k := uint(len(n.reads)); k > 1 { // a vector of registers
+			for i, r := range n.reads {
+				at := uint(i) * (w / k)
+				for l := range lanesOf(mask) {
+					s := u.at(x, r, l)
+					d := &src[l&31][at/64]
+					if s.bits &= ones(w / k); s.bits != 0 {
+						d.bits |= s.bits << (at % 64)
+						d.from |= s.from
+					}
+				}
+			}
+			break
 		}
 		for l := range lanesOf(mask) {
 			src[l&31][0] = u.operand(x, n, 0, l).shade
@@ -349,10 +358,10 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			return false
 		}
 	case ptx.Name:
-		if len(n.writes) != 1 {
-			return false
+		if to = n.writes; len(to) > 1 {
+			each = w / uint(len(to))
+			break
 		}
-		to = n.writes
 		if t == b128 {
 			to, each = rowsOf(n, n.writes), 64
 		}

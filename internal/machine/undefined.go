@@ -384,11 +384,36 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 			}
 			return
 		}
+		alike, same := u.alike(x, n, guard)
 		u.transfer(x, in, n, mask)
+		if alike {
+			guard &^= same
+		}
 		if guard != 0 {
 			u.all(x, rowsOf(n, n.writes), guard, guarded)
 		}
 	}
+}
+
+// alike returns the lanes in which a mov gives a register what it holds.
+func (u *Undefined) alike(x *ctx, n *use, lanes uint32) (ok bool, same uint32) {
+	if lanes == 0 || n.in.Op != "mov" || len(n.writes) != 1 || len(n.args) != 1 || n.writes[0]>>32&3 > 1 || has(n.in, "b128") {
+		return false, 0
+	}
+	row := uint32(n.writes[0])
+	for l := range lanesOf(lanes) {
+		b := u.operand(x, n, 0, l)
+		old := uint64(0)
+		if n.writes[0]>>32&3 == 1 {
+			old = x.r64[row][l]
+		} else {
+			old = uint64(x.r32[row][l])
+		}
+		if b.known && b.bits == 0 && u.at(x, n.writes[0], l).bits == 0 && (b.v^old)&maskOf(lastType(n.in)) == 0 {
+			same |= 1 << l
+		}
+	}
+	return true, same
 }
 
 // addressing leaves out origins whose values are made to be part of addresses.
@@ -413,6 +438,12 @@ func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
 		reads = reads[:k-1]
 	}
 	switch n.in.Op {
+	case "mbarrier": // try_wait may be given a time, which is a hint
+		if k := len(n.in.Operands); k == 4 && has(n.in, "try_wait") && len(reads) > 0 {
+			if _, register := n.in.Operands[3].(ptx.Name); register {
+				reads = reads[:len(reads)-1]
+			}
+		}
 	case "ld", "ldu", "st", "red", "atom", "stmatrix", "ldmatrix":
 		return // data, when it is performed
 	case "wgmma":
@@ -562,13 +593,12 @@ func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 func (u *Undefined) getShuffle(x *ctx, in *instr, n *use, b *exchange) {
 	d := u.key(x, regID(uint32(in.d)))
 	u.clear(x, n.writes, x.s.mask)
-	_, lost := u.lanes(x, x.s.mask, nil)
 	for l := range lanesOf(x.s.mask) {
 		s := b.shades[b.sources[l]&31]
 		if b.sources[l] < 0 {
 			s = shade{^uint64(0), u.origin(UndefinedFrom{UndefinedShuffle, x.s.pc, 0})}
 		}
-		lost = 0
+		lost := uint64(0)
 		for _, r := range []reg{in.b, in.c} {
 			if r >= 0 {
 				if c := u.at(x, regID(uint32(r)), l); c.bits != 0 {
@@ -578,7 +608,7 @@ func (u *Undefined) getShuffle(x *ctx, in *instr, n *use, b *exchange) {
 		}
 		if lost != 0 {
 			s = shade{^uint64(0), s.from | lost}
-			if in.target >= 0 {
+			if mode := shflMode(in.op); in.target >= 0 && !(in.c < 0 && x.a32(in.c)[l]&0x1f1f == 0x1f && (mode == shflIdx || mode == shflBfly)) {
 				u.put(u.key(x, 2<<32|regID(uint32(in.target))), l, shade{1, lost})
 			}
 		}
@@ -749,7 +779,7 @@ func (u *Undefined) store(x *ctx, r *region, off uint64, s [2]shade, n uint64) {
 
 // updated takes an atomic of one lane on an element that has been performed; was is the
 // shade that the element had.
-func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64, e int32, l int, was [2]shade) {
+func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64, e int32, l int, was [2]shade, old, operand wideValue) {
 	isWide := a.t.wide()
 	b := u.value(x, a.regs[e], a.t, isWide, l)
 	now := b
@@ -760,7 +790,9 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64,
 				from |= s.from
 			}
 		}
+		swapped := [2]shade{}
 		if a.atom == atomCas {
+			swapped = u.value(x, in.c, a.t, isWide, l)
 			for _, s := range u.value(x, in.c, a.t, isWide, l) {
 				if s.bits != 0 {
 					from |= s.from
@@ -768,7 +800,19 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64,
 			}
 		}
 		now = [2]shade{}
-		if from != 0 {
+		known := was[0].bits|was[1].bits|b[0].bits|b[1].bits == 0
+		switch {
+		case from == 0:
+		case a.atom == atomCas && known && old == operand:
+			now = swapped
+		case a.atom == atomCas && known:
+		case a.atom == atomAnd && a.t.size() <= 8:
+			now[0] = shade{was[0].bits&(operand.lo|b[0].bits) | b[0].bits&(old.lo|was[0].bits), from}
+		case a.atom == atomOr && a.t.size() <= 8:
+			now[0] = shade{was[0].bits&(^operand.lo|b[0].bits) | b[0].bits&(^old.lo|was[0].bits), from}
+		case a.atom == atomXor && a.t.size() <= 8:
+			now[0] = shade{was[0].bits | b[0].bits, from}
+		default:
 			now = [2]shade{{^uint64(0), from}, {^uint64(0), from}}
 		}
 	}
