@@ -462,6 +462,15 @@ func getRedux(x *ctx, in *instr, b *exchange) {
 // mask every time (9.7.13.14).
 func (m *Machine) LeadHighest() { m.cfg.highest = true }
 
+// leader returns the lane that leads lanes: whom elect.sync elects, and who does what
+// the warp as a whole is said to do (tensormap.cp_fenceproxy).
+func (m *Machine) leader(mask uint32) int {
+	if m.cfg.highest {
+		return bits.Len32(mask) - 1
+	}
+	return lowest(mask)
+}
+
 // Elects reports whether the program has an elect.sync.
 func (p *Program) Elects() bool {
 	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "elect" })
@@ -493,10 +502,7 @@ func decodeElect(d *decoder, in *ptx.Inst) error {
 }
 
 func getElect(x *ctx, in *instr, b *exchange) {
-	leader := lowest(b.mask)
-	if x.m.cfg.highest {
-		leader = 31 - bits.LeadingZeros32(b.mask)
-	}
+	leader := x.m.leader(b.mask)
 	x.fill32(in.d, x.s.mask, uint32(leader))
 	x.p[in.target] = x.p[in.target]&^x.s.mask | 1<<leader&x.s.mask
 }

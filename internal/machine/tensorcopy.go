@@ -615,7 +615,7 @@ func visitMapCopy(x *ctx, in *instr, mask uint32) verdict {
 	var dst, src [32]uint64
 	x.addressesOf(&ci.dst, &dst)
 	x.addressesOf(&ci.src, &src)
-	l := lowest(mask)
+	l := x.m.leader(mask)
 	from, ok := x.span(&ci.src, l, src[l], tma.Size, tma.Size, Read)
 	if !ok {
 		return halted
