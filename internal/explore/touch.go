@@ -335,7 +335,7 @@ func (c *collector) access(ev *machine.Event) {
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes
-		if ev.Access&machine.Update != 0 && (ev.Access&machine.Read == 0 || c.prog.Unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
+		if ev.Access&machine.Update != 0 && (ev.Access&machine.Read == 0 || c.unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
 			switch ev.Sem {
 			case machine.Relaxed:
 				r, label = adds, c.operation(ev.PC)
@@ -368,6 +368,13 @@ func (c *collector) access(ev *machine.Event) {
 		}
 	}
 	c.remote(ev.CTA, ev.Mem)
+}
+
+// unread reports whether nobody learns from an atomic what came before it. A fence
+// behind it may acquire: of warps, the accesses that this orders are tried both ways
+// round, but lanes of one warp have made them together before they part.
+func (c *collector) unread(pc int32) bool {
+	return c.prog.Unread(pc) && !(c.fences && c.step.choice.Kind == machine.Alone)
 }
 
 // plain reports whether a strong store of a value is like any other of that value:

@@ -376,7 +376,8 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	default:
 		if len(n.writes) == 0 {
 			u.decides(guarded, "whether "+op+" is executed", pc)
-			if _, from := u.lanes(x, mask, n.reads); op != "nanosleep" && op != "pmevent" && op != "prefetch" && op != "prefetchu" {
+			if op != "nanosleep" && op != "pmevent" && op != "prefetch" && op != "prefetchu" {
+				_, from := u.lanes(x, mask, u.hint(x, n, mask))
 				if op == "stackrestore" {
 					from = u.without(from, "stacksave")
 				}
@@ -431,12 +432,7 @@ func (u *Undefined) addressing(from uint64) uint64 {
 
 // operands takes the operands of a visible instruction that are no addresses.
 func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
-	reads := n.reads
-	if k := len(reads); k > 0 && has(n.in, "L2::cache_hint") {
-		_, from := u.lanes(x, mask, reads[k-1:])
-		u.decides(u.without(from, "createpolicy"), "a cache policy", x.s.pc)
-		reads = reads[:k-1]
-	}
+	reads := u.hint(x, n, mask)
 	switch n.in.Op {
 	case "mbarrier": // try_wait may be given a time, which is a hint
 		if k := len(n.in.Operands); k == 4 && has(n.in, "try_wait") && len(reads) > 0 {
@@ -457,6 +453,18 @@ func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
 	}
 	_, from := u.lanes(x, mask, reads)
 	u.decides(from, "an operand of "+n.in.Op, x.s.pc)
+}
+
+// hint takes the cache policy of an instruction that has one, and returns the other
+// registers that it reads.
+func (u *Undefined) hint(x *ctx, n *use, mask uint32) []regID {
+	k := len(n.reads)
+	if k == 0 || !has(n.in, "L2::cache_hint") {
+		return n.reads
+	}
+	_, from := u.lanes(x, mask, n.reads[k-1:])
+	u.decides(u.without(from, "createpolicy"), "a cache policy", x.s.pc)
+	return n.reads[:k-1]
 }
 
 // without leaves out what an instruction gives that makes values for nothing else.

@@ -25,10 +25,17 @@ func TestClean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != "clean" {
+			want := muster.Verdict("clean")
+			if c.Name == "surfaces/special-registers-of-a-run" {
+				want = "incomplete" // it stores a comparison of sizes that the driver decides
+			}
+			if r.Verdict != want {
 				t.Errorf("%s", r.Summary)
 				for _, f := range r.Findings {
 					t.Errorf("%+v", f)
+				}
+				for _, g := range r.Gaps {
+					t.Errorf("%s (%v)", g.What, g.Place)
 				}
 			}
 		})
