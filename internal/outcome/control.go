@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"math/bits"
+
 	"muster/internal/machine"
 	"muster/internal/order"
 )
@@ -10,11 +12,14 @@ import (
 // of a warp do (shfl, vote, elect, mma), barriers that relaxed operations use, an exit
 // that opens a barrier, registers that a warp waits for, and who reads a value comes
 // after who wrote it.
-type control struct{ order *order.Tracker }
+type control struct {
+	order    *order.Tracker
+	barriers bool // of CTAs, which an exit may open
+}
 
-func newControl(t *order.Tracker) *control {
+func newControl(t *order.Tracker, barriers bool) *control {
 	of := t.Config()
-	return &control{order.New(order.Config{CTAs: of.CTAs, Warps: of.Warps, Threads: of.Threads, ClusterSize: of.ClusterSize, Clusters: of.Clusters})}
+	return &control{barriers: barriers, order: order.New(order.Config{CTAs: of.CTAs, Warps: of.Warps, Threads: of.Threads, ClusterSize: of.ClusterSize, Clusters: of.Clusters})}
 }
 
 // observe takes an event as if it ordered all that it makes wait.
@@ -36,13 +41,17 @@ func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvMbarWait, machine.EvClusterWait:
 		e.Scope, e.Sem = machine.ScopeSys, machine.Acquire
 	case machine.EvExit:
-		c.meet(m, ev, exits)
-	case machine.EvBarPass:
-		if ev.ByExit {
+		if c.barriers && ev.Mask != 0 {
 			c.meet(m, ev, exits)
 		}
+	case machine.EvBarPass:
+		if ev.ByExit && ev.Mask != 0 {
+			defer c.meet(m, ev, exits)
+		}
 	case machine.EvRegisters:
-		c.meet(m, ev, pool)
+		if ev.Mask != 0 {
+			c.meet(m, ev, pool)
+		}
 	}
 	c.order.Observe(m, &e)
 }
@@ -55,12 +64,15 @@ const (
 	pool
 )
 
-// meet has lanes come after all that met there before, and before all that will.
+// meet has lanes come after all that met there before, and before all that will. They
+// are lanes that exit, or that wait for each other.
 func (c *control) meet(m *machine.Machine, ev *machine.Event, at place) {
+	sync := machine.Event{Kind: machine.EvWarpSync, CTA: ev.CTA, Warp: ev.Warp, Mask: ev.Mask, PC: ev.PC, Count: 1}
+	one := ev.Mask & -ev.Mask
 	var addr [32]uint64
-	for i := range addr {
-		addr[i] = uint64(at) + 16*uint64(uint32(ev.CTA))
-	}
-	c.order.Observe(m, &machine.Event{Kind: machine.EvAccess, CTA: ev.CTA, Warp: ev.Warp, Mask: ev.Mask, PC: ev.PC,
+	addr[bits.TrailingZeros32(one)] = uint64(at) + 16*uint64(uint32(ev.CTA))
+	c.order.Observe(m, &sync)
+	c.order.Observe(m, &machine.Event{Kind: machine.EvAccess, CTA: ev.CTA, Warp: ev.Warp, Mask: one, PC: ev.PC,
 		Access: machine.Read | machine.Write | machine.Update, Sem: machine.AcqRel, Scope: machine.ScopeSys, Mem: machine.Global, Size: 4, Addr: &addr})
+	c.order.Observe(m, &sync)
 }

@@ -43,9 +43,10 @@ type Facts struct {
 	Decides func(pc int32) bool
 	Cluster int // CTAs a cluster
 
-	looks  bool // mbarriers are tested where both answers matter
-	polls  bool // words are waited for
-	nature []nature
+	looks    bool // mbarriers are tested where both answers matter
+	polls    bool // words are waited for
+	barriers bool // there are barriers of CTAs
+	nature   []nature
 }
 
 // New returns the facts of a program.
@@ -54,8 +55,9 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	f.natures()
 	f.polls = len(p.Polls()) > 0
 	for pc := range int32(p.Len()) {
-		if in := p.Inst(pc); in != nil && in.Op == "mbarrier" {
-			f.looks = f.looks || f.nature[pc].decides
+		if in := p.Inst(pc); in != nil {
+			f.looks = f.looks || in.Op == "mbarrier" && f.nature[pc].decides
+			f.barriers = f.barriers || in.Op == "bar" || in.Op == "barrier"
 		}
 	}
 	return f
@@ -155,7 +157,7 @@ type past struct {
 
 // NewRun watches a run that has not begun.
 func (f *Facts) NewRun(t *order.Tracker) *Run {
-	return &Run{facts: f, order: t, control: newControl(t), words: map[key]*word{}}
+	return &Run{facts: f, order: t, control: newControl(t, f.barriers), words: map[key]*word{}}
 }
 
 // Observe takes the next event.
