@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, out := checkedExample(f)
+			code, out := checkedExample(t, f)
 			if !strings.HasPrefix(filepath.Base(f), "broken_") {
 				if code != 0 && !(code == exitIncomplete && strings.Contains(out, "incomplete: nothing found in ")) {
 					t.Errorf("check: exit %d\n%s", code, out)
@@ -58,13 +58,17 @@ func TestExamples(t *testing.T) {
 
 // checkedExample returns what check says of a launch file among the examples,
 // with every finding. Several tests ask, and it is checked once.
-func checkedExample(file string) (status int, text string) {
+func checkedExample(t *testing.T, file string) (status int, text string) {
+	budget := "20"
+	if slow(t, file) {
+		budget = "6"
+	}
 	type answer struct {
 		status int
 		text   string
 	}
 	f, _ := examplesChecked.LoadOrStore(file, sync.OnceValue(func() answer {
-		status, text := command("check", file, "--all", "--schedules", "20")
+		status, text := command("check", file, "--all", "--schedules", budget)
 		return answer{status, text}
 	}))
 	a := f.(func() answer)()

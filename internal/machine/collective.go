@@ -462,8 +462,7 @@ func getRedux(x *ctx, in *instr, b *exchange) {
 // mask every time (9.7.13.14).
 func (m *Machine) LeadHighest() { m.cfg.highest = true }
 
-// leader returns the lane that leads lanes: whom elect.sync elects, and who does what
-// the warp as a whole is said to do (tensormap.cp_fenceproxy).
+// leader returns the lane of a mask that elect.sync elects.
 func (m *Machine) leader(mask uint32) int {
 	if m.cfg.highest {
 		return bits.Len32(mask) - 1

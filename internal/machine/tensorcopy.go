@@ -610,12 +610,18 @@ func (d *decoder) cpFenceproxy(in *ptx.Inst) error {
 	return nil
 }
 
+// visitMapCopy performs tensormap.cp_fenceproxy. It is the warp's: one lane of it writes
+// the map in shared memory, and another may use the copy, in code that everybody ships
+// (Triton, CUTLASS), with nothing but its .sync between them. So it is taken to order the
+// lanes, though the ISA does not say so in so many words.
 func visitMapCopy(x *ctx, in *instr, mask uint32) verdict {
 	ci := in.x.(*mapCopyInfo)
 	var dst, src [32]uint64
 	x.addressesOf(&ci.dst, &dst)
 	x.addressesOf(&ci.src, &src)
-	l := x.m.leader(mask)
+	l := lowest(mask)
+	meet := Event{Kind: EvWarpSync, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Count: 1}
+	x.m.emit(meet)
 	from, ok := x.span(&ci.src, l, src[l], tma.Size, tma.Size, Read)
 	if !ok {
 		return halted
@@ -631,6 +637,7 @@ func visitMapCopy(x *ctx, in *instr, mask uint32) verdict {
 	x.spanEvent(l, to, Write)
 	r, off = x.m.memory(to.Mem, to.Addr)
 	r.put(off, b, x.m.owner)
+	x.m.emit(meet)
 	x.m.emit(Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
 		Fence: FenceProxyTensorMapRelease, Sem: Release, Scope: ci.scope, Space: AllSpaces})
 	return performed
