@@ -74,7 +74,10 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 	var gaps []rules.Gap
 	words := e.words()
 	for _, pc := range words.Beyond() {
-		gaps = append(gaps, rules.Gap{What: "a strong access that races, as others of another word do: outcomes that no interleaving has were not looked at", PC: pc})
+		gaps = append(gaps, rules.Gap{What: "causality order does not relate this strong access to another, and only control does, or another word comes in between: outcomes that no interleaving has were not looked at", PC: pc})
+	}
+	if words.Over {
+		gaps = append(gaps, rules.Gap{What: "there are more words with strong accesses than are watched for outcomes that no interleaving has", PC: -1})
 	}
 	missed := e.missed()
 	if missed.Apart {

@@ -114,11 +114,11 @@ func (l *Launch) judge(w *watch, s Schedule, skip bool, k, n int) (result, *orde
 	if why := w.over(); why != "" { // in a large grid even a judge takes its time to make
 		return result{gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
-	for beginnings := 0; ; beginnings++ {
+	for { // each time with more stores, of which there are so many
 		j := rules.NewJudge(l.shape)
 		r, print := l.runPart(w, j, l.part(j, skip, k, n), s)
 		more := l.overlooked(j)
-		if len(more) == 0 || beginnings == mostBeginnings || r.err != nil || w.over() != "" {
+		if len(more) == 0 || r.err != nil || w.over() != "" {
 			return r, print
 		}
 		l = l.attentive(more)

@@ -98,7 +98,7 @@ func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
 		words.Add(part.words)
 		r.add(&part.result)
 	}
-	p.holds = ended > 0 && len(words.Beyond()) == 0 && len(words.Parts()) == 0
+	p.holds = ended > 0 && !words.Over && len(words.Beyond()) == 0 && len(words.Parts()) == 0
 	p.contents = true // which order there is may be a matter of what the buffers hold
 	return p, r, p.holds
 }

@@ -302,7 +302,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
 	stop, _ := r.w.stop()
-	for beginnings := 0; ; beginnings++ {
+	for {
 		j := l.witness(r.ctx, r.key)
 		m := l.part(j, false, 0, 1)
 		if !explore.Run(m, s, stop) {
@@ -316,7 +316,7 @@ func (r *reducer) shownIn(l *Launch, s Schedule) bool {
 			}
 		}
 		more := l.overlooked(j.Judge)
-		if len(more) == 0 || beginnings == mostBeginnings {
+		if len(more) == 0 {
 			return false
 		}
 		l = l.attentive(more)

@@ -201,7 +201,7 @@ func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*Launch, *rule
 			return l, nil, nil, err
 		}
 	}
-	for beginnings := 0; ; beginnings++ {
+	for {
 		j := l.witness(w.ctx, id)
 		m := l.part(j, false, k, n)
 		run, ok := explore.Record(m, s, stop)
@@ -215,7 +215,7 @@ func (l *Launch) find(w *watch, s Schedule, id string, k, n int) (*Launch, *rule
 			}
 		}
 		more := l.overlooked(j.Judge)
-		if len(more) == 0 || beginnings == mostBeginnings {
+		if len(more) == 0 {
 			return l, nil, run, nil
 		}
 		l = l.attentive(more)

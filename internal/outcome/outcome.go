@@ -79,7 +79,9 @@ type Run struct {
 	words   map[key]*word
 	list    []*word
 	visits  []*visit
-	over    bool // there was more than is watched
+	over    bool // something may have shown at what is not watched
+	// missed is the kind of the reductions of words that are not watched.
+	missed int32
 	// charges are those of the last two phases of each mbarrier, parts instructions on
 	// mbarriers whose lanes have to be parted.
 	charges map[machine.BarRef][]charge
@@ -194,6 +196,7 @@ func (r *Run) mbarrier(ev *machine.Event, lanes uint32) {
 	b := ev.Mbar.Bar
 	w := r.word(key{mbar, b.Mem, b.Addr})
 	if w == nil {
+		r.over = true
 		return
 	}
 	v := r.visit(w, ev, lanes)
@@ -215,6 +218,7 @@ func (r *Run) serve(ev *machine.Event) {
 	b := ev.Mbar.Bar
 	w := r.word(key{mbar, b.Mem, b.Addr})
 	if w == nil {
+		r.over = true
 		return
 	}
 	w.served = true
@@ -327,6 +331,7 @@ func (r *Run) access(ev *machine.Event) {
 		rest &^= same
 		w := r.word(key{memory, ev.Mem, ev.Addr[l]})
 		if w == nil {
+			r.miss(ev.PC)
 			continue
 		}
 		r.looks(w, ev, same)
@@ -347,6 +352,14 @@ func (r *Run) access(ev *machine.Event) {
 			w.unrelated(ev.PC, ev.PC)
 		}
 	}
+}
+
+// miss takes an access to a word that is not watched. Reductions of one kind show
+// nothing of their order.
+func (r *Run) miss(pc int32) {
+	n := &r.facts.nature[pc]
+	r.over = r.over || n.decides || n.acquires || n.adds == 0 || r.missed != 0 && r.missed != n.adds
+	r.missed = n.adds
 }
 
 // elements has the elements of one access lead to each other: they have no order
@@ -502,7 +515,6 @@ func (r *Run) word(k key) *word {
 		return w
 	}
 	if len(r.list) == most {
-		r.over = true
 		return nil
 	}
 	w = &word{key: k}
@@ -581,6 +593,7 @@ func (r *Run) Strong(p order.Pair) {
 		}
 		w := r.words[key{memory, p.At.Mem, at}]
 		if w == nil {
+			r.over = true
 			continue
 		}
 		if p.Async {

@@ -13,7 +13,7 @@ import (
 type Summary struct {
 	Words  []Word  `json:"words,omitempty"`
 	Visits []Visit `json:"visits,omitempty"`
-	// Over: there was more than is watched.
+	// Over: something may have shown at words that were not watched.
 	Over bool `json:"over,omitempty"`
 	// Charges are instructions on mbarriers at which lanes of a warp charge different
 	// phases.
@@ -202,19 +202,13 @@ func (s *Summary) settle() {
 
 // Beyond returns the instructions at words that lie on a cycle of the word graph, or
 // that are placed by control alone: there are executions, or may be, that are no
-// interleaving. None: every execution is one.
+// interleaving. None, and not Over: every execution is one.
 func (s *Summary) Beyond() []int32 {
-	open := 0
-	for i := range s.Words {
-		if s.Words[i].Open {
-			open++
-		}
-	}
 	cycles := s.cycles()
 	var pcs []int32
 	for i := range s.Words {
 		w := &s.Words[i]
-		if w.Placed || w.Open && (cycles[i] || s.Over && open > 1) {
+		if w.Placed || cycles[i] {
 			pcs = append(pcs, w.PCs...)
 		}
 	}
