@@ -165,17 +165,21 @@ func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	x := m.enter(w, s)
 	maphash.WriteComparable(&h, s.pc)
 	for i := range x.r32 {
-		for l := range lanesOf(s.mask) {
-			maphash.WriteComparable(&h, x.r32[i][l])
-		}
+		maphash.WriteComparable(&h, only(x.r32[i], s.mask))
 	}
 	for i := range x.r64 {
-		for l := range lanesOf(s.mask) {
-			maphash.WriteComparable(&h, x.r64[i][l])
-		}
+		maphash.WriteComparable(&h, only(x.r64[i], s.mask))
 	}
 	for _, p := range x.p {
 		maphash.WriteComparable(&h, p&s.mask)
 	}
 	return h.Sum64()
+}
+
+// only returns what the lanes of mask have in a register, zeros for the others.
+func only[T uint32 | uint64](reg [32]T, mask uint32) [32]T {
+	for l := range lanesOf(^mask) {
+		reg[l] = 0
+	}
+	return reg
 }
