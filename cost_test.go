@@ -2,6 +2,7 @@ package muster_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,11 @@ import (
 	"muster/internal/yaml"
 	"muster/ptx"
 )
+
+var costEach = flag.Int("cost.each", 1, "TestCostRemoved: how many notes of a kernel are taken out by themselves; more than one: of the long kernels, too")
+
+// costLong are kernels with many notes, each of which is tried on a long run.
+var costLong = []string{"pallas_matmul/pallas_matmul", "pallas_attention/pallas_attention"}
 
 // costs checks a launch with everything that it asks for and returns the notes.
 func costs(t *testing.T, l *muster.Launch) (*muster.Report, []muster.Finding) {
@@ -94,6 +100,9 @@ func TestCostRemoved(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml"), func(t *testing.T) {
+			if *costEach == 1 && slices.Contains(costLong, strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml")) {
+				t.Skip("long")
+			}
 			l := readLaunch(t, name)
 			if !muster.ProveAlone(l).All {
 				t.Skip("not proven")
@@ -103,7 +112,7 @@ func TestCostRemoved(t *testing.T) {
 			all := []muster.Finding{}
 			for i, f := range notes {
 				t.Logf("%s: %s %v", f.Kind, f.Headline, f.Notes)
-				if i < 4 || len(f.Notes) > 0 {
+				if i < *costEach || len(f.Notes) > 0 {
 					proven(t, name, f)
 				}
 				if len(f.Notes) == 0 {

@@ -10,7 +10,7 @@ import (
 	. "muster/mbarrier"
 )
 
-var histories = flag.Int("histories", 100_000, "random histories that TestModel draws")
+var histories = flag.Int("histories", 40_000, "random histories that TestModel draws")
 
 // TestModel draws histories of operations and does each on a Barrier and on the pure word. They must agree
 // on the state after each, on every token at every time, on both parities, on when the completion function

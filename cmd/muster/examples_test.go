@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,11 +25,7 @@ var dueRE = regexp.MustCompile(`^# ([a-z-]+): `)
 // and runs to the output that an H200 computed; a broken twin is found under the name
 // that its launch file's first line gives.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*/*.yaml")
-	if err != nil || len(files) < 25 {
-		t.Fatal("examples are missing:", len(files), err)
-	}
-	for _, f := range files {
+	for _, f := range exampleFiles(t) {
 		t.Run(strings.TrimPrefix(filepath.ToSlash(f), "../../examples/"), func(t *testing.T) {
 			t.Parallel()
 			src, err := os.ReadFile(f)
@@ -54,6 +51,20 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
+}
+
+// exampleFiles lists the launch files among the examples, with -short those that
+// take little time.
+func exampleFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil || len(files) < 25 {
+		t.Fatal("examples are missing:", len(files), err)
+	}
+	if testing.Short() {
+		files = slices.DeleteFunc(files, func(f string) bool { return slow(t, f) })
+	}
+	return files
 }
 
 // checkedExample returns what check says of a launch file among the examples,

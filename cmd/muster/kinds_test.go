@@ -61,7 +61,10 @@ func TestKindsReplay(t *testing.T) {
 	if err != nil || len(files) < len(rules.Kinds()) {
 		t.Fatalf("%d examples for %d kinds, %v", len(files), len(rules.Kinds()), err)
 	}
-	for _, file := range files {
+	for i, file := range files {
+		if i%8 != 0 && testing.Short() {
+			continue
+		}
 		kind, _, _ := strings.Cut(filepath.Base(file), ".")
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()

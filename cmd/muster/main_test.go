@@ -102,19 +102,15 @@ func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
 // TestSameBytes holds the command to its word: the same launch, the same
 // bytes, however often and with however many jobs.
 func TestSameBytes(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no examples", err)
-	}
-	for _, file := range files {
+	for _, file := range exampleFiles(t) {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
 			t.Parallel()
 			jobsOf, schedules := map[string][]string{"text": {"1", "8"}}, "4"
 			switch long := slow(t, file); {
-			case long && strings.HasPrefix(filepath.Base(file), "broken_"):
+			case (long || testing.Short()) && strings.HasPrefix(filepath.Base(file), "broken_"):
 				t.Skip("as long as its right twin, which runs")
 			case !long:
-				jobsOf, schedules = map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}}, "30"
+				jobsOf, schedules = map[string][]string{"text": {"1", "1", "8"}, "json": {"1", "2"}}, "10"
 			}
 			for format, jobs := range jobsOf {
 				var first string
@@ -151,13 +147,9 @@ func slow(t *testing.T, file string) bool {
 // of a slow one the first of each kind: the evidence must come out as check
 // printed it, byte for byte.
 func TestReplay(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no examples", err)
-	}
 	var replayed atomic.Int64
 	t.Run("", func(t *testing.T) {
-		for _, file := range files {
+		for _, file := range exampleFiles(t) {
 			t.Run(filepath.ToSlash(file), func(t *testing.T) {
 				t.Parallel()
 				_, text := checkedExample(t, file)
@@ -175,7 +167,7 @@ func TestReplay(t *testing.T) {
 			})
 		}
 	})
-	if n := replayed.Load(); n < 20 {
+	if n := replayed.Load(); n < 20 && !testing.Short() {
 		t.Errorf("only %d findings replayed", n)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	tests = flag.Uint64("axiom.n", 2000, "generated litmus tests to compare")
+	tests = flag.Uint64("axiom.n", 700, "generated litmus tests to compare")
 	dig   = flag.Bool("axiom.dig", false, "look behind hidden races: take operations away until nothing hides them")
 	kind  = flag.Int("axiom.kind", -1, "only seeds that leave this remainder by 16, as generate tells them apart")
 	seed0 = flag.Uint64("axiom.seed", 0, "the first one's seed")

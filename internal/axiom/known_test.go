@@ -272,7 +272,7 @@ func TestSeeds(t *testing.T) {
 
 // TestReduction holds the explorer's sleep sets to every interleaving.
 func TestReduction(t *testing.T) {
-	for seed, n := uint64(0), 0; n < 40; seed++ {
+	for seed, n := uint64(0), 0; n < 12; seed++ {
 		p := generate(seed)
 		if few := explore(t, p, false); few.steps < 70 {
 			n++

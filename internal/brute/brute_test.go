@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	programs = flag.Int("brute.n", 2000, "how many programs")
+	programs = flag.Int("brute.n", 1000, "how many programs")
 	seed     = flag.Uint64("brute.seed", 1, "the first program's")
 	jobs     = flag.Int("brute.jobs", runtime.GOMAXPROCS(0), "programs at a time")
 	limit    = flag.Int("brute.states", 300000, "states of one program")

@@ -73,7 +73,7 @@ func TestProofs(t *testing.T) {
 			}
 		})
 	}
-	for i := range uint64(*proofs) {
+	for i := range uint64(few(*proofs)) {
 		next <- *smallFrom + i
 	}
 	close(next)

@@ -130,7 +130,7 @@ func TestMutantsDecode(t *testing.T) {
 	}
 	all = append(all, examplesOfForms(t)...)
 	r := rand.New(rand.NewPCG(1, 2))
-	bad, rounds := 0, 6000
+	bad, rounds := 0, 3000
 	for range rounds {
 		v := victims[r.IntN(len(victims))]
 		undo := mutate(r, v.list[r.IntN(len(v.list))], v.list, all)
