@@ -100,7 +100,7 @@ func TestSpread(t *testing.T) {
 	for name, launch := range explored(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name != "clean" && name != "findings" {
+			if testing.Short() && name != "clean" {
 				t.Skip("explores for long")
 			}
 			want := map[string]string{}
@@ -326,7 +326,7 @@ func TestKilled(t *testing.T) {
 func TestKilledAnyhow(t *testing.T) {
 	for name, launch := range explored(t) {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "findings" {
+			if testing.Short() && name != "uneven" {
 				t.Skip("explores for long")
 			}
 			args := cmdline("check", launch, "--jobs", "2", "--format", "json", "--state")

@@ -44,6 +44,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			if testing.Short() && strings.HasSuffix(e.WorkDir, "script-reduce") {
+				e.T().Skip("reduces for long")
+			}
 			return os.Symlink(examples, filepath.Join(e.WorkDir, "examples"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
