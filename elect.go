@@ -6,29 +6,24 @@ import (
 	"slices"
 
 	"muster/internal/machine"
+	"muster/internal/predict"
 	"muster/internal/report"
+	"muster/internal/shards"
 )
 
-// Which lane elect.sync elects, the ISA leaves open: it is the same for the same mask
-// every time (9.7.13.14). The lowest lane of a mask leads on a card, and a program that
-// takes that for granted is wrong. So a launch whose program elects leaders is checked
-// with the lowest lane of every mask, and then as a launch of its own with the highest.
-// Two masks that overlap have different leaders in one of the two, unless both their ends
-// are the same. A schedule of the second begins with the choice "e".
-
-// led is the launch with the highest lane of each mask for its leader.
+// led is the launch with the highest lane of each mask for its leader: see
+// trial.Subject.Led.
 func (l *Launch) led() *Launch {
 	h := *l
-	h.highest, h.foresight = true, &foresight{}
-	h.start = l.start.Fork(nil, nil)
-	h.start.LeadHighest()
+	h.subject = l.subject.Led()
+	h.predictor = predict.New(h.subject)
 	return &h
 }
 
 // leads takes the choice of leaders from schedules that all begin with it, and returns
 // the launch with these leaders.
 func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
-	if l.highest || len(list) == 0 {
+	if l.subject.Highest || len(list) == 0 {
 		return l, list, false
 	}
 	rest := slices.Clone(list)
@@ -46,7 +41,7 @@ func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 
 // written is a schedule of this launch as one of the launch that was loaded.
 func (l *Launch) written(s Schedule) Schedule {
-	if l.highest {
+	if l.subject.Highest {
 		s.Prefix = slices.Insert(slices.Clone(s.Prefix), 0, machine.Choice{Kind: machine.Lead})
 	}
 	return s
@@ -55,21 +50,12 @@ func (l *Launch) written(s Schedule) Schedule {
 // checkLed checks the launch with other leaders than those of report r, and returns the
 // report that says more: r, unless the other one has a graver verdict or a finding that
 // r lacks.
-func (l *Launch) checkLed(ctx context.Context, o CheckOptions, r *Report) (*Report, error) {
+func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options, r *Report) (*Report, error) {
 	if r.Verdict == report.Findings || len(l.findings) > 0 {
 		return r, nil
 	}
 	o.Cost = false // it asked with both
-	if st := o.Explore.State; st != nil {
-		if st.Led == nil {
-			st.Led = &Exploration{}
-		}
-		o.Explore.State = st.Led
-		if save := o.Explore.Save; save != nil {
-			o.Explore.Save = func(*Exploration) error { return save(st) }
-		}
-	}
-	h, err := l.led().check(ctx, o)
+	h, err := l.led().check(ctx, o, e.Led())
 	if err != nil {
 		if h != nil {
 			h = r // of what was done until then

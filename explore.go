@@ -1,29 +1,14 @@
 package muster
 
 import (
-	"cmp"
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
-	"muster/internal/explore"
-	"muster/internal/machine"
-	"muster/internal/order"
-	"muster/internal/outcome"
-	"muster/internal/parallel"
-	"muster/internal/rules"
+	"muster/internal/shards"
 )
-
-// Where one run does not decide for every schedule, schedules are explored: one
-// of each kind (internal/explore), each watched by a judge, within a budget; and
-// past the budget some are sampled. All of it is made of units that need nothing
-// of each other: the first runs, then parts of what is left, then handfuls of
-// samples. So it can be spread over processors and machines, stopped and resumed,
-// and comes to the same.
 
 // ExploreOptions bound an exploration.
 type ExploreOptions struct {
@@ -49,25 +34,8 @@ type ExploreOptions struct {
 
 // The budget of an exploration, where none is given.
 const (
-	DefaultSchedules = 1000
-	DefaultSteps     = 1_000_000
-)
-
-const (
-	soloRuns    = 200    // that are made before what is left is parted
-	mostLength  = 20_000 // steps of a run that is explored
-	sampleUnits = 8      // that samples are dealt to
-)
-
-// What a kill loses is what was done since the last save: a sixteenth of what was
-// done at most, and in long explorations a second or two, unless saving would then
-// take more than a twentieth of the time.
-const (
-	savePart  = 32 // of the steps made; twice, once for each job and once for all
-	saveLeast = 4096
-	saveEvery = time.Second
-	saveCost  = 20
-	tellEvery = 20 * time.Millisecond
+	DefaultSchedules = shards.DefaultSchedules
+	DefaultSteps     = shards.DefaultSteps
 )
 
 // A Progress is how far an exploration has come.
@@ -78,483 +46,81 @@ type Progress struct {
 	Steps           int64 // that this process made, those that no state keeps included
 }
 
-// An explorer explores one launch.
-type explorer struct {
-	l     *Launch
-	o     *ExploreOptions
-	jobs  int
-	skip  bool
-	w     *watch
-	state *Exploration
-	mu    sync.Mutex // of what follows, and of state, while units run
-	steps int64      // that were made
-	saved mark
-	cost  time.Duration // of a save
-	told  time.Time
-	fail  error // of Save
-}
+// An Exploration is what an exploration has come to so far. It can be written down as
+// JSON and read again. It speaks of one launch and one budget, and only the build of
+// muster that began it goes on with it. Its zero value is one that has not begun.
+type Exploration struct{ state shards.Exploration }
 
-// A mark is when something was written down.
-type mark struct {
-	at    time.Time
-	steps int64
-}
+// MarshalJSON writes an exploration down.
+func (e *Exploration) MarshalJSON() ([]byte, error) { return json.Marshal(&e.state) }
 
-// judging watches a run that is explored.
-type judging struct {
-	*rules.Judge
-	lanes *laneOrders
-	words *outcome.Run
-	x     *explorer
-	u     *unit
-}
-
-func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
-	j.words.Observe(m, ev)
-	j.Judge.Observe(m, ev)
-	j.lanes.Observe(m, ev)
-}
-
-// End takes what the run showed.
-func (j judging) End(m *machine.Machine, path []machine.Choice) {
-	findings, gaps := j.Finish(m)
-	findings = withoutTimeouts(m, findings)
-	if g, limit := j.x.l.limitGap(m.Stopped()); limit {
-		gaps = append(withoutLimits(gaps, m.Stopped()), g)
-	}
-	gaps = append(gaps, j.lanes.gaps()...)
-	j.x.mu.Lock()
-	defer j.x.mu.Unlock()
-	for _, g := range gaps {
-		j.u.gap(g)
-	}
-	j.u.words.Add(j.words.Summary())
-	if len(findings) == 0 {
-		return
-	}
-	s := chosen(m, path)
-	of := found{Schedule: s.String(), Switches: explore.Switches(path), Steps: len(path), Seen: 1}
-	for _, f := range findings {
-		of.Finding = f
-		j.u.add(of)
-	}
-}
-
-// withoutTimeouts drops the hang of a run in which a timeout struck that ends in a trap:
-// it is assumed that none does.
-func withoutTimeouts(m *machine.Machine, findings []rules.Finding) []rules.Finding {
-	if !m.TimedOut() {
-		return findings
-	}
-	return slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
-}
-
-// chosen is the schedule of a run of a machine that took these choices.
-func chosen(m *machine.Machine, run []machine.Choice) Schedule {
-	if m.KeepsApart() {
-		run = slices.Insert(slices.Clone(run), 0, machine.Choice{Kind: machine.Part})
-	}
-	return Schedule{Policy: explore.Latest, Prefix: run}
-}
-
-// space is the runs of the launch, judged on behalf of a unit.
-func (x *explorer) space(u *unit) *explore.Space {
-	decides := x.l.deciders()
-	facts := x.l.facts(decides)
-	u.stop, u.why = x.w.stop()
-	return &explore.Space{
-		Fork: func(o machine.Observer) *machine.Machine {
-			m := x.l.machine(o, nil)
-			if x.skip {
-				m.SkipMatrices()
-			}
-			x.state.Detail.part(m)
-			m.ShowMeetings()
-			return m
-		},
-		Watch: func() explore.Watcher {
-			u.between = true
-			judge, words := x.l.outcomes(facts, x.l.shape)
-			return judging{judge, x.l.laneOrders(decides), words, x, u}
-		},
-		Stop: u.stop,
-	}
-}
-
-// facts are what the words of a run are watched with.
-func (l *Launch) facts(decides func(pc int32) bool) *outcome.Facts {
-	return outcome.New(l.config.Program, l.shape.Cluster, decides)
-}
-
-// outcomes returns a judge for a run, and what watches its words beside it.
-func (l *Launch) outcomes(f *outcome.Facts, s rules.Shape) (*rules.Judge, *outcome.Run) {
-	var words *outcome.Run
-	s.Strong = func(p order.Pair) { words.Strong(p) }
-	j := rules.NewJudge(s)
-	words = f.NewRun(j.Order)
-	return j, words
-}
-
-// deciders tells the instructions on lines from which a value comes that depends on
-// the schedule and decides something.
-func (l *Launch) deciders() func(pc int32) bool {
-	p := l.config.Program
-	lines := map[int32]bool{}
-	for _, d := range p.Dependences() {
-		for _, from := range d.Roots {
-			lines[p.Pos(from).Line] = true
-		}
-	}
-	at := make([]bool, p.Len())
-	for pc := range at {
-		at[pc] = lines[p.Pos(int32(pc)).Line]
-	}
-	return func(pc int32) bool { return at[pc] }
-}
-
-// begin sets the budget of an exploration and begins its state, or checks that
-// the one that is there is of this muster, launch and budget.
-func (l *Launch) begin(e *ExploreOptions) error {
-	if e.Schedules == 0 {
-		e.Schedules = DefaultSchedules
-	}
-	if e.Steps == 0 {
-		e.Steps = DefaultSteps
-	}
-	if e.State == nil { // and nobody asks of what it is
-		e.State = &Exploration{Version: 1, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions}
-		return nil
-	}
-	key := l.key(e)
-	switch st := e.State; {
-	case st.Key == "":
-		*e.State = Exploration{Version: 1, Build: build(), Key: key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions}
-	case st.Build != build():
-		return &StateError{fmt.Sprintf("muster %s began it, and this is muster %s", cmp.Or(st.Build, "of another version"), build())}
-	case st.Key != key || st.Shard != e.Shard || st.Shards != e.Shards:
-		return &StateError{"it is of another launch, budget or shard"}
-	}
-	return e.State.sound()
-}
-
-// decided writes down that there is nothing to explore.
-func (e *ExploreOptions) decided() error {
-	if e.State == nil || e.Save == nil {
-		return nil
-	}
-	e.State.Decided = true
-	return e.Save(e.State)
-}
-
-// explore explores the launch, or goes on with it, from the state that begin
-// has begun.
-func (l *Launch) explore(ctx context.Context, o CheckOptions, skip bool) error {
-	x := &explorer{l: l.attentive(o.Explore.State.Equal), o: &o.Explore, jobs: o.Jobs, skip: skip, w: l.watch(ctx), state: o.Explore.State}
-	if x.jobs <= 0 {
-		x.jobs = runtime.GOMAXPROCS(0)
-	}
-	x.saved.at = time.Now()
-	x.state.Decided = false
-	if x.state.Values {
-		x.skip = false // it was begun again with values
-	}
-	if !x.skip || !strings.Contains(l.config.Program.Module.String(), "mma") {
-		x.state.Values = true
-	}
-	if err := x.run(); err != nil {
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Exploration) UnmarshalJSON(data []byte) error {
+	var s shards.Exploration
+	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
-	x.save(true)
-	return x.fail
+	if s.Version != 1 {
+		return errors.New("not the state of an exploration")
+	}
+	e.state = s
+	return nil
 }
 
-func (x *explorer) run() error {
-	st := x.state
-	runs := x.o.Schedules - x.o.Schedules/5
-	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: mostLength, Preemptions: x.o.Preemptions}
-	s, err := x.search(&st.Solo, solo, nil)
+// A StateError says why an exploration cannot go on from a state.
+type StateError struct{ Text string }
+
+func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
+
+// Merge joins what shards came to into what one exploration of all units would
+// have come to, but for samples that shards left: to check with what it returns
+// takes them. The shards must be of one muster, one launch and one budget, and all
+// there.
+func Merge(list []*Exploration) (*Exploration, error) {
+	var states []*shards.Exploration
+	for _, e := range list {
+		states = append(states, &e.state)
+	}
+	all, err := shards.Merge(states)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !st.Solo.Done {
-		x.pursue(&st.Solo, s)
-		x.save(true)
-	}
-	if !st.Solo.Done || st.Solo.Coverage.Complete {
-		return nil
-	}
-	left := solo
-	left.Schedules = runs - st.Solo.Coverage.Schedules - st.Solo.Coverage.Left
-	left.Steps -= st.Solo.Coverage.Steps
-	if left.Schedules > 0 && left.Steps > 0 && s != nil {
-		if err := x.units(s, left); err != nil {
-			return err
-		}
-	}
-	return x.samples()
+	return &Exploration{*all}, nil
 }
 
-// search makes a unit's search, anew or from where it was.
-func (x *explorer) search(u *unit, l explore.Limits, begin *explore.Search) (*explore.Search, error) {
-	switch {
-	case u.At != nil:
-		s, err := explore.Resume(x.space(u), l, *u.At)
-		if err != nil {
-			return nil, &StateError{err.Error()}
+// options are those of an exploration of a launch.
+func (o *ExploreOptions) options(l *Launch) *shards.Options {
+	out := &shards.Options{Launch: l.digest, Schedules: o.Schedules, Steps: o.Steps, Preemptions: o.Preemptions, Shard: o.Shard, Shards: o.Shards}
+	if o.State != nil {
+		out.State = &o.State.state
+		if o.Save != nil {
+			out.Save = func(*shards.Exploration) error { return o.Save(o.State) }
 		}
-		return s, nil
-	case begin != nil:
-		return begin.In(x.space(u)), nil
 	}
-	return explore.NewSearch(x.space(u), l), nil
+	if o.Progress != nil {
+		out.Progress = func(p shards.Progress) { o.Progress(Progress(p)) }
+	}
+	return out
 }
 
-// pursue runs a unit's search to its end, and writes it down now and then:
-// between runs, since a run that is broken off is made again.
-func (x *explorer) pursue(u *unit, s *explore.Search) {
-	if u.Done {
-		return
+// stateError makes errors about the state of an exploration this package's.
+func stateError(err error) error {
+	var of *shards.StateError
+	if errors.As(err, &of) {
+		return &StateError{of.Text}
 	}
-	x.mu.Lock()
-	u.begin()
-	u.kept = mark{time.Now(), u.steps}
-	x.mu.Unlock()
-	n, last := 0, s.Covered().Steps
-	turn := func() bool {
-		if n++; n%256 == 0 {
-			u.stop()
-		}
-		due := false
-		if u.between {
-			u.between = false
-			now := s.Covered().Steps
-			due = x.worked(u, now-last)
-			last = now
-		}
-		return due || u.why() != ""
-	}
-	for {
-		c := s.Run(turn)
-		ended := u.why() != ""
-		x.worked(u, max(0, c.Steps-last)) // less where a run was broken off
-		last = c.Steps
-		x.mu.Lock()
-		u.Coverage = c
-		u.keep()
-		u.Done = c.Why != "stopped"
-		if !u.Done && ended {
-			u.Elapsed, u.Coverage.Why = true, u.why()
-		}
-		u.At = nil
-		if !u.Done || u == &x.state.Solo { // which is parted
-			snap := s.Snapshot()
-			u.At = &snap
-		}
-		u.kept = mark{time.Now(), u.steps}
-		over := u.Done || ended
-		x.mu.Unlock()
-		x.save(false)
-		if over {
-			return
-		}
-	}
+	return err
 }
 
-// worked counts a unit's steps, tells how far all came, and reports whether it is
-// time to keep where the unit is.
-func (x *explorer) worked(u *unit, steps int64) (due bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.steps += steps
-	u.steps += steps
-	if x.o.Progress != nil && time.Since(x.told) > tellEvery {
-		x.told = time.Now()
-		p := x.state.progress()
-		p.Steps = x.steps
-		x.o.Progress(p)
+// digest names the kernel and the launch.
+func (l *Launch) digest() string {
+	h := sha256.New()
+	c := &l.config
+	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal)
+	for i := range c.Buffers {
+		b := &c.Buffers[i]
+		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))
+		h.Write(b.Data)
 	}
-	return x.due(u.kept, u.steps, int64(x.jobs))
-}
-
-// due reports whether it is time to write down again what jobs share, of which
-// that many steps were made.
-func (x *explorer) due(last mark, steps, jobs int64) bool {
-	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
-}
-
-// save writes down what there is, if it is time to or has to be.
-func (x *explorer) save(now bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.o.Save == nil || x.fail != nil || !now && !x.due(x.saved, x.steps, 1) {
-		return
-	}
-	begin := time.Now()
-	x.fail = x.o.Save(x.state)
-	x.saved = mark{time.Now(), x.steps}
-	x.cost = x.saved.at.Sub(begin)
-}
-
-// mine reports whether unit i is this shard's.
-func (x *explorer) mine(i int) bool { return x.o.Shards <= 1 || i%x.o.Shards == x.o.Shard }
-
-// units explores what the first runs left over.
-func (x *explorer) units(s *explore.Search, left explore.Limits) error {
-	st := x.state
-	parts := s.Split(left)
-	if st.Units == nil {
-		st.Units = make([]unit, len(parts))
-	}
-	if len(st.Units) != len(parts) {
-		return &StateError{fmt.Sprintf("%d units of %d", len(st.Units), len(parts))}
-	}
-	shares := deal(left, parts)
-	searches := make([]*explore.Search, len(parts))
-	for i := range parts {
-		if tooMany(i, len(parts), left.Schedules) {
-			st.Units[i] = unit{Done: true, Coverage: explore.Coverage{Why: explore.Spent}}
-		}
-		if !x.mine(i) || st.Units[i].Done {
-			continue
-		}
-		var err error
-		parts[i].Limit(shares[i])
-		if searches[i], err = x.search(&st.Units[i], shares[i], parts[i]); err != nil {
-			return err
-		}
-	}
-	parallel.Each(x.jobs, len(parts), func(i int) {
-		if searches[i] != nil && x.w.over() == "" {
-			x.pursue(&st.Units[i], searches[i])
-			searches[i] = nil
-		}
-	})
-	return nil
-}
-
-// tooMany reports whether part i of n gets nothing of a budget of runs that does not do
-// for one a part.
-func tooMany(i, n, runs int) bool {
-	return n > runs && i > 0 && i*runs/n == (i-1)*runs/n
-}
-
-// deal deals a budget to the parts of what is left: half of it to all alike, and
-// half by how much each of them seems to hold.
-func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
-	total := 0.0
-	for _, p := range parts {
-		total += p.Weight()
-	}
-	shares := make([]explore.Limits, len(parts))
-	for i, p := range parts {
-		of := func(n int64) int64 {
-			return n/2/int64(len(parts)) + int64(float64(n/2)*p.Weight()/total)
-		}
-		shares[i] = left
-		shares[i].Schedules, shares[i].Steps = int(max(1, of(int64(left.Schedules)))), max(1, of(left.Steps))
-	}
-	return shares
-}
-
-// samples runs schedules that are like no others but by chance, where the rest of
-// the budget did not do. A shard whose own parts all came to their end cannot know
-// whether those of others do: it leaves its samples to who merges.
-func (x *explorer) samples() error {
-	st := x.state
-	if st.coverage().Complete || x.o.Shards > 1 && st.completes(x.o.Shard, x.o.Shards) {
-		return nil
-	}
-	longest := max(st.Solo.Coverage.Longest, 1)
-	n := min(x.o.Schedules/5, int(x.o.Steps/5/int64(longest)))
-	list := explore.Sample(n, 1, longest)
-	if st.Samples == nil {
-		st.Samples = make([]unit, sampleUnits)
-		for i := range st.Samples {
-			st.Samples[i].Left = len(dealt(list, i))
-		}
-	}
-	for i := range st.Samples {
-		if st.Samples[i].Left > len(dealt(list, i)) {
-			return &StateError{"more samples are left than there are"}
-		}
-	}
-	parallel.Each(x.jobs, sampleUnits, func(i int) {
-		u := &st.Samples[i]
-		mine := dealt(list, i)
-		for x.mine(i) && !u.Done {
-			s := mine[len(mine)-u.Left:]
-			if len(s) == 0 {
-				x.mu.Lock()
-				u.Done = true
-				x.mu.Unlock()
-				break
-			}
-			if !x.sample(u, s[0]) {
-				x.mu.Lock()
-				u.Elapsed = true
-				x.mu.Unlock()
-				break
-			}
-			x.save(false)
-		}
-	})
-	return nil
-}
-
-func (x *explorer) sample(u *unit, s Schedule) bool {
-	j := rules.NewJudge(x.l.shape)
-	m := x.l.part(j, x.skip, 0, 1)
-	x.state.Detail.part(m)
-	r, _ := x.l.runPart(x.w, j, m, s)
-	if r.err != nil || x.w.over() != "" {
-		return false // it is made again
-	}
-	r.findings = withoutTimeouts(m, r.findings)
-	if len(r.findings) > 0 && m.KeepsApart() {
-		// What a seed means depends on which lanes may part: the choices say all.
-		m := x.l.part(nil, x.skip, 0, 1)
-		x.state.Detail.part(m)
-		if run, ok := explore.Record(m, s, nil); ok {
-			s = chosen(m, run)
-		}
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	u.begin()
-	for _, f := range r.findings {
-		u.add(found{Finding: f, Schedule: s.String(), Switches: many, Steps: many, Seen: 1})
-	}
-	for _, g := range r.gaps {
-		u.gap(g)
-	}
-	u.keep()
-	u.Left--
-	u.Coverage.Schedules++
-	x.steps += int64(x.state.Solo.Coverage.Longest) // or so
-	u.Done = u.Left == 0
-	return true
-}
-
-// many is the size of a schedule that chance made: any other is smaller.
-const many = 1 << 30
-
-// mostBeginnings bounds how often an exploration begins again because its runs needed
-// more detail than those before showed.
-const mostBeginnings = 4
-
-// lookFirst finds the detail that an exploration begins with, by one run.
-func (l *Launch) lookFirst(ctx context.Context, o *CheckOptions, skip bool) error {
-	e := o.Explore.State
-	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || !e.Detail.empty() {
-		return nil
-	}
-	judge, words := l.outcomes(l.facts(l.deciders()), l.shape)
-	m := l.part(observers{words, judge}, skip, 0, 1)
-	m.ShowMeetings()
-	if _, err := l.follow(l.watch(ctx), m, proofSchedule); err != nil {
-		return err
-	}
-	summary := words.Summary()
-	e.Detail = detail(&summary)
-	return nil
+	return hex.EncodeToString(h.Sum(nil))
 }

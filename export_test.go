@@ -4,44 +4,34 @@ import (
 	"context"
 	"sync/atomic"
 
+	"muster/internal/prove"
 	"muster/internal/report"
+	"muster/internal/trial"
 )
 
 // Attempt is what became of the attempt to prove a launch, also where a report has
 // findings to speak of.
 func Attempt(l *Launch) *report.Proof {
-	p, _ := l.prove(context.Background(), CheckOptions{Jobs: 1}, false)
+	p, _ := prove.Try(l.subject, l.subject.Budget(context.Background()), 1, false)
 	return l.proved(p)
 }
 
 // ProveAlone attempts a proof as a check does, on one processor.
 func ProveAlone(l *Launch) *report.Proof {
-	p, _ := l.prove(context.Background(), CheckOptions{Jobs: 1}, l.skips())
+	p, _ := prove.Try(l.subject, l.subject.Budget(context.Background()), 1, l.subject.Skips())
 	return l.proved(p)
 }
 
 // RunAlone is one checked run of the schedule by which proofs are made, on one
 // processor.
 func RunAlone(l *Launch) error {
-	o := CheckOptions{Jobs: 1, Schedules: []Schedule{proofSchedule}}
-	_, err := l.all(context.Background(), o, l.skips())
-	return err
+	list := []Schedule{trial.ProofSchedule}
+	return l.subject.All(l.subject.Budget(context.Background()), list, 1, l.subject.Skips())[0].Err
 }
 
 // Foreseen names what prediction makes of a launch, whether or not it is proven:
 // the condition that fails, and the schedule.
-func Foreseen(l *Launch) []string {
-	var list []string
-	found, _ := l.predictions(context.Background())
-	for _, p := range found {
-		name := "residency"
-		if p.condition != residency {
-			name = p.condition.String()
-		}
-		list = append(list, name+" in "+p.schedule.String())
-	}
-	return list
-}
+func Foreseen(l *Launch) []string { return l.predictor.Names(context.Background()) }
 
 // Refused reports whether the driver would refuse the launch: it is not run.
 func Refused(l *Launch) bool { return len(l.findings) > 0 }
@@ -50,7 +40,7 @@ func Refused(l *Launch) bool { return len(l.findings) > 0 }
 // for the nth time, and a function that tells how often it has been.
 func Tripping(ctx context.Context, n int64) (context.Context, func() int64) {
 	var looks atomic.Int64
-	return context.WithValue(ctx, trip{}, func() bool { return looks.Add(1) >= n }), looks.Load
+	return trial.Tripping(ctx, func() bool { return looks.Add(1) >= n }), looks.Load
 }
 
 // LimitInstrs is a launch with another limit on instructions.
@@ -64,4 +54,14 @@ func LimitInstrs(l *Launch, n int64) *Launch {
 }
 
 // SetPace has the runs of a launch look at their limits every so many instructions.
-func SetPace(l *Launch, instrs int64) { l.start.SetPace(instrs) }
+func SetPace(l *Launch, instrs int64) { l.subject.Start.SetPace(instrs) }
+
+// Extrapolate proves the launch and those with other values of an argument, and holds
+// what it says of the given values against runs of theirs.
+func Extrapolate(l *Launch, argument int, values ...int64) error {
+	f, err := l.family(argument)
+	if err != nil {
+		return err
+	}
+	return f.Verify(context.Background(), values...)
+}

@@ -28,11 +28,11 @@ func BenchmarkGEMM(b *testing.B) {
 	}
 	ctx := context.Background()
 	one := func(skip bool, o machine.Observer) {
-		m := l.machine(o, nil)
+		m := l.subject.Machine(o, nil)
 		if skip {
 			m.SkipMatrices()
 		}
-		if _, err := l.follow(l.watch(ctx), m, Schedule{}); err != nil || !m.Done() {
+		if _, err := l.subject.Follow(l.subject.Budget(ctx), m, Schedule{}); err != nil || !m.Done() {
 			b.Fatal("the run did not end", err)
 		}
 	}
@@ -48,7 +48,7 @@ func BenchmarkGEMM(b *testing.B) {
 	}{
 		{"execution", func() { one(true, nil) }},
 		{"arithmetic", func() { one(false, nil) }},
-		{"ordering", func() { one(true, rules.NewJudge(l.shape)) }},
+		{"ordering", func() { one(true, rules.NewJudge(l.subject.Shape)) }},
 		{"proof", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Prove: true}) }},
 		{"check", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true}) }},
 		{"check/jobs=1", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true, Jobs: 1}) }},

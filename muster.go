@@ -34,6 +34,7 @@ package muster
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,8 +45,10 @@ import (
 	"muster/internal/entry"
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/predict"
 	"muster/internal/report"
 	"muster/internal/rules"
+	"muster/internal/trial"
 	"muster/launch"
 	"muster/ptx"
 )
@@ -107,6 +110,19 @@ const (
 	DefaultTime   = 10 * time.Minute
 )
 
+// WithTime returns a context for which a time limit begins now: all that is done
+// with it, one thing after the other, ends when that time is over, as if
+// Limits.Time had run out. A moment that ctx has already counts if it is earlier.
+func WithTime(ctx context.Context, limit time.Duration) context.Context {
+	return trial.WithTime(ctx, limit)
+}
+
+// Over says why what is done with a context has to end now: it was cancelled, its
+// time (WithTime) or the memory is spent. It is empty while it may go on.
+func Over(ctx context.Context, limits Limits) string {
+	return trial.NewBudget(ctx, trial.Limits(limits.filled())).Over()
+}
+
 func (l Limits) filled() Limits {
 	if l.Instrs <= 0 {
 		l.Instrs = DefaultInstrs
@@ -131,18 +147,12 @@ type Launch struct {
 	limits   Limits
 	layout   *launch.Layout
 	config   machine.Config
-	start    *machine.Machine // never stepped; every run forks it
-	shape    rules.Shape
+	subject  *trial.Subject // what runs
 	resolver report.Resolver
 	findings []rules.Finding // of the launch itself
 	// unwritten: the launch file is one that Call.Write would write.
 	unwritten bool
-	// equal are stores at whose places judges forget nothing: see attentive.
-	equal []int32
-	// highest: elect.sync elects the highest lane of its mask, see led.
-	highest bool
-
-	foresight *foresight
+	predictor *predict.Predictor
 }
 
 // Load reads a launch file in JSON and everything that it names. Errors have
@@ -272,11 +282,9 @@ func (l *Launch) probe() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
-	if l.highest {
-		m.LeadHighest()
-	}
-	l.start, l.foresight = m, &foresight{}
-	l.shape = rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
+	shape := rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
+	l.subject = &trial.Subject{Program: l.config.Program, Start: m, Shape: shape, Limits: trial.Limits(l.limits)}
+	l.predictor = predict.New(l.subject)
 	return nil
 }
 
@@ -329,12 +337,6 @@ func (l *Launch) regions() []report.Region {
 		list = append(list, r)
 	}
 	return list
-}
-
-// machine returns a machine about to start, watched by o. The buffers' pages
-// are shared by all until one writes to them.
-func (l *Launch) machine(o machine.Observer, p *machine.Poison) *machine.Machine {
-	return l.start.Fork(o, p)
 }
 
 // HasBuffer reports whether the launch has a buffer of that name.

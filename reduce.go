@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/evidence"
 	"muster/internal/explore"
 	"muster/internal/rules"
+	"muster/internal/trial"
 	"muster/launch"
 	"muster/ptx"
 )
@@ -63,8 +65,8 @@ func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o Reduce
 	if err != nil {
 		return nil, err
 	}
-	ctx = l.within(ctx, 1)
-	r := &reducer{ctx: ctx, w: l.watch(ctx), mod: mod, src: src, lim: lim, left: o.Runs, launch: l, file: plain(f)}
+	ctx = l.subject.Within(ctx, 1)
+	r := &reducer{ctx: ctx, w: l.subject.Budget(ctx), mod: mod, src: src, lim: lim, left: o.Runs, launch: l, file: plain(f)}
 	if r.left <= 0 {
 		r.left = DefaultReduceRuns
 	}
@@ -106,7 +108,7 @@ func copyArgs(list []launch.Arg) []launch.Arg {
 
 type reducer struct {
 	ctx      context.Context
-	w        *watch
+	w        *trial.Budget
 	mod      *ptx.Module
 	src      []byte
 	lim      Limits
@@ -120,7 +122,7 @@ type reducer struct {
 }
 
 // over reports whether there is nothing left of a budget.
-func (r *reducer) over() bool { return r.left <= 0 || r.w.over() != "" }
+func (r *reducer) over() bool { return r.left <= 0 || r.w.Over() != "" }
 
 // begin finds the finding in the launch as it is given.
 func (r *reducer) begin(id string, s *Schedule) error {
@@ -144,11 +146,11 @@ func (r *reducer) begin(id string, s *Schedule) error {
 		if err != nil {
 			return err
 		}
-		_, whole, found, _, err := r.launch.whole(r.launch.watch(r.ctx), shown, f.ID)
+		whole, err := r.launch.shown(r.launch.subject.Budget(r.ctx), shown, f.ID)
 		if err != nil {
 			return err
 		}
-		r.id, r.key, r.severity, r.schedule = f.ID, found.Key(), found.Severity, whole
+		r.id, r.key, r.severity, r.schedule = f.ID, whole.Finding.Key(), whole.Finding.Severity, whole.Schedule
 		r.shorten()
 		return r.ctx.Err()
 	}
@@ -286,9 +288,9 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 		return nil, Schedule{}, false
 	}
 	tried := map[string]bool{}
-	stop, _ := r.w.stop()
+	stop, _ := r.w.Stop()
 	for _, s := range append([]Schedule{r.schedule}, Handful(DefaultRandom)...) {
-		if tried[s.String()] || r.left <= 0 || stop() || offered(l.machine(nil, nil), s, stop) != nil {
+		if tried[s.String()] || r.left <= 0 || stop() || l.subject.Offers(s, stop) != nil {
 			continue
 		}
 		tried[s.String()] = true
@@ -301,26 +303,13 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 }
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
-	stop, _ := r.w.stop()
-	for {
-		j := l.witness(r.ctx, r.key)
-		m := l.part(j, false, 0, 1)
-		if !explore.Run(m, s, stop) {
-			return false
+	return evidence.In(l.subject, l.predictor, r.w, s, evidence.Sought{ID: r.key, Is: func(f *rules.Finding) bool {
+		shows := f.Key() == r.key && f.Severity >= r.severity
+		if shows {
+			r.id = l.resolver.Finding(f).ID
 		}
-		found, _ := j.Finish(m)
-		for i := range found {
-			if found[i].Key() == r.key && found[i].Severity >= r.severity {
-				r.id = l.resolver.Finding(&found[i]).ID
-				return true
-			}
-		}
-		more := l.overlooked(j.Judge)
-		if len(more) == 0 {
-			return false
-		}
-		l = l.attentive(more)
-	}
+		return shows
+	}})
 }
 
 // changes says what differs between two files.

@@ -52,9 +52,9 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		r := l.report(co, nil, merged{})
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
-	ctx = l.within(ctx, 1)
-	m := l.machine(nil, nil)
-	gap, err := l.follow(l.watch(ctx), m, o.Schedule)
+	ctx = l.subject.Within(ctx, 1)
+	m := l.subject.Machine(nil, nil)
+	gap, err := l.subject.Follow(l.subject.Budget(ctx), m, o.Schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (l *Launch) ended(ctx context.Context, m *machine.Machine, gap *rules.Gap, 
 	r.Warps, r.Lanes = m.Instrs()
 	var all merged
 	if gap != nil {
-		all.addGap(*gap)
+		all.AddGap(*gap)
 	}
 	rep := l.report(co, co.Schedules, all)
 	r.Launch = rep.Launch

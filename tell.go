@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/evidence"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/story"
+	"muster/internal/trial"
 )
 
 // A Story is a run, told step by step.
@@ -39,8 +41,8 @@ type Untold struct{ Reason string }
 
 func (e *Untold) Error() string { return "no story: " + e.Reason }
 
-func untold(run []machine.Choice, why string) error {
-	if len(run) > explore.MostSteps {
+func untold(steps int, why string) error {
+	if steps > explore.MostSteps {
 		return &Untold{fmt.Sprintf("the run has more than %d steps", explore.MostSteps)}
 	}
 	return &Untold{why}
@@ -52,11 +54,12 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	if with, rest, ok := l.leads([]Schedule{s}); ok {
 		l, s = with, rest[0]
 	}
-	w := l.watch(ctx)
-	l, whole, f, run, err := l.record(ctx, w, s, o.Finding)
+	w := l.subject.Budget(ctx)
+	shown, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
 		return nil, err
 	}
+	subject, f, run := shown.Launch, shown.Finding, shown.Run
 	if o.Until < 0 || o.Until > len(run) {
 		return nil, fmt.Errorf("--until %d: this run has steps 1 to %d", o.Until, len(run))
 	}
@@ -74,13 +77,13 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	scout := story.NewScout(f)
 	var observer machine.Observer = scout
 	if f != nil {
-		seer := newSeer(rules.NewJudge(l.shape), f)
-		if seer.sees(f.Kind) {
-			observer, scout.Shown = observers{seer, scout}, func() bool { return seer.seen }
+		early := evidence.NewEarlyStop(rules.NewJudge(subject.Shape), f)
+		if early.Sees(f.Kind) {
+			observer, scout.Shown = trial.Observers{early, scout}, func() bool { return early.Seen }
 		}
 	}
-	stop, why := w.stop()
-	first := l.part(observer, l.skips(), 0, 1)
+	stop, why := w.Stop()
+	first := subject.Part(observer, subject.Skips(), 0, 1)
 	first.StopWhen(stop)
 	scout.Go(first, run, until)
 	steps := scout.Told(until)
@@ -88,16 +91,16 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 		steps = story.All(until)
 	}
 	teller := story.NewTeller(&l.resolver, steps)
-	m := l.part(teller, l.skips(), 0, 1)
+	m := subject.Part(teller, subject.Skips(), 0, 1)
 	m.StopWhen(stop)
 	told := teller.Go(m, run, until)
 	if why() != "" {
 		return nil, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
 	if !scout.Same(&teller.Print) {
-		return nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(whole.String()))
+		return nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(shown.Schedule.String()))
 	}
-	told.Schedule, told.Finding = l.written(whole).String(), o.Finding
+	told.Schedule, told.Finding = l.written(shown.Schedule).String(), o.Finding
 	if f != nil {
 		told.Roles(f)
 	}
@@ -107,36 +110,32 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	return told, ctx.Err()
 }
 
-// skips reports whether matrix arithmetic cannot change the course of a run.
-func (l *Launch) skips() bool { return l.config.Program.Reaches(machine.FromMatrices) < 0 }
-
-// record returns every choice of a run, of the schedule that shows the finding
-// if one is named.
-func (l *Launch) record(ctx context.Context, w *watch, s Schedule, id string) (*Launch, Schedule, *rules.Finding, []machine.Choice, error) {
+// record returns every choice of a run, of the schedule that shows the finding if one is
+// named.
+func (l *Launch) record(ctx context.Context, w *trial.Budget, s Schedule, id string) (evidence.Shown, error) {
 	var f *rules.Finding
 	if id != "" {
-		seen, whole, found, run, err := l.whole(w, s, id)
+		got, err := l.shown(w, s, id)
 		if err == nil {
-			return seen, whole, found, run, nil
+			return got, nil
 		}
 		var not *NotShown
 		if !errors.As(err, &not) {
-			return l, s, nil, nil, err
+			return got, err
 		}
 		if f, err = l.reported(ctx, s, id); err != nil {
-			return l, s, nil, nil, err
+			return got, err
 		}
 	}
-	stop, why := w.stop()
-	if err := offered(l.machine(nil, nil), s, stop); err != nil {
-		return l, s, nil, nil, err
+	stop, why := w.Stop()
+	if err := l.subject.Offers(s, stop); err != nil {
+		return evidence.Shown{}, err
 	}
-	m := l.part(nil, l.skips(), 0, 1)
-	run, ok := explore.Record(m, s, stop)
+	run, ok := explore.Record(l.subject.Part(nil, l.subject.Skips(), 0, 1), s, stop)
 	if !ok {
-		return l, s, nil, nil, untold(run, why())
+		return evidence.Shown{}, untold(len(run), why())
 	}
-	return l, s, f, run, nil
+	return evidence.Shown{Launch: l.subject, Schedule: s, Finding: f, Run: run}, nil
 }
 
 // reported returns a finding that a check of this schedule reports and a judge

@@ -164,7 +164,7 @@ func readState(name string) (*muster.Exploration, error) {
 		return nil, err
 	}
 	var x muster.Exploration
-	if err := json.Unmarshal(data, &x); err != nil || x.Version != 1 {
+	if err := json.Unmarshal(data, &x); err != nil {
 		return nil, fmt.Errorf("%s:1:1: not the state of an exploration", name)
 	}
 	return &x, nil

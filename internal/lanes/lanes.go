@@ -1,4 +1,12 @@
-package muster
+// Package lanes tells where the order in which lanes of one warp come to an mbarrier
+// decides something.
+//
+// The lanes of a warp that come to an instruction together do it in one step, in
+// the order of their numbers, and go on together. Their threads need not (ISA 3.2).
+// Package outcome says what that means for words of memory, and exploration lets lanes
+// part for it. Exploration does not vary the order in which lanes of one warp arrive at
+// an mbarrier and test it; this package says where that matters.
+package lanes
 
 import (
 	"maps"
@@ -9,62 +17,74 @@ import (
 	"muster/internal/rules"
 )
 
-// The lanes of a warp that come to an instruction together do it in one step, in
-// the order of their numbers, and go on together. Their threads need not (ISA 3.2).
-// What that means for words of memory package outcome says, and exploration lets
-// lanes part for it. In which order lanes of one warp arrive at an mbarrier and test
-// it is not varied, and this file says where that matters.
-
-// laneOrders watches one run for operations of one warp's lanes on one mbarrier whose
+// Orders watch one run for operations of one warp's lanes on one mbarrier whose
 // order decides something and that nothing orders but that step.
-type laneOrders struct {
+type Orders struct {
 	prog    *machine.Program
 	decides func(pc int32) bool
 	counts  bool // pending counts decide something
 	mbars   bool // they, or tests of mbarriers, do
-	warps   map[[2]int32]*warpLanes
+	warps   map[[2]int32]*warp
 	pcs     map[int32]bool // where such operations are
 	// It matters which of an arrival and a test comes first once the arrival's phase
 	// completes: until then the test comes out the same.
-	complete map[place]int64 // phases up to this one, plus 1
-	open     []laneTest
+	complete map[machine.BarRef]int64 // phases up to this one, plus 1
+	open     []openTest
 }
 
-// A laneTest is an arrival at a phase, and a test by another lane.
-type laneTest struct {
-	at    place
+// A openTest is an arrival at a phase, and a test by another lane.
+type openTest struct {
+	at    machine.BarRef
 	phase int64
 	pcs   [2]int32
 }
 
-func (l *Launch) laneOrders(decides func(pc int32) bool) *laneOrders {
-	o := &laneOrders{prog: l.config.Program, decides: decides}
-	for _, d := range o.prog.Dependences() {
+// NewOrders returns what watches a run of a program; decides tells the instructions
+// whose values decide something.
+func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
+	o := &Orders{prog: prog, decides: decides}
+	for _, d := range prog.Dependences() {
 		for _, from := range d.Roots {
-			o.counts = o.counts || o.prog.Counts(from)
-			o.mbars = o.mbars || strings.HasPrefix(o.prog.Operation(from), "mbarrier")
+			o.counts = o.counts || prog.Counts(from)
+			o.mbars = o.mbars || strings.HasPrefix(prog.Operation(from), "mbarrier")
 		}
 	}
 	return o
 }
 
-type warpLanes struct {
+// Deciders tells the instructions on lines from which a value comes that depends on the
+// schedule and decides something.
+func Deciders(p *machine.Program) func(pc int32) bool {
+	lines := map[int32]bool{}
+	for _, d := range p.Dependences() {
+		for _, from := range d.Roots {
+			lines[p.Pos(from).Line] = true
+		}
+	}
+	at := make([]bool, p.Len())
+	for pc := range at {
+		at[pc] = lines[p.Pos(int32(pc)).Line]
+	}
+	return func(pc int32) bool { return at[pc] }
+}
+
+type warp struct {
 	now uint32
 	// knows[i][j]: up to when what lane j does comes before what lane i does. Only
 	// barriers count, so that lanes which hand on by a flag are taken to be
 	// unordered.
 	knows    [32][32]uint32
-	uses     map[place][]laneUse
-	arrivals map[place]*[32]laneArrival // the last ones
+	uses     map[machine.BarRef][]use
+	arrivals map[machine.BarRef]*[32]arrival // the last ones
 }
 
-type laneArrival struct {
+type arrival struct {
 	phase int64
 	time  uint32
 }
 
-// A laneUse is a lane's operation on an mbarrier.
-type laneUse struct {
+// A use is a lane's operation on an mbarrier.
+type use struct {
 	pc      int32
 	lane    int
 	arrives bool
@@ -72,7 +92,8 @@ type laneUse struct {
 	phase   int64 // that an arrival is charged to
 }
 
-func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
+// Observe makes Orders a machine.Observer.
+func (o *Orders) Observe(_ *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvWarpSync, machine.EvBarPass, machine.EvClusterWait:
 		if w := o.warps[[2]int32{ev.CTA, ev.Warp}]; w != nil {
@@ -92,31 +113,31 @@ func (o *laneOrders) Observe(_ *machine.Machine, ev *machine.Event) {
 
 // arrive takes a lane's operation on an mbarrier. What it returns, and what a test
 // does, shows whether another came before.
-func (o *laneOrders) arrive(ev *machine.Event) {
+func (o *Orders) arrive(ev *machine.Event) {
 	w := o.of(ev)
 	w.now++
 	bar := ev.Mbar.Bar
-	at := place{bar.Mem, bar.Addr}
-	o.note(w, at, laneUse{ev.PC, int(ev.Lane), true, w.now, ev.Mbar.Phase})
+	at := bar
+	o.note(w, at, use{ev.PC, int(ev.Lane), true, w.now, ev.Mbar.Phase})
 	if w.arrivals[at] == nil {
-		w.arrivals[at] = &[32]laneArrival{}
+		w.arrivals[at] = &[32]arrival{}
 	}
-	w.arrivals[at][ev.Lane] = laneArrival{ev.Mbar.Phase, w.now}
+	w.arrivals[at][ev.Lane] = arrival{ev.Mbar.Phase, w.now}
 }
 
 // test takes a test of an mbarrier. Those that go on when the phase is complete, and
 // not before, come after its arrivals.
-func (o *laneOrders) test(ev *machine.Event) {
+func (o *Orders) test(ev *machine.Event) {
 	w := o.of(ev)
 	w.now++
 	bar := ev.Mbar.Bar
-	at := place{bar.Mem, bar.Addr}
+	at := bar
 	decides := o.decides(ev.PC)
 	for lane := range 32 {
 		switch {
 		case ev.Mask>>lane&1 == 0:
 		case decides:
-			o.note(w, at, laneUse{ev.PC, lane, false, w.now, 0})
+			o.note(w, at, use{ev.PC, lane, false, w.now, 0})
 		case ev.Mbar.OK && w.arrivals[at] != nil:
 			for j, a := range w.arrivals[at] {
 				if a.phase <= ev.Mbar.Phase {
@@ -128,21 +149,21 @@ func (o *laneOrders) test(ev *machine.Event) {
 }
 
 // of returns what is known of an event's warp.
-func (o *laneOrders) of(ev *machine.Event) *warpLanes {
+func (o *Orders) of(ev *machine.Event) *warp {
 	at := [2]int32{ev.CTA, ev.Warp}
 	w := o.warps[at]
 	if w == nil {
 		if o.warps == nil {
-			o.warps = map[[2]int32]*warpLanes{}
+			o.warps = map[[2]int32]*warp{}
 		}
-		w = &warpLanes{uses: map[place][]laneUse{}, arrivals: map[place]*[32]laneArrival{}}
+		w = &warp{uses: map[machine.BarRef][]use{}, arrivals: map[machine.BarRef]*[32]arrival{}}
 		o.warps[at] = w
 	}
 	return w
 }
 
 // meet has the lanes know of each other what each has done or knows.
-func (w *warpLanes) meet(mask uint32) {
+func (w *warp) meet(mask uint32) {
 	var all [32]uint32
 	for i := range 32 {
 		if mask>>i&1 != 0 {
@@ -161,14 +182,14 @@ func (w *warpLanes) meet(mask uint32) {
 
 // note compares a lane's operation with those on the same mbarrier before it, and
 // keeps it.
-func (o *laneOrders) note(w *warpLanes, at place, a laneUse) {
+func (o *Orders) note(w *warp, at machine.BarRef, a use) {
 	list := w.uses[at]
 	for i := range list {
 		b := &list[i]
 		switch {
 		case !o.matters(w, b, &a):
 		case a.arrives != b.arrives:
-			pair := laneTest{at, max(a.phase, b.phase), [2]int32{b.pc, a.pc}}
+			pair := openTest{at, max(a.phase, b.phase), [2]int32{b.pc, a.pc}}
 			if pair.phase < o.complete[at] {
 				o.found(pair.pcs)
 			} else if !slices.Contains(o.open, pair) {
@@ -178,7 +199,7 @@ func (o *laneOrders) note(w *warpLanes, at place, a laneUse) {
 			o.found([2]int32{b.pc, a.pc})
 		}
 	}
-	i := slices.IndexFunc(list, func(b laneUse) bool { return b.pc == a.pc && b.lane == a.lane })
+	i := slices.IndexFunc(list, func(b use) bool { return b.pc == a.pc && b.lane == a.lane })
 	if i >= 0 {
 		list[i].time, list[i].phase = a.time, a.phase
 		return
@@ -186,7 +207,7 @@ func (o *laneOrders) note(w *warpLanes, at place, a laneUse) {
 	w.uses[at] = append(list, a)
 }
 
-func (o *laneOrders) found(pcs [2]int32) {
+func (o *Orders) found(pcs [2]int32) {
 	if o.pcs == nil {
 		o.pcs = map[int32]bool{}
 	}
@@ -194,16 +215,16 @@ func (o *laneOrders) found(pcs [2]int32) {
 }
 
 // completes takes the completion of a phase.
-func (o *laneOrders) completes(mb *machine.Mbar) {
+func (o *Orders) completes(mb *machine.Mbar) {
 	if !mb.Completed {
 		return
 	}
-	at := place{mb.Bar.Mem, mb.Bar.Addr}
+	at := mb.Bar
 	if o.complete == nil {
-		o.complete = map[place]int64{}
+		o.complete = map[machine.BarRef]int64{}
 	}
 	o.complete[at] = max(o.complete[at], mb.Phase+1)
-	o.open = slices.DeleteFunc(o.open, func(t laneTest) bool {
+	o.open = slices.DeleteFunc(o.open, func(t openTest) bool {
 		over := t.at == at && t.phase <= mb.Phase
 		if over {
 			o.found(t.pcs)
@@ -214,15 +235,15 @@ func (o *laneOrders) completes(mb *machine.Mbar) {
 
 // matters reports whether it shows which of two operations comes first, and nothing
 // says which.
-func (o *laneOrders) matters(w *warpLanes, a, b *laneUse) bool {
+func (o *Orders) matters(w *warp, a, b *use) bool {
 	if a.lane == b.lane || !a.arrives && !b.arrives || w.knows[b.lane][a.lane] >= a.time {
 		return false
 	}
 	return o.decides(a.pc) || o.decides(b.pc) || o.counts
 }
 
-// gaps says what was not looked at.
-func (o *laneOrders) gaps() []rules.Gap {
+// Gaps says what was not looked at.
+func (o *Orders) Gaps() []rules.Gap {
 	var gaps []rules.Gap
 	for _, pc := range slices.Sorted(maps.Keys(o.pcs)) {
 		gaps = append(gaps, rules.Gap{What: "lanes of one warp come to one mbarrier here, in an order that was not varied", PC: pc})

@@ -1,14 +1,16 @@
-package muster
+package prove
 
 import (
 	"maps"
 	"slices"
 
 	"muster/internal/confluence"
+	"muster/internal/lanes"
 	"muster/internal/machine"
 	"muster/internal/order"
 	"muster/internal/outcome"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
 
 // Where the order of strong accesses decides (who gets which ticket, who comes
@@ -30,7 +32,7 @@ const (
 
 // An orders goes through them, depth first.
 type orders struct {
-	l      *Launch
+	l      *trial.Subject
 	points map[int32]bool
 	facts  *outcome.Facts
 	path   []*fork
@@ -66,14 +68,14 @@ func (f footprint) apart(g footprint) bool {
 	return true
 }
 
-// proveOrders tries to decide every schedule by one run for each order.
-func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
-	prog := l.config.Program
-	o := &orders{l: l, points: prog.Points(), facts: l.facts(l.deciders())}
+// byOrders tries to decide every schedule by one run for each order.
+func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bool) {
+	prog := l.Program
+	o := &orders{l: l, points: prog.Points(), facts: l.Facts(lanes.Deciders(l.Program))}
 	if len(o.points) == 0 || len(prog.DependencesBut(o.points)) > 0 {
 		return p, r, false
 	}
-	stop, _ := w.stop()
+	stop, _ := w.Stop()
 	var words outcome.Summary
 	memory, ended := uint64(0), 0
 	for again := true; again; again = o.next() {
@@ -84,9 +86,9 @@ func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
 		if !whole {
 			continue // like another
 		}
-		p.take(l, &part.proofPart)
-		p.found(l, &part.result)
-		if part.err != nil || len(p.reasons) > 0 || !m.Done() || len(o.path) > mostPoints {
+		p.Take(l, &part.Part)
+		p.Found(l, &part.Result)
+		if part.Err != nil || len(p.Reasons) > 0 || !m.Done() || len(o.path) > mostPoints {
 			return p, r, false
 		}
 		if h := m.GlobalHash(); ended == 0 {
@@ -96,52 +98,52 @@ func (l *Launch) proveOrders(w *watch) (p proof, r result, ok bool) {
 		}
 		ended++
 		words.Add(part.words)
-		r.add(&part.result)
+		r.Add(&part.Result)
 	}
-	p.holds = ended > 0 && !words.Over && len(words.Beyond()) == 0 && len(words.Parts()) == 0
-	p.contents = true // which order there is may be a matter of what the buffers hold
-	return p, r, p.holds
+	p.Holds = ended > 0 && !words.Over && len(words.Beyond()) == 0 && len(words.Parts()) == 0
+	p.Contents = true // which order there is may be a matter of what the buffers hold
+	return p, r, p.Holds
 }
 
 type orderedPart struct {
-	proofPart
+	Part
 	words outcome.Summary
 }
 
 // run makes one run that takes the choices of the path, and then others that have
 // not had their turn. It is false if none is left that has not.
-func (o *orders) run(w *watch) (part orderedPart, m *machine.Machine, whole bool) {
+func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, whole bool) {
 	l := o.l
-	shape := l.shape
+	shape := l.Shape
 	shape.MustOnly = true
 	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
-	polls := l.config.Program.Polls()
+	polls := l.Program.Polls()
 	shape.Looks = func(pc int32) bool { return polls[pc] != nil }
-	j, words := l.outcomes(o.facts, shape)
+	j, words := trial.JudgeWords(o.facts, shape)
 	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
-		Program: l.config.Program, Polls: polls, Ordered: o.points})
-	s := &strongAccesses{prog: l.config.Program, ordered: o.points, polls: polls}
-	t := &toucher{prog: l.config.Program, points: o.points}
-	lanes := l.laneOrders(l.deciders())
-	m = l.part(observers{words, j, p, s, t, lanes}, false, 0, 1)
+		Program: l.Program, Polls: polls, Ordered: o.points})
+	s := &strongAccesses{prog: l.Program, ordered: o.points, polls: polls}
+	t := &toucher{prog: l.Program, points: o.points}
+	orders := lanes.NewOrders(l.Program, lanes.Deciders(l.Program))
+	m = l.Part(trial.Observers{words, j, p, s, t, orders}, false, 0, 1)
 	m.ShowMeetings()
 	m.KeepApart()
-	stop, why := w.stop()
+	stop, why := w.Stop()
 	m.StopWhen(stop)
 	whole = o.follow(m, t, stop)
 	if !whole {
 		return part, m, false
 	}
-	part.findings, part.gaps = j.Finish(m)
-	if g, ok := l.limitGap(m.Stopped()); ok {
-		part.gaps = append(withoutLimits(part.gaps, m.Stopped()), g)
+	part.Findings, part.Gaps = j.Finish(m)
+	if g, ok := l.LimitGap(m.Stopped()); ok {
+		part.Gaps = append(trial.WithoutLimits(part.Gaps, m.Stopped()), g)
 	}
 	if reason := why(); reason != "" {
-		part.gaps = append(part.gaps, rules.Gap{What: reason, PC: -1})
+		part.Gaps = append(part.Gaps, rules.Gap{What: reason, PC: -1})
 	}
-	part.gaps = append(part.gaps, lanes.gaps()...)
+	part.Gaps = append(part.Gaps, orders.Gaps()...)
 	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
-	part.equalStores(l.config.Program, j.Order.Conflicts(), nil, false)
+	part.equalStores(l.Program, j.Order.Conflicts(), nil, false)
 	part.words = words.Summary()
 	return part, m, true
 }

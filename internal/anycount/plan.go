@@ -1,4 +1,4 @@
-package muster
+package anycount
 
 import (
 	"muster/internal/loops"
@@ -10,7 +10,7 @@ import (
 
 // A plan is what the launches of a family have in common.
 type plan struct {
-	hope
+	strategy
 	marks []machine.LaneLoop // Mark and Head of each lane
 	turns []int64            // by how many turns each lane's loop is longer, for by more of the argument
 	by    int64
@@ -70,10 +70,10 @@ func (p *plan) taking(by margin) []machine.LaneLoop {
 }
 
 // plan finds loops and period.
-func (f *family) plan(h hope) (*plan, *loops.Refusal) {
+func (f *Family) plan(h strategy) (*plan, *loops.Refusal) {
 	f.bases, f.guess, f.unsure = map[int64]*base{}, nil, nil
 	if f.found == nil {
-		p := &plan{by: 64 * ((f.k0 + 63) / 64)}
+		p := &plan{by: 64 * ((f.Value + 63) / 64)}
 		if no := f.findLoops(p); no != nil {
 			return nil, no
 		}
@@ -81,7 +81,7 @@ func (f *family) plan(h hope) (*plan, *loops.Refusal) {
 	}
 	loops := *f.found
 	p := &loops
-	p.hope = h
+	p.strategy = h
 	unit, most := int64(1), int64(0)
 	for _, t := range p.turns {
 		if t > 0 {
@@ -126,18 +126,18 @@ func (f *family) plan(h hope) (*plan, *loops.Refusal) {
 		}
 	}
 	p.from = p.long - spare
-	p.from += ((f.k0-p.from)%p.step + p.step) % p.step
+	p.from += ((f.Value-p.from)%p.step + p.step) % p.step
 	return p, nil
 }
 
 // findLoops compares two launches: a lane's loop is what goes round more often
 // where the argument is greater, and the outermost such.
-func (f *family) findLoops(p *plan) *loops.Refusal {
+func (f *Family) findLoops(p *plan) *loops.Refusal {
 	var visits [2]map[int32][]int32
-	for i, k := range []int64{f.k0, f.k0 + p.by} {
+	for i, k := range []int64{f.Value, f.Value + p.by} {
 		l, err := f.at(k)
 		if err != nil {
-			return refuse(-1, "the launch with %s = %d: %v", f.name, k, err)
+			return refuse(-1, "the launch with %s = %d: %v", f.Name, k, err)
 		}
 		r, no := f.follow(l, nil)
 		if no != nil {
@@ -152,7 +152,7 @@ func (f *family) findLoops(p *plan) *loops.Refusal {
 			}
 		}
 	}
-	prog, found := f.l.config.Program, false
+	prog, found := f.l.Program, false
 	for pc, more := range visits[1] {
 		less, head := visits[0][pc], prog.Target(pc)
 		for lane, n := range more {
@@ -168,7 +168,7 @@ func (f *family) findLoops(p *plan) *loops.Refusal {
 		}
 	}
 	if !found {
-		return refuse(-1, "no loop goes round more often where %s is greater", f.name)
+		return refuse(-1, "no loop goes round more often where %s is greater", f.Name)
 	}
 	return nil
 }
@@ -176,8 +176,8 @@ func (f *family) findLoops(p *plan) *loops.Refusal {
 // findPeriod finds after how many turns lanes do the same again, in a run with at
 // least so many. The argument is a multiple of unit more than the launch's own, of
 // by of which are most turns.
-func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
-	p.long = f.k0
+func (f *Family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
+	p.long = f.Value
 	if need := want * p.by / most; p.long < need {
 		p.long += unit * ((need - p.long + unit - 1) / unit)
 	}
@@ -187,7 +187,7 @@ func (f *family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, f
 	if f.shown == nil || f.shown.k != p.long {
 		l, err := f.at(p.long)
 		if err != nil {
-			return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.name, p.long, err)
+			return nil, nil, refuse(-1, "the launch with %s = %d: %v", f.Name, p.long, err)
 		}
 		r, rec, no := f.record(l, p.marks)
 		if no != nil {

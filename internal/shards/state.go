@@ -1,4 +1,4 @@
-package muster
+package shards
 
 import (
 	"cmp"
@@ -13,10 +13,8 @@ import (
 	"muster/internal/outcome"
 	"muster/internal/report"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
-
-// This file is what an exploration has come to, as it is written down, resumed
-// and merged.
 
 // An Exploration is what an exploration has come to so far, as it is written
 // down. It speaks of one launch and one budget, which Key names, and only the
@@ -54,15 +52,15 @@ type unit struct {
 	Left     int               `json:"left,omitempty"` // of samples, that have not run
 
 	// What the runs since At have shown too.
-	live    []found
-	gaps    []rules.Gap
-	words   outcome.Summary
-	begun   bool
-	between bool        // a run is about to begin
-	stop    func() bool // whether a limit has run out
-	why     func() string
-	steps   int64
-	kept    mark
+	live     []found
+	liveGaps []rules.Gap
+	words    outcome.Summary
+	begun    bool
+	between  bool        // a run is about to begin
+	stop     func() bool // whether a limit has run out
+	why      func() string
+	steps    int64
+	kept     mark
 }
 
 // A found is a finding with the smallest of the schedules that showed it.
@@ -83,14 +81,14 @@ func (f *found) smaller(g *found) bool {
 func (u *unit) begin() {
 	if !u.begun {
 		u.begun, u.Elapsed = true, false
-		u.live, u.gaps = slices.Clone(u.Found), slices.Clone(u.Gaps)
+		u.live, u.liveGaps = slices.Clone(u.Found), slices.Clone(u.Gaps)
 		u.words.Add(u.Words)
 	}
 }
 
 // keep writes down what the runs up to now have shown.
 func (u *unit) keep() {
-	u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.gaps)
+	u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.liveGaps)
 	u.Words = outcome.Summary{}
 	u.Words.Add(u.words)
 }
@@ -112,8 +110,8 @@ func (u *unit) add(f found) {
 }
 
 func (u *unit) gap(g rules.Gap) {
-	if !slices.Contains(u.gaps, g) {
-		u.gaps = append(u.gaps, g)
+	if !slices.Contains(u.liveGaps, g) {
+		u.liveGaps = append(u.liveGaps, g)
 	}
 }
 
@@ -225,8 +223,8 @@ func (e *Exploration) completes(shard, shards int) bool {
 }
 
 // dealt are the schedules of one unit of samples.
-func dealt(list []Schedule, unit int) []Schedule {
-	var out []Schedule
+func dealt(list []trial.Schedule, unit int) []trial.Schedule {
+	var out []trial.Schedule
 	for i := unit; i < len(list); i += sampleUnits {
 		out = append(out, list[i])
 	}
@@ -328,16 +326,9 @@ func (e *Exploration) wrong() bool {
 }
 
 // key names what an exploration is of: the kernel, the launch and the budget.
-func (l *Launch) key(e *ExploreOptions) string {
+func (e *Options) key() string {
 	h := sha256.New()
-	c := &l.config
-	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal)
-	for i := range c.Buffers {
-		b := &c.Buffers[i]
-		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))
-		h.Write(b.Data)
-	}
-	fmt.Fprintln(h, e.Schedules, e.Steps, e.Preemptions)
+	fmt.Fprintln(h, e.Launch(), e.Schedules, e.Steps, e.Preemptions)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -1,4 +1,4 @@
-package muster
+package anycount
 
 import (
 	"context"
@@ -7,24 +7,20 @@ import (
 	"muster/internal/machine"
 )
 
-// Extrapolate proves the launch and those with other values of an argument, and
-// holds what it says of the given values against runs of theirs: each is proven by
-// itself, and has as many events and phases of each barrier as is foretold.
-func Extrapolate(l *Launch, argument int, values ...int64) (err error) {
-	f, err := l.family(argument)
-	if err != nil {
-		return err
-	}
-	f.w = l.watch(context.Background())
-	for _, h := range hopes {
-		if err = f.extrapolate(h, values); err == nil {
+// Verify proves the launch and those with other values of the argument, and holds what
+// it says of the given values against runs of theirs: each is proven by itself, and has
+// as many events and phases of each barrier as is foretold. It is for tests.
+func (f *Family) Verify(ctx context.Context, values ...int64) (err error) {
+	f.w, f.jobs = f.l.Budget(ctx), 1
+	for _, h := range strategies {
+		if err = f.verify(h, values); err == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-func (f *family) extrapolate(h hope, values []int64) error {
+func (f *Family) verify(h strategy, values []int64) error {
 	p, no := f.plan(h)
 	if no != nil {
 		return fmt.Errorf("%s", no.Text)
@@ -44,7 +40,7 @@ func (f *family) extrapolate(h hope, values []int64) error {
 		if err := f.registers(p, b, from, k); err != nil {
 			return err
 		}
-		if no := f.proven(CheckOptions{}, k); no != nil {
+		if no := f.proven(k); no != nil {
 			return fmt.Errorf("with %d: %s", k, no.Text)
 		}
 		long, err := f.make(k)
@@ -78,7 +74,7 @@ func (f *family) extrapolate(h hope, values []int64) error {
 
 // registers holds the registers of the launch with k, in its first period and in
 // some later ones, against what the strides of a base foretell.
-func (f *family) registers(p *plan, b *base, from, k int64) error {
+func (f *Family) registers(p *plan, b *base, from, k int64) error {
 	long, err := f.make(k)
 	if err != nil {
 		return err

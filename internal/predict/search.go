@@ -1,4 +1,4 @@
-package muster
+package predict
 
 import (
 	"math/bits"
@@ -8,14 +8,15 @@ import (
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
 
-// A diviner looks for what could go another way.
-type diviner struct {
-	l        *Launch
+// A searcher looks for what could go another way.
+type searcher struct {
+	l        *trial.Subject
 	stop     func() bool
 	run      []machine.Choice // the first run
-	schedule Schedule         // that makes it
+	schedule trial.Schedule   // that makes it
 	history  history
 	spent    int64 // warp instructions of directed runs
 	most     int64
@@ -23,7 +24,7 @@ type diviner struct {
 	found    []prediction
 }
 
-func (d *diviner) all() []prediction {
+func (d *searcher) all() []prediction {
 	failures, ok := d.first()
 	if !ok {
 		return nil
@@ -44,22 +45,22 @@ func (d *diviner) all() []prediction {
 
 // complete takes back what f finds if a limit ends it: what it did not get to might
 // have had another name, and another schedule.
-func (d *diviner) complete(f func()) {
+func (d *searcher) complete(f func()) {
 	n := len(d.found)
 	if f(); d.stop() {
 		d.found = d.found[:n]
 	}
 }
 
-func (d *diviner) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
+func (d *searcher) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
 
 // first finds a run that comes to its end, and asks which conditions fail there.
 // Where the usual one hangs, one that goes well shows what was meant: such as the
 // one in which every arrival waits until nothing else can happen, so that nobody
 // who waits for a phase misses it.
-func (d *diviner) first() ([]confluence.Failure, bool) {
-	for _, s := range []*Schedule{&proofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
-		shape := d.l.shape
+func (d *searcher) first() ([]confluence.Failure, bool) {
+	for _, s := range []*trial.Schedule{&trial.ProofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
+		shape := d.l.Shape
 		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
 		m := d.machine(p)
 		m.ShowCollectives()
@@ -70,7 +71,7 @@ func (d *diviner) first() ([]confluence.Failure, bool) {
 		if m.Done() {
 			n, _ := m.Instrs()
 			d.run, d.most = run, 8*n+1<<20
-			if d.schedule = (Schedule{Prefix: run}); s != nil {
+			if d.schedule = (trial.Schedule{Prefix: run}); s != nil {
 				d.schedule = *s
 			}
 			return p.Finish(), true
@@ -83,7 +84,7 @@ func (d *diviner) first() ([]confluence.Failure, bool) {
 }
 
 // log makes a run; without a schedule, the careful one.
-func (d *diviner) log(m *machine.Machine, s *Schedule) ([]machine.Choice, bool) {
+func (d *searcher) log(m *machine.Machine, s *trial.Schedule) ([]machine.Choice, bool) {
 	if s == nil {
 		return d.careful(m)
 	}
@@ -91,8 +92,8 @@ func (d *diviner) log(m *machine.Machine, s *Schedule) ([]machine.Choice, bool) 
 }
 
 // careful makes the run in which arrivals come last.
-func (d *diviner) careful(m *machine.Machine) ([]machine.Choice, bool) {
-	prog := d.l.config.Program
+func (d *searcher) careful(m *machine.Machine) ([]machine.Choice, bool) {
+	prog := d.l.Program
 	to := explore.Direct(m)
 	to.Last = func(pc int32) bool {
 		switch op, ok := prog.MbarOpAt(pc); op {
@@ -110,9 +111,9 @@ func (d *diviner) careful(m *machine.Machine) ([]machine.Choice, bool) {
 	return to.Run, true
 }
 
-func (d *diviner) machine(o machine.Observer) *machine.Machine {
-	m := d.l.machine(o, nil)
-	if d.l.config.Program.Reaches(machine.FromMatrices) < 0 {
+func (d *searcher) machine(o machine.Observer) *machine.Machine {
+	m := d.l.Machine(o, nil)
+	if d.l.Program.Reaches(machine.FromMatrices) < 0 {
 		m.SkipMatrices()
 	}
 	m.StopWhen(d.stop)
@@ -120,13 +121,13 @@ func (d *diviner) machine(o machine.Observer) *machine.Machine {
 }
 
 // resident makes a run in which no cluster starts while those that have can go on.
-func (d *diviner) resident() {
-	if d.l.start.ClusterCount() < 2 || !d.l.config.Program.HasStrongGlobalAccess() {
+func (d *searcher) resident() {
+	if d.l.Start.ClusterCount() < 2 || !d.l.Program.HasStrongGlobalAccess() {
 		return
 	}
 	d.attempts++
-	a := aim{condition: residency}
-	s := a.sight()
+	a := target{condition: residency}
+	s := a.monitor()
 	m := d.machine(s)
 	to := explore.Direct(m)
 	starts := explore.Hold{Starts: true}
@@ -150,7 +151,7 @@ func (d *diviner) resident() {
 	if !m.Done() {
 		return // it hangs also with all CTAs started: that has another name
 	}
-	p := prediction{aim: a, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run[:run]}}
+	p := prediction{target: a, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run[:run]}}
 	p.schedule = d.shorten(&p)
 	d.found = append(d.found, p)
 }
@@ -178,16 +179,16 @@ type history struct {
 	director *explore.Director
 	bars     map[machine.BarRef]bool
 	named    map[[2]int32]bool // CTA, number
-	trails   []*trail
-	issued   map[int64]trace
+	trails   []*laneHash
+	issued   map[int64]trial.Hash
 	charges  []charge
 }
 
 // remember makes the first run again and keeps what came to the barriers of
 // failures.
-func (d *diviner) remember(failures []confluence.Failure) {
+func (d *searcher) remember(failures []confluence.Failure) {
 	h := &d.history
-	h.bars, h.named, h.issued = map[machine.BarRef]bool{}, map[[2]int32]bool{}, map[int64]trace{}
+	h.bars, h.named, h.issued = map[machine.BarRef]bool{}, map[[2]int32]bool{}, map[int64]trial.Hash{}
 	for i := range failures {
 		f := &failures[i]
 		switch {
@@ -208,17 +209,17 @@ func (d *diviner) remember(failures []confluence.Failure) {
 			h.follow(c.lane)
 		}
 	}
-	h.charges, h.issued = nil, map[int64]trace{}
+	h.charges, h.issued = nil, map[int64]trial.Hash{}
 	for _, t := range h.trails {
-		t.hash = trace{}
+		t.hash = 0
 	}
 	h.director = explore.Direct(d.machine(h))
 	h.director.Take(d.run...)
 }
 
 // lane is the first of some lanes of a warp of the grid.
-func (d *diviner) lane(warp int32, lanes uint32) lane {
-	n := int32(d.l.shape.Warps)
+func (d *searcher) lane(warp int32, lanes uint32) lane {
+	n := int32(d.l.Shape.Warps)
 	return lane{warp / n, warp % n, int8(bits.TrailingZeros32(lanes))}
 }
 
@@ -232,17 +233,17 @@ func (h *history) follow(l lane) {
 		}
 	}
 	if len(h.trails) < mostTrails {
-		h.trails = append(h.trails, &trail{lane: l})
+		h.trails = append(h.trails, &laneHash{lane: l})
 	}
 }
 
-func (h *history) trailOf(l lane) *trail {
+func (h *history) trailOf(l lane) *laneHash {
 	for _, t := range h.trails {
 		if t.lane == l {
 			return t
 		}
 	}
-	return &trail{lane: l}
+	return &laneHash{lane: l}
 }
 
 // Observe makes a history a machine.Observer.
@@ -306,7 +307,7 @@ func (h *history) enter(ev *machine.Event, c charge) {
 }
 
 // failure tries to bring about what a failure warns of.
-func (d *diviner) failure(f *confluence.Failure) {
+func (d *searcher) failure(f *confluence.Failure) {
 	switch f.Condition {
 	case confluence.C1:
 		d.swap(f, f.Phase, f.Phase-1)
@@ -327,7 +328,7 @@ func (d *diviner) failure(f *confluence.Failure) {
 
 // heap holds back what lands in a phase, one by one, so that what is announced
 // heaps up.
-func (d *diviner) heap(f *confluence.Failure) {
+func (d *searcher) heap(f *confluence.Failure) {
 	holds := 0
 	for i := range d.history.charges {
 		c := &d.history.charges[i]
@@ -341,8 +342,8 @@ func (d *diviner) heap(f *confluence.Failure) {
 }
 
 // starve holds back a warpgroup that asks for registers, so that others take them.
-func (d *diviner) starve(f *confluence.Failure) {
-	n := int32(d.l.shape.Warps)
+func (d *searcher) starve(f *confluence.Failure) {
+	n := int32(d.l.Shape.Warps)
 	for _, c := range d.history.charges {
 		if c.what != setmaxnreg || c.pc != f.PC || c.cta*n+c.warp != f.Warp {
 			continue
@@ -359,7 +360,7 @@ const setmaxnreg machine.MbarOp = 255
 
 // breaks makes a directed run that holds something back until nothing else can
 // move, and keeps it if the launch then hangs or faults: a judge names that.
-func (d *diviner) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bool {
+func (d *searcher) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bool {
 	if d.known(f.Condition, f.PC) {
 		return true
 	}
@@ -375,17 +376,17 @@ func (d *diviner) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bo
 			return false
 		}
 	}
-	done := explore.Run(m, proofSchedule, d.stop)
+	done := explore.Run(m, trial.ProofSchedule, d.stop)
 	n, _ := m.Instrs()
 	d.spent += n
 	stop := m.Stopped()
 	if !done || stop == nil || stop.Kind != machine.Deadlock && stop.Kind != machine.FaultBarrier || len(to.Run) > mostWritten {
 		return false
 	}
-	p := prediction{aim: aim{step: c.step, condition: f.Condition}, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	p := prediction{target: target{step: c.step, condition: f.Condition}, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}
 	small, ok := explore.Shrink(func() (*machine.Machine, explore.Question) {
 		return d.machine(nil), explore.Question{Bad: func(m *machine.Machine) bool { return m.Stopped() != nil && m.Stopped().Kind == stop.Kind }}
-	}, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	}, p.schedule, explore.ShrinkOptions{Runs: MaxShrinks, Steps: MaxShrunk, Stop: d.stop})
 	if ok {
 		p.schedule = small.Schedule
 	}
@@ -394,7 +395,7 @@ func (d *diviner) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bo
 }
 
 // known reports whether there is a prediction for an instruction already.
-func (d *diviner) known(c confluence.Condition, pc int32) bool {
+func (d *searcher) known(c confluence.Condition, pc int32) bool {
 	return slices.ContainsFunc(d.found, func(p prediction) bool { return p.condition == c && p.pc == pc })
 }
 
@@ -415,9 +416,9 @@ func (c *charge) isOf(f *confluence.Failure) bool {
 }
 
 // victims are what a failure is about.
-func (d *diviner) victims(f *confluence.Failure) []charge {
+func (d *searcher) victims(f *confluence.Failure) []charge {
 	var list []charge
-	n := int32(d.l.shape.Warps)
+	n := int32(d.l.Shape.Warps)
 	for _, c := range d.history.charges {
 		wait := f.Condition == confluence.C3Early || f.Condition == confluence.C3Late
 		if c.isOf(f) && c.phase == f.Phase && c.pc == f.PC && c.wait == wait && c.cta*n+c.warp == f.Warp && f.Lanes>>uint(c.lane.lane)&1 != 0 {
@@ -427,17 +428,17 @@ func (d *diviner) victims(f *confluence.Failure) []charge {
 	return list
 }
 
-func (c *charge) aim(f *confluence.Failure) aim {
-	return aim{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
+func (c *charge) target(f *confluence.Failure) target {
+	return target{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
 }
 
 // awaits reports whether a wait is one that nothing but its phase ends.
-func (d *diviner) awaits(c *charge) bool { return !c.wait || d.l.config.Program.Awaits(c.pc) }
+func (d *searcher) awaits(c *charge) bool { return !c.wait || d.l.Program.Awaits(c.pc) }
 
 // delay holds a step back until its phase, or the one after, is complete.
-func (d *diviner) delay(f *confluence.Failure) {
+func (d *searcher) delay(f *confluence.Failure) {
 	for _, c := range d.victims(f) {
-		if d.awaits(&c) && d.attempt(&c, c.aim(f)) {
+		if d.awaits(&c) && d.attempt(&c, c.target(f)) {
 			return
 		}
 	}
@@ -445,7 +446,7 @@ func (d *diviner) delay(f *confluence.Failure) {
 
 // swap holds back what came to one phase, one by one, until a step that came to
 // a later phase is there.
-func (d *diviner) swap(f *confluence.Failure, phase, before int64) {
+func (d *searcher) swap(f *confluence.Failure, phase, before int64) {
 	for _, v := range d.victims(f) {
 		if !d.awaits(&v) {
 			continue
@@ -455,16 +456,16 @@ func (d *diviner) swap(f *confluence.Failure, phase, before int64) {
 		for i := len(d.history.charges) - 1; i >= 0 && holds < mostHolds; i-- {
 			c := &d.history.charges[i]
 			who := c.step
-			who.trail, who.pc = trace{}, 0
+			who.trail, who.pc = 0, 0
 			if c.async {
-				who.trail.hash = uint64(c.op)
+				who.trail = trial.Hash(c.op)
 			}
 			if c.wait || !c.isOf(f) || c.phase != before || c.at >= v.at || slices.Contains(seen, who) {
 				continue
 			}
 			seen = append(seen, who)
 			holds++
-			if d.attempt(c, v.aim(f)) {
+			if d.attempt(c, v.target(f)) {
 				return
 			}
 		}
@@ -472,21 +473,21 @@ func (d *diviner) swap(f *confluence.Failure, phase, before int64) {
 }
 
 // open holds back the bytes of the phase that is left open.
-func (d *diviner) open(f *confluence.Failure) {
+func (d *searcher) open(f *confluence.Failure) {
 	holds := 0
 	for i := range d.history.charges {
 		c := &d.history.charges[i]
 		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarExpectTx && c.what != machine.MbarCompleteTx {
 			continue
 		}
-		if holds++; holds > mostHolds || d.attempt(c, c.aim(f)) {
+		if holds++; holds > mostHolds || d.attempt(c, c.target(f)) {
 			return
 		}
 	}
 }
 
-// attempt makes a directed run that holds c back, and keeps it if it meets the aim.
-func (d *diviner) attempt(c *charge, a aim) bool {
+// attempt makes a directed run that holds c back, and keeps it if it meets the target.
+func (d *searcher) attempt(c *charge, a target) bool {
 	if d.known(a.condition, a.pc) {
 		return true
 	}
@@ -494,7 +495,7 @@ func (d *diviner) attempt(c *charge, a aim) bool {
 		return false
 	}
 	d.attempts++
-	s := a.sight()
+	s := a.monitor()
 	m := d.machine(s)
 	to := explore.Direct(m)
 	to.Take(d.run[:c.at]...)
@@ -508,7 +509,7 @@ func (d *diviner) attempt(c *charge, a aim) bool {
 	if s.hit == nil || len(to.Run) > mostWritten {
 		return false
 	}
-	p := prediction{aim: a, held: c.site, schedule: Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	p := prediction{target: a, held: c.site, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}
 	p.schedule = d.shorten(&p)
 	if a.condition == confluence.C3Late {
 		d.meant(&p)
@@ -520,7 +521,7 @@ func (d *diviner) attempt(c *charge, a aim) bool {
 // meant asks which phase a wait is meant for that passes on one in the first run and
 // on another where it is lapped. Where it goes wrong in the first run, and well in
 // the other, it is meant for the later: it is the first run in which it is early.
-func (d *diviner) meant(p *prediction) {
+func (d *searcher) meant(p *prediction) {
 	late, s := d.errors(p, p.schedule)
 	if s.hit == nil || s.hit.then == "" || late {
 		return
@@ -533,27 +534,27 @@ func (d *diviner) meant(p *prediction) {
 }
 
 // errors reports whether a judge finds errors in a run, or it does not end.
-func (d *diviner) errors(p *prediction, s Schedule) (bool, *sight) {
-	j, x := rules.NewJudge(d.l.shape), p.sight()
-	m := d.machine(observers{j, x})
+func (d *searcher) errors(p *prediction, s trial.Schedule) (bool, *monitor) {
+	j, x := rules.NewJudge(d.l.Shape), p.monitor()
+	m := d.machine(trial.Observers{j, x})
 	explore.Run(m, s, d.stop)
 	list, _ := j.Finish(m)
 	return !m.Done() || slices.ContainsFunc(list, func(f rules.Finding) bool { return f.Severity == rules.Error }), x
 }
 
-// shorten looks for a smaller schedule that meets the same aim.
-func (d *diviner) shorten(p *prediction) Schedule {
+// shorten looks for a smaller schedule that meets the same target.
+func (d *searcher) shorten(p *prediction) trial.Schedule {
 	trial := func() (*machine.Machine, explore.Question) {
-		s := p.sight()
+		s := p.monitor()
 		shown := func() bool { return s.hit != nil }
 		return d.machine(s), explore.Question{Bad: func(*machine.Machine) bool { return shown() }, Shown: shown}
 	}
-	small, ok := explore.Shrink(trial, p.schedule, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: d.stop})
+	small, ok := explore.Shrink(trial, p.schedule, explore.ShrinkOptions{Runs: MaxShrinks, Steps: MaxShrunk, Stop: d.stop})
 	if !ok {
 		return p.schedule // a bound ran out
 	}
 	return small.Schedule
 }
 
-// foreseenKinds are the kinds of findings that no judge makes.
-var foreseenKinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
+// kinds are the kinds of findings that no judge makes.
+var kinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}

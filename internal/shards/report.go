@@ -1,66 +1,65 @@
-package muster
+package shards
 
 import (
-	"context"
-
+	"muster/internal/evidence"
 	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/predict"
+	"muster/internal/report"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
 
-// This file is what an exploration says in a report.
-
-// conclude adds what an exploration came to to what else is known: its findings,
-// each with its schedule, what it could not look at, and what it covered.
-func (l *Launch) conclude(ctx context.Context, e *Exploration, schedules []Schedule, all *merged) ([]Schedule, error) {
+// Conclude adds what an exploration of a launch came to to what else is known: its
+// findings, each with its schedule, and what it could not look at. It returns the
+// schedules with those, and what it covered.
+func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
 	c := e.coverage()
-	var list []found
-	w := l.watch(ctx)
 	var joined unit
 	for u := range e.all() {
 		for _, f := range u.Found {
 			joined.add(f)
 		}
 		for _, g := range u.Gaps {
-			all.addGap(g)
+			all.AddGap(g)
 		}
 	}
-	list = joined.live
+	list := joined.live
 	for i := range list {
-		s, err := ParseSchedule(list[i].Schedule)
+		s, err := explore.Parse(list[i].Schedule)
 		if err != nil {
-			return nil, &StateError{err.Error()}
+			return nil, c, &StateError{err.Error()}
 		}
 		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
-			s, *f = l.shorter(w, s, *f)
+			s, *f = shorter(l, p, w, s, *f)
 		}
-		at := index(schedules, s)
+		at := trial.Index(schedules, s)
 		if at < 0 {
 			at = len(schedules)
 			schedules = append(schedules, s)
 		}
-		all.add(at, &result{findings: []rules.Finding{list[i].Finding}})
+		all.Add(at, &trial.Result{Findings: []rules.Finding{list[i].Finding}})
 	}
-	for _, g := range l.unseen(e) {
-		all.addGap(g)
+	for _, g := range e.unseen(l.Program) {
+		all.AddGap(g)
 	}
-	all.coverage = &c
-	return schedules, nil
+	return schedules, c, nil
 }
 
 // mostShrunkFindings bounds how many findings of an exploration get a shorter
-// schedule than those that were explored; Shrink does more, of any.
+// schedule than those that were explored.
 const mostShrunkFindings = 8
 
 // shorter returns a smaller schedule that shows a finding, after little work, and
 // the finding as it is there.
-func (l *Launch) shorter(w *watch, s Schedule, f rules.Finding) (Schedule, rules.Finding) {
-	stop, _ := w.stop()
-	got, ok := explore.Shrink(l.trial(w.ctx, &f), s, explore.ShrinkOptions{Runs: mostShrinks, Steps: mostShrunk, Stop: stop})
+func shorter(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, f rules.Finding) (trial.Schedule, rules.Finding) {
+	stop, _ := w.Stop()
+	got, ok := explore.Shrink(evidence.Trial(w.Context, l, p, &f), s, explore.ShrinkOptions{Runs: predict.MaxShrinks, Steps: predict.MaxShrunk, Stop: stop})
 	if !ok {
 		return s, f
 	}
-	r, _ := l.judge(w, got.Schedule, false, 0, 1)
-	for _, g := range r.findings {
+	r, _ := l.Judge(w, got.Schedule, false, 0, 1)
+	for _, g := range r.Findings {
 		if g.Key() == f.Key() && g.Severity == f.Severity {
 			return got.Schedule, g
 		}
@@ -70,7 +69,7 @@ func (l *Launch) shorter(w *watch, s Schedule, f rules.Finding) (Schedule, rules
 
 // unseen is what no interleaving shows: outcomes of racing strong accesses that
 // only the ISA's memory model has, and values that are none of the schedule's.
-func (l *Launch) unseen(e *Exploration) []rules.Gap {
+func (e *Exploration) unseen(prog *machine.Program) []rules.Gap {
 	var gaps []rules.Gap
 	words := e.words()
 	for _, pc := range words.Beyond() {
@@ -90,9 +89,9 @@ func (l *Launch) unseen(e *Exploration) []rules.Gap {
 		gaps = append(gaps, rules.Gap{What: "a store of what others store, in no order: what was there before it was forgotten", PC: pc})
 	}
 	told := map[int32]bool{}
-	for _, d := range l.config.Program.Dependences() {
+	for _, d := range prog.Dependences() {
 		for _, from := range d.Roots {
-			if what := l.config.Program.Unsteady(from); what != "" && !told[from] {
+			if what := prog.Unsteady(from); what != "" && !told[from] {
 				told[from] = true
 				gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: from})
 			}

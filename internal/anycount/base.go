@@ -1,11 +1,12 @@
-package muster
+package anycount
 
 import (
-	"math"
 	"slices"
 
 	"muster/internal/loops"
 	"muster/internal/machine"
+	"muster/internal/prove"
+	"muster/internal/undefined"
 )
 
 // A base is a launch that stands for all with a period more, two, and so on.
@@ -29,10 +30,10 @@ type guess struct {
 }
 
 // base holds the launch with k to what its longer ones need.
-func (f *family) base(p *plan, k int64) (*base, *shortfall) {
+func (f *Family) base(p *plan, k int64) (*base, *shortfall) {
 	l, err := f.at(k)
 	if err != nil {
-		return nil, &shortfall{Refusal: *refuse(-1, "the launch with %s = %d: %v", f.name, k, err)}
+		return nil, &shortfall{Refusal: *refuse(-1, "the launch with %s = %d: %v", f.Name, k, err)}
 	}
 	switch b, no := f.atOnce(p, l, k); {
 	case b != nil || no != nil:
@@ -61,7 +62,7 @@ func (f *family) base(p *plan, k int64) (*base, *shortfall) {
 }
 
 // core is what repeats of a run, if it is long enough.
-func (f *family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
+func (f *Family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
 	core, no := rec.Check(p.of, p.ticks)
 	if no != nil {
 		return nil, &shortfall{Refusal: *no, short: true}
@@ -95,9 +96,9 @@ func (b *base) within(core *loops.Core) *shortfall {
 
 // atOnce is base by one run, which proves the launch, too. It is for launches in
 // which all goes well; where it tells nothing, base takes its time.
-func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
-	prog := l.config.Program
-	if len(l.findings) > 0 || len(prog.Polls()) > 0 || len(prog.Dependences()) > 0 {
+func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
+	prog := l.Program
+	if l.Refused || len(prog.Polls()) > 0 || len(prog.Dependences()) > 0 {
 		return nil, nil
 	}
 	if f.guess == nil {
@@ -119,21 +120,21 @@ func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 	unsure := f.unsure
 	for range mostMeasured {
 		var see indirect
-		m := l.part(&see, f.skip, 0, 1)
+		m := l.Part(&see, f.skip, 0, 1)
 		m.ShowCollectives()
 		fo := machine.NewFollower(m)
 		prints := f.measure(p, l, m, fo, list, k, f.guess.taken, unsure)
-		s := l.provers(nil)
-		rec := loops.NewRecorder(m, fo, s.prover)
+		s := prove.Watch(l.Subject, nil)
+		rec := loops.NewRecorder(m, fo, s.Prover)
 		rec.InTurns = p.inTurns
-		see.to = append(s.observers(), rec, prints)
+		see.to = append(s.Observers(), rec, prints)
 		m.Follow(fo)
-		part, equal := s.follow(f.w, m, f.skip)
-		var pr proof
-		if pr.take(l, &part); part.err != nil || len(equal) > 0 || pr.contents || slices.ContainsFunc(part.findings, passing) {
+		part, equal := s.Follow(f.w, m, f.skip)
+		var pr prove.Proof
+		if pr.Take(l.Subject, &part); part.Err != nil || len(equal) > 0 || pr.Contents || slices.ContainsFunc(part.Findings, undefined.Passing) {
 			return nil, nil
 		}
-		if pr.found(l, &part.result); len(pr.reasons) > 0 {
+		if pr.Found(l.Subject, &part.Result); len(pr.Reasons) > 0 {
 			return nil, nil
 		}
 		for lane, loop := range list {
@@ -168,7 +169,7 @@ func (f *family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 
 // strides measures how registers go on, in the launch with k, with the first
 // margin that does.
-func (f *family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
+func (f *Family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
 	var no *shortfall
 	for _, by := range p.margins() {
 		if by.first > 0 {
@@ -189,7 +190,7 @@ func (f *family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*
 	return nil, no
 }
 
-func (f *family) measureWith(p *plan, by margin, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
+func (f *Family) measureWith(p *plan, by margin, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
 	list, periods, short := p.parted(by, turns)
 	if short != nil {
 		return nil, short
@@ -250,11 +251,11 @@ func (p *plan) parted(by margin, turns func(int) int32) (list []machine.LaneLoop
 }
 
 // measure has a follower measure strides in the launch with k.
-func (f *family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Follower, list []machine.LaneLoop, k int64, taken, unsure *machine.Follower) *loops.Footprint {
-	most := (f.most - k) / p.period
+func (f *Family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Follower, list []machine.LaneLoop, k int64, taken, unsure *machine.Follower) *loops.Footprint {
+	most := (f.Max - k) / p.period
 	fo.Loops = list
-	fo.Measure(m, taken, unsure, []machine.ParamStride{{Offset: f.offset, Size: f.size, By: p.period}}, most, min(leastPeriods, most))
-	return loops.NewFootprint(fo, l.bufferAt)
+	fo.Measure(m, taken, unsure, []machine.ParamStride{{Offset: f.Offset, Size: f.Size, By: p.period}}, most, min(leastPeriods, most))
+	return loops.NewFootprint(fo, l.Buffer)
 }
 
 // measured is what a run showed of strides.
@@ -272,14 +273,3 @@ func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.Lane
 // mostMeasured bounds how often registers are found to be less regular than was
 // assumed.
 const mostMeasured = 8
-
-// bufferAt is the number of the buffer that an address lies in; others, and
-// module variables, get numbers of their own.
-func (l *Launch) bufferAt(addr uint64) int {
-	for i := range l.layout.Buffers {
-		if b := &l.layout.Buffers[i]; addr >= b.Base && addr < b.End() {
-			return i
-		}
-	}
-	return math.MaxInt
-}

@@ -1,4 +1,4 @@
-package muster
+package shards
 
 import (
 	"runtime/debug"

@@ -1,4 +1,4 @@
-package muster
+package predict
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/machine"
 	"muster/internal/rules"
+	"muster/internal/trial"
 	"muster/mbarrier"
 )
 
@@ -21,12 +22,12 @@ type lane struct {
 // A trail is what a lane did so far, as a hash: equal trails of two runs lead to the
 // same operation of the lane. What only the schedule decides is not in it: tests
 // that came out false, and how often memory was polled.
-type trail struct {
+type laneHash struct {
 	lane
-	hash trace
+	hash trial.Hash
 }
 
-func (t *trail) takes(ev *machine.Event) bool {
+func (t *laneHash) takes(ev *machine.Event) bool {
 	if ev.CTA != t.cta || ev.Warp != t.warp || ev.Mask>>uint(t.lane.lane)&1 == 0 {
 		return false
 	}
@@ -43,13 +44,13 @@ func (t *trail) takes(ev *machine.Event) bool {
 	return true
 }
 
-func (t *trail) observe(ev *machine.Event) {
-	t.hash.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
+func (t *laneHash) observe(ev *machine.Event) {
+	t.hash.Mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
 	switch ev.Kind {
 	case machine.EvAccess:
-		t.hash.mix(ev.Addr[t.lane.lane])
+		t.hash.Mix(ev.Addr[t.lane.lane])
 	case machine.EvMbar, machine.EvMbarWait:
-		t.hash.mix(uint64(uint32(ev.Mbar.Bar.Mem))<<32 ^ ev.Mbar.Bar.Addr)
+		t.hash.Mix(uint64(uint32(ev.Mbar.Bar.Mem))<<32 ^ ev.Mbar.Bar.Addr)
 	}
 }
 
@@ -58,13 +59,13 @@ func (t *trail) observe(ev *machine.Event) {
 type step struct {
 	lane
 	pc    int32
-	trail trace
+	trail trial.Hash
 	async bool
 }
 
-// An aim is the other order of something, which a directed run is to bring
+// An target is the other order of something, which a directed run is to bring
 // about: the step comes to another phase than it did in the first run.
-type aim struct {
+type target struct {
 	step
 	condition confluence.Condition
 	bar       machine.BarRef
@@ -73,11 +74,11 @@ type aim struct {
 	lanes     uint32 // that made the step, this one and others
 }
 
-// residency is the aim of a run in which no CTA can go on but those that have
+// residency is the target of a run in which no CTA can go on but those that have
 // not started.
 const residency confluence.Condition = 255
 
-// A hit is an aim that a run met.
+// A hit is an target that a run met.
 type hit struct {
 	came int64
 	act  rules.Site
@@ -91,21 +92,21 @@ type hit struct {
 	started int
 }
 
-// A sight is an aim and the run that is watched for it.
-type sight struct {
-	aim
+// A monitor is an target and the run that is watched for it.
+type monitor struct {
+	target
 	held  rules.Site // what the directed run held back; PC -1 if it is not known
-	trail trail
+	trail laneHash
 	op    int64 // the step's operation, once it is issued
 	hit   *hit
 
 	started int // CTAs
 }
 
-func (a aim) sight() *sight { return &sight{aim: a, trail: trail{lane: a.lane}} }
+func (a target) monitor() *monitor { return &monitor{target: a, trail: laneHash{lane: a.lane}} }
 
-// Observe makes a sight a machine.Observer.
-func (s *sight) Observe(m *machine.Machine, ev *machine.Event) {
+// Observe makes a monitor a machine.Observer.
+func (s *monitor) Observe(m *machine.Machine, ev *machine.Event) {
 	if s.hit == nil {
 		s.look(m, ev)
 	} else if s.hit.then == "" {
@@ -117,11 +118,11 @@ func (s *sight) Observe(m *machine.Machine, ev *machine.Event) {
 }
 
 // at reports whether an event is the step itself.
-func (s *sight) at(ev *machine.Event) bool {
+func (s *monitor) at(ev *machine.Event) bool {
 	return ev.PC == s.pc && s.trail.takes(ev) && s.trail.hash == s.step.trail
 }
 
-func (s *sight) look(m *machine.Machine, ev *machine.Event) {
+func (s *monitor) look(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvStart:
 		if s.condition == residency && s.hit == nil {
@@ -147,7 +148,7 @@ func (s *sight) look(m *machine.Machine, ev *machine.Event) {
 }
 
 // start looks whether anyone could go on when a further CTA starts.
-func (s *sight) start(m *machine.Machine, ev *machine.Event) {
+func (s *monitor) start(m *machine.Machine, ev *machine.Event) {
 	s.started++
 	new := m.ClusterOf(ev.CTA)
 	if len(m.InFlight()) > 0 {
@@ -168,7 +169,7 @@ func (s *sight) start(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-func (s *sight) mbar(m *machine.Machine, ev *machine.Event) {
+func (s *monitor) mbar(m *machine.Machine, ev *machine.Event) {
 	b := &ev.Mbar
 	switch s.condition {
 	case confluence.C1:
@@ -192,7 +193,7 @@ func (s *sight) mbar(m *machine.Machine, ev *machine.Event) {
 }
 
 // stands reports whether the step is what its lane does next.
-func (s *sight) stands(m *machine.Machine) bool {
+func (s *monitor) stands(m *machine.Machine) bool {
 	if s.trail.hash != s.step.trail {
 		return false
 	}
@@ -205,13 +206,13 @@ func (s *sight) stands(m *machine.Machine) bool {
 }
 
 // after says how it goes on with a wait that was lapped.
-func (s *sight) after(ev *machine.Event) {
+func (s *monitor) after(ev *machine.Event) {
 	if s.condition == confluence.C3Late && ev.Kind == machine.EvMbarWait && ev.PC == s.pc && s.at(ev) {
 		s.hit.on, s.hit.then = ev.Mbar.Phase, fmt.Sprintf("it passes on phase %d instead", ev.Mbar.Phase)
 	}
 }
 
-func (s *sight) meet(ev *machine.Event, came, open int64) {
+func (s *monitor) meet(ev *machine.Event, came, open int64) {
 	b := &ev.Mbar
 	own := rules.Site{PC: s.pc, CTA: s.cta, Warp: s.warp, Lanes: s.lanes, Mem: s.bar.Mem, Addr: s.bar.Addr, Len: 8}
 	own.Role = deed(s.condition, b.Op)

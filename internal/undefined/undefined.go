@@ -1,7 +1,14 @@
-package muster
+// Package undefined tells which undefined values matter.
+//
+// A value that nobody wrote, or that the ISA leaves undefined, is harmless where it is
+// thrown away, and wrong where it reaches an output, a branch or an address. One more
+// run of the same schedule tells which: it follows, bit by bit, what is defined and what
+// is not (machine.Undefined). Where such a value goes through an instruction that is not
+// followed, as those of the tensor cores, a few runs with other bytes in its place show
+// that it matters, or leave open whether it does.
+package undefined
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -9,27 +16,21 @@ import (
 	"muster/internal/machine"
 	"muster/internal/report"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
 
-// A value that nobody wrote, or that the ISA leaves undefined, is harmless where it is
-// thrown away, and wrong where it reaches an output, a branch or an address. One more
-// run of the same schedule tells which: it follows, bit by bit, what is defined and what
-// is not (machine.Undefined). Where such a value goes through an instruction that is not
-// followed, as those of the tensor cores, a few runs with other bytes in its place show
-// that it matters, or leave open whether it does.
-
-// poisons are what stands in place of what nobody wrote: as integers zero, large and
+// substitutes are what stands in place of what nobody wrote: as integers zero, large and
 // -1, as floating point zero, large and NaN; and bytes that differ from place to
 // place, for what compares two unwritten values.
-var poisons = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
+var substitutes = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
 
 // mostCompared bounds the runs in which what nobody wrote has values that the program
 // compares with: each place has another of them in each run.
 const mostCompared = 8
 
-func (l *Launch) poisons() []machine.Poison {
-	list := slices.Clone(poisons[:])
-	among := l.config.Program.Compared()
+func poisons(l *trial.Subject) []machine.Poison {
+	list := slices.Clone(substitutes[:])
+	among := l.Program.Compared()
 	for turn := range min(len(among), mostCompared) {
 		list = append(list, machine.Poison{Among: among, Turn: uint64(turn)})
 	}
@@ -56,24 +57,24 @@ type followed struct {
 // none reports whether no undefined value decided anything.
 func (r *followed) none() bool { return r.why == "" && len(r.reached) == 0 && !r.others }
 
-// undefinedIn follows the undefined values of a schedule.
-func (l *Launch) undefinedIn(w *watch, s Schedule) *followed {
+// follow follows the undefined values of a schedule.
+func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
 	// A run that follows them does not notice that it goes in circles.
-	e, why := l.poisoned(w, s, machine.Poison{PC: -1}, 0)
+	e, why := poisoned(l, w, s, machine.Poison{PC: -1}, 0)
 	if why != "" {
 		return &followed{why: why}
 	}
 	if e.end == machine.LimitInstrs {
-		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.limits.Instrs)}
+		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.Limits.Instrs)}
 	}
-	m := l.machine(nil, nil)
+	m := l.Machine(nil, nil)
 	u := m.FollowUndefined()
 	m.LimitInstrs(e.instrs + 1<<8)
-	if err := prefix(m, s); err != nil {
+	if err := trial.Begin(m, s); err != nil {
 		return &followed{why: err.Error()}
 	}
 	s.Prefix = nil
-	stop, reason := w.stop()
+	stop, reason := w.Stop()
 	if !explore.Run(m, s, stop) {
 		return &followed{why: reason()}
 	}
@@ -97,31 +98,30 @@ func originOf(f *rules.Finding) machine.UndefinedFrom {
 	return machine.UndefinedFrom{Kind: undefinedKinds[f.Kind], PC: f.Sites[0].PC, Register: f.Register}
 }
 
-// reach decides which undefined values matter. The findings about those that do become
+// Reach decides which undefined values of what schedules showed matter. The findings about those that do become
 // errors. Of the others, those about shared memory stay warnings, and the rest are
-// dropped: compilers make them.
-func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
+// dropped: compilers make them. Proven: one schedule stands for all.
+func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged, proven bool) {
 	open := map[machine.UndefinedFrom]*rules.Finding{}
-	for i := range all.findings {
-		if f := &all.findings[i]; rules.MayReach(f) {
+	for i := range all.Findings {
+		if f := &all.Findings[i]; rules.MayReach(f) {
 			open[originOf(f)] = f
 		}
 	}
-	if len(open) == 0 && !l.config.Program.Unspecified() {
-		return nil
+	if len(open) == 0 && !l.Program.Unspecified() {
+		return
 	}
-	w := l.watch(ctx)
-	cut := len(all.gaps) > 0 // the verdict is incomplete already
+	cut := len(all.Gaps) > 0 // the verdict is incomplete already
 	gap := func(g rules.Gap) {
 		if !cut {
-			all.addGap(g)
+			all.AddGap(g)
 		}
 	}
 	vague := map[machine.UndefinedFrom]machine.UndefinedReach{}
 	settled, tracked := true, map[machine.UndefinedFrom]bool{}
 	why := ""
-	for _, n := range l.schedulesToFollow(o, all, open) {
-		r := l.undefinedIn(w, o.Schedules[n])
+	for _, n := range schedulesToFollow(len(schedules), all, open, proven) {
+		r := follow(l, w, schedules[n])
 		if r.why != "" {
 			settled, why = false, r.why
 			break
@@ -136,7 +136,7 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 			f := open[to.From]
 			switch {
 			case to.From.Kind == machine.UnknownResult:
-				gap(rules.Gap{What: fmt.Sprintf("the driver or the part decides the value that is read here, and it reaches %s at %s", to.What, l.nameAt(to.PC)), PC: to.From.PC})
+				gap(rules.Gap{What: fmt.Sprintf("the driver or the part decides the value that is read here, and it reaches %s at %s", to.What, l.NameAt(to.PC)), PC: to.From.PC})
 			case f == nil || f.Severity == rules.Error:
 			case to.Vague:
 				if _, ok := vague[to.From]; !ok {
@@ -144,8 +144,8 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 				}
 			default:
 				matters(f, to.What)
-				f.Notes = append(f.Notes, fmt.Sprintf("the value, or a part of it that nobody defined, goes into %s at %s", to.What, l.nameAt(to.PC)))
-				all.first[f.Key()] = n
+				f.Notes = append(f.Notes, fmt.Sprintf("the value, or a part of it that nobody defined, goes into %s at %s", to.What, l.NameAt(to.PC)))
+				all.First[f.Key()] = n
 			}
 		}
 	}
@@ -153,8 +153,8 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	drop := map[string]bool{}
 	errorsAt := map[int32]*rules.Finding{}
 	named, more := map[int32]int{}, map[int32]int{}
-	for i := range all.findings {
-		f := &all.findings[i]
+	for i := range all.Findings {
+		f := &all.Findings[i]
 		from := openOrigin(f, open)
 		if from == nil {
 			continue
@@ -172,14 +172,14 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 		switch {
 		case isVague && left > 0:
 			left--
-			what, not := l.reaches(w, o.Schedules[all.first[f.Key()]], poisonOf(f))
+			what, not := reaches(l, w, schedules[all.First[f.Key()]], poisonOf(f))
 			if what != "" {
 				matters(f, what)
 				f.Notes = append(f.Notes, "in runs of this schedule with other values in its place, "+what+" differed")
 				continue
 			}
 			if not == "" {
-				not = "it goes through an instruction that is not followed bit by bit, and reaches " + to.What + " at " + l.nameAt(to.PC) + "; a few other values in its place made no difference"
+				not = "it goes through an instruction that is not followed bit by bit, and reaches " + to.What + " at " + l.NameAt(to.PC) + "; a few other values in its place made no difference"
 			}
 			gap(undecidedRead(f, not))
 		case isVague:
@@ -191,8 +191,8 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 			drop[f.Key()] = true
 		}
 	}
-	for i := range all.findings {
-		f := &all.findings[i]
+	for i := range all.Findings {
+		f := &all.Findings[i]
 		if pc := int32(0); f.Register > 0 && f.Severity == rules.Error {
 			if pc = f.Sites[0].PC; named[pc] > mostNamed && f != errorsAt[pc] {
 				more[pc]++
@@ -203,8 +203,7 @@ func (l *Launch) reach(ctx context.Context, o CheckOptions, all *merged) error {
 	for pc, n := range more {
 		errorsAt[pc].Notes = append(errorsAt[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", report.Plural(n, "register")))
 	}
-	all.findings = slices.DeleteFunc(all.findings, func(f rules.Finding) bool { return drop[f.Key()] })
-	return nil
+	all.Findings = slices.DeleteFunc(all.Findings, func(f rules.Finding) bool { return drop[f.Key()] })
 }
 
 // openOrigin returns the origin of a finding that is among the open ones, or was.
@@ -222,37 +221,28 @@ func openOrigin(f *rules.Finding, open map[machine.UndefinedFrom]*rules.Finding)
 // schedulesToFollow lists, by number, those in which undefined values are followed: the
 // first of a launch of which one stands for all; else those that showed a finding, and
 // some more.
-func (l *Launch) schedulesToFollow(o CheckOptions, all *merged, open map[machine.UndefinedFrom]*rules.Finding) (list []int) {
+func schedulesToFollow(schedules int, all *trial.Merged, open map[machine.UndefinedFrom]*rules.Finding, proven bool) (list []int) {
 	for _, f := range open {
-		if n := all.first[f.Key()]; !slices.Contains(list, n) {
+		if n := all.First[f.Key()]; !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}
 	slices.Sort(list)
-	if all.proof != nil && all.proof.All && len(list) > 0 {
+	if proven && len(list) > 0 {
 		return list
 	}
-	for n := range o.Schedules {
+	for n := range schedules {
 		if len(list) >= mostFollowed {
 			break
 		}
 		if !slices.Contains(list, n) {
 			list = append(list, n)
 		}
-		if all.proof != nil && all.proof.All {
+		if proven {
 			break
 		}
 	}
 	return list
-}
-
-// nameAt names an instruction and its line.
-func (l *Launch) nameAt(pc int32) string {
-	p := l.config.Program
-	if in := p.Inst(pc); in != nil {
-		return fmt.Sprintf("%s at line %d", machine.Name(in), p.Pos(pc).Line)
-	}
-	return fmt.Sprintf("line %d", p.Pos(pc).Line)
 }
 
 // matters makes an error of a finding whose value reaches something.
@@ -266,35 +256,35 @@ func undecidedRead(f *rules.Finding, why string) rules.Gap {
 	return rules.Gap{What: "whether an undefined value that is read here matters: " + why, PC: f.Sites[0].PC}
 }
 
-// dropUnreached drops what a proof's runs showed of reads that do not matter, so that
+// DropUnreached drops what a proof's runs showed of reads that do not matter, so that
 // they do not stand against the proof. Where some matter, or were in runs of another
-// order, all of them stay: what other schedules show of them is decided by reach. It
+// order, all of them stay: what other schedules show of them is decided by Reach. It
 // reports whether values that the driver or the part decides matter.
-func (l *Launch) dropUnreached(ctx context.Context, p *proof, r *result) (unknown bool) {
-	if !p.holds || r.err != nil {
+func DropUnreached(l *trial.Subject, w *trial.Budget, r *trial.Result) (unknown bool) {
+	if r.Err != nil {
 		return false
 	}
-	some := slices.ContainsFunc(r.findings, func(f rules.Finding) bool { return rules.Dropped(&f) })
-	if !some && !l.config.Program.Unspecified() {
+	some := slices.ContainsFunc(r.Findings, func(f rules.Finding) bool { return rules.Dropped(&f) })
+	if !some && !l.Program.Unspecified() {
 		return false
 	}
-	run := l.undefinedIn(l.watch(ctx), proofSchedule)
+	run := follow(l, w, trial.ProofSchedule)
 	if !run.none() {
 		return !some || slices.ContainsFunc(run.reached, func(to machine.UndefinedReach) bool { return to.From.Kind == machine.UnknownResult })
 	}
-	r.findings = slices.DeleteFunc(r.findings, func(f rules.Finding) bool { return rules.Dropped(&f) && run.seen(originOf(&f)) })
+	r.Findings = slices.DeleteFunc(r.Findings, func(f rules.Finding) bool { return rules.Dropped(&f) && run.seen(originOf(&f)) })
 	return false
 }
 
-// undecidedReads are gaps for the reads that a proof's runs showed and no run of all
+// Undecided are gaps for the reads that a proof's runs showed and no run of all
 // did, so that nothing tells whether they matter.
-func (r *result) undecidedReads(all *merged) {
-	if len(all.gaps) > 0 {
+func Undecided(r *trial.Result, all *trial.Merged) {
+	if len(all.Gaps) > 0 {
 		return
 	}
-	for i := range r.findings {
-		if f := &r.findings[i]; rules.Dropped(f) && all.seen[f.Key()] == 0 {
-			all.addGap(undecidedRead(f, "no schedule that ran comes to it"))
+	for i := range r.Findings {
+		if f := &r.Findings[i]; rules.Dropped(f) && all.Seen[f.Key()] == 0 {
+			all.AddGap(undecidedRead(f, "no schedule that ran comes to it"))
 		}
 	}
 }
@@ -309,12 +299,12 @@ func poisonOf(f *rules.Finding) machine.Poison {
 
 // reaches says what differs between the poisoned runs, which is empty if nothing
 // does; or why that cannot be said.
-func (l *Launch) reaches(w *watch, s Schedule, p machine.Poison) (to, why string) {
-	return l.differ(w, s, p, l.poisons())
+func reaches(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison) (to, why string) {
+	return differ(l, w, s, p, poisons(l))
 }
 
 // differ is reaches for some poisons. One with the PC -1 replaces nothing.
-func (l *Launch) differ(w *watch, s Schedule, p machine.Poison, list []machine.Poison) (to, why string) {
+func differ(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison, list []machine.Poison) (to, why string) {
 	var first effects
 	at := p.PC
 	for i, with := range list {
@@ -322,13 +312,13 @@ func (l *Launch) differ(w *watch, s Schedule, p machine.Poison, list []machine.P
 		if p.PC = at; with.PC < 0 {
 			p.PC = with.PC
 		}
-		e, why := l.poisoned(w, s, p, first.instrs)
+		e, why := poisoned(l, w, s, p, first.instrs)
 		switch {
 		case why != "":
 			return "", why
 		case i == 0:
 			if e.end == machine.LimitInstrs {
-				return "", fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.limits.Instrs)
+				return "", fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.Limits.Instrs)
 			}
 			if first = e; e.end == impossible {
 				return "a branch or an address", ""
@@ -344,17 +334,17 @@ func (l *Launch) differ(w *watch, s Schedule, p machine.Poison, list []machine.P
 
 // poisoned makes one run. Other runs had so many instructions: one that has many
 // more does something else.
-func (l *Launch) poisoned(w *watch, s Schedule, p machine.Poison, instrs int64) (e effects, why string) {
-	m := l.machine(&e, &p)
+func poisoned(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison, instrs int64) (e effects, why string) {
+	m := l.Machine(&e, &p)
 	if instrs > 0 {
 		m.LimitInstrs(4*instrs + 1<<16)
 	}
-	if err := prefix(m, s); err != nil {
+	if err := trial.Begin(m, s); err != nil {
 		e.end = impossible
 		return e, ""
 	}
 	s.Prefix = nil
-	stop, reason := w.stop()
+	stop, reason := w.Stop()
 	if !explore.Run(m, s, stop) {
 		return e, reason()
 	}
@@ -378,7 +368,7 @@ const (
 
 // effects are what a run did that others can notice.
 type effects struct {
-	seen   trace // which visible operations, and where
+	seen   trial.Hash // which visible operations, and where
 	memory uint64
 	end    machine.StopKind
 	instrs int64
@@ -389,41 +379,35 @@ func (e *effects) Observe(_ *machine.Machine, ev *machine.Event) {
 	if ev.Kind == machine.EvRegister { // visible to nobody
 		return
 	}
-	t.mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
-	t.mix(uint64(uint32(ev.CTA))<<32 | uint64(uint32(ev.Warp)))
-	t.mix(uint64(ev.Mask))
+	t.Mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
+	t.Mix(uint64(uint32(ev.CTA))<<32 | uint64(uint32(ev.Warp)))
+	t.Mix(uint64(ev.Mask))
 	switch ev.Kind {
 	case machine.EvAccess:
 		for lane, a := range ev.Addr {
 			if ev.Mask>>lane&1 != 0 {
-				t.mix(a)
+				t.Mix(a)
 			}
 		}
 	case machine.EvMbar, machine.EvMbarWait:
 		b := &ev.Mbar
-		t.mix(uint64(uint32(b.Bar.Mem))<<32 ^ b.Bar.Addr)
-		t.mix(uint64(b.Op)<<56 ^ uint64(b.Count)<<32 ^ uint64(b.Bytes))
-		t.mix(uint64(b.Phase))
+		t.Mix(uint64(uint32(b.Bar.Mem))<<32 ^ b.Bar.Addr)
+		t.Mix(uint64(b.Op)<<56 ^ uint64(b.Count)<<32 ^ uint64(b.Bytes))
+		t.Mix(uint64(b.Phase))
 	case machine.EvBarArrive, machine.EvBarPass:
-		t.mix(uint64(uint32(ev.Bar))<<32 ^ uint64(ev.Count))
+		t.Mix(uint64(uint32(ev.Bar))<<32 ^ uint64(ev.Count))
 	case machine.EvRegisters:
-		t.mix(uint64(ev.Count))
+		t.Mix(uint64(ev.Count))
 	case machine.EvIssue:
 		for _, list := range [...][]machine.Span{ev.Op.Reads, ev.Op.Writes} {
 			for _, s := range list {
-				t.mix(uint64(uint32(s.Mem))<<32 ^ s.Addr)
-				t.mix(s.Len)
+				t.Mix(uint64(uint32(s.Mem))<<32 ^ s.Addr)
+				t.Mix(s.Len)
 			}
 		}
 		for i, b := range ev.Op.Bars {
-			t.mix(uint64(uint32(b.Mem))<<32 ^ b.Addr)
-			t.mix(uint64(ev.Op.BarBytes[i]))
+			t.Mix(uint64(uint32(b.Mem))<<32 ^ b.Addr)
+			t.Mix(uint64(ev.Op.BarBytes[i]))
 		}
 	}
 }
-
-// A trace is a hash of what a run did.
-type trace struct{ hash uint64 }
-
-// mix is a round of FNV-1a on 64-bit words.
-func (t *trace) mix(v uint64) { t.hash = (t.hash ^ v) * 0x100000001b3 }

@@ -1,0 +1,145 @@
+package muster
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"muster/internal/anycount"
+	"muster/internal/machine"
+	"muster/internal/report"
+	"muster/launch"
+)
+
+// CheckAny is Check, and where that proves all schedules it tries to prove the
+// launches with other values of a scalar argument too, counted from 1. What
+// became of that is the report's Proof.Any. The error is that of ctx, or says
+// that the argument is none to count by.
+func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*Report, error) {
+	f, err := l.family(argument)
+	if err != nil {
+		return nil, err
+	}
+	ctx = l.subject.Within(ctx, 1)
+	r, err := l.Check(ctx, o)
+	if err != nil || r.Proof == nil || !r.Proof.All {
+		return r, err
+	}
+	w, known := l.subject.Budget(ctx), r.Proof.AnyContents
+	r.Proof.Any = f.Prove(w, o.Jobs, known)
+	if r.Proof.Any.Holds && l.subject.Program.Elects() {
+		g, err := l.led().family(argument)
+		if err != nil {
+			return nil, err
+		}
+		r.Proof.Any = sameAny(r.Proof.Any, g.Prove(w, o.Jobs, known))
+	}
+	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
+	return r, ctx.Err()
+}
+
+// family is the launches that differ from this one in an argument.
+func (l *Launch) family(argument int) (*anycount.Family, error) {
+	first := &l.file.Launches[0]
+	params := l.config.Program.Params
+	if argument < 1 || argument > len(first.Args) || argument > len(params) {
+		return nil, fmt.Errorf("argument %d: the kernel has %d", argument, len(first.Args))
+	}
+	a, p := &first.Args[argument-1], &params[argument-1]
+	arg := anycount.Argument{Number: argument, Name: p.Name, Offset: p.Offset, Size: p.Size}
+	switch {
+	case a.Kind != launch.ArgScalar || a.Type.IsFloat() || p.Size != 4 && p.Size != 8 || int(p.Size) != a.Type.Size():
+		return nil, fmt.Errorf("argument %d is %v: only a scalar of 32 or 64 bits, an integer, counts anything", argument, a)
+	case p.Size == 4:
+		arg.Value, arg.Max = int64(int32(a.Bits)), math.MaxInt32
+	default:
+		arg.Value, arg.Max = int64(a.Bits), 1<<60
+	}
+	return anycount.New(l.subject, &relatives{l, arg}, arg)
+}
+
+// relatives make launches that differ from one in an argument.
+type relatives struct {
+	l   *Launch
+	arg anycount.Argument
+}
+
+func (r *relatives) Place(pc int32) *report.Place { return r.l.place(pc) }
+
+func (r *relatives) Buffers() []string {
+	var names []string
+	for i := range r.l.layout.Buffers {
+		names = append(names, r.l.layout.Buffers[i].Name)
+	}
+	return names
+}
+
+// Make makes the launch with another value of the argument, of the same leaders.
+func (r *relatives) Make(k int64) (*anycount.Launch, error) {
+	l, err := r.with(k)
+	if err != nil {
+		return nil, err
+	}
+	s := l.subject
+	if r.l.subject.Highest {
+		s = s.Led()
+	}
+	return &anycount.Launch{Subject: s, Refused: len(l.findings) > 0, Buffer: l.bufferAt}, nil
+}
+
+func (r *relatives) with(k int64) (*Launch, error) {
+	if k <= r.arg.Value {
+		l := *r.l
+		l.config.Params = append([]byte(nil), l.config.Params...)
+		if r.arg.Size == 4 {
+			binary.LittleEndian.PutUint32(l.config.Params[r.arg.Offset:], uint32(k))
+		} else {
+			binary.LittleEndian.PutUint64(l.config.Params[r.arg.Offset:], uint64(k))
+		}
+		return &l, l.probe()
+	}
+	file := *r.l.file
+	file.Launches = append([]launch.Launch(nil), file.Launches...)
+	file.Launches[0].Args = append([]launch.Arg(nil), file.Launches[0].Args...)
+	file.Launches[0].Args[r.arg.Number-1].Bits = uint64(k)
+	file.Expect = nil
+	file.Buffers = append([]launch.Buffer(nil), file.Buffers...)
+	for i := range file.Buffers {
+		r.grow(&file.Buffers[i], &r.l.layout.Buffers[i], k)
+	}
+	l := &Launch{file: &file, limits: r.l.limits}
+	return l, l.prepare(r.l.config.Program)
+}
+
+// grow makes a buffer larger: the dimensions that have the argument's value, or else the
+// outermost. What fills it does not matter where nothing that buffers hold decides.
+func (r *relatives) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
+	if b.Fill.Kind == launch.FillValues || b.Fixed {
+		return
+	}
+	blind := r.l.config.Program.Reaches(machine.FromBuffers) < 0
+	if b.Fill.Kind == launch.FillFile || blind && b.Fill.Kind != launch.FillUninitialized {
+		b.Fill = launch.Fill{Kind: launch.FillZeros, Pos: b.Fill.Pos}
+	}
+	b.Shape = append([]int64(nil), placed.Shape...)
+	grown := false
+	for i, n := range b.Shape {
+		if n == r.arg.Value {
+			b.Shape[i], grown = k, true
+		}
+	}
+	if !grown && len(b.Shape) > 0 {
+		b.Shape[0] = (b.Shape[0]*k + r.arg.Value - 1) / r.arg.Value
+	}
+}
+
+// bufferAt is the number of the buffer that an address lies in.
+func (l *Launch) bufferAt(addr uint64) int {
+	for i := range l.layout.Buffers {
+		if b := &l.layout.Buffers[i]; addr >= b.Base && addr < b.End() {
+			return i
+		}
+	}
+	return math.MaxInt
+}

@@ -1,0 +1,408 @@
+// Package anycount proves a launch for every larger trip count of its loops.
+//
+// A proof is of the launch as it is given. Where an integer argument says how often
+// loops go round, it can be of every launch with a larger one (docs/loops.md): a
+// few launches, one for each remainder by the period, are proven as usual, found
+// to repeat (package loops), and their registers found to grow evenly
+// (machine.Follower). Every smaller value is checked by itself. It costs as many
+// runs as that, and so is done where it is asked for.
+package anycount
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"muster/internal/confluence"
+	"muster/internal/loops"
+	"muster/internal/machine"
+	"muster/internal/parallel"
+	"muster/internal/prove"
+	"muster/internal/report"
+	"muster/internal/trial"
+	"muster/internal/undefined"
+)
+
+// An Argument is the scalar argument that launches differ in.
+type Argument struct {
+	Number int // from 1
+	Name   string
+	Value  int64  // that the launch is given
+	Max    int64  // that its type holds
+	Offset uint64 // among the parameters, in bytes
+	Size   uint64
+}
+
+// A Launch is one of a family.
+type Launch struct {
+	*trial.Subject
+	// Refused: the driver would refuse it.
+	Refused bool
+	// Buffer is the number of the buffer that an address lies in; others, and module
+	// variables, get numbers of their own.
+	Buffer func(addr uint64) int
+}
+
+// A Maker makes the launches of a family.
+type Maker interface {
+	// Make is the launch with another value of the argument. Buffers grow with it, where
+	// it is greater than the launch's own: the dimensions that have its value, or else
+	// the outermost.
+	Make(k int64) (*Launch, error)
+	// Place is where an instruction stands in the text.
+	Place(pc int32) *report.Place
+	// Buffers are the names of the buffers.
+	Buffers() []string
+}
+
+// A Family is the launches that differ in one argument.
+type Family struct {
+	Argument
+	l     *trial.Subject
+	maker Maker
+	w     *trial.Budget
+	jobs  int
+	skip  bool
+	known bool // the launch as it is given is proven, for all that its buffers may hold
+
+	runs int // launches so far, to bound them
+	last *Launch
+	with int64 // the argument of last
+	// unsure is a run that found registers that do not grow evenly.
+	unsure *machine.Follower
+	found  *plan // loops only
+	shown  *shown
+	guess  *guess
+	bases  map[int64]*base
+}
+
+// New returns the family of a launch.
+func New(l *trial.Subject, m Maker, a Argument) (*Family, error) {
+	if a.Value < 1 || a.Value > mostTurns {
+		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", a.Number, a.Value, mostTurns)
+	}
+	return &Family{Argument: a, l: l, maker: m, skip: l.Skips()}, nil
+}
+
+const (
+	// mostTurns bounds the argument's own value, mostRuns how many launches are run.
+	mostTurns = 1 << 20
+	mostRuns  = 2048
+	// wantTurns is how many turns a run should have that shows a period, fewTurns how
+	// many mostly do.
+	wantTurns = 64
+	fewTurns  = 32
+	// leastPeriods is up to how many periods more a proof must hold at least.
+	leastPeriods = 1024
+	// mostPeriod bounds how many launches one for each remainder are.
+	mostPeriod = 64
+)
+
+// fork is a family for another goroutine. It takes what is known by now.
+func (f *Family) fork() *Family {
+	one := *f
+	one.last = nil
+	return &one
+}
+
+// at is the launch with another value of the argument.
+func (f *Family) at(k int64) (*Launch, error) {
+	if f.last != nil && f.with == k {
+		return f.last, nil
+	}
+	l, err := f.make(k)
+	f.last, f.with = l, k
+	return l, err
+}
+
+func (f *Family) make(k int64) (*Launch, error) {
+	if f.runs++; f.runs > mostRuns {
+		return nil, errors.New("it takes more launches than are run for one proof")
+	}
+	if why := f.w.Over(); why != "" {
+		return nil, errors.New(why)
+	}
+	return f.maker.Make(k)
+}
+
+// Prove tries to prove the family. Known: the launch as it is given is proven, for all
+// that its buffers may hold.
+func (f *Family) Prove(w *trial.Budget, jobs int, known bool) *report.AnyCount {
+	f.w, f.jobs, f.known = w, jobs, known
+	a := &report.AnyCount{Argument: f.Number, Name: f.Name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
+	if no := f.attempt(a); no != nil {
+		if why := f.w.Over(); why != "" {
+			no = refuse(-1, "%s", why)
+		}
+		a.Holds = false
+		a.Reasons = append(a.Reasons, f.reason(no))
+	}
+	return a
+}
+
+func (f *Family) reason(no *loops.Refusal) report.Reason {
+	r := report.Reason{Condition: "loop", Text: no.Text}
+	if no.PC >= 0 {
+		r.Place = f.maker.Place(no.PC)
+	}
+	return r
+}
+
+func refuse(pc int32, format string, args ...any) *loops.Refusal {
+	return &loops.Refusal{PC: pc, Text: fmt.Sprintf(format, args...)}
+}
+
+func (f *Family) attempt(a *report.AnyCount) *loops.Refusal {
+	var no *loops.Refusal
+	for _, h := range strategies {
+		if no = f.larger(a, h); no == nil || f.w.Over() != "" {
+			break
+		}
+	}
+	if no != nil {
+		return no
+	}
+	f.smaller(a.Step, a)
+	if why := f.w.Over(); why != "" {
+		return refuse(-1, "%s", why)
+	}
+	a.Holds = true
+	return nil
+}
+
+// A strategy is how a plan is made.
+type strategy struct {
+	turns int64 // how many should show the period
+	// inTurns: parities may turn over with each period, which may then be half as long.
+	inTurns bool
+	quick   bool // what takes more than one run for each launch is not tried
+}
+
+// strategies are tried one after the other: few turns mostly show the period. Where
+// what they show does not do, more.
+var strategies = []strategy{{fewTurns, true, true}, {fewTurns, false, true}, {wantTurns, false, false}}
+
+// larger proves all from some value on.
+func (f *Family) larger(a *report.AnyCount, h strategy) *loops.Refusal {
+	p, no := f.plan(h)
+	if no != nil {
+		return no
+	}
+	a.Period, a.Step = p.period, p.step
+	most := f.Max
+	// One launch for each remainder, from the least that is long enough.
+	for from, tries := p.from, 0; ; tries++ {
+		grown, done := f.remainders(p, from, &most, a)
+		if done == nil {
+			a.From, a.UpTo, a.Growth = from, most, grown
+			return nil
+		}
+		if !done.short || tries == mostPeriod || from >= p.long {
+			return &done.Refusal
+		}
+		from += max(1, done.by/p.step) * p.step
+	}
+}
+
+// smaller checks every value below the bound by itself.
+func (f *Family) smaller(step int64, a *report.AnyCount) {
+	a.Smaller = int((a.From - 1) / step)
+	if a.From%step == 0 {
+		a.Smaller = int(a.From / step)
+	}
+	why := make([]*loops.Refusal, a.Smaller)
+	parallel.Each(f.jobs, a.Smaller, func(i int) {
+		if k := a.From - int64(i+1)*step; f.w.Over() == "" && !(f.known && k == f.Value) {
+			why[i] = f.fork().proven(k)
+		}
+	})
+	for i, no := range why {
+		if no != nil {
+			a.Unproven = append(a.Unproven, report.AnyException{Value: a.From - int64(i+1)*step, Text: no.Text})
+		}
+	}
+}
+
+// A shortfall is a refusal; short: a longer run may do, by that much of the
+// argument at least.
+type shortfall struct {
+	loops.Refusal
+	short bool
+	by    int64
+}
+
+// remainders proves one launch for each remainder of the argument by the period.
+func (f *Family) remainders(p *plan, from int64, most *int64, a *report.AnyCount) ([]report.AnyGrowth, *shortfall) {
+	n := int(p.period / p.step)
+	bases, short := make([]*base, n), make([]*shortfall, n)
+	at := func(i int) int64 { return from + int64(i)*p.step }
+	// What the first one shows is known to the others.
+	if bases[0], short[0] = f.baseAt(p, from); short[0] != nil {
+		return nil, short[0]
+	}
+	parallel.Each(f.jobs, n-1, func(i int) { bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1)) })
+	f.runs += n
+	for i := range bases {
+		if short[i] != nil {
+			return nil, short[i]
+		}
+		f.bases[at(i)] = bases[i]
+	}
+	var grown []report.AnyGrowth
+	var limit *report.Reason
+	least := *most
+	for i, b := range bases {
+		if up := at(i) + b.most*p.period; up < least {
+			least = up
+			if b.limit.Text != "" {
+				why := f.reason(&loops.Refusal{PC: b.limit.PC, Text: b.limit.Text})
+				limit = &why
+			}
+		}
+		grown = f.growth(grown, b.growth, p)
+	}
+	why := make([]*loops.Refusal, n)
+	parallel.Each(f.jobs, n, func(i int) {
+		if !bases[i].proven {
+			why[i] = f.fork().proven(at(i))
+		}
+	})
+	for i, no := range why {
+		if no != nil {
+			return nil, &shortfall{Refusal: *no}
+		}
+		bases[i].proven = true
+	}
+	*most, a.Limit = least, limit
+	return grown, nil
+}
+
+// baseAt is base, once for each value.
+func (f *Family) baseAt(p *plan, k int64) (*base, *shortfall) {
+	if b := f.bases[k]; b != nil {
+		return b, nil
+	}
+	b, no := f.base(p, k)
+	if no == nil {
+		b.follow, b.list, b.prints = nil, nil, nil
+	}
+	return b, no
+}
+
+// growth joins what several launches need, for each step of the argument.
+func (f *Family) growth(all []report.AnyGrowth, list []loops.Growth, p *plan) []report.AnyGrowth {
+	per := func(v int64) int64 { return (v*p.step + p.period - 1) / p.period }
+	buffers := f.maker.Buffers()
+	for _, g := range list {
+		if g.Region < 0 || g.Region >= len(buffers) {
+			continue
+		}
+		n := report.AnyGrowth{Buffer: buffers[g.Region], Bytes: per(g.Bytes)}
+		for i := len(g.Coords) - 1; i >= 0; i-- {
+			n.Elements = append(n.Elements, per(g.Coords[i]))
+		}
+		known := false
+		for i := range all {
+			if all[i].Buffer == n.Buffer {
+				known = true
+				all[i].Bytes = max(all[i].Bytes, n.Bytes)
+			}
+		}
+		if !known {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// proven tells why the launch with one value is not proven by itself, or nil.
+func (f *Family) proven(k int64) *loops.Refusal {
+	l, err := f.at(k)
+	if err != nil {
+		return refuse(-1, "the launch with %s = %d: %v", f.Name, k, err)
+	}
+	if l.Refused {
+		return refuse(-1, "the driver refuses the launch with %s = %d", f.Name, k)
+	}
+	p, r := prove.Try(l.Subject, f.w, f.jobs, f.skip)
+	switch {
+	case r.Err != nil:
+		return refuse(-1, "%v", r.Err)
+	case len(p.Reasons) > 0:
+		why := p.Reasons[0]
+		at := ""
+		if place := f.maker.Place(why.PC); place != nil {
+			at = fmt.Sprintf(" at %v", place)
+		}
+		return refuse(-1, "with %s = %d: %s%s: %s", f.Name, k, why.Condition, at, why.Text)
+	case slices.ContainsFunc(undefined.ThrownAway(l.Subject, f.w, r.Findings), undefined.Passing):
+		return refuse(-1, "with %s = %d: what a shfl takes from a lane that takes no part goes elsewhere than to registers", f.Name, k)
+	case p.Contents:
+		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.Name, k)
+	}
+	return nil
+}
+
+// A run is a run of one launch of the family, followed.
+type run struct {
+	m        *machine.Machine
+	follower *machine.Follower
+}
+
+// follow runs a launch to its end under the schedule that proves. set is given the
+// machine before it runs and returns who observes it.
+func (f *Family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Follower) machine.Observer) (*run, *loops.Refusal) {
+	var see indirect
+	m := l.Part(&see, f.skip, 0, 1)
+	m.ShowCollectives()
+	fo := machine.NewFollower(m)
+	if set != nil {
+		see.to = set(m, fo)
+	}
+	m.Follow(fo)
+	gap, err := l.Follow(f.w, m, trial.ProofSchedule)
+	switch {
+	case err != nil:
+		return nil, refuse(-1, "%v", err)
+	case gap != nil:
+		return nil, refuse(gap.PC, "%s", gap.What)
+	case m.Stopped() != nil:
+		return nil, f.stopped(m)
+	}
+	return &run{m, fo}, nil
+}
+
+// stopped says where a launch of the family ended that did not come to its end.
+func (f *Family) stopped(m *machine.Machine) *loops.Refusal {
+	s := m.Stopped()
+	if s.Kind == machine.Deadlock {
+		pc := s.PC
+		if list := m.Waiting(); len(list) > 0 {
+			pc = list[0].PC
+		}
+		return refuse(pc, "with %s = %d the launch hangs", f.Name, f.with)
+	}
+	return refuse(s.PC, "with %s = %d the launch ends here, in a fault", f.Name, f.with)
+}
+
+// indirect observes by whom it is told to later.
+type indirect struct{ to machine.Observer }
+
+func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) {
+	if i.to != nil {
+		i.to.Observe(m, ev)
+	}
+}
+
+// record runs a launch with its loops known, and keeps what it did.
+func (f *Family) record(l *Launch, list []machine.LaneLoop) (*run, *loops.Recorder, *loops.Refusal) {
+	var rec *loops.Recorder
+	r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
+		fo.Loops = list
+		s := l.Shape
+		p := confluence.New(confluence.Shape{CTAs: s.CTAs, Warps: s.Warps, Cluster: s.Cluster, Clusters: s.Clusters})
+		rec = loops.NewRecorder(m, fo, p)
+		return trial.Observers{p, rec}
+	})
+	return r, rec, no
+}

@@ -1,0 +1,240 @@
+// Package prove decides every schedule of a launch by one run, or by one for each order
+// of the accesses whose order decides.
+//
+// One run decides for every schedule where the conditions of docs/schedules.md hold: a
+// confluence.Prover watches C0 to C7, a judge that takes nothing from what the run
+// happened to observe watches C8, and the program itself decides C9.
+package prove
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/internal/confluence"
+	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/parallel"
+	"muster/internal/rules"
+	"muster/internal/trial"
+)
+
+// A Proof is what became of the attempt.
+type Proof struct {
+	Holds   bool
+	Reasons []Reason // why it does not hold
+	// Contents: what buffers hold may decide, though no register shows it.
+	Contents bool
+	// Earlier: CTAs wait for others, which start before them.
+	Earlier bool
+}
+
+// A Reason is why a proof does not hold: a condition of docs/schedules.md, or CutShort,
+// and where; PC is -1 if it is nowhere in particular.
+type Reason struct {
+	Condition string
+	Text      string
+	PC        int32
+}
+
+// CutShort is the condition of a proof that was not looked at to its end.
+const CutShort = "the run"
+
+// Try tries to decide every schedule by one run, or else by one for each order of the
+// accesses whose order decides. What the runs show of findings and gaps comes with it.
+// Runs leave matrix arithmetic out if skip.
+func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
+	p, r := one(l, w, jobs, skip)
+	if p.Holds || w.Context.Err() != nil {
+		return p, r
+	}
+	if q, s, ok := byOrders(l, w); ok {
+		return q, s
+	}
+	return p, r
+}
+
+func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
+	var p Proof
+	for _, d := range l.Program.Dependences() {
+		p.because(l, "C9", d.PC, fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"))
+	}
+	if len(p.Reasons) > 0 {
+		return p, trial.Result{}
+	}
+	return One(l, w, jobs, skip, nil)
+}
+
+// A View is what an observer of a proof's run is let see of it; nil: everything.
+type View func(machine.Observer) machine.Observer
+
+// One tries to decide by one run, parted where clusters do not interact.
+func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
+	n := l.Parts()
+	parts := make([]Part, n)
+	parallel.Each(jobs, n, func(i int) { parts[i] = provePart(l, w, skip, i, n, v) })
+	for i := range parts {
+		if i > 0 && (parts[i].print == nil || parts[0].print == nil || !parts[0].print.Add(parts[i].print)) {
+			// Clusters interact: all of them in one run.
+			parts = []Part{provePart(l, w, skip, 0, 1, v)}
+			break
+		}
+	}
+	for i := range parts {
+		r.Add(&parts[i].Result)
+		p.Take(l, &parts[i])
+	}
+	p.Found(l, &r)
+	p.Holds = len(p.Reasons) == 0
+	return p, r
+}
+
+// Take adds what stands against a part's proof.
+func (p *Proof) Take(l *trial.Subject, part *Part) {
+	p.Contents = p.Contents || part.contents
+	p.Earlier = p.Earlier || part.earlier
+	for _, f := range part.failures {
+		p.because(l, f.Condition.String(), f.PC, f.Text)
+	}
+	for _, f := range part.mixed {
+		p.because(l, "C8", f.pc, f.why)
+	}
+}
+
+// Found adds the errors that a run found: they refute the proof. The list may be
+// incomplete.
+func (p *Proof) Found(l *trial.Subject, r *trial.Result) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Severity == rules.Error {
+			p.because(l, "C8", f.Sites[len(f.Sites)-1].PC, f.Kind+", where only what holds in every schedule counts")
+		}
+	}
+	for _, g := range r.Gaps {
+		p.because(l, CutShort, g.PC, g.What)
+	}
+}
+
+func (p *Proof) because(l *trial.Subject, condition string, pc int32, text string) {
+	same := func(old Reason) bool {
+		return old.Condition == condition && old.Text == text && (old.PC < 0 || pc < 0 || l.Program.Pos(old.PC) == l.Program.Pos(pc))
+	}
+	if !slices.ContainsFunc(p.Reasons, same) {
+		p.Reasons = append(p.Reasons, Reason{condition, text, pc})
+	}
+}
+
+// A Part is what one part of the run showed.
+type Part struct {
+	trial.Result
+	print    *order.Footprint
+	failures []confluence.Failure
+	mixed    []mixture
+	contents bool // as in Proof
+	earlier  bool
+}
+
+// provePart watches one run of a part. Where stores of equal values show that
+// nothing orders, it watches once more, and has nothing forgotten at their places.
+func provePart(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View) Part {
+	r, equal := proveRun(l, w, skip, k, n, v, nil)
+	if len(equal) > 0 {
+		r, _ = proveRun(l, w, skip, k, n, v, equal)
+	}
+	return r
+}
+
+// proveRun watches one run, given which stores are known to bring the same as
+// others. It returns those that turn out to besides.
+func proveRun(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View, known map[int32]bool) (r Part, equal map[int32]bool) {
+	if why := w.Over(); why != "" {
+		r.Gaps = []rules.Gap{{What: why, PC: -1}}
+		return r, nil
+	}
+	s := Watch(l, known)
+	m := l.Part(v.of(s.Observers()), skip, k, n)
+	m.ShowCollectives()
+	return s.Follow(w, m, skip)
+}
+
+// Watchers watch one run for a proof.
+type Watchers struct {
+	l      *trial.Subject
+	known  map[int32]bool
+	judge  *rules.Judge
+	Prover *confluence.Prover
+	strong *strongAccesses
+}
+
+// Watch returns what watches a run, given which stores are known to bring the same as
+// others.
+func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
+	polls := l.Program.Polls()
+	shape := l.Shape
+	shape.MustOnly = true
+	if len(polls) > 0 {
+		shape.Looks = func(pc int32) bool { return polls[pc] != nil }
+		shape.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
+			poll := polls[ev.PC]
+			if poll == nil {
+				return false
+			}
+			now, ok := m.Peek(ev.Mem, ev.Addr[lane], int(min(ev.Size, 8)))
+			return ok && poll.Ends(now, poll.With(m.(*machine.Machine), lane))
+		}
+	}
+	if known != nil {
+		shape.Equal = func(pc int32) bool { return known[pc] }
+	}
+	return &Watchers{l: l, known: known, judge: rules.NewJudge(shape),
+		Prover: confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
+			Program: l.Program, Polls: polls}),
+		strong: &strongAccesses{prog: l.Program, polls: polls}}
+}
+
+// Observers returns what has to see the run.
+func (s *Watchers) Observers() trial.Observers { return trial.Observers{s.judge, s.Prover, s.strong} }
+
+// Follow runs a machine that they watch to its end, and tells what that showed.
+func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Part, equal map[int32]bool) {
+	if r.Result, r.print = s.l.RunPart(w, s.judge, m, trial.ProofSchedule); r.Err != nil {
+		return r, nil
+	}
+	if r.print == nil && len(r.Gaps) == 0 {
+		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
+	}
+	r.failures, r.mixed, r.contents, r.earlier = s.Prover.Finish(), s.strong.mixed, s.strong.maps, s.Prover.WaitsForEarlier()
+	return r, r.equalStores(s.l.Program, s.judge.Order.Conflicts(), s.known, skip)
+}
+
+func (v View) of(o machine.Observer) machine.Observer {
+	if v == nil {
+		return o
+	}
+	return v(o)
+}
+
+// equalStores judges stores of equal values that nothing orders. Those of lanes
+// that one clock stands for, by one instruction, come as one. Others must be known,
+// so that nothing was forgotten at their places. Values are then the same in every
+// schedule, but not for other contents of the buffers, nor if they were left out
+// of the run. It returns what is not known.
+func (r *Part) equalStores(prog *machine.Program, conflicts []order.Conflict, known map[int32]bool, skip bool) (equal map[int32]bool) {
+	for i := range conflicts {
+		c := &conflicts[i]
+		pc := c.Cur.PC
+		if c.Why&order.SameValue == 0 {
+			continue
+		}
+		if c.Why&order.OneInstruction == 0 && !(known[c.Prior.PC] && known[pc]) {
+			if equal == nil {
+				equal = map[int32]bool{}
+			}
+			equal[c.Prior.PC], equal[pc] = true, true
+			r.mixed = append(r.mixed, mixture{pc, "same-value, where only what holds in every schedule counts"})
+		}
+		if skip && prog.Stores(machine.FromMatrices, pc) {
+			r.mixed = append(r.mixed, mixture{pc, "same-value, of what matrix instructions compute, which the proof leaves out"})
+		}
+		r.contents = r.contents || prog.Stores(machine.FromBuffers, pc)
+	}
+	return equal
+}

@@ -1,0 +1,124 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// Limits bound what a launch may cost. Every field is set.
+type Limits struct {
+	Instrs int64         // warp instructions of one run
+	Memory int64         // bytes that the process takes
+	Local  uint32        // bytes of local memory of one thread
+	Time   time.Duration // of all that is done with one context
+}
+
+// A Budget ends runs that are cancelled, or that cost more than they may.
+type Budget struct {
+	Context context.Context
+	limits  Limits
+	until   time.Time
+	given   func() bool // a test's own limit
+}
+
+// until is the key of the moment at which everything that a context is for ends.
+type until struct{}
+
+// trip is the key of a function that stands in for the clock in tests.
+type trip struct{}
+
+// Tripping returns a context in which the time limit runs out as soon as given says so,
+// which is asked wherever the clock is: for tests that cut a run at any place.
+func Tripping(ctx context.Context, given func() bool) context.Context {
+	return context.WithValue(ctx, trip{}, given)
+}
+
+// WithTime returns a context for which a time limit begins now: all that is done
+// with it, one thing after the other, ends when that time is over, as if
+// Limits.Time had run out. A moment that ctx has already counts if it is earlier.
+func WithTime(ctx context.Context, limit time.Duration) context.Context {
+	t := time.Now().Add(limit)
+	if u, ok := ctx.Value(until{}).(time.Time); ok && u.Before(t) {
+		return ctx
+	}
+	return context.WithValue(ctx, until{}, t)
+}
+
+// Within has all budgets of a context end after a part of the time that the limits
+// allow, or earlier if they do so already.
+func (s *Subject) Within(ctx context.Context, part time.Duration) context.Context {
+	return WithTime(ctx, s.Limits.Time/part)
+}
+
+// Budget returns the budget of what is done with a context.
+func (s *Subject) Budget(ctx context.Context) *Budget { return NewBudget(ctx, s.Limits) }
+
+// NewBudget returns the budget of what is done with a context within limits.
+func NewBudget(ctx context.Context, limits Limits) *Budget {
+	ctx = WithTime(ctx, limits.Time)
+	w := &Budget{Context: ctx, limits: limits, until: ctx.Value(until{}).(time.Time)}
+	w.given, _ = ctx.Value(trip{}).(func() bool)
+	return w
+}
+
+// Over says why runs have to end now; it is empty while they may go on.
+func (b *Budget) Over() string {
+	switch {
+	case b.Context.Err() != nil:
+		return fmt.Sprintf("interrupted (%v)", context.Cause(b.Context))
+	case time.Now().After(b.until), b.given != nil && b.given():
+		return fmt.Sprintf("the time limit of %v ran out (--limit-time)", b.limits.Time)
+	case tooLarge(uint64(b.limits.Memory)):
+		return fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", b.limits.Memory)
+	}
+	return ""
+}
+
+// Stop returns the function that one run asks now and then whether to end, and
+// the function that tells why it did. Once that is so it stays so.
+func (b *Budget) Stop() (stop func() bool, why func() string) {
+	reason := ""
+	stop = func() bool {
+		if reason == "" {
+			reason = b.Over()
+		}
+		return reason != ""
+	}
+	return stop, func() string { return reason }
+}
+
+// collecting lets one run at a time collect garbage to see what is needed.
+var collecting sync.Mutex
+
+// tooLarge reports whether the process needs more memory than limit. What it holds
+// includes garbage; where only that exceeds the limit, it is collected.
+func tooLarge(limit uint64) bool {
+	if held, _ := memory(); held <= limit {
+		return false
+	}
+	collecting.Lock()
+	defer collecting.Unlock()
+	held, live := memory()
+	if held <= limit {
+		return false // another run has collected it
+	}
+	// Where little is garbage, collecting it would soon be all that is done.
+	if live > limit/10*9 {
+		return true
+	}
+	debug.FreeOSMemory()
+	held, _ = memory()
+	return held > limit
+}
+
+// memory tells how many bytes the process holds of the operating system's, and how
+// many of them were in use at the last collection.
+func memory() (held, live uint64) {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64(), s[2].Value.Uint64()
+}

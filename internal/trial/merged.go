@@ -1,0 +1,52 @@
+package trial
+
+import (
+	"slices"
+
+	"muster/internal/rules"
+)
+
+// A Merged is what several schedules showed. Each finding is kept as the first schedule
+// had it that shows it at its gravest.
+type Merged struct {
+	Findings []rules.Finding
+	First    map[string]int // schedule, by a finding's key
+	Seen     map[string]int // in how many
+	Gaps     []rules.Gap
+}
+
+// Add takes what a schedule showed, by its number.
+func (a *Merged) Add(schedule int, r *Result) {
+	if a.First == nil {
+		a.First, a.Seen = map[string]int{}, map[string]int{}
+	}
+	for _, f := range r.Findings {
+		key := f.Key()
+		a.Seen[key]++
+		if a.Seen[key] == 1 {
+			a.Findings = append(a.Findings, f)
+			a.First[key] = schedule
+			continue
+		}
+		for i := range a.Findings {
+			if a.Findings[i].Key() == key && a.Findings[i].Severity < f.Severity {
+				a.Findings[i], a.First[key] = f, schedule
+			}
+		}
+	}
+	for _, g := range r.Gaps {
+		a.AddGap(g)
+	}
+}
+
+// AddGap adds what was not looked at, once.
+func (a *Merged) AddGap(g rules.Gap) {
+	if !slices.Contains(a.Gaps, g) {
+		a.Gaps = append(a.Gaps, g)
+	}
+}
+
+// Wrong reports whether an error was found.
+func (a *Merged) Wrong() bool {
+	return slices.ContainsFunc(a.Findings, func(f rules.Finding) bool { return f.Severity == rules.Error })
+}

@@ -1,0 +1,137 @@
+package trial
+
+import (
+	"muster/internal/machine"
+	"muster/internal/order"
+	"muster/internal/parallel"
+	"muster/internal/rules"
+)
+
+// Who runs what at the same time. Schedules are independent of each other. So
+// are, within a schedule, clusters that do not interact: those whose runs alone
+// come to their end and touch disjoint bytes of global memory, or read only.
+// Every interleaving of such runs does what they do one by one, so a judge for
+// each sees all that there is. Whether clusters interact is seen by running
+// them; where they do, the schedule is run again with all clusters together.
+// What is run does not depend on how many processors there are.
+
+// maxParts is into how many runs a schedule is parted at most.
+const maxParts = 64
+
+// All runs every schedule, each result in its place, so many at a time.
+func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result {
+	results := make([]Result, len(list))
+	rest := make([]int, len(results))
+	for i := range rest {
+		rest[i] = i
+	}
+	if s.Parts() > 1 {
+		// Each schedule by itself: what one shows must not depend on which
+		// others were asked for, or it would not replay.
+		rest = s.parted(b, list, jobs, rest, results, skip)
+	}
+	parallel.Each(jobs, len(rest), func(i int) {
+		results[rest[i]], _ = s.Judge(b, list[rest[i]], skip, 0, 1)
+	})
+	return results
+}
+
+// Parts returns into how many runs a schedule can be parted. Programs that
+// read global memory by strong operations do so to learn of other CTAs.
+func (s *Subject) Parts() int {
+	if s.Program.HasStrongGlobalAccess() {
+		return 1
+	}
+	return min(maxParts, s.Start.ClusterCount())
+}
+
+// parted runs schedules part by part, and returns those that have to be run
+// as a whole.
+func (s *Subject) parted(b *Budget, list []Schedule, jobs int, which []int, results []Result, skip bool) (again []int) {
+	n := s.Parts()
+	type part struct {
+		Result
+		print *order.Footprint
+	}
+	all := make([]part, n*len(which))
+	parallel.Each(jobs, len(all), func(i int) {
+		if by := list[which[i/n]]; by.Prefix == nil {
+			all[i].Result, all[i].print = s.Judge(b, by, skip, i%n, n)
+		}
+	})
+	for k, i := range which {
+		of := all[k*n:][:n]
+		whole := false
+		var r Result
+		for j := range of {
+			p := &of[j]
+			whole = whole || p.print == nil || j > 0 && !of[0].print.Add(p.print)
+			r.Add(&p.Result)
+		}
+		if whole {
+			again = append(again, i)
+		} else {
+			results[i] = r
+		}
+	}
+	return again
+}
+
+// Add joins what two runs of disjoint clusters showed.
+func (r *Result) Add(o *Result) {
+	for _, f := range o.Findings {
+		known := false
+		for i := range r.Findings {
+			g := &r.Findings[i]
+			if g.Key() != f.Key() {
+				continue
+			}
+			known = true
+			count := g.Count + f.Count
+			if f.Severity > g.Severity {
+				*g = f
+			}
+			g.Count = count
+		}
+		if !known {
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	r.Gaps = append(r.Gaps, o.Gaps...)
+	if r.Err == nil {
+		r.Err = o.Err
+	}
+}
+
+// Judge runs part k of n of one schedule under a judge of its own. It returns the
+// footprint of a part that came to its end, nil of one that did not.
+func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (Result, *order.Footprint) {
+	if why := b.Over(); why != "" { // in a large grid even a judge takes its time to make
+		return Result{Gaps: []rules.Gap{{What: why, PC: -1}}}, nil
+	}
+	for { // each time with more stores, of which there are so many
+		j := rules.NewJudge(s.Shape)
+		r, print := s.RunPart(b, j, s.Part(j, skip, k, n), by)
+		more := s.Overlooked(j)
+		if len(more) == 0 || r.Err != nil || b.Over() != "" {
+			return r, print
+		}
+		s = s.Attentive(more)
+	}
+}
+
+// RunPart runs a machine that j watches to its end.
+func (s *Subject) RunPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule) (r Result, print *order.Footprint) {
+	gap, err := s.Follow(b, m, by)
+	if err != nil {
+		return Result{Err: err}, nil
+	}
+	r.Findings, r.Gaps = j.Finish(m)
+	if gap != nil {
+		r.Gaps = append(WithoutLimits(r.Gaps, m.Stopped()), *gap)
+	}
+	if m.Done() && len(r.Gaps) == 0 {
+		print = order.NewFootprint(j.Order)
+	}
+	return r, print
+}

@@ -1,0 +1,99 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/rules"
+)
+
+// A Result is what one schedule showed.
+type Result struct {
+	Findings []rules.Finding
+	Gaps     []rules.Gap
+	Err      error
+}
+
+// Covers reports whether another result shows nothing that r does not, and nothing
+// more often.
+func (r *Result) Covers(o *Result) bool {
+	for i := range o.Findings {
+		g := &o.Findings[i]
+		if !slices.ContainsFunc(r.Findings, func(f rules.Finding) bool { return f.Key() == g.Key() && f.Count >= g.Count }) {
+			return false
+		}
+	}
+	return o.Err == nil && len(o.Gaps) == 0
+}
+
+// Follow runs m under a schedule to its end, or to a limit, which is a gap.
+func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap, error) {
+	stop, why := b.Stop()
+	if stop() {
+		return &rules.Gap{What: why(), PC: -1}, nil
+	}
+	m.StopWhen(stop)
+	if err := Begin(m, by); err != nil {
+		return nil, err
+	}
+	by.Prefix = nil
+	if !explore.Run(m, by, stop) {
+		return &rules.Gap{What: why(), PC: -1}, nil
+	}
+	if g, ok := s.LimitGap(m.Stopped()); ok {
+		return &g, nil
+	}
+	return nil, nil
+}
+
+// Offers reports the first explicit choice of a schedule that is not possible.
+func (s *Subject) Offers(by Schedule, stop func() bool) error {
+	m := s.Machine(nil, nil)
+	m.StopWhen(stop)
+	return Begin(m, by)
+}
+
+// Begin takes the explicit choices of a schedule. They may come from a person, or from
+// another version of the kernel, and so may not be possible.
+func Begin(m *machine.Machine, by Schedule) error {
+	for i, c := range by.Prefix {
+		if m.Stopped() != nil && m.Stopped().Kind == machine.Interrupted {
+			return nil
+		}
+		if !m.Offers(c) {
+			return fmt.Errorf("schedule: choice %d, %v, is not possible there; this launch or its kernel is another", i+1, c)
+		}
+		m.Step(c)
+	}
+	return nil
+}
+
+// WithoutLimits drops what a judge says of a stop that LimitGap speaks of: a limit is
+// this package's, and so is its name.
+func WithoutLimits(gaps []rules.Gap, stop *machine.Stop) []rules.Gap {
+	var out []rules.Gap
+	for _, g := range gaps {
+		if stop == nil || g.PC != stop.PC {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// LimitGap says which limit a run ran out of, if one did.
+func (s *Subject) LimitGap(stop *machine.Stop) (rules.Gap, bool) {
+	if stop == nil {
+		return rules.Gap{}, false
+	}
+	switch stop.Kind {
+	case machine.LimitInstrs:
+		return rules.Gap{What: fmt.Sprintf("the limit of %d warp instructions ran out here (--limit-instrs)", s.Limits.Instrs), PC: stop.PC}, true
+	case machine.LimitLocal:
+		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (--limit-local)", s.Limits.Local), PC: stop.PC}, true
+	case machine.Unmodelled:
+		return rules.Gap{What: stop.Msg + " is not modelled", PC: stop.PC}, true
+	}
+	return rules.Gap{}, false
+}

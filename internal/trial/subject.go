@@ -1,0 +1,120 @@
+// Package trial makes judged runs of a launch: one schedule, watched by a judge, in
+// parts where clusters do not interact, within a budget of time, memory and
+// instructions. What proves, predicts and explores is built on it.
+package trial
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/rules"
+	"muster/ptx"
+)
+
+// A Schedule says how a run chooses among the interleavings of a launch.
+type Schedule = explore.Schedule
+
+// ProofSchedule is the one that decides for all where one run does.
+var ProofSchedule = Schedule{Policy: explore.Latest}
+
+// Index finds a schedule in a list; -1 if it is not there.
+func Index(list []Schedule, s Schedule) int {
+	return slices.IndexFunc(list, func(o Schedule) bool { return o.String() == s.String() })
+}
+
+// A Subject is a launch as runs need it. It is immutable; several goroutines may run
+// it at a time.
+type Subject struct {
+	Program *machine.Program
+	Start   *machine.Machine // never stepped; every run forks it
+	Shape   rules.Shape
+	Limits  Limits
+	// Highest: elect.sync elects the highest lane of its mask, see Led.
+	Highest bool
+
+	equal []int32 // stores at whose places judges forget nothing: see Attentive
+}
+
+// Machine returns a machine about to start, watched by o. The buffers' pages are shared
+// by all until one writes to them.
+func (s *Subject) Machine(o machine.Observer, p *machine.Poison) *machine.Machine {
+	return s.Start.Fork(o, p)
+}
+
+// Part returns a machine for part k of n of the launch's clusters, watched by o,
+// without matrix arithmetic if skip.
+func (s *Subject) Part(o machine.Observer, skip bool, k, n int) *machine.Machine {
+	m := s.Machine(o, nil)
+	if skip {
+		m.SkipMatrices()
+	}
+	if n > 1 {
+		c := m.ClusterCount()
+		m.Only(k*c/n, (k+1)*c/n-k*c/n)
+	}
+	return m
+}
+
+// Skips reports whether matrix arithmetic cannot change the course of a run.
+func (s *Subject) Skips() bool { return s.Program.Reaches(machine.FromMatrices) < 0 }
+
+// Overlooked are stores that a run showed to bring what others had, in no order with
+// them, and at whose places its judge may have forgotten something.
+func (s *Subject) Overlooked(j *rules.Judge) []int32 {
+	return slices.DeleteFunc(slices.Clone(j.Order.EqualStores()), func(pc int32) bool { return slices.Contains(s.equal, pc) })
+}
+
+// Attentive returns the subject for judges that forget nothing at the places of these
+// stores, too.
+func (s *Subject) Attentive(equal []int32) *Subject {
+	a := *s
+	a.equal = slices.Concat(s.equal, equal)
+	slices.Sort(a.equal)
+	a.equal = slices.Compact(a.equal)
+	a.Shape.Equal = func(pc int32) bool { return slices.Contains(a.equal, pc) }
+	return &a
+}
+
+// Led is the subject with the highest lane of each mask for its leader.
+//
+// Which lane elect.sync elects, the ISA leaves open: it is the same for the same mask
+// every time (9.7.13.14). The lowest lane of a mask leads on a card, and a program that
+// takes that for granted is wrong. So a launch whose program elects leaders is checked
+// with the lowest lane of every mask, and then as a launch of its own with the highest.
+// Two masks that overlap have different leaders in one of the two, unless both their ends
+// are the same. A schedule of the second begins with the choice "e".
+func (s *Subject) Led() *Subject {
+	h := *s
+	h.Highest = true
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.LeadHighest()
+	return &h
+}
+
+// Line names a place of the program in a sentence.
+func (s *Subject) Line(pc int32) string {
+	if pc >= 0 && s.Program.Pos(pc) != (ptx.Pos{}) {
+		return fmt.Sprintf("line %d", s.Program.Pos(pc).Line)
+	}
+	return "an instruction without a line"
+}
+
+// NameAt names an instruction and its line.
+func (s *Subject) NameAt(pc int32) string {
+	if in := s.Program.Inst(pc); in != nil {
+		return fmt.Sprintf("%s at %s", machine.Name(in), s.Line(pc))
+	}
+	return s.Line(pc)
+}
+
+// Observers show a run to several, one after the other.
+type Observers []machine.Observer
+
+// Observe makes Observers a machine.Observer.
+func (o Observers) Observe(m *machine.Machine, ev *machine.Event) {
+	for _, x := range o {
+		x.Observe(m, ev)
+	}
+}

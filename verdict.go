@@ -1,0 +1,74 @@
+package muster
+
+import (
+	"muster/internal/report"
+	"muster/internal/rules"
+)
+
+// report resolves what was found and draws the verdict.
+func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
+	c := &l.config
+	first := &l.file.Launches[0]
+	r := &Report{
+		Version: report.Version,
+		Launch: report.Launch{
+			File: l.file.Name, PTX: first.PTX, Kernel: c.Program.Kernel.Name, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster,
+			Shared: c.Shared, CTAs: l.subject.Shape.CTAs, Threads: l.subject.Shape.CTAs * l.subject.Shape.Threads, Arguments: o.Arguments,
+		},
+	}
+	r.Proof, r.Explored, r.Notices = all.proof, all.coverage, all.notices
+	if r.Launch.Arguments == "" {
+		r.Launch.Arguments = report.Quote(l.file.Name)
+		if l.unwritten {
+			r.Launch.Note = "Call.Write writes " + l.file.Name
+		}
+	}
+	for _, s := range ran {
+		r.Schedules = append(r.Schedules, l.written(s).String())
+	}
+	l.resolve(r, all)
+	for _, g := range all.Gaps {
+		r.Gaps = append(r.Gaps, l.resolver.Gap(g))
+	}
+	if c.Program.Static+c.Shared > 0 {
+		r.Assumptions = append(r.Assumptions, "shared memory of a CTA starts at a multiple of 1,024 bytes, as it does on the card")
+	}
+	if (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete && len(c.Program.Polls()) > 0) && c.Program.Traps() {
+		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
+	}
+	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {
+		r.Assumptions = append(r.Assumptions, "clusters start in the order of their numbers: some wait for what others write, which start before them")
+	}
+	if l.subject.Highest {
+		r.Assumptions = append(r.Assumptions, "elect.sync elects the highest lane of its mask; the ISA lets it be any (9.7.13.14)")
+	}
+	if c.VectorAtomic {
+		r.Assumptions = append(r.Assumptions, "an aligned load or store of up to 16 bytes is one access, as on the card; the ISA has one for each element (8.2.4)")
+	}
+	r.Assuming = l.file.Assume
+	r.Accept(l.accepts())
+	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
+	return r
+}
+
+func (l *Launch) resolve(r *Report, all merged) {
+	fs := append(append([]rules.Finding{}, l.findings...), all.Findings...)
+	rules.Sort(fs)
+	for i := range fs {
+		f := l.resolver.Finding(&fs[i])
+		key := fs[i].Key()
+		if n, ran := all.First[key]; ran {
+			f.Schedule, f.Seen = r.Schedules[n], all.Seen[key]
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.SetReplays()
+}
+
+func (l *Launch) accepts() []report.Accept {
+	var list []report.Accept
+	for _, a := range l.file.Accept {
+		list = append(list, report.Accept{Kind: a.Finding, At: a.At, Reason: a.Reason, Where: a.Pos.String()})
+	}
+	return list
+}
