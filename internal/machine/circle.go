@@ -405,7 +405,9 @@ func (m *Machine) endless(most int64) *Circle {
 		}
 	}
 	c.States = len(seen)
-	from.goRound(c)
+	if from.goRound(c); from.stop != nil || len(c.Lanes) == 0 {
+		return nil // it was interrupted
+	}
 	return c
 }
 
@@ -421,7 +423,7 @@ func (m *Machine) goRound(c *Circle) {
 			}
 		}
 		ch := buf[n%len(buf)]
-		if n >= c.States && ch.Kind == Run {
+		if n >= c.States && (ch.Kind == Run || ch.Kind == GiveUp) {
 			c.Lanes = addLanes(c.Lanes, m.WaitingOf(ch))
 		}
 		m.Step(ch)
