@@ -14,7 +14,18 @@ import (
 	"muster/internal/undefined"
 )
 
-// CheckOptions say how to check.
+// A Mode says what a check speaks of.
+type Mode int
+
+const (
+	// EverySchedule decides every schedule of the launch: by one run where that is enough,
+	// else by exploring one of each kind within a budget.
+	EverySchedule Mode = iota
+	// OnlySchedules runs the schedules of CheckOptions and speaks of no others.
+	OnlySchedules
+)
+
+// CheckOptions say how to check. The zero value decides every schedule.
 type CheckOptions struct {
 	// Schedules to run, in the order in which findings are credited to them;
 	// by default Handful(DefaultRandom).
@@ -29,11 +40,9 @@ type CheckOptions struct {
 	// Without it that is done only if something was found, so that findings
 	// are always of runs with every value.
 	Values bool
-	// Prove first tries to decide every schedule by one run. Where that succeeds
-	// and nothing was found, the schedules are not run.
-	Prove bool
-	// Explore bounds what is explored where one run does not decide, if Prove is
-	// set.
+	// Mode says what the check speaks of, by default every schedule.
+	Mode Mode
+	// Explore bounds what is explored where one run does not decide for every schedule.
 	Explore ExploreOptions
 	// Cost notes the fences and barriers that a proven launch could do without. It
 	// takes a run for each.
@@ -55,7 +64,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		return with.check(ctx, o, explore)
 	}
 	r, err := l.check(ctx, o, explore)
-	if err != nil || l.subject.Highest || !l.subject.Program.Elects() || o.Schedules != nil && !o.Prove {
+	if err != nil || l.subject.Highest || !l.subject.Program.Elects() || o.Mode == OnlySchedules {
 		return r, err
 	}
 	return l.checkLed(ctx, o, explore, r)
@@ -63,13 +72,14 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 
 // Replay runs the launch under one schedule, and reports what it found there.
 func (l *Launch) Replay(ctx context.Context, s Schedule) (*Report, error) {
-	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1})
+	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 }
 
 // A checking is a check under way, with one leader for each mask.
 type checking struct {
 	*Launch
 	o       CheckOptions
+	list    []trial.Schedule // that run
 	explore *shards.Options
 	ctx     context.Context
 	budget  *trial.Budget
@@ -89,14 +99,14 @@ type merged struct {
 // check is Check with one leader for each mask: first one run that may decide for every
 // schedule, then the schedules, what they foretell, and what is like none of them.
 func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
-	if o.Schedules == nil {
-		o.Schedules, o.Prove = Handful(DefaultRandom), true
-	}
 	explore := *e
 	e = &explore
-	c := &checking{Launch: l, o: o, explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
+	c := &checking{Launch: l, o: o, list: inner(o.Schedules), explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
+	if o.Schedules == nil {
+		c.list = inner(Handful(DefaultRandom))
+	}
 	c.skip = !o.Values && l.subject.Skips()
-	if o.Prove {
+	if o.Mode == EverySchedule {
 		if err := e.Begin(); err != nil {
 			return nil, stateError(err)
 		}
@@ -107,7 +117,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	}
 	if c.proves() {
 		c.costs()
-		return l.report(o, []Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
+		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
 	for _, stage := range []func() error{c.runs, c.predicts, c.explores, c.undefined} {
 		if err := stage(); err != nil {
@@ -116,13 +126,13 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	}
 	c.costs()
 	c.unfinished()
-	return l.report(c.o, c.o.Schedules, c.merged), ctx.Err()
+	return l.report(o, c.list, c.merged), ctx.Err()
 }
 
 // proves tries to decide every schedule by one run, in half of the time, and reports
 // whether that is all that has to be said.
 func (c *checking) proves() bool {
-	if !c.o.Prove {
+	if c.o.Mode != EverySchedule {
 		return false
 	}
 	l := c.subject
@@ -146,7 +156,7 @@ func (c *checking) runs() error {
 
 func (c *checking) runAll(skip bool) error {
 	c.Merged = trial.Merged{}
-	for i, r := range c.subject.All(c.budget, c.o.Schedules, c.o.Jobs, skip) {
+	for i, r := range c.subject.All(c.budget, c.list, c.o.Jobs, skip) {
 		if r.Err != nil {
 			return r.Err
 		}
@@ -157,7 +167,7 @@ func (c *checking) runAll(skip bool) error {
 
 // predicts makes directed runs for what the failing conditions of the proof warn of.
 func (c *checking) predicts() error {
-	c.o.Schedules = c.predictor.Add(c.budget, c.o.Schedules, c.o.Jobs, c.o.Prove, &c.Merged)
+	c.list = c.predictor.Add(c.budget, c.list, c.o.Jobs, c.o.Mode == EverySchedule, &c.Merged)
 	return nil
 }
 
@@ -165,7 +175,7 @@ func (c *checking) predicts() error {
 // is known.
 func (c *checking) explores() error {
 	switch {
-	case !c.o.Prove:
+	case c.o.Mode != EverySchedule:
 		return nil
 	case c.proof.All || len(c.Gaps) > 0 || c.Wrong() && len(c.file.Accept) == 0:
 		return c.explore.Decided()
@@ -176,9 +186,9 @@ func (c *checking) explores() error {
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}
-	list, covered, err := c.explore.State.Conclude(c.subject, c.predictor, c.budget, c.o.Schedules, &c.Merged)
+	list, covered, err := c.explore.State.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
 	if err == nil {
-		c.o.Schedules, c.coverage = list, &covered
+		c.list, c.coverage = list, &covered
 	}
 	return stateError(err)
 }
@@ -186,7 +196,7 @@ func (c *checking) explores() error {
 // undefined decides which values that nobody wrote or defined matter.
 func (c *checking) undefined() error {
 	undefined.Undecided(&c.shown, &c.Merged)
-	undefined.Reach(c.subject, c.budget, c.o.Schedules, &c.Merged, c.proof != nil && c.proof.All)
+	undefined.Reach(c.subject, c.budget, c.list, &c.Merged, c.proof != nil && c.proof.All)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"muster/internal/predict"
 	"muster/internal/report"
 	"muster/internal/shards"
+	"muster/internal/trial"
 )
 
 // led is the launch with the highest lane of each mask for its leader: see
@@ -28,7 +29,7 @@ func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 	}
 	rest := slices.Clone(list)
 	for i := range rest {
-		s := &rest[i]
+		s := &rest[i].of
 		if len(s.Prefix) == 0 || s.Prefix[0].Kind != machine.Lead {
 			return l, list, false
 		}
@@ -40,7 +41,7 @@ func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 }
 
 // written is a schedule of this launch as one of the launch that was loaded.
-func (l *Launch) written(s Schedule) Schedule {
+func (l *Launch) written(s trial.Schedule) trial.Schedule {
 	if l.subject.Highest {
 		s.Prefix = slices.Insert(slices.Clone(s.Prefix), 0, machine.Choice{Kind: machine.Lead})
 	}

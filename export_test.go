@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"muster/internal/explore"
 	"muster/internal/prove"
 	"muster/internal/report"
 	"muster/internal/trial"
@@ -25,7 +26,7 @@ func ProveAlone(l *Launch) *report.Proof {
 // RunAlone is one checked run of the schedule by which proofs are made, on one
 // processor.
 func RunAlone(l *Launch) error {
-	list := []Schedule{trial.ProofSchedule}
+	list := []trial.Schedule{trial.ProofSchedule}
 	return l.subject.All(l.subject.Budget(context.Background()), list, 1, l.subject.Skips())[0].Err
 }
 
@@ -64,4 +65,18 @@ func Extrapolate(l *Launch, argument int, values ...int64) error {
 		return err
 	}
 	return f.Verify(context.Background(), values...)
+}
+
+// Explicit are the explicit choices of a schedule, and how many of them are switches.
+func Explicit(s Schedule) (choices, switches int) {
+	return len(s.of.Prefix), explore.Switches(s.of.Prefix)
+}
+
+// Exactly are schedules as package explore has them.
+func Exactly(list ...explore.Schedule) []Schedule {
+	var out []Schedule
+	for _, s := range list {
+		out = append(out, Schedule{s})
+	}
+	return out
 }

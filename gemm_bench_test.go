@@ -32,7 +32,7 @@ func BenchmarkGEMM(b *testing.B) {
 		if skip {
 			m.SkipMatrices()
 		}
-		if _, err := l.subject.Follow(l.subject.Budget(ctx), m, Schedule{}); err != nil || !m.Done() {
+		if _, err := l.subject.Follow(l.subject.Budget(ctx), m, Schedule{}.of); err != nil || !m.Done() {
 			b.Fatal("the run did not end", err)
 		}
 	}
@@ -49,9 +49,11 @@ func BenchmarkGEMM(b *testing.B) {
 		{"execution", func() { one(true, nil) }},
 		{"arithmetic", func() { one(false, nil) }},
 		{"ordering", func() { one(true, rules.NewJudge(l.subject.Shape)) }},
-		{"proof", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Prove: true}) }},
-		{"check", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true}) }},
-		{"check/jobs=1", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true, Jobs: 1}) }},
+		{"proof", func() { check(CheckOptions{Schedules: Handful(DefaultRandom)}) }},
+		{"check", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true, Mode: OnlySchedules}) }},
+		{"check/jobs=1", func() {
+			check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true, Jobs: 1, Mode: OnlySchedules})
+		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -16,7 +16,7 @@ import (
 // anyOf proves a launch for every value of an argument.
 func anyOf(t testing.TB, l *muster.Launch, argument int) (*muster.Report, *report.AnyCount) {
 	t.Helper()
-	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Prove: true, Schedules: muster.Handful(0)[:1]}, argument)
+	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Schedules: muster.Handful(0)[:1]}, argument)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,6 @@ import (
 	"time"
 
 	"muster/internal/entry"
-	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/report"
@@ -62,26 +61,21 @@ type Report = report.Report
 // in full, those that are alike too.
 type TextOptions = report.TextOptions
 
-// A Verdict is the outcome in one word: clean, findings, incomplete or error.
+// A Verdict is the outcome in one word.
 type Verdict = report.Verdict
+
+// The verdicts: nothing was found in all that a check speaks of; findings; something was
+// not looked at.
+const (
+	Clean      = report.Clean
+	Findings   = report.Findings
+	Incomplete = report.Incomplete
+)
 
 // A Finding is one defect with its evidence: its Kind and Severity, a Headline,
 // and the Sites, whose PTX is a place in the module and whose Source, innermost
 // first, in the program that it was made from; what is Missing, and a Fix.
 type Finding = report.Finding
-
-// A Schedule says how a run chooses among the interleavings of a launch. The
-// same schedule of the same launch is the same run.
-type Schedule = explore.Schedule
-
-// ParseSchedule reads a schedule as a report writes it: "earliest", "latest",
-// "round-robin", "random:7", or a list of choices and then one of these,
-// "r0.1.0,m3/earliest".
-func ParseSchedule(text string) (Schedule, error) { return explore.Parse(text) }
-
-// Handful returns the schedules of a check: earliest, latest, round-robin,
-// and so many random ones.
-func Handful(random int) []Schedule { return explore.Handful(random) }
 
 // DefaultRandom is how many random schedules a check runs by default.
 const DefaultRandom = 4

@@ -136,7 +136,7 @@ func TestFirstSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), CheckOptions{Schedules: append([]Schedule{latest}, Handful(2)...), Jobs: 4})
+	r, err := l.Check(context.Background(), CheckOptions{Schedules: append([]Schedule{latest}, Handful(2)...), Jobs: 4, Mode: OnlySchedules})
 	if err != nil || len(r.Findings) != 1 || r.Findings[0].Schedule != "latest" || r.Findings[0].Seen != 6 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -170,7 +170,7 @@ func TestLimits(t *testing.T) {
 		{Limits{Time: 10 * time.Millisecond}, "the time limit of 10ms ran out (--limit-time)"},
 		{Limits{Memory: 4096}, "the memory limit of 4096 bytes ran out (--limit-memory)"},
 	} {
-		r, err := load(t, foreverKernel, c.lim).Check(context.Background(), CheckOptions{Schedules: Handful(0), Jobs: 1})
+		r, err := load(t, foreverKernel, c.lim).Check(context.Background(), CheckOptions{Schedules: Handful(0), Jobs: 1, Mode: OnlySchedules})
 		if err != nil || len(r.Gaps) == 0 || r.Gaps[len(r.Gaps)-1].What != c.want {
 			t.Errorf("%+v: %+v, %v", c.lim, r, err)
 		}

@@ -31,8 +31,8 @@ func TestPlantedSampled(t *testing.T) {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		steps, _ := muster.Length(p.wrong, muster.Schedule{Policy: explore.Latest})
-		if first, _ := p.shows(t, explore.Sample(45, 1, steps)); first < 0 {
+		steps, _ := muster.Length(p.wrong, muster.Exactly(explore.Schedule{Policy: explore.Latest})[0])
+		if first, _ := p.shows(t, muster.Exactly(explore.Sample(45, 1, steps)...)); first < 0 {
 			t.Errorf("%s: 45 samples show nothing", name)
 		}
 		if *samples > 0 {
@@ -60,14 +60,14 @@ func (p *planted) compare(t *testing.T, n, steps int, table map[string]*sampledR
 		for i := range list {
 			switch name, depth, _ := strings.Cut(policy, ":"); name {
 			case "random":
-				list[i] = muster.Schedule{Policy: explore.Random, Seed: uint64(i + 1)}
+				list[i] = explore.Schedule{Policy: explore.Random, Seed: uint64(i + 1)}
 			case "delay":
-				list[i] = muster.Schedule{Policy: explore.Delay, Seed: uint64(i + 1)}
+				list[i] = explore.Schedule{Policy: explore.Delay, Seed: uint64(i + 1)}
 			case "pct":
-				list[i] = muster.Schedule{Policy: explore.PCT, Seed: uint64(i + 1), Depth: int(depth[0] - '0'), Steps: steps}
+				list[i] = explore.Schedule{Policy: explore.PCT, Seed: uint64(i + 1), Depth: int(depth[0] - '0'), Steps: steps}
 			}
 		}
-		first, seen := p.shows(t, list)
+		first, seen := p.shows(t, muster.Exactly(list...))
 		r := table[policy]
 		if r == nil {
 			r = &sampledRow{}
@@ -89,7 +89,7 @@ func (p *planted) compare(t *testing.T, n, steps int, table map[string]*sampledR
 func (p *planted) shows(t *testing.T, list []muster.Schedule) (first, seen int) {
 	t.Helper()
 	first = -1
-	r := check(t, p.wrong, muster.CheckOptions{Schedules: list})
+	r := check(t, p.wrong, muster.CheckOptions{Schedules: list, Mode: muster.OnlySchedules})
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Severity != "error" || !slices.Contains(p.findings, f.Kind) || slices.Contains(predicted, f.Kind) {

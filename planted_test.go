@@ -74,7 +74,7 @@ func readPlanted(t *testing.T, file string) *planted {
 func fifty() []muster.Schedule {
 	var list []muster.Schedule
 	for i := range 50 {
-		list = append(list, muster.Schedule{Policy: explore.Random, Seed: uint64(i + 1)})
+		list = append(list, muster.Exactly(explore.Schedule{Policy: explore.Random, Seed: uint64(i + 1)})...)
 	}
 	return list
 }
@@ -168,7 +168,7 @@ func (p *planted) goesWell(t *testing.T) {
 	if list := p.fails(t, p.wrong, fifty()); len(list) > 0 {
 		t.Errorf("fails in %v", list)
 	}
-	kinds := errorKinds(check(t, p.wrong, muster.CheckOptions{Schedules: fifty()}))
+	kinds := errorKinds(check(t, p.wrong, muster.CheckOptions{Schedules: fifty(), Mode: muster.OnlySchedules}))
 	here := slices.ContainsFunc(kinds, func(k string) bool { return !slices.Contains(predicted, k) })
 	if here != (p.by == byOrder) || p.by == byExploration && len(kinds) > 0 {
 		t.Errorf("by %s, and fifty random schedules show %v", p.by, kinds)
@@ -196,7 +196,8 @@ func (p *planted) isFound(t *testing.T) bool {
 			t.Errorf("%s is not found again in %s", f.ID, f.Schedule)
 		}
 		choices, switches := muster.Length(p.wrong, s)
-		t.Logf("%s in %s: %d choices given; %d in all, %d switches", f.Kind, f.Schedule, len(s.Prefix), choices, switches)
+		given, _ := muster.Explicit(s)
+		t.Logf("%s in %s: %d choices given; %d in all, %d switches", f.Kind, f.Schedule, given, choices, switches)
 		return true
 	}
 	return false
@@ -207,7 +208,7 @@ func (p *planted) isRight(t *testing.T) {
 	if list := p.fails(t, p.right, append(fifty(), muster.Handful(0)...)); len(list) > 0 {
 		t.Errorf("fails in %v", list)
 	}
-	if r := check(t, p.right, muster.CheckOptions{Schedules: fifty()}); r.Verdict != "clean" {
+	if r := check(t, p.right, muster.CheckOptions{Schedules: fifty(), Mode: muster.OnlySchedules}); r.Verdict != "clean" {
 		t.Errorf("fifty random schedules: %s; %+v", r.Summary, r.Findings)
 	}
 	r := check(t, p.right, muster.CheckOptions{})

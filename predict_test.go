@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"muster"
-	"muster/internal/explore"
 )
 
 // foreseen are the kinds that only prediction finds.
@@ -70,7 +69,8 @@ func replays(t *testing.T, l *muster.Launch, f *muster.Finding) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("schedule: %d explicit choices, %d switches", len(s.Prefix), explore.Switches(s.Prefix))
+	choices, switches := muster.Explicit(s)
+	t.Logf("schedule: %d explicit choices, %d switches", choices, switches)
 	r, err := l.Replay(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func (c *claim) check(t *testing.T) *muster.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Schedules: muster.Handful(1), Prove: true})
+	r, err := l.Check(context.Background(), muster.CheckOptions{Schedules: muster.Handful(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (r *reducer) over() bool { return r.left <= 0 || r.w.Over() != "" }
 func (r *reducer) begin(id string, s *Schedule) error {
 	o := CheckOptions{}
 	if s != nil {
-		o.Schedules = []Schedule{*s}
+		o.Schedules, o.Mode = []Schedule{*s}, OnlySchedules
 	}
 	rep, err := r.launch.Check(r.ctx, o)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *reducer) begin(id string, s *Schedule) error {
 		if err != nil {
 			return err
 		}
-		r.id, r.key, r.severity, r.schedule = f.ID, whole.Finding.Key(), whole.Finding.Severity, whole.Schedule
+		r.id, r.key, r.severity, r.schedule = f.ID, whole.Finding.Key(), whole.Finding.Severity, Schedule{whole.Schedule}
 		r.shorten()
 		return r.ctx.Err()
 	}
@@ -270,7 +270,7 @@ func (r *reducer) take(p part, v uint64) bool {
 	l, s, ok := r.shows(f)
 	if ok {
 		r.file, r.launch, r.schedule = f, l, s
-		if s.Policy == explore.Random {
+		if s.of.Policy == explore.Random {
 			r.shorten()
 		}
 	}
@@ -290,7 +290,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 	tried := map[string]bool{}
 	stop, _ := r.w.Stop()
 	for _, s := range append([]Schedule{r.schedule}, Handful(DefaultRandom)...) {
-		if tried[s.String()] || r.left <= 0 || stop() || l.subject.Offers(s, stop) != nil {
+		if tried[s.String()] || r.left <= 0 || stop() || l.subject.Offers(s.of, stop) != nil {
 			continue
 		}
 		tried[s.String()] = true
@@ -303,7 +303,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 }
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {
-	return evidence.In(l.subject, l.predictor, r.w, s, evidence.Sought{ID: r.key, Is: func(f *rules.Finding) bool {
+	return evidence.In(l.subject, l.predictor, r.w, s.of, evidence.Sought{ID: r.key, Is: func(f *rules.Finding) bool {
 		shows := f.Key() == r.key && f.Severity >= r.severity
 		if shows {
 			r.id = l.resolver.Finding(f).ID

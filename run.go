@@ -47,14 +47,14 @@ type Comparison struct {
 // compared with nothing. The error may be that of ctx, and comes with what there
 // is until then.
 func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
-	co := CheckOptions{Schedules: []Schedule{o.Schedule}, Jobs: 1, Arguments: o.Arguments}
+	co := CheckOptions{Schedules: []Schedule{o.Schedule}, Jobs: 1, Arguments: o.Arguments, Mode: OnlySchedules}
 	if len(l.findings) > 0 {
 		r := l.report(co, nil, merged{})
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
 	ctx = l.subject.Within(ctx, 1)
 	m := l.subject.Machine(nil, nil)
-	gap, err := l.subject.Follow(l.subject.Budget(ctx), m, o.Schedule)
+	gap, err := l.subject.Follow(l.subject.Budget(ctx), m, o.Schedule.of)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (l *Launch) ended(ctx context.Context, m *machine.Machine, gap *rules.Gap, 
 	if gap != nil {
 		all.AddGap(*gap)
 	}
-	rep := l.report(co, co.Schedules, all)
+	rep := l.report(co, inner(co.Schedules), all)
 	r.Launch = rep.Launch
 	switch {
 	case len(rep.Gaps) > 0:

@@ -11,11 +11,26 @@ import (
 	"muster/internal/trial"
 )
 
-// A Shrunk is the smallest schedule that Shrink found, with its size.
-type Shrunk = explore.Shrunk
+// A Shrunk is the smallest schedule that Shrink found.
+type Shrunk struct {
+	Schedule Schedule
+	Size     Size
+	From     Size // of the schedule that was given
+	Runs     int  // made to find it
+	// Local: no move makes it smaller. It is false where a bound ran out.
+	Local bool
+}
 
-// ShrinkOptions bound the work of Shrink.
-type ShrinkOptions = explore.ShrinkOptions
+// A Size is how long a schedule is: how often it switches from one split or operation to
+// another, how many steps it takes, and how many of them it names.
+type Size struct{ Switches, Steps, Choices int }
+
+// ShrinkOptions bound the work of Shrink. The zero value takes the defaults.
+type ShrinkOptions struct {
+	Runs  int         // at most
+	Steps int         // of all runs together, at most
+	Stop  func() bool // asked now and then; what is best so far is returned
+}
 
 // A NotShown is the error of a schedule that does not show a finding.
 type NotShown struct {
@@ -43,7 +58,7 @@ func brief(text string) string {
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
 	if with, rest, ok := l.leads([]Schedule{s}); ok {
 		got, err := with.Shrink(ctx, rest[0], id, o)
-		got.Schedule = with.written(got.Schedule)
+		got.Schedule.of = with.written(got.Schedule.of)
 		return got, err
 	}
 	w := l.subject.Budget(ctx)
@@ -57,8 +72,8 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 		limit := stop
 		stop = func() bool { return given() || limit() }
 	}
-	o.Stop = stop
-	got, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, o)
+	found, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, explore.ShrinkOptions{Runs: o.Runs, Steps: o.Steps, Stop: stop})
+	got := Shrunk{Schedule{found.Schedule}, size(found.Size), size(found.From), found.Runs, found.Local}
 	if err := ctx.Err(); err != nil {
 		return got, err
 	}
@@ -68,13 +83,15 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 	return got, nil
 }
 
+func size(s explore.Size) Size { return Size{s.Switches, s.Steps, s.Choices} }
+
 // shown returns a run of the whole launch that shows the finding of that ID.
 func (l *Launch) shown(w *trial.Budget, s Schedule, id string) (evidence.Shown, error) {
 	is := func(f *rules.Finding) bool {
 		found := l.resolver.Finding(f)
 		return found.Is(id)
 	}
-	got, err := evidence.Whole(l.subject, l.predictor, w, s, evidence.Sought{ID: id, Is: is})
+	got, err := evidence.Whole(l.subject, l.predictor, w, s.of, evidence.Sought{ID: id, Is: is})
 	var cut *evidence.Cut
 	switch {
 	case errors.As(err, &cut):

@@ -128,20 +128,20 @@ func (l *Launch) record(ctx context.Context, w *trial.Budget, s Schedule, id str
 		}
 	}
 	stop, why := w.Stop()
-	if err := l.subject.Offers(s, stop); err != nil {
+	if err := l.subject.Offers(s.of, stop); err != nil {
 		return evidence.Shown{}, err
 	}
-	run, ok := explore.Record(l.subject.Part(nil, l.subject.Skips(), 0, 1), s, stop)
+	run, ok := explore.Record(l.subject.Part(nil, l.subject.Skips(), 0, 1), s.of, stop)
 	if !ok {
 		return evidence.Shown{}, untold(len(run), why())
 	}
-	return evidence.Shown{Launch: l.subject, Schedule: s, Finding: f, Run: run}, nil
+	return evidence.Shown{Launch: l.subject, Schedule: s.of, Finding: f, Run: run}, nil
 }
 
 // reported returns a finding that a check of this schedule reports and a judge
 // of the run alone does not, with its places as far as a report has them.
 func (l *Launch) reported(ctx context.Context, s Schedule, id string) (*rules.Finding, error) {
-	r, err := l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1})
+	r, err := l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 	if err != nil {
 		return nil, err
 	}

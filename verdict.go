@@ -3,10 +3,11 @@ package muster
 import (
 	"muster/internal/report"
 	"muster/internal/rules"
+	"muster/internal/trial"
 )
 
 // report resolves what was found and draws the verdict.
-func (l *Launch) report(o CheckOptions, ran []Schedule, all merged) *Report {
+func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Report {
 	c := &l.config
 	first := &l.file.Launches[0]
 	r := &Report{

@@ -21,7 +21,7 @@ func finds(t *testing.T, kind string, call *kernel.Call, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1})
+	r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

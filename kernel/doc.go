@@ -56,7 +56,7 @@ muster to find; its findings name the line of Go too, by the .loc directives
 of the module. A test says it all with
 
 	l, err := muster.LoadCall(call, muster.Limits{})
-	r, err := l.Check(t.Context(), muster.CheckOptions{Prove: true})
+	r, err := l.Check(t.Context(), muster.CheckOptions{})
 	if r.Verdict != "clean" {
 		r.WriteText(t.Output(), muster.TextOptions{})
 		t.Error(r.Summary)

@@ -49,7 +49,7 @@ func ExampleKernel() {
 		fmt.Println(err)
 		return
 	}
-	report, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	report, err := l.Check(context.Background(), muster.CheckOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,7 @@ func verdictOf(call *kernel.Call, err error) string {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	r, err := l.Check(context.Background(), muster.CheckOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestSaxpy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	r, err := l.Check(context.Background(), muster.CheckOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func check(t *testing.T, call *kernel.Call) *muster.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1})
+	r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestRingOfAnyLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	const tiles = 3 // the argument
-	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1}, tiles)
+	r, err := l.CheckAny(context.Background(), muster.CheckOptions{Jobs: 1}, tiles)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func checked(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1})
+	r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,6 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	if e.preemptions < -1 {
 		return fmt.Errorf("--preemptions %d: a number from 0 on", e.preemptions)
 	}
-	o.Prove = true
 	o.Schedules = muster.Handful(muster.DefaultRandom)[:min(e.schedules, handful)]
 	o.Explore.Schedules, o.Explore.Steps = e.schedules-handful, e.steps
 	if o.Explore.Schedules <= 0 {

@@ -122,7 +122,7 @@ func (c *console) sayReduced(r *muster.Reduced, name string) {
 		fmt.Fprintln(c.out, "  the launch stays as it is")
 	}
 	from, to := r.Shrunk.From, r.Shrunk.Size
-	if to.Text != "" {
+	if to.Steps > 0 {
 		fmt.Fprintf(c.out, "  schedule: switches %d to %d, steps %d to %d\n", from.Switches, to.Switches, from.Steps, to.Steps)
 	}
 	if !r.All {

@@ -113,7 +113,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 			return err
 		} // else the check below says whether it is there
 	}
-	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words})
+	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words, Mode: muster.OnlySchedules})
 	if rep == nil {
 		return err
 	}

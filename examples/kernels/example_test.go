@@ -22,7 +22,7 @@ func say(make func(mistake string) (*kernels.Work, error), mistake string) {
 		fmt.Println(err)
 		return
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	r, err := l.Check(context.Background(), muster.CheckOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

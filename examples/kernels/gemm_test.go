@@ -32,7 +32,7 @@ func TestGEMM(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := l.Check(context.Background(), muster.CheckOptions{Prove: true, Jobs: 1})
+			r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

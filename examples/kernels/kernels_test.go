@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 
 func judge(t *testing.T, l *muster.Launch) *muster.Report {
 	t.Helper()
-	c, err := l.Check(context.Background(), muster.CheckOptions{Prove: true})
+	c, err := l.Check(context.Background(), muster.CheckOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

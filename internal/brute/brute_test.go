@@ -47,7 +47,7 @@ func check(p *brute.Program) (*muster.Report, *muster.Launch, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	o := muster.CheckOptions{Jobs: 1, Prove: true, Explore: muster.ExploreOptions{Schedules: -1}, Schedules: muster.Handful(muster.DefaultRandom)}
+	o := muster.CheckOptions{Jobs: 1, Explore: muster.ExploreOptions{Schedules: -1}, Schedules: muster.Handful(muster.DefaultRandom)}
 	r, err := l.Check(context.Background(), o)
 	return r, l, err
 }

@@ -20,7 +20,7 @@ func proven(p *brute.Program) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1, Prove: true, Explore: muster.ExploreOptions{Schedules: -1}, Schedules: []muster.Schedule{}})
+	r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1, Explore: muster.ExploreOptions{Schedules: -1}, Schedules: []muster.Schedule{}})
 	if err != nil {
 		return false, err
 	}

@@ -127,7 +127,7 @@ func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 	if err := r.original(l); err != nil {
 		return nil, err
 	}
-	proof, err := l.Check(ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Prove: true, Jobs: max(1, o.Jobs)})
+	proof, err := l.Check(ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Jobs: max(1, o.Jobs)})
 	if proof == nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ const patience, haste = 16, 1 << 20
 
 func (r *runner) original(l *muster.Launch) error {
 	var err error
-	if r.base, err = l.Check(r.ctx, muster.CheckOptions{Schedules: r.o.Schedules, Jobs: max(1, r.o.Jobs)}); r.base == nil {
+	if r.base, err = l.Check(r.ctx, muster.CheckOptions{Schedules: r.o.Schedules, Jobs: max(1, r.o.Jobs), Mode: muster.OnlySchedules}); r.base == nil {
 		return err
 	}
 	r.drawn = map[string]report.Severity{}
@@ -251,7 +251,11 @@ type fails struct {
 // a proof does, where the original has one. proof is then what the report says.
 func (r *runner) check(l *muster.Launch) (out fails, err error) {
 	for i, s := range r.o.Schedules {
-		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Prove: i == 0 && r.proven})
+		mode := muster.OnlySchedules
+		if i == 0 && r.proven {
+			mode = muster.EverySchedule
+		}
+		rep, err := l.Check(r.ctx, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Mode: mode})
 		if rep == nil {
 			return out, err
 		}

@@ -1,0 +1,37 @@
+package muster
+
+import "muster/internal/explore"
+
+// A Schedule says how a run chooses among the interleavings of a launch. The same
+// schedule of the same launch is the same run. The zero value is "earliest".
+type Schedule struct{ of explore.Schedule }
+
+// String is the schedule as a report writes it, which ParseSchedule reads.
+func (s Schedule) String() string { return s.of.String() }
+
+// ParseSchedule reads a schedule as a report writes it: "earliest", "latest",
+// "round-robin", "random:7", or a list of choices and then one of these,
+// "r0.1.0,m3/earliest".
+func ParseSchedule(text string) (Schedule, error) {
+	s, err := explore.Parse(text)
+	return Schedule{s}, err
+}
+
+// Handful returns the schedules of a check: earliest, latest, round-robin,
+// and so many random ones.
+func Handful(random int) []Schedule {
+	var list []Schedule
+	for _, s := range explore.Handful(random) {
+		list = append(list, Schedule{s})
+	}
+	return list
+}
+
+// inner are the schedules that a list of this package's stands for.
+func inner(list []Schedule) []explore.Schedule {
+	var out []explore.Schedule
+	for _, s := range list {
+		out = append(out, s.of)
+	}
+	return out
+}
