@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +18,9 @@ import (
 	"muster/ptx"
 )
 
-// testdata/claims/*.ptx say of small kernels what a check must say of them. A file
+// testdata/claims/*.ptx say of small kernels what a check must say of them. Many go
+// well in the schedules that usually happen and are wrong all the same; others look
+// like them and are right, and the names of some of these begin with "right:". A file
 // holds one module after the other, parted by lines "---". A module begins with
 // comments:
 //
@@ -27,9 +30,26 @@ import (
 //
 // The second is the launch, as on the command line; without it the kernel is
 // launched by two warps, with a buffer of 4 KiB of zeros as its argument. The third
-// is the claim: "clean"; "proven", where one run (or one for each order) must decide;
-// "incomplete"; "bad input" and the text of the error. Findings, and what a verdict
-// is incomplete for, are claimed at their lines,
+// is the claim:
+//
+//	clean           no schedule shows an error or a warning
+//	proven          clean, and one run (or one for each order) must decide
+//	incomplete      some schedules are left open
+//	bad input TEXT  the launch is refused by an error that contains TEXT
+//
+// One directive speaks of the proof, and stands beside "clean" or alone:
+//
+//	unproven        neither one run nor one for each order may decide
+//
+// Two directives speak of the lines of the report, which are its summary, the
+// headlines of its findings, what each lane that waits waits for and is owed, the gaps,
+// and "unproven" with a reason why a proof does not hold. REGEXP is a regular
+// expression. A claim may have several of each:
+//
+//	says REGEXP     a line of the report matches REGEXP
+//	never REGEXP    no line of the report matches REGEXP
+//
+// Findings, and what a verdict is incomplete for, are claimed at their lines,
 //
 //	ld.relaxed.gpu.global.u32 %r1, [%rd1]; // want "error\[race-strong\]"
 //
@@ -46,8 +66,12 @@ type ptxClaim struct {
 	line       int // of its first
 	text       string
 	launch     string
+	limits     muster.Limits
 	verdict    string
 	bad        string
+	unproven   bool
+	says       []*regexp.Regexp
+	never      []*regexp.Regexp
 	wants      []*want
 }
 
@@ -90,14 +114,28 @@ func (c *ptxClaim) parse(text string) error {
 		comment, ok := strings.CutPrefix(line, "// ")
 		if header = header && (ok || strings.TrimSpace(line) == ""); header && ok {
 			switch word, rest, _ := strings.Cut(comment, " "); {
+			case c.name == "":
+				c.name = comment
 			case strings.HasPrefix(comment, "--"):
 				c.launch = comment
 			case comment == "clean", comment == "proven", comment == "incomplete":
 				c.verdict = comment
+			case comment == "unproven":
+				c.unproven = true
 			case word == "bad" && strings.HasPrefix(rest, "input "):
 				c.verdict, c.bad = "bad input", strings.TrimPrefix(rest, "input ")
-			case c.name == "":
-				c.name = comment
+			case word == "says", word == "never":
+				re, err := regexp.Compile(rest)
+				if err != nil || rest == "" {
+					return fmt.Errorf("%d: %s %q: want a regular expression: %v", at, word, rest, err)
+				}
+				if word == "says" {
+					c.says = append(c.says, re)
+				} else {
+					c.never = append(c.never, re)
+				}
+			default:
+				return fmt.Errorf("%d: unknown directive %q", at, comment)
 			}
 		}
 		m := claimWant.FindStringSubmatch(line)
@@ -118,7 +156,7 @@ func (c *ptxClaim) parse(text string) error {
 	switch {
 	case c.name == "":
 		return fmt.Errorf("%d: a claim without a name", c.line)
-	case c.verdict == "" && len(c.wants) == 0:
+	case c.verdict == "" && !c.unproven && len(c.wants) == 0:
 		return fmt.Errorf("%d: nothing is claimed of %q", c.line, c.name)
 	}
 	if !strings.Contains(text, ".version") {
@@ -153,6 +191,12 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Assume = append(fl.Assume, v)
 		case "--arg":
 			fl.Args = append(fl.Args, v)
+		case "--limit-instrs":
+			n, err := strconv.ParseInt(v, 10, 64)
+			if err != nil {
+				return fl, fmt.Errorf("%s:%d: %v", c.file, c.line, err)
+			}
+			c.limits.Instrs = n
 		default:
 			return fl, fmt.Errorf("%s:%d: a launch with %s", c.file, c.line, words[i])
 		}
@@ -173,7 +217,7 @@ func (c *ptxClaim) load() (*muster.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return muster.LoadModule(f, mod, []byte(c.text), muster.Limits{})
+	return muster.LoadModule(f, mod, []byte(c.text), c.limits)
 }
 
 // unshown says which errors of a report the schedules that it names do not show.
@@ -235,13 +279,49 @@ func (c *ptxClaim) holds(r *muster.Report) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("line %d is not told: %s", c.line+w.line-1, w.re))
 		}
 	}
+	proven := r.Verdict == "clean" && r.Proof != nil && r.Proof.All
 	switch {
 	case c.verdict == "" || c.verdict == string(r.Verdict):
-	case c.verdict == "proven" && r.Verdict == "clean" && r.Proof != nil && r.Proof.All:
+	case c.verdict == "proven" && proven:
 	default:
-		wrong = append(wrong, fmt.Sprintf("the verdict is %q", r.Verdict))
+		wrong = append(wrong, fmt.Sprintf("the verdict is %q, proven: %v; want %q", r.Verdict, proven, c.verdict))
+	}
+	if c.unproven && proven {
+		wrong = append(wrong, "a proof decides every schedule; want none")
+	}
+	text := lines(r)
+	for _, re := range c.says {
+		if !re.MatchString(text) {
+			wrong = append(wrong, fmt.Sprintf("the report does not say %q:\n%s", re, text))
+		}
+	}
+	for _, re := range c.never {
+		if re.MatchString(text) {
+			wrong = append(wrong, fmt.Sprintf("the report says %q:\n%s", re, text))
+		}
 	}
 	return wrong
+}
+
+// lines are the lines of a report that "says" and "never" are about.
+func lines(r *muster.Report) string {
+	text := r.Summary
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		text += "\nfinding " + f.Kind + ": " + f.Headline
+		for _, w := range f.Waiting {
+			text += "\nwaiting for " + w.For + ": " + w.Owed
+		}
+	}
+	for _, g := range r.Gaps {
+		text += "\ngap " + g.What
+	}
+	if r.Proof != nil {
+		for _, why := range r.Proof.Reasons {
+			text += "\nunproven " + why.Condition + ": " + why.Text
+		}
+	}
+	return text
 }
 
 func TestClaimFiles(t *testing.T) {

@@ -158,7 +158,7 @@ func (m *Machine) letGo(w *warp, s *split) {
 	s.gaveUp++
 }
 
-// registerHash hashes what the split's future depends on besides memory.
+// registerHash hashes what the split's future depends on besides memory that it shares.
 func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)
@@ -172,6 +172,9 @@ func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	}
 	for _, p := range x.p {
 		maphash.WriteComparable(&h, p&s.mask)
+	}
+	if w.lsize > 0 {
+		w.local.hash(&h)
 	}
 	return h.Sum64()
 }

@@ -397,6 +397,14 @@ func (g *graph) await(i int32, guard []root) (why string, region []int32) {
 	if test < 0 {
 		return "a branch by a clock", nil
 	}
+	clock := func(n int32) bool { return slices.ContainsFunc(g.nodes[n].in.Operands, isClock) }
+	bound := slices.ContainsFunc(guard, func(r root) bool { return clock(r.node) })
+	if (bound || slices.ContainsFunc(region, clock)) && g.unsettled(test) != "" {
+		if bound {
+			why = "a bound by a clock, after which something goes on without what it waited for"
+		}
+		return why, nil
+	}
 	if g.leavesAlike(join, test, region, nil) != "" {
 		// What is computed alike in every turn does not count.
 		why = g.leavesAlike(join, test, region, g.same(i, region))

@@ -277,10 +277,14 @@ func (m *Machine) awaited(s *split) []MbarTestState {
 
 // TimedOut reports whether the run ended in the trap of a wait that was given up while
 // others could go on, or although what it looked at has changed since: what it waited
-// for might have come.
+// for might have come. A test that is made once is no wait.
 func (m *Machine) TimedOut() bool {
 	st := m.stop
 	if st == nil || st.Kind != Deadlock || st.PC < 0 {
+		return false
+	}
+	once := func(a await) bool { return a.size == 0 && !m.prog.ofText().settled[m.prog.code[a.pc].src] }
+	if s := m.ctas[st.CTA].warps[st.Warp].find(int8(lowest(st.Mask))); s != nil && slices.ContainsFunc(s.awaits, once) {
 		return false
 	}
 	if s := m.ctas[st.CTA].warps[st.Warp].find(int8(lowest(st.Mask))); s != nil && slices.ContainsFunc(s.awaits, func(a await) bool { return m.changed(&a) }) {

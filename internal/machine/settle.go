@@ -86,7 +86,8 @@ func (g *graph) unsettled(test int32) string {
 }
 
 // counts reports whether on the ways from a test that came out false back to it a
-// register changes that is read from there on: a count, for one.
+// register changes that is read from there on: a count, for one. A store to local memory
+// may be one.
 func (g *graph) counts(test int32) bool {
 	if g.ways == nil {
 		g.ways = make([]outcome, len(g.next))
@@ -99,7 +100,11 @@ func (g *graph) counts(test int32) bool {
 		s.visit(n) // which goes no further where something happens
 	}
 	shows := slices.ContainsFunc(s.region, func(n int32) bool {
-		return int(n) < len(g.nodes) && slices.ContainsFunc(g.nodes[n].writes, func(r regID) bool {
+		if int(n) == len(g.nodes) {
+			return false
+		}
+		u := &g.nodes[n]
+		return u.class == plain && writesMemory(u.in) || slices.ContainsFunc(u.writes, func(r regID) bool {
 			return g.isLive(test, r) && !s.unchanged(test, []regID{r}, map[operand]bool{})
 		})
 	})

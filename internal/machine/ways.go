@@ -93,13 +93,14 @@ func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].sr
 type facts struct {
 	once                    sync.Once
 	awaits, counted, unread map[*ptx.Inst]bool
+	settled                 map[*ptx.Inst]bool // tests that what follows waits for, but for a trap
 	clustered               bool // a barrier of the cluster counts exits
 }
 
 func (p *Program) ofText() *facts {
 	f := &p.facts
 	f.once.Do(func() {
-		f.awaits, f.counted, f.unread = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
+		f.awaits, f.counted, f.unread, f.settled = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
 		for fn := range p.funcs {
 			if g := p.graph(int32(fn)); g != nil {
 				g.learn(f)
@@ -115,7 +116,8 @@ func (g *graph) learn(f *facts) {
 		switch {
 		case isTest(u.in):
 			f.counted[u.in] = g.counts(int32(i))
-			f.awaits[u.in] = !f.counted[u.in] && g.unsettled(int32(i)) == ""
+			f.settled[u.in] = g.unsettled(int32(i)) == ""
+			f.awaits[u.in] = !f.counted[u.in] && f.settled[u.in]
 		case u.in.Op == "barrier":
 			f.clustered = f.clustered || has(u.in, "cluster")
 		case u.in.Op == "atom":

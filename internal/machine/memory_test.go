@@ -12,7 +12,7 @@ import (
 	"muster/ptx"
 )
 
-var memReview = []behaviour{
+var memoryBehaviours = []behaviour{
 	{
 		name: "cluster-address-out-of-this-world", block: 32, stops: true, wantStop: machine.FaultBounds,
 		// Bits above the window's must not be taken for a CTA's rank.
@@ -198,8 +198,10 @@ var memReview = []behaviour{
 	},
 }
 
-func TestMemReview(t *testing.T) {
-	for _, c := range memReview {
+// TestMemoryAndFunctions runs kernels that address memory, name variables and call
+// functions in ways that are seldom used.
+func TestMemoryAndFunctions(t *testing.T) {
+	for _, c := range memoryBehaviours {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range explore.Handful(3) {
 				c.checkWithin(t, s, 1_000_000)

@@ -24,7 +24,7 @@ w:	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [bar], 0;
 `
 )
 
-var asyncReview = []behaviour{
+var asyncBehaviours = []behaviour{
 	{
 		name: "cp-async-fills-with-zeros", block: 32,
 		body: `
@@ -277,8 +277,10 @@ fin:
 	},
 }
 
-func TestAsyncReview(t *testing.T) {
-	for _, c := range asyncReview {
+// TestAsyncOperations holds that copies, arrivals and groups leave the same results in
+// every schedule.
+func TestAsyncOperations(t *testing.T) {
+	for _, c := range asyncBehaviours {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range explore.Handful(8) {
 				c.checkWithin(t, s, 1_000_000)

@@ -10,7 +10,7 @@ import (
 // Lanes that meet in ways that straight-line code does not: masks that differ
 // within one split, barriers that lanes of a warp pass at different times,
 // waits that are woken by something else than what they test.
-var syncReview = []behaviour{
+var lanesThatMeet = []behaviour{
 	{
 		name: "tiles-of-sixteen-vote-together", block: 32,
 		// One converged split, two member masks, as a tile of 16 threads makes.
@@ -280,8 +280,9 @@ join:
 	},
 }
 
-func TestSyncReview(t *testing.T) {
-	for _, c := range syncReview {
+// TestLanesMeet runs kernels whose lanes meet, each in a handful of schedules.
+func TestLanesMeet(t *testing.T) {
+	for _, c := range lanesThatMeet {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range explore.Handful(12) {
 				c.checkWithin(t, s, 200_000)
