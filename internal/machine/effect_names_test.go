@@ -88,4 +88,9 @@ func namedPlainFence(in *ptx.Inst) bool {
 	return (in.Op == "membar" || in.Op == "fence") && !slices.Contains(in.Mods, "proxy")
 }
 
+// namedClock is isClock by names.
+func namedClock(name string) bool {
+	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || name == "%smid" || name == "%nsmid" || name == "%warpid"
+}
+
 func oneOf(in *ptx.Inst, ops ...string) bool { return slices.Contains(ops, in.Op) }
