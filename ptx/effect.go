@@ -149,7 +149,8 @@ func (e Effect) String() string {
 	return strings.Join(list, ",")
 }
 
-// Effect returns the effect of an instruction's row: zero if no row has it.
+// Effect returns the effect of an instruction's row. It is zero if no row has the
+// instruction: then the machine does not execute it.
 func (in *Inst) Effect() Effect {
 	if in.Form == nil {
 		return 0

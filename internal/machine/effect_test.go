@@ -34,7 +34,7 @@ func isOf(class string) func(*ptx.Inst) bool {
 
 const (
 	notRun   = "the machine does not execute it"
-	noAccess = "it accesses no data in memory, so that nobody asks"
+	noAccess = "it accesses no data in memory, so the analysis does not ask"
 	noResult = "it has no operands"
 )
 

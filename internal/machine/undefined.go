@@ -461,7 +461,7 @@ func (u *Undefined) hint(x *ctx, n *use, mask uint32) []regID {
 	return n.reads[:k-1]
 }
 
-// without leaves out what instructions of an effect give, that make values for nothing else.
+// without leaves out the results of instructions with an effect, which make values for one purpose alone.
 func (u *Undefined) without(from uint64, by ptx.Effect) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
 		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].does(by) {
