@@ -17,10 +17,10 @@
 // The instruction table (table.go says how a row reads; the rows are in
 // table_*.go) describes the instruction set: one Form a row, with modifiers,
 // operands and their roles, the memory it touches and by which proxy and
-// scope, how it completes, and what it does to a barrier. Parse gives every
-// instruction the row it matches. One that matches none, of a newer ISA or
-// mistyped, parses all the same and is carried along with a nil Form:
-// Validate reports it, next to the nearest row.
+// scope, how it completes, what it does to a barrier, and what else an analysis
+// asks (Effect). Parse gives every instruction the row it matches. One that
+// matches none, of a newer ISA or mistyped, parses all the same and is carried
+// along with a nil Form: Validate reports it, next to the nearest row.
 //
 // A match is by name, modifiers and the shape of the operands: how many, and
 // which are addresses, vectors, lists, immediates. Types of registers take no

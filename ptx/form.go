@@ -17,6 +17,7 @@ type Form struct {
 	Scope    string // of synchronization: "none", "cta", "<scope>", …
 	Async    string // completion mechanism: "none", "async-group", "bulk-group", "mbarrier", "wgmma-group", …
 	Barrier  string // effect on a barrier: "none", "arrive", "expect-tx", "cta-sync", …
+	Effect   Effect // what an analysis of the text asks
 	Version  Version
 	SM       SM
 	Section  string  // of the PTX ISA
@@ -31,6 +32,7 @@ type Form struct {
 	// if Version and SM say all.
 	Family   []int
 	synopsis string
+	sem      int // the number of the slot sem, from 1 on; 0 for none
 }
 
 // A Slot is a place for a modifier. A slot without choice has one value.

@@ -12,7 +12,7 @@ import (
 // chapter of the ISA. A line that begins with "=" opens a section and fills
 // the cells of the rows below it:
 //
-//	= 9.7.13.6 atomic 1.2 sm_12 space=<space> proxy=generic scope=<scope>
+//	= 9.7.13.6 atomic 1.2 sm_12 space=<space> proxy=generic scope=<scope> effect=write,update
 //	red.add | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>{.<hint:@hint>}.<type:u32,s32,u64,f32,f64> [+a], b, hint?policy:b64
 //
 // A row is a name, a synopsis, and cells that differ from the section's. In
@@ -36,6 +36,9 @@ import (
 //	?x  hint?x      an operand that may be left out; one that is there if and
 //	                only if the slot hint is
 //	slot??x         one that may be left out unless the slot is filled
+//
+// The cell effect= has the words of effectWords, with commas between them. A row says all
+// of its own, or none and has its section's.
 //
 // Among the cells, "if=a:v>b:w,x" is a rule: where slot a is v, slot b is w
 // or x; without ":v", wherever a is filled; "-" among w, x says left out.
@@ -124,6 +127,7 @@ func parseRow(section Form, line string) *Form {
 		f.setCells(line, strings.Fields(cols[2]))
 	}
 	f.keepSince(line, section.Since)
+	f.sem = f.slot("sem") + 1
 	return &f
 }
 
@@ -144,6 +148,8 @@ func (f *Form) setCells(line string, cells []string) {
 			f.Async = val
 		case "barrier":
 			f.Barrier = val
+		case "effect":
+			f.Effect = parseEffect(line, val)
 		case "if":
 			f.Rules = append(slices.Clip(f.Rules), f.parseRule(line, val))
 		case "since":

@@ -3,27 +3,27 @@ package ptx
 // Moves within and between registers and lanes (ISA 9.7.9.3 to 9.7.9.7,
 // 9.7.9.19 to 9.7.9.24).
 const moveTable = `
-= 9.7.9.3 scalar 1.0 sm_10
+= 9.7.9.3 scalar 1.0 sm_10 effect=move
 mov          | mov.<type:pred,@word> d, a
 mov.b128     | mov.<type:b128> d, a | sec=9.7.9.4 ptx=8.3 sm=70
 mov.pack     | mov.<type:@bits> d, a*?:part<type> | sec=9.7.9.4
 mov.unpack   | mov.<type:@bits> d*?:part<type>, a | sec=9.7.9.4
 mov.pack.b128 | mov.<type:b128> d, a*?:part<type> | sec=9.7.9.4 ptx=8.3 sm=70
 mov.unpack.b128 | mov.<type:b128> d*?:part<type>, a | sec=9.7.9.4 ptx=8.3 sm=70
-= 9.7.9.5 warp 3.0 sm_30 gone=6.4/sm_70
+= 9.7.9.5 warp 3.0 sm_30 gone=6.4/sm_70 effect=exchange
 shfl         | shfl.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c
-= 9.7.9.6 warp 6.0 sm_30
+= 9.7.9.6 warp 6.0 sm_30 effect=exchange
 shfl.sync    | shfl.sync.<mode:up,down,bfly,idx>.<type:b32> d[|p], a, b, c, mask:b32 | barrier=warp-mask
-= 9.7.9.7 scalar 2.0 sm_20
+= 9.7.9.7 scalar 2.0 sm_20 effect=compute
 prmt         | prmt.<type:b32>{.<mode:f4e,b4e,rc8,ecl,ecr,rc16>} d, a, b, c
-= 9.7.9.19 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70
+= 9.7.9.19 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70 effect=compute
 isspacep     | isspacep.<space:@window> p:pred, a:addr
-= 9.7.9.20 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70
+= 9.7.9.20 scalar 2.0 sm_20 space=<space> since=space:const>3.1 since=space:param,param::entry>7.7/sm_70 effect=compute
 cvta         | cvta.<space:@window>.<type:u32,u64> d, a
 cvta.to      | cvta.to.<space:@window>.<type:u32,u64> d, a
-= 9.7.9.23 scalar 7.8 sm_90 space=<space>
+= 9.7.9.23 scalar 7.8 sm_90 space=<space> effect=compute
 mapa         | mapa{.<space:shared::cluster=generic>}.<type:u32,u64> d, a, b:u32
-= 9.7.9.24 scalar 7.8 sm_90 space=<space>
+= 9.7.9.24 scalar 7.8 sm_90 space=<space> effect=compute
 getctarank   | getctarank{.<space:shared::cluster=generic>}.<type:u32,u64> d:u32, a
 `
 
@@ -31,7 +31,7 @@ getctarank   | getctarank{.<space:shared::cluster=generic>}.<type:u32,u64> d:u32
 // .relu and .satfinite a conversion takes depends on both of its types, so
 // there are many rows.
 const convertTable = `
-= 9.7.9.21 scalar 1.0 sm_10
+= 9.7.9.21 scalar 1.0 sm_10 effect=convert
 cvt.int.int    | cvt{.sat}.<dtype:@int8>.<atype:@int8> d:<dtype>, a:<atype>
 cvt.int.float  | cvt.<rnd:@irnd>{.ftz}{.sat}.<dtype:@int8>.<atype:f16,f32,f64> d:<dtype>, a:<atype> | if=ftz>atype:f32
 cvt.int.bf16   | cvt.<rnd:@irnd>.<dtype:@int8>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
@@ -74,7 +74,7 @@ cvt.bf16x2.ue8m0x2 | cvt.<rnd:rn>.<dtype:bf16x2>.<atype:ue8m0x2> d:<dtype>, a:<a
 cvt.s2f6x2.f32 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
 cvt.s2f6x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
 cvt.bf16x2.s2f6x2 | cvt.<rnd:rn>{.satfinite}{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:s2f6x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
-= 9.7.9.22 scalar 6.5 sm_72
+= 9.7.9.22 scalar 6.5 sm_72 effect=convert
 cvt.pack.16    | cvt.pack.sat.<dtype:u16,s16>.<atype:s32> d:b32, a:<atype>, b:<atype>
 cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype> | since=dtype:u2,s2,u4,s4>sm_75
 `

@@ -10,7 +10,7 @@ import "muster/ptx"
 
 // mustMeet reports whether an instruction is aligned.
 func mustMeet(in *ptx.Inst) bool {
-	return in != nil && (has(in, "aligned") || in.Op == "bar" && !has(in, "warp"))
+	return in != nil && in.Aligned()
 }
 
 // aligned reports whether the instruction is one that all lanes of a warp must execute
@@ -21,7 +21,7 @@ func (in *instr) aligned() bool { return in.meet }
 // asks nothing of lanes that have exited.
 func (x *ctx) meets(in *instr, mask uint32) {
 	all := allLanes
-	if in.src.Op == "bar" || in.src.Op == "barrier" {
+	if in.src.IsOf(ptx.ClassBarrier) {
 		all = x.w.live
 	}
 	if mask != all && x.m.cfg.Observer != nil {

@@ -472,7 +472,7 @@ func (m *Machine) leader(mask uint32) int {
 
 // Elects reports whether the program has an elect.sync.
 func (p *Program) Elects() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "elect" })
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.Elects) })
 }
 
 // decodeElect decodes elect.sync d|p, membermask.

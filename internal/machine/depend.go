@@ -65,11 +65,10 @@ func (p *Program) mayVary(fn int32) bool {
 	for i := range uses {
 		u := &uses[i]
 		switch {
-		case isTest(u.in):
+		case u.does(ptx.Tests):
 			return true
 		case len(u.writes) == 0:
-		case u.in.Op == "mbarrier", u.in.Op == "atom", u.in.Op == "activemask",
-			u.in.Op == "ld" && strongRead(u.in), slices.ContainsFunc(u.in.Operands, isClock):
+		case u.does(ptx.GivesToken | ptx.CountsPending | ptx.ShowsLanes), u.readsStrongly(), u.clock:
 			return true
 		}
 	}
@@ -119,7 +118,7 @@ func (g *graph) dependences() []Dependence {
 	}
 	var all []Dependence
 	for i := range g.nodes {
-		if isTest(g.nodes[i].in) && reached[i] {
+		if g.nodes[i].does(ptx.Tests) && reached[i] {
 			if why := g.unsettled(int32(i)); why != "" {
 				all = append(all, g.dependence(int32(i), []root{{node: int32(i)}}, why))
 			}
@@ -130,7 +129,7 @@ func (g *graph) dependences() []Dependence {
 			if why != "" && !inside[i] {
 				all = append(all, g.dependence(int32(i), guard, why))
 			}
-		} else if d, bad := g.decides(int32(i), from[i]); bad && !(inside[i] && g.nodes[i].in.Op == "bra") {
+		} else if d, bad := g.decides(int32(i), from[i]); bad && !(inside[i] && g.nodes[i].does(ptx.Branches)) {
 			all = append(all, d)
 		}
 	}
@@ -140,7 +139,7 @@ func (g *graph) dependences() []Dependence {
 // branchesBy returns what the guard of a branch comes from; nil if a node is none,
 // or goes by what the schedule does not decide.
 func (g *graph) branchesBy(i int32, from origins) []root {
-	if u := &g.nodes[i]; len(from) > 0 && u.guard != noReg && u.in.Op == "bra" {
+	if u := &g.nodes[i]; len(from) > 0 && u.guard != noReg && u.does(ptx.Branches) {
 		return from.of(u.guard)
 	}
 	return nil
@@ -277,7 +276,7 @@ func (g *graph) flow(i int32, from origins, room *origins) origins {
 // given leaves out tokens where a test is given them: a token's phase does not
 // depend on the schedule, its other bits do.
 func given(u *use, in []root) []root {
-	if len(in) == 0 || !isTest(u.in) {
+	if len(in) == 0 || !u.does(ptx.Tests) {
 		return in
 	}
 	return slices.DeleteFunc(slices.Clone(in), func(r root) bool { return r.token })
@@ -285,34 +284,33 @@ func given(u *use, in []root) []root {
 
 // source reports whether a node makes a value that depends on the schedule.
 func (g *graph) source(i int32) (root, bool) {
-	in := g.nodes[i].in
+	u := &g.nodes[i]
 	switch {
-	case g.decided[g.nodes[i].pc]:
+	case g.decided[u.pc]:
 		return root{}, false
-	case isTest(in):
+	case u.does(ptx.Tests):
 		return root{node: i, test: true}, true
-	case in.Op == "mbarrier" && len(g.nodes[i].writes) > 0 && !has(in, "pending_count"):
+	case u.does(ptx.GivesToken) && len(u.writes) > 0:
 		return root{node: i, token: true}, true
-	case in.Op == "atom" && g.polls[i] == nil, in.Op == "activemask", in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count",
-		in.Op == "ld" && strongRead(in) && g.polls[i] == nil, slices.ContainsFunc(in.Operands, isClock):
-		return root{node: i}, len(g.nodes[i].writes) > 0
+	case u.does(ptx.ShowsLanes | ptx.CountsPending), u.readsStrongly() && g.polls[i] == nil, u.clock:
+		return root{node: i}, len(u.writes) > 0
 	}
 	return root{}, false
 }
 
-func isTest(in *ptx.Inst) bool {
-	return in.Op == "mbarrier" && len(in.Mods) > 0 && (in.Mods[0] == "try_wait" || in.Mods[0] == "test_wait")
-}
+// readsStrongly reports whether an instruction gives what memory holds, and others may
+// write that word at the same time.
+func (u *use) readsStrongly() bool { return u.does(ptx.Reads) && u.in.Sem().Strong() }
 
-func strongRead(in *ptx.Inst) bool {
-	return slices.ContainsFunc(in.Mods, func(m string) bool {
-		return m == "relaxed" || m == "acquire" || m == "volatile" || m == "mmio"
-	})
-}
-
+// isClock reports whether an operand is a special register that shows time, or where the
+// CTA runs.
 func isClock(op ptx.Operand) bool {
 	n, ok := op.(ptx.Name)
-	return ok && len(n) > 4 && n[0] == '%' && (strings.HasPrefix(string(n), "%clock") || strings.HasPrefix(string(n), "%globaltimer") || n == "%smid" || n == "%nsmid" || n == "%warpid")
+	if !ok {
+		return false
+	}
+	s, _ := ptx.LookupSpecial(string(n))
+	return s.Varies
 }
 
 // decides reports whether a value that depends on the schedule decides
@@ -334,9 +332,9 @@ func (g *graph) decides(i int32, from origins) (Dependence, bool) {
 	}
 	reads, why := u.reads, "an operand, or a value that is stored"
 	switch {
-	case u.in.Op == "ret":
+	case u.does(ptx.Returns):
 		reads, why = g.results(), "a function's result"
-	case u.class == plain && !writesMemory(u.in):
+	case u.class == plain && !u.does(ptx.Writes):
 		return Dependence{}, false
 	case u.class == plain:
 		if why = "a value that is kept in local memory"; len(guard) > 0 {
@@ -365,7 +363,7 @@ func (g *graph) await(i int32, guard []root) (why string, region []int32) {
 	for _, r := range guard {
 		switch {
 		case !r.test:
-			if isClock := slices.ContainsFunc(g.nodes[r.node].in.Operands, isClock); !isClock {
+			if !g.nodes[r.node].clock {
 				return "a branch, and the value is no test of a barrier", nil
 			}
 		case test < 0:
@@ -382,14 +380,14 @@ func (g *graph) await(i int32, guard []root) (why string, region []int32) {
 	for _, n := range region {
 		u := &g.nodes[n]
 		switch {
-		case isTest(u.in):
+		case u.does(ptx.Tests):
 			if test >= 0 && !g.sameTest(test, n) {
 				return "a branch between tests of different barriers or phases", nil
 			}
 			test = n
-		case writesMemory(u.in):
+		case u.does(ptx.Writes):
 			return "a branch with a store on one side", nil
-		case u.in.Op == "nanosleep", u.in.Op == "trap", u.class == plain, u.in.Op == "bra":
+		case u.class == plain, u.does(ptx.Sleeps | ptx.Traps | ptx.Branches):
 		default:
 			return "a branch with something visible on one side (" + Name(u.in) + ")", nil
 		}
@@ -397,7 +395,7 @@ func (g *graph) await(i int32, guard []root) (why string, region []int32) {
 	if test < 0 {
 		return "a branch by a clock", nil
 	}
-	clock := func(n int32) bool { return slices.ContainsFunc(g.nodes[n].in.Operands, isClock) }
+	clock := func(n int32) bool { return g.nodes[n].clock }
 	bound := slices.ContainsFunc(guard, func(r root) bool { return clock(r.node) })
 	if (bound || slices.ContainsFunc(region, clock)) && g.unsettled(test) != "" {
 		if bound {
@@ -458,7 +456,7 @@ func (g *graph) same(i int32, region []int32) map[regID]bool {
 				return false
 			}
 		}
-		return !readsMemory(u.in) || u.launched
+		return !u.does(ptx.Reads) || u.launched
 	}
 	for again := true; again; {
 		again = false
@@ -491,7 +489,7 @@ func (p *Program) Operation(pc int32) string {
 		return ""
 	}
 	name := in.Op
-	if name == "red" || name == "cp" {
+	if in.Effect().Has(ptx.Updates | ptx.CopiesMemory) {
 		name = "atom" // the same but for the result, or who does it
 	}
 	for _, m := range in.Mods {
@@ -513,7 +511,19 @@ func (p *Program) Operation(pc int32) string {
 // FloatSum reports whether an instruction adds floating-point numbers to a word.
 func (p *Program) FloatSum(pc int32) bool {
 	in := p.code[pc].src
-	return in != nil && has(in, "add") && p.Commutes(pc) != ""
+	return in != nil && operationOf(in) == atomAdd && p.Commutes(pc) != ""
+}
+
+// operationOf is what an instruction computes of the word that it updates, by its
+// modifiers.
+func operationOf(in *ptx.Inst) atomOp {
+	op := atomNone
+	for _, m := range in.Mods {
+		if o, ok := atomOps[m]; ok {
+			op = o
+		}
+	}
+	return op
 }
 
 // Commutes says why the order of such an instruction with others of its kind,
@@ -523,12 +533,7 @@ func (p *Program) Commutes(pc int32) string {
 	if in == nil {
 		return "an instruction without a name"
 	}
-	op := atomNone
-	for _, m := range in.Mods {
-		if o, ok := atomOps[m]; ok {
-			op = o
-		}
-	}
+	op := operationOf(in)
 	float := slices.ContainsFunc(in.Mods, func(m string) bool {
 		return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
 	})
@@ -553,5 +558,5 @@ func (p *Program) Commutes(pc int32) string {
 
 // Traps reports whether the program can end the launch by itself.
 func (p *Program) Traps() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "trap" })
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.Traps) })
 }

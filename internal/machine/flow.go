@@ -23,7 +23,11 @@ type use struct {
 	coords              []regID // coordinates of a tensor, which are among addr
 	args                []regID // of its sources, those that are registers; noReg of others
 	gives               gives
+	clock               bool // an operand is a special register that varies
 }
+
+// does reports whether the instruction's effect has any of the parts.
+func (u *use) does(parts ptx.Effect) bool { return u.in.Effect().Has(parts) }
 
 // A regID is a register of the program: its function, class and row.
 type regID uint64
@@ -75,12 +79,12 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	}
 	for i, op := range in.Operands {
 		to := &u.reads
-		if _, list := op.(*ptx.List); in.Op == "call" && !list {
+		if _, list := op.(*ptx.List); u.does(ptx.Calls) && !list {
 			// the function: an address, if it is a register
 			d.registersOf(op, &u.addr, &u.addr)
 			continue
 		}
-		if _, list := op.(*ptx.List); in.Op == "call" && list && i == 0 && len(in.Operands) > 1 {
+		if _, list := op.(*ptx.List); u.does(ptx.Calls) && list && i == 0 && len(in.Operands) > 1 {
 			if _, one := in.Operands[1].(*ptx.List); !one {
 				to = &u.writes // what it returns
 			}
@@ -93,16 +97,16 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 				d.registersOf(e, &u.coords, &u.coords)
 			}
 		}
-		u.launched = u.launched || in.Op == "ld" && d.launched(in, op)
+		u.launched = u.launched || u.does(ptx.Reads) && d.launched(in, op)
 	}
 	carry := regID(d.index)<<34 | 3<<32 // the carry flag, which has no name
 	if has(in, "cc") {
 		u.writes = append(u.writes, carry)
 	}
-	switch in.Op {
-	case "addc", "subc", "madc":
+	if u.does(ptx.ReadsCarry) {
 		u.reads = append(u.reads, carry)
 	}
+	u.clock = slices.ContainsFunc(in.Operands, isClock)
 	if u.class == plain || u.class == collects {
 		u.args = d.operandRegs(in)
 	}
@@ -215,17 +219,17 @@ func (t *taint) any(regs []regID) bool {
 func (t *taint) step(u *use) bool {
 	tainted := t.any(u.reads) || u.guard != noReg && t.regs.has(u.guard)
 	news := false
-	if tainted && writesMemory(u.in) && !t.memory {
+	if tainted && u.does(ptx.Writes) && !t.memory {
 		t.memory, news = true, true
 	}
 	switch {
-	case u.in.Op == "call":
+	case u.does(ptx.Calls):
 		tainted = true
-	case u.in.Op == "mma" || u.in.Op == "wgmma":
+	case u.does(ptx.Multiplies):
 		tainted = tainted || t.from == FromMatrices
 		tainted = tainted || t.from == FromBuffers
 	case u.launched:
-	case readsMemory(u.in):
+	case u.does(ptx.Reads):
 		tainted = tainted || t.memory || t.from == FromBuffers
 	}
 	if !tainted {
@@ -245,58 +249,40 @@ func (t *taint) sink(u *use) bool {
 	if t.any(u.addr) || u.class != plain && u.guard != noReg && t.regs.has(u.guard) {
 		return true
 	}
-	switch u.in.Op {
-	case "st", "red", "atom", "mma", "ldmatrix", "stmatrix", "movmatrix", "ld", "ldu", "wgmma", "shfl", "redux", "vote", "match":
-		// Data; but descriptors, masks and scale-d are no data.
-		switch u.in.Op {
-		case "wgmma":
-			return t.operands(u, 2)
-		case "shfl", "redux", "vote", "match":
-			return t.last(u)
-		}
-		return false
-	case "call":
+	if u.does(ptx.Calls) {
 		return t.any(u.reads) // into registers of the function called
 	}
-	return u.class != plain && t.any(u.reads)
+	regs, all := u.commands()
+	return (!all || u.class != plain) && t.any(regs)
 }
 
-// operands reports whether a register operand of a wgmma from the n-th on is
-// tainted; fragments of A are data.
-func (t *taint) operands(u *use, n int) bool {
-	frag := 0
+// commands lists the registers that tell an instruction what to do: those that it reads,
+// but for addresses and data. All: none of them is data.
+func (u *use) commands() (regs []regID, all bool) {
+	switch {
+	case u.does(ptx.Data):
+		return nil, false
+	case u.does(ptx.Warpgroup): // the fragments of A are data
+		return u.reads[min(u.fragments(), len(u.reads)):], false
+	case u.does(ptx.Exchanges): // the member mask
+		if n := len(u.in.Operands); n > 0 && len(u.reads) > 0 {
+			if _, ok := u.in.Operands[n-1].(ptx.Name); ok {
+				return u.reads[len(u.reads)-1:], false
+			}
+		}
+		return nil, false
+	}
+	return u.reads, true
+}
+
+// fragments is how many registers a wgmma takes A from; 0 if A lies in memory.
+func (u *use) fragments() int {
 	if len(u.in.Operands) > 1 {
 		if v, ok := u.in.Operands[1].(*ptx.Vector); ok {
-			frag = len(v.Elems)
+			return len(v.Elems)
 		}
 	}
-	return frag < len(u.reads) && t.any(u.reads[frag:])
-}
-
-// last reports whether the member mask of a collective is tainted.
-func (t *taint) last(u *use) bool {
-	if n := len(u.in.Operands); n > 0 {
-		if _, ok := u.in.Operands[n-1].(ptx.Name); ok && len(u.reads) > 0 {
-			return t.regs.has(u.reads[len(u.reads)-1])
-		}
-	}
-	return false
-}
-
-func writesMemory(in *ptx.Inst) bool {
-	switch in.Op {
-	case "st", "red", "atom", "stmatrix":
-		return true
-	}
-	return false
-}
-
-func readsMemory(in *ptx.Inst) bool {
-	switch in.Op {
-	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
-		return true
-	}
-	return false
+	return 0
 }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
@@ -305,14 +291,6 @@ func (p *Program) HasStrongGlobalAccess() bool {
 	return slices.ContainsFunc(p.uses, func(u use) bool {
 		in := u.in
 		shared := slices.ContainsFunc(in.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") })
-		switch {
-		case shared:
-			return false
-		case in.Op == "atom" || in.Op == "red":
-			return true
-		}
-		return in.Op == "ld" && slices.ContainsFunc(in.Mods, func(m string) bool {
-			return m == "relaxed" || m == "acquire" || m == "volatile" || m == "mmio"
-		})
+		return !shared && (u.does(ptx.Updates) || u.does(ptx.Reads) && in.Sem().Strong())
 	})
 }

@@ -1,6 +1,10 @@
 package machine
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"muster/ptx"
+)
 
 // A Follower goes along with a run, instruction by instruction, and knows how
 // often each lane has come round its loop. With strides (stride.go) it also
@@ -85,7 +89,7 @@ func (f *Follower) Visits() map[int32][]int32 {
 
 // Target is where the branch at pc leads; -1 if it is none that has one target.
 func (p *Program) Target(pc int32) int32 {
-	if in := &p.code[pc]; in.class == branch && in.src != nil && in.src.Op == "bra" {
+	if in := &p.code[pc]; in.class == branch && in.src != nil && in.src.Effect().Has(ptx.Branches) {
 		return in.target
 	}
 	return -1

@@ -3,6 +3,8 @@ package machine
 import (
 	"iter"
 	"slices"
+
+	"muster/ptx"
 )
 
 // Registers that wgmma uses while it is in flight. Between its issue and the
@@ -61,7 +63,7 @@ func (d *decoder) watchFragments(from int32) {
 	}
 	for i := range d.prog.uses {
 		u := &d.prog.uses[i]
-		if u.pc < from || u.in.Op == "wgmma" {
+		if u.pc < from || u.does(ptx.Warpgroup) {
 			continue
 		}
 		t := touching{reads: shared(u.reads, u.addr), writes: shared(u.writes)}

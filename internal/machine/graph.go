@@ -96,16 +96,16 @@ func (g *graph) at(pc int32) int32 {
 // successors appends the nodes that may come next.
 func (g *graph) successors(to []int32, i int32) []int32 {
 	u := &g.nodes[i]
-	switch u.in.Op {
-	case "bra":
+	switch {
+	case u.does(ptx.Branches):
 		to = append(to, g.at(g.p.code[u.pc].target))
-	case "brx":
+	case u.does(ptx.BranchesByTable):
 		for _, t := range g.p.code[u.pc].x.([]int32) {
 			to = append(to, g.at(t))
 		}
-	case "exit", "ret":
+	case u.does(ptx.Exits | ptx.Returns):
 		to = append(to, int32(len(g.nodes)))
-	case "trap":
+	case u.does(ptx.Traps):
 		// It ends the launch: what comes after does not happen.
 	default:
 		return append(to, i+1)

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"muster/mbarrier"
+	"muster/ptx"
 )
 
 // This file lets others look at a state without touching it: which splits
@@ -216,7 +217,7 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 			}
 		}
 	default:
-		if in.src != nil && in.src.Op == "setmaxnreg" {
+		if in.src != nil && in.src.Effect().Has(ptx.SetsRegisters) {
 			v.Kind = WaitRegisters
 			v.Need, v.Free = uint32(in.imm-uint64(w.regs))*32, uint32(m.ctas[w.cta].pool)
 		}
@@ -422,20 +423,20 @@ func (p *Program) next(pc int32, to []int32) []int32 {
 	if in.guard != noGuard {
 		to = append(to, pc+1)
 	}
-	op := ""
+	does := ptx.Exits // at the end of the body
 	if in.src != nil {
-		op = in.src.Op
+		does = in.src.Effect()
 	}
 	switch {
-	case in.class == visible && (in.src == nil || op == "exit" || op == "ret" || op == "trap"):
+	case in.class == visible && does.Has(ptx.Exits|ptx.Returns|ptx.Traps):
 		return to
 	case in.class != branch:
 		return append(to, pc+1)
-	case op == "bra":
+	case does.Has(ptx.Branches):
 		return append(to, in.target)
-	case op == "brx":
+	case does.Has(ptx.BranchesByTable):
 		return append(to, in.x.([]int32)...)
-	case op == "call":
+	case does.Has(ptx.Calls):
 		if ci, ok := in.x.(*callInfo); ok && ci.fn >= 0 {
 			to = append(to, p.funcs[ci.fn].entry)
 		} else {

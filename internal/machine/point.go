@@ -1,5 +1,7 @@
 package machine
 
+import "muster/ptx"
+
 // Points: the strong accesses of a program by lanes, whose order on one word of
 // memory is the schedule's where nothing else decides it.
 
@@ -8,8 +10,7 @@ func (p *Program) Points() map[int32]bool {
 	all := map[int32]bool{}
 	for i := range p.uses {
 		u := &p.uses[i]
-		switch in := u.in; {
-		case in.Op == "atom", in.Op == "red" && !has(in, "async"), (in.Op == "ld" || in.Op == "st") && !has(in, "async") && (strongRead(in) || has(in, "release")):
+		if u.does(ptx.Reads|ptx.Writes) && u.in.Sem().Strong() && u.in.Form.Async == "none" {
 			all[u.pc] = true
 		}
 	}
@@ -27,10 +28,13 @@ func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
 }
 
 // Reduces reports whether an instruction is a reduction, which returns nothing.
-func (p *Program) Reduces(pc int32) bool { return p.code[pc].src != nil && p.code[pc].src.Op == "red" }
+func (p *Program) Reduces(pc int32) bool {
+	in := p.code[pc].src
+	return in != nil && in.Effect().Has(ptx.Updates) && !in.Effect().Has(ptx.Reads)
+}
 
 // Counts reports whether an instruction takes a pending count out of a token.
 func (p *Program) Counts(pc int32) bool {
 	in := p.code[pc].src
-	return in != nil && in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "pending_count"
+	return in != nil && in.Effect().Has(ptx.CountsPending)
 }

@@ -57,15 +57,15 @@ func (p *Poison) word(place uint64) uint64 {
 func (p *Program) Compared() []uint64 {
 	compares, moves := map[uint64]bool{}, map[uint64]bool{}
 	for i := range p.uses {
-		in, to := p.uses[i].in, compares
-		switch in.Op {
-		case "setp", "set", "atom":
-		case "mov":
+		u, to := &p.uses[i], compares
+		switch {
+		case u.does(ptx.Compares | ptx.ComparesToNumber), u.does(ptx.Reads) && u.does(ptx.Updates):
+		case u.does(ptx.Moves):
 			to = moves
 		default:
 			continue
 		}
-		for _, op := range in.Operands {
+		for _, op := range u.in.Operands {
 			switch v := op.(type) {
 			case ptx.Int:
 				to[v.Bits] = true

@@ -140,7 +140,7 @@ func (p *Program) Polls() map[int32]*Poll {
 // findPolls finds a function's.
 func (g *graph) findPolls() {
 	for i := range g.nodes {
-		if looks(g.nodes[i].in) {
+		if g.nodes[i].looks() {
 			if p := g.pollAt(int32(i)); p != nil {
 				if g.polls == nil {
 					g.polls = map[int32]*Poll{}
@@ -153,12 +153,17 @@ func (g *graph) findPolls() {
 
 // looks reports whether an instruction reads one word of memory strongly, and
 // leaves it as it was: a load, or an atomic operation with zero.
-func looks(in *ptx.Inst) bool {
-	switch in.Op {
-	case "ld":
-		return strongRead(in) && len(in.Operands) == 2 && !vector(in) // the elements of a vector come in no order
-	case "atom":
-		if len(in.Operands) == 3 && !vector(in) && (has(in, "or") || has(in, "xor") || has(in, "add")) {
+func (u *use) looks() bool {
+	in := u.in
+	if !u.readsStrongly() || vector(in) { // the elements of a vector come in no order
+		return false
+	}
+	if !u.does(ptx.Updates) {
+		return len(in.Operands) == 2
+	}
+	switch operationOf(in) {
+	case atomOr, atomXor, atomAdd:
+		if len(in.Operands) == 3 {
 			v, ok := in.Operands[2].(ptx.Int)
 			return ok && v.Bits == 0
 		}
@@ -181,7 +186,7 @@ func (g *graph) pollAt(read int32) *Poll {
 		return nil
 	}
 	down, end := g.straight(read+1, -1)
-	if down == nil || int(end) >= len(g.nodes) || g.nodes[end].in.Op != "bra" || g.nodes[end].guard == noReg {
+	if down == nil || int(end) >= len(g.nodes) || !g.nodes[end].does(ptx.Branches) || g.nodes[end].guard == noReg {
 		return nil
 	}
 	b := &g.nodes[end]
@@ -216,10 +221,10 @@ func (g *graph) straight(from, stop int32) (way []int32, end int32) {
 		}
 		u := &g.nodes[n]
 		switch {
-		case u.in.Op == "bra" && u.guard == noReg:
+		case u.does(ptx.Branches) && u.guard == noReg:
 			n = g.at(g.p.code[u.pc].target)
 			continue
-		case u.in.Op == "nanosleep", u.class == plain && !writesMemory(u.in) && u.in.Op != "trap":
+		case u.does(ptx.Sleeps), u.class == plain && !u.does(ptx.Writes|ptx.Traps):
 			if _, source := g.source(n); source {
 				return nil, n
 			}
@@ -252,9 +257,9 @@ func (g *graph) returns(from, read int32) (ways []int32) {
 		}
 		u := &g.nodes[n]
 		switch {
-		case u.in.Op == "trap" && u.guard == noReg:
+		case u.does(ptx.Traps) && u.guard == noReg:
 			continue
-		case u.in.Op == "bra", u.in.Op == "trap", u.in.Op == "nanosleep", u.class == plain && !writesMemory(u.in):
+		case u.does(ptx.Branches | ptx.Traps | ptx.Sleeps), u.class == plain && !u.does(ptx.Writes):
 		default:
 			return nil
 		}
@@ -280,7 +285,7 @@ func (g *graph) comparison(read, branch int32, down, back []int32) *Poll {
 	}
 	s := &g.nodes[from[0]]
 	in := &g.p.code[s.pc]
-	if s.in.Op != "setp" || s.guard != noReg || len(s.in.Mods) != 2 || len(s.in.Operands) != 3 || len(s.writes) != 1 || in.x != nil ||
+	if !s.does(ptx.Compares) || s.guard != noReg || len(s.in.Mods) != 2 || len(s.in.Operands) != 3 || len(s.writes) != 1 || in.x != nil ||
 		!slices.Contains([]string{"eq", "ne", "lt", "le", "gt", "ge"}, s.in.Mods[0]) {
 		return nil
 	}
@@ -318,7 +323,7 @@ func (g *graph) anew(loaded regID, down, back []int32, exit int32) bool {
 	anew := map[regID]bool{loaded: true}
 	for _, n := range down {
 		u := &g.nodes[n]
-		ok := u.guard == noReg && !accumulates(u) && !readsMemory(u.in)
+		ok := u.guard == noReg && !accumulates(u) && !u.does(ptx.Reads)
 		for _, r := range slices.Concat(u.reads, u.addr) {
 			ok = ok && (anew[r] || !g.writtenIn(r, down) && !g.writtenIn(r, back))
 		}
@@ -340,13 +345,13 @@ func (g *graph) anew(loaded regID, down, back []int32, exit int32) bool {
 // says how much; increments add 1.
 func (p *Program) Adds(pc int32) (n uint64, says, adds bool) {
 	in := p.code[pc].src
-	if in == nil || in.Op != "atom" && in.Op != "red" || bits.OnesCount(uint(lastType(in).size())) != 1 {
+	if in == nil || !in.Effect().Has(ptx.Updates) || bits.OnesCount(uint(lastType(in).size())) != 1 {
 		return 0, false, false
 	}
-	switch {
-	case has(in, "inc"):
+	switch op := operationOf(in); {
+	case op == atomInc:
 		return 1, true, true
-	case !has(in, "add") || lastType(in) == f32 || lastType(in) == f64:
+	case op != atomAdd || lastType(in) == f32 || lastType(in) == f64:
 		return 0, false, false
 	}
 	v, ok := in.Operands[len(in.Operands)-1].(ptx.Int)

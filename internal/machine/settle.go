@@ -104,7 +104,7 @@ func (g *graph) counts(test int32) bool {
 			return false
 		}
 		u := &g.nodes[n]
-		return u.class == plain && writesMemory(u.in) || slices.ContainsFunc(u.writes, func(r regID) bool {
+		return u.class == plain && u.does(ptx.Writes) || slices.ContainsFunc(u.writes, func(r regID) bool {
 			return g.isLive(test, r) && !s.unchanged(test, []regID{r}, map[operand]bool{})
 		})
 	})
@@ -169,25 +169,25 @@ func (s *settling) visit(n int32) {
 	}
 	u, o := &g.nodes[n], s.at[n]
 	switch {
-	case isTest(u.in) && g.sameTest(s.test, n):
+	case u.does(ptx.Tests) && g.sameTest(s.test, n):
 		if !o.failed {
 			s.why = "a test that is made again although it may have been true"
 			return
 		}
 		s.again = true
 		s.onward(n, g.tested(n))
-	case u.in.Op == "trap":
+	case u.does(ptx.Traps):
 		s.traps = true
 		if u.guard != noReg {
 			s.branch(n, o, -1)
 		}
-	case u.in.Op == "bra":
+	case u.does(ptx.Branches):
 		if u.guard == noReg {
 			s.onward(n, o)
 			return
 		}
 		s.branch(n, o, g.at(g.p.code[u.pc].target))
-	case u.class != plain || writesMemory(u.in):
+	case u.class != plain || u.does(ptx.Writes):
 		s.why = "what follows a test without a wait for it (" + Name(u.in) + ")"
 	default:
 		s.onward(n, outcome{lore: g.transfer(u, o.lore), failed: o.failed})
@@ -250,17 +250,17 @@ func (g *graph) derived(u *use, have lore) (fact, bool) {
 	})
 	switch {
 	case !plainly:
-	case u.in.Op == "mov" && len(ops) == 2:
+	case u.does(ptx.Moves) && len(ops) == 2:
 		return f, true
-	case u.in.Op == "not" && has(u.in, "pred"):
+	case u.does(ptx.Inverts) && has(u.in, "pred"):
 		return fact{!f.success, true}, true
-	case u.in.Op == "selp" && len(ops) == 4:
+	case u.does(ptx.Selects) && len(ops) == 4:
 		a, aok := constant(1)
 		b, bok := constant(2)
 		if aok && bok && (a == 0) != (b == 0) {
 			return fact{f.success == (a != 0), a+b == 1}, true
 		}
-	case u.in.Op == "setp" && len(ops) == 3 && len(u.in.Mods) == 2:
+	case u.does(ptx.Compares) && len(ops) == 3 && len(u.in.Mods) == 2:
 		b, ok := constant(2)
 		if !ok || b > 1 || b == 1 && !f.unit || lastType(u.in).size() > 8 || lastType(u.in) == f32 || lastType(u.in) == f64 {
 			break
@@ -271,11 +271,11 @@ func (g *graph) derived(u *use, have lore) (fact, bool) {
 		case "eq":
 			return fact{f.success == (b == 1), true}, true
 		}
-	case u.in.Op == "and" && len(ops) == 3 && f.unit:
+	case u.does(ptx.Ands) && len(ops) == 3 && f.unit:
 		if b, ok := constant(2); ok && b&1 == 1 {
 			return f, true
 		}
-	case u.in.Op == "cvt" && len(ops) == 2 && f.unit && len(u.in.Mods) == 2 && u.in.Mods[0][0] != 'f' && u.in.Mods[1][0] != 'f':
+	case u.does(ptx.Converts) && len(ops) == 2 && f.unit && len(u.in.Mods) == 2 && u.in.Mods[0][0] != 'f' && u.in.Mods[1][0] != 'f':
 		return f, u.in.Mods[0] != "bf16" && u.in.Mods[1] != "bf16"
 	}
 	return fact{}, false
@@ -287,7 +287,7 @@ func (s *settling) circles() bool { return s.g.loops && slices.ContainsFunc(s.re
 func (s *settling) circle(n int32) bool {
 	const open, closed = 1, 2
 	at := &s.at[n]
-	if !at.come || int(n) == len(s.g.nodes) || isTest(s.g.nodes[n].in) {
+	if !at.come || int(n) == len(s.g.nodes) || s.g.nodes[n].does(ptx.Tests) {
 		return false
 	}
 	switch at.circle {
@@ -309,7 +309,7 @@ func (s *settling) circle(n int32) bool {
 func (s *settling) stable() bool {
 	done := map[operand]bool{}
 	for _, n := range append(s.region, s.test) {
-		if int(n) == len(s.g.nodes) || !isTest(s.g.nodes[n].in) {
+		if int(n) == len(s.g.nodes) || !s.g.nodes[n].does(ptx.Tests) {
 			continue
 		}
 		u := &s.g.nodes[n]
@@ -352,7 +352,7 @@ func (s *settling) unchanged(node int32, regs []regID, done map[operand]bool) bo
 		}
 		u := &s.g.nodes[from[0]]
 		_, source := s.g.source(from[0])
-		if source || u.guard != noReg || u.class != plain || accumulates(u) || readsMemory(u.in) && !u.launched ||
+		if source || u.guard != noReg || u.class != plain || accumulates(u) || u.does(ptx.Reads) && !u.launched ||
 			!s.unchanged(from[0], u.reads, done) || !s.unchanged(from[0], u.addr, done) {
 			return false
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+
+	"muster/ptx"
 )
 
 // Strides: how what a lane's registers hold changes with the number of turns of
@@ -389,7 +391,7 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 }
 
 func whatItIs(u *use) string {
-	if u.in.Op == "bra" || u.in.Op == "brx" {
+	if u.does(ptx.Branches | ptx.BranchesByTable) {
 		return "the branch"
 	}
 	return "the " + Name(u.in)

@@ -90,12 +90,12 @@ func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32,
 		for _, r := range u.addr {
 			if v := ws.get(r, l); v.why != 0 {
 				s.fail(x.s.pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-			} else if v != still && (u.in.Op == "ld" || u.in.Op == "st") {
+			} else if v != still && u.does(ptx.Reads|ptx.Writes) {
 				s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.in)+", grows with the number of turns")
 			}
 		}
 	}
-	if u.in.Op == "ld" {
+	if u.does(ptx.Reads) {
 		s.load(ws, x, in, u, mask)
 		return
 	}
@@ -118,7 +118,7 @@ func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int
 	}
 	var out stride
 	switch {
-	case u.in.Op == "setp":
+	case u.does(ptx.Compares):
 		out = s.setp(ws, x, in, u, l, j)
 	case len(u.writes) == 1:
 		out = s.result(ws, x, in, u, l, j, why)
@@ -632,13 +632,13 @@ func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l
 func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
 	pc := x.s.pc
 	mi, ok := in.x.(*mbarInfo)
-	parity := ok && mi.parity && isTest(u.in)
+	parity := ok && mi.parity && u.does(ptx.Tests)
 	for _, r := range s.told[pc] {
 		switch v := ws.get(r, l); {
 		case v == still:
 		case parity && v.bit() && r>>32&3 == 0 && reg(uint32(r)) == in.b && s.inTurns(v, lane):
 			s.last[lane].turns = true
-		case v.why != 0 && s.causes[v.why].Text == tokenText && isTest(u.in):
+		case v.why != 0 && s.causes[v.why].Text == tokenText && u.does(ptx.Tests):
 		case v.why != 0:
 			s.fail(pc, "an operand of the "+Name(u.in)+" depends on "+s.because(v.why))
 		default:
@@ -684,34 +684,11 @@ func globalAddress(x *ctx, in *instr, r regID, l int) bool {
 // told lists the registers that tell a visible instruction, or a collective,
 // what to do: all that are read but data.
 func told(u *use) []regID {
-	switch op := u.in.Op; {
-	case (op == "st" || op == "red") && has(u.in, "async"):
-		return nil
-	case op == "st", op == "red", op == "atom", op == "ld", op == "ldu", op == "mma", op == "ldmatrix", op == "stmatrix", op == "movmatrix":
-		return nil
-	case op == "wgmma":
-		frag := 0
-		if len(u.in.Operands) > 1 {
-			if v, ok := u.in.Operands[1].(*ptx.Vector); ok {
-				frag = len(v.Elems)
-			}
-		}
-		var list []regID
-		for i, r := range u.reads {
-			if i >= frag && r>>32&3 != 2 { // scale-d is data
-				list = append(list, r)
-			}
-		}
-		return list
-	case op == "shfl", op == "redux", op == "vote", op == "match":
-		if n := len(u.in.Operands); n > 0 && len(u.reads) > 0 {
-			if _, ok := u.in.Operands[n-1].(ptx.Name); ok {
-				return u.reads[len(u.reads)-1:]
-			}
-		}
-		return nil
+	list, _ := u.commands()
+	if u.does(ptx.Warpgroup) { // scale-d is data
+		list = slices.DeleteFunc(slices.Clone(list), func(r regID) bool { return r>>32&3 == 2 })
 	}
-	return u.reads
+	return list
 }
 
 // gives sets the strides of what a visible instruction or a collective returns.
@@ -720,13 +697,13 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *use, mask uint32) {
 		return
 	}
 	out := still
-	switch op := u.in.Op; {
-	case op == "elect", isTest(u.in):
-	case op == "mbarrier":
+	switch {
+	case u.does(ptx.Elects | ptx.Tests):
+	case u.does(ptx.GivesToken | ptx.CountsPending):
 		out = s.unknown(x.s.pc, tokenText)
-	case op == "ld" || op == "ldu" || op == "ldmatrix":
+	case u.does(ptx.Reads) && !u.does(ptx.Updates):
 		out = s.unknown(x.s.pc, "a value that is loaded")
-	case op == "shfl" || op == "vote" || op == "redux" || op == "match":
+	case u.does(ptx.Exchanges):
 		out = s.exchanged(ws, x, u)
 	default:
 		out = s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")

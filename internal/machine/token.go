@@ -72,8 +72,8 @@ func (x *ctx) setToken(r reg, lane int, t Token) {
 // that write them keep what is known of them.
 func (d *decoder) followTokens() {
 	p := d.prog
-	asks := func(in *ptx.Inst) bool {
-		return in.Op == "mbarrier" && (has(in, "pending_count") || isTest(in) && !has(in, "parity"))
+	asks := func(u *use) bool {
+		return u.does(ptx.CountsPending) || u.does(ptx.Tests) && !has(u.in, "parity")
 	}
 	isArrive := func(u *use) bool {
 		mi, ok := p.code[u.pc].x.(*mbarInfo)
@@ -84,7 +84,7 @@ func (d *decoder) followTokens() {
 		again = false
 		for i := range p.uses {
 			u := &p.uses[i]
-			asked = asked || asks(u.in)
+			asked = asked || asks(u)
 			if !isArrive(u) && !(carriesToken(u) && anyOf(regs, u.reads)) {
 				continue
 			}
@@ -149,18 +149,19 @@ func anyOf(s regSet, regs []regID) bool {
 }
 
 // carriesToken reports whether an instruction copies one of its operands.
-func carriesToken(u *use) bool { return u.in.Op == "mov" || u.in.Op == "selp" }
+func carriesToken(u *use) bool { return u.does(ptx.Moves | ptx.Selects) }
 
 // execTokens executes a plain instruction that writes a register which may hold a
 // token, and keeps what is known of the operand that it copies.
 func execTokens(x *ctx, in *instr, mask uint32) {
 	t := in.tokens
 	var kept [32]Token
+	selects := in.src.Effect().Has(ptx.Selects)
 	for l := range lanesOf(mask) {
 		switch {
-		case in.src.Op == "selp" && x.p[in.c]>>l&1 != 0:
+		case selects && x.p[in.c]>>l&1 != 0:
 			kept[l] = x.tokenOf(in.a, l)
-		case in.src.Op == "selp":
+		case selects:
 			kept[l] = x.tokenOf(in.b, l)
 		case len(t.from) == 1:
 			kept[l] = x.tokenOf(t.from[0], l)

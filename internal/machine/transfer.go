@@ -26,10 +26,10 @@ const (
 
 // givesOf says it of an instruction.
 func givesOf(in *ptx.Inst, symbol func(ptx.Name) *symbol) gives {
-	switch in.Op {
-	case "createpolicy", "stacksave":
+	switch e := in.Effect(); {
+	case e.Has(ptx.GivesPolicy | ptx.SavesStack):
 		return unknownValue
-	case "div", "rem":
+	case e.Has(ptx.Divides):
 		if t := lastType(in); t != f32 && t != f64 {
 			return mayDivideByZero
 		}
@@ -209,7 +209,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 		}
 	default:
 		lanes = mask
-		if n.in.Op == "createpolicy" || n.in.Op == "stacksave" {
+		if n.does(ptx.GivesPolicy | ptx.SavesStack) {
 			made = u.origin(UndefinedFrom{UnknownResult, x.s.pc, 0})
 		} else if !precise[n.in.Op] {
 			for _, op := range n.in.Operands {
@@ -230,7 +230,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 	}
 	// All are worked out before any is written: an instruction may name a register twice.
 	var out [32]shade
-	if n.in.Op == "mov" && u.moves(x, n, mask) {
+	if n.does(ptx.Moves) && u.moves(x, n, mask) {
 		return
 	}
 	for l := range lanesOf(lanes) {

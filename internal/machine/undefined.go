@@ -338,7 +338,7 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	}
 	op := n.in.Op
 	if _, from := u.lanes(x, mask, n.addr); from != 0 {
-		if op == "call" {
+		if n.does(ptx.Calls) {
 			u.decides(from, "a branch", pc)
 		} else {
 			u.decides(u.addressing(from), "an address", pc)
@@ -370,16 +370,16 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 		}
 		u.clear(x, n.writes, mask)
 		u.all(x, n.writes, mask, vague(from))
-	case readsMemory(n.in) || writesMemory(n.in):
+	case n.does(ptx.Reads | ptx.Writes):
 		u.decides(guarded, "whether "+op+" is executed", pc)
 		u.clear(x, rowsOf(n, n.writes), mask)
 	default:
 		if len(n.writes) == 0 {
 			u.decides(guarded, "whether "+op+" is executed", pc)
-			if op != "nanosleep" && op != "pmevent" && op != "prefetch" && op != "prefetchu" {
+			if !n.does(ptx.Hints) {
 				_, from := u.lanes(x, mask, u.hint(x, n, mask))
-				if op == "stackrestore" {
-					from = u.without(from, "stacksave")
+				if n.does(ptx.RestoresStack) {
+					from = u.without(from, ptx.SavesStack)
 				}
 				u.decides(from, "an operand of "+op, pc)
 			}
@@ -398,7 +398,7 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 
 // alike returns the lanes in which a mov gives a register what it holds.
 func (u *Undefined) alike(x *ctx, n *use, lanes uint32) (ok bool, same uint32) {
-	if lanes == 0 || n.in.Op != "mov" || len(n.writes) != 1 || len(n.args) != 1 || n.writes[0]>>32&3 > 1 || has(n.in, "b128") {
+	if lanes == 0 || !n.does(ptx.Moves) || len(n.writes) != 1 || len(n.args) != 1 || n.writes[0]>>32&3 > 1 || has(n.in, "b128") {
 		return false, 0
 	}
 	row := uint32(n.writes[0])
@@ -433,23 +433,17 @@ func (u *Undefined) addressing(from uint64) uint64 {
 // operands takes the operands of a visible instruction that are no addresses.
 func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
 	reads := u.hint(x, n, mask)
-	switch n.in.Op {
-	case "mbarrier": // try_wait may be given a time, which is a hint
-		if k := len(n.in.Operands); k == 4 && has(n.in, "try_wait") && len(reads) > 0 {
+	switch {
+	case n.in.Form.Barrier == "try": // it may be given a time, which is a hint
+		if k := len(n.in.Operands); k == 4 && len(reads) > 0 {
 			if _, register := n.in.Operands[3].(ptx.Name); register {
 				reads = reads[:len(reads)-1]
 			}
 		}
-	case "ld", "ldu", "st", "red", "atom", "stmatrix", "ldmatrix":
+	case n.does(ptx.Reads | ptx.Writes):
 		return // data, when it is performed
-	case "wgmma":
-		frag := 0
-		if len(n.in.Operands) > 1 {
-			if v, ok := n.in.Operands[1].(*ptx.Vector); ok {
-				frag = len(v.Elems)
-			}
-		}
-		reads = reads[min(frag, len(reads)):]
+	case n.does(ptx.Warpgroup):
+		reads = reads[min(n.fragments(), len(reads)):]
 	}
 	_, from := u.lanes(x, mask, reads)
 	u.decides(from, "an operand of "+n.in.Op, x.s.pc)
@@ -463,14 +457,14 @@ func (u *Undefined) hint(x *ctx, n *use, mask uint32) []regID {
 		return n.reads
 	}
 	_, from := u.lanes(x, mask, n.reads[k-1:])
-	u.decides(u.without(from, "createpolicy"), "a cache policy", x.s.pc)
+	u.decides(u.without(from, ptx.GivesPolicy), "a cache policy", x.s.pc)
 	return n.reads[:k-1]
 }
 
-// without leaves out what an instruction gives that makes values for nothing else.
-func (u *Undefined) without(from uint64, op string) uint64 {
+// without leaves out the results of instructions with an effect, which make values for one purpose alone.
+func (u *Undefined) without(from uint64, by ptx.Effect) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
-		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].in.Op == op {
+		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].does(by) {
 			from &^= 1 << n
 		}
 	}
@@ -483,15 +477,15 @@ func (u *Undefined) without(from uint64, op string) uint64 {
 // branches takes a branch, a call or a return.
 func (u *Undefined) branches(x *ctx, in *instr, n *use, mask, guard uint32, guarded uint64) {
 	pc := x.s.pc
-	switch n.in.Op {
-	case "call":
+	switch {
+	case n.does(ptx.Calls):
 		u.decides(guarded, "a branch", pc)
 		if ci := in.x.(*callInfo); ci.fn >= 0 && u.prog.funcs[ci.fn].builtin != nil {
 			_, from := u.lanes(x, mask, n.reads)
 			u.decides(from, "an output", pc)
 			u.clear(x, n.writes, mask)
 		}
-	case "bra":
+	case n.does(ptx.Branches):
 		if guard != 0 && !u.eitherWay(x, n, guard, guarded) {
 			u.decides(guarded, "a branch", pc)
 		}
@@ -518,7 +512,7 @@ func (u *Undefined) eitherWay(x *ctx, n *use, lanes uint32, from uint64) bool {
 	var regs []regID
 	for _, k := range g.region(at, join) {
 		b := &g.nodes[k]
-		if b.class == branch && b.in.Op != "bra" || b.class != plain && b.class != branch || writesMemory(b.in) || b.class == plain && len(b.writes) == 0 ||
+		if b.class == branch && !b.does(ptx.Branches) || b.class != plain && b.class != branch || b.does(ptx.Writes) || b.class == plain && len(b.writes) == 0 ||
 			slices.ContainsFunc(g.next[k], func(to int32) bool { return to <= k }) {
 			return false
 		}
@@ -573,7 +567,7 @@ func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 		return
 	}
 	u.clear(x, n.writes, x.s.mask)
-	if b.shaded == 0 || n.in.Op == "elect" {
+	if b.shaded == 0 || n.does(ptx.Elects) {
 		return
 	}
 	from := uint64(0)

@@ -157,7 +157,7 @@ func (d *decoder) tellUnset(u *use, number map[regID]int32) {
 	named(&t.reads, u.reads)
 	named(&t.reads, u.addr)
 	switch {
-	case u.in.Op == "wgmma":
+	case u.does(ptx.Warpgroup):
 		// Whether it reads them, scale-d says.
 		named(&t.acc, u.writes)
 	case accumulates(u):
@@ -337,10 +337,10 @@ func (g *graph) unset() []regID {
 func (g *graph) callsOver() (calls []int32) {
 	reads := false
 	for i := range g.nodes {
-		switch g.nodes[i].in.Op {
-		case "call":
+		switch u := &g.nodes[i]; {
+		case u.does(ptx.Calls):
 			calls = append(calls, int32(i))
-		case "addc", "subc", "madc":
+		case u.does(ptx.ReadsCarry):
 			reads = true
 		}
 	}

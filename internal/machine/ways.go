@@ -114,13 +114,13 @@ func (g *graph) learn(f *facts) {
 	for i := range g.nodes {
 		u := &g.nodes[i]
 		switch {
-		case isTest(u.in):
+		case u.does(ptx.Tests):
 			f.counted[u.in] = g.counts(int32(i))
 			f.settled[u.in] = g.unsettled(int32(i)) == ""
 			f.awaits[u.in] = !f.counted[u.in] && f.settled[u.in]
-		case u.in.Op == "barrier":
-			f.clustered = f.clustered || has(u.in, "cluster")
-		case u.in.Op == "atom":
+		case u.in.IsOf(ptx.ClassBarrier):
+			f.clustered = f.clustered || u.in.Form.Scope == "cluster"
+		case u.does(ptx.Reads) && u.does(ptx.Updates):
 			f.unread[u.in] = !slices.ContainsFunc(u.writes, func(r regID) bool {
 				return slices.ContainsFunc(g.next[i], func(to int32) bool { return g.isLive(to, r) })
 			})
@@ -158,12 +158,12 @@ func (m *Machine) ClusterFirst(cta int32) int32 {
 // CountsArrivals reports whether the program looks into what arrivals return: the
 // order of arrivals at one phase shows there.
 func (p *Program) CountsArrivals() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "mbarrier" && u.in.Mods[0] == "pending_count" })
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.CountsPending) })
 }
 
 // HasFences reports whether the program has fences of memory.
 func (p *Program) HasFences() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.Op == "fence" || u.in.Op == "membar" })
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.IsOf(ptx.ClassFence) })
 }
 
 // FreeRegisters returns how many registers a CTA's warps have given back by
@@ -183,8 +183,8 @@ func (p *Program) Unsteady(pc int32) string {
 	if in == nil {
 		return ""
 	}
-	if in.Op == "activemask" {
-		return "activemask"
+	if in.Effect().Has(ptx.ShowsLanes) {
+		return in.Op
 	}
 	for _, o := range in.Operands {
 		if isClock(o) {
@@ -199,10 +199,10 @@ func (p *Program) Unsteady(pc int32) string {
 func (p *Program) Noticed(pc int32) bool {
 	in := p.code[pc].src
 	switch {
-	case in == nil || in.Op == "exit" || in.Op == "ret":
+	case in == nil || in.Effect().Has(ptx.Exits|ptx.Returns):
 		return p.ofText().clustered
-	case in.Op == "bar" || in.Op == "barrier":
-		return has(in, "cluster")
+	case in.IsOf(ptx.ClassBarrier):
+		return in.Form.Scope == "cluster"
 	}
 	return true
 }

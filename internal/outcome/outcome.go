@@ -30,10 +30,10 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 // A Facts says of a program's instructions what the text tells.
@@ -56,8 +56,8 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	f.polls = len(p.Polls()) > 0
 	for pc := range int32(p.Len()) {
 		if in := p.Inst(pc); in != nil {
-			f.looks = f.looks || in.Op == "mbarrier" && f.nature[pc].decides
-			f.barriers = f.barriers || in.Op == "bar" || in.Op == "barrier"
+			f.looks = f.looks || onBarrier(in) && f.nature[pc].decides
+			f.barriers = f.barriers || in.IsOf(ptx.ClassBarrier)
 		}
 	}
 	return f
@@ -664,31 +664,35 @@ func (f *Facts) natures() {
 	f.nature = make([]nature, p.Len())
 	fences := map[int32]bool{}
 	for pc := range int32(p.Len()) {
-		if in := p.Inst(pc); in != nil && (in.Op == "membar" || in.Op == "fence") && !slices.Contains(in.Mods, "proxy") {
+		if in := p.Inst(pc); in != nil && in.PlainFence() {
 			fences[pc] = true
 		}
 	}
 	fenced := p.Reach(slices.Collect(maps.Keys(fences))...)
 	for pc := range f.nature {
 		in, at := p.Inst(int32(pc)), int32(pc)
-		n := nature{writes: in == nil || in.Op != "ld"}
+		does := ptx.None
+		if in != nil {
+			does = in.Effect()
+		}
+		loads := does.Has(ptx.Reads) && !does.Has(ptx.Updates)
+		n := nature{writes: !loads}
 		switch {
 		case in == nil:
 			n.decides = true
-		case in.Op == "mbarrier":
-			test := strings.HasSuffix(in.Mods[0], "_wait")
+		case onBarrier(in):
+			test := does.Has(ptx.Tests)
 			n.decides, n.writes, n.adds = test && !p.Awaits(at), !test, arrivals
-		case in.Op == "ld", p.Polls()[at] != nil:
+		case loads, p.Polls()[at] != nil:
 			n.decides = true
-		case in.Op == "atom":
-			acquires := slices.ContainsFunc(in.Mods, func(m string) bool { return m == "acquire" || m == "acq_rel" })
-			n.decides = acquires || f.Decides(at)
+		case does.Has(ptx.Reads):
+			n.decides = in.Sem().Acquires() || f.Decides(at)
 			for behind, comes := range p.Reach(at) {
 				n.acquires = n.acquires || comes && fences[int32(behind)]
 			}
 		}
-		n.releases = in != nil && n.writes && (fenced[at] || slices.ContainsFunc(in.Mods, func(m string) bool { return m == "release" || m == "acq_rel" }))
-		if in != nil && (in.Op == "red" || in.Op == "atom") && (p.Commutes(at) == "" || p.FloatSum(at)) {
+		n.releases = in != nil && n.writes && (fenced[at] || in.Sem().Releases())
+		if does.Has(ptx.Updates) && (p.Commutes(at) == "" || p.FloatSum(at)) {
 			name := p.Operation(at)
 			if kinds[name] == 0 {
 				kinds[name] = int32(len(kinds) + 1)
@@ -697,6 +701,11 @@ func (f *Facts) natures() {
 		}
 		f.nature[pc] = n
 	}
+}
+
+// onBarrier reports whether an instruction is an operation of lanes on an mbarrier.
+func onBarrier(in *ptx.Inst) bool {
+	return in.IsOf(ptx.ClassMbarrier) && in.Form.Async == "none"
 }
 
 // arrivals are the kind of operations on an mbarrier: they come to the same in any order.

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"muster/internal/machine"
 	"muster/ptx"
@@ -34,7 +33,7 @@ use barrier.sync without .aligned, which is for single threads.`,
 
 // alignedBarrier reports whether an instruction is a barrier that whole warps execute.
 func alignedBarrier(in *ptx.Inst) bool {
-	return in != nil && (in.Op == "bar" || in.Op == "barrier" && slices.Contains(in.Mods, "aligned"))
+	return in != nil && in.IsOf(ptx.ClassBarrier) && in.Aligned()
 }
 
 // afterExit takes a warp that comes to a barrier.

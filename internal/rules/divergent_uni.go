@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 var divergentUni = register(Kind{
@@ -27,7 +28,7 @@ Mend it by leaving .uni out, or by a condition that is the same in all lanes.`,
 func (j *Judge) parted(ev *machine.Event) {
 	j.note(divergentUni, -1, ev.PC, func() Finding {
 		what := "go another way"
-		if in := j.Program.Inst(ev.PC); in != nil && (in.Op == "call" || in.Op == "ret") {
+		if in := j.Program.Inst(ev.PC); in != nil && in.Effect().Has(ptx.Calls|ptx.Returns) {
 			what = "do not"
 		}
 		return Finding{

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 // A namedWatch is one named barrier of a CTA: the generation that is filling
@@ -217,12 +218,12 @@ type parted struct {
 func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	in := j.Program.Inst(ev.PC)
-	if x.diverged || in != nil && in.Op == "wgmma" { // which is told of with its warpgroup
+	if x.diverged || in != nil && in.Effect().Has(ptx.Warpgroup) { // which is told of with its warpgroup
 		return
 	}
 	x.diverged = true
 	kind, what := divergentBarrier, "lanes"
-	if in != nil && in.Op == "setmaxnreg" {
+	if in != nil && in.Effect().Has(ptx.SetsRegisters) {
 		kind = registerBudget
 	}
 	sites := []Site{eventSite("reaches", ev)}

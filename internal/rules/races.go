@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 // A conflict becomes a finding of exactly one kind. Which one depends on the
@@ -259,11 +260,13 @@ func (j *Judge) role(r *order.AccessRef) string {
 	if r.Op >= 0 {
 		return opWord(r) + " " + verb(r)
 	}
-	switch name := j.name(r.PC); {
-	case strings.HasPrefix(name, "mbarrier.init"):
-		return "initializes an mbarrier"
-	case strings.HasPrefix(name, "mbarrier.inval"):
-		return "invalidates an mbarrier"
+	if in := j.Program.Inst(r.PC); in != nil && in.IsOf(ptx.ClassMbarrier) {
+		switch in.Form.Barrier {
+		case "init":
+			return "initializes an mbarrier"
+		case "inval":
+			return "invalidates an mbarrier"
+		}
 	}
 	return verb(r)
 }

@@ -2,10 +2,10 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 var relaxedSync = register(Kind{
@@ -117,12 +117,12 @@ func (j *Judge) acquirerOf(release int32) int32 {
 // after it in the text.
 func (j *Judge) fencedAfter(pc int32) bool {
 	in := j.Program.Inst(pc)
-	if in == nil || in.Op == "mbarrier" && !slices.Contains(in.Mods, "relaxed") || slices.Contains(in.Mods, "acquire") || slices.Contains(in.Mods, "acq_rel") {
+	if in == nil || in.Sem().Acquires() {
 		return true
 	}
 	for at, ok := range j.Program.Reach(pc + 1) {
 		in := j.Program.Inst(int32(at))
-		if ok && in != nil && (in.Op == "membar" || in.Op == "fence" && !slices.Contains(in.Mods, "release") && !slices.Contains(in.Mods, "proxy")) {
+		if ok && in != nil && in.PlainFence() && in.Sem() != ptx.Release {
 			return true
 		}
 	}

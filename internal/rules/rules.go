@@ -172,7 +172,7 @@ func NewJudge(s Shape) *Judge {
 // invalidates reports whether a program has mbarrier.inval.
 func invalidates(p *machine.Program) bool {
 	for pc := range int32(p.Len()) {
-		if in := p.Inst(pc); in != nil && in.Op == "mbarrier" && len(in.Mods) > 0 && in.Mods[0] == "inval" {
+		if in := p.Inst(pc); in != nil && in.Form != nil && in.Form.Barrier == "inval" {
 			return true
 		}
 	}

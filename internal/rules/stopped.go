@@ -6,6 +6,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/mbarrier"
+	"muster/ptx"
 )
 
 // stopped turns what ended a run before its end into findings or gaps.
@@ -143,7 +144,7 @@ func (j *Judge) trapFinding(s *machine.Stop) Finding {
 
 func (j *Judge) otherFault(s *machine.Stop) {
 	kind := outOfBounds
-	if in := j.Program.Inst(s.PC); in != nil && (in.Op == "bar" || in.Op == "barrier") {
+	if in := j.Program.Inst(s.PC); in != nil && in.IsOf(ptx.ClassBarrier) {
 		kind = namedBarrierMismatch
 	}
 	j.add(kind, Finding{

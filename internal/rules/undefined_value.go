@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 var undefinedValue = register(Kind{
@@ -26,7 +27,7 @@ Mend it by testing the divisor before, or by not asking.`,
 func (j *Judge) undefinedResult(ev *machine.Event) {
 	j.note(undefinedValue, -1, ev.PC, func() Finding {
 		why, fix := "reads a performance counter, whose value is undefined", "do not use what performance counters hold"
-		if in := j.Program.Inst(ev.PC); in != nil && (in.Op == "div" || in.Op == "rem") {
+		if in := j.Program.Inst(ev.PC); in != nil && in.Effect().Has(ptx.Divides) {
 			why, fix = "divides by zero, which gives an unspecified value", "test the divisor before the division, and leave out its result where it is zero"
 		}
 		return Finding{

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 // A watch is what the protocol rules remember of a run: for each mbarrier a
@@ -99,28 +100,11 @@ func (j *Judge) begin() {
 		if in == nil {
 			continue
 		}
-		has := func(mods ...string) bool {
-			for _, m := range in.Mods {
-				for _, want := range mods {
-					if m == want {
-						return true
-					}
-				}
-			}
-			return false
-		}
-		switch in.Op {
-		case "atom":
-			w.strong = true
-		case "ld":
-			w.strong = w.strong || has("acquire", "relaxed", "volatile", "mmio")
-		case "shfl", "vote", "match", "redux", "elect":
-			w.together = true
-		case "setmaxnreg":
-			w.registers = true
-		case "mbarrier":
-			w.tokens = w.tokens || has("test_wait", "try_wait") && !has("parity")
-		}
+		does := in.Effect()
+		w.strong = w.strong || does.Has(ptx.Reads) && in.Sem().Strong()
+		w.together = w.together || does.Has(ptx.Exchanges|ptx.Elects)
+		w.registers = w.registers || does.Has(ptx.SetsRegisters)
+		w.tokens = w.tokens || does.Has(ptx.Tests) && !slices.Contains(in.Mods, "parity")
 	}
 }
 

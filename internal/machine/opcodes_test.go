@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"muster/ptx"
+)
+
+// decoderFiles are the files of this package that decode and execute instructions. They and
+// the instruction table name opcodes; all other files ask the effect of an instruction.
+var decoderFiles = []string{
+	"alu.go", "alu_carry.go", "alu_cvt.go", "alu_float.go", "alu_int.go", "alu_logic.go", "alu_mov.go", "alu_pred.go",
+	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go",
+	"control.go", "decode.go", "fence.go", "layout.go", "matrix.go", "matrix_memory.go", "mbar.go", "memory.go", "modifiers.go",
+	"operands.go", "tensorcopy.go", "wgmma.go",
+}
+
+// analysisPackages are the other packages whose files ask what instructions do.
+var analysisPackages = []string{"rules", "confluence", "outcome", "loops", "order", "explore", "story"}
+
+const inText = "chooses words of a text that people read; it decides nothing"
+
+// namesOpcodes lists the files that name opcodes all the same.
+var namesOpcodes = []struct{ file, opcodes, why string }{
+	{"machine/coverage.go", "call mma wgmma.mma_async", "completes the examples of rows, which leave operands open"},
+	{"machine/depend.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},
+	{"machine/stride_op.go", "add and bfe cvt cvta div mad max min mov mul neg not or rem selp shl shr sub xor",
+		"computes how strides go through the arithmetic of each; an opcode that it does not name loses them"},
+	{"machine/transfer.go", "add and bfe bfi brev cvt fma lop3 mad max min mov mul neg not or prmt selp setp shf shl shr sub xor",
+		"computes which bits the arithmetic of each leaves undefined; an opcode that it does not name leaves all of them"},
+	{"rules/in_flight.go", "cp.async.bulk.wait_group cp.async.bulk.wait_group.read cp.async.wait_group wgmma.wait_group", inText},
+	{"rules/lifetime.go", "atom cp.async cp.async.bulk cp.async.mbarrier cp.reduce ld mbarrier.arrive mbarrier.complete_tx mbarrier.expect_tx " +
+		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async", inText},
+	{"rules/proxy_raw.go", "fence.proxy.async", inText},
+	{"rules/races.go", "bar.warp.sync cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
+		"st.async wgmma wgmma.mma_async wgmma.wait_group", inText},
+	{"rules/trap.go", "trap", "the name of a finding"},
+	{"story/event.go", "exit", inText},
+	{"story/tell.go", "cp.async red.async st.async trap wgmma", inText},
+	{"machine/undefined.go", "shfl vote", "computes which bits an exchange leaves undefined, by what it computes"},
+}
+
+// TestAnalysisNamesNoOpcodes fails on a file of the analysis with an opcode of the
+// instruction table as a string, alone or with modifiers behind it.
+func TestAnalysisNamesNoOpcodes(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range decoderFiles {
+		if !slices.Contains(files, f) {
+			t.Errorf("%s is listed as a decoder and is no file", f)
+		}
+	}
+	var analysis []string
+	for _, f := range files {
+		if !slices.Contains(decoderFiles, f) {
+			analysis = append(analysis, "../machine/"+f)
+		}
+	}
+	for _, p := range analysisPackages {
+		list, err := filepath.Glob("../" + p + "/*.go")
+		if err != nil || len(list) == 0 {
+			t.Fatalf("no files in %s: %v", p, err)
+		}
+		analysis = append(analysis, list...)
+	}
+	found := map[[2]string]token.Position{}
+	for _, path := range analysis {
+		if !strings.HasSuffix(path, "_test.go") {
+			findOpcodes(t, path, found)
+		}
+	}
+	for _, l := range namesOpcodes {
+		for _, op := range strings.Fields(l.opcodes) {
+			k := [2]string{l.file, op}
+			if _, ok := found[k]; !ok {
+				t.Errorf("%s is listed for %s and does not name it", l.file, op)
+			}
+			delete(found, k)
+		}
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return strings.Compare(a[0]+a[1], b[0]+b[1]) }) {
+		t.Errorf("%v names the opcode %q: ask the effect of the instruction (ptx.Effect), or list it in namesOpcodes with the reason", found[k], k[1])
+	}
+}
+
+func findOpcodes(t *testing.T, path string, found map[[2]string]token.Position) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return true
+		}
+		s, err := strconv.Unquote(lit.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, _, _ := strings.Cut(s, ".")
+		if isOpcode[op] && !strings.Contains(s, " ") {
+			found[[2]string{strings.TrimPrefix(filepath.ToSlash(path), "../"), s}] = set.Position(lit.Pos())
+		}
+		return true
+	})
+}
+
+var isOpcode = func() map[string]bool {
+	m := map[string]bool{}
+	for _, f := range ptx.Forms() {
+		m[f.Op] = true
+	}
+	return m
+}()

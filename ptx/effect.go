@@ -1,0 +1,218 @@
+package ptx
+
+import (
+	"slices"
+	"strings"
+)
+
+// An Effect says what an analysis of the text asks of an instruction: how control goes
+// on, what it does to memory, which of its results a schedule decides, and which of its
+// operands are data. The cell effect= of a row names the parts. The other cells of the row
+// say the rest: Class and Barrier what it does to a barrier, Class and Proxy which fence it
+// is, Async whether it completes later.
+//
+// The zero value says nothing; no row of the table has it.
+type Effect uint64
+
+// The parts of effects. effectWords has their words in the table.
+const (
+	// Computes: its registers are computed from registers, and no other part applies.
+	Computes Effect = 1 << iota
+	// None: no part applies; the other cells say what it does.
+	None
+
+	// Branches: control goes to a label.
+	Branches
+	// BranchesByTable: control goes to one of a list of labels.
+	BranchesByTable
+	// Calls: control goes to a function and comes back.
+	Calls
+	// Returns: control leaves the function.
+	Returns
+	// Exits: the thread ends.
+	Exits
+	// Traps: the launch ends.
+	Traps
+
+	// Reads: registers receive what memory holds.
+	Reads
+	// Writes: memory receives, as data, what registers hold.
+	Writes
+	// Updates: memory is read and written in one step. An update without Reads is a
+	// reduction: it returns nothing.
+	Updates
+	// CopiesMemory: an asynchronous operation moves memory to memory.
+	CopiesMemory
+
+	// Tests: the result says whether a phase of an mbarrier is complete. It may come out
+	// false, and the schedule decides how often.
+	Tests
+	// GivesToken: the result is the token of an arrival. The schedule decides its bits,
+	// but for the phase.
+	GivesToken
+	// CountsPending: the result is a count of arrivals, which a token has.
+	CountsPending
+	// ShowsLanes: the result says which lanes happen to run together.
+	ShowsLanes
+	// Elects: the result is true in one lane that the implementation chooses.
+	Elects
+
+	// Data: operands are data, but for addresses; none of them tells the instruction what
+	// to do. Reads and Writes have it.
+	Data
+	// Exchanges: lanes of a warp give each other their operands, which are data; the last
+	// operand tells which lanes take part.
+	Exchanges
+	// Multiplies: the results are products of matrices.
+	Multiplies
+	// Warpgroup: the warps of a warpgroup execute it together. A vector among the sources
+	// is data; other operands are descriptors and tell it what to do.
+	Warpgroup
+	// Aligned: all lanes of a warp execute it together, though no modifier says so. Ask
+	// Inst.Aligned.
+	Aligned
+
+	// Moves: the result is the operand, bit for bit.
+	Moves
+	// Selects: the result is one of the first two sources; a predicate says which.
+	Selects
+	// Compares: the result is a predicate that says how two values compare.
+	Compares
+	// ComparesToNumber: the result is a number that says how two values compare.
+	ComparesToNumber
+	// Inverts: each bit of the result is the opposite of the operand's.
+	Inverts
+	// Ands: each bit of the result is set if both operands have it.
+	Ands
+	// Converts: the result is the operand in another type.
+	Converts
+	// Divides: the second source divides the first. Zero gives an integer result that the
+	// ISA leaves undefined.
+	Divides
+	// ReadsCarry: it reads the carry flag, which is no operand.
+	ReadsCarry
+
+	// Hints: operands are hints, which change no value.
+	Hints
+	// Sleeps: it passes time and does nothing else.
+	Sleeps
+	// GivesPolicy: the result is a cache policy, whose bits the driver chooses.
+	GivesPolicy
+	// SavesStack: the result is the top of the stack, which the driver chooses.
+	SavesStack
+	// RestoresStack: the operand becomes the top of the stack.
+	RestoresStack
+	// SetsRegisters: the warp takes or gives back registers.
+	SetsRegisters
+)
+
+// effectWords are the words of the parts in the table. Some have more than one part.
+var effectWords = []effectWord{
+	{"compute", Computes}, {"none", None},
+	{"branch", Branches}, {"branch-table", BranchesByTable}, {"call", Calls}, {"return", Returns}, {"exit", Exits}, {"trap", Traps},
+	{"read", Reads | Data}, {"write", Writes | Data}, {"update", Updates}, {"copy-memory", CopiesMemory},
+	{"test", Tests}, {"token", GivesToken}, {"pending", CountsPending}, {"lanes", ShowsLanes}, {"elect", Elects},
+	{"data", Data}, {"exchange", Exchanges}, {"multiply", Multiplies}, {"warpgroup", Warpgroup}, {"aligned", Aligned},
+	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"convert", Converts},
+	{"divide", Divides}, {"carry", ReadsCarry},
+	{"hint", Hints}, {"sleep", Sleeps}, {"policy", GivesPolicy}, {"stack-save", SavesStack}, {"stack-restore", RestoresStack},
+	{"registers", SetsRegisters},
+}
+
+type effectWord struct {
+	word string
+	is   Effect
+}
+
+func parseEffect(line, s string) (e Effect) {
+	for word := range strings.SplitSeq(s, ",") {
+		i := slices.IndexFunc(effectWords, func(w effectWord) bool { return w.word == word })
+		if i < 0 {
+			badRow(line, "unknown effect %q", word)
+		}
+		e |= effectWords[i].is
+	}
+	return e
+}
+
+// Has reports whether an effect has any of the parts.
+func (e Effect) Has(parts Effect) bool { return e&parts != 0 }
+
+// String lists the words of the parts.
+func (e Effect) String() string {
+	var list []string
+	for _, w := range effectWords {
+		if e&w.is == w.is && !(w.word == "data" && e.Has(Reads|Writes)) {
+			list = append(list, w.word)
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// Effect returns the effect of an instruction's row. It is zero if no row has the
+// instruction: then the machine does not execute it.
+func (in *Inst) Effect() Effect {
+	if in.Form == nil {
+		return 0
+	}
+	return in.Form.Effect
+}
+
+// A Sem says how strong an access or a synchronizing operation is.
+type Sem string
+
+// The strengths, as the modifiers have them. NoSem is that of an instruction whose row has
+// no such modifier.
+const (
+	NoSem    Sem = ""
+	Weak     Sem = "weak"
+	Volatile Sem = "volatile"
+	Relaxed  Sem = "relaxed"
+	Acquire  Sem = "acquire"
+	Release  Sem = "release"
+	AcqRel   Sem = "acq_rel"
+	SC       Sem = "sc"
+)
+
+// Strong reports whether accesses of this strength are strong operations (ISA 8.4).
+func (s Sem) Strong() bool { return s != NoSem && s != Weak }
+
+// Acquires reports whether what is read may acquire.
+func (s Sem) Acquires() bool { return s == Acquire || s == AcqRel || s == SC }
+
+// Releases reports whether what is written may release.
+func (s Sem) Releases() bool { return s == Release || s == AcqRel || s == SC }
+
+// Sem returns how strong an instruction is, by its modifiers; where they say nothing, what
+// its row says of that.
+func (in *Inst) Sem() Sem {
+	if in.Form == nil || in.Form.sem == 0 {
+		return NoSem
+	}
+	s := &in.Form.Slots[in.Form.sem-1]
+	for _, m := range in.Mods {
+		if s.takes(m) {
+			return Sem(m)
+		}
+	}
+	return Sem(s.Default)
+}
+
+// Aligned reports whether all lanes of a warp must execute an instruction together.
+func (in *Inst) Aligned() bool {
+	return in.Effect().Has(Aligned) || slices.Contains(in.Mods, "aligned")
+}
+
+// Classes of rows that an analysis asks for.
+const (
+	ClassBarrier  = "barrier"  // barriers of a warp, a CTA or a cluster
+	ClassFence    = "fence"    // fences of memory
+	ClassMbarrier = "mbarrier" // operations on an mbarrier
+)
+
+// IsOf reports whether an instruction's row is of a class.
+func (in *Inst) IsOf(class string) bool { return in.Form != nil && in.Form.Class == class }
+
+// PlainFence reports whether an instruction is a fence of memory accesses through the
+// generic proxy alone.
+func (in *Inst) PlainFence() bool { return in.IsOf(ClassFence) && in.Form.Proxy == "generic" }

@@ -1,0 +1,98 @@
+package ptx_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"muster/ptx"
+)
+
+// TestEveryRowHasAnEffect lists the rows that do not say what they do.
+func TestEveryRowHasAnEffect(t *testing.T) {
+	n := map[string]int{}
+	for _, f := range ptx.Forms() {
+		e := f.Effect
+		if e == 0 {
+			t.Errorf("%s has no effect", f.Name)
+		}
+		if alone := ptx.Computes | ptx.None; e.Has(alone) && e&alone != e {
+			t.Errorf("%s: %v stands beside others", f.Name, e)
+		}
+		if e.Has(ptx.Reads|ptx.Writes) && !e.Has(ptx.Data) {
+			t.Errorf("%s: %v: what is read or written is data", f.Name, e)
+		}
+		if e.Has(ptx.Updates) && !e.Has(ptx.Writes) {
+			t.Errorf("%s: %v: an update writes", f.Name, e)
+		}
+		n[e.String()]++
+	}
+	t.Log(n)
+}
+
+// TestEffectsAgreeWithOperands holds effects to what the operands of a row say: the address
+// that is read or written, and the destination.
+func TestEffectsAgreeWithOperands(t *testing.T) {
+	for _, f := range ptx.Forms() {
+		access, gives := "", false
+		for i, a := range f.Operands {
+			if a.Class == "mem" && access == "" {
+				access = a.Access
+			}
+			gives = gives || i == 0 && (a.Role == ptx.Write || a.Role == ptx.ReadWrite)
+		}
+		want := ""
+		switch e := f.Effect; {
+		case e.Has(ptx.Updates):
+			want = "readwrite"
+		case e.Has(ptx.Reads):
+			want = "read"
+		case e.Has(ptx.Writes):
+			want = "write"
+		case e.Has(ptx.Tests):
+			want = "read"
+		case f.Class == "memory" && access != "" && access != "none" && !e.Has(ptx.Hints|ptx.None):
+			t.Errorf("%s accesses memory (%s), and its effect is %v", f.Name, access, e)
+		}
+		if want != "" && want != access {
+			t.Errorf("%s is %v, and its address is accessed by %s", f.Name, f.Effect, access)
+		}
+		results := ptx.Reads | ptx.Tests | ptx.GivesToken | ptx.CountsPending | ptx.ShowsLanes | ptx.Elects | ptx.Moves | ptx.Selects |
+			ptx.Compares | ptx.Inverts | ptx.Ands | ptx.Converts | ptx.Divides | ptx.GivesPolicy | ptx.SavesStack
+		if f.Effect.Has(results) && !gives {
+			t.Errorf("%s is %v, and gives no result", f.Name, f.Effect)
+		}
+	}
+}
+
+// TestSemSlots holds that strength is one modifier: no other slot of the row has its words.
+func TestSemSlots(t *testing.T) {
+	sems := []ptx.Sem{ptx.Weak, ptx.Volatile, ptx.Relaxed, ptx.Acquire, ptx.Release, ptx.AcqRel, ptx.SC}
+	for _, f := range ptx.Forms() {
+		for _, s := range f.Slots {
+			for _, v := range append(slices.Clone(s.Values), s.Default) {
+				if is := slices.Contains(sems, ptx.Sem(v)); v != "" && is != (s.Name == "sem") {
+					t.Errorf("%s: slot %s has the value %s", f.Name, s.Name, v)
+				}
+			}
+		}
+	}
+}
+
+func ExampleInst_Sem() {
+	for _, text := range []string{"ld.global.u32 %r1, [%rd1];", "ld.acquire.gpu.u32 %r1, [%rd1];", "mbarrier.arrive.b64 %rd1, [%rd2];", "red.add.u32 [%rd1], %r1;", "add.u32 %r1, %r2, %r3;"} {
+		m, err := ptx.Parse("sem", []byte(".version 9.0\n.target sm_90\n.func f()\n{\n"+text+"\n}\n"))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		in := m.Items[0].(*ptx.Func).Body.Stmts[0].(*ptx.Inst)
+		fmt.Printf("%s: %v, strength %q\n", in.Form.Name, in.Effect(), in.Sem())
+	}
+	// Output:
+	// ld: read, strength "weak"
+	// ld.strong: read, strength "acquire"
+	// mbarrier.arrive: token, strength "release"
+	// red.add: write,update, strength "relaxed"
+	// add.int: compute, strength ""
+}
