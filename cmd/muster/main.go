@@ -204,13 +204,15 @@ Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
 muster failed: its output could not be written, or a BUG. A second interrupt, and
 what crashes the process, end it by a signal.`,
+		Version:       version(debug.ReadBuildInfo()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), barrierCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }
