@@ -35,19 +35,45 @@ func (p *placement) begin(prog *machine.Program) {
 // placed holds a visible access to the declared alignment of the variable that it
 // starts in.
 func (j *Judge) placed(ev *machine.Event, size uint64) {
+	if l := bits.TrailingZeros32(ev.Mask); l < 32 {
+		j.placedAt(ev, ev.Mem, ev.Addr[l], size)
+	}
+}
+
+// bulkUnit is what addresses of bulk copies are multiples of, in bytes (ISA 9.7.9.25.4).
+const bulkUnit = 16
+
+// barrierUnit is what the address of an mbarrier is a multiple of, in bytes (ISA
+// 9.7.13.15.1).
+const barrierUnit = 8
+
+// placedCopy does so for the end of a copy that lies in shared memory. The other end
+// of a copy through a tensor map may start anywhere.
+func (j *Judge) placedCopy(ev *machine.Event) {
+	for _, list := range [...][]machine.Span{ev.Op.Reads, ev.Op.Writes} {
+		if len(list) == 0 || list[0].Mem == machine.Global {
+			continue
+		}
+		switch end := list[0]; ev.Op.Kind {
+		case machine.OpBulkCopy, machine.OpBulkReduce:
+			j.placedAt(ev, end.Mem, end.Addr, bulkUnit)
+		case machine.OpCpAsync:
+			j.placedAt(ev, end.Mem, end.Addr, end.Len)
+		}
+	}
+}
+
+// placedAt holds something that needs so large an alignment to that which the variable
+// at its address declares.
+func (j *Judge) placedAt(ev *machine.Event, mem machine.MemID, at, size uint64) {
 	p := &j.watch.place
 	shared := 0
-	if ev.Mem != machine.Global {
+	if mem != machine.Global {
 		shared = 1
 	}
 	if size <= p.least[shared] || size&(size-1) != 0 {
 		return
 	}
-	l := bits.TrailingZeros32(ev.Mask)
-	if l > 31 {
-		return
-	}
-	at := ev.Addr[l]
 	for i := range p.vars {
 		v := &p.vars[i]
 		if v.Shared != (shared == 1) || at < v.Addr || at-v.Addr >= v.Size {

@@ -135,6 +135,9 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvMbar:
 		if !j.isGone(ev.Mbar.Bar.Mem) {
+			if ev.Mbar.Op == machine.MbarInit {
+				j.placedAt(ev, ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr, barrierUnit)
+			}
 			j.mbarEvent(ev)
 		}
 	case machine.EvMbarWait:
@@ -143,6 +146,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		if ev.Op.Kind == machine.OpWgmma {
 			j.aligned(ev)
 		}
+		j.placedCopy(ev)
 		j.asyncOperands(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
