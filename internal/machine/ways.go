@@ -94,7 +94,7 @@ type facts struct {
 	once                    sync.Once
 	awaits, counted, unread map[*ptx.Inst]bool
 	settled                 map[*ptx.Inst]bool // tests that what follows waits for, but for a trap
-	clustered               bool // a barrier of the cluster counts exits
+	clustered               bool               // a barrier of the cluster counts exits
 }
 
 func (p *Program) ofText() *facts {
