@@ -173,9 +173,9 @@ func (f *Family) findLoops(p *plan) *loops.Refusal {
 	return nil
 }
 
-// findPeriod finds after how many turns lanes do the same again, in a run with at
-// least so many. The argument is a multiple of unit more than the launch's own, of
-// by of which are most turns.
+// findPeriod finds after how many turns lanes do the same again, in a run of at least
+// want turns. The run's argument is the launch's own plus a multiple of unit; raising it
+// by p.by adds most turns.
 func (f *Family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, func(int) int32, *loops.Refusal) {
 	p.long = f.Value
 	if need := want * p.by / most; p.long < need {

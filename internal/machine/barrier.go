@@ -166,8 +166,8 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	} else {
 		m.exitRelease(t)
 	}
-	// To pass is a step of its own for whoever waits, the last to come too, so
-	// that it makes no difference who that is.
+	// Passing is a separate step, also for the last arriver, so that it makes no
+	// difference who arrives last.
 	m.enter(w, me)
 	if me.state == running {
 		return jumped

@@ -236,7 +236,7 @@ func (p *Program) results(fn int32) []regID {
 // liveAt is the set of registers that are live before a node, by number.
 func (g *graph) liveAt(n int32) []uint64 { return g.live[int(n)*g.words:][:g.words] }
 
-// liveBefore makes what is live after an instruction what is live before it.
+// liveBefore applies the liveness transfer function of an instruction.
 func (g *graph) liveBefore(u *use, live []uint64) {
 	keeps := accumulates(u)
 	for _, r := range u.writes {

@@ -129,7 +129,7 @@ func (s *settling) onward(n int32, o outcome) {
 	}
 }
 
-// come enters a node; what is known there is what is known on every way to it.
+// come enters a node. Facts at a node are the intersection over all paths.
 func (s *settling) come(n int32, o outcome) {
 	old := &s.at[n]
 	if !old.come {

@@ -69,9 +69,9 @@
 //     happened to have it. It is total, so whichever of two fence.sc
 //     ran first would hide the race of a kernel that fences on both sides and
 //     never looks: "value, flag, fence" met by "flag, fence, value".
-//   - An order that shows in nothing that was read counts for those alone who
-//     heard of what came first: that of fences by what was not seen yet, and
-//     that of observation by a red, whose value nobody gets (unseen.go).
+//   - An order that no read shows applies only to agents that observed the earlier
+//     access: that of fences by what was not seen yet, and that of observation by a
+//     red, whose value nobody gets (unseen.go).
 //   - A weak vector access is one location of its whole width; a strong one comes as
 //     an event for each of its elements (ISA 8.2.4).
 //   - The fences of the tensor-map proxy need ordinary synchronization between

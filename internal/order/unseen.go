@@ -176,8 +176,8 @@ func (t *Tracker) told(ac *access, p *stamp) uint32 {
 	return known
 }
 
-// hear notes that a racing read tells of what the writer of what it read did
-// until then, or had heard, and where that is a read-modify-write those before it.
+// hear takes a racing read: it learns what its writer had done, and knew, when it wrote;
+// and where that was a read-modify-write, what the writers before it had.
 func (t *Tracker) hear(s *seg, ac *access, p *stamp, a int) {
 	t.hearOf(ac, p, a)
 	if s.more == nil || p.what&uint8(machine.Update) == 0 {
