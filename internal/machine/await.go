@@ -155,8 +155,15 @@ func (m *Machine) letGo(w *warp, s *split) {
 	if len(s.seen) < mostSeen {
 		s.seen = append(s.seen, m.registerHash(w, s))
 	}
-	s.gaveUp++
+	if s.gaveUp++; s.gaveUp == mostGiveUps && m.prog.code[s.pc].test {
+		m.exhausted = s.pc + 1
+	}
 }
+
+// Exhausted returns the instruction of a wait that was let come out false as often as
+// any is: whether it would end after more turns was not looked at. It is -1 if there is
+// none.
+func (m *Machine) Exhausted() int32 { return m.exhausted - 1 }
 
 // registerHash hashes what the split's future depends on besides memory that it shares.
 func (m *Machine) registerHash(w *warp, s *split) uint64 {

@@ -64,30 +64,31 @@ type Buffer struct {
 // A Machine is one launch in some state of its run. Its state is plain
 // values: Clone copies it, Step advances it, and nothing else holds any.
 type Machine struct {
-	cfg      Config
-	prog     *Program
-	owner    uint64
-	global   addressMap
-	params   region
-	ctas     []*cta  // by linear index; nil before start and after the end
-	started  int32   // the next cluster to start
-	until    int32   // the first that does not
-	goal     int32   // CTAs that the run is over with
-	ended    int32   // CTAs ended
-	running  []int32 // resident CTAs, by index
-	dead     []int32 // ended clusters whose memory something in flight may use
-	resident int32
-	ops      []*Op // in flight, in order of issue
-	nextOp   int64
-	instrs   int64 // warp instructions executed
-	lanes    int64 // lane instructions executed
-	clock    int64 // virtual nanoseconds
-	stop     *Stop
-	out      []byte // what vprintf printed
-	unsteady int64  // reads of what is different the next time
-	effects  int64  // steps that another agent could notice
-	circleAt int64  // instructions after which an end is looked for: circle.go
-	window   *window
+	cfg       Config
+	prog      *Program
+	owner     uint64
+	global    addressMap
+	params    region
+	ctas      []*cta  // by linear index; nil before start and after the end
+	started   int32   // the next cluster to start
+	until     int32   // the first that does not
+	goal      int32   // CTAs that the run is over with
+	ended     int32   // CTAs ended
+	running   []int32 // resident CTAs, by index
+	dead      []int32 // ended clusters whose memory something in flight may use
+	resident  int32
+	ops       []*Op // in flight, in order of issue
+	nextOp    int64
+	instrs    int64 // warp instructions executed
+	lanes     int64 // lane instructions executed
+	clock     int64 // virtual nanoseconds
+	stop      *Stop
+	out       []byte // what vprintf printed
+	unsteady  int64  // reads of what is different the next time
+	effects   int64  // steps that another agent could notice
+	exhausted int32  // 1 + the instruction of a wait given up as often as any is
+	circleAt  int64  // instructions after which an end is looked for: circle.go
+	window    *window
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two looks at it

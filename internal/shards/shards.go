@@ -107,10 +107,11 @@ type mark struct {
 // judging watches a run that is explored.
 type judging struct {
 	*rules.Judge
-	lanes *lanes.Orders
-	words *outcome.Run
-	x     *explorer
-	u     *unit
+	lanes   *lanes.Orders
+	words   *outcome.Run
+	decides func(pc int32) bool
+	x       *explorer
+	u       *unit
 }
 
 func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
@@ -127,6 +128,9 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 		gaps = append(trial.WithoutLimits(gaps, m.Stopped()), g)
 	}
 	gaps = append(gaps, j.lanes.Gaps()...)
+	if pc := m.Exhausted(); pc >= 0 && j.decides(pc) {
+		gaps = append(gaps, rules.Gap{What: "what more failed tests in a row lead to was not looked at", PC: pc})
+	}
 	j.x.mu.Lock()
 	defer j.x.mu.Unlock()
 	for _, g := range gaps {
@@ -179,7 +183,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 		Watch: func() explore.Watcher {
 			u.between = true
 			judge, words := trial.JudgeWords(facts, x.l.Shape)
-			return judging{judge, lanes.NewOrders(x.l.Program, decides), words, x, u}
+			return judging{judge, lanes.NewOrders(x.l.Program, decides), words, decides, x, u}
 		},
 		Stop: u.stop,
 	}
