@@ -15,7 +15,7 @@ import (
 // CheckAny is Check, and where that proves all schedules it tries to prove the
 // launches with other values of a scalar argument too, counted from 1. What
 // became of that is the report's Proof.Any. The error is that of ctx, or says
-// that the argument is none to count by.
+// that the argument counts nothing.
 func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*Report, error) {
 	f, err := l.family(argument)
 	if err != nil {

@@ -235,5 +235,5 @@ func (l *Launch) proved(p prove.Proof) *report.Proof {
 	return r
 }
 
-// place is where an instruction stands in the text; nil if it is none.
+// place is where an instruction stands in the text; nil for a negative pc.
 func (l *Launch) place(pc int32) *report.Place { return l.resolver.Gap(rules.Gap{PC: pc}).Place }

@@ -397,8 +397,8 @@ func (x *explorer) worked(u *unit, steps int64) (due bool) {
 	return x.due(u.kept, u.steps, int64(x.jobs))
 }
 
-// due reports whether it is time to write down again what jobs share, of which
-// that many steps were made.
+// due reports whether it is time to write down again what that many jobs share; they
+// have made so many steps of it.
 func (x *explorer) due(last mark, steps, jobs int64) bool {
 	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
