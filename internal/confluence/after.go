@@ -7,9 +7,13 @@ func (p *Prover) Steps(cta, warp int32) uint32 { return p.cta(cta).warps[warp].s
 // After calls f for every warp of the grid, by its number, that some of the lanes
 // in mask come after a step of: the last one. A warp may be named more than once.
 func (p *Prover) After(cta, warp int32, mask uint32, f func(warp int, step uint32)) {
-	for _, g := range p.cta(cta).warps[warp].groups {
+	w := &p.cta(cta).warps[warp]
+	for _, g := range w.groups {
 		if g.mask&mask == 0 {
 			continue
+		}
+		if g.step > 0 {
+			f(int(w.number), g.step)
 		}
 		for i := range g.clk.warps.of {
 			if n := g.clk.warps.of[i].high; n > 0 {

@@ -48,8 +48,13 @@ func (p *Prover) barArrive(ev *machine.Event) {
 	bad := func(text string, with int32) {
 		p.fail(Failure{Condition: C6, CTA: ev.CTA, Named: ev.Bar, Phase: int64(ev.Gen), PC: ev.PC, With: with, Warp: w.number, Lanes: ev.Mask, Text: text})
 	}
+	aligned := p.shape.aligned(ev.PC)
 	for _, g := range gs {
-		if !g.clk.covers(&b.last.members) {
+		at := w.sees(g, g.mask)
+		if aligned {
+			at.own = ^uint32(0) // the warp comes as one
+		}
+		if !at.covers(&b.last.members) {
 			bad("it need not come after the generation before is complete, and could join that one", b.last.pc)
 		}
 		k.reach.join(&g.clk)
@@ -71,7 +76,6 @@ func (p *Prover) barArrive(ev *machine.Event) {
 
 func (p *Prover) barPass(ev *machine.Event) {
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
-	w.join(ev.Mask)
 	b := p.cta(ev.CTA).bar(ev.Bar)
 	if ev.ByExit {
 		b.byExit, b.exitGen = ev.PC+1, ev.Gen
@@ -187,7 +191,9 @@ type regStep struct {
 
 func (p *Prover) registers(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
-	w.regs = append(w.regs, regStep{from: uint32(ev.Gen), to: ev.Count, warp: w.number, step: w.step, pc: ev.PC, clk: gs[0].clk.clone()})
+	clk := gs[0].clk.clone()
+	clk.set(w.number, ev.Mask, w.step)
+	w.regs = append(w.regs, regStep{from: uint32(ev.Gen), to: ev.Count, warp: w.number, step: w.step, pc: ev.PC, clk: clk})
 }
 
 // upTo reports whether s is t, or comes after it.
@@ -280,4 +286,13 @@ func stops(regs []regStep, k int, s *regStep, stuck []*regStep) bool {
 		}
 	}
 	return false
+}
+
+// aligned reports whether all lanes of a warp execute the instruction at pc together.
+func (s *Shape) aligned(pc int32) bool {
+	if s.Program == nil || pc < 0 {
+		return false
+	}
+	in := s.Program.Inst(pc)
+	return in != nil && in.Aligned()
 }

@@ -275,34 +275,50 @@ func (c *clock) known(bar int) int64 {
 }
 
 // covers reports whether c comes after all that need names.
-func (c *clock) covers(need *clock) bool {
+func (c *clock) covers(need *clock) bool { return c.coversBut(need, -1, 0) }
+
+// coversBut reports whether c comes after all that need names, but for lanes of a warp.
+func (c *clock) coversBut(need *clock, but int32, lanes uint32) bool {
 	for i := range need.warps.of {
-		n := &need.warps.of[i]
-		if n.high == 0 {
-			continue
-		}
-		h := c.warps.at(need.warps.first + i)
-		switch {
-		case h == nil || h.high < n.high:
+		n, h := &need.warps.of[i], c.warps.at(need.warps.first+i)
+		if !h.covers(n) && (need.warps.first+i != int(but) || !h.coversBut(n, lanes)) {
 			return false
-		case n.high <= h.low || h.lanes != nil && h.lanes == n.lanes:
-		case h.lanes == nil && n.lanes == nil:
-			// h.low is less than n.high, which h.high is not.
-			if n.mask&^h.mask != 0 || h.low < n.low && n.mask|h.mask != ^uint32(0) {
-				return false
-			}
-		default:
-			var x, y [32]uint32
-			a, b := h.row(&x), n.row(&y)
-			for l := range a {
-				if a[l] < b[l] {
-					return false
-				}
-			}
 		}
 	}
 	for i, n := range need.phases.of {
 		if c.known(need.phases.first+i) < n {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether no lane of h, which may be nil, is behind n's.
+func (h *entry) covers(n *entry) bool {
+	switch {
+	case n.high == 0:
+		return true
+	case h == nil || h.high < n.high:
+		return false
+	case n.high <= h.low || h.lanes != nil && h.lanes == n.lanes:
+		return true
+	case h.lanes == nil && n.lanes == nil:
+		// h.low is less than n.high, which h.high is not.
+		return n.mask&^h.mask == 0 && (h.low >= n.low || n.mask|h.mask == ^uint32(0))
+	}
+	return h.coversBut(n, 0)
+}
+
+// coversBut is covers of the other lanes than those given.
+func (h *entry) coversBut(n *entry, but uint32) bool {
+	var x, y [32]uint32
+	b := n.row(&y)
+	a := &x
+	if h != nil {
+		a = h.row(&x)
+	}
+	for l := range a {
+		if a[l] < b[l] && but>>l&1 == 0 {
 			return false
 		}
 	}

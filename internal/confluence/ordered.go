@@ -37,9 +37,9 @@ type orderedWrite struct {
 	pc   int32
 }
 
-func (s *side) add(w int32, lane int, step uint32, at *clock) {
+func (s *side) add(w int32, lane int, step uint32, at view) {
 	s.members.set(w, 1<<lane, step)
-	s.reach.join(at)
+	s.reach.join(at.clk)
 }
 
 func (s *side) to(learnt *clock) {
@@ -94,7 +94,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	if poll != nil && (!ok || ev.Size > 8) {
 		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: -1, Text: "a word that is waited for cannot be followed"})
 	}
-	at := w.clockOf(l)
+	at := w.viewOf(l)
 	me := agent{w.number, int8(l)}
 	spins := p.turns[me] == turn{ev.PC, ev.Addr[l]}
 	p.turns[me] = turn{ev.PC, ev.Addr[l]}
@@ -137,7 +137,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 		p.resident(ev, &polledWrite{by: agent{warp: word.last.warp}, pc: word.last.pc})
 	}
 	w.learn(1<<l, &learnt)
-	at = w.clockOf(l)
+	at = w.viewOf(l)
 	if writes {
 		word.last = orderedWrite{true, w.number, now, ev.PC}
 		word.number++

@@ -134,9 +134,9 @@ func (p *Prover) overwritten(mem machine.MemID, addr, n uint64) {
 
 // polledWrite enters a strong write. It must come after the end of every wait.
 func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane int, before uint64) {
-	at := w.clockOf(lane)
+	at := w.viewOf(lane)
 	for _, e := range word.ends {
-		if at.after(e.warp, e.mask, e.step) == 0 || e.warp == w.number && !w.met(lane, e.mask, e.step) {
+		if at.after(e.warp, e.mask, e.step) == 0 {
 			p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: e.pc, With: ev.PC,
 				Text: "a wait for a word of memory, and a write of it that need not come after the wait's end"})
 		}
@@ -145,10 +145,11 @@ func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane
 	if n := len(word.writes); n > 0 && word.writes[n-1].event == p.event {
 		k := &word.writes[n-1]
 		k.by.lane = -1
-		k.clk.join(at)
+		k.clk.join(at.clk)
 	} else {
-		word.writes = append(word.writes, polledWrite{by, at.clone(), before, ev.PC, ev.Access&machine.Update != 0, p.event})
+		word.writes = append(word.writes, polledWrite{by, at.clk.clone(), before, ev.PC, ev.Access&machine.Update != 0, p.event})
 	}
+	word.writes[len(word.writes)-1].clk.set(w.number, 1<<lane, w.step)
 	word.seen[by] = len(word.writes)
 }
 
@@ -239,11 +240,11 @@ func (p *Prover) doubt(word *polled, pc int32, text string) {
 	}
 }
 
-// clockOf is a lane's.
-func (w *warpState) clockOf(lane int) *clock {
+// viewOf is what a lane comes after.
+func (w *warpState) viewOf(lane int) view {
 	for i := range w.groups {
 		if w.groups[i].mask>>lane&1 != 0 {
-			return &w.groups[i].clk
+			return w.sees(&w.groups[i], 1<<lane)
 		}
 	}
 	panic("BUG: a lane without a clock")

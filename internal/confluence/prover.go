@@ -106,44 +106,44 @@ type warpState struct {
 	step   uint32
 	groups []group
 	regs   []regStep
-	// meets[i][j] is the step up to which lane i comes after lane j because the two
-	// have met. Groups take what lanes do together for one step, which it need not be.
-	// Nil where nobody asks.
-	meets *[32][32]uint32
 }
 
-// join has lanes meet.
-func (w *warpState) join(mask uint32) {
-	if w.meets == nil {
-		return
-	}
-	var all [32]uint32
-	for k := mask; k != 0; k &= k - 1 {
-		i := bits.TrailingZeros32(k)
-		for j := range all {
-			all[j] = max(all[j], w.meets[i][j])
-		}
-		all[i] = w.step
-	}
-	for k := mask; k != 0; k &= k - 1 {
-		w.meets[bits.TrailingZeros32(k)] = all
-	}
-}
-
-// met reports whether a lane has met others since they took a step.
-func (w *warpState) met(lane int, others uint32, step uint32) bool {
-	for k := others &^ (1 << lane); k != 0; k &= k - 1 {
-		if w.meets == nil || w.meets[lane][bits.TrailingZeros32(k)] < step {
-			return false
-		}
-	}
-	return true
-}
-
+// A group is lanes that come after the same, each after its own steps besides: lanes that
+// take a step together come after each other's only once they have met.
 type group struct {
 	mask uint32
 	clk  clock
+	step uint32 // its last
 }
+
+// A view is what lanes that take a step come after.
+type view struct {
+	clk  *clock
+	warp int32
+	// own are lanes of the warp whose steps so far come before this one, whatever clk
+	// has of them: the lane that takes it, if it is one.
+	own uint32
+}
+
+// sees returns the view of lanes of a group.
+func (w *warpState) sees(g *group, lanes uint32) view {
+	if lanes&(lanes-1) != 0 {
+		return view{&g.clk, w.number, 0} // none comes after all that the others do
+	}
+	return view{&g.clk, w.number, lanes}
+}
+
+// after returns the lanes of mask whose step a view comes after.
+func (v view) after(w int32, mask, step uint32) uint32 {
+	known := v.clk.after(w, mask, step)
+	if w == v.warp {
+		known |= mask & v.own
+	}
+	return known
+}
+
+// covers reports whether a view comes after all that need names.
+func (v view) covers(need *clock) bool { return v.clk.coversBut(need, v.warp, v.own) }
 
 // An issue is an asynchronous operation and what its issuer came after.
 type issue struct {
@@ -170,18 +170,14 @@ func (p *Prover) cta(i int32) *ctaState {
 		for w := range c.warps {
 			groups[w].mask = ^uint32(0)
 			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: groups[w : w+1 : w+1]}
-			if p.words != nil {
-				c.warps[w].meets = new([32][32]uint32)
-			}
 		}
 		p.ctas[i] = c
 	}
 	return c
 }
 
-// step takes lanes of a warp one step further and returns their clocks, after
-// that step, which are good until the next one. Lanes that part get clocks of
-// their own.
+// step takes lanes of a warp one step further and returns their groups, which are good
+// until the next one. Lanes that part get clocks of their own.
 func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*group) {
 	w = &p.cta(cta).warps[warp]
 	w.step++
@@ -189,7 +185,7 @@ func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*gro
 	groups = p.stepped[:0]
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&mask != 0 {
-			g.clk.set(w.number, g.mask, w.step)
+			g.step = w.step
 			groups = append(groups, g)
 		}
 	}
@@ -202,7 +198,7 @@ func (w *warpState) part(mask uint32) {
 	for i := range w.groups {
 		g := &w.groups[i]
 		if in := g.mask & mask; in != 0 && in != g.mask {
-			rest := group{mask: g.mask &^ mask, clk: g.clk.clone()}
+			rest := group{mask: g.mask &^ mask, clk: g.clk.clone(), step: g.step}
 			g.mask = in
 			w.groups = append(w.groups, rest)
 		}
@@ -212,14 +208,15 @@ func (w *warpState) part(mask uint32) {
 // sync joins lanes: they come after each other's steps so far.
 func (p *Prover) sync(cta, warp int32, mask uint32) {
 	w, gs := p.step(cta, warp, mask)
-	w.join(mask)
-	if len(w.groups) == 1 {
-		return // they know the same
+	if len(gs) == 1 {
+		gs[0].clk.set(w.number, mask, w.step)
+		return
 	}
 	all := gs[0].clk.clone()
 	for _, g := range gs[1:] {
 		all.join(&g.clk)
 	}
+	all.set(w.number, mask, w.step)
 	w.meet(mask, all)
 }
 
@@ -231,7 +228,7 @@ func (w *warpState) meet(mask uint32, clk clock) {
 			out = append(out, g)
 		}
 	}
-	w.groups = append(out, group{mask: mask, clk: clk})
+	w.groups = append(out, group{mask: mask, clk: clk, step: w.step})
 }
 
 // learn has lanes come after what the clocks name.
@@ -256,6 +253,7 @@ func (w *warpState) merge(mask uint32) {
 			a, b := &w.groups[i], &w.groups[j]
 			if (a.mask|b.mask)&mask != 0 && w.alike(a, b) {
 				a.mask |= b.mask
+				a.step = max(a.step, b.step)
 				w.groups = append(w.groups[:j], w.groups[j+1:]...)
 				j--
 			}
@@ -314,13 +312,14 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Op.Kind == machine.OpWgmma {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
 		}
-		_, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
+		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		is := p.issue()
 		is.pc = ev.PC
 		is.clk.copy(&gs[0].clk)
+		is.clk.set(w.number, ev.Mask, w.step)
 		p.ops[ev.Op.ID] = is
 		for _, b := range ev.Op.Bars {
-			p.use(p.bar(b), &is.clk, ev.PC)
+			p.use(p.bar(b), view{clk: &is.clk, warp: -1}, stamp{}, ev.PC)
 		}
 	case machine.EvSignal:
 		if is := p.ops[ev.Op.ID]; is != nil {
@@ -418,12 +417,16 @@ func (p *Prover) bar(ref machine.BarRef) *bar {
 	return b
 }
 
-// use checks that a use comes after the init, and keeps it for the end.
-func (p *Prover) use(b *bar, at *clock, pc int32) {
+// use checks that a use comes after the init, and keeps it for the end, with the step
+// that it is.
+func (p *Prover) use(b *bar, at view, own stamp, pc int32) {
 	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) == 0 {
 		p.fail(Failure{Condition: C0, Bar: b.ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
 	}
-	b.uses.join(at)
+	b.uses.join(at.clk)
+	if own.mask != 0 {
+		b.uses.set(own.warp, own.mask, own.step)
+	}
 }
 
 // who returns the warp, in the grid, and the lanes of an event, or those that
@@ -437,17 +440,17 @@ func (p *Prover) who(ev *machine.Event) (warp int32, lanes uint32) {
 
 func (p *Prover) mbar(ev *machine.Event) {
 	mb := &ev.Mbar
-	var at *clock
+	var at view
 	var own stamp
 	if ev.Op != nil {
 		is := p.ops[ev.Op.ID]
 		if is == nil {
 			return
 		}
-		at = &is.clk
+		at = view{clk: &is.clk, warp: -1}
 	} else {
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
-		at = &gs[0].clk
+		at = w.sees(gs[0], ev.Mask)
 		own = stamp{w.number, ev.Mask, w.step, ev.PC}
 	}
 	b := p.bar(mb.Bar)
@@ -455,7 +458,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 		b.init, b.due, b.word = own, mb.Count, mb.After
 		return
 	}
-	p.use(b, at, ev.PC)
+	p.use(b, at, own, ev.PC)
 	if mb.Op == machine.MbarInval {
 		warp, lanes := p.who(ev)
 		if !at.covers(&b.uses) {
@@ -472,7 +475,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 }
 
 // charge enters an operation into the open phase.
-func (p *Prover) charge(b *bar, ev *machine.Event, at *clock, own stamp) {
+func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 	mb, k := &ev.Mbar, &b.open
 	async := ev.Op != nil
 	with := b.last.first
@@ -484,7 +487,7 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at *clock, own stamp) {
 	if k.first < 0 {
 		k.first = ev.PC
 	}
-	k.reach.join(at)
+	k.reach.join(at.clk)
 	if async {
 		k.async = true
 	} else {
@@ -530,8 +533,8 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at *clock, own stamp) {
 	k.waits = uncovered(at, k.waits)
 }
 
-// uncovered drops the lanes of waits that a clock comes after.
-func uncovered(at *clock, waits []stamp) []stamp {
+// uncovered drops the lanes of waits that a view comes after.
+func uncovered(at view, waits []stamp) []stamp {
 	out := waits[:0]
 	for _, w := range waits {
 		if w.mask &^= at.after(w.warp, w.mask, w.step); w.mask != 0 {
@@ -580,8 +583,9 @@ func (p *Prover) wait(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 	b := p.bar(ev.Mbar.Bar)
 	for _, g := range gs {
-		p.use(b, &g.clk, ev.PC)
-		if n >= 1 && !b.prev.before(b, &g.clk) {
+		at := w.sees(g, g.mask)
+		p.use(b, at, stamp{w.number, g.mask, w.step, ev.PC}, ev.PC)
+		if n >= 1 && !b.prev.before(b, at) {
 			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first, Warp: w.number, Lanes: g.mask & ev.Mask,
 				Text: "a wait that can come before the phase before is complete: it passes on that one"})
 		}
@@ -607,9 +611,9 @@ func waited(waits []stamp, at stamp) []stamp {
 	return append(waits, at)
 }
 
-// before reports whether a clock comes after all that was charged to a phase.
-func (k *phase) before(b *bar, at *clock) bool {
-	return at.covers(&k.members) && (!k.async || at.known(b.number) > k.n)
+// before reports whether a view comes after all that was charged to a phase.
+func (k *phase) before(b *bar, at view) bool {
+	return at.covers(&k.members) && (!k.async || at.clk.known(b.number) > k.n)
 }
 
 func (p *Prover) endBar(b *bar) {

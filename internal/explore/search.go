@@ -305,7 +305,7 @@ func (s *step) meets(o *step) bool {
 // backtrack finds the races of the run's new steps, and has their reversals
 // tried.
 func (s *Search) backtrack(m *machine.Machine) {
-	t := newTrace()
+	t := newTrace(len(m.Program().Polls()) > 0)
 	for d, st := range s.steps {
 		races := t.add(st)
 		if d+1 < len(s.nodes) {
@@ -401,10 +401,11 @@ func blocked(m *machine.Machine) []*step {
 	return out
 }
 
-// looks reports whether a step only looks.
+// looks reports whether a step only looks: an atomic operation that polls leaves what
+// it found.
 func looks(s *step) bool {
 	for i := range s.feet {
-		if r := s.feet[i].role; r != reads && r != tests {
+		if x := &s.feet[i]; x.role != reads && x.role != tests && x.poll == nil {
 			return false
 		}
 	}

@@ -56,10 +56,17 @@ type touch struct {
 	lo, hi   uint64
 	label    int64 // phase, generation, kind of reduction, or what a store writes
 	count    uint32
-	operand  uint64        // of tests: the token or the parity
+	operand  uint64        // of tests: the token or the parity; of polls: what they compare with
 	before   mbarrier.Word // of what completed a phase: the word it found
 	lanes    uint32        // of named, clustered and life: who
 	warpOnly int32
+
+	// In a program that polls: poll is what the access waits for, which compares with
+	// operand, and was what the word held.
+	poll  *machine.Poll
+	was   uint64
+	known bool // was is
+	sums  bool // a reduction that adds
 }
 
 // A footprint is what one step touches.
@@ -164,13 +171,14 @@ type collector struct {
 	bits bool // what arrivals return is looked at: their order shows
 	// fences: the program has fences, so that relaxed stores may release.
 	fences bool
+	polls  bool // words of memory are waited for
 	step   *step
 }
 
 // start readies the collector for a machine.
 func (c *collector) start(m *machine.Machine) {
 	c.prog = m.Program()
-	c.bits, c.fences = c.prog.CountsArrivals(), c.prog.HasFences()
+	c.bits, c.fences, c.polls = c.prog.CountsArrivals(), c.prog.HasFences(), len(c.prog.Polls()) > 0
 }
 
 // take1 has m take a choice, and returns the step that it was.
@@ -289,7 +297,7 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvStart:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
 	case machine.EvAccess:
-		c.access(ev)
+		c.access(m, ev)
 	case machine.EvBarArrive:
 		c.add(touch{object: named, role: adds, mem: ev.CTA, lo: uint64(ev.Bar), label: int64(ev.Gen), count: ev.Count})
 	case machine.EvBarPass:
@@ -330,8 +338,9 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.ClusterFirst(cta) }
 
 // access takes an access of lanes, in as few ranges as it makes.
-func (c *collector) access(ev *machine.Event) {
-	c.step.polls = c.step.polls || c.prog.Polls()[ev.PC] != nil
+func (c *collector) access(m *machine.Machine, ev *machine.Event) {
+	poll := c.prog.Polls()[ev.PC]
+	c.step.polls = c.step.polls || poll != nil
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes
@@ -360,6 +369,13 @@ func (c *collector) access(ev *machine.Event) {
 			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label}
 			if r == writes && ev.Access == machine.Write && (ev.Sem == machine.Weak || c.plain(ev.Sem)) {
 				t.label = stored(ev, l)
+			}
+			if c.polls && (r != reads || poll != nil) && ev.Size <= 8 {
+				t.was, t.known = m.Peek(ev.Mem, at, int(ev.Size))
+				if t.poll = poll; poll != nil {
+					t.operand = poll.With(m, l)
+				}
+				_, _, t.sums = c.prog.Adds(ev.PC)
 			}
 			if n := len(c.step.feet); n > from && c.step.feet[n-1] == t {
 				continue // several lanes store the same

@@ -52,6 +52,7 @@ type trace struct {
 	ops    map[int64]int            // the last step of an operation
 	issued map[groupKey][]opSteps
 	lines  map[lineKey][]toucher
+	wrote  map[lineKey][]toucher // all that was written where a word is waited for, or may be
 	bars   map[placeKey]*barTrace
 	named  map[placeKey]*generations
 	grids  map[int32]*generations
@@ -60,6 +61,7 @@ type trace struct {
 	pools  map[int32][]toucher
 	sc     []int
 	enable map[machine.Choice]int // the step that made it possible
+	polls  bool                   // words of memory are waited for
 }
 
 type warpKey struct{ cta, warp int32 }
@@ -129,9 +131,9 @@ type exit struct {
 	mask uint32
 }
 
-func newTrace() *trace {
-	return &trace{lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
-		lines: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
+func newTrace(polls bool) *trace {
+	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
+		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
 		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
 }
 
@@ -244,6 +246,9 @@ func (a *arrow) depend(x *touch) {
 				}
 			}
 		}
+		if x.poll != nil {
+			a.poll(x)
+		}
 	case phases:
 		a.barrier(x)
 	case named:
@@ -259,6 +264,58 @@ func (a *arrow) depend(x *touch) {
 			a.meet = append(a.meet, t.sc[n-1])
 		}
 	}
+}
+
+// poll finds the writes of a word before which a wait for it could have ended. It may
+// have been possible then, and not later: that others came in between does not keep the
+// two in their order.
+func (a *arrow) poll(x *touch) {
+	var writes []toucher // of x's word, the last first, the first of each step
+	list := a.t.wrote[lineKey{x.mem, x.lo >> lineBits}]
+	for i := len(list) - 1; i >= 0; i-- {
+		if o := list[i].touch; o.hi <= x.lo || x.hi <= o.lo {
+			continue
+		}
+		if n := len(writes); n > 0 && writes[n-1].step == list[i].step {
+			if writes[n-1].touch.held(x) {
+				writes[n-1] = list[i]
+			}
+			continue
+		}
+		writes = append(writes, list[i])
+	}
+	for i := range writes {
+		if w := &writes[i]; !a.own.has(w.step) && a.t.mayEnd(x, writes[:i], w) {
+			a.far = append(a.far, w.step)
+		}
+	}
+}
+
+// held reports whether it is known what x's word held before a write of all of it.
+func (o *touch) held(x *touch) bool { return o.known && o.lo == x.lo && o.hi == x.hi }
+
+// mayEnd reports whether a wait may end before a write and what comes after that: with
+// what the word held then, and with what later writes that commute with it, or some of
+// them, make of that.
+func (t *trace) mayEnd(x *touch, later []toucher, w *toucher) bool {
+	if !w.touch.held(x) {
+		return true
+	}
+	value, after := w.touch.was, x.was
+	top := uint64(1) << (8*(x.hi-x.lo) - 1) // from which signed and unsigned numbers differ
+	for i := range later {
+		o := &later[i]
+		if t.before[o.step].has(w.step) {
+			after = o.touch.was
+			continue
+		}
+		if !o.touch.sums || !o.touch.held(x) || o.touch.was >= after || after >= top || !x.poll.Upward() && !x.poll.Exactly() {
+			return true
+		}
+		value += after - o.touch.was
+		after = o.touch.was
+	}
+	return x.poll.Ends(value, x.operand) || value > w.touch.was && x.poll.Exactly() && value > x.operand
 }
 
 // pool orders an increase after what it had to wait for. It may have been
@@ -545,6 +602,9 @@ func (t *trace) keep(at int, x *touch) {
 		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
 			key := lineKey{x.mem, line}
 			t.lines[key] = append(t.uncovered(t.lines[key], &who), who)
+			if x.role != reads && x.poll == nil && t.polls {
+				t.wrote[key] = append(t.wrote[key], who)
+			}
 		}
 	case phases:
 		t.keepBarrier(at, x)

@@ -262,7 +262,7 @@ func (r *Run) charge(ev *machine.Event) {
 	if r.charges == nil {
 		r.charges = map[machine.BarRef][]charge{}
 	}
-	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase})
+	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase, 1 << lane})
 }
 
 // waited notes that lanes have found a phase complete.
@@ -274,11 +274,12 @@ func (r *Run) waited(ev *machine.Event) {
 	if len(list) >= most {
 		list = list[1:]
 	}
-	r.waits[ev.Mbar.Bar] = append(list, charge{step{r.order.Moment(ev, ev.Mask), ev.PC}, ev.Mbar.Phase})
+	r.waits[ev.Mbar.Bar] = append(list, charge{step{r.order.Moment(ev, ev.Mask), ev.PC}, ev.Mbar.Phase, ev.Mask})
 }
 
 // lapped looks for lanes whose wait for a phase comes before nothing that is charged to
-// the next one: other lanes of their warp could complete that before they have looked.
+// the next one, though that of other lanes of their warp does: these could go on, and
+// they or others complete that phase before the first have looked.
 func (r *Run) lapped(ev *machine.Event) {
 	bar := ev.Mbar.Bar
 	list := r.waits[bar]
@@ -291,7 +292,7 @@ func (r *Run) lapped(ev *machine.Event) {
 			continue
 		}
 		if w.phase < ev.Mbar.Phase && ev.Mbar.Completed {
-			if w.CTA == ev.CTA && w.Warp == ev.Warp {
+			if w.Lanes != w.together || w.CTA == ev.CTA && w.Warp == ev.Warp {
 				r.apart(w.pc)
 				r.apart(ev.PC)
 			}
@@ -307,7 +308,8 @@ func (r *Run) lapped(ev *machine.Event) {
 // A charge is what a lane did to a phase of an mbarrier, or that it waited for it.
 type charge struct {
 	step
-	phase int64
+	phase    int64
+	together uint32 // lanes that did it in one step
 }
 
 // apart notes an instruction whose lanes have to be let go one by one.

@@ -137,7 +137,7 @@ func disagrees(p *lanes.Program) string {
 
 // right reports whether nothing is wrong with a program.
 func right(p *lanes.Program, res *lanes.Result) bool {
-	return res.Complete && res.Bad() == "" && !res.Phases
+	return res.Complete && res.Bad() == "" && !res.Phases && !p.ComesTwice()
 }
 
 // shape is what a program is made of, to tell kinds of disagreements apart.

@@ -330,6 +330,23 @@ func (p *Program) copy(area, warp int) int {
 // races.
 func (p *Program) Robust() bool { return p.SC || p.shared().strong <= 1 }
 
+// ComesTwice reports whether a warp may come to one generation of a named barrier twice.
+// The count is then no number of threads (ISA 9.7.13.1), though nobody is stuck.
+func (p *Program) ComesTwice() bool {
+	for _, ops := range p.Warps {
+		arrived := map[uint8]bool{}
+		for _, o := range ops {
+			if arrived[o.Bar] && (o.Kind == Sync || o.Kind == BarArrive) {
+				return true
+			}
+			if o.Kind == BarArrive {
+				arrived[o.Bar] = true
+			}
+		}
+	}
+	return false
+}
+
 func (p *Program) clone() *Program {
 	q := *p
 	q.Counts = append([]uint8(nil), p.Counts...)
