@@ -38,6 +38,8 @@ func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 			n := w.newNote()
 			n.lanes, n.upto, n.class, n.cta = g.mask&mask, upto, made, c.index
 			n.clk.join(&g.know.gen)
+			n.without.reset()
+			n.without.join(&g.know.gen)
 			if upto != 0 {
 				c.markKnown(&n.clk, ev.Warp, n.lanes, upto)
 			}
@@ -133,6 +135,8 @@ type scNote struct {
 	class view
 	cta   int32
 	clk   clock
+	// without is clk without what the lanes themselves did, each before its own.
+	without clock
 }
 
 // mostFences bounds the fence.sc that are kept of a warp. One that is forgotten
@@ -152,7 +156,7 @@ func (s *scState) clone() *scState {
 	}
 	d := &scState{slices.Clone(s.notes), slices.Clone(s.lessons)}
 	for i := range d.notes {
-		d.notes[i].clk = d.notes[i].clk.clone()
+		d.notes[i].clk, d.notes[i].without = d.notes[i].clk.clone(), d.notes[i].without.clone()
 	}
 	for i := range d.lessons {
 		d.lessons[i].clk = d.lessons[i].clk.clone()
@@ -219,9 +223,19 @@ func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
 	}
 	notes := c.warps[wi].sc.notes
 	for i := range notes {
-		if n := &notes[i]; n.upto < p.time && lanes&^n.lanes == 0 {
-			t.learn(ac, ac.lanesIn(a, b), n.class.of(kind), &n.clk)
+		n := &notes[i]
+		if n.upto >= p.time || lanes&^n.lanes != 0 {
+			continue
 		}
+		clk := &n.clk
+		if n.cta == c.index && lanes != n.lanes {
+			own := n.without.clone()
+			if n.upto != 0 {
+				c.markKnown(&own, int32(wi), lanes, n.upto)
+			}
+			clk = &own
+		}
+		t.learn(ac, ac.lanesIn(a, b), n.class.of(kind), clk)
 	}
 }
 

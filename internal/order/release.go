@@ -206,13 +206,23 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 // the lanes that saw it: a lane that counts tells its warp by shfl, and then
 // every lane fences. By the letter shfl orders nothing; but a fence that comes
 // after a value cannot come before the write that gave it, if every link between
-// the two is morally strong.
+// the two is morally strong. What a lane sees of its own warp it shares with nobody.
 func (t *Tracker) seeFences(e *contrib, a *acquirer) {
 	w := &a.home.warps[a.warp]
+	others := know{}
 	for i := range w.groups {
-		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.glimpsed(&e.know) {
-			g.know.glimpse(&e.know)
-			w.learned(g)
+		g := &w.groups[i]
+		if g.mask&a.mask == 0 || g.know.glimpsed(&e.know) {
+			continue
 		}
+		from := &e.know
+		if g.mask&^a.mask != 0 {
+			if from = &others; len(others.rows) == 0 {
+				from.passed(&e.know)
+				a.home.forget(from, a.warp)
+			}
+		}
+		g.know.glimpse(from)
+		w.learned(g)
 	}
 }

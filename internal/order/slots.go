@@ -130,6 +130,19 @@ func (c *cta) markKnown(clk *clock, w int32, mask, upto uint32) {
 	}
 }
 
+// forget takes from k's views what lanes of a warp did.
+func (c *cta) forget(k *know, w int32) {
+	for i := range k.rows {
+		v := k.rows[i].clk.vec(c.index)
+		if 1+int(w) < len(v) {
+			v[1+w] = 0
+		}
+		if base := c.lanes[w]; base != 0 && base < len(v) {
+			clear(v[base:min(base+32, len(v))])
+		}
+	}
+}
+
 func minOf(v []uint32, mask uint32) uint32 {
 	least := ^uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
