@@ -8,8 +8,8 @@ import (
 
 	"muster/internal/anycount"
 	"muster/internal/machine"
-	"muster/internal/report"
 	"muster/launch"
+	"muster/report"
 )
 
 // CheckAny is Check, and where that proves all schedules it tries to prove the

@@ -3,7 +3,7 @@ package muster
 import (
 	"bytes"
 
-	"muster/internal/report"
+	"muster/internal/resolve"
 	"muster/kernel"
 )
 
@@ -40,7 +40,7 @@ func (l *Launch) nameShared(k *kernel.Kernel) {
 	for _, s := range l.config.Program.Symbols() {
 		if s.Shared && s.Size == 0 {
 			k.EachShared(func(name string, offset, bytes int) {
-				l.resolver.Parts = append(l.resolver.Parts, report.Region{Name: name, Shared: true, Base: s.Addr + uint64(offset), Size: uint64(bytes)})
+				l.resolver.Parts = append(l.resolver.Parts, resolve.Region{Name: name, Shared: true, Base: s.Addr + uint64(offset), Size: uint64(bytes)})
 			})
 		}
 	}

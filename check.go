@@ -7,11 +7,11 @@ import (
 	"muster/internal/machine"
 	"muster/internal/prove"
 	"muster/internal/redundant"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/shards"
 	"muster/internal/trial"
 	"muster/internal/undefined"
+	"muster/report"
 )
 
 // A Mode says what a check speaks of.
@@ -206,7 +206,7 @@ func (c *checking) costs() {
 	case !c.o.Cost:
 		return
 	case c.proof == nil || !c.proof.All:
-		c.notices = append(c.notices, "--cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")
+		c.notices = append(c.notices, "CheckOptions.Cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")
 		return
 	}
 	found, notices := redundant.Find(c.subject, c.budget, c.o.Jobs, c.skip)

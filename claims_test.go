@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"muster"
-	"muster/internal/report"
 	"muster/launch"
 	"muster/ptx"
+	"muster/report"
 )
 
 // testdata/claims/*.ptx say of small kernels what a check must say of them. Many go

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"muster"
-	"muster/internal/report"
 	"muster/internal/yaml"
 	"muster/launch"
+	"muster/report"
 )
 
 var (

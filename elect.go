@@ -7,9 +7,9 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/predict"
-	"muster/internal/report"
 	"muster/internal/shards"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // led is the launch with the highest lane of each mask for its leader: see

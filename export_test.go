@@ -6,8 +6,8 @@ import (
 
 	"muster/internal/explore"
 	"muster/internal/prove"
-	"muster/internal/report"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // Attempt is what became of the attempt to prove a launch, also where a report has

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"muster/internal/evidence", "muster/internal/prove"},
 	{"muster/internal/predict", "muster/internal/undefined"},
 	{"muster/internal/trial", "muster/internal/lanes"},
-	{"muster/internal/report"},
+	{"muster/internal/resolve"},
 	{"muster/internal/rules"},
 	{"muster/launch"},
 	{"muster/internal/explore", "muster/internal/loops", "muster/internal/outcome"},
@@ -35,7 +35,8 @@ var layers = [][]string{
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},
-	{"muster/internal/files", "muster/internal/parallel"},
+	{"muster/report"},
+	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag"},
 	{"muster/ptx", "muster/mbarrier"},
 }
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"muster"
-	"muster/internal/report"
 	"muster/internal/yaml"
 	"muster/launch"
 	"muster/ptx"
+	"muster/report"
 )
 
 // anyOf proves a launch for every value of an argument.

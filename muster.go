@@ -27,9 +27,10 @@
 // # What is not here
 //
 // A Launch reads launch files in JSON; the command adds YAML and flags. The
-// packages launch and ptx have what it takes to build a launch in Go. Lanes of one
-// instruction act in one step, and schedules are interleavings: where strong
-// accesses of several words race, the verdict is incomplete.
+// packages launch and ptx have what it takes to build a launch in Go, and
+// examples/library is a program that uses it all. Schedules are interleavings: where
+// the memory model of the ISA has outcomes that none of them shows, the verdict is
+// incomplete, by name.
 package muster
 
 import (
@@ -45,11 +46,12 @@ import (
 	"muster/internal/entry"
 	"muster/internal/machine"
 	"muster/internal/predict"
-	"muster/internal/report"
+	"muster/internal/resolve"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/launch"
 	"muster/ptx"
+	"muster/report"
 )
 
 // A Report is what a check found: Findings with their evidence, Gaps, and the
@@ -142,7 +144,7 @@ type Launch struct {
 	layout   *launch.Layout
 	config   machine.Config
 	subject  *trial.Subject // what runs
-	resolver report.Resolver
+	resolver resolve.Resolver
 	findings []rules.Finding // of the launch itself
 	// unwritten: the launch file is one that Call.Write would write.
 	unwritten bool
@@ -193,7 +195,7 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	if err := l.prepare(prog); err != nil {
 		return nil, err
 	}
-	l.resolver = report.Resolver{Program: prog, PTX: f.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
+	l.resolver = resolve.Resolver{Program: prog, PTX: f.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	l.resolver.SetText(src)
 	return l, nil
 }
@@ -314,14 +316,14 @@ func registers(first *launch.Launch, prog *machine.Program) uint32 {
 }
 
 // regions names the launch's memory for reports.
-func (l *Launch) regions() []report.Region {
+func (l *Launch) regions() []resolve.Region {
 	list := slices.Clone(l.resolver.Parts)
 	for i := range l.layout.Buffers {
 		b := &l.layout.Buffers[i]
-		list = append(list, report.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})
+		list = append(list, resolve.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})
 	}
 	for _, s := range l.config.Program.Symbols() {
-		r := report.Region{Name: s.Name, Shared: s.Shared, Base: s.Addr, Size: s.Size, Elem: s.Elem}
+		r := resolve.Region{Name: s.Name, Shared: s.Shared, Base: s.Addr, Size: s.Size, Elem: s.Elem}
 		if r.Elem == 1 {
 			r.Elem = 0
 		}

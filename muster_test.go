@@ -166,9 +166,9 @@ func TestLimits(t *testing.T) {
 		lim  Limits
 		want string
 	}{
-		{Limits{Instrs: 1000}, "the limit of 1000 warp instructions ran out here (--limit-instrs)"},
-		{Limits{Time: 10 * time.Millisecond}, "the time limit of 10ms ran out (--limit-time)"},
-		{Limits{Memory: 4096}, "the memory limit of 4096 bytes ran out (--limit-memory)"},
+		{Limits{Instrs: 1000}, "the limit of 1000 warp instructions ran out here (Limits.Instrs)"},
+		{Limits{Time: 10 * time.Millisecond}, "the time limit of 10ms ran out (Limits.Time)"},
+		{Limits{Memory: 4096}, "the memory limit of 4096 bytes ran out (Limits.Memory)"},
 	} {
 		r, err := load(t, foreverKernel, c.lim).Check(context.Background(), CheckOptions{Schedules: Handful(0), Jobs: 1, Mode: OnlySchedules})
 		if err != nil || len(r.Gaps) == 0 || r.Gaps[len(r.Gaps)-1].What != c.want {

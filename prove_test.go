@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"muster"
-	"muster/internal/report"
 	"muster/launch"
 	"muster/ptx"
+	"muster/report"
 )
 
 // The counterexamples to simpler rules are internal/confluence/testdata/NN-name.txtar:

@@ -7,9 +7,9 @@ import (
 	"io"
 
 	"muster/internal/machine"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/launch"
+	"muster/report"
 )
 
 // RunOptions say how to run.

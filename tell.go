@@ -10,14 +10,14 @@ import (
 	"muster/internal/evidence"
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/story"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // A Story is a run, told step by step.
-type Story = story.Story
+type Story = report.Story
 
 // TellOptions say what to tell of a run.
 type TellOptions struct {
@@ -61,14 +61,14 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	}
 	subject, f, run := shown.Launch, shown.Finding, shown.Run
 	if o.Until < 0 || o.Until > len(run) {
-		return nil, fmt.Errorf("--until %d: this run has steps 1 to %d", o.Until, len(run))
+		return nil, fmt.Errorf("TellOptions.Until %d: this run has steps 1 to %d", o.Until, len(run))
 	}
 	until := o.Until
 	if until == 0 {
 		until = len(run)
 	}
 	if o.All && until > MostTold {
-		return nil, fmt.Errorf("%d steps are too many to tell all; --until stops at one of the first %d", until, MostTold)
+		return nil, fmt.Errorf("%d steps are too many to tell all; TellOptions.Until stops at one of the first %d", until, MostTold)
 	}
 	prints, err := story.ParsePrints(&l.resolver, o.Print)
 	if err != nil {
@@ -102,7 +102,11 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	}
 	told.Schedule, told.Finding = l.written(shown.Schedule).String(), o.Finding
 	if f != nil {
-		told.Roles(f)
+		roles := make([]string, len(f.Sites))
+		for i := range f.Sites {
+			roles[i] = f.Sites[i].Role
+		}
+		told.Roles(roles)
 	}
 	if o.Until > 0 || len(prints) > 0 {
 		told.State = teller.State(m, prints)

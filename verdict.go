@@ -1,9 +1,9 @@
 package muster
 
 import (
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // report resolves what was found and draws the verdict.

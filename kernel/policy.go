@@ -67,7 +67,7 @@ func (k *Kernel) second(what string, e Eviction) bool {
 
 // A CopyOption is what an asynchronous copy can do besides: Multicast,
 // CacheHint, BypassL1, PrefetchSize. Each copy says which it takes.
-type CopyOption func(*copying)
+type CopyOption struct{ set func(*copying) }
 
 // A copying is what the options of a copy said.
 type copying struct {
@@ -81,18 +81,18 @@ type copying struct {
 // whose bit is set in the mask, of 16 bits: the data at the same place, and the
 // bytes at the same barrier, of each (ISA 9.7.9.25.4.1). The kernel has
 // Clusters.
-func Multicast(mask Num) CopyOption { return func(c *copying) { c.multicast = mask } }
+func Multicast(mask Num) CopyOption { return CopyOption{func(c *copying) { c.multicast = mask }} }
 
 // CacheHint has a copy follow a policy of CachePolicy and its like
 // (.L2::cache_hint).
-func CacheHint(policy Reg) CopyOption { return func(c *copying) { c.policy = policy } }
+func CacheHint(policy Reg) CopyOption { return CopyOption{func(c *copying) { c.policy = policy }} }
 
 // BypassL1 has a cp.async of 16 bytes cache in L2 alone (.cg).
-func BypassL1() CopyOption { return func(c *copying) { c.bypass = true } }
+func BypassL1() CopyOption { return CopyOption{func(c *copying) { c.bypass = true }} }
 
 // PrefetchSize hints how many bytes cp.async may fetch into L2: 64, 128 or 256
 // (.L2::128B).
-func PrefetchSize(bytes int) CopyOption { return func(c *copying) { c.prefetch = bytes } }
+func PrefetchSize(bytes int) CopyOption { return CopyOption{func(c *copying) { c.prefetch = bytes }} }
 
 // The options that a copy takes.
 const (
@@ -106,8 +106,8 @@ const (
 func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bool) {
 	var c copying
 	for _, o := range opts {
-		if o != nil {
-			o(&c)
+		if o.set != nil {
+			o.set(&c)
 		}
 	}
 	n := len(k.errs)

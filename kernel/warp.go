@@ -9,7 +9,7 @@ import "fmt"
 // Members says another one.
 
 // A WarpOption says more of an operation of a warp: Members, Width.
-type WarpOption func(*lanes)
+type WarpOption struct{ set func(*lanes) }
 
 // lanes is what the options of a warp's operation said.
 type lanes struct {
@@ -20,17 +20,19 @@ type lanes struct {
 // Members names the lanes that take part, by a mask of 32 bits: a number or a
 // register that has the same value in all of them. Each lane that executes the
 // operation is in it.
-func Members(mask Num) WarpOption { return func(l *lanes) { l.mask = mask } }
+func Members(mask Num) WarpOption { return WarpOption{func(l *lanes) { l.mask = mask }} }
 
 // Width has a shuffle or a reduction work in segments of so many lanes: a power
 // of two up to 32.
-func Width(lanesPerSegment int) WarpOption { return func(l *lanes) { l.width = lanesPerSegment } }
+func Width(lanesPerSegment int) WarpOption {
+	return WarpOption{func(l *lanes) { l.width = lanesPerSegment }}
+}
 
 func (k *Kernel) lanes(what string, widths bool, opts []WarpOption) (lanes, bool) {
 	l := lanes{mask: k.groupMask()}
 	for _, o := range opts {
-		if o != nil {
-			o(&l)
+		if o.set != nil {
+			o.set(&l)
 		}
 	}
 	if n, ok := toInt(l.mask); ok && (n <= 0 || n > 0xffffffff) {

@@ -67,23 +67,23 @@ type product struct {
 
 // An MmaOption changes what Mma computes: Overwrite, Accumulate(p), NegateA,
 // NegateB or Satfinite. All but Accumulate are given by name: acc.Mma(a, b, Overwrite).
-type MmaOption func(*product)
+type MmaOption struct{ set func(*product) }
 
 // Overwrite has Mma compute D = A·B instead of D + A·B.
-func Overwrite(p *product) { p.scale = 0 }
+var Overwrite = MmaOption{func(p *product) { p.scale = 0 }}
 
 // Accumulate has Mma compute D + A·B where p is true, and A·B where it is
 // false. It is the same for all threads of the warpgroup.
-func Accumulate(p Pred) MmaOption { return func(m *product) { m.scale = p } }
+func Accumulate(p Pred) MmaOption { return MmaOption{func(m *product) { m.scale = p }} }
 
 // NegateA has Mma negate the elements of A, which are floating-point numbers.
-func NegateA(p *product) { p.negA = -1 }
+var NegateA = MmaOption{func(p *product) { p.negA = -1 }}
 
 // NegateB has Mma negate the elements of B.
-func NegateB(p *product) { p.negB = -1 }
+var NegateB = MmaOption{func(p *product) { p.negB = -1 }}
 
 // Satfinite has Mma clamp sums of integers instead of wrapping.
-func Satfinite(p *product) { p.satfinite = true }
+var Satfinite = MmaOption{func(p *product) { p.satfinite = true }}
 
 // stepBytes is the K of one instruction: 16 elements of 16 bits, 8 of 32, 32 of
 // 8 (ISA 9.7.15.2).
@@ -103,8 +103,8 @@ func (a Accumulator) Mma(left MatrixA, right Tile, opts ...MmaOption) {
 	k := a.kernel()
 	p := product{scale: 1, negA: 1, negB: 1}
 	for _, o := range opts {
-		if o != nil {
-			o(&p)
+		if o.set != nil {
+			o.set(&p)
 		}
 	}
 	tile, isTile := left.(Tile)

@@ -322,13 +322,16 @@ func placeMap(to []byte, off int, t TensorMap) PlacedMap {
 	return p
 }
 
+// TensorMapSize is the size of an encoded tensor map in bytes (CUtensorMap).
+const TensorMapSize = tma.Size
+
 // Encode gives the 128 bytes that cuTensorMapEncodeTiled or
 // cuTensorMapEncodeIm2col would write. The error says in a line why the driver
 // would not.
-func (t *TensorMap) Encode() ([tma.Size]byte, error) {
+func (t *TensorMap) Encode() ([TensorMapSize]byte, error) {
 	m, err := t.driver()
 	if err != nil {
-		return [tma.Size]byte{}, err
+		return [TensorMapSize]byte{}, err
 	}
 	return m.Encode()
 }

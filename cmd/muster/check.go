@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
-	"muster/internal/report"
+	"muster/report"
 )
 
 func checkCommand(c *console) *cobra.Command {
@@ -94,10 +94,11 @@ where not all could be covered it is incomplete, with the numbers.
 }
 
 func (c *console) write(r *muster.Report, format formatFlag, all bool) error {
+	inFlags(r)
 	if format == "json" {
 		return r.WriteJSON(c.out)
 	}
-	return r.WriteText(c.out, report.TextOptions{Color: c.color(), All: all})
+	return r.WriteText(c.out, report.TextOptions{Color: c.color(), All: all, AllIs: "--all"})
 }
 
 // status is the verdict as an exit status.

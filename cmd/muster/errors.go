@@ -23,7 +23,7 @@ func printError(w io.Writer, err error) {
 		fmt.Fprintln(w, "muster: "+p.Detail())
 		return
 	}
-	fmt.Fprintln(w, "muster: "+strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintln(w, "muster: "+strings.Join(strings.Fields(options.Replace(err.Error())), " "))
 	if file, line, col := place(err); line > 0 {
 		quote(w, file, line, col)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
-	"muster/internal/report"
 	"muster/internal/yaml"
 	"muster/launch"
+	"muster/report"
 )
 
 // An input is what check, run and replay have in common: a launch file or a

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"muster/internal/report"
+	"muster/report"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

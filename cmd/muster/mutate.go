@@ -78,6 +78,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 				return err
 			}
 			w.answered()
+			tableInFlags(t)
 			if format == "json" {
 				err = t.WriteJSON(c.out)
 			} else {

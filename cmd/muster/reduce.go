@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/diag"
 	"muster/internal/files"
-	"muster/internal/report"
+	"muster/report"
 )
 
 func reduceCommand(c *console) *cobra.Command {
@@ -126,7 +127,7 @@ func (c *console) sayReduced(r *muster.Reduced, name string) {
 		fmt.Fprintf(c.out, "  schedule: switches %d to %d, steps %d to %d\n", from.Switches, to.Switches, from.Steps, to.Steps)
 	}
 	if !r.All {
-		fmt.Fprintf(c.out, "  the budget ran out after %s; there may be a smaller launch\n", report.Plural(r.Runs, "run"))
+		fmt.Fprintf(c.out, "  the budget ran out after %s; there may be a smaller launch\n", diag.Plural(r.Runs, "run"))
 	}
 	fmt.Fprintf(c.out, "\nmuster replay --schedule %s\n", report.Quote("@"+name+".schedule"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
-	"muster/internal/report"
+	"muster/report"
 )
 
 // A replaying is one replay's flags.
@@ -214,7 +214,7 @@ func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule,
 	told, err := l.Tell(ctx, s, o)
 	var untold *muster.Untold
 	if errors.As(err, &untold) && ctx.Err() == nil {
-		fmt.Fprintln(c.err, "muster:", untold)
+		fmt.Fprintln(c.err, "muster:", options.Replace(untold.Error()))
 		return nil, nil
 	}
 	return told, err
@@ -226,12 +226,13 @@ func (c *console) notShown(err error) error {
 	if !errors.As(err, &not) {
 		return err
 	}
-	fmt.Fprintln(c.out, not)
+	fmt.Fprintln(c.out, options.Replace(not.Error()))
 	return exit(exitIncomplete)
 }
 
 // writeReplay writes the report, and in it the story.
 func (c *console) writeReplay(rep *muster.Report, told *muster.Story) error {
+	inFlags(rep)
 	if told == nil {
 		return rep.WriteJSON(c.out)
 	}

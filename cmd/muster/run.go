@@ -158,7 +158,7 @@ type comparisonJSON struct {
 func (c *console) resultJSON(r *muster.RunResult) error {
 	j := runJSON{
 		Version: 1, Verdict: r.Verdict(), Schedule: r.Schedule, Launch: r.Launch, Warps: r.Warps, Lanes: r.Lanes,
-		Output: string(r.Output), Comparisons: []comparisonJSON{}, Report: r.Report,
+		Output: string(r.Output), Comparisons: []comparisonJSON{}, Report: inFlags(r.Report),
 	}
 	for _, x := range r.Comparisons {
 		j.Comparisons = append(j.Comparisons, comparisonJSON{

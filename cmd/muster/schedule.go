@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/diag"
 	"muster/internal/files"
-	"muster/internal/report"
 )
 
 // A scheduleFile holds one schedule and what it is of, so that a finding can be
@@ -217,7 +217,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		}
 		written++
 	}
-	fmt.Fprintf(c.err, "muster: %s in %s\n", report.Plural(written, "schedule"), dir)
+	fmt.Fprintf(c.err, "muster: %s in %s\n", diag.Plural(written, "schedule"), dir)
 	return nil
 }
 

@@ -18,9 +18,9 @@ import (
 	"muster/internal/machine"
 	"muster/internal/parallel"
 	"muster/internal/prove"
-	"muster/internal/report"
 	"muster/internal/trial"
 	"muster/internal/undefined"
+	"muster/report"
 )
 
 // An Argument is the scalar argument that launches differ in.

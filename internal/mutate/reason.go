@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"muster/internal/report"
 	"muster/ptx"
+	"muster/report"
 )
 
 // mostTogether bounds the survivors that are tried two at a time.

@@ -10,9 +10,9 @@ import (
 
 	"muster"
 	"muster/internal/parallel"
-	"muster/internal/report"
 	"muster/launch"
 	"muster/ptx"
+	"muster/report"
 )
 
 // Options say what to run.

@@ -8,7 +8,7 @@ import (
 
 	"muster"
 	"muster/internal/ops"
-	"muster/internal/report"
+	"muster/report"
 )
 
 // undecided are the cases whose verdict is incomplete, each with what every gap says.

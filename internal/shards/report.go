@@ -5,9 +5,9 @@ import (
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/predict"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // Conclude adds what an exploration of a launch came to to what else is known: its

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/diag"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/outcome"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // An Exploration is what an exploration has come to so far, as it is written
@@ -310,7 +311,7 @@ func atMost(preemptions int) string {
 	if preemptions < 0 {
 		return "no preemption"
 	}
-	return "at most " + report.Plural(preemptions, "preemption")
+	return "at most " + diag.Plural(preemptions, "preemption")
 }
 
 // wrong reports whether an error was found.

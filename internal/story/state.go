@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
-	"muster/internal/report"
+	"muster/internal/resolve"
+	"muster/report"
 )
 
 // This file shows how things stand after a step.
@@ -14,7 +16,7 @@ import (
 // A Show is something of a state to show.
 type Show struct {
 	what       string
-	region     report.Region
+	region     resolve.Region
 	name       string
 	cta        int32
 	from, upto uint64 // elements
@@ -26,7 +28,7 @@ const mostElements = 1024
 // ParsePrints reads what --print takes: barriers, ops, memory:NAME[i:j], where
 // NAME is a buffer or a variable, NAME@CTA another CTA's shared one, and i and j
 // count elements.
-func ParsePrints(r *report.Resolver, texts []string) ([]Show, error) {
+func ParsePrints(r *resolve.Resolver, texts []string) ([]Show, error) {
 	var list []Show
 	for _, t := range texts {
 		switch what, arg, _ := strings.Cut(t, ":"); {
@@ -35,23 +37,23 @@ func ParsePrints(r *report.Resolver, texts []string) ([]Show, error) {
 		case what == "memory" && arg != "":
 			s, err := parseMemory(r, arg)
 			if err != nil {
-				return nil, fmt.Errorf("--print %s: %w", t, err)
+				return nil, fmt.Errorf("TellOptions.Print %s: %w", t, err)
 			}
 			list = append(list, s)
 		default:
-			return nil, fmt.Errorf("--print %s: there are barriers, ops, and memory:NAME[i:j]", t)
+			return nil, fmt.Errorf("TellOptions.Print %s: there are barriers, ops, and memory:NAME[i:j]", t)
 		}
 	}
 	return list, nil
 }
 
-func parseMemory(r *report.Resolver, arg string) (Show, error) {
+func parseMemory(r *resolve.Resolver, arg string) (Show, error) {
 	s := Show{what: "memory", name: arg}
 	name, index, sliced := strings.Cut(arg, "[")
 	name, cta, other := strings.Cut(name, "@")
 	found := false
 	for _, g := range r.Regions {
-		if g.Name == name || report.ShortName(g.Name) == name {
+		if g.Name == name || diag.ShortName(g.Name) == name {
 			s.region, found = g, true
 			break
 		}
@@ -107,8 +109,8 @@ func (s *Show) elem() uint64 {
 }
 
 // State is how things stand in a machine that the teller has brought there.
-func (t *Teller) State(m *machine.Machine, shows []Show) *State {
-	s := &State{Splits: t.splits(m)}
+func (t *Teller) State(m *machine.Machine, shows []Show) *report.State {
+	s := &report.State{Splits: t.splits(m)}
 	for i := range shows {
 		switch show := &shows[i]; show.what {
 		case "barriers":
@@ -146,7 +148,7 @@ func (t *Teller) splits(m *machine.Machine) []string {
 		list = append(list, text)
 	}
 	if n := m.NotStarted(); n > 0 {
-		list = append(list, fmt.Sprintf("%s not started", report.Plural(n, "CTA")))
+		list = append(list, fmt.Sprintf("%s not started", diag.Plural(n, "CTA")))
 	}
 	return list
 }
@@ -206,7 +208,7 @@ func (t *Teller) memory(m *machine.Machine, s *Show) []string {
 	row := max(32/e, 1)
 	var list []string
 	for i := s.from; i < s.upto; i += row {
-		text := fmt.Sprintf("%s[%d]:", report.ShortName(s.region.Name), i)
+		text := fmt.Sprintf("%s[%d]:", diag.ShortName(s.region.Name), i)
 		for k := i; k < min(i+row, s.upto); k++ {
 			v, init := m.Peek(mem, s.region.Base+k*e, int(e))
 			if init {

@@ -3,7 +3,7 @@ package story
 import (
 	"testing"
 
-	"muster/internal/report"
+	"muster/internal/resolve"
 )
 
 func TestSlices(t *testing.T) {
@@ -16,7 +16,7 @@ func TestSlices(t *testing.T) {
 		{text: "0:11]", bad: true}, {text: "10]", bad: true}, {text: "4:4]", bad: true}, {text: "-1:2]", bad: true}, {text: "a]", bad: true},
 		{text: "1:2", bad: true}, {text: "99999999999999999999]", bad: true},
 	} {
-		r := &report.Resolver{Regions: []report.Region{{Name: "_ZZ1kE3buf", Shared: true, Size: 40, Elem: 4}, {Name: "in", Size: 10}}}
+		r := &resolve.Resolver{Regions: []resolve.Region{{Name: "_ZZ1kE3buf", Shared: true, Size: 40, Elem: 4}, {Name: "in", Size: 10}}}
 		shows, err := ParsePrints(r, []string{"memory:buf[" + c.text})
 		if c.bad {
 			if err == nil {
@@ -31,7 +31,7 @@ func TestSlices(t *testing.T) {
 }
 
 func TestPrints(t *testing.T) {
-	r := &report.Resolver{Regions: []report.Region{{Name: "buf", Shared: true, Size: 40, Elem: 4}, {Name: "in", Size: 1 << 20}}}
+	r := &resolve.Resolver{Regions: []resolve.Region{{Name: "buf", Shared: true, Size: 40, Elem: 4}, {Name: "in", Size: 1 << 20}}}
 	for _, text := range []string{"barriers", "ops", "memory:buf", "memory:buf@3", "memory:buf@1[2:4]", "memory:in[0:1024]"} {
 		if _, err := ParsePrints(r, []string{text}); err != nil {
 			t.Errorf("%s: %v", text, err)

@@ -6,16 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/report"
+	"muster/internal/resolve"
 	"muster/mbarrier"
+	"muster/report"
 )
 
 // A Teller observes a run and tells steps of it.
 type Teller struct {
 	Print
-	names    *report.Resolver
+	names    *resolve.Resolver
 	told     []told
 	telling  bool
 	who      string // takes the step
@@ -35,15 +37,15 @@ type phrase struct {
 }
 
 // NewTeller returns a teller of the given steps, which ascend.
-func NewTeller(names *report.Resolver, steps []told) *Teller {
+func NewTeller(names *resolve.Resolver, steps []told) *Teller {
 	g := names.Grid
 	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1}
 }
 
 // Go steps a machine that the teller observes through a run, to step until, and
 // tells it.
-func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *Story {
-	s := &Story{Version: Version, Total: len(run), Switches: explore.Switches(run), Steps: []Step{}}
+func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *report.Story {
+	s := &report.Story{Version: report.StoryVersion, Total: len(run), Switches: explore.Switches(run), Steps: []report.Step{}}
 	if until < len(run) {
 		s.Until = until
 	}
@@ -76,8 +78,8 @@ func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *Story 
 const mostTurns = 4
 
 // stretch folds steps first to last.
-func (t *Teller) stretch(run []machine.Choice, first, last int) Step {
-	s := Step{First: first, Last: last, site: -1}
+func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
+	s := report.Step{First: first, Last: last, Site: -1}
 	type turn struct {
 		who   string
 		steps int
@@ -96,12 +98,12 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) Step {
 		turns = append(turns, turn{who, 1})
 	}
 	if s.Turns = len(turns); s.Turns > mostTurns {
-		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), report.Plural(last-first+1, "step"), s.Turns)
+		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), s.Turns)
 		return s
 	}
 	var parts []string
 	for _, u := range turns {
-		parts = append(parts, fmt.Sprintf("%s: %s", u.who, report.Plural(u.steps, "step")))
+		parts = append(parts, fmt.Sprintf("%s: %s", u.who, diag.Plural(u.steps, "step")))
 	}
 	s.Who = strings.Join(parts, "; ")
 	return s
@@ -118,7 +120,7 @@ func (t *Teller) chooser(c machine.Choice) string {
 	return t.warp(c.CTA, c.Warp)
 }
 
-func (t *Teller) cta(i int32) string { return report.CTAText(t.names.CTA(i)) }
+func (t *Teller) cta(i int32) string { return diag.CTA(t.names.CTA(i)) }
 
 // warp names a warp, by its CTA too where there are several.
 func (t *Teller) warp(cta, warp int32) string {
@@ -166,9 +168,9 @@ func (t *Teller) summary(run []machine.Choice) string {
 		}
 		parts = append(parts, text)
 	case len(ctas) == 1:
-		parts = append(parts, report.Plural(len(warps), "warp"))
+		parts = append(parts, diag.Plural(len(warps), "warp"))
 	case len(warps) > 0:
-		parts = append(parts, fmt.Sprintf("%s of %s", report.Plural(len(warps), "warp"), report.Plural(len(ctas), "CTA")))
+		parts = append(parts, fmt.Sprintf("%s of %s", diag.Plural(len(warps), "warp"), diag.Plural(len(ctas), "CTA")))
 	}
 	switch {
 	case len(ops) == 1:
@@ -176,17 +178,17 @@ func (t *Teller) summary(run []machine.Choice) string {
 	case len(ops) > 1 && int(ops[len(ops)-1]-ops[0]) == len(ops)-1:
 		parts = append(parts, fmt.Sprintf("operations %d-%d", ops[0], ops[len(ops)-1]))
 	case len(ops) > 1:
-		parts = append(parts, report.Plural(len(ops), "operation"))
+		parts = append(parts, diag.Plural(len(ops), "operation"))
 	}
 	if starts > 0 {
-		parts = append(parts, report.Plural(starts, "start"))
+		parts = append(parts, diag.Plural(starts, "start"))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // tell takes a step and tells it.
-func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) Step {
-	s := Step{First: of.step, Last: of.step, Choice: c.String(), site: of.site}
+func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) report.Step {
+	s := report.Step{First: of.step, Last: of.step, Choice: c.String(), Site: of.site}
 	t.telling, t.does, t.issues, t.bars, t.passed, t.pc = true, nil, nil, nil, nil, -1
 	lane := c.Lane
 	switch c.Kind {
@@ -221,7 +223,7 @@ func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) Step {
 	asleep := false
 	s.Does, asleep = t.phrases(m, c)
 	if of.asleep && !asleep {
-		s.site = -1
+		s.Site = -1
 	}
 	s.Ledger = t.ledger(m)
 	return s
@@ -229,9 +231,9 @@ func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) Step {
 
 func lanesText(mask uint32) string {
 	if mask&(mask-1) == 0 {
-		return ", lane " + report.Lanes(mask)
+		return ", lane " + diag.Lanes(mask)
 	}
-	return ", lanes " + report.Lanes(mask)
+	return ", lanes " + diag.Lanes(mask)
 }
 
 // phrases is what the step came to: what the events said, and whether and
@@ -330,7 +332,7 @@ func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 		text = fmt.Sprintf("%s+%d", name.Name, name.Offset)
 	}
 	if name.CTA != nil && t.multiple && int32(mem) != cta {
-		text += " of " + report.CTAText(*name.CTA)
+		text += " of " + diag.CTA(*name.CTA)
 	}
 	return text
 }
@@ -339,7 +341,7 @@ func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 func (t *Teller) bytes(s machine.Span, cta int32) string {
 	mem := t.names.Span(s)
 	if mem.CTA != nil && t.multiple && int32(s.Mem) != cta {
-		return mem.Text + " of " + report.CTAText(*mem.CTA)
+		return mem.Text + " of " + diag.CTA(*mem.CTA)
 	}
 	return mem.Text
 }

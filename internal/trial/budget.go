@@ -71,9 +71,9 @@ func (b *Budget) Over() string {
 	case b.Context.Err() != nil:
 		return fmt.Sprintf("interrupted (%v)", context.Cause(b.Context))
 	case time.Now().After(b.until), b.given != nil && b.given():
-		return fmt.Sprintf("the time limit of %v ran out (--limit-time)", b.limits.Time)
+		return fmt.Sprintf("the time limit of %v ran out (Limits.Time)", b.limits.Time)
 	case tooLarge(uint64(b.limits.Memory)):
-		return fmt.Sprintf("the memory limit of %d bytes ran out (--limit-memory)", b.limits.Memory)
+		return fmt.Sprintf("the memory limit of %d bytes ran out (Limits.Memory)", b.limits.Memory)
 	}
 	return ""
 }

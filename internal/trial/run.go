@@ -89,9 +89,9 @@ func (s *Subject) LimitGap(stop *machine.Stop) (rules.Gap, bool) {
 	}
 	switch stop.Kind {
 	case machine.LimitInstrs:
-		return rules.Gap{What: fmt.Sprintf("the limit of %d warp instructions ran out here (--limit-instrs)", s.Limits.Instrs), PC: stop.PC}, true
+		return rules.Gap{What: fmt.Sprintf("the limit of %d warp instructions ran out here (Limits.Instrs)", s.Limits.Instrs), PC: stop.PC}, true
 	case machine.LimitLocal:
-		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (--limit-local)", s.Limits.Local), PC: stop.PC}, true
+		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (Limits.Local)", s.Limits.Local), PC: stop.PC}, true
 	case machine.Unmodelled:
 		return rules.Gap{What: stop.Msg + " is not modelled", PC: stop.PC}, true
 	}

@@ -12,9 +12,9 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/diag"
 	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/report"
 	"muster/internal/rules"
 	"muster/internal/trial"
 )
@@ -65,7 +65,7 @@ func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
 		return &followed{why: why}
 	}
 	if e.end == machine.LimitInstrs {
-		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.Limits.Instrs)}
+		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (Limits.Instrs)", l.Limits.Instrs)}
 	}
 	m := l.Machine(nil, nil)
 	u := m.FollowUndefined()
@@ -201,7 +201,7 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 		}
 	}
 	for pc, n := range more {
-		errorsAt[pc].Notes = append(errorsAt[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", report.Plural(n, "register")))
+		errorsAt[pc].Notes = append(errorsAt[pc].Notes, fmt.Sprintf("it reads %s besides that nobody has written", diag.Plural(n, "register")))
 	}
 	all.Findings = slices.DeleteFunc(all.Findings, func(f rules.Finding) bool { return drop[f.Key()] })
 }
@@ -318,7 +318,7 @@ func differ(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poiso
 			return "", why
 		case i == 0:
 			if e.end == machine.LimitInstrs {
-				return "", fmt.Sprintf("a limit of %d warp instructions ran out (--limit-instrs)", l.Limits.Instrs)
+				return "", fmt.Sprintf("a limit of %d warp instructions ran out (Limits.Instrs)", l.Limits.Instrs)
 			}
 			if first = e; e.end == impossible {
 				return "a branch or an address", ""

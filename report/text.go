@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"muster/internal/diag"
 )
 
 // TextOptions say how text looks.
@@ -14,6 +17,8 @@ type TextOptions struct {
 	// kind between the same source lines, as unrolled loops have them) the
 	// first is, and the others are listed.
 	All bool
+	// AllIs is what a reader is told to ask for to have All; by default TextOptions.All.
+	AllIs string
 }
 
 // The layout: labels in one column, everything else in another, wrapped so
@@ -30,6 +35,7 @@ type printer struct {
 	b     strings.Builder
 	color bool
 	sev   string // the colour of the finding's severity
+	all   string // TextOptions.AllIs
 }
 
 const (
@@ -60,7 +66,7 @@ func severityColor(s Severity) string {
 
 // WriteText writes the report: each finding, the gaps, and last the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color}
+	p := &printer{color: o.Color, all: cmp.Or(o.AllIs, "TextOptions.All")}
 	for _, group := range r.alike(o.All) {
 		p.finding(group[0])
 		p.seen(group[0], len(r.Schedules))
@@ -126,7 +132,7 @@ func (f *Finding) WriteEvidence(w io.Writer, o TextOptions) error {
 func (p *printer) finding(f *Finding) {
 	p.sev = severityColor(f.Severity)
 	tag := fmt.Sprintf("%s[%s]", f.Severity, f.Kind)
-	lines := wrap(tag+" "+f.Headline, width, width-2)
+	lines := diag.Wrap(tag+" "+f.Headline, width, width-2)
 	lines[0] = p.paint(p.sev, tag) + p.paint(bold, strings.TrimPrefix(lines[0], tag))
 	for i, l := range lines {
 		if i > 0 {
@@ -143,7 +149,7 @@ func (p *printer) finding(f *Finding) {
 	p.optional("fix:", f.Fix)
 	p.list("note:", f.Notes)
 	if f.Count > 1 {
-		p.row("count:", bold, fmt.Sprintf("%s times in this schedule", group(int64(f.Count))))
+		p.row("count:", bold, fmt.Sprintf("%s times in this schedule", diag.Group(int64(f.Count))))
 	}
 	p.optional("accepted:", f.Accepted)
 	p.raw("replay:", bold, f.Replay, indent)
@@ -197,13 +203,13 @@ func (p *printer) others(fs []*Finding) {
 		_, lines, _ := strings.Cut(f.ID, ":")
 		ids = append(ids, lines)
 	}
-	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (--all shows them), at PTX lines %s", len(fs), strings.Join(ids, "; ")))
+	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (%s shows them), at PTX lines %s", len(fs), p.all, strings.Join(ids, "; ")))
 }
 
 // seen ends a finding in a report of several schedules.
 func (p *printer) seen(f *Finding, of int) {
 	if of > 1 && f.Seen > 0 {
-		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, plural(of, "schedule"), f.Schedule))
+		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, diag.Plural(of, "schedule"), f.Schedule))
 	}
 }
 
@@ -241,7 +247,7 @@ func (s *Site) who() string {
 	if s.CTA == nil {
 		return ""
 	}
-	text := ctaText(*s.CTA)
+	text := diag.CTA(*s.CTA)
 	if s.Warp >= 0 {
 		text += ", " + warpText(s.Warp, s.Warp)
 	}
@@ -250,9 +256,9 @@ func (s *Site) who() string {
 		text += ", " + s.Operation
 	}
 	if m := s.Memory; m != nil {
-		text += fmt.Sprintf(": %s of %s memory", plural(int(m.Bytes), "byte"), m.Space)
+		text += fmt.Sprintf(": %s of %s memory", diag.Plural(int(m.Bytes), "byte"), m.Space)
 		if m.CTA != nil && *m.CTA != *s.CTA {
-			text += " of " + ctaText(*m.CTA)
+			text += " of " + diag.CTA(*m.CTA)
 		}
 		text += ", " + m.Text
 	}
@@ -273,34 +279,9 @@ func (p *printer) quote(at *Place, place bool) {
 		return
 	}
 	num := fmt.Sprintf("%5d | ", at.Line)
-	text, caret := clip(at.Text, at.caret, width-deep-len(num))
+	text, caret := diag.Clip(at.Text, at.Caret, width-deep-len(num))
 	p.b.WriteString(pad + p.paint(dim, num) + text + "\n")
-	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + strings.Repeat(" ", utf8.RuneCountInString(text[:caret])) + p.paint(p.sev, carets(text[caret:])) + "\n")
-}
-
-// clip cuts text to room characters that hold the caret.
-func clip(text string, caret, room int) (string, int) {
-	if utf8.RuneCountInString(text) <= room {
-		return text, caret
-	}
-	if caret > room/2 {
-		text, caret = "…"+text[caret:], len("…")
-	}
-	if r := []rune(text); len(r) > room {
-		text = string(r[:room-1]) + "…"
-	}
-	return text, caret
-}
-
-// carets underlines the instruction: guard and opcode.
-func carets(text string) string {
-	n := strings.IndexByte(text+" ", ' ')
-	if strings.HasPrefix(text, "@") {
-		if m := strings.IndexByte(text[min(n+1, len(text)):]+" ", ' '); m > 0 {
-			n += 1 + m
-		}
-	}
-	return strings.Repeat("^", max(1, utf8.RuneCountInString(strings.TrimSuffix(text[:min(n, len(text))], ";"))))
+	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + strings.Repeat(" ", utf8.RuneCountInString(text[:caret])) + p.paint(p.sev, diag.Carets(text[caret:])) + "\n")
 }
 
 // maxWaiting is how many groups of waiters are shown; JSON has them all.
@@ -312,7 +293,7 @@ func (p *printer) waiting(list []Waiter) {
 	groups := groupWaiters(list)
 	for i, g := range groups {
 		if i == maxWaiting {
-			p.row("", "", fmt.Sprintf("and at %s more", plural(len(groups)-i, "place")))
+			p.row("", "", fmt.Sprintf("and at %s more", diag.Plural(len(groups)-i, "place")))
 			break
 		}
 		w := &g[0]
@@ -363,10 +344,10 @@ func whoAll(g []Waiter) string {
 			cta = *s.CTA
 		}
 		if n >= 0 && list[n].cta == cta && list[n].last == s.Warp {
-			list[n].mask |= laneMask(s.Lanes)
+			list[n].mask |= diag.LaneMask(s.Lanes)
 			continue
 		}
-		list = append(list, warps{cta, s.Warp, s.Warp, laneMask(s.Lanes)})
+		list = append(list, warps{cta, s.Warp, s.Warp, diag.LaneMask(s.Lanes)})
 	}
 	text, shown := "", 0
 	for i := 0; i < len(list); i++ {
@@ -380,18 +361,16 @@ func whoAll(g []Waiter) string {
 		}
 		switch {
 		case text == "":
-			text = ctaText(w.cta) + ", "
+			text = diag.CTA(w.cta) + ", "
 		case list[i-1-int(w.last-w.first)].cta != w.cta:
-			text += "; " + ctaText(w.cta) + ", "
+			text += "; " + diag.CTA(w.cta) + ", "
 		default:
 			text += "; "
 		}
-		text += warpText(w.first, w.last) + lanesText(lanes(w.mask))
+		text += warpText(w.first, w.last) + lanesText(diag.Lanes(w.mask))
 	}
 	return text
 }
-
-func ctaText(c [3]uint32) string { return fmt.Sprintf("CTA (%d,%d,%d)", c[0], c[1], c[2]) }
 
 func warpText(first, last int32) string {
 	switch {
@@ -413,37 +392,19 @@ func lanesText(lanes string) string {
 	return ", lane " + lanes
 }
 
-// laneMask reads what lanes writes.
-func laneMask(text string) uint32 {
-	mask := uint32(0)
-	for _, part := range strings.Split(text, ",") {
-		var lo, hi int
-		switch n, _ := fmt.Sscanf(part, "%d-%d", &lo, &hi); n {
-		case 0:
-			continue
-		case 1:
-			hi = lo
-		}
-		for l := lo; l <= hi; l++ {
-			mask |= 1 << l
-		}
-	}
-	return mask
-}
-
 // deep writes text that belongs to a place.
 func (p *printer) deep(text string) {
 	if text == "" {
 		return
 	}
-	for _, l := range wrap(text, width-deep, width-deep) {
+	for _, l := range diag.Wrap(text, width-deep, width-deep) {
 		p.b.WriteString(strings.Repeat(" ", deep) + l + "\n")
 	}
 }
 
 func (p *printer) gap(g *Gap) {
 	tag := "incomplete:"
-	p.b.WriteString(p.paint(yellow, tag) + strings.TrimPrefix(strings.Join(wrap(tag+" "+g.What, width, width-2), "\n  "), tag) + "\n")
+	p.b.WriteString(p.paint(yellow, tag) + strings.TrimPrefix(strings.Join(diag.Wrap(tag+" "+g.What, width, width-2), "\n  "), tag) + "\n")
 	p.sev = yellow
 	if g.Place != nil {
 		p.quote(g.Place, true)
@@ -466,7 +427,7 @@ func (p *printer) list(label string, texts []string) {
 
 // row writes a label and text wrapped in the second column.
 func (p *printer) row(label, code, text string) {
-	lines := wrap(text, width-indent, width-indent)
+	lines := diag.Wrap(text, width-indent, width-indent)
 	for i, l := range lines {
 		if i > 0 {
 			label = ""
@@ -479,23 +440,4 @@ func (p *printer) row(label, code, text string) {
 func (p *printer) raw(label, code, text string, col int) {
 	gap := strings.Repeat(" ", max(1, col-2-utf8.RuneCountInString(label)))
 	p.b.WriteString("  " + p.paint(code, label) + gap + text + "\n")
-}
-
-// wrap breaks text at blanks into lines of at most n characters, the first of
-// at most first. A word that is longer stands alone.
-func wrap(text string, first, n int) []string {
-	var lines []string
-	cur, room := "", first
-	for _, word := range strings.Fields(text) {
-		switch {
-		case cur == "":
-			cur = word
-		case utf8.RuneCountInString(cur)+1+utf8.RuneCountInString(word) <= room:
-			cur += " " + word
-		default:
-			lines = append(lines, cur)
-			cur, room = word, n
-		}
-	}
-	return append(lines, cur)
 }

@@ -1,16 +1,19 @@
-package report
+// Package resolve makes places and names of the numbers in what rules found: package
+// report's findings of package rules'.
+package resolve
 
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/ptx"
+	"muster/report"
 )
 
 // A Resolver turns the numbers in a finding of package rules into places and
@@ -40,10 +43,10 @@ type Region struct {
 func (r *Resolver) SetText(src []byte) { r.lines = bytes.Split(src, []byte("\n")) }
 
 // Finding resolves f.
-func (r *Resolver) Finding(f *rules.Finding) Finding {
-	out := Finding{
-		Kind: f.Kind, Severity: Severity(f.Severity.String()), Headline: r.names(f.Headline),
-		Missing: r.names(f.Missing), Fix: r.names(f.Fix), Count: f.Count, Sites: []Site{},
+func (r *Resolver) Finding(f *rules.Finding) report.Finding {
+	out := report.Finding{
+		Kind: f.Kind, Severity: report.Severity(f.Severity.String()), Headline: r.names(f.Headline),
+		Missing: r.names(f.Missing), Fix: r.names(f.Fix), Count: f.Count, Sites: []report.Site{},
 	}
 	for _, t := range f.Ledger {
 		out.Ledger = append(out.Ledger, r.names(t))
@@ -59,9 +62,9 @@ func (r *Resolver) Finding(f *rules.Finding) Finding {
 	}
 	for i := range f.Waiting {
 		w := &f.Waiting[i]
-		out.Waiting = append(out.Waiting, Waiter{Site: r.site(&w.Site), For: r.names(w.For), Owed: r.names(w.Owed)})
+		out.Waiting = append(out.Waiting, report.Waiter{Site: r.site(&w.Site), For: r.names(w.For), Owed: r.names(w.Owed)})
 	}
-	out.ID = out.shortID()
+	out.ID = out.ShortID()
 	return out
 }
 
@@ -79,25 +82,25 @@ func (r *Resolver) names(text string) string {
 			return word
 		}
 		if addr == g.Base {
-			return shortName(g.Name)
+			return diag.ShortName(g.Name)
 		}
-		return fmt.Sprintf("%s+%d", shortName(g.Name), addr-g.Base)
+		return fmt.Sprintf("%s+%d", diag.ShortName(g.Name), addr-g.Base)
 	})
 }
 
 // Gap resolves g.
-func (r *Resolver) Gap(g rules.Gap) Gap {
-	return Gap{What: g.What, Place: r.ptxPlace(g.PC)}
+func (r *Resolver) Gap(g rules.Gap) report.Gap {
+	return report.Gap{What: g.What, Place: r.ptxPlace(g.PC)}
 }
 
-func (r *Resolver) site(s *rules.Site) Site {
+func (r *Resolver) site(s *rules.Site) report.Site {
 	if s.CTA < 0 {
-		return Site{Role: s.Role, PTX: r.place(r.Entry), Warp: -1}
+		return report.Site{Role: s.Role, PTX: r.place(r.Entry), Warp: -1}
 	}
 	cta := r.cta(s.CTA)
-	out := Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: lanes(s.Lanes), Operation: s.Op}
+	out := report.Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: diag.Lanes(s.Lanes), Operation: s.Op}
 	for _, p := range r.Program.Source(s.PC) {
-		out.Source = append(out.Source, Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
+		out.Source = append(out.Source, report.Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
 	}
 	if s.Len > 0 {
 		out.Memory = r.memory(s)
@@ -106,19 +109,19 @@ func (r *Resolver) site(s *rules.Site) Site {
 }
 
 // ptxPlace returns the place of an instruction; nil if pc is none.
-func (r *Resolver) ptxPlace(pc int32) *Place {
+func (r *Resolver) ptxPlace(pc int32) *report.Place {
 	if pc < 0 {
 		return nil
 	}
 	return r.place(r.Program.Pos(pc))
 }
 
-func (r *Resolver) place(pos ptx.Pos) *Place {
+func (r *Resolver) place(pos ptx.Pos) *report.Place {
 	if pos == (ptx.Pos{}) {
 		return nil
 	}
 	text, caret := r.text(pos)
-	return &Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: text, caret: caret}
+	return &report.Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: text, Caret: caret}
 }
 
 // text is a line of PTX without its comment, with single blanks, and where the
@@ -150,24 +153,8 @@ func (r *Resolver) cta(i int32) [3]uint32 {
 	return [3]uint32{n % g[0], n / g[0] % g[1], n / g[0] / g[1]}
 }
 
-// lanes writes a mask as 0-15,17.
-func lanes(mask uint32) string {
-	var parts []string
-	for mask != 0 {
-		lo := bits.TrailingZeros32(mask)
-		n := bits.TrailingZeros32(^(mask >> lo))
-		mask &^= uint32(1<<n-1) << lo
-		if n == 1 {
-			parts = append(parts, fmt.Sprint(lo))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", lo, lo+n-1))
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
-func (r *Resolver) memory(s *rules.Site) *Memory {
-	m := &Memory{Space: "global", Address: fmt.Sprintf("%#x", s.Addr), Bytes: s.Len, Offset: s.Addr}
+func (r *Resolver) memory(s *rules.Site) *report.Memory {
+	m := &report.Memory{Space: "global", Address: fmt.Sprintf("%#x", s.Addr), Bytes: s.Len, Offset: s.Addr}
 	switch {
 	case s.Mem == machine.Local:
 		m.Space = "local"
@@ -180,7 +167,7 @@ func (r *Resolver) memory(s *rules.Site) *Memory {
 		m.Text = m.Space + bounds(s.Addr, s.Len, true)
 		return m
 	}
-	m.Symbol, m.Name, m.Offset = g.Name, shortName(g.Name), s.Addr-g.Base
+	m.Symbol, m.Name, m.Offset = g.Name, diag.ShortName(g.Name), s.Addr-g.Base
 	m.Text = g.text(m.Name, m.Offset, s.Len)
 	return m
 }
@@ -219,46 +206,4 @@ func bounds(off, n uint64, hex bool) string {
 		s += ".." + strings.TrimPrefix(fmt.Sprintf(f, off+n-1), "+")
 	}
 	return s
-}
-
-// shortName takes a C++ variable's own name out of its mangled one: slots of
-// _ZZ4ringE5slots, buf of _ZN2ns3bufE. What it does not understand it leaves.
-func shortName(sym string) string {
-	rest, local := strings.CutPrefix(sym, "_ZZ")
-	if local {
-		i := strings.LastIndexByte(rest, 'E')
-		for i > 0 {
-			if name, tail, ok := lengthName(rest[i+1:]); ok && (tail == "" || tail[0] == '_') {
-				return name
-			}
-			i = strings.LastIndexByte(rest[:i], 'E')
-		}
-		return sym
-	}
-	rest, nested := strings.CutPrefix(sym, "_ZN")
-	if !nested {
-		return sym
-	}
-	name := sym
-	for rest != "" && rest != "E" {
-		n, tail, ok := lengthName(rest)
-		if !ok {
-			return sym
-		}
-		name, rest = n, tail
-	}
-	return name
-}
-
-// lengthName cuts 5slots… into slots and what follows.
-func lengthName(s string) (name, tail string, ok bool) {
-	n, i := 0, 0
-	for i < len(s) && i < 4 && s[i] >= '0' && s[i] <= '9' {
-		n = n*10 + int(s[i]-'0')
-		i++
-	}
-	if i == 0 || n == 0 || i+n > len(s) {
-		return "", "", false
-	}
-	return s[i : i+n], s[i+n:], true
 }

@@ -26,6 +26,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // Version is the version of the JSON form.
@@ -184,7 +186,7 @@ type Place struct {
 	Text string `json:"text,omitempty"` // the line, trimmed; of PTX alone
 	Func string `json:"function,omitempty"`
 
-	caret int // where Col is in Text, in bytes
+	Caret int `json:"-"` // where Col is in Text, in bytes
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
@@ -229,11 +231,11 @@ func (r *Report) Conclude(o Options) {
 		r.Verdict, r.Proof = Findings, nil
 		r.Summary = c.findings() + r.scope() + c.rest(false)
 		if len(r.Gaps) > 0 {
-			r.Summary += "; incomplete besides: " + plural(len(r.Gaps), "gap")
+			r.Summary += "; incomplete besides: " + diag.Plural(len(r.Gaps), "gap")
 		}
 	case len(r.Gaps) > 0:
 		r.Verdict, r.Proof = Incomplete, nil
-		r.Summary = "incomplete" + r.scope() + ": " + plural(len(r.Gaps), "gap") + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true)
 	case r.partial():
 		r.Verdict = Incomplete
 		r.Summary = "incomplete" + r.scope() + c.rest(true)
@@ -250,7 +252,7 @@ func (r *Report) Conclude(o Options) {
 // decided for all.
 func (r *Report) scope() string {
 	if r.Proof != nil && r.Proof.All && r.Verdict == Clean {
-		s := fmt.Sprintf(": all schedules of this launch, %s, %s", plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))
+		s := fmt.Sprintf(": all schedules of this launch, %s, %s", diag.Plural(r.Launch.CTAs, "CTA"), diag.Plural(r.Launch.Threads, "thread"))
 		if r.Proof.AnyContents {
 			s += ", for every content of the buffers"
 		}
@@ -261,10 +263,10 @@ func (r *Report) scope() string {
 		return ", nothing was run"
 	}
 	if r.Explored != nil {
-		return r.Explored.scope(r.Verdict != Findings, len(r.Schedules)) + fmt.Sprintf(", %s, %s", plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))
+		return r.Explored.scope(r.Verdict != Findings, len(r.Schedules)) + fmt.Sprintf(", %s, %s", diag.Plural(r.Launch.CTAs, "CTA"), diag.Plural(r.Launch.Threads, "thread"))
 	}
-	return fmt.Sprintf(" in %s, %s, %s", plural(len(r.Schedules), "schedule"),
-		plural(r.Launch.CTAs, "CTA"), plural(r.Launch.Threads, "thread"))
+	return fmt.Sprintf(" in %s, %s, %s", diag.Plural(len(r.Schedules), "schedule"),
+		diag.Plural(r.Launch.CTAs, "CTA"), diag.Plural(r.Launch.Threads, "thread"))
 }
 
 type counts struct{ errors, warnings, notes, accepted int }
@@ -293,10 +295,10 @@ func (c counts) findings() string {
 		word string
 	}{{c.errors, "error"}, {c.warnings, "warning"}, {c.notes, "note"}} {
 		if p.n > 0 {
-			by = append(by, plural(p.n, p.word))
+			by = append(by, diag.Plural(p.n, p.word))
 		}
 	}
-	return fmt.Sprintf("%s (%s)", plural(c.errors+c.warnings+c.notes, "finding"), strings.Join(by, ", "))
+	return fmt.Sprintf("%s (%s)", diag.Plural(c.errors+c.warnings+c.notes, "finding"), strings.Join(by, ", "))
 }
 
 // rest counts what did not decide the verdict.
@@ -308,26 +310,10 @@ func (c counts) rest(open bool) string {
 		}
 	}
 	if open {
-		add(c.warnings, plural(c.warnings, "warning"))
-		add(c.notes, plural(c.notes, "note"))
+		add(c.warnings, diag.Plural(c.warnings, "warning"))
+		add(c.notes, diag.Plural(c.notes, "note"))
 	}
-	add(c.accepted, plural(c.accepted, "finding")+" accepted")
-	return s
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return group(int64(n)) + " " + word + "s"
-}
-
-// group writes a number with commas.
-func group(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
+	add(c.accepted, diag.Plural(c.accepted, "finding")+" accepted")
 	return s
 }
 
@@ -362,8 +348,8 @@ func (r *Report) note() string {
 	return " # " + r.Launch.Note
 }
 
-// shortID names a finding by its kind and its PTX lines.
-func (f *Finding) shortID() string {
+// ShortID names a finding by its kind and its PTX lines.
+func (f *Finding) ShortID() string {
 	file, lines := "", []string{}
 	for _, s := range f.Sites {
 		if s.PTX != nil {
@@ -391,7 +377,7 @@ func (f *Finding) longID() string {
 // Is reports whether id, of this report or another of the same launch, means
 // this finding.
 func (f *Finding) Is(id string) bool {
-	return f.ID == id || f.longID() == id || f.shortID() == id
+	return f.ID == id || f.longID() == id || f.ShortID() == id
 }
 
 // Quote writes a word as a shell takes it.

@@ -55,7 +55,7 @@ func full() *Report {
 		Assumptions: []string{"shared memory starts somewhere"},
 	}
 	for i := range r.Findings {
-		r.Findings[i].ID = r.Findings[i].shortID()
+		r.Findings[i].ID = r.Findings[i].ShortID()
 	}
 	r.SetReplays()
 	r.Accept([]Accept{{"proxy-war", "k.cu:118", "measured, and meant", "k.yaml:12:5"}, {"proxy-war", "k.cu:11", "gone", "k.yaml:13:5"}})
@@ -81,7 +81,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := full().WriteText(&b, TextOptions{}); err != nil {
+	if err := full().WriteText(&b, TextOptions{AllIs: "--all"}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "full.txt", b.Bytes())
@@ -98,8 +98,8 @@ func TestText(t *testing.T) {
 // TestColor: colours are around the text and not instead of it.
 func TestColor(t *testing.T) {
 	var plain, color bytes.Buffer
-	full().WriteText(&plain, TextOptions{})
-	full().WriteText(&color, TextOptions{Color: true})
+	full().WriteText(&plain, TextOptions{AllIs: "--all"})
+	full().WriteText(&color, TextOptions{Color: true, AllIs: "--all"})
 	text := color.String()
 	for {
 		i := strings.Index(text, "\x1b[")
@@ -192,52 +192,6 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-func TestLanes(t *testing.T) {
-	for mask, want := range map[uint32]string{0: "", 1: "0", 0xffffffff: "0-31", 0x80000000: "31", 0x8000_0007: "0-2,31", 0b1011: "0-1,3"} {
-		if got := lanes(mask); got != want || laneMask(got) != mask {
-			t.Errorf("%#x is %q and back %#x, want %q", mask, got, laneMask(got), want)
-		}
-	}
-}
-
-func TestShortName(t *testing.T) {
-	for sym, want := range map[string]string{
-		"slots": "slots", "_ZZ4ringE5slots": "slots", "_ZZ4ringPfS_iE5slots": "slots", "_ZZ4ringE5slots_0": "slots",
-		"_ZZN2ns1fEvE3bar": "bar", "_ZN2ns3bufE": "buf", "_ZN2ns": "ns", "_ZZ": "_ZZ", "_ZN9": "_ZN9", "global_smem": "global_smem",
-	} {
-		if got := shortName(sym); got != want {
-			t.Errorf("%s: %s, want %s", sym, got, want)
-		}
-	}
-}
-
-func TestRegionText(t *testing.T) {
-	r := Resolver{Regions: []Region{
-		{Name: "in", Base: 0x7f0000000000, Size: 1024, Elem: 4},
-		{Name: "_ZZ1kE4tile", Shared: true, Base: 1024, Size: 512},
-	}}
-	for text, want := range map[string]string{
-		"write at shared+1024 of CTA 0":        "write at tile of CTA 0",
-		"shared+1032..shared+1039":             "tile+8..tile+15",
-		"shared+9999 is nowhere":               "shared+9999 is nowhere",
-		"global+0x7f0000000010 is in a buffer": "in+16 is in a buffer",
-		"distributedshared+1024":               "distributedshared+1024",
-	} {
-		if got := r.names(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	g := &r.Regions[0]
-	for _, c := range []struct {
-		off, n uint64
-		want   string
-	}{{0, 4, "in[0]"}, {8, 8, "in[2..3]"}, {2, 4, "in+2..5"}, {4, 1, "in+4"}} {
-		if got := g.text("in", c.off, c.n); got != c.want {
-			t.Errorf("%d bytes at %d: %s, want %s", c.n, c.off, got, c.want)
-		}
-	}
-}
-
 func TestQuoteIsOneLine(t *testing.T) {
 	for in, want := range map[string]string{"a": "a", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "in=f32[4]": "'in=f32[4]'", "proxy-raw@k.ptx:1,2": "proxy-raw@k.ptx:1,2"} {
 		if got := Quote(in); got != want {
@@ -250,7 +204,7 @@ func TestQuoteIsOneLine(t *testing.T) {
 func TestIDs(t *testing.T) {
 	at := func(col int) Finding {
 		f := Finding{Kind: "race-shared", Schedule: "latest", Sites: []Site{{PTX: &Place{File: "d/k.ptx", Line: 7, Col: col}}}}
-		f.ID = f.shortID()
+		f.ID = f.ShortID()
 		return f
 	}
 	r := Report{Launch: Launch{Arguments: "k.yaml"}, Findings: []Finding{at(2), at(20)}}

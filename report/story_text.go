@@ -1,4 +1,4 @@
-package story
+package report
 
 import (
 	"fmt"
@@ -7,12 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"muster/internal/report"
+	"muster/internal/diag"
 )
 
 // The layout: the step's number, who and where, what; the ledgers below.
 const (
-	width  = 100
 	number = 9 // of the first column
 
 	longest = 300 // characters of a schedule that are shown
@@ -30,7 +29,7 @@ func (s *Story) WriteText(w io.Writer) error {
 		schedule = fmt.Sprintf("%s … %s (%d characters)", schedule[:longest*2/3], schedule[n-longest/3:], n)
 	}
 	line(&b, 0, fmt.Sprintf("story%s in schedule %s", of, schedule))
-	line(&b, 0, fmt.Sprintf("%s, %s", report.Plural(s.Total, "step"), strings.Replace(report.Plural(s.Switches, "switch"), "switchs", "switches", 1)))
+	line(&b, 0, fmt.Sprintf("%s, %s", diag.Plural(s.Total, "step"), strings.Replace(diag.Plural(s.Switches, "switch"), "switchs", "switches", 1)))
 	file := s.file()
 	if file != "" {
 		line(&b, 0, "places are lines of "+file)
@@ -130,7 +129,7 @@ func (p *Step) write(b *strings.Builder, who, where int, file string) {
 	}
 	fmt.Fprintf(b, "%*s %s ", number-2, n, mark)
 	if p.Choice == "" {
-		for i, l := range report.Wrap("("+p.Who+")", width-number-1) {
+		for i, l := range diag.Wrap("("+p.Who+")", width-number-1, width-number-1) {
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", number+2))
 			}
@@ -145,7 +144,7 @@ func (p *Step) write(b *strings.Builder, who, where int, file string) {
 	if file != "" {
 		text = strings.ReplaceAll(text, " "+file+":", " :")
 	}
-	for i, l := range report.Wrap(text, max(30, width-at)) {
+	for i, l := range diag.Wrap(text, max(30, width-at), max(30, width-at)) {
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", at))
 		}
@@ -158,7 +157,7 @@ func (p *Step) write(b *strings.Builder, who, where int, file string) {
 
 // line writes text at an indent, wrapped.
 func line(b *strings.Builder, indent int, text string) {
-	for i, l := range report.Wrap(text, width-indent-2) {
+	for i, l := range diag.Wrap(text, width-indent-2, width-indent-2) {
 		if i > 0 {
 			b.WriteString("  ")
 		}
@@ -168,7 +167,7 @@ func line(b *strings.Builder, indent int, text string) {
 
 // label writes a word in the column of the numbers and text beside it.
 func label(b *strings.Builder, word, text string) {
-	for i, l := range report.Wrap(text, width-number-1) {
+	for i, l := range diag.Wrap(text, width-number-1, width-number-1) {
 		if i > 0 {
 			word = ""
 		}

@@ -1,10 +1,11 @@
-package report
+package resolve
 
 import (
 	"path"
 
 	"muster/internal/machine"
 	"muster/internal/rules"
+	"muster/report"
 )
 
 // This file is a Resolver for those who tell of a run itself.
@@ -14,7 +15,7 @@ import (
 func (r *Resolver) Names(text string) string { return r.names(text) }
 
 // Span names a range of bytes.
-func (r *Resolver) Span(s machine.Span) *Memory {
+func (r *Resolver) Span(s machine.Span) *report.Memory {
 	return r.memory(&rules.Site{Mem: s.Mem, Addr: s.Addr, Len: s.Len})
 }
 
@@ -24,36 +25,21 @@ func (r *Resolver) CTA(i int32) [3]uint32 { return r.cta(i) }
 // Where is an instruction's place as its author knows it, without folders: the
 // source line, or that of the PTX; empty if pc is none. PTX is the place in the
 // module, nil if there is none.
-func (r *Resolver) Where(pc int32) (where string, ptx *Place) {
+func (r *Resolver) Where(pc int32) (where string, ptx *report.Place) {
 	ptx = r.ptxPlace(pc)
 	if src := r.Program.Source(pc); len(src) > 0 {
 		p := src[len(src)-1]
-		return Place{File: path.Base(p.File), Line: p.Line}.String(), ptx
+		return report.Place{File: path.Base(p.File), Line: p.Line}.String(), ptx
 	}
 	if ptx == nil {
 		return "", nil
 	}
-	return Place{File: path.Base(ptx.File), Line: ptx.Line}.String(), ptx
+	return report.Place{File: path.Base(ptx.File), Line: ptx.Line}.String(), ptx
 }
-
-// Lanes writes a mask as 0-15,17.
-func Lanes(mask uint32) string { return lanes(mask) }
-
-// CTAText writes a CTA's index as reports do.
-func CTAText(c [3]uint32) string { return ctaText(c) }
-
-// Plural counts things: "1 step", "1,024 steps".
-func Plural(n int, word string) string { return plural(n, word) }
-
-// Wrap breaks text at blanks into lines of at most n characters.
-func Wrap(text string, n int) []string { return wrap(text, n, n) }
-
-// ShortName takes a C++ variable's own name out of its mangled one.
-func ShortName(symbol string) string { return shortName(symbol) }
 
 // SizeOf is the size in bytes of the variable or buffer that m is in; 0 if it
 // is in none.
-func (r *Resolver) SizeOf(m *Memory) uint64 {
+func (r *Resolver) SizeOf(m *report.Memory) uint64 {
 	for i := range r.Regions {
 		if g := &r.Regions[i]; g.Name == m.Symbol && g.Shared == (m.Space == "shared") {
 			return g.Size

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // An AnyCount says for which values of one integer argument, by which loops run
@@ -46,28 +48,28 @@ func (a *AnyCount) text() string {
 	if a == nil || !a.Holds {
 		return ""
 	}
-	s := fmt.Sprintf(", for every %s (argument %d) of at least %s", a.Name, a.Argument, group(a.From))
+	s := fmt.Sprintf(", for every %s (argument %d) of at least %s", a.Name, a.Argument, diag.Group(a.From))
 	if a.Step > 1 {
-		s += fmt.Sprintf(" by steps of %s", group(a.Step))
+		s += fmt.Sprintf(" by steps of %s", diag.Group(a.Step))
 	}
 	switch {
 	case a.Smaller > 0 && len(a.Unproven) == 0:
-		s += fmt.Sprintf(" (each of %s to %s checked by itself)", group(a.From-int64(a.Smaller)*a.Step), group(a.From-a.Step))
+		s += fmt.Sprintf(" (each of %s to %s checked by itself)", diag.Group(a.From-int64(a.Smaller)*a.Step), diag.Group(a.From-a.Step))
 	case a.Smaller > 0:
 		s += fmt.Sprintf(" (%d of the %d below it are not proven)", len(a.Unproven), a.Smaller)
 	}
-	s += " up to " + group(a.UpTo)
+	s += " up to " + diag.Group(a.UpTo)
 	var grow []string
 	for _, g := range a.Growth {
 		switch {
 		case len(g.Elements) > 0:
 			grow = append(grow, g.Buffer+" by "+along(g.Elements))
 		default:
-			grow = append(grow, fmt.Sprintf("%s by %s", g.Buffer, plural(int(g.Bytes), "byte")))
+			grow = append(grow, fmt.Sprintf("%s by %s", g.Buffer, diag.Plural(int(g.Bytes), "byte")))
 		}
 	}
 	if len(grow) > 0 {
-		s += fmt.Sprintf(", while with each %s grows ", group(a.Step)) + strings.Join(grow, ", ")
+		s += fmt.Sprintf(", while with each %s grows ", diag.Group(a.Step)) + strings.Join(grow, ", ")
 	}
 	return s
 }
@@ -77,7 +79,7 @@ func along(list []int64) string {
 	var words []string
 	for i, v := range list {
 		if v != 0 {
-			words = append(words, fmt.Sprintf("%s along dimension %d of %d", plural(int(v), "element"), i+1, len(list)))
+			words = append(words, fmt.Sprintf("%s along dimension %d of %d", diag.Plural(int(v), "element"), i+1, len(list)))
 		}
 	}
 	return strings.Join(words, " and ")
@@ -104,7 +106,7 @@ func (p *printer) anyCount(r *Report) {
 		p.row("unproven", bold, fmt.Sprintf("%s = %d: %s", a.Name, u.Value, u.Text))
 	}
 	if a.Limit != nil {
-		p.row("limit:", bold, fmt.Sprintf("%s up to %s: %s", a.Name, group(a.UpTo), a.Limit.sentence()))
+		p.row("limit:", bold, fmt.Sprintf("%s up to %s: %s", a.Name, diag.Group(a.UpTo), a.Limit.sentence()))
 	}
 }
 

@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"muster/internal/diag"
+)
 
 // A Coverage says what an exploration of a launch's schedules covered.
 type Coverage struct {
@@ -29,17 +33,17 @@ func (r *Report) partial() bool {
 func (c *Coverage) scope(clean bool, others int) string {
 	switch {
 	case c.Complete && clean:
-		return fmt.Sprintf(": all schedules of this launch, %s explored", plural(c.Schedules, "kind"))
+		return fmt.Sprintf(": all schedules of this launch, %s explored", diag.Plural(c.Schedules, "kind"))
 	case c.Complete:
-		return fmt.Sprintf(" in all schedules of this launch, %s explored", plural(c.Schedules, "kind"))
+		return fmt.Sprintf(" in all schedules of this launch, %s explored", diag.Plural(c.Schedules, "kind"))
 	}
 	found := ": nothing found"
 	if !clean {
 		found = ""
 	}
-	s := fmt.Sprintf("%s in %s of more", found, plural(c.Schedules+c.Sampled+others, "schedule"))
+	s := fmt.Sprintf("%s in %s of more", found, diag.Plural(c.Schedules+c.Sampled+others, "schedule"))
 	if c.Schedules+c.Sampled > 0 {
-		s += fmt.Sprintf(" (%s explored, %s sampled; %s)", group(int64(c.Schedules)), group(int64(c.Sampled)), c.Why)
+		s += fmt.Sprintf(" (%s explored, %s sampled; %s)", diag.Group(int64(c.Schedules)), diag.Group(int64(c.Sampled)), c.Why)
 	} else {
 		s += " (" + c.Why + ")"
 	}
