@@ -12,7 +12,7 @@ import (
 	"muster/internal/explore"
 )
 
-// samples is for the table of docs/schedules.md:
+// samples is for the table of docs/exploration.md:
 //
 //	go test -run TestPlantedSampled -v . -samples 250
 var samples = flag.Int("samples", 0, "compare so many sampled schedules of each policy on the planted bugs")

@@ -124,7 +124,7 @@ type blind struct{}
 func (blind) Observe(*machine.Machine, *machine.Event) {}
 func (blind) End(*machine.Machine, []machine.Choice)   {}
 
-// mostStates bounds counting; the table of docs/schedules.md is with 60,000.
+// mostStates bounds counting; the table of docs/exploration.md is with 60,000.
 var mostStates = flag.Int("states", 3000, "how many states TestScale goes through to count interleavings")
 
 // interleavings counts the ways from the beginning to an end, over the states
