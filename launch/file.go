@@ -1,12 +1,13 @@
 package launch
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"muster/internal/files"
 )
 
 // A File is a launch file: launches over one memory, and what is expected of
@@ -75,12 +76,12 @@ const (
 func ReadFile(name string) (*File, error) {
 	f, err := openRegular(name)
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: name}, Msg: cause(err), Err: err}
+		return nil, &Error{Pos: Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
 	if err != nil {
-		return nil, &Error{Pos: Pos{File: name}, Msg: cause(err), Err: err}
+		return nil, &Error{Pos: Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
 	return ParseJSON(name, data)
 }
@@ -397,13 +398,4 @@ func openRegular(name string) (*os.File, error) {
 		return nil, &os.PathError{Op: "read", Path: name, Err: errNotRegular}
 	}
 	return os.Open(name)
-}
-
-// cause is an I/O error without the operation and path, which the message
-// around it names already.
-func cause(err error) string {
-	if p, ok := err.(*os.PathError); ok {
-		err = p.Err
-	}
-	return string(bytes.TrimSpace([]byte(err.Error())))
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"muster/internal/files"
 )
 
 // An Array is the contents of an .npy file: elements in C order, little
@@ -243,7 +245,7 @@ func readArrayFile(p Pos, path string, t Type, shape []int64, name string) ([]by
 func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (*os.File, NpyHeader, error) {
 	f, err := openRegular(path)
 	if err != nil {
-		return nil, NpyHeader{}, &Error{Pos: p, Msg: path + ": " + cause(err), Err: err}
+		return nil, NpyHeader{}, &Error{Pos: p, Msg: path + ": " + files.Cause(err).Error(), Err: err}
 	}
 	h, err := ReadNpyHeader(f)
 	if err == nil {
@@ -251,7 +253,7 @@ func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (*os.
 	}
 	if err != nil {
 		f.Close()
-		return nil, h, &Error{Pos: p, Msg: path + ": " + cause(err), Err: err}
+		return nil, h, &Error{Pos: p, Msg: path + ": " + files.Cause(err).Error(), Err: err}
 	}
 	return f, h, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"sort"
+
+	"muster/internal/files"
 )
 
 // A Param is a parameter of a kernel, as its .entry declares it.
@@ -194,13 +196,13 @@ func (e *encoder) tensorMap(m *TensorMapSpec) error {
 func (e *encoder) raw(a Arg) error {
 	f, err := openRegular(a.Path)
 	if err != nil {
-		return &Error{Pos: a.Pos, Msg: a.Path + ": " + cause(err), Err: err}
+		return &Error{Pos: a.Pos, Msg: a.Path + ": " + files.Cause(err).Error(), Err: err}
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxParams+1))
 	switch {
 	case err != nil:
-		return &Error{Pos: a.Pos, Msg: a.Path + ": " + cause(err), Err: err}
+		return &Error{Pos: a.Pos, Msg: a.Path + ": " + files.Cause(err).Error(), Err: err}
 	case len(data) > MaxParams:
 		return errorf(a.Pos, "%s: more than the %d bytes that parameters can have", a.Path, MaxParams)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/diag"
 	"muster/internal/files"
 )
 
@@ -116,16 +117,9 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 	if r.Report == nil {
 		l := &r.Launch
 		fmt.Fprintf(c.out, "%s ran to its end in schedule %s: %s, %s; %d warp instructions, %d of lanes\n",
-			l.Kernel, r.Schedule, plural(l.CTAs, "CTA"), plural(l.Threads, "thread"), r.Warps, r.Lanes)
+			l.Kernel, r.Schedule, diag.Plural(l.CTAs, "CTA"), diag.Plural(l.Threads, "thread"), r.Warps, r.Lanes)
 	}
 	return nil
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // The JSON form of a run; versioned with the report's.

@@ -35,7 +35,7 @@ func (e *WriteError) Misnamed() bool {
 // stays one. What is no regular file, such as a pipe, is written to directly.
 func Write(name string, write func(io.Writer) error) error {
 	if err := replace(name, write); err != nil {
-		return &WriteError{name, cause(err)}
+		return &WriteError{name, Cause(err)}
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func fill(f *os.File, write func(io.Writer) error, sync bool) error {
 func Read(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory", name)
@@ -132,7 +132,7 @@ func Read(name string, most int64) ([]byte, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, fmt.Errorf("%s: %w", name, Cause(err))
 	}
 	defer f.Close()
 	return ReadFrom(name, f, most)
@@ -143,7 +143,7 @@ func ReadFrom(name string, r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, fmt.Errorf("%s: %w", name, Cause(err))
 	case int64(len(data)) > most:
 		return nil, fmt.Errorf("%s: more than %s, which is all that is read", name, size(most))
 	}
@@ -159,8 +159,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// cause is an I/O error without its operation and path.
-func cause(err error) error {
+// Cause is an I/O error without its operation and path.
+func Cause(err error) error {
 	var p *os.PathError
 	var l *os.LinkError
 	switch {

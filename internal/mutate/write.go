@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/ptx"
 )
 
@@ -54,7 +55,7 @@ func WriteList(w io.Writer, file string, list []*Mutation) error {
 		}
 		p.f("  %-20s %s\n", m.Variant, m.What)
 	}
-	p.f("\n%s\n", plural(len(list), "mutant"))
+	p.f("\n%s\n", diag.Plural(len(list), "mutant"))
 	return p.err
 }
 
@@ -92,7 +93,7 @@ func (r *Row) result() string {
 
 // Summary counts the rows.
 func (t *Table) Summary() string {
-	s := fmt.Sprintf("%s: %d found", plural(len(t.Rows), "mutant"), t.Count(Found))
+	s := fmt.Sprintf("%s: %d found", diag.Plural(len(t.Rows), "mutant"), t.Count(Found))
 	reasons := 0
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Outcome == Survived && r.Why != "" {
@@ -108,13 +109,6 @@ func (t *Table) Summary() string {
 		}
 	}
 	return s
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // Version is that of the table as JSON.

@@ -21,6 +21,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"muster/internal/files"
 	"muster/launch"
 )
 
@@ -34,7 +35,7 @@ func ReadFile(name string) (*launch.File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: cause(err), Err: err}
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	case !info.Mode().IsRegular():
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "not a regular file"}
 	case strings.HasSuffix(name, ".json"):
@@ -44,22 +45,13 @@ func ReadFile(name string) (*launch.File, error) {
 	}
 	src, err := os.ReadFile(name)
 	if err != nil {
-		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: cause(err), Err: err}
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
 	root, err := parse(name, src)
 	if err != nil {
 		return nil, err
 	}
 	return launch.Parse(name, root)
-}
-
-// cause is an I/O error without operation and path.
-func cause(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err.Error()
 }
 
 // A reader makes nodes of one file.
