@@ -251,7 +251,7 @@ type useKind uint8
 
 const (
 	arrival useKind = iota
-	credit          // an expect_tx, or an increment, by itself
+	credit          // what must not come last: an expect_tx or an increment by itself, .noComplete
 	wait            // a test that found its phase complete
 )
 
@@ -271,12 +271,13 @@ func (r *Run) charge(ev *machine.Event) {
 		return
 	}
 	kind, own := arrival, byLane(mb.Op)
-	if mb.Op == machine.MbarExpectTx || mb.Op == machine.MbarIncrement {
+	counts := mb.Op != machine.MbarExpectTx && mb.Op != machine.MbarIncrement
+	if !counts || mb.NoComplete {
 		kind = credit
 	}
 	for i := range list {
 		u := &list[i]
-		if own && (u.kind == wait || u.kind == credit && kind == arrival) {
+		if own && (u.kind == wait || u.kind == credit && counts) {
 			u.open &^= r.knows(ev, u)
 		}
 		switch {
