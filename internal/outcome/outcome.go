@@ -1,29 +1,31 @@
-// Package outcome decides whether the strong accesses of a launch could come out
-// otherwise than in any interleaving.
+// Package outcome decides whether the strong accesses of a launch may have an outcome
+// that no interleaving has.
 //
-// Exploration runs interleavings: one step after the other, each read taking what was
-// written last. The memory consistency model of the ISA (chapter 8) promises that
-// much only where accesses are related by causality order. Where strong accesses are
-// not, a thread may see a flag and not yet what was stored before it.
+// Exploration runs interleavings: one step after the other, each read returning the
+// last write. The memory consistency model of the ISA (chapter 8) promises this only
+// where causality order relates the accesses. Where it does not relate strong
+// accesses, a thread may see a flag and not yet what was stored before it.
 //
 // # The theorem
 //
 // A *word* is what one access of the memory model touches: a scalar, an element of a
-// vector (ISA 8.2.4), half of a packed value (8.2.5), or an mbarrier that somebody looks
-// at once. A word is *open* if two morally strong accesses to it, one of them a write, by
-// two threads are not related by causality order in some interleaving, and it shows
-// which of them comes first. What an access acquires by itself does not count, but of a
-// wait that nothing else ends. Threads are lanes: the warp orders nothing (3.2).
+// vector (ISA 8.2.4), half of a packed value (8.2.5), or an mbarrier that some thread
+// tests. A word is *open* if, in some interleaving, two threads make morally strong
+// accesses to it, one of them a write, that causality order does not relate, and a
+// result shows which comes first. What an access itself acquires does not count,
+// except for a wait that nothing else ends. Threads are lanes: the warp orders
+// nothing (3.2).
 //
-// A *visit* is all that lanes of one warp do to one word. The *word graph* of a launch
-// has an edge from visit A to visit B where, in some interleaving, an access of A comes
-// before an access of B for any reason: causality, or what makes one step wait for
+// A *visit* is all that lanes of one warp do to one word. The *word graph* of a
+// launch has an edge from visit A to visit B where, in some interleaving, an access
+// of A precedes an access of B for any reason: causality, or one step that waits for
 // another (control.go).
 //
-// If no interleaving has a data race, if no edges lead from a visit of an open word to
-// another, by way of a second open word, and if control alone puts no two accesses in
-// order that causality does not relate (a word so is *placed*), then every execution
-// that the axioms of 8.10 allow is an interleaving. docs/schedules.md has the proof.
+// If no interleaving has a data race, if no path of edges leads from a visit of an
+// open word to another of it by way of a second open word, and if control alone never
+// orders two accesses that causality does not relate (such a word is *placed*), then
+// every execution that the axioms of 8.10 allow is an interleaving. docs/schedules.md
+// has the proof.
 package outcome
 
 import (
@@ -36,14 +38,14 @@ import (
 	"muster/ptx"
 )
 
-// A Facts says of a program's instructions what the text tells.
+// A Facts holds what the text of a program says of its instructions.
 type Facts struct {
 	Program *machine.Program
-	// Decides reports whether what the instruction at pc reads decides something.
+	// Decides reports whether the value read at pc affects anything.
 	Decides func(pc int32) bool
 	Cluster int // CTAs a cluster
 
-	looks    bool // mbarriers are tested where both answers matter
+	looks    bool // mbarriers are tested, and the program uses either answer
 	polls    bool // words are waited for
 	barriers bool // there are barriers of CTAs
 	nature   []nature
@@ -63,27 +65,27 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	return f
 }
 
-// most bounds how many words a run is watched at.
+// most bounds the words that a run watches.
 const most = 512
 
-// mostVisits bounds how many visits there are to them.
+// mostVisits bounds the visits to them.
 const mostVisits = 4096
 
-// A Run watches one run, beside the tracker that judges it. It is to observe each
+// A Run watches one run, beside the tracker that judges it. It must observe each
 // event before the tracker does.
 type Run struct {
 	facts   *Facts
 	order   *order.Tracker // causality
-	control *control       // what comes after what in this run for any reason
+	control *control       // what precedes what in this run for any reason
 	machine *machine.Machine
 	words   map[key]*word
 	list    []*word
 	visits  []*visit
-	over    bool // something may have shown at what is not watched
-	// missed is the kind of the reductions of words that are not watched.
+	over    bool // an unwatched word may have shown an order
+	// missed is the kind of the reductions on words that are not watched.
 	missed int32
-	// charges are those of the last two phases of each mbarrier, parts instructions on
-	// mbarriers whose lanes have to be parted.
+	// charges are those of the last two phases of each mbarrier, parts the
+	// instructions on mbarriers whose lanes have to execute one by one.
 	charges map[machine.BarRef][]charge
 	waits   map[machine.BarRef][]charge
 	parts   []int32
@@ -103,23 +105,24 @@ const (
 	mbar        // an mbarrier
 )
 
-// A word is what a run showed of one.
+// A word holds what a run showed of a word.
 type word struct {
 	key     key
 	visits  []*visit
-	done    []access // the last of each instruction, by the lanes of each warp
+	done    []access // the last one of each instruction, per lane
 	count   int      // of accesses
 	past    []past
-	forgot  bool    // there was more past
-	pcs     []int32 // of accesses that are not related
-	several []int32 // instructions that several lanes of a warp made together
-	// placed: who came later did so for reasons that are none of causality.
+	forgot  bool    // past is incomplete
+	pcs     []int32 // of accesses that causality does not relate
+	several []int32 // instructions that several lanes of a warp executed together
+	// placed: control, but not causality, ordered two accesses.
 	placed bool
-	// steps are what lanes of a warp did together. parted: somebody may see a part of one.
+	// steps are joint steps of lanes of a warp. parted: a thread may see a part of
+	// one.
 	steps  []step
 	parted bool
-	// looks are tests of an mbarrier that may come out either way, and that is
-	// completed by asynchronous operations, too.
+	// looks are tests of an mbarrier that may have either result; served:
+	// asynchronous operations complete it, too.
 	looks  []int32
 	served bool
 }
@@ -129,29 +132,29 @@ type visit struct {
 	id        int
 	word      *word
 	cta, warp int32
-	moments   []order.Moment // of the run's control: the first by each lane
+	moments   []order.Moment // in the run's control: the first of each lane
 	lanes     uint32
-	from      []uint64 // visits from which causality leads here, as bits
-	// loose: causality order does not relate it to that of another thread, and it shows
-	// which comes first; inside: another of the same warp.
+	from      []uint64 // bit set of visits with an edge to this one
+	// loose: causality order does not relate it to a visit of another thread, and the
+	// order shows; inside: to itself, by another lane of the warp.
 	loose, inside bool
 }
 
-// A step is what lanes of a warp did together.
+// A step is what lanes of a warp executed together.
 type step struct {
 	order.Moment
 	pc int32
 }
 
-// An access is the last that lanes of a warp made by one instruction, and the
-// how many-th of the word it was.
+// An access is the last access by lanes of a warp through one instruction, and its
+// number among the word's accesses.
 type access struct {
 	step
-	control order.Moment // the same, for the run's control
+	control order.Moment // the same moment in the run's control
 	n       int
 }
 
-// A past is a write, and what was there before it.
+// A past is a write, and the value that it overwrote.
 type past struct {
 	order.Moment
 	before uint64
@@ -187,8 +190,8 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 	r.control.observe(m, ev)
 }
 
-// mbarrier takes an operation on an mbarrier of a program that looks at some of them
-// where both answers matter.
+// mbarrier takes an operation on an mbarrier, in a program that tests some mbarrier
+// where either answer matters.
 func (r *Run) mbarrier(ev *machine.Event, lanes uint32) {
 	if !r.facts.looks {
 		return
@@ -230,14 +233,14 @@ func (r *Run) serve(ev *machine.Event) {
 	}
 }
 
-// byLane reports whether an operation on an mbarrier is an instruction's, and not that
-// of an asynchronous operation which completes.
+// byLane reports whether an operation on an mbarrier is a lane's instruction, and not
+// the completion of an asynchronous operation.
 func byLane(op machine.MbarOp) bool {
 	return op != machine.MbarCompleteTx && op != machine.MbarAsyncArrive
 }
 
 // charge takes a lane's operation on an mbarrier. Lanes of one warp that charge
-// different phases must do so in the order in which the phases come.
+// different phases must be ordered as the phases are.
 func (r *Run) charge(ev *machine.Event) {
 	switch ev.Mbar.Op {
 	case machine.MbarInit, machine.MbarInval:
@@ -265,7 +268,7 @@ func (r *Run) charge(ev *machine.Event) {
 	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase, 1 << lane})
 }
 
-// waited notes that lanes have found a phase complete.
+// waited records that lanes found a phase complete.
 func (r *Run) waited(ev *machine.Event) {
 	if r.waits == nil {
 		r.waits = map[machine.BarRef][]charge{}
@@ -277,9 +280,9 @@ func (r *Run) waited(ev *machine.Event) {
 	r.waits[ev.Mbar.Bar] = append(list, charge{step{r.order.Moment(ev, ev.Mask), ev.PC}, ev.Mbar.Phase, ev.Mask})
 }
 
-// lapped looks for lanes whose wait for a phase comes before nothing that is charged to
-// the next one, though that of other lanes of their warp does: these could go on, and
-// they or others complete that phase before the first have looked.
+// lapped finds lanes whose wait for a phase precedes nothing charged to the next
+// phase, although the wait of other lanes of their warp does: those could go on and,
+// with others, complete that phase before the first lanes have tested.
 func (r *Run) lapped(ev *machine.Event) {
 	bar := ev.Mbar.Bar
 	list := r.waits[bar]
@@ -305,14 +308,15 @@ func (r *Run) lapped(ev *machine.Event) {
 	}
 }
 
-// A charge is what a lane did to a phase of an mbarrier, or that it waited for it.
+// A charge is a lane's operation on a phase of an mbarrier, or its wait for the
+// phase.
 type charge struct {
 	step
 	phase    int64
-	together uint32 // lanes that did it in one step
+	together uint32 // lanes that executed it in one step
 }
 
-// apart notes an instruction whose lanes have to be let go one by one.
+// apart records an instruction whose lanes have to execute one by one.
 func (r *Run) apart(pc int32) {
 	if !slices.Contains(r.parts, pc) {
 		r.parts = append(r.parts, pc)
@@ -356,16 +360,16 @@ func (r *Run) access(ev *machine.Event) {
 	}
 }
 
-// miss takes an access to a word that is not watched. Reductions of one kind show
-// nothing of their order.
+// miss takes an access to a word that is not watched. Reductions of a single kind do
+// not show their order.
 func (r *Run) miss(pc int32) {
 	n := &r.facts.nature[pc]
 	r.over = r.over || n.decides || n.acquires || n.adds == 0 || r.missed != 0 && r.missed != n.adds
 	r.missed = n.adds
 }
 
-// elements has the elements of one access lead to each other: they have no order
-// (ISA 8.2.4).
+// elements enters edges both ways between the elements of one vector access: they
+// have no order (ISA 8.2.4).
 func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 	for part := ev.Part; part > 0; part -= ev.Size {
 		addr -= uint64(ev.Size)
@@ -378,9 +382,9 @@ func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 	}
 }
 
-// compare looks for what others did to a word that does not come before what lanes are
-// about to do. What these acquire by it does not count: they could have come before,
-// or have read something older.
+// compare finds earlier accesses of others to a word that do not precede what the
+// lanes are about to do. What the lanes acquire by this access does not count: it
+// could have come before, or have read an older value.
 func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	settled := r.settled(w, ev, lanes)
 	for i := range w.done {
@@ -414,19 +418,19 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	}
 }
 
-// mostPast bounds how many writes of a word are remembered.
+// mostPast bounds the writes of a word that are remembered.
 const mostPast = 4096
 
-// contend reports whether it shows which of two accesses to a word comes first, and at
-// least one of them writes.
+// contend reports whether at least one of two accesses to a word writes, and a result
+// shows which comes first.
 func (r *Run) contend(a, b int32) bool {
 	return (r.facts.writes(a) || r.facts.writes(b)) && r.shows(a, b)
 }
 
-// settled tells which accesses to a word come before what lanes are about to do there:
-// in causality order, or since the word shows it (Coherence, and observation order,
-// 8.9.2), because one that comes before it came after them by the same thread, or
-// contends with them.
+// settled returns which accesses to a word precede what lanes are about to do there:
+// in causality order, or through the word itself (Coherence, and observation order,
+// 8.9.2), because a later access that precedes it is by the same thread, or contends
+// with them.
 func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	known := make([]bool, len(w.done))
 	for i := len(w.done) - 1; i >= 0; i-- { // the later ones first
@@ -440,13 +444,13 @@ func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	return known
 }
 
-// meet notes that two visits are not related.
+// meet marks two visits as not related by causality.
 func (w *word) meet(a, b *visit) {
 	a.loose, b.loose = true, true
 	a.inside = a.inside || a == b
 }
 
-// unknown reports whether something does not come before what lanes are about to do.
+// unknown reports whether a Moment fails to precede what lanes are about to do.
 func unknown(t *order.Tracker, of order.Moment, ev *machine.Event, lanes uint32) bool {
 	for k := lanes; k != 0; k &= k - 1 {
 		if t.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), of) != of.Lanes {
@@ -456,11 +460,11 @@ func unknown(t *order.Tracker, of order.Moment, ev *machine.Event, lanes uint32)
 	return false
 }
 
-// forced reports whether lanes wait for a word, and nothing that they may read but
-// what is there ends their wait. What they then acquire they must.
+// forced reports whether lanes wait for a word, and no value that they may read ends
+// their wait except the current one. What they acquire by it then counts.
 func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
 	if w.key.kind != memory {
-		return false // a test that nothing but its phase ends decides nothing
+		return false // a test that only the phase's completion ends decides nothing
 	}
 	poll := r.facts.Program.Polls()[ev.PC]
 	if poll == nil || w.forgot {
@@ -479,9 +483,9 @@ func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
 	return true
 }
 
-// looks notes a word at which a thread looks at what lanes of a warp did in one step,
-// of which it may see a part: nothing orders the step before what it does, but
-// perhaps what it sees.
+// looks marks a word as parted if a thread may see a part of what lanes of a warp did
+// in one step: nothing orders the whole step before the thread's access, except
+// perhaps what it reads.
 func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 	for i := range w.steps {
 		s := &w.steps[i]
@@ -494,7 +498,7 @@ func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 	}
 }
 
-// equal reports whether lanes store one value, which nobody can tell apart.
+// equal reports whether lanes store one value, so that their order cannot show.
 func equal(ev *machine.Event, lanes uint32) bool {
 	if ev.Access != machine.Write {
 		return false
@@ -525,7 +529,7 @@ func (r *Run) word(k key) *word {
 	return w
 }
 
-// of returns the visit of a warp, nil if it has not been there.
+// of returns a warp's visit, nil if it made none.
 func (w *word) of(cta, warp int32) *visit {
 	for _, v := range w.visits {
 		if v.cta == cta && v.warp == warp {
@@ -535,7 +539,7 @@ func (w *word) of(cta, warp int32) *visit {
 	return nil
 }
 
-// visit notes that lanes come to a word, and from which other visits causality leads
+// visit records that lanes access a word, and from which other visits an edge leads
 // there.
 func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) *visit {
 	v := w.of(ev.CTA, ev.Warp)
@@ -582,8 +586,8 @@ func (r *Run) leads(from *visit, ev *machine.Event, lanes uint32) bool {
 	return false
 }
 
-// Strong is order.Config's: two accesses are not related, what the later one acquires
-// counted.
+// Strong serves as order.Config.Strong: two accesses are unordered, even with what
+// the later one acquires.
 func (r *Run) Strong(p order.Pair) {
 	if !r.shows(p.Prior, p.Cur) || r.ev == nil || r.ev.Kind != machine.EvAccess {
 		return
@@ -599,8 +603,8 @@ func (r *Run) Strong(p order.Pair) {
 			continue
 		}
 		if p.Async {
-			// What an operation does has no place among what lanes do, but by what a
-			// lane waits for.
+			// An operation's accesses have no place among those of lanes, except
+			// through a wait of a lane.
 			if r.facts.Program.Polls()[p.Cur] == nil {
 				w.placed = true
 				w.unrelated(p.Cur)
@@ -617,7 +621,7 @@ func (r *Run) Strong(p order.Pair) {
 	}
 }
 
-// unrelated notes instructions that causality order does not relate.
+// unrelated records instructions that causality order does not relate.
 func (w *word) unrelated(pcs ...int32) {
 	for _, pc := range pcs {
 		if !slices.Contains(w.pcs, pc) {
@@ -626,15 +630,15 @@ func (w *word) unrelated(pcs ...int32) {
 	}
 }
 
-// open: see the theorem.
+// open: see the theorem in the package comment.
 func (w *word) open() bool {
 	return slices.ContainsFunc(w.visits, func(v *visit) bool { return v.loose })
 }
 
-// shows reports whether it can be seen which of two accesses to one word, at least
-// one a write, comes first: one of them reads, and that decides something, or both
-// leave what the order decides. Floating-point sums do so by their rounding, which
-// alone is no reason to look for more.
+// shows reports whether a result shows which of two accesses to one word, at least
+// one a write, comes first: one of them reads, and its value affects something, or
+// both write, and the final value depends on the order. Floating-point sums do by
+// their rounding, which alone is no reason to look for more.
 func (r *Run) shows(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return true
@@ -644,22 +648,22 @@ func (r *Run) shows(a, b int32) bool {
 		x.releases && y.acquires || y.releases && x.acquires
 }
 
-// A nature is what the text tells of an instruction that accesses memory.
+// A nature is what the text says of an instruction that accesses memory.
 type nature struct {
-	// decides: what it reads decides something, by its value or because what it saw was
-	// released.
+	// decides: the program's behaviour depends on what it reads, by its value or
+	// because it acquires.
 	decides bool
 	writes  bool
-	// releases: what sees it may see, by its own semantics or a fence before it, what
-	// came before. acquires: though nobody reads what an atomic returns, a fence behind
-	// it may make it synchronize.
+	// releases: a read of it may also see what came before it, by its own semantics
+	// or an earlier fence. acquires: though an atomic's result is unused, a fence
+	// after it may make it synchronize.
 	releases, acquires bool
-	// adds names a reduction that leaves the same in any order with others of its kind;
-	// 0 of others.
+	// adds names a reduction whose kind leaves the same value in any order; 0 for
+	// other instructions.
 	adds int32
 }
 
-// natures works out the natures of a program's instructions.
+// natures computes the natures of a program's instructions.
 func (f *Facts) natures() {
 	p := f.Program
 	kinds := map[string]int32{}
@@ -710,7 +714,7 @@ func onBarrier(in *ptx.Inst) bool {
 	return in.IsOf(ptx.ClassMbarrier) && in.Form.Async == "none"
 }
 
-// arrivals are the kind of operations on an mbarrier: they come to the same in any order.
+// arrivals is the kind of operations on an mbarrier: their order does not matter.
 const arrivals = -1
 
 func (f *Facts) writes(pc int32) bool { return f.nature[pc].writes }
