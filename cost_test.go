@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"muster"
@@ -94,12 +95,14 @@ func TestCostRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := 0
+	var total atomic.Int64
+	t.Cleanup(func() { t.Logf("%d notes", total.Load()) })
 	for _, name := range files {
 		if strings.HasPrefix(filepath.Base(name), "broken_") {
 			continue
 		}
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml"), func(t *testing.T) {
+			t.Parallel()
 			if *costEach == 1 && slices.Contains(costLong, strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".yaml")) {
 				t.Skip("long")
 			}
@@ -122,10 +125,9 @@ func TestCostRemoved(t *testing.T) {
 			if len(all) > 1 {
 				proven(t, name, all...)
 			}
-			total += len(notes)
+			total.Add(int64(len(notes)))
 		})
 	}
-	t.Logf("%d notes", total)
 }
 
 // costly is an instruction that may be noted, with its guard.

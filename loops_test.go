@@ -65,6 +65,7 @@ func TestAnyExamples(t *testing.T) {
 		{"gemm_ws_multicast/gemm_ws_multicast", 5, 768, 64, []int64{50 * 64}, true, 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			if x.long && testing.Short() {
 				t.Skip("long")
 			}

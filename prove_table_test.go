@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"muster"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/yaml"
+	"muster/report"
 )
 
 // A rightLaunch is one that the project holds to be right.
@@ -90,9 +92,18 @@ func TestProvenTable(t *testing.T) {
 	all := rightLaunches(t)
 	proven := map[string]bool{}
 	var ratios, walls []float64
-	for _, r := range all {
-		l := r.load(t)
-		p := muster.ProveAlone(l)
+	jobs := 1
+	if !testing.Verbose() { // nothing is measured
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	proofs := make([]*report.Proof, len(all))
+	launches := make([]*muster.Launch, len(all))
+	for i, r := range all {
+		launches[i] = r.load(t)
+	}
+	parallel.Each(jobs, len(all), func(i int) { proofs[i] = muster.ProveAlone(launches[i]) })
+	for i, r := range all {
+		p := proofs[i]
 		proven[r.name] = p.All
 		became := "proven"
 		if !p.All {

@@ -320,7 +320,9 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		is.clk.set(w.number, ev.Mask, w.step)
 		p.ops[ev.Op.ID] = is
 		for _, b := range ev.Op.Bars {
-			p.use(p.bar(b), view{clk: &is.clk, warp: -1}, stamp{}, ev.PC)
+			bar := p.bar(b)
+			p.use(bar, view{clk: &is.clk, warp: -1}, stamp{}, ev.PC)
+			bar.flying++
 		}
 	case machine.EvSignal:
 		if is := p.ops[ev.Op.ID]; is != nil {
@@ -363,6 +365,7 @@ type bar struct {
 	number int
 	init   stamp
 	uses   clock  // everything that used it
+	flying int    // asynchronous operations still to signal it
 	due    uint32 // arrivals that complete the open phase, as of its start
 	word   mbarrier.Word
 	// The phases that an operation can still be charged to, or a wait compared with:
@@ -449,6 +452,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 			return
 		}
 		at = view{clk: &is.clk, warp: -1}
+		p.bar(mb.Bar).flying--
 	} else {
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		at = w.sees(gs[0], ev.Mask)
@@ -462,7 +466,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 	p.use(b, at, own, ev.PC)
 	if mb.Op == machine.MbarInval {
 		warp, lanes := p.who(ev)
-		if !at.covers(&b.uses) {
+		if !at.covers(&b.uses) || b.flying > 0 || b.open.async || !b.last.before(b, at) || !b.prev.before(b, at) {
 			p.fail(Failure{Condition: C0, Bar: mb.Bar, PC: ev.PC, With: -1, Warp: warp, Lanes: lanes, Text: "an inval that need not come after every use"})
 		}
 		b.word = mb.After
@@ -519,9 +523,6 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 			k.counted++
 		}
 	}
-	if credit {
-		k.credits = append(k.credits, own)
-	}
 	if arrival {
 		out := k.credits[:0]
 		for _, c := range k.credits {
@@ -530,6 +531,10 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 			}
 		}
 		k.credits = out
+	}
+	// An arrival that must not complete the phase needs another after it, as a credit does.
+	if credit || arrival && mb.NoComplete && !async {
+		k.credits = append(k.credits, own)
 	}
 	k.waits = uncovered(at, k.waits)
 }

@@ -122,7 +122,11 @@ var (
 func TestPolls(t *testing.T) {
 	const most, buffer = 1500, 32
 	waits, done := 0, 0
-	for i := range uint64(*polls) {
+	n := uint64(*polls)
+	if testing.Short() {
+		n = min(n, 20)
+	}
+	for i := range n {
 		seed := *pollsFrom + i
 		r := rand.New(rand.NewPCG(seed, 1))
 		warps, lanes := 2+r.IntN(3), 1

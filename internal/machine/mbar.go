@@ -435,11 +435,11 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
-// foreignToken returns the token of the first lane that tests a barrier with one of
-// another barrier.
-func (x *ctx) foreignToken(r reg, bar BarRef, lanes uint32) (t Token, lane int) {
+// strayToken returns the token of the first lane that tests a barrier with one of
+// another barrier, or of a phase before the one that precedes the open one.
+func (x *ctx) strayToken(r reg, bar BarRef, open int64, lanes uint32) (t Token, lane int) {
 	for l := range lanesOf(lanes) {
-		if t := x.tokenOf(r, l); t.Known && t.Bar != bar {
+		if t := x.tokenOf(r, l); t.Known && (t.Bar != bar || t.Phase < open-1) {
 			return t, l
 		}
 	}
@@ -468,7 +468,7 @@ func (x *ctx) testOne(in *instr, mi *mbarInfo, mem MemID, at, v uint64, same uin
 	}
 	token, lane := Token{}, lowest(same)
 	if m.prog.tokens && !mi.parity {
-		token, lane = x.foreignToken(in.b, ev.Bar, same)
+		token, lane = x.strayToken(in.b, ev.Bar, b.phase, same)
 	}
 	m.emitMbar(Event{Kind: EvMbarWait, CTA: x.w.cta, Warp: x.w.index, Mask: same, Lane: int8(lane), PC: x.s.pc, Token: token,
 		Sem: mi.sem, Scope: mi.scope, SemDefaulted: mi.semDefaulted, ScopeDefaulted: mi.scopeDefaulted}, &ev)

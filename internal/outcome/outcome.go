@@ -84,12 +84,11 @@ type Run struct {
 	over    bool // an unwatched word may have shown an order
 	// missed is the kind of the reductions on words that are not watched.
 	missed int32
-	// charges are those of the last two phases of each mbarrier, parts the
-	// instructions on mbarriers whose lanes have to execute one by one.
-	charges map[machine.BarRef][]charge
-	waits   map[machine.BarRef][]charge
-	parts   []int32
-	ev      *machine.Event
+	// uses are those of the last two phases of each mbarrier, parts the instructions
+	// on mbarriers whose lanes have to execute one by one.
+	uses  map[machine.BarRef][]use
+	parts []int32
+	ev    *machine.Event
 }
 
 type key struct {
@@ -173,10 +172,12 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Sem != machine.Weak && ev.Proxy == machine.Generic {
 			r.access(ev)
 		}
+	case machine.EvIssue:
+		r.issued(ev)
 	case machine.EvMbar:
+		r.charge(ev)
 		switch {
 		case byLane(ev.Mbar.Op):
-			r.charge(ev)
 			r.mbarrier(ev, 1<<uint(ev.Lane))
 		case r.facts.looks:
 			r.serve(ev)
@@ -239,87 +240,140 @@ func byLane(op machine.MbarOp) bool {
 	return op != machine.MbarCompleteTx && op != machine.MbarAsyncArrive
 }
 
-// charge takes a lane's operation on an mbarrier. Lanes of one warp that charge
-// different phases must be ordered as the phases are.
+// A use is what lanes did to an mbarrier in one step.
+type use struct {
+	step
+	kind  useKind
+	phase int64
+	// open are the lanes whose use may still come later: of a wait, those that
+	// precede no charge to a later phase; of a credit, those that precede no arrival
+	// of its phase.
+	open uint32
+}
+
+type useKind uint8
+
+const (
+	arrival useKind = iota
+	credit          // what must not come last: an expect_tx or an increment by itself, .noComplete
+	wait            // a test that found its phase complete
+)
+
+// by reports whether lanes of an event's warp made a use.
+func (u *use) by(ev *machine.Event) bool { return u.CTA == ev.CTA && u.Warp == ev.Warp }
+
+// charge takes an operation on an mbarrier. Lanes that take a step together may reach
+// the barrier with other operations in between. They must execute one by one where
+// that changes the phase that an operation is charged to, or what it finds.
 func (r *Run) charge(ev *machine.Event) {
-	switch ev.Mbar.Op {
+	mb := &ev.Mbar
+	list := r.uses[mb.Bar]
+	switch mb.Op {
 	case machine.MbarInit, machine.MbarInval:
-		delete(r.charges, ev.Mbar.Bar)
-		delete(r.waits, ev.Mbar.Bar)
+		r.ended(list, ev)
+		delete(r.uses, mb.Bar)
 		return
 	}
-	r.lapped(ev)
-	lane := int(ev.Lane)
-	list := r.charges[ev.Mbar.Bar]
-	keep := list[:0]
-	for _, c := range list {
-		if c.phase < ev.Mbar.Phase-1 {
-			continue
+	kind, own := arrival, byLane(mb.Op)
+	counts := mb.Op != machine.MbarExpectTx && mb.Op != machine.MbarIncrement
+	if !counts || mb.NoComplete {
+		kind = credit
+	}
+	for i := range list {
+		u := &list[i]
+		if own && (u.kind == wait || u.kind == credit && counts) {
+			u.open &^= r.knows(ev, u)
 		}
-		keep = append(keep, c)
-		if c.phase != ev.Mbar.Phase && c.CTA == ev.CTA && c.Warp == ev.Warp && r.order.Known(ev.CTA, ev.Warp, lane, c.Moment) != c.Lanes {
-			r.apart(c.pc)
-			r.apart(ev.PC)
+		switch {
+		case u.kind == wait:
+			// Others could complete the next phase before these lanes have tested.
+			if mb.Completed && u.phase < mb.Phase && u.open != 0 && (u.open != u.Lanes || u.by(ev)) {
+				r.apart(u.pc, ev.PC)
+			}
+		case u.phase != mb.Phase:
+			// Lanes of one warp must charge different phases in the order of the
+			// phases.
+			if own && u.by(ev) && r.knows(ev, u) != u.Lanes {
+				r.apart(u.pc, ev.PC)
+			}
+		case u.kind == credit && mb.Completed && u.open != 0:
+			// The phase could be complete before these lanes' credit.
+			r.apart(u.pc, ev.PC)
 		}
 	}
-	if r.charges == nil {
-		r.charges = map[machine.BarRef][]charge{}
+	list = slices.DeleteFunc(list, func(u use) bool { return u.phase < mb.Phase-1 })
+	if own {
+		lane := uint32(1) << uint(ev.Lane)
+		list = append(list, use{step{r.order.Moment(ev, lane), ev.PC}, kind, mb.Phase, lane})
 	}
-	r.charges[ev.Mbar.Bar] = append(keep, charge{step{r.order.Moment(ev, 1<<lane), ev.PC}, ev.Mbar.Phase, 1 << lane})
+	r.keep(mb.Bar, list)
+}
+
+// knows returns the lanes of a use that precedes what an event's lane does.
+func (r *Run) knows(ev *machine.Event, u *use) uint32 {
+	return r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), u.Moment)
+}
+
+// keep keeps the uses of an mbarrier, the latest if there are many.
+func (r *Run) keep(at machine.BarRef, list []use) {
+	if r.uses == nil {
+		r.uses = map[machine.BarRef][]use{}
+	}
+	if len(list) > mostUses {
+		list = list[len(list)-mostUses:]
+	}
+	r.uses[at] = list
+}
+
+// mostUses bounds how many uses of an mbarrier are kept.
+const mostUses = 4096
+
+// issued takes the issue of an operation that will charge mbarriers.
+func (r *Run) issued(ev *machine.Event) {
+	for _, at := range ev.Op.Bars {
+		list := r.uses[at]
+		for i := range list {
+			if u := &list[i]; u.kind == wait {
+				u.open &^= r.knows(ev, u)
+			}
+		}
+	}
 }
 
 // waited records that lanes found a phase complete.
 func (r *Run) waited(ev *machine.Event) {
-	if r.waits == nil {
-		r.waits = map[machine.BarRef][]charge{}
-	}
-	list := r.waits[ev.Mbar.Bar]
-	if len(list) >= most {
-		list = list[1:]
-	}
-	r.waits[ev.Mbar.Bar] = append(list, charge{step{r.order.Moment(ev, ev.Mask), ev.PC}, ev.Mbar.Phase, ev.Mask})
+	r.keep(ev.Mbar.Bar, append(r.uses[ev.Mbar.Bar], use{step{r.order.Moment(ev, ev.Mask), ev.PC}, wait, ev.Mbar.Phase, ev.Mask}))
 }
 
-// lapped finds lanes whose wait for a phase precedes nothing charged to the next
-// phase, although the wait of other lanes of their warp does: those could go on and,
-// with others, complete that phase before the first lanes have tested.
-func (r *Run) lapped(ev *machine.Event) {
-	bar := ev.Mbar.Bar
-	list := r.waits[bar]
-	keep := list[:0]
-	for _, w := range list {
-		if w.phase < ev.Mbar.Phase {
-			w.Lanes &^= r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), w.Moment)
-		}
-		if w.Lanes == 0 {
-			continue
-		}
-		if w.phase < ev.Mbar.Phase && ev.Mbar.Completed {
-			if w.Lanes != w.together || w.CTA == ev.CTA && w.Warp == ev.Warp {
-				r.apart(w.pc)
-				r.apart(ev.PC)
-			}
-			continue
-		}
-		keep = append(keep, w)
+// ended takes the end of an mbarrier's life. It need not follow some lanes' use,
+// which could then come after it, though it follows that of other lanes of their
+// step.
+func (r *Run) ended(list []use, ev *machine.Event) {
+	type together struct {
+		pc        int32
+		cta, warp int32
+		phase     int64
 	}
-	if len(list) > 0 {
-		r.waits[bar] = keep
+	some := map[together]bool{} // steps of which some lanes precede the end
+	at := func(u *use) together { return together{u.pc, u.CTA, u.Warp, u.phase} }
+	for i := range list {
+		if u := &list[i]; u.by(ev) || r.knows(ev, u) != 0 {
+			some[at(u)] = true
+		}
+	}
+	for i := range list {
+		if u := &list[i]; some[at(u)] && r.knows(ev, u) != u.Lanes {
+			r.apart(u.pc, ev.PC)
+		}
 	}
 }
 
-// A charge is a lane's operation on a phase of an mbarrier, or its wait for the
-// phase.
-type charge struct {
-	step
-	phase    int64
-	together uint32 // lanes that executed it in one step
-}
-
-// apart records an instruction whose lanes have to execute one by one.
-func (r *Run) apart(pc int32) {
-	if !slices.Contains(r.parts, pc) {
-		r.parts = append(r.parts, pc)
+// apart records instructions whose lanes have to execute one by one.
+func (r *Run) apart(pcs ...int32) {
+	for _, pc := range pcs {
+		if !slices.Contains(r.parts, pc) {
+			r.parts = append(r.parts, pc)
+		}
 	}
 }
 

@@ -55,6 +55,7 @@ type flight struct {
 	op    int64
 	bytes uint32
 	known int64 // what its issuer knew
+	site  Site  // of its issue
 }
 
 // An evidence is when something was noticed first.
@@ -121,6 +122,9 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 	case machine.MbarInval:
 		l.live = false
 		l.ended = wordSite("invalidates", ev)
+		for i := range l.flight {
+			j.stillSignals(l, l.flight[i].site)
+		}
 	case machine.MbarExpectTx:
 		l.expect(ev)
 	case machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
@@ -299,6 +303,13 @@ func (l *ledger) complete(now int64) {
 	l.last, l.open = l.open, phase{n: l.open.n + 1, who: l.last.who[:0]}
 }
 
+// signals is the site of an operation that is to signal a barrier.
+func signals(ev *machine.Event, b machine.BarRef) Site {
+	s := eventSite("signals", ev)
+	s.Mem, s.Addr, s.Len = b.Mem, b.Addr, 8
+	return s
+}
+
 // issued books an operation that is to signal barriers.
 func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
@@ -315,7 +326,7 @@ func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 			continue
 		}
 		j.idleBrings(ev, b)
-		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).knows(op.Lane)})
+		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).knows(op.Lane), site: signals(ev, b)})
 		if op.BarBytes[i] > 0 {
 			s := eventSite("copies", ev)
 			if len(op.Writes) > i {

@@ -35,6 +35,18 @@ func (j *Judge) notLive(l *ledger, ev *machine.Event, s Site) {
 	})
 }
 
+// stillSignals reports an operation that has yet to signal a barrier that ends.
+func (j *Judge) stillSignals(l *ledger, s Site) {
+	j.note(useAfterInval, l.ended.PC, s.PC, func() Finding {
+		return Finding{
+			Headline: fmt.Sprintf("%s may signal %s after it was invalidated", j.name(s.PC), barName(l.bar)),
+			Sites:    []Site{l.ended, s},
+			Missing:  "nothing makes mbarrier.inval wait until the operation has signalled the mbarrier",
+			Fix:      "wait for the phase that the operation is charged to before mbarrier.inval",
+		}
+	})
+}
+
 func reinitialized(old *ledger, ev *machine.Event) Finding {
 	return Finding{
 		Headline: fmt.Sprintf("mbarrier.init of %s, which is live: its phase %d is open", barName(old.bar), old.open.n),

@@ -52,7 +52,11 @@ func (l *ledger) origin(token uint64, cta, warp int32, mask uint32) made {
 // tokenWait checks the token of a wait while phase open is open.
 func (j *Judge) tokenWait(l *ledger, ev *machine.Event, open int64) {
 	site := wordSite("waits", ev)
-	if ev.Token.Known {
+	switch t := ev.Token; {
+	case t.Known && t.Bar == ev.Mbar.Bar:
+		j.stale(l, made{phase: t.Phase, pc: t.PC, set: true}, site, open)
+		return
+	case t.Known:
 		j.foreignToken(ev)
 		return
 	}
