@@ -253,7 +253,7 @@ func matters(f *rules.Finding, to string) {
 	f.Headline += ", and the value reaches " + to
 }
 
-// undecidedRead returns the gap for a value of which it is open whether it matters.
+// undecidedRead returns the gap for a value that may or may not matter.
 func undecidedRead(f *rules.Finding, why string) rules.Gap {
 	return rules.Gap{What: "whether an undefined value that is read here matters: " + why, PC: f.Sites[0].PC}
 }
