@@ -1,11 +1,11 @@
 // Package anycount proves a launch for every larger trip count of its loops.
 //
-// A proof is of the launch as it is given. Where an integer argument says how often
-// loops go round, it can be of every launch with a larger one (docs/loops.md): a
-// few launches, one for each remainder by the period, are proven as usual, found
-// to repeat (package loops), and their registers found to grow evenly
-// (machine.Follower). Every smaller value is checked by itself. It costs as many
-// runs as that, and so is done where it is asked for.
+// A proof is of the launch as it is given. Where an integer argument sets the trip
+// count of loops, it can cover every launch with a larger one (docs/loops.md): a few
+// launches, one for each remainder by the period, are proven as usual, found to
+// repeat (package loops), and their registers found to grow evenly
+// (machine.Follower). Every smaller value is checked by itself. All these runs cost
+// time, so they are made only on request.
 package anycount
 
 import (
@@ -23,7 +23,7 @@ import (
 	"muster/report"
 )
 
-// An Argument is the scalar argument that launches differ in.
+// An Argument is the scalar argument in which launches differ.
 type Argument struct {
 	Number int // from 1
 	Name   string
@@ -45,13 +45,13 @@ type Launch struct {
 
 // A Maker makes the launches of a family.
 type Maker interface {
-	// Make is the launch with another value of the argument. Buffers grow with it, where
-	// it is greater than the launch's own: the dimensions that have its value, or else
-	// the outermost.
+	// Make returns the launch with another value of the argument. If it exceeds the
+	// launch's own, buffers grow with it: in the dimensions that have its value, or
+	// else in the outermost.
 	Make(k int64) (*Launch, error)
-	// Place is where an instruction stands in the text.
+	// Place returns where an instruction stands in the text.
 	Place(pc int32) *report.Place
-	// Buffers are the names of the buffers.
+	// Buffers returns the names of the buffers.
 	Buffers() []string
 }
 
@@ -63,7 +63,7 @@ type Family struct {
 	w     *trial.Budget
 	jobs  int
 	skip  bool
-	known bool // the launch as it is given is proven, for all that its buffers may hold
+	known bool // the launch as given is proven, for all contents of its buffers
 
 	runs int // launches so far, to bound them
 	last *Launch
@@ -88,24 +88,25 @@ const (
 	// mostTurns bounds the argument's own value, mostRuns how many launches are run.
 	mostTurns = 1 << 20
 	mostRuns  = 2048
-	// wantTurns is how many turns a run should have that shows a period, fewTurns how
-	// many mostly do.
+	// wantTurns is the number of turns with which a run should show a period,
+	// fewTurns one that mostly suffices.
 	wantTurns = 64
 	fewTurns  = 32
-	// leastPeriods is up to how many periods more a proof must hold at least.
+	// leastPeriods is the least number of further periods that a proof must cover.
 	leastPeriods = 1024
-	// mostPeriod bounds how many launches one for each remainder are.
+	// mostPeriod bounds the remainders, for each of which a launch is run.
 	mostPeriod = 64
 )
 
-// fork is a family for another goroutine. It takes what is known by now.
+// fork returns a copy of the family, with what is known so far, for another
+// goroutine.
 func (f *Family) fork() *Family {
 	one := *f
 	one.last = nil
 	return &one
 }
 
-// at is the launch with another value of the argument.
+// at returns the launch with another value of the argument.
 func (f *Family) at(k int64) (*Launch, error) {
 	if f.last != nil && f.with == k {
 		return f.last, nil
@@ -125,8 +126,8 @@ func (f *Family) make(k int64) (*Launch, error) {
 	return f.maker.Make(k)
 }
 
-// Prove tries to prove the family. Known: the launch as it is given is proven, for all
-// that its buffers may hold.
+// Prove tries to prove the family. known: the launch as given is proven, for all
+// contents of its buffers.
 func (f *Family) Prove(w *trial.Budget, jobs int, known bool) *report.AnyCount {
 	f.w, f.jobs, f.known = w, jobs, known
 	a := &report.AnyCount{Argument: f.Number, Name: f.Name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
@@ -170,19 +171,19 @@ func (f *Family) attempt(a *report.AnyCount) *loops.Refusal {
 	return nil
 }
 
-// A strategy is how a plan is made.
+// A strategy says how a plan is made.
 type strategy struct {
-	turns int64 // how many should show the period
+	turns int64 // that should show the period
 	// inTurns: parities may turn over with each period, which may then be half as long.
 	inTurns bool
-	quick   bool // what takes more than one run for each launch is not tried
+	quick   bool // skip what takes more than one run for each launch
 }
 
-// strategies are tried one after the other: few turns mostly show the period. Where
-// what they show does not do, more.
+// strategies are tried one after the other: few turns mostly show the period; where
+// they do not suffice, more are tried.
 var strategies = []strategy{{fewTurns, true, true}, {fewTurns, false, true}, {wantTurns, false, false}}
 
-// larger proves all from some value on.
+// larger proves all values from some value on.
 func (f *Family) larger(a *report.AnyCount, h strategy) *loops.Refusal {
 	p, no := f.plan(h)
 	if no != nil {
@@ -223,8 +224,8 @@ func (f *Family) smaller(step int64, a *report.AnyCount) {
 	}
 }
 
-// A shortfall is a refusal; short: a longer run may do, by that much of the
-// argument at least.
+// A shortfall is a refusal. short: a longer run may succeed, with an argument larger
+// by at least by.
 type shortfall struct {
 	loops.Refusal
 	short bool
@@ -236,7 +237,7 @@ func (f *Family) remainders(p *plan, from int64, most *int64, a *report.AnyCount
 	n := int(p.period / p.step)
 	bases, short := make([]*base, n), make([]*shortfall, n)
 	at := func(i int) int64 { return from + int64(i)*p.step }
-	// What the first one shows is known to the others.
+	// The others use what the first one found.
 	if bases[0], short[0] = f.baseAt(p, from); short[0] != nil {
 		return nil, short[0]
 	}
@@ -277,7 +278,7 @@ func (f *Family) remainders(p *plan, from int64, most *int64, a *report.AnyCount
 	return grown, nil
 }
 
-// baseAt is base, once for each value.
+// baseAt is base, computed once for each value.
 func (f *Family) baseAt(p *plan, k int64) (*base, *shortfall) {
 	if b := f.bases[k]; b != nil {
 		return b, nil
@@ -289,7 +290,7 @@ func (f *Family) baseAt(p *plan, k int64) (*base, *shortfall) {
 	return b, no
 }
 
-// growth joins what several launches need, for each step of the argument.
+// growth merges what several launches need, per step of the argument.
 func (f *Family) growth(all []report.AnyGrowth, list []loops.Growth, p *plan) []report.AnyGrowth {
 	per := func(v int64) int64 { return (v*p.step + p.period - 1) / p.period }
 	buffers := f.maker.Buffers()
@@ -315,7 +316,7 @@ func (f *Family) growth(all []report.AnyGrowth, list []loops.Growth, p *plan) []
 	return all
 }
 
-// proven tells why the launch with one value is not proven by itself, or nil.
+// proven returns why the launch with one value is not proven by itself; nil if it is.
 func (f *Family) proven(k int64) *loops.Refusal {
 	l, err := f.at(k)
 	if err != nil {
@@ -343,14 +344,14 @@ func (f *Family) proven(k int64) *loops.Refusal {
 	return nil
 }
 
-// A run is a run of one launch of the family, followed.
+// A run is a followed run of one launch of the family.
 type run struct {
 	m        *machine.Machine
 	follower *machine.Follower
 }
 
-// follow runs a launch to its end under the schedule that proves. set is given the
-// machine before it runs and returns who observes it.
+// follow runs a launch to its end under the proof's schedule. set gets the machine
+// before it runs and returns its observer.
 func (f *Family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Follower) machine.Observer) (*run, *loops.Refusal) {
 	var see indirect
 	m := l.Part(&see, f.skip, 0, 1)
@@ -372,7 +373,7 @@ func (f *Family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 	return &run{m, fo}, nil
 }
 
-// stopped says where a launch of the family ended that did not come to its end.
+// stopped says where a launch of the family stopped before its end.
 func (f *Family) stopped(m *machine.Machine) *loops.Refusal {
 	s := m.Stopped()
 	if s.Kind == machine.Deadlock {
@@ -385,7 +386,7 @@ func (f *Family) stopped(m *machine.Machine) *loops.Refusal {
 	return refuse(s.PC, "with %s = %d the launch ends here, in a fault", f.Name, f.with)
 }
 
-// indirect observes by whom it is told to later.
+// indirect forwards events to an observer that is set later.
 type indirect struct{ to machine.Observer }
 
 func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) {
@@ -394,7 +395,7 @@ func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// record runs a launch with its loops known, and keeps what it did.
+// record runs a launch with its loops known, and records its events.
 func (f *Family) record(l *Launch, list []machine.LaneLoop) (*run, *loops.Recorder, *loops.Refusal) {
 	var rec *loops.Recorder
 	r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {

@@ -9,9 +9,9 @@ import (
 	"muster/internal/undefined"
 )
 
-// A base is a launch that stands for all with a period more, two, and so on.
+// A base is a launch that stands for all those with one period more, two, and so on.
 type base struct {
-	most   int64 // periods more
+	most   int64 // further periods that it covers
 	limit  machine.Cause
 	growth []loops.Growth
 	list   []machine.LaneLoop
@@ -22,14 +22,14 @@ type base struct {
 	proven bool
 }
 
-// A guess is what registers are assumed to grow by: as they did in a run of one
-// launch of the family, with a margin.
+// A guess is how registers are assumed to grow: as they did in a run of one launch of
+// the family, with a margin.
 type guess struct {
 	by    margin
 	taken *machine.Follower
 }
 
-// base holds the launch with k to what its longer ones need.
+// base checks that the launch with k stands for the longer ones.
 func (f *Family) base(p *plan, k int64) (*base, *shortfall) {
 	l, err := f.at(k)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Family) base(p *plan, k int64) (*base, *shortfall) {
 	return b, nil
 }
 
-// core is what repeats of a run, if it is long enough.
+// core returns what repeats in a run, if that is long enough.
 func (f *Family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
 	core, no := rec.Check(p.of, p.ticks)
 	if no != nil {
@@ -77,7 +77,7 @@ func (f *Family) core(p *plan, rec *loops.Recorder) (*loops.Core, *shortfall) {
 	return core, nil
 }
 
-// within sees to it that what registers show lies in the core.
+// within checks that the periods measured for registers lie in the core.
 func (b *base) within(core *loops.Core) *shortfall {
 	b.core = core
 	if no := b.prints.Parities(core); no != nil {
@@ -94,8 +94,8 @@ func (b *base) within(core *loops.Core) *shortfall {
 	return nil
 }
 
-// atOnce is base by one run, which proves the launch, too. It is for launches in
-// which all goes well; where it tells nothing, base takes its time.
+// atOnce is base in one run, which proves the launch, too. It is for launches in
+// which nothing fails; otherwise it returns nothing, and base makes more runs.
 func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 	prog := l.Program
 	if l.Refused || len(prog.Polls()) > 0 || len(prog.Dependences()) > 0 {
@@ -167,8 +167,8 @@ func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 	return nil, nil
 }
 
-// strides measures how registers go on, in the launch with k, with the first
-// margin that does.
+// strides measures how registers grow, in the launch with k, with the first margin
+// that works.
 func (f *Family) strides(p *plan, k int64, turns func(int) int32, taken *run) (*base, *shortfall) {
 	var no *shortfall
 	for _, by := range p.margins() {
@@ -235,8 +235,8 @@ func (f *Family) measureWith(p *plan, by margin, k int64, turns func(int) int32,
 	return nil, &shortfall{Refusal: *refuse(-1, "registers whose growth does not settle")}
 }
 
-// parted parts the loops of a run in which lanes make so many turns; periods is how
-// many periods there are at most.
+// parted divides each lane's loop into periods, in a run in which lanes make so many
+// turns; periods is the largest number of them.
 func (p *plan) parted(by margin, turns func(int) int32) (list []machine.LaneLoop, periods int64, short *shortfall) {
 	list = p.loops(by, turns)
 	for i := range list {
@@ -258,7 +258,7 @@ func (f *Family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Fol
 	return loops.NewFootprint(fo, l.Buffer)
 }
 
-// measured is what a run showed of strides.
+// measured returns what a run showed of strides.
 func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.LaneLoop, periods int64) (*base, *shortfall) {
 	b := &base{list: list, prints: prints, fixed: prints.Fixed(), follow: fo}
 	b.most, b.limit = fo.Most()
@@ -270,6 +270,5 @@ func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.Lane
 	return b, nil
 }
 
-// mostMeasured bounds how often registers are found to be less regular than was
-// assumed.
+// mostMeasured bounds how often registers may turn out less regular than assumed.
 const mostMeasured = 8

@@ -5,22 +5,22 @@ import (
 	"muster/internal/machine"
 )
 
-// How the loops of a family are found: which branch back is each lane's, by how
-// many turns the argument lets it go round more, and after how many they repeat.
+// How the loops of a family are found: which back edge is each lane's, how many turns
+// a larger argument adds to it, and after how many turns everything repeats.
 
 // A plan is what the launches of a family have in common.
 type plan struct {
 	strategy
 	marks []machine.LaneLoop // Mark and Head of each lane
-	turns []int64            // by how many turns each lane's loop is longer, for by more of the argument
+	turns []int64            // turns that by more of the argument adds to each lane's loop
 	by    int64
 	long  int64   // the argument of the run that showed the period
 	made  []int32 // turns that lanes made in it
-	// period is after how much of the argument everything repeats; ticks is how many
-	// turns that is of the lane with the most.
+	// period is the increase of the argument after which everything repeats; ticks is
+	// the least common multiple of the lanes' turns in it.
 	period int64
 	ticks  int32
-	step   int64 // values of the argument that are spoken of
+	step   int64 // distance of the argument values covered
 	from   int64 // the least that may stand for longer ones
 }
 
@@ -31,20 +31,20 @@ type shown struct {
 	rec      *loops.Recorder
 }
 
-// A margin is how many turns come before the periods, and how many at least after
-// them.
+// A margin is how many turns come before the periods, and how many at least come
+// after them.
 type margin struct{ first, slack int32 }
 
-// margins are those that are tried: a comparison may come out otherwise in the first
-// turns, or the last, as that of a load ahead does.
+// margins returns those to try: a comparison may have another outcome in the first
+// turns, or the last, such as that of a load ahead.
 func (p *plan) margins() []margin {
 	return []margin{{0, 0}, {1, 0}, {1, 1}, {1, 3}, {2, 6}, {p.ticks, p.ticks}}
 }
 
-// of is how many turns a lane's period has.
+// of returns the number of turns in a lane's period.
 func (p *plan) of(lane int32) int32 { return int32(p.turns[lane] * p.period / p.by) }
 
-// loops is each lane's loop in a run in which it makes so many turns.
+// loops returns each lane's loop in a run in which it makes so many turns.
 func (p *plan) loops(by margin, turns func(lane int) int32) []machine.LaneLoop {
 	list := append([]machine.LaneLoop(nil), p.marks...)
 	for i := range list {
@@ -57,8 +57,8 @@ func (p *plan) loops(by margin, turns func(lane int) int32) []machine.LaneLoop {
 	return list
 }
 
-// taking is each lane's loop in a run that takes registers at the first two
-// periods' begins.
+// taking returns each lane's loop in a run that takes registers at the start of the
+// first two periods.
 func (p *plan) taking(by margin) []machine.LaneLoop {
 	list := append([]machine.LaneLoop(nil), p.marks...)
 	for i := range list {
@@ -104,7 +104,7 @@ func (f *Family) plan(h strategy) (*plan, *loops.Refusal) {
 		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
 	}
 	if !p.quick {
-		// What does not go on evenly is seen here before many launches are run.
+		// What does not grow evenly shows here, before many launches are run.
 		if _, no := f.strides(p, p.long, turns, nil); no != nil {
 			return nil, &no.Refusal
 		}
@@ -117,7 +117,7 @@ func (f *Family) plan(h strategy) (*plan, *loops.Refusal) {
 		why := core.Why
 		return nil, &why
 	}
-	// A shorter run has as many ticks less as the argument says.
+	// A shorter run has fewer ticks, in proportion to the argument.
 	spare := int64(core.To-core.From-core.Need()) * p.period / int64(p.ticks)
 	for lane, t := range p.turns {
 		if t > 0 {
@@ -130,8 +130,8 @@ func (f *Family) plan(h strategy) (*plan, *loops.Refusal) {
 	return p, nil
 }
 
-// findLoops compares two launches: a lane's loop is what goes round more often
-// where the argument is greater, and the outermost such.
+// findLoops compares two launches: a lane's loop is the outermost one that makes more
+// turns where the argument is greater.
 func (f *Family) findLoops(p *plan) *loops.Refusal {
 	var visits [2]map[int32][]int32
 	for i, k := range []int64{f.Value, f.Value + p.by} {

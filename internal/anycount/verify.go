@@ -7,9 +7,9 @@ import (
 	"muster/internal/machine"
 )
 
-// Verify proves the launch and those with other values of the argument, and holds what
-// it says of the given values against runs of theirs: each is proven by itself, and has
-// as many events and phases of each barrier as is foretold. It is for tests.
+// Verify proves the launch and those with other values of the argument, and checks
+// what it predicts for the given values against their runs: each is proven by itself,
+// and has as many events and phases of each barrier as predicted. It is for tests.
 func (f *Family) Verify(ctx context.Context, values ...int64) (err error) {
 	f.w, f.jobs = f.l.Budget(ctx), 1
 	for _, h := range strategies {
@@ -72,8 +72,8 @@ func (f *Family) verify(h strategy, values []int64) error {
 	return nil
 }
 
-// registers holds the registers of the launch with k, in its first period and in
-// some later ones, against what the strides of a base foretell.
+// registers compares the registers of the launch with k, in its first period and in
+// some later ones, with what the strides of a base predict.
 func (f *Family) registers(p *plan, b *base, from, k int64) error {
 	long, err := f.make(k)
 	if err != nil {

@@ -9,16 +9,16 @@ import "muster/internal/machine"
 type named struct {
 	used       bool
 	counted    bool  // some instruction gave the count
-	byExit     int32 // an instruction that passed because threads have exited, 1 up
+	byExit     int32 // an instruction that passed because threads have exited, plus 1
 	exitGen    uint64
 	last, open generation
 }
 
-// A generation is what came to a barrier between two openings.
+// A generation is what arrived at a barrier between two openings.
 type generation struct {
 	n       uint64
-	members clock // their steps
-	reach   clock // what they come after
+	members clock // the steps of its arrivals
+	reach   clock // what these come after
 	count   uint32
 	red     bool
 	syncs   int // arrivals that wait
@@ -52,7 +52,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 	for _, g := range gs {
 		at := w.sees(g, g.mask)
 		if aligned {
-			at.own = ^uint32(0) // the warp comes as one
+			at.own = ^uint32(0) // aligned: the warp arrives as one
 		}
 		if !at.covers(&b.last.members) {
 			bad("it need not come after the generation before is complete, and could join that one", b.last.pc)
@@ -103,10 +103,11 @@ func (p *Prover) endNamed() {
 				continue
 			}
 			if b.byExit > 0 && b.counted {
-				// Where no instruction gives a count all participants wait, so that a
-				// thread exits after the generations that it takes part in, and its exit
-				// counts in all later ones. Exits make up for nothing where the first to
-				// come gives the count, and who that is may differ.
+				// If no instruction gives a count, all participants wait, so that a
+				// thread exits after the generations that it takes part in, and its
+				// exit counts in all later ones. If the first arrival gives the
+				// count, exits do not make up for it, and which arrival is first may
+				// differ.
 				p.fail(Failure{Condition: C6, CTA: int32(i), Named: int32(id), Phase: int64(b.exitGen), PC: b.byExit - 1, With: -1,
 					Text: "the barrier opened because threads that it counts have exited, and some instruction gives it a count"})
 			}
@@ -201,14 +202,15 @@ func (s *regStep) upTo(t *regStep) bool {
 	return s == t || s.clk.after(t.warp, ^uint32(0), t.step) != 0
 }
 
-// mostRegSteps bounds how many steps of a CTA are compared with each other.
+// mostRegSteps bounds the setmaxnreg steps of a CTA that are compared with each
+// other.
 const mostRegSteps = 256
 
-// endRegisters checks that no schedule is stuck at an increase. In a state that
-// is stuck, everything has happened but some increases and what comes after
-// them. So an increase is served in the end if the pool holds enough for it
-// wherever the other warps may be stuck; what is known of one narrows where they
-// may be for the others.
+// endRegisters checks that no schedule is stuck at an increase. In a stuck state
+// everything has happened except some increases and what follows them. So an increase
+// is always served if the pool holds enough for it wherever the other warps may be
+// stuck; an increase known to be served narrows where they may be stuck for the
+// others.
 func (p *Prover) endRegisters(c *ctaState) {
 	var stuck []*regStep
 	n := 0
@@ -240,8 +242,8 @@ func (p *Prover) endRegisters(c *ctaState) {
 	}
 }
 
-// pool is the least that is in the pool, a thread's registers, where s is stuck
-// and others may be.
+// pool returns the least number of registers per thread in the pool where s is stuck
+// and the steps in stuck may be.
 func (c *ctaState) pool(s *regStep, stuck []*regStep) int {
 	n := 0
 	for i := range c.warps {
@@ -268,8 +270,8 @@ func (c *ctaState) pool(s *regStep, stuck []*regStep) int {
 	return n
 }
 
-// stops reports whether a warp may have made its first k changes and no more,
-// where s is stuck.
+// stops reports whether a warp may have made exactly its first k changes where s is
+// stuck.
 func stops(regs []regStep, k int, s *regStep, stuck []*regStep) bool {
 	if k > 0 && regs[k-1].upTo(s) {
 		return false

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// A clock is what an agent comes after: for each warp of the launch, up to
-// which of its steps, lane by lane; and for each barrier, how many of its
-// phases it has seen complete.
+// A clock is what an agent comes after: for each warp of the launch, up to which of
+// its steps, lane by lane; and for each barrier, how many completed phases it has
+// seen.
 type clock struct {
 	warps  window[entry]
 	phases window[int64] // by barrier number; how many are known complete
 }
 
-// A window holds what is not zero of a long row: a CTA mostly knows of its own
-// warps and barriers, wherever in the grid it is.
+// A window holds the nonzero range of a long row: a CTA mostly knows its own warps
+// and barriers, wherever it is in the grid.
 type window[T any] struct {
 	first int
 	of    []T
 }
 
-// at returns the place of element i, nil if nothing was ever entered there.
+// at returns a pointer to element i, nil outside the range held.
 func (w *window[T]) at(i int) *T {
 	if i -= w.first; i >= 0 && i < len(w.of) {
 		return &w.of[i]
@@ -53,13 +53,13 @@ func zeros[T any](s []T, n int) []T {
 
 func (w *window[T]) clone() window[T] { return window[T]{w.first, append([]T(nil), w.of...)} }
 
-// An entry is one warp's: lanes up to one step and the others up to another, as
-// they are where one lane is elected, or each lane up to its own. Clocks share rows
-// of lanes; only one that is its entry's own is written.
+// An entry is one warp's: lanes in mask up to one step and the others up to another,
+// as where one lane is elected, or each lane up to its own. Clocks share rows of
+// lanes; an entry writes a row only if it owns it.
 type entry struct {
 	lanes *[32]uint32 // nil: those of mask are up to high, the others up to low
-	low   uint32      // no lane is less
-	high  uint32      // the most
+	low   uint32      // lower bound of all lanes
+	high  uint32      // the maximum
 	mask  uint32
 	own   bool
 }
@@ -74,7 +74,7 @@ func (e *entry) at(lane int) uint32 {
 	return e.low
 }
 
-// row is what each lane is up to, which may be in room.
+// row returns the step of each lane, if need be in room.
 func (e *entry) row(room *[32]uint32) *[32]uint32 {
 	if e.lanes != nil {
 		return e.lanes
@@ -88,10 +88,10 @@ func (e *entry) row(room *[32]uint32) *[32]uint32 {
 	return room
 }
 
-// even reports whether one step is all lanes'.
+// even reports whether all lanes are at one step.
 func (e *entry) even() bool { return e.lanes == nil && e.low == e.high }
 
-// set raises lanes of a warp.
+// set raises lanes of a warp to a step.
 func (c *clock) set(w int32, mask, step uint32) {
 	if mask == 0 {
 		return
@@ -118,7 +118,7 @@ func (c *clock) set(w int32, mask, step uint32) {
 	}
 }
 
-// split makes lanes a row that can be written.
+// split gives the entry a row of its own, for writing.
 func (e *entry) split() {
 	if e.own {
 		return
@@ -135,7 +135,7 @@ func (c *clock) entry(w int32) *entry {
 	return c.warps.at(int(w))
 }
 
-// join makes c come after all that o comes after.
+// join adds to c all that o comes after.
 func (c *clock) join(o *clock) {
 	if from := o.warps.first; len(o.warps.of) > 0 {
 		c.warps.span(from, from+len(o.warps.of))
@@ -179,7 +179,8 @@ func (e *entry) join(o *entry) {
 	}
 }
 
-// blend joins two entries without rows if that takes none; it is false if not.
+// blend joins two entries without rows if the result needs none; otherwise it is
+// false.
 func (e *entry) blend(o *entry) bool {
 	if e.mask == o.mask {
 		e.low, e.high = max(e.low, o.low), max(e.high, o.high)
@@ -210,7 +211,8 @@ func (e *entry) blend(o *entry) bool {
 	return true
 }
 
-// compare reports whether no lane of e is ahead of o's, and whether none is behind.
+// compare reports whether every lane of e is at most o's, and whether every one is at
+// least o's.
 func (e *entry) compare(o *entry) (less, more bool) {
 	switch {
 	case e.even():
@@ -230,15 +232,15 @@ func (e *entry) compare(o *entry) (less, more bool) {
 	return less, more
 }
 
-// tighten makes low some lane's.
+// tighten makes low the minimum of the row.
 func (e *entry) tighten() {
 	if e.lanes != nil {
 		e.low = slices.Min(e.lanes[:])
 	}
 }
 
-// take makes e equal to o. A row that o may go on writing is copied, so that o
-// need not copy it then.
+// take makes e equal to o. A row that o owns is copied, so that o need not copy it
+// before its next write.
 func (e *entry) take(o *entry) {
 	switch {
 	case !o.own:
@@ -253,7 +255,7 @@ func (e *entry) take(o *entry) {
 	e.low, e.high = o.low, o.high
 }
 
-// freeze gives up the rows of c, which others may share from now on.
+// freeze gives up ownership of c's rows, so that others may share them.
 func (c *clock) freeze() {
 	for i := range c.warps.of {
 		c.warps.of[i].own = false
@@ -277,7 +279,7 @@ func (c *clock) known(bar int) int64 {
 // covers reports whether c comes after all that need names.
 func (c *clock) covers(need *clock) bool { return c.coversBut(need, -1, 0) }
 
-// coversBut reports whether c comes after all that need names, but for lanes of a warp.
+// coversBut is covers except for the given lanes of a warp.
 func (c *clock) coversBut(need *clock, but int32, lanes uint32) bool {
 	for i := range need.warps.of {
 		n, h := &need.warps.of[i], c.warps.at(need.warps.first+i)
@@ -293,7 +295,7 @@ func (c *clock) coversBut(need *clock, but int32, lanes uint32) bool {
 	return true
 }
 
-// covers reports whether no lane of h, which may be nil, is behind n's.
+// covers reports whether every lane of h, which may be nil, is at least n's.
 func (h *entry) covers(n *entry) bool {
 	switch {
 	case n.high == 0:
@@ -309,7 +311,7 @@ func (h *entry) covers(n *entry) bool {
 	return h.coversBut(n, 0)
 }
 
-// coversBut is covers of the other lanes than those given.
+// coversBut is covers for the lanes not in but.
 func (h *entry) coversBut(n *entry, but uint32) bool {
 	var x, y [32]uint32
 	b := n.row(&y)
@@ -353,7 +355,7 @@ func (c *clock) clone() clock {
 	return clock{c.warps.clone(), c.phases.clone()}
 }
 
-// copy makes c what o is, in the room that c has.
+// copy makes c equal to o, reusing c's storage.
 func (c *clock) copy(o *clock) {
 	o.freeze()
 	c.warps = window[entry]{o.warps.first, append(c.warps.of[:0], o.warps.of...)}

@@ -27,7 +27,7 @@ func (p *plainClock) covers(o *plainClock) bool {
 	return true
 }
 
-// TestClock holds clocks that share rows to ones that do not.
+// TestClock compares clocks that share rows with ones that do not.
 func TestClock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var clocks [6]clock

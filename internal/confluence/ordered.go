@@ -6,17 +6,17 @@ import (
 	"muster/internal/machine"
 )
 
-// Orders of strong accesses. Where the order in which strong accesses come to a
-// word decides what happens, a run can still stand for all schedules that have
-// this order: it is part of ≺ then. Proofs of that kind go through the orders, one
-// run each, and Choices tells of which words there was more than one. Of one word
-// alone, since coherence makes an order of the accesses to each word, but the
-// weak memory model does not make one order of those to several.
+// Orders of strong accesses. Where the order in which strong accesses reach a word
+// decides what happens, a run can still stand for all schedules with this order,
+// which then is part of ≺. Such a proof goes through the orders, one run each, and
+// Choices names the words that had more than one. Only one word may: coherence orders
+// the accesses to each word, but the weak memory model has no single order of those
+// to several.
 //
-// Reductions of one kind commute, and a wait that reads what does not end it has
-// not happened: neither is in the order.
+// Reductions of one kind commute, and a poll whose value does not end the wait counts
+// as not made: neither is in the order.
 
-// An orderedWord is a word that strong accesses touch, and who did.
+// An orderedWord is a word that strong accesses touch, and their clocks.
 type orderedWord struct {
 	addr   uint64
 	size   int32
@@ -24,10 +24,10 @@ type orderedWord struct {
 	writes side
 	number int // of writes, reductions included
 	last   orderedWrite
-	reds   map[string]*side // by what they do
+	reds   map[string]*side // by operation
 }
 
-// A side is accesses of a kind: their steps, and what they come after.
+// A side is the accesses of one kind: their steps, and what these come after.
 type side struct{ members, reach clock }
 
 type orderedWrite struct {
@@ -47,23 +47,22 @@ func (s *side) to(learnt *clock) {
 	learnt.join(&s.reach)
 }
 
-// A Choice is a word to which accesses come in an order that only the schedule
-// knows.
+// A Choice is a word whose accesses come in an order that the schedule decides.
 type Choice struct {
 	Mem  machine.MemID
 	Addr uint64 // of 4 bytes
 }
 
-// Choices returns the words of which the run's order was one of several.
+// Choices returns the words at which the run's order was one of several.
 func (p *Prover) Choices() map[Choice]bool { return p.choices }
 
-// A turn is a lane's last access that another agent could notice, if it was strong.
+// A turn is a lane's last access visible to other agents, if it was strong.
 type turn struct {
 	pc   int32
 	addr uint64
 }
 
-// elsewhere notes that lanes did something else.
+// elsewhere records that lanes made another access.
 func (p *Prover) elsewhere(ev *machine.Event) {
 	number := ev.CTA*int32(p.shape.Warps) + ev.Warp
 	for mask := ev.Mask; mask != 0; mask &= mask - 1 {
@@ -71,7 +70,7 @@ func (p *Prover) elsewhere(ev *machine.Event) {
 	}
 }
 
-// ordered takes strong accesses as coming in this run's order.
+// ordered enters strong accesses in this run's order.
 func (p *Prover) ordered(m *machine.Machine, ev *machine.Event) {
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
 	seen := map[granule]bool{}
@@ -99,7 +98,8 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	spins := p.turns[me] == turn{ev.PC, ev.Addr[l]}
 	p.turns[me] = turn{ev.PC, ev.Addr[l]}
 	if spins && poll == nil {
-		// How often it comes round may show, and the machine has it sleep instead.
+		// The number of rounds may show, and the machine puts the lane to sleep
+		// instead.
 		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: -1,
 			Text: "a strong access that is made again with nothing done between, in a loop that is no mere wait"})
 	}
@@ -111,7 +111,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 			return
 		}
 		spins = true
-		// Before the one write it would have gone on.
+		// Before that one write the wait would have gone on.
 		forced = word.number == 1 && !poll.Ends(word.last.was, with)
 	}
 	kind := p.adds(ev)
@@ -155,7 +155,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	}
 }
 
-// adds names a reduction that commutes with its kind; it is empty of other accesses.
+// adds names a reduction that commutes with its kind; empty for other accesses.
 func (p *Prover) adds(ev *machine.Event) string {
 	if ev.Access == machine.Write|machine.Update && p.shape.Program.Commutes(ev.PC) == "" {
 		return p.shape.Program.Operation(ev.PC)

@@ -27,9 +27,9 @@ type polled struct {
 	size   int32
 	writes []polledWrite
 	ends   []stamp       // of waits
-	seen   map[agent]int // how many writes a lane cannot miss any more
-	plain  bool          // a plain write came last
-	doubt  string        // why nobody can wait for it
+	seen   map[agent]int // number of writes that a lane cannot miss
+	plain  bool          // the last write was plain
+	doubt  string        // why it cannot be waited for
 }
 
 // An agent is a lane of a warp in the grid; lane -1: several.
@@ -38,7 +38,7 @@ type agent struct {
 	lane int8
 }
 
-// A polledWrite is what one instruction did to the word.
+// A polledWrite is one instruction's write of the word.
 type polledWrite struct {
 	by     agent
 	clk    clock // the writers', the write included
@@ -48,7 +48,7 @@ type polledWrite struct {
 	event  int64
 }
 
-// mostPolled bounds what is kept of a word.
+// mostPolled bounds the writes and waits kept of a word.
 const mostPolled = 1 << 12
 
 type granule struct {
@@ -90,8 +90,8 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// word finds the word that a lane accesses. One that others access by another
-// size is nothing to wait for.
+// word finds the word that a lane accesses. A word accessed by different sizes cannot
+// be waited for.
 func (p *Prover) word(ev *machine.Event, lane int) *polled {
 	a, end := ev.Addr[lane], ev.Addr[lane]+uint64(ev.Size)
 	var found *polled
@@ -114,7 +114,7 @@ func (p *Prover) word(ev *machine.Event, lane int) *polled {
 	return found
 }
 
-// overwritten notes what plain stores and copies write.
+// overwritten marks the words that plain stores and copies write.
 func (p *Prover) overwritten(mem machine.MemID, addr, n uint64) {
 	if len(p.words) == 0 {
 		return
@@ -153,8 +153,8 @@ func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane
 	word.seen[by] = len(word.writes)
 }
 
-// pollEnds checks that a wait that ends here ends so in every schedule, and has
-// what comes after come after what it waited for.
+// pollEnds checks that a wait that ends here ends so in every schedule, and orders
+// what follows after the writes that it waited for.
 func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane int, poll *machine.Poll, now, with uint64) {
 	n := len(word.writes)
 	me := agent{w.number, int8(lane)}
@@ -183,9 +183,9 @@ func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane in
 	word.seen[me] = n
 }
 
-// resident checks that a writer is there to be waited for. Clusters start in order:
-// one may wait for those before it, which is an assumption, and for none after it,
-// which may never start.
+// resident checks that the CTA of a writer is resident. Clusters start in order: one
+// may wait for those before it, which is an assumption, but for none after it, which
+// may never start.
 func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
 	from := k.by.warp / int32(p.shape.Warps)
 	switch mine, other := p.clusterNumber(ev.CTA), p.clusterNumber(from); {
@@ -197,12 +197,12 @@ func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
 	}
 }
 
-// WaitsForEarlier reports whether a CTA waits for another cluster, of those that
-// start before its own.
+// WaitsForEarlier reports whether a CTA waits for a cluster that starts before its
+// own.
 func (p *Prover) WaitsForEarlier() bool { return p.earlier }
 
 // inOrder reports whether the word's writes are one lane's, and no value from the
-// seen-th on would have ended the wait before.
+// seen-th on would have ended the wait earlier.
 func (word *polled) inOrder(poll *machine.Poll, seen int, with uint64) bool {
 	for i := range word.writes {
 		k := &word.writes[i]
@@ -213,9 +213,8 @@ func (word *polled) inOrder(poll *machine.Poll, seen int, with uint64) bool {
 	return true
 }
 
-// sumOf reports whether the word's writes are additions that each make it larger,
-// and the wait ends at no less than all of them come to. Then all sums of some of
-// them are less.
+// sumOf reports whether the word's writes are additions that each make it larger, and
+// the wait ends at no less than their total. Every partial sum is then less.
 func (p *Prover) sumOf(word *polled, poll *machine.Poll, now, with uint64) bool {
 	top := uint64(1) << (8*uint(word.size) - 1) // larger as signed and as unsigned numbers
 	for i := range word.writes {
@@ -232,7 +231,8 @@ func (p *Prover) sumOf(word *polled, poll *machine.Poll, now, with uint64) bool 
 	return (poll.Exactly() || poll.Upward()) && !poll.Ends(now-1, with)
 }
 
-// doubt notes why a word is nothing to wait for. It fails where somebody does.
+// doubt records why a word cannot be waited for, and fails if a lane does wait for
+// it.
 func (p *Prover) doubt(word *polled, pc int32, text string) {
 	word.doubt = text
 	if len(word.ends) > 0 {
@@ -240,7 +240,7 @@ func (p *Prover) doubt(word *polled, pc int32, text string) {
 	}
 }
 
-// viewOf is what a lane comes after.
+// viewOf returns what a lane comes after.
 func (w *warpState) viewOf(lane int) view {
 	for i := range w.groups {
 		if w.groups[i].mask>>lane&1 != 0 {

@@ -16,22 +16,22 @@ type Shape struct {
 	// Program and its Polls, if it has any.
 	Program *machine.Program
 	Polls   map[int32]*machine.Poll
-	// Ordered are the strong accesses that come in the run's own order; nil if the
-	// run stands for all orders.
+	// Ordered are the strong accesses taken in the run's own order; nil if the run
+	// stands for all orders.
 	Ordered map[int32]bool
 }
 
-// A Condition is one of the theorem's.
+// A Condition is one condition of the theorem.
 type Condition uint8
 
 const (
-	C0      Condition = iota // a barrier's init before its uses, those before its end
+	C0      Condition = iota // a barrier's init before its uses, these before its inval
 	C1                       // what is charged to one phase before what is charged to the next
-	C2                       // a phase's credits before an arrival of it
+	C2                       // a phase's credits before some arrival of it
 	C3Early                  // a wait after all that is charged to the phase before
 	C3Late                   // a wait before something that is charged to the phase after
 	C4                       // the phase left open lacks counted arrivals
-	C5                       // ranges
+	C5                       // sums of bytes and counts are in range
 	C6                       // named and cluster barriers
 	C7                       // setmaxnreg
 	C9                       // waits for words of memory
@@ -48,18 +48,18 @@ type Failure struct {
 	Named     int32          // of C6; -1 for the cluster's barrier
 	CTA       int32
 	Phase     int64
-	// PC is the instruction at which it fails, With another that takes part;
-	// -1 if there is none.
+	// PC is the instruction at which it fails, With another one involved; -1 if there
+	// is none.
 	PC, With int32
-	// Warp, in the grid, and Lanes executed it; those that issued it, where it
-	// is an asynchronous operation's. No lanes: nobody in particular.
+	// Warp, in the grid, and Lanes executed it, or issued it if it is an asynchronous
+	// operation's. No lanes: no particular thread.
 	Warp  int32
 	Lanes uint32
 	Text  string
 }
 
-// mostAlike is how many failures of one condition at one pair of instructions are
-// kept: the first need not be one that a schedule brings about.
+// mostAlike bounds the failures kept for one condition at one pair of instructions:
+// the first need not be one that a schedule can bring about.
 const mostAlike = 4
 
 // A Prover watches one run.
@@ -69,7 +69,7 @@ type Prover struct {
 	bars     []*bar
 	index    map[machine.BarRef]*bar // once there are many
 	ops      map[int64]*issue
-	spare    []*issue // of operations that are over
+	spare    []*issue // of completed operations
 	clusters map[int32]*generations
 	failures []Failure
 	seen     map[alike]int
@@ -100,7 +100,7 @@ type ctaState struct {
 	named [16]*named // nil: not used
 }
 
-// A warpState parts the lanes by what they come after.
+// A warpState groups a warp's lanes by what they come after.
 type warpState struct {
 	number int32 // in the grid
 	step   uint32
@@ -108,8 +108,9 @@ type warpState struct {
 	regs   []regStep
 }
 
-// A group is lanes that come after the same, each after its own steps besides: lanes that
-// take a step together come after each other's only once they have met.
+// A group is lanes that come after the same, and each after its own steps: lanes that
+// take a step together come after each other's steps only once they have
+// synchronized.
 type group struct {
 	mask uint32
 	clk  clock
@@ -120,15 +121,15 @@ type group struct {
 type view struct {
 	clk  *clock
 	warp int32
-	// own are lanes of the warp whose steps so far come before this one, whatever clk
-	// has of them: the lane that takes it, if it is one.
+	// own are the lanes of the warp whose earlier steps precede this one, whatever
+	// clk says: the lane that takes the step, if it is a single one.
 	own uint32
 }
 
 // sees returns the view of lanes of a group.
 func (w *warpState) sees(g *group, lanes uint32) view {
 	if lanes&(lanes-1) != 0 {
-		return view{&g.clk, w.number, 0} // none comes after all that the others do
+		return view{&g.clk, w.number, 0} // no lane comes after all that the others did
 	}
 	return view{&g.clk, w.number, lanes}
 }
@@ -151,7 +152,7 @@ type issue struct {
 	pc  int32
 }
 
-// issue returns one that is not in use.
+// issue returns an unused one.
 func (p *Prover) issue() *issue {
 	n := len(p.spare) - 1
 	if n < 0 {
@@ -176,8 +177,8 @@ func (p *Prover) cta(i int32) *ctaState {
 	return c
 }
 
-// step takes lanes of a warp one step further and returns their groups, which are good
-// until the next one. Lanes that part get clocks of their own.
+// step advances lanes of a warp by one step and returns their groups, valid until the
+// next call. Lanes that diverge get clocks of their own.
 func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*group) {
 	w = &p.cta(cta).warps[warp]
 	w.step++
@@ -193,7 +194,7 @@ func (p *Prover) step(cta, warp int32, mask uint32) (w *warpState, groups []*gro
 	return w, groups
 }
 
-// part makes mask a union of groups.
+// part splits groups so that mask is a union of them.
 func (w *warpState) part(mask uint32) {
 	for i := range w.groups {
 		g := &w.groups[i]
@@ -205,7 +206,7 @@ func (w *warpState) part(mask uint32) {
 	}
 }
 
-// sync joins lanes: they come after each other's steps so far.
+// sync synchronizes lanes: they come after each other's steps so far.
 func (p *Prover) sync(cta, warp int32, mask uint32) {
 	w, gs := p.step(cta, warp, mask)
 	if len(gs) == 1 {
@@ -220,7 +221,7 @@ func (p *Prover) sync(cta, warp int32, mask uint32) {
 	w.meet(mask, all)
 }
 
-// meet gives lanes one clock.
+// meet makes lanes one group with the given clock.
 func (w *warpState) meet(mask uint32, clk clock) {
 	out := w.groups[:0]
 	for _, g := range w.groups {
@@ -231,7 +232,7 @@ func (w *warpState) meet(mask uint32, clk clock) {
 	w.groups = append(out, group{mask: mask, clk: clk, step: w.step})
 }
 
-// learn has lanes come after what the clocks name.
+// learn orders lanes after what the clocks name.
 func (w *warpState) learn(mask uint32, from ...*clock) {
 	w.part(mask)
 	for i := range w.groups {
@@ -244,9 +245,9 @@ func (w *warpState) learn(mask uint32, from ...*clock) {
 	w.merge(mask)
 }
 
-// merge joins groups whose lanes know the same, so that lanes that part and
-// come back together cost no more than before. Of two that know the same now and
-// did not before, one has lanes of mask: those that learnt.
+// merge joins groups with equal clocks, so that lanes that diverge and reconverge
+// cost no more than before. Of two groups that became equal, one has lanes of mask:
+// those that learnt.
 func (w *warpState) merge(mask uint32) {
 	for i := 0; i < len(w.groups); i++ {
 		for j := i + 1; j < len(w.groups); j++ {
@@ -261,8 +262,8 @@ func (w *warpState) merge(mask uint32) {
 	}
 }
 
-// alike reports whether two groups know the same: first of their own steps, where
-// they mostly differ.
+// alike reports whether two groups have equal clocks, comparing first their own
+// steps, where they mostly differ.
 func (w *warpState) alike(a, b *group) bool {
 	if x, y := a.clk.warps.at(int(w.number)), b.clk.warps.at(int(w.number)); x != nil && y != nil {
 		for _, l := range [2]int{bits.TrailingZeros32(a.mask), bits.TrailingZeros32(b.mask)} {
@@ -274,7 +275,7 @@ func (w *warpState) alike(a, b *group) bool {
 	return a.clk.covers(&b.clk) && b.clk.covers(&a.clk)
 }
 
-// alike is what failures have in common that say the same.
+// alike is the key under which failures count as the same.
 type alike struct {
 	condition Condition
 	pc, with  int32
@@ -347,7 +348,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// Finish returns the conditions that do not hold, after the run has ended.
+// Finish returns the conditions that do not hold, once the run has ended.
 func (p *Prover) Finish() []Failure {
 	for _, b := range p.bars {
 		p.endBar(b)
@@ -364,11 +365,11 @@ type bar struct {
 	number int
 	init   stamp
 	uses   clock  // everything that used it
-	flying int    // asynchronous operations that have still to signal it
-	due    uint32 // arrivals that complete the open phase, as it began
+	flying int    // asynchronous operations still to signal it
+	due    uint32 // arrivals that complete the open phase, as of its start
 	word   mbarrier.Word
-	// The phases that something can still be charged or compared to: the two
-	// that completed last, and the open one.
+	// The phases that an operation can still be charged to, or a wait compared with:
+	// the last two completed, and the open one.
 	prev, last, open phase
 }
 
@@ -383,8 +384,8 @@ type stamp struct {
 // A phase is K(b,n).
 type phase struct {
 	n       int64
-	members clock // their steps: what a later one must come after
-	reach   clock // what they come after, and once it is complete what a wait learns
+	members clock // their steps, which a later one must come after
+	reach   clock // what they come after; once complete, what a wait learns
 	async   bool  // some member is the asynchronous half of an operation
 	counted uint32
 	credits []stamp
@@ -394,7 +395,7 @@ type phase struct {
 	expectedBytes, landedBytes, counts uint64
 }
 
-// fewBars are found by looking at each.
+// fewBars is the number of barriers up to which a linear search finds one.
 const fewBars = 8
 
 func (p *Prover) bar(ref machine.BarRef) *bar {
@@ -420,8 +421,8 @@ func (p *Prover) bar(ref machine.BarRef) *bar {
 	return b
 }
 
-// use checks that a use comes after the init, and keeps it for the end, with the step
-// that it is.
+// use checks that a use comes after the init, and adds it, with its own step, to the
+// uses that the barrier's end must follow.
 func (p *Prover) use(b *bar, at view, own stamp, pc int32) {
 	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) == 0 {
 		p.fail(Failure{Condition: C0, Bar: b.ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
@@ -432,8 +433,8 @@ func (p *Prover) use(b *bar, at view, own stamp, pc int32) {
 	}
 }
 
-// who returns the warp, in the grid, and the lanes of an event, or those that
-// issued its operation.
+// who returns the warp, in the grid, and the lanes of an event, or those of its
+// operation's issuer.
 func (p *Prover) who(ev *machine.Event) (warp int32, lanes uint32) {
 	if ev.Op != nil {
 		return ev.Op.CTA*int32(p.shape.Warps) + ev.Op.Warp, 1 << uint(ev.Op.Lane)
@@ -538,7 +539,7 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 	k.waits = uncovered(at, k.waits)
 }
 
-// uncovered drops the lanes of waits that a view comes after.
+// uncovered removes the lanes of waits that a view comes after.
 func uncovered(at view, waits []stamp) []stamp {
 	out := waits[:0]
 	for _, w := range waits {
@@ -549,7 +550,7 @@ func uncovered(at view, waits []stamp) []stamp {
 	return out
 }
 
-// limit is 2^20, which sums of bytes and counts in a phase stay below.
+// limit is 2^20: the sums of bytes and of counts in a phase must stay below it.
 const limit = 1 << 20
 
 func (p *Prover) complete(b *bar, ev *machine.Event) {
@@ -566,7 +567,7 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 	k.reach.join(&k.members)
 	k.reach.know(b.number, k.n+1)
 	k.reach.freeze()
-	old := b.prev // nobody asks for it any more
+	old := b.prev // no event refers to it any more
 	old.members.clear()
 	old.reach.clear()
 	b.prev = b.last
@@ -575,14 +576,14 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 	b.due = ev.Mbar.After.Expected()
 }
 
-// ranges checks the sums of the open phase, which some order comes close to.
+// ranges checks the sums of the open phase, which some order nearly reaches.
 func (p *Prover) ranges(b *bar, pc int32) {
 	if k := &b.open; k.expectedBytes >= limit || k.landedBytes >= limit || k.counts >= limit {
 		p.fail(Failure{Condition: C5, Bar: b.ref, Phase: k.n, PC: pc, With: -1, Text: "bytes or counts of one phase come to 2^20 or more"})
 	}
 }
 
-// wait is a successful test: for the last complete phase.
+// wait takes a successful test of the last complete phase.
 func (p *Prover) wait(ev *machine.Event) {
 	n := ev.Mbar.Phase
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
@@ -604,8 +605,8 @@ func (p *Prover) wait(ev *machine.Event) {
 	}
 }
 
-// waited adds a wait. What comes after a warp's last wait comes after those
-// before it, so that one that waits for the same again adds nothing.
+// waited adds a wait. What comes after a warp's last wait comes after the earlier
+// ones, so a repeated wait replaces the one before.
 func waited(waits []stamp, at stamp) []stamp {
 	for i := range waits {
 		if waits[i].warp == at.warp && waits[i].mask == at.mask {
@@ -632,7 +633,7 @@ func (p *Prover) endBar(b *bar) {
 		return
 	}
 	if k.counted == b.due && len(k.credits) == 0 && k.expectedBytes > k.landedBytes {
-		// Once the last arrival is there all credits are, and not all bytes ever. One
+		// Once the last arrival is there so are all credits, but never all bytes. One
 		// arrival too many would fault in some order.
 		return
 	}

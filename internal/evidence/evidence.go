@@ -1,5 +1,5 @@
-// Package evidence looks for runs that show a finding, and tells as early as it can that
-// a run shows it.
+// Package evidence looks for runs that show a finding, and detects as early as it can
+// that a run does.
 package evidence
 
 import (
@@ -13,7 +13,8 @@ import (
 	"muster/internal/trial"
 )
 
-// Trial begins runs of the whole launch that are bad if they show a finding.
+// Trial returns a Trial whose runs of the whole launch are bad if they show a
+// finding.
 func Trial(ctx context.Context, l *trial.Subject, p *predict.Predictor, f *rules.Finding) explore.Trial {
 	if t := p.Trial(ctx, l, f); t != nil {
 		return t
@@ -39,9 +40,9 @@ func Trial(ctx context.Context, l *trial.Subject, p *predict.Predictor, f *rules
 	}
 }
 
-// An EarlyStop tells in the middle of a run that it shows a finding, where order tells
-// it there: races, and what concerns the lives of barriers and CTAs. The judge is asked
-// only at the end, and may drop what was seen.
+// An EarlyStop detects in the middle of a run that it shows a finding, where package
+// order reports it at once: races, and the lives of barriers and CTAs. The judge is
+// asked only at the end, and may drop what was seen.
 type EarlyStop struct {
 	judge *rules.Judge
 	race  bool
@@ -92,8 +93,7 @@ func (s *EarlyStop) Observe(m *machine.Machine, ev *machine.Event) {
 	s.known = len(all)
 }
 
-// A Sought is a finding that a run is to show: its ID in a report, and what tells it
-// among those of a run.
+// A Sought is a finding that a run is to show: its ID in a report, and a test for it.
 type Sought struct {
 	ID string
 	Is func(*rules.Finding) bool
@@ -116,9 +116,9 @@ type Cut struct {
 func (e *Cut) Error() string { return e.Why }
 
 // Whole returns a run of the whole launch that shows a finding; its Finding is nil if
-// there is none. A check runs clusters that do not meet one by one, so that what s shows
-// there may be hidden in a run of all: the CTAs draw other choices. Then it is the part
-// that shows it whose choices are made explicit.
+// there is none. A check runs clusters that do not interact one by one, so that what
+// s shows there may be hidden in a run of all, in which the CTAs draw other choices.
+// Then the choices of the part that shows it are made explicit.
 func Whole(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, what Sought) (Shown, error) {
 	got, err := find(l, p, w, s, what, 0, 1)
 	if got.Finding != nil || err != nil {
@@ -145,7 +145,7 @@ func Whole(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Sche
 	return Shown{}, nil
 }
 
-// starts are the choices that start the first n clusters.
+// starts returns the choices that start the first n clusters.
 func starts(l *trial.Subject, n int) []machine.Choice {
 	m := l.Machine(nil, nil)
 	var list []machine.Choice
@@ -189,7 +189,7 @@ func find(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Sched
 	}
 }
 
-// In reports whether a run of a launch shows a finding that what tells.
+// In reports whether a run of a launch shows the finding sought.
 func In(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, what Sought) bool {
 	stop, _ := w.Stop()
 	for {

@@ -7,21 +7,20 @@ import (
 )
 
 // A bound on preemptions. A switch away from a split that could go on is a
-// preemption, but where it stands at a wait, whether what it waits for has come or
-// not: who completes a barrier, and goes on without waiting, is chance. What starts
-// clusters and moves asynchronous operations on preempts nobody. Most bugs need few
-// preemptions, and there are polynomially many schedules of at most so many
+// preemption, unless the split stands at a wait, whether or not the wait is over:
+// which split completes a barrier, and goes on without waiting, is chance. Cluster
+// starts and milestones of asynchronous operations preempt no split. Most bugs need
+// few preemptions, and there are polynomially many schedules of at most so many
 // (Musuvathi and Qadeer, Iterative context bounding, PLDI 2007).
 //
-// Equivalent schedules may differ in their preemptions, so that the reduction must
-// not keep one that costs too much and leave one out that does not. The search is
-// then bounded partial-order reduction (Coons, Musuvathi and McKinley, OOPSLA
-// 2013): a race's other order is tried where the race is and also where the split
-// that ran there began to run, at which a switch may cost nothing; and nothing
-// sleeps.
+// Equivalent schedules may differ in their preemptions, so the reduction must not
+// keep one beyond the bound and drop one within it. The search is therefore bounded
+// partial-order reduction (Coons, Musuvathi and McKinley, OOPSLA 2013): a race's
+// reversal is tried at the race, and also where the split that ran there began to
+// run, where a switch may cost nothing; and there are no sleep sets.
 
-// follow takes over what a state, which m is in, knows of preemptions from the one
-// before it.
+// follow derives a node's preemption state from the node before it; m is in the
+// node's state.
 func (n *node) follow(before *node, by *step, m *machine.Machine) {
 	n.ran, n.on, n.preemptions = before.ran, before.on, before.preemptions
 	if p := process(by.choice); p.Kind == machine.Run {
@@ -47,8 +46,8 @@ func (s *Search) tooMany(n *node, p machine.Choice) bool {
 	return most != 0 && n.preempts(p) && n.preemptions >= max(0, most)
 }
 
-// reverseBounded has a race's other order tried, which a process brings that comes
-// after before.
+// reverseBounded has a race reversed by a process whose step comes after the steps in
+// before: at the race, and where the split that ran there began to run.
 func (s *Search) reverseBounded(r race, by machine.Choice, before set) {
 	s.lead(r.first, r, by, before)
 	at := r.first
@@ -60,8 +59,8 @@ func (s *Search) reverseBounded(r race, by machine.Choice, before set) {
 	}
 }
 
-// lead has a process be tried at a state: or, where it cannot go on there, those
-// whose steps lead up to it, or all.
+// lead offers a process at a state; if it is not enabled there, the processes whose
+// steps lead up to it; if none of them is, all.
 func (s *Search) lead(at int, r race, by machine.Choice, before set) {
 	n := s.nodes[at]
 	if n.can(by) {

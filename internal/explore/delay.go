@@ -2,26 +2,25 @@ package explore
 
 import "muster/internal/machine"
 
-// Targeted delays. The seed picks, for every warp, some of the instructions that
-// it stands before, and some asynchronous operations; those are held back until
-// nothing else can move. That makes late arrivals, late landings and whoever is
-// late to look. Everything else goes by turns, or, as the seed has it, whoever
-// moves goes on for as long as it can.
+// Targeted delays. For every warp the seed picks some of the instructions at which it
+// may stand, and some asynchronous operations; those are held back until nothing else
+// can move. So arrivals, copies and tests come late. Everything else moves in turns
+// or, if the seed says so, one thread goes on for as long as it can.
 //
-// What is held back is a place, not one coming to it: an arrival that is late in
-// every turn of a loop is what lets another warp lap it. On the planted bugs that
-// found more than steps picked one by one, or than milestones and signals alone.
+// A place is held back, not one visit to it: an arrival that is late in every
+// iteration of a loop lets another warp lap it. On the planted bugs this found more
+// than steps picked one by one, or than milestones and signals alone.
 
-// oneIn is of how many places one is held back. From 2 to 16 the planted bugs
-// are all found; each of them most evenly at 3 and 4.
+// One place in oneIn is held back. From 2 to 16 the planted bugs are all found; each
+// of them most evenly at 3 and 4.
 const oneIn = 4
 
-// A delay is what one run under Delay keeps.
+// A delay is the state of one run under Delay.
 type delay struct {
 	threads
 	fair   bool
 	step   int64
-	at     *thread // who moved last,
+	at     *thread // the thread that moved last,
 	row    int     // so many times in a row
 	since  int     // steps since nothing else could move
 	splits []machine.Lanes
@@ -31,7 +30,7 @@ func newDelay(s Schedule) *delay {
 	return &delay{threads: newThreads(s.Seed), fair: ofRun.draw(s.Seed, 0)&1 == 0}
 }
 
-// pick returns the place of the choice to take: of whoever has not moved for
+// pick returns the index of the choice to take: of the thread that has not moved for
 // longest.
 func (d *delay) pick(m *machine.Machine, ways []machine.Choice) int {
 	var free, held option
@@ -47,7 +46,7 @@ func (d *delay) pick(m *machine.Machine, ways []machine.Choice) int {
 		}
 	}
 	if d.since++; free.who == nil || held.who != nil && d.since > quantum {
-		// Whoever can move may do no more than poll for what is held back.
+		// The threads that can move may only be polling for what is held back.
 		free, d.since = held, 0
 	}
 	if d.row++; free.who != d.at {
@@ -72,7 +71,7 @@ func (d *delay) holds(m *machine.Machine, t *thread) bool {
 	return false
 }
 
-// An option is the choice that comes first so far.
+// An option is the choice with the lowest turn so far.
 type option struct {
 	place int
 	who   *thread

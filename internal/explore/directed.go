@@ -2,16 +2,15 @@ package explore
 
 import "muster/internal/machine"
 
-// Directed runs. Where a run shows that two steps are in no order, a directed
-// one brings about the other order: one side is held back for as long as
-// anything else can move. Every choice is noted, so that the run can be written
-// down and made again.
+// Directed runs. Where a run shows two unordered steps, a directed one brings about
+// the other order: one side is held back for as long as anything else can move. Every
+// choice is recorded, so that the run can be written down and repeated.
 
 // A Hold names what may not move: some lanes of a warp or of several, an asynchronous
 // operation, or clusters that have not started.
 type Hold struct {
 	CTA, Warp int32
-	Warps     int32  // so many from Warp on, besides it
+	Warps     int32  // the number of further warps after Warp
 	Lanes     uint32 // none: no split is held
 	Op        int64  // 0: no operation is held
 	Starts    bool
@@ -21,7 +20,7 @@ type Hold struct {
 // then the next cluster starts, and milestones come last.
 type Director struct {
 	Run []machine.Choice // what was taken so far
-	// Last, unless nil, names instructions that come after everything else, even
+	// Last, unless nil, selects instructions that come after everything else, even
 	// milestones.
 	Last func(pc int32) bool
 
@@ -35,7 +34,7 @@ type Director struct {
 // Direct returns the director of a machine that has taken no step.
 func Direct(m *machine.Machine) *Director { return &Director{m: m} }
 
-// Take takes choices that are due, as an earlier run had them.
+// Take takes the given choices, as an earlier run had them.
 func (d *Director) Take(choices ...machine.Choice) {
 	for _, c := range choices {
 		d.Run = append(d.Run, c)
@@ -113,7 +112,7 @@ func (d *Director) held(c machine.Choice, h Hold) bool {
 	return !d.free(c, h, nil)
 }
 
-// free reports whether a split is not held, and does not stand where it comes last.
+// free reports whether a split is not held, and not at an instruction of last.
 func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
 	here := h.Lanes != 0 && c.CTA == h.CTA && c.Warp >= h.Warp && c.Warp <= h.Warp+h.Warps
 	if !here && last == nil {
@@ -128,8 +127,8 @@ func (d *Director) free(c machine.Choice, h Hold, last func(int32) bool) bool {
 	return true
 }
 
-// Log is Run, and returns the choices. It gives up, returning false, where they
-// come to more than most.
+// Log is Run, and returns the choices. It gives up, returning false, at more than
+// most of them.
 func Log(m *machine.Machine, s Schedule, most int, stop func() bool) ([]machine.Choice, bool) {
 	m.StopWhen(stop)
 	var run []machine.Choice

@@ -13,13 +13,13 @@
 //   - round-robin: one visible operation of each split in turn, and one
 //     milestone a round.
 //   - random: any enabled choice, by a seeded generator.
-//   - pct: whoever has the highest of random priorities, some of which change on
+//   - pct: the thread with the highest random priority; some priorities change on
 //     the way (pct.go).
 //   - delay: some steps, by a seeded generator, only when nothing else can move
 //     (delay.go).
 //
-// What a run is worth is for others to say: Run takes the machine as a value
-// and tells why it ended, and knows no rules.
+// Run only runs the machine, which it takes as a value, and knows no rules: judging
+// the run is left to others.
 package explore
 
 import (
@@ -159,8 +159,7 @@ const (
 	mostSteps = 1 << 30
 )
 
-// mostChoices bounds a prefix, so that a text of few bytes takes no memory to
-// speak of.
+// mostChoices bounds a prefix, so that a short text cannot take much memory.
 const mostChoices = 1 << 22
 
 // parseRepeated reads a choice, "r0.1.0", or several alike, "r0.1.0*12".
@@ -195,10 +194,9 @@ func Handful(random int) []Schedule {
 	return s
 }
 
-// quantum bounds how many visible operations a split runs before another
-// split may, under the policies that let it run on: a loop that polls memory
-// in a way that the machine does not take for waiting must not starve what it
-// waits for.
+// quantum bounds how many visible operations a split runs before another split may,
+// under the policies that let it run on: a loop that polls memory in a way that the
+// machine does not recognize as waiting must not starve what it waits for.
 const quantum = 4096
 
 // Run runs m to its end under s. It has m ask stop now and then, at most some
@@ -236,7 +234,7 @@ func (r *runner) follow(p Policy, stop func() bool) bool {
 	return !interrupted(m)
 }
 
-// interrupted reports whether the function that the machine asks ended the run.
+// interrupted reports whether stop ended the run (machine.StopWhen).
 func interrupted(m *machine.Machine) bool {
 	s := m.Stopped()
 	return s != nil && s.Kind == machine.Interrupted
@@ -253,7 +251,7 @@ type runner struct {
 	sampler sampler // of PCT and Delay
 }
 
-// A sampler picks one of the choices that Ways offers, by its place.
+// A sampler picks one of the choices that Ways offers, by its index.
 type sampler interface {
 	pick(m *machine.Machine, ways []machine.Choice) int
 }
@@ -376,14 +374,14 @@ func (r *runner) take(c machine.Choice) {
 	if r.log == nil {
 		return
 	}
-	// A GiveUp of a split that has met another one meanwhile is no step.
+	// A GiveUp of a split that has meanwhile merged with another one is no step.
 	if after, _ := r.m.Instrs(); c.Kind != machine.GiveUp || after != before {
 		r.log(c)
 	}
 }
 
-// last takes what is left when no split can run and no milestone is due: the
-// start of a cluster, or a wait's other side.
+// last takes what is left when no split can run and no milestone can happen: the
+// start of a cluster, or a split that gives up its wait.
 func (r *runner) last() bool {
 	r.buf = r.m.Enabled(r.buf[:0])
 	if len(r.buf) == 0 {

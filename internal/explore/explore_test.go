@@ -126,8 +126,7 @@ func TestSameScheduleSameRun(t *testing.T) {
 	}
 }
 
-// TestSeedsDiffer: random schedules are worth running because they order warps
-// in different ways.
+// TestSeedsDiffer: random schedules with different seeds order warps differently.
 func TestSeedsDiffer(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range uint64(20) {
@@ -144,8 +143,8 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// TestRoundRobinIsFair: a warp that counts up to a large number does not keep
-// another from its first step. Latest lets it run to its end.
+// TestRoundRobinIsFair: a warp that counts up to a large number does not delay the
+// first step of another. Latest runs it to its end.
 func TestRoundRobinIsFair(t *testing.T) {
 	const race = `
 	shr.u32 %r2, %r1, 5;
@@ -176,8 +175,8 @@ DONE:
 	}
 }
 
-// TestPollingDoesNotStarve: a loop that polls in a way which is no waiting (it
-// counts) must let the other warp come to its store, under every policy.
+// TestPollingDoesNotStarve: a loop that polls in a way that is not recognized as
+// waiting (it counts) must let the other warp reach its store, under every policy.
 func TestPollingDoesNotStarve(t *testing.T) {
 	const poll = `
 	setp.ge.u32 %p1, %r1, 32;
@@ -215,8 +214,8 @@ LOOP:
 	}
 }
 
-// TestMilestoneStops: a milestone may fault, and a run is over then, whatever
-// else is under way: here an arrival at a barrier that nobody initialized.
+// TestMilestoneStops: a milestone may fault, which ends the run, whatever else is
+// under way: here an arrival at a barrier that was never initialized.
 func TestMilestoneStops(t *testing.T) {
 	const unready = `
 	.shared .align 8 .b64 bar;
@@ -235,8 +234,8 @@ func TestMilestoneStops(t *testing.T) {
 	}
 }
 
-// TestPrefix: a prefix of choices is taken as it is, and the policy goes on
-// from there.
+// TestPrefix: a prefix of choices is taken literally, and the policy goes on from
+// there.
 func TestPrefix(t *testing.T) {
 	s, err := explore.Parse("s0,r0.3.0,r0.1.0/earliest")
 	if err != nil {

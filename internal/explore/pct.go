@@ -3,23 +3,23 @@ package explore
 import "muster/internal/machine"
 
 // PCT: probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and
-// Nagarakatte, A randomized scheduler with probabilistic guarantees of finding
-// bugs, ASPLOS 2010). Every thread has a random priority, and whoever can move
-// and has the highest does. At depth-1 random steps the one whose turn it is
-// falls below all others. A bug of depth d, one that shows whenever d steps come
-// in the right order, shows with a probability of at least PCTBound.
+// Nagarakatte, A randomized scheduler with probabilistic guarantees of finding bugs,
+// ASPLOS 2010). Every thread has a random priority, and of those that can move the
+// one with the highest does. At depth-1 random steps the thread about to move falls
+// below all others. A bug of depth d, which shows whenever d steps come in a certain
+// order, shows with a probability of at least PCTBound.
 //
-// Asynchronous operations are threads here, so that a copy of low priority
-// lands when nothing else can move. What can move is what Ways says: a peek at a
-// barrier whose phase is open can, and comes out false.
+// Asynchronous operations are threads here, so that a copy of low priority lands when
+// nothing else can move. A thread can move if Ways offers it: a test of a barrier
+// whose phase is open can, and returns false.
 
-// A pct is what one run under PCT keeps.
+// A pct is the state of one run under PCT.
 type pct struct {
 	threads
 	change []int64 // the step before which the i-th change of priority comes
 	most   int64   // steps of one thread until it gives way
 	step   int64
-	least  int64 // rank
+	least  int64 // rank of the next thread to give way
 }
 
 func newPCT(s Schedule) *pct {
@@ -33,7 +33,7 @@ func newPCT(s Schedule) *pct {
 // ofRun is a name that no thread has: its draws are the run's own.
 var ofRun = name{kind: 255}
 
-// pick returns the place of the choice to take.
+// pick returns the index of the choice to take.
 func (p *pct) pick(m *machine.Machine, ways []machine.Choice) int {
 	best, who := p.highest(m, ways)
 	for i, at := range p.change {
@@ -42,8 +42,8 @@ func (p *pct) pick(m *machine.Machine, ways []machine.Choice) int {
 			best, who = p.highest(m, ways)
 		}
 	}
-	// A thread that takes more steps than the whole run was to have is polling for
-	// what another one has to do.
+	// A thread that takes more steps than the whole run was expected to have is
+	// polling for what another one has to do.
 	if who.took >= p.most && len(ways) > 1 {
 		who.rank, who.took = p.least, 0
 		p.least--

@@ -6,19 +6,18 @@ import (
 	"muster/internal/machine"
 )
 
-// Sampling: what runs where not every schedule can be explored. Nothing that it
-// does not find is proven not to be there; PCT says how likely it would have been
-// to find it.
+// Sampling, where not every schedule can be explored. What it does not find is not
+// proven absent; PCT bounds the probability with which it would have been found.
 
-// Depths are those that a sample tries unless told otherwise. Most bugs are of
-// depth 1, a wrong order of two steps, or 2, something that comes between two;
-// two locks taken in opposite orders are of depth 2.
+// Depths are those that a sample tries by default. Most bugs are of depth 1, a wrong
+// order of two steps, or 2, a step that comes between two others; two locks taken in
+// opposite orders are of depth 2.
 var Depths = []int{1, 2, 3, 4}
 
-// Sample returns n schedules: for each depth one of PCT and one of delays in
-// turn, and then a random one. Of launches whose runs have up to k steps; see
-// Extent. A longer sample begins with the shorter one of the same seed, no
-// schedule comes twice, and none is one of Handful's.
+// Sample returns n schedules for a launch whose runs have up to k steps (see Extent):
+// in turn one of delays and one of PCT for each depth, and then a random one. A
+// longer sample begins with the shorter one of the same seed, no schedule is
+// repeated, and none is one of Handful's.
 func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 	if len(depths) == 0 {
 		depths = Depths
@@ -40,32 +39,32 @@ func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 	return list
 }
 
-// PCTBound is how likely one run of PCT shows a bug of depth d at least, in a
-// launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes of
-// a warp that have parted from others, an asynchronous operation, or what starts
+// PCTBound is the least probability with which one run of PCT shows a bug of depth d,
+// in a launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes of
+// a warp that have diverged from others, an asynchronous operation, or what starts
 // clusters. It assumes
 //
-//   - that no run has more threads or steps, as far as it matters for the bug. A
-//     bound that was measured on some runs is an estimate;
+//   - that no run has more threads or steps that matter for the bug. A bound
+//     that was measured on some runs is an estimate;
 //   - that the bug shows in every run in which d+1 steps, or fewer, come in one
 //     certain order, and that the machine can make it: an outcome that only the
 //     weak memory model has is in no schedule;
 //   - that priorities and the places of changes are uniform and independent, as
-//     draws from the seed are as far as anybody can tell.
+//     draws from the seed appear to be.
 //
 // Zero threads or steps count as one.
 func PCTBound(n, k, d int) float64 {
 	return 1 / (float64(max(n, 1)) * math.Pow(float64(max(k, 1)), float64(max(d, 1)-1)))
 }
 
-// Once is how likely at least one of n runs shows what each shows with
-// probability p, independently.
+// Once is the probability that at least one of n independent runs shows what each
+// shows with probability p.
 func Once(p float64, n int) float64 { return -math.Expm1(float64(n) * math.Log1p(-p)) }
 
-// Odds is how likely at least one of the schedules shows a bug of depth d at
-// least, in a launch of n threads: by those of PCT whose depth is d or more, as a
-// bug of depth d has every greater one too. It assumes what PCTBound does, and
-// different seeds.
+// Odds is the least probability that one of the schedules shows a bug of depth d in a
+// launch of n threads. It counts those of PCT whose depth is d or more, as a bug of
+// depth d has every greater one too. It assumes what PCTBound does, and different
+// seeds.
 func Odds(list []Schedule, n, d int) float64 {
 	miss := 0.0 // logarithm
 	for _, s := range list {

@@ -95,7 +95,7 @@ func TestSampledSameRun(t *testing.T) {
 			if !ok || !ok2 || !slices.Equal(one, two) || !a.Done() || a.GlobalHash() != b.GlobalHash() {
 				t.Fatalf("%v: %v and %v", s, one, two)
 			}
-			// And so do its choices, written down.
+			// And so do its choices, written as a prefix.
 			c := build(t, body, 2, 64, 16)
 			finish(t, c, explore.Schedule{Policy: explore.Latest, Prefix: one})
 			if c.GlobalHash() != a.GlobalHash() {
@@ -105,7 +105,7 @@ func TestSampledSameRun(t *testing.T) {
 	}
 }
 
-// TestSamplesDiffer: as many orders of warps as there could be.
+// TestSamplesDiffer: samples show as many orders of warps as there can be.
 func TestSamplesDiffer(t *testing.T) {
 	orders := map[explore.Policy]map[string]bool{}
 	for _, s := range explore.Sample(90, 1, 60) {
@@ -123,9 +123,9 @@ func TestSamplesDiffer(t *testing.T) {
 	}
 }
 
-// Loops that poll in ways which are no waiting. One is for one warp; in the other
-// two warps wait for each other in turn, and never long, while a third has what
-// ends it.
+// Loops that poll in ways that are not recognized as waiting. One is for one warp; in
+// the other two warps wait for each other in turn, each time briefly, while a third
+// holds what ends it.
 const (
 	counting = `
 	setp.ge.u32 %p1, %r1, 32;
@@ -161,8 +161,8 @@ DONE:
 `
 )
 
-// TestSamplesEnd: every schedule comes to the end of a kernel that has one; also
-// where much fewer steps were announced than there are.
+// TestSamplesEnd: every schedule reaches the end of a kernel that has one, also where
+// far fewer steps were announced than there are.
 func TestSamplesEnd(t *testing.T) {
 	for _, k := range []int{1, 40, 5000} {
 		for _, s := range explore.Sample(27, 5, k) {
@@ -190,7 +190,7 @@ LOOP:
 	}
 }
 
-// TestSamplesFault: a run is over where something faults.
+// TestSamplesFault: a fault ends the run.
 func TestSamplesFault(t *testing.T) {
 	const unready = `
 	.shared .align 8 .b64 bar;
@@ -209,9 +209,9 @@ func TestSamplesFault(t *testing.T) {
 	}
 }
 
-// relay: a word that one warp takes from 0 to 1, another from 1 to 2, the first
-// from 2 to 3, and the other from 3 to 4, each trying each once, with something
-// else in between. How far it comes is how many steps came in that order, less
+// relay: one warp takes a word from 0 to 1, another from 1 to 2, the first from 2 to
+// 3, and the other from 3 to 4. Each tries each step once, with something else in
+// between. The value reached is the number of steps that came in that order, less
 // one.
 const relay = `
 	shr.u32 %r2, %r1, 5;
@@ -312,8 +312,8 @@ func TestOdds(t *testing.T) {
 	}
 }
 
-// TestShrinkSampled: what a sampled schedule shows is shown again by explicit
-// choices, and a policy that needs no seed.
+// TestShrinkSampled: explicit choices, and a policy that needs no seed, show what a
+// sampled schedule shows.
 func TestShrinkSampled(t *testing.T) {
 	start := build(t, relay, 1, 64, 4)
 	trial := func() (*machine.Machine, explore.Question) {

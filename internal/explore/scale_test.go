@@ -12,12 +12,12 @@ import (
 	"muster/internal/machine"
 )
 
-// A scaled is a program of a family, as large as its name says.
+// A scaled is a program of a family, at the size that its name says.
 type scaled struct {
 	name  string
 	body  string
 	warps uint32
-	kinds int64 // that there are
+	kinds int64 // of schedules
 }
 
 // perWarp is code for the first lane of each warp: its number is in %r2, %rd2 is
@@ -34,8 +34,8 @@ const perWarp = `
 	@%p1 bra DONE;
 `
 
-// private: each of w warps takes k steps that concern nobody else, and then c that
-// concern all, each of which tells what came before.
+// private: each of w warps takes k steps that no other depends on, and then c that
+// depend on those of all, each of which shows what came before.
 func private(w, k, c int) scaled {
 	var b strings.Builder
 	b.WriteString(perWarp)
@@ -49,7 +49,7 @@ func private(w, k, c int) scaled {
 	return scaled{fmt.Sprintf("private/warps=%d,private=%d,shared=%d", w, k, c), b.String(), uint32(w), multinomial(w, c).Int64()}
 }
 
-// multinomial is the number of orders of w sequences of n steps.
+// multinomial returns the number of interleavings of w sequences of n steps.
 func multinomial(w, n int) *big.Int {
 	out := new(big.Int).MulRange(1, int64(w*n))
 	for range w {
@@ -88,8 +88,8 @@ func ring(s, t int) scaled {
 	return scaled{fmt.Sprintf("ring/stages=%d,tiles=%d", s, t), text, 2, 1}
 }
 
-// stores: two warps go n times through a barrier, and once between store to one
-// word, each another value.
+// stores: two warps pass n barriers, and once in between store different values to
+// one word.
 func stores(n int) scaled {
 	var b strings.Builder
 	b.WriteString(perWarp)
@@ -99,7 +99,7 @@ func stores(n int) scaled {
 			b.WriteString("\tst.global.u32 [%rd1], %r2;\n")
 		}
 	}
-	// All lanes come to bar.sync, and store where their warp does.
+	// All lanes reach bar.sync, and store where their warp does.
 	text := strings.Replace(b.String(), "\t@%p1 bra DONE;\n", "", 1)
 	return scaled{fmt.Sprintf("stores/barriers=%d", n), text, 2, 2}
 }
@@ -127,8 +127,8 @@ func (blind) End(*machine.Machine, []machine.Choice)   {}
 // mostStates bounds counting; the table of docs/exploration.md is with 60,000.
 var mostStates = flag.Int("states", 3000, "how many states TestScale goes through to count interleavings")
 
-// interleavings counts the ways from the beginning to an end, over the states
-// between; nil where these are too many.
+// interleavings counts the paths from the beginning to an end, over the states in
+// between; nil if these are too many.
 func (s *scaled) interleavings(t testing.TB) *big.Int {
 	known := map[uint64]*big.Int{}
 	var count func(m *machine.Machine) *big.Int
@@ -164,7 +164,7 @@ func (s *scaled) interleavings(t testing.TB) *big.Int {
 }
 
 // every runs every interleaving, up to a number, as exploration would without
-// reduction. It reports how many ran, and their steps.
+// reduction. It returns how many ran, and their steps.
 func (s *scaled) every(t testing.TB, most int) (runs int, steps int64) {
 	var walk func(m *machine.Machine)
 	walk = func(m *machine.Machine) {
@@ -189,7 +189,7 @@ func (s *scaled) every(t testing.TB, most int) (runs int, steps int64) {
 	return runs, steps
 }
 
-// scale is what TestScale and BenchmarkScale go through.
+// scale lists the programs of TestScale and BenchmarkScale.
 func scale() []scaled {
 	var list []scaled
 	for _, k := range []int{0, 4, 16, 64} {
@@ -215,7 +215,8 @@ func scale() []scaled {
 	return list
 }
 
-// TestScale: what is explored is what is unordered, however long the program is.
+// TestScale: exploration covers the unordered steps only, however long the program
+// is.
 func TestScale(t *testing.T) {
 	for _, s := range scale() {
 		begin := time.Now()
@@ -230,7 +231,7 @@ func TestScale(t *testing.T) {
 		n := s.interleavings(t)
 		many := "≥ " + new(big.Float).SetInt(multinomial(int(s.warps), (c.Longest-1)/int(s.warps))).Text('g', 3)
 		if s.kinds == 1 || strings.HasPrefix(s.name, "stores") {
-			many = "not counted" // waits, so that this is no bound
+			many = "not counted" // it waits, so that this is no bound
 		}
 		if n != nil {
 			many = new(big.Float).SetInt(n).Text('g', 3)
@@ -247,9 +248,9 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// BenchmarkScale explores each program, and takes the time of running all its
-// interleavings beside it, in the same process: of the first mostRuns where there
-// are more. The ratio is of those, and so a lower bound where mostRuns is reached.
+// BenchmarkScale explores each program, and also measures the time of running all its
+// interleavings, in the same process: of the first mostRuns where there are more. The
+// ratio is of those, and so a lower bound where mostRuns is reached.
 func BenchmarkScale(b *testing.B) {
 	const mostRuns = 20_000
 	for _, s := range scale() {

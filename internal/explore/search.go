@@ -8,17 +8,16 @@ import (
 	"muster/internal/machine"
 )
 
-// A Search runs a launch under one schedule of each kind: schedules that differ
-// only in the order of steps that do not depend on each other are of one kind,
-// since they lead to the same state in which everyone knows the same. The
-// algorithm is source-DPOR with sleep sets (Abdulla, Aronsson, Jonsson and
-// Sagonas, Optimal dynamic partial order reduction, POPL 2014), stateless: each
-// run begins at the start, takes the choices of its prefix, and goes on as it
-// likes. Which steps depend on each other is said in touch.go, which pairs of a
-// run's steps could come the other way round in trace.go.
+// A Search runs a launch under one schedule of each kind: schedules that differ only
+// in the order of independent steps are of one kind, since they lead to the same
+// state, the agents' knowledge included. The algorithm is source-DPOR with sleep sets
+// (Abdulla, Aronsson, Jonsson and Sagonas, Optimal dynamic partial order reduction,
+// POPL 2014), stateless: each run begins at the start, takes the choices of its
+// prefix, and then goes on freely. touch.go defines which steps depend on each other,
+// trace.go which pairs of a run's steps are races that can be reversed.
 //
-// Interleavings are all that is explored: whether the memory model of the ISA has
-// outcomes that no interleaving shows is the question of package outcome.
+// Only interleavings are explored: whether the memory model of the ISA has outcomes
+// that no interleaving shows is the question of package outcome.
 type Search struct {
 	space  *Space
 	limits Limits
@@ -29,20 +28,20 @@ type Search struct {
 	ended  bool
 }
 
-// A Space is all runs of a launch.
+// A Space makes the runs of a launch.
 type Space struct {
 	// Fork returns a machine that is about to begin, watched by o.
 	Fork func(o machine.Observer) *machine.Machine
-	// Watch returns who watches the next run.
+	// Watch returns the watcher of the next run.
 	Watch func() Watcher
-	// Stop, if set, is asked in the middle of steps, too: a run that it ends is as
-	// if it had not begun.
+	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
+	// discarded.
 	Stop func() bool
 }
 
-// A Watcher watches one run. End is called at its end with the choices that
-// make it again, before the policy Latest takes what is left; a run that turns
-// out to be like another one is left without End.
+// A Watcher watches one run. At its end End is called with the choices that reproduce
+// it, without those that the policy Latest made for what was left; a run that proves
+// equivalent to another one is abandoned without End.
 type Watcher interface {
 	machine.Observer
 	End(m *machine.Machine, path []machine.Choice)
@@ -50,7 +49,7 @@ type Watcher interface {
 
 // Limits bound a search.
 type Limits struct {
-	Schedules int   // runs, those left early included
+	Schedules int   // runs, abandoned ones included
 	Steps     int64 // of all runs together, those of their prefixes included
 	Length    int   // steps of one run
 	// Preemptions, if not 0, is how many a run may have; less than 0 for none. See
@@ -61,30 +60,30 @@ type Limits struct {
 // Coverage is what a search has done.
 type Coverage struct {
 	Schedules int   `json:"schedules"` // that ran to their end
-	Left      int   `json:"left"`      // that were left as being like others
+	Left      int   `json:"left"`      // that were abandoned as equivalent to others
 	Steps     int64 `json:"steps"`
 	Longest   int   `json:"longest"` // steps of the longest run
-	// Complete: every schedule is like one that ran. Otherwise Why says what
-	// stood in the way.
+	// Complete: every schedule is equivalent to one that ran. Otherwise Why says what
+	// prevented it.
 	Complete bool   `json:"complete"`
 	Why      string `json:"why,omitempty"`
 	// Cut: schedules were left out for their preemptions. Without a Why all others
-	// are like one that ran.
+	// are equivalent to one that ran.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// A node is a state that the run under way came through.
+// A node is a state of the run under way.
 type node struct {
-	ways  []machine.Choice // there
-	since []machine.Choice // processes that could not go on before
+	ways  []machine.Choice // enabled there
+	since []machine.Choice // processes not enabled in the state before
 	taken machine.Choice
-	todo  []machine.Choice // processes that have to be tried
-	done  []*step          // that were, in order
-	sleep []*step          // whose runs are like others already made
-	later []*step          // that others try, after what is tried here
+	todo  []machine.Choice // processes still to be tried
+	done  []*step          // that were tried, in order
+	sleep []*step          // the sleep set: equivalent runs were made already
+	later []*step          // that other units try, after what is tried here
 
-	// What counts preemptions: the split that ran last, if one has, whether to leave
-	// it is one, and how many there were on the way here.
+	// The preemption state: the split that ran last, if any, whether leaving it is a
+	// preemption, and how many there were on the way here.
 	ran, busy   bool
 	on          machine.Choice
 	preemptions int
@@ -93,8 +92,8 @@ type node struct {
 // NewSearch prepares a search.
 func NewSearch(s *Space, l Limits) *Search { return &Search{space: s, limits: l} }
 
-// Run goes on until everything is explored, or a limit is reached, or stop,
-// which it asks now and then, reports true. Then it can be run again.
+// Run goes on until everything is explored, or a limit is reached, or stop, which it
+// asks now and then, reports true. Run can then be called again.
 func (s *Search) Run(stop func() bool) Coverage {
 	why := ""
 	for !s.ended && why == "" {
@@ -117,7 +116,7 @@ func (s *Search) Run(stop func() bool) Coverage {
 	return c
 }
 
-// In has the search's runs be of another space, of the same launch.
+// In moves the search to another space of the same launch.
 func (s *Search) In(space *Space) *Search {
 	s.space = space
 	return s
@@ -126,10 +125,10 @@ func (s *Search) In(space *Space) *Search {
 // Limit gives the search other limits.
 func (s *Search) Limit(l Limits) { s.limits = l }
 
-// Covered is what has been done so far.
+// Covered returns what has been explored so far.
 func (s *Search) Covered() Coverage { return s.count }
 
-// Spent is why a search ended whose budget did not do.
+// Spent is the Why of a search whose budget ran out.
 const Spent = "the budget ran out"
 
 func (s *Search) spent() string {
@@ -139,7 +138,7 @@ func (s *Search) spent() string {
 	return ""
 }
 
-// next goes back to the last state at which something is left to try.
+// next goes back to the last state at which a process is left to try.
 func (s *Search) next() bool {
 	for n := len(s.nodes); n > 0; n-- {
 		at := s.nodes[n-1]
@@ -150,7 +149,7 @@ func (s *Search) next() bool {
 			if at.tried(p) || at.asleep(p) {
 				continue
 			}
-			// What others try comes before it.
+			// What other units try counts as tried before it.
 			at.done, at.later = append(at.done, at.later...), nil
 			at.taken = at.way(p)
 			s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n-1], n-1
@@ -160,7 +159,7 @@ func (s *Search) next() bool {
 	return false
 }
 
-// way returns the choice that is a process's there.
+// way returns the choice of a process at the state.
 func (n *node) way(p machine.Choice) machine.Choice {
 	for _, c := range n.ways {
 		if process(c) == p {
@@ -242,8 +241,8 @@ func (s *Search) run(stop func() bool) bool {
 	return true
 }
 
-// arrive makes the node of the state that m is in. It returns none at the end
-// of a run, and where all that could come next is asleep.
+// arrive makes the node of the state that m is in. It returns none at the end of a
+// run, and (left) where every enabled process is asleep.
 func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	n = &node{ways: m.Ways(nil)}
 	if len(n.ways) == 0 {
@@ -260,7 +259,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 				s.offer(before, p)
 			}
 		}
-		if s.limits.Preemptions == 0 { // otherwise who sleeps may have cost less
+		if s.limits.Preemptions == 0 { // else a sleeping one may have cost less
 			for _, q := range slices.Concat(before.sleep, before.done) {
 				if !by.meets(q) {
 					n.sleep = append(n.sleep, q)
@@ -286,8 +285,8 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	return n, false
 }
 
-// meets reports whether two steps that were both possible in one state depend
-// on each other.
+// meets reports whether two steps that were both enabled in one state depend on each
+// other.
 func (s *step) meets(o *step) bool {
 	for _, a := range s.lanes {
 		for _, b := range o.lanes {
@@ -302,8 +301,8 @@ func (s *step) meets(o *step) bool {
 	return s.feet.meets(o.feet)
 }
 
-// backtrack finds the races of the run's new steps, and has their reversals
-// tried.
+// backtrack finds the races of the run's new steps, and adds backtrack points for
+// their reversals.
 func (s *Search) backtrack(m *machine.Machine) {
 	t := newTrace(len(m.Program().Polls()) > 0)
 	for d, st := range s.steps {
@@ -327,7 +326,7 @@ func (s *Search) backtrack(m *machine.Machine) {
 	}
 }
 
-// reverse has a race's other order tried, unless it is already.
+// reverse adds a backtrack point for a race's reversal, unless it is tried already.
 func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 	if s.limits.Preemptions != 0 {
 		s.reverseBounded(r, process(last), before)
@@ -342,8 +341,8 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 		case n.tried(p) || process(n.taken) == p || slices.Contains(n.todo, p):
 			return
 		case n.asleep(p):
-			// It ran all the same, woken by a step that it only may depend on. Who
-			// begins with it is covered, and it need not be part of the reversal.
+			// It ran nevertheless, woken by a step on which it only may depend. Runs
+			// that begin with it are covered, and the reversal need not contain it.
 			asleep = true
 		case n.can(p) && (!found || p == process(last)):
 			pick, found = p, true
@@ -356,15 +355,15 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 	case asleep:
 		return
 	case len(first) == 1 && first[0] == process(last):
-		return // nothing else could come before it, and there it is not possible
+		return // nothing else can come before it, and it is not enabled there
 	}
 	for _, c := range n.ways {
 		s.offer(n, process(c))
 	}
 }
 
-// offer has a process be tried at a state, unless it is already, or the bound
-// forbids it.
+// offer adds a process to those to try at a state, unless it is tried already, or the
+// bound forbids it.
 func (s *Search) offer(n *node, p machine.Choice) {
 	switch {
 	case n.tried(p) || process(n.taken) == p || slices.Contains(n.todo, p):
@@ -375,9 +374,8 @@ func (s *Search) offer(n *node, p machine.Choice) {
 	}
 }
 
-// blocked returns the looks at barriers and at memory that splits wait with at
-// the end of a run, one that is left included: what is asleep there says nothing of
-// them.
+// blocked returns the tests of barriers and of memory at which splits wait at the end
+// of a run, an abandoned one included: its sleep sets say nothing of them.
 func blocked(m *machine.Machine) []*step {
 	if m.Stopped() != nil || m.Done() {
 		return nil
@@ -401,8 +399,8 @@ func blocked(m *machine.Machine) []*step {
 	return out
 }
 
-// looks reports whether a step only looks: an atomic operation that polls leaves what
-// it found.
+// looks reports whether a step only reads or tests: an atomic operation that polls
+// leaves what it found.
 func looks(s *step) bool {
 	for i := range s.feet {
 		if x := &s.feet[i]; x.role != reads && x.role != tests && x.poll == nil {

@@ -8,7 +8,7 @@ import (
 	"muster/internal/machine"
 )
 
-// A log is a Watcher that keeps what runs come to.
+// A log is a Watcher that keeps the results of runs.
 type log struct {
 	t    testing.TB
 	ends map[string]int
@@ -64,8 +64,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestUnits: what is left of a search, parted, comes to what the search would
-// have come to; so does one that is written down and resumed.
+// TestUnits: what is left of a search, split into units, finds what the search would
+// have found; so does one that is saved and resumed.
 func TestUnits(t *testing.T) {
 	const all = 720
 	start := build(t, tickets, 3, 64, 16)
@@ -83,7 +83,7 @@ func TestUnits(t *testing.T) {
 		units := s.Split(explore.Limits{})
 		for _, u := range units {
 			for n := 0; ; n++ {
-				left := 2000 << n // steps, and then it is written down
+				left := 2000 << n // steps, and then it is saved
 				c := u.Run(func() bool { left--; return left < 0 })
 				if c.Complete {
 					runs += c.Schedules

@@ -26,20 +26,19 @@ import (
 // what to ask of the run.
 type Trial func() (*machine.Machine, Question)
 
-// A Question is whether a run shows what is looked for.
+// A Question asks whether a run shows what is looked for.
 type Question struct {
 	// Bad is asked once the run is over.
 	Bad func(*machine.Machine) bool
-	// Shown, unless nil, is asked after every step: whether the run has shown it
-	// by now, whatever may come. Such a run is measured up to there, and trials
-	// end there.
+	// Shown, unless nil, is asked after every step: whether the run has already shown
+	// it, however it goes on. The run is measured up to there, and trials end there.
 	Shown func() bool
 }
 
-// A Size says how large a schedule is, by the run that it makes, the part that
-// its policy chooses included, up to where it has shown what is looked for, or
-// to its end. What splits do at the end of a run that hangs after they have
-// given up their waits, and nobody else does anything, does not count.
+// A Size measures a schedule by the run that it makes, the part that its policy
+// chooses included, up to where it has shown what is looked for, or to its end. The
+// steps at the end of a hung run that only splits take which gave up their waits do
+// not count.
 type Size struct {
 	// Switches counts the steps that another agent takes than the step before:
 	// another split (by CTA, warp and lowest lane) or asynchronous operation,
@@ -72,12 +71,12 @@ func SameAgent(a, b machine.Choice) bool {
 	return process(a) == process(b)
 }
 
-// MostSteps is how many steps of a run are recorded at most.
+// MostSteps bounds the recorded steps of a run.
 const MostSteps = 1 << 22
 
-// Record is Run, and returns every choice that was taken, in order. As
-// explicit choices they make the same run again. It reports false where stop
-// did, and for a run of more than MostSteps, which it leaves at that.
+// Record is Run, and returns every choice that was taken, in order. As explicit
+// choices they make the same run again. It reports false if stop ended the run, and
+// for one of more than MostSteps, which it ends there.
 func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Choice, ok bool) {
 	m.StopWhen(stop)
 	r := runner{m: m}
@@ -156,7 +155,7 @@ type shrinker struct {
 	best    attempt
 	stopped bool
 	cut     bool // trials end where they have shown it
-	whole   bool // they must not: in a whole run it is not to be seen
+	whole   bool // trials must run to their end to show it
 }
 
 // An attempt is a schedule and the run that it makes.
@@ -173,8 +172,8 @@ type block struct {
 	n   int
 }
 
-// An agent takes steps. An operation is named by who issued it, the how many-th
-// of its issuer: its number in the run depends on what others issued before.
+// An agent takes steps. An operation is named by its issuer and its number among that
+// issuer's (nth): its number in the run depends on what others issued before.
 type agent struct {
 	kind      machine.ChoiceKind
 	cta, warp int32
@@ -182,7 +181,7 @@ type agent struct {
 	nth       int32
 }
 
-// untilBlocked lets a block go on for as long as its agent can.
+// untilBlocked is the length of a block that goes on for as long as its agent can.
 const untilBlocked = 1 << 30
 
 func (h *shrinker) spent() bool {
@@ -285,8 +284,8 @@ func (h *shrinker) policy() Policy {
 	return Latest
 }
 
-// trim looks for the shortest beginning of the run after which a policy still
-// comes to the same end.
+// trim looks for the shortest beginning of the run after which a policy still shows
+// it.
 func (h *shrinker) trim() {
 	for _, p := range []Policy{Latest, Earliest} {
 		all := h.best.blocks
@@ -297,8 +296,8 @@ func (h *shrinker) trim() {
 	}
 }
 
-// least looks for the least n below most that is good, supposing that all above
-// a good one are.
+// least returns the least n up to most that is good, supposing that every n above a
+// good one is.
 func least(most int, good func(int) bool) int {
 	lo, hi := 0, most
 	for lo < hi {
@@ -374,7 +373,7 @@ func (h *shrinker) shorten() {
 	}
 }
 
-// A recording follows a run: its choices, and the same as blocks.
+// A recording follows a run: its choices, also grouped into blocks.
 type recording struct {
 	m       *machine.Machine
 	longest int
@@ -449,7 +448,7 @@ func (t *recording) run(r *runner, b block) {
 	}
 }
 
-// attempt is the schedule that this run followed, as far as it counts.
+// attempt returns the run's schedule, and the part of the run that counts.
 func (t *recording) attempt(explicit int, p Policy) attempt {
 	run := t.choices
 	if t.shown > 0 {
@@ -473,8 +472,8 @@ func (t *recording) attempt(explicit int, p Policy) attempt {
 	return a
 }
 
-// givingUp returns how many steps at the end of a run do no more than to give
-// up waits, and what the same splits did then.
+// givingUp returns how many steps at the end of a run only give up waits, or continue
+// splits that did.
 func givingUp(run []machine.Choice) int {
 	type split struct {
 		cta, warp int32

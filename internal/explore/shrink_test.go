@@ -35,7 +35,7 @@ SECOND:
 DONE:
 `
 
-// trial asks whether the word at index at holds want in the end.
+// trial asks whether the word at index at holds want at the end.
 func trial(t testing.TB, body string, block uint32, at int, want uint32) explore.Trial {
 	first := build(t, body, 1, block, 8)
 	return func() (*machine.Machine, explore.Question) {
@@ -55,13 +55,13 @@ func showing(t testing.TB, start explore.Trial, seed uint64) explore.Schedule {
 	}
 }
 
-// TestShrinkToTheSame: whatever random schedule showed it, it comes out at two
+// TestShrinkToTheSame: from any random schedule that shows it, shrinking ends at two
 // switches among two warps and the start, and at the same size.
 func TestShrinkToTheSame(t *testing.T) {
 	for _, c := range []struct {
 		block    uint32
 		switches int
-	}{{64, 3}, {128, 5}} { // the start of the CTA is one, each warp more another
+	}{{64, 3}, {128, 5}} { // one for the start of the CTA, one more for each further warp
 		start := trial(t, between, c.block, 4, 1)
 		var first explore.Shrunk
 		for seed := uint64(1); seed < 40; seed += 3 {
@@ -84,8 +84,8 @@ func TestShrinkToTheSame(t *testing.T) {
 	}
 }
 
-// TestShrinkProperties: of any schedule that shows it, the shrunk one shows it
-// too, by its text, is no larger, and shrinks to itself.
+// TestShrinkProperties: from any schedule that shows it, the shrunk one shows it too,
+// by its text, is no larger, and shrinks to itself.
 func TestShrinkProperties(t *testing.T) {
 	kernels := map[string]explore.Trial{
 		"between": trial(t, between, 96, 4, 1),
@@ -128,8 +128,8 @@ func TestShrinkProperties(t *testing.T) {
 	})
 }
 
-// TestShrinkShown: where a run shows it before its end, only what leads there
-// counts, and the schedule ends there.
+// TestShrinkShown: where a run shows it before its end, only the steps up to there
+// count, and the schedule ends there.
 func TestShrinkShown(t *testing.T) {
 	first := build(t, between, 1, 128, 8)
 	whole := trial(t, between, 128, 4, 1)
@@ -154,8 +154,8 @@ func TestShrinkShown(t *testing.T) {
 	}
 }
 
-// TestShrinkShownTooSoon: what a run has shown by one step and the whole run
-// does not show is no finding; then whole runs are what counts.
+// TestShrinkShownTooSoon: what a run shows after one step but not as a whole is no
+// finding; then whole runs count.
 func TestShrinkShownTooSoon(t *testing.T) {
 	first := build(t, between, 1, 64, 8)
 	whole := trial(t, between, 64, 4, 1)
@@ -178,8 +178,8 @@ func TestShrinkShownTooSoon(t *testing.T) {
 	}
 }
 
-// TestShrinkBounds: with few runs allowed it returns what it has, which shows
-// it still.
+// TestShrinkBounds: with few runs allowed it returns the best so far, which still
+// shows it.
 func TestShrinkBounds(t *testing.T) {
 	start := trial(t, between, 128, 4, 1)
 	s := showing(t, start, 7)
@@ -193,8 +193,8 @@ func TestShrinkBounds(t *testing.T) {
 	}
 }
 
-// TestRecord: what was recorded makes the same run again, choice by choice,
-// under every policy.
+// TestRecord: a recording makes the same run again, choice by choice, under every
+// policy.
 func TestRecord(t *testing.T) {
 	for name, body := range map[string]string{"between": between, "stale": stale, "tickets": tickets} {
 		for _, s := range explore.Handful(3) {
@@ -217,8 +217,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// fewest tries every schedule, and returns the least switches, then steps, of
-// those that show it.
+// fewest tries every schedule, and returns the fewest switches, then steps, of those
+// that show it.
 func fewest(start explore.Trial) (switches, steps int) {
 	switches, steps = 1<<30, 1<<30
 	var walk func(m *machine.Machine, q explore.Question, last machine.Choice, n, sw int)
@@ -254,9 +254,9 @@ func fewest(start explore.Trial) (switches, steps int) {
 	return switches, steps
 }
 
-// TestShrinkIsLeast holds what Shrink finds, from random schedules, to the least
-// of all schedules. Its moves are local: a start from which they end elsewhere
-// would be a case to look at, not a broken promise; there is none among these.
+// TestShrinkIsLeast compares what Shrink finds, from random schedules, with the least
+// of all schedules. Its moves are local: a start from which they end elsewhere would
+// be worth a look, not a broken promise; there is none among these.
 func TestShrinkIsLeast(t *testing.T) {
 	// passed: warp 1 stores what warp 0 last let it see, in two rounds.
 	const passed = `

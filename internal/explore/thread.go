@@ -13,9 +13,9 @@ type thread struct {
 	held bool   // of Delay: an operation to hold back
 }
 
-// A name of a thread: lanes go by the lowest, an operation by its issuer and the
-// how many-th of that issuer it is. It is the same in every schedule in which the
-// issuer does the same, so that what a seed means does not depend on the order in
+// A name of a thread: lanes are named by the lowest, an operation by its issuer and
+// its number among that issuer's. It is the same in every schedule in which the
+// issuer does the same, so that the meaning of a seed does not depend on the order in
 // which threads appear.
 type name struct {
 	kind      machine.ChoiceKind // Run, Milestone or Start
@@ -64,8 +64,8 @@ func (t *threads) new(n name) *thread {
 	return &thread{name: n, luck: luck, last: -1 - int64(luck>>2), held: n.draw(t.seed, 1)%oneIn == 0}
 }
 
-// meet names the operations that were issued since it was last asked, and forgets
-// those that have ended.
+// meet names the operations issued since the last call, and drops those that have
+// ended.
 func (t *threads) meet(m *machine.Machine) {
 	flying := m.InFlight()
 	for _, op := range flying {
@@ -88,7 +88,7 @@ func (t *threads) meet(m *machine.Machine) {
 	t.ops = left
 }
 
-// draw is a number that seed, name and n decide, as good as random.
+// draw returns a pseudo-random number that only seed, name and n determine.
 func (t name) draw(seed, n uint64) uint64 {
 	z := mix(seed ^ 0x9e3779b97f4a7c15)
 	z = mix(z ^ uint64(t.kind)<<40 ^ uint64(uint32(t.cta))<<8 ^ uint64(uint8(t.lane)))

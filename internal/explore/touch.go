@@ -10,18 +10,18 @@ import (
 	"muster/mbarrier"
 )
 
-// What a step touches, as far as its order with another can matter. Two steps
-// that do not depend on each other can change places, next to each other, and
-// lead to the same state, in which everyone knows the same.
+// The footprint of a step: what it touches, where that can matter for its order with
+// other steps. Two adjacent steps that do not depend on each other can be swapped,
+// and lead to the same state, the agents' knowledge included.
 //
-// Charges to one phase of an mbarrier commute, whichever of them completes it:
-// the pending count is zero only after the last arrival, and with it all bytes
-// are announced, so that none are owed only after the last landing. Operations
-// for which that need not hold are strict, and commute with nothing on their
-// barrier: init, inval, an expect_tx or an increment without an arrival, what
-// leaves more bytes landed than announced with no arrival pending, arrivals
-// without completion, and whatever is undefined. Arrivals at one generation of a
-// named or a cluster barrier commute too.
+// Charges to one phase of an mbarrier commute, whichever of them completes it: the
+// pending count reaches zero only with the last arrival, and by then all bytes are
+// announced, so that the tx-count reaches zero only with the last landing. Operations
+// for which that need not hold are strict, and commute with nothing on their barrier:
+// init, inval, an expect_tx or an increment without an arrival, an operation that
+// leaves more bytes landed than announced with no arrival pending, arrivals without
+// completion, and all that is undefined. Arrivals at one generation of a named or a
+// cluster barrier commute too.
 
 type object uint8
 
@@ -41,7 +41,7 @@ const (
 	reads  role = iota
 	writes      // of an mbarrier: a strict operation
 	adds        // commutes with others of its label: a charge, an arrival, a reduction
-	tests       // looks whether a phase is complete
+	tests       // tests whether a phase is complete
 	passes      // goes on from a generation that is complete
 	leaves      // a thread's exit, which some barriers count
 )
@@ -50,7 +50,7 @@ type touch struct {
 	object   object
 	role     role
 	done     bool // adds: completed its phase; tests: it was complete
-	await    bool // tests: nothing happens where it is not
+	await    bool // tests: a failed one has no effect
 	parity   bool
 	mem      int32
 	lo, hi   uint64
@@ -58,21 +58,21 @@ type touch struct {
 	count    uint32
 	operand  uint64        // of tests: the token or the parity; of polls: what they compare with
 	before   mbarrier.Word // of what completed a phase: the word it found
-	lanes    uint32        // of named, clustered and life: who
+	lanes    uint32        // of named, clustered and life: the lanes
 	warpOnly int32
 
 	// In a program that polls: poll is what the access waits for, which compares with
 	// operand, and was what the word held.
 	poll  *machine.Poll
 	was   uint64
-	known bool // was is
+	known bool // was is valid
 	sums  bool // a reduction that adds
 }
 
 // A footprint is what one step touches.
 type footprint []touch
 
-// meets reports whether a step of this footprint depends on one of that, both
+// meets reports whether a step with footprint a depends on one with footprint b, both
 // taken from the same state, neither having waited for the other.
 func (a footprint) meets(b footprint) bool {
 	for i := range a {
@@ -93,9 +93,9 @@ func (a *touch) meets(b *touch) bool {
 	case bytes:
 		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !a.commutes(b)
 	case phases:
-		// One of them may have been taken from an earlier state, since when more was
-		// charged: what did not complete the phase then would now, or would be one too
-		// many.
+		// One of them may have been taken from an earlier state, and more was charged
+		// since: an operation that did not complete the phase then would do so now,
+		// or be one too many.
 		return a.lo == b.lo && (a.role != tests || b.role != tests)
 	case named:
 		if a.role == leaves || b.role == leaves {
@@ -113,7 +113,7 @@ func (a *touch) meets(b *touch) bool {
 	return a.role != reads || b.role != reads
 }
 
-// commutes reports whether two accesses that write leave the same in both
+// commutes reports whether two accesses that write leave the same value in both
 // orders: reductions of one kind, ordinary stores of equal values.
 func (a *touch) commutes(b *touch) bool {
 	if a.role == adds && b.role == adds {
@@ -122,23 +122,23 @@ func (a *touch) commutes(b *touch) bool {
 	return a.role == writes && b.role == writes && a.label != 0 && a.label == b.label && a.lo == b.lo && a.hi == b.hi
 }
 
-// A step is one choice that was taken, and what came of it.
+// A step is one choice that was taken, with its footprint and its effects.
 type step struct {
 	choice machine.Choice
 	feet   footprint
-	// who: lanes of warps that took part, or an operation, for the order of the
-	// program.
+	// lanes: the lanes of warps that took part, for program order.
 	lanes []warpLanes
-	// by is lanes that took the step, where others were only touched: that these went
-	// on, or that what they stand for joined them, comes after it.
+	// by is the lanes that took the step, if the step only touched others, whose
+	// split it changed: it need not come after theirs, but their next steps come
+	// after it.
 	by  uint32
 	ops []opStep // issued, or moved on, here
-	// waits: operations of lanes that this step found complete.
+	// groups: operations of lanes that this step found complete.
 	groups []groupDone
-	// contends: what it does may be possible, then not, and then again.
+	// contends: the step may be enabled, then disabled, and then enabled again.
 	contends bool
-	// polls: it is possible only where the word that it reads would end the wait,
-	// which many a write may bring about.
+	// polls: it is enabled only while the word that it reads would end the wait,
+	// which any of several writes may bring about.
 	polls bool
 	met   []machine.Choice // splits of the warp that joined the one that ran
 }
@@ -164,11 +164,11 @@ type groupDone struct {
 	done      [32]uint32
 }
 
-// A collector is the Observer that takes down what the step under way touches.
+// A collector is the Observer that records what the step under way touches.
 type collector struct {
 	next machine.Observer
 	prog *machine.Program
-	bits bool // what arrivals return is looked at: their order shows
+	bits bool // the program uses what arrivals return, which shows their order
 	// fences: the program has fences, so that relaxed stores may release.
 	fences bool
 	polls  bool // words of memory are waited for
@@ -181,7 +181,7 @@ func (c *collector) start(m *machine.Machine) {
 	c.bits, c.fences, c.polls = c.prog.CountsArrivals(), c.prog.HasFences(), len(c.prog.Polls()) > 0
 }
 
-// take1 has m take a choice, and returns the step that it was.
+// take1 makes m take a choice, and returns the step that it was.
 func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	st := &step{choice: choice}
 	c.step = st
@@ -219,7 +219,8 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	return st
 }
 
-// apart parts a lane from its split, whose others a step of the lane does not touch.
+// apart separates a lane from its split, whose other lanes a step of it does not
+// touch.
 func apart(was []machine.Lanes, lane int8) []machine.Lanes {
 	for i, s := range was {
 		if one := uint32(1) << uint(lane); s.Mask&one != 0 && s.Mask != one {
@@ -258,10 +259,10 @@ func touched(c machine.Choice, was, is []machine.Lanes) uint32 {
 	return mask
 }
 
-// met returns the splits that a step of another had join it. Lanes that go on
-// together could have gone before it, which makes a difference only where others
-// could notice: an exit is noticed where a cluster's barrier counts it, and lanes
-// of a warp wait for each other at a named barrier.
+// met returns the splits that merged with the one that took a step. The merged lanes
+// could have gone on before that step, which matters only where others notice it: a
+// cluster's barrier counts an exit, and lanes of a warp wait for each other at a
+// named barrier.
 func met(m *machine.Machine, c machine.Choice, was, is []machine.Lanes) []machine.Choice {
 	var out []machine.Choice
 	for _, s := range was {
@@ -349,8 +350,8 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 			case machine.Relaxed:
 				r, label = adds, c.operation(ev.PC)
 			case machine.Release:
-				// What the one released, who sees the other knows too, by the chain of both,
-				// if their scopes are alike (ISA 8.8, observation order).
+				// A read of one acquires what the other released, too, by the chain
+				// of both, if their scopes are equal (ISA 8.8, observation order).
 				r, label = adds, c.operation(ev.PC)+int64(ev.Sem)<<8+int64(ev.Scope)
 			}
 		}
@@ -386,15 +387,15 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	c.remote(ev.CTA, ev.Mem)
 }
 
-// unread reports whether nobody learns from an atomic what came before it. A fence
-// behind it may acquire: of warps, the accesses that this orders are tried both ways
-// round, but lanes of one warp have made them together before they part.
+// unread reports whether no thread learns from an atomic what came before it. A fence
+// after it may acquire: between warps, both orders of the accesses that this orders
+// are tried, but lanes of one warp have made them together before they diverge.
 func (c *collector) unread(pc int32) bool {
 	return c.prog.Unread(pc) && !(c.fences && c.step.choice.Kind == machine.Alone)
 }
 
-// plain reports whether a strong store of a value is like any other of that value:
-// nobody learns from it what came before it.
+// plain reports whether strong stores of equal values are interchangeable: no thread
+// learns from one what came before it.
 func (c *collector) plain(sem machine.Sem) bool {
 	return (sem == machine.Relaxed || sem == machine.Volatile) && !c.fences
 }
@@ -410,7 +411,7 @@ func stored(ev *machine.Event, lane int) int64 {
 	return int64(h.Sum64() | 1)
 }
 
-// remote has an access to another CTA's memory depend on its start and its end.
+// remote makes an access to another CTA's memory depend on that CTA's start and end.
 func (c *collector) remote(cta int32, mem machine.MemID) {
 	if mem >= 0 && int32(mem) != cta {
 		c.add(touch{object: life, role: reads, mem: int32(mem)})
@@ -461,8 +462,8 @@ func (c *collector) look(at machine.BarRef, t touch) {
 	c.add(touch{object: bytes, role: reads, mem: t.mem, lo: t.lo, hi: t.lo + 8})
 }
 
-// again adds tests that came out false where a split stood, and of which the
-// machine tells observers nothing, since they did before.
+// again adds the failed tests at which a split stands and which the machine, having
+// reported them before, does not report to observers again.
 func (c *collector) again(m *machine.Machine, at *machine.WaitingSplit) {
 	for i := range at.Tests {
 		t := &at.Tests[i]
@@ -489,8 +490,8 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvWritten:
 		r, label := writes, int64(0)
 		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.Commutes(ev.PC) == "" {
-			// By two proxies they race, whichever comes first: a judge that knows only
-			// the last of those of one proxy is to see each order.
+			// By two proxies they race in either order: a judge that keeps only the
+			// last one of a proxy must see both orders.
 			r, label = adds, c.operation(ev.PC)^int64(op.Proxy)
 		}
 		for _, s := range op.Writes {

@@ -8,8 +8,8 @@ import (
 	"muster/mbarrier"
 )
 
-// The order of a run's steps that holds in every run equivalent to it, and the
-// pairs of steps that could come the other way round.
+// The order of a run's steps that holds in every run equivalent to it, and the pairs
+// of steps that can be reversed.
 
 // A set is a set of steps, by number.
 type set []uint64
@@ -44,7 +44,7 @@ func (s set) meets(o set) bool {
 // A race is two steps, first before second, that nothing keeps in that order.
 type race struct{ first, second int }
 
-// A trace is the order of one run, as far as it has come.
+// A trace is the order of one run's steps so far.
 type trace struct {
 	steps  []*step
 	before []set                    // by step: all that it comes after
@@ -52,7 +52,7 @@ type trace struct {
 	ops    map[int64]int            // the last step of an operation
 	issued map[groupKey][]opSteps
 	lines  map[lineKey][]toucher
-	wrote  map[lineKey][]toucher // all that was written where a word is waited for, or may be
+	wrote  map[lineKey][]toucher // all writes, where a word is or may be waited for
 	bars   map[placeKey]*barTrace
 	named  map[placeKey]*generations
 	grids  map[int32]*generations
@@ -60,7 +60,7 @@ type trace struct {
 	lives  map[int32][]toucher
 	pools  map[int32][]toucher
 	sc     []int
-	enable map[machine.Choice]int // the step that made it possible
+	enable map[machine.Choice]int // the step that enabled it
 	polls  bool                   // words of memory are waited for
 }
 
@@ -72,8 +72,7 @@ type groupKey struct {
 	group     machine.Group
 }
 
-// opSteps are an operation's steps so far: that it read its source, that it is
-// complete; -1 before.
+// opSteps are an operation's steps so far: read its source, complete; -1 before.
 type opSteps struct {
 	id        int64
 	seq       uint32
@@ -93,7 +92,7 @@ type placeKey struct {
 type toucher struct {
 	step  int
 	touch *touch
-	over  bool // it stands for reads, and for stores of other values, before it
+	over  bool // it stands for earlier reads and stores of other values, too
 }
 
 // meets reports whether x depends on what t touched, or on what that stands for.
@@ -105,14 +104,14 @@ func (t *toucher) meets(x *touch) bool {
 type barTrace struct {
 	phases []phaseTrace // the last is open
 	tests  []toucher    // that may still matter
-	strict []int        // since the last strict operation, which all come after
+	strict []int        // the last strict operation, which all later ones come after
 }
 
 type phaseTrace struct {
 	n       int64
 	members []int
-	by      int           // completed it; -1 while open
-	word    mbarrier.Word // that it found
+	by      int           // the step that completed it; -1 while open
+	word    mbarrier.Word // the word that this step found
 }
 
 // generations are a named or a cluster barrier's arrivals.
@@ -137,7 +136,7 @@ func newTrace(polls bool) *trace {
 		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
 }
 
-// An arrow builds what a step comes after.
+// An arrow collects what a step comes after.
 type arrow struct {
 	t    *trace
 	at   int
@@ -155,7 +154,7 @@ func (a *arrow) after(i int) {
 	}
 }
 
-// order finds what a step comes after, were it the next, and its races with
+// order finds what a step would come after as the next one, and its races with
 // earlier ones.
 func (t *trace) order(s *step) (before set, races []race) {
 	a := t.arrow(s)
@@ -194,9 +193,9 @@ func (t *trace) arrow(s *step) *arrow {
 	}
 	if i, ok := t.enable[process(s.choice)]; ok && !s.polls {
 		if s.idle() || s.roused(t.steps[i]) {
-			// A wait that was woken and goes on waiting: nothing has happened. Or it was
-			// woken by what it does not wait for, and then that came.
-		} else if s.contends { // it may have been possible before that, and then not
+			// A wait that was woken and goes on waiting: nothing has happened. Or it
+			// was woken by an unrelated step, and what it waits for came later.
+		} else if s.contends { // it may have been enabled before, then disabled
 			a.must = append(a.must, i)
 		} else {
 			a.after(i)
@@ -208,7 +207,7 @@ func (t *trace) arrow(s *step) *arrow {
 	return a
 }
 
-// process names who takes a choice, whichever way it comes out.
+// process names the agent that takes a choice, whatever the outcome.
 func process(c machine.Choice) machine.Choice {
 	if c.Kind == machine.GiveUp || c.Kind == machine.Alone {
 		c.Kind = machine.Run
@@ -216,7 +215,7 @@ func process(c machine.Choice) machine.Choice {
 	return c
 }
 
-// group has a wait for groups come after what it found complete.
+// group orders a wait for groups after what it found complete.
 func (a *arrow) group(g *groupDone) {
 	for k := g.mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
@@ -266,9 +265,9 @@ func (a *arrow) depend(x *touch) {
 	}
 }
 
-// poll finds the writes of a word before which a wait for it could have ended. It may
-// have been possible then, and not later: that others came in between does not keep the
-// two in their order.
+// poll finds the writes of a word before which a wait for it could have ended. The
+// wait may have been enabled then, and disabled later: steps in between do not keep
+// the two in their order.
 func (a *arrow) poll(x *touch) {
 	var writes []toucher // of x's word, the last first, the first of each step
 	list := a.t.wrote[lineKey{x.mem, x.lo >> lineBits}]
@@ -291,12 +290,12 @@ func (a *arrow) poll(x *touch) {
 	}
 }
 
-// held reports whether it is known what x's word held before a write of all of it.
+// held reports whether the value of x's word before a write of all of it is known.
 func (o *touch) held(x *touch) bool { return o.known && o.lo == x.lo && o.hi == x.hi }
 
-// mayEnd reports whether a wait may end before a write and what comes after that: with
-// what the word held then, and with what later writes that commute with it, or some of
-// them, make of that.
+// mayEnd reports whether a wait may end before a write and what comes after that:
+// with the word's value then, or with what later writes that commute with it, or some
+// of them, make of that value.
 func (t *trace) mayEnd(x *touch, later []toucher, w *toucher) bool {
 	if !w.touch.held(x) {
 		return true
@@ -318,9 +317,9 @@ func (t *trace) mayEnd(x *touch, later []toucher, w *toucher) bool {
 	return x.poll.Ends(value, x.operand) || value > w.touch.was && x.poll.Exactly() && value > x.operand
 }
 
-// pool orders an increase after what it had to wait for. It may have been
-// possible before another, which took what it needs: the other way round they
-// end alike, unless what came instead comes after that other one.
+// pool orders an increase after what it had to wait for. It may have been enabled
+// before another increase, which took the registers that it needs: the reverse order
+// ends alike, unless the decrease that served it comes after that other one.
 func (a *arrow) pool(x *touch) {
 	if x.role != writes {
 		return
@@ -376,9 +375,8 @@ func (a *arrow) barrier(x *touch) {
 	}
 }
 
-// completes has the completion of a phase come after the tests that it would
-// have come out otherwise for, but for those that something charged to the phase
-// comes after.
+// completes orders the completion of a phase after the tests that would have come out
+// otherwise behind it, except those that precede something charged to the phase.
 func (a *arrow) completes(b *barTrace, x *touch) {
 	members := b.phase(x.label)
 	for _, w := range b.tests {
@@ -405,9 +403,9 @@ func (b *barTrace) phase(n int64) []int {
 	return nil
 }
 
-// test orders a look at a barrier: after all that is charged to the phase that
-// it found complete. It could have come before a completion that, or all but
-// that, it would have come out otherwise for.
+// test orders a test of a barrier after all that is charged to the phase that it
+// found complete. It races with the charges to earlier phases before whose completion
+// it could have been made with another outcome, or passed on another phase.
 func (a *arrow) test(b *barTrace, x *touch) {
 	for i := len(b.phases) - 1; i >= 0; i-- {
 		p := &b.phases[i]
@@ -421,7 +419,7 @@ func (a *arrow) test(b *barTrace, x *touch) {
 		if !would && (!x.done || x.await) {
 			continue
 		}
-		// Any charge to that phase that need not come before would keep it open.
+		// Any charge to that phase that need not precede the test would keep it open.
 		n := len(a.far)
 		for _, m := range p.members {
 			if !a.own.has(m) {
@@ -429,7 +427,7 @@ func (a *arrow) test(b *barTrace, x *touch) {
 			}
 		}
 		if n == len(a.far) {
-			break // nor need those of earlier phases
+			break // all precede it, and so do those of earlier phases
 		}
 	}
 	if x.done {
@@ -636,8 +634,8 @@ func (t *trace) keep(at int, x *touch) {
 	}
 }
 
-// uncovered drops what a later access of the same bytes stands for: a write for
-// all, a read for the reads that it comes after.
+// uncovered drops the accesses that a later one of the same bytes stands for: a write
+// for all that it comes after, a read for the reads.
 func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	x := by.touch
 	if x.role == adds {
@@ -657,7 +655,7 @@ func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	return out
 }
 
-// keep adds an arrival; generations before the last are over.
+// keep adds an arrival, and drops generations before the last two.
 func (g *generations) keep(who toucher) {
 	n := len(g.all)
 	if n == 0 || g.all[n-1].label != who.touch.label {
@@ -691,7 +689,7 @@ func (t *trace) keepBarrier(at int, x *touch) {
 	p.members = append(p.members, at)
 	if x.done {
 		p.by, p.word = at, x.before
-		// Tests of phases before this one are behind all that is to come.
+		// Tests of earlier phases precede all that is to come.
 		out := b.tests[:0]
 		for _, w := range b.tests {
 			if w.touch.done && w.touch.label >= x.label {
@@ -720,9 +718,9 @@ func appeared(was, is []machine.Choice) []machine.Choice {
 	return out
 }
 
-// initials returns the processes that can begin what reverses a race: the
-// steps after the first that do not come after it, and then the second, which
-// last takes and which comes after before.
+// initials returns the processes that can begin a race's reversal: the steps after
+// the first that do not come after it, and then the second, which last takes and
+// which comes after before.
 func (t *trace) initials(steps []*step, r race, last machine.Choice, before set) []machine.Choice {
 	var rest set
 	var out []machine.Choice
@@ -741,7 +739,7 @@ func (t *trace) initials(steps []*step, r race, last machine.Choice, before set)
 	return out
 }
 
-// idle reports whether a step only came back to where it waits.
+// idle reports whether a step only returned to its wait.
 func (s *step) idle() bool {
 	looked := false
 	for i := range s.feet {
@@ -754,8 +752,8 @@ func (s *step) idle() bool {
 	return looked
 }
 
-// roused reports whether a look was made possible by a step that has nothing to
-// do with it: a change of what the split looked at earlier, on its way here.
+// roused reports whether a test was enabled by an unrelated step: a change of what
+// the split tested earlier, on its way here.
 func (s *step) roused(by *step) bool {
 	for _, w := range by.lanes {
 		if w.cta == s.choice.CTA && w.warp == s.choice.Warp {

@@ -6,13 +6,13 @@ import (
 	"muster/internal/machine"
 )
 
-// A search can be parted. What is left to try along the run under way falls into
-// units, one for each choice: a unit explores what begins with that choice, and
-// whatever more it finds to be tried on the way there, by itself. Units need
-// nothing of each other, and which they are depends on nothing but the search, so
-// that any number of processors or machines comes to the same.
+// A search can be split. What is left to try along the run under way forms units, one
+// for each choice: a unit explores by itself what begins with that choice, and the
+// backtrack points that it finds on the way there. Units are independent, and only
+// the search determines them, so that any number of processors or machines finds the
+// same.
 
-// Split parts what is left of a search into units, those that begin first first.
+// Split divides what is left of a search into units, those that begin first first.
 func (s *Search) Split(l Limits) []*Search {
 	if s.ended {
 		return nil
@@ -42,7 +42,7 @@ func (s *Search) Split(l Limits) []*Search {
 			for _, above := range s.nodes[:d] {
 				u.nodes = append(u.nodes, above.apart())
 			}
-			// Choices tried before this one lie behind it, those after it wait.
+			// Choices before this one count as tried, those after it wait.
 			at := n.apart()
 			at.done = slices.Concat(done, todo[:i])
 			at.later = slices.Concat(n.later, todo[i+1:])
@@ -61,8 +61,8 @@ func (s *Search) Split(l Limits) []*Search {
 	return units
 }
 
-// Weight estimates which part of all kinds of schedules a unit that has not run
-// holds, by how many ways there are at each state on the way to it (Knuth,
+// Weight estimates the fraction of all kinds of schedules that a unit that has not
+// run holds, from the number of ways at each state on the way to it (Knuth,
 // Estimating the efficiency of backtrack programs, 1975).
 func (s *Search) Weight() float64 {
 	w := 1.0
@@ -72,8 +72,8 @@ func (s *Search) Weight() float64 {
 	return w
 }
 
-// apart is a node for a unit that goes the same way from it. What others try is
-// not its own to try.
+// apart returns a copy of the node for a unit that takes the same way from it. What
+// others try is not its own to try.
 func (n *node) apart() *node {
 	c := *n
 	c.todo = nil
@@ -82,7 +82,7 @@ func (n *node) apart() *node {
 	return &c
 }
 
-// probe tells what a choice would be, in the state that m is in.
+// probe returns the step that a choice would be in m's state.
 func probe(m *machine.Machine, choice machine.Choice) *step {
 	c := &collector{}
 	f := m.Clone().Fork(c, nil)
@@ -109,8 +109,8 @@ type NodeSnapshot struct {
 	Later []string `json:"later,omitempty"`
 }
 
-// Snapshot returns where the search is. It is to be called between runs: by stop,
-// or when Run has returned.
+// Snapshot returns where the search is. It must be called between runs: by stop, or
+// when Run has returned.
 func (s *Search) Snapshot() Snapshot {
 	snap := Snapshot{Fresh: s.fresh, Ended: s.ended, Count: s.Covered()}
 	for _, n := range s.nodes {
@@ -137,8 +137,8 @@ func choices(list []*step) []string {
 	return out
 }
 
-// Resume returns the search that a snapshot is of. The error tells of a snapshot
-// of another launch.
+// Resume returns the search of a snapshot. The error reports a snapshot of another
+// launch.
 func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
 	s := NewSearch(space, l)
 	s.fresh, s.ended, s.count = snap.Fresh, snap.Ended, snap.Count

@@ -1,11 +1,11 @@
-// Package lanes tells where the order in which lanes of one warp come to an mbarrier
-// decides something.
+// Package lanes finds where the order in which lanes of one warp reach an mbarrier
+// matters.
 //
-// The lanes of a warp that come to an instruction together do it in one step, in
+// The lanes of a warp that reach an instruction together execute it in one step, in
 // the order of their numbers, and go on together. Their threads need not (ISA 3.2).
-// Package outcome says what that means for words of memory, and exploration lets lanes
-// part for it. Exploration does not vary the order in which lanes of one warp arrive at
-// an mbarrier and test it; this package says where that matters.
+// Package outcome says what that means for words of memory, and exploration separates
+// lanes for it. Exploration does not vary the order in which lanes of one warp arrive
+// at an mbarrier and test it; this package says where that matters.
 package lanes
 
 import (
@@ -17,30 +17,30 @@ import (
 	"muster/internal/rules"
 )
 
-// Orders watch one run for operations of one warp's lanes on one mbarrier whose
-// order decides something and that nothing orders but that step.
+// Orders watch one run for operations of one warp's lanes on one mbarrier whose order
+// matters and is fixed only by their common step.
 type Orders struct {
 	prog    *machine.Program
 	decides func(pc int32) bool
-	counts  bool // pending counts decide something
-	mbars   bool // they, or tests of mbarriers, do
+	counts  bool // the program uses pending counts
+	mbars   bool // it uses them, or tests of mbarriers
 	warps   map[[2]int32]*warp
 	pcs     map[int32]bool // where such operations are
-	// It matters which of an arrival and a test comes first once the arrival's phase
-	// completes: until then the test comes out the same.
+	// The order of an arrival and a test matters once the arrival's phase completes:
+	// until then the test has the same result.
 	complete map[machine.BarRef]int64 // phases up to this one, plus 1
 	open     []openTest
 }
 
-// A openTest is an arrival at a phase, and a test by another lane.
+// An openTest is an arrival at a phase, and a test by another lane.
 type openTest struct {
 	at    machine.BarRef
 	phase int64
 	pcs   [2]int32
 }
 
-// NewOrders returns what watches a run of a program; decides tells the instructions
-// whose values decide something.
+// NewOrders returns the observer of a run of a program; decides reports the
+// instructions whose values matter.
 func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
 	o := &Orders{prog: prog, decides: decides}
 	for _, d := range prog.Dependences() {
@@ -52,8 +52,8 @@ func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
 	return o
 }
 
-// Deciders tells the instructions on lines from which a value comes that depends on the
-// schedule and decides something.
+// Deciders returns a function that reports the instructions on lines that produce a
+// value which depends on the schedule and matters.
 func Deciders(p *machine.Program) func(pc int32) bool {
 	lines := map[int32]bool{}
 	for _, d := range p.Dependences() {
@@ -70,8 +70,8 @@ func Deciders(p *machine.Program) func(pc int32) bool {
 
 type warp struct {
 	now uint32
-	// knows[i][j]: up to when what lane j does comes before what lane i does. Only
-	// barriers count, so that lanes which hand on by a flag are taken to be
+	// knows[i][j]: the time up to which lane j's operations precede lane i's. Only
+	// barriers count, so that lanes that synchronize by a flag are taken to be
 	// unordered.
 	knows    [32][32]uint32
 	uses     map[machine.BarRef][]use
@@ -111,8 +111,8 @@ func (o *Orders) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// arrive takes a lane's operation on an mbarrier. What it returns, and what a test
-// does, shows whether another came before.
+// arrive takes a lane's operation on an mbarrier. Its result, and that of a test,
+// show whether another came before.
 func (o *Orders) arrive(ev *machine.Event) {
 	w := o.of(ev)
 	w.now++
@@ -125,8 +125,8 @@ func (o *Orders) arrive(ev *machine.Event) {
 	w.arrivals[at][ev.Lane] = arrival{ev.Mbar.Phase, w.now}
 }
 
-// test takes a test of an mbarrier. Those that go on when the phase is complete, and
-// not before, come after its arrivals.
+// test takes a test of an mbarrier. One that only waits for the phase comes after the
+// phase's arrivals.
 func (o *Orders) test(ev *machine.Event) {
 	w := o.of(ev)
 	w.now++
@@ -148,7 +148,7 @@ func (o *Orders) test(ev *machine.Event) {
 	}
 }
 
-// of returns what is known of an event's warp.
+// of returns the state of an event's warp.
 func (o *Orders) of(ev *machine.Event) *warp {
 	at := [2]int32{ev.CTA, ev.Warp}
 	w := o.warps[at]
@@ -162,7 +162,7 @@ func (o *Orders) of(ev *machine.Event) *warp {
 	return w
 }
 
-// meet has the lanes know of each other what each has done or knows.
+// meet synchronizes lanes: each knows what any of them has done or knows.
 func (w *warp) meet(mask uint32) {
 	var all [32]uint32
 	for i := range 32 {
@@ -233,8 +233,7 @@ func (o *Orders) completes(mb *machine.Mbar) {
 	})
 }
 
-// matters reports whether it shows which of two operations comes first, and nothing
-// says which.
+// matters reports whether the order of two operations shows, and nothing fixes it.
 func (o *Orders) matters(w *warp, a, b *use) bool {
 	if a.lane == b.lane || !a.arrives && !b.arrives || w.knows[b.lane][a.lane] >= a.time {
 		return false

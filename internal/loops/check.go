@@ -8,30 +8,30 @@ import (
 	"muster/internal/machine"
 )
 
-// A Core is the part of a run that repeats, in ticks: what lies before From
-// and from To on is done once.
+// A Core is the part of a run that repeats, in ticks: what lies before From, or from
+// To on, happens once.
 type Core struct {
 	From, To int32
-	// Period is how many ticks a period has. Reach is over how many at most what has to
-	// be ordered lies: members of neighbouring phases of a barrier and the waits for
-	// them, and what is done to the same bytes from one write to the next.
+	// Period is the length of a period in ticks. Reach is the largest distance
+	// between steps whose order matters: members of neighbouring phases of a barrier
+	// and the waits for them, and accesses to the same bytes from one write to the
+	// next.
 	Period, Reach int32
-	// Events are those of the run, Each those of a period; Phases are how many phases
-	// of each barrier the run has, and how many a period.
+	// Events counts the events of the run, Each those of a period; Phases gives the
+	// phases of each barrier in the run, and in a period.
 	Events, Each int
 	Phases       map[machine.BarRef][2]int64
 	// Offsets are added to the ticks of each warp.
 	Offsets []int32
-	// Why is what keeps the core from being longer.
+	// Why says what keeps the core from being longer.
 	Why Refusal
 }
 
-// Long reports whether the core is long enough to stand for longer ones: whatever
-// has to be ordered lies, in a longer run, beside a whole period that can be
-// left out.
+// Long reports whether the core is long enough to stand for longer ones: in a longer
+// run, beside all steps whose order matters lies a whole period that can be left out.
 func (c *Core) Long() bool { return c.To-c.From >= c.Need() }
 
-// Need is how many ticks a core must have at least.
+// Need returns the least length of a core, in ticks.
 func (c *Core) Need() int32 { return c.Period + c.Reach }
 
 // Holds reports whether the end of a lane's last period, so many turns into its loop,
@@ -41,7 +41,7 @@ func (c *Core) Holds(lane int, turns, period int32) bool {
 	return t >= c.From && t <= c.To
 }
 
-// A checker holds a run to its period.
+// A checker checks a run against its period.
 type checker struct {
 	*Recorder
 	period func(lane int32) int32
@@ -52,9 +52,9 @@ type checker struct {
 	by     []int64 // phases that each barrier completes in a period
 }
 
-// Check finds the part of a run that repeats. period gives how many turns a
-// lane's period has, 0 for a lane that does not loop; ticks is how many ticks that
-// is for all of them.
+// Check finds the part of a run that repeats. period returns the number of turns in a
+// lane's period, 0 for a lane that does not loop; ticks is the number of ticks in
+// every lane's period.
 func (r *Recorder) Check(period func(lane int32) int32, ticks int32) (*Core, *Refusal) {
 	c := &checker{Recorder: r, period: period, ticks: ticks, offset: make([]int32, len(r.steps))}
 	c.core.Period, c.core.Events = ticks, len(r.events)
@@ -72,7 +72,7 @@ func (r *Recorder) Check(period func(lane int32) int32, ticks int32) (*Core, *Re
 	return &c.core, nil
 }
 
-// tick is when, in its warp's turns, an event of a lane that loops happens.
+// tick returns the tick of an event of a lane that loops; -1 for other lanes.
 func (c *checker) tick(e *event) int32 {
 	if p := c.period(e.lane); p > 0 {
 		return e.turn*c.ticks/p + c.offset[e.warp]
@@ -80,9 +80,9 @@ func (c *checker) tick(e *event) int32 {
 	return -1
 }
 
-// number gives every event its tick. What lanes do that do not loop, or not yet,
-// comes when what it waits for has come. A warp that comes after later turns of
-// another is moved: number then reports that all must be numbered again.
+// number gives every event its tick. An event of lanes that do not loop, or not yet,
+// gets the tick of what it waits for. A warp that comes after later turns of another
+// is shifted: number then reports that all must be numbered again.
 func (c *checker) number() (moved bool) {
 	c.at = make([][]int32, len(c.steps))
 	carry := map[int32]int32{}
@@ -119,7 +119,7 @@ func (c *checker) number() (moved bool) {
 	return moved
 }
 
-// when is the tick of a step.
+// when returns the tick of a step.
 func (c *checker) when(p place) int32 {
 	if n := len(c.at[p.warp]); int(p.step) > n || p.step == 0 {
 		return -1
@@ -127,10 +127,10 @@ func (c *checker) when(p place) int32 {
 	return c.at[p.warp][p.step-1]
 }
 
-// last is how many turns a lane made.
+// last returns how many turns a lane made.
 func (c *checker) last(lane int32) int32 { return c.follower.Turn(int(lane)) }
 
-// end bounds by how much warps are moved: beyond, it is not turns that meet.
+// end bounds the shift of a warp by its last turn: past that, no turns meet.
 func (c *checker) end(warp int32) int32 {
 	least := int32(1 << 30)
 	for l := warp * 32; l < warp*32+32; l++ {
@@ -141,7 +141,7 @@ func (c *checker) end(warp int32) int32 {
 	return least
 }
 
-// bounds takes the core to lie between the latest warp's first turn and the end of
+// bounds makes the core the ticks between the latest warp's first turn and the end of
 // the first warp to end.
 func (c *checker) bounds() {
 	c.core.From, c.core.To = 0, 1<<30
@@ -159,8 +159,8 @@ func (c *checker) bounds() {
 	}
 }
 
-// exclude leaves ticks a and b, which are not alike, out of the core: one of
-// them, whichever costs less.
+// exclude removes one of ticks a and b, which differ, from the core: the one that
+// costs less.
 func (c *checker) exclude(a, b, pc int32, text string) {
 	if a < c.core.From || b >= c.core.To {
 		return
@@ -173,7 +173,7 @@ func (c *checker) exclude(a, b, pc int32, text string) {
 	}
 }
 
-// avoid leaves out of the core that something at tick lo comes after tick hi.
+// avoid removes from the core an event at tick lo that comes after tick hi.
 func (c *checker) avoid(lo, hi, pc int32) {
 	if hi < c.core.From || lo >= c.core.To {
 		return
@@ -186,7 +186,7 @@ func (c *checker) avoid(lo, hi, pc int32) {
 	}
 }
 
-// forward sees to it that nothing comes after a later turn.
+// forward removes from the core every event that comes after a later turn.
 func (c *checker) forward() {
 	for i := range c.events {
 		e := &c.events[i]
@@ -198,8 +198,8 @@ func (c *checker) forward() {
 	}
 }
 
-// alike sees to it that each turn of the core does what the turn a period before
-// did.
+// alike removes from the core every turn that does not do what the turn a period
+// before did.
 func (c *checker) alike() {
 	for _, s := range c.streams() {
 		p := c.period(s.lane)
@@ -218,7 +218,7 @@ func (c *checker) alike() {
 	}
 }
 
-// phases sees to it that the phases of each barrier go on by the same number each
+// phases checks that the phases of each barrier advance by the same number each
 // period.
 func (c *checker) phases() *Refusal {
 	c.core.Phases = map[machine.BarRef][2]int64{}
@@ -278,13 +278,13 @@ func sorted(list []charge) []charge {
 	return out
 }
 
-// An extent is over which ticks the members of a phase, and the waits for it, lie.
+// An extent is the range of ticks of a phase's members, and of the waits for it.
 type extent struct {
 	known  [2]bool
 	lo, hi [2]int32 // members, waits
 }
 
-// reach measures how far apart what belongs to neighbouring phases lies.
+// reach measures how far apart the steps of neighbouring phases lie.
 func (c *checker) reach() {
 	type id struct {
 		bar int32
@@ -348,8 +348,8 @@ func (c *checker) counts(e *event) {
 	}
 }
 
-// rewrites measures how far apart writes to the same bytes of shared memory lie
-// that nothing is written between, from period to period.
+// rewrites measures how far apart successive writes to the same bytes of shared
+// memory lie, from period to period, too.
 func (c *checker) rewrites() {
 	for _, list := range c.writes {
 		var at []int32 // ticks in the period

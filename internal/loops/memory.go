@@ -8,9 +8,9 @@ import (
 	"muster/internal/machine"
 )
 
-// A Footprint watches the run whose strides are measured, for what it does to
-// global memory: what is written must, in every launch of the family, be written
-// apart from what else touches it, or always at the same place.
+// A Footprint observes the run whose strides are measured, for its accesses to global
+// memory: in every launch of the family, a place that is written must be apart from
+// all other accesses, or always be the same place.
 type Footprint struct {
 	follower *machine.Follower
 	region   func(addr uint64) int
@@ -19,8 +19,8 @@ type Footprint struct {
 	parities map[parity]bool
 }
 
-// A parity is a wait by parity, in a part of the run: whether what it asks for turns
-// over with each period that is put in before it.
+// A parity is a wait by parity, in a part of the run: whether the parity that it asks
+// for flips with each period inserted before it.
 type parity struct {
 	bar   machine.BarRef
 	pc    int32
@@ -32,9 +32,9 @@ type parity struct {
 type region struct {
 	written bool
 	groups  map[shape]*group
-	// tensor is by how much the coordinates of tensor copies grow, innermost first.
+	// tensor is the growth of the coordinates of tensor copies, innermost first.
 	tensor []int64
-	moving int32 // a copy with such, or -1
+	moving int32 // PC of such a copy, or -1
 }
 
 // A shape is which part of the run an access is in, and how its address grows.
@@ -98,8 +98,8 @@ func (p *Footprint) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// Parities sees to it that waits ask, with a period more before them, for the parity
-// of the phase that they then wait for.
+// Parities checks that waits, with one period more before them, ask for the parity of
+// the phase that they then wait for.
 func (p *Footprint) Parities(c *Core) *Refusal {
 	var no *Refusal
 	for w := range p.parities {
@@ -181,8 +181,8 @@ type Growth struct {
 	Coords []int64
 }
 
-// Finish says how buffers grow, and what is not apart. periods is how many periods
-// launch 0 has, most the last launch.
+// Finish returns how buffers grow, and which accesses may overlap. periods is how
+// many periods launch 0 has, most the number of the last launch.
 func (p *Footprint) Finish(periods, most int64) ([]Growth, []Refusal) {
 	var all []Growth
 	for i, r := range p.regions {
@@ -213,8 +213,8 @@ func (p *Footprint) Fixed() bool {
 	return false
 }
 
-// apart sees to it that accesses whose places relative to each other change never
-// meet, if one of them writes.
+// apart checks that accesses whose relative position changes never overlap, if one of
+// them writes.
 func (p *Footprint) apart(r *region, periods, most int64) {
 	if r.moving >= 0 {
 		p.refuse(r.moving, "a tensor copy with coordinates that grow, of a buffer that is written")
@@ -246,7 +246,7 @@ func (p *Footprint) apart(r *region, periods, most int64) {
 }
 
 // periodic reports whether the accesses of different periods, each moved by j, are
-// apart: modulo j only accesses of one multiple of j meet.
+// apart: modulo j, only accesses with one multiple of j overlap.
 func (g *group) periodic(j int64) bool {
 	step := uint64(j)
 	if j < 0 {
@@ -288,8 +288,8 @@ func (g *group) hull() (lo, hi int64) {
 	return lo, hi
 }
 
-// separate reports whether two groups lie apart whatever period and launch they are of:
-// the least of one above the greatest of the other, at every corner.
+// separate reports whether two groups lie apart in every period and launch: the
+// lowest address of one is above the highest of the other, at every corner.
 func separate(s shape, g *group, t shape, h *group, periods, most int64) bool {
 	glo, ghi := g.hull()
 	hlo, hhi := h.hull()
@@ -320,7 +320,7 @@ func product(a, b int64) int64 {
 	return far
 }
 
-// sum is not ok where what it adds is too large to say.
+// sum adds numbers; it is not ok if one of them, or the total, is too large.
 func sum(list ...int64) (int64, bool) {
 	total := int64(0)
 	for _, v := range list {

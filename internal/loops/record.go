@@ -10,8 +10,8 @@ import (
 
 // A Recorder watches one run.
 type Recorder struct {
-	// InTurns: a wait that asks for the other parity does the same. By which it is
-	// the phases decide, and that it turns over as they do is for Parities to see.
+	// InTurns: a wait for the other parity counts as the same. The phases decide
+	// which parity is right, and Parities checks that it flips as they do.
 	InTurns bool
 
 	follower *machine.Follower
@@ -34,7 +34,7 @@ type event struct {
 	pc     int32
 	sig    uint64 // of all that must be the same each period
 	parity uint8  // that a wait asks for
-	turn   int32  // of the lanes that loop; -1 if none of them is there
+	turn   int32  // of the lanes that loop; -1 if none does
 	lane   int32  // in the grid: the first that loops, or the first
 	steps  [2]uint32
 	after  []place
@@ -48,7 +48,7 @@ type place struct {
 	step uint32
 }
 
-// A charge is an event's part in a phase, or a generation: of its own, or of the
+// A charge is an event's part in a phase, or a generation: its own, or that of the
 // operation that it issued.
 type charge struct {
 	bar   int32
@@ -103,7 +103,7 @@ func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// written keeps which bytes of shared memory the last event writes.
+// written records which bytes of shared memory the last event writes.
 func (r *Recorder) written(ev *machine.Event) {
 	n := len(r.events) - 1
 	switch {
@@ -128,7 +128,7 @@ func (r *Recorder) landing(ev *machine.Event) {
 	}
 }
 
-// charges is an event's own part in phases and generations.
+// charges returns an event's own charges to phases and generations.
 func (r *Recorder) charges(ev *machine.Event) []charge {
 	one := func(ref machine.BarRef, n int64, wait bool) []charge { return []charge{{r.bar(ref), n, wait}} }
 	switch ev.Kind {
@@ -146,7 +146,7 @@ func (r *Recorder) charges(ev *machine.Event) []charge {
 	return nil
 }
 
-// named stands for a named barrier, or the cluster's, among mbarriers.
+// named returns a BarRef that stands for a named barrier, or the cluster's.
 func named(cta, id int32) machine.BarRef {
 	return machine.BarRef{Mem: machine.MemID(-8 - cta), Addr: uint64(uint32(id))}
 }
@@ -172,8 +172,8 @@ func (r *Recorder) barName(i int32) string {
 	}
 }
 
-// signature hashes all that an event must have in common with its like of another
-// period: not phases, which go on, nor addresses in global memory, which may.
+// signature hashes all that an event must have in common with its counterpart in
+// another period: not phases, which advance, nor global addresses, which may.
 func (r *Recorder) signature(e *event, ev *machine.Event) uint64 {
 	h := mixer(14695981039346656037)
 	h.mix(uint64(ev.Kind)<<32|uint64(uint32(ev.PC)), uint64(ev.Mask))

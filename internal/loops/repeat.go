@@ -22,7 +22,7 @@ type stream struct {
 	turns [][]int // events, by turn
 }
 
-// streams parts events by the lane that they are entered under, those of turns.
+// streams groups the events of turns by the lane that they are entered under.
 func (r *Recorder) streams() []*stream {
 	by := map[int32]*stream{}
 	var all []*stream
@@ -72,8 +72,8 @@ func (s *stream) at(i int) []int {
 }
 
 // Repeats reports whether every lane's turns repeat after period(lane) of them,
-// but for an eighth of the turns at either end. If not, an event that does not; or,
-// if the run has less than four periods, no place.
+// except for an eighth of the turns at either end. If not, it names an event that
+// differs; or, if the run has less than four periods, no place.
 func (r *Recorder) Repeats(period func(lane int32) int32) (bool, *Refusal) {
 	all := r.streams()
 	for _, s := range all {

@@ -7,38 +7,38 @@ import (
 	"muster/internal/machine"
 )
 
-// An access is what is being checked and entered: the same lanes, or the same
-// operation, for as many bytes as it takes.
+// An access is the access being checked and entered: one set of lanes, or one
+// operation, over any number of bytes.
 type access struct {
 	home  *cta
 	warp  *warp
 	wi    int32
 	group *group
 	own   []uint32 // the group's clock of its own CTA
-	base  uint32   // who of the CTA's warp 0
-	warps uint32   // of the CTA
+	base  uint32   // the number (Tracker.who) of the CTA's warp 0
+	warps uint32   // in the CTA
 	st    stamp
 	write bool
 	mem   machine.MemID
-	// For an operation: its proxy's views of mem. An asynchronous access must
-	// find what it conflicts with in one of them.
+	// Of an operation: its proxy's views of mem. An asynchronous access must know
+	// every earlier conflicting access through one of them.
 	proxy machine.Proxy
 	views [3]*clock
 	lane  uint32 // of an operation: its issuer's bit; of wgmma, the warp's bits
-	// crossed tells up to when the issuer's own accesses passed its own fences.
+	// crossed: until when the issuer's own accesses passed its own proxy fences.
 	crossed [3]*crossing
-	// settled is an operation, and what it did, that this operation was found to
-	// follow in mem: so it does at every byte.
+	// settled is an earlier operation, and its kind of access, that this operation
+	// was found to follow in mem; the result holds at every byte.
 	settled     uint32
 	settledWhat uint8
 	settledMem  machine.MemID
-	// The run at hand.
+	// The address of the row being touched.
 	rowAddr uint64
 }
 
 func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }
 
-// begin fills the part of the scratch access that is the warp's.
+// begin resets the scratch access and fills in the fields of the warp.
 func (t *Tracker) begin(c *cta, w int32) *access {
 	ac := &t.ac
 	ac.home, ac.wi, ac.warp = c, w, &c.warps[w]
@@ -140,8 +140,8 @@ func (t *Tracker) shadowOf(ev *machine.Event) *shadow {
 	return &owner.shared
 }
 
-// runs parts the lanes in mask into runs over consecutive bytes and sets of
-// lanes at one address.
+// runs splits the lanes in mask into runs over consecutive bytes and sets of lanes at
+// one address.
 func (t *Tracker) runs(sh *shadow, ac *access, ev *machine.Event, mask uint32) {
 	size := uint64(ev.Size)
 	for mask != 0 {
@@ -279,7 +279,8 @@ func (t *Tracker) touchNew(s *seg, ac *access, a, b int) {
 	}
 }
 
-// hold collects what outlives a write.
+// hold checks a write against p: p goes to t.buf if it outlives the write, to t.gone
+// if only what it observed may still count.
 func (t *Tracker) hold(s *seg, ac *access, p *stamp, a, b int) {
 	switch {
 	case p.what&observer == 0 && t.outlives(s, ac, p, a, b):
@@ -307,9 +308,9 @@ func (t *Tracker) freeSet(s *stampSet) {
 	}
 }
 
-// outlives checks a write against an earlier access and reports whether that
-// must be remembered beside it: it is unordered but morally strong with it, or
-// a later strong access may race with it and not with a strong write.
+// outlives checks a write against an earlier access p and reports whether p must be
+// kept beside it: p is unordered but morally strong with it, or a later strong access
+// may race with p but not with the write, which is strong.
 func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
 		return ac.st.strong() && !t.speaksFor(ac, p)
@@ -332,7 +333,7 @@ func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	return false
 }
 
-// overRace notes what a write that races with an earlier access tells all the same.
+// overRace records what a write learns of fence.sc from an access that it races with.
 func (t *Tracker) overRace(s *seg, ac *access, p *stamp, a, b int) {
 	if p == &s.write {
 		t.raced = true
@@ -345,10 +346,10 @@ func (t *Tracker) overRace(s *seg, ac *access, p *stamp, a, b int) {
 	}
 }
 
-// speaksFor reports whether every access that is morally strong with a strong
-// write is so with p, which came before, and the reverse: p is of the same scope,
-// width and proxy. Of another CTA it is farther from some. But the asynchronous
-// proxy has only accesses of one scope.
+// speaksFor reports whether the accesses morally strong with a strong write are those
+// morally strong with p, an earlier one: p has the same scope, width and proxy. An
+// access of another CTA fails, since some accesses need a wider scope with it; but
+// all accesses of the asynchronous proxy have one scope.
 func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
 	if p.scope() != ac.st.scope() || p.shift() != ac.st.shift() {
 		return false
@@ -360,8 +361,8 @@ func (t *Tracker) speaksFor(ac *access, p *stamp) bool {
 	return r.proxy == ac.proxy && (ac.proxy == machine.Async || r.cta == ac.home.index)
 }
 
-// keep holds on to an access that the new write does not follow, unless the
-// write is by the same lanes and says all that it did.
+// keep adds p, which the new write does not follow, to the segment's set, unless the
+// write supersedes it.
 func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
 	if t.supersedes(&ac.st, p) {
 		return
@@ -372,9 +373,9 @@ func (t *Tracker) keep(s *seg, ac *access, p *stamp) {
 	t.add(s.more, p)
 }
 
-// follows is the quick half of ordered: the access is a lane's, and its group
-// knows all lanes of the other warp at that time, or it is program order lane
-// by lane.
+// follows is the fast path of ordered, for generic accesses within a CTA: the group
+// knows all lanes of the other warp at that time, or each lane follows its own access
+// in program order.
 func (ac *access) follows(p *stamp) bool {
 	if ac.views[0] != nil || ac.proxy != machine.Generic {
 		return false
@@ -397,9 +398,8 @@ func (t *Tracker) checkSet(s *seg, ac *access, a, b int) {
 	}
 }
 
-// enterRead adds a read, in place of those that it makes needless: earlier
-// ones of the same lanes, and those that it is ordered after, since a clock
-// that knows it then knows them.
+// enterRead adds a read, replacing earlier reads of the same lanes and those that it
+// is ordered after: a clock that knows the new read knows them.
 func (t *Tracker) enterRead(s *seg, ac *access) {
 	if ac.st.strong() && !t.cfg.MustOnly {
 		t.sees(ac, &s.write)
@@ -450,11 +450,11 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 	return t.knownLanes(&ac.group.know.gen, owner, w, r.time) == ^uint32(0)
 }
 
-// completesWith reports whether who knows the operation at hand complete knows
-// an earlier one complete that its issuer knew, and needs no other fence:
-// completion is not transitive (ISA 8.9.1.1), but a group wait is a thread's
-// own, and a phase follows those before it. Whether a cp.async completes by a
-// group or on a barrier shows later.
+// completesWith reports whether an agent that knows the current operation complete
+// also knows p complete, which the issuer knew, without another fence. Completion is
+// not transitive (ISA 8.9.1.1), but group waits follow program order, and phases of a
+// barrier are ordered. A cp.async may complete by a group or on a barrier: that shows
+// later.
 func (t *Tracker) completesWith(ac *access, p *stamp) bool {
 	cur, old := &t.ops.recs[ac.st.op()], &t.ops.recs[p.op()]
 	if cur.cta != old.cta || cur.kind == machine.OpCpAsync {
@@ -463,7 +463,7 @@ func (t *Tracker) completesWith(ac *access, p *stamp) bool {
 	return len(cur.bars) == 0 || slices.EqualFunc(cur.bars, old.bars, func(a, b opBar) bool { return a.ref == b.ref })
 }
 
-// split parts a warp's number into CTA and warp.
+// split decodes a warp's number (Tracker.who) into CTA and warp.
 func (t *Tracker) split(who uint32) (cta, w int32) {
 	n := uint32(t.cfg.Warps)
 	return int32((who - 1) / n), int32((who - 1) % n)

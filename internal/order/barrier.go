@@ -38,7 +38,7 @@ func (c *cta) newGeneration(bar int32, gen uint64) *generation {
 	return g
 }
 
-// dropGeneration forgets one, and keeps its storage.
+// dropGeneration removes generation i and keeps its storage.
 func (c *cta) dropGeneration(i int) {
 	n := len(c.named) - 1
 	c.named[i], c.named[n] = c.named[n], c.named[i]
@@ -89,8 +89,8 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 		case into == nil:
 			into = g
 		default:
-			// The barrier holds what every one of them released: they know
-			// the same from here on.
+			// Each of these groups released into the barrier: all know the same from
+			// here on.
 			into.mask |= g.mask
 			into.know.join(&g.know)
 			w.drop(i)
@@ -111,9 +111,9 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 	c.tidy(ev.Bar, ev.Gen)
 }
 
-// tidy drops generations of a barrier that nobody will pass any more. The one
-// just passed stays until the next is: lanes of one warp may arrive by
-// different forms, and an arrival tells one form only.
+// tidy drops generations before gen that no lane has still to pass. The one just
+// passed stays until a later one is passed: lanes of one warp may arrive by different
+// forms, and each form has an arrive event of its own.
 func (c *cta) tidy(bar int32, gen uint64) {
 	for i := 0; i < len(c.named); i++ {
 		if g := &c.named[i]; g.bar == bar && g.gen < gen && g.waiting <= 0 {

@@ -1,10 +1,9 @@
 package order
 
-// A clock is a vector clock over the slots of CTAs. Which slot stands for
-// what is each CTA's own matter (slots.go): slot 0 for its start, then its
-// warps, then lanes and barriers as they come to need one. CTAs of which
-// nothing is known have no part, so that a grid of CTAs that never
-// synchronize costs each one its own part and no more.
+// A clock is a vector clock over the slots of CTAs. Each CTA assigns its own slots
+// (slots.go): 0 for its start, then its warps, then lanes and barriers on demand. A
+// CTA of which nothing is known has no part, so in a grid of CTAs that never
+// synchronize each clock holds one part.
 type clock struct {
 	parts []part // ascending CTA
 	hint  int    // where the last search ended

@@ -7,22 +7,22 @@ import (
 	"muster/internal/machine"
 )
 
-// Why says what is missing between two conflicting accesses: everything that,
-// were it otherwise, would have ordered them.
+// Why says why two conflicting accesses are unordered: a set of causes, each of
+// which, if removed, might have ordered them.
 type Why uint32
 
 const (
-	// NoEdge: nothing leads from the one to the other.
+	// NoEdge: no synchronization leads from one to the other.
 	NoEdge Why = 1 << iota
-	// IfProxyFence: ordered but for a fence between the generic and the
-	// asynchronous proxy for the space of the conflict's memory.
+	// IfProxyFence: ordered except for a missing fence between the generic and the
+	// asynchronous proxy, for the space of the conflict's memory.
 	IfProxyFence
-	// IfScopeWider: ordered if written scopes reached.
+	// IfScopeWider: ordered if the written scopes were wide enough.
 	IfScopeWider
 	// IfNotRelaxed: ordered if relaxed operations synchronized.
 	IfNotRelaxed
-	// SameWarpLanes: lanes of one warp; bar.warp.sync is missing, in the warp
-	// itself or before what published its accesses.
+	// SameWarpLanes: lanes of one warp; bar.warp.sync is missing, in the warp itself
+	// or before the release of its accesses.
 	SameWarpLanes
 	// InFlight: the earlier access is an asynchronous operation's whose
 	// completion the later agent does not know.
@@ -36,13 +36,13 @@ const (
 	SameValue
 	// StaleConstant: a non-coherent read of data written in this launch.
 	StaleConstant
-	// NotMorallyStrong: both are strong, and scopes or sizes do not fit.
+	// NotMorallyStrong: both are strong, but their scopes or sizes do not match.
 	NotMorallyStrong
 	// IssueKnown: the earlier access is an operation's (InFlight), and the
 	// later agent is ordered after its issue.
 	IssueKnown
-	// OneInstruction: stores of several lanes, which one clock stands for, by one
-	// instruction to one place.
+	// OneInstruction: stores by several lanes of one instruction, which share a
+	// clock, to one place.
 	OneInstruction
 )
 
@@ -55,7 +55,7 @@ type AccessRef struct {
 	Proxy     machine.Proxy
 	Strong    bool
 	Scope     machine.Scope
-	// Of an asynchronous operation: its number, -1 if there is none, kind,
+	// Of an asynchronous operation: its number (-1 for an access by lanes), kind,
 	// stage and mechanism. CTA, Warp and Lanes are its issuer's.
 	Op    int64
 	Kind  machine.OpKind
@@ -75,7 +75,7 @@ type Conflict struct {
 	Span       machine.Span
 	Why        Why
 	Count      int
-	// Half, of IfNotRelaxed between lanes, says whose fence is missing.
+	// Half says whose fence is missing, for IfNotRelaxed between lanes.
 	Half Half
 }
 
@@ -89,8 +89,8 @@ const (
 	racing
 )
 
-// relate decides how an access stands to an earlier one that the quick test
-// did not settle, for bytes [a, b) of the row at hand, and reports a conflict.
+// relate classifies an access against an earlier one that follows did not settle, for
+// bytes [a, b) of the row, and reports a conflict if the two race.
 func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if !ac.write && !p.writes() {
 		return ordered
@@ -122,7 +122,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		t.conflict(ac, p, at, b, IfProxyFence|t.shape(ac, p, at))
 		return racing
 	}
-	// Lanes may lack different things: each is told once.
+	// Lanes may race for different reasons: each reason is reported once.
 	var told [8]Why
 	n := 0
 	for !ok {
@@ -144,8 +144,8 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	return racing
 }
 
-// lacksFenceAlone reports whether an access of the asynchronous proxy knows
-// the earlier one at all bytes of [a, b), in the generic view.
+// lacksFenceAlone reports whether an access of the asynchronous proxy lacks only a
+// proxy fence: its generic view knows the earlier access at all bytes of [a, b).
 func (t *Tracker) lacksFenceAlone(ac *access, p *stamp, a, b int) bool {
 	if ac.proxy == machine.Generic {
 		return false
@@ -158,9 +158,9 @@ func (t *Tracker) lacksFenceAlone(ac *access, p *stamp, a, b int) bool {
 	return t.whyUnknown(ac, owner, w, lanes, p.time) == IfProxyFence
 }
 
-// firstUnknown returns the first byte of [a, b) at which the access does not
-// know an earlier one by lanes, or true. With s, the segment that both are in,
-// it knows also what was observed.
+// firstUnknown returns the first byte of [a, b) at which the access does not know an
+// earlier one by lanes; true if it knows all. Given s, the segment of both, it also
+// applies observation order and the unseen view.
 func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, bool) {
 	known := t.knownOf(ac, p)
 	if known == ^uint32(0) {
@@ -192,8 +192,8 @@ func (t *Tracker) firstUnknown(s *seg, ac *access, p *stamp, a, b int) (int, boo
 	return 0, true
 }
 
-// knownOf returns the lanes whose access of a stamp an access knows, but for
-// its own lanes' program order.
+// knownOf returns the lanes of stamp p whose access ac knows, without the program
+// order of ac's own lanes.
 func (t *Tracker) knownOf(ac *access, p *stamp) uint32 {
 	owner, w := t.split(p.who)
 	if ac.proxy == machine.Generic {
@@ -286,14 +286,14 @@ func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why
 	return NoEdge
 }
 
-// warpKnown reports whether all that is missing is that the earlier access's
-// warp was as one: the accesses are of one warp, or some lane of the warp is
-// known that far.
+// warpKnown reports whether only synchronization within the warp is missing: both
+// accesses are of one warp, or some lane of the earlier access's warp is known up to
+// that time.
 func (t *Tracker) warpKnown(ac *access, owner, w int32, upto uint32) bool {
 	return owner == ac.home.index && w == ac.wi || t.knownLanes(&ac.group.know.gen, owner, w, upto) != 0
 }
 
-// shape says what the two locations and strengths have to do with it.
+// shape returns the causes that the widths and strengths of the two show.
 func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	var why Why
 	if !p.isOp() && !ac.st.isOp() && p.shift() != ac.st.shift() {
@@ -349,8 +349,8 @@ func proxyOf(what uint8) machine.Proxy {
 
 func (t *Tracker) curRef(ac *access, at int) AccessRef { return t.refOf(&ac.st, at, ac.mem) }
 
-// spanOf is where the lanes' locations at a byte meet; of two operations, the
-// rest of the segment.
+// spanOf returns the narrower of the two lanes' locations at a byte; for two
+// operations, the rest of the segment.
 func spanOf(ac *access, p *stamp, at, end int) machine.Span {
 	lo, n := uint64(at), uint64(end-at)
 	if sh := min(p.shift(), ac.st.shift()); sh < opShift {
@@ -360,8 +360,8 @@ func spanOf(ac *access, p *stamp, at, end int) machine.Span {
 	return machine.Span{Mem: ac.mem, Addr: ac.rowAddr + lo, Len: n}
 }
 
-// equalValues reports whether two plain stores bring the same bytes: the new
-// one's value is what is there.
+// equalValues reports whether two plain stores write the same bytes: memory already
+// holds the value of the new one.
 func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 	ev := t.ev
 	if t.mem == nil || ev.Kind != machine.EvAccess || p.isOp() || ac.st.strong() || p.strong() {
@@ -382,7 +382,7 @@ func (t *Tracker) equalValues(ac *access, p *stamp, at int) bool {
 		}
 	}
 	if t.cfg.Equal != nil && p.what&current == 0 && t.cfg.Equal(p.pc) && t.cfg.Equal(ac.st.pc) {
-		return false // others came between, or may have
+		return false // another store came between, or may have
 	}
 	for k := range val {
 		old, ok := t.mem.Peek(ac.mem, ev.Addr[lane]+8*uint64(k), min(8, int(ev.Size)-8*k))

@@ -21,18 +21,17 @@
 // nothing. An access of a lane's own is known to it by program order, with no
 // component.
 //
-// An asynchronous operation (cp.async, cp.async.bulk, ...) is an agent of its
-// own. Its accesses count from its issue on, whenever its milestones happen,
-// and start from what its issuer knew. They are known to whom its completion
-// is known, and only they (completion is not transitive, ISA 8.9.1.1): to a
-// clock that reached the phase of its mbarrier, or to one that knows the
-// issuing lane up to the group wait that covers it.
+// An asynchronous operation (cp.async, cp.async.bulk, ...) is an agent of its own.
+// Its accesses may happen at any time after its issue, and it starts from what its
+// issuer knew. Only an agent that knows its completion knows its accesses (completion
+// is not transitive, ISA 8.9.1.1): its clock reached the phase of the operation's
+// mbarrier, or knows the issuing lane up to the group wait that covers the operation.
 //
-// Knowledge is a table of views (view.go). The generic view is base causality.
-// Others say what has also passed a proxy fence, for one memory; a
-// synchronization carries all of them. Two views exist for diagnosis alone:
-// what would be known if scopes were wide enough, and if relaxed operations
-// synchronized. They are rows only while they differ.
+// Knowledge is a table of views (view.go). The generic view is base causality. Others
+// hold what has also passed a proxy fence, for one memory; a synchronization carries
+// all of them. Two views exist for diagnosis only: what would be known if scopes were
+// wide enough, and if relaxed operations synchronized. They have a row only while
+// they differ from the generic view.
 //
 // Shadow memory (shadow.go) is byte-exact. A run of consecutive lanes over
 // consecutive bytes is one stamp, whichever its width; rows of 128 bytes split
@@ -42,12 +41,12 @@
 //
 //   - fence.proxy.async::generic.acquire and .release each join generic into
 //     asynchronous knowledge where they stand, for their state space. (The ISA
-//     shows the acquire form alone completing an ordinary release.) And they
-//     are the ends of a release and an acquire pattern that meet each other
-//     alone, by relaxed operations too (9.7.13.4): what the releasing lane knows
-//     of its own CTA's shared memory, completed copies with it, is then known to
-//     the asynchronous proxy, and to that proxy alone. So the ISA has them about
-//     a relaxed cluster barrier (9.7.13.17).
+//     shows the acquire form alone completing an ordinary release.) A release and
+//     an acquire form also synchronize with each other, and with nothing else,
+//     over relaxed operations too (9.7.13.4): what the releasing lane knows of its
+//     own CTA's shared memory, completed copies included, is then known to the
+//     asynchronous proxy, and to that proxy alone. The ISA places them so around a
+//     relaxed cluster barrier (9.7.13.17).
 //   - A fence restricted to shared::cta releases what concerns the shared memory
 //     of its own CTA, not what it did to a peer's: 'local shared memory' (9.7.13.4).
 //   - The completion of an operation seen by an acquiring wait on its own
@@ -56,23 +55,22 @@
 //     as an ordinary write does, although by the letter its completion does not
 //     order them before the waiter: coherence does.
 //   - A non-coherent read (ld.global.nc) of anything written in this launch
-//     is a conflict even when ordered. A write ordered after such a read is
-//     none.
+//     is a conflict even when ordered. A write ordered after such a read is not.
 //   - Observation order (observe.go) orders a write before what follows a read
-//     that saw it, at the bytes of the two; a thread's strong accesses of a
-//     place, of one scope, stand or fall with its last.
+//     that saw it, at the common bytes; of a thread's strong accesses to a place,
+//     at one scope, the last stands for all.
 //   - Reads-from is that of the observed run. With Config.MustOnly no
-//     knowledge flows over it, and what is left holds in every schedule that
-//     has the same barrier phases.
+//     knowledge flows over it, and the remaining order holds in every schedule
+//     that has the same barrier phases.
 //   - Fence-SC order counts where it is forced, by what a read saw
 //     (Tracker.scFence) or did not see yet (unseen.go), and not as the run
 //     happened to have it. It is total, so whichever of two fence.sc
 //     ran first would hide the race of a kernel that fences on both sides and
 //     never looks: "value, flag, fence" met by "flag, fence, value".
 //   - An order that no read shows applies only to agents that observed the earlier
-//     access: that of fences by what was not seen yet, and that of observation by a
-//     red, whose value nobody gets (unseen.go).
-//   - A weak vector access is one location of its whole width; a strong one comes as
+//     access: the order of fences by what was not seen yet, and observation by a
+//     red, whose value no thread receives (unseen.go).
+//   - A weak vector access is one location of its whole width; a strong one is
 //     an event for each of its elements (ISA 8.2.4).
 //   - The fences of the tensor-map proxy need ordinary synchronization between
 //     them. By ISA 9.7.13.4 a release and an acquire of that proxy also

@@ -7,24 +7,24 @@ import (
 	"muster/internal/machine"
 )
 
-// Stores of equal values that nothing orders leave the same memory whichever
-// comes last. But a Tracker that keeps only the last write of a byte has then
-// forgotten what came before the first of them, and a second one that is ordered
-// after the first alone, or after neither, is not held against it: T0 stores 1,
-// loads and stores 2; T1 stores 2. So at places that the instructions of
-// Config.Equal write nothing is forgotten: each of their stores is held against
-// all that ever touched the place, and all that touches it later against each of
-// them. Equal is what brings what was there, to what the run of such stores has
-// left there since other bytes were.
+// Unordered stores of equal values leave the same memory in either order. But a
+// Tracker that keeps only the last write of a byte has then forgotten the accesses
+// before the first store, and a second store that is ordered after the first alone,
+// or after neither, is not checked against them: T0 stores 1, loads and stores 2; T1
+// stores 2. So at places written by the instructions of Config.Equal nothing is
+// forgotten: each of their stores is checked against all earlier accesses to the
+// place, and all later accesses against each of them. SameValue holds between a store
+// of the bytes already there and the run of stores that left them there.
 
-// current marks a write of the last such run of a place.
+// current marks a write of the last run of equal stores to a place.
 const current = uint8(machine.Update << 3)
 
-// marks are the bits of what that say more than which kind of access it was.
+// marks are the bits of stamp.what beyond the kind of access.
 const marks = otherRead | current | observer
 
-// EqualStores are the plain stores that brought what others had, in no order with
-// them. Where Config.Equal does not name them, something may have been forgotten.
+// EqualStores returns the plain stores (PCs) that wrote a value which an unordered
+// store had written. Where Config.Equal does not name them, accesses may have been
+// forgotten.
 func (t *Tracker) EqualStores() []int32 {
 	var pcs []int32
 	for _, c := range t.Conflicts() {
@@ -36,12 +36,12 @@ func (t *Tracker) EqualStores() []int32 {
 	return slices.Compact(pcs)
 }
 
-// keepsAll reports whether an access is one of those stores.
+// keepsAll reports whether an access is a store of Config.Equal.
 func (t *Tracker) keepsAll(ac *access) bool {
 	return t.cfg.Equal != nil && !ac.st.strong() && !ac.st.isOp() && t.ev.Kind == machine.EvAccess && t.cfg.Equal(ac.st.pc)
 }
 
-// touchEqual is touch for them.
+// touchEqual is touch for a store of Config.Equal.
 func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 	same := t.brings(ac, a, b)
 	kept := t.buf[:0]
@@ -82,8 +82,8 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 	t.buf = kept[:0]
 }
 
-// besides reports whether an earlier store is that of other lanes by the very same
-// step, of the same value. None of them is performed yet.
+// besides reports whether an earlier store is by other lanes of the same executed
+// instruction, of the same value. Memory does not hold either value yet.
 func (t *Tracker) besides(ac *access, p *stamp, at int) bool {
 	if p.who != ac.st.who || p.time != ac.st.time || p.pc != ac.st.pc || t.ev.Mask&p.lanesAt(at) == 0 {
 		return false
@@ -92,7 +92,7 @@ func (t *Tracker) besides(ac *access, p *stamp, at int) bool {
 	return t.ev.Addr[other] == t.ev.Addr[lane] && equalLanes(t.ev.Values(), other, lane)
 }
 
-// brings reports whether a store brings bytes [a, b) of the row what they hold.
+// brings reports whether a store writes to bytes [a, b) of the row what they hold.
 func (t *Tracker) brings(ac *access, a, b int) bool {
 	val := t.ev.Values()
 	if t.mem == nil || val == nil {

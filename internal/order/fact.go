@@ -10,31 +10,31 @@ import (
 type FactKind uint8
 
 const (
-	// ScopeDefaulted: A released and B acquired across CTAs, and one of them
-	// leaves its scope, which then is the CTA, out. It was honoured.
+	// ScopeDefaulted: A released and B acquired across CTAs, and one of them leaves
+	// out its scope, which then is the CTA. They are ordered all the same.
 	ScopeDefaulted FactKind = iota
-	// InitNotOrdered: B uses the mbarrier that A initialized without knowing
-	// of that.
+	// InitNotOrdered: B uses an mbarrier, and A, its initialization, is not ordered
+	// before B.
 	InitNotOrdered
-	// InvalNotOrdered: B invalidates the mbarrier that A uses without knowing of
-	// that.
+	// InvalNotOrdered: B invalidates an mbarrier, and A, a use of it, is not ordered
+	// before B.
 	InvalNotOrdered
-	// BarrierTouched: B, no barrier operation, touches the word of a live
-	// mbarrier that A initialized.
+	// BarrierTouched: B, not a barrier operation, touches the word of a live mbarrier
+	// that A initialized.
 	BarrierTouched
 	// ExitInFlight: CTA B.CTA ended while operation A might touch its shared
 	// memory.
 	ExitInFlight
 	// ExitBeforeRemote: CTA A.CTA may have ended when B touches its memory.
 	ExitBeforeRemote
-	// RemoteBeforeStart: nothing shows B that CTA A.CTA runs.
+	// RemoteBeforeStart: B touches CTA A.CTA and is not ordered after its start.
 	RemoteBeforeStart
 	// GroupLeft: operation A's group was never waited for when B exited.
 	GroupLeft
 )
 
-// A Fact is something about synchronization or lifetime that a rule may care
-// for, and that is no conflict of two accesses.
+// A Fact is a finding about synchronization or lifetime that a rule may use, and that
+// is not a conflict of two accesses.
 type Fact struct {
 	Kind  FactKind
 	A, B  AccessRef
@@ -164,7 +164,7 @@ func (t *Tracker) scopeDefaulted(e *contrib, a *acquirer) {
 func (t *Tracker) link(relaxed bool, e *contrib, a *acquirer) {
 	l := Link{Relaxed: relaxed, Release: e.pc, Acquire: a.pc}
 	if e.pc < 0 {
-		return // a phase's completion is nobody's release
+		return // a phase's completion has no releasing instruction
 	}
 	if len(t.found.links) < maxLinks && !slices.Contains(t.found.links, l) {
 		t.found.links = append(t.found.links, l)

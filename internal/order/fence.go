@@ -11,12 +11,12 @@ import (
 type fenced struct {
 	lanes uint32
 	scope machine.Scope
-	upto  uint32 // of the lane's own accesses
-	inits bool   // hands on mbarrier.init operations of the lane alone
-	only  bool   // hands on what concerns the CTA's shared memory alone
+	upto  uint32 // time up to which the lanes' own accesses are released
+	inits bool   // releases mbarrier.init operations of the lanes alone
+	only  bool   // releases what concerns the CTA's shared memory alone
 	async bool   // the same, for the asynchronous proxy alone
-	note  int    // of the fence
-	used  bool   // a later write did hand it on
+	note  int    // index in Tracker.fences
+	used  bool   // a later operation handed it on
 	know  know
 	// crossed is the lanes' own crossings when they fenced.
 	crossed []crossing
@@ -81,8 +81,8 @@ func (c *cta) markCrossed(k *know, crossed []crossing, w int32, mask uint32) {
 type FenceNote struct {
 	PC    int32
 	Count int
-	// Ordered counts executions that made something known which was not, and
-	// what of them later writes handed on.
+	// Ordered counts the executions that added knowledge, and the releases that a
+	// later write or arrive handed on.
 	Ordered int
 }
 
@@ -125,10 +125,10 @@ func (t *Tracker) fenceNote(pc int32) int {
 	return len(t.fences) - 1
 }
 
-// Fences tells what each fence did, in the order of their first execution.
+// Fences returns a note for each fence, in the order of first execution.
 func (t *Tracker) Fences() []FenceNote { return append([]FenceNote(nil), t.fences...) }
 
-// memoryFence is fence and membar (FenceMemory). A restricted one
+// memoryFence handles fence and membar (FenceMemory). A restricted one
 // (.sync_restrict) has Space set to less than all.
 func (t *Tracker) memoryFence(c *cta, ev *machine.Event, mask uint32, note int) bool {
 	ordered := false
@@ -181,8 +181,8 @@ func (t *Tracker) acquirePending(a *acquirer, sharedAlone bool) bool {
 	return found
 }
 
-// acquireAsync makes known to the asynchronous proxy what release fences of
-// that proxy handed on by what the lanes saw.
+// acquireAsync makes known to the asynchronous proxy what that proxy's release fences
+// handed on by operations that the lanes observed.
 func (t *Tracker) acquireAsync(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	news := false
@@ -208,8 +208,8 @@ func (t *Tracker) acquireAsync(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// toShared makes k what src says of shared memory: what an acquire fence
-// restricted to shared::cluster takes.
+// toShared joins into k what src knows of shared memory: what an acquire fence
+// restricted to shared::cluster acquires.
 func (k *know) toShared(src *know) {
 	k.make(view{kind: sharedOnly}).join(&src.gen)
 	for i := range src.rows {
@@ -220,8 +220,8 @@ func (k *know) toShared(src *know) {
 	}
 }
 
-// toOwn makes k what src says of the shared memory of a CTA: what its release
-// fences restricted to shared::cta hand on.
+// toOwn joins into k what src knows of a CTA's shared memory: what its release fences
+// restricted to shared::cta hand on.
 func (k *know) toOwn(src *know, own machine.MemID) {
 	k.make(view{kind: sharedIn, mem: own}).join(&src.gen)
 	for i := range src.rows {
@@ -237,7 +237,7 @@ func (k *know) toOwn(src *know, own machine.MemID) {
 	}
 }
 
-// toAsync makes k what src says of the same to the asynchronous proxy.
+// toAsync joins into k what src's asynchronous views know of a CTA's shared memory.
 func (k *know) toAsync(src *know, own machine.MemID) {
 	to := k.make(view{kind: asyncIn, mem: own})
 	for i := range src.rows {
@@ -247,7 +247,7 @@ func (k *know) toAsync(src *know, own machine.MemID) {
 	}
 }
 
-// keepOwn keeps of crossings those for the shared memory of a CTA.
+// keepOwn returns the crossings for the shared memory of one CTA.
 func keepOwn(crossed []crossing, mem machine.MemID) []crossing {
 	kept := crossed[:0]
 	for _, x := range crossed {
@@ -259,8 +259,8 @@ func keepOwn(crossed []crossing, mem machine.MemID) []crossing {
 	return kept
 }
 
-// release makes a fence's knowledge ready, lane by lane where the warp's lanes
-// know different things.
+// release records what a fence releases, per group where the warp's lanes know
+// different things.
 func (t *Tracker) release(c *cta, wi int32, f fenced) {
 	w := &c.warps[wi]
 	mem := machine.SharedOf(c.index)
@@ -291,7 +291,7 @@ func (t *Tracker) release(c *cta, wi int32, f fenced) {
 	}
 }
 
-// newFenced adds an empty entry in storage that is there already, if any.
+// newFenced adds an empty entry, in reused storage if there is any.
 func (w *warp) newFenced() *fenced {
 	n := len(w.fenced)
 	if n < cap(w.fenced) {
@@ -303,8 +303,8 @@ func (w *warp) newFenced() *fenced {
 	return &w.fenced[n]
 }
 
-// unfence forgets fences of the lanes that a new one of that scope makes
-// needless.
+// unfence removes lanes from earlier fences that a new one, of the same kind and of
+// equal or wider scope, makes redundant.
 func (w *warp) unfence(by *fenced) {
 	for i := 0; i < len(w.fenced); i++ {
 		f := &w.fenced[i]
@@ -320,8 +320,8 @@ func (w *warp) unfence(by *fenced) {
 	}
 }
 
-// beyond is the scope up to which an arrival needs no fence to hand on what
-// its lanes know.
+// beyond returns the scope up to which an arrival releases its lanes' knowledge
+// without a fence.
 func (c *contrib) beyond() machine.Scope {
 	if c.relaxed {
 		return machine.NoScope
@@ -329,10 +329,10 @@ func (c *contrib) beyond() machine.Scope {
 	return machine.ScopeSys
 }
 
-// handOn adds to a release set what the fences of a lane made ready, those of
-// a scope beyond one alone, for a strong write or a relaxed arrive of that lane
-// with the given scope. What is for the asynchronous proxy alone goes with any,
-// for no such operation speaks to that.
+// handOn adds to a release set what earlier fences of the lanes released, for a
+// strong write or a relaxed arrive with the given scope: only fences of a scope wider
+// than beyond. Fences for the asynchronous proxy alone always count, because no such
+// operation releases to that proxy itself.
 func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32, beyond machine.Scope) {
 	wp := &home.warps[w]
 	for i := range wp.fenced {
@@ -361,7 +361,7 @@ func (t *Tracker) handOn(r *relSet, c *contrib, home *cta, w int32, lanes uint32
 		switch {
 		case f.only:
 			home.markKnown(e.know.make(view{kind: sharedIn, mem: mem}), w, in, f.upto)
-		case !f.async: // whose lanes' own accesses have crossed
+		case !f.async: // async: only own accesses that have crossed
 			home.markOwn(&e.know, w, in, f.upto)
 		}
 		home.markCrossed(&e.know, f.crossed, w, in)
@@ -401,8 +401,8 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// crossRestricted lets what is known of shared memories alone pass to the views
-// of the asynchronous proxy for these.
+// crossRestricted passes knowledge restricted to shared memories on to the
+// asynchronous proxy's views of these, and reports whether it was new.
 func (k *know) crossRestricted(views []view) bool {
 	news := false
 	for i := 0; i < len(k.rows); i++ {
@@ -466,9 +466,9 @@ func (t *Tracker) mapRelease(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// mapAcquire makes what was released of tensor maps, by fences whose scope and
-// this one's include each other, known to the tensor-map proxy for the 128
-// bytes at the fence's address.
+// mapAcquire makes known to the tensor-map proxy, for the 128 bytes at the fence's
+// address, what tensor-map fences released whose scope, like this one's, includes
+// both CTAs.
 func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	w.split(mask)

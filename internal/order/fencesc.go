@@ -6,19 +6,19 @@ import (
 	"muster/internal/machine"
 )
 
-// scFence orders two fence.sc where the run forces their order, and so every
-// run in which the same is read: the first precedes, in causality order, a
-// strong write that another thread reads before the second. Were the second
-// first in the Fence-SC order, that read would precede the write that it reads
-// (ISA 8.9.2, 8.10). This is what makes "write, __threadfence(), barrier, one
-// thread counts" right, whose counting thread has no fence after the barrier.
-// An order that nothing observes is not used: it is total, so it would hide
-// the race of any kernel that fences on both sides and never looks.
+// scFence orders two fence.sc where reads-from forces their order, so in every run
+// with the same reads-from: the first precedes, in causality order, a strong write
+// that another thread reads before the second. Were the second first in the Fence-SC
+// order, that read would precede the write that it reads (ISA 8.9.2, 8.10). This
+// makes "write, __threadfence(), barrier, one thread counts" right, whose counting
+// thread has no fence after the barrier. An order that no read observes is not used:
+// Fence-SC is total, so it would hide the race of any kernel that fences on both
+// sides and never looks.
 func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	if !t.cfg.MustOnly {
 		t.fenced = true
-		w.dirty = true // so that who knows what came just before does not know the fence
+		w.dirty = true // so that knowing what came just before does not include the fence
 	}
 	upto := w.publish()
 	w.split(mask)
@@ -49,8 +49,8 @@ func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// class is the widest set of fence.sc that one of a CTA and a scope is morally
-// strong with, as the memory of a view: those of GPU scope or wider; those of a
+// class returns the widest set of fence.sc that are all morally strong with one of
+// that CTA and scope, as a view of no kind: those of GPU scope or wider; those of a
 // cluster, of its scope or wider; those of a CTA.
 func (t *Tracker) class(cta int32, s machine.Scope) view {
 	switch {
@@ -65,13 +65,14 @@ func (t *Tracker) class(cta int32, s machine.Scope) view {
 // ofCluster marks a view whose mem names a cluster.
 const ofCluster = 1
 
-// of is a view of a kind for a class of fence.sc.
+// of returns the view of a kind for a class of fence.sc.
 func (v view) of(kind viewKind) view {
 	v.kind = kind
 	return v
 }
 
-// fenceAfter has a fence.sc follow those that must come before it.
+// fenceAfter joins into k what precedes the fence.sc that this one must follow, and
+// reports whether that was new.
 func (t *Tracker) fenceAfter(k *know, cta int32, s machine.Scope) bool {
 	news := false
 	for i := 0; i < len(k.rows); i++ {
@@ -96,7 +97,8 @@ func (t *Tracker) fenceAfter(k *know, cta int32, s machine.Scope) bool {
 	return news
 }
 
-// meets reports whether a fence.sc of a CTA is morally strong with all of a class.
+// meets reports whether a fence.sc of a CTA is morally strong with every one of a
+// class.
 func (t *Tracker) meets(v view, cta int32, s machine.Scope) bool {
 	switch {
 	case v.mem == machine.Global:
@@ -107,8 +109,8 @@ func (t *Tracker) meets(v view, cta int32, s machine.Scope) bool {
 	return v.mem == machine.SharedOf(cta)
 }
 
-// narrower finds, of the fences in a wider class, those that one of a narrow
-// scope is morally strong with.
+// narrower calls take for each fence.sc of a wider class that is morally strong with
+// one of a narrower scope.
 func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(clk *clock)) {
 	for i, c := range t.ctas {
 		if c == nil || c.ended || int32(i) != cta && (s != machine.ScopeCluster || t.clusterOf(int32(i)) != t.clusterOf(cta)) {
@@ -127,24 +129,24 @@ func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(cl
 	}
 }
 
-// An scNote is a fence.sc before what some lanes do after a time of theirs: what
-// came before it, its class, and, if it is their own, its CTA, else nobody.
+// An scNote is a fence.sc that precedes what some lanes do after time upto: its
+// class, what came before it (clk), and its CTA if the lanes issued it, else nobody.
 type scNote struct {
 	lanes uint32
 	upto  uint32
 	class view
 	cta   int32
 	clk   clock
-	// without is clk without what the lanes themselves did, each before its own.
+	// without is clk without the lanes' own accesses before their fence.
 	without clock
 }
 
-// mostFences bounds the fence.sc that are kept of a warp. One that is forgotten
-// orders nothing over a race, or over what is not seen.
+// mostFences bounds the fence.sc kept for a warp. A forgotten one orders nothing over
+// a race, or over an unseen write.
 const mostFences = 8
 
-// An scState is what concerns fence.sc of a warp: those before what its lanes do,
-// the latest last, and what lanes of it learned of others (unseen.go).
+// An scState is a warp's state for fence.sc: those that precede what its lanes do,
+// the latest last, and what its lanes learned of others (unseen.go).
 type scState struct {
 	notes   []scNote
 	lessons []lesson
@@ -184,7 +186,7 @@ func (w *warp) newNote() *scNote {
 	return &s.notes[len(s.notes)-1]
 }
 
-// noteFences notes the fence.sc that a group has come to know.
+// noteFences notes the fence.sc that a group's knowledge includes.
 func (t *Tracker) noteFences(w *warp, g *group) {
 	for i := range g.know.rows {
 		r := &g.know.rows[i]
@@ -209,8 +211,8 @@ func (w *warp) noted(g *group, r *viewRow) bool {
 	return false
 }
 
-// fencesBefore teaches an access the fence.sc before what an earlier one's lanes
-// did at bytes [a, b), as a view of a kind.
+// fencesBefore makes an access learn, in a view of that kind, the fence.sc that
+// precede an earlier access at bytes [a, b).
 func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
 	owner, wi := t.split(p.who)
 	c := t.ctas[owner]
@@ -239,10 +241,10 @@ func (t *Tracker) fencesBefore(ac *access, p *stamp, a, b int, kind viewKind) {
 	}
 }
 
-// sawRacing lets a read that races with the write that it reads have seen the
-// fence.sc of the writer before it: the axiom of causality (ISA 8.10.6) has no
-// read come before what it reads, whatever the strength of the two. A chain of
-// read-modify-writes carries that on only over links that are morally strong.
+// sawRacing makes a read that races with the write it reads see the writer's earlier
+// fence.sc: by the axiom of causality (ISA 8.10.6) no read precedes the write that it
+// reads, whatever the strength of the two. A chain of read-modify-writes carries this
+// on only over morally strong links.
 func (t *Tracker) sawRacing(s *seg, ac *access, p *stamp, a, b int) {
 	if t.cfg.MustOnly || p.isOp() || ac.st.isOp() {
 		return

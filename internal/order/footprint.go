@@ -1,6 +1,6 @@
 package order
 
-// A Footprint is which bytes of global memory some runs read and wrote.
+// A Footprint is the set of bytes of global memory that some runs read and wrote.
 type Footprint struct {
 	pages map[uint64]*pagePrint
 }

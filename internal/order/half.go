@@ -7,15 +7,15 @@ import (
 )
 
 // A Half says on which side of a relaxed synchronization the fence is missing that
-// would order a conflict (IfNotRelaxed), as far as that can still be told when the
-// later access comes.
+// would order a conflict (IfNotRelaxed), if the state at the later access still shows
+// it.
 type Half struct {
 	Side Side
-	// Op is the operation that handed on what was released, or would have; -1 if it
-	// is not known.
+	// Op is the PC of the operation that handed on the release, or would have; -1 if
+	// it is not known.
 	Op int32
-	// CTA, Warp and Lanes are whose fence is missing; Warp is -1 and Lanes 0 where
-	// only their CTA is known.
+	// CTA, Warp and Lanes name the lanes that lack the fence; Warp is -1 and Lanes 0
+	// where only their CTA is known.
 	CTA, Warp int32
 	Lanes     uint32
 }
@@ -25,10 +25,10 @@ type Side uint8
 
 const (
 	UnknownSide Side = iota
-	// NoAcquire: a release handed the earlier access on, and the lanes that saw it
-	// have acquired nothing.
+	// NoAcquire: a release handed the earlier access on, and the lanes that observed
+	// it have not acquired it.
 	NoAcquire
-	// LateAcquire: those lanes have, but after they told the others.
+	// LateAcquire: those lanes acquired it, but after they signalled the later lanes.
 	LateAcquire
 	// NoRelease: the operation that handed it on is relaxed, with no release fence
 	// before it.
@@ -80,8 +80,8 @@ func (t *Tracker) half(ac *access, p *stamp, at int) Half {
 	return half
 }
 
-// contributions calls f with what the words of memory and the mbarriers of two CTAs
-// hold, until it returns false.
+// contributions calls f for each contribution held by a location in memory or by an
+// mbarrier of two CTAs, until f returns false.
 func (t *Tracker) contributions(a, b int32, f func(*contrib) bool) {
 	all := func(r *relSet) bool {
 		for i := range r.list {

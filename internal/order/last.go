@@ -2,8 +2,8 @@ package order
 
 import "muster/internal/machine"
 
-// LastWrite returns the access that last wrote a byte of memory; false if nobody
-// has, or the memory is gone.
+// LastWrite returns the access that last wrote a byte of memory; false if there is
+// none, or the memory is gone.
 func (t *Tracker) LastWrite(mem machine.MemID, addr uint64) (AccessRef, bool) {
 	sh := t.shadowIn(mem)
 	if sh == nil || sh.pages[addr/pageBytes] == nil {

@@ -2,8 +2,8 @@ package order
 
 import "muster/internal/machine"
 
-// A visitor is lanes of another CTA's warp that touched a CTA's shared memory
-// or its barriers: the latest time, and where.
+// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or its
+// barriers, with the time and PC of the latest access.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
@@ -49,8 +49,8 @@ func laneRef(cta, w int32, mask uint32, pc int32) AccessRef {
 	return AccessRef{CTA: cta, Warp: w, Lanes: mask, PC: pc, Op: -1}
 }
 
-// onExit keeps what lanes that exit knew, for the end of their CTA, and
-// remembers those that leave accesses behind which nobody knows.
+// onExit joins what the exiting lanes know into the CTA's gone, for its end, and
+// marks as lost the lanes with accesses that no release has published.
 func (t *Tracker) onExit(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	w := &c.warps[ev.Warp]
@@ -162,7 +162,7 @@ func holds(l []machine.MemID, m machine.MemID) bool {
 	return false
 }
 
-// waitedBy reports whether the issuer, a thread of that CTA, waited.
+// waitedBy reports whether the issuer is a thread of that CTA and waited.
 func (r *opRec) waitedBy(c *cta, writes bool) bool {
 	return r.cta == c.index && r.waited(writes) != 0
 }

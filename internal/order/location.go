@@ -15,10 +15,10 @@ type location struct {
 	size int32
 }
 
-// A locState is what a location hands to a strong read that sees its last
-// write: the contributions of the release pattern that the write ends, and of
-// those before it through an unbroken chain of read-modify-writes. over is what
-// the write, and those before it in coherence order, passed unseen.
+// A locState is what a location hands to a strong read that sees its last write: the
+// contributions of the release pattern that the write ends, and of those before it
+// through an unbroken chain of read-modify-writes. over holds what the write, and
+// those before it in coherence order, learned of accesses that did not see them.
 type locState struct {
 	loc    location
 	set    relSet
@@ -39,7 +39,7 @@ type granule struct {
 	n   uint64
 }
 
-// nobody is no warp's number.
+// nobody matches no warp's number.
 const nobody = -1
 
 // maxLax bounds the locations that are kept for diagnosis alone.
@@ -53,7 +53,7 @@ func (l *location) overlaps(addr, n uint64) bool {
 
 func (l *locTable) clone() locTable { return *l }
 
-// write returns the table, this Tracker's own.
+// writeLocs returns the table for writing, copied if it is not this Tracker's own.
 func (t *Tracker) writeLocs() *locTable {
 	l := &t.locs
 	if l.owner == t.id && l.m != nil {
@@ -114,7 +114,8 @@ func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 	}
 }
 
-// readVector reads the locations of all elements of a vector access with the last.
+// readVector reads the locations of all elements when a vector access's last one
+// comes.
 func (t *Tracker) readVector(c *cta, ev *machine.Event, scope machine.Scope) {
 	if ev.Part+ev.Size < ev.Whole {
 		return
@@ -127,9 +128,9 @@ func (t *Tracker) readVector(c *cta, ev *machine.Event, scope machine.Scope) {
 	}
 }
 
-// mustAccess is strongAccess where only what holds in every schedule counts: no lane
-// of an instruction has seen what another lane of it did, and an operation that only
-// looks passes on nothing of its own.
+// mustAccess is strongAccess for MustOnly: no lane of an instruction has seen what
+// another lane of it did, and an operation of Config.Looks releases nothing of its
+// own.
 func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
 	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil && ev.Whole == 0 {
 		for m := ev.Mask; m != 0; m &= m - 1 {
@@ -161,9 +162,9 @@ func releases(s machine.Sem) bool {
 	return s == machine.Release || s == machine.AcqRel || s == machine.SC
 }
 
-// acquireFirst lets an acquire operation know what it synchronizes with before
-// it is itself checked: it is the last operation of its pattern, and what comes
-// before the first of the other precedes it too (ISA 8.9.4, 8.9.5).
+// acquireFirst applies what an acquire operation synchronizes with before the
+// operation itself is checked: it is the last operation of its pattern, and what
+// precedes the first of the release pattern precedes it too (ISA 8.9.4, 8.9.5).
 func (t *Tracker) acquireFirst(c *cta, ev *machine.Event) {
 	scope := machine.Scope(t.ac.st.scope())
 	for m := ev.Mask; m != 0; m &= m - 1 {
@@ -176,8 +177,8 @@ func (t *Tracker) acquireFirst(c *cta, ev *machine.Event) {
 	}
 }
 
-// A share of what a strong read sees: what an acquire operation acquires, and
-// the rest.
+// A share selects part of what a strong read sees: what an acquire operation
+// acquires, or the rest.
 type share uint8
 
 const (
@@ -186,8 +187,8 @@ const (
 	rest
 )
 
-// readLocation lets a lane see what its strong read's writer released: by an
-// acquire it knows it, else a later fence may.
+// readLocation lets a lane see what its strong read's writer released: an acquire
+// knows it at once, another read only after a later fence.
 func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope, what share) {
 	if len(t.locs.m) == 0 {
 		return
@@ -219,7 +220,7 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 		}
 		if !acquires(ev.Sem) || e.async {
 			later := a
-			later.scope = machine.ScopeSys // the fence's own is what must reach the release's
+			later.scope = machine.ScopeSys // it is the later fence whose scope must reach
 			t.see(&seen, &later, loc)
 			continue
 		}
@@ -278,8 +279,8 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 		k.warp, k.lanes = who, 1<<lane
 	}
 	t.contribute(&s.set, &k, c, ev.Warp, 1<<lane)
-	// Of a fence's pattern the write is no end that must reach the acquirer, but
-	// a link to whoever reads it next: see readLocation and chain.
+	// In a fence's pattern the write is only a link to the next reader: its own scope
+	// need not reach the acquirer. See readLocation and chain.
 	beyond := machine.NoScope
 	if k.began {
 		beyond = scope
@@ -332,9 +333,9 @@ func (t *Tracker) chain(s *locState, cta int32, scope machine.Scope) {
 	}
 }
 
-// cut drops what a plain strong store cuts off: all but what the same lane's
-// stores of the location handed on. What a release operation of the location
-// began stays, idle, for the next strong write of its lane.
+// cut removes the contributions that a plain strong store ends: all except those of
+// the same lane's stores to the location. One begun by a release operation of the
+// location stays, idle, until the next strong write of its lane.
 func (r *relSet) cut(who int32, lane uint32) {
 	for i := 0; i < len(r.list); i++ {
 		switch e := &r.list[i]; {
@@ -359,9 +360,9 @@ func (r *relSet) resume(who int32, lane uint32) {
 	}
 }
 
-// cutLocations cuts off what the locations that a write overlaps hand on, but
-// for a strong write of the very location: what it writes is not what they
-// released. A location at which no release operation began is forgotten.
+// cutLocations cuts the contributions of the locations that a write overlaps, except
+// for a strong write of exactly that location: a reader of this write does not read
+// what they released. A location at which no release operation began is forgotten.
 func (t *Tracker) cutLocations(ac *access, a, b int) {
 	lo, hi := ac.rowAddr+uint64(a), ac.rowAddr+uint64(b)
 	for at := lo &^ 15; at < hi; at += 16 {

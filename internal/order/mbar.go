@@ -20,8 +20,8 @@ type mbar struct {
 	live bool
 	init ref // who initialized it
 	// sets holds the contributions of the phase filling up and the last ones
-	// complete. A wait takes from the phase that it waited for alone, however
-	// far the barrier has gone since.
+	// complete. A wait acquires from its own phase only, however far the barrier has
+	// advanced since.
 	sets [4]phaseSet
 	// users are the lanes that used it in this life, with when they last did;
 	// kept with Config.Invals.
@@ -51,7 +51,7 @@ type ref struct {
 	known     bool // false: no such operation
 }
 
-// value is what a clock holds that knows phase n complete.
+// value returns the slot value of a clock that knows phase n complete.
 func (b *mbar) value(n int64) uint32 { return b.base + uint32(n+1) }
 
 // at returns the contributions to phase n.
@@ -109,7 +109,7 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 	m := &ev.Mbar
 	b, owner := t.bar(m.Bar)
 	if ev.Op != nil || m.Op == machine.MbarAsyncArrive {
-		// Not the lane's: the operation was checked at its issue, and signals.
+		// Not the lane acts: the operation was checked at its issue, and now signals.
 		if b != nil {
 			b.top = max(b.top, b.value(m.Phase)+1)
 		}
@@ -212,8 +212,8 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 	}
 }
 
-// usesBar checks that the lanes know the barrier's init, and says so if not.
-// An init is generic, and so is an operation's use of its mbarrier operand.
+// usesBar checks that the lanes know the barrier's init, and reports a Fact if not.
+// The init, and an operation's use of its mbarrier operand, are generic accesses.
 func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc int32) {
 	if t.cfg.Invals {
 		t.keepUse(b, home, w, mask, pc)

@@ -7,7 +7,7 @@ import (
 	"muster/internal/machine"
 )
 
-// heap is what is in use after a collection.
+// heap returns the bytes in use after a collection.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

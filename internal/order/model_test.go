@@ -13,7 +13,7 @@ import (
 
 var seeds = flag.Uint64("seeds", 400, "random runs of each model test")
 
-// dice are uniform choices of one numbered run.
+// dice are uniform random choices, determined by the number of a run.
 type dice struct{ *rand.Rand }
 
 func (d dice) between(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
@@ -30,10 +30,10 @@ func eachSeed(t *testing.T, f func(t *testing.T, d dice)) {
 	}
 }
 
-// model is the plainest happens-before there is: a full vector clock for each
-// lane, every access of every byte kept for ever. It knows weak accesses,
-// bar.warp.sync, named barriers and mbarriers; the Tracker must find the first
-// race of a run at the same event.
+// model is the plainest happens-before: a full vector clock for each lane, every
+// access of every byte kept for ever. It supports weak accesses, bar.warp.sync, named
+// barriers and mbarriers; the Tracker must find the first race of a run at the same
+// event.
 type model struct {
 	clocks [][]int // by lane, over lanes
 	bytes  map[modelByte][]modelAccess
@@ -60,8 +60,8 @@ func newModel(lanes int) *model {
 	return m
 }
 
-// access reports whether the lanes' accesses, made together, race, and enters
-// them if they do not or if it is to enter those that do.
+// access reports whether the lanes' accesses, made together, race. It enters them if
+// they do not race, or if racy is set.
 func (m *model) access(ev *machine.Event, racy bool) bool {
 	race := false
 	type one struct {
@@ -103,7 +103,7 @@ func join(into, from []int) {
 	}
 }
 
-// sync makes lanes know each other.
+// sync makes lanes know what any of them knows.
 func (m *model) sync(lanes []int) {
 	all := make([]int, len(m.clocks))
 	for _, l := range lanes {
@@ -187,7 +187,7 @@ func TestModel(t *testing.T) {
 				}
 				ev.Kind = machine.EvMbar
 			case 9:
-				// The phase completes, as far as either side is concerned.
+				// The phase completes for both the Tracker and the model.
 				b := d.between(0, 1)
 				for _, l := range lanesOf(w, mask) {
 					m.wait(b*100+int(phases[b]), l)
@@ -215,8 +215,8 @@ func first(ev *machine.Event) uint64 {
 	return ev.Addr[bits.TrailingZeros32(ev.Mask)]
 }
 
-// drawAccess makes an access of any width and one of the usual shapes, over
-// few bytes so that accesses meet.
+// drawAccess draws an access of any width and one of the usual shapes, over few bytes
+// so that accesses overlap.
 func drawAccess(d dice, ev *machine.Event) {
 	ev.Kind, ev.Mem, ev.Addr = machine.EvAccess, machine.SharedOf(0), new([32]uint64)
 	ev.Access = pick(d, []machine.Access{machine.Read, machine.Write})

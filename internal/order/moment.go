@@ -2,16 +2,17 @@ package order
 
 import "muster/internal/machine"
 
-// This file answers who knows of what, for those who watch a run beside a Tracker.
+// This file answers happens-before queries for code that follows a run beside a
+// Tracker.
 
-// A Moment is something that lanes of a warp do.
+// A Moment is a point in the time of some lanes of a warp.
 type Moment struct {
 	CTA, Warp int32
 	Lanes     uint32
 	time      uint32
 }
 
-// Moment returns what lanes of a warp are about to do, as the event that comes next.
+// Moment returns the point at which lanes of a warp execute ev, the next event.
 func (t *Tracker) Moment(ev *machine.Event, lanes uint32) Moment {
 	c := t.at(ev.CTA)
 	w := &c.warps[ev.Warp]
@@ -19,8 +20,8 @@ func (t *Tracker) Moment(ev *machine.Event, lanes uint32) Moment {
 	return Moment{CTA: ev.CTA, Warp: ev.Warp, Lanes: lanes, time: w.time}
 }
 
-// Known returns the lanes of a moment for which it comes before what a lane does next,
-// in base causality order (ISA 8.9.5) of the generic proxy.
+// Known returns the lanes of a Moment that precede a lane's next access in base
+// causality order (ISA 8.9.5) of the generic proxy.
 func (t *Tracker) Known(cta, warp int32, lane int, of Moment) uint32 {
 	c := t.at(cta)
 	known := t.knownLanes(&c.warps[warp].group(lane).know.gen, of.CTA, of.Warp, of.time)

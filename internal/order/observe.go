@@ -2,23 +2,22 @@ package order
 
 import "muster/internal/machine"
 
-// Observation order (ISA 8.9.2): a write comes before a read that returns its
-// value, or that of the last of a chain of read-modify-writes behind it, each
-// link morally strong. What that read comes before in base causality, the write
-// comes before too, at their bytes (8.9.5), with no release or acquire: who
-// looked at a flag may read it again plainly, and who counted last may reset
-// the counter.
+// Observation order (ISA 8.9.2): a write precedes a read that returns its value, or
+// that of the last of a chain of read-modify-writes behind it, each link morally
+// strong. What follows that read in base causality then follows the write too, at
+// their bytes (8.9.5), without release or acquire: a thread that read a flag may read
+// it again plainly, and the last to count may reset the counter.
 //
-// So the writes of a segment since the last weak one have numbers, turns, and a
-// strong access has the turns that it observed: from root, where the chain
-// begins, to its own, less one if it writes. They are asked for only where
-// nothing else orders two accesses.
+// So the writes of a segment since the last weak one are numbered (turns), and a
+// strong access stores the turns that it observed: from root, where the chain begins,
+// to its own, less one if it writes. They are consulted only where nothing else
+// orders two accesses.
 
-// observer marks an access that is kept for what it observed alone: another
-// stands for it in any race.
+// observer marks an access kept only for what it observed: in races another stamp
+// stands for it.
 const observer = uint8(machine.Update << 4)
 
-// lastTurn is when the counting goes back by half.
+// lastTurn is the turn after which all turns are lowered by half (goBack).
 const lastTurn = 1<<8 - 1
 
 // sees gives a strong read the turns that it observes.
@@ -29,10 +28,9 @@ func (t *Tracker) sees(ac *access, last *stamp) {
 	}
 }
 
-// number gives a strong write its turn. A weak one has the first, for all that
-// came before it is forgotten with it.
-// Of the reads before it, those that observed a write which is kept are kept
-// too, and of others what they observed is forgotten.
+// number gives a strong write its turn. A weak write has turn 1, since everything
+// before it is forgotten. Earlier reads that observed a write still kept are kept
+// too; the others lose their turns.
 func (t *Tracker) number(ac *access, last *stamp) {
 	kept := len(t.buf)
 	for i := range t.gone {
@@ -64,10 +62,10 @@ func (t *Tracker) number(ac *access, last *stamp) {
 	}
 }
 
-// goBack lowers the turns of a stamp by half of what can be counted. Writes of
-// the unbroken chain from root to the last write that this leaves behind all
-// have turn 1, where those after them may observe them, and they and the reads
-// of that time nothing; what came before the chain is not followed any more.
+// goBack lowers a stamp's turns by half their range. Older writes of the unbroken
+// chain from root to the last write all get turn 1: later accesses may still observe
+// them, but they observe nothing, nor do reads of that time. Writes before the chain
+// get turn 0: they are no longer tracked.
 func (s *stamp) goBack(root uint8) {
 	const half = lastTurn/2 + 1
 	switch {
@@ -98,8 +96,8 @@ func (t *Tracker) linked(last *stamp, ac *access) bool {
 		(!last.byMask() || last.lanes&(last.lanes-1) == 0) // one thread's
 }
 
-// observed reports whether a write comes before an access, at byte x, since the
-// access comes after a strong read that observed it.
+// observed reports whether write p precedes an access at byte x because the access
+// follows a strong read that observed p.
 func (t *Tracker) observed(s *seg, ac *access, p *stamp, x int) bool {
 	if !p.writes() {
 		return false
@@ -122,7 +120,7 @@ func (t *Tracker) observed(s *seg, ac *access, p *stamp, x int) bool {
 	return false
 }
 
-// saw reports whether a strong read observed a write with a turn.
+// saw reports whether a strong read observed the write with that turn.
 func (s *stamp) saw(turn uint8) bool {
 	return s.turn != 0 && s.root <= turn && turn <= s.turn && (turn < s.turn || !s.writes())
 }

@@ -40,7 +40,7 @@ type opRec struct {
 type opBar struct {
 	ref   machine.BarRef
 	slot  int
-	value uint32 // what a clock holds that knows the phase complete; 0: not signalled
+	value uint32 // slot value of a clock that knows the phase complete; 0: not signalled
 }
 
 type opTable struct {
@@ -176,8 +176,8 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	t.enterOp(home, i, op, lane)
 }
 
-// reductionScope is the scope of the read-modify-writes that an operation is
-// made of, 0 if it is none.
+// reductionScope returns the scope of the read-modify-writes of a reduction, 0 for
+// other operations.
 func reductionScope(k machine.OpKind) uint8 {
 	switch k {
 	case machine.OpBulkReduce:
@@ -229,9 +229,9 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 	}
 }
 
-// issuers returns the group whose knowledge an operation of those lanes starts
-// from. What an operation of the whole warp may take as done is what any of its
-// lanes was told: they issue it together.
+// issuers returns the group whose knowledge an operation of those lanes starts from.
+// An operation of a whole warp starts from the join over its lanes, which issue it
+// together.
 func (t *Tracker) issuers(w *warp, lanes uint32) *group {
 	first := w.group(bits.TrailingZeros32(lanes))
 	if lanes&^first.mask == 0 {
@@ -275,14 +275,14 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	t.span(sh, ac, s.Addr, s.Len)
 }
 
-// opShift stands for the width of an operation's accesses: any.
+// opShift is the shift of an operation's accesses, which have no fixed width.
 const opShift = 7
 
 var nothingKnown clock
 
-// lookThrough collects the views of its proxy that say what an operation may
-// take as done in a span's memory: what its issuer was told, and what of its
-// issuer's own. An access with views takes nothing from the generic one.
+// lookThrough selects the views of the operation's proxy for a span's memory: what
+// its issuer was told, and which of the issuer's own accesses crossed. An access with
+// views ignores the generic one.
 func (ac *access) lookThrough(s machine.Span) {
 	ac.views, ac.crossed = [3]*clock{&nothingKnown}, [3]*crossing{}
 	switch {
@@ -303,7 +303,7 @@ func (ac *access) through(v view, i int) {
 	ac.crossed[i] = ac.warp.crossing(v)
 }
 
-// passed returns the issuers whose own accesses up to a time have passed a
+// passed returns the issuing lanes whose own accesses up to a time have passed a
 // proxy fence of theirs.
 func (ac *access) passed(time uint32) uint32 {
 	lanes := uint32(0)
@@ -317,7 +317,7 @@ func (ac *access) passed(time uint32) uint32 {
 	return lanes
 }
 
-// relateOp decides how an access stands to an earlier one by an operation.
+// relateOp is relate for an earlier access by an operation.
 func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	if p.who == ac.st.who || p.who == ac.settled && p.what == ac.settledWhat && ac.mem == ac.settledMem {
 		return ordered // its own reads and writes, or known
@@ -390,14 +390,14 @@ func (ac *access) lanesIn(a, b int) uint32 {
 	return lanes
 }
 
-// laneKnown reports whether a lane of the issuer's own warp did wait.
+// laneKnown reports whether the issuer waited, and the access is by its own warp.
 func (r *opRec) laneKnown(t *Tracker, ac *access) bool {
 	return (r.done != 0 || r.read != 0 && ac.write) && r.cta == ac.home.index && r.warp == ac.wi
 }
 
-// relateDone decides about an operation whose completion the access knows:
-// only its proxy may still be in the way. Completion passes for a proxy fence
-// for the operation's own accesses, if they were asynchronous (ISA 9.7.9.25.2).
+// relateDone relates an access to an operation that it knows complete: only a proxy
+// fence may still be missing. Completion acts as a proxy fence for the operation's
+// own accesses, if they were asynchronous (ISA 9.7.9.25.2).
 func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation {
 	if ac.proxy != machine.Async && ac.proxy != machine.TensorMap {
 		return ordered
@@ -424,10 +424,10 @@ func (t *Tracker) relateDone(ac *access, p *stamp, r *opRec, a, b int) relation 
 	return racing
 }
 
-// sameSide reports whether two asynchronous operations need no proxy fence
-// between them: they are of one CTA (ISA 8.9.3), or a copy between CTAs that
-// signals a barrier of the CTA whose memory it writes meets that CTA's own use
-// of it, before or after.
+// sameSide reports whether two asynchronous operations need no proxy fence between
+// them: they are of one CTA (ISA 8.9.3), or one is a copy between CTAs that signals a
+// barrier of the CTA whose memory it writes, and the other is that CTA's own use of
+// the memory.
 func (t *Tracker) sameSide(ac *access, r *opRec) bool {
 	if r.cta == ac.home.index || r.ownBarrier(ac.home.index) {
 		return true
@@ -492,10 +492,10 @@ func (r *opRec) byLane(ac *access) bool {
 	return r.cta == ac.home.index && r.warp == ac.wi && ac.lane&^r.lanes == 0
 }
 
-// signalledTo reports whether a clock knows the phases that the operation
-// was charged to: for a write, that of the barrier in the memory written, if
-// there is one; for a read, all. Of a cp.async any will do: they are of
-// arrive-ons that each followed it.
+// signalledTo reports whether a clock knows the phases that the operation was charged
+// to: for a write, that of the barrier in the memory written, or any if there is none
+// there; for a read, all. For a cp.async any one suffices: each belongs to an
+// arrive-on that followed it.
 func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
 	if write || r.kind == machine.OpCpAsync {
 		for i := range r.bars {
@@ -522,7 +522,7 @@ func (b *opBar) knownTo(c *clock) bool {
 	return b.value != 0 && c.at(int32(b.ref.Mem), b.slot) >= b.value
 }
 
-// onMilestone notes how far an operation has come.
+// onMilestone records an operation's stage, and at its signal the phases charged.
 func (t *Tracker) onMilestone(ev *machine.Event) {
 	i, ok := t.ops.byID[ev.Op.ID]
 	if !ok {
@@ -547,10 +547,9 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 	}
 }
 
-// chargeCopies makes the cp.async operations that an arrive-on waited for
-// known with the phase that it was charged to. Arrive-ons on several barriers
-// may follow one cp.async, and be signalled in any order: the first phase of
-// each barrier tells.
+// chargeCopies makes the cp.async operations that an arrive-on waited for known with
+// the phase that it was charged to. Arrive-ons on several barriers may follow one
+// cp.async, and be signalled in any order: the first phase of each barrier counts.
 func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
 	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, machine.GroupCpAsync)
 	for _, i := range q.list {

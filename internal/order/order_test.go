@@ -10,9 +10,9 @@ import (
 	"muster/internal/order"
 )
 
-// TestScripts runs testdata/*: events in, what is not ordered out. A script is
-// run again on a clone made half-way, which must come to the same end and leave
-// the original as it was.
+// TestScripts runs testdata/*: events in, what is not ordered out. A script is run
+// again on a clone made half-way, which must have the same result and leave the
+// original as it was.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -9,9 +9,9 @@ import (
 	"muster/internal/order"
 )
 
-// causality is the definition taken at its word: every event of a lane is a
-// node with the set of its ancestors, and an access may follow another through
-// the asynchronous proxy only if a fence node for its memory stands between.
+// causality is the definition taken literally: every event of a lane is a node with
+// the set of its ancestors, and an access may follow another through the asynchronous
+// proxy only if a fence node for its memory stands between.
 type causality struct {
 	anc    []nodes  // by node, itself included
 	last   []int    // by lane: its last node
@@ -46,7 +46,7 @@ func newCausality(lanes int) *causality {
 	return c
 }
 
-// step adds a lane's next node, after what else precedes it.
+// step adds a lane's next node, after the other nodes that precede it.
 func (c *causality) step(lane int, after ...int) int {
 	n := len(c.anc)
 	set := nodes{n: true}
@@ -84,9 +84,9 @@ func (c *causality) ordered(p *causalAccess, n int, a *causalAccess, mem machine
 	return c.fencedBetween(p.node, n, mem)
 }
 
-// access reports whether an access at node n races. A write hides what is
-// ordered before it; an operation's read hides earlier operations' reads that
-// its issuer knew complete.
+// access reports whether an access at node n races. A write hides what is ordered
+// before it; an operation's read hides the reads of earlier operations that its
+// issuer knew complete.
 func (c *causality) access(n int, a causalAccess, mem machine.MemID) bool {
 	for _, p := range c.acc[mem] {
 		if (p.write || a.write) && !c.ordered(p, n, &a, mem) {

@@ -2,9 +2,9 @@ package order
 
 import "muster/internal/machine"
 
-// A contrib is what one release handed on, kept apart from what others did at
-// another scope or from another CTA, because who acquires decides which of
-// them counts.
+// A contrib is the knowledge that releases of one kind handed on. Other scopes and
+// CTAs have contributions of their own, because the acquirer decides which of them
+// count.
 type contrib struct {
 	cta       int32
 	scope     machine.Scope // NoScope: too narrow for a link of its chain
@@ -12,17 +12,17 @@ type contrib struct {
 	relaxed   bool          // by a relaxed operation that no fence completes
 	async     bool          // by fence.proxy.async::generic.release, for its acquire form
 	pc        int32
-	warp      int32  // of a location: whose plain store or release it was, 1 up
-	lanes     uint32 // of pending: who saw it. Of a location: who wrote it.
-	began     bool   // of a location: by a release operation on it
-	link      link   // of a location: how it hangs together with the last write
+	warp      int32  // of a location: number of the warp that stored plainly or released
+	lanes     uint32 // of pending: that saw it. Of a location: that wrote it.
+	began     bool   // of a location: begun by a release operation on it
+	link      link   // of a location: its link to the last write
 	loc       location
-	last      int32  // the warp that contributed last, 1 up,
+	last      int32  // the warp that contributed last, plus 1,
 	version   uint64 // and its group's version then
 	know      know
 }
 
-// A link says what a read of a location's last write has of a contribution.
+// A link says whether a read of a location's last write gets a contribution.
 type link uint8
 
 const (
@@ -96,13 +96,13 @@ func (t *Tracker) contribute(r *relSet, c *contrib, home *cta, w int32, mask uin
 	home.markKnow(&e.know, w, mask, upto)
 }
 
-// A reach says what becomes of a contribution at an acquire.
+// A reach says whether a contribution's scope and an acquire's include each other.
 type reach uint8
 
 const (
 	reached   reach = iota
 	byDefault       // reached only because a scope left out is honoured
-	tooNarrow       // a written scope leaves the other side out
+	tooNarrow       // a written scope excludes the other side
 )
 
 // reaches compares the scopes of a contribution and an acquire by a CTA.
@@ -120,7 +120,7 @@ func (t *Tracker) reaches(e *contrib, cta int32, scope machine.Scope, defaulted 
 	return tooNarrow
 }
 
-// An acquirer is an acquire as it takes effect.
+// An acquirer is the acquiring side: lanes, instruction and scope.
 type acquirer struct {
 	home      *cta
 	warp      int32
@@ -130,8 +130,8 @@ type acquirer struct {
 	defaulted bool
 }
 
-// acquire makes the acquiring lanes know a contribution, or notes what they
-// would know.
+// acquire joins a contribution into what the acquiring lanes know, or only into their
+// diagnostic views if the two do not synchronize.
 func (t *Tracker) acquire(e *contrib, a *acquirer) {
 	if e.async {
 		t.see(e, a, location{})
@@ -171,12 +171,12 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 	}
 }
 
-// see keeps a contribution that a strong read or a relaxed wait saw for an
-// acquire fence of the same lanes; one for the asynchronous proxy, which any
-// wait sees, for an acquire fence of that proxy. By itself it orders nothing. What it would
-// order is noted for explanation: after a wait for its lanes, after a read for
+// see keeps a contribution that a strong read or a relaxed wait observed for a later
+// acquire fence of the same lanes; one for the asynchronous proxy, which any wait
+// observes, for an acquire fence of that proxy. By itself it orders nothing. What it
+// would order is noted for diagnosis: after a wait for its lanes, after a read for
 // their whole groups, because lanes that read one location each (as in
-// warp-synchronous exchanges by volatile) are not worth parting for that.
+// warp-synchronous exchanges by volatile) are not worth splitting for that.
 func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	w := &a.home.warps[a.warp]
 	if loc == (location{}) {
@@ -202,11 +202,11 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	w.pending.slot(&seen).know.join(&e.know)
 }
 
-// seeFences keeps what fence.sc operations handed on, for the whole groups of
-// the lanes that saw it: a lane that counts tells its warp by shfl, and then
-// every lane fences. By the letter shfl orders nothing; but a fence that comes
-// after a value cannot come before the write that gave it, if every link between
-// the two is morally strong. What a lane sees of its own warp it shares with nobody.
+// seeFences keeps what fence.sc operations handed on, for the whole groups of the
+// lanes that saw it: a lane that counts tells its warp by shfl, and then every lane
+// fences. By the letter shfl orders nothing; but a fence after a value cannot precede
+// the write of that value, if every link between them is morally strong. What a lane
+// sees of its own warp it does not share with the other lanes.
 func (t *Tracker) seeFences(e *contrib, a *acquirer) {
 	w := &a.home.warps[a.warp]
 	others := know{}

@@ -2,34 +2,32 @@ package order
 
 import "muster/internal/machine"
 
-// An operation over many rows, as a wgmma is that reads two tiles, mostly finds
-// them touched alike: one operation wrote them, and the same ones have read them
-// since. What it comes to at one segment it then comes to at the next, which need
-// only be told so: the stamps are the same, and who knows what does not change
-// while one event is looked at.
+// An operation over many rows, such as a wgmma that reads two tiles, mostly finds
+// them in one state: one operation wrote them, and the same ones have read them
+// since. The result at one segment then holds at the next: the stamps are the same,
+// and knowledge does not change within one event.
 
-// mostRepeats is how many states of a segment an operation keeps in mind. A row
-// of 128 bytes is read in parts of 16 bytes at least.
+// mostRepeats is the number of segment states that an operation remembers. A row of
+// 128 bytes is read in parts of 16 bytes at least.
 const mostRepeats = 8
 
-// repeats are the last states of segments that an operation met and found nothing
-// to report about, and what they became. Their sets are shared: they stay as
-// they are.
+// repeats are the last segment states that an operation met without a report, and
+// what they became. Their sets are shared, so never written again.
 type repeats struct {
 	off  bool // for tests
-	on   bool // the operation has rows enough for it to pay
-	n    int  // states, of which the latest replaces the oldest
+	on   bool // the operation touches enough rows to pay off
+	n    int  // states entered; the latest replaces the oldest
 	list [mostRepeats]repeat
 }
 
-// A repeat holds where the segment is what it was; of one with accesses by lanes,
-// who are others at other bytes, at the same bytes only.
+// A repeat applies to a segment in state was. With accesses by lanes, which differ
+// from byte to byte, it applies at the same bytes only.
 type repeat struct {
 	lanes       bool
 	was, became seg
 }
 
-// begin is for a new operation.
+// begin starts a new operation.
 func (rs *repeats) begin(op *machine.Op) {
 	rows := uint64(0)
 	for _, s := range op.Reads {
@@ -41,7 +39,7 @@ func (rs *repeats) begin(op *machine.Op) {
 	rs.on, rs.n = rows > 8 && !rs.off, 0
 }
 
-// forget is for a change of the access: what it came to may be different now.
+// forget drops the states: the access has changed, and so may its results.
 func (rs *repeats) forget() { rs.n = 0 }
 
 // touchByOp is touch for an access by an operation that is not strong.
@@ -59,14 +57,14 @@ func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 	before := t.reports
 	t.touchNew(s, ac, a, b)
 	if t.reports != before {
-		return // each place is to be told of
+		return // each place must be reported
 	}
 	s.more.share()
 	rs.list[rs.n%mostRepeats] = repeat{lanes: was.byLanes(ac.write), was: was, became: *s}
 	rs.n++
 }
 
-// again makes a segment what one like it became.
+// again applies a remembered result to a segment, and reports whether there was one.
 func (rs *repeats) again(s *seg, write bool) bool {
 	for i := range min(rs.n, mostRepeats) {
 		x := &rs.list[i]
@@ -106,8 +104,8 @@ func (x *repeat) holds(s *seg) bool {
 		(!x.lanes || x.was.off == s.off && x.was.n == s.n)
 }
 
-// byLanes reports whether what a read or a write is held against was touched by
-// lanes.
+// byLanes reports whether lanes made any of the accesses that a read or a write is
+// checked against.
 func (s *seg) byLanes(write bool) bool {
 	lanes := func(p *stamp) bool { return p.who != 0 && !p.isOp() && (write || p.writes()) }
 	if lanes(&s.write) || lanes(&s.read) {

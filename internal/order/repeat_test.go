@@ -11,9 +11,9 @@ import (
 	"muster/internal/machine"
 )
 
-// TestRepeats feeds drawn runs, with operations over many rows, to a Tracker
-// that looks at each segment by itself, and to one that does not, which must
-// find and remember the same. A clone taken on the way stays as it was.
+// TestRepeats feeds random runs, with operations over many rows, to a Tracker that
+// looks at each segment by itself, and to one that uses repeats. Both must find and
+// remember the same. A clone taken on the way stays as it was.
 func TestRepeats(t *testing.T) {
 	few := 0
 	for seed := range uint64(120) {
@@ -53,8 +53,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestRepeatsByLanes has segments that are alike and yet of other lanes: of the
-// words that a warp wrote, its first lane's copy may read that lane's alone.
+// TestRepeatsByLanes has segments in one state, but by different lanes: of the words
+// that a warp wrote, its first lane's copy may read that lane's alone.
 func TestRepeatsByLanes(t *testing.T) {
 	tr := New(Config{CTAs: 1, Warps: 1})
 	mem := machine.SharedOf(0)
@@ -79,8 +79,8 @@ func TestRepeatsByLanes(t *testing.T) {
 	}
 }
 
-// TestRepeatsOfMemories has one copy's writes in two memories, of which a proxy
-// fence covers one.
+// TestRepeatsOfMemories has one copy write to two memories, of which a proxy fence
+// covers one.
 func TestRepeatsOfMemories(t *testing.T) {
 	tr := New(Config{CTAs: 2, Warps: 1, ClusterSize: 2})
 	own, peer := machine.SharedOf(1), machine.SharedOf(0)
@@ -135,7 +135,7 @@ func remembers(t *Tracker) string {
 	return b.String()
 }
 
-// runs draws events.
+// runs draws random events.
 type runs struct {
 	*rand.Rand
 	seq map[string]uint32
@@ -189,7 +189,7 @@ func (g *runs) draw(pc int32) []machine.Event {
 	return g.all(at, 0, 2, machine.EvClusterArrive, machine.EvClusterWait, &g.cl)
 }
 
-// all has every warp of some CTAs arrive at a barrier and pass it.
+// all makes every warp of some CTAs arrive at a barrier and pass it.
 func (g *runs) all(at machine.Event, cta, ctas int32, arrive, pass machine.Kind, gen *uint64) []machine.Event {
 	var list []machine.Event
 	for _, k := range []machine.Kind{arrive, pass} {

@@ -32,7 +32,7 @@ w1.0: ld s 4096 ACQ
 w1.0: ld s 0`,
 }
 
-// scopePairs runs a script once for each line 'REL ACQ' and says what is left
+// scopePairs runs a script once for each line 'REL ACQ' and prints what is unordered
 // between them.
 func scopePairs(cfg order.Config, script, pairs string) (string, error) {
 	var out strings.Builder

@@ -83,14 +83,13 @@ const (
 	otherRead    = constantRead | mapRead
 )
 
-// A stampSet is the accesses to a segment that its last write does not
-// follow: reads since, and morally strong writes that no order relates to it.
-// Ascending who.
+// A stampSet is the accesses to a segment that its last write does not follow: reads
+// since, and morally strong writes unordered with it. Sorted by who.
 type stampSet struct {
 	list   []stamp
 	writes bool
-	// shared: several segments have it, and pages of other holders may, so that it
-	// is never written again. It is set on the way there by who alone has it.
+	// shared: several segments hold the set, perhaps in pages of other Trackers, so
+	// it is never written again. Its only holder marks it before sharing.
 	shared bool
 }
 
@@ -106,8 +105,8 @@ func (s *stamp) isOp() bool   { return s.who&asOp != 0 }
 func (s *stamp) op() int32    { return int32(s.who &^ asOp) }
 func (s *stamp) writes() bool { return s.what&uint8(machine.Write) != 0 }
 
-// observesAll reports whether a read observes what an earlier one does, for all
-// that may come after.
+// observesAll reports whether the stamp may replace an earlier read in observation
+// order: it observed all that the earlier one did.
 func (s *stamp) observesAll(old *stamp) bool {
 	return old.writes() || s.time == old.time && s.root <= old.root && s.turn >= old.turn
 }
@@ -116,7 +115,7 @@ func (s *stamp) sameBy(o *stamp) bool {
 	return s.who == o.who && s.lanes == o.lanes && s.layout() == o.layout()
 }
 
-// page returns the page of an address, to be written.
+// page returns the page of an address for writing: id's own, copied if need be.
 func (s *shadow) page(id *identity, addr uint64) *page {
 	n := addr / pageBytes
 	if s.cache == nil {
@@ -171,7 +170,7 @@ func (p *page) clone(id *identity) *page {
 	return &d
 }
 
-// share makes the set one that further segments may have.
+// share marks the set, so that further segments may hold it.
 func (s *stampSet) share() *stampSet {
 	if s != nil && !s.shared {
 		s.shared = true
@@ -179,7 +178,8 @@ func (s *stampSet) share() *stampSet {
 	return s
 }
 
-// clone is for a page of another holder, who may be cloning it at the same time.
+// clone copies a set for another Tracker's page; several may clone it at the same
+// time.
 func (s *stampSet) clone() *stampSet {
 	if s == nil || s.shared {
 		return s
@@ -315,8 +315,8 @@ func (s *stampSet) search(who uint32) int {
 // each observed; the first ones tell most.
 const mostReads = 8
 
-// add enters a stamp, in place of one by the same lanes that it makes
-// needless: whoever knows the later one knows the earlier.
+// add enters a stamp, replacing one by the same lanes that it supersedes: a clock
+// that knows the later one knows the earlier.
 func (t *Tracker) add(s *stampSet, st *stamp) {
 	i := s.search(st.who)
 	j, end := i, i
@@ -347,8 +347,8 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 	s.writes = s.writes || st.writes()
 }
 
-// supersedes reports whether no later access can conflict with the earlier
-// stamp and not with the new one: whoever knows the new one knows that one.
+// supersedes reports whether every later access that conflicts with the earlier stamp
+// conflicts with the new one: a clock that knows the new one knows the earlier.
 // Operations of one thread under one group mechanism complete in order, and an
 // arrive-on waits for all of its thread's cp.async before it.
 func (t *Tracker) supersedes(st, old *stamp) bool {

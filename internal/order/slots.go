@@ -6,8 +6,8 @@ import (
 	"muster/internal/machine"
 )
 
-// A cta is what the Tracker keeps of one CTA: its part of every clock's slots,
-// its warps, barriers and shared memory.
+// A cta is what the Tracker keeps of one CTA: its slots in the clocks, its warps,
+// barriers and shared memory.
 type cta struct {
 	owner *identity
 	index int32
@@ -28,14 +28,14 @@ type cta struct {
 type warp struct {
 	time  uint32
 	dirty bool // something is stamped with time
-	// vector is the time before the vector access at hand. Its elements have no order
-	// (ISA 8.2.4): what one of them releases is what came before all, and what one
-	// acquires comes before what follows all.
+	// vector is the time before the current vector access. Its elements have no order
+	// (ISA 8.2.4): each releases what precedes all of them, and what one acquires
+	// precedes what follows all of them.
 	vector uint32
 	live   uint32 // lanes that have not exited
-	// touched are the lanes that accessed memory since the warp was last as
-	// one; lost those of them that exited so: what they did is known to
-	// nobody, and the warp's own slot may no longer speak for all lanes.
+	// touched are the lanes that accessed memory since the warp last synchronized as
+	// a whole; lost are those of them that exited: no clock knows what they did, and
+	// the warp's own slot may no longer stand for all lanes.
 	touched, lost uint32
 	groups        []group
 	versions      uint64
@@ -99,15 +99,15 @@ func (w *warp) publish() uint32 {
 	return w.time - 1
 }
 
-// mark stamps the current time: what is released from now on includes it.
+// mark stamps the current time, so that the next release ends it and includes it.
 func (w *warp) mark(mask uint32) {
 	w.dirty = true
 	w.touched |= mask
 }
 
-// markKnown raises a clock to know the lanes in mask of a warp up to time
-// upto. All live lanes together are the warp's own slot, unless lanes left
-// with accesses that nobody knows.
+// markKnown raises a clock to know the lanes in mask of a warp up to time upto. All
+// live lanes together are the warp's own slot, unless lanes exited with accesses that
+// no clock knows (lost).
 func (c *cta) markKnown(clk *clock, w int32, mask, upto uint32) {
 	p := clk.ensure(c.index, 1+len(c.warps))
 	if p.v[1+w] >= upto {
@@ -130,7 +130,7 @@ func (c *cta) markKnown(clk *clock, w int32, mask, upto uint32) {
 	}
 }
 
-// forget takes from k's views what lanes of a warp did.
+// forget clears in k's views what lanes of a warp did.
 func (c *cta) forget(k *know, w int32) {
 	for i := range k.rows {
 		v := k.rows[i].clk.vec(c.index)
@@ -151,8 +151,8 @@ func minOf(v []uint32, mask uint32) uint32 {
 	return least
 }
 
-// markKnow is markKnown for the generic and diagnostic views of k, and for the
-// others as far as the lanes' own fences let their accesses pass.
+// markKnow is markKnown for the generic and diagnostic views of k, and for the others
+// up to the lanes' own proxy fences.
 func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
 	c.markOwn(k, w, mask, upto)
 	c.markCrossed(k, c.warps[w].crossed, w, mask)
@@ -161,7 +161,7 @@ func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
 	}
 }
 
-// markOwn is markKnow without the others.
+// markOwn is markKnow for the generic and diagnostic views alone.
 func (c *cta) markOwn(k *know, w int32, mask, upto uint32) {
 	if upto == 0 {
 		return
@@ -194,7 +194,7 @@ func (t *Tracker) knownLanes(clk *clock, index, w int32, upto uint32) uint32 {
 	return known
 }
 
-// split parts the groups that are only partly in mask.
+// split splits the groups that are only partly in mask.
 func (w *warp) split(mask uint32) {
 	for i := 0; i < len(w.groups); i++ {
 		in := w.groups[i].mask & mask
@@ -247,8 +247,7 @@ func (w *warp) learned(g *group) {
 	g.version = w.versions
 }
 
-// unite makes the lanes in mask one group that knows what any of them does,
-// and what each has done.
+// unite makes the lanes in mask one group that knows what any of them knew or did.
 func (c *cta) unite(w int32, mask uint32) *group {
 	wp := &c.warps[w]
 	mask &= wp.live

@@ -14,22 +14,22 @@ type Config struct {
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
-	// Ends, of MustOnly, tells the reads that end a wait for what they are about
-	// to see, so that they see it in every schedule.
+	// Ends, with MustOnly, reports the reads that end a wait for the value that they
+	// are about to see: they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
-	// Looks, of MustOnly, tells the atomic operations that leave the word as it was, to
-	// wait for what others do to it: they may come at any time.
+	// Looks, with MustOnly, reports the atomic operations that poll a word and leave
+	// it unchanged: any number of them may come at any time.
 	Looks func(pc int32) bool
-	// Strong, if set, is told of conflicting accesses that nothing orders, and that
-	// are no race since they are morally strong.
+	// Strong, if set, is called for conflicting accesses that are unordered, but do
+	// not race because they are morally strong.
 	Strong func(Pair)
-	// Equal tells the stores at whose places nothing is forgotten, so that
-	// SameValue holds against all that came before (equal.go). Nil: none.
+	// Equal reports the stores at whose places nothing is forgotten, so that
+	// SameValue holds against all earlier accesses (equal.go). Nil: none.
 	Equal func(pc int32) bool
 	// Invals: the program invalidates mbarriers, so that their uses are kept.
 	Invals bool
-	// Sink and Facts, if set, are told of each new Conflict and Fact when it
-	// is found; the Tracker keeps all of them besides.
+	// Sink and Facts, if set, are called for each new Conflict and Fact when it is
+	// found; the Tracker keeps all of them anyway.
 	Sink  func(*Conflict)
 	Facts func(*Fact)
 }
@@ -78,14 +78,14 @@ type Tracker struct {
 	raced bool
 	// reports counts the conflicts so far, each place by itself.
 	reports int
-	// alike is what the operation at hand came to at other segments.
+	// alike caches the results of the current operation at other segments.
 	alike repeats
-	// over is what the write at hand passed unseen.
+	// over holds what the current write learned of accesses that did not see it.
 	over []lesson
 	set  []*stampSet // empty, for reuse
 }
 
-// An identity tells whose a page or a CTA's state is: a holder of another
+// An identity names the owner of a page or a CTA's state: a holder of another
 // identity copies it before writing.
 type identity struct{ _ byte }
 
@@ -107,10 +107,10 @@ func New(cfg Config) *Tracker {
 	return t
 }
 
-// Observe takes the next event of the run.
-// Config is what the Tracker was made with.
+// Config returns what the Tracker was made with.
 func (t *Tracker) Config() Config { return t.cfg }
 
+// Observe takes the next event of the run.
 func (t *Tracker) Observe(m *machine.Machine, ev *machine.Event) { t.Feed(m, ev) }
 
 // Feed is Observe for any memory.
@@ -153,7 +153,7 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 	t.mem, t.ev = nil, nil
 }
 
-// at returns a CTA's state, to be written.
+// at returns a CTA's state for writing, creating or copying it if need be.
 func (t *Tracker) at(i int32) *cta {
 	c := t.ctas[i]
 	if c == nil {

@@ -6,26 +6,25 @@ import (
 	"muster/internal/machine"
 )
 
-// What a read did not see yet forces an order of fence.sc too: let F come before
-// an access in base causality, which comes before write W in coherence or
-// communication order, and W before G in base causality. Were G before F in
-// Fence-SC order, W would come before that access, which then could not read
-// what it read, nor be overwritten by W (ISA 8.9.4, 8.9.7, 8.10.1, 8.10.6). W may
-// also be seen by a strong read before G: then it comes before that access in
-// causality order all the same (8.9.5).
+// A write that a read did not see yet forces an order of fence.sc, too: let F precede
+// an access A in base causality, A precede write W in coherence or communication
+// order, and W precede G in base causality. Were G before F in Fence-SC order, W
+// would precede A, which then could not read what it read, nor be overwritten by W
+// (ISA 8.9.4, 8.9.7, 8.10.1, 8.10.6). W may also be seen by a strong read before G:
+// it then still precedes A in causality order (8.9.5).
 //
-// So a write that comes after an access, with nothing to order the two, learns
-// what came before the fence.sc before that access (scUnseen), and a fence.sc
-// takes it (unseen). It counts for an access that has heard, by whatever strong
-// read or plain one, of the access that it is to follow, and so does what a red
-// observed. For let Y follow X by such an order alone, and have heard nothing of X.
-// Leave X out of the run, with all that heard of it: whoever is left reads what
-// it read, and Y comes to the same place with X still to come. So another schedule
-// has X and Y side by side, a race; and to report it in this one, where somebody
-// only happened to look early or to count late, is right.
+// So a write that follows an access, unordered with it, learns what came before the
+// fence.sc before that access (scUnseen), and a fence.sc takes it over (unseen). It
+// applies only to an access that has heard, through any strong or plain read, of the
+// access that it is to follow; so does what a red observed. For let Y follow X by
+// such an order alone, and have heard nothing of X. Remove X from the run, with all
+// that heard of it: the rest reads what it read, and Y reaches the same place with X
+// still to come. So another schedule has X and Y side by side, a race; and to report
+// it in this one, where a thread only happened to look early or to count late, is
+// right.
 
-// unseenBy lets a write take note of the fence.sc before an access that it
-// comes after without being seen.
+// unseenBy makes a write learn the fence.sc before an access that it follows and that
+// did not see it.
 func (t *Tracker) unseenBy(s *seg, ac *access, p *stamp, a, b int, how relation) {
 	if p.isOp() || ac.st.isOp() || !t.before(s, ac, p, how) {
 		return
@@ -39,9 +38,9 @@ func (t *Tracker) unseenBy(s *seg, ac *access, p *stamp, a, b int, how relation)
 	}
 }
 
-// before reports whether a write comes after an access that nothing orders it
-// with in coherence or communication order, and unseen: after a strong write, or
-// after what the access read.
+// before reports whether a write follows an access in coherence or communication
+// order alone, unseen by it: the access is a strong write, or a read of what the
+// write overwrites.
 func (t *Tracker) before(s *seg, ac *access, p *stamp, how relation) bool {
 	switch {
 	case !p.writes():
@@ -53,16 +52,17 @@ func (t *Tracker) before(s *seg, ac *access, p *stamp, how relation) bool {
 	return !seen
 }
 
-// A lesson is what some lanes alone have learned of fence.sc: what one of them
-// reads or writes precedes no fence of another.
+// A lesson is what some lanes, apart from their group, learned of fence.sc: what one
+// lane reads or writes precedes no fence of another.
 type lesson struct {
 	lanes uint32
 	view  view
 	clk   clock
-	first bool // what did not see the write saw no other: it sees no later one
+	first bool // the access that did not see the write saw none: it sees no later one
 }
 
-// mostLessons bounds what is kept apart. What is forgotten orders nothing.
+// mostLessons bounds the lessons of a warp or a location. A forgotten one orders
+// nothing.
 const mostLessons = 8
 
 func (t *Tracker) learn(ac *access, lanes uint32, v view, clk *clock) {
@@ -75,7 +75,7 @@ func (t *Tracker) learn(ac *access, lanes uint32, v view, clk *clock) {
 	ac.warp.learn(ac.group, lanes, v, clk)
 }
 
-// learn teaches lanes of a group.
+// learn enters a lesson for lanes of a group.
 func (w *warp) learn(g *group, lanes uint32, v view, clk *clock) {
 	if r := g.know.row(v); r != nil && r.covers(clk) {
 		return
@@ -93,9 +93,9 @@ func (w *warp) learn(g *group, lanes uint32, v view, clk *clock) {
 	sc.lessons = append(sc.lessons, lesson{lanes: lanes, view: v, clk: clk.clone()})
 }
 
-// passed adds to a location what a lane's write passed unseen. That of the
-// writes before it stays: what did not see them did not see this one. But a write
-// that races with the last is not after it in coherence order.
+// passed adds to a location the lessons of a lane's write. Those of earlier writes
+// stay: an access that did not see them did not see this one. But a write that races
+// with the last does not follow it in coherence order.
 func (t *Tracker) passed(w *warp, s *locState, lane int) {
 	kept := s.over[:0]
 	for _, l := range s.over {
@@ -114,7 +114,7 @@ func (t *Tracker) passed(w *warp, s *locState, lane int) {
 	}
 }
 
-// passedWeakly keeps for the next strong writes what a weak one passed unseen.
+// passedWeakly keeps the lessons of a weak write for the next strong writes.
 func (t *Tracker) passedWeakly(c *cta, ev *machine.Event) {
 	for m := ev.Mask; m != 0 && t.locs.lax < maxLax; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -130,7 +130,7 @@ func (t *Tracker) passedWeakly(c *cta, ev *machine.Event) {
 	}
 }
 
-// tell adds to k what lanes of a warp have learned.
+// tell joins into k the lessons of the lanes in mask.
 func (w *warp) tell(k *know, mask uint32) {
 	if w.sc == nil {
 		return
@@ -142,8 +142,7 @@ func (w *warp) tell(k *know, mask uint32) {
 	}
 }
 
-// splitLessons parts the groups that are only partly of lanes in mask that
-// learned something.
+// splitLessons splits the groups of which only some lanes in mask have a lesson.
 func (w *warp) splitLessons(mask uint32) {
 	if w.sc == nil {
 		return
@@ -155,8 +154,8 @@ func (w *warp) splitLessons(mask uint32) {
 	}
 }
 
-// knownUnseen returns the lanes of an earlier access that an access follows by
-// what was not seen.
+// knownUnseen returns the lanes of an earlier access that an access follows by the
+// unseen view.
 func (t *Tracker) knownUnseen(ac *access, p *stamp) uint32 {
 	c := ac.group.know.of(unseen)
 	if c == nil || ac.proxy != machine.Generic {
@@ -166,7 +165,7 @@ func (t *Tracker) knownUnseen(ac *access, p *stamp) uint32 {
 	return t.knownLanes(c, owner, w, p.time) & t.told(ac, p)
 }
 
-// told returns the lanes of an earlier access of which an access has heard.
+// told returns the lanes of an earlier access that an access has heard of.
 func (t *Tracker) told(ac *access, p *stamp) uint32 {
 	owner, w := t.split(p.who)
 	known := t.knownLanes(ac.group.know.strong(), owner, w, p.time)
@@ -203,8 +202,8 @@ func (t *Tracker) hearOf(ac *access, p *stamp, a int) {
 	ac.warp.learned(ac.group)
 }
 
-// heard joins what lanes of a warp have heard into r, but for a group's, whose r
-// is. (What they heard since what they tell is taken with it.)
+// heard joins into r what lanes of a warp have heard, except the group of, which owns
+// r. (What they heard after the write at hand is included.)
 func (w *warp) heard(r *clock, of *group, lanes uint32) {
 	for i := range w.groups {
 		if g := &w.groups[i]; g.mask&lanes != 0 && g != of {
@@ -216,9 +215,9 @@ func (w *warp) heard(r *clock, of *group, lanes uint32) {
 	}
 }
 
-// signalHeard has an operation that signals a phase tell what its issuer heard.
-// Its completion orders its own accesses alone, but who waits for it knows that
-// it was issued.
+// signalHeard adds to the phase that an operation signals what its issuer had heard.
+// Completion orders only the operation's own accesses, but a waiter knows that it was
+// issued.
 func (t *Tracker) signalHeard(b *mbar, phase int64, r *opRec) {
 	if !t.fenced && !t.reds {
 		return
@@ -230,7 +229,7 @@ func (t *Tracker) signalHeard(b *mbar, phase int64, r *opRec) {
 	c.markKnown(&s.heard, r.warp, r.lanes, r.issued)
 }
 
-// waitHeard tells lanes that found a phase complete.
+// waitHeard passes on what a phase's issuers heard to lanes that found it complete.
 func (t *Tracker) waitHeard(b *mbar, phase int64, w *warp, mask uint32) {
 	s := &b.sets[uint64(phase)%uint64(len(b.sets))]
 	if b.done(phase) == nil || len(s.heard.parts) == 0 {

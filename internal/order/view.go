@@ -31,20 +31,21 @@ const (
 	// first is a row for each releasing CTA (mem) and scope (addr).
 	mapReleased
 	mapAcquired
-	// scPassed: what came before a fence.sc of a class (Tracker.classes); scSeen: the same, as strong operations of any
-	// kind brought it here. A fence.sc here takes it: see Tracker.scFence.
+	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
+	// same, handed here by strong operations of any kind. A fence.sc here takes it
+	// over: see Tracker.scFence.
 	scPassed
 	scSeen
-	// scUnseen: what came before a fence.sc behind which something here was not
-	// seen yet; unseen: the same, after a fence.sc. It extends the generic view
-	// where Tracker.told allows.
+	// scUnseen: what came before a fence.sc that an access followed which did not see
+	// a write made here; unseen: the same, after a fence.sc. It extends the generic
+	// view where Tracker.told allows.
 	scUnseen
 	unseen
-	// glimpsed: of which accesses racing reads told.
+	// rumour: the accesses that racing reads showed to have happened.
 	rumour
-	// ifWide, ifStrong: what would be known if every scope were wide enough;
-	// and if, besides, relaxed operations synchronized. Absent while equal to
-	// the generic view. ifStrong contains ifWide contains generic.
+	// ifWide: what would be known if every scope were wide enough; ifStrong: if
+	// relaxed operations synchronized, too. Absent while equal to the generic view.
+	// ifStrong contains ifWide contains generic.
 	ifWide
 	ifStrong
 )
@@ -85,7 +86,7 @@ func (k *know) row(v view) *clock {
 	return nil
 }
 
-// of is row for views that are one of their kind.
+// of is row for kinds that have a single view.
 func (k *know) of(kind viewKind) *clock {
 	for i := range k.rows {
 		if k.rows[i].view.kind == kind {
@@ -95,8 +96,8 @@ func (k *know) of(kind viewKind) *clock {
 	return nil
 }
 
-// make returns the clock of a view, adding it: empty, or, of a diagnostic
-// view, equal to what it contains.
+// make returns the clock of a view, adding it if absent: empty, or, for a diagnostic
+// view, equal to the views that it contains.
 func (k *know) make(v view) *clock {
 	if c := k.row(v); c != nil {
 		return c
@@ -119,7 +120,7 @@ func (k *know) make(v view) *clock {
 	return c
 }
 
-// ifWide returns the clock that would hold with wider scopes.
+// wide returns the clock that would hold if scopes were wide enough.
 func (k *know) wide() *clock {
 	if c := k.of(ifWide); c != nil {
 		return c
@@ -127,7 +128,7 @@ func (k *know) wide() *clock {
 	return &k.gen
 }
 
-// strong returns the clock that would hold if, besides, nothing were relaxed.
+// strong returns the clock that would hold if, moreover, nothing were relaxed.
 func (k *know) strong() *clock {
 	if c := k.of(ifStrong); c != nil {
 		return c
@@ -179,8 +180,8 @@ func (k *know) joinStrong(src *know) {
 	k.make(view{kind: ifStrong}).join(src.strong())
 }
 
-// glimpse adds what fence.sc operations handed on before src, which a strong
-// operation saw: it is for a later fence.sc.
+// glimpse adds as scSeen what preceded the fence.sc operations in src, which a strong
+// operation saw: a later fence.sc takes it over.
 func (k *know) glimpse(src *know) {
 	for i := range src.rows {
 		if r := &src.rows[i]; r.view.kind == scPassed {
@@ -191,7 +192,7 @@ func (k *know) glimpse(src *know) {
 	}
 }
 
-// passed makes k what fence.sc operations handed on before src.
+// passed joins into k what preceded the fence.sc operations in src.
 func (k *know) passed(src *know) {
 	for i := range src.rows {
 		if r := &src.rows[i]; r.view.kind == scPassed {

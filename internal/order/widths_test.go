@@ -8,10 +8,10 @@ import (
 	"muster/internal/order"
 )
 
-// TestWidths lets one thread write and another read, write or update, at every
-// pair of widths and every way in which naturally aligned locations overlap or
-// just do not. Overlapping ones race, as a mixed-size race where the locations
-// differ; with strong operations only those do.
+// TestWidths lets one thread write and another read, write or update, at every pair
+// of widths and every way in which naturally aligned locations overlap or are just
+// adjacent. Overlapping ones race, as a mixed-size race where the locations differ;
+// with strong operations only those do.
 func TestWidths(t *testing.T) {
 	widths := []int32{1, 2, 4, 8, 16}
 	for _, strong := range []bool{false, true} {
@@ -62,8 +62,8 @@ func checkWidths(t *testing.T, name string, found []order.Conflict, want bool, w
 	}
 }
 
-// TestFences checks what is noted of fences that order something and of those
-// that do not.
+// TestFences checks the notes of fences that order something and of those that do
+// not.
 func TestFences(t *testing.T) {
 	s := newScript(order.Config{CTAs: 2, Warps: 1})
 	lines := []string{

@@ -7,11 +7,11 @@ import (
 	"muster/internal/order"
 )
 
-// A control follows what comes after what in a run for any reason at all: whatever
-// makes one step wait for another counts, whether or not it orders memory. Collectives
-// of a warp do (shfl, vote, elect, mma), barriers that relaxed operations use, an exit
-// that opens a barrier, registers that a warp waits for, and who reads a value comes
-// after who wrote it.
+// A control tracks which steps of a run precede which for any reason: whatever makes
+// one step wait for another counts, whether or not it orders memory. Collectives of a
+// warp (shfl, vote, elect, mma) do, barriers that relaxed operations use, an exit
+// that opens a barrier, and registers that a warp waits for; and a read of a value
+// follows its write.
 type control struct {
 	order    *order.Tracker
 	barriers bool // of CTAs, which an exit may open
@@ -22,7 +22,7 @@ func newControl(t *order.Tracker, barriers bool) *control {
 	return &control{barriers: barriers, order: order.New(order.Config{CTAs: of.CTAs, Warps: of.Warps, Threads: of.Threads, ClusterSize: of.ClusterSize, Clusters: of.Clusters})}
 }
 
-// observe takes an event as if it ordered all that it makes wait.
+// observe feeds the tracker an event as if it ordered all that it makes wait.
 func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 	e := *ev
 	switch ev.Kind {
@@ -56,7 +56,7 @@ func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 	c.order.Observe(m, &e)
 }
 
-// A place is where lanes of a CTA meet that no address names.
+// A place is a stand-in address at which lanes of a CTA meet.
 type place uint64
 
 const (
@@ -64,8 +64,8 @@ const (
 	pool
 )
 
-// meet has lanes come after all that met there before, and before all that will. They
-// are lanes that exit, or that wait for each other.
+// meet orders lanes after all that met at a place before, and before all that will:
+// lanes that exit, or that wait for each other.
 func (c *control) meet(m *machine.Machine, ev *machine.Event, at place) {
 	sync := machine.Event{Kind: machine.EvWarpSync, CTA: ev.CTA, Warp: ev.Warp, Mask: ev.Mask, PC: ev.PC, Count: 1}
 	one := ev.Mask & -ev.Mask

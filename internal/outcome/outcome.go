@@ -1,29 +1,31 @@
-// Package outcome decides whether the strong accesses of a launch could come out
-// otherwise than in any interleaving.
+// Package outcome decides whether the strong accesses of a launch may have an outcome
+// that no interleaving has.
 //
-// Exploration runs interleavings: one step after the other, each read taking what was
-// written last. The memory consistency model of the ISA (chapter 8) promises that
-// much only where accesses are related by causality order. Where strong accesses are
-// not, a thread may see a flag and not yet what was stored before it.
+// Exploration runs interleavings: one step after the other, each read returning the
+// last write. The memory consistency model of the ISA (chapter 8) promises this only
+// where causality order relates the accesses. Where it does not relate strong
+// accesses, a thread may see a flag and not yet what was stored before it.
 //
 // # The theorem
 //
 // A *word* is what one access of the memory model touches: a scalar, an element of a
-// vector (ISA 8.2.4), half of a packed value (8.2.5), or an mbarrier that somebody looks
-// at once. A word is *open* if two morally strong accesses to it, one of them a write, by
-// two threads are not related by causality order in some interleaving, and it shows
-// which of them comes first. What an access acquires by itself does not count, but of a
-// wait that nothing else ends. Threads are lanes: the warp orders nothing (3.2).
+// vector (ISA 8.2.4), half of a packed value (8.2.5), or an mbarrier that some thread
+// tests. A word is *open* if, in some interleaving, two threads make morally strong
+// accesses to it, one of them a write, that causality order does not relate, and a
+// result shows which comes first. What an access itself acquires does not count,
+// except for a wait that nothing else ends. Threads are lanes: the warp orders
+// nothing (3.2).
 //
-// A *visit* is all that lanes of one warp do to one word. The *word graph* of a launch
-// has an edge from visit A to visit B where, in some interleaving, an access of A comes
-// before an access of B for any reason: causality, or what makes one step wait for
+// A *visit* is all that lanes of one warp do to one word. The *word graph* of a
+// launch has an edge from visit A to visit B where, in some interleaving, an access
+// of A precedes an access of B for any reason: causality, or one step that waits for
 // another (control.go).
 //
-// If no interleaving has a data race, if no edges lead from a visit of an open word to
-// another, by way of a second open word, and if control alone puts no two accesses in
-// order that causality does not relate (a word so is *placed*), then every execution
-// that the axioms of 8.10 allow is an interleaving. docs/schedules.md has the proof.
+// If no interleaving has a data race, if no path of edges leads from a visit of an
+// open word to another of it by way of a second open word, and if control alone never
+// orders two accesses that causality does not relate (such a word is *placed*), then
+// every execution that the axioms of 8.10 allow is an interleaving. docs/schedules.md
+// has the proof.
 package outcome
 
 import (
@@ -36,14 +38,14 @@ import (
 	"muster/ptx"
 )
 
-// A Facts says of a program's instructions what the text tells.
+// A Facts holds what the text of a program says of its instructions.
 type Facts struct {
 	Program *machine.Program
-	// Decides reports whether what the instruction at pc reads decides something.
+	// Decides reports whether the value read at pc affects anything.
 	Decides func(pc int32) bool
 	Cluster int // CTAs a cluster
 
-	looks    bool // mbarriers are tested where both answers matter
+	looks    bool // mbarriers are tested, and the program uses either answer
 	polls    bool // words are waited for
 	barriers bool // there are barriers of CTAs
 	nature   []nature
@@ -63,27 +65,27 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 	return f
 }
 
-// most bounds how many words a run is watched at.
+// most bounds the words that a run watches.
 const most = 512
 
-// mostVisits bounds how many visits there are to them.
+// mostVisits bounds the visits to them.
 const mostVisits = 4096
 
-// A Run watches one run, beside the tracker that judges it. It is to observe each
+// A Run watches one run, beside the tracker that judges it. It must observe each
 // event before the tracker does.
 type Run struct {
 	facts   *Facts
 	order   *order.Tracker // causality
-	control *control       // what comes after what in this run for any reason
+	control *control       // what precedes what in this run for any reason
 	machine *machine.Machine
 	words   map[key]*word
 	list    []*word
 	visits  []*visit
-	over    bool // something may have shown at what is not watched
-	// missed is the kind of the reductions of words that are not watched.
+	over    bool // an unwatched word may have shown an order
+	// missed is the kind of the reductions on words that are not watched.
 	missed int32
-	// uses are those of the last two phases of each mbarrier, parts instructions on
-	// mbarriers whose lanes have to be parted.
+	// uses are those of the last two phases of each mbarrier, parts the instructions
+	// on mbarriers whose lanes have to execute one by one.
 	uses  map[machine.BarRef][]use
 	parts []int32
 	ev    *machine.Event
@@ -102,23 +104,24 @@ const (
 	mbar        // an mbarrier
 )
 
-// A word is what a run showed of one.
+// A word holds what a run showed of a word.
 type word struct {
 	key     key
 	visits  []*visit
-	done    []access // the last of each instruction, by the lanes of each warp
+	done    []access // the last one of each instruction, per lane
 	count   int      // of accesses
 	past    []past
-	forgot  bool    // there was more past
-	pcs     []int32 // of accesses that are not related
-	several []int32 // instructions that several lanes of a warp made together
-	// placed: who came later did so for reasons that are none of causality.
+	forgot  bool    // past is incomplete
+	pcs     []int32 // of accesses that causality does not relate
+	several []int32 // instructions that several lanes of a warp executed together
+	// placed: control, but not causality, ordered two accesses.
 	placed bool
-	// steps are what lanes of a warp did together. parted: somebody may see a part of one.
+	// steps are joint steps of lanes of a warp. parted: a thread may see a part of
+	// one.
 	steps  []step
 	parted bool
-	// looks are tests of an mbarrier that may come out either way, and that is
-	// completed by asynchronous operations, too.
+	// looks are tests of an mbarrier that may have either result; served:
+	// asynchronous operations complete it, too.
 	looks  []int32
 	served bool
 }
@@ -128,29 +131,29 @@ type visit struct {
 	id        int
 	word      *word
 	cta, warp int32
-	moments   []order.Moment // of the run's control: the first by each lane
+	moments   []order.Moment // in the run's control: the first of each lane
 	lanes     uint32
-	from      []uint64 // visits from which causality leads here, as bits
-	// loose: causality order does not relate it to that of another thread, and it shows
-	// which comes first; inside: another of the same warp.
+	from      []uint64 // bit set of visits with an edge to this one
+	// loose: causality order does not relate it to a visit of another thread, and the
+	// order shows; inside: to itself, by another lane of the warp.
 	loose, inside bool
 }
 
-// A step is what lanes of a warp did together.
+// A step is what lanes of a warp executed together.
 type step struct {
 	order.Moment
 	pc int32
 }
 
-// An access is the last that lanes of a warp made by one instruction, and the
-// how many-th of the word it was.
+// An access is the last access by lanes of a warp through one instruction, and its
+// number among the word's accesses.
 type access struct {
 	step
-	control order.Moment // the same, for the run's control
+	control order.Moment // the same moment in the run's control
 	n       int
 }
 
-// A past is a write, and what was there before it.
+// A past is a write, and the value that it overwrote.
 type past struct {
 	order.Moment
 	before uint64
@@ -188,8 +191,8 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 	r.control.observe(m, ev)
 }
 
-// mbarrier takes an operation on an mbarrier of a program that looks at some of them
-// where both answers matter.
+// mbarrier takes an operation on an mbarrier, in a program that tests some mbarrier
+// where either answer matters.
 func (r *Run) mbarrier(ev *machine.Event, lanes uint32) {
 	if !r.facts.looks {
 		return
@@ -231,8 +234,8 @@ func (r *Run) serve(ev *machine.Event) {
 	}
 }
 
-// byLane reports whether an operation on an mbarrier is an instruction's, and not that
-// of an asynchronous operation which completes.
+// byLane reports whether an operation on an mbarrier is a lane's instruction, and not
+// the completion of an asynchronous operation.
 func byLane(op machine.MbarOp) bool {
 	return op != machine.MbarCompleteTx && op != machine.MbarAsyncArrive
 }
@@ -242,8 +245,9 @@ type use struct {
 	step
 	kind  useKind
 	phase int64
-	// open are lanes whose use may still come later: of a wait, those that no charge to a
-	// later phase follows; of a credit, those that no arrival of its phase follows.
+	// open are the lanes whose use may still come later: of a wait, those that
+	// precede no charge to a later phase; of a credit, those that precede no arrival
+	// of its phase.
 	open uint32
 }
 
@@ -258,9 +262,9 @@ const (
 // by reports whether lanes of an event's warp made a use.
 func (u *use) by(ev *machine.Event) bool { return u.CTA == ev.CTA && u.Warp == ev.Warp }
 
-// charge takes an operation on an mbarrier. Lanes that take a step together may come to
-// the barrier with other operations in between. They must be let go one by one where that
-// changes the phase that an operation is charged to, or what it finds.
+// charge takes an operation on an mbarrier. Lanes that take a step together may reach
+// the barrier with other operations in between. They must execute one by one where
+// that changes the phase that an operation is charged to, or what it finds.
 func (r *Run) charge(ev *machine.Event) {
 	mb := &ev.Mbar
 	list := r.uses[mb.Bar]
@@ -282,12 +286,13 @@ func (r *Run) charge(ev *machine.Event) {
 		}
 		switch {
 		case u.kind == wait:
-			// Others could complete the next phase before these lanes have looked.
+			// Others could complete the next phase before these lanes have tested.
 			if mb.Completed && u.phase < mb.Phase && u.open != 0 && (u.open != u.Lanes || u.by(ev)) {
 				r.apart(u.pc, ev.PC)
 			}
 		case u.phase != mb.Phase:
-			// Lanes of one warp charge different phases in the order of the phases.
+			// Lanes of one warp must charge different phases in the order of the
+			// phases.
 			if own && u.by(ev) && r.knows(ev, u) != u.Lanes {
 				r.apart(u.pc, ev.PC)
 			}
@@ -304,7 +309,7 @@ func (r *Run) charge(ev *machine.Event) {
 	r.keep(mb.Bar, list)
 }
 
-// knows returns the lanes of a use that comes before what an event's lane does.
+// knows returns the lanes of a use that precedes what an event's lane does.
 func (r *Run) knows(ev *machine.Event, u *use) uint32 {
 	return r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), u.Moment)
 }
@@ -335,20 +340,21 @@ func (r *Run) issued(ev *machine.Event) {
 	}
 }
 
-// waited notes that lanes have found a phase complete.
+// waited records that lanes found a phase complete.
 func (r *Run) waited(ev *machine.Event) {
 	r.keep(ev.Mbar.Bar, append(r.uses[ev.Mbar.Bar], use{step{r.order.Moment(ev, ev.Mask), ev.PC}, wait, ev.Mbar.Phase, ev.Mask}))
 }
 
-// ended takes the end of an mbarrier's life. Lanes whose use it need not follow could
-// come after it, though other lanes of their step do not.
+// ended takes the end of an mbarrier's life. It need not follow some lanes' use,
+// which could then come after it, though it follows that of other lanes of their
+// step.
 func (r *Run) ended(list []use, ev *machine.Event) {
 	type together struct {
 		pc        int32
 		cta, warp int32
 		phase     int64
 	}
-	some := map[together]bool{} // of these steps some lanes come before the end
+	some := map[together]bool{} // steps of which some lanes precede the end
 	at := func(u *use) together { return together{u.pc, u.CTA, u.Warp, u.phase} }
 	for i := range list {
 		if u := &list[i]; u.by(ev) || r.knows(ev, u) != 0 {
@@ -362,7 +368,7 @@ func (r *Run) ended(list []use, ev *machine.Event) {
 	}
 }
 
-// apart notes instructions whose lanes have to be let go one by one.
+// apart records instructions whose lanes have to execute one by one.
 func (r *Run) apart(pcs ...int32) {
 	for _, pc := range pcs {
 		if !slices.Contains(r.parts, pc) {
@@ -408,16 +414,16 @@ func (r *Run) access(ev *machine.Event) {
 	}
 }
 
-// miss takes an access to a word that is not watched. Reductions of one kind show
-// nothing of their order.
+// miss takes an access to a word that is not watched. Reductions of a single kind do
+// not show their order.
 func (r *Run) miss(pc int32) {
 	n := &r.facts.nature[pc]
 	r.over = r.over || n.decides || n.acquires || n.adds == 0 || r.missed != 0 && r.missed != n.adds
 	r.missed = n.adds
 }
 
-// elements has the elements of one access lead to each other: they have no order
-// (ISA 8.2.4).
+// elements enters edges both ways between the elements of one vector access: they
+// have no order (ISA 8.2.4).
 func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 	for part := ev.Part; part > 0; part -= ev.Size {
 		addr -= uint64(ev.Size)
@@ -430,9 +436,9 @@ func (r *Run) elements(v *visit, ev *machine.Event, addr uint64) {
 	}
 }
 
-// compare looks for what others did to a word that does not come before what lanes are
-// about to do. What these acquire by it does not count: they could have come before,
-// or have read something older.
+// compare finds earlier accesses of others to a word that do not precede what the
+// lanes are about to do. What the lanes acquire by this access does not count: it
+// could have come before, or have read an older value.
 func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	settled := r.settled(w, ev, lanes)
 	for i := range w.done {
@@ -466,19 +472,19 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	}
 }
 
-// mostPast bounds how many writes of a word are remembered.
+// mostPast bounds the writes of a word that are remembered.
 const mostPast = 4096
 
-// contend reports whether it shows which of two accesses to a word comes first, and at
-// least one of them writes.
+// contend reports whether at least one of two accesses to a word writes, and a result
+// shows which comes first.
 func (r *Run) contend(a, b int32) bool {
 	return (r.facts.writes(a) || r.facts.writes(b)) && r.shows(a, b)
 }
 
-// settled tells which accesses to a word come before what lanes are about to do there:
-// in causality order, or since the word shows it (Coherence, and observation order,
-// 8.9.2), because one that comes before it came after them by the same thread, or
-// contends with them.
+// settled returns which accesses to a word precede what lanes are about to do there:
+// in causality order, or through the word itself (Coherence, and observation order,
+// 8.9.2), because a later access that precedes it is by the same thread, or contends
+// with them.
 func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	known := make([]bool, len(w.done))
 	for i := len(w.done) - 1; i >= 0; i-- { // the later ones first
@@ -492,13 +498,13 @@ func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	return known
 }
 
-// meet notes that two visits are not related.
+// meet marks two visits as not related by causality.
 func (w *word) meet(a, b *visit) {
 	a.loose, b.loose = true, true
 	a.inside = a.inside || a == b
 }
 
-// unknown reports whether something does not come before what lanes are about to do.
+// unknown reports whether a Moment fails to precede what lanes are about to do.
 func unknown(t *order.Tracker, of order.Moment, ev *machine.Event, lanes uint32) bool {
 	for k := lanes; k != 0; k &= k - 1 {
 		if t.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), of) != of.Lanes {
@@ -508,11 +514,11 @@ func unknown(t *order.Tracker, of order.Moment, ev *machine.Event, lanes uint32)
 	return false
 }
 
-// forced reports whether lanes wait for a word, and nothing that they may read but
-// what is there ends their wait. What they then acquire they must.
+// forced reports whether lanes wait for a word, and no value that they may read ends
+// their wait except the current one. What they acquire by it then counts.
 func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
 	if w.key.kind != memory {
-		return false // a test that nothing but its phase ends decides nothing
+		return false // a test that only the phase's completion ends decides nothing
 	}
 	poll := r.facts.Program.Polls()[ev.PC]
 	if poll == nil || w.forgot {
@@ -531,9 +537,9 @@ func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
 	return true
 }
 
-// looks notes a word at which a thread looks at what lanes of a warp did in one step,
-// of which it may see a part: nothing orders the step before what it does, but
-// perhaps what it sees.
+// looks marks a word as parted if a thread may see a part of what lanes of a warp did
+// in one step: nothing orders the whole step before the thread's access, except
+// perhaps what it reads.
 func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 	for i := range w.steps {
 		s := &w.steps[i]
@@ -546,7 +552,7 @@ func (r *Run) looks(w *word, ev *machine.Event, lanes uint32) {
 	}
 }
 
-// equal reports whether lanes store one value, which nobody can tell apart.
+// equal reports whether lanes store one value, so that their order cannot show.
 func equal(ev *machine.Event, lanes uint32) bool {
 	if ev.Access != machine.Write {
 		return false
@@ -577,7 +583,7 @@ func (r *Run) word(k key) *word {
 	return w
 }
 
-// of returns the visit of a warp, nil if it has not been there.
+// of returns a warp's visit, nil if it made none.
 func (w *word) of(cta, warp int32) *visit {
 	for _, v := range w.visits {
 		if v.cta == cta && v.warp == warp {
@@ -587,7 +593,7 @@ func (w *word) of(cta, warp int32) *visit {
 	return nil
 }
 
-// visit notes that lanes come to a word, and from which other visits causality leads
+// visit records that lanes access a word, and from which other visits an edge leads
 // there.
 func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) *visit {
 	v := w.of(ev.CTA, ev.Warp)
@@ -634,8 +640,8 @@ func (r *Run) leads(from *visit, ev *machine.Event, lanes uint32) bool {
 	return false
 }
 
-// Strong is order.Config's: two accesses are not related, what the later one acquires
-// counted.
+// Strong serves as order.Config.Strong: two accesses are unordered, even with what
+// the later one acquires.
 func (r *Run) Strong(p order.Pair) {
 	if !r.shows(p.Prior, p.Cur) || r.ev == nil || r.ev.Kind != machine.EvAccess {
 		return
@@ -651,8 +657,8 @@ func (r *Run) Strong(p order.Pair) {
 			continue
 		}
 		if p.Async {
-			// What an operation does has no place among what lanes do, but by what a
-			// lane waits for.
+			// An operation's accesses have no place among those of lanes, except
+			// through a wait of a lane.
 			if r.facts.Program.Polls()[p.Cur] == nil {
 				w.placed = true
 				w.unrelated(p.Cur)
@@ -669,7 +675,7 @@ func (r *Run) Strong(p order.Pair) {
 	}
 }
 
-// unrelated notes instructions that causality order does not relate.
+// unrelated records instructions that causality order does not relate.
 func (w *word) unrelated(pcs ...int32) {
 	for _, pc := range pcs {
 		if !slices.Contains(w.pcs, pc) {
@@ -678,15 +684,15 @@ func (w *word) unrelated(pcs ...int32) {
 	}
 }
 
-// open: see the theorem.
+// open: see the theorem in the package comment.
 func (w *word) open() bool {
 	return slices.ContainsFunc(w.visits, func(v *visit) bool { return v.loose })
 }
 
-// shows reports whether it can be seen which of two accesses to one word, at least
-// one a write, comes first: one of them reads, and that decides something, or both
-// leave what the order decides. Floating-point sums do so by their rounding, which
-// alone is no reason to look for more.
+// shows reports whether a result shows which of two accesses to one word, at least
+// one a write, comes first: one of them reads, and its value affects something, or
+// both write, and the final value depends on the order. Floating-point sums do by
+// their rounding, which alone is no reason to look for more.
 func (r *Run) shows(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return true
@@ -696,22 +702,22 @@ func (r *Run) shows(a, b int32) bool {
 		x.releases && y.acquires || y.releases && x.acquires
 }
 
-// A nature is what the text tells of an instruction that accesses memory.
+// A nature is what the text says of an instruction that accesses memory.
 type nature struct {
-	// decides: what it reads decides something, by its value or because what it saw was
-	// released.
+	// decides: the program's behaviour depends on what it reads, by its value or
+	// because it acquires.
 	decides bool
 	writes  bool
-	// releases: what sees it may see, by its own semantics or a fence before it, what
-	// came before. acquires: though nobody reads what an atomic returns, a fence behind
-	// it may make it synchronize.
+	// releases: a read of it may also see what came before it, by its own semantics
+	// or an earlier fence. acquires: though an atomic's result is unused, a fence
+	// after it may make it synchronize.
 	releases, acquires bool
-	// adds names a reduction that leaves the same in any order with others of its kind;
-	// 0 of others.
+	// adds names a reduction whose kind leaves the same value in any order; 0 for
+	// other instructions.
 	adds int32
 }
 
-// natures works out the natures of a program's instructions.
+// natures computes the natures of a program's instructions.
 func (f *Facts) natures() {
 	p := f.Program
 	kinds := map[string]int32{}
@@ -762,7 +768,7 @@ func onBarrier(in *ptx.Inst) bool {
 	return in.IsOf(ptx.ClassMbarrier) && in.Form.Async == "none"
 }
 
-// arrivals are the kind of operations on an mbarrier: they come to the same in any order.
+// arrivals is the kind of operations on an mbarrier: their order does not matter.
 const arrivals = -1
 
 func (f *Facts) writes(pc int32) bool { return f.nature[pc].writes }

@@ -8,22 +8,22 @@ import (
 	"muster/internal/machine"
 )
 
-// A Summary is what runs showed of the words of a launch. Those of several runs are
-// joined by Add. It is data that can be written down.
+// A Summary is what runs showed of the words of a launch, as serializable data. Add
+// joins those of several runs.
 type Summary struct {
 	Words  []Word  `json:"words,omitempty"`
 	Visits []Visit `json:"visits,omitempty"`
-	// Over: something may have shown at words that were not watched.
+	// Over: words that were not watched may have shown an order.
 	Over bool `json:"over,omitempty"`
 	// Charges are instructions on mbarriers at which lanes of a warp charge different
 	// phases.
 	Charges []int32 `json:"charges,omitempty"`
-	// Equal are stores of what others store, in no order: a judge forgets at their
-	// places what came before.
+	// Equal are stores of the value that an unordered store wrote: at their places a
+	// Tracker forgets earlier accesses.
 	Equal []int32 `json:"equal,omitempty"`
 }
 
-// A Word is one of a launch.
+// A Word is one word of a launch.
 type Word struct {
 	Kind uint8  `json:"kind,omitempty"`
 	Mem  int32  `json:"mem"`
@@ -31,10 +31,10 @@ type Word struct {
 	// Open and Placed: see the theorem.
 	Open   bool `json:"open,omitempty"`
 	Placed bool `json:"placed,omitempty"`
-	// Parted: somebody may see part of what several lanes did here in one step.
+	// Parted: a thread may see part of what several lanes did here in one step.
 	Parted bool `json:"parted,omitempty"`
-	// PCs are instructions that causality does not relate, Several those that
-	// several lanes of a warp made together.
+	// PCs are instructions that causality does not relate, Several those that several
+	// lanes of a warp executed together.
 	PCs     []int32 `json:"pcs,omitempty"`
 	Several []int32 `json:"several,omitempty"`
 }
@@ -43,14 +43,14 @@ type Word struct {
 type Visit struct {
 	Word int32 `json:"word"` // of Summary.Words
 	Lanes
-	// Loose: causality does not relate it to another visit, Inside: to itself.
+	// Loose: causality does not relate it to another visit; Inside: to itself.
 	Loose  bool `json:"loose,omitempty"`
 	Inside bool `json:"inside,omitempty"`
-	// From are the visits, by their numbers in Summary.Visits, that lead here.
+	// From are the visits, as indices into Summary.Visits, with an edge to this one.
 	From []int32 `json:"from,omitempty"`
 }
 
-// A Lanes is lanes of a warp.
+// A Lanes is a set of lanes of a warp.
 type Lanes struct {
 	CTA  int32  `json:"cta"`
 	Warp int32  `json:"warp"`
@@ -102,8 +102,8 @@ func (k key) compare(o key) int {
 	return cmp.Or(cmp.Compare(k.kind, o.kind), cmp.Compare(k.mem, o.mem), cmp.Compare(k.addr, o.addr))
 }
 
-// Add joins what other runs showed. The outcome does not depend on the order in
-// which summaries are joined.
+// Add joins what other runs showed. The result does not depend on the order in which
+// summaries are joined.
 func (s *Summary) Add(o Summary) {
 	s.Over = s.Over || o.Over
 	s.Charges, s.Equal = sorted(append(s.Charges, o.Charges...)), sorted(append(s.Equal, o.Equal...))
@@ -151,13 +151,14 @@ func (s *Summary) Add(o Summary) {
 	s.settle()
 }
 
-// join adds what is known of a word.
+// join adds what another run showed of the word.
 func (w *Word) join(o *Word) {
 	w.Open, w.Placed, w.Parted = w.Open || o.Open, w.Placed || o.Placed, w.Parted || o.Parted
 	w.PCs, w.Several = sorted(append(w.PCs, o.PCs...)), sorted(append(w.Several, o.Several...))
 }
 
-// join adds what is known of a visit, given what the numbers of visits are now.
+// join adds what another run showed of the visit; number maps its visit numbers to
+// ours.
 func (v *Visit) join(o *Visit, number []int32) {
 	v.Mask |= o.Mask
 	v.Loose, v.Inside = v.Loose || o.Loose, v.Inside || o.Inside
@@ -167,7 +168,7 @@ func (v *Visit) join(o *Visit, number []int32) {
 	v.From = sorted(v.From)
 }
 
-// settle puts words and visits in their order.
+// settle sorts words and visits and renumbers their references.
 func (s *Summary) settle() {
 	byWord := make([]int32, len(s.Words))
 	for i := range byWord {
@@ -201,8 +202,8 @@ func (s *Summary) settle() {
 }
 
 // Beyond returns the instructions at words that lie on a cycle of the word graph, or
-// that are placed by control alone: there are executions, or may be, that are no
-// interleaving. None, and not Over: every execution is one.
+// are placed by control alone: executions that are no interleaving may exist. If
+// there are none, and not Over, every execution is an interleaving.
 func (s *Summary) Beyond() []int32 {
 	cycles := s.cycles()
 	var pcs []int32
@@ -215,9 +216,8 @@ func (s *Summary) Beyond() []int32 {
 	return sorted(pcs)
 }
 
-// cycles tells the words on a cycle of the word graph: where causality leads from a
-// loose visit to another one of the same word, by way of a second word at which visits
-// are loose.
+// cycles marks the words on a cycle of the word graph: edges lead from a loose visit
+// to another loose one of the same word, by way of loose visits of a second word.
 func (s *Summary) cycles() []bool {
 	loose := make([][]int32, len(s.Words))
 	for i := range s.Visits {
@@ -264,10 +264,10 @@ func (s *Summary) cycles() []bool {
 	return on
 }
 
-// apart reports whether it may show in which order lanes of one warp come to a word.
+// apart reports whether the order in which lanes of one warp access a word may show.
 func (w *Word) apart() bool { return (w.Open || w.Parted) && w.Kind == uint8(memory) }
 
-// lanes returns the lanes that come to words at which their order may show.
+// lanes returns the lanes that access words at which their order may show.
 func (s *Summary) lanes() []Lanes {
 	var lanes []Lanes
 	for i := range s.Visits {
@@ -278,14 +278,15 @@ func (s *Summary) lanes() []Lanes {
 	return lanes
 }
 
-// Apart reports whether several lanes of one warp come to words at which their order
-// may show. Lanes that branches part must then not wait for each other where they
-// need not.
+// Apart reports whether several lanes of one warp access words at which their order
+// may show. Lanes that diverge must then not wait for reconvergence where they need
+// not.
 func (s *Summary) Apart() bool { return slices.ContainsFunc(s.lanes(), Lanes.several) }
 
-// Parts returns the instructions whose lanes have to be let go one by one for every
-// interleaving of threads to be among those of warps: of a warp of which several
-// lanes come to words that are open, or at which somebody may see a part of a step.
+// Parts returns the instructions whose lanes have to execute one by one, so that
+// interleavings of warps include every interleaving of threads: those of warps of
+// which several lanes access words that are open, or at which a thread may see part
+// of a step.
 func (s *Summary) Parts() []int32 {
 	lanes := s.lanes()
 	several := func(l Lanes) bool {

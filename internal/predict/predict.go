@@ -1,15 +1,15 @@
-// Package predict finds what the failing conditions of a proof warn of.
+// Package predict finds the defects that the failing conditions of a proof warn of.
 //
-// Where one run does not decide for every schedule, the conditions that fail say where
-// two steps could come the other way round. That is no defect yet: something that the
-// order of control does not know of, such as a flag in memory, may keep them apart. So a
-// directed run tries: it makes the first run again up to one of the two, holds that one
-// back, and lets everything else go on. If the other step then comes to another phase
-// than before, it is a finding, with the directed run as its schedule; if it does not,
-// nothing is said but the reason why there is no proof.
+// Where one run does not decide for every schedule, the conditions that fail say
+// where two steps could come in the other order. That is no defect yet: something
+// that the order of control does not contain, such as a flag in memory, may keep them
+// apart. So a directed run tries: it repeats the first run up to one of the two,
+// holds that one back, and lets everything else go on. If the other step then falls
+// into another phase than before, it is a finding, with the directed run as its
+// schedule; if it does not, only the reason why there is no proof is reported.
 //
-// A step is known again by what its lane did before it, so that where the schedule
-// decides what a lane does, nothing is compared that is not alike.
+// A step is identified by what its lane did before it, so that where the schedule
+// decides what a lane does, only like steps are compared.
 package predict
 
 import (
@@ -35,14 +35,14 @@ const (
 	mostHolds    = 6       // things held back in turn for one failure
 )
 
-// MaxShrinks bounds the runs that a check shortens a schedule by, MaxShrunk their steps
-// together.
+// MaxShrinks bounds the runs in which a check shortens a schedule, MaxShrunk their
+// steps together.
 const (
 	MaxShrinks = 100
 	MaxShrunk  = 1 << 16
 )
 
-// A prediction is something that goes another way in a directed run.
+// A prediction is a target that a directed run met.
 type prediction struct {
 	target
 	held     rules.Site
@@ -61,7 +61,7 @@ type Predictor struct {
 // New returns a predictor.
 func New(l *trial.Subject) *Predictor { return &Predictor{l: l} }
 
-// A foretold is what one schedule shows of what was predicted.
+// A foretold holds the predictions that came true under one schedule.
 type foretold struct {
 	rest   trial.Result // what else it shows
 	found  []rules.Finding
@@ -69,9 +69,9 @@ type foretold struct {
 	folded []string         // keys of the hangs that follow from it
 }
 
-// Add adds to all what prediction finds, and returns the schedules with those that show
-// it. Only a replay, of one schedule, asks without a search: a schedule that was asked
-// for is watched for the same.
+// Add adds to all what prediction finds, and returns the schedules with those that
+// show it. Only a replay, of one schedule, calls it without search: that schedule is
+// watched for the predictions.
 func (p *Predictor) Add(w *trial.Budget, asked []trial.Schedule, jobs int, search bool, all *trial.Merged) []trial.Schedule {
 	schedules := slices.Clip(asked)
 	switch {
@@ -102,7 +102,7 @@ func (p *Predictor) Add(w *trial.Budget, asked []trial.Schedule, jobs int, searc
 		}
 		r := trial.Result{Findings: t.found}
 		if schedules[i].Prefix == nil {
-			t.folded = nil // a hang that needs no directed run is told by itself
+			t.folded = nil // a hang that needs no directed run is reported by itself
 		}
 		if i >= len(asked) {
 			r.Findings, r.Gaps = append(r.Findings, slices.DeleteFunc(t.rest.Findings, t.folds)...), t.rest.Gaps
@@ -123,8 +123,8 @@ func (p *Predictor) names(ctx context.Context, s trial.Schedule) bool {
 	return slices.ContainsFunc(list, func(p prediction) bool { return p.schedule.String() == s.String() })
 }
 
-// list finds the predictions the first time that it is asked. If a limit ran out before
-// all were found, cut says which; then the next one to ask looks again.
+// list computes the predictions on its first call. If a limit ran out before all were
+// found, cut says which, and the next call searches again.
 func (p *Predictor) list(ctx context.Context) (list []prediction, cut string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,16 +169,16 @@ func (p *Predictor) confirm(w *trial.Budget, s trial.Schedule) foretold {
 	return t
 }
 
-// A Witness judges a run, and sees what was predicted come true in it.
+// A Witness judges a run, and sees which predictions come true in it.
 type Witness struct {
 	*rules.Judge
 	l        *trial.Subject
 	monitors []*monitor
 }
 
-// Witness returns one for a run of l that is to show a finding, named by its kind and
-// whatever comes after; for any if the name is empty. l is the predictor's launch, for
-// judges that may be more attentive.
+// Witness returns a Witness for a run of l that is to show a finding, whose name
+// begins with its kind; for any finding if the name is empty. l is the predictor's
+// launch, perhaps with more attentive judges.
 func (p *Predictor) Witness(ctx context.Context, l *trial.Subject, finding string) *Witness {
 	x := &Witness{Judge: rules.NewJudge(l.Shape), l: l}
 	if finding != "" && !slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(finding, k) }) {
@@ -201,7 +201,7 @@ func (x *Witness) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// Finish is the judge's, with what was predicted and came true.
+// Finish is the judge's Finish, with the predictions that came true.
 func (x *Witness) Finish(m *machine.Machine) ([]rules.Finding, []rules.Gap) {
 	t := x.told()
 	t.rest.Findings, t.rest.Gaps = x.Judge.Finish(m)
@@ -211,7 +211,7 @@ func (x *Witness) Finish(m *machine.Machine) ([]rules.Finding, []rules.Gap) {
 	return list, t.rest.Gaps
 }
 
-// told is what the monitors saw.
+// told returns what the monitors saw.
 func (x *Witness) told() foretold {
 	var t foretold
 	for _, s := range x.monitors {
@@ -253,7 +253,7 @@ func (t *foretold) add(l *trial.Subject, x *monitor) {
 	t.found, t.bars = append(t.found, found), append(t.bars, x.bar)
 }
 
-// fold makes the hangs that follow from what was predicted a part of it.
+// fold merges into the predicted findings the hangs that follow from them.
 func (t *foretold) fold() {
 	for i := range t.found {
 		for k := range t.rest.Findings {
@@ -267,8 +267,8 @@ func (t *foretold) fold() {
 
 func (t *foretold) folds(f rules.Finding) bool { return slices.Contains(t.folded, f.Key()) }
 
-// Trial begins runs of l that show a finding which was predicted; nil for a finding that
-// a judge makes.
+// Trial returns a Trial of l for a finding that was predicted; nil for one that a
+// judge makes.
 func (p *Predictor) Trial(ctx context.Context, l *trial.Subject, f *rules.Finding) explore.Trial {
 	if !slices.Contains(kinds, f.Kind) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"muster/internal/trial"
 )
 
-// A searcher looks for what could go another way.
+// A searcher looks for steps that could come in another order.
 type searcher struct {
 	l        *trial.Subject
 	stop     func() bool
@@ -43,7 +43,7 @@ func (d *searcher) all() []prediction {
 	return d.found
 }
 
-// complete takes back what f finds if a limit ends it: what it did not get to might
+// complete discards what f finds if a limit ends it: with more time the result might
 // have had another name, and another schedule.
 func (d *searcher) complete(f func()) {
 	n := len(d.found)
@@ -54,10 +54,9 @@ func (d *searcher) complete(f func()) {
 
 func (d *searcher) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
 
-// first finds a run that comes to its end, and asks which conditions fail there.
-// Where the usual one hangs, one that goes well shows what was meant: such as the
-// one in which every arrival waits until nothing else can happen, so that nobody
-// who waits for a phase misses it.
+// first finds a run that completes, and returns the conditions that fail in it. Where
+// the usual one deadlocks, others are tried, such as the one in which every arrival
+// waits until nothing else can happen, so that no waiter misses its phase.
 func (d *searcher) first() ([]confluence.Failure, bool) {
 	for _, s := range []*trial.Schedule{&trial.ProofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
 		shape := d.l.Shape
@@ -83,7 +82,7 @@ func (d *searcher) first() ([]confluence.Failure, bool) {
 	return nil, false
 }
 
-// log makes a run; without a schedule, the careful one.
+// log makes a run under a schedule; without one, the careful run.
 func (d *searcher) log(m *machine.Machine, s *trial.Schedule) ([]machine.Choice, bool) {
 	if s == nil {
 		return d.careful(m)
@@ -120,7 +119,8 @@ func (d *searcher) machine(o machine.Observer) *machine.Machine {
 	return m
 }
 
-// resident makes a run in which no cluster starts while those that have can go on.
+// resident makes a run in which a cluster starts only once the started ones cannot go
+// on.
 func (d *searcher) resident() {
 	if d.l.Start.ClusterCount() < 2 || !d.l.Program.HasStrongGlobalAccess() {
 		return
@@ -156,8 +156,8 @@ func (d *searcher) resident() {
 	d.found = append(d.found, p)
 }
 
-// A charge is what came to a barrier in the first run: an operation, or a wait
-// that found its phase complete.
+// A charge is an operation on a barrier in the first run, or a wait that found its
+// phase complete.
 type charge struct {
 	step
 	at    int // the choice that did it
@@ -174,7 +174,7 @@ type charge struct {
 // mostCharges bounds what is kept of the first run.
 const mostCharges = 1 << 20
 
-// A history is what came to the barriers that conditions fail at.
+// A history is the charges to the barriers at which conditions fail.
 type history struct {
 	director *explore.Director
 	bars     map[machine.BarRef]bool
@@ -184,8 +184,7 @@ type history struct {
 	charges  []charge
 }
 
-// remember makes the first run again and keeps what came to the barriers of
-// failures.
+// remember repeats the first run and keeps the charges to the barriers of failures.
 func (d *searcher) remember(failures []confluence.Failure) {
 	h := &d.history
 	h.bars, h.named, h.issued = map[machine.BarRef]bool{}, map[[2]int32]bool{}, map[int64]trial.Hash{}
@@ -203,7 +202,7 @@ func (d *searcher) remember(failures []confluence.Failure) {
 	}
 	h.director = explore.Direct(d.machine(h))
 	h.director.Take(d.run...)
-	// Lanes that credit or land late are followed once they are known.
+	// Lanes that credit or land late are known only now: follow them in another run.
 	for _, c := range slices.Clone(h.charges) {
 		if !c.wait && (c.async || c.what == machine.MbarExpectTx) {
 			h.follow(c.lane)
@@ -217,7 +216,7 @@ func (d *searcher) remember(failures []confluence.Failure) {
 	h.director.Take(d.run...)
 }
 
-// lane is the first of some lanes of a warp of the grid.
+// lane returns the first of some lanes of a warp of the grid.
 func (d *searcher) lane(warp int32, lanes uint32) lane {
 	n := int32(d.l.Shape.Warps)
 	return lane{warp / n, warp % n, int8(bits.TrailingZeros32(lanes))}
@@ -326,8 +325,8 @@ func (d *searcher) failure(f *confluence.Failure) {
 	}
 }
 
-// heap holds back what lands in a phase, one by one, so that what is announced
-// heaps up.
+// heap holds back completions of bytes in a phase, one by one, so that the announced
+// bytes pile up.
 func (d *searcher) heap(f *confluence.Failure) {
 	holds := 0
 	for i := range d.history.charges {
@@ -399,7 +398,7 @@ func (d *searcher) known(c confluence.Condition, pc int32) bool {
 	return slices.ContainsFunc(d.found, func(p prediction) bool { return p.condition == c && p.pc == pc })
 }
 
-// hold is what keeps a charge from happening.
+// hold returns the Hold that keeps a charge from happening.
 func (c *charge) hold() explore.Hold {
 	if c.async {
 		return explore.Hold{Op: c.op}
@@ -415,7 +414,7 @@ func (c *charge) isOf(f *confluence.Failure) bool {
 	return c.bar == f.Bar
 }
 
-// victims are what a failure is about.
+// victims returns the charges that a failure is about.
 func (d *searcher) victims(f *confluence.Failure) []charge {
 	var list []charge
 	n := int32(d.l.Shape.Warps)
@@ -432,7 +431,7 @@ func (c *charge) target(f *confluence.Failure) target {
 	return target{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
 }
 
-// awaits reports whether a wait is one that nothing but its phase ends.
+// awaits reports whether a charge, if it is a wait, ends only by its phase.
 func (d *searcher) awaits(c *charge) bool { return !c.wait || d.l.Program.Awaits(c.pc) }
 
 // delay holds a step back until its phase, or the one after, is complete.
@@ -444,8 +443,8 @@ func (d *searcher) delay(f *confluence.Failure) {
 	}
 }
 
-// swap holds back what came to one phase, one by one, until a step that came to
-// a later phase is there.
+// swap holds back the charges to an earlier phase, one by one, until a step of the
+// later phase has come.
 func (d *searcher) swap(f *confluence.Failure, phase, before int64) {
 	for _, v := range d.victims(f) {
 		if !d.awaits(&v) {
@@ -518,9 +517,10 @@ func (d *searcher) attempt(c *charge, a target) bool {
 	return true
 }
 
-// meant asks which phase a wait is meant for that passes on one in the first run and
-// on another where it is lapped. Where it goes wrong in the first run, and well in
-// the other, it is meant for the later: it is the first run in which it is early.
+// meant decides which phase a wait is meant for that passes on one in the first run
+// and on another where it is lapped. If the first run has errors and the other has
+// none, it is meant for the later phase: the defect is the early wait in the first
+// run.
 func (d *searcher) meant(p *prediction) {
 	late, s := d.errors(p, p.schedule)
 	if s.hit == nil || s.hit.then == "" || late {
@@ -533,7 +533,7 @@ func (d *searcher) meant(p *prediction) {
 	p.schedule = d.shorten(p)
 }
 
-// errors reports whether a judge finds errors in a run, or it does not end.
+// errors reports whether a judge finds errors in a run, or the run does not complete.
 func (d *searcher) errors(p *prediction, s trial.Schedule) (bool, *monitor) {
 	j, x := rules.NewJudge(d.l.Shape), p.monitor()
 	m := d.machine(trial.Observers{j, x})

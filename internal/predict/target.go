@@ -19,9 +19,9 @@ type lane struct {
 	lane      int8
 }
 
-// A trail is what a lane did so far, as a hash: equal trails of two runs lead to the
-// same operation of the lane. What only the schedule decides is not in it: tests
-// that came out false, and how often memory was polled.
+// A laneHash is a trail, a hash of what a lane did so far: equal trails of two runs
+// lead to the same operation of the lane. It leaves out what only the schedule
+// decides: failed tests, and how often memory was polled.
 type laneHash struct {
 	lane
 	hash trial.Hash
@@ -63,8 +63,8 @@ type step struct {
 	async bool
 }
 
-// An target is the other order of something, which a directed run is to bring
-// about: the step comes to another phase than it did in the first run.
+// A target is the other order of two steps, which a directed run is to bring about:
+// the step falls into another phase than it did in the first run.
 type target struct {
 	step
 	condition confluence.Condition
@@ -74,11 +74,11 @@ type target struct {
 	lanes     uint32 // that made the step, this one and others
 }
 
-// residency is the target of a run in which no CTA can go on but those that have
-// not started.
+// residency is the target of a run in which only CTAs that have not started could go
+// on.
 const residency confluence.Condition = 255
 
-// A hit is an target that a run met.
+// A hit is a target that a run met.
 type hit struct {
 	came int64
 	act  rules.Site
@@ -87,12 +87,12 @@ type hit struct {
 	open int64
 	then string
 	on   int64 // the phase that a lapped wait passes on in the end
-	// Of residency: who waits, and how many CTAs have started.
+	// Of residency: the waiting split, and how many CTAs have started.
 	stuck   machine.WaitingSplit
 	started int
 }
 
-// A monitor is an target and the run that is watched for it.
+// A monitor watches a run for a target.
 type monitor struct {
 	target
 	held  rules.Site // what the directed run held back; PC -1 if it is not known
@@ -147,7 +147,7 @@ func (s *monitor) look(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// start looks whether anyone could go on when a further CTA starts.
+// start checks, when a further CTA starts, whether any other one could go on.
 func (s *monitor) start(m *machine.Machine, ev *machine.Event) {
 	s.started++
 	new := m.ClusterOf(ev.CTA)
@@ -205,7 +205,7 @@ func (s *monitor) stands(m *machine.Machine) bool {
 	return false
 }
 
-// after says how it goes on with a wait that was lapped.
+// after records how a lapped wait goes on.
 func (s *monitor) after(ev *machine.Event) {
 	if s.condition == confluence.C3Late && ev.Kind == machine.EvMbarWait && ev.PC == s.pc && s.at(ev) {
 		s.hit.on, s.hit.then = ev.Mbar.Phase, fmt.Sprintf("it passes on phase %d instead", ev.Mbar.Phase)
@@ -245,7 +245,7 @@ func mbarRole(op machine.MbarOp) string {
 	return "arrives"
 }
 
-// barSite is the place of an operation on a barrier.
+// barSite returns the site of an operation on a barrier.
 func barSite(ev *machine.Event) rules.Site {
 	b := &ev.Mbar
 	s := rules.Site{Role: mbarRole(b.Op), PC: ev.PC, CTA: ev.CTA, Warp: ev.Warp, Lanes: ev.Mask, Mem: b.Bar.Mem, Addr: b.Bar.Addr, Len: 8}

@@ -13,15 +13,15 @@ import (
 	"muster/internal/trial"
 )
 
-// Where the order of strong accesses decides (who gets which ticket, who comes
-// last, what a flag says when it is read), a run can still decide for every
-// schedule in which they come in its order. So a proof may go through the orders:
-// everything else runs as far as it can, and then one of the strong accesses that
-// are left comes next. Accesses to different words, reads, and reductions of one
-// kind are not told apart, by sleep sets (Godefroid 1996). Every run must hold for
-// its order, all must leave the same memory, and only one word may have more than
-// one order: of one word coherence makes an order in every execution of the weak
-// memory model, of several words together it does not.
+// Where the order of strong accesses matters (which thread gets which ticket, which
+// one is last, what a flag says when it is read), a run can still decide for every
+// schedule with its order. So a proof may go through the orders: everything else runs
+// as far as it can, and then one of the remaining strong accesses comes next. Sleep
+// sets (Godefroid 1996) merge orders that differ only in accesses to different words,
+// reads, or reductions of one kind. Every run must hold for its order, all must leave
+// the same memory, and only one word may have more than one order: for one word
+// coherence makes an order in every execution of the weak memory model, for several
+// words together it does not.
 
 // mostOrders bounds how many orders a proof goes through, mostPoints how many
 // accesses are ordered in one run.
@@ -30,7 +30,7 @@ const (
 	mostPoints = 256
 )
 
-// An orders goes through them, depth first.
+// An orders enumerates the orders, depth first.
 type orders struct {
 	l      *trial.Subject
 	points map[int32]bool
@@ -39,12 +39,12 @@ type orders struct {
 	runs   int
 }
 
-// A fork is a state in which nothing but strong accesses is left to do.
+// A fork is a state in which only strong accesses are left to do.
 type fork struct {
 	ways  []machine.Choice
 	taken machine.Choice
 	step  footprint
-	sleep map[machine.Choice]footprint // whose turn has come in another order
+	sleep map[machine.Choice]footprint // choices that another order has tried
 }
 
 // A footprint is what one step accesses strongly.
@@ -84,7 +84,7 @@ func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bo
 		}
 		part, m, whole := o.run(w)
 		if !whole {
-			continue // like another
+			continue // equivalent to another
 		}
 		p.Take(l, &part.Part)
 		p.Found(l, &part.Result)
@@ -101,7 +101,7 @@ func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bo
 		r.Add(&part.Result)
 	}
 	p.Holds = ended > 0 && !words.Over && len(words.Beyond()) == 0 && len(words.Parts()) == 0
-	p.Contents = true // which order there is may be a matter of what the buffers hold
+	p.Contents = true // the order may depend on the contents of the buffers
 	return p, r, p.Holds
 }
 
@@ -110,8 +110,8 @@ type orderedPart struct {
 	words outcome.Summary
 }
 
-// run makes one run that takes the choices of the path, and then others that have
-// not had their turn. It is false if none is left that has not.
+// run makes one run that takes the choices of the path, and then any that are not
+// asleep. whole is false if only sleeping ones are left.
 func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, whole bool) {
 	l := o.l
 	shape := l.Shape
@@ -148,7 +148,7 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 	return part, m, true
 }
 
-// follow takes steps until the run is over.
+// follow takes steps until the run is over; false if only sleeping choices are left.
 func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
 	depth := 0
 	sleep := map[machine.Choice]footprint{}
@@ -159,7 +159,7 @@ func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
 		}
 		buf = m.Enabled(buf[:0])
 		if len(buf) == 0 || buf[0].Kind == machine.GiveUp {
-			// Whoever waits would have to give up: that is no end of the run.
+			// Waiting splits would have to give up: the run does not complete.
 			m.Conclude()
 			return true
 		}
@@ -191,8 +191,8 @@ func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
 	}
 }
 
-// other returns what else can be done: whatever is no strong access that is
-// ordered. Splits go before milestones, as late as these may come.
+// other returns a choice that is no ordered strong access, if there is one. Splits go
+// before milestones, which come as late as possible.
 func (o *orders) other(m *machine.Machine, list []machine.Choice) (machine.Choice, bool) {
 	best := -1
 	for i, c := range list {
@@ -215,7 +215,7 @@ func (o *orders) other(m *machine.Machine, list []machine.Choice) (machine.Choic
 	return list[best], true
 }
 
-// next goes back to the last fork at which something is left to try.
+// next goes back to the last fork at which a choice is left to try.
 func (o *orders) next() bool {
 	for len(o.path) > 0 {
 		f := o.path[len(o.path)-1]
@@ -232,7 +232,7 @@ func (o *orders) next() bool {
 	return false
 }
 
-// A toucher notes what a step accesses strongly.
+// A toucher records what a step accesses strongly.
 type toucher struct {
 	prog   *machine.Program
 	points map[int32]bool

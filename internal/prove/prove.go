@@ -1,9 +1,9 @@
-// Package prove decides every schedule of a launch by one run, or by one for each order
-// of the accesses whose order decides.
+// Package prove decides every schedule of a launch by one run, or by one for each
+// order of the accesses whose order matters.
 //
-// One run decides for every schedule where the conditions of docs/schedules.md hold: a
-// confluence.Prover watches C0 to C7, a judge that takes nothing from what the run
-// happened to observe watches C8, and the program itself decides C9.
+// One run decides for every schedule where the conditions of docs/schedules.md hold:
+// a confluence.Prover watches C0 to C7, a judge that ignores what only this run
+// observed watches C8, and the program itself decides C9.
 package prove
 
 import (
@@ -18,29 +18,29 @@ import (
 	"muster/internal/trial"
 )
 
-// A Proof is what became of the attempt.
+// A Proof is the result of the attempt.
 type Proof struct {
 	Holds   bool
 	Reasons []Reason // why it does not hold
-	// Contents: what buffers hold may decide, though no register shows it.
+	// Contents: buffer contents may matter, though no register shows it.
 	Contents bool
-	// Earlier: CTAs wait for others, which start before them.
+	// Earlier: CTAs wait for others, of clusters that start before theirs.
 	Earlier bool
 }
 
-// A Reason is why a proof does not hold: a condition of docs/schedules.md, or CutShort,
-// and where; PC is -1 if it is nowhere in particular.
+// A Reason is why a proof does not hold: a condition of docs/schedules.md, or
+// CutShort, and where; PC is -1 if it has no place.
 type Reason struct {
 	Condition string
 	Text      string
 	PC        int32
 }
 
-// CutShort is the condition of a proof that was not looked at to its end.
+// CutShort is the condition of a proof whose run was cut short.
 const CutShort = "the run"
 
 // Try tries to decide every schedule by one run, or else by one for each order of the
-// accesses whose order decides. What the runs show of findings and gaps comes with it.
+// accesses whose order matters. It also returns the findings and gaps of the runs.
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
@@ -64,10 +64,10 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	return One(l, w, jobs, skip, nil)
 }
 
-// A View is what an observer of a proof's run is let see of it; nil: everything.
+// A View limits what an observer of a proof's run sees of it; nil: everything.
 type View func(machine.Observer) machine.Observer
 
-// One tries to decide by one run, parted where clusters do not interact.
+// One tries to decide by one run, split into parts where clusters do not interact.
 func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
 	n := l.Parts()
 	parts := make([]Part, n)
@@ -88,7 +88,7 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 	return p, r
 }
 
-// Take adds what stands against a part's proof.
+// Take adds the reasons against a part's proof.
 func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
@@ -132,8 +132,8 @@ type Part struct {
 	earlier  bool
 }
 
-// provePart watches one run of a part. Where stores of equal values show that
-// nothing orders, it watches once more, and has nothing forgotten at their places.
+// provePart watches one run of a part. If that shows unordered stores of equal
+// values, it watches a second one that forgets nothing at their places.
 func provePart(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View) Part {
 	r, equal := proveRun(l, w, skip, k, n, v, nil)
 	if len(equal) > 0 {
@@ -142,8 +142,8 @@ func provePart(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View) P
 	return r
 }
 
-// proveRun watches one run, given which stores are known to bring the same as
-// others. It returns those that turn out to besides.
+// proveRun watches one run, given the stores known to write what unordered others do.
+// It returns those found in addition.
 func proveRun(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View, known map[int32]bool) (r Part, equal map[int32]bool) {
 	if why := w.Over(); why != "" {
 		r.Gaps = []rules.Gap{{What: why, PC: -1}}
@@ -164,8 +164,8 @@ type Watchers struct {
 	strong *strongAccesses
 }
 
-// Watch returns what watches a run, given which stores are known to bring the same as
-// others.
+// Watch returns the watchers of a run, given the stores known to write what unordered
+// others do.
 func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	polls := l.Program.Polls()
 	shape := l.Shape
@@ -190,10 +190,11 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 		strong: &strongAccesses{prog: l.Program, polls: polls}}
 }
 
-// Observers returns what has to see the run.
+// Observers returns the observers that the run needs.
 func (s *Watchers) Observers() trial.Observers { return trial.Observers{s.judge, s.Prover, s.strong} }
 
-// Follow runs a machine that they watch to its end, and tells what that showed.
+// Follow runs a machine with these observers to its end, and returns what that
+// showed.
 func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Part, equal map[int32]bool) {
 	if r.Result, r.print = s.l.RunPart(w, s.judge, m, trial.ProofSchedule); r.Err != nil {
 		return r, nil
@@ -212,11 +213,11 @@ func (v View) of(o machine.Observer) machine.Observer {
 	return v(o)
 }
 
-// equalStores judges stores of equal values that nothing orders. Those of lanes
-// that one clock stands for, by one instruction, come as one. Others must be known,
-// so that nothing was forgotten at their places. Values are then the same in every
-// schedule, but not for other contents of the buffers, nor if they were left out
-// of the run. It returns what is not known.
+// equalStores judges unordered stores of equal values. Those by lanes of one
+// instruction, which share a clock, count as one. Others must be known, so that
+// nothing was forgotten at their places. Values are then the same in every schedule,
+// but not for other contents of the buffers, nor if the run left their computation
+// out. It returns the unknown ones.
 func (r *Part) equalStores(prog *machine.Program, conflicts []order.Conflict, known map[int32]bool, skip bool) (equal map[int32]bool) {
 	for i := range conflicts {
 		c := &conflicts[i]

@@ -2,15 +2,15 @@ package prove
 
 import "muster/internal/machine"
 
-// strongAccesses watches for what commutes in no schedule: strong accesses are no
-// data race, but two that write one word, other than by one kind of
-// read-modify-write that commutes exactly, leave what the schedule decides.
+// strongAccesses finds strong accesses that do not commute: they are no data race,
+// but two that write one word, other than by one kind of exactly commuting
+// read-modify-write, leave a value that the schedule decides.
 type strongAccesses struct {
 	prog  *machine.Program
 	words map[place]writer
 	mixed []mixture
 	maps  bool // a tensor map that lies in memory was read
-	// ordered are the accesses that come in the run's own order.
+	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
 }
@@ -39,7 +39,7 @@ func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 			s.reduce(ev)
 		}
 	case ev.Kind == machine.EvAccess && s.polls[ev.PC] != nil:
-		// What it writes was there.
+		// It writes back what it read.
 	case ev.Kind == machine.EvAccess && s.ordered[ev.PC]:
 		if ev.Access&machine.Write != 0 {
 			for lane := range 32 {
@@ -57,8 +57,8 @@ func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// reduce takes an asynchronous reduction, which is nobody's in particular: two
-// of one thread are in no order either.
+// reduce takes an asynchronous reduction, which belongs to no lane: two of one thread
+// are unordered, too.
 func (s *strongAccesses) reduce(ev *machine.Event) {
 	if why := s.prog.Commutes(ev.PC); why != "" {
 		s.note(ev.PC, why)
@@ -71,8 +71,8 @@ func (s *strongAccesses) reduce(ev *machine.Event) {
 	}
 }
 
-// several stands for a writer that is not one lane, inOrder for those that come in
-// the run's own order.
+// several stands for a writer that is not one lane, inOrder for writers taken in the
+// run's own order.
 const (
 	several = -1
 	inOrder = -2

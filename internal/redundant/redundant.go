@@ -1,11 +1,10 @@
 // Package redundant finds the fences and barriers that a proven launch could do without.
 //
-// The proof's run is made again for each
-// fence and each barrier, and neither the judge nor the prover is shown that one.
-// What they see is then a run of the program without it: a fence changes nothing in
-// the machine, and whatever a barrier's absence permits, this run is one of it. If
-// the conditions hold there, they decide for every schedule of that program, and the
-// instruction orders nothing that is not ordered without it.
+// The proof's run is repeated for each fence and each barrier, hiding it from the
+// judge and the prover. What they see is then a run of the program without it: a
+// fence changes nothing in the machine, and without a barrier this run is still a
+// possible one. If the conditions hold there, they decide for every schedule of that
+// program, and the instruction orders nothing that is not ordered without it.
 package redundant
 
 import (
@@ -30,12 +29,12 @@ type candidate struct {
 	barrier bool
 }
 
-// hide shows an observer everything but that.
+// hide returns the View that hides these instructions.
 func hide(pcs map[int32]bool) prove.View {
 	return func(o machine.Observer) machine.Observer { return masked{o, pcs} }
 }
 
-// masked is an observer that some instructions are hidden from.
+// masked is an observer from which some instructions are hidden.
 type masked struct {
 	machine.Observer
 	pcs map[int32]bool
@@ -108,8 +107,8 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 	return findings, notices
 }
 
-// together finds what can go at once, in the order of the program, and notes on
-// the rest that it cannot go with those.
+// together finds which can go at once, in the order of the program, and notes on the
+// rest that they cannot go with those.
 func together(list []candidate, without func(map[int32]bool) bool) {
 	if len(list) < 2 {
 		return
@@ -149,8 +148,8 @@ type collector struct {
 	inits map[warpOf]bool   // the last thing that a warp did to memory was mbarrier.init
 	came  map[warpOf]uint32 // its lanes at its last arrival
 	gens  map[namedGen]openGen
-	// apart: lanes met at a bar.warp.sync that had come apart, perhaps to another
-	// one, so that neither could go alone.
+	// apart: diverged lanes met at a bar.warp.sync, perhaps some at another one, so
+	// that neither could go alone.
 	apart bool
 }
 
@@ -160,13 +159,13 @@ type collected struct {
 	count   int
 	barrier bool
 	warp    bool // bar.warp.sync
-	kept    bool // it may be there for what is not seen here
+	kept    bool // it may serve what is not observed here
 	root    int32
 }
 
 type warpOf struct{ cta, warp int32 }
 
-// Two generations of a barrier are under way at most, so four places suffice.
+// At most two generations of a barrier are under way, so four places suffice.
 type namedGen struct {
 	cta, bar int32
 	place    uint64
@@ -210,7 +209,7 @@ func (s *collector) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// fence notes one that package order knows to order accesses of this launch.
+// fence notes a fence by which package order may order accesses of this launch.
 func (s *collector) fence(ev *machine.Event, who warpOf) {
 	switch ev.Fence {
 	case machine.FenceMemory, machine.FenceProxyAsync, machine.FenceProxyAsyncGenericAcquire, machine.FenceProxyAsyncGenericRelease:
@@ -228,7 +227,8 @@ func (s *collector) arrive(ev *machine.Event) *collected {
 	x := s.at(ev, role)
 	x.count++
 	x.barrier = true
-	// Who arrives and goes on, and may have come apart, is not seen lane by lane.
+	// Lanes that arrive and go on may have diverged, which is not observed lane by
+	// lane.
 	in := s.prog.Inst(ev.PC)
 	apart := ev.Mode == machine.BarArrive && (in == nil || in.Op == "barrier" && !slices.Contains(in.Mods, "aligned"))
 	x.kept = x.kept || ev.Mode == machine.BarRed || apart

@@ -11,9 +11,10 @@ import (
 	"sync"
 )
 
-// build names the muster that runs, for what only the same one can go on with: by
-// its version, or where it was built from files that have none, by a digest of the
-// program. Another may number choices otherwise, or see what this one does not.
+// build identifies this build of muster, since only the same build may resume a
+// state: by its version or, if it was built from files that have none, by a digest of
+// the program. Another build may number choices otherwise, or see what this one does
+// not.
 var build = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -35,8 +36,8 @@ var build = sync.OnceValue(func() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 })
 
-// versionIn is the version of this module in a program, empty if that does not say
-// what it was built from.
+// versionIn returns the version of this module in a program, empty if it does not
+// identify the sources.
 func versionIn(info *debug.BuildInfo) string {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if m.Path != "muster" {

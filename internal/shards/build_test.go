@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestVersionIn: a version counts only where it says which files were built.
+// TestVersionIn: a version counts only if it identifies the files that were built.
 func TestVersionIn(t *testing.T) {
 	module := func(version string) *debug.Module { return &debug.Module{Path: "muster", Version: version} }
 	replaced := module("v1.0.0")

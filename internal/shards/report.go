@@ -10,9 +10,9 @@ import (
 	"muster/report"
 )
 
-// Conclude adds what an exploration of a launch came to to what else is known: its
-// findings, each with its schedule, and what it could not look at. It returns the
-// schedules with those, and what it covered.
+// Conclude adds the results of an exploration to what else is known of a launch: its
+// findings, each with its schedule, and its gaps. It returns the schedules, with
+// those added, and the coverage.
 func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
 	c := e.coverage()
 	var joined unit
@@ -50,8 +50,8 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 // schedule than those that were explored.
 const mostShrunkFindings = 8
 
-// shorter returns a smaller schedule that shows a finding, after little work, and
-// the finding as it is there.
+// shorter returns a smaller schedule that shows a finding, found with little work,
+// and the finding as that schedule shows it.
 func shorter(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, f rules.Finding) (trial.Schedule, rules.Finding) {
 	stop, _ := w.Stop()
 	got, ok := explore.Shrink(evidence.Trial(w.Context, l, p, &f), s, explore.ShrinkOptions{Runs: predict.MaxShrinks, Steps: predict.MaxShrunk, Stop: stop})
@@ -67,8 +67,9 @@ func shorter(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Sc
 	return s, f
 }
 
-// unseen is what no interleaving shows: outcomes of racing strong accesses that
-// only the ISA's memory model has, and values that are none of the schedule's.
+// unseen returns gaps for what the explored runs could not show: outcomes of racing
+// strong accesses that only the ISA's memory model has, detail that was missing, and
+// values that do not depend on the schedule.
 func (e *Exploration) unseen(prog *machine.Program) []rules.Gap {
 	var gaps []rules.Gap
 	words := e.words()

@@ -1,11 +1,11 @@
 // Package shards explores the schedules of a launch within a budget, and spreads the work
 // over processors and machines.
 //
-// Where one run does not decide for every schedule, schedules are explored: one of each
-// kind (internal/explore), each watched by a judge, and past the budget some are sampled.
-// All of it is made of units that need nothing of each other: the first runs, then parts
-// of what is left, then handfuls of samples. So it can be spread, stopped and resumed,
-// and comes to the same.
+// Where one run does not decide for every schedule, schedules are explored: one of
+// each kind (internal/explore), each watched by a judge, and past the budget some are
+// sampled. All of it consists of independent units: the first runs, then parts of
+// what is left, then batches of samples. So it can be spread, stopped and resumed,
+// with the same result.
 package shards
 
 import (
@@ -33,15 +33,14 @@ type Options struct {
 	Schedules int
 	// Steps is how many steps they may have together, by default DefaultSteps.
 	Steps int64
-	// Preemptions, if not 0, is how many a run that is explored may have at most;
-	// less than 0 for none. A switch away from lanes that could go on is one, but
-	// where they stand at a wait.
+	// Preemptions, if not 0, bounds those of an explored run; less than 0 for none. A
+	// switch away from lanes that could go on is a preemption, unless they stand at a
+	// wait.
 	Preemptions int
 	// Shard of Shards has this check take only its share of the units; Shards 0
 	// for all of them. Shards count from 0.
 	Shard, Shards int
-	// Launch names the kernel and the launch that State is of; it is asked where a state
-	// is given.
+	// Launch names the kernel and the launch of State; it is called if State is set.
 	Launch func() string
 	// State, if set, is resumed from where it is not empty, and kept up to date.
 	State *Exploration
@@ -58,13 +57,13 @@ const (
 )
 
 const (
-	soloRuns    = 200    // that are made before what is left is parted
+	soloRuns    = 200    // made before what is left is split into units
 	mostLength  = 20_000 // steps of a run that is explored
-	sampleUnits = 8      // that samples are dealt to
+	sampleUnits = 8      // into which samples are divided
 )
 
-// What a kill loses is what was done since the last save: a sixteenth of what was
-// done at most, and in long explorations a second or two, unless saving would then
+// A kill loses what was done since the last save: at most a sixteenth of all that was
+// done and, in long explorations, a second or two, unless saving that often would
 // take more than a twentieth of the time.
 const (
 	savePart  = 32 // of the steps made; twice, once for each job and once for all
@@ -79,7 +78,7 @@ type Progress struct {
 	Schedules, Left int
 	Units, Done     int // parts of what the first runs left over
 	Findings        int
-	Steps           int64 // that this process made, those that no state keeps included
+	Steps           int64 // made by this process, unsaved ones included
 }
 
 // An explorer explores one launch.
@@ -120,7 +119,7 @@ func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
 	j.lanes.Observe(m, ev)
 }
 
-// End takes what the run showed.
+// End records what the run showed.
 func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	findings, gaps := j.Finish(m)
 	findings = withoutTimeouts(m, findings)
@@ -148,8 +147,8 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	}
 }
 
-// withoutTimeouts drops the hang of a run in which a timeout struck that ends in a trap:
-// it is assumed that none does.
+// withoutTimeouts drops the hang of a run in which a timeout that traps expired:
+// exploration assumes that none does.
 func withoutTimeouts(m *machine.Machine, findings []rules.Finding) []rules.Finding {
 	if !m.TimedOut() {
 		return findings
@@ -157,7 +156,7 @@ func withoutTimeouts(m *machine.Machine, findings []rules.Finding) []rules.Findi
 	return slices.DeleteFunc(findings, func(f rules.Finding) bool { return rules.IsHang(&f) })
 }
 
-// chosen is the schedule of a run of a machine that took these choices.
+// chosen returns the schedule of a run of m that took these choices.
 func chosen(m *machine.Machine, run []machine.Choice) trial.Schedule {
 	if m.KeepsApart() {
 		run = slices.Insert(slices.Clone(run), 0, machine.Choice{Kind: machine.Part})
@@ -165,7 +164,7 @@ func chosen(m *machine.Machine, run []machine.Choice) trial.Schedule {
 	return trial.Schedule{Policy: explore.Latest, Prefix: run}
 }
 
-// space is the runs of the launch, judged on behalf of a unit.
+// space returns the runs of the launch, whose results go to a unit.
 func (x *explorer) space(u *unit) *explore.Space {
 	decides := lanes.Deciders(x.l.Program)
 	facts := x.l.Facts(decides)
@@ -189,8 +188,8 @@ func (x *explorer) space(u *unit) *explore.Space {
 	}
 }
 
-// Begin sets the budget of an exploration and begins its state, or checks that the one
-// that is there is of this muster, launch and budget.
+// Begin sets the budget of an exploration and begins its state, or checks that the
+// state given is of this build, launch, budget and shard.
 func (e *Options) Begin() error {
 	if e.Schedules == 0 {
 		e.Schedules = DefaultSchedules
@@ -198,7 +197,7 @@ func (e *Options) Begin() error {
 	if e.Steps == 0 {
 		e.Steps = DefaultSteps
 	}
-	if e.State == nil { // and nobody asks of what it is
+	if e.State == nil { // and its key is never compared
 		e.State = &Exploration{Version: 1, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions}
 		return nil
 	}
@@ -214,8 +213,8 @@ func (e *Options) Begin() error {
 	return e.State.sound()
 }
 
-// Led returns the options of the exploration with other leaders, whose state is a part of
-// the one that these have.
+// Led returns the options of the exploration with other leaders, whose state is a
+// part of this one's.
 func (e *Options) Led() *Options {
 	led := *e
 	if st := e.State; st != nil {
@@ -230,7 +229,7 @@ func (e *Options) Led() *Options {
 	return &led
 }
 
-// Decided writes down that there is nothing to explore.
+// Decided records that there is nothing to explore.
 func (e *Options) Decided() error {
 	if e.State == nil || e.Save == nil {
 		return nil
@@ -239,9 +238,9 @@ func (e *Options) Decided() error {
 	return e.Save(e.State)
 }
 
-// Explore explores the schedules of a launch, or goes on with them, from the state that
-// Begin has begun: as often as its runs turn out to need more detail. Where it finds an
-// error it looks once more with the values of matrix instructions.
+// Explore explores the schedules of a launch, or resumes it, from the state that
+// Begin prepared, and begins again while its runs turn out to need more detail. If it
+// finds an error, it explores once more with the values of matrix instructions.
 func Explore(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) error {
 	e := o.State
 	if err := lookFirst(l, w, e, skip); err != nil {
@@ -261,7 +260,7 @@ func Explore(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool)
 		}
 	}
 	if !e.Values && e.wrong() && w.Over() == "" {
-		// Findings are of runs with every value.
+		// Findings must be of runs that compute every value.
 		e.again(true, e.Detail)
 		return once(l, w, o, jobs, false)
 	}
@@ -315,7 +314,7 @@ func (x *explorer) run() error {
 	return x.samples()
 }
 
-// search makes a unit's search, anew or from where it was.
+// search returns a unit's search, new or resumed.
 func (x *explorer) search(u *unit, l explore.Limits, begin *explore.Search) (*explore.Search, error) {
 	switch {
 	case u.At != nil:
@@ -330,8 +329,8 @@ func (x *explorer) search(u *unit, l explore.Limits, begin *explore.Search) (*ex
 	return explore.NewSearch(x.space(u), l), nil
 }
 
-// pursue runs a unit's search to its end, and writes it down now and then:
-// between runs, since a run that is broken off is made again.
+// pursue runs a unit's search to its end, and saves it now and then: between runs,
+// since an interrupted run is repeated.
 func (x *explorer) pursue(u *unit, s *explore.Search) {
 	if u.Done {
 		return
@@ -367,7 +366,7 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 			u.Elapsed, u.Coverage.Why = true, u.why()
 		}
 		u.At = nil
-		if !u.Done || u == &x.state.Solo { // which is parted
+		if !u.Done || u == &x.state.Solo { // it is split next
 			snap := s.Snapshot()
 			u.At = &snap
 		}
@@ -381,8 +380,8 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	}
 }
 
-// worked counts a unit's steps, tells how far all came, and reports whether it is
-// time to keep where the unit is.
+// worked counts a unit's steps, reports the progress of all, and returns whether it
+// is time to keep the unit's state.
 func (x *explorer) worked(u *unit, steps int64) (due bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -397,13 +396,13 @@ func (x *explorer) worked(u *unit, steps int64) (due bool) {
 	return x.due(u.kept, u.steps, int64(x.jobs))
 }
 
-// due reports whether it is time to write down again what that many jobs share; they
-// have made so many steps of it.
+// due reports whether it is time to save what that many jobs share, with so many
+// steps made.
 func (x *explorer) due(last mark, steps, jobs int64) bool {
 	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
 
-// save writes down what there is, if it is time to or has to be.
+// save saves the state, if it is due or now is set.
 func (x *explorer) save(now bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -453,14 +452,14 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	return nil
 }
 
-// tooMany reports whether part i of n gets nothing of a budget of runs that does not do
-// for one a part.
+// tooMany reports whether part i of n gets nothing of a budget with fewer runs than
+// parts.
 func tooMany(i, n, runs int) bool {
 	return n > runs && i > 0 && i*runs/n == (i-1)*runs/n
 }
 
-// deal deals a budget to the parts of what is left: half of it to all alike, and
-// half by how much each of them seems to hold.
+// deal divides a budget among the parts of what is left: half of it equally, and half
+// by their estimated weights.
 func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 	total := 0.0
 	for _, p := range parts {
@@ -477,9 +476,9 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 	return shares
 }
 
-// samples runs schedules that are like no others but by chance, where the rest of
-// the budget did not do. A shard whose own parts all came to their end cannot know
-// whether those of others do: it leaves its samples to who merges.
+// samples spends the rest of the budget on sampled schedules, if exploration did not
+// complete. A shard whose own parts are all complete cannot know whether those of
+// others are: it leaves its samples to the check after Merge.
 func (x *explorer) samples() error {
 	st := x.state
 	if st.coverage().Complete || x.o.Shards > 1 && st.completes(x.o.Shard, x.o.Shards) {
@@ -528,11 +527,11 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 	x.state.Detail.part(m)
 	r, _ := x.l.RunPart(x.w, j, m, s)
 	if r.Err != nil || x.w.Over() != "" {
-		return false // it is made again
+		return false // it is repeated
 	}
 	r.Findings = withoutTimeouts(m, r.Findings)
 	if len(r.Findings) > 0 && m.KeepsApart() {
-		// What a seed means depends on which lanes may part: the choices say all.
+		// The meaning of a seed depends on which lanes may diverge: choices say all.
 		m := x.l.Part(nil, x.skip, 0, 1)
 		x.state.Detail.part(m)
 		if run, ok := explore.Record(m, s, nil); ok {
@@ -556,11 +555,11 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 	return true
 }
 
-// many is the size of a schedule that chance made: any other is smaller.
+// many is the size of a sampled schedule: any other is smaller.
 const many = 1 << 30
 
 // mostBeginnings bounds how often an exploration begins again because its runs needed
-// more detail than those before showed.
+// more detail.
 const mostBeginnings = 4
 
 // lookFirst finds the detail that an exploration begins with, by one run.

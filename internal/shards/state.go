@@ -17,9 +17,9 @@ import (
 	"muster/report"
 )
 
-// An Exploration is what an exploration has come to so far, as it is written
-// down. It speaks of one launch and one budget, which Key names, and only the
-// muster that began it, which Build names, goes on with it.
+// An Exploration is the state of an exploration, in serializable form. It belongs to
+// one launch and one budget, which Key names, and only the build of muster that began
+// it, which Build names, may resume it.
 type Exploration struct {
 	Version int    `json:"version"`
 	Build   string `json:"build"`
@@ -48,11 +48,11 @@ type unit struct {
 	Coverage explore.Coverage  `json:"coverage"`
 	Found    []found           `json:"found,omitempty"`
 	Gaps     []rules.Gap       `json:"gaps,omitempty"`
-	Words    outcome.Summary   `json:"words"`          // of which accesses are strong
+	Words    outcome.Summary   `json:"words"`          // words with strong accesses
 	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
-	Left     int               `json:"left,omitempty"` // of samples, that have not run
+	Left     int               `json:"left,omitempty"` // samples that have not run
 
-	// What the runs since At have shown too.
+	// The same results, with those of the runs since At.
 	live     []found
 	liveGaps []rules.Gap
 	words    outcome.Summary
@@ -78,7 +78,7 @@ func (f *found) smaller(g *found) bool {
 	return cmp.Or(cmp.Compare(f.Switches, g.Switches), cmp.Compare(f.Steps, g.Steps), cmp.Compare(f.Schedule, g.Schedule)) < 0
 }
 
-// begin goes on from what is written down.
+// begin loads the saved results, once.
 func (u *unit) begin() {
 	if !u.begun {
 		u.begun, u.Elapsed = true, false
@@ -87,7 +87,7 @@ func (u *unit) begin() {
 	}
 }
 
-// keep writes down what the runs up to now have shown.
+// keep saves what the runs so far have shown.
 func (u *unit) keep() {
 	u.Found, u.Gaps = slices.Clone(u.live), slices.Clone(u.liveGaps)
 	u.Words = outcome.Summary{}
@@ -116,12 +116,12 @@ func (u *unit) gap(g rules.Gap) {
 	}
 }
 
-// A StateError says why an exploration cannot go on from a state.
+// A StateError says why an exploration cannot resume from a state.
 type StateError struct{ Text string }
 
 func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
 
-// sound checks what a state says of itself, which may have been altered.
+// sound checks a state, which may have been altered, for consistency.
 func (e *Exploration) sound() error {
 	if e.Led != nil {
 		if err := e.Led.sound(); err != nil {
@@ -139,7 +139,7 @@ func (e *Exploration) sound() error {
 	return nil
 }
 
-// again begins a state again, for runs that are looked at otherwise.
+// again restarts the state, for runs with other values or detail.
 func (e *Exploration) again(values bool, d Detail) {
 	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Detail: d}
 }
@@ -156,22 +156,22 @@ func (e *Exploration) words() outcome.Summary {
 // A Detail is how closely an exploration looks at its runs. It begins with what one
 // run needs, and begins again when others need more.
 type Detail struct {
-	// Parted are the instructions that the lanes of a warp were let perform one by
-	// one, in any order.
+	// Parted are the instructions that the lanes of a warp executed one by one, in
+	// any order.
 	Parted []int32 `json:"parted,omitempty"`
-	// Apart: lanes that branches part did not wait for each other where they need not.
+	// Apart: diverged lanes did not wait for each other where they need not.
 	Apart bool `json:"apart,omitempty"`
-	// Equal are the stores at whose places nothing was forgotten: nothing orders them,
-	// and they store what others do.
+	// Equal are the stores at whose places nothing was forgotten: they are unordered,
+	// and store what others do.
 	Equal []int32 `json:"equal,omitempty"`
 }
 
-// detail is what runs that showed these words need.
+// detail returns the detail that runs which showed these words need.
 func detail(words *outcome.Summary) Detail {
 	return Detail{words.Parts(), words.Apart(), words.Equal}
 }
 
-// beyond is what of d is not in o.
+// beyond returns what d has and o lacks.
 func (d Detail) beyond(o Detail) Detail {
 	return Detail{without(d.Parted, o.Parted), d.Apart && !o.Apart && len(o.Parted) == 0, without(d.Equal, o.Equal)}
 }
@@ -184,7 +184,7 @@ func (d Detail) join(o Detail) Detail {
 
 func (d Detail) same(o Detail) bool { return d.beyond(o).empty() && o.beyond(d).empty() }
 
-// part has the lanes of a machine part as they are to.
+// part sets a machine up to separate lanes as the detail says.
 func (d Detail) part(m *machine.Machine) {
 	m.Part(d.Parted)
 	if d.Apart {
@@ -204,13 +204,13 @@ func join(a, b []int32) []int32 {
 	return slices.Compact(all)
 }
 
-// missed is what the runs of an exploration needed, and did not have.
+// missed returns the detail that the runs of an exploration needed and lacked.
 func (e *Exploration) missed() Detail {
 	words := e.words()
 	return detail(&words).beyond(e.Detail)
 }
 
-// completes reports whether all kinds of a shard's parts, if it has any, have run.
+// completes reports whether a shard has units, and all of them are complete.
 func (e *Exploration) completes(shard, shards int) bool {
 	if len(e.Units) == 0 {
 		return false
@@ -223,7 +223,7 @@ func (e *Exploration) completes(shard, shards int) bool {
 	return true
 }
 
-// dealt are the schedules of one unit of samples.
+// dealt returns the schedules of one unit of samples.
 func dealt(list []trial.Schedule, unit int) []trial.Schedule {
 	var out []trial.Schedule
 	for i := unit; i < len(list); i += sampleUnits {
@@ -250,7 +250,7 @@ func (e *Exploration) progress() Progress {
 	return p
 }
 
-// all goes through the units in their order.
+// all iterates over the units in their order.
 func (e *Exploration) all() func(yield func(*unit) bool) {
 	return func(yield func(*unit) bool) {
 		if !yield(&e.Solo) {
@@ -306,7 +306,7 @@ func (e *Exploration) coverage() report.Coverage {
 	return c
 }
 
-// atMost says a bound on preemptions.
+// atMost phrases a bound on preemptions.
 func atMost(preemptions int) string {
 	if preemptions < 0 {
 		return "no preemption"
@@ -333,8 +333,8 @@ func (e *Options) key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// mergeLed joins what shards came to with other leaders. Where some did not look, as
-// they had found an error before, nothing is known.
+// mergeLed merges the shards' explorations with other leaders. Where some have none,
+// as they had found an error before, it returns nil.
 func mergeLed(shards []*Exploration) (*Exploration, error) {
 	var led []*Exploration
 	for _, e := range shards {
@@ -346,10 +346,10 @@ func mergeLed(shards []*Exploration) (*Exploration, error) {
 	return Merge(led)
 }
 
-// Merge joins what shards came to into what one exploration of all units would
-// have come to, but for samples that shards left: to check with what it returns
-// takes them. The shards must be of one muster, one launch and one budget, and all
-// there.
+// Merge joins the states of shards into the state that one exploration of all units
+// would have, except for samples that shards left: a check with the result runs
+// those. The shards must be of one build, one launch and one budget, and none may be
+// missing.
 func Merge(shards []*Exploration) (*Exploration, error) {
 	if len(shards) == 0 {
 		return nil, errors.New("nothing to merge")

@@ -25,10 +25,10 @@ type Budget struct {
 	given   func() bool // a test's own limit
 }
 
-// until is the key of the moment at which everything that a context is for ends.
+// until is the context key of the time at which all work with the context ends.
 type until struct{}
 
-// trip is the key of a function that stands in for the clock in tests.
+// trip is the context key of a function that stands in for the clock in tests.
 type trip struct{}
 
 // Tripping returns a context in which the time limit runs out as soon as given says so,
@@ -37,9 +37,9 @@ func Tripping(ctx context.Context, given func() bool) context.Context {
 	return context.WithValue(ctx, trip{}, given)
 }
 
-// WithTime returns a context for which a time limit begins now: all that is done
-// with it, one thing after the other, ends when that time is over, as if
-// Limits.Time had run out. A moment that ctx has already counts if it is earlier.
+// WithTime returns a context for which a time limit begins now: all work with it, one
+// thing after the other, ends when that time is over, as if Limits.Time had run out.
+// An earlier limit of ctx stays in force.
 func WithTime(ctx context.Context, limit time.Duration) context.Context {
 	t := time.Now().Add(limit)
 	if u, ok := ctx.Value(until{}).(time.Time); ok && u.Before(t) {
@@ -48,8 +48,8 @@ func WithTime(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, until{}, t)
 }
 
-// Within has all budgets of a context end after a part of the time that the limits
-// allow, or earlier if they do so already.
+// Within makes all budgets of a context end after the time limit divided by part, or
+// earlier if they do so already.
 func (s *Subject) Within(ctx context.Context, part time.Duration) context.Context {
 	return WithTime(ctx, s.Limits.Time/part)
 }
@@ -78,8 +78,8 @@ func (b *Budget) Over() string {
 	return ""
 }
 
-// Stop returns the function that one run asks now and then whether to end, and
-// the function that tells why it did. Once that is so it stays so.
+// Stop returns the function that one run asks now and then whether to end, and the
+// function that tells why it did. Once stop reports true it always does.
 func (b *Budget) Stop() (stop func() bool, why func() string) {
 	reason := ""
 	stop = func() bool {
@@ -91,11 +91,11 @@ func (b *Budget) Stop() (stop func() bool, why func() string) {
 	return stop, func() string { return reason }
 }
 
-// collecting lets one run at a time collect garbage to see what is needed.
+// collecting lets only one run at a time collect garbage in tooLarge.
 var collecting sync.Mutex
 
 // tooLarge reports whether the process needs more memory than limit. What it holds
-// includes garbage; where only that exceeds the limit, it is collected.
+// includes garbage, which is collected if it alone may exceed the limit.
 func tooLarge(limit uint64) bool {
 	if held, _ := memory(); held <= limit {
 		return false
@@ -106,7 +106,7 @@ func tooLarge(limit uint64) bool {
 	if held <= limit {
 		return false // another run has collected it
 	}
-	// Where little is garbage, collecting it would soon be all that is done.
+	// If little is garbage, the process would soon do nothing but collect it.
 	if live > limit/10*9 {
 		return true
 	}
@@ -115,7 +115,7 @@ func tooLarge(limit uint64) bool {
 	return held > limit
 }
 
-// memory tells how many bytes the process holds of the operating system's, and how
+// memory returns how many bytes of the operating system's the process holds, and how
 // many of them were in use at the last collection.
 func memory() (held, live uint64) {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/live:bytes"}}

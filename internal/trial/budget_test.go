@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The time limit is for all parts of a check together: what begins later ends no
+// The time limit covers all parts of a check together: what begins later ends no
 // later.
 func TestOneTimeLimit(t *testing.T) {
 	l := &Subject{Limits: Limits{Time: time.Hour}}

@@ -1,6 +1,6 @@
 package trial
 
-// A Hash is of what a run, or a lane of one, did.
+// A Hash summarizes what a run, or a lane of one, did.
 type Hash uint64
 
 // Mix is a round of FNV-1a on 64-bit words.

@@ -6,8 +6,8 @@ import (
 	"muster/internal/rules"
 )
 
-// A Merged is what several schedules showed. Each finding is kept as the first schedule
-// had it that shows it at its gravest.
+// A Merged is what several schedules showed. Each finding is kept from the first
+// schedule that shows it at its highest severity.
 type Merged struct {
 	Findings []rules.Finding
 	First    map[string]int // schedule, by a finding's key
@@ -15,7 +15,7 @@ type Merged struct {
 	Gaps     []rules.Gap
 }
 
-// Add takes what a schedule showed, by its number.
+// Add adds what a schedule, given by its number, showed.
 func (a *Merged) Add(schedule int, r *Result) {
 	if a.First == nil {
 		a.First, a.Seen = map[string]int{}, map[string]int{}

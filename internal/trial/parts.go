@@ -7,18 +7,17 @@ import (
 	"muster/internal/rules"
 )
 
-// Who runs what at the same time. Schedules are independent of each other. So
-// are, within a schedule, clusters that do not interact: those whose runs alone
-// come to their end and touch disjoint bytes of global memory, or read only.
-// Every interleaving of such runs does what they do one by one, so a judge for
-// each sees all that there is. Whether clusters interact is seen by running
-// them; where they do, the schedule is run again with all clusters together.
-// What is run does not depend on how many processors there are.
+// What runs at the same time. Schedules are independent of each other. So are, within
+// a schedule, clusters that do not interact: those that, run alone, complete and
+// touch disjoint bytes of global memory, or only read. Every interleaving of them
+// does what they do one by one, so that one judge for each sees everything. Running
+// them shows whether clusters interact; where they do, the schedule is run again with
+// all clusters together. What is run does not depend on the number of processors.
 
-// maxParts is into how many runs a schedule is parted at most.
+// maxParts bounds the runs into which a schedule is split.
 const maxParts = 64
 
-// All runs every schedule, each result in its place, so many at a time.
+// All runs every schedule, jobs at a time, and returns their results in order.
 func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result {
 	results := make([]Result, len(list))
 	rest := make([]int, len(results))
@@ -36,8 +35,8 @@ func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result 
 	return results
 }
 
-// Parts returns into how many runs a schedule can be parted. Programs that
-// read global memory by strong operations do so to learn of other CTAs.
+// Parts returns into how many runs a schedule can be split. Programs that read global
+// memory by strong operations do so to learn of other CTAs: these run as one.
 func (s *Subject) Parts() int {
 	if s.Program.HasStrongGlobalAccess() {
 		return 1
@@ -104,12 +103,12 @@ func (r *Result) Add(o *Result) {
 }
 
 // Judge runs part k of n of one schedule under a judge of its own. It returns the
-// footprint of a part that came to its end, nil of one that did not.
+// footprint of a part that completed, else nil.
 func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (Result, *order.Footprint) {
 	if why := b.Over(); why != "" { // in a large grid even a judge takes its time to make
 		return Result{Gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
-	for { // each time with more stores, of which there are so many
+	for { // each round adds stores, of which a program has finitely many
 		j := rules.NewJudge(s.Shape)
 		r, print := s.RunPart(b, j, s.Part(j, skip, k, n), by)
 		more := s.Overlooked(j)

@@ -16,8 +16,7 @@ type Result struct {
 	Err      error
 }
 
-// Covers reports whether another result shows nothing that r does not, and nothing
-// more often.
+// Covers reports whether o shows nothing that r does not, and nothing more often.
 func (r *Result) Covers(o *Result) bool {
 	for i := range o.Findings {
 		g := &o.Findings[i]
@@ -48,7 +47,8 @@ func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap
 	return nil, nil
 }
 
-// Offers reports the first explicit choice of a schedule that is not possible.
+// Offers returns an error for the first explicit choice of a schedule that is
+// impossible.
 func (s *Subject) Offers(by Schedule, stop func() bool) error {
 	m := s.Machine(nil, nil)
 	m.StopWhen(stop)
@@ -70,8 +70,8 @@ func Begin(m *machine.Machine, by Schedule) error {
 	return nil
 }
 
-// WithoutLimits drops what a judge says of a stop that LimitGap speaks of: a limit is
-// this package's, and so is its name.
+// WithoutLimits drops the judge's gaps for a stop that LimitGap names: limits belong
+// to this package, and so do their names.
 func WithoutLimits(gaps []rules.Gap, stop *machine.Stop) []rules.Gap {
 	var out []rules.Gap
 	for _, g := range gaps {
@@ -82,7 +82,7 @@ func WithoutLimits(gaps []rules.Gap, stop *machine.Stop) []rules.Gap {
 	return out
 }
 
-// LimitGap says which limit a run ran out of, if one did.
+// LimitGap returns the gap for the limit that a run ran out of, if it did.
 func (s *Subject) LimitGap(stop *machine.Stop) (rules.Gap, bool) {
 	if stop == nil {
 		return rules.Gap{}, false

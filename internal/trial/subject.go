@@ -1,6 +1,6 @@
 // Package trial makes judged runs of a launch: one schedule, watched by a judge, in
 // parts where clusters do not interact, within a budget of time, memory and
-// instructions. What proves, predicts and explores is built on it.
+// instructions. Proof, prediction and exploration are built on it.
 package trial
 
 import (
@@ -16,7 +16,7 @@ import (
 // A Schedule says how a run chooses among the interleavings of a launch.
 type Schedule = explore.Schedule
 
-// ProofSchedule is the one that decides for all where one run does.
+// ProofSchedule is the schedule of the run that decides for all, where one run does.
 var ProofSchedule = Schedule{Policy: explore.Latest}
 
 // Index finds a schedule in a list; -1 if it is not there.
@@ -60,14 +60,14 @@ func (s *Subject) Part(o machine.Observer, skip bool, k, n int) *machine.Machine
 // Skips reports whether matrix arithmetic cannot change the course of a run.
 func (s *Subject) Skips() bool { return s.Program.Reaches(machine.FromMatrices) < 0 }
 
-// Overlooked are stores that a run showed to bring what others had, in no order with
-// them, and at whose places its judge may have forgotten something.
+// Overlooked returns the stores that a run showed to write what unordered stores had
+// written, and at whose places its judge may have forgotten accesses.
 func (s *Subject) Overlooked(j *rules.Judge) []int32 {
 	return slices.DeleteFunc(slices.Clone(j.Order.EqualStores()), func(pc int32) bool { return slices.Contains(s.equal, pc) })
 }
 
-// Attentive returns the subject for judges that forget nothing at the places of these
-// stores, too.
+// Attentive returns the subject with judges that forget nothing at the places of
+// these stores, either.
 func (s *Subject) Attentive(equal []int32) *Subject {
 	a := *s
 	a.equal = slices.Concat(s.equal, equal)
@@ -77,14 +77,15 @@ func (s *Subject) Attentive(equal []int32) *Subject {
 	return &a
 }
 
-// Led is the subject with the highest lane of each mask for its leader.
+// Led returns the subject in which elect.sync elects the highest lane of each mask.
 //
-// Which lane elect.sync elects, the ISA leaves open: it is the same for the same mask
-// every time (9.7.13.14). The lowest lane of a mask leads on a card, and a program that
-// takes that for granted is wrong. So a launch whose program elects leaders is checked
-// with the lowest lane of every mask, and then as a launch of its own with the highest.
-// Two masks that overlap have different leaders in one of the two, unless both their ends
-// are the same. A schedule of the second begins with the choice "e".
+// The ISA leaves open which lane elect.sync elects: it is the same for the same mask
+// every time (9.7.13.14). On a card the lowest lane of a mask leads, and a program
+// that relies on it is wrong. So a launch whose program elects leaders is checked
+// with the lowest lane of every mask, and then as a launch of its own with the
+// highest. Two masks that overlap have different leaders in one of the two, unless
+// both have the same lowest and the same highest lane. A schedule of the second
+// begins with the choice "e".
 func (s *Subject) Led() *Subject {
 	h := *s
 	h.Highest = true
@@ -109,7 +110,7 @@ func (s *Subject) NameAt(pc int32) string {
 	return s.Line(pc)
 }
 
-// Observers show a run to several, one after the other.
+// Observers passes each event to several observers in turn.
 type Observers []machine.Observer
 
 // Observe makes Observers a machine.Observer.

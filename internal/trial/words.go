@@ -6,12 +6,12 @@ import (
 	"muster/internal/rules"
 )
 
-// Facts are what the words of a run are watched with.
+// Facts returns the program's facts with which a run's words are watched.
 func (s *Subject) Facts(decides func(pc int32) bool) *outcome.Facts {
 	return outcome.New(s.Program, s.Shape.Cluster, decides)
 }
 
-// JudgeWords returns a judge for a run, and what watches its words beside it.
+// JudgeWords returns a judge for a run, and the watcher of its words beside it.
 func JudgeWords(f *outcome.Facts, shape rules.Shape) (*rules.Judge, *outcome.Run) {
 	var words *outcome.Run
 	shape.Strong = func(p order.Pair) { words.Strong(p) }

@@ -8,14 +8,14 @@ import (
 	"muster/internal/trial"
 )
 
-// Passing reports whether a finding is about a value that a shfl takes from a lane which
-// takes no part: it is none where its value reaches nothing.
+// Passing reports whether a finding is about a value that a shfl takes from a lane
+// that does not take part: no defect where the value reaches nothing.
 func Passing(f rules.Finding) bool {
 	return f.Kind == "undefined-shuffle" && f.Severity == rules.Warning
 }
 
-// ThrownAway drops from what a proof's run found the values of shfl that reach nothing:
-// they are no reason to run other schedules.
+// ThrownAway drops from a proof run's findings those about values of shfl that reach
+// nothing: they are no reason to run other schedules.
 func ThrownAway(l *trial.Subject, w *trial.Budget, fs []rules.Finding) []rules.Finding {
 	if !slices.ContainsFunc(fs, Passing) {
 		return fs

@@ -1,11 +1,11 @@
 // Package undefined tells which undefined values matter.
 //
-// A value that nobody wrote, or that the ISA leaves undefined, is harmless where it is
-// thrown away, and wrong where it reaches an output, a branch or an address. One more
-// run of the same schedule tells which: it follows, bit by bit, what is defined and what
-// is not (machine.Undefined). Where such a value goes through an instruction that is not
-// followed, as those of the tensor cores, a few runs with other bytes in its place show
-// that it matters, or leave open whether it does.
+// A value that was never written, or that the ISA leaves undefined, is harmless where
+// it is discarded, and wrong where it reaches an output, a branch or an address. One
+// more run of the same schedule tells which: it follows, bit by bit, what is defined
+// and what is not (machine.Undefined). Where such a value goes through an instruction
+// that is not followed, such as those of the tensor cores, a few runs with other
+// bytes in its place show that it matters, or leave open whether it does.
 package undefined
 
 import (
@@ -19,12 +19,12 @@ import (
 	"muster/internal/trial"
 )
 
-// substitutes are what stands in place of what nobody wrote: as integers zero, large and
-// -1, as floating point zero, large and NaN; and bytes that differ from place to
-// place, for what compares two unwritten values.
+// substitutes replace unwritten bytes: as integers zero, large and -1, as floating
+// point zero, large and NaN; and bytes that differ from place to place, for
+// comparisons of two unwritten values.
 var substitutes = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
 
-// mostCompared bounds the runs in which what nobody wrote has values that the program
+// mostCompared bounds the runs in which unwritten places hold values that the program
 // compares with: each place has another of them in each run.
 const mostCompared = 8
 
@@ -37,7 +37,8 @@ func poisons(l *trial.Subject) []machine.Poison {
 	return list
 }
 
-// mostFollowed bounds in how many schedules of a check undefined values are followed.
+// mostFollowed bounds the schedules of a check in which undefined values are
+// followed.
 const mostFollowed = 8
 
 // mostVague bounds how many reads are decided by runs with other values.
@@ -59,7 +60,7 @@ func (r *followed) none() bool { return r.why == "" && len(r.reached) == 0 && !r
 
 // follow follows the undefined values of a schedule.
 func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
-	// A run that follows them does not notice that it goes in circles.
+	// A run that follows them does not notice that it loops for ever.
 	e, why := poisoned(l, w, s, machine.Poison{PC: -1}, 0)
 	if why != "" {
 		return &followed{why: why}
@@ -93,14 +94,15 @@ var undefinedKinds = map[string]machine.UndefinedKind{
 	"undefined-value":        machine.UndefinedResult,
 }
 
-// originOf is where the value comes from that a finding is about.
+// originOf returns the origin of the value that a finding is about.
 func originOf(f *rules.Finding) machine.UndefinedFrom {
 	return machine.UndefinedFrom{Kind: undefinedKinds[f.Kind], PC: f.Sites[0].PC, Register: f.Register}
 }
 
-// Reach decides which undefined values of what schedules showed matter. The findings about those that do become
-// errors. Of the others, those about shared memory stay warnings, and the rest are
-// dropped: compilers make them. Proven: one schedule stands for all.
+// Reach decides which undefined values that schedules showed matter. The findings
+// about those that do become errors. Of the others, those about shared memory stay
+// warnings, and the rest are dropped: compilers make them. If proven, one schedule
+// stands for all.
 func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged, proven bool) {
 	open := map[machine.UndefinedFrom]*rules.Finding{}
 	for i := range all.Findings {
@@ -218,9 +220,9 @@ func openOrigin(f *rules.Finding, open map[machine.UndefinedFrom]*rules.Finding)
 	return &from
 }
 
-// schedulesToFollow lists, by number, those in which undefined values are followed: the
-// first of a launch of which one stands for all; else those that showed a finding, and
-// some more.
+// schedulesToFollow lists, by number, the schedules in which undefined values are
+// followed: those that first showed an open finding and, unless one stands for all
+// (proven), some more; if there are none, the first.
 func schedulesToFollow(schedules int, all *trial.Merged, open map[machine.UndefinedFrom]*rules.Finding, proven bool) (list []int) {
 	for _, f := range open {
 		if n := all.First[f.Key()]; !slices.Contains(list, n) {
@@ -245,20 +247,20 @@ func schedulesToFollow(schedules int, all *trial.Merged, open map[machine.Undefi
 	return list
 }
 
-// matters makes an error of a finding whose value reaches something.
+// matters turns a finding whose value reaches something into an error.
 func matters(f *rules.Finding, to string) {
 	f.Severity = rules.Error
 	f.Headline += ", and the value reaches " + to
 }
 
-// undecidedRead is the gap of a value of which it is open whether it matters.
+// undecidedRead returns the gap for a value that may or may not matter.
 func undecidedRead(f *rules.Finding, why string) rules.Gap {
 	return rules.Gap{What: "whether an undefined value that is read here matters: " + why, PC: f.Sites[0].PC}
 }
 
-// DropUnreached drops what a proof's runs showed of reads that do not matter, so that
-// they do not stand against the proof. Where some matter, or were in runs of another
-// order, all of them stay: what other schedules show of them is decided by Reach. It
+// DropUnreached drops findings about reads that do not matter from a proof's runs, so
+// that they do not refute the proof. If some matter, all stay, as do those that only
+// runs of another order showed: Reach decides about them with other schedules. It
 // reports whether values that the driver or the part decides matter.
 func DropUnreached(l *trial.Subject, w *trial.Budget, r *trial.Result) (unknown bool) {
 	if r.Err != nil {
@@ -276,8 +278,8 @@ func DropUnreached(l *trial.Subject, w *trial.Budget, r *trial.Result) (unknown 
 	return false
 }
 
-// Undecided are gaps for the reads that a proof's runs showed and no run of all
-// did, so that nothing tells whether they matter.
+// Undecided adds gaps for the reads that a proof's runs showed and no schedule run
+// since did, so that nothing tells whether they matter.
 func Undecided(r *trial.Result, all *trial.Merged) {
 	if len(all.Gaps) > 0 {
 		return
@@ -289,7 +291,7 @@ func Undecided(r *trial.Result, all *trial.Merged) {
 	}
 }
 
-// poisonOf replaces the value that a finding is about.
+// poisonOf returns the Poison that replaces the value that a finding is about.
 func poisonOf(f *rules.Finding) machine.Poison {
 	if f.Register > 0 {
 		return machine.Poison{PC: -1, Register: f.Register}
@@ -297,13 +299,13 @@ func poisonOf(f *rules.Finding) machine.Poison {
 	return machine.Poison{PC: f.Sites[0].PC}
 }
 
-// reaches says what differs between the poisoned runs, which is empty if nothing
-// does; or why that cannot be said.
+// reaches returns what differs between the poisoned runs, empty if nothing does; or
+// why that cannot be said.
 func reaches(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison) (to, why string) {
 	return differ(l, w, s, p, poisons(l))
 }
 
-// differ is reaches for some poisons. One with the PC -1 replaces nothing.
+// differ is reaches for given poisons. One with the PC -1 replaces nothing.
 func differ(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison, list []machine.Poison) (to, why string) {
 	var first effects
 	at := p.PC
@@ -332,8 +334,8 @@ func differ(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poiso
 	return to, ""
 }
 
-// poisoned makes one run. Other runs had so many instructions: one that has many
-// more does something else.
+// poisoned makes one run. instrs is the length of other runs: a run that is much
+// longer does something else.
 func poisoned(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poison, instrs int64) (e effects, why string) {
 	m := l.Machine(&e, &p)
 	if instrs > 0 {
@@ -359,14 +361,14 @@ func poisoned(l *trial.Subject, w *trial.Budget, s trial.Schedule, p machine.Poi
 	return e, ""
 }
 
-// Ends of a run, besides those that stop one: it came to its end; its schedule named
-// a choice that it did not have.
+// Further ends of a run: it came to its end; its schedule named a choice that it did
+// not have.
 const (
 	ended      = machine.StopKind(0xfe)
 	impossible = machine.StopKind(0xff)
 )
 
-// effects are what a run did that others can notice.
+// effects are what is visible of a run from outside.
 type effects struct {
 	seen   trial.Hash // which visible operations, and where
 	memory uint64
@@ -376,7 +378,7 @@ type effects struct {
 
 func (e *effects) Observe(_ *machine.Machine, ev *machine.Event) {
 	t := &e.seen
-	if ev.Kind == machine.EvRegister { // visible to nobody
+	if ev.Kind == machine.EvRegister { // visible to no other thread
 		return
 	}
 	t.Mix(uint64(ev.Kind)<<56 | uint64(uint32(ev.PC)))
