@@ -1,16 +1,15 @@
-// Package inst has a function for every instruction of the table in package
-// ptx: they add it to a kernel. The functions are generated, so that they and
-// the table, which parsing, printing and the machine share, say the same.
+// Package inst has a function for every instruction of the table in package ptx, which
+// adds it to a kernel. The functions are generated from the table that parsing, printing
+// and the machine share, so they agree with it.
 //
 //	inst.MbarrierInit(k, bar, 1)                      // mbarrier.init.shared::cta.b64
 //	inst.AtomAdd(k, d, counter, 1, kernel.Release, kernel.GPU)
 //	inst.CpAsyncBulkSharedGlobal(k, dst, src, 1024, bar, nil, nil)
 //
-// What the operands settle is not said again: the state space is that of the
-// address, the type is that of the register or of what lies at the address,
-// the number of elements is that of the vector. Modifiers that the
-// instruction must have are parameters; those that it may have come last, in
-// any order. An operand that may be left out is nil then.
+// Operands determine what is not stated: the state space is that of the address, the type
+// is that of the register or of the elements at the address, the number of elements is
+// that of the vector. Required modifiers are parameters; optional ones come last, in any
+// order. An omitted optional operand is nil.
 //
 // A mistake is reported by Build at the line of the call: a register of the
 // wrong type or class, an address in the wrong state space, a modifier that is
@@ -29,7 +28,7 @@ import (
 	"muster/ptx"
 )
 
-// slots are modifiers by the slot that they fill.
+// slots maps slots to modifiers.
 type slots map[string]kernel.Mod
 
 // add adds an instruction of a form.
