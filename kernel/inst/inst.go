@@ -90,7 +90,7 @@ func pick(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, fixed slots, mods *[]kernel
 	return s.Values[0], true
 }
 
-// spaceFits reports an address in a state space that the form does not have.
+// spaceFits reports an address in a state space that the form does not support.
 func spaceFits(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, operands []any) bool {
 	if s.Name != "space" {
 		return true
@@ -109,8 +109,8 @@ func spaceFits(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, operands []any) bool {
 	return true
 }
 
-// given tells whether an operand that goes with a slot is there: a mask is
-// what multicast takes, and a policy what a cache hint does.
+// given reports whether the operand that belongs to a slot is present: a mask for
+// multicast, a policy for a cache hint.
 func given(f *ptx.Form, s ptx.Slot, operands []any) bool {
 	i := 0
 	for n := range f.Operands {
@@ -126,7 +126,7 @@ func given(f *ptx.Form, s ptx.Slot, operands []any) bool {
 	return false
 }
 
-// settle gives the value of a slot that the operands have: a type, a space, a
+// settle returns the value of a slot that the operands determine: a type, a space, a
 // number of elements.
 func settle(f *ptx.Form, s ptx.Slot, operands []any) string {
 	i := 0
@@ -206,8 +206,8 @@ func spaceOf(s ptx.Slot, space kernel.Space) string {
 	return ""
 }
 
-// typeOf finds a type among a slot's values: itself, or one that its bits can
-// be taken for.
+// typeOf finds a type among a slot's values: itself, or one that accepts its
+// bits.
 func typeOf(s ptx.Slot, t kernel.Type) string {
 	like := []string{string(t)}
 	switch t {
@@ -236,8 +236,8 @@ func typeOf(s ptx.Slot, t kernel.Type) string {
 	return ""
 }
 
-// assemble puts what stands in an address's brackets there, leaves out what is
-// nil, and puts the sink where the form has it.
+// assemble puts operands inside the brackets of their address, leaves out nil
+// operands, and inserts the form's sink.
 func assemble(f *ptx.Form, operands []any) []any {
 	var out []any
 	i := 0
