@@ -54,12 +54,12 @@
 //   - An operation faults on a poisoned word; on a byte count of 2^20 or more, even where the sum
 //     would fit; on a tx-count that would leave -(2^20-1)..2^20 (one more than the ISA allows at the
 //     top); on arrivals beyond the pending count; on a drop beyond the expected count.
-// After any arrival, expect-tx or complete-tx, even with argument zero, a word with no pending arrival
-//   and no transaction completes its phase: also by expect_tx, which the ISA does not say, by
-//   .noComplete, which it forbids, and repeatedly once everyone has dropped.
-// cp.async.mbarrier.arrive without .noinc charges the tx-count (plus one when issued, minus one
-//   when the copies have landed), where the ISA names the pending count. pending_count of a token
-//   shows it. The .noinc form is an arrival that cannot fault: it poisons.
+//   - After any arrival, expect-tx or complete-tx, even with argument zero, a word with no pending arrival
+//     and no transaction completes its phase: also by expect_tx, which the ISA does not say, by
+//     .noComplete, which it forbids, and repeatedly once everyone has dropped.
+//   - cp.async.mbarrier.arrive without .noinc charges the tx-count (plus one when issued, minus one
+//     when the copies have landed), where the ISA names the pending count. pending_count of a token
+//     shows it. The .noinc form is an arrival that cannot fault: it poisons.
 //   - mbarrier.init stores both counts with 32-bit arithmetic and no check; so a count out of range
 //     gives a word of odd fields, 0 one whose phase is 1 already.
 //
