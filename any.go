@@ -12,10 +12,9 @@ import (
 	"muster/report"
 )
 
-// CheckAny is Check, and where that proves all schedules it tries to prove the
-// launches with other values of a scalar argument too, counted from 1. What
-// became of that is the report's Proof.Any. The error is that of ctx, or says
-// that the argument counts nothing.
+// CheckAny is Check, and if that proves all schedules, it tries to prove the launches
+// with other values of one scalar argument, numbered from 1. The result is the report's
+// Proof.Any. The error is ctx's, or says why this argument cannot be a count.
 func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*Report, error) {
 	f, err := l.family(argument)
 	if err != nil {
@@ -39,7 +38,7 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 	return r, ctx.Err()
 }
 
-// family is the launches that differ from this one in an argument.
+// family returns the launches that differ from this one in one argument.
 func (l *Launch) family(argument int) (*anycount.Family, error) {
 	first := &l.file.Launches[0]
 	params := l.config.Program.Params
@@ -59,7 +58,7 @@ func (l *Launch) family(argument int) (*anycount.Family, error) {
 	return anycount.New(l.subject, &relatives{l, arg}, arg)
 }
 
-// relatives make launches that differ from one in an argument.
+// relatives builds launches that differ from l in one argument.
 type relatives struct {
 	l   *Launch
 	arg anycount.Argument
@@ -75,7 +74,7 @@ func (r *relatives) Buffers() []string {
 	return names
 }
 
-// Make makes the launch with another value of the argument, of the same leaders.
+// Make builds the launch with argument value k, with the same choice of leaders.
 func (r *relatives) Make(k int64) (*anycount.Launch, error) {
 	l, err := r.with(k)
 	if err != nil {
@@ -112,8 +111,9 @@ func (r *relatives) with(k int64) (*Launch, error) {
 	return l, l.prepare(r.l.config.Program)
 }
 
-// grow makes a buffer larger: the dimensions that have the argument's value, or else the
-// outermost. What fills it does not matter where nothing that buffers hold decides.
+// grow enlarges a buffer: the dimensions equal to the argument's value, or else the
+// outermost one. Fills become zeros where no branch, address or synchronization operand
+// depends on buffer contents, and always if they are a file.
 func (r *relatives) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
 	if b.Fill.Kind == launch.FillValues || b.Fixed {
 		return
@@ -134,7 +134,7 @@ func (r *relatives) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64)
 	}
 }
 
-// bufferAt is the number of the buffer that an address lies in.
+// bufferAt returns the index of the buffer that contains addr; MaxInt if none does.
 func (l *Launch) bufferAt(addr uint64) int {
 	for i := range l.layout.Buffers {
 		if b := &l.layout.Buffers[i]; addr >= b.Base && addr < b.End() {

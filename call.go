@@ -10,9 +10,9 @@ import (
 // LoadCall prepares a call of a kernel that was written in Go. It reads the
 // call's slices once, now; Call.Take copies back what a run left.
 //
-// Findings name lines of the Go program, and lines of the PTX that the kernel
-// prints as. Their replay lines are those of the launch file that Call.Write
-// writes, which is called after the kernel.
+// Findings name lines of the Go program, and lines of the PTX that the kernel prints as.
+// Their replay lines name the launch file that Call.Write writes, which is called after
+// the kernel.
 func LoadCall(c *kernel.Call, lim Limits) (*Launch, error) {
 	f, err := c.Launch()
 	if err != nil {
@@ -31,8 +31,8 @@ func LoadCall(c *kernel.Call, lim Limits) (*Launch, error) {
 	return l, nil
 }
 
-// nameShared names the variables that lie in dynamic shared memory: the module has
-// one name for all of it.
+// nameShared gives the variables in dynamic shared memory their names: the module has one
+// symbol for all of them.
 func (l *Launch) nameShared(k *kernel.Kernel) {
 	if k.SharedBytes() == 0 {
 		return

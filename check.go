@@ -14,14 +14,14 @@ import (
 	"muster/report"
 )
 
-// A Mode says what a check speaks of.
+// A Mode says which schedules a check covers.
 type Mode int
 
 const (
-	// EverySchedule decides every schedule of the launch: by one run where that is enough,
-	// else by exploring one of each kind within a budget.
+	// EverySchedule decides every schedule of the launch: by one run where a proof holds,
+	// else by exploring one schedule of each equivalence class within a budget.
 	EverySchedule Mode = iota
-	// OnlySchedules runs the schedules of CheckOptions and speaks of no others.
+	// OnlySchedules runs the schedules of CheckOptions and claims nothing about others.
 	OnlySchedules
 )
 
@@ -30,32 +30,32 @@ type CheckOptions struct {
 	// Schedules to run, in the order in which findings are credited to them;
 	// by default Handful(DefaultRandom).
 	Schedules []Schedule
-	// Jobs is how many schedules run at a time, by default one a processor.
-	// It does not change the report.
+	// Jobs is how many schedules run in parallel, by default one per processor. It does
+	// not change the report.
 	Jobs int
 	// FailOnWarning lets warnings count towards the verdict.
 	FailOnWarning bool
-	// Values has the matrix instructions compute even where nothing that they
-	// compute can reach a branch, an address or a synchronization operand.
-	// Without it that is done only if something was found, so that findings
-	// are always of runs with every value.
+	// Values makes matrix instructions compute even where their results cannot reach a
+	// branch, an address or a synchronization operand. Without it, they compute only in a
+	// second pass, made if something was found: findings always come from runs with every
+	// value.
 	Values bool
-	// Mode says what the check speaks of, by default every schedule.
+	// Mode says which schedules the check covers, by default every one.
 	Mode Mode
-	// Explore bounds what is explored where one run does not decide for every schedule.
+	// Explore bounds the exploration, made where one run does not decide every schedule.
 	Explore ExploreOptions
-	// Cost notes the fences and barriers that a proven launch could do without. It
-	// takes a run for each.
+	// Cost notes the fences and barriers that a proven launch could do without, at one
+	// more run for each.
 	Cost bool
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
 }
 
-// Check runs the launch under each schedule, and reports what it found. The
-// error is that of ctx, and comes with a report of what was done until then, or a
-// schedule that this launch cannot follow. Where the program elects leaders, it looks
-// twice: with the lowest lane of each mask for its leader, and with the highest.
+// Check runs the launch under each schedule and reports what it found. The error is
+// ctx's, with a report of the work done so far, or names a schedule that this launch
+// cannot follow. A program with elect.sync is checked twice: electing the lowest lane of
+// each mask, then the highest.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	ctx = l.subject.Within(ctx, 1)
 	explore := o.Explore.options(l)
@@ -75,20 +75,20 @@ func (l *Launch) Replay(ctx context.Context, s Schedule) (*Report, error) {
 	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 }
 
-// A checking is a check under way, with one leader for each mask.
+// A checking is the state of one check, with one choice of leaders.
 type checking struct {
 	*Launch
 	o       CheckOptions
-	list    []trial.Schedule // that run
+	list    []trial.Schedule // the schedules to run
 	explore *shards.Options
 	ctx     context.Context
 	budget  *trial.Budget
-	skip    bool // runs leave matrix arithmetic out
+	skip    bool // runs skip matrix arithmetic
 	shown   trial.Result
 	merged
 }
 
-// A merged is what a check came to.
+// A merged holds the combined results of a check.
 type merged struct {
 	trial.Merged
 	proof    *report.Proof
@@ -96,8 +96,8 @@ type merged struct {
 	notices  []string
 }
 
-// check is Check with one leader for each mask: first one run that may decide for every
-// schedule, then the schedules, what they foretell, and what is like none of them.
+// check is Check with one choice of leaders: a run that may prove every schedule, then
+// the given schedules, then those predicted from them, then exploration of the rest.
 func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
 	explore := *e
 	e = &explore
@@ -129,8 +129,8 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	return l.report(o, c.list, c.merged), ctx.Err()
 }
 
-// proves tries to decide every schedule by one run, in half of the time, and reports
-// whether that is all that has to be said.
+// proves tries to decide every schedule by one run, in half of the time. It reports
+// whether that settles the check: proven, with no finding and no open question.
 func (c *checking) proves() bool {
 	if c.o.Mode != EverySchedule {
 		return false
@@ -145,7 +145,7 @@ func (c *checking) proves() bool {
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
-// runs runs every schedule; once more, with every value, if something was found without.
+// runs runs every schedule, and again with every value if a run without found something.
 func (c *checking) runs() error {
 	err := c.runAll(c.skip)
 	if err == nil && c.skip && len(c.Findings) > 0 {
@@ -165,14 +165,14 @@ func (c *checking) runAll(skip bool) error {
 	return nil
 }
 
-// predicts makes directed runs for what the failing conditions of the proof warn of.
+// predicts adds directed runs for the conflicts that failed conditions of the proof name.
 func (c *checking) predicts() error {
 	c.list = c.predictor.Add(c.budget, c.list, c.o.Jobs, c.o.Mode == EverySchedule, &c.Merged)
 	return nil
 }
 
-// explores explores the schedules that are not like those that ran, unless the verdict
-// is known.
+// explores explores the schedules not equivalent to those that ran, unless the verdict is
+// already decided.
 func (c *checking) explores() error {
 	switch {
 	case c.o.Mode != EverySchedule:
@@ -193,7 +193,7 @@ func (c *checking) explores() error {
 	return stateError(err)
 }
 
-// undefined decides which values that nobody wrote or defined matter.
+// undefined decides which reads of unwritten or undefined values matter.
 func (c *checking) undefined() error {
 	undefined.Undecided(&c.shown, &c.Merged)
 	undefined.Reach(c.subject, c.budget, c.list, &c.Merged, c.proof != nil && c.proof.All)
@@ -213,15 +213,15 @@ func (c *checking) costs() {
 	c.Findings, c.notices = append(c.Findings, found...), append(c.notices, notices...)
 }
 
-// unfinished says that a check had no more time, unless its coverage does. Each part
-// says so itself where it left something; this is for what was about to begin.
+// unfinished adds a gap if the time ran out, unless the coverage says so. Each part
+// reports its own unfinished work; this is for parts that had not begun.
 func (c *checking) unfinished() {
 	if why := c.budget.Over(); why != "" && (c.coverage == nil || c.coverage.Complete) {
 		c.AddGap(rules.Gap{What: why, PC: -1})
 	}
 }
 
-// proved is the proof as a report has it.
+// proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
 	r := &report.Proof{All: p.Holds}
 	for _, why := range p.Reasons {
@@ -235,5 +235,5 @@ func (l *Launch) proved(p prove.Proof) *report.Proof {
 	return r
 }
 
-// place is where an instruction stands in the text; nil for a negative pc.
+// place returns an instruction's place in the PTX text; nil for a negative pc.
 func (l *Launch) place(pc int32) *report.Place { return l.resolver.Gap(rules.Gap{PC: pc}).Place }

@@ -8,8 +8,8 @@ import (
 	"muster/launch"
 )
 
-// launchRules judges what the driver would refuse. A launch with such an error
-// is not run: what it would do is known.
+// launchRules finds what the driver would refuse. A launch with a finding of severity
+// error is not run, since its outcome is known.
 func (l *Launch) launchRules(declared [3]uint32) {
 	cfg := l.config
 	cfg.Cluster = declared

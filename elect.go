@@ -12,7 +12,7 @@ import (
 	"muster/report"
 )
 
-// led is the launch with the highest lane of each mask for its leader: see
+// led returns the launch in which elect.sync elects the highest lane of each mask: see
 // trial.Subject.Led.
 func (l *Launch) led() *Launch {
 	h := *l
@@ -21,7 +21,7 @@ func (l *Launch) led() *Launch {
 	return &h
 }
 
-// leads takes the choice of leaders from schedules that all begin with it, and returns
+// leads strips the choice of leaders from schedules that all begin with it, and returns
 // the launch with these leaders.
 func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 	if l.subject.Highest || len(list) == 0 {
@@ -40,7 +40,7 @@ func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 	return l.led(), rest, true
 }
 
-// written is a schedule of this launch as one of the launch that was loaded.
+// written converts a schedule of l to one of the loaded launch: it adds l's leaders.
 func (l *Launch) written(s trial.Schedule) trial.Schedule {
 	if l.subject.Highest {
 		s.Prefix = slices.Insert(slices.Clone(s.Prefix), 0, machine.Choice{Kind: machine.Lead})
@@ -48,18 +48,18 @@ func (l *Launch) written(s trial.Schedule) trial.Schedule {
 	return s
 }
 
-// checkLed checks the launch with other leaders than those of report r, and returns the
-// report that says more: r, unless the other one has a graver verdict or a finding that
-// r lacks.
+// checkLed checks the launch with the other choice of leaders than report r. It returns
+// r, unless the new report has a graver verdict, or a finding that r lacks or rates
+// lower.
 func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options, r *Report) (*Report, error) {
 	if r.Verdict == report.Findings || len(l.findings) > 0 {
 		return r, nil
 	}
-	o.Cost = false // it asked with both
+	o.Cost = false // r has it, for both leaders
 	h, err := l.led().check(ctx, o, e.Led())
 	if err != nil {
 		if h != nil {
-			h = r // of what was done until then
+			h = r // with the work done so far
 		}
 		return h, err
 	}
@@ -74,7 +74,7 @@ func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options
 	return r, nil
 }
 
-// sameAny joins what two leaders came to for other values of an argument.
+// sameAny joins the results of both leaders for other values of an argument.
 func sameAny(a, b *report.AnyCount) *report.AnyCount {
 	if !b.Holds || reflect.DeepEqual(a, b) {
 		return b

@@ -15,24 +15,24 @@ type ExploreOptions struct {
 	// Schedules is how many to run, by default DefaultSchedules; less than 0 for
 	// none. Up to a fifth of them are samples, where exploration does not end.
 	Schedules int
-	// Steps is how many steps they may have together, by default DefaultSteps.
+	// Steps bounds the steps of all runs together, by default DefaultSteps.
 	Steps int64
-	// Preemptions, if not 0, is how many a run that is explored may have at most;
-	// less than 0 for none. A switch away from lanes that could go on is one, but
-	// where they stand at a wait.
+	// Preemptions, if not 0, bounds the preemptions in an explored run; less than 0
+	// allows none. A preemption is a switch away from lanes that could go on and are not
+	// at a wait.
 	Preemptions int
-	// Shard of Shards has this check take only its share of the units; Shards 0
-	// for all of them. Shards count from 0.
+	// Shard of Shards restricts this check to its share of the units; Shards 0 takes all
+	// of them. Shards count from 0.
 	Shard, Shards int
-	// State, if set, is resumed from where it is not empty, and kept up to date.
+	// State, if set, is resumed from unless it is empty, and kept up to date.
 	State *Exploration
-	// Save is called now and then, when State has changed.
+	// Save is called from time to time, when State has changed.
 	Save func(*Exploration) error
-	// Progress is called now and then with what has been done.
+	// Progress is called from time to time.
 	Progress func(Progress)
 }
 
-// The budget of an exploration, where none is given.
+// The default budget of an exploration.
 const (
 	DefaultSchedules = shards.DefaultSchedules
 	DefaultSteps     = shards.DefaultSteps
@@ -41,17 +41,17 @@ const (
 // A Progress is how far an exploration has come.
 type Progress struct {
 	Schedules, Left int
-	Units, Done     int // parts of what the first runs left over
+	Units, Done     int // shares of the work that the first runs left
 	Findings        int
-	Steps           int64 // that this process made, those that no state keeps included
+	Steps           int64 // of this process, including those that no state keeps
 }
 
-// An Exploration is what an exploration has come to so far. It can be written down as
-// JSON and read again. It speaks of one launch and one budget, and only the build of
-// muster that began it goes on with it. Its zero value is one that has not begun.
+// An Exploration is the state of an exploration so far. It converts to JSON and back. It
+// belongs to one launch and one budget, and only the build of muster that began it can
+// resume it. The zero value has not begun.
 type Exploration struct{ state shards.Exploration }
 
-// MarshalJSON writes an exploration down.
+// MarshalJSON encodes the state of an exploration.
 func (e *Exploration) MarshalJSON() ([]byte, error) { return json.Marshal(&e.state) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -67,15 +67,15 @@ func (e *Exploration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A StateError says why an exploration cannot go on from a state.
+// A StateError says why an exploration cannot resume from a state.
 type StateError struct{ Text string }
 
 func (e *StateError) Error() string { return "the state does not fit: " + e.Text }
 
-// Merge joins what shards came to into what one exploration of all units would
-// have come to, but for samples that shards left: to check with what it returns
-// takes them. The shards must be of one muster, one launch and one budget, and all
-// there.
+// Merge joins the states of shards into the state that one exploration of all units would
+// have, except for samples that shards left: a check with the merged state runs those.
+// The shards must all be present, and be of one build of muster, one launch and one
+// budget.
 func Merge(list []*Exploration) (*Exploration, error) {
 	var states []*shards.Exploration
 	for _, e := range list {
@@ -88,7 +88,7 @@ func Merge(list []*Exploration) (*Exploration, error) {
 	return &Exploration{*all}, nil
 }
 
-// options are those of an exploration of a launch.
+// options converts o to the options of package shards.
 func (o *ExploreOptions) options(l *Launch) *shards.Options {
 	out := &shards.Options{Launch: l.digest, Schedules: o.Schedules, Steps: o.Steps, Preemptions: o.Preemptions, Shard: o.Shard, Shards: o.Shards}
 	if o.State != nil {
@@ -103,7 +103,7 @@ func (o *ExploreOptions) options(l *Launch) *shards.Options {
 	return out
 }
 
-// stateError makes errors about the state of an exploration this package's.
+// stateError converts a shards.StateError to this package's type.
 func stateError(err error) error {
 	var of *shards.StateError
 	if errors.As(err, &of) {
@@ -112,7 +112,7 @@ func stateError(err error) error {
 	return err
 }
 
-// digest names the kernel and the launch.
+// digest hashes the kernel and the launch.
 func (l *Launch) digest() string {
 	h := sha256.New()
 	c := &l.config

@@ -1,12 +1,11 @@
 // Package muster runs PTX kernels on any computer and checks their
 // synchronization.
 //
-// A Launch is a kernel with its grid, memory and arguments. Run executes it
-// under one schedule and compares what it leaves behind with what is
-// expected. Check watches every access and every synchronization, and reports
-// what is not ordered by the rules of the PTX memory model, what can hang, and
-// what faults: in one run where that decides for every schedule, else in a
-// handful, in directed ones, and in one of each kind. Replay does a run again
+// A Launch is a kernel with its grid, memory and arguments. Run executes it under one
+// schedule and compares the results with what is expected. Check watches every access and
+// every synchronization, and reports what the PTX memory model does not order, what can
+// hang, and what faults: in one run where that decides for every schedule, else in a
+// handful, in directed ones, and in one of each equivalence class. Replay repeats a run
 // under one schedule that a report names.
 //
 //	l, err := muster.Load("ring.json")
@@ -28,9 +27,9 @@
 //
 // A Launch reads launch files in JSON; the command adds YAML and flags. The
 // packages launch and ptx have what it takes to build a launch in Go, and
-// examples/library is a program that uses it all. Schedules are interleavings: where
-// the memory model of the ISA has outcomes that none of them shows, the verdict is
-// incomplete, by name.
+// examples/library is a program that uses it all. Schedules are interleavings: where the
+// memory model of the ISA allows outcomes that no interleaving shows, the verdict is
+// incomplete, and names them.
 package muster
 
 import (
@@ -59,42 +58,42 @@ import (
 // decided, if it was. WriteText prints it as the command does, WriteJSON as data.
 type Report = report.Report
 
-// TextOptions say how WriteText prints a report: in Color, and with All findings
-// in full, those that are alike too.
+// TextOptions say how WriteText prints a report: in Color, and with All findings in full,
+// repetitions included.
 type TextOptions = report.TextOptions
 
 // A Verdict is the outcome in one word.
 type Verdict = report.Verdict
 
-// The verdicts: nothing was found in all that a check speaks of; findings; something was
-// not looked at.
+// The verdicts: nothing found in all that the check covers; findings; something was not
+// checked.
 const (
 	Clean      = report.Clean
 	Findings   = report.Findings
 	Incomplete = report.Incomplete
 )
 
-// A Finding is one defect with its evidence: its Kind and Severity, a Headline,
-// and the Sites, whose PTX is a place in the module and whose Source, innermost
-// first, in the program that it was made from; what is Missing, and a Fix.
+// A Finding is one defect with its evidence: its Kind and Severity, a Headline, the
+// Sites, what is Missing, and a Fix. A site's PTX is a place in the module; its Source,
+// innermost first, are places in the program that the module was made from.
 type Finding = report.Finding
 
 // DefaultRandom is how many random schedules a check runs by default.
 const DefaultRandom = 4
 
-// Limits bound what a launch may cost. Zero fields take the default.
+// Limits bound the cost of a launch. Zero fields take the default.
 type Limits struct {
 	// Instrs bounds the warp instructions of one run. The default is 2^28:
 	// some ten seconds of a kernel that does nothing but loop.
 	Instrs int64
-	// Memory bounds, in bytes, what the process takes while the launch runs, its
-	// buffers and the copies of those that runs write to included. The default is
+	// Memory bounds, in bytes, what the process takes while the launch runs, including
+	// its buffers and the copies that runs write to. The default is
 	// launch.DefaultMemoryLimit.
 	Memory int64
 	// Local bounds the local memory of one thread in bytes, its call stack
 	// included. The default is 512 KiB, the most that a GPU gives.
 	Local uint32
-	// Time bounds a whole Run, Check or Replay, and what WithTime is asked for. The
+	// Time bounds a whole Run, Check or Replay; WithTime bounds several together. The
 	// default is 10 minutes.
 	Time time.Duration
 }
@@ -106,15 +105,15 @@ const (
 	DefaultTime   = 10 * time.Minute
 )
 
-// WithTime returns a context for which a time limit begins now: all that is done
-// with it, one thing after the other, ends when that time is over, as if
-// Limits.Time had run out. A moment that ctx has already counts if it is earlier.
+// WithTime returns a context whose time limit begins now: all work done with it, in
+// sequence, ends when that time is over, as if Limits.Time had run out. An earlier limit
+// of ctx stays in force.
 func WithTime(ctx context.Context, limit time.Duration) context.Context {
 	return trial.WithTime(ctx, limit)
 }
 
-// Over says why what is done with a context has to end now: it was cancelled, its
-// time (WithTime) or the memory is spent. It is empty while it may go on.
+// Over says why work done with ctx has to stop: it was cancelled, or its time (WithTime)
+// or the memory is spent. It is empty while work may go on.
 func Over(ctx context.Context, limits Limits) string {
 	return trial.NewBudget(ctx, trial.Limits(limits.filled())).Over()
 }
@@ -143,17 +142,16 @@ type Launch struct {
 	limits   Limits
 	layout   *launch.Layout
 	config   machine.Config
-	subject  *trial.Subject // what runs
+	subject  *trial.Subject // the runnable form
 	resolver resolve.Resolver
 	findings []rules.Finding // of the launch itself
-	// unwritten: the launch file is one that Call.Write would write.
+	// unwritten: the launch file exists only if Call.Write writes it.
 	unwritten bool
 	predictor *predict.Predictor
 }
 
-// Load reads a launch file in JSON and everything that it names. Errors have
-// the place: *launch.Error, *ptx.Error and errors of package os are among
-// them.
+// Load reads a launch file in JSON and all files that it names. Errors carry a position:
+// *launch.Error, *ptx.Error and errors of package os are among them.
 func Load(path string) (*Launch, error) {
 	f, err := launch.ReadFile(path)
 	if err != nil {
@@ -162,7 +160,7 @@ func Load(path string) (*Launch, error) {
 	return LoadFile(f, Limits{})
 }
 
-// LoadFile prepares a launch that was read or built already.
+// LoadFile prepares a launch file that was already read or built.
 func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 	mod, src, err := ReadModule(f)
 	if err != nil {
@@ -183,9 +181,9 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	return mod, src, err
 }
 
-// LoadModule prepares a launch of a module other than the one in its file: one
-// that was changed, or built in Go. Reports quote src, the text that the
-// module's positions speak of; nil if it has none.
+// LoadModule prepares a launch with mod in place of the module that its file names, as
+// after a change, or when built in Go. Reports quote src, the text that mod's positions
+// refer to; nil if there is none.
 func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launch, error) {
 	prog, err := machine.Decode(mod, f.Launches[0].Kernel)
 	if err != nil {
@@ -200,7 +198,7 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	return l, nil
 }
 
-// maxPTX is more than ptx.Parse takes, so that it is Parse that says so.
+// maxPTX exceeds the limit of ptx.Parse, so that Parse reports the error.
 const maxPTX = 64<<20 + 1
 
 func readPTX(f *launch.File, name string) ([]byte, error) {
@@ -272,7 +270,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	return l.probe()
 }
 
-// probe makes a machine, to see that the launch has a shape that one takes.
+// probe builds a machine, to check that the launch's shape is valid.
 func (l *Launch) probe() error {
 	m, err := machine.New(l.config)
 	if err != nil {
@@ -295,11 +293,11 @@ func machineBuffers(layout *launch.Layout) []machine.Buffer {
 	return list
 }
 
-// registers is how many registers a thread has at entry: what setmaxnreg
-// starts from. Without a word in the launch file or the kernel it is what a
-// compiler may use at most for this block: the register file is shared by its
-// threads, a warpgroup at a time, in units of eight. A kernel that asks for
-// more later starts with no more than it asks for, as ptxas 13.0 has it.
+// registers returns the registers of a thread at entry, the start for setmaxnreg. If
+// neither the launch file nor the kernel states it, it is the most that a compiler may
+// use for this block: the register file divided among its threads, by whole warpgroups,
+// in units of eight. If the kernel's setmaxnreg asks for more later, it is at most what
+// that asks for, as in ptxas 13.0.
 func registers(first *launch.Launch, prog *machine.Program) uint32 {
 	if first.Registers != 0 {
 		return first.Registers
@@ -315,7 +313,7 @@ func registers(first *launch.Launch, prog *machine.Program) uint32 {
 	return most
 }
 
-// regions names the launch's memory for reports.
+// regions lists the named ranges of the launch's memory, for reports.
 func (l *Launch) regions() []resolve.Region {
 	list := slices.Clone(l.resolver.Parts)
 	for i := range l.layout.Buffers {

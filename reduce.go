@@ -16,10 +16,10 @@ import (
 
 // ReduceOptions bound the work of Reduce.
 type ReduceOptions struct {
-	// Schedule shows the finding; nil to look for one as Check does.
+	// Schedule shows the finding; nil to search for one as Check does.
 	Schedule *Schedule
-	// Runs is how many runs are made at most to find a smaller launch; 0 for
-	// DefaultReduceRuns. Shrinking the schedule has its own bound.
+	// Runs bounds the runs made to find a smaller launch; 0 for DefaultReduceRuns.
+	// Shrinking the schedule has its own bound.
 	Runs int
 }
 
@@ -34,28 +34,26 @@ const firstShrinkRuns = 300
 type Reduced struct {
 	File     *launch.File
 	Launch   *Launch
-	ID       string // of the finding; where lines are shared, of this launch
+	ID       string // of the finding; if lines are shared, valid in this launch
 	Schedule Schedule
 	Shrunk   Shrunk
 	Runs     int // made to find the launch
 	// Changes say what became smaller: "grid: 8x1x1 to 1x1x1".
 	Changes []string
-	// All: nothing can be made smaller by one more move. It is false where the
-	// bound ran out.
+	// All: no single further move makes it smaller. It is false where the bound ran out.
 	All bool
 }
 
-// Reduce looks for the smallest launch of the same kernel that shows the same
-// finding: the same kind between the same instructions. It makes the grid, the
-// block where the kernel leaves it open, and the scalar integers among the
-// arguments smaller, one after the other, each to the least of the values that
-// it tries; buffers keep their sizes. A launch that its kernel or a GPU would
-// refuse, or that faults otherwise, does not show it. Then the schedule is
-// shrunk. The same launch reduces to the same everywhere, unless ctx or a limit
-// on time or memory ends it early, and then the best so far is returned.
+// Reduce looks for the smallest launch of the same kernel that shows the same finding:
+// the same kind between the same instructions. It reduces, one after the other, the grid,
+// the block where the kernel leaves it open, and the integer scalar arguments, each to
+// the least of the values that it tries; buffers keep their sizes. A launch that the
+// kernel or a GPU would refuse, or that faults otherwise, is rejected. Then it shrinks
+// the schedule. The result is the same everywhere, unless ctx or a limit on time or
+// memory ends the search early; then it is the best so far.
 //
-// id is the finding's ID in a report of this launch, or its kind, which means
-// the first of that kind. What was expected of the buffers is left out.
+// id is the finding's ID in a report of this launch, or a kind, meaning the first finding
+// of that kind. Expected buffer contents are dropped.
 func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o ReduceOptions) (*Reduced, error) {
 	mod, src, err := ReadModule(f)
 	if err != nil {
@@ -88,8 +86,8 @@ func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o Reduce
 	return out, err
 }
 
-// plain is a copy of a file that can be changed, without what is expected of a
-// launch as large as it was.
+// plain copies a file for modification, without the expected contents, which belong to
+// the original size.
 func plain(f *launch.File) *launch.File {
 	c := *f
 	c.Launches = slices.Clone(f.Launches)
@@ -112,7 +110,7 @@ type reducer struct {
 	mod      *ptx.Module
 	src      []byte
 	lim      Limits
-	left     int // runs
+	left     int // runs left
 	file     *launch.File
 	launch   *Launch
 	id       string
@@ -121,10 +119,10 @@ type reducer struct {
 	schedule Schedule
 }
 
-// over reports whether there is nothing left of a budget.
+// over reports whether the budget is spent.
 func (r *reducer) over() bool { return r.left <= 0 || r.w.Over() != "" }
 
-// begin finds the finding in the launch as it is given.
+// begin looks up the finding in the launch as given.
 func (r *reducer) begin(id string, s *Schedule) error {
 	o := CheckOptions{}
 	if s != nil {
@@ -157,15 +155,15 @@ func (r *reducer) begin(id string, s *Schedule) error {
 	return &Absent{ID: id, Summary: rep.Summary}
 }
 
-// shorten shrinks the schedule for the launch as it is now: a short one is over
-// early, and then what comes later is not needed.
+// shorten shrinks the schedule for the current launch: a short run ends early, and what
+// comes after its end can then be removed.
 func (r *reducer) shorten() {
 	if got, err := r.launch.Shrink(r.ctx, r.schedule, r.id, ShrinkOptions{Runs: firstShrinkRuns}); err == nil {
 		r.schedule = got.Schedule
 	}
 }
 
-// An Absent is the error of a finding that is not there.
+// An Absent is the error for a finding that no run showed.
 type Absent struct {
 	ID      string
 	Summary string // of the report that lacks it
@@ -175,15 +173,15 @@ func (e *Absent) Error() string {
 	return fmt.Sprintf("there is no %s in this launch: %s", e.ID, e.Summary)
 }
 
-// A part is a number of the launch that can be made smaller.
+// A part is one number of the launch that can be reduced.
 type part struct {
 	set  func(*launch.File, uint64)
 	now  uint64
-	step uint64 // it stays a multiple of
-	low  uint64 // the least
+	step uint64 // values are multiples of it
+	low  uint64 // the least value
 }
 
-// parts lists what can be made smaller in the launch as it is now.
+// parts lists the numbers of the current launch that can be reduced.
 func (r *reducer) parts() []part {
 	var list []part
 	first := &r.file.Launches[0]
@@ -209,7 +207,7 @@ func (r *reducer) parts() []part {
 	return list
 }
 
-// appendInteger adds an argument that is a positive integer.
+// appendInteger adds an argument if it is an integer, not negative.
 func appendInteger(list []part, a *launch.Arg, of func(*launch.File) *launch.Arg) []part {
 	bits := 8 * a.Type.Size()
 	switch {
@@ -221,8 +219,8 @@ func appendInteger(list []part, a *launch.Arg, of func(*launch.File) *launch.Arg
 	return append(list, part{now: a.Bits, step: 1, set: func(f *launch.File, v uint64) { of(f).Bits = v }})
 }
 
-// values are what is tried in place of now, ascending: the least few, and then
-// each half as much again.
+// values lists the candidates below now, ascending: the first few in steps of step, then
+// each index half as large again.
 func (p *part) values() []uint64 {
 	var list []uint64
 	for k := uint64(0); ; {
@@ -235,9 +233,9 @@ func (p *part) values() []uint64 {
 	}
 }
 
-// smaller makes a part as small as it can be, and reports whether it could: the
-// least of the values that shows it, and from there down to the one below that
-// does not, by halves.
+// smaller reduces a part as far as possible, and reports whether it could: to the first
+// of values that shows the finding, then by bisection towards the value before it, which
+// does not.
 func (r *reducer) smaller(p part) bool {
 	list := p.values()
 	for i, v := range list {
@@ -260,7 +258,7 @@ func (r *reducer) smaller(p part) bool {
 	return false
 }
 
-// take takes a value for a part, if the launch shows the finding with it.
+// take sets a part to v if the launch then still shows the finding.
 func (r *reducer) take(p part, v uint64) bool {
 	if r.over() {
 		return false
@@ -277,8 +275,8 @@ func (r *reducer) take(p part, v uint64) bool {
 	return ok
 }
 
-// shows reports whether a launch shows the finding in a run of the whole
-// launch: in the schedule that did before, or in one of a handful.
+// shows reports whether a run of the whole launch shows the finding: under the schedule
+// that last did, or one of a handful.
 func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 	if f.Validate() != nil {
 		return nil, Schedule{}, false
@@ -312,7 +310,7 @@ func (r *reducer) shownIn(l *Launch, s Schedule) bool {
 	}})
 }
 
-// changes says what differs between two files.
+// changes describes the differences between two files.
 func changes(a, b *launch.File) []string {
 	var list []string
 	x, y := &a.Launches[0], &b.Launches[0]

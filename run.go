@@ -14,7 +14,7 @@ import (
 
 // RunOptions say how to run.
 type RunOptions struct {
-	Schedule  Schedule // by default earliest
+	Schedule  Schedule // default: earliest
 	Arguments string   // as in CheckOptions
 }
 
@@ -22,13 +22,12 @@ type RunOptions struct {
 type RunResult struct {
 	Schedule string
 	Launch   report.Launch
-	// Warps and Lanes count the instructions that ran: those of warps, and
-	// those of the lanes in them.
+	// Warps and Lanes count executed instructions: per warp, and per active lane.
 	Warps, Lanes int64
 	Output       []byte // what the kernel printed
 	Comparisons  []Comparison
-	// Report says why a run ended before its end: by a fault, in a deadlock,
-	// at a limit. It is nil for a run that came to its end.
+	// Report says why a run stopped early: by a fault, in a deadlock, at a limit. It is
+	// nil for a run that completed.
 	Report *Report
 
 	launch *Launch
@@ -42,10 +41,9 @@ type Comparison struct {
 	launch.Comparison
 }
 
-// Run executes the launch under one schedule, unwatched, and compares its
-// buffers with what is expected. Buffers of a run that ended early are
-// compared with nothing. The error may be that of ctx, and comes with what there
-// is until then.
+// Run executes the launch under one schedule, without checks, and compares its buffers
+// with what is expected, if the run completes. The error may be ctx's, and then comes
+// with a partial result.
 func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	co := CheckOptions{Schedules: []Schedule{o.Schedule}, Jobs: 1, Arguments: o.Arguments, Mode: OnlySchedules}
 	if len(l.findings) > 0 {
@@ -62,8 +60,8 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	return r, cmp.Or(err, ctx.Err())
 }
 
-// ended makes a result of a run. One that faulted or hangs is run once more,
-// watched, for its evidence.
+// ended makes a run's result. A run that faulted or hangs is repeated under the checks,
+// for its evidence.
 func (l *Launch) ended(ctx context.Context, m *machine.Machine, gap *rules.Gap, co CheckOptions) (*RunResult, error) {
 	r := &RunResult{Schedule: co.Schedules[0].String(), Output: m.Output(), launch: l, mem: m}
 	r.Warps, r.Lanes = m.Instrs()
@@ -104,7 +102,7 @@ func (r *RunResult) compare() error {
 	return nil
 }
 
-// OK reports whether the run came to its end and left what is expected.
+// OK reports whether the run completed and left the expected contents.
 func (r *RunResult) OK() bool { return r.Verdict() == report.Clean }
 
 // Verdict is findings if the run failed, or an array differs; incomplete if
@@ -119,13 +117,13 @@ func (r *RunResult) Verdict() Verdict {
 	case r.Report == nil:
 		return report.Clean
 	case r.Report.Verdict == report.Clean:
-		// It stopped, and the judge found no fault in that.
+		// It stopped, and the checks found no fault.
 		return report.Incomplete
 	}
 	return r.Report.Verdict
 }
 
-// Buffer returns what the run left in a buffer.
+// Buffer returns a buffer's contents after the run.
 func (r *RunResult) Buffer(name string) ([]byte, error) {
 	b := r.launch.layout.Buffer(name)
 	if b == nil {
@@ -141,7 +139,7 @@ func (r *RunResult) Buffer(name string) ([]byte, error) {
 	return data, nil
 }
 
-// WriteArray writes what the run left in a buffer as .npy.
+// WriteArray writes a buffer's contents after the run as .npy.
 func (r *RunResult) WriteArray(w io.Writer, name string) error {
 	data, err := r.Buffer(name)
 	if err != nil {

@@ -3,10 +3,10 @@ package muster
 import "muster/internal/explore"
 
 // A Schedule says how a run chooses among the interleavings of a launch. The same
-// schedule of the same launch is the same run. The zero value is "earliest".
+// schedule of the same launch gives the same run. The zero value is "earliest".
 type Schedule struct{ of explore.Schedule }
 
-// String is the schedule as a report writes it, which ParseSchedule reads.
+// String returns the schedule in a report's notation, which ParseSchedule reads.
 func (s Schedule) String() string { return s.of.String() }
 
 // ParseSchedule reads a schedule as a report writes it: "earliest", "latest",
@@ -17,8 +17,8 @@ func ParseSchedule(text string) (Schedule, error) {
 	return Schedule{s}, err
 }
 
-// Handful returns the schedules of a check: earliest, latest, round-robin,
-// and so many random ones.
+// Handful returns the default schedules of a check: earliest, latest, round-robin, and
+// the given number of random ones.
 func Handful(random int) []Schedule {
 	var list []Schedule
 	for _, s := range explore.Handful(random) {
@@ -27,7 +27,7 @@ func Handful(random int) []Schedule {
 	return list
 }
 
-// inner are the schedules that a list of this package's stands for.
+// inner converts a list to package explore's schedules.
 func inner(list []Schedule) []explore.Schedule {
 	var out []explore.Schedule
 	for _, s := range list {

@@ -15,24 +15,24 @@ import (
 type Shrunk struct {
 	Schedule Schedule
 	Size     Size
-	From     Size // of the schedule that was given
+	From     Size // the given schedule's
 	Runs     int  // made to find it
-	// Local: no move makes it smaller. It is false where a bound ran out.
+	// Local: no single move makes it smaller. It is false where a bound ran out.
 	Local bool
 }
 
-// A Size is how long a schedule is: how often it switches from one split or operation to
-// another, how many steps it takes, and how many of them it names.
+// A Size measures a schedule: its switches from one split or operation to another, its
+// steps, and the choices that it names.
 type Size struct{ Switches, Steps, Choices int }
 
 // ShrinkOptions bound the work of Shrink. The zero value takes the defaults.
 type ShrinkOptions struct {
 	Runs  int         // at most
 	Steps int         // of all runs together, at most
-	Stop  func() bool // asked now and then; what is best so far is returned
+	Stop  func() bool // polled; when true, the best so far is returned
 }
 
-// A NotShown is the error of a schedule that does not show a finding.
+// A NotShown is the error for a schedule that does not show a finding.
 type NotShown struct {
 	Schedule Schedule
 	ID       string
@@ -42,7 +42,7 @@ func (e *NotShown) Error() string {
 	return fmt.Sprintf("schedule %v does not show %s: the kernel, the launch or muster is another than when it was found", brief(e.Schedule.String()), e.ID)
 }
 
-// brief cuts a schedule that an error quotes.
+// brief abbreviates a schedule for an error message.
 func brief(text string) string {
 	if len(text) > 120 {
 		return text[:60] + "…" + text[len(text)-50:]
@@ -50,11 +50,10 @@ func brief(text string) string {
 	return text
 }
 
-// Shrink looks for the smallest schedule that shows a finding: the fewest
-// switches from one split or operation to another, then the fewest steps. The
-// finding is named by its ID, in a report of this launch, and s shows it. What
-// is returned shows it too, and is the same on every machine, unless ctx or a
-// limit on time ends the search early.
+// Shrink looks for the smallest schedule that shows a finding: the fewest switches from
+// one split or operation to another, then the fewest steps. id is the finding's ID in a
+// report of this launch, and s must show it. The result shows it too, and is the same on
+// every machine, unless ctx or a limit on time ends the search early.
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
 	if with, rest, ok := l.leads([]Schedule{s}); ok {
 		got, err := with.Shrink(ctx, rest[0], id, o)
@@ -85,7 +84,7 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 
 func size(s explore.Size) Size { return Size{s.Switches, s.Steps, s.Choices} }
 
-// shown returns a run of the whole launch that shows the finding of that ID.
+// shown returns a run of the whole launch that shows the finding with that ID.
 func (l *Launch) shown(w *trial.Budget, s Schedule, id string) (evidence.Shown, error) {
 	is := func(f *rules.Finding) bool {
 		found := l.resolver.Finding(f)

@@ -21,18 +21,18 @@ type Story = report.Story
 
 // TellOptions say what to tell of a run.
 type TellOptions struct {
-	// Finding is the ID of what is to be explained; empty to tell the run.
+	// Finding is the ID of the finding to explain; empty to tell the run.
 	Finding string
 	// All tells every step, up to MostTold of them.
 	All bool
-	// Until is the step after which to stop and show the state; 0 for the end.
+	// Until is the step after which to stop and show the state; 0 for the run's end.
 	Until int
-	// Print says what of the state is shown besides where every split stands:
-	// "barriers", "ops", "memory:NAME[i:j]".
+	// Print selects state to show in addition to each split's position: "barriers",
+	// "ops", "memory:NAME[i:j]".
 	Print []string
 }
 
-// MostTold is how many steps All tells at most.
+// MostTold bounds the steps that All tells.
 const MostTold = 1 << 16
 
 // An Untold is the error of a run that cannot be told step by step: it is too
@@ -48,7 +48,7 @@ func untold(steps int, why string) error {
 	return &Untold{why}
 }
 
-// Tell runs the launch under a schedule and tells the run. It runs it twice,
+// Tell runs the launch under a schedule and tells the run step by step. It runs it twice,
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
 	if with, rest, ok := l.leads([]Schedule{s}); ok {
@@ -114,8 +114,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	return told, ctx.Err()
 }
 
-// record returns every choice of a run, of the schedule that shows the finding if one is
-// named.
+// record returns a run with every choice; if a finding is named, a run that shows it.
 func (l *Launch) record(ctx context.Context, w *trial.Budget, s Schedule, id string) (evidence.Shown, error) {
 	var f *rules.Finding
 	if id != "" {
@@ -142,8 +141,8 @@ func (l *Launch) record(ctx context.Context, w *trial.Budget, s Schedule, id str
 	return evidence.Shown{Launch: l.subject, Schedule: s.of, Finding: f, Run: run}, nil
 }
 
-// reported returns a finding that a check of this schedule reports and a judge
-// of the run alone does not, with its places as far as a report has them.
+// reported returns a finding that a check of this schedule reports but the run alone does
+// not show, with the sites that the report gives.
 func (l *Launch) reported(ctx context.Context, s Schedule, id string) (*rules.Finding, error) {
 	r, err := l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 	if err != nil {
@@ -163,7 +162,7 @@ func (l *Launch) reported(ctx context.Context, s Schedule, id string) (*rules.Fi
 	return nil, &NotShown{s, id}
 }
 
-// unresolved is a report's place as rules have it.
+// unresolved converts a report's site back to a site of package rules.
 func (l *Launch) unresolved(s *report.Site) rules.Site {
 	linear := func(c [3]uint32) int32 {
 		g := l.config.Grid

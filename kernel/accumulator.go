@@ -1,9 +1,9 @@
 package kernel
 
-// An Accumulator is the matrix D of products, in the registers of a warpgroup,
-// each of which has 64 of its rows a block. Thread t of the warpgroup holds,
-// of each 64 rows and 8 columns, those of rows 16(t/32) + t%32/4, and 8 further,
-// in columns 2(t%4) and the next (ISA 9.7.15.5.1, figure of D).
+// An Accumulator is the matrix D of products, in the registers of a warpgroup, in blocks
+// of 64 rows. In each block and each 8 columns, thread t of the warpgroup holds row
+// 16(t/32) + t%32/4, and the row 8 below it, in columns 2(t%4) and 2(t%4)+1 (ISA
+// 9.7.15.5.1, figure of D).
 type Accumulator struct {
 	k    *Kernel
 	typ  Type
@@ -11,10 +11,10 @@ type Accumulator struct {
 	regs Vec
 }
 
-// Accumulator makes one of m × n elements, of type F32, F16 or S32. m is a
-// multiple of 64, n one of 8 up to 256. It takes m*n/128 registers of a thread,
-// half of that for F16, whose registers hold two columns each. The first Mma
-// overwrites it, or Zero sets it.
+// Accumulator allocates one of m × n elements, of type F32, F16 or S32. m is a multiple
+// of 64, n a multiple of 8 up to 256. It takes m*n/128 registers per thread, or half as
+// many for F16, with two columns per register. The first Mma overwrites it, or Zero sets
+// it.
 func (k *Kernel) Accumulator(t Type, m, n int) Accumulator {
 	switch t {
 	case F32, F16, S32:
@@ -70,7 +70,7 @@ func (a Accumulator) Dims() (rows, cols int) { return a.m, a.n }
 // Regs gives the registers, of F32, S32, or F16x2.
 func (a Accumulator) Regs() Vec { return a.regs }
 
-// At gives a register, from 0. Place says what it holds.
+// At returns register i, from 0. Place gives its row and column.
 func (a Accumulator) At(i int) Reg {
 	k := a.kernel()
 	if i < 0 || i >= len(a.regs) {
@@ -87,8 +87,8 @@ func (a Accumulator) Zero() {
 	}
 }
 
-// Place gives row and column of what the thread holds in a register: of the
-// first of two columns for F16. The row is the thread's, of its warpgroup.
+// Place returns row and column of the thread's element in register i: for F16, of the
+// first of its two columns. The row is relative to the thread's warpgroup.
 func (a Accumulator) Place(i int) (row, col Reg) {
 	k := a.kernel()
 	r, c := a.place(i)
@@ -97,7 +97,7 @@ func (a Accumulator) Place(i int) (row, col Reg) {
 	return row, t.And(3).Mul(2).Add(c)
 }
 
-// place is the part of a register's place that all threads share.
+// place returns the part of a register's row and column that all threads share.
 func (a Accumulator) place(i int) (row, col int) {
 	per := 4 / a.typ.Size()
 	block := len(a.regs) / (a.m / 64)

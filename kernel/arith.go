@@ -6,13 +6,12 @@ import (
 	"muster/ptx"
 )
 
-// This file is arithmetic on registers. An operation makes a new register of
-// the type of its receiver; the other operand is a register of that type, or
-// of the same width where both are integers, or a Go number. Floating-point
-// operations round to nearest even and are written with .rn, so that no
-// assembler contracts them.
+// This file is arithmetic on registers. An operation returns a new register of its
+// receiver's type; the other operand is a register of that type, a register of the same
+// width if both are integers, or a Go number. Floating-point operations round to nearest
+// even and are written with .rn, so that no assembler contracts them.
 
-// binary computes op of r and b, with the modifier that the type takes.
+// binary computes op of r and b, with the modifier for the type.
 func (r Reg) binary(op string, b Num) Reg {
 	k := r.kernel()
 	d := k.reg(r.t)
@@ -23,7 +22,7 @@ func (r Reg) binary(op string, b Num) Reg {
 	return d
 }
 
-// same holds an operand to the receiver's type.
+// same checks an operand against the receiver's type.
 func (k *Kernel) same(op string, r Reg, b Num) bool {
 	x, ok := b.(Reg)
 	if !ok || x.k == nil {
@@ -36,10 +35,9 @@ func (k *Kernel) same(op string, r Reg, b Num) bool {
 	return false
 }
 
-// sensible reports a division by 0, and a negative number where an unsigned one
-// counts by its size: PTX leaves the first undefined, and takes the second for a
-// very large one. Sums, the lower half of products, and tests for equality come
-// out as they should.
+// sensible reports a division by 0, which PTX leaves undefined, and a negative number
+// where the operation is unsigned and would take it for a very large one. Sums, the lower
+// half of products, and tests for equality are exact with negative numbers.
 func (k *Kernel) sensible(op string, r Reg, b Num) bool {
 	n, ok := toInt(b)
 	if !ok || !r.t.integer() {
@@ -62,8 +60,8 @@ func (k *Kernel) sensible(op string, r Reg, b Num) bool {
 	return true
 }
 
-// arith is the type that arithmetic of a register computes in: that of untyped
-// bits is unsigned.
+// arith returns the type in which arithmetic on a register computes; untyped bits count
+// as unsigned.
 func (r Reg) arith() Type {
 	switch r.t {
 	case B16:
@@ -76,7 +74,7 @@ func (r Reg) arith() Type {
 	return r.t
 }
 
-// bits is the type that logic of a register computes in.
+// bits returns the type in which logic on a register computes.
 func (r Reg) bits() string {
 	switch r.t.Size() {
 	case 2:
@@ -102,7 +100,7 @@ func (r Reg) Add(b Num) Reg { return r.binary(r.rounded("add"), b) }
 // Sub gives r - b.
 func (r Reg) Sub(b Num) Reg { return r.binary(r.rounded("sub"), b) }
 
-// Mul gives r * b, of integers the lower half.
+// Mul gives r * b; for integers the lower half.
 func (r Reg) Mul(b Num) Reg {
 	if r.t.float() {
 		return r.binary("mul.rn", b)
@@ -110,10 +108,10 @@ func (r Reg) Mul(b Num) Reg {
 	return r.binary("mul.lo", b)
 }
 
-// MulHi gives the upper half of the product of integers.
+// MulHi gives the upper half of an integer product.
 func (r Reg) MulHi(b Num) Reg { return r.binary("mul.hi", b) }
 
-// MulWide gives the product of integers of 16 or 32 bits in twice their width.
+// MulWide gives the product of 16- or 32-bit integers in twice their width.
 func (r Reg) MulWide(b Num) Reg {
 	k := r.kernel()
 	wide := map[Type]Type{U16: U32, S16: S32, U32: U64, S32: S64}[r.arith()]
@@ -129,8 +127,8 @@ func (r Reg) MulWide(b Num) Reg {
 	return d
 }
 
-// Mad gives r*b + c: of integers the lower half, of floating point fused with
-// one rounding.
+// Mad gives r*b + c: for integers the lower half, for floating point fused with one
+// rounding.
 func (r Reg) Mad(b, c Num) Reg {
 	k := r.kernel()
 	op := "mad.lo"
@@ -145,9 +143,8 @@ func (r Reg) Mad(b, c Num) Reg {
 	return d
 }
 
-// Div gives r / b: of integers towards zero, of floating point rounded to
-// nearest even. The number 0 divides no integer; a register that is 0 gives what
-// the GPU gives.
+// Div gives r / b: integers round towards zero, floating point to nearest even. The
+// constant 0 is an error for integers; a register that is 0 gives the GPU's result.
 func (r Reg) Div(b Num) Reg { return r.binary(r.rounded("div"), b) }
 
 // Rem gives the remainder of integers.
@@ -221,9 +218,9 @@ func (r Reg) shift(op string, n Num) Reg {
 	return d
 }
 
-// Eq, Ne, Lt, Le, Gt and Ge compare. Of floating point Ne is true of a NaN
-// (neu), the others are false. An unsigned register has no order with a negative
-// number; As makes it signed.
+// Eq, Ne, Lt, Le, Gt and Ge compare. For a NaN, Ne is true (neu) and the others are
+// false. An unsigned register cannot be ordered against a negative number; As makes it
+// signed.
 func (r Reg) Eq(b Num) Pred { return r.compare("eq", b) }
 func (r Reg) Ne(b Num) Pred {
 	if r.t.float() {
@@ -309,14 +306,14 @@ func (p Pred) logic(op string, q Pred) Pred {
 	return d
 }
 
-// Not gives the negation. It costs no instruction where the predicate only
-// guards or decides.
+// Not gives the negation. It emits no instruction if the predicate is only used as a
+// guard or condition.
 func (p Pred) Not() Pred {
 	p.neg = !p.neg
 	return p
 }
 
-// Select gives a where p is true, else b (selp). One of them is a register.
+// Select gives a where p is true, else b (selp). At least one is a register.
 func (p Pred) Select(a, b Num) Reg {
 	k := p.kernel()
 	t := Type("")
@@ -370,7 +367,7 @@ func (k *Kernel) Pack(t Type, parts ...Reg) Reg {
 	return d
 }
 
-// Unpack takes a register apart into n of the type, lowest first (mov).
+// Unpack splits a register into n of type t, lowest first (mov).
 func (r Reg) Unpack(t Type, n int) Vec {
 	k := r.kernel()
 	if n < 1 || n > 16 || t.Size()*n != r.t.Size() {
@@ -406,19 +403,19 @@ func (k *Kernel) Special(name string, t Type) Reg {
 	return d
 }
 
-// TidX, TidY and TidZ are the thread's place in its CTA.
+// TidX, TidY and TidZ are the thread's coordinates in its CTA.
 func (k *Kernel) TidX() Reg { return k.Special("%tid.x", U32) }
 func (k *Kernel) TidY() Reg { return k.Special("%tid.y", U32) }
 func (k *Kernel) TidZ() Reg { return k.Special("%tid.z", U32) }
 
-// CtaidX, CtaidY and CtaidZ are the CTA's place in the grid.
+// CtaidX, CtaidY and CtaidZ are the CTA's coordinates in the grid.
 func (k *Kernel) CtaidX() Reg { return k.Special("%ctaid.x", U32) }
 func (k *Kernel) CtaidY() Reg { return k.Special("%ctaid.y", U32) }
 func (k *Kernel) CtaidZ() Reg { return k.Special("%ctaid.z", U32) }
 
-// NtidX and NctaidX are how many threads a CTA has, and CTAs the grid, along x.
+// NtidX and NctaidX are the threads of a CTA and the CTAs of the grid, along x.
 func (k *Kernel) NtidX() Reg   { return k.Special("%ntid.x", U32) }
 func (k *Kernel) NctaidX() Reg { return k.Special("%nctaid.x", U32) }
 
-// LaneID is the thread's place in its warp.
+// LaneID is the thread's lane in its warp.
 func (k *Kernel) LaneID() Reg { return k.Special("%laneid", U32) }

@@ -1,22 +1,22 @@
 package kernel
 
-// A Token is the phase of a barrier in which a thread arrived: 64 bits that only
-// a wait at the same barrier, and Pending, can read (ISA 9.7.13.15.13). It is of
-// use until the phase after it is complete.
+// A Token names the phase of a barrier in which a thread arrived: 64 opaque bits, for
+// waits at the same barrier and Pending (ISA 9.7.13.15.13). It is valid until the next
+// phase completes.
 type Token struct {
-	// Reg holds the token. A Token made of a register alone, Token{Reg: r}, may
-	// be of any barrier.
+	// Reg holds the token. A Token made from a register alone, Token{Reg: r}, may belong
+	// to any barrier.
 	Reg Reg
 
 	bar  Mbarrier
-	none Place // of an arrival at another CTA's barrier, which gives no token
+	none Place // of an arrival at another CTA's barrier, which returns no token
 	// completes says that the arrival may have completed its phase.
 	completes bool
 }
 
-// Pending gives how many arrivals the phase had to come before this one, of a
-// token of ArriveNoComplete or ArriveDropNoComplete: of others PTX leaves it
-// undefined. It emits mbarrier.pending_count (ISA 9.7.13.15.17).
+// Pending gives the pending count of the phase before this arrival, from a token of
+// ArriveNoComplete or ArriveDropNoComplete; for others PTX leaves it undefined. It emits
+// mbarrier.pending_count (ISA 9.7.13.15.17).
 func (t Token) Pending() Reg {
 	if t.Reg.k == nil {
 		if t.bar.k == nil {
@@ -35,7 +35,7 @@ func (t Token) Pending() Reg {
 	return d
 }
 
-// noToken reports the use of a token that there is not.
+// noToken reports the use of a token that does not exist.
 func (k *Kernel) noToken(what string, t Token) {
 	if t.none != (Place{}) {
 		k.fail("%s: the token is of the arrival at %s, which is at another CTA's mbarrier and gives none: wait by parity", what, t.none)
@@ -44,8 +44,8 @@ func (k *Kernel) noToken(what string, t Token) {
 	k.fail("%s: the zero Token is of no arrival", what)
 }
 
-// ordering gives the modifiers of an operation with an order and a scope, which
-// PTX wants both or neither.
+// ordering returns the modifiers for order and scope of an operation; PTX requires both
+// or neither.
 func (m Mbarrier) ordering(what string, mods []Mod, sem, scope Mod) string {
 	given := 0
 	for _, x := range mods {
@@ -64,7 +64,7 @@ func (m Mbarrier) ordering(what string, mods []Mod, sem, scope Mod) string {
 	return "." + string(sem) + "." + string(scope)
 }
 
-// arrive emits an arrival; a local one gives its token.
+// arrive emits an arrival; a local one returns its token.
 func (m Mbarrier) arrive(what, op string, mods []Mod, operands ...any) Token {
 	k := m.one(what)
 	if m.ptr.dims != nil {
@@ -84,7 +84,7 @@ func (m Mbarrier) arrive(what, op string, mods []Mod, operands ...any) Token {
 	return Token{Reg: t, bar: m, completes: true}
 }
 
-// counts holds a number of arrivals to what a phase of the barrier has.
+// counts checks a number of arrivals against the limit of a phase.
 func (m Mbarrier) counts(what string, n Num) bool {
 	c, ok := toInt(n)
 	switch {
@@ -99,7 +99,7 @@ func (m Mbarrier) counts(what string, n Num) bool {
 	return true
 }
 
-// bytes holds a number of bytes to what a phase may await.
+// bytes checks a number of bytes against the tx-count's limit.
 func (m Mbarrier) bytes(what string, n Num) bool {
 	if c, ok := toInt(n); ok && (c < 0 || c > mostCount) {
 		m.k.fail("%s(%d) of mbarrier %s: a phase awaits 0 to 2^20-1 bytes", what, c, m)
@@ -108,15 +108,15 @@ func (m Mbarrier) bytes(what string, n Num) bool {
 	return true
 }
 
-// Arrive is one arrival of each thread of the group. What a thread did before
-// is ordered before what others do after they waited for the phase, unless the
-// arrival is Relaxed. It emits mbarrier.arrive (ISA 9.7.13.15.13).
+// Arrive is one arrival of each thread of the group. The thread's earlier accesses happen
+// before the later accesses of threads that wait for the phase, unless the arrival is
+// Relaxed. It emits mbarrier.arrive (ISA 9.7.13.15.13).
 func (m Mbarrier) Arrive(mods ...Mod) Token {
 	return m.arrive("Arrive", "mbarrier.arrive", mods)
 }
 
-// ArriveCount is n arrivals of each thread at once: 1 to 2^20-1, and not more
-// than the phase still awaits.
+// ArriveCount is n arrivals of each thread at once: 1 to 2^20-1, and at most the phase's
+// pending count.
 func (m Mbarrier) ArriveCount(n Num, mods ...Mod) Token {
 	if k := m.kernel(); !m.counts("ArriveCount", n) {
 		return Token{Reg: k.lost(U64)}
@@ -124,8 +124,8 @@ func (m Mbarrier) ArriveCount(n Num, mods ...Mod) Token {
 	return m.arrive("ArriveCount", "mbarrier.arrive", mods, n)
 }
 
-// ArriveNoComplete is n arrivals that do not complete the phase: if they would,
-// what happens is undefined. It is a release of the CTA's scope. It emits
+// ArriveNoComplete is n arrivals that do not complete the phase: if they would, the
+// behaviour is undefined. It is a release at CTA scope. It emits
 // mbarrier.arrive.noComplete.
 func (m Mbarrier) ArriveNoComplete(n Num) Token {
 	return m.noComplete("ArriveNoComplete", "mbarrier.arrive.noComplete", n)
@@ -141,9 +141,8 @@ func (m Mbarrier) noComplete(what, op string, n Num) Token {
 	return t
 }
 
-// ArriveExpect announces bytes that copies will bring in this phase, 0 to
-// 2^20-1, and then arrives, once for each thread. It emits
-// mbarrier.arrive.expect_tx.
+// ArriveExpect raises the phase's tx-count by the bytes that copies will write, 0 to
+// 2^20-1, and then arrives, once for each thread. It emits mbarrier.arrive.expect_tx.
 func (m Mbarrier) ArriveExpect(bytes Num, mods ...Mod) Token {
 	if k := m.kernel(); !m.bytes("ArriveExpect", bytes) {
 		return Token{Reg: k.lost(U64)}
@@ -151,14 +150,14 @@ func (m Mbarrier) ArriveExpect(bytes Num, mods ...Mod) Token {
 	return m.arrive("ArriveExpect", "mbarrier.arrive.expect_tx", mods, bytes)
 }
 
-// ArriveDrop is an arrival of each thread, of which the phases after this one
-// await one less. It emits mbarrier.arrive_drop (ISA 9.7.13.15.14).
+// ArriveDrop is an arrival of each thread that also lowers the count of later phases by
+// one. It emits mbarrier.arrive_drop (ISA 9.7.13.15.14).
 func (m Mbarrier) ArriveDrop(mods ...Mod) Token {
 	return m.arrive("ArriveDrop", "mbarrier.arrive_drop", mods)
 }
 
-// ArriveDropCount is n arrivals of each thread, of which the phases after this
-// one await n less.
+// ArriveDropCount is n arrivals of each thread that also lower the count of later phases
+// by n.
 func (m Mbarrier) ArriveDropCount(n Num, mods ...Mod) Token {
 	if k := m.kernel(); !m.counts("ArriveDropCount", n) {
 		return Token{Reg: k.lost(U64)}
@@ -166,15 +165,14 @@ func (m Mbarrier) ArriveDropCount(n Num, mods ...Mod) Token {
 	return m.arrive("ArriveDropCount", "mbarrier.arrive_drop", mods, n)
 }
 
-// ArriveDropNoComplete is ArriveDropCount that does not complete the phase: if
-// it would, what happens is undefined. It is a release of the CTA's scope.
+// ArriveDropNoComplete is ArriveDropCount that does not complete the phase: if it would,
+// the behaviour is undefined. It is a release at CTA scope.
 func (m Mbarrier) ArriveDropNoComplete(n Num) Token {
 	return m.noComplete("ArriveDropNoComplete", "mbarrier.arrive_drop.noComplete", n)
 }
 
-// ArriveDropExpect announces bytes of this phase and then arrives; the phases
-// after it await one arrival less for each thread. It emits
-// mbarrier.arrive_drop.expect_tx.
+// ArriveDropExpect raises this phase's tx-count by bytes and then arrives; the count of
+// later phases drops by one for each thread. It emits mbarrier.arrive_drop.expect_tx.
 func (m Mbarrier) ArriveDropExpect(bytes Num, mods ...Mod) Token {
 	if k := m.kernel(); !m.bytes("ArriveDropExpect", bytes) {
 		return Token{Reg: k.lost(U64)}
@@ -182,13 +180,13 @@ func (m Mbarrier) ArriveDropExpect(bytes Num, mods ...Mod) Token {
 	return m.arrive("ArriveDropExpect", "mbarrier.arrive_drop.expect_tx", mods, bytes)
 }
 
-// ExpectTx announces bytes that copies will bring in this phase, 0 to 2^20-1,
-// for each thread. An arrival of the same phase must come after it. It orders
-// nothing. It emits mbarrier.expect_tx (ISA 9.7.13.15.11).
+// ExpectTx raises this phase's tx-count by the bytes that copies will write, 0 to 2^20-1,
+// for each thread. An arrival of the same phase must follow it. It orders no memory. It
+// emits mbarrier.expect_tx (ISA 9.7.13.15.11).
 func (m Mbarrier) ExpectTx(bytes Num) { m.transaction("ExpectTx", "mbarrier.expect_tx", bytes) }
 
-// CompleteTx counts bytes as landed, 0 to 2^20-1, as a copy does. It orders
-// nothing, and moves nothing. It emits mbarrier.complete_tx (ISA 9.7.13.15.12).
+// CompleteTx lowers the tx-count by bytes, 0 to 2^20-1, as a copy does. It orders no
+// memory and copies nothing. It emits mbarrier.complete_tx (ISA 9.7.13.15.12).
 func (m Mbarrier) CompleteTx(bytes Num) { m.transaction("CompleteTx", "mbarrier.complete_tx", bytes) }
 
 func (m Mbarrier) transaction(what, op string, bytes Num) {
@@ -203,10 +201,9 @@ func (m Mbarrier) transaction(what, op string, bytes Num) {
 	k.Inst(op+".relaxed"+scope+m.ptr.spaceMod()+".b64", m.ptr, bytes)
 }
 
-// CpAsyncArrive is an arrival of each thread when all cp.async that the thread
-// began before are complete. The phase awaits one arrival more for it, so that
-// the barrier's count leaves it out. It emits cp.async.mbarrier.arrive (ISA
-// 9.7.13.15.15).
+// CpAsyncArrive makes each thread arrive when all of its earlier cp.async are complete.
+// It raises the phase's pending count by one to match, so that the barrier's count
+// excludes it. It emits cp.async.mbarrier.arrive (ISA 9.7.13.15.15).
 func (m Mbarrier) CpAsyncArrive() { m.cpAsync("CpAsyncArrive", "cp.async.mbarrier.arrive") }
 
 // CpAsyncArriveNoinc is CpAsyncArrive that the barrier's count includes. It
@@ -221,16 +218,16 @@ func (m Mbarrier) cpAsync(what, op string) {
 	}
 }
 
-// ArriveMulticast is one arrival of each thread at this barrier of every CTA
-// whose bit is set in mask: bit r for the CTA of rank r in the cluster. The mask
-// is a number, or a register of 16 or 32 bits. It emits mapa and mbarrier.arrive
-// for each CTA; PTX has no one instruction for it.
+// ArriveMulticast is one arrival of each thread at this barrier in every CTA whose bit is
+// set in mask: bit r for the CTA of rank r in the cluster. The mask is a number, or a
+// register of 16 or 32 bits. It emits mapa and mbarrier.arrive for each CTA; PTX has no
+// single instruction for it.
 func (m Mbarrier) ArriveMulticast(mask Num, mods ...Mod) {
 	m.multicast("ArriveMulticast", mask, func(r Mbarrier) { r.Arrive(mods...) })
 }
 
-// ArriveExpectMulticast is ArriveExpect at this barrier of every CTA whose bit
-// is set in mask.
+// ArriveExpectMulticast is ArriveExpect at this barrier in every CTA whose bit is set in
+// mask.
 func (m Mbarrier) ArriveExpectMulticast(mask, bytes Num) {
 	if m.kernel(); !m.bytes("ArriveExpectMulticast", bytes) {
 		return

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// An Op combines two values: of atomics, reductions and asynchronous
-// reductions.
+// An Op combines two values in atomics, reductions and asynchronous reductions.
 type Op string
 
-// The operations. Inc counts up and is 0 after the operand, Dec counts down and
-// is the operand after 0; Exch puts the operand there (ISA 9.7.13.5).
+// The operations. Inc wraps to 0 after the operand, Dec wraps to the operand after 0;
+// Exch stores the operand (ISA 9.7.13.5).
 const (
 	Add  Op = "add"
 	Min  Op = "min"
@@ -23,10 +22,10 @@ const (
 	Exch Op = "exch"
 )
 
-// bits tells the operations on untyped bits.
+// bits reports whether an operation is on untyped bits.
 func (o Op) bits() bool { return o == And || o == Or || o == Xor || o == Exch }
 
-// untyped is the type of bits as wide as t.
+// untyped returns the bit type of t's width.
 func untyped(t Type) Type {
 	switch t.Size() {
 	case 1:
@@ -41,7 +40,7 @@ func untyped(t Type) Type {
 	return B64
 }
 
-// noftz is the modifier that adding halves has.
+// noftz returns the modifier for adding halves.
 func noftz(op Op, t Type) string {
 	if op == Add && t.half() {
 		return ".noftz"
@@ -49,8 +48,8 @@ func noftz(op Op, t Type) string {
 	return ""
 }
 
-// reduces reports an operation that an instruction does not have for a type.
-// types lists what it has.
+// reduces reports an operation that an instruction lacks for a type. types lists those
+// that it has.
 func (k *Kernel) reduces(what string, op Op, t Type, types map[Op]string) bool {
 	list, ok := types[op]
 	if !ok {
@@ -66,18 +65,17 @@ func (k *Kernel) reduces(what string, op Op, t Type, types map[Op]string) bool {
 	return false
 }
 
-// atomTypes are what atom and red have: s64 is added as u64.
+// atomTypes are the types of atom and red; s64 is added as u64.
 var atomTypes = map[Op]string{
 	Add: "u32 s32 u64 f16 f16x2 bf16 bf16x2 f32 f64", Min: "u32 s32 u64 s64", Max: "u32 s32 u64 s64", Inc: "u32", Dec: "u32",
 	And: "b32 b64", Or: "b32 b64", Xor: "b32 b64", Exch: "b32 b64 b128",
 }
 
-// Atom combines the element with v and gives what it was before, at once:
-// Add of u32, s32, u64, s64, f16, bf16, their pairs, f32, f64; Min and Max of u32,
-// s32, u64, s64; Inc and Dec of u32; And, Or, Xor and Exch of 32 and 64 bits, Exch
-// of 128. Modifiers are an order (Relaxed, the default, Acquire, Release, AcqRel)
-// and a scope (GPU, the default, CTA, Cluster, Sys). It emits atom (ISA
-// 9.7.13.5).
+// Atom atomically combines the element with v and gives its old value: Add of u32, s32,
+// u64, s64, f16, bf16, their pairs, f32, f64; Min and Max of u32, s32, u64, s64; Inc and
+// Dec of u32; And, Or, Xor and Exch of 32 and 64 bits, Exch of 128. Modifiers are an
+// order (Relaxed, the default, Acquire, Release, AcqRel) and a scope (GPU, the default,
+// CTA, Cluster, Sys). It emits atom (ISA 9.7.13.5).
 func (p Ptr) Atom(op Op, v Num, mods ...Mod) Reg {
 	k := p.kernel()
 	t, ok := p.atomic("Atom", op, v, mods, Relaxed, Acquire, Release, AcqRel)
@@ -89,8 +87,8 @@ func (p Ptr) Atom(op Op, v Num, mods ...Mod) Reg {
 	return d
 }
 
-// Red is Atom that gives nothing, and no Exch. Its order is Relaxed or Release: it
-// reads nothing that it could acquire. It emits red (ISA 9.7.13.6).
+// Red is Atom without a result, and without Exch. Its order is Relaxed or Release:
+// without a result it cannot acquire. It emits red (ISA 9.7.13.6).
 func (p Ptr) Red(op Op, v Num, mods ...Mod) {
 	k := p.kernel()
 	if op == Exch {
@@ -102,9 +100,9 @@ func (p Ptr) Red(op Op, v Num, mods ...Mod) {
 	}
 }
 
-// CAS puts v in place of an element that equals compare, and gives what it was
-// before; elements have 16, 32, 64 or 128 bits and are compared by their bits.
-// Modifiers as of Atom. It emits atom.cas.
+// CAS stores v if the element equals compare, and gives the old value; elements have 16,
+// 32, 64 or 128 bits and are compared by their bits. Modifiers as for Atom. It emits
+// atom.cas.
 func (p Ptr) CAS(compare, v Num, mods ...Mod) Reg {
 	k := p.kernel()
 	p.element("CAS")
@@ -120,8 +118,8 @@ func (p Ptr) CAS(compare, v Num, mods ...Mod) Reg {
 	return d
 }
 
-// bitsOf makes a number of a floating-point type a register, since instructions
-// on bits take its bits.
+// bitsOf puts a floating-point number into a register, since instructions on bits take
+// its bits.
 func (k *Kernel) bitsOf(v Num, t Type) Num {
 	if t.float() && isNumber(v) {
 		return k.Const(t, v)
@@ -129,10 +127,10 @@ func (k *Kernel) bitsOf(v Num, t Type) Num {
 	return v
 }
 
-// AtomVec adds 2, 4 or 8 elements to as many in global memory, each at once by
-// itself, and gives what they were: f32 (2 or 4), f16 and bf16 (2, 4 or 8), f16x2
-// and bf16x2 (2 or 4), of which the halves also have Min and Max. The address is a
-// multiple of their size. It emits atom.vN, PTX 8.1.
+// AtomVec adds 2, 4 or 8 elements to as many in global memory, each atomically by itself,
+// and gives the old values: f32 (2 or 4), f16 and bf16 (2, 4 or 8), f16x2 and bf16x2 (2
+// or 4); the halves also have Min and Max. The address is a multiple of the vector's
+// size. It emits atom.vN, PTX 8.1.
 func (p Ptr) AtomVec(op Op, v Vec, mods ...Mod) Vec {
 	k := p.kernel()
 	d := make(Vec, len(v))
@@ -147,7 +145,7 @@ func (p Ptr) AtomVec(op Op, v Vec, mods ...Mod) Vec {
 	return d
 }
 
-// RedVec is AtomVec that gives nothing. It emits red.vN.
+// RedVec is AtomVec without a result. It emits red.vN.
 func (p Ptr) RedVec(op Op, v Vec, mods ...Mod) {
 	if p.vector("RedVec", op, v, mods, Relaxed, Release) {
 		p.k.Inst(p.vectorOp("red", op, v, mods), p, v)
@@ -175,7 +173,7 @@ func (p Ptr) vector(what string, op Op, v Vec, mods []Mod, sems ...Mod) bool {
 	return true
 }
 
-// atomic checks an operation on memory and gives its type.
+// atomic checks an atomic operation and returns its type.
 func (p Ptr) atomic(what string, op Op, v Num, mods []Mod, sems ...Mod) (Type, bool) {
 	k := p.kernel()
 	p.element(what)
@@ -184,7 +182,7 @@ func (p Ptr) atomic(what string, op Op, v Num, mods []Mod, sems ...Mod) (Type, b
 	case op.bits():
 		t = untyped(t)
 		if p.elem.float() && op != Exch {
-			t = p.elem // there is none, and the mistake says so
+			t = p.elem // not supported, and the error names this type
 		}
 	case t == S64 && op == Add:
 		t = U64
@@ -205,8 +203,7 @@ func (p Ptr) atomicSpace(what string) bool {
 	return p.k.space(what, "the address", p, Generic, SharedCTA, SharedCluster, Global)
 }
 
-// ordered reports modifiers that are neither an order that the operation has nor
-// a scope.
+// ordered reports modifiers other than a scope or one of the operation's orders.
 func (k *Kernel) ordered(what string, mods []Mod, sems ...Mod) bool {
 	return k.allowed(what, mods, append(sems, CTA, Cluster, GPU, Sys)...)
 }

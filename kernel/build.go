@@ -8,9 +8,8 @@ import (
 	"muster/ptx"
 )
 
-// staticShared is the most shared memory that variables of a module can have;
-// beyond it the launch has to ask for it (CUDA programming guide, compute
-// capabilities).
+// staticShared bounds a module's static shared memory; beyond it the launch must request
+// it (CUDA programming guide, compute capabilities).
 const (
 	staticShared = 48 << 10
 	mostShared   = 227 << 10
@@ -19,10 +18,9 @@ const (
 // dynamic is the name of dynamic shared memory.
 const dynamic = "dynamic_shared"
 
-// Build ends the kernel and gives its module. The error, if there is one, is
-// Errors: every mistake with its line. The module's instructions have places in
-// the text that it prints as, and .loc directives that name the lines of the Go
-// program, so that findings do.
+// Build finishes the kernel and returns its module. The error, if any, is Errors: every
+// mistake with its line. The module's instructions have positions in its printed text,
+// and .loc directives for the lines of the Go program, which findings then name.
 func (k *Kernel) Build() (*ptx.Module, error) {
 	if !k.ended {
 		k.finish()
@@ -46,7 +44,7 @@ func (k *Kernel) Build() (*ptx.Module, error) {
 	return m, nil
 }
 
-// Text gives the kernel as PTX, as Build's module prints.
+// Text returns the kernel as PTX, as Build's module prints.
 func (k *Kernel) Text() (string, error) {
 	m, err := k.Build()
 	if err != nil {
@@ -55,8 +53,8 @@ func (k *Kernel) Text() (string, error) {
 	return m.String(), nil
 }
 
-// SharedBytes is the dynamic shared memory that a launch has to give: 0 where
-// static variables suffice. It is known when the kernel is built.
+// SharedBytes is the dynamic shared memory that a launch must request: 0 if static
+// variables suffice. It is final once the kernel is built.
 func (k *Kernel) SharedBytes() int {
 	total, _ := k.layout()
 	if total <= staticShared {
@@ -65,9 +63,8 @@ func (k *Kernel) SharedBytes() int {
 	return int(total)
 }
 
-// EachShared calls f with every variable in shared memory, in the order in which
-// they were allocated: its name, the bytes that it has, and, where shared memory
-// is dynamic, its place there in bytes.
+// EachShared calls f with every variable in shared memory, in allocation order: its name,
+// its size in bytes, and, if shared memory is dynamic, its offset there in bytes.
 func (k *Kernel) EachShared(f func(name string, offset, bytes int)) {
 	total, _ := k.layout()
 	for _, v := range k.vars {
@@ -79,7 +76,7 @@ func (k *Kernel) EachShared(f func(name string, offset, bytes int)) {
 	}
 }
 
-// layout gives every shared variable its place in dynamic shared memory.
+// layout gives every shared variable its offset in dynamic shared memory.
 func (k *Kernel) layout() (total int64, align int) {
 	for _, v := range k.vars {
 		align = max(align, v.align)
@@ -90,7 +87,7 @@ func (k *Kernel) layout() (total int64, align int) {
 	return total, align
 }
 
-// finish ends the bodies and checks what only the whole kernel shows.
+// finish ends the bodies and makes the checks that need the whole kernel.
 func (k *Kernel) finish() {
 	if n := len(k.at.loops); n > 0 {
 		k.failAt(k.at.loops[n-1].at, "the loop is not closed: Build is called inside of its body")
@@ -140,7 +137,7 @@ func ends(s ptx.Stmt) bool {
 	return ok && in.Guard == nil && (in.Op == "ret" || in.Op == "exit")
 }
 
-// module puts the parts together.
+// module assembles the module.
 func (k *Kernel) module() *ptx.Module {
 	m := &ptx.Module{Name: k.name + ".ptx", Version: k.least, Target: []string{k.target}, Address: 64}
 	if k.version != (ptx.Version{}) {
@@ -187,7 +184,7 @@ func dims(name string, d [3]int) ptx.Directive {
 	return ptx.Directive{Name: name, Args: []ptx.Operand{integer(int64(d[0])), integer(int64(d[1])), integer(int64(d[2]))}}
 }
 
-// block gives a body as a function's, with its registers declared.
+// block returns a body as a function's block, with its registers declared.
 func (b *body) block() *ptx.Block {
 	var stmts []ptx.Stmt
 	for _, r := range b.regs {
@@ -198,7 +195,7 @@ func (b *body) block() *ptx.Block {
 	return &ptx.Block{Stmts: append(stmts, b.stmts...)}
 }
 
-// relocate puts places in dynamic shared memory where variables are named.
+// relocate replaces names of variables by their offsets in dynamic shared memory.
 func relocate(b *ptx.Block, places map[string]*variable) {
 	for _, s := range b.Stmts {
 		switch s := s.(type) {
@@ -234,7 +231,7 @@ func moved(x ptx.Operand, places map[string]*variable) ptx.Operand {
 	return x
 }
 
-// Param adds a parameter of a scalar type and gives its value.
+// Param adds a parameter of a scalar type and returns its value.
 func (k *Kernel) Param(name string, t Type) Reg {
 	v := &ptx.Var{Space: "param", Type: string(t), Name: k.claim(name, "parameter")}
 	if t.half() {
@@ -249,8 +246,8 @@ func (k *Kernel) Param(name string, t Type) Reg {
 	return k.loadParam(v, t)
 }
 
-// loadParam reads a parameter where the kernel begins, so that its register is
-// set wherever it is used.
+// loadParam reads a parameter at the kernel's beginning, so that its register is set at
+// every use.
 func (k *Kernel) loadParam(v *ptx.Var, t Type) Reg {
 	if k.at != k.entry {
 		k.fail("parameter %q is added inside of a function's body", v.Name)
@@ -262,7 +259,7 @@ func (k *Kernel) loadParam(v *ptx.Var, t Type) Reg {
 	return d
 }
 
-// prologue adds what make does to the beginning of the kernel.
+// prologue adds the instructions that make emits to the beginning of the kernel.
 func (k *Kernel) prologue(make func()) {
 	b, g := k.at, k.guard
 	rest, line := b.stmts, b.line
@@ -273,9 +270,9 @@ func (k *Kernel) prologue(make func()) {
 
 // Pointer parameters.
 
-// GlobalPtr adds a parameter that is a pointer into global memory, to elements
-// of that type. align says what the launch promises of it in bytes: 0 for the
-// elements' size.
+// GlobalPtr adds a parameter that is a pointer into global memory, to elements of that
+// type. align is the alignment in bytes that the launch guarantees: 0 for the elements'
+// size.
 func (k *Kernel) GlobalPtr(name string, elem Type, align ...int) Ptr {
 	v := &ptx.Var{Space: "param", Type: "u64", Name: k.claim(name, "parameter")}
 	a := max(1, elem.Size())
@@ -295,8 +292,8 @@ func (k *Kernel) GlobalPtr(name string, elem Type, align ...int) Ptr {
 	return Ptr{k: k, space: Global, elem: elem, reg: g}
 }
 
-// ends are what blocks of the block level do when the kernel is built, in the
-// order in which they were asked for.
+// ends lists the functions that run when the kernel is built, in the order in which they
+// were registered.
 func (k *Kernel) ends() []func() {
 	list, _ := k.state[atEnd{}].([]func())
 	return slices.Clone(list)
@@ -304,5 +301,5 @@ func (k *Kernel) ends() []func() {
 
 type atEnd struct{}
 
-// onBuild has f called when the kernel is built, before it is checked.
+// onBuild registers f to run when the kernel is built, before it is checked.
 func (k *Kernel) onBuild(f func()) { k.state[atEnd{}] = append(k.ends(), f) }

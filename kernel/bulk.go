@@ -2,22 +2,20 @@ package kernel
 
 import "fmt"
 
-// This file is bulk copies (ISA 9.7.9.25.4): asynchronous copies of contiguous
-// bytes that one thread issues and the asynchronous proxy does. Sizes are bytes
-// and multiples of 16; both addresses are multiples of 16. Each thread that
-// executes one of these copies: SingleThread and Elect make it one.
+// This file is bulk copies (ISA 9.7.9.25.4): asynchronous copies of contiguous bytes that
+// one thread issues and the asynchronous proxy performs. Sizes are bytes and multiples of
+// 16; both addresses are multiples of 16. Each thread that executes an operation copies:
+// use SingleThread or Elect for one copy.
 //
-// A load completes at an mbarrier: someone announces its bytes there, with
-// ArriveExpect or ExpectTx, and waits for the phase. A store completes in a
-// bulk async-group of its thread: BulkCommit closes a group, and BulkWait waits.
-// What threads wrote to shared memory is seen by a store only after
-// FenceProxyAsync.
+// A load completes at an mbarrier: a thread expects its bytes there, with ArriveExpect or
+// ExpectTx, and threads wait for the phase. A store completes in a bulk async-group of
+// its thread: BulkCommit closes a group, and BulkWait waits. A store sees what threads
+// wrote to shared memory only after FenceProxyAsync.
 
 const completes = ".mbarrier::complete_tx::bytes"
 
-// BulkLoad copies bytes from global into shared memory and then counts them off
-// at bar. Options: Multicast, CacheHint. It emits
-// cp.async.bulk.shared::cluster.global (PTX 8.0).
+// BulkLoad copies bytes from global into shared memory and then completes them at bar.
+// Options: Multicast, CacheHint. It emits cp.async.bulk.shared::cluster.global (PTX 8.0).
 func (k *Kernel) BulkLoad(dst, src Ptr, bytes Num, bar Mbarrier, opts ...CopyOption) {
 	const what = "BulkLoad"
 	c, ok := k.copying(what, takesHint|takesMulticast, opts)
@@ -49,22 +47,21 @@ func (k *Kernel) BulkStore(dst, src Ptr, bytes Num, opts ...CopyOption) {
 	k.Inst(op, operands...)
 }
 
-// BulkToCluster copies bytes from this CTA's shared memory into that of a CTA of
-// the cluster, and counts them off at bar, which is in the same CTA as dst. It
-// emits cp.async.bulk.shared::cluster.shared::cta.
+// BulkToCluster copies bytes from this CTA's shared memory into that of a CTA of the
+// cluster, and completes them at bar, which is in the same CTA as dst. It emits
+// cp.async.bulk.shared::cluster.shared::cta.
 func (k *Kernel) BulkToCluster(dst, src Ptr, bytes Num, bar Mbarrier) {
 	if k.toCluster("BulkToCluster", dst, src, bytes, bar) {
 		k.Inst("cp.async.bulk.shared::cluster.shared::cta"+completes, dst, src, bytes, bar.Ptr())
 	}
 }
 
-// BulkReduce combines each element of global memory with one of this CTA's
-// shared memory, as part of the thread's current bulk async-group. The type is
-// that of dst's elements: Add of u32, s32, u64, f16, bf16, f32, f64; Min and Max
-// of u32, s32, u64, s64, f16, bf16; Inc and Dec of u32; And, Or and Xor of b32,
-// b64. Each element is a relaxed read-modify-write at GPU scope. Option:
-// CacheHint. It emits cp.reduce.async.bulk.global.shared::cta.bulk_group (ISA
-// 9.7.9.25.4.2).
+// BulkReduce combines each element of global memory with one of this CTA's shared memory,
+// as part of the thread's current bulk async-group. The type is that of dst's elements:
+// Add of u32, s32, u64, f16, bf16, f32, f64; Min and Max of u32, s32, u64, s64, f16,
+// bf16; Inc and Dec of u32; And, Or and Xor of b32, b64. Each element is a relaxed
+// read-modify-write at GPU scope. Option: CacheHint. It emits
+// cp.reduce.async.bulk.global.shared::cta.bulk_group (ISA 9.7.9.25.4.2).
 func (k *Kernel) BulkReduce(op Op, dst, src Ptr, bytes Num, opts ...CopyOption) {
 	const what = "BulkReduce"
 	c, ok := k.copying(what, takesHint, opts)
@@ -87,11 +84,10 @@ func (k *Kernel) BulkReduce(op Op, dst, src Ptr, bytes Num, opts ...CopyOption) 
 	k.Inst(name+"."+string(op)+noftz(op, t)+"."+string(t), operands...)
 }
 
-// BulkReduceToCluster combines each element of a cluster CTA's shared memory
-// with one of this CTA's, and counts the bytes off at bar, which is in the same
-// CTA as dst: Add of u32, s32, u64; Min and Max of u32, s32; Inc and Dec of u32;
-// And, Or and Xor of b32. It emits
-// cp.reduce.async.bulk.shared::cluster.shared::cta.
+// BulkReduceToCluster combines each element of a cluster CTA's shared memory with one of
+// this CTA's, and completes the bytes at bar, which is in the same CTA as dst: Add of
+// u32, s32, u64; Min and Max of u32, s32; Inc and Dec of u32; And, Or and Xor of b32. It
+// emits cp.reduce.async.bulk.shared::cluster.shared::cta.
 func (k *Kernel) BulkReduceToCluster(op Op, dst, src Ptr, bytes Num, bar Mbarrier) {
 	const what = "BulkReduceToCluster"
 	t := dst.elem
@@ -106,7 +102,7 @@ func (k *Kernel) BulkReduceToCluster(op Op, dst, src Ptr, bytes Num, bar Mbarrie
 	}
 }
 
-// clusterReductions are those in distributed shared memory.
+// clusterReductions are the reductions into distributed shared memory.
 var clusterReductions = map[Op]string{Add: "u32 s32 u64", Min: "u32 s32", Max: "u32 s32", Inc: "u32", Dec: "u32", And: "b32", Or: "b32", Xor: "b32"}
 
 func (k *Kernel) toCluster(what string, dst, src Ptr, bytes Num, bar Mbarrier) bool {
@@ -114,9 +110,8 @@ func (k *Kernel) toCluster(what string, dst, src Ptr, bytes Num, bar Mbarrier) b
 		k.space(what, "the source", src, SharedCTA) && k.counts(what, dst, bar)
 }
 
-// BulkPrefetch hints that bytes of global memory will be wanted in L2 (ISA
-// 9.7.9.25.4.3). Option: CacheHint. It emits cp.async.bulk.prefetch.L2.global
-// and waits for nothing.
+// BulkPrefetch hints that bytes of global memory will be needed in L2 (ISA 9.7.9.25.4.3).
+// Option: CacheHint. It emits cp.async.bulk.prefetch.L2.global and has no completion.
 func (k *Kernel) BulkPrefetch(src Ptr, bytes Num, opts ...CopyOption) {
 	const what = "BulkPrefetch"
 	c, ok := k.copying(what, takesHint, opts)
@@ -127,18 +122,17 @@ func (k *Kernel) BulkPrefetch(src Ptr, bytes Num, opts ...CopyOption) {
 	k.Inst(op, operands...)
 }
 
-// BulkCommit closes the thread's bulk async-group: the stores and reductions
-// that it issued since the last one (cp.async.bulk.commit_group, ISA
-// 9.7.9.25.6.1).
+// BulkCommit closes the thread's bulk async-group: the stores and reductions issued since
+// the last commit (cp.async.bulk.commit_group, ISA 9.7.9.25.6.1).
 func (k *Kernel) BulkCommit() { k.Inst("cp.async.bulk.commit_group") }
 
-// BulkWait waits until at most n of the thread's latest bulk async-groups are
-// not complete: 0 for all of them. What they wrote is then visible to the thread
+// BulkWait waits until at most n of the thread's latest bulk async-groups are incomplete:
+// 0 for all of them. Writes of the complete groups are then visible to the thread
 // (cp.async.bulk.wait_group, ISA 9.7.9.25.6.2).
 func (k *Kernel) BulkWait(n int) { k.bulkWait("BulkWait", "", n) }
 
-// BulkWaitRead waits until all but the n latest groups have read their sources,
-// which can be written again then; what they write may be on its way
+// BulkWaitRead waits until all but the n latest groups have read their sources, which may
+// then be overwritten; the groups' writes may be incomplete
 // (cp.async.bulk.wait_group.read).
 func (k *Kernel) BulkWaitRead(n int) { k.bulkWait("BulkWaitRead", ".read", n) }
 
@@ -150,7 +144,7 @@ func (k *Kernel) bulkWait(what, mod string, n int) {
 	k.Inst("cp.async.bulk.wait_group"+mod, n)
 }
 
-// bulk checks what all bulk copies want of sizes and addresses.
+// bulk checks sizes and addresses of a bulk copy.
 func (k *Kernel) bulk(what string, dst, src Ptr, bytes Num) bool {
 	return k.size16(what, bytes) && k.aligned(what, "the destination", dst, 16) && k.aligned(what, "the source", src, 16) &&
 		k.room(what, "the destination", dst, bytes) && k.room(what, "the source", src, bytes)
@@ -170,8 +164,8 @@ func (k *Kernel) size16(what string, bytes Num) bool {
 	return true
 }
 
-// aligned reports an address that is known not to be a multiple of n, or whose
-// variable need not be.
+// aligned reports an address that is known not to be a multiple of n, or whose variable
+// does not guarantee it.
 func (k *Kernel) aligned(what, which string, p Ptr, n int) bool {
 	p.kernel()
 	switch {
@@ -199,7 +193,7 @@ func (k *Kernel) room(what, which string, p Ptr, bytes Num) bool {
 	return false
 }
 
-// space reports an address that lies in none of the spaces.
+// space reports an address in none of the spaces.
 func (k *Kernel) space(what, which string, p Ptr, spaces ...Space) bool {
 	p.kernel()
 	for _, s := range spaces {
@@ -215,7 +209,7 @@ func (k *Kernel) space(what, which string, p Ptr, spaces ...Space) bool {
 	return false
 }
 
-// counts checks the barrier that a copy into shared memory completes at.
+// counts checks the barrier at which a copy into shared memory completes.
 func (k *Kernel) counts(what string, dst Ptr, bar Mbarrier) bool {
 	switch {
 	case bar.kernel() != k:

@@ -11,32 +11,31 @@ import (
 	"muster/ptx"
 )
 
-// A Call is a kernel with its grid and its arguments: a launch, as Go has it.
-// Package muster runs and checks it on the machine (muster.LoadCall), package
-// gpu launches it on a GPU. Write makes files of it, for the command muster.
+// A Call is a kernel with its grid and its arguments: a launch, in Go. Package muster
+// runs and checks it on the machine (muster.LoadCall), package gpu launches it on a GPU.
+// Write writes it to files, for the command muster.
 type Call struct {
 	Kernel *Kernel
 	Module *ptx.Module
-	// File is the launch. Its buffers hold the slices themselves, not copies;
-	// Launch gives one with copies.
+	// File is the launch. Its buffers hold the slices themselves, not copies; Launch
+	// returns a launch with copies.
 	File *launch.File
 	At   Place // of the call in the Go program
 
 	memory []*memory
 }
 
-// Grid gives the CTAs of a grid, in one to three dimensions.
+// Grid returns the size of a grid in CTAs, in one to three dimensions.
 func Grid(x int, yz ...int) [3]int {
 	if len(yz) > 2 {
-		return [3]int{} // which Call refuses
+		return [3]int{} // rejected by Call
 	}
 	g := [3]int{x, 1, 1}
 	copy(g[1:], yz)
 	return g
 }
 
-// Call builds the kernel and gives it arguments, one for each parameter in
-// order:
+// Call builds the kernel and gives it arguments, one for each parameter in order:
 //
 //   - A parameter that is a pointer takes a slice of numbers, of the kernel's
 //     element type: []float32 for F32, []uint16 (the bits) for F16 and BF16,
@@ -46,13 +45,11 @@ func Grid(x int, yz ...int) [3]int {
 //     it, but a uint16 is taken for the bits.
 //   - A tensor map takes what MapOf or MapIm2col made.
 //
-// A slice is read when the launch is loaded, and Take copies back what it left.
-// Slices that share memory (the same one twice, one that is a part of another)
-// share it in the launch too. Uninitialized and Scratch say more of a slice;
-// Memory may stand for one.
+// A slice is read when the launch is loaded, and Take copies its final contents back.
+// Slices that share memory (the same one twice, or part of another) share it in the
+// launch too. Uninitialized and Scratch mark a slice; Memory may replace one.
 //
-// A mistake is an *Error with the line of the call; there may be several, and
-// then the error is Errors.
+// A mistake is an *Error with the line of the call; several are Errors.
 func (k *Kernel) Call(grid [3]int, args ...any) (*Call, error) {
 	m, err := k.Build()
 	if err != nil {
@@ -77,7 +74,7 @@ func (c *Call) errorf(format string, args ...any) Errors {
 	return Errors{{c.At, "kernel " + c.Kernel.name + ": " + fmt.Sprintf(format, args...)}}
 }
 
-// invalid is what package launch says against the call.
+// invalid wraps an error of package launch about the call.
 func (c *Call) invalid(where string, err error) *Error {
 	var e *launch.Error
 	if errors.As(err, &e) {
@@ -86,7 +83,7 @@ func (c *Call) invalid(where string, err error) *Error {
 	return c.errorf("%s%v", where, err)[0]
 }
 
-// launch makes the launch of its shape and arguments.
+// launch builds the launch from its shape and arguments.
 func (c *Call) launch(grid [3]int, args []any) (*launch.Launch, Errors) {
 	k := c.Kernel
 	c.File = &launch.File{Name: k.name + ".yaml", Version: 1}
@@ -134,11 +131,11 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// An argument is one as far as it is known before memory is laid out.
+// An argument is a kernel argument before memory is laid out.
 type argument struct {
 	param *ptx.Var
 	mem   *memory               // what it points to; nil for a scalar
-	at    int                   // its bytes in the buffer
+	at    int                   // its offset in the buffer, in bytes
 	spec  *launch.TensorMapSpec // of a tensor map
 	value launch.Arg            // of a scalar or a null pointer
 }
@@ -155,8 +152,8 @@ func (a *argument) arg() launch.Arg {
 	return a.value
 }
 
-// paramType is the key, in a kernel's state, of what a parameter holds or
-// points to.
+// paramType is the key, in a kernel's state, of the element type that a parameter holds
+// or points to.
 type paramType struct{ v *ptx.Var }
 
 func (c *Call) argument(p *ptx.Var, a any) (argument, error) {
@@ -188,7 +185,7 @@ func (c *Call) argument(p *ptx.Var, a any) (argument, error) {
 	return argument{param: p, value: launch.Arg{Kind: launch.ArgScalar, Type: t, Bits: bits}}, err
 }
 
-// described names an argument in an error.
+// described describes an argument in an error.
 func described(a any) string {
 	if a == nil {
 		return "nil"
@@ -257,8 +254,8 @@ func whole(t Type, rv reflect.Value) (uint64, error) {
 	return uint64(rv.Int()) & (math.MaxUint64 >> (64 - n)), nil
 }
 
-// F16Bits and BF16Bits give a number as the bits of a half, rounded to nearest
-// even; F16Value and BF16Value read them.
+// F16Bits and BF16Bits return a number as the bits of a half, rounded to nearest even;
+// F16Value and BF16Value decode them.
 func F16Bits(f float32) uint16   { return num.F32ToF16(math.Float32bits(f)) }
 func BF16Bits(f float32) uint16  { return num.F32ToBF16(math.Float32bits(f)) }
 func F16Value(b uint16) float32  { return math.Float32frombits(num.F16ToF32(b)) }

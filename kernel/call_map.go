@@ -16,29 +16,27 @@ type Map struct {
 	err  error
 }
 
-// A MapOption says how a tensor map is made.
+// A MapOption configures a tensor map.
 type MapOption func(*Map)
 
-// MapOf makes a tensor map (cuTensorMapEncodeTiled) of a slice: elements of
-// that type in a tensor of that shape, which tensor copies move box by box.
-// Shape and box are in elements, outermost dimension first, as in launch files
-// and NumPy: the reverse of the driver's order and of the coordinates in PTX.
-// The tensor is packed, not swizzled and not interleaved; what lies outside
-// reads as zeros. Options change that.
+// MapOf makes a tensor map (cuTensorMapEncodeTiled) of a slice: a tensor with that
+// element type and shape, which tensor copies move box by box. Shape and box are in
+// elements, outermost dimension first, as in launch files and NumPy: the reverse of the
+// driver's order and of the coordinates in PTX. By default, the tensor is packed, not
+// swizzled and not interleaved; elements outside read as zeros. Options change that.
 //
-// elem is one of U8, U16, U32, S32, U64, S64, F16, BF16, F32, F64, TF32, or a
-// type that travels as unsigned integers of its size: E4M3, E5M2, S8, S16, B8
-// to B64.
+// elem is one of U8, U16, U32, S32, U64, S64, F16, BF16, F32, F64, TF32, or a type that
+// is copied as unsigned integers of its size: E4M3, E5M2, S8, S16, B8 to B64.
 func MapOf(slice any, elem Type, shape, box []int, opts ...MapOption) *Map {
 	m := newMap(slice, elem, shape)
 	m.spec.Box = wide(box)
 	return m.with(opts)
 }
 
-// MapIm2col makes a tensor map in im2col mode (cuTensorMapEncodeIm2col): lower
-// and upper are the corners of the bounding box, an entry for each dimension
-// between the outermost and the innermost; a copy moves so many pixels of so
-// many channels.
+// MapIm2col makes a tensor map in im2col mode (cuTensorMapEncodeIm2col): lower and upper
+// are the corners of the bounding box, with one entry per dimension between the outermost
+// and the innermost; a copy moves the given number of pixels with the given number of
+// channels.
 func MapIm2col(slice any, elem Type, shape, lower, upper []int, channels, pixels int, opts ...MapOption) *Map {
 	m := newMap(slice, elem, shape)
 	m.spec.Im2col = &launch.Im2col{Lower: wide(lower), Upper: wide(upper), Channels: int64(channels), Pixels: int64(pixels)}
@@ -48,7 +46,7 @@ func MapIm2col(slice any, elem Type, shape, lower, upper []int, channels, pixels
 func newMap(slice any, elem Type, shape []int) *Map {
 	m := &Map{data: slice, elem: elem}
 	m.spec.Shape = wide(shape)
-	m.spec.Pos = launch.Pos{File: caller().String()} // for what the driver refuses
+	m.spec.Pos = launch.Pos{File: caller().String()} // for errors of the driver
 	return m
 }
 
@@ -69,15 +67,15 @@ func wide(list []int) []int64 {
 	return out
 }
 
-// fail keeps the first mistake for Call, which knows whose it is.
+// fail keeps the first mistake for Call, which knows its argument.
 func (m *Map) fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf(format, args...)
 	}
 }
 
-// Swizzled has a tensor map store boxes with the pattern of that many bytes:
-// 32, 64 or 128; 0 for none.
+// Swizzled sets the swizzle pattern of boxes in shared memory to that many bytes: 32, 64
+// or 128; 0 for none.
 func Swizzled(bytes int) MapOption {
 	return func(m *Map) {
 		s, ok := map[int]launch.Swizzle{0: launch.SwizzleNone, 32: launch.Swizzle32B, 64: launch.Swizzle64B, 128: launch.Swizzle128B}[bytes]
@@ -100,8 +98,7 @@ func Interleaved(bytes int) MapOption {
 	}
 }
 
-// PromotedL2 has copies fetch that many bytes into L2: 64, 128 or 256; 0 for
-// none.
+// PromotedL2 makes copies fetch that many bytes into L2: 64, 128 or 256; 0 for none.
 func PromotedL2(bytes int) MapOption {
 	return func(m *Map) {
 		p, ok := map[int]launch.L2Promotion{0: launch.L2None, 64: launch.L2Bytes64, 128: launch.L2Bytes128, 256: launch.L2Bytes256}[bytes]
@@ -112,19 +109,18 @@ func PromotedL2(bytes int) MapOption {
 	}
 }
 
-// FilledWithNaN has what lies outside of the tensor read as a NaN, not as
-// zeros.
+// FilledWithNaN makes elements outside of the tensor read as NaN, not as zeros.
 func FilledWithNaN() MapOption { return func(m *Map) { m.spec.Fill = launch.FillOOBNaN } }
 
-// Strided gives the tensor's strides in bytes, outermost dimension first: one
-// for every dimension but the innermost, which is packed.
+// Strided sets the tensor's strides in bytes, outermost dimension first: one for every
+// dimension but the innermost, which is packed.
 func Strided(bytes ...int) MapOption { return func(m *Map) { m.spec.Strides = wide(bytes) } }
 
-// Stepped has a copy take every n-th element of a dimension: one number for
-// each, outermost first (the driver's element strides).
+// Stepped makes a copy take every n-th element of a dimension: one number per dimension,
+// outermost first (the driver's element strides).
 func Stepped(n ...int) MapOption { return func(m *Map) { m.spec.ElementStrides = wide(n) } }
 
-// Spec lets a function change anything of a tensor map.
+// Spec lets a function change any field of a tensor map.
 func Spec(change func(*launch.TensorMapSpec)) MapOption { return func(m *Map) { change(&m.spec) } }
 
 // argument checks a map against its slice.
@@ -179,8 +175,7 @@ func elementType(t Type) launch.ElementType {
 	return launch.ElementDefault
 }
 
-// reach checks the lists against each other, and that the tensor lies in its
-// slice.
+// reach checks the lists' lengths, and that the tensor lies in its slice.
 func (m *Map) reach(s *launch.TensorMapSpec, size int) error {
 	rank := len(s.Shape)
 	if rank < 1 || rank > launch.MaxTensorRank {
@@ -198,7 +193,7 @@ func (m *Map) reach(s *launch.TensorMapSpec, size int) error {
 	if s.Strides != nil && len(s.Strides) != rank-1 {
 		return fmt.Errorf("Strided %v for shape %v: it has an entry for each dimension but the innermost", s.Strides, s.Shape)
 	}
-	far, stride := float64(s.Offset)+float64(s.Type.Size()), float64(s.Type.Size()) // exact below 2^53, and only too large beyond
+	far, stride := float64(s.Offset)+float64(s.Type.Size()), float64(s.Type.Size()) // exact below 2^53; beyond, only too large
 	for i := rank - 1; i >= 0; i-- {
 		if s.Shape[i] < 1 {
 			return fmt.Errorf("shape %v: every dimension is at least 1", s.Shape)

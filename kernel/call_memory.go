@@ -11,14 +11,14 @@ import (
 	"muster/launch"
 )
 
-// Memory is memory that is no Go slice: on a GPU, as package gpu's buffers are.
-// A call with such an argument runs on that GPU alone.
+// Memory is memory other than a Go slice: on a GPU, as package gpu's buffers are. A call
+// with such an argument runs only on that GPU.
 type Memory interface {
-	// Device gives the memory's address there, its elements and their type.
+	// Device returns the memory's address there, its number of elements and their type.
 	Device() (address uint64, elements int, elem launch.Type)
 }
 
-// A memory is what an argument points to: a slice, or memory elsewhere.
+// A memory is the target of a pointer argument: a slice, or memory elsewhere.
 type memory struct {
 	param  string
 	buffer string // that it lies in
@@ -27,28 +27,27 @@ type memory struct {
 	size   int
 	data   unsafe.Pointer // nil elsewhere
 	uninit bool
-	free   bool // its contents are no result
+	free   bool // its final contents are no result
 }
 
 func (m *memory) end() uint64 { return m.addr + uint64(m.size) }
 
-// bytes are the slice's own.
+// bytes returns the slice's own bytes.
 func (m *memory) bytes() []byte { return unsafe.Slice((*byte)(m.data), m.size) }
 
-// A marked argument is a slice of which more is said.
+// A marked argument is a slice with attributes.
 type marked struct {
 	slice        any
 	uninit, free bool
 }
 
-// Uninitialized says that a launch is not given what a slice holds, as memory
-// that is only written needs no contents. A kernel that reads it all the same
-// finds zeros, on the machine and on a GPU.
+// Uninitialized says that a launch does not receive the slice's contents, for memory that
+// the kernel only writes. A kernel that reads it anyway finds zeros, on the machine and
+// on a GPU.
 func Uninitialized(slice any) any { return mark(slice, func(m *marked) { m.uninit = true }) }
 
-// Scratch says that what the kernel leaves in a slice is no result: what
-// compares runs leaves it out, because it may differ from one to the next, as
-// addresses do.
+// Scratch says that a slice's final contents are no result: comparisons of runs skip it,
+// because it may differ between runs, as addresses do.
 func Scratch(slice any) any { return mark(slice, func(m *marked) { m.free = true }) }
 
 func mark(slice any, set func(*marked)) any {
@@ -60,8 +59,7 @@ func mark(slice any, set func(*marked)) any {
 	return m
 }
 
-// memoryOf gives what a pointer argument points to, for a kernel with that type
-// of element.
+// memoryOf returns the target of a pointer argument, for a kernel with that element type.
 func memoryOf(a any, elem Type) (*memory, error) {
 	k, _ := a.(marked)
 	if k.slice != nil {
@@ -90,7 +88,7 @@ func memoryOf(a any, elem Type) (*memory, error) {
 	return m, nil
 }
 
-// numbers are the types of Go that elements have.
+// numbers maps Go's number types to element types.
 var numbers = map[reflect.Kind]launch.Type{
 	reflect.Int8: launch.S8, reflect.Int16: launch.S16, reflect.Int32: launch.S32, reflect.Int64: launch.S64,
 	reflect.Uint8: launch.U8, reflect.Uint16: launch.U16, reflect.Uint32: launch.U32, reflect.Uint64: launch.U64,
@@ -117,9 +115,9 @@ func (m *memory) slice(a any) error {
 	return nil
 }
 
-// points tells whether a pointer to elements of a type can point to numbers of
-// a type of Go: to those of the same kind, to the bits of floating-point
-// numbers, to halves in pairs. Bytes are anything, and so are untyped bits.
+// points reports whether a pointer to elements of a type can point to numbers of a Go
+// type: to those of the same kind, to the bits of floating-point numbers, or to halves in
+// pairs. Bytes and untyped bits match everything.
 func points(elem Type, t launch.Type, size int) bool {
 	n := elem.Size()
 	switch {
@@ -143,8 +141,7 @@ func points(elem Type, t launch.Type, size int) bool {
 	return true
 }
 
-// place makes buffers of what the arguments point to: one for all that share
-// memory.
+// place makes buffers for the pointer arguments: one for all slices that share memory.
 func (c *Call) place(list []argument) (errs Errors) {
 	var all []*argument
 	for i := range list {
@@ -217,8 +214,8 @@ func (c *Call) add(m *memory, param string) {
 	c.memory = append(c.memory, m)
 }
 
-// Launch gives the launch with copies of the slices as they are now, so that it
-// stays what it is when they change. It is an error if an argument is on a GPU.
+// Launch returns the launch with copies of the slices' current contents, unaffected by
+// later changes. It is an error if an argument is on a GPU.
 func (c *Call) Launch() (*launch.File, error) {
 	f := *c.File
 	f.Buffers = slices.Clone(f.Buffers)
@@ -233,7 +230,7 @@ func (c *Call) Launch() (*launch.File, error) {
 	return &f, nil
 }
 
-// Device gives the address of a buffer that is memory of a GPU already.
+// Device returns the address of a buffer that is already in a GPU's memory.
 func (c *Call) Device(buffer string) (address uint64, ok bool) {
 	for _, m := range c.memory {
 		if m.buffer == buffer && m.data == nil {
@@ -243,8 +240,8 @@ func (c *Call) Device(buffer string) (address uint64, ok bool) {
 	return 0, false
 }
 
-// Results names the buffers whose contents are results, in the order of the
-// parameters: all but those that are Scratch.
+// Results names the buffers whose contents are results, in the order of the parameters:
+// all except Scratch.
 func (c *Call) Results() (names []string) {
 	for _, m := range c.memory {
 		if !m.free {
@@ -254,9 +251,9 @@ func (c *Call) Results() (names []string) {
 	return names
 }
 
-// Take copies what a launch left in its buffers into the slices of the call.
-// buffer gives the bytes of one by its name, as (*muster.RunResult).Buffer
-// does. Where it fails for one, no slice has changed.
+// Take copies the final contents of a launch's buffers into the slices of the call.
+// buffer returns the bytes of one by its name, as (*muster.RunResult).Buffer does. If it
+// fails for one, no slice changes.
 func (c *Call) Take(buffer func(name string) ([]byte, error)) error {
 	left := make([][]byte, len(c.memory))
 	for i, m := range c.memory {
@@ -280,10 +277,9 @@ func (c *Call) Take(buffer func(name string) ([]byte, error)) error {
 	return nil
 }
 
-// Expect says what the launch must leave in a slice that is one of its
-// arguments: a slice of the same type and length. A run compares them
-// (muster.RunResult has the outcome). The zero Tolerance asks for equal
-// numbers.
+// Expect sets the contents that the launch must leave in a slice that is one of its
+// arguments: a slice of the same type and length. A run compares them (muster.RunResult
+// has the outcome). The zero Tolerance asks for equal numbers.
 func (c *Call) Expect(slice, want any, tolerance launch.Tolerance) error {
 	var got, due memory
 	if err := got.slice(slice); err != nil {

@@ -8,16 +8,15 @@ import (
 	"muster/launch"
 )
 
-// Write writes the call into a folder, for the command muster and for package
-// gpu's: NAME.ptx, the launch file NAME.yaml, and an .npy for every slice and
-// for what is expected of it, where NAME is the kernel's. It returns the path of
-// the launch file. With it,
+// Write writes the call into a folder, for the commands of muster and of package gpu:
+// NAME.ptx, the launch file NAME.yaml, and an .npy for every slice and for its expected
+// contents, where NAME is the kernel's. It returns the path of the launch file. With it,
 //
 //	muster check NAME.yaml
 //
-// says what muster.LoadCall and Check say, and the replay lines of a report
-// work. Variables in dynamic shared memory alone go by other names there: the
-// files know them as bytes of dynamic_shared.
+// gives the same result as muster.LoadCall and Check, and the replay lines of a report
+// work. Only variables in dynamic shared memory have other names there: the files know
+// them as bytes of dynamic_shared.
 func (c *Call) Write(dir string) (string, error) {
 	f, err := c.Launch()
 	if err != nil {

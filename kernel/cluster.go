@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// This file is clusters: the CTA's place in one, the barrier of all its threads
-// (ISA 9.7.13.3), and asynchronous stores into the shared memory of its CTAs
-// (ISA 9.7.9.12, 9.7.13.7). The kernel has Clusters.
+// This file is clusters: the CTA's position in one, the barrier of all its threads (ISA
+// 9.7.13.3), and asynchronous stores into the shared memory of its CTAs (ISA 9.7.9.12,
+// 9.7.13.7). The kernel needs the option Clusters.
 
 // Aligned says that all threads of the warp execute the same instruction
 // together, which is faster (.aligned).
@@ -19,33 +19,33 @@ func (k *Kernel) ClusterRank() Reg { return k.Special("%cluster_ctarank", U32) }
 // ClusterSize gives the CTAs of the cluster (%cluster_nctarank).
 func (k *Kernel) ClusterSize() Reg { return k.Special("%cluster_nctarank", U32) }
 
-// ClusterCtaidX, ClusterCtaidY and ClusterCtaidZ are the CTA's place in its
-// cluster (%cluster_ctaid).
+// ClusterCtaidX, ClusterCtaidY and ClusterCtaidZ are the CTA's coordinates in its cluster
+// (%cluster_ctaid).
 func (k *Kernel) ClusterCtaidX() Reg { return k.Special("%cluster_ctaid.x", U32) }
 func (k *Kernel) ClusterCtaidY() Reg { return k.Special("%cluster_ctaid.y", U32) }
 func (k *Kernel) ClusterCtaidZ() Reg { return k.Special("%cluster_ctaid.z", U32) }
 
-// ClusterNctaidX, ClusterNctaidY and ClusterNctaidZ are how many CTAs the
-// cluster has in each dimension (%cluster_nctaid).
+// ClusterNctaidX, ClusterNctaidY and ClusterNctaidZ are the numbers of CTAs of the
+// cluster in each dimension (%cluster_nctaid).
 func (k *Kernel) ClusterNctaidX() Reg { return k.Special("%cluster_nctaid.x", U32) }
 func (k *Kernel) ClusterNctaidY() Reg { return k.Special("%cluster_nctaid.y", U32) }
 func (k *Kernel) ClusterNctaidZ() Reg { return k.Special("%cluster_nctaid.z", U32) }
 
-// ClusteridX, ClusteridY and ClusteridZ are the cluster's place in the grid
+// ClusteridX, ClusteridY and ClusteridZ are the cluster's coordinates in the grid
 // (%clusterid).
 func (k *Kernel) ClusteridX() Reg { return k.Special("%clusterid.x", U32) }
 func (k *Kernel) ClusteridY() Reg { return k.Special("%clusterid.y", U32) }
 func (k *Kernel) ClusteridZ() Reg { return k.Special("%clusterid.z", U32) }
 
-// NclusteridX, NclusteridY and NclusteridZ are how many clusters the grid has in
+// NclusteridX, NclusteridY and NclusteridZ are the numbers of clusters of the grid in
 // each dimension (%nclusterid).
 func (k *Kernel) NclusteridX() Reg { return k.Special("%nclusterid.x", U32) }
 func (k *Kernel) NclusteridY() Reg { return k.Special("%nclusterid.y", U32) }
 func (k *Kernel) NclusteridZ() Reg { return k.Special("%nclusterid.z", U32) }
 
-// ClusterSync has all threads of the cluster wait for each other: ClusterArrive
-// and ClusterWait, with Aligned if it is given. What each did before is ordered
-// before what the others do after.
+// ClusterSync makes all threads of the cluster wait for each other: ClusterArrive and
+// ClusterWait, with Aligned if given. Each thread's earlier accesses happen before the
+// other threads' later ones.
 func (k *Kernel) ClusterSync(mods ...Mod) {
 	if k.clustered("ClusterSync") && k.allowed("ClusterSync", mods, Aligned) {
 		k.clusterBarrier("arrive", Release, mods)
@@ -53,10 +53,9 @@ func (k *Kernel) ClusterSync(mods ...Mod) {
 	}
 }
 
-// ClusterArrive is the first half of ClusterSync: the thread arrives, and goes
-// on. Modifiers: Release, the default, or Relaxed, which orders no memory; and
-// Aligned. Every thread alternates ClusterArrive and ClusterWait. It emits
-// barrier.cluster.arrive.
+// ClusterArrive is the first half of ClusterSync: the thread arrives without waiting.
+// Modifiers: Release, the default, or Relaxed, which orders no memory; and Aligned. Every
+// thread must alternate ClusterArrive and ClusterWait. It emits barrier.cluster.arrive.
 func (k *Kernel) ClusterArrive(mods ...Mod) {
 	if k.clustered("ClusterArrive") && k.allowed("ClusterArrive", mods, Release, Relaxed, Aligned) {
 		k.clusterBarrier("arrive", Release, mods)
@@ -84,7 +83,7 @@ func (k *Kernel) clusterBarrier(op string, sem Mod, mods []Mod) {
 	k.Inst("barrier.cluster." + op + "." + string(sem) + tail)
 }
 
-// allowed reports modifiers that an operation does not take.
+// allowed reports modifiers that an operation does not accept.
 func (k *Kernel) allowed(what string, mods []Mod, allowed ...Mod) bool {
 	for _, m := range mods {
 		if !slices.Contains(allowed, m) {
@@ -110,8 +109,8 @@ func list(mods []Mod) string {
 	return s
 }
 
-// RankOf gives the rank of the CTA that an address in the cluster's shared
-// memory belongs to (getctarank).
+// RankOf gives the rank of the CTA that owns an address in the cluster's shared memory
+// (getctarank).
 func (k *Kernel) RankOf(p Ptr) Reg {
 	const what = "RankOf"
 	if !k.clustered(what) || !k.space(what, "the address", p, SharedCTA, SharedCluster) {
@@ -123,8 +122,8 @@ func (k *Kernel) RankOf(p Ptr) Reg {
 }
 
 // StoreAsync writes one element into the shared memory of a CTA of the cluster,
-// asynchronously, and counts its bytes off at bar, which is in the same CTA.
-// Elements have 4 or 8 bytes. Each thread that executes it stores. It emits
+// asynchronously, and completes its bytes at bar, which is in the same CTA. Elements have
+// 4 or 8 bytes. Each thread that executes it stores. It emits
 // st.async.weak.shared::cluster, PTX 8.1 (ISA 9.7.9.12).
 func (p Ptr) StoreAsync(v Num, bar Mbarrier) {
 	const what = "StoreAsync"
@@ -140,8 +139,8 @@ func (p Ptr) StoreAsync(v Num, bar Mbarrier) {
 	k.Inst("st.async.weak.shared::cluster"+completes+"."+p.memType(), p, k.half(v, p.elem), bar.Ptr())
 }
 
-// StoreAsyncVec writes 2 elements of 4 or 8 bytes or 4 elements of 4 bytes, as
-// StoreAsync does one, to an address that is a multiple of their size.
+// StoreAsyncVec is StoreAsync of 2 elements of 4 or 8 bytes or 4 elements of 4 bytes, to
+// an address that is a multiple of their total size.
 func (p Ptr) StoreAsyncVec(v Vec, bar Mbarrier) {
 	const what = "StoreAsyncVec"
 	k := p.kernel()
@@ -156,10 +155,9 @@ func (p Ptr) StoreAsyncVec(v Vec, bar Mbarrier) {
 }
 
 // RedAsync combines one element of a cluster CTA's shared memory with a value,
-// asynchronously, and counts its bytes off at bar, which is in the same CTA: Add
-// of u32, s32, u64; Min and Max of u32, s32; Inc and Dec of u32; And, Or and Xor
-// of b32. It emits red.async.relaxed.cluster.shared::cluster, PTX 8.1 (ISA
-// 9.7.13.7).
+// asynchronously, and completes its bytes at bar, which is in the same CTA: Add of u32,
+// s32, u64; Min and Max of u32, s32; Inc and Dec of u32; And, Or and Xor of b32. It emits
+// red.async.relaxed.cluster.shared::cluster, PTX 8.1 (ISA 9.7.13.7).
 func (p Ptr) RedAsync(op Op, v Num, bar Mbarrier) {
 	const what = "RedAsync"
 	k := p.kernel()
@@ -176,7 +174,7 @@ func (p Ptr) RedAsync(op Op, v Num, bar Mbarrier) {
 	}
 }
 
-// async checks a store that completes at a barrier.
+// async checks an asynchronous store that completes at a barrier.
 func (k *Kernel) async(what string, p Ptr, bar Mbarrier) bool {
 	if !k.clustered(what) || !k.space(what, "the destination", p, SharedCTA, SharedCluster) || !k.counts(what, p, bar) {
 		return false

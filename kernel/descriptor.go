@@ -1,7 +1,7 @@
 package kernel
 
-// A descriptor is the matrix descriptor of a factor (ISA 9.7.15.5.1.2.2), in
-// two halves: the lower has the start address, which moves, the upper does not.
+// A descriptor is the matrix descriptor of a factor (ISA 9.7.15.5.1.2.2), in two halves:
+// the lower contains the start address, which varies; the upper is constant.
 type descriptor struct {
 	t  Tile
 	mn bool
@@ -9,7 +9,7 @@ type descriptor struct {
 	hi Reg
 }
 
-// descriptorKey names a descriptor's lower half in a function.
+// A descriptorKey identifies a descriptor's lower half in a function.
 type descriptorKey struct {
 	in   *body
 	sym  *variable
@@ -18,15 +18,15 @@ type descriptorKey struct {
 	hi   uint32
 }
 
-// descriptor makes the descriptor of a tile. Its lower half is computed once
-// for the array, where the function begins; a stage costs a multiplication and
-// addition of 32 bits, a step an addition.
+// descriptor builds the descriptor of a tile. Its lower half is computed once per array,
+// at the function's beginning; selecting a stage costs a multiplication and an addition
+// of 32 bits, a step an addition.
 //
-// Bits 0–13 have the address, 16–29 the leading, 32–45 the stride byte offset,
-// in units of 16 bytes, 62–63 the swizzle. Of K along the rows, 8 rows further
-// is the stride, a panel further the leading offset; of M or N along the rows
-// the other way round without a swizzle. The address is that in the CTA's
-// window: above it are bits that name the CTA of a cluster.
+// Bits 0–13 are the address, 16–29 the leading, 32–45 the stride byte offset, in units of
+// 16 bytes, 62–63 the swizzle. With K along the rows, the stride goes 8 rows down and the
+// leading offset to the next panel; with M or N along the rows and no swizzle they are
+// exchanged. The address is relative to the CTA's window: the bits above it name the CTA
+// of a cluster.
 func (t Tile) descriptor(mn bool) descriptor {
 	k := t.k
 	lead, stride := t.panel, 8*t.width()
@@ -55,8 +55,7 @@ func (t Tile) descriptor(mn bool) descriptor {
 	return d
 }
 
-// at is the descriptor of the part that begins at a row of M or N, and a step
-// of K.
+// at returns the descriptor of the part that begins at a row of M or N, and a step of K.
 func (d descriptor) at(row, step int) Reg {
 	t := d.t
 	off := t.off

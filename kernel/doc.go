@@ -1,8 +1,7 @@
 /*
 Package kernel writes asynchronous kernels for Hopper GPUs in Go. The same
-program runs on the machine of package muster, is proven right or handed back
-with the schedule that breaks it, prints as PTX, and is launched on a GPU by
-package gpu.
+program runs on the machine of package muster, is proven correct or refuted by a
+failing schedule, prints as PTX, and is launched on a GPU by package gpu.
 
 	k := kernel.New("saxpy", kernel.Block(128))
 	x := k.GlobalPtr("x", kernel.F32)
@@ -17,43 +16,43 @@ package gpu.
 
 # How it works
 
-A Kernel is the text of a kernel that grows: every call adds instructions to
-its end, in order. A Reg is a register and no value of Go, so that Go's own
-control flow decides what is written, and the kernel's control flow what runs:
-a loop of Go unrolls, For, While and Loop loop, If and IfElse branch, Guard
+A Kernel is a program under construction: every call appends instructions, in
+order. A Reg is a register, not a Go value, so Go's control flow decides which
+instructions are written, and the kernel's control flow which ones run:
+a loop in Go unrolls, For, While and Loop loop, If and IfElse branch, Guard
 predicates. Go constants become immediates.
 
-Operations are methods of what they work on: arithmetic of a Reg, logic of a
+Operations are methods of their operand: arithmetic of a Reg, logic of a
 Pred, loads and stores of a Ptr, arrivals and waits of an Mbarrier. They emit
-what their documentation says, one instruction where it does not say more,
-and nothing is scheduled or moved. Any instruction of the table in package ptx
-is there too, exponentials and square roots among them: Inst takes it as text,
+one instruction unless their documentation says otherwise,
+and nothing is reordered. Any other instruction of the table in package ptx
+is available too, such as exponentials and square roots: Inst takes it as text,
 and package inst has a function for each (inst.Ex2F32, inst.SqrtF32).
 
 # Threads
 
-What is written is executed by every thread of the CTA, unless a group says
-otherwise: Threads, Warps, Warpgroup, SingleWarp, SingleThread and Elect run
-their bodies with a part of the current group, and nest. An operation counts
-as often as threads execute it: an Arrive in a group of 128 is 128 arrivals,
-in SingleThread it is one. Sync synchronizes the current group with the
-cheapest means that does, and says which.
+Every thread of the CTA executes the code, except in groups:
+Threads, Warps, Warpgroup, SingleWarp, SingleThread and Elect run
+their bodies in a part of the current group, and nest. An operation takes effect
+once per executing thread: an Arrive in a group of 128 is 128 arrivals,
+in SingleThread it is one. Sync synchronizes the current group by the
+cheapest sufficient instruction, and returns which.
 
 # Memory
 
 A Ptr is an address in a state space, of elements of one type; At indexes it.
-Shared memory comes from Shared, Tile and the barriers; where it is more than
-48 KiB together it becomes dynamic, and Call asks for it. Remote gives the same
-place in another CTA of the cluster.
+Shared, Tile and the barriers allocate shared memory; if its total exceeds
+48 KiB it becomes dynamic, and Call requests it. Remote returns the same
+location in another CTA of the cluster.
 
 # Mistakes
 
 A wrong type, an address in the wrong state space, a register that is read
-before it is set, a barrier that nobody initializes: each is kept with the line
-of the Go program that made it, and Build gives them all, as Errors. What only
-a run shows (a race, a lost arrival, a missing fence) is for Check of package
-muster to find; its findings name the line of Go too, by the .loc directives
-of the module. A test says it all with
+before it is set, an uninitialized barrier: each mistake is recorded with its line
+of the Go program, and Build returns them all, as Errors. Check of package
+muster finds errors of a run (a race, a lost arrival, a missing fence);
+its findings name the Go line too, by the .loc directives
+of the module. A complete test is
 
 	l, err := muster.LoadCall(call, muster.Limits{})
 	r, err := l.Check(t.Context(), muster.CheckOptions{})
@@ -62,15 +61,15 @@ of the module. A test says it all with
 		t.Error(r.Summary)
 	}
 
-The zero Reg, Pred, Ptr, Tile and Mbarrier belong to no kernel that could keep
-a mistake: their methods panic, and say so.
+The zero Reg, Pred, Ptr, Tile and Mbarrier belong to no kernel that could record
+a mistake: their methods panic with a message.
 
 # Limits
 
-One kernel a module. Grids, clusters and blocks as a GPU has them; shared
-memory up to 227 KiB. Textures and surfaces are left out. Instructions of
-Blackwell are in package inst, and have no operations of their own here. A
-kernel has 262,144 instructions, labels and variables at most: a loop of Go that
-adds more is a mistake, and one that goes on for as long again a panic.
+One kernel per module. Grids, clusters and blocks have a GPU's limits; shared
+memory goes up to 227 KiB. Textures and surfaces are not supported. Instructions of
+Blackwell are in package inst, without operations here. A
+kernel has at most 262,144 instructions, labels and variables: a loop in Go that
+adds more is a mistake, and one that continues for as long again panics.
 */
 package kernel

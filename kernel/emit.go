@@ -7,14 +7,13 @@ import (
 	"muster/ptx"
 )
 
-// Inst adds an instruction: its name with all its modifiers, as in PTX, and
-// its operands. They are Reg, Pred, Ptr, Vec, Pair, Discard, *Label, what Mem
-// makes, and Go numbers, which become immediates. What does not fit the
-// instruction table is a mistake: an unknown name, a missing modifier, a
-// register of the wrong type, an address of the wrong state space.
+// Inst adds an instruction: its name with all its modifiers, as in PTX, and its operands.
+// They are Reg, Pred, Ptr, Vec, Pair, Discard, *Label, results of Mem, and Go numbers,
+// which become immediates. A mismatch with the instruction table is a mistake: an unknown
+// name, a missing modifier, a register of the wrong type, an address of the wrong state
+// space.
 //
-// The package inst has a function for each instruction, which says what goes
-// where.
+// The package inst has a function for each instruction, with named operands.
 func (k *Kernel) Inst(op string, operands ...any) {
 	in := &ptx.Inst{}
 	words := strings.Split(op, ".")
@@ -51,8 +50,8 @@ func (k *Kernel) Inst(op string, operands ...any) {
 	k.emit(in)
 }
 
-// assume takes the registers of a mistaken instruction as set, so that one
-// mistake is reported once.
+// assume marks the registers of a mistaken instruction as set, to report a mistake only
+// once.
 func (k *Kernel) assume(operands []any) {
 	mark := func(of *Kernel, in *body, id int) {
 		if of == k && in != nil {
@@ -89,9 +88,8 @@ func canonical(in *ptx.Inst) {
 	}
 }
 
-// typed holds registers, immediates and addresses to what the instruction's
-// row says, and gives numbers their type. typeOf gives a register's type by its
-// name.
+// typed checks registers, immediates and addresses against the instruction's row, and
+// types the numbers. typeOf returns a register's type by its name.
 func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr, typeOf func(name string) (Type, bool)) {
 	canonical(in)
 	for _, b := range ptx.Bind(in) {
@@ -132,8 +130,8 @@ func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr, typeOf func(name str
 	}
 }
 
-// widens tells the operands whose registers may be wider than the type (ISA
-// 9.4.1): the values of loads, stores and conversions.
+// widens reports whether an operand's register may be wider than its type (ISA 9.4.1):
+// the values of loads, stores and conversions.
 func widens(in *ptx.Inst, b ptx.Bound) bool {
 	switch in.Op {
 	case "ld", "ldu", "st", "cvt":
@@ -157,8 +155,8 @@ func mismatch(what string, have, want Type) string {
 	return fmt.Sprintf("%s has type %s, and %s is due%s", what, have, want, how)
 }
 
-// dueSpace gives the state space that an address operand must lie in, by the
-// instruction's modifiers; "any" where the table does not say.
+// dueSpace returns the state space required of an address operand by the instruction's
+// modifiers; "any" if the table does not say.
 func dueSpace(in *ptx.Inst, a *ptx.Arg) string {
 	switch a.Name {
 	case "map":
@@ -199,16 +197,16 @@ func spaceName(due string) string {
 	return due
 }
 
-// name is an instruction's text without its operands.
+// name returns an instruction's text without its operands.
 func name(in *ptx.Inst) string { return strings.Join(append([]string{in.Op}, in.Mods...), ".") }
 
-// newEnough holds an instruction to the kernel's architecture and version.
+// newEnough checks an instruction against the kernel's architecture and version.
 func (k *Kernel) newEnough(in *ptx.Inst) {
 	v, sm := in.Needs()
 	n, suffix, _ := parseSM(k.target)
 	f := in.Form.SM
 	lacks := n < f.Number || f.Suffix == "a" && (suffix != "a" || n != f.Number) || f.Suffix == "f" && (suffix == "" || n/10 != f.Number/10)
-	if sm != f { // which later architectures have a modifier too, the table does not say
+	if sm != f { // the table does not list other architectures of a modifier
 		lacks = lacks || n < sm.Number || sm.Suffix != "" && suffix == ""
 	}
 	if lacks {
@@ -235,7 +233,7 @@ func (k *Kernel) regType(name string) (Type, bool) {
 	return r.typ, ok
 }
 
-// find gives the number of the register of that name, or -1.
+// find returns the index of the register with that name, or -1.
 func (b *body) find(name string) int {
 	if len(name) < 3 || name[0] != '%' {
 		return -1
@@ -286,8 +284,7 @@ func (k *Kernel) emitBlock(block *ptx.Block) {
 	}
 }
 
-// grow makes room for n instructions, labels or variables, and reports a kernel that takes
-// no more.
+// grow counts n more instructions, labels or variables, and reports a full kernel.
 func (k *Kernel) grow(n int) bool {
 	if k.over() || k.refuses() {
 		return false
@@ -298,7 +295,7 @@ func (k *Kernel) grow(n int) bool {
 	return !k.full
 }
 
-// locate adds a .loc for what comes next, where the line is another one.
+// locate adds a .loc if the line has changed.
 func (k *Kernel) locate() Place {
 	at, b := k.here(), k.at
 	if at != b.line {
@@ -308,8 +305,8 @@ func (k *Kernel) locate() Place {
 	return at
 }
 
-// file gives the number of a source file. PTX has quoted names without escapes,
-// and its assembler takes ASCII alone.
+// file returns the index of a source file. PTX has quoted names without escapes, and
+// ptxas accepts only ASCII.
 func (k *Kernel) file(name string) int {
 	plain := func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
@@ -327,19 +324,18 @@ func (k *Kernel) file(name string) int {
 	return len(k.files)
 }
 
-// PTX adds instructions as text, with {name} for each operand that args name:
+// PTX adds instructions as text, with {name} for each operand named in args:
 //
 //	k.PTX("fma.rn.f32 {d}, {a}, {a}, {d};", kernel.Args{"d": d, "a": a})
 //
-// A Reg stands for its name, a Pred too, a Ptr for its address in brackets, a
-// Vec for its registers in braces, a *Label for its name, and a number for
-// itself. The text is instructions, and blocks in braces, which may have labels,
-// registers and parameters of calls of their own; what a block jumps to besides
-// is an operand. It is held to the instruction table as Inst is. A mistake names
-// the line of the text, counted from 1.
+// A Reg or a Pred is replaced by its name, a Ptr by its address in brackets, a Vec by its
+// registers in braces, a *Label by its name, and a number by itself. The text is
+// instructions, and blocks in braces, which may declare labels, registers and call
+// parameters. A block's jumps to outer labels use operands. The text is checked against
+// the instruction table like Inst. A mistake names the line of the text, counted from 1.
 func (k *Kernel) PTX(text string, args Args) {
 	k.inline(text, args)
 }
 
-// Args are the operands of inline PTX by name.
+// Args maps names to the operands of inline PTX.
 type Args map[string]any

@@ -28,11 +28,11 @@ type Error struct {
 // Error gives one line, "file:line: msg".
 func (e *Error) Error() string { return e.Place.String() + ": " + e.Msg }
 
-// Errors are all mistakes of a kernel, in the order in which they were made.
+// Errors are all mistakes of a kernel, in the order of their calls.
 type Errors []*Error
 
-// Error gives the mistakes, a line each, and one that a loop of Go made again
-// and again once; of more than ten lines the first ten.
+// Error returns the mistakes, one per line, each repeated mistake once; at most the first
+// ten lines.
 func (l Errors) Error() string {
 	var lines []string
 	told := map[Error]bool{}
@@ -57,7 +57,7 @@ func (l Errors) Unwrap() []error {
 	return out
 }
 
-// fail notes a mistake at the line of the user's program.
+// fail records a mistake at the line of the user's program.
 func (k *Kernel) fail(format string, args ...any) {
 	k.failAt(k.here(), format, args...)
 }
@@ -66,23 +66,23 @@ func (k *Kernel) failAt(at Place, format string, args ...any) {
 	if k.refuses() {
 		return
 	}
-	msg := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`) // it is one line
+	msg := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`) // one line only
 	k.errs = append(k.errs, &Error{at, msg})
 	if len(k.errs) == mostMistakes {
 		k.fill("the kernel has %d mistakes; no more are kept", mostMistakes)
 	}
 }
 
-// ours is the folder of this package's files. Where a function lies is told by
-// its file, since a closure of a function that was inlined has the name of the
-// function that it went into.
+// ours is the folder of this package's files. The file identifies the owner of a frame,
+// since an inlined function's closure is named after the function that it was inlined
+// into.
 var ours = func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return path.Dir(filepath.ToSlash(file))
 }()
 
-// here is the line of the user's program: the innermost frame that is not of
-// this package.
+// here returns the line of the user's program: the innermost frame outside of this
+// package.
 func (k *Kernel) here() Place {
 	var pcs [32]uintptr
 	skip := 2
@@ -108,7 +108,7 @@ func (k *Kernel) here() Place {
 	}
 }
 
-// caller is here where there is no kernel.
+// caller is here without a kernel.
 func caller() Place {
 	pcs := make([]uintptr, 32)
 	for _, pc := range pcs[:runtime.Callers(2, pcs)] {
@@ -119,7 +119,7 @@ func caller() Place {
 	return Place{File: "?"}
 }
 
-// userPlace gives the place of a frame, or none for one of ours.
+// userPlace returns the place of a frame, or none for a frame of this package.
 func userPlace(pc uintptr) Place {
 	frames := runtime.CallersFrames([]uintptr{pc})
 	for {
@@ -138,8 +138,7 @@ func isOurs(file string) bool {
 	return (dir == ours || dir == ours+"/inst") && !strings.HasSuffix(file, "_test.go")
 }
 
-// shorten makes a path relative to the working directory where that is above
-// the file.
+// shorten makes a path relative to the working directory if the file is below it.
 func shorten(file string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
@@ -149,6 +148,6 @@ func shorten(file string) string {
 	return file
 }
 
-// Errorf reports a mistake at the line of the user's program: for packages that
-// build on this one.
+// Errorf records a mistake at the line of the user's program, for packages built on this
+// one.
 func (k *Kernel) Errorf(format string, args ...any) { k.fail(format, args...) }

@@ -1,17 +1,16 @@
 package kernel
 
-// This file is waits with an end, and what libcu++ joins of a barrier's
-// operations (cuda::barrier: arrive_and_wait, try_wait_for, try_wait_parity_for).
+// This file is waits with a timeout, and libcu++'s combinations of barrier operations
+// (cuda::barrier: arrive_and_wait, try_wait_for, try_wait_parity_for).
 
-// ArriveAndWait is Arrive and Wait for the phase of that arrival: each thread of
-// the group arrives once and goes on when the phase is complete. Modifiers are
-// those that arrivals and waits both take, CTA, Cluster and Relaxed.
+// ArriveAndWait is Arrive and Wait for the phase of that arrival: each thread of the
+// group arrives once and continues when the phase is complete. It accepts the modifiers
+// common to arrivals and waits: CTA, Cluster and Relaxed.
 func (m Mbarrier) ArriveAndWait(mods ...Mod) { m.Wait(m.Arrive(mods...), mods...) }
 
-// TryWaitFor waits until the phase of a token is complete, or so many
-// nanoseconds of %globaltimer have passed, and tells which. ns is a number or a
-// register of 32 bits. It emits a loop of mbarrier.try_wait with the time as its
-// hint (ISA 9.7.13.15.16).
+// TryWaitFor waits until the phase of a token is complete, or ns nanoseconds of
+// %globaltimer have passed, and reports which. ns is a number or a register of 32 bits.
+// It emits a loop of mbarrier.try_wait with the time as its hint (ISA 9.7.13.15.16).
 func (m Mbarrier) TryWaitFor(tok Token, ns Num, mods ...Mod) Pred {
 	const what = "TryWaitFor"
 	return m.timed(what, ns, func(hint Reg) Pred {
@@ -19,7 +18,7 @@ func (m Mbarrier) TryWaitFor(tok Token, ns Num, mods ...Mod) Pred {
 	})
 }
 
-// TryWaitParityFor is TryWaitFor of a phase by its parity.
+// TryWaitParityFor is TryWaitFor for a phase given by its parity.
 func (m Mbarrier) TryWaitParityFor(parity Num, ns Num, mods ...Mod) Pred {
 	const what = "TryWaitParityFor"
 	return m.timed(what, ns, func(hint Reg) Pred {
@@ -27,8 +26,8 @@ func (m Mbarrier) TryWaitParityFor(parity Num, ns Num, mods ...Mod) Pred {
 	})
 }
 
-// timed is a loop around a test that ends after a time. The test is made again
-// after the clock was read, so that a phase that completed in time is seen.
+// timed emits a loop around a test, with a timeout. The test is repeated after the clock
+// is read, so that a phase that completed in time counts.
 func (m Mbarrier) timed(what string, ns Num, test func(hint Reg) Pred) Pred {
 	k := m.kernel()
 	if k.guard != nil {

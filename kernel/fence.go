@@ -1,15 +1,15 @@
 package kernel
 
-// This file is fences (ISA 9.7.13.4): each orders what its thread did before it
-// and what it does after it, for threads of a scope or between proxies.
+// This file is fences (ISA 9.7.13.4): each orders its thread's earlier accesses before
+// its later ones, for threads of a scope or between proxies.
 
-// FenceAcqRel orders memory accesses for threads of the scope, CTA, Cluster,
-// GPU or Sys: with a strong write after it, it releases, and with a strong read
-// before it, it acquires. It emits fence.acq_rel.
+// FenceAcqRel orders memory accesses for threads of the scope, CTA, Cluster, GPU or Sys:
+// followed by a strong write it releases, and preceded by a strong read it acquires. It
+// emits fence.acq_rel.
 func (k *Kernel) FenceAcqRel(scope Mod) { k.fence("FenceAcqRel", "fence.acq_rel", scope) }
 
-// FenceSC is FenceAcqRel, and all such fences of a scope are in one order
-// besides. It emits fence.sc and is slower.
+// FenceSC is FenceAcqRel that also takes part in a single order of all FenceSC of the
+// scope. It emits fence.sc and is slower.
 func (k *Kernel) FenceSC(scope Mod) { k.fence("FenceSC", "fence.sc", scope) }
 
 // FenceAcquire is the acquiring half of FenceAcqRel: fence.acquire, PTX 8.6.
@@ -26,30 +26,27 @@ func (k *Kernel) FenceRelease(scope Mod) {
 	}
 }
 
-// FenceAcquireSync is an acquire fence at cluster scope for what lies in the
-// shared memory of the cluster's CTAs, and nothing else:
-// fence.acquire.sync_restrict::shared::cluster.cluster, PTX 8.6.
+// FenceAcquireSync is an acquire fence at cluster scope, restricted to the shared memory
+// of the cluster's CTAs: fence.acquire.sync_restrict::shared::cluster.cluster, PTX 8.6.
 func (k *Kernel) FenceAcquireSync() {
 	k.Inst("fence.acquire.sync_restrict::shared::cluster.cluster")
 }
 
-// FenceReleaseSync is a release fence at cluster scope for what lies in this
-// CTA's shared memory: fence.release.sync_restrict::shared::cta.cluster, PTX
-// 8.6.
+// FenceReleaseSync is a release fence at cluster scope, restricted to this CTA's shared
+// memory: fence.release.sync_restrict::shared::cta.cluster, PTX 8.6.
 func (k *Kernel) FenceReleaseSync() { k.Inst("fence.release.sync_restrict::shared::cta.cluster") }
 
-// FenceMbarrierInit makes the thread's initializations of mbarriers visible to
-// the cluster, before a cluster barrier lets others use them:
-// fence.mbarrier_init.release.cluster. InitMbarriers does so where it has to.
+// FenceMbarrierInit makes the thread's initializations of mbarriers visible to the
+// cluster, before a cluster barrier lets others use them:
+// fence.mbarrier_init.release.cluster. InitMbarriers emits it where needed.
 func (k *Kernel) FenceMbarrierInit() { k.Inst("fence.mbarrier_init.release.cluster") }
 
-// FenceProxyAsync orders accesses of the generic proxy (loads and stores of
-// threads) with those of the asynchronous proxy (bulk and tensor copies, wgmma)
-// in both directions: after threads wrote what a copy reads, and after they read
-// what a copy overwrites. Each thread that wrote needs it before the barrier that
-// tells the issuer, or the issuer after. Spaces restrict it to Global, SharedCTA
-// or SharedCluster, which has SharedCTA within; none is all memory. It emits
-// fence.proxy.async, one for each space.
+// FenceProxyAsync orders accesses of the generic proxy (loads and stores of threads) with
+// those of the asynchronous proxy (bulk and tensor copies, wgmma) in both directions:
+// after threads wrote the source of a copy, and after they read its destination. Each
+// thread that wrote needs it before the barrier with the issuer, or the issuer after it.
+// Spaces restrict it to Global, SharedCTA or SharedCluster, which includes SharedCTA;
+// without any it covers all memory. It emits fence.proxy.async, one for each space.
 func (k *Kernel) FenceProxyAsync(spaces ...Space) {
 	if len(spaces) == 0 {
 		k.Inst("fence.proxy.async")
@@ -64,35 +61,32 @@ func (k *Kernel) FenceProxyAsync(spaces ...Space) {
 	}
 }
 
-// FenceProxyAsyncAcquire is the acquiring half of FenceProxyAsync, from the
-// generic to the asynchronous proxy, for the shared memory of the cluster's CTAs:
-// fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster, PTX
-// 8.6.
+// FenceProxyAsyncAcquire is the acquire half of FenceProxyAsync, from the generic to the
+// asynchronous proxy, for the shared memory of the cluster's CTAs:
+// fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster, PTX 8.6.
 func (k *Kernel) FenceProxyAsyncAcquire() {
 	k.Inst("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster")
 }
 
-// FenceProxyAsyncRelease is the releasing half, for this CTA's shared memory:
-// fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster, PTX
-// 8.6.
+// FenceProxyAsyncRelease is the release half, for this CTA's shared memory:
+// fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster, PTX 8.6.
 func (k *Kernel) FenceProxyAsyncRelease() {
 	k.Inst("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster")
 }
 
-// FenceProxyAlias orders accesses to one place through several virtual addresses:
+// FenceProxyAlias orders accesses to one location through several virtual addresses:
 // fence.proxy.alias.
 func (k *Kernel) FenceProxyAlias() { k.Inst("fence.proxy.alias") }
 
-// FenceTensormapRelease makes the thread's changes of tensor maps in global
-// memory part of what it releases to threads of the scope:
-// fence.proxy.tensormap::generic.release, PTX 8.3.
+// FenceTensormapRelease releases the thread's changes of tensor maps in global memory to
+// threads of the scope: fence.proxy.tensormap::generic.release, PTX 8.3.
 func (k *Kernel) FenceTensormapRelease(scope Mod) {
 	k.fence("FenceTensormapRelease", "fence.proxy.tensormap::generic.release", scope)
 }
 
-// FenceTensormapAcquire has the thread's tensor copies see the map at an address
-// in global memory as others released it, in a synchronization with threads of
-// the scope: fence.proxy.tensormap::generic.acquire of 128 bytes, PTX 8.3.
+// FenceTensormapAcquire makes a released version of the tensor map, 128 bytes at an
+// address in global memory, visible to the thread's tensor copies, by synchronization
+// with threads of the scope: fence.proxy.tensormap::generic.acquire, PTX 8.3.
 func (k *Kernel) FenceTensormapAcquire(tensormap Ptr, scope Mod) {
 	const what = "FenceTensormapAcquire"
 	if k.space(what, "the map", tensormap, Generic, Global) {
@@ -110,9 +104,9 @@ func (k *Kernel) fence(what, op string, scope Mod, operands ...any) {
 
 func scoped(m Mod) bool { return m == CTA || m == Cluster || m == GPU || m == Sys }
 
-// since has the kernel be for a version of PTX or a newer one, and reports one
-// that says it is older. The instruction table knows it of most instructions,
-// and not where a modifier is newer than what it modifies.
+// since raises the kernel's version of PTX to at least this one, and reports a kernel
+// whose stated version is older. The instruction table covers most instructions, but not
+// all modifiers that are newer than their instruction.
 func (k *Kernel) since(major, minor int, what string) bool {
 	v, has := k.version, func(a, b int) bool { return a > major || a == major && b >= minor }
 	if v.Major != 0 && !has(v.Major, v.Minor) {

@@ -6,8 +6,8 @@ import (
 	"muster/ptx"
 )
 
-// A Label is a place in a function, for branches that the structured forms of
-// control flow do not make.
+// A Label is a position in a function, for branches beyond the structured forms of
+// control flow.
 type Label struct {
 	name   string
 	in     *body
@@ -16,7 +16,7 @@ type Label struct {
 	used   bool
 }
 
-// NewLabel makes a label. Place says where it is, once.
+// NewLabel makes a label. Place positions it, once.
 func (k *Kernel) NewLabel() *Label { return k.label("L") }
 
 func (k *Kernel) label(what string) *Label {
@@ -28,7 +28,7 @@ func (k *Kernel) label(what string) *Label {
 	return l
 }
 
-// Place puts a label before what comes next.
+// Place puts a label before the next instruction.
 func (k *Kernel) Place(l *Label) {
 	switch {
 	case !k.known(l), !k.grow(0):
@@ -45,7 +45,7 @@ func (k *Kernel) Place(l *Label) {
 	k.at.line = Place{}
 }
 
-// known reports a label that is none, or of another function or kernel.
+// known reports a label that is nil, or of another function or kernel.
 func (k *Kernel) known(l *Label) bool {
 	switch {
 	case l == nil || l.in == nil:
@@ -64,7 +64,7 @@ func (k *Kernel) Branch(l *Label) { k.Inst("bra", l) }
 // BranchIf goes to a label where p is true.
 func (k *Kernel) BranchIf(p Pred, l *Label) { k.branch(p, l, false) }
 
-// branch is one that lanes may take apart, or all together.
+// branch emits a branch that may diverge, or a uniform one.
 func (k *Kernel) branch(p Pred, l *Label, uniform bool) {
 	if k.guard != nil {
 		k.fail("a branch inside of Guard: only plain instructions take a predicate; use If")
@@ -83,9 +83,8 @@ func (k *Kernel) branch(p Pred, l *Label, uniform bool) {
 	k.guard = nil
 }
 
-// Guard puts the predicate before each instruction that body makes: a thread
-// for which it is false skips them, without a branch. Branches, loops and
-// further guards do not go inside.
+// Guard predicates each instruction that body emits: threads for which p is false skip
+// them, without a branch. Branches, loops and further guards are not allowed inside.
 func (k *Kernel) Guard(p Pred, body func()) {
 	p.kernel()
 	if k.missing("Guard", body == nil) {
@@ -103,7 +102,7 @@ func (k *Kernel) Guard(p Pred, body func()) {
 	body()
 }
 
-// If executes then where p is true.
+// If executes then if p is true.
 func (k *Kernel) If(p Pred, then func()) {
 	if k.missing("If", then == nil) {
 		return
@@ -114,7 +113,7 @@ func (k *Kernel) If(p Pred, then func()) {
 	k.Place(end)
 }
 
-// IfElse executes then where p is true, and otherwise els.
+// IfElse executes then if p is true, and otherwise els.
 func (k *Kernel) IfElse(p Pred, then, els func()) {
 	if k.missing("IfElse", then == nil || els == nil) {
 		return
@@ -128,7 +127,7 @@ func (k *Kernel) IfElse(p Pred, then, els func()) {
 	k.Place(end)
 }
 
-// opened writes a part of an If, for Build to know that it is within.
+// opened writes a branch of an If, so that Build can report that it is open.
 func (k *Kernel) opened(what string, part func()) {
 	b := k.at
 	b.ifs = append(b.ifs, &Error{k.here(), "the " + what + " is not closed: Build is called inside of its body"})
@@ -136,16 +135,16 @@ func (k *Kernel) opened(what string, part func()) {
 	part()
 }
 
-// A loop is one that is being written.
+// A loop is a loop whose body is being written.
 type loop struct {
 	next, end *Label
 	at        Place
 }
 
-// For executes body with i from from on, as long as i < to, in steps. from and
-// step are numbers or registers, to is one of them too; step is positive. The
-// loop's register has the type of the first that is a register, else U32, or
-// S32 where a number is negative. Break and Continue go where they say.
+// For executes body with i starting at from, while i < to, adding step. Each is a number
+// or a register, and step is positive. The loop's register has the type of the first of
+// step, from and to that is a register, else U32, or S32 if a number is negative. Break
+// and Continue apply to it.
 func (k *Kernel) For(from, to, step Num, body func(i Reg)) {
 	if k.missing("For", body == nil) {
 		return
@@ -200,8 +199,7 @@ func (k *Kernel) inside(l *loop, body func()) {
 	body()
 }
 
-// placeUsed places a label that a branch goes to; one that none goes to is
-// forgotten.
+// placeUsed places a label that has branches; a label without any is dropped.
 func (k *Kernel) placeUsed(l *Label) {
 	if l.used {
 		k.Place(l)
@@ -210,7 +208,7 @@ func (k *Kernel) placeUsed(l *Label) {
 	l.placed = k.here()
 }
 
-// While executes body as long as the predicate that cond computes is true.
+// While executes body while the predicate computed by cond is true.
 func (k *Kernel) While(cond func() Pred, body func()) {
 	if k.missing("While", cond == nil || body == nil) {
 		return
@@ -237,8 +235,7 @@ func (k *Kernel) Loop(body func()) {
 	k.placeUsed(l.end)
 }
 
-// Unroll makes the body n times, with i from 0 on: a loop of Go and none of the
-// kernel.
+// Unroll emits the body n times, with i from 0: a loop in Go, not in the kernel.
 func (k *Kernel) Unroll(n int, body func(i int)) {
 	if k.missing("Unroll", body == nil) {
 		return
@@ -261,21 +258,21 @@ func (k *Kernel) Break() {
 	}
 }
 
-// BreakIf leaves the innermost loop where p is true.
+// BreakIf leaves the innermost loop if p is true.
 func (k *Kernel) BreakIf(p Pred) {
 	if l := k.innermost("BreakIf"); l != nil {
 		k.BranchIf(p, l.end)
 	}
 }
 
-// Continue goes to the next turn of the innermost loop.
+// Continue goes to the next iteration of the innermost loop.
 func (k *Kernel) Continue() {
 	if l := k.innermost("Continue"); l != nil {
 		k.Branch(l.next)
 	}
 }
 
-// ContinueIf goes to the next turn of the innermost loop where p is true.
+// ContinueIf goes to the next iteration of the innermost loop if p is true.
 func (k *Kernel) ContinueIf(p Pred) {
 	if l := k.innermost("ContinueIf"); l != nil {
 		k.BranchIf(p, l.next)
@@ -290,10 +287,10 @@ func (k *Kernel) innermost(what string) *loop {
 	return k.at.loops[len(k.at.loops)-1]
 }
 
-// Return ends the thread, or the function.
+// Return returns from the function, or ends the thread in the kernel itself.
 func (k *Kernel) Return() { k.Inst("ret") }
 
-// Exit ends the thread, wherever it is.
+// Exit ends the thread, also inside of a function.
 func (k *Kernel) Exit() { k.Inst("exit") }
 
 // Trap aborts the launch with an error.

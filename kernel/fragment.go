@@ -1,10 +1,9 @@
 package kernel
 
-// A Fragment is a matrix A in the registers of a warpgroup: 64 rows a block,
-// each warp 16 of them, and each K of 32 bytes four registers of a thread (ISA
-// 9.7.15.5.1.1). Thread t of its warp has in the first register 32 bits of row
-// t/4, from byte 4(t%4) on, in the second of the row 8 below, in the third and
-// fourth the same 16 bytes on.
+// A Fragment is a matrix A in the registers of a warpgroup: in blocks of 64 rows, 16 for
+// each warp, with four registers per thread for each 32 bytes of K (ISA 9.7.15.5.1.1).
+// The first register of thread t of a warp has 32 bits of row t/4, from byte 4(t%4) on;
+// the second those of the row 8 below; the third and fourth those 16 bytes further.
 type Fragment struct {
 	k          *Kernel
 	elem       Type
@@ -12,8 +11,8 @@ type Fragment struct {
 	regs       Vec
 }
 
-// Fragment makes one of registers that hold it already: for each 64 rows, for
-// each K of 32 bytes, four of 32 bits.
+// Fragment makes one from registers that already hold it: four of 32 bits for each 64
+// rows and each 32 bytes of K.
 func (k *Kernel) Fragment(elem Type, rows, cols int, regs Vec) Fragment {
 	f := Fragment{k: k, elem: elem, rows: rows, cols: cols, regs: regs}
 	bytes := cols * elem.Size()
@@ -46,9 +45,9 @@ func (f Fragment) Elem() Type { return f.elem }
 // Dims gives rows and columns.
 func (f Fragment) Dims() (rows, cols int) { return f.rows, f.cols }
 
-// Load reads the tile into the registers of the warpgroup, by ldmatrix of four
-// matrices for each 16 rows and 32 bytes (ISA 9.7.14.5.15). The elements lie
-// with K along the rows.
+// Load reads the tile into the registers of the warpgroup, by ldmatrix of four matrices
+// for each 16 rows and 32 bytes (ISA 9.7.14.5.15). The elements are stored with K along
+// the rows.
 func (t Tile) Load() Fragment {
 	k := t.kernel()
 	if !k.warpgroup("Load") {
@@ -68,10 +67,9 @@ func (t Tile) Load() Fragment {
 	return k.Fragment(t.elem, t.rows, t.cols, regs)
 }
 
-// Fragment gives the accumulator as a left factor of the next product, as the
-// softmax of an attention is: converted to F16 or BF16, rounded to nearest
-// even. The registers of D and of A have the same places, so nothing moves
-// between threads.
+// Fragment returns the accumulator as left factor of the next product, as the softmax of
+// an attention is: converted to F16 or BF16, rounded to nearest even. D and A have the
+// same register layout, so no data moves between threads.
 func (a Accumulator) Fragment(t Type) Fragment {
 	k := a.kernel()
 	if t.Size() != 2 || !t.float() || a.typ == S32 || a.typ == F16 && t != F16 || a.n%16 != 0 {
@@ -81,7 +79,7 @@ func (a Accumulator) Fragment(t Type) Fragment {
 	return k.Fragment(t, a.m, a.n, a.packed(t))
 }
 
-// packed is the elements in pairs of 16 bits, a register for two columns.
+// packed returns the elements in 16 bits each, one register for two columns.
 func (a Accumulator) packed(t Type) Vec {
 	if a.typ == t {
 		return a.regs
@@ -95,11 +93,10 @@ func (a Accumulator) packed(t Type) Vec {
 	return v
 }
 
-// Store writes the accumulator to a tile of as many rows and columns, converted
-// to the tile's type, F16 or BF16, rounded to nearest even. It is done by
-// stmatrix of four matrices for each 16 columns (ISA 9.7.14.5.16), and no two
-// threads meet in a bank where the tile is swizzled by 128 bytes. Tensor copies
-// and products see it after fence.proxy.async and a barrier.
+// Store writes the accumulator to a tile of the same dimensions, converted to the tile's
+// type, F16 or BF16, rounded to nearest even. It uses stmatrix of four matrices for each
+// 16 columns (ISA 9.7.14.5.16), without bank conflicts if the tile is swizzled by 128
+// bytes. Tensor copies and products see it after fence.proxy.async and a barrier.
 func (a Accumulator) Store(t Tile) {
 	k := a.kernel()
 	t.kernel()
@@ -116,9 +113,9 @@ func (a Accumulator) Store(t Tile) {
 	}
 }
 
-// StoreWarp writes the 16 rows that a warp has of a block of 64, in columns
-// from first on, to a tile of 16 rows: each warp to its own. It lets a warp
-// hand its rows to a tensor copy without waiting for others.
+// StoreWarp writes a warp's 16 rows of a block of 64, in columns from first on, to a tile
+// of 16 rows, one tile per warp. It lets a warp pass its rows to a tensor copy without
+// waiting for others.
 func (a Accumulator) StoreWarp(t Tile, block, first int) {
 	k := a.kernel()
 	t.kernel()
@@ -130,11 +127,11 @@ func (a Accumulator) StoreWarp(t Tile, block, first int) {
 	a.store(t, k.Const(U32, 0), block, first, cols)
 }
 
-// store writes columns of a block to a tile, at that row of it.
+// store writes columns of a block to a tile, from the given row on.
 //
-// Lanes 0 to 15 give the addresses of rows, in the first 16 bytes of 32; lanes
-// 16 to 31 those in the second. Within a panel the swizzle is the same for all
-// columns but for their own bits, so that one exclusive or makes the address.
+// Lanes 0 to 15 give the row addresses of the first 16 bytes of 32; lanes 16 to 31 those
+// of the second. Within a panel the swizzle is the same for all columns, so that one
+// exclusive or per column computes the address.
 func (a Accumulator) store(t Tile, row Reg, block, first, cols int) {
 	k := a.k
 	if t.trans || t.elem.Size() != 2 || !t.elem.float() || cols%16 != 0 || a.typ == S32 || a.typ == F16 && t.elem != F16 {

@@ -7,9 +7,9 @@ import (
 	"muster/ptx"
 )
 
-// A Func is a function of the kernel's module (ISA 5.4, 7). It has parameters
-// and results of scalar types, passed by value; addresses go as registers of 64
-// bits, or 32 for shared memory, and Pointer makes addresses of them.
+// A Func is a function of the kernel's module (ISA 5.4, 7). It has parameters and results
+// of scalar types, passed by value; addresses are passed in registers of 64 bits, or 32
+// for shared memory, and Pointer converts them back.
 type Func struct {
 	k       *Kernel
 	name    string
@@ -17,9 +17,9 @@ type Func struct {
 	params  []Type
 }
 
-// Func writes a function: write gets its arguments and returns its results, one
-// for each type. It may use shared variables and module variables, and no
-// register or label of the kernel.
+// Func defines a function: write gets its arguments and returns its results, one for each
+// type. It may use shared variables and module variables, but no register or label of the
+// kernel.
 func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) Vec) *Func {
 	f := &Func{k: k, name: k.claim(name, "function"), results: results, params: params}
 	if k.at != k.entry {
@@ -84,7 +84,7 @@ func (k *Kernel) Func(name string, results, params []Type, write func(args Vec) 
 	return f
 }
 
-// Call calls the function with arguments of its parameters' types and gives its
+// Call calls the function with arguments of its parameters' types and returns its
 // results.
 func (f *Func) Call(args ...Num) Vec {
 	if f == nil || f.k == nil {
@@ -139,7 +139,7 @@ func (f *Func) Call(args ...Num) Vec {
 	return out
 }
 
-// abiType is the type that a parameter of a function is declared with.
+// abiType returns the declared type of a function's parameter.
 func abiType(t Type) string {
 	t = t.reg()
 	if t == F32 || t == F64 {
@@ -148,14 +148,14 @@ func abiType(t Type) string {
 	return fmt.Sprintf("b%d", 8*t.Size())
 }
 
-// ConstArray adds an array in constant memory with its values, one dimension.
+// ConstArray adds a one-dimensional array in constant memory with the given values.
 func (k *Kernel) ConstArray(name string, elem Type, values ...Num) Ptr {
 	return k.moduleVar(name, Const, elem, len(values), values)
 }
 
-// GlobalArray adds an array of the module in global memory, of n elements that
-// begin with the values given and are zero from there on. It lives as long as
-// the module is loaded: launches see what earlier ones left.
+// GlobalArray adds an array of the module in global memory, of n elements, initialized
+// with the given values and then zeros. It lives as long as the module is loaded:
+// launches see the values that earlier ones left.
 func (k *Kernel) GlobalArray(name string, elem Type, n int, values ...Num) Ptr {
 	return k.moduleVar(name, Global, elem, n, values)
 }

@@ -6,17 +6,17 @@ import (
 	"muster/ptx"
 )
 
-// A Group is the threads that execute what comes next: a range of the CTA's
-// threads by their linear index, tid.x + ntid.x*(tid.y + ntid.y*tid.z), and so
-// of warps: warp w has threads 32w to 32w+31 (ISA 2.2.1, 10.1).
+// A Group is the threads that execute the code being written: a range of the CTA's
+// threads by their linear index, tid.x + ntid.x*(tid.y + ntid.y*tid.z), and so of warps:
+// warp w has threads 32w to 32w+31 (ISA 2.2.1, 10.1).
 type Group struct {
-	// First is the index of the first thread in the CTA; inside of EachWarp,
-	// in its warp. Of the thread that Elect elects it is its warp's first.
+	// First is the index of the first thread in the CTA; inside of EachWarp, in its warp.
+	// Inside of Elect it is the first thread of the warp.
 	First int
-	// Threads is how many they are; 0 where the kernel does not say its Block.
+	// Threads is the number of threads; 0 if the kernel has no Block.
 	Threads int
-	// AnyWarp says that the group is one of several, each within its own warp:
-	// that of EachWarp, or a part of it.
+	// AnyWarp says that the group exists once in each of several warps, as in EachWarp
+	// and its subgroups.
 	AnyWarp bool
 }
 
@@ -35,8 +35,8 @@ func (g Group) String() string {
 	return fmt.Sprintf("threads %d to %d%s", g.First, g.First+g.Threads-1, of)
 }
 
-// Group gives the group whose threads execute what comes next: all of the CTA
-// outside of Threads, Warps and their like.
+// Group returns the group that executes the code being written: the whole CTA outside of
+// Threads, Warps and similar calls.
 func (k *Kernel) Group() Group {
 	if k.group != nil {
 		return *k.group
@@ -44,32 +44,31 @@ func (k *Kernel) Group() Group {
 	return Group{Threads: k.BlockThreads()}
 }
 
-// Threads has n threads of the current group execute body, from the first-th on.
-// The others go on after it. Within body the group is these threads.
+// Threads makes n threads of the current group execute body, starting with index first.
+// The others skip it. Within body the group is these threads.
 //
-// It emits a comparison of the thread's index and a branch, bra.uni where the
-// range begins and ends between warps, and neither where the range is the whole
-// group. It does not synchronize.
+// It emits a comparison of the thread's index and a branch, bra.uni if the range consists
+// of whole warps, and nothing if the range is the whole group. It does not synchronize.
 func (k *Kernel) Threads(first, n int, body func()) {
 	k.threads(fmt.Sprintf("Threads(%d, %d)", first, n), first, n, body)
 }
 
-// SingleThread has the first thread of the current group execute body.
+// SingleThread makes the first thread of the current group execute body.
 func (k *Kernel) SingleThread(body func()) { k.threads("SingleThread", 0, 1, body) }
 
-// SingleWarp has one warp of the current group execute body: the i-th, from 0.
+// SingleWarp makes warp i of the current group execute body, from 0.
 func (k *Kernel) SingleWarp(i int, body func()) {
 	k.warps(fmt.Sprintf("SingleWarp(%d)", i), i, 1, body)
 }
 
-// Warps has n warps of the current group execute body, from the first-th on.
+// Warps makes n warps of the current group execute body, starting with index first.
 func (k *Kernel) Warps(first, n int, body func()) {
 	k.warps(fmt.Sprintf("Warps(%d, %d)", first, n), first, n, body)
 }
 
-// Warpgroup has the i-th warpgroup of the current group execute body: 128
-// threads, four warps of which the first has a number that is a multiple of
-// four, as wgmma and setmaxnreg want it (ISA 9.7.15.1).
+// Warpgroup makes warpgroup i of the current group execute body: 128 threads, four warps,
+// the first with an index that is a multiple of four, as wgmma and setmaxnreg require
+// (ISA 9.7.15.1).
 func (k *Kernel) Warpgroup(i int, body func()) {
 	what := fmt.Sprintf("Warpgroup(%d)", i)
 	if g := k.Group(); g.First%128 != 0 {
@@ -94,10 +93,9 @@ func (k *Kernel) warps(what string, first, n int, body func()) {
 	k.threads(what, 32*first, threads, body)
 }
 
-// EachWarp has every warp of the current group execute body, and within body
-// the group is the thread's own warp: Sync is of the warp, SingleThread and
-// Elect are one thread of each warp. It emits nothing by itself. The group
-// consists of whole warps.
+// EachWarp makes every warp of the current group execute body. Within body the group is
+// the thread's own warp: Sync synchronizes the warp, SingleThread and Elect select one
+// thread of each warp. It emits nothing itself. The group must consist of whole warps.
 func (k *Kernel) EachWarp(body func()) {
 	g := k.Group()
 	switch {
@@ -110,9 +108,9 @@ func (k *Kernel) EachWarp(body func()) {
 	}
 }
 
-// Elect has one thread of the current group, which must be one warp, execute
-// body. All threads of the warp come here together. It emits elect.sync, which
-// always elects the same thread of a warp, and a branch (ISA 9.7.13.14).
+// Elect makes one thread of the current group, which must be one warp, execute body. All
+// threads of the warp must execute Elect together. It emits elect.sync, which always
+// elects the same thread of a warp, and a branch (ISA 9.7.13.14).
 func (k *Kernel) Elect(body func()) {
 	g := k.Group()
 	switch {
@@ -134,7 +132,7 @@ func (k *Kernel) Elect(body func()) {
 	}
 }
 
-// within writes body as what the threads of a group execute.
+// within writes body as code of a group.
 func (k *Kernel) within(g Group, body func()) {
 	outer := k.group
 	defer func() { k.group = outer }()
@@ -142,7 +140,7 @@ func (k *Kernel) within(g Group, body func()) {
 	body()
 }
 
-// sized reports a kernel that does not say how many threads a CTA has.
+// sized reports a kernel without a Block.
 func (k *Kernel) sized(what string) bool {
 	if k.block[0] == 0 {
 		k.fail("%s: groups need the threads of a CTA; give New the option Block", what)
@@ -178,7 +176,7 @@ func (k *Kernel) threads(what string, first, n int, body func()) {
 	k.Place(end)
 }
 
-// in is true in the threads of sub; those that are asked are of g.
+// in is true in the threads of sub, for threads of g.
 func (k *Kernel) in(sub, g Group) Pred {
 	i := k.index(g.AnyWarp)
 	last := sub.First + sub.Threads
@@ -193,25 +191,25 @@ func (k *Kernel) in(sub, g Group) Pred {
 	return i.Sub(sub.First).Lt(sub.Threads)
 }
 
-// wholeWarps tells a group that begins with a warp and ends with one, or with
-// the CTA.
+// wholeWarps reports whether a group begins with a warp and ends with one, or with the
+// CTA.
 func (k *Kernel) wholeWarps(g Group) bool {
 	return g.First%32 == 0 && (g.Threads%32 == 0 || !g.AnyWarp && g.First+g.Threads == k.BlockThreads())
 }
 
-// mask is the lanes of a group within one warp.
+// mask returns the lanes of a group within one warp.
 func (g Group) mask() uint32 {
 	return uint32((uint64(1)<<g.Threads - 1) << (g.First % 32))
 }
 
-// An indexKey names a thread's index in a function: that in the CTA, or that
-// in the warp.
+// An indexKey identifies a thread index in a function: the one in the CTA, or in the
+// warp.
 type indexKey struct {
 	in   *body
 	lane bool
 }
 
-// ThreadIndex gives the thread's linear index in the current group, from 0.
+// ThreadIndex returns the thread's linear index in the current group, from 0.
 func (k *Kernel) ThreadIndex() Reg {
 	g := k.Group()
 	if !k.sized("ThreadIndex") {
@@ -223,8 +221,8 @@ func (k *Kernel) ThreadIndex() Reg {
 	return k.index(g.AnyWarp).Sub(g.First)
 }
 
-// index is the thread's index in the CTA or its warp, computed once where the
-// function begins.
+// index returns the thread's index in the CTA or its warp, computed once at the
+// function's beginning.
 func (k *Kernel) index(lane bool) Reg {
 	key := indexKey{k.at, lane}
 	if r, ok := k.state[key].(Reg); ok {
@@ -248,12 +246,12 @@ func (k *Kernel) index(lane bool) Reg {
 	return r
 }
 
-// A SyncKind says what Sync emitted.
+// A SyncKind describes what Sync emitted.
 type SyncKind struct {
 	Op      string // "bar.warp.sync", "bar.sync", or "" for nothing
 	Mask    uint32 // the lanes of bar.warp.sync
 	Barrier int    // the named barrier of bar.sync, 0 to 15
-	Threads int    // that bar.sync counts; 0 for all of the CTA
+	Threads int    // thread count of bar.sync; 0 for all of the CTA
 }
 
 // String gives the instruction, as "bar.warp.sync 0xffffffff", "bar.sync 0" or
@@ -270,12 +268,12 @@ func (s SyncKind) String() string {
 	return fmt.Sprintf("%s %d, %d", s.Op, s.Barrier, s.Threads)
 }
 
-// Sync has the threads of the current group wait for each other; what each did
-// before is ordered before what the others do after it. All threads of the group
-// come here. It emits nothing for one thread, bar.warp.sync with the lanes' mask
-// within a warp, bar.sync 0 for the whole CTA, and otherwise bar.sync of a named
-// barrier, one for each range of threads, of which a CTA has 15 besides barrier
-// 0 (ISA 9.7.13.1, 9.7.13.2).
+// Sync makes the threads of the current group wait for each other; each thread's earlier
+// accesses happen before the others' later ones. All threads of the group must execute
+// it. It emits nothing for one thread, bar.warp.sync with the lanes' mask within a warp,
+// bar.sync 0 for the whole CTA, and otherwise bar.sync of a named barrier, one for each
+// range of threads. A CTA has 15 of them, in addition to barrier 0 (ISA 9.7.13.1,
+// 9.7.13.2).
 func (k *Kernel) Sync() SyncKind {
 	g := k.Group()
 	var s SyncKind

@@ -8,16 +8,15 @@ import (
 	"muster/ptx"
 )
 
-// A Kernel is a kernel that is being written: instructions go to its end, in
-// the order of the calls that make them. Mistakes are kept, and Build reports
-// them all.
+// A Kernel is a kernel under construction: instructions are appended in the order of the
+// calls. Mistakes are collected, and Build reports them all.
 //
 // A Kernel belongs to one goroutine.
 type Kernel struct {
 	name    string
 	target  string
 	version ptx.Version
-	least   ptx.Version // that the instructions so far need
+	least   ptx.Version // required by the instructions so far
 	block   [3]int
 	cluster [3]int
 	attrs   []ptx.Directive
@@ -26,58 +25,58 @@ type Kernel struct {
 	vars    []*variable
 	items   []ptx.Item // functions and variables of the module
 	entry   *body
-	at      *body // where instructions go
-	guard   *Pred // of a Guard that is open
+	at      *body // the body under construction
+	guard   *Pred // of the open Guard
 	files   []string
 	names   map[string]Place
 	inner   map[string]Place // names that blocks of inline PTX declare
 	serial  int
 	places  map[uintptr]Place
 	errs    Errors
-	group   *Group // whose threads execute what comes next
+	group   *Group // the threads that execute the code being written
 	insts   int    // so far
 	full    bool   // it takes no more: see fill
-	refused int    // additions since then
+	refused int    // additions rejected since then
 
-	ended bool // finish has said what only the whole kernel shows
+	ended bool // finish has made the checks that need the whole kernel
 	built *ptx.Module
-	state map[any]any // of the block level: what it has to keep a kernel
+	state map[any]any // state of the block level, per kernel
 }
 
-// A body is a function's statements as far as they are written.
+// A body is a function's statements so far.
 type body struct {
 	prologue, stmts []ptx.Stmt
 	regs            []register
 	where           map[*ptx.Inst]Place
 	labels          []*Label
 	loops           []*loop
-	ifs             []*Error // of those that Build is within, should it be called
+	ifs             []*Error // enclosing Ifs, for an error if Build is called inside
 	line            Place    // of the last .loc
 }
 
-// A register is what is known of a register while the kernel is built.
+// A register is the builder's information on a register.
 type register struct {
 	typ  Type
 	name string
 	at   Place
-	// given says that something outside of the instructions sets it, or that a
-	// mistake stands in for it.
+	// given says that the register is set outside of the instructions, or that it
+	// replaces the result of a mistake.
 	given bool
-	hint  string // for whom reads it before it is set
+	hint  string // for the error if it is read before it is set
 	inner bool   // a block of inline PTX declares it
 }
 
-// An Option says something of a kernel as a whole.
+// An Option configures a kernel.
 type Option func(*Kernel)
 
-// Block says how many threads a CTA has, in one to three dimensions: .reqntid.
-// Thread groups need it.
+// Block sets the dimensions of a CTA in threads, one to three: .reqntid. Thread groups
+// need it.
 func Block(x int, yz ...int) Option {
 	return func(k *Kernel) { k.block = k.dims("Block", x, yz) }
 }
 
-// Clusters says how many CTAs a cluster has, in one to three dimensions:
-// .reqnctapercluster and .explicitcluster.
+// Clusters sets the dimensions of a cluster in CTAs, one to three: .reqnctapercluster and
+// .explicitcluster.
 func Clusters(x int, yz ...int) Option {
 	return func(k *Kernel) { k.cluster = k.dims("Clusters", x, yz) }
 }
@@ -93,7 +92,7 @@ func MaxRegisters(n int) Option {
 	}
 }
 
-// MinCTAs asks for so many CTAs on an SM: .minnctapersm.
+// MinCTAs requests at least n CTAs per SM: .minnctapersm.
 func MinCTAs(n int) Option {
 	return func(k *Kernel) {
 		if n < 1 || n > 32 {
@@ -104,7 +103,7 @@ func MinCTAs(n int) Option {
 	}
 }
 
-// Target says for which architecture the kernel is, by default sm_90a.
+// Target sets the kernel's architecture, by default sm_90a.
 func Target(sm string) Option {
 	return func(k *Kernel) {
 		if n, _, ok := parseSM(sm); !ok || n < 50 {
@@ -115,8 +114,8 @@ func Target(sm string) Option {
 	}
 }
 
-// Version says for which version of PTX the kernel is. By default it is the
-// least that has all instructions of the kernel, 8.0 or newer.
+// Version sets the kernel's version of PTX. By default it is the lowest that has all
+// instructions of the kernel, 8.0 or newer.
 func Version(major, minor int) Option {
 	return func(k *Kernel) {
 		if major < 1 || major > 99 || minor < 0 || minor > 9 {
@@ -140,7 +139,7 @@ func (k *Kernel) dims(what string, x int, yz []int) [3]int {
 	}
 	n := 1
 	for _, x := range d {
-		n *= min(x, 1<<16) // which is too many, and overflows nothing
+		n *= min(x, 1<<16) // too many, without overflow
 	}
 	switch {
 	case what == "Block" && (n > 1024 || d[2] > 64):
@@ -176,8 +175,8 @@ func (k *Kernel) BlockThreads() int { return k.block[0] * k.block[1] * k.block[2
 // CTAs gives the CTAs of a cluster; 1 if no Clusters were given.
 func (k *Kernel) CTAs() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }
 
-// BlockDims and ClusterDims give what Block and Clusters said; zero if nothing
-// was said.
+// BlockDims and ClusterDims return the dimensions from Block and Clusters; zero if not
+// set.
 func (k *Kernel) BlockDims() [3]int   { return k.block }
 func (k *Kernel) ClusterDims() [3]int { return k.cluster }
 
@@ -191,7 +190,7 @@ func parseSM(s string) (number int, suffix string, ok bool) {
 	return n, suffix, err == nil && (suffix == "" || suffix == "a" || suffix == "f")
 }
 
-// Err gives the mistakes so far: nil, or Errors.
+// Err returns the mistakes so far: nil, or Errors.
 func (k *Kernel) Err() error {
 	if len(k.errs) == 0 {
 		return nil
@@ -212,15 +211,15 @@ func (k *Kernel) reg(t Type) Reg {
 	return Reg{k, b, len(b.regs) - 1, t}
 }
 
-// lost is a register that stands in for the result of a mistake: it is never
-// reported again.
+// lost returns a register that replaces the result of a mistake: errors about it are
+// suppressed.
 func (k *Kernel) lost(t Type) Reg {
 	r := k.reg(t)
 	r.in.regs[r.id].given = true
 	return r
 }
 
-// lostVec is as many as were asked for, as far as anything has so many.
+// lostVec is lost for the requested number of registers, within limits.
 func (k *Kernel) lostVec(t Type, n int) Vec {
 	v := make(Vec, min(max(n, 1), 256))
 	for i := range v {

@@ -2,18 +2,16 @@ package kernel
 
 import "fmt"
 
-// A kernel has at most so many instructions, labels and variables, and a function
-// so many registers: 4 MiB of a GPU's code, and few enough that a loop of Go that
-// does not end is told with its line, and is not the end of the machine's memory.
-// Mistakes are kept up to a number too.
+// Limits on a kernel's instructions, labels and variables, and on a function's registers:
+// about 4 MiB of GPU code, and low enough that an infinite loop in Go is reported with
+// its line before it exhausts memory. The number of recorded mistakes is limited too.
 const (
 	mostInsts    = 1 << 18
 	mostRegs     = 1 << 18
 	mostMistakes = 10_000
 )
 
-// fill says that the kernel takes no more: nothing is added from here on, and
-// no further mistake is kept.
+// fill marks the kernel as full: later additions and mistakes are dropped.
 func (k *Kernel) fill(format string, args ...any) {
 	if !k.refuses() {
 		k.fail(format, args...)
@@ -21,7 +19,7 @@ func (k *Kernel) fill(format string, args ...any) {
 	}
 }
 
-// over reports what is added when Build has ended the kernel, once.
+// over reports additions after Build, once.
 func (k *Kernel) over() bool {
 	if k.ended {
 		k.fill("Build has ended the kernel: nothing can be added")
@@ -29,12 +27,12 @@ func (k *Kernel) over() bool {
 	return k.ended
 }
 
-// refuses tells whether the kernel is full. Build reports that; a loop of Go
-// that goes on for as long again does not get there, and panics with it.
+// refuses reports whether the kernel is full. Build reports that as a mistake; a loop in
+// Go that continues for as long again never reaches Build, and panics.
 func (k *Kernel) refuses() bool {
 	if k.full {
 		if k.refused++; k.refused > mostInsts {
-			k.refused = 0 // for who recovers
+			k.refused = 0 // for a caller that recovers
 			panic(fmt.Sprintf("kernel: a loop of Go does not end, at %s: %v", k.here(), k.errs[len(k.errs)-1]))
 		}
 	}
@@ -49,7 +47,7 @@ func (k *Kernel) missing(what string, isNil bool) bool {
 	return isNil
 }
 
-// few holds a number of registers to what a kernel can have.
+// few checks a number of registers against the limit.
 func (k *Kernel) few(what string, n int) bool {
 	if n < 0 || n > mostRegs {
 		k.fail("%s of %d registers; they are 0 to %d", what, n, mostRegs)

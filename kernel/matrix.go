@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Trans is the modifier of LoadMatrix and StoreMatrix that transposes each 8×8
-// matrix of 16-bit elements on its way.
+// Trans is the modifier of LoadMatrix and StoreMatrix that transposes each 8×8 matrix of
+// 16-bit elements.
 const Trans Mod = "trans"
 
-// LoadMatrix reads n matrices of 8 rows of 16 bytes from shared memory, 1, 2 or
-// 4 of them, one register each (ldmatrix, ISA 9.7.14.5.15). The address is that
-// of one row in each lane: lanes 0 to 7 have the rows of the first matrix,
-// lanes 8 to 15 of the second, and so on. Lane t gets the 4 bytes from 4(t%4) on
-// of row t/4; with Trans, of 16-bit elements, rows 2(t%4) and the next of column
-// t/4. All lanes of the warp execute it.
+// LoadMatrix reads n matrices of 8 rows of 16 bytes from shared memory, n = 1, 2 or 4,
+// into one register each (ldmatrix, ISA 9.7.14.5.15). Each lane's address is that of one
+// row: lanes 0 to 7 give the rows of the first matrix, lanes 8 to 15 of the second, and
+// so on. Lane t gets the 4 bytes from 4(t%4) on of row t/4; with Trans, the 16-bit
+// elements of rows 2(t%4) and 2(t%4)+1 in column t/4. All lanes of the warp execute it.
 func (p Ptr) LoadMatrix(n int, mods ...Mod) Vec {
 	k := p.kernel()
 	if !k.matrices("LoadMatrix", p, n, mods) {
@@ -25,8 +24,8 @@ func (p Ptr) LoadMatrix(n int, mods ...Mod) Vec {
 	return d
 }
 
-// StoreMatrix writes as many matrices as there are registers, 1, 2 or 4, to
-// shared memory: the other way of LoadMatrix (stmatrix, ISA 9.7.14.5.16).
+// StoreMatrix writes 1, 2 or 4 matrices, one per register, to shared memory: the inverse
+// of LoadMatrix (stmatrix, ISA 9.7.14.5.16).
 func (p Ptr) StoreMatrix(v Vec, mods ...Mod) {
 	k := p.kernel()
 	if k.matrices("StoreMatrix", p, len(v), mods) {
@@ -49,7 +48,7 @@ func (k *Kernel) matrices(what string, p Ptr, n int, mods []Mod) bool {
 	return false
 }
 
-// wholeWarp reports a group that cuts a warp.
+// wholeWarp reports a group that does not consist of whole warps.
 func (k *Kernel) wholeWarp(what string) bool {
 	if g := k.Group(); g.First%32 != 0 || g.Threads%32 != 0 {
 		k.fail("%s is for all lanes of a warp together, and here are %s", what, g)
@@ -58,8 +57,8 @@ func (k *Kernel) wholeWarp(what string) bool {
 	return true
 }
 
-// TransposeMatrix transposes an 8×8 matrix of 16-bit elements that a warp holds
-// in one register a lane, as LoadMatrix gives it (movmatrix, ISA 9.7.14.5.17).
+// TransposeMatrix transposes an 8×8 matrix of 16-bit elements in one register per lane,
+// in the layout of LoadMatrix (movmatrix, ISA 9.7.14.5.17).
 func (r Reg) TransposeMatrix() Reg {
 	k := r.kernel()
 	d := k.reg(r.t)
@@ -71,20 +70,20 @@ func (r Reg) TransposeMatrix() Reg {
 	return d
 }
 
-// LoadA reads 16 rows of 32 bytes of a tile, from that row and column on, as
-// MmaSync and a Fragment take A: one LoadMatrix of four. row and col are numbers
-// or registers, and the same for all lanes of the warp.
+// LoadA reads 16 rows of 32 bytes of a tile, from that row and column on, in the layout
+// of A for MmaSync and Fragment: one LoadMatrix of four. row and col are numbers or
+// registers, uniform over the warp.
 func (t Tile) LoadA(row, col Num) Vec {
 	return t.load(row, col, 4, func(lane Reg) (r, c Reg) { return lane.And(15), lane.Shr(4) })
 }
 
-// LoadB reads 8 rows of 32 bytes, as MmaSync takes B, of a tile that is stored
-// with a column of B a row: one LoadMatrix of two.
+// LoadB reads 8 rows of 32 bytes, in the layout of B for MmaSync, from a tile that stores
+// each column of B as a row: one LoadMatrix of two.
 func (t Tile) LoadB(row, col Num) Vec {
 	return t.load(row, col, 2, func(lane Reg) (r, c Reg) { return lane.And(7), lane.Shr(3).And(1) })
 }
 
-// load reads n matrices. place gives row and 16-byte column of a lane's address.
+// load reads n matrices. place returns row and 16-byte column of a lane's address.
 func (t Tile) load(row, col Num, n int, place func(lane Reg) (r, c Reg)) Vec {
 	k := t.kernel()
 	r, c := place(k.index(true))
@@ -97,11 +96,10 @@ func (t Tile) load(row, col Num, n int, place func(lane Reg) (r, c Reg)) Vec {
 type MmaShape struct{ M, N, K int }
 
 // MmaSync multiplies matrices in the registers of a warp: D = A·B + C
-// (mma.sync.aligned.row.col, ISA 9.7.14.5.14). The shape is m16n8 with the k
-// that the types have: F16 and BF16 8 or 16, TF32 4 or 8, E4M3 and E5M2 16 or
-// 32, S8 and U8 16 or 32; F64 has m8n8k4 and m16n8 of 4, 8 and 16. a and b are
-// the types of the elements; C and D have type F32, F16, S32 or F64, in
-// registers of F32, F16x2, S32 and F64.
+// (mma.sync.aligned.row.col, ISA 9.7.14.5.14). The shape is m16n8 with a k that depends
+// on the type: F16 and BF16 8 or 16, TF32 4 or 8, E4M3 and E5M2 16 or 32, S8 and U8 16 or
+// 32; F64 has m8n8k4 and m16n8 of 4, 8 and 16. a and b are the types of the elements; C
+// and D have type F32, F16, S32 or F64, in registers of F32, F16x2, S32 and F64.
 func (k *Kernel) MmaSync(shape MmaShape, a, b Type, av, bv, cv Vec) Vec {
 	if len(cv) == 0 || cv[0].k == nil {
 		k.fail("MmaSync: C has no registers")
@@ -117,7 +115,7 @@ func (k *Kernel) MmaSync(shape MmaShape, a, b Type, av, bv, cv Vec) Vec {
 	return d
 }
 
-// sumType is the type of the elements of C in registers of that type.
+// sumType returns the element type of C from its register type.
 func sumType(t Type) Type {
 	if t == F16x2 {
 		return F16
@@ -128,8 +126,7 @@ func sumType(t Type) Type {
 // String gives the shape as PTX writes it: m16n8k16.
 func (s MmaShape) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
-// An mmaForm is what elements of a type have: shapes of m16n8, and what their
-// products add up in.
+// An mmaForm lists, for an element type, the k of shapes m16n8 and the accumulator types.
 var mmaForms = map[Type]struct {
 	k    []int
 	into []Type
@@ -139,8 +136,8 @@ var mmaForms = map[Type]struct {
 	S8: {[]int{16, 32}, []Type{S32}}, U8: {[]int{16, 32}, []Type{S32}}, F64: {[]int{4, 8, 16}, []Type{F64}},
 }
 
-// fits holds a product to its form: types, shape, and how many registers each
-// matrix has.
+// fits checks a product against its form: types, shape, and the number of registers of
+// each matrix.
 func (k *Kernel) fits(s MmaShape, a, b, c Type, v [3]Vec) bool {
 	f, ok := mmaForms[a]
 	shaped := s.M == 16 && s.N == 8 && slices.Contains(f.k, s.K) || a == F64 && s == MmaShape{8, 8, 4}

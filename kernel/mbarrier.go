@@ -6,24 +6,23 @@ import (
 	"muster/ptx"
 )
 
-// An Mbarrier is a barrier in shared memory that counts arrivals and the bytes
-// of asynchronous copies, or an array of them (ISA 9.7.13.15). A phase is
-// complete when as many arrivals have come as the barrier counts and all bytes
-// that were announced have landed; then the next one begins.
+// An Mbarrier is a barrier in shared memory that counts arrivals and the bytes of
+// asynchronous copies, or an array of them (ISA 9.7.13.15). A phase is complete when its
+// pending count and its tx-count are zero: all arrivals were made and all expected bytes
+// have landed. Then the next phase begins.
 //
-// Every thread that executes an arrival arrives: in a group of 128 threads
-// Arrive is 128 arrivals. SingleThread and Elect make it one.
+// Every thread that executes an arrival arrives: in a group of 128 threads Arrive is 128
+// arrivals. Use SingleThread or Elect for one arrival.
 //
-// Modifiers are an order (Release, the default of arrivals; Acquire, that of
-// waits; Relaxed) and a scope (CTA, Cluster). Without a scope, arrivals at a
-// barrier of another CTA have that of the cluster, all others that of the CTA.
-// Waits without a scope have that of the cluster if the kernel arrives at other
-// CTAs' barriers of the same allocation, by Remote or ArriveMulticast, and else
-// that of the CTA.
+// Modifiers are an order (Release, the default of arrivals; Acquire, that of waits;
+// Relaxed) and a scope (CTA, Cluster). Without a scope, arrivals at a barrier of another
+// CTA have cluster scope, all others CTA scope. Waits without a scope have cluster scope
+// if the kernel arrives at other CTAs' barriers of the same allocation, by Remote or
+// ArriveMulticast, and else CTA scope.
 type Mbarrier struct {
 	k      *Kernel
 	set    *mbarriers
-	index  int // of the element, or -1 where the kernel knows it, or the array is meant
+	index  int // of the element; -1 if only the kernel knows it, or for the whole array
 	ptr    Ptr
 	remote bool
 }
@@ -36,36 +35,35 @@ type mbarriers struct {
 	at     Place
 	single bool    // not an array
 	inits  []Place // of each element
-	// dynamic says that Init was called for an element that only the kernel
-	// knows.
+	// dynamic says that Init was called for an element whose index is a register.
 	dynamic bool
-	another bool        // Init was called with a count of its own
-	far     bool        // the kernel names other CTAs' barriers of the allocation
-	waits   []*ptx.Inst // without a scope of their own
+	another bool        // Init was called with a different count
+	far     bool        // the kernel accesses other CTAs' barriers of the allocation
+	waits   []*ptx.Inst // without an explicit scope
 	all     Mbarrier    // the barrier, or the array
 }
 
-// ProducerParity and ConsumerParity are the parities that the two sides of a
-// ring of barriers begin with: a wait for parity 1 passes at a new barrier, since
-// the phase before the first counts as complete, and one for parity 0 waits for
-// the first phase (ISA 9.7.13.15.16).
+// ProducerParity and ConsumerParity are the initial parities of the two sides of a ring
+// of barriers: a wait for parity 1 passes at a new barrier, since the phase before the
+// first counts as complete, and one for parity 0 waits for the first phase (ISA
+// 9.7.13.15.16).
 const (
 	ProducerParity = 1
 	ConsumerParity = 0
 )
 
-// mostCount is the most arrivals and bytes of a phase (ISA 9.7.13.15.2).
+// mostCount bounds the pending count and the tx-count of a phase (ISA 9.7.13.15.2).
 const mostCount = 1<<20 - 1
 
 type mbarrierKey struct{}
 
-// Mbarrier allocates a barrier in shared memory, 8 bytes, that counts so many
-// arrivals a phase: 1 to 2^20-1. InitMbarriers initializes it.
+// Mbarrier allocates a barrier in shared memory, 8 bytes, that expects count arrivals per
+// phase: 1 to 2^20-1. InitMbarriers initializes it.
 func (k *Kernel) Mbarrier(name string, count int) Mbarrier {
 	return k.mbarriers("Mbarrier", name, 1, count, true)
 }
 
-// Mbarriers allocates an array of n barriers. At gives one of them.
+// Mbarriers allocates an array of n barriers. At selects one.
 func (k *Kernel) Mbarriers(name string, n, count int) Mbarrier {
 	return k.mbarriers("Mbarriers", name, n, count, false)
 }
@@ -99,8 +97,7 @@ func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrie
 	return m
 }
 
-// finishMbarriers reports barriers that nothing initializes, and gives waits
-// their scope.
+// finishMbarriers reports uninitialized barriers, and sets the scope of waits.
 func (k *Kernel) finishMbarriers() {
 	all, _ := k.state[mbarrierKey{}].([]*mbarriers)
 	for _, s := range all {
@@ -130,8 +127,7 @@ func (m Mbarrier) kernel() *Kernel {
 	return m.k
 }
 
-// String gives the barrier's name, with its index if the kernel does not
-// compute it.
+// String returns the barrier's name, with its index unless the kernel computes it.
 func (m Mbarrier) String() string {
 	s := m.set.element(m.index)
 	if m.remote {
@@ -143,10 +139,10 @@ func (m Mbarrier) String() string {
 // Ptr gives the address of the barrier's 64-bit word.
 func (m Mbarrier) Ptr() Ptr { return m.ptr }
 
-// Count gives the arrivals that a phase has as the barrier was allocated.
+// Count returns the arrivals per phase given at allocation.
 func (m Mbarrier) Count() int { return m.set.count }
 
-// Len gives how many barriers the array has; 1 for one barrier.
+// Len returns the number of barriers in the array; 1 for a single barrier.
 func (m Mbarrier) Len() int {
 	if m.index >= 0 || m.ptr.dims == nil {
 		return 1
@@ -154,7 +150,7 @@ func (m Mbarrier) Len() int {
 	return m.set.n
 }
 
-// At gives one barrier of an array. The index is a Go integer or a register.
+// At selects one barrier of an array. The index is a Go integer or a register.
 func (m Mbarrier) At(i Num) Mbarrier {
 	k := m.kernel()
 	if m.set.single || m.ptr.dims == nil {
@@ -174,9 +170,9 @@ func (m Mbarrier) At(i Num) Mbarrier {
 	return m
 }
 
-// Remote gives the barrier at the same place in another CTA of the cluster, by
-// its rank. Arrivals and announcements of bytes are all that can be done with
-// it, and its arrivals give no token (ISA 9.7.13.15.8). It emits mapa.
+// Remote returns the barrier at the same offset in another CTA of the cluster, by its
+// rank. It supports only arrivals and ExpectTx, and its arrivals return no token (ISA
+// 9.7.13.15.8). It emits mapa.
 func (m Mbarrier) Remote(rank Num) Mbarrier {
 	k := m.one("Remote")
 	if m.remote {
@@ -191,7 +187,7 @@ func (m Mbarrier) Remote(rank Num) Mbarrier {
 	return m
 }
 
-// one holds an operation to one barrier.
+// one reports an operation on an array of barriers.
 func (m Mbarrier) one(what string) *Kernel {
 	k := m.kernel()
 	if m.ptr.dims != nil {
@@ -200,7 +196,7 @@ func (m Mbarrier) one(what string) *Kernel {
 	return k
 }
 
-// own holds an operation to a barrier of this CTA.
+// own reports an operation on a barrier of another CTA.
 func (m Mbarrier) own(what string) (*Kernel, bool) {
 	k := m.one(what)
 	if m.remote {
@@ -209,16 +205,15 @@ func (m Mbarrier) own(what string) (*Kernel, bool) {
 	return k, !m.remote && m.ptr.dims == nil
 }
 
-// InitMbarriers initializes barriers with the counts that they were allocated
-// with: those given, or all that are not initialized yet. The first thread of the
-// CTA does, and then all threads of the CTA wait, or of the cluster where the
-// kernel has clusters, so that everyone may use the barriers afterwards. It is
-// called where all threads of the CTA come.
+// InitMbarriers initializes barriers with the counts given at allocation: the listed
+// ones, or all that are not initialized yet. The first thread of the CTA does it, then
+// all threads of the CTA synchronize, or of the cluster if the kernel has clusters, so
+// that all of them may use the barriers afterwards. All threads of the CTA must execute
+// it.
 //
 // It emits mbarrier.init for each barrier and bar.sync 0; with clusters
-// fence.mbarrier_init and barrier.cluster.arrive and wait (ISA 9.7.13.15.9,
-// 9.7.13.4). Copies access their barrier through the generic proxy, so that it
-// takes no proxy fence.
+// fence.mbarrier_init and barrier.cluster.arrive and wait (ISA 9.7.13.15.9, 9.7.13.4). No
+// proxy fence is needed, because copies access their barrier through the generic proxy.
 func (k *Kernel) InitMbarriers(bars ...Mbarrier) {
 	list := k.initialized(bars)
 	if !k.sized("InitMbarriers") {
@@ -250,8 +245,8 @@ func (k *Kernel) InitMbarriers(bars ...Mbarrier) {
 	k.Inst("bar.sync", 0)
 }
 
-// initialized gives the single barriers that InitMbarriers is to initialize,
-// and notes that they are.
+// initialized lists the single barriers for InitMbarriers to initialize, and marks them
+// as initialized.
 func (k *Kernel) initialized(bars []Mbarrier) []Mbarrier {
 	given := len(bars) > 0
 	if !given {
@@ -294,9 +289,9 @@ func (k *Kernel) initialized(bars []Mbarrier) []Mbarrier {
 	return list
 }
 
-// Init initializes the barrier with another count or at another time than
-// InitMbarriers does: one thread executes it, and it is ordered before every use
-// by a Sync. It emits mbarrier.init (ISA 9.7.13.15.9).
+// Init initializes the barrier with another count or at another time than InitMbarriers:
+// one thread executes it, and a Sync orders it before every use. It emits mbarrier.init
+// (ISA 9.7.13.15.9).
 func (m Mbarrier) Init(count Num) {
 	k, ok := m.own("Init")
 	if !ok {
@@ -316,9 +311,8 @@ func (m Mbarrier) Init(count Num) {
 	k.Inst("mbarrier.init.shared::cta.b64", m.ptr, count)
 }
 
-// Inval ends the barrier's life, so that its memory can be used otherwise: one
-// thread executes it, ordered after every use. It emits mbarrier.inval (ISA
-// 9.7.13.15.10).
+// Inval invalidates the barrier, so that its memory can be reused: one thread executes
+// it, ordered after every use. It emits mbarrier.inval (ISA 9.7.13.15.10).
 func (m Mbarrier) Inval() {
 	if k, ok := m.own("Inval"); ok {
 		k.Inst("mbarrier.inval.shared::cta.b64", m.ptr)

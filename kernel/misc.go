@@ -1,10 +1,10 @@
 package kernel
 
-// SetMaxNRegDec gives up registers of the executing warp, so that each thread has
-// n, and SetMaxNRegInc waits until it can have n from the CTA's pool: 24 to 256, a
-// multiple of 8. All warps of a warpgroup execute it, and synchronize before the
-// next. It takes effect where the launch bounds a thread's registers: MaxRegisters
-// or MinCTAs (setmaxnreg, ISA 9.7.19.5).
+// SetMaxNRegDec releases registers of the executing warp, down to n per thread, and
+// SetMaxNRegInc waits until n are available in the CTA's pool: 24 to 256, a multiple of
+// 8. All warps of a warpgroup execute it, and synchronize before the next one. It
+// requires a bound on the launch's registers: MaxRegisters or MinCTAs (setmaxnreg, ISA
+// 9.7.19.5).
 func (k *Kernel) SetMaxNRegDec(n int) { k.setmaxnreg("SetMaxNRegDec", "dec", n) }
 func (k *Kernel) SetMaxNRegInc(n int) { k.setmaxnreg("SetMaxNRegInc", "inc", n) }
 
@@ -20,8 +20,8 @@ func (k *Kernel) setmaxnreg(what, action string, n int) {
 	k.Inst("setmaxnreg."+action+".sync.aligned.u32", n)
 }
 
-// Nanosleep suspends the thread for about so many nanoseconds, at most 1,000,000
-// (nanosleep, ISA 9.7.19.2).
+// Nanosleep suspends the thread for about t nanoseconds, at most 1,000,000 (nanosleep,
+// ISA 9.7.19.2).
 func (k *Kernel) Nanosleep(t Num) {
 	if n, ok := toInt(t); ok && (n < 0 || n > 1_000_000) {
 		k.fail("Nanosleep(%d): it sleeps 0 to 1,000,000 nanoseconds", n)
@@ -30,22 +30,22 @@ func (k *Kernel) Nanosleep(t Num) {
 	k.Inst("nanosleep.u32", t)
 }
 
-// Clock gives the lower half of the multiprocessor's cycle counter, Clock64 all of
-// it (%clock, %clock64, ISA 10), and GlobalTimer nanoseconds (%globaltimer).
+// Clock returns the lower half of the multiprocessor's cycle counter, Clock64 all of it
+// (%clock, %clock64, ISA 10), and GlobalTimer nanoseconds (%globaltimer).
 func (k *Kernel) Clock() Reg       { return k.Special("%clock", U32) }
 func (k *Kernel) Clock64() Reg     { return k.Special("%clock64", U64) }
 func (k *Kernel) GlobalTimer() Reg { return k.Special("%globaltimer", U64) }
 
-// GridDependencyWait waits until the grids that this one depends on have completed
-// and what they wrote is visible, where the launch lets it begin before that
-// (griddepcontrol.wait, ISA 9.7.13.13). Else it does nothing.
+// GridDependencyWait waits until the grids that this one depends on have completed and
+// their writes are visible, if the launch lets it begin before that (griddepcontrol.wait,
+// ISA 9.7.13.13). Otherwise it does nothing.
 func (k *Kernel) GridDependencyWait() { k.Inst("griddepcontrol.wait") }
 
-// LaunchDependents lets the grids that depend on this one begin, once all CTAs have
-// executed it or exited (griddepcontrol.launch_dependents).
+// LaunchDependents lets dependent grids begin, once all CTAs have executed it or exited
+// (griddepcontrol.launch_dependents).
 func (k *Kernel) LaunchDependents() { k.Inst("griddepcontrol.launch_dependents") }
 
 // PrefetchL1 and PrefetchL2 hint that the line at an address, generic or in global
-// memory, will be wanted in that cache (prefetch, ISA 9.7.9.15).
+// memory, will be needed in that cache (prefetch, ISA 9.7.9.15).
 func (p Ptr) PrefetchL1() { p.kernel().Inst("prefetch"+p.spaceMod()+".L1", p) }
 func (p Ptr) PrefetchL2() { p.kernel().Inst("prefetch"+p.spaceMod()+".L2", p) }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A CTA has sixteen barriers (ISA 9.7.13.1). Barrier 0 is the whole CTA's, the
-// others are given out here: to groups that synchronize, and by name.
+// A CTA has sixteen barriers (ISA 9.7.13.1). Barrier 0 is for the whole CTA; the others
+// are allocated here: to groups that synchronize, and to NamedBarrier.
 
-// A namedUse is one of the barriers 1 to 15 with who has it.
+// A namedUse is one of the barriers 1 to 15 with its user.
 type namedUse struct {
 	what string
 	at   Place
@@ -16,8 +16,7 @@ type namedUse struct {
 
 type namedKey struct{}
 
-// takeBarrier gives out the next barrier; 15 again if none is left, which is a
-// mistake.
+// takeBarrier allocates the next barrier; 15 again, with an error, if none is left.
 func (k *Kernel) takeBarrier(what string) int {
 	used, _ := k.state[namedKey{}].([]namedUse)
 	if len(used) == 15 {
@@ -32,8 +31,7 @@ func (k *Kernel) takeBarrier(what string) int {
 	return len(used) + 1
 }
 
-// groupBarrier gives the barrier of a group's Sync, the same for the same
-// threads.
+// groupBarrier returns the barrier for a group's Sync, the same one for the same threads.
 func (k *Kernel) groupBarrier(g Group) int {
 	if id, ok := k.state[g].(int); ok {
 		return id
@@ -43,8 +41,8 @@ func (k *Kernel) groupBarrier(g Group) int {
 	return id
 }
 
-// barrier emits a form of bar, with the number of threads where it is given;
-// red are the destination and the predicate of a reduction.
+// barrier emits a form of bar, with the number of threads if it is positive; red are the
+// destination and the predicate of a reduction.
 func (k *Kernel) barrier(op string, id, threads int, red ...any) {
 	args := []any{id}
 	if threads > 0 {
@@ -56,17 +54,17 @@ func (k *Kernel) barrier(op string, id, threads int, red ...any) {
 	k.Inst(op, args...)
 }
 
-// A NamedBarrier is one of the fifteen barriers that a CTA has besides that of
-// SyncThreads: some of its warps wait for each other there (ISA 9.7.13.1). It
-// counts threads by whole warps: all threads of a warp come to it together, and
-// different warps may come by different operations.
+// A NamedBarrier is one of the fifteen barriers that a CTA has in addition to that of
+// SyncThreads, for synchronization among some of its warps (ISA 9.7.13.1). It counts
+// threads by whole warps: all threads of a warp execute it together; different warps may
+// use different operations.
 type NamedBarrier struct {
 	k       *Kernel
 	id      int
 	threads int
 }
 
-// NamedBarrier takes a barrier that so many threads come to, a multiple of 32.
+// NamedBarrier allocates a barrier for the given number of threads, a multiple of 32.
 // Threads that only Arrive count too.
 func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	most := 1024
@@ -80,7 +78,7 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	return NamedBarrier{k, k.takeBarrier(fmt.Sprintf("NamedBarrier(%d)", threads)), threads}
 }
 
-// ID gives the barrier's number, 1 to 15, and Threads how many come to it.
+// ID returns the barrier's number, 1 to 15, and Threads its number of threads.
 func (b NamedBarrier) ID() int      { return b.id }
 func (b NamedBarrier) Threads() int { return b.threads }
 
@@ -91,26 +89,26 @@ func (b NamedBarrier) kernel() *Kernel {
 	return b.k
 }
 
-// Sync waits until all threads of the barrier have come. It emits bar.sync.
+// Sync waits until all threads of the barrier have arrived. It emits bar.sync.
 func (b NamedBarrier) Sync() {
 	k := b.kernel()
 	k.meets("NamedBarrier.Sync", b.threads)
 	k.barrier("bar.sync", b.id, b.threads)
 }
 
-// Arrive comes to the barrier and does not wait. A thread that arrived waits
-// elsewhere before it comes to the same barrier again. It emits bar.arrive.
+// Arrive arrives at the barrier without waiting. Before it arrives again, the thread must
+// synchronize by another barrier. It emits bar.arrive.
 func (b NamedBarrier) Arrive() {
 	k := b.kernel()
 	k.meets("NamedBarrier.Arrive", b.threads)
 	k.barrier("bar.arrive", b.id, b.threads)
 }
 
-// RedAnd is Sync that tells whether p is true in all threads that came. Threads
-// of a barrier that reduces do all the same reduction. It emits bar.red.and.
+// RedAnd is Sync that returns whether p is true in all arriving threads. All threads of a
+// phase must use the same reduction. It emits bar.red.and.
 func (b NamedBarrier) RedAnd(p Pred) Pred { return b.reduce("RedAnd", "and", p) }
 
-// RedOr is Sync that tells whether p is true in some thread that came. It emits
+// RedOr is Sync that returns whether p is true in any arriving thread. It emits
 // bar.red.or.
 func (b NamedBarrier) RedOr(p Pred) Pred { return b.reduce("RedOr", "or", p) }
 
@@ -132,8 +130,8 @@ func (b NamedBarrier) reduce(what, op string, p Pred) Pred {
 	return d
 }
 
-// meets reports a group that is no whole warps, or larger than a barrier of so
-// many threads; 0 for all of the CTA.
+// meets reports a group that does not consist of whole warps, or exceeds the barrier's
+// threads; 0 for all of the CTA.
 func (k *Kernel) meets(what string, threads int) {
 	g := k.Group()
 	if k.block[0] == 0 {
@@ -148,20 +146,20 @@ func (k *Kernel) meets(what string, threads int) {
 	}
 }
 
-// SyncThreads has all threads of the CTA wait for each other, wherever it is
-// written: groups that are a part of the CTA have Sync. It emits bar.sync 0.
+// SyncThreads makes all threads of the CTA wait for each other, wherever it is written;
+// subgroups of the CTA use Sync. It emits bar.sync 0.
 func (k *Kernel) SyncThreads() { k.syncThreads("SyncThreads", "bar.sync") }
 
-// SyncThreadsAnd is SyncThreads that tells whether p is true in all threads. It
-// emits bar.red.and.
+// SyncThreadsAnd is SyncThreads that returns whether p is true in all threads. It emits
+// bar.red.and.
 func (k *Kernel) SyncThreadsAnd(p Pred) Pred {
 	d := k.pred()
 	k.syncThreads("SyncThreadsAnd", "bar.red.and.pred", d, p)
 	return d
 }
 
-// SyncThreadsOr is SyncThreads that tells whether p is true in some thread. It
-// emits bar.red.or.
+// SyncThreadsOr is SyncThreads that returns whether p is true in any thread. It emits
+// bar.red.or.
 func (k *Kernel) SyncThreadsOr(p Pred) Pred {
 	d := k.pred()
 	k.syncThreads("SyncThreadsOr", "bar.red.or.pred", d, p)

@@ -2,13 +2,13 @@ package kernel
 
 import "fmt"
 
-// claim takes a name of the module, and reports one that is no identifier of
-// PTX, means something else there, or is taken.
+// claim registers a name of the module, and reports one that is no PTX identifier, is
+// reserved in PTX, or is taken.
 func (k *Kernel) claim(name, what string) string {
 	why := ""
 	switch at, taken := k.taken(name); {
 	case !k.grow(1):
-		return "late" // nobody sees it
+		return "late" // never used
 	case !identifier(name):
 		why = "a name has letters, digits, _ and $, and does not begin with a digit"
 	case reserved(name):
@@ -23,7 +23,7 @@ func (k *Kernel) claim(name, what string) string {
 	return k.fresh("bad")
 }
 
-// taken tells since when a name is taken.
+// taken reports where a name was claimed.
 func (k *Kernel) taken(name string) (at Place, ok bool) {
 	if at, ok = k.names[name]; !ok {
 		at, ok = k.inner[name]
@@ -31,15 +31,14 @@ func (k *Kernel) taken(name string) (at Place, ok bool) {
 	return at, ok
 }
 
-// reserved tells the names that PTX has, and those of labels and variables that
-// operations make: $end12.
+// reserved reports names that PTX reserves, and names generated for labels and variables:
+// $end12.
 func reserved(name string) bool {
 	last := name[len(name)-1]
 	return name == dynamic || name == "WARP_SZ" || name[0] == '$' && last >= '0' && last <= '9'
 }
 
-// fresh takes a name that is not taken yet: the given one, or one that begins
-// with it.
+// fresh claims an unused name: the given one, or one with it as a prefix.
 func (k *Kernel) fresh(name string) string {
 	for base := name; ; {
 		if _, taken := k.taken(name); !taken {

@@ -1,8 +1,8 @@
 package kernel
 
-// A Pipeline is a ring of stages in shared memory between threads that fill them
-// and threads that empty them: an mbarrier Full and one Empty for each stage. The
-// stages' data are arrays of the caller.
+// A Pipeline is a ring of stages in shared memory between threads that fill them and
+// threads that empty them: an mbarrier Full and one Empty for each stage. The caller
+// allocates the stages' data.
 //
 // The producer waits until a stage is empty, fills it and arrives at Full; the
 // consumer waits until it is full, uses it and arrives at Empty:
@@ -15,10 +15,9 @@ package kernel
 //	    prod.Advance()                  cons.Release()
 //	                                    cons.Advance()
 //
-// Either side may be plain threads, tensor copies or matrix instructions. Where
-// a stage is written by plain stores and read by asynchronous instructions, or
-// emptied by plain loads and filled by copies again, the rules on proxies hold:
-// see FenceProxyAsync.
+// Each side may be plain threads, tensor copies or matrix instructions. If a stage is
+// written by plain stores and read by asynchronous instructions, or emptied by plain
+// loads and refilled by copies, proxy fences are needed: see FenceProxyAsync.
 type Pipeline struct {
 	// Full and Empty are the barriers, one for each stage.
 	Full, Empty Mbarrier
@@ -27,9 +26,9 @@ type Pipeline struct {
 	stages int
 }
 
-// Pipeline allocates the barriers of a ring: name_full, which counts
-// producerArrivals a phase besides the bytes of copies, and name_empty, which
-// counts consumerArrivals. InitMbarriers initializes them.
+// Pipeline allocates the barriers of a ring: name_full, which expects producerArrivals
+// per phase in addition to the bytes of copies, and name_empty, which expects
+// consumerArrivals. InitMbarriers initializes them.
 //
 // Arrivals are counted by threads: with one producer thread that copies,
 // producerArrivals is 1; with 128 consumer threads that each call Release,
@@ -54,7 +53,7 @@ func (k *Kernel) Pipeline(name string, stages, producerArrivals, consumerArrival
 // Stages gives the number of stages.
 func (p *Pipeline) Stages() int { return p.stages }
 
-// A Producer is a thread's position in a Pipeline that it fills.
+// A Producer is a thread's position as a producer in a Pipeline.
 type Producer struct {
 	// Stage is the stage's index, a variable that Advance sets.
 	Stage Reg
@@ -63,15 +62,14 @@ type Producer struct {
 	at *Stage
 }
 
-// Producer begins at the first stage. Call it in the threads that fill the
-// pipeline, before their loop.
+// Producer starts at the first stage. Call it in the producer threads, before their loop.
 func (p *Pipeline) Producer() *Producer {
 	at := p.k.Stages(p.stages, ProducerParity)
 	return &Producer{at.Index, p, at}
 }
 
-// Acquire waits until the consumers have emptied the stage; it does not wait
-// the first time round.
+// Acquire waits until the consumers have emptied the stage; it does not wait in the first
+// round.
 func (d *Producer) Acquire(mods ...Mod) {
 	d.p.Empty.At(d.Stage).WaitParity(d.at.Parity, mods...)
 }
@@ -79,22 +77,21 @@ func (d *Producer) Acquire(mods ...Mod) {
 // Full gives the stage's barrier, for copies to signal.
 func (d *Producer) Full() Mbarrier { return d.p.Full.At(d.Stage) }
 
-// Expect announces the bytes that copies will bring to the stage and arrives at
-// Full, once for each thread that calls it: Mbarrier.ArriveExpect. The copies
-// may come before or after it.
+// Expect adds the bytes that copies will write to the stage to its tx-count and arrives
+// at Full, once for each calling thread: Mbarrier.ArriveExpect. The copies may be issued
+// before or after it.
 func (d *Producer) Expect(bytes Num, mods ...Mod) { d.Full().ArriveExpect(bytes, mods...) }
 
-// Commit arrives at Full, once for each thread that calls it: what the thread
-// wrote to the stage is there for the consumers. A thread calls Expect or Commit
-// for a stage, not both.
+// Commit arrives at Full, once for each calling thread: the thread's writes to the stage
+// become visible to the consumers. A thread calls Expect or Commit for a stage, not both.
 func (d *Producer) Commit(mods ...Mod) { d.Full().Arrive(mods...) }
 
 // Advance goes to the next stage.
 func (d *Producer) Advance() { d.at.Advance() }
 
-// Tail waits until the consumers have emptied all stages, after the last
-// Advance. In a cluster the producer's CTA must not exit before, since arrivals
-// of other CTAs are still to come.
+// Tail waits until the consumers have emptied all stages, after the last Advance. In a
+// cluster the producer's CTA must not exit before, since arrivals from other CTAs may
+// still be outstanding.
 func (d *Producer) Tail() {
 	for range d.p.stages {
 		d.Acquire()
@@ -102,7 +99,7 @@ func (d *Producer) Tail() {
 	}
 }
 
-// A Consumer is a thread's position in a Pipeline that it empties.
+// A Consumer is a thread's position as a consumer in a Pipeline.
 type Consumer struct {
 	// Stage is the stage's index, a variable that Advance sets.
 	Stage Reg
@@ -111,31 +108,28 @@ type Consumer struct {
 	at *Stage
 }
 
-// Consumer begins at the first stage. Call it in the threads that empty the
-// pipeline, before their loop.
+// Consumer starts at the first stage. Call it in the consumer threads, before their loop.
 func (p *Pipeline) Consumer() *Consumer {
 	at := p.k.Stages(p.stages, ConsumerParity)
 	return &Consumer{at.Index, p, at}
 }
 
-// Wait waits until the stage is full: all producers arrived and all bytes that
-// they announced are there.
+// Wait waits until the stage is full: all producers have arrived and all bytes they
+// expected have landed.
 func (c *Consumer) Wait(mods ...Mod) { c.p.Full.At(c.Stage).WaitParity(c.at.Parity, mods...) }
 
-// Release arrives at Empty, once for each thread that calls it: the thread does
-// not use the stage's data any more. Where one thread releases for others, they
-// Sync before.
+// Release arrives at Empty, once for each calling thread: the thread no longer uses the
+// stage's data. If one thread releases for others, they must Sync before.
 func (c *Consumer) Release(mods ...Mod) { c.Empty().Arrive(mods...) }
 
-// ReleaseTo is Release of the producer in another CTA of the cluster, by its
-// rank.
+// ReleaseTo is Release for the producer in another CTA of the cluster, by its rank.
 func (c *Consumer) ReleaseTo(rank Num, mods ...Mod) { c.Empty().Remote(rank).Arrive(mods...) }
 
-// ReleaseMulticast is Release of the producers in all CTAs whose bit is set in
-// mask, as a consumer does whose stage several CTAs fill.
+// ReleaseMulticast is Release for the producers in all CTAs whose bit is set in mask, for
+// a stage that several CTAs fill.
 func (c *Consumer) ReleaseMulticast(mask Num, mods ...Mod) { c.Empty().ArriveMulticast(mask, mods...) }
 
-// Empty gives the stage's other barrier, for instructions that arrive there.
+// Empty returns the stage's Empty barrier, for instructions that arrive there.
 func (c *Consumer) Empty() Mbarrier { return c.p.Empty.At(c.Stage) }
 
 // Advance goes to the next stage.

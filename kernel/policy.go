@@ -2,11 +2,11 @@ package kernel
 
 import "fmt"
 
-// An Eviction is how readily a line of the L2 cache is given up (ISA 9.7.9.1).
-// It changes how fast a kernel is and never what it computes.
+// An Eviction is an eviction priority of lines in the L2 cache (ISA 9.7.9.1). It affects
+// only performance, never results.
 type Eviction string
 
-// The eviction priorities. EvictUnchanged leaves the priority that a line has.
+// The eviction priorities. EvictUnchanged keeps a line's current priority.
 const (
 	EvictNormal    Eviction = "L2::evict_normal"
 	EvictFirst     Eviction = "L2::evict_first"
@@ -14,7 +14,7 @@ const (
 	EvictUnchanged Eviction = "L2::evict_unchanged"
 )
 
-// CachePolicy makes a cache policy, for CacheHint, that gives every access that
+// CachePolicy makes a cache policy, for CacheHint, that gives every access the primary
 // priority (createpolicy.fractional, ISA 9.7.9.18).
 func (k *Kernel) CachePolicy(primary Eviction) Reg {
 	d := k.reg(B64)
@@ -38,10 +38,10 @@ func (k *Kernel) CachePolicyFraction(primary Eviction, fraction float64, seconda
 	return d
 }
 
-// CachePolicyRange gives the primary priority to accesses of the first bytes
-// from an address in global memory on, and the secondary one, EvictFirst or
-// EvictUnchanged, to the rest of total bytes. Both sizes are numbers or
-// registers of 32 bits, and primaryBytes is at most total (createpolicy.range).
+// CachePolicyRange gives the primary priority to accesses of the first primaryBytes from
+// an address in global memory, and the secondary one, EvictFirst or EvictUnchanged, to
+// the rest of total bytes. Both sizes are numbers or registers of 32 bits, and
+// primaryBytes is at most total (createpolicy.range).
 func (k *Kernel) CachePolicyRange(at Ptr, primary Eviction, primaryBytes Num, secondary Eviction, total Num) Reg {
 	if !k.second("CachePolicyRange", secondary) {
 		return k.lost(B64)
@@ -65,11 +65,11 @@ func (k *Kernel) second(what string, e Eviction) bool {
 	return true
 }
 
-// A CopyOption is what an asynchronous copy can do besides: Multicast,
-// CacheHint, BypassL1, PrefetchSize. Each copy says which it takes.
+// A CopyOption is an option of an asynchronous copy: Multicast, CacheHint, BypassL1,
+// PrefetchSize. Each copy documents its options.
 type CopyOption struct{ set func(*copying) }
 
-// A copying is what the options of a copy said.
+// A copying holds the options of a copy.
 type copying struct {
 	multicast Num
 	policy    Reg
@@ -77,32 +77,31 @@ type copying struct {
 	prefetch  int
 }
 
-// Multicast has a copy into shared memory deliver to each CTA of the cluster
-// whose bit is set in the mask, of 16 bits: the data at the same place, and the
-// bytes at the same barrier, of each (ISA 9.7.9.25.4.1). The kernel has
-// Clusters.
+// Multicast makes a copy into shared memory write to each CTA of the cluster whose bit is
+// set in the mask, of 16 bits: the data at the same offset, and the bytes at the same
+// barrier, of each (ISA 9.7.9.25.4.1). The kernel needs Clusters.
 func Multicast(mask Num) CopyOption { return CopyOption{func(c *copying) { c.multicast = mask }} }
 
-// CacheHint has a copy follow a policy of CachePolicy and its like
+// CacheHint applies a policy made by CachePolicy or a related call to a copy
 // (.L2::cache_hint).
 func CacheHint(policy Reg) CopyOption { return CopyOption{func(c *copying) { c.policy = policy }} }
 
-// BypassL1 has a cp.async of 16 bytes cache in L2 alone (.cg).
+// BypassL1 makes a cp.async of 16 bytes cache only in L2 (.cg).
 func BypassL1() CopyOption { return CopyOption{func(c *copying) { c.bypass = true }} }
 
-// PrefetchSize hints how many bytes cp.async may fetch into L2: 64, 128 or 256
+// PrefetchSize hints the number of bytes for cp.async to fetch into L2: 64, 128 or 256
 // (.L2::128B).
 func PrefetchSize(bytes int) CopyOption { return CopyOption{func(c *copying) { c.prefetch = bytes }} }
 
-// The options that a copy takes.
+// The options that a copy accepts.
 const (
 	takesHint      = 1 << iota
 	takesMulticast // with clusters
 	takesCpAsync   // BypassL1, PrefetchSize
 )
 
-// copying applies options to a copy that takes some of them. It reports whether
-// they are right, with the mask as the instruction wants it.
+// copying applies options to a copy that accepts some of them. It reports whether they
+// are valid, and converts the mask to the instruction's form.
 func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bool) {
 	var c copying
 	for _, o := range opts {
@@ -127,7 +126,7 @@ func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bo
 	return c, len(k.errs) == n
 }
 
-// hint adds the policy, if there is one, to an instruction and its operands.
+// hint adds the policy, if any, to an instruction and its operands.
 func (c *copying) hint(op string, operands []any) (string, []any) {
 	if c.policy.IsZero() {
 		return op, operands
@@ -135,7 +134,7 @@ func (c *copying) hint(op string, operands []any) (string, []any) {
 	return op + ".L2::cache_hint", append(operands, c.policy)
 }
 
-// ctaMask holds a mask of CTAs to the kernel's clusters and gives it as an
+// ctaMask checks a mask of CTAs against the kernel's clusters and returns it as an
 // operand of 16 bits.
 func (k *Kernel) ctaMask(what string, mask Num) Num {
 	if !k.clustered(what) {
@@ -161,7 +160,7 @@ func (k *Kernel) ctaMask(what string, mask Num) Num {
 	return mask
 }
 
-// clustered reports a kernel that has no clusters.
+// clustered reports a kernel without clusters.
 func (k *Kernel) clustered(what string) bool {
 	if k.cluster == [3]int{} {
 		k.fail("%s: the kernel has no clusters; give New the option Clusters", what)

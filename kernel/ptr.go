@@ -6,8 +6,8 @@ import (
 	"muster/ptx"
 )
 
-// A Ptr is an address in a state space, of elements of one type. An array's
-// Ptr knows its dimensions too. It is a value: At and Bytes make new ones.
+// A Ptr is an address in a state space, of elements of one type. An array's Ptr also has
+// its dimensions. It is a value: At and Bytes return new ones.
 type Ptr struct {
 	k     *Kernel
 	space Space
@@ -16,10 +16,10 @@ type Ptr struct {
 	sym   *variable // the base, or nil
 	off   int64     // bytes
 	dims  []int
-	bytes bool // Bytes chose the place
+	bytes bool // Bytes computed the address
 }
 
-// A variable is one in memory: of shared memory, or of the module.
+// A variable is a variable in memory: in shared memory, or of the module.
 type variable struct {
 	name  string
 	space Space
@@ -28,7 +28,7 @@ type variable struct {
 	align int
 	size  int64
 	at    Place
-	// off is where it lies, if shared memory became dynamic.
+	// off is its offset, if shared memory is dynamic.
 	off int64
 }
 
@@ -38,11 +38,11 @@ func (p Ptr) Space() Space { return p.space }
 // Elem gives the type of the elements.
 func (p Ptr) Elem() Type { return p.elem }
 
-// Dims gives the dimensions that are left to be indexed; none for an address
-// that is no array's.
+// Dims returns the dimensions not yet indexed; none for an address that is not an
+// array's.
 func (p Ptr) Dims() []int { return p.dims }
 
-// Size gives the bytes that the array has, or one element.
+// Size returns the bytes of the array, or of one element.
 func (p Ptr) Size() int {
 	n := p.elem.Size()
 	for _, d := range p.dims {
@@ -51,15 +51,15 @@ func (p Ptr) Size() int {
 	return n
 }
 
-// element reports an operation on one element by the address of several: it
-// would be done to the first. Bytes says which as well as At does.
+// element reports an operation on one element at the address of several, since it would
+// silently use the first. Bytes selects an element, like At.
 func (p Ptr) element(what string) {
 	if p.Size() > p.elem.Size() && !p.bytes {
 		p.kernel().fail("%s at %s: say which element with At", what, p.describe())
 	}
 }
 
-// IsZero reports whether p is no address at all.
+// IsZero reports whether p is the zero Ptr.
 func (p Ptr) IsZero() bool { return p.k == nil }
 
 func (p Ptr) kernel() *Kernel {
@@ -69,8 +69,8 @@ func (p Ptr) kernel() *Kernel {
 	return p.k
 }
 
-// Pointer makes an address of a register that holds one: 64 bits, or 32 in
-// shared memory.
+// Pointer makes an address from a register that holds one: 64 bits, or 32 in shared
+// memory.
 func (k *Kernel) Pointer(space Space, elem Type, address Reg) Ptr {
 	if address.kernel() != k {
 		k.fail("a register of kernel %s is used in kernel %s", address.k.name, k.name)
@@ -82,20 +82,19 @@ func (k *Kernel) Pointer(space Space, elem Type, address Reg) Ptr {
 	return Ptr{k: k, space: space, elem: elem, reg: address}
 }
 
-// Shared allocates an array in shared memory. Where all of a kernel's shared
-// memory is more than 48 KiB, Build makes it dynamic, and the launch has to
-// give SharedBytes.
+// Shared allocates an array in shared memory. If a kernel's total shared memory exceeds
+// 48 KiB, Build makes it dynamic, and the launch must request SharedBytes.
 func (k *Kernel) Shared(name string, elem Type, dims ...int) Ptr {
 	return k.SharedAlign(name, 0, elem, dims...)
 }
 
-// SharedAlign is Shared with an alignment in bytes, a power of two up to 1,024;
-// 0 for the default: that of the elements, and 16 where the array is as large.
+// SharedAlign is Shared with an alignment in bytes, a power of two up to 1,024; 0 for the
+// default: that of the elements, but 16 for an array of at least 16 bytes.
 func (k *Kernel) SharedAlign(name string, align int, elem Type, dims ...int) Ptr {
 	return k.shared(name, k.claim(name, "shared variable"), align, elem, dims)
 }
 
-// shared is SharedAlign of a variable whose name is claimed.
+// shared is SharedAlign for a variable whose name is already claimed.
 func (k *Kernel) shared(name, claimed string, align int, elem Type, dims []int) Ptr {
 	v := &variable{name: claimed, space: SharedCTA, elem: elem, dims: dims, at: k.here(), size: int64(elem.Size())}
 	if elem.Size() == 0 {
@@ -124,10 +123,10 @@ func (k *Kernel) shared(name, claimed string, align int, elem Type, dims []int) 
 	return Ptr{k: k, space: SharedCTA, elem: elem, sym: v, dims: v.dims}
 }
 
-// At gives the address of an element, or of the part of an array that fewer
-// indices than dimensions leave. An address that is no array's takes one
-// index. An index is a Go integer or a register of 32 bits, or 64 for global
-// memory; indices are not checked when the kernel runs, Go integers are here.
+// At returns the address of an element, or of a subarray if there are fewer indices than
+// dimensions. An address that is not an array's takes one index. An index is a Go integer
+// or a register of 32 bits, or 64 for global memory. Go integers are bounds-checked here,
+// registers never.
 func (p Ptr) At(index ...Num) Ptr {
 	k := p.kernel()
 	dims := p.dims
@@ -164,7 +163,7 @@ func (p Ptr) describe() string {
 	return fmt.Sprintf("an address with %d dimensions", len(p.dims))
 }
 
-// scale multiplies an index, to the width that an address in the space has.
+// scale multiplies an index, in the width of addresses in the space.
 func (k *Kernel) scale(x Num, by int64, space Space) Num {
 	if n, ok := toInt(x); ok {
 		return n * by
@@ -206,7 +205,7 @@ func describe(x any) string {
 	return fmt.Sprintf("a %T", x)
 }
 
-// Bytes gives the address so many bytes on.
+// Bytes returns the address n bytes further.
 func (p Ptr) Bytes(n Num) Ptr {
 	k := p.kernel()
 	p.bytes = true
@@ -237,14 +236,13 @@ func (p Ptr) Bytes(n Num) Ptr {
 	return q
 }
 
-// Cast gives the same address, of elements of another type.
+// Cast returns the same address, for elements of another type.
 func (p Ptr) Cast(elem Type) Ptr {
 	p.elem, p.dims = elem, nil
 	return p
 }
 
-// Address gives the address in a register: of 32 bits in shared memory, else
-// of 64.
+// Address returns the address in a register: of 32 bits in shared memory, else of 64.
 func (p Ptr) Address() Reg {
 	k := p.kernel()
 	t := p.space.address()
@@ -262,7 +260,7 @@ func (p Ptr) Address() Reg {
 	return d
 }
 
-// Generic gives the same place as a generic address (cvta).
+// Generic returns the same location as a generic address (cvta).
 func (p Ptr) Generic() Ptr {
 	k := p.kernel()
 	if p.space == Generic {
@@ -281,8 +279,7 @@ func (p Ptr) Generic() Ptr {
 	return Ptr{k: k, space: Generic, elem: p.elem, reg: d, dims: p.dims}
 }
 
-// To gives a generic address as one in a state space that it is known to lie
-// in (cvta.to).
+// To converts a generic address to one in a state space that must contain it (cvta.to).
 func (p Ptr) To(space Space) Ptr {
 	k := p.kernel()
 	if p.space != Generic {
@@ -301,8 +298,8 @@ func (p Ptr) To(space Space) Ptr {
 	return Ptr{k: k, space: space, elem: p.elem, reg: d, dims: p.dims}
 }
 
-// Remote gives the same place in the shared memory of another CTA of the
-// cluster, by its rank there (mapa).
+// Remote returns the same location in the shared memory of another CTA of the cluster, by
+// its rank there (mapa).
 func (p Ptr) Remote(rank Num) Ptr {
 	k := p.kernel()
 	if p.space != SharedCTA {
@@ -317,7 +314,7 @@ func (p Ptr) Remote(rank Num) Ptr {
 	return Ptr{k: k, space: SharedCluster, elem: p.elem, reg: d, dims: p.dims}
 }
 
-// mem gives the address as an operand in brackets.
+// mem returns the address as an operand in brackets.
 func (p Ptr) mem(k *Kernel) (ptx.Operand, bool) {
 	if p.k == nil {
 		k.fail("an operand is the zero Ptr, which is no address")
@@ -337,13 +334,13 @@ func (p Ptr) mem(k *Kernel) (ptx.Operand, bool) {
 	return m, ok
 }
 
-// A mem is an address with more in its brackets.
+// A mem is an address with further operands in its brackets.
 type mem struct {
 	at   Ptr
 	rest []any
 }
 
-// Mem is an operand of Inst with more in its brackets than an address: the
+// Mem is an operand of Inst with further operands after an address in brackets: the
 // coordinates of a tensor copy, as a Vec.
 func Mem(at Ptr, rest ...any) any { return mem{at, rest} }
 
@@ -377,8 +374,8 @@ func (m mem) mem(k *Kernel) (ptx.Operand, bool) {
 // Coords are the coordinates of a tensor copy, innermost first, in elements.
 type Coords []Num
 
-// spaceMod is the modifier for the address's space, with its dot; "" for
-// generic addressing.
+// spaceMod returns the modifier for the address's space, with its dot; "" for generic
+// addressing.
 func (p Ptr) spaceMod() string {
 	if p.space == Generic {
 		return ""
@@ -386,9 +383,9 @@ func (p Ptr) spaceMod() string {
 	return "." + string(p.space)
 }
 
-// Load reads an element (ld). Modifiers are those of ld but space and type;
-// without .relaxed, .acquire or .volatile the access is weak. The address is that
-// of one element: of an array, or a row of one, At says which.
+// Load reads an element (ld). Modifiers are those of ld except space and type; without
+// .relaxed, .acquire or .volatile the access is weak. The address is that of one element:
+// for an array, or a row of one, select it with At.
 func (p Ptr) Load(mods ...Mod) Reg {
 	k := p.kernel()
 	p.element("Load")
@@ -397,8 +394,8 @@ func (p Ptr) Load(mods ...Mod) Reg {
 	return d
 }
 
-// LoadVec reads n elements, 2, 4 or 8 of 16 bytes together at most, from an
-// address that is a multiple of their size.
+// LoadVec reads 2, 4 or 8 elements, of 16 bytes together at most, from an address that is
+// a multiple of their total size.
 func (p Ptr) LoadVec(n int, mods ...Mod) Vec {
 	k := p.kernel()
 	if n != 2 && n != 4 && n != 8 {
@@ -440,7 +437,7 @@ func (p Ptr) StoreVec(v Vec, mods ...Mod) {
 	k.Inst(fmt.Sprintf("st%s%s.v%d.%s", join(mods), p.spaceMod(), len(v), p.memType()), p, v)
 }
 
-// half makes a register of a number whose type has no immediates.
+// half puts a number into a register if its type has no immediates.
 func (k *Kernel) half(v Num, t Type) Num {
 	if t.half() && isNumber(v) {
 		return k.Const(t, v)
@@ -448,8 +445,8 @@ func (k *Kernel) half(v Num, t Type) Num {
 	return v
 }
 
-// memType is the type of loads and stores of an element: those of floating
-// point narrower than 32 bits are moved as bits.
+// memType returns the type for loads and stores of an element: floating point narrower
+// than 32 bits moves as bits.
 func (p Ptr) memType() string {
 	switch p.elem {
 	case F16, BF16:

@@ -11,18 +11,18 @@ import (
 	"muster/ptx"
 )
 
-// inlineHead is what stands before inline PTX when it is parsed.
+// inlineHead precedes inline PTX for parsing.
 const inlineHead = ".version 9.2\n.target sm_90a\n.address_size 64\n.entry f() {\n"
 
-// An inlined is inline PTX on its way into a kernel.
+// An inlined is inline PTX during its addition to a kernel.
 type inlined struct {
 	k    *Kernel
-	n    int            // mistakes before it
-	ptrs map[string]Ptr // operands in brackets, as they are printed
+	n    int            // number of earlier mistakes
+	ptrs map[string]Ptr // operands in brackets, by their text
 }
 
-// inline parses PTX text with operands in braces put in, holds it to the
-// instruction table and its names to what they may name, and adds it.
+// inline parses PTX text with its operands substituted, checks it against the instruction
+// table, resolves its names, and adds it.
 func (k *Kernel) inline(text string, args Args) {
 	t := &inlined{k: k, n: len(k.errs), ptrs: map[string]Ptr{}}
 	text, ok := t.operands(text, args)
@@ -52,26 +52,26 @@ func (k *Kernel) inline(text string, args Args) {
 	t.assume(args)
 }
 
-// assume takes the operands of mistaken text as set.
+// assume marks the operands of mistaken text as set.
 func (t *inlined) assume(args Args) {
 	for _, v := range args {
 		t.k.assume([]any{v})
 	}
 }
 
-// fail reports a mistake at a place in the text.
+// fail reports a mistake at a position in the text.
 func (t *inlined) fail(at ptx.Pos, format string, args ...any) {
 	t.k.fail("PTX, line %d: %s", t.line(at), fmt.Sprintf(format, args...))
 }
 
-// line is the line of the caller's text, counted from 1: operands that are put
-// in have no more than one.
+// line returns the line of the caller's text, from 1: substituted operands contain no
+// line breaks.
 func (t *inlined) line(at ptx.Pos) int {
 	return max(1, int(at.Line)-strings.Count(inlineHead, "\n"))
 }
 
-// operands puts operands into the text, all at once, so that none is put into
-// another.
+// operands substitutes operands in the text, all at once, so that none is substituted
+// inside another.
 func (t *inlined) operands(text string, args Args) (string, bool) {
 	k := t.k
 	var pairs []string
@@ -100,15 +100,14 @@ func (t *inlined) operands(text string, args Args) (string, bool) {
 	return strings.NewReplacer(pairs...).Replace(text), true
 }
 
-// names are those that a block of the text declares.
+// names are the names that a block of the text declares.
 type names struct {
 	outer *names
 	regs  map[string]Type
 	other map[string]bool // labels and parameters
 }
 
-// find gives the type of a register of the text, or tells a label or a
-// parameter.
+// find returns the type of a register of the text, or reports a label or a parameter.
 func (n *names) find(name string) (typ Type, reg, other bool) {
 	for ; n != nil; n = n.outer {
 		if t, ok := n.regs[name]; ok {
@@ -121,13 +120,13 @@ func (n *names) find(name string) (typ Type, reg, other bool) {
 	return "", false, false
 }
 
-// kernelReg is what this package calls registers.
+// kernelReg matches this package's names of registers.
 var kernelReg = regexp.MustCompile(`^%(r|rd|rs|rq|f|fd|p)[0-9]*$`)
 
-// mostInline is the most registers of one declaration.
+// mostInline bounds the registers of one declaration.
 const mostInline = 1 << 12
 
-// declared gives the names of a declaration: of %a<3> %a0, %a1 and %a2.
+// declared lists the names of a declaration: %a0, %a1 and %a2 for %a<3>.
 func declared(v *ptx.Var) []string {
 	if v.Count == 0 {
 		return []string{v.Name}
@@ -139,7 +138,7 @@ func declared(v *ptx.Var) []string {
 	return list
 }
 
-// declare takes a declaration of a block.
+// declare adds a declaration to a block.
 func (t *inlined) declare(v *ptx.Var, n *names) {
 	switch {
 	case v.Space != "reg" && v.Space != "param":
@@ -163,8 +162,8 @@ func (t *inlined) declare(v *ptx.Var, n *names) {
 	}
 }
 
-// claim takes a name for a block. What the kernel calls so would be hidden, and
-// operands are put in by name.
+// claim claims a name for a block. It must not hide a name of the kernel, since operands
+// are substituted by name.
 func (t *inlined) claim(name string, at ptx.Pos, n *names) bool {
 	_, special := special(name)
 	switch since, taken := t.k.names[name]; {
@@ -183,8 +182,8 @@ func (t *inlined) claim(name string, at ptx.Pos, n *names) bool {
 	return false
 }
 
-// block checks the statements of a block; top is the text itself. A label is
-// known in all of its block, what is declared from there on.
+// block checks the statements of a block; top is the text itself. Labels are visible in
+// the whole block, declarations from their position on.
 func (t *inlined) block(b *ptx.Block, outer *names, top bool) {
 	n := &names{outer: outer, regs: map[string]Type{}, other: map[string]bool{}}
 	for _, s := range b.Stmts {
@@ -258,7 +257,7 @@ func (t *inlined) inst(in *ptx.Inst, n *names) {
 	}
 }
 
-// resolved reports the names in an operand that name nothing.
+// resolved reports undefined names in an operand.
 func (t *inlined) resolved(in *ptx.Inst, x ptx.Operand, n *names, ptrs map[*ptx.Mem]Ptr) bool {
 	all := func(list []ptx.Operand) bool {
 		for _, e := range list {
@@ -297,8 +296,8 @@ func (t *inlined) resolved(in *ptx.Inst, x ptx.Operand, n *names, ptrs map[*ptx.
 	return true
 }
 
-// known tells a name that means something: a register, a label, a parameter or
-// variable, a function, a special register.
+// known returns the type of a defined name: a register, a label, a parameter or variable,
+// a function, a special register.
 func (t *inlined) known(x ptx.Name, n *names) (Type, bool) {
 	k, s := t.k, string(x)
 	if typ, reg, other := n.find(s); reg || other {
@@ -321,7 +320,7 @@ func (t *inlined) known(x ptx.Name, n *names) (Type, bool) {
 	return "", false
 }
 
-// add adds what was checked.
+// add adds the checked text.
 func (t *inlined) add(b *ptx.Block) {
 	k := t.k
 	for _, s := range b.Stmts {

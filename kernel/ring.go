@@ -2,18 +2,16 @@ package kernel
 
 import "math"
 
-// A Stage is a position in a ring: the index of one of n stages, and the parity
-// of the phase that a barrier of that stage is waited for. Both are variables of
-// each thread.
+// A Stage is a position in a ring: the index of one of n stages, and the parity of the
+// phase to wait for at that stage's barrier. Both are variables of each thread.
 type Stage struct {
 	Index  Reg
 	Parity Reg
 	n      int
 }
 
-// Stages begins at stage 0 of a ring of n, with ProducerParity or
-// ConsumerParity: who fills the stages finds them free at first, who empties
-// them waits.
+// Stages starts at stage 0 of a ring of n, with ProducerParity or ConsumerParity:
+// producers find the stages free at first, consumers wait.
 func (k *Kernel) Stages(n int, parity int) *Stage {
 	switch {
 	case n < 1:
@@ -30,8 +28,8 @@ func (k *Kernel) Stages(n int, parity int) *Stage {
 	return &Stage{k.Const(U32, 0), k.Const(U32, parity), n}
 }
 
-// Advance goes to the next stage: the index goes up by one, and from the last
-// stage to 0, where the parity turns over.
+// Advance goes to the next stage: the index increases by one, and after the last stage it
+// returns to 0 and the parity flips.
 func (s *Stage) Advance() {
 	if s.n == 1 {
 		s.Parity.Set(s.Parity.Xor(1))

@@ -2,14 +2,13 @@ package kernel
 
 import "fmt"
 
-// This file changes tensor maps in memory (tensormap.replace, ISA 9.7.9.26, PTX
-// 8.3, sm_90a). A replacement is a weak access of the generic proxy to the whole
-// map; copies read maps through the tensormap proxy. Between them stands a
-// release and an acquire with FenceTensormapRelease and FenceTensormapAcquire,
-// or CopyFence in place of the release.
+// This file changes tensor maps in memory (tensormap.replace, ISA 9.7.9.26, PTX 8.3,
+// sm_90a). A replacement is a weak access of the generic proxy to the whole map; copies
+// read maps through the tensormap proxy. Between the two there must be a release and an
+// acquire, by FenceTensormapRelease and FenceTensormapAcquire, or CopyFence instead of
+// the release.
 
-// ReplaceAddress puts the tensor at another address in global memory, a multiple
-// of 16.
+// ReplaceAddress moves the tensor to another address in global memory, a multiple of 16.
 func (m TensorMap) ReplaceAddress(tensor Ptr) {
 	const what = "TensorMap.ReplaceAddress"
 	if k := m.kernel(); k.space(what, "the tensor", tensor, Generic, Global) {
@@ -20,7 +19,7 @@ func (m TensorMap) ReplaceAddress(tensor Ptr) {
 	}
 }
 
-// ReplaceRank gives the tensor another number of dimensions, 1 to 5.
+// ReplaceRank changes the number of dimensions, 1 to 5.
 func (m TensorMap) ReplaceRank(rank int) {
 	const what = "TensorMap.ReplaceRank"
 	if rank < 1 || rank > 5 {
@@ -30,8 +29,8 @@ func (m TensorMap) ReplaceRank(rank int) {
 	m.replace(what, "rank", B32, nil, rank-1) // the field counts from zero
 }
 
-// ReplaceBox, ReplaceDim and ReplaceElementStride give dimension dim, 0 for the
-// innermost, another box size, size in elements or element stride.
+// ReplaceBox, ReplaceDim and ReplaceElementStride change the box size, size in elements
+// or element stride of dimension dim, 0 for the innermost.
 func (m TensorMap) ReplaceBox(dim int, n Num) {
 	m.replace("TensorMap.ReplaceBox", "box_dim", B32, &dim, n)
 }
@@ -42,9 +41,8 @@ func (m TensorMap) ReplaceElementStride(dim int, n Num) {
 	m.replace("TensorMap.ReplaceElementStride", "element_stride", B32, &dim, n)
 }
 
-// ReplaceStride gives the tensor another stride in bytes: stride dim is that of
-// dimension dim+1, since the innermost has none. It is a number or a register of
-// 64 bits, and a multiple of 16.
+// ReplaceStride changes a stride in bytes: stride dim belongs to dimension dim+1, since
+// the innermost has none. It is a number or a register of 64 bits, and a multiple of 16.
 func (m TensorMap) ReplaceStride(dim int, bytes Num) {
 	const what = "TensorMap.ReplaceStride"
 	if n, ok := toInt(bytes); ok && (n <= 0 || n%16 != 0) {
@@ -54,12 +52,12 @@ func (m TensorMap) ReplaceStride(dim int, bytes Num) {
 	m.replace(what, "global_stride", B64, &dim, bytes)
 }
 
-// elementTypes are the numbers that tensormap.replace has for element types (ISA
-// table 33); the driver's are others.
+// elementTypes are the encodings of element types in tensormap.replace (ISA table 33),
+// which differ from the driver's.
 var elementTypes = map[Type]int{U8: 0, U16: 1, U32: 2, S32: 3, U64: 4, S64: 5, F16: 6, F32: 7, F64: 9, BF16: 10, TF32: 11}
 
-// ReplaceElem gives the tensor another element type: U8, U16, U32, S32, U64, S64,
-// F16, F32, F64, BF16 or TF32.
+// ReplaceElem changes the element type: U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16
+// or TF32.
 func (m TensorMap) ReplaceElem(t Type) {
 	n, ok := elementTypes[t]
 	if !ok {
@@ -69,18 +67,18 @@ func (m TensorMap) ReplaceElem(t Type) {
 	m.replace("TensorMap.ReplaceElem", "elemtype", B32, nil, n)
 }
 
-// ReplaceSwizzle gives the map another swizzle: 0, 32, 64 or 128 bytes.
+// ReplaceSwizzle changes the swizzle: 0, 32, 64 or 128 bytes.
 func (m TensorMap) ReplaceSwizzle(bytes int) {
 	m.choice("ReplaceSwizzle", "swizzle_mode", bytes, 0, 32, 64, 128)
 }
 
-// ReplaceInterleave gives the map another interleaving: 0, 16 or 32 bytes.
+// ReplaceInterleave changes the interleaving: 0, 16 or 32 bytes.
 func (m TensorMap) ReplaceInterleave(bytes int) {
 	m.choice("ReplaceInterleave", "interleave_layout", bytes, 0, 16, 32)
 }
 
-// ReplaceFill says what loads put where the box is outside of the tensor: NaN, or
-// zeros.
+// ReplaceFill sets the value that loads write where the box is outside of the tensor:
+// NaN, or zeros.
 func (m TensorMap) ReplaceFill(nan bool) {
 	n := 0
 	if nan {
@@ -116,10 +114,10 @@ func (m TensorMap) replace(what, field string, t Type, dim *int, v Num) {
 	k.Inst(fmt.Sprintf("tensormap.replace.tile.%s%s.b1024.%s", field, m.at.spaceMod(), t), append(operands, v)...)
 }
 
-// CopyFence copies a map that this CTA changed in shared memory to global memory
-// and releases it to threads of the scope, who acquire it with
-// FenceTensormapAcquire. All threads of a warp execute it together. It emits
-// tensormap.cp_fenceproxy (ISA 9.7.13.16), PTX 8.3.
+// CopyFence copies a map that this CTA changed in shared memory to global memory and
+// releases it to threads of the scope, which acquire it with FenceTensormapAcquire. All
+// threads of a warp execute it together. It emits tensormap.cp_fenceproxy (ISA
+// 9.7.13.16), PTX 8.3.
 func (m TensorMap) CopyFence(to TensorMap, scope Mod) {
 	const what = "TensorMap.CopyFence"
 	k := m.kernel()
@@ -134,9 +132,8 @@ func (m TensorMap) CopyFence(to TensorMap, scope Mod) {
 	k.Inst(op+"."+string(scope)+".sync.aligned", to.at, m.at, tensorMapBytes)
 }
 
-// Copy writes this map, as its bytes stand, to another place in memory, for
-// Replace to change there: eight loads and stores of 16 bytes by the thread that
-// executes it.
+// Copy copies this map's current bytes to another place in memory, to be changed there by
+// Replace: eight loads and stores of 16 bytes by the executing thread.
 func (m TensorMap) Copy(to Ptr) TensorMap {
 	const what = "TensorMap.Copy"
 	k := m.kernel()

@@ -6,19 +6,18 @@ import (
 	"muster/launch"
 )
 
-// A Tile is a matrix in shared memory, laid out as tensor copies write it and
-// as the tensor cores read it. Its rows are stored one after the other; a row's
-// elements follow each other within a panel.
+// A Tile is a matrix in shared memory, in the layout that tensor copies write and tensor
+// cores read. Its rows are stored one after the other; a row's elements are contiguous
+// within a panel.
 //
-// A panel is as wide as the swizzle, 32, 64 or 128 bytes, or 16 where nothing
-// is swizzled. A tile that is wider has several panels, one after the other,
-// each with all rows. Within a panel of W bytes, byte x of row r lies at r*W + x
-// with bits 4 and up, as many as W has, xored with bits 7 and up (ISA
-// 5.5.6, 9.7.15.5.1). One tensor copy fills one panel: its box is Box, its
-// destination is Panel.
+// A panel is as wide as the swizzle, 32, 64 or 128 bytes, or 16 without swizzle. A wider
+// tile has several panels, one after the other, each with all rows. Within a panel of W
+// bytes, byte x of row r lies at r*W + x with bits 4 and up, as many as W has, xored with
+// bits 7 and up (ISA 5.5.6, 9.7.15.5.1). One tensor copy fills one panel: its box is Box,
+// its destination is Panel.
 //
-// A Tile is a value. At takes a stage of several, Rows and Cols take a part, T
-// transposes: none of them emits an instruction.
+// A Tile is a value. At selects a stage, Rows and Cols a part, T transposes: none of them
+// emits an instruction.
 type Tile struct {
 	k          *Kernel
 	base       Ptr
@@ -33,26 +32,24 @@ type Tile struct {
 	trans      bool
 }
 
-// A term is a part of an address that the kernel computes: a register times
-// bytes.
+// A term is a part of an address computed by the kernel: a register times bytes.
 type term struct {
 	reg   Reg
 	bytes int
 }
 
-// Tile allocates a matrix of rows × cols elements in shared memory, with a
-// swizzle of 32, 64 or 128 bytes, or 0 for none. rows is a multiple of 8, and a
-// row a multiple of the swizzle's bytes, or of 16. The array is aligned as its
-// pattern repeats: 256, 512, 1,024 bytes; 128 without a swizzle.
+// Tile allocates a matrix of rows × cols elements in shared memory, with a swizzle of 32,
+// 64 or 128 bytes, or 0 for none. rows is a multiple of 8, and a row a multiple of the
+// swizzle's bytes, or of 16. The array is aligned to its pattern's period: 256, 512,
+// 1,024 bytes; 128 without a swizzle.
 func (k *Kernel) Tile(name string, elem Type, rows, cols, swizzle int) Tile {
 	t := k.tiles(fmt.Sprintf("Tile(%q)", name), name, 1, elem, rows, cols, swizzle)
 	t.stages = 0
 	return t
 }
 
-// Tiles allocates so many tiles, the stages of a ring, one after the other, each
-// as Tile would. At chooses one; where a tile is due and no stage was chosen, it
-// is the first.
+// Tiles allocates several tiles, the stages of a ring, one after the other, each as Tile
+// would. At selects one; without At, the first is used.
 func (k *Kernel) Tiles(name string, stages int, elem Type, rows, cols, swizzle int) Tile {
 	what := fmt.Sprintf("Tiles(%q)", name)
 	if stages < 1 {
@@ -69,8 +66,7 @@ func (k *Kernel) tiles(what, name string, stages int, elem Type, rows, cols, swi
 	return t
 }
 
-// Tile gives what an address in shared memory points to as a tile, as Kernel.Tile
-// would have allocated it.
+// Tile interprets an address in shared memory as a tile with the layout of Kernel.Tile.
 func (p Ptr) Tile(rows, cols, swizzle int) Tile {
 	k := p.kernel()
 	t := k.tile("Tile", p.elem, rows, cols, swizzle)
@@ -84,7 +80,7 @@ func (p Ptr) Tile(rows, cols, swizzle int) Tile {
 	return t
 }
 
-// tile checks a layout, and gives the nearest one that is right.
+// tile checks a layout, and returns it, or the nearest valid one.
 func (k *Kernel) tile(what string, elem Type, rows, cols, swizzle int) Tile {
 	t := Tile{k: k, elem: elem, rows: rows, cols: cols, swizzle: swizzle}
 	switch swizzle {
@@ -118,8 +114,8 @@ func (k *Kernel) tile(what string, elem Type, rows, cols, swizzle int) Tile {
 // width is the bytes of a panel's row.
 func (t Tile) width() int { return max(16, t.swizzle) }
 
-// pattern is what a tile's address is a multiple of: 8 rows of a swizzled
-// panel, and what tensor copies want.
+// pattern returns the alignment of a tile: 8 rows of a swizzled panel, and at least that
+// of tensor copies.
 func (t Tile) pattern() int { return max(128, 8*t.swizzle) }
 
 func (t Tile) panels() int { return (t.cols*t.elem.Size() + t.width() - 1) / t.width() }
@@ -134,7 +130,7 @@ func (t Tile) kernel() *Kernel {
 // Elem gives the type of the elements.
 func (t Tile) Elem() Type { return t.elem }
 
-// Dims gives rows and columns: of the matrix that T transposed, if it did.
+// Dims returns rows and columns, exchanged if T transposed the tile.
 func (t Tile) Dims() (rows, cols int) {
 	if t.trans {
 		return t.cols, t.rows
@@ -142,27 +138,25 @@ func (t Tile) Dims() (rows, cols int) {
 	return t.rows, t.cols
 }
 
-// Size gives the bytes of one tile: what a barrier has to expect of the copies
-// that fill it.
+// Size returns the bytes of one tile: the tx-count of the copies that fill it.
 func (t Tile) Size() int { return t.rows * t.cols * t.elem.Size() }
 
 // Swizzle gives the bytes of the swizzle; 0 for none.
 func (t Tile) Swizzle() int { return t.swizzle }
 
-// Panels gives how many tensor copies fill the tile.
+// Panels returns the number of tensor copies that fill the tile.
 func (t Tile) Panels() int { return t.panels() }
 
-// Box gives the box of a tensor map whose copies fill a panel of the tile, as
-// MapOf takes it: rows, then elements of a row.
+// Box returns the box of a tensor map whose copies fill a panel of the tile, in the form
+// of MapOf: rows, then elements of a row.
 func (t Tile) Box() []int { return []int{t.rows, t.PanelCols()} }
 
-// PanelCols gives the elements of a row that a panel has: panel i begins at
-// column i*PanelCols.
+// PanelCols returns the number of columns in a panel: panel i begins at column
+// i*PanelCols.
 func (t Tile) PanelCols() int { return min(t.cols, t.width()/t.elem.Size()) }
 
-// MapOf makes the tensor map whose copies fill the tile from a slice, or empty
-// it into one: with the tile's element type, box and swizzle. shape is that of
-// the slice, outermost dimension first.
+// MapOf makes the tensor map for copies between a slice and the tile: with the tile's
+// element type, box and swizzle. shape is that of the slice, outermost dimension first.
 func (t Tile) MapOf(slice any, shape []int, opts ...MapOption) *Map {
 	box := make([]int, max(0, len(shape)-2), len(shape))
 	for i := range box {
@@ -176,7 +170,7 @@ func (t Tile) MapOf(slice any, shape []int, opts ...MapOption) *Map {
 	return MapOf(slice, elem, shape, append(box, t.Box()...), append([]MapOption{Swizzled(t.swizzle)}, opts...)...)
 }
 
-// At gives a stage of several tiles, by a number or a register.
+// At selects a stage of several tiles, by a number or a register.
 func (t Tile) At(stage Num) Tile {
 	k := t.kernel()
 	n, isConst := toInt(stage)
@@ -201,8 +195,8 @@ func (t Tile) with(r Reg, bytes int) Tile {
 	return t
 }
 
-// Rows gives n rows from first on. Both are multiples of 8; first may be a
-// register, which is not checked.
+// Rows returns n rows from first on. Both are multiples of 8; first may be a register,
+// which is not checked.
 func (t Tile) Rows(first Num, n int) Tile {
 	k := t.kernel()
 	if t.trans {
@@ -225,9 +219,8 @@ func (t Tile) Rows(first Num, n int) Tile {
 	return t
 }
 
-// Cols gives n columns from first on. Where they are not whole panels, they lie
-// within one, and both are multiples of 32 bytes, the K of one matrix
-// instruction.
+// Cols returns n columns from first on: whole panels, or a part of one panel. A part
+// begins and ends at multiples of 32 bytes, the K of one matrix instruction.
 func (t Tile) Cols(first, n int) Tile {
 	k := t.kernel()
 	if t.trans {
@@ -247,17 +240,17 @@ func (t Tile) Cols(first, n int) Tile {
 	return t
 }
 
-// T gives the transposed matrix: for Mma, that K is not along the rows of A, or
-// is along those of B.
+// T returns the transposed matrix: for Mma, A with K not along the stored rows, or B with
+// K along them.
 func (t Tile) T() Tile {
 	t.trans = !t.trans
 	return t
 }
 
-// Ptr gives the address of the tile, which is that of its first panel.
+// Ptr returns the address of the tile, that of its first panel.
 func (t Tile) Ptr() Ptr { return t.Panel(0) }
 
-// Panel gives the address of a panel: where a tensor copy goes, or comes from.
+// Panel returns the address of a panel: the destination or source of a tensor copy.
 func (t Tile) Panel(i int) Ptr {
 	k := t.kernel()
 	if i < 0 || i >= t.panels() {
@@ -267,7 +260,7 @@ func (t Tile) Panel(i int) Ptr {
 	return t.bytes(t.off + i*t.panel)
 }
 
-// bytes is the address so many bytes from the array's beginning.
+// bytes returns the address off bytes from the array's beginning.
 func (t Tile) bytes(off int) Ptr {
 	p := t.base
 	p.dims = nil
@@ -277,8 +270,8 @@ func (t Tile) bytes(off int) Ptr {
 	return p.Bytes(off)
 }
 
-// Addr gives the address of an element, by numbers or registers of 32 bits: of
-// the stored matrix, T does not matter.
+// Addr returns the address of an element of the stored matrix, regardless of T, by
+// numbers or registers of 32 bits.
 func (t Tile) Addr(row, col Num) Ptr {
 	k := t.kernel()
 	s, w := t.elem.Size(), t.width()
@@ -288,7 +281,7 @@ func (t Tile) Addr(row, col Num) Ptr {
 		k.fail("Addr(%v, %v) of a tile of %d rows and %d columns", row, col, t.rows, t.cols)
 		return t.bytes(t.off)
 	}
-	inner := t.off % w // only Cols within a panel makes it
+	inner := t.off % w // nonzero only after Cols within a panel
 	if rConst && cConst {
 		b := int(c)*s + inner
 		at := int(r)*w + b%w
@@ -317,7 +310,7 @@ func (t Tile) Addr(row, col Num) Ptr {
 	return t.bytes(t.off - inner + panel*t.panel).Bytes(at)
 }
 
-// u32 makes a register of an index.
+// u32 returns an index as a register.
 func (k *Kernel) u32(x Num) Reg {
 	if r, ok := x.(Reg); ok && r.k != nil && r.t.fits(U32, false) {
 		return r.As(U32)

@@ -6,35 +6,35 @@ import (
 	"muster/ptx"
 )
 
-// A TensorMap says how a tensor lies in global memory and which box of it one
-// copy moves: 128 opaque bytes that the host encodes (MapOf), as a parameter of
-// the kernel or in memory (ISA 5.5, 9.7.9.25.5). Its methods are the tensor
-// copies of the asynchronous proxy, which one thread issues.
+// A TensorMap describes a tensor in global memory and the box that one copy moves: 128
+// opaque bytes that the host encodes (MapOf), as a parameter of the kernel or in memory
+// (ISA 5.5, 9.7.9.25.5). Its methods are the tensor copies of the asynchronous proxy,
+// issued by one thread.
 //
-// Coordinates are elements, one for each of the map's one to five dimensions,
-// innermost first: the reverse of MapOf's shape. They are s32 and may lie
-// outside of the tensor: loads fill with zeros or NaN there, stores leave out.
-// The innermost one is at a multiple of 16 bytes.
+// Coordinates are in elements, one for each of the map's one to five dimensions,
+// innermost first: the reverse of MapOf's shape. They are s32 and may be outside of the
+// tensor: loads fill with zeros or NaN there, stores skip it. The innermost one is a
+// multiple of 16 bytes.
 //
-// The place in shared memory is a multiple of 128 bytes. Where the map swizzles
-// it is best one of the pattern's repeat, 256, 512 or 1,024 bytes for 32, 64 or
-// 128 bytes of swizzle, so that the pattern begins with the box.
+// The address in shared memory is a multiple of 128 bytes. With a swizzle it should be a
+// multiple of the pattern's period, 256, 512 or 1,024 bytes for 32, 64 or 128 bytes of
+// swizzle, so that the pattern begins with the box.
 //
-// A load completes at an mbarrier, with as many bytes as the box has, outside of
-// the tensor too. Stores and reductions complete in the thread's bulk
-// async-group, as BulkStore does.
+// A load completes at an mbarrier, with the bytes of the whole box, including those
+// outside of the tensor. Stores and reductions complete in the thread's bulk async-group,
+// like BulkStore.
 type TensorMap struct {
 	k     *Kernel
 	at    Ptr
-	param Ptr // the parameter in its own space, where the map is one
+	param Ptr // for a parameter, its address in param space
 }
 
 // tensorMapBytes is the size of a map.
 const tensorMapBytes = 128
 
-// TensorMap adds a parameter that is a tensor map: 128 bytes, aligned to 64. A
-// call gives it what MapOf makes. The parameter is constant: a kernel that
-// changes a map takes one in memory, TensorMapAt.
+// TensorMap adds a parameter that is a tensor map: 128 bytes, aligned to 64. A call
+// passes the result of MapOf. The parameter is constant: a kernel that changes a map uses
+// one in memory, TensorMapAt.
 func (k *Kernel) TensorMap(name string) TensorMap {
 	v := &ptx.Var{Space: "param", Align: 64, Type: "b8", Name: k.claim(name, "parameter"), Dims: []int64{tensorMapBytes}}
 	k.params = append(k.params, v)
@@ -51,9 +51,9 @@ func (k *Kernel) TensorMap(name string) TensorMap {
 	return TensorMap{k: k, param: param, at: Ptr{k: k, space: Generic, elem: B8, reg: d, dims: []int{tensorMapBytes}}}
 }
 
-// TensorMapAt says that a tensor map lies at an address in global memory, a
-// multiple of 128 (as generic addresses have it), or in this CTA's shared
-// memory, where Replace can change it and CopyFence takes it to global memory.
+// TensorMapAt declares a tensor map at an address in global memory, a multiple of 128
+// (global or generic), or in this CTA's shared memory, where Replace can change it and
+// CopyFence copies it to global memory.
 func (k *Kernel) TensorMapAt(p Ptr) TensorMap {
 	m := TensorMap{k: k, at: p}
 	if p.kernel() != k {
@@ -65,8 +65,7 @@ func (k *Kernel) TensorMapAt(p Ptr) TensorMap {
 	return m
 }
 
-// Ptr gives the map's address: generic for a parameter, else as TensorMapAt was
-// given it.
+// Ptr returns the map's address: generic for a parameter, else as given to TensorMapAt.
 func (m TensorMap) Ptr() Ptr { return m.at }
 
 func (m TensorMap) kernel() *Kernel {
@@ -76,21 +75,20 @@ func (m TensorMap) kernel() *Kernel {
 	return m.k
 }
 
-// Load copies the box at the coordinates into shared memory, and counts its
-// bytes off at bar. Options: Multicast, CacheHint. It emits
-// cp.async.bulk.tensor.Nd.shared::cluster.global.tile (PTX 8.0, ISA
-// 9.7.9.25.5.2).
+// Load copies the box at the coordinates into shared memory, and completes its bytes at
+// bar. Options: Multicast, CacheHint. It emits
+// cp.async.bulk.tensor.Nd.shared::cluster.global.tile (PTX 8.0, ISA 9.7.9.25.5.2).
 func (m TensorMap) Load(dst Ptr, bar Mbarrier, at Coords, opts ...CopyOption) {
 	if m.copies("TensorMap.Load", at, 1) {
 		m.load("TensorMap.Load", "tile", dst, bar, at, nil, opts)
 	}
 }
 
-// LoadIm2col copies a column of pixels as im2col has them: at is the place of the
-// first, of three to five dimensions (channels, then the spatial ones, then the
-// batch), and offsets, of 16 bits, one for each spatial dimension, are the
-// filter's place (ISA 5.5.5). The map is one of im2col mode. Options: Multicast,
-// CacheHint. It emits cp.async.bulk.tensor.Nd.shared::cluster.global.im2col.
+// LoadIm2col copies a column of pixels in im2col order: at is the position of the first,
+// of three to five dimensions (channels, then the spatial ones, then the batch), and
+// offsets, of 16 bits, one for each spatial dimension, are the filter's position (ISA
+// 5.5.5). The map must be in im2col mode. Options: Multicast, CacheHint. It emits
+// cp.async.bulk.tensor.Nd.shared::cluster.global.im2col.
 func (m TensorMap) LoadIm2col(dst Ptr, bar Mbarrier, at Coords, offsets []Num, opts ...CopyOption) {
 	const what = "TensorMap.LoadIm2col"
 	if m.copies(what, at, 3) && m.spatial(what, at, offsets) {
@@ -125,8 +123,8 @@ func (m TensorMap) Store(at Coords, src Ptr, opts ...CopyOption) {
 	}
 }
 
-// StoreIm2col copies shared memory into a column of pixels, of a map of im2col
-// mode, without a filter's offsets. Option: CacheHint. It emits
+// StoreIm2col copies shared memory into a column of pixels, for a map in im2col mode,
+// without a filter's offsets. Option: CacheHint. It emits
 // cp.async.bulk.tensor.Nd.global.shared::cta.im2col_no_offs.bulk_group.
 func (m TensorMap) StoreIm2col(at Coords, src Ptr, opts ...CopyOption) {
 	if m.copies("TensorMap.StoreIm2col", at, 3) {
@@ -144,7 +142,7 @@ func (m TensorMap) Reduce(op Op, at Coords, src Ptr, opts ...CopyOption) {
 	}
 }
 
-// ReduceIm2col is Reduce into a column of pixels, of a map of im2col mode.
+// ReduceIm2col is Reduce into a column of pixels, for a map in im2col mode.
 func (m TensorMap) ReduceIm2col(op Op, at Coords, src Ptr, opts ...CopyOption) {
 	if m.reducing("TensorMap.ReduceIm2col", op, at, 3) {
 		m.store("TensorMap.ReduceIm2col", "cp.reduce.async.bulk.tensor", string(op)+".im2col_no_offs", at, src, opts)
@@ -170,16 +168,15 @@ func (m TensorMap) store(what, op, mode string, at Coords, src Ptr, opts []CopyO
 	k.Inst(op, operands...)
 }
 
-// Prefetch hints that the box at the coordinates will be wanted in L2 (ISA
-// 9.7.9.25.5.4). Option: CacheHint. It emits cp.async.bulk.prefetch.tensor and
-// waits for nothing.
+// Prefetch hints that the box at the coordinates will be needed in L2 (ISA 9.7.9.25.5.4).
+// Option: CacheHint. It emits cp.async.bulk.prefetch.tensor and has no completion.
 func (m TensorMap) Prefetch(at Coords, opts ...CopyOption) {
 	if m.copies("TensorMap.Prefetch", at, 1) {
 		m.prefetch("TensorMap.Prefetch", "tile", at, nil, opts)
 	}
 }
 
-// PrefetchIm2col is Prefetch of what LoadIm2col loads.
+// PrefetchIm2col is Prefetch for a load by LoadIm2col.
 func (m TensorMap) PrefetchIm2col(at Coords, offsets []Num, opts ...CopyOption) {
 	const what = "TensorMap.PrefetchIm2col"
 	if m.copies(what, at, 3) && m.spatial(what, at, offsets) {
@@ -201,7 +198,7 @@ func (m TensorMap) prefetch(what, mode string, at Coords, offsets []Num, opts []
 	k.Inst(op, operands...)
 }
 
-// PrefetchMap hints that the map itself will be wanted (prefetch.tensormap, ISA
+// PrefetchMap hints that the map itself will be needed (prefetch.tensormap, ISA
 // 9.7.9.15).
 func (m TensorMap) PrefetchMap() {
 	if m.inGlobal("TensorMap.PrefetchMap") {
@@ -209,7 +206,7 @@ func (m TensorMap) PrefetchMap() {
 	}
 }
 
-// address is the map's as copies want it: generic.
+// address returns the map's address in the form for copies: generic.
 func (m TensorMap) address() Ptr { return m.at.Generic() }
 
 func (m TensorMap) inGlobal(what string) bool {
@@ -221,7 +218,7 @@ func (m TensorMap) inGlobal(what string) bool {
 	return true
 }
 
-// copies checks a map and the coordinates of a copy of least to five dimensions.
+// copies checks the map, and that a copy has least to five coordinates.
 func (m TensorMap) copies(what string, at Coords, least int) bool {
 	if !m.inGlobal(what) {
 		return false
@@ -249,7 +246,7 @@ func (m TensorMap) spatial(what string, at Coords, offsets []Num) bool {
 	return false
 }
 
-// halves makes im2col offsets the vector of 16-bit values that they are.
+// halves returns im2col offsets as a vector of 16-bit values.
 func (k *Kernel) halves(offsets []Num) ptx.Operand {
 	v := &ptx.Vector{}
 	for _, o := range offsets {

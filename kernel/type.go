@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Type is a type of PTX: of a register, of what memory holds, of what an
-// instruction computes in (ISA 5.2).
+// A Type is a type of PTX: of a register, of elements in memory, or of an instruction's
+// computation (ISA 5.2).
 type Type string
 
-// The types. Registers have 16, 32, 64 or 128 bits: what a load reads of 8
-// bits is widened. F16x2 and BF16x2 are pairs in 32 bits, lower half first.
+// The types. Registers have 16, 32, 64 or 128 bits: loads widen 8-bit values. F16x2 and
+// BF16x2 are pairs in 32 bits, lower half first.
 const (
 	B8     Type = "b8"
 	B16    Type = "b16"
@@ -38,7 +38,7 @@ const (
 	predType Type = "pred"
 )
 
-// Size gives the bytes of one value; 0 for a type that is none.
+// Size returns the bytes of one value; 0 for an invalid type.
 func (t Type) Size() int {
 	switch t {
 	case B8, U8, S8, E4M3, E5M2:
@@ -55,7 +55,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// kind is what a register's bits mean: 'b' anything, 'u' and 's' integers, 'f'
+// kind returns the meaning of a register's bits: 'b' untyped, 'u' and 's' integers, 'f'
 // floating point, 'p' a predicate.
 func (t Type) kind() byte {
 	switch t {
@@ -74,8 +74,8 @@ func (t Type) kind() byte {
 func (t Type) integer() bool { k := t.kind(); return k == 'u' || k == 's' || k == 'b' }
 func (t Type) float() bool   { return t.kind() == 'f' }
 
-// reg is the type of the register that holds a value: PTX has no registers of
-// 8 bits, and none of the narrow floating-point types.
+// reg returns the type of the register that holds a value: PTX has no registers of 8
+// bits, and none of the narrow floating-point types.
 func (t Type) reg() Type {
 	switch t.Size() {
 	case 1:
@@ -89,7 +89,7 @@ func (t Type) reg() Type {
 	return t
 }
 
-// declared is what a register of the type is declared as.
+// declared returns a register's declared type and name prefix.
 func (t Type) declared() (typ, prefix string) {
 	switch {
 	case t == predType:
@@ -110,9 +110,8 @@ func (t Type) declared() (typ, prefix string) {
 	return "b32", "%r"
 }
 
-// fits tells whether a register of type t can stand where an instruction wants
-// a value of type want (ISA 9.4). wide allows a wider register, as loads,
-// stores and conversions do.
+// fits reports whether a register of type t can be an operand of type want (ISA 9.4).
+// wide allows a wider register, as for loads, stores and conversions.
 func (t Type) fits(want Type, wide bool) bool {
 	if want == "" || t == want {
 		return true
@@ -137,8 +136,8 @@ func (t Type) fits(want Type, wide bool) bool {
 	return (tk == 'f') == (wk == 'f') && tk != 'f'
 }
 
-// word is the type that a move of the register has: its own, if moves have it,
-// or that of its bits.
+// word returns the type for moves of the register: its own, if moves support it, or the
+// bit type of its size.
 func (t Type) word() Type {
 	switch t {
 	case U16, U32, U64, S16, S32, S64, F32, F64, B128:
@@ -147,7 +146,7 @@ func (t Type) word() Type {
 	return Type(fmt.Sprintf("b%d", 8*t.Size()))
 }
 
-// half tells the types that have no immediate operands in PTX.
+// half reports the types without immediate operands in PTX.
 func (t Type) half() bool {
 	return t == F16 || t == BF16 || t == F16x2 || t == BF16x2
 }
@@ -157,8 +156,8 @@ func (t Type) pair() bool { return strings.HasSuffix(string(t), "x2") }
 // A Space is a state space (ISA 5.1).
 type Space string
 
-// The state spaces. An address in shared::cta is one in shared::cluster too: it
-// is the executing CTA's own.
+// The state spaces. An address in shared::cta is also one in shared::cluster: it refers
+// to the executing CTA.
 const (
 	Generic       Space = "generic"
 	Global        Space = "global"
@@ -169,7 +168,7 @@ const (
 	Param         Space = "param"
 )
 
-// within tells whether an address in s can stand where one in want is due.
+// within reports whether an address in s is valid where want is required.
 func (s Space) within(want string) bool {
 	switch want {
 	case "", "generic":
@@ -184,7 +183,7 @@ func (s Space) within(want string) bool {
 	return string(s) == want
 }
 
-// address is the type of a register that holds an address.
+// address returns the type of a register for addresses in the space.
 func (s Space) address() Type {
 	switch s {
 	case SharedCTA, SharedCluster:
@@ -193,11 +192,11 @@ func (s Space) address() Type {
 	return U64
 }
 
-// A Mod is a modifier of an instruction: what stands between its dots.
+// A Mod is a modifier of an instruction: a word between its dots.
 type Mod string
 
-// Modifiers that block-level operations take. Other modifiers, and all of them
-// for Inst, are written as in PTX.
+// Modifiers of block-level operations. Other modifiers, and all of them for Inst, are
+// written as in PTX.
 const (
 	Weak     Mod = "weak"
 	Volatile Mod = "volatile"

@@ -7,19 +7,18 @@ import (
 	"muster/ptx"
 )
 
-// unset reports registers that are read where they need not be set: on some way
-// from the function's beginning to the read no instruction sets them. A
-// predicated instruction counts as setting what it writes: that the predicate
-// of a later read implies its own is not for an analysis to see.
+// unset reports registers that may be read before they are set: on some path from the
+// function's beginning to the read no instruction sets them. A predicated instruction
+// counts as setting its results, since the analysis does not know whether the predicate
+// of a later read implies its own.
 //
-// It goes back from each read until everything on the way sets the register,
-// or it comes to the function's beginning. Most registers are set where they
-// are read, or shortly before.
+// It walks back from each read until every path sets the register, or one reaches the
+// function's beginning. Most registers are set where they are read, or shortly before.
 func (k *Kernel) unset(b *body) {
 	f := &flow{b: b, regs: slices.Clone(b.regs)}
 	f.flatten(slices.Concat(b.prologue, b.stmts), nil)
 	f.split()
-	told := -1 // the step of which a vector's register is told
+	told := -1 // the step for which a vector's register was reported
 	for _, r := range f.find() {
 		s, reg := &f.steps[r.step], &f.regs[r.reg]
 		elem := r.operand >= s.elem
@@ -35,11 +34,11 @@ func (k *Kernel) unset(b *body) {
 	}
 }
 
-// A flow is a function's instructions in one row, those of blocks of inline PTX
-// among them.
+// A flow is a function's instructions in one list, including those in blocks of inline
+// PTX.
 type flow struct {
 	b     *body
-	regs  []register // those of blocks of inline PTX too
+	regs  []register // including those of inline PTX blocks
 	steps []step
 	parts []part
 }
@@ -52,19 +51,19 @@ type step struct {
 	elem          int   // reads from here on are elements of vectors
 }
 
-// A part is steps that follow each other: only the first may be a label, only
-// the last may go elsewhere.
+// A part is a basic block, a range of steps: only the first may be a label, only the last
+// may branch.
 type part struct {
 	from, to int   // steps
-	before   []int // parts that lead here
+	before   []int // predecessors
 }
 
-// A read is a register that a part reads before it sets it.
+// A read is a register that a part reads before setting it.
 type read struct {
 	reg, part, step, operand int
 }
 
-// A scope is what a block declares.
+// A scope is the names that a block declares.
 type scope struct {
 	outer  *scope
 	labels map[string]int // steps
@@ -80,7 +79,7 @@ func (s *scope) label(name string) (int, bool) {
 	return 0, false
 }
 
-// register is the number of a register, or -1.
+// register returns the index of a register, or -1.
 func (f *flow) register(x ptx.Operand, s *scope) int {
 	switch y := x.(type) {
 	case *ptx.Not:
@@ -122,7 +121,7 @@ func (f *flow) flatten(stmts []ptx.Stmt, outer *scope) {
 	}
 }
 
-// step gives what an instruction reads and then writes.
+// step returns the registers that an instruction reads and writes.
 func (f *flow) step(in *ptx.Inst, s *scope) step {
 	st := step{in: in, scope: s}
 	var elems []int
@@ -169,7 +168,7 @@ func (f *flow) step(in *ptx.Inst, s *scope) step {
 	return st
 }
 
-// split makes the parts.
+// split divides the steps into parts.
 func (f *flow) split() {
 	at := make([]int, len(f.steps)) // the part of each step
 	for i := range f.steps {
@@ -193,7 +192,7 @@ func (f *flow) split() {
 	}
 }
 
-// leaves tells instructions that what follows need not be executed after.
+// leaves reports whether execution may not continue with the next step.
 func (s *step) leaves() bool {
 	if s.in == nil {
 		return false
@@ -205,14 +204,14 @@ func (s *step) leaves() bool {
 	return false
 }
 
-// target is the step that a branch goes to.
+// target returns the step that a branch goes to.
 func (s *step) target() (int, bool) {
 	n, _ := s.in.Operands[0].(ptx.Name)
 	return s.scope.label(string(n))
 }
 
-// find gives the first read of each register that need not be set, in the
-// order of the instructions.
+// find returns the first read of each register that may be unset, in the order of the
+// instructions.
 func (f *flow) find() (found []read) {
 	reads := make([][]read, len(f.regs)) // by register
 	sets := make([][]int, len(f.regs))   // the parts that set it
@@ -239,7 +238,7 @@ func (f *flow) find() (found []read) {
 			continue
 		}
 		if len(sets[r]) > 0 && sets[r][0] == 0 && (len(reads[r]) == 0 || reads[r][0].part > 0) {
-			continue // the first part sets it, which all ways begin with
+			continue // the first part, which all paths begin with, sets it
 		}
 		for _, i := range sets[r] {
 			done[i] = r + 1
@@ -257,8 +256,8 @@ func (f *flow) find() (found []read) {
 	return found
 }
 
-// fromBeginning tells whether a way leads from the function's beginning to the
-// part through none that is done, and takes what it looks at as done.
+// fromBeginning reports whether a path leads from the function's beginning to the part
+// through parts that are not done; it marks the parts it visits as done.
 func (f *flow) fromBeginning(part int, done []int, mark int) bool {
 	if part == 0 {
 		return true

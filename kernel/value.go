@@ -9,8 +9,8 @@ import (
 	"muster/ptx"
 )
 
-// A Reg is a register with its type. It is a variable: Set gives it another
-// value, and operations make new ones. Each thread has its own.
+// A Reg is a register with its type. It is a variable: Set assigns it, and operations
+// return new ones. Each thread has its own value.
 type Reg struct {
 	k  *Kernel
 	in *body
@@ -29,22 +29,21 @@ type Pred struct {
 // A Vec is the registers of a vector or of a fragment, lowest first.
 type Vec []Reg
 
-// A Num is an operand that is read: a Reg, or a Go number that fits the type
-// that is due there. Everything else is reported as a mistake.
+// A Num is an operand that is read: a Reg, or a Go number that fits the required type.
+// Everything else is reported as a mistake.
 type Num = any
 
-// A Pair is a destination with a predicate beside it, as shfl, match and elect
-// have it: d|p.
+// A Pair is a destination with a predicate destination, as for shfl, match and elect:
+// d|p.
 type Pair struct {
 	Reg  Reg
 	Pred Pred
 }
 
-// A Dest is a destination that may have a predicate beside it: a Reg or a
-// Pair.
+// A Dest is a destination with an optional predicate destination: a Reg or a Pair.
 type Dest = any
 
-// Discard is the destination "_" for a result that nobody wants.
+// Discard is the destination "_" for an unused result.
 type Discard struct{}
 
 // Type gives the register's type.
@@ -53,14 +52,14 @@ func (r Reg) Type() Type { return r.t }
 func (r Reg) name() ptx.Operand  { return ptx.Name(r.in.regs[r.id].name) }
 func (p Pred) name() ptx.Operand { return ptx.Name(p.in.regs[p.id].name) }
 
-// IsZero reports whether r is no register at all.
+// IsZero reports whether r is the zero Reg.
 func (r Reg) IsZero() bool { return r.k == nil }
 
-// IsZero reports whether p is no predicate at all.
+// IsZero reports whether p is the zero Pred.
 func (p Pred) IsZero() bool { return p.k == nil }
 
-// Var makes a register that is not set yet; reading it before it is set is a
-// mistake that Build reports.
+// Var makes a register without a value; reading it before it is set is a mistake that
+// Build reports.
 func (k *Kernel) Var(t Type) Reg {
 	if t.Size() == 0 {
 		k.fail("Var(%q): no type of a register", string(t))
@@ -69,7 +68,7 @@ func (k *Kernel) Var(t Type) Reg {
 	return k.reg(t)
 }
 
-// Vars makes n registers that are not set yet.
+// Vars makes n registers without values.
 func (k *Kernel) Vars(t Type, n int) Vec {
 	if !k.few("Vars", n) {
 		return nil
@@ -81,7 +80,7 @@ func (k *Kernel) Vars(t Type, n int) Vec {
 	return v
 }
 
-// PredVar makes a predicate register that is not set yet.
+// PredVar makes a predicate register without a value.
 func (k *Kernel) PredVar() Pred { return k.pred() }
 
 // Const makes a register with that value.
@@ -91,14 +90,14 @@ func (k *Kernel) Const(t Type, v Num) Reg {
 	return d
 }
 
-// Set gives the register another value of its type.
+// Set assigns a value of the register's type.
 func (r Reg) Set(v Num) {
 	if k := r.kernel(); k != nil {
 		k.move(r, v)
 	}
 }
 
-// Copy makes a new register with the value that r has now.
+// Copy returns a new register with r's current value.
 func (r Reg) Copy() Reg {
 	k := r.kernel()
 	if k == nil {
@@ -109,7 +108,7 @@ func (r Reg) Copy() Reg {
 	return d
 }
 
-// Set gives the predicate another value.
+// Set assigns the predicate.
 func (p Pred) Set(v Pred) {
 	if p.neg {
 		p.k.fail("Set of a negated predicate: set the predicate itself")
@@ -126,8 +125,8 @@ func (k *Kernel) move(d Reg, v Num) {
 	k.Inst("mov."+string(d.t.word()), d, k.constant(v, d.t))
 }
 
-// kernel is the kernel that the register belongs to. It panics with a clear
-// word for the zero Reg, which belongs to none.
+// kernel returns the kernel of the register. It panics with a message for the zero Reg,
+// which belongs to none.
 func (r Reg) kernel() *Kernel {
 	if r.k == nil {
 		panic("kernel: the zero Reg is no register: it comes from Var, Const, Load or an operation")
@@ -135,8 +134,8 @@ func (r Reg) kernel() *Kernel {
 	return r.k
 }
 
-// constant turns a Go number into the immediate that an instruction of type t
-// takes: for the halves, whose immediates PTX does not have, their bits.
+// constant turns a Go number into an immediate for type t: for the halves, which have no
+// immediates in PTX, their bits.
 func (k *Kernel) constant(v Num, t Type) any {
 	if !t.half() {
 		return v
@@ -158,9 +157,8 @@ func (k *Kernel) constant(v Num, t Type) any {
 	return bits
 }
 
-// operandOf gives a value of Go as an operand of PTX. Numbers are given as
-// integers or f64; what type they have is settled when the instruction's form
-// is known.
+// operandOf converts a Go value to an operand of PTX. Numbers become integers or f64;
+// their type is decided when the instruction's form is known.
 func (k *Kernel) operandOf(v any) (ptx.Operand, bool) {
 	switch v := v.(type) {
 	case Reg:
@@ -250,7 +248,7 @@ func (k *Kernel) owns(of *Kernel, in *body, what string) bool {
 	return false
 }
 
-// isNumber tells a Go number.
+// isNumber reports whether v is a Go number.
 func isNumber(v any) bool { _, ok := toFloat(v); return ok }
 
 func toFloat(v any) (float64, bool) {
@@ -284,8 +282,7 @@ func toInt(v any) (int64, bool) {
 	return 0, false
 }
 
-// immediate gives a number of Go as an operand of type t, or says why it does
-// not fit.
+// immediate converts a Go number to an operand of type t, or says why it does not fit.
 func immediate(x ptx.Operand, t Type) (ptx.Operand, string) {
 	switch x := x.(type) {
 	case ptx.Int:

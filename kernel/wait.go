@@ -6,26 +6,25 @@ import (
 	"muster/ptx"
 )
 
-// This file is the waits of an Mbarrier (ISA 9.7.13.15.16). What was done before
-// the arrivals of a phase is ordered before what a thread does after it waited
-// for the phase, unless one of the two is Relaxed.
+// This file is the waits of an Mbarrier (ISA 9.7.13.15.16). Accesses before the arrivals
+// of a phase happen before a thread's accesses after its wait for the phase, unless one
+// of the two is Relaxed.
 
-// TestWait tells whether the phase of a token is complete. It emits
-// mbarrier.test_wait.
+// TestWait reports whether the phase of a token is complete. It emits mbarrier.test_wait.
 func (m Mbarrier) TestWait(tok Token, mods ...Mod) Pred {
 	return m.testToken("TestWait", "mbarrier.test_wait", tok, mods)
 }
 
-// TryWait tells whether the phase of a token is complete, and may suspend the
-// thread for some time first. It emits mbarrier.try_wait.
+// TryWait reports whether the phase of a token is complete, and may suspend the thread
+// for some time first. It emits mbarrier.try_wait.
 func (m Mbarrier) TryWait(tok Token, mods ...Mod) Pred {
 	return m.testToken("TryWait", "mbarrier.try_wait", tok, mods)
 }
 
-// TestWaitParity tells whether a phase of that parity is complete: the one
-// before the phase that is open. The first phase has parity 0, and parity 1 is
-// complete at a new barrier. The parity is a number or a register of 32 bits
-// that is 0 or 1. It emits mbarrier.test_wait.parity.
+// TestWaitParity reports whether the phase with that parity is complete: the current
+// phase, or the one before it. The first phase has parity 0; at a new barrier parity 1
+// counts as complete. The parity is a number or a register of 32 bits that is 0 or 1. It
+// emits mbarrier.test_wait.parity.
 func (m Mbarrier) TestWaitParity(parity Num, mods ...Mod) Pred {
 	return m.testParity("TestWaitParity", "mbarrier.test_wait.parity", parity, mods)
 }
@@ -41,13 +40,13 @@ func (m Mbarrier) Wait(tok Token, mods ...Mod) {
 	m.spin("Wait", func() Pred { return m.testToken("Wait", "mbarrier.try_wait", tok, mods) })
 }
 
-// WaitParity waits until a phase of that parity is complete: TryWaitParity until
-// it is true.
+// WaitParity waits until the phase with that parity is complete: TryWaitParity until it
+// is true.
 func (m Mbarrier) WaitParity(parity Num, mods ...Mod) {
 	m.spin("WaitParity", func() Pred { return m.testParity("WaitParity", "mbarrier.try_wait.parity", parity, mods) })
 }
 
-// spin is a loop around a test.
+// spin emits a loop around a test.
 func (m Mbarrier) spin(what string, test func() Pred) {
 	k := m.kernel()
 	if k.guard != nil {
@@ -62,11 +61,10 @@ func (m Mbarrier) spin(what string, test func() Pred) {
 	}
 }
 
-// test emits a test of this CTA's barrier. Without a scope it is that of the
-// CTA, as everyone else who arrives is a thread of it or a copy; widen makes it
-// that of the cluster where the kernel arrives at the barrier of other CTAs. The
-// difference costs time: an acquire of the cluster's scope that comes out true
-// invalidates the L1 cache (CCTL.IVALL of sm_90, by ptxas 13.0).
+// test emits a test of this CTA's barrier. Without a modifier its scope is the CTA, since
+// only this CTA's threads and copies arrive; widen makes it the cluster if the kernel
+// arrives at barriers of other CTAs. The difference matters for speed: a successful
+// acquire at cluster scope invalidates the L1 cache (CCTL.IVALL of sm_90, by ptxas 13.0).
 func (m Mbarrier) test(what, op string, mods []Mod, operands ...any) Pred {
 	k := m.k
 	p := k.pred()
@@ -81,7 +79,7 @@ func (m Mbarrier) test(what, op string, mods []Mod, operands ...any) Pred {
 	return p
 }
 
-// widen gives the waits that say no scope that of the cluster.
+// widen gives waits without an explicit scope cluster scope.
 func (s *mbarriers) widen() {
 	for _, in := range s.waits {
 		if i := slices.Index(in.Mods, "cta"); i >= 0 {

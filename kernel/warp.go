@@ -2,28 +2,26 @@ package kernel
 
 import "fmt"
 
-// This file is what the lanes of a warp do together (ISA 9.7.9.7, 9.7.13.8 to
-// 9.7.13.14). The lanes of the mask execute the operation together, and wait for
-// each other there; that orders no memory, which WarpSync does. The mask is that
-// of the current group where it lies within a warp, and else all 32 lanes;
-// Members says another one.
+// This file is warp collectives (ISA 9.7.9.7, 9.7.13.8 to 9.7.13.14). The lanes of the
+// mask execute the operation together, and wait for each other there; that orders no
+// memory, except for WarpSync. The mask is that of the current group if it is within a
+// warp, and else all 32 lanes; Members overrides it.
 
-// A WarpOption says more of an operation of a warp: Members, Width.
+// A WarpOption is an option of a warp collective: Members, Width.
 type WarpOption struct{ set func(*lanes) }
 
-// lanes is what the options of a warp's operation said.
+// lanes holds the options of a warp collective.
 type lanes struct {
 	mask  Num
 	width int
 }
 
-// Members names the lanes that take part, by a mask of 32 bits: a number or a
-// register that has the same value in all of them. Each lane that executes the
-// operation is in it.
+// Members sets the mask of participating lanes, 32 bits: a number or a register that has
+// the same value in all of them. Each lane that executes the operation must be in it.
 func Members(mask Num) WarpOption { return WarpOption{func(l *lanes) { l.mask = mask }} }
 
-// Width has a shuffle or a reduction work in segments of so many lanes: a power
-// of two up to 32.
+// Width makes a shuffle or a reduction work in segments of that many lanes: a power of
+// two up to 32.
 func Width(lanesPerSegment int) WarpOption {
 	return WarpOption{func(l *lanes) { l.width = lanesPerSegment }}
 }
@@ -52,7 +50,7 @@ func (k *Kernel) lanes(what string, widths bool, opts []WarpOption) (lanes, bool
 	return l, true
 }
 
-// groupMask is the mask of the current group's lanes.
+// groupMask returns the mask of the current group's lanes.
 func (k *Kernel) groupMask() Num {
 	if g := k.Group(); g.Threads > 0 && g.Threads < 32 && g.First/32 == (g.First+g.Threads-1)/32 {
 		return g.mask()
@@ -60,16 +58,16 @@ func (k *Kernel) groupMask() Num {
 	return uint32(0xffffffff)
 }
 
-// WarpSync has lanes of the warp wait for each other and orders memory among
-// them (bar.warp.sync, ISA 9.7.13.2).
+// WarpSync makes lanes of the warp wait for each other and orders memory among them
+// (bar.warp.sync, ISA 9.7.13.2).
 func (k *Kernel) WarpSync(opts ...WarpOption) {
 	if l, ok := k.lanes("WarpSync", false, opts); ok {
 		k.Inst("bar.warp.sync", l.mask)
 	}
 }
 
-// VoteAll tells whether p is true in all lanes, VoteAny in some, and VoteUni
-// whether it is the same in all (vote.sync, ISA 9.7.13.9).
+// VoteAll returns whether p is true in all lanes, VoteAny in any, and VoteUni whether it
+// is the same in all (vote.sync, ISA 9.7.13.9).
 func (k *Kernel) VoteAll(p Pred, opts ...WarpOption) Pred { return k.vote("VoteAll", "all", p, opts) }
 func (k *Kernel) VoteAny(p Pred, opts ...WarpOption) Pred { return k.vote("VoteAny", "any", p, opts) }
 func (k *Kernel) VoteUni(p Pred, opts ...WarpOption) Pred { return k.vote("VoteUni", "uni", p, opts) }
@@ -84,8 +82,7 @@ func (k *Kernel) vote(what, mode string, p Pred, opts []WarpOption) Pred {
 	return d
 }
 
-// VoteBallot gives the lanes in which p is true, a bit each
-// (vote.sync.ballot).
+// VoteBallot returns the mask of lanes in which p is true (vote.sync.ballot).
 func (k *Kernel) VoteBallot(p Pred, opts ...WarpOption) Reg {
 	l, ok := k.lanes("VoteBallot", false, opts)
 	if !ok {
@@ -96,8 +93,8 @@ func (k *Kernel) VoteBallot(p Pred, opts ...WarpOption) Reg {
 	return d
 }
 
-// MatchAny gives the lanes whose r has the same bits as this lane's, a bit each;
-// r has 32 or 64 bits (match.any.sync, ISA 9.7.13.10).
+// MatchAny returns the mask of lanes whose r has the same bits as this lane's; r has 32
+// or 64 bits (match.any.sync, ISA 9.7.13.10).
 func (k *Kernel) MatchAny(r Reg, opts ...WarpOption) Reg {
 	d := k.reg(U32)
 	if !k.match("MatchAny", "any", d, r, opts) {
@@ -106,8 +103,8 @@ func (k *Kernel) MatchAny(r Reg, opts ...WarpOption) Reg {
 	return d
 }
 
-// MatchAll tells whether r has the same bits in all lanes, and gives their mask
-// if so, else 0 (match.all.sync).
+// MatchAll returns whether r has the same bits in all lanes, and their mask if so, else 0
+// (match.all.sync).
 func (k *Kernel) MatchAll(r Reg, opts ...WarpOption) (Reg, Pred) {
 	d, p := k.reg(U32), k.pred()
 	if !k.match("MatchAll", "all", Pair{Reg: d, Pred: p}, r, opts) {
@@ -130,12 +127,11 @@ func (k *Kernel) match(what, mode string, d any, r Reg, opts []WarpOption) bool 
 	return true
 }
 
-// ShflUp gives r of the lane that is delta below, ShflDown of the one that is
-// delta above, ShflBfly of the one whose number is this lane's xor mask, and
-// ShflIdx of the lane with that number, in segments of Width lanes; a lane whose
-// partner is outside of its segment keeps its own. r has 32 bits, or 64, which
-// takes two instructions. The partner takes part too, or the result is undefined
-// (shfl.sync, ISA 9.7.9.7).
+// ShflUp returns r of the lane delta below, ShflDown of the lane delta above, ShflBfly of
+// the lane whose number is this lane's xor mask, and ShflIdx of the lane with that
+// number, in segments of Width lanes; a lane whose partner is outside of its segment
+// keeps its own. r has 32 bits, or 64, which takes two instructions. The partner must
+// participate, or the result is undefined (shfl.sync, ISA 9.7.9.7).
 func (k *Kernel) ShflUp(r Reg, delta Num, opts ...WarpOption) Reg {
 	return k.shuffle("ShflUp", "up", r, delta, opts)
 }
@@ -149,8 +145,8 @@ func (k *Kernel) ShflIdx(r Reg, lane Num, opts ...WarpOption) Reg {
 	return k.shuffle("ShflIdx", "idx", r, lane, opts)
 }
 
-// Shfl is a shuffle, "up", "down", "bfly" or "idx", of a register of 32 bits,
-// that also tells whether the partner was in the segment.
+// Shfl is a shuffle, "up", "down", "bfly" or "idx", of a register of 32 bits, that also
+// returns whether the partner was in the segment.
 func (k *Kernel) Shfl(mode string, r Reg, b Num, opts ...WarpOption) (Reg, Pred) {
 	l, ok := k.shuffles("Shfl", mode, r, b, opts)
 	if ok && r.t.Size() != 4 {
@@ -201,8 +197,7 @@ func (k *Kernel) shuffles(what, mode string, r Reg, b Num, opts []WarpOption) (l
 	return l, false
 }
 
-// segment is the operand that says where the segment of a lane ends (ISA
-// 9.7.9.7).
+// segment returns the operand that encodes the segment bounds (ISA 9.7.9.7).
 func (l lanes) segment(mode string) int {
 	c := (32 - l.width) << 8
 	if mode != "up" {
@@ -211,9 +206,9 @@ func (l lanes) segment(mode string) int {
 	return c
 }
 
-// Redux combines r of all lanes into one value that all of them get: Add, Min
-// and Max of u32 and s32, And, Or and Xor of 32 bits, in one instruction
-// (redux.sync, ISA 9.7.13.12). Other types have WarpReduce.
+// Redux combines r of all lanes into one value that all of them receive: Add, Min and Max
+// of u32 and s32, And, Or and Xor of 32 bits, in one instruction (redux.sync, ISA
+// 9.7.13.12). For other types use WarpReduce.
 func (k *Kernel) Redux(op Op, r Reg, opts ...WarpOption) Reg {
 	r.kernel()
 	l, ok := k.lanes("Redux", false, opts)
@@ -239,7 +234,7 @@ func (k *Kernel) redux(op Op, r Reg, l lanes) Reg {
 var reduxTypes = map[Op]string{Add: "u32 s32", Min: "u32 s32", Max: "u32 s32", And: "b32", Or: "b32", Xor: "b32"}
 
 // ElectSync is true in one lane of the mask, always the same one (elect.sync, ISA
-// 9.7.13.14). The closure Elect makes it a group.
+// 9.7.13.14). Elect makes it a group.
 func (k *Kernel) ElectSync(opts ...WarpOption) Pred {
 	l, ok := k.lanes("ElectSync", false, opts)
 	if !ok {
@@ -250,19 +245,19 @@ func (k *Kernel) ElectSync(opts ...WarpOption) Pred {
 	return p
 }
 
-// ActiveMask gives the lanes that execute it together, a bit each. Which they
-// are in divergent code is the machine's choice: it is no mask for another
-// operation (activemask, ISA 9.7.13.11).
+// ActiveMask returns the mask of lanes that execute it together. In divergent code the
+// hardware decides which: it must not serve as the mask of another operation (activemask,
+// ISA 9.7.13.11).
 func (k *Kernel) ActiveMask() Reg {
 	d := k.reg(U32)
 	k.Inst("activemask.b32", d)
 	return d
 }
 
-// WarpReduce combines r of the lanes of each segment of Width lanes, 32 without,
-// into one value that all of them get: Add, Min, Max of numbers of 32 and 64 bits,
-// And, Or, Xor of their bits. It emits redux.sync where that does it, and else
-// shuffles (bfly) and the operation, in an order that is always the same.
+// WarpReduce combines r of the lanes of each segment of Width lanes, by default 32, into
+// one value that all of them receive: Add, Min, Max of numbers of 32 and 64 bits, And,
+// Or, Xor of their bits. It emits redux.sync where possible, and else shuffles (bfly) and
+// the operation, in a fixed order.
 func (k *Kernel) WarpReduce(op Op, r Reg, opts ...WarpOption) Reg {
 	const what = "WarpReduce"
 	r.kernel()
@@ -292,7 +287,7 @@ func (k *Kernel) WarpReduce(op Op, r Reg, opts ...WarpOption) Reg {
 	return r
 }
 
-// combines reports an operation that threads do not reduce by.
+// combines reports an operation that is no reduction across threads.
 func (k *Kernel) combines(what string, op Op, t Type) bool {
 	switch op {
 	case Add, Min, Max:
@@ -324,10 +319,10 @@ func (r Reg) combine(op Op, b Reg) Reg {
 	return r.Xor(b)
 }
 
-// CTAReduce combines r of all threads of the CTA, a multiple of 32, into one value
-// that all of them get, as WarpReduce does in a warp: the warps' values meet in
-// shared memory, 4 or 8 bytes each. It emits two bar.sync 0, so that all threads
-// of the CTA come to it.
+// CTAReduce combines r of all threads of the CTA, a multiple of 32, into one value that
+// all of them receive, as WarpReduce does in a warp: the warps' values are combined
+// through shared memory, 4 or 8 bytes each. It emits two bar.sync 0, so all threads of
+// the CTA must execute it.
 func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 	const what = "CTAReduce"
 	r.kernel()
@@ -345,9 +340,9 @@ func (k *Kernel) CTAReduce(op Op, r Reg) Reg {
 	return k.reduce(op, r, 0, n, k.SyncThreads)
 }
 
-// GroupReduce is CTAReduce for the current group, of whole warps: a warpgroup, or
-// the consumers of a pipeline while a producer warp does something else. Its
-// threads wait for each other as by Sync, twice.
+// GroupReduce is CTAReduce for the current group, of whole warps: a warpgroup, or the
+// consumers of a pipeline while a producer warp does something else. Its threads
+// synchronize as with Sync, twice.
 func (k *Kernel) GroupReduce(op Op, r Reg) Reg {
 	const what = "GroupReduce"
 	r.kernel()
@@ -362,8 +357,7 @@ func (k *Kernel) GroupReduce(op Op, r Reg) Reg {
 	}
 }
 
-// reduce combines r of so many threads from first on, whom sync has wait for each
-// other.
+// reduce combines r of the threads from first on; sync synchronizes them.
 func (k *Kernel) reduce(op Op, r Reg, first, threads int, sync func()) Reg {
 	errs := len(k.errs)
 	r = k.WarpReduce(op, r)
@@ -375,7 +369,7 @@ func (k *Kernel) reduce(op Op, r Reg, first, threads int, sync func()) Reg {
 	name := fmt.Sprintf("$reduce%d", k.serial)
 	parts := k.shared(name, name, 0, r.t, []int{warps})
 	i := k.index(false)
-	sync() // the last reduction's values have been read
+	sync() // all threads have read the last reduction's values
 	k.If(i.And(31).Eq(0), func() {
 		warp := i.Shr(5)
 		if first > 0 {

@@ -9,30 +9,28 @@ import "fmt"
 //	k.WgmmaCommit()
 //	k.WgmmaWait(0)
 //
-// executed by all threads of one or more warpgroups. Between Mma and the wait
-// nothing touches the accumulator's registers, and nothing writes to the tiles.
+// executed by all threads of one or more warpgroups. Between Mma and the wait, the
+// accumulator's registers must not be accessed, and the tiles not written.
 
-// WgmmaFence orders earlier accesses to registers before the products that
-// come next: it stands before the first Mma, and wherever the program itself
-// has written an accumulator or a fragment (wgmma.fence, ISA 9.7.15.7.1). It is
-// no fence for tiles: what threads stored there needs fence.proxy.async.
+// WgmmaFence orders earlier register accesses before the following products: it is needed
+// before the first Mma, and wherever the program itself has written an accumulator or a
+// fragment (wgmma.fence, ISA 9.7.15.7.1). It does not order memory: tiles stored by
+// threads need fence.proxy.async.
 func (k *Kernel) WgmmaFence() {
 	if k.warpgroup("WgmmaFence") {
 		k.Inst("wgmma.fence.sync.aligned")
 	}
 }
 
-// WgmmaCommit makes a group of the products since the last one
-// (wgmma.commit_group).
+// WgmmaCommit closes a group of the products since the last commit (wgmma.commit_group).
 func (k *Kernel) WgmmaCommit() {
 	if k.warpgroup("WgmmaCommit") {
 		k.Inst("wgmma.commit_group.sync.aligned")
 	}
 }
 
-// WgmmaWait waits until at most n of the latest groups are not complete: then
-// accumulators of the others may be read and their tiles written
-// (wgmma.wait_group). n is 0 to 7.
+// WgmmaWait waits until at most n of the latest groups are incomplete: then accumulators
+// of the others may be read and their tiles written (wgmma.wait_group). n is 0 to 7.
 func (k *Kernel) WgmmaWait(n int) {
 	switch {
 	case n < 0 || n > 7:
@@ -42,7 +40,7 @@ func (k *Kernel) WgmmaWait(n int) {
 	}
 }
 
-// warpgroup reports a group of threads that are not whole warpgroups.
+// warpgroup reports a group that does not consist of whole warpgroups.
 func (k *Kernel) warpgroup(what string) bool {
 	if g := k.Group(); g.AnyWarp || g.First%128 != 0 || g.Threads%128 != 0 {
 		k.fail("%s is for all threads of a warpgroup together, and here are %s: use Warpgroup", what, g)
@@ -57,7 +55,7 @@ type MatrixA interface{ matrixA() }
 func (Tile) matrixA()     {}
 func (Fragment) matrixA() {}
 
-// product is an Mma while it is made.
+// A product holds the options of an Mma.
 type product struct {
 	scale     any // the predicate: 0, 1 or a Pred
 	negA      int
@@ -65,40 +63,39 @@ type product struct {
 	satfinite bool
 }
 
-// An MmaOption changes what Mma computes: Overwrite, Accumulate(p), NegateA,
-// NegateB or Satfinite. All but Accumulate are given by name: acc.Mma(a, b, Overwrite).
+// An MmaOption changes the computation of Mma: Overwrite, Accumulate(p), NegateA, NegateB
+// or Satfinite. All but Accumulate are values: acc.Mma(a, b, Overwrite).
 type MmaOption struct{ set func(*product) }
 
-// Overwrite has Mma compute D = A·B instead of D + A·B.
+// Overwrite makes Mma compute D = A·B instead of D + A·B.
 var Overwrite = MmaOption{func(p *product) { p.scale = 0 }}
 
-// Accumulate has Mma compute D + A·B where p is true, and A·B where it is
-// false. It is the same for all threads of the warpgroup.
+// Accumulate makes Mma compute D + A·B if p is true, and A·B if it is false. p must be
+// uniform over the warpgroup.
 func Accumulate(p Pred) MmaOption { return MmaOption{func(m *product) { m.scale = p }} }
 
-// NegateA has Mma negate the elements of A, which are floating-point numbers.
+// NegateA makes Mma negate the elements of A, which must be floating point.
 var NegateA = MmaOption{func(p *product) { p.negA = -1 }}
 
-// NegateB has Mma negate the elements of B.
+// NegateB makes Mma negate the elements of B.
 var NegateB = MmaOption{func(p *product) { p.negB = -1 }}
 
-// Satfinite has Mma clamp sums of integers instead of wrapping.
+// Satfinite makes Mma clamp integer sums instead of wrapping.
 var Satfinite = MmaOption{func(p *product) { p.satfinite = true }}
 
-// stepBytes is the K of one instruction: 16 elements of 16 bits, 8 of 32, 32 of
+// stepBytes is the K of one instruction in bytes: 16 elements of 16 bits, 8 of 32, 32 of
 // 8 (ISA 9.7.15.2).
 const stepBytes = 32
 
-// Mma adds A·B to the accumulator: A has its rows, B its columns, and A as many
-// columns as B has rows. A matrix whose stored rows are not those of A and B is
-// given by T: B is most often stored with K along its rows, and then b.T().
+// Mma adds A·B to the accumulator: A has its rows, B its columns, and A as many columns
+// as B has rows. If a tile stores the transposed matrix, pass T: B is most often stored
+// with K along its rows, hence b.T().
 //
-// It emits a wgmma.mma_async for each 64 rows and each K of 32 bytes: 16
-// elements of F16 and BF16, 8 of TF32, 32 of E4M3, E5M2, S8 and U8. The types
-// that go together: F16 or the two of fp8 with F32 or F16, BF16 and TF32 with
-// F32, S8 and U8 with S32. A tile is transposed by the tensor cores where its
-// elements have 16 bits alone. A may be in registers instead. It waits for
-// nothing and commits nothing.
+// It emits a wgmma.mma_async for each 64 rows and each 32 bytes of K: 16 elements of F16
+// and BF16, 8 of TF32, 32 of E4M3, E5M2, S8 and U8. The types must match: F16 or the two
+// of fp8 with F32 or F16, BF16 and TF32 with F32, S8 and U8 with S32. The tensor cores
+// transpose only tiles with elements of 16 bits. A may be in registers instead. It waits
+// for nothing and commits nothing.
 func (a Accumulator) Mma(left MatrixA, right Tile, opts ...MmaOption) {
 	k := a.kernel()
 	p := product{scale: 1, negA: 1, negB: 1}
@@ -194,7 +191,7 @@ func (a Accumulator) opcode(left, right Type, p product) string {
 	return fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk%d%s.%s.%s.%s", a.n, k, sat, a.typ, left, right)
 }
 
-// suits checks types and dimensions of a product, and says what would do.
+// suits checks types and dimensions of a product, and reports the valid ones.
 func (a Accumulator) suits(elem Type, rows, cols int, b Tile, p product) bool {
 	k := a.k
 	b.kernel()
@@ -242,8 +239,7 @@ func either(t []Type) string {
 	return string(t[0]) + " or " + string(t[1])
 }
 
-// operand checks a tile as a factor: mn says that M or N, and not K, is along
-// its rows.
+// operand checks a tile as a factor: mn says that M or N, and not K, is along its rows.
 func (t Tile) operand(which string, mn bool) bool {
 	k := t.k
 	if !mn || t.elem.Size() == 2 {

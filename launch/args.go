@@ -44,8 +44,8 @@ func (a Arg) String() string {
 	return argKindNames[a.Kind]
 }
 
-// MaxParams is the size in bytes of all parameters of a kernel together: what
-// PTX 8.1 allows on sm_70 and newer.
+// MaxParams bounds the total size in bytes of a kernel's parameters, as PTX 8.1 does on
+// sm_70 and newer.
 const MaxParams = 32764
 
 func (d *decoder) args(n *Node) ([]Arg, error) {
@@ -85,7 +85,7 @@ type argForm struct {
 	read func(*Node) (Arg, error)
 }
 
-// partForms are the forms that stand alone as well as in a struct.
+// partForms returns the forms allowed both alone and in a struct.
 func (d *decoder) partForms() []argForm {
 	forms := []argForm{
 		{"tensormap", func(n *Node) (Arg, error) {
@@ -195,7 +195,7 @@ func (a Arg) alignment() int {
 	return 1
 }
 
-// tensorMapAlign is that of the driver's CUtensorMap.
+// tensorMapAlign is the alignment of the driver's CUtensorMap.
 const tensorMapAlign = 64
 
 // alignUp rounds v up to a multiple of a power of two, unless it overflows.

@@ -10,7 +10,7 @@ type Buffer struct {
 	Name  string
 	Pos   Pos
 	Type  Type
-	Shape []int64 // outermost first; nil: as long as Values, or as Fill's file has it
+	Shape []int64 // outermost first; nil: from Values, or from Fill's file
 	Fill  Fill
 	// Values are the elements in C order, for FillValues.
 	Values []Value
@@ -21,7 +21,7 @@ type Buffer struct {
 	basePos Pos
 }
 
-// A FillKind says where a buffer's first contents come from.
+// A FillKind says what a buffer holds initially.
 type FillKind uint8
 
 const (
@@ -34,25 +34,25 @@ const (
 	FillRandom
 	FillFile
 	FillValues
-	FillData // of a File that was built in Go
+	FillData // of a File built in Go
 )
 
-// fillWords are the fills that are a word alone, indexed by FillKind.
+// fillWords are the fills written as a single word, indexed by FillKind.
 var fillWords = []string{"uninitialized", "zeros", "ones", "nan", "iota"}
 
-// A Fill says what a buffer holds at first.
+// A Fill describes a buffer's initial contents.
 type Fill struct {
 	Kind   FillKind
 	Pos    Pos
 	Mod    uint64 // FillMod: element i is i mod this
 	Random Random // FillRandom
 	File   string // FillFile: path of an .npy
-	// Data are the buffer's bytes, for FillData: as many as type and shape say.
-	// They are not changed.
+	// Data are the buffer's bytes, for FillData: exactly the size of type and shape. They
+	// are never modified.
 	Data []byte
 }
 
-// A Value is one element of a buffer that lists them.
+// A Value is one element of a buffer given by its elements.
 type Value struct {
 	Pos  Pos
 	Bits uint64         // a number, encoded
@@ -67,7 +67,7 @@ type Pointer struct {
 	Offset int64 // bytes
 }
 
-// MaxRank is the largest number of dimensions of a buffer; NumPy's.
+// MaxRank bounds the dimensions of a buffer, as in NumPy.
 const MaxRank = 32
 
 const maxElements = math.MaxInt64
@@ -114,8 +114,8 @@ func (d *decoder) buffer(e Entry) (Buffer, error) {
 	return b, d.contents(&b, e.Value, fill, values)
 }
 
-// contents reads fill or values, which need the type, and checks them against
-// the shape.
+// contents reads fill or values, once the type is known, and checks them against the
+// shape.
 func (d *decoder) contents(b *Buffer, n, fill, values *Node) error {
 	switch {
 	case fill != nil:
@@ -165,8 +165,8 @@ func (d *decoder) shape(n *Node) ([]int64, error) {
 	return shape, nil
 }
 
-// elements multiplies a shape, unless the product, even without dimensions of
-// 0, is too large.
+// elements returns the product of a shape, unless that product, with dimensions of 0 left
+// out, is too large.
 func elements(shape []int64) (int64, bool) {
 	n, zero := uint64(1), false
 	for _, dim := range shape {
@@ -242,7 +242,7 @@ func (d *decoder) random(n *Node) (Random, error) {
 	return r, err
 }
 
-// checkFill refuses a fill that the buffer's type cannot hold.
+// checkFill rejects a fill that the buffer's type cannot hold.
 func checkFill(b *Buffer) error {
 	f := &b.Fill
 	switch {
@@ -258,7 +258,7 @@ func checkFill(b *Buffer) error {
 	return nil
 }
 
-// checkGiven checks contents that were given in Go.
+// checkGiven checks the contents of a buffer built in Go.
 func checkGiven(b *Buffer) error {
 	if b.Fill.Kind != FillData {
 		return nil

@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// Tolerance says how far an element may be from what is expected. The zero
-// value asks for equal numbers: bits may differ only between the two zeros and
-// between NaNs. Otherwise, as NumPy has it, |got-want| ≤ Abs + Rel·|want|, or
-// with ByULP at most ULP steps in the type's own order of numbers. A NaN equals
-// any NaN and nothing else; an infinity equals itself and nothing else, unless
-// ULP steps reach it. Bit types compare as unsigned integers.
+// Tolerance bounds the difference of an element from the expected one. The zero value
+// asks for equal numbers: bits may differ only between the two zeros and between NaNs.
+// Otherwise, as in NumPy, |got-want| ≤ Abs + Rel·|want|, or with ByULP at most ULP steps
+// in the type's order of numbers. A NaN equals only NaNs; an infinity equals only itself,
+// unless ULP steps reach it. Bit types compare as unsigned integers.
 type Tolerance struct {
 	Abs, Rel float64
 	ULP      uint64
@@ -24,9 +23,9 @@ type Comparison struct {
 	// The first element out of tolerance, if Count is not 0.
 	Index     []int64
 	Got, Want string
-	// The worst of all elements, within tolerance or not. A NaN or infinity
-	// against another number counts as +Inf in MaxAbs and MaxRel, a NaN as
-	// the largest uint64 in MaxULP. MaxULP is for floating point alone.
+	// The worst over all elements, within tolerance or not. A NaN or infinity against
+	// another number counts as +Inf in MaxAbs and MaxRel, a NaN as the largest uint64 in
+	// MaxULP. MaxULP is for floating point only.
 	MaxAbs, MaxRel float64
 	MaxULP         uint64
 }
@@ -34,7 +33,7 @@ type Comparison struct {
 // OK reports whether every element was within tolerance.
 func (c Comparison) OK() bool { return c.Count == 0 }
 
-// String is one line for a person.
+// String returns one readable line.
 func (c Comparison) String() string {
 	if c.OK() {
 		return fmt.Sprintf("%d elements agree; worst error %.3g absolute, %.3g relative, %d ulp", c.Elements, c.MaxAbs, c.MaxRel, c.MaxULP)
@@ -43,8 +42,8 @@ func (c Comparison) String() string {
 		c.Count, c.Elements, formatShape(c.Index), c.Got, c.Want, c.MaxAbs, c.MaxRel, c.MaxULP)
 }
 
-// Compare compares two arrays of the same type and shape. Their lengths must
-// be that of the shape.
+// Compare compares two arrays of the same type and shape, whose lengths must match the
+// shape.
 func Compare(t Type, shape []int64, got, want []byte, tol Tolerance) Comparison {
 	size := t.Size()
 	n, ok := elements(shape)
@@ -70,7 +69,7 @@ func Compare(t Type, shape []int64, got, want []byte, tol Tolerance) Comparison 
 	return c
 }
 
-// unravel turns a flat index into one for each dimension.
+// unravel turns a flat index into one index per dimension.
 func unravel(flat int64, shape []int64) []int64 {
 	index := make([]int64, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -134,8 +133,7 @@ func relative(abs, mag float64) float64 {
 	return abs / mag
 }
 
-// steps counts representable numbers from one value to the other; the two
-// zeros are one.
+// steps counts the representable numbers from a to b; the two zeros count as one.
 func (f floatFormat) steps(a, b uint64) uint64 {
 	magA, magB := a&(f.sign()-1), b&(f.sign()-1)
 	if (a^b)&f.sign() != 0 {
@@ -163,8 +161,8 @@ func (l *Layout) Compare(x Expect, final []byte) (Comparison, error) {
 	return Compare(b.Type, b.Shape, final, want, x.Tolerance), nil
 }
 
-// CheckExpected opens every expected array and checks type, shape and length,
-// so that a mistake there is known before the kernel runs.
+// CheckExpected opens every expected array and checks type, shape and length, to report a
+// mistake before the kernel runs.
 func (f *File) CheckExpected(l *Layout) error {
 	for _, x := range f.Expect {
 		b := l.Buffer(x.Buffer)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// A decoder turns nodes into the structs of a File. dir is what paths are
-// relative to.
+// A decoder turns nodes into the structs of a File. Paths are relative to dir.
 type decoder struct {
 	file string
 	dir  string
@@ -21,8 +20,8 @@ type field struct {
 	read     func(*Node) error
 }
 
-// fields reads a mapping by its table. Order in the file does not matter but
-// for errors: the first wrong key is the one reported.
+// fields reads a mapping by its table. Order in the file matters only for errors: the
+// first wrong key is reported.
 func (d *decoder) fields(n *Node, what string, table []field) error {
 	if n.Kind != MapNode {
 		return d.errorf(n, "%s is a mapping, not %s", what, n.Kind)
@@ -77,7 +76,7 @@ func (d *decoder) errorf(n *Node, format string, args ...any) error {
 	return errorf(d.pos(n), format, args...)
 }
 
-// place gives an error from a helper that does not know the file its name.
+// place adds the file name to an error from a helper that does not know it.
 func (d *decoder) place(err error) error {
 	if e, ok := err.(*Error); ok {
 		e.Pos = at(d.file, e.Pos)
@@ -95,7 +94,7 @@ func (d *decoder) str(n *Node, what string) (string, error) {
 	return n.Text, nil
 }
 
-// path reads a file name and makes it one that can be opened.
+// path reads a file name and resolves it against dir.
 func (d *decoder) path(n *Node, what string) (string, error) {
 	p, err := d.str(n, what)
 	if err != nil || filepath.IsAbs(p) {
@@ -122,8 +121,8 @@ func (d *decoder) integer(n *Node, what string, lo, hi int64) (int64, error) {
 	return 0, d.errorf(n, "%s is %s; it must be from %d to %d", what, n.Text, lo, hi)
 }
 
-// uint64 reads an address or a seed: also a string of hexadecimal digits,
-// since JSON has no other way to write one.
+// uint64 reads an address or a seed, also as a string of hexadecimal digits, since JSON
+// has no hexadecimal numbers.
 func (d *decoder) uint64(n *Node, what string) (uint64, error) {
 	if n.Kind == IntNode || n.Kind == StringNode && isHex(n.Text) {
 		if bits, msg := scalarBits(U64, n.Text); msg == "" {
@@ -143,7 +142,7 @@ func (d *decoder) float(n *Node, what string) (float64, error) {
 	return 0, d.errorf(n, "%s is a finite number, not %s", what, describe(n))
 }
 
-// integers reads a list, or one integer for a list of one.
+// integers reads a list, or one integer as a list of one.
 func (d *decoder) integers(n *Node, what string, lo, hi int64, most int) ([]int64, error) {
 	items := n.Items
 	if n.Kind == IntNode {
@@ -183,7 +182,7 @@ func (d *decoder) dim3(n *Node, what string, limits [3]int64) ([3]uint32, error)
 	return dims, nil
 }
 
-// choice reads a word out of a list and returns its index.
+// choice reads one of the words and returns its index.
 func (d *decoder) choice(n *Node, what string, words []string) (int, error) {
 	if n.Kind == StringNode {
 		for i, w := range words {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Pos is a place in a launch file. Line and column count from 1, columns in
-// bytes. Line 0 means that there is no text with lines: File then names the
-// flag.
+// Pos is a place in a launch file. Line and column count from 1, columns in bytes. Line 0
+// means a place without a text: File then names the flag.
 type Pos struct {
 	File      string
 	Line, Col int
@@ -21,12 +20,12 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// An Error is a mistake in a launch file, in a flag or in a file that it
-// names: bad input, never a finding.
+// An Error is a mistake in a launch file, in a flag or in a file that it names. It is bad
+// input, never a finding.
 type Error struct {
 	Pos
 	Msg string
-	Err error // the cause, where it was another error
+	Err error // the cause, if it was another error
 }
 
 func (e *Error) Error() string {
@@ -68,8 +67,8 @@ func suggest(got string, known []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", best)
 }
 
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours, the four ways in which people mistype.
+// editDistance counts insertions, deletions, substitutions and transpositions of
+// neighbours.
 func editDistance(a, b string) int {
 	var before, prev, cur []int
 	prev = make([]int, len(b)+1)
@@ -94,7 +93,7 @@ func editDistance(a, b string) int {
 	return prev[len(b)]
 }
 
-// quote shows a word of the input, shortened so that an error stays one line.
+// quote quotes a word of the input, shortened to keep an error on one line.
 func quote(s string) string {
 	const longest = 40
 	if len(s) > longest {

@@ -10,20 +10,20 @@ import (
 	"muster/internal/files"
 )
 
-// A File is a launch file: launches over one memory, and what is expected of
-// it. Paths in it are ready to open. Every element keeps its position.
+// A File is a launch file: launches over one memory, and the expected results. Its paths
+// are resolved. Every element keeps its position.
 type File struct {
-	Name     string // as given; "" where everything came from flags
+	Name     string // as given; "" if built from flags alone
 	Version  int
 	Launches []Launch // exactly one today
 	Buffers  []Buffer // in the file's order, which is the order in memory
 	Expect   []Expect
 	Accept   []Accept
-	Assume   []string // what is assumed beyond the ISA: VectorAtomic
+	Assume   []string // assumptions beyond the ISA: VectorAtomic
 }
 
-// VectorAtomic assumes that an aligned load or store of up to 16 bytes is one access,
-// as on the card, where the ISA has one for each element (8.2.4).
+// VectorAtomic assumes that an aligned load or store of up to 16 bytes is one access, as
+// on hardware, where the ISA has one per element (8.2.4).
 const VectorAtomic = "vector-atomic"
 
 // A Launch is one kernel with its shape and arguments.
@@ -35,33 +35,33 @@ type Launch struct {
 	Block     [3]uint32
 	Cluster   [3]uint32 // zero: what the kernel declares, else 1
 	Shared    uint32    // dynamic shared memory, bytes
-	Registers uint32    // a thread at entry; 0: from .maxnreg and the block
+	Registers uint32    // per thread at entry; 0: from .maxnreg and the block
 	Args      []Arg
 
 	gridPos, blockPos, clusterPos Pos
 }
 
-// Expect says what a buffer must hold when the launch is over.
+// Expect says what a buffer must hold after the launch.
 type Expect struct {
 	Pos       Pos
 	Buffer    string
 	File      string // path of an .npy
 	Tolerance Tolerance
-	// Data are the bytes themselves, in place of File: of a File that was built
-	// in Go. They are as many as the buffer's.
+	// Data are the bytes themselves, instead of File, in a File built in Go. Their length
+	// is the buffer's.
 	Data []byte
 }
 
-// Accept takes a finding out of the verdict, for a stated reason.
+// Accept excludes a finding from the verdict, for a stated reason.
 type Accept struct {
 	Pos     Pos
-	Finding string // its name in the catalogue; that it exists is not checked here
-	At      string // file or file:line, as a finding names it
+	Finding string // its name in the catalogue; not checked here
+	At      string // file or file:line, as in the finding
 	Reason  string
 }
 
-// Limits of the CUDA programming guide, for every architecture of sm_70 and
-// newer. What one SM can hold depends on the kernel and is not judged here.
+// Limits of the CUDA programming guide, for every architecture from sm_70 on. Resource
+// limits of an SM depend on the kernel and are not checked here.
 const (
 	MaxGridX        = math.MaxInt32
 	MaxGridYZ       = 65535
@@ -69,7 +69,7 @@ const (
 	MaxBlockZ       = 64
 	MaxClusterCTAs  = 16     // 8 are portable
 	MaxShared       = 232448 // 227 KiB, the opt-in maximum of a CTA
-	MaxRegisters    = 256    // a thread; setmaxnreg's largest
+	MaxRegisters    = 256    // per thread; the largest value of setmaxnreg
 )
 
 // ReadFile reads a launch file in JSON.
@@ -86,8 +86,8 @@ func ReadFile(name string) (*File, error) {
 	return ParseJSON(name, data)
 }
 
-// ParseJSON reads a launch file in JSON. The name is for errors, and its
-// directory is what paths are relative to. Errors are of type *Error.
+// ParseJSON reads a launch file in JSON. The name is for errors; paths are relative to
+// its directory. Errors are of type *Error.
 func ParseJSON(name string, data []byte) (*File, error) {
 	root, err := parseJSONNode(name, data)
 	if err != nil {
@@ -234,7 +234,7 @@ func (d *decoder) accepts(n *Node) ([]Accept, error) {
 	return list, nil
 }
 
-// assumes reads what is assumed, by name.
+// assumes reads the assumptions, by name.
 func (d *decoder) assumes(n *Node) ([]string, error) {
 	if n.Kind != SeqNode {
 		return nil, d.errorf(n, "assume is a list, not %s", n.Kind)
@@ -269,9 +269,9 @@ func (d *decoder) accept(n *Node) (Accept, error) {
 	return a, err
 }
 
-// Validate checks what no single key can: that names are known and that
-// numbers fit together. Parse and FromFlags call it; a program that builds or
-// changes a File itself should too.
+// Validate checks what involves several keys: that names are known and that numbers are
+// consistent. Parse and FromFlags call it; a program that builds or changes a File itself
+// should too.
 func (f *File) Validate() error {
 	buffers := make(map[string]*Buffer)
 	for i := range f.Buffers {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Flags are the keys of a launch file as a command line gives them, so that a
-// bare .ptx can be run without a file, or a file's keys replaced. An empty
-// string or list leaves the key alone. Paths are relative to the working
-// directory.
+// Flags are the keys of a launch file given on a command line, to run a bare .ptx without
+// a file, or to replace a file's keys. An empty string or list keeps the file's key.
+// Paths are relative to the working directory.
 //
 // Short forms:
 //
@@ -19,7 +18,7 @@ import (
 //	--expect out=out.npy                 then ,atol=1e-3,rtol=1e-2 or ,ulp=2
 //	--accept 'proxy-war@gemm.cu:118=reason'
 //
-// Every form of a launch file that has no short one is written as JSON:
+// A form without a short notation is written as JSON:
 //
 //	--buffer 'ptrs={"type": "u64", "values": [{"ptr": "in"}]}'
 //	--arg '{"tensormap": {"of": "in", "box": [128]}}'
@@ -29,14 +28,14 @@ type Flags struct {
 	PTX, Kernel          string
 	Grid, Block, Cluster string
 	Shared, Registers    string
-	Buffers              []string // added, or replacing one of that name
+	Buffers              []string // added, or replacing the one of the same name
 	Args                 []string // replacing all
-	Expect               []string // added, or replacing that buffer's
+	Expect               []string // added, or replacing the same buffer's
 	Accept               []string // added
 	Assume               []string // added
 }
 
-// FromFlags makes a File of flags alone.
+// FromFlags builds a File from flags only.
 func FromFlags(fl Flags) (*File, error) {
 	f := &File{Version: 1, Launches: []Launch{{}}}
 	if err := fl.Apply(f); err != nil {
@@ -45,8 +44,8 @@ func FromFlags(fl Flags) (*File, error) {
 	return f, nil
 }
 
-// Apply sets in f what the flags state, and validates the result. f is to be
-// thrown away if it fails.
+// Apply sets in f what the flags state, and validates the result. After an error, f is
+// invalid.
 func (fl Flags) Apply(f *File) error {
 	l := &f.Launches[0]
 	if fl.PTX != "" {
@@ -152,7 +151,7 @@ func (fl Flags) applyLists(f *File, l *Launch) error {
 	return nil
 }
 
-// replace puts v in the place of the element that is it, or at the end.
+// replace puts v in the place of the first element that matches is, or at the end.
 func replace[T any](list []T, v T, is func(T) bool) []T {
 	for i := range list {
 		if is(list[i]) {
@@ -190,7 +189,7 @@ func (d *decoder) flagError(format string, args ...any) error {
 	return errorf(Pos{File: d.file}, format, args...)
 }
 
-// number guesses how JSON would write the text: a number, or a string.
+// number guesses the JSON form of the text: a number, or a string.
 func (d *decoder) number(text string) *Node {
 	switch {
 	case text == "" || isHex(text) || isSpecial(text):
@@ -203,7 +202,7 @@ func (d *decoder) number(text string) *Node {
 	return d.node(StringNode, text)
 }
 
-// json reads a flag, or the part behind the '=', that is written as JSON.
+// json reads a flag, or the part after '=', that is written as JSON.
 func (d *decoder) json(text string) (*Node, error) {
 	n, err := parseJSONNode(d.file, []byte(text))
 	if err == nil {
@@ -221,8 +220,8 @@ func flagDim(flag, text string) (*decoder, *Node) {
 	return d, n
 }
 
-// ParseDim3 reads 4, 4x2 or 4x2x1; what is left out is 1. The name of the flag
-// decides the limits: --grid, --block or --cluster.
+// ParseDim3 reads 4, 4x2 or 4x2x1; missing dimensions are 1. The name of the flag selects
+// the limits: --grid, --block or --cluster.
 func ParseDim3(flag, text string) ([3]uint32, error) {
 	d, n := flagDim(flag, text)
 	switch flag {
@@ -282,7 +281,7 @@ func (d *decoder) intList(text string) *Node {
 	return n
 }
 
-// flagFill builds the node that a launch file would have.
+// flagFill builds the node that a launch file would contain.
 func (d *decoder) flagFill(text string) *Node {
 	key, arg, ok := strings.Cut(text, "=")
 	if !ok {
@@ -359,8 +358,8 @@ func ParseExpectFlag(text string) (Expect, error) {
 	return d.expect(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
 }
 
-// flagTolerance takes tolerances off the end, so that a comma in the path of
-// the file does no harm.
+// flagTolerance strips tolerances from the end, so that the path of the file may contain
+// commas.
 func (d *decoder) flagTolerance(n *Node, rest string) {
 	for {
 		i := strings.LastIndexByte(rest, ',')

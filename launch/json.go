@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonScanner reads JSON (RFC 8259) into Nodes. encoding/json keeps neither
-// positions nor the order of keys, nor does it refuse duplicates; only string
-// literals, once found, are left to it.
+// jsonScanner reads JSON (RFC 8259) into Nodes. encoding/json keeps neither positions nor
+// the order of keys, and accepts duplicates; it is used only to decode string literals.
 type jsonScanner struct {
 	file  string
 	data  []byte
@@ -175,8 +174,8 @@ func (s *jsonScanner) expect(c byte, want string) error {
 	return nil
 }
 
-// str reads a string literal. A raw line break inside is an error in JSON, so
-// that a literal never changes the line.
+// str reads a string literal. JSON forbids a raw line break inside, so a literal never
+// changes the line.
 func (s *jsonScanner) str() (string, error) {
 	pos := s.pos()
 	begin := s.off

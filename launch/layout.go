@@ -7,26 +7,25 @@ import (
 	"sort"
 )
 
-// Addresses. Everything at or above MaxAddress is free for the windows of
-// other state spaces.
+// Addresses. Everything from MaxAddress on is left to the windows of other state spaces.
 const (
-	FirstBase    = 0x7f00_0000_0000 // of the first buffer whose base is not stated
+	FirstBase    = 0x7f00_0000_0000 // of the first buffer without a stated base
 	MinAddress   = 1 << 16          // a null pointer with an index stays below
 	MaxAddress   = 1 << 49          // the width of a virtual address on Hopper
 	DefaultAlign = 256              // what cudaMalloc promises
-	GuardGap     = 64 << 10         // bytes that belong to no buffer, around each
+	GuardGap     = 64 << 10         // unowned bytes around each buffer
 )
 
-// DefaultMemoryLimit bounds all buffers together, in bytes.
+// DefaultMemoryLimit bounds the total size of all buffers, in bytes.
 const DefaultMemoryLimit = 8 << 30
 
-// A Layout is the plan of global memory at the start of the first launch.
+// A Layout is the contents and plan of global memory before the first launch.
 type Layout struct {
 	Buffers []PlacedBuffer // in the file's order
 	byName  map[string]int
 }
 
-// A PlacedBuffer is a buffer with its address and first contents.
+// A PlacedBuffer is a buffer with its address and initial contents.
 type PlacedBuffer struct {
 	Name  string
 	Pos   Pos
@@ -34,14 +33,14 @@ type PlacedBuffer struct {
 	Shape []int64
 	Base  uint64
 	Size  uint64 // bytes
-	// Data has Size bytes, or is nil where Initialized is false. It belongs to
-	// the Layout: a machine that writes must copy.
+	// Data has Size bytes, or is nil where Initialized is false. It belongs to the
+	// Layout: copy it before writing.
 	Data        []byte
 	Initialized bool
 	Maps        []PlacedMap // tensor maps that Data holds
 }
 
-// End returns the address behind the last byte.
+// End returns the address after the last byte.
 func (b *PlacedBuffer) End() uint64 { return b.Base + b.Size }
 
 // Buffer finds a buffer by name; nil if there is none.
@@ -52,17 +51,16 @@ func (l *Layout) Buffer(name string) *PlacedBuffer {
 	return nil
 }
 
-// Layout plans memory: it gives every buffer its address and contents. All
-// buffers together may take limit bytes (0: DefaultMemoryLimit), which is
-// checked before any of it is allocated.
+// Layout plans memory: it gives every buffer its address and contents. The total size is
+// limited to limit bytes (0: DefaultMemoryLimit), which is checked before any of it is
+// allocated.
 func (f *File) Layout(limit int64) (*Layout, error) {
 	return f.layout(limit, func(l *Layout) error { return l.place(f.Buffers) })
 }
 
-// LayoutAt is Layout where somebody else hands out addresses, as the driver
-// of a GPU does. place is asked once for each buffer, in the file's order,
-// with its size in bytes and the alignment that it needs. A base that the file
-// states cannot be had there, and is an error.
+// LayoutAt is Layout with addresses from another allocator, as the driver of a GPU. It
+// calls place once for each buffer, in the file's order, with its size in bytes and its
+// alignment. A buffer with a stated base is an error.
 func (f *File) LayoutAt(limit int64, place func(name string, size, align uint64) (uint64, error)) (*Layout, error) {
 	return f.layout(limit, func(l *Layout) error {
 		for i := range f.Buffers {
@@ -124,7 +122,7 @@ func overLimit(p *PlacedBuffer, before, limit uint64) error {
 		p.Name, formatSize(p.Size), formatSize(before), formatSize(limit))
 }
 
-// measure finds shape and size, from the file where the shape was left to it.
+// measure computes shape and size, from the fill's file if the shape is not stated.
 func measure(b *Buffer, p *PlacedBuffer) error {
 	if b.Shape == nil {
 		f, h, err := openArrayFile(b.Fill.Pos, b.Fill.File, b.Type, nil, b.Name)
@@ -145,7 +143,7 @@ func measure(b *Buffer, p *PlacedBuffer) error {
 	return nil
 }
 
-// A span is a range of addresses that is taken.
+// A span is an occupied range of addresses.
 type span struct {
 	base, end uint64
 	buf       *PlacedBuffer
@@ -193,7 +191,7 @@ func (l *Layout) placeFixed(buffers []Buffer) ([]span, error) {
 	return fixed, checkOverlap(fixed)
 }
 
-// checkOverlap takes spans in order. An empty buffer overlaps nothing.
+// checkOverlap checks sorted spans. An empty buffer overlaps nothing.
 func checkOverlap(fixed []span) error {
 	var last *PlacedBuffer
 	for _, s := range fixed {
@@ -209,9 +207,9 @@ func checkOverlap(fixed []span) error {
 	return nil
 }
 
-// firstFree finds the lowest aligned address from cursor on with size free
-// bytes and a gap to every span taken; 0 if there is none. The last span is the
-// end of memory. It returns the spans that still lie ahead.
+// firstFree finds the lowest aligned address from cursor on with size free bytes and a
+// gap to every span taken; 0 if there is none. The last span is the end of memory. It
+// also returns the spans above that address.
 func firstFree(taken []span, cursor, size, align uint64) (uint64, []span) {
 	for ; len(taken) > 0; taken = taken[1:] {
 		s := taken[0]
@@ -227,7 +225,7 @@ func firstFree(taken []span, cursor, size, align uint64) (uint64, []span) {
 	return 0, nil
 }
 
-// fill makes the first contents. Addresses are known by now.
+// fill builds the initial contents, after addresses are assigned.
 func (l *Layout) fill(b *Buffer, p *PlacedBuffer) error {
 	switch b.Fill.Kind {
 	case FillUninitialized:
@@ -253,7 +251,7 @@ func (l *Layout) fill(b *Buffer, p *PlacedBuffer) error {
 	return nil
 }
 
-// element is the generator of a fill; nil for zeros.
+// element returns the generator of a fill; nil for zeros.
 func (f *Fill) element(t Type) func(uint64) uint64 {
 	constant := func(bits uint64) func(uint64) uint64 { return func(uint64) uint64 { return bits } }
 	switch f.Kind {
@@ -303,8 +301,7 @@ func (l *Layout) fillValues(b *Buffer, p *PlacedBuffer) error {
 	return nil
 }
 
-// Address resolves a pointer. One past the end of the buffer is allowed, as
-// in C.
+// Address resolves a pointer, which may be one past the end of the buffer, as in C.
 func (l *Layout) Address(p *Pointer) (uint64, error) {
 	b := l.Buffer(p.Buffer)
 	if b == nil {
@@ -331,8 +328,8 @@ func getBits(data []byte, size int) uint64 {
 	return bits
 }
 
-// WriteArray writes contents of the buffer as an .npy, in the form that fill
-// and expect read.
+// WriteArray writes contents of the buffer as an .npy, in the form that fill and expect
+// accept.
 func (b *PlacedBuffer) WriteArray(w io.Writer, data []byte) error {
 	shape := b.Shape
 	if b.Type == TensorMapType {

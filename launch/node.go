@@ -23,12 +23,11 @@ func (k NodeKind) String() string {
 	return "an unknown node"
 }
 
-// A Node is a piece of a launch file: what JSON and YAML have in common, with
+// A Node is a value in a launch file, in the structure common to JSON and YAML, with
 // positions. Pos.File may be empty: Parse fills it in.
 //
-// Text is the source token of a scalar. It matters for numbers: `0x3f800000`
-// must stay so, because it means the bits of a float, where 1065353216 means
-// the number.
+// Text is the source token of a scalar. For numbers the notation matters: `0x3f800000`
+// gives the bits of a float, 1065353216 its value.
 type Node struct {
 	Kind    NodeKind
 	Pos     Pos
@@ -44,19 +43,18 @@ type Entry struct {
 	Value *Node
 }
 
-// Limits on a launch file. They bound the work and memory that bad input can
-// cost; a good file is far from all of them (large arrays belong into .npy).
+// Limits on a launch file. They bound the work and memory that bad input can cost; good
+// files stay far below them (large arrays belong into .npy).
 const (
 	MaxFileSize = 64 << 20 // bytes of JSON
 	MaxDepth    = 64       // nested lists and mappings
-	MaxNodes    = 1 << 20  // values, counting an aliased one as often as it is used
+	MaxNodes    = 1 << 20  // values; an aliased one counts at every use
 	MaxString   = 64 << 10 // bytes of one string
 )
 
-// checkTree refuses what no launch file needs, before anything else looks at
-// the tree: depth, size, duplicate keys, missing values. Trees from YAML may
-// share or even contain themselves through aliases; the limits hold for them
-// too, because every use is counted.
+// checkTree rejects bad trees before anything else reads them: too deep or too large,
+// with duplicate keys or missing values. Trees from YAML may share or even contain
+// themselves through aliases; the limits hold for them too, because every use is counted.
 func checkTree(file string, root *Node) error {
 	count := 0
 	return checkNode(file, root, Pos{File: file, Line: 1, Col: 1}, 0, &count)
@@ -99,7 +97,7 @@ func checkEntries(file string, n *Node, depth int, count *int) error {
 	return nil
 }
 
-// at gives a position its file's name.
+// at adds the file name to a position.
 func at(file string, p Pos) Pos {
 	if p.File == "" {
 		p.File = file

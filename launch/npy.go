@@ -22,7 +22,7 @@ type Array struct {
 	Data  []byte
 }
 
-// An NpyHeader is what stands before the data of an .npy file.
+// An NpyHeader is the header of an .npy file.
 type NpyHeader struct {
 	Descr string
 	Shape []int64
@@ -51,7 +51,7 @@ func ReadNpy(r io.Reader, limit int64) (*Array, error) {
 	if h.Size > limit {
 		return nil, fmt.Errorf("holds %s; the limit is %s", formatSize(uint64(h.Size)), formatSize(uint64(limit)))
 	}
-	// Grows with what really comes: a header alone costs no memory.
+	// Grows with the data received: a header alone costs no memory.
 	var data bytes.Buffer
 	n, err := io.Copy(&data, io.LimitReader(r, h.Size+1))
 	switch {
@@ -65,7 +65,7 @@ func ReadNpy(r io.Reader, limit int64) (*Array, error) {
 	return &Array{Descr: h.Descr, Shape: h.Shape, Data: data.Bytes()}, nil
 }
 
-// ReadNpyHeader reads what stands before the data.
+// ReadNpyHeader reads up to the start of the data.
 func ReadNpyHeader(r io.Reader) (NpyHeader, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil {
@@ -188,14 +188,14 @@ func WriteNpy(w io.Writer, a *Array) error {
 	if n, ok := elements(a.Shape); !ok || n > maxElements/size || n*size != int64(len(a.Data)) {
 		return fmt.Errorf("shape %s of %s does not take %d bytes", formatShape(a.Shape), a.Descr, len(a.Data))
 	}
-	// NumPy leaves room for the first dimension to grow to 20 digits, then pads
-	// so that the data begins at a multiple of 64.
+	// NumPy reserves room for the first dimension to grow to 20 digits, then pads so that
+	// the data begins at a multiple of 64.
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", a.Descr, formatTuple(a.Shape))
 	if len(a.Shape) > 0 {
 		dict += strings.Repeat(" ", 21-len(strconv.FormatInt(a.Shape[0], 10)))
 	}
 	const before = len(npyMagic) + 4
-	pad := 64 - (before+len(dict)+1)%64 // 64, not 0, where it is aligned already: so does NumPy
+	pad := 64 - (before+len(dict)+1)%64 // 64, not 0, if already aligned, as in NumPy
 	dict += strings.Repeat(" ", pad) + "\n"
 	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
 	for _, part := range [][]byte{head, []byte(dict), a.Data} {
@@ -206,7 +206,7 @@ func WriteNpy(w io.Writer, a *Array) error {
 	return nil
 }
 
-// NpyDescr is the NumPy type that WriteNpy should give an array of type t.
+// NpyDescr is the NumPy type for WriteNpy of an array of type t.
 func (t Type) NpyDescr() string {
 	first, _, _ := strings.Cut(t.info().npy, " ")
 	if strings.HasSuffix(first, "1") && t.Size() == 1 || t == TensorMapType {
@@ -225,8 +225,8 @@ func (t Type) holds(descr string) bool {
 	return false
 }
 
-// readArrayFile reads an .npy for a buffer of type t, straight into memory of
-// the right size. A nil shape takes the file's; p is where the file is named.
+// readArrayFile reads an .npy for a buffer of type t into memory of exactly its size. A
+// nil shape accepts the file's; p is the position that names the file.
 func readArrayFile(p Pos, path string, t Type, shape []int64, name string) ([]byte, error) {
 	f, h, err := openArrayFile(p, path, t, shape, name)
 	if err != nil {
@@ -240,8 +240,7 @@ func readArrayFile(p Pos, path string, t Type, shape []int64, name string) ([]by
 	return data, nil
 }
 
-// openArrayFile checks everything that can be checked before memory is spent,
-// and leaves the file at its data.
+// openArrayFile makes all checks that need no memory, and leaves the file at its data.
 func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (*os.File, NpyHeader, error) {
 	f, err := openRegular(path)
 	if err != nil {

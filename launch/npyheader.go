@@ -47,7 +47,7 @@ func (p *pyScanner) end() {
 	}
 }
 
-// str reads a quoted string. A dtype with fields is a list instead.
+// str reads a quoted string. A list here means a structured dtype, an error.
 func (p *pyScanner) str() string {
 	p.skip()
 	if p.err != nil || p.off >= len(p.text) {
@@ -85,7 +85,7 @@ func (p *pyScanner) boolean() bool {
 	return false
 }
 
-// tuple reads (), (3,) or (3, 4). Python 2 wrote long integers with an L.
+// tuple reads (), (3,) or (3, 4), also with the L of Python 2's long integers.
 func (p *pyScanner) tuple() []int64 {
 	list := []int64{}
 	p.want('(')
@@ -116,7 +116,7 @@ func (p *pyScanner) integer() int64 {
 	return v
 }
 
-// formatTuple writes a shape as Python does.
+// formatTuple formats a shape as Python does.
 func formatTuple(shape []int64) string {
 	if len(shape) == 1 {
 		return fmt.Sprintf("(%d,)", shape[0])
@@ -124,7 +124,7 @@ func formatTuple(shape []int64) string {
 	return "(" + joinInts(shape) + ")"
 }
 
-// formatShape writes a shape as a launch file does.
+// formatShape formats a shape as a launch file does.
 func formatShape(shape []int64) string { return "[" + joinInts(shape) + "]" }
 
 func joinInts(list []int64) string {
@@ -147,7 +147,7 @@ func equalShapes(a, b []int64) bool {
 	return true
 }
 
-// formatSize shows bytes as a person would say them.
+// formatSize formats a number of bytes with a binary unit.
 func formatSize(n uint64) string {
 	const units = "KMGTPE"
 	if n < 1<<10 {

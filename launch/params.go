@@ -28,19 +28,19 @@ func (p Param) String() string {
 type ParamBlock struct {
 	Bytes   []byte
 	Offsets []int       // of each parameter, in order
-	Maps    []PlacedMap // tensor maps that Bytes holds, but for those given raw
+	Maps    []PlacedMap // tensor maps in Bytes, except raw ones
 }
 
-// Argument is the index of the argument that holds m, one of Maps.
+// Argument returns the index of the argument that contains m, one of Maps.
 func (b *ParamBlock) Argument(m *PlacedMap) int {
 	return sort.SearchInts(b.Offsets, int(m.Offset)+1) - 1
 }
 
-// EncodeParams turns a launch's arguments into parameter bytes. Parameters lie
-// in order, each at its alignment. An argument must have its parameter's exact
-// size and kind: an address needs eight bytes that are not floating point, a
-// scalar of floating point does not fit an integer of its size (nor the
-// reverse; bit types, and 16 and 8 bit floats in integers, do).
+// EncodeParams turns a launch's arguments into parameter bytes. Parameters lie in order,
+// each at its alignment. An argument must have its parameter's exact size and kind: an
+// address needs eight bytes that are not floating point; a floating-point scalar does not
+// match an integer of its size, nor the reverse (bit types do, and 16 and 8 bit floats
+// match integers).
 func (l *Layout) EncodeParams(launch *Launch, params []Param) (*ParamBlock, error) {
 	b := &ParamBlock{}
 	end := 0
@@ -116,8 +116,7 @@ func scalarSuits(arg, param Type) bool {
 	if isBits(arg) || isBits(param) || arg.IsFloat() == param.IsFloat() {
 		return arg == param || !arg.IsFloat() || !param.IsFloat()
 	}
-	// PTX has no parameters of these types for most of its life: they travel
-	// in integers.
+	// For most versions, PTX has no parameters of these types: integers carry them.
 	return arg.IsFloat() && arg.Size() <= 2
 }
 
@@ -130,8 +129,8 @@ type encoder struct {
 	room   int // bytes from start on
 }
 
-// take reserves size bytes, or as many as the parameter has: what does not fit
-// is counted, so that the error can say how long the argument is.
+// take reserves size bytes. Bytes beyond the parameter's end are only counted, so that
+// the error can state the argument's length.
 func (e *encoder) take(size int) []byte {
 	begin := e.off
 	e.off += size

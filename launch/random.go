@@ -28,7 +28,7 @@ func splitMix64(seed, i uint64) uint64 {
 	return z ^ z>>31
 }
 
-// check says why type t cannot hold the range, or nothing.
+// check returns why type t cannot hold the range, or "".
 func (r Random) check(t Type) string {
 	if t.IsFloat() {
 		largest := t.info().float.decode(t.info().float.maxFinite)
@@ -50,8 +50,8 @@ func (r Random) check(t Type) string {
 	return ""
 }
 
-// element encodes element i. The conversions to float64 keep the compiler from
-// fusing the multiplication and the addition, which would round once.
+// element encodes element i. The conversions to float64 prevent a fused multiply-add,
+// which would round once.
 func (r Random) element(t Type, i uint64) uint64 {
 	x := splitMix64(r.Seed, i)
 	if t.IsFloat() {

@@ -8,20 +8,19 @@ import (
 	"muster/internal/tma"
 )
 
-// A TensorMapSpec is a tensor map as a launch file states it (ISA, section
-// 'Tensors'). What is left out is nil or zero and comes from the buffer.
-// All lists are in the order of the shape, outermost first: the reverse of the
-// driver's.
+// A TensorMapSpec is a tensor map as stated in a launch file (ISA, section 'Tensors').
+// Omitted fields are nil or zero and are taken from the buffer. All lists are in the
+// order of the shape, outermost first: the reverse of the driver's.
 //
 // The form is checked here: known names, matching ranks, non-negative sizes.
-// What the driver would refuse beyond that, TensorMap.Encode says.
+// TensorMap.Encode reports what the driver would refuse beyond that.
 type TensorMapSpec struct {
 	Pos            Pos
 	Of             string // buffer
 	Offset         int64  // bytes from its base to the tensor's first element
 	Type           ElementType
 	Shape          []int64
-	Strides        []int64 // bytes, of every dimension but the innermost
+	Strides        []int64 // bytes, of each dimension but the innermost
 	Box            []int64 // nil with Im2col
 	ElementStrides []int64
 	Interleave     Interleave
@@ -31,8 +30,8 @@ type TensorMapSpec struct {
 	Im2col         *Im2col // nil for tiled mode
 }
 
-// Im2col is the bounding box of im2col mode. Lower and Upper have an entry for
-// each spatial dimension: all but the outermost and the innermost.
+// Im2col is the bounding box of im2col mode. Lower and Upper have one entry per spatial
+// dimension: all but the outermost and the innermost.
 type Im2col struct {
 	Lower, Upper []int64
 	Channels     int64 // per pixel
@@ -59,9 +58,9 @@ const (
 	ElementTF32FTZ
 )
 
-// elementTypes: name, bytes, and the buffer types for which it is the default.
-// The driver has no type for most signed and all bit and fp8 types; copies of
-// those go as unsigned integers.
+// elementTypes: name, bytes, and the buffer types for which it is the default. The driver
+// has no type for most signed types, bit types and fp8; maps of those use unsigned
+// integers.
 var elementTypes = [...]struct {
 	name string
 	size int64
@@ -141,7 +140,7 @@ var (
 	oobFillNames    = []string{"zeros", "nan"}
 )
 
-// MaxTensorRank is the most dimensions that a tensor map has.
+// MaxTensorRank bounds the dimensions of a tensor map.
 const MaxTensorRank = 5
 
 func (d *decoder) tensorMap(n *Node) (*TensorMapSpec, error) {
@@ -230,8 +229,8 @@ type TensorMap struct {
 	ElementStrides []int64
 }
 
-// resolve fills in what the spec leaves to its buffer, and checks that the
-// lists are about tensors of one rank.
+// resolve fills in the defaults from the buffer, and checks that all lists have the same
+// rank.
 func (m *TensorMapSpec) resolve(b *PlacedBuffer) (TensorMap, error) {
 	t := TensorMap{Spec: m, Address: b.Base + uint64(m.Offset), Type: m.Type, Shape: m.Shape, Strides: m.Strides, ElementStrides: m.ElementStrides}
 	if uint64(m.Offset) > b.Size {
@@ -257,7 +256,7 @@ func (m *TensorMapSpec) resolve(b *PlacedBuffer) (TensorMap, error) {
 	return t, m.checkRanks(&t)
 }
 
-// packStrides gives a map without strides those of a packed array.
+// packStrides fills in missing strides, those of a packed array.
 func (m *TensorMapSpec) packStrides(t *TensorMap) error {
 	rank := len(t.Shape)
 	if m.Strides != nil || rank == 0 {
@@ -302,15 +301,14 @@ func (m *TensorMapSpec) checkRanks(t *TensorMap) error {
 	return nil
 }
 
-// A PlacedMap is a tensor map that lies at a byte offset of a buffer or of the
-// parameters.
+// A PlacedMap is a tensor map at a byte offset of a buffer or of the parameters.
 type PlacedMap struct {
 	Offset  uint64
 	Map     TensorMap
-	Refused string // why the driver refuses it: its bytes are zero; else empty
+	Refused string // the driver's reason to refuse it, with zero bytes; else empty
 }
 
-// placeMap writes a map's bytes to their place.
+// placeMap encodes a map into its place.
 func placeMap(to []byte, off int, t TensorMap) PlacedMap {
 	p := PlacedMap{Offset: uint64(off), Map: t}
 	b, err := t.Encode()
@@ -325,9 +323,8 @@ func placeMap(to []byte, off int, t TensorMap) PlacedMap {
 // TensorMapSize is the size of an encoded tensor map in bytes (CUtensorMap).
 const TensorMapSize = tma.Size
 
-// Encode gives the 128 bytes that cuTensorMapEncodeTiled or
-// cuTensorMapEncodeIm2col would write. The error says in a line why the driver
-// would not.
+// Encode returns the 128 bytes that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col
+// would write. The error gives the driver's reason to refuse it, in one line.
 func (t *TensorMap) Encode() ([TensorMapSize]byte, error) {
 	m, err := t.driver()
 	if err != nil {
@@ -336,9 +333,8 @@ func (t *TensorMap) Encode() ([TensorMapSize]byte, error) {
 	return m.Encode()
 }
 
-// driver turns a map around: the driver's lists begin with the innermost
-// dimension. A number that does not fit the driver's type cannot even be said
-// to it.
+// driver converts a map to the driver's order, innermost dimension first. A number
+// outside the driver's type is an error.
 func (t *TensorMap) driver() (tma.Map, error) {
 	s := t.Spec
 	m := tma.Map{
@@ -360,7 +356,7 @@ func (t *TensorMap) driver() (tma.Map, error) {
 	return m, nil
 }
 
-// reverse converts numbers that are known to fit.
+// reverse converts numbers that are known to fit, in reverse order.
 func reverse[T ~int32 | ~uint32 | ~uint64](to []T, from []int64) {
 	for i, v := range from {
 		to[len(from)-1-i] = T(v)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Type is the type of a buffer's elements or of a scalar argument. The zero
-// Type is none.
+// A Type is the type of a buffer's elements or of a scalar argument. The zero Type is
+// invalid.
 type Type uint8
 
 const (
@@ -47,13 +47,12 @@ type typeInfo struct {
 	name  string
 	size  int
 	class class
-	npy   string // NumPy kinds and sizes that hold it, the one to write first
+	npy   string // NumPy kinds and sizes that match, the preferred one first
 	float floatFormat
 }
 
-// The table of types. Bit types take any array of their size; bf16 and fp8,
-// which NumPy lacks, travel as raw unsigned integers (or as the void types that
-// ml_dtypes saves).
+// The table of types. Bit types match any array of their size; bf16 and fp8, missing from
+// NumPy, are stored as raw unsigned integers (or as the void types that ml_dtypes saves).
 var types = [...]typeInfo{
 	U8:            {name: "u8", size: 1, class: unsignedClass, npy: "u1 b1"},
 	S8:            {name: "s8", size: 1, class: signedClass, npy: "i1"},
@@ -145,8 +144,8 @@ func (f floatFormat) encode(v float64) uint64 {
 	return f.round(v)
 }
 
-// round is encode, but for NaN, of any format. The wide ones leave it to the
-// processor, which is several times faster; a test holds the two together.
+// round is encode for any format, except for NaN. encode converts wide formats in
+// hardware, several times faster; a test compares the two.
 func (f floatFormat) round(v float64) uint64 {
 	var sign uint64
 	if math.Signbit(v) {
@@ -174,7 +173,7 @@ func (f floatFormat) round(v float64) uint64 {
 	return sign | bits
 }
 
-// decode gives the value; every format here fits a float64.
+// decode returns the value; every format here fits a float64.
 func (f floatFormat) decode(bits uint64) float64 {
 	mag := bits & (f.sign() - 1)
 	v := 0.0
@@ -194,7 +193,7 @@ func (f floatFormat) decode(bits uint64) float64 {
 	return v
 }
 
-// encodeInt is element i of a counting fill: integers keep the low bits.
+// encodeInt returns element i of a counting fill: integers keep the low bits.
 func (t Type) encodeInt(i uint64) uint64 {
 	if t.IsFloat() {
 		return t.info().float.encode(float64(i))
@@ -202,14 +201,14 @@ func (t Type) encodeInt(i uint64) uint64 {
 	return i & t.mask()
 }
 
-// signExtend reads bits of a signed type.
+// signExtend interprets bits of a signed type.
 func (t Type) signExtend(bits uint64) int64 {
 	shift := 64 - t.bits()
 	return int64(bits<<shift) >> shift
 }
 
-// Format shows one element as a person reads it: a number, with its bits where
-// the number does not say all (NaN) or nothing else does (bit types).
+// Format formats one element: a number, with its bits if it is a NaN, or only the bits
+// for bit types.
 func (t Type) Format(bits uint64) string {
 	switch t.info().class {
 	case signedClass:
@@ -235,8 +234,8 @@ func (t Type) formatFloat(bits uint64) string {
 	return strconv.FormatFloat(v, 'g', -1, 32)
 }
 
-// parseScalar reads the number that a node states for type t. A string or an
-// integer that begins with 0x is a bit pattern, also of a float.
+// parseScalar reads the number that a node states for type t. A string or an integer that
+// begins with 0x is a bit pattern, also for a float.
 func parseScalar(t Type, n *Node) (uint64, error) {
 	text := n.Text
 	switch n.Kind {
@@ -257,7 +256,7 @@ func parseScalar(t Type, n *Node) (uint64, error) {
 
 func isHex(s string) bool { return strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") }
 
-// isSpecial also knows YAML's spelling, with a dot.
+// isSpecial also accepts YAML's spelling, with a dot.
 func isSpecial(s string) bool {
 	switch strings.TrimPrefix(strings.TrimLeft(s, "+-"), ".") {
 	case "nan", "inf", "NaN", "Inf", "NAN", "INF":
@@ -266,7 +265,7 @@ func isSpecial(s string) bool {
 	return false
 }
 
-// scalarBits encodes the text of a number, or says why it cannot.
+// scalarBits encodes the text of a number; msg is the error.
 func scalarBits(t Type, text string) (bits uint64, msg string) {
 	switch {
 	case t.info().class == opaqueClass:

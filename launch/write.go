@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// Write writes f as a launch file in YAML that lies in the folder dir: Parse
-// makes the same File of it, positions and defaults that were left out apart.
-// Paths become relative to dir where that can be. Contents that were given in
-// Go are written out, element by element; expected ones cannot be, and are an
-// error.
+// Write writes f as a launch file in YAML for the folder dir: Parse returns the same
+// File, except for positions and omitted defaults. Paths become relative to dir where
+// possible. Contents given in Go are written out, element by element; expected contents
+// given in Go are an error.
 func (f *File) Write(out io.Writer, dir string) error {
 	w := &writer{dir: dir}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -73,7 +72,7 @@ func (f *File) Write(out io.Writer, dir string) error {
 
 type writer struct{ dir string }
 
-// text is a string as JSON, and so YAML, has it.
+// text formats a string as JSON, which YAML includes.
 func text(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -94,7 +93,7 @@ func list(v []int64) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// float writes a number that YAML takes for one.
+// float formats a number so that YAML reads it as a float.
 func float(v float64) string {
 	s := strconv.FormatFloat(v, 'g', -1, 64)
 	mantissa, exp, scientific := strings.Cut(s, "e")
@@ -117,7 +116,7 @@ func (w *writer) path(p string) string {
 	return text(filepath.ToSlash(p))
 }
 
-// fields joins keys and values, and leaves out those without a value.
+// fields joins keys and values, leaving out keys without a value.
 func fields(pairs ...string) string {
 	var parts []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -165,7 +164,7 @@ func (w *writer) buffer(b *Buffer) string {
 	return fields("type", b.Type.String(), "shape", shape, "fill", fill, "values", values, "align", align, "base", base)
 }
 
-// number writes bits of a type: integers as numbers, others bit for bit.
+// number formats bits of a type: integers as numbers, others as bit patterns.
 func number(t Type, bits uint64) string {
 	switch t.info().class {
 	case signedClass, unsignedClass:

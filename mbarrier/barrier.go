@@ -8,15 +8,16 @@ import (
 	"sync/atomic"
 )
 
-// Max is the most arrivals that a [Barrier] can expect: what barrier::max() of libcu++ returns on a GPU.
+// Max bounds the expected count of a [Barrier]: what barrier::max() of libcu++ returns on a GPU.
 const Max = MaxCount
 
-// What a Barrier keeps in one atomic word is a [Word] in which the number of the phase, but for its parity,
-// stands in the place of the expected count. So an operation is one compare-and-swap, and one that was
-// overtaken by whole phases fails, though the counts look the same. Two bits that a Word has no use for here:
+// A Barrier keeps its state in one atomic word: a [Word] in which the phase number, except for its parity,
+// replaces the expected count. An operation is one compare-and-swap, and it fails if whole phases have
+// passed meanwhile, even if the counts are equal again. Two bits are unused in this Word and serve as
+// flags:
 const (
-	latched  = 1              // somebody has taken the word away, to return it changed
-	careful  = uint64(poison) // a transition needs the latch: there is more to do than to change the word
+	latched  = 1              // the word is locked by a goroutine that will store it changed
+	careful  = uint64(poison) // a transition needs the latch, for work beyond the change of the word
 	lowBits  = 21             // of the phase in the word; the rest is the epoch
 	lowMask  = 1<<lowBits - 1
 	ownField = countMask<<expectedShift | latched | careful
@@ -33,17 +34,17 @@ func unpack(v uint64, expected uint32) Word {
 }
 
 // A Barrier is an mbarrier for goroutines: the [Word] with its transitions, and goroutines that wait for
-// its phases. It has the operations of cuda::barrier in libcu++, and so those of std::barrier.
+// its phases. It has the operations of cuda::barrier in libcu++, and thereby those of std::barrier.
 //
-// A Barrier goes through phases, numbered from 0. A phase owes two debts: arrivals, of which it starts
-// with the expected count, and bytes, of which it starts with none. [Barrier.Arrive] pays arrivals;
-// [Barrier.ExpectTx] announces bytes and [Barrier.CompleteTx] pays them, in either order. The operation
-// that leaves neither debt completes the phase: it runs the completion function where there is one,
-// starts the next phase, and then releases those who wait.
+// A Barrier goes through phases, numbered from 0. A phase has two counts: pending arrivals, starting at the
+// expected count, and the tx-count in bytes, starting at zero. [Barrier.Arrive] lowers the pending count;
+// [Barrier.ExpectTx] raises the tx-count and [Barrier.CompleteTx] lowers it, in either order. The operation
+// that brings both to zero completes the phase: it runs the completion function, if any, starts the next
+// phase, and then releases the waiters.
 //
-// To arrive and to wait are two steps, and work that needs nobody else goes between them. Arrive returns
-// a token of the phase it arrived in; Wait with that token returns once that phase is complete. Waiting
-// is no arrival: any number of goroutines may wait, whether they arrived or not.
+// Arriving and waiting are two steps, with time for independent work in between. Arrive returns a token for
+// its phase; Wait with that token returns once that phase is complete. Waiting does not arrive: any number
+// of goroutines may wait, whether they arrived or not.
 //
 // # Memory
 //
@@ -57,57 +58,57 @@ func unpack(v uint64, expected uint32) Word {
 //
 // So what was written before an arrival can be read after the wait: an arrival is a release and a wait is
 // an acquire, as with the default .release and .acquire of PTX. TryWait that returns false orders nothing.
-// Beside package sync: Arrive is to Wait as Done is to Wait of a [sync.WaitGroup], for one phase after
-// another, with no Add between them that could come too late; beside [sync.Cond], a token cannot miss
-// the wake-up, since it names the phase; beside a closed channel, nothing is allocated for the next phase.
-// Nothing here is weaker than those: there is no .relaxed. The race detector sees these edges and no others.
+// Compared with package sync: Arrive is to Wait as Done is to Wait of a [sync.WaitGroup], for successive
+// phases, without an Add that could be too late; unlike with [sync.Cond], a token cannot miss the wake-up,
+// since it names the phase; unlike a closed channel, the next phase allocates nothing. The ordering is as
+// strong as theirs: there is no .relaxed. The race detector sees exactly these edges.
 //
 // # Misuse
 //
-// What the card answers with a fault, or the ISA leaves undefined, panics here, with a sentence that ends
-// in the barrier's ledger: more arrivals than the phase still waits for, a count outside 1..Max, bytes
-// outside 0..MaxTx or a balance outside -MaxTx..MaxTx, a token that is neither of the current phase nor of
-// the one before it, a token of another barrier, a parity other than 0 and 1, a Barrier that is not from
-// New. The operation that panics has changed nothing. It stays the caller's duty to arrive in every phase
-// where it is expected: nobody can tell a missing arrival from a late one, but see [Dump].
+// Operations that fault on the card, or that the ISA leaves undefined, panic here, with a message that ends
+// in the barrier's ledger: more arrivals than the pending count, a count outside 1..Max, bytes outside
+// 0..MaxTx or a tx-count outside -MaxTx..MaxTx, a token that is neither of the current phase nor of the one
+// before it, a token of another barrier, a parity other than 0 and 1, a Barrier that is not from New. The
+// operation that panics changes nothing. The caller must arrive in every phase that expects it: a missing
+// arrival cannot be told from a late one, but see [Dump].
 //
 // A Barrier must not be copied. Its methods may be called by any goroutine at any time, except by
 // the completion function.
 type Barrier struct {
-	// Those that arrive, spin or park share this line.
+	// Accessed by arriving, spinning and parking goroutines: one cache line.
 	word     atomic.Uint64
 	park     parkLock
-	sleepers atomic.Int32 // goroutines parked for the current phase; rises under park.Mutex
-	parks    atomic.Int32 // waits that park at once
+	sleepers atomic.Int32 // goroutines parked for the current phase; incremented under park.Mutex
+	parks    atomic.Int32 // number of next waits that park immediately
 	cond     sync.Cond
 	done     chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
 	_        [40]byte
 
-	// These seldom change: under the latch.
+	// Rarely changed, under the latch.
 	epoch      atomic.Uint64 // the high bits of the phase
 	expected   atomic.Uint32
 	completing atomic.Bool  // the latch is held for a completion function
 	broken     atomic.Bool  // a completion function did not return
 	spare      uint8        // processors
-	careful    bool         // what the word's bit starts each phase with
+	careful    bool         // initial value of the word's careful bit in each phase
 	due        uint32       // arrivals to drop when the next phase starts
-	nextParks  atomic.Int32 // parks after the next vain look
+	nextParks  atomic.Int32 // parks after the next unsuccessful spin
 	completion func()
 	trace      *trace
 	name       string
-	_          [56]byte // makes it a size whose objects start at a cache line
+	_          [56]byte // pads the size to whole cache lines
 }
 
 // An Option changes how [New], [NewPipeline], [NewNamed] and [NewGroup] make their barriers.
 type Option func(*Barrier)
 
-// WithCompletion has f called exactly once a phase: after the last arrival and byte, before anybody is
-// released, by the goroutine whose operation completes the phase. Operations that come meanwhile wait for
-// it to return. It must not use the barrier. Where it panics or exits its goroutine, the barrier is broken:
-// the phase never completes, and everybody who waits or comes later panics too.
+// WithCompletion makes f run exactly once per phase: after the last arrival and byte, before any waiter is
+// released, in the goroutine whose operation completes the phase. Concurrent operations wait until it
+// returns. It must not use the barrier. If it panics or exits its goroutine, the barrier is broken: the
+// phase never completes, and all waiters and later operations panic too.
 func WithCompletion(f func()) Option { return func(b *Barrier) { b.completion = f } }
 
-// WithName gives the name that reports and panics call the barrier by.
+// WithName sets the barrier's name in reports and panics.
 func WithName(name string) Option { return func(b *Barrier) { b.name = name } }
 
 // New returns a barrier whose phases each expect that many arrivals, 1 to [Max].
@@ -135,8 +136,8 @@ func New(expected int, opts ...Option) *Barrier {
 	return b
 }
 
-// An ArrivalToken is what an arrival returns and a wait takes: it names the barrier and the phase, by its
-// number and not its parity alone, so that a stale one never passes for a current one. It corresponds to
+// An ArrivalToken is returned by an arrival and passed to a wait: it names the barrier and the phase, by
+// number and not only by parity, so that a stale token never passes for a current one. It corresponds to
 // barrier::arrival_token of libcu++. Tokens may be copied, shared, and waited for more than once. The zero
 // token belongs to no barrier.
 type ArrivalToken struct {
@@ -144,18 +145,18 @@ type ArrivalToken struct {
 	phase uint64
 }
 
-// Phase returns the number of the phase that the arrival counted in.
+// Phase returns the number of the phase in which the arrival counted.
 func (t ArrivalToken) Phase() uint64 { return t.phase }
 
 // Arrive is one arrival in the current phase: b.ArriveN(1).
 func (b *Barrier) Arrive() ArrivalToken { return b.arrive("Arrive", 1, 0) }
 
-// ArriveN is n arrivals at once, 1 up to those that the phase still waits for. Different goroutines may
-// arrive in different phases and for one another; only the count matters.
+// ArriveN is n arrivals at once, 1 up to the pending count. Goroutines may arrive in different phases and
+// for one another; only the count matters.
 func (b *Barrier) ArriveN(n int) ArrivalToken { return b.arrive("ArriveN", n, 0) }
 
-// ArriveTx announces bytes and then arrives n times, in one step: the phase cannot complete between the
-// two, nor before that many bytes were reported to [Barrier.CompleteTx]. It corresponds to
+// ArriveTx raises the tx-count by bytes and then arrives n times, in one step: the phase cannot complete
+// between the two, nor before that many bytes were passed to [Barrier.CompleteTx]. It corresponds to
 // cuda::device::barrier_arrive_tx and mbarrier.arrive.expect_tx.
 func (b *Barrier) ArriveTx(n, bytes int) ArrivalToken { return b.arrive("ArriveTx", n, bytes) }
 
@@ -165,25 +166,25 @@ func (b *Barrier) ArriveAndWait() {
 	b.await(b.do("ArriveAndWait", change{count: 1}))
 }
 
-// ArriveAndDrop arrives once and leaves: this phase waits for one arrival less, and so does each later
-// one. When all have dropped, nobody can arrive any more.
+// ArriveAndDrop arrives once and leaves: the expected count of later phases is one lower. Once all have
+// dropped, arriving is an error.
 func (b *Barrier) ArriveAndDrop() {
 	b.check("ArriveAndDrop")
 	b.latchedDo("ArriveAndDrop", change{count: 1, drop: 1})
 }
 
-// ExpectTx has the current phase wait for so many more bytes, 0 to [MaxTx]. It does not arrive. So that
-// the phase cannot complete before the bytes were announced, announce them before the arrival that would
-// complete it, or with it: see [Barrier.ArriveTx].
+// ExpectTx raises the tx-count of the current phase by bytes, 0 to [MaxTx]. It does not arrive. To keep the
+// phase from completing without these bytes, call it before the arrival that would complete the phase, or
+// combine the two: see [Barrier.ArriveTx].
 func (b *Barrier) ExpectTx(bytes int) { b.transact("ExpectTx", bytes, -1) }
 
-// CompleteTx reports that so many bytes, 0 to [MaxTx], have landed. They may land before they are
-// announced: the balance is then below zero until they are, and the phase goes on. Bytes that come after
-// the phase has completed count in the next one.
+// CompleteTx lowers the tx-count by bytes, 0 to [MaxTx], that have landed. They may land before ExpectTx:
+// the tx-count is then negative in between, and the phase stays open. Bytes that land after the phase has
+// completed count in the next one.
 func (b *Barrier) CompleteTx(bytes int) { b.transact("CompleteTx", bytes, 1) }
 
 // Wait returns once the token's phase is complete. The token must be of the current phase or of the one
-// before, whose wait returns at once.
+// before, for which it returns at once.
 func (b *Barrier) Wait(t ArrivalToken) {
 	b.checkToken("Wait", t)
 	b.await(t.phase)
@@ -197,30 +198,30 @@ func (b *Barrier) TryWait(t ArrivalToken) bool {
 }
 
 // WaitContext waits until the token's phase is complete, and then returns nil, or until ctx is done, and
-// then returns ctx.Err(). The arrival stands in either case. WaitContext allocates when it has to wait.
+// then returns ctx.Err(). The arrival counts in either case. WaitContext allocates only if it waits.
 func (b *Barrier) WaitContext(ctx context.Context, t ArrivalToken) error {
 	b.checkToken("WaitContext", t)
 	return b.awaitContext(ctx, t.phase)
 }
 
-// WaitParity waits for the phase of that parity, 0 or 1, to complete: it returns at once when the current
-// phase has the other parity, which then is the phase before or, for parity 1 at a fresh barrier, none.
-// That rule lets a ring's producer start with the parity of a phase that never was. Nothing tells a parity
-// two phases old from a new one: who may fall behind that far needs a token.
+// WaitParity waits for the phase with that parity, 0 or 1, to complete: it returns at once if the current
+// phase has the other parity, so that this one is the phase before or, for parity 1 at a fresh barrier,
+// none. This lets a ring's producer start with the parity of a phase that never existed. A parity does not
+// distinguish phases two apart: a waiter that may fall behind that far needs a token.
 func (b *Barrier) WaitParity(parity int) {
 	if p, ok := b.parity("WaitParity", parity); !ok {
 		b.await(p)
 	}
 }
 
-// TryWaitParity reports whether the phase of that parity, 0 or 1, is complete, as [Barrier.WaitParity]
-// means it, without blocking.
+// TryWaitParity reports whether the phase with that parity, 0 or 1, is complete, in the sense of
+// [Barrier.WaitParity], without blocking.
 func (b *Barrier) TryWaitParity(parity int) bool {
 	_, ok := b.parity("TryWaitParity", parity)
 	return ok
 }
 
-// State returns the barrier's word and the number of its phase, at some moment during the call.
+// State returns the barrier's word and the number of its phase, at one moment during the call.
 func (b *Barrier) State() State {
 	b.check("State")
 	for tries := 1; ; tries++ {
@@ -263,7 +264,7 @@ func (b *Barrier) transact(op string, bytes, sign int) {
 	b.do(op, change{bytes: uint32(bytes), delta: int32(sign * bytes)})
 }
 
-// A change is what an operation does to the word: the arguments of [Word.transact].
+// A change is an operation's change of the word: the arguments of [Word.transact].
 type change struct {
 	bytes       uint32
 	delta       int32
@@ -272,7 +273,7 @@ type change struct {
 
 func (c change) of(w Word) (Word, Result) { return w.transact(c.bytes, c.delta, c.count, c.drop) }
 
-// do makes a change and returns the phase that it took effect in.
+// do applies a change and returns the phase in which it took effect.
 func (b *Barrier) do(op string, c change) uint64 {
 	for {
 		epoch, v := b.epoch.Load(), b.word.Load()
@@ -280,9 +281,9 @@ func (b *Barrier) do(op string, c change) uint64 {
 			return b.latchedDo(op, c)
 		}
 		p := epoch<<lowBits | low(v)
-		// With no bytes about, an arrival is what the word was made for: the counts are negated, so it
-		// is an addition, and the carry ends the phase. That is all of Word.Arrive in a few
-		// instructions, in which there is little time to be overtaken.
+		// Without bytes, an arrival is the fast path: the counts are negated, so it is an addition, and its
+		// carry ends the phase. This is Word.Arrive in a few instructions, which leaves little time for
+		// conflicts.
 		if f := v>>pendingShift&countMask + uint64(c.count); c.bytes == 0 && f > uint64(c.count) && c.count > 0 {
 			next := v + uint64(c.count)<<pendingShift
 			if f <= countMask {
@@ -320,9 +321,9 @@ func (b *Barrier) do(op string, c change) uint64 {
 	}
 }
 
-// recent returns the phase p of a change that was made in it. Where the epoch changed before or after the
-// change, its low bits are right: then it is the last such phase up to now, unless this goroutine was held up
-// for two million phases.
+// recent returns the phase p in which a change was made. If the epoch changed around the change, only p's
+// low bits are right: the result is the last phase up to now with these bits, which is correct unless this
+// goroutine was suspended for two million phases.
 func (b *Barrier) recent(p, epoch uint64) uint64 {
 	if b.epoch.Load() == epoch {
 		return p
@@ -331,11 +332,11 @@ func (b *Barrier) recent(p, epoch uint64) uint64 {
 	return now - (now-p)&lowMask
 }
 
-// refused tells what a Barrier does not do: what faults, and the one tx-count that the card allows and the
-// ISA does not.
+// refused reports the results that a Barrier rejects: faults, and the one tx-count that the card allows and
+// the ISA does not.
 func refused(r Result) bool { return r.Fault != NoFault || r.Undefined&TxRange != 0 }
 
-// latch takes the word away and returns it with the phase that it is in.
+// latch locks the word and returns its value and phase.
 func (b *Barrier) latch(op string) (phase, v uint64) {
 	for tries := 1; ; tries++ {
 		if v := b.word.Load(); v&latched == 0 && b.word.CompareAndSwap(v, v|latched) {
@@ -346,7 +347,7 @@ func (b *Barrier) latch(op string) (phase, v uint64) {
 			return b.epoch.Load()<<lowBits | low(v), v
 		}
 		if tries%64 == 0 {
-			// The order of the two loads matters: a phase read first is at most the one whose
+			// The order of the two loads matters: the phase loaded first is not later than the one whose
 			// completion function is then seen to run.
 			if p := b.now(); b.completing.Load() {
 				b.await(p)
@@ -357,7 +358,7 @@ func (b *Barrier) latch(op string) (phase, v uint64) {
 	}
 }
 
-// latchedDo is do with all that may come with a change.
+// latchedDo is do under the latch, with all side effects of a change.
 func (b *Barrier) latchedDo(op string, c change) uint64 {
 	p, v := b.latch(op)
 	w := unpack(v, b.expected.Load())
@@ -399,8 +400,8 @@ func (b *Barrier) mark() uint64 {
 	return 0
 }
 
-// leave takes one participant away who has arrived in every phase before p and in none from p on. The
-// current phase is p or p-1; in the latter the arrival waits for p to start.
+// leave removes one participant that has arrived in every phase before p and in none from p on. The current
+// phase is p or p-1; in the latter case the arrival is deferred to the start of p.
 func (b *Barrier) leave(op string, p uint64) {
 	now, v := b.latch(op)
 	if now < p {
@@ -408,11 +409,11 @@ func (b *Barrier) leave(op string, p uint64) {
 		b.word.Store(v | careful)
 		return
 	}
-	b.word.Store(v) // nobody can complete p meanwhile: it waits for this arrival
+	b.word.Store(v) // p cannot complete in between: it lacks this arrival
 	b.latchedDo(op, change{count: 1, drop: 1})
 }
 
-// complete runs the completion function under the latch. Where it does not return, v is what remains.
+// complete runs the completion function under the latch. If it does not return, the word becomes v.
 func (b *Barrier) complete(v uint64) {
 	returned := false
 	b.completing.Store(true)
@@ -436,18 +437,18 @@ func (b *Barrier) now() uint64 {
 	return p
 }
 
-// look returns the phase and the word of one moment. It does not wait for a completion function.
+// look returns a consistent pair of phase and word. It does not wait for a completion function.
 func (b *Barrier) look() (phase, v uint64) {
 	for tries := 1; ; tries++ {
 		epoch := b.epoch.Load()
 		v := b.word.Load()
 		p := epoch<<lowBits | low(v)
 		switch {
-		case v&latched == 0 || low(v) != lowMask: // the word has the epoch that it was stored with
+		case v&latched == 0 || low(v) != lowMask: // the word belongs to the epoch loaded before
 			if b.epoch.Load() == epoch {
 				return p, v
 			}
-		case b.completing.Load(): // the epoch changes after the completion function, if it does
+		case b.completing.Load(): // the completion function, if it returns, changes the epoch
 			epoch = b.epoch.Load()
 			if b.completing.Load() && b.word.Load() == v {
 				return epoch<<lowBits | low(v), v
@@ -459,7 +460,7 @@ func (b *Barrier) look() (phase, v uint64) {
 	}
 }
 
-// A parkLock is the lock of the condition that waiters park on. Who is woken need not take it again.
+// A parkLock is the lock of the condition that waiters park on. A woken waiter need not lock it again.
 type parkLock struct{ sync.Mutex }
 
 func (*parkLock) Lock()     {}
@@ -476,16 +477,16 @@ func (b *Barrier) wake() {
 	b.park.Mutex.Unlock()
 }
 
-// A waiter looks for a while whether the phase completes: about as long as it takes to wake another processor.
-// It looks in vain where what it waits for takes longer, or needs the processor that it spins on; so after a
-// vain look the next waits park at once, more of them each time.
+// A waiter spins for a while before it parks: about the time it takes to wake another processor. Spinning
+// fails if the phase takes longer, or needs this processor; so after each failure the next waits park
+// immediately, more of them each time.
 const (
 	looks     = 20_000
 	mostParks = 1 << 9
 )
 
-// Where there are more participants than processors, some of them may need the one that a waiter would spin
-// on. A few take turns; a crowd would spend more on the queue they take turns in than on parking.
+// With more participants than processors, some may need the processor that a waiter would spin on. A few
+// yield to each other; with many, yielding through the run queue would cost more than parking.
 const (
 	enough = iota // processors
 	few
@@ -502,28 +503,28 @@ func spare(expected int) uint8 {
 	return enough
 }
 
-// await returns when the phase is past p.
+// await returns once the current phase is later than p.
 func (b *Barrier) await(p uint64) {
 	if !b.soon(p) {
 		b.sleep(p)
 	}
 }
 
-// soon reports whether the phase comes past p in the time that parking would take.
+// soon reports whether phase p ends within the time that parking would take.
 func (b *Barrier) soon(p uint64) bool {
 	if low(b.word.Load()) != p&lowMask {
 		return true
 	}
 	switch b.spare {
 	case few:
-		runtime.Gosched() // lets those that are ready arrive
+		runtime.Gosched() // lets runnable goroutines arrive
 		return low(b.word.Load()) != p&lowMask
 	case none:
 		return false
 	}
 	if n := b.parks.Load(); n > 0 {
 		if b.parks.Store(n - 1); n == 1 {
-			runtime.Gosched() // puts this goroutine where any processor finds it
+			runtime.Gosched() // makes this goroutine available to any processor
 		}
 		return b.now() > p
 	}
@@ -541,8 +542,8 @@ func (b *Barrier) soon(p uint64) bool {
 	return b.now() > p
 }
 
-// sleep parks until the phase is past p. Either it sees the phase that do has stored, or do sees the
-// sleeper that it has counted. It may be woken for a phase before p, by who was slow to wake.
+// sleep parks until phase p is over. Either it sees the phase stored by do, or do sees the sleeper counted
+// here. It may be woken for a phase before p, by a late wake-up.
 func (b *Barrier) sleep(p uint64) {
 	rec := b.sleeper()
 	for b.enter(p, rec) {
@@ -554,7 +555,7 @@ func (b *Barrier) sleep(p uint64) {
 	}
 }
 
-// awaitContext is await with another way out.
+// awaitContext is await with cancellation.
 func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 	quit := ctx.Done()
 	if quit == nil {
@@ -579,7 +580,7 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 			}
 		case <-quit:
 			b.park.Mutex.Lock()
-			if b.done == done { // nobody has reset the count of sleepers
+			if b.done == done { // the count of sleepers was not reset
 				b.sleepers.Add(-1)
 			}
 			b.park.Mutex.Unlock()
@@ -593,7 +594,7 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 	return nil
 }
 
-// sleeper returns what the trace shows of a goroutine that parks, if there is a trace.
+// sleeper returns a trace record for a goroutine about to park, if there is a trace.
 func (b *Barrier) sleeper() *sleeper {
 	if b.trace == nil {
 		return nil
@@ -601,7 +602,7 @@ func (b *Barrier) sleeper() *sleeper {
 	return newSleeper()
 }
 
-// enter returns false when the phase is past p. Otherwise it has counted a sleeper and holds park.Mutex.
+// enter returns false if phase p is over. Otherwise it has counted a sleeper and holds park.Mutex.
 func (b *Barrier) enter(p uint64, rec *sleeper) bool {
 	b.park.Mutex.Lock()
 	b.sleepers.Add(1)
@@ -644,7 +645,7 @@ func (b *Barrier) checkToken(op string, t ArrivalToken) {
 	}
 }
 
-// parity returns the current phase and whether the phase of that parity is complete.
+// parity returns the current phase and whether the phase with that parity is complete.
 func (b *Barrier) parity(op string, parity int) (uint64, bool) {
 	b.check(op)
 	if parity != 0 && parity != 1 {
@@ -658,7 +659,7 @@ func (b *Barrier) misuse(op, format string, args ...any) {
 	panic(fmt.Sprintf("mbarrier: "+op+" "+format+"; "+b.label()+" is at "+b.State().String(), args...))
 }
 
-// refuse says in a sentence why c cannot be done in s.
+// refuse panics with the reason why c is not allowed in s.
 func (b *Barrier) refuse(op string, s State, r Result, c change) {
 	why := ""
 	switch left := s.Word.Pending(); {

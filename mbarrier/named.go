@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// A Named is a named barrier for goroutines: PTX's barrier.cta with its 16 names is where Hopper kernels
-// hand over between warps that know one another. All that take part in a phase are counted together, those
-// that only arrive and those that wait; reductions combine one truth value of each.
+// A Named is a named barrier for goroutines, like PTX's barrier.cta with its 16 names, by which warps of
+// Hopper kernels hand over to each other. All participants of a phase are counted together, those that only
+// arrive and those that wait; reductions combine one boolean from each.
 //
-// What is ordered: as with [Barrier], what any participant did before it is visible to those that Sync and
-// to those of a reduction after it.
+// Memory order: as with [Barrier], what any participant did before the barrier is visible after Sync and
+// after a reduction.
 type Named struct {
 	b   *Barrier
 	mu  sync.Mutex
@@ -29,7 +29,7 @@ func NewNamed(n int, opts ...Option) *Named { return &Named{b: New(n, opts...)} 
 // Sync arrives and waits for the other participants: barrier.sync.
 func (n *Named) Sync() { n.b.ArriveAndWait() }
 
-// Arrive counts and does not wait: barrier.arrive, with which a producer says 'ready' and goes on.
+// Arrive arrives without waiting: barrier.arrive, by which a producer signals 'ready' and continues.
 func (n *Named) Arrive() { n.b.Arrive() }
 
 // And arrives, waits, and reports whether every participant said true: barrier.red.and.
@@ -44,8 +44,8 @@ func (n *Named) Popc(vote bool) int { return n.reduce("Popc", vote).yes }
 // Barrier returns the barrier underneath, for [Dump].
 func (n *Named) Barrier() *Barrier { return n.b }
 
-// reduce counts a vote. A phase is either of votes or of Sync and Arrive: a reduction has no value to take
-// from those.
+// reduce counts a vote. All operations of a phase must be reductions, or none: Sync and Arrive provide no
+// vote.
 func (n *Named) reduce(op string, vote bool) *votes {
 	n.mu.Lock()
 	s := n.b.State()
@@ -67,9 +67,9 @@ func (n *Named) reduce(op string, vote bool) *votes {
 	return v
 }
 
-// A Group is a barrier of fixed members, each of which arrives, later waits, and does so in turn:
-// barrier.cluster.arrive and .wait, with which the CTAs of a cluster make sure that a peer's shared memory
-// is there. Each member is one goroutine's.
+// A Group is a barrier of fixed members, each of which alternates arrivals and waits:
+// barrier.cluster.arrive and .wait, by which the CTAs of a cluster ensure that a peer's shared memory
+// exists. Each member belongs to one goroutine.
 type Group struct {
 	b       *Barrier
 	members []Member
@@ -93,7 +93,7 @@ func (g *Group) Member(rank int) *Member { return &g.members[rank] }
 // Barrier returns the barrier underneath, for [Dump].
 func (g *Group) Barrier() *Barrier { return g.b }
 
-// A Member is one goroutine's part in a [Group]. Unlike a Barrier it belongs to one goroutine at a time.
+// A Member is one participant of a [Group]. Unlike a Barrier it belongs to one goroutine at a time.
 type Member struct {
 	b       *Barrier
 	rank    int
@@ -105,7 +105,7 @@ type Member struct {
 // Rank returns the member's number in the group.
 func (m *Member) Rank() int { return m.rank }
 
-// Arrive says that this member has come so far: barrier.cluster.arrive. A Wait must follow before the next.
+// Arrive arrives for this member: barrier.cluster.arrive. A Wait must follow before the next Arrive.
 func (m *Member) Arrive() {
 	switch {
 	case m.left:
@@ -128,8 +128,8 @@ func (m *Member) Wait() {
 // Sync is Arrive and Wait.
 func (m *Member) Sync() { m.Arrive(); m.Wait() }
 
-// Exit leaves the group: this phase and all later ones count the member as arrived, as those of a cluster
-// count a thread that has exited. A member that has arrived waits first.
+// Exit leaves the group: this phase and all later ones count the member as arrived, like an exited thread
+// of a cluster. A member that has arrived waits first.
 func (m *Member) Exit() {
 	if m.left {
 		return

@@ -13,33 +13,32 @@ import (
 var ErrNoConsumers = errors.New("mbarrier: every consumer of the pipeline has quit")
 
 // A Pipeline hands the stages of a ring from producers to consumers and back: the ring of full and empty
-// mbarriers around which Hopper kernels are built, with the operations of cuda::pipeline in libcu++. It
-// holds no data: a stage is a number, and what it stands for (a buffer, a row of one) is the caller's.
+// mbarriers at the core of Hopper kernels, with the operations of cuda::pipeline in libcu++. It holds no
+// data: a stage is a number, and its data (a buffer, a row of one) belong to the caller.
 //
-// Item k lives in stage k modulo the number of stages. Every producer has a part in every item, and every
+// Item k uses stage k modulo the number of stages. Every producer contributes to every item, and every
 // consumer sees every item: full[stage] expects one arrival of each producer, and the bytes that they
-// announce; empty[stage] one of each consumer. With one of each it is a queue whose slots are filled in
-// place. With byte counts it is tied to asynchronous I/O: the producer commits an item whose bytes are
-// still under way, whoever does the I/O reports them to [Pipeline.CompleteTx], and the consumer waits for
-// both.
+// expect; empty[stage] one of each consumer. With one of each it is a queue whose slots are filled in
+// place. With byte counts it includes asynchronous I/O: the producer commits an item whose bytes are still
+// in flight, the I/O code reports them to [Pipeline.CompleteTx], and the consumer waits for both.
 //
-// What is ordered: what the producers did to an item before Commit, and the I/O before CompleteTx, is
-// visible to consumers after Wait; what the consumers did before Release is visible to producers after
-// the Acquire of the same stage's next item.
+// Memory order: what the producers did to an item before Commit, and the I/O before CompleteTx, is visible
+// to consumers after Wait; what the consumers did before Release is visible to producers after the Acquire
+// of the same stage's next item.
 type Pipeline struct {
 	full, empty []*Barrier
 
 	mu         sync.Mutex
-	made       [2]int // producers and consumers handed out
+	made       [2]int // producers and consumers created
 	roles      [2]int
-	end        atomic.Uint64 // items up to here were committed by somebody who has quit
+	end        atomic.Uint64 // items before this index were committed by a producer that has quit
 	producers  atomic.Int64  // that have not quit
 	consumers  atomic.Int64
 	stageCount uint64
 }
 
-// NewPipeline returns a pipeline of so many stages, producers and consumers, each at least 1. WithName and
-// WithTrace hold for its barriers; WithCompletion does not.
+// NewPipeline returns a pipeline with the given stages, producers and consumers, each at least 1. WithName
+// and WithTrace apply to its barriers; WithCompletion does not.
 func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 	if stages < 1 {
 		panic(fmt.Sprintf("mbarrier: NewPipeline with %d stages: at least 1 is needed", stages))
@@ -75,16 +74,16 @@ func (p *Pipeline) Barriers() []*Barrier {
 	return all
 }
 
-// CompleteTx reports that bytes of the item in that stage have landed. Whoever does the I/O calls it.
+// CompleteTx reports that bytes of the item in that stage have landed. The I/O code calls it.
 func (p *Pipeline) CompleteTx(stage, bytes int) { p.full[stage].CompleteTx(bytes) }
 
-// Producer hands out one of the producers' roles; it panics when there are no more.
+// Producer creates one of the producers; it panics when there are no more.
 func (p *Pipeline) Producer() *Producer {
 	p.take(0, "producer")
 	return &Producer{p: p}
 }
 
-// Consumer hands out one of the consumers' roles; it panics when there are no more.
+// Consumer creates one of the consumers; it panics when there are no more.
 func (p *Pipeline) Consumer() *Consumer {
 	p.take(1, "consumer")
 	return &Consumer{p: p}
@@ -102,7 +101,7 @@ func (p *Pipeline) at(k uint64) (stage int, phase uint64) {
 	return int(k % p.stageCount), k / p.stageCount
 }
 
-// A Producer is one producer's place in a [Pipeline]. It belongs to one goroutine at a time.
+// A Producer is one producer's position in a [Pipeline]. It belongs to one goroutine at a time.
 type Producer struct {
 	p    *Pipeline
 	next uint64 // item to acquire
@@ -111,8 +110,8 @@ type Producer struct {
 }
 
 // Acquire waits until the next stage is free and returns it. It may be called again before Commit, up to
-// the number of stages: they commit in the same order. It returns ctx.Err() when ctx is done first and
-// [ErrNoConsumers] when nobody is left to consume; then no stage is acquired.
+// the number of stages; commits follow the same order. It returns ctx.Err() if ctx is done first and
+// [ErrNoConsumers] if all consumers have quit; then no stage is acquired.
 func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 	p := r.p
 	switch {
@@ -134,14 +133,14 @@ func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 	return stage, nil
 }
 
-// ExpectTx announces bytes for the item that the next Commit commits: it is full only when
-// [Pipeline.CompleteTx] has reported them.
+// ExpectTx raises the tx-count of the item that the next Commit commits: it is full only after
+// [Pipeline.CompleteTx] has reported these bytes.
 func (r *Producer) ExpectTx(bytes int) {
 	stage := r.oldest("ExpectTx")
 	r.p.full[stage].ExpectTx(bytes)
 }
 
-// Commit says that this producer has done its part of the oldest acquired item.
+// Commit completes this producer's part of the oldest acquired item.
 func (r *Producer) Commit() {
 	stage := r.oldest("Commit")
 	r.head++
@@ -163,8 +162,8 @@ func (r *Producer) oldest(op string) int {
 	return stage
 }
 
-// Quit leaves the pipeline: later items do without this producer. When all have quit, consumers get io.EOF
-// after the last item that any of them committed. Quitting again does nothing.
+// Quit leaves the pipeline: later items do not wait for this producer. When all have quit, consumers get
+// io.EOF after the last item that any of them committed. Quitting again does nothing.
 func (r *Producer) Quit() {
 	if r.quit {
 		return
@@ -184,7 +183,7 @@ func (r *Producer) Quit() {
 	}
 }
 
-// A Consumer is one consumer's place in a [Pipeline]. It belongs to one goroutine at a time.
+// A Consumer is one consumer's position in a [Pipeline]. It belongs to one goroutine at a time.
 type Consumer struct {
 	p    *Pipeline
 	next uint64 // item to wait for
@@ -193,8 +192,8 @@ type Consumer struct {
 }
 
 // Wait waits until the next item is full and returns its stage. It may be called again before Release, up
-// to the number of stages: they are released in the same order. It returns ctx.Err() when ctx is done first
-// and io.EOF when every producer has quit and no item is left.
+// to the number of stages; releases follow the same order. It returns ctx.Err() if ctx is done first and
+// io.EOF if every producer has quit and no item is left.
 func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 	p := c.p
 	switch {
@@ -217,7 +216,7 @@ func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 	return stage, nil
 }
 
-// Release gives the stage of the oldest item waited for back to the producers.
+// Release returns the stage of the oldest item waited for to the producers.
 func (c *Consumer) Release() {
 	if c.tail == c.next {
 		panic("mbarrier: Release without an item waited for")

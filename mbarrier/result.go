@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A Result tells what an operation did besides changing the word.
+// A Result describes the effects of an operation other than the new word.
 type Result struct {
 	Token     Token     // of the arriving forms; zero for the others and after a fault
 	Completed bool      // this operation completed the phase
-	Fault     Fault     // the card ends the launch here; the word is left as it was
+	Fault     Fault     // the card ends the launch here; the word is unchanged
 	Undefined Undefined // what the ISA leaves undefined in this operation
 }
 
@@ -20,16 +20,17 @@ func (r Result) withToken(before Word, operand uint32) Result {
 	return r
 }
 
-// A Fault is the reason why the card ends the launch ('unspecified launch failure', whichever it is).
+// A Fault is the reason why the card ends the launch (the card reports 'unspecified launch failure' for
+// all).
 type Fault uint8
 
 const (
 	NoFault     Fault = iota
-	Poisoned          // an asynchronous arrival before this operation was one too many
+	Poisoned          // an earlier asynchronous arrival was in excess
 	TxOperand         // the bytes of one operation are 2^20 or more
 	TxOverflow        // the tx-count would leave -(2^20-1)..2^20
-	ArrivesOver       // more arrivals than the phase waits for
-	DropsOver         // more arrivals dropped than are expected
+	ArrivesOver       // more arrivals than the pending count
+	DropsOver         // more arrivals dropped than the expected count
 )
 
 var faultText = [...]string{
@@ -48,7 +49,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("fault %d", uint8(f))
 }
 
-// Undefined is a set of reasons why the ISA leaves an operation undefined, or out of its ranges.
+// Undefined is a set of reasons why an operation is undefined in the ISA, or out of its ranges.
 type Undefined uint16
 
 const (
@@ -58,10 +59,10 @@ const (
 	PendingRange                              // cp.async.mbarrier.arrive at a full pending count (9.7.13.15.15)
 	ArriveOver                                // pending count below zero (9.7.13.15.2)
 	DropOver                                  // expected count below zero (9.7.13.15.2)
-	ExpectedZero                              // everyone has dropped: expected is 0, whose range starts at 1; no harm unless the barrier is used again
+	ExpectedZero                              // everyone has dropped: expected is 0, whose range starts at 1; harmless unless the barrier is used again
 	NoCompleteCompletes                       // a .noComplete form completed the phase (9.7.13.15.13, .14)
-	ExpectCompletes                           // expect_tx completed the phase, which 9.7.13.15.5.1 does not give it
-	TokenStale                                // token of no current or preceding phase (9.7.13.15.16)
+	ExpectCompletes                           // expect_tx completed the phase, which 9.7.13.15.5.1 does not provide
+	TokenStale                                // token of neither the current nor the preceding phase (9.7.13.15.16)
 	ParityRange                               // phaseParity neither 0 nor 1 (9.7.13.15.16)
 	undefinedEnd
 )
@@ -96,14 +97,14 @@ func (w Word) String() string {
 	return s
 }
 
-// A State is a word with the number of its phase, which the word keeps only the parity of. The zero
+// A State is a word with the number of its phase, of which the word contains only the parity. The zero
 // Phase belongs to a fresh Init.
 type State struct {
 	Word  Word
 	Phase uint64
 }
 
-// Next is the state after an operation that gave w and r.
+// Next returns the state after an operation that returned w and r.
 func (s State) Next(w Word, r Result) State {
 	if r.Completed {
 		s.Phase++

@@ -13,20 +13,20 @@ import (
 	"weak"
 )
 
-// A trace is what a traced barrier remembers for [Dump].
+// A trace is the record of a traced barrier for [Dump].
 type trace struct {
 	// Under the latch.
 	phase           uint64
 	arrived, before map[caller]int // arrivals of this phase and of the one before it
-	bytes           map[caller]int // announced, less landed, in this phase
+	bytes           map[caller]int // expected minus landed, in this phase
 
 	asleep []*sleeper // under park.Mutex
 }
 
-// A site is a call of the package: the innermost return addresses.
+// A site is the call stack of a call into the package: the innermost return addresses.
 type site [12]uintptr
 
-// A caller is a goroutine at a place. Its number tells it from others at the same place and is not shown.
+// A caller is a goroutine at a site. The goroutine's number distinguishes callers and is not shown.
 type caller struct {
 	at        site
 	goroutine string
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// WithTrace has the barrier remember, for [Dump], from where it was called in this phase and the last. It
-// costs microseconds and allocations for each operation.
+// WithTrace makes the barrier record, for [Dump], the callers of this phase and the last. It costs
+// microseconds and allocations per operation.
 func WithTrace() Option {
 	return func(b *Barrier) {
 		if b.trace == nil {
@@ -52,8 +52,8 @@ func WithTrace() Option {
 	}
 }
 
-// TraceAll has all barriers made from now on traced, as with [WithTrace], or not, and returns what held
-// before. It is for tests.
+// TraceAll turns tracing on or off for all barriers made from now on, as with [WithTrace], and returns the
+// previous setting. It is for tests.
 func TraceAll(on bool) (was bool) { return tracing.Swap(on) }
 
 func register(b *Barrier) {
@@ -91,7 +91,7 @@ func goroutine() string {
 	return id
 }
 
-// note books an operation in phase p. The caller holds the latch.
+// note records an operation in phase p. The caller holds the latch.
 func (t *trace) note(p uint64, arrivals, charge int) {
 	if t.arrived == nil || p != t.phase {
 		if t.before = nil; p == t.phase+1 {
@@ -129,12 +129,13 @@ func (b *Barrier) Waiting() int {
 	return int(b.sleepers.Load())
 }
 
-// Dump writes a report of the barriers, or with none given of all that are traced: each one's ledger, what
-// the current phase still owes, and how many goroutines wait for it. Of a traced barrier ([WithTrace],
-// [TraceAll]) it also tells where those goroutines stand, who arrived and who announced or landed bytes in
-// this phase, and who arrived in the phase before and has not come back: in a deadlock, those who owe it.
+// Dump writes a report on the barriers, or without arguments on all traced ones: each one's ledger, what
+// the current phase still waits for, and the number of goroutines that wait for it. For a traced barrier
+// ([WithTrace], [TraceAll]) it also shows where those goroutines are, the callers that arrived, expected or
+// landed bytes in this phase, and those that arrived only in the phase before: in a deadlock, the missing
+// arrivals.
 //
-// Goroutines that wait are counted once they are parked. Dump may be called at any time, also while the
+// Waiting goroutines are counted once they are parked. Dump may be called at any time, also while the
 // barriers are in use.
 func Dump(w io.Writer, barriers ...*Barrier) error {
 	if len(barriers) == 0 {
@@ -180,7 +181,7 @@ func (b *Barrier) dump(out *strings.Builder) {
 	}
 	places(out, "%d", asleep, 3)
 	arrived, before, bytes := t.arrived, t.before, t.bytes
-	if t.phase != s.Phase { // nobody has come in this phase
+	if t.phase != s.Phase { // no operation in this phase yet
 		if arrived, before, bytes = nil, nil, nil; t.phase+1 == s.Phase {
 			before = t.arrived
 		}
@@ -205,8 +206,8 @@ func (b *Barrier) dump(out *strings.Builder) {
 	section(bytes, "%+d", "bytes announced (+) and landed (-) in phase %d", s.Phase)
 }
 
-// audit returns the barrier's state, a copy of what its trace has under the latch, and whether it could get
-// the latch; a completion function keeps it.
+// audit returns the barrier's state, a copy of its trace under the latch, and whether it got the latch;
+// during a completion function it does not.
 func (b *Barrier) audit() (State, *trace, bool) {
 	for {
 		v := b.word.Load()
@@ -247,7 +248,7 @@ func plural(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, one)
 }
 
-// places writes a line for each place in user code, with its sum.
+// places writes a line for each place in user code, with its total.
 func places(out *strings.Builder, format string, of map[site]int, depth int) {
 	sums := map[string]int{}
 	for at, n := range of {
@@ -258,7 +259,7 @@ func places(out *strings.Builder, format string, of map[site]int, depth int) {
 	}
 }
 
-// text names the innermost functions outside the package.
+// text names the innermost functions outside of the package.
 func (s site) text(depth int) string {
 	n := slices.Index(s[:], 0)
 	if n < 0 {

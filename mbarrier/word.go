@@ -1,6 +1,6 @@
 package mbarrier
 
-// The limits of an mbarrier's counts (ISA 9.7.13.15.2).
+// The ranges of an mbarrier's counts (ISA 9.7.13.15.2).
 const (
 	MaxCount = 1<<20 - 1 // arrivals: expected is 1..MaxCount, pending 0..MaxCount
 	MaxTx    = 1<<20 - 1 // transactions: -MaxTx..MaxTx; the card lets the sum reach MaxTx+1
@@ -25,24 +25,24 @@ type Word uint64
 // Parity returns the parity of the current, incomplete phase: 0 or 1.
 func (w Word) Parity() uint32 { return uint32(w >> phaseBit) }
 
-// Pending returns how many arrivals the current phase still waits for, 0..MaxCount.
+// Pending returns the number of arrivals that the current phase still waits for, 0..MaxCount.
 func (w Word) Pending() uint32 { return -uint32(w>>pendingShift) & countMask }
 
-// Expected returns the arrivals that the next phase starts with, 0..MaxCount; 0 once all have dropped.
+// Expected returns the pending count at the start of the next phase, 0..MaxCount; 0 once all have dropped.
 func (w Word) Expected() uint32 { return -uint32(w>>expectedShift) & countMask }
 
-// Tx returns the transactions announced and not yet landed, -(2^20-1)..2^20; below zero where they
-// landed before they were announced.
+// Tx returns the transactions expected and not yet landed, -(2^20-1)..2^20; negative if they landed before
+// expect-tx.
 func (w Word) Tx() int32 {
 	field := int32(w>>txShift&txMask) << 11 >> 11
 	return -field
 }
 
-// Poisoned tells whether an asynchronous arrival overran the phase: the next operation faults.
+// Poisoned reports whether an asynchronous arrival was in excess: the next operation faults.
 func (w Word) Poisoned() bool { return w&poison != 0 }
 
-// Init returns the word that mbarrier.init stores (ISA 9.7.13.15.9). The ISA wants 1..MaxCount; the
-// card stores whatever the 32-bit arithmetic gives, and its faults come with the arrivals.
+// Init returns the word that mbarrier.init stores (ISA 9.7.13.15.9). The ISA requires 1..MaxCount; the card
+// stores the result of 32-bit arithmetic, and faults only at later arrivals.
 func Init(count uint32) (Word, Result) {
 	var r Result
 	if count-1 >= MaxCount {
@@ -52,22 +52,22 @@ func Init(count uint32) (Word, Result) {
 	return Word(m<<11)<<32 | Word(m<<1), r
 }
 
-// Inval returns what memory holds after mbarrier.inval (ISA 9.7.13.15.10): the word itself. On the
-// card a later operation goes on from it, which the ISA leaves undefined and the word cannot tell.
+// Inval returns the contents of memory after mbarrier.inval (ISA 9.7.13.15.10): the word itself. On the
+// card a later operation uses it, which the ISA leaves undefined and the word cannot detect.
 func (w Word) Inval() Word { return w }
 
-// Arrive is mbarrier.arrive with a count (ISA 9.7.13.15.13). The ISA wants 1..MaxCount, at most the
-// pending count. The card faults beyond the pending count and takes 0 as an arrival of nobody.
+// Arrive is mbarrier.arrive with a count (ISA 9.7.13.15.13). The ISA requires 1..MaxCount, at most the
+// pending count. The card faults beyond the pending count and accepts 0 without an arrival.
 func (w Word) Arrive(count uint32) (Word, Result) { return w.arrive(count, 0, count) }
 
-// ArriveNoComplete is mbarrier.arrive.noComplete: as Arrive, but completing the phase, which the card
-// does all the same, is undefined. The token's low half is 1 whatever the count.
+// ArriveNoComplete is mbarrier.arrive.noComplete: like Arrive, but completing the phase, which the card
+// does anyway, is undefined. The token's low half is 1 for any count.
 func (w Word) ArriveNoComplete(count uint32) (Word, Result) {
 	return noComplete(w.arrive(count, 0, 1))
 }
 
-// ArriveDrop is mbarrier.arrive_drop with a count (ISA 9.7.13.15.14): the expected count of this and
-// all later phases sinks too. A count beyond the pending or the expected count faults.
+// ArriveDrop is mbarrier.arrive_drop with a count (ISA 9.7.13.15.14): the expected count of this and all
+// later phases decreases too. A count beyond the pending or the expected count faults.
 func (w Word) ArriveDrop(count uint32) (Word, Result) { return w.arrive(count, count, count) }
 
 // ArriveDropNoComplete is mbarrier.arrive_drop.noComplete.
@@ -75,9 +75,9 @@ func (w Word) ArriveDropNoComplete(count uint32) (Word, Result) {
 	return noComplete(w.arrive(count, count, 1))
 }
 
-// ExpectTx is mbarrier.expect_tx (ISA 9.7.13.15.11): 0..MaxTx more transactions to wait for; more
-// fault. On the card it completes the phase when it brings the tx-count to zero with no arrival
-// pending; the ISA gives it no such step.
+// ExpectTx is mbarrier.expect_tx (ISA 9.7.13.15.11): 0..MaxTx more transactions to wait for; more fault. On
+// the card it completes the phase if it brings the tx-count to zero with no arrival pending; the ISA does
+// not provide this.
 func (w Word) ExpectTx(bytes uint32) (Word, Result) {
 	next, r := w.transact(bytes, -int32(bytes), 0, 0)
 	if r.Completed {
@@ -86,28 +86,28 @@ func (w Word) ExpectTx(bytes uint32) (Word, Result) {
 	return next, r
 }
 
-// CompleteTx is mbarrier.complete_tx (ISA 9.7.13.15.12), and what a bulk copy does when its bytes have
+// CompleteTx is mbarrier.complete_tx (ISA 9.7.13.15.12), and the effect of a bulk copy whose bytes have
 // landed: 0..MaxTx transactions; more fault.
 func (w Word) CompleteTx(bytes uint32) (Word, Result) {
 	return w.transact(bytes, int32(bytes), 0, 0)
 }
 
-// ArriveExpectTx is mbarrier.arrive.expect_tx: expect-tx and then one arrival, in one step. PTX 9.2
-// gives the form no count operand. The token's low half is the bytes.
+// ArriveExpectTx is mbarrier.arrive.expect_tx: expect-tx and then one arrival, in one step. The form has no
+// count operand in PTX 9.2. The token's low half is the bytes.
 func (w Word) ArriveExpectTx(bytes uint32) (Word, Result) {
 	next, r := w.transact(bytes, -int32(bytes), 1, 0)
 	return next, r.withToken(w, bytes)
 }
 
-// ArriveDropExpectTx is mbarrier.arrive_drop.expect_tx: expect-tx and then the drop of one.
+// ArriveDropExpectTx is mbarrier.arrive_drop.expect_tx: expect-tx and then a drop of one.
 func (w Word) ArriveDropExpectTx(bytes uint32) (Word, Result) {
 	next, r := w.transact(bytes, -int32(bytes), 1, 1)
 	return next, r.withToken(w, bytes)
 }
 
-// CpAsyncArrive is the part of cp.async.mbarrier.arrive (ISA 9.7.13.15.15, without .noinc) that happens
-// at once. The ISA adds one to the pending count. The card adds one to the tx-count, so that pending
-// cannot overflow and a token keeps its pending count: this does as the card. CpAsyncLand pairs with it.
+// CpAsyncArrive is the immediate part of cp.async.mbarrier.arrive (ISA 9.7.13.15.15, without .noinc). The
+// ISA adds one to the pending count. The card adds one to the tx-count, so that pending cannot overflow and
+// a token keeps its pending count; this follows the card. CpAsyncLand pairs with it.
 func (w Word) CpAsyncArrive() (Word, Result) {
 	next, r := w.transact(1, -1, 0, 0)
 	if w.Pending() == MaxCount {
@@ -116,11 +116,11 @@ func (w Word) CpAsyncArrive() (Word, Result) {
 	return next, r
 }
 
-// CpAsyncLand is the part of cp.async.mbarrier.arrive that happens when the copies have landed.
+// CpAsyncLand is the part of cp.async.mbarrier.arrive when the copies have landed.
 func (w Word) CpAsyncLand() (Word, Result) { return w.transact(1, 1, 0, 0) }
 
-// CpAsyncLandNoinc is the arrival that cp.async.mbarrier.arrive.noinc makes once the copies have landed.
-// Nobody is there to fault: an arrival that nobody waits for poisons the word instead.
+// CpAsyncLandNoinc is the arrival of cp.async.mbarrier.arrive.noinc once the copies have landed. No thread
+// can fault then: an excess arrival poisons the word instead.
 func (w Word) CpAsyncLandNoinc() (Word, Result) {
 	next, r := w.arrive(1, 0, 1)
 	r.Token = 0
@@ -130,19 +130,19 @@ func (w Word) CpAsyncLandNoinc() (Word, Result) {
 	return next, r
 }
 
-// TestWait answers mbarrier.test_wait and try_wait with a token (ISA 9.7.13.15.16): whether the token's
-// phase is complete. Only the parities are compared; CheckToken tells what can be told of a wrong one.
+// TestWait is the result of mbarrier.test_wait and try_wait with a token (ISA 9.7.13.15.16): whether the
+// token's phase is complete. It compares only parities; CheckToken detects some invalid tokens.
 func (w Word) TestWait(t Token) bool { return (uint64(w)^uint64(t))>>phaseBit != 0 }
 
-// TestWaitParity answers the .parity forms: whether the phase of that parity is complete, the current
-// phase being incomplete and the one before complete. A fresh barrier says yes to 1. The ISA allows 0
-// and 1; the card looks at bit 0.
+// TestWaitParity is the result of the .parity forms: whether the phase with that parity is complete; the
+// current phase is incomplete and the one before complete. A fresh barrier returns true for 1. The ISA
+// allows 0 and 1; the card uses bit 0.
 func (w Word) TestWaitParity(parity uint32) bool { return w.Parity() != parity&1 }
 
-// CheckToken returns what is surely wrong with a token for this word: it claims the current phase, yet
-// waits for fewer arrivals than the phase does, which only shrink; or it is no token of a live barrier.
-// Nothing returned does not mean valid: a token two phases old looks like one of the current phase.
-// Who must know keeps the phase number beside the token.
+// CheckToken returns TokenStale for a token that is certainly invalid for this word: it claims the current
+// phase, but with fewer pending arrivals than the phase has now, although they only decrease; or it is no
+// token of a live barrier. 0 does not mean valid: a token two phases old looks like one of the current
+// phase. To detect that, keep the phase number with the token.
 func (w Word) CheckToken(t Token) Undefined {
 	if n := t.PendingCount(); n > MaxCount || Word(t)&poison != 0 || !w.TestWait(t) && n < w.Pending() {
 		return TokenStale
@@ -150,7 +150,7 @@ func (w Word) CheckToken(t Token) Undefined {
 	return 0
 }
 
-// CheckParity returns ParityRange where the operand of a .parity wait is neither 0 nor 1.
+// CheckParity returns ParityRange if the operand of a .parity wait is neither 0 nor 1.
 func CheckParity(parity uint32) Undefined {
 	if parity > 1 {
 		return ParityRange
@@ -158,19 +158,19 @@ func CheckParity(parity uint32) Undefined {
 	return 0
 }
 
-// A Token is the state that mbarrier.arrive returns: the high half of the word before the arrival, over
+// A Token is the state that mbarrier.arrive returns: the high half of the word before the arrival, above
 // the operation's 32-bit operand (count or bytes; 1 for the .noComplete forms).
 type Token uint64
 
-// Parity returns the parity of the phase that the token was made in.
+// Parity returns the parity of the token's phase.
 func (t Token) Parity() uint32 { return uint32(t >> phaseBit) }
 
-// PendingCount answers mbarrier.pending_count (ISA 9.7.13.15.17): the pending count before the arrival
-// that made the token. The ISA defines it for tokens of .noComplete forms, the card for any 64 bits; it
-// gives 2^20 where no arrival was pending.
+// PendingCount is the result of mbarrier.pending_count (ISA 9.7.13.15.17): the pending count before the
+// arrival that returned the token. The ISA defines it for tokens of .noComplete forms, the card for any 64
+// bits; it returns 2^20 if no arrival was pending.
 func (t Token) PendingCount() uint32 { return 1<<20 - uint32(t>>pendingShift)&countMask }
 
-// arrive adds count arrivals, drop of which leave for good.
+// arrive makes count arrivals, and lowers the expected count by drop.
 func (w Word) arrive(count, drop, operand uint32) (Word, Result) {
 	var u Undefined
 	if count-1 >= MaxCount {
@@ -181,8 +181,8 @@ func (w Word) arrive(count, drop, operand uint32) (Word, Result) {
 	return next, r.withToken(w, operand)
 }
 
-// transact adds delta to the negated tx-count, then arrivals. The order shows only in which fault is
-// named when there are two.
+// transact adds delta to the negated tx-count, then makes the arrivals. The order decides only which of two
+// faults is reported.
 func (w Word) transact(bytes uint32, delta int32, count, drop uint32) (Word, Result) {
 	if w.Poisoned() {
 		return w, Result{Fault: Poisoned, Undefined: ArriveOver}
@@ -202,8 +202,8 @@ func (w Word) transact(bytes uint32, delta int32, count, drop uint32) (Word, Res
 	return next, r
 }
 
-// advance makes the arrivals on charged, which is w with its transactions booked, and ends the phase
-// when nothing is left to wait for.
+// advance makes the arrivals on charged, which is w with its transactions applied, and ends the phase if
+// nothing is left to wait for.
 func (w Word) advance(charged Word, count, drop uint32) (Word, Result) {
 	pending, expected := w.Pending(), w.Expected()
 	switch {

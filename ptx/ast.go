@@ -1,9 +1,9 @@
 package ptx
 
-// This file is the syntax tree. One node kind a construct; the printer and
-// the machine's decoder read nothing else. The tree keeps what the text says
-// (names, literals as bits, directive order) and nothing about how it was
-// laid out, so that printing is a function of the tree alone.
+// This file is the syntax tree: one node kind per construct. The printer and the
+// machine's decoder read only the tree. It keeps the content of the text (names, literals
+// as bits, directive order) and not its layout, so that printing is a function of the
+// tree alone.
 
 // A Pos is a place in the source text: 1-based line and column, in bytes.
 // The zero Pos means "made by a program, not read from text".
@@ -16,7 +16,7 @@ type Module struct {
 	Name    string // file name, for diagnostics
 	Version Version
 	Target  []string // sm_90a, texmode_…, debug, …
-	Address int      // 32 or 64; 0 if the module does not say
+	Address int      // 32 or 64; 0 if not stated
 	Items   []Item   // module-scope declarations in source order
 }
 
@@ -74,9 +74,9 @@ type Init struct {
 	List []*Init
 }
 
-// A Directive is a named directive with its operands: a function attribute
-// such as ".maxntid 128, 1, 1", an attribute of a variable, or a module
-// directive that has no node of its own.
+// A Directive is a named directive with its operands: a function attribute such as
+// ".maxntid 128, 1, 1", an attribute of a variable, or a module directive without a node
+// kind of its own.
 type Directive struct {
 	Pos  Pos
 	Name string // without the dot
@@ -145,12 +145,12 @@ type Label struct {
 	Name string
 }
 
-// A Loc is a .loc directive: the source position of what follows.
+// A Loc is a .loc directive: the source position of the statements after it.
 type Loc struct {
 	Pos             Pos
 	File, Line, Col int
 	Inlined         bool
-	Func            string // label of the inlined function's name in .debug_str
+	Func            string // label, in .debug_str, of the inlined function's name
 	FuncOffset      int64
 	AtFile          int // inlined_at
 	AtLine, AtCol   int
@@ -179,14 +179,14 @@ type Guard struct {
 	Not bool
 }
 
-// An Inst is an instruction. Op is the text before the first dot and Mods
-// what stands between dots after it, so that
+// An Inst is an instruction. Op is the text before the first dot and Mods are the words
+// between the dots after it, so that
 //
 //	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd2], %r3, [%r4];
 //
 // has Op "cp" and Mods "async", "bulk", "shared::cluster", "global",
-// "mbarrier::complete_tx::bytes". Form is the row of the instruction table
-// that it matches, or nil for an instruction that the table does not know.
+// "mbarrier::complete_tx::bytes". Form is its row of the instruction table, or nil for an
+// instruction that matches none.
 type Inst struct {
 	Pos      Pos
 	Guard    *Guard
@@ -210,9 +210,8 @@ func (*Directive) stmt() {}
 // *Not, Sink, *Select, *Unary, *Binary or *List.
 type Operand interface{ operand() }
 
-// A Name is an identifier: a register, variable, label, function, parameter
-// or special register. Components of vectors and special registers are part
-// of it (%tid.x, %v.y).
+// A Name is an identifier: a register, variable, label, function, parameter or special
+// register, including the component of a vector or special register (%tid.x, %v.y).
 type Name string
 
 // An Int is an integer literal; Unsigned if it is written with U or does not
@@ -222,8 +221,8 @@ type Int struct {
 	Unsigned bool
 }
 
-// A Float is a floating-point literal as its bit pattern: 0f…, or a decimal
-// or 0d… literal, which PTX takes as f64.
+// A Float is a floating-point literal as its bit pattern: 0f…, or a decimal or 0d…
+// literal, both f64 in PTX.
 type Float struct {
 	Bits uint64
 	Size int // 32 or 64
@@ -238,16 +237,16 @@ type Sink struct{}
 // A Vector is {a, b, c, d}.
 type Vector struct{ Elems []Operand }
 
-// A Mem is a memory operand [base], [base+off], [base, {c0, c1}] or
-// name[off]. Base is a Name, an Int or nil; Off is an immediate displacement
-// in bytes. Rest holds what follows the first comma: the coordinates of a
-// tensor copy (*Vector) and im2col or gather operands.
+// A Mem is a memory operand [base], [base+off], [base, {c0, c1}] or name[off]. Base is a
+// Name, an Int or nil; Off is an immediate displacement in bytes. Rest holds the operands
+// after the first comma: the coordinates of a tensor copy (*Vector) and im2col or gather
+// operands.
 type Mem struct {
 	Base Operand
 	Off  int64
 	Rest []Operand
-	// Index is set for the array form name[Off], printed so; a register
-	// index stands in Rest. Off counts elements there.
+	// Index is set for the array form name[Off], which is printed in that form. Off then
+	// counts elements; a register index is in Rest.
 	Index bool
 }
 
@@ -257,23 +256,23 @@ type Pair struct{ A, B Operand }
 // A Not is a negated predicate operand !p.
 type Not struct{ X Operand }
 
-// A Select is an operand with a component selector that is no part of a
-// name: the video instructions' %r1.b0, %r2.h1, or %r1.b10 pairs. Sel is
-// "unified" for the qualifier that a load may have behind its address.
+// A Select is an operand with a component selector that is not part of a name: the video
+// instructions' %r1.b0, %r2.h1, or %r1.b10 pairs. Sel is "unified" for the qualifier
+// allowed after a load's address.
 type Select struct {
 	X   Operand
 	Sel string
 }
 
-// Unary and Binary are constant expressions that the parser could not fold
-// because they hold an address: (sym), sym+4, generic(sym), mask(sym).
+// Unary and Binary are constant expressions that the parser cannot fold because they
+// contain an address: (sym), sym+4, generic(sym), mask(sym).
 type Unary struct {
 	Op string // "-", "~", "!", "generic", "0xFF" (a mask operator), "(cast)"
 	X  Operand
 }
 
-// A Binary is a constant expression over an address. With the operator "=" it
-// is a property of an opaque variable's initializer: addr_mode_0 = wrap.
+// A Binary is a constant expression with an address. With the operator "=" it is a
+// property of an opaque variable's initializer: addr_mode_0 = wrap.
 type Binary struct {
 	Op   string
 	X, Y Operand

@@ -1,23 +1,23 @@
 package ptx
 
-// A Bound is an operand of an instruction with what its form says of it.
-// Elements of vectors, and what stands in an address's brackets behind the
-// address, are bound one by one, each after what holds it.
+// A Bound is an operand of an instruction with its description in the form. Elements of
+// vectors, and operands after the address in brackets, are bound individually, each after
+// the operand that contains it.
 type Bound struct {
 	Arg *Arg
-	// X is the operand, and Set puts another in its place.
+	// X is the operand; Set replaces it.
 	X   Operand
 	Set func(Operand)
-	// Type is Arg's type, with a slot's value in place of its name: "u32"; ""
-	// where the slot is left out.
+	// Type is Arg's type, with a slot's value in place of its name: "u32"; "" if the slot
+	// is left out.
 	Type string
-	// Elem says that X is an element of a vector, and Inside that it stands in
-	// an address's brackets.
+	// Elem says that X is an element of a vector, Inside that it is in an address's
+	// brackets.
 	Elem, Inside bool
 }
 
-// Bind pairs the operands of an instruction with those of its form. It gives
-// nil for an instruction that has no form, or does not fit it.
+// Bind pairs the operands of an instruction with those of its form. It returns nil for an
+// instruction that has no form, or does not match it.
 func Bind(in *Inst) []Bound {
 	if in.Form == nil {
 		return nil
@@ -34,7 +34,7 @@ func Bind(in *Inst) []Bound {
 	return nil
 }
 
-// bind pairs as fitArgs matches.
+// bind pairs operands by the same matching as fitArgs.
 func (c *candidate) bind(list *[]Bound, args []Arg, xs []Operand, mods []string, inside bool) bool {
 	if len(args) == 0 {
 		return len(xs) == 0
@@ -74,8 +74,8 @@ func (c *candidate) bindArg(list *[]Bound, a *Arg, x Operand, set func(Operand),
 	}
 }
 
-// typeOf puts a slot's value in the place of its name: "<type>", "wide<type>"
-// of twice the width, "part<type>" of a part of unknown width, which is "".
+// typeOf substitutes a slot's value for its name: "<type>" itself, "wide<type>" with
+// twice the width, "part<type>" with an unknown width, returned as "".
 func (c *candidate) typeOf(t string, mods []string) string {
 	for i := range len(t) {
 		if t[i] != '<' {

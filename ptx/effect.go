@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// An Effect says what an analysis of the text asks of an instruction: how control goes
-// on, what it does to memory, which of its results a schedule decides, and which of its
-// operands are data. The cell effect= of a row names the parts. The other cells of the row
-// say the rest: Class and Barrier what it does to a barrier, Class and Proxy which fence it
-// is, Async whether it completes later.
+// An Effect describes an instruction for analyses of the text: control flow, memory
+// effects, results that depend on the schedule, and operands that are data. The cell
+// effect= of a row names the parts. Other cells of the row give the rest: Class and
+// Barrier the effect on a barrier, Class and Proxy the kind of fence, Async whether it
+// completes later.
 //
-// The zero value says nothing; no row of the table has it.
+// The zero value means unknown; no row of the table has it.
 type Effect uint64
 
 // The parts of effects. effectWords has their words in the table.
 const (
-	// Computes: its registers are computed from registers, and no other part applies.
+	// Computes: it computes registers from registers, and no other part applies.
 	Computes Effect = 1 << iota
-	// None: no part applies; the other cells say what it does.
+	// None: no part applies; the other cells describe the instruction.
 	None
 
 	// Branches: control goes to a label.
 	Branches
 	// BranchesByTable: control goes to one of a list of labels.
 	BranchesByTable
-	// Calls: control goes to a function and comes back.
+	// Calls: control goes to a function and returns.
 	Calls
 	// Returns: control leaves the function.
 	Returns
@@ -34,42 +34,42 @@ const (
 	// Traps: the launch ends.
 	Traps
 
-	// Reads: registers receive what memory holds.
+	// Reads: registers receive contents of memory.
 	Reads
-	// Writes: memory receives, as data, what registers hold.
+	// Writes: memory receives register contents, as data.
 	Writes
-	// Updates: memory is read and written in one step. An update without Reads is a
-	// reduction: it returns nothing.
+	// Updates: memory is read and written in one atomic step. An update without Reads is
+	// a reduction: it returns nothing.
 	Updates
-	// CopiesMemory: an asynchronous operation moves memory to memory.
+	// CopiesMemory: an asynchronous operation copies memory to memory.
 	CopiesMemory
 
-	// Tests: the result says whether a phase of an mbarrier is complete. It may come out
-	// false, and the schedule decides how often.
+	// Tests: the result says whether a phase of an mbarrier is complete. It may be false,
+	// and the schedule decides how often.
 	Tests
 	// GivesToken: the result is the token of an arrival. The schedule decides its bits,
-	// but for the phase.
+	// except for the phase.
 	GivesToken
-	// CountsPending: the result is a count of arrivals, which a token has.
+	// CountsPending: the result is the pending count in a token.
 	CountsPending
-	// ShowsLanes: the result says which lanes happen to run together.
+	// ShowsLanes: the result says which lanes currently run together.
 	ShowsLanes
-	// Elects: the result is true in one lane that the implementation chooses.
+	// Elects: the result is true in one lane, chosen by the implementation.
 	Elects
 
-	// Data: operands are data, but for addresses; none of them tells the instruction what
-	// to do. Reads and Writes have it.
+	// Data: operands other than addresses are data; none of them controls the
+	// instruction. Reads and Writes include it.
 	Data
-	// Exchanges: lanes of a warp give each other their operands, which are data; the last
-	// operand tells which lanes take part.
+	// Exchanges: lanes of a warp exchange their operands, which are data; the last
+	// operand is the mask of participating lanes.
 	Exchanges
 	// Multiplies: the results are products of matrices.
 	Multiplies
 	// Warpgroup: the warps of a warpgroup execute it together. A vector among the sources
-	// is data; other operands are descriptors and tell it what to do.
+	// is data; other operands are descriptors and control the instruction.
 	Warpgroup
-	// Aligned: all lanes of a warp execute it together, though no modifier says so. Ask
-	// Inst.Aligned.
+	// Aligned: all lanes of a warp execute it together, without a modifier that says so.
+	// Use Inst.Aligned.
 	Aligned
 
 	// Moves: the result is the operand, bit for bit.
@@ -82,19 +82,19 @@ const (
 	ComparesToNumber
 	// Inverts: each bit of the result is the opposite of the operand's.
 	Inverts
-	// Ands: each bit of the result is set if both operands have it.
+	// Ands: each bit of the result is set if it is set in both operands.
 	Ands
 	// Converts: the result is the operand in another type.
 	Converts
-	// Divides: the second source divides the first. Zero gives an integer result that the
-	// ISA leaves undefined.
+	// Divides: the second source is the divisor. If it is zero, the ISA leaves an integer
+	// result undefined.
 	Divides
-	// ReadsCarry: it reads the carry flag, which is no operand.
+	// ReadsCarry: it reads the carry flag, which is not an operand.
 	ReadsCarry
 
-	// Hints: operands are hints, which change no value.
+	// Hints: operands are hints, which do not affect values.
 	Hints
-	// Sleeps: it passes time and does nothing else.
+	// Sleeps: it only passes time.
 	Sleeps
 	// GivesPolicy: the result is a cache policy, whose bits the driver chooses.
 	GivesPolicy
@@ -102,11 +102,11 @@ const (
 	SavesStack
 	// RestoresStack: the operand becomes the top of the stack.
 	RestoresStack
-	// SetsRegisters: the warp takes or gives back registers.
+	// SetsRegisters: the warp acquires or releases registers.
 	SetsRegisters
 )
 
-// effectWords are the words of the parts in the table. Some have more than one part.
+// effectWords maps words of the table to parts. Some words mean several parts.
 var effectWords = []effectWord{
 	{"compute", Computes}, {"none", None},
 	{"branch", Branches}, {"branch-table", BranchesByTable}, {"call", Calls}, {"return", Returns}, {"exit", Exits}, {"trap", Traps},
@@ -149,8 +149,8 @@ func (e Effect) String() string {
 	return strings.Join(list, ",")
 }
 
-// Effect returns the effect of an instruction's row. It is zero if no row has the
-// instruction: then the machine does not execute it.
+// Effect returns the effect of an instruction's row. It is zero for an instruction
+// without a row, which the machine does not execute.
 func (in *Inst) Effect() Effect {
 	if in.Form == nil {
 		return 0
@@ -158,11 +158,11 @@ func (in *Inst) Effect() Effect {
 	return in.Form.Effect
 }
 
-// A Sem says how strong an access or a synchronizing operation is.
+// A Sem is the memory semantics of an access or a synchronizing operation.
 type Sem string
 
-// The strengths, as the modifiers have them. NoSem is that of an instruction whose row has
-// no such modifier.
+// The semantics, as modifiers name them. NoSem is for instructions whose row has no
+// modifier of this kind.
 const (
 	NoSem    Sem = ""
 	Weak     Sem = "weak"
@@ -174,17 +174,16 @@ const (
 	SC       Sem = "sc"
 )
 
-// Strong reports whether accesses of this strength are strong operations (ISA 8.4).
+// Strong reports whether accesses with these semantics are strong operations (ISA 8.4).
 func (s Sem) Strong() bool { return s != NoSem && s != Weak }
 
-// Acquires reports whether what is read may acquire.
+// Acquires reports whether a read with these semantics acquires.
 func (s Sem) Acquires() bool { return s == Acquire || s == AcqRel || s == SC }
 
-// Releases reports whether what is written may release.
+// Releases reports whether a write with these semantics releases.
 func (s Sem) Releases() bool { return s == Release || s == AcqRel || s == SC }
 
-// Sem returns how strong an instruction is, by its modifiers; where they say nothing, what
-// its row says of that.
+// Sem returns an instruction's semantics, from its modifiers or else its row's default.
 func (in *Inst) Sem() Sem {
 	if in.Form == nil || in.Form.sem == 0 {
 		return NoSem
@@ -203,7 +202,7 @@ func (in *Inst) Aligned() bool {
 	return in.Effect().Has(Aligned) || slices.Contains(in.Mods, "aligned")
 }
 
-// Classes of rows that an analysis asks for.
+// Classes of rows, for analyses.
 const (
 	ClassBarrier  = "barrier"  // barriers of a warp, a CTA or a cluster
 	ClassFence    = "fence"    // fences of memory
@@ -213,6 +212,6 @@ const (
 // IsOf reports whether an instruction's row is of a class.
 func (in *Inst) IsOf(class string) bool { return in.Form != nil && in.Form.Class == class }
 
-// PlainFence reports whether an instruction is a fence of memory accesses through the
-// generic proxy alone.
+// PlainFence reports whether an instruction is a fence for accesses through the generic
+// proxy only.
 func (in *Inst) PlainFence() bool { return in.IsOf(ClassFence) && in.Form.Proxy == "generic" }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Error is a defect of PTX text, at a place in it.
+// An Error is a defect of PTX text, at a position in it.
 type Error struct {
 	File string
 	Pos  Pos
@@ -21,13 +21,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Msg)
 }
 
-// detailWidth is how much of a long source line Detail shows. Compilers put
-// a wgmma with 128 registers on one line; the place of the error is what
-// matters.
+// detailWidth bounds the part of a long source line that Detail shows. Compilers put a
+// wgmma with 128 registers on one line; only the place of the error matters.
 const detailWidth = 120
 
-// Detail gives the line of Error, the source line, and a caret under the
-// column.
+// Detail returns the line of Error, the source line, and a caret under the column.
 func (e *Error) Detail() string {
 	if e.Src == "" {
 		return e.Error()
@@ -50,7 +48,7 @@ func (e *Error) Detail() string {
 	return e.Error() + "\n" + head + line + tail + "\n" + pad + "^"
 }
 
-// lineAt cuts the source line that holds offset off.
+// lineAt returns the source line that contains offset off.
 func lineAt(src string, off int) string {
 	start := strings.LastIndexByte(src[:off], '\n') + 1
 	end := len(src)

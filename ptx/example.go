@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Example gives an instruction of the form, as text: the first value of each
-// required modifier, and no optional one unless an earlier row would take
-// the instruction without it.
+// Example returns an instruction of the form, as text: the first value of each required
+// modifier, and an optional one only if an earlier row would match the instruction
+// without it.
 func (f *Form) Example() string {
 	for _, with := range f.variants() {
 		in := f.example(with)
@@ -47,8 +47,8 @@ func (f *Form) example(with []bool) *Inst {
 	return f.instruction(vals)
 }
 
-// instruction makes an instruction of the form from the values of its slots;
-// "" leaves one out.
+// instruction builds an instruction of the form from the values of its slots; "" leaves a
+// slot out.
 func (f *Form) instruction(vals []string) *Inst {
 	in := &Inst{Op: f.Op}
 	fill := make([]int8, len(f.Slots))
@@ -64,8 +64,7 @@ func (f *Form) instruction(vals []string) *Inst {
 	return in
 }
 
-// obey changes values until they keep the rules, which are few and do not
-// form circles.
+// obey changes values until they satisfy the rules, which are few and acyclic.
 func (f *Form) obey(vals []string) {
 	for range f.Rules {
 		for _, r := range f.Rules {
@@ -80,7 +79,7 @@ func (f *Form) obey(vals []string) {
 	}
 }
 
-// A generator makes operands, with register numbers that count up.
+// A generator makes operands, with consecutive register numbers.
 type generator struct {
 	c    candidate
 	mods []string
@@ -133,8 +132,8 @@ func (g *generator) value(a *Arg) Operand {
 	return v
 }
 
-// typeOf resolves an operand's type by the modifiers: "<type>" is a slot's
-// value, "wide<type>" one of twice its width, "part<type>" of half.
+// typeOf resolves an operand's type by the modifiers: "<type>" is a slot's value,
+// "wide<type>" one of twice its width, "part<type>" one of half.
 func (g *generator) typeOf(a *Arg) string {
 	how, slot, ok := strings.Cut(a.Type, "<")
 	if !ok {
@@ -156,7 +155,7 @@ func (g *generator) typeOf(a *Arg) string {
 	return typ
 }
 
-// width gives the bits of the register that holds a type.
+// width returns the bits of the register that holds a type.
 func width(typ string) int {
 	switch typ {
 	case "pred":

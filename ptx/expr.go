@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Constant expressions (ISA 4.5.4 to 4.5.6): 64-bit integers, signed or
-// unsigned, and doubles, folded as they are read. Over a name they stay
-// trees, since its address is not known here.
+// Constant expressions (ISA 4.5.4 to 4.5.6): 64-bit integers, signed or unsigned, and
+// doubles, folded while parsing. Expressions with a name stay trees, since its address is
+// not known here.
 
-// An operator is a binary operator with its precedence: 1 binds least.
+// An operator is a binary operator with its precedence: 1 binds weakest.
 type operator struct {
 	text string
 	prec int
@@ -21,7 +21,7 @@ var operators = map[kind]operator{
 	tShl: {"<<", 8}, tShr: {">>", 8}, '+': {"+", 9}, '-': {"-", 9}, '*': {"*", 10}, '/': {"/", 10}, '%': {"%", 10},
 }
 
-// precedence finds an operator of a tree by its text.
+// precedence returns the precedence of a tree's operator.
 func precedence(text string) int {
 	for _, o := range operators {
 		if o.text == text {
@@ -31,7 +31,7 @@ func precedence(text string) int {
 	return 0
 }
 
-// expr takes an expression, with the conditional at its top.
+// expr parses an expression, including the conditional operator.
 func (p *parser) expr() Operand {
 	if !p.enter() {
 		return Int{}
@@ -40,7 +40,7 @@ func (p *parser) expr() Operand {
 	return p.binary(p.unary(), 0)
 }
 
-// binary goes on after x with operators that bind tighter than prec.
+// binary parses operators after x that bind tighter than prec.
 func (p *parser) binary(x Operand, prec int) Operand {
 	for n := 0; ; n++ {
 		if _, ok := x.(Int); ok {
@@ -67,8 +67,7 @@ func (p *parser) binary(x Operand, prec int) Operand {
 	return x
 }
 
-// splitRemainder takes "%4" after an operand for what it is there: a
-// remainder, not a name.
+// splitRemainder splits "%4" after an operand: there it is a remainder, not a name.
 func (p *parser) splitRemainder() {
 	if p.tok.kind == tIdent && p.sc.src[p.tok.off] == '%' {
 		p.tok.kind = '%'
@@ -106,7 +105,7 @@ func (p *parser) conditional(c Operand) Operand {
 	return y
 }
 
-// unary takes prefix operators, casts, and what they apply to.
+// unary parses prefix operators and casts with their operand.
 func (p *parser) unary() Operand {
 	t := p.tok
 	switch t.kind {
@@ -160,7 +159,7 @@ func (p *parser) floatOperand() Operand {
 	return v
 }
 
-// dotOperand takes ".5", or a dot word where those are names.
+// dotOperand parses ".5", or a dot word where those are names.
 func (p *parser) dotOperand() Operand {
 	t := p.tok
 	if class[p.sc.src[t.off+1]]&cDigit != 0 {
@@ -178,8 +177,8 @@ func (p *parser) dotOperand() Operand {
 	return p.box(Name(p.text(t)))
 }
 
-// applied takes "(x)" after generic or a mask. A mask over a constant is
-// folded: it picks the bits of the mask.
+// applied parses "(x)" after generic or a mask. A mask over a constant is folded: it
+// selects bits of the constant.
 func (p *parser) applied(op string) Operand {
 	t := p.tok
 	p.next()
@@ -254,7 +253,7 @@ func (p *parser) foldUnary(t token, op byte, x Operand) Operand {
 	if op == '+' {
 		return x
 	}
-	if op == '!' { // !p is an operand of its own; an address has no truth value
+	if op == '!' { // !p is an operand kind of its own; an address has no truth value
 		p.errorAt(t, "operator %q needs an integer", op)
 	}
 	return &Unary{string(op), x}
@@ -279,7 +278,7 @@ func truth(b bool) Int {
 	return Int{}
 }
 
-// fold applies a binary operator to constants; over a name it builds a tree.
+// fold applies a binary operator to constants; with a name it builds a tree.
 func (p *parser) fold(t token, op string, x, y Operand) Operand {
 	a, aok := x.(Int)
 	b, bok := y.(Int)
@@ -303,7 +302,7 @@ func (p *parser) fold(t token, op string, x, y Operand) Operand {
 	case fok || gok:
 		p.errorAt(t, "operator %q over a float and another operand", op)
 	case op != "+" && op != "-":
-		// Over addresses the ISA has displacements and nothing else (4.5).
+		// For addresses the ISA allows only displacements (4.5).
 		p.errorAt(t, "operator %q over an address", op)
 	}
 	return &Binary{op, x, y}
@@ -338,7 +337,7 @@ func foldFloat(op string, a, b float64) (Operand, bool) {
 	return Float{math.Float64bits(r), 64}, true
 }
 
-// foldInt applies an operator by ISA table 5.
+// foldInt applies an operator with the types of ISA table 5.
 func foldInt(op string, a, b Int) Int {
 	uns := a.Unsigned || b.Unsigned
 	x, y := a.Bits, b.Bits

@@ -2,51 +2,49 @@ package ptx
 
 import "slices"
 
-// A Form is one row of the instruction table: one instruction with one set
-// of modifiers and operands. All its cells are filled; "none" says that a
-// property does not apply. A cell that depends on a modifier names its slot,
-// as in "<space>".
+// A Form is one row of the instruction table: one instruction with one set of modifiers
+// and operands. All its cells are filled; "none" means not applicable. A cell that
+// depends on a modifier names its slot, as in "<space>".
 type Form struct {
 	Name     string // unique: "add.int", "cp.async.bulk.shared.global"
 	Op       string // "add", "cp"
 	Slots    []Slot // modifiers, in the ISA's order
 	Operands []Arg
 	Class    string // "scalar", "control", "memory", "barrier", "async", "matrix", …
-	Space    string // state space of the memory touched: "none", "generic", "shared", "<space>", …
-	Proxy    string // by which memory is touched: "none", "generic", "async", "tensormap", …
+	Space    string // state space of the accessed memory: "none", "generic", "shared", "<space>", …
+	Proxy    string // proxy of the access: "none", "generic", "async", "tensormap", …
 	Scope    string // of synchronization: "none", "cta", "<scope>", …
 	Async    string // completion mechanism: "none", "async-group", "bulk-group", "mbarrier", "wgmma-group", …
 	Barrier  string // effect on a barrier: "none", "arrive", "expect-tx", "cta-sync", …
-	Effect   Effect // what an analysis of the text asks
+	Effect   Effect // properties for analyses of the text
 	Version  Version
 	SM       SM
 	Section  string  // of the PTX ISA
-	Rules    []Rule  // which modifiers go together
-	Since    []Since // which modifiers need more than Version and SM
-	// Takes is what ptxas asks for where that is less than Version and SM.
+	Rules    []Rule  // valid combinations of modifiers
+	Since    []Since // modifiers that need more than Version and SM
+	// Takes is what ptxas requires if that is less than Version and SM.
 	Takes *Since
-	// Gone is the version of PTX from which the architectures from SM on have the
-	// form no more; nil for a form that stays.
+	// Gone is the version of PTX that removed the form for the architectures from SM on;
+	// nil for a form that stays.
 	Gone *Since
-	// Family has the architectures, by number, that the form is for alone; nil
-	// if Version and SM say all.
+	// Family lists the only architectures, by number, that have the form; nil if Version
+	// and SM suffice.
 	Family   []int
 	synopsis string
-	sem      int // the number of the slot sem, from 1 on; 0 for none
+	sem      int // the index of the slot sem, plus 1; 0 for none
 }
 
-// A Slot is a place for a modifier. A slot without choice has one value.
+// A Slot is a position for a modifier. A slot without choice has one value.
 type Slot struct {
 	Name     string
 	Values   []string
 	Optional bool
-	Default  string // what its absence means; "" if it means only that
-	Tied     bool   // there if and only if the slot before it is filled
+	Default  string // the value that its absence means; "" for none
+	Tied     bool   // present if and only if the slot before it is filled
 }
 
-// A Rule says that a modifier goes with some values of another: where the
-// slot If has one of the values Is (any, if there are none), the slot Then has
-// one of Are; "-" among them says that it may be left out.
+// A Rule restricts combinations of modifiers: if the slot If has one of the values Is
+// (any, if empty), the slot Then must have one of Are; "-" in Are allows leaving it out.
 type Rule struct {
 	If   string
 	Is   []string
@@ -77,30 +75,29 @@ type Arg struct {
 	// Count is the number of elements of a vector: "4", "<vec>" for the
 	// number in a slot's value, "any"; "1" for everything else.
 	Count string
-	// Access is what happens to memory at an address: "read", "write",
-	// "readwrite", or "none" for operands that are no address.
+	// Access is the access to memory at an address: "read", "write", "readwrite", or
+	// "none" for operands that are no address.
 	Access string
-	// When is the slot that an optional operand goes with: it is there if
-	// and only if the slot is filled. Empty if it may be left out freely.
+	// When is the slot that an optional operand belongs to: it is present if and only if
+	// the slot is filled. Empty if it may be left out freely.
 	When string
-	// Needs is a slot that, where it is filled, makes an optional operand
-	// required.
+	// Needs is a slot that, when filled, makes an optional operand required.
 	Needs string
 	// Pred is a predicate destination beside this one, as in d|p.
 	Pred *Arg
-	// Rest is what stands in the brackets after an address: the
-	// coordinates of a tensor copy.
+	// Rest are the operands after an address in the brackets: the coordinates of a tensor
+	// copy.
 	Rest []Arg
 }
 
-// An SM is the least architecture that has a form: sm_90, or sm_90a and
-// sm_100f, whose suffix says that only that architecture or family has it.
+// An SM is the minimum architecture of a form: sm_90, or sm_90a and sm_100f, whose suffix
+// limits the form to that architecture or family.
 type SM struct {
 	Number int
 	Suffix string // "", "a" or "f"
 }
 
-// Equal makes forms compare by identity, row by row.
+// Equal compares forms by identity.
 func (f *Form) Equal(g *Form) bool { return f == g }
 
 // String gives the synopsis of the form, in the table's notation.
@@ -124,8 +121,8 @@ func (f *Form) slot(name string) int {
 	return slices.IndexFunc(f.Slots, func(s Slot) bool { return s.Name == name })
 }
 
-// Mod gives the value that an instruction has for a slot of its form: "" if
-// the slot is left out, unknown, or the instruction has no form.
+// Mod returns the value that an instruction has for a slot of its form: "" if the slot is
+// left out or unknown, or the instruction has no form.
 func (in *Inst) Mod(slot string) string {
 	if in.Form == nil {
 		return ""
@@ -137,8 +134,8 @@ func (in *Inst) Mod(slot string) string {
 	return in.Mods[fill[i]]
 }
 
-// fill gives for each slot of the form the index of its modifier, or -1; nil
-// for an instruction that does not fit.
+// fill returns, for each slot of the form, the index of its modifier, or -1; nil for an
+// instruction that does not match.
 func (in *Inst) fill() []int8 {
 	fill, ok := in.Form.assign(in.Mods, (*Form).inOrder)
 	if !ok {

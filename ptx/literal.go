@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseInt takes an integer literal (ISA 4.5.1). A literal is signed unless
-// it has the suffix U or does not fit.
+// parseInt parses an integer literal (ISA 4.5.1). A literal is signed unless it has the
+// suffix U or does not fit.
 func parseInt(text string) (Int, error) {
 	digits, unsigned := text, false
 	if n := len(text) - 1; text[n] == 'U' {
@@ -35,7 +35,7 @@ func parseInt(text string) (Int, error) {
 	return Int{Bits: v, Unsigned: unsigned || v > math.MaxInt64}, nil
 }
 
-// parseFloat takes a floating-point literal (ISA 4.5.2).
+// parseFloat parses a floating-point literal (ISA 4.5.2).
 func parseFloat(text string) (Float, error) {
 	if len(text) > 1 && text[0] == '0' {
 		size := map[byte]int{'f': 32, 'F': 32, 'd': 64, 'D': 64}[text[1]]
@@ -57,7 +57,7 @@ func parseFloat(text string) (Float, error) {
 	return Float{math.Float64bits(v), 64}, nil
 }
 
-// clip shortens text that goes into a message.
+// clip shortens text for a message.
 func clip(text string) string {
 	if len(text) > 40 {
 		return strconv.Quote(text[:40]) + "…"
@@ -69,8 +69,8 @@ var escapes = map[byte]byte{
 	'n': '\n', 't': '\t', 'r': '\r', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v', '\\': '\\', '"': '"', '\'': '\'',
 }
 
-// unquote takes a string literal with C's escapes. A backslash before any
-// other character stands for itself: file names of Windows come that way.
+// unquote decodes a string literal with C's escapes. A backslash before any other
+// character stands for itself, as in Windows file names.
 func unquote(text string) string {
 	text = text[1 : len(text)-1]
 	if strings.IndexByte(text, '\\') < 0 {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A candidate is a form that an instruction's modifiers fit; its operands
-// decide among several.
+// A candidate is a form that matches an instruction's modifiers; the operands select
+// among several.
 type candidate struct {
 	form *Form
 	fill []int8 // for each slot the index of its modifier, or -1
 }
 
-// takeApart cuts an instruction's text at its dots and finds the forms that
-// its modifiers fit.
+// takeApart splits an instruction's text at its dots and finds the forms that match its
+// modifiers.
 func takeApart(text string) *opcode {
 	words := strings.Split(text, ".")
 	oc := &opcode{op: words[0], mods: words[1:]}
@@ -35,8 +35,8 @@ func candidates(op string, mods []string) (list []candidate) {
 	return nil
 }
 
-// Match finds the form of an instruction, or nil. Parse calls it; a program
-// that builds or changes instructions calls it itself.
+// Match finds the form of an instruction, or nil. Parse calls it; a program that builds
+// or changes instructions must call it itself.
 func Match(in *Inst) *Form { return match(in, candidates(in.Op, in.Mods)) }
 
 func match(in *Inst, cands []candidate) *Form {
@@ -48,9 +48,9 @@ func match(in *Inst, cands []candidate) *Form {
 	return nil
 }
 
-// assign gives each modifier its slot: in the ISA's order, or in another,
-// since ptxas takes "atom.global.add" and "atom.add.global" alike. Types and
-// the ends of a copy keep their order: "cvt.f16.f32" is not "cvt.f32.f16".
+// assign maps modifiers to slots: in the ISA's order, or in another, since ptxas accepts
+// both "atom.global.add" and "atom.add.global". Types and the two ends of a copy keep
+// their order: "cvt.f16.f32" is not "cvt.f32.f16".
 func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]int8, bool) {
 	if len(mods) > len(f.Slots) {
 		return nil, false
@@ -62,7 +62,7 @@ func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]
 	return fill, how(f, mods, fill) && f.tied(fill) && f.keeps(mods, fill)
 }
 
-// keeps tells whether the modifiers keep the form's rules.
+// keeps reports whether the modifiers satisfy the form's rules.
 func (f *Form) keeps(mods []string, fill []int8) bool {
 	for i := range f.Rules {
 		r := &f.Rules[i]
@@ -81,7 +81,7 @@ func (f *Form) keeps(mods []string, fill []int8) bool {
 	return true
 }
 
-// tied tells whether slots that go together are filled together.
+// tied reports whether tied slots are filled together.
 func (f *Form) tied(fill []int8) bool {
 	for i, s := range f.Slots {
 		if s.Tied && (fill[i] < 0) != (fill[i-1] < 0) {
@@ -93,7 +93,7 @@ func (f *Form) tied(fill []int8) bool {
 
 func (f *Form) inOrder(mods []string, fill []int8) bool { return f.fillFrom(mods, fill, 0, 0) }
 
-// fillFrom fills slots from s on with the modifiers from m on.
+// fillFrom fills slots from s on with the modifiers from m on, in order.
 func (f *Form) fillFrom(mods []string, fill []int8, s, m int) bool {
 	if s == len(f.Slots) {
 		return m == len(mods)
@@ -109,7 +109,7 @@ func (f *Form) fillFrom(mods []string, fill []int8, s, m int) bool {
 	return slot.Optional && f.fillFrom(mods, fill, s+1, m)
 }
 
-// anyOrder gives each modifier the first free slot that takes it.
+// anyOrder maps each modifier to the first free slot that accepts it.
 func (f *Form) anyOrder(mods []string, fill []int8) bool {
 	for m, mod := range mods {
 		s := 0
@@ -137,15 +137,15 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 	return true
 }
 
-// ordered tells the modifiers that mean what they do by their order: types,
-// and the two ends of a copy.
+// ordered reports whether the order of modifiers decides their meaning: types, and the
+// two ends of a copy.
 func (s *Slot) ordered() bool {
 	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src"
 }
 
-// anchored tells the modifiers that are part of an instruction's name, such
-// as .arrive and .bulk, which ptxas takes only in their place. Those that
-// only qualify it may stand anywhere.
+// anchored reports whether a modifier is part of the instruction's name, such as .arrive
+// and .bulk, which ptxas accepts only in place. Modifiers that only qualify the
+// instruction may be anywhere.
 func (s *Slot) anchored() bool {
 	switch s.Name {
 	case "mode", "dir": // which half, which direction
@@ -161,8 +161,8 @@ func (s *Slot) anchored() bool {
 	return s.Name == s.Values[0]
 }
 
-// holds tells whether everything before slot i stands before it, and
-// everything after it after.
+// holds reports whether all slots before i have modifiers before its modifier, and all
+// slots after i after it.
 func holds(fill []int8, i int) bool {
 	for k, m := range fill {
 		if m >= 0 && fill[i] >= 0 && (k < i) != (m < fill[i]) && k != i {
@@ -177,8 +177,8 @@ func (s *Slot) takes(mod string) bool { return slices.Contains(s.Values, mod) }
 // fits compares the operands' shapes with the form's.
 func (c *candidate) fits(in *Inst) bool { return c.fitArgs(c.form.Operands, in.Operands, in.Mods) }
 
-// fitArgs matches operands from left to right. An optional one is taken if
-// the rest still fits: "a, b, c" and "a, c" may differ only in their count.
+// fitArgs matches operands from left to right. An optional one is taken if the rest still
+// fits: "a, b, c" and "a, c" may differ only in their number.
 func (c *candidate) fitArgs(args []Arg, xs []Operand, mods []string) bool {
 	if len(args) == 0 {
 		return len(xs) == 0
@@ -234,7 +234,7 @@ func (c *candidate) fitsDest(a *Arg, x Operand, mods []string) bool {
 	return (n == 1 && !any) && isScalar(x, a)
 }
 
-// count gives the number of elements that an operand has.
+// count returns the number of elements that an operand must have.
 func (c *candidate) count(a *Arg, mods []string) (n int, any bool) {
 	switch {
 	case a.Count == "any":
@@ -249,7 +249,7 @@ func (c *candidate) count(a *Arg, mods []string) (n int, any bool) {
 	return atoi(mods[c.fill[s]]), false
 }
 
-// atoi takes the first number in a word: 4 of "v4", 2 of "2d".
+// atoi returns the first number in a word: 4 of "v4", 2 of "2d".
 func atoi(s string) (n int) {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= '0' && s[i] <= '9' {
@@ -275,7 +275,7 @@ func (c *candidate) fitsMem(a *Arg, x Operand, mods []string) bool {
 	return c.fitArgs(a.Rest, m.Rest, mods)
 }
 
-// isScalar tells whether x can stand for one value of the operand a.
+// isScalar reports whether x can be one value of the operand a.
 func isScalar(x Operand, a *Arg) bool {
 	switch x := x.(type) {
 	case Name:

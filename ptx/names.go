@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// scopes resolves the names of variables while a module is walked.
+// scopes resolves variable names during a walk of a module.
 type scopes struct{ stack []*nameScope }
 
 type nameScope struct {
@@ -26,8 +26,8 @@ func (s *scopes) add(v *Var) {
 	}
 }
 
-// find gives the variable that a name stands for, or nil; elem says that the name
-// is one of an element of a vector, as %v.x.
+// find returns the variable for a name, or nil; elem says that the name denotes an
+// element of a vector, as %v.x.
 func (s *scopes) find(name string) (v *Var, elem bool) {
 	if v = s.whole(name); v != nil {
 		return v, false
@@ -61,7 +61,7 @@ func (s *nameScope) find(name string) *Var {
 	return nil
 }
 
-// holds tells whether a name is one of a range's: %r7 of %r<8>.
+// holds reports whether a name belongs to a range: %r7 to %r<8>.
 func (v *Var) holds(name string) bool {
 	digits, ok := strings.CutPrefix(name, v.Name)
 	if !ok || digits == "" || len(digits) > 9 || digits[0] == '0' && len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
@@ -75,8 +75,8 @@ func (v *Var) holds(name string) bool {
 }
 
 // CheckNames reports names that are defined twice in one scope (ISA 4.4, 5.4), calls
-// whose arguments do not fit the parameters of the function or the prototype (ISA
-// 7.1), initial values where none can be, and stores to a function's own input.
+// whose arguments do not match the parameters of the function or the prototype (ISA 7.1),
+// initial values in spaces without them, and stores to a function's own input.
 func CheckNames(m *Module) []*Error {
 	c := &nameCheck{file: m.Name, funcs: map[string]*Func{}, alias: map[string]bool{}}
 	c.module(m)
@@ -89,15 +89,15 @@ type nameCheck struct {
 	list   []*Error
 	funcs  map[string]*Func
 	alias  map[string]bool
-	protos []map[string]*Prototype // by label, a map a scope
-	input  map[*Var]bool           // the parameters that the function at hand only reads
+	protos []map[string]*Prototype // by label, one map per scope
+	input  map[*Var]bool           // the current function's read-only parameters
 }
 
 func (c *nameCheck) refuse(pos Pos, format string, args ...any) {
 	c.list = append(c.list, &Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
-// twice is what is reported of a name that is defined again.
+// twice reports a name that is defined again.
 func (c *nameCheck) twice(pos Pos, name string) {
 	c.refuse(pos, "%s is defined twice in this scope", name)
 }
@@ -107,7 +107,7 @@ func (c *nameCheck) module(m *Module) {
 	defined := map[string]bool{}
 	define := func(pos Pos, name string, link Linkage) {
 		if link == "weak" || link == "common" || link == "extern" {
-			return // linking decides among several
+			return // linking selects one of several
 		}
 		if defined[name] {
 			c.twice(pos, name)
@@ -138,14 +138,14 @@ func (c *nameCheck) module(m *Module) {
 	}
 }
 
-// initial holds initial values to the spaces that have them (ISA 5.4.4).
+// initial reports initial values in spaces that do not allow them (ISA 5.4.4).
 func (c *nameCheck) initial(v *Var) {
 	if v.Init != nil && v.Space != "global" && v.Space != "const" && v.Space != "tex" {
 		c.refuse(v.Pos, "%s, a variable in .%s, cannot have an initial value", v.Name, v.Space)
 	}
 }
 
-// function takes the parameters and the body as one scope.
+// function checks the parameters and the body as one scope.
 func (c *nameCheck) function(f *Func) {
 	c.enter()
 	c.input = map[*Var]bool{}
@@ -230,8 +230,8 @@ func (c *nameCheck) inst(in *Inst) {
 	}
 }
 
-// call compares a call's arguments with the function that it names, or with its
-// prototype. How many there are is for who runs the call to say.
+// call compares a call's arguments with the called function's parameters, or with its
+// prototype. Their number is left to the runner of the call.
 func (c *nameCheck) call(in *Inst) {
 	var rets, args []Operand
 	var ret, params []*Var
@@ -268,7 +268,7 @@ func (c *nameCheck) call(in *Inst) {
 	}
 }
 
-// pass compares what stands at a call with the parameters, where they are as many.
+// pass compares arguments with parameters, if their numbers agree.
 func (c *nameCheck) pass(in *Inst, callee Name, params []*Var, given []Operand, what string) {
 	if len(params) != len(given) {
 		return
@@ -301,7 +301,7 @@ func (v *Var) bytes() int64 {
 	return n
 }
 
-// alignment is that of a variable: as declared, or by its type.
+// alignment returns a variable's alignment: as declared, or by its type.
 func (v *Var) alignment() int64 {
 	if v.Align > 0 {
 		return int64(v.Align)

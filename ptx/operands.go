@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// This file holds the operands of instructions to the types that their rows give
-// them (ISA 9.4, operand type checking): in the whole module, whether an instruction
-// is reached or not. It refuses nothing that ptxas takes, as testdata/operands.txt
-// says; what ptxas takes beyond the ISA is taken.
+// This file checks operands of instructions against the types in their rows (ISA 9.4,
+// operand type checking), in the whole module, reachable or not. It accepts everything
+// that ptxas accepts, as testdata/operands.txt shows, even beyond the ISA.
 
-// CheckOperands reports registers and literals of types that their instructions do
-// not take, and values of literals that they do not have. An instruction without a
-// form is not looked at.
+// CheckOperands reports registers and literals whose types their instructions do not
+// accept, and literals with values out of range. An instruction without a form is
+// skipped.
 func CheckOperands(m *Module) []*Error {
 	c := &operandCheck{file: m.Name}
 	c.walk(m)
@@ -78,7 +77,7 @@ func (c *operandCheck) inst(in *Inst) {
 	for i := range bound {
 		c.operand(&bound[i])
 		if len(c.list) > found {
-			return // one complaint of an instruction is enough
+			return // one error per instruction is enough
 		}
 	}
 	if why := badValue(in, bound); why != "" {
@@ -86,7 +85,7 @@ func (c *operandCheck) inst(in *Inst) {
 	}
 }
 
-// bindForm is Bind by the instruction's own form.
+// bindForm is Bind with only the instruction's own form.
 func bindForm(in *Inst) (list []Bound) {
 	c := candidate{form: in.Form, fill: in.fill()}
 	if c.fill == nil || !c.bind(&list, in.Form.Operands, in.Operands, in.Mods, false) {
@@ -120,7 +119,7 @@ func (c *operandCheck) operand(b *Bound) {
 	}
 }
 
-// vector holds the registers of a vector to one width.
+// vector checks that the registers of a vector have one width.
 func (c *operandCheck) vector(x *Vector) {
 	first, bits := "", 0
 	for _, e := range x.Elems {
@@ -142,8 +141,8 @@ func (c *operandCheck) vector(x *Vector) {
 	}
 }
 
-// float holds a floating-point literal to its operand: a value where the operand is
-// floating-point, the bits of one where it is untyped and of the same size.
+// float checks a floating-point literal: its operand must be floating-point, or untyped
+// and of the literal's size.
 func (c *operandCheck) float(b *Bound, x Float) {
 	w := kindOf(b.want())
 	switch {
@@ -154,7 +153,7 @@ func (c *operandCheck) float(b *Bound, x Float) {
 	}
 }
 
-// want is the type that an operand has, "" if the row leaves it open.
+// want returns the type that an operand must have, "" if the row leaves it open.
 func (b *Bound) want() string {
 	if b.Type == "" && strings.HasPrefix(b.Arg.Type, "dot<") {
 		return "s32" // or .u32, by the two types of dp4a and dp2a
@@ -175,10 +174,10 @@ func (c *operandCheck) name(b *Bound, name string) {
 	}
 }
 
-// special holds a special register to the operand's type, as other registers. mov
-// reads the oldest ones with less than their width too: they had 16 bits, or 32. That
-// other instructions than mov and cvt cannot read them at all is not held against one
-// that does: what it means is clear.
+// special checks a special register against the operand's type, like other registers. mov
+// may also read the oldest ones at their original, smaller width: 16 bits, or 32. By the
+// ISA only mov and cvt may read special registers at all; other instructions are
+// accepted, since their meaning is clear.
 func (c *operandCheck) special(b *Bound, name, typ string) {
 	base, _, _ := strings.Cut(name, ".")
 	w, have := kindOf(b.Type), kindOf(strings.TrimPrefix(typ, "v4."))
@@ -193,7 +192,7 @@ func (c *operandCheck) special(b *Bound, name, typ string) {
 	}
 }
 
-// address holds the register of an address: an integer, or bits.
+// address checks the register of an address: an integer, or bits.
 func (c *operandCheck) address(b *Bound, x *Mem) {
 	n, ok := x.Base.(Name)
 	if !ok || x.Index {
@@ -208,9 +207,9 @@ func (c *operandCheck) address(b *Bound, x *Mem) {
 	}
 }
 
-// A typeKind is what counts of a type: 'b' bits, 'i' integers, 'f' floating point, 'p'
-// predicates, 'h' two halves, which pass for an integer, 'x' other packed and narrow
-// types, 'a' an address or a handle, 0 unknown; and its width.
+// A typeKind is a type's class and width. Classes: 'b' bits, 'i' integers, 'f' floating
+// point, 'p' predicates, 'h' two halves, accepted as an integer, 'x' other packed and
+// narrow types, 'a' an address or a handle, 0 unknown.
 type typeKind struct {
 	class byte
 	bits  int
@@ -239,10 +238,10 @@ func kindOf(typ string) typeKind {
 	return typeKind{class, int(types[typ]) * 8}
 }
 
-// takes tells whether a register of a type fits the operand (ISA 9.4, table 25, and
+// takes reports whether a register of a type fits the operand (ISA 9.4, table 25, and
 // 9.4.1, relaxed type checking): bits fit all types of their size, signed and unsigned
-// integers fit each other; and where memory is read or written, and in conversions,
-// a register may be wider.
+// integers fit each other, and for memory accesses and conversions a register may be
+// wider.
 func (b *Bound) takes(in *Inst, typ string) bool {
 	w, have := kindOf(b.want()), kindOf(typ)
 	if b.Arg.Class == "video" {
@@ -252,7 +251,7 @@ func (b *Bound) takes(in *Inst, typ string) bool {
 		return have.class != 'p' || b.Type == "" && b.Arg.Type != "addr" && b.Arg.Class != "vector"
 	}
 	if in.Form.Name == "cp.async" && b.Arg.Name == "srcsize" && have.class == 'p' {
-		return true // a predicate in its place says that nothing is read
+		return true // a predicate in its place means that nothing is read
 	}
 	switch {
 	case w.class == 'p' || have.class == 'p':
@@ -260,7 +259,7 @@ func (b *Bound) takes(in *Inst, typ string) bool {
 	case w.class == 'a':
 		return (have.class == 'b' || have.class == 'i') && (have.bits == w.bits || w.bits == 0 && (have.bits == 32 || have.bits == 64))
 	case b.Elem && (w.class == 'x' || w.class == 'h' || b.Type == "f16" || in.Form.Class == "matrix" && w.bits < 32):
-		return true // fragments and packed elements: how many values a register holds is open
+		return true // fragments and packed elements: the number of values per register is open
 	case have.bits != w.bits && !(have.bits > w.bits && in.widens()):
 		return false
 	case w.class == 'f':
@@ -268,14 +267,14 @@ func (b *Bound) takes(in *Inst, typ string) bool {
 	case w.class == 'h':
 		return have.class == 'b' || have.class == 'h'
 	case b.Elem:
-		return true // ptxas asks elements for their width alone
+		return true // ptxas checks only the width of elements
 	case w.class == 'i':
 		return have.class != 'f'
 	}
 	return true
 }
 
-// widens tells the instructions whose registers may be wider than their type (ISA
+// widens reports whether an instruction's registers may be wider than its type (ISA
 // 9.4.1): loads, stores and conversions.
 func (in *Inst) widens() bool {
 	switch in.Op {
@@ -285,8 +284,8 @@ func (in *Inst) widens() bool {
 	return in.Op == "st" && in.Form.Class == "memory"
 }
 
-// badValue says which literal of an instruction has a value that the row does not
-// take: "" if none.
+// badValue reports the first literal of an instruction whose value is invalid: "" if
+// none.
 func badValue(in *Inst, bound []Bound) string {
 	lit := func(name string) (uint64, bool) {
 		for i := range bound {

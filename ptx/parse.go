@@ -5,27 +5,25 @@ import (
 	"strings"
 )
 
-// Limits of what Parse takes. Each is far above what compilers emit, and each
-// is told in one clear error: hostile or broken text must not exhaust memory
-// or the stack.
+// Limits of Parse. Each is far above what compilers emit, and exceeding one gives a
+// single error: hostile or broken text must not exhaust memory or the stack.
 const (
 	maxSource    = 64 << 20 // bytes of text
 	maxDepth     = 256      // nested blocks, and nested expressions, lists and vectors
 	maxRange     = 1 << 20  // registers of one %r<N>
-	maxNames     = 1 << 20  // names that ranges in branch target lists of a module expand to
+	maxNames     = 1 << 20  // names from expanded ranges in a module's branch target lists
 	maxVarBytes  = 1 << 40  // bytes of one array
 	maxDimension = 1 << 40
 )
 
-// Parse reads a PTX module. The error, if any, is an *Error. An instruction
-// that the table does not know parses as such, with a nil Form; Validate
-// reports it.
+// Parse reads a PTX module. The error, if any, is an *Error. An instruction unknown to
+// the table parses with a nil Form; Validate reports it.
 func Parse(name string, src []byte) (*Module, error) {
 	p := &parser{file: name, names: map[string]Operand{}, ops: map[string]*opcode{}}
 	if len(src) > maxSource {
 		return nil, &Error{File: name, Msg: fmt.Sprintf("%d bytes of text: at most %d are read", len(src), maxSource)}
 	}
-	// Text that was embedded in a program as a C string keeps its NUL.
+	// Text from a C string embedded in a program keeps its NUL.
 	p.sc = scanner{src: strings.TrimRight(string(src), "\x00"), line: 1, fail: p.fail}
 	p.next()
 	m := p.module()
@@ -35,24 +33,24 @@ func Parse(name string, src []byte) (*Module, error) {
 	return m, nil
 }
 
-// A parser holds one token of lookahead. After the first error every token
-// is tEOF, so that all loops end; only the first error is kept.
+// A parser holds one token of lookahead. After the first error every token is tEOF, so
+// that all loops end; only the first error is kept.
 type parser struct {
 	file  string
 	sc    scanner
 	tok   token
-	end   int32 // where the token before tok ended
+	end   int32 // the end of the token before tok
 	err   *Error
 	depth int
 
 	names    map[string]Operand // boxed names, so that each is allocated once
-	ops      map[string]*opcode // instruction text before the operands, taken apart
-	expanded int                // names that ranges expanded to
+	ops      map[string]*opcode // parsed instruction text before the operands
+	expanded int                // names from expanded ranges
 	dotNames bool               // ".word" is a name here: section data and unknown directives
 	asmCall  bool               // "(" begins a list here: operands of call
 }
 
-// An opcode is an instruction's text up to its operands, taken apart.
+// An opcode is an instruction's text before its operands, split.
 type opcode struct {
 	op    string
 	mods  []string
@@ -86,7 +84,7 @@ func (p *parser) next() {
 
 func (p *parser) text(t token) string { return p.sc.src[t.off:t.end] }
 
-// found describes the current token for a message.
+// found describes the current token for an error message.
 func (p *parser) found() string {
 	if p.tok.kind == tEOF {
 		return "end of file"
@@ -132,7 +130,7 @@ func (p *parser) gotDot(name string) bool {
 	return true
 }
 
-// enter counts nesting; every enter has its leave.
+// enter counts nesting; every enter has a matching leave.
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > maxDepth {
@@ -159,8 +157,7 @@ func (p *parser) constInt(what string, lo, hi int64) int64 {
 	return int64(x.Bits)
 }
 
-// plainInt takes one integer literal: line tables hold them side by side,
-// with nothing between.
+// plainInt takes one integer literal: line tables list them without separators.
 func (p *parser) plainInt(what string, hi int64) int64 {
 	t := p.tok
 	if t.kind != tInt {

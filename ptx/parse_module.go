@@ -171,7 +171,7 @@ func (p *parser) isSpace() bool {
 	return p.tok.kind == tDot && slices.Contains(spaces, p.text(p.tok)[1:])
 }
 
-// declaration takes a function, variables, or a directive without a node.
+// declaration takes a function, variables, or a directive without a node kind.
 func (p *parser) declaration(m *Module) {
 	start := p.tok
 	link := p.linkage()
@@ -191,8 +191,8 @@ func (p *parser) declaration(m *Module) {
 	}
 }
 
-// unknown carries along a directive that has no node, if it is certain where
-// it ends: names, numbers and strings up to a semicolon.
+// unknown keeps a directive without a node kind, if its end is certain: names, numbers
+// and strings up to a semicolon.
 func (p *parser) unknown(start token) *Directive {
 	d := &Directive{Pos: start.pos, Name: p.text(start)[1:]}
 	p.next()
@@ -240,15 +240,15 @@ func (p *parser) function(link Linkage) *Func {
 	return f
 }
 
-// argCount tells how many operands a function's directive takes.
+// argCount gives the minimum and maximum number of operands of a function's directive.
 var argCount = map[string][2]int{
 	"maxntid": {1, 3}, "reqntid": {1, 3}, "minnctapersm": {1, 1}, "maxnctapersm": {1, 1}, "maxnreg": {1, 1},
 	"reqnctapercluster": {1, 3}, "explicitcluster": {0, 0}, "maxclusterrank": {1, 1}, "blocksareclusters": {0, 0},
 	"noreturn": {0, 0}, "abi_preserve": {1, 1}, "abi_preserve_control": {1, 1},
 }
 
-// funcAttr takes one directive between a function's parameters and its body.
-// One that is not known ends where the next directive or the body begins.
+// funcAttr takes one directive between a function's parameters and its body. An unknown
+// one ends where the next directive or the body begins.
 func (p *parser) funcAttr() Directive {
 	t := p.tok
 	d := Directive{Pos: t.pos, Name: p.text(t)[1:]}

@@ -1,6 +1,6 @@
 package ptx
 
-// name interns a name, with the component that may follow it: %tid.x.
+// name takes a name, with an optional component after it: %tid.x.
 func (p *parser) name(s string, end int32) Name {
 	if p.tok.kind == tDot && p.tok.off == end {
 		if isComponent(p.text(p.tok)[1:]) {
@@ -11,8 +11,8 @@ func (p *parser) name(s string, end int32) Name {
 	return Name(s)
 }
 
-// isComponent tells the components of vectors, which are part of a name,
-// from the selectors of video instructions, which are not.
+// isComponent distinguishes the components of vectors, which are part of a name, from the
+// selectors of video instructions, which are not.
 func isComponent(s string) bool {
 	if len(s) != 1 {
 		return false
@@ -24,7 +24,7 @@ func isComponent(s string) bool {
 	return false
 }
 
-// isSelector tells byte and halfword selectors: b0, h1, b3210.
+// isSelector reports whether s is a byte or halfword selector: b0, h1, b3210.
 func isSelector(s string) bool {
 	if len(s) < 2 || len(s) > 5 || s[0] != 'b' && s[0] != 'h' {
 		return false
@@ -37,7 +37,7 @@ func isSelector(s string) bool {
 	return true
 }
 
-// box gives the one operand value of a name.
+// box returns the shared operand value of a name.
 func (p *parser) box(n Name) Operand {
 	x, ok := p.names[string(n)]
 	if !ok {
@@ -91,7 +91,7 @@ func (p *parser) operand() Operand {
 	return p.expr()
 }
 
-// afterName goes on after a name: a pair, an array element, or a sum.
+// afterName parses what may follow a name: a pair, an array element, or a sum.
 func (p *parser) afterName(x Operand) Operand {
 	switch p.tok.kind {
 	case ',', ';':
@@ -108,7 +108,7 @@ func (p *parser) afterName(x Operand) Operand {
 	return p.binary(x, 0)
 }
 
-// pair takes the predicate that may stand beside a destination.
+// pair takes an optional predicate after a destination.
 func (p *parser) pair(x Operand) Operand {
 	if !p.got('|') {
 		return x
@@ -120,7 +120,7 @@ func (p *parser) pair(x Operand) Operand {
 	return &Pair{x, p.nameOperand()}
 }
 
-// not takes !p; over a constant it is the operator.
+// not takes !p; with a constant it is the operator.
 func (p *parser) not() Operand {
 	s := p.sc
 	s.fail = func(Pos, int, string, ...any) {}
@@ -181,7 +181,7 @@ func (p *parser) mem() Operand {
 	return m
 }
 
-// unified takes the qualifier that a load may have behind its address.
+// unified takes the qualifier allowed after a load's address.
 func (p *parser) unified(m Operand) Operand {
 	if p.gotDot("unified") {
 		return &Select{m, "unified"}
@@ -189,7 +189,7 @@ func (p *parser) unified(m Operand) Operand {
 	return m
 }
 
-// address takes a sum of one name and constants apart.
+// address splits a sum of one name and constants.
 func (p *parser) address(t token, x Operand) (base Operand, off int64) {
 	switch x := x.(type) {
 	case Name, Int, *Select:
@@ -213,8 +213,8 @@ func (p *parser) address(t token, x Operand) (base Operand, off int64) {
 	return nil, 0
 }
 
-// element takes the array form name[index]: a constant index is Off, a
-// register stands in Rest.
+// element takes the array form name[index]: a constant index is stored in Off, a register
+// in Rest.
 func (p *parser) element(x Operand) Operand {
 	p.next()
 	t := p.tok

@@ -71,10 +71,10 @@ func (p *parser) directive(list []Stmt) []Stmt {
 	return list
 }
 
-// atLabel looks at what follows the identifier at hand: a colon makes it a
-// label. White space may stand between.
+// atLabel reports whether a colon follows the current identifier, which makes it a label.
+// White space may precede the colon.
 func (p *parser) atLabel() bool {
-	s := p.sc // a copy: looking moves nothing
+	s := p.sc // a copy: the parser does not move
 	s.fail = func(Pos, int, string, ...any) {}
 	if s.off < len(s.src) && s.src[s.off] == '.' {
 		return false
@@ -113,7 +113,7 @@ func (p *parser) targets(l *Label) *Targets {
 	return t
 }
 
-// expand takes the rest of name<N>, short for name0, …, nameN-1.
+// expand takes the rest of name<N>, an abbreviation of name0, …, nameN-1.
 func (p *parser) expand(list []string, name string) []string {
 	n := int(p.plainInt("a number of names", maxRange))
 	p.want('>', "after a number of names")
@@ -143,7 +143,7 @@ func (p *parser) prototype(l *Label) *Prototype {
 	return x
 }
 
-// loc takes what follows .loc; it has no terminator.
+// loc takes the operands of .loc, which has no terminator.
 func (p *parser) loc(pos Pos) *Loc {
 	l := &Loc{Pos: pos}
 	l.File, l.Line, l.Col = p.place()
@@ -207,8 +207,8 @@ func (p *parser) inst(g *Guard) *Inst {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// opcode takes an instruction's name and modifiers. The text is taken apart
-// and looked up in the table once a module: kernels repeat themselves.
+// opcode takes an instruction's name and modifiers. Each text is split and looked up in
+// the table once per module, since kernels repeat instructions.
 func (p *parser) opcode() *opcode {
 	start := p.tok.off
 	p.sc.word()
@@ -219,7 +219,7 @@ func (p *parser) opcode() *opcode {
 	text := p.sc.src[start:p.sc.off]
 	p.tok.end = int32(p.sc.off)
 	p.next()
-	for p.tok.kind == tDot { // modifiers set off by white space
+	for p.tok.kind == tDot { // modifiers separated by white space
 		text += p.text(p.tok)
 		p.next()
 	}

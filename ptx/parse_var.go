@@ -2,8 +2,8 @@ package ptx
 
 import "slices"
 
-// types are the types that variables can have (ISA 5.2, 5.3), with their
-// sizes in bytes. Opaque types are 64-bit handles.
+// types are the types of variables (ISA 5.2, 5.3), with their sizes in bytes. Opaque
+// types are 64-bit handles.
 var types = map[string]int64{
 	"b8": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16,
 	"u8": 1, "u16": 2, "u32": 4, "u64": 8,
@@ -38,7 +38,7 @@ func (p *parser) vars(link Linkage) []*Var {
 	return list
 }
 
-// varType takes what stands between the space and the name.
+// varType takes the words between the space and the name.
 func (p *parser) varType(v *Var) {
 	start := p.tok
 	for p.tok.kind == tDot {
@@ -78,7 +78,7 @@ func (p *parser) align() int {
 	return int(n)
 }
 
-// ptr takes what follows .ptr (ISA 5.1.6.3).
+// ptr takes the operands of .ptr (ISA 5.1.6.3).
 func (p *parser) ptr() *Ptr {
 	x := &Ptr{}
 	if p.tok.kind == tDot {
@@ -128,7 +128,7 @@ func (p *parser) countOrDims(v *Var) {
 		p.dims(v)
 		return
 	}
-	// The closing bracket would be an operator of an expression.
+	// In an expression, the closing bracket would be an operator.
 	v.Count = int(p.plainInt("a number of variables", maxRange))
 	if v.Count == 0 {
 		p.errorf("a range of no variables")

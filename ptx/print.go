@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Print writes the module as PTX text, in one canonical layout made from the
-// tree alone. Parsing the text gives the tree again, but for positions. The
-// error is w's, or tells of a node that the tree cannot hold there.
+// Print writes the module as PTX text, in one canonical layout made from the tree alone.
+// Parsing the text returns the same tree, except for positions. The error is w's, or
+// names an invalid node.
 func (m *Module) Print(w io.Writer) error {
 	p := &printer{}
 	p.module(m)
@@ -21,7 +21,7 @@ func (m *Module) Print(w io.Writer) error {
 	return err
 }
 
-// String gives the text that Print writes; for a malformed tree, the error.
+// String returns the text that Print writes; for a malformed tree, the error.
 func (m *Module) String() string {
 	var b strings.Builder
 	if err := m.Print(&b); err != nil {
@@ -168,7 +168,7 @@ func (p *printer) linkage(l Linkage) {
 	}
 }
 
-// isAttribute tells what is written within .attribute( ).
+// isAttribute reports whether a directive is written within .attribute( ).
 func isAttribute(d Directive) bool { return d.Name == "managed" || d.Name == "unified" }
 
 func (p *printer) attributes(list []Directive) {
@@ -502,9 +502,8 @@ func (p *printer) binary(x *Binary) {
 	p.term(x.Y, prec+1)
 }
 
-// term puts a side of a binary expression, in parentheses if its operator
-// binds less than prec. A negative number needs them after an operator that
-// would read on into it.
+// term prints a side of a binary expression, in parentheses if its operator binds weaker
+// than prec. A negative number needs them after an operator that would absorb its sign.
 func (p *printer) term(x Operand, prec int) {
 	b, ok := x.(*Binary)
 	if !ok || precedence(b.Op) >= prec {
@@ -516,8 +515,8 @@ func (p *printer) term(x Operand, prec int) {
 	p.put(")")
 }
 
-// formatInt writes an integer so that it reads back with its sign: an
-// unsigned one that would read as signed gets its suffix.
+// formatInt prints an integer so that it parses with its sign: an unsigned one that would
+// parse as signed gets its suffix.
 func formatInt(x Int) string {
 	v := int64(x.Bits)
 	switch {
@@ -531,7 +530,7 @@ func formatInt(x Int) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// formatFloat writes the bits: exact, and the same for every value.
+// formatFloat prints the bits, which is exact for every value.
 func formatFloat(x Float) string {
 	if x.Size == 32 {
 		return fmt.Sprintf("0f%08X", x.Bits)

@@ -2,8 +2,8 @@ package ptx
 
 import "strings"
 
-// A kind tells tokens apart. A token that is one punctuation character has
-// that character as its kind.
+// A kind is the kind of a token. For a token of one punctuation character it is that
+// character.
 type kind uint8
 
 const (
@@ -23,16 +23,16 @@ const (
 	tOrOr
 )
 
-// A token is a slice of the source and where it stands.
+// A token is a slice of the source with its position.
 type token struct {
 	kind     kind
 	off, end int32
 	pos      Pos
 }
 
-// A scanner cuts text into tokens, one on demand. It knows nothing of what
-// the parser expects, but for two ambiguities that the parser resolves by
-// rescanning: "%3" is a name or a remainder, ".05" a modifier or a number.
+// A scanner splits text into tokens, one on demand. It does not depend on the parser's
+// state, except for two ambiguities that the parser resolves by rescanning: "%3" is a
+// name or a remainder, ".05" a modifier or a number.
 type scanner struct {
 	src       string
 	off       int
@@ -43,7 +43,7 @@ type scanner struct {
 }
 
 const (
-	cIdent = 1 << iota // may stand in an identifier
+	cIdent = 1 << iota // allowed in an identifier
 	cStart             // may begin one
 	cDigit
 	cHex
@@ -91,7 +91,7 @@ func (s *scanner) space() {
 	}
 }
 
-// comment skips one comment, and says whether there was one.
+// comment skips one comment, and reports whether there was one.
 func (s *scanner) comment() bool {
 	rest := s.src[s.off:]
 	switch {
@@ -173,8 +173,8 @@ func (s *scanner) word() {
 	}
 }
 
-// number scans an integer or a float. What is malformed within it is told
-// when its value is taken.
+// number scans an integer or a float. Malformed digits are reported when the value is
+// parsed.
 func (s *scanner) number() kind {
 	start := s.off
 	s.skip(cIdent)
@@ -200,7 +200,7 @@ func (s *scanner) number() kind {
 	return kind
 }
 
-// exponentSign goes on with "+5" of "1e+5".
+// exponentSign continues with "+5" of "1e+5".
 func (s *scanner) exponentSign() {
 	if c := s.src[s.off-1]; c != 'e' && c != 'E' {
 		return

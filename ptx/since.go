@@ -6,35 +6,34 @@ import (
 	"strings"
 )
 
-// A Since says that some modifiers or operands of a form came later than the
-// form, or that fewer architectures have them: an instruction that meets all
-// of If needs Version and SM, as far as they go beyond the form's.
+// A Since says that some modifiers or operands are newer than the form, or exist on fewer
+// architectures: an instruction that meets all of If needs Version and SM, if they exceed
+// the form's.
 type Since struct {
 	If      []Cond
 	Version Version // zero if it is the form's
 	SM      SM      // zero if it is the form's
-	// Lax: the ISA says so, and ptxas does not ask for it.
+	// Lax: the ISA requires this, but ptxas does not check it.
 	Lax bool
 }
 
-// A Cond is met where the slot has one of the values Is (any, if there are
-// none); "-" among them says that it is left out. In place of a slot it may
-// name an operand that may be left out, and is met where that is there.
+// A Cond is met if the slot has one of the values Is (any, if empty); "-" means that it
+// is left out. Instead of a slot it may name an optional operand, and is met if that is
+// present.
 type Cond struct {
 	Slot string
 	Is   []string
 }
 
-// Before tells whether a version is older than another.
+// Before reports whether v is older than w.
 func (v Version) Before(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
-// Needs gives the version of PTX and the least architecture that have an
-// instruction: those of its form, or later ones that brought its modifiers,
-// its operands or the special registers that it reads. The suffix of an
-// architecture is that of the row or cell that asks for the highest number.
-// An instruction without a form needs nothing.
+// Needs returns the minimum version of PTX and architecture for an instruction: those of
+// its form, or later ones that introduced its modifiers, its operands or the special
+// registers that it reads. The suffix of the architecture is that of the row or cell with
+// the highest number. An instruction without a form needs nothing.
 func (in *Inst) Needs() (Version, SM) {
 	if in.Form == nil {
 		return Version{}, SM{}
@@ -42,8 +41,8 @@ func (in *Inst) Needs() (Version, SM) {
 	return in.needs(in.Form.Version, in.Form.SM, true)
 }
 
-// Asks gives what ptxas asks for, which is less than Needs where it takes what
-// the ISA has since a later version only.
+// Asks returns what ptxas requires, which is less than Needs where ptxas accepts older
+// versions than the ISA states.
 func (in *Inst) Asks() (Version, SM) {
 	f := in.Form
 	switch {
@@ -105,12 +104,12 @@ func (s *Since) met(in *Inst, fill []int8) bool {
 	return true
 }
 
-// gives tells whether an operand that may be left out is there.
+// gives reports whether an optional operand is present.
 func (in *Inst) gives(operand string) bool {
 	return slices.ContainsFunc(Bind(in), func(b Bound) bool { return b.Arg.Name == operand })
 }
 
-// String gives the cell as it stands in the table: "sem:acquire,release>8.6".
+// String returns the cell in the table's notation: "sem:acquire,release>8.6".
 func (s Since) String() string {
 	var conds, what []string
 	for _, c := range s.If {

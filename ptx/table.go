@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// The instruction table is text, one line a form, in the files table_*.go by
-// chapter of the ISA. A line that begins with "=" opens a section and fills
-// the cells of the rows below it:
+// The instruction table is text, one line per form, in the files table_*.go by chapter of
+// the ISA. A line that begins with "=" opens a section and sets default cells for the
+// rows below it:
 //
 //	= 9.7.13.6 atomic 1.2 sm_12 space=<space> proxy=generic scope=<scope> effect=write,update
 //	red.add | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>{.<hint:@hint>}.<type:u32,s32,u64,f32,f64> [+a], b, hint?policy:b64
 //
-// A row is a name, a synopsis, and cells that differ from the section's. In
-// the synopsis
+// A row is a name, a synopsis, and cells that override the section's. In the synopsis
 //
 //	.word           a fixed modifier
 //	.<slot:v,w>     a choice; @set stands for the values of a set
@@ -37,19 +36,18 @@ import (
 //	                only if the slot hint is
 //	slot??x         one that may be left out unless the slot is filled
 //
-// The cell effect= has the words of effectWords, with commas between them. A row says all
-// of its own, or none and has its section's.
+// The cell effect= has words of effectWords, separated by commas. A row states all its
+// words, or has none and takes its section's.
 //
-// Among the cells, "if=a:v>b:w,x" is a rule: where slot a is v, slot b is w
-// or x; without ":v", wherever a is filled; "-" among w, x says left out.
+// Among the cells, "if=a:v>b:w,x" is a rule: if slot a is v, slot b must be w or x;
+// without ":v", whenever a is filled; "-" among w, x allows leaving b out.
 //
-// "since=a:v,w&b:x>8.6/sm_90" is a Since: where slot a is v or w and b is x,
-// the instruction needs PTX 8.6 and sm_90. In a section it is for those of its
-// rows that it concerns. "since=~…" is one that the ISA has and ptxas does not ask
-// for; "takes=6.0/sm_70" is what ptxas asks for a row, where that is less than the
-// row's version and architecture. "gone=6.4/sm_70" says that from PTX 6.4 on sm_70 and
-// later do not have a row any more. "family=100,103" are the only architectures that
-// have a row.
+// "since=a:v,w&b:x>8.6/sm_90" is a Since: if slot a is v or w and b is x, the instruction
+// needs PTX 8.6 and sm_90. In a section it applies to those rows that have the slots.
+// "since=~…" is required by the ISA but not by ptxas; "takes=6.0/sm_70" is what ptxas
+// requires for a row, if less than the row's version and architecture. "gone=6.4/sm_70"
+// says that from PTX 6.4 on sm_70 and later no longer have a row. "family=100,103" are
+// the only architectures that have a row.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
 	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
 
@@ -71,11 +69,11 @@ var (
 	}()
 )
 
-// Forms gives the instruction table, in the order of the ISA's chapters. The
-// forms are shared: do not change them.
+// Forms returns the instruction table, in the order of the ISA's chapters. The forms are
+// shared: do not change them.
 func Forms() []*Form { return slices.Clone(forms) }
 
-// LookupForm finds a row by its name, or gives nil.
+// LookupForm finds a row by its name, or returns nil.
 func LookupForm(name string) *Form { return formsByName[name] }
 
 func buildTable() []*Form {
@@ -96,8 +94,7 @@ func buildTable() []*Form {
 	return list
 }
 
-// badRow reports a defect of the table: a programmer's mistake, that every
-// test hits.
+// badRow panics for a defect of the table: a programming error that every test reveals.
 func badRow(line, format string, args ...any) {
 	panic("BUG: instruction table: " + fmt.Sprintf(format, args...) + ": " + line)
 }
@@ -207,7 +204,7 @@ func parseSM(line, val string) SM {
 	return SM{n, val[len(digits):]}
 }
 
-// parseMods takes the modifiers of a synopsis apart.
+// parseMods parses the modifiers of a synopsis.
 func (f *Form) parseMods(line, s string) {
 	n := strings.IndexAny(s, ".{")
 	if n < 0 {
@@ -363,7 +360,7 @@ func (f *Form) parseAddress(line string, a *Arg, s string) {
 	}
 }
 
-// parseNamed takes name*count:type with the sign of its role.
+// parseNamed parses name*count:type with the sign of its role.
 func (f *Form) parseNamed(line string, a *Arg, s string) {
 	switch {
 	case a.Role == Immediate:

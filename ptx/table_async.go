@@ -1,10 +1,10 @@
 package ptx
 
-// Asynchronous copies, bulk and tensor copies, tensor maps (ISA 9.7.9.25,
-// 9.7.9.26). Non-bulk cp.async works through the generic proxy, bulk copies
-// through the asynchronous one; the mbarrier they signal is accessed through
-// the generic proxy. The last operand of cp.async may be a size or, from PTX
-// 7.5 on, a predicate: the register's type tells.
+// Asynchronous copies, bulk and tensor copies, tensor maps (ISA 9.7.9.25, 9.7.9.26).
+// Non-bulk cp.async works through the generic proxy, bulk copies through the asynchronous
+// one; the mbarrier they signal is accessed through the generic proxy. The last operand
+// of cp.async may be a size or, from PTX 7.5 on, a predicate, depending on the register's
+// type.
 const asyncTable = `
 = 9.7.9.25.3.1 async 7.0 sm_80 space=<dst> proxy=generic async=async-group effect=none
 cp.async     | cp.async.<cache:ca,cg>.<dst:@cta>.<src:global>{.<hint:@hint>}{.<prefetch:@prefetch>} [=d:b8], [s:b8], #size:u32, ?srcsize:u32, hint?policy:b64 | since=~dst:shared::cta>7.8/sm_30 effect=copy-memory

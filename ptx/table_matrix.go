@@ -1,7 +1,7 @@
 package ptx
 
-// Matrix instructions of a warp (ISA 9.7.14). How many registers hold a
-// fragment follows from shape and types; the table leaves it open.
+// Matrix instructions of a warp (ISA 9.7.14). The number of registers of a fragment
+// follows from shape and types; the table leaves it open.
 const mmaTable = `
 = 9.7.14.4.3 matrix 6.3 sm_70 space=<space> proxy=generic since=type:s8,u8,s32>sm_72 since=type:bf16>7.0/sm_80 effect=read
 wmma.load.a  | wmma.load.a.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,s8,u8,bf16> d*?, [a], ?stride:u32
@@ -63,8 +63,8 @@ mma.sp.int8  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k32,m16
 mma.sp.int4  | mma.<sp:sp,sp::ordered_metadata>.sync.aligned.<shape:m16n8k64,m16n8k128>.row.col{.satfinite}.<dtype:s32>.<atype:u4,s4>.<btype:u4,s4>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32
 `
 
-// Matrix instructions of a warpgroup (ISA 9.7.15). Matrix A is a descriptor
-// of shared memory, or registers: rows that end in ".rs".
+// Matrix instructions of a warpgroup (ISA 9.7.15). Matrix A is a descriptor of shared
+// memory, or in registers: rows that end in ".rs".
 const wgmmaTable = `
 = 9.7.15.5.2 matrix 8.0 sm_90a space=shared::cta proxy=async async=wgmma-group since=atype:u8&btype:s8>8.4 since=atype:s8&btype:u8>8.4 family=90 effect=multiply,warpgroup
 wgmma.f16    | wgmma.mma_async.sync.aligned.<shape:@n8k16>.<dtype:f16,f32>.<atype:f16>.<btype:f16> +d*?:<dtype>, a:b64, b:b64, scale:pred, #na:s32, #nb:s32, #ta:u32, #tb:u32
@@ -96,8 +96,8 @@ wgmma.commit_group | wgmma.commit_group.sync.aligned | sec=9.7.15.7.2 async=wgmm
 wgmma.wait_group | wgmma.wait_group.sync.aligned #n:u32 | sec=9.7.15.7.3 async=wgmma-group
 `
 
-// Tensor memory and the matrix instructions of a CTA (ISA 9.7.16). Matrix A
-// is a descriptor, or tensor memory: rows that end in ".ts".
+// Tensor memory and the matrix instructions of a CTA (ISA 9.7.16). Matrix A is a
+// descriptor, or in tensor memory: rows that end in ".ts".
 const tcgenTable = `
 = 9.7.16.7.1 tcgen05 8.6 sm_100a space=tensor family=100,101,103,107,110 effect=none
 tcgen05.alloc | tcgen05.alloc.<group:@group>.sync.aligned{.<space:shared::cta=generic>}.<type:b32> [=a], cols:u32 | space=<space> proxy=generic

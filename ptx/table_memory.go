@@ -1,6 +1,6 @@
 package ptx
 
-// Loads, stores and what concerns caches (ISA 9.7.9.8 to 9.7.9.18).
+// Loads, stores and cache operations (ISA 9.7.9.8 to 9.7.9.18).
 const memoryTable = `
 = 9.7.9.8 memory 1.0 sm_10 space=<space> proxy=generic since=sem:weak>6.0/sm_70 since=vec:v8&type:b32,u32,s32,f32>8.8/sm_100 since=vec:v4&type:b64,u64,s64,f64>8.8/sm_100 effect=read
 ld           | ld{.<sem:weak=weak>}{.<space:@ldspace=generic>}{.<cop:ca,cg,cs,lu,cv>}{.<hint:@hint>}{.<prefetch:@prefetch>}{.<vec:v2,v4,v8>}.<type:@memtype> d*<vec>, [a*<vec>], hint?policy:b64 | if=hint>space:-,global if=prefetch>space:-,global if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-

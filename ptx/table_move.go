@@ -27,9 +27,9 @@ mapa         | mapa{.<space:shared::cluster=generic>}.<type:u32,u64> d, a, b:u32
 getctarank   | getctarank{.<space:shared::cluster=generic>}.<type:u32,u64> d:u32, a
 `
 
-// Conversions (ISA 9.7.9.21, 9.7.9.22). Which of rounding, .ftz, .sat,
-// .relu and .satfinite a conversion takes depends on both of its types, so
-// there are many rows.
+// Conversions (ISA 9.7.9.21, 9.7.9.22). The combinations of rounding, .ftz, .sat, .relu
+// and .satfinite that a conversion allows depend on both of its types, so there are many
+// rows.
 const convertTable = `
 = 9.7.9.21 scalar 1.0 sm_10 effect=convert
 cvt.int.int    | cvt{.sat}.<dtype:@int8>.<atype:@int8> d:<dtype>, a:<atype>

@@ -2,7 +2,7 @@ package ptx
 
 import "fmt"
 
-// sets are the values that slots share.
+// sets are named lists of values, shared by slots.
 var sets = func() map[string][]string {
 	m := map[string][]string{
 		"rnd":      {"rn", "rz", "rm", "rp"},

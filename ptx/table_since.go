@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// everywhere are the modifiers that came to all instructions at once, or
-// nearly: addressing, state spaces, scopes, caches and types (the notes of ISA
-// 9.7.9.8, 9.7.9.11, 9.7.13.4 to 9.7.13.6). A row that is newer has them from
-// its beginning.
+// everywhere are modifiers introduced for all or almost all instructions at once:
+// addressing, state spaces, scopes, caches and types (the notes of ISA 9.7.9.8, 9.7.9.11,
+// 9.7.13.4 to 9.7.13.6). A newer row has them from its beginning.
 var everywhere = func() (list []Since) {
 	for _, cell := range strings.Fields(`
 		space:->2.0/sm_20
@@ -27,8 +26,8 @@ var everywhere = func() (list []Since) {
 	return list
 }()
 
-// parseSince takes "slot:v,w&slot:x>8.3/sm_70"; either of the two at its end
-// may be missing. "~" before it says that ptxas does not ask for it.
+// parseSince parses "slot:v,w&slot:x>8.3/sm_70"; either of the two at its end may be
+// missing. "~" before it says that ptxas does not check it.
 func parseSince(line, s string) Since {
 	cond, what, ok := strings.Cut(s, ">")
 	if !ok {
@@ -54,8 +53,8 @@ func parseSince(line, s string) Since {
 	return r
 }
 
-// keepSince keeps, of the section's cells, the row's own and those that hold
-// everywhere, the ones that say something of the form. The row's own must.
+// keepSince keeps those cells of the section, of the row, and of everywhere that apply to
+// the form. The row's own must apply.
 func (f *Form) keepSince(line string, section []Since) {
 	for i := range f.Since {
 		if i >= len(section) && !f.Since[i].concerns(f) {
@@ -63,14 +62,14 @@ func (f *Form) keepSince(line string, section []Since) {
 		}
 	}
 	own := f.Since
-	overruled := func(s Since) bool { // by the row's own cell, which ptxas does not ask for
+	overruled := func(s Since) bool { // by the row's own cell, which ptxas does not check
 		return slices.ContainsFunc(own, func(o Since) bool { return o.Lax && o.String() == "~"+s.String() })
 	}
 	f.Since = slices.DeleteFunc(slices.Concat(f.Since, everywhere), func(s Since) bool { return !s.concerns(f) || overruled(s) })
 }
 
-// concerns tells whether a form has the slots of a cell, with values that it
-// speaks of, and is older than they are.
+// concerns reports whether a form has the slots and values of a cell, and is older than
+// they are.
 func (s *Since) concerns(f *Form) bool {
 	for _, c := range s.If {
 		slot, ok := f.Slot(c.Slot)
@@ -82,7 +81,7 @@ func (s *Since) concerns(f *Form) bool {
 	return later(f.Version, s.Version) != f.Version || narrower(f.SM, s.SM) != f.SM
 }
 
-// optional tells whether a form has an operand of a name that may be left out.
+// optional reports whether a form has an optional operand of that name.
 func (f *Form) optional(name string) bool {
 	return slices.ContainsFunc(f.Operands, func(a Arg) bool {
 		return a.Name == name && a.Optional || a.Pred != nil && a.Pred.Name == name && a.Pred.Optional

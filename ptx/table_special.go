@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Special registers by the version of PTX and the architecture that brought
-// them, and their type (the notes of ISA 10.1 to 10.33). "varies" says that no run
-// decides what they hold.
+// Special registers by the version of PTX and the architecture that introduced them, and
+// their type (the notes of ISA 10.1 to 10.33). "varies" marks registers whose value no
+// run determines.
 const specialTable = `
 1.0 sm_10 v4.u32 %tid %ntid %ctaid %nctaid
 1.0 sm_10 u32 varies %clock
@@ -31,12 +31,12 @@ const specialTable = `
 8.1 sm_90 u32 %aggr_smem_size
 `
 
-// A Special is a special register, or a part of one that is a vector.
+// A Special is a special register, or a component of a vector one.
 type Special struct {
 	Type    string // "u32", or "v4.u32" for a vector
 	Version Version
 	SM      SM
-	// Varies: it shows time, or where a CTA runs, which no run decides.
+	// Varies: it shows time, or the placement of a CTA, which no run determines.
 	Varies bool
 }
 

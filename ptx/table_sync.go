@@ -11,8 +11,8 @@ ret          | ret{.uni} | sec=9.7.12.6 effect=return
 exit         | exit | sec=9.7.12.7 effect=exit
 `
 
-// Barriers of CTAs, warps and clusters, fences, and what lanes of a warp do
-// together (ISA 9.7.13, but for atomics and mbarriers).
+// Barriers of CTAs, warps and clusters, fences, and collectives of a warp (ISA 9.7.13,
+// except atomics and mbarriers).
 const syncTable = `
 = 9.7.13.1 barrier 2.0 sm_20 scope=cta since=cta>7.8 effect=aligned
 bar.sync     | bar{.cta}.sync a:u32, ?b:u32 | barrier=cta-sync
@@ -71,9 +71,9 @@ clusterlaunchcontrol.first_ctaid.v4 | clusterlaunchcontrol.query_cancel.get_firs
 clusterlaunchcontrol.first_ctaid | clusterlaunchcontrol.query_cancel.<what:get_first_ctaid::x,get_first_ctaid::y,get_first_ctaid::z>.<dtype:b32>.<type:b128> d:<dtype>, a
 `
 
-// mbarriers (ISA 9.7.13.15). An arrive with a remote address has no token:
-// its destination is the sink. What came with PTX 9.3 and 9.4 has the numbers of the
-// sections that it was added to: the ISA counts on from there by one.
+// mbarriers (ISA 9.7.13.15). An arrive with a remote address has no token: its
+// destination is the sink. Additions of PTX 9.3 and 9.4 are listed under the existing
+// sections that they extend: the ISA numbers those after them one higher.
 const mbarrierTable = `
 = 9.7.13.15.9 mbarrier 7.0 sm_80 space=<space> proxy=generic effect=none
 mbarrier.init | mbarrier.init{.<layout:layout::v0,layout::v1=layout::v0>}{.<space:@cta=generic>}.<type:b64> [=a], count:u32 | barrier=init since=layout>9.3/sm_90

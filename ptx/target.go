@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// This file holds a module to its own .version and .target, as ptxas does: in the
-// whole module, whether an instruction is reached or not.
+// This file checks a module against its own .version and .target, like ptxas: in the
+// whole module, reachable or not.
 
-// CheckTarget reports what a module's version of PTX or its architecture does not
-// have: the architecture itself, directives, and instructions. What matches no row
-// is not reported, since nobody knows which version brings it.
+// CheckTarget reports what the module's version of PTX or its architecture does not have:
+// the architecture itself, directives, and instructions. Instructions without a row are
+// not reported, since the version that introduces them is unknown.
 func CheckTarget(m *Module) []*Error {
 	c := &targetCheck{file: m.Name, version: m.Version}
 	if c.head(m); len(c.list) > 0 {
@@ -37,7 +37,7 @@ func CheckTarget(m *Module) []*Error {
 	return c.list
 }
 
-// head looks at .version and .target themselves.
+// head checks .version and .target themselves.
 func (c *targetCheck) head(m *Module) {
 	refuse := func(format string, args ...any) {
 		c.list = append(c.list, &Error{File: m.Name, Pos: Pos{Line: 1, Col: 1}, Msg: fmt.Sprintf(format, args...)})
@@ -65,7 +65,7 @@ func (c *targetCheck) head(m *Module) {
 	}
 }
 
-// lastMinor has the last version of each major version of PTX that is closed (ISA 14,
+// lastMinor gives the last minor version of each completed major version of PTX (ISA 14,
 // release notes).
 var lastMinor = map[int]int{1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8}
 
@@ -77,15 +77,15 @@ var (
 	targetOptions = strings.Fields("texmode_unified texmode_independent debug map_f64_to_f32")
 )
 
-// unknown reports a directive that no version up to the module's has.
+// unknown reports a directive that does not exist up to the module's version.
 func (c *targetCheck) unknown(d *Directive) {
 	if !Newest.Before(c.version) {
 		c.list = append(c.list, &Error{File: c.file, Pos: d.Pos, Msg: "unknown directive ." + d.Name})
 	}
 }
 
-// attributes looks at what stands between a function's parameters and its body
-// (ISA 11.3 to 11.7).
+// attributes checks the directives between a function's parameters and its body (ISA 11.3
+// to 11.7).
 func (c *targetCheck) attributes(f *Func) {
 	given := map[string]bool{}
 	for _, a := range f.Attrs {
@@ -125,7 +125,7 @@ func parseTarget(s string) (sm SM, ok bool) {
 	return sm, ok
 }
 
-// targetVersions are the versions of PTX that brought the architectures (ISA 11.1.2).
+// targetVersions are the versions of PTX that introduced the architectures (ISA 11.1.2).
 var targetVersions = func() (list []struct {
 	sm      SM
 	version Version
@@ -143,7 +143,7 @@ var targetVersions = func() (list []struct {
 	return list
 }()
 
-// directives of functions that came late (ISA 11.4, 11.5, 11.7).
+// Directives of functions that were introduced later (ISA 11.4, 11.5, 11.7).
 var directives = func() map[string]Since {
 	m := map[string]Since{}
 	for _, w := range strings.Fields(`reqnctapercluster>7.8/sm_90 explicitcluster>7.8/sm_90 maxclusterrank>7.8/sm_90
@@ -181,7 +181,7 @@ func (c *targetCheck) block(b *Block) {
 	}
 }
 
-// gone reports an instruction that the module's version has no more.
+// gone reports an instruction that the module's version no longer has.
 func (c *targetCheck) gone(in *Inst) {
 	g := in.Form.Gone
 	if g == nil || c.version.Before(g.Version) || c.target.Number < g.SM.Number {
@@ -210,9 +210,9 @@ func (c *targetCheck) late(what string, v Version) string {
 	return fmt.Sprintf("%s requires PTX ISA .version %d.%d or later; this module has %d.%d", what, v.Major, v.Minor, c.version.Major, c.version.Minor)
 }
 
-// has tells whether an architecture has what needs sm. What needs a suffix is had
-// by later architectures with one, unless it is for a family: which of them, only
-// their own notes say.
+// has reports whether an architecture has a feature that needs sm. A feature with a
+// suffix is in later architectures with a suffix, unless it has a family, listed
+// individually in the ISA's notes.
 func (t SM) has(sm SM, family []int) bool {
 	if family != nil && !slices.Contains(family, t.Number) {
 		return false
@@ -220,7 +220,7 @@ func (t SM) has(sm SM, family []int) bool {
 	return t.Number >= sm.Number && (sm.Suffix == "" || t.Suffix != "")
 }
 
-// AskedVersion gives the version of PTX that a module's instructions ask for: the
+// AskedVersion returns the version of PTX that a module's instructions require: the
 // module's own, or a later one.
 func AskedVersion(m *Module) Version {
 	v := m.Version

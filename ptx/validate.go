@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Validate reports the instructions that match no row of the table, each
-// with the row that comes nearest. A tree holds no source text, so the
-// errors have no source line.
+// Validate reports the instructions that match no row of the table, each with the nearest
+// row. A tree holds no source text, so the errors have no source line.
 func Validate(m *Module) []*Error {
 	v := &validator{file: m.Name}
 	for _, it := range m.Items {
@@ -36,8 +35,8 @@ func (v *validator) block(b *Block) {
 	}
 }
 
-// Explain says why an instruction matches no row: its name, a modifier, the
-// modifiers together, or the operands. It gives "" for one that matches.
+// Explain says why an instruction matches no row: its name, a modifier, the combination
+// of modifiers, or the operands. It returns "" for one that matches.
 func Explain(in *Inst) string {
 	text := strings.Join(append([]string{in.Op}, in.Mods...), ".")
 	rows := formsByOp[in.Op]
@@ -54,7 +53,7 @@ func Explain(in *Inst) string {
 	}
 }
 
-// Misfit says in a few words why an instruction matches no row.
+// Misfit says briefly why an instruction matches no row.
 func Misfit(in *Inst) string {
 	rows := formsByOp[in.Op]
 	cands := candidates(in.Op, in.Mods)
@@ -78,7 +77,7 @@ func (f *Form) knows(mod string) bool {
 	return slices.ContainsFunc(f.Slots, func(s Slot) bool { return s.takes(mod) })
 }
 
-// nearest finds the row that takes the most modifiers and lacks the fewest.
+// nearest finds the row with the most matching modifiers and the fewest missing.
 func nearest(rows []*Form, mods []string) *Form {
 	best, score := rows[0], -1<<30
 	for _, f := range rows {
@@ -100,11 +99,11 @@ func nearest(rows []*Form, mods []string) *Form {
 	return best
 }
 
-// KnowsModifiers tells whether some row has an instruction's modifiers, whatever
-// its operands are.
+// KnowsModifiers reports whether some row has an instruction's modifiers, with any
+// operands.
 func KnowsModifiers(in *Inst) bool { return len(candidates(in.Op, in.Mods)) > 0 }
 
-// Newest is the version of PTX that brought the table's newest row or cell.
+// Newest is the version of PTX that introduced the table's newest row or cell.
 var Newest = func() (v Version) {
 	for _, f := range forms {
 		v = later(v, f.Version)

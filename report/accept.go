@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Accept takes findings out of the verdict.
+// An Accept excludes findings from the verdict.
 type Accept struct {
 	Kind   string
 	At     string // file or file:line, of any place of the finding
@@ -14,8 +14,8 @@ type Accept struct {
 	Where  string // of the entry itself, for notices
 }
 
-// Accept marks the findings that an entry meets. An entry that meets none is
-// a notice: the code it spoke of has gone, or its line has moved.
+// Accept marks the findings that match an entry. An entry that matches none gives a
+// notice: its code is gone, or its line has moved.
 func (r *Report) Accept(list []Accept) {
 	for _, a := range list {
 		met := false
@@ -49,8 +49,8 @@ func (f *Finding) at(place string) bool {
 	return false
 }
 
-// is compares with file or file:line. A file may be written with fewer
-// leading folders than the report has.
+// is matches a place against file or file:line. The file may omit leading folders of the
+// report's path.
 func (p *Place) is(place string) bool {
 	for _, full := range []string{p.File, p.String()} {
 		if full == place || strings.HasSuffix(path.Clean("/"+full), path.Clean("/"+place)) {

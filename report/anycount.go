@@ -7,8 +7,8 @@ import (
 	"muster/internal/diag"
 )
 
-// An AnyCount says for which values of one integer argument, by which loops run
-// longer, a proof holds besides the launch's own; or why for none (docs/loops.md).
+// An AnyCount says for which other values of one integer argument a proof holds, and by
+// which loops that run longer; or why for none (docs/loops.md).
 type AnyCount struct {
 	Argument int    `json:"argument"` // from 1
 	Name     string `json:"name"`     // of the parameter
@@ -17,12 +17,12 @@ type AnyCount struct {
 	From int64 `json:"from"`
 	UpTo int64 `json:"up_to"`
 	Step int64 `json:"step"`
-	// Period is after how much of the argument the loops repeat.
+	// Period is the increase of the argument after which the loops repeat.
 	Period int64 `json:"period"`
-	// Limit is what keeps UpTo where it is; nil for the argument's own type.
+	// Limit is what bounds UpTo; nil for the argument's own type.
 	Limit *Reason `json:"limit,omitempty"`
-	// Smaller are the values below From, each checked by itself: how many, and
-	// those that are not proven.
+	// Smaller counts the values below From, each checked by itself; Unproven lists those
+	// that are not proven.
 	Smaller  int            `json:"smaller"`
 	Unproven []AnyException `json:"unproven"`
 	Growth   []AnyGrowth    `json:"growth"`
@@ -35,15 +35,15 @@ type AnyException struct {
 	Text  string `json:"text"`
 }
 
-// An AnyGrowth says by how much a buffer must grow with each Step of the argument:
-// by bytes, or by elements of its tensor map's dimensions, outermost first.
+// An AnyGrowth says by how much a buffer must grow with each Step of the argument: in
+// bytes, or in elements along its tensor map's dimensions, outermost first.
 type AnyGrowth struct {
 	Buffer   string  `json:"buffer"`
 	Bytes    int64   `json:"bytes"`
 	Elements []int64 `json:"elements,omitempty"`
 }
 
-// text is the part of the summary that says for which values a proof holds.
+// text returns the part of the summary that names the values for which a proof holds.
 func (a *AnyCount) text() string {
 	if a == nil || !a.Holds {
 		return ""
@@ -74,7 +74,7 @@ func (a *AnyCount) text() string {
 	return s
 }
 
-// along says by how many elements which dimensions grow.
+// along lists by how many elements each dimension grows.
 func along(list []int64) string {
 	var words []string
 	for i, v := range list {
@@ -85,7 +85,7 @@ func along(list []int64) string {
 	return strings.Join(words, " and ")
 }
 
-// anyCount writes what a summary has no room for.
+// anyCount prints the details that the summary leaves out.
 func (p *printer) anyCount(r *Report) {
 	if r.Proof == nil || r.Proof.Any == nil {
 		return
@@ -110,7 +110,7 @@ func (p *printer) anyCount(r *Report) {
 	}
 }
 
-// sentence is a reason with its place.
+// sentence returns a reason with its place.
 func (r *Reason) sentence() string {
 	if r.Place != nil {
 		return fmt.Sprintf("at %v: %s", r.Place, r.Text)

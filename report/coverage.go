@@ -8,28 +8,27 @@ import (
 
 // A Coverage says what an exploration of a launch's schedules covered.
 type Coverage struct {
-	// Schedules ran to their end, one of each kind; Left were given up as being
-	// like others.
+	// Schedules ran to their end, one per equivalence class; Left were abandoned as
+	// equivalent to others.
 	Schedules int   `json:"schedules"`
 	Left      int   `json:"left"`
 	Steps     int64 `json:"steps"`
 	Longest   int   `json:"longest"` // steps of the longest run
-	Units     int   `json:"units"`   // parts that what the first runs left over fell into
-	Sampled   int   `json:"sampled"` // schedules run past the budget of exploration
-	// Complete: every schedule of the launch is like one that ran. Otherwise Why
-	// says what stood in the way.
+	Units     int   `json:"units"`   // shares of the work that the first runs left
+	Sampled   int   `json:"sampled"` // schedules run after the exploration budget was spent
+	// Complete: every schedule of the launch is equivalent to one that ran. Otherwise Why
+	// gives the obstacle.
 	Complete bool   `json:"complete"`
 	Why      string `json:"why,omitempty"`
 }
 
-// partial reports whether the verdict cannot speak of every schedule although
-// that was asked for.
+// partial reports whether the verdict, asked about every schedule, cannot cover them all.
 func (r *Report) partial() bool {
 	return r.Explored != nil && !r.Explored.Complete && (r.Proof == nil || !r.Proof.All)
 }
 
-// scope says what was covered, in a verdict. Others is how many schedules ran
-// besides.
+// scope says, as part of the summary, what was covered. Others counts the schedules that
+// ran outside the exploration.
 func (c *Coverage) scope(clean bool, others int) string {
 	switch {
 	case c.Complete && clean:

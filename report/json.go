@@ -13,7 +13,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r.Filled())
 }
 
-// Filled is the report as it is written: with its version, and no list nil.
+// Filled returns the report as it is written: with its version, and no nil lists.
 func (r *Report) Filled() *Report {
 	c := *r
 	c.Version = Version

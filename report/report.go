@@ -1,24 +1,23 @@
-// Package report is what a check says, as data, as text and as JSON.
+// Package report represents the result of a check, as data, as text and as JSON.
 //
-// A Report is finished: places are resolved to files and lines, addresses to
-// names, the verdict is drawn. Renderers only lay it out, so that text and
-// JSON cannot disagree, and equal reports give equal bytes: nothing in one
-// depends on time, on the machine, or on how many workers made it. A Resolver
-// makes a Finding from one of package rules.
+// A Report is finished: places are resolved to files and lines, addresses to names, the
+// verdict is drawn. Renderers only format it, so that text and JSON cannot disagree, and
+// equal reports give equal bytes: nothing in one depends on time, on the machine, or on
+// the number of workers. A Resolver makes a Finding from one of package rules.
 //
 // # The verdict
 //
-// "findings" if at least one finding counts towards it (an error that is not
-// accepted; with FailOn a warning, too), whether or not something is missing
-// besides; else "incomplete" if there is a gap; else "clean". A clean verdict
-// speaks of the schedules that ran, and of no others unless Proof says so.
+// "findings" if at least one finding counts towards it (an error that is not accepted;
+// with FailOnWarning also a warning), even if there are gaps; else "incomplete" if there
+// is a gap; else "clean". A clean verdict covers the schedules that ran, and no others
+// unless Proof says so.
 //
 // # JSON
 //
-// JSON writes the Report as it is, under the names in the struct tags. Within
-// one Version fields are added, never renamed, removed or given another
-// meaning. Lists are never null. Addresses are strings in hexadecimal, because
-// many readers of JSON hold numbers as doubles.
+// The JSON is the Report itself, under the names in the struct tags. Within one Version,
+// fields are added, never renamed, removed or given another meaning. Lists are never
+// null. Addresses are strings in hexadecimal, because many readers of JSON hold numbers
+// as doubles.
 package report
 
 import (
@@ -37,10 +36,10 @@ const Version = 1
 type Report struct {
 	Version int    `json:"version"`
 	Launch  Launch `json:"launch"`
-	// Schedules that ran, in order, as `muster replay --schedule` takes them.
+	// Schedules are those that ran, in order, as `muster replay --schedule` takes them.
 	Schedules []string `json:"schedules"`
-	// Proof is what became of the attempt to decide every schedule by one run;
-	// nil if there was none, or the verdict is not clean.
+	// Proof is the result of the attempt to decide every schedule by one run; nil if
+	// there was none, or the verdict is not clean.
 	Proof *Proof `json:"proof,omitempty"`
 	// Explored is what an exploration of the schedules covered; nil if there was
 	// none.
@@ -50,14 +49,14 @@ type Report struct {
 	Findings    []Finding `json:"findings"`
 	Gaps        []Gap     `json:"gaps"`
 	Assumptions []string  `json:"assumptions"`
-	// Assuming are the assumptions that were asked for, by name. The summary has them.
+	// Assuming lists the assumptions made on request, by name, as in the summary.
 	Assuming []string `json:"assuming,omitempty"`
-	// Notices are about the input and not about the kernel: an accept entry
-	// that met no finding, a question that has no answer.
+	// Notices are about the input and not about the kernel: an accept entry that matched
+	// no finding, a question that has no answer.
 	Notices []string `json:"notices"`
 }
 
-// A Launch says what was checked.
+// A Launch describes the launch that was checked.
 type Launch struct {
 	File    string    `json:"file"` // the launch file; empty where flags made the launch
 	PTX     string    `json:"ptx"`
@@ -71,7 +70,7 @@ type Launch struct {
 	// Arguments name this launch on a command line of muster, already quoted
 	// for a shell.
 	Arguments string `json:"arguments"`
-	// Note stands behind a replay line, as a comment of the shell.
+	// Note follows a replay line, as a shell comment.
 	Note string `json:"-"`
 }
 
@@ -79,31 +78,31 @@ type Launch struct {
 // conditions of docs/schedules.md.
 type Proof struct {
 	All bool `json:"all"`
-	// AnyContents: nor does the outcome depend on what the buffers hold.
+	// AnyContents: the outcome does not depend on buffer contents either.
 	AnyContents bool     `json:"any_contents"`
 	Reasons     []Reason `json:"reasons"` // why not all
-	// InOrder: it takes for granted that clusters start in order.
+	// InOrder: the proof assumes that clusters start in order.
 	InOrder bool `json:"-"`
-	// Any is what became of the attempt to prove other values of an argument too;
-	// nil if none was asked for.
+	// Any is the result of the attempt to extend the proof to other values of an
+	// argument; nil if none was asked for.
 	Any *AnyCount `json:"any,omitempty"`
 }
 
-// A Reason is a condition that does not hold, and where.
+// A Reason is a condition of the proof that fails, and where.
 type Reason struct {
 	Condition string `json:"condition"` // "C1"
 	Place     *Place `json:"place,omitempty"`
 	Text      string `json:"text"`
 }
 
-// CutShort is the condition that the proof's run comes to its end: no limit ran out,
-// and everything in it is modelled.
+// CutShort is the condition that the proof's run completes: no limit ran out, and
+// everything in it is modelled.
 const CutShort = "the run"
 
 // A Verdict is the outcome in one word.
 type Verdict string
 
-// The verdicts. Error is for bad input, which makes no report.
+// The verdicts. Error is for bad input, which gives no report.
 const (
 	Clean      Verdict = "clean"
 	Findings   Verdict = "findings"
@@ -111,7 +110,7 @@ const (
 	Error      Verdict = "error"
 )
 
-// ExitCode is the exit status that says the verdict.
+// ExitCode returns the exit status for the verdict.
 func (v Verdict) ExitCode() int {
 	switch v {
 	case Clean:
@@ -126,7 +125,7 @@ func (v Verdict) ExitCode() int {
 
 // A Finding is one defect with its evidence.
 type Finding struct {
-	// ID tells the finding from the others of this launch, in every schedule:
+	// ID identifies the finding within this launch, in every schedule:
 	// kind@file.ptx:line,line.
 	ID       string   `json:"id"`
 	Kind     string   `json:"kind"`
@@ -139,14 +138,14 @@ type Finding struct {
 	Waiting  []Waiter `json:"waiting,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 	Section  string   `json:"section"` // of the PTX ISA
-	// Schedule is the first that shows it, and everything above is as it was
-	// there; Count is how often the same instructions met like this in it.
+	// Schedule is the first that shows the finding; the fields above describe that run.
+	// Count is how often the same instructions conflicted like this in it.
 	Schedule string `json:"schedule"`
 	Count    int    `json:"count"`
 	// Seen is how many of the report's schedules show it.
 	Seen int `json:"seen"`
-	// Accepted is the reason that the launch file gives; such a finding does
-	// not count towards the verdict.
+	// Accepted is the reason that the launch file gives; an accepted finding does not
+	// count towards the verdict.
 	Accepted string `json:"accepted,omitempty"`
 	Replay   string `json:"replay"` // a command line
 }
@@ -164,16 +163,16 @@ const (
 // A Site is one place in a finding.
 type Site struct {
 	Role string `json:"role"`
-	// PTX is the instruction; nil if the site is none.
+	// PTX is the instruction; nil if the site is not one.
 	PTX *Place `json:"ptx,omitempty"`
-	// Source holds the places that .loc gives: the innermost first, then
-	// where that was inlined.
+	// Source lists the places from .loc: the innermost first, then those it was inlined
+	// into.
 	Source []Place `json:"source,omitempty"`
-	// CTA is nil for a site that is the launch's and no thread's.
+	// CTA is nil for a site of the launch itself, not of a thread.
 	CTA   *[3]uint32 `json:"cta,omitempty"`
-	Warp  int32      `json:"warp"` // in its CTA; -1 if no warp is meant
+	Warp  int32      `json:"warp"` // in its CTA; -1 for no warp
 	Lanes string     `json:"lanes,omitempty"`
-	// Operation is the asynchronous operation that did it, if one did.
+	// Operation is the asynchronous operation that made the access, if any.
 	Operation string  `json:"operation,omitempty"`
 	Memory    *Memory `json:"memory,omitempty"`
 }
@@ -183,7 +182,7 @@ type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Col  int    `json:"col,omitempty"`
-	Text string `json:"text,omitempty"` // the line, trimmed; of PTX alone
+	Text string `json:"text,omitempty"` // the line, trimmed; for PTX only
 	Func string `json:"function,omitempty"`
 
 	Caret int `json:"-"` // where Col is in Text, in bytes
@@ -196,28 +195,28 @@ type Memory struct {
 	Space   string     `json:"space"`         // "shared" or "global"
 	CTA     *[3]uint32 `json:"cta,omitempty"` // whose shared memory
 	Name    string     `json:"name,omitempty"`
-	Symbol  string     `json:"symbol,omitempty"` // Name as the linker has it
-	Offset  uint64     `json:"offset"`           // of the range in what Name names
+	Symbol  string     `json:"symbol,omitempty"` // Name as mangled for the linker
+	Offset  uint64     `json:"offset"`           // of the range within Name
 	Address string     `json:"address"`          // in the CTA's window, or global
 	Bytes   uint64     `json:"bytes"`
-	// Text names the range as a person would: slots+512..1023, in[0..127].
+	// Text is the range in readable form: slots+512..1023, in[0..127].
 	Text string `json:"text"`
 }
 
-// A Waiter waits in a deadlock.
+// A Waiter is an agent that waits in a deadlock.
 type Waiter struct {
 	Site Site   `json:"site"`
 	For  string `json:"for"`
 	Owed string `json:"owed,omitempty"`
 }
 
-// A Gap is what makes a verdict incomplete.
+// A Gap is a reason for an incomplete verdict.
 type Gap struct {
 	What  string `json:"what"`
 	Place *Place `json:"place,omitempty"`
 }
 
-// Options say what counts.
+// Options say which findings count towards the verdict.
 type Options struct {
 	FailOnWarning bool
 }
@@ -248,8 +247,7 @@ func (r *Report) Conclude(o Options) {
 	}
 }
 
-// scope says what the verdict covers: the schedules that ran, unless one of them
-// decided for all.
+// scope says what the verdict covers: the schedules that ran, or all if a proof holds.
 func (r *Report) scope() string {
 	if r.Proof != nil && r.Proof.All && r.Verdict == Clean {
 		s := fmt.Sprintf(": all schedules of this launch, %s, %s", diag.Plural(r.Launch.CTAs, "CTA"), diag.Plural(r.Launch.Threads, "thread"))
@@ -301,7 +299,7 @@ func (c counts) findings() string {
 	return fmt.Sprintf("%s (%s)", diag.Plural(c.errors+c.warnings+c.notes, "finding"), strings.Join(by, ", "))
 }
 
-// rest counts what did not decide the verdict.
+// rest counts the findings that did not decide the verdict.
 func (c counts) rest(open bool) string {
 	s := ""
 	add := func(n int, text string) {
@@ -317,8 +315,8 @@ func (c counts) rest(open bool) string {
 	return s
 }
 
-// SetReplays gives every finding its replay line. Findings whose IDs are
-// alike, because several instructions share a line, get columns.
+// SetReplays gives every finding its replay line. Findings with equal IDs, because
+// several instructions share a line, get IDs with columns.
 func (r *Report) SetReplays() {
 	alike := map[string]int{}
 	for i := range r.Findings {
@@ -374,13 +372,13 @@ func (f *Finding) longID() string {
 	return id
 }
 
-// Is reports whether id, of this report or another of the same launch, means
-// this finding.
+// Is reports whether id, from this report or another of the same launch, denotes this
+// finding.
 func (f *Finding) Is(id string) bool {
 	return f.ID == id || f.longID() == id || f.ShortID() == id
 }
 
-// Quote writes a word as a shell takes it.
+// Quote quotes a word for a shell.
 func Quote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@=+%", r)
@@ -391,8 +389,8 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Rename gives every finding the ID that was asked for, of the several that
-// mean it, so that its replay line is the one that asked.
+// Rename gives every finding the ID that the user asked for, one of several that denote
+// it, so that the replay line repeats the user's.
 func (r *Report) Rename(id string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]

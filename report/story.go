@@ -9,46 +9,47 @@ import (
 // never renamed, removed or given another meaning.
 const StoryVersion = 1
 
-// A Story is a run, told.
+// A Story is a run, told step by step.
 type Story struct {
 	Version  int    `json:"version"`
 	Schedule string `json:"schedule"`
 	Finding  string `json:"finding,omitempty"` // its ID
-	// Total and Switches are of the whole run; Until is where telling stopped,
-	// if that was before the end.
+	// Total and Switches count the whole run; Until is the step after which telling
+	// stopped early.
 	Total    int    `json:"total_steps"`
 	Switches int    `json:"switches"`
 	Until    int    `json:"until,omitempty"`
 	Steps    []Step `json:"steps"`
-	// End says how the run ended; empty if telling stopped before.
+	// End says how the run ended; empty if telling stopped early.
 	End   string `json:"end,omitempty"`
 	State *State `json:"state,omitempty"`
 }
 
-// A Step is a step of the run, or a stretch of steps that are not told.
+// A Step is one step of the run, or a stretch of steps that are summarized.
 type Step struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
-	// Choice is the schedule's choice; empty of a stretch.
+	// Choice is the schedule's choice; empty for a stretch.
 	Choice string `json:"choice,omitempty"`
-	// Who takes the step; of a stretch, with how many steps each.
+	// Who is the agent; for a stretch, the agents with their numbers of steps.
 	Who string `json:"who"`
-	// Where is the source line, or that of the PTX where no source is known.
+	// Where is the source line, or the PTX line if no source is known.
 	Where string   `json:"where,omitempty"`
 	PTX   *Place   `json:"ptx,omitempty"`
 	Does  []string `json:"does,omitempty"`
-	// Role is what the finding calls this step: "writes", "arrives".
+	// Role is the finding's word for this step: "writes", "arrives".
 	Role string `json:"role,omitempty"`
-	// Ledger is the state afterwards of each barrier that the step touched.
+	// Ledger is the resulting state of each barrier that the step touched.
 	Ledger []string `json:"ledger,omitempty"`
-	// Turns of a stretch: how often another agent took over in it, and once.
+	// Turns, for a stretch, is the number of times that an agent took over, the first
+	// included.
 	Turns int `json:"turns,omitempty"`
 
-	// Site is the place of the finding that this step is, from 0; -1 for none.
+	// Site is the index of the finding's site that this step is; -1 for none.
 	Site int `json:"-"`
 }
 
-// Roles names the steps that are places of a finding, given what it calls each.
+// Roles labels the steps that are sites of a finding, given the role of each site.
 func (s *Story) Roles(roles []string) {
 	for i := range s.Steps {
 		if p := &s.Steps[i]; p.Choice != "" && p.Site >= 0 && p.Site < len(roles) {
@@ -57,7 +58,7 @@ func (s *Story) Roles(roles []string) {
 	}
 }
 
-// A State is how things stand where telling stopped.
+// A State is the machine's state where telling stopped.
 type State struct {
 	Splits   []string `json:"splits"`
 	Barriers []string `json:"barriers,omitempty"`

@@ -10,11 +10,11 @@ import (
 	"muster/internal/diag"
 )
 
-// The layout: the step's number, who and where, what; the ledgers below.
+// The layout: step number, agent and place, effects; the ledgers below.
 const (
-	number = 9 // of the first column
+	number = 9 // width of the first column
 
-	longest = 300 // characters of a schedule that are shown
+	longest = 300 // characters shown of a schedule
 )
 
 // WriteText writes the story.
@@ -61,7 +61,7 @@ func (s *Story) WriteText(w io.Writer) error {
 	return err
 }
 
-// file is the one that all places are in; empty if there are several.
+// file returns the one file that contains all places; empty if there are several.
 func (s *Story) file() string {
 	file := ""
 	for i := range s.Steps {
@@ -77,8 +77,7 @@ func (s *Story) file() string {
 	return file
 }
 
-// cta is the CTA that every warp is of; empty if there are several, or one that
-// goes without saying.
+// cta returns the CTA of every warp; empty if there are several, or none is named.
 func (s *Story) cta() string {
 	cta := ""
 	for i := range s.Steps {
@@ -95,7 +94,7 @@ func (s *Story) cta() string {
 	return cta
 }
 
-// without is the steps without the name of a CTA that has been said.
+// without returns the steps without the name of a CTA that the heading gives.
 func (s *Story) without(cta string) []Step {
 	if cta == "" {
 		return s.Steps
@@ -107,7 +106,7 @@ func (s *Story) without(cta string) []Step {
 	return steps
 }
 
-// columns is how wide the names of agents and places are.
+// columns returns the widths for agents and places.
 func columns(steps []Step, file string) (who, where int) {
 	for i := range steps {
 		if p := &steps[i]; p.Choice != "" {
@@ -165,7 +164,7 @@ func line(b *strings.Builder, indent int, text string) {
 	}
 }
 
-// label writes a word in the column of the numbers and text beside it.
+// label writes a word in the number column and text beside it.
 func label(b *strings.Builder, word, text string) {
 	for i, l := range diag.Wrap(text, width-number-1, width-number-1) {
 		if i > 0 {

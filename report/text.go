@@ -10,14 +10,14 @@ import (
 	"muster/internal/diag"
 )
 
-// TextOptions say how text looks.
+// TextOptions control the text form.
 type TextOptions struct {
 	Color bool // ANSI colours
-	// All writes every finding in full. Otherwise of those alike (the same
-	// kind between the same source lines, as unrolled loops have them) the
-	// first is, and the others are listed.
+	// All writes every finding in full. Otherwise, of similar ones (the same kind between
+	// the same source lines, as from unrolled loops), the first is written and the others
+	// are listed.
 	All bool
-	// AllIs is what a reader is told to ask for to have All; by default TextOptions.All.
+	// AllIs is what the text tells a reader to set for All; by default TextOptions.All.
 	AllIs string
 }
 
@@ -25,12 +25,12 @@ type TextOptions struct {
 // that it can be pasted into an issue as it is.
 const (
 	width  = 100
-	indent = 11 // of the second column
-	deep   = 6  // of what belongs to a place
+	indent = 11 // column of the text after a label
+	deep   = 6  // indent of the details of a site
 )
 
-// A printer writes text. Colours are escape sequences around words, so that
-// the text without them is the same.
+// A printer writes text. Colours are escape sequences around words: without them the text
+// is the same.
 type printer struct {
 	b     strings.Builder
 	color bool
@@ -89,10 +89,10 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	return err
 }
 
-// mostReasons is how many reasons against a proof the text gives.
+// mostReasons bounds the reasons against a proof that the text gives.
 const mostReasons = 3
 
-// unproven says why a clean verdict does not speak of every schedule.
+// unproven says why a clean verdict does not cover every schedule.
 func (p *printer) unproven(r *Report) {
 	if r.Proof == nil || r.Proof.All || r.Verdict == Findings || r.Explored != nil && r.Explored.Complete {
 		return
@@ -120,8 +120,8 @@ func verdictColor(v Verdict) string {
 	return yellow
 }
 
-// WriteEvidence writes one finding as WriteText does, without what only the
-// whole report knows.
+// WriteEvidence writes one finding as WriteText does, without what depends on the whole
+// report.
 func (f *Finding) WriteEvidence(w io.Writer, o TextOptions) error {
 	p := &printer{color: o.Color}
 	p.finding(f)
@@ -155,7 +155,7 @@ func (p *printer) finding(f *Finding) {
 	p.raw("replay:", bold, f.Replay, indent)
 }
 
-// alike groups findings: one by one, or by kind and source lines.
+// alike groups findings: each alone, or by kind and source lines.
 func (r *Report) alike(all bool) [][]*Finding {
 	var groups [][]*Finding
 	index := map[string]int{}
@@ -172,7 +172,7 @@ func (r *Report) alike(all bool) [][]*Finding {
 	return groups
 }
 
-// sourceKey tells findings alike: empty if one of the places has no source.
+// sourceKey is equal for similar findings; it is empty if a site has no source.
 func (f *Finding) sourceKey() string {
 	key := fmt.Sprintf("%s|%s|%s", f.Kind, f.Severity, f.Accepted)
 	for i := range f.Sites {
@@ -188,7 +188,7 @@ func (f *Finding) sourceKey() string {
 	return key
 }
 
-// others lists findings like the one above.
+// others lists findings similar to the one above.
 func (p *printer) others(fs []*Finding) {
 	const most = 8
 	if len(fs) == 0 {
@@ -206,14 +206,14 @@ func (p *printer) others(fs []*Finding) {
 	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (%s shows them), at PTX lines %s", len(fs), p.all, strings.Join(ids, "; ")))
 }
 
-// seen ends a finding in a report of several schedules.
+// seen ends a finding in a report on several schedules.
 func (p *printer) seen(f *Finding, of int) {
 	if of > 1 && f.Seen > 0 {
 		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, diag.Plural(of, "schedule"), f.Schedule))
 	}
 }
 
-// site writes a place: what was done where, by whom to which bytes, and the
+// site writes a site: role and place, the agent and the bytes accessed, and the
 // instruction.
 func (p *printer) site(s *Site) {
 	p.b.WriteString("  " + p.paint(p.sev, s.Role))
@@ -225,8 +225,8 @@ func (p *printer) site(s *Site) {
 	p.quote(s.PTX, len(s.Source) > 0)
 }
 
-// where is the place in the program as its author knows it: the outermost
-// source line, and what was inlined there.
+// where returns the place in the source program: the outermost line, and what was inlined
+// there; the PTX place if there is no source.
 func (s *Site) where() string {
 	n := len(s.Source)
 	switch {
@@ -242,7 +242,7 @@ func (s *Site) where() string {
 	return text
 }
 
-// who did it, and to which bytes.
+// who names the agent and the bytes that it accessed.
 func (s *Site) who() string {
 	if s.CTA == nil {
 		return ""
@@ -265,8 +265,8 @@ func (s *Site) who() string {
 	return text
 }
 
-// quote shows a PTX line with carets under the instruction, and its place
-// unless that has been said.
+// quote shows a PTX line with carets under the instruction, and its place if place is
+// set.
 func (p *printer) quote(at *Place, place bool) {
 	if at == nil {
 		return
@@ -284,11 +284,10 @@ func (p *printer) quote(at *Place, place bool) {
 	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + strings.Repeat(" ", utf8.RuneCountInString(text[:caret])) + p.paint(p.sev, diag.Carets(text[caret:])) + "\n")
 }
 
-// maxWaiting is how many groups of waiters are shown; JSON has them all.
+// maxWaiting bounds the groups of waiters shown; JSON lists them all.
 const maxWaiting = 12
 
-// waiting lists who waits, those together that wait at one place for one
-// thing.
+// waiting lists the waiters, grouped by the place and the condition of their wait.
 func (p *printer) waiting(list []Waiter) {
 	groups := groupWaiters(list)
 	for i, g := range groups {
@@ -309,7 +308,7 @@ func (p *printer) waiting(list []Waiter) {
 	}
 }
 
-// groupWaiters puts those together that differ in nothing but their lanes.
+// groupWaiters groups waiters by place, condition and what is owed.
 func groupWaiters(list []Waiter) [][]Waiter {
 	var groups [][]Waiter
 	index := map[string]int{}
@@ -392,7 +391,7 @@ func lanesText(lanes string) string {
 	return ", lane " + lanes
 }
 
-// deep writes text that belongs to a place.
+// deep writes details of a site.
 func (p *printer) deep(text string) {
 	if text == "" {
 		return
@@ -436,7 +435,7 @@ func (p *printer) row(label, code, text string) {
 	}
 }
 
-// raw is row for what must stay on one line, in column col.
+// raw is row for text that must stay on one line, in column col.
 func (p *printer) raw(label, code, text string, col int) {
 	gap := strings.Repeat(" ", max(1, col-2-utf8.RuneCountInString(label)))
 	p.b.WriteString("  " + p.paint(code, label) + gap + text + "\n")

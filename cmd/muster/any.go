@@ -8,7 +8,8 @@ import (
 	"muster"
 )
 
-// An anyFlag asks for a proof of every larger value of an argument.
+// An anyFlag is the number of the argument for which a proof of all larger values is
+// tried.
 type anyFlag int
 
 func (a *anyFlag) register(f *pflag.FlagSet) {

@@ -101,7 +101,7 @@ func (c *console) barrier(name string, update, explain bool) error {
 	return nil
 }
 
-// explainKinds prints the catalogue's texts of what a script showed.
+// explainKinds prints the catalogue's texts for the findings of a script.
 func (c *console) explainKinds(names []string) {
 	for _, name := range names {
 		if k := rules.Lookup(name); k != nil {
@@ -110,7 +110,7 @@ func (c *console) explainKinds(names []string) {
 	}
 }
 
-// scriptError shows the line of the script that an error is about.
+// scriptError prints an error with the script line that it is about.
 func (c *console) scriptError(err error) error {
 	var e *script.Error
 	if !errors.As(err, &e) {

@@ -101,7 +101,7 @@ func (c *console) write(r *muster.Report, format formatFlag, all bool) error {
 	return r.WriteText(c.out, report.TextOptions{Color: c.color(), All: all, AllIs: "--all"})
 }
 
-// status is the verdict as an exit status.
+// status converts a verdict to an exit status.
 func status(v muster.Verdict) error {
 	if code := v.ExitCode(); code != exitClean {
 		return exit(code)

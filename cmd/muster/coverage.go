@@ -13,15 +13,15 @@ import (
 	"muster/ptx"
 )
 
-// This file shows the instruction table with what becomes of each row. Nothing
-// is listed by hand: a row is parsed if its example parses back to it,
-// executed if the machine's decoder takes that example, checked if running it
-// shows an observer what it does (or does nothing that another agent could
-// see), and tested if a kernel that the tests execute contains it.
+// This file shows the instruction table with the support for each row. Nothing is listed
+// by hand: a row is parsed if its example round-trips, executed if the machine's decoder
+// accepts that example, checked if a run reports its effect to an observer (or it has no
+// effect visible to another agent), and tested if a kernel that the tests execute
+// contains it.
 
-// testedForms names rows with how they are tested: h200, compared with a card
-// bit for bit (approximate functions within their bound), or kernel, contained
-// in a kernel that tests execute. TestTestedForms makes it and keeps it true.
+// testedForms lists rows with how they are tested: h200, compared with a card bit for bit
+// (approximate functions within their bound), or kernel, contained in a kernel that tests
+// execute. TestTestedForms generates it and checks it.
 //
 //go:embed testdata/tested.txt
 var testedForms string
@@ -36,7 +36,7 @@ type coverage struct {
 	SM       string `json:"sm"`
 	Parsed   bool   `json:"parsed"`
 	Executed bool   `json:"executed"`
-	// Checked is "yes", "no", or "-" for what no other agent can see.
+	// Checked is "yes", "no", or "-" for a row without effects visible to other agents.
 	Checked string `json:"checked"`
 	// Tested is "h200", "kernel" or "no".
 	Tested string `json:"tested"`
@@ -107,7 +107,7 @@ func coverageRows(class string) []coverage {
 	return rows
 }
 
-// testedHow reads what formatTested of the tests writes: a form and a word a line.
+// testedHow parses the output of formatTested in the tests: a form and a word per line.
 func testedHow(text string) map[string]string {
 	how := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -136,8 +136,8 @@ func (row *coverage) try(f *ptx.Form) {
 	}
 }
 
-// observe runs the kernel of an example and looks at what its instruction
-// shows.
+// observe runs the kernel around an example and records what its instruction shows an
+// observer.
 func observe(prog *machine.Program, in *ptx.Inst) *seen {
 	saw := &seen{inst: in, prog: prog}
 	m, err := machine.New(machine.Config{
@@ -161,9 +161,9 @@ func observe(prog *machine.Program, in *ptx.Inst) *seen {
 	return saw
 }
 
-// private reports whether no other agent can see what the form does: it
-// touches no memory but its thread's own or what nobody writes, and no
-// barrier. The collectives of a warp are so: they exchange registers.
+// private reports whether no other agent can see the form's effects: it touches no
+// barrier, and no memory but its thread's own or read-only memory. Warp collectives count
+// as private: they exchange registers.
 func private(f *ptx.Form) bool {
 	if f.Async != "none" || !slices.Contains([]string{"none", "warp-mask", "pending-count"}, f.Barrier) {
 		return false
@@ -177,7 +177,7 @@ func touches(args []ptx.Arg) bool {
 	})
 }
 
-// seen observes whether an instruction shows itself.
+// seen observes whether an instruction has a visible effect.
 type seen struct {
 	inst *ptx.Inst
 	prog *machine.Program
@@ -196,7 +196,7 @@ func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// decode finds surroundings in which the decoder takes the form's example.
+// decode finds a context in which the decoder accepts the form's example.
 func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
 	example := strings.TrimSuffix(machine.Example(f), ";")
 	if example == "" {
@@ -248,8 +248,8 @@ M:
 }
 `
 
-// labelKinds is what a name such as L1 in an example may be: a label, a
-// function, a list of branch targets.
+// labelKinds lists what a name such as L1 in an example may be: a label, a function, a
+// list of branch targets.
 var labelKinds = []struct{ module, body string }{
 	{"", "L0:\nL1:\nL2:\nL3:\nL4:\nL5:"},
 	{".func L0() { ret; }", ""},
@@ -296,8 +296,8 @@ type classCount struct {
 	rows, parsed, executed, checked, tested int
 }
 
-// summarize counts by class, and last the whole; what needs no checking
-// counts as checked.
+// summarize counts rows by class, then in total; rows that need no checking count as
+// checked.
 func summarize(rows []coverage) []classCount {
 	var list []classCount
 	all := classCount{class: "all"}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// abortOnCrash has what kills the process (memory that the system does not give, a
-// stack that overflows, a fault in the runtime) end it by SIGABRT, without a core
-// file unless somebody asked for one.
+// abortOnCrash makes a fatal error (out of memory, stack overflow, a fault in the
+// runtime) end the process by SIGABRT, without a core file unless GOTRACEBACK asks for
+// one.
 func abortOnCrash() {
 	if os.Getenv("GOTRACEBACK") != "crash" {
 		_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})

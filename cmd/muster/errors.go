@@ -15,8 +15,8 @@ import (
 	"muster/ptx"
 )
 
-// printError writes one clear line and, where the error has a place in a file
-// that can be read, the source line with a caret.
+// printError writes one line and, if the error has a place in a readable file, the source
+// line with a caret.
 func printError(w io.Writer, err error) {
 	var p *ptx.Error
 	if errors.As(err, &p) && printable(p.Src) {
@@ -41,7 +41,7 @@ func place(err error) (file string, line, col int) {
 	return "", 0, 0
 }
 
-// widest is how much of a source line is shown.
+// widest bounds the bytes shown of a source line.
 const widest = 120
 
 func quote(w io.Writer, file string, line, col int) {
@@ -66,7 +66,7 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
 }
 
-// clip cuts a long line around a column, at bytes that begin a character.
+// clip cuts a long line around a column, at character boundaries.
 func clip(s string, at int) (string, int) {
 	at = min(at, len(s))
 	if len(s) > widest {
@@ -79,7 +79,7 @@ func clip(s string, at int) (string, int) {
 	return s, min(at, len(s))
 }
 
-// blank is s with every character but tabs turned into a blank.
+// blank returns s with every character but tabs replaced by a blank.
 func blank(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -61,7 +61,7 @@ func (c *console) explain(k *rules.Kind) {
 	}
 }
 
-// marks are the examples' expectations, which their tests read.
+// marks are the expectations in examples, which tests read.
 var marks = regexp.MustCompile(`// want: .*`)
 
 func indentText(s string) string {
@@ -75,7 +75,7 @@ func indentText(s string) string {
 	return b.String()
 }
 
-// nearest suggests the kind that shares most letters in order with name.
+// nearest suggests the kind with the longest common subsequence with name.
 func nearest(name string) string {
 	best, score := "", 0.6
 	for _, k := range rules.Kinds() {

@@ -33,10 +33,10 @@ func (e *exploreFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&e.state, "state", "", "a `file` to keep the exploration in: resumed from where it is there, merged by 'muster merge'")
 }
 
-// handful is how many of the schedules are no exploration.
+// handful is the number of schedules run before the exploration.
 const handful = 3 + muster.DefaultRandom
 
-// options sets what a check is to explore.
+// options sets the exploration options of a check.
 func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	if e.schedules < 1 || e.steps < 1 {
 		return errors.New("--schedules and --steps: at least one")
@@ -78,7 +78,7 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	return nil
 }
 
-// progress tells how far an exploration has come, on one line of a terminal.
+// progress shows the progress of an exploration, on one line of a terminal.
 func (c *console) progress(p muster.Progress) {
 	fmt.Fprintf(c.err, "\r\033[Kexploring: %d schedules, %d like others", p.Schedules, p.Left)
 	if p.Units > 0 {
@@ -90,7 +90,7 @@ func (c *console) progress(p muster.Progress) {
 	fmt.Fprint(c.err, "\r")
 }
 
-// parseShard reads "2/8", or for "auto" what the environment says.
+// parseShard reads "2/8", or with "auto" the environment.
 func parseShard(text string, env func(string) string) (i, n int, err error) {
 	switch text {
 	case "":
@@ -108,8 +108,8 @@ func parseShard(text string, env func(string) string) (i, n int, err error) {
 	return i, n, nil
 }
 
-// shardOf reads the environment of a task of a Slurm array, or of a pod of an
-// indexed Kubernetes Job whose manifest sets JOB_COMPLETIONS.
+// shardOf reads the environment of a Slurm array task, or of a pod of an indexed
+// Kubernetes Job whose manifest sets JOB_COMPLETIONS.
 func shardOf(env func(string) string) (i, n int, err error) {
 	number := func(name string, other int) int {
 		text := env(name)
@@ -141,7 +141,7 @@ func shardOf(env func(string) string) (i, n int, err error) {
 	return i, n, err
 }
 
-// named says in which file a state is that does not fit.
+// named adds the file name to an error about a state.
 func (e *exploreFlags) named(err error) error {
 	var of *muster.StateError
 	if errors.As(err, &of) && e.state != "" {
@@ -153,7 +153,7 @@ func (e *exploreFlags) named(err error) error {
 // maxState bounds the state of an exploration, in bytes.
 const maxState = 4 << 30
 
-// readState reads a state; a file that is not there yet is an empty one.
+// readState reads a state; a missing file is an empty state.
 func readState(name string) (*muster.Exploration, error) {
 	data, err := files.Read(name, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,8 +169,8 @@ func readState(name string) (*muster.Exploration, error) {
 	return &x, nil
 }
 
-// writeState replaces a state in one go, so that a kill at any moment leaves the
-// old one or the new one.
+// writeState replaces a state atomically: a kill at any moment leaves the old one or the
+// new one.
 func writeState(name string, x *muster.Exploration) error {
 	data, err := json.Marshal(x)
 	if err != nil {

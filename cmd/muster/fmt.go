@@ -46,7 +46,7 @@ and named on standard error.`,
 	return cmd
 }
 
-// maxSource is as much as check reads of a module, in bytes.
+// maxSource bounds the module size in bytes, as in check.
 const maxSource = 64 << 20
 
 func readSource(stdin io.Reader, name string) ([]byte, error) {

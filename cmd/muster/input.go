@@ -15,8 +15,8 @@ import (
 	"muster/report"
 )
 
-// An input is what check, run and replay have in common: a launch file or a
-// .ptx, the keys of a launch file as flags, and limits.
+// An input holds the flags that check, run and replay share: a launch file or a .ptx, the
+// keys of a launch file as flags, and limits.
 type input struct {
 	flags  launch.Flags
 	limits muster.Limits
@@ -60,8 +60,8 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.DurationVar(&in.limits.Time, "limit-time", muster.DefaultTime, "time for the whole command")
 }
 
-// load reads the launch. Its arguments, as a command line has them, are what
-// a replay line repeats.
+// load reads the launch. It also returns the launch's words on a command line, for replay
+// lines.
 func (in *input) load(cmd *cobra.Command, args []string) (*muster.Launch, string, error) {
 	if err := in.checkLimits(); err != nil {
 		return nil, "", err
@@ -103,7 +103,7 @@ func (in *input) file(args []string) (*launch.File, error) {
 	return f, in.flags.Apply(f)
 }
 
-// words names the launch on a command line.
+// words returns the command-line words that name the launch.
 func (in *input) words(cmd *cobra.Command, args []string) string {
 	var words []string
 	if in.given != nil {
@@ -132,7 +132,7 @@ func (in *input) words(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// A sizeFlag is a number of bytes, as 8G.
+// A sizeFlag is a number of bytes, written like 8G.
 type sizeFlag int64
 
 func (s *sizeFlag) Type() string { return "bytes" }

@@ -15,9 +15,9 @@ import (
 	"muster"
 )
 
-// A work is what a command does under its limits. It ends early, with what there is
-// until then, when its time is over or somebody interrupts it. If it does not end a
-// moment after that (it reads a long file, or is where nobody asks), the process does.
+// A work is a command's work under its limits. When its time is over or it is
+// interrupted, it ends early with a partial result. If it does not end a moment after
+// that (reading a long file, or in code that does not poll), the process does.
 type work struct {
 	context.Context
 	console *console
@@ -28,15 +28,15 @@ type work struct {
 
 	mu     sync.Mutex
 	timers []*time.Timer
-	done   bool // the answer is there, and may take its time to be written
+	done   bool // the result is there; writing it may take time
 	gone   bool // the command has returned
 }
 
-// grace is how long work may take to end itself, of a limit on time. A tenth of the
-// limit, or a second, is what all of it may take.
+// grace is the time that work has to stop after a time limit: 8/10 of a tenth of the
+// limit, or of a second if that is longer.
 func grace(limit time.Duration) time.Duration { return max(limit/10, time.Second) * 8 / 10 }
 
-// begin begins the work of a command whose flags have been read.
+// begin starts the work of a command, after its flags are parsed.
 func (c *console) begin(in *input) (*work, error) {
 	if err := in.checkLimits(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (c *console) begin(in *input) (*work, error) {
 	return w, nil
 }
 
-// listen waits for a signal. The next one ends the process as if nobody listened.
+// listen waits for a signal. A second signal has its default effect.
 func (w *work) listen() {
 	select {
 	case s := <-w.signals:
@@ -64,7 +64,7 @@ func (w *work) listen() {
 	}
 }
 
-// An interruption is why work was cancelled.
+// An interruption is the cause of a cancellation by a signal.
 type interruption struct{ os.Signal }
 
 func (e interruption) Error() string { return e.String() }
@@ -74,12 +74,11 @@ func (w *work) interrupt(s os.Signal) {
 	w.endIn(grace(time.Second), "interrupted ("+s.String()+")", true)
 }
 
-// leastMemory is what the command takes before it has done anything, and more.
-// Work that asks for less is refused by what it asks for, and not from outside.
+// leastMemory exceeds what the command itself takes. Below it, the limit is enforced only
+// on the memory that runs ask for, not on the process.
 const leastMemory = 32 << 20
 
-// weigh looks whether the process takes more memory than it may, which runs look at
-// themselves.
+// weigh ends the process if it exceeds its memory limit; runs check the limit themselves.
 func (w *work) weigh(t *time.Ticker) {
 	defer t.Stop()
 	for {
@@ -97,8 +96,8 @@ func (w *work) weigh(t *time.Ticker) {
 	}
 }
 
-// endIn has the process end in a while, unless the work is done by then; where it is
-// to end for certain, unless the command has returned.
+// endIn ends the process after d, unless the work is done by then; if certain, unless the
+// command has returned.
 func (w *work) endIn(d time.Duration, why string, certain bool) {
 	if !w.console.alone {
 		return
@@ -118,7 +117,7 @@ func (w *work) end(why string, certain bool) {
 	os.Exit(exitIncomplete)
 }
 
-// answered says that the limits have been kept: what is left is to write the answer.
+// answered says that the work kept its limits: only writing the result is left.
 func (w *work) answered() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,8 +137,8 @@ func (w *work) close() {
 	}
 }
 
-// exit is the exit status of a command that says err: that of work that was
-// interrupted is incomplete, whatever was found by then.
+// exit returns the exit status for err: interrupted work is incomplete, whatever it
+// found.
 func (w *work) exit(err error) error {
 	var status exit
 	if w.Err() != nil && (err == nil || errors.As(err, &status)) {

@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	// What kills a program of Go otherwise exits with 2, as bad input does.
+	// Without this, a fatal error of the Go runtime exits with 2, as bad input does.
 	abortOnCrash()
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true}
 	os.Exit(c.main(os.Args[1:]))
@@ -33,15 +33,15 @@ const (
 	exitFindings   = 1
 	exitBadInput   = 2
 	exitIncomplete = 3
-	exitFailed     = 4 // the output could not be written, or a BUG
+	exitFailed     = 4 // the output could not be written, or a bug in muster
 )
 
-// An exit is a status that is no error: what there was to say has been said.
+// An exit is an exit status without a message: everything is printed already.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// doMain is the command, testable: it returns the exit status.
+// doMain runs the command, for tests, and returns the exit status.
 func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return (&console{in: stdin, out: stdout, err: stderr}).main(args)
 }
@@ -70,7 +70,7 @@ func (c *console) execute(args []string) error {
 	return root.Execute()
 }
 
-// exitCode prints an error and returns the exit status that says it.
+// exitCode prints an error and returns its exit status.
 func (c *console) exitCode(err error) int {
 	var status exit
 	var unwritten *files.WriteError
@@ -94,7 +94,7 @@ func (c *console) exitCode(err error) int {
 	return exitBadInput
 }
 
-// bug says that muster failed by itself.
+// bug reports a failure of muster itself.
 func (c *console) bug(v any) int {
 	stack := debug.Stack()
 	if p, ok := v.(*parallel.Panic); ok {
@@ -105,7 +105,7 @@ func (c *console) bug(v any) int {
 	return exitFailed
 }
 
-// build names the version that this binary was built from, as far as it knows.
+// build returns the version or revision that this binary was built from, if known.
 func build() string {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range b.Settings {
@@ -118,16 +118,16 @@ func build() string {
 	return ""
 }
 
-// A console is where a command reads and writes.
+// A console holds a command's input and output.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	follow   func(muster.Progress) // in place of a line on a terminal
-	// alone: the process is this command's. It may be ended, and have limits.
+	follow   func(muster.Progress) // replaces the progress line
+	// alone: the process runs only this command, which may end it and limit its memory.
 	alone bool
 }
 
-// An output remembers whether all of what was written has been.
+// An output records whether everything was written.
 type output struct {
 	w   io.Writer
 	n   int64
@@ -143,7 +143,7 @@ func (o *output) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// close says what kept the output from being written.
+// close returns the error that kept the output from being written.
 func (o *output) close(alone bool) error {
 	if f, ok := o.w.(*os.File); ok && alone && o.n > 0 && o.err == nil {
 		o.err = f.Close() // a disk over the network may say so only now
@@ -155,7 +155,7 @@ func (o *output) close(alone bool) error {
 	return o.err
 }
 
-// terminal reports whether what is said besides the output is seen by somebody.
+// terminal reports whether standard error is a terminal.
 func (c *console) terminal() bool {
 	f, ok := c.err.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -100,7 +100,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 	return cmd
 }
 
-// mutateStatus is the table as an exit status.
+// mutateStatus converts a table to an exit status.
 func mutateStatus(t *mutate.Table) error {
 	switch {
 	case t.Count(mutate.Changes) > 0:

@@ -7,13 +7,13 @@ import (
 	"muster/internal/mutate"
 )
 
-// options are the names by which the library calls what a flag sets, and the flags.
+// options replaces the library's names of options by the flags that set them.
 var options = strings.NewReplacer(
 	"Limits.Instrs", "--limit-instrs", "Limits.Local", "--limit-local", "Limits.Time", "--limit-time", "Limits.Memory", "--limit-memory",
 	"CheckOptions.Cost", "--cost", "TellOptions.Until", "--until", "TellOptions.Print", "--print",
 )
 
-// inFlags has a report speak of flags.
+// inFlags makes a report name flags.
 func inFlags(r *muster.Report) *muster.Report {
 	if r == nil {
 		return nil
@@ -45,7 +45,7 @@ func inFlags(r *muster.Report) *muster.Report {
 	return r
 }
 
-// tableInFlags has a table of mutants speak of flags.
+// tableInFlags makes a table of mutants name flags.
 func tableInFlags(t *mutate.Table) {
 	inFlags(t.Original)
 	for i := range t.Rows {

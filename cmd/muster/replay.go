@@ -13,7 +13,7 @@ import (
 	"muster/report"
 )
 
-// A replaying is one replay's flags.
+// A replaying holds the flags of one replay.
 type replaying struct {
 	in       input
 	format   formatFlag
@@ -111,7 +111,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 			s = got.Schedule
 		case !asItIs(err):
 			return err
-		} // else the check below says whether it is there
+		} // else the check below reports whether it is there
 	}
 	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words, Mode: muster.OnlySchedules})
 	if rep == nil {
@@ -123,7 +123,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	return w.exit(r.one(w, c, l, s, rep))
 }
 
-// everything prints the report, and the story if one was asked for.
+// everything prints the report, and the story if requested.
 func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
 	var told *muster.Story
 	if r.tell.All || r.tell.Until > 0 || len(r.tell.Print) > 0 {
@@ -153,7 +153,7 @@ func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.S
 	return status(rep.Verdict)
 }
 
-// one prints the finding of that name alone, and its story.
+// one prints only the finding with the given ID, and its story.
 func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
 	all := rep.Findings
 	rep.Findings = nil
@@ -209,7 +209,7 @@ func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule
 	return exit(exitFindings)
 }
 
-// tell tells a run; where it cannot be told, it says why on standard error.
+// tell tells a run; if that is impossible, it says why on standard error.
 func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule, o muster.TellOptions) (*muster.Story, error) {
 	told, err := l.Tell(ctx, s, o)
 	var untold *muster.Untold
@@ -220,7 +220,7 @@ func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule,
 	return told, err
 }
 
-// notShown says that a schedule does not show a finding, which is an answer.
+// notShown reports that a schedule does not show a finding: a result, not an error.
 func (c *console) notShown(err error) error {
 	var not *muster.NotShown
 	if !errors.As(err, &not) {
@@ -230,7 +230,7 @@ func (c *console) notShown(err error) error {
 	return exit(exitIncomplete)
 }
 
-// writeReplay writes the report, and in it the story.
+// writeReplay writes the report as JSON, with the story in it.
 func (c *console) writeReplay(rep *muster.Report, told *muster.Story) error {
 	inFlags(rep)
 	if told == nil {
@@ -245,7 +245,7 @@ func (c *console) writeReplay(rep *muster.Report, told *muster.Story) error {
 	}{rep.Filled(), told})
 }
 
-// briefSchedule cuts a long one in a line that need not repeat it.
+// briefSchedule replaces a long schedule by "this schedule".
 func briefSchedule(text string) string {
 	if len(text) > 60 {
 		return "this schedule"

@@ -53,7 +53,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				return err
 			}
 			w.answered()
-			if r.Report == nil { // else the buffers are not what the kernel makes of them
+			if r.Report == nil { // else the buffers are not the kernel's results
 				if err := writeOuts(r, outs); err != nil {
 					return err
 				}
@@ -72,7 +72,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	return cmd
 }
 
-// checkOuts finds a mistake before the kernel runs.
+// checkOuts checks --out before the kernel runs.
 func checkOuts(l *muster.Launch, outs []string) error {
 	for _, o := range outs {
 		name, file, ok := strings.Cut(o, "=")

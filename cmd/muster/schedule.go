@@ -26,7 +26,7 @@ import (
 //	finding: race-shared@ring.ptx:118,131
 //	schedule: s0,r0.0.0*12,r0.1.0/latest
 //
-// The words of launch are as a shell takes them, paths from where the file is
+// The words of launch are quoted as for a shell; paths are relative to where the file is
 // replayed.
 type scheduleFile struct {
 	launch   []string
@@ -109,7 +109,7 @@ func brief(s string) string {
 	return s
 }
 
-// shellWords splits what report.Quote has quoted.
+// shellWords splits words quoted by report.Quote.
 func shellWords(text string) (list []string, err error) {
 	word, inWord := "", false
 	for i := 0; i < len(text); i++ {
@@ -141,7 +141,7 @@ func shellWords(text string) (list []string, err error) {
 	return list, nil
 }
 
-// takeLaunch lets the file name the launch, where the command line does not.
+// takeLaunch takes the launch from the file if the command line names none.
 func (sf *scheduleFile) takeLaunch(in *input, args []string) ([]string, error) {
 	if len(args) > 0 || in.flags.PTX != "" || len(sf.launch) == 0 {
 		return args, nil
@@ -221,15 +221,15 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 	return nil
 }
 
-// asItIs reports whether an error of Shrink leaves a schedule as it is: a judge
-// alone does not see what it shows, or its run is too long.
+// asItIs reports whether an error of Shrink means to keep the schedule: a run alone does
+// not show the finding, or the run is too long.
 func asItIs(err error) bool {
 	var not *muster.NotShown
 	var untold *muster.Untold
 	return errors.As(err, &not) || errors.As(err, &untold)
 }
 
-// fileName is a finding's ID as a file can be called.
+// fileName turns a finding's ID into a file name.
 func fileName(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._@-", r) {

@@ -24,8 +24,8 @@ of a repository), and the Go version. 'muster --version' prints the same.`,
 	}
 }
 
-// version is one line: the module and its version, the revision, and the Go version.
-// What the build does not know is unknown, as the revision is with -buildvcs=false.
+// version is one line: the module and its version, the revision, and the Go version. What
+// the build does not record is "unknown", as the revision with -buildvcs=false.
 func version(b *debug.BuildInfo, ok bool) string {
 	if !ok {
 		b = &debug.BuildInfo{}

@@ -1,15 +1,15 @@
 package axiom
 
-// consistent reports whether the candidate, with its coherence order, meets
-// the axioms of ISA 8.10. Fence-SC holds by construction: an order of fences
-// that contradicts causality makes base causality cyclic, and synchronize
-// refuses it. So does No-Thin-Air, which thinAir decides before.
+// consistent reports whether the candidate, with its coherence order, satisfies the
+// axioms of ISA 8.10. Fence-SC holds by construction: a fence order that contradicts
+// causality makes base causality cyclic, and synchronize rejects it. No-Thin-Air is
+// decided before, by thinAir.
 func (c *candidate) consistent() bool {
 	return c.coherence() && c.atomicity() && c.causality() && c.perLocation()
 }
 
-// coherence: a write that precedes an overlapping one in causality order does
-// so in coherence order, and that is an order.
+// coherence: causality order between overlapping writes is contained in coherence order,
+// which is acyclic.
 func (c *candidate) coherence() bool {
 	for w := range c.ev {
 		if !c.ev[w].write {
@@ -24,7 +24,7 @@ func (c *candidate) coherence() bool {
 	return true
 }
 
-// atomicity is single-copy atomicity, and that of read-modify-writes.
+// atomicity checks single-copy atomicity, and that of read-modify-writes.
 func (c *candidate) atomicity() bool {
 	for _, r := range c.reads {
 		for w := range c.ev {
@@ -47,8 +47,8 @@ func (c *candidate) atomicity() bool {
 	return true
 }
 
-// causality: no read returns what comes after it in causality order, nor what
-// is older than a write that comes before it.
+// causality: no read returns a write that follows it in causality order, nor one older
+// than a write that precedes it.
 func (c *candidate) causality() bool {
 	for _, r := range c.reads {
 		for g, v := range c.from[r] {
@@ -68,9 +68,8 @@ func (c *candidate) causality() bool {
 	return true
 }
 
-// perLocation is sequential consistency per location: among overlapping
-// operations that are pairwise morally strong, program order and communication
-// order make no cycle.
+// perLocation is sequential consistency per location: among overlapping operations that
+// are pairwise morally strong, program order and communication order form no cycle.
 func (c *candidate) perLocation() bool {
 	n := len(c.ev)
 	com := make(relation, n)
@@ -119,8 +118,8 @@ func (c *candidate) perLocation() bool {
 	return true
 }
 
-// cycle looks for a way from the last event of a path to its first, through
-// events that are morally strong with all on the path.
+// cycle searches for a path from the last event of path back to its first, through events
+// that are morally strong with all events on the path.
 func (c *candidate) cycle(com relation, path []int) bool {
 	next := com[path[len(path)-1]]
 	if next.has(path[0]) {

@@ -2,27 +2,27 @@ package axiom
 
 import "slices"
 
-// A candidate is a choice of what reads return and how fences are ordered,
-// on top of a choice of control.
+// A candidate is a choice of reads-from and of a fence.sc order, on top of a choice of
+// control.
 type candidate struct {
 	*skeleton
 	// from holds, for each enumerated read and each word it covers, the write
 	// it reads from; reads lists those reads.
 	from  [][2]int
 	reads []int
-	// obs is observation order (ISA 8.9.2), base base causality order between
-	// threads' events, and causal causality order between overlapping accesses.
+	// obs is observation order (ISA 8.9.2), base base causality order among events of
+	// threads, and causal causality order among overlapping accesses.
 	obs, base, causal relation
-	// near is base with what restricted fences add, by the CTA whose shared
-	// memory it is for, and then for accesses of the asynchronous proxy; nil if
-	// they add nothing.
+	// near is base plus the synchronization of restricted fences, by the CTA whose shared
+	// memory it applies to; the second relation is for accesses of the asynchronous
+	// proxy. It is nil if they add nothing.
 	near [][2]relation
-	// co is coherence order, com what a read comes before in communication
-	// order, filled in by the axioms.
+	// co is coherence order, com the part of communication order that starts at reads;
+	// the axioms fill them in.
 	co relation
 }
 
-// sources lists the writes that a word of a location may be read from.
+// sources lists the writes that may be the source of a word of a read.
 func (s *skeleton) sources(r int, word uint) []int {
 	var list []int
 	for w := range s.ev {
@@ -33,16 +33,15 @@ func (s *skeleton) sources(r int, word uint) []int {
 	return list
 }
 
-// value returns what a write leaves in the low four bytes of its location.
-// steps bounds the chain of read-modify-writes, so that one that feeds on
-// itself is found.
+// value returns the low four bytes that a write stores. steps bounds the chain of
+// read-modify-writes, to detect a cyclic one.
 func (c *candidate) value(w, steps int) (uint32, bool) {
 	e := &c.ev[w]
 	switch {
 	case e.thread < 0:
 		return 0, true
 	case e.issue >= 0:
-		return 0, true // no guard looks at it: Check
+		return 0, true // no guard reads it: see Check
 	case steps == 0:
 		return 0, false
 	}
@@ -54,10 +53,10 @@ func (c *candidate) value(w, steps int) (uint32, bool) {
 	return old + o.Value, ok
 }
 
-// thinAir reports whether a value is its own cause (ISA 8.10.4): a cycle of
-// reads-from and of what depends on a read, that is what an addition writes
-// and whatever is guarded. A read-modify-write stands for two, its read and,
-// n further on, its write, since what an exchange writes depends on no read.
+// thinAir reports whether a value depends on itself (ISA 8.10.4): a cycle of reads-from
+// and dependencies on a read: the result of an addition and guarded operations. A
+// read-modify-write is two nodes, its read and, n further on, its write, since the value
+// of an exchange depends on no read.
 func (c *candidate) thinAir() bool {
 	n := len(c.ev)
 	dep := make([][]int, 2*n)
@@ -82,7 +81,7 @@ func (c *candidate) thinAir() bool {
 			}
 		}
 	}
-	mark := make([]uint8, 2*n) // 1: on the way, 2: done
+	mark := make([]uint8, 2*n) // 1: on the stack, 2: done
 	for i := range dep {
 		if mark[i] == 0 && circular(dep, mark, i) {
 			return true
@@ -102,8 +101,8 @@ func circular(dep [][]int, mark []uint8, i int) bool {
 	return false
 }
 
-// observe computes observation order: a write reaches a read by a chain of
-// atomic operations, each link morally strong.
+// observe computes observation order: from a write to a read along a chain of atomic
+// operations, each link morally strong.
 func (c *candidate) observe() {
 	c.obs = make(relation, len(c.ev))
 	for _, r := range c.reads {
@@ -127,8 +126,8 @@ func (c *candidate) observe() {
 	}
 }
 
-// synchronize computes base causality, given the order of fence.sc. It
-// reports whether that is an order.
+// synchronize computes base causality order, given the order of fence.sc. It reports
+// whether the result is acyclic.
 func (c *candidate) synchronize(sc relation) bool {
 	c.base = c.po.clone()
 	c.near = nil
@@ -173,14 +172,14 @@ func (c *candidate) synchronize(sc relation) bool {
 		if !r[0].close() {
 			return false
 		}
-		r[1].close() // a cycle through two proxies is none of base causality
+		r[1].close() // a cycle through two proxies is not one of base causality
 		c.near = append(c.near, r)
 	}
 	return true
 }
 
-// within is base causality order as it holds for accesses of a location, the
-// later by the asynchronous proxy or not.
+// within returns the base causality order for accesses of a location; async: the later
+// one is by the asynchronous proxy.
 func (c *candidate) within(l Loc, async bool) relation {
 	switch {
 	case !l.Shared || c.near == nil:
@@ -191,8 +190,8 @@ func (c *candidate) within(l Loc, async bool) relation {
 	return c.near[l.CTA][0]
 }
 
-// starts returns the event of a thread's from which an access follows: itself,
-// or its operation's issue.
+// starts returns the thread's event that precedes an access: the access itself, or its
+// operation's issue.
 func (c *candidate) starts(i int) int {
 	if c.ev[i].issue >= 0 {
 		return c.ev[i].issue
@@ -200,7 +199,7 @@ func (c *candidate) starts(i int) int {
 	return i
 }
 
-// ends lists the events by which an access is known, one of each list.
+// ends lists the events that show an access complete, one from each list.
 func (c *candidate) ends(i int) [][]int {
 	if c.ev[i].issue >= 0 {
 		return c.done[i]
@@ -208,8 +207,8 @@ func (c *candidate) ends(i int) [][]int {
 	return [][]int{{i}}
 }
 
-// preserved is proxy-preserved base causality order between two overlapping
-// accesses (ISA 8.9.5, and doc.go for the asynchronous proxy).
+// preserved is proxy-preserved base causality order between two overlapping accesses (ISA
+// 8.9.5, and doc.go for the asynchronous proxy).
 func (c *candidate) preserved(x, y int) bool {
 	a, b := &c.ev[x], &c.ev[y]
 	if a.thread < 0 {
@@ -232,8 +231,8 @@ func (c *candidate) preserved(x, y int) bool {
 	return true
 }
 
-// crosses reports whether what proxies ask for between two accesses is there,
-// on the way from one event to another.
+// crosses reports whether the proxy fences required between two accesses exist on the
+// path from one event to another.
 func (c *candidate) crosses(base relation, x, y, from, to int) bool {
 	a, b := &c.ev[x], &c.ev[y]
 	switch {
@@ -249,7 +248,7 @@ func (c *candidate) crosses(base relation, x, y, from, to int) bool {
 	return true
 }
 
-// mapFenced reports whether the map is released and acquired on the way.
+// mapFenced reports whether the map is released and acquired on the path.
 func (c *candidate) mapFenced(base relation, from, to int) bool {
 	for r := range c.ev {
 		if c.ev[r].kind != mapRelease || r != from && !base[from].has(r) {
@@ -264,9 +263,9 @@ func (c *candidate) mapFenced(base relation, from, to int) bool {
 	return false
 }
 
-// sameSide reports whether two accesses of the asynchronous proxy are of one
-// thread block, or a copy between CTAs that signals a barrier of the CTA in
-// whose memory they meet, and that CTA's own.
+// sameSide reports whether two accesses of the asynchronous proxy belong to one CTA, or
+// one is a copy between CTAs that signals a barrier of the CTA in whose memory they
+// overlap, and the other is that CTA's.
 func (c *candidate) sameSide(x, y int) bool {
 	p, q := c.p.Threads[c.ev[x].thread].CTA, c.p.Threads[c.ev[y].thread].CTA
 	if p == q {
@@ -279,8 +278,8 @@ func (c *candidate) sameSide(x, y int) bool {
 	return own(x, q) || c.ev[y].loc.Shared && c.ev[y].loc.CTA == p && own(y, p)
 }
 
-// fenced reports whether a proxy fence for a location's memory stands on the
-// way from one event to another.
+// fenced reports whether a proxy fence for a location's memory is on the path from one
+// event to another.
 func (c *candidate) fenced(base relation, from, to int, l Loc) bool {
 	for f := range c.ev {
 		if c.ev[f].kind == proxyFence && (f == from || base[from].has(f)) && base[f].has(to) && c.covers(f, l) {
@@ -319,8 +318,8 @@ func (c *candidate) aliased(base relation, from, to int) bool {
 	return false
 }
 
-// coveredBy reports whether an access that precedes a write stands or falls with
-// it: doc.go, decision 13.
+// coveredBy reports whether an access before a write is ordered whenever the write is:
+// doc.go, decision 13.
 func (c *candidate) coveredBy(x, w int) bool {
 	a, b := &c.ev[x], &c.ev[w]
 	return a.strong && a.scope == b.scope && a.thread >= 0 && b.thread >= 0 &&
@@ -338,8 +337,8 @@ func (c *candidate) cause() {
 			}
 		}
 	}
-	// What precedes an asynchronous write precedes what follows it, where the
-	// three overlap: doc.go, decision 12.
+	// Accesses before an asynchronous write precede those after it, if the three overlap:
+	// doc.go, decision 12.
 	for w := range c.ev {
 		if c.ev[w].issue < 0 || !c.ev[w].write {
 			continue

@@ -1,15 +1,15 @@
 package axiom
 
-// A choice of control: which of the program's guards hold. reach finds what
-// is then executed: a thread stops for good before a barrier or a wait that
-// never completes, and what it did before stays done.
+// A control is a choice of the program's guards that hold. reach computes the operations
+// then executed: a thread stops for good before a barrier or a wait that never completes;
+// its earlier operations remain.
 type control struct {
 	p *Program
-	// wants lists the guards' conditions, holds which of them are assumed.
+	// wants lists the guards' conditions, holds the set of those assumed true.
 	wants []want
 	holds uint
-	// came says how many operations a thread came to, passed how many it got
-	// past; they differ by one at most, where it waits.
+	// came counts the operations that a thread reached, passed those that it completed;
+	// they differ by one at most, if it waits.
 	came, passed []int
 }
 
@@ -39,16 +39,16 @@ func (c *control) find(t int, g *Guard) int {
 	return -1
 }
 
-// runs reports whether an operation is executed once its thread comes to it.
+// runs reports whether an operation is executed if its thread reaches it.
 func (c *control) runs(t, i int) bool {
 	g := c.p.Threads[t].Ops[i].Guard
 	return g == nil || c.runs(t, g.Read) && c.holds>>uint(c.find(t, g))&1 != 0
 }
 
-// executed reports whether an operation was come to and not skipped.
+// executed reports whether an operation was reached and not skipped.
 func (c *control) executed(t, i int) bool { return i < c.came[t] && c.runs(t, i) }
 
-// reach walks all threads as far as they get.
+// reach advances all threads as far as possible.
 func (c *control) reach() {
 	n := len(c.p.Threads)
 	c.came, c.passed = make([]int, n), make([]int, n)
@@ -68,7 +68,7 @@ func (c *control) reach() {
 	}
 }
 
-// completes reports whether a thread that came to operation i gets past it.
+// completes reports whether a thread that reached operation i completes it.
 func (c *control) completes(t, i int) bool {
 	o := &c.p.Threads[t].Ops[i]
 	at := c.p.Threads[t].Place
@@ -78,7 +78,7 @@ func (c *control) completes(t, i int) bool {
 			return c.p.Threads[u].CTA == at.CTA && (x.Kind == BarSync || x.Kind == BarArrive) && x.Bar == o.Bar
 		})
 	case BarArrive:
-		// It waits for no other warp, but for its own (ISA 9.7.13.1).
+		// It waits only for the lanes of its own warp (ISA 9.7.13.1).
 		return c.all(func(u int, x *Op) bool {
 			return c.p.oneWarp(t, u) && (x.Kind == BarSync || x.Kind == BarArrive) && x.Bar == o.Bar
 		})

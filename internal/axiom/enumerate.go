@@ -1,11 +1,11 @@
 package axiom
 
-// each calls f with every candidate of the program whose values agree with its
-// control, before coherence order is chosen; f returns false to stop. With
-// every, all reads by threads are enumerated; else only strong ones and those
-// that guards look at. The others are weak and nothing depends on them: some
-// consistent value is always there for them, the coherence-latest of the
-// writes before them in causality order, and what they read orders nothing.
+// each calls f with every candidate of the program whose values agree with its control,
+// before coherence order is chosen; f returns false to stop. With every, all reads by
+// threads are enumerated; else only strong ones and those that guards use. The others are
+// weak and nothing depends on them: a consistent source always exists for them, the
+// coherence-latest of the writes before them in causality order, and their reads-from
+// orders nothing.
 func (p *Program) each(every bool, f func(c *candidate) bool) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -39,8 +39,7 @@ func (p *Program) each(every bool, f func(c *candidate) bool) error {
 	return nil
 }
 
-// canonical reports whether the conditions assumed can hold together, and
-// leaves out assumptions that make no difference.
+// canonical reports whether the assumed conditions are consistent and none is redundant.
 func (c *control) canonical() bool {
 	for i, w := range c.wants {
 		if c.holds>>uint(i)&1 == 0 {
@@ -80,13 +79,13 @@ func (c *candidate) choose(ctl *control, k int, f func(*candidate) bool) bool {
 	return true
 }
 
-// agrees reports whether what the reads return is what control assumed.
+// agrees reports whether the reads return the values that control assumed.
 func (c *candidate) agrees(ctl *control) bool {
 	for i, w := range ctl.wants {
 		r := c.at[w.thread][w.read]
 		if r < 0 {
 			if ctl.holds>>uint(i)&1 != 0 {
-				return false // its thread never came there
+				return false // its thread did not reach it
 			}
 			continue
 		}
@@ -98,7 +97,7 @@ func (c *candidate) agrees(ctl *control) bool {
 	return true
 }
 
-// fences picks an order for every two morally strong fence.sc.
+// fences picks an order for each two morally strong fence.sc.
 func (c *candidate) fences(f func(*candidate) bool) bool {
 	c.observe()
 	if !c.synchronize(nil) {
@@ -134,9 +133,9 @@ func (c *candidate) fences(f func(*candidate) bool) bool {
 
 func (c *candidate) scFence(i int) bool { return c.ev[i].kind == fence && c.ev[i].sem == SC }
 
-// coherent calls f with every coherence order with which the candidate is
-// consistent. It relates the writes that causality or moral strength relates
-// (ISA 8.9.6), and what follows from these.
+// coherent calls f with every coherence order for which the candidate is consistent. The
+// order relates the writes that causality or moral strength relates (ISA 8.9.6), and is
+// transitively closed.
 func (c *candidate) coherent(f func() bool) bool {
 	n := len(c.ev)
 	forced := make(relation, n)

@@ -8,15 +8,15 @@ type event struct {
 	kind       kind
 	sem        Sem
 	scope      Scope
-	// Of an access: what it does, where, and by which proxy.
+	// For an access: its effect, location and proxy.
 	read, write, rmw bool
 	strong           bool
 	async            bool // by the asynchronous proxy
-	viaMap           bool // by the proxy of tensor maps
+	viaMap           bool // through the tensormap proxy
 	loc              Loc
-	gran             uint8 // words of 4 bytes of the cell
+	gran             uint8 // mask of 4-byte words of the cell
 	alias            int
-	issue            int // of an operation's access: its issue; -1 of others
+	issue            int // for an asynchronous operation's access its issue, else -1
 	bar, home        int
 }
 
@@ -38,7 +38,7 @@ const (
 	groupWait
 )
 
-// A set is a set of events, by number.
+// A set is a set of events, by index.
 type set uint64
 
 const mostEvents = 64
@@ -57,7 +57,7 @@ type relation []set
 
 func (r relation) add(a, b int) { r[a] |= 1 << uint(b) }
 
-// close makes r transitive and reports whether it is free of cycles.
+// close makes r transitive and reports whether it is acyclic.
 func (r relation) close() bool {
 	for k := range r {
 		for i := range r {

@@ -21,8 +21,8 @@ const (
 func (s Sem) acquires() bool { return s == Acquire || s == AcqRel || s == SC }
 func (s Sem) releases() bool { return s == Release || s == AcqRel || s == SC }
 
-// A Scope is a set of threads around one. Defaulted is an mbarrier operation's
-// whose text names none.
+// A Scope is a set of threads relative to one. Defaulted is the scope of an mbarrier
+// operation whose text states none.
 type Scope uint8
 
 const (
@@ -33,24 +33,23 @@ const (
 	Sys
 )
 
-// A Place is where a thread of a litmus test runs. Warps and lanes count from
-// 0 in their CTA and warp.
+// A Place is the position of a litmus test's thread. Warps and lanes count from 0 in
+// their CTA and warp.
 type Place struct{ CTA, Warp, Lane int }
 
-// A Loc is a cell of 16 bytes: the N-th of global memory, or of the shared
-// memory of a CTA.
+// A Loc is a cell of 16 bytes: cell N of global memory, or of the shared memory of a CTA.
 type Loc struct {
 	Shared bool
 	CTA    int
 	N      int
 }
 
-// A Kind is what an Op does.
+// A Kind is the kind of an Op.
 type Kind uint8
 
 const (
 	Load  Kind = iota // ld: Sem, Scope, Loc, Size
-	Store             // st: Value besides
+	Store             // st: Value in addition
 	Exch              // atom.exch
 	Add               // atom.add
 	Red               // red.add
@@ -64,7 +63,7 @@ const (
 	AliasFence    // fence.proxy.alias
 	BarSync       // barrier.sync Bar
 	BarArrive     // barrier.arrive Bar
-	WarpSync      // bar.warp.sync of the warp's threads; Bar tells several apart
+	WarpSync      // bar.warp.sync of the warp's threads; Bar distinguishes several
 	ClusterArrive // barrier.cluster.arrive: Sem Release or Relaxed
 	ClusterWait   // barrier.cluster.wait.acquire
 	MbarArrive    // mbarrier.arrive on mbarrier Bar of CTA Home: Sem, Scope
@@ -76,8 +75,8 @@ const (
 	CpAsync       // cp.async of 16 bytes from global Src to own shared Loc, and commit_group
 	CpAsyncArrive // cp.async.mbarrier.arrive.noinc on mbarrier Bar of the own CTA
 	CpAsyncWait   // cp.async.wait_group N
-	// MapReplace is tensormap.replace of the one tensor map that there is, in
-	// global memory, by what it holds: a weak write of all its bytes.
+	// MapReplace is tensormap.replace of the only tensor map, in global memory, with the
+	// same contents: a weak write of all its bytes.
 	MapReplace
 	MapRelease // fence.proxy.tensormap::generic.release: Scope
 	MapAcquire // fence.proxy.tensormap::generic.acquire of the map: Scope
@@ -90,8 +89,7 @@ func (k Kind) async() bool {
 // MapLoc is the tensor map.
 var MapLoc = Loc{N: 8}
 
-// Bulk reports whether an operation is an asynchronous one of the asynchronous
-// proxy.
+// Bulk reports whether an operation is an asynchronous one by the asynchronous proxy.
 func (k Kind) Bulk() bool { return k.async() && k != CpAsync }
 
 // A Space restricts a proxy fence.
@@ -104,7 +102,7 @@ const (
 	SpaceSharedCluster
 )
 
-// An Op is one operation of a thread. Kind says which fields count.
+// An Op is one operation of a thread. Kind decides which fields are used.
 type Op struct {
 	Kind  Kind
 	Sem   Sem
@@ -113,23 +111,23 @@ type Op struct {
 	Src   Loc
 	Size  int // bytes, 4 or 8, of Load to Red; 0 means 4
 	Value uint32
-	Alias int // which virtual address of Loc, by number
+	Alias int // index of the virtual address of Loc
 	Space Space
 	Bar   int
 	Home  int // CTA of the mbarrier
-	// Mask, of a BulkLoad from global memory to the own CTA, makes it a multicast
-	// to the CTAs of the cluster that its bits name, each with an mbarrier.
+	// Mask, for a BulkLoad from global memory to its own CTA, makes it a multicast to the
+	// CTAs of the cluster in the mask, each with its mbarrier.
 	Mask int
 	Map  bool // a BulkLoad from global memory is a tensor copy through the map
 	N    int
 	Read bool
-	// Guard, if set, lets the operation happen only if an earlier read of the
-	// thread returned a value. Barrier operations have none.
+	// Guard, if set, executes the operation only if an earlier read of the thread
+	// returned a value. Barrier operations have none.
 	Guard *Guard
 }
 
-// A Guard names a read by its place in its thread, and the value wanted of
-// its low four bytes.
+// A Guard names a read by its index in the thread, and the required value of its low four
+// bytes.
 type Guard struct {
 	Read  int
 	Value uint32
@@ -152,7 +150,7 @@ type Program struct {
 
 func (p *Program) cluster(cta int) int { return cta / max(p.ClusterSize, 1) }
 
-// includes reports whether a scope around a thread holds another.
+// includes reports whether scope s of thread a includes thread b.
 func (p *Program) includes(s Scope, a, b int) bool {
 	x, y := p.Threads[a].CTA, p.Threads[b].CTA
 	switch {
@@ -164,7 +162,7 @@ func (p *Program) includes(s Scope, a, b int) bool {
 	return true
 }
 
-// Check reports what makes the program no litmus test of this package.
+// Check returns an error if the program is not a litmus test for this package.
 func (p *Program) Check() error {
 	if len(p.Threads) == 0 {
 		return fmt.Errorf("no threads")
@@ -245,8 +243,8 @@ func (p *Program) checkOp(t, i int) error {
 	return nil
 }
 
-// mustJoin reports whether thread u has to come to a barrier to which t comes:
-// a warp comes as a whole, and a cluster does.
+// mustJoin reports whether thread u must execute a barrier that t executes: warps and
+// clusters participate as a whole.
 func (p *Program) mustJoin(t, u int, k Kind) bool {
 	if k == ClusterArrive || k == ClusterWait {
 		return p.cluster(p.Threads[t].CTA) == p.cluster(p.Threads[u].CTA)
@@ -259,8 +257,8 @@ func (p *Program) oneWarp(t, u int) bool {
 	return a.CTA == b.CTA && a.Warp == b.Warp
 }
 
-// syncsBefore counts a thread's bar.warp.sync before the one called bar: the
-// instruction itself has no name.
+// syncsBefore counts a thread's bar.warp.sync before the one named bar: the instruction
+// itself has no name.
 func (p *Program) syncsBefore(t, bar int) int {
 	n := 0
 	for i := range p.Threads[t].Ops {
@@ -275,8 +273,7 @@ func (p *Program) syncsBefore(t, bar int) int {
 	return n
 }
 
-// uses counts a thread's operations of the kind of o, or its twin, on o's
-// barrier.
+// uses counts a thread's operations of o's kind, or its counterpart, on o's barrier.
 func (p *Program) uses(t int, o *Op) int {
 	n := 0
 	for i := range p.Threads[t].Ops {
@@ -289,7 +286,7 @@ func (p *Program) uses(t int, o *Op) int {
 	return n
 }
 
-// homes lists the CTAs on whose mbarriers a copy completes.
+// homes lists the CTAs of the mbarriers on which a copy completes.
 func (p *Program) homes(t int, o *Op) []int {
 	if o.Mask == 0 {
 		return []int{o.Home}
@@ -304,7 +301,7 @@ func (p *Program) homes(t int, o *Op) []int {
 	return list
 }
 
-// signals reports whether the phase of an mbarrier waits for an operation.
+// signals reports whether the phase of an mbarrier includes an operation.
 func (p *Program) signals(t int, o *Op, home, bar int) bool {
 	switch o.Kind {
 	case MbarArrive, CpAsyncArrive:

@@ -1,7 +1,7 @@
 package axiom
 
-// An Access is a static access: an operation's, or of a copy its source (Part
-// 0), its destinations (Part 1) or its tensor map (Part 2).
+// An Access is a static access: an operation's, or for a copy its source (Part 0), its
+// destinations (Part 1) or its tensor map (Part 2).
 type Access struct{ Thread, Op, Part int }
 
 // A Pair is two accesses, the lesser first.
@@ -31,7 +31,7 @@ type Strength uint8
 const (
 	// Ever: in some consistent execution.
 	Ever Strength = 1 << iota
-	// Sequential: in one that some interleaving makes.
+	// Sequential: in one that some interleaving produces.
 	Sequential
 )
 
@@ -91,9 +91,8 @@ func (p *Program) Races() (map[Pair]Strength, error) {
 	return found, err
 }
 
-// Together calls f with the races of each consistent execution that some
-// interleaving makes; before tells the causality order of accesses to common
-// bytes.
+// Together calls f with the races of each consistent execution that some interleaving
+// produces; before is the causality order of accesses to common bytes.
 func (p *Program) Together(f func(races []Pair, before func(a, b Access) bool)) error {
 	return p.each(false, func(c *candidate) bool {
 		races := c.races()
@@ -124,9 +123,9 @@ func (c *candidate) before(a, b Access) bool {
 	return x >= 0 && y >= 0 && c.causal[x].has(y)
 }
 
-// An Outcome is what the reads of an execution returned, by thread and
-// operation, and for each location what may be left there: the values that
-// nothing overwrote in coherence order, several if their writes race.
+// An Outcome is the values that the reads of an execution returned, by thread and
+// operation, and for each location its possible final values: those of writes last in
+// coherence order, several if they race.
 type Outcome struct {
 	Read map[[2]int]uint32
 	Last map[Loc][]uint32
@@ -157,8 +156,8 @@ func (c *candidate) last(o *Outcome) {
 	}
 }
 
-// Conflicting counts the pairs of static accesses of different threads, or of
-// an asynchronous operation and another, that overlap and of which one writes.
+// Conflicting counts the pairs of overlapping static accesses, at least one a write, of
+// different threads, or of an asynchronous operation and another.
 func (p *Program) Conflicting() int {
 	type one struct {
 		Access

@@ -2,32 +2,31 @@ package axiom
 
 import "fmt"
 
-// A skeleton is what a choice of control fixes of an execution: its events,
-// and what orders them whatever the reads return.
+// A skeleton is the part of an execution fixed by a choice of control: its events, and
+// their order independent of reads-from.
 type skeleton struct {
 	p  *Program
 	ev []event
-	po relation // immediate program order, threads alone
-	// sync is what synchronizes by the barriers of ISA 8.9.4, which needs no
-	// reads-from; narrow the same by fences that are restricted.
+	po relation // immediate program order, of threads only
+	// sync is the synchronization by barriers of ISA 8.9.4, independent of reads-from;
+	// narrow is that through restricted fences.
 	sync   relation
 	narrow []edge
-	// done lists, for each access of an asynchronous operation, the events by
-	// which its completion is known: one of each list.
+	// done lists, for each access of an asynchronous operation, the events that show its
+	// completion: one of each list is required.
 	done [][][]int
-	at   [][]int // by thread and operation: the first event, -1 if none
+	at   [][]int // by thread and operation: the first event; -1 if none
 	init map[Loc]int
 	// release and acquire patterns on locations (ISA 8.8).
 	releases, acquires []pattern
 }
 
-// A pattern's first and last events; on is the write or the read that meets
-// the other side.
+// A pattern's first and last events; on is its write or read, which pairs with the other
+// side.
 type pattern struct{ first, last, on int }
 
-// An edge is a synchronization by restricted fences: for the shared memory of
-// one CTA, of all if it is -1; and with proxy, from the generic proxy to the
-// asynchronous one alone.
+// An edge is a synchronization by restricted fences: for the shared memory of one CTA, or
+// of all if it is -1; with proxy, only from the generic proxy to the asynchronous one.
 type edge struct {
 	from, to, cta int
 	proxy         bool
@@ -69,7 +68,7 @@ func (c *control) skeleton() (*skeleton, error) {
 	return s, nil
 }
 
-// enter adds the events of an operation. passed: the thread got past it.
+// enter adds the events of an operation. passed: the thread completed it.
 func (s *skeleton) enter(t, i int, passed bool) {
 	o := &s.p.Threads[t].Ops[i]
 	e := event{thread: t, op: i, sem: o.Sem, scope: o.Scope, issue: -1, bar: o.Bar, home: o.Home}
@@ -96,7 +95,7 @@ func (s *skeleton) enter(t, i int, passed bool) {
 		e.scope = Cluster
 		add(sharedFence)
 	case ProxyFence:
-		e.scope = Cluster // of the one-way forms
+		e.scope = Cluster // scope of the one-way forms
 		add(proxyFence)
 	case AliasFence:
 		add(aliasFence)
@@ -145,7 +144,7 @@ func (s *skeleton) enter(t, i int, passed bool) {
 	}
 }
 
-// enterCopy adds what an asynchronous operation reads and writes.
+// enterCopy adds the accesses of an asynchronous operation.
 func (s *skeleton) enterCopy(e event, o *Op) {
 	e.kind, e.sem, e.gran = access, Weak, 15
 	e.issue = len(s.ev) - 1
@@ -176,8 +175,8 @@ func (s *skeleton) opOf(i int) *Op {
 	return &s.p.Threads[s.ev[i].thread].Ops[s.ev[i].op]
 }
 
-// ofThread reports whether an event is the thread's own, and so in its program
-// order: not an asynchronous operation's access, nor an initial write.
+// ofThread reports whether an event is in its thread's program order: not an asynchronous
+// operation's access, nor an initial write.
 func (e *event) ofThread() bool { return e.thread >= 0 && e.issue < 0 }
 
 func (s *skeleton) order() {
@@ -193,7 +192,7 @@ func (s *skeleton) order() {
 	}
 }
 
-// barriers adds what bar, bar.warp.sync and barrier.cluster order.
+// barriers adds the order by bar, bar.warp.sync and barrier.cluster.
 func (s *skeleton) barriers() {
 	for i := range s.ev {
 		a := &s.ev[i]
@@ -220,8 +219,8 @@ func (s *skeleton) barriers() {
 	}
 }
 
-// phases adds what the arrivals at an mbarrier order before the waits that
-// find the phase complete.
+// phases adds the order from the arrivals at an mbarrier to the waits that find the phase
+// complete.
 func (s *skeleton) phases() {
 	for i := range s.ev {
 		for j := range s.ev {
@@ -233,8 +232,8 @@ func (s *skeleton) phases() {
 	}
 }
 
-// meet adds the synchronization of every release pattern that ends in arrival
-// i with every acquire pattern that begins with wait j.
+// meet adds the synchronization of every release pattern that ends in arrival i with
+// every acquire pattern that begins with wait j.
 func (s *skeleton) meet(i, j int, releases, acquires bool) {
 	var first, last []int
 	if releases {
@@ -263,7 +262,7 @@ func (s *skeleton) meet(i, j int, releases, acquires bool) {
 	}
 }
 
-// fences reports whether an event may begin or end a pattern by being a fence.
+// fences reports whether an event can begin or end a pattern as a fence.
 func (e *event) fences() bool {
 	return e.kind == fence || e.kind == sharedFence || e.kind == proxyFence
 }
@@ -278,10 +277,10 @@ func (s *skeleton) synchronize(f, l int) {
 	}
 }
 
-// restriction says whether a release pattern that begins with event f may meet
-// an acquire pattern that ends with l, and if so for what: fences of a proxy
-// meet each other alone, and a release restricted to shared::cta speaks of the
-// shared memory of its own CTA.
+// restriction reports whether a release pattern that begins with event f may pair with an
+// acquire pattern that ends with l, and with which restriction: proxy fences pair only
+// with each other, and a release restricted to shared::cta covers only the shared memory
+// of its own CTA.
 func (s *skeleton) restriction(f, l int) (e edge, meet, restricted bool) {
 	a, b := s.ev[f].kind, s.ev[l].kind
 	if (a == proxyFence) != (b == proxyFence) {
@@ -294,9 +293,9 @@ func (s *skeleton) restriction(f, l int) (e edge, meet, restricted bool) {
 	return e, true, e.cta >= 0 || b == sharedFence
 }
 
-// completions finds the events by which operations are known complete. A copy
-// that completes on several mbarriers has written to a CTA by that one's, and
-// read all by all of them.
+// completions finds the events that show operations complete. A copy that completes on
+// several mbarriers has written to a CTA once that CTA's does, and read its source once
+// all do.
 func (s *skeleton) completions() {
 	for i := range s.ev {
 		a := &s.ev[i]
@@ -319,8 +318,8 @@ func (s *skeleton) completions() {
 	}
 }
 
-// waitsFor reports whether wait j covers access i of an operation, if it
-// completes on an mbarrier that of CTA home.
+// waitsFor reports whether wait j covers access i of an operation, by the mbarrier of CTA
+// home if it completes on one.
 func (s *skeleton) waitsFor(i, j, home int) bool {
 	a, b := &s.ev[i], &s.ev[j]
 	x, y := s.opOf(i), s.opOf(j)
@@ -355,16 +354,16 @@ func (s *skeleton) groupCovers(a, b *event, x, y *Op) bool {
 	later := 0
 	for k := a.op + 1; k < b.op; k++ {
 		if z := s.p.Threads[a.thread].Ops[k].Kind; (z == CpAsync) == (x.Kind == CpAsync) && z.async() && z != BulkLoad {
-			// The group is committed even where its operation is skipped.
+			// The group is committed even if its operation is skipped.
 			later++
 		}
 	}
 	return later >= y.N
 }
 
-// acquiring lists the events from which on a wait orders: itself, or where it
-// is relaxed what completes its pattern, for shared memory a restricted fence
-// too.
+// acquiring lists the events at which a wait acquires: the wait itself, or, if it is
+// relaxed, the events that complete its pattern; for shared memory these include
+// restricted fences.
 func (s *skeleton) acquiring(j int, shared bool) []int {
 	if s.ev[j].kind == groupWait || s.ev[j].sem != Relaxed {
 		return []int{j}
@@ -444,8 +443,8 @@ func (s *skeleton) overlap(a, b int) uint8 {
 	return s.ev[a].gran & s.ev[b].gran
 }
 
-// reaches reports whether each event's scope includes the other's thread, or
-// they are one thread's.
+// reaches reports whether each event's scope includes the other's thread, or both are in
+// one thread.
 func (s *skeleton) reaches(a, b int) bool {
 	x, y := &s.ev[a], &s.ev[b]
 	if x.thread == y.thread {

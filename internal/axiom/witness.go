@@ -1,10 +1,10 @@
 package axiom
 
-// sequential reports whether some interleaving of the threads and of their
-// asynchronous operations, over one memory, makes this execution: then a
-// machine that is sequentially consistent within a schedule can show it.
+// sequential reports whether some interleaving of the threads and of their asynchronous
+// operations, over one memory, produces this execution: then a machine that is
+// sequentially consistent within a schedule can show it.
 func (c *candidate) sequential() bool {
-	before := make([]set, len(c.ev)) // what must have happened
+	before := make([]set, len(c.ev)) // predecessors of each event
 	edge := func(a, b int) { before[b] |= 1 << uint(a) }
 	for i := range c.ev {
 		c.po[i].each(func(j int) { edge(i, j) })
@@ -20,7 +20,7 @@ func (c *candidate) sequential() bool {
 		}
 		switch c.ev[i].kind {
 		case arrive:
-			// What follows a barrier.arrive comes after its whole warp's.
+			// Operations after a barrier.arrive follow the arrivals of its whole warp.
 			for j := range c.ev {
 				if c.opOf(i).Kind == BarArrive && c.joins(j, i) && c.p.oneWarp(c.ev[j].thread, c.ev[i].thread) {
 					c.po[i].each(func(k int) { edge(j, k) })
@@ -74,8 +74,8 @@ func (c *candidate) waited(i int, edge func(a, b int)) {
 
 const mostLocs = 8
 
-// A state of the search: what has happened, and which write each word of each
-// location holds.
+// A state of the search: the events that happened, and the last write to each word of
+// each location.
 type state struct {
 	done set
 	last [mostLocs][2]int8 // by location, event + 1; 0: the initial write
@@ -121,7 +121,7 @@ func (s *search) from(at state) bool {
 	for i := range s.c.ev {
 		if s.ready(at, i) && s.c.ev[i].kind != access {
 			next, _ := s.step(at, i)
-			return s.from(next) // it hinders nobody
+			return s.from(next) // it blocks no other event
 		}
 	}
 	for i := range s.c.ev {
@@ -137,7 +137,7 @@ func (s *search) from(at state) bool {
 
 func (s *search) ready(at state, i int) bool { return !at.done.has(i) && s.before[i]&^at.done == 0 }
 
-// step performs an event, unless it would read what it must not.
+// step performs an event, unless it would read from the wrong write.
 func (s *search) step(at state, i int) (state, bool) {
 	e := &s.c.ev[i]
 	at.done |= 1 << uint(i)

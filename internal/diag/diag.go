@@ -1,5 +1,5 @@
-// Package diag has what every message is written with: numbers, lanes and CTAs in words,
-// lines cut and broken to a width, carets under an instruction.
+// Package diag has formatting shared by all messages: numbers, lanes and CTAs in words,
+// clipping, wrapping, carets under an instruction.
 package diag
 
 import (
@@ -26,7 +26,7 @@ func Group(n int64) string {
 	return s
 }
 
-// Lanes writes a mask as 0-15,17.
+// Lanes formats a mask as 0-15,17.
 func Lanes(mask uint32) string {
 	var parts []string
 	for mask != 0 {
@@ -42,7 +42,7 @@ func Lanes(mask uint32) string {
 	return strings.Join(parts, ",")
 }
 
-// LaneMask reads what Lanes writes.
+// LaneMask parses the format of Lanes.
 func LaneMask(text string) uint32 {
 	mask := uint32(0)
 	for _, part := range strings.Split(text, ",") {
@@ -63,7 +63,7 @@ func LaneMask(text string) uint32 {
 // CTA names a CTA by its index in the grid.
 func CTA(c [3]uint32) string { return fmt.Sprintf("CTA (%d,%d,%d)", c[0], c[1], c[2]) }
 
-// Clip cuts text to room characters that hold the caret.
+// Clip cuts text to room characters around the caret.
 func Clip(text string, caret, room int) (string, int) {
 	if utf8.RuneCountInString(text) <= room {
 		return text, caret
@@ -107,8 +107,8 @@ func Wrap(text string, first, n int) []string {
 	return append(lines, cur)
 }
 
-// ShortName takes a C++ variable's own name out of its mangled one: slots of
-// _ZZ4ringE5slots, buf of _ZN2ns3bufE. What it does not understand it leaves.
+// ShortName extracts a C++ variable's own name from its mangled one: slots from
+// _ZZ4ringE5slots, buf from _ZN2ns3bufE. It returns any other name unchanged.
 func ShortName(sym string) string {
 	rest, local := strings.CutPrefix(sym, "_ZZ")
 	if local {

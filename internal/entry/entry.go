@@ -1,6 +1,5 @@
-// Package entry finds the kernel of a module, and describes its parameters as
-// package launch encodes them: what the machine and a GPU have in common
-// before a launch. Sizes are in bytes.
+// Package entry finds the kernel of a module, and describes its parameters for package
+// launch: the steps before a launch that the machine and a GPU share. Sizes are in bytes.
 package entry
 
 import (
@@ -11,7 +10,7 @@ import (
 	"muster/ptx"
 )
 
-// Find returns the kernel that a launch names, or the only one there is.
+// Find returns the kernel that a launch names, or the module's only one.
 func Find(l *launch.Launch, mod *ptx.Module) (*ptx.Func, error) {
 	var found []*ptx.Func
 	var names []string

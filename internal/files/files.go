@@ -1,5 +1,5 @@
-// Package files reads and writes files whole: at most so many bytes of a regular
-// file, and all of a file or nothing.
+// Package files reads and writes whole files: reads are limited in size and to regular
+// files, and writes are atomic.
 package files
 
 import (
@@ -23,16 +23,16 @@ type WriteError struct {
 func (e *WriteError) Error() string { return fmt.Sprintf("cannot write %s: %v", e.Name, e.Err) }
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Misnamed reports whether there is no such place, or it is not for this user, and
-// not the disk that failed.
+// Misnamed reports whether the path does not exist or is not permitted for this user, as
+// opposed to a disk failure.
 func (e *WriteError) Misnamed() bool {
 	return slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR}, func(k error) bool { return errors.Is(e.Err, k) })
 }
 
-// Write replaces a file by what write writes, in one go: into a new file beside it,
-// which takes the old one's name and mode once all of it is on the disk. When
-// anything fails, the old file is as it was and the new one is gone. A symbolic link
-// stays one. What is no regular file, such as a pipe, is written to directly.
+// Write replaces a file atomically by the output of write: into a new file beside it,
+// which takes the old one's name and mode once all of it is on the disk. If anything
+// fails, the old file is unchanged and the new one is removed. A symbolic link stays one.
+// A file that is not regular, such as a pipe, is written directly.
 func Write(name string, write func(io.Writer) error) error {
 	if err := replace(name, write); err != nil {
 		return &WriteError{name, Cause(err)}
@@ -40,7 +40,7 @@ func Write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteBytes is Write, of a file's whole contents.
+// WriteBytes is Write for given contents.
 func WriteBytes(name string, data []byte) error {
 	return Write(name, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -59,7 +59,7 @@ func replace(name string, write func(io.Writer) error) error {
 	case err != nil:
 		return err
 	default:
-		// A file that may not be written is not replaced either.
+		// A file that is not writable is not replaced either.
 		old, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -90,8 +90,8 @@ func replace(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// beside makes a new file in the folder of another. It has the mode that the user
-// gives new files.
+// beside creates a new file in the folder of another, with the user's default mode for
+// new files.
 func beside(name string) (*os.File, error) {
 	dir := filepath.Dir(name)
 	for i := os.Getpid(); ; i++ {
@@ -118,7 +118,7 @@ func fill(f *os.File, write func(io.Writer) error, sync bool) error {
 	return err
 }
 
-// Read reads a regular file of at most so many bytes.
+// Read reads a regular file of at most the given bytes.
 func Read(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -138,7 +138,7 @@ func Read(name string, most int64) ([]byte, error) {
 	return ReadFrom(name, f, most)
 }
 
-// ReadFrom reads at most so many bytes of what is called by a name in errors.
+// ReadFrom reads at most the given bytes; name is for errors.
 func ReadFrom(name string, r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {
@@ -159,7 +159,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Cause is an I/O error without its operation and path.
+// Cause strips the operation and path from an I/O error.
 func Cause(err error) error {
 	var p *os.PathError
 	var l *os.LinkError

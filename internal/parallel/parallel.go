@@ -1,4 +1,4 @@
-// Package parallel does several things at a time.
+// Package parallel runs independent calls in parallel.
 package parallel
 
 import (
@@ -9,18 +9,17 @@ import (
 	"sync/atomic"
 )
 
-// A Panic is a panic of a call that Each made, raised again where Each was called.
+// A Panic is a panic of a call made by Each, raised again in Each's caller.
 type Panic struct {
 	Value any
-	Stack []byte // where it was raised first
+	Stack []byte // where it was raised originally
 }
 
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
-// Each calls f for 0 to n-1, jobs at a time (0: one a processor). Workers take the
-// next in order; each result has its place, so that nothing depends on who took it.
-// A panic of f ends Each with a *Panic, so that whoever recovers panics of the
-// caller recovers those, too.
+// Each calls f for 0 to n-1, jobs at a time (0: one per processor). Workers take the next
+// index in order; results are stored by index, so that nothing depends on scheduling. A
+// panic of f makes Each panic with a *Panic, so that the caller's recover handles it too.
 func Each(jobs, n int, f func(i int)) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)

@@ -8,10 +8,9 @@ import (
 	"muster/report"
 )
 
-// This file is a Resolver for those who tell of a run itself.
+// This file serves the narration of a run (stories), which resolves places itself.
 
-// Names puts the names of variables and buffers in the place of the addresses
-// in text.
+// Names replaces the addresses in text by the names of variables and buffers.
 func (r *Resolver) Names(text string) string { return r.names(text) }
 
 // Span names a range of bytes.
@@ -19,12 +18,12 @@ func (r *Resolver) Span(s machine.Span) *report.Memory {
 	return r.memory(&rules.Site{Mem: s.Mem, Addr: s.Addr, Len: s.Len})
 }
 
-// CTA is a CTA's index in the grid.
+// CTA returns a CTA's index in the grid.
 func (r *Resolver) CTA(i int32) [3]uint32 { return r.cta(i) }
 
-// Where is an instruction's place as its author knows it, without folders: the
-// source line, or that of the PTX; empty if pc is none. PTX is the place in the
-// module, nil if there is none.
+// Where returns an instruction's place, without folders: the source line, or the PTX
+// line; empty if pc is no instruction. PTX is the place in the module, nil if there is
+// none.
 func (r *Resolver) Where(pc int32) (where string, ptx *report.Place) {
 	ptx = r.ptxPlace(pc)
 	if src := r.Program.Source(pc); len(src) > 0 {
@@ -37,8 +36,8 @@ func (r *Resolver) Where(pc int32) (where string, ptx *report.Place) {
 	return report.Place{File: path.Base(ptx.File), Line: ptx.Line}.String(), ptx
 }
 
-// SizeOf is the size in bytes of the variable or buffer that m is in; 0 if it
-// is in none.
+// SizeOf returns the size in bytes of the variable or buffer that contains m; 0 if none
+// does.
 func (r *Resolver) SizeOf(m *report.Memory) uint64 {
 	for i := range r.Regions {
 		if g := &r.Regions[i]; g.Name == m.Symbol && g.Shared == (m.Space == "shared") {

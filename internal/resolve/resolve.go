@@ -1,5 +1,5 @@
-// Package resolve makes places and names of the numbers in what rules found: package
-// report's findings of package rules'.
+// Package resolve converts findings of package rules to findings of package report: it
+// replaces the numbers by places and names.
 package resolve
 
 import (
@@ -24,8 +24,8 @@ type Resolver struct {
 	Entry   ptx.Pos // of the kernel
 	Grid    [3]uint32
 	Regions []Region
-	// Parts are named ranges of dynamic shared memory, as only who laid it out
-	// knows them; whoever sets Regions puts them first.
+	// Parts are named ranges of dynamic shared memory, known only to the code that laid
+	// it out; Regions must list them first.
 	Parts []Region
 	lines [][]byte
 }
@@ -36,7 +36,7 @@ type Region struct {
 	Shared bool
 	Base   uint64 // in the CTA's window, or global
 	Size   uint64
-	Elem   uint64 // bytes an element; 0 if bytes are what counts
+	Elem   uint64 // bytes per element; 0 to count bytes
 }
 
 // SetText gives the resolver the PTX text, to quote lines from.
@@ -71,8 +71,8 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 // An address as rules write it: in a CTA's shared window, or global.
 var address = regexp.MustCompile(`\bshared\+(\d+)\b|\bglobal\+(0x[0-9a-f]+|\d+)\b`)
 
-// names puts the names of variables and buffers in the place of addresses.
-// Rules know addresses alone; a reader knows names.
+// names replaces addresses by the names of variables and buffers. Findings of package
+// rules contain only addresses.
 func (r *Resolver) names(text string) string {
 	return address.ReplaceAllStringFunc(text, func(word string) string {
 		space, num, _ := strings.Cut(word, "+")
@@ -108,7 +108,7 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 	return out
 }
 
-// ptxPlace returns the place of an instruction; nil if pc is none.
+// ptxPlace returns the place of an instruction; nil for a negative pc.
 func (r *Resolver) ptxPlace(pc int32) *report.Place {
 	if pc < 0 {
 		return nil
@@ -124,8 +124,8 @@ func (r *Resolver) place(pos ptx.Pos) *report.Place {
 	return &report.Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: text, Caret: caret}
 }
 
-// text is a line of PTX without its comment, with single blanks, and where the
-// column has come to lie in it.
+// text returns a line of PTX without its comment, with single blanks, and the column's
+// position in the result.
 func (r *Resolver) text(pos ptx.Pos) (text string, caret int) {
 	if pos.Line < 1 || int(pos.Line) > len(r.lines) {
 		return "", 0
@@ -182,8 +182,7 @@ func (r *Resolver) region(space string, addr uint64) *Region {
 	return nil
 }
 
-// text names a range of the region: by elements where it consists of whole
-// ones.
+// text names a range of the region: by elements if it consists of whole ones.
 func (g *Region) text(name string, off, n uint64) string {
 	e := g.Elem
 	if e == 0 || off%e != 0 || n%e != 0 {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A difference is an output that is not the one due.
+// A difference is an output that is not the expected one.
 type difference struct {
-	line  int // where the output due stands
+	line  int // of the expected output
 	lines []string
 	want  []string
 	got   []string
 }
 
-// Diff shows every output that is not the one due; it is empty where all are.
+// Diff shows every output that differs from the expected one; it is empty if none does.
 func (r *Result) Diff(file string) string {
 	var b strings.Builder
 	for _, d := range r.diffs {
@@ -29,13 +29,13 @@ func (r *Result) Diff(file string) string {
 	return b.String()
 }
 
-// compare marks the lines that only want has with -, those that only got has with +.
+// compare marks lines only in want with -, lines only in got with +.
 func compare(want, got []string) []string {
 	n, m := len(want), len(got)
 	if n*m > 1<<20 { // too much for a table
 		return slices.Concat(mark("- ", want), mark("+ ", got))
 	}
-	common := make([][]int, n+1) // length of the longest common part of the rests
+	common := make([][]int, n+1) // longest common subsequence of the suffixes
 	for i := range common {
 		common[i] = make([]int, m+1)
 	}

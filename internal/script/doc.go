@@ -1,6 +1,6 @@
-// Package script runs scripts of mbarrier operations: one line an operation, by named actors, with
-// the word and its ledger after each. It is the toy a learner starts with, and the form in which
-// the documents of this project state what a barrier does.
+// Package script runs scripts of mbarrier operations: one line per operation, by named actors, with
+// the word and its ledger after each. It serves as a tutorial tool, and as the notation in which
+// the documents of this project state the behaviour of a barrier.
 //
 // # A script
 //
@@ -11,9 +11,9 @@
 //	copy a: 1024 bytes to full
 //	land a
 //
-// A line is a command; one that begins with # is a comment. `NAME:` before a command says who does
-// it, `NAME =` before that keeps the token it returns. Numbers are decimal, 0x…, or a power such as
-// 2^20-1.
+// A line is a command; one that begins with # is a comment. `NAME:` before a command names the
+// actor, `NAME =` before that keeps the returned token. Numbers are decimal, 0x…, or a power such
+// as 2^20-1.
 //
 //	init BAR COUNT                          mbarrier.init
 //	inval BAR                               mbarrier.inval
@@ -41,14 +41,14 @@
 //
 // # A script is its own test
 //
-// Commands may be followed by a line of four dashes and the output that is due, up to a blank line.
-// [Script.Run] gives the script with the output that it has; [Result.Diff] says where that is not the
-// one due. Output that a script has at its end without asking for it by `end` (somebody waits, a
-// copy is under way) is a difference too.
+// Commands may be followed by a line of four dashes and the expected output, up to a blank line.
+// [Script.Run] returns the script with its actual output; [Result.Diff] shows where that differs
+// from the expected one. Final output that a script does not request by `end` (an actor waits, a
+// copy is in flight) is a difference too.
 //
 // # What is modelled
 //
 // The words are those of package mbarrier, so bit for bit an H200's. A waiting actor wakes in the
 // step that completes its phase. Not modelled: memory, its ordering, scopes and proxies, for which
-// `muster check` runs kernels; and the time limit of try_wait, which expires when told.
+// `muster check` runs kernels; and the time limit of try_wait, which expires only by `timeout`.
 package script

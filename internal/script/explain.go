@@ -16,7 +16,7 @@ func title(kind string) (severity, text string) {
 	panic("BUG: no kind " + kind)
 }
 
-// find reports a defect: the catalogue's title, then what it is here.
+// find reports a defect: the catalogue's title, then the details.
 func (r *runner) find(kind, format string, a ...any) {
 	severity, text := title(kind)
 	r.say("  %s[%s]: %s", severity, kind, text)
@@ -44,7 +44,7 @@ func (r *runner) undefined(b *barrier, n uint32, res mbarrier.Result) {
 	}
 }
 
-// allowed reports what the card lets pass and the ISA does not define.
+// allowed reports what the card accepts and the ISA does not define.
 func (r *runner) allowed(b *barrier, n uint32, u mbarrier.Undefined) {
 	has := func(bit mbarrier.Undefined) bool { return u&bit != 0 }
 	if has(mbarrier.InitRange) {
@@ -71,7 +71,7 @@ func (r *runner) allowed(b *barrier, n uint32, u mbarrier.Undefined) {
 	}
 }
 
-// unobserved warns of an arrival in a phase when nobody saw the one before complete.
+// unobserved warns of an arrival in a phase if no thread observed that the one before was complete.
 func (r *runner) unobserved(b *barrier, phase uint64) {
 	if b.seen < phase && !b.unseen {
 		b.unseen = true
@@ -79,7 +79,7 @@ func (r *runner) unobserved(b *barrier, phase uint64) {
 	}
 }
 
-// leftBehind reports the copies whose phase has completed without them.
+// leftBehind reports copies in flight whose phase has completed without them.
 func (r *runner) leftBehind(b *barrier, phase uint64) {
 	for _, f := range r.flights {
 		if f.bar == b && f.phase == phase && !f.async && !f.warned {
@@ -89,7 +89,7 @@ func (r *runner) leftBehind(b *barrier, phase uint64) {
 	}
 }
 
-// end tells who still waits, and why.
+// end reports the actors that still wait, and why.
 func (r *runner) end(*command) error {
 	if r.dead {
 		r.say("the launch has ended")
@@ -120,13 +120,13 @@ func (r *runner) end(*command) error {
 	return nil
 }
 
-// owed gives the two debts of a word.
+// owed formats the two counts of a word.
 func owed(w mbarrier.Word) string {
 	return fmt.Sprintf("pending %d of %d, tx %d", w.Pending(), w.Expected(), w.Tx())
 }
 
-// why names what keeps the phase of a barrier from ending: first the copies on their way, then
-// the bytes, then the arrivals.
+// why names what keeps a barrier's phase from completing: first the copies in flight, then the
+// bytes, then the arrivals.
 func (r *runner) why(b *barrier) {
 	w := b.state.Word
 	tx, flying, arriving := int64(w.Tx()), int64(0), uint32(0)

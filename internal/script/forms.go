@@ -6,13 +6,13 @@ import (
 	"muster/mbarrier"
 )
 
-// A form is one command: how it is written, and what it does.
+// A form is one command: its syntax and its effect.
 type form struct {
 	usage string
 	token bool // may be kept by `NAME =`
 	parse func(*args)
 	run   func(*runner, *command) error
-	// step is the transition of the word, where the command is just that.
+	// step is the transition of the word, for commands that are only that.
 	step   func(mbarrier.Word, uint32) (mbarrier.Word, mbarrier.Result)
 	arrive bool // makes an arrival
 }
@@ -52,7 +52,7 @@ func barMaybe(a *args) {
 	}
 }
 
-// selects reads BAR and which of its phases.
+// selects parses BAR and the selector of its phase.
 func selects(a *args) {
 	a.c.bar = a.name()
 	if a.c.verb.text != "test" && a.c.actor.text == "" {
@@ -73,7 +73,7 @@ func selects(a *args) {
 	}
 }
 
-// subject reads NAME: of a copy.
+// subject parses NAME: of a copy.
 func (a *args) subject() {
 	w := a.next()
 	name, ok := strings.CutSuffix(w.text, ":")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An Error is a script that cannot be read or run, with its place.
+// An Error is an error in reading or running a script, with its place.
 type Error struct {
 	File      string
 	Line, Col int // from 1
@@ -18,7 +18,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
 
-// MaxSize is how long a script may be, in bytes.
+// MaxSize bounds a script, in bytes.
 const MaxSize = 1 << 20
 
 // A Script is a parsed script.
@@ -40,11 +40,11 @@ type group struct {
 	line    int // of the first line of want
 }
 
-// A command is one line taken apart.
+// A command is one parsed line.
 type command struct {
 	line        int
 	token       word // empty if the token is dropped
-	actor       word // empty if nobody is named
+	actor       word // empty if no actor is named
 	verb        word
 	args        []word
 	bar, target string // the barrier; the copy, token or actor that is named
@@ -54,7 +54,7 @@ type command struct {
 	noinc       bool
 }
 
-// A selector is how a wait says which phase.
+// A selector is a wait's way to select a phase.
 type selector uint8
 
 const (
@@ -92,7 +92,7 @@ func Parse(name string, src []byte) (*Script, error) {
 type parser struct {
 	s      *Script
 	cur    group
-	output bool // inside the output due
+	output bool // inside the expected output
 }
 
 func (p *parser) line(n int, text string) error {
@@ -132,7 +132,7 @@ func (p *parser) flush() {
 	p.cur, p.output = group{}, false
 }
 
-// split ends commands that have no output due: each becomes a group of its own.
+// split ends commands without expected output: each becomes a group of its own.
 func (p *parser) split() {
 	lead, next := p.cur.lead, 0
 	if len(p.cur.cmds) == 0 {
@@ -165,7 +165,7 @@ func (p *parser) finish() (*Script, error) {
 	return p.s, nil
 }
 
-// known refuses a barrier that no line initializes: it is a slip of the pen.
+// known rejects a barrier that no line initializes: probably a typo.
 func (p *parser) known(c *command) error {
 	if c.bar == "" || p.s.inits[c.bar] {
 		return nil
@@ -179,7 +179,7 @@ func (p *parser) known(c *command) error {
 	return &Error{p.s.name, c.line, col, fmt.Sprintf("no line here initializes a barrier %q", c.bar)}
 }
 
-// Checked reports whether the script says which output is due.
+// Checked reports whether the script states expected output.
 func (s *Script) Checked() bool {
 	return slices.ContainsFunc(s.groups, func(g group) bool { return g.checked })
 }
@@ -286,7 +286,7 @@ func (a *args) name() string {
 	return w.text
 }
 
-// literal reads the given words.
+// literal reads fixed words.
 func (a *args) literal(want ...string) {
 	for _, text := range want {
 		if w := a.next(); w.text != text {

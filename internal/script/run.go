@@ -10,14 +10,14 @@ import (
 
 // A Result is a run of a script.
 type Result struct {
-	// Text is the script with the output that it has: a script that is its own test.
+	// Text is the script with its actual output: a script that is its own test.
 	Text string
-	// Kinds are the errors of the catalogue that were found, by name, each once.
+	// Kinds are the errors found, by their names in the catalogue, each once.
 	Kinds []string
 	diffs []difference
 }
 
-// Run runs the script. The error is an *[Error]: a line that cannot be run where it stands.
+// Run runs the script. The error is an *[Error]: a line that is invalid in its state.
 func (s *Script) Run() (*Result, error) {
 	r := &runner{s: s}
 	r.reset()
@@ -46,8 +46,8 @@ func (s *Script) Run() (*Result, error) {
 	return res, nil
 }
 
-// finish runs the `end` that the script has not. Where it has something to tell, a script that
-// checks its output must ask for it.
+// finish runs an `end` if the script has none. If it reports anything, a script that checks its
+// output must contain `end`.
 func (r *runner) finish(s *Script, res *Result, b *strings.Builder) {
 	r.out = nil
 	quiet := len(r.waits) == 0 && len(r.flights) == 0
@@ -72,7 +72,7 @@ func write(b *strings.Builder, gap bool, lead, lines, out []string) {
 	}
 }
 
-// trimBlank takes blank lines off the start, and off the end where only they are left.
+// trimBlank removes blank lines from the start, and a list of only blank lines entirely.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && lines[0] == "" {
 		lines = lines[1:]
@@ -98,7 +98,7 @@ type barrier struct {
 	state   mbarrier.State
 	live    bool
 	seen    uint64 // phases below this were seen complete by a wait or test
-	unseen  bool   // unobserved-phase has been said
+	unseen  bool   // unobserved-phase was reported
 	dropped bool
 }
 
@@ -113,9 +113,9 @@ type waiter struct {
 	actor  string
 	bar    *barrier
 	parity uint32
-	phase  uint64 // the phase whose completion will let it go
+	phase  uint64 // the phase whose completion wakes it
 	once   bool   // a single try_wait
-	lapped bool   // it meant an earlier phase
+	lapped bool   // it was meant for an earlier phase
 	line   int
 }
 
@@ -162,7 +162,7 @@ func (r *runner) command(c *command) error {
 	return f.run(r, c)
 }
 
-// barrier returns the barrier of a command, or nil where its word is none yet.
+// barrier returns the barrier of a command, or nil if its word is not initialized.
 func (r *runner) barrier(c *command) *barrier {
 	b := r.bars[c.bar]
 	if b == nil {
@@ -238,7 +238,7 @@ func (r *runner) step(c *command, f form) error {
 	return nil
 }
 
-// advance books a transition and shows the word; false means that the launch has ended.
+// advance applies a transition and shows the word; false means that the launch has ended.
 func (r *runner) advance(b *barrier, w mbarrier.Word, res mbarrier.Result) bool {
 	if res.Fault != mbarrier.NoFault {
 		r.ledger(b)
@@ -251,7 +251,7 @@ func (r *runner) advance(b *barrier, w mbarrier.Word, res mbarrier.Result) bool 
 	return true
 }
 
-// settle tells what a transition brought about: a phase's end, and who wakes.
+// settle reports the effects of a transition: a phase's end, and the actors that wake.
 func (r *runner) settle(b *barrier, phase uint64, res mbarrier.Result) {
 	if res.Completed {
 		r.say("  phase %d is complete", phase)

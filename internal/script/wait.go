@@ -7,14 +7,14 @@ import (
 	"muster/mbarrier"
 )
 
-// A choice is what a wait or test asks of a barrier.
+// A choice is the phase that a wait or test asks about.
 type choice struct {
 	parity uint32
-	meant  uint64 // the phase that the author means, if known
+	meant  uint64 // the phase that the author intends, if known
 	known  bool
 }
 
-// choose reads the selector of a command and reports what is wrong with it.
+// choose evaluates the selector of a command and reports errors in it.
 func (r *runner) choose(b *barrier, c *command) (choice, error) {
 	ch := choice{parity: c.n & 1}
 	now := b.state.Phase
@@ -41,7 +41,7 @@ func (r *runner) choose(b *barrier, c *command) (choice, error) {
 	return ch, nil
 }
 
-// judge says where the phase that is asked about by parity is not the one that is meant.
+// judge reports when the phase selected by parity is not the intended one.
 func (r *runner) judge(b *barrier, c *command, ch choice) (lapped bool) {
 	now := b.state.Phase
 	if !ch.known || c.how != byPhase {
@@ -62,7 +62,7 @@ func (r *runner) judge(b *barrier, c *command, ch choice) (lapped bool) {
 	return false
 }
 
-// before names the phase before phase n, as far as 'complete'.
+// before names the phase before phase n, for a sentence that ends in 'complete'.
 func before(n uint64) string {
 	if n == 0 {
 		return "the phase before the first, which counts as"
@@ -97,7 +97,7 @@ func (r *runner) wait(c *command) error {
 	return nil
 }
 
-// past names the phase that a wait for the one before the current has seen.
+// past names the phase before the current one, which a passing wait observed.
 func (r *runner) past(b *barrier) string {
 	if b.state.Phase == 0 {
 		return "the phase before the first of " + b.name
@@ -151,7 +151,7 @@ func (r *runner) pendingCount(c *command) error {
 	return nil
 }
 
-// wake lets go everyone whose phase is complete.
+// wake wakes all actors whose phase is complete.
 func (r *runner) wake(b *barrier) {
 	r.waits = slices.DeleteFunc(r.waits, func(w *waiter) bool {
 		if w.bar != b || !b.state.Word.TestWaitParity(w.parity) {
@@ -172,7 +172,7 @@ func (r *runner) flight(name string) int {
 	return slices.IndexFunc(r.flights, func(f *flight) bool { return f.name == name })
 }
 
-// issue puts a copy on its way.
+// issue adds a copy in flight.
 func (r *runner) issue(c *command, f *flight) error {
 	if r.flight(f.name) >= 0 {
 		return r.errorf(c.args[0], "%s is under way already", f.name)

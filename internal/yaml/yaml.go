@@ -1,10 +1,10 @@
-// Package yaml reads launch files in YAML, for commands: text to the tree of
-// positioned nodes that package launch takes, so that errors keep their lines.
-// What YAML has beyond JSON and a launch file does not need (tags, merge keys,
-// several documents) is refused; anchors and aliases are taken.
+// Package yaml reads launch files in YAML, for commands: it converts text to the tree of
+// positioned nodes that package launch reads, so that errors keep their lines. YAML
+// features beyond JSON that a launch file does not need (tags, merge keys, several
+// documents) are rejected; anchors and aliases are supported.
 //
-// It stands apart from package launch because it has a dependency, and the
-// library has none.
+// It is separate from package launch because it has a dependency, and the library has
+// none.
 package yaml
 
 import (
@@ -25,12 +25,12 @@ import (
 	"muster/launch"
 )
 
-// maxSize is in bytes. The parser takes some hundred times that in memory;
-// arrays belong into .npy files.
+// maxSize is in bytes. The parser's memory is some hundred times that; arrays belong into
+// .npy files.
 const maxSize = 4 << 20
 
-// ReadFile reads a launch file: JSON where its name ends so, else YAML, of
-// which JSON is a part. Errors in it are of type *launch.Error.
+// ReadFile reads a launch file: JSON if its name ends in .json, else YAML, which includes
+// JSON. Errors in it are of type *launch.Error.
 func ReadFile(name string) (*launch.File, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -54,7 +54,7 @@ func ReadFile(name string) (*launch.File, error) {
 	return launch.Parse(name, root)
 }
 
-// A reader makes nodes of one file.
+// A reader builds the nodes of one file.
 type reader struct {
 	file    string
 	lines   [][]byte
@@ -67,7 +67,7 @@ func parse(name string, src []byte) (root *launch.Node, err error) {
 	if err := y.text(); err != nil {
 		return nil, err
 	}
-	// The parser is not ours, and takes untrusted text.
+	// The parser is third-party, and reads untrusted text.
 	defer func() {
 		if p := recover(); p != nil {
 			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("the YAML parser gives up on this text: %v", p)}
@@ -84,7 +84,7 @@ func parse(name string, src []byte) (root *launch.Node, err error) {
 	return y.document(file)
 }
 
-// text refuses what is no text, before a parser makes something of it.
+// text rejects files that are not text, before the parser sees them.
 func (y *reader) text() error {
 	for i, line := range y.lines {
 		for col := 0; col < len(line); {
@@ -98,7 +98,7 @@ func (y *reader) text() error {
 	return nil
 }
 
-// depth bounds how deep the parser, which is recursive, has to go.
+// depth bounds the nesting, since the parser is recursive.
 func (y *reader) depth(tokens token.Tokens) error {
 	flow, entries, line := 0, 0, 0
 	for _, t := range tokens {
@@ -113,7 +113,7 @@ func (y *reader) depth(tokens token.Tokens) error {
 		case token.SequenceEntryType, token.MappingKeyType:
 			entries++
 		}
-		// Block nesting takes a column a level.
+		// Each level of block nesting takes a column.
 		if flow+entries > launch.MaxDepth || t.Position.Column > 1 && flow == 0 && y.indent(line) > 16*launch.MaxDepth {
 			return y.errorAt(y.pos(t), "nested more than %d deep", launch.MaxDepth)
 		}
@@ -129,7 +129,7 @@ func (y *reader) indent(line int) int {
 	return len(l) - len(bytes.TrimLeft(l, " "))
 }
 
-// syntax gives an error of the parser its place.
+// syntax adds the place to an error of the parser.
 func (y *reader) syntax(err error) error {
 	var at interface {
 		GetToken() *token.Token
@@ -142,7 +142,7 @@ func (y *reader) syntax(err error) error {
 	return y.errorAt(launch.Pos{}, "%s", first)
 }
 
-// oneLine makes a message of the parser one line; it quotes a tab as it is.
+// oneLine joins a message of the parser into one line; tabs are quoted.
 func oneLine(msg string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(msg, "\t", `\t`)), " ")
 }
@@ -152,7 +152,7 @@ func (y *reader) errorAt(p launch.Pos, format string, args ...any) error {
 	return &launch.Error{Pos: p, Msg: fmt.Sprintf(format, args...)}
 }
 
-// pos turns the parser's columns, in characters, into bytes.
+// pos converts the parser's columns from characters to bytes.
 func (y *reader) pos(t *token.Token) launch.Pos {
 	if t == nil || t.Position == nil {
 		return launch.Pos{}
@@ -191,8 +191,8 @@ func (y *reader) document(f *ast.File) (*launch.Node, error) {
 	return y.node(body)
 }
 
-// dotless is a float with an exponent and no point, as JSON's writers like it;
-// the parser takes one that is not quoted for a string.
+// dotless matches a float with an exponent and no point, as JSON writers emit it; the
+// parser reads an unquoted one as a string.
 var dotless = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
 
 func (y *reader) node(n ast.Node) (*launch.Node, error) {
@@ -247,7 +247,7 @@ func (y *reader) sequence(n *ast.SequenceNode) (*launch.Node, error) {
 	return out, nil
 }
 
-// mapping stands where its brace or its first key stands.
+// mapping has the position of its brace or its first key.
 func (y *reader) mapping(start *token.Token, values []*ast.MappingValueNode) (*launch.Node, error) {
 	out := &launch.Node{Kind: launch.MapNode, Pos: y.pos(start)}
 	for i, v := range values {

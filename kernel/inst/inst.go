@@ -1,16 +1,15 @@
-// Package inst has a function for every instruction of the table in package
-// ptx: they add it to a kernel. The functions are generated, so that they and
-// the table, which parsing, printing and the machine share, say the same.
+// Package inst has a function for every instruction of the table in package ptx, which
+// adds it to a kernel. The functions are generated from the table that parsing, printing
+// and the machine share, so they agree with it.
 //
 //	inst.MbarrierInit(k, bar, 1)                      // mbarrier.init.shared::cta.b64
 //	inst.AtomAdd(k, d, counter, 1, kernel.Release, kernel.GPU)
 //	inst.CpAsyncBulkSharedGlobal(k, dst, src, 1024, bar, nil, nil)
 //
-// What the operands settle is not said again: the state space is that of the
-// address, the type is that of the register or of what lies at the address,
-// the number of elements is that of the vector. Modifiers that the
-// instruction must have are parameters; those that it may have come last, in
-// any order. An operand that may be left out is nil then.
+// Operands determine what is not stated: the state space is that of the address, the type
+// is that of the register or of the elements at the address, the number of elements is
+// that of the vector. Required modifiers are parameters; optional ones come last, in any
+// order. An omitted optional operand is nil.
 //
 // A mistake is reported by Build at the line of the call: a register of the
 // wrong type or class, an address in the wrong state space, a modifier that is
@@ -29,7 +28,7 @@ import (
 	"muster/ptx"
 )
 
-// slots are modifiers by the slot that they fill.
+// slots maps slots to modifiers.
 type slots map[string]kernel.Mod
 
 // add adds an instruction of a form.
@@ -91,7 +90,7 @@ func pick(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, fixed slots, mods *[]kernel
 	return s.Values[0], true
 }
 
-// spaceFits reports an address in a state space that the form does not have.
+// spaceFits reports an address in a state space that the form does not support.
 func spaceFits(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, operands []any) bool {
 	if s.Name != "space" {
 		return true
@@ -110,8 +109,8 @@ func spaceFits(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, operands []any) bool {
 	return true
 }
 
-// given tells whether an operand that goes with a slot is there: a mask is
-// what multicast takes, and a policy what a cache hint does.
+// given reports whether the operand that belongs to a slot is present: a mask for
+// multicast, a policy for a cache hint.
 func given(f *ptx.Form, s ptx.Slot, operands []any) bool {
 	i := 0
 	for n := range f.Operands {
@@ -127,7 +126,7 @@ func given(f *ptx.Form, s ptx.Slot, operands []any) bool {
 	return false
 }
 
-// settle gives the value of a slot that the operands have: a type, a space, a
+// settle returns the value of a slot that the operands determine: a type, a space, a
 // number of elements.
 func settle(f *ptx.Form, s ptx.Slot, operands []any) string {
 	i := 0
@@ -207,8 +206,8 @@ func spaceOf(s ptx.Slot, space kernel.Space) string {
 	return ""
 }
 
-// typeOf finds a type among a slot's values: itself, or one that its bits can
-// be taken for.
+// typeOf finds a type among a slot's values: itself, or one that accepts its
+// bits.
 func typeOf(s ptx.Slot, t kernel.Type) string {
 	like := []string{string(t)}
 	switch t {
@@ -237,8 +236,8 @@ func typeOf(s ptx.Slot, t kernel.Type) string {
 	return ""
 }
 
-// assemble puts what stands in an address's brackets there, leaves out what is
-// nil, and puts the sink where the form has it.
+// assemble puts operands inside the brackets of their address, leaves out nil
+// operands, and inserts the form's sink.
 func assemble(f *ptx.Form, operands []any) []any {
 	var out []any
 	i := 0

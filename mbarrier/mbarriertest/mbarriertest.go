@@ -1,4 +1,5 @@
-// Package mbarriertest runs tests of code that waits at barriers, and says of a deadlock who owes what.
+// Package mbarriertest runs tests of code that waits at barriers, and reports the missing arrivals of a
+// deadlock.
 package mbarriertest
 
 import (
@@ -9,10 +10,10 @@ import (
 	"muster/mbarrier"
 )
 
-// Test runs f in a bubble, as [synctest.Test] does, with every barrier that is made meanwhile traced. Where
-// everybody in the bubble has come to wait for somebody else, or f has returned and left goroutines that
-// wait, the test fails with [mbarrier.Dump]'s report of the barriers that are waited for, where synctest
-// would panic. The goroutines of such a bubble never end.
+// Test runs f in a bubble, as [synctest.Test] does, with tracing for every barrier made in it. If all
+// goroutines in the bubble are blocked, or f has returned and left goroutines that wait, the test fails
+// with [mbarrier.Dump]'s report on the barriers with waiters, where synctest would panic. The goroutines of
+// that bubble never end.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	if report := Deadlock(t, f); report != "" {
@@ -20,7 +21,7 @@ func Test(t *testing.T, f func(*testing.T)) {
 	}
 }
 
-// Deadlock is Test for a test that wants the deadlock: it returns the report, and nothing where f ends well.
+// Deadlock is Test for a test that expects the deadlock: it returns the report, or "" if f ends normally.
 func Deadlock(t *testing.T, f func(*testing.T)) (report string) {
 	t.Helper()
 	before := map[*mbarrier.Barrier]bool{}

@@ -1,6 +1,6 @@
 package flow
 
-// A Bad is a kind of outcome that a right program does not have.
+// A Bad is a kind of outcome that a correct program does not have.
 type Bad uint8
 
 const (
@@ -9,16 +9,16 @@ const (
 	Trapped
 	Outside
 	Hung
-	NotSequential // a final memory that no interleaving leaves
+	NotSequential // a final memory that no interleaving produces
 )
 
 func (b Bad) String() string {
 	return [...]string{"none", "race", "trap", "out of bounds", "hang", "final memory"}[b]
 }
 
-// Allowed gives all outcomes that the axioms allow, looking at no more than most
-// graphs. Of programs with a race it gives those final memories where the last
-// write of each word is known.
+// Allowed returns all outcomes that the axioms allow, enumerating at most most graphs.
+// For programs with a race it returns only final memories in which the last write of each
+// word is determined.
 func (p *Program) Allowed(most int) (*Outcomes, error) {
 	out := &Outcomes{Final: map[string]bool{}}
 	err := p.each(most, out, func(g *graph) bool {
@@ -53,7 +53,7 @@ func (o *Outcomes) add(g *graph) {
 	}
 }
 
-// hangs reports whether somebody does not come to his end.
+// hangs reports whether some thread does not reach its end.
 func (g *graph) hangs() bool {
 	for i := range g.state.th {
 		if t := &g.state.th[i]; !t.done || t.stuck {
@@ -74,8 +74,8 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 	return x.err
 }
 
-// Worst finds a bad outcome that the axioms allow. seq says what interleavings
-// leave. Where the search was cut before it found one, cut is true.
+// Worst finds a bad outcome that the axioms allow. seq has the outcomes of interleavings.
+// If the search was cut off before it found one, cut is true.
 func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) {
 	var out Outcomes
 	err = p.each(most, &out, func(g *graph) bool {

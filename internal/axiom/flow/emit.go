@@ -7,8 +7,7 @@ import (
 	"muster/internal/axiom"
 )
 
-// A Launch is what a kernel made of a program is launched with, in the words of
-// launch.Flags.
+// A Launch is the launch of a program's kernel, in the notation of launch.Flags.
 type Launch struct {
 	Grid, Block, Cluster string
 	Buffers, Args        []string
@@ -36,7 +35,7 @@ func (p *Program) warps() int {
 	return n
 }
 
-// Launch gives the launch. The words of global memory are the buffer m.
+// Launch returns the program's launch. Buffer m has the words of global memory.
 func (p *Program) Launch() Launch {
 	return Launch{
 		Grid: fmt.Sprint(p.CTAs), Block: fmt.Sprint(32 * p.warps()), Cluster: fmt.Sprint(max(p.Cluster, 1)),
@@ -72,8 +71,8 @@ func (e *emitter) label() string {
 	return fmt.Sprintf("L%d", e.labels)
 }
 
-// PTX gives the kernel. Threads begin with their registers at zero, and with the
-// shared memory of their CTA at zero behind a barrier.
+// PTX returns the kernel. Threads begin with zero registers, and the shared memory of
+// their CTA is zeroed before a barrier.
 func (p *Program) PTX() string {
 	e := &emitter{p: p}
 	e.put(".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 m)\n{")
@@ -176,7 +175,7 @@ func (e *emitter) code(list []Instr) {
 	}
 }
 
-// value gives an operand's text, made in a register if it must be.
+// value returns an operand's text, computed into register tmp if necessary.
 func (e *emitter) value(v Value, tmp string) string {
 	text := fmt.Sprint(v.Const)
 	if v.Lane == 0 && v.Reg == 0 {
@@ -199,7 +198,7 @@ func (e *emitter) value(v Value, tmp string) string {
 var opNames = [...]string{Add: "add", Sub: "sub", Mul: "mul.lo", And: "and", Or: "or", Xor: "xor", Min: "min", Max: "max", Exch: "exch", Cas: "cas"}
 var cmpNames = [...]string{Eq: "eq", Ne: "ne", Lt: "lt", Ge: "ge"}
 
-// typed gives an operation with its type.
+// typed returns an operation with its type suffix.
 func typed(o Op, bits int) string {
 	t := "u"
 	if o == And || o == Or || o == Xor || o == Exch || o == Cas {

@@ -6,26 +6,26 @@ import (
 	"muster/internal/axiom"
 )
 
-// A generator draws programs: a shape that public kernels have, right as it
-// stands, in random places and with random ways of ordering, and then some harm.
+// A generator draws random programs: an idiom of public kernels, initially correct, with
+// random places and random ways of ordering, and then possibly a mutation.
 type generator struct {
 	*rand.Rand
 	p      *Program
 	agents []agent
 	shared bool
-	scope  axiom.Scope // that holds all agents
+	scope  axiom.Scope // includes all agents
 	regs   int
 	words  int
-	join   StepKind // of phases
+	join   StepKind // kind of barrier between phases
 }
 
-// An agent is some lanes with one code, in phases that barriers part.
+// An agent is a set of lanes with one code, in phases separated by barriers.
 type agent struct {
 	cta, warp, first, lanes int
 	phases                  [][]Instr
 }
 
-// Generate draws the program of a seed.
+// Generate returns the program of a seed.
 func Generate(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6d757374))}
 	g.p = &Program{Words: 32}
@@ -37,7 +37,7 @@ func Generate(seed uint64) *Program {
 	}
 	shapes[g.IntN(len(shapes))]()
 	if g.chance(15) && g.words < 10 && !g.wide() {
-		// Another one behind it, by the same agents.
+		// A second idiom after the first, by the same agents.
 		shapes[g.IntN(len(shapes))]()
 	}
 	g.build()
@@ -47,8 +47,8 @@ func Generate(seed uint64) *Program {
 	return g.p
 }
 
-// wide reports whether some agent has several lanes, whose plain stores would race
-// in other shapes.
+// wide reports whether some agent has several lanes; their plain stores would race in
+// other idioms.
 func (g *generator) wide() bool {
 	for _, a := range g.agents {
 		if a.lanes > 1 {
@@ -64,13 +64,13 @@ func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// reg gives a register that nobody has.
+// reg allocates an unused register.
 func (g *generator) reg() int {
 	g.regs = (g.regs + 1) % MaxRegs
 	return g.regs
 }
 
-// word gives n words that nobody has, aligned.
+// word allocates n unused words, aligned.
 func (g *generator) word(n uint32) Value {
 	for g.words%int(n) != 0 {
 		g.words++
@@ -80,7 +80,7 @@ func (g *generator) word(n uint32) Value {
 	return v
 }
 
-// place draws where n agents run, those that there are among them.
+// place draws the places of n agents, keeping existing ones.
 func (g *generator) place(n int) {
 	if len(g.agents) >= n {
 		return
@@ -129,7 +129,7 @@ func (a *agent) add(code ...Instr) {
 	a.phases[last] = append(a.phases[last], code...)
 }
 
-// build makes warps of agents.
+// build assembles warps from agents.
 func (g *generator) build() {
 	phases, warps := 1, 1
 	for _, a := range g.agents {
@@ -196,7 +196,7 @@ func when(c Cmp, a, b Value, body ...Instr) Instr {
 	return Instr{Kind: If, Cmp: c, Src: []Value{a, b}, Body: body}
 }
 
-// publish gives ways to store a flag so that what was before is known.
+// publish returns one way to store a flag that releases earlier writes.
 func (g *generator) publish(at, v Value) []Instr {
 	switch g.IntN(6) {
 	case 0, 1:
@@ -211,7 +211,7 @@ func (g *generator) publish(at, v Value) []Instr {
 	return []Instr{g.fence(axiom.AcqRel), g.red(Add, at, axiom.Relaxed, v)}
 }
 
-// see gives ways to look at a flag, or wait for it.
+// see returns one way to test a flag, or wait for it.
 func (g *generator) see(r int, at Value, wait bool, c Cmp, want Value) []Instr {
 	var in Instr
 	var after []Instr
@@ -237,12 +237,12 @@ func (g *generator) see(r int, at Value, wait bool, c Cmp, want Value) []Instr {
 	return append([]Instr{in}, after...)
 }
 
-// data draws how strong an access to data is.
+// data draws the semantics of an access to data.
 func (g *generator) data() axiom.Sem {
 	return pick(g, axiom.Weak, axiom.Weak, axiom.Relaxed, axiom.Relaxed, axiom.Volatile)
 }
 
-// use does something with a value that must be as expected.
+// use consumes a value and exposes it if it is not want.
 func (g *generator) use(v Value, want uint32, common Value) []Instr {
 	switch g.IntN(7) {
 	case 0:
@@ -252,7 +252,7 @@ func (g *generator) use(v Value, want uint32, common Value) []Instr {
 	case 3:
 		return []Instr{when(Ne, v, V(want), g.store(common, V(uint32(7+g.words)), axiom.Weak))}
 	case 4:
-		// An index that is far out unless the value is as expected.
+		// An index that is out of bounds unless the value is want.
 		t := g.reg()
 		return []Instr{
 			{Kind: Move, Op: Sub, Dst: []int{t}, Src: []Value{v, V(want)}},
@@ -260,7 +260,7 @@ func (g *generator) use(v Value, want uint32, common Value) []Instr {
 			g.store(Value{Const: g.word(1).Const, Reg: t + 1}, V(1), axiom.Weak),
 		}
 	case 5:
-		// A wait for ever unless it is.
+		// An infinite wait unless the value is want.
 		r := g.reg()
 		return []Instr{g.poll(r, g.word(1), axiom.Relaxed, Eq, Value{Const: -want, Reg: v.Reg})}
 	}

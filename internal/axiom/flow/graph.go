@@ -9,8 +9,7 @@ type relation [maxEvents]set
 
 func (r *relation) add(a, b int) { r[a] |= 1 << uint(b) }
 
-// close makes the relation among n events transitive and reports whether it is
-// free of cycles.
+// close makes the relation among n events transitive and reports whether it is acyclic.
 func (r *relation) close(n int) bool {
 	for k := range n {
 		kk := r[k]
@@ -31,7 +30,7 @@ func (r *relation) close(n int) bool {
 	return true
 }
 
-// A graph is a state with what the axioms are about.
+// A graph is a state with the relations of the axioms.
 type graph struct {
 	*state
 	p  *Program
@@ -45,7 +44,7 @@ type graph struct {
 
 func (e *event) writes() bool { return e.kind == access && e.write && e.ready > 0 }
 
-// overlap says in which words, from the first place on, two accesses meet.
+// overlap reports whether two accesses have a word in common.
 func (g *graph) overlap(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
 	return x.kind == access && y.kind == access && x.at < y.at+y.words && y.at < x.at+x.words
@@ -87,8 +86,8 @@ func (g *graph) morally(a, b int) bool {
 	return (x.kind == fence || x.strong) && (y.kind == fence || y.strong) && g.reaches(a, b)
 }
 
-// observe computes observation order (ISA 8.9.2): a read that is morally strong
-// with the write it reads from, and chains of atomic operations.
+// observe computes observation order (ISA 8.9.2): from a write to a morally strong read
+// of it, and along chains of atomic operations.
 func (g *graph) observe() {
 	g.obs = relation{}
 	for r := range g.ev {
@@ -120,8 +119,8 @@ func (g *graph) observe() {
 	}
 }
 
-// order computes base causality order, given an order of fence.sc. It reports
-// whether that is an order: a cycle contradicts an axiom wherever it can be.
+// order computes base causality order, given an order of fence.sc. It reports whether the
+// result is acyclic: a cycle always contradicts an axiom.
 func (g *graph) order(sc *relation) bool {
 	n := len(g.ev)
 	g.base = relation{}
@@ -154,7 +153,7 @@ func (g *graph) meet(x, y *event) bool {
 	return x.group == y.group && x.bar == y.bar && g.th[x.thread].meets(&g.th[y.thread], x.group)
 }
 
-// synchronize adds what release patterns and acquire patterns order (ISA 8.8,
+// synchronize adds the order between release patterns and acquire patterns (ISA 8.8,
 // 8.9.4).
 func (g *graph) synchronize() {
 	for w := range g.ev {
@@ -168,7 +167,7 @@ func (g *graph) synchronize() {
 		for s := g.obs[w]; s != 0; s &= s - 1 {
 			r := trailing(s)
 			if !g.ev[r].strong || !g.ev[r].result {
-				continue // 8.8, 8.11.1: a reduction's read makes no acquire pattern
+				continue // 8.8, 8.11.1: a reduction's read forms no acquire pattern
 			}
 			last := g.acquires(r)
 			for f := first; f != 0; f &= f - 1 {
@@ -188,8 +187,7 @@ func (g *graph) morallyEnds(a, b int) bool {
 	return g.morally(a, b)
 }
 
-// releases gives the first events of the release patterns that end with a strong
-// write.
+// releases returns the first events of the release patterns that end with strong write w.
 func (g *graph) releases(w int) set {
 	var all set
 	e := &g.ev[w]
@@ -226,10 +224,10 @@ func (g *graph) acquires(r int) set {
 	return all
 }
 
-// cause computes causality order between overlapping accesses (ISA 8.9.5): base
-// causality order, and what follows the read that observes a write follows the
-// write. What was before that write in its CTA, strong and of its scope, counts
-// with it, as in package axiom (decision 13).
+// cause computes causality order between overlapping accesses (ISA 8.9.5): base causality
+// order, and from a write to the events after a read that observes it. Strong accesses
+// before that write, in its CTA and with its scope, are included, as in package axiom
+// (decision 13).
 func (g *graph) cause() {
 	n := len(g.ev)
 	var kept relation
@@ -272,8 +270,8 @@ func (g *graph) covered(x, w int) bool {
 	return a.strong && a.scope == b.scope && g.th[a.thread].cta == g.th[b.thread].cta && g.morally(x, w)
 }
 
-// plausible reports whether a part of an execution does not yet contradict the
-// axioms. What it looks at stays true as the part grows.
+// plausible reports whether a partial execution does not yet contradict the axioms. The
+// check is monotone: contradictions remain as the execution grows.
 func (g *graph) plausible() bool {
 	g.observe()
 	if !g.order(nil) {
@@ -300,17 +298,17 @@ func (g *graph) writesIn(r *relation) relation {
 	return c
 }
 
-// older reports whether the source of a word is before a write in coherence order.
-// The initial write is before all.
+// older reports whether the source of a word is before a write in coherence order. The
+// initial write is before all others.
 func (g *graph) older(src, w int) bool { return src == initial || src >= 0 && g.co[src].has(w) }
 
-// consistent reports whether what is known of the coherence order meets the axioms
-// of ISA 8.10: Coherence (by construction), Atomicity, Causality, SC-per-Location.
+// consistent reports whether the known part of coherence order satisfies the axioms of
+// ISA 8.10: Coherence (by construction), Atomicity, Causality, SC-per-Location.
 func (g *graph) consistent() bool {
 	return g.reads() && g.perLocation()
 }
 
-// reads holds every read to Causality (8.10.6) and Atomicity (8.10.3).
+// reads checks Causality (8.10.6) and Atomicity (8.10.3) for every read.
 func (g *graph) reads() bool {
 	for r := range g.ev {
 		e := &g.ev[r]
@@ -323,7 +321,7 @@ func (g *graph) reads() bool {
 				continue
 			}
 			if src >= 0 && (g.causal[r].has(src) || g.causal[r].has(r)) {
-				return false // it reads what comes after it
+				return false // it reads a write that follows it
 			}
 			at := e.at + k
 			for w := range g.ev {
@@ -335,7 +333,7 @@ func (g *graph) reads() bool {
 					continue
 				}
 				if g.causal[w].has(r) {
-					return false // it reads what is older than what it knows
+					return false // it reads a write older than one that precedes it
 				}
 				if g.morally(r, w) && (e.rmw && e.write && g.co[w].has(r) || g.mixes(e, w)) {
 					return false
@@ -346,15 +344,14 @@ func (g *graph) reads() bool {
 	return true
 }
 
-// mixes reports whether a read takes some word from write w (single-copy
-// atomicity).
+// mixes reports whether a read takes a word from write w (single-copy atomicity).
 func (g *graph) mixes(e *event, w int) bool {
 	return e.words == 2 && (e.src[0] == w || e.src[1] == w)
 }
 
 // perLocation is Sequential Consistency per Location (8.10.5): among overlapping
-// operations that are pairwise morally strong, program order and communication
-// order make no cycle.
+// operations that are pairwise morally strong, program order and communication order form
+// no cycle.
 func (g *graph) perLocation() bool {
 	n := len(g.ev)
 	var com relation
@@ -375,7 +372,7 @@ func (g *graph) perLocation() bool {
 			}
 		}
 	}
-	// Most often there is no cycle at all.
+	// Usually there is no cycle at all.
 	all := com
 	if all.close(n) {
 		return true
@@ -412,8 +409,8 @@ func (g *graph) communicates(a, b int) bool {
 	return false
 }
 
-// cycle looks for a way from the last event of a path to its first, through events
-// that are morally strong with all on the path.
+// cycle searches for a path from the last event of path back to its first, through events
+// that are morally strong with all events on the path.
 func (g *graph) cycle(com *relation, path []int) bool {
 	next := com[path[len(path)-1]]
 	if next.has(path[0]) {
@@ -437,8 +434,8 @@ step:
 	return false
 }
 
-// judge goes through the orders of fence.sc, and for each through the coherence
-// orders that the axioms allow.
+// judge enumerates the orders of fence.sc, and for each the coherence orders that the
+// axioms allow.
 func (x *search) judge(s *state) {
 	g := &graph{p: x.p, th: x.th, state: s}
 	g.observe()
@@ -460,8 +457,8 @@ func (x *search) judge(s *state) {
 
 func isSC(e *event) bool { return e.kind == fence && e.sem == axiom.SC }
 
-// fences orders every two morally strong fence.sc (ISA 8.9.3). An order that
-// contradicts causality makes base causality cyclic (8.10.2).
+// fences orders each two morally strong fence.sc (ISA 8.9.3). An order that contradicts
+// causality makes base causality cyclic (8.10.2).
 func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 	if x.end || x.cut {
 		return
@@ -492,7 +489,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 	var pairs [][2]int
 	for a := range g.ev {
 		for b := range a {
-			// 8.9.6: morally strong or in causality order. Others race.
+			// 8.9.6: morally strong or in causality order. Other pairs race.
 			if g.ev[a].writes() && g.ev[b].writes() && g.overlap(a, b) && g.morally(a, b) {
 				pairs = append(pairs, [2]int{b, a})
 			}
@@ -501,8 +498,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 	x.cohere(g, pairs)
 }
 
-// cohere orders pairs of writes that are not yet ordered, in each way that the
-// axioms allow.
+// cohere orders the remaining pairs of writes, in every way that the axioms allow.
 func (x *search) cohere(g *graph, pairs [][2]int) {
 	if x.end || !g.consistent() {
 		return
@@ -527,8 +523,8 @@ func (x *search) cohere(g *graph, pairs [][2]int) {
 	g.co = old
 }
 
-// stuckLast reports whether polls that never end read the last write of their
-// word: one that is there becomes visible in the end.
+// stuckLast reports whether polls that never end read the last write of their word: every
+// write eventually becomes visible.
 func (g *graph) stuckLast() bool {
 	for r := range g.ev {
 		e := &g.ev[r]
@@ -544,8 +540,8 @@ func (g *graph) stuckLast() bool {
 	return true
 }
 
-// races reports whether two accesses conflict, are not morally strong and not in
-// causality order (ISA 8.7.1), and names them.
+// races returns two accesses that conflict, are not morally strong and not in causality
+// order (ISA 8.7.1), if there are any.
 func (g *graph) races() (a, b int, any bool) {
 	for a := range g.ev {
 		for b := range a {
@@ -561,7 +557,7 @@ func (g *graph) races() (a, b int, any bool) {
 	return 0, 0, false
 }
 
-// equal reports whether two weak accesses store the same: doc.go, decision 8.
+// equal reports whether two weak accesses store equal values: doc.go, decision 8.
 func (g *graph) equal(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
 	if x.read || y.read || x.strong || y.strong || !g.same(a, b) {
@@ -577,7 +573,7 @@ func (g *graph) equal(a, b int) bool {
 	return true
 }
 
-// final gives the words that an execution leaves, where no two writes race.
+// final returns the final words of an execution without racing writes.
 func (g *graph) final() []uint32 {
 	mem := make([]uint32, g.p.places())
 	for at := range mem {

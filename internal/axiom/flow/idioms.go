@@ -4,8 +4,8 @@ import (
 	"muster/internal/axiom"
 )
 
-// The idioms that programs are drawn from: each method adds one, with what may be wrong
-// in it.
+// The idioms of generated programs: each method adds one, with random variations, some of
+// them wrong.
 
 // message passing, with two or three agents in a chain.
 func (g *generator) message() {
@@ -54,7 +54,7 @@ func (g *generator) message() {
 			then = append(then, g.use(R(r), v, common)...)
 		}
 		if !wait || seen[0].Tries == 2 {
-			// The fence stays outside or goes inside.
+			// The fence stays outside the branch or goes inside.
 			then = []Instr{when(Ne, R(f), V(0), then...)}
 		}
 		b.add(append(seen, then...)...)
@@ -88,18 +88,18 @@ func (g *generator) buffering() {
 		a.add(g.load(r, x[(i+1)%n], q))
 		switch {
 		case far:
-			// Who comes first goes alone.
+			// The first agent proceeds alone.
 			a.add(when(Eq, R(r), V(0), g.store(out, V(uint32(i)+1), axiom.Weak)))
 		default:
-			// Nobody saw anything: said by the last of those who add.
+			// No agent saw the others' stores: the last one to add traps.
 			t := g.reg()
 			a.add(when(Eq, R(r), V(0), g.atom(t, Add, out, axiom.Relaxed, V(1)), when(Eq, R(t), V(uint32(n)-1), Instr{Kind: Trap})))
 		}
 	}
 }
 
-// lookBack is a chain: each takes the sum of the one before, adds its own, and
-// hands it on; value and flag as two words, or packed into one of 8 bytes.
+// lookBack is a chain: each agent takes the sum of the one before, adds its own, and
+// passes it on; value and flag are two words, or packed into one of 8 bytes.
 func (g *generator) lookBack() {
 	n := pick(g, 2, 3, 3)
 	g.place(n)
@@ -163,7 +163,7 @@ func (g *generator) lookBack() {
 	}
 }
 
-// lastArriver has all write a part, and the last of them add the parts.
+// lastArriver makes all agents write a part, and the last arriver add the parts.
 func (g *generator) lastArriver() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -232,7 +232,7 @@ func (g *generator) lock() {
 	}
 }
 
-// line has flag and value in one access, a vector or a scalar of 8 bytes.
+// line puts flag and value into one access, a vector or a scalar of 8 bytes.
 func (g *generator) line() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -286,8 +286,8 @@ func (g *generator) line() {
 	}
 }
 
-// gate has control place what is read: one publishes data by a word, and then opens a
-// gate, with or without order; another waits at the gate, and then looks at the word.
+// gate places a read by control flow: one agent publishes data by a word, then opens a
+// gate, with or without order; another waits at the gate, and then reads the word.
 func (g *generator) gate() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -331,8 +331,8 @@ func (g *generator) gate() {
 	}
 }
 
-// lanes has several lanes of a warp do something by one instruction, and another
-// warp look at it.
+// lanes makes several lanes of a warp execute one instruction, and another warp read the
+// results.
 func (g *generator) lanes() {
 	n := pick(g, 2, 2, 3, 4)
 	if len(g.agents) > 0 {
@@ -351,7 +351,7 @@ func (g *generator) lanes() {
 	r := g.reg()
 	switch g.IntN(4) {
 	case 0, 1:
-		// Each adds to a counter, when its datum is there.
+		// Each adds to a counter, after its datum is written.
 		count := g.word(1)
 		op, step, all := Add, V(1), uint32(n)
 		if g.chance(25) {
@@ -390,7 +390,7 @@ func (g *generator) lanes() {
 		}
 		b.add(append(seen, then...)...)
 	case 2:
-		// Each sets its flag; another sees one and not the other.
+		// Each sets its flag; another warp sees one and not the other.
 		s := pick(g, axiom.Relaxed, axiom.Release, axiom.Volatile)
 		a.add(g.store(own, V(1), s))
 		i, j := g.IntN(n), g.IntN(n)
@@ -400,7 +400,7 @@ func (g *generator) lanes() {
 		b.add(Instr{Kind: Move, Op: Sub, Dst: []int{u}, Src: []Value{R(r), R(t)}})
 		b.add(when(Ne, R(r), V(0), g.use(R(u), 0, common)...))
 	case 3:
-		// Each reads what another lane wrote, behind a barrier or not.
+		// Each reads another lane's write, after a barrier or not.
 		a.add(g.store(own, Value{Const: 1, Lane: 1}, d))
 		w := g.load(r, V(data.Const+uint32(g.IntN(n))), d)
 		if g.chance(70) {
@@ -417,7 +417,7 @@ func (g *generator) lanes() {
 	}
 }
 
-// loadBuffering has loads that stores may overtake.
+// loadBuffering has loads that later stores may overtake.
 func (g *generator) loadBuffering() {
 	g.place(2)
 	x, y, common := g.word(1), g.word(1), g.word(1)
@@ -445,7 +445,7 @@ func (g *generator) loadBuffering() {
 	}
 }
 
-// gridBarrier has all arrive at a counter and wait for all.
+// gridBarrier makes all agents arrive at a counter and wait for the total.
 func (g *generator) gridBarrier() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -474,7 +474,7 @@ func (g *generator) gridBarrier() {
 	}
 }
 
-// phased has barriers of the CTA between what is written and what is read.
+// phased puts barriers of the CTA between writes and reads.
 func (g *generator) phased() {
 	g.place(3)
 	warp := true
@@ -501,7 +501,7 @@ func (g *generator) phased() {
 	}
 }
 
-// readers has several look at two words in different orders.
+// readers makes several agents read two words in different orders.
 func (g *generator) readers() {
 	n := pick(g, 2, 3)
 	g.place(n)
@@ -516,14 +516,14 @@ func (g *generator) readers() {
 			first, second = x, x
 		}
 		a.add(g.load(r, first, s), g.fence(axiom.AcqRel), g.load(q, second, s))
-		// Words of 0 and 1: max(q, r) - q is 1 where r is new and q old.
+		// Words of 0 and 1: max(q, r) - q is 1 if r is new and q old.
 		a.add(Instr{Kind: Move, Op: Max, Dst: []int{t}, Src: []Value{R(q), R(r)}})
 		a.add(Instr{Kind: Move, Op: Sub, Dst: []int{t}, Src: []Value{R(t), R(q)}})
 		a.add(g.use(R(t), 0, common)...)
 	}
 }
 
-// ticket has agents draw tickets and go in their order, or take an index.
+// ticket makes agents draw tickets and proceed in their order, or use them as an index.
 func (g *generator) ticket() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -536,7 +536,7 @@ func (g *generator) ticket() {
 		t, r := g.reg(), g.reg()
 		a.add(g.atom(t, Add, next, axiom.Relaxed, V(1)))
 		if queue {
-			// A slot of its own in an array.
+			// A separate slot in an array.
 			a.add(g.store(Value{Const: slots.Const, Reg: t + 1}, V(uint32(i)+1), d))
 			continue
 		}
@@ -548,8 +548,7 @@ func (g *generator) ticket() {
 	}
 }
 
-// queue has one put items into slots and publish how many there are, and another
-// take the last.
+// queue makes one agent fill slots and publish their number, and another read the last.
 func (g *generator) queue() {
 	g.place(2)
 	count, common := g.word(1), g.word(1)
@@ -578,8 +577,8 @@ func (g *generator) queue() {
 	b.add(append(seen, then...)...)
 }
 
-// sequence is a sequence lock: a reader that sees the same even number before and
-// after has seen the two words of one time.
+// sequence is a sequence lock: a reader that sees the same even number before and after
+// must have read two words of one version.
 func (g *generator) sequence() {
 	g.place(2)
 	seq, x, y, common := g.word(1), g.word(1), g.word(1), g.word(1)
@@ -594,8 +593,8 @@ func (g *generator) sequence() {
 	b.add(when(Eq, R(t), V(0), when(Eq, R(p), R(q), body...)))
 }
 
-// relay has one thread of a CTA wait for what another CTA publishes, and the others
-// read behind a barrier.
+// relay makes one thread of a CTA wait for another CTA's publication, and the others read
+// after a barrier.
 func (g *generator) relay() {
 	if len(g.agents) > 0 {
 		return
@@ -620,7 +619,7 @@ func (g *generator) relay() {
 	c := &g.agents[2]
 	c.phases = [][]Instr{nil, nil}
 	if !wait {
-		// What was seen is told to the others.
+		// The observed flag is passed on to the others.
 		said := g.word(1)
 		g.agents[1].add(g.store(said, R(f), axiom.Weak))
 		c.add(g.load(f, said, axiom.Weak), when(Ne, R(f), V(0), append([]Instr{g.load(r, data, d)}, g.use(R(r), 1, common)...)...))
@@ -630,7 +629,7 @@ func (g *generator) relay() {
 	c.add(g.use(R(r), 1, common)...)
 }
 
-// chaos draws accesses at random.
+// chaos draws random accesses.
 func (g *generator) chaos() {
 	n := pick(g, 2, 2, 3)
 	g.place(n)
@@ -690,7 +689,7 @@ func (g *generator) chaos() {
 	}
 }
 
-// harm makes one change that may break a program, somewhere.
+// harm makes one random change that may break a program.
 func (g *generator) harm() {
 	var all []*Instr
 	g.p.walk(func(in *Instr) {
@@ -726,7 +725,7 @@ func (g *generator) harm() {
 		} else {
 			g.harm()
 		}
-	case 3: // a poll that looks once, or for too little
+	case 3: // a poll that tests once, or for too small a value
 		switch {
 		case in.Kind != Poll:
 			g.harm()
@@ -737,7 +736,7 @@ func (g *generator) harm() {
 		default:
 			in.Want.Const--
 		}
-	case 4: // two instructions change places
+	case 4: // two instructions are swapped
 		g.swap()
 	}
 }

@@ -6,25 +6,25 @@ import (
 	"muster/internal/axiom"
 )
 
-// Outcomes are how a program can end.
+// Outcomes are the possible results of a program.
 type Outcomes struct {
-	// Final holds the memories left where all threads came to their end, as the
-	// words' bytes one after the other.
+	// Final holds the final memories of executions whose threads all ended, as the
+	// concatenated bytes of the words.
 	Final map[string]bool
-	Trap  bool // somebody traps
+	Trap  bool // some thread traps
 	Out   bool // an access is out of bounds
-	Hang  bool // somebody waits for ever
+	Hang  bool // some thread waits for ever
 	Race  bool // two accesses are in a data race (ISA 8.7.1)
-	// Cut says that the search was given up, and what is not there may be possible.
+	// Cut says that the search was cut off: further outcomes may be possible.
 	Cut bool
-	// States counts states, or executions.
+	// States counts visited states, or executions.
 	States int
 }
 
 // A walker is a thread of an interleaving.
 type walker struct {
 	pc   int
-	elem int // of a vector access: a mask of the elements that are done
+	elem int // for a vector access: mask of the elements that are done
 	regs [MaxRegs]uint32
 	done bool // also by a trap
 	in   bool // waits at a barrier
@@ -33,7 +33,7 @@ type walker struct {
 type world struct {
 	mem   []uint32
 	th    []walker
-	wrong bool // somebody trapped, or was out of bounds
+	wrong bool // some thread trapped, or was out of bounds
 }
 
 func (w *world) clone() *world {
@@ -75,10 +75,9 @@ func memory(words []uint32) string {
 	return string(b)
 }
 
-// An interleaver goes through all interleavings of a program's threads, in memory
-// that is sequentially consistent. A lane is a thread of its own: nothing but
-// collectives joins lanes (ISA 3.2). A vector access is one step for each
-// element, in every order (8.2.4).
+// An interleaver enumerates all interleavings of a program's threads, over sequentially
+// consistent memory. Each lane is a thread of its own: only collectives join lanes (ISA
+// 3.2). A vector access is one step per element, in every order (8.2.4).
 type interleaver struct {
 	p    *Program
 	th   []thread
@@ -87,7 +86,7 @@ type interleaver struct {
 	out  Outcomes
 }
 
-// Interleave finds what interleavings leave, looking at no more than most states.
+// Interleave finds the outcomes of interleavings, visiting at most most states.
 func (p *Program) Interleave(most int) (*Outcomes, error) {
 	th, err := p.threads()
 	if err != nil {
@@ -152,7 +151,7 @@ func value(v Value, regs *[MaxRegs]uint32) uint32 {
 	return v.Const
 }
 
-// local takes a thread to its next access.
+// local advances a thread to its next access.
 func (x *interleaver) local(w *world, i int) {
 	t := &w.th[i]
 	for !t.done && !t.in {
@@ -174,7 +173,7 @@ func (x *interleaver) local(w *world, i int) {
 			continue
 		case halt:
 			t.done = true
-			// What no one looks at is no part of the state.
+			// Registers that are never read again are dropped from the state.
 			t.regs = [MaxRegs]uint32{}
 			continue
 		default:
@@ -187,7 +186,7 @@ func (x *interleaver) local(w *world, i int) {
 	}
 }
 
-// open lets go on who waits at a barrier to which all have come.
+// open releases the threads at a barrier that all participants have reached.
 func (x *interleaver) open(w *world) {
 	for again := true; again; {
 		again = false
@@ -216,8 +215,8 @@ func (x *interleaver) open(w *world) {
 	}
 }
 
-// able reports whether a thread's first element can be accessed: that of a poll,
-// once it ends. The other elements of its last turn may have been read before.
+// able reports whether a thread's first element can be accessed: for a poll, once it
+// ends. The other elements of its last iteration may be read before.
 func (x *interleaver) able(w *world, i int) bool {
 	t := &w.th[i]
 	in := &x.th[i].code[t.pc]
@@ -228,7 +227,7 @@ func (x *interleaver) able(w *world, i int) bool {
 	return in.Cmp.holds(w.mem[at], value(in.Want, &t.regs))
 }
 
-// access makes the access of one element.
+// access performs the access of one element.
 func (x *interleaver) access(w *world, i, e int) {
 	t := &w.th[i]
 	in := &x.th[i].code[t.pc]

@@ -6,21 +6,21 @@ import (
 	"muster/internal/axiom"
 )
 
-// A Program is a small kernel and its launch. Its memory is an array of words of
-// 4 bytes in global memory, and one in the shared memory of each CTA.
+// A Program is a small kernel and its launch. Its memory is an array of 4-byte words in
+// global memory, and one in the shared memory of each CTA.
 type Program struct {
 	Name    string
 	CTAs    int
 	Cluster int // CTAs of a cluster; 0 means 1
 	Words   int // of global memory
 	Shared  int // of shared memory of a CTA
-	// Init are the first words of global memory at the start; others are zeros.
+	// Init are the first words of global memory initially; others are zeros.
 	Init  []uint32
 	Warps []Warp
 }
 
-// A Warp goes through its steps with all of its 32 lanes. Warps count from 0 in
-// their CTA. The warps of a CTA have equally many barriers.
+// A Warp executes its steps with all of its 32 lanes. Warps count from 0 in their CTA.
+// All warps of a CTA have the same number of barriers.
 type Warp struct {
 	CTA, Index int
 	Steps      []Step
@@ -30,7 +30,7 @@ type Warp struct {
 type StepKind uint8
 
 const (
-	Segment  StepKind = iota // some lanes have something to do
+	Segment  StepKind = iota // code for some lanes
 	Barrier                  // bar.sync 0, for the whole CTA
 	WarpSync                 // bar.warp.sync of all lanes
 )
@@ -41,8 +41,8 @@ type Step struct {
 	Roles []Role
 }
 
-// A Role is code for some lanes, which are in no other role of the segment. Lanes
-// in no role pass on to the next step.
+// A Role is code for some lanes, disjoint from the segment's other roles. Lanes in no
+// role go on to the next step.
 type Role struct {
 	First, Lanes int
 	Code         []Instr
@@ -55,14 +55,14 @@ const (
 	Load Kind = iota
 	Store
 	Atom // atom with a result
-	Red  // without
+	Red  // atom without a result
 	Fence
-	Move // registers alone: Dst[0] = Src[0] Op Src[1]
+	Move // registers only: Dst[0] = Src[0] Op Src[1]
 	If   // Src[0] Cmp Src[1]: Body, else Else
-	Poll // Load or Atom again and again until the first of Dst compares with Want
+	Poll // Load or Atom repeated until the first of Dst compares with Want
 	Trap
 
-	// The rest is for threads alone.
+	// The rest is only for threads.
 
 	jump // unless Src[0] Cmp Src[1]
 	barrier
@@ -81,11 +81,11 @@ const (
 	Xor
 	Min
 	Max
-	Exch // of Atom: the second
-	Cas  // of Atom: Src[0] is compared, Src[1] stored
+	Exch // for Atom: the second
+	Cas  // for Atom: Src[0] is compared, Src[1] stored
 )
 
-// A Cmp compares unsigned.
+// A Cmp is an unsigned comparison.
 type Cmp uint8
 
 const (
@@ -107,8 +107,8 @@ func (c Cmp) holds(a, b uint32) bool {
 	return a >= b
 }
 
-// A Value is Const + Lane × the lane's number in its role + the register Reg - 1,
-// if Reg is not 0.
+// A Value is Const + Lane × the lane's index in its role + the register Reg - 1, if Reg
+// is not 0.
 type Value struct {
 	Const, Lane uint32
 	Reg         int
@@ -118,18 +118,18 @@ type Value struct {
 func V(c uint32) Value { return Value{Const: c} }
 func R(r int) Value    { return Value{Reg: r + 1} }
 
-// MaxRegs is how many registers a lane has.
+// MaxRegs is the number of registers per lane.
 const MaxRegs = 12
 
-// An Instr is one instruction, or a branch with what it skips.
+// An Instr is one instruction, or a branch with its bodies.
 type Instr struct {
 	Kind   Kind
 	Sem    axiom.Sem
 	Scope  axiom.Scope
 	Shared bool
 	At     Value // word
-	// Wide elements have 8 bytes, and two registers or values, low before high. N
-	// is how many elements there are; 0 means 1.
+	// Wide elements have 8 bytes, and two registers or values, low before high. N is the
+	// number of elements; 0 means 1.
 	Wide bool
 	N    int
 	Dst  []int
@@ -138,18 +138,18 @@ type Instr struct {
 	Cmp  Cmp
 	Body []Instr
 	Else []Instr
-	// Of a Poll: the kind of what it repeats, what it waits for, and after how many
-	// turns it gives up, 0 for never. A poll that gives up goes on, or traps.
+	// For a Poll: the kind of the repeated instruction, the awaited value, and the number
+	// of iterations before it gives up, 0 for never. Then it continues, or traps.
 	By    Kind
 	Want  Value
 	Tries int
 	Traps bool
 
 	target  int // of jump
-	bar     int // of barrier: which one; with whom is said by group
+	bar     int // of barrier: its index within its group
 	group   int
-	members int  // who must come; 0: nobody waits
-	split   bool // nobody waits here, and nothing is learned
+	members int  // participants; 0: no waiting
+	split   bool // no waiting here, and no order
 }
 
 func (i *Instr) elements() int { return max(i.N, 1) }
@@ -161,13 +161,13 @@ func (i *Instr) width() int {
 	return 1
 }
 
-// A thread is one lane with its code, straight but for jumps.
+// A thread is one lane with its code, straight except for jumps.
 type thread struct {
 	gpu, cta, warp, lane int
 	code                 []Instr
 }
 
-// threads gives the lanes that have something to do, each with its code.
+// threads lists the lanes with code, each with its code.
 func (p *Program) threads() ([]thread, error) {
 	var all []thread
 	for w := range p.Warps {
@@ -238,7 +238,8 @@ func (t *thread) flatten(w *Warp) {
 	t.code = append(t.code, Instr{Kind: halt})
 }
 
-// append adds code for one lane. A poll that gives up and goes on is as many loads.
+// append adds code for one lane. A poll that gives up and continues becomes that many
+// loads.
 func (t *thread) append(code []Instr, lane uint32) {
 	own := func(v Value) Value { return Value{Const: v.Const + v.Lane*lane, Reg: v.Reg} }
 	for _, in := range code {
@@ -282,7 +283,7 @@ func (t *thread) tries(in Instr) {
 		t.code = append(t.code, one)
 		if k < in.Tries-1 {
 			out = append(out, len(t.code))
-			// It jumps out where the comparison holds.
+			// It jumps out if the comparison holds.
 			t.code = append(t.code, Instr{Kind: jump, Src: []Value{R(in.Dst[0]), in.Want}, Cmp: in.Cmp.not()})
 		}
 	}
@@ -317,8 +318,8 @@ func apply(o Op, a, b uint32) uint32 {
 	return b
 }
 
-// combine is what an atomic operation leaves of an old value, low word first. wrote
-// is false of a compare-and-swap that fails, which is no write (ISA 8.4, Table 20).
+// combine returns the result of an atomic operation on an old value, low word first.
+// wrote is false for a failing compare-and-swap, which is no write (ISA 8.4, Table 20).
 func combine(o Op, old, src []uint32) (value [2]uint32, wrote bool) {
 	w := len(old)
 	switch {
@@ -355,7 +356,7 @@ func combine(o Op, old, src []uint32) (value [2]uint32, wrote bool) {
 	return value, true
 }
 
-// size is how many words there are of a state space.
+// size returns the number of words of a state space.
 func (p *Program) size(shared bool) uint32 {
 	if shared {
 		return uint32(p.Shared)
@@ -370,7 +371,7 @@ func (p *Program) within(in *Instr, at uint32) bool {
 	return at < size && size-at >= n && at%n == 0
 }
 
-// place is the number of a word among all: global memory first, then that of each
+// place returns the index of a word in all memory: global memory first, then that of each
 // CTA.
 func (p *Program) place(cta int, shared bool, word uint32) int {
 	if shared {
@@ -384,7 +385,7 @@ func (p *Program) places() int { return p.Words + p.CTAs*p.Shared }
 func acquires(s axiom.Sem) bool { return s == axiom.Acquire || s == axiom.AcqRel || s == axiom.SC }
 func releases(s axiom.Sem) bool { return s == axiom.Release || s == axiom.AcqRel || s == axiom.SC }
 
-// includes reports whether a scope around a thread holds another.
+// includes reports whether scope s of thread a includes thread b.
 func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
 	switch n := max(p.Cluster, 1); s {
 	case axiom.CTA:
@@ -397,14 +398,14 @@ func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
 	return true
 }
 
-// TimesOut reports whether some poll traps when it has looked often enough.
+// TimesOut reports whether some poll traps after a number of iterations.
 func (p *Program) TimesOut() bool {
 	found := false
 	p.walk(func(in *Instr) { found = found || in.Kind == Poll && in.Traps })
 	return found
 }
 
-// start is what a place holds at the start.
+// start returns a word's initial value.
 func (p *Program) start(at int) uint32 {
 	if at < min(p.Words, len(p.Init)) {
 		return p.Init[at]

@@ -7,16 +7,16 @@ import (
 	"muster/internal/axiom"
 )
 
-// Where a word of a read comes from, if not from an event.
+// The source of a word of a read, if not an event.
 const (
-	initial = -1 // the initial write
+	initial = -1 // not yet decided
 	open    = -2 // it is not yet decided
 )
 
 // An event is a memory operation on one scalar, a fence, or a barrier's arrival or
 // passing.
 type event struct {
-	thread, serial int // equal serials of a thread's: elements of one vector
+	thread, serial int // equal serials in a thread: elements of one vector
 	kind           eventKind
 	sem            axiom.Sem
 	scope          axiom.Scope
@@ -25,12 +25,12 @@ type event struct {
 	result                   bool // a read operation (ISA 8.4: red is none)
 	at, words                int  // places
 	src                      [2]int
-	since                    [2]int // of an open source: it is ready later than that; -1: not yet considered
+	since                    [2]int // for an open source: it becomes ready after this time; -1: not yet considered
 	op                       Op
-	val                      [2]*expr // written; of an RMW that is not yet known, nil
+	val                      [2]*expr // written; nil for an RMW whose result is not yet known
 	args                     []*expr  // of an RMW
-	ready                    int      // when its value was known, 0 if it is not
-	// Of a poll's first word: what it waits for, and whether it waits for ever.
+	ready                    int      // when its value became known, 0 if unknown
+	// For a poll's first word: the awaited value, and whether it waits for ever.
 	poll, stuck bool
 	cmp         Cmp
 	want        uint32
@@ -47,8 +47,8 @@ const (
 	pass
 )
 
-// An expr is a value that may hang on reads. With b it is an operation, else a
-// constant, or with event > 0 a word of what event - 1 read.
+// An expr is a value that may depend on reads. With b it is an operation, else a
+// constant, or with event > 0 a word that event - 1 read.
 type expr struct {
 	c           uint32
 	event, word int
@@ -58,8 +58,8 @@ type expr struct {
 
 func constant(c uint32) *expr { return &expr{c: c} }
 
-// A state is a part of an execution: threads have gone as far as they come without
-// values that are not known.
+// A state is a partial execution: each thread has advanced as far as possible without
+// unknown values.
 type state struct {
 	p     *Program
 	ev    []event
@@ -72,8 +72,8 @@ type state struct {
 type runner struct {
 	pc, serial int
 	regs       [MaxRegs]*expr
-	bar        int // that it is at
-	wait       int // the read that the thread waits for as a poll, + 1
+	bar        int // index of the current barrier
+	wait       int // the read whose poll the thread waits for, + 1
 	in, done   bool
 	stuck      bool
 	loops      int
@@ -86,7 +86,7 @@ func (s *state) clone() *state {
 	return &t
 }
 
-// know gives an expression's value, if it is known.
+// know evaluates an expression, if its value is known.
 func (s *state) know(e *expr) (uint32, bool) {
 	switch {
 	case e == nil:
@@ -101,7 +101,7 @@ func (s *state) know(e *expr) (uint32, bool) {
 	return s.loaded(e.event-1, e.word)
 }
 
-// loaded gives what an event read in one of its words.
+// loaded returns the value that an event read in one of its words.
 func (s *state) loaded(i, word int) (uint32, bool) {
 	r := &s.ev[i]
 	switch w := r.src[word]; w {
@@ -134,25 +134,25 @@ func (s *state) eval(v Value, t *runner) *expr {
 
 // A search enumerates the executions of a program that the axioms allow.
 //
-// No-Thin-Air (ISA 8.10.4) makes reads-from and dependencies acyclic, so every
-// execution can be built in an order in which a read comes after the write that
-// it reads from, and whatever depends on a read after it: data, addresses and
-// branches. So a thread goes on past a read whose value nobody has asked for yet,
-// which is how load buffering comes about, and stands where a branch or an address
-// hangs on it. What follows a branch, or an access that might be out of bounds,
-// depends on it (an implementation may know better, and then allows more).
+// No-Thin-Air (ISA 8.10.4) makes reads-from and dependencies acyclic, so every execution
+// can be built in an order in which a read follows the write that it reads from, and
+// dependent events follow a read: by data, addresses and branches. So a thread continues
+// past a read whose value is not needed yet, which produces load buffering, and stops at
+// a branch or an address that depends on it. Code after a branch, or after an access that
+// might be out of bounds, depends on it (an implementation may know better, which allows
+// more).
 //
-// A read is decided once: it takes a write that is ready then, or one that will
-// be ready later. So each execution is found by one way.
+// A read is decided once: it takes a write that is ready then, or one that becomes ready
+// later. So each execution is found exactly once.
 type search struct {
 	p    *Program
 	th   []thread
-	may  [][]uint64 // by thread and pc: places that may yet be written
+	may  [][]uint64 // by thread and pc: words that may still be written
 	most int        // graphs
-	// found is told of each execution, with a coherence order; it returns false to
-	// end the search.
+	// found is called with each execution and a coherence order; it returns false to end
+	// the search.
 	found func(*graph) bool
-	loops int // how often a thread may jump back
+	loops int // bound on a thread's backward jumps
 	graph int
 	cut   bool
 	end   bool
@@ -209,7 +209,7 @@ func (x *search) run() {
 	x.branch(&state{p: x.p, th: make([]runner, len(x.th)), clock: 1})
 }
 
-// branch goes on from a state in every way.
+// branch continues from a state in every way.
 func (x *search) branch(s *state) {
 	if x.end || x.cut || x.err != nil {
 		return
@@ -264,7 +264,7 @@ func (x *search) branch(s *state) {
 	}
 }
 
-// assign has a read take a word from a write.
+// assign sets the source of a read's word to a write.
 func (x *search) assign(s *state, r, word, w int) bool {
 	e := &s.ev[r]
 	e.src[word] = w
@@ -278,7 +278,7 @@ func (x *search) assign(s *state, r, word, w int) bool {
 	return true
 }
 
-// combine finds what a read-modify-write writes, and whether it does.
+// combine computes the value that a read-modify-write writes, if any.
 func (s *state) combine(r int) bool {
 	e := &s.ev[r]
 	if e.stuck {
@@ -310,7 +310,7 @@ func (s *state) combine(r int) bool {
 	return true
 }
 
-// settle notes which writes have become known.
+// settle records writes whose values have become known.
 func (s *state) settle() {
 	for again := true; again; {
 		again = false
@@ -340,8 +340,8 @@ func (s *state) settle() {
 	}
 }
 
-// next picks the read that is to be decided: one not considered yet, or one that
-// waits for a later write and may have one.
+// next picks the read to decide: one not considered yet, or one that waits for a later
+// write that may exist.
 func (x *search) next(s *state) (r, word int) {
 	for i := range s.ev {
 		e := &s.ev[i]
@@ -373,7 +373,7 @@ func (x *search) next(s *state) (r, word int) {
 	return -1, 0
 }
 
-// later reports whether a write of a word may yet become ready.
+// later reports whether a write of a word may still become ready.
 func (x *search) later(s *state, r, word int) bool {
 	at := s.ev[r].at + word
 	for i := range s.ev {
@@ -390,8 +390,8 @@ func (x *search) later(s *state, r, word int) bool {
 	return false
 }
 
-// advance takes every thread as far as it comes. It reports false where an
-// execution is not to be followed.
+// advance advances every thread as far as possible. It returns false if the execution is
+// to be dropped.
 func (x *search) advance(s *state) bool {
 	for again := true; again; {
 		again = false
@@ -442,7 +442,7 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 			}
 		case barrier:
 			bar := in.bar
-			if len(in.Src) > 0 { // the barrier's number, of litmus tests
+			if len(in.Src) > 0 { // the barrier's number, in litmus tests
 				v, known := s.know(s.eval(in.Src[0], t))
 				if !known {
 					return moved, true
@@ -464,7 +464,7 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 			return true, true
 		default:
 			if t.wait > 0 {
-				// Its poll ends with what was read.
+				// Its poll ends with the value read.
 				if _, known := s.loaded(t.wait-1, 0); !known {
 					return moved, true
 				}
@@ -538,7 +538,7 @@ func (x *search) enter(s *state, i int, in *Instr, at, want uint32) {
 	s.settle()
 }
 
-// meet opens barriers to which all have come.
+// meet opens barriers that all participants have reached.
 func (x *search) meet(s *state) bool {
 	opened := false
 	for i := range s.th {
@@ -569,8 +569,8 @@ func (x *search) meet(s *state) bool {
 	return opened
 }
 
-// leaf takes a state in which nothing is left to decide but the polls that never
-// end, each of which reads the last write of its word for ever.
+// leaf completes a state in which only the polls that never end are undecided: each reads
+// the last write of its word for ever.
 func (x *search) leaf(s *state) {
 	for i := range s.ev {
 		e := &s.ev[i]
@@ -582,7 +582,7 @@ func (x *search) leaf(s *state) {
 				continue
 			}
 			if !e.stuck {
-				return // it waits for a write that does not come
+				return // it waits for a write that never happens
 			}
 			s.take(x, i, k)
 			return

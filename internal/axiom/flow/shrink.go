@@ -29,7 +29,7 @@ func copied(code []Instr) []Instr {
 	return out
 }
 
-// Instructions counts a program's, barriers left out.
+// Instructions counts a program's instructions, without barriers.
 func (p *Program) Instructions() int {
 	n := 0
 	p.walk(func(*Instr) { n++ })
@@ -50,7 +50,7 @@ func (p *Program) Shrink(keep func(*Program) bool) *Program {
 	return p
 }
 
-// smaller gives the programs that one step makes smaller, the smallest first.
+// smaller lists the programs one reduction step away, the smallest first.
 func (p *Program) smaller() []*Program {
 	var all []*Program
 	with := func(f func(q *Program)) {
@@ -102,7 +102,7 @@ func (p *Program) smaller() []*Program {
 	return all
 }
 
-// fewerBarriers takes out a barrier of every warp of a CTA.
+// fewerBarriers removes a barrier from every warp of a CTA.
 func (p *Program) fewerBarriers(with func(func(*Program))) {
 	for cta := range p.CTAs {
 		for n := range 4 {
@@ -141,8 +141,8 @@ func count(code []Instr) int {
 	return n
 }
 
-// The ways to make an instruction simpler: none of it, what it contains, a poll
-// that looks once, a poll for ever.
+// The ways to simplify an instruction: remove it, replace it by its body, make a poll
+// test once, make a poll infinite.
 const ways = 4
 
 func simplifies(in *Instr, way int) bool {
@@ -157,7 +157,7 @@ func simplifies(in *Instr, way int) bool {
 	return true
 }
 
-// find gives the n-th instruction.
+// find returns the n-th instruction.
 func find(code []Instr, n *int) *Instr {
 	for i := range code {
 		if *n == 0 {
@@ -173,7 +173,7 @@ func find(code []Instr, n *int) *Instr {
 	return nil
 }
 
-// edit makes the n-th instruction simpler.
+// edit simplifies the n-th instruction.
 func edit(code []Instr, n *int, way int) []Instr {
 	var out []Instr
 	for _, in := range code {

@@ -1,5 +1,5 @@
-// Package row says how a row of the instruction table becomes a function of
-// Go: its name, its parameters, and which modifiers its operands settle.
+// Package row maps a row of the instruction table to a Go function: its name, its
+// parameters, and the modifiers that its operands determine.
 package row
 
 import (
@@ -19,7 +19,7 @@ type Param struct {
 	Optional bool
 }
 
-// LeftOut says why a form has no constructor; "" for one that has.
+// LeftOut says why a form has no constructor; "" if it has one.
 func LeftOut(f *ptx.Form) string {
 	switch {
 	case f.Class == "texture":
@@ -53,8 +53,8 @@ func Ident(s string) string {
 	return s
 }
 
-// Derived says which modifiers the operands settle: by slot, the parameter
-// that does.
+// Derived returns the modifiers that the operands determine: by slot, the parameter that
+// does.
 func Derived(f *ptx.Form) map[string]string {
 	d := map[string]string{}
 	space := ""
@@ -91,7 +91,7 @@ func Derived(f *ptx.Form) map[string]string {
 	return d
 }
 
-// slotOf is the slot that says in which space an address lies.
+// slotOf returns the slot for the state space of an address.
 func slotOf(f *ptx.Form, a *ptx.Arg) string {
 	switch a.Name {
 	case "d":
@@ -108,9 +108,9 @@ func slotOf(f *ptx.Form, a *ptx.Arg) string {
 	return "space"
 }
 
-// settles tells the operands whose type is known where they are given: those
-// that are registers for certain, and addresses, by what lies there. Registers
-// have no narrow types, so where a form has one of those the type is given.
+// settles reports operands whose type is known from the argument: certain registers, and
+// addresses, by their elements. Registers have no narrow types, so a form that has one
+// takes the type as a parameter.
 func settles(f *ptx.Form, a *ptx.Arg) bool {
 	slot, ok := f.Slot(inner(a.Type))
 	if !ok {
@@ -141,8 +141,8 @@ var (
 
 func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">") }
 
-// Params are the parameters of a constructor: first the modifiers that must be
-// given, then the operands in their order.
+// Params returns the parameters of a constructor: first the required modifiers, then the
+// operands in their order.
 func Params(f *ptx.Form) []Param {
 	var list []Param
 	used := map[string]bool{"k": true, "mods": true}
