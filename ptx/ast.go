@@ -1,5 +1,7 @@
 package ptx
 
+import "strings"
+
 // This file is the syntax tree. One node kind a construct; the printer and
 // the machine's decoder read nothing else. The tree keeps what the text says
 // (names, literals as bits, directive order) and nothing about how it was
@@ -194,6 +196,14 @@ type Inst struct {
 	Mods     []string
 	Operands []Operand
 	Form     *Form
+}
+
+// Opcode returns the full opcode of an instruction: "add.s32".
+func (in *Inst) Opcode() string {
+	if len(in.Mods) == 0 {
+		return in.Op
+	}
+	return in.Op + "." + strings.Join(in.Mods, ".")
 }
 
 func (*Inst) stmt()      {}

@@ -434,14 +434,14 @@ func decodeRedux(d *decoder, in *ptx.Inst) error {
 	if i.a, err = d.src(in.Operands[1], t); err != nil {
 		return err
 	}
-	op, ok := atomNone, false
+	op := atomNone
 	for _, m := range in.Mods {
-		if o, is := atomOps[m]; is {
-			op, ok = o, true
+		if o := ptx.LookupUpdate(m); o != atomNone {
+			op = o
 			d.read(m)
 		}
 	}
-	if !ok {
+	if op == atomNone {
 		return errNotModelled
 	}
 	i.op = uint8(op)

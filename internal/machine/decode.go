@@ -533,12 +533,7 @@ func (d *decoder) emit(in instr) *instr {
 }
 
 // Name returns the full opcode of an instruction: "add.s32".
-func Name(in *ptx.Inst) string {
-	if len(in.Mods) == 0 {
-		return in.Op
-	}
-	return in.Op + "." + strings.Join(in.Mods, ".")
-}
+func Name(in *ptx.Inst) string { return in.Opcode() }
 
 // has reports whether the instruction carries a modifier.
 func has(in *ptx.Inst, mod string) bool {

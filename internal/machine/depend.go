@@ -493,7 +493,7 @@ func (p *Program) Operation(pc int32) string {
 		name = "atom" // the same but for the result, or who does it
 	}
 	for _, m := range in.Mods {
-		if _, ok := atomOps[m]; ok {
+		if ptx.LookupUpdate(m) != atomNone {
 			name += "." + m
 		}
 	}
@@ -511,19 +511,7 @@ func (p *Program) Operation(pc int32) string {
 // FloatSum reports whether an instruction adds floating-point numbers to a word.
 func (p *Program) FloatSum(pc int32) bool {
 	in := p.code[pc].src
-	return in != nil && operationOf(in) == atomAdd && p.Commutes(pc) != ""
-}
-
-// operationOf is what an instruction computes of the word that it updates, by its
-// modifiers.
-func operationOf(in *ptx.Inst) atomOp {
-	op := atomNone
-	for _, m := range in.Mods {
-		if o, ok := atomOps[m]; ok {
-			op = o
-		}
-	}
-	return op
+	return in != nil && in.Update() == atomAdd && p.Commutes(pc) != ""
 }
 
 // Commutes says why the order of such an instruction with others of its kind,
@@ -533,7 +521,7 @@ func (p *Program) Commutes(pc int32) string {
 	if in == nil {
 		return "an instruction without a name"
 	}
-	op := operationOf(in)
+	op := in.Update()
 	float := slices.ContainsFunc(in.Mods, func(m string) bool {
 		return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
 	})

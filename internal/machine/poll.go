@@ -161,7 +161,7 @@ func (u *use) looks() bool {
 	if !u.does(ptx.Updates) {
 		return len(in.Operands) == 2
 	}
-	switch operationOf(in) {
+	switch in.Update() {
 	case atomOr, atomXor, atomAdd:
 		if len(in.Operands) == 3 {
 			v, ok := in.Operands[2].(ptx.Int)
@@ -348,7 +348,7 @@ func (p *Program) Adds(pc int32) (n uint64, says, adds bool) {
 	if in == nil || !in.Effect().Has(ptx.Updates) || bits.OnesCount(uint(lastType(in).size())) != 1 {
 		return 0, false, false
 	}
-	switch op := operationOf(in); {
+	switch op := in.Update(); {
 	case op == atomInc:
 		return 1, true, true
 	case op != atomAdd || lastType(in) == f32 || lastType(in) == f64:
