@@ -2,7 +2,6 @@ package machine
 
 import (
 	"math/bits"
-	"slices"
 
 	"muster/ptx"
 )
@@ -468,11 +467,6 @@ func (m *Machine) leader(mask uint32) int {
 		return bits.Len32(mask) - 1
 	}
 	return lowest(mask)
-}
-
-// Elects reports whether the program has an elect.sync.
-func (p *Program) Elects() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.Elects) })
 }
 
 // decodeElect decodes elect.sync d|p, membermask.

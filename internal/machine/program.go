@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -11,10 +12,9 @@ import (
 // are addresses, and each instruction holds the function that executes it. It
 // is immutable and shared by every machine that runs it.
 type Program struct {
-	analysis analysis
-	Module   *ptx.Module
-	Kernel   *ptx.Func
-	Params   []Param // the kernel's parameter layout
+	Module *ptx.Module
+	Kernel *ptx.Func
+	Params []Param // the kernel's parameter layout
 
 	// What the kernel declares; zero if it does not.
 	ReqBlock   [3]uint32 // .reqntid
@@ -36,7 +36,7 @@ type Program struct {
 	reserved bool
 
 	code    []instr
-	uses    []use
+	flow    flow.Program
 	unset   []UnsetRegister
 	funcs   []function
 	entry   int
@@ -53,8 +53,6 @@ type Program struct {
 
 	// unspecified: see Unspecified.
 	unspecified bool
-
-	facts facts
 }
 
 // A Param is one parameter of the kernel, in its parameter space.
@@ -146,6 +144,7 @@ type instr struct {
 	loc        *ptx.Loc
 	src        *ptx.Inst
 	fn         int32 // function it belongs to
+	gives      gives
 	touch      *touching
 	unset      *unsetUse
 	tokens     *tokenMove

@@ -54,7 +54,9 @@ func (h masked) Observe(m *machine.Machine, ev *machine.Event) {
 // Find lists the fences and barriers that a proven launch could do without, and says
 // what it did not try.
 func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []rules.Finding, notices []string) {
-	say := func(format string, args ...any) { notices = append(notices, "CheckOptions.Cost: "+fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) {
+		notices = append(notices, "CheckOptions.Cost: "+fmt.Sprintf(format, args...))
+	}
 	base, known := prove.One(l, w, jobs, skip, nil)
 	led, of := prove.Proof{Holds: true}, trial.Result{} // with other leaders
 	if other := l.Program.Elects() && !l.Highest; other && base.Holds {
