@@ -49,9 +49,9 @@ type state struct {
 type mark uint8
 
 const (
-	unseen mark = iota
-	open        // on the path that is searched
-	closed      // on no cycle
+	unseen   mark = iota
+	onPath        // on the path that is searched
+	searched      // on no cycle
 )
 
 // A waitAnalysis follows the paths from a test as long as it is not known to be true.
@@ -306,16 +306,16 @@ func (s *waitAnalysis) cycle(n int32) bool {
 		return false
 	}
 	switch at.mark {
-	case open:
+	case onPath:
 		return true
-	case closed:
+	case searched:
 		return false
 	}
-	at.mark = open
+	at.mark = onPath
 	if slices.ContainsFunc(s.g.Next[n], s.cycle) {
 		return true
 	}
-	at.mark = closed
+	at.mark = searched
 	return false
 }
 
