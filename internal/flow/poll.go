@@ -12,7 +12,8 @@ import (
 // has read in the end is what it waited for, whatever the schedule, if the writes
 // of that word are of the right kind, which a run shows: see confluence.
 
-// A Poll is such a loop.
+// A Poll is a loop that reads one word of memory by a strong load until it compares as
+// wanted.
 type Poll struct {
 	PC   int32 // of the load
 	Setp int32 // of the comparison, of what was loaded with its second source

@@ -176,8 +176,8 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 	}
 }
 
-// What the text alone says of a program. Instructions that share their syntax with the
-// one that was decoded last from it get its answers.
+// What the text alone says of a program. Answers on an instruction go by its syntax: of
+// several that the decoder makes of one, all have the same.
 
 // A Dependence is a place at which a value that depends on the schedule decides
 // something.
