@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"muster/internal/explore", "muster/internal/loops", "muster/internal/outcome"},
 	{"muster/internal/order", "muster/internal/confluence"},
 	{"muster/internal/machine"},
-	{"muster/internal/tma", "muster/internal/tensor"},
+	{"muster/internal/flow", "muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/axiom"},

@@ -1,5 +1,7 @@
 package ptx
 
+import "strings"
+
 // This file is the syntax tree: one node kind per construct. The printer and the
 // machine's decoder read only the tree. It keeps the content of the text (names, literals
 // as bits, directive order) and not its layout, so that printing is a function of the
@@ -194,6 +196,14 @@ type Inst struct {
 	Mods     []string
 	Operands []Operand
 	Form     *Form
+}
+
+// Opcode returns the full opcode of an instruction: "add.s32".
+func (in *Inst) Opcode() string {
+	if len(in.Mods) == 0 {
+		return in.Op
+	}
+	return in.Op + "." + strings.Join(in.Mods, ".")
 }
 
 func (*Inst) stmt()      {}

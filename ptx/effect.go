@@ -215,3 +215,75 @@ func (in *Inst) IsOf(class string) bool { return in.Form != nil && in.Form.Class
 // PlainFence reports whether an instruction is a fence for accesses through the generic
 // proxy only.
 func (in *Inst) PlainFence() bool { return in.IsOf(ClassFence) && in.Form.Proxy == "generic" }
+
+// An Update is what an instruction computes of a word of memory that it updates, from the
+// word and its operand.
+type Update uint8
+
+// The updates. NoUpdate is that of an instruction without a modifier for one.
+const (
+	NoUpdate Update = iota
+	UpdateAdd
+	UpdateAnd
+	UpdateOr
+	UpdateXor
+	UpdateMin
+	UpdateMax
+	UpdateInc
+	UpdateDec
+	UpdateExch
+	UpdateCas
+)
+
+// LookupUpdate returns the update that a modifier names; NoUpdate if it names none.
+func LookupUpdate(mod string) Update {
+	switch mod {
+	case "add":
+		return UpdateAdd
+	case "and":
+		return UpdateAnd
+	case "or":
+		return UpdateOr
+	case "xor":
+		return UpdateXor
+	case "min":
+		return UpdateMin
+	case "max":
+		return UpdateMax
+	case "inc":
+		return UpdateInc
+	case "dec":
+		return UpdateDec
+	case "exch":
+		return UpdateExch
+	case "cas":
+		return UpdateCas
+	}
+	return NoUpdate
+}
+
+// Update returns the update that an instruction's modifiers name: the last one, if they
+// name several.
+func (in *Inst) Update() Update {
+	for i := len(in.Mods) - 1; i >= 0; i-- {
+		if u := LookupUpdate(in.Mods[i]); u != NoUpdate {
+			return u
+		}
+	}
+	return NoUpdate
+}
+
+// LastType returns the type that the last modifier of an instruction names, and the bytes
+// that a value of it takes: 0 of a predicate. The name is empty if that modifier is no type
+// that registers and memory hold.
+func (in *Inst) LastType() (name string, size int) {
+	if len(in.Mods) == 0 {
+		return "", 0
+	}
+	name = in.Mods[len(in.Mods)-1]
+	size, ok := TypeSize(name)
+	if !ok {
+		return "", 0
+	}
+	return name, size
+}

@@ -96,3 +96,29 @@ func ExampleInst_Sem() {
 	// red.add: write,update, strength "relaxed"
 	// add.int: compute, strength ""
 }
+
+// TestUpdatesAndTypes holds what modifiers say of a word: what is computed of it, and how
+// long it is.
+func TestUpdatesAndTypes(t *testing.T) {
+	for _, c := range []struct {
+		op     string
+		mods   []string
+		update ptx.Update
+		name   string
+		size   int
+	}{
+		{"atom", []string{"global", "add", "noftz", "f16x2"}, ptx.UpdateAdd, "f16x2", 4},
+		{"atom", []string{"cas", "b128"}, ptx.UpdateCas, "b128", 16},
+		{"red", []string{"inc", "u32"}, ptx.UpdateInc, "u32", 4},
+		{"ld", []string{"relaxed", "gpu", "v2", "f64"}, ptx.NoUpdate, "f64", 8},
+		{"setp", []string{"eq", "bf16"}, ptx.NoUpdate, "bf16", 2},
+		{"not", []string{"pred"}, ptx.NoUpdate, "pred", 0},
+		{"cp", []string{"async", "wait_all"}, ptx.NoUpdate, "", 0},
+		{"ret", nil, ptx.NoUpdate, "", 0},
+	} {
+		in := &ptx.Inst{Op: c.op, Mods: c.mods}
+		if name, size := in.LastType(); in.Update() != c.update || name != c.name || size != c.size {
+			t.Errorf("%s: update %d of %d bytes, type %q", in.Opcode(), in.Update(), size, name)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (c *operandCheck) refuse(format string, args ...any) {
 }
 
 func (c *operandCheck) opcode() string {
-	return strings.Join(append([]string{c.in.Op}, c.in.Mods...), ".")
+	return c.in.Opcode()
 }
 
 func (c *operandCheck) operand(b *Bound) {

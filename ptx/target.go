@@ -169,7 +169,7 @@ func (c *targetCheck) block(b *Block) {
 			if s.Form != nil {
 				v, sm := s.Asks()
 				c.gone(s)
-				c.report(s.Pos, strings.Join(append([]string{s.Op}, s.Mods...), "."), v, sm, s.Form.Family)
+				c.report(s.Pos, s.Opcode(), v, sm, s.Form.Family)
 			}
 		case *Directive:
 			c.unknown(s)
@@ -187,7 +187,7 @@ func (c *targetCheck) gone(in *Inst) {
 	if g == nil || c.version.Before(g.Version) || c.target.Number < g.SM.Number {
 		return
 	}
-	name := strings.Join(append([]string{in.Op}, in.Mods...), ".")
+	name := in.Opcode()
 	c.list = append(c.list, &Error{File: c.file, Pos: in.Pos, Msg: fmt.Sprintf("%s: from PTX ISA .version %d.%d on, sm_%d and later have %s.sync in its place; this module has %d.%d and %s",
 		name, g.Version.Major, g.Version.Minor, g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)})
 }

@@ -2,7 +2,6 @@ package ptx
 
 import (
 	"slices"
-	"strings"
 )
 
 // Validate reports the instructions that match no row of the table, each with the nearest
@@ -38,7 +37,7 @@ func (v *validator) block(b *Block) {
 // Explain says why an instruction matches no row: its name, a modifier, the combination
 // of modifiers, or the operands. It returns "" for one that matches.
 func Explain(in *Inst) string {
-	text := strings.Join(append([]string{in.Op}, in.Mods...), ".")
+	text := in.Opcode()
 	rows := formsByOp[in.Op]
 	cands := candidates(in.Op, in.Mods)
 	switch why := Misfit(in); {

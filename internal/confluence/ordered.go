@@ -106,7 +106,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	writes := ev.Access&machine.Write != 0 && poll == nil
 	forced := false
 	if poll != nil {
-		with := poll.With(m, l)
+		with := m.ComparedWith(poll, l)
 		if !poll.Ends(now, with) {
 			return
 		}

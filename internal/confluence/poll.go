@@ -84,7 +84,7 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 			p.polledWrite(word, w, ev, l, now)
 			continue
 		}
-		if with := poll.With(m, l); poll.Ends(now, with) {
+		if with := m.ComparedWith(poll, l); poll.Ends(now, with) {
 			p.pollEnds(word, w, ev, l, poll, now, with)
 		}
 	}

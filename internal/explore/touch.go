@@ -374,7 +374,7 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 			if c.polls && (r != reads || poll != nil) && ev.Size <= 8 {
 				t.was, t.known = m.Peek(ev.Mem, at, int(ev.Size))
 				if t.poll = poll; poll != nil {
-					t.operand = poll.With(m, l)
+					t.operand = m.ComparedWith(poll, l)
 				}
 				_, _, t.sums = c.prog.Adds(ev.PC)
 			}

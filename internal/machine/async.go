@@ -289,7 +289,7 @@ func decodeRedAsync(d *decoder, in *ptx.Inst) error {
 	}
 	si.space, si.t = spCluster, d.lastType()
 	for _, m := range in.Mods {
-		if o, ok := atomOps[m]; ok {
+		if o := ptx.LookupUpdate(m); o != atomNone {
 			si.atom = o
 			d.read(m)
 		}

@@ -10,26 +10,21 @@ import (
 // Atomics. The lanes of one atomic instruction perform it one after the
 // other, lowest first; which order a card takes is its own affair.
 
-type atomOp uint8
+type atomOp = ptx.Update
 
 const (
-	atomNone atomOp = iota
-	atomAdd
-	atomAnd
-	atomOr
-	atomXor
-	atomMin
-	atomMax
-	atomInc
-	atomDec
-	atomExch
-	atomCas
+	atomNone = ptx.NoUpdate
+	atomAdd  = ptx.UpdateAdd
+	atomAnd  = ptx.UpdateAnd
+	atomOr   = ptx.UpdateOr
+	atomXor  = ptx.UpdateXor
+	atomMin  = ptx.UpdateMin
+	atomMax  = ptx.UpdateMax
+	atomInc  = ptx.UpdateInc
+	atomDec  = ptx.UpdateDec
+	atomExch = ptx.UpdateExch
+	atomCas  = ptx.UpdateCas
 )
-
-var atomOps = map[string]atomOp{
-	"add": atomAdd, "and": atomAnd, "or": atomOr, "xor": atomXor, "min": atomMin, "max": atomMax,
-	"inc": atomInc, "dec": atomDec, "exch": atomExch, "cas": atomCas,
-}
 
 // atomInfo decodes the modifiers that atom, red and their asynchronous kin share.
 func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
@@ -45,7 +40,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 	a.sem, a.scope = Relaxed, ScopeGPU
 	a.semDefaulted, a.scopeDefaulted = true, true
 	for _, m := range in.Mods {
-		if o, ok := atomOps[m]; ok {
+		if o := ptx.LookupUpdate(m); o != atomNone {
 			a.atom = o
 			d.read(m)
 		}

@@ -64,7 +64,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 	if reduce {
 		r := &reduction{t: d.lastType()}
 		for _, m := range in.Mods {
-			if o, ok := atomOps[m]; ok {
+			if o := ptx.LookupUpdate(m); o != atomNone {
 				r.op = o
 				d.read(m)
 			}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"math/bits"
-	"slices"
 
 	"muster/ptx"
 )
@@ -434,14 +433,14 @@ func decodeRedux(d *decoder, in *ptx.Inst) error {
 	if i.a, err = d.src(in.Operands[1], t); err != nil {
 		return err
 	}
-	op, ok := atomNone, false
+	op := atomNone
 	for _, m := range in.Mods {
-		if o, is := atomOps[m]; is {
-			op, ok = o, true
+		if o := ptx.LookupUpdate(m); o != atomNone {
+			op = o
 			d.read(m)
 		}
 	}
-	if !ok {
+	if op == atomNone {
 		return errNotModelled
 	}
 	i.op = uint8(op)
@@ -468,11 +467,6 @@ func (m *Machine) leader(mask uint32) int {
 		return bits.Len32(mask) - 1
 	}
 	return lowest(mask)
-}
-
-// Elects reports whether the program has an elect.sync.
-func (p *Program) Elects() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.Elects) })
 }
 
 // decodeElect decodes elect.sync d|p, membermask.

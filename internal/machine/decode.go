@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -34,6 +35,7 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 		k64:   map[uint64]reg{},
 		root:  &scope{names: map[string]*symbol{}},
 		decls: map[string]*ptx.Func{},
+		tests: map[testedPhase]int32{},
 
 		aliases: map[string]string{},
 	}
@@ -92,6 +94,7 @@ type decoder struct {
 	prog  *Program
 	decls map[string]*ptx.Func
 	fns   map[string]int32
+	tests map[testedPhase]int32
 	root  *scope
 	// aliases gives the functions that .alias gives a second name to, by it.
 	aliases map[string]string
@@ -251,6 +254,7 @@ func (d *decoder) module(entry *ptx.Func) error {
 		d.fns[f.Name] = int32(len(d.prog.funcs))
 		d.prog.funcs = append(d.prog.funcs, function{name: f.Name, decl: f, entry: -1, builtin: builtins[f.Name]})
 	}
+	d.prog.flow.Funcs = make([]flow.Func, len(reach))
 	for i, f := range reach {
 		if err := d.signature(int32(i), f); err != nil {
 			return err
@@ -448,8 +452,9 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 		}
 		fx.set(fx.label.pc)
 	}
+	d.tellFlow()
 	d.watchFragments(d.fn.entry)
-	d.watchUnset(d.fn.entry)
+	d.watchUnset()
 	return nil
 }
 
@@ -533,12 +538,7 @@ func (d *decoder) emit(in instr) *instr {
 }
 
 // Name returns the full opcode of an instruction: "add.s32".
-func Name(in *ptx.Inst) string {
-	if len(in.Mods) == 0 {
-		return in.Op
-	}
-	return in.Op + "." + strings.Join(in.Mods, ".")
-}
+func Name(in *ptx.Inst) string { return in.Opcode() }
 
 // has reports whether the instruction carries a modifier.
 func has(in *ptx.Inst, mod string) bool {

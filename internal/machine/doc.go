@@ -19,6 +19,9 @@
 // Waiting is a state and not a loop: await.go says how the machine tells, and
 // why a deadlock is a fact here and not a timeout.
 //
+// What the text of a program tells without a run is package flow's to say: flow.go
+// tells that package what the decoder knows, and asks it.
+//
 // What it does not model stops a run by name when it is reached (Unmodelled):
 // wmma, textures and surfaces, programmatic dependent launch, multimem and
 // tcgen05. Caches and their hints have no

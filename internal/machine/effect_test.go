@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -43,7 +44,7 @@ var effectQuestions = []effectQuestion{
 	{name: "reads memory", table: parts(ptx.Reads), names: namedReads},
 	{name: "tests", table: parts(ptx.Tests), names: namedTest},
 	{name: "strong read", names: func(in *ptx.Inst) bool { return in.Op == "atom" || in.Op == "ld" && namedStrong(in) },
-		table: func(in *ptx.Inst) bool { return (&use{in: in}).readsStrongly() }},
+		table: func(in *ptx.Inst) bool { return (&flow.Use{In: in}).ReadsStrongly() }},
 	{name: "strong load", names: func(in *ptx.Inst) bool { return in.Op == "ld" && namedStrong(in) },
 		table: func(in *ptx.Inst) bool {
 			return in.Effect().Has(ptx.Reads) && !in.Effect().Has(ptx.Updates) && in.Sem().Strong()
@@ -52,7 +53,7 @@ var effectQuestions = []effectQuestion{
 		return in.Effect().Has(ptx.Reads|ptx.Writes) && in.Sem().Strong() && in.Form.Async == "none"
 	}},
 	{name: "strong global", names: namedGlobal, table: func(in *ptx.Inst) bool {
-		p := &Program{uses: []use{{in: in}}}
+		p := &flow.Program{Funcs: []flow.Func{{Uses: []flow.Use{{In: in}}}}}
 		return p.HasStrongGlobalAccess()
 	}},
 	{name: "token", names: func(in *ptx.Inst) bool { return namedToken(in) && givesRegister(in) }, table: parts(ptx.GivesToken)},
@@ -236,13 +237,13 @@ func TestVaryingRegisters(t *testing.T) {
 		if _, ok := ptx.LookupSpecial(name); !ok {
 			t.Errorf("%s is in no table", name)
 		}
-		if got, want := isClock(ptx.Name(name)), namedClock(name); got != want {
+		if got, want := flow.Varies(ptx.Name(name)), namedClock(name); got != want {
 			t.Errorf("%s: the table says %v, the name says %v", name, got, want)
 		} else if got {
 			n++
 		}
 	}
-	if n != 9 || isClock(ptx.Name("%clockwise")) || isClock(ptx.Int{}) {
+	if n != 9 || flow.Varies(ptx.Name("%clockwise")) || flow.Varies(ptx.Int{}) {
 		t.Errorf("%d registers vary", n)
 	}
 }

@@ -2,116 +2,127 @@ package machine
 
 import (
 	"slices"
-	"strings"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
-// What values can reach: a static, flow-insensitive analysis over registers.
-// A register is tainted if any instruction of the program may put a tainted
-// value into it; memory is one cell. So the answer 'reaches nothing' holds for
-// every run of every launch of the kernel, and 'reaches' may be too cautious.
+// What package flow is told of a program while it is decoded, and what it answers.
 
-// A use is what an instruction does with registers.
-type use struct {
-	pc                  int32
-	in                  *ptx.Inst
-	class               class
-	writes, reads, addr []regID
-	guard               regID
-	launched            bool    // a load of a parameter of the kernel, or of a constant
-	coords              []regID // coordinates of a tensor, which are among addr
-	args                []regID // of its sources, those that are registers; noReg of others
-	gives               gives
-	clock               bool // an operand is a special register that varies
+// regID is a component of a register of the function being decoded.
+func (d *decoder) regID(y *symbol, component int) flow.Reg {
+	return flow.RegOf(d.index, classOf(y.typ), int32(y.reg+reg(component)*regsPer(y.typ)))
 }
 
-// does reports whether the instruction's effect has any of the parts.
-func (u *use) does(parts ptx.Effect) bool { return u.in.Effect().Has(parts) }
-
-// A regID is a register of the program: its function, class and row.
-type regID uint64
-
-const noReg = ^regID(0)
-
-func (d *decoder) regID(y *symbol, component int) regID { return regIDOf(d.index, y, component) }
-
-func regIDOf(fn int32, y *symbol, component int) regID {
-	class := regID(0)
+// classOf is the class of registers that hold a type.
+func classOf(t typ) flow.Class {
 	switch {
-	case y.typ == pred:
-		class = 2
-	case y.typ.size() > 4:
-		class = 1
+	case t == pred:
+		return flow.Predicate
+	case t.size() > 4:
+		return flow.Wide
 	}
-	return regID(fn)<<34 | class<<32 | regID(uint32(y.reg+reg(component)*regsPer(y.typ)))
-}
-
-// row32 returns the row of a 32-bit register; false of any other.
-func (r regID) row32() (reg, bool) { return reg(int32(uint32(r))), r>>32&3 == 0 }
-
-// A regSet is a set of registers: bits by row, for each class of each function.
-type regSet [][]uint64
-
-func (s regSet) has(r regID) bool {
-	k, row := int(r>>32), int(uint32(r))
-	return k < len(s) && row/64 < len(s[k]) && s[k][row/64]>>(row%64)&1 != 0
-}
-
-func (s *regSet) add(r regID) {
-	k, row := int(r>>32), int(uint32(r))
-	if k >= len(*s) {
-		*s = append(*s, make([][]uint64, k+1-len(*s))...)
-	}
-	if rows := &(*s)[k]; row/64 >= len(*rows) {
-		*rows = append(*rows, make([]uint64, row/64+1-len(*rows))...)
-	}
-	(*s)[k][row/64] |= 1 << (row % 64)
+	return flow.Word
 }
 
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
-	u := use{pc: pc, in: in, class: d.prog.code[pc].class, guard: noReg}
+	made := &d.prog.code[pc]
+	u := flow.Use{PC: pc, In: in, Plain: made.class == plain, Guard: flow.NoReg}
 	if in.Guard != nil {
 		if y := d.scope.find(in.Guard.Reg); y != nil {
-			u.guard = d.regID(y, 0)
+			u.Guard = d.regID(y, 0)
 		}
 	}
 	for i, op := range in.Operands {
-		to := &u.reads
-		if _, list := op.(*ptx.List); u.does(ptx.Calls) && !list {
+		to := &u.Reads
+		if _, list := op.(*ptx.List); u.Does(ptx.Calls) && !list {
 			// the function: an address, if it is a register
-			d.registersOf(op, &u.addr, &u.addr)
+			d.registersOf(op, &u.Addr, &u.Addr)
 			continue
 		}
-		if _, list := op.(*ptx.List); u.does(ptx.Calls) && list && i == 0 && len(in.Operands) > 1 {
+		if _, list := op.(*ptx.List); u.Does(ptx.Calls) && list && i == 0 && len(in.Operands) > 1 {
 			if _, one := in.Operands[1].(*ptx.List); !one {
-				to = &u.writes // what it returns
+				to = &u.Writes // what it returns
 			}
 		} else if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
-			to = &u.writes
+			to = &u.Writes
 		}
-		d.registersOf(op, to, &u.addr)
+		d.registersOf(op, to, &u.Addr)
 		if m, ok := op.(*ptx.Mem); ok {
 			for _, e := range m.Rest {
-				d.registersOf(e, &u.coords, &u.coords)
+				d.registersOf(e, &u.Coords, &u.Coords)
 			}
 		}
-		u.launched = u.launched || u.does(ptx.Reads) && d.launched(in, op)
+		u.Launched = u.Launched || u.Does(ptx.Reads) && d.launched(in, op)
 	}
-	carry := regID(d.index)<<34 | 3<<32 // the carry flag, which has no name
+	carry := flow.RegOf(d.index, flow.Carry, 0)
 	if has(in, "cc") {
-		u.writes = append(u.writes, carry)
+		u.Writes = append(u.Writes, carry)
 	}
-	if u.does(ptx.ReadsCarry) {
-		u.reads = append(u.reads, carry)
+	if u.Does(ptx.ReadsCarry) {
+		u.Reads = append(u.Reads, carry)
 	}
-	u.clock = slices.ContainsFunc(in.Operands, isClock)
-	if u.class == plain || u.class == collects {
-		u.args = d.operandRegs(in)
+	u.Clock = slices.ContainsFunc(in.Operands, flow.Varies)
+	if made.class == plain || made.class == collects {
+		u.Args = d.operandRegs(in)
 	}
-	d.watchResult(&u)
-	d.prog.uses = append(d.prog.uses, u)
+	switch {
+	case u.Does(ptx.Compares):
+		u.Compares = made.x == nil && made.a >= 0
+	case u.Does(ptx.Tests):
+		u.Test = d.testNumber(made)
+	case u.Does(ptx.BranchesByTable):
+		u.Table = made.x.([]int32) // filled when its labels are known
+	}
+	d.watchResult(made)
+	f := d.flow()
+	f.Uses = append(f.Uses, u)
+}
+
+// flow is the function being decoded, as package flow has it.
+func (d *decoder) flow() *flow.Func { return &d.prog.flow.Funcs[d.index] }
+
+// tellFlow completes it once its labels and registers are known.
+func (d *decoder) tellFlow() {
+	f := d.flow()
+	f.Index = d.index
+	f.Rows = [...]int32{flow.Word: d.fn.n32, flow.Wide: d.fn.n64, flow.Predicate: d.fn.np, flow.Carry: 1}
+	for _, r := range d.fn.rets {
+		if r.inReg {
+			f.Results = append(f.Results, flow.RegOf(d.index, classOf(r.typ), int32(r.reg)))
+		}
+	}
+	for i := range f.Uses {
+		if u := &f.Uses[i]; u.Does(ptx.Branches) {
+			u.Target = d.prog.code[u.PC].target
+		}
+	}
+}
+
+// A testedPhase is the barrier and the phase that a test of an mbarrier names, by its
+// operands. Names would not do: scopes have their own.
+type testedPhase struct {
+	space  space
+	base   baseKind
+	breg   reg
+	off    int64
+	frame  bool
+	parity bool
+	phase  reg
+}
+
+// testNumber numbers the barriers and phases that tests name, from 1 on.
+func (d *decoder) testNumber(in *instr) int32 {
+	mi, ok := in.x.(*mbarInfo)
+	if !ok {
+		return 0
+	}
+	t := testedPhase{mi.space, mi.base, mi.breg, mi.off, mi.frame, mi.parity, in.b}
+	if d.tests[t] == 0 {
+		d.tests[t] = int32(len(d.tests) + 1)
+	}
+	return d.tests[t]
 }
 
 // launched reports whether a load reads what belongs to the launch.
@@ -132,7 +143,7 @@ func (d *decoder) launched(in *ptx.Inst, op ptx.Operand) bool {
 }
 
 // registersOf appends the registers of an operand: those of an address to addr.
-func (d *decoder) registersOf(op ptx.Operand, to, addr *[]regID) {
+func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 	switch op := op.(type) {
 	case ptx.Name:
 		if y := d.symbol(op); y != nil && y.kind == symReg {
@@ -165,132 +176,102 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]regID) {
 	}
 }
 
-// An Origin says whose values Reaches follows.
-type Origin uint8
+// What the text alone says of a program. Answers on an instruction go by its syntax: of
+// several that the decoder makes of one, all have the same.
 
+// A Dependence is a place at which a value that depends on the schedule decides
+// something.
+type Dependence = flow.Dependence
+
+// A Poll is a loop that waits for a word of memory.
+type Poll = flow.Poll
+
+// The origins of values that Reaches follows.
 const (
-	// FromMatrices: what mma and wgmma compute.
-	FromMatrices Origin = iota
-	// FromBuffers: what lies in memory that the launch, or the kernel, filled.
-	FromBuffers
+	FromMatrices = flow.FromMatrices
+	FromBuffers  = flow.FromBuffers
 )
+
+// Dependences lists the program's dependences, by place. None: condition C9
+// holds, if all Polls end with one value in every schedule.
+func (p *Program) Dependences() []Dependence { return p.flow.Dependences() }
+
+// DependencesBut lists those that are left where the schedule does not decide what
+// some instructions give.
+func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
+	return p.flow.DependencesBut(decided)
+}
+
+// Polls lists the program's, by the place of their loads.
+func (p *Program) Polls() map[int32]*Poll { return p.flow.Polls() }
+
+// Points lists the strong accesses of a program by lanes, by place.
+func (p *Program) Points() map[int32]bool { return p.flow.Points() }
 
 // Reaches returns the place of an instruction at which a value from the
 // origin may decide where control goes, which address is accessed or what a
 // synchronizing instruction does; -1 if there is none.
-func (p *Program) Reaches(from Origin) int32 {
-	t := p.taint(from)
-	for i := range p.uses {
-		if t.sink(&p.uses[i]) {
-			return p.uses[i].pc
-		}
-	}
-	return -1
-}
+func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) }
 
 // Stores reports whether a store at pc may write a value from the origin.
-func (p *Program) Stores(from Origin, pc int32) bool {
-	t := p.taint(from)
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.pc == pc && t.any(u.reads) })
-}
-
-func (p *Program) taint(from Origin) *taint {
-	t := &taint{from: from}
-	for again := true; again; {
-		again = false
-		for i := range p.uses {
-			again = t.step(&p.uses[i]) || again
-		}
-	}
-	return t
-}
-
-type taint struct {
-	from   Origin
-	regs   regSet
-	memory bool // a tainted value may have been stored
-}
-
-func (t *taint) any(regs []regID) bool {
-	return slices.ContainsFunc(regs, func(r regID) bool { return t.regs.has(r) })
-}
-
-// step takes an instruction's effect and reports whether it changed anything.
-func (t *taint) step(u *use) bool {
-	tainted := t.any(u.reads) || u.guard != noReg && t.regs.has(u.guard)
-	news := false
-	if tainted && u.does(ptx.Writes) && !t.memory {
-		t.memory, news = true, true
-	}
-	switch {
-	case u.does(ptx.Calls):
-		tainted = true
-	case u.does(ptx.Multiplies):
-		tainted = tainted || t.from == FromMatrices
-		tainted = tainted || t.from == FromBuffers
-	case u.launched:
-	case u.does(ptx.Reads):
-		tainted = tainted || t.memory || t.from == FromBuffers
-	}
-	if !tainted {
-		return news
-	}
-	for _, r := range u.writes {
-		if !t.regs.has(r) {
-			t.regs.add(r)
-			news = true
-		}
-	}
-	return news
-}
-
-// sink reports whether a tainted value decides something.
-func (t *taint) sink(u *use) bool {
-	if t.any(u.addr) || u.class != plain && u.guard != noReg && t.regs.has(u.guard) {
-		return true
-	}
-	if u.does(ptx.Calls) {
-		return t.any(u.reads) // into registers of the function called
-	}
-	regs, all := u.commands()
-	return (!all || u.class != plain) && t.any(regs)
-}
-
-// commands lists the registers that tell an instruction what to do: those that it reads,
-// but for addresses and data. All: none of them is data.
-func (u *use) commands() (regs []regID, all bool) {
-	switch {
-	case u.does(ptx.Data):
-		return nil, false
-	case u.does(ptx.Warpgroup): // the fragments of A are data
-		return u.reads[min(u.fragments(), len(u.reads)):], false
-	case u.does(ptx.Exchanges): // the member mask
-		if n := len(u.in.Operands); n > 0 && len(u.reads) > 0 {
-			if _, ok := u.in.Operands[n-1].(ptx.Name); ok {
-				return u.reads[len(u.reads)-1:], false
-			}
-		}
-		return nil, false
-	}
-	return u.reads, true
-}
-
-// fragments is how many registers a wgmma takes A from; 0 if A lies in memory.
-func (u *use) fragments() int {
-	if len(u.in.Operands) > 1 {
-		if v, ok := u.in.Operands[1].(*ptx.Vector); ok {
-			return len(v.Elems)
-		}
-	}
-	return 0
-}
+func (p *Program) Stores(from flow.Origin, pc int32) bool { return p.flow.Stores(from, pc) }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
 // memory that may be global: by which a CTA can learn of others.
-func (p *Program) HasStrongGlobalAccess() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool {
-		in := u.in
-		shared := slices.ContainsFunc(in.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") })
-		return !shared && (u.does(ptx.Updates) || u.does(ptx.Reads) && in.Sem().Strong())
-	})
+func (p *Program) HasStrongGlobalAccess() bool { return p.flow.HasStrongGlobalAccess() }
+
+// HasFences reports whether the program has fences of memory.
+func (p *Program) HasFences() bool { return p.flow.HasFences() }
+
+// Traps reports whether the program can end the launch by itself.
+func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
+
+// Elects reports whether the program has an elect.sync.
+func (p *Program) Elects() bool { return p.flow.Does(ptx.Elects) }
+
+// CountsArrivals reports whether the program looks into what arrivals return: the
+// order of arrivals at one phase shows there.
+func (p *Program) CountsArrivals() bool { return p.flow.Does(ptx.CountsPending) }
+
+// Awaits reports whether the test of a barrier at pc is part of a wait that nothing
+// but its phase ends, and how often it came out false shows nowhere.
+func (p *Program) Awaits(pc int32) bool { return p.flow.Awaits(p.code[pc].src) }
+
+// Counted reports whether how often the test of a barrier at pc came out false
+// may show.
+func (p *Program) Counted(pc int32) bool { return p.flow.Counted(p.code[pc].src) }
+
+// Unread reports whether nothing reads what the instruction at pc returns.
+func (p *Program) Unread(pc int32) bool { return p.flow.Unread(p.code[pc].src) }
+
+// Noticed reports whether others could notice that lanes which stand before the
+// instruction at pc perform it apart from lanes that come there later.
+func (p *Program) Noticed(pc int32) bool {
+	in := p.code[pc].src
+	switch {
+	case in == nil || in.Effect().Has(ptx.Exits|ptx.Returns):
+		return p.flow.ClusterBarrier()
+	case in.IsOf(ptx.ClassBarrier):
+		return in.Form.Scope == "cluster"
+	}
+	return true
 }
+
+// Operation names what an instruction does to memory, its type included.
+func (p *Program) Operation(pc int32) string { return flow.Operation(p.code[pc].src) }
+
+// FloatSum reports whether an instruction adds floating-point numbers to a word.
+func (p *Program) FloatSum(pc int32) bool { return flow.FloatSum(p.code[pc].src) }
+
+// Commutes says why the order of such an instruction with others of its kind,
+// on one word, shows in memory; empty if it does not.
+func (p *Program) Commutes(pc int32) string { return flow.Commutes(p.code[pc].src) }
+
+// Adds returns what an atomic addition adds to a word, if it does and its text
+// says how much; increments add 1.
+func (p *Program) Adds(pc int32) (n uint64, says, adds bool) { return flow.Adds(p.code[pc].src) }
+
+// Unsteady names what an instruction reads that is not in the machine's state as a
+// schedule makes it: a clock, which lanes happen to run together, where the CTA
+// runs; empty for any other.
+func (p *Program) Unsteady(pc int32) string { return flow.Unsteady(p.code[pc].src) }

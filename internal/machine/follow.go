@@ -3,6 +3,7 @@ package machine
 import (
 	"math/bits"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -31,9 +32,9 @@ type Follower struct {
 	Loops []LaneLoop
 	lanes []laneTrack
 	warps int32
-	back  map[int32]*[]int32 // visits of every branch back, by lane
-	stops []bool             // instructions that are some lane's Head or Mark
-	live  map[int32][]regID  // registers that are live at a Mark
+	back  map[int32]*[]int32   // visits of every branch back, by lane
+	stops []bool               // instructions that are some lane's Head or Mark
+	live  map[int32][]flow.Reg // registers that are live at a Mark
 	*strides
 	undefined *Undefined
 }
@@ -53,7 +54,7 @@ type laneRegs []uint64
 // NewFollower returns one for runs of launches of that shape.
 func NewFollower(m *Machine) *Follower {
 	n := int(m.total) * int(m.warps) * 32
-	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}, live: map[int32][]regID{}}
+	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}, live: map[int32][]flow.Reg{}}
 }
 
 // Follow has f go along with m, whose run has not begun. Its Loops are set.
@@ -213,15 +214,15 @@ func (f *Follower) visit(x *ctx, l int, loop *LaneLoop, t *laneTrack) uint32 {
 	return 0
 }
 
-func takeRegs(x *ctx, l int, live []regID) laneRegs {
+func takeRegs(x *ctx, l int, live []flow.Reg) laneRegs {
 	r := make(laneRegs, len(live))
 	for i, id := range live {
-		switch row := uint32(id); id >> 32 & 3 {
-		case 0:
+		switch row := id.Row(); id.Class() {
+		case flow.Word:
 			r[i] = uint64(x.w.r32[row][l])
-		case 1:
+		case flow.Wide:
 			r[i] = x.w.r64[row][l]
-		case 2:
+		case flow.Predicate:
 			r[i] = uint64(x.w.p[row] >> l & 1)
 		}
 	}
@@ -229,18 +230,13 @@ func takeRegs(x *ctx, l int, live []regID) laneRegs {
 }
 
 // liveAt lists the registers that are live before an instruction.
-func (f *Follower) liveAt(p *Program, pc int32) []regID {
+func (f *Follower) liveAt(p *Program, pc int32) []flow.Reg {
 	list, ok := f.live[pc]
 	if ok {
 		return list
 	}
-	g := p.graph(p.code[pc].fn)
-	at := g.at(pc)
-	for _, r := range g.regs {
-		if g.isLive(at, r) {
-			list = append(list, r)
-		}
-	}
+	g := p.flow.Graph(p.code[pc].fn)
+	list = g.LiveAt(g.At(pc))
 	f.live[pc] = list
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -51,26 +52,27 @@ func (d *decoder) watchFragments(from int32) {
 		return
 	}
 	// Of the registers that an instruction names, those that some wgmma uses.
-	shared := func(lists ...[]regID) (regs []reg) {
+	shared := func(lists ...[]flow.Reg) (regs []reg) {
 		for _, list := range lists {
 			for _, id := range list {
-				if r, ok := id.row32(); ok && used[r] {
+				if r := reg(id.Row()); id.Class() == flow.Word && used[r] {
 					regs = append(regs, r)
 				}
 			}
 		}
 		return regs
 	}
-	for i := range d.prog.uses {
-		u := &d.prog.uses[i]
-		if u.pc < from || u.does(ptx.Warpgroup) {
+	uses := d.flow().Uses
+	for i := range uses {
+		u := &uses[i]
+		if u.Does(ptx.Warpgroup) {
 			continue
 		}
-		t := touching{reads: shared(u.reads, u.addr), writes: shared(u.writes)}
+		t := touching{reads: shared(u.Reads, u.Addr), writes: shared(u.Writes)}
 		if len(t.reads)+len(t.writes) == 0 {
 			continue
 		}
-		in := &d.prog.code[u.pc]
+		in := &d.prog.code[u.PC]
 		in.touch = &t
 		if in.class == plain || in.class == branch {
 			t.exec, in.exec = in.exec, execTouching

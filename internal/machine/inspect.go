@@ -213,7 +213,7 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 			v.Size = min(i.size, 8)
 			v.Val, _ = m.Peek(v.Mem, v.Addr, int(v.Size))
 			if p := m.prog.Polls()[s.pc]; p != nil {
-				v.Until = p.until(p.With(m, lowest(s.mask)))
+				v.Until = p.Until(m.ComparedWith(p, lowest(s.mask)))
 			}
 		}
 	default:
@@ -284,7 +284,7 @@ func (m *Machine) TimedOut() bool {
 	if st == nil || st.Kind != Deadlock || st.PC < 0 {
 		return false
 	}
-	once := func(a await) bool { return a.size == 0 && !m.prog.ofText().settled[m.prog.code[a.pc].src] }
+	once := func(a await) bool { return a.size == 0 && !m.prog.flow.Settled(m.prog.code[a.pc].src) }
 	if s := m.ctas[st.CTA].warps[st.Warp].find(int8(lowest(st.Mask))); s != nil && slices.ContainsFunc(s.awaits, once) {
 		return false
 	}

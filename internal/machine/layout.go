@@ -437,7 +437,7 @@ func (d *decoder) declareReg(v *ptx.Var, t typ) error {
 			first = r
 		}
 	}
-	d.declared = append(d.declared, declaredRegister{v: v, bank: bankOf(t), first: int32(first), rows: int32(regsPer(t)), n: int32(n * width), vec: int32(v.Vec)})
+	d.declared = append(d.declared, declaredRegister{v: v, bank: uint8(classOf(t)), first: int32(first), rows: int32(regsPer(t)), n: int32(n * width), vec: int32(v.Vec)})
 	if v.Count > 0 {
 		d.scope.ranges = append(d.scope.ranges, regRange{prefix: v.Name, first: first, count: v.Count, typ: t, vec: v.Vec})
 		return nil

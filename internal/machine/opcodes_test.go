@@ -25,14 +25,14 @@ var decoderFiles = []string{
 }
 
 // analysisPackages are the other packages whose files ask what instructions do.
-var analysisPackages = []string{"rules", "confluence", "outcome", "loops", "order", "explore", "story"}
+var analysisPackages = []string{"flow", "rules", "confluence", "outcome", "loops", "order", "explore", "story"}
 
 const inText = "chooses words of a text that people read; it decides nothing"
 
 // namesOpcodes lists the files that name opcodes all the same.
 var namesOpcodes = []struct{ file, opcodes, why string }{
 	{"machine/coverage.go", "call mma wgmma.mma_async", "completes the examples of rows, which leave operands open"},
-	{"machine/depend.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},
+	{"flow/operation.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},
 	{"machine/stride_op.go", "add and bfe cvt cvta div mad max min mov mul neg not or rem selp shl shr sub xor",
 		"computes how strides go through the arithmetic of each; an opcode that it does not name loses them"},
 	{"machine/transfer.go", "add and bfe bfi brev cvt fma lop3 mad max min mov mul neg not or prmt selp setp shf shl shr sub xor",

@@ -2,21 +2,6 @@ package machine
 
 import "muster/ptx"
 
-// Points: the strong accesses of a program by lanes, whose order on one word of
-// memory is the schedule's where nothing else decides it.
-
-// Points lists them, by place.
-func (p *Program) Points() map[int32]bool {
-	all := map[int32]bool{}
-	for i := range p.uses {
-		u := &p.uses[i]
-		if u.does(ptx.Reads|ptx.Writes) && u.in.Sem().Strong() && u.in.Form.Async == "none" {
-			all[u.pc] = true
-		}
-	}
-	return all
-}
-
 // Standing returns the instruction before which the split of a Run choice stands,
 // and whether the choice performs it.
 func (m *Machine) Standing(c Choice) (pc int32, performs bool) {

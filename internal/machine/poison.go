@@ -56,16 +56,16 @@ func (p *Poison) word(place uint64) uint64 {
 // an unwritten value that is equal to one decides what no other value does.
 func (p *Program) Compared() []uint64 {
 	compares, moves := map[uint64]bool{}, map[uint64]bool{}
-	for i := range p.uses {
-		u, to := &p.uses[i], compares
+	for u := range p.flow.Uses() {
+		to := compares
 		switch {
-		case u.does(ptx.Compares | ptx.ComparesToNumber), u.does(ptx.Reads) && u.does(ptx.Updates):
-		case u.does(ptx.Moves):
+		case u.Does(ptx.Compares | ptx.ComparesToNumber), u.Does(ptx.Reads) && u.Does(ptx.Updates):
+		case u.Does(ptx.Moves):
 			to = moves
 		default:
 			continue
 		}
-		for _, op := range u.in.Operands {
+		for _, op := range u.In.Operands {
 			switch v := op.(type) {
 			case ptx.Int:
 				to[v.Bits] = true

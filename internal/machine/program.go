@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -11,10 +12,9 @@ import (
 // are addresses, and each instruction holds the function that executes it. It
 // is immutable and shared by every machine that runs it.
 type Program struct {
-	analysis analysis
-	Module   *ptx.Module
-	Kernel   *ptx.Func
-	Params   []Param // the kernel's parameter layout
+	Module *ptx.Module
+	Kernel *ptx.Func
+	Params []Param // the kernel's parameter layout
 
 	// What the kernel declares; zero if it does not.
 	ReqBlock   [3]uint32 // .reqntid
@@ -36,7 +36,7 @@ type Program struct {
 	reserved bool
 
 	code    []instr
-	uses    []use
+	flow    flow.Program
 	unset   []UnsetRegister
 	funcs   []function
 	entry   int
@@ -53,8 +53,6 @@ type Program struct {
 
 	// unspecified: see Unspecified.
 	unspecified bool
-
-	facts facts
 }
 
 // A Param is one parameter of the kernel, in its parameter space.
@@ -146,6 +144,7 @@ type instr struct {
 	loc        *ptx.Loc
 	src        *ptx.Inst
 	fn         int32 // function it belongs to
+	gives      gives
 	touch      *touching
 	unset      *unsetUse
 	tokens     *tokenMove
@@ -202,13 +201,13 @@ var typNames = map[string]typ{
 	"e4m3x2": e4m3x2, "e5m2x2": e5m2x2, "e4m3": e4m3, "e5m2": e5m2, "u8x4": u8x4, "s8x4": s8x4,
 }
 
-var typSizes = [...]int32{
-	b8: 1, u8: 1, s8: 1, e4m3: 1, e5m2: 1,
-	b16: 2, u16: 2, s16: 2, f16: 2, bf16: 2, e4m3x2: 2, e5m2x2: 2,
-	b32: 4, u32: 4, s32: 4, f16x2: 4, bf16x2: 4, tf32: 4, f32: 4, u16x2: 4, s16x2: 4, u8x4: 4, s8x4: 4,
-	b64: 8, u64: 8, s64: 8, f64: 8, f32x2: 8,
-	b128: 16, otherType: 0, tNone: 0, pred: 0,
-}
+var typSizes = func() (sizes [otherType + 1]int32) {
+	for name, t := range typNames {
+		n, _ := ptx.TypeSize(name)
+		sizes[t] = int32(n)
+	}
+	return sizes
+}()
 
 // size is the type's width in bytes; 0 for predicates.
 func (t typ) size() int32 { return typSizes[t] }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -63,8 +64,8 @@ type ParamStride struct {
 type strides struct {
 	prog   *Program
 	params []ParamStride
-	uses   []*use // by instruction
-	told   [][]regID
+	uses   []*flow.Use // by instruction
+	told   [][]flow.Reg
 	warps  []*warpStrides
 	from   []laneTrack // of the run that took the registers
 	in     [][]stride  // what a lane's live registers entered the first period with
@@ -88,7 +89,7 @@ type strides struct {
 // An unsureRow is a register of a warp that turned out to have no stride.
 type unsureRow struct {
 	warp int32
-	id   regID
+	id   flow.Reg
 }
 
 // A warpStrides has the strides of a warp's registers.
@@ -159,16 +160,15 @@ type point struct {
 // is one, is an earlier attempt, and the registers that it found without strides
 // have none.
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
-	s := &strides{prog: m.prog, params: params, uses: make([]*use, len(m.prog.code)),
+	s := &strides{prog: m.prog, params: params, uses: make([]*flow.Use, len(m.prog.code)),
 		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: make([][]stride, len(f.lanes)), held: make([]laneRegs, len(f.lanes)), unsure: map[unsureRow]bool{},
-		told: make([][]regID, len(m.prog.code)), lanes: make([]int64, len(f.lanes)), modes: f.lanes,
+		told: make([][]flow.Reg, len(m.prog.code)), lanes: make([]int64, len(f.lanes)), modes: f.lanes,
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
 		last: make([]point, len(f.lanes)), idle: make([]uint32, len(f.lanes)/32)}
-	for i := range m.prog.uses {
-		u := &m.prog.uses[i]
-		s.uses[u.pc] = u
-		if u.class != plain {
-			s.told[u.pc] = told(u)
+	for u := range m.prog.flow.Uses() {
+		s.uses[u.PC] = u
+		if !u.Plain {
+			s.told[u.PC] = told(u)
 		}
 	}
 	maps.Copy(f.live, taken.live)
@@ -256,7 +256,7 @@ func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
 		}
 		for i, id := range f.live[f.Loops[lane].Mark] {
 			v := in[i]
-			if v.why != 0 || id>>32&3 == 1 && held[i] >= 1<<32 && held[i] < sharedWindow {
+			if v.why != 0 || id.Class() == flow.Wide && held[i] >= 1<<32 && held[i] < sharedWindow {
 				continue
 			}
 			foretold++
@@ -319,8 +319,8 @@ func (s *strides) of(x *ctx) *warpStrides {
 
 // row is that of a register of the kernel itself. Of predicates, and of the carry,
 // strides are not known or still.
-func (ws *warpStrides) row(r regID) *strideRow {
-	row := int32(uint32(r))
+func (ws *warpStrides) row(r flow.Reg) *strideRow {
+	row := r.Row()
 	switch r >> 32 & 3 {
 	case 0:
 		return &ws.r32[row]
@@ -332,17 +332,17 @@ func (ws *warpStrides) row(r regID) *strideRow {
 	return &ws.carry
 }
 
-func (ws *warpStrides) get(r regID, l int) stride { return ws.row(r).at(l) }
+func (ws *warpStrides) get(r flow.Reg, l int) stride { return ws.row(r).at(l) }
 
-func (ws *warpStrides) put(r regID, mask uint32, v stride) {
-	if r>>32&3 >= 2 {
+func (ws *warpStrides) put(r flow.Reg, mask uint32, v stride) {
+	if r.Class() >= flow.Predicate {
 		v.j, v.n = 0, 0
 	}
 	ws.row(r).put(mask, v)
 }
 
 // moving is the lanes in which some of the registers are not still.
-func (ws *warpStrides) moving(regs []regID) (mask uint32) {
+func (ws *warpStrides) moving(regs []flow.Reg) (mask uint32) {
 	for _, r := range regs {
 		mask |= ws.row(r).moves
 	}
@@ -367,14 +367,14 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 		return
 	}
 	act := x.active(in) & mask
-	if u.guard != noReg {
-		for l := range lanesOf(mask & ws.row(u.guard).moves) {
-			why := ws.get(u.guard, l).why
+	if u.Guard != flow.NoReg {
+		for l := range lanesOf(mask & ws.row(u.Guard).moves) {
+			why := ws.get(u.Guard, l).why
 			if in.class != plain {
 				s.fail(pc, fmt.Sprintf("%s is executed or not by %s", whatItIs(u), s.because(why)))
 				continue
 			}
-			for _, w := range u.writes {
+			for _, w := range u.Writes {
 				ws.put(w, 1<<l, stride{why: why})
 			}
 			act &^= 1 << l
@@ -390,11 +390,11 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	}
 }
 
-func whatItIs(u *use) string {
-	if u.does(ptx.Branches | ptx.BranchesByTable) {
+func whatItIs(u *flow.Use) string {
+	if u.Does(ptx.Branches | ptx.BranchesByTable) {
 		return "the branch"
 	}
-	return "the " + Name(u.in)
+	return "the " + Name(u.In)
 }
 
 // made carries strides through an instruction that the decoder made of part of
@@ -473,7 +473,7 @@ func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 }
 
 // assume enters the first period: registers grow as they did in the run before.
-func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []regID, t *laneTrack) {
+func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []flow.Reg, t *laneTrack) {
 	warp := x.w.cta*x.m.warps + x.w.index
 	in := make([]stride, len(live))
 	for i, id := range live {
@@ -495,7 +495,7 @@ func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []regID, t *laneTr
 }
 
 // compare ends the first period: strides must be what they were assumed to be.
-func (s *strides) compare(ws *warpStrides, warp int32, l int, live []regID) {
+func (s *strides) compare(ws *warpStrides, warp int32, l int, live []flow.Reg) {
 	for i, was := range s.in[int(warp)*32+l] {
 		if was.why == 0 && ws.get(live[i], l) != was {
 			s.unsure[unsureRow{warp, live[i]}] = true
@@ -506,10 +506,10 @@ func (s *strides) compare(ws *warpStrides, warp int32, l int, live []regID) {
 
 // afterwards is a register's stride past the last period: from there on a launch
 // more is a period more.
-func afterwards(id regID, v stride) stride {
+func afterwards(id flow.Reg, v stride) stride {
 	if v.why == 0 {
 		v.j, v.n = 0, v.j+v.n
-		if id>>32&3 == 0 {
+		if id.Class() == flow.Word {
 			v.n = int64(int32(v.n))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -85,60 +86,60 @@ func cut(v stride, t typ) stride {
 }
 
 // plain carries strides through an instruction on registers.
-func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
-	for l := range lanesOf(mask & ws.moving(u.addr)) {
-		for _, r := range u.addr {
+func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uint32, base int) {
+	for l := range lanesOf(mask & ws.moving(u.Addr)) {
+		for _, r := range u.Addr {
 			if v := ws.get(r, l); v.why != 0 {
-				s.fail(x.s.pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-			} else if v != still && u.does(ptx.Reads|ptx.Writes) {
-				s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.in)+", grows with the number of turns")
+				s.fail(x.s.pc, "an address of the "+Name(u.In)+" depends on "+s.because(v.why))
+			} else if v != still && u.Does(ptx.Reads|ptx.Writes) {
+				s.fail(x.s.pc, "an address in local or constant memory, of the "+Name(u.In)+", grows with the number of turns")
 			}
 		}
 	}
-	if u.does(ptx.Reads) {
+	if u.Does(ptx.Reads) {
 		s.load(ws, x, in, u, mask)
 		return
 	}
-	moves := mask & ws.moving(u.reads)
+	moves := mask & ws.moving(u.Reads)
 	for l := range lanesOf(moves) {
 		s.moved(ws, x, in, u, l, s.lanes[base+l])
 	}
-	for _, w := range u.writes {
+	for _, w := range u.Writes {
 		ws.put(w, mask&^moves, still)
 	}
 }
 
 // moved is plain for a lane in which a source is not still.
-func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) {
+func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64) {
 	why := int32(0)
-	for _, r := range u.reads {
+	for _, r := range u.Reads {
 		if v := ws.get(r, l); v.why != 0 {
 			why = v.why
 		}
 	}
 	var out stride
 	switch {
-	case u.does(ptx.Compares):
+	case u.Does(ptx.Compares):
 		out = s.setp(ws, x, in, u, l, j)
-	case len(u.writes) == 1:
+	case len(u.Writes) == 1:
 		out = s.result(ws, x, in, u, l, j, why)
 	case why != 0:
 		out = stride{why: why}
 	default:
-		out = s.unknown(x.s.pc, Name(u.in)+" of what changes from period to period")
+		out = s.unknown(x.s.pc, Name(u.In)+" of what changes from period to period")
 	}
-	for _, w := range u.writes {
+	for _, w := range u.Writes {
 		ws.put(w, 1<<l, out)
 	}
 }
 
 // load is of local memory, of constants, or of the kernel's parameters, which
 // the launch gives.
-func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32) {
+func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uint32) {
 	a, ok := in.x.(*access)
-	for i, w := range u.writes {
+	for i, w := range u.Writes {
 		switch {
-		case !u.launched || !ok:
+		case !u.Launched || !ok:
 			ws.put(w, mask, s.unknown(x.s.pc, "a value that is loaded"))
 		case a.space == spParam && a.base == baseImm:
 			ws.put(w, mask, s.param(x.s.pc, uint64(a.off)+uint64(i)*uint64(a.elem), uint64(a.elem)))
@@ -214,19 +215,19 @@ func limits(t typ) (lo, hi int64) {
 
 // result is what an instruction with one destination makes of sources that
 // change.
-func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, why int32) stride {
-	op, pc := u.in.Op, x.s.pc
-	t := lastType(u.in)
+func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, why int32) stride {
+	op, pc := u.In.Op, x.s.pc
+	t := lastType(u.In)
 	lost := func() stride {
 		if why != 0 {
 			return stride{why: why}
 		}
-		return s.unknown(pc, Name(u.in)+" of what changes from period to period")
+		return s.unknown(pc, Name(u.In)+" of what changes from period to period")
 	}
 	if t == pred {
 		return s.logic(ws, x, in, u, l)
 	}
-	if t.size() < 4 || t.float() || t == b128 || has(u.in, "sat") || has(u.in, "cc") {
+	if t.size() < 4 || t.float() || t == b128 || has(u.In, "sat") || has(u.In, "cc") {
 		if op != "cvt" || t.float() {
 			return lost()
 		}
@@ -234,11 +235,11 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 	get := func(r reg, t typ) source { return s.source(ws, x, r, t, l) }
 	switch op {
 	case "mov", "cvta":
-		if len(u.reads) == 1 && len(u.in.Operands) == 2 {
-			_, from := u.in.Operands[1].(*ptx.Vector)
-			_, to := u.in.Operands[0].(*ptx.Vector)
+		if len(u.Reads) == 1 && len(u.In.Operands) == 2 {
+			_, from := u.In.Operands[1].(*ptx.Vector)
+			_, to := u.In.Operands[0].(*ptx.Vector)
 			if !from && !to {
-				return ws.get(u.reads[0], l)
+				return ws.get(u.Reads[0], l)
 			}
 		}
 		return lost()
@@ -275,7 +276,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 		}
 		return lost()
 	}
-	if len(u.in.Operands) != 3 {
+	if len(u.In.Operands) != 3 {
 		return lost()
 	}
 	bt := t
@@ -394,10 +395,10 @@ func floor(a, by int64) int64 {
 }
 
 // product is mul and mad, lo and wide.
-func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
-	t := lastType(u.in)
-	wide, high := has(u.in, "wide"), has(u.in, "hi")
-	if high && (t.wide() || u.in.Op == "mad") || has(u.in, "sat") {
+func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, lost func() stride) stride {
+	t := lastType(u.In)
+	wide, high := has(u.In, "wide"), has(u.In, "hi")
+	if high && (t.wide() || u.In.Op == "mad") || has(u.In, "sat") {
 		return lost()
 	}
 	a, b := s.source(ws, x, in.a, t, l), s.source(ws, x, in.b, t, l)
@@ -423,7 +424,7 @@ func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j i
 		rt = t.widened()
 	}
 	out := cut(stride{j: a.j * b.v, n: a.n * b.v}, rt)
-	if u.in.Op == "mad" {
+	if u.In.Op == "mad" {
 		c := s.source(ws, x, in.c, rt, l)
 		if c.why != 0 {
 			return lost()
@@ -435,18 +436,18 @@ func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j i
 
 // cvt is of integers: to a wider type as long as nothing wraps, to a narrower one
 // modulo its width.
-func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
+func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, lost func() stride) stride {
 	var types []typ
-	for _, m := range u.in.Mods {
+	for _, m := range u.In.Mods {
 		if t, ok := typNames[m]; ok {
 			types = append(types, t)
 		}
 	}
-	if len(types) != 2 || types[0].float() || types[1].float() || has(u.in, "sat") {
+	if len(types) != 2 || types[0].float() || types[1].float() || has(u.In, "sat") {
 		return lost()
 	}
 	d, t := types[0], types[1]
-	v := ws.get(u.reads[0], l)
+	v := ws.get(u.Reads[0], l)
 	if v.why != 0 {
 		return lost()
 	}
@@ -457,10 +458,10 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64
 		}
 		return lost()
 	}
-	wide := u.reads[0]>>32&3 == 1
+	wide := u.Reads[0].Class() == flow.Wide
 	if t.size() == 4 && wide || d.size() <= t.size() {
 		v = cut(v, d)
-		if d.size() <= 4 && u.writes[0]>>32&3 == 1 {
+		if d.size() <= 4 && u.Writes[0].Class() == flow.Wide {
 			return lost() // into a wider register
 		}
 		if d.size() <= t.size() {
@@ -491,20 +492,20 @@ func (s *strides) sign(x line, j int64) (sign int, known bool) {
 
 // logic is of predicates: what one of them decides alone does not need the
 // other.
-func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) stride {
+func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int) stride {
 	why := int32(0)
-	for _, r := range u.reads {
-		row := int32(uint32(r))
-		if r>>32&3 != 2 {
+	for _, r := range u.Reads {
+		row := r.Row()
+		if r.Class() != flow.Predicate {
 			return ws.get(r, l)
 		}
 		if w := ws.p[row].at(l).why; w != 0 {
 			why = w
 		}
 	}
-	if u.in.Op == "and" || u.in.Op == "or" {
+	if u.In.Op == "and" || u.In.Op == "or" {
 		for _, r := range []reg{in.a, in.b} {
-			if r >= 0 && ws.p[r].at(l) == still && (x.p[r]>>l&1 != 0) == (u.in.Op == "or") {
+			if r >= 0 && ws.p[r].at(l) == still && (x.p[r]>>l&1 != 0) == (u.In.Op == "or") {
 				return still
 			}
 		}
@@ -513,8 +514,8 @@ func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) strid
 }
 
 // setp compares: what it finds must be the same everywhere.
-func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) stride {
-	out := s.compared(ws, x, in, u, lastType(u.in), l, j)
+func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64) stride {
+	out := s.compared(ws, x, in, u, lastType(u.In), l, j)
 	info, ok := in.x.(*setpInfo)
 	if !ok || info.combine == nil {
 		return out
@@ -524,7 +525,7 @@ func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int6
 	switch {
 	case c == 0 && out.why == 0:
 		return still
-	case c == 0 && (has(u.in, "and") && !set || has(u.in, "or") && set):
+	case c == 0 && (has(u.In, "and") && !set || has(u.In, "or") && set):
 		if info.second == noGuard {
 			return still
 		}
@@ -534,15 +535,15 @@ func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int6
 	return stride{why: max(c, out.why)}
 }
 
-func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l int, j int64) stride {
+func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *flow.Use, t typ, l int, j int64) stride {
 	pc := x.s.pc
 	if t.float() || t.size() < 4 {
-		for _, r := range u.reads {
-			if v := ws.get(r, l); r>>32&3 != 2 && v != still {
+		for _, r := range u.Reads {
+			if v := ws.get(r, l); r.Class() != flow.Predicate && v != still {
 				if v.why != 0 {
 					return stride{why: v.why}
 				}
-				return s.unknown(pc, Name(u.in)+" of what changes from period to period")
+				return s.unknown(pc, Name(u.In)+" of what changes from period to period")
 			}
 		}
 		return still
@@ -557,7 +558,7 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 		return still
 	}
 	name, cmp := "", ""
-	for _, m := range u.in.Mods {
+	for _, m := range u.In.Mods {
 		switch m {
 		case "eq", "ne":
 			name, cmp = m, "is"
@@ -596,11 +597,11 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 
 // point carries strides to a visible instruction: what it is given must not
 // change, but for addresses in global memory, coordinates of tensors and data.
-func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
+func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uint32, base int) {
 	for l := range lanesOf(mask) {
 		p := &s.last[base+l]
 		p.pc, p.n, p.turns = x.s.pc, 0, false
-		for _, r := range u.addr {
+		for _, r := range u.Addr {
 			s.address(ws, x, in, u, r, l, base+l)
 		}
 	}
@@ -611,38 +612,38 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32,
 }
 
 // address takes a register that an address is made of.
-func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l, lane int) {
+func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *flow.Use, r flow.Reg, l, lane int) {
 	pc, p, v := x.s.pc, &s.last[lane], ws.get(r, l)
 	switch {
 	case v.why != 0:
-		s.fail(pc, "an address of the "+Name(u.in)+" depends on "+s.because(v.why))
-	case slices.Contains(u.coords, r):
-		p.note(uint64(x.r32[uint32(r)][l]), v, true)
-		if at := (line{int64(int32(x.r32[uint32(r)][l])), v.j, v.n}); v != still && !s.fits(at, s.lanes[lane], math.MinInt32, math.MaxInt32, pc) {
-			s.fail(pc, "a coordinate of the "+Name(u.in)+" overflows")
+		s.fail(pc, "an address of the "+Name(u.In)+" depends on "+s.because(v.why))
+	case slices.Contains(u.Coords, r):
+		p.note(uint64(x.r32[r.Row()][l]), v, true)
+		if at := (line{int64(int32(x.r32[r.Row()][l])), v.j, v.n}); v != still && !s.fits(at, s.lanes[lane], math.MinInt32, math.MaxInt32, pc) {
+			s.fail(pc, "a coordinate of the "+Name(u.In)+" overflows")
 		}
 	case globalAddress(x, in, r, l):
-		p.note(x.r64[uint32(r)][l], v, false)
+		p.note(x.r64[r.Row()][l], v, false)
 	case v != still:
-		s.fail(pc, "an address in shared memory, of the "+Name(u.in)+", grows with the number of turns")
+		s.fail(pc, "an address in shared memory, of the "+Name(u.In)+", grows with the number of turns")
 	}
 }
 
 // tell takes what tells a lane's instruction what to do.
-func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
+func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l, lane int) {
 	pc := x.s.pc
 	mi, ok := in.x.(*mbarInfo)
-	parity := ok && mi.parity && u.does(ptx.Tests)
+	parity := ok && mi.parity && u.Does(ptx.Tests)
 	for _, r := range s.told[pc] {
 		switch v := ws.get(r, l); {
 		case v == still:
-		case parity && v.bit() && r>>32&3 == 0 && reg(uint32(r)) == in.b && s.inTurns(v, lane):
+		case parity && v.bit() && r.Class() == flow.Word && reg(r.Row()) == in.b && s.inTurns(v, lane):
 			s.last[lane].turns = true
-		case v.why != 0 && s.causes[v.why].Text == tokenText && u.does(ptx.Tests):
+		case v.why != 0 && s.causes[v.why].Text == tokenText && u.Does(ptx.Tests):
 		case v.why != 0:
-			s.fail(pc, "an operand of the "+Name(u.in)+" depends on "+s.because(v.why))
+			s.fail(pc, "an operand of the "+Name(u.In)+" depends on "+s.because(v.why))
 		default:
-			s.fail(pc, "an operand of the "+Name(u.in)+" grows with the number of turns")
+			s.fail(pc, "an operand of the "+Name(u.In)+" grows with the number of turns")
 		}
 	}
 }
@@ -670,61 +671,61 @@ func (p *point) note(at uint64, by stride, coordinate bool) {
 
 // globalAddress reports whether an address register points to global memory. A
 // shared address, in whatever window, is below 2^32 or above the first window.
-func globalAddress(x *ctx, in *instr, r regID, l int) bool {
-	if r>>32&3 != 1 {
+func globalAddress(x *ctx, in *instr, r flow.Reg, l int) bool {
+	if r.Class() != flow.Wide {
 		return false
 	}
 	if a, ok := in.x.(*access); ok && a.space != spGlobal && a.space != spGeneric {
 		return false
 	}
-	v := x.r64[uint32(r)][l]
+	v := x.r64[r.Row()][l]
 	return v >= 1<<32 && v < sharedWindow
 }
 
 // told lists the registers that tell a visible instruction, or a collective,
 // what to do: all that are read but data.
-func told(u *use) []regID {
-	list, _ := u.commands()
-	if u.does(ptx.Warpgroup) { // scale-d is data
-		list = slices.DeleteFunc(slices.Clone(list), func(r regID) bool { return r>>32&3 == 2 })
+func told(u *flow.Use) []flow.Reg {
+	list, _ := u.Commands()
+	if u.Does(ptx.Warpgroup) { // scale-d is data
+		list = slices.DeleteFunc(slices.Clone(list), func(r flow.Reg) bool { return r.Class() == flow.Predicate })
 	}
 	return list
 }
 
 // gives sets the strides of what a visible instruction or a collective returns.
-func (s *strides) gives(ws *warpStrides, x *ctx, u *use, mask uint32) {
-	if len(u.writes) == 0 {
+func (s *strides) gives(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) {
+	if len(u.Writes) == 0 {
 		return
 	}
 	out := still
 	switch {
-	case u.does(ptx.Elects | ptx.Tests):
-	case u.does(ptx.GivesToken | ptx.CountsPending):
+	case u.Does(ptx.Elects | ptx.Tests):
+	case u.Does(ptx.GivesToken | ptx.CountsPending):
 		out = s.unknown(x.s.pc, tokenText)
-	case u.does(ptx.Reads) && !u.does(ptx.Updates):
+	case u.Does(ptx.Reads) && !u.Does(ptx.Updates):
 		out = s.unknown(x.s.pc, "a value that is loaded")
-	case u.does(ptx.Exchanges):
+	case u.Does(ptx.Exchanges):
 		out = s.exchanged(ws, x, u)
 	default:
-		out = s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
+		out = s.unknown(x.s.pc, "what the "+Name(u.In)+" returns")
 	}
-	for _, w := range u.writes {
+	for _, w := range u.Writes {
 		ws.put(w, mask, out)
 	}
 }
 
 // exchanged is what lanes tell each other: known only where all of the warp stand
 // together, and nothing that they bring changes.
-func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use) stride {
-	lost := s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
+func (s *strides) exchanged(ws *warpStrides, x *ctx, u *flow.Use) stride {
+	lost := s.unknown(x.s.pc, "what the "+Name(u.In)+" returns")
 	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {
 		return lost
 	}
-	moving := x.s.mask & ws.moving(u.reads)
+	moving := x.s.mask & ws.moving(u.Reads)
 	if moving == 0 {
 		return still
 	}
-	for _, r := range u.reads {
+	for _, r := range u.Reads {
 		if v := ws.get(r, lowest(moving)); v.why != 0 {
 			return stride{why: v.why}
 		}

@@ -62,7 +62,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 		default:
 			known = false
 		}
-		if o, ok := atomOps[m]; ok && in.Mods[0] == "reduce" {
+		if o := ptx.LookupUpdate(m); o != atomNone && in.Mods[0] == "reduce" {
 			ti.reduce, known = o, true
 		}
 		if known {

@@ -1,6 +1,9 @@
 package machine
 
-import "muster/ptx"
+import (
+	"muster/internal/flow"
+	"muster/ptx"
+)
 
 // The token that an arrival returns has 64 bits that say nothing of its mbarrier, and
 // come back two phases later. Programs that use tokens have the registers followed
@@ -72,25 +75,24 @@ func (x *ctx) setToken(r reg, lane int, t Token) {
 // that write them keep what is known of them.
 func (d *decoder) followTokens() {
 	p := d.prog
-	asks := func(u *use) bool {
-		return u.does(ptx.CountsPending) || u.does(ptx.Tests) && !has(u.in, "parity")
+	asks := func(u *flow.Use) bool {
+		return u.Does(ptx.CountsPending) || u.Does(ptx.Tests) && !has(u.In, "parity")
 	}
-	isArrive := func(u *use) bool {
-		mi, ok := p.code[u.pc].x.(*mbarInfo)
+	isArrive := func(u *flow.Use) bool {
+		mi, ok := p.code[u.PC].x.(*mbarInfo)
 		return ok && mi.token
 	}
-	asked, regs := false, regSet{}
+	asked, regs := false, flow.RegSet{}
 	for again := true; again; {
 		again = false
-		for i := range p.uses {
-			u := &p.uses[i]
+		for u := range p.flow.Uses() {
 			asked = asked || asks(u)
-			if !isArrive(u) && !(carriesToken(u) && anyOf(regs, u.reads)) {
+			if !isArrive(u) && !(carriesToken(u) && regs.HasAny(u.Reads)) {
 				continue
 			}
-			for _, r := range u.writes {
-				if wide(r) && !regs.has(r) {
-					regs.add(r)
+			for _, r := range u.Writes {
+				if wide(r) && !regs.Has(r) {
+					regs.Add(r)
 					again = true
 				}
 			}
@@ -100,25 +102,24 @@ func (d *decoder) followTokens() {
 		return
 	}
 	p.tokens = true
-	for i := range p.uses {
-		u := &p.uses[i]
-		in := &p.code[u.pc]
-		if has(u.in, "noComplete") {
+	for u := range p.flow.Uses() {
+		in := &p.code[u.PC]
+		if has(u.In, "noComplete") {
 			p.noComplete = true
 		}
-		if !anyOf(regs, u.writes) {
+		if !regs.HasAny(u.Writes) {
 			continue
 		}
 		t := &tokenMove{arrive: isArrive(u)}
-		for _, r := range u.writes {
-			if wide(r) && regs.has(r) {
-				t.to = append(t.to, reg(uint32(r)))
+		for _, r := range u.Writes {
+			if wide(r) && regs.Has(r) {
+				t.to = append(t.to, reg(r.Row()))
 			}
 		}
 		if carriesToken(u) {
-			for _, r := range u.reads {
-				if wide(r) && regs.has(r) {
-					t.from = append(t.from, reg(uint32(r)))
+			for _, r := range u.Reads {
+				if wide(r) && regs.Has(r) {
+					t.from = append(t.from, reg(r.Row()))
 				}
 			}
 		}
@@ -137,19 +138,10 @@ func (d *decoder) followTokens() {
 }
 
 // wide reports whether a register is one of 64 bits.
-func wide(r regID) bool { return r>>32&3 == 1 }
-
-func anyOf(s regSet, regs []regID) bool {
-	for _, r := range regs {
-		if s.has(r) {
-			return true
-		}
-	}
-	return false
-}
+func wide(r flow.Reg) bool { return r.Class() == flow.Wide }
 
 // carriesToken reports whether an instruction copies one of its operands.
-func carriesToken(u *use) bool { return u.does(ptx.Moves | ptx.Selects) }
+func carriesToken(u *flow.Use) bool { return u.Does(ptx.Moves | ptx.Selects) }
 
 // execTokens executes a plain instruction that writes a register which may hold a
 // token, and keeps what is known of the operand that it copies.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"muster/internal/flow"
 	"muster/internal/num"
 	"muster/ptx"
 )
@@ -61,13 +62,12 @@ func givesSpecial(name string) gives {
 func (p *Program) Unspecified() bool { return p.unspecified }
 
 // watchResult notes whether an instruction gives an undefined value, and has it tell.
-func (d *decoder) watchResult(u *use) {
-	if u.gives = givesOf(u.in, d.symbol); u.gives == nothingElse || u.class != plain {
+func (d *decoder) watchResult(in *instr) {
+	if in.gives = givesOf(in.src, d.symbol); in.gives == nothingElse || in.class != plain {
 		return
 	}
-	in := &d.prog.code[u.pc]
 	exec := in.exec
-	switch u.gives {
+	switch in.gives {
 	case unknownValue, unknownAddress:
 		d.prog.unspecified = true
 	case undefinedValue:
@@ -77,7 +77,7 @@ func (d *decoder) watchResult(u *use) {
 		}
 	case mayDivideByZero:
 		if in.b < 0 && d.prog.divisor(in, 0) != 0 {
-			u.gives = nothingElse
+			in.gives = nothingElse
 			return
 		}
 		in.exec = func(x *ctx, in *instr, mask uint32) {
@@ -120,14 +120,14 @@ func (x *ctx) undefinedResult(lanes uint32) {
 }
 
 // operandRegs keeps the registers of operands that name one each, of an instruction on
-// registers: noReg of others.
-func (d *decoder) operandRegs(in *ptx.Inst) []regID {
+// registers: flow.NoReg of others.
+func (d *decoder) operandRegs(in *ptx.Inst) []flow.Reg {
 	if len(in.Operands) < 2 {
 		return nil
 	}
-	list := make([]regID, 0, len(in.Operands)-1)
+	list := make([]flow.Reg, 0, len(in.Operands)-1)
 	for _, op := range in.Operands[1:] {
-		id := noReg
+		id := flow.NoReg
 		if not, ok := op.(*ptx.Not); ok {
 			op = not.X
 		}
@@ -149,15 +149,15 @@ type bitsOf struct {
 }
 
 // operand returns operand i, counted from the first source.
-func (u *Undefined) operand(x *ctx, n *use, i, l int) (b bitsOf) {
-	if i >= len(n.args) {
+func (u *Undefined) operand(x *ctx, n *flow.Use, i, l int) (b bitsOf) {
+	if i >= len(n.Args) {
 		return b
 	}
-	op := n.in.Operands[i+1]
-	if id := n.args[i]; id != noReg {
+	op := n.In.Operands[i+1]
+	if id := n.Args[i]; id != flow.NoReg {
 		b.shade = u.at(x, id, l)
 		b.known = true
-		row := uint32(id)
+		row := id.Row()
 		switch id >> 32 & 3 {
 		case 0:
 			b.v = uint64(x.r32[row][l])
@@ -184,7 +184,7 @@ func (u *Undefined) operand(x *ctx, n *use, i, l int) (b bitsOf) {
 }
 
 // own is where the undefined value of a special register comes from; 0 if it has one.
-func (u *Undefined) own(x *ctx, n *use, name string) uint64 {
+func (u *Undefined) own(x *ctx, n *flow.Use, name string) uint64 {
 	switch givesSpecial(name) {
 	case undefinedValue:
 		return u.origin(UndefinedFrom{UndefinedResult, x.s.pc, 0})
@@ -195,42 +195,42 @@ func (u *Undefined) own(x *ctx, n *use, name string) uint64 {
 }
 
 // transfer takes an instruction that reads and writes registers only.
-func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
-	reads := rowsOf(n, n.reads)
+func (u *Undefined) transfer(x *ctx, in *instr, n *flow.Use, mask uint32) {
+	reads := rowsOf(n, n.Reads)
 	lanes, _ := u.lanes(x, mask, reads)
 	made := uint64(0)
-	switch n.gives {
+	switch in.gives {
 	case nothingElse:
 	case mayDivideByZero:
 		for l := range lanesOf(mask) {
-			if b := u.operand(x, n, 1, l); b.known && b.bits == 0 && b.v&maskOf(lastType(n.in)) == 0 {
+			if b := u.operand(x, n, 1, l); b.known && b.bits == 0 && b.v&maskOf(lastType(n.In)) == 0 {
 				lanes |= 1 << l
 			}
 		}
 	default:
 		lanes = mask
-		if n.does(ptx.GivesPolicy | ptx.SavesStack) {
+		if n.Does(ptx.GivesPolicy | ptx.SavesStack) {
 			made = u.origin(UndefinedFrom{UnknownResult, x.s.pc, 0})
-		} else if !precise[n.in.Op] {
-			for _, op := range n.in.Operands {
+		} else if !precise[n.In.Op] {
+			for _, op := range n.In.Operands {
 				if name, ok := op.(ptx.Name); ok {
 					made |= u.own(x, n, string(name))
 				}
 			}
 		}
 	}
-	if accumulates(n) {
-		more, _ := u.lanes(x, mask, n.writes)
+	if n.Accumulates() {
+		more, _ := u.lanes(x, mask, n.Writes)
 		lanes |= more
 	}
-	writes := rowsOf(n, n.writes)
+	writes := rowsOf(n, n.Writes)
 	if lanes == 0 {
 		u.clear(x, writes, mask)
 		return
 	}
 	// All are worked out before any is written: an instruction may name a register twice.
 	var out [32]shade
-	if n.does(ptx.Moves) && u.moves(x, n, mask) {
+	if n.Does(ptx.Moves) && u.moves(x, n, mask) {
 		return
 	}
 	for l := range lanesOf(lanes) {
@@ -245,14 +245,14 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 					s.from |= b.from
 				}
 			}
-			if accumulates(n) {
-				for _, r := range n.writes {
+			if n.Accumulates() {
+				for _, r := range n.Writes {
 					if b := u.at(x, r, l); b.bits != 0 {
 						s.from |= b.from
 					}
 				}
 			}
-			if n.gives == mayDivideByZero && s.from == 0 {
+			if in.gives == mayDivideByZero && s.from == 0 {
 				s.from = u.origin(UndefinedFrom{UndefinedResult, x.s.pc, 0})
 			}
 			if s.from == 0 {
@@ -275,9 +275,9 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *use, mask uint32) {
 }
 
 // moves takes a mov, which packs and unpacks. It is false of one that it does not know.
-func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
-	t := lastType(n.in)
-	if len(n.in.Operands) != 2 {
+func (u *Undefined) moves(x *ctx, n *flow.Use, mask uint32) bool {
+	t := lastType(n.In)
+	if len(n.In.Operands) != 2 {
 		return false
 	}
 	w := uint(8 * t.size())
@@ -286,7 +286,7 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 	}
 	// The bits of the source, in two words.
 	var src [32][2]shade
-	switch v := n.in.Operands[1].(type) {
+	switch v := n.In.Operands[1].(type) {
 	case *ptx.Vector:
 		each := w / uint(max(len(v.Elems), 1))
 		k := 0
@@ -295,12 +295,12 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			if !ok {
 				continue
 			}
-			if givesSpecial(string(name)) != nothingElse || k >= len(n.reads) {
+			if givesSpecial(string(name)) != nothingElse || k >= len(n.Reads) {
 				return false
 			}
 			at := uint(i) * each
 			for l := range lanesOf(mask) {
-				s := u.at(x, n.reads[k], l)
+				s := u.at(x, n.Reads[k], l)
 				s.bits &= ones(each)
 				d := &src[l&31][at/64]
 				d.bits |= s.bits << (at % 64)
@@ -310,12 +310,12 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 			}
 			k++
 		}
-		if k != len(n.reads) {
+		if k != len(n.Reads) {
 			return false
 		}
 	case ptx.Name:
-		if k := uint(len(n.reads)); k > 1 { // a vector of registers
-			for i, r := range n.reads {
+		if k := uint(len(n.Reads)); k > 1 { // a vector of registers
+			for i, r := range n.Reads {
 				at := uint(i) * (w / k)
 				for l := range lanesOf(mask) {
 					s := u.at(x, r, l)
@@ -330,46 +330,46 @@ func (u *Undefined) moves(x *ctx, n *use, mask uint32) bool {
 		}
 		for l := range lanesOf(mask) {
 			src[l&31][0] = u.operand(x, n, 0, l).shade
-			if t == b128 && len(n.reads) == 1 {
-				src[l&31][1] = u.at(x, n.reads[0]+1, l)
+			if t == b128 && len(n.Reads) == 1 {
+				src[l&31][1] = u.at(x, n.Reads[0]+1, l)
 			}
 		}
 	default:
 		return false
 	}
-	to := []regID{}
+	to := []flow.Reg{}
 	each := w
-	switch v := n.in.Operands[0].(type) {
+	switch v := n.In.Operands[0].(type) {
 	case *ptx.Vector:
 		each = w / uint(max(len(v.Elems), 1))
 		k := 0
 		for _, e := range v.Elems {
 			if _, sink := e.(ptx.Sink); sink {
-				to = append(to, noReg)
+				to = append(to, flow.NoReg)
 				continue
 			}
-			if k >= len(n.writes) {
+			if k >= len(n.Writes) {
 				return false
 			}
-			to = append(to, n.writes[k])
+			to = append(to, n.Writes[k])
 			k++
 		}
-		if k != len(n.writes) {
+		if k != len(n.Writes) {
 			return false
 		}
 	case ptx.Name:
-		if to = n.writes; len(to) > 1 {
+		if to = n.Writes; len(to) > 1 {
 			each = w / uint(len(to))
 			break
 		}
 		if t == b128 {
-			to, each = rowsOf(n, n.writes), 64
+			to, each = rowsOf(n, n.Writes), 64
 		}
 	default:
 		return false
 	}
 	for i, id := range to {
-		if id == noReg {
+		if id == flow.NoReg {
 			continue
 		}
 		k := u.key(x, id)
@@ -414,15 +414,15 @@ var precise = map[string]bool{
 
 // result returns what is undefined of the one result of an instruction. It is not ok of
 // one of which any undefined bit makes all results undefined.
-func (u *Undefined) result(x *ctx, n *use, l int) (s shade, ok bool) {
-	in := n.in
+func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
+	in := n.In
 	if !precise[in.Op] {
 		return s, false
 	}
 	t := lastType(in)
 	full := maskOf(t)
 	var o [4]bitsOf
-	for i := range min(len(n.args), len(o)) {
+	for i := range min(len(n.Args), len(o)) {
 		o[i] = u.operand(x, n, i, l)
 	}
 	from := uint64(0)
@@ -531,7 +531,7 @@ func (u *Undefined) result(x *ctx, n *use, l int) (s shade, ok bool) {
 	case "add", "sub":
 		switch {
 		case !integer || has(in, "sat"):
-		case in.Op == "sub" && len(n.args) == 2 && n.args[0] == n.args[1] && n.args[0] != noReg:
+		case in.Op == "sub" && len(n.Args) == 2 && n.Args[0] == n.Args[1] && n.Args[0] != flow.NoReg:
 			return shade{}, true
 		case has(in, "cc"): // the carry too
 		default:
@@ -567,8 +567,8 @@ func (u *Undefined) result(x *ctx, n *use, l int) (s shade, ok bool) {
 
 // bitwise takes an instruction each bit of whose result comes from the same bits of its
 // operands: it is undefined where values of the undefined ones make a difference.
-func (u *Undefined) bitwise(n *use, o []bitsOf, full uint64, is func(uint64) (shade, bool)) (shade, bool) {
-	in := n.in
+func (u *Undefined) bitwise(n *flow.Use, o []bitsOf, full uint64, is func(uint64) (shade, bool)) (shade, bool) {
+	in := n.In
 	k := 2
 	switch in.Op {
 	case "not":
@@ -578,7 +578,7 @@ func (u *Undefined) bitwise(n *use, o []bitsOf, full uint64, is func(uint64) (sh
 			return shade{}, false
 		}
 	}
-	if in.Op == "xor" && n.args[0] == n.args[1] && n.args[0] != noReg {
+	if in.Op == "xor" && n.Args[0] == n.Args[1] && n.Args[0] != flow.NoReg {
 		return shade{}, true
 	}
 	for i := range k {
@@ -656,8 +656,8 @@ func below(a, b bitsOf, t typ) (sure, less bool) {
 }
 
 // compares takes a setp.
-func (u *Undefined) compares(n *use, o []bitsOf, t typ, is func(uint64) (shade, bool)) (shade, bool) {
-	in := n.in
+func (u *Undefined) compares(n *flow.Use, o []bitsOf, t typ, is func(uint64) (shade, bool)) (shade, bool) {
+	in := n.In
 	if len(in.Mods) == 0 || t < b8 || t > s64 || t == b128 {
 		return shade{}, false
 	}
@@ -667,7 +667,7 @@ func (u *Undefined) compares(n *use, o []bitsOf, t typ, is func(uint64) (shade, 
 		a.known, b.known = true, true // it has a value, which is not looked at below
 	}
 	sure, value, valued := false, false, true
-	same := n.args[0] == n.args[1] && n.args[0] != noReg
+	same := n.Args[0] == n.Args[1] && n.Args[0] != flow.NoReg
 	swap := func() { a, b = b, a }
 	switch cmp := in.Mods[0]; cmp {
 	case "eq", "ne":

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -61,7 +62,7 @@ type UndefinedReach struct {
 // An Undefined follows the undefined values of one run.
 type Undefined struct {
 	prog    *Program
-	uses    []*use // by program counter
+	uses    []*flow.Use // by program counter
 	regs    map[undefinedReg]*[32]shade
 	from    []UndefinedFrom
 	index   map[UndefinedFrom]int
@@ -69,14 +70,14 @@ type Undefined struct {
 	// others: of which it is not told apart where they come from, some decide.
 	others  bool
 	pending []pendingBranch
-	graphs  map[int32]*graph
+	graphs  map[int32]*flow.Graph
 	memory  bool // some memory holds undefined values that were written
 }
 
 // An undefinedReg is a register of a warp: its class and row.
 type undefinedReg struct {
 	cta, warp int32
-	class     regID
+	class     flow.Class
 	row       int32
 }
 
@@ -87,16 +88,16 @@ type pendingBranch struct {
 	depth     int
 	join      int32 // instruction
 	lanes     uint32
-	regs      []regID
+	regs      []flow.Reg
 	from      uint64
 }
 
 // FollowUndefined has the run of m, which has not begun, follow undefined values.
 func (m *Machine) FollowUndefined() *Undefined {
-	u := &Undefined{prog: m.prog, uses: make([]*use, len(m.prog.code)), regs: map[undefinedReg]*[32]shade{},
-		index: map[UndefinedFrom]int{}, reached: map[UndefinedFrom]UndefinedReach{}, graphs: map[int32]*graph{}}
-	for i := range m.prog.uses {
-		u.uses[m.prog.uses[i].pc] = &m.prog.uses[i]
+	u := &Undefined{prog: m.prog, uses: make([]*flow.Use, len(m.prog.code)), regs: map[undefinedReg]*[32]shade{},
+		index: map[UndefinedFrom]int{}, reached: map[UndefinedFrom]UndefinedReach{}, graphs: map[int32]*flow.Graph{}}
+	for n := range m.prog.flow.Uses() {
+		u.uses[n.PC] = n
 	}
 	f := NewFollower(m)
 	f.undefined = u
@@ -170,31 +171,31 @@ func vague(from uint64) uint64 {
 
 // --- registers ---
 
-func (u *Undefined) key(x *ctx, id regID) undefinedReg {
-	r := undefinedReg{cta: x.w.cta, warp: x.w.index, class: id >> 32 & 3, row: int32(uint32(id))}
+func (u *Undefined) key(x *ctx, id flow.Reg) undefinedReg {
+	r := undefinedReg{cta: x.w.cta, warp: x.w.index, class: id.Class(), row: id.Row()}
 	switch r.class {
-	case 0:
+	case flow.Word:
 		r.row += x.s.base32
-	case 1:
+	case flow.Wide:
 		r.row += x.s.base64
-	case 2:
+	case flow.Predicate:
 		r.row += x.s.basep
 	}
 	return r
 }
 
-func widthOf(class regID) uint64 {
+func widthOf(class flow.Class) uint64 {
 	switch class {
-	case 0:
+	case flow.Word:
 		return 1<<32 - 1
-	case 1:
+	case flow.Wide:
 		return ^uint64(0)
 	}
 	return 1
 }
 
 // at returns the shade of a register in a lane.
-func (u *Undefined) at(x *ctx, id regID, l int) shade {
+func (u *Undefined) at(x *ctx, id flow.Reg, l int) shade {
 	if row := u.regs[u.key(x, id)]; row != nil {
 		return row[l]
 	}
@@ -203,7 +204,7 @@ func (u *Undefined) at(x *ctx, id regID, l int) shade {
 
 // lanes returns the lanes of mask in which one of some registers is not all defined, and
 // where that comes from.
-func (u *Undefined) lanes(x *ctx, mask uint32, regs []regID) (lanes uint32, from uint64) {
+func (u *Undefined) lanes(x *ctx, mask uint32, regs []flow.Reg) (lanes uint32, from uint64) {
 	for _, id := range regs {
 		row := u.regs[u.key(x, id)]
 		if row == nil {
@@ -237,7 +238,7 @@ func (u *Undefined) put(k undefinedReg, l int, s shade) {
 }
 
 // clear makes registers defined in some lanes.
-func (u *Undefined) clear(x *ctx, regs []regID, mask uint32) {
+func (u *Undefined) clear(x *ctx, regs []flow.Reg, mask uint32) {
 	if len(u.regs) == 0 {
 		return
 	}
@@ -264,7 +265,7 @@ func (u *Undefined) clearRow(k undefinedReg, mask uint32) {
 }
 
 // all makes registers undefined in some lanes.
-func (u *Undefined) all(x *ctx, regs []regID, mask uint32, from uint64) {
+func (u *Undefined) all(x *ctx, regs []flow.Reg, mask uint32, from uint64) {
 	if from == 0 {
 		return
 	}
@@ -284,24 +285,24 @@ func (u *Undefined) unwritten(x *ctx, n int32, mask uint32) {
 	}
 	r := &u.prog.unset[n]
 	from := u.origin(UndefinedFrom{UndefinedRegister, x.s.pc, n + 1})
-	class := regID(r.bank)
+	class := flow.Class(r.bank)
 	if r.carry {
-		u.all(x, []regID{3 << 32}, saw, from)
+		u.all(x, []flow.Reg{flow.RegOf(0, flow.Carry, 0)}, saw, from)
 		return
 	}
 	for k := range r.rows {
-		u.all(x, []regID{class<<32 | regID(uint32(r.row+k))}, saw, from)
+		u.all(x, []flow.Reg{flow.RegOf(0, class, r.row+k)}, saw, from)
 	}
 }
 
 // rowsOf lists registers with the second row of those of 128 bits.
-func rowsOf(n *use, regs []regID) []regID {
-	if !has(n.in, "b128") {
+func rowsOf(n *flow.Use, regs []flow.Reg) []flow.Reg {
+	if !has(n.In, "b128") {
 		return regs
 	}
-	var all []regID
+	var all []flow.Reg
 	for _, r := range regs {
-		if all = append(all, r); r>>32&3 == 1 {
+		if all = append(all, r); r.Class() == flow.Wide {
 			all = append(all, r+1)
 		}
 	}
@@ -328,17 +329,17 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 			u.unwritten(x, r, mask)
 		}
 	}
-	if len(u.regs) == 0 && n.gives == nothingElse {
+	if len(u.regs) == 0 && in.gives == nothingElse {
 		return
 	}
 	pc := x.s.pc
 	guard, guarded := uint32(0), uint64(0)
-	if n.guard != noReg {
-		guard, guarded = u.lanes(x, x.s.mask, []regID{n.guard})
+	if n.Guard != flow.NoReg {
+		guard, guarded = u.lanes(x, x.s.mask, []flow.Reg{n.Guard})
 	}
-	op := n.in.Op
-	if _, from := u.lanes(x, mask, n.addr); from != 0 {
-		if n.does(ptx.Calls) {
+	op := n.In.Op
+	if _, from := u.lanes(x, mask, n.Addr); from != 0 {
+		if n.Does(ptx.Calls) {
 			u.decides(from, "a branch", pc)
 		} else {
 			u.decides(u.addressing(from), "an address", pc)
@@ -351,34 +352,34 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	case in.class == visible:
 		u.decides(guarded, "whether "+op+" is executed", pc)
 		u.operands(x, n, mask)
-		u.clear(x, rowsOf(n, n.writes), mask)
+		u.clear(x, rowsOf(n, n.Writes), mask)
 	case exchanges: // the rest when it is performed
 		if c.members >= 0 {
-			_, from := u.lanes(x, mask, []regID{regID(c.members)})
+			_, from := u.lanes(x, mask, []flow.Reg{flow.RegOf(0, flow.Word, int32(c.members))})
 			u.decides(from, "a member mask", pc)
 		}
 		u.decides(guarded, "whether "+op+" is executed", pc)
 	case in.class == collects: // a matrix, of the whole warp
 		u.decides(guarded, "whether "+op+" is executed", pc)
-		_, from := u.lanes(x, mask, n.reads)
-		if accumulates(n) {
-			_, more := u.lanes(x, mask, n.writes)
+		_, from := u.lanes(x, mask, n.Reads)
+		if n.Accumulates() {
+			_, more := u.lanes(x, mask, n.Writes)
 			from |= more
 		}
 		if from != 0 && u.multiplies32(x, in, n) {
 			return
 		}
-		u.clear(x, n.writes, mask)
-		u.all(x, n.writes, mask, vague(from))
-	case n.does(ptx.Reads | ptx.Writes):
+		u.clear(x, n.Writes, mask)
+		u.all(x, n.Writes, mask, vague(from))
+	case n.Does(ptx.Reads | ptx.Writes):
 		u.decides(guarded, "whether "+op+" is executed", pc)
-		u.clear(x, rowsOf(n, n.writes), mask)
+		u.clear(x, rowsOf(n, n.Writes), mask)
 	default:
-		if len(n.writes) == 0 {
+		if len(n.Writes) == 0 {
 			u.decides(guarded, "whether "+op+" is executed", pc)
-			if !n.does(ptx.Hints) {
+			if !n.Does(ptx.Hints) {
 				_, from := u.lanes(x, mask, u.hint(x, n, mask))
-				if n.does(ptx.RestoresStack) {
+				if n.Does(ptx.RestoresStack) {
 					from = u.without(from, ptx.SavesStack)
 				}
 				u.decides(from, "an operand of "+op, pc)
@@ -391,26 +392,26 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 			guard &^= same
 		}
 		if guard != 0 {
-			u.all(x, rowsOf(n, n.writes), guard, guarded)
+			u.all(x, rowsOf(n, n.Writes), guard, guarded)
 		}
 	}
 }
 
 // alike returns the lanes in which a mov gives a register what it holds.
-func (u *Undefined) alike(x *ctx, n *use, lanes uint32) (ok bool, same uint32) {
-	if lanes == 0 || !n.does(ptx.Moves) || len(n.writes) != 1 || len(n.args) != 1 || n.writes[0]>>32&3 > 1 || has(n.in, "b128") {
+func (u *Undefined) alike(x *ctx, n *flow.Use, lanes uint32) (ok bool, same uint32) {
+	if lanes == 0 || !n.Does(ptx.Moves) || len(n.Writes) != 1 || len(n.Args) != 1 || n.Writes[0].Class() > flow.Wide || has(n.In, "b128") {
 		return false, 0
 	}
-	row := uint32(n.writes[0])
+	row := uint32(n.Writes[0])
 	for l := range lanesOf(lanes) {
 		b := u.operand(x, n, 0, l)
 		old := uint64(0)
-		if n.writes[0]>>32&3 == 1 {
+		if n.Writes[0].Class() == flow.Wide {
 			old = x.r64[row][l]
 		} else {
 			old = uint64(x.r32[row][l])
 		}
-		if b.known && b.bits == 0 && u.at(x, n.writes[0], l).bits == 0 && (b.v^old)&maskOf(lastType(n.in)) == 0 {
+		if b.known && b.bits == 0 && u.at(x, n.Writes[0], l).bits == 0 && (b.v^old)&maskOf(lastType(n.In)) == 0 {
 			same |= 1 << l
 		}
 	}
@@ -420,7 +421,7 @@ func (u *Undefined) alike(x *ctx, n *use, lanes uint32) (ok bool, same uint32) {
 // addressing leaves out origins whose values are made to be part of addresses.
 func (u *Undefined) addressing(from uint64) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
-		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].gives == unknownAddress {
+		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.prog.code[u.from[n].PC].gives == unknownAddress {
 			from &^= 1 << n
 		}
 	}
@@ -431,40 +432,40 @@ func (u *Undefined) addressing(from uint64) uint64 {
 }
 
 // operands takes the operands of a visible instruction that are no addresses.
-func (u *Undefined) operands(x *ctx, n *use, mask uint32) {
+func (u *Undefined) operands(x *ctx, n *flow.Use, mask uint32) {
 	reads := u.hint(x, n, mask)
 	switch {
-	case n.in.Form.Barrier == "try": // it may be given a time, which is a hint
-		if k := len(n.in.Operands); k == 4 && len(reads) > 0 {
-			if _, register := n.in.Operands[3].(ptx.Name); register {
+	case n.In.Form.Barrier == "try": // it may be given a time, which is a hint
+		if k := len(n.In.Operands); k == 4 && len(reads) > 0 {
+			if _, register := n.In.Operands[3].(ptx.Name); register {
 				reads = reads[:len(reads)-1]
 			}
 		}
-	case n.does(ptx.Reads | ptx.Writes):
+	case n.Does(ptx.Reads | ptx.Writes):
 		return // data, when it is performed
-	case n.does(ptx.Warpgroup):
-		reads = reads[min(n.fragments(), len(reads)):]
+	case n.Does(ptx.Warpgroup):
+		reads = reads[min(n.Fragments(), len(reads)):]
 	}
 	_, from := u.lanes(x, mask, reads)
-	u.decides(from, "an operand of "+n.in.Op, x.s.pc)
+	u.decides(from, "an operand of "+n.In.Op, x.s.pc)
 }
 
 // hint takes the cache policy of an instruction that has one, and returns the other
 // registers that it reads.
-func (u *Undefined) hint(x *ctx, n *use, mask uint32) []regID {
-	k := len(n.reads)
-	if k == 0 || !has(n.in, "L2::cache_hint") {
-		return n.reads
+func (u *Undefined) hint(x *ctx, n *flow.Use, mask uint32) []flow.Reg {
+	k := len(n.Reads)
+	if k == 0 || !has(n.In, "L2::cache_hint") {
+		return n.Reads
 	}
-	_, from := u.lanes(x, mask, n.reads[k-1:])
+	_, from := u.lanes(x, mask, n.Reads[k-1:])
 	u.decides(u.without(from, ptx.GivesPolicy), "a cache policy", x.s.pc)
-	return n.reads[:k-1]
+	return n.Reads[:k-1]
 }
 
 // without leaves out the results of instructions with an effect, which make values for one purpose alone.
 func (u *Undefined) without(from uint64, by ptx.Effect) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
-		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].does(by) {
+		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].Does(by) {
 			from &^= 1 << n
 		}
 	}
@@ -475,55 +476,56 @@ func (u *Undefined) without(from uint64, by ptx.Effect) uint64 {
 }
 
 // branches takes a branch, a call or a return.
-func (u *Undefined) branches(x *ctx, in *instr, n *use, mask, guard uint32, guarded uint64) {
+func (u *Undefined) branches(x *ctx, in *instr, n *flow.Use, mask, guard uint32, guarded uint64) {
 	pc := x.s.pc
 	switch {
-	case n.does(ptx.Calls):
+	case n.Does(ptx.Calls):
 		u.decides(guarded, "a branch", pc)
 		if ci := in.x.(*callInfo); ci.fn >= 0 && u.prog.funcs[ci.fn].builtin != nil {
-			_, from := u.lanes(x, mask, n.reads)
+			_, from := u.lanes(x, mask, n.Reads)
 			u.decides(from, "an output", pc)
-			u.clear(x, n.writes, mask)
+			u.clear(x, n.Writes, mask)
 		}
-	case n.does(ptx.Branches):
+	case n.Does(ptx.Branches):
 		if guard != 0 && !u.eitherWay(x, n, guard, guarded) {
 			u.decides(guarded, "a branch", pc)
 		}
 	default:
-		_, from := u.lanes(x, mask, n.reads)
+		_, from := u.lanes(x, mask, n.Reads)
 		u.decides(guarded|from, "a branch", pc)
 	}
 }
 
 // eitherWay reports whether both sides of a branch do nothing but write registers, and
 // meet: then those registers are undefined from there on.
-func (u *Undefined) eitherWay(x *ctx, n *use, lanes uint32, from uint64) bool {
-	fn := u.prog.code[n.pc].fn
+func (u *Undefined) eitherWay(x *ctx, n *flow.Use, lanes uint32, from uint64) bool {
+	fn := u.prog.code[n.PC].fn
 	g := u.graphs[fn]
 	if g == nil {
-		g = u.prog.graph(fn)
+		g = u.prog.flow.Graph(fn)
 		u.graphs[fn] = g
 	}
-	at := g.at(n.pc)
-	join := g.meeting(at)
-	if join <= at || int(join) >= len(g.nodes) {
+	at := g.At(n.PC)
+	join := g.Meeting(at)
+	if join <= at || int(join) >= len(g.Nodes) {
 		return false
 	}
-	var regs []regID
-	for _, k := range g.region(at, join) {
-		b := &g.nodes[k]
-		if b.class == branch && !b.does(ptx.Branches) || b.class != plain && b.class != branch || b.does(ptx.Writes) || b.class == plain && len(b.writes) == 0 ||
-			slices.ContainsFunc(g.next[k], func(to int32) bool { return to <= k }) {
+	var regs []flow.Reg
+	for _, k := range g.Region(at, join) {
+		b := &g.Nodes[k]
+		branches := u.prog.code[b.PC].class == branch
+		if branches && !b.Does(ptx.Branches) || !b.Plain && !branches || b.Does(ptx.Writes) || b.Plain && len(b.Writes) == 0 ||
+			slices.ContainsFunc(g.Next[k], func(to int32) bool { return to <= k }) {
 			return false
 		}
-		for _, r := range rowsOf(b, b.writes) {
-			if !slices.Contains(regs, r) && g.isLive(join, r) {
+		for _, r := range rowsOf(b, b.Writes) {
+			if !slices.Contains(regs, r) && g.IsLive(join, r) {
 				regs = append(regs, r)
 			}
 		}
 	}
 	if len(regs) > 0 {
-		u.pending = append(u.pending, pendingBranch{x.w.cta, x.w.index, len(x.s.frames), g.nodes[join].pc, lanes, regs, from})
+		u.pending = append(u.pending, pendingBranch{x.w.cta, x.w.index, len(x.s.frames), g.Nodes[join].PC, lanes, regs, from})
 	}
 	return true
 }
@@ -548,11 +550,11 @@ func (u *Undefined) join(x *ctx) {
 // putOperands takes one split's operands of a collective.
 func (u *Undefined) putOperands(x *ctx, b *exchange) {
 	n := u.uses[x.s.pc]
-	if len(n.args) == 0 || len(u.regs) == 0 || n.args[0] == noReg {
+	if len(n.Args) == 0 || len(u.regs) == 0 || n.Args[0] == flow.NoReg {
 		return
 	}
 	for l := range lanesOf(x.s.mask) {
-		if s := u.at(x, n.args[0], l); s.bits != 0 {
+		if s := u.at(x, n.Args[0], l); s.bits != 0 {
 			b.shades[l] = s
 			b.shaded |= 1 << l
 		}
@@ -562,12 +564,12 @@ func (u *Undefined) putOperands(x *ctx, b *exchange) {
 // getResults takes one split's results of a collective.
 func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 	n := u.uses[x.s.pc]
-	if n.in.Op == "shfl" {
+	if n.In.Op == "shfl" {
 		u.getShuffle(x, in, n, b)
 		return
 	}
-	u.clear(x, n.writes, x.s.mask)
-	if b.shaded == 0 || n.does(ptx.Elects) {
+	u.clear(x, n.Writes, x.s.mask)
+	if b.shaded == 0 || n.Does(ptx.Elects) {
 		return
 	}
 	from := uint64(0)
@@ -575,16 +577,16 @@ func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 		from |= b.shades[l].from
 	}
 	all := ^uint64(0)
-	if n.in.Op == "vote" {
+	if n.In.Op == "vote" {
 		sure := b.mask &^ b.shaded
 		switch ones, zeros := b.p&sure, sure&^b.p; {
-		case has(n.in, "ballot"):
+		case has(n.In, "ballot"):
 			all = uint64(b.shaded)
-		case has(n.in, "any") && ones != 0, has(n.in, "all") && zeros != 0, has(n.in, "uni") && ones != 0 && zeros != 0:
+		case has(n.In, "any") && ones != 0, has(n.In, "all") && zeros != 0, has(n.In, "uni") && ones != 0 && zeros != 0:
 			return
 		}
 	}
-	for _, id := range n.writes {
+	for _, id := range n.Writes {
 		k := u.key(x, id)
 		for l := range lanesOf(x.s.mask) {
 			u.put(k, l, shade{all, from})
@@ -592,9 +594,9 @@ func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 	}
 }
 
-func (u *Undefined) getShuffle(x *ctx, in *instr, n *use, b *exchange) {
-	d := u.key(x, regID(uint32(in.d)))
-	u.clear(x, n.writes, x.s.mask)
+func (u *Undefined) getShuffle(x *ctx, in *instr, n *flow.Use, b *exchange) {
+	d := u.key(x, flow.Reg(uint32(in.d)))
+	u.clear(x, n.Writes, x.s.mask)
 	for l := range lanesOf(x.s.mask) {
 		s := b.shades[b.sources[l]&31]
 		if b.sources[l] < 0 {
@@ -603,7 +605,7 @@ func (u *Undefined) getShuffle(x *ctx, in *instr, n *use, b *exchange) {
 		lost := uint64(0)
 		for _, r := range []reg{in.b, in.c} {
 			if r >= 0 {
-				if c := u.at(x, regID(uint32(r)), l); c.bits != 0 {
+				if c := u.at(x, flow.RegOf(0, flow.Word, int32(r)), l); c.bits != 0 {
 					lost |= c.from
 				}
 			}
@@ -611,7 +613,7 @@ func (u *Undefined) getShuffle(x *ctx, in *instr, n *use, b *exchange) {
 		if lost != 0 {
 			s = shade{^uint64(0), s.from | lost}
 			if mode := shflMode(in.op); in.target >= 0 && !(in.c < 0 && x.a32(in.c)[l]&0x1f1f == 0x1f && (mode == shflIdx || mode == shflBfly)) {
-				u.put(u.key(x, 2<<32|regID(uint32(in.target))), l, shade{1, lost})
+				u.put(u.key(x, flow.RegOf(0, flow.Predicate, in.target)), l, shade{1, lost})
 			}
 		}
 		u.put(d, l, s)
@@ -699,11 +701,11 @@ func (u *Undefined) bytes(r *region, off, n uint64, missing func() uint64) (s sh
 
 // row is a data register of an access: its class is told by its width.
 func (u *Undefined) row(x *ctx, r reg, wide bool) undefinedReg {
-	class := regID(0)
+	class := flow.Word
 	if wide {
-		class = 1
+		class = flow.Wide
 	}
-	return u.key(x, class<<32|regID(uint32(r)))
+	return u.key(x, flow.RegOf(0, class, int32(r)))
 }
 
 // loaded takes what an access has loaded.
@@ -972,9 +974,9 @@ func (u *Undefined) placed(x *ctx, p place, s *split) undefinedReg {
 	k := undefinedReg{cta: x.w.cta, warp: x.w.index, row: int32(p.reg)}
 	switch {
 	case p.typ == pred:
-		k.class, k.row = 2, k.row+s.basep
+		k.class, k.row = flow.Predicate, k.row+s.basep
 	case p.typ.wide() || p.typ == b128:
-		k.class, k.row = 1, k.row+s.base64
+		k.class, k.row = flow.Wide, k.row+s.base64
 	default:
 		k.row += s.base32
 	}

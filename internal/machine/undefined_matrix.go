@@ -1,6 +1,10 @@
 package machine
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"muster/internal/flow"
+)
 
 // Undefined values through the tensor cores. An element of D comes from a row of A, a
 // column of B and an element of C. Which those are, the machine's own arithmetic tells:
@@ -47,13 +51,13 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 }
 
 // multiplies32 takes an mma. It is false of one whose types it does not know.
-func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
+func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	mi, ok := in.x.(*matrixInfo)
 	if !ok || mi.mma == nil || mi.mma.Wide {
 		return false
 	}
 	var types []matrixUnit
-	for _, m := range n.in.Mods {
+	for _, m := range n.In.Mods {
 		if m == "b1" || m == "f64" {
 			return false
 		}
@@ -71,7 +75,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
 			for l := range 32 {
 				full[i][l] = unit.bits
 				if r >= 0 {
-					if s := u.at(x, regID(uint32(r)), l); s.bits != 0 {
+					if s := u.at(x, flow.RegOf(0, flow.Word, int32(r)), l); s.bits != 0 {
 						from |= s.from
 						lacks[i][l] = unit.of(uint32(s.bits))
 					}
@@ -88,7 +92,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
 	if mi.mma.Sparse {
 		meta = x.a32(mi.meta)
 		if mi.meta >= 0 {
-			if _, more := u.lanes(x, allLanes, []regID{regID(uint32(mi.meta))}); more != 0 {
+			if _, more := u.lanes(x, allLanes, []flow.Reg{flow.Reg(uint32(mi.meta))}); more != 0 {
 				return false
 			}
 		}
@@ -104,7 +108,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
 		}
 	}
 	for i, r := range mi.d {
-		k := u.key(x, regID(uint32(r)))
+		k := u.key(x, flow.RegOf(0, flow.Word, int32(r)))
 		for l := range lanesOf(x.s.mask) {
 			u.put(k, l, shade{uint64(got[i][l]), from})
 		}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"muster/internal/flow"
 	"muster/ptx"
 )
 
@@ -58,16 +59,6 @@ type declaredRegister struct {
 	vec   int32
 }
 
-func bankOf(t typ) uint8 {
-	switch {
-	case t == pred:
-		return 2
-	case t.size() > 4:
-		return 1
-	}
-	return 0
-}
-
 // name is that of the k-th register of a declaration.
 func (r *declaredRegister) name(k int32) string {
 	name, width := r.v.Name, max(r.vec, 1)
@@ -82,22 +73,13 @@ func (r *declaredRegister) name(k int32) string {
 
 // watchUnset finds the registers of the function just decoded that may be read
 // before they are written, and has the instructions that name them tell of it.
-func (d *decoder) watchUnset(from int32) {
-	k := len(d.prog.uses)
-	for k > 0 && d.prog.uses[k-1].pc >= from {
-		k--
-	}
-	nodes := d.prog.uses[k:]
-	if len(nodes) == 0 {
-		return
-	}
-	g := &graph{p: d.prog, nodes: nodes}
-	g.link()
-	found := g.unset()
+func (d *decoder) watchUnset() {
+	f := d.flow()
+	found := f.Unset()
 	if len(found) == 0 {
 		return
 	}
-	number := map[regID]int32{}
+	number := map[flow.Reg]int32{}
 	for _, id := range found {
 		if r, ok := d.unsetRegister(id); ok {
 			d.prog.unset = append(d.prog.unset, r)
@@ -107,22 +89,22 @@ func (d *decoder) watchUnset(from int32) {
 			}
 		}
 	}
-	for _, id := range g.results() {
+	for _, id := range f.Results {
 		if n, ok := number[id]; ok {
 			d.fn.unsetRets = append(d.fn.unsetRets, n)
 		}
 	}
-	for i := range nodes {
-		d.tellUnset(&nodes[i], number)
+	for i := range f.Uses {
+		d.tellUnset(&f.Uses[i], number)
 	}
 	d.fn.unsetFrom, d.fn.unsetTo = int32(len(d.prog.unset)-len(number)), int32(len(d.prog.unset))
 }
 
 // unsetRegister finds a register's declaration. Parameters have been written by the
 // caller.
-func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
-	row := int32(uint32(id))
-	if id>>32&3 == 3 {
+func (d *decoder) unsetRegister(id flow.Reg) (UnsetRegister, bool) {
+	row := id.Row()
+	if id.Class() == flow.Carry {
 		y := d.fnScopes(d.index).names[carryName]
 		return UnsetRegister{Name: "the carry flag", Pos: d.fn.decl.Pos, fn: d.index, bank: 2, row: int32(y.reg), rows: 1, carry: true}, true
 	}
@@ -134,7 +116,7 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 	}
 	for i := range list {
 		r := &list[i]
-		if k := row - r.first; r.bank == uint8(id>>32&3) && k >= 0 && k < r.n*r.rows {
+		if k := row - r.first; r.bank == uint8(id.Class()) && k >= 0 && k < r.n*r.rows {
 			return UnsetRegister{Name: r.name(k / r.rows), Pos: r.v.Pos, fn: d.index, bank: r.bank, row: row, rows: r.rows}, true
 		}
 	}
@@ -142,34 +124,34 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 }
 
 // tellUnset has an instruction tell what it does to such registers.
-func (d *decoder) tellUnset(u *use, number map[regID]int32) {
+func (d *decoder) tellUnset(u *flow.Use, number map[flow.Reg]int32) {
 	t := unsetUse{guard: -1}
-	if n, ok := number[u.guard]; ok {
+	if n, ok := number[u.Guard]; ok {
 		t.guard = n
 	}
-	named := func(to *[]int32, list []regID) {
+	named := func(to *[]int32, list []flow.Reg) {
 		for _, id := range list {
 			if n, ok := number[id]; ok && !slices.Contains(*to, n) {
 				*to = append(*to, n)
 			}
 		}
 	}
-	named(&t.reads, u.reads)
-	named(&t.reads, u.addr)
+	named(&t.reads, u.Reads)
+	named(&t.reads, u.Addr)
 	switch {
-	case u.does(ptx.Warpgroup):
+	case u.Does(ptx.Warpgroup):
 		// Whether it reads them, scale-d says.
-		named(&t.acc, u.writes)
-	case accumulates(u):
-		named(&t.reads, u.writes)
-		named(&t.writes, u.writes)
+		named(&t.acc, u.Writes)
+	case u.Accumulates():
+		named(&t.reads, u.Writes)
+		named(&t.writes, u.Writes)
 	default:
-		named(&t.writes, u.writes)
+		named(&t.writes, u.Writes)
 	}
 	if t.guard < 0 && len(t.reads)+len(t.writes)+len(t.acc) == 0 {
 		return
 	}
-	in := &d.prog.code[u.pc]
+	in := &d.prog.code[u.PC]
 	in.unset = &t
 	if in.class == plain || in.class == branch {
 		t.exec, in.exec = in.exec, execUnset
@@ -256,205 +238,9 @@ func (w *warp) poisonRegister(p *Poison, r *UnsetRegister, at int32, mask uint32
 	}
 }
 
-// --- which registers may be read before they are written ---
-
-// unset lists the registers that are live at the first node.
-func (g *graph) unset() []regID {
-	open := g.maybeUnset()
-	carry, calls := regID(g.p.code[g.nodes[0].pc].fn)<<34|3<<32, g.callsOver()
-	if len(calls) > 0 && !slices.Contains(open, carry) {
-		open = append(open, carry)
-	}
-	if len(open) == 0 {
-		return nil
-	}
-	number := map[regID]int{}
-	for i, r := range open {
-		number[r] = i
-	}
-	// What each node does to them, and liveness of these alone.
-	type effect struct{ uses, kills []int }
-	effects := make([]effect, len(g.nodes))
-	for i := range g.nodes {
-		u, e := &g.nodes[i], &effects[i]
-		each(u, func(r regID, writes bool) {
-			n, ok := number[r]
-			switch {
-			case !ok:
-			case !writes:
-				e.uses = append(e.uses, n)
-			case u.guard == noReg:
-				e.kills = append(e.kills, n)
-			}
-		})
-	}
-	words := (len(open) + 63) / 64
-	rows := make([]uint64, (len(g.next)+1)*words)
-	at := func(n int32) []uint64 { return rows[int(n)*words:][:words] }
-	if list := g.results(); len(list) > 0 {
-		for _, r := range list {
-			if n, ok := number[r]; ok {
-				setBit(at(int32(len(g.nodes))), n)
-			}
-		}
-	}
-	tmp := rows[len(g.next)*words:]
-	for again := true; again; {
-		again = false
-		for i := len(g.nodes) - 1; i >= 0; i-- {
-			clear(tmp)
-			for _, n := range g.next[i] {
-				for k, v := range at(n) {
-					tmp[k] |= v
-				}
-			}
-			for _, n := range effects[i].kills {
-				tmp[n/64] &^= 1 << (n % 64)
-			}
-			for _, n := range effects[i].uses {
-				setBit(tmp, n)
-			}
-			if row := at(int32(i)); !slices.Equal(tmp, row) {
-				copy(row, tmp)
-				again = true
-			}
-		}
-	}
-	var all []regID
-	for i, r := range open {
-		lost := r == carry && slices.ContainsFunc(calls, func(n int32) bool {
-			return slices.ContainsFunc(g.next[n], func(to int32) bool { return inSet(at(to), i) })
-		})
-		if inSet(at(0), i) || lost {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// callsOver lists the calls of a function that reads the carry flag, which no call
-// preserves (ISA 9.7.2).
-func (g *graph) callsOver() (calls []int32) {
-	reads := false
-	for i := range g.nodes {
-		switch u := &g.nodes[i]; {
-		case u.does(ptx.Calls):
-			calls = append(calls, int32(i))
-		case u.does(ptx.ReadsCarry):
-			reads = true
-		}
-	}
-	if !reads {
-		return nil
-	}
-	return calls
-}
-
 // loseCarry has the carry flag of the running frame unwritten: a call has returned.
 func (x *ctx) loseCarry(mask uint32) {
 	if n := x.m.prog.funcs[x.m.prog.code[x.s.pc-1].fn].carry; n > 0 {
 		*x.unwrittenLanes(n - 1) |= mask
 	}
-}
-
-// each yields the registers of a node: all that it reads, then those that it writes.
-func each(u *use, yield func(r regID, writes bool)) {
-	if u.guard != noReg {
-		yield(u.guard, false)
-	}
-	for _, list := range [...][]regID{u.reads, u.addr} {
-		for _, r := range list {
-			yield(r, false)
-		}
-	}
-	keeps := accumulates(u)
-	for _, r := range u.writes {
-		if keeps {
-			yield(r, false)
-		}
-		yield(r, true)
-	}
-}
-
-// A mention is where in the text a register is named.
-type mention struct {
-	first, last int32
-	begins      bool // the first is a write, come what may
-}
-
-// maybeUnset lists the registers for which the text alone does not show that they are
-// written first: it shows that where the first mention is a write and no jump leads
-// from elsewhere to between it and the last one.
-func (g *graph) maybeUnset() []regID {
-	var banks [4][]mention
-	var order []regID
-	for i := range g.nodes {
-		u := &g.nodes[i]
-		each(u, func(r regID, writes bool) {
-			bank, row := &banks[r>>32&3], int(uint32(r))
-			if row >= len(*bank) {
-				*bank = append(*bank, make([]mention, row+1-len(*bank))...)
-			}
-			m := &(*bank)[row]
-			if m.first == 0 {
-				m.first, m.begins = int32(i)+1, writes && u.guard == noReg
-				order = append(order, r)
-			}
-			m.last = int32(i) + 1
-		})
-	}
-	for _, r := range g.results() {
-		if bank := banks[r>>32&3]; int(uint32(r)) >= len(bank) || bank[uint32(r)].first == 0 {
-			order = append(order, r)
-			banks[r>>32&3] = append(bank, make([]mention, max(0, int(uint32(r))+1-len(bank)))...)
-		}
-		banks[r>>32&3][uint32(r)].last = int32(len(g.nodes)) + 1
-	}
-	targets := g.targets()
-	open := order[:0]
-	for _, r := range order {
-		m := banks[r>>32&3][uint32(r)]
-		if !m.begins || entered(targets, m.first-1, m.last-1) {
-			open = append(open, r)
-		}
-	}
-	return open
-}
-
-// A target is a node that jumps lead to, with the first and last node that they come
-// from.
-type target struct{ node, low, high int32 }
-
-// targets lists them, by node.
-func (g *graph) targets() []target {
-	var list []target
-	for i := range g.nodes {
-		for _, n := range g.next[i] {
-			if n != int32(i)+1 {
-				list = append(list, target{n, int32(i), int32(i)})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b target) int { return int(a.node - b.node) })
-	joined := list[:0]
-	for _, t := range list {
-		if n := len(joined) - 1; n >= 0 && joined[n].node == t.node {
-			joined[n].low, joined[n].high = min(joined[n].low, t.low), max(joined[n].high, t.high)
-			continue
-		}
-		joined = append(joined, t)
-	}
-	return joined
-}
-
-// entered reports whether a jump from outside of first to last leads past first to
-// between them.
-func entered(targets []target, first, last int32) bool {
-	k, _ := slices.BinarySearchFunc(targets, first+1, func(t target, n int32) int { return int(t.node - n) })
-	for ; k < len(targets) && targets[k].node <= last; k++ {
-		if targets[k].low < first || targets[k].high > last {
-			return true
-		}
-	}
-	return false
 }

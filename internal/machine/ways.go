@@ -1,12 +1,5 @@
 package machine
 
-import (
-	"slices"
-	"sync"
-
-	"muster/ptx"
-)
-
 // Ways appends the choices that an exploration of every schedule has to take
 // into account. It is Enabled, but for tests of a barrier: one that is an await
 // (see Awaits) is offered when it is due and never given up, and so is a poll of a
@@ -76,58 +69,6 @@ func (m *Machine) AtWait(c Choice) bool {
 	return in.test || in.ready != nil || m.prog.Polls()[s.pc] != nil || len(s.awaits) > 0 && m.polling(m.enter(w, s), in)
 }
 
-// Awaits reports whether the test of a barrier at pc is part of a wait that
-// nothing but its phase ends, and of which nobody can tell how often it came out
-// false: see settle.go.
-func (p *Program) Awaits(pc int32) bool { return p.ofText().awaits[p.code[pc].src] }
-
-// Counted reports whether how often the test of a barrier at pc came out false
-// may show.
-func (p *Program) Counted(pc int32) bool { return p.ofText().counted[p.code[pc].src] }
-
-// Unread reports whether nobody reads what the instruction at pc returns.
-func (p *Program) Unread(pc int32) bool { return p.ofText().unread[p.code[pc].src] }
-
-// facts are what the text alone says of instructions, worked out when first
-// asked for.
-type facts struct {
-	once                    sync.Once
-	awaits, counted, unread map[*ptx.Inst]bool
-	settled                 map[*ptx.Inst]bool // tests that what follows waits for, but for a trap
-	clustered               bool               // a barrier of the cluster counts exits
-}
-
-func (p *Program) ofText() *facts {
-	f := &p.facts
-	f.once.Do(func() {
-		f.awaits, f.counted, f.unread, f.settled = map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}, map[*ptx.Inst]bool{}
-		for fn := range p.funcs {
-			if g := p.graph(int32(fn)); g != nil {
-				g.learn(f)
-			}
-		}
-	})
-	return f
-}
-
-func (g *graph) learn(f *facts) {
-	for i := range g.nodes {
-		u := &g.nodes[i]
-		switch {
-		case u.does(ptx.Tests):
-			f.counted[u.in] = g.counts(int32(i))
-			f.settled[u.in] = g.unsettled(int32(i)) == ""
-			f.awaits[u.in] = !f.counted[u.in] && f.settled[u.in]
-		case u.in.IsOf(ptx.ClassBarrier):
-			f.clustered = f.clustered || u.in.Form.Scope == "cluster"
-		case u.does(ptx.Reads) && u.does(ptx.Updates):
-			f.unread[u.in] = !slices.ContainsFunc(u.writes, func(r regID) bool {
-				return slices.ContainsFunc(g.next[i], func(to int32) bool { return g.isLive(to, r) })
-			})
-		}
-	}
-}
-
 // A Lanes is a split as Splits shows it: lanes of a warp, where they stand, and
 // whether they wait.
 type Lanes struct {
@@ -155,17 +96,6 @@ func (m *Machine) ClusterFirst(cta int32) int32 {
 	return cta
 }
 
-// CountsArrivals reports whether the program looks into what arrivals return: the
-// order of arrivals at one phase shows there.
-func (p *Program) CountsArrivals() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.does(ptx.CountsPending) })
-}
-
-// HasFences reports whether the program has fences of memory.
-func (p *Program) HasFences() bool {
-	return slices.ContainsFunc(p.uses, func(u use) bool { return u.in.IsOf(ptx.ClassFence) })
-}
-
 // FreeRegisters returns how many registers a CTA's warps have given back by
 // setmaxnreg.
 func (m *Machine) FreeRegisters(cta int32) int32 {
@@ -173,36 +103,4 @@ func (m *Machine) FreeRegisters(cta int32) int32 {
 		return max(t.pool, 0)
 	}
 	return 0
-}
-
-// Unsteady names what an instruction reads that is not in the machine's state as a
-// schedule makes it: a clock, which lanes happen to run together, where the CTA
-// runs; empty of any other.
-func (p *Program) Unsteady(pc int32) string {
-	in := p.code[pc].src
-	if in == nil {
-		return ""
-	}
-	if in.Effect().Has(ptx.ShowsLanes) {
-		return in.Op
-	}
-	for _, o := range in.Operands {
-		if isClock(o) {
-			return string(o.(ptx.Name))
-		}
-	}
-	return ""
-}
-
-// Noticed reports whether others could notice that lanes which stand before the
-// instruction at pc perform it apart from lanes that come there later.
-func (p *Program) Noticed(pc int32) bool {
-	in := p.code[pc].src
-	switch {
-	case in == nil || in.Effect().Has(ptx.Exits|ptx.Returns):
-		return p.ofText().clustered
-	case in.IsOf(ptx.ClassBarrier):
-		return in.Form.Scope == "cluster"
-	}
-	return true
 }

@@ -526,7 +526,7 @@ func (r *Run) forced(w *word, ev *machine.Event, lanes uint32) bool {
 	}
 	for k := lanes; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k)
-		with := poll.With(r.machine, l)
+		with := r.machine.ComparedWith(poll, l)
 		for i := range w.past {
 			p := &w.past[i]
 			if poll.Ends(p.before, with) && unknown(r.order, p.Moment, ev, 1<<l) {

@@ -178,7 +178,7 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 				return false
 			}
 			now, ok := m.Peek(ev.Mem, ev.Addr[lane], int(min(ev.Size, 8)))
-			return ok && poll.Ends(now, poll.With(m.(*machine.Machine), lane))
+			return ok && poll.Ends(now, m.(*machine.Machine).ComparedWith(poll, lane))
 		}
 	}
 	if known != nil {

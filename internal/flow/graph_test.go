@@ -1,16 +1,17 @@
-package machine
+package flow
 
 import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"muster/ptx"
 )
 
-// TestDominators holds dominators to what the word means: without the node, no way
+// TestDominators holds dominators to what the word means: without the node, no path
 // leads there.
 func TestDominators(t *testing.T) {
 	for seed := range int64(2000) {
@@ -35,7 +36,7 @@ func TestDominators(t *testing.T) {
 				got = append(got, d)
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {
-				t.Fatalf("edges %v from %d: ways to %d all pass %v, want %v", out, root, i, got, want)
+				t.Fatalf("edges %v from %d: paths to %d all pass %v, want %v", out, root, i, got, want)
 			}
 		}
 	}
@@ -87,21 +88,70 @@ func TestLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Decode(m, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		everywhere := p.graph(0)
+		p := &Program{Funcs: []Func{function(m)}}
+		everywhere := p.Graph(0)
 		for _, r := range everywhere.regs {
-			for at := range int32(len(everywhere.next)) {
-				g := p.control(0)
-				if live, ok := g.look(at, r); !ok || live != everywhere.isLive(at, r) {
+			for at := range int32(len(everywhere.Next)) {
+				g := newGraph(&p.Funcs[0])
+				if live, ok := g.look(at, r); !ok || live != everywhere.IsLive(at, r) {
 					t.Fatalf("%s\nregister %x before node %d: %v (%v), everywhere %v", b.String(), r, at, live, ok, !live)
 				}
-				if g.steps = 0; g.isLive(at, r) != everywhere.isLive(at, r) {
+				if g.steps = 0; g.IsLive(at, r) != everywhere.IsLive(at, r) {
 					t.Fatalf("%s\nregister %x before node %d without steps", b.String(), r, at)
 				}
 			}
 		}
 	}
+}
+
+// function makes a function of a kernel whose instructions name registers of one class
+// each by a number, and write their first operand; labels are L0, L1 and so on.
+func function(m *ptx.Module) Func {
+	f := Func{Rows: [...]int32{Word: 6, Wide: 3, Predicate: 4, Carry: 1}}
+	labels := map[string]int32{}
+	reg := func(name string) Reg {
+		for _, c := range []struct {
+			prefix string
+			class  Class
+		}{{"%rd", Wide}, {"%r", Word}, {"%p", Predicate}} {
+			if digits, ok := strings.CutPrefix(name, c.prefix); ok {
+				n, _ := strconv.Atoi(digits)
+				return RegOf(0, c.class, int32(n))
+			}
+		}
+		return NoReg
+	}
+	for _, it := range m.Items {
+		k, ok := it.(*ptx.Func)
+		if !ok {
+			continue
+		}
+		for _, s := range k.Body.Stmts {
+			switch s := s.(type) {
+			case *ptx.Label:
+				labels[s.Name] = int32(len(f.Uses))
+			case *ptx.Inst:
+				u := Use{PC: int32(len(f.Uses)), In: s, Guard: NoReg, Plain: !s.Effect().Has(ptx.Branches | ptx.Exits | ptx.Returns)}
+				if s.Guard != nil {
+					u.Guard = reg(s.Guard.Reg)
+				}
+				for i, op := range s.Operands {
+					if mem, ok := op.(*ptx.Mem); ok {
+						u.Addr = append(u.Addr, reg(string(mem.Base.(ptx.Name))))
+					} else if r := reg(string(op.(ptx.Name))); r != NoReg && i == 0 {
+						u.Writes = append(u.Writes, r)
+					} else if r != NoReg {
+						u.Reads = append(u.Reads, r)
+					}
+				}
+				f.Uses = append(f.Uses, u)
+			}
+		}
+	}
+	for i := range f.Uses {
+		if u := &f.Uses[i]; u.Does(ptx.Branches) {
+			u.Target = labels[string(u.In.Operands[0].(ptx.Name))]
+		}
+	}
+	return f
 }

@@ -1,4 +1,4 @@
-package machine_test
+package flow_test
 
 import (
 	"fmt"

@@ -1,0 +1,209 @@
+package flow
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"muster/ptx"
+)
+
+// A Program is the functions of a kernel: itself, and those that it may call.
+type Program struct {
+	Funcs []Func
+
+	schedule schedule
+	tests    tests
+}
+
+// A Func is a function as it was decoded.
+type Func struct {
+	Index   int32          // among the program's
+	Uses    []Use          // by PC
+	Results []Reg          // that it returns
+	Rows    [classes]int32 // how many registers it has, by class
+}
+
+// Uses yields those of all functions, by PC.
+func (p *Program) Uses() iter.Seq[*Use] {
+	return func(yield func(*Use) bool) {
+		for f := range p.Funcs {
+			uses := p.Funcs[f].Uses
+			for i := range uses {
+				if !yield(&uses[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// any reports whether something holds of some use.
+func (p *Program) any(holds func(u *Use) bool) bool {
+	for u := range p.Uses() {
+		if holds(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// Does reports whether the effect of some instruction has any of the parts.
+func (p *Program) Does(parts ptx.Effect) bool {
+	return p.any(func(u *Use) bool { return u.Does(parts) })
+}
+
+// HasFences reports whether the program has fences of memory.
+func (p *Program) HasFences() bool {
+	return p.any(func(u *Use) bool { return u.In.IsOf(ptx.ClassFence) })
+}
+
+// HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
+// memory that may be global: by which a CTA can learn of others.
+func (p *Program) HasStrongGlobalAccess() bool {
+	return p.any(func(u *Use) bool {
+		in := u.In
+		shared := slices.ContainsFunc(in.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") })
+		return !shared && (u.Does(ptx.Updates) || u.Does(ptx.Reads) && in.Sem().Strong())
+	})
+}
+
+// Points lists the strong accesses of a program by lanes, by place. Their order on one
+// word of memory is the schedule's where nothing else decides it.
+func (p *Program) Points() map[int32]bool {
+	all := map[int32]bool{}
+	for u := range p.Uses() {
+		if u.Does(ptx.Reads|ptx.Writes) && u.In.Sem().Strong() && u.In.Form.Async == "none" {
+			all[u.PC] = true
+		}
+	}
+	return all
+}
+
+// schedule is what the text alone tells of schedules. It is made once.
+type schedule struct {
+	once        sync.Once
+	dependences []Dependence
+	polls       map[int32]*Poll
+}
+
+func (p *Program) ofSchedules() *schedule {
+	s := &p.schedule
+	s.once.Do(func() {
+		s.polls = map[int32]*Poll{}
+		for f := range p.Funcs {
+			if !p.Funcs[f].mayVary() {
+				continue
+			}
+			if g := newGraph(&p.Funcs[f]); g != nil {
+				s.dependences = append(s.dependences, g.dependences()...)
+				for _, l := range g.polls {
+					s.polls[l.PC] = l
+				}
+			}
+		}
+	})
+	return s
+}
+
+// Dependences lists the program's dependences, by place. None: condition C9
+// holds, if all Polls end with one value in every schedule.
+func (p *Program) Dependences() []Dependence { return p.ofSchedules().dependences }
+
+// Polls lists the program's, by the place of their loads.
+func (p *Program) Polls() map[int32]*Poll { return p.ofSchedules().polls }
+
+// DependencesBut lists those that are left where the schedule does not decide what
+// some instructions give.
+func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
+	var all []Dependence
+	for f := range p.Funcs {
+		if g := newGraph(&p.Funcs[f]); g != nil {
+			g.decided = decided
+			all = append(all, g.dependences()...)
+		}
+	}
+	return all
+}
+
+// mayVary reports whether a function has instructions that give what the schedule
+// decides, as source and findPolls know them.
+func (f *Func) mayVary() bool {
+	for i := range f.Uses {
+		u := &f.Uses[i]
+		switch {
+		case u.Does(ptx.Tests):
+			return true
+		case len(u.Writes) == 0:
+		case u.Does(ptx.GivesToken | ptx.CountsPending | ptx.ShowsLanes), u.ReadsStrongly(), u.Clock:
+			return true
+		}
+	}
+	return false
+}
+
+// tests is what the text alone tells of single instructions: tests of a barrier and
+// updates. It is made once.
+type tests struct {
+	once      sync.Once
+	of        map[*ptx.Inst]told
+	clustered bool // a barrier of the cluster counts exits
+}
+
+// told is what the text tells of an instruction.
+type told struct {
+	counted bool // of a test: how often it came out false may show
+	settled bool // of a test: what follows waits for it, but for a trap
+	unread  bool // of an update: nothing reads what it returns
+}
+
+func (p *Program) ofTests() *tests {
+	t := &p.tests
+	t.once.Do(func() {
+		t.of = map[*ptx.Inst]told{}
+		for f := range p.Funcs {
+			if g := p.Graph(int32(f)); g != nil {
+				g.tell(t)
+			}
+		}
+	})
+	return t
+}
+
+func (g *Graph) tell(t *tests) {
+	for i := range g.Nodes {
+		u := &g.Nodes[i]
+		switch {
+		case u.Does(ptx.Tests):
+			t.of[u.In] = told{counted: g.counts(int32(i)), settled: g.unsettled(int32(i)) == ""}
+		case u.In.IsOf(ptx.ClassBarrier):
+			t.clustered = t.clustered || u.In.Form.Scope == "cluster"
+		case u.Does(ptx.Reads) && u.Does(ptx.Updates):
+			t.of[u.In] = told{unread: !slices.ContainsFunc(u.Writes, func(r Reg) bool {
+				return slices.ContainsFunc(g.Next[i], func(to int32) bool { return g.IsLive(to, r) })
+			})}
+		}
+	}
+}
+
+// Awaits reports whether a test of a barrier is part of a wait that nothing but its
+// phase ends, and no lane and no agent can tell how often it came out false: see
+// wait.go.
+func (p *Program) Awaits(in *ptx.Inst) bool {
+	t := p.ofTests().of[in]
+	return t.settled && !t.counted
+}
+
+// Settled reports whether what follows a test of a barrier waits for it, or traps.
+func (p *Program) Settled(in *ptx.Inst) bool { return p.ofTests().of[in].settled }
+
+// Counted reports whether how often a test of a barrier came out false may show.
+func (p *Program) Counted(in *ptx.Inst) bool { return p.ofTests().of[in].counted }
+
+// Unread reports whether nothing reads what an update returns.
+func (p *Program) Unread(in *ptx.Inst) bool { return p.ofTests().of[in].unread }
+
+// ClusterBarrier reports whether the program has a barrier of the cluster, which counts
+// the threads that exit.
+func (p *Program) ClusterBarrier() bool { return p.ofTests().clustered }

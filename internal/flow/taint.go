@@ -1,0 +1,93 @@
+package flow
+
+import "muster/ptx"
+
+// What values can reach: a static, flow-insensitive analysis over registers.
+// A register is tainted if any instruction of the program may put a tainted
+// value into it; memory is one cell. So the answer 'reaches nothing' holds for
+// every run of every launch of the kernel, and 'reaches' may be too cautious.
+
+// An Origin says whose values Reaches follows.
+type Origin uint8
+
+const (
+	// FromMatrices: what mma and wgmma compute.
+	FromMatrices Origin = iota
+	// FromBuffers: what lies in memory that the launch, or the kernel, filled.
+	FromBuffers
+)
+
+// Reaches returns the place of an instruction at which a value from the
+// origin may decide where control goes, which address is accessed or what a
+// synchronizing instruction does; -1 if there is none.
+func (p *Program) Reaches(from Origin) int32 {
+	t := p.taint(from)
+	for u := range p.Uses() {
+		if t.sink(u) {
+			return u.PC
+		}
+	}
+	return -1
+}
+
+// Stores reports whether a store at pc may write a value from the origin.
+func (p *Program) Stores(from Origin, pc int32) bool {
+	t := p.taint(from)
+	return p.any(func(u *Use) bool { return u.PC == pc && t.regs.HasAny(u.Reads) })
+}
+
+func (p *Program) taint(from Origin) *taint {
+	t := &taint{from: from}
+	for again := true; again; {
+		again = false
+		for u := range p.Uses() {
+			again = t.step(u) || again
+		}
+	}
+	return t
+}
+
+// taint says which registers, and whether memory, may hold a value from an origin.
+type taint struct {
+	from   Origin
+	regs   RegSet
+	memory bool // a tainted value may have been stored
+}
+
+// step takes an instruction's effect and reports whether it changed anything.
+func (t *taint) step(u *Use) bool {
+	tainted := t.regs.HasAny(u.Reads) || u.Guard != NoReg && t.regs.Has(u.Guard)
+	news := false
+	if tainted && u.Does(ptx.Writes) && !t.memory {
+		t.memory, news = true, true
+	}
+	switch {
+	case u.Does(ptx.Calls | ptx.Multiplies):
+		tainted = true
+	case u.Launched:
+	case u.Does(ptx.Reads):
+		tainted = tainted || t.memory || t.from == FromBuffers
+	}
+	if !tainted {
+		return news
+	}
+	for _, r := range u.Writes {
+		if !t.regs.Has(r) {
+			t.regs.Add(r)
+			news = true
+		}
+	}
+	return news
+}
+
+// sink reports whether a tainted value decides something.
+func (t *taint) sink(u *Use) bool {
+	if t.regs.HasAny(u.Addr) || !u.Plain && u.Guard != NoReg && t.regs.Has(u.Guard) {
+		return true
+	}
+	if u.Does(ptx.Calls) {
+		return t.regs.HasAny(u.Reads) // into registers of the function called
+	}
+	regs, all := u.Commands()
+	return (!all || !u.Plain) && t.regs.HasAny(regs)
+}
