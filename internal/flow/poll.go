@@ -163,7 +163,8 @@ func (g *Graph) pollAt(read int32) *Poll {
 // parts, or does what another agent could notice. Nil: the path is no such one.
 func (g *Graph) straight(from int32) (path []int32, end int32) {
 	path = []int32{}
-	for n := from; len(path) < mostPollNodes; {
+	n := from
+	for range 2 * mostPollNodes { // jumps may go round for ever
 		if int(n) == len(g.Nodes) {
 			return path, n
 		}
