@@ -250,7 +250,7 @@ func (p *page) setByte(off uint32, v byte) {
 
 func (r *region) hash(h *maphash.Hash) { r.hashSince(h, nil) }
 
-// hashSince leaves out the pages that are as they are in o, if it is not nil.
+// hashSince hashes the pages that differ from o's, or all if o is nil.
 func (r *region) hashSince(h *maphash.Hash, o *region) {
 	for i, p := range r.pages {
 		if p == nil || o != nil && p.like(o.pages[i]) {

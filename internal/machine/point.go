@@ -2,10 +2,10 @@ package machine
 
 import "muster/ptx"
 
-// Points: the strong accesses of a program by lanes, whose order on one word of
-// memory is the schedule's where nothing else decides it.
+// Points are a program's strong accesses that are not asynchronous: the schedule
+// decides their order on one word of memory, unless synchronization does.
 
-// Points lists them, by place.
+// Points returns the program counters of the points.
 func (p *Program) Points() map[int32]bool {
 	all := map[int32]bool{}
 	for i := range p.uses {
@@ -17,8 +17,8 @@ func (p *Program) Points() map[int32]bool {
 	return all
 }
 
-// Standing returns the instruction before which the split of a Run choice stands,
-// and whether the choice performs it.
+// Standing returns the program counter of a Run choice's split, -1 if there is
+// none, and whether the choice performs the instruction there.
 func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
 	s := m.ctas[c.CTA].warps[c.Warp].find(c.Lane)
 	if s == nil {

@@ -9,10 +9,10 @@ import (
 	"muster/ptx"
 )
 
-// The rules by which strides go through instructions. Whatever an instruction
-// on registers computes from sources without strides has none. Others are known
-// by name: those that are linear modulo the register's width, and those that are
-// linear, or the same, as long as nothing wraps, which then bounds n.
+// The transfer functions of strides. What an instruction on registers computes
+// from sources without strides has none. Else there are rules by opcode: for
+// operations linear modulo the register's width, and for those that are linear,
+// or constant, as long as nothing wraps, which then bounds n.
 
 func sameExec(a, b execFn) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
@@ -23,7 +23,7 @@ type line struct{ v, j, n int64 }
 
 const far = math.MaxInt64 / 4
 
-// mul and add saturate: what is far away stays there.
+// mul and add saturate at far and -far.
 func mul(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
 	if hi != 0 || lo > far {
@@ -44,8 +44,8 @@ func abs(a int64) int64 {
 	return a
 }
 
-// fits reports whether a line stays between lo and hi for every period, the
-// last of launch 0 being j, and every launch, which may bound n.
+// fits reports whether a line stays within lo to hi for every period, the last of
+// launch 0 being j, and every launch; it may lower the bound of n for that.
 func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 	end := add(x.v, mul(x.j, j))
 	if min(x.v, end) < lo || max(x.v, end) > hi {
@@ -69,14 +69,14 @@ func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 	return true
 }
 
-// span is the least and the greatest that a line comes to.
+// span returns the least and the greatest value of a line.
 func (s *strides) span(x line, j int64) (lo, hi int64) {
 	end := add(x.v, mul(x.j, j))
 	a, b := add(x.v, mul(x.n, s.most)), add(end, mul(add(x.n, x.j), s.most))
 	return min(x.v, end, a, b), max(x.v, end, a, b)
 }
 
-// cut brings strides into the range of a register of a type.
+// cut reduces a stride modulo the width of a type's register.
 func cut(v stride, t typ) stride {
 	if v.why == 0 && !t.wide() {
 		v.j, v.n = int64(int32(v.j)), int64(int32(v.n))
@@ -132,8 +132,8 @@ func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int
 	}
 }
 
-// load is of local memory, of constants, or of the kernel's parameters, which
-// the launch gives.
+// load carries strides through a load of local memory, constants or kernel
+// parameters: only what the launch gives has a known stride.
 func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32) {
 	a, ok := in.x.(*access)
 	for i, w := range u.writes {
@@ -160,8 +160,7 @@ func (s *strides) param(pc int32, off, size uint64) stride {
 	return still
 }
 
-// A source is an operand of one lane: what it holds, as the type has it, and its
-// stride.
+// A source is an operand of one lane: its value, read as a type, and its stride.
 type source struct {
 	v int64
 	stride
@@ -196,8 +195,8 @@ func (s *strides) source(ws *warpStrides, x *ctx, r reg, t typ, l int) source {
 	return o
 }
 
-// limits is the range of an integer type; of 64-bit ones the half that exact
-// arithmetic here is sure of.
+// limits returns the range of an integer type; for 64 bits, the part within which
+// the arithmetic here is exact.
 func limits(t typ) (lo, hi int64) {
 	switch {
 	case t.wide() && t.signed():
@@ -212,8 +211,8 @@ func limits(t typ) (lo, hi int64) {
 	return 0, 0
 }
 
-// result is what an instruction with one destination makes of sources that
-// change.
+// result returns the stride of the one destination of an instruction, some of
+// whose sources are not still.
 func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, why int32) stride {
 	op, pc := u.in.Op, x.s.pc
 	t := lastType(u.in)
@@ -268,7 +267,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 		return s.product(ws, x, in, u, l, j, lost)
 	}
 	if op == "bfe" {
-		// Of bits below those that change nothing is seen.
+		// The field lies below all bits that change.
 		at, n := get(in.b, u32), get(in.c, u32)
 		if at.stride == still && n.stride == still && int64(bits.TrailingZeros64(uint64(a.j|a.n))) >= at.v&0xff+n.v&0xff {
 			return still
@@ -340,8 +339,8 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *use, l int, j in
 	return lost()
 }
 
-// bitwise is and, or or xor with a constant that touches only bits which never
-// change, or leaves only such.
+// bitwise is and, or or xor with a constant that affects only bits that never
+// change, or keeps only these.
 func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	width := uint(t.size()) * 8
 	if width < 64 {
@@ -366,9 +365,9 @@ func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	return lost()
 }
 
-// quotient is a divided by a positive constant, rounded down, or to zero where
-// it must not be negative. With a = q*by + r, what r gathers up must not come to
-// by: so a division by a multiplication with the reciprocal is one, too.
+// quotient is a divided by a positive constant, rounded down; unless down is set,
+// a must not be negative. With a = q*by + r, the growth of r must stay below by:
+// so a division by multiplication with the reciprocal is covered, too.
 func (s *strides) quotient(a source, by, j int64, down bool, pc int32, lost func() stride) stride {
 	lo, hi := s.span(a.line(), j)
 	if by <= 0 || !down && lo < 0 {
@@ -433,8 +432,8 @@ func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *use, l int, j i
 	return out
 }
 
-// cvt is of integers: to a wider type as long as nothing wraps, to a narrower one
-// modulo its width.
+// cvt converts integers: to a wider type as long as nothing wraps, to a narrower
+// one modulo its width.
 func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64, lost func() stride) stride {
 	var types []typ
 	for _, m := range u.in.Mods {
@@ -451,7 +450,7 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64
 		return lost()
 	}
 	if n := min(d.size(), t.size()); n < 4 {
-		// Cut to so few bits that what changes must not reach them.
+		// The result is still if all bits that change are cut off.
 		if uint(bits.TrailingZeros64(uint64(v.j|v.n))) >= 8*uint(n) {
 			return still
 		}
@@ -476,7 +475,7 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64
 	return v
 }
 
-// sign is that of a line, if it is the same everywhere.
+// sign returns the sign of a line, if it is the same in all periods and launches.
 func (s *strides) sign(x line, j int64) (sign int, known bool) {
 	switch lo, hi := s.span(x, j); {
 	case lo == 0 && hi == 0:
@@ -489,8 +488,8 @@ func (s *strides) sign(x line, j int64) (sign int, known bool) {
 	return 0, false
 }
 
-// logic is of predicates: what one of them decides alone does not need the
-// other.
+// logic combines predicates: where one of them decides the result, the other may
+// be unknown.
 func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) stride {
 	why := int32(0)
 	for _, r := range u.reads {
@@ -512,7 +511,7 @@ func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *use, l int) strid
 	return stride{why: why}
 }
 
-// setp compares: what it finds must be the same everywhere.
+// setp compares: the result must be the same in all periods and launches.
 func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *use, l int, j int64) stride {
 	out := s.compared(ws, x, in, u, lastType(u.in), l, j)
 	info, ok := in.x.(*setpInfo)
@@ -594,8 +593,8 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *use, t typ, l 
 	return s.unknown(pc, text)
 }
 
-// point carries strides to a visible instruction: what it is given must not
-// change, but for addresses in global memory, coordinates of tensors and data.
+// point checks a visible instruction: its operands must be still, except
+// addresses in global memory, coordinates of tensors and data.
 func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32, base int) {
 	for l := range lanesOf(mask) {
 		p := &s.last[base+l]
@@ -610,7 +609,7 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *use, mask uint32,
 	s.gives(ws, x, u, mask)
 }
 
-// address takes a register that an address is made of.
+// address checks a register of an address.
 func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l, lane int) {
 	pc, p, v := x.s.pc, &s.last[lane], ws.get(r, l)
 	switch {
@@ -628,7 +627,7 @@ func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *use, r regID, l
 	}
 }
 
-// tell takes what tells a lane's instruction what to do.
+// tell checks the registers that control a lane's instruction.
 func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) {
 	pc := x.s.pc
 	mi, ok := in.x.(*mbarInfo)
@@ -647,8 +646,8 @@ func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *use, l, lane int) 
 	}
 }
 
-// inTurns reports whether a bit turns over with each period, and past the periods
-// with each launch, and with nothing else.
+// inTurns reports whether a bit flips with each period, and past the periods with
+// each launch, and only then.
 func (s *strides) inTurns(v stride, lane int) bool {
 	switch s.modes[lane].mode {
 	case body:
@@ -681,8 +680,8 @@ func globalAddress(x *ctx, in *instr, r regID, l int) bool {
 	return v >= 1<<32 && v < sharedWindow
 }
 
-// told lists the registers that tell a visible instruction, or a collective,
-// what to do: all that are read but data.
+// told lists the registers that control a visible instruction or a collective:
+// all that it reads except data.
 func told(u *use) []regID {
 	list, _ := u.commands()
 	if u.does(ptx.Warpgroup) { // scale-d is data
@@ -691,7 +690,7 @@ func told(u *use) []regID {
 	return list
 }
 
-// gives sets the strides of what a visible instruction or a collective returns.
+// gives sets the strides of the results of a visible instruction or a collective.
 func (s *strides) gives(ws *warpStrides, x *ctx, u *use, mask uint32) {
 	if len(u.writes) == 0 {
 		return
@@ -713,8 +712,8 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *use, mask uint32) {
 	}
 }
 
-// exchanged is what lanes tell each other: known only where all of the warp stand
-// together, and nothing that they bring changes.
+// exchanged returns the stride of a collective's results: known only where the
+// whole warp takes part, and its operands are still.
 func (s *strides) exchanged(ws *warpStrides, x *ctx, u *use) stride {
 	lost := s.unknown(x.s.pc, "what the "+Name(u.in)+" returns")
 	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {

@@ -3,8 +3,9 @@ package machine
 import "encoding/binary"
 
 // Undefined values through the tensor cores. An element of D comes from a row of A, a
-// column of B and an element of C. Which those are, the machine's own arithmetic tells:
-// a product of ones, where what is undefined, and zeros shows it by what is not zero.
+// column of B and an element of C. The machine's own arithmetic finds them: with ones for
+// undefined elements and zeros for defined ones, an undefined element of the product is
+// not zero.
 
 // A matrixUnit is the one of an element type, repeated to fill a word.
 type matrixUnit struct {
@@ -46,7 +47,7 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 	return p
 }
 
-// multiplies32 takes an mma. It is false of one whose types it does not know.
+// multiplies32 applies an mma. It returns false for one whose types it does not know.
 func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
 	mi, ok := in.x.(*matrixInfo)
 	if !ok || mi.mma == nil || mi.mma.Wide {
@@ -112,7 +113,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *use) bool {
 	return true
 }
 
-// multiplied takes a wgmma that has written its part of D.
+// multiplied sets the shades of the part of D that a wgmma has written.
 func (u *Undefined) multiplied(m *Machine, op *Op) {
 	wo := op.wgmma
 	from := uint64(0)
@@ -153,7 +154,7 @@ func (u *Undefined) multiplied(m *Machine, op *Op) {
 	if len(wo.info.a) == 0 {
 		inA = len(form.SpansA(wo.da, int(op.Warp%4)))
 	}
-	for _, side := range [...]bool{true, false} { // what A lacks, and what B lacks
+	for _, side := range [...]bool{true, false} { // what is undefined in A, and in B
 		frag := make([][32]uint32, len(wo.info.a))
 		for i := range frag {
 			for l := range 32 {

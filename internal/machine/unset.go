@@ -8,12 +8,11 @@ import (
 	"muster/ptx"
 )
 
-// Registers that nobody has written. The text tells which may be read before they
-// are written: those that are live where their function begins. For these alone the
-// machine keeps in which lanes they have been written, and shows each read of one
-// that has not; programs without such registers pay nothing. Compilers make reads
-// whose values do not matter, so what such a read means is for other runs to tell,
-// with other values in the register (Poison).
+// Unwritten registers. Liveness shows which may be read before they are written: those
+// that are live where their function begins. Only for these the machine tracks the lanes
+// in which they have been written, and reports each read of an unwritten one; programs
+// without such registers pay nothing. Compilers make reads whose values do not matter, so
+// other runs, with other values in the register (Poison), decide whether a read matters.
 
 // An UnsetRegister may be read before it is written.
 type UnsetRegister struct {
@@ -68,7 +67,7 @@ func bankOf(t typ) uint8 {
 	return 0
 }
 
-// name is that of the k-th register of a declaration.
+// name returns the name of the k-th register of a declaration.
 func (r *declaredRegister) name(k int32) string {
 	name, width := r.v.Name, max(r.vec, 1)
 	if r.v.Count > 0 {
@@ -81,7 +80,7 @@ func (r *declaredRegister) name(k int32) string {
 }
 
 // watchUnset finds the registers of the function just decoded that may be read
-// before they are written, and has the instructions that name them tell of it.
+// before they are written, and instruments the instructions that name them.
 func (d *decoder) watchUnset(from int32) {
 	k := len(d.prog.uses)
 	for k > 0 && d.prog.uses[k-1].pc >= from {
@@ -141,7 +140,7 @@ func (d *decoder) unsetRegister(id regID) (UnsetRegister, bool) {
 	return UnsetRegister{}, false
 }
 
-// tellUnset has an instruction tell what it does to such registers.
+// tellUnset instruments an instruction that uses such registers.
 func (d *decoder) tellUnset(u *use, number map[regID]int32) {
 	t := unsetUse{guard: -1}
 	if n, ok := number[u.guard]; ok {
@@ -158,7 +157,7 @@ func (d *decoder) tellUnset(u *use, number map[regID]int32) {
 	named(&t.reads, u.addr)
 	switch {
 	case u.does(ptx.Warpgroup):
-		// Whether it reads them, scale-d says.
+		// scale-d says whether it reads them.
 		named(&t.acc, u.writes)
 	case accumulates(u):
 		named(&t.reads, u.writes)
@@ -181,8 +180,8 @@ func execUnset(x *ctx, in *instr, mask uint32) {
 	in.unset.exec(x, in, mask)
 }
 
-// unsetOperands tells of registers that an instruction reads unwritten in lanes of
-// mask, and notes which it writes.
+// unsetOperands reports registers that an instruction reads unwritten in lanes of mask,
+// and records which it writes.
 func (x *ctx) unsetOperands(in *instr, mask uint32) {
 	for _, n := range in.unset.reads {
 		x.readUnset(n, mask)
@@ -192,14 +191,14 @@ func (x *ctx) unsetOperands(in *instr, mask uint32) {
 	}
 }
 
-// readUnset tells of a read of register n by lanes in mask.
+// readUnset reports a read of register n by those lanes of mask in which it is unwritten.
 func (x *ctx) readUnset(n int32, mask uint32) {
 	if saw := *x.unwrittenLanes(n) & mask; saw != 0 && x.m.cfg.Observer != nil {
 		x.m.emit(Event{Kind: EvRegister, CTA: x.w.cta, Warp: x.w.index, Mask: saw, PC: x.s.pc, Unset: n + 1})
 	}
 }
 
-// multipliesUnset is readUnset and more of a wgmma's accumulators.
+// multipliesUnset is unsetOperands for a wgmma's accumulators.
 func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	if in.unset == nil {
 		return
@@ -215,8 +214,8 @@ func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	}
 }
 
-// unwrittenLanes are the lanes in which register n of the running frame has not been
-// written.
+// unwrittenLanes points to the lanes in which register n of the running frame has not
+// been written.
 func (x *ctx) unwrittenLanes(n int32) *uint32 {
 	r := &x.m.prog.unset[n]
 	return &x.w.unset[r.bank][[...]int32{x.s.base32, x.s.base64, x.s.basep}[r.bank]+r.row]
@@ -350,7 +349,7 @@ func (g *graph) callsOver() (calls []int32) {
 	return calls
 }
 
-// loseCarry has the carry flag of the running frame unwritten: a call has returned.
+// loseCarry marks the carry flag of the running frame as unwritten: a call has returned.
 func (x *ctx) loseCarry(mask uint32) {
 	if n := x.m.prog.funcs[x.m.prog.code[x.s.pc-1].fn].carry; n > 0 {
 		*x.unwrittenLanes(n - 1) |= mask
@@ -379,12 +378,12 @@ func each(u *use, yield func(r regID, writes bool)) {
 // A mention is where in the text a register is named.
 type mention struct {
 	first, last int32
-	begins      bool // the first is a write, come what may
+	begins      bool // the first is an unguarded write
 }
 
-// maybeUnset lists the registers for which the text alone does not show that they are
-// written first: it shows that where the first mention is a write and no jump leads
-// from elsewhere to between it and the last one.
+// maybeUnset lists the registers that a scan of the text does not prove to be written
+// first. It proves that if the first mention is a write, and no jump from elsewhere leads
+// between the first mention and the last.
 func (g *graph) maybeUnset() []regID {
 	var banks [4][]mention
 	var order []regID
