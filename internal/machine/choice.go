@@ -80,7 +80,7 @@ func (m *Machine) Step(c Choice) {
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
 		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
-			return // offered before another split of the warp gave up and merged with this one
+			return // offered before another split gave up and merged with it
 		}
 		if c.Kind == Alone {
 			s = w.alone(s, c.Lane)

@@ -86,7 +86,7 @@ type Machine struct {
 	out       []byte // what vprintf printed
 	unsteady  int64  // reads of what differs the next time, such as clocks
 	effects   int64  // steps that another agent could observe
-	exhausted int32  // 1 + the PC of a test that failed by GiveUp as often as the limit allows
+	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
 
@@ -257,7 +257,7 @@ type split struct {
 	gaveUp int32    // how often a test failed by GiveUp since then
 	seen   []uint64 // hashes of the registers at those times, the first few
 	turn            // its way round its loop without an effect
-	spun   bool     // it has returned to a state without an effect, and sleeps until a condition of awaits changes
+	spun   bool     // it repeats a state, and sleeps until one of awaits changes
 }
 
 // A frame is what a return needs.

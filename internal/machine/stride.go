@@ -67,7 +67,7 @@ type strides struct {
 	told   [][]regID
 	warps  []*warpStrides
 	from   []laneTrack // of the run that recorded the registers
-	in     [][]stride  // strides of a lane's live registers at the begin of the first period
+	in     [][]stride  // strides of a lane's live registers at the first period
 	held   []laneRegs  // their values then
 	unsure map[unsureRow]bool
 	causes []Cause

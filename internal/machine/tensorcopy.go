@@ -326,7 +326,7 @@ func (x *ctx) tensorMap(ti *tensorInfo, l int, addr uint64, m *tma.Map, at *Span
 	var b [tma.Size]byte
 	r.read(off, b[:])
 	var err error
-	if *m, err = tma.Read(b); err == nil { // Decode would reject what tensormap.replace wrote
+	if *m, err = tma.Read(b); err == nil { // Decode rejects what tensormap.replace wrote
 		err = m.Check()
 	}
 	switch {
