@@ -5,8 +5,8 @@
 // [WarpMMA] is mma.sync and mma.sp on the registers of a warp, [WGMMA] is
 // wgmma.mma_async on those of a warpgroup and on shared memory. [Fragment] says
 // where a matrix lies in registers, mma_sparse.go what metadata means. Below
-// them, a [Rule] is the sum over one instruction's K: it knows elements alone,
-// of a sparse A the stored ones and what they meet.
+// them, a [Rule] is the sum over one instruction's K: it sees elements only, of a
+// sparse A the stored ones and their partners in B.
 //
 // # The rule
 //
@@ -58,8 +58,8 @@
 // hold, by turns: numbers near one; the whole range of exponents; spreads of 24
 // and more; pairs of products that cancel but for their last bit; few products
 // far apart; subnormals; the largest numbers; NaNs, infinities and zeros of both
-// signs; powers of two; single products against C. All elements are equal: the
-// worst difference is none.
+// signs; powers of two; single products against C. All elements are equal, bit
+// for bit.
 //
 // Nine of the kinds (mma and wgmma of f16 with both accumulators, bf16, tf32,
 // fp8) were compared with the rule's neighbours too. Of 51,200 elements the next
