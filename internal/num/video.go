@@ -174,8 +174,8 @@ func videoOp(op VideoOp, cmp Cmp, a, b int64) int64 {
 	case VMax:
 		return max(a, b)
 	case VAvrg:
-		// Halves round away from zero upward, toward zero never below it: the
-		// ISA adds one only to a sum that is not negative.
+		// Halves round up where the sum is not negative, else down: the ISA adds
+		// one only to a sum that is not negative.
 		if a+b >= 0 {
 			return (a + b + 1) >> 1
 		}
