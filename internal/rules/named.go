@@ -118,7 +118,7 @@ func unknown(list []lanes, warp int32, known int64) bool {
 	return false
 }
 
-// namedPass lets a warp learn what the generation's participants knew when they arrived.
+// namedPass lets a warp learn all events up to the generation's last arrival.
 func (j *Judge) namedPass(ev *machine.Event) {
 	b := &j.cta(ev.CTA).named[ev.Bar]
 	x := j.warp(ev.CTA, ev.Warp)
