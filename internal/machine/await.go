@@ -9,17 +9,17 @@ import (
 // running. The machine need not know loops for that: it keeps, for each
 // split, the tests that came out false since the split last had a visible
 // effect. A split that stands again before a test that it has failed already
-// has come full circle, and sleeps until something that one of those tests
-// looked at changes. mbarrier tests sleep at once; reads that poll memory
-// (strong loads, atomics that change nothing) sleep when the same read has
-// given the same value before.
+// has come full circle, and sleeps until a condition of one of those tests
+// changes. mbarrier tests sleep at once; reads that poll memory (strong loads,
+// atomics that change nothing) sleep when the same read has given the same value
+// before.
 //
 // A false test is a choice of the schedule (GiveUp), offered where nothing
 // else can happen, so that a peek, a bound or a timeout takes its other path;
 // a split that keeps coming back to the same tests has no other path, and
 // when all that is left are such splits, the run is deadlocked.
 
-// An await is one condition that a failed test looked at.
+// An await is one condition that a failed test read.
 type await struct {
 	pc    int32
 	mem   MemID

@@ -156,8 +156,8 @@ func (x *ctx) unsteady() {
 	x.m.unsteady++
 }
 
-// look notes what a split's read of memory, or an atomic that changed nothing,
-// has seen.
+// look records the values that a read of memory, or an atomic that changed
+// nothing, returned.
 func (x *ctx) look(a *access, at where) {
 	if x.s.since == nil {
 		return
@@ -214,7 +214,7 @@ func (m *Machine) comeRound(w *warp, s *split) {
 	case s.since == nil:
 		s.last = 1
 	case s.since.splits[0].mask != s.mask && s.n < 4*s.last:
-		return // lanes that parted may come together again
+		return // lanes that diverged may merge again
 	case !s.blind && s.since.sameSplits(s) && s.since.same(w, s.mask, &s.hint, &s.looks):
 		if slices.ContainsFunc(s.saw, func(a await) bool { return m.changed(&a) }) {
 			return // it has not seen that yet

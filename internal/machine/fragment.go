@@ -134,7 +134,7 @@ func (wi *wgmmaInfo) registers() iter.Seq2[int, reg] {
 	}
 }
 
-// add notes that register k of a wgmma in flight is touched.
+// add records that register k of a wgmma in flight is touched.
 func (t *Touch) add(u *wgmmaUse, k int) {
 	if t.Register != "" {
 		t.More++

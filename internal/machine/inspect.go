@@ -25,8 +25,8 @@ const (
 	WaitMemory
 	// WaitNamed: it has arrived at a named barrier whose generation is open.
 	WaitNamed
-	// WaitWarp: the rest of its warp has not come to the same barrier,
-	// aligned instruction or collective.
+	// WaitWarp: the rest of its warp has not reached the same barrier, aligned
+	// instruction or collective.
 	WaitWarp
 	// WaitCluster: the cluster's barrier.
 	WaitCluster
@@ -60,8 +60,8 @@ type WaitingSplit struct {
 	Size  int32
 	Val   uint64
 	Until string
-	// Looks are what WaitSpin looks at: tests of mbarriers whose phase is complete,
-	// and words of memory.
+	// Looks are the reads and tests of WaitSpin: tests of mbarriers whose phase is
+	// complete, and words of memory.
 	Looks []Look
 	// Bar, Gen, Arrived and Count are the named barrier of WaitNamed, or of
 	// WaitWarp at one; Count is 0 where it is not known.

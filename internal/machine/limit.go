@@ -61,10 +61,10 @@ func (m *Machine) spend(work int64) bool {
 	return true
 }
 
-// Over reports whether the run has come to its end: every CTA has ended, all that
-// are left wait for ever, or the launch faulted. It has not if a limit or an instruction
-// that is not modelled cut it, or if choices are left. In a run that is not over, the
-// absence of an event proves nothing.
+// Over reports whether the run has ended: every CTA has ended, all that are left wait for
+// ever, or the launch faulted. It has not if a limit or an instruction that is not
+// modelled cut it, or if choices are left. In a run that is not over, the absence of an
+// event proves nothing.
 func (m *Machine) Over() bool {
 	if m.stop == nil {
 		return m.Done()

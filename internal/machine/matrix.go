@@ -10,7 +10,7 @@ import (
 )
 
 // The matrix instructions that a warp executes at once. mma.sync and movmatrix
-// touch registers alone: they are collectives of the whole warp. ldmatrix and
+// access only registers: they are collectives of the whole warp. ldmatrix and
 // stmatrix access shared memory (matrix_memory.go). All are .aligned, and the ISA
 // leaves them undefined where a thread of the warp has exited or is elsewhere
 // (9.7.14.5.14 to .17). Such lanes are waited for like at other aligned

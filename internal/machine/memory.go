@@ -46,10 +46,10 @@ const (
 	spLocal
 	spParam // a kernel's parameters, or a function's by frame offset
 	spConst
-	spOwn // generic, where the instruction takes shared::cta alone
+	spOwn // generic, where the instruction takes shared::cta only
 )
 
-// An access is what a memory instruction carries besides its rows.
+// An access is a decoded memory access: its address, data registers and ordering.
 type access struct {
 	space space
 	base  baseKind

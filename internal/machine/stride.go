@@ -289,7 +289,7 @@ func (s *strides) cause(pc int32, text string) int32 {
 
 func (s *strides) unknown(pc int32, text string) stride { return stride{why: s.cause(pc, text)} }
 
-// fail notes that what an instruction does changes from period to period.
+// fail records that the effect of an instruction changes from period to period.
 func (s *strides) fail(pc int32, text string) {
 	c := Cause{pc, text}
 	if !s.seen[c] {

@@ -31,7 +31,7 @@ type tensorInfo struct {
 	reduce  atomOp
 }
 
-// A tensorCopy is what an operation through a tensor map needs besides its
+// A tensorCopy is what an operation through a tensor map needs in addition to its
 // spans. It does not change.
 type tensorCopy struct {
 	tmap    tma.Map

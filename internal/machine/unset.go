@@ -271,7 +271,7 @@ func (g *graph) unset() []regID {
 	for i, r := range open {
 		number[r] = i
 	}
-	// What each node does to them, and liveness of these alone.
+	// What each node does to them, and liveness of these only.
 	type effect struct{ uses, kills []int }
 	effects := make([]effect, len(g.nodes))
 	for i := range g.nodes {

@@ -26,8 +26,8 @@ type wgmmaInfo struct {
 	names  []string // of acc, then of a
 }
 
-// A wgmmaOp is what an operation of wgmma needs besides its spans. It does not
-// change.
+// A wgmmaOp is what an operation of wgmma needs in addition to its spans. It does
+// not change.
 type wgmmaOp struct {
 	info   *wgmmaInfo
 	base32 int32

@@ -59,7 +59,7 @@ func field(v uint64, at, width uint, signed bool) int64 {
 }
 
 // Video is a scalar video instruction: vadd, vsub, vabsdiff, vmin, vmax, vshl,
-// vshr or vset. DSel other than VWord merges into c, and then Sec is none.
+// vshr or vset. DSel other than VWord merges into c, and then Sec is VSecNone.
 type Video struct {
 	Op                        VideoOp
 	Cmp                       Cmp // VSet

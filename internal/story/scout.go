@@ -64,7 +64,7 @@ type split struct {
 // mostMarks bounds what a scout keeps.
 const mostMarks = 1 << 20
 
-// NewScout returns a scout for a finding, nil if none is to be explained.
+// NewScout returns a scout for a finding; f is nil if there is none to explain.
 func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f, turns: map[split]int{}} }
 
 // Go steps a machine that the scout observes through a run, to step until.

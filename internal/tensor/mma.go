@@ -22,7 +22,7 @@ type WarpMMA struct {
 	// operands are words of 32 of them.
 	A, B, C, D Fragment
 	Sparse     bool
-	// Wide: the registers have 64 bits (f64), and Run64 is to be called.
+	// Wide: the registers have 64 bits (f64), and Run64 must be called.
 	Wide bool
 	// Selectors is how many values the sparsity selector has.
 	Selectors int

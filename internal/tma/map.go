@@ -72,7 +72,7 @@ const (
 // Span is the width of the pattern in bytes, 0 for none.
 func (s Swizzle) Span() int { return []int{0, 32, 64, 128}[s] }
 
-// Align is the alignment in shared memory at which the pattern starts afresh.
+// Align is the alignment in shared memory at which the pattern repeats.
 func (s Swizzle) Align() int { return []int{16, 256, 512, 1024}[s] }
 
 // Apply gives the shared address at which the byte with address a really lies.
