@@ -47,7 +47,7 @@ const (
 	EvMbar
 	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
 	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is that of
-	// lane Lane, if it is known to belong to another barrier.
+	// lane Lane, if it is known to be of another barrier or a phase too old.
 	EvMbarWait
 	// EvIssue, EvSource, EvWritten, EvSignal: milestones of Op.
 	EvIssue
