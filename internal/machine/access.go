@@ -77,7 +77,7 @@ func (x *ctx) resolve(sp space, addr uint64) (MemID, uint64, bool) {
 	return Local, addr, false
 }
 
-// sharedCTA returns the CTA whose shared memory a shared address means: the
+// sharedCTA returns the CTA whose shared memory a shared address points to: the
 // top byte of a shared::cluster address is the CTA's rank.
 func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
 	if addr>>32 != 0 {
@@ -94,7 +94,7 @@ func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
 	return cta, x.m.ctas[cta] != nil
 }
 
-// A where is the memory that some lanes of an access go to.
+// A where is one memory region of an access, and the lanes that access it.
 type where struct {
 	mem  MemID
 	r    *region
@@ -118,7 +118,7 @@ func (x *ctx) locate(sp space, mask uint32, size int32, addr *[32]uint64) (where
 		r = &x.m.ctas[mem].shared
 	}
 	delta = addr[first] - a0
-	// The lanes whose address falls in the same region, whole, share it.
+	// The lanes whose bytes all lie in the same region share it.
 	lo, n := r.base+delta, r.size-uint64(size)
 	if r.size < uint64(size) {
 		return where{}, false
@@ -267,8 +267,8 @@ func (x *ctx) poison(a *access, at where, p *Poison) {
 	}
 }
 
-// locateRow is locate for a full warp that accesses a row: its first and last
-// lane tell for all.
+// locateRow is locate for a full warp that accesses a row: one range check covers
+// all lanes.
 func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
 	mem, a0, ok := x.resolve(a.space, addr[0])
 	if !ok {
@@ -319,8 +319,8 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 // once.
 const wholeVector = 16
 
-// part is how many bytes of an access are one access of the memory model. Of weak
-// ones it does not matter.
+// part returns how many bytes form one access in the memory model. For weak
+// accesses it does not matter: they stay whole.
 func (x *ctx) part(a *access) int32 {
 	part := a.elem
 	switch {
@@ -334,7 +334,7 @@ func (x *ctx) part(a *access) int32 {
 	return part
 }
 
-// partEvents shows an access part by part.
+// partEvents shows the observer one event for each part of an access.
 func (x *ctx) partEvents(a *access, at where, part int32) {
 	m := x.m
 	whole := m.addr

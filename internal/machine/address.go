@@ -6,8 +6,8 @@ import (
 	"muster/ptx"
 )
 
-// Instructions that make addresses: between a space's and the generic one, and
-// between the CTAs of a cluster.
+// Address conversions: between a state space and generic, and between the CTAs of
+// a cluster.
 
 // windows gives the generic address of a space's address 0.
 var windows = map[space]uint64{spShared: sharedWindow, spCluster: sharedWindow, spLocal: localWindow}
@@ -179,7 +179,7 @@ func decodeGetctarank(d *decoder, in *ptx.Inst) error {
 	return nil
 }
 
-// pointsToShared tells of lanes whose generic address is not one of shared memory.
+// pointsToShared reports lanes whose generic address is outside shared memory.
 func (x *ctx) pointsToShared(sp any, mask uint32, a *[32]uint64) {
 	if sp != spGeneric {
 		return

@@ -2,10 +2,11 @@ package machine
 
 import "slices"
 
-// This file lets those who write schedules down ask what a state offers
-// without listing all of it.
+// This file answers questions about one choice of a state, without listing all,
+// for callers that record schedules.
 
-// Offers reports whether Enabled or Ways lists c, or it is always possible.
+// Offers reports whether Enabled or Ways lists c, or c is possible in every state (Part,
+// Lead).
 func (m *Machine) Offers(c Choice) bool {
 	switch c.Kind {
 	case Run:
@@ -30,8 +31,8 @@ func (m *Machine) Offers(c Choice) bool {
 	return slices.Contains(m.Enabled(nil), c) || c.Kind == GiveUp && slices.Contains(m.Ways(nil), c)
 }
 
-// Holder returns the Run choice of the split that holds c's lane, whatever its
-// lowest lane is by now, and whether it can be taken.
+// Holder returns the Run choice of the split that now holds c's lane (its lowest
+// lane may have changed), and whether it is enabled.
 func (m *Machine) Holder(c Choice) (Choice, bool) {
 	if m.stop != nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || c.Lane < 0 || c.Lane > 31 {
 		return c, false
@@ -52,8 +53,8 @@ func (m *Machine) Holder(c Choice) (Choice, bool) {
 // the ID of the last.
 func (m *Machine) Issued() int64 { return m.nextOp }
 
-// NamedBarrier returns the open generation of named barrier id of a CTA that
-// runs, and how many threads of how many have come to it; 0 of 0 if none has.
+// NamedBarrier returns the open generation of named barrier id of a running CTA,
+// the threads arrived and the threads expected; 0 and 0 if none has arrived.
 func (m *Machine) NamedBarrier(cta, id int32) (gen uint64, arrived, count uint32) {
 	if cta < 0 || int(cta) >= len(m.ctas) || m.ctas[cta] == nil || id < 0 || id > 15 {
 		return 0, 0, 0

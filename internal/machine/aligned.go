@@ -2,11 +2,11 @@ package machine
 
 import "muster/ptx"
 
-// Aligned instructions: all threads of the warp must execute them together. Which
-// instructions are aligned, their modifiers say, and those that an instruction must have
-// its row of the instruction table says; bar is barrier with .aligned (ISA 9.7.13.1). Lanes
-// that are missing may come, and are waited for as long as anybody can go on (readyAligned
-// and others); then the event EvDivergent tells of them, from this one place.
+// Aligned instructions: all threads of the warp must execute them together. Modifiers say
+// which instructions are aligned, the instruction table which modifiers are mandatory;
+// bar is barrier with .aligned (ISA 9.7.13.1). The machine waits for missing lanes while
+// any split can run (readyAligned and others); then it executes the instruction without
+// them and emits EvDivergent, only here.
 
 // mustMeet reports whether an instruction is aligned.
 func mustMeet(in *ptx.Inst) bool {
@@ -17,8 +17,8 @@ func mustMeet(in *ptx.Inst) bool {
 // together.
 func (in *instr) aligned() bool { return in.meet }
 
-// meets tells of an aligned instruction that only the lanes in mask execute. A barrier
-// asks nothing of lanes that have exited.
+// meets emits EvDivergent if only the lanes in mask execute an aligned instruction. A
+// barrier does not need lanes that have exited.
 func (x *ctx) meets(in *instr, mask uint32) {
 	all := allLanes
 	if in.src.IsOf(ptx.ClassBarrier) {

@@ -9,19 +9,19 @@ import (
 )
 
 // The files alu*.go decode and execute the instructions that read and write
-// registers only. What they compute is package num's; here is which operands
-// an instruction has and how they lie in rows.
+// registers only. Package num computes the values; these files know each
+// instruction's operands and how they lie in rows.
 //
 // Execution is by row. The hot instructions are row functions: a loop over
 // slices, called once for each run of consecutive active lanes, which is once
 // for a full warp. The others are lane functions, called once a lane. Both are
 // wrapped, when the instruction is decoded, into its exec function; a type
 // argument is uint32 or uint64, the class of a row. Values narrower than 32
-// bits are kept zero-extended in their rows, so whatever yields one cuts it.
+// bits are kept zero-extended in their rows, so every producer truncates.
 //
 // A lane's sources are read before its destination is written, so an
-// instruction may name one register twice; instructions with several
-// destinations take their own care.
+// instruction may name one register twice; instructions with several destinations
+// ensure this themselves.
 
 // aluDecoders has the decoder of every instruction on registers, by the part
 // of its opcode before the first dot.
@@ -208,8 +208,8 @@ func (f *form) take(words ...string) string {
 	return ""
 }
 
-// is reports whether nothing is left but the given number of types and
-// qualifiers among mods: then all modifiers are read.
+// is reports whether the form has exactly that many types, only qualifiers in
+// mods, and no word left; if so, it marks all modifiers as read.
 func (f *form) is(types int, mods num.Mod) bool {
 	if len(f.words) > 0 || len(f.types) != types || f.m&^mods != 0 {
 		return false
@@ -218,7 +218,7 @@ func (f *form) is(types int, mods num.Mod) bool {
 	return true
 }
 
-// plain is is for instructions without rounding.
+// plain is like is, and requires that no rounding is written.
 func (f *form) plain(types int, mods num.Mod) bool { return !f.round && f.is(types, mods) }
 
 func (f *form) has(q num.Mod) bool { return f.m&q != 0 }

@@ -17,7 +17,7 @@ var carryDecoders = map[string]decodeFn{
 	"madc": decodeCarry,
 }
 
-// carryName cannot be an identifier of PTX, so the flag is a symbol like others.
+// carryName is no PTX identifier, so the flag can be an entry of the symbol table.
 const carryName = "CC.CF"
 
 func (d *decoder) carryFlag() reg {

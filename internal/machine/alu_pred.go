@@ -52,9 +52,8 @@ var cmpNames = map[string]num.Cmp{
 // unsignedCmps are the names that only unsigned integers take.
 var unsignedCmps = map[string]num.Cmp{"lo": num.LT, "ls": num.LE, "hi": num.GT, "hs": num.GE}
 
-// cmpOf finds the comparison that an instruction names, as far as its type
-// has it: bit-size types only know equality (ISA, integer and bit-size
-// comparisons).
+// cmpOf returns the comparison that an instruction names, if its type has it:
+// bit-size types have equality only (ISA, integer and bit-size comparisons).
 func (f *form) cmpOf(t typ) (num.Cmp, bool) {
 	for i, w := range f.words {
 		c, ok := cmpNames[w]
@@ -110,7 +109,7 @@ func comparison(t typ, c num.Cmp, m num.Mod) cmpFn {
 	return nil
 }
 
-// cmpLanes makes a comparison of one on lanes.
+// cmpLanes makes a row comparison from a per-lane one.
 func cmpLanes[T word](f func(a, b T) bool) cmpFn {
 	return func(x *ctx, in *instr, mask uint32) (t uint32) {
 		a, b := srcRow[T](x, in.a), srcRow[T](x, in.b)
@@ -139,9 +138,8 @@ func ordered[T word](c num.Cmp, lt, eq func(a, b *[32]T) uint32) cmpFn {
 	return cmpSwapped(lt, allLanes)
 }
 
-// cmpF32 makes the f32 comparisons that a kernel uses from three; the
-// unordered ones are the complements of ordered ones. It returns nil for the
-// rest.
+// cmpF32 builds the common f32 comparisons from eq, lt and le; each unordered one
+// is the complement of an ordered one. It returns nil for the rest.
 func cmpF32(c num.Cmp) cmpFn {
 	switch c {
 	case num.EQ:
@@ -180,7 +178,7 @@ func cmpSwapped[T word](k func(a, b *[32]T) uint32, flip uint32) cmpFn {
 	}
 }
 
-// Comparisons of whole rows, without branches: lane 31 goes in first.
+// Branch-free comparisons of whole rows; the mask is shifted in from lane 31 down.
 
 func ltU32(a, b *[32]uint32) (m uint32) {
 	for i := 31; i >= 0; i-- {
@@ -245,7 +243,7 @@ func eqF32(a, b *[32]uint32) (m uint32) {
 	return m
 }
 
-// highHalves makes a comparison of 16-bit values one of the upper halves.
+// highHalves applies a 16-bit comparison to the upper halves.
 func highHalves(f func(a, b uint16) bool) cmpFn {
 	return cmpLanes(func(a, b uint32) bool { return f(uint16(a>>16), uint16(b>>16)) })
 }
@@ -323,8 +321,8 @@ func (d *decoder) setp(in *ptx.Inst, t typ, info *setpInfo) error {
 			return err
 		}
 	}
-	// With a single destination, which the assembler takes of packed types too,
-	// it is the low element's on the H200.
+	// The assembler accepts a single destination for packed types too; on the
+	// H200 it gets the low element's result.
 	if i.d, err = d.dst(first, pred); err != nil {
 		return err
 	}

@@ -241,7 +241,7 @@ func shfRWrapRow(d, a, b, n []uint32) {
 	}
 }
 
-// lop3Rows are the tables that compilers emit most.
+// lop3Rows has row functions for the tables that compilers emit most.
 var lop3Rows = map[uint8]func(d, a, b, c []uint32){
 	0x96: func(d, a, b, c []uint32) {
 		a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
@@ -351,7 +351,7 @@ func prmtBy(sel uint32) func(d, a, b []uint32) {
 
 func movRow[T word](d, a []T) { copy(d, a) }
 
-// cut16Row and cut8Row move what may have come from a wider register.
+// cut16Row and cut8Row truncate values that may come from a wider register.
 func cut16Row(d, a []uint32) {
 	a = a[:len(d)]
 	for i := range d {
@@ -457,9 +457,9 @@ func mulF32Row(d, a, b []uint32) {
 	}
 }
 
-// fmaF32Row does what num.FmaRN does for a sum in f64 that is a normal f32 and
-// no tie, which then rounds once whatever the f64 sum lost; it leaves the rest
-// to it, because the whole is too long for the compiler to inline.
+// fmaF32Row inlines the common case of num.FmaRN: an f64 sum that is a normal f32
+// and no tie rounds correctly, whatever bits the f64 sum lost. num.FmaRN does the
+// rest: it is too long for the compiler to inline.
 func fmaF32Row(d, a, b, c []uint32) {
 	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 	for i := range d {
@@ -478,8 +478,7 @@ func fmaF32Row(d, a, b, c []uint32) {
 	}
 }
 
-// minF32Row and maxF32Row settle the common case, two numbers that differ,
-// themselves.
+// minF32Row and maxF32Row inline the common case, two unequal numbers.
 func minF32Row(d, a, b []uint32) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {

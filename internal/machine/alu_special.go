@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Special registers (ISA, special registers). What the ISA leaves to the part
-// or the driver is fixed, so that runs are deterministic: CTA i runs on
-// multiprocessor i mod 132, performance counters and driver registers are
-// zero, and clocks are the machine's virtual time.
+// Special registers (ISA, special registers). Values that the ISA leaves to the
+// chip or the driver are fixed, so that runs are deterministic: CTA i runs on
+// multiprocessor i mod 132, performance counters and driver registers are zero,
+// and clocks are the machine's virtual time.
 
 const (
 	multiprocessors = 132 // of an H200
 	warpSlots       = 64  // warps a multiprocessor holds
 	smemUnit        = 128 // allocation unit of shared memory (ISA, %total_smem_size)
 	smemReserved    = 1024
-	smemLent        = 288 // of it, to the program
+	smemLent        = 288 // of it, usable by the program
 	clockRead       = 16  // virtual time that reading a clock takes
 )
 
-// A specialReg is how to read a special register: once for the warp, or once
-// a lane.
+// A specialReg reads a special register: once for the warp, or once per lane.
 type specialReg struct {
 	typ  typ
 	warp func(x *ctx) uint64
@@ -88,8 +87,8 @@ var specialVectors = map[string]func(x *ctx, i int) uint32{
 	"%cluster_nctaid": func(x *ctx, i int) uint32 { return x.m.cfg.Cluster[i] },
 }
 
-// readClock reads virtual time. Reading takes time, so that a loop that waits
-// for the clock comes to its end.
+// readClock reads virtual time. Each read advances it, so that a loop that waits
+// for the clock ends.
 func readClock(x *ctx) uint64 {
 	x.m.clock += clockRead
 	x.unsteady()
@@ -116,8 +115,8 @@ func threadIndex(x *ctx, lane uint32, i int) uint64 {
 	return uint64(n / b[0] / b[1])
 }
 
-// findSpecial is lookupSpecial for the program at hand, and notes whether it
-// asks where the reserved shared memory is: only then may it go there.
+// findSpecial is lookupSpecial, and records that the program asks where the
+// reserved shared memory is: only then may it access it.
 func (d *decoder) findSpecial(name string) *specialReg {
 	if strings.HasPrefix(name, "%reserved_smem_offset_") {
 		d.prog.reserved = true

@@ -75,7 +75,7 @@ func (d *decoder) cpBulk(in *ptx.Inst) error {
 // issue starts an operation of one lane.
 func (x *ctx) issue(op Op, lane int) *Op { return x.issueBy(op, lane, 1<<lane) }
 
-// issueBy starts an operation of several lanes, of which one counts it.
+// issueBy starts an operation of the lanes in mask; the counters of lane count it.
 func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	m, w := x.m, x.w
 	m.nextOp++
@@ -86,7 +86,7 @@ func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	w.cp[lane].open[op.Group] = append(w.cp[lane].open[op.Group], op.Seq)
 	w.cp[lane].unread[op.Group] = append(w.cp[lane].unread[op.Group], op.Seq)
 	if op.Map.Len != 0 && op.Group == NoGroup {
-		// Read already, so that no wait for its group has to wait for it.
+		// The map is read at issue, so no wait for its group blocks on it.
 		w.cp[lane].issued[GroupBulk]++
 		op.MapSeq = w.cp[lane].issued[GroupBulk]
 	}
@@ -132,7 +132,8 @@ type cpInfo struct {
 	ignore   bool // ignore-src is given, in b
 }
 
-// decodes cp.async.ca/.cg [dst], [src], cp-size{, src-size | ignore-src}{, policy}.
+// cpAsync decodes cp.async.ca/.cg [dst], [src], cp-size{, src-size | ignore-src}{,
+// policy}.
 func (d *decoder) cpAsync(in *ptx.Inst) error {
 	ops := in.Operands
 	if len(ops) < 3 {
@@ -228,8 +229,8 @@ func (d *decoder) cpMbarrier(in *ptx.Inst) error {
 }
 
 // visitCpMbarrier makes the barrier track the lane's cp.async operations: an
-// arrival follows once they are complete. Without .noinc the phase owes that
-// arrival from now on.
+// arrival follows once they are complete. Without .noinc the open phase cannot
+// complete before that arrival.
 func visitCpMbarrier(x *ctx, in *instr, mask uint32) verdict {
 	m, mi := x.m, in.x.(*mbarInfo)
 	x.addressesOf(&mi.access, &m.addr)

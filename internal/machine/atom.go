@@ -7,8 +7,8 @@ import (
 	"muster/ptx"
 )
 
-// Atomics. The lanes of one atomic instruction perform it one after the
-// other, lowest first; which order a card takes is its own affair.
+// Atomics. The lanes of one atomic instruction perform it one after the other,
+// lowest first; a card may take another order.
 
 type atomOp = ptx.Update
 
@@ -334,7 +334,7 @@ func combineFloat(op atomOp, t typ, mem MemID, a, b uint64) uint64 {
 		if mem == Global {
 			return num.AtomAddF64(a, b)
 		}
-		return num.AddRNF64(b, a) // in this order: it shows in which NaN two NaNs give
+		return num.AddRNF64(b, a) // the order decides which of two NaNs results
 	case f16:
 		return uint64(halfOp(op, uint16(a), uint16(b), num.AddF16, num.MinF16, num.MaxF16))
 	case bf16:

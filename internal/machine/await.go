@@ -9,17 +9,17 @@ import (
 // running. The machine need not know loops for that: it keeps, for each
 // split, the tests that came out false since the split last had a visible
 // effect. A split that stands again before a test that it has failed already
-// has come full circle, and sleeps until something that one of those tests
-// looked at changes. mbarrier tests sleep at once; reads that poll memory
-// (strong loads, atomics that change nothing) sleep when the same read has
-// given the same value before.
+// has come full circle, and sleeps until a condition of one of those tests
+// changes. mbarrier tests sleep at once; reads that poll memory (strong loads,
+// atomics that change nothing) sleep when the same read has given the same value
+// before.
 //
 // A false test is a choice of the schedule (GiveUp), offered where nothing
 // else can happen, so that a peek, a bound or a timeout takes its other path;
 // a split that keeps coming back to the same tests has no other path, and
 // when all that is left are such splits, the run is deadlocked.
 
-// An await is one condition that a failed test looked at.
+// An await is one condition that a failed test read.
 type await struct {
 	pc    int32
 	mem   MemID
@@ -28,8 +28,8 @@ type await struct {
 	addr  uint64
 	val   uint64 // the value read, or the phase waited for
 	lanes uint32
-	// woke is 1 + where the split stood when a change of this woke it, the first
-	// few places.
+	// woke holds 1 + each PC at which a change of this woke the split, the first
+	// mostWakes of them.
 	woke [mostWakes]int32
 	done bool // of a look at an mbarrier (circle.go): the phase was complete
 }
@@ -37,13 +37,13 @@ type await struct {
 // mostWakes bounds the places at which one change wakes a split.
 const mostWakes = 8
 
-// mostGiveUps bounds how often a wait may come out false in a row before it
-// counts as one that nothing but its completion ends.
+// mostGiveUps bounds how often in a row a test may fail by GiveUp; after that
+// only its completion ends the wait.
 const (
 	mostGiveUps = 1 << 10
 	mostPolls   = 1 << 16
 	mostSeen    = 64  // register states that are compared
-	mostAwaits  = 256 // tests that one wait looks at: who reads more is no waiter
+	mostAwaits  = 256 // failed tests kept for a split: a loop that reads more is no wait
 )
 
 // note remembers a failed test.
@@ -72,9 +72,9 @@ func (s *split) failed(pc int32, mem MemID, addr uint64) bool {
 	return false
 }
 
-// anyAwait reports whether a condition that the split's failed tests looked
-// at has changed. One that the split never looks at again, having peeked, has
-// had its effect once the split stands again where it woke it.
+// anyAwait reports whether a condition that the split's failed tests read has
+// changed. A change wakes the split only once at each PC: one that the split
+// peeked at, and never reads again, would wake it forever.
 func (m *Machine) anyAwait(s *split) bool {
 	for i := range s.awaits {
 		if a := &s.awaits[i]; !slices.Contains(a.woke[:], s.pc+1) && a.woke[mostWakes-1] == 0 && m.changed(a) {
@@ -84,8 +84,8 @@ func (m *Machine) anyAwait(s *split) bool {
 	return false
 }
 
-// woken notes that what has changed by now has woken the split at pc. It may be woken
-// at several places on its way to where it stays, each of them once.
+// woken records that the conditions changed so far have woken the split at pc. The same
+// change may wake it at several PCs, once at each.
 func (m *Machine) woken(s *split, pc int32) {
 	for i := range s.awaits {
 		a := &s.awaits[i]
@@ -121,12 +121,12 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 	return true
 }
 
-// mayGiveUp reports whether a waiting split might have somewhere else to go:
-// it has not been let go at this test yet, or its registers have changed
-// since, as a bound's do.
+// mayGiveUp reports whether GiveUp could take a waiting split to a new state: it
+// has not given up at this test yet, or its registers have changed since, as a
+// loop counter's do.
 func (m *Machine) mayGiveUp(w *warp, s *split) bool {
 	if s.spun {
-		return false // it has been everywhere it can go
+		return false // it has been in every state it can reach
 	}
 	in := &m.prog.code[s.pc]
 	if s.mask != w.live && in.aligned() {
@@ -147,7 +147,7 @@ func (m *Machine) mayGiveUp(w *warp, s *split) bool {
 	return s.gaveUp == 0 || len(s.seen) == mostSeen || !slices.Contains(s.seen, m.registerHash(w, s))
 }
 
-// letGo notes that the split's test is being let come out false.
+// letGo counts a GiveUp of the split's test, and records its registers.
 func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
 		s.seen = s.seen[:0]
@@ -160,12 +160,11 @@ func (m *Machine) letGo(w *warp, s *split) {
 	}
 }
 
-// Exhausted returns the instruction of a wait that was let come out false as often as
-// any is: whether it would end after more turns was not looked at. It is -1 if there is
-// none.
+// Exhausted returns the PC of a test that failed by GiveUp as often as the limit allows,
+// or -1: whether more turns would end that wait is not known.
 func (m *Machine) Exhausted() int32 { return m.exhausted - 1 }
 
-// registerHash hashes what the split's future depends on besides memory that it shares.
+// registerHash hashes what the split's future depends on, except shared state.
 func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)

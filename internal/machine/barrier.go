@@ -114,8 +114,9 @@ func (d *decoder) barRed(in *ptx.Inst, bi *barInfo, i *instr) ([]ptx.Operand, er
 	return ops[1 : len(ops)-1], nil
 }
 
-// readyAligned holds an aligned instruction back until all lanes of the warp
-// that have not exited stand before it: where the program converges, they do.
+// readyAligned reports whether an aligned instruction may execute: all lanes of
+// the warp that have not exited stand before it, as they do in a program that
+// converges.
 func readyAligned(x *ctx, in *instr, mask uint32) bool {
 	bi, ok := in.x.(*barInfo)
 	return ok && !bi.aligned || mask == x.w.live
@@ -175,7 +176,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 	return parked
 }
 
-// barForms are the forms of bar by which the lanes of a warp have come to a barrier.
+// barForms returns the forms of bar at which the lanes of a warp wait for a barrier.
 func (m *Machine) barForms(w *warp, id int32) (forms uint8) {
 	for _, s := range w.splits {
 		if s.state == waiting && s.wait.kind == waitWarpAtBar && s.wait.bar == id {
@@ -218,8 +219,8 @@ func (m *Machine) arriveAt(b *namedBar, w *warp, s *split, gen uint64) {
 	s.wait = wait{kind: waitBar, bar: s.wait.bar, gen: gen}
 }
 
-// together reports whether every lane of the warp that has not exited has
-// come to barrier id.
+// together reports whether every lane of the warp that has not exited stands at
+// barrier id.
 func (w *warp) together(id int32) bool {
 	there := uint32(0)
 	for _, s := range w.splits {
@@ -230,8 +231,8 @@ func (w *warp) together(id int32) bool {
 	return there == w.live && there != 0
 }
 
-// complete closes the open generation of barrier id, and hands its result to
-// those who wait.
+// complete closes the open generation of barrier id, and hands its result to the
+// waiting splits.
 func (t *cta) complete(id int32, byExit bool) {
 	b := &t.bars[id]
 	if byExit || b.lanes > 0 {
@@ -248,8 +249,8 @@ func (t *cta) complete(id int32, byExit bool) {
 
 // exitRelease completes the barriers that wait only on exited threads: every
 // warp that has not exited waits at the barrier, and exited ones make up the
-// missing count. A barrier whose instruction gives the count is never released
-// so, be it the count of the whole CTA: an H200 hangs there.
+// missing count. A barrier whose instruction gives a count is never released this
+// way, even if it is the whole CTA's: an H200 hangs there.
 func (m *Machine) exitRelease(t *cta) {
 	for id := range t.bars {
 		b := &t.bars[id]
@@ -272,8 +273,8 @@ func (m *Machine) exitRelease(t *cta) {
 	}
 }
 
-// waitsAt reports whether all of the warp waits for generation gen. One that
-// has only not been woken yet from the generation before can still arrive.
+// waitsAt reports whether all of the warp waits for generation gen. A warp that
+// has not been woken yet from the generation before can still arrive.
 func (w *warp) waitsAt(id int32, gen uint64) bool {
 	for _, s := range w.splits {
 		if s.state != waiting || s.wait.kind != waitBar || s.wait.bar != id || s.wait.gen != gen {
@@ -283,7 +284,7 @@ func (w *warp) waitsAt(id int32, gen uint64) bool {
 	return true
 }
 
-// waitOver reports whether what a waiting split waits for has come.
+// waitOver reports whether the generation that a split waits for has completed.
 func (m *Machine) waitOver(w *warp, s *split) bool {
 	switch s.wait.kind {
 	case waitBar:
@@ -329,15 +330,15 @@ func (x *ctx) barResult(b *wait, bi *barInfo, in *instr) {
 	}
 }
 
-// laneGone does what a thread's exit does to those who wait: barriers that
-// wait only on exited threads open, and collectives stop waiting for them.
+// laneGone applies a thread's exit to waiting splits: barriers that wait only for
+// exited threads open, and collectives stop waiting for them.
 func (m *Machine) laneGone(t *cta, w *warp) {
 	for _, s := range w.splits {
 		if s.state == collect {
 			s.state = running
 		}
 		if s.state == waiting && s.wait.kind == waitWarpAtBar && w.together(s.wait.bar) {
-			// The rest of the warp has come: its arrival is due.
+			// The rest of the warp stands there: the warp can arrive.
 			s.state, s.wait = atPoint, wait{}
 		}
 	}
@@ -423,8 +424,8 @@ func readyClusterWait(x *ctx, in *instr, mask uint32) bool {
 	return x.w.carrived&mask == 0
 }
 
-// visitClusterWait lets lanes pass whose last arrival has been completed. That
-// was in the generation completed last: the next one needs them to arrive.
+// visitClusterWait lets lanes pass whose last arrival belongs to a completed
+// generation. It is the last completed one: the next needs their arrival.
 func visitClusterWait(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
 	ci := in.x.(*clusterInfo)

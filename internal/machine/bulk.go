@@ -6,7 +6,7 @@ import (
 	"muster/ptx"
 )
 
-// Bulk copies and bulk reductions but those through tensor maps.
+// Bulk copies and bulk reductions, except those through tensor maps.
 
 // --- bulk copies ---
 
@@ -28,7 +28,7 @@ type reduction struct {
 	t  typ
 }
 
-// bulk decodes cp.async.bulk and cp.reduce.async.bulk but tensor copies.
+// bulk decodes cp.async.bulk and cp.reduce.async.bulk, except tensor copies.
 func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 	bi := &bulkInfo{}
 	var spaces []space
@@ -49,7 +49,7 @@ func (d *decoder) bulk(in *ptx.Inst, reduce bool) error {
 			bi.byteMask = true
 		case "ignore_oob":
 			return errNotModelled
-		case "mbarrier::complete_tx::bytes": // what is no bulk group
+		case "mbarrier::complete_tx::bytes": // the mechanism if not a bulk group
 		default:
 			known = false
 		}

@@ -9,7 +9,7 @@ import (
 
 // Calls. Arguments and results are copied between the caller's frame and the
 // callee's; a frame is a window on each class of registers and a piece of the
-// lane's local memory, so that recursion costs nothing that is not used.
+// lane's local memory, so that recursion costs only the frames in use.
 
 // A callInfo is a decoded call: where arguments and results are on the
 // caller's side.
@@ -87,8 +87,8 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 	return nil
 }
 
-// stack returns how much local memory a thread can come to use: limit if
-// calls by address or in a circle leave that open.
+// stack returns the most local memory in bytes that a thread can use: limit if
+// indirect or recursive calls leave that open.
 func (p *Program) stack(limit uint64) uint64 {
 	need := make([]uint64, len(p.funcs))
 	open := make([]bool, len(p.funcs))
@@ -136,7 +136,7 @@ func (d *decoder) places(l *ptx.List) ([]place, error) {
 			}
 			return nil, d.errorf("%s cannot be passed", n)
 		}
-		// A constant has as many bytes as its parameter takes of it.
+		// The parameter's size decides how many bytes of a constant are passed.
 		t := b64
 		switch v := op.(type) {
 		case ptx.Float:
@@ -227,8 +227,8 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	m.enter(w, s)
 }
 
-// firstFrame is what the kernel's own registers take of a stack: they do not
-// count against its limit.
+// firstFrame returns the bytes of the kernel's own registers on a stack: they do
+// not count against its limit.
 func firstFrame(p *Program) uint64 {
 	f := &p.funcs[0]
 	return 4*uint64(f.n32) + 8*uint64(f.n64)
@@ -283,9 +283,9 @@ func (x *ctx) pass(from place, s *split, to place, n *split) {
 	}
 }
 
-// passUnwritten passes a range of a frame of which bytes have not been written, to
-// another frame; bytes that were not written stay so. It is false if all were, or
-// tells of the read if they come to a register.
+// passUnwritten copies a frame's range that has unwritten bytes to another frame, where
+// these stay unwritten. It returns false if all bytes are written, or if the range goes
+// to a register: then it reports the read.
 func (x *ctx) passUnwritten(from place, s *split, to place, n *split, l int, buf []byte) bool {
 	w := x.w
 	off := uint64(l)*w.lsize + uint64(s.lbase+from.off)

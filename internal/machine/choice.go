@@ -2,8 +2,8 @@ package machine
 
 import "fmt"
 
-// This file is the machine as exploration sees it: which choices a state
-// offers, taking one, and shortcuts for policies that need not see them all.
+// The machine's interface to exploration: list the choices of a state, take one,
+// and shortcuts for policies that do not need the whole list.
 
 // A Choice is one alternative of a schedule.
 type Choice struct {
@@ -31,12 +31,12 @@ const (
 	// operation on an mbarrier before which the split stands: the threads of a warp
 	// are no unit (ISA 3.2).
 	Alone
-	// Part has lanes that part by branches meet again, from here on, only where they
-	// wait for each other: see KeepApart. It is possible at any time, and no state
-	// lists it.
+	// Part makes lanes that diverge reconverge, from here on, only where they wait for
+	// each other: see KeepApart. It is possible in every state, and Enabled never lists
+	// it.
 	Part
-	// Lead has elect.sync elect the highest lane of its mask from here on, and not the
-	// lowest: see LeadHighest. It is possible at any time, and no state lists it.
+	// Lead makes elect.sync elect the highest lane of its mask from here on, not the
+	// lowest: see LeadHighest. It is possible in every state, and Enabled never lists it.
 	Lead
 )
 
@@ -80,7 +80,7 @@ func (m *Machine) Step(c Choice) {
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
 		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
-			return // it was offered before another split of the warp gave up, and met this one
+			return // offered before another split gave up and merged with it
 		}
 		if c.Kind == Alone {
 			s = w.alone(s, c.Lane)
@@ -91,9 +91,9 @@ func (m *Machine) Step(c Choice) {
 
 // Enabled appends the choices that the state offers to buf: splits in order
 // of CTA, warp and lane, then milestones in order of issue, then the start of
-// the next cluster. Where nothing else is left it offers GiveUp for splits
-// whose waits have an other side that has not been run. None left: the run is
-// over, and Conclude says how.
+// the next cluster. If there is none of these, it offers GiveUp for waiting
+// splits whose failed path has not run yet. No choice: the run is over, and
+// Conclude says how.
 func (m *Machine) Enabled(buf []Choice) []Choice {
 	if m.stop != nil {
 		return buf
@@ -116,8 +116,8 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
 	if len(buf) == 0 && m.started < m.until && m.resident < mostResident {
-		// Everyone waits, perhaps for CTAs that have not started: the limit on
-		// residents is this machine's, not the card's, which has one too.
+		// All splits wait, perhaps for CTAs that have not started: MaxResident is
+		// this machine's limit, a card has its own.
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
 	if len(buf) > 0 {
@@ -130,9 +130,9 @@ func (m *Machine) canStart() bool {
 	return m.started < m.until && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
 }
 
-// exits offers GiveUp to the waiting splits that might have somewhere else to
-// go; to those that wait for the rest of their warp only when nobody else has, since
-// the rest may yet come.
+// exits offers GiveUp to the waiting splits that could reach a new state by it; to those
+// that wait for the rest of their warp only if no other can, since the rest may still
+// arrive.
 func (m *Machine) exits(buf []Choice) []Choice {
 	var aligned []Choice
 	for _, i := range m.running {
@@ -218,7 +218,7 @@ func (m *Machine) Next(c Choice) (Choice, bool) {
 	return Choice{}, false
 }
 
-// MilestoneChoice returns the oldest milestone that is due, if any.
+// MilestoneChoice returns the milestone of the oldest operation that can advance, if any.
 func (m *Machine) MilestoneChoice() (Choice, bool) {
 	for _, op := range m.ops {
 		if m.canAdvance(op) {

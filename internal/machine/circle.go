@@ -5,41 +5,41 @@ import (
 	"slices"
 )
 
-// Circles. A run that comes back to a state it was in before goes round for
-// ever. Three kinds are recognised, each by comparing states, not by looking for
-// loops in the text; a loop that counts in a register is none of them.
+// Circles are cycles of states: a run that returns to an earlier state can repeat
+// for ever. Three kinds are recognised, each by comparing states, not by looking
+// for loops in the text; a loop that counts in a register is none of them.
 //
-//   - A warp that executes no visible instruction and comes back to the same
-//     registers never leaves (stuck).
-//   - A split whose visible instructions change nothing that anyone could see, and
-//     that comes back to the same registers, depends on what it looked at alone:
-//     it sleeps until some of that changes (spun), as one sleeps that has failed a
-//     test (await.go). So an inverted wait is a wait, and the others may run, give
-//     up, or be found waiting too.
-//   - Where splits change memory and change it back, the whole machine comes back
-//     to a state. Another schedule may lead out of that circle, so all states that
-//     can follow are looked at, in copies; where they are few, and none is the end of
-//     the launch, the run has ended (Stop.Circle).
+//   - A warp that executes no visible instruction and returns to the same
+//     registers never leaves its loop (stuck).
+//   - A split whose visible instructions have no visible effect, and that returns to the
+//     same registers, depends only on what it read: it sleeps until some of that changes
+//     (spun), like a split that has failed a test (await.go). So an inverted wait is a
+//     wait, and the other splits can run, give up, or be found waiting too.
+//   - Where splits change memory and change it back, the whole machine returns to a
+//     state. Another schedule may leave that circle, so all reachable states are
+//     searched, in copies; if they are few, and none is the end of the launch, the run
+//     ends (Stop.Circle).
 //
-// What a clock shows, and which lanes happen to run together, is different the
-// next time round, so that reading these begins every comparison anew.
+// The clock, and which lanes happen to run together, differ the next time round,
+// so reading these restarts every comparison.
 //
 // All this costs little in runs that end: comparing begins after many instructions
-// without an effect, with a state that is replaced each time that twice as many have
-// been executed (Brent 1980), and looking for the end takes a small part of the time.
+// without an effect, with a reference state that is replaced after twice as many
+// instructions each time (Brent 1980), and the search for the end takes a small part of
+// the time.
 const (
 	spinAfter   = 1 << 8  // visible instructions of a split without an effect
 	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
-	mostLooks   = 1 << 10 // what a split may look at in one turn
-	leastLook   = 1 << 17 // instructions in whose time the end of a run is looked for
+	mostLooks   = 1 << 10 // reads and tests recorded in one turn
+	leastLook   = 1 << 17 // least cost of one search for the end of a run, in instructions
 	mostWindow  = 1 << 14
 	mostGlance  = 1 << 10 // bytes
-	mostInStep  = 1 << 16 // instructions between two of them
+	mostInStep  = 1 << 16 // instructions in one step of a search
 )
 
-// A private is what the future of a warp's lanes depends on besides what they
-// see of others. It is never changed once it is taken.
+// A private is a snapshot of the state that only a warp's lanes see: splits,
+// registers, local memory. It is immutable.
 type private struct {
 	splits []split
 	r32    [][32]uint32
@@ -48,7 +48,7 @@ type private struct {
 	local  uint64 // a hash
 }
 
-// privateOf copies what decides the future of some splits of w.
+// privateOf takes a snapshot of some splits of w.
 func (w *warp) privateOf(splits ...*split) *private {
 	v := &private{r32: slices.Clone(w.r32), r64: slices.Clone(w.r64), p: slices.Clone(w.p), local: w.localHash()}
 	for _, s := range splits {
@@ -68,16 +68,16 @@ func (w *warp) localHash() uint64 {
 	return h.Sum64()
 }
 
-// sameSplits reports whether splits stand as those of v did.
+// sameSplits reports whether splits have the PCs, masks, states and frames of v's.
 func (v *private) sameSplits(splits ...*split) bool {
 	return slices.EqualFunc(v.splits, splits, func(a split, b *split) bool {
 		return a.pc == b.pc && a.mask == b.mask && a.state == b.state && a.lbase == b.lbase && a.room == b.room && sameFrames(&a, b)
 	})
 }
 
-// same compares the registers of the lanes in mask, and the warp's local memory. That
-// is dear, and looks counts how often it might have been done: a loop that counts in
-// local memory alone has the same registers each time.
+// same compares the registers of the lanes in mask, and the warp's local memory. Hashing
+// that is expensive, and a loop that counts in local memory alone has the same registers
+// each time: it is done at calls 1, 2, 4, 8, … and every 64th, by looks.
 func (v *private) same(w *warp, mask uint32, hint, looks *int32) bool {
 	if !v.sameRegisters(w, mask, hint) {
 		return false
@@ -134,30 +134,30 @@ func sameRow[T uint32 | uint64](a, b *[32]T, mask uint32) bool {
 
 // ---- a split without effects ----
 
-// A turn is how far a split has come round without an effect.
+// A turn is a split's way round its loop since its last effect.
 type turn struct {
 	idle  int32    // visible instructions since its last effect
 	since *private // the state to compare with; nil if there is none yet
 	n     int32    // visible instructions since then
-	last  int32    // those after which another state takes its place
+	last  int32    // those after which a new state replaces since
 	hint  int32
 	looks int32
-	saw   []await // what it has looked at since
-	blind bool    // that was too much
+	saw   []await // what it has read and tested since
+	blind bool    // saw was full
 }
 
-// effect notes that the split has done what another agent could notice, or
-// depends on what is different the next time.
+// effect restarts the turn: another agent could observe what the split did, or
+// the split read what differs the next time.
 func (s *split) effect() { s.idle, s.since, s.saw = 0, nil, s.saw[:0] }
 
-// unsteady notes that an instruction shows what is different the next time.
+// unsteady records that an instruction read what differs the next time, such as a clock.
 func (x *ctx) unsteady() {
 	x.s.effect()
 	x.m.unsteady++
 }
 
-// look notes what a split's read of memory, or an atomic that changed nothing,
-// has seen.
+// look records the values that a read of memory, or an atomic that changed
+// nothing, returned.
 func (x *ctx) look(a *access, at where) {
 	if x.s.since == nil {
 		return
@@ -171,8 +171,7 @@ func (x *ctx) look(a *access, at where) {
 	}
 }
 
-// lookMbar is look for a test of an mbarrier: what it shows is decided by the
-// phase that is open.
+// lookMbar is look for a test of an mbarrier: the open phase decides its result.
 func (s *split) lookMbar(pc int32, mem MemID, addr uint64, b *mbar, lanes uint32, done bool) {
 	if s.since != nil {
 		s.looked(await{pc: pc, mem: mem, addr: addr, life: b.life, val: uint64(b.phase), lanes: lanes, done: done})
@@ -190,7 +189,7 @@ func (s *split) looked(a await) {
 	s.saw = append(s.saw, a)
 }
 
-// joinTurn makes the turn of a split that of two that meet.
+// joinTurn merges the turn of o into that of s, when the splits merge.
 func (s *split) joinTurn(o *split) {
 	s.idle = min(s.idle, o.idle)
 	if s.since != o.since {
@@ -204,8 +203,8 @@ func (s *split) joinTurn(o *split) {
 	}
 }
 
-// comeRound puts a split to sleep that has come full circle without an effect. It
-// stands before a visible instruction.
+// comeRound puts a split to sleep that has returned to a state without an effect.
+// The split stands before a visible instruction.
 func (m *Machine) comeRound(w *warp, s *split) {
 	if !slices.Contains(w.splits, s) || s.state != atPoint {
 		return
@@ -215,7 +214,7 @@ func (m *Machine) comeRound(w *warp, s *split) {
 	case s.since == nil:
 		s.last = 1
 	case s.since.splits[0].mask != s.mask && s.n < 4*s.last:
-		return // lanes that parted may come together again
+		return // lanes that diverged may merge again
 	case !s.blind && s.since.sameSplits(s) && s.since.same(w, s.mask, &s.hint, &s.looks):
 		if slices.ContainsFunc(s.saw, func(a await) bool { return m.changed(&a) }) {
 			return // it has not seen that yet
@@ -239,13 +238,13 @@ type plainRun struct {
 	until int64 // the count at which comparing begins, or ends
 	since *private
 	ran   uint32 // lanes that ran since
-	steps int64  // unsteady ones, until then
+	steps int64  // the machine's count of unsteady instructions then
 	hint  int32
 	looks int32
 }
 
-// leash is how many instructions a split may execute before settle looks after
-// it, and whether that is all that the run may.
+// leash returns how many instructions a split may execute before settle checks
+// the warp: 0 while it compares states.
 func (m *Machine) leash(r *plainRun) int64 {
 	left := m.budget()
 	if r.since != nil {
@@ -254,8 +253,9 @@ func (m *Machine) leash(r *plainRun) int64 {
 	return min(left, r.until-m.instrs)
 }
 
-// goOn compares the state of a warp that has executed very many instructions,
-// none of them visible, with earlier ones, now and then: for a 64th of the time.
+// goOn compares a warp that has executed very many instructions, none of them
+// visible, with an earlier state of it, for a 64th of the time; lanes in a circle
+// become stuck.
 func (m *Machine) goOn(w *warp, r *plainRun) {
 	switch {
 	case m.instrs < r.until && r.since == nil:
@@ -278,26 +278,26 @@ func (m *Machine) goOn(w *warp, r *plainRun) {
 
 // ---- the whole machine ----
 
-// A Circle is what goes on for ever: after so many instructions only so many states
-// can follow, whatever the schedule, and none of them is the end of the launch. Lanes
-// are some that run in them.
+// A Circle is a set of states that no schedule leaves: after After instructions only
+// States states are reachable, and none of them is the end of the launch. Lanes are some
+// that run in them.
 type Circle struct {
 	After  int64
 	States int
 	Lanes  []WaitingSplit
 }
 
-// A window is a part of a run in which it is seen whether splits come to states of
-// their own that they were in before: in the first half these are noted, in the
-// second compared. Only where none is new a look at all that may follow is worth it.
+// A window is a part of a run that checks whether splits return to earlier private
+// states: the first half records hashes of these, the second compares. Only if none is
+// new, a search of all reachable states is worth its cost.
 type window struct {
 	half, end int64 // counts of instructions
 	seen      map[uint64]bool
 	effects   int64 // of the machine, before
 }
 
-// endAt ends the run where no schedule leads from here to its end. It looks when the
-// run has doubled its length; s has just come before a visible instruction of w.
+// endAt ends the run if no schedule leads from here to the launch's end. It searches each
+// time the run has doubled in length; s of w has just reached a visible instruction.
 func (m *Machine) endAt(w *warp, s *split) {
 	if m.instrs < m.circleAt || m.stop != nil {
 		return
@@ -313,7 +313,7 @@ func (m *Machine) endAt(w *warp, s *split) {
 	case !m.window.seen[h]:
 	case m.instrs < m.window.end:
 		return
-	case m.window.effects == m.effects: // who has none will fall asleep
+	case m.window.effects == m.effects: // splits without effects will fall asleep
 	default:
 		if c := m.endless(max(m.instrs/4, leastLook) / m.weight()); c != nil {
 			m.halt(Stop{Kind: Deadlock, PC: -1, Mem: Local, Circle: c})
@@ -344,8 +344,7 @@ func (w *warp) glance(s *split) uint64 {
 	return h ^ h>>29
 }
 
-// weight is how many instructions could be executed, about, in the time that it takes
-// to copy the machine and compare it.
+// weight estimates the cost of copying and comparing the machine, in instructions.
 func (m *Machine) weight() int64 {
 	n := 8 + len(m.ctas)/16 + m.global.pages()/64
 	for _, i := range m.running {
@@ -364,9 +363,9 @@ func (g *addressMap) pages() int {
 	return n
 }
 
-// endless looks at all states that may follow, at most so many. It returns nil if one
-// is the end of the launch, or that is not known: something could go wrong on the way,
-// or depends on what is different the next time, or there are too many states.
+// endless searches the reachable states, in at most that many steps. It returns nil if
+// one is the end of the launch, or if that is not known: a run stops on the way, or reads
+// what differs the next time, or there are too many states.
 func (m *Machine) endless(most int64) *Circle {
 	from := m.Fork(nil, m.cfg.Poison)
 	from.circleAt, from.window = 1<<62, nil
@@ -401,7 +400,7 @@ func (m *Machine) endless(most int64) *Circle {
 			}
 		}
 		if hung {
-			return nil // the run will come to it, or to another name for what is wrong
+			return nil // a deadlock: the run will reach it, or stop for another reason
 		}
 	}
 	c.States = len(seen)
@@ -411,8 +410,8 @@ func (m *Machine) endless(most int64) *Circle {
 	return c
 }
 
-// goRound notes who runs in a circle: it takes choices in turn, and once it has come
-// through as many as there are states, each of them comes again.
+// goRound collects the lanes that run in a circle: it takes choices in turn, and after as
+// many as there are states, every state that it passes recurs.
 func (m *Machine) goRound(c *Circle) {
 	m.cfg.MaxInstrs = 0
 	var buf []Choice
@@ -431,10 +430,9 @@ func (m *Machine) goRound(c *Circle) {
 	}
 }
 
-// enough leaves out choices that lead to the same ends as others: what it keeps is a
-// persistent set, and where the search finds no end with those, there is none
-// (Godefroid 1996). It is nil where clusters that have not started could have a part
-// in what comes, and how many run at a time is for the card to say.
+// enough reduces the choices to a persistent set: if the search finds no end with those,
+// there is none (Godefroid 1996). It returns nil if clusters that have not started could
+// interfere: how many run at a time depends on the card.
 func (m *Machine) enough(all []Choice) []Choice {
 	if len(m.ops) > 0 {
 		if m.started < m.until {
@@ -467,8 +465,8 @@ func (m *Machine) enough(all []Choice) []Choice {
 	return all
 }
 
-// alone reports whether a choice commutes with all that others may do before it: it
-// lets a warp pass a barrier of its CTA, or come to one that counts all threads.
+// alone reports whether a choice commutes with all that others may do before it: a warp
+// passes a barrier of its CTA, or arrives at one that counts all threads.
 func (m *Machine) alone(c Choice) bool {
 	w := m.ctas[c.CTA].warps[c.Warp]
 	if len(w.splits) != 1 {
@@ -482,7 +480,7 @@ func (m *Machine) alone(c Choice) bool {
 	return is && s.state == atPoint && m.prog.wholeBars()
 }
 
-// wholeBars reports whether no barrier of a CTA is given a count.
+// wholeBars reports whether no bar of the program gives a thread count.
 func (p *Program) wholeBars() bool {
 	return !slices.ContainsFunc(p.code, func(in instr) bool {
 		bi, is := in.x.(*barInfo)
@@ -490,9 +488,9 @@ func (p *Program) wholeBars() bool {
 	})
 }
 
-// within reports whether what the cluster that begins with CTA first does next
-// touches its own shared memory and barriers alone, and nothing that it waits for
-// comes from elsewhere: other clusters cannot interfere.
+// within reports whether the next steps of the cluster with first CTA first
+// access only its own shared memory and barriers, and its waits depend only on
+// these: then other clusters cannot interfere.
 func (m *Machine) within(first int32) bool {
 	for r := int32(0); r < m.csize; r++ {
 		t := m.ctas[m.clusterMember(first, r)]
@@ -531,9 +529,9 @@ func (m *Machine) inCluster(w *warp, s *split) bool {
 	return false
 }
 
-// forgetFailures leaves of the tests that came out false those alone that a split
-// sleeps for: which others did, and how often, is no part of the launch's state. So
-// every test that may come out false does so once more.
+// forgetFailures keeps only the failed tests that a split sleeps for: which others
+// failed, and how often, is no part of the launch's state. So every test that may fail by
+// GiveUp may do so once more.
 func (m *Machine) forgetFailures() {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
@@ -551,7 +549,7 @@ func (m *Machine) forgetFailures() {
 	}
 }
 
-// addLanes adds where lanes stand, if it is new.
+// addLanes adds v, or its lanes to the entry with its CTA, warp and PC.
 func addLanes(list []WaitingSplit, v WaitingSplit) []WaitingSplit {
 	for i := range list {
 		if o := &list[i]; o.CTA == v.CTA && o.Warp == v.Warp && o.PC == v.PC {

@@ -9,11 +9,10 @@ import (
 // Collectives of a warp: instructions with a member mask. A split that stands
 // before one waits until every lane of the mask that has not exited stands
 // before the same instruction, or a copy of it elsewhere in the program; then
-// all of them perform it together. They synchronize control and nothing else,
-// but for bar.warp.sync, which also orders memory. Lanes that execute one and are not
-// in its mask do what the ISA leaves undefined (EvOutside); like an H200, the machine
-// lets them take part where they come with members, and pass alone where not. Only
-// members are ordered.
+// all of them perform it together. They synchronize control only, except bar.warp.sync,
+// which also orders memory. What lanes outside its mask do, the ISA leaves undefined
+// (EvOutside); like an H200, the machine lets them take part if their split has a member,
+// else pass alone. Only members are ordered.
 
 // A collective is a decoded collective instruction: members is the row of the
 // mask; put hands in one split's operands, get takes its results out.
@@ -25,14 +24,14 @@ type collective struct {
 	sync    bool // bar.warp.sync
 }
 
-// An exchange is what the lanes of a collective see of each other: those in mask
-// perform it, members is its member mask.
+// An exchange holds the values that the lanes of a collective exchange: those in
+// mask perform it, members is its member mask.
 type exchange struct {
 	mask, members uint32
 	v             [32]uint64
 	p             uint32
-	// Of a run that follows undefined values: the lanes whose value is not all defined,
-	// what of it is not, and the lane that each takes, -1 for one that takes no part.
+	// In a run that tracks undefined values: the lanes whose value is partly undefined,
+	// its undefined bits, and the source lane of each lane, -1 for none.
 	shaded  uint32
 	shades  [32]shade
 	sources [32]int8
@@ -258,8 +257,8 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 		v := own[l]
 		if ok {
 			out |= 1 << l
-			// A lane that takes no part gives an undefined value: the reader's own,
-			// unless a poison is to show where it goes.
+			// A source lane that takes no part gives an undefined value: here the
+			// reader's own, or a poison that shows where it goes.
 			switch p := x.m.cfg.Poison; {
 			case b.mask>>j&1 != 0:
 				v = uint32(b.v[j])

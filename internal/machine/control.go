@@ -164,8 +164,8 @@ func decodeTrap(d *decoder, in *ptx.Inst) error {
 func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 	kind := FaultTrap
 	if x.s.gaveUp > 0 {
-		// The trap is the far end of a bounded wait that nothing ended: what
-		// went wrong is the wait.
+		// The trap ends a bounded wait that nothing completed: the error is the
+		// wait.
 		kind = Deadlock
 		x.quiet = true // what it waited for is still asked
 	}

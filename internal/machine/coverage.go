@@ -8,9 +8,8 @@ import (
 )
 
 // Executes reports whether the machine executes a row of the instruction
-// table, by decoding the row's own example: nothing lists what is executed a
-// second time. A form that it refuses stops a run with its name when it is
-// reached.
+// table, by decoding the row's own example: there is no second list of executed
+// forms. A form that it refuses stops a run with its name when it is reached.
 func Executes(f *ptx.Form) bool {
 	for _, immediate := range []string{"1", "16", "24", "128"} {
 		p, err := decodeExample(f, immediate)
@@ -50,8 +49,8 @@ func Example(f *ptx.Form) string {
 }
 
 // decodeExample decodes a kernel that holds the form's example among the
-// declarations that examples refer to. Immediates in examples are 1, which is
-// not a count that every instruction takes.
+// declarations that examples refer to. It replaces an example's immediate 1,
+// which not every instruction takes as a count.
 func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 	text := Example(f)
 	if i := strings.LastIndex(text, " 1;"); i >= 0 {

@@ -96,7 +96,7 @@ type decoder struct {
 	fns   map[string]int32
 	tests map[testedPhase]int32
 	root  *scope
-	// aliases gives the functions that .alias gives a second name to, by it.
+	// aliases maps the second names that .alias gives to their functions.
 	aliases map[string]string
 
 	k32 map[uint32]reg
@@ -112,7 +112,7 @@ type decoder struct {
 	cur    *ptx.Inst
 	marks  uint64 // the modifiers of cur that its decoder has read
 	fixups []fixup
-	// its registers, but for parameters
+	// its registers, except parameters
 	declared []declaredRegister
 
 	sigs   []*scope            // parameters, by function
@@ -396,7 +396,7 @@ func operandNames(op ptx.Operand, visit func(string)) {
 	}
 }
 
-// attributes reads what the kernel declares of its launch.
+// attributes reads what the kernel declares about its launch.
 func (d *decoder) attributes(f *ptx.Func) error {
 	for _, a := range f.Attrs {
 		var v [3]uint32

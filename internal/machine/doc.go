@@ -9,15 +9,15 @@
 // takes one. Every run is a function of its choices. An Observer sees each
 // visible event; the machine knows no rules and never judges.
 //
-// An instruction is plain (it touches registers alone), a branch, a collective
-// of its warp, or visible: an access to memory that others share, a barrier,
-// a fence, the issue of an asynchronous operation, an exit. Between visible
-// instructions a split, that is the lanes of a warp at one program counter,
-// runs undisturbed. An asynchronous operation has milestones, each a choice:
-// its source is read, its destination written, its completion signalled.
+// An instruction is plain (it accesses registers only), a branch, a collective of
+// its warp, or visible: an access to memory that others share, a barrier, a
+// fence, the issue of an asynchronous operation, an exit. Between visible
+// instructions a split, that is the lanes of a warp at one program counter, runs
+// undisturbed. An asynchronous operation has milestones, each a choice: its
+// source is read, its destination written, its completion signalled.
 //
-// Waiting is a state and not a loop: await.go says how the machine tells, and
-// why a deadlock is a fact here and not a timeout.
+// Waiting is a state and not a loop: await.go says how the machine recognises it,
+// and why a deadlock is a fact here and not a timeout.
 //
 // What the text of a program tells without a run is package flow's to say: flow.go
 // tells that package what the decoder knows, and asks it.

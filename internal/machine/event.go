@@ -1,9 +1,8 @@
 package machine
 
-// This file is what the machine shows of itself: the events that another
-// agent could notice, and nothing about what they mean. The machine knows no
-// rules. An Observer that keeps a pointer into an Event must copy what it
-// keeps: the machine reuses events and their arrays.
+// The events of a run: what another agent could observe, and nothing about what
+// it means. The machine knows no rules. An Observer that keeps a pointer into an
+// Event must copy what it keeps: the machine reuses events and their arrays.
 
 import "muster/mbarrier"
 
@@ -47,8 +46,8 @@ const (
 	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
 	EvMbar
 	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
-	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is of
-	// another barrier, if it is known of one lane's (Lane) that it is.
+	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is that of
+	// lane Lane, if it is known to be of another barrier or a phase too old.
 	EvMbarWait
 	// EvIssue, EvSource, EvWritten, EvSignal: milestones of Op.
 	EvIssue
@@ -64,9 +63,8 @@ const (
 	// EvExit: lanes in Mask have exited. EvEnd: the CTA has ended.
 	EvExit
 	EvEnd
-	// EvRegister: lanes in Mask execute an instruction whose registers meet
-	// those of a wgmma as they must not (Touch), or which reads a register that
-	// nobody has written (Unset).
+	// EvRegister: lanes in Mask execute an instruction that misuses a register of
+	// a wgmma (Touch), or that reads an unwritten register (Unset).
 	EvRegister
 	// EvRegisters: a warp executed setmaxnreg: Count registers a thread now, Gen
 	// before (0: unknown).
@@ -74,8 +72,8 @@ const (
 	// EvDivergent: lanes in Mask execute an aligned instruction at PC without
 	// the rest of their warp.
 	EvDivergent
-	// EvOutside: lanes in Mask come to the collective at PC, whose member mask
-	// Members lacks them.
+	// EvOutside: lanes in Mask execute the collective at PC, but are not in its
+	// member mask Members.
 	EvOutside
 	// EvUndefined: lanes in Mask take an undefined value from the lanes in Sources,
 	// by the shfl at PC: those have exited, are elsewhere, or are not in the member
@@ -84,18 +82,18 @@ const (
 	// EvPendingCount: a lane takes the pending count of Token, which no .noComplete
 	// arrival returned.
 	EvPendingCount
-	// EvParted: lanes in Mask take a branch with .uni at PC, by which those in Members,
-	// which execute it with them, go elsewhere.
+	// EvParted: lanes in Mask take the .uni branch at PC, and those in Members, which
+	// execute it with them, go elsewhere.
 	EvParted
-	// EvOperand: lanes in Mask give the instruction at PC an operand that it does not
-	// take: Fault says in which respect, and Why in words.
+	// EvOperand: lanes in Mask give the instruction at PC an invalid operand: Fault says
+	// which rule it breaks, Why says it in words.
 	EvOperand
 )
 
-// UnsetLocal is Event.Unset of local memory that nobody has written.
+// UnsetLocal is Event.Unset for a read of unwritten local memory.
 const UnsetLocal = -1
 
-// UnsetResult is Event.Unset of an instruction whose result the ISA leaves undefined.
+// UnsetResult is Event.Unset for an instruction whose result the ISA leaves undefined.
 const UnsetResult = -2
 
 // A MemID names a memory: Global, or the shared memory of a CTA.
@@ -302,17 +300,17 @@ type Op struct {
 	// Phases holds, once signalled, the phase of each of Bars that it was
 	// charged to.
 	Phases []int64
-	// Uninit: its source held bytes that nobody had written.
+	// Uninit: its source held unwritten bytes.
 	Uninit bool
-	// Target is what a reduction was to change, where some of it was shared memory
-	// that nobody had written; else empty.
+	// Target is the range that a reduction changes, if it is shared memory with unwritten
+	// bytes; else empty.
 	Target Span
 	// Map is the tensor map that it read when it was issued, through the
 	// tensor-map proxy; empty if there is none, or none that could change.
 	Map Span
 	// MapSeq is the number of a load with such a map among its issuer's bulk
-	// operations: a wait for their groups shows the map read, and nothing else
-	// of a load (ISA 9.7.9.25.5.2). 0 if there is none.
+	// operations: a wait for their groups shows that the map was read, and
+	// nothing else about the load (ISA 9.7.9.25.5.2). 0: no such map.
 	MapSeq uint32
 	// After is the highest Seq of its issuer's cp.async operations that
 	// an OpMbarArrive waits for.
@@ -355,14 +353,14 @@ type Event struct {
 	Mem   MemID
 	Size  int32 // bytes a lane
 	Addr  *[32]uint64
-	// Part is where the bytes of each lane begin in those of the instruction: not 0 of
-	// the later elements of a strong access, whose events follow one another.
-	// Whole is then how many bytes of a lane they are of, and 0 of other accesses.
+	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
+	// elements of a strong access, which has one event for each. Whole is then the
+	// instruction's bytes a lane, and 0 for other accesses.
 	Part, Whole int32
 	// Val holds what a store writes in words of 8 bytes, low bytes first:
-	// word k of lane l is Val[k][l]. It is nil of other accesses.
+	// word k of lane l is Val[k][l]. It is nil for other accesses.
 	Val [][32]uint64
-	// storing and by let Values work them out when they are asked for.
+	// storing and by let Values compute it on demand.
 	storing *access
 	by      *ctx
 	// Init says which lanes of a read saw only initialized bytes.
@@ -371,7 +369,7 @@ type Event struct {
 	Count uint32
 	Gen   uint64
 	Mode  BarMode
-	// Forms are all forms by which lanes of the warp have come to the barrier: bit 0 is
+	// Forms are all forms at which lanes of the warp wait for the barrier: bit 0 is
 	// BarSync, bit 1 BarArrive, the others are BarRed with one operation each.
 	Forms   uint8
 	Counted bool
@@ -379,15 +377,16 @@ type Event struct {
 	Mbar    Mbar
 	Op      *Op
 	Touch   *Touch
-	// Unset is the number of one of Program.Unset, from 1 on; or UnsetLocal: Size
-	// bytes of the lane's local memory at Gen, in a frame that begins at Count.
+	// Unset numbers an entry of Program.Unset, from 1 on; or it is UnsetLocal:
+	// Size bytes of the lane's local memory at Gen, in a frame that begins at
+	// Count.
 	Unset int32
 	Fault StopKind
 	Why   string
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
-	// Again: lanes that arrive once more before the generation they arrived
-	// at has completed.
+	// Again: lanes that arrive again before the generation of their last arrival
+	// has completed.
 	Again uint32
 	// Token is what is known of a register that holds a token.
 	Token Token
@@ -395,8 +394,8 @@ type Event struct {
 	Members, Sources uint32
 }
 
-// Values returns Val, or what the store that the event shows is about to
-// write; nil where that cannot be told.
+// Values returns Val, or computes what the event's store is about to write; nil
+// if that is not known.
 func (ev *Event) Values() [][32]uint64 {
 	if ev.Val == nil && ev.storing != nil {
 		ev.Val = ev.by.storeValues(ev.storing)
@@ -407,8 +406,8 @@ func (ev *Event) Values() [][32]uint64 {
 	return ev.Val
 }
 
-// partValues are size bytes of what is stored, from byte part on: an element, or
-// aligned words of it.
+// partValues returns size bytes of what is stored, from byte part on: an element,
+// or aligned words of it.
 func partValues(v [][32]uint64, part, size int32) [][32]uint64 {
 	if size >= 8 {
 		return v[part/8 : (part+size)/8]
@@ -420,8 +419,8 @@ func partValues(v [][32]uint64, part, size int32) [][32]uint64 {
 	return v[part/8 : part/8+1]
 }
 
-// at says where an event happened. Fields that do not count for its kind keep
-// what an earlier event left there.
+// at sets an event's kind and place. Fields that its kind does not use keep an
+// earlier event's values.
 func (ev *Event) at(k Kind, x *ctx, mask uint32) {
 	ev.Kind, ev.CTA, ev.Warp, ev.Mask, ev.PC = k, x.w.cta, x.w.index, mask, x.s.pc
 }

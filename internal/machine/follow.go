@@ -7,19 +7,19 @@ import (
 	"muster/ptx"
 )
 
-// A Follower goes along with a run, instruction by instruction, and knows how
-// often each lane has come round its loop. With strides (stride.go) it also
-// works out how every register changes from one period of the loop to the next.
-// A machine without one runs as fast as ever: splits are settled by a loop of
-// their own (runFollowed) only where there is one.
+// A Follower observes a run instruction by instruction, and counts the iterations
+// of each lane's loop. With strides (stride.go) it also derives how every
+// register changes from one period of the loop to the next. A machine without one
+// pays nothing: only with one, splits are run by a separate interpreter loop
+// (runFollowed).
 
-// A LaneLoop says which loop of a lane is counted, and how it is parted.
+// A LaneLoop says which loop of a lane is counted, and how it is divided into periods.
 type LaneLoop struct {
-	// Mark is the branch back, where turns are counted; -1 for no loop. Head is
-	// where it leads.
+	// Mark is the back branch, where iterations are counted; -1 for no loop. Head
+	// is its target.
 	Mark, Head int32
-	// First is the visit of Mark at which the first period begins, Period how many
-	// turns it has, Periods how many of them are alike.
+	// First is the visit of Mark at which the first period begins, Period its number of
+	// iterations, Periods how many periods are alike.
 	First, Period, Periods int32
 }
 
@@ -39,7 +39,7 @@ type Follower struct {
 	undefined *Undefined
 }
 
-// A laneTrack is how far a lane has come.
+// A laneTrack is a lane's progress in its loop.
 type laneTrack struct {
 	entered bool // it has been at Head
 	visits  int32
@@ -57,7 +57,7 @@ func NewFollower(m *Machine) *Follower {
 	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}, live: map[int32][]flow.Reg{}}
 }
 
-// Follow has f go along with m, whose run has not begun. Its Loops are set.
+// Follow attaches f, whose Loops are set, to m, whose run has not begun.
 func (m *Machine) Follow(f *Follower) {
 	m.cfg.follower = f
 	f.stops = make([]bool, len(m.prog.code))
@@ -71,7 +71,7 @@ func (m *Machine) Follow(f *Follower) {
 // Lane is the number of a lane in the grid.
 func (f *Follower) Lane(cta, warp int32, lane int) int { return int(cta*f.warps+warp)*32 + lane }
 
-// Turn is how often a lane has come to its loop's end; -1 before its head.
+// Turn returns how often a lane has reached its loop's Mark; -1 before it reaches Head.
 func (f *Follower) Turn(lane int) int32 {
 	if t := &f.lanes[lane]; t.entered {
 		return t.visits
@@ -79,7 +79,7 @@ func (f *Follower) Turn(lane int) int32 {
 	return -1
 }
 
-// Visits is how often each lane came to each branch back, of a run without Loops.
+// Visits returns how often each lane reached each back branch, in a run without Loops.
 func (f *Follower) Visits() map[int32][]int32 {
 	all := map[int32][]int32{}
 	for pc, v := range f.back {
@@ -88,7 +88,7 @@ func (f *Follower) Visits() map[int32][]int32 {
 	return all
 }
 
-// Target is where the branch at pc leads; -1 if it is none that has one target.
+// Target returns the target of the direct branch at pc; -1 for other instructions.
 func (p *Program) Target(pc int32) int32 {
 	if in := &p.code[pc]; in.class == branch && in.src != nil && in.src.Effect().Has(ptx.Branches) {
 		return in.target
@@ -144,7 +144,7 @@ loop:
 			if !m.point(w, s, in, mask) {
 				break loop
 			}
-			// A collective of all lanes: the frame may be another's now.
+			// A collective of all lanes: x may be at another split now.
 			x = m.enter(w, s)
 		}
 		n++
@@ -198,8 +198,8 @@ func (f *Follower) arrive(x *ctx, in *instr) {
 	}
 }
 
-// visit takes registers at the begins of the first two periods. With strides it
-// returns the lane, as a bit, if it passes from one part of the run to the next.
+// visit records registers where the first two periods begin. With strides it only
+// returns the lane's bit at these two visits, and where the alike periods end.
 func (f *Follower) visit(x *ctx, l int, loop *LaneLoop, t *laneTrack) uint32 {
 	switch v := t.visits; {
 	case f.strides != nil:

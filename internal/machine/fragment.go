@@ -13,7 +13,7 @@ import (
 // the fragments of A (ISA 9.7.15.5); and what the warp's own instructions did to
 // such a register must be separated from the next wgmma that uses it by
 // wgmma.fence (ISA 9.7.15.7.1). Instructions that name a register of any wgmma
-// tell of it here when they execute; all others cost nothing.
+// report it here when they execute; all others cost nothing.
 
 // A Touch is a register that an instruction and a wgmma both use.
 type Touch struct {
@@ -31,14 +31,14 @@ type Touch struct {
 	More int
 }
 
-// touching is what an instruction does to registers of wgmma.
+// touching lists the registers of wgmma that an instruction reads and writes.
 type touching struct {
 	exec          execFn // of a plain instruction
 	reads, writes []reg
 }
 
-// watchFragments has the instructions of the function just decoded that name
-// registers of a wgmma tell of it.
+// watchFragments instruments those instructions of the function just decoded that
+// name registers of a wgmma.
 func (d *decoder) watchFragments(from int32) {
 	used := map[reg]bool{}
 	for i := from; int(i) < len(d.prog.code); i++ {
@@ -85,7 +85,7 @@ func execTouching(x *ctx, in *instr, mask uint32) {
 	in.touch.exec(x, in, mask)
 }
 
-// touch tells of what an instruction does to registers of wgmma.
+// touch records and reports what an instruction does to registers of wgmma.
 func (x *ctx) touch(in *instr, mask uint32) {
 	w, base := x.w, x.s.base32
 	if len(w.wgmmas) > 0 {
@@ -99,8 +99,8 @@ func (x *ctx) touch(in *instr, mask uint32) {
 	}
 }
 
-// touchInFlight tells of the last wgmma in flight that uses any of the
-// registers: a wait for that one covers those before it.
+// touchInFlight reports the last wgmma in flight that uses any of the registers:
+// a wait for that one covers those before it.
 func (x *ctx) touchInFlight(t *touching, mask uint32) {
 	w, base := x.w, x.s.base32
 	var found Touch
@@ -136,7 +136,7 @@ func (wi *wgmmaInfo) registers() iter.Seq2[int, reg] {
 	}
 }
 
-// add notes that register k of a wgmma in flight is touched.
+// add records that register k of a wgmma in flight is touched.
 func (t *Touch) add(u *wgmmaUse, k int) {
 	if t.Register != "" {
 		t.More++
@@ -151,10 +151,10 @@ func (x *ctx) tell(t *Touch, mask uint32) {
 	}
 }
 
-// checkFragments tells of registers of a wgmma about to be issued that an
-// instruction has touched since the warp's last wgmma.fence, or another wgmma
-// in flight uses in another way. Wgmmas of one shape may follow each other on
-// the same accumulators.
+// checkFragments reports registers of a wgmma about to be issued that an
+// instruction has accessed since the warp's last wgmma.fence, or that a wgmma in
+// flight uses in another way. Wgmmas of one shape may follow each other on the
+// same accumulators.
 func (x *ctx) checkFragments(wi *wgmmaInfo, mask uint32) {
 	w, base := x.w, x.s.base32
 	if !w.fenced || w.touched() {
@@ -176,8 +176,8 @@ func (x *ctx) checkFragments(wi *wgmmaInfo, mask uint32) {
 	}
 }
 
-// follows reports whether a wgmma may follow another for certain: both have A in
-// shared memory, one shape, and the same accumulators.
+// follows reports whether a wgmma may certainly follow another without a fence:
+// both have A in shared memory, one shape, and the same accumulators.
 func (wi *wgmmaInfo) follows(u *wgmmaInfo) bool {
 	return len(wi.a) == 0 && len(u.a) == 0 && wi.form.SameShape(u.form) && slices.Equal(wi.acc, u.acc)
 }
@@ -189,7 +189,7 @@ func (w *warp) touched() bool {
 	return slices.ContainsFunc(w.written, some) || slices.ContainsFunc(w.looked, some)
 }
 
-// checkOpen tells of registers that a wgmma uses without a fence since they were
+// checkOpen reports registers that a wgmma uses without a fence since they were
 // accessed.
 func (x *ctx) checkOpen(wi *wgmmaInfo, mask uint32) {
 	w, base := x.w, x.s.base32

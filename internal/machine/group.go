@@ -84,7 +84,7 @@ func readyGroupWait(x *ctx, in *instr, mask uint32) bool {
 	return true
 }
 
-// finish takes an operation's number out of a list of those that are not done.
+// finish removes an operation's number from a list of unfinished ones.
 func finish(list *[]uint32, seq uint32) {
 	if i, ok := slices.BinarySearch(*list, seq); ok {
 		*list = slices.Delete(*list, i, i+1)

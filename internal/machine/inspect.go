@@ -9,10 +9,9 @@ import (
 	"muster/ptx"
 )
 
-// This file lets others look at a state without touching it: which splits
-// wait and for what, which barriers live, what is in flight, and where the
-// code can go. It serves the explanation of a run that has ended; nothing
-// here is on the path of a step.
+// Read-only views of a state: which splits wait and for what, which barriers are
+// live, what is in flight, and which code is reachable. They serve the
+// explanation of a run that has ended; nothing here is on the path of a step.
 
 // A WaitKind says what a split stands before or waits for.
 type WaitKind uint8
@@ -26,8 +25,8 @@ const (
 	WaitMemory
 	// WaitNamed: it has arrived at a named barrier whose generation is open.
 	WaitNamed
-	// WaitWarp: the rest of its warp has not come to the same barrier,
-	// aligned instruction or collective.
+	// WaitWarp: the rest of its warp has not reached the same barrier, aligned
+	// instruction or collective.
 	WaitWarp
 	// WaitCluster: the cluster's barrier.
 	WaitCluster
@@ -35,8 +34,8 @@ const (
 	WaitRegisters
 	// WaitGroup: asynchronous operations of its own.
 	WaitGroup
-	// WaitSpin: a change of what it looks at. It has come round to the same state,
-	// and nothing that it does on the way changes anything.
+	// WaitSpin: a change of what it reads. It has returned to the same state, without an
+	// effect on the way.
 	WaitSpin
 )
 
@@ -50,8 +49,8 @@ type WaitingSplit struct {
 	Kind WaitKind
 	// Returns are the program counters that calls on the way here return to.
 	Returns []int32
-	// Tests are the conditions of WaitMbar, and those that a split which gave
-	// up and then trapped had tested.
+	// Tests are the conditions of WaitMbar, and the failed tests of a split that
+	// gave up and then trapped.
 	Tests []MbarTestState
 	// Mem, Addr and Size are what WaitMemory polls, by its lowest lane, and Val what
 	// is there. Until says which value ends the loop, as in "at least 3"; it is empty
@@ -61,8 +60,8 @@ type WaitingSplit struct {
 	Size  int32
 	Val   uint64
 	Until string
-	// Looks are what WaitSpin looks at: tests of mbarriers whose phase is complete,
-	// and words of memory.
+	// Looks are the reads and tests of WaitSpin: tests of mbarriers whose phase is
+	// complete, and words of memory.
 	Looks []Look
 	// Bar, Gen, Arrived and Count are the named barrier of WaitNamed, or of
 	// WaitWarp at one; Count is 0 where it is not known.
@@ -107,8 +106,8 @@ type Barrier struct {
 }
 
 // Waiting returns every split of every running CTA, in order of CTA, warp and
-// lane, with what it waits for. An observer may ask in the middle of a step:
-// the step's scratch is as it was afterwards.
+// lane, with what it waits for. An observer may call it in the middle of a step:
+// it restores the step's scratch.
 func (m *Machine) Waiting() []WaitingSplit {
 	x, addr := m.x, m.addr
 	defer func() { m.x, m.addr = x, addr }()
@@ -168,7 +167,7 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	return v
 }
 
-// looks lists what a split sees that sleeps, once for all lanes.
+// looks lists the reads and tests that a sleeping split waits on, once for all lanes.
 func (m *Machine) looks(s *split) []Look {
 	var list []Look
 	for i := range s.awaits {
@@ -276,9 +275,9 @@ func (m *Machine) awaited(s *split) []MbarTestState {
 	return v.Tests
 }
 
-// TimedOut reports whether the run ended in the trap of a wait that was given up while
-// others could go on, or although what it looked at has changed since: what it waited
-// for might have come. A test that is made once is no wait.
+// TimedOut reports whether the run ended in the trap of a bounded wait that might have
+// succeeded: other splits could still run, or what it read has changed since. A test that
+// is made once is no wait.
 func (m *Machine) TimedOut() bool {
 	st := m.stop
 	if st == nil || st.Kind != Deadlock || st.PC < 0 {
@@ -372,8 +371,8 @@ func (m *Machine) NotArrived(cta int32) []WaitingSplit {
 	return all
 }
 
-// SourceUninit reports whether op, once its source is read, carries bytes of
-// that source that nobody wrote.
+// SourceUninit reports whether op, once its source is read, carries unwritten
+// bytes of it.
 func (op *Op) SourceUninit() bool { return op.Uninit }
 
 // IsNoinc reports whether an OpMbarArrive is of the .noinc form.
@@ -399,9 +398,8 @@ func (p *Program) MbarMayBeRemote(pc int32) bool {
 	return !ok || mi.space != spShared
 }
 
-// Reach marks the instructions that control can come to from any of the given
-// ones, these included. Guards count as going both ways; an indirect call may
-// go to every function.
+// Reach marks the instructions reachable from any of the given ones, these
+// included. A guard may hold or fail; an indirect call may reach every function.
 func (p *Program) Reach(from ...int32) []bool {
 	seen := make([]bool, len(p.code))
 	work := append([]int32(nil), from...)
@@ -446,5 +444,5 @@ func (p *Program) next(pc int32, to []int32) []int32 {
 		}
 		return append(to, pc+1)
 	}
-	return to // a return: its callers are the caller's to name
+	return to // a return: Reach's caller names the return sites
 }

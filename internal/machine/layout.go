@@ -108,8 +108,8 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 	return nil
 }
 
-// shares maps the .shared variables of function bodies to their addresses:
-// they are static, so each has one place for all frames.
+// staticShared enters the .shared variables of a body into d.shares, from *at on:
+// they are static, so each has one address for all frames.
 func (d *decoder) staticShared(b *ptx.Block, at *uint64) error {
 	for _, s := range b.Stmts {
 		switch s := s.(type) {

@@ -1,19 +1,18 @@
 package machine
 
-// Where a run ends because it may not cost more: at so many instructions, or when
-// somebody who is asked now and then says so, such as a clock. A run that was cut
-// like that shows what has happened in it, and nothing of what has not.
+// Limits on the cost of a run: a number of instructions, and a function that is
+// polled now and then, such as a clock. A run that a limit cut shows what has
+// happened in it, but not that anything never happens.
 
-// stepWork is how many instructions a step counts for, where work is measured.
+// stepWork is the work of one step, in instructions.
 const stepWork = 64
 
-// defaultPace is the work between two questions to StopWhen's function: mostly
-// less than a millisecond.
+// defaultPace is the work between two calls of StopWhen's function: mostly less
+// than a millisecond.
 const defaultPace = 1 << 14
 
-// StopWhen has the machine ask stop now and then while it works, also in the
-// middle of a step, and end the run, Interrupted, when that reports true. Machines
-// that are cloned from this one ask too.
+// StopWhen makes the machine call stop now and then while it works, also in the middle of
+// a step, and end the run, Interrupted, when stop returns true. Clones call it too.
 func (m *Machine) StopWhen(stop func() bool) {
 	if m.stopNow = stop; m.pace == 0 {
 		m.pace = defaultPace
@@ -21,10 +20,10 @@ func (m *Machine) StopWhen(stop func() bool) {
 	m.left = m.pace
 }
 
-// SetPace sets how many warp instructions, or so, lie between two questions.
+// SetPace sets about how many warp instructions lie between two calls of stop.
 func (m *Machine) SetPace(instrs int64) { m.pace, m.left = instrs, instrs }
 
-// budget returns how many instructions may run before goesOn is to be asked.
+// budget returns how many instructions may run before goesOn must be called.
 func (m *Machine) budget() int64 {
 	most := int64(1<<63 - 1)
 	if m.cfg.MaxInstrs > 0 {
@@ -36,8 +35,7 @@ func (m *Machine) budget() int64 {
 	return most
 }
 
-// goesOn ends the run at a split, where a limit has run out. It reports whether none
-// has.
+// goesOn ends the run at a split if a limit is exceeded, and reports whether none is.
 func (m *Machine) goesOn(w *warp, s *split) bool {
 	if m.cfg.MaxInstrs > 0 && m.instrs > m.cfg.MaxInstrs {
 		m.halt(Stop{Kind: LimitInstrs, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc})
@@ -46,8 +44,8 @@ func (m *Machine) goesOn(w *warp, s *split) bool {
 	return m.spend(0)
 }
 
-// spend counts work, and asks whether to stop when enough has been done. It reports
-// whether the run goes on.
+// spend counts work, and calls stop once per m.pace of it. It reports whether the run
+// goes on.
 func (m *Machine) spend(work int64) bool {
 	if m.stopNow == nil {
 		return true
@@ -63,10 +61,10 @@ func (m *Machine) spend(work int64) bool {
 	return true
 }
 
-// Over reports whether the run has come to its end: every CTA has ended, all that
-// are left wait for ever, or the launch faulted. It has not where a limit or an
-// instruction that is not modelled cut it, nor where nobody has gone on with it. Of
-// a run that is not over, that something has not happened says nothing.
+// Over reports whether the run has ended: every CTA has ended, all that are left wait for
+// ever, or the launch faulted. It has not if a limit or an instruction that is not
+// modelled cut it, or if choices are left. In a run that is not over, the absence of an
+// event proves nothing.
 func (m *Machine) Over() bool {
 	if m.stop == nil {
 		return m.Done()

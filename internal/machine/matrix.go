@@ -10,12 +10,12 @@ import (
 )
 
 // The matrix instructions that a warp executes at once. mma.sync and movmatrix
-// touch registers alone: they are collectives of the whole warp. ldmatrix and
+// access only registers: they are collectives of the whole warp. ldmatrix and
 // stmatrix access shared memory (matrix_memory.go). All are .aligned, and the ISA
 // leaves them undefined where a thread of the warp has exited or is elsewhere
 // (9.7.14.5.14 to .17). Such lanes are waited for like at other aligned
 // instructions; when they cannot come, the event EvDivergent says so, and the
-// lanes that are there perform it with what the registers of the others hold.
+// lanes present perform it with whatever the others' registers hold.
 
 var matrixDecoders = map[string]decodeFn{
 	"mma":       decodeMMA,
@@ -46,8 +46,8 @@ func (d *decoder) emitAligned(i instr) {
 }
 
 // gatherAligned handles a split that reached an aligned collective. Lanes that
-// are missing may come: until then the split stands as before a visible
-// instruction that is not ready, where others can join it.
+// are missing may come: until then the split waits as at a visible instruction
+// that is not ready, where others can merge with it.
 func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 	if s.mask != w.live {
 		s.state = atPoint
@@ -148,8 +148,8 @@ func (d *decoder) sparsity(in *ptx.Inst, mi *matrixInfo) error {
 	return nil
 }
 
-// mmaExample gives the example of a row of mma the registers that its shape and
-// types ask for: the table leaves their number open.
+// mmaExample completes a row's example of mma with the registers that its shape
+// and types need: the table leaves their number open.
 func mmaExample(text string) string {
 	name, _, _ := strings.Cut(text, " ")
 	w, err := tensor.ParseMMA(strings.Split(name, ".")[1:])
@@ -277,7 +277,7 @@ func (m *matrix8) set(row, col int, v uint32) {
 	*w = *w&^(0xffff<<sh) | uint64(v&0xffff)<<sh
 }
 
-// put takes the matrix from a register that holds it as f says.
+// put fills the matrix from a register with layout f.
 func (m *matrix8) put(f *tensor.Fragment, from *[32]uint32) {
 	for l, v := range from {
 		r, c := f.At(l, 0)
@@ -291,7 +291,7 @@ func (m *matrix8) put(f *tensor.Fragment, from *[32]uint32) {
 	}
 }
 
-// get gives it to the lanes in mask.
+// get writes the matrix to a register of the lanes in mask, with layout f.
 func (m *matrix8) get(f *tensor.Fragment, to *[32]uint32, mask uint32) {
 	for l := range lanesOf(mask) {
 		r, c := f.At(l, 0)

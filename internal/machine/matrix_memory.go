@@ -7,8 +7,8 @@ import (
 
 // ldmatrix and stmatrix (ISA 9.7.14.5.15, .16): weak accesses to shared memory
 // by the generic proxy. Lane 8i+r gives the address of row r of matrix i, 16 bytes
-// that are aligned to their size; what stands in the other lanes is ignored. The
-// access is those lanes': it is shown and faults as theirs.
+// that are aligned to their size; the addresses of the other lanes are ignored. Events
+// and faults name the lanes that give the rows.
 
 // A matrixAccess is a decoded ldmatrix or stmatrix, with a register a matrix.
 type matrixAccess struct {

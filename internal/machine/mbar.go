@@ -131,7 +131,7 @@ func (d *decoder) mbarArrive(in *ptx.Inst, mi *mbarInfo, i instr) error {
 		}
 	}
 	if !mi.token && !mi.noComplete && mi.space == spOwn {
-		mi.space = spGeneric // without a state it arrives at a peer's too
+		mi.space = spGeneric // without a state it may arrive at a peer's
 	}
 	if len(ops) < 1 || len(ops) > 2 {
 		return d.errorf("%s takes a state, an address and a count", Name(in))
@@ -216,7 +216,8 @@ func (m *Machine) barrier(mem MemID, addr uint64) *mbar {
 	return nil
 }
 
-// barrierAt is barrier, but makes what memory holds a barrier that is not live.
+// barrierAt is barrier, but makes one that is not live, with memory's word, if there is
+// none.
 func (m *Machine) barrierAt(mem MemID, addr uint64) *mbar {
 	if b := m.barrier(mem, addr); b != nil {
 		if !b.live {
@@ -375,7 +376,7 @@ func (b *mbar) asked(mi *mbarInfo, v uint64) (phase int64, ok bool) {
 	return b.phase, false
 }
 
-// operand returns one lane's token or parity.
+// testOperand returns one lane's token or parity.
 func (x *ctx) testOperand(in *instr, mi *mbarInfo, l int) uint64 {
 	if mi.parity {
 		return uint64(x.a32(in.b)[l])
@@ -393,7 +394,7 @@ func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
 	for k := mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
 		if l != first && x.m.addr[l] == asked && x.testOperand(in, mi, l) == v {
-			continue // as the first asks
+			continue // the same test as the first lane's
 		}
 		mem, at, ok := x.resolve(mi.space, x.m.addr[l])
 		if !ok || mem < 0 || at%8 != 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8) {
@@ -435,8 +436,8 @@ func visitMbarTest(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
-// strayToken returns the token of the first lane that tests a barrier with one of
-// another barrier, or of a phase before the one that precedes the open one.
+// strayToken returns the first lane that tests bar with a token of another barrier, or of
+// a phase before the one that precedes the open one, and that token.
 func (x *ctx) strayToken(r reg, bar BarRef, open int64, lanes uint32) (t Token, lane int) {
 	for l := range lanesOf(lanes) {
 		if t := x.tokenOf(r, l); t.Known && (t.Bar != bar || t.Phase < open-1) {

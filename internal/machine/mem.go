@@ -18,7 +18,7 @@ const (
 type page struct {
 	owner uint64
 	full  bool       // every byte is initialized
-	shade *pageShade // of a run that follows undefined values
+	shade *pageShade // in a run that tracks undefined values
 	words [pageWords]uint32
 	init  [pageBytes / 32]uint32 // one bit a byte
 }
@@ -119,7 +119,7 @@ func (r *region) store(off uint64, size int32, v uint64, owner uint64) {
 	}
 }
 
-// mark notes that n bytes from off in the page are initialized.
+// mark marks n bytes from off in the page as initialized.
 func (p *page) mark(off, n uint32) {
 	if off%32 == 0 && n == 128 {
 		w := p.init[off/32 : off/32+4]
@@ -135,7 +135,7 @@ func (p *page) mark(off, n uint32) {
 	}
 }
 
-// forget notes that n bytes from off are not initialized.
+// forget marks n bytes from off as not initialized.
 func (r *region) forget(off, n, owner uint64) {
 	for n > 0 {
 		k := min(pageBytes-off%pageBytes, n)
@@ -250,7 +250,7 @@ func (p *page) setByte(off uint32, v byte) {
 
 func (r *region) hash(h *maphash.Hash) { r.hashSince(h, nil) }
 
-// hashSince leaves out the pages that are as they are in o, if it is not nil.
+// hashSince hashes the pages that differ from o's, or all if o is nil.
 func (r *region) hashSince(h *maphash.Hash, o *region) {
 	for i, p := range r.pages {
 		if p == nil || o != nil && p.like(o.pages[i]) {

@@ -46,18 +46,18 @@ const (
 	spLocal
 	spParam // a kernel's parameters, or a function's by frame offset
 	spConst
-	spOwn // generic, where the instruction takes shared::cta alone
+	spOwn // generic, where the instruction takes shared::cta only
 )
 
-// An access is what a memory instruction carries besides its rows.
+// An access is a decoded memory access: its address, data registers and ordering.
 type access struct {
 	space space
 	base  baseKind
 	breg  reg
 	off   int64
 	frame bool // the address is an offset in the function's frame
-	// from and to bound the variable that the address names, by the measure of off: both
-	// 0 if it names none, or one without a size of its own.
+	// from and to bound the variable that the address names, in the units of off: both 0
+	// if it names none, or one without a size of its own.
 	from, to int64
 	elem     int32
 	n        int32 // elements
@@ -99,8 +99,8 @@ func (d *decoder) stateSpace() space {
 	return spGeneric
 }
 
-// ownSpace is stateSpace of an instruction whose row, where it names a space, has none but
-// shared::cta: its generic addresses must lie there (ISA 9.7.13.15.9 and others).
+// ownSpace is stateSpace, but spOwn for a generic address of an instruction whose row
+// allows only shared::cta: the address must lie there (ISA 9.7.13.15.9 and others).
 func (d *decoder) ownSpace() space {
 	sp := d.stateSpace()
 	if sp != spGeneric || d.cur.Form == nil {
@@ -215,13 +215,13 @@ func (a *access) bound(y *symbol) {
 	}
 }
 
-// outside tells of an address that names a variable and leaves it: what lies beside a
-// variable, the ISA does not say (5.4), so that no other variable is reached there.
+// outside reports whether an address names a variable and leaves it: the ISA does not
+// define what lies beside a variable (5.4), so no other variable is reached there.
 func (a *access) outside() bool {
 	return a.to > a.from && (a.off < a.from || a.off+int64(a.size) > a.to)
 }
 
-// visitOutside performs an access that leaves the variable that its address names.
+// visitOutside ends the run at an access that leaves the variable that its address names.
 func visitOutside(x *ctx, in *instr, mask uint32) verdict {
 	a, l := in.x.(*access), lowest(mask)
 	addr := &x.m.addr
@@ -392,8 +392,8 @@ func (d *decoder) emitAccess(a *access) error {
 	return nil
 }
 
-// OwnShared is what Stop.Msg says of a generic address that an instruction may only have
-// in the shared memory of the own CTA.
+// OwnShared is Stop.Msg for a generic address that must lie in the shared memory of the
+// own CTA.
 const OwnShared = "generic, of shared::cta alone"
 
 func (s space) String() string {

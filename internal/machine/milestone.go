@@ -66,7 +66,7 @@ func (m *Machine) readSource(op *Op) {
 	m.opEvent(EvSource, op)
 }
 
-// readSpans takes an operation's data from what it reads.
+// readSpans copies an operation's source ranges into its data.
 func (m *Machine) readSpans(op *Op) {
 	n := uint64(0)
 	for _, s := range op.Reads {
@@ -141,7 +141,7 @@ func (m *Machine) writeSpans(op *Op) {
 	}
 }
 
-// reducesUnwritten notes that a reduction finds shared memory that nobody wrote.
+// reducesUnwritten records that a reduction reads unwritten shared memory.
 func (m *Machine) reducesUnwritten(op *Op, r *region, off uint64, s Span) {
 	if s.Mem == Global || r.initialized(off, s.Len) {
 		return

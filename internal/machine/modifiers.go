@@ -8,15 +8,15 @@ import (
 	"muster/ptx"
 )
 
-// This file holds every instruction to its row of the instruction table and to
-// its decoder. An instruction that no row has is not modelled: what a word that
-// the table does not know means, only a later version of the ISA can say. Decoders
-// read modifiers through the methods below, which mark them. A modifier that the
-// decoder has not read, and that is not ignored on purpose, makes the instruction
-// one that is not modelled: a forgotten modifier is never passed over.
+// This file checks every instruction against its row of the instruction table and its
+// decoder. An instruction without a row is not modelled: only a later version of the ISA
+// defines what a word unknown to the table means. Decoders read modifiers through the
+// methods below, which mark them. A modifier that the decoder has not read, and that is
+// not ignored on purpose, makes the instruction not modelled: a forgotten modifier is
+// never skipped.
 
-// An ignoredMod says which modifiers change nothing that the machine tells of,
-// and why.
+// An ignoredMod says which modifiers change nothing that the machine reports, and
+// why.
 type ignoredMod struct {
 	ops  string // the opcodes that it holds for
 	mods string
@@ -44,7 +44,7 @@ var ignoredMods = []ignoredMod{
 	{"atom red cp", "noftz", "half precision additions have no other form (ISA 9.7.13.5)"},
 }
 
-// ignored tells whether a modifier changes nothing that the machine tells of.
+// ignored reports whether ignoredMods has a modifier of an opcode.
 func ignored(op, mod string) bool {
 	return slices.ContainsFunc(ignoredMods, func(g ignoredMod) bool {
 		return slices.Contains(strings.Fields(g.ops), op) && slices.ContainsFunc(strings.Fields(g.mods), func(m string) bool {
@@ -54,7 +54,7 @@ func ignored(op, mod string) bool {
 	})
 }
 
-// has reports whether the instruction carries a modifier, which is read then.
+// has reports whether the instruction carries a modifier, and marks it as read.
 func (d *decoder) has(mod string) bool {
 	d.read(mod)
 	return has(d.cur, mod)
@@ -69,7 +69,7 @@ func (d *decoder) read(mod string) {
 	}
 }
 
-// reads tells whether modifier i is mod, which is read then.
+// reads reports whether modifier i is mod, and marks it as read.
 func (d *decoder) reads(in *ptx.Inst, i int, mod string) bool {
 	if i >= len(in.Mods) || in.Mods[i] != mod {
 		return false
@@ -81,7 +81,7 @@ func (d *decoder) reads(in *ptx.Inst, i int, mod string) bool {
 // readAll marks all modifiers.
 func (d *decoder) readAll() { d.marks = ^uint64(0) }
 
-// lastType is lastType of the instruction, whose type is read then.
+// lastType is lastType of the instruction, and marks the type as read.
 func (d *decoder) lastType() typ {
 	if t := lastType(d.cur); t != tNone {
 		d.marks |= 1 << min(len(d.cur.Mods)-1, 63)
@@ -107,7 +107,8 @@ func (e notModelled) Error() string        { return string(e) }
 func (e notModelled) Is(target error) bool { return target == errNotModelled }
 
 // decodeForm decodes an instruction by the decoder that its opcode is listed under, and
-// holds it to its row. It returns errNotModelled for what no row or no decoder knows.
+// checks it against its row. It returns errNotModelled for what no row or no decoder
+// knows.
 func (d *decoder) decodeForm(in *ptx.Inst) error {
 	d.marks = 0
 	err := errNotModelled

@@ -102,7 +102,7 @@ func (d *decoder) register(op ptx.Operand) (reg, typ, error) {
 	return y.reg, y.typ, nil
 }
 
-// whole is the error of a vector register where one of its elements is meant.
+// whole returns the error for a vector register in place of one of its elements.
 func (d *decoder) whole(n ptx.Name) error {
 	return d.errorf("%s is a vector of registers; %s takes one of its elements, %s.x", n, Name(d.cur), n)
 }
@@ -194,8 +194,8 @@ func (d *decoder) widen(r reg, have, want typ) reg {
 	return t
 }
 
-// intAs gives an integer literal's bits as type t: a float type takes the
-// value, as ptxas does for 'mov.f32 %f, 0'.
+// intAs returns an integer literal's bits, also for a float type t, as in
+// 'mov.f32 %f, 0'.
 func intAs(v ptx.Int, t typ) uint64 {
 	return v.Bits
 }

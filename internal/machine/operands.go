@@ -6,19 +6,20 @@ import (
 	"muster/ptx"
 )
 
-// Operands that an instruction does not take, though it changes nothing that the machine
-// tells of: hints to caches, counters of a profiler, and addresses that are computed and
-// not accessed. Constants are held to their range when the program is decoded; of what only
-// a run shows the event EvOperand tells, and the run goes on.
+// Invalid operands of instructions that change nothing in the machine: hints to caches,
+// counters of a profiler, and addresses that are computed but not accessed. Constants are
+// checked when the program is decoded; values known only in a run are reported by
+// EvOperand, and the run goes on.
 
-// badOperand tells of an operand that lanes give an instruction which does not take it.
+// badOperand emits EvOperand for lanes that give an instruction an invalid operand.
 func (x *ctx) badOperand(kind StopKind, lanes uint32, why string) {
 	if lanes != 0 && x.m.cfg.Observer != nil {
 		x.m.emit(Event{Kind: EvOperand, CTA: x.w.cta, Warp: x.w.index, Mask: lanes, PC: x.s.pc, Fault: kind, Why: why})
 	}
 }
 
-// unaligned are the lanes of mask whose address is no multiple of size, a power of two.
+// unaligned returns the lanes of mask whose address is no multiple of size, a power of
+// two.
 func unaligned(mask uint32, addr *[32]uint64, size uint64) (out uint32) {
 	for l := range lanesOf(mask) {
 		if addr[l]&(size-1) != 0 {
@@ -28,7 +29,7 @@ func unaligned(mask uint32, addr *[32]uint64, size uint64) (out uint32) {
 	return out
 }
 
-// outside are the lanes of mask whose address does not lie in global memory.
+// outside returns the lanes of mask whose generic address does not lie in global memory.
 func (x *ctx) outside(sp space, mask uint32, addr *[32]uint64) (out uint32) {
 	for l := range lanesOf(mask) {
 		if sp == spGeneric && !x.inSpace(spGlobal, addr[l]) {

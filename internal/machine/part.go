@@ -2,14 +2,14 @@ package machine
 
 import "math/bits"
 
-// Lanes of a warp that come to an instruction together perform it in one step, in
-// the order of their numbers. The ISA promises no such thing (3.2): each lane is a
-// thread, others may see what some of them did and some did not, and any of them may
-// be first. Where that can matter, an exploration has the lanes part.
+// The lanes of a split perform an instruction in one step, in the order of their numbers.
+// The ISA does not promise that (3.2): each lane is a thread, others may see the effects
+// of some lanes and not of the rest, and any lane may be first. Where that can matter, an
+// exploration divides the split.
 
-// Part has the lanes of a warp that come together to one of these instructions
-// perform it one by one, in any order, as far as Ways offers choices. Instructions
-// that no lane can perform alone stay as they are. Lanes are kept apart, too.
+// Part makes the lanes of a split perform these instructions one by one, in any order, as
+// far as Ways offers choices. Instructions that no lane can perform alone stay as they
+// are. Part implies KeepApart.
 func (m *Machine) Part(pcs []int32) {
 	if len(pcs) == 0 {
 		return
@@ -34,22 +34,22 @@ func (in *instr) parts() bool {
 	return false
 }
 
-// parts reports whether the lanes of a split are to perform the instruction before
-// which it stands one by one.
+// parts reports whether the lanes of a split must perform its next instruction one by
+// one.
 func (m *Machine) parts(s *split) bool {
 	return m.cfg.parted != nil && s.state == atPoint && m.cfg.parted[s.pc] && s.mask&(s.mask-1) != 0
 }
 
-// KeepApart has lanes that part by branches, too, meet again only where they wait for
-// each other: a split that another joins waits for it.
+// KeepApart makes lanes that diverge at branches, too, reconverge only where they wait
+// for each other: merging elsewhere makes one split wait for the other.
 func (m *Machine) KeepApart() { m.cfg.apart = true }
 
-// KeepsApart reports whether KeepApart was said.
+// KeepsApart reports whether KeepApart was called.
 func (m *Machine) KeepsApart() bool { return m.cfg.apart }
 
-// staysApart reports whether others do not join a split where it stands, since lanes
-// of the warp have parted: joining would have the split wait for them. They meet where
-// they wait for each other.
+// staysApart reports whether no other split may merge with s where it stands, since lanes
+// of the warp were divided: merging would make s wait for them. They merge where they
+// wait for each other.
 func (m *Machine) staysApart(w *warp, s *split) bool {
 	if !w.apart && !m.cfg.apart || s.state != atPoint {
 		return false
@@ -58,8 +58,8 @@ func (m *Machine) staysApart(w *warp, s *split) bool {
 	return in.class == visible && !in.aligned()
 }
 
-// mayPart reports whether a lane of the split that takes a Run choice can perform
-// the instruction before which the split stands, without the others.
+// mayPart reports whether a lane of a Run choice's split can perform the split's
+// next instruction without the others.
 func (m *Machine) mayPart(c Choice) bool {
 	s := m.ctas[c.CTA].warps[c.Warp].find(c.Lane)
 	return s != nil && s.state == atPoint && s.mask&(s.mask-1) != 0 && m.prog.code[s.pc].parts()
@@ -75,8 +75,8 @@ func appendLanes(buf []Choice, c Choice, mask uint32) []Choice {
 	return buf
 }
 
-// alone parts a lane from its split, which stands before a visible instruction, and
-// returns the lane's own.
+// alone divides a lane from its split, which stands before a visible instruction, and
+// returns the lane's split.
 func (w *warp) alone(s *split, lane int8) *split {
 	if s.mask == 1<<uint(lane) {
 		return s

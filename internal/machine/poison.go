@@ -7,24 +7,25 @@ import (
 	"muster/ptx"
 )
 
-// What nobody wrote has no value. A Poison gives it one, so that runs of one
-// schedule with different poisons show whether it reaches an output, a branch or
-// an address.
+// Unwritten memory and registers have no value. A Poison gives them one, so that
+// runs of one schedule with different poisons show whether it reaches an output,
+// a branch or an address.
 
-// A Poison replaces what nobody has written: shared and local memory that the
-// instruction at PC reads (each element of which some byte is uninitialized), or
-// one register; and what the shfl at PC takes from a lane that takes no part.
+// A Poison replaces unwritten values: shared and local memory that the
+// instruction at PC reads (each element with an uninitialized byte), or one
+// register; and the value that the shfl at PC takes from a lane that takes no
+// part.
 type Poison struct {
 	PC int32 // -1: no instruction
-	// Register is the number of one of Program.Unset, from 1 on.
+	// Register numbers an entry of Program.Unset, from 1 on.
 	Register int32
-	// Everything: whatever nobody has written, by whichever instruction.
+	// Everything: all unwritten values, whichever instruction reads them.
 	Everything bool
 	// Value stands in every byte, unless Mixed: then every lane, register and
 	// address has bytes of its own, so that two unwritten values differ.
 	Value byte
 	Mixed bool
-	// Among, if any, are the values of which each place takes one; Turn moves on which.
+	// Each place takes one value of Among, if there are any; Turn shifts which.
 	Among []uint64
 	Turn  uint64
 }
@@ -36,7 +37,7 @@ func (p *Poison) at(pc int32) bool { return p != nil && (p.Everything || p.PC ==
 // takes no part.
 func (p *Poison) takes(pc int32) bool { return p != nil && p.PC == pc }
 
-// word is what stands at a place.
+// word returns the value of a place.
 func (p *Poison) word(place uint64) uint64 {
 	if !p.Mixed && len(p.Among) == 0 {
 		return uint64(p.Value) * 0x0101010101010101
@@ -52,8 +53,8 @@ func (p *Poison) word(place uint64) uint64 {
 	return z
 }
 
-// Compared lists the constants that the program compares values with, or else may:
-// an unwritten value that is equal to one decides what no other value does.
+// Compared lists the constants that the program compares values with, or moves to
+// registers: an unwritten value equal to one can decide a branch as no other value does.
 func (p *Program) Compared() []uint64 {
 	compares, moves := map[uint64]bool{}, map[uint64]bool{}
 	for u := range p.flow.Uses() {
@@ -83,12 +84,11 @@ func (p *Program) Compared() []uint64 {
 	return all
 }
 
-// mostMoved bounds how many constants Compared lists so that those that are only
-// moved to registers are among them.
+// mostMoved is the length up to which Compared adds constants that are only moved
+// to registers.
 const mostMoved = 16
 
-// fill overwrites those of the bytes b that nobody has written; they come from off
-// in a region.
+// fill overwrites the unwritten ones of the bytes b, which were read at off in a region.
 func (p *Poison) fill(r *region, off uint64, b []byte) {
 	for i := range b {
 		if at := off + uint64(i); !r.initialized(at, 1) {
@@ -97,8 +97,8 @@ func (p *Poison) fill(r *region, off uint64, b []byte) {
 	}
 }
 
-// poisonMemory writes to the bytes of one lane's access that nobody has written,
-// before an instruction that reads and writes them.
+// poisonMemory poisons the unwritten bytes of one lane's access in memory, before
+// an instruction that reads and writes them.
 func (x *ctx) poisonMemory(r *region, off, n uint64) {
 	if p := x.m.cfg.Poison; p.at(x.s.pc) && !r.initialized(off, n) {
 		b := make([]byte, n)
@@ -108,14 +108,14 @@ func (x *ctx) poisonMemory(r *region, off, n uint64) {
 	}
 }
 
-// An Unwritten is a range of bytes that an operation reads and nobody has written.
+// An Unwritten is a range of unwritten bytes that an operation reads.
 type Unwritten struct {
 	Span
 	Operand string // of a matrix instruction: A or B
 }
 
-// Unwritten lists the ranges of shared memory that op reads and that nobody has
-// written, by address.
+// Unwritten lists the unwritten ranges of shared memory that op reads, by
+// address.
 func (m *Machine) Unwritten(op *Op) []Unwritten {
 	var all []Unwritten
 	inA := 0

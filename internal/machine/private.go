@@ -3,7 +3,7 @@ package machine
 import "math/bits"
 
 // Memory that no other agent sees: local memory, parameters and the constant
-// bank. Accesses to it are no events.
+// bank. Accesses to it emit no events.
 
 // localLanes performs the part of a generic access that goes to local memory
 // or to parameters, and returns the other lanes.
@@ -57,7 +57,7 @@ func (x *ctx) private(a *access, r *region, lane int, base, off, limit uint64) {
 	x.m.addr[lane] = save
 }
 
-// unwrittenLocal tells of a load of local memory that nobody has written.
+// unwrittenLocal reports a load of unwritten local memory.
 func (x *ctx) unwrittenLocal(a *access, at where) {
 	l := lowest(at.mask)
 	off := x.m.addr[l]
@@ -70,8 +70,8 @@ func (x *ctx) unwrittenLocal(a *access, at where) {
 	}
 }
 
-// readUnwrittenLocal shows a read by one lane of local memory that nobody has
-// written; off is that in the memory of the warp's lanes.
+// readUnwrittenLocal reports one lane's read of unwritten local memory; off is
+// the offset in the region of all lanes of the warp.
 func (x *ctx) readUnwrittenLocal(lane int, off uint64, n int32) {
 	if x.m.cfg.Observer == nil {
 		return
@@ -81,7 +81,7 @@ func (x *ctx) readUnwrittenLocal(lane int, off uint64, n int32) {
 		Mem: Local, Gen: own, Size: n, Count: x.s.lbase})
 }
 
-// freshFrame has nothing written in the lanes' local memory from an address on.
+// freshFrame marks n bytes of the lanes' local memory, from an address on, as unwritten.
 func (w *warp) freshFrame(mask uint32, at, n, owner uint64) {
 	for k := mask; k != 0 && n > 0; k &= k - 1 {
 		w.local.forget(uint64(bits.TrailingZeros32(k)&31)*w.lsize+at, n, owner)

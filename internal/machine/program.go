@@ -47,8 +47,8 @@ type Program struct {
 	files   map[int]string
 	strs    map[string]string // .debug_str labels, for inlined function names
 
-	// tokens: what registers hold tokens is followed. noComplete: some arrival is
-	// .noComplete.
+	// tokens: the machine tracks which tokens registers hold. noComplete: some
+	// arrival is .noComplete.
 	tokens, noComplete bool
 
 	// unspecified: see Unspecified.
@@ -148,7 +148,7 @@ type instr struct {
 	touch      *touching
 	unset      *unsetUse
 	tokens     *tokenMove
-	uni        *promise // of a branch with .uni that could part lanes
+	uni        *promise // of a branch with .uni that could divide lanes
 	x          any      // what only this family of instructions needs
 }
 
@@ -215,7 +215,7 @@ func (t typ) size() int32 { return typSizes[t] }
 // wide reports whether values of the type live in 64-bit rows.
 func (t typ) wide() bool { return t.size() == 8 }
 
-// packed reports whether a value of the type is two, of half its width (ISA 5.2.3).
+// packed reports whether a value of the type is two values of half its width (ISA 5.2.3).
 func (t typ) packed() bool { return t == f16x2 || t == bf16x2 || t == f32x2 }
 
 func (t typ) signed() bool { return t >= s8 && t <= s64 }

@@ -1,15 +1,15 @@
 package machine
 
-// Branches that promise with .uni that all active threads of the warp which execute them
-// have one guard and one target (ISA 9.7.12.3 to .6). Lanes of one split execute together,
-// so that a branch which parts them breaks the promise. Lanes that came apart before may
-// execute the branch one after the other, and then each part is asked by itself.
+// A branch with .uni promises that all active threads of the warp that execute it have
+// one guard and one target (ISA 9.7.12.3 to .6). Lanes of one split execute together, so
+// a branch that divides them breaks the promise. Splits that diverged before may execute
+// the branch one after the other: then each is checked separately.
 
-// A promise tells where each of the lanes in mask goes by a branch; nil where all go to
-// one place.
+// A promise returns the target to which a lane takes a branch; nil if the branch has one
+// target.
 type promise func(x *ctx, in *instr, lane int) uint64
 
-// promised has the instruction just emitted keep its .uni, if it has one.
+// promised has the .uni of the instruction just emitted checked, if it has one.
 func (d *decoder) promised(where promise) {
 	in := &d.prog.code[len(d.prog.code)-1]
 	if d.has("uni") && (where != nil || in.guard != noGuard) {
@@ -17,7 +17,7 @@ func (d *decoder) promised(where promise) {
 	}
 }
 
-// keepsPromise tells of lanes that a branch with .uni parts, of which those in mask take it.
+// keepsPromise reports lanes that a branch with .uni divides; those in mask take it.
 func (x *ctx) keepsPromise(in *instr, mask uint32) {
 	away := x.s.mask &^ mask
 	if away == 0 && *in.uni != nil {

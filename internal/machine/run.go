@@ -5,14 +5,13 @@ import (
 )
 
 // This file advances the machine. Between visible operations a split runs
-// undisturbed, so that a state in which a choice is due has every split
-// standing before a visible instruction, waiting, or gone. Step performs one
-// visible operation of one split, or one milestone, or starts a cluster, and
-// then settles: every split of that warp that can run runs on to its next
-// visible instruction, the one furthest behind first, and splits that meet
-// at one program counter merge.
+// undisturbed, so that between steps every split stands before a visible
+// instruction, waits, or is gone. Step performs one visible operation of one
+// split, or one milestone, or starts a cluster, and then settles: every split of
+// that warp that can run runs on to its next visible instruction, the one
+// furthest behind first, and splits that meet at one program counter merge.
 
-// A verdict is what performing a visible instruction came to.
+// A verdict is the outcome of performing a visible instruction.
 type verdict uint8
 
 const (
@@ -41,8 +40,8 @@ type ctx struct {
 	// quiet: the visible instruction has no effect that another agent, or a
 	// later test of this split, could see.
 	quiet bool
-	// idle: all that the instruction does besides is to show what the split has
-	// noted as looked at, or has seen to be so already.
+	// idle: the instruction has no effect on others, and what it returned is
+	// recorded in the split's turn (look), or was known before.
 	idle bool
 }
 
@@ -261,9 +260,9 @@ func (w *warp) meets(s *split) int32 {
 	return stop
 }
 
-// merge joins to s every split that stands where s stands, and reports
-// whether s ceased to run. Splits that stand before a collective stay apart
-// until it is performed: their member masks may differ.
+// merge merges into s every split that stands where s stands, and reports whether
+// s stopped running. Splits that stand before a collective stay apart until it is
+// performed: their member masks may differ.
 func (m *Machine) merge(w *warp, s *split) bool {
 	for i := 0; i < len(w.splits); i++ {
 		o := w.splits[i]
@@ -426,14 +425,14 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	m.endAt(w, s)
 }
 
-// mergeRunning joins running splits that stand together.
+// mergeRunning is merge if s runs.
 func (m *Machine) mergeRunning(w *warp, s *split) {
 	if s.state == running {
 		m.merge(w, s)
 	}
 }
 
-// Ready reports whether the split that holds lane can take a Run choice.
+// ready reports whether a split can take a Run choice.
 func (m *Machine) ready(w *warp, s *split) bool {
 	switch s.state {
 	case waiting:
@@ -448,7 +447,7 @@ func (m *Machine) ready(w *warp, s *split) bool {
 		}
 		x := m.enter(w, s)
 		if in.ready != nil && !in.ready(x, in, s.mask) {
-			return in.test && m.anyAwait(s) // a barrier or a group wait has no other side
+			return in.test && m.anyAwait(s) // a barrier or a group wait cannot fail
 		}
 		return len(s.awaits) == 0 || !m.polling(x, in) || m.anyAwait(s)
 	}

@@ -2,9 +2,9 @@ package machine
 
 import "muster/ptx"
 
-// The stack that alloca grows: what it takes lies beyond the frame's fixed
-// part, in every lane of the split alike, so that lanes that ask for different
-// sizes get the largest. A return gives it back (ISA 9.7.17).
+// The stack that alloca grows: an allocation lies beyond the frame's fixed part,
+// at one offset for all lanes of the split, so lanes that ask for different sizes
+// get the largest. A return frees it (ISA 9.7.17).
 
 func decodeAlloca(d *decoder, in *ptx.Inst) error {
 	t := d.lastType()
@@ -57,7 +57,7 @@ func decodeStackrestore(d *decoder, in *ptx.Inst) error {
 	return nil
 }
 
-// stackTop is the local address of the first byte that is free.
+// stackTop returns the local address of the first free byte.
 func (x *ctx) stackTop() uint64 {
 	f := &x.m.prog.funcs[x.m.prog.code[x.s.pc].fn]
 	return uint64(x.s.lbase) + uint64(f.local) + uint64(x.s.room)
@@ -78,7 +78,7 @@ func (x *ctx) fill(r reg, t typ, mask uint32, v uint64) {
 	}
 }
 
-// execAlloca is a branch to the run loop, because it can end the run.
+// execAlloca has the class of a branch, because it can end the run.
 func execAlloca(x *ctx, in *instr, mask uint32) {
 	m, s := x.m, x.s
 	size := uint64(0)
@@ -99,11 +99,11 @@ func execAlloca(x *ctx, in *instr, mask uint32) {
 
 func execStacksave(x *ctx, in *instr, mask uint32) { x.fill(in.d, in.t, mask, x.stackTop()) }
 
-// execStackrestore gives back what was taken since the save; a value that no
-// save gave changes nothing.
+// execStackrestore frees what was allocated since the save; a value above the top
+// changes nothing.
 func execStackrestore(x *ctx, in *instr, mask uint32) {
 	if mask != x.s.mask {
-		return // the other lanes still hold what they took
+		return // the other lanes still use their allocations
 	}
 	f := &x.m.prog.funcs[x.m.prog.code[x.s.pc].fn]
 	low := uint64(x.s.lbase) + uint64(f.local)

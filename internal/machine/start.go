@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// How a launch starts and ends: its shape, the map of global memory, and CTAs
-// coming to life and going, cluster by cluster.
+// How a launch starts and ends: its shape, the map of global memory, and the
+// start and end of CTAs, cluster by cluster.
 
-// New prepares a launch. Errors are of the launch: sizes that no target
-// takes, or that do not fit what the kernel declares.
+// New prepares a launch. Errors concern the launch: sizes that no target takes,
+// or that contradict the kernel's declarations.
 func New(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1), circleAt: circleAfter}
 	if err := m.shape(); err != nil {
@@ -74,7 +74,7 @@ func (c *Config) localLimit() uint32 {
 }
 
 // mostResident is how many CTAs the largest card holds at a time (H200: 132
-// SMs with 32 CTAs each): a kernel that waits for more waits for ever.
+// SMs with 32 CTAs each): a kernel that waits for more CTAs waits for ever.
 const mostResident = 132 * 32
 
 // MaxCTAs is the largest grid, in CTAs, that the machine takes.
@@ -208,8 +208,8 @@ func (m *Machine) endCTA(t *cta) {
 			return
 		}
 	}
-	// The cluster's memory goes when its last CTA has ended and nothing in
-	// flight reaches it.
+	// The cluster's memory is freed when its last CTA has ended and nothing in
+	// flight uses it.
 	m.resident -= m.csize
 	m.dead = append(m.dead, t.first)
 	m.reap()

@@ -24,7 +24,7 @@ type Config struct {
 	MaxInstrs int64
 	// MaxLocal bounds a thread's local memory in bytes, call frames included.
 	MaxLocal uint32
-	// Poison, if set, replaces what nobody has written, and other undefined values.
+	// Poison, if set, replaces unwritten and other undefined values.
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
@@ -40,15 +40,15 @@ type Config struct {
 	VectorAtomic bool
 }
 
-// SkipMatrices has the machine leave out the arithmetic of matrix instructions:
-// their results stay what the registers held. It changes nothing that a
-// Program whose Reaches(FromMatrices) is -1 does but the data it writes.
+// SkipMatrices makes the machine skip the arithmetic of matrix instructions:
+// their destination registers keep their values. If Reaches(FromMatrices) of the
+// Program is -1, only the data that it writes changes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
-// ShowCollectives has the machine show EvCollective.
+// ShowCollectives makes the machine emit EvCollective.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 
-// ShowMeetings has the machine show it of instructions, too, that all lanes of a warp
+// ShowMeetings makes the machine emit it also for instructions that all lanes of a warp
 // perform together because they are aligned (mma, movmatrix, ldmatrix, setmaxnreg).
 func (m *Machine) ShowMeetings() { m.cfg.collectives, m.cfg.meetings = true, true }
 
@@ -71,8 +71,8 @@ type Machine struct {
 	params    region
 	ctas      []*cta  // by linear index; nil before start and after the end
 	started   int32   // the next cluster to start
-	until     int32   // the first that does not
-	goal      int32   // CTAs that the run is over with
+	until     int32   // the first cluster that does not start
+	goal      int32   // CTAs that must end for the run to be over
 	ended     int32   // CTAs ended
 	running   []int32 // resident CTAs, by index
 	dead      []int32 // ended clusters whose memory something in flight may use
@@ -84,15 +84,15 @@ type Machine struct {
 	clock     int64 // virtual nanoseconds
 	stop      *Stop
 	out       []byte // what vprintf printed
-	unsteady  int64  // reads of what is different the next time
-	effects   int64  // steps that another agent could notice
-	exhausted int32  // 1 + the instruction of a wait given up as often as any is
-	circleAt  int64  // instructions after which an end is looked for: circle.go
+	unsteady  int64  // reads of what differs the next time, such as clocks
+	effects   int64  // steps that another agent could observe
+	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
+	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
 
 	stopNow func() bool // StopWhen's
-	pace    int64       // work between two looks at it
-	left    int64       // of that
+	pace    int64       // work between two calls of it
+	left    int64       // work left until the next call
 
 	ev    Event
 	addr  [32]uint64
@@ -126,7 +126,8 @@ type Stop struct {
 	Mbar *Mbar
 	// Op is the asynchronous operation that faulted, or nil.
 	Op *Op
-	// Circle, of a Deadlock, is what goes on for ever; nil if nothing can move.
+	// Circle, of a Deadlock, is the set of states that the run never leaves; nil if
+	// nothing can move.
 	Circle *Circle
 }
 
@@ -145,14 +146,14 @@ const (
 	FaultMap
 	// FaultDescriptor: a descriptor of a matrix in shared memory that the ISA forbids.
 	FaultDescriptor
-	// FaultOther is what the ISA calls undefined and a machine cannot go on from.
+	// FaultOther: undefined by the ISA, and the machine cannot go on.
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
 	Unmodelled
 	// LimitInstrs, LimitLocal: a limit ran out.
 	LimitInstrs
 	LimitLocal
-	// Interrupted: the function that StopWhen was given said so.
+	// Interrupted: StopWhen's function returned true.
 	Interrupted
 )
 
@@ -175,7 +176,7 @@ type cta struct {
 // A namedBar is one of the sixteen barriers of a CTA.
 type namedBar struct {
 	gen     uint64
-	count   uint32 // threads expected in the open generation; 0 if none came
+	count   uint32 // threads expected in the open generation; 0 if none has arrived
 	arrived uint32 // threads
 	sync    bool   // a warp waits in the open generation
 	counted bool   // count is the instruction's; exits do not make up for it
@@ -208,7 +209,7 @@ type warp struct {
 	r64    [][32]uint64
 	p      []uint32
 	splits []*split
-	apart  bool   // lanes have parted (Alone), and not all have met again
+	apart  bool   // lanes were divided (Alone), and not all have merged again
 	local  region // the lanes' local memories, one after the other
 	lsize  uint64 // bytes of local memory a lane
 	regs   uint32 // registers a thread, for setmaxnreg
@@ -219,13 +220,13 @@ type warp struct {
 	multiplied uint32
 	fenced     bool // it has executed wgmma.fence
 	// Rows of r32 that instructions other than wgmma wrote, and read, since its
-	// last wgmma.fence; of those that some wgmma uses.
+	// last wgmma.fence; only rows that some wgmma uses.
 	written, looked []uint64
-	// unset are the lanes, by bank and row, in which a register that the program may
-	// read before it is written has not been written.
+	// unset has, by bank and row, the lanes in which a register that may be read before
+	// it is written is unwritten.
 	unset [3][]uint32
 
-	tokenRows []*tokenRow // what is known of registers that may hold tokens
+	tokenRows []*tokenRow // known tokens in registers that may hold some
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
 }
@@ -253,10 +254,10 @@ type split struct {
 	frames []frame
 	wait   wait
 	awaits []await  // tests that came out false since the last visible effect
-	gaveUp int32    // how often a test was let come out false since then
+	gaveUp int32    // how often a test failed by GiveUp since then
 	seen   []uint64 // hashes of the registers at those times, the first few
-	turn            // how far it has come round without an effect
-	spun   bool     // it has come full circle, and sleeps until something of awaits changes
+	turn            // its way round its loop without an effect
+	spun   bool     // it repeats a state, and sleeps until one of awaits changes
 }
 
 // A frame is what a return needs.
@@ -278,7 +279,7 @@ const (
 	atPoint       // stands before a visible instruction
 	waiting       // has done its part of a barrier, and waits
 	collect       // stands before a collective, lanes are missing
-	stuck         // goes round for ever without a visible instruction
+	stuck         // loops for ever without a visible instruction
 )
 
 // A wait is what a split in state waiting waits for.
@@ -286,8 +287,8 @@ type wait struct {
 	kind waitKind
 	bar  int32
 	gen  uint64
-	// What the generation came to, once it is complete: the barrier itself may
-	// have gone on before this split takes its result.
+	// The generation's result, once it is complete: the barrier itself may be in
+	// a later generation before this split takes it.
 	ones   uint32
 	lanes  uint32
 	byExit bool
@@ -392,14 +393,14 @@ func (w *warp) clone() *warp {
 var hashSeed = maphash.MakeSeed()
 
 // Hash returns a hash of the state that decides the future of the run: memory,
-// registers, barriers, splits and operations in flight. Clocks are left out,
-// and counters stand in it as their distance from what they are compared with,
-// so that a loop which comes back to the same state has the same hash. It is
-// equal for equal states within one process.
+// registers, barriers, splits and operations in flight. Clocks are left out, and
+// counters enter as their distance from what they are compared with, so that a
+// loop that returns to the same state has the same hash. It is equal for equal
+// states within one process.
 func (m *Machine) Hash() uint64 { return m.hashSince(nil) }
 
-// hashSince is Hash, but leaves out the pages of memory that are as they are in o,
-// a copy of an earlier state, if it is not nil. Hashes since one state compare.
+// hashSince is Hash, but leaves out the pages of memory unchanged since o, a copy of an
+// earlier state, if o is not nil. Only hashes since the same state compare.
 func (m *Machine) hashSince(o *Machine) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)
@@ -562,8 +563,8 @@ func (m *Machine) LimitInstrs(n int64) {
 	}
 }
 
-// Only has a machine whose run has not begun run n clusters alone, from the
-// first-th on, as if the others took their turn later.
+// Only restricts a machine whose run has not begun to n clusters, from cluster
+// first on, as if the others ran later.
 func (m *Machine) Only(first, n int) {
 	m.started, m.until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
 }

@@ -9,29 +9,29 @@ import (
 	"muster/ptx"
 )
 
-// Strides: how what a lane's registers hold changes with the number of turns of
-// its loop (docs/loops.md). A launch is one of a family: the n-th has n periods
-// more. Beside every register stands its stride: by how much it grows from one
-// period to the next (j), and from one launch to the next (n), as exact integers
-// modulo the register's width, or why it is not known. What a register holds in
-// period j of launch n is then its value in the run that is followed, plus j and
-// n times its strides; the run itself is period 0 of launch 0.
+// Strides: how a lane's registers change with the number of iterations of its
+// loop (docs/loops.md). A launch is one of a family: the n-th has n periods more.
+// Every register has a stride: its growth from one period to the next (j), and
+// from one launch to the next (n), as exact integers modulo the register's width,
+// or the reason why it is not known. A register's value in period j of launch n
+// is its value in the run that is followed, plus j and n times its strides; the
+// run itself is period 0 of launch 0.
 //
 // Strides are assumed at a period's begin, carried through it by the rules of
-// stride_op.go, and must come out at its end as they went in. Every branch,
-// operand of a synchronizing instruction and shared address must have no stride:
-// then the period is alike for every j and n, whatever they are.
+// stride_op.go, and must be the same at its end. No branch, operand of a
+// synchronizing instruction or shared address may have a stride: then the period
+// is alike for every j and n.
 
-// A stride is a register's, of one lane. Of a register that holds one bit, j and n
-// may be known modulo 2 though it is not known: it is a bit of what grows. Only
-// what asks for that (bit) looks at j and n where why is not 0.
+// A stride is that of one register in one lane. If the register holds one bit of a
+// growing value, its stride is not known, but j and n may be known modulo 2. Only callers
+// of bit read j and n where why is not 0.
 type stride struct {
 	j, n int64
 	why  int32 // if not 0 neither is known: Causes[why]
 }
 
-// bit reports whether v is that of a register that holds 0 or 1, and turns over
-// with each period or launch for which j or n is 1.
+// bit reports whether v is the stride of a register that holds 0 or 1, and flips
+// with each period if j is 1, with each launch if n is.
 func (v stride) bit() bool { return v.why != 0 && v.j|v.n != 0 }
 
 var still stride
@@ -48,7 +48,7 @@ type mode uint8
 const (
 	before  mode = iota // up to the first period
 	body                // in the first period
-	between             // in one of the others: they are what the first has shown
+	between             // in a later period, which is like the first
 	after               // past the last period
 )
 
@@ -67,9 +67,9 @@ type strides struct {
 	uses   []*flow.Use // by instruction
 	told   [][]flow.Reg
 	warps  []*warpStrides
-	from   []laneTrack // of the run that took the registers
-	in     [][]stride  // what a lane's live registers entered the first period with
-	held   []laneRegs  // what they held then
+	from   []laneTrack // of the run that recorded the registers
+	in     [][]stride  // strides of a lane's live registers at the first period
+	held   []laneRegs  // their values then
 	unsure map[unsureRow]bool
 	causes []Cause
 	index  map[Cause]int32
@@ -77,12 +77,13 @@ type strides struct {
 	seen   map[Cause]bool
 	again  bool
 
-	// n goes up to most; mostAt is what keeps it there. It is never less than least.
+	// The strides hold for n up to most, which mostAt limits. most is never less than
+	// least.
 	most, least int64
 	mostAt      Cause
 	last        []point
 	idle        []uint32 // lanes of each warp that are between
-	lanes       []int64  // of each lane in its first period: how many more there are
+	lanes       []int64  // of each lane in its first period: how many periods follow
 	modes       []laneTrack
 }
 
@@ -98,8 +99,8 @@ type warpStrides struct {
 	carry       strideRow
 }
 
-// A strideRow is the strides of one register. Most do not change, and those
-// that do mostly do alike in all lanes.
+// A strideRow is the strides of one register. Most are still, and the others are
+// mostly the same in all lanes.
 type strideRow struct {
 	moves uint32 // lanes whose stride is not still
 	alike uint32 // those of them that have one
@@ -141,24 +142,23 @@ func (r *strideRow) put(mask uint32, v stride) {
 	}
 }
 
-// A point is the visible instruction that a lane came to last: the addresses in
-// global memory that it was given.
+// A point is a lane's last visible instruction, with the addresses in global
+// memory and the coordinates that it was given.
 type point struct {
 	pc   int32
 	n    int
 	at   [8]uint64
 	by   [8]stride
 	from [8]bool // a coordinate of a tensor
-	// turns: the parity that a barrier is asked for turns over with each period; past
-	// the periods, with each launch.
+	// turns: the parity that it tests a barrier for flips with each period; past the
+	// periods, with each launch.
 	turns bool
 }
 
-// Measure has a follower work out strides, from what another run of the same
-// launch, with the same Loops, took of the registers. Launches are numbered by
-// n, from 0 up to most; params says which parameters grow with n. before, if there
-// is one, is an earlier attempt, and the registers that it found without strides
-// have none.
+// Measure makes a follower derive strides, from the registers that another run of the
+// same launch, with the same Loops, recorded. Launches are numbered by n, from 0 up to
+// most; params says which parameters grow with n. before, if not nil, is an earlier
+// attempt: registers that it found to have no stride get none.
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
 	s := &strides{prog: m.prog, params: params, uses: make([]*flow.Use, len(m.prog.code)),
 		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: make([][]stride, len(f.lanes)), held: make([]laneRegs, len(f.lanes)), unsure: map[unsureRow]bool{},
@@ -178,12 +178,12 @@ func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamSt
 	f.strides = s
 }
 
-// Failed lists why the run does not stand for others, in the order in which it
-// was met. Again: registers turned out to have no stride, and another attempt
-// that knows may succeed.
+// Failed lists why the run does not represent the other launches, in the order
+// found. Again: registers turned out to have no stride, and another attempt that
+// knows this may succeed.
 func (f *Follower) Failed() (list []Cause, again bool) { return f.strides.failed, f.strides.again }
 
-// Most is up to which n what was found holds, and what keeps it there.
+// Most returns the largest n for which the strides hold, and what limits it.
 func (f *Follower) Most() (int64, Cause) { return f.strides.most, f.strides.mostAt }
 
 // A Growth is by how much an address, or a coordinate, grows.
@@ -233,9 +233,9 @@ func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 	return by, true
 }
 
-// Turns tells, of the barrier that a lane's last visible instruction asked for a
-// parity, whether that parity turns over with each period that is put in, and
-// which part of the run it was in.
+// Turns reports whether the parity for which a lane's last visible instruction
+// tested a barrier flips with each period added, and in which part of the run the
+// lane is.
 func (f *Follower) Turns(lane int, pc int32) (turns bool, mode string, known bool) {
 	t, p := &f.lanes[lane], &f.strides.last[lane]
 	if t.mode == between || p.pc != pc {
@@ -244,10 +244,10 @@ func (f *Follower) Turns(lane int, pc int32) (turns bool, mode string, known boo
 	return p.turns, modeNames[t.mode], true
 }
 
-// Agree holds what strides foretell against a run of launch n that took registers
-// at the begin of period j: it counts the registers that are foretold, of all lanes,
-// and those of them that hold something else. Left out are pointers to global memory,
-// since buffers that grow may lie elsewhere.
+// Agree compares the registers predicted by strides with a run of launch n that recorded
+// them at the begin of period j: it counts the predicted registers of all lanes, and the
+// wrong ones. Pointers to global memory are left out, since buffers that grow may lie
+// elsewhere.
 func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
 	for lane, in := range f.strides.in {
 		held, to := f.strides.held[lane], taken.lanes[lane].begin
@@ -289,7 +289,7 @@ func (s *strides) cause(pc int32, text string) int32 {
 
 func (s *strides) unknown(pc int32, text string) stride { return stride{why: s.cause(pc, text)} }
 
-// fail notes that what an instruction does changes from period to period.
+// fail records that the effect of an instruction changes from period to period.
 func (s *strides) fail(pc int32, text string) {
 	c := Cause{pc, text}
 	if !s.seen[c] {
@@ -298,7 +298,7 @@ func (s *strides) fail(pc int32, text string) {
 	}
 }
 
-// because is what is known of an unknown value.
+// because returns the cause of an unknown value, with its line.
 func (s *strides) because(why int32) string {
 	c := s.causes[why]
 	if l := s.prog.Pos(c.PC).Line; l > 0 {
@@ -397,8 +397,8 @@ func whatItIs(u *flow.Use) string {
 	return "the " + Name(u.In)
 }
 
-// made carries strides through an instruction that the decoder made of part of
-// another: constants of the launch, or a predicate the other way round.
+// made carries strides through an instruction that the decoder generated for an
+// operand: constants of the launch, or a negated predicate.
 func (s *strides) made(ws *warpStrides, x *ctx, in *instr, mask uint32) {
 	switch {
 	case in.class != plain:
@@ -415,8 +415,8 @@ func (s *strides) made(ws *warpStrides, x *ctx, in *instr, mask uint32) {
 	}
 }
 
-// cross passes lanes, which are at their loops' Mark, from one part of the run to
-// the next. A loop of one period is left where the period ends.
+// cross moves lanes, which are at their loops' Mark, to the next part of the run.
+// A loop of one period is left where the period ends.
 func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 	begin, left := uint32(0), uint32(0)
 	ws, warp := s.of(x), x.w.cta*x.m.warps+x.w.index
@@ -452,7 +452,7 @@ func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 	if begin|left == 0 {
 		return
 	}
-	// Registers that are not live hold nothing that is used.
+	// The values of registers that are not live are not used.
 	dead := s.unknown(x.s.pc, "a register that nothing is kept in from turn to turn")
 	for _, rows := range [][]strideRow{ws.r32, ws.r64, ws.p} {
 		for i := range rows {

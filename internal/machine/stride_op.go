@@ -10,10 +10,10 @@ import (
 	"muster/ptx"
 )
 
-// The rules by which strides go through instructions. Whatever an instruction
-// on registers computes from sources without strides has none. Others are known
-// by name: those that are linear modulo the register's width, and those that are
-// linear, or the same, as long as nothing wraps, which then bounds n.
+// The transfer functions of strides. What an instruction on registers computes
+// from sources without strides has none. Else there are rules by opcode: for
+// operations linear modulo the register's width, and for those that are linear,
+// or constant, as long as nothing wraps, which then bounds n.
 
 func sameExec(a, b execFn) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
@@ -24,7 +24,7 @@ type line struct{ v, j, n int64 }
 
 const far = math.MaxInt64 / 4
 
-// mul and add saturate: what is far away stays there.
+// mul and add saturate at far and -far.
 func mul(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
 	if hi != 0 || lo > far {
@@ -45,8 +45,8 @@ func abs(a int64) int64 {
 	return a
 }
 
-// fits reports whether a line stays between lo and hi for every period, the
-// last of launch 0 being j, and every launch, which may bound n.
+// fits reports whether a line stays within lo to hi for every period, the last of
+// launch 0 being j, and every launch; it may lower the bound of n for that.
 func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 	end := add(x.v, mul(x.j, j))
 	if min(x.v, end) < lo || max(x.v, end) > hi {
@@ -70,14 +70,14 @@ func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 	return true
 }
 
-// span is the least and the greatest that a line comes to.
+// span returns the least and the greatest value of a line.
 func (s *strides) span(x line, j int64) (lo, hi int64) {
 	end := add(x.v, mul(x.j, j))
 	a, b := add(x.v, mul(x.n, s.most)), add(end, mul(add(x.n, x.j), s.most))
 	return min(x.v, end, a, b), max(x.v, end, a, b)
 }
 
-// cut brings strides into the range of a register of a type.
+// cut reduces a stride modulo the width of a type's register.
 func cut(v stride, t typ) stride {
 	if v.why == 0 && !t.wide() {
 		v.j, v.n = int64(int32(v.j)), int64(int32(v.n))
@@ -161,8 +161,7 @@ func (s *strides) param(pc int32, off, size uint64) stride {
 	return still
 }
 
-// A source is an operand of one lane: what it holds, as the type has it, and its
-// stride.
+// A source is an operand of one lane: its value, read as a type, and its stride.
 type source struct {
 	v int64
 	stride
@@ -197,8 +196,8 @@ func (s *strides) source(ws *warpStrides, x *ctx, r reg, t typ, l int) source {
 	return o
 }
 
-// limits is the range of an integer type; of 64-bit ones the half that exact
-// arithmetic here is sure of.
+// limits returns the range of an integer type; for 64 bits, the part within which
+// the arithmetic here is exact.
 func limits(t typ) (lo, hi int64) {
 	switch {
 	case t.wide() && t.signed():
@@ -269,7 +268,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 		return s.product(ws, x, in, u, l, j, lost)
 	}
 	if op == "bfe" {
-		// Of bits below those that change nothing is seen.
+		// The field lies below all bits that change.
 		at, n := get(in.b, u32), get(in.c, u32)
 		if at.stride == still && n.stride == still && int64(bits.TrailingZeros64(uint64(a.j|a.n))) >= at.v&0xff+n.v&0xff {
 			return still
@@ -341,8 +340,8 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 	return lost()
 }
 
-// bitwise is and, or or xor with a constant that touches only bits which never
-// change, or leaves only such.
+// bitwise is and, or or xor with a constant that affects only bits that never
+// change, or keeps only these.
 func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	width := uint(t.size()) * 8
 	if width < 64 {
@@ -367,9 +366,9 @@ func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	return lost()
 }
 
-// quotient is a divided by a positive constant, rounded down, or to zero where
-// it must not be negative. With a = q*by + r, what r gathers up must not come to
-// by: so a division by a multiplication with the reciprocal is one, too.
+// quotient is a divided by a positive constant, rounded down; unless down is set,
+// a must not be negative. With a = q*by + r, the growth of r must stay below by:
+// so a division by multiplication with the reciprocal is covered, too.
 func (s *strides) quotient(a source, by, j int64, down bool, pc int32, lost func() stride) stride {
 	lo, hi := s.span(a.line(), j)
 	if by <= 0 || !down && lo < 0 {
@@ -452,7 +451,7 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j 
 		return lost()
 	}
 	if n := min(d.size(), t.size()); n < 4 {
-		// Cut to so few bits that what changes must not reach them.
+		// The result is still if all bits that change are cut off.
 		if uint(bits.TrailingZeros64(uint64(v.j|v.n))) >= 8*uint(n) {
 			return still
 		}
@@ -477,7 +476,7 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j 
 	return v
 }
 
-// sign is that of a line, if it is the same everywhere.
+// sign returns the sign of a line, if it is the same in all periods and launches.
 func (s *strides) sign(x line, j int64) (sign int, known bool) {
 	switch lo, hi := s.span(x, j); {
 	case lo == 0 && hi == 0:
@@ -648,8 +647,8 @@ func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l, lane 
 	}
 }
 
-// inTurns reports whether a bit turns over with each period, and past the periods
-// with each launch, and with nothing else.
+// inTurns reports whether a bit flips with each period, and past the periods with
+// each launch, and only then.
 func (s *strides) inTurns(v stride, lane int) bool {
 	switch s.modes[lane].mode {
 	case body:

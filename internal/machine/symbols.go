@@ -13,7 +13,7 @@ type Symbol struct {
 	Addr   uint64 // in that memory
 	Size   uint64 // 0 for dynamic shared memory, which ends where the launch says
 	Elem   uint64 // bytes an element
-	Align  uint64 // as declared, or by its type: all that is said of its place (ISA 5.4.5)
+	Align  uint64 // as declared, or by its type: no more is guaranteed (ISA 5.4.5)
 }
 
 // Symbols returns the kernel's variables in shared and global memory, by

@@ -14,7 +14,7 @@ import (
 // cp.reduce.async.bulk.tensor). Package tma says which bytes a box is; here
 // it becomes an operation in flight. The map is read when the instruction is
 // issued: what a copy does with a map that changes under it is undefined, and
-// the observer is told of that read (Op.Map).
+// Op.Map shows that read to the observer.
 
 type tensorInfo struct {
 	dim     int
@@ -31,7 +31,7 @@ type tensorInfo struct {
 	reduce  atomOp
 }
 
-// A tensorCopy is what an operation through a tensor map needs besides its
+// A tensorCopy is what an operation through a tensor map needs in addition to its
 // spans. It does not change.
 type tensorCopy struct {
 	tmap    tma.Map
@@ -58,7 +58,7 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			ti.multi = true
 		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2":
 			return errNotModelled // sm_100
-		case "mbarrier::complete_tx::bytes", "bulk_group": // which of them follows from the direction
+		case "mbarrier::complete_tx::bytes", "bulk_group": // the direction says which
 		default:
 			known = false
 		}
@@ -253,7 +253,7 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	return true
 }
 
-// targets returns the ranks that a load writes to: one, not said, if it is no
+// targets returns the mask of ranks that a load writes to; 1 if it is no
 // multicast.
 func (x *ctx) targets(ti *tensorInfo, l int) uint32 {
 	if !ti.multi {
@@ -293,7 +293,7 @@ func (x *ctx) mapFault(l int, at Span, msg string) {
 	x.spanFault(FaultMap, l, at, Read, msg)
 }
 
-// mapAlign is what the address of a tensor map is a multiple of.
+// mapAlign is the alignment of a tensor map in bytes.
 const mapAlign = 64
 
 // tensorMap reads and checks the map at a generic address.
@@ -326,7 +326,7 @@ func (x *ctx) tensorMap(ti *tensorInfo, l int, addr uint64, m *tma.Map, at *Span
 	var b [tma.Size]byte
 	r.read(off, b[:])
 	var err error
-	if *m, err = tma.Read(b); err == nil { // what tensormap.replace wrote, Decode would not take
+	if *m, err = tma.Read(b); err == nil { // Decode rejects what tensormap.replace wrote
 		err = m.Check()
 	}
 	switch {
@@ -407,8 +407,8 @@ func (x *ctx) addTensorSignal(ti *tensorInfo, op *Op, l int, bar uint64, bytes u
 	return true
 }
 
-// readBox takes an operation's data from global memory, laid out as the box
-// will be in shared memory.
+// readBox copies an operation's data from global memory, laid out as the box will
+// be in shared memory.
 func (m *Machine) readBox(op *Op) {
 	tc := op.tensor
 	op.data = make([]byte, tc.tmap.SharedBytes())
@@ -439,7 +439,7 @@ func (m *Machine) writeBox(op *Op) {
 	}
 }
 
-// storeBox writes a box, or what a reduction makes of it, to global memory.
+// storeBox writes a box, or a reduction's results, to global memory.
 func (m *Machine) storeBox(op *Op) {
 	tc := op.tensor
 	var r *region
@@ -459,7 +459,7 @@ func (m *Machine) storeBox(op *Op) {
 	}
 }
 
-// readShared takes the data of a store from shared memory.
+// readShared copies the data of a store from shared memory.
 func (m *Machine) readShared(op *Op) {
 	op.data = make([]byte, op.tensor.tmap.SharedBytes())
 	for _, s := range op.Reads {
@@ -610,10 +610,10 @@ func (d *decoder) cpFenceproxy(in *ptx.Inst) error {
 	return nil
 }
 
-// visitMapCopy performs tensormap.cp_fenceproxy. It is the warp's: one lane of it writes
-// the map in shared memory, and another may use the copy, in code that everybody ships
-// (Triton, CUTLASS), with nothing but its .sync between them. So it is taken to order the
-// lanes, though the ISA does not say so in so many words.
+// visitMapCopy performs tensormap.cp_fenceproxy for the warp. In shipped code (Triton,
+// CUTLASS), one lane writes the map in shared memory and another uses the copy, with only
+// the .sync of this instruction between them. So it orders the lanes here, though the ISA
+// does not say so explicitly.
 func visitMapCopy(x *ctx, in *instr, mask uint32) verdict {
 	ci := in.x.(*mapCopyInfo)
 	var dst, src [32]uint64

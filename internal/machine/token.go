@@ -5,11 +5,10 @@ import (
 	"muster/ptx"
 )
 
-// The token that an arrival returns has 64 bits that say nothing of its mbarrier, and
-// come back two phases later. Programs that use tokens have the registers followed
-// that one may be in: which arrival it came from, of which barrier, stands beside the
-// bits. Moves and selections carry that along; whatever else writes such a register
-// ends it, and what memory held is not known. Programs without tokens run as ever.
+// The 64 bits of an arrival's token do not identify its mbarrier, and recur two phases
+// later. So the machine tracks the registers that may hold tokens: beside the bits it
+// keeps the arrival that returned them, and its barrier. Moves and selections propagate
+// this; any other write, also a load, clears it. Programs without tokens pay nothing.
 
 // A Token is what is known of the token in a register: the arrival that returned it.
 // The zero value: nothing is known.
@@ -25,7 +24,7 @@ type Token struct {
 type tokenMove struct {
 	exec   execFn  // of a plain instruction
 	visit  visitFn // of a visible one
-	from   []reg   // what it may copy; of an arrival none
+	from   []reg   // what it may copy; empty for an arrival
 	to     []reg
 	arrive bool
 }
@@ -71,8 +70,8 @@ func (x *ctx) setToken(r reg, lane int, t Token) {
 	at.lane[lane] = t
 }
 
-// followTokens finds the registers that tokens may be in, and has the instructions
-// that write them keep what is known of them.
+// followTokens finds the registers that may hold tokens, and instruments the instructions
+// that write them.
 func (d *decoder) followTokens() {
 	p := d.prog
 	asks := func(u *flow.Use) bool {
@@ -125,7 +124,7 @@ func (d *decoder) followTokens() {
 		}
 		in.tokens = t
 		switch {
-		case t.arrive: // visitMbar keeps it
+		case t.arrive: // visitMbar records it
 		case in.class == visible:
 			t.visit, in.visit = in.visit, visitTokens
 		case in.class == plain:
@@ -144,7 +143,7 @@ func wide(r flow.Reg) bool { return r.Class() == flow.Wide }
 func carriesToken(u *flow.Use) bool { return u.Does(ptx.Moves | ptx.Selects) }
 
 // execTokens executes a plain instruction that writes a register which may hold a
-// token, and keeps what is known of the operand that it copies.
+// token, and propagates what is known of the operand that it copies.
 func execTokens(x *ctx, in *instr, mask uint32) {
 	t := in.tokens
 	var kept [32]Token
@@ -167,7 +166,8 @@ func execTokens(x *ctx, in *instr, mask uint32) {
 	}
 }
 
-// visitTokens performs a visible instruction that writes such a register.
+// visitTokens performs a visible instruction that writes such a register, and clears what
+// is known of it.
 func visitTokens(x *ctx, in *instr, mask uint32) verdict {
 	v := in.tokens.visit(x, in, mask)
 	if v == performed {

@@ -9,23 +9,23 @@ import (
 	"muster/ptx"
 )
 
-// What bits of its results an instruction on registers leaves undefined, given those of
-// its operands. Instructions that move bits, combine them one by one, carry only upwards
-// or compare are exact, or nearly so; of any other, one undefined bit makes all results
-// undefined.
+// The transfer functions of undefined bits, from the operands of an instruction on
+// registers to its results. They are exact, or nearly so, for instructions that move
+// bits, combine them bit by bit, carry only upwards or compare; for any other, one
+// undefined bit makes all results undefined.
 
-// gives says whether an instruction makes an undefined value of its own.
+// gives says whether an instruction introduces an undefined value.
 type gives uint8
 
 const (
 	nothingElse    gives = iota
 	undefinedValue       // the ISA leaves it undefined: %pm
-	unknownValue         // the driver or the part decides
-	unknownAddress       // unknownValue, and it is made to be part of addresses
+	unknownValue         // the driver or the chip decides
+	unknownAddress       // unknownValue, and its purpose is to be part of addresses
 	mayDivideByZero
 )
 
-// givesOf says it of an instruction.
+// givesOf returns it for an instruction.
 func givesOf(in *ptx.Inst, symbol func(ptx.Name) *symbol) gives {
 	switch e := in.Effect(); {
 	case e.Has(ptx.GivesPolicy | ptx.SavesStack):
@@ -58,7 +58,7 @@ func givesSpecial(name string) gives {
 }
 
 // Unspecified reports whether the program has instructions whose results the ISA leaves
-// undefined, or to the driver or the part.
+// undefined, or to the driver or the chip.
 func (p *Program) Unspecified() bool { return p.unspecified }
 
 // watchResult notes whether an instruction gives an undefined value, and has it tell.
@@ -87,7 +87,7 @@ func (d *decoder) watchResult(in *instr) {
 	}
 }
 
-// divisor is a constant divisor.
+// divisor returns the value of a constant divisor.
 func (p *Program) divisor(in *instr, lane int) uint64 {
 	if in.src != nil && lastType(in.src).wide() {
 		return p.k64[^in.b][lane]
@@ -95,7 +95,7 @@ func (p *Program) divisor(in *instr, lane int) uint64 {
 	return uint64(p.k32[^in.b][lane])
 }
 
-// divisionsByZero are the lanes of mask in which a division has a divisor of zero.
+// divisionsByZero returns the lanes of mask in which the divisor is zero.
 func (x *ctx) divisionsByZero(in *instr, mask uint32) (lanes uint32) {
 	t := lastType(in.src)
 	for l := range lanesOf(mask) {
@@ -112,7 +112,7 @@ func (x *ctx) divisionsByZero(in *instr, mask uint32) (lanes uint32) {
 	return lanes
 }
 
-// undefinedResult tells that lanes get a value that the ISA does not define.
+// undefinedResult reports that lanes get a value that the ISA does not define.
 func (x *ctx) undefinedResult(lanes uint32) {
 	if lanes != 0 && x.m.cfg.Observer != nil {
 		x.m.emit(Event{Kind: EvRegister, CTA: x.w.cta, Warp: x.w.index, Mask: lanes, PC: x.s.pc, Unset: UnsetResult})
@@ -228,7 +228,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *flow.Use, mask uint32) {
 		u.clear(x, writes, mask)
 		return
 	}
-	// All are worked out before any is written: an instruction may name a register twice.
+	// All are computed before any is written: an instruction may name a register twice.
 	var out [32]shade
 	if n.Does(ptx.Moves) && u.moves(x, n, mask) {
 		return
@@ -397,7 +397,7 @@ func maskOf(t typ) uint64 {
 	return ones(uint(8 * t.size()))
 }
 
-// leftOf are the bits from the lowest of some on.
+// leftOf returns the lowest set bit and all bits above it.
 func leftOf(v uint64) uint64 {
 	if v == 0 {
 		return 0
@@ -405,7 +405,7 @@ func leftOf(v uint64) uint64 {
 	return ^uint64(0) << bits.TrailingZeros64(v)
 }
 
-// precise are the instructions that result knows.
+// precise lists the instructions that result knows.
 var precise = map[string]bool{
 	"and": true, "or": true, "xor": true, "not": true, "lop3": true, "shl": true, "shr": true, "shf": true, "bfe": true, "bfi": true,
 	"prmt": true, "cvt": true, "selp": true, "add": true, "sub": true, "mul": true, "mad": true, "setp": true, "neg": true, "brev": true,
@@ -583,7 +583,7 @@ func (u *Undefined) bitwise(n *flow.Use, o []bitsOf, full uint64, is func(uint64
 	}
 	for i := range k {
 		if !o[i].known {
-			// Some value or other: as undefined as can be, without being so itself.
+			// The value is not known: any undefined bit may matter.
 			if in.Op == "xor" {
 				o[i].v = 0
 				continue
@@ -625,7 +625,8 @@ func (u *Undefined) bitwise(n *flow.Use, o []bitsOf, full uint64, is func(uint64
 	return is(diff & full)
 }
 
-// below reports whether a is less than b whatever their undefined bits are, or not less.
+// below reports whether a is less than b; sure if that holds for all values of their
+// undefined bits.
 func below(a, b bitsOf, t typ) (sure, less bool) {
 	if !a.known || !b.known {
 		return false, false
@@ -664,7 +665,7 @@ func (u *Undefined) compares(n *flow.Use, o []bitsOf, t typ, is func(uint64) (sh
 	full := maskOf(t)
 	a, b := o[0], o[1]
 	if a.bits|b.bits == 0 {
-		a.known, b.known = true, true // it has a value, which is not looked at below
+		a.known, b.known = true, true // both are defined; the values are not used below
 	}
 	sure, value, valued := false, false, true
 	same := n.Args[0] == n.Args[1] && n.Args[0] != flow.NoReg
@@ -715,7 +716,7 @@ func (u *Undefined) compares(n *flow.Use, o []bitsOf, t typ, is func(uint64) (sh
 	return bit(true)
 }
 
-// converts takes a cvt.
+// converts applies a cvt.
 func converts(in *ptx.Inst, o []bitsOf, is func(uint64) (shade, bool)) (shade, bool) {
 	var types []typ
 	for _, m := range in.Mods {
@@ -757,7 +758,8 @@ func converts(in *ptx.Inst, o []bitsOf, is func(uint64) (shade, bool)) (shade, b
 	return is(got & maskOf(to))
 }
 
-// multiplies takes an integer mul or mad: bits carry upwards only, and zeros shift.
+// multiplies applies an integer mul or mad: bits carry upwards only, and trailing zeros
+// shift.
 func (u *Undefined) multiplies(in *ptx.Inst, o []bitsOf, t typ, is func(uint64) (shade, bool)) (shade, bool) {
 	full := maskOf(t)
 	a, b := o[0], o[1]

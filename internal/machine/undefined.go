@@ -8,20 +8,20 @@ import (
 	"muster/ptx"
 )
 
-// What becomes of undefined values: a run in which every bit of every register and of
-// memory knows whether it is defined. What nobody wrote is not, and an instruction
-// passes on to its results what its operands lack (transfer.go). A value that is not
-// defined is harmless where it is thrown away, and wrong where it decides: where it
-// goes into a branch, an address, an operand of synchronization, or stays in global
-// memory at the end. A machine that does not follow them runs as ever.
+// Tracking undefined values: a run knows of every bit of registers and memory whether it
+// is defined. Unwritten bits are undefined, and instructions propagate undefined bits
+// from operands to results (transfer.go). An undefined value is harmless if it is
+// discarded, and an error if it decides something: a branch, an address, an operand of
+// synchronization, or the contents of global memory at the end. A machine that does not
+// track them pays nothing.
 
-// A shade says which bits of a value are undefined, and where they come from: bits of
-// Undefined.from, and of these.
+// A shade says which bits of a value are undefined, and their origins: from is a set of
+// indices of Undefined.from, and of these flags.
 type shade struct{ bits, from uint64 }
 
 const (
-	throughVague = 1 << 62 // it came through an instruction that is not followed
-	fromOthers   = 1 << 63 // it comes from more places than are told apart
+	throughVague = 1 << 62 // it passed an instruction without a precise rule
+	fromOthers   = 1 << 63 // some of its origins are beyond the mostOrigins told apart
 	mostOrigins  = 62
 )
 
@@ -29,7 +29,7 @@ const (
 type UndefinedKind uint8
 
 const (
-	// UnsetRegister: nobody has written the register. UndefinedRegister is its number.
+	// UndefinedRegister: an unwritten register; UndefinedFrom.Register is its number.
 	UndefinedRegister UndefinedKind = iota
 	UndefinedLocal
 	UndefinedShared
@@ -38,7 +38,7 @@ const (
 	UndefinedShuffle
 	// UndefinedResult: the ISA leaves the result of the instruction undefined.
 	UndefinedResult
-	// UnknownResult: the driver or the part decides the result of the instruction.
+	// UnknownResult: the driver or the chip decides the result of the instruction.
 	UnknownResult
 )
 
@@ -46,12 +46,12 @@ const (
 type UndefinedFrom struct {
 	Kind     UndefinedKind
 	PC       int32
-	Register int32 // the number of one of Program.Unset, from 1 on
+	Register int32 // numbers an entry of Program.Unset, from 1 on
 }
 
-// An UndefinedReach says what an undefined value came to decide first: "an output", "a
-// branch", "an address" and so on, and at which instruction. Vague: on the way it went
-// through an instruction of which it is not known which results depend on which operands.
+// An UndefinedReach says what an undefined value decided first: "an output", "a branch",
+// "an address" and so on, and at which instruction. Vague: on the way it passed an
+// instruction without a precise rule for which results depend on which operands.
 type UndefinedReach struct {
 	From  UndefinedFrom
 	What  string
@@ -59,7 +59,7 @@ type UndefinedReach struct {
 	Vague bool
 }
 
-// An Undefined follows the undefined values of one run.
+// An Undefined tracks the undefined values of one run.
 type Undefined struct {
 	prog    *Program
 	uses    []*flow.Use // by program counter
@@ -67,7 +67,7 @@ type Undefined struct {
 	from    []UndefinedFrom
 	index   map[UndefinedFrom]int
 	reached map[UndefinedFrom]UndefinedReach
-	// others: of which it is not told apart where they come from, some decide.
+	// others: a value with origins that are not told apart has decided something.
 	others  bool
 	pending []pendingBranch
 	graphs  map[int32]*flow.Graph
@@ -81,8 +81,8 @@ type undefinedReg struct {
 	row       int32
 }
 
-// A pendingBranch has gone by an undefined value, and both its sides do nothing but
-// write registers: those are undefined where the sides meet.
+// A pendingBranch was decided by an undefined value, and both its sides only write
+// registers: those are undefined where the sides join.
 type pendingBranch struct {
 	cta, warp int32
 	depth     int
@@ -92,7 +92,7 @@ type pendingBranch struct {
 	from      uint64
 }
 
-// FollowUndefined has the run of m, which has not begun, follow undefined values.
+// FollowUndefined makes the run of m, which has not begun, track undefined values.
 func (m *Machine) FollowUndefined() *Undefined {
 	u := &Undefined{prog: m.prog, uses: make([]*flow.Use, len(m.prog.code)), regs: map[undefinedReg]*[32]shade{},
 		index: map[UndefinedFrom]int{}, reached: map[UndefinedFrom]UndefinedReach{}, graphs: map[int32]*flow.Graph{}}
@@ -105,11 +105,11 @@ func (m *Machine) FollowUndefined() *Undefined {
 	return u
 }
 
-// Seen reports whether the run came to an undefined value of that origin.
+// Seen reports whether the run met an undefined value of that origin.
 func (u *Undefined) Seen(f UndefinedFrom) bool { _, ok := u.index[f]; return ok }
 
 // Reached lists what undefined values decided, by origin in the order in which they were
-// met. Others: so did some of which the origin is not known.
+// met. Others: so did values of unknown origin.
 func (u *Undefined) Reached(m *Machine) (list []UndefinedReach, others bool) {
 	u.outputs(m)
 	for _, f := range u.from {
@@ -120,7 +120,7 @@ func (u *Undefined) Reached(m *Machine) (list []UndefinedReach, others bool) {
 	return list, u.others
 }
 
-// undefined returns what follows undefined values, or nil.
+// undefined returns the tracker of undefined values, or nil.
 func (m *Machine) undefined() *Undefined {
 	if m.cfg.follower == nil {
 		return nil
@@ -145,7 +145,7 @@ func (u *Undefined) origin(f UndefinedFrom) uint64 {
 	return 1 << n
 }
 
-// decides notes that values from some origins decide something.
+// decides records that values from some origins decide something.
 func (u *Undefined) decides(from uint64, what string, pc int32) {
 	if from == 0 {
 		return
@@ -160,8 +160,8 @@ func (u *Undefined) decides(from uint64, what string, pc int32) {
 	}
 }
 
-// vague is where a value comes from that went through an instruction of which it is not
-// known which results depend on which operands.
+// vague marks origins of a value that passed an instruction without a precise rule for
+// which results depend on which operands.
 func vague(from uint64) uint64 {
 	if from != 0 {
 		from |= throughVague
@@ -277,7 +277,7 @@ func (u *Undefined) all(x *ctx, regs []flow.Reg, mask uint32, from uint64) {
 	}
 }
 
-// unwritten makes a register that nobody has written undefined where it is read.
+// unwritten makes a register undefined in the lanes that read it unwritten.
 func (u *Undefined) unwritten(x *ctx, n int32, mask uint32) {
 	saw := *x.unwrittenLanes(n) & mask
 	if saw == 0 {
@@ -311,7 +311,7 @@ func rowsOf(n *flow.Use, regs []flow.Reg) []flow.Reg {
 
 // --- the run ---
 
-// arrive takes an instruction that a split is about to execute, or to wait before.
+// arrive processes an instruction that a split is about to execute, or to wait before.
 func (u *Undefined) arrive(x *ctx, in *instr) {
 	if len(u.pending) > 0 {
 		u.join(x)
@@ -418,7 +418,7 @@ func (u *Undefined) alike(x *ctx, n *flow.Use, lanes uint32) (ok bool, same uint
 	return true, same
 }
 
-// addressing leaves out origins whose values are made to be part of addresses.
+// addressing leaves out origins of values whose purpose is to be part of addresses.
 func (u *Undefined) addressing(from uint64) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
 		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.prog.code[u.from[n].PC].gives == unknownAddress {
@@ -450,7 +450,7 @@ func (u *Undefined) operands(x *ctx, n *flow.Use, mask uint32) {
 	u.decides(from, "an operand of "+n.In.Op, x.s.pc)
 }
 
-// hint takes the cache policy of an instruction that has one, and returns the other
+// hint processes the cache policy of an instruction that has one, and returns the other
 // registers that it reads.
 func (u *Undefined) hint(x *ctx, n *flow.Use, mask uint32) []flow.Reg {
 	k := len(n.Reads)
@@ -462,7 +462,8 @@ func (u *Undefined) hint(x *ctx, n *flow.Use, mask uint32) []flow.Reg {
 	return n.Reads[:k-1]
 }
 
-// without leaves out the results of instructions with an effect, which make values for one purpose alone.
+// without leaves out the results of instructions with an effect, which make values for
+// one purpose only.
 func (u *Undefined) without(from uint64, by ptx.Effect) uint64 {
 	for k := from &^ (throughVague | fromOthers); k != 0; k &= k - 1 {
 		if n := bits.TrailingZeros64(k); u.from[n].Kind == UnknownResult && u.uses[u.from[n].PC].Does(by) {
@@ -530,7 +531,7 @@ func (u *Undefined) eitherWay(x *ctx, n *flow.Use, lanes uint32, from uint64) bo
 	return true
 }
 
-// join takes a split that may have come to where the sides of a branch meet.
+// join processes a split that may stand where the sides of a branch join.
 func (u *Undefined) join(x *ctx) {
 	for i := 0; i < len(u.pending); i++ {
 		p := &u.pending[i]
@@ -547,7 +548,7 @@ func (u *Undefined) join(x *ctx) {
 
 // --- collectives ---
 
-// putOperands takes one split's operands of a collective.
+// putOperands records the shades of one split's operands of a collective.
 func (u *Undefined) putOperands(x *ctx, b *exchange) {
 	n := u.uses[x.s.pc]
 	if len(n.Args) == 0 || len(u.regs) == 0 || n.Args[0] == flow.NoReg {
@@ -561,7 +562,7 @@ func (u *Undefined) putOperands(x *ctx, b *exchange) {
 	}
 }
 
-// getResults takes one split's results of a collective.
+// getResults sets the shades of one split's results of a collective.
 func (u *Undefined) getResults(x *ctx, in *instr, b *exchange) {
 	n := u.uses[x.s.pc]
 	if n.In.Op == "shfl" {
@@ -622,8 +623,8 @@ func (u *Undefined) getShuffle(x *ctx, in *instr, n *flow.Use, b *exchange) {
 
 // --- memory ---
 
-// A pageShade says of a page which bits are undefined though they were written, and of
-// each word where that comes from and what wrote it.
+// A pageShade has the bits of a page that are written but undefined, and for each word
+// their origins and the PC of the writer.
 type pageShade struct {
 	bits [pageBytes]byte
 	from [pageWords]uint64
@@ -637,7 +638,7 @@ func (p *page) clean(off, n uint64) {
 	}
 }
 
-// shaded returns the shade of a byte; missing is what one comes from that nobody wrote.
+// shaded returns the shade of a byte; missing returns the origin of an unwritten one.
 func (r *region) shaded(off uint64, missing func() uint64) (s shade) {
 	if !r.initialized(off, 1) {
 		return shade{0xff, missing()}
@@ -674,7 +675,7 @@ func (u *Undefined) untouched(r *region, off, n uint64) bool {
 	return !u.memory && r.initialized(off, n)
 }
 
-// missing says what bytes that nobody wrote, read by the instruction at pc, come from.
+// missing returns the origin of unwritten bytes that the instruction at pc reads.
 func (u *Undefined) missing(mem MemID, pc int32) func() uint64 {
 	kind := UndefinedShared
 	switch mem {
@@ -708,7 +709,7 @@ func (u *Undefined) row(x *ctx, r reg, wide bool) undefinedReg {
 	return u.key(x, flow.RegOf(0, class, int32(r)))
 }
 
-// loaded takes what an access has loaded.
+// loaded sets the shades of what an access has loaded.
 func (u *Undefined) loaded(x *ctx, a *access, at where) {
 	missing := u.missing(at.mem, x.s.pc)
 	for l := range lanesOf(at.mask) {
@@ -741,7 +742,7 @@ func extend(v uint64, w uint) uint64 {
 	return uint64(int64(v<<(64-w)) >> (64 - w))
 }
 
-// stored takes what an access has stored.
+// stored sets the shades of what an access has stored.
 func (u *Undefined) stored(x *ctx, a *access, at where) {
 	if len(u.regs) == 0 {
 		return
@@ -757,7 +758,7 @@ func (u *Undefined) stored(x *ctx, a *access, at where) {
 	}
 }
 
-// value is the shade of a data register, of up to 16 bytes.
+// value returns the shade of a data register, of up to 16 bytes.
 func (u *Undefined) value(x *ctx, r reg, t typ, wide bool, l int) (s [2]shade) {
 	if r < 0 {
 		return s
@@ -781,7 +782,7 @@ func (u *Undefined) store(x *ctx, r *region, off uint64, s [2]shade, n uint64) {
 	}
 }
 
-// updated takes an atomic of one lane on an element that has been performed; was is the
+// updated sets the shade of an element after an atomic of one lane on it; was is the
 // shade that the element had.
 func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64, e int32, l int, was [2]shade, old, operand wideValue) {
 	isWide := a.t.wide()
@@ -831,7 +832,7 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64,
 	}
 }
 
-// element is the shade of an element of memory of up to 16 bytes.
+// element returns the shade of an element of memory of up to 16 bytes.
 func (u *Undefined) element(x *ctx, mem MemID, r *region, off uint64, n int32) (s [2]shade) {
 	missing := u.missing(mem, x.s.pc)
 	s[0] = u.bytes(r, off, uint64(min(n, 8)), missing)
@@ -841,7 +842,7 @@ func (u *Undefined) element(x *ctx, mem MemID, r *region, off uint64, n int32) (
 	return s
 }
 
-// matrixLoaded takes the matrix i that an ldmatrix has loaded to a register.
+// matrixLoaded sets the shades of the register to which an ldmatrix has loaded matrix i.
 func (u *Undefined) matrixLoaded(x *ctx, a *matrixAccess, at where, i int, r reg, mask uint32) {
 	var t matrix8
 	from := uint64(0)
@@ -864,7 +865,7 @@ func (u *Undefined) matrixLoaded(x *ctx, a *matrixAccess, at where, i int, r reg
 	}
 }
 
-// matrixStored takes the matrices that an stmatrix has stored.
+// matrixStored sets the shades of the matrices that an stmatrix has stored.
 func (u *Undefined) matrixStored(x *ctx, a *matrixAccess, at where) {
 	if len(u.regs) == 0 {
 		return
@@ -893,7 +894,7 @@ func (u *Undefined) matrixStored(x *ctx, a *matrixAccess, at where) {
 	}
 }
 
-// outputs takes the undefined values that global memory holds at the end.
+// outputs processes the undefined values that global memory holds at the end.
 func (u *Undefined) outputs(m *Machine) {
 	if !u.memory {
 		return
@@ -914,7 +915,8 @@ func (u *Undefined) outputs(m *Machine) {
 
 // --- calls ---
 
-// passed takes a value that was copied from a place in one frame to a place in another.
+// passed copies the shade of a value that was copied from a place in one frame to a place
+// in another.
 func (u *Undefined) passed(x *ctx, from place, s *split, to place, n *split, l int) {
 	var b [16]shade
 	size := min(from.bytes(), to.bytes())
@@ -990,7 +992,7 @@ func (k undefinedReg) plus(n int) undefinedReg {
 
 // --- operations in flight ---
 
-// read takes an operation that has read its source.
+// read records the shades of an operation's source, which it has read.
 func (u *Undefined) read(m *Machine, op *Op) {
 	op.shades = nil
 	n := uint64(0)
@@ -1027,7 +1029,7 @@ func (u *Undefined) warpRow(op *Op, row int32) (none [32]shade) {
 	return none
 }
 
-// wrote takes an operation that has written its target.
+// wrote sets the shades of an operation's target, which it has written.
 func (u *Undefined) wrote(m *Machine, op *Op) {
 	from := uint64(0)
 	for _, s := range op.shades {
@@ -1077,8 +1079,8 @@ func (u *Undefined) wrote(m *Machine, op *Op) {
 	}
 }
 
-// reduces takes an operation that is about to change its target: what that lacks it
-// lacks afterwards too.
+// reduces processes an operation that is about to change its target: undefined bits of
+// the target stay undefined.
 func (u *Undefined) reduces(m *Machine, op *Op, r *region, off uint64, s Span) {
 	if u.untouched(r, off, s.Len) {
 		return

@@ -7,8 +7,9 @@ import (
 )
 
 // Undefined values through the tensor cores. An element of D comes from a row of A, a
-// column of B and an element of C. Which those are, the machine's own arithmetic tells:
-// a product of ones, where what is undefined, and zeros shows it by what is not zero.
+// column of B and an element of C. The machine's own arithmetic finds them: with ones for
+// undefined elements and zeros for defined ones, an undefined element of the product is
+// not zero.
 
 // A matrixUnit is the one of an element type, repeated to fill a word.
 type matrixUnit struct {
@@ -116,7 +117,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	return true
 }
 
-// multiplied takes a wgmma that has written its part of D.
+// multiplied sets the shades of the part of D that a wgmma has written.
 func (u *Undefined) multiplied(m *Machine, op *Op) {
 	wo := op.wgmma
 	from := uint64(0)
@@ -157,7 +158,7 @@ func (u *Undefined) multiplied(m *Machine, op *Op) {
 	if len(wo.info.a) == 0 {
 		inA = len(form.SpansA(wo.da, int(op.Warp%4)))
 	}
-	for _, side := range [...]bool{true, false} { // what A lacks, and what B lacks
+	for _, side := range [...]bool{true, false} { // what is undefined in A, and in B
 		frag := make([][32]uint32, len(wo.info.a))
 		for i := range frag {
 			for l := range 32 {

@@ -9,12 +9,11 @@ import (
 	"muster/ptx"
 )
 
-// Registers that nobody has written. The text tells which may be read before they
-// are written: those that are live where their function begins. For these alone the
-// machine keeps in which lanes they have been written, and shows each read of one
-// that has not; programs without such registers pay nothing. Compilers make reads
-// whose values do not matter, so what such a read means is for other runs to tell,
-// with other values in the register (Poison).
+// Unwritten registers. Liveness shows which may be read before they are written: those
+// that are live where their function begins. Only for these the machine tracks the lanes
+// in which they have been written, and reports each read of an unwritten one; programs
+// without such registers pay nothing. Compilers make reads whose values do not matter, so
+// other runs, with other values in the register (Poison), decide whether a read matters.
 
 // An UnsetRegister may be read before it is written.
 type UnsetRegister struct {
@@ -163,8 +162,8 @@ func execUnset(x *ctx, in *instr, mask uint32) {
 	in.unset.exec(x, in, mask)
 }
 
-// unsetOperands tells of registers that an instruction reads unwritten in lanes of
-// mask, and notes which it writes.
+// unsetOperands reports registers that an instruction reads unwritten in lanes of mask,
+// and records which it writes.
 func (x *ctx) unsetOperands(in *instr, mask uint32) {
 	for _, n := range in.unset.reads {
 		x.readUnset(n, mask)
@@ -174,14 +173,14 @@ func (x *ctx) unsetOperands(in *instr, mask uint32) {
 	}
 }
 
-// readUnset tells of a read of register n by lanes in mask.
+// readUnset reports a read of register n by those lanes of mask in which it is unwritten.
 func (x *ctx) readUnset(n int32, mask uint32) {
 	if saw := *x.unwrittenLanes(n) & mask; saw != 0 && x.m.cfg.Observer != nil {
 		x.m.emit(Event{Kind: EvRegister, CTA: x.w.cta, Warp: x.w.index, Mask: saw, PC: x.s.pc, Unset: n + 1})
 	}
 }
 
-// multipliesUnset is readUnset and more of a wgmma's accumulators.
+// multipliesUnset is unsetOperands for a wgmma's accumulators.
 func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	if in.unset == nil {
 		return
@@ -197,8 +196,8 @@ func (x *ctx) multipliesUnset(in *instr, mask uint32, reads bool) {
 	}
 }
 
-// unwrittenLanes are the lanes in which register n of the running frame has not been
-// written.
+// unwrittenLanes points to the lanes in which register n of the running frame has not
+// been written.
 func (x *ctx) unwrittenLanes(n int32) *uint32 {
 	r := &x.m.prog.unset[n]
 	return &x.w.unset[r.bank][[...]int32{x.s.base32, x.s.base64, x.s.basep}[r.bank]+r.row]

@@ -11,7 +11,7 @@ import (
 
 // wgmma: matrix multiplications that run beside the warps that issue them. A
 // warpgroup's four warps are four agents: each issues its own part, 16 rows of
-// D, reads its rows of A and all of B, and waits for itself.
+// D, reads its rows of A and all of B, and waits for its own part only.
 
 var wgmmaDecoders = map[string]decodeFn{"wgmma": decodeWgmma}
 
@@ -26,8 +26,8 @@ type wgmmaInfo struct {
 	names  []string // of acc, then of a
 }
 
-// A wgmmaOp is what an operation of wgmma needs besides its spans. It does not
-// change but for frag, which the source milestone sets once.
+// A wgmmaOp is what an operation of wgmma needs in addition to its spans. It does
+// not change.
 type wgmmaOp struct {
 	info   *wgmmaInfo
 	base32 int32
@@ -35,7 +35,7 @@ type wgmmaOp struct {
 	scaleD bool
 }
 
-// A wgmmaUse is a wgmma whose registers its warp has not been told are free.
+// A wgmmaUse is a wgmma whose registers are in use: its warp has not waited for it.
 type wgmmaUse struct {
 	op     int64
 	seq    uint32
@@ -185,7 +185,7 @@ func (d *decoder) wgmma(in *ptx.Inst) error {
 	return nil
 }
 
-// wgmmaText reads the modifiers of wgmma.mma_async, and tells whether it knows
+// wgmmaText reads the modifiers of wgmma.mma_async, and reports whether it knows
 // them all.
 func wgmmaText(in *ptx.Inst) (t tensor.WGMMAForm, ok bool) {
 	types := []*string{&t.Shape, &t.D, &t.A, &t.B}
@@ -303,7 +303,7 @@ func (x *ctx) wgmmaFault(mask uint32, msg string) verdict {
 		Mem: SharedOf(x.w.cta), Acc: Read, Msg: msg})
 }
 
-// matrixSpans adds what an operand in shared memory consists of.
+// matrixSpans adds the spans of an operand in shared memory.
 func (x *ctx) matrixSpans(op *Op, mask uint32, spans []tensor.Span) bool {
 	r := &x.c.shared
 	for _, s := range spans {
@@ -317,7 +317,7 @@ func (x *ctx) matrixSpans(op *Op, mask uint32, spans []tensor.Span) bool {
 	return true
 }
 
-// readMatrices takes a wgmma's operands.
+// readMatrices copies a wgmma's operands.
 func (m *Machine) readMatrices(op *Op) {
 	wi, w := op.wgmma.info, m.ctas[op.CTA].warps[op.Warp]
 	op.frag = nil
@@ -350,7 +350,7 @@ func (m *Machine) multiply(op *Op) {
 }
 
 // fetcher returns a function that copies operand bytes which the source milestone
-// took. They are asked for span by span, in order.
+// took. The function must be called span by span, in order.
 func (op *Op) fetcher() func(addr uint32, b []byte) {
 	i, at := 0, 0
 	return func(addr uint32, b []byte) {
@@ -369,7 +369,8 @@ func (op *Op) fetcher() func(addr uint32, b []byte) {
 	}
 }
 
-// wgmmaExample gives an example of wgmma.mma_async the accumulators of its shape.
+// wgmmaExample completes an example of wgmma.mma_async with the accumulators of its
+// shape.
 func wgmmaExample(text string) string {
 	name, operands, _ := strings.Cut(text, " ")
 	_, rest, found := strings.Cut(operands, "}")

@@ -7,17 +7,16 @@ import (
 	"muster/ptx"
 )
 
-// A release that comes too early is the mistake that reads right: every
-// instruction is there. earlyChanges moves a release up in its statement list,
-// once past the last wait before it, and once past what accesses memory after
-// the wait. (The access next to it is often the store of a result that nobody
-// here reads.)
+// A release that comes too early is a mistake that is hard to see: no instruction
+// is missing. earlyChanges moves a release up in its statement list, once past
+// the last wait before it, and once past all accesses to memory after that wait.
+// (The nearest access is often the store of a result that is not read here.)
 //
-// It may cross whole loops (a wait that spins is one), and one branch that
-// leaves: the release then goes under the branch's condition, so that the same
-// threads make it. What computes its operands is computed again where it goes.
+// It may cross whole loops (a spinning wait is one), and one branch that leaves
+// the region: the release is then guarded by the branch's condition, so that the
+// same threads execute it. Its operands are computed again at the new place.
 
-// farthest is how many statements a release is moved up at most.
+// farthest is the most statements that a release is moved up.
 const farthest = 400
 
 func earlyChanges(s *site) (list []change) {
@@ -36,8 +35,8 @@ func earlyChanges(s *site) (list []change) {
 	return list
 }
 
-// earlier moves the release past the nearest thing that p tells of; past all
-// of them, if p says so, that come after the last wait.
+// earlier moves the release past the nearest instruction for which p.is holds; if
+// p.all, past all of them after the last wait.
 func (s *site) earlier(p crossing) (c change, ok bool) {
 	var crossed *ptx.Inst
 	for i := s.at - 1; i >= 0 && i >= s.at-farthest; i-- {
@@ -66,15 +65,14 @@ func (s *site) earlier(p crossing) (c change, ok bool) {
 // head is an instruction's text up to its operands.
 func head(in *ptx.Inst) string { return strings.Join(append([]string{in.Op}, in.Mods...), ".") }
 
-// A crossing is what a release must not come before: one, or all.
+// A crossing is a kind of instruction that a release is moved past: one, or all.
 type crossing struct {
 	name string
 	all  bool
 	is   func(*ptx.Inst) bool
 }
 
-// crossings returns what an instruction is moved past; none if it is no
-// release.
+// crossings returns the crossings of an instruction; none if it is no release.
 func crossings(in *ptx.Inst) []crossing {
 	f := in.Form
 	wait, access, copies := crossing{"wait", false, isWait}, crossing{"access", true, isAccess}, crossing{"access", true, isCopy}
@@ -112,7 +110,7 @@ func isAccess(in *ptx.Inst) bool {
 	return isCopy(in)
 }
 
-// isCopy tells an asynchronous operation.
+// isCopy reports whether an instruction starts an asynchronous operation.
 func isCopy(in *ptx.Inst) bool {
 	f := in.Form
 	if f == nil || f.Async == "none" || f.Class == "mbarrier" {
@@ -138,8 +136,8 @@ func leaves(s ptx.Stmt) bool {
 	}) != nil
 }
 
-// moved returns the statements from lo on with the release first, if it can
-// stand there.
+// moved returns the statements from lo on with the release first, if it can be
+// placed there.
 func (s *site) moved(lo int) ([]ptx.Stmt, bool) {
 	region := s.block.Stmts[lo:s.at]
 	guard, ok := s.exit(region)
@@ -226,9 +224,9 @@ func target(in *ptx.Inst) (ptx.Name, bool) {
 	return n, ok
 }
 
-// slice returns what of a region computes the operands of an instruction, if
-// that can be computed ahead of the region: from registers alone, and into
-// registers that nothing in the region reads before.
+// slice returns the backward slice of an instruction's operands in a region, if
+// it can be computed ahead of the region: from registers only, and into registers
+// that nothing in the region reads before.
 func slice(in *ptx.Inst, region []ptx.Stmt) ([]ptx.Stmt, bool) {
 	need := map[ptx.Name]bool{}
 	eachName(in, func(n ptx.Name) { need[n] = true })
@@ -253,12 +251,13 @@ func slice(in *ptx.Inst, region []ptx.Stmt) ([]ptx.Stmt, bool) {
 	return out, true
 }
 
-// pure tells instructions that compute registers from registers.
+// pure reports whether an instruction computes registers from registers and parameters
+// only.
 func pure(in *ptx.Inst) bool {
 	return in.Form.Class == "scalar" || in.Op == "mapa" || in.Op == "cvta" || in.Op == "ld" && slices.Contains(in.Mods, "param")
 }
 
-// written calls f for what an instruction writes.
+// written calls f for each register that an instruction writes.
 func written(in *ptx.Inst, f func(ptx.Name)) {
 	if in.Form == nil || len(in.Form.Operands) == 0 || len(in.Operands) == 0 {
 		return

@@ -15,7 +15,7 @@ type Mutation struct {
 	Kind    string  // one of Kinds
 	Variant string  // "count-plus"
 	Pos     ptx.Pos // of the instruction
-	Source  string  // file:line by .loc, where the code that was inlined stands; "" without
+	Source  string  // file:line by .loc, of the outermost call for inlined code; "" without
 	Before  string  // the instruction
 	What    string  // what happens to it: "deleted", "count + 1"
 
@@ -45,13 +45,13 @@ type site struct {
 	fn    *function
 }
 
-// A function is what operators need to know of the code around a site.
+// A function is what operators need to know about the code around a site.
 type function struct {
 	body *ptx.Block
-	uses map[ptx.Name]int // how often a name stands in an operand or a guard
+	uses map[ptx.Name]int // how often a name occurs in an operand or a guard
 }
 
-// here is a change of the instruction itself.
+// here returns a change of the instruction itself.
 func (s *site) here(variant, what string, with ...ptx.Stmt) change {
 	return change{variant, what, s.at, s.at + 1, with}
 }
@@ -77,8 +77,8 @@ func List(m *ptx.Module, kernel string) []*Mutation {
 	return list
 }
 
-// reached returns the functions with a body that the kernel can come to. A
-// call through a register may come to any.
+// reached returns the functions with a body that the kernel can reach. An
+// indirect call may reach any.
 func reached(m *ptx.Module, kernel string) []*ptx.Func {
 	var all, todo []*ptx.Func
 	seen := map[*ptx.Func]bool{}
@@ -118,7 +118,7 @@ type walker struct {
 	fn    *function
 	files map[int]string
 	place [3]int            // file, line and column of the last .loc, not inlined
-	outer map[[3]int][3]int // where an inlined place was inlined at, in the end
+	outer map[[3]int][3]int // the outermost place at which an inlined place was inlined
 	list  []*Mutation
 }
 
@@ -137,8 +137,8 @@ func (w *walker) block(b *ptx.Block) {
 	}
 }
 
-// loc keeps the place in the code that is not inlined: .loc tells one step of
-// inlining at a time.
+// loc records the place in the code that is not inlined: one .loc gives one level
+// of inlining.
 func (w *walker) loc(l *ptx.Loc) {
 	at := [3]int{l.File, l.Line, l.Col}
 	w.place = at
@@ -167,8 +167,8 @@ func (w *walker) inst(s *site) {
 	}
 }
 
-// Apply returns m with mutations made. It shares with m all that they leave as
-// it is, but for the version of PTX, which is that of what a mutant has. It fails if two of them are in each other's way.
+// Apply returns m with mutations made. It shares unchanged parts with m, except the PTX
+// version, which is the one that the mutant needs. It fails if two of them overlap.
 func Apply(m *ptx.Module, mutations ...*Mutation) (*ptx.Module, bool) {
 	a := applier{edits: map[*ptx.Block][]edit{}}
 	for _, x := range mutations {
@@ -211,7 +211,7 @@ func (a *applier) block(b *ptx.Block) *ptx.Block {
 	at := 0
 	for _, e := range edits {
 		if e.lo < at {
-			continue // in the way of the one before it
+			continue // overlaps the one before it
 		}
 		put(b.Stmts[at:e.lo])
 		put(e.with)

@@ -168,7 +168,7 @@ func parityChanges(s *site) []change {
 	return s.compute("parity-flip", "the other parity", i, "b32", inst("xor.b32", temp, s.in.Operands[i], ptx.Int{Bits: 1}))
 }
 
-// narrower says which scope is tried in the place of one.
+// narrower maps a scope to the narrower one that replaces it.
 var narrower = map[string]string{"sys": "gpu", "gpu": "cta", "cluster": "cta", "gl": "cta"}
 
 func scopeChanges(s *site) []change {
@@ -322,8 +322,8 @@ func (s *site) destination() (ptx.Name, bool) {
 	return n, ok
 }
 
-// operand is the index of the operand that the form calls so; -1 if it is not
-// there. Only forms whose optional operands come last are asked.
+// operand returns the index of the operand with that name in the form; -1 if it
+// is absent. It is correct only for forms whose optional operands come last.
 func (s *site) operand(name string) int {
 	i := slices.IndexFunc(s.in.Form.Operands, func(a ptx.Arg) bool { return a.Name == name })
 	if i >= len(s.in.Operands) {
@@ -338,8 +338,7 @@ func (s *site) copy() *ptx.Inst {
 	return &c
 }
 
-// replace puts another instruction in the place of the site's, if PTX has such
-// a one.
+// replace replaces the site's instruction by c, if PTX has it.
 func (s *site) replace(variant, what string, c *ptx.Inst) []change {
 	if c.Form = ptx.Match(c); c.Form == nil {
 		return nil
@@ -365,7 +364,7 @@ func (s *site) set(variant, what string, i int, x ptx.Operand) []change {
 	return s.replace(variant, what, c)
 }
 
-// add adds to an operand of 32 bits.
+// add adds n to an operand of 32 bits.
 func (s *site) add(variant, what string, i int, n int64) []change {
 	x := s.in.Operands[i]
 	if v, ok := x.(ptx.Int); ok {
@@ -385,8 +384,8 @@ func (s *site) half(variant string, i int) []change {
 // temp is the register that an operand is computed in.
 const temp = ptx.Name("%mutant")
 
-// compute puts temp in the place of an operand, in a scope of its own, after
-// instructions that compute it.
+// compute replaces an operand by temp, in a block of its own, after instructions
+// that compute temp.
 func (s *site) compute(variant, what string, i int, typ string, by ...*ptx.Inst) []change {
 	c := s.copy()
 	c.Operands[i] = temp
@@ -402,7 +401,7 @@ func (s *site) compute(variant, what string, i int, typ string, by ...*ptx.Inst)
 	return []change{s.here(variant, what, b)}
 }
 
-// inst makes an instruction of its text before the operands and these.
+// inst makes an instruction from its opcode with modifiers and its operands.
 func inst(op string, operands ...ptx.Operand) *ptx.Inst {
 	words := strings.Split(op, ".")
 	in := &ptx.Inst{Op: words[0], Mods: words[1:], Operands: operands}

@@ -11,7 +11,7 @@ import (
 // mostTogether bounds the survivors that are tried two at a time.
 const mostTogether = 32
 
-// reasons says of each survivor why it is one, where that can be had.
+// reasons enters why each survivor is one, where that can be found.
 func (r *runner) reasons(rows []Row) {
 	var open []*Row
 	for i := range rows {
@@ -38,11 +38,11 @@ func (r *runner) reasons(rows []Row) {
 	}
 }
 
-// orders are the kinds that take away order and nothing else: the mutant does
-// what the kernel does, and what is left of the order was judged.
+// orders are the kinds that remove only order: the mutant computes what the
+// kernel does, and the check has judged the remaining order.
 var orders = map[string]bool{"fence": true, "scope": true, "order": true}
 
-// alone gives the reasons that lie in a mutation itself.
+// alone returns the reasons that depend on one mutation only.
 func (r *runner) alone(m *Mutation) string {
 	if !r.comes(m) {
 		return "no thread of this launch comes here"
@@ -61,8 +61,8 @@ func (r *runner) alone(m *Mutation) string {
 	return ""
 }
 
-// comes reports whether a thread comes to the instruction: with a trap in its
-// place, that is what is found.
+// comes reports whether a thread executes the instruction: with a trap in its
+// place, the run ends there.
 func (r *runner) comes(m *Mutation) bool {
 	trap := inst("trap")
 	trap.Pos, trap.Guard = m.inst.Pos, m.inst.Guard
@@ -76,8 +76,8 @@ func (r *runner) comes(m *Mutation) bool {
 	return err != nil || out.finding != nil || out.gap != ""
 }
 
-// together tries survivors two at a time. Where neither is missed and both
-// are, one gives what the other gives.
+// together tries survivors two at a time. If a pair is found but neither alone,
+// each provides what the other does.
 func (r *runner) together(open []*Row) {
 	type pair struct{ a, b int }
 	var pairs []pair

@@ -23,27 +23,27 @@ type Options struct {
 	Limits    muster.Limits
 }
 
-// An Outcome is what became of a mutant.
+// An Outcome is the result for a mutant.
 type Outcome string
 
 const (
 	Found    Outcome = "found"
 	Survived Outcome = "survived"
-	// Unproven is a survivor of which one run no longer decides for every
-	// schedule, as it does of the original.
+	// Unproven is a survivor for which one run no longer proves every schedule,
+	// as it does for the original.
 	Unproven Outcome = "no longer proven"
 	// Changes is a survivor that leaves other results in memory: a defect
 	// that the checker does not see.
 	Changes Outcome = "changes the result"
-	// Unfinished is a mutant with no finding and a run that a limit ended, or that
-	// came to what is not modelled, and one that was not run because a limit of the
-	// whole had run out.
+	// Unfinished is a mutant with no finding and a run that ended at a limit or at
+	// something not modelled, or one that was not run because a limit of the whole was
+	// exhausted.
 	Unfinished Outcome = "unfinished"
 	// Refused is a mutant that cannot be launched.
 	Refused Outcome = "refused"
 )
 
-// A Row is a mutation with what became of it.
+// A Row is a mutation with its result.
 type Row struct {
 	*Mutation
 	Outcome Outcome
@@ -54,8 +54,8 @@ type Row struct {
 	Also     []string
 	Schedule string // that showed the finding, or the other result
 	// Why is the reason why nothing was found, the condition that fails, the
-	// buffer that differs, or what was not finished. It is empty where no
-	// reason was had.
+	// buffer that differs, or what was not finished. It is empty if no reason was
+	// found.
 	Why string
 }
 
@@ -78,7 +78,8 @@ func (t *Table) Count(o Outcome) (n int) {
 	return n
 }
 
-// ListLaunch lists the mutations of a launch's kernel that only asks for.
+// ListLaunch lists the mutations of a launch's kernel that only names; all if it is
+// empty.
 func ListLaunch(f *launch.File, only []string) ([]*Mutation, error) {
 	mod, _, err := muster.ReadModule(f)
 	if err != nil {
@@ -100,9 +101,9 @@ func pick(all []*Mutation, only []string) ([]*Mutation, error) {
 
 func (m *Mutation) is(word string) bool { return m.Kind == word || m.Variant == word || m.ID == word }
 
-// Run checks the kernel of a launch and then its mutants. Limits.Time is for all of
-// them together; mutants for which it does not do are Unfinished. The error is that of
-// ctx, and comes with the table until then, or of the launch as it is.
+// Run checks the kernel of a launch and then its mutants. Limits.Time is for all of them
+// together; mutants for which it is too short are Unfinished. The error is that of ctx,
+// and comes with the table until then, or of the launch as it is.
 func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 	if o.Limits.Time <= 0 {
 		o.Limits.Time = muster.DefaultTime
@@ -147,9 +148,9 @@ type runner struct {
 	o     Options
 	base  *muster.Report
 	drawn map[string]report.Severity // by the original
-	left  [][]sum                    // what the original leaves: by schedule, by buffer
+	left  [][]sum                    // hashes of what the original leaves, by schedule and buffer
 	loose []string
-	cut   string // why runs of the original did not come to their end
+	cut   string // why runs of the original did not end
 	// proven: the original is, for every schedule.
 	proven bool
 }
@@ -165,11 +166,11 @@ func (r *runner) each(n int, f func(int)) {
 	})
 }
 
-// over says why nothing more is to be run; it is empty while it may.
+// over returns why no more may be run; empty while more may.
 func (r *runner) over() string { return muster.Over(r.ctx, r.o.Limits) }
 
-// patience is how many times the instructions of the original a mutant gets,
-// and haste the least: a mutant that runs on is stopped soon.
+// patience is a mutant's limit of instructions as a multiple of the original's,
+// and haste the least limit: a mutant that does not end is stopped soon.
 const patience, haste = 16, 1 << 20
 
 func (r *runner) original(l *muster.Launch) error {
@@ -222,7 +223,7 @@ func (r *runner) sums(res *muster.RunResult) ([]sum, error) {
 	return list, nil
 }
 
-// key tells findings apart: by kind and places.
+// key identifies a finding by kind and places.
 func key(f *muster.Finding) string {
 	k := f.Kind
 	for _, s := range f.Sites {
@@ -238,7 +239,7 @@ func (r *runner) load(mod *ptx.Module) (*muster.Launch, error) {
 	return muster.LoadModule(r.file, mod, r.src, r.o.Limits)
 }
 
-// fails is what one check of a mutant shows.
+// fails is the result of one check of a mutant.
 type fails struct {
 	finding  *muster.Finding
 	also     []string
@@ -278,8 +279,8 @@ func (r *runner) check(l *muster.Launch) (out fails, err error) {
 	return out, nil
 }
 
-// first returns the first of a report's gravest new findings, and what other
-// kinds are as grave.
+// first returns the first of a report's gravest new findings, and the other kinds
+// of that severity.
 func (r *runner) first(rep *muster.Report) (first *muster.Finding, also []string) {
 	for _, severity := range []report.Severity{report.SevError, report.SevWarning} {
 		for i := range rep.Findings {
@@ -299,13 +300,13 @@ func (r *runner) first(rep *muster.Report) (first *muster.Finding, also []string
 	return first, also
 }
 
-// newGap reports whether the original does not have a gap.
+// newGap reports whether a gap is not one of the original's.
 func (r *runner) newGap(g report.Gap) bool {
 	return !slices.ContainsFunc(r.base.Gaps, func(o report.Gap) bool { return o.What == g.What })
 }
 
-// cut says why a run did not come to its end, if it did not for a limit or for what
-// is not modelled: then what it left in memory says nothing.
+// cut returns why a run was cut by a limit or by something not modelled, or "": the
+// memory that a cut run leaves proves nothing.
 func cut(res *muster.RunResult) string {
 	if res.Report == nil || len(res.Report.Gaps) == 0 {
 		return ""
@@ -313,8 +314,8 @@ func cut(res *muster.RunResult) string {
 	return res.Report.Gaps[0].What
 }
 
-// isNew reports whether the original does not draw a finding, or only as
-// something less grave.
+// isNew reports whether the original does not draw a finding, or only with a
+// lower severity.
 func (r *runner) isNew(f *muster.Finding) bool {
 	old, drawn := r.drawn[key(f)]
 	return !drawn || old != report.SevError && old != f.Severity
@@ -367,9 +368,9 @@ func reason(p *report.Proof) string {
 	return why.Condition + ": " + why.Text
 }
 
-// compare holds what a survivor leaves in memory to what the original leaves
-// in the same schedule, for the first n. A buffer that the original leaves different from
-// schedule to schedule is held to what is expected of it, if anything is.
+// compare compares the memory that a survivor leaves with that of the original in the
+// same schedule, for the first n. A buffer that in the original depends on the schedule
+// is compared with its expected contents, if there are any.
 func (r *runner) compare(row *Row, l *muster.Launch, n int) {
 	for i, s := range r.o.Schedules[:n] {
 		res, err := l.Run(r.ctx, muster.RunOptions{Schedule: s})

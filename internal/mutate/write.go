@@ -41,7 +41,7 @@ func (t *Table) WriteText(w io.Writer) error {
 	return p.err
 }
 
-// WriteList writes what would be done.
+// WriteList writes the mutations without running them.
 func WriteList(w io.Writer, file string, list []*Mutation) error {
 	p := &printer{w: w}
 	var at *ptx.Inst
@@ -165,8 +165,8 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return e.Encode(out)
 }
 
-// After gives what stands in the place of the instruction, the declarations
-// and labels among it left out.
+// After returns the instructions that replace the mutated one, without
+// declarations and labels.
 func (m *Mutation) After() string {
 	var words []string
 	eachInst(m.edit.with, func(in *ptx.Inst) { words = append(words, in.String()) })

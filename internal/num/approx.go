@@ -4,8 +4,8 @@ import "math"
 
 // The approximate functions are computed in float64 and rounded once to the
 // destination, which is as close as any result can be; the card's tables give
-// other last bits. The bounds below are the ISA's for the card and so for the
-// difference to allow when comparing.
+// other last bits. The bounds below are the ISA's for the card, and so the
+// tolerances of a comparison.
 const (
 	BoundEx2F32     = 2             // ulp
 	BoundLg2F32     = 0x1p-22       // absolute in (0.5, 2), else relative
@@ -63,8 +63,8 @@ func DivFullF32(m Mod, a, b uint32) uint32 { return DivF32(RN, m, a, b) }
 // DivApproxF32 is div.approx{.ftz}.f32: a·(1/b), where the reciprocal of
 // 2^126 < |b| < 2^128 is lost: a zero, or NaN for an infinite a (ISA, div).
 //
-// Of a subnormal b without FTZ the ISA promises nothing; the H200 stays within the
-// same 2 ulp.
+// For a subnormal b without FTZ the ISA promises nothing; the H200 stays within the same
+// 2 ulp.
 func DivApproxF32(m Mod, a, b uint32) uint32 {
 	a, b = m.in32(a), m.in32(b)
 	if abs := b &^ (1 << 31); abs > 0x7e800000 && abs < 0x7f800000 {

@@ -65,7 +65,7 @@ func cvtIntFloat(dst, src Type, r Rounding, m Mod, x uint64) uint64 {
 		}
 		return b
 	}
-	// 64 bits jam into 53: what matters is only whether anything was lost.
+	// 64 bits are cut to 53, with a sticky bit for what is lost.
 	if n := bits.Len64(mag); n > 53 {
 		lost := mag & (1<<(n-53) - 1)
 		mag -= lost
@@ -81,8 +81,8 @@ func cvtIntFloat(dst, src Type, r Rounding, m Mod, x uint64) uint64 {
 }
 
 // cvtFloatInt rounds and clamps. NaN gives zero if neither side has 64 bits,
-// else the top bit of the destination alone (ISA, cvt, integer notes).
-// From f64 to 8 and 16 bits, too, it is the top bit of the destination on the H200.
+// else only the top bit of the destination (ISA, cvt, integer notes). From f64 to 8 and
+// 16 bits, too, it is the top bit of the destination on the H200.
 func cvtFloatInt(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	x := decodeSource(src, m, v)
 	if x != x {
@@ -147,8 +147,8 @@ func cvtFloatFloat(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	}
 	in := m
 	if dst == F16 {
-		// cvt.rm and .rp with .ftz to f16 round a subnormal f32 on the H200: only
-		// to nearest and toward zero is there nothing to see.
+		// cvt.rm and .rp with .ftz to f16 round a subnormal f32 on the H200: to
+		// nearest and toward zero this makes no difference.
 		in &^= FTZ
 	}
 	x := decodeSource(src, in, v)
@@ -167,11 +167,11 @@ func cvtFloatFloat(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	return finish(dst, m, encodeFloat(dst, r, m, x))
 }
 
-// cvtNaN is the NaN that a NaN converts to, as the H200 has it: canonical in the
-// narrow formats, but where f64 is concerned the payload moves with the top of
-// the mantissa and the NaN becomes quiet. Where the assembler makes a move, a shift or
-// an integer operation of the conversion the bits are what these leave: cvt.f32.f32
-// and cvt.f64.f64 without a rounding, cvt.f32.bf16, cvt.rna.tf32.f32.
+// cvtNaN returns the NaN to which the H200 converts a NaN: canonical in the narrow
+// formats, but to and from f64 the payload stays aligned to the top of the mantissa and
+// the NaN becomes quiet. Where the assembler turns the conversion into a move, a shift or
+// an integer operation, the bits are what that leaves: cvt.f32.f32 and cvt.f64.f64
+// without a rounding, cvt.f32.bf16, cvt.rna.tf32.f32.
 func cvtNaN(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 	switch {
 	case m&Sat != 0:
@@ -190,7 +190,7 @@ func cvtNaN(dst, src Type, r Rounding, m Mod, v uint64) uint64 {
 		return v>>48&0x8000 | 0x7fc0 | v>>45&0x3f
 	case dst == TF32 && r == RNA:
 		b := uint32(v) &^ 0x1fff
-		if m&SatFinite != 0 { // as it makes the largest number of an infinity
+		if m&SatFinite != 0 { // which turns an infinity into the largest number likewise
 			b -= 0x2000
 		}
 		return uint64(b)

@@ -41,7 +41,7 @@
 //	         DivApproxF32 DivFullF32 RcpApproxF64 RsqrtApproxFTZF64 RsqrtF64
 //	         Ex2F16 Ex2BF16 TanhF16 TanhBF16 and their x2 forms
 //
-// # How exactness is had
+// # How results are made exact
 //
 // Rounding to nearest uses the host's own IEEE arithmetic. Everything else goes
 // through one of two exact carriers. A float64 rounded to odd (the last bit set

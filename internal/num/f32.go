@@ -55,7 +55,7 @@ func (m Mod) in32(a uint32) uint32 {
 
 // out32 applies FTZ, Sat and Relu to an f32 result.
 //
-// FTZ looks at the delivered result here, as the H200 does in conversions; for
+// FTZ tests the delivered result here, as the H200 does in conversions; for
 // arithmetic see round32.
 //
 // The sign of a zero under Sat and Relu is always plus, on the H200 too.

@@ -120,8 +120,8 @@ var layouts = [...]layout{
 
 // Encode rounds x to format t (F16 to UE8M0, but not F64) with one rounding and
 // returns its bits. Without SatFinite overflow goes where the rounding says, in
-// a format that has infinities; the others always saturate. Only SatFinite and
-// Relu of m are looked at.
+// a format that has infinities; the others always saturate. Of m, only SatFinite
+// and Relu are used.
 func Encode(t Type, r Rounding, m Mod, x float64) uint32 {
 	if t == UE8M0 {
 		return encodeUE8M0(r, m, x)
@@ -155,7 +155,7 @@ func Encode(t Type, r Rounding, m Mod, x float64) uint32 {
 func (f *layout) round(abs uint64, neg bool, r Rounding) uint32 {
 	e := int(abs >> 52)
 	if e == 0 {
-		// An f64 subnormal lies far below every format here: only 'something'.
+		// An f64 subnormal lies far below every format here: it counts as a sticky bit.
 		if abs == 0 {
 			return 0
 		}

@@ -17,7 +17,7 @@ func (m Mod) in16(h uint16) uint16 {
 	return h
 }
 
-// flushed16 flushes a result that is to be rounded to f16, as round32 does.
+// flushed16 flushes a result before it is rounded to f16, as round32 does.
 func (m Mod) flushed16(x float32) float32 {
 	if m&FTZ != 0 && x > -0x1p-14 && x < 0x1p-14 && f16RN(math.Float32bits(x*0x1p10))&0x7fff < 0x2c00 { // 2^-4
 		return float32(math.Copysign(0, float64(x)))

@@ -59,7 +59,7 @@ func field(v uint64, at, width uint, signed bool) int64 {
 }
 
 // Video is a scalar video instruction: vadd, vsub, vabsdiff, vmin, vmax, vshl,
-// vshr or vset. DSel other than VWord merges into c, and then Sec is none.
+// vshr or vset. DSel other than VWord merges into c, and then Sec is VSecNone.
 type Video struct {
 	Op                        VideoOp
 	Cmp                       Cmp // VSet
@@ -174,8 +174,8 @@ func videoOp(op VideoOp, cmp Cmp, a, b int64) int64 {
 	case VMax:
 		return max(a, b)
 	case VAvrg:
-		// Halves round away from zero upward, toward zero never below it: the
-		// ISA adds one only to a sum that is not negative.
+		// Halves round up where the sum is not negative, else down: the ISA adds
+		// one only to a sum that is not negative.
 		if a+b >= 0 {
 			return (a + b + 1) >> 1
 		}

@@ -27,7 +27,7 @@ mbarrier.arrive (or atom.shared) where that CTA is the thread's own, and by laun
 cluster.`,
 })
 
-// asyncOperands checks where the operands of a st.async or red.async lie.
+// asyncOperands checks the memories of the operands of a st.async or red.async.
 func (j *Judge) asyncOperands(ev *machine.Event) {
 	op := ev.Op
 	if op.Kind != machine.OpStAsync && op.Kind != machine.OpRedAsync {

@@ -36,7 +36,8 @@ func alignedBarrier(in *ptx.Inst) bool {
 	return in != nil && in.IsOf(ptx.ClassBarrier) && in.Aligned()
 }
 
-// afterExit takes a warp that comes to a barrier.
+// afterExit reports a warp that arrives at an aligned barrier after some of its lanes
+// exited.
 func (j *Judge) afterExit(ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	if len(x.exits) == 0 || x.diverged || !alignedBarrier(j.Program.Inst(ev.PC)) {

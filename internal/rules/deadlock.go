@@ -9,10 +9,10 @@ import (
 	"muster/internal/machine"
 )
 
-// A deadlock gets the name of its cause. Each thing that something waits for
-// is looked at by itself: bytes that no copy will bring, a count that is more
-// than all who arrive, generations that do not fit. What is left, a cycle of
-// waits or an arrival that nobody makes, is never-completes.
+// A deadlock gets the name of its cause. Each wait is examined separately: for
+// bytes that no copy will bring, a count greater than all arrivals, generations
+// that do not match. The rest, a cycle of waits or a missing arrival, is
+// never-completes.
 
 // A stuck is a run in which every split waits.
 type stuck struct {
@@ -23,7 +23,7 @@ type stuck struct {
 	told bool           // the cause has a name
 }
 
-// IsHang reports whether a finding tells of a run that nobody could continue.
+// IsHang reports whether a finding's kind can be the cause of a hang.
 func IsHang(f *Finding) bool {
 	return slices.ContainsFunc(deadlockKinds, func(k **Kind) bool { return (*k).Name == f.Kind })
 }
@@ -69,8 +69,8 @@ func (j *Judge) deadlock(m *machine.Machine) {
 		d.clusters()
 	}
 	if n := m.NotStarted(); !d.told && n > 0 && slices.ContainsFunc(d.all, polls) {
-		// Whether the waiting CTAs leave room for the others is the device's
-		// matter, and how many run here at a time the machine's.
+		// Whether the waiting CTAs leave room for the others depends on the
+		// device; the number resident here is the machine's limit.
 		j.gaps = append(j.gaps, Gap{What: fmt.Sprintf("CTAs that run wait on global memory while %d CTAs have not started: residency is not modelled", n), PC: d.firstPoll()})
 	} else if !d.told && circle != nil {
 		j.add(livelock, d.roundAndRound(circle))
@@ -88,7 +88,7 @@ func polls(v machine.WaitingSplit) bool {
 
 func (d *stuck) firstPoll() int32 { return d.all[slices.IndexFunc(d.all, polls)].PC }
 
-// phases looks at every phase that a split waits for.
+// phases examines every phase that a split waits for.
 func (d *stuck) phases() {
 	seen := map[word]bool{}
 	for i := range d.all {
@@ -115,7 +115,7 @@ func (d *stuck) phases() {
 	}
 }
 
-// phase names what a barrier's open phase lacks, if that alone is telling.
+// phase reports what a barrier's open phase lacks, if the barrier's state alone shows it.
 func (d *stuck) phase(l *ledger) {
 	w := l.word
 	switch {
@@ -128,24 +128,24 @@ func (d *stuck) phase(l *ledger) {
 			d.j.add(bytesMissing, l.tooFew())
 		}
 	case l.excess != nil || l.early != nil:
-	case slices.ContainsFunc(d.all, spins): // it might have arrived, had it left its loop
+	case slices.ContainsFunc(d.all, spins): // it might arrive after its loop
 	case (len(l.open.who) > 0 || l.paired) && len(d.owing(l)) == 0:
 		d.told = true
 		d.j.add(arrivalsMissing, l.arrivalsLacking())
 	}
 }
 
-// A debtor is lanes that should arrive at a barrier, and where they are.
+// A debtor is a set of lanes that should arrive at a barrier, and their place.
 type debtor struct {
 	lanes
 	left bool // they have exited
 	pc   int32
 }
 
-// owing returns who may be expected to arrive at the open phase and has not:
-// threads that arrived in other phases, threads that arrive at other barriers
-// of the CTA together with those who arrived here, and threads whose code has
-// such an arrive ahead of them.
+// owing returns the threads that are expected to arrive at the open phase and
+// have not: those that arrived in other phases, those that arrive at other
+// barriers of the CTA together with threads that arrived here, and those that can
+// still reach an arrive on it.
 func (d *stuck) owing(l *ledger) []debtor {
 	var due []lanes
 	need := func(list []lanes) {
@@ -196,8 +196,8 @@ func meets(a, b []lanes) bool {
 	return false
 }
 
-// mayArrive reports whether a split has an arrive on the barrier ahead. Lanes
-// that stand together with one that has arrived have come past it.
+// mayArrive reports whether a split can still reach an arrive on the barrier.
+// Lanes in one split with a lane that has arrived are past it.
 func (d *stuck) mayArrive(v *machine.WaitingSplit, l *ledger) bool {
 	if !d.j.sameCluster(v.CTA, int32(l.bar.Mem)) {
 		return false
@@ -239,8 +239,8 @@ func (d *stuck) reach(v *machine.WaitingSplit) []bool {
 	return d.j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)
 }
 
-// copiesToCome reports whether the thread that expects the bytes waits
-// elsewhere, before the copies that are to bring them.
+// copiesToCome reports whether the thread that expects the bytes waits elsewhere,
+// before the copies that would bring them.
 func (d *stuck) copiesToCome(l *ledger) bool {
 	if l.open.landed != 0 {
 		return false
@@ -261,7 +261,7 @@ func (d *stuck) copiesToCome(l *ledger) bool {
 	return false
 }
 
-// whereabouts says where lanes are.
+// whereabouts returns the places of lanes.
 func (d *stuck) whereabouts(e lanes) []debtor {
 	var out []debtor
 	for i := range d.all {
@@ -282,7 +282,7 @@ func (d *stuck) whereabouts(e lanes) []debtor {
 	return out
 }
 
-// generations looks at the named barriers that warps wait at.
+// generations examines the named barriers at which warps wait.
 func (d *stuck) generations() {
 	for i := range d.all {
 		v := &d.all[i]
@@ -297,8 +297,8 @@ func (d *stuck) generations() {
 	}
 }
 
-// moreCome reports whether a warp that is not in the open generation has an
-// instruction of the barrier ahead.
+// moreCome reports whether a warp that is not in the open generation can still
+// reach an instruction of the barrier.
 func (d *stuck) moreCome(cta int32, b *namedWatch) bool {
 	for i := range d.all {
 		v := &d.all[i]
@@ -315,7 +315,7 @@ func (d *stuck) moreCome(cta int32, b *namedWatch) bool {
 	return false
 }
 
-// splits looks at waits within a warp and for registers.
+// splits examines waits within a warp and waits for registers.
 func (d *stuck) splits() {
 	for i := range d.all {
 		v := &d.all[i]
@@ -354,8 +354,8 @@ func (d *stuck) apart(v *machine.WaitingSplit) []Site {
 	return sites
 }
 
-// clusters looks at a cluster's barrier for which threads wait while others
-// of the cluster wait at barriers of their CTA.
+// clusters reports a cluster barrier at which threads wait while others of the
+// cluster wait at barriers of their CTA.
 func (d *stuck) clusters() {
 	for i := range d.all {
 		v := &d.all[i]
@@ -385,15 +385,15 @@ func (d *stuck) clusters() {
 	}
 }
 
-// reachesFar tells waits for other agents' work from waits of threads that
-// only gather: where there are both, the first are the reason for the second.
+// reachesFar reports whether a wait is for other agents' work, not only for other
+// threads to arrive: if there are both kinds, the former cause the latter.
 func reachesFar(v machine.WaitingSplit) bool {
 	return v.Kind == machine.WaitMbar || v.Kind == machine.WaitMemory || spins(v) || len(v.Tests) > 0
 }
 
 func spins(v machine.WaitingSplit) bool { return v.Kind == machine.WaitSpin }
 
-// never is never-completes.
+// never returns the finding never-completes.
 func (d *stuck) never() Finding {
 	f := Finding{
 		Missing: "no split can run, no operation is in flight, and each wait is for something that only a waiting or exited thread could do",
@@ -434,7 +434,7 @@ func (d *stuck) never() Finding {
 	return f
 }
 
-// waitSite is where a split waits, and at what.
+// waitSite returns the place where a split waits, and the memory that it waits on.
 func waitSite(v *machine.WaitingSplit) Site {
 	s := Site{Role: "waits", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
 	switch {
@@ -455,8 +455,8 @@ func waitSite(v *machine.WaitingSplit) Site {
 	return s
 }
 
-// spinning names a loop that is never left although nobody is missing: what the
-// others wait for may be behind it.
+// spinning reports a loop that is never left although no arrival is missing: what
+// the other splits wait for may come after it.
 func (d *stuck) spinning(f *Finding) bool {
 	i := slices.IndexFunc(d.all, spins)
 	if i < 0 {
@@ -475,7 +475,7 @@ func (d *stuck) spinning(f *Finding) bool {
 	return true
 }
 
-// seen says what a loop looks at.
+// seen describes what a loop reads and tests.
 func seen(looks []machine.Look) string {
 	var parts []string
 	for _, k := range looks {
@@ -498,8 +498,8 @@ func seen(looks []machine.Look) string {
 	return "what it looks at stays the same: " + few(parts)
 }
 
-// polling names a loop that waits for a value of memory that does not come. Where
-// others wait for the lanes that poll, that follows from it.
+// polling reports a loop that waits for a value in memory that is never written.
+// Other splits that wait for the polling lanes are a consequence.
 func (d *stuck) polling(f *Finding) bool {
 	first := slices.IndexFunc(d.all, func(v machine.WaitingSplit) bool { return v.Kind == machine.WaitMemory })
 	if first < 0 {
@@ -529,7 +529,7 @@ func lanesOfWarp(mask uint32, warp, cta int32) string {
 	return fmt.Sprintf("warp %d of CTA %d", warp, cta)
 }
 
-// location is an address as a report can name it.
+// location names an address for a report.
 func location(mem machine.MemID, addr uint64) string {
 	if mem == machine.Global {
 		return fmt.Sprintf("global+%#x of global memory", addr)
@@ -537,7 +537,7 @@ func location(mem machine.MemID, addr uint64) string {
 	return where(mem, addr)
 }
 
-// waiters lists who waits for what.
+// waiters lists the waiting splits and what each waits for.
 func (d *stuck) waiters() []Waiter {
 	var out []Waiter
 	for i := range d.all {
@@ -559,7 +559,7 @@ func (d *stuck) waiters() []Waiter {
 	return out
 }
 
-// what says what a split waits for.
+// what describes what a split waits for.
 func (d *stuck) what(v *machine.WaitingSplit) string {
 	switch v.Kind {
 	case machine.WaitMbar:
@@ -594,7 +594,7 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 	return "nothing: a bounded wait has run out"
 }
 
-// cycle says in short who waits for what.
+// cycle describes in short what each split waits for.
 func (d *stuck) cycle() string {
 	var parts []string
 	said := map[string]bool{}
@@ -613,8 +613,8 @@ func (d *stuck) cycle() string {
 	return few(parts)
 }
 
-// passedBy tells of waits whose phase has come and gone: the thread's last
-// successful wait at the barrier was for a phase long before.
+// passedBy reports waits whose phase was completed and overtaken: the thread's
+// last successful wait at the barrier was for a much earlier phase.
 func (d *stuck) passedBy() []string {
 	var notes []string
 	for i := range d.all {
@@ -640,7 +640,7 @@ func (d *stuck) passedBy() []string {
 	return notes
 }
 
-// owed names debtors and where they are, those at one place together.
+// owed names debtors and their places, those at one place together.
 func (d *stuck) owed(list []debtor) string {
 	type spot struct {
 		left bool
@@ -695,7 +695,7 @@ func (d *stuck) absent(v *machine.WaitingSplit) string {
 	return d.owed(list)
 }
 
-// few joins texts, the first ones.
+// few joins the first few texts.
 func few(parts []string) string {
 	const most = 4
 	if n := len(parts); n > most {

@@ -24,7 +24,7 @@ those that do not execute it.
 Mend it by leaving .uni out, or by a condition that is the same in all lanes.`,
 })
 
-// parted takes lanes that a branch with .uni parts.
+// parted reports lanes that a branch with .uni divides.
 func (j *Judge) parted(ev *machine.Event) {
 	j.note(divergentUni, -1, ev.PC, func() Finding {
 		what := "go another way"

@@ -25,7 +25,7 @@ Mend it by waiting for every phase in turn, in this thread or in one that it is
 ordered after.`,
 })
 
-// EarlyWait is a wait that can pass on a phase too early by two.
+// EarlyWait is a wait that can pass two phases too early, on a phase of the same parity.
 func EarlyWait(f Foreseen) Finding {
 	return f.finding(earlyWait,
 		fmt.Sprintf("%s waits for phase %d of %s, and can come there while phase %d is open: it passes at once, on %s", f.who(&f.Act), f.Phase, barName(f.Bar), f.Came+1, phaseName(f.Came)),

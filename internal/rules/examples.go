@@ -13,8 +13,8 @@ import (
 //go:embed testdata/*.txtar
 var exampleFiles embed.FS
 
-// Example returns a kernel that has the defect of that name, and the same
-// kernel mended; empty strings if there is none.
+// Example returns a kernel that has the defect of that name, and the same kernel
+// corrected; empty strings if there is none.
 func Example(name string) (wrong, right string) {
 	text, err := exampleFiles.ReadFile(path.Join("testdata", name+".txtar"))
 	if err != nil {
@@ -24,8 +24,8 @@ func Example(name string) (wrong, right string) {
 	return files["wrong.ptx"], files["right.ptx"]
 }
 
-// splitArchive takes a txtar archive apart: the comment before the first
-// file, and the files by name.
+// splitArchive parses a txtar archive: the comment before the first file, and the
+// files by name.
 func splitArchive(text string) (comment string, files map[string]string) {
 	files = make(map[string]string)
 	name := ""

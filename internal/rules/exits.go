@@ -105,7 +105,7 @@ func (j *Judge) leftInFlight(f *order.Fact) Finding {
 		Fix:      fix,
 	}
 	if a.Kind == machine.OpCpAsync {
-		// No text says what becomes of them, and compilers leave them.
+		// The ISA does not define what becomes of them, and compilers leave them.
 		found.Severity = Warning
 		found.Notes = []string{"the ISA says nothing of cp.async that are pending when their thread exits; Triton leaves prefetches of its last iterations so, and we know of no failure on a card"}
 	}

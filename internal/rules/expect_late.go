@@ -22,7 +22,7 @@ thread that expects the bytes arrive itself afterwards and count that arrival. F
 cp.async use cp.async.mbarrier.arrive.noinc, counted at init.`,
 })
 
-// ExpectLate is a debt that a phase need not wait for.
+// ExpectLate is an expect-tx that its phase need not wait for.
 func ExpectLate(f Foreseen) Finding {
 	return f.finding(expectLate,
 		fmt.Sprintf("phase %d of %s can be complete before %s by %s is booked", f.Phase, barName(f.Bar), f.line(&f.Act), f.who(&f.Act)),

@@ -32,8 +32,8 @@ that nobody has written, and a copy of this barrier that is issued later brings 
 Where the copy need not come later, the wait is an early-wait or a lapped-wait.`,
 })
 
-// An idle is a wait that passed on a phase its thread knew complete before, and
-// what the thread read afterwards that nobody had written.
+// An idle is a wait that passed on a phase which its thread knew to be complete
+// already, and the thread's first read of unwritten bytes after it.
 type idle struct {
 	bar   machine.BarRef
 	site  Site
@@ -42,10 +42,10 @@ type idle struct {
 	at    int64 // when it was read
 }
 
-// mostIdles bounds how many are kept.
+// mostIdles bounds the number kept.
 const mostIdles = 256
 
-// idled notes a wait that was over before it began.
+// idled records a wait that was over before it began.
 func (j *Judge) idled(l *ledger, ev *machine.Event) {
 	b := &ev.Mbar
 	who := agentID{ev.CTA, ev.Warp, ev.Lane}
@@ -65,7 +65,7 @@ func (j *Judge) idled(l *ledger, ev *machine.Event) {
 	j.watch.idles = append(j.watch.idles, idle{bar: b.Bar, site: wordSite("waits", ev), phase: b.Phase})
 }
 
-// idleReads notes what a thread reads that nobody has written, after such a wait.
+// idleReads records a thread's read of unwritten bytes after an idle wait.
 func (j *Judge) idleReads(ev *machine.Event) {
 	saw := ev.Mask &^ ev.Init
 	for i := range j.watch.idles {
@@ -80,8 +80,8 @@ func (j *Judge) idleReads(ev *machine.Event) {
 	}
 }
 
-// idleBrings looks whether a copy brings what was read too early. One that is not
-// issued after the read in every schedule makes the wait early, or lapped.
+// idleBrings checks whether a copy writes what was read too early. If the copy
+// need not be issued after the read, the wait is early or lapped instead.
 func (j *Judge) idleBrings(ev *machine.Event, bar machine.BarRef) {
 	for i := range j.watch.idles {
 		w := &j.watch.idles[i]

@@ -95,7 +95,7 @@ func (j *Judge) earlyWrite(c *order.Conflict) Finding {
 	}
 }
 
-// missingWait says which wait, or which way from a wait, is not there.
+// missingWait says which wait, or which path from a wait, is missing.
 func (j *Judge) missingWait(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
 	switch {
@@ -107,7 +107,7 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 	return fmt.Sprintf("no way leads from a %s that covers %s, in the %s that issued it, to %s", waitName(a, writes(a)), j.instr(a), issuer(a), j.instr(b))
 }
 
-// issuer is who waits for an operation's group.
+// issuer names the agent that waits for an operation's group.
 func issuer(r *order.AccessRef) string {
 	if r.Group == machine.GroupWgmma {
 		return "warp"
@@ -115,8 +115,8 @@ func issuer(r *order.AccessRef) string {
 	return "thread"
 }
 
-// waitName is the instruction that shows an operation's reads, or its writes
-// too, complete to its thread.
+// waitName is the instruction that waits for an operation's reads, or with all
+// for its writes too.
 func waitName(r *order.AccessRef, all bool) string {
 	switch {
 	case r.Group == machine.GroupCpAsync:
@@ -131,7 +131,7 @@ func waitName(r *order.AccessRef, all bool) string {
 	return "wait"
 }
 
-// completionFix names the wait and the way from it to the later access.
+// completionFix names the wait and the path from it to the later access.
 func (j *Judge) completionFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
 	if a.Barrier {
@@ -152,7 +152,7 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 	return fix
 }
 
-// waitNotes say what was done that does not suffice.
+// waitNotes say which synchronization was done but does not suffice.
 func (j *Judge) waitNotes(c *order.Conflict) []string {
 	var notes []string
 	a := &c.Prior

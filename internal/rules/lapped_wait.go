@@ -28,7 +28,7 @@ on the barrier itself, or on the one that the producer waits for before it fills
 slot again.`,
 })
 
-// LappedWait is a wait that the next phase can pass by.
+// LappedWait is a wait whose next phase can complete before it tests.
 func LappedWait(f Foreseen) Finding {
 	return f.finding(lappedWait,
 		fmt.Sprintf("%s waits for %s of %s, and phase %d can be complete before it looks", f.who(&f.Act), phaseName(f.Phase), barName(f.Bar), f.Phase+1),

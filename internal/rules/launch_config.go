@@ -7,7 +7,7 @@ import (
 	"muster/internal/machine"
 )
 
-// A target is what a family of devices takes.
+// A target has the limits of a family of devices.
 type target struct {
 	shared  uint64 // bytes a CTA, static and dynamic together
 	cluster uint32 // CTAs, portable; 0: no clusters
@@ -92,7 +92,7 @@ func registerLimits(p *machine.Program, cfg *machine.Config, bad badFn) {
 		bad(Error, "registers", fmt.Sprintf("a thread has at most %d registers", threadRegisters), "ask for fewer", "the launch gives each thread %d registers", regs)
 		return
 	}
-	// A warp's registers come in pieces of 256.
+	// A warp's registers are allocated in units of 256.
 	warps := (volume(cfg.Block) + 31) / 32
 	if n := warps * ((regs*32 + 255) / 256 * 256); n > ctaRegisters {
 		bad(Error, "registers", fmt.Sprintf("a CTA has at most %d registers", ctaRegisters), "use fewer threads or fewer registers a thread", "%d warps of %d registers a thread need %d", warps, regs, n)

@@ -7,8 +7,8 @@ import (
 	"muster/mbarrier"
 )
 
-// A ledger is one life of an mbarrier: who arrived at the open phase and at
-// the one before, the bytes expected and landed, and the copies under way.
+// A ledger records one life of an mbarrier: the arrivals of the open phase and of
+// the one before, the bytes expected and landed, and the copies in flight.
 type ledger struct {
 	bar   machine.BarRef
 	live  bool
@@ -18,10 +18,10 @@ type ledger struct {
 	ended Site   // inval
 	open  phase
 	last  phase
-	seen  int64 // the highest phase that a wait has seen complete
+	seen  int64 // the highest phase that a wait has found complete
 
-	usual   []lanes           // who arrived, in any phase
-	waited  []lanes           // who waited with success; last is the phase
+	usual   []lanes           // threads that arrived, in any phase
+	waited  []lanes           // threads that waited with success; last is the phase
 	passed  map[agentID]int64 // the phase of each thread's last such wait
 	arrives []Site
 	expects []Site
@@ -29,14 +29,14 @@ type ledger struct {
 	flight  []flight
 	paired  bool // cp.async.mbarrier.arrive without .noinc tracks copies here
 
-	// Evidence, of the first time: a phase that completed with a copy under
-	// way, or an arrival beyond the count.
+	// The first evidence of a phase that completed with a copy in flight, and of
+	// an arrival beyond the count.
 	early  *evidence
 	excess *evidence
 
 	tokens map[uint64]made
 	own    map[agentID]*[8]made
-	// registers hands on the counts of setmaxnreg.
+	// registers propagates the counts of setmaxnreg.
 	registers handing
 }
 
@@ -47,18 +47,18 @@ type phase struct {
 	expected int64
 	landed   int64
 	ended    int64 // when it completed
-	by       Site  // who expects its bytes
+	by       Site  // the expect-tx of its bytes
 }
 
-// A flight is a copy that is to report its bytes to the barrier.
+// A flight is a copy in flight that will report its bytes to the barrier.
 type flight struct {
 	op    int64
 	bytes uint32
-	known int64 // what its issuer knew
+	known int64 // the time up to which its issuer knew of events
 	site  Site  // of its issue
 }
 
-// An evidence is when something was noticed first.
+// An evidence is the first occurrence of something, and how often it occurred.
 type evidence struct {
 	phase phase // without who
 	count int
@@ -66,7 +66,7 @@ type evidence struct {
 	site  Site
 }
 
-// A made says where a token came from.
+// A made is the origin of a token.
 type made struct {
 	token uint64
 	phase int64
@@ -94,7 +94,7 @@ func wordSite(role string, ev *machine.Event) Site {
 	return s
 }
 
-// mbarEvent books an operation on an mbarrier.
+// mbarEvent records an operation on an mbarrier.
 func (j *Judge) mbarEvent(ev *machine.Event) {
 	b := &ev.Mbar
 	l := j.ledgerOf(b.Bar)
@@ -193,7 +193,8 @@ func (j *Judge) undefined(l *ledger, ev *machine.Event) {
 	}
 }
 
-// landing strikes a copy off the list and returns what its issuer knew.
+// landing removes a copy from the list and returns the time up to which its issuer knew
+// of events.
 func (l *ledger) landing(op, known int64) int64 {
 	for i := range l.flight {
 		if l.flight[i].op == op {
@@ -211,7 +212,7 @@ func (l *ledger) expect(ev *machine.Event) {
 	l.expects = enter(l.expects, l.open.by)
 }
 
-// arrives books an arrival at the open phase.
+// arrives records an arrival at the open phase.
 func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 	b := &ev.Mbar
 	lane := uint32(1) << uint(ev.Lane&31)
@@ -234,13 +235,12 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 	}
 }
 
-// late reports whether an arrival at the open phase is one too many for the
-// phase before: its thread took no part in that phase, and knows of none of
-// the arrivals that completed it, so that all of them may as well come later.
-// Lanes of its own warp count as others do, unless collectives may have let one
-// go on after another: then those of another instruction say nothing.
-// Where a thread arrived twice in that phase, it is that thread which came too
-// often, and not this one.
+// late reports whether an arrival at the open phase is one too many for the phase
+// before: its thread took no part in that phase, and knows of none of the
+// arrivals that completed it, so that all of them could come later. Lanes of its
+// own warp count like others, unless collectives may have ordered them: then
+// those of another instruction prove nothing. If a thread arrived twice in that
+// phase, that thread is the one too many, and not this one.
 func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64, together bool) bool {
 	p := &l.last
 	if p.n < 0 || len(p.who) == 0 {
@@ -269,7 +269,7 @@ func (l *ledger) late(ev *machine.Event, lane uint32, known, burst int64, togeth
 	return some
 }
 
-// overrun keeps the evidence of an arrival too many.
+// overrun records the evidence of an arrival too many.
 func (l *ledger) overrun(ev *machine.Event, text string) {
 	l.arrives = enter(l.arrives, wordSite("arrives", ev))
 	if l.excess != nil {
@@ -303,14 +303,14 @@ func (l *ledger) complete(now int64) {
 	l.last, l.open = l.open, phase{n: l.open.n + 1, who: l.last.who[:0]}
 }
 
-// signals is the site of an operation that is to signal a barrier.
+// signals is the site of an operation that will signal a barrier.
 func signals(ev *machine.Event, b machine.BarRef) Site {
 	s := eventSite("signals", ev)
 	s.Mem, s.Addr, s.Len = b.Mem, b.Addr, 8
 	return s
 }
 
-// issued books an operation that is to signal barriers.
+// issued records an operation that will signal barriers.
 func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
 	for i, b := range op.Bars {
@@ -337,7 +337,7 @@ func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// mbarWait books a test of a barrier.
+// mbarWait records a test of a barrier.
 func (j *Judge) mbarWait(ev *machine.Event) {
 	b := &ev.Mbar
 	l := j.ledgerOf(b.Bar)
@@ -380,12 +380,11 @@ func (l *ledger) line() string {
 	return text
 }
 
-// settle makes the findings that a barrier's evidence comes to. Bytes that no
-// phase expects count where the barrier's life is over; in a run that stopped,
-// what stopped it says whether they matter; in one that was cut they may yet be
-// expected, or be explained. A count out of range, or one that
-// too many arrive at, explains the bytes too: a phase that its arrivals
-// complete too soon knows nothing yet of bytes to come.
+// settle turns a barrier's evidence into findings. Bytes that no phase expects
+// count if the barrier's life is over; in a run that stopped, the cause of the
+// stop decides whether they matter; in one that was cut they may yet be expected,
+// or be explained. A count out of range, or too many arrivals, explains the bytes
+// too: a phase completed too early does not yet expect bytes to come.
 func (j *Judge) settle(l *ledger, how parting) {
 	valid := l.count-1 < mbarrier.MaxCount
 	early := l.early != nil && how != cut || l.word.Tx() < 0 && how == ended

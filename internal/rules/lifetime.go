@@ -16,7 +16,7 @@ func (j *Judge) lifetimes() {
 	for i := range facts {
 		fact := &facts[i]
 		if fact.Kind == order.GroupLeft && (!j.over || alsoInFlight(fact, facts)) {
-			continue // the error says more, or may once the CTA ends
+			continue // the error ExitInFlight says more, or may once the CTA ends
 		}
 		k := factKinds[fact.Kind]
 		f := describeFact[k](j, fact)
@@ -52,7 +52,7 @@ func init() {
 }
 
 // alsoInFlight reports whether the group's operation, or another of the same
-// instruction, is found to outlive its CTA.
+// instruction, outlives its CTA according to a fact.
 func alsoInFlight(f *order.Fact, all []order.Fact) bool {
 	for i := range all {
 		if all[i].Kind == order.ExitInFlight && all[i].A.PC == f.A.PC {
@@ -72,7 +72,7 @@ func (j *Judge) opSite(role string, r *order.AccessRef) Site {
 	return Site{Role: role, PC: r.PC, CTA: r.CTA, Warp: r.Warp, Lanes: r.Lanes, Op: opName(r)}
 }
 
-// deed says what an instruction does with a barrier or a peer's memory.
+// deed is a verb for what an instruction does with a barrier or a peer's memory.
 func (j *Judge) deed(pc int32) string {
 	name := j.name(pc)
 	for _, d := range deeds {

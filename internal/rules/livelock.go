@@ -34,7 +34,7 @@ Mend it by the way out: let one of the roles count its turns, or leave when the
 other says that it is done.`,
 })
 
-// roundAndRound is livelock.
+// roundAndRound returns the finding livelock.
 func (d *stuck) roundAndRound(c *machine.Circle) Finding {
 	f := Finding{
 		Missing: "none of the states that can follow, whoever goes next, is the end of the launch",

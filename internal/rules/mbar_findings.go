@@ -7,9 +7,9 @@ import (
 	"muster/internal/machine"
 )
 
-// This file words the findings about mbarriers. Their places are those of
-// everything that can have part in the defect, in order of the program: which
-// of several copies comes too early is the schedule's choice.
+// The texts of the findings about mbarriers. Their sites are all instructions
+// that can be part of the defect, in program order: which of several copies comes
+// too early depends on the schedule.
 
 func (j *Judge) notLive(l *ledger, ev *machine.Event, s Site) {
 	bar := machine.BarRef{Mem: s.Mem, Addr: s.Addr}
@@ -88,7 +88,7 @@ func (l *ledger) unobserved(ev *machine.Event) Finding {
 	}
 }
 
-// tooMany is arrivals-excess.
+// tooMany returns the finding arrivals-excess.
 func (l *ledger) tooMany() Finding {
 	e := l.excess
 	all := threads(l.usual)
@@ -102,7 +102,7 @@ func (l *ledger) tooMany() Finding {
 	}
 }
 
-// tooEarly is bytes-early.
+// tooEarly returns the finding bytes-early.
 func (l *ledger) tooEarly() Finding {
 	f := Finding{
 		Sites:   append(slices.Clone(l.expects), l.copies...),
@@ -124,7 +124,7 @@ func (l *ledger) tooEarly() Finding {
 	return f
 }
 
-// tooFew is bytes-missing.
+// tooFew returns the finding bytes-missing.
 func (l *ledger) tooFew() Finding {
 	f := Finding{
 		Headline: fmt.Sprintf("%s: phase %d expects %d bytes, %d have landed, and no copy is under way to it", barName(l.bar), l.open.n, l.open.expected, l.open.landed),
@@ -139,7 +139,7 @@ func (l *ledger) tooFew() Finding {
 	return f
 }
 
-// arrivalsLacking is arrivals-missing.
+// arrivalsLacking returns the finding arrivals-missing.
 func (l *ledger) arrivalsLacking() Finding {
 	f := Finding{
 		Headline: fmt.Sprintf("%s counts %s a phase, and only %d come in phase %d", barName(l.bar), arrivalsOf(l.count), l.word.Expected()-l.word.Pending(), l.open.n),

@@ -10,8 +10,8 @@ import (
 	"muster/ptx"
 )
 
-// A namedWatch is one named barrier of a CTA: the generation that is filling
-// up and the one before.
+// A namedWatch records one named barrier of a CTA: the open generation and the
+// one before.
 type namedWatch struct {
 	gen   uint64
 	count uint32
@@ -24,19 +24,19 @@ type namedWatch struct {
 	// are all instructions of this barrier.
 	counts []uint32
 	pcs    []int32
-	bad    string // what was wrong first
-	lapped string // a warp that may come too soon, though it did not here
+	bad    string // the first error
+	lapped string // a warp that may arrive too early, though it did not here
 	times  int
-	// registers hands on the counts of setmaxnreg.
+	// registers propagates the counts of setmaxnreg.
 	registers handing
 }
 
 var barRoles = [...]string{machine.BarSync: "syncs", machine.BarArrive: "arrives", machine.BarRed: "reduces"}
 
-// whole is the count of a barrier that every thread of the CTA comes to.
+// whole is the count of a barrier at which every thread of the CTA arrives.
 func (j *Judge) whole() uint32 { return uint32(j.Warps) * 32 }
 
-// wrong keeps the evidence against a named barrier.
+// wrong records an error at a named barrier.
 func (b *namedWatch) wrong(text string) {
 	if b.bad == "" {
 		b.bad = text
@@ -44,7 +44,7 @@ func (b *namedWatch) wrong(text string) {
 	b.times++
 }
 
-// namedArrive books a warp's arrival at a named barrier.
+// namedArrive records a warp's arrival at a named barrier.
 func (j *Judge) namedArrive(ev *machine.Event) {
 	b := &j.cta(ev.CTA).named[ev.Bar]
 	if ev.Gen != b.gen {
@@ -78,12 +78,12 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 }
 
 // synced reports whether there is a sync or an arrive among forms, mixed whether there
-// are reductions besides.
+// are reductions too.
 func synced(forms uint8) bool { return forms&(1<<machine.BarRed-1) != 0 }
 
 func mixed(forms uint8) bool { return synced(forms) && forms>>machine.BarRed != 0 }
 
-// lap keeps the evidence of what could go wrong.
+// lap records an error that another schedule could show.
 func (b *namedWatch) lap(text string) {
 	if b.lapped == "" {
 		b.lapped = text
@@ -107,8 +107,8 @@ func (b *namedWatch) place(ev *machine.Event) {
 	}
 }
 
-// unknown reports whether some other warp's arrival is later than what a warp
-// can know.
+// unknown reports whether some other warp's arrival is later than the time up to
+// which a warp can know of events.
 func unknown(list []lanes, warp int32, known int64) bool {
 	for i := range list {
 		if list[i].warp != warp && list[i].last > known {
@@ -118,7 +118,7 @@ func unknown(list []lanes, warp int32, known int64) bool {
 	return false
 }
 
-// namedPass lets a warp know what the generation's participants did.
+// namedPass lets a warp learn all events up to the generation's last arrival.
 func (j *Judge) namedPass(ev *machine.Event) {
 	b := &j.cta(ev.CTA).named[ev.Bar]
 	x := j.warp(ev.CTA, ev.Warp)
@@ -136,9 +136,9 @@ func (j *Judge) namedPass(ev *machine.Event) {
 	j.learn(x, ev.Mask, last)
 }
 
-// namedFindings turns the evidence of a CTA into findings. Where something
-// went wrong in it, what could besides is its consequence as a rule; where the
-// run was cut, something may yet.
+// namedFindings turns the evidence of a CTA into findings. If there was an error
+// in the CTA, possible errors are usually its consequence; if the run was cut, an
+// error may yet come.
 func (j *Judge) namedFindings(cta int32, how parting) {
 	named := &j.watch.ctas[cta].named
 	wrong := slices.ContainsFunc(named[:], func(b namedWatch) bool { return b.bad != "" })
@@ -203,9 +203,9 @@ func (j *Judge) clusterWait(ev *machine.Event) {
 	j.learn(x, ev.Mask, j.watch.now)
 }
 
-// A parted is an aligned instruction that part of a warp came to while the other
-// lanes waited for other threads, with the instruction ahead of them. If they wait
-// there for ever, that is what is wrong, and the barrier waits for them.
+// A parted is an aligned instruction that part of a warp reached while the other lanes
+// waited for other threads, with the instruction still reachable. If they wait for ever,
+// the error is that wait, and not the aligned instruction.
 type parted struct {
 	a, b    int32
 	finding Finding
@@ -214,11 +214,11 @@ type parted struct {
 }
 
 // divergent reports an aligned instruction that part of a warp executes: the
-// first one of each warp, for what comes after follows from it.
+// first one of each warp, for later ones follow from it.
 func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	in := j.Program.Inst(ev.PC)
-	if x.diverged || in != nil && in.Effect().Has(ptx.Warpgroup) { // which is told of with its warpgroup
+	if x.diverged || in != nil && in.Effect().Has(ptx.Warpgroup) { // which is reported with its warpgroup
 		return
 	}
 	x.diverged = true
@@ -260,7 +260,7 @@ func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 
 func (j *Judge) tell(p *parted) { j.note(p.kind, p.a, p.b, func() Finding { return p.finding }) }
 
-// keepApart tells of all that were parted: the run came to another end.
+// keepApart reports all parted: the run did not end in a deadlock.
 func (j *Judge) keepApart() {
 	for i := range j.watch.parted {
 		j.tell(&j.watch.parted[i])
@@ -268,12 +268,12 @@ func (j *Judge) keepApart() {
 	j.watch.parted = nil
 }
 
-// dropApart tells of those whose other lanes did get on, at the end of a run in
-// which all that is left waits.
+// dropApart reports, at a deadlock, those parted whose other lanes have moved on
+// since, and drops the rest.
 func (j *Judge) dropApart(all []machine.WaitingSplit, stop *machine.Stop) {
 	gotOn := func(was machine.WaitingSplit) bool {
 		return !slices.ContainsFunc(all, func(v machine.WaitingSplit) bool {
-			// Lanes that trapped had waited for as long as they could.
+			// Lanes that trapped had waited up to their bound.
 			return sameWait(&v, &was) || v.CTA == was.CTA && v.Warp == was.Warp && v.Mask&was.Mask != 0 && v.PC == stop.PC
 		})
 	}
@@ -281,7 +281,7 @@ func (j *Judge) dropApart(all []machine.WaitingSplit, stop *machine.Stop) {
 	j.keepApart()
 }
 
-// sameWait reports whether lanes wait where they did, for what they did.
+// sameWait reports whether lanes still wait at the same place for the same thing.
 func sameWait(v, was *machine.WaitingSplit) bool {
 	return v.CTA == was.CTA && v.Warp == was.Warp && v.PC == was.PC && v.Mask&was.Mask == was.Mask && v.Kind == was.Kind &&
 		v.Mem == was.Mem && v.Addr == was.Addr && v.Val == was.Val && slices.Equal(v.Looks, was.Looks) &&

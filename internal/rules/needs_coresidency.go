@@ -31,8 +31,8 @@ does, best with numbers that an atomic hands out as CTAs start. Where the launch
 is cooperative, accept the finding in the launch file and say so.`,
 })
 
-// A Stuck is a state in which no CTA that has started can go on, and one of them
-// waits for another value in global memory.
+// A Stuck is a state in which no started CTA can go on, and one of them waits for
+// another value in global memory.
 type Stuck struct {
 	Program *machine.Program
 	At      machine.WaitingSplit
@@ -40,7 +40,7 @@ type Stuck struct {
 	All     int // of the grid
 }
 
-// NeedsCoresidency is such a state.
+// NeedsCoresidency is the finding for a Stuck.
 func NeedsCoresidency(s Stuck) Finding {
 	at := Site{Role: "waits", PC: s.At.PC, CTA: s.At.CTA, Warp: s.At.Warp, Lanes: s.At.Mask, Mem: s.At.Mem, Addr: s.At.Addr, Len: 4}
 	f := Foreseen{Program: s.Program}

@@ -6,7 +6,7 @@ import (
 	"muster/internal/machine"
 )
 
-// operand takes an operand that an instruction does not take.
+// operand reports an operand that an instruction does not accept.
 func (j *Judge) operand(ev *machine.Event) {
 	kind, fix := &rangeKind, "keep the operand in the range that the instruction takes"
 	switch ev.Fault {

@@ -34,7 +34,7 @@ Mend it by naming in the mask the lanes that execute the instruction: -1 before 
 part, the ballot of the branch's condition inside the branch.`,
 })
 
-// outside takes lanes that come to a collective whose mask lacks them.
+// outside reports lanes that execute a collective whose mask lacks them.
 func (j *Judge) outside(ev *machine.Event) {
 	j.note(outsideMask, -1, ev.PC, func() Finding {
 		return Finding{

@@ -22,7 +22,7 @@ Mend it by arriving with .noComplete where the arrival cannot complete the phase
 doing without the count: who completes a phase is shown by a wait.`,
 })
 
-// pendingCount takes a pending_count of a state that it is not for.
+// pendingCount reports a pending_count of a state that no .noComplete arrival returned.
 func (j *Judge) pendingCount(ev *machine.Event) {
 	t := ev.Token
 	from := int32(-1)

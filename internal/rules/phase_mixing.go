@@ -26,7 +26,7 @@ slot or purpose a barrier of its own. The ISA asks for such a wait anyway: a pha
 must be seen complete before an arrival of the next (9.7.13.15.4).`,
 })
 
-// PhaseMixing is an operation that can be charged to an earlier or later phase.
+// PhaseMixing is an operation that another schedule charges to an earlier or later phase.
 func PhaseMixing(f Foreseen) Finding {
 	low, high := min(f.Phase, f.Came), max(f.Phase, f.Came)
 	return f.finding(phaseMixing,

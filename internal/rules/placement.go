@@ -7,14 +7,14 @@ import (
 	"muster/internal/machine"
 )
 
-// This file looks at accesses that are aligned only because of where the machine puts
-// a variable: the ISA promises the alignment that is declared, and no more (5.4.5).
-// Dynamic shared memory is left out, since the launch says where it starts.
+// Accesses that are aligned only because of where the machine places a variable: the ISA
+// guarantees only the declared alignment (5.4.5). Dynamic shared memory is left out,
+// since the launch says where it starts.
 
-// A placement is what the rule knows of the variables.
+// A placement has the variables that the rule checks.
 type placement struct {
 	vars []machine.Symbol // with a size, in shared and global memory
-	// least is the least alignment of a variable: smaller accesses need no look.
+	// least is the least alignment of a variable: smaller accesses need no check.
 	least [2]uint64 // of global and of shared memory
 }
 
@@ -32,23 +32,22 @@ func (p *placement) begin(prog *machine.Program) {
 	}
 }
 
-// placed holds a visible access to the declared alignment of the variable that it
-// starts in.
+// placed checks a visible access against the declared alignment of the variable
+// in which it starts.
 func (j *Judge) placed(ev *machine.Event, size uint64) {
 	if l := bits.TrailingZeros32(ev.Mask); l < 32 {
 		j.placedAt(ev, ev.Mem, ev.Addr[l], size)
 	}
 }
 
-// bulkUnit is what addresses of bulk copies are multiples of, in bytes (ISA 9.7.9.25.4).
+// bulkUnit is the alignment of addresses of bulk copies, in bytes (ISA 9.7.9.25.4).
 const bulkUnit = 16
 
-// barrierUnit is what the address of an mbarrier is a multiple of, in bytes (ISA
-// 9.7.13.15.1).
+// barrierUnit is the alignment of an mbarrier, in bytes (ISA 9.7.13.15.1).
 const barrierUnit = 8
 
-// placedCopy does so for the end of a copy that lies in shared memory. The other end
-// of a copy through a tensor map may start anywhere.
+// placedCopy does the same for the end of a copy that lies in shared memory. The other
+// end of a copy through a tensor map may start anywhere.
 func (j *Judge) placedCopy(ev *machine.Event) {
 	for _, list := range [...][]machine.Span{ev.Op.Reads, ev.Op.Writes} {
 		if len(list) == 0 || list[0].Mem == machine.Global {
@@ -63,8 +62,7 @@ func (j *Judge) placedCopy(ev *machine.Event) {
 	}
 }
 
-// placedAt holds something that needs so large an alignment to that which the variable
-// at its address declares.
+// placedAt checks that the variable at an address declares an alignment of at least size.
 func (j *Judge) placedAt(ev *machine.Event, mem machine.MemID, at, size uint64) {
 	p := &j.watch.place
 	shared := 0

@@ -8,23 +8,24 @@ import (
 	"muster/mbarrier"
 )
 
-// Predicted findings. A run that went well shows by its order alone that two
-// steps could come the other way round; a directed run makes them. What both
-// showed is a Foreseen, and each kind of defect says what it means.
+// Predicted findings. The happens-before order of a run without errors shows that
+// two steps could come in the other order; a directed run executes them so. A
+// Foreseen has the evidence of both runs, and each kind of defect says what it
+// means.
 
-// A Foreseen is an operation on a barrier, or a wait, that belongs to one phase in
-// a run that went well and comes to another in the directed run.
+// A Foreseen is an operation on a barrier, or a wait, that belongs to one phase in a run
+// without errors, and to another in the directed run.
 type Foreseen struct {
 	Program *machine.Program
 	Bar     machine.BarRef
-	Phase   int64 // in the run that went well
+	Phase   int64 // in the run without errors
 	Came    int64 // in the directed run
 	Act     Site  // the operation or wait
-	By      Site  // what the directed run let come before it
-	// Word is the barrier when it came to that, and Open its phase.
+	By      Site  // what the directed run executed before it
+	// Word is the barrier at that point of the directed run, and Open its phase.
 	Word mbarrier.Word
 	Open int64
-	// Then is what became of the directed run; empty where it went on.
+	// Then is how the directed run ended; empty if it went on.
 	Then string
 }
 
@@ -45,7 +46,7 @@ func (f *Foreseen) who(s *Site) string {
 	return fmt.Sprintf("warp %d of CTA %d", s.Warp, s.CTA)
 }
 
-// finding puts together what all kinds say.
+// finding builds the part that all kinds share.
 func (f *Foreseen) finding(k *Kind, headline, missing, fix string) Finding {
 	r := Finding{Kind: k.Name, Severity: k.Severity, Headline: headline, Sites: []Site{f.By, f.Act}, Missing: missing, Fix: fix, Count: 1}
 	state := mbarrier.State{Word: f.Word, Phase: uint64(f.Open)}
@@ -56,8 +57,8 @@ func (f *Foreseen) finding(k *Kind, headline, missing, fix string) Finding {
 	return r
 }
 
-// phaseName names a phase; the one before the first is what a fresh barrier's
-// other parity shows complete.
+// phaseName names a phase; the one before the first is complete on a fresh
+// barrier, by its parity.
 func phaseName(n int64) string {
 	if n < 0 {
 		return "the phase before the first (complete from the start)"
@@ -65,17 +66,17 @@ func phaseName(n int64) string {
 	return fmt.Sprintf("phase %d", n)
 }
 
-// Hang has a finding tell of a hang that follows from it.
+// Hang adds to a finding a hang that follows from it.
 func (f *Finding) Hang(g *Finding) {
 	f.Waiting = g.Waiting
 	f.Notes = []string{"in this schedule the launch hangs then: " + g.Headline}
 }
 
-// MayFollow reports whether a finding is a hang, which may follow from what is
-// predicted of a barrier.
+// MayFollow reports whether a finding is a hang, which may follow from a
+// predicted finding about a barrier.
 func MayFollow(f Finding) bool { return mayHang(f.Kind) && len(f.Waiting) > 0 }
 
-// Hangs reports whether a finding is a hang in which someone waits for a barrier.
+// Hangs reports whether a finding is a hang in which a split waits for the barrier.
 func Hangs(f *Finding, bar machine.BarRef) bool {
 	if !mayHang(f.Kind) {
 		return false

@@ -44,7 +44,7 @@ func (j *Judge) proxyRead(c *order.Conflict) Finding {
 	}
 }
 
-// proxyFenceFix names the fence and both places where it may stand.
+// proxyFenceFix names the fence and the two possible places for it.
 func (j *Judge) proxyFenceFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
 	fence := "fence.proxy.async" + fenceSpace(c)

@@ -73,8 +73,8 @@ func (j *Judge) plainRace(c *order.Conflict) Finding {
 	return f
 }
 
-// canonical puts the sites of a pair without order into one that the schedule
-// does not choose: who writes first, then by place in the program.
+// canonical sorts the sites of an unordered pair independently of the schedule:
+// writes first, then by program counter.
 func canonical(f *Finding) {
 	a, b := &f.Sites[0], &f.Sites[1]
 	if rank(a) > rank(b) || rank(a) == rank(b) && a.PC > b.PC {

@@ -10,10 +10,10 @@ import (
 	"muster/ptx"
 )
 
-// A conflict becomes a finding of exactly one kind. Which one depends on the
-// accesses, on what is missing between them and on nothing else: neither on
-// how far an operation had come in this run, nor on who waited for what in
-// this schedule, so that the same defect has the same name wherever it shows.
+// A conflict becomes a finding of exactly one kind. The kind depends only on the
+// accesses and on what is missing between them: neither on the stage of an
+// operation in this run, nor on the waits of this schedule, so that the same
+// defect has the same name in every run.
 
 // races turns order's conflicts into findings.
 func (j *Judge) races() {
@@ -65,8 +65,8 @@ func init() {
 	}
 }
 
-// classify names the defect. The order of the cases is the order in which an
-// explanation helps: what would have to be changed first comes first.
+// classify names the defect. The cases come in the order in which a user would
+// fix them.
 func (j *Judge) classify(c *order.Conflict) *Kind {
 	w := c.Why
 	switch {
@@ -111,10 +111,10 @@ func raceIn(c *order.Conflict) *Kind {
 	return raceShared
 }
 
-// inFlight tells the two halves of 'too early' apart, and both from a race
-// between strangers: where nobody told the later agent so much as that the
-// operation was issued, a result in global memory is not awaited but raced
-// for.
+// inFlight distinguishes reads and writes that come before an operation's
+// completion, and both from a race between unrelated agents: if not even the
+// issue of the operation happens before the later access, a write to global
+// memory is raced with, not awaited too late.
 func (j *Judge) inFlight(c *order.Conflict) *Kind {
 	switch {
 	case c.Span.Mem == machine.Global && writes(&c.Prior) && c.Why&order.IssueKnown == 0:
@@ -128,14 +128,14 @@ func (j *Judge) inFlight(c *order.Conflict) *Kind {
 func writes(r *order.AccessRef) bool { return r.Access&machine.Write != 0 }
 
 // sizesDiffer reports whether the accesses' elements differ in size: a vector
-// access is so many scalar ones (ISA 8.2.4).
+// access is one scalar access for each element (ISA 8.2.4).
 func (j *Judge) sizesDiffer(c *order.Conflict) bool {
 	a, b := j.elementSize(c.Prior.PC), j.elementSize(c.Cur.PC)
 	return a == 0 || b == 0 || a != b
 }
 
-// elementSize is the size of what an instruction accesses, an element of a
-// vector if it is one; 0 if its text does not say.
+// elementSize returns the size of an instruction's access, of one element for a
+// vector; 0 if its text does not say.
 func (j *Judge) elementSize(pc int32) int {
 	in := j.Program.Inst(pc)
 	if in == nil {
@@ -162,11 +162,12 @@ func (j *Judge) elementSize(pc int32) int {
 
 // better reports whether another conflict between the same two places has a
 // name that says more than that of conflict i:
-//   - stores that also meet with different values are no equal stores;
+//   - stores that also conflict with different values are no equal stores;
 //   - where a barrier between warps is missing, the lanes of one warp lack it
 //     too, and the wider barrier serves both;
-//   - where an elected lane published what its neighbours did, what they do
-//     after its release follows from that and is no defect of its own.
+//   - where an elected lane published the accesses of its neighbours, conflicts
+//     of their accesses after its release follow from that and are no separate
+//     defects.
 func better(i int, same []int, all []order.Conflict, named []*Kind) bool {
 	k, narrow := named[i], oneWarpOnly(&all[i])
 	for _, o := range same {
@@ -195,9 +196,8 @@ func oneWarpOnly(c *order.Conflict) bool {
 	return c.Prior.CTA == c.Cur.CTA && c.Prior.Warp == c.Cur.Warp
 }
 
-// places names the two instructions of a conflict, in an order that the
-// schedule does not choose. Copies of an instruction that unrolling a loop
-// made have one name.
+// places names the two instructions of a conflict, in an order independent of the
+// schedule. Copies of an instruction from an unrolled loop have one name.
 func (j *Judge) places(c *order.Conflict) [2]string {
 	a, b := j.placeOf(c.Prior.PC), j.placeOf(c.Cur.PC)
 	return [2]string{min(a, b), max(a, b)}
@@ -216,7 +216,7 @@ func (j *Judge) placeOf(pc int32) string {
 }
 
 // onBarrierWord reports whether the conflict is with a live mbarrier's word,
-// which is a finding of its own.
+// which is a separate finding.
 func onBarrierWord(c *order.Conflict, facts []order.Fact) bool {
 	for i := range facts {
 		f := &facts[i]
@@ -228,7 +228,7 @@ func onBarrierWord(c *order.Conflict, facts []order.Fact) bool {
 	return false
 }
 
-// strengthNote adds what the accesses' own strength has to do with it.
+// strengthNote says how the accesses' strength (weak or strong) contributes.
 func (j *Judge) strengthNote(c *order.Conflict) []string {
 	if c.Prior.Strong == c.Cur.Strong || c.Prior.Op >= 0 || c.Cur.Op >= 0 || c.Why&order.NoEdge == 0 {
 		return nil
@@ -299,7 +299,7 @@ func opWord(r *order.AccessRef) string {
 	return "asynchronous operation"
 }
 
-// opName names an operation and how far it had come; empty for a thread.
+// opName names an operation and its stage; empty for a thread.
 func opName(r *order.AccessRef) string {
 	if r.Op < 0 {
 		return ""
@@ -332,7 +332,7 @@ func (j *Judge) at(pc int32) string {
 	return "an unnamed instruction"
 }
 
-// short leaves out of a long mnemonic what the line that it names shows.
+// short shortens a long mnemonic: the source line shows the rest.
 func short(name string) string {
 	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group"} {
 		if strings.HasPrefix(name, p+".") {
@@ -361,7 +361,7 @@ func bytesOf(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// agent names who made an access.
+// agent names the agent of an access.
 func agent(r *order.AccessRef) string {
 	who := fmt.Sprintf("warp %d of CTA %d", r.Warp, r.CTA)
 	if r.Op >= 0 {
@@ -373,8 +373,8 @@ func agent(r *order.AccessRef) string {
 	return who
 }
 
-// met names the release and the acquire that met and do not synchronize;
-// empty if there are none, or too many to say which is meant.
+// met names the release and the acquire that observed it but do not synchronize;
+// empty if there are none, or more than two pairs.
 func (j *Judge) met(relaxed bool) string {
 	var pairs []string
 	for _, l := range j.Order.Links() {
@@ -418,7 +418,7 @@ func (j *Judge) sameCluster(a, b int32) bool {
 	return a/n == b/n
 }
 
-// scope is the narrowest scope that holds both sides.
+// scope is the narrowest scope that includes both sides.
 func (j *Judge) scope(a, b *order.AccessRef) string {
 	return [...]string{".cta", ".cta", ".cluster", ".gpu"}[j.apart(a, b)]
 }

@@ -27,7 +27,7 @@ Mend it by removing it. Then check again: of two barriers of which either would 
 both are named, and a note on the second says so.`,
 })
 
-// RedundantBarrier is a barrier whose orderings others give.
+// RedundantBarrier is a barrier whose orderings other synchronization provides.
 func RedundantBarrier(r Redundant) Finding {
 	return r.finding(redundantBarrier,
 		"remove it, unless it is there to keep warps in step: without it this launch is proven for all schedules just so")

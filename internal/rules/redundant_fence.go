@@ -34,13 +34,13 @@ Mend it by removing it, or by moving it to the path that needs it. Then check ag
 of two fences of which either would do, both are named, and a note on the second says so.`,
 })
 
-// A Redundant is one fence, or the instructions of one barrier, without which a
-// launch is proven as it is with them.
+// A Redundant is one fence, or the instructions of one barrier, without which the
+// launch is still proven.
 type Redundant struct {
 	Program *machine.Program
 	Sites   []Site // the first execution of each instruction
 	Count   int    // of executions
-	// Unless are others that can go together, and not with this.
+	// Unless are others that can be removed together, but not with this.
 	Unless []int32
 }
 

@@ -38,9 +38,9 @@ Mend it by wgmma.wait_group 0 (or as many groups as may stay in flight) before t
 access, and by wgmma.fence between an access and the next wgmma.`,
 })
 
-// touched takes an instruction whose registers meet those of a wgmma. All that
+// touched reports an instruction that misuses registers of a wgmma. All that
 // touch the registers of one wgmma in flight lack the same wait: they are one
-// finding, with the first of them.
+// finding, at the first of them.
 func (j *Judge) touched(ev *machine.Event) {
 	t := *ev.Touch
 	by, pc := int32(-1), ev.PC

@@ -7,16 +7,16 @@ import (
 )
 
 // Between two setmaxnreg the four warps of a warpgroup must synchronize (ISA
-// 9.7.19.5), where the instructions have an effect: one that asks for what the warp has
-// changes nothing. Each warp carries how many setmaxnreg of each warp of its CTA come
-// before what it does: named barriers, mbarriers and the cluster's barrier hand the
-// counts on.
+// 9.7.19.5), if the instructions have an effect: one that asks for the warp's present
+// count changes nothing. Each warp carries how many setmaxnreg of each warp of its CTA
+// happen before its next step: a vector clock, which named barriers, mbarriers and the
+// cluster's barrier propagate.
 
-// A counts is how many setmaxnreg of each warp of a CTA come before something; nil:
-// none.
+// A counts is the number of setmaxnreg of each warp of a CTA that happen before a point;
+// nil: none.
 type counts []int32
 
-// and returns the counts of what comes after both.
+// and returns the maximum of both, by warp.
 func (c counts) and(o counts) counts {
 	switch {
 	case o == nil:
@@ -30,14 +30,14 @@ func (c counts) and(o counts) counts {
 	return c
 }
 
-// A handing is what a barrier hands on: from the participants of the generation or
-// phase that is open, and of those before.
+// A handing has the counts that a barrier propagates: of the participants of the open
+// generation or phase, and of all before.
 type handing struct {
 	number     int64
 	open, last counts
 }
 
-// give adds what a participant of a generation knows.
+// give adds the counts of a participant of a generation.
 func (h *handing) give(number int64, c counts) {
 	if number != h.number {
 		h.last = h.last.and(h.open)
@@ -46,7 +46,7 @@ func (h *handing) give(number int64, c counts) {
 	h.open = h.open.and(c)
 }
 
-// take returns what who passes a generation knows of its participants.
+// take returns the counts that a thread gets by passing a generation.
 func (h *handing) take(number int64) counts {
 	if number == h.number {
 		return counts(nil).and(h.last).and(h.open)
@@ -54,7 +54,7 @@ func (h *handing) take(number int64) counts {
 	return counts(nil).and(h.last)
 }
 
-// setsRegisters keeps how warps hear of each other's setmaxnreg.
+// setsRegisters propagates the counts at synchronization events.
 func (j *Judge) setsRegisters(ev *machine.Event) {
 	if !j.watch.registers {
 		return
@@ -84,11 +84,11 @@ func (j *Judge) setsRegisters(ev *machine.Event) {
 	}
 }
 
-// meetBefore checks that the warps of a warpgroup have met since a warp's last
-// setmaxnreg, before its next.
+// meetBefore checks, at a warp's setmaxnreg, that its warpgroup has synchronized
+// since its last one.
 func (j *Judge) meetBefore(ev *machine.Event) {
 	if ev.Gen == uint64(ev.Count) {
-		return // Triton asks again for what its workers have
+		return // Triton asks again for the count that its workers have
 	}
 	c, x := j.cta(ev.CTA), j.warp(ev.CTA, ev.Warp)
 	if x.counts == nil {

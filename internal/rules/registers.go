@@ -15,7 +15,7 @@ type regStep struct {
 // mostSteps bounds how many setmaxnreg of a warp are kept.
 const mostSteps = 32
 
-// registers books a setmaxnreg.
+// registers records a setmaxnreg.
 func (j *Judge) registers(ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	s := eventSite("asks", ev)
@@ -61,7 +61,7 @@ func (j *Judge) registerSteps(cta int32) {
 	}
 }
 
-// partOfGroup tells of a setmaxnreg by a warpgroup of fewer than four warps.
+// partOfGroup reports a setmaxnreg by a warpgroup of fewer than four warps.
 func (j *Judge) partOfGroup(cta, warp int32, s regStep) Finding {
 	return Finding{
 		Headline: fmt.Sprintf("%s is executed by CTA %d, whose last warpgroup lacks warp %d", j.at(s.site.PC), cta, warp),
@@ -72,7 +72,7 @@ func (j *Judge) partOfGroup(cta, warp int32, s regStep) Finding {
 }
 
 // unshared returns the first setmaxnreg of one warp that another does not
-// share. Copies of the instruction, of one place in its source, pass for the same.
+// share. Copies of the instruction from one place in the source count as the same.
 func (j *Judge) unshared(a, b []regStep) (regStep, bool) {
 	for i := range a {
 		if i >= len(b) || a[i].count != b[i].count || a[i].site.PC != b[i].site.PC && j.placeOf(a[i].site.PC) != j.placeOf(b[i].site.PC) {
@@ -91,7 +91,7 @@ func (j *Judge) unequalSteps(cta, group, warp int32, s regStep) Finding {
 	}
 }
 
-// noRegisters is an increase that is never granted.
+// noRegisters is the finding for an increase that is never granted.
 func (d *stuck) noRegisters(v *machine.WaitingSplit) Finding {
 	return Finding{
 		Headline: fmt.Sprintf("%s: warp %d of CTA %d needs %d registers more, and the CTA's pool has %d", d.j.at(v.PC), v.Warp, v.CTA, v.Need, v.Free),

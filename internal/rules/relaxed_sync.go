@@ -36,7 +36,7 @@ func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 	a, b := &c.Prior, &c.Cur
 	scope := j.scope(a, b)
 	if a.Op >= 0 && c.Span.Mem != machine.Global && c.Span.Mem != machine.SharedOf(a.CTA) {
-		scope = ".cluster" // it completes in the CTA whose memory it is
+		scope = ".cluster" // it completes in the CTA that owns the memory
 	}
 	f := Finding{
 		Headline: fmt.Sprintf("%s: %s %s what %s %s; the way between them goes through a relaxed operation", place(c.Span), agent(b), verb(b), agent(a), past(a)),
@@ -59,8 +59,8 @@ func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 	return f
 }
 
-// whoseFence says which side lacks its half, where that is known: fences of other
-// threads, and those that come later, are there and do not help.
+// whoseFence says which side lacks its fence, if that is known: fences of other
+// threads, and later ones, do not help.
 func (j *Judge) whoseFence(f *Finding, c *order.Conflict, scope string) {
 	a, b, h := &c.Prior, &c.Cur, &c.Half
 	who := fmt.Sprintf("a thread of CTA %d", h.CTA)
@@ -85,7 +85,7 @@ func (j *Judge) whoseFence(f *Finding, c *order.Conflict, scope string) {
 	}
 }
 
-// readBy names the operation by which the lanes of a half saw what was released.
+// readBy names the operation by which the lanes of a half observed the release.
 func (j *Judge) readBy(h *order.Half) string {
 	for _, l := range j.Order.Links() {
 		if l.Relaxed && (h.Op < 0 || l.Release == h.Op) {
@@ -102,8 +102,8 @@ func (j *Judge) onward(h *order.Half, b *order.AccessRef) string {
 	return "tell " + agent(b)
 }
 
-// acquirerOf is an instruction that met a release without synchronizing; -1 if none
-// is known.
+// acquirerOf returns an instruction that observed a release without synchronizing; -1 if
+// none is known.
 func (j *Judge) acquirerOf(release int32) int32 {
 	for _, l := range j.Order.Links() {
 		if l.Relaxed && l.Release == release {

@@ -3,9 +3,9 @@
 // A Kind is one defect that Muster names: a small file of its own, with its
 // text, its severity, and a wrong and a right example in testdata that its
 // test runs. A Judge observes a run: it feeds internal/order, keeps the little
-// state that the protocol rules need (who arrived at what, and where), and at
-// the end of the run asks every rule. Rules execute nothing and order
-// nothing: what a conflict lacks comes from order, what happened from the
+// state that the protocol rules need (the arrivals at each barrier, and their
+// places), and at the end of the run asks every rule. Rules execute nothing and
+// order nothing: what a conflict lacks comes from order, what happened from the
 // machine's events and its Stop.
 //
 // A Finding is a value without pointers into the run, so that findings of
@@ -26,7 +26,7 @@ type Severity uint8
 
 const (
 	Note    Severity = iota // no defect: costs time, or worth knowing
-	Warning                 // the text is open, or widely relied upon against the letter
+	Warning                 // the ISA is unclear, or common code relies on more than it says
 	Error                   // undefined or wrong under the PTX ISA
 )
 
@@ -37,7 +37,7 @@ type Kind struct {
 	Name     string
 	Severity Severity
 	Title    string // what it is, in one line
-	Text     string // why it is wrong, who says so, how to mend it
+	Text     string // why it is wrong, by which source, and how to fix it
 	Section  string // of the PTX ISA
 }
 
@@ -78,12 +78,13 @@ type Finding struct {
 	Fix     string
 	// Ledger is the state of the barriers involved, one line each.
 	Ledger []string
-	// Waiting lists, for a deadlock, who waits for what.
+	// Waiting lists, for a deadlock, the waiting splits and what each waits for.
 	Waiting []Waiter
-	// Notes say what else a reader should know: who disagrees, what the card does.
+	// Notes say what else a reader should know: sources that disagree, what the card
+	// does.
 	Notes []string
-	// Register is the number of one of machine.Program.Unset, of a finding about it,
-	// from 1 on.
+	// Register numbers an entry of machine.Program.Unset that the finding is about, from
+	// 1 on.
 	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
@@ -109,7 +110,7 @@ type Site struct {
 type Waiter struct {
 	Site Site
 	For  string // "phase 3 (parity 1) of the mbarrier at shared+1024 of CTA 0: pending 1 of 5, tx 512"
-	Owed string // who should have arrived, and where they are instead; empty if unknown
+	Owed string // the threads that should have arrived, and their places; empty if unknown
 }
 
 // Key identifies a finding across runs: what is found and where in the
@@ -138,13 +139,13 @@ type Judge struct {
 	findings []Finding
 	gaps     []Gap
 	watch    watch // the protocol rules' state
-	// over: the run came to its end (machine.Over). Where it did not, two things are
-	// not concluded: that what has not happened never does, and that a finding is not
-	// one of those that a graver one explains, which may yet come.
+	// over: the run came to its end (machine.Over). If not, two conclusions are invalid:
+	// that something never happens, and that no graver finding, which may yet come,
+	// explains a finding.
 	over bool
 }
 
-// A Shape is what rules need to know of a launch.
+// A Shape is what rules need to know about a launch.
 type Shape struct {
 	Program *machine.Program
 	CTAs    int
@@ -153,7 +154,7 @@ type Shape struct {
 	// Clusters is machine.Machine.Clusters: each CTA's cluster.
 	Clusters []int32
 	Threads  int // per CTA
-	// MustOnly leaves out what only the schedule of the run decided.
+	// MustOnly leaves out orderings that only the schedule of the run decided.
 	MustOnly bool
 	// Equal, Ends, Looks and Strong are order.Config's.
 	Equal  func(pc int32) bool
@@ -194,9 +195,9 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// Finish asks every rule about the run, and returns what was found, sorted, with
-// what makes the verdict incomplete. A run that a limit cut, or that is left
-// early, shows no finding that it would not show at its end.
+// Finish asks every rule about the run, and returns the findings, sorted, and the
+// gaps, which make the verdict incomplete. A run that a limit cut, or that was
+// abandoned, yields only findings that it would also yield at its end.
 func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.over = m.Over()
 	j.races()

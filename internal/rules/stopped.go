@@ -9,7 +9,7 @@ import (
 	"muster/ptx"
 )
 
-// stopped turns what ended a run before its end into findings or gaps.
+// stopped turns the cause of an early stop into findings or gaps.
 func (j *Judge) stopped(m *machine.Machine) {
 	s := m.Stopped()
 	if s == nil {
@@ -48,7 +48,7 @@ func (j *Judge) stopped(m *machine.Machine) {
 	case machine.LimitLocal:
 		j.gaps = append(j.gaps, Gap{What: "the limit of local memory and call depth of a thread ran out", PC: s.PC})
 	case machine.Interrupted:
-		// Who did it says why.
+		// The caller that interrupted the run says why.
 	default:
 		panic("BUG: a run stopped for a reason without a rule")
 	}
@@ -111,7 +111,7 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 func (j *Judge) barrierFault(s *machine.Stop) {
 	l := j.ledgerOf(s.Mbar.Bar)
 	if l == nil || !s.Mbar.Live {
-		return // the event has told of the use of a word that is no barrier
+		return // the event has reported the use of a word that is no barrier
 	}
 	switch s.Mbar.Fault {
 	case mbarrier.ArrivesOver, mbarrier.DropsOver, mbarrier.Poisoned:

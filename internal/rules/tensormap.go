@@ -80,7 +80,7 @@ func (j *Judge) movedMap(c *order.Conflict) Finding {
 	}
 }
 
-// mapNotes tells of the second way to wait for a load's map.
+// mapNotes names the other way to wait for a load's map.
 func (j *Judge) mapNotes(c *order.Conflict) []string {
 	if !c.Prior.Barrier {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"muster/mbarrier"
 )
 
-// A token says which parity and how many arrivals its phase had: the same 64
-// bits come back two phases later. What the word cannot tell, the ledger
-// remembers: for each token value the phase that gave it last, and for each
-// thread its own last eight.
+// A token encodes the parity and the arrivals of its phase: the same 64 bits
+// recur two phases later. The ledger keeps what the bits do not show: for each
+// token value the phase that returned it last, and for each thread its own last
+// eight tokens.
 
-// remember keeps the token that an arrival returned.
+// remember records the token that an arrival returned.
 func (l *ledger) remember(ev *machine.Event) {
 	t := made{token: ev.Mbar.Token, phase: ev.Mbar.Phase, pc: ev.PC, set: true}
 	if l.tokens == nil {
@@ -32,8 +32,8 @@ func (l *ledger) remember(ev *machine.Event) {
 	o[0] = t
 }
 
-// origin returns where a token of some lanes came from: from one of them, if
-// it did, else from anyone.
+// origin returns the arrival that returned the token of some lanes: one of theirs
+// if there is one, else any thread's.
 func (l *ledger) origin(token uint64, cta, warp int32, mask uint32) made {
 	for lane := range int8(32) {
 		o := l.own[agentID{cta, warp, lane}]
@@ -94,7 +94,7 @@ func (j *Judge) stale(l *ledger, t made, site Site, open int64) {
 	})
 }
 
-// foreignToken takes a test with another barrier's token.
+// foreignToken reports a test with another barrier's token.
 func (j *Judge) foreignToken(ev *machine.Event) {
 	t := ev.Token
 	j.note(staleToken, t.PC, ev.PC, func() Finding {

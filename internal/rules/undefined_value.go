@@ -23,7 +23,7 @@ bit, tells.
 Mend it by testing the divisor before, or by not asking.`,
 })
 
-// undefinedResult takes an instruction that gives an undefined value.
+// undefinedResult reports an instruction that gives an undefined value.
 func (j *Judge) undefinedResult(ev *machine.Event) {
 	j.note(undefinedValue, -1, ev.PC, func() Finding {
 		why, fix := "reads a performance counter, whose value is undefined", "do not use what performance counters hold"

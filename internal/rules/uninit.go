@@ -8,8 +8,8 @@ import (
 	"muster/internal/machine"
 )
 
-// MayReach reports whether a finding is about a value that nobody wrote, or that is
-// undefined, and that is not known to reach anything: a run that follows it tells.
+// MayReach reports whether a finding is about an unwritten or undefined value that is not
+// known to reach anything: a run that tracks the value decides.
 func MayReach(f *Finding) bool {
 	if f.Severity != Warning || len(f.Sites) == 0 {
 		return false
@@ -21,12 +21,13 @@ func MayReach(f *Finding) bool {
 	return false
 }
 
-// Dropped reports whether a finding that MayReach is none if it reaches nothing.
+// Dropped reports whether a finding for which MayReach holds is dropped if the value
+// reaches nothing.
 func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedShared.Name }
 
-// uninitialized takes a read of which some lanes saw bytes that nobody wrote.
-// It is a warning: what becomes of the value is not followed. An asynchronous
-// copy of such bytes to global memory is an error, for there it is an output.
+// uninitialized reports a read by which some lanes got unwritten bytes. It is a
+// warning: the value is not tracked here. An asynchronous copy of unwritten bytes
+// to global memory is an error, since it is an output.
 func (j *Judge) uninitialized(ev *machine.Event) {
 	if ev.Access&(machine.Read|machine.Update) == 0 {
 		return
@@ -53,7 +54,7 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 	})
 }
 
-// sourceRead takes an asynchronous operation that has read its source.
+// sourceRead reports an asynchronous operation that has read unwritten bytes.
 func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
 	if !op.SourceUninit() || len(op.Reads) == 0 {
@@ -93,8 +94,8 @@ func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	})
 }
 
-// multipliesUnwritten is the finding of a wgmma whose matrices nobody has written,
-// or not all of them.
+// multipliesUnwritten is the finding for a wgmma whose matrices are unwritten, at least
+// in part.
 func (j *Judge) multipliesUnwritten(m *machine.Machine, ev *machine.Event) Finding {
 	list := m.Unwritten(ev.Op)
 	if len(list) == 0 {
@@ -120,7 +121,7 @@ func (j *Judge) multipliesUnwritten(m *machine.Machine, ev *machine.Event) Findi
 	return f
 }
 
-// reduced takes an asynchronous reduction that has changed its target.
+// reduced reports an asynchronous reduction that has changed unwritten shared memory.
 func (j *Judge) reduced(ev *machine.Event) {
 	to := ev.Op.Target
 	if to.Len == 0 {
@@ -139,9 +140,9 @@ func (j *Judge) reduced(ev *machine.Event) {
 	})
 }
 
-// onlyUnordered drops the warnings about reads that an error of the order of
-// accesses names: the bytes are written, but not surely before. In a run that is not
-// over that write may yet come.
+// onlyUnordered drops the warnings about reads that an ordering error names too: the
+// bytes are written, but not ordered before the read. In a run that is not over that
+// write may yet come.
 func (j *Judge) onlyUnordered() {
 	told := map[int32]bool{}
 	for i := range j.findings {

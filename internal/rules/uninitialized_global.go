@@ -25,8 +25,8 @@ Mend it by writing the bytes first, by reading only what was written, or by givi
 buffer its contents.`,
 })
 
-// unwrittenGlobal takes an access to global memory of which some lanes saw bytes that
-// nobody wrote.
+// unwrittenGlobal reports an access to global memory by which some lanes got unwritten
+// bytes.
 func (j *Judge) unwrittenGlobal(ev *machine.Event) {
 	if j.watch.ctas == nil {
 		j.begin()
@@ -40,8 +40,8 @@ func (j *Judge) unwrittenGlobal(ev *machine.Event) {
 	})
 }
 
-// copiesUnwrittenGlobal takes an asynchronous operation whose source in global memory
-// nobody has written.
+// copiesUnwrittenGlobal reports an asynchronous operation whose source in global memory
+// has unwritten bytes.
 func (j *Judge) copiesUnwrittenGlobal(ev *machine.Event) {
 	if len(ev.Op.Writes) == 0 {
 		return

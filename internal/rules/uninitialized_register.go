@@ -28,8 +28,7 @@ turn reads what the last one leaves.
 Mend it by writing the register before, on every way to where it is read.`,
 })
 
-// unset takes a read of a register that nobody has written. What becomes of the value
-// is not followed here.
+// unset reports a read of an unwritten register. The value is not tracked here.
 func (j *Judge) unset(ev *machine.Event) {
 	if j.watch.ctas == nil {
 		j.begin()

@@ -23,7 +23,7 @@ Mend it by invalidating after a barrier that every user passes once it is done,
 and after the last copy's completion was waited for.`,
 })
 
-// unorderedInval is an inval that a use need not come before.
+// unorderedInval is an inval without a happens-before edge from a use of the barrier.
 func (j *Judge) unorderedInval(f *order.Fact) Finding {
 	a, b := &f.A, &f.B
 	return Finding{

@@ -9,15 +9,15 @@ import (
 
 // The wgmma instructions are .aligned for a warpgroup: all its threads execute
 // the same ones (ISA 9.7.15.5.2, 9.7.15.7), in the same order, and a product with
-// the same descriptors. Its warps do not wait for each other, so each one's
-// instructions are held against those of the warp that is furthest ahead.
+// the same descriptors. Its warps do not wait for each other, so each warp's
+// instructions are compared with those of the warp that is furthest ahead.
 
 // A groupWatch is what the warps of a warpgroup executed.
 type groupWatch struct {
-	steps []groupStep // those that some warp has not come to, the first being number from
+	steps []groupStep // those that some warp has not reached, the first being number from
 	from  int
 	done  [4]int // how many each warp has executed
-	told  bool   // they differ: what follows differs too
+	told  bool   // a difference is reported: later ones follow from it
 }
 
 type groupStep struct {
@@ -25,10 +25,10 @@ type groupStep struct {
 	a, b uint64 // descriptors, of a product
 }
 
-// mostAhead bounds how far a warp's instructions are kept for the others.
+// mostAhead bounds how many instructions of a warp are kept for the others.
 const mostAhead = 1 << 12
 
-// aligned takes one of these instructions.
+// aligned records one of these instructions.
 func (j *Judge) aligned(ev *machine.Event) {
 	c := j.cta(ev.CTA)
 	if c.groups == nil {
@@ -62,7 +62,7 @@ func (j *Judge) aligned(ev *machine.Event) {
 	}
 }
 
-// compare tells of two warps' instructions of one number.
+// compare reports a difference between two warps' instructions of one number.
 func (j *Judge) compare(g *groupWatch, s, o *groupStep) {
 	switch {
 	case s.site.PC != o.site.PC && j.placeOf(s.site.PC) != j.placeOf(o.site.PC):
@@ -102,7 +102,8 @@ func (j *Judge) partOfWarp(s Site) Finding {
 	}
 }
 
-// groupSteps tells of warps that executed fewer than the others of their group.
+// groupSteps reports warps that executed fewer instructions than the others of their
+// group.
 func (j *Judge) groupSteps(cta int32) {
 	c := j.watch.ctas[cta]
 	for i := range c.groups {

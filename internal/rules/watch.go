@@ -8,32 +8,32 @@ import (
 	"muster/ptx"
 )
 
-// A watch is what the protocol rules remember of a run: for each mbarrier a
-// ledger of its phases (ledger.go), for each named barrier who came to which
-// generation (named.go), for each warp what it can know of others, where its
-// lanes have exited, and its setmaxnreg instructions. Everything is bounded by
-// the launch, not by the length of the run.
+// A watch is the state of the protocol rules: for each mbarrier a ledger of its
+// phases (ledger.go), for each named barrier the arrivals by generation
+// (named.go), for each warp what it can know of others, the exits of its lanes,
+// and its setmaxnreg instructions. Everything is bounded by the launch, not by
+// the length of the run.
 //
-// Whether an arrival may come before the completion of the phase before it is
-// told by time: events are numbered, and known bounds what a warp can have
-// learnt of the others, by the number of the last event that anything it
-// waited for depends on. What happened elsewhere after that is unordered with
-// the warp's next operation for certain. The reverse is not concluded.
+// Times decide whether an arrival may come before the completion of the phase
+// before it: events are numbered, and known bounds what a warp can have learnt of
+// the others, by the number of the last event that anything it waited for depends
+// on. Later events elsewhere are certainly unordered with the warp's next
+// operation. The converse is not concluded.
 type watch struct {
 	now   int64
 	ctas  []*ctaWatch // nil before the start, gone after the end of the cluster
 	words map[word]*ledger
 	noted map[flag]int
 	// tokens: the program waits by token. strong: it reads memory by strong
-	// operations, which may teach a warp anything.
-	// together: it has warp collectives besides bar.warp.sync, which let one
-	// lane go on only after another, so that what one knows all may follow.
+	// operations, by which a warp may learn anything. together: it has warp
+	// collectives other than bar.warp.sync, by which lanes wait for each other,
+	// so that all may depend on what one knows.
 	tokens   bool
 	strong   bool
 	together bool
 	// registers: it has setmaxnreg.
 	registers bool
-	// waiting is who waited for what when the run hung.
+	// waiting lists the waiting splits of a hung run.
 	waiting []Waiter
 	idles   []idle // waits that did not wait
 	parted  []parted
@@ -46,7 +46,7 @@ type word struct {
 	addr uint64
 }
 
-// A flag is a finding that an event can repeat.
+// A flag identifies a finding that events can repeat.
 type flag struct {
 	kind *Kind
 	a, b int32 // program counters
@@ -56,7 +56,7 @@ type ctaWatch struct {
 	warps  []warpWatch
 	groups []groupWatch // warpgroups, if they execute wgmma
 	named  [16]namedWatch
-	// cluster hands on the counts of setmaxnreg by the cluster's barrier.
+	// cluster propagates the counts of setmaxnreg by the cluster's barrier.
 	cluster handing
 	bars    []uint64 // addresses of its mbarriers
 	ended   bool
@@ -68,7 +68,7 @@ var gone = &ctaWatch{ended: true}
 type warpWatch struct {
 	level   int64     // what every lane knows
 	known   [32]int64 // what a lane knows, where that is more
-	ahead   int64     // the most that some lane knows, by known
+	ahead   int64     // the maximum of known
 	burst   int64     // when the mbarrier instruction at hand began
 	burstPC int32
 	burstAt int64 // the last event of it
@@ -77,12 +77,12 @@ type warpWatch struct {
 	cluster uint32 // lanes that arrived at the cluster's barrier and have not waited
 	arrived int32  // program counter of that arrival
 	steps   []regStep
-	counts  counts // of setmaxnreg that come before what the warp does
+	counts  counts // of setmaxnreg that happen before the warp's next step
 
-	diverged bool // an aligned instruction met part of the warp
+	diverged bool // part of the warp has executed an aligned instruction
 }
 
-// An exit is where lanes of a warp left.
+// An exit is where lanes of a warp exited.
 type exit struct {
 	mask uint32
 	pc   int32
@@ -124,7 +124,7 @@ func (j *Judge) isGone(mem machine.MemID) bool { return mem >= 0 && j.watch.ctas
 // warp returns the record of a warp.
 func (j *Judge) warp(cta, warp int32) *warpWatch { return &j.cta(cta).warps[warp] }
 
-// protocol takes an event that is no access.
+// protocol processes an event that is no access.
 func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	w := &j.watch
 	if w.ctas == nil {
@@ -199,7 +199,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// learn notes that lanes know what happened up to a time.
+// learn records that lanes may know all events up to a time.
 func (j *Judge) learn(x *warpWatch, mask uint32, at int64) {
 	if mask == ^uint32(0) || j.watch.together {
 		x.level = max(x.level, at)
@@ -212,7 +212,7 @@ func (j *Judge) learn(x *warpWatch, mask uint32, at int64) {
 	x.ahead = max(x.ahead, at)
 }
 
-// knows returns the time up to which a lane knows what happened.
+// knows returns the time up to which a lane may know events.
 func (x *warpWatch) knows(lane int8) int64 { return max(x.level, x.known[lane&31]) }
 
 // most is knows for the lane of mask that knows most.
@@ -227,7 +227,7 @@ func (x *warpWatch) most(mask uint32) int64 {
 	return at
 }
 
-// step notes one lane's part of an mbarrier instruction, and when the
+// step records one lane's part of an mbarrier instruction, and when the
 // instruction began: its lanes are unordered.
 func (x *warpWatch) step(now int64, pc int32, lane int8) {
 	if x.burstPC != pc || x.burstAt != now-1 || lane <= x.lane {
@@ -236,8 +236,8 @@ func (x *warpWatch) step(now int64, pc int32, lane int8) {
 	x.burstPC, x.burstAt, x.lane = pc, now, lane
 }
 
-// ended settles what a CTA leaves behind, once its cluster has ended: until
-// then its barriers can be used from afar.
+// ended settles a CTA's barriers once its cluster has ended: until then other
+// CTAs can use them.
 func (j *Judge) ended(m *machine.Machine, cta int32) {
 	j.cta(cta).ended = true
 	peers := m.ClusterOf(cta)
@@ -251,7 +251,7 @@ func (j *Judge) ended(m *machine.Machine, cta int32) {
 	}
 }
 
-// A parting is how the watch takes leave of a CTA.
+// A parting is why the watch forgets a CTA.
 type parting uint8
 
 const (
@@ -304,7 +304,7 @@ func (j *Judge) atEnd(m *machine.Machine) {
 	j.onlyUnordered()
 }
 
-// hung shows who waits in the findings that may be why.
+// hung adds the waiting splits to the findings that may be the cause of a hang.
 func (j *Judge) hung() {
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -314,7 +314,7 @@ func (j *Judge) hung() {
 	}
 }
 
-// note adds a finding, or counts it where the same instructions gave it before.
+// note adds a finding, or counts it if the same instructions gave it before.
 func (j *Judge) note(k *Kind, a, b int32, finding func() Finding) {
 	w := &j.watch
 	key := flag{k, a, b}
@@ -333,7 +333,7 @@ func (j *Judge) note(k *Kind, a, b int32, finding func() Finding) {
 	}
 }
 
-// lanes are lanes of one warp and what they did to a barrier.
+// lanes records lanes of one warp and their operations on a barrier.
 type lanes struct {
 	cta, warp int32
 	mask      uint32
@@ -388,8 +388,8 @@ func threads(list []lanes) (n int) {
 // mostSites bounds how many places a finding lists in one role.
 const mostSites = 8
 
-// enter adds a place to a list unless it is there, in order of the program,
-// so that the schedule does not show.
+// enter adds a place to a list unless it is there, in program order, so that it
+// does not depend on the schedule.
 func enter(list []Site, s Site) []Site {
 	at := len(list)
 	for i := range list {

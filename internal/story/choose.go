@@ -7,10 +7,10 @@ import (
 	"muster/internal/machine"
 )
 
-// This file chooses which steps are told.
+// This file selects the steps to tell.
 
-// mostMiddle is how many steps are told of what happened to barriers, and
-// mostAsleep of how many splits that wait at the end.
+// mostMiddle bounds the steps told about barriers, and mostAsleep the splits told
+// that wait at the end.
 const (
 	mostMiddle = 16
 	mostAsleep = 6
@@ -20,7 +20,7 @@ const (
 type told struct {
 	step int
 	site int
-	// asleep: it is that place only if the split falls asleep there by this step.
+	// asleep: the step is that site only if it puts the split to sleep there.
 	asleep bool
 }
 
@@ -89,8 +89,8 @@ func (s *Scout) pair() (a, b told, ok bool) {
 	return a, b, a.step > 0
 }
 
-// between tells two accesses, and what their warps and others did to the
-// barriers between them that could order them.
+// between tells two accesses, and the operations between them on barriers that
+// could order them, by their warps and others.
 func (s *Scout) between(a, b told, add func(step, site int)) {
 	used := map[barrier]bool{}
 	for _, k := range s.marks {
@@ -114,9 +114,9 @@ func (s *Scout) between(a, b told, add func(step, site int)) {
 	add(b.step, b.site)
 }
 
-// throughout tells what happened to the finding's barriers and bytes. Where it
-// names no barrier and the run hangs, they are those that are waited for; where
-// it is about none, what its warps did to be ordered.
+// throughout tells the operations on the finding's barriers and bytes. If the
+// finding names no barrier and the run hangs, it takes the barriers that splits
+// wait for; if it is about none, the synchronization of its warps.
 func (s *Scout) throughout(add func(step, site int)) {
 	marks := s.marks
 	if s.shown > 0 {
@@ -129,7 +129,7 @@ func (s *Scout) throughout(add func(step, site int)) {
 	about := s.about(marks)
 	var inits, rest, own []int
 	sites := map[int8][]int{}
-	looked := map[int8]bool{} // the last that was seen of a place is a wait in vain
+	looked := map[int8]bool{} // the last event at a site was an unsuccessful wait
 	for _, k := range marks {
 		switch {
 		case k.what == siteHit && k.idle && looked[k.site], k.what != siteHit && k.idle:
@@ -206,7 +206,7 @@ func All(n int) []told {
 	return list
 }
 
-// A Print tells runs apart: a hash of their choices, events, and end.
+// A Print is a fingerprint of a run: a hash of its choices, events, and end.
 type Print struct {
 	hash   uint64
 	Events int

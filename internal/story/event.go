@@ -67,7 +67,7 @@ func plural(mask uint32, one, many string) string {
 	return fmt.Sprintf("%d lanes %s", n, many)
 }
 
-// other is an event that its instruction names well enough.
+// other tells an event by its instruction alone.
 func (t *Teller) other(ev *machine.Event) {
 	word := "executes"
 	switch ev.Kind {
@@ -216,7 +216,7 @@ type issue struct {
 	bars          []machine.BarRef
 }
 
-// issue notes an operation that the step issues; those of its lanes together.
+// issue records an operation that the step issues; those of its lanes together.
 func (t *Teller) issue(op *machine.Op) {
 	for _, b := range op.Bars {
 		t.use(barrier{mem: b.Mem, addr: b.Addr})
@@ -252,7 +252,7 @@ func (t *Teller) issued(u *issue) string {
 	return text
 }
 
-// spans names ranges with how many bytes they are.
+// spans names ranges with their number of bytes.
 func (t *Teller) spans(list []machine.Span, cta int32) string {
 	n := uint64(0)
 	for _, s := range list {
@@ -261,7 +261,7 @@ func (t *Teller) spans(list []machine.Span, cta int32) string {
 	return size(n) + " of " + t.ranges(list, cta)
 }
 
-// ranges names ranges, those in a row as one, and the first few.
+// ranges names the first few ranges, adjacent ones as one.
 func (t *Teller) ranges(list []machine.Span, cta int32) string {
 	var parts []string
 	for i := 0; i < len(list); {

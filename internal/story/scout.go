@@ -17,10 +17,10 @@ type Scout struct {
 	finding *rules.Finding
 	step    int
 	marks   []mark
-	waits   []barrier // what splits wait for at the end
-	asleep  []told    // the steps after which those who wait at the end slept
+	waits   []barrier // the barriers that splits wait for at the end
+	asleep  []told    // the last steps of the splits that wait at the end
 	turns   map[split]int
-	busy    bool   // the step did more than to find a wait unfinished
+	busy    bool   // the step did more than an unsuccessful wait
 	last    [2]int // the last two steps that did
 }
 
@@ -33,7 +33,7 @@ type mark struct {
 	init bool
 	own  bool // of a warp that the finding names
 	wait bool // it only waits: found complete, or passed
-	idle bool // it only found a wait unfinished
+	idle bool // it was only an unsuccessful wait
 	cta  int32
 }
 
@@ -43,7 +43,7 @@ const (
 	siteHit reason = iota // it is a place of the finding
 	touch                 // it touches bytes of the finding
 	barOp                 // it uses a barrier
-	syncOp                // it synchronizes, without a barrier of memory
+	syncOp                // it synchronizes, without a barrier in memory
 	leaves                // the last threads of cta have exited
 )
 
@@ -55,7 +55,7 @@ type barrier struct {
 	is    bool
 }
 
-// A split is lanes of a warp, by the lowest.
+// A split identifies lanes of a warp by the lowest.
 type split struct {
 	cta, warp int32
 	lane      int8
@@ -64,7 +64,7 @@ type split struct {
 // mostMarks bounds what a scout keeps.
 const mostMarks = 1 << 20
 
-// NewScout returns a scout for a finding, nil if none is to be explained.
+// NewScout returns a scout for a finding; f is nil if there is none to explain.
 func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f, turns: map[split]int{}} }
 
 // Go steps a machine that the scout observes through a run, to step until.
@@ -113,7 +113,7 @@ func (s *Scout) siteOf(v *machine.WaitingSplit) int {
 	})
 }
 
-// fell returns the last step of a split that did something; 0 if none did.
+// fell returns the last step at which a split did something; 0 if there is none.
 func (s *Scout) fell(v *machine.WaitingSplit) int {
 	last := 0
 	for l := range int8(32) {
@@ -191,7 +191,7 @@ func (s *Scout) involved(cta, warp int32) bool {
 	return false
 }
 
-// is reports whether an event is what a site of the finding tells of. Of an
+// is reports whether an event is that of a site of the finding. For an
 // asynchronous operation that is its issue, and the milestone that reads or
 // writes. A site that is no instruction is the end of a CTA.
 func (s *Scout) is(t *rules.Site, ev *machine.Event) bool {

@@ -11,9 +11,9 @@ import (
 	"muster/report"
 )
 
-// This file shows how things stand after a step.
+// This file shows the state after a step.
 
-// A Show is something of a state to show.
+// A Show is a part of a state to show.
 type Show struct {
 	what       string
 	region     resolve.Region
@@ -98,8 +98,8 @@ func parseSlice(text string, closed bool, size uint64) (from, upto uint64, err e
 	return from, upto, nil
 }
 
-// elem is the size of an element: what the declaration says, where a register
-// can hold one, else a byte.
+// elem is the size of an element: the declared one if a register can hold it,
+// else a byte.
 func (s *Show) elem() uint64 {
 	switch s.region.Elem {
 	case 2, 4, 8:
@@ -108,7 +108,7 @@ func (s *Show) elem() uint64 {
 	return 1
 }
 
-// State is how things stand in a machine that the teller has brought there.
+// State describes the present state of a machine that the teller has stepped.
 func (t *Teller) State(m *machine.Machine, shows []Show) *report.State {
 	s := &report.State{Splits: t.splits(m)}
 	for i := range shows {
@@ -153,7 +153,7 @@ func (t *Teller) splits(m *machine.Machine) []string {
 	return list
 }
 
-// barriers lists live mbarriers, and named barriers that someone has come to.
+// barriers lists live mbarriers, and named barriers with arrivals.
 func (t *Teller) barriers(m *machine.Machine) []string {
 	list := []string{}
 	for _, b := range m.Barriers() {
@@ -197,8 +197,8 @@ func (t *Teller) ops(m *machine.Machine) []string {
 	return list
 }
 
-// memory shows elements in hexadecimal, eight words of 4 bytes a line, and a
-// dash for what nobody wrote.
+// memory shows elements in hexadecimal, eight words of 4 bytes a line, and a dash
+// for unwritten bytes.
 func (t *Teller) memory(m *machine.Machine, s *Show) []string {
 	mem := machine.Global
 	if s.region.Shared {

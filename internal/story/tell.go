@@ -20,7 +20,7 @@ type Teller struct {
 	names    *resolve.Resolver
 	told     []told
 	telling  bool
-	who      string // takes the step
+	who      string // the agent of the step
 	does     []phrase
 	issues   []issue
 	bars     []barrier
@@ -31,7 +31,7 @@ type Teller struct {
 
 // A phrase is what a step does, with the lanes that do it where that matters.
 type phrase struct {
-	text  string // with %s for how often
+	text  string // with %s for the number
 	lanes int
 	each  bool // lanes count
 }
@@ -109,7 +109,7 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 	return s
 }
 
-// chooser names who takes a choice, as far as that tells.
+// chooser names the agent of a choice, without its lanes.
 func (t *Teller) chooser(c machine.Choice) string {
 	switch c.Kind {
 	case machine.Milestone:
@@ -122,7 +122,7 @@ func (t *Teller) chooser(c machine.Choice) string {
 
 func (t *Teller) cta(i int32) string { return diag.CTA(t.names.CTA(i)) }
 
-// warp names a warp, by its CTA too where there are several.
+// warp names a warp, with its CTA if there are several.
 func (t *Teller) warp(cta, warp int32) string {
 	if !t.multiple {
 		return fmt.Sprintf("warp %d", warp)
@@ -186,7 +186,7 @@ func (t *Teller) summary(run []machine.Choice) string {
 	return strings.Join(parts, ", ")
 }
 
-// tell takes a step and tells it.
+// tell performs a step and tells it.
 func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) report.Step {
 	s := report.Step{First: of.step, Last: of.step, Choice: c.String(), Site: of.site}
 	t.telling, t.does, t.issues, t.bars, t.passed, t.pc = true, nil, nil, nil, nil, -1
@@ -236,8 +236,8 @@ func lanesText(mask uint32) string {
 	return ", lanes " + diag.Lanes(mask)
 }
 
-// phrases is what the step came to: what the events said, and whether and
-// where the split falls asleep.
+// phrases lists what the step did: its events, and whether and where the split
+// falls asleep.
 func (t *Teller) phrases(m *machine.Machine, c machine.Choice) (list []string, asleep bool) {
 	for _, p := range t.does {
 		text := p.text
@@ -315,14 +315,14 @@ func (t *Teller) barName(b barrier) string {
 	return t.mbarName(b.mem, b.addr, -1)
 }
 
-// mostBarriers is the size in bytes of what may be an array of mbarriers.
+// mostBarriers is the largest variable, in bytes, that may be an array of mbarriers.
 const mostBarriers = 512
 
 // mbarName names an mbarrier: as the element of an array that a C++ program sees.
 func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 	name := t.names.Span(machine.Span{Mem: mem, Addr: addr, Len: 8})
 	text := name.Text
-	// Larger ones hold other things besides, as dynamic shared memory does.
+	// Larger variables also hold other things, as dynamic shared memory does.
 	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 && size <= mostBarriers {
 		text = name.Name
 		if size > 8 {
@@ -337,7 +337,7 @@ func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 	return text
 }
 
-// bytes names a range, and whose shared memory it is where that is not cta's.
+// bytes names a range, and the CTA whose shared memory it is if that is not cta.
 func (t *Teller) bytes(s machine.Span, cta int32) string {
 	mem := t.names.Span(s)
 	if mem.CTA != nil && t.multiple && int32(s.Mem) != cta {
@@ -399,11 +399,11 @@ func (t *Teller) end(m *machine.Machine) string {
 	return fmt.Sprintf("it stops at %s: %s", where, t.names.Names(text))
 }
 
-// mostSleepers is how many groups of those who wait at the end are named.
+// mostSleepers bounds the groups of waiting splits named at the end.
 const mostSleepers = 8
 
-// sleepers names who waits at the end for what, warps in a row that wait for the
-// same together.
+// sleepers names the splits that wait at the end and what for, consecutive warps
+// with the same wait together.
 func (t *Teller) sleepers(m *machine.Machine) []string {
 	type group struct {
 		cta, first, last int32
@@ -460,7 +460,7 @@ func kindWord(k machine.OpKind) string {
 	return "operation"
 }
 
-// use notes that the step touched a barrier.
+// use records that the step touched a barrier.
 func (t *Teller) use(b barrier) {
 	b.is = true
 	if !slices.Contains(t.bars, b) {
@@ -468,7 +468,7 @@ func (t *Teller) use(b barrier) {
 	}
 }
 
-// say notes what the step did; the same by several lanes once.
+// say records what the step did; the same by several lanes once.
 func (t *Teller) say(lanes uint32, each bool, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for i := range t.does {

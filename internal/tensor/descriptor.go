@@ -23,8 +23,8 @@ import "fmt"
 //
 // and then bits 4 and up of that sum, as many as W has, are xored with its bits
 // 7 and up less the base offset: it is the address that is swizzled, so that a
-// matrix may start anywhere in a pattern. A base offset is thus right where the
-// pattern that was written begins at a multiple of 128 that is none of the
+// matrix may start anywhere in a pattern. So a base offset is right if the
+// written pattern begins at a multiple of 128 that is no multiple of the
 // pattern's own size.
 //
 // The ISA calls the leading offset unused under every K-major swizzle. That is
@@ -32,15 +32,15 @@ import "fmt"
 // 64 bytes a row, and under the 32-byte swizzle an H200 takes the second half
 // from LBO on.
 //
-// # What an H200 does with what nobody should write
+// # What an H200 does with invalid descriptors
 //
 // The reserved bits are ignored, each of them alone, and so is a base offset
 // without swizzle. Strides need not be multiples of the pattern; rows may run
 // out of their W bytes and then continue in the next. Offsets are not signed and
 // sums do not wrap: one that is past 228 KiB of window is an illegal address,
 // even where 18 bits of it would lie inside. The first bytes of the window, below
-// the CTA's own memory, can be read. Offsets that a shape has no second chunk for,
-// such as a K-major SBO with N of 8, are ignored.
+// the CTA's own memory, can be read. Offsets to a second chunk that the shape does not
+// have, such as a K-major SBO with N of 8, are ignored.
 type Descriptor uint64
 
 const reserved Descriptor = ^Descriptor(0x3fff | 0x3fff<<16 | 0x3fff<<32 | 7<<49 | 3<<62)
@@ -63,16 +63,16 @@ func (d Descriptor) BaseOffset() uint32 { return uint32(d>>49) & 7 }
 // 16 where there is no swizzle.
 func (d Descriptor) Swizzle() uint32 { return [4]uint32{16, 128, 64, 32}[d>>62] }
 
-// swizzled is the address that the swizzle makes of an address.
+// swizzled applies the swizzle to an address.
 func (d Descriptor) swizzled(addr uint32) uint32 {
 	row := addr>>7 - d.BaseOffset()
 	return addr ^ (row<<4)&(d.Swizzle()-16)
 }
 
-// check says why the ISA forbids the descriptor. Its fields cannot be
-// misaligned, for they have no low bits; what the matrix is made of may lie
-// outside the CTA's memory, which its spans tell; and where the pattern begins,
-// so which base offset is right, no descriptor says.
+// check returns why the ISA forbids the descriptor, or nil. Its fields cannot be
+// misaligned, for they have no low bits; its spans show whether the matrix lies
+// outside the CTA's memory; and a descriptor does not say where the pattern
+// begins, so which base offset is right.
 func (d Descriptor) check() error {
 	if r := d & reserved; r != 0 {
 		return fmt.Errorf("matrix descriptor 0x%016x has reserved bits set: 0x%x", uint64(d), uint64(r))

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A place is an operand in shared memory: what is read, and where each
-// 16-byte chunk comes to lie when the spans are read one after the other.
+// A place is an operand in shared memory: what is read, and where each 16-byte
+// chunk lies in the concatenated spans.
 type place struct {
 	spans []Span
 	at    []uint32
@@ -42,8 +42,8 @@ func newPlace(d Descriptor, o *operand) *place {
 	return l
 }
 
-// placeKey names a place. The start's high bits are left out, for they only move
-// it: the swizzle looks at the low ten.
+// placeKey names a place. The start's high bits are left out, for they only shift
+// it: the swizzle depends on the low ten.
 type placeKey struct {
 	d Descriptor
 	o operand
@@ -82,7 +82,7 @@ func cachedPlace(k placeKey) *place {
 	return l
 }
 
-// spansOf are an operand's spans, in ascending order.
+// spansOf returns an operand's spans, in ascending order.
 func spansOf(d Descriptor, o *operand) []Span {
 	l, base := placeOf(d, o)
 	spans := make([]Span, len(l.spans))

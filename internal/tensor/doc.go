@@ -5,8 +5,8 @@
 // [WarpMMA] is mma.sync and mma.sp on the registers of a warp, [WGMMA] is
 // wgmma.mma_async on those of a warpgroup and on shared memory. [Fragment] says
 // where a matrix lies in registers, mma_sparse.go what metadata means. Below
-// them, a [Rule] is the sum over one instruction's K: it knows elements alone,
-// of a sparse A the stored ones and what they meet.
+// them, a [Rule] is the sum over one instruction's K: it sees elements only, of a
+// sparse A the stored ones and their partners in B.
 //
 // # The rule
 //
@@ -56,17 +56,17 @@
 // The campaign in campaign_test.go and testdata/h200: 84 instructions, 400 tiles
 // of 128 elements each (64 where M is 8), 51,200 dot products a kind. The tiles
 // hold, by turns: numbers near one; the whole range of exponents; spreads of 24
-// and more; pairs of products that cancel but for their last bit; few products
+// and more; pairs of products that cancel except for their last bit; few products
 // far apart; subnormals; the largest numbers; NaNs, infinities and zeros of both
-// signs; powers of two; single products against C. All elements are equal: the
-// worst difference is none.
+// signs; powers of two; single products against C. All elements are equal, bit
+// for bit.
 //
 // Nine of the kinds (mma and wgmma of f16 with both accumulators, bf16, tf32,
 // fp8) were compared with the rule's neighbours too. Of 51,200 elements the next
 // smaller and the next larger F miss 340 or more, 3,700 or more where D is f32;
 // two groups of half the size miss 6,000 or more; the other width of an f32
 // result misses 5,800 or more. Exponents of normalized subnormals miss 29 to 236,
-// but for f16 operands with an f16 D, where no element tells the two apart.
+// except for f16 operands with an f16 D, where no element distinguishes the two.
 // Rounding of the addends toward minus infinity and exponents of normalized
 // products were not counted.
 //

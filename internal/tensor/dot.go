@@ -82,8 +82,8 @@ func decode(f Format, b uint32) (float64, int32) {
 	return x, exp
 }
 
-// A Rule is how one instruction makes an element of D from a row of A, a
-// column of B and an element of C. The zero Rule is not one: ask [MMA] or
+// A Rule is how one instruction computes an element of D from a row of A, a
+// column of B and an element of C. The zero Rule is invalid: use [MMA] or
 // [WGMMARule].
 type Rule struct {
 	a, b, acc Format
@@ -95,7 +95,7 @@ type Rule struct {
 }
 
 // MMA is the rule of mma.sync and mma.sp.sync for operands of formats a and b
-// and C and D of format acc, but for m8n8k4, which is [Chain].
+// and C and D of format acc, except m8n8k4, which is [Chain].
 //
 // An sm_90 part has no such instruction for fp8: ptxas widens the operands to
 // f16, multiplies elements 0 and 1 of each four first and then elements 2 and
@@ -163,7 +163,7 @@ func (r *Rule) dotHalves(c uint32, a, b *Vector) uint32 {
 	return num.AddRN(c, sum)
 }
 
-// decode32 is decode for f32, short enough to be inlined but for the rare.
+// decode32 is decode for f32, short enough to be inlined; rare cases take a call.
 func decode32(b uint32) (float64, int32) {
 	if e := int32(b >> 23 & 0xff); uint32(e-1) < 254 {
 		return float64(math.Float32frombits(b)), e - 127
@@ -207,7 +207,7 @@ func (r *Rule) group(c float64, emax int32, a, b *Vector) uint32 {
 	return r.round(float64(q+q1) * power(emax-r.bits))
 }
 
-// unusual is a sum with an infinity or a NaN in it, or of zeros alone.
+// unusual returns a sum with an infinity or a NaN in it, or of zeros only.
 func (r *Rule) unusual(c float64, a, b []float64) uint32 {
 	for i, x := range a {
 		c += x * b[i]

@@ -67,9 +67,9 @@ func (f *Fragment) At(lane, reg int) (row, col int) {
 	return lane&1 + reg&2 + high, reg&4 + lane&2 + reg&1
 }
 
-// A walk is how the first elements of a register lie in a matrix whose element
-// (r, c) is at r*sr+c*sc: lane 0's at from, the next lane's and the next group of
-// four lanes' so much further. Only of a whole warp's fragment.
+// A walk places the first elements of a register in a matrix whose element (r, c)
+// is at r*sr+c*sc: lane 0's at from, lane more for the next lane, group more for
+// the next group of four lanes. Only for fragments of a whole warp.
 type walk struct{ from, lane, group, step int }
 
 func (f *Fragment) walk(reg, sr, sc int) walk {
@@ -110,7 +110,7 @@ func unpack[T uint32 | uint64](m []T, sr, sc int, f *Fragment, bits uint, regs [
 	}
 }
 
-// pack is the way back, for accumulators.
+// pack is the inverse of unpack, for accumulators.
 func pack[T uint32 | uint64](regs []*[32]T, f *Fragment, bits uint, m []T, sr int) {
 	for reg, words := range regs[:f.Regs] {
 		w := f.walk(reg, sr, 1)
@@ -125,7 +125,7 @@ func pack[T uint32 | uint64](regs []*[32]T, f *Fragment, bits uint, m []T, sr in
 	}
 }
 
-// unpackTeam and packTeam are the same for the lanes of one of several
+// unpackTeam and packTeam do the same for the lanes of one of several
 // computations, whose places are no walk.
 func unpackTeam(m []uint32, sr, sc int, f *Fragment, bits uint, regs []*[32]uint32, team uint32) {
 	step := sc

@@ -18,11 +18,11 @@ import (
 // Block scaling and the 4- and 6-bit types (sm_120) are not among them.
 type WarpMMA struct {
 	M, N, K int
-	// A is of the stored columns, half as many as K if Sparse. The elements of
-	// b1 operands are words of 32 of them.
+	// A has the stored columns, half as many as K if Sparse. The elements of b1
+	// operands are words of 32 of them.
 	A, B, C, D Fragment
 	Sparse     bool
-	// Wide: the registers have 64 bits (f64), and Run64 is to be called.
+	// Wide: the registers have 64 bits (f64), and Run64 must be called.
 	Wide bool
 	// Selectors is how many values the sparsity selector has.
 	Selectors int
@@ -84,7 +84,7 @@ var depths = []struct {
 	{"s4 u4", true, 16, []int{64, 128}},
 }
 
-// ErrNotMMA says that the qualifiers are none of a form that WarpMMA covers.
+// ErrNotMMA says that WarpMMA covers no form with these qualifiers.
 var ErrNotMMA = errors.New("no form of mma for targets up to sm_90a")
 
 // ParseMMA reads the qualifiers that follow "mma" (ISA 9.7.14.5.14, 9.7.14.6.3).
@@ -183,7 +183,7 @@ func (w *WarpMMA) operands(types, layouts []string) error {
 	return nil
 }
 
-// possible reports whether the shape is one of the type.
+// possible reports whether the type has the shape.
 func (w *WarpMMA) possible(typ string) bool {
 	for _, d := range depths {
 		if d.sparse == w.Sparse && d.m == w.M && slices.Contains(d.k, w.K) && slices.Contains(strings.Fields(d.types), typ) {
@@ -254,7 +254,8 @@ type wide struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// team is the lanes of computation i of m8n8k4 with f16, and all for others.
+// team returns the lanes of computation i of m8n8k4 with f16, and all lanes for other
+// forms.
 func (w *WarpMMA) team(i int) uint32 {
 	if w.math != mathChain {
 		return ^uint32(0)
@@ -263,7 +264,7 @@ func (w *WarpMMA) team(i int) uint32 {
 }
 
 // Run computes D for a warp. Each operand is its registers in order, a row of
-// 32 lanes each: as many as the fragments say. Of a sparse form, meta is the
+// 32 lanes each: as many as the fragments say. For a sparse form, meta is the
 // metadata operand and selector the sparsity selector, less than Selectors;
 // others ignore them. D's rows may be C's, or any other's.
 func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) {
@@ -290,8 +291,8 @@ func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) 
 	scratches.Put(s)
 }
 
-// runTile is all but m8n8k4 with f16; kb is how many numbers a column of B has
-// in s.
+// runTile runs all forms except m8n8k4 with f16; kb is how many numbers a column
+// of B has in s.
 func (w *WarpMMA) runTile(s *scratch, kb int) {
 	k := w.columns
 	if w.a.bits == 1 {
@@ -312,7 +313,7 @@ func (w *WarpMMA) runTile(s *scratch, kb int) {
 	w.rule.Tile(s.c[:8*w.M], &s.pa, &s.pb)
 }
 
-// runChains is m8n8k4 with f16, four computations by eight lanes each.
+// runChains runs m8n8k4 with f16, four computations by eight lanes each.
 func (w *WarpMMA) runChains(s *scratch, d, a, b, c []*[32]uint32) {
 	for i := range 4 {
 		team := w.team(i)
@@ -326,7 +327,7 @@ func (w *WarpMMA) runChains(s *scratch, d, a, b, c []*[32]uint32) {
 	}
 }
 
-// chain is one element of it.
+// chain computes one element of D of m8n8k4.
 func (w *WarpMMA) chain(c uint32, a, b []uint32) uint32 {
 	var x, y [4]uint16
 	for k := range x {

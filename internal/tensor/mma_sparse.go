@@ -12,10 +12,10 @@ package tensor
 // sparsity selector says which lanes of the group hold them: one of four, one
 // pair of two, or all. With elements of 16 and 32 bits a lane holds 16 bits of
 // the upper row and above them as many of the lower; with 8 and 4 bits it holds
-// 32 bits of one row, the even lanes of the upper. The ISA has this in pictures
-// alone (9.7.14.6.2); the card was asked.
+// 32 bits of one row, the even lanes of the upper. The ISA has this only in
+// pictures (9.7.14.6.2); it was measured on the card.
 
-// metadata sets what the metadata operand is like.
+// metadata sets the layout of the metadata operand.
 func (w *WarpMMA) metadata() {
 	bits := w.K // of a row: a nibble for four elements
 	switch w.a.bits {
@@ -37,11 +37,10 @@ func (w *WarpMMA) nibble(meta *[32]uint32, selector, row, n int) uint32 {
 	return meta[lane+n>>3<<1+row>>3] >> (n & 7 << 2) & 15
 }
 
-// meets lists, row by row, the columns that A's stored elements are of. Values
-// that the ISA leaves undefined select as they read, on the card too: indices in
-// falling order, or twice the same column. It reports whether every element meets
-// one: for tf32 other values than 0b0100 and 0b1110 pick two halves, see
-// runHalves.
+// meets lists, row by row, the columns of A's stored elements. Metadata that the
+// ISA leaves undefined is taken literally, as on the card: indices in falling
+// order, or twice the same column. It reports whether every element meets one:
+// for tf32 other values than 0b0100 and 0b1110 pick two halves, see runHalves.
 func (w *WarpMMA) meets(met []uint8, meta *[32]uint32, selector int) bool {
 	for row := range w.M {
 		at := met[row*w.columns:][:w.columns]

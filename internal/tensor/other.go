@@ -7,10 +7,10 @@ import (
 	"muster/internal/num"
 )
 
-// Chain is an element of D of mma.sync.m8n8k4 with f16 operands and an f32 D,
-// which an sm_90 part has no instruction for: ptxas makes a chain of f32 fused
-// multiply-adds of it, in the order of k and from +0 on, and adds C at the end.
-// An f16 C is widened before.
+// Chain returns an element of D of mma.sync.m8n8k4 with f16 operands and an f32
+// D, for which an sm_90 part has no instruction: ptxas emits a chain of f32 fused
+// multiply-adds, in the order of k and from +0 on, and adds C at the end. An f16
+// C is widened before.
 func Chain(c uint32, a, b []uint16) uint32 {
 	var s uint32
 	for i, x := range a {

@@ -27,7 +27,7 @@ type Panel struct {
 	num  []int64  // of integers, see tile_int.go
 	bits []uint64 // of b1
 
-	words, raw, order []uint32 // a row on its way in, padded
+	words, raw, order []uint32 // the row being added, padded
 	sum               []uint32
 	met               *Panel
 }
@@ -43,7 +43,7 @@ func (p *Panel) ResetB(r *Rule, k int) { p.reset(r, r.b, k, false) }
 // multiple of it with zeros, which change no sum.
 const block = 8
 
-// across is how many columns of B are looked at together, see tile_float.go.
+// across is how many columns of B are processed together, see tile_float.go.
 const across = 8
 
 func padded(n int) int { return (n + block - 1) / block * block }
@@ -136,8 +136,8 @@ func (p *Panel) addRaw() {
 	}
 }
 
-// slot is where element i of a row is kept. What is added by itself lies
-// together.
+// slot returns the place of element i in a row. Elements that are summed
+// separately lie together.
 func (p *Panel) slot(i int) int {
 	if !p.halves {
 		return i
@@ -145,9 +145,9 @@ func (p *Panel) slot(i int) int {
 	return i>>1&1*(p.slots/2) + i>>2*2 + i&1
 }
 
-// Tile makes D out of C, in place: element (i, j), at d[i*b.Rows()+j], takes
-// row i of a and row j of b, that is column j of B. Elements of f16 are in the
-// low bits.
+// Tile computes D from C, in place: element (i, j), at d[i*b.Rows()+j], takes row
+// i of a and row j of b, that is column j of B. Elements of f16 are in the low
+// bits.
 func (r *Rule) Tile(d []uint32, a, b *Panel) {
 	d = d[:a.rows*b.rows]
 	switch {
@@ -174,7 +174,7 @@ func (r *Rule) TileSparse(d []uint32, a, b *Panel, met []uint8) {
 	}
 }
 
-// only makes p row i of a.
+// only makes p a panel of row i of a only.
 func (p *Panel) only(a *Panel, i int) {
 	p.rows = 1
 	if len(a.num) > 0 {
@@ -185,7 +185,8 @@ func (p *Panel) only(a *Panel, i int) {
 	p.val, p.code, p.span = a.val[i*n:][:n], a.code[i*n:][:n], a.span[i:i+1]
 }
 
-// gather makes p.met what the elements of a row of a meet of each row of p.
+// gather fills p.met with the elements of each row of p that the elements of a row of a
+// meet.
 func (p *Panel) gather(a *Panel, at []uint8) {
 	if p.met == nil {
 		p.met = new(Panel)
@@ -201,8 +202,8 @@ func (p *Panel) gather(a *Panel, at []uint8) {
 		}
 		return
 	}
-	// The spans are of whole columns; every use of a span holds for any of a
-	// column's elements too.
+	// The spans are of whole columns; what they bound holds for a subset of the
+	// elements too.
 	m.span, m.strip = append(m.span[:0], p.span...), append(m.strip[:0], p.strip...)
 	to, from := m.slots/block, p.slots/block // blocks
 	m.code = extend(m.code[:0], len(p.strip)*to)

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A span is what is known of the exponents of a row, or of eight.
+// A span bounds the exponents of a row, or of eight rows.
 type span struct {
 	ref  int32 // the exponent whose code is 63, see tile_float.go
 	top  int32 // the largest; nothing where all elements are zero
@@ -62,9 +62,9 @@ func value16(b uint32) float64 {
 	return math.Float64frombits(uint64(b&0x8000)<<48|uint64(b&0x7fff)<<42) * 0x1p1008
 }
 
-// A target is where the row goes that is being decoded: code times mul, and
-// plus, are or-ed to the word of its element. Rows of A lie in val, columns of B
-// in cols, at column n.
+// A target is the destination of the row being decoded: code times mul, and plus,
+// are or-ed to the word of each element. Rows of A lie in val, columns of B in
+// cols, at column n.
 type target struct {
 	val       [][block]float64
 	cols      [][across][block]float64
@@ -124,7 +124,7 @@ func (p *Panel) addFloats() {
 	p.rows++
 }
 
-// grow makes room for what is known of n rows that share their codes' words.
+// grow adds the spans of n rows, and the words that their codes share.
 func (p *Panel) grow(n int) {
 	p.span = extend(p.span, n)
 	p.code = extend(p.code, p.slots/block)
@@ -133,8 +133,8 @@ func (p *Panel) grow(n int) {
 // The loops over a block are functions of their own: in the loops over blocks
 // the compiler has too few registers for them.
 
-// values16 decodes a block of f16 but for specials. The elements in units of
-// the smallest are or-ed in set.
+// values16 decodes a block of f16 except specials. set is the OR of the elements
+// in units of the smallest subnormal.
 func values16(val *[block]float64, in *[block]uint32) (set int64) {
 	for n, b := range in {
 		x := value16(b)
@@ -214,9 +214,8 @@ func (t *target) bytes(table *[256]byteOf, row []uint32, s *span) {
 	}
 }
 
-// values32 decodes a block of bf16 or tf32, which f32 holds after the shift and
-// without the bits that mask lacks. It returns the largest exponent and the
-// lowest last bit.
+// values32 decodes a block of bf16 or tf32, which are f32 after the shift and the
+// mask. It returns the largest exponent and the lowest last bit.
 func values32(val *[block]float64, in *[block]uint32, shift int, mask uint32) (top, low int32) {
 	top, low = nothing, special
 	for n, b := range in {
@@ -234,8 +233,8 @@ func values32(val *[block]float64, in *[block]uint32, shift int, mask uint32) (t
 	return
 }
 
-// codes32 makes the codes of a block of what values32 decodes. It returns the
-// smallest that is not of a zero, were codes negative too.
+// codes32 makes the codes of a block that values32 decoded. It returns the
+// smallest code of a nonzero element, before codes are cut off at 0.
 func codes32(code *[block]uint64, val *[block]float64, top int32, mul, plus uint64) (least int32) {
 	least = 63
 	for n, x := range val {
@@ -266,7 +265,7 @@ func (t *target) singles(f Format, row []uint32, s *span) {
 	}
 	if top == 255 {
 		s.odd = true
-		return // no code of the row will be looked at
+		return // no code of the row will be used
 	}
 	if top != nothing {
 		s.top, s.low = max(top, 1)-127, low-(127+23)

@@ -15,7 +15,7 @@ import (
 // by byte. A product with a code of 0 in it sums to 63 or less; so a largest sum
 // of 64 or more is that of the largest product, exactly its exponent less both
 // refs plus 126. A smaller one says that all products are zero, or else that a
-// row is wide, with a code below 32, and the product is made by itself.
+// row is wide, with a code below 32, and the element is computed separately.
 //
 // The truncation. With E known, a product is scaled so that its last bit to
 // keep is worth one, and converted to an integer, which truncates toward zero.
@@ -26,12 +26,12 @@ import (
 // 2^(top+2), is exact in a float64 in any order. Small integers are like this;
 // random fractions hardly ever are.
 //
-// An f16 result. It has 11 bits of the 25 that are kept, so the plain sum
-// decides it but where it is too near to a point between two f16 numbers: see
-// nearest16. Random fractions pass in nine strips of ten.
+// An f16 result. It has 11 bits of the 25 that are kept, so the plain sum decides
+// it unless it is too near to a point between two f16 numbers: see nearest16.
+// Random fractions pass in nine strips of ten.
 //
 // A NaN or an infinity in A or B costs its row, or its column and the seven
-// beside it, the time of sums made by themselves: about ten times as long.
+// beside it, the time of separate sums: about ten times as long.
 
 const (
 	bytes8 = 0x0101010101010101
@@ -47,7 +47,7 @@ func larger(m, x, y uint64) uint64 {
 }
 
 // largest is the largest sums of codes of a row of A with eight columns of B,
-// a byte a column. The two maxima do not wait for each other.
+// a byte a column. The two maxima are independent chains.
 func largest(a, b [][block]uint64) uint64 {
 	var m, m1 uint64
 	b = b[:len(a)]
@@ -141,7 +141,7 @@ func (s *strip) run() {
 	s.slowly(slow, &c)
 }
 
-// slowly makes the elements of a set by themselves.
+// slowly computes the elements of a set one by one.
 func (s *strip) slowly(set uint, c *[across]uint32) {
 	for ; set != 0; set &= set - 1 {
 		n := bits.TrailingZeros(set) & 7
@@ -203,7 +203,7 @@ func lowest(b uint64) int32 {
 	return int32(b>>52&0x7ff) - (1023 + 52) + int32(bits.TrailingZeros64(b|1<<52))
 }
 
-// nearest makes D as nearest16 has it, if that is sure of all of it.
+// nearest computes D by nearest16, if that is sure of all elements.
 func (s *strip) nearest() bool {
 	var d [across]uint32
 	for n := range s.d {
@@ -217,9 +217,9 @@ func (s *strip) nearest() bool {
 	return true
 }
 
-// scales makes the exponents the largest of each element's addends, from them
-// the scales, and C the first addend of the sums, truncated. It returns the set
-// of those elements that it cannot tell of.
+// scales sets exp to the largest exponent of each element's addends, from it
+// scale, and whole to C, truncated. It returns the set of elements whose largest
+// exponent the codes do not show.
 func (s *strip) scales(sums uint64) (slow uint) {
 	base, keep := s.as.ref-126, s.rule.bits
 	wide := s.as.wide || s.join.wide
@@ -233,7 +233,7 @@ func (s *strip) scales(sums uint64) (slow uint) {
 				slow |= 1 << n
 			}
 		}
-		e = max(e, s.exp[n], -600) // of nothing but zeros, any will do
+		e = max(e, s.exp[n], -600) // if all are zeros, any will do
 		scale := power(keep - e)
 		s.exp[n], s.scale[n] = e, scale
 		s.whole[n] = int64(s.c[n] * scale)
@@ -267,7 +267,7 @@ func (s *strip) truncated() {
 	}
 }
 
-// sums makes the sums of C and the products, in any order.
+// sums computes the sums of C and the products, in any order.
 func (s *strip) sums() {
 	s.sum = s.c
 	b := s.b[:len(s.a)]
@@ -285,8 +285,8 @@ func (s *strip) sums() {
 	}
 }
 
-// deliver makes D of the sums, which count in units of 2^(exp-bits). For most
-// of f32, what round does is the difference of two exponents and a shift.
+// deliver computes D from the sums, in units of 2^(exp-bits). For most f32
+// results, rounding is the difference of two exponents and a shift.
 func (s *strip) deliver(bits int32) {
 	r := s.rule
 	if r.acc == F16 {
@@ -330,8 +330,8 @@ func nearest16(s float64, top int32, n int) (uint32, bool) {
 	return uint32(u>>48&(1<<15)) | uint32(u>>42&(1<<21-1)-(1023-15)<<10), true
 }
 
-// slow is an element of D, whatever its operands are. A NaN or an infinity that
-// a kernel has in C stays there, and is soon decided.
+// slow computes an element of D, whatever its operands are. A NaN or an infinity
+// in C stays there through a kernel's loop, and is decided early.
 func (s *strip) slow(c uint32, n int) uint32 {
 	v, e := decode(s.rule.acc, c)
 	if e == special && !s.as.odd && !s.bs[n].odd {
@@ -340,7 +340,7 @@ func (s *strip) slow(c uint32, n int) uint32 {
 	return s.one(v, e, n)
 }
 
-// one is an element of D by itself; c, of exponent e, is that of C.
+// one computes one element of D from its vectors; c, of exponent e, is that of C.
 func (s *strip) one(c float64, e int32, n int) uint32 {
 	r := s.rule
 	var xs, ys [64]float64
@@ -356,7 +356,7 @@ func (s *strip) one(c float64, e int32, n int) uint32 {
 	return r.group(c, e, &x, &y)
 }
 
-// exponent is the exponent of an element by its value.
+// exponent returns the exponent of an element from its value.
 func (r *Rule) exponent(x float64, f Format) int32 {
 	switch e := int32(math.Float64bits(x)>>52&0x7ff) - 1023; {
 	case x == 0:

@@ -40,13 +40,13 @@ func (p *Panel) addInts(row []uint32) {
 	}
 }
 
-// apart is the sums in the halves of s.
+// apart returns the sums in the two halves of s.
 func apart(s int64) (low, high int64) {
 	low = int64(int32(s))
 	return low, (s - low) >> 32
 }
 
-// single is row i of A by itself.
+// single returns row i of A, unpacked.
 func (p *Panel) single(i int) []int64 {
 	row := make([]int64, p.slots)
 	for n, x := range p.num[i/2*p.slots:][:p.slots] {

@@ -16,9 +16,8 @@ type WGMMAForm struct {
 	Selector       int  // sparsity selector
 }
 
-// A WGMMA is one form of wgmma.mma_async, of which a warp does rows 16w to
-// 16w+15 of the 64 of D. It is not written to after NewWGMMA and may be used by
-// many goroutines.
+// A WGMMA is one form of wgmma.mma_async; warp w computes rows 16w to 16w+15 of
+// the 64 of D. It is immutable, and may be used by many goroutines.
 type WGMMA struct {
 	WGMMAForm
 	N, K int
@@ -31,7 +30,7 @@ type WGMMA struct {
 // operandFormats are the formats that A and B may have.
 var operandFormats = map[string]Format{"f16": F16, "bf16": BF16, "tf32": TF32, "e4m3": E4M3, "e5m2": E5M2, "s8": S8, "u8": U8, "b1": B1}
 
-// NewWGMMA returns a form, or in one sentence why there is none such (ISA
+// NewWGMMA returns a form, or an error that says why the ISA has none (ISA
 // 9.7.15.5.2, 9.7.15.6.3).
 func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
 	w := &WGMMA{WGMMAForm: f}
@@ -56,7 +55,7 @@ func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
 	return w, nil
 }
 
-// setup takes the form apart and says what the ISA forbids in it.
+// setup parses the form, and returns what the ISA forbids in it.
 func (w *WGMMA) setup() string {
 	if !w.typesMatch() {
 		return "no such combination of types"
@@ -83,9 +82,10 @@ func (w *WGMMA) setup() string {
 	return ""
 }
 
-// shapeMatches takes the shape apart. K is 256 bits of a row of A, stored or,
-// of a sparse A, half of them. The ISA's syntax stops at N of 224 for dense
-// integers, its table of shapes at 256, as do ptxas and the card.
+// shapeMatches parses the shape, and reports whether the ISA has it. K is 256
+// bits of a row of A, stored or, of a sparse A, half of them. The ISA's syntax
+// stops at N of 224 for dense integers, its table of shapes at 256, as do ptxas
+// and the card.
 func (w *WGMMA) shapeMatches() bool {
 	if _, err := fmt.Sscanf(w.Shape, "m64n%dk%d", &w.N, &w.K); err != nil || fmt.Sprintf("m64n%dk%d", w.N, w.K) != w.Shape {
 		return false
@@ -132,7 +132,7 @@ func (w *WGMMA) FragRegs() int {
 	return 0
 }
 
-// SpansA are the bytes of shared memory that one warp's part reads of A: its
+// SpansA returns the bytes of shared memory that one warp's part reads of A: its
 // own 16 rows, in ascending order. None where A is in registers.
 func (w *WGMMA) SpansA(desc uint64, warp int) []Span {
 	if w.ARegs {
@@ -141,8 +141,8 @@ func (w *WGMMA) SpansA(desc uint64, warp int) []Span {
 	return spansOf(Descriptor(desc), &w.a[warp])
 }
 
-// SpansB are the bytes of shared memory that every warp's part reads of B: all
-// of it, in ascending order.
+// SpansB returns the bytes of shared memory that every warp's part reads of B:
+// all of it, in ascending order.
 func (w *WGMMA) SpansB(desc uint64) []Span { return spansOf(Descriptor(desc), &w.b) }
 
 // CheckA says in one sentence why the ISA forbids a descriptor for A.

@@ -10,7 +10,7 @@ import (
 //
 // acc are the AccRegs registers of D, lane-wide; they are read where scaleD is
 // true and C is +0 otherwise. a are A's four registers where they hold A; meta
-// is the register of sp-meta of a sparse form, nil otherwise. read copies bytes
+// is the register of sp-meta for a sparse form, nil otherwise. read copies bytes
 // of the CTA's shared window, the ranges of SpansA and SpansB.
 func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, meta *[32]uint32, scaleD bool, read func(addr uint32, b []byte)) {
 	s := wgScratches.Get().(*wgScratch)
@@ -46,7 +46,7 @@ func (w *WGMMA) Compute(warp int, acc, a []*[32]uint32, descA, descB uint64, met
 	w.pack(acc, d)
 }
 
-// A wgScratch is what one Compute works in.
+// A wgScratch is the scratch memory of one Compute.
 type wgScratch struct {
 	raw    [256 * 64]byte // shared memory, span after span
 	a      [16 * 32]byte  // rows of A, elements in the order of k

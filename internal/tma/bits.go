@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// Size is the number of bytes of a map. Align is what its address must be a
-// multiple of in a copy (misaligned address otherwise); tensormap.replace and
-// fence.proxy.tensormap want 128.
+// Size is the number of bytes of a map. Align is the alignment of its address in
+// a copy (misaligned address otherwise); tensormap.replace and
+// fence.proxy.tensormap need 128.
 const (
 	Size  = 128
 	Align = 64
 )
 
-// word is a map on its way in or out. A field lies within one 64-bit word.
+// word is a map's bytes as 64-bit words. A field lies within one word.
 type word [Size / 8]uint64
 
 func (w *word) put(at, n int, v uint64) { w[at/64] |= v & (1<<n - 1) << (at % 64) }
 
 func (w *word) get(at, n int) uint64 { return w[at/64] >> (at % 64) & (1<<n - 1) }
 
-// set is put over what was there.
+// set is put, but clears the field first.
 func (w *word) set(at, n int, v uint64) {
 	w[at/64] &^= (1<<n - 1) << (at % 64)
 	w.put(at, n, v)
@@ -84,14 +84,14 @@ func (m *Map) pack() [Size]byte {
 	return b
 }
 
-// ErrNotAMap says that 128 bytes are none that the driver writes.
+// ErrNotAMap says that the driver would not write these 128 bytes.
 var ErrNotAMap = errors.New("not a tensor map of sm_90")
 
-// Decode reads a map back. The error is ErrNotAMap if a field holds what no map
-// has, and then the Map is zero; or if bits are set that the table in the
-// package comment does not name, or the two derived fields do not follow from
-// the others; or a *RefusedError if the driver would never have written it.
-// In the last two cases the Map is what the fields say.
+// Decode reads a map back. The error is ErrNotAMap if a field holds a value that
+// no map has, and then the Map is zero; or if bits are set that the table in the
+// package comment does not name, or the two derived fields do not follow from the
+// others; or a *RefusedError if the driver would never have written it. In the
+// last two cases the Map is what the fields say.
 func Decode(b [Size]byte) (Map, error) {
 	m, ok := unpack(&b)
 	if !ok {
@@ -106,7 +106,7 @@ func Decode(b [Size]byte) (Map, error) {
 	return m, nil
 }
 
-// unpack reads the fields; it fails where one holds what no map has.
+// unpack reads the fields; it fails if one holds a value that no map has.
 func unpack(b *[Size]byte) (Map, bool) {
 	var w word
 	w.load(b)
@@ -150,11 +150,11 @@ func typeOf(code, tf32 uint64) (Type, bool) {
 	return 0, false
 }
 
-// Read gives the map that the card sees in 128 bytes, whoever wrote them:
-// tensormap.replace leaves the derived fields behind, and the card heeds
-// neither them nor bits without a name. The error is a *FaultError, and then
-// every copy through the map faults. A map that no driver made may have a box
-// of 2^40 rows: see SharedBytes before Load.
+// Read returns the map that the card sees in 128 bytes, also after
+// tensormap.replace, which does not update the derived fields: the card ignores
+// these and all bits without a name. The error is a *FaultError, and then every
+// copy through the map faults. A map that no driver made may have a box of 2^40
+// rows: see SharedBytes before Load.
 func Read(b [Size]byte) (Map, error) {
 	m, ok := unpack(&b)
 	if !ok {

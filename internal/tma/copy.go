@@ -16,8 +16,8 @@ type Run struct {
 
 // Load gives the runs of a load into the box at shared, in the order of the
 // box. The coordinates, and in im2col mode the offsets of W, H and D, are the
-// instruction's. Every byte that the load writes is in exactly one run. m is a
-// map that Check takes, and CheckLoad takes the coordinates.
+// instruction's. Every byte that the load writes is in exactly one run. Check
+// must accept m, and CheckLoad the coordinates.
 func (m *Map) Load(shared uint32, coords []int32, offsets []uint16) iter.Seq[Run] {
 	return func(yield func(Run) bool) {
 		o := output{yield: yield, swizzle: m.Swizzle}
@@ -32,8 +32,8 @@ func (m *Map) Load(shared uint32, coords []int32, offsets []uint16) iter.Seq[Run
 
 // Store gives the runs of a store or reduction from the box at shared: what
 // falls outside the tensor is left out. Where the tensor's rows are no multiple
-// of 16 bytes, a run ends up to 15 bytes beyond the row, for that is what is
-// written. CheckStore takes the coordinates.
+// of 16 bytes, a run ends up to 15 bytes beyond the row: the card writes these
+// too. CheckStore must accept the coordinates.
 func (m *Map) Store(shared uint32, coords []int32) iter.Seq[Run] {
 	return func(yield func(Run) bool) {
 		o := output{yield: yield, swizzle: m.Swizzle}
@@ -47,8 +47,8 @@ func (m *Map) Store(shared uint32, coords []int32) iter.Seq[Run] {
 }
 
 // TxBytes is the number of bytes that a load counts on its mbarrier. It is that
-// of the whole box, whatever is out of bounds; the gaps that a swizzle leaves
-// between short rows do not count.
+// of the whole box, also where it is out of bounds; the gaps that a swizzle
+// leaves between short rows do not count.
 func (m *Map) TxBytes() int { return m.rowBytes() * m.rowCount() }
 
 // SharedBytes is how much of shared memory a box takes, the gaps included.
@@ -188,9 +188,9 @@ func (m *Map) pixels(x [5]int64, offsets []uint16, f func(at uint32, x *[5]int64
 }
 
 // offsets gives the im2col offsets as they arrive: the instruction has 16 bits
-// for them all. The compiler puts them in without a look, so that for rank 5
-// what does not fit 5 bits runs into the next one; for rank 4 it takes the low
-// byte of each.
+// for them all. The compiler does not check them, so that for rank 5 what does
+// not fit 5 bits runs into the next one; for rank 4 it takes the low byte of
+// each.
 func (m *Map) offsets(in []uint16) (out [3]int64) {
 	var o [3]uint16
 	copy(o[:], in)

@@ -44,8 +44,8 @@
 //	           at which the pattern starts afresh
 //
 // Entries beyond the rank are zero. The card reads neither the bytes of a box
-// nor the alignment, nor what has no name: [Decode] asks for what the driver
-// writes, [Read] for what the card takes. Evidence: 79,574 maps encoded by driver
+// nor the alignment, nor what has no name: [Decode] accepts what the driver
+// writes, [Read] what the card accepts. Evidence: 79,574 maps encoded by driver
 // 580.159.04 on an H200, every field alone over its range and 20,000 at random;
 // the table and the rules of [Rule] account for each of them, bit for bit, and
 // for each refusal. A sample stands in testdata/h200; see the README there.
@@ -58,8 +58,8 @@
 // element stride does nothing; another one, s, makes ceil(box / s) steps.
 //
 // With interleave an element of dimension 0 is a whole slice of 16 or 32 bytes,
-// whatever the type: dimension 0 is W, dimension rank-2 counts slices, of which
-// a box takes one whatever it says, and all element strides work.
+// whatever the type: dimension 0 is W, dimension rank-2 counts slices, a box
+// takes one slice whatever its size says, and all element strides work.
 //
 // A swizzle exchanges 16-byte chunks by the bits of the shared address itself,
 // not of the offset in the tile: bits 4 to 6 are XORed with bits 7 to 9 (128
@@ -67,10 +67,10 @@
 //
 // In im2col mode the copy walks pixels from the coordinates on, W first, each by
 // its element stride; past the far edge of the bounding box (dimension - 1 +
-// upper) a coordinate starts again at lower, and the next one steps. The
-// offsets are added to where the walk is, and only then is it seen whether the
-// pixel is inside the tensor. They share 16 bits of the instruction: a W offset
-// of 32 in a tensor of rank 5 is one of H.
+// upper) a coordinate starts again at lower, and the next one steps. The offsets
+// are added to the walk's position before the pixel is checked to be inside the
+// tensor. They share 16 bits of the instruction: a W offset of 32 in a tensor of
+// rank 5 is one of H.
 //
 // Loads round tf32 to nearest with ties to even ([Map.Convert]); the ftz types
 // flush nothing. A store moves whole 16-byte granules of the innermost
@@ -78,26 +78,25 @@
 //
 // # Faults
 //
-// What the card does not take ends the launch. As an illegal instruction: a map
-// that [Read] refuses, another rank or mode than the instruction's, coordinates
-// that [Map.CheckLoad], [Map.CheckStore] and [Map.CheckReduce] refuse; a prefetch
-// is judged as a load. As a misaligned address: a map that is not at a multiple
-// of [Align], a box not of [BoxAlign] (whatever its swizzle), a tensor not of
-// 16, with 32-byte interleave of 32. As an illegal address: a map in shared
-// memory, a box beyond it. As a failed launch: a multicast to a CTA that the
-// cluster does not have; one to no CTA at all does nothing. A multicast counts the
-// bytes of the box on the barrier of each CTA of the mask.
+// What the card does not accept ends the launch. As an illegal instruction: a map that
+// [Read] refuses, another rank or mode than the instruction's, coordinates that
+// [Map.CheckLoad], [Map.CheckStore] and [Map.CheckReduce] refuse; a prefetch is judged as
+// a load. As a misaligned address: a map that is not at a multiple of [Align], a box not
+// of [BoxAlign] (whatever its swizzle), a tensor not of 16, with 32-byte interleave of
+// 32. As an illegal address: a map in shared memory, a box beyond it. As a failed launch:
+// a multicast to a CTA that the cluster does not have; one to no CTA at all does nothing.
+// A multicast counts the bytes of the box on the barrier of each CTA of the mask.
 //
-// A dimension of more than 2^31 the driver takes and the card does not.
+// The driver accepts a dimension of more than 2^31, the card does not.
 //
 // # Reductions
 //
-// Each element is reduced for itself, in the type of the map: integers wrap,
-// add rounds to nearest, min and max of floats take the number where the other
-// is NaN. Subnormals stay but in the ftz types; tf32 is added as f32. Evidence:
-// 33 reductions over all pairs of special values. The card has one that the ISA
-// does not list, add of f64, and lacks some that it lists: and, or and xor of
-// s64 (9.7.9.25.5.3).
+// Each element is reduced separately, in the type of the map: integers wrap, add
+// rounds to nearest, min and max of floats take the number where the other is
+// NaN. Subnormals are kept except in the ftz types; tf32 is added as f32.
+// Evidence: 33 reductions over all pairs of special values. The card has one that
+// the ISA does not list, add of f64, and lacks some that it lists: and, or and
+// xor of s64 (9.7.9.25.5.3).
 //
 // [Map.Load], [Map.Store], faults and mbarriers of another 2,877 cases stand
 // beside the reductions in testdata/h200.

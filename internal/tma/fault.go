@@ -2,14 +2,14 @@ package tma
 
 import "fmt"
 
-// BoxAlign is what the address of a box in shared memory must be a multiple of
-// in every copy, whatever its swizzle or interleave (misaligned address
-// otherwise). The ISA asks for more where a swizzle starts afresh at more
-// (Swizzle.Align) and with 32-byte interleave; the card swizzles by address.
+// BoxAlign is the alignment of a box in shared memory in every copy, whatever its
+// swizzle or interleave (misaligned address otherwise). The ISA requires more for
+// a swizzle that repeats at more (Swizzle.Align) and with 32-byte interleave; the
+// card swizzles by address.
 const BoxAlign = 128
 
-// A FaultError says why the H200 ends a launch at a copy whose map the driver
-// took, or that no driver made.
+// A FaultError says why the H200 ends a launch at a copy through a map that the
+// driver accepted, or that no driver made.
 type FaultError struct {
 	Text       string
 	Misaligned bool // a misaligned address, not an illegal instruction
@@ -21,10 +21,10 @@ func fault(format string, args ...any) error {
 	return &FaultError{Text: fmt.Sprintf(format, args...)}
 }
 
-// checkCard gives a *FaultError for a map that no copy takes. It is less than
-// Check: the card minds neither the box's size nor a swizzle with interleave.
-// In one thing it is more: the driver makes maps of dimensions that the card
-// does not take.
+// checkCard returns a *FaultError for a map through which every copy faults. It
+// is weaker than Check: the card checks neither the box's size nor a swizzle with
+// interleave. In one point it is stricter: the driver accepts dimensions that the
+// card does not.
 func (m *Map) checkCard() error {
 	if err := m.checkKinds(); err != nil {
 		return fault("%v", err)

@@ -19,8 +19,8 @@ const (
 	TF32FTZ
 )
 
-// types has a row for each Type: its name, its size in bytes, and what stands
-// in bits 71-74 and 80 of a map.
+// types has a row for each Type: its name, its size in bytes, and the contents of
+// bits 71-74 and 80 of a map.
 var types = [...]struct {
 	name string
 	size int
@@ -72,7 +72,7 @@ const (
 // Span is the width of the pattern in bytes, 0 for none.
 func (s Swizzle) Span() int { return []int{0, 32, 64, 128}[s] }
 
-// Align is the alignment in shared memory at which the pattern starts afresh.
+// Align is the alignment in shared memory at which the pattern repeats.
 func (s Swizzle) Align() int { return []int{16, 256, 512, 1024}[s] }
 
 // Apply gives the shared address at which the byte with address a really lies.
@@ -111,9 +111,9 @@ const (
 )
 
 // A Map is a tensor map in the arguments of the driver's encoders. Dimensions
-// go from the innermost out. Entries beyond the rank mean nothing and are zero
-// in what Decode returns, as are Box in im2col mode and Lower, Upper, Channels
-// and Pixels in tiled mode.
+// go from the innermost out. Entries beyond the rank are ignored, and zero in
+// what Decode returns, as are Box in im2col mode and Lower, Upper, Channels and
+// Pixels in tiled mode.
 type Map struct {
 	Mode           Mode
 	Type           Type
@@ -136,7 +136,7 @@ type Map struct {
 const MaxBoxBytes = 228 << 10
 
 // boxBytes is what the driver writes as the size of a box. It divides by the
-// element strides rounding down and heeds the innermost one, so where one is
+// element strides rounding down and uses the innermost one too, so where one is
 // not 1 it is not the number of bytes that move: that is TxBytes.
 func (m *Map) boxBytes() uint64 {
 	n := uint64(types[m.Type].size)

@@ -34,14 +34,14 @@ const (
 
 // reductions has, for each type, a bit for each Op that an H200 performs. The
 // ISA's table (9.7.9.25.5.3) lists no f64, which the card adds, and all 64-bit
-// types for and, or and xor, of which it takes u64 alone.
+// types for and, or and xor, of which it takes u64 only.
 var reductions = [...]uint8{
 	U32: sums | picks | logic | wraps, S32: sums | picks | logic, U64: sums | picks | logic, S64: picks,
 	F16: sums | picks, BF16: sums | picks, F32: sums, F32FTZ: sums, TF32: sums, TF32FTZ: sums, F64: sums,
 }
 
 // CheckReduce gives a *FaultError if the card has no such reduction for the
-// type of the map. The coordinates are CheckStore's to judge.
+// type of the map. CheckStore checks the coordinates.
 func (m *Map) CheckReduce(op Op) error {
 	if reductions[m.Type]>>op&1 == 0 {
 		return fault("no reduction .%s of elements of type %s", op, m.Type)
@@ -95,10 +95,10 @@ func (m *Map) reduce32(op Op, a, b uint32) uint32 {
 	return integer(op, a, b)
 }
 
-// flush says whether sums have no subnormals: where the type has ftz in its
-// name. Those of atom and red on global memory never have. Those of
-// cp.reduce.async.bulk.add.f32, of which the ISA says that they are flushed
-// (9.7.9.25.4.2), an H200 keeps.
+// flush returns FTZ if sums flush subnormals: if the type has ftz in its name.
+// atom and red on global memory always flush them. cp.reduce.async.bulk.add.f32
+// keeps them on an H200, although the ISA says that it flushes them
+// (9.7.9.25.4.2).
 func (t Type) flush() num.Mod {
 	if t == F32FTZ || t == TF32FTZ {
 		return num.FTZ

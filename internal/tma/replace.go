@@ -35,8 +35,8 @@ var fields = [...]struct {
 	FieldAtomicity: {"swizzle_atomicity", 0, 0}, FieldFill: {"fill_mode", 0, 2},
 }
 
-// replaceTypes are the types as tensormap.replace counts them, which is not as
-// the driver does.
+// replaceTypes are the types as tensormap.replace numbers them; the driver
+// numbers them otherwise.
 var replaceTypes = [...]Type{U8, U16, U32, S32, U64, S64, F16, F32, F32FTZ, F64, BF16, TF32, TF32FTZ}
 
 // String is the field's qualifier in PTX.
@@ -77,14 +77,14 @@ func (f Field) Check(ord int, v uint64) error {
 }
 
 // Replace changes a field as the instruction does: with plain loads and stores
-// of at most eight bytes (the compiler makes them), heeding nothing else. Bits
+// of at most eight bytes (the compiler makes them), checking nothing else. Bits
 // that do not fit are dropped; dimensions, boxes and element strides are stored
-// less one, so that 0 is the largest; rank is given less one. The size of the
-// box and the alignment, which the driver derives, stay as they were; the card
-// reads neither. ord means something where f is Indexed. The error is that of
-// Check, and then b is untouched.
+// less one, so that 0 is the largest; rank is given less one. The size of the box
+// and the alignment, which the driver derives, stay as they were; the card reads
+// neither. ord is ignored unless f is Indexed. The error is that of Check, and
+// then b is untouched.
 //
-// A type below tf32 leaves bit 80 as it is: f32 after tf32 is tf32 still, and
+// A type below tf32 leaves bit 80 as it is: f32 after tf32 is still tf32, and
 // another type after tf32 makes a map that faults.
 func Replace(b *[Size]byte, f Field, ord int, v uint64) error {
 	if err := f.Check(ord, v); err != nil {

@@ -3,14 +3,15 @@ package tma
 import "fmt"
 
 // A Rule is a reason for which the driver refuses a map with
-// CUDA_ERROR_INVALID_VALUE. It tells no reason; these were found by trying.
+// CUDA_ERROR_INVALID_VALUE. The driver gives no reason; these were found by
+// trying.
 type Rule uint8
 
 const (
 	RuleType          Rule = iota + 1 // a known type
 	RuleRank                          // 1 to 5, and at least 3 for im2col and interleave
 	RuleEnum                          // a known interleave, swizzle, L2 promotion, fill
-	RuleNaN                           // NaN fills floating-point types alone
+	RuleNaN                           // NaN fills floating-point types only
 	RuleAddress                       // a multiple of 16, of 32 with interleave 32B, below 2^57
 	RuleDim                           // 1 to 2^32
 	RuleStride                        // a multiple of 16, of 32 with interleave 32B, below 2^40
@@ -37,7 +38,8 @@ func refuse(r Rule, format string, args ...any) error {
 	return &RefusedError{r, fmt.Sprintf(format, args...)}
 }
 
-// dimension names a dimension in a text that may be about lists in either order.
+// dimension names a dimension in a message, whose reader may list dimensions in either
+// order.
 func dimension(i int) string {
 	if i == 0 {
 		return "the innermost dimension"
@@ -45,8 +47,8 @@ func dimension(i int) string {
 	return fmt.Sprintf("dimension %d from the innermost", i)
 }
 
-// Check gives a *RefusedError if the driver would refuse m. What the card does
-// with a map is another matter: see Read.
+// Check gives a *RefusedError if the driver would refuse m. What the card accepts
+// differs: see Read.
 func (m *Map) Check() error {
 	for _, f := range [...]func(*Map) error{(*Map).checkKinds, (*Map).checkTensor, (*Map).checkBox} {
 		if err := f(m); err != nil {
@@ -74,7 +76,7 @@ func (m *Map) checkKinds() error {
 	return nil
 }
 
-// unit is what address and strides are multiples of.
+// unit returns the alignment of address and strides in bytes.
 func (m *Map) unit() uint64 {
 	if m.Interleave == Interleave32 {
 		return 32
@@ -122,8 +124,8 @@ func (m *Map) checkBox() error {
 	return nil
 }
 
-// checkRow judges the innermost row of a box. The driver does so with
-// interleave as well, where it has no meaning.
+// checkRow checks the innermost row of a box. So does the driver with interleave
+// too, where that row has no meaning.
 func (m *Map) checkRow(bad func(Rule, string, ...any) error) error {
 	inner := m.Box[0]
 	if m.Mode == Im2col {
@@ -152,8 +154,8 @@ func (m *Map) checkPixels() error {
 		if lo < -lim || lo >= lim || up < -lim || up >= lim {
 			return refuse(RuleCorner, "corners %d and %d are not both in %d to %d, which rank %d asks for", lo, up, -lim, lim-1, m.Rank)
 		}
-		// The driver computes in 32 bits, so a dimension beyond 2^31 is refused
-		// or not as the corners have it.
+		// The driver computes in 32 bits, so whether it refuses a dimension
+		// beyond 2^31 depends on the corners.
 		if int32(uint32(m.Dims[m.spatial()+i])+uint32(up)-uint32(lo)) <= 0 {
 			return refuse(RuleBoundingBox, "the bounding box is empty: %c has %d, the corners are %d and %d", "WHD"[i], m.Dims[m.spatial()+i], lo, up)
 		}
