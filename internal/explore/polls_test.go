@@ -163,3 +163,36 @@ func TestPolls(t *testing.T) {
 	}
 	t.Logf("%d programs explored, %d of their ends are stuck", done, waits)
 }
+
+// TestToggle: a wait may end before the word has gone to and fro, or after.
+func TestToggle(t *testing.T) {
+	const buffer = 32
+	body := `
+	shr.u32 %r2, %r1, 5;
+	and.b32 %r3, %r1, 31;
+	setp.ne.u32 %p1, %r3, 0;
+	@%p1 bra DONE;
+	setp.eq.u32 %p2, %r2, 1;
+	@%p2 bra WAITS;
+	atom.acq_rel.gpu.global.xor.b32 %r4, [%rd1], 1;
+	atom.acq_rel.gpu.global.xor.b32 %r4, [%rd1], 1;
+	bra DONE;
+WAITS:
+	ld.acquire.gpu.global.u32 %r5, [%rd1];
+	setp.ne.u32 %p3, %r5, 0;
+	@%p3 bra WAITS;
+	atom.relaxed.gpu.global.add.u32 %r6, [%rd1], 16;
+	st.global.u32 [%rd1+16], %r6;
+DONE:
+`
+	start := build(t, body, 1, 64, buffer)
+	want := everyEnd(t, start, buffer, 10000)
+	e := &ender{t, buffer, map[string]int{}}
+	explore.NewSearch(&explore.Space{
+		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher { return e },
+	}, explore.Limits{}).Run(nil)
+	if len(want) < 2 || len(e.ends) != len(want) {
+		t.Errorf("exploration comes to %d of %d ends", len(e.ends), len(want))
+	}
+}
