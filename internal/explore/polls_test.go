@@ -74,20 +74,20 @@ func drawPolls(r *rand.Rand, warps, lanes int) string {
 	for w := range warps {
 		fmt.Fprintf(&b, "W%d:\n", w)
 		for i := range 1 + r.IntN(3) {
-			word, v := 4*r.IntN(2)*r.IntN(2), r.IntN(3)
+			word, v := 4*r.IntN(2)*r.IntN(2)*r.IntN(2), r.IntN(2)
 			at, to := fmt.Sprintf("[%%rd1+%d]", word), fmt.Sprintf("%%r%d", 8+i)
-			switch r.IntN(9) {
+			switch r.IntN(12) {
 			case 0, 1:
-				fmt.Fprintf(&b, "\tatom.%s.gpu.global.inc.u32 %%r4, %s, %d;\n", sem("relaxed", "acq_rel", "release"), at, 1+r.IntN(2))
-			case 2:
+				fmt.Fprintf(&b, "\tatom.%s.gpu.global.inc.u32 %%r4, %s, %d;\n", sem("relaxed", "acq_rel", "release"), at, 1+r.IntN(2)*r.IntN(2))
+			case 2, 3:
 				fmt.Fprintf(&b, "\tatom.%s.gpu.global.xor.b32 %%r4, %s, 1;\n", sem("relaxed", "acq_rel"), at)
-			case 3:
-				fmt.Fprintf(&b, "\tatom.%s.gpu.global.add.u32 %s, %s, %d;\n", sem("relaxed", "acq_rel"), to, at, 1+v)
 			case 4:
-				fmt.Fprintf(&b, "\tst.%s.gpu.global.u32 %s, %d;\n", sem("relaxed", "release"), at, v)
+				fmt.Fprintf(&b, "\tatom.%s.gpu.global.add.u32 %s, %s, %d;\n", sem("relaxed", "acq_rel"), to, at, 1+v)
 			case 5:
-				fmt.Fprintf(&b, "\tld.%s.gpu.global.u32 %s, %s;\n", sem("relaxed", "acquire"), to, at)
+				fmt.Fprintf(&b, "\tst.%s.gpu.global.u32 %s, %d;\n", sem("relaxed", "release"), at, v)
 			case 6:
+				fmt.Fprintf(&b, "\tld.%s.gpu.global.u32 %s, %s;\n", sem("relaxed", "acquire"), to, at)
+			case 7:
 				fmt.Fprintf(&b, "\tatom.%s.gpu.global.cas.b32 %s, %s, %d, %d;\n", sem("relaxed", "acq_rel"), to, at, v, 1+r.IntN(2))
 			default:
 				load := fmt.Sprintf("ld.acquire.gpu.global.u32 %%r5, %s;", at)
@@ -129,7 +129,7 @@ func TestPolls(t *testing.T) {
 	for i := range n {
 		seed := *pollsFrom + i
 		r := rand.New(rand.NewPCG(seed, 1))
-		warps, lanes := 2+r.IntN(3), 1
+		warps, lanes := 2+r.IntN(2), 1
 		if seed%2 == 1 {
 			warps, lanes = 2, 2
 		}
