@@ -45,6 +45,25 @@ var (
 	meet    = Op{Kind: WarpSync}
 	arrive  = Op{Kind: Arrive}
 	barrier = Op{Kind: Sync, N: 2}
+	expect  = Op{Kind: Expect, N: 1}
+	bulk    = Op{Kind: Bulk}
+	async   = Op{Kind: CopyAsync, At: Mine}
+	asyncly = Op{Kind: ArriveAsync, N: 1}
+	wait    = Op{Kind: Wait}
+	end     = Op{Kind: Inval}
+	box1    = Op{Kind: Load, At: Fixed, Index: Box, Reg: 1}
+	keep    = Op{Kind: Arrive, Keep: true}
+	token   = Op{Kind: WaitToken}
+)
+
+// boxed has the data in shared memory.
+func boxed(p *Program) *Program { p.Areas[0].Shared = true; return p }
+
+// once is a program of one warp, and an mbarrier of some arrivals.
+func once(n uint8, ops ...Op) *Program { return boxed(program{of(2, ops)}.counts(n)) }
+
+var (
+	wait1 = Op{Kind: Wait, N: 1}
 )
 
 func until(cmp Cmp, k uint8) Op { return Op{Kind: Poll, Area: 1, Cmp: cmp, K: k} }
@@ -78,6 +97,23 @@ var lanesCases = []lanesCase{
 		program{of(2, []Op{arrive}, []Op{{Kind: Wait}})}.counts(2), false},
 	{"a wait that a lane of its own warp laps", program{of(2, []Op{arrive, {Kind: Wait}, arrive, arrive})}.counts(2), "hang", 0,
 		program{of(2, []Op{arrive, {Kind: Wait}, arrive, {Kind: Wait, N: 1}})}.counts(2), false},
+	{"a wait that a mate's copy laps", once(1, only(1, arrive), wait, only(1, Op{Kind: ArriveTx, N: 1}), only(1, bulk)), "hang", 0,
+		once(1, only(1, arrive), wait, meet, only(1, Op{Kind: ArriveTx, N: 1}), only(1, bulk), wait1), false},
+	{"a wait that a mate's cp.async laps", once(1, only(1, arrive), wait, only(1, async), only(1, asyncly)), "hang", 0,
+		once(1, only(1, arrive), wait, meet, only(1, async), only(1, asyncly), wait1), false},
+	{"an end before a mate has waited", once(1, only(1, arrive), wait, only(1, end)), "undefined", 0,
+		once(1, only(1, arrive), wait, meet, only(1, end)), false},
+	{"an end before an arrival by cp.async", once(2, only(1, async), only(1, asyncly), only(1, end)), "undefined", 0,
+		once(1, only(1, async), only(1, asyncly), only(1, wait), only(1, end)), false},
+	{"credits of all, and an arrival of one", once(1, expect, only(1, arrive), bulk, wait, box1), "race", 0,
+		once(1, expect, meet, only(1, arrive), bulk, wait, box1), false},
+	{"an arrival that must not be the last, and may be", once(2, only(1, Op{Kind: NoComplete}), only(2, arrive)), "undefined", 0,
+		once(2, only(1, Op{Kind: NoComplete}), meet, only(2, arrive)), false},
+	{"a token of two phases ago", once(2, keep, wait, meet, arrive, wait1, token), "undefined", 0,
+		once(2, keep, token, meet, arrive, wait1), false},
+	{"an arrival too many, while a copy is under way", once(1, only(1, Op{Kind: ArriveTx, N: 1}), only(2, arrive), only(1, bulk)), "undefined", 0, nil, false},
+	{"a copy that its own lane does not wait for", once(1, async, lane0), "race", 0,
+		once(1, async, Op{Kind: Drain}, meet, lane0), false},
 	{"an addition that sets a bit before it is", of(2, []Op{reduce(Or, LaneBit)}, []Op{one, until(GE, 3)}), "hang", 0, nil, false},
 	{"a value that comes and goes", of(2, []Op{one}, []Op{until(EQ, 1)}), "hang", 0, nil, false},
 	{"a lane that waits for the next one of its warp", of(2, []Op{only(1, until(NE, 0)), only(2, one)}), "", 1, nil, false},

@@ -8,15 +8,24 @@
 // to four, execute it, each operation guarded by a set of lanes, with addresses and
 // values that may depend on the lane. The other lanes of a warp exit at once, or go
 // along and do nothing, or do not exist. Explore visits every state that some order of
-// single steps leads to; one step is one operation of one lane. Only bar.warp.sync and
-// bar.sync make lanes wait for each other. It says whether a program can race, trap
-// or hang, and which final memories it can leave. Program.PTX writes a program as a
-// kernel. Generate draws one.
+// single steps leads to; one step is one operation of one lane, or the end of something
+// that flies: a copy, or the arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync
+// and bar.sync make lanes wait for each other. It says whether a program can race, trap,
+// hang or do at an mbarrier what the ISA leaves undefined, and which final memories it
+// can leave. Program.PTX writes a program as a kernel. Generate draws one.
+//
+// An mbarrier counts arrivals and bytes, phase after phase (9.7.13.15). Lanes arrive
+// once or twice, with expected bytes, with .noComplete, for the last time (arrive_drop),
+// or by cp.async; they expect bytes apart from an arrival, wait by parity or by token, or
+// test once; one ends the mbarrier and may begin it anew. Undefined are: an operation at
+// an mbarrier that has ended, and the beginning of one that has not; an arrival more
+// than the phase has pending; a .noComplete that completes its phase; a wait by a token
+// of another phase than this one or the last.
 //
 // # What is compared
 //
 // TestLanes checks each program with the options that a check has by default. A clean
-// verdict is wrong beside a race, a trap or a hang, and a proof beside two final
+// verdict is wrong beside any of these outcomes, and a proof beside two final
 // memories. An error is a false alarm where nothing is bad. What two runs leave must be
 // among the final memories. TestLanesApart does the same with each lane as lane 0 of a
 // warp of its own, which a check takes apart by itself: both sides then have one view
@@ -56,9 +65,9 @@
 // beyond, such as store buffering, and nothing is concluded from what a check finds in
 // them besides. Strong accesses are relaxed or volatile only in programs without weak
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
-// subject. Single tests of mbarriers, asynchronous operations, proxies, remote
-// barriers, joins under a condition that lanes read, other collectives, accesses of
-// other sizes than four bytes and vectors are not drawn. bar.arrive is drawn only with a
-// bar.warp.sync behind it, because the ISA does not say whether it orders the lanes of
-// its warp.
+// subject. A copy goes from words that nothing writes to words that nothing else writes,
+// so that no proxy fence is asked for but that of the beginning. Remote mbarriers, joins
+// under a condition that lanes read, other collectives, accesses of other sizes than
+// four bytes and vectors are not drawn. bar.arrive is drawn only with a bar.warp.sync
+// behind it, because the ISA does not say whether it orders the lanes of its warp.
 package lanes

@@ -27,6 +27,9 @@ func TestDraws(t *testing.T) {
 				case lanes.Poll, lanes.Skip, lanes.Trap:
 					set[fmt.Sprint("compares ", o.Cmp)] = true
 				}
+				if o.Kind == lanes.ArriveAsync {
+					set[fmt.Sprint("counted ", o.N)] = true
+				}
 				if o.Kind < lanes.Arrive {
 					set[fmt.Sprint("at ", o.At, p.Areas[o.Area].Shared)] = true
 					set[fmt.Sprint("value ", o.Value)] = true
@@ -58,7 +61,7 @@ func TestDraws(t *testing.T) {
 	for n := range 3 {
 		want = append(want, fmt.Sprint("idle ", n), fmt.Sprint("lanes ", n+2))
 	}
-	want = append(want, "CTAs 1 false", "CTAs 2 false", "CTAs 2 true", "turns 1", "turns 2", "fence.sc true", "robust true", "robust false", "guarded true", "guarded false")
+	want = append(want, "CTAs 1 false", "CTAs 2 false", "CTAs 2 true", "turns 1", "turns 2", "fence.sc true", "robust true", "robust false", "guarded true", "guarded false", "counted 0", "counted 1")
 	for _, k := range want {
 		if seen[k] < draws/200 {
 			t.Errorf("%s: in %d of %d programs", k, seen[k], draws)

@@ -65,6 +65,11 @@ func (p *Program) PTX() string {
 .target sm_90a
 .address_size 64
 
+`)
+	if p.copies() {
+		e.source()
+	}
+	e.WriteString(`
 .visible .entry kernel(.param .u64 data, .param .u64 out)
 {
 	.shared .align 128 .b8 words[256];
@@ -74,6 +79,7 @@ func (p *Program) PTX() string {
 	.reg .b32 %v<2>;
 	.reg .b64 %t<2>;
 	.reg .b64 %rd<8>;
+	.reg .b64 %token<2>;
 	ld.param.u64 %rd1, [data];
 	ld.param.u64 %rd2, [out];
 	mov.u32 %r1, %tid.x;
@@ -134,6 +140,9 @@ func (e *emitter) prologue() {
 				}
 			}
 		}
+		if p.copies() {
+			e.line("fence.proxy.async;")
+		}
 		e.WriteString("READY:\n")
 		e.line("bar.sync 0;")
 	}
@@ -156,6 +165,9 @@ func (e *emitter) prologue() {
 	e.line("add.u32 %%r7, %%r7, %%r5;")
 	for n := range Regs {
 		e.line("mov.u32 %%v%d, 0;", n)
+	}
+	if p.Asynchronous() {
+		e.line("mov.u64 %%token0, 0;")
 	}
 }
 
@@ -324,7 +336,7 @@ func (e *emitter) op(warp int, o Op) {
 	if e.guarded(o) {
 		e.guard(o)
 		_, _, strong := o.touches()
-		if only = "@%%p4 "; e.p.Branch || o.Kind == Wait || o.Kind == Poll || o.Kind == Lock || strong && (e.p.SC || e.p.Order == Fenced) {
+		if only = "@%%p4 "; e.p.Branch || o.Kind == Wait || o.Kind == WaitToken || o.Kind == Poll || o.Kind == Lock || strong && (e.p.SC || e.p.Order == Fenced) {
 			only, end = "", e.label()
 			e.line("@!%%p4 bra %s;", end)
 		}
@@ -336,20 +348,12 @@ func (e *emitter) op(warp int, o Op) {
 			e.line("and.pred %%p5, %%p5, %%p4;")
 		}
 		e.line("@%%p5 trap;")
-	case Arrive:
-		e.line(only+"mbarrier.arrive.shared::cta.b64 _, [%%r3+%d];", 8*o.Bar)
-	case Wait:
-		l, parity := e.label(), fmt.Sprint(o.N)
-		if e.grows(o) {
-			e.line("mad.lo.u32 %%r9, %%r14, %d, %d;", o.Turn, o.N)
-			e.line("and.b32 %%r9, %%r9, 1;")
-			parity = "%r9"
-		}
-		e.WriteString(l + ":\n")
-		e.line("mbarrier.try_wait.parity.shared::cta.b64 %%p6, [%%r3+%d], %s;", 8*o.Bar, parity)
-		e.again("@!%p6", l)
 	default:
-		e.access(o, only)
+		if o.atBarrier() || o.Kind == CopyAsync || o.Kind == Drain {
+			e.mbarrier(o, only)
+		} else {
+			e.access(o, only)
+		}
 	}
 	if end != "" {
 		e.WriteString(end + ":\n")

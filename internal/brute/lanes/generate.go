@@ -172,7 +172,7 @@ func (g *generator) message() {
 	}
 	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.masks, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum, g.slots, g.slots}
 	if g.p.perCTA() == len(g.p.Warps) {
-		means = append(means, g.mbarrier, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named)
+		means = append(means, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named, g.laps, g.laps, g.laps, g.laps, g.laps)
 	}
 	means[g.r.IntN(len(means))](m)
 }
@@ -529,59 +529,6 @@ func (g *generator) exchange(m *message) {
 	}
 }
 
-func (g *generator) mbarrier(m *message) {
-	if len(g.p.Counts) == MaxBars {
-		return
-	}
-	g.produce(m)
-	n := m.count()
-	if !g.right() {
-		n = max(1, n+g.r.IntN(3)-1)
-	}
-	bar := uint8(len(g.p.Counts))
-	g.p.Counts = append(g.p.Counts, uint8(n))
-	for _, w := range m.from {
-		g.add(w, Op{Kind: Arrive, Bar: bar, Only: m.senders})
-	}
-	for _, w := range m.to {
-		g.add(w, Op{Kind: Wait, Bar: bar, Only: m.only})
-	}
-	g.meet(m)
-	g.consume(m)
-}
-
-// rounds has lanes meet at an mbarrier twice.
-func (g *generator) rounds(m *message) {
-	if len(g.p.Counts) == MaxBars {
-		return
-	}
-	bar := uint8(len(g.p.Counts))
-	m.senders = g.p.all()
-	n := m.count()
-	if !g.right() {
-		n--
-	}
-	g.p.Counts = append(g.p.Counts, uint8(n))
-	g.produce(m)
-	for round := range uint8(2) {
-		for _, w := range m.from {
-			g.add(w, Op{Kind: Arrive, Bar: bar})
-			g.add(w, Op{Kind: Wait, Bar: bar, N: round})
-		}
-		if round == 0 && m.hands {
-			from := m.from[g.r.IntN(len(m.from))]
-			for _, w := range m.from {
-				g.add(w, Op{Kind: Load, Area: uint8(g.data), At: At(2 + g.r.IntN(2)), Index: uint8(MaxLanes * from), Reg: 1})
-			}
-		}
-	}
-	if m.hands {
-		for _, w := range m.from {
-			g.add(w, Op{Kind: Store, Area: uint8(g.data), At: Mine, Value: ByLane, N: 5})
-		}
-	}
-}
-
 // loop has all lanes write, meet, read and meet again, in two turns.
 func (g *generator) loop() {
 	g.p.Turns = 2
@@ -717,7 +664,7 @@ func (g *generator) mutate() {
 	}
 	i := r.IntN(len(p.Warps[w]))
 	o := &p.Warps[w][i]
-	switch r.IntN(11) {
+	switch r.IntN(13) {
 	case 0, 1:
 		p.drop(w, i)
 	case 2:
@@ -743,7 +690,7 @@ func (g *generator) mutate() {
 		if o.Kind == WarpSync && p.Lanes > 2 {
 			o.Only = uint8(1 + r.IntN(int(p.all())))
 		}
-		if o.Kind < WarpSync && o.Only&(o.Only-1) != 0 {
+		if o.Kind < WarpSync && o.Kind != Inval && o.Only&(o.Only-1) != 0 {
 			some := o.Only & uint8(1+r.IntN(int(p.all())))
 			if some == 0 || some == o.Only {
 				some = o.Only & (o.Only - 1)
@@ -751,6 +698,13 @@ func (g *generator) mutate() {
 			first := *o
 			first.Only, o.Only = some, o.Only&^some
 			p.insert(w, i, first)
+		}
+	case 11:
+		g.otherwise(o)
+	case 12:
+		if len(p.Counts) > 0 {
+			x := Op{Kind: [...]Kind{Inval, Arrive, Arrive, Expect, Test, WaitToken}[r.IntN(6)], Bar: uint8(r.IntN(len(p.Counts))), N: uint8(r.IntN(2)), Only: 1 << r.IntN(p.Lanes)}
+			p.insert(w, i, x)
 		}
 	case 8:
 		if len(p.Areas) == 0 {

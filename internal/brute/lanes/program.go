@@ -18,8 +18,20 @@ const (
 	Atom                    // an atomic operation: Do; what was there goes into the register
 	Poll                    // a strong load (atom.or of 0 where Do is Or), again and again until the word compares; into the register
 	Lock                    // atom.cas from 0 to 1, again and again until it was 0
-	Arrive                  // at mbarrier Bar
+	Arrive                  // at mbarrier Bar, N times or once; Keep keeps the token
+	ArriveTx                // an arrival that expects N copies
+	NoComplete              // an arrival that must not complete its phase
+	Drop                    // arrive_drop: an arrival, and later phases have one less
+	Expect                  // expect_tx: the bytes of N copies
 	Wait                    // until the phase of parity N of mbarrier Bar is complete
+	WaitToken               // until the phase of the token is complete
+	Test                    // whether the phase of parity N is complete, into the register
+	Inval                   // ends mbarrier Bar
+	Init                    // begins it, with N arrivals
+	Bulk                    // a bulk copy of Box words into an area, with its bytes completed at Bar
+	CopyAsync               // cp.async of one word
+	ArriveAsync             // cp.async.mbarrier.arrive; with .noinc where N is 1
+	Drain                   // cp.async.wait_all
 	WarpSync                // bar.warp.sync of the lanes that execute it
 	Sync                    // bar.sync Bar for N warps
 	BarArrive               // bar.arrive Bar for N warps, and then bar.warp.sync
@@ -28,7 +40,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"st", "ld", "st.strong", "ld.strong", "red", "atom", "poll", "lock", "arrive", "wait", "warp.sync", "bar.sync", "bar.arrive", "skip-unless", "trap-if"}
+var kindNames = [kinds]string{"st", "ld", "st.strong", "ld.strong", "red", "atom", "poll", "lock", "arrive", "arrive.expect", "arrive.no-complete", "arrive-drop", "expect", "wait", "wait-token", "test", "inval", "init", "bulk", "cp.async", "cp.async.arrive", "cp.async.wait", "warp.sync", "bar.sync", "bar.arrive", "skip-unless", "trap-if"}
 
 // A Do is what a read-modify-write does.
 type Do uint8
@@ -109,6 +121,7 @@ type Op struct {
 	Turn  uint8 // how much K, of what does not compare N, grows each turn; of Wait the parity
 	Only  uint8 // the lanes that execute it
 	Bar   uint8
+	Keep  bool // of arrivals: the token
 }
 
 // joins reports whether an operation makes lanes wait for each other.
@@ -125,9 +138,23 @@ func (o Op) touches() (memory, writes, strong bool) {
 		return true, o.Do == Or, true
 	case StoreStrong, Red, Atom, Lock:
 		return true, true, true
+	case Bulk, CopyAsync:
+		return true, true, false
 	}
 	return false, false, false
 }
+
+// copies reports whether an operation begins a copy, which writes memory by itself later.
+func (o Op) copies() bool { return o.Kind == Bulk || o.Kind == CopyAsync }
+
+// flies reports whether something of an operation comes later, by itself.
+func (o Op) flies() bool { return o.copies() || o.Kind == ArriveAsync }
+
+// arrives reports whether an operation is an arrival at an mbarrier by its lane.
+func (o Op) arrives() bool { return Arrive <= o.Kind && o.Kind <= Drop }
+
+// atBarrier reports whether an operation is one of an mbarrier.
+func (o Op) atBarrier() bool { return Arrive <= o.Kind && o.Kind <= ArriveAsync && o.Kind != CopyAsync }
 
 // Limits of a Program.
 const (
@@ -138,6 +165,8 @@ const (
 	Regs     = 2
 	MaxBars  = 2 // mbarriers, and named barriers besides 0, of a CTA
 	Indexed  = 8
+	Box      = 4  // words of a bulk copy
+	Source   = 16 // what a copy brings is this and the index in the source
 )
 
 // An Area is Words words with one initial value.
@@ -210,6 +239,9 @@ func (p *Program) Size() int {
 // word is the index in its area that a lane accesses, by the value of the register.
 func (p *Program) word(o Op, warp, lane int, reg uint8) int {
 	i := int(o.Index)
+	if o.Kind == Bulk {
+		return (i + Box*lane) % Words
+	}
 	switch o.At {
 	case Mine:
 		i = MaxLanes*warp + lane
@@ -226,6 +258,12 @@ func (p *Program) word(o Op, warp, lane int, reg uint8) int {
 // words lists the indexes that a lane may access.
 func (p *Program) words(o Op, warp, lane int) []int {
 	var list []int
+	if o.Kind == Bulk {
+		for i := range Box {
+			list = append(list, p.word(o, warp, lane, 0)+i)
+		}
+		return list
+	}
 	for reg := range uint8(Indexed) {
 		if i := p.word(o, warp, lane, reg); !slices.Contains(list, i) {
 			list = append(list, i)
@@ -237,6 +275,9 @@ func (p *Program) words(o Op, warp, lane int) []int {
 // valid reports whether a program is one that this package speaks of.
 func (p *Program) valid() bool {
 	if p.Idle == Narrow && p.perCTA() != 1 {
+		return false
+	}
+	if !p.validCopies() {
 		return false
 	}
 	want := map[[2]int]uint8{}
@@ -256,8 +297,12 @@ func (p *Program) valid() bool {
 				return false
 			case o.Kind == Skip && i+int(o.N) >= len(ops):
 				return false
-			case o.At == ByReg && o.Kind == Poll:
+			case o.At == ByReg && (o.Kind == Poll || o.copies()):
 				return false // its address would change as it waits
+			case o.Kind == Inval && p.Order >= Relaxed:
+				return false // what comes before it has to happen before it
+			case o.atBarrier() && int(o.Bar) >= len(p.Counts):
+				return false
 			}
 			inside--
 			if o.Kind == Skip {
@@ -269,18 +314,47 @@ func (p *Program) valid() bool {
 	return p.Order < Relaxed || !shared.weak
 }
 
+// validCopies reports whether copies go where they may: into shared memory, and bulk
+// copies, which are of another proxy, to where nothing else writes.
+func (p *Program) validCopies() bool {
+	var bulk, other [MaxAreas]bool
+	for _, ops := range p.Warps {
+		for _, o := range ops {
+			memory, _, _ := o.touches()
+			switch {
+			case o.copies() && !p.Areas[o.Area].Shared:
+				return false
+			case o.Kind == Bulk:
+				if o.Index%Box != 0 {
+					return false
+				}
+				bulk[o.Area] = true
+			case memory && o.Kind != Load:
+				other[o.Area] = true
+			}
+		}
+	}
+	for a := range bulk {
+		if bulk[a] && other[a] {
+			return false
+		}
+	}
+	return true
+}
+
 // A sharing says what the lanes of a program share.
 type sharing struct {
 	private func(area, cta, word int) bool
 	weak    bool // a word with a weak access
+	stored  bool // a word with a weak access, which a lane writes itself
 	strong  int  // words with strong accesses, one of which writes
 }
 
 // shared finds the words that more than one lane accesses, one of them to write.
 func (p *Program) shared() sharing {
 	type use struct {
-		by           uint16
-		writes       bool
+		by           uint32
+		writes, own  bool // own: not by a copy
 		weak, strong bool
 	}
 	var uses [MaxAreas][2][Words]use
@@ -294,7 +368,11 @@ func (p *Program) shared() sharing {
 				for _, i := range p.words(o, w, lane) {
 					u := &uses[o.Area][p.copy(int(o.Area), w)][i]
 					u.by |= 1 << (MaxLanes*w + lane)
+					if o.copies() {
+						u.by |= 1 << 31 // the copy is somebody else
+					}
 					u.writes = u.writes || writes
+					u.own = u.own || writes && !o.copies()
 					u.weak = u.weak || !strong
 					u.strong = u.strong || strong
 				}
@@ -308,6 +386,7 @@ func (p *Program) shared() sharing {
 			for i := range uses[a][c] {
 				if u := &uses[a][c][i]; !private(u) {
 					s.weak = s.weak || u.weak
+					s.stored = s.stored || u.weak && u.own
 					if u.strong {
 						s.strong++
 					}
@@ -327,8 +406,39 @@ func (p *Program) copy(area, warp int) int {
 }
 
 // Robust reports whether interleavings are the whole story of a program without
-// races.
-func (p *Program) Robust() bool { return p.SC || p.shared().strong <= 1 }
+// races. A single test of an mbarrier is a look at a word, which no fence.sc stands
+// before. A copy, and the arrival of a cp.async.mbarrier.arrive, hands on what was
+// copied, and nothing that its thread did.
+func (p *Program) Robust() bool {
+	tested := map[uint8]bool{}
+	shared := p.shared()
+	for _, ops := range p.Warps {
+		for _, o := range ops {
+			switch o.Kind {
+			case Test:
+				tested[o.Bar] = true
+			case Bulk, ArriveAsync:
+				if shared.stored || shared.strong > 0 {
+					return false
+				}
+			}
+		}
+	}
+	strong := shared.strong
+	return p.SC && len(tested) == 0 || strong+len(tested) <= 1
+}
+
+// Asynchronous reports whether a program does more at mbarriers than arrive and wait.
+func (p *Program) Asynchronous() bool {
+	for _, ops := range p.Warps {
+		for _, o := range ops {
+			if Arrive < o.Kind && o.Kind <= Drain && o.Kind != Wait || o.Kind == Arrive && (o.Keep || o.N > 1) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // ComesTwice reports whether a warp may come to one generation of a named barrier twice.
 // The count is then no number of threads (ISA 9.7.13.1), though nobody is stuck.
@@ -432,6 +542,15 @@ func (p *Program) Smaller() []*Program {
 			if o.Kind == Poll && o.K > 1 {
 				try(func(q *Program) { q.Warps[w][i].K-- })
 			}
+			if o.arrives() && (o.Kind != Arrive || o.Keep || o.N > 1) {
+				try(func(q *Program) {
+					a := &q.Warps[w][i]
+					a.Kind, a.Keep, a.N = Arrive, false, 0
+				})
+			}
+			if o.Kind == WaitToken {
+				try(func(q *Program) { q.Warps[w][i].Kind = Wait })
+			}
 			if (o.Kind == Sync || o.Kind == BarArrive) && o.N > 1 {
 				try(func(q *Program) {
 					for _, ops := range q.Warps {
@@ -529,9 +648,19 @@ func (p *Program) describe(o Op) string {
 		fmt.Fprintf(&s, " v%d = %s %s %s", o.Reg, at, cmpNames[o.Cmp], k)
 	case Lock:
 		s.WriteString(" " + at)
-	case Arrive:
+	case Arrive, ArriveTx, NoComplete, Drop, Expect, WaitToken, Inval, Init, ArriveAsync:
+		if o.Keep {
+			s.WriteString(" token =")
+		}
 		fmt.Fprintf(&s, " b%d", o.Bar)
-	case Wait:
+		if o.N > 0 {
+			fmt.Fprintf(&s, ", %d", o.N)
+		}
+	case Bulk:
+		fmt.Fprintf(&s, " %s, b%d", at, o.Bar)
+	case CopyAsync:
+		fmt.Fprintf(&s, " %s", at)
+	case Wait, Test:
 		fmt.Fprintf(&s, " b%d, p%d", o.Bar, o.N)
 		if o.Turn > 0 {
 			s.WriteString("+turn")

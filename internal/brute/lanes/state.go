@@ -1,11 +1,13 @@
 package lanes
 
+import "slices"
+
 // A state is comparable, so that a map finds it again. What its bytes mean is laid out
-// by its runner: program counters, registers, words, mbarriers, named barriers, and
-// the warps that wait at one of these.
+// by its runner: program counters, registers, words, tokens, what flies, mbarriers,
+// named barriers, and the warps that wait at one of these.
 type state [maxState]uint8
 
-const maxState = 88
+const maxState = 104
 
 // A code is an operation as one lane has it.
 type code struct {
@@ -25,6 +27,7 @@ type code struct {
 type thread struct {
 	warp, lane int
 	code       []code
+	flights    []int // the operations of its code that fly
 }
 
 // A global is a word of global memory: its offset in a state, its area and index.
@@ -36,13 +39,16 @@ type runner struct {
 	threads []thread
 	regs    int // offsets
 	words   int
-	mbars   int // phase and pending count, of each CTA
+	tokens  int // of each thread
+	flying  int // of each thread, a bit for each flight
+	mbars   int // of each CTA
 	named   int // arrivals, of each CTA
 	stopped int // warps
 	size    int
 	initial []uint8
 	global  []global
 	phases  bool // some arrival was charged to different phases
+	loose   bool // see Result
 }
 
 // newRunner lays out the states of a program; it is nil where they are too large.
@@ -56,14 +62,19 @@ func newRunner(p *Program) *runner {
 	r.regs = len(r.threads)
 	r.words = r.regs + Regs*len(r.threads)
 	n := r.place()
-	r.mbars = r.words + n
-	r.named = r.mbars + 2*len(p.Counts)*p.CTAs
+	r.tokens = r.words + n
+	r.flying = r.tokens + len(r.threads)
+	r.mbars = r.flying + len(r.threads)
+	r.named = r.mbars + barSize*len(p.Counts)*p.CTAs
 	r.stopped = r.named + MaxBars*p.CTAs
 	r.size = r.stopped + 1
 	if r.size > maxState {
 		return nil
 	}
 	for i := range r.threads {
+		if len(r.threads[i].flights) > 8 {
+			return nil
+		}
 		for j := range r.threads[i].code {
 			if c := &r.threads[i].code[j]; c.bar >= 0 {
 				c.bar += r.mbars
@@ -91,7 +102,7 @@ func (o Op) turned(turn int) Op {
 	switch o.Kind {
 	case Poll, Skip, Trap:
 		o.K += grown
-	case Wait:
+	case Wait, Test:
 		o.N = (o.N + grown) & 1
 	case Store, StoreStrong, Red, Atom:
 		o.N += grown
@@ -112,7 +123,7 @@ func (r *runner) place() int {
 			var memory bool
 			memory, c.writes, c.strong = o.touches()
 			if memory && o.Only>>t.lane&1 != 0 {
-				c.private = true
+				c.private = !o.copies()
 				for _, i := range p.words(o, t.warp, t.lane) {
 					key := [3]int{int(o.Area), p.copy(int(o.Area), t.warp), i}
 					at, ok := known[key]
@@ -130,11 +141,14 @@ func (r *runner) place() int {
 				}
 			}
 			cta := t.warp / p.perCTA()
-			switch o.Kind {
-			case Arrive, Wait:
-				c.bar = 2 * (len(p.Counts)*cta + int(o.Bar))
-			case Sync, BarArrive:
+			switch {
+			case o.atBarrier():
+				c.bar = barSize * (len(p.Counts)*cta + int(o.Bar))
+			case o.Kind == Sync || o.Kind == BarArrive:
 				c.bar = MaxBars*cta + int(o.Bar)
+			}
+			if o.flies() {
+				t.flights = append(t.flights, len(t.code))
 			}
 			if o.KLane {
 				c.k += uint8(t.lane)
@@ -157,7 +171,8 @@ func (r *runner) start() (state, bool) {
 	copy(s[r.words:], r.initial)
 	for cta := range r.p.CTAs {
 		for b, n := range r.p.Counts {
-			s[r.mbars+2*(len(r.p.Counts)*cta+b)+1] = n
+			bar := s[r.mbars+barSize*(len(r.p.Counts)*cta+b):]
+			bar[pending], bar[expected], bar[alive] = n, n, 1
 		}
 	}
 	for t := range r.threads {
@@ -272,6 +287,10 @@ func (r *runner) enabled(s *state, t int) bool {
 		return s[r.word(s, t, c)] == 0
 	case Wait:
 		return s[c.bar]&1 != c.N
+	case WaitToken:
+		return token(s[c.bar], c.Bar) != s[r.tokens+t]
+	case Drain:
+		return !r.copying(s, t)
 	case WarpSync:
 		return false // meet takes it
 	case Sync, BarArrive:
@@ -328,22 +347,18 @@ func (r *runner) access(s *state, t int, c *code) {
 func (r *runner) step(s *state, t int) bool {
 	c := r.at(s, t)
 	switch c.Kind {
-	case Arrive:
-		phase := int(s[c.bar])
-		if c.met < 0 {
-			c.met = phase
-		}
-		r.phases = r.phases || c.met != phase
-		s[c.bar+1]--
-		if s[c.bar+1] == 0 {
-			s[c.bar]++
-			s[c.bar+1] = r.p.Counts[c.Bar]
-		}
-	case Wait:
 	case Sync, BarArrive:
 		return r.bar(s, t, c) && r.meet(s)
 	default:
-		r.access(s, t, c)
+		if c.flies() {
+			s[r.flying+t] |= 1 << slices.Index(r.threads[t].flights, int(s[t]))
+		}
+		switch {
+		case c.atBarrier():
+			r.barrier(s, t, c)
+		case c.word >= 0 && !c.copies():
+			r.access(s, t, c)
+		}
 	}
 	s[t]++
 	return r.settle(s, t) && r.meet(s)
@@ -380,7 +395,8 @@ func (r *runner) bar(s *state, t int, c *code) bool {
 // races reports whether the next steps of two threads race.
 func (r *runner) races(s *state, t, u int) bool {
 	a, b := r.at(s, t), r.at(s, u)
-	if a == nil || b == nil || a.word < 0 || !a.writes && !b.writes || a.strong && b.strong || r.word(s, t, a) != r.word(s, u, b) {
+	if a == nil || b == nil || a.word < 0 || b.word < 0 || a.copies() || b.copies() ||
+		!a.writes && !b.writes || a.strong && b.strong || r.word(s, t, a) != r.word(s, u, b) {
 		return false
 	}
 	return a.Kind != Store || b.Kind != Store || r.stores(s, t, a) != r.stores(s, u, b)
