@@ -387,12 +387,9 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	c.remote(ev.CTA, ev.Mem)
 }
 
-// unread reports whether no thread learns from an atomic what came before it. A fence
-// after it may acquire: between warps, both orders of the accesses that this orders
-// are tried, but lanes of one warp have made them together before they diverge.
-func (c *collector) unread(pc int32) bool {
-	return c.prog.Unread(pc) && !(c.fences && c.step.choice.Kind == machine.Alone)
-}
+// unread reports whether no thread learns from an atomic what came before it: not by
+// what it returns, nor by a fence behind it, with which it acquires.
+func (c *collector) unread(pc int32) bool { return c.prog.Unread(pc) && !c.prog.FenceBehind(pc) }
 
 // plain reports whether strong stores of equal values are interchangeable: no thread
 // learns from one what came before it.

@@ -155,6 +155,7 @@ type tests struct {
 type told struct {
 	counted bool // of a test: how often it came out false may show
 	settled bool // of a test: what follows waits for it, but for a trap
+	decides bool // of a test: which way the program goes, or what it does, depends on it
 	unread  bool // of an update: nothing reads what it returns
 }
 
@@ -162,21 +163,27 @@ func (p *Program) ofTests() *tests {
 	t := &p.tests
 	t.once.Do(func() {
 		t.of = map[*ptx.Inst]told{}
+		roots := map[int32]bool{}
+		for _, d := range p.Dependences() {
+			for _, pc := range d.Roots {
+				roots[pc] = true
+			}
+		}
 		for f := range p.Funcs {
 			if g := p.Graph(int32(f)); g != nil {
-				g.tell(t)
+				g.tell(t, roots)
 			}
 		}
 	})
 	return t
 }
 
-func (g *Graph) tell(t *tests) {
+func (g *Graph) tell(t *tests, roots map[int32]bool) {
 	for i := range g.Nodes {
 		u := &g.Nodes[i]
 		switch {
 		case u.Does(ptx.Tests):
-			t.of[u.In] = told{counted: g.counts(int32(i)), settled: g.unsettled(int32(i)) == ""}
+			t.of[u.In] = told{counted: g.counts(int32(i)), settled: g.unsettled(int32(i)) == "", decides: roots[u.PC]}
 		case u.In.IsOf(ptx.ClassBarrier):
 			t.clustered = t.clustered || u.In.Form.Scope == "cluster"
 		case u.Does(ptx.Reads) && u.Does(ptx.Updates):
@@ -188,11 +195,11 @@ func (g *Graph) tell(t *tests) {
 }
 
 // Awaits reports whether a test of a barrier is part of a wait that nothing but its
-// phase ends, and no lane and no agent can tell how often it came out false: see
-// wait.go.
+// phase ends, and no lane and no agent can tell how often it came out false, or which
+// test of several came out true: see wait.go, and depend.go for what depends on a test.
 func (p *Program) Awaits(in *ptx.Inst) bool {
 	t := p.ofTests().of[in]
-	return t.settled && !t.counted
+	return t.settled && !t.counted && !t.decides
 }
 
 // Settled reports whether what follows a test of a barrier waits for it, or traps.

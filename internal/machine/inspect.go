@@ -415,6 +415,54 @@ func (p *Program) Reach(from ...int32) []bool {
 	return seen
 }
 
+// FenceBehind reports whether a fence may come after the instruction at pc, which makes
+// an atomic operation there acquire what it reads (ISA 8.7).
+func (p *Program) FenceBehind(pc int32) bool {
+	f := &p.fenceBehind
+	f.once.Do(func() { f.at = p.before(func(in *ptx.Inst) bool { return in.PlainFence() }) })
+	return f.at[pc]
+}
+
+// before marks the instructions behind which an instruction of a kind may come. A return
+// may lead behind every call.
+func (p *Program) before(is func(in *ptx.Inst) bool) []bool {
+	var returns []int32 // the places behind calls
+	for pc := range p.code {
+		if in := &p.code[pc]; in.src != nil && in.src.Effect().Has(ptx.Calls) {
+			returns = append(returns, int32(pc)+1)
+		}
+	}
+	from := make([][]int32, len(p.code))
+	var next, todo []int32
+	for pc := range p.code {
+		in := &p.code[pc]
+		next = p.next(int32(pc), next[:0])
+		if in.src != nil && in.src.Effect().Has(ptx.Returns) {
+			next = append(next, returns...)
+		}
+		for _, to := range next {
+			if int(to) < len(from) {
+				from[to] = append(from[to], int32(pc))
+			}
+		}
+		if in.src != nil && is(in.src) {
+			todo = append(todo, int32(pc))
+		}
+	}
+	marked := make([]bool, len(p.code))
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, f := range from[pc] {
+			if !marked[f] {
+				marked[f] = true
+				todo = append(todo, f)
+			}
+		}
+	}
+	return marked
+}
+
 // next appends the instructions that may follow pc.
 func (p *Program) next(pc int32, to []int32) []int32 {
 	in := &p.code[pc]

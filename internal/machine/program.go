@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"sort"
+	"sync"
 
 	"muster/internal/flow"
 	"muster/ptx"
@@ -53,6 +54,12 @@ type Program struct {
 
 	// unspecified: see Unspecified.
 	unspecified bool
+
+	// fenceBehind: see FenceBehind.
+	fenceBehind struct {
+		once sync.Once
+		at   []bool
+	}
 }
 
 // A Param is one parameter of the kernel, in its parameter space.

@@ -747,9 +747,7 @@ func (f *Facts) natures() {
 			n.decides = true
 		case does.Has(ptx.Reads):
 			n.decides = in.Sem().Acquires() || f.Decides(at)
-			for behind, comes := range p.Reach(at) {
-				n.acquires = n.acquires || comes && fences[int32(behind)]
-			}
+			n.acquires = p.FenceBehind(at)
 		}
 		n.releases = in != nil && n.writes && (fenced[at] || in.Sem().Releases())
 		if does.Has(ptx.Updates) && (p.Commutes(at) == "" || p.FloatSum(at)) {
