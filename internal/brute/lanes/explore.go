@@ -13,9 +13,9 @@ type Result struct {
 	// exit before a copy is complete. That alone is no bad outcome, and nothing is
 	// concluded from what a check finds.
 	Loose bool
-	// Phases: an arrival at an mbarrier is charged to different phases in different
-	// interleavings, against 9.7.13.15.4. That alone is no bad outcome here, and a
-	// check that says so is right.
+	// Phases: an operation at an mbarrier is charged to different phases in different
+	// interleavings, against 9.7.13.15.4, or a wait by parity ends in different ones.
+	// That alone is no bad outcome here, and a check that says so is right.
 	Phases bool
 	Finals []Memory // different ones
 }

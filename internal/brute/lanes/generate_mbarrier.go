@@ -69,7 +69,7 @@ type signal struct {
 	keep bool  // who keeps the token
 }
 
-const signals = 8
+const signals = 9
 
 // arrivals is how many arrivals a lane's signal is.
 func (s signal) arrivals() int {
@@ -137,6 +137,20 @@ func (g *generator) send(w int, bar uint8, s signal) {
 		g.add(w, Op{Kind: CopyAsync, Area: s.area, At: Mine, Only: s.who})
 		add(ArriveAsync, 0, s.who, false)
 		add(Arrive, 2, s.who, true)
+	case 7: // some must not be the last
+		first := s.who & -s.who
+		if lanes == 1 && w%2 == 1 {
+			first = 0
+		}
+		if first != 0 {
+			add(NoComplete, 0, first, true)
+		}
+		if first != 0 && first != s.who {
+			meet()
+		}
+		if first != s.who {
+			add(Arrive, 0, s.who&^first, true)
+		}
 	default:
 		add(Drop, 0, s.who, true)
 	}
@@ -164,15 +178,21 @@ func (g *generator) laps(m *message) {
 			both = append(both[:len(both):len(both)], w)
 		}
 	}
-	rounds := 1 + g.r.IntN(3)
+	rounds, stale := 1+g.r.IntN(3), g.r.IntN(8) == 0
+	if stale {
+		rounds += 2
+	}
 	for round := range rounds {
 		s := first
 		if round > 0 && g.r.IntN(2) == 0 {
 			s = g.another(m, first, n)
 		}
-		s.keep = g.r.IntN(3) == 0
+		s.keep = !stale && g.r.IntN(3) == 0 || stale && round == 0
 		for _, w := range m.from {
 			g.send(w, bar, s)
+		}
+		if round == rounds-1 && g.r.IntN(4) == 0 {
+			break
 		}
 		for _, w := range both {
 			g.await(w, bar, uint8(round), s, m)
@@ -184,6 +204,9 @@ func (g *generator) laps(m *message) {
 			g.consume(m)
 			g.copied(m, s)
 		}
+	}
+	if stale {
+		g.add(both[0], Op{Kind: WaitToken, Bar: bar, Only: who})
 	}
 	if g.r.IntN(3) == 0 {
 		g.end(both, bar)
@@ -234,7 +257,7 @@ func (g *generator) copied(m *message, s signal) {
 		o := Op{Kind: Load, Area: s.area, At: Fixed, Reg: 1, Only: m.only, Index: uint8(g.r.IntN(Box * g.p.Lanes))}
 		if async {
 			o.Index = uint8(MaxLanes*m.from[0] + g.r.IntN(g.p.Lanes))
-			if w == m.from[0] && g.r.IntN(4) == 0 {
+			if w == m.from[0] && g.r.IntN(2) == 0 {
 				g.add(w, Op{Kind: Drain})
 			}
 		}

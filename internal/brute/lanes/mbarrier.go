@@ -15,7 +15,7 @@ const (
 // barrier takes an operation at an mbarrier. What is undefined, undefined has seen.
 func (r *runner) barrier(s *state, t int, c *code) {
 	bar := s[c.bar : c.bar+barSize]
-	if c.arrives() || c.Kind == Expect || c.Kind == ArriveAsync && c.N == 0 {
+	if c.arrives() || c.Kind == Expect || c.Kind == Wait || c.Kind == ArriveAsync && c.N == 0 {
 		r.charge(c, bar)
 	}
 	switch c.Kind {
@@ -67,7 +67,7 @@ func turn(bar []uint8) {
 	}
 }
 
-// charge notes the phase that an operation counts for.
+// charge notes the phase that an operation counts for, or that it finds open.
 func (r *runner) charge(c *code, bar []uint8) {
 	if c.met < 0 {
 		c.met = int(bar[phase])

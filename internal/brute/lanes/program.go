@@ -443,9 +443,9 @@ func (p *Program) Asynchronous() bool {
 // ComesTwice reports whether a warp may come to one generation of a named barrier twice.
 // The count is then no number of threads (ISA 9.7.13.1), though nobody is stuck.
 func (p *Program) ComesTwice() bool {
-	for _, ops := range p.Warps {
+	for w := range p.Warps {
 		arrived := map[uint8]bool{}
-		for _, o := range ops {
+		for _, o := range p.code(w) {
 			if arrived[o.Bar] && (o.Kind == Sync || o.Kind == BarArrive) {
 				return true
 			}

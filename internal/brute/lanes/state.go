@@ -47,7 +47,7 @@ type runner struct {
 	size    int
 	initial []uint8
 	global  []global
-	phases  bool // some arrival was charged to different phases
+	phases  bool // see Result
 	loose   bool // see Result
 }
 
