@@ -34,7 +34,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if c.Program.Static+c.Shared > 0 {
 		r.Assumptions = append(r.Assumptions, "shared memory of a CTA starts at a multiple of 1,024 bytes, as it does on the card")
 	}
-	if (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete && len(c.Program.Polls()) > 0) && c.Program.Traps() {
+	if (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete) && c.Program.Traps() {
 		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
 	}
 	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {

@@ -119,19 +119,6 @@ func (c *comparison) mixed() bool {
 	return false
 }
 
-// apart reports whether the Tracker finds a race with each thread in a warp of
-// its own. It takes a lane that looked at a flag to tell its warp by shfl, which
-// shows in no event, so a fence.sc of any lane counts as one after it looked.
-func (c *comparison) apart(t testing.TB, q axiom.Pair) bool {
-	p := copyOf(c.p)
-	for i := range p.Threads {
-		if p.Threads[i].Warp = i; slices.ContainsFunc(p.Threads[i].Ops, func(o axiom.Op) bool { return o.Kind == axiom.WarpSync }) {
-			return false
-		}
-	}
-	return p.Check() == nil && explore(t, p, false).found[q]
-}
-
 // racingFlag reports whether a false alarm is of a pair that an order of fence.sc
 // alone orders, which an access of a flag forces that races itself: with none of
 // these fences the pair races, and with every other access in a race strong, of
@@ -168,8 +155,6 @@ func (c *comparison) explain(t testing.TB, q axiom.Pair) string {
 	switch d := c.by[q]; {
 	case d == falseAlarm && c.mixed():
 		return "mixed sizes"
-	case d == missed && c.apart(t, q):
-		return "lanes of one warp"
 	case d == falseAlarm && c.racingFlag(t, q):
 		return "a flag that races"
 	case d == falseAlarm || d == missed:

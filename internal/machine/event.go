@@ -29,7 +29,8 @@ const (
 	// splits; PC is that of the last.
 	EvWarpSync
 	// EvCollective: the lanes in Mask performed a collective that orders no memory
-	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives.
+	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives, or where
+	// the program has fence.sc.
 	EvCollective
 	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
 	// red), with Count threads expected, which the instruction gives (Counted) or

@@ -87,6 +87,7 @@ func decodeFence(d *decoder, in *ptx.Inst) error {
 			return err
 		}
 	}
+	d.prog.sequential = d.prog.sequential || fi.fence == FenceMemory && fi.sem == SC
 	d.emit(instr{class: visible, visit: visitFence, x: &fi})
 	return nil
 }

@@ -55,6 +55,9 @@ type Program struct {
 	// unspecified: see Unspecified.
 	unspecified bool
 
+	// sequential: there are fences that are sequentially consistent.
+	sequential bool
+
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {
 		once sync.Once

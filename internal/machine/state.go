@@ -45,7 +45,8 @@ type Config struct {
 // Program is -1, only the data that it writes changes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
-// ShowCollectives makes the machine emit EvCollective.
+// ShowCollectives makes the machine emit EvCollective, which it does by itself where the
+// program has fence.sc.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 
 // ShowMeetings makes the machine emit it also for instructions that all lanes of a warp

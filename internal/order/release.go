@@ -202,27 +202,25 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	w.pending.slot(&seen).know.join(&e.know)
 }
 
-// seeFences keeps what fence.sc operations handed on, for the whole groups of the
-// lanes that saw it: a lane that counts tells its warp by shfl, and then every lane
-// fences. By the letter shfl orders nothing; but a fence after a value cannot precede
-// the write of that value, if every link between them is morally strong. What a lane
-// sees of its own warp it does not share with the other lanes.
+// seeFences keeps what fence.sc operations handed on, for the lanes that saw it: a
+// fence after a value cannot precede the write of that value, if every link between
+// them is morally strong.
 func (t *Tracker) seeFences(e *contrib, a *acquirer) {
 	w := &a.home.warps[a.warp]
-	others := know{}
 	for i := range w.groups {
 		g := &w.groups[i]
-		if g.mask&a.mask == 0 || g.know.glimpsed(&e.know) {
-			continue
-		}
-		from := &e.know
-		if g.mask&^a.mask != 0 {
-			if from = &others; len(others.rows) == 0 {
-				from.passed(&e.know)
-				a.home.forget(from, a.warp)
+		in := g.mask & a.mask
+		switch {
+		case in == 0 || g.know.glimpsed(&e.know):
+		case in == g.mask:
+			g.know.glimpse(&e.know)
+			w.learned(g)
+		default:
+			for i := range e.know.rows {
+				if r := &e.know.rows[i]; r.view.kind == scPassed && !g.know.gen.covers(&r.clk) {
+					w.learn(g, in, r.view.of(scSeen), &r.clk)
+				}
 			}
 		}
-		g.know.glimpse(from)
-		w.learned(g)
 	}
 }

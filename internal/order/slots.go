@@ -130,16 +130,14 @@ func (c *cta) markKnown(clk *clock, w int32, mask, upto uint32) {
 	}
 }
 
-// forget clears in k's views what lanes of a warp did.
-func (c *cta) forget(k *know, w int32) {
-	for i := range k.rows {
-		v := k.rows[i].clk.vec(c.index)
-		if 1+int(w) < len(v) {
-			v[1+w] = 0
-		}
-		if base := c.lanes[w]; base != 0 && base < len(v) {
-			clear(v[base:min(base+32, len(v))])
-		}
+// forget clears in a clock what lanes of a warp did.
+func (c *cta) forget(clk *clock, w int32) {
+	v := clk.vec(c.index)
+	if 1+int(w) < len(v) {
+		v[1+w] = 0
+	}
+	if base := c.lanes[w]; base != 0 && base < len(v) {
+		clear(v[base:min(base+32, len(v))])
 	}
 }
 

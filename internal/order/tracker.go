@@ -125,6 +125,8 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onBarPass(ev)
 	case machine.EvWarpSync:
 		t.onWarpSync(ev)
+	case machine.EvCollective:
+		t.onCollective(ev)
 	case machine.EvMbar:
 		t.onMbar(ev)
 	case machine.EvMbarWait:

@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -80,6 +81,11 @@ func (w *warp) learn(g *group, lanes uint32, v view, clk *clock) {
 	if r := g.know.row(v); r != nil && r.covers(clk) {
 		return
 	}
+	w.keep(lanes, v, clk)
+}
+
+// keep enters a lesson for lanes.
+func (w *warp) keep(lanes uint32, v view, clk *clock) {
 	sc := w.fences()
 	for i := range sc.lessons {
 		if l := &sc.lessons[i]; l.lanes == lanes && l.view == v {
@@ -91,6 +97,26 @@ func (w *warp) learn(g *group, lanes uint32, v view, clk *clock) {
 		sc.lessons = append(sc.lessons[:0], sc.lessons[1:]...)
 	}
 	sc.lessons = append(sc.lessons, lesson{lanes: lanes, view: v, clk: clk.clone()})
+}
+
+// onCollective takes a collective that orders no memory: a lane that counts tells its
+// warp by shfl, and then every lane fences. By the letter shfl orders nothing. But
+// where one lane was told what another saw, its fence cannot precede the write of that
+// (on every card: the lanes go on together). What a lane knows of its own warp it does
+// not share.
+func (t *Tracker) onCollective(ev *machine.Event) {
+	if c := t.ctas[ev.CTA]; c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
+		return
+	}
+	c := t.at(ev.CTA)
+	w := &c.warps[ev.Warp]
+	for _, l := range slices.Clone(w.sc.lessons) {
+		if others := ev.Mask &^ l.lanes; l.lanes&ev.Mask != 0 && others != 0 && l.view.kind == scSeen {
+			told := l.clk.clone()
+			c.forget(&told, ev.Warp)
+			w.keep(others, l.view, &told)
+		}
+	}
 }
 
 // passed adds to a location the lessons of a lane's write. Those of earlier writes

@@ -192,15 +192,6 @@ func (k *know) glimpse(src *know) {
 	}
 }
 
-// passed joins into k what preceded the fence.sc operations in src.
-func (k *know) passed(src *know) {
-	for i := range src.rows {
-		if r := &src.rows[i]; r.view.kind == scPassed {
-			k.make(r.view).join(&r.clk)
-		}
-	}
-}
-
 // glimpsed reports whether k has all that glimpse would add.
 func (k *know) glimpsed(src *know) bool {
 	for i := range src.rows {

@@ -64,13 +64,14 @@ func check(p *flow.Program) (*muster.Report, error) {
 type judgement struct {
 	bad     flow.Bad
 	cut     bool // nobody knows
+	givesUp bool // some poll gives up
 	verdict muster.Verdict
 	report  *muster.Report
 	spent   time.Duration // by the oracle
 }
 
 func judge(p *flow.Program) (judgement, error) {
-	var j judgement
+	j := judgement{givesUp: p.GivesUp()}
 	start := time.Now()
 	seq, err := p.Interleave(mostStates)
 	if err != nil {
@@ -111,7 +112,14 @@ func judge(p *flow.Program) (judgement, error) {
 	return j, nil
 }
 
-func (j *judgement) wrongClean() bool { return !j.cut && j.bad != flow.None && warned(j.report) == "" }
+func (j *judgement) wrongClean() bool {
+	return !j.cut && j.bad != flow.None && warned(j.report) == "" && !(j.bad == flow.Trapped && j.givesUp && assumes(j.report, "timeout"))
+}
+
+// assumes reports whether a check says that it assumes something.
+func assumes(r *muster.Report, what string) bool {
+	return slices.ContainsFunc(r.Assumptions, func(a string) bool { return strings.Contains(a, what) })
+}
 
 func (j *judgement) falseAlarm() bool {
 	return !j.cut && j.bad == flow.None && j.verdict == "findings"

@@ -40,7 +40,8 @@
 //     allow no further outcomes and add no order. A poll that never ends reads
 //     the last write of its word: every write eventually becomes visible.
 //  6. A poll that traps after a number of iterations is treated as an infinite one:
-//     a check assumes, and says, that timeouts do not expire.
+//     a check assumes, and says, that timeouts do not expire. A trap behind a poll
+//     that gives up is that too, where the check says so.
 //  7. Decisions 10, 11 and 13 of package axiom: bar.warp.sync orders, base causality
 //     is acyclic, and strong accesses before an observed write, in its CTA and with
 //     its scope, are ordered with it.

@@ -405,6 +405,13 @@ func (p *Program) TimesOut() bool {
 	return found
 }
 
+// GivesUp reports whether some poll goes on after a number of iterations.
+func (p *Program) GivesUp() bool {
+	found := false
+	p.walk(func(in *Instr) { found = found || in.Kind == Poll && in.Tries > 0 && !in.Traps })
+	return found
+}
+
 // start returns a word's initial value.
 func (p *Program) start(at int) uint32 {
 	if at < min(p.Words, len(p.Init)) {
