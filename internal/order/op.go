@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -56,10 +57,17 @@ type opTable struct {
 type opQueue struct {
 	list []int32
 	read int // how many a .read wait covers
+	// arrives counts the lane's arrive-ons that have not signalled yet (of cp.async),
+	// waited are the operations that a full wait covers and that these may still charge.
+	arrives int
+	waited  []int32
 }
 
+// mostWaited bounds opQueue.waited: what is left out is known by the wait alone.
+const mostWaited = 64
+
 func (q *opQueue) clone() opQueue {
-	return opQueue{list: append([]int32(nil), q.list...), read: q.read}
+	return opQueue{list: slices.Clone(q.list), read: q.read, arrives: q.arrives, waited: slices.Clone(q.waited)}
 }
 
 func (w *warp) queue(lane int8, g machine.Group) *opQueue {
@@ -168,6 +176,9 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 		q := w.queue(op.Lane, machine.NoGroup)
 		q.list = append(q.list, i)
 		q.read = len(q.list)
+	}
+	if op.Kind == machine.OpMbarArrive {
+		w.queue(op.Lane, machine.GroupCpAsync).arrives++
 	}
 	r.scope = reductionScope(op.Kind)
 	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
@@ -545,6 +556,12 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 			t.chargeCopies(r, r.bars[j])
 		}
 	}
+	if r.kind == machine.OpMbarArrive {
+		q := t.at(r.cta).warps[r.warp].queue(r.lane, machine.GroupCpAsync)
+		if q.arrives--; q.arrives == 0 {
+			q.waited = q.waited[:0]
+		}
+	}
 }
 
 // chargeCopies makes the cp.async operations that an arrive-on waited for known with
@@ -552,9 +569,11 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 // cp.async, and be signalled in any order: the first phase of each barrier counts.
 func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
 	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, machine.GroupCpAsync)
-	for _, i := range q.list {
-		if r := &t.ops.recs[i]; r.seq <= arrive.after && !r.signals(b.ref) {
-			r.bars = append(r.bars, b)
+	for _, list := range [][]int32{q.waited, q.list} {
+		for _, i := range list {
+			if r := &t.ops.recs[i]; r.seq <= arrive.after && !r.signals(b.ref) {
+				r.bars = append(r.bars, b)
+			}
 		}
 	}
 	// A kernel that waits for barriers alone never empties the queue.
@@ -601,6 +620,10 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 				r.read = w.time
 			}
 			n++
+		}
+		if q.arrives > 0 {
+			q.waited = append(q.waited, q.list[:n]...)
+			q.waited = q.waited[max(0, len(q.waited)-mostWaited):]
 		}
 		q.list = append(q.list[:0], q.list[n:]...)
 		q.read = max(q.read-n, 0)
@@ -667,8 +690,10 @@ func (t *Tracker) markQueue(q *opQueue) {
 		q.list = append(q.list[:0], q.list[n:]...)
 		q.read -= n
 	}
-	for _, i := range q.list {
-		t.ops.recs[i].marked = true
+	for _, list := range [][]int32{q.waited, q.list} {
+		for _, i := range list {
+			t.ops.recs[i].marked = true
+		}
 	}
 }
 

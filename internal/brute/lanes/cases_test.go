@@ -118,6 +118,8 @@ var lanesCases = []lanesCase{
 	{"a test that the wait behind it makes again", boxed(program{of(1, []Op{arrive}, []Op{{Kind: Test}, wait, {Kind: Trap, Cmp: EQ}})}.counts(1)), "trap", 0,
 		boxed(program{of(1, []Op{arrive}, []Op{wait, {Kind: Test}, {Kind: Trap, Cmp: EQ}})}.counts(1)), false},
 	{"an arrival too many, while a copy is under way", once(1, only(1, Op{Kind: ArriveTx, N: 1}), only(2, arrive), only(1, bulk)), "undefined", 0, nil, false},
+	{"a copy that another lane knows by an mbarrier and its own by a wait", once(1, async, only(2, asyncly), Op{Kind: Drain}, lane1), "race", 0,
+		once(1, async, only(2, asyncly), only(1, wait), Op{Kind: Drain}, lane1), false},
 	{"a copy that its own lane does not wait for", once(1, async, lane0), "race", 0,
 		once(1, async, Op{Kind: Drain}, meet, lane0), false},
 	{"an addition that sets a bit before it is", of(2, []Op{reduce(Or, LaneBit)}, []Op{one, until(GE, 3)}), "hang", 0, nil, false},

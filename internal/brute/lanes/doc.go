@@ -36,7 +36,8 @@
 //	./lanes.test -test.run TestLanes$ -test.timeout 1h -test.v -brute.lanes 200000
 //
 // -brute.lanesfrom N begins at program N; -brute.lanesfrom N -brute.lanes 1 is that
-// program. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
+// program. -brute.laneswith NAME checks only programs with an operation of that name, as
+// a disagreement lists them. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
 // disagreements and does not fail.
 //
 // # Races

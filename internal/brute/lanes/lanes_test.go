@@ -30,6 +30,7 @@ var (
 	limit     = flag.Int("brute.lanesstates", 150_000, "states of one program")
 	show      = flag.Int("brute.lanesshow", 5, "how many disagreements of a kind are shown, made small")
 	apart     = flag.Int("brute.lanesapart", 40, "how many programs to check with each lane in a warp of its own")
+	with      = flag.String("brute.laneswith", "", "only programs with an operation of this name")
 	tolerated = flag.Bool("brute.lanesmeasure", false, "count disagreements only")
 )
 
@@ -271,7 +272,9 @@ func campaign(t *testing.T, draw func(n uint64) *lanes.Program, count int) {
 		})
 	}
 	for i := range uint64(count) {
-		next <- *from + i
+		if *with == "" || slices.Contains(strings.Fields(shape(draw(*from+i))), *with) {
+			next <- *from + i
+		}
 	}
 	close(next)
 	wg.Wait()
