@@ -17,10 +17,10 @@ import (
 	"muster/ptx"
 )
 
-// fewest is how many statements docs/sources.md has at least.
+// fewest is how many statements docs/tables/sources.md has at least.
 const fewest = 120
 
-// A statement is one row of docs/sources.md.
+// A statement is one row of docs/tables/sources.md.
 type statement struct {
 	line                                  int
 	number, text, source, ours, tests, ok string
@@ -28,14 +28,14 @@ type statement struct {
 
 var (
 	codeRE   = regexp.MustCompile("`([^`]+)`")
-	linkRE   = regexp.MustCompile(`\[([a-z0-9_]+)\]\(\.\./examples/barrier/([a-z0-9_]+)\.txt\)`)
+	linkRE   = regexp.MustCompile(`\[([a-z0-9_]+)\]\(\.\./\.\./examples/barrier/([a-z0-9_]+)\.txt\)`)
 	lookupRE = regexp.MustCompile(`^rules\.Lookup\("([a-z-]+)"\)$`)
 )
 
 // readStatements reads the table of statements, and the sources that it may cite.
 func readStatements(t *testing.T) (rows []statement, sources []string) {
 	t.Helper()
-	text, err := os.ReadFile("docs/sources.md")
+	text, err := os.ReadFile("docs/tables/sources.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func readStatements(t *testing.T) (rows []statement, sources []string) {
 		case len(cells) == 6:
 			rows = append(rows, statement{i + 1, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]})
 		default:
-			t.Errorf("docs/sources.md:%d: %d cells", i+1, len(cells))
+			t.Errorf("docs/tables/sources.md:%d: %d cells", i+1, len(cells))
 		}
 	}
 	return rows, sources
 }
 
-// TestSources holds docs/sources.md to what there is: every symbol, test and script that it names,
+// TestSources holds docs/tables/sources.md to what there is: every symbol, test and script that it names,
 // a script for each statement that does not hold, and enough statements.
 func TestSources(t *testing.T) {
 	rows, sources := readStatements(t)
@@ -68,7 +68,7 @@ func TestSources(t *testing.T) {
 	failing := 0
 	for i, s := range rows {
 		bad := func(format string, a ...any) {
-			t.Errorf("docs/sources.md:%d: %s", s.line, fmt.Sprintf(format, a...))
+			t.Errorf("docs/tables/sources.md:%d: %s", s.line, fmt.Sprintf(format, a...))
 		}
 		if s.number != strconv.Itoa(i+1) || s.text == "" {
 			bad("statement %q, want %d", s.number, i+1)
@@ -109,15 +109,15 @@ func TestSources(t *testing.T) {
 			failing++
 		}
 	}
-	text, err := os.ReadFile("docs/sources.md")
+	text, err := os.ReadFile("docs/tables/sources.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("\n%d statements of public texts", len(rows)); !strings.Contains(string(text), want) {
-		t.Errorf("docs/sources.md does not say%s", want)
+		t.Errorf("docs/tables/sources.md does not say%s", want)
 	}
 	if want := fmt.Sprintf("%d do not, and each of those has a script", failing); !strings.Contains(string(text), want) {
-		t.Errorf("docs/sources.md does not say that %s", want)
+		t.Errorf("docs/tables/sources.md does not say that %s", want)
 	}
 }
 
@@ -265,7 +265,7 @@ func around(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestMbarrierForms holds what docs/sources.md says of the instructions' forms to the table.
+// TestMbarrierForms holds what docs/tables/sources.md says of the instructions' forms to the table.
 func TestMbarrierForms(t *testing.T) {
 	for _, c := range []struct {
 		form, version string

@@ -14,7 +14,7 @@ import (
 type pythonNames struct {
 	library, file string
 	classes       map[string]string // a class to its prefix; "" for functions of the file
-	without       string            // names that are left out, as docs/kernel.md says
+	without       string            // names that are left out, as docs/tables/kernel.md says
 }
 
 var pythonSurfaces = []pythonNames{
@@ -68,7 +68,7 @@ func (s pythonNames) names(text string) (out []string) {
 	return out
 }
 
-// TestSurfaceNames finds every public name of the libraries in docs/kernel.md,
+// TestSurfaceNames finds every public name of the libraries in docs/tables/kernel.md,
 // where MUSTER_SURFACES is a folder with checkouts of them: pyptx, tilus and
 // cccl.
 func TestSurfaceNames(t *testing.T) {
@@ -87,7 +87,7 @@ func TestSurfaceNames(t *testing.T) {
 	look := func(library, name, file string) {
 		found++
 		if !have[library+" "+name] {
-			t.Errorf("docs/kernel.md has no row for %s of %s, in %s", name, library, file)
+			t.Errorf("docs/tables/kernel.md has no row for %s of %s, in %s", name, library, file)
 		}
 	}
 	read := func(file string) string {

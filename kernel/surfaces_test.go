@@ -13,9 +13,9 @@ import (
 	"muster/internal/ops"
 )
 
-var updateSurfaces = flag.Bool("update", false, "find tests for rows of docs/kernel.md that have none that shows them")
+var updateSurfaces = flag.Bool("update", false, "find tests for rows of docs/tables/kernel.md that have none that shows them")
 
-// A surface is a row of docs/kernel.md: names of another library, and what we
+// A surface is a row of docs/tables/kernel.md: names of another library, and what we
 // have for them.
 type surface struct {
 	line                         int
@@ -32,7 +32,7 @@ var (
 // surfaces reads the rows of the tables, a library a section.
 func surfaces(t *testing.T) (rows []surface, text string) {
 	t.Helper()
-	src, err := os.ReadFile("../docs/kernel.md")
+	src, err := os.ReadFile("../docs/tables/kernel.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func countSurfaces(rows []surface) map[string]*tally {
 	return sums
 }
 
-// TestSurfaces holds docs/kernel.md to the code: every symbol of ours is
+// TestSurfaces holds docs/tables/kernel.md to the code: every symbol of ours is
 // declared, every test and case exists, each of them uses one of the symbols
 // that it is said to show, and each symbol is used by one of them. Only
 // instructions of Blackwell are open.
@@ -97,25 +97,25 @@ func TestSurfaces(t *testing.T) {
 	for _, s := range rows {
 		members := codeWords(s.members)
 		if len(members) == 0 {
-			t.Errorf("docs/kernel.md:%d: no member", s.line)
+			t.Errorf("docs/tables/kernel.md:%d: no member", s.line)
 		}
 		for _, m := range members {
 			if at, again := seen[s.library+" "+m]; again {
-				t.Errorf("docs/kernel.md:%d: %s has a row already, in line %d", s.line, m, at)
+				t.Errorf("docs/tables/kernel.md:%d: %s has a row already, in line %d", s.line, m, at)
 			}
 			seen[s.library+" "+m] = s.line
 			if !surfaceNameRE.MatchString(m) {
-				t.Errorf("docs/kernel.md:%d: %q is no name", s.line, m)
+				t.Errorf("docs/tables/kernel.md:%d: %q is no name", s.line, m)
 			}
 		}
 		for _, why := range code.wrong(s) {
-			t.Errorf("docs/kernel.md:%d: %s", s.line, why)
+			t.Errorf("docs/tables/kernel.md:%d: %s", s.line, why)
 		}
 	}
 	sums := countSurfaces(rows)
 	for library, n := range sums {
 		if !strings.Contains(text, "\n## "+library+"\n\n"+n.String()) {
-			t.Errorf("docs/kernel.md does not begin its section on %s with: %s", library, n)
+			t.Errorf("docs/tables/kernel.md does not begin its section on %s with: %s", library, n)
 		}
 	}
 	if len(sums) != 3 {
@@ -183,7 +183,7 @@ func (p *program) update(t *testing.T) {
 			lines[i+2] = sums[library].String()
 		}
 	}
-	if err := os.WriteFile("../docs/kernel.md", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+	if err := os.WriteFile("../docs/tables/kernel.md", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // The cases of this file are what other libraries have as one call and we as
-// one or a few: docs/kernel.md says which.
+// one or a few: docs/tables/kernel.md says which.
 
 func init() {
 	add("surfaces/arrive-and-wait", []string{"Mbarrier.ArriveAndWait"},

@@ -1,7 +1,7 @@
-// Command table writes docs/mutants.md: what `muster mutate` says of the kernels
+// Command table writes docs/tables/mutants.md: what `muster mutate` says of the kernels
 // with tensor maps and tensor cores. It takes some minutes:
 //
-//	go build -o muster ./cmd/muster && go run ./internal/mutate/table ./muster > docs/mutants.md
+//	go build -o muster ./cmd/muster && go run ./internal/mutate/table ./muster > docs/tables/mutants.md
 package main
 
 import (
@@ -23,7 +23,7 @@ const head = "# Mutants of the kernels with tensor maps and tensor cores\n\n" +
 	"What `muster mutate examples/X/X.yaml` says of each, default schedules (`go run ./internal/mutate/table` writes this page). " +
 	"A survivor has a reason where the launch is proven right in every schedule without what was taken away, " +
 	"where another synchronization gives the same order (both gone is found), or where no thread comes to the place. " +
-	"*No longer proven* names the condition of [schedules.md](schedules.md) that fails.\n\n" +
+	"*No longer proven* names the condition of [schedules.md](../schedules.md) that fails.\n\n" +
 	"| kernel | mutants | found | survive, with a reason | no longer proven | survive without a reason | other |\n" +
 	"|---|---|---|---|---|---|---|\n"
 
