@@ -46,7 +46,7 @@ var namesOpcodes = []struct{ file, opcodes, why string }{
 	{"rules/trap.go", "trap", "the name of a finding"},
 	{"story/event.go", "exit", inText},
 	{"story/tell.go", "cp.async red.async st.async trap wgmma", inText},
-	{"machine/undefined.go", "shfl vote", "computes which bits an exchange leaves undefined, by what it computes"},
+	{"machine/undefined_run.go", "shfl vote", "computes which bits an exchange leaves undefined, by what it computes"},
 }
 
 // TestAnalysisNamesNoOpcodes fails on a file of the analysis with an opcode of the
