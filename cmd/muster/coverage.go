@@ -20,8 +20,8 @@ import (
 // contains it.
 
 // testedForms lists rows with how they are tested: h200, compared with a card bit for bit
-// (approximate functions within their bound), or kernel, contained in a kernel that tests
-// execute. TestTestedForms generates it and checks it.
+// (approximate functions within their bound), kernel, contained in a kernel that tests
+// execute, or pending, still to be run by a card. TestTestedForms generates it and checks it.
 //
 //go:embed testdata/tested.txt
 var testedForms string
@@ -38,7 +38,7 @@ type coverage struct {
 	Executed bool   `json:"executed"`
 	// Checked is "yes", "no", or "-" for a row without effects visible to other agents.
 	Checked string `json:"checked"`
-	// Tested is "h200", "kernel" or "no".
+	// Tested is "h200", "kernel", "pending" or "no".
 	Tested string `json:"tested"`
 }
 
@@ -57,7 +57,8 @@ func coverageCommand(c *console) *cobra.Command {
             no other thread or operation could notice
   tested    h200: its results were compared with an H200's, bit for bit (those
             of approximate functions within their bound); kernel: a kernel that
-            the project's tests execute contains it
+            the project's tests execute contains it; pending: no card has
+            run it yet
 
 and then the counts by class.`,
 		Example: "  muster coverage\n  muster coverage --class barrier\n  muster coverage --format json",
@@ -323,5 +324,5 @@ func (s *classCount) add(r coverage) {
 	s.parsed += one(r.Parsed)
 	s.executed += one(r.Executed)
 	s.checked += one(r.Checked != "no")
-	s.tested += one(r.Tested != "no")
+	s.tested += one(r.Tested == "h200" || r.Tested == "kernel")
 }

@@ -32,6 +32,9 @@ func TestTestedForms(t *testing.T) {
 			}
 		}
 	}
+	for form := range campaign.Pending() {
+		how[form] = "pending"
+	}
 	for _, form := range comparedForms(t) {
 		how[form] = "h200"
 	}
