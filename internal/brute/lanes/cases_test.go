@@ -52,12 +52,16 @@ var (
 	wait    = Op{Kind: Wait}
 	end     = Op{Kind: Inval}
 	box1    = Op{Kind: Load, At: Fixed, Index: Box, Reg: 1}
+	tells   = Op{Kind: StoreStrong, Area: 1, At: Mine, N: 1}
 	keep    = Op{Kind: Arrive, Keep: true}
 	token   = Op{Kind: WaitToken}
 )
 
 // boxed has the data in shared memory.
 func boxed(p *Program) *Program { p.Areas[0].Shared = true; return p }
+
+// fenced has a fence.sc before each strong access, which is relaxed.
+func fenced(p *Program) *Program { p.Order, p.SC = Fenced, true; return p }
 
 // once is a program of one warp, and an mbarrier of some arrivals.
 func once(n uint8, ops ...Op) *Program { return boxed(program{of(2, ops)}.counts(n)) }
@@ -117,6 +121,10 @@ var lanesCases = []lanesCase{
 		boxed(program{of(1, []Op{{Kind: NoComplete}, barrier}, []Op{barrier, arrive})}.counts(2)), false},
 	{"a test that the wait behind it makes again", boxed(program{of(1, []Op{arrive}, []Op{{Kind: Test}, wait, {Kind: Trap, Cmp: EQ}})}.counts(1)), "trap", 0,
 		boxed(program{of(1, []Op{arrive}, []Op{wait, {Kind: Test}, {Kind: Trap, Cmp: EQ}})}.counts(1)), false},
+	{"a test, and the wait only if it came out false", boxed(program{of(1, []Op{arrive}, []Op{{Kind: Test}, {Kind: Skip, Cmp: EQ, N: 1}, wait, {Kind: Trap, Cmp: NE, K: 1}})}.counts(1)), "trap", 0,
+		boxed(program{of(1, []Op{arrive}, []Op{{Kind: Test}, {Kind: Skip, Cmp: EQ, N: 1}, wait})}.counts(1)), false},
+	{"two flags of two lanes, and fence.sc by both", fenced(of(2, []Op{put, tells}, []Op{{Kind: Poll, Area: 1, At: Lane, Cmp: NE}, {Kind: LoadStrong, Area: 1, At: Mine}, lane1})), "race", 0,
+		fenced(of(2, []Op{put, tells}, []Op{{Kind: Poll, Area: 1, At: Lane, Cmp: NE}, {Kind: LoadStrong, Area: 1, At: Mine}, meet, lane1})), false},
 	{"an arrival too many, while a copy is under way", once(1, only(1, Op{Kind: ArriveTx, N: 1}), only(2, arrive), only(1, bulk)), "undefined", 0, nil, false},
 	{"a copy that another lane knows by an mbarrier and its own by a wait", once(1, async, only(2, asyncly), Op{Kind: Drain}, lane1), "race", 0,
 		once(1, async, only(2, asyncly), only(1, wait), Op{Kind: Drain}, lane1), false},
