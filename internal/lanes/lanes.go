@@ -5,7 +5,8 @@
 // the order of their numbers, and go on together. Their threads need not (ISA 3.2).
 // Package outcome says what that means for words of memory, and exploration separates
 // lanes for it. Exploration does not vary the order in which lanes of one warp arrive
-// at an mbarrier and test it; this package says where that matters.
+// at an mbarrier and test it, nor has it lanes of one step find different answers; this
+// package says where that matters.
 package lanes
 
 import (
@@ -26,6 +27,7 @@ type Orders struct {
 	mbars   bool // it uses them, or tests of mbarriers
 	warps   map[[2]int32]*warp
 	pcs     map[int32]bool // where such operations are
+	split   map[int32]bool // tests of which lanes of one step could find different answers
 	// The order of an arrival and a test matters once the arrival's phase completes:
 	// until then the test has the same result.
 	complete map[machine.BarRef]int64 // phases up to this one, plus 1
@@ -133,6 +135,13 @@ func (o *Orders) test(ev *machine.Event) {
 	bar := ev.Mbar.Bar
 	at := bar
 	decides := o.decides(ev.PC)
+	if decides && !ev.Mbar.OK && ev.Mask&(ev.Mask-1) != 0 && !o.prog.Awaits(ev.PC) {
+		// The phase may be complete for the lanes that test a moment later.
+		if o.split == nil {
+			o.split = map[int32]bool{}
+		}
+		o.split[ev.PC] = true
+	}
 	for lane := range 32 {
 		switch {
 		case ev.Mask>>lane&1 == 0:
@@ -246,6 +255,9 @@ func (o *Orders) Gaps() []rules.Gap {
 	var gaps []rules.Gap
 	for _, pc := range slices.Sorted(maps.Keys(o.pcs)) {
 		gaps = append(gaps, rules.Gap{What: "lanes of one warp come to one mbarrier here, in an order that was not varied", PC: pc})
+	}
+	for _, pc := range slices.Sorted(maps.Keys(o.split)) {
+		gaps = append(gaps, rules.Gap{What: "lanes of one warp test one mbarrier here in one step; that some find the phase complete and others do not was not looked at", PC: pc})
 	}
 	return gaps
 }
