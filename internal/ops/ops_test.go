@@ -11,11 +11,12 @@ import (
 	"muster/report"
 )
 
-// undecided are the cases whose verdict is incomplete, each with what every gap says.
-var undecided = map[string]string{
-	"surfaces/special-registers-of-a-run": "the driver or the part decides",
-	"surfaces/try-wait-for":               "%globaltimer decides something",
-	"surfaces/pipeline-wait-for":          "%globaltimer decides something",
+// undecided are the cases whose verdict is incomplete, each with what its gaps say. A
+// wait with a time limit gives its lanes an answer each.
+var undecided = map[string][]string{
+	"surfaces/special-registers-of-a-run": {"the driver or the part decides"},
+	"surfaces/try-wait-for":               {"%globaltimer decides something", "lanes of one warp test one mbarrier here in one step"},
+	"surfaces/pipeline-wait-for":          {"%globaltimer decides something"},
 }
 
 // TestClean checks every case on the machine: it is right in every schedule.
@@ -35,10 +36,12 @@ func TestClean(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, open := muster.Clean, undecided[c.Name]
-			if open != "" {
+			if open != nil {
 				want = muster.Incomplete
 			}
-			if r.Verdict != want || slices.ContainsFunc(r.Gaps, func(g report.Gap) bool { return !strings.Contains(g.What, open) }) {
+			if r.Verdict != want || slices.ContainsFunc(r.Gaps, func(g report.Gap) bool {
+				return !slices.ContainsFunc(open, func(what string) bool { return strings.Contains(g.What, what) })
+			}) {
 				t.Errorf("%s", r.Summary)
 				for _, f := range r.Findings {
 					t.Errorf("%+v", f)
