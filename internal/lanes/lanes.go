@@ -27,7 +27,7 @@ type Orders struct {
 	mbars   bool // it uses them, or tests of mbarriers
 	warps   map[[2]int32]*warp
 	pcs     map[int32]bool // where such operations are
-	split   map[int32]bool // tests of which lanes of one step could find different answers
+	split   map[int32]bool // tests by several lanes in one step, whose answers could differ
 	// The order of an arrival and a test matters once the arrival's phase completes:
 	// until then the test has the same result.
 	complete map[machine.BarRef]int64 // phases up to this one, plus 1

@@ -100,7 +100,7 @@ func (g *generator) send(w int, bar uint8, s signal) {
 	switch s.how {
 	case 0:
 		add(Arrive, 0, s.who, true)
-	case 1: // in two, of which the first must not be the last
+	case 1: // two arrivals; the .noComplete one must not complete the phase
 		add(NoComplete, 0, s.who, g.r.IntN(2) == 0)
 		if lanes > 1 {
 			meet()
@@ -137,7 +137,7 @@ func (g *generator) send(w int, bar uint8, s signal) {
 		g.add(w, Op{Kind: CopyAsync, Area: s.area, At: Mine, Only: s.who})
 		add(ArriveAsync, 0, s.who, false)
 		add(Arrive, 2, s.who, true)
-	case 7: // some must not be the last
+	case 7: // the arrivals of some lanes must not complete the phase
 		first := s.who & -s.who
 		if lanes == 1 && w%2 == 1 {
 			first = 0

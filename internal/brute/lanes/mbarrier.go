@@ -114,7 +114,8 @@ func (r *runner) forbidden(s *state, t int, c *code) bool {
 	return false
 }
 
-// token is what an arrival at a phase of an mbarrier returns; 0 is none.
+// token encodes the token that an arrival returns, by its phase and mbarrier. A thread
+// without a token has 0.
 func token(phase, bar uint8) uint8 { return phase<<2 | bar<<1 | 1 }
 
 // copying reports whether a cp.async of a thread is under way.
