@@ -104,7 +104,7 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 	}
 	if ordered := there & members; ordered != 0 {
 		if m.cfg.collectives && !c.sync {
-			m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc})
+			m.emit(Event{Kind: EvCollective, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc, Tells: c.put != nil})
 		}
 		if c.sync {
 			m.emit(Event{Kind: EvWarpSync, CTA: w.cta, Warp: w.index, Mask: ordered, PC: s.pc, Count: splits})

@@ -29,8 +29,8 @@ const (
 	// splits; PC is that of the last.
 	EvWarpSync
 	// EvCollective: the lanes in Mask performed a collective that orders no memory
-	// (shfl, vote, elect, mma, …). Shown only after Machine.ShowCollectives, or where
-	// the program has fence.sc.
+	// (shfl, vote, elect, mma, …). Tells: it hands each lane what others gave it. Shown
+	// only after Machine.ShowCollectives, or where the program has fence.sc.
 	EvCollective
 	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
 	// red), with Count threads expected, which the instruction gives (Counted) or
@@ -386,6 +386,7 @@ type Event struct {
 	Why   string
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
+	Tells  bool
 	// Again: lanes that arrive again before the generation of their last arrival
 	// has completed.
 	Again uint32

@@ -20,7 +20,8 @@ import (
 //	st|ld|ldnc|atom|red MEM ADDR [SIZE] [same|one] [SEM.SCOPE] [val=N]
 //	                          lane l at ADDR+l*SIZE; same: all at ADDR
 //	syncwarp                  bar.warp.sync
-//	shfl                      shfl, or another collective that orders no memory
+//	shfl                      shfl, or another collective that hands values on and orders no memory
+//	elect                     elect.sync, which hands none on
 //	sync ID                   all the agents arrive at a named barrier, and pass
 //	join, pass ID gen=N       the two halves of it; arrive ID gen=N: bar.arrive
 //	init|inval|marrive|mwait MEM ADDR [phase=N] [SEM.SCOPE]
@@ -241,6 +242,8 @@ func (s *script) do(a agent, op string, f []string) error {
 	case "syncwarp":
 		s.feed(a, machine.Event{Kind: machine.EvWarpSync})
 	case "shfl":
+		s.feed(a, machine.Event{Kind: machine.EvCollective, Tells: true})
+	case "elect":
 		s.feed(a, machine.Event{Kind: machine.EvCollective})
 	case "arrive", "join":
 		s.feed(a, machine.Event{Kind: machine.EvBarArrive, Bar: int32(num(g.plain[0])), Gen: uint64(num(g.opt["gen"])), Mode: map[string]machine.BarMode{"arrive": machine.BarArrive, "join": machine.BarSync}[op]})

@@ -102,10 +102,10 @@ func (w *warp) keep(lanes uint32, v view, clk *clock) {
 // onCollective takes a collective that orders no memory: a lane that counts tells its
 // warp by shfl, and then every lane fences. By the letter shfl orders nothing. But
 // where one lane was told what another saw, its fence cannot precede the write of that
-// (on every card: the lanes go on together). What a lane knows of its own warp it does
+// (on every card: the lanes go on together). An elect.sync tells nobody anything. What a lane knows of its own warp it does
 // not share.
 func (t *Tracker) onCollective(ev *machine.Event) {
-	if c := t.ctas[ev.CTA]; c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
+	if c := t.ctas[ev.CTA]; !ev.Tells || c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
 		return
 	}
 	c := t.at(ev.CTA)

@@ -368,7 +368,35 @@ func (e *emitter) again(guard, label string) {
 	e.line("%s bra %s;", guard, label)
 }
 
+// tell writes a vote or a shfl.
+func (e *emitter) tell(o Op) {
+	end := ""
+	if e.guarded(o) {
+		end = e.label()
+		e.guard(o)
+		e.line("@!%%p4 bra %s;", end)
+	}
+	switch {
+	case o.Kind == Shuffle:
+		e.line("shfl.sync.idx.b32 %%v%d, %%v%d, %d, 31, %d;", o.Reg, o.Reg, o.N, o.Only)
+	case o.N == Ballot:
+		e.compare(o, e.constant(o))
+		e.line("vote.sync.ballot.b32 %%v%d, %%p5, %d;", o.Reg, o.Only)
+	default:
+		e.compare(o, e.constant(o))
+		e.line("vote.sync.%s.pred %%p6, %%p5, %d;", voteNames[o.N], o.Only)
+		e.line("selp.u32 %%v%d, 1, 0, %%p6;", o.Reg)
+	}
+	if end != "" {
+		e.WriteString(end + ":\n")
+	}
+}
+
 func (e *emitter) join(warp int, o Op) {
+	if o.tells() {
+		e.tell(o)
+		return
+	}
 	threads := 32
 	if e.p.Idle == Apart {
 		threads *= e.p.Lanes

@@ -170,9 +170,9 @@ func (g *generator) message() {
 		m.senders = uint8(1 + g.r.IntN(int(g.p.all())-1))
 		m.only = g.p.all() &^ m.senders
 	}
-	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.masks, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum, g.slots, g.slots}
+	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.masks, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum, g.slots, g.slots, g.told, g.told}
 	if g.p.perCTA() == len(g.p.Warps) {
-		means = append(means, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named, g.laps, g.laps, g.laps, g.laps, g.laps)
+		means = append(means, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named, g.laps, g.laps, g.laps, g.laps, g.laps, g.tested)
 	}
 	means[g.r.IntN(len(means))](m)
 }
@@ -664,7 +664,7 @@ func (g *generator) mutate() {
 	}
 	i := r.IntN(len(p.Warps[w]))
 	o := &p.Warps[w][i]
-	switch r.IntN(13) {
+	switch r.IntN(14) {
 	case 0, 1:
 		p.drop(w, i)
 	case 2:
@@ -701,6 +701,14 @@ func (g *generator) mutate() {
 		}
 	case 11:
 		g.otherwise(o)
+	case 13:
+		if o.Kind == WarpSync && o.Only == p.all() || r.IntN(4) == 0 {
+			g.tell(w, uint8(r.IntN(Regs)), uint8(r.IntN(3)))
+			last := len(p.Warps[w]) - 1
+			told := p.Warps[w][last]
+			p.drop(w, last)
+			p.insert(w, i, told)
+		}
 	case 12:
 		if len(p.Counts) > 0 {
 			x := Op{Kind: [...]Kind{Inval, Arrive, Arrive, Expect, Test, WaitToken}[r.IntN(6)], Bar: uint8(r.IntN(len(p.Counts))), N: uint8(r.IntN(2)), Only: 1 << r.IntN(p.Lanes)}

@@ -33,6 +33,8 @@ const (
 	ArriveAsync             // cp.async.mbarrier.arrive; with .noinc where N is 1
 	Drain                   // cp.async.wait_all
 	WarpSync                // bar.warp.sync of the lanes that execute it
+	Vote                    // vote.sync of them, whether the register compares: N is a Votes; the result goes into the register
+	Shuffle                 // shfl.sync of them: lane N's register
 	Sync                    // bar.sync Bar for N warps
 	BarArrive               // bar.arrive Bar for N warps, and then bar.warp.sync
 	Skip                    // passes the next N operations, but for lanes of Only whose register compares
@@ -40,7 +42,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"st", "ld", "st.strong", "ld.strong", "red", "atom", "poll", "lock", "arrive", "arrive.expect", "arrive.no-complete", "arrive-drop", "expect", "wait", "wait-token", "test", "inval", "init", "bulk", "cp.async", "cp.async.arrive", "cp.async.wait", "warp.sync", "bar.sync", "bar.arrive", "skip-unless", "trap-if"}
+var kindNames = [kinds]string{"st", "ld", "st.strong", "ld.strong", "red", "atom", "poll", "lock", "arrive", "arrive.expect", "arrive.no-complete", "arrive-drop", "expect", "wait", "wait-token", "test", "inval", "init", "bulk", "cp.async", "cp.async.arrive", "cp.async.wait", "warp.sync", "vote", "shfl", "bar.sync", "bar.arrive", "skip-unless", "trap-if"}
 
 // A Do is what a read-modify-write does.
 type Do uint8
@@ -56,6 +58,15 @@ const (
 )
 
 var doNames = [...]string{"add", "min", "max", "or", "exch", "inc", "cas"}
+
+// What a Vote asks of its lanes, as its N.
+const (
+	Any    uint8 = iota // 1 where one compares
+	All                 // 1 where all do
+	Ballot              // the lanes that do
+)
+
+var voteNames = [...]string{"any", "all", "ballot"}
 
 // An At says which word of an area a lane accesses.
 type At uint8
@@ -125,7 +136,14 @@ type Op struct {
 }
 
 // joins reports whether an operation makes lanes wait for each other.
-func (o Op) joins() bool { return o.Kind == WarpSync || o.Kind == Sync || o.Kind == BarArrive }
+func (o Op) joins() bool { return o.meets() || o.Kind == Sync || o.Kind == BarArrive }
+
+// meets reports whether it does so for lanes of one warp alone.
+func (o Op) meets() bool { return WarpSync <= o.Kind && o.Kind <= Shuffle }
+
+// tells reports whether lanes take values of other lanes by an operation. It has them
+// wait for each other and orders no memory (9.7.9.6, 9.7.13.4).
+func (o Op) tells() bool { return o.Kind == Vote || o.Kind == Shuffle }
 
 // touches says whether an operation accesses memory, writes it, and strongly.
 func (o Op) touches() (memory, writes, strong bool) {
@@ -285,7 +303,9 @@ func (p *Program) valid() bool {
 		inside := 0
 		for i, o := range ops {
 			switch {
-			case o.joins() && (inside > 0 || o.Only != p.all() && o.Kind != WarpSync):
+			case o.joins() && (inside > 0 || o.Only != p.all() && !o.meets()):
+				return false
+			case o.tells() && (p.Idle == Apart || o.Kind == Vote && o.N > Ballot || o.Kind == Shuffle && o.Only>>o.N&1 == 0):
 				return false
 			case (o.Kind == Sync || o.Kind == BarArrive):
 				key := [2]int{w / p.perCTA(), int(o.Bar)}
@@ -405,6 +425,20 @@ func (p *Program) copy(area, warp int) int {
 	return 0
 }
 
+// Tells reports whether lanes of a program take values of other lanes by a vote or a
+// shfl. These make lanes wait for each other and order no memory, so that two accesses
+// may race that are never next to each other.
+func (p *Program) Tells() bool {
+	for _, ops := range p.Warps {
+		for _, o := range ops {
+			if o.tells() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Robust reports whether interleavings are the whole story of a program without
 // races. A single test of an mbarrier is a look at a word, which no fence.sc stands
 // before. A copy, and the arrival of a cp.async.mbarrier.arrive, hands on what was
@@ -423,6 +457,9 @@ func (p *Program) Robust() bool {
 				}
 			}
 		}
+	}
+	if p.Tells() {
+		return false
 	}
 	strong := shared.strong
 	return p.SC && len(tested) == 0 || strong+len(tested) <= 1
@@ -548,6 +585,9 @@ func (p *Program) Smaller() []*Program {
 					a.Kind, a.Keep, a.N = Arrive, false, 0
 				})
 			}
+			if o.tells() {
+				try(func(q *Program) { q.Warps[w][i] = Op{Kind: WarpSync, Only: o.Only} })
+			}
 			if o.Kind == WaitToken {
 				try(func(q *Program) { q.Warps[w][i].Kind = Wait })
 			}
@@ -665,6 +705,10 @@ func (p *Program) describe(o Op) string {
 		if o.Turn > 0 {
 			s.WriteString("+turn")
 		}
+	case Vote:
+		fmt.Fprintf(&s, ".%s v%d %s %s", voteNames[o.N], o.Reg, cmpNames[o.Cmp], k)
+	case Shuffle:
+		fmt.Fprintf(&s, " v%d of lane %d", o.Reg, o.N)
 	case Sync, BarArrive:
 		fmt.Fprintf(&s, " %d, %d warps", o.Bar+1, o.N)
 	case Skip:

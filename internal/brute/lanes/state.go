@@ -100,7 +100,7 @@ func (p *Program) code(warp int) []Op {
 func (o Op) turned(turn int) Op {
 	grown := o.Turn * uint8(turn)
 	switch o.Kind {
-	case Poll, Skip, Trap:
+	case Poll, Skip, Trap, Vote:
 		o.K += grown
 	case Wait, Test:
 		o.N = (o.N + grown) & 1
@@ -245,6 +245,7 @@ func (r *runner) together(s *state, t int) bool {
 func (r *runner) pass(s *state, t int) bool {
 	first := t - r.threads[t].lane
 	only := r.at(s, t).Only
+	r.tell(s, t)
 	for i := range r.p.Lanes {
 		if only>>i&1 != 0 {
 			s[first+i]++
@@ -258,10 +259,43 @@ func (r *runner) pass(s *state, t int) bool {
 	return true
 }
 
-// meet takes every bar.warp.sync that is complete. None depends on anything else.
+// tell gives lanes that stand at a vote or a shfl together, each at its code, what they
+// take from each other. t is the thread of one of them.
+func (r *runner) tell(s *state, t int) {
+	first, c := t-r.threads[t].lane, r.at(s, t)
+	if !c.tells() {
+		return
+	}
+	result := uint8(0)
+	if c.Kind == Shuffle {
+		result = *r.reg(s, first+int(c.N), c.Reg)
+	}
+	for i := range r.p.Lanes {
+		if o := r.at(s, first+i); c.Kind == Vote && c.Only>>i&1 != 0 && o.Cmp.holds(*r.reg(s, first+i, c.Reg), o.k) {
+			result |= 1 << i
+		}
+	}
+	if c.Kind == Vote && c.N != Ballot {
+		result = one(result != 0 && (c.N == Any || result == c.Only))
+	}
+	for i := range r.p.Lanes {
+		if c.Only>>i&1 != 0 {
+			*r.reg(s, first+i, c.Reg) = result
+		}
+	}
+}
+
+func one(is bool) uint8 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// meet takes every bar.warp.sync, vote and shfl that is complete. None depends on anything else.
 func (r *runner) meet(s *state) bool {
 	for t := 0; t < len(r.threads); {
-		if c := r.at(s, t); c == nil || c.Kind != WarpSync || !r.together(s, t) {
+		if c := r.at(s, t); c == nil || !c.meets() || !r.together(s, t) {
 			t++
 			continue
 		}
@@ -291,7 +325,7 @@ func (r *runner) enabled(s *state, t int) bool {
 		return token(s[c.bar], c.Bar) != s[r.tokens+t]
 	case Drain:
 		return !r.copying(s, t)
-	case WarpSync:
+	case WarpSync, Vote, Shuffle:
 		return false // meet takes it
 	case Sync, BarArrive:
 		w := r.threads[t].warp

@@ -189,7 +189,7 @@ func TestRaces(t *testing.T) {
 	for n := range uint64(*walks) {
 		p := Generate(rand.New(rand.NewPCG(7, n)))
 		res := Explore(p, 20_000)
-		if !res.Complete || res.Phases || p.Asynchronous() {
+		if !res.Complete || res.Phases || p.Asynchronous() || p.Tells() {
 			continue
 		}
 		walked := walk(p, rand.New(rand.NewPCG(8, n)), 50)
