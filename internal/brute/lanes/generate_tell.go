@@ -61,7 +61,10 @@ func (g *generator) tell(w int, reg, k uint8) {
 func (g *generator) decide(w int, m *message) {
 	by := Op{Kind: Skip, Reg: 0, Cmp: [...]Cmp{NE, EQ, GE}[g.r.IntN(3)], K: uint8(g.r.IntN(3)), N: 1}
 	data := Op{Kind: Load, Area: uint8(max(0, g.data)), At: Fixed, Index: uint8(MaxLanes*m.from[0] + g.r.IntN(g.p.Lanes)), Reg: 1}
-	if g.r.IntN(2) == 0 {
+	switch last := g.p.Warps[w][len(g.p.Warps[w])-1]; {
+	case last.Kind == Vote && last.N == Ballot && g.r.IntN(3) > 0:
+		by.Cmp, by.K = Cmp(g.r.IntN(2)), uint8(1+g.r.IntN(int(g.p.all())))
+	case g.r.IntN(2) == 0:
 		by.Cmp, by.K = NE, 0
 	}
 	switch {
