@@ -9,8 +9,8 @@
 // values that may depend on the lane. The other lanes of a warp exit at once, or go
 // along and do nothing, or do not exist. Explore visits every state that some order of
 // single steps leads to; one step is one operation of one lane, or the end of something
-// that flies: a copy, or the arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync
-// and bar.sync make lanes wait for each other. It says whether a program can race, trap,
+// that flies: a copy, or the arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync,
+// bar.sync, votes and shfl make lanes wait for each other. It says whether a program can race, trap,
 // hang or do at an mbarrier what the ISA leaves undefined, and which final memories it
 // can leave. Program.PTX writes a program as a kernel. Generate draws one.
 //
@@ -52,6 +52,8 @@
 // read that is left still has its value, and the two accesses are next to each other.
 // Phases of an mbarrier are the exception: which arrivals complete a phase may change
 // with what is left out. There a race may be missed, and none is invented.
+// Votes and shfl are another: they make lanes wait and order no memory. Walks by
+// happens-before look at a clean program with these once more.
 //
 // Plain stores of equal values are no race here: the ISA says that they are, every
 // card leaves that value, and a check says so in a warning.
@@ -68,7 +70,7 @@
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
 // subject. A copy goes from words that nothing writes to words that nothing else writes,
 // so that no proxy fence is asked for but that of the beginning. Remote mbarriers, joins
-// under a condition that lanes read, other collectives, accesses of other sizes than
+// under a condition that lanes read, match, redux and elect, accesses of other sizes than
 // four bytes and vectors are not drawn. bar.arrive is drawn only with a bar.warp.sync
 // behind it, because the ISA does not say whether it orders the lanes of its warp.
 package lanes
