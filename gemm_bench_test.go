@@ -48,7 +48,7 @@ func BenchmarkGEMM(b *testing.B) {
 	}{
 		{"execution", func() { one(true, nil) }},
 		{"arithmetic", func() { one(false, nil) }},
-		{"ordering", func() { one(true, rules.NewJudge(l.subject.Shape)) }},
+		{"ordering", func() { one(true, rules.NewJudge(l.subject.Rules())) }},
 		{"proof", func() { check(CheckOptions{Schedules: Handful(DefaultRandom)}) }},
 		{"check", func() { check(CheckOptions{Schedules: Handful(DefaultRandom), Values: true, Mode: OnlySchedules}) }},
 		{"check/jobs=1", func() {

@@ -276,8 +276,7 @@ func (l *Launch) probe() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
-	shape := rules.Shape{Program: l.config.Program, CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters(), Threads: volume(l.config.Block)}
-	l.subject = &trial.Subject{Program: l.config.Program, Start: m, Shape: shape, Limits: trial.Limits(l.limits)}
+	l.subject = &trial.Subject{Program: l.config.Program, Start: m, Shape: m.Shape(), Limits: trial.Limits(l.limits)}
 	l.predictor = predict.New(l.subject)
 	return nil
 }

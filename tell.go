@@ -77,7 +77,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	scout := story.NewScout(f)
 	var observer machine.Observer = scout
 	if f != nil {
-		early := evidence.NewEarlyStop(rules.NewJudge(subject.Shape), f)
+		early := evidence.NewEarlyStop(rules.NewJudge(subject.Rules()), f)
 		if early.Sees(f.Kind) {
 			observer, scout.Shown = trial.Observers{early, scout}, func() bool { return early.Seen }
 		}

@@ -400,8 +400,7 @@ func (f *Family) record(l *Launch, list []machine.LaneLoop) (*run, *loops.Record
 	var rec *loops.Recorder
 	r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
 		fo.Loops = list
-		s := l.Shape
-		p := confluence.New(confluence.Shape{CTAs: s.CTAs, Warps: s.Warps, Cluster: s.Cluster, Clusters: s.Clusters})
+		p := confluence.New(confluence.Config{Shape: l.Shape})
 		rec = loops.NewRecorder(m, fo, p)
 		return trial.Observers{p, rec}
 	})

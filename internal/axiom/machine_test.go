@@ -132,7 +132,7 @@ func explore(t testing.TB, p *axiom.Program, all bool) *explorer {
 		Program: prog, Grid: [3]uint32{uint32(p.CTAs), 1, 1}, Block: [3]uint32{uint32(32 * l.warps), 1, 1},
 		Cluster: [3]uint32{cs, 1, 1}, MaxInstrs: 1 << 20,
 	}
-	tr := order.New(order.Config{CTAs: p.CTAs, Warps: l.warps, ClusterSize: int(cs), Sink: x.conflict})
+	tr := order.New(order.Config{Shape: machine.Shape{CTAs: p.CTAs, Warps: l.warps, Cluster: int(cs)}, Sink: x.conflict})
 	w := &watcher{tr: tr, passed: map[split]bool{}}
 	cfg.Observer = w
 	m, err := machine.New(cfg)

@@ -14,7 +14,7 @@ const excused = order.IfProxyFence | order.IfScopeWider | order.IfNotRelaxed | o
 // A searcher collects what the runs of a search come to.
 type searcher struct {
 	x     *subject
-	shape rules.Shape
+	rules rules.Config
 	out   *outcome
 }
 
@@ -40,12 +40,11 @@ func bySearch(x *subject, limits explore.Limits) (*outcome, explore.Coverage, er
 	if err != nil {
 		return nil, explore.Coverage{}, err
 	}
-	s := &searcher{x: x, out: newOutcome(), shape: rules.Shape{Program: x.cfg.Program, CTAs: start.CTAs(), Warps: start.WarpsPerCTA(),
-		Cluster: start.ClusterSize(), Clusters: start.Clusters(), Threads: int(x.cfg.Block[0])}}
+	s := &searcher{x: x, out: newOutcome(), rules: rules.Config{Shape: start.Shape(), Program: x.cfg.Program}}
 	limits.Length = 1000
 	search := explore.NewSearch(&explore.Space{
 		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
-		Watch: func() explore.Watcher { return &watcher{rules.NewJudge(s.shape), s} },
+		Watch: func() explore.Watcher { return &watcher{rules.NewJudge(s.rules), s} },
 	}, limits)
 	c := search.Run(nil)
 	s.out.complete, s.out.states = c.Complete, c.Schedules

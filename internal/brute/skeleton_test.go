@@ -27,7 +27,7 @@ func conditions(p *brute.Program) (failed []confluence.Failure, ended bool, err 
 	if err != nil {
 		return nil, false, err
 	}
-	c := confluence.New(confluence.Shape{CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters()})
+	c := confluence.New(confluence.Config{Shape: m.Shape()})
 	m = m.Fork(c, nil)
 	m.ShowCollectives()
 	explore.Run(m, explore.Schedule{Policy: explore.Latest}, nil)

@@ -48,7 +48,7 @@ func (p *Prover) barArrive(ev *machine.Event) {
 	bad := func(text string, with int32) {
 		p.fail(Failure{Condition: C6, CTA: ev.CTA, Named: ev.Bar, Phase: int64(ev.Gen), PC: ev.PC, With: with, Warp: w.number, Lanes: ev.Mask, Text: text})
 	}
-	aligned := p.shape.aligned(ev.PC)
+	aligned := p.cfg.aligned(ev.PC)
 	for _, g := range gs {
 		at := w.sees(g, g.mask)
 		if aligned {
@@ -126,16 +126,8 @@ type generations struct {
 	arrived    map[[2]int32]uint32 // lanes that have arrived and not waited, by CTA and warp
 }
 
-// clusterNumber counts clusters in the order in which they start.
-func (p *Prover) clusterNumber(cta int32) int32 {
-	if p.shape.Clusters != nil {
-		return p.shape.Clusters[cta]
-	}
-	return cta / int32(max(p.shape.Cluster, 1))
-}
-
 func (p *Prover) clusterOf(cta int32) *generations {
-	n := p.clusterNumber(cta)
+	n := p.cfg.ClusterOf(cta)
 	c := p.clusters[n]
 	if c == nil {
 		c = &generations{arrived: map[[2]int32]uint32{}}
@@ -238,7 +230,7 @@ func (p *Prover) endRegisters(c *ctaState) {
 		}
 	}
 	for _, s := range stuck {
-		p.fail(Failure{Condition: C7, CTA: s.warp / int32(p.shape.Warps), PC: s.pc, With: -1, Warp: s.warp, Lanes: ^uint32(0), Text: text})
+		p.fail(Failure{Condition: C7, CTA: s.warp / int32(p.cfg.Warps), PC: s.pc, With: -1, Warp: s.warp, Lanes: ^uint32(0), Text: text})
 	}
 }
 
@@ -291,7 +283,7 @@ func stops(regs []regStep, k int, s *regStep, stuck []*regStep) bool {
 }
 
 // aligned reports whether all lanes of a warp execute the instruction at pc together.
-func (s *Shape) aligned(pc int32) bool {
+func (s *Config) aligned(pc int32) bool {
 	if s.Program == nil || pc < 0 {
 		return false
 	}

@@ -64,7 +64,7 @@ type turn struct {
 
 // elsewhere records that lanes made another access.
 func (p *Prover) elsewhere(ev *machine.Event) {
-	number := ev.CTA*int32(p.shape.Warps) + ev.Warp
+	number := ev.CTA*int32(p.cfg.Warps) + ev.Warp
 	for mask := ev.Mask; mask != 0; mask &= mask - 1 {
 		delete(p.turns, agent{number, int8(bits.TrailingZeros32(mask))})
 	}
@@ -77,7 +77,7 @@ func (p *Prover) ordered(m *machine.Machine, ev *machine.Event) {
 	for mask := ev.Mask; mask != 0; mask &= mask - 1 {
 		l := bits.TrailingZeros32(mask)
 		k := granule{ev.Mem, ev.Addr[l] &^ 3}
-		if seen[k] && ev.Access&machine.Write != 0 && p.shape.Polls[ev.PC] == nil && p.adds(ev) == "" {
+		if seen[k] && ev.Access&machine.Write != 0 && p.cfg.Polls[ev.PC] == nil && p.adds(ev) == "" {
 			p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: -1,
 				Text: "lanes of one instruction come to one word in an order that the schedule decides"})
 		}
@@ -89,7 +89,7 @@ func (p *Prover) ordered(m *machine.Machine, ev *machine.Event) {
 func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event, l int) {
 	word := p.orderedWord(ev, l)
 	now, ok := m.Peek(ev.Mem, ev.Addr[l], int(min(ev.Size, 8)))
-	poll := p.shape.Polls[ev.PC]
+	poll := p.cfg.Polls[ev.PC]
 	if poll != nil && (!ok || ev.Size > 8) {
 		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: -1, Text: "a word that is waited for cannot be followed"})
 	}
@@ -133,7 +133,7 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 	if choice {
 		p.choices[Choice{ev.Mem, word.addr &^ 3}] = true
 	}
-	if spins && word.last.any && p.clusterNumber(word.last.warp/int32(p.shape.Warps)) != p.clusterNumber(ev.CTA) {
+	if spins && word.last.any && p.cfg.ClusterOf(word.last.warp/int32(p.cfg.Warps)) != p.cfg.ClusterOf(ev.CTA) {
 		p.resident(ev, &polledWrite{by: agent{warp: word.last.warp}, pc: word.last.pc})
 	}
 	w.learn(1<<l, &learnt)
@@ -157,8 +157,8 @@ func (p *Prover) orderedLane(m *machine.Machine, w *warpState, ev *machine.Event
 
 // adds names a reduction that commutes with its kind; empty for other accesses.
 func (p *Prover) adds(ev *machine.Event) string {
-	if ev.Access == machine.Write|machine.Update && p.shape.Program.Commutes(ev.PC) == "" {
-		return p.shape.Program.Operation(ev.PC)
+	if ev.Access == machine.Write|machine.Update && p.cfg.Program.Commutes(ev.PC) == "" {
+		return p.cfg.Program.Operation(ev.PC)
 	}
 	return ""
 }

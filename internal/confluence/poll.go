@@ -64,7 +64,7 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 			p.overwritten(ev.Mem, ev.Addr[bits.TrailingZeros32(mask)], uint64(ev.Size))
 		}
 		return
-	case ev.Access&machine.Write == 0 && p.shape.Polls[ev.PC] == nil:
+	case ev.Access&machine.Write == 0 && p.cfg.Polls[ev.PC] == nil:
 		return
 	}
 	w, _ := p.step(ev.CTA, ev.Warp, ev.Mask)
@@ -79,7 +79,7 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 		case !ok || ev.Size > 8 || len(word.writes)+len(word.ends) > mostPolled:
 			p.doubt(word, ev.PC, "a word that is waited for is written too often, or too wide, to be followed")
 		}
-		poll := p.shape.Polls[ev.PC]
+		poll := p.cfg.Polls[ev.PC]
 		if poll == nil {
 			p.polledWrite(word, w, ev, l, now)
 			continue
@@ -187,8 +187,8 @@ func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane in
 // may wait for those before it, which is an assumption, but for none after it, which
 // may never start.
 func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
-	from := k.by.warp / int32(p.shape.Warps)
-	switch mine, other := p.clusterNumber(ev.CTA), p.clusterNumber(from); {
+	from := k.by.warp / int32(p.cfg.Warps)
+	switch mine, other := p.cfg.ClusterOf(ev.CTA), p.cfg.ClusterOf(from); {
 	case other > mine:
 		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: k.pc,
 			Text: "a wait for a CTA that need not be resident before this one has ended"})
@@ -223,7 +223,7 @@ func (p *Prover) sumOf(word *polled, poll *machine.Poll, now, with uint64) bool 
 		if i+1 < len(word.writes) {
 			after = word.writes[i+1].before
 		}
-		n, says, adds := p.shape.Program.Adds(k.pc)
+		n, says, adds := p.cfg.Program.Adds(k.pc)
 		if !k.update || !adds || after <= k.before || after >= top || says && n >= top || !says && k.by.lane < 0 {
 			return false
 		}

@@ -7,12 +7,9 @@ import (
 	"muster/mbarrier"
 )
 
-// A Shape is what a Prover needs to know of the launch.
-type Shape struct {
-	CTAs, Warps int // a CTA
-	Cluster     int // CTAs
-	// Clusters gives each CTA's cluster, counted from 0.
-	Clusters []int32
+// A Config is what a Prover needs to know of the launch.
+type Config struct {
+	machine.Shape
 	// Program and its Polls, if it has any.
 	Program *machine.Program
 	Polls   map[int32]*machine.Poll
@@ -64,7 +61,7 @@ const mostAlike = 4
 
 // A Prover watches one run.
 type Prover struct {
-	shape    Shape
+	cfg      Config
 	ctas     []*ctaState
 	bars     []*bar
 	index    map[machine.BarRef]*bar // once there are many
@@ -83,12 +80,12 @@ type Prover struct {
 }
 
 // New returns a Prover of a run that has not begun.
-func New(s Shape) *Prover {
-	p := &Prover{shape: s, ctas: make([]*ctaState, s.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}}
-	if len(s.Polls) > 0 {
+func New(c Config) *Prover {
+	p := &Prover{cfg: c, ctas: make([]*ctaState, c.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}}
+	if len(c.Polls) > 0 {
 		p.words = map[granule]*polled{}
 	}
-	if s.Ordered != nil {
+	if c.Ordered != nil {
 		p.order, p.choices, p.turns = map[granule]*orderedWord{}, map[Choice]bool{}, map[agent]turn{}
 	}
 	return p
@@ -166,11 +163,11 @@ func (p *Prover) issue() *issue {
 func (p *Prover) cta(i int32) *ctaState {
 	c := p.ctas[i]
 	if c == nil {
-		c = &ctaState{warps: make([]warpState, p.shape.Warps)}
+		c = &ctaState{warps: make([]warpState, p.cfg.Warps)}
 		groups := make([]group, len(c.warps))
 		for w := range c.warps {
 			groups[w].mask = ^uint32(0)
-			c.warps[w] = warpState{number: i*int32(p.shape.Warps) + int32(w), groups: groups[w : w+1 : w+1]}
+			c.warps[w] = warpState{number: i*int32(p.cfg.Warps) + int32(w), groups: groups[w : w+1 : w+1]}
 		}
 		p.ctas[i] = c
 	}
@@ -299,11 +296,11 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		}
 	case machine.EvAccess:
 		switch {
-		case p.shape.Ordered[ev.PC]:
+		case p.cfg.Ordered[ev.PC]:
 			p.ordered(m, ev)
-		case p.shape.Ordered != nil:
+		case p.cfg.Ordered != nil:
 			p.elsewhere(ev)
-		case len(p.shape.Polls) > 0:
+		case len(p.cfg.Polls) > 0:
 			p.access(m, ev)
 		}
 	case machine.EvIssue:
@@ -437,9 +434,9 @@ func (p *Prover) use(b *bar, at view, own stamp, pc int32) {
 // operation's issuer.
 func (p *Prover) who(ev *machine.Event) (warp int32, lanes uint32) {
 	if ev.Op != nil {
-		return ev.Op.CTA*int32(p.shape.Warps) + ev.Op.Warp, 1 << uint(ev.Op.Lane)
+		return ev.Op.CTA*int32(p.cfg.Warps) + ev.Op.Warp, 1 << uint(ev.Op.Lane)
 	}
-	return ev.CTA*int32(p.shape.Warps) + ev.Warp, ev.Mask
+	return ev.CTA*int32(p.cfg.Warps) + ev.Warp, ev.Mask
 }
 
 func (p *Prover) mbar(ev *machine.Event) {

@@ -51,7 +51,7 @@ func proveFlags(t *testing.T, dir string, fl launch.Flags) []Failure {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(Shape{CTAs: m.CTAs(), Warps: m.WarpsPerCTA(), Cluster: m.ClusterSize(), Clusters: m.Clusters()})
+	p := New(Config{Shape: m.Shape()})
 	m = m.Fork(p, nil)
 	explore.Run(m, explore.Schedule{Policy: explore.Latest}, nil)
 	if !m.Done() {

@@ -21,7 +21,7 @@ func Trial(ctx context.Context, l *trial.Subject, p *predict.Predictor, f *rules
 	}
 	key := f.Key()
 	return func() (*machine.Machine, explore.Question) {
-		j := rules.NewJudge(l.Shape)
+		j := rules.NewJudge(l.Rules())
 		early := NewEarlyStop(j, f)
 		m := l.Part(early, false, 0, 1)
 		q := explore.Question{Bad: func(m *machine.Machine) bool {

@@ -649,7 +649,7 @@ func TestClustersOfAGrid(t *testing.T) {
 	c := behaviour{name: "grid", block: 32, n: 512}
 	r := c.rig(t)
 	r.cfg.Grid, r.cfg.Cluster = [3]uint32{4, 4, 1}, [3]uint32{2, 2, 1}
-	got := r.machine(nil).Clusters()
+	got := r.machine(nil).Shape().Clusters
 	want := []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}
 	if !slices.Equal(got, want) {
 		t.Errorf("clusters of a 4x4 grid in 2x2: %v, want %v", got, want)

@@ -36,7 +36,7 @@ func BenchmarkSpeed(b *testing.B) {
 		b.Run(name+"/bare", func(b *testing.B) { r.bench(b, func() machine.Observer { return nil }) })
 		b.Run(name+"/checked", func(b *testing.B) {
 			r.bench(b, func() machine.Observer {
-				return rules.NewJudge(rules.Shape{Program: r.prog, CTAs: int(r.cfg.Grid[0]), Warps: int(r.cfg.Block[0]+31) / 32, Cluster: 1, Threads: int(r.cfg.Block[0])})
+				return rules.NewJudge(rules.Config{Program: r.prog, Shape: machine.Shape{CTAs: int(r.cfg.Grid[0]), Warps: int(r.cfg.Block[0]+31) / 32, Threads: int(r.cfg.Block[0])}})
 			})
 		})
 	}

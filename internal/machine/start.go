@@ -178,22 +178,6 @@ func (m *Machine) startCTA(index, first, rank int32) {
 	}
 }
 
-// Clusters returns the number of each CTA's cluster, or nil where clusters are
-// consecutive CTAs.
-func (m *Machine) Clusters() []int32 {
-	if m.csize == 1 || m.cfg.Grid[1]*m.cfg.Grid[2] == 1 {
-		return nil
-	}
-	out := make([]int32, m.total)
-	for i := range m.total / m.csize {
-		first := m.clusterFirst(i)
-		for r := range m.csize {
-			out[m.clusterMember(first, r)] = i
-		}
-	}
-	return out
-}
-
 func (m *Machine) endCTA(t *cta) {
 	t.ended = true
 	m.ended++

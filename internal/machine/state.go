@@ -591,10 +591,9 @@ func (m *Machine) Output() []byte { return m.out }
 // Program returns the program that the machine runs.
 func (m *Machine) Program() *Program { return m.prog }
 
-// CTAs, WarpsPerCTA and ClusterSize are the launch's shape.
+// CTAs and WarpsPerCTA count those of the launch.
 func (m *Machine) CTAs() int        { return int(m.total) }
 func (m *Machine) WarpsPerCTA() int { return int(m.warps) }
-func (m *Machine) ClusterSize() int { return int(m.csize) }
 
 // Peek reads size bytes (1, 2, 4 or 8) of a memory as they are now, with
 // whether they are initialized; addr is aligned to size. Memory that is gone

@@ -168,7 +168,7 @@ func (t *Tracker) onClusterArrive(ev *machine.Event) {
 		mask = home.warps[ev.Warp].live
 	}
 	c := contrib{cta: home.index, scope: machine.ScopeCluster, pc: ev.PC, relaxed: ev.Sem == machine.Relaxed}
-	set := t.cluster[t.clusterOf(ev.CTA)].at(ev.Gen)
+	set := t.cluster[t.cfg.ClusterOf(ev.CTA)].at(ev.Gen)
 	t.contribute(set, &c, home, ev.Warp, mask)
 	t.handOn(set, &c, home, ev.Warp, mask, c.beyond())
 }
@@ -181,7 +181,7 @@ func (t *Tracker) onClusterWait(ev *machine.Event) {
 		mask = w.live
 	}
 	a := acquirer{home: home, warp: ev.Warp, mask: mask, pc: ev.PC, scope: machine.ScopeCluster}
-	set := t.cluster[t.clusterOf(ev.CTA)].at(ev.Gen)
+	set := t.cluster[t.cfg.ClusterOf(ev.CTA)].at(ev.Gen)
 	for i := range set.list {
 		if ev.Sem == machine.Relaxed {
 			t.see(&set.list[i], &a, location{})

@@ -39,7 +39,7 @@ func (b *bench) feed(ev machine.Event) {
 // instructions' visible part. One operation is one warp's turn.
 func BenchmarkExchange(b *testing.B) {
 	const warps = 8
-	x := newBench(order.Config{CTAs: 1, Warps: warps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: warps}})
 	shared := machine.SharedOf(0)
 	gen := uint64(0)
 	sync := func() {
@@ -68,7 +68,7 @@ func BenchmarkExchange(b *testing.B) {
 // BenchmarkVectorAdd is three global row accesses a warp's turn.
 func BenchmarkVectorAdd(b *testing.B) {
 	const warps = 8
-	x := newBench(order.Config{CTAs: 1, Warps: warps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: warps}})
 	b.ReportAllocs()
 	const size = 1 << 20
 	for i := 0; i < b.N; i++ {
@@ -82,7 +82,7 @@ func BenchmarkVectorAdd(b *testing.B) {
 
 // BenchmarkHalves is a store and a load of 16-bit elements.
 func BenchmarkHalves(b *testing.B) {
-	x := newBench(order.Config{CTAs: 1, Warps: 1})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: 1}})
 	b.ReportAllocs()
 	for l := range x.addr {
 		x.addr[l] = uint64(l) * 2
@@ -98,7 +98,7 @@ func BenchmarkHalves(b *testing.B) {
 // update.
 func BenchmarkAtomics(b *testing.B) {
 	const warps = 8
-	x := newBench(order.Config{CTAs: 1, Warps: warps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: warps}})
 	b.ReportAllocs()
 	for l := range x.addr {
 		x.addr[l] = uint64(l*7%32) * 4
@@ -112,7 +112,7 @@ func BenchmarkAtomics(b *testing.B) {
 
 // BenchmarkStrided is a store whose lanes are 128 bytes apart.
 func BenchmarkStrided(b *testing.B) {
-	x := newBench(order.Config{CTAs: 1, Warps: 1})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: 1}})
 	b.ReportAllocs()
 	for l := range x.addr {
 		x.addr[l] = uint64(l) * 128
@@ -136,7 +136,7 @@ func ringBar(i int) machine.BarRef {
 }
 
 func newRing() *bench {
-	x := newBench(order.Config{CTAs: 1, Warps: ringWarps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: ringWarps}})
 	for i := 0; i < 2*ringStages; i++ {
 		x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Mbar: machine.Mbar{Bar: ringBar(i), Op: machine.MbarInit}})
 	}
@@ -196,7 +196,7 @@ func BenchmarkRing(b *testing.B) {
 // eight warps of a vector add, exit, end.
 func BenchmarkGrid(b *testing.B) {
 	const warps = 8
-	x := newBench(order.Config{CTAs: b.N, Warps: warps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: b.N, Warps: warps}})
 	b.ReportAllocs()
 	for c := int32(0); c < int32(b.N); c++ {
 		x.feed(machine.Event{Kind: machine.EvStart, CTA: c})
@@ -219,7 +219,7 @@ func BenchmarkGrid(b *testing.B) {
 // one operation is one warp's turn.
 func BenchmarkArriveAll(b *testing.B) {
 	const warps = 8
-	x := newBench(order.Config{CTAs: 1, Warps: warps})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: warps}})
 	shared := machine.SharedOf(0)
 	bar := machine.BarRef{Mem: shared, Addr: 4096}
 	x.feed(machine.Event{Kind: machine.EvMbar, Mask: 1, Mbar: machine.Mbar{Bar: bar, Op: machine.MbarInit}})
@@ -257,7 +257,7 @@ func check(b *testing.B, x *bench) {
 // BenchmarkVolatile is the store and load of a warp-synchronous exchange by
 // volatile accesses.
 func BenchmarkVolatile(b *testing.B) {
-	x := newBench(order.Config{CTAs: 1, Warps: 1})
+	x := newBench(order.Config{Shape: machine.Shape{CTAs: 1, Warps: 1}})
 	b.ReportAllocs()
 	for i := 0; i < b.N; i++ {
 		for l := range x.addr {

@@ -56,8 +56,8 @@ func (t *Tracker) class(cta int32, s machine.Scope) view {
 	switch {
 	case s >= machine.ScopeGPU:
 		return view{mem: machine.Global}
-	case s == machine.ScopeCluster && t.cfg.ClusterSize > 1:
-		return view{mem: machine.SharedOf(t.clusterOf(cta)), addr: ofCluster}
+	case s == machine.ScopeCluster && t.cfg.Cluster > 1:
+		return view{mem: machine.SharedOf(t.cfg.ClusterOf(cta)), addr: ofCluster}
 	}
 	return view{mem: machine.SharedOf(cta)}
 }
@@ -90,7 +90,7 @@ func (t *Tracker) fenceAfter(k *know, cta int32, s machine.Scope) bool {
 		switch {
 		case t.meets(v, cta, s):
 			take(&k.rows[i].clk)
-		case v.mem == machine.Global || v.addr == ofCluster && v.mem == machine.SharedOf(t.clusterOf(cta)):
+		case v.mem == machine.Global || v.addr == ofCluster && v.mem == machine.SharedOf(t.cfg.ClusterOf(cta)):
 			t.narrower(&k.rows[i].clk, cta, s, take)
 		}
 	}
@@ -104,7 +104,7 @@ func (t *Tracker) meets(v view, cta int32, s machine.Scope) bool {
 	case v.mem == machine.Global:
 		return s >= machine.ScopeGPU
 	case v.addr == ofCluster:
-		return s >= machine.ScopeCluster && v.mem == machine.SharedOf(t.clusterOf(cta))
+		return s >= machine.ScopeCluster && v.mem == machine.SharedOf(t.cfg.ClusterOf(cta))
 	}
 	return v.mem == machine.SharedOf(cta)
 }
@@ -113,7 +113,7 @@ func (t *Tracker) meets(v view, cta int32, s machine.Scope) bool {
 // one of a narrower scope.
 func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(clk *clock)) {
 	for i, c := range t.ctas {
-		if c == nil || c.ended || int32(i) != cta && (s != machine.ScopeCluster || t.clusterOf(int32(i)) != t.clusterOf(cta)) {
+		if c == nil || c.ended || int32(i) != cta && (s != machine.ScopeCluster || t.cfg.ClusterOf(int32(i)) != t.cfg.ClusterOf(cta)) {
 			continue
 		}
 		for j := range c.warps {

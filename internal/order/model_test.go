@@ -141,7 +141,7 @@ func lanesOf(w int32, mask uint32) []int {
 func TestModel(t *testing.T) {
 	eachSeed(t, func(t *testing.T, d dice) {
 		const warps = 2
-		tr := order.New(order.Config{CTAs: 1, Warps: warps})
+		tr := order.New(order.Config{Shape: machine.Shape{CTAs: 1, Warps: warps}})
 		m := newModel(32 * warps)
 		masks := []uint32{^uint32(0), ^uint32(0), 1, 2, 0xffff, 0xff00ff00, 1 << 31, 0x7fffffff}
 		gen := uint64(0)

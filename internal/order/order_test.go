@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"muster/internal/machine"
 	"muster/internal/order"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			cfg := order.Config{CTAs: 1, Warps: 2, ClusterSize: 1}
+			cfg := order.Config{Shape: machine.Shape{CTAs: 1, Warps: 2, Cluster: 1}}
 			for _, a := range d.CmdArgs {
 				switch a.Key {
 				case "ctas":
@@ -24,7 +25,7 @@ func TestScripts(t *testing.T) {
 				case "warps":
 					cfg.Warps = num(a.Vals[0])
 				case "cluster":
-					cfg.ClusterSize = num(a.Vals[0])
+					cfg.Cluster = num(a.Vals[0])
 				case "must":
 					cfg.MustOnly = true
 				}

@@ -113,7 +113,7 @@ func TestProxyModel(t *testing.T) {
 	spaces := []machine.Spaces{machine.AllSpaces, machine.SpaceGlobal, machine.SpaceSharedCTA, machine.SpaceSharedCluster}
 	memories := []machine.MemID{machine.Global, machine.SharedOf(0), machine.SharedOf(1)}
 	eachSeed(t, func(t *testing.T, d dice) {
-		tr := order.New(order.Config{CTAs: 2, Warps: 1, ClusterSize: 2})
+		tr := order.New(order.Config{Shape: machine.Shape{CTAs: 2, Warps: 1, Cluster: 2}})
 		m := newCausality(2 * modelLanes)
 		ops := map[int]*machine.Op{}
 		seq := map[int]uint32{}

@@ -18,7 +18,7 @@ func TestRepeats(t *testing.T) {
 	few := 0
 	for seed := range uint64(120) {
 		g := &runs{Rand: rand.New(rand.NewPCG(seed, 0)), seq: map[string]uint32{}}
-		cfg := Config{CTAs: 2, Warps: 3, ClusterSize: 2, MustOnly: seed%2 == 0}
+		cfg := Config{Shape: machine.Shape{CTAs: 2, Warps: 3, Cluster: 2}, MustOnly: seed%2 == 0}
 		one, other := New(cfg), New(cfg)
 		one.alike.off = true
 		var kept *Tracker
@@ -56,7 +56,7 @@ func TestRepeats(t *testing.T) {
 // TestRepeatsByLanes has segments in one state, but by different lanes: of the words
 // that a warp wrote, its first lane's copy may read that lane's alone.
 func TestRepeatsByLanes(t *testing.T) {
-	tr := New(Config{CTAs: 1, Warps: 1})
+	tr := New(Config{Shape: machine.Shape{CTAs: 1, Warps: 1}})
 	mem := machine.SharedOf(0)
 	access := func(pc int32, a machine.Access, mask uint32) {
 		ev := machine.Event{Kind: machine.EvAccess, Mask: mask, PC: pc, Access: a, Mem: mem, Size: 4, Addr: new([32]uint64)}
@@ -82,7 +82,7 @@ func TestRepeatsByLanes(t *testing.T) {
 // TestRepeatsOfMemories has one copy write to two memories, of which a proxy fence
 // covers one.
 func TestRepeatsOfMemories(t *testing.T) {
-	tr := New(Config{CTAs: 2, Warps: 1, ClusterSize: 2})
+	tr := New(Config{Shape: machine.Shape{CTAs: 2, Warps: 1, Cluster: 2}})
 	own, peer := machine.SharedOf(1), machine.SharedOf(0)
 	rows := func(mem machine.MemID) machine.Span { return machine.Span{Mem: mem, Len: 9 * rowBytes} }
 	issue := func(cta int32, op machine.Op) {

@@ -4,13 +4,7 @@ import "muster/internal/machine"
 
 // Config says what launch a Tracker is to follow.
 type Config struct {
-	CTAs        int // in the grid
-	Warps       int // a CTA
-	Threads     int // a CTA; 0 means 32 a warp
-	ClusterSize int // CTAs; 0 means 1
-	// Clusters gives each CTA's cluster, counted from 0; nil if clusters are
-	// consecutive CTAs, as they are in a grid of one dimension.
-	Clusters []int32
+	machine.Shape
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
@@ -91,13 +85,13 @@ type identity struct{ _ byte }
 
 // New returns a Tracker for a launch of which nothing has happened yet.
 func New(cfg Config) *Tracker {
-	if cfg.ClusterSize < 1 {
-		cfg.ClusterSize = 1
+	if cfg.Cluster < 1 {
+		cfg.Cluster = 1
 	}
 	if cfg.Threads == 0 {
 		cfg.Threads = 32 * cfg.Warps
 	}
-	n := (cfg.CTAs + cfg.ClusterSize - 1) / cfg.ClusterSize
+	n := (cfg.CTAs + cfg.Cluster - 1) / cfg.Cluster
 	t := &Tracker{
 		cfg:     cfg,
 		id:      new(identity),
@@ -186,20 +180,12 @@ func (t *Tracker) Clone() *Tracker {
 	return &d
 }
 
-// clusterOf returns the number of a CTA's cluster.
-func (t *Tracker) clusterOf(cta int32) int32 {
-	if t.cfg.Clusters != nil {
-		return t.cfg.Clusters[cta]
-	}
-	return cta / int32(t.cfg.ClusterSize)
-}
-
 // needed is the narrowest scope that holds both CTAs.
 func (t *Tracker) needed(a, b int32) machine.Scope {
 	switch {
 	case a == b:
 		return machine.ScopeCTA
-	case t.clusterOf(a) == t.clusterOf(b):
+	case t.cfg.ClusterOf(a) == t.cfg.ClusterOf(b):
 		return machine.ScopeCluster
 	}
 	return machine.ScopeGPU

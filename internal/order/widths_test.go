@@ -20,7 +20,7 @@ func TestWidths(t *testing.T) {
 				for at := uint64(64 - 16); at < 64+16+16; at += uint64(wb) {
 					for _, acc := range []machine.Access{machine.Read, machine.Write} {
 						name := fmt.Sprintf("strong %v: write %d at 64, %v %d at %d", strong, wa, acc, wb, at)
-						tr := order.New(order.Config{CTAs: 1, Warps: 2})
+						tr := order.New(order.Config{Shape: machine.Shape{CTAs: 1, Warps: 2}})
 						feedOne(tr, 0, machine.Write, wa, 64, strong)
 						feedOne(tr, 1, acc, wb, at, strong)
 						overlap := at < 64+uint64(wa) && 64 < at+uint64(wb)
@@ -65,7 +65,7 @@ func checkWidths(t *testing.T, name string, found []order.Conflict, want bool, w
 // TestFences checks the notes of fences that order something and of those that do
 // not.
 func TestFences(t *testing.T) {
-	s := newScript(order.Config{CTAs: 2, Warps: 1})
+	s := newScript(order.Config{Shape: machine.Shape{CTAs: 2, Warps: 1}})
 	lines := []string{
 		"c0.w0.0: st g 0",
 		"c0.w0.0: fence acq_rel.gpu", // handed on

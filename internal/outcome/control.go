@@ -18,8 +18,7 @@ type control struct {
 }
 
 func newControl(t *order.Tracker, barriers bool) *control {
-	of := t.Config()
-	return &control{barriers: barriers, order: order.New(order.Config{CTAs: of.CTAs, Warps: of.Warps, Threads: of.Threads, ClusterSize: of.ClusterSize, Clusters: of.Clusters})}
+	return &control{barriers: barriers, order: order.New(order.Config{Shape: t.Config().Shape})}
 }
 
 // observe feeds the tracker an event as if it ordered all that it makes wait.

@@ -180,7 +180,7 @@ type Witness struct {
 // begins with its kind; for any finding if the name is empty. l is the predictor's
 // launch, perhaps with more attentive judges.
 func (p *Predictor) Witness(ctx context.Context, l *trial.Subject, finding string) *Witness {
-	x := &Witness{Judge: rules.NewJudge(l.Shape), l: l}
+	x := &Witness{Judge: rules.NewJudge(l.Rules()), l: l}
 	if finding != "" && !slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(finding, k) }) {
 		return x
 	}

@@ -59,8 +59,7 @@ func (d *searcher) over() bool { return d.attempts >= mostAttempts || d.spent > 
 // waits until nothing else can happen, so that no waiter misses its phase.
 func (d *searcher) first() ([]confluence.Failure, bool) {
 	for _, s := range []*trial.Schedule{&trial.ProofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
-		shape := d.l.Shape
-		p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters})
+		p := confluence.New(confluence.Config{Shape: d.l.Shape})
 		m := d.machine(p)
 		m.ShowCollectives()
 		run, ok := d.log(m, s)
@@ -535,7 +534,7 @@ func (d *searcher) meant(p *prediction) {
 
 // errors reports whether a judge finds errors in a run, or the run does not complete.
 func (d *searcher) errors(p *prediction, s trial.Schedule) (bool, *monitor) {
-	j, x := rules.NewJudge(d.l.Shape), p.monitor()
+	j, x := rules.NewJudge(d.l.Rules()), p.monitor()
 	m := d.machine(trial.Observers{j, x})
 	explore.Run(m, s, d.stop)
 	list, _ := j.Finish(m)

@@ -114,13 +114,13 @@ type orderedPart struct {
 // asleep. whole is false if only sleeping ones are left.
 func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, whole bool) {
 	l := o.l
-	shape := l.Shape
-	shape.MustOnly = true
-	shape.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
+	c := l.Rules()
+	c.MustOnly = true
+	c.Ends = func(_ order.Memory, ev *machine.Event, _ int) bool { return o.points[ev.PC] }
 	polls := l.Program.Polls()
-	shape.Looks = func(pc int32) bool { return polls[pc] != nil }
-	j, words := trial.JudgeWords(o.facts, shape)
-	p := confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
+	c.Looks = func(pc int32) bool { return polls[pc] != nil }
+	j, words := trial.JudgeWords(o.facts, c)
+	p := confluence.New(confluence.Config{Shape: l.Shape,
 		Program: l.Program, Polls: polls, Ordered: o.points})
 	s := &strongAccesses{prog: l.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.Program, points: o.points}

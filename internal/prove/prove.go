@@ -168,11 +168,11 @@ type Watchers struct {
 // others do.
 func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	polls := l.Program.Polls()
-	shape := l.Shape
-	shape.MustOnly = true
+	c := l.Rules()
+	c.MustOnly = true
 	if len(polls) > 0 {
-		shape.Looks = func(pc int32) bool { return polls[pc] != nil }
-		shape.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
+		c.Looks = func(pc int32) bool { return polls[pc] != nil }
+		c.Ends = func(m order.Memory, ev *machine.Event, lane int) bool {
 			poll := polls[ev.PC]
 			if poll == nil {
 				return false
@@ -182,11 +182,10 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 		}
 	}
 	if known != nil {
-		shape.Equal = func(pc int32) bool { return known[pc] }
+		c.Equal = func(pc int32) bool { return known[pc] }
 	}
-	return &Watchers{l: l, known: known, judge: rules.NewJudge(shape),
-		Prover: confluence.New(confluence.Shape{CTAs: shape.CTAs, Warps: shape.Warps, Cluster: shape.Cluster, Clusters: shape.Clusters,
-			Program: l.Program, Polls: polls}),
+	return &Watchers{l: l, known: known, judge: rules.NewJudge(c),
+		Prover: confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls}),
 		strong: &strongAccesses{prog: l.Program, polls: polls}}
 }
 

@@ -190,11 +190,7 @@ func judge(t *testing.T, cfg machine.Config, s explore.Schedule) ([]Finding, []G
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := NewJudge(Shape{
-		Program: cfg.Program, CTAs: bare.CTAs(), Warps: bare.WarpsPerCTA(),
-		Cluster: bare.ClusterSize(), Clusters: bare.Clusters(),
-		Threads: int(cfg.Block[0] * max(cfg.Block[1], 1) * max(cfg.Block[2], 1)),
-	})
+	j := NewJudge(Config{Shape: bare.Shape(), Program: cfg.Program})
 	cfg.Observer = j
 	m, err := machine.New(cfg)
 	if err != nil {

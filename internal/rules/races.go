@@ -411,11 +411,7 @@ func (j *Judge) apart(a, b *order.AccessRef) distance {
 }
 
 func (j *Judge) sameCluster(a, b int32) bool {
-	if j.Clusters != nil {
-		return j.Clusters[a] == j.Clusters[b]
-	}
-	n := int32(max(j.Cluster, 1))
-	return a/n == b/n
+	return j.ClusterOf(a) == j.ClusterOf(b)
 }
 
 // scope is the narrowest scope that includes both sides.

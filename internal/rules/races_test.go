@@ -65,8 +65,8 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 func TestEveryConflictHasOneKind(t *testing.T) {
 	wrong, _ := Example("mixed-size-race")
 	j := &Judge{
-		Shape: Shape{Program: prepare(t, "wrong.ptx", wrong, "--grid 1 --block 64 --buffer out=u32[1] --arg out").Program, Cluster: 1},
-		Order: order.New(order.Config{CTAs: 2, Warps: 2, Threads: 64}),
+		Config: Config{Program: prepare(t, "wrong.ptx", wrong, "--grid 1 --block 64 --buffer out=u32[1] --arg out").Program, Shape: machine.Shape{Cluster: 1}},
+		Order:  order.New(order.Config{Shape: machine.Shape{CTAs: 2, Warps: 2, Threads: 64}}),
 	}
 	first, second := int32(-1), int32(-1)
 	for pc := range int32(j.Program.Len()) {
@@ -109,7 +109,7 @@ func TestOneFindingForOneWait(t *testing.T) {
 
 // TestNamesOfStores: two stores, by what is missing between them.
 func TestNamesOfStores(t *testing.T) {
-	j := &Judge{Shape: Shape{Cluster: 1}}
+	j := &Judge{Config: Config{Shape: machine.Shape{Cluster: 1}}}
 	for _, tt := range []struct {
 		why  order.Why
 		mem  machine.MemID

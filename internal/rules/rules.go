@@ -134,7 +134,7 @@ type Gap struct {
 
 // A Judge watches one run.
 type Judge struct {
-	Shape
+	Config
 	Order    *order.Tracker
 	findings []Finding
 	gaps     []Gap
@@ -145,15 +145,10 @@ type Judge struct {
 	over bool
 }
 
-// A Shape is what rules need to know about a launch.
-type Shape struct {
+// A Config is what rules need to know about a launch.
+type Config struct {
+	machine.Shape
 	Program *machine.Program
-	CTAs    int
-	Warps   int // per CTA
-	Cluster int // CTAs a cluster
-	// Clusters is machine.Machine.Clusters: each CTA's cluster.
-	Clusters []int32
-	Threads  int // per CTA
 	// MustOnly leaves out orderings that only the schedule of the run decided.
 	MustOnly bool
 	// Equal, Ends, Looks and Strong are order.Config's.
@@ -164,9 +159,9 @@ type Shape struct {
 }
 
 // NewJudge returns a judge for one run of a launch.
-func NewJudge(s Shape) *Judge {
-	j := &Judge{Shape: s}
-	j.Order = order.New(order.Config{MustOnly: s.MustOnly, Equal: s.Equal, Ends: s.Ends, Looks: s.Looks, Strong: s.Strong, Invals: invalidates(s.Program), CTAs: s.CTAs, Warps: s.Warps, Threads: s.Threads, ClusterSize: s.Cluster, Clusters: s.Clusters})
+func NewJudge(c Config) *Judge {
+	j := &Judge{Config: c}
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Looks: c.Looks, Strong: c.Strong, Invals: invalidates(c.Program)})
 	return j
 }
 

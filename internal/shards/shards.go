@@ -181,7 +181,7 @@ func (x *explorer) space(u *unit) *explore.Space {
 		},
 		Watch: func() explore.Watcher {
 			u.between = true
-			judge, words := trial.JudgeWords(facts, x.l.Shape)
+			judge, words := trial.JudgeWords(facts, x.l.Rules())
 			return judging{judge, lanes.NewOrders(x.l.Program, decides), words, decides, x, u}
 		},
 		Stop: u.stop,
@@ -522,7 +522,7 @@ func (x *explorer) samples() error {
 }
 
 func (x *explorer) sample(u *unit, s trial.Schedule) bool {
-	j := rules.NewJudge(x.l.Shape)
+	j := rules.NewJudge(x.l.Rules())
 	m := x.l.Part(j, x.skip, 0, 1)
 	x.state.Detail.part(m)
 	r, _ := x.l.RunPart(x.w, j, m, s)
@@ -567,7 +567,7 @@ func lookFirst(l *trial.Subject, w *trial.Budget, e *Exploration, skip bool) err
 	if e.Solo.begun || e.Solo.At != nil || e.Solo.Done || !e.Detail.empty() {
 		return nil
 	}
-	judge, words := trial.JudgeWords(l.Facts(lanes.Deciders(l.Program)), l.Shape)
+	judge, words := trial.JudgeWords(l.Facts(lanes.Deciders(l.Program)), l.Rules())
 	m := l.Part(trial.Observers{words, judge}, skip, 0, 1)
 	m.ShowMeetings()
 	if _, err := l.Follow(w, m, trial.ProofSchedule); err != nil {

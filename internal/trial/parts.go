@@ -109,7 +109,7 @@ func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (Result, *o
 		return Result{Gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
 	for { // each round adds stores, of which a program has finitely many
-		j := rules.NewJudge(s.Shape)
+		j := rules.NewJudge(s.Rules())
 		r, print := s.RunPart(b, j, s.Part(j, skip, k, n), by)
 		more := s.Overlooked(j)
 		if len(more) == 0 || r.Err != nil || b.Over() != "" {

@@ -29,7 +29,7 @@ func Index(list []Schedule, s Schedule) int {
 type Subject struct {
 	Program *machine.Program
 	Start   *machine.Machine // never stepped; every run forks it
-	Shape   rules.Shape
+	Shape   machine.Shape
 	Limits  Limits
 	// Highest: elect.sync elects the highest lane of its mask, see Led.
 	Highest bool
@@ -57,6 +57,15 @@ func (s *Subject) Part(o machine.Observer, skip bool, k, n int) *machine.Machine
 	return m
 }
 
+// Rules returns what a judge of the subject's runs is made of.
+func (s *Subject) Rules() rules.Config {
+	c := rules.Config{Shape: s.Shape, Program: s.Program}
+	if s.equal != nil {
+		c.Equal = func(pc int32) bool { return slices.Contains(s.equal, pc) }
+	}
+	return c
+}
+
 // Skips reports whether matrix arithmetic cannot change the course of a run.
 func (s *Subject) Skips() bool { return s.Program.Reaches(machine.FromMatrices) < 0 }
 
@@ -73,7 +82,6 @@ func (s *Subject) Attentive(equal []int32) *Subject {
 	a.equal = slices.Concat(s.equal, equal)
 	slices.Sort(a.equal)
 	a.equal = slices.Compact(a.equal)
-	a.Shape.Equal = func(pc int32) bool { return slices.Contains(a.equal, pc) }
 	return &a
 }
 

@@ -12,10 +12,10 @@ func (s *Subject) Facts(decides func(pc int32) bool) *outcome.Facts {
 }
 
 // JudgeWords returns a judge for a run, and the watcher of its words beside it.
-func JudgeWords(f *outcome.Facts, shape rules.Shape) (*rules.Judge, *outcome.Run) {
+func JudgeWords(f *outcome.Facts, c rules.Config) (*rules.Judge, *outcome.Run) {
 	var words *outcome.Run
-	shape.Strong = func(p order.Pair) { words.Strong(p) }
-	j := rules.NewJudge(shape)
+	c.Strong = func(p order.Pair) { words.Strong(p) }
+	j := rules.NewJudge(c)
 	words = f.NewRun(j.Order)
 	return j, words
 }
