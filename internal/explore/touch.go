@@ -410,7 +410,7 @@ func stored(ev *machine.Event, lane int) int64 {
 
 // remote makes an access to another CTA's memory depend on that CTA's start and end.
 func (c *collector) remote(cta int32, mem machine.MemID) {
-	if mem >= 0 && int32(mem) != cta {
+	if mem.Kind() == machine.SharedMemory && mem.CTA() != cta {
 		c.add(touch{object: life, role: reads, mem: int32(mem)})
 	}
 }

@@ -2,6 +2,7 @@ package loops
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"muster/internal/confluence"
@@ -107,14 +108,14 @@ func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 func (r *Recorder) written(ev *machine.Event) {
 	n := len(r.events) - 1
 	switch {
-	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Mem >= 0:
+	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Mem.Kind() == machine.SharedMemory:
 		for rest := ev.Mask; rest != 0; rest &= rest - 1 {
 			s := machine.Span{Mem: ev.Mem, Addr: ev.Addr[bits.TrailingZeros32(rest)], Len: uint64(ev.Size)}
 			r.writes[s] = append(r.writes[s], n)
 		}
 	case ev.Kind == machine.EvIssue:
 		for _, s := range ev.Op.Writes {
-			if s.Mem >= 0 {
+			if s.Mem.Kind() == machine.SharedMemory {
 				r.writes[s] = append(r.writes[s], n)
 			}
 		}
@@ -139,16 +140,21 @@ func (r *Recorder) charges(ev *machine.Event) []charge {
 	case machine.EvMbarWait:
 		return one(ev.Mbar.Bar, ev.Mbar.Phase, true)
 	case machine.EvBarArrive, machine.EvBarPass:
-		return one(named(ev.CTA, ev.Bar), int64(ev.Gen), ev.Kind == machine.EvBarPass)
+		return one(named(ev.CTA, uint64(ev.Bar)), int64(ev.Gen), ev.Kind == machine.EvBarPass)
 	case machine.EvClusterArrive, machine.EvClusterWait:
-		return one(named(-1, -1), int64(ev.Gen), ev.Kind == machine.EvClusterWait)
+		return one(named(0, clusterBarrier), int64(ev.Gen), ev.Kind == machine.EvClusterWait)
 	}
 	return nil
 }
 
-// named returns a BarRef that stands for a named barrier, or the cluster's.
-func named(cta, id int32) machine.BarRef {
-	return machine.BarRef{Mem: machine.MemID(-8 - cta), Addr: uint64(uint32(id))}
+// notMbarrier is the Life of a BarRef that stands for a named barrier, by its number, or
+// for the cluster's.
+const notMbarrier = math.MaxUint32
+
+const clusterBarrier = math.MaxUint64
+
+func named(cta int32, id uint64) machine.BarRef {
+	return machine.BarRef{Mem: machine.SharedOf(cta), Addr: id, Life: notMbarrier}
 }
 
 func (r *Recorder) bar(ref machine.BarRef) int32 {
@@ -163,9 +169,9 @@ func (r *Recorder) bar(ref machine.BarRef) int32 {
 
 func (r *Recorder) barName(i int32) string {
 	switch ref := r.names[i]; {
-	case ref.Mem >= 0:
-		return fmt.Sprintf("the mbarrier at %#x of CTA %d", ref.Addr, ref.Mem)
-	case int32(ref.Addr) < 0:
+	case ref.Life != notMbarrier:
+		return fmt.Sprintf("the mbarrier at %#x of CTA %d", ref.Addr, ref.Mem.CTA())
+	case ref.Addr == clusterBarrier:
 		return "the cluster's barrier"
 	default:
 		return fmt.Sprintf("named barrier %d", ref.Addr)
@@ -180,7 +186,7 @@ func (r *Recorder) signature(e *event, ev *machine.Event) uint64 {
 	switch ev.Kind {
 	case machine.EvAccess:
 		h.mix(uint64(ev.Access)|uint64(ev.Sem)<<8|uint64(ev.Scope)<<16|uint64(ev.Proxy)<<24, uint64(ev.Size), uint64(uint32(ev.Mem)))
-		if ev.Mem >= 0 {
+		if ev.Mem.Kind() == machine.SharedMemory {
 			for rest := ev.Mask; rest != 0; rest &= rest - 1 {
 				h.mix(ev.Addr[bits.TrailingZeros32(rest)])
 			}
@@ -211,7 +217,7 @@ func (r *Recorder) operation(h *mixer, op *machine.Op) {
 	for _, list := range [][]machine.Span{op.Reads, op.Writes} {
 		for _, s := range list {
 			h.mix(uint64(uint32(s.Mem)))
-			if s.Mem >= 0 {
+			if s.Mem.Kind() == machine.SharedMemory {
 				h.mix(s.Addr, s.Len)
 			}
 		}

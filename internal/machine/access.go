@@ -115,7 +115,7 @@ func (x *ctx) locate(sp space, mask uint32, size int32, addr *[32]uint64) (where
 	if mem == Global {
 		r = x.m.global.find(a0)
 	} else {
-		r = &x.m.ctas[mem].shared
+		r = &x.m.ctas[mem.CTA()].shared
 	}
 	delta = addr[first] - a0
 	// The lanes whose bytes all lie in the same region share it.
@@ -278,7 +278,7 @@ func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
 	if mem == Global {
 		r = x.m.global.find(a0)
 	} else {
-		r = &x.m.ctas[mem].shared
+		r = &x.m.ctas[mem.CTA()].shared
 	}
 	if !r.within(a0-r.base, 32*uint64(a.size)) || a.acc&Write != 0 && r.fixed {
 		return where{}, false

@@ -520,7 +520,7 @@ func (m *Machine) inCluster(w *warp, s *split) bool {
 		x := m.enter(w, s)
 		x.addressesOf(i, &m.addr)
 		for l := range lanesOf(s.mask) {
-			if mem, _, ok := x.resolve(i.space, m.addr[l]); !ok || mem < 0 {
+			if mem, _, ok := x.resolve(i.space, m.addr[l]); !ok || mem.Kind() != SharedMemory {
 				return false
 			}
 		}

@@ -97,8 +97,18 @@ const UnsetLocal = -1
 // UnsetResult is Event.Unset for an instruction whose result the ISA leaves undefined.
 const UnsetResult = -2
 
-// A MemID names a memory: Global, or the shared memory of a CTA.
+// A MemID names a memory. Kind says of which kind it is, and CTA whose.
 type MemID int32
+
+// A MemoryKind is a kind of memory.
+type MemoryKind uint8
+
+const (
+	GlobalMemory MemoryKind = iota // all of a grid's
+	SharedMemory                   // a CTA's
+	LocalMemory                    // a thread's
+	noMemory
+)
 
 // Global is global memory (module variables and buffers); addresses in it
 // are the 64-bit addresses that a kernel sees.
@@ -111,6 +121,22 @@ const Local MemID = -2
 // SharedOf is the shared memory of the CTA with that linear index in the
 // grid; addresses in it are byte offsets in the CTA's own window.
 func SharedOf(cta int32) MemID { return MemID(cta) }
+
+// Kind returns the kind of a memory.
+func (m MemID) Kind() MemoryKind {
+	switch {
+	case m >= 0:
+		return SharedMemory
+	case m == Global:
+		return GlobalMemory
+	case m == Local:
+		return LocalMemory
+	}
+	return noMemory
+}
+
+// CTA returns the CTA that a shared memory belongs to, a negative number for others.
+func (m MemID) CTA() int32 { return int32(m) }
 
 // An Access says what an access does.
 type Access uint8

@@ -205,10 +205,10 @@ func execPendingCount(x *ctx, in *instr, mask uint32) {
 // barrier returns the barrier at an address of a CTA's shared memory, live or
 // not, or nil if none was ever made there.
 func (m *Machine) barrier(mem MemID, addr uint64) *mbar {
-	if mem < 0 || int(mem) >= len(m.ctas) || m.ctas[mem] == nil {
+	if mem.Kind() != SharedMemory || int(mem.CTA()) >= len(m.ctas) || m.ctas[mem.CTA()] == nil {
 		return nil
 	}
-	t := m.ctas[mem]
+	t := m.ctas[mem.CTA()]
 	i := sort.Search(len(t.mbars), func(i int) bool { return t.mbars[i].addr >= addr })
 	if i < len(t.mbars) && t.mbars[i].addr == addr {
 		return &t.mbars[i]
@@ -221,11 +221,11 @@ func (m *Machine) barrier(mem MemID, addr uint64) *mbar {
 func (m *Machine) barrierAt(mem MemID, addr uint64) *mbar {
 	if b := m.barrier(mem, addr); b != nil {
 		if !b.live {
-			b.word = mbarrier.Word(m.ctas[mem].shared.load(addr-m.ctas[mem].shared.base, 8))
+			b.word = mbarrier.Word(m.ctas[mem.CTA()].shared.load(addr-m.ctas[mem.CTA()].shared.base, 8))
 		}
 		return b
 	}
-	t := m.ctas[mem]
+	t := m.ctas[mem.CTA()]
 	i := sort.Search(len(t.mbars), func(i int) bool { return t.mbars[i].addr >= addr })
 	t.mbars = append(t.mbars, mbar{})
 	copy(t.mbars[i+1:], t.mbars[i:])
@@ -238,7 +238,7 @@ func (x *ctx) mbarAddress(a *access, lane int) (MemID, uint64, bool) {
 	addr := x.m.addr[lane]
 	mem, at, ok := x.resolve(a.space, addr)
 	switch {
-	case !ok || mem < 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8):
+	case !ok || mem.Kind() != SharedMemory || !x.m.ctas[mem.CTA()].shared.within(at-x.m.ctas[mem.CTA()].shared.base, 8):
 		x.fault(FaultBounds, a, lane, addr)
 		return 0, 0, false
 	case at%8 != 0:
@@ -309,7 +309,7 @@ func (m *Machine) mbarOp(mem MemID, at uint64, ev *Mbar, arg uint32) mbarrier.To
 		ev.Bar.Life = b.life
 	case MbarInval:
 		w = w.Inval()
-		m.ctas[mem].shared.store(at-m.ctas[mem].shared.base, 8, uint64(w), m.owner)
+		m.ctas[mem.CTA()].shared.store(at-m.ctas[mem.CTA()].shared.base, 8, uint64(w), m.owner)
 		b.live = false
 	case MbarArrive:
 		ev.Count = arg
@@ -345,7 +345,7 @@ func (m *Machine) mbarOp(mem MemID, at uint64, ev *Mbar, arg uint32) mbarrier.To
 		b.phase++
 	}
 	if !b.live && ev.Op != MbarInval {
-		m.ctas[mem].shared.store(at-m.ctas[mem].shared.base, 8, uint64(w), m.owner)
+		m.ctas[mem.CTA()].shared.store(at-m.ctas[mem.CTA()].shared.base, 8, uint64(w), m.owner)
 	}
 	ev.Token = uint64(r.Token)
 	return r.Token
@@ -397,7 +397,7 @@ func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
 			continue // the same test as the first lane's
 		}
 		mem, at, ok := x.resolve(mi.space, x.m.addr[l])
-		if !ok || mem < 0 || at%8 != 0 || !x.m.ctas[mem].shared.within(at-x.m.ctas[mem].shared.base, 8) {
+		if !ok || mem.Kind() != SharedMemory || at%8 != 0 || !x.m.ctas[mem.CTA()].shared.within(at-x.m.ctas[mem.CTA()].shared.base, 8) {
 			return true
 		}
 		if _, done := x.m.barrierAt(mem, at).asked(mi, x.testOperand(in, mi, l)); done {

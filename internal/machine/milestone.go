@@ -183,7 +183,7 @@ func (m *Machine) signal(op *Op) {
 	op.Stage = Signalled
 	op.Phases = make([]int64, len(op.Bars))
 	for i, b := range op.Bars {
-		if m.ctas[b.Mem] == nil {
+		if m.ctas[b.Mem.CTA()] == nil {
 			continue
 		}
 		ev := Mbar{Op: MbarCompleteTx, NoComplete: op.noinc}

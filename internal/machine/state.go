@@ -625,10 +625,10 @@ func (m *Machine) memory(mem MemID, addr uint64) (*region, uint64) {
 		}
 		return nil, 0
 	}
-	if mem < 0 || int(mem) >= len(m.ctas) || m.ctas[mem] == nil {
+	if mem.Kind() != SharedMemory || int(mem.CTA()) >= len(m.ctas) || m.ctas[mem.CTA()] == nil {
 		return nil, 0
 	}
-	r := &m.ctas[mem].shared
+	r := &m.ctas[mem.CTA()].shared
 	if addr < r.base || addr-r.base >= r.size {
 		return nil, 0
 	}

@@ -129,10 +129,10 @@ func (t *Tracker) shadowOf(ev *machine.Event) *shadow {
 	if ev.Mem == machine.Global {
 		return &t.global
 	}
-	if int32(ev.Mem) == ev.CTA {
+	if ev.Mem.CTA() == ev.CTA {
 		return &t.ctas[ev.CTA].shared
 	}
-	owner := t.at(int32(ev.Mem))
+	owner := t.at(ev.Mem.CTA())
 	t.visit(t.ctas[ev.CTA], owner, ev.Warp, ev.Mask, ev.PC)
 	if owner.ended {
 		return nil

@@ -214,7 +214,7 @@ func (t *Tracker) wordWrite(home *cta, ev *machine.Event, lane uint32) {
 // touchGuarded reports an access to bytes [a, b) of a row if they belong to a
 // live barrier.
 func (t *Tracker) touchGuarded(ac *access, a, b int) {
-	owner := t.ctas[ac.mem]
+	owner := t.ctas[ac.mem.CTA()]
 	lo, hi := ac.rowAddr+uint64(a), ac.rowAddr+uint64(b)
 	for at := lo &^ 7; at < hi; at += 8 {
 		bar := owner.bars[at]

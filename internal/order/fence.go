@@ -480,7 +480,7 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 		row := g.know.make(v)
 		for i := range g.know.rows {
 			from := &g.know.rows[i]
-			if from.view.kind == mapReleased && min(machine.Scope(from.view.addr), ev.Scope) >= t.needed(int32(from.view.mem), c.index) {
+			if from.view.kind == mapReleased && min(machine.Scope(from.view.addr), ev.Scope) >= t.needed(from.view.mem.CTA(), c.index) {
 				news = row.join(&from.clk) || news
 			}
 		}

@@ -313,7 +313,7 @@ func (t *Tracker) shadowIn(mem machine.MemID) *shadow {
 	if mem == machine.Global {
 		return &t.global
 	}
-	if c := t.at(int32(mem)); !c.ended {
+	if c := t.at(mem.CTA()); !c.ended {
 		return &c.shared
 	}
 	return nil

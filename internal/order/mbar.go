@@ -86,10 +86,10 @@ func (b *mbar) clone() *mbar {
 // bar returns the record of a barrier, nil if it is not in the shared memory
 // of a CTA that still runs.
 func (t *Tracker) bar(r machine.BarRef) (*mbar, *cta) {
-	if r.Mem < 0 || int(r.Mem) >= len(t.ctas) {
+	if r.Mem.Kind() != machine.SharedMemory || int(r.Mem.CTA()) >= len(t.ctas) {
 		return nil, nil
 	}
-	c := t.at(int32(r.Mem))
+	c := t.at(r.Mem.CTA())
 	if c.ended {
 		return nil, c
 	}

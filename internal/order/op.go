@@ -269,7 +269,7 @@ func appendMem(l []machine.MemID, m machine.MemID) []machine.MemID {
 func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	sh := &t.global
 	if s.Mem != machine.Global {
-		owner := t.at(int32(s.Mem))
+		owner := t.at(s.Mem.CTA())
 		if owner.index != ac.home.index {
 			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc)
 		}
@@ -451,7 +451,7 @@ func (t *Tracker) sameSide(ac *access, r *opRec) bool {
 // multicast or distributed-shared copy that the CTA itself waits for.
 func (r *opRec) ownBarrier(cta int32) bool {
 	for i := range r.bars {
-		if int32(r.bars[i].ref.Mem) == cta {
+		if r.bars[i].ref.Mem.CTA() == cta {
 			return true
 		}
 	}
@@ -530,7 +530,7 @@ func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
 }
 
 func (b *opBar) knownTo(c *clock) bool {
-	return b.value != 0 && c.at(int32(b.ref.Mem), b.slot) >= b.value
+	return b.value != 0 && c.at(b.ref.Mem.CTA(), b.slot) >= b.value
 }
 
 // onMilestone records an operation's stage, and at its signal the phases charged.

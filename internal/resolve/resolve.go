@@ -158,8 +158,8 @@ func (r *Resolver) memory(s *rules.Site) *report.Memory {
 	switch {
 	case s.Mem == machine.Local:
 		m.Space = "local"
-	case s.Mem >= 0:
-		owner := r.cta(int32(s.Mem))
+	case s.Mem.Kind() == machine.SharedMemory:
+		owner := r.cta(s.Mem.CTA())
 		m.Space, m.CTA = "shared", &owner
 	}
 	g := r.region(m.Space, s.Addr)

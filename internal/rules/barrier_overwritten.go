@@ -32,7 +32,7 @@ func (j *Judge) touchedBarrier(f *order.Fact) Finding {
 	from := j.opSite("initializes", a)
 	from.Mem, from.Addr, from.Len = f.Span.Mem, f.Span.Addr, f.Span.Len
 	return Finding{
-		Headline: fmt.Sprintf("%s %s the word of the live mbarrier at shared+%d of CTA %d", agent(b), verb(b), f.Span.Addr, f.Span.Mem),
+		Headline: fmt.Sprintf("%s %s the word of the live mbarrier at shared+%d of CTA %d", agent(b), verb(b), f.Span.Addr, f.Span.Mem.CTA()),
 		Sites:    []Site{from, j.site(b, f.Span)},
 		Missing:  fmt.Sprintf("no mbarrier.inval between %s and %s", j.at(a.PC), j.at(b.PC)),
 		Fix:      fmt.Sprintf("keep what %s accesses off the barrier's eight bytes, or mbarrier.inval before it", j.at(b.PC)),

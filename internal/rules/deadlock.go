@@ -199,14 +199,14 @@ func meets(a, b []lanes) bool {
 // mayArrive reports whether a split can still reach an arrive on the barrier.
 // Lanes in one split with a lane that has arrived are past it.
 func (d *stuck) mayArrive(v *machine.WaitingSplit, l *ledger) bool {
-	if !d.j.sameCluster(v.CTA, int32(l.bar.Mem)) {
+	if !d.j.sameCluster(v.CTA, l.bar.Mem.CTA()) {
 		return false
 	}
 	if a := find(l.open.who, v.CTA, v.Warp); a != nil && a.mask&v.Mask != 0 {
 		return false
 	}
 	here := d.waitsFor(v, l)
-	own := v.CTA == int32(l.bar.Mem)
+	own := v.CTA == l.bar.Mem.CTA()
 	reach := d.reach(v)
 	for _, s := range l.arrives {
 		if reach[s.PC] && (own || d.j.Program.MbarMayBeRemote(s.PC)) {

@@ -84,7 +84,7 @@ func (j *Judge) ledgerOf(b machine.BarRef) *ledger { return j.watch.words[word{b
 
 // barName names a barrier.
 func barName(b machine.BarRef) string {
-	return fmt.Sprintf("the mbarrier at shared+%d of CTA %d", b.Addr, b.Mem)
+	return fmt.Sprintf("the mbarrier at shared+%d of CTA %d", b.Addr, b.Mem.CTA())
 }
 
 // wordSite is the place of an operation on a barrier.
@@ -166,7 +166,7 @@ func (j *Judge) initialized(old *ledger, ev *machine.Event) {
 	l.last.n = -1
 	j.watch.words[word{b.Bar.Mem, b.Bar.Addr}] = l
 	if old == nil {
-		c := j.cta(int32(b.Bar.Mem))
+		c := j.cta(b.Bar.Mem.CTA())
 		c.bars = append(c.bars, b.Bar.Addr)
 	}
 }

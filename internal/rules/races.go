@@ -351,7 +351,7 @@ func place(s machine.Span) string {
 	if s.Mem == machine.Global {
 		return fmt.Sprintf("%s at global+%#x of global memory", bytesOf(s.Len), s.Addr)
 	}
-	return fmt.Sprintf("%s at shared+%d of CTA %d", bytesOf(s.Len), s.Addr, s.Mem)
+	return fmt.Sprintf("%s at shared+%d of CTA %d", bytesOf(s.Len), s.Addr, s.Mem.CTA())
 }
 
 func bytesOf(n uint64) string {

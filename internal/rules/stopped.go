@@ -98,7 +98,7 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 		}
 		return f
 	}
-	if s.Mem >= 0 && s.Msg == machine.OwnShared {
+	if s.Mem.Kind() == machine.SharedMemory && s.Msg == machine.OwnShared {
 		f.Missing = "the instruction takes addresses of shared::cta alone (an arrival, those of shared::cluster too if it returns no state), and this generic one lies in another CTA"
 		f.Fix = "give the address of the own CTA's; leave out what a peer's does not return, with _ in its place; or let a thread of the peer execute it"
 		return f

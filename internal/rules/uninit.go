@@ -32,7 +32,7 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 	if ev.Access&(machine.Read|machine.Update) == 0 {
 		return
 	}
-	if ev.Mem < 0 {
+	if ev.Mem.Kind() != machine.SharedMemory {
 		j.unwrittenGlobal(ev)
 		return
 	}
@@ -60,7 +60,7 @@ func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	if !op.SourceUninit() || len(op.Reads) == 0 {
 		return
 	}
-	if op.Reads[0].Mem < 0 {
+	if op.Reads[0].Mem.Kind() != machine.SharedMemory {
 		j.copiesUnwrittenGlobal(ev)
 		return
 	}

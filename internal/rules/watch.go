@@ -119,7 +119,7 @@ func (j *Judge) cta(i int32) *ctaWatch {
 }
 
 // isGone reports whether the CTA that a memory belongs to is gone.
-func (j *Judge) isGone(mem machine.MemID) bool { return mem >= 0 && j.watch.ctas[mem] == gone }
+func (j *Judge) isGone(mem machine.MemID) bool { return mem.Kind() == machine.SharedMemory && j.watch.ctas[mem.CTA()] == gone }
 
 // warp returns the record of a warp.
 func (j *Judge) warp(cta, warp int32) *warpWatch { return &j.cta(cta).warps[warp] }

@@ -331,7 +331,7 @@ func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 	} else if name.Name != "" {
 		text = fmt.Sprintf("%s+%d", name.Name, name.Offset)
 	}
-	if name.CTA != nil && t.multiple && int32(mem) != cta {
+	if name.CTA != nil && t.multiple && mem.CTA() != cta {
 		text += " of " + diag.CTA(*name.CTA)
 	}
 	return text
@@ -340,7 +340,7 @@ func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 // bytes names a range, and the CTA whose shared memory it is if that is not cta.
 func (t *Teller) bytes(s machine.Span, cta int32) string {
 	mem := t.names.Span(s)
-	if mem.CTA != nil && t.multiple && int32(s.Mem) != cta {
+	if mem.CTA != nil && t.multiple && s.Mem.CTA() != cta {
 		return mem.Text + " of " + diag.CTA(*mem.CTA)
 	}
 	return mem.Text
@@ -361,7 +361,7 @@ func (t *Teller) ledger(m *machine.Machine) []string {
 func (t *Teller) state(m *machine.Machine, b barrier) string {
 	name := t.barName(b)
 	if b.named {
-		gen, arrived, count := m.NamedBarrier(int32(b.mem), int32(b.addr))
+		gen, arrived, count := m.NamedBarrier(b.mem.CTA(), int32(b.addr))
 		if count == 0 {
 			return ""
 		}
