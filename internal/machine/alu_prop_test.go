@@ -205,13 +205,13 @@ func TestRowsAgainstNum(t *testing.T) {
 		code := fmt.Sprintf("shl.b32 %%r0, %%r1, %d; shr.u32 %%r2, %%r1, %d; shr.s32 %%r3, %%r1, %d;", n, n, n)
 		property(t, code, []string{"r1"}, []string{"r0", "r2", "r3"}, func(v []uint64) []uint64 {
 			a, k := uint32(v[0]), uint32(n)
-			return []uint64{uint64(num.Shl32(a, k)), uint64(num.ShrU32(a, k)), uint64(num.ShrS32(a, k))}
+			return []uint64{uint64(a << k), uint64(a >> k), uint64(uint32(int32(a) >> k))}
 		})
 	}
 	for _, n := range []uint32{0, 1, 31, 32, 33, 62, 63, 64} {
 		code := fmt.Sprintf("shl.b64 %%d0, %%d1, %d; shr.u64 %%d2, %%d1, %d; shr.s64 %%d3, %%d1, %d;", n, n, n)
 		property(t, code, []string{"d1"}, []string{"d0", "d2", "d3"}, func(v []uint64) []uint64 {
-			return []uint64{num.Shl64(v[0], n), num.ShrU64(v[0], n), num.ShrS64(v[0], n)}
+			return []uint64{v[0] << n, v[0] >> n, uint64(int64(v[0]) >> n)}
 		})
 	}
 }

@@ -375,9 +375,6 @@ func (m *Machine) NotArrived(cta int32) []WaitingSplit {
 // bytes of it.
 func (op *Op) SourceUninit() bool { return op.Uninit }
 
-// IsNoinc reports whether an OpMbarArrive is of the .noinc form.
-func (op *Op) IsNoinc() bool { return op.noinc }
-
 // MbarOpAt returns the mbarrier operation that instruction pc performs,
 // cp.async.mbarrier.arrive included; false if it performs none.
 func (p *Program) MbarOpAt(pc int32) (MbarOp, bool) {

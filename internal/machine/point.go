@@ -12,12 +12,6 @@ func (m *Machine) Standing(c Choice) (pc int32, performs bool) {
 	return s.pc, s.state == atPoint
 }
 
-// Reduces reports whether an instruction is a reduction, which returns nothing.
-func (p *Program) Reduces(pc int32) bool {
-	in := p.code[pc].src
-	return in != nil && in.Effect().Has(ptx.Updates) && !in.Effect().Has(ptx.Reads)
-}
-
 // Counts reports whether an instruction takes a pending count out of a token.
 func (p *Program) Counts(pc int32) bool {
 	in := p.code[pc].src

@@ -229,7 +229,6 @@ func TestSpecialValuesF64(t *testing.T) {
 		{"abs nan", AbsF64(pay | neg), pay | neg | 1<<51},
 		{"neg nan", NegF64(pay), pay | 1<<51},
 		{"add nans", AddRNF64(pay|2, pay|neg), pay | neg | 1<<51},
-		{"div nans", DivRNF64(pay|2, pay|neg), pay | 2 | 1<<51},
 		{"fma nans", FmaRNF64(pay|2, one, pay|neg), pay | neg | 1<<51},
 		{"atom nans", AtomAddF64(pay|2, pay|neg), pay | neg},
 	} {
@@ -273,11 +272,6 @@ func TestHalfQualifiers(t *testing.T) {
 		t.Errorf("fma.f16x2 = %#x", got)
 	}
 	for i, c := range []struct{ got, want uint32 }{
-		{AddI16x2(0xffff0001, 0x00010002), 0x00000003},
-		{MinU16x2(0xffff0001, 0x00018000), 0x00010001}, {MaxU16x2(0xffff0001, 0x00018000), 0xffff8000},
-		{MinS16x2(0, 0xffff0001, 0x00018000), 0xffff8000}, {MaxS16x2(0, 0xffff0001, 0x00018000), 0x00010001},
-		{MinS16x2(Relu, 0xffff0003, 0x00010002), 0x00000002}, {MaxS16x2(Relu, 0xfffffff0, 0xfffe0002), 0x00000002},
-		{MinS32(0, 0xffffffff, 1), 0xffffffff}, {MinS32(Relu, 0xffffffff, 1), 0}, {MaxS32(Relu, 0xffffffff, 1), 1},
 		{uint32(FmaOOBF16(0, OOBNaN, 0x3c00, 0x3c00)), 0}, {uint32(FmaOOBF16(0, 0x7e00, 0x3c00, 0x3c00)), uint32(NaN16)},
 	} {
 		if c.got != c.want {

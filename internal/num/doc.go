@@ -22,7 +22,7 @@
 //	         DivF32 (r, m, a, b), FmaF32(r, m, a, b, c), RcpF32 SqrtF32 (r, m, a);
 //	         NegF32 AbsF32 (m, a), MinF32 MaxF32 (m, a, b); CopySignF32(sign, a),
 //	         TestpF32(op, a), FlushF32(a)
-//	f64      AddF64 … as above without m; AddRNF64 SubRNF64 MulRNF64 DivRNF64 FmaRNF64
+//	f64      AddF64 … as above without m; AddRNF64 SubRNF64 MulRNF64 FmaRNF64
 //	f16      AddF16 SubF16 MulF16 FmaF16 NegF16 AbsF16 MinF16 MaxF16 (m, …), each
 //	bf16     also as BF16, F16x2 and BF16x2; FmaOOBF16 for fma.oob
 //	compare  [Cmp].F32 .F64 .F16 .BF16 .U64 .S64; FTZ in the F forms; SlctF32
@@ -32,8 +32,8 @@
 //	         Decode, Encode for one value of any small format
 //	integer  Bfe* Bfi* Bfind* Brev* Clz* Popc* Fns Sad* Prmt Lop3 Shf* Szext Bmsk
 //	         Dp4a Dp2a MulHi* Mul24* Mad24* MadHiSat AddSat SubSat AddC* SubC* MadC*
-//	         Div* Rem* Shl* Shr* Cnot*; AddI16x2 MinU16x2 MaxU16x2, and with .relu
-//	         MinS16x2 MaxS16x2 MinS32 MaxS32. Operands are in PTX's order; booleans
+//	         Div* Rem* Cnot*, shifts of 16 bits (the machine has the rest as Go
+//	         writes it). Operands are in PTX's order; booleans
 //	         (signed, wrap, hi, shiftamt) and tables (mode, lut) come before them,
 //	         a carry comes last and goes out as the second result
 //	video    [Video], [Vmad], [VideoSIMD]: a form, decoded once, whose Eval(a, b, c) runs it

@@ -58,9 +58,6 @@ func FmaRNF64(a, b, c uint64) uint64 {
 	return result64(math.FMA(f64(a), f64(b), f64(c)), a, b, c)
 }
 
-// DivRNF64 is div.rn.f64. Of two NaNs the H200 returns the dividend.
-func DivRNF64(a, b uint64) uint64 { return result64(f64(a)/f64(b), b, a, 0) }
-
 func special64(x float64) bool { return x != x || math.IsInf(x, 0) }
 
 // AddF64 is add{.rnd}.f64.

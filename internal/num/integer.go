@@ -35,12 +35,6 @@ func MulHiU16(a, b uint16) uint16 { return uint16(uint32(a) * uint32(b) >> 16) }
 // MulHiS16 is mul.hi.s16.
 func MulHiS16(a, b uint16) uint16 { return uint16(int32(int16(a)) * int32(int16(b)) >> 16) }
 
-// MulWideU32 is mul.wide.u32.
-func MulWideU32(a, b uint32) uint64 { return uint64(a) * uint64(b) }
-
-// MulWideS32 is mul.wide.s32.
-func MulWideS32(a, b uint32) uint64 { return uint64(int64(int32(a)) * int64(int32(b))) }
-
 // MadHiSatS32 is mad.hi.sat.s32.
 func MadHiSatS32(a, b, c uint32) uint32 { return AddSatS32(MulHiS32(a, b), c) }
 
@@ -254,29 +248,11 @@ func byteOf(a uint32, at uint, signed bool) int32 {
 // Shl16 is shl.b16.
 func Shl16(a uint16, n uint32) uint16 { return a << n }
 
-// Shl32 is shl.b32.
-func Shl32(a, n uint32) uint32 { return a << n }
-
-// Shl64 is shl.b64.
-func Shl64(a uint64, n uint32) uint64 { return a << n }
-
 // ShrU16 is shr.u16 and shr.b16.
 func ShrU16(a uint16, n uint32) uint16 { return a >> n }
 
 // ShrS16 is shr.s16.
 func ShrS16(a uint16, n uint32) uint16 { return uint16(int16(a) >> n) }
-
-// ShrU32 is shr.u32 and shr.b32.
-func ShrU32(a, n uint32) uint32 { return a >> n }
-
-// ShrS32 is shr.s32.
-func ShrS32(a, n uint32) uint32 { return uint32(int32(a) >> n) }
-
-// ShrU64 is shr.u64 and shr.b64.
-func ShrU64(a uint64, n uint32) uint64 { return a >> n }
-
-// ShrS64 is shr.s64.
-func ShrS64(a uint64, n uint32) uint64 { return uint64(int64(a) >> n) }
 
 func shfAmount(wrap bool, n uint32) uint32 {
 	if wrap {
