@@ -85,4 +85,3 @@ func NegBF16x2(m Mod, a uint32) uint32 {
 func AbsBF16x2(m Mod, a uint32) uint32 {
 	return pair(AbsBF16(m, hi16(a)), AbsBF16(m, lo16(a)))
 }
-
