@@ -30,9 +30,9 @@ func RunAlone(l *Launch) error {
 	return l.subject.All(l.subject.Budget(context.Background()), list, 1, l.subject.Skips())[0].Err
 }
 
-// Foreseen names what prediction makes of a launch, whether or not it is proven:
+// PredictionNames names what prediction makes of a launch, whether or not it is proven:
 // the condition that fails, and the schedule.
-func Foreseen(l *Launch) []string { return l.predictor.Names(context.Background()) }
+func PredictionNames(l *Launch) []string { return l.predictor.Names(context.Background()) }
 
 // Refused reports whether the driver would refuse the launch: it is not run.
 func Refused(l *Launch) bool { return len(l.findings) > 0 }

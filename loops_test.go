@@ -50,7 +50,7 @@ func TestAnyExamples(t *testing.T) {
 		argument int
 		from     int64
 		step     int64
-		values   []int64 // to hold what is foretold against
+		values   []int64 // to hold what is predicted against
 		long     bool
 		unproven int // smaller values
 	}{

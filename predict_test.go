@@ -12,8 +12,8 @@ import (
 	"muster"
 )
 
-// foreseen are the kinds that only prediction finds.
-var foreseen = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
+// predictedKinds are the kinds that only prediction finds.
+var predictedKinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
 
 // TestPredicted runs the examples of those kinds: the wrong one is found where it
 // is marked, and replays; the right one is clean.
@@ -56,8 +56,8 @@ func TestPredicted(t *testing.T) {
 			spotless(t, twin(t, twins, "right"))
 		})
 	}
-	if n < len(foreseen) {
-		t.Errorf("%d examples, want %d", n, len(foreseen))
+	if n < len(predictedKinds) {
+		t.Errorf("%d examples, want %d", n, len(predictedKinds))
 	}
 }
 

@@ -89,7 +89,7 @@ func (m Mbarrier) counts(what string, n Num) bool {
 	c, ok := toInt(n)
 	switch {
 	case !ok:
-	case c < 1 || c > mostCount:
+	case c < 1 || c > maxCount:
 		m.k.fail("%s(%d) of mbarrier %s: 1 to 2^20-1 arrivals at a time", what, c, m)
 		return false
 	case c > int64(m.set.count) && !m.set.another:
@@ -101,7 +101,7 @@ func (m Mbarrier) counts(what string, n Num) bool {
 
 // bytes checks a number of bytes against the tx-count's limit.
 func (m Mbarrier) bytes(what string, n Num) bool {
-	if c, ok := toInt(n); ok && (c < 0 || c > mostCount) {
+	if c, ok := toInt(n); ok && (c < 0 || c > maxCount) {
 		m.k.fail("%s(%d) of mbarrier %s: a phase awaits 0 to 2^20-1 bytes", what, c, m)
 		return false
 	}

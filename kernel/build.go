@@ -12,7 +12,7 @@ import (
 // it (CUDA programming guide, compute capabilities).
 const (
 	staticShared = 48 << 10
-	mostShared   = 227 << 10
+	maxShared    = 227 << 10
 )
 
 // dynamic is the name of dynamic shared memory.
@@ -111,9 +111,9 @@ func (k *Kernel) finish() {
 	}
 	k.close(k.entry)
 	k.ended = true
-	if total, _ := k.layout(); total > mostShared {
+	if total, _ := k.layout(); total > maxShared {
 		last := k.vars[len(k.vars)-1]
-		k.failAt(last.at, "shared memory comes to %d bytes with %s; a CTA has %d at most", total, last.name, mostShared)
+		k.failAt(last.at, "shared memory comes to %d bytes with %s; a CTA has %d at most", total, last.name, maxShared)
 	}
 }
 

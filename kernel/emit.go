@@ -239,7 +239,7 @@ func (b *body) find(name string) int {
 		return -1
 	}
 	n, i := 0, len(name)
-	for m := 1; i > 1 && m <= mostRegs && name[i-1] >= '0' && name[i-1] <= '9'; m *= 10 {
+	for m := 1; i > 1 && m <= maxRegs && name[i-1] >= '0' && name[i-1] <= '9'; m *= 10 {
 		i--
 		n += int(name[i]-'0') * m
 	}
@@ -289,8 +289,8 @@ func (k *Kernel) grow(n int) bool {
 	if k.over() || k.refuses() {
 		return false
 	}
-	if k.insts += n; k.insts > mostInsts {
-		k.fill("the kernel has more than %d instructions, labels and variables", mostInsts)
+	if k.insts += n; k.insts > maxInsts {
+		k.fill("the kernel has more than %d instructions, labels and variables", maxInsts)
 	}
 	return !k.full
 }

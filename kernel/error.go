@@ -68,8 +68,8 @@ func (k *Kernel) failAt(at Place, format string, args ...any) {
 	}
 	msg := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`) // one line only
 	k.errs = append(k.errs, &Error{at, msg})
-	if len(k.errs) == mostMistakes {
-		k.fill("the kernel has %d mistakes; no more are kept", mostMistakes)
+	if len(k.errs) == maxMistakes {
+		k.fill("the kernel has %d mistakes; no more are kept", maxMistakes)
 	}
 }
 

@@ -240,8 +240,8 @@ func (k *Kernel) Unroll(n int, body func(i int)) {
 	if k.missing("Unroll", body == nil) {
 		return
 	}
-	if n < 0 || n > mostInsts {
-		k.fail("Unroll(%d): it makes the body 0 to %d times; For makes a loop of the kernel", n, mostInsts)
+	if n < 0 || n > maxInsts {
+		k.fail("Unroll(%d): it makes the body 0 to %d times; For makes a loop of the kernel", n, maxInsts)
 		return
 	}
 	for i := range n {

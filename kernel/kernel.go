@@ -203,8 +203,8 @@ func (k *Kernel) reg(t Type) Reg {
 	t = t.reg()
 	b := k.at
 	_, prefix := t.declared()
-	if len(b.regs) >= mostRegs {
-		k.fill("the kernel has more than %d registers", mostRegs)
+	if len(b.regs) >= maxRegs {
+		k.fill("the kernel has more than %d registers", maxRegs)
 		return Reg{k, b, len(b.regs) - 1, t}
 	}
 	b.regs = append(b.regs, register{typ: t, name: prefix + strconv.Itoa(len(b.regs)+1), at: k.here()})
@@ -230,8 +230,8 @@ func (k *Kernel) lostVec(t Type, n int) Vec {
 
 func (k *Kernel) pred() Pred {
 	b := k.at
-	if len(b.regs) >= mostRegs {
-		k.fill("the kernel has more than %d registers", mostRegs)
+	if len(b.regs) >= maxRegs {
+		k.fill("the kernel has more than %d registers", maxRegs)
 		return Pred{k, b, len(b.regs) - 1, false}
 	}
 	b.regs = append(b.regs, register{typ: predType, name: "%p" + strconv.Itoa(len(b.regs)+1), at: k.here()})

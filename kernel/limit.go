@@ -6,9 +6,9 @@ import "fmt"
 // about 4 MiB of GPU code, and low enough that an infinite loop in Go is reported with
 // its line before it exhausts memory. The number of recorded mistakes is limited too.
 const (
-	mostInsts    = 1 << 18
-	mostRegs     = 1 << 18
-	mostMistakes = 10_000
+	maxInsts    = 1 << 18
+	maxRegs     = 1 << 18
+	maxMistakes = 10_000
 )
 
 // fill marks the kernel as full: later additions and mistakes are dropped.
@@ -31,7 +31,7 @@ func (k *Kernel) over() bool {
 // Go that continues for as long again never reaches Build, and panics.
 func (k *Kernel) refuses() bool {
 	if k.full {
-		if k.refused++; k.refused > mostInsts {
+		if k.refused++; k.refused > maxInsts {
 			k.refused = 0 // for a caller that recovers
 			panic(fmt.Sprintf("kernel: a loop of Go does not end, at %s: %v", k.here(), k.errs[len(k.errs)-1]))
 		}
@@ -49,8 +49,8 @@ func (k *Kernel) missing(what string, isNil bool) bool {
 
 // few checks a number of registers against the limit.
 func (k *Kernel) few(what string, n int) bool {
-	if n < 0 || n > mostRegs {
-		k.fail("%s of %d registers; they are 0 to %d", what, n, mostRegs)
+	if n < 0 || n > maxRegs {
+		k.fail("%s of %d registers; they are 0 to %d", what, n, maxRegs)
 		return false
 	}
 	return true

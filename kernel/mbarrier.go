@@ -52,8 +52,8 @@ const (
 	ConsumerParity = 0
 )
 
-// mostCount bounds the pending count and the tx-count of a phase (ISA 9.7.13.15.2).
-const mostCount = 1<<20 - 1
+// maxCount bounds the pending count and the tx-count of a phase (ISA 9.7.13.15.2).
+const maxCount = 1<<20 - 1
 
 type mbarrierKey struct{}
 
@@ -73,11 +73,11 @@ func (k *Kernel) mbarriers(what, name string, n, count int, single bool) Mbarrie
 	case n < 1:
 		k.fail("%s(%q): an array of %d barriers; it has at least one", what, name, n)
 		n = 1
-	case n > mostShared/8:
-		k.fail("%s(%q): an array of %d barriers; shared memory has room for %d", what, name, n, mostShared/8)
+	case n > maxShared/8:
+		k.fail("%s(%q): an array of %d barriers; shared memory has room for %d", what, name, n, maxShared/8)
 		n = 1
 	}
-	if count < 1 || count > mostCount {
+	if count < 1 || count > maxCount {
 		k.fail("%s(%q): a count of %d arrivals; a barrier counts 1 to 2^20-1", what, name, count)
 		count = 1
 	}
@@ -304,7 +304,7 @@ func (m Mbarrier) Init(count Num) {
 	}
 	n, isNum := toInt(count)
 	m.set.another = m.set.another || !isNum || n != int64(m.set.count)
-	if isNum && (n < 1 || n > mostCount) {
+	if isNum && (n < 1 || n > maxCount) {
 		k.fail("Init(%d) of mbarrier %s: a barrier counts 1 to 2^20-1 arrivals", n, m)
 		return
 	}

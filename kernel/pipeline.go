@@ -38,8 +38,8 @@ func (k *Kernel) Pipeline(name string, stages, producerArrivals, consumerArrival
 	case stages < 1:
 		k.fail("Pipeline(%q): %d stages; it has at least one", name, stages)
 		stages = 1
-	case stages > mostShared/16:
-		k.fail("Pipeline(%q): %d stages; shared memory has room for the barriers of %d", name, stages, mostShared/16)
+	case stages > maxShared/16:
+		k.fail("Pipeline(%q): %d stages; shared memory has room for the barriers of %d", name, stages, maxShared/16)
 		stages = 1
 	}
 	return &Pipeline{

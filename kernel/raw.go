@@ -123,8 +123,8 @@ func (n *names) find(name string) (typ Type, reg, other bool) {
 // kernelReg matches this package's names of registers.
 var kernelReg = regexp.MustCompile(`^%(r|rd|rs|rq|f|fd|p)[0-9]*$`)
 
-// mostInline bounds the registers of one declaration.
-const mostInline = 1 << 12
+// maxInline bounds the registers of one declaration.
+const maxInline = 1 << 12
 
 // declared lists the names of a declaration: %a0, %a1 and %a2 for %a<3>.
 func declared(v *ptx.Var) []string {
@@ -147,8 +147,8 @@ func (t *inlined) declare(v *ptx.Var, n *names) {
 	case v.Vec > 0:
 		t.fail(v.Pos, "%s: inline PTX has no vector registers", v.Name)
 		return
-	case v.Count > mostInline:
-		t.fail(v.Pos, "%s<%d>: inline PTX declares %d registers at a time at most", v.Name, v.Count, mostInline)
+	case v.Count > maxInline:
+		t.fail(v.Pos, "%s<%d>: inline PTX declares %d registers at a time at most", v.Name, v.Count, maxInline)
 		return
 	}
 	ok := true

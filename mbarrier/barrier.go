@@ -481,8 +481,8 @@ func (b *Barrier) wake() {
 // fails if the phase takes longer, or needs this processor; so after each failure the next waits park
 // immediately, more of them each time.
 const (
-	looks     = 20_000
-	mostParks = 1 << 9
+	looks    = 20_000
+	maxParks = 1 << 9
 )
 
 // With more participants than processors, some may need the processor that a waiter would spin on. A few
@@ -538,7 +538,7 @@ func (b *Barrier) soon(p uint64) bool {
 		}
 	}
 	b.parks.Store(next)
-	b.nextParks.Store(min(2*next, mostParks))
+	b.nextParks.Store(min(2*next, maxParks))
 	return b.now() > p
 }
 

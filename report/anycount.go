@@ -93,13 +93,13 @@ func (p *printer) anyCount(r *Report) {
 	a := r.Proof.Any
 	what := fmt.Sprintf("%s (argument %d)", a.Name, a.Argument)
 	for i, why := range a.Reasons {
-		if i == mostReasons {
+		if i == maxReasons {
 			break
 		}
 		p.row("unproven", bold, "any "+what+": "+why.sentence())
 	}
 	for i, u := range a.Unproven {
-		if i == mostReasons {
+		if i == maxReasons {
 			p.row("unproven", bold, fmt.Sprintf("and %d values of %s more", len(a.Unproven)-i, a.Name))
 			break
 		}

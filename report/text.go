@@ -89,8 +89,8 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	return err
 }
 
-// mostReasons bounds the reasons against a proof that the text gives.
-const mostReasons = 3
+// maxReasons bounds the reasons against a proof that the text gives.
+const maxReasons = 3
 
 // unproven says why a clean verdict does not cover every schedule.
 func (p *printer) unproven(r *Report) {
@@ -98,7 +98,7 @@ func (p *printer) unproven(r *Report) {
 		return
 	}
 	for i, why := range r.Proof.Reasons {
-		if i == mostReasons {
+		if i == maxReasons {
 			p.row("unproven", bold, fmt.Sprintf("and %d reasons more", len(r.Proof.Reasons)-i))
 			return
 		}

@@ -78,24 +78,24 @@ type Family struct {
 
 // New returns the family of a launch.
 func New(l *trial.Subject, m Maker, a Argument) (*Family, error) {
-	if a.Value < 1 || a.Value > mostTurns {
-		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", a.Number, a.Value, mostTurns)
+	if a.Value < 1 || a.Value > maxTurns {
+		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", a.Number, a.Value, maxTurns)
 	}
 	return &Family{Argument: a, l: l, maker: m, skip: l.Skips()}, nil
 }
 
 const (
-	// mostTurns bounds the argument's own value, mostRuns how many launches are run.
-	mostTurns = 1 << 20
-	mostRuns  = 2048
+	// maxTurns bounds the argument's own value, maxRuns how many launches are run.
+	maxTurns = 1 << 20
+	maxRuns  = 2048
 	// wantTurns is the number of turns with which a run should show a period,
 	// fewTurns one that mostly suffices.
 	wantTurns = 64
 	fewTurns  = 32
 	// leastPeriods is the least number of further periods that a proof must cover.
 	leastPeriods = 1024
-	// mostPeriod bounds the remainders, for each of which a launch is run.
-	mostPeriod = 64
+	// maxPeriod bounds the remainders, for each of which a launch is run.
+	maxPeriod = 64
 )
 
 // fork returns a copy of the family, with what is known so far, for another
@@ -117,7 +117,7 @@ func (f *Family) at(k int64) (*Launch, error) {
 }
 
 func (f *Family) make(k int64) (*Launch, error) {
-	if f.runs++; f.runs > mostRuns {
+	if f.runs++; f.runs > maxRuns {
 		return nil, errors.New("it takes more launches than are run for one proof")
 	}
 	if why := f.w.Over(); why != "" {
@@ -198,7 +198,7 @@ func (f *Family) larger(a *report.AnyCount, h strategy) *loops.Refusal {
 			a.From, a.UpTo, a.Growth = from, most, grown
 			return nil
 		}
-		if !done.short || tries == mostPeriod || from >= p.long {
+		if !done.short || tries == maxPeriod || from >= p.long {
 			return &done.Refusal
 		}
 		from += max(1, done.by/p.step) * p.step

@@ -118,7 +118,7 @@ func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		return nil, nil
 	}
 	unsure := f.unsure
-	for range mostMeasured {
+	for range maxMeasured {
 		var see indirect
 		m := l.Part(&see, f.skip, 0, 1)
 		m.ShowCollectives()
@@ -209,7 +209,7 @@ func (f *Family) measureWith(p *plan, by margin, k int64, turns func(int) int32,
 			return nil, &shortfall{Refusal: *no}
 		}
 	}
-	for range mostMeasured {
+	for range maxMeasured {
 		var prints *loops.Footprint
 		r, no := f.follow(l, func(m *machine.Machine, fo *machine.Follower) machine.Observer {
 			prints = f.measure(p, l, m, fo, list, k, taken.follower, f.unsure)
@@ -270,5 +270,5 @@ func measured(fo *machine.Follower, prints *loops.Footprint, list []machine.Lane
 	return b, nil
 }
 
-// mostMeasured bounds how often registers may turn out less regular than assumed.
-const mostMeasured = 8
+// maxMeasured bounds how often registers may turn out less regular than assumed.
+const maxMeasured = 8

@@ -97,10 +97,10 @@ func (f *Family) plan(h strategy) (*plan, *loops.Refusal) {
 		return nil, no
 	}
 	p.step = 1
-	if p.period > mostPeriod {
+	if p.period > maxPeriod {
 		p.step = unit
 	}
-	if p.period/p.step > mostPeriod {
+	if p.period/p.step > maxPeriod {
 		return nil, refuse(-1, "the loops repeat only after %d of the argument: too many launches to prove one for each remainder", p.period)
 	}
 	if !p.quick {
@@ -181,7 +181,7 @@ func (f *Family) findPeriod(p *plan, unit, most, want int64) (*loops.Recorder, f
 	if need := want * p.by / most; p.long < need {
 		p.long += unit * ((need - p.long + unit - 1) / unit)
 	}
-	if p.long > mostTurns {
+	if p.long > maxTurns {
 		return nil, nil, refuse(-1, "turns come so seldom that no run shows a period")
 	}
 	if f.shown == nil || f.shown.k != p.long {

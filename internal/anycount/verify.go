@@ -27,7 +27,7 @@ func (f *Family) verify(h strategy, values []int64) error {
 	}
 	for _, k := range values {
 		if k-p.from < p.period || (k-p.from)%p.step != 0 {
-			return fmt.Errorf("%d is none to foretell: from %d, period %d, step %d", k, p.from, p.period, p.step)
+			return fmt.Errorf("%d cannot be predicted: from %d, period %d, step %d", k, p.from, p.period, p.step)
 		}
 		from := p.from + (k-p.from)%p.period
 		b, no := f.base(p, from)
@@ -58,15 +58,15 @@ func (f *Family) verify(h strategy, values []int64) error {
 		}
 		more := (k - from) / p.period
 		if want := b.core.Events + int(more)*b.core.Each; c.Events != want {
-			return fmt.Errorf("with %d: %d events, foretold were %d + %d*%d", k, c.Events, b.core.Events, more, b.core.Each)
+			return fmt.Errorf("with %d: %d events, predicted were %d + %d*%d", k, c.Events, b.core.Events, more, b.core.Each)
 		}
 		for bar, n := range b.core.Phases {
 			if got, want := c.Phases[bar][0], n[0]+more*n[1]; got != want {
-				return fmt.Errorf("with %d: %d phases of %v, foretold were %d", k, got, bar, want)
+				return fmt.Errorf("with %d: %d phases of %v, predicted were %d", k, got, bar, want)
 			}
 		}
 		if len(c.Phases) != len(b.core.Phases) {
-			return fmt.Errorf("with %d: %d barriers, foretold were %d", k, len(c.Phases), len(b.core.Phases))
+			return fmt.Errorf("with %d: %d barriers, predicted were %d", k, len(c.Phases), len(b.core.Phases))
 		}
 	}
 	return nil
@@ -91,9 +91,9 @@ func (f *Family) registers(p *plan, b *base, from, k int64) error {
 		if no != nil {
 			return fmt.Errorf("with %d: %s", k, no.Text)
 		}
-		foretold, wrong := b.follow.Agree(r.follower, j, (k-from)/p.period)
-		if foretold == 0 || wrong > 0 {
-			return fmt.Errorf("with %d, in period %d, %d of %d registers are not what was foretold", k, j, wrong, foretold)
+		predicted, wrong := b.follow.Agree(r.follower, j, (k-from)/p.period)
+		if predicted == 0 || wrong > 0 {
+			return fmt.Errorf("with %d, in period %d, %d of %d registers are not what was predicted", k, j, wrong, predicted)
 		}
 	}
 	return nil

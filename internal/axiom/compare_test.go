@@ -60,7 +60,7 @@ func compare(t testing.TB, p *axiom.Program) *comparison {
 	if c.ran.broken != "" {
 		t.Fatalf("%s: %s\n%s", p.Name, c.ran.broken, text(p))
 	}
-	if c.ran.steps > mostSteps {
+	if c.ran.steps > maxSteps {
 		return c // too many schedules: not compared
 	}
 	for q := range c.ran.found {
@@ -388,7 +388,7 @@ func (y *tally) seed(t *testing.T, s uint64) {
 	p := generate(s)
 	p.Name = fmt.Sprintf("seed %d", s)
 	c := compare(t, p)
-	if c.ran.steps > mostSteps {
+	if c.ran.steps > maxSteps {
 		y.left++
 		return
 	}

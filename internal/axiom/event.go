@@ -41,7 +41,7 @@ const (
 // A set is a set of events, by index.
 type set uint64
 
-const mostEvents = 64
+const maxEvents = 64
 
 func (s set) has(i int) bool { return s>>uint(i)&1 != 0 }
 

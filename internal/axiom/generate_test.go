@@ -26,7 +26,7 @@ type step struct {
 	wants *step // the write whose value the guard wants; nil: the initial 0
 }
 
-const mostOps = 4 // a thread, barriers and waits not counted
+const maxOps = 4 // a thread, barriers and waits not counted
 
 // generate draws the litmus test of a seed: of sixteen, four are random
 // throughout, one is a story of the tensor map, two are of what is not seen, one
@@ -456,7 +456,7 @@ func (g *generator) finish() *axiom.Program {
 				n++
 			}
 		}
-		if n > mostOps || len(list) > mostOps+2 || len(list) == 0 {
+		if n > maxOps || len(list) > maxOps+2 || len(list) == 0 {
 			return nil
 		}
 		place := map[*step]int{}

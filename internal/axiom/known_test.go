@@ -275,7 +275,7 @@ func TestReduction(t *testing.T) {
 		p := generate(seed)
 		if few := explore(t, p, false); few.steps < 70 {
 			n++
-			if all := explore(t, p, true); all.steps <= mostSteps && !maps.Equal(few.found, all.found) {
+			if all := explore(t, p, true); all.steps <= maxSteps && !maps.Equal(few.found, all.found) {
 				t.Errorf("seed %d: %v of %d schedules, %v of %d\n%s", seed, few.found, few.runs, all.found, all.runs, text(p))
 			}
 		}

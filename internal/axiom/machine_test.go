@@ -209,11 +209,11 @@ type sleeper struct {
 	foot touches
 }
 
-const mostSteps = 400_000
+const maxSteps = 400_000
 
 // from explores the states after m. gone are the splits that would exit.
 func (x *explorer) from(m *machine.Machine, tr *order.Tracker, asleep []sleeper, gone []machine.Choice) {
-	if x.steps > mostSteps {
+	if x.steps > maxSteps {
 		return
 	}
 	if st := m.Stopped(); st != nil {

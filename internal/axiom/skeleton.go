@@ -51,11 +51,11 @@ func (c *control) skeleton() (*skeleton, error) {
 			}
 		}
 	}
-	if len(s.ev) > mostEvents {
-		return nil, fmt.Errorf("%s: %d events; at most %d are taken", c.p.Name, len(s.ev), mostEvents)
+	if len(s.ev) > maxEvents {
+		return nil, fmt.Errorf("%s: %d events; at most %d are taken", c.p.Name, len(s.ev), maxEvents)
 	}
-	if len(s.init) > mostLocs {
-		return nil, fmt.Errorf("%s: %d locations; at most %d are taken", c.p.Name, len(s.init), mostLocs)
+	if len(s.init) > maxLocs {
+		return nil, fmt.Errorf("%s: %d locations; at most %d are taken", c.p.Name, len(s.init), maxLocs)
 	}
 	n := len(s.ev)
 	s.po, s.sync = make(relation, n), make(relation, n)

@@ -72,13 +72,13 @@ func (c *candidate) waited(i int, edge func(a, b int)) {
 	}
 }
 
-const mostLocs = 8
+const maxLocs = 8
 
 // A state of the search: the events that happened, and the last write to each word of
 // each location.
 type state struct {
 	done set
-	last [mostLocs][2]int8 // by location, event + 1; 0: the initial write
+	last [maxLocs][2]int8 // by location, event + 1; 0: the initial write
 }
 
 type search struct {

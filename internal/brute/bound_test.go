@@ -114,7 +114,7 @@ func TestBound(t *testing.T) {
 				skipped++
 				break
 			}
-			got, cov, err := bySearch(x, explore.Limits{Schedules: mostRuns, Preemptions: bound(most)})
+			got, cov, err := bySearch(x, explore.Limits{Schedules: maxRuns, Preemptions: bound(most)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ const (
 	smallStates = 400
 	largeStates = 3000
 	oneLarge    = 20
-	mostRuns    = 20000
+	maxRuns     = 20000
 )
 
 // A verdict is what became of a program.
@@ -53,12 +53,12 @@ func judge(p *brute.Program, states int) verdict {
 		v.differ = err.Error()
 		return v
 	}
-	got, cov, err := bySearch(x, explore.Limits{Schedules: mostRuns})
+	got, cov, err := bySearch(x, explore.Limits{Schedules: maxRuns})
 	v.runs = cov.Schedules + cov.Left
 	switch {
 	case err != nil:
 		v.differ = err.Error()
-	case !got.complete && cov.Schedules+cov.Left >= mostRuns:
+	case !got.complete && cov.Schedules+cov.Left >= maxRuns:
 		v.skip = "too many schedules"
 	case !got.complete:
 		v.differ = cov.Why

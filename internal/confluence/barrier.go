@@ -194,9 +194,9 @@ func (s *regStep) upTo(t *regStep) bool {
 	return s == t || s.clk.after(t.warp, ^uint32(0), t.step) != 0
 }
 
-// mostRegSteps bounds the setmaxnreg steps of a CTA that are compared with each
+// maxRegSteps bounds the setmaxnreg steps of a CTA that are compared with each
 // other.
-const mostRegSteps = 256
+const maxRegSteps = 256
 
 // endRegisters checks that no schedule is stuck at an increase. In a stuck state
 // everything has happened except some increases and what follows them. So an increase
@@ -216,7 +216,7 @@ func (p *Prover) endRegisters(c *ctaState) {
 		}
 	}
 	text := "an increase that may wait for ever for registers"
-	if n > mostRegSteps && len(stuck) > 0 {
+	if n > maxRegSteps && len(stuck) > 0 {
 		text = "too many changes of registers to compare"
 	} else {
 		for again := true; again; {

@@ -48,8 +48,8 @@ type polledWrite struct {
 	event  int64
 }
 
-// mostPolled bounds the writes and waits kept of a word.
-const mostPolled = 1 << 12
+// maxPolled bounds the writes and waits kept of a word.
+const maxPolled = 1 << 12
 
 type granule struct {
 	mem  machine.MemID
@@ -76,7 +76,7 @@ func (p *Prover) access(m *machine.Machine, ev *machine.Event) {
 		switch {
 		case word.plain:
 			p.doubt(word, ev.PC, "a word that is waited for is also written by plain stores, or by copies")
-		case !ok || ev.Size > 8 || len(word.writes)+len(word.ends) > mostPolled:
+		case !ok || ev.Size > 8 || len(word.writes)+len(word.ends) > maxPolled:
 			p.doubt(word, ev.PC, "a word that is waited for is written too often, or too wide, to be followed")
 		}
 		poll := p.cfg.Polls[ev.PC]

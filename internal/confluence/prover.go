@@ -55,9 +55,9 @@ type Failure struct {
 	Text  string
 }
 
-// mostAlike bounds the failures kept for one condition at one pair of instructions:
+// maxAlike bounds the failures kept for one condition at one pair of instructions:
 // the first need not be one that a schedule can bring about.
-const mostAlike = 4
+const maxAlike = 4
 
 // A Prover watches one run.
 type Prover struct {
@@ -280,7 +280,7 @@ type alike struct {
 
 func (p *Prover) fail(f Failure) {
 	key := alike{f.Condition, f.PC, f.With}
-	if p.seen[key]++; p.seen[key] <= mostAlike {
+	if p.seen[key]++; p.seen[key] <= maxAlike {
 		p.failures = append(p.failures, f)
 	}
 }

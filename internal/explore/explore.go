@@ -98,8 +98,8 @@ func Parse(text string) (Schedule, error) {
 	if i := strings.LastIndexByte(text, '/'); i >= 0 {
 		for _, f := range strings.Split(text[:i], ",") {
 			c, n, err := parseRepeated(f)
-			if err == nil && n > mostChoices-len(s.Prefix) {
-				err = fmt.Errorf("more than %d choices", mostChoices)
+			if err == nil && n > maxChoices-len(s.Prefix) {
+				err = fmt.Errorf("more than %d choices", maxChoices)
 			}
 			if err != nil {
 				return s, fmt.Errorf("schedule %q: %w", brief(text), err)
@@ -144,23 +144,23 @@ func (s *Schedule) parseNumbers(text string, has bool) error {
 		return nil
 	}
 	depth, steps, _ := strings.Cut(rest, ":")
-	if s.Depth, err = strconv.Atoi(depth); err != nil || s.Depth < 1 || s.Depth > mostDepth {
-		return fmt.Errorf("depth must be a number from 1 to %d", mostDepth)
+	if s.Depth, err = strconv.Atoi(depth); err != nil || s.Depth < 1 || s.Depth > maxDepth {
+		return fmt.Errorf("depth must be a number from 1 to %d", maxDepth)
 	}
-	if s.Steps, err = strconv.Atoi(steps); err != nil || s.Steps < 1 || s.Steps > mostSteps {
-		return fmt.Errorf("steps must be a number from 1 to %d", mostSteps)
+	if s.Steps, err = strconv.Atoi(steps); err != nil || s.Steps < 1 || s.Steps > maxSteps {
+		return fmt.Errorf("steps must be a number from 1 to %d", maxSteps)
 	}
 	return nil
 }
 
-// mostDepth and mostSteps bound what a schedule of PCT may ask for.
+// maxDepth and maxSteps bound what a schedule of PCT may ask for.
 const (
-	mostDepth = 1 << 10
-	mostSteps = 1 << 30
+	maxDepth = 1 << 10
+	maxSteps = 1 << 30
 )
 
-// mostChoices bounds a prefix, so that a short text cannot take much memory.
-const mostChoices = 1 << 22
+// maxChoices bounds a prefix, so that a short text cannot take much memory.
+const maxChoices = 1 << 22
 
 // parseRepeated reads a choice, "r0.1.0", or several alike, "r0.1.0*12".
 func parseRepeated(text string) (machine.Choice, int, error) {

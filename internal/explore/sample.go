@@ -24,7 +24,7 @@ func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 	}
 	// Handful counts up from 1.
 	seed = 1<<31 | mix(seed)>>33
-	k = min(max(k, 1), mostSteps)
+	k = min(max(k, 1), maxSteps)
 	list := make([]Schedule, 0, n)
 	for i := range n {
 		s := Schedule{Policy: Random, Seed: seed + uint64(i)}
@@ -32,7 +32,7 @@ func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 		} else if turn%2 == 0 {
 			s.Policy = Delay
 		} else {
-			s.Policy, s.Depth, s.Steps = PCT, min(max(depths[turn/2], 1), mostDepth), k
+			s.Policy, s.Depth, s.Steps = PCT, min(max(depths[turn/2], 1), maxDepth), k
 		}
 		list = append(list, s)
 	}

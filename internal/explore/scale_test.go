@@ -124,8 +124,8 @@ type blind struct{}
 func (blind) Observe(*machine.Machine, *machine.Event) {}
 func (blind) End(*machine.Machine, []machine.Choice)   {}
 
-// mostStates bounds counting; the table of docs/exploration.md is with 60,000.
-var mostStates = flag.Int("states", 3000, "how many states TestScale goes through to count interleavings")
+// maxStates bounds counting; the table of docs/exploration.md is with 60,000.
+var maxStates = flag.Int("states", 3000, "how many states TestScale goes through to count interleavings")
 
 // interleavings counts the paths from the beginning to an end, over the states in
 // between; nil if these are too many.
@@ -137,7 +137,7 @@ func (s *scaled) interleavings(t testing.TB) *big.Int {
 		if n, ok := known[h]; ok {
 			return n
 		}
-		if len(known) > *mostStates {
+		if len(known) > *maxStates {
 			return nil
 		}
 		ways := m.Ways(nil)
@@ -249,10 +249,10 @@ func TestScale(t *testing.T) {
 }
 
 // BenchmarkScale explores each program, and also measures the time of running all its
-// interleavings, in the same process: of the first mostRuns where there are more. The
-// ratio is of those, and so a lower bound where mostRuns is reached.
+// interleavings, in the same process: of the first maxRuns where there are more. The
+// ratio is of those, and so a lower bound where maxRuns is reached.
 func BenchmarkScale(b *testing.B) {
-	const mostRuns = 20_000
+	const maxRuns = 20_000
 	for _, s := range scale() {
 		b.Run(s.name, func(b *testing.B) {
 			var c explore.Coverage
@@ -261,7 +261,7 @@ func BenchmarkScale(b *testing.B) {
 			}
 			each := b.Elapsed() / time.Duration(b.N)
 			begin := time.Now()
-			runs, _ := s.every(b, mostRuns)
+			runs, _ := s.every(b, maxRuns)
 			without := time.Since(begin)
 			b.ReportMetric(float64(c.Schedules), "kinds")
 			b.ReportMetric(float64(c.Left), "left")

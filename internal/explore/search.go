@@ -261,7 +261,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		}
 		if s.limits.Preemptions == 0 { // else a sleeping one may have cost less
 			for _, q := range slices.Concat(before.sleep, before.done) {
-				if !by.meets(q) {
+				if !by.dependent(q) {
 					n.sleep = append(n.sleep, q)
 				}
 			}
@@ -285,9 +285,9 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	return n, false
 }
 
-// meets reports whether two steps that were both enabled in one state depend on each
+// dependent reports whether two steps that were both enabled in one state depend on each
 // other.
-func (s *step) meets(o *step) bool {
+func (s *step) dependent(o *step) bool {
 	for _, a := range s.lanes {
 		for _, b := range o.lanes {
 			if a.cta == b.cta && a.warp == b.warp && a.mask&b.mask != 0 {
@@ -298,7 +298,7 @@ func (s *step) meets(o *step) bool {
 	if s.choice.Kind == machine.Milestone && s.choice == o.choice {
 		return true
 	}
-	return s.feet.meets(o.feet)
+	return s.accesses.dependent(o.accesses)
 }
 
 // backtrack finds the races of the run's new steps, and adds backtrack points for
@@ -402,10 +402,10 @@ func blocked(m *machine.Machine) []*step {
 // looks reports whether a step only reads or tests: an atomic operation that polls
 // leaves what it found.
 func looks(s *step) bool {
-	for i := range s.feet {
-		if x := &s.feet[i]; x.role != reads && x.role != tests && x.poll == nil {
+	for i := range s.accesses {
+		if x := &s.accesses[i]; x.role != reads && x.role != tests && x.poll == nil {
 			return false
 		}
 	}
-	return len(s.feet) > 0
+	return len(s.accesses) > 0
 }

@@ -72,12 +72,12 @@ type touch struct {
 // A footprint is what one step touches.
 type footprint []touch
 
-// meets reports whether a step with footprint a depends on one with footprint b, both
+// dependent reports whether a step with footprint a depends on one with footprint b, both
 // taken from the same state, neither having waited for the other.
-func (a footprint) meets(b footprint) bool {
+func (a footprint) dependent(b footprint) bool {
 	for i := range a {
 		for j := range b {
-			if a[i].meets(&b[j]) {
+			if a[i].dependent(&b[j]) {
 				return true
 			}
 		}
@@ -85,7 +85,7 @@ func (a footprint) meets(b footprint) bool {
 	return false
 }
 
-func (a *touch) meets(b *touch) bool {
+func (a *touch) dependent(b *touch) bool {
 	if a.object != b.object || a.mem != b.mem {
 		return false
 	}
@@ -124,8 +124,8 @@ func (a *touch) commutes(b *touch) bool {
 
 // A step is one choice that was taken, with its footprint and its effects.
 type step struct {
-	choice machine.Choice
-	feet   footprint
+	choice   machine.Choice
+	accesses footprint
 	// lanes: the lanes of warps that took part, for program order.
 	lanes []warpLanes
 	// by is the lanes that took the step, if the step only touched others, whose
@@ -190,10 +190,10 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 		m.Step(choice)
 	case machine.Start:
 		m.Step(choice)
-		for i := range st.feet {
-			if st.feet[i].object == life {
+		for i := range st.accesses {
+			if st.accesses[i].object == life {
 				for w := range m.WarpsPerCTA() {
-					st.lanes = append(st.lanes, warpLanes{st.feet[i].mem, int32(w), ^uint32(0)})
+					st.lanes = append(st.lanes, warpLanes{st.accesses[i].mem, int32(w), ^uint32(0)})
 				}
 			}
 		}
@@ -201,7 +201,7 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 		was := m.Splits(choice.CTA, choice.Warp, nil)
 		var at machine.WaitingSplit
 		if choice.Kind == machine.GiveUp {
-			if at = m.WaitingOf(choice); !m.Program().Counted(at.PC) {
+			if at = m.WaitingOf(choice); !m.Program().CountsFailures(at.PC) {
 				at.Tests = nil
 			}
 		}
@@ -270,7 +270,7 @@ func met(m *machine.Machine, c machine.Choice, was, is []machine.Lanes) []machin
 			continue
 		}
 		for _, o := range is {
-			if o.Mask&s.Mask == s.Mask && o.Mask != s.Mask && m.Program().Noticed(s.PC) {
+			if o.Mask&s.Mask == s.Mask && o.Mask != s.Mask && m.Program().ObservableApart(s.PC) {
 				out = append(out, machine.Choice{CTA: c.CTA, Warp: c.Warp, Lane: int8(bits.TrailingZeros32(s.Mask))})
 			}
 		}
@@ -287,7 +287,7 @@ func (c *collector) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-func (c *collector) add(t touch) { c.step.feet = append(c.step.feet, t) }
+func (c *collector) add(t touch) { c.step.accesses = append(c.step.accesses, t) }
 
 func (c *collector) span(s machine.Span, r role) {
 	c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len})
@@ -345,7 +345,7 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	r, label := reads, int64(0)
 	if ev.Access&machine.Write != 0 {
 		r = writes
-		if ev.Access&machine.Update != 0 && (ev.Access&machine.Read == 0 || c.unread(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
+		if ev.Access&machine.Update != 0 && (ev.Access&machine.Read == 0 || c.resultUnused(ev.PC)) && c.prog.Commutes(ev.PC) == "" {
 			switch ev.Sem {
 			case machine.Relaxed:
 				r, label = adds, c.operation(ev.PC)
@@ -359,12 +359,12 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	if ev.Row && ev.Sem == machine.Weak {
 		c.add(touch{object: bytes, role: r, mem: int32(ev.Mem), lo: ev.Addr[0], hi: ev.Addr[0] + 32*uint64(ev.Size), label: label})
 	} else {
-		from := len(c.step.feet)
+		from := len(c.step.accesses)
 		for k := ev.Mask; k != 0; k &= k - 1 {
 			l := bits.TrailingZeros32(k) & 31
 			at := ev.Addr[l]
-			if n := len(c.step.feet); n > from && r != writes && ev.Sem == machine.Weak && c.step.feet[n-1].hi == at {
-				c.step.feet[n-1].hi += uint64(ev.Size)
+			if n := len(c.step.accesses); n > from && r != writes && ev.Sem == machine.Weak && c.step.accesses[n-1].hi == at {
+				c.step.accesses[n-1].hi += uint64(ev.Size)
 				continue
 			}
 			t := touch{object: bytes, role: r, mem: int32(ev.Mem), lo: at, hi: at + uint64(ev.Size), label: label}
@@ -378,7 +378,7 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 				}
 				_, _, t.sums = c.prog.Adds(ev.PC)
 			}
-			if n := len(c.step.feet); n > from && c.step.feet[n-1] == t {
+			if n := len(c.step.accesses); n > from && c.step.accesses[n-1] == t {
 				continue // several lanes store the same
 			}
 			c.add(t)
@@ -387,9 +387,11 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	c.remote(ev.CTA, ev.Mem)
 }
 
-// unread reports whether no thread learns from an atomic what came before it: not by
+// resultUnused reports whether no thread learns from an atomic what came before it: not by
 // what it returns, nor by a fence behind it, with which it acquires.
-func (c *collector) unread(pc int32) bool { return c.prog.Unread(pc) && !c.prog.FenceBehind(pc) }
+func (c *collector) resultUnused(pc int32) bool {
+	return c.prog.ResultUnused(pc) && !c.prog.FenceBehind(pc)
+}
 
 // plain reports whether strong stores of equal values are interchangeable: no thread
 // learns from one what came before it.
@@ -464,7 +466,7 @@ func (c *collector) look(at machine.BarRef, t touch) {
 func (c *collector) again(m *machine.Machine, at *machine.WaitingSplit) {
 	for i := range at.Tests {
 		t := &at.Tests[i]
-		if !slices.ContainsFunc(c.step.feet, func(f touch) bool {
+		if !slices.ContainsFunc(c.step.accesses, func(f touch) bool {
 			return f.object == phases && f.mem == int32(t.Bar.Mem) && f.lo == t.Bar.Addr
 		}) {
 			c.look(t.Bar, touch{label: t.Phase, parity: t.Parity, operand: t.Token, await: m.Program().Awaits(at.PC)})

@@ -32,7 +32,7 @@ func (s *set) join(o set) {
 	}
 }
 
-func (s set) meets(o set) bool {
+func (s set) overlaps(o set) bool {
 	for i := range min(len(s), len(o)) {
 		if s[i]&o[i] != 0 {
 			return true
@@ -95,9 +95,9 @@ type toucher struct {
 	over  bool // it stands for earlier reads and stores of other values, too
 }
 
-// meets reports whether x depends on what t touched, or on what that stands for.
-func (t *toucher) meets(x *touch) bool {
-	return t.touch.meets(x) || t.over && x.role == writes && t.touch.lo < x.hi && x.lo < t.touch.hi
+// dependent reports whether x depends on what t touched, or on what that stands for.
+func (t *toucher) dependent(x *touch) bool {
+	return t.touch.dependent(x) || t.over && x.role == writes && t.touch.lo < x.hi && x.lo < t.touch.hi
 }
 
 // A barTrace is an mbarrier's history.
@@ -158,8 +158,8 @@ func (a *arrow) after(i int) {
 // earlier ones.
 func (t *trace) order(s *step) (before set, races []race) {
 	a := t.arrow(s)
-	for k := range s.feet {
-		a.depend(&s.feet[k])
+	for k := range s.accesses {
+		a.depend(&s.accesses[k])
 	}
 	races = a.close()
 	return a.own, races
@@ -240,7 +240,7 @@ func (a *arrow) depend(x *touch) {
 		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
 			list := t.lines[lineKey{x.mem, line}]
 			for i := len(list) - 1; i >= 0; i-- {
-				if list[i].meets(x) {
+				if list[i].dependent(x) {
 					a.meet = append(a.meet, list[i].step)
 				}
 			}
@@ -344,7 +344,7 @@ const lineBits = 7
 
 func (a *arrow) all(list []toucher, x *touch) {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].touch.meets(x) {
+		if list[i].touch.dependent(x) {
 			a.meet = append(a.meet, list[i].step)
 		}
 	}
@@ -566,8 +566,8 @@ func (t *trace) enter(s *step) {
 		t.moved(at, &s.ops[i])
 	}
 	delete(t.enable, process(s.choice))
-	for k := range s.feet {
-		t.keep(at, &s.feet[k])
+	for k := range s.accesses {
+		t.keep(at, &s.accesses[k])
 	}
 }
 
@@ -728,12 +728,12 @@ func (t *trace) initials(steps []*step, r race, last machine.Choice, before set)
 		if t.before[i].has(r.first) {
 			continue
 		}
-		if !t.before[i].meets(rest) {
+		if !t.before[i].overlaps(rest) {
 			out = append(out, process(steps[i].choice))
 		}
 		rest.add(i)
 	}
-	if !before.meets(rest) {
+	if !before.overlaps(rest) {
 		out = append(out, process(last))
 	}
 	return out
@@ -742,8 +742,8 @@ func (t *trace) initials(steps []*step, r race, last machine.Choice, before set)
 // idle reports whether a step only returned to its wait.
 func (s *step) idle() bool {
 	looked := false
-	for i := range s.feet {
-		x := &s.feet[i]
+	for i := range s.accesses {
+		x := &s.accesses[i]
 		if x.role == tests && (x.done || !x.await) || x.role != tests && x.role != reads {
 			return false
 		}
@@ -760,5 +760,5 @@ func (s *step) roused(by *step) bool {
 			return false // the warp's lanes wait for each other
 		}
 	}
-	return len(s.groups) == 0 && looks(s) && !by.feet.meets(s.feet)
+	return len(s.groups) == 0 && looks(s) && !by.accesses.dependent(s.accesses)
 }

@@ -90,10 +90,10 @@ func Adds(in *ptx.Inst) (n uint64, says, adds bool) {
 	return v.Bits, ok, true
 }
 
-// Unsteady names what an instruction reads that is not in the machine's state as a
+// Nondeterministic names what an instruction reads that is not in the machine's state as a
 // schedule makes it: a clock, which lanes happen to run together, where the CTA
 // runs; empty for any other.
-func Unsteady(in *ptx.Inst) string {
+func Nondeterministic(in *ptx.Inst) string {
 	if in == nil {
 		return ""
 	}

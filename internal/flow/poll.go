@@ -122,8 +122,8 @@ func vector(in *ptx.Inst) bool {
 	return slices.ContainsFunc(in.Mods, func(m string) bool { return m == "v2" || m == "v4" || m == "v8" })
 }
 
-// mostPollNodes bounds how long a polling loop may be.
-const mostPollNodes = 64
+// maxPollNodes bounds how long a polling loop may be.
+const maxPollNodes = 64
 
 // pollAt tells whether a load is that of a polling loop: one path leads from it to
 // a branch by a comparison of what it loaded, and one of that branch's sides
@@ -164,7 +164,7 @@ func (g *Graph) pollAt(read int32) *Poll {
 func (g *Graph) straight(from int32) (path []int32, end int32) {
 	path = []int32{}
 	n := from
-	for range 2 * mostPollNodes { // jumps may go round for ever
+	for range 2 * maxPollNodes { // jumps may go round for ever
 		if int(n) == len(g.Nodes) {
 			return path, n
 		}
@@ -199,7 +199,7 @@ func (g *Graph) returns(from, read int32) (nodes []int32) {
 		case n == read:
 			reached = true
 			continue
-		case int(n) == len(g.Nodes) || len(nodes) == mostPollNodes:
+		case int(n) == len(g.Nodes) || len(nodes) == maxPollNodes:
 			return nil
 		case slices.Contains(nodes, n):
 			continue

@@ -153,10 +153,10 @@ type tests struct {
 
 // told is what the text tells of an instruction.
 type told struct {
-	counted bool // of a test: how often it came out false may show
-	settled bool // of a test: what follows waits for it, but for a trap
-	decides bool // of a test: which way the program goes, or what it does, depends on it
-	unread  bool // of an update: nothing reads what it returns
+	counted      bool // of a test: how often it came out false may show
+	settled      bool // of a test: what follows waits for it, but for a trap
+	decides      bool // of a test: which way the program goes, or what it does, depends on it
+	resultUnused bool // of an update: nothing reads what it returns
 }
 
 func (p *Program) ofTests() *tests {
@@ -187,7 +187,7 @@ func (g *Graph) tell(t *tests, roots map[int32]bool) {
 		case u.In.IsOf(ptx.ClassBarrier):
 			t.clustered = t.clustered || u.In.Form.Scope == "cluster"
 		case u.Does(ptx.Reads) && u.Does(ptx.Updates):
-			t.of[u.In] = told{unread: !slices.ContainsFunc(u.Writes, func(r Reg) bool {
+			t.of[u.In] = told{resultUnused: !slices.ContainsFunc(u.Writes, func(r Reg) bool {
 				return slices.ContainsFunc(g.Next[i], func(to int32) bool { return g.IsLive(to, r) })
 			})}
 		}
@@ -205,11 +205,11 @@ func (p *Program) Awaits(in *ptx.Inst) bool {
 // Settled reports whether what follows a test of a barrier waits for it, or traps.
 func (p *Program) Settled(in *ptx.Inst) bool { return p.ofTests().of[in].settled }
 
-// Counted reports whether how often a test of a barrier came out false may show.
-func (p *Program) Counted(in *ptx.Inst) bool { return p.ofTests().of[in].counted }
+// CountsFailures reports whether how often a test of a barrier came out false may show.
+func (p *Program) CountsFailures(in *ptx.Inst) bool { return p.ofTests().of[in].counted }
 
-// Unread reports whether nothing reads what an update returns.
-func (p *Program) Unread(in *ptx.Inst) bool { return p.ofTests().of[in].unread }
+// ResultUnused reports whether nothing reads what an update returns.
+func (p *Program) ResultUnused(in *ptx.Inst) bool { return p.ofTests().of[in].resultUnused }
 
 // ClusterBarrier reports whether the program has a barrier of the cluster, which counts
 // the threads that exit.

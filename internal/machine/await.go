@@ -29,21 +29,21 @@ type await struct {
 	val   uint64 // the value read, or the phase waited for
 	lanes uint32
 	// woke holds 1 + each PC at which a change of this woke the split, the first
-	// mostWakes of them.
-	woke [mostWakes]int32
+	// maxWakes of them.
+	woke [maxWakes]int32
 	done bool // of a look at an mbarrier (circle.go): the phase was complete
 }
 
-// mostWakes bounds the places at which one change wakes a split.
-const mostWakes = 8
+// maxWakes bounds the places at which one change wakes a split.
+const maxWakes = 8
 
-// mostGiveUps bounds how often in a row a test may fail by GiveUp; after that
+// maxGiveUps bounds how often in a row a test may fail by GiveUp; after that
 // only its completion ends the wait.
 const (
-	mostGiveUps = 1 << 10
-	mostPolls   = 1 << 16
-	mostSeen    = 64  // register states that are compared
-	mostAwaits  = 256 // failed tests kept for a split: a loop that reads more is no wait
+	maxGiveUps = 1 << 10
+	maxPolls   = 1 << 16
+	maxSeen    = 64  // register states that are compared
+	maxAwaits  = 256 // failed tests kept for a split: a loop that reads more is no wait
 )
 
 // note remembers a failed test.
@@ -55,7 +55,7 @@ func (s *split) note(a await) {
 			return
 		}
 	}
-	if len(s.awaits) == mostAwaits {
+	if len(s.awaits) == maxAwaits {
 		s.awaits = s.awaits[:0]
 	}
 	s.awaits = append(s.awaits, a)
@@ -77,7 +77,7 @@ func (s *split) failed(pc int32, mem MemID, addr uint64) bool {
 // peeked at, and never reads again, would wake it forever.
 func (m *Machine) anyAwait(s *split) bool {
 	for i := range s.awaits {
-		if a := &s.awaits[i]; !slices.Contains(a.woke[:], s.pc+1) && a.woke[mostWakes-1] == 0 && m.changed(a) {
+		if a := &s.awaits[i]; !slices.Contains(a.woke[:], s.pc+1) && a.woke[maxWakes-1] == 0 && m.changed(a) {
 			return true
 		}
 	}
@@ -137,14 +137,14 @@ func (m *Machine) mayGiveUp(w *warp, s *split) bool {
 	if !poll && !in.test {
 		return false
 	}
-	most := int32(mostGiveUps)
+	most := int32(maxGiveUps)
 	if poll {
-		most = mostPolls
+		most = maxPolls
 	}
 	if s.gaveUp >= most {
 		return false
 	}
-	return s.gaveUp == 0 || len(s.seen) == mostSeen || !slices.Contains(s.seen, m.registerHash(w, s))
+	return s.gaveUp == 0 || len(s.seen) == maxSeen || !slices.Contains(s.seen, m.registerHash(w, s))
 }
 
 // letGo counts a GiveUp of the split's test, and records its registers.
@@ -152,10 +152,10 @@ func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
 		s.seen = s.seen[:0]
 	}
-	if len(s.seen) < mostSeen {
+	if len(s.seen) < maxSeen {
 		s.seen = append(s.seen, m.registerHash(w, s))
 	}
-	if s.gaveUp++; s.gaveUp == mostGiveUps && m.prog.code[s.pc].test {
+	if s.gaveUp++; s.gaveUp == maxGiveUps && m.prog.code[s.pc].test {
 		m.exhausted = s.pc + 1
 	}
 }

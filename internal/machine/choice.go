@@ -115,7 +115,7 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 	if m.canStart() {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
-	if len(buf) == 0 && m.started < m.until && m.resident < mostResident {
+	if len(buf) == 0 && m.started < m.until && m.resident < maxResident {
 		// All splits wait, perhaps for CTAs that have not started: MaxResident is
 		// this machine's limit, a card has its own.
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})

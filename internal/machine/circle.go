@@ -31,11 +31,11 @@ const (
 	spinAfter   = 1 << 8  // visible instructions of a split without an effect
 	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
-	mostLooks   = 1 << 10 // reads and tests recorded in one turn
+	maxLooks    = 1 << 10 // reads and tests recorded in one turn
 	leastLook   = 1 << 17 // least cost of one search for the end of a run, in instructions
-	mostWindow  = 1 << 14
-	mostGlance  = 1 << 10 // bytes
-	mostInStep  = 1 << 16 // instructions in one step of a search
+	maxWindow   = 1 << 14
+	maxGlance   = 1 << 10 // bytes
+	maxInStep   = 1 << 16 // instructions in one step of a search
 )
 
 // A private is a snapshot of the state that only a warp's lanes see: splits,
@@ -182,7 +182,7 @@ func (s *split) looked(a await) {
 	if n := len(s.saw); n > 0 && s.saw[n-1] == a {
 		return
 	}
-	if len(s.saw) == mostLooks {
+	if len(s.saw) == maxLooks {
 		s.blind = true
 		return
 	}
@@ -303,7 +303,7 @@ func (m *Machine) endAt(w *warp, s *split) {
 		return
 	}
 	if m.window == nil {
-		n := min(m.instrs/64, mostWindow)
+		n := min(m.instrs/64, maxWindow)
 		m.window = &window{half: m.instrs + n, end: m.instrs + 2*n, seen: map[uint64]bool{}, effects: m.effects}
 	}
 	switch h := w.glance(s); {
@@ -338,7 +338,7 @@ func (w *warp) glance(s *split) uint64 {
 	for _, p := range w.p {
 		h = (h ^ uint64(p>>l&1)) * prime
 	}
-	for at := uint64(0); at+4 <= min(w.lsize, mostGlance); at += 4 {
+	for at := uint64(0); at+4 <= min(w.lsize, maxGlance); at += 4 {
 		h = (h ^ uint64(w.local.load32(uint64(l)*w.lsize+at))) * prime
 	}
 	return h ^ h>>29
@@ -386,7 +386,7 @@ func (m *Machine) endless(most int64) *Circle {
 			if i < len(buf)-1 {
 				next = at.Fork(nil, m.cfg.Poison)
 			}
-			next.cfg.MaxInstrs = next.instrs + mostInStep
+			next.cfg.MaxInstrs = next.instrs + maxInStep
 			next.Step(ch)
 			if most--; most < 0 || next.stop != nil || next.Done() || next.unsteady != m.unsteady {
 				return nil
@@ -542,7 +542,7 @@ func (m *Machine) forgetFailures() {
 					s.awaits, s.spun = s.awaits[:0], false
 				}
 				for k := range s.awaits {
-					s.awaits[k].woke = [mostWakes]int32{}
+					s.awaits[k].woke = [maxWakes]int32{}
 				}
 			}
 		}

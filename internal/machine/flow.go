@@ -237,16 +237,16 @@ func (p *Program) CountsArrivals() bool { return p.flow.Does(ptx.CountsPending) 
 // but its phase ends, and how often it came out false shows nowhere.
 func (p *Program) Awaits(pc int32) bool { return p.flow.Awaits(p.code[pc].src) }
 
-// Counted reports whether how often the test of a barrier at pc came out false
+// CountsFailures reports whether how often the test of a barrier at pc came out false
 // may show.
-func (p *Program) Counted(pc int32) bool { return p.flow.Counted(p.code[pc].src) }
+func (p *Program) CountsFailures(pc int32) bool { return p.flow.CountsFailures(p.code[pc].src) }
 
-// Unread reports whether nothing reads what the instruction at pc returns.
-func (p *Program) Unread(pc int32) bool { return p.flow.Unread(p.code[pc].src) }
+// ResultUnused reports whether nothing reads what the instruction at pc returns.
+func (p *Program) ResultUnused(pc int32) bool { return p.flow.ResultUnused(p.code[pc].src) }
 
-// Noticed reports whether others could notice that lanes which stand before the
+// ObservableApart reports whether others could notice that lanes which stand before the
 // instruction at pc perform it apart from lanes that come there later.
-func (p *Program) Noticed(pc int32) bool {
+func (p *Program) ObservableApart(pc int32) bool {
 	in := p.code[pc].src
 	switch {
 	case in == nil || in.Effect().Has(ptx.Exits|ptx.Returns):
@@ -271,7 +271,7 @@ func (p *Program) Commutes(pc int32) string { return flow.Commutes(p.code[pc].sr
 // says how much; increments add 1.
 func (p *Program) Adds(pc int32) (n uint64, says, adds bool) { return flow.Adds(p.code[pc].src) }
 
-// Unsteady names what an instruction reads that is not in the machine's state as a
+// Nondeterministic names what an instruction reads that is not in the machine's state as a
 // schedule makes it: a clock, which lanes happen to run together, where the CTA
 // runs; empty for any other.
-func (p *Program) Unsteady(pc int32) string { return flow.Unsteady(p.code[pc].src) }
+func (p *Program) Nondeterministic(pc int32) string { return flow.Nondeterministic(p.code[pc].src) }

@@ -22,17 +22,17 @@ func (d *decoder) groupCommit(g Group) error {
 	return nil
 }
 
-// mostGroups is how many groups a wait may leave pending.
-const mostGroups = 512
+// maxGroups is how many groups a wait may leave pending.
+const maxGroups = 512
 
 func visitCommit(x *ctx, in *instr, mask uint32) verdict {
 	g := in.x.(*groupInfo).group
 	x.w.used = true
 	for l := range lanesOf(mask) {
 		c := &x.w.cp[l]
-		if len(c.commits[g]) == 2*mostGroups {
+		if len(c.commits[g]) == 2*maxGroups {
 			// No wait names a group so far back, and later ones cover it.
-			c.commits[g] = append([]uint32(nil), c.commits[g][mostGroups:]...)
+			c.commits[g] = append([]uint32(nil), c.commits[g][maxGroups:]...)
 		}
 		c.commits[g] = append(c.commits[g], c.issued[g])
 	}
@@ -48,7 +48,7 @@ func (d *decoder) groupWait(in *ptx.Inst, g Group, read bool) error {
 	if !ok || n.Bits > 1<<31 {
 		return d.errorf("%s takes a constant number of groups", Name(in))
 	}
-	if n.Bits >= mostGroups {
+	if n.Bits >= maxGroups {
 		return errNotModelled
 	}
 	d.emit(instr{class: visible, visit: visitGroupWait, ready: readyGroupWait, x: &groupInfo{group: g, n: uint32(n.Bits), read: read}})

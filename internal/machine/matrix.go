@@ -33,9 +33,9 @@ type matrixInfo struct {
 	selector   int
 }
 
-// mostRegs is how many registers an operand of mma has at most: A of f64 in
+// maxRegs is how many registers an operand of mma has at most: A of f64 in
 // m16n8k16, and C of f32 in m8n8k4.
-const mostRegs = 8
+const maxRegs = 8
 
 func readyAllLive(x *ctx, _ *instr, mask uint32) bool { return mask == x.w.live }
 
@@ -177,14 +177,14 @@ func mmaExample(text string) string {
 }
 
 // rows32 points to an operand's registers.
-func (x *ctx) rows32(buf *[mostRegs]*[32]uint32, regs []reg) []*[32]uint32 {
+func (x *ctx) rows32(buf *[maxRegs]*[32]uint32, regs []reg) []*[32]uint32 {
 	for i, r := range regs {
 		buf[i] = x.a32(r)
 	}
 	return buf[:len(regs)]
 }
 
-func (x *ctx) rows64(buf *[mostRegs]*[32]uint64, regs []reg) []*[32]uint64 {
+func (x *ctx) rows64(buf *[maxRegs]*[32]uint64, regs []reg) []*[32]uint64 {
 	for i, r := range regs {
 		buf[i] = x.a64(r)
 	}
@@ -196,7 +196,7 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 		return
 	}
 	mi := in.x.(*matrixInfo)
-	var db, ab, bb, cb [mostRegs]*[32]uint32
+	var db, ab, bb, cb [maxRegs]*[32]uint32
 	d, a, b, c := x.rows32(&db, mi.d), x.rows32(&ab, mi.a), x.rows32(&bb, mi.b), x.rows32(&cb, mi.c)
 	var meta *[32]uint32
 	if mi.mma.Sparse {
@@ -206,8 +206,8 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 		mi.mma.Run(d, a, b, c, meta, mi.selector)
 		return
 	}
-	var out [mostRegs][32]uint32
-	var ob [mostRegs]*[32]uint32
+	var out [maxRegs][32]uint32
+	var ob [maxRegs]*[32]uint32
 	for i := range d {
 		ob[i] = &out[i]
 	}
@@ -224,10 +224,10 @@ func execMMA64(x *ctx, in *instr, mask uint32) {
 		return
 	}
 	mi := in.x.(*matrixInfo)
-	var db, ab, bb, cb [mostRegs]*[32]uint64
+	var db, ab, bb, cb [maxRegs]*[32]uint64
 	d, a, b, c := x.rows64(&db, mi.d), x.rows64(&ab, mi.a), x.rows64(&bb, mi.b), x.rows64(&cb, mi.c)
-	var out [mostRegs][32]uint64
-	var ob [mostRegs]*[32]uint64
+	var out [maxRegs][32]uint64
+	var ob [maxRegs]*[32]uint64
 	for i := range d {
 		ob[i] = &out[i]
 	}

@@ -77,16 +77,16 @@ func (p *Program) Compared() []uint64 {
 	}
 	all := slices.Sorted(maps.Keys(compares))
 	for _, v := range slices.Sorted(maps.Keys(moves)) {
-		if len(all) < mostMoved && !compares[v] {
+		if len(all) < maxMoved && !compares[v] {
 			all = append(all, v)
 		}
 	}
 	return all
 }
 
-// mostMoved is the length up to which Compared adds constants that are only moved
+// maxMoved is the length up to which Compared adds constants that are only moved
 // to registers.
-const mostMoved = 16
+const maxMoved = 16
 
 // fill overwrites the unwritten ones of the bytes b, which were read at off in a region.
 func (p *Poison) fill(r *region, off uint64, b []byte) {

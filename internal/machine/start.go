@@ -74,9 +74,9 @@ func (c *Config) localLimit() uint32 {
 	return c.MaxLocal
 }
 
-// mostResident is how many CTAs the largest card holds at a time (H200: 132
+// maxResident is how many CTAs the largest card holds at a time (H200: 132
 // SMs with 32 CTAs each): a kernel that waits for more CTAs waits for ever.
-const mostResident = 132 * 32
+const maxResident = 132 * 32
 
 // MaxCTAs is the largest grid, in CTAs, that the machine takes.
 const MaxCTAs = 1 << 22

@@ -77,10 +77,10 @@ type strides struct {
 	seen   map[Cause]bool
 	again  bool
 
-	// The strides hold for n up to most, which mostAt limits. most is never less than
+	// The strides hold for n up to most, which maxAt limits. most is never less than
 	// least.
 	most, least int64
-	mostAt      Cause
+	maxAt       Cause
 	last        []point
 	idle        []uint32 // lanes of each warp that are between
 	lanes       []int64  // of each lane in its first period: how many periods follow
@@ -184,7 +184,7 @@ func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamSt
 func (f *Follower) Failed() (list []Cause, again bool) { return f.strides.failed, f.strides.again }
 
 // Most returns the largest n for which the strides hold, and what limits it.
-func (f *Follower) Most() (int64, Cause) { return f.strides.most, f.strides.mostAt }
+func (f *Follower) Most() (int64, Cause) { return f.strides.most, f.strides.maxAt }
 
 // A Growth is by how much an address, or a coordinate, grows.
 type Growth struct {
@@ -248,7 +248,7 @@ func (f *Follower) Turns(lane int, pc int32) (turns bool, mode string, known boo
 // them at the begin of period j: it counts the predicted registers of all lanes, and the
 // wrong ones. Pointers to global memory are left out, since buffers that grow may lie
 // elsewhere.
-func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
+func (f *Follower) Agree(taken *Follower, j, n int64) (predicted, wrong int) {
 	for lane, in := range f.strides.in {
 		held, to := f.strides.held[lane], taken.lanes[lane].begin
 		if in == nil || to == nil {
@@ -259,7 +259,7 @@ func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
 			if v.why != 0 || id.Class() == flow.Wide && held[i] >= 1<<32 && held[i] < sharedWindow {
 				continue
 			}
-			foretold++
+			predicted++
 			by := uint64(j*v.j + n*v.n)
 			switch id >> 32 & 3 {
 			case 0:
@@ -274,7 +274,7 @@ func (f *Follower) Agree(taken *Follower, j, n int64) (foretold, wrong int) {
 			}
 		}
 	}
-	return foretold, wrong
+	return predicted, wrong
 }
 
 func (s *strides) cause(pc int32, text string) int32 {

@@ -65,7 +65,7 @@ func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 		return false
 	}
 	if most < s.most {
-		s.most, s.mostAt = most, Cause{pc, "a register overflows"}
+		s.most, s.maxAt = most, Cause{pc, "a register overflows"}
 	}
 	return true
 }

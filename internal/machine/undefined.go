@@ -19,8 +19,8 @@ type shade struct{ bits, from uint64 }
 
 const (
 	throughVague = 1 << 62 // it passed an instruction without a precise rule
-	fromOthers   = 1 << 63 // some of its origins are beyond the mostOrigins told apart
-	mostOrigins  = 62
+	fromOthers   = 1 << 63 // some of its origins are beyond the maxOrigins told apart
+	maxOrigins   = 62
 )
 
 // An UndefinedKind says why a value is not defined.
@@ -130,7 +130,7 @@ func (m *Machine) undefined() *Undefined {
 func (u *Undefined) origin(f UndefinedFrom) uint64 {
 	n, ok := u.index[f]
 	if !ok {
-		if n = len(u.from); n >= mostOrigins {
+		if n = len(u.from); n >= maxOrigins {
 			u.index[f] = -1
 			return fromOthers
 		}

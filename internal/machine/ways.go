@@ -39,7 +39,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
 		}
 	}
-	if m.canStart() || len(buf) == 0 && m.started < m.until && m.resident < mostResident {
+	if m.canStart() || len(buf) == 0 && m.started < m.until && m.resident < maxResident {
 		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
 	}
 	return buf

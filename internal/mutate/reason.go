@@ -8,8 +8,8 @@ import (
 	"muster/report"
 )
 
-// mostTogether bounds the survivors that are tried two at a time.
-const mostTogether = 32
+// maxTogether bounds the survivors that are tried two at a time.
+const maxTogether = 32
 
 // reasons enters why each survivor is one, where that can be found.
 func (r *runner) reasons(rows []Row) {
@@ -21,11 +21,11 @@ func (r *runner) reasons(rows []Row) {
 	}
 	r.each(len(open), func(i int) { open[i].Why = r.alone(open[i].Mutation) })
 	open = slices.DeleteFunc(open, func(x *Row) bool { return x.Why != "" })
-	if len(open) > mostTogether {
-		for _, x := range open[mostTogether:] {
-			x.Why = fmt.Sprintf("not tried with the others: more than %d survive", mostTogether)
+	if len(open) > maxTogether {
+		for _, x := range open[maxTogether:] {
+			x.Why = fmt.Sprintf("not tried with the others: more than %d survive", maxTogether)
 		}
-		open = open[:mostTogether]
+		open = open[:maxTogether]
 	}
 	r.together(open)
 	for _, x := range open {

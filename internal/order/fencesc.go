@@ -141,9 +141,9 @@ type scNote struct {
 	without clock
 }
 
-// mostFences bounds the fence.sc kept for a warp. A forgotten one orders nothing over
+// maxFences bounds the fence.sc kept for a warp. A forgotten one orders nothing over
 // a race, or over an unseen write.
-const mostFences = 8
+const maxFences = 8
 
 // An scState is a warp's state for fence.sc: those that precede what its lanes do,
 // the latest last, and what its lanes learned of others (unseen.go).
@@ -177,7 +177,7 @@ func (w *warp) fences() *scState {
 func (w *warp) newNote() *scNote {
 	var n scNote
 	s := w.fences()
-	if len(s.notes) == mostFences {
+	if len(s.notes) == maxFences {
 		n = s.notes[0]
 		s.notes = append(s.notes[:0], s.notes[1:]...)
 	}

@@ -63,8 +63,8 @@ type opQueue struct {
 	waited  []int32
 }
 
-// mostWaited bounds opQueue.waited: what is left out is known by the wait alone.
-const mostWaited = 64
+// maxWaited bounds opQueue.waited: what is left out is known by the wait alone.
+const maxWaited = 64
 
 func (q *opQueue) clone() opQueue {
 	return opQueue{list: slices.Clone(q.list), read: q.read, arrives: q.arrives, waited: slices.Clone(q.waited)}
@@ -623,7 +623,7 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 		}
 		if q.arrives > 0 {
 			q.waited = append(q.waited, q.list[:n]...)
-			q.waited = q.waited[max(0, len(q.waited)-mostWaited):]
+			q.waited = q.waited[max(0, len(q.waited)-maxWaited):]
 		}
 		q.list = append(q.list[:0], q.list[n:]...)
 		q.read = max(q.read-n, 0)

@@ -7,9 +7,9 @@ import "muster/internal/machine"
 // since. The result at one segment then holds at the next: the stamps are the same,
 // and knowledge does not change within one event.
 
-// mostRepeats is the number of segment states that an operation remembers. A row of
+// maxRepeats is the number of segment states that an operation remembers. A row of
 // 128 bytes is read in parts of 16 bytes at least.
-const mostRepeats = 8
+const maxRepeats = 8
 
 // repeats are the last segment states that an operation met without a report, and
 // what they became. Their sets are shared, so never written again.
@@ -17,7 +17,7 @@ type repeats struct {
 	off  bool // for tests
 	on   bool // the operation touches enough rows to pay off
 	n    int  // states entered; the latest replaces the oldest
-	list [mostRepeats]repeat
+	list [maxRepeats]repeat
 }
 
 // A repeat applies to a segment in state was. With accesses by lanes, which differ
@@ -60,13 +60,13 @@ func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 		return // each place must be reported
 	}
 	s.more.share()
-	rs.list[rs.n%mostRepeats] = repeat{lanes: was.byLanes(ac.write), was: was, became: *s}
+	rs.list[rs.n%maxRepeats] = repeat{lanes: was.byLanes(ac.write), was: was, became: *s}
 	rs.n++
 }
 
 // again applies a remembered result to a segment, and reports whether there was one.
 func (rs *repeats) again(s *seg, write bool) bool {
-	for i := range min(rs.n, mostRepeats) {
+	for i := range min(rs.n, maxRepeats) {
 		x := &rs.list[i]
 		if !x.holds(s) {
 			continue

@@ -311,9 +311,9 @@ func (s *stampSet) search(who uint32) int {
 	return lo
 }
 
-// mostReads bounds the strong reads of the same lanes that are kept for what
+// maxReads bounds the strong reads of the same lanes that are kept for what
 // each observed; the first ones tell most.
-const mostReads = 8
+const maxReads = 8
 
 // add enters a stamp, replacing one by the same lanes that it supersedes: a clock
 // that knows the later one knows the earlier.
@@ -329,7 +329,7 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 			if !s.list[j].sameBy(st) || s.list[j].what != st.what {
 				continue
 			}
-			if same++; same < mostReads {
+			if same++; same < maxReads {
 				continue
 			}
 		}

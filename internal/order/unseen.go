@@ -62,9 +62,9 @@ type lesson struct {
 	first bool // the access that did not see the write saw none: it sees no later one
 }
 
-// mostLessons bounds the lessons of a warp or a location. A forgotten one orders
+// maxLessons bounds the lessons of a warp or a location. A forgotten one orders
 // nothing.
-const mostLessons = 8
+const maxLessons = 8
 
 func (t *Tracker) learn(ac *access, lanes uint32, v view, clk *clock) {
 	if ac.group.know.gen.covers(clk) {
@@ -93,7 +93,7 @@ func (w *warp) keep(lanes uint32, v view, clk *clock) {
 			return
 		}
 	}
-	if len(sc.lessons) == mostLessons {
+	if len(sc.lessons) == maxLessons {
 		sc.lessons = append(sc.lessons[:0], sc.lessons[1:]...)
 	}
 	sc.lessons = append(sc.lessons, lesson{lanes: lanes, view: v, clk: clk.clone()})
@@ -134,7 +134,7 @@ func (t *Tracker) passed(w *warp, s *locState, lane int) {
 	}
 	s.over = kept
 	for i := range t.over {
-		if t.over[i].lanes>>lane&1 != 0 && len(s.over) < mostLessons {
+		if t.over[i].lanes>>lane&1 != 0 && len(s.over) < maxLessons {
 			s.over = append(s.over, t.over[i])
 		}
 	}

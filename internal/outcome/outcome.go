@@ -68,8 +68,8 @@ func New(p *machine.Program, cluster int, decides func(pc int32) bool) *Facts {
 // most bounds the words that a run watches.
 const most = 512
 
-// mostVisits bounds the visits to them.
-const mostVisits = 4096
+// maxVisits bounds the visits to them.
+const maxVisits = 4096
 
 // A Run watches one run, beside the tracker that judges it. It must observe each
 // event before the tracker does.
@@ -319,14 +319,14 @@ func (r *Run) keep(at machine.BarRef, list []use) {
 	if r.uses == nil {
 		r.uses = map[machine.BarRef][]use{}
 	}
-	if len(list) > mostUses {
-		list = list[len(list)-mostUses:]
+	if len(list) > maxUses {
+		list = list[len(list)-maxUses:]
 	}
 	r.uses[at] = list
 }
 
-// mostUses bounds how many uses of an mbarrier are kept.
-const mostUses = 4096
+// maxUses bounds how many uses of an mbarrier are kept.
+const maxUses = 4096
 
 // issued takes the issue of an operation that will charge mbarriers.
 func (r *Run) issued(ev *machine.Event) {
@@ -464,7 +464,7 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	}
 	w.done = append(keep, now)
 	if w.key.kind == memory && ev.Access&machine.Write != 0 && r.facts.polls {
-		if len(w.past) == mostPast {
+		if len(w.past) == maxPast {
 			w.forgot = true
 		} else if before, ok := r.machine.Peek(ev.Mem, w.key.addr, int(min(ev.Size, 8))); ok {
 			w.past = append(w.past, past{now.Moment, before})
@@ -472,8 +472,8 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	}
 }
 
-// mostPast bounds the writes of a word that are remembered.
-const mostPast = 4096
+// maxPast bounds the writes of a word that are remembered.
+const maxPast = 4096
 
 // contend reports whether at least one of two accesses to a word writes, and a result
 // shows which comes first.
@@ -598,7 +598,7 @@ func (w *word) of(cta, warp int32) *visit {
 func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) *visit {
 	v := w.of(ev.CTA, ev.Warp)
 	if v == nil {
-		if len(r.visits) == mostVisits {
+		if len(r.visits) == maxVisits {
 			r.over = true
 			return nil
 		}

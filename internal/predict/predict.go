@@ -29,10 +29,10 @@ import (
 // The limits of what prediction may cost. They count steps and instructions, so
 // that they are the same everywhere.
 const (
-	mostLogged   = 1 << 21 // choices of the run that is looked at
-	mostWritten  = 1 << 16 // explicit choices of a schedule
-	mostAttempts = 64      // directed runs in one check
-	mostHolds    = 6       // things held back in turn for one failure
+	maxLogged   = 1 << 21 // choices of the run that is looked at
+	maxWritten  = 1 << 16 // explicit choices of a schedule
+	maxAttempts = 64      // directed runs in one check
+	maxHolds    = 6       // things held back in turn for one failure
 )
 
 // MaxShrinks bounds the runs in which a check shortens a schedule, MaxShrunk their
@@ -61,8 +61,8 @@ type Predictor struct {
 // New returns a predictor.
 func New(l *trial.Subject) *Predictor { return &Predictor{l: l} }
 
-// A foretold holds the predictions that came true under one schedule.
-type foretold struct {
+// A confirmed holds the predictions that came true under one schedule.
+type confirmed struct {
 	rest   trial.Result // what else it shows
 	found  []rules.Finding
 	bars   []machine.BarRef // of found
@@ -85,7 +85,7 @@ func (p *Predictor) Add(w *trial.Budget, asked []trial.Schedule, jobs int, searc
 	case len(schedules) != 1:
 		return schedules
 	}
-	shown := make([]foretold, len(schedules))
+	shown := make([]confirmed, len(schedules))
 	parallel.Each(jobs, len(schedules), func(i int) {
 		if i >= len(asked) || !search || p.names(w.Context, schedules[i]) {
 			shown[i] = p.confirm(w, schedules[i])
@@ -157,9 +157,9 @@ func (p *Predictor) Names(ctx context.Context) []string {
 }
 
 // confirm runs one schedule, watched by a judge and for everything that was predicted.
-func (p *Predictor) confirm(w *trial.Budget, s trial.Schedule) foretold {
+func (p *Predictor) confirm(w *trial.Budget, s trial.Schedule) confirmed {
 	if list, _ := p.list(w.Context); len(list) == 0 {
-		return foretold{}
+		return confirmed{}
 	}
 	x := p.Witness(w.Context, p.l, "")
 	r, _ := p.l.RunPart(w, x.Judge, p.l.Machine(x, nil), s)
@@ -212,8 +212,8 @@ func (x *Witness) Finish(m *machine.Machine) ([]rules.Finding, []rules.Gap) {
 }
 
 // told returns what the monitors saw.
-func (x *Witness) told() foretold {
-	var t foretold
+func (x *Witness) told() confirmed {
+	var t confirmed
 	for _, s := range x.monitors {
 		if s.hit != nil {
 			t.add(x.l, s)
@@ -223,8 +223,8 @@ func (x *Witness) told() foretold {
 }
 
 // add enters what a monitor saw.
-func (t *foretold) add(l *trial.Subject, x *monitor) {
-	f := rules.Foreseen{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: x.hit.then}
+func (t *confirmed) add(l *trial.Subject, x *monitor) {
+	f := rules.Predicted{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: x.hit.then}
 	var found rules.Finding
 	switch x.condition {
 	case residency:
@@ -254,7 +254,7 @@ func (t *foretold) add(l *trial.Subject, x *monitor) {
 }
 
 // fold merges into the predicted findings the hangs that follow from them.
-func (t *foretold) fold() {
+func (t *confirmed) fold() {
 	for i := range t.found {
 		for k := range t.rest.Findings {
 			if f := &t.rest.Findings[k]; rules.Hangs(f, t.bars[i]) {
@@ -265,7 +265,7 @@ func (t *foretold) fold() {
 	}
 }
 
-func (t *foretold) folds(f rules.Finding) bool { return slices.Contains(t.folded, f.Key()) }
+func (t *confirmed) folds(f rules.Finding) bool { return slices.Contains(t.folded, f.Key()) }
 
 // Trial returns a Trial of l for a finding that was predicted; nil for one that a
 // judge makes.

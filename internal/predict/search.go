@@ -52,7 +52,7 @@ func (d *searcher) complete(f func()) {
 	}
 }
 
-func (d *searcher) over() bool { return d.attempts >= mostAttempts || d.spent > d.most || d.stop() }
+func (d *searcher) over() bool { return d.attempts >= maxAttempts || d.spent > d.most || d.stop() }
 
 // first finds a run that completes, and returns the conditions that fail in it. Where
 // the usual one deadlocks, others are tried, such as the one in which every arrival
@@ -86,7 +86,7 @@ func (d *searcher) log(m *machine.Machine, s *trial.Schedule) ([]machine.Choice,
 	if s == nil {
 		return d.careful(m)
 	}
-	return explore.Log(m, *s, mostLogged, d.stop)
+	return explore.Log(m, *s, maxLogged, d.stop)
 }
 
 // careful makes the run in which arrivals come last.
@@ -101,7 +101,7 @@ func (d *searcher) careful(m *machine.Machine) ([]machine.Choice, bool) {
 		return false
 	}
 	for n := 1; to.Step(explore.Hold{}); n++ {
-		if n > mostLogged || n%1024 == 0 && d.stop() {
+		if n > maxLogged || n%1024 == 0 && d.stop() {
 			return nil, false
 		}
 	}
@@ -138,7 +138,7 @@ func (d *searcher) resident() {
 			break
 		}
 	}
-	if s.hit == nil || len(to.Run) > mostWritten {
+	if s.hit == nil || len(to.Run) > maxWritten {
 		return
 	}
 	run := len(to.Run)
@@ -170,8 +170,8 @@ type charge struct {
 	site  rules.Site
 }
 
-// mostCharges bounds what is kept of the first run.
-const mostCharges = 1 << 20
+// maxCharges bounds what is kept of the first run.
+const maxCharges = 1 << 20
 
 // A history is the charges to the barriers at which conditions fail.
 type history struct {
@@ -221,8 +221,8 @@ func (d *searcher) lane(warp int32, lanes uint32) lane {
 	return lane{warp / n, warp % n, int8(bits.TrailingZeros32(lanes))}
 }
 
-// mostTrails bounds how many lanes are followed.
-const mostTrails = 256
+// maxTrails bounds how many lanes are followed.
+const maxTrails = 256
 
 func (h *history) follow(l lane) {
 	for _, t := range h.trails {
@@ -230,7 +230,7 @@ func (h *history) follow(l lane) {
 			return
 		}
 	}
-	if len(h.trails) < mostTrails {
+	if len(h.trails) < maxTrails {
 		h.trails = append(h.trails, &laneHash{lane: l})
 	}
 }
@@ -285,7 +285,7 @@ func (h *history) mbar(ev *machine.Event) {
 }
 
 func (h *history) enter(ev *machine.Event, c charge) {
-	if len(h.charges) == mostCharges {
+	if len(h.charges) == maxCharges {
 		h.charges = h.charges[:0] // too long a run: only its end
 	}
 	l := int8(bits.TrailingZeros32(ev.Mask))
@@ -333,7 +333,7 @@ func (d *searcher) heap(f *confluence.Failure) {
 		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarCompleteTx {
 			continue
 		}
-		if holds++; holds > mostHolds || d.breaks(c, c.hold(), f) {
+		if holds++; holds > maxHolds || d.breaks(c, c.hold(), f) {
 			return
 		}
 	}
@@ -362,7 +362,7 @@ func (d *searcher) breaks(c *charge, hold explore.Hold, f *confluence.Failure) b
 	if d.known(f.Condition, f.PC) {
 		return true
 	}
-	if d.over() || c.at > mostWritten {
+	if d.over() || c.at > maxWritten {
 		return false
 	}
 	d.attempts++
@@ -378,7 +378,7 @@ func (d *searcher) breaks(c *charge, hold explore.Hold, f *confluence.Failure) b
 	n, _ := m.Instrs()
 	d.spent += n
 	stop := m.Stopped()
-	if !done || stop == nil || stop.Kind != machine.Deadlock && stop.Kind != machine.FaultBarrier || len(to.Run) > mostWritten {
+	if !done || stop == nil || stop.Kind != machine.Deadlock && stop.Kind != machine.FaultBarrier || len(to.Run) > maxWritten {
 		return false
 	}
 	p := prediction{target: target{step: c.step, condition: f.Condition}, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}
@@ -451,7 +451,7 @@ func (d *searcher) swap(f *confluence.Failure, phase, before int64) {
 		}
 		holds := 0
 		var seen []step
-		for i := len(d.history.charges) - 1; i >= 0 && holds < mostHolds; i-- {
+		for i := len(d.history.charges) - 1; i >= 0 && holds < maxHolds; i-- {
 			c := &d.history.charges[i]
 			who := c.step
 			who.trail, who.pc = 0, 0
@@ -478,7 +478,7 @@ func (d *searcher) open(f *confluence.Failure) {
 		if !c.isOf(f) || c.wait || c.phase != f.Phase || !c.async && c.what != machine.MbarExpectTx && c.what != machine.MbarCompleteTx {
 			continue
 		}
-		if holds++; holds > mostHolds || d.attempt(c, c.target(f)) {
+		if holds++; holds > maxHolds || d.attempt(c, c.target(f)) {
 			return
 		}
 	}
@@ -489,7 +489,7 @@ func (d *searcher) attempt(c *charge, a target) bool {
 	if d.known(a.condition, a.pc) {
 		return true
 	}
-	if d.over() || c.at > mostWritten {
+	if d.over() || c.at > maxWritten {
 		return false
 	}
 	d.attempts++
@@ -504,7 +504,7 @@ func (d *searcher) attempt(c *charge, a target) bool {
 	}
 	n, _ := m.Instrs()
 	d.spent += n
-	if s.hit == nil || len(to.Run) > mostWritten {
+	if s.hit == nil || len(to.Run) > maxWritten {
 		return false
 	}
 	p := prediction{target: a, held: c.site, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}

@@ -23,11 +23,11 @@ import (
 // coherence makes an order in every execution of the weak memory model, for several
 // words together it does not.
 
-// mostOrders bounds how many orders a proof goes through, mostPoints how many
+// maxOrders bounds how many orders a proof goes through, maxPoints how many
 // accesses are ordered in one run.
 const (
-	mostOrders = 32
-	mostPoints = 256
+	maxOrders = 32
+	maxPoints = 256
 )
 
 // An orders enumerates the orders, depth first.
@@ -79,7 +79,7 @@ func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bo
 	var words outcome.Summary
 	memory, ended := uint64(0), 0
 	for again := true; again; again = o.next() {
-		if o.runs++; o.runs > mostOrders || stop() {
+		if o.runs++; o.runs > maxOrders || stop() {
 			return p, r, false
 		}
 		part, m, whole := o.run(w)
@@ -88,7 +88,7 @@ func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bo
 		}
 		p.Take(l, &part.Part)
 		p.Found(l, &part.Result)
-		if part.Err != nil || len(p.Reasons) > 0 || !m.Done() || len(o.path) > mostPoints {
+		if part.Err != nil || len(p.Reasons) > 0 || !m.Done() || len(o.path) > maxPoints {
 			return p, r, false
 		}
 		if h := m.GlobalHash(); ended == 0 {
@@ -172,7 +172,7 @@ func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
 			if i < 0 {
 				return false
 			}
-			if depth > mostPoints {
+			if depth > maxPoints {
 				return true
 			}
 			o.path = append(o.path, &fork{ways: slices.Clone(buf), taken: buf[i], sleep: sleep})

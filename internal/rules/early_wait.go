@@ -26,7 +26,7 @@ ordered after.`,
 })
 
 // EarlyWait is a wait that can pass two phases too early, on a phase of the same parity.
-func EarlyWait(f Foreseen) Finding {
+func EarlyWait(f Predicted) Finding {
 	return f.finding(earlyWait,
 		fmt.Sprintf("%s waits for phase %d of %s, and can come there while phase %d is open: it passes at once, on %s", f.who(&f.Act), f.Phase, barName(f.Bar), f.Came+1, phaseName(f.Came)),
 		fmt.Sprintf("nothing makes %s come after %s, which phase %d counts", f.line(&f.Act), f.line(&f.By), f.Phase-1),

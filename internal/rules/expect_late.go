@@ -23,7 +23,7 @@ cp.async use cp.async.mbarrier.arrive.noinc, counted at init.`,
 })
 
 // ExpectLate is an expect-tx that its phase need not wait for.
-func ExpectLate(f Foreseen) Finding {
+func ExpectLate(f Predicted) Finding {
 	return f.finding(expectLate,
 		fmt.Sprintf("phase %d of %s can be complete before %s by %s is booked", f.Phase, barName(f.Bar), f.line(&f.Act), f.who(&f.Act)),
 		fmt.Sprintf("no arrival of phase %d comes after %s in every schedule", f.Phase, f.line(&f.Act)),

@@ -42,8 +42,8 @@ type idle struct {
 	at    int64 // when it was read
 }
 
-// mostIdles bounds the number kept.
-const mostIdles = 256
+// maxIdles bounds the number kept.
+const maxIdles = 256
 
 // idled records a wait that was over before it began.
 func (j *Judge) idled(l *ledger, ev *machine.Event) {
@@ -54,7 +54,7 @@ func (j *Judge) idled(l *ledger, ev *machine.Event) {
 	}
 	last, before := l.passed[who]
 	l.passed[who] = b.Phase
-	if !b.Parity || b.Slept || b.Phase >= 0 && (!before || last != b.Phase) || len(j.watch.idles) == mostIdles {
+	if !b.Parity || b.Slept || b.Phase >= 0 && (!before || last != b.Phase) || len(j.watch.idles) == maxIdles {
 		return
 	}
 	for i := range j.watch.idles {

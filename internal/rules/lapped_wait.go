@@ -29,7 +29,7 @@ slot again.`,
 })
 
 // LappedWait is a wait whose next phase can complete before it tests.
-func LappedWait(f Foreseen) Finding {
+func LappedWait(f Predicted) Finding {
 	return f.finding(lappedWait,
 		fmt.Sprintf("%s waits for %s of %s, and phase %d can be complete before it looks", f.who(&f.Act), phaseName(f.Phase), barName(f.Bar), f.Phase+1),
 		fmt.Sprintf("nothing that phase %d counts comes after %s in every schedule", f.Phase+1, f.line(&f.Act)),

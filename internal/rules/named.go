@@ -102,7 +102,7 @@ func (b *namedWatch) place(ev *machine.Event) {
 			return
 		}
 	}
-	if len(b.sites) < mostSites {
+	if len(b.sites) < maxSites {
 		b.sites, b.counts = append(b.sites, eventSite(role, ev)), append(b.counts, ev.Count)
 	}
 }

@@ -43,7 +43,7 @@ type Stuck struct {
 // NeedsCoresidency is the finding for a Stuck.
 func NeedsCoresidency(s Stuck) Finding {
 	at := Site{Role: "waits", PC: s.At.PC, CTA: s.At.CTA, Warp: s.At.Warp, Lanes: s.At.Mask, Mem: s.At.Mem, Addr: s.At.Addr, Len: 4}
-	f := Foreseen{Program: s.Program}
+	f := Predicted{Program: s.Program}
 	return Finding{
 		Kind: needsCoresidency.Name, Severity: needsCoresidency.Severity, Count: 1,
 		Headline: fmt.Sprintf("CTA %d waits for what a CTA writes that need not be resident: with %d of %d CTAs started, none can go on", s.At.CTA, s.Started, s.All),

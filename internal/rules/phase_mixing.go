@@ -27,7 +27,7 @@ must be seen complete before an arrival of the next (9.7.13.15.4).`,
 })
 
 // PhaseMixing is an operation that another schedule charges to an earlier or later phase.
-func PhaseMixing(f Foreseen) Finding {
+func PhaseMixing(f Predicted) Finding {
 	low, high := min(f.Phase, f.Came), max(f.Phase, f.Came)
 	return f.finding(phaseMixing,
 		fmt.Sprintf("%s by %s is charged to phase %d or to phase %d of %s, as the schedule decides", f.line(&f.Act), f.who(&f.Act), low, high, barName(f.Bar)),

@@ -10,12 +10,12 @@ import (
 
 // Predicted findings. The happens-before order of a run without errors shows that
 // two steps could come in the other order; a directed run executes them so. A
-// Foreseen has the evidence of both runs, and each kind of defect says what it
+// Predicted has the evidence of both runs, and each kind of defect says what it
 // means.
 
-// A Foreseen is an operation on a barrier, or a wait, that belongs to one phase in a run
+// A Predicted is an operation on a barrier, or a wait, that belongs to one phase in a run
 // without errors, and to another in the directed run.
-type Foreseen struct {
+type Predicted struct {
 	Program *machine.Program
 	Bar     machine.BarRef
 	Phase   int64 // in the run without errors
@@ -30,7 +30,7 @@ type Foreseen struct {
 }
 
 // line names an instruction.
-func (f *Foreseen) line(s *Site) string {
+func (f *Predicted) line(s *Site) string {
 	name := "an instruction"
 	if in := f.Program.Inst(s.PC); in != nil {
 		name = short(machine.Name(in))
@@ -39,7 +39,7 @@ func (f *Foreseen) line(s *Site) string {
 }
 
 // who names the thread or warp of a site.
-func (f *Foreseen) who(s *Site) string {
+func (f *Predicted) who(s *Site) string {
 	if bits.OnesCount32(s.Lanes) == 1 {
 		return fmt.Sprintf("lane %d of warp %d of CTA %d", bits.TrailingZeros32(s.Lanes), s.Warp, s.CTA)
 	}
@@ -47,7 +47,7 @@ func (f *Foreseen) who(s *Site) string {
 }
 
 // finding builds the part that all kinds share.
-func (f *Foreseen) finding(k *Kind, headline, missing, fix string) Finding {
+func (f *Predicted) finding(k *Kind, headline, missing, fix string) Finding {
 	r := Finding{Kind: k.Name, Severity: k.Severity, Headline: headline, Sites: []Site{f.By, f.Act}, Missing: missing, Fix: fix, Count: 1}
 	state := mbarrier.State{Word: f.Word, Phase: uint64(f.Open)}
 	r.Ledger = append(r.Ledger, barName(f.Bar)+", "+state.String())

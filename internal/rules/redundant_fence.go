@@ -44,8 +44,8 @@ type Redundant struct {
 	Unless []int32
 }
 
-// mostUnless is how many of Unless are named.
-const mostUnless = 4
+// maxUnless is how many of Unless are named.
+const maxUnless = 4
 
 // RedundantFence is a fence that orders nothing.
 func RedundantFence(r Redundant) Finding {
@@ -65,10 +65,10 @@ func (r *Redundant) finding(k *Kind, fix string) Finding {
 	}
 	if len(r.Unless) > 0 {
 		names = names[:0]
-		for _, pc := range r.Unless[:min(len(r.Unless), mostUnless)] {
+		for _, pc := range r.Unless[:min(len(r.Unless), maxUnless)] {
 			names = append(names, r.line(pc))
 		}
-		if n := len(r.Unless) - mostUnless; n > 0 {
+		if n := len(r.Unless) - maxUnless; n > 0 {
 			names = append(names, fmt.Sprintf("%d others", n))
 		}
 		f.Notes = append(f.Notes, "needed once "+strings.Join(names, ", ")+" are gone, which are named too")

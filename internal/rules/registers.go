@@ -12,14 +12,14 @@ type regStep struct {
 	count uint32
 }
 
-// mostSteps bounds how many setmaxnreg of a warp are kept.
-const mostSteps = 32
+// maxSteps bounds how many setmaxnreg of a warp are kept.
+const maxSteps = 32
 
 // registers records a setmaxnreg.
 func (j *Judge) registers(ev *machine.Event) {
 	x := j.warp(ev.CTA, ev.Warp)
 	s := eventSite("asks", ev)
-	if len(x.steps) < mostSteps {
+	if len(x.steps) < maxSteps {
 		x.steps = append(x.steps, regStep{site: s, count: ev.Count})
 	}
 	in := j.Program.Inst(ev.PC)

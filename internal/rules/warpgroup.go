@@ -25,8 +25,8 @@ type groupStep struct {
 	a, b uint64 // descriptors, of a product
 }
 
-// mostAhead bounds how many instructions of a warp are kept for the others.
-const mostAhead = 1 << 12
+// maxAhead bounds how many instructions of a warp are kept for the others.
+const maxAhead = 1 << 12
 
 // aligned records one of these instructions.
 func (j *Judge) aligned(ev *machine.Event) {
@@ -52,7 +52,7 @@ func (j *Judge) aligned(ev *machine.Event) {
 	switch {
 	case i < len(g.steps):
 		j.compare(g, &g.steps[i], &s)
-	case i < mostAhead:
+	case i < maxAhead:
 		g.steps = append(g.steps, s)
 	}
 	if least := min(g.done[0], g.done[1], g.done[2], g.done[3]) - g.from; least > 0 {

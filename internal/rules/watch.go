@@ -119,7 +119,9 @@ func (j *Judge) cta(i int32) *ctaWatch {
 }
 
 // isGone reports whether the CTA that a memory belongs to is gone.
-func (j *Judge) isGone(mem machine.MemID) bool { return mem.Kind() == machine.SharedMemory && j.watch.ctas[mem.CTA()] == gone }
+func (j *Judge) isGone(mem machine.MemID) bool {
+	return mem.Kind() == machine.SharedMemory && j.watch.ctas[mem.CTA()] == gone
+}
 
 // warp returns the record of a warp.
 func (j *Judge) warp(cta, warp int32) *warpWatch { return &j.cta(cta).warps[warp] }
@@ -385,8 +387,8 @@ func threads(list []lanes) (n int) {
 	return n
 }
 
-// mostSites bounds how many places a finding lists in one role.
-const mostSites = 8
+// maxSites bounds how many places a finding lists in one role.
+const maxSites = 8
 
 // enter adds a place to a list unless it is there, in program order, so that it
 // does not depend on the schedule.
@@ -400,7 +402,7 @@ func enter(list []Site, s Site) []Site {
 			at = i
 		}
 	}
-	if len(list) >= mostSites {
+	if len(list) >= maxSites {
 		return list
 	}
 	list = append(list, Site{})

@@ -30,7 +30,7 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 		if err != nil {
 			return nil, c, &StateError{err.Error()}
 		}
-		if f := &list[i].Finding; i < mostShrunkFindings && f.Severity == rules.Error {
+		if f := &list[i].Finding; i < maxShrunkFindings && f.Severity == rules.Error {
 			s, *f = shorter(l, p, w, s, *f)
 		}
 		at := trial.Index(schedules, s)
@@ -46,9 +46,9 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 	return schedules, c, nil
 }
 
-// mostShrunkFindings bounds how many findings of an exploration get a shorter
+// maxShrunkFindings bounds how many findings of an exploration get a shorter
 // schedule than those that were explored.
-const mostShrunkFindings = 8
+const maxShrunkFindings = 8
 
 // shorter returns a smaller schedule that shows a finding, found with little work,
 // and the finding as that schedule shows it.
@@ -92,7 +92,7 @@ func (e *Exploration) unseen(prog *machine.Program) []rules.Gap {
 	told := map[int32]bool{}
 	for _, d := range prog.Dependences() {
 		for _, from := range d.Roots {
-			if what := prog.Unsteady(from); what != "" && !told[from] {
+			if what := prog.Nondeterministic(from); what != "" && !told[from] {
 				told[from] = true
 				gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: from})
 			}

@@ -58,7 +58,7 @@ const (
 
 const (
 	soloRuns    = 200    // made before what is left is split into units
-	mostLength  = 20_000 // steps of a run that is explored
+	maxLength   = 20_000 // steps of a run that is explored
 	sampleUnits = 8      // into which samples are divided
 )
 
@@ -249,19 +249,19 @@ func Explore(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool)
 	if err := once(l, w, o, jobs, skip); err != nil {
 		return err
 	}
-	for n := 0; n < mostBeginnings && e.Shards <= 1 && w.Over() == ""; n++ {
+	for n := 0; n < maxBeginnings && e.Shards <= 1 && w.Over() == ""; n++ {
 		missed := e.missed()
 		if missed.empty() || !e.coverage().Complete || e.wrong() {
 			break
 		}
-		e.again(e.Values, e.Detail.join(missed))
+		e.reset(e.Values, e.Detail.join(missed))
 		if err := once(l, w, o, jobs, skip); err != nil {
 			return err
 		}
 	}
 	if !e.Values && e.wrong() && w.Over() == "" {
 		// Findings must be of runs that compute every value.
-		e.again(true, e.Detail)
+		e.reset(true, e.Detail)
 		return once(l, w, o, jobs, false)
 	}
 	return nil
@@ -291,7 +291,7 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 func (x *explorer) run() error {
 	st := x.state
 	runs := x.o.Schedules - x.o.Schedules/5
-	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: mostLength, Preemptions: x.o.Preemptions}
+	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: maxLength, Preemptions: x.o.Preemptions}
 	s, err := x.search(&st.Solo, solo, nil)
 	if err != nil {
 		return err
@@ -348,7 +348,7 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 		if u.between {
 			u.between = false
 			now := s.Covered().Steps
-			due = x.worked(u, now-last)
+			due = x.addSteps(u, now-last)
 			last = now
 		}
 		return due || u.why() != ""
@@ -356,7 +356,7 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	for {
 		c := s.Run(turn)
 		ended := u.why() != ""
-		x.worked(u, max(0, c.Steps-last)) // less where a run was broken off
+		x.addSteps(u, max(0, c.Steps-last)) // less where a run was broken off
 		last = c.Steps
 		x.mu.Lock()
 		u.Coverage = c
@@ -380,9 +380,9 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	}
 }
 
-// worked counts a unit's steps, reports the progress of all, and returns whether it
+// addSteps counts a unit's steps, reports the progress of all, and returns whether it
 // is time to keep the unit's state.
-func (x *explorer) worked(u *unit, steps int64) (due bool) {
+func (x *explorer) addSteps(u *unit, steps int64) (due bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.steps += steps
@@ -393,12 +393,12 @@ func (x *explorer) worked(u *unit, steps int64) (due bool) {
 		p.Steps = x.steps
 		x.o.Progress(p)
 	}
-	return x.due(u.kept, u.steps, int64(x.jobs))
+	return x.saveDue(u.kept, u.steps, int64(x.jobs))
 }
 
-// due reports whether it is time to save what that many jobs share, with so many
+// saveDue reports whether it is time to save what that many jobs share, with so many
 // steps made.
-func (x *explorer) due(last mark, steps, jobs int64) bool {
+func (x *explorer) saveDue(last mark, steps, jobs int64) bool {
 	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
 
@@ -406,7 +406,7 @@ func (x *explorer) due(last mark, steps, jobs int64) bool {
 func (x *explorer) save(now bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.o.Save == nil || x.fail != nil || !now && !x.due(x.saved, x.steps, 1) {
+	if x.o.Save == nil || x.fail != nil || !now && !x.saveDue(x.saved, x.steps, 1) {
 		return
 	}
 	begin := time.Now()
@@ -490,17 +490,17 @@ func (x *explorer) samples() error {
 	if st.Samples == nil {
 		st.Samples = make([]unit, sampleUnits)
 		for i := range st.Samples {
-			st.Samples[i].Left = len(dealt(list, i))
+			st.Samples[i].Left = len(unitSamples(list, i))
 		}
 	}
 	for i := range st.Samples {
-		if st.Samples[i].Left > len(dealt(list, i)) {
+		if st.Samples[i].Left > len(unitSamples(list, i)) {
 			return &StateError{"more samples are left than there are"}
 		}
 	}
 	parallel.Each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
-		mine := dealt(list, i)
+		mine := unitSamples(list, i)
 		for x.mine(i) && !u.Done {
 			s := mine[len(mine)-u.Left:]
 			if len(s) == 0 {
@@ -558,9 +558,9 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 // many is the size of a sampled schedule: any other is smaller.
 const many = 1 << 30
 
-// mostBeginnings bounds how often an exploration begins again because its runs needed
+// maxBeginnings bounds how often an exploration begins again because its runs needed
 // more detail.
-const mostBeginnings = 4
+const maxBeginnings = 4
 
 // lookFirst finds the detail that an exploration begins with, by one run.
 func lookFirst(l *trial.Subject, w *trial.Budget, e *Exploration, skip bool) error {

@@ -139,8 +139,8 @@ func (e *Exploration) sound() error {
 	return nil
 }
 
-// again restarts the state, for runs with other values or detail.
-func (e *Exploration) again(values bool, d Detail) {
+// reset restarts the state, for runs with other values or detail.
+func (e *Exploration) reset(values bool, d Detail) {
 	*e = Exploration{Version: e.Version, Build: e.Build, Key: e.Key, Shard: e.Shard, Shards: e.Shards, Preemptions: e.Preemptions, Values: values, Detail: d}
 }
 
@@ -171,8 +171,8 @@ func detail(words *outcome.Summary) Detail {
 	return Detail{words.Parts(), words.Apart(), words.Equal}
 }
 
-// beyond returns what d has and o lacks.
-func (d Detail) beyond(o Detail) Detail {
+// minus returns what d has and o lacks.
+func (d Detail) minus(o Detail) Detail {
 	return Detail{without(d.Parted, o.Parted), d.Apart && !o.Apart && len(o.Parted) == 0, without(d.Equal, o.Equal)}
 }
 
@@ -182,7 +182,7 @@ func (d Detail) join(o Detail) Detail {
 	return Detail{join(d.Parted, o.Parted), d.Apart || o.Apart, join(d.Equal, o.Equal)}
 }
 
-func (d Detail) same(o Detail) bool { return d.beyond(o).empty() && o.beyond(d).empty() }
+func (d Detail) same(o Detail) bool { return d.minus(o).empty() && o.minus(d).empty() }
 
 // part sets a machine up to separate lanes as the detail says.
 func (d Detail) part(m *machine.Machine) {
@@ -207,7 +207,7 @@ func join(a, b []int32) []int32 {
 // missed returns the detail that the runs of an exploration needed and lacked.
 func (e *Exploration) missed() Detail {
 	words := e.words()
-	return detail(&words).beyond(e.Detail)
+	return detail(&words).minus(e.Detail)
 }
 
 // completes reports whether a shard has units, and all of them are complete.
@@ -223,8 +223,8 @@ func (e *Exploration) completes(shard, shards int) bool {
 	return true
 }
 
-// dealt returns the schedules of one unit of samples.
-func dealt(list []trial.Schedule, unit int) []trial.Schedule {
+// unitSamples returns the schedules of one unit of samples.
+func unitSamples(list []trial.Schedule, unit int) []trial.Schedule {
 	var out []trial.Schedule
 	for i := unit; i < len(list); i += sampleUnits {
 		out = append(out, list[i])

@@ -9,11 +9,11 @@ import (
 
 // This file selects the steps to tell.
 
-// mostMiddle bounds the steps told about barriers, and mostAsleep the splits told
+// maxMiddle bounds the steps told about barriers, and maxAsleep the splits told
 // that wait at the end.
 const (
-	mostMiddle = 16
-	mostAsleep = 6
+	maxMiddle = 16
+	maxAsleep = 6
 )
 
 // A told is a step to tell, and which site of the finding it is; -1 for none.
@@ -110,7 +110,7 @@ func (s *Scout) between(a, b told, add func(step, site int)) {
 	}
 	addEnds(inits, 1, 1, add)
 	add(a.step, a.site)
-	addEnds(middle, 4, mostMiddle-4, add)
+	addEnds(middle, 4, maxMiddle-4, add)
 	add(b.step, b.site)
 }
 
@@ -145,7 +145,7 @@ func (s *Scout) throughout(add func(step, site int)) {
 		}
 	}
 	addEnds(inits, 1, 1, add)
-	addEnds(rest, 4, mostMiddle-4, add)
+	addEnds(rest, 4, maxMiddle-4, add)
 	if len(about) == 0 {
 		addEnds(own, 4, 8, add)
 	}
@@ -153,7 +153,7 @@ func (s *Scout) throughout(add func(step, site int)) {
 		addEnds(steps, 1, 1, func(step, _ int) { add(step, int(site)) })
 	}
 	for i, t := range s.asleep {
-		if i < mostAsleep {
+		if i < maxAsleep {
 			add(t.step, -1)
 		}
 	}

@@ -61,8 +61,8 @@ type split struct {
 	lane      int8
 }
 
-// mostMarks bounds what a scout keeps.
-const mostMarks = 1 << 20
+// maxMarks bounds what a scout keeps.
+const maxMarks = 1 << 20
 
 // NewScout returns a scout for a finding; f is nil if there is none to explain.
 func NewScout(f *rules.Finding) *Scout { return &Scout{finding: f, turns: map[split]int{}} }
@@ -128,7 +128,7 @@ func (s *Scout) fell(v *machine.WaitingSplit) int {
 func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	s.event(ev)
 	s.busy = s.busy || ev.Kind != machine.EvMbarWait || ev.Mbar.OK
-	if s.finding == nil || len(s.marks) >= mostMarks {
+	if s.finding == nil || len(s.marks) >= maxMarks {
 		return
 	}
 	k := mark{step: s.step, own: s.involved(ev.CTA, ev.Warp), cta: ev.CTA,

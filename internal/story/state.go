@@ -22,8 +22,8 @@ type Show struct {
 	from, upto uint64 // elements
 }
 
-// mostElements is how many elements of memory one Show shows.
-const mostElements = 1024
+// maxElements is how many elements of memory one Show shows.
+const maxElements = 1024
 
 // ParsePrints reads what --print takes: barriers, ops, memory:NAME[i:j], where
 // NAME is a buffer or a variable, NAME@CTA another CTA's shared one, and i and j
@@ -75,8 +75,8 @@ func parseMemory(r *resolve.Resolver, arg string) (Show, error) {
 			return s, err
 		}
 	}
-	if s.upto-s.from > mostElements {
-		return s, fmt.Errorf("%d elements are more than %d; say which, as in %s[0:64]", s.upto-s.from, mostElements, name)
+	if s.upto-s.from > maxElements {
+		return s, fmt.Errorf("%d elements are more than %d; say which, as in %s[0:64]", s.upto-s.from, maxElements, name)
 	}
 	return s, nil
 }
@@ -124,13 +124,13 @@ func (t *Teller) State(m *machine.Machine, shows []Show) *report.State {
 	return s
 }
 
-// mostLines bounds each list of a state.
-const mostLines = 256
+// maxLines bounds each list of a state.
+const maxLines = 256
 
 func (t *Teller) splits(m *machine.Machine) []string {
 	list := []string{}
 	for _, v := range m.Waiting() {
-		if len(list) == mostLines {
+		if len(list) == maxLines {
 			return append(list, "and more")
 		}
 		who := t.warp(v.CTA, v.Warp)
@@ -157,14 +157,14 @@ func (t *Teller) splits(m *machine.Machine) []string {
 func (t *Teller) barriers(m *machine.Machine) []string {
 	list := []string{}
 	for _, b := range m.Barriers() {
-		if len(list) == mostLines {
+		if len(list) == maxLines {
 			return append(list, "and more")
 		}
 		list = append(list, t.state(m, barrier{mem: b.Bar.Mem, addr: b.Bar.Addr}))
 	}
 	for cta := range int32(m.CTAs()) {
 		for id := range 16 {
-			if text := t.state(m, barrier{mem: machine.SharedOf(cta), addr: uint64(id), named: true}); text != "" && len(list) < mostLines {
+			if text := t.state(m, barrier{mem: machine.SharedOf(cta), addr: uint64(id), named: true}); text != "" && len(list) < maxLines {
 				if t.multiple {
 					text = t.cta(cta) + ", " + text
 				}
@@ -178,7 +178,7 @@ func (t *Teller) barriers(m *machine.Machine) []string {
 func (t *Teller) ops(m *machine.Machine) []string {
 	list := []string{}
 	for _, op := range m.InFlight() {
-		if len(list) == mostLines {
+		if len(list) == maxLines {
 			return append(list, "and more")
 		}
 		stage := map[machine.Stage]string{machine.Issued: "issued", machine.SourceRead: "source read", machine.Written: "written, not reported"}[op.Stage]

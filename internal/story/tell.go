@@ -74,8 +74,8 @@ func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *report
 	return s
 }
 
-// mostTurns is how many turns of a stretch are told one by one.
-const mostTurns = 4
+// maxTurns is how many turns of a stretch are told one by one.
+const maxTurns = 4
 
 // stretch folds steps first to last.
 func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
@@ -97,7 +97,7 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 		}
 		turns = append(turns, turn{who, 1})
 	}
-	if s.Turns = len(turns); s.Turns > mostTurns {
+	if s.Turns = len(turns); s.Turns > maxTurns {
 		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), s.Turns)
 		return s
 	}
@@ -315,15 +315,15 @@ func (t *Teller) barName(b barrier) string {
 	return t.mbarName(b.mem, b.addr, -1)
 }
 
-// mostBarriers is the largest variable, in bytes, that may be an array of mbarriers.
-const mostBarriers = 512
+// maxBarriers is the largest variable, in bytes, that may be an array of mbarriers.
+const maxBarriers = 512
 
 // mbarName names an mbarrier: as the element of an array that a C++ program sees.
 func (t *Teller) mbarName(mem machine.MemID, addr uint64, cta int32) string {
 	name := t.names.Span(machine.Span{Mem: mem, Addr: addr, Len: 8})
 	text := name.Text
 	// Larger variables also hold other things, as dynamic shared memory does.
-	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 && size <= mostBarriers {
+	if size := t.names.SizeOf(name); name.Name != "" && name.Offset%8 == 0 && size <= maxBarriers {
 		text = name.Name
 		if size > 8 {
 			text += fmt.Sprintf("[%d]", name.Offset/8)
@@ -399,8 +399,8 @@ func (t *Teller) end(m *machine.Machine) string {
 	return fmt.Sprintf("it stops at %s: %s", where, t.names.Names(text))
 }
 
-// mostSleepers bounds the groups of waiting splits named at the end.
-const mostSleepers = 8
+// maxSleepers bounds the groups of waiting splits named at the end.
+const maxSleepers = 8
 
 // sleepers names the splits that wait at the end and what for, consecutive warps
 // with the same wait together.
@@ -426,7 +426,7 @@ func (t *Teller) sleepers(m *machine.Machine) []string {
 	}
 	var parts []string
 	for i, g := range list {
-		if i == mostSleepers {
+		if i == maxSleepers {
 			return append(parts, fmt.Sprintf("and %d more", len(list)-i))
 		}
 		who := t.warp(g.cta, g.first)

@@ -24,28 +24,28 @@ import (
 // comparisons of two unwritten values.
 var substitutes = [...]machine.Poison{{Value: 0x00}, {Value: 0x7f}, {Value: 0xff}, {Mixed: true}}
 
-// mostCompared bounds the runs in which unwritten places hold values that the program
+// maxCompared bounds the runs in which unwritten places hold values that the program
 // compares with: each place has another of them in each run.
-const mostCompared = 8
+const maxCompared = 8
 
 func poisons(l *trial.Subject) []machine.Poison {
 	list := slices.Clone(substitutes[:])
 	among := l.Program.Compared()
-	for turn := range min(len(among), mostCompared) {
+	for turn := range min(len(among), maxCompared) {
 		list = append(list, machine.Poison{Among: among, Turn: uint64(turn)})
 	}
 	return list
 }
 
-// mostFollowed bounds the schedules of a check in which undefined values are
+// maxFollowed bounds the schedules of a check in which undefined values are
 // followed.
-const mostFollowed = 8
+const maxFollowed = 8
 
-// mostVague bounds how many reads are decided by runs with other values.
-const mostVague = 16
+// maxVague bounds how many reads are decided by runs with other values.
+const maxVague = 16
 
-// mostNamed is how many registers of one instruction have a finding each.
-const mostNamed = 3
+// maxNamed is how many registers of one instruction have a finding each.
+const maxNamed = 3
 
 // A followed is what a run told of undefined values.
 type followed struct {
@@ -151,7 +151,7 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 			}
 		}
 	}
-	left := mostVague
+	left := maxVague
 	drop := map[string]bool{}
 	errorsAt := map[int32]*rules.Finding{}
 	named, more := map[int32]int{}, map[int32]int{}
@@ -185,7 +185,7 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 			}
 			gap(undecidedRead(f, not))
 		case isVague:
-			gap(undecidedRead(f, fmt.Sprintf("more than %d such reads are not followed one by one", mostVague)))
+			gap(undecidedRead(f, fmt.Sprintf("more than %d such reads are not followed one by one", maxVague)))
 		case !settled && rules.Dropped(f):
 			gap(undecidedRead(f, why))
 		}
@@ -196,7 +196,7 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 	for i := range all.Findings {
 		f := &all.Findings[i]
 		if pc := int32(0); f.Register > 0 && f.Severity == rules.Error {
-			if pc = f.Sites[0].PC; named[pc] > mostNamed && f != errorsAt[pc] {
+			if pc = f.Sites[0].PC; named[pc] > maxNamed && f != errorsAt[pc] {
 				more[pc]++
 				drop[f.Key()] = true
 			}
@@ -234,7 +234,7 @@ func schedulesToFollow(schedules int, all *trial.Merged, open map[machine.Undefi
 		return list
 	}
 	for n := range schedules {
-		if len(list) >= mostFollowed {
+		if len(list) >= maxFollowed {
 			break
 		}
 		if !slices.Contains(list, n) {

@@ -28,12 +28,12 @@ var (
 )
 
 const (
-	mostStates = 100_000
-	mostGraphs = 50_000
-	// mostInstrs bounds a run far above what a program needs that comes to its end,
+	maxStates = 100_000
+	maxGraphs = 50_000
+	// maxInstrs bounds a run far above what a program needs that comes to its end,
 	// and lets those that turn for ever end soon.
-	mostInstrs = 100_000
-	mostTries  = 1000 // of shrinking
+	maxInstrs = 100_000
+	maxTries  = 1000 // of shrinking
 )
 
 // load prepares a program's launch.
@@ -48,7 +48,7 @@ func load(p *flow.Program) (*muster.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return muster.LoadModule(f, mod, []byte(text), muster.Limits{Instrs: mostInstrs, Time: 24 * time.Hour})
+	return muster.LoadModule(f, mod, []byte(text), muster.Limits{Instrs: maxInstrs, Time: 24 * time.Hour})
 }
 
 // check gives the report on a program's launch.
@@ -73,11 +73,11 @@ type judgement struct {
 func judge(p *flow.Program) (judgement, error) {
 	j := judgement{givesUp: p.GivesUp()}
 	start := time.Now()
-	seq, err := p.Interleave(mostStates)
+	seq, err := p.Interleave(maxStates)
 	if err != nil {
 		return j, err
 	}
-	j.bad, j.cut, err = p.Worst(seq, mostGraphs)
+	j.bad, j.cut, err = p.Worst(seq, maxGraphs)
 	if err != nil {
 		return j, err
 	}
@@ -253,7 +253,7 @@ func small(seed uint64) (*flow.Program, judgement) {
 	}
 	tries := 0
 	q := p.Shrink(func(q *flow.Program) bool {
-		if tries++; tries > mostTries {
+		if tries++; tries > maxTries {
 			return false
 		}
 		k, err := judge(q)

@@ -17,7 +17,7 @@ func TestEmitted(t *testing.T) {
 	schedules := muster.Handful(6)
 	for s := range *agree {
 		p := flow.Generate(s)
-		seq, err := p.Interleave(mostStates)
+		seq, err := p.Interleave(maxStates)
 		if err != nil || seq.Cut {
 			continue
 		}
