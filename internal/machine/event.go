@@ -317,7 +317,7 @@ type Op struct {
 	Lane  int8
 	PC    int32
 	// Reads and Writes are what it reads and writes. A reduction's writes are
-	// relaxed read-modify-writes at GPU scope.
+	// relaxed read-modify-writes at GPU scope, of Element bytes each.
 	Reads  []Span
 	Writes []Span
 	// Bars are the mbarriers that it signals, and BarBytes how many bytes it

@@ -245,8 +245,7 @@ func (t *Tracker) morallyStrong(ac *access, p *stamp, at int) bool {
 	}
 	owner, _ := t.split(p.who)
 	need := uint8(t.needed(owner, ac.home.index))
-	same := ac.st.shift() == p.shift() || ac.st.shift() == opShift
-	return ac.st.scope() >= need && p.scope() >= need && same
+	return ac.st.scope() >= need && p.scope() >= need && ac.st.shift() == p.shift()
 }
 
 // whyLanes diagnoses a conflict with an earlier access by lanes.
@@ -296,7 +295,7 @@ func (t *Tracker) warpKnown(ac *access, owner, w int32, upto uint32) bool {
 // shape returns the causes that the widths and strengths of the two show.
 func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	var why Why
-	if !p.isOp() && !ac.st.isOp() && p.shift() != ac.st.shift() {
+	if p.shift() != ac.st.shift() && (!p.isOp() && !ac.st.isOp() || p.strong() && ac.st.strong()) {
 		why |= PartialOverlap
 	}
 	if ac.st.strong() && p.strong() {

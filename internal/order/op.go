@@ -231,9 +231,10 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 			continue
 		}
 		ac.write = true
-		ac.st.what, ac.st.shape = uint8(machine.Write), shapeOfLanes(byMask, opShift, t.ops.recs[i].scope)
-		if ac.st.strong() {
+		ac.st.what, ac.st.shape = uint8(machine.Write), shapeOfLanes(byMask, opShift, 0)
+		if n := op.Element(); n > 0 {
 			ac.st.what |= uint8(machine.Update)
+			ac.st.shape = shapeOfLanes(byMask, bits.TrailingZeros32(uint32(n)), t.ops.recs[i].scope)
 		}
 		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
 		t.enterSpan(ac, s)
@@ -286,7 +287,8 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	t.span(sh, ac, s.Addr, s.Len)
 }
 
-// opShift is the shift of an operation's accesses, which have no fixed width.
+// opShift is the shift of an operation's accesses, which have no fixed width, but for
+// the elements of a reduction.
 const opShift = 7
 
 var nothingKnown clock
@@ -363,6 +365,8 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 	}
 	why := InFlight
 	switch {
+	case ac.st.strong() && p.strong() && t.strongScopes(ac, p, r):
+		why = 0 // elements of different sizes
 	case t.opKnownTo(ac, p, k.wide(), lanes):
 		why = IfScopeWider
 	case t.opKnownTo(ac, p, k.strong(), lanes):
@@ -458,8 +462,15 @@ func (r *opRec) ownBarrier(cta int32) bool {
 	return false
 }
 
-// strongOps applies moral strength to a reduction's elements.
+// strongOps applies moral strength to a reduction's elements, each of which is a
+// read-modify-write of its size (ISA 8.7).
 func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
+	return ac.st.shift() == p.shift() && t.strongScopes(ac, p, r)
+}
+
+// strongScopes reports whether a reduction and an access would be morally strong if
+// they were of one size.
+func (t *Tracker) strongScopes(ac *access, p *stamp, r *opRec) bool {
 	need := uint8(t.needed(r.cta, ac.home.index))
 	return r.proxy == ac.proxy && ac.st.scope() >= need && p.scope() >= need
 }

@@ -352,7 +352,7 @@ func (t *Tracker) add(s *stampSet, st *stamp) {
 // Operations of one thread under one group mechanism complete in order, and an
 // arrive-on waits for all of its thread's cp.async before it.
 func (t *Tracker) supersedes(st, old *stamp) bool {
-	if st.what != old.what || st.scope() != old.scope() && st.strong() || old.turn != 0 && !st.observesAll(old) {
+	if st.what != old.what || st.strong() && (st.scope() != old.scope() || st.isOp() && st.shift() != old.shift()) || old.turn != 0 && !st.observesAll(old) {
 		return false
 	}
 	if !st.isOp() || !old.isOp() {

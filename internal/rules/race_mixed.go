@@ -17,7 +17,8 @@ not morally strong, for that takes complete overlap (ISA 8.7); and a program wit
 one such race is outside the axioms of the memory model altogether (ISA 8.7.2),
 so that no atomicity, no per-location order and no causality may be relied upon,
 here or elsewhere. An element of a vector access counts by itself: a v4.f32 store
-and an f32 load of one element are of equal size.
+and an f32 load of one element are of equal size. So does an element of an asynchronous
+reduction (cp.reduce.async.bulk, red.async), each of which is a read-modify-write.
 
 What may be read is a torn value: a part of the new and a part of the old.
 
