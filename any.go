@@ -107,7 +107,7 @@ func (r *relatives) with(k int64) (*Launch, error) {
 	for i := range file.Buffers {
 		r.grow(&file.Buffers[i], &r.l.layout.Buffers[i], k)
 	}
-	l := &Launch{file: &file, limits: r.l.limits}
+	l := &Launch{file: &file, module: r.l.module, limits: r.l.limits}
 	return l, l.prepare(r.l.config.Program)
 }
 

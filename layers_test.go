@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"muster/internal/script", "muster/internal/yaml", "muster/internal/entry"},
 	{"muster/internal/shards", "muster/internal/anycount", "muster/internal/redundant"},
 	{"muster/internal/evidence", "muster/internal/prove"},
-	{"muster/internal/predict", "muster/internal/undefined"},
+	{"muster/internal/predict", "muster/internal/undefined", "muster/internal/patience"},
 	{"muster/internal/trial", "muster/internal/lanes"},
 	{"muster/internal/resolve"},
 	{"muster/internal/rules"},

@@ -139,6 +139,7 @@ func (l Limits) filled() Limits {
 // several goroutines may run it at a time.
 type Launch struct {
 	file     *launch.File
+	module   *ptx.Module
 	limits   Limits
 	layout   *launch.Layout
 	config   machine.Config
@@ -189,7 +190,7 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{file: f, limits: lim.filled()}
+	l := &Launch{file: f, module: mod, limits: lim.filled()}
 	if err := l.prepare(prog); err != nil {
 		return nil, err
 	}

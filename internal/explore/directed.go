@@ -23,6 +23,8 @@ type Director struct {
 	// Last, unless nil, selects instructions that come after everything else, even
 	// milestones.
 	Last func(pc int32) bool
+	// Before, unless nil, is told of each choice before it is taken.
+	Before func(machine.Choice)
 
 	m      *machine.Machine
 	at     machine.Choice // the split that ran last
@@ -37,6 +39,9 @@ func Direct(m *machine.Machine) *Director { return &Director{m: m} }
 // Take takes the given choices, as an earlier run had them.
 func (d *Director) Take(choices ...machine.Choice) {
 	for _, c := range choices {
+		if d.Before != nil {
+			d.Before(c)
+		}
 		d.Run = append(d.Run, c)
 		d.m.Step(c)
 	}

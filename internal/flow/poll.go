@@ -86,7 +86,7 @@ func (p *Poll) Until(with uint64) string {
 // findPolls finds a function's.
 func (g *Graph) findPolls() {
 	for i := range g.Nodes {
-		if g.Nodes[i].looks() {
+		if g.Nodes[i].looks() && !g.Nodes[i].Hasty {
 			if p := g.pollAt(int32(i)); p != nil {
 				if g.polls == nil {
 					g.polls = map[int32]*Poll{}

@@ -14,6 +14,7 @@ type Use struct {
 	Test     int32
 	Plain    bool // it touches registers and local memory alone, and control goes on
 	Launched bool // a load of a parameter of the kernel, or of a constant
+	Hasty    bool // a test or a read behind which a trap comes too soon: see Hasten
 	Clock    bool // an operand is a special register that varies
 	Compares bool // it compares its first source, a register, with its second, and no more
 

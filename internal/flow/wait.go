@@ -86,6 +86,9 @@ func (s *waitAnalysis) done() {
 // unsettled says why what comes after a test does not wait for it; empty if
 // it does.
 func (g *Graph) unsettled(test int32) string {
+	if g.Nodes[test].Hasty {
+		return "a trap after tests of so short a time that it may come too early"
+	}
 	s := g.waitFrom(test)
 	defer s.done()
 	for len(s.todo) > 0 && s.why == "" {

@@ -5,8 +5,8 @@ import "slices"
 // This file answers questions about one choice of a state, without listing all,
 // for callers that record schedules.
 
-// Offers reports whether Enabled or Ways lists c, or c is possible in every state (Part,
-// Lead).
+// Offers reports whether Enabled lists c, or c is a test that may fail (GiveUp), or
+// possible in every state (Part, Lead).
 func (m *Machine) Offers(c Choice) bool {
 	switch c.Kind {
 	case Run:
@@ -28,7 +28,7 @@ func (m *Machine) Offers(c Choice) bool {
 		}
 		return false
 	}
-	return slices.Contains(m.Enabled(nil), c) || c.Kind == GiveUp && slices.Contains(m.Ways(nil), c)
+	return slices.Contains(m.Enabled(nil), c) || c.Kind == GiveUp && m.MayFail(c)
 }
 
 // Holder returns the Run choice of the split that now holds c's lane (its lowest

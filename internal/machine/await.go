@@ -3,6 +3,7 @@ package machine
 import (
 	"hash/maphash"
 	"slices"
+	"time"
 )
 
 // Waiting. A loop whose only effect is to test a wait again is waiting, not
@@ -45,6 +46,10 @@ const (
 	maxSeen    = 64  // register states that are compared
 	maxAwaits  = 256 // failed tests kept for a split: a loop that reads more is no wait
 )
+
+// Timeout is how long a wait lasts at least before its end may be called a timeout, which
+// is assumed not to strike.
+const Timeout = 10 * time.Microsecond
 
 // note remembers a failed test.
 func (s *split) note(a await) {
@@ -150,8 +155,9 @@ func (m *Machine) mayGiveUp(w *warp, s *split) bool {
 // letGo counts a GiveUp of the split's test, and records its registers.
 func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
-		s.seen = s.seen[:0]
+		s.seen, s.waited = s.seen[:0], 0
 	}
+	s.waited = min(Timeout, s.waited+min(Timeout, m.prog.Pauses()[s.pc]))
 	if len(s.seen) < maxSeen {
 		s.seen = append(s.seen, m.registerHash(w, s))
 	}

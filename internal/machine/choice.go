@@ -1,6 +1,9 @@
 package machine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The machine's interface to exploration: list the choices of a state, take one,
 // and shortcuts for policies that do not need the whole list.
@@ -124,6 +127,36 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 		return buf
 	}
 	return m.exits(buf)
+}
+
+// MayFail reports whether the split that takes a choice stands at a test, or at a read
+// that it has made before, that may come out false once more.
+func (m *Machine) MayFail(c Choice) bool {
+	if m.stop != nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || c.Lane < 0 || c.Lane > 31 {
+		return false
+	}
+	t := m.ctas[c.CTA]
+	if t == nil || c.Warp < 0 || int(c.Warp) >= len(t.warps) {
+		return false
+	}
+	w := t.warps[c.Warp]
+	s := w.find(c.Lane)
+	return s != nil && s.state == atPoint && !m.prog.code[s.pc].aligned() && !m.ready(w, s) && m.mayGiveUp(w, s)
+}
+
+// moves reports whether anything but a split can go on: another split, an operation, a
+// cluster that has not started.
+func (m *Machine) moves(but *split) bool {
+	for _, i := range m.running {
+		for _, w := range m.ctas[i].warps {
+			for _, s := range w.splits {
+				if s != but && m.ready(w, s) {
+					return true
+				}
+			}
+		}
+	}
+	return m.canStart() || slices.ContainsFunc(m.ops, m.canAdvance)
 }
 
 func (m *Machine) canStart() bool {

@@ -163,9 +163,9 @@ func decodeTrap(d *decoder, in *ptx.Inst) error {
 
 func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 	kind := FaultTrap
-	if x.s.gaveUp > 0 {
-		// The trap ends a bounded wait that nothing completed: the error is the
-		// wait.
+	if x.s.gaveUp > 0 && (x.s.waited >= Timeout || !x.m.moves(x.s)) {
+		// The trap ends a wait that ran out, or that nothing can complete any more: if
+		// there is an error, it is the wait.
 		kind = Deadlock
 		x.quiet = true // what it waited for is still asked
 	}

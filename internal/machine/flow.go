@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"time"
+
 	"slices"
 
 	"muster/internal/flow"
@@ -225,6 +227,32 @@ func (p *Program) HasFences() bool { return p.flow.HasFences() }
 
 // Traps reports whether the program can end the launch by itself.
 func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
+
+// Pauses gives the places of tests and strong reads behind which a trap may come before
+// anything that another agent could notice, each with the least time that one turn of
+// its wait takes.
+func (p *Program) Pauses() map[int32]time.Duration {
+	p.pauses.once.Do(func() {
+		of := p.flow.Pauses()
+		p.pauses.at = map[int32]time.Duration{}
+		for pc := range p.code {
+			if pause, ok := of[p.code[pc].src]; ok && p.code[pc].src != nil {
+				p.pauses.at[int32(pc)] = pause
+			}
+		}
+	})
+	return p.pauses.at
+}
+
+// Hasten marks tests and reads, by place, that are no waits. It comes before all
+// questions.
+func (p *Program) Hasten(hasty map[int32]bool) {
+	of := map[*ptx.Inst]bool{}
+	for pc := range hasty {
+		of[p.code[pc].src] = true
+	}
+	p.flow.Hasten(func(in *ptx.Inst) bool { return of[in] })
+}
 
 // Elects reports whether the program has an elect.sync.
 func (p *Program) Elects() bool { return p.flow.Does(ptx.Elects) }

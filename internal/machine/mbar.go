@@ -450,6 +450,10 @@ func (x *ctx) strayToken(r reg, bar BarRef, open int64, lanes uint32) (t Token, 
 // testOne tests one barrier for the lanes in same.
 func (x *ctx) testOne(in *instr, mi *mbarInfo, mem MemID, at, v uint64, same uint32) bool {
 	m := x.m
+	if m.refusing {
+		x.s.gaveUp++
+		return false
+	}
 	b := m.barrierAt(mem, at)
 	phase, done := b.asked(mi, v)
 	x.s.lookMbar(x.s.pc, mem, at, b, same, done)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"time"
 
 	"muster/internal/flow"
 	"muster/ptx"
@@ -58,6 +59,11 @@ type Program struct {
 	// sequential: there are fences that are sequentially consistent.
 	sequential bool
 
+	// pauses: see Pauses.
+	pauses struct {
+		once sync.Once
+		at   map[int32]time.Duration
+	}
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {
 		once sync.Once

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"muster/mbarrier"
 )
@@ -87,6 +88,7 @@ type Machine struct {
 	out       []byte // what vprintf printed
 	unsteady  int64  // reads of what differs the next time, such as clocks
 	effects   int64  // steps that another agent could observe
+	refusing  bool   // tests of barriers come out false: see Refuse
 	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
@@ -254,11 +256,12 @@ type split struct {
 	room   uint32 // bytes that alloca has taken beyond the frame
 	frames []frame
 	wait   wait
-	awaits []await  // tests that came out false since the last visible effect
-	gaveUp int32    // how often a test failed by GiveUp since then
-	seen   []uint64 // hashes of the registers at those times, the first few
-	turn            // its way round its loop without an effect
-	spun   bool     // it repeats a state, and sleeps until one of awaits changes
+	awaits []await       // tests that came out false since the last visible effect
+	gaveUp int32         // how often a test failed by GiveUp since then
+	waited time.Duration // for how long at least, by these failures: see Pauses
+	seen   []uint64      // hashes of the registers at those times, the first few
+	turn                 // its way round its loop without an effect
+	spun   bool          // it repeats a state, and sleeps until one of awaits changes
 }
 
 // A frame is what a return needs.

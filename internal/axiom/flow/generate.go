@@ -229,8 +229,8 @@ func (g *generator) see(r int, at Value, wait bool, c Cmp, want Value) []Instr {
 		in.By, in.Kind, in.Cmp, in.Want = in.Kind, Poll, c, want
 		if g.chance(25) {
 			in.Tries, in.Traps = 2, g.chance(50)
-			if in.Traps {
-				in.Tries = 100
+			if in.Traps && g.chance(70) {
+				in.Tries = Patient
 			}
 		}
 	}

@@ -139,7 +139,8 @@ type Instr struct {
 	Body []Instr
 	Else []Instr
 	// For a Poll: the kind of the repeated instruction, the awaited value, and the number
-	// of iterations before it gives up, 0 for never. Then it continues, or traps.
+	// of iterations before it gives up, 0 for never. Then it continues, or traps. Patient
+	// iterations and more, with a trap behind them, are taken never to run out.
 	By    Kind
 	Want  Value
 	Tries int
@@ -252,7 +253,7 @@ func (t *thread) append(code []Instr, lane uint32) {
 		switch {
 		case in.Kind == If:
 			t.branch(in, lane)
-		case in.Kind == Poll && in.Tries > 0 && !in.Traps:
+		case in.Kind == Poll && in.Tries > 0 && !(in.Traps && in.Tries >= Patient):
 			t.tries(in)
 		default:
 			t.code = append(t.code, in)
@@ -281,11 +282,14 @@ func (t *thread) tries(in Instr) {
 	var out []int
 	for k := range in.Tries {
 		t.code = append(t.code, one)
-		if k < in.Tries-1 {
+		if k < in.Tries-1 || in.Traps {
 			out = append(out, len(t.code))
 			// It jumps out if the comparison holds.
 			t.code = append(t.code, Instr{Kind: jump, Src: []Value{R(in.Dst[0]), in.Want}, Cmp: in.Cmp.not()})
 		}
+	}
+	if in.Traps {
+		t.code = append(t.code, Instr{Kind: Trap})
 	}
 	for _, i := range out {
 		t.code[i].target = len(t.code)
@@ -397,6 +401,9 @@ func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
 	}
 	return true
 }
+
+// Patient is a number of iterations of a poll that no check takes for a short wait.
+const Patient = 1000
 
 // TimesOut reports whether some poll traps after a number of iterations.
 func (p *Program) TimesOut() bool {
