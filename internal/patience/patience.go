@@ -3,7 +3,8 @@
 // A wait with a bound, and a trap behind it, is taken for a wait: no timeout strikes. That
 // is fair of a bound that a right program never meets, and not of two tests in a row. So
 // such a wait is tried where a run comes to it: a copy of the run refuses it what it waits
-// for, again and again, until it traps or has lasted long enough to be a timeout.
+// for, again and again, until it traps or has lasted long enough to be a timeout. A wait
+// that the run does not come to is taken for one.
 package patience
 
 import (
@@ -18,7 +19,8 @@ import (
 const (
 	maxVisits = 4       // of one test that are tried
 	maxTurns  = 1 << 14 // steps of one try
-	maxSteps  = 1 << 20 // of the run
+	fewSteps  = 1 << 16 // of the run, where it came to all tests by then
+	maxSteps  = 1 << 21
 )
 
 // Hasty returns the tests and reads of a launch that trap before they have lasted
@@ -31,7 +33,7 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 	if len(pauses) == 0 {
 		return nil
 	}
-	hasty, visits, left := map[int32]bool{}, map[int32]int{}, maxVisits*len(pauses)
+	hasty, visits := map[int32]bool{}, map[int32]int{}
 	m := l.Machine(nil, nil)
 	stop, _ := b.Stop()
 	m.StopWhen(stop)
@@ -47,46 +49,57 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 				continue
 			}
 			visits[s.PC]++
-			left--
-			hasty[s.PC] = hasty[s.PC] || gives(m.Fork(nil, nil), c, pauses)
+			tests, soon := gives(m.Fork(nil, nil), c, pauses)
+			for pc := range tests {
+				visits[pc] = max(visits[pc], 1)
+				if soon {
+					hasty[pc] = true
+				}
+			}
 		}
 	}
-	for range maxSteps {
-		if left == 0 || !d.Step(explore.Hold{}) {
+	for steps := 0; d.Step(explore.Hold{}); steps++ {
+		if steps >= fewSteps && len(visits) == len(pauses) {
 			break
 		}
-	}
-	for pc, is := range hasty {
-		if !is {
-			delete(hasty, pc)
+		if steps == maxSteps {
+			for pc := range pauses {
+				if visits[pc] == 0 {
+					hasty[pc] = true // it is not known to be a wait
+				}
+			}
+			break
 		}
 	}
 	return hasty
 }
 
-// gives reports whether a wait ends in a trap before it has lasted machine.Timeout.
-func gives(m *machine.Machine, c machine.Choice, pauses map[int32]time.Duration) bool {
+// gives reports whether a wait ends in a trap before it has lasted machine.Timeout, and
+// of which tests and reads it consists.
+func gives(m *machine.Machine, c machine.Choice, pauses map[int32]time.Duration) (tests map[int32]bool, soon bool) {
+	tests = map[int32]bool{}
 	lasted := time.Duration(0)
 	for range maxTurns {
 		pc, refused := m.Refuse(c)
 		pause, traps := pauses[pc]
 		switch {
 		case refused && !traps:
-			return false // another wait
+			return tests, false // another wait
 		case refused:
+			tests[pc] = true
 			if lasted += min(pause, machine.Timeout); lasted >= machine.Timeout {
-				return false
+				return tests, false
 			}
 		default:
 			h, ready := m.Holder(c)
 			if !ready {
-				return false
+				return tests, false
 			}
 			m.Step(h)
 		}
 		if s := m.Stopped(); s != nil {
-			return s.Kind == machine.FaultTrap || s.Kind == machine.Deadlock
+			return tests, s.Kind == machine.FaultTrap || s.Kind == machine.Deadlock
 		}
 	}
-	return false
+	return tests, false
 }
