@@ -174,10 +174,10 @@ func (k *Kernel) aligned(what, which string, p Ptr, n int) bool {
 		if p.space == SharedCTA {
 			hint = fmt.Sprintf(": allocate it with SharedAlign(%q, %d, …)", p.sym.name, n)
 		}
-		k.fail("%s: %s, %s, is aligned to %d bytes, and a multiple of %d is due%s", what, which, p.sym.name, p.sym.align, n, hint)
+		k.fail("%s: %s, %s, is aligned to %d bytes; want a multiple of %d%s", what, which, p.sym.name, p.sym.align, n, hint)
 		return false
 	case p.sym != nil && p.off%int64(n) != 0:
-		k.fail("%s: %s is byte %d of %s, and a multiple of %d bytes is due", what, which, p.off, p.sym.name, n)
+		k.fail("%s: %s is byte %d of %s; want a multiple of %d bytes", what, which, p.off, p.sym.name, n)
 		return false
 	}
 	return true
@@ -205,7 +205,7 @@ func (k *Kernel) space(what, which string, p Ptr, spaces ...Space) bool {
 	if p.space == Generic {
 		hint = fmt.Sprintf(": take it there with To(kernel.%s)", map[Space]string{Global: "Global", SharedCTA: "SharedCTA"}[spaces[0]])
 	}
-	k.fail("%s: %s is an address in %s, and one in %s is due%s", what, which, p.space, spaces[len(spaces)-1], hint)
+	k.fail("%s: %s is an address in %s; want one in %s%s", what, which, p.space, spaces[len(spaces)-1], hint)
 	return false
 }
 

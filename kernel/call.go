@@ -167,7 +167,7 @@ func (c *Call) argument(p *ptx.Var, a any) (argument, error) {
 	case isMap:
 		return m.argument(p)
 	case len(p.Dims) > 0:
-		return argument{}, fmt.Errorf("a tensor map is due, as MapOf makes it, and it is %s", described(a))
+		return argument{}, fmt.Errorf("want a tensor map, as MapOf makes it, got %s", described(a))
 	case p.Ptr != nil && a == nil:
 		return argument{param: p, value: launch.Arg{Kind: launch.ArgNull}}, nil
 	case p.Ptr != nil:
@@ -199,13 +199,13 @@ func scalar(t Type, a any) (uint64, error) {
 	f, ok := toFloat(a)
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("a number of type %s is due, and it is %s", t, described(a))
+		return 0, fmt.Errorf("want a number of type %s, got %s", t, described(a))
 	case (t == F16 || t == BF16 || t == F16x2 || t == BF16x2) && rv.CanUint() && rv.Type().Bits() == 8*t.Size():
 		return rv.Uint(), nil
 	case t.float():
 		return float(t, f)
 	case rv.CanFloat():
-		return 0, fmt.Errorf("an integer of type %s is due, and it is %v", t, a)
+		return 0, fmt.Errorf("want an integer of type %s, got %v", t, a)
 	}
 	return whole(t, rv)
 }

@@ -99,12 +99,12 @@ var numbers = map[reflect.Kind]launch.Type{
 func (m *memory) slice(a any) error {
 	rv := reflect.ValueOf(a)
 	if !rv.IsValid() || rv.Kind() != reflect.Slice {
-		return fmt.Errorf("a slice of numbers is due, and it is %s", described(a))
+		return fmt.Errorf("want a slice of numbers, got %s", described(a))
 	}
 	t, ok := numbers[rv.Type().Elem().Kind()]
 	switch {
 	case !ok:
-		return fmt.Errorf("a slice of numbers of a fixed size is due, and it is %s", described(a))
+		return fmt.Errorf("want a slice of numbers of a fixed size, got %s", described(a))
 	case rv.IsNil():
 		return fmt.Errorf("the slice is nil; a null pointer is written as nil alone")
 	case rv.Len() == 0:

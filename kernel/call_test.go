@@ -112,11 +112,11 @@ func TestArgumentMistakes(t *testing.T) {
 		{0, []int32{1}, "p_f32: the kernel has elements of type f32 there, and it is a []int32"},
 		{0, []float64{1}, "p_f32: the kernel has elements of type f32 there, and it is a []float64"},
 		{0, []byte{1, 2, 3}, "p_f32: the kernel has elements of type f32 there, and it is a []uint8"},
-		{0, []int{1}, "p_f32: a slice of numbers of a fixed size is due, and it is a []int"},
+		{0, []int{1}, "p_f32: want a slice of numbers of a fixed size, got a []int"},
 		{0, []float32{}, "p_f32: the slice is empty"},
 		{0, []float32(nil), "p_f32: the slice is nil; a null pointer is written as nil alone"},
-		{0, new(float32), "p_f32: a slice of numbers is due, and it is a *float32"},
-		{0, kernel.Uninitialized(7), "p_f32: a slice of numbers is due, and it is a int"},
+		{0, new(float32), "p_f32: want a slice of numbers, got a *float32"},
+		{0, kernel.Uninitialized(7), "p_f32: want a slice of numbers, got a int"},
 		{0, kernel.MapOf([]float32{1}, kernel.F32, []int{1}, []int{1}), "p_f32: it is no tensor map's parameter, and MapOf makes a tensor map"},
 		{1, []float32{1}, "p_f16: the kernel has elements of type f16 there, and it is a []float32"},
 		{3, []float32{1}, "p_s32: the kernel has elements of type s32 there, and it is a []float32"},
@@ -125,9 +125,9 @@ func TestArgumentMistakes(t *testing.T) {
 		{6, []uint64{1}, "p_b128: the kernel has elements of type b128 there, and it is a []uint64"},
 		{7, 256, "s_u8: 256 does not fit type u8"},
 		{7, -1, "s_u8: -1 does not fit type u8"},
-		{7, 1.0, "s_u8: an integer of type u8 is due, and it is 1"},
-		{7, nil, "s_u8: a number of type u8 is due, and it is nil"},
-		{7, "1", "s_u8: a number of type u8 is due, and it is a string"},
+		{7, 1.0, "s_u8: want an integer of type u8, got 1"},
+		{7, nil, "s_u8: want a number of type u8, got nil"},
+		{7, "1", "s_u8: want a number of type u8, got a string"},
 		{8, 32768, "s_s16: 32768 does not fit type s16"},
 		{8, uint64(math.MaxUint64), "s_s16: 18446744073709551615 does not fit type s16"},
 		{9, -1, "s_u64: -1 does not fit type u64"},
@@ -390,8 +390,8 @@ func TestExpect(t *testing.T) {
 		{b, want[:3], launch.Tolerance{}, "Expect: b is 32 elements of []uint32, and it must hold 3 of []uint32"},
 		{b, []int32{1}, launch.Tolerance{}, "Expect: b is 32 elements of []uint32, and it must hold 1 of []int32"},
 		{b[1:], want[1:], launch.Tolerance{}, "Expect: the slice is not one of the call's arguments, as a whole"},
-		{7, want, launch.Tolerance{}, "Expect: a slice of numbers is due, and it is a int"},
-		{b, nil, launch.Tolerance{}, "Expect: what it must hold: a slice of numbers is due, and it is nil"},
+		{7, want, launch.Tolerance{}, "Expect: want a slice of numbers, got a int"},
+		{b, nil, launch.Tolerance{}, "Expect: what it must hold: want a slice of numbers, got nil"},
 	} {
 		if err := c.Expect(tt.slice, tt.want, tt.tol); err == nil || !strings.HasSuffix(err.Error(), tt.text) {
 			t.Errorf("got  %v\nwant %s", err, tt.text)
@@ -488,10 +488,10 @@ func TestMapMistakes(t *testing.T) {
 		m    any
 		want string
 	}{
-		{x, "a tensor map is due, as MapOf makes it, and it is a []float32"},
-		{nil, "a tensor map is due, as MapOf makes it, and it is nil"},
+		{x, "want a tensor map, as MapOf makes it, got a []float32"},
+		{nil, "want a tensor map, as MapOf makes it, got nil"},
 		{(*kernel.Map)(nil), "it is a nil *kernel.Map; MapOf makes one"},
-		{kernel.MapOf(7, kernel.F32, []int{64}, []int{8}), "tensor map: a slice of numbers is due, and it is a int"},
+		{kernel.MapOf(7, kernel.F32, []int{64}, []int{8}), "tensor map: want a slice of numbers, got a int"},
 		{kernel.MapOf(x, kernel.F16, []int{64}, []int{8}), "tensor map: the kernel has elements of type f16 there, and it is a []float32"},
 		{kernel.MapOf(make([]uint64, 2), kernel.B128, []int{1}, []int{1}), "tensor map: a tensor has no elements of type b128"},
 		{kernel.MapOf(x, kernel.F32, []int{8, 9}, []int{8, 8}), "tensor map: a tensor of shape [8 9], type f32, takes 288 bytes, and the slice has 256"},

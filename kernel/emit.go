@@ -123,7 +123,7 @@ func (k *Kernel) typed(in *ptx.Inst, ptrs map[*ptx.Mem]Ptr, typeOf func(name str
 		case *ptx.Mem:
 			if p, ok := ptrs[x]; ok && b.Arg.Class == "mem" {
 				if due := dueSpace(in, b.Arg); due != "any" && !p.space.within(due) {
-					k.fail("%s is an address in %s, and one in %s is due", what(), p.space, spaceName(due))
+					k.fail("%s is an address in %s; want one in %s", what(), p.space, spaceName(due))
 				}
 			}
 		}
@@ -152,7 +152,7 @@ func mismatch(what string, have, want Type) string {
 	default:
 		how = ": convert it with Cvt"
 	}
-	return fmt.Sprintf("%s has type %s, and %s is due%s", what, have, want, how)
+	return fmt.Sprintf("%s has type %s; want %s%s", what, have, want, how)
 }
 
 // dueSpace returns the state space required of an address operand by the instruction's

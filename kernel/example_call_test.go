@@ -79,7 +79,7 @@ func ExampleKernel_Call_mistakes() {
 	}
 	// Output:
 	// kernel double: argument 1, x: the kernel has elements of type f32 there, and it is a []int32
-	// kernel double: argument 2, n: an integer of type u32 is due, and it is 3.5
+	// kernel double: argument 2, n: want an integer of type u32, got 3.5
 }
 
 // A tensor map of a matrix of 64 rows of 32 halves, for boxes of 8 rows.

@@ -339,7 +339,7 @@ func ExampleErrors() {
 	_, err := k.Build()
 	fmt.Println(err)
 	// Output:
-	// example_core_test.go:337: Store: the value has type u32, and f32 is due: take its bits with As, or convert it with Cvt
+	// example_core_test.go:337: Store: the value has type u32; want f32: take its bits with As, or convert it with Cvt
 	// example_core_test.go:338: Break outside of a loop
 }
 

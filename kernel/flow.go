@@ -49,7 +49,7 @@ func (k *Kernel) Place(l *Label) {
 func (k *Kernel) known(l *Label) bool {
 	switch {
 	case l == nil || l.in == nil:
-		k.fail("the label is none: it comes from NewLabel")
+		k.fail("the label is not from NewLabel")
 	case l.in != k.at:
 		k.fail("a label of another function is used here")
 	default:

@@ -43,7 +43,7 @@ func TestAsyncMistakes(t *testing.T) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s, in, 0, bar) // here: bulk of nothing
 			}},
-		{"bulk destination misaligned", block, `BulkLoad: the destination is byte 4 of s, and a multiple of 16 bytes is due`,
+		{"bulk destination misaligned", block, `BulkLoad: the destination is byte 4 of s; want a multiple of 16 bytes`,
 			func(k *kernel.Kernel) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s.At(1), in, 64, bar) // here: bulk destination misaligned
@@ -53,18 +53,18 @@ func TestAsyncMistakes(t *testing.T) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s.At(240), in, 128, bar) // here: bulk destination too small
 			}},
-		{"bulk variable not aligned", block, `BulkLoad: the destination, few, is aligned to 4 bytes, and a multiple of 16 is due: allocate it with SharedAlign("few", 16, …)`,
+		{"bulk variable not aligned", block, `BulkLoad: the destination, few, is aligned to 4 bytes; want a multiple of 16: allocate it with SharedAlign("few", 16, …)`,
 			func(k *kernel.Kernel) {
 				_, in, bar := fixture(k)
 				few := k.Shared("few", kernel.U32, 3)
 				k.BulkLoad(few, in, 16, bar) // here: bulk variable not aligned
 			}},
-		{"bulk load from shared", block, `BulkLoad: the source is an address in shared::cta, and one in global is due`,
+		{"bulk load from shared", block, `BulkLoad: the source is an address in shared::cta; want one in global`,
 			func(k *kernel.Kernel) {
 				s, _, bar := fixture(k)
 				k.BulkLoad(s, s, 64, bar) // here: bulk load from shared
 			}},
-		{"bulk load into generic", block, `BulkLoad: the destination is an address in generic, and one in shared::cluster is due: take it there with To(kernel.SharedCTA)`,
+		{"bulk load into generic", block, `BulkLoad: the destination is an address in generic; want one in shared::cluster: take it there with To(kernel.SharedCTA)`,
 			func(k *kernel.Kernel) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s.Generic(), in, 64, bar) // here: bulk load into generic
@@ -76,7 +76,7 @@ func TestAsyncMistakes(t *testing.T) {
 				k.InitMbarriers()
 				k.BulkLoad(s, in, 64, bars) // here: bulk load at an array
 			}},
-		{"bulk store into shared", block, `BulkStore: the destination is an address in shared::cta, and one in global is due`,
+		{"bulk store into shared", block, `BulkStore: the destination is an address in shared::cta; want one in global`,
 			func(k *kernel.Kernel) {
 				s, _, _ := fixture(k)
 				k.BulkStore(s, s, 64) // here: bulk store into shared
@@ -121,7 +121,7 @@ func TestAsyncMistakes(t *testing.T) {
 			func(k *kernel.Kernel) {
 				k.BulkWait(-1) // here: bulk wait
 			}},
-		{"a hint that is no policy", block, `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint: operand policy has type u32, and b64 is due: convert it with Cvt`,
+		{"a hint that is no policy", block, `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint: operand policy has type u32; want b64: convert it with Cvt`,
 			func(k *kernel.Kernel) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s, in, 64, bar, kernel.CacheHint(k.TidX())) // here: a hint that is no policy
@@ -139,13 +139,13 @@ func TestAsyncMistakes(t *testing.T) {
 				s, in, bar := fixture(k)
 				k.BulkLoad(s, in, 64, bar, kernel.BypassL1()) // here: bypass of a bulk copy
 			}},
-		{"tensor destination of 16 bytes", block, `TensorMap.Load: the destination, s, is aligned to 16 bytes, and a multiple of 128 is due: allocate it with SharedAlign("s", 128, …)`,
+		{"tensor destination of 16 bytes", block, `TensorMap.Load: the destination, s, is aligned to 16 bytes; want a multiple of 128: allocate it with SharedAlign("s", 128, …)`,
 			func(k *kernel.Kernel) {
 				s, _, bar := fixture(k)
 				m := k.TensorMap("m")
 				m.Load(s, bar, kernel.Coords{0, 0}) // here: tensor destination of 16 bytes
 			}},
-		{"tensor destination within", block, `TensorMap.Load: the destination is byte 16 of tile, and a multiple of 128 bytes is due`,
+		{"tensor destination within", block, `TensorMap.Load: the destination is byte 16 of tile; want a multiple of 128 bytes`,
 			func(k *kernel.Kernel) {
 				_, _, bar := fixture(k)
 				m := k.TensorMap("m")
@@ -177,7 +177,7 @@ func TestAsyncMistakes(t *testing.T) {
 				tile, m, bar := tensor(k)
 				m.LoadIm2col(tile, bar, kernel.Coords{0, 0}, nil) // here: im2col of two dimensions
 			}},
-		{"tensor store from global", block, `TensorMap.Store: the source is an address in global, and one in shared::cta is due`,
+		{"tensor store from global", block, `TensorMap.Store: the source is an address in global; want one in shared::cta`,
 			func(k *kernel.Kernel) {
 				_, in, _ := fixture(k)
 				m := k.TensorMap("m")
@@ -211,7 +211,7 @@ func TestAsyncMistakes(t *testing.T) {
 				m := k.TensorMapAt(tile)
 				m.ReplaceSwizzle(96) // here: swizzle replaced
 			}},
-		{"map not aligned", block, `TensorMapAt: the map, staged, is aligned to 16 bytes, and a multiple of 128 is due: allocate it with SharedAlign("staged", 128, …)`,
+		{"map not aligned", block, `TensorMapAt: the map, staged, is aligned to 16 bytes; want a multiple of 128: allocate it with SharedAlign("staged", 128, …)`,
 			func(k *kernel.Kernel) {
 				k.TensorMapAt(k.Shared("staged", kernel.B8, 128)) // here: map not aligned
 			}},
@@ -237,7 +237,7 @@ func TestAsyncMistakes(t *testing.T) {
 				s, in, _ := fixture(k)
 				k.CpAsync(s, in, 8, kernel.BypassL1()) // here: cp.async bypass
 			}},
-		{"cp.async misaligned", block, `CpAsync: the destination is byte 4 of s, and a multiple of 16 bytes is due`,
+		{"cp.async misaligned", block, `CpAsync: the destination is byte 4 of s; want a multiple of 16 bytes`,
 			func(k *kernel.Kernel) {
 				s, in, _ := fixture(k)
 				k.CpAsync(s.At(1), in, 16) // here: cp.async misaligned
@@ -270,7 +270,7 @@ func TestAsyncMistakes(t *testing.T) {
 				h := k.Shared("h", kernel.F16, 8)
 				h.Remote(1).At(0).StoreAsync(k.Const(kernel.F16, 1), bar.Remote(1)) // here: store async of halves
 			}},
-		{"store async of another type", clusters, `StoreAsync: the value has type f64, and u32 is due: convert it with Cvt`,
+		{"store async of another type", clusters, `StoreAsync: the value has type f64; want u32: convert it with Cvt`,
 			func(k *kernel.Kernel) {
 				s, _, bar := fixture(k)
 				s.Remote(1).Cast(kernel.U32).StoreAsync(k.Const(kernel.F64, 1), bar.Remote(1)) // here: store async of another type
@@ -331,7 +331,7 @@ func TestAsyncMistakes(t *testing.T) {
 				f := k.GlobalPtr("f", kernel.F32)
 				f.Red(kernel.And, k.Const(kernel.F32, 1)) // here: atomic and of floats
 			}},
-		{"atomic of another type", block, `Red: the value has type f32, and u32 is due: take its bits with As, or convert it with Cvt`,
+		{"atomic of another type", block, `Red: the value has type f32; want u32: take its bits with As, or convert it with Cvt`,
 			func(k *kernel.Kernel) {
 				_, in, _ := fixture(k)
 				in.Red(kernel.Add, k.Const(kernel.F32, 1)) // here: atomic of another type
@@ -351,7 +351,7 @@ func TestAsyncMistakes(t *testing.T) {
 				b := k.GlobalPtr("b", kernel.B8)
 				b.CAS(0, 1) // here: cas of bytes
 			}},
-		{"vector atomic in shared memory", block, `RedVec: the address is an address in shared::cta, and one in global is due`,
+		{"vector atomic in shared memory", block, `RedVec: the address is an address in shared::cta; want one in global`,
 			func(k *kernel.Kernel) {
 				f := k.Shared("f", kernel.F32, 4)
 				f.RedVec(kernel.Add, k.Vars(kernel.F32, 4)) // here: vector atomic in shared memory

@@ -34,11 +34,11 @@ func checkMistakes(t *testing.T, file string, tests []mistake) {
 // TestValueMistakes is about operands that are none, and operands of others.
 func TestValueMistakes(t *testing.T) {
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
-		{"label of nothing", `the label is none: it comes from NewLabel`,
+		{"label of nothing", `the label is not from NewLabel`,
 			func(k *kernel.Kernel) {
 				k.Branch(new(kernel.Label)) // here: label of nothing
 			}},
-		{"nil label", `the label is none: it comes from NewLabel`,
+		{"nil label", `the label is not from NewLabel`,
 			func(k *kernel.Kernel) {
 				k.Place(nil) // here: nil label
 			}},
@@ -92,11 +92,11 @@ func TestValueMistakes(t *testing.T) {
 			func(k *kernel.Kernel) {
 				k.Special("%tid", kernel.U32) // here: special register without a part
 			}},
-		{"special register of 64 bits", `Special("%clock64") has type u64, and u32 is due: convert it with Cvt`,
+		{"special register of 64 bits", `Special("%clock64") has type u64; want u32: convert it with Cvt`,
 			func(k *kernel.Kernel) {
 				k.Special("%clock64", kernel.U32) // here: special register of 64 bits
 			}},
-		{"special predicate", `Special("%is_explicit_cluster") has type pred, and u32 is due: make it a number with Select`,
+		{"special predicate", `Special("%is_explicit_cluster") has type pred; want u32: make it a number with Select`,
 			func(k *kernel.Kernel) {
 				k.Special("%is_explicit_cluster", kernel.U32) // here: special predicate
 			}},

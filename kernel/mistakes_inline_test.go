@@ -28,13 +28,13 @@ func TestInlineMistakes(t *testing.T) {
 		{"operand of no name", `PTX: operand "a b": a name has letters, digits, _ and $, and does not begin with a digit`, func(k *kernel.Kernel) {
 			k.PTX("membar.cta; {a b}", kernel.Args{"a b": 1}) // here: operand of no name
 		}},
-		{"operand of another type", `PTX, line 1: add.u32: operand b has type f32, and u32 is due: take its bits with As, or convert it with Cvt`, func(k *kernel.Kernel) {
+		{"operand of another type", `PTX, line 1: add.u32: operand b has type f32; want u32: take its bits with As, or convert it with Cvt`, func(k *kernel.Kernel) {
 			k.PTX("add.u32 {a}, {a}, {b};", kernel.Args{"a": k.TidX(), "b": k.Const(kernel.F32, 1)}) // here: operand of another type
 		}},
-		{"own register of another type", `PTX, line 2: add.u32: operand b has type f32, and u32 is due: take its bits with As, or convert it with Cvt`, func(k *kernel.Kernel) {
+		{"own register of another type", `PTX, line 2: add.u32: operand b has type f32; want u32: take its bits with As, or convert it with Cvt`, func(k *kernel.Kernel) {
 			k.PTX("{ .reg .f32 x; mov.f32 x, 0f00000000;\nadd.u32 {a}, {a}, x; }", kernel.Args{"a": k.TidX()}) // here: own register of another type
 		}},
-		{"address of another space", `PTX, line 1: ld.shared.u32: operand a is an address in global, and one in shared is due`, func(k *kernel.Kernel) {
+		{"address of another space", `PTX, line 1: ld.shared.u32: operand a is an address in global; want one in shared`, func(k *kernel.Kernel) {
 			k.PTX("ld.shared.u32 {d}, {p};", kernel.Args{"d": k.Var(kernel.U32), "p": k.GlobalPtr("p", kernel.U32)}) // here: address of another space
 		}},
 		{"name of nothing", `PTX, line 1: add.u32: there is no y here`, func(k *kernel.Kernel) {

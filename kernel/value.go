@@ -313,7 +313,7 @@ func immediate(x ptx.Operand, t Type) (ptx.Operand, string) {
 		case t.half():
 			return x, fmt.Sprintf("PTX has no immediates of type %s: make it a register with Const", t)
 		}
-		return x, fmt.Sprintf("%v is a floating-point number, and type %s is due", f, t)
+		return x, fmt.Sprintf("%v is a floating-point number; want type %s", f, t)
 	}
 	return x, ""
 }

@@ -213,7 +213,7 @@ func TestWgmma(t *testing.T) {
 					got = float64(d[i])
 				}
 				if got != want {
-					t.Fatalf("row %d, column %d: %v, and %v is due", r, c, got, want)
+					t.Fatalf("row %d, column %d: %v; want %v", r, c, got, want)
 				}
 			}
 		})
@@ -249,7 +249,7 @@ func TestPartOfPanel(t *testing.T) {
 			want += fa[i/32*16+j] * fb[j*128+80+i%32]
 		}
 		if float64(got) != want {
-			t.Fatalf("row %d, column %d: %v, and %v is due", i/32, i%32, got, want)
+			t.Fatalf("row %d, column %d: %v; want %v", i/32, i%32, got, want)
 		}
 	}
 }

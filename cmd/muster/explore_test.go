@@ -100,7 +100,7 @@ func TestSpread(t *testing.T) {
 	for name, launch := range explored(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name != "clean" {
+			if testing.Short() && name != "clean" || *long != (name == "findings" || name == "bound") {
 				t.Skip("explores for long")
 			}
 			want := map[string]string{}

@@ -90,7 +90,7 @@ func (in *input) file(args []string) (*launch.File, error) {
 		return launch.FromFlags(in.flags)
 	case strings.HasSuffix(args[0], ".ptx"):
 		if in.flags.PTX != "" {
-			return nil, fmt.Errorf("%s and --ptx %s: one of them is too much", args[0], in.flags.PTX)
+			return nil, fmt.Errorf("%s and --ptx %s: give one, not both", args[0], in.flags.PTX)
 		}
 		fl := in.flags
 		fl.PTX = args[0]

@@ -108,11 +108,11 @@ func TestSameBytes(t *testing.T) {
 	for i, file := range exampleFiles(t) {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
 			t.Parallel()
-			long, schedules := slow(t, file), "10"
-			if long {
+			large, schedules := slow(t, file), "10"
+			if large {
 				schedules = "4"
 			}
-			if (long || testing.Short()) && strings.HasPrefix(filepath.Base(file), "broken_") {
+			if (large || testing.Short()) && strings.HasPrefix(filepath.Base(file), "broken_") {
 				t.Skip("as long as its right twin, which runs")
 			}
 			format := []string{"text", "json"}[i%2] // two forms of one report
@@ -172,7 +172,7 @@ func TestReplay(t *testing.T) {
 			})
 		}
 	})
-	if n := replayed.Load(); n < 20 && !testing.Short() {
+	if n := replayed.Load(); n < 20 && !testing.Short() && !*long {
 		t.Errorf("only %d findings replayed", n)
 	}
 }

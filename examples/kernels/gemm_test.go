@@ -66,7 +66,7 @@ func TestGEMMRefuses(t *testing.T) {
 		"gemm of 64 × 64 × 64: 4 stages, 2 buffers, 8 rows, 3 CTAs: they are positive, and CTAs a multiple of the cluster":  {M: 64, N: 64, K: 64, CTAs: 3},
 	} {
 		if _, err := g.Kernel(); err == nil || err.Error() != want {
-			t.Errorf("%v, and %s is due", err, want)
+			t.Errorf("%v; want %s", err, want)
 		}
 	}
 	if k, err := (kernels.GEMM{M: 64, N: 64, K: 64}).Kernel(); err != nil || k == nil {
@@ -111,7 +111,7 @@ func check(t *testing.T, g kernels.GEMM, a, b, c []uint16) {
 				sum += value(g, a[i*g.K+k]) * value(g, b[j*g.K+k])
 			}
 			if want := bits(g, sum); c[i*g.N+j] != want {
-				t.Fatalf("row %d, column %d: %v, and %v is due", i, j, value(g, c[i*g.N+j]), value(g, want))
+				t.Fatalf("row %d, column %d: %v; want %v", i, j, value(g, c[i*g.N+j]), value(g, want))
 			}
 		}
 	}

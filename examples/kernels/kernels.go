@@ -121,7 +121,7 @@ func equal[T comparable](got []T, want func(i int) T) func() error {
 	return func() error {
 		for i, g := range got {
 			if w := want(i); g != w {
-				return fmt.Errorf("element %d is %v, and %v is due", i, g, w)
+				return fmt.Errorf("element %d is %v; want %v", i, g, w)
 			}
 		}
 		return nil
@@ -145,7 +145,7 @@ func product(x, y []uint16, z []float32, n, depth int) error {
 			sum += kernel.F16Value(x[i/n*depth+j]) * kernel.F16Value(y[i%n*depth+j])
 		}
 		if got != sum {
-			return fmt.Errorf("row %d, column %d is %v, and %v is due", i/n, i%n, got, sum)
+			return fmt.Errorf("row %d, column %d is %v; want %v", i/n, i%n, got, sum)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (j *Judge) descriptorFault(s *machine.Stop) {
 	j.add(badDescriptor, Finding{
 		Headline: fmt.Sprintf("%s: warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
 		Sites:    []Site{stopSite("issues wgmma", s)},
-		Missing:  "the descriptor is none that the instruction takes",
+		Missing:  "the instruction takes no such descriptor",
 		Fix:      "build it from the address in the CTA's own window: (address & 0x3ffff) >> 4, and the offsets of the layout, likewise in units of 16 bytes",
 	})
 }

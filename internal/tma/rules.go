@@ -61,7 +61,7 @@ func (m *Map) Check() error {
 func (m *Map) checkKinds() error {
 	switch {
 	case m.Type > TF32FTZ:
-		return refuse(RuleType, "type %d is none that a map of sm_90 has", m.Type)
+		return refuse(RuleType, "a map of sm_90 has no type %d", m.Type)
 	case m.Rank < 1 || m.Rank > 5:
 		return refuse(RuleRank, "rank %d is not in 1 to 5", m.Rank)
 	case m.Mode > Im2col || m.Interleave > Interleave32 || m.Swizzle > Swizzle128 || m.L2 > L2Fetch256 || m.Fill > FillNaN:

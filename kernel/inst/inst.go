@@ -101,7 +101,7 @@ func spaceFits(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, operands []any) bool {
 			continue
 		}
 		if p.Space() != kernel.Generic && spaceOf(s, p.Space()) == "" || !s.Optional && p.Space() == kernel.Generic {
-			k.Errorf("%s: the address is in %s, and one in %s is due", f.Name, p.Space(), strings.Join(s.Values, " or "))
+			k.Errorf("%s: the address is in %s; want one in %s", f.Name, p.Space(), strings.Join(s.Values, " or "))
 			return false
 		}
 		return true
