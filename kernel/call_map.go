@@ -92,7 +92,7 @@ func Interleaved(bytes int) MapOption {
 	return func(m *Map) {
 		i, ok := map[int]launch.Interleave{0: launch.InterleaveNone, 16: launch.Interleave16B, 32: launch.Interleave32B}[bytes]
 		if !ok {
-			m.fail("Interleaved(%d): slices have 16 or 32 bytes; 0 is none", bytes)
+			m.fail("Interleaved(%d): slices have 16 or 32 bytes, or 0 for no interleaving", bytes)
 		}
 		m.spec.Interleave = i
 	}

@@ -504,7 +504,7 @@ func TestMapMistakes(t *testing.T) {
 		{kernel.MapOf(x, kernel.F32, []int{8, 8}, []int{8, 8}, kernel.Stepped(1)), "tensor map: Stepped [1] for shape [8 8]: it has an entry for each dimension"},
 		{kernel.MapIm2col(x, kernel.F32, []int{8, 8}, nil, nil, 8, 8), "tensor map: im2col: corners [] and [] for shape [8 8]; they have an entry for each dimension between the outermost and the innermost, one at least"},
 		{kernel.MapOf(x, kernel.F32, []int{64}, []int{8}, kernel.Swizzled(48)), "Swizzled(48): a swizzle has 32, 64 or 128 bytes, or 0 for none"},
-		{kernel.MapOf(x, kernel.F32, []int{64}, []int{8}, kernel.Interleaved(8)), "Interleaved(8): slices have 16 or 32 bytes; 0 is none"},
+		{kernel.MapOf(x, kernel.F32, []int{64}, []int{8}, kernel.Interleaved(8)), "Interleaved(8): slices have 16 or 32 bytes, or 0 for no interleaving"},
 		{kernel.MapOf(x, kernel.F32, []int{64}, []int{8}, kernel.PromotedL2(8)), "PromotedL2(8): it is 64, 128 or 256 bytes, or 0 for none"},
 	} {
 		if _, err := k.Call(kernel.Grid(1), tt.m, []byte{1}); err == nil || !strings.HasSuffix(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

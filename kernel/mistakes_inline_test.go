@@ -90,7 +90,7 @@ func TestInlineMistakes(t *testing.T) {
 		{"directive in a block", `PTX: the text has a directive; it is instructions, and blocks with registers and labels`, func(k *kernel.Kernel) {
 			k.PTX("{ .loc 1 1 1; }", nil) // here: directive in a block
 		}},
-		{"predicate that is none", `PTX, line 1: the predicate x is none`, func(k *kernel.Kernel) {
+		{"predicate that is none", `PTX, line 1: x is no predicate`, func(k *kernel.Kernel) {
 			k.PTX("{ .reg .b32 x; mov.b32 x, 1; @x membar.cta; }", nil) // here: predicate that is none
 		}},
 		{"block in a guard", `PTX, line 1: a block inside of Guard: only plain instructions take a predicate; use If`, func(k *kernel.Kernel) {

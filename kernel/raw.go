@@ -233,7 +233,7 @@ func (t *inlined) inst(in *ptx.Inst, n *names) {
 	}
 	if in.Guard != nil {
 		if typ, ok := t.known(ptx.Name(in.Guard.Reg), n); !ok || typ != predType {
-			t.fail(in.Pos, "the predicate %s is none", in.Guard.Reg)
+			t.fail(in.Pos, "%s is no predicate", in.Guard.Reg)
 			return
 		}
 	}

@@ -57,11 +57,11 @@ func add(k *kernel.Kernel, form string, fixed slots, mods []kernel.Mod, operands
 func pick(k *kernel.Kernel, f *ptx.Form, s ptx.Slot, fixed slots, mods *[]kernel.Mod, derived map[string]string, operands []any) (string, bool) {
 	if m, ok := fixed[s.Name]; ok {
 		if !slices.Contains(s.Values, string(m)) {
-			what := "." + string(m) + " is none"
+			got := "got ." + string(m)
 			if m == "" {
-				what = "it is missing"
+				got = "it is missing"
 			}
-			k.Errorf("%s: modifier <%s> is one of .%s, and %s", f.Name, s.Name, strings.Join(s.Values, ", ."), what)
+			k.Errorf("%s: modifier <%s>: want one of .%s; %s", f.Name, s.Name, strings.Join(s.Values, ", ."), got)
 			return "", false
 		}
 		return string(m), true

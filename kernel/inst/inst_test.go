@@ -270,7 +270,7 @@ func TestMistakes(t *testing.T) {
 	want := []string{
 		"inst_test.go:261: add.int computes in .u16, .u32, .u64, .s16, .s32, .s64, and the operands have none of these types",
 		"inst_test.go:262: mbarrier.init: the address is in global; want one in shared or shared::cta",
-		"inst_test.go:263: setp: modifier <cmp> is one of .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan, and it is missing",
+		"inst_test.go:263: setp: modifier <cmp>: want one of .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan; it is missing",
 		"inst_test.go:264: add.int takes no modifier .acquire; it is add.<type:@int> d, a, b",
 		"inst_test.go:265: add.u32: operand a has type f32; want u32: take its bits with As, or convert it with Cvt",
 	}
