@@ -348,7 +348,7 @@ func visitStAsync(x *ctx, in *instr, mask uint32) verdict {
 		op := Op{Kind: OpStAsync, Writes: []Span{to}, BarBytes: []uint32{uint32(si.size)}}
 		op.Bars = []BarRef{{Mem: mem, Addr: at, Life: x.m.barrierAt(mem, at).life}}
 		if si.atom != atomNone {
-			op.Kind = OpRedAsync
+			op.Kind, op.Element = OpRedAsync, si.t.size()
 			op.red = &reduction{op: si.atom, t: si.t}
 		}
 		for _, r := range si.regs {

@@ -146,7 +146,7 @@ func (x *ctx) issueBulk(bi *bulkInfo, l int, dst, src, bar uint64) bool {
 	}
 	op := Op{Kind: OpBulkCopy, Proxy: Async, Group: bi.group, red: bi.reduce}
 	if bi.reduce != nil {
-		op.Kind = OpBulkReduce
+		op.Kind, op.Element = OpBulkReduce, bi.reduce.t.size()
 	}
 	if bi.byteMask {
 		op.bytes = uint16(x.a32(bi.bytes)[l])

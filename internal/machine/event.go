@@ -318,8 +318,9 @@ type Op struct {
 	PC    int32
 	// Reads and Writes are what it reads and writes. A reduction's writes are
 	// relaxed read-modify-writes at GPU scope, of Element bytes each.
-	Reads  []Span
-	Writes []Span
+	Reads   []Span
+	Writes  []Span
+	Element int32
 	// Bars are the mbarriers that it signals, and BarBytes how many bytes it
 	// brings to each; none for group completion.
 	Bars     []BarRef

@@ -375,18 +375,6 @@ func (m *Machine) NotArrived(cta int32) []WaitingSplit {
 // bytes of it.
 func (op *Op) SourceUninit() bool { return op.Uninit }
 
-// Element returns the bytes of each read-modify-write of a reduction, 0 for other
-// operations.
-func (op *Op) Element() int {
-	switch {
-	case op.red != nil:
-		return int(op.red.t.size())
-	case op.tensor != nil && op.Kind == OpBulkReduce:
-		return int(op.tensor.tmap.Type.Size())
-	}
-	return 0
-}
-
 // MbarOpAt returns the mbarrier operation that instruction pc performs,
 // cp.async.mbarrier.arrive included; false if it performs none.
 func (p *Program) MbarOpAt(pc int32) (MbarOp, bool) {

@@ -270,7 +270,7 @@ func (x *ctx) issueTensorStore(ti *tensorInfo, l int, op Op, box uint64) bool {
 			x.mapFault(l, op.Map, err.Error())
 			return false
 		}
-		op.Kind = OpBulkReduce
+		op.Kind, op.Element = OpBulkReduce, int32(tc.tmap.Type.Size())
 	}
 	s, ok := x.boxAt(ti, l, tc, box, Read)
 	if !ok {

@@ -232,9 +232,9 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
 		}
 		ac.write = true
 		ac.st.what, ac.st.shape = uint8(machine.Write), shapeOfLanes(byMask, opShift, 0)
-		if n := op.Element(); n > 0 {
+		if scope := t.ops.recs[i].scope; scope != 0 {
 			ac.st.what |= uint8(machine.Update)
-			ac.st.shape = shapeOfLanes(byMask, bits.TrailingZeros32(uint32(n)), t.ops.recs[i].scope)
+			ac.st.shape = shapeOfLanes(byMask, bits.TrailingZeros32(uint32(op.Element)), scope)
 		}
 		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
 		t.enterSpan(ac, s)

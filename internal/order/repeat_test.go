@@ -228,7 +228,7 @@ func (g *runs) op(ev machine.Event) machine.Event {
 		op.Kind, op.Group = machine.OpBulkCopy, machine.GroupBulk
 		op.Reads, op.Writes = g.tile(machine.SharedOf(ev.CTA)), g.tile(machine.Global)
 	case 3:
-		op.Kind, op.Group = machine.OpBulkReduce, machine.GroupBulk
+		op.Kind, op.Group, op.Element = machine.OpBulkReduce, machine.GroupBulk, 4
 		op.Reads, op.Writes = g.tile(machine.SharedOf(ev.CTA)), g.tile(machine.Global)
 	case 4:
 		op.Kind, op.Group = machine.OpBulkCopy, machine.GroupBulk

@@ -28,7 +28,7 @@ import (
 //	fence SEM.SCOPE [shared]; initfence
 //	proxy|proxy.acquire|proxy.release [global|cta|cluster]
 //	mapfence release|acquire ADDR [scope=gpu]
-//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [map=MEM:ADDR+N] [after=N] [stride=N]
+//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [map=MEM:ADDR+N] [after=N] [stride=N] [elem=N]
 //	signal NAME phase=N[,N]
 //	groupwait|groupread bulk|cpasync N
 //	carrive|cwait gen=N [relaxed]
@@ -411,6 +411,11 @@ func (s *script) issue(a agent, op string, g *args) {
 		s.ids++
 		if op == "bulk" || op == "reduce" {
 			o.Proxy = machine.Async
+		}
+		if op == "reduce" || op == "redasync" {
+			if o.Element = 4; g.opt["elem"] != "" {
+				o.Element = int32(num(g.opt["elem"]))
+			}
 		}
 		for _, r := range strings.Split(g.opt["read"], ",") {
 			if r != "" {
