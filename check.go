@@ -72,8 +72,8 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	return l.checkLed(ctx, o, explore, r)
 }
 
-// hurried returns the launch in which a wait that traps too soon for a timeout is none,
-// but a test or a read like others: l where there is no such wait.
+// hurried returns the launch with each wait that traps too soon to be a timeout treated as
+// the tests and reads that it makes. It returns l if there is no such wait.
 func (l *Launch) hurried(ctx context.Context) *Launch {
 	hasty := patience.Hasty(l.subject.Budget(ctx), l.subject)
 	if len(hasty) == 0 {

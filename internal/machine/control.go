@@ -162,14 +162,15 @@ func decodeTrap(d *decoder, in *ptx.Inst) error {
 }
 
 func visitTrap(x *ctx, in *instr, mask uint32) verdict {
-	kind := FaultTrap
-	if x.s.gaveUp > 0 && (x.s.waited >= Timeout || !x.m.moves(x.s)) {
+	stop := Stop{Kind: FaultTrap, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local}
+	m, s := x.m, x.s
+	if s.gaveUp > 0 && (s.waited >= Timeout || !m.moves(s)) { // asks others, and leaves x with one of them
 		// The trap ends a wait that ran out, or that nothing can complete any more: if
 		// there is an error, it is the wait.
-		kind = Deadlock
+		stop.Kind = Deadlock
 		x.quiet = true // what it waited for is still asked
 	}
-	return x.m.halt(Stop{Kind: kind, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local})
+	return m.halt(stop)
 }
 
 func decodeNothing(d *decoder, in *ptx.Inst) error {

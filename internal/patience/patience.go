@@ -3,8 +3,9 @@
 // A wait with a bound, and a trap behind it, is taken for a wait: no timeout strikes. That
 // is fair of a bound that a right program never meets, and not of two tests in a row. So
 // such a wait is tried where a run comes to it: a copy of the run refuses it what it waits
-// for, again and again, until it traps or has lasted long enough to be a timeout. A wait
-// that the run does not come to is taken for one.
+// for, again and again, until it traps or has lasted long enough to be a timeout. Each
+// lane is asked the first time it comes to a test. A wait that the run does not come to, and
+// a bound that is shorter in a later turn, are taken for timeouts.
 package patience
 
 import (
@@ -17,8 +18,8 @@ import (
 )
 
 const (
-	maxVisits = 4       // of one test that are tried
-	maxTurns  = 1 << 14 // steps of one try
+	maxVisits = 64      // of one test that are tried, one for each split of each warp
+	maxTurns  = 1 << 16 // steps of one try
 	fewSteps  = 1 << 16 // of the run, where it came to all tests by then
 	maxSteps  = 1 << 21
 )
@@ -33,7 +34,8 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 	if len(pauses) == 0 {
 		return nil
 	}
-	hasty, visits := map[int32]bool{}, map[int32]int{}
+	type visit struct{ pc, cta, warp int32 }
+	hasty, visits, tried := map[int32]bool{}, map[int32]int{}, map[visit]uint32{}
 	m := l.Machine(nil, nil)
 	stop, _ := b.Stop()
 	m.StopWhen(stop)
@@ -45,11 +47,13 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 		}
 		splits = m.Splits(c.CTA, c.Warp, splits[:0])
 		for _, s := range splits {
-			if _, ok := pauses[s.PC]; !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || visits[s.PC] == maxVisits {
+			v := visit{s.PC, c.CTA, c.Warp}
+			if _, ok := pauses[s.PC]; !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || s.Mask&^tried[v] == 0 || visits[s.PC] == maxVisits {
 				continue
 			}
+			tried[v] |= s.Mask
 			visits[s.PC]++
-			tests, soon := gives(m.Fork(nil, nil), c, pauses)
+			tests, soon := gives(m.Fork(nil, nil), c.CTA, c.Warp, s.Mask, pauses)
 			for pc := range tests {
 				visits[pc] = max(visits[pc], 1)
 				if soon {
@@ -74,32 +78,54 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 	return hasty
 }
 
-// gives reports whether a wait ends in a trap before it has lasted machine.Timeout, and
-// of which tests and reads it consists.
-func gives(m *machine.Machine, c machine.Choice, pauses map[int32]time.Duration) (tests map[int32]bool, soon bool) {
+// gives reports whether a lane's wait ends in a trap before it has lasted machine.Timeout,
+// and returns the tests and reads that the lanes of a split make until then.
+func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]time.Duration) (tests map[int32]bool, soon bool) {
 	tests = map[int32]bool{}
-	lasted := time.Duration(0)
+	var lasted [32]time.Duration
 	for range maxTurns {
+		if lanes == 0 {
+			break
+		}
+		lane := bits.TrailingZeros32(lanes)
+		for l := lane + 1; l < 32; l++ {
+			if lanes>>l&1 != 0 && lasted[l] < lasted[lane] {
+				lane = l
+			}
+		}
+		mask := with(m, cta, warp, lane)
+		c, ready := m.Holder(machine.Choice{Kind: machine.Run, CTA: cta, Warp: warp, Lane: int8(lane)})
 		pc, refused := m.Refuse(c)
 		pause, traps := pauses[pc]
 		switch {
-		case refused && !traps:
-			return tests, false // another wait
-		case refused:
+		case refused && traps:
 			tests[pc] = true
-			if lasted += min(pause, machine.Timeout); lasted >= machine.Timeout {
-				return tests, false
+			for l := range lasted {
+				if mask>>l&1 == 0 {
+					continue
+				}
+				if lasted[l] += min(pause, machine.Timeout); lasted[l] >= machine.Timeout {
+					lanes &^= 1 << l
+				}
 			}
+		case refused || !ready: // another wait, or the end
+			lanes &^= mask | 1<<lane
 		default:
-			h, ready := m.Holder(c)
-			if !ready {
-				return tests, false
-			}
-			m.Step(h)
+			m.Step(c)
 		}
 		if s := m.Stopped(); s != nil {
 			return tests, s.Kind == machine.FaultTrap || s.Kind == machine.Deadlock
 		}
 	}
 	return tests, false
+}
+
+// with returns the lanes of the split that holds a lane.
+func with(m *machine.Machine, cta, warp int32, lane int) uint32 {
+	for _, s := range m.Splits(cta, warp, nil) {
+		if s.Mask>>lane&1 != 0 {
+			return s.Mask
+		}
+	}
+	return 0
 }
