@@ -94,7 +94,7 @@ const (
 	fewTurns  = 32
 	// leastPeriods is the least number of further periods that a proof must cover.
 	leastPeriods = 1024
-	// maxPeriod bounds the remainders, for each of which a launch is run.
+	// maxPeriod bounds the number of remainders. Each is one more launch to run.
 	maxPeriod = 64
 )
 

@@ -97,7 +97,7 @@ const UnsetLocal = -1
 // UnsetResult is Event.Unset for an instruction whose result the ISA leaves undefined.
 const UnsetResult = -2
 
-// A MemID names a memory. Kind says of which kind it is, and CTA whose.
+// A MemID names a memory: global, local, or the shared memory of one CTA.
 type MemID int32
 
 // A MemoryKind is a kind of memory.
