@@ -19,8 +19,9 @@ import (
 
 var costEach = flag.Int("cost.each", 1, "TestCostRemoved: how many notes of a kernel are taken out by themselves; more than one: of the long kernels, too")
 
-// costLong are kernels with many notes, each of which is tried on a long run.
-var costLong = []string{"pallas_matmul/pallas_matmul", "pallas_attention/pallas_attention"}
+// costLong are kernels with many notes and long runs, one for each note.
+var costLong = []string{"pallas_matmul/pallas_matmul", "pallas_attention/pallas_attention", "pallas_matmul_bf16/pallas_matmul_bf16",
+	"triton_matmul_cpasync/triton_matmul_cpasync", "triton_attention/triton_attention", "gluon_matmul_roles/gluon_matmul_roles"}
 
 // costs checks a launch with everything that it asks for and returns the notes.
 func costs(t *testing.T, l *muster.Launch) (*muster.Report, []muster.Finding) {
