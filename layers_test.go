@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"muster/cmd/muster"},
 	{"muster/internal/mutate"},
 	{"muster"},
-	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story"},
+	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike"},
 	{"muster/internal/ops", "muster/examples/kernels"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},

@@ -15,6 +15,10 @@ import "muster/internal/machine"
 // of them most evenly at 3 and 4.
 const oneIn = 4
 
+// fewFails is how often threads fail tests, with nothing else to do, before one that is
+// held back moves.
+const fewFails = 4
+
 // A delay is the state of one run under Delay.
 type delay struct {
 	threads
@@ -34,18 +38,21 @@ func newDelay(s Schedule) *delay {
 // longest.
 func (d *delay) pick(m *machine.Machine, ways []machine.Choice) int {
 	var free, held option
+	idle := true // all that can move freely fail a test once more
 	for i, c := range ways {
 		t := d.of(m, c)
 		switch {
 		case d.holds(m, t):
 			held.or(i, t, t.last)
+			continue
 		case t == d.at && !d.fair && d.row < quantum:
 			free.or(i, t, -1<<63)
 		default:
 			free.or(i, t, t.last)
 		}
+		idle = idle && c.Kind == machine.GiveUp
 	}
-	if d.since++; free.who == nil || held.who != nil && d.since > quantum {
+	if d.since++; free.who == nil || held.who != nil && (d.since > quantum || idle && d.since > fewFails) {
 		// The threads that can move may only be polling for what is held back.
 		free, d.since = held, 0
 	}

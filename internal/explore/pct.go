@@ -30,6 +30,9 @@ func newPCT(s Schedule) *pct {
 	return p
 }
 
+// maxFails is how often in a row a thread fails tests before it gives way.
+const maxFails = 16
+
 // ofRun is a name that no thread has: its draws are the run's own.
 var ofRun = name{kind: 255}
 
@@ -42,15 +45,18 @@ func (p *pct) pick(m *machine.Machine, ways []machine.Choice) int {
 			best, who = p.highest(m, ways)
 		}
 	}
-	// A thread that takes more steps than the whole run was expected to have is
-	// polling for what another one has to do.
-	if who.took >= p.most && len(ways) > 1 {
-		who.rank, who.took = p.least, 0
+	// A thread that takes more steps than the whole run was expected to have, or whose
+	// tests fail again and again, is polling for what another one has to do.
+	if (who.took >= p.most || who.failed >= maxFails) && len(ways) > 1 {
+		who.rank, who.took, who.failed = p.least, 0, 0
 		p.least--
 		best, who = p.highest(m, ways)
 	}
 	p.step++
 	who.took++
+	if who.failed++; ways[best].Kind != machine.GiveUp {
+		who.failed = 0
+	}
 	return best
 }
 

@@ -333,7 +333,7 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 		return
 	}
 	n := s.nodes[r.first]
-	first := t.initials(s.steps, r, last, before)
+	first := t.initials(r, last, before)
 	pick, found := machine.Choice{}, false
 	asleep := false
 	for _, p := range first {
@@ -344,7 +344,7 @@ func (s *Search) reverse(t *trace, r race, last machine.Choice, before set) {
 			// It ran nevertheless, woken by a step on which it only may depend. Runs
 			// that begin with it are covered, and the reversal need not contain it.
 			asleep = true
-		case n.can(p) && (!found || p == process(last)):
+		case (!found || p == process(last)) && n.can(p):
 			pick, found = p, true
 		}
 	}

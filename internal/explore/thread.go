@@ -6,11 +6,12 @@ import "muster/internal/machine"
 // one program counter, an asynchronous operation, or what starts clusters.
 type thread struct {
 	name
-	luck uint64 // drawn by its name
-	rank int64  // of PCT: 0, and less once it fell
-	took int64  // of PCT: steps since it last fell
-	last int64  // of Delay: the step that it took last, or less than 0
-	held bool   // of Delay: an operation to hold back
+	luck   uint64 // drawn by its name
+	rank   int64  // of PCT: 0, and less once it fell
+	took   int64  // of PCT: steps since it last fell
+	failed int    // of PCT: tests that it failed since its last other step
+	last   int64  // of Delay: the step that it took last, or less than 0
+	held   bool   // of Delay: an operation to hold back
 }
 
 // A name of a thread: lanes are named by the lowest, an operation by its issuer and

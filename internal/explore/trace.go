@@ -62,6 +62,8 @@ type trace struct {
 	sc     []int
 	enable map[machine.Choice]int // the step that enabled it
 	polls  bool                   // words of memory are waited for
+	begins map[int]*beginning     // by step
+	first  []machine.Choice       // scratch
 }
 
 type warpKey struct{ cta, warp int32 }
@@ -133,7 +135,7 @@ type exit struct {
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
-		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}}
+		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
 
 // An arrow collects what a step comes after.
@@ -718,25 +720,38 @@ func appeared(was, is []machine.Choice) []machine.Choice {
 	return out
 }
 
-// initials returns the processes that can begin a race's reversal: the steps after
-// the first that do not come after it, and then the second, which last takes and
-// which comes after before.
-func (t *trace) initials(steps []*step, r race, last machine.Choice, before set) []machine.Choice {
-	var rest set
-	var out []machine.Choice
-	for i := r.first + 1; i < r.second; i++ {
+// initials returns the processes that can begin a race's reversal: the steps after the
+// first that do not come after it, and then the second, which last takes and which comes
+// after before. The result is valid until the next call.
+func (t *trace) initials(r race, last machine.Choice, before set) []machine.Choice {
+	b := t.begins[r.first]
+	if b == nil || b.upto > r.second {
+		b = &beginning{upto: r.first + 1}
+		t.begins[r.first] = b
+	}
+	for ; b.upto < r.second; b.upto++ {
+		i := b.upto
 		if t.before[i].has(r.first) {
 			continue
 		}
-		if !t.before[i].overlaps(rest) {
-			out = append(out, process(steps[i].choice))
+		if p := process(t.steps[i].choice); !t.before[i].overlaps(b.rest) && !slices.Contains(b.initials, p) {
+			b.initials = append(b.initials, p)
 		}
-		rest.add(i)
+		b.rest.add(i)
 	}
-	if !before.overlaps(rest) {
-		out = append(out, process(last))
+	t.first = append(t.first[:0], b.initials...)
+	if !before.overlaps(b.rest) {
+		t.first = append(t.first, process(last))
 	}
-	return out
+	return t.first
+}
+
+// A beginning is what a step's races have in common: the steps up to one that do not
+// come after it, and the processes that can take the first of them.
+type beginning struct {
+	upto     int
+	rest     set
+	initials []machine.Choice
 }
 
 // idle reports whether a step only returned to its wait.

@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"time"
 )
@@ -172,29 +174,28 @@ func (m *Machine) Exhausted() int32 { return m.exhausted - 1 }
 
 // registerHash hashes what the split's future depends on, except shared state.
 func (m *Machine) registerHash(w *warp, s *split) uint64 {
-	var h maphash.Hash
-	h.SetSeed(hashSeed)
 	x := m.enter(w, s)
-	maphash.WriteComparable(&h, s.pc)
+	b := binary.LittleEndian.AppendUint32(m.hashed[:0], uint32(s.pc))
+	b = binary.LittleEndian.AppendUint32(b, s.mask)
 	for i := range x.r32 {
-		maphash.WriteComparable(&h, only(x.r32[i], s.mask))
+		for k := s.mask; k != 0; k &= k - 1 {
+			b = binary.LittleEndian.AppendUint32(b, x.r32[i][bits.TrailingZeros32(k)&31])
+		}
 	}
 	for i := range x.r64 {
-		maphash.WriteComparable(&h, only(x.r64[i], s.mask))
+		for k := s.mask; k != 0; k &= k - 1 {
+			b = binary.LittleEndian.AppendUint64(b, x.r64[i][bits.TrailingZeros32(k)&31])
+		}
 	}
 	for _, p := range x.p {
-		maphash.WriteComparable(&h, p&s.mask)
+		b = binary.LittleEndian.AppendUint32(b, p&s.mask)
 	}
+	m.hashed = b
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	h.Write(b)
 	if w.lsize > 0 {
 		w.local.hash(&h)
 	}
 	return h.Sum64()
-}
-
-// only returns what the lanes of mask have in a register, zeros for the others.
-func only[T uint32 | uint64](reg [32]T, mask uint32) [32]T {
-	for l := range lanesOf(^mask) {
-		reg[l] = 0
-	}
-	return reg
 }

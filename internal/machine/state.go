@@ -89,6 +89,7 @@ type Machine struct {
 	unsteady  int64  // reads of what differs the next time, such as clocks
 	effects   int64  // steps that another agent could observe
 	refusing  bool   // tests of barriers come out false: see Refuse
+	hashed    []byte // scratch
 	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
@@ -326,7 +327,7 @@ func (m *Machine) Clone() *Machine {
 	c.out = append([]byte(nil), m.out...)
 	c.running = append([]int32(nil), m.running...)
 	c.dead = append([]int32(nil), m.dead...)
-	c.x = ctx{}
+	c.x, c.hashed = ctx{}, nil
 	if m.window != nil {
 		v := *m.window
 		v.seen = maps.Clone(v.seen)

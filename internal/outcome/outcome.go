@@ -443,8 +443,11 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	settled := r.settled(w, ev, lanes)
 	for i := range w.done {
 		a := &w.done[i]
-		if settled[i] || !r.contend(a.pc, ev.PC) || r.forced(w, ev, lanes) {
+		if settled[i] || !r.contend(a.pc, ev.PC) {
 			continue
+		}
+		if r.forced(w, ev, lanes) {
+			break
 		}
 		w.meet(v, w.of(a.CTA, a.Warp))
 		w.unrelated(a.pc, ev.PC)
@@ -487,12 +490,20 @@ func (r *Run) contend(a, b int32) bool {
 // with them.
 func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	known := make([]bool, len(w.done))
-	for i := len(w.done) - 1; i >= 0; i-- { // the later ones first
+	var pcs []int32                    // of later accesses that precede
+	performed := map[[2]int32]uint32{} // lanes, by CTA and warp, of later accesses that precede
+	for i := len(w.done) - 1; i >= 0; i-- {
 		a := &w.done[i]
-		known[i] = !unknown(r.order, a.Moment, ev, lanes)
-		for k := i + 1; k < len(w.done) && !known[i]; k++ {
-			b := &w.done[k]
-			known[i] = known[k] && (r.contend(a.pc, b.pc) || a.CTA == b.CTA && a.Warp == b.Warp && a.Lanes&^b.Lanes == 0)
+		warp := [2]int32{a.CTA, a.Warp}
+		known[i] = a.Lanes&^performed[warp] == 0 ||
+			slices.ContainsFunc(pcs, func(pc int32) bool { return r.contend(a.pc, pc) }) ||
+			!unknown(r.order, a.Moment, ev, lanes)
+		if !known[i] {
+			continue
+		}
+		performed[warp] |= a.Lanes
+		if !slices.Contains(pcs, a.pc) {
+			pcs = append(pcs, a.pc)
 		}
 	}
 	return known
