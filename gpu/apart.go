@@ -84,8 +84,8 @@ func work(in *json.Decoder, out *gob.Encoder) error {
 	}
 }
 
-// serve opens the device for the first request. Nobody closes it: the process
-// ends.
+// serve opens the device for the first request. The device stays open until the
+// process ends.
 func serve(d **Device, req *request, started func()) (*Result, error) {
 	o := Options{Memory: req.Memory, started: started}
 	var err error

@@ -72,9 +72,9 @@ func (e *Disagreement) Error() string {
 }
 
 // Agree runs a call on the machine and on the GPU from the same first contents,
-// and compares all that is a result bit by bit; a buffer of which kernel.Call.Expect
-// states a tolerance may differ as much. A *Disagreement is the error where they
-// do not agree. Where they do, the call's slices hold what both left.
+// and compares the results bit by bit, a buffer with a tolerance (kernel.Call.Expect)
+// up to that. If they differ, the error is a *Disagreement. If not, the call's slices
+// hold the results.
 //
 // The GPU's run is in a process of its own, as RunApart has it: the program
 // calls Worker first, a test in TestMain.

@@ -11,8 +11,8 @@
 //	r, err := d.RunCall(ctx, call, gpu.Options{})       // what it left is in x and y
 //	r, err = d.Run(ctx, file, gpu.Options{})            // of a launch file: in r.Buffers
 //
-// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, for who
-// launches one kernel often: Launch costs the driver's own time and a call from
+// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, to
+// launch one kernel often: Launch costs the driver's own time and a call from
 // Go. A Buffer is an array on the GPU, and an argument of a call where a slice
 // could be; such a call is launched where its data are. A Stream is a queue of
 // launches and of copies between Buffers and Host memory; an Event is a point in
@@ -45,10 +45,10 @@
 // leaves uninitialized is zero here, as on the machine, so that a comparison
 // means something. A file that states a buffer's base is refused.
 //
-// Go's memory is copied while the caller waits. Copies that nobody waits for go
-// from and to Host memory, which is page-locked and not Go's, so that no copy
-// finds memory that is gone: Close of a Buffer, Host or Stream waits for the
-// device's streams. What a Graph uses must not be closed before it.
+// Go's memory is copied while the caller waits. Asynchronous copies go from and to
+// Host memory, which is page-locked and not Go's, so that no copy finds memory that
+// is gone: Close of a Buffer, Host or Stream waits for the device's streams. What a
+// Graph uses must not be closed before it.
 //
 // # What is not here
 //

@@ -119,8 +119,8 @@ func (d *Device) prepare(f *launch.File, o Options, given func(string) (uint64, 
 	return p, nil
 }
 
-// newPrepared sees to it that what is pinned is let go of also where nobody calls
-// Close.
+// newPrepared returns a Prepared that unpins its memory when it is collected, also
+// without Close.
 func newPrepared(d *Device) *Prepared {
 	p := &Prepared{dev: d, pin: new(runtime.Pinner)}
 	runtime.AddCleanup(p, (*runtime.Pinner).Unpin, p.pin)

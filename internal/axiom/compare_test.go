@@ -41,7 +41,7 @@ const (
 
 var differenceNames = [...]string{"agree", "false alarm", "missed", "hidden", "weak only"}
 
-// A comparison is what one litmus test came to.
+// A comparison is the result of one litmus test.
 type comparison struct {
 	p     *axiom.Program
 	racy  map[axiom.Pair]axiom.Strength
@@ -332,7 +332,7 @@ func digUp(t *testing.T, p *axiom.Program, depth int) {
 	}
 }
 
-// A tally counts what comparisons came to.
+// A tally counts the results of comparisons.
 type tally struct {
 	tests, left, pairs, racy, runs int
 	by                             [len(differenceNames)]int

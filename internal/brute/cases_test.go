@@ -167,7 +167,7 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestSearched are programs of which a search of schedules once missed something.
+// TestSearched runs programs for which a search of schedules once missed something.
 func TestSearched(t *testing.T) {
 	for _, c := range []struct {
 		name string

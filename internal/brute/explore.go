@@ -5,7 +5,7 @@ type Result struct {
 	States   int
 	Complete bool // every schedule was visited
 	Memories int  // different final memories, up to MostMemories
-	Stuck    bool // some schedule comes to where nobody moves
+	Stuck    bool // some schedule deadlocks
 	Stands   []Stand
 	Fault    bool
 	Race     bool // some pair races, and not only by plain stores of equal values

@@ -48,7 +48,7 @@ func (v *vector) join(o *vector) {
 	}
 }
 
-// A touched remembers who last did something to a slot, as agent and time.
+// A touched is the last access to a slot: its agent and time.
 type touched struct {
 	agent int
 	at    uint8

@@ -211,9 +211,9 @@ func (x *subject) opOf(m *machine.Machine, at []machine.WaitingSplit, c machine.
 	panic("BUG: a choice of nobody")
 }
 
-// quiet reports whether a choice is a step that commutes with all others and takes
-// none away, so that it may come first: before the operations and behind them, a
-// fence, and the end of an operation that signals nobody.
+// quiet reports whether a choice is a step that commutes with all others and disables
+// none, so that it may come first: a step before or behind the operations, a fence, or
+// the end of an operation that signals no barrier.
 func (x *subject) quiet(m *machine.Machine, c machine.Choice, op int) bool {
 	if op < 0 || x.p.Operation(op).Kind == brute.Fence {
 		return true

@@ -7,9 +7,9 @@ import (
 
 // An Oracle makes the programs of the oracle that came with the theorem, the same
 // ones in the same order for a seed: two or three threads of one to ten operations
-// over one or two mbarriers and two named barriers, of which one run, chosen at
-// random, ends, and some thread waits. It is ported, and so are its rules
-// (OracleRules), so that shares that are measured here compare with its own.
+// over one or two mbarriers and two named barriers. Some thread waits, and one run,
+// chosen at random, ends. It is ported, and so are its rules (OracleRules), so that
+// shares that are measured here compare with its own.
 type Oracle struct {
 	r         *rand.Rand
 	Generated int // programs made, those included that were thrown away
@@ -310,9 +310,9 @@ func (x *bones) ends(r *rand.Rand) bool {
 // another. It is empty if none do.
 func Disagree(p *Program, rules Rules) string {
 	x := newBones(p, rules)
-	// What each operation met first, and behind those their asynchronous halves. A
-	// schedule in which one meets something else comes to its end with that, or to
-	// none, so that the first difference decides.
+	// The phase that each operation met first, and behind those their asynchronous
+	// halves'. A schedule in which one meets another phase ends with that, or never, so
+	// that the first difference decides.
 	var met [2 * 40]int8
 	for i := range met {
 		met[i] = none

@@ -24,7 +24,7 @@ type state struct {
 	mem     [Slots]uint8
 	bars    [MaxBars]bar
 	named   [2 * MaxNamed]named // of each CTA
-	// The cluster's barrier: who has arrived in this generation, who may pass.
+	// The cluster's barrier: threads that arrived in this generation, that may pass.
 	arrived, passes uint8
 	// Of each operation: its stage, the value that it carries or loaded, the phase
 	// that it met and that its asynchronous half met.
@@ -123,7 +123,7 @@ func (r *runner) enabled(s *state, t int) bool {
 	return true
 }
 
-// groups reports whether all but the last n of a thread's bulk groups have come to
+// groups reports whether all but the last n of a thread's bulk groups have reached
 // a stage.
 func (r *runner) groups(s *state, t int, n, stage uint8) bool {
 	newer := uint8(0)

@@ -117,8 +117,8 @@ var (
 	pollsFrom = flag.Uint64("pollsfrom", 0, "the seed of TestPolls' first")
 )
 
-// TestPolls: exploration comes to every end that there is, in programs whose words
-// change to and fro while others wait for them.
+// TestPolls: exploration reaches every final state, in programs whose words change to
+// and fro while others wait for them.
 func TestPolls(t *testing.T) {
 	const most, buffer = 1500, 32
 	waits, done := 0, 0

@@ -6,10 +6,10 @@ import (
 	"muster/internal/machine"
 )
 
-// Sampling, where not every schedule can be explored. What it does not find is not
-// proven absent; PCT bounds the probability with which it would have been found.
+// Sampling, where not every schedule can be explored. A bug that it does not find is not
+// proven absent; PCT bounds the probability that it would have been found.
 
-// Depths are those that a sample tries by default. Most bugs are of depth 1, a wrong
+// Depths are the PCT depths of a sample by default. Most bugs are of depth 1, a wrong
 // order of two steps, or 2, a step that comes between two others; two locks taken in
 // opposite orders are of depth 2.
 var Depths = []int{1, 2, 3, 4}

@@ -34,8 +34,8 @@ const perWarp = `
 	@%p1 bra DONE;
 `
 
-// private: each of w warps takes k steps that no other depends on, and then c that
-// depend on those of all, each of which shows what came before.
+// private: each of w warps takes k independent steps, and then c steps that depend on
+// all warps' and each record the order so far.
 func private(w, k, c int) scaled {
 	var b strings.Builder
 	b.WriteString(perWarp)

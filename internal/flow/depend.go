@@ -40,7 +40,7 @@ func (g *Graph) dependences() []Dependence {
 	reached := g.reached()
 	// Nothing outside an await can tell what it does inside.
 	inside := make([]bool, len(g.Next))
-	var branches []string // of each branch by such a value: why it is no await
+	var branches []string // for each branch by a schedule-dependent value: why it is no await
 	for i := range g.Nodes {
 		if guard := g.branchesBy(int32(i), from[i]); guard != nil {
 			why, region := g.await(int32(i), guard)
@@ -72,8 +72,8 @@ func (g *Graph) dependences() []Dependence {
 	return all
 }
 
-// branchesBy returns what the guard of a branch comes from; nil if a node is no branch,
-// or the schedule does not decide which way it goes.
+// branchesBy returns the roots of a branch's guard; nil if the node is no branch, or the
+// schedule does not decide which way it goes.
 func (g *Graph) branchesBy(i int32, from origins) []root {
 	if u := &g.Nodes[i]; len(from) > 0 && u.Guard != NoReg && u.Does(ptx.Branches) {
 		return from.of(u.Guard)
@@ -279,7 +279,7 @@ func (g *Graph) dependence(i int32, roots []root, why string) Dependence {
 	return d
 }
 
-// await says why a branch by such values is no await, or what is inside it.
+// await returns why a branch by these guard values is no await, or its region.
 func (g *Graph) await(i int32, guard []root) (why string, region []int32) {
 	test := int32(-1)
 	for _, r := range guard {

@@ -159,8 +159,8 @@ func (g *Graph) pollAt(read int32) *Poll {
 	return p
 }
 
-// straight lists the nodes on the one path from a node to the end: the next node that
-// parts, or does what another agent could notice. Nil: the path is no such one.
+// straight lists the nodes on the only path from a node to the end: the next node that
+// branches, or does something that another agent could notice. Nil: it finds no end.
 func (g *Graph) straight(from int32) (path []int32, end int32) {
 	path = []int32{}
 	n := from

@@ -60,7 +60,7 @@ func (p *Program) HasFences() bool {
 }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
-// memory that may be global: by which a CTA can learn of others.
+// memory that may be global. Through these a CTA can observe other CTAs.
 func (p *Program) HasStrongGlobalAccess() bool {
 	return p.any(func(u *Use) bool {
 		in := u.In

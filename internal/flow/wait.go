@@ -338,8 +338,8 @@ func (s *waitAnalysis) stable() bool {
 	return true
 }
 
-// alike reports whether a test of the region is given what the same instructions wrote
-// as gave it to the first test, as far as the paths write it.
+// alike reports whether the same instructions write the registers for a test of the
+// region as for the first test, except for registers that the paths do not write.
 func (s *waitAnalysis) alike(n int32, regs []Reg) bool {
 	for _, r := range regs {
 		if s.written(r) && !slices.Equal(s.g.writers(n, r), s.g.writers(s.test, r)) {

@@ -431,7 +431,7 @@ func (m *Machine) goRound(c *Circle) {
 }
 
 // enough reduces the choices to a persistent set: if the search finds no end with those,
-// there is none (Godefroid 1996). It returns nil if clusters that have not started could
+// none exists (Godefroid 1996). It returns nil if clusters that have not started could
 // interfere: how many run at a time depends on the card.
 func (m *Machine) enough(all []Choice) []Choice {
 	if len(m.ops) > 0 {
@@ -529,9 +529,9 @@ func (m *Machine) inCluster(w *warp, s *split) bool {
 	return false
 }
 
-// forgetFailures keeps only the failed tests that a split sleeps for: which others
-// failed, and how often, is no part of the launch's state. So every test that may fail by
-// GiveUp may do so once more.
+// forgetFailures keeps only the failed tests that a split sleeps for: other failures, and
+// their number, are no part of the launch's state. So every test that may fail by GiveUp
+// may do so once more.
 func (m *Machine) forgetFailures() {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {

@@ -219,7 +219,7 @@ func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) 
 func (p *Program) Stores(from flow.Origin, pc int32) bool { return p.flow.Stores(from, pc) }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
-// memory that may be global: by which a CTA can learn of others.
+// memory that may be global. Through these a CTA can observe other CTAs.
 func (p *Program) HasStrongGlobalAccess() bool { return p.flow.HasStrongGlobalAccess() }
 
 // HasFences reports whether the program has fences of memory.

@@ -40,7 +40,7 @@ func TestStopWhen(t *testing.T) {
 	}
 }
 
-// TestOver: a deadlock and a fault are ends; a limit, and a run that is left, are none.
+// TestOver: a deadlock and a fault end a run; a limit, and abandoning it, do not.
 func TestOver(t *testing.T) {
 	for _, c := range []struct {
 		behaviour

@@ -7,9 +7,9 @@ import "math/bits"
 // of some lanes and not of the rest, and any lane may be first. Where that can matter, an
 // exploration divides the split.
 
-// Part makes the lanes of a split perform these instructions one by one, in any order, as
-// far as Ways offers choices. Instructions that no lane can perform alone stay as they
-// are. Part implies KeepApart.
+// Part makes the lanes of a split perform these instructions one by one, in any order:
+// Ways offers a choice for each. Instructions that no lane can perform alone stay as
+// they are. Part implies KeepApart.
 func (m *Machine) Part(pcs []int32) {
 	if len(pcs) == 0 {
 		return

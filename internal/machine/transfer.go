@@ -412,8 +412,8 @@ var precise = map[string]bool{
 	"mov": true, "min": true, "max": true, "fma": true,
 }
 
-// result returns what is undefined of the one result of an instruction. It is not ok of
-// one of which any undefined bit makes all results undefined.
+// result returns the undefined bits of an instruction's only result. It is not ok for an
+// instruction that it does not know: then any undefined bit makes all of it undefined.
 func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 	in := n.In
 	if !precise[in.Op] {

@@ -1,11 +1,11 @@
 package machine
 
 // Ways appends the choices that an exploration of every schedule has to take
-// into account. It is Enabled, but for tests of a barrier: one that is an await
-// (see Awaits) is offered when it is due and never given up, and so is a poll of a
-// word of memory; any other, a read of memory that was made before included, is always
-// offered, given up where its phase is not complete, since what follows then is
-// a way of its own. None left: the run is over, or hangs.
+// into account. It is Enabled, except for tests of a barrier. An await (see
+// Awaits) and a poll of a word of memory are offered once they can succeed, and
+// never given up. Any other test, or repeated read of memory, is always offered:
+// as GiveUp while its phase is not complete, since a failed test has a way of its
+// own. No choice: the run is over, or hangs.
 func (m *Machine) Ways(buf []Choice) []Choice {
 	if m.stop != nil {
 		return buf

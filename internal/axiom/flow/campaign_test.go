@@ -63,7 +63,7 @@ func check(p *flow.Program) (*muster.Report, error) {
 // A judgement is what is so of a program, and what a check says.
 type judgement struct {
 	bad     flow.Bad
-	cut     bool // nobody knows
+	cut     bool // a limit cut the search: unknown
 	givesUp bool // some poll gives up
 	verdict muster.Verdict
 	report  *muster.Report

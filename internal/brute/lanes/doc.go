@@ -62,11 +62,11 @@
 //
 // Memory is sequentially consistent, which the ISA promises to none of these programs
 // by itself. A bad outcome of an interleaving is one that the ISA allows, so a clean
-// verdict beside one is wrong. The reverse holds only where the interleavings are all
-// there is. Program.Robust says so of programs in which lanes race at one word at
-// most, or have a fence.sc before each strong access; other programs may have outcomes
-// beyond, such as store buffering, and nothing is concluded from what a check finds in
-// them besides. Strong accesses are relaxed or volatile only in programs without weak
+// verdict beside one is wrong. The reverse holds only where every execution is an
+// interleaving. Program.Robust accepts programs in which lanes race at one word at
+// most, or have a fence.sc before each strong access; other programs may have further
+// outcomes, for example store buffering, and nothing is concluded from what a check
+// finds in them. Strong accesses are relaxed or volatile only in programs without weak
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
 // subject. A copy goes from words that nothing writes to words that nothing else writes,
 // so that no proxy fence is asked for but that of the beginning. Remote mbarriers, joins

@@ -124,7 +124,7 @@ func (p *Program) PTX() string {
 	return e.String()
 }
 
-// prologue initializes what is shared, and finds out who is who.
+// prologue initializes shared memory, and computes each lane's numbers.
 func (e *emitter) prologue() {
 	p := e.p
 	if used := slices.ContainsFunc(p.Areas, func(a Area) bool { return a.Shared }) || len(p.Counts) > 0; used {

@@ -181,7 +181,7 @@ const (
 	MaxAreas = 4
 	Words    = MaxWarps * MaxLanes // of an area
 	Regs     = 2
-	MaxBars  = 2 // mbarriers, and named barriers besides 0, of a CTA
+	MaxBars  = 2 // mbarriers, and named barriers other than 0, of a CTA
 	Indexed  = 8
 	Box      = 4  // words of a bulk copy
 	Source   = 16 // what a copy brings is this and the index in the source
@@ -367,7 +367,7 @@ type sharing struct {
 	private func(area, cta, word int) bool
 	weak    bool // a word with a weak access
 	stored  bool // a word with a weak access, which a lane writes itself
-	strong  int  // words with strong accesses, one of which writes
+	strong  int  // words with strong accesses, at least one a write
 }
 
 // shared finds the words that more than one lane accesses, one of them to write.
@@ -477,8 +477,8 @@ func (p *Program) Asynchronous() bool {
 	return false
 }
 
-// ComesTwice reports whether a warp may come to one generation of a named barrier twice.
-// The count is then no number of threads (ISA 9.7.13.1), though nobody is stuck.
+// ComesTwice reports whether a warp may arrive twice in one generation of a named
+// barrier. The count is then no number of threads (ISA 9.7.13.1), without a deadlock.
 func (p *Program) ComesTwice() bool {
 	for w := range p.Warps {
 		arrived := map[uint8]bool{}

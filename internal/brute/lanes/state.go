@@ -398,7 +398,7 @@ func (r *runner) step(s *state, t int) bool {
 	return r.settle(s, t) && r.meet(s)
 }
 
-// bar has a warp come to a named barrier.
+// bar has a warp arrive at a named barrier.
 func (r *runner) bar(s *state, t int, c *code) bool {
 	s[c.bar]++
 	full := s[c.bar] == c.N
