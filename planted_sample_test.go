@@ -46,8 +46,8 @@ func TestPlantedSampled(t *testing.T) {
 	}
 }
 
-// A sampledRow is what one policy came to: bugs found, runs in which they show, and
-// the most runs until one did.
+// A sampledRow is the result of one policy: bugs found, runs that show them, and the
+// most runs until one did.
 type sampledRow struct{ bugs, found, seen, last int }
 
 var sampledPolicies = []string{"random", "pct:1", "pct:2", "pct:3", "pct:4", "delay", "sample"}

@@ -79,8 +79,8 @@ func fifty() []muster.Schedule {
 	return list
 }
 
-// fails returns those of the schedules under which a run of l does not come to
-// its end, or leaves other values than are wanted.
+// fails returns the schedules under which a run of l does not end, or leaves wrong
+// values.
 func (p *planted) fails(t *testing.T, l *muster.Launch, schedules []muster.Schedule) []string {
 	t.Helper()
 	var list []string

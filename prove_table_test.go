@@ -207,8 +207,8 @@ func TestNothingWrongProven(t *testing.T) {
 				continue
 			}
 			if strings.HasPrefix(kind, "uninitialized-") || kind == "undefined-value" {
-				// What nobody wrote, or nothing defines, is the same in every schedule. A check looks at
-				// it besides.
+				// An unwritten or undefined value is the same in every schedule: no proof finds it. A
+				// check looks for it separately.
 				if r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1}); err != nil || r.Verdict != "findings" {
 					t.Errorf("%s: the wrong twin has no finding (%v)", name, err)
 				}

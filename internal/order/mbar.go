@@ -7,7 +7,7 @@ import (
 )
 
 // An mbar is what the Tracker keeps of one mbarrier word: what its phases
-// release, and who initialized it.
+// release, and the access that initialized it.
 //
 // The barrier has a slot in the clocks of the CTA that holds it. A clock with
 // value n there knows that the first n phases are complete, counted over all
@@ -18,7 +18,7 @@ type mbar struct {
 	base uint32 // phases counted before this life
 	top  uint32 // highest value that a clock may hold
 	live bool
-	init ref // who initialized it
+	init ref // the access that initialized it
 	// sets holds the contributions of the phase filling up and the last ones
 	// complete. A wait acquires from its own phase only, however far the barrier has
 	// advanced since.

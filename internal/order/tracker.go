@@ -83,7 +83,7 @@ type Tracker struct {
 // identity copies it before writing.
 type identity struct{ _ byte }
 
-// New returns a Tracker for a launch of which nothing has happened yet.
+// New returns a Tracker for a launch before its first event.
 func New(cfg Config) *Tracker {
 	if cfg.Cluster < 1 {
 		cfg.Cluster = 1

@@ -100,10 +100,10 @@ func (w *warp) keep(lanes uint32, v view, clk *clock) {
 }
 
 // onCollective takes a collective that orders no memory: a lane that counts tells its
-// warp by shfl, and then every lane fences. By the letter shfl orders nothing. But
-// where one lane was told what another saw, its fence cannot precede the write of that
-// (on every card: the lanes go on together). An elect.sync tells nobody anything. What a lane knows of its own warp it does
-// not share.
+// warp by shfl, and then every lane fences. By the letter shfl orders nothing. But if
+// a lane was told the value that another read, its fence cannot precede the write of
+// that value (on every card: the lanes go on together). An elect.sync passes no value.
+// A lane does not share what it knows of its own warp.
 func (t *Tracker) onCollective(ev *machine.Event) {
 	if c := t.ctas[ev.CTA]; !ev.Tells || c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
 		return
@@ -168,7 +168,7 @@ func (w *warp) tell(k *know, mask uint32) {
 	}
 }
 
-// splitLessons splits the groups of which only some lanes in mask have a lesson.
+// splitLessons splits groups in which only some of the lanes in mask have a lesson.
 func (w *warp) splitLessons(mask uint32) {
 	if w.sc == nil {
 		return

@@ -54,8 +54,8 @@ func (d *searcher) complete(f func()) {
 
 func (d *searcher) over() bool { return d.attempts >= maxAttempts || d.spent > d.most || d.stop() }
 
-// first finds a run that completes, and returns the conditions that fail in it. Where
-// the usual one deadlocks, others are tried, such as the one in which every arrival
+// first finds a run that completes, and returns the conditions that fail in it. If the
+// usual one deadlocks, it tries others, for example the one in which every arrival
 // waits until nothing else can happen, so that no waiter misses its phase.
 func (d *searcher) first() ([]confluence.Failure, bool) {
 	for _, s := range []*trial.Schedule{&trial.ProofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
@@ -75,7 +75,7 @@ func (d *searcher) first() ([]confluence.Failure, bool) {
 			return p.Finish(), true
 		}
 		if stop := m.Stopped(); stop == nil || stop.Kind != machine.Deadlock {
-			return nil, false // it faulted, or came to a limit
+			return nil, false // it faulted, or reached a limit
 		}
 	}
 	return nil, false

@@ -70,7 +70,7 @@ type target struct {
 	condition confluence.Condition
 	bar       machine.BarRef
 	named     int32  // of C6
-	phase     int64  // that the step came to in the first run
+	phase     int64  // that the step fell into in the first run
 	lanes     uint32 // that made the step, this one and others
 }
 
