@@ -18,7 +18,7 @@ func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	if !t.cfg.MustOnly {
 		t.fenced = true
-		w.dirty = true // so that knowing what came just before does not include the fence
+		w.dirty = true // so that knowledge of the access just before does not include the fence
 	}
 	upto := w.publish()
 	w.split(mask)

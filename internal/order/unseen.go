@@ -15,14 +15,14 @@ import (
 // it then still precedes A in causality order (8.9.5).
 //
 // So a write that follows an access, unordered with it, learns what came before the
-// fence.sc before that access (scUnseen), and a fence.sc takes it over (unseen). It
-// applies only to an access that has heard, through any strong or plain read, of the
-// access that it is to follow; so does what a red observed. For let Y follow X by
-// such an order alone, and have heard nothing of X. Remove X from the run, with all
-// that heard of it: the rest reads what it read, and Y reaches the same place with X
-// still to come. So another schedule has X and Y side by side, a race; and to report
-// it in this one, where a thread only happened to look early or to count late, is
-// right.
+// fence.sc before that access (scUnseen), and a fence.sc takes it over (unseen). Such
+// an order applies to an access only if its agent has heard, through any strong or
+// plain read, of the access that it is to follow; so does observation by a red. The
+// reason: let Y follow X by such an order alone, and have heard nothing of X. Remove X
+// from the run, with all that heard of it: the rest reads the same values, and Y
+// reaches the same place before X. So another schedule has X and Y adjacent, a race;
+// it is right to report it in this one, where a thread only happened to look early or
+// to count late.
 
 // unseenBy makes a write learn the fence.sc before an access that it follows and that
 // did not see it.

@@ -656,8 +656,8 @@ func (r *Run) Strong(p order.Pair) {
 			continue
 		}
 		if p.Async {
-			// An operation's accesses have no place among those of lanes, except
-			// through a wait of a lane.
+			// Only a wait of a lane orders an operation's accesses among those of
+			// lanes.
 			if r.facts.Program.Polls()[p.Cur] == nil {
 				w.placed = true
 				w.unrelated(p.Cur)
@@ -690,8 +690,8 @@ func (w *word) open() bool {
 
 // shows reports whether a result shows which of two accesses to one word, at least
 // one a write, comes first: one of them reads, and its value affects something, or
-// both write, and the final value depends on the order. Floating-point sums do by
-// their rounding, which alone is no reason to look for more.
+// both write, and the final value depends on the order. The rounding of
+// floating-point sums alone does not count.
 func (r *Run) shows(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return true
