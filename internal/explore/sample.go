@@ -40,9 +40,9 @@ func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 }
 
 // PCTBound is a lower bound on the probability that one run of PCT shows a bug of depth
-// d, in a launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes of
-// a warp that have diverged from others, an asynchronous operation, or what starts
-// clusters. It assumes
+// d, in a launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes
+// of a warp that have diverged from others, an asynchronous operation, or the start of
+// clusters. The bound assumes
 //
 //   - that no run has more threads or steps that matter for the bug. A bound
 //     that was measured on some runs is an estimate;

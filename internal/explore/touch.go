@@ -387,8 +387,8 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	c.remote(ev.CTA, ev.Mem)
 }
 
-// resultUnused reports whether no thread learns from an atomic what came before it: neither
-// from its result, nor through a later fence that makes it acquire.
+// resultUnused reports whether no thread learns from an atomic what came before it:
+// neither from its result, nor through a later fence that makes it acquire.
 func (c *collector) resultUnused(pc int32) bool {
 	return c.prog.ResultUnused(pc) && !c.prog.FenceBehind(pc)
 }
