@@ -47,7 +47,7 @@ func (p *Program) Pauses() map[*ptx.Inst]time.Duration {
 }
 
 // Hasten marks tests and reads that are no waits: a trap comes behind them before they
-// have lasted long enough to call that a timeout. It comes before all questions.
+// have lasted long enough to call that a timeout. It must precede all other queries.
 func (p *Program) Hasten(hasty func(in *ptx.Inst) bool) {
 	for u := range p.Uses() {
 		u.Hasty = u.Hasty || hasty(u.In)

@@ -153,9 +153,9 @@ type tests struct {
 
 // told is what the text shows about an instruction.
 type told struct {
-	counted      bool // of a test: how often it came out false may show
+	counted      bool // of a test: the number of its failures may show
 	settled      bool // of a test: what follows waits for it, but for a trap
-	decides      bool // of a test: which way the program goes, or what it does, depends on it
+	decides      bool // of a test: control flow, or another effect, depends on it
 	resultUnused bool // of an update: nothing reads what it returns
 }
 
@@ -205,10 +205,10 @@ func (p *Program) Awaits(in *ptx.Inst) bool {
 // Settled reports whether what follows a test of a barrier waits for it, or traps.
 func (p *Program) Settled(in *ptx.Inst) bool { return p.ofTests().of[in].settled }
 
-// CountsFailures reports whether how often a test of a barrier came out false may show.
+// CountsFailures reports whether the number of failures of a test of a barrier may show.
 func (p *Program) CountsFailures(in *ptx.Inst) bool { return p.ofTests().of[in].counted }
 
-// ResultUnused reports whether nothing reads what an update returns.
+// ResultUnused reports whether nothing reads the result of an update.
 func (p *Program) ResultUnused(in *ptx.Inst) bool { return p.ofTests().of[in].resultUnused }
 
 // ClusterBarrier reports whether the program has a barrier of the cluster, which counts

@@ -191,7 +191,7 @@ func (m *Machine) registerHash(w *warp, s *split) uint64 {
 	return h.Sum64()
 }
 
-// only returns what the lanes of mask have in a register, zeros for the others.
+// only returns a register's values in the lanes of mask, zeros in the others.
 func only[T uint32 | uint64](reg [32]T, mask uint32) [32]T {
 	for l := range lanesOf(^mask) {
 		reg[l] = 0

@@ -48,8 +48,8 @@ func (m *Machine) KeepApart() { m.cfg.apart = true }
 func (m *Machine) KeepsApart() bool { return m.cfg.apart }
 
 // staysApart reports whether no other split may merge with s where it stands, since lanes
-// of the warp were divided: merging would make s wait for them. They merge where they
-// wait for each other.
+// of the warp were divided: merging would make s wait for the other. Splits merge where
+// they wait for each other.
 func (m *Machine) staysApart(w *warp, s *split) bool {
 	if !w.apart && !m.cfg.apart || s.state != atPoint {
 		return false

@@ -51,7 +51,7 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 	return p
 }
 
-// multiplies32 takes an mma. It is false of one whose types it does not know.
+// multiplies32 takes an mma. It returns false for unknown types.
 func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	mi, ok := in.x.(*matrixInfo)
 	if !ok || mi.mma == nil || mi.mma.Wide {

@@ -15,7 +15,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 			for _, s := range w.splits {
 				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
 				if poll := m.pollOf(s); poll != nil {
-					// What a poll reads before it ends does nothing.
+					// A poll's reads before its last have no effect.
 					if ends := m.pollEnds(w, s, poll); ends != 0 && m.parts(s) {
 						buf = appendLanes(buf, c, ends)
 					} else if ends != 0 {
@@ -45,8 +45,8 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 	return buf
 }
 
-// fails reports whether a split stands before a test of a barrier, or a read that it
-// has made before, that can come out false and matter by that: how often may show.
+// fails reports whether a split stands before a test of a barrier whose number of
+// failures may show, or before a read that can be part of a waiting loop.
 func (m *Machine) fails(s *split) bool {
 	in := &m.prog.code[s.pc]
 	if in.test {
@@ -56,9 +56,9 @@ func (m *Machine) fails(s *split) bool {
 	return ok && a.poll
 }
 
-// AtWait reports whether the split that takes a choice stands where it waits, or
-// would if what it waits for had not come: at a barrier's other side, a test of an
-// mbarrier, a wait for groups, a read that polls memory.
+// AtWait reports whether the split that takes a choice stands at a wait, over or not:
+// behind its arrival at a barrier, at a test of an mbarrier, a wait for groups, or a
+// read that polls memory.
 func (m *Machine) AtWait(c Choice) bool {
 	w := m.ctas[c.CTA].warps[c.Warp]
 	s := w.find(c.Lane)
