@@ -7,12 +7,12 @@
 // A Program is a list of operations for each warp. All active lanes of the warp, two
 // to four, execute it, each operation guarded by a set of lanes, with addresses and
 // values that may depend on the lane. The other lanes of a warp exit at once, or go
-// along and do nothing, or do not exist. Explore visits every state that some order of
-// single steps leads to; one step is one operation of one lane, or the end of something
-// that flies: a copy, or the arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync,
-// bar.sync, votes and shfl make lanes wait for each other. It says whether a program can race, trap,
-// hang or do at an mbarrier what the ISA leaves undefined, and which final memories it
-// can leave. Program.PTX writes a program as a kernel. Generate draws one.
+// along and do nothing, or do not exist. Explore visits every reachable state; one step
+// is one operation of one lane, or the end of an asynchronous operation: a copy, or the
+// arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync, bar.sync, votes and shfl
+// make lanes wait for each other. Explore says whether a program can race, trap, hang or
+// do at an mbarrier what the ISA leaves undefined, and which final memories it can leave.
+// Program.PTX writes a program as a kernel. Generate draws one.
 //
 // An mbarrier counts arrivals and bytes, phase after phase (9.7.13.15). Lanes arrive
 // once or twice, with expected bytes, with .noComplete, for the last time (arrive_drop),
@@ -26,8 +26,8 @@
 //
 // TestLanes checks each program with the options that a check has by default. A clean
 // verdict is wrong beside any of these outcomes, and a proof beside two final
-// memories. An error is a false alarm where nothing is bad. What two runs leave must be
-// among the final memories. TestLanesApart does the same with each lane as lane 0 of a
+// memories. An error is a false alarm where nothing is bad. The memory that each of two
+// runs leaves must be a final one. TestLanesApart does the same with each lane as lane 0 of a
 // warp of its own, which a check takes apart by itself: both sides then have one view
 // of lanes. TestRaces finds races by vector clocks. A campaign is the flags of
 // TestLanes, in a test binary, which reads no file:

@@ -44,8 +44,8 @@ func (r *Result) Bad() string {
 	return s
 }
 
-// Explore visits every interleaving, up to so many states. What it has found then
-// holds, complete or not.
+// Explore visits every interleaving, up to limit states. Its findings hold even if it
+// is not complete.
 func Explore(p *Program, limit int) Result {
 	r := newRunner(p)
 	if r == nil {
@@ -123,7 +123,7 @@ func (r *runner) explore(limit int) Result {
 	return res
 }
 
-// left is what a final state leaves in global memory.
+// left returns what a final state leaves in global memory.
 func (r *runner) left(s *state) Memory {
 	var m Memory
 	for a, area := range r.p.Areas {
