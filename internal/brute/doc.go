@@ -7,8 +7,8 @@
 // every interleaving of their visible operations and of the milestones of their
 // asynchronous ones, and returns the possible outcomes: final memories, deadlocks,
 // faults, and pairs of conflicting accesses that can be adjacent. Unordered returns
-// the pairs that happens-before does not order.
-// Program.PTX writes a program as a kernel. Programs come from
+// the pairs that happens-before does not order. Program.PTX writes a program as a
+// kernel. Programs come from
 //
 //   - Generate: up to 20 operations of every kind, threads as warps, lanes, whole
 //     warps, clusters or grids;

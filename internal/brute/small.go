@@ -7,7 +7,7 @@ import "math/rand/v2"
 const SmallOps = 12
 
 // Small makes a random program like Generate, of warps of one CTA or of a cluster of
-// two, without the results of tests: it only waits. Some schedule of it ends; another
+// two, in which no operation keeps a test's result. Some schedule of it ends; another
 // may still be stuck, or fault.
 func Small(r *rand.Rand) *Program {
 	for {

@@ -27,9 +27,9 @@
 // TestLanes checks each program with the options that a check has by default. A clean
 // verdict is wrong beside any of these outcomes, and a proof beside two final
 // memories. An error is a false alarm where nothing is bad. The memory that each of two
-// runs leaves must be a final one. TestLanesApart does the same with each lane as lane 0 of a
-// warp of its own, which a check takes apart by itself: both sides then have one view
-// of lanes. TestRaces finds races by vector clocks. A campaign is the flags of
+// runs leaves must be a final one. TestLanesApart does the same with each lane as lane 0
+// of a warp of its own, so that a check separates lanes by itself: both sides then agree
+// on lanes. TestRaces finds races by vector clocks. A campaign is the flags of
 // TestLanes, in a test binary, which reads no file:
 //
 //	go test -c -o lanes.test ./internal/brute/lanes
@@ -37,8 +37,8 @@
 //
 // -brute.lanesfrom N begins at program N; -brute.lanesfrom N -brute.lanes 1 is that
 // program. -brute.laneswith NAME checks only programs with an operation of that name, as
-// a disagreement lists them. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
-// disagreements and does not fail.
+// a disagreement lists them. -brute.jobs is how many are checked at a time.
+// -brute.lanesmeasure counts disagreements and does not fail.
 //
 // # Races
 //
