@@ -30,7 +30,7 @@ const (
 	byExploration = "exploration" // only a run in which it happens shows it
 )
 
-// predicted are the findings that speak of other schedules than the one that ran.
+// predicted are the findings about schedules other than the one that ran.
 var predicted = []string{"lapped-wait", "early-wait", "phase-mixing", "expect-late"}
 
 // awaits lists the planted bugs that a check with default options does not find

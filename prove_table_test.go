@@ -71,7 +71,7 @@ func readLaunch(t *testing.T, name string) *muster.Launch {
 	return l
 }
 
-// mustBeProven are the launches that have to be proven whatever the share.
+// mustBeProven are the launches that must be proven, at any share of the others.
 var mustBeProven = []string{
 	"ring/ring", "libcuxx/split_arrive_wait", "libcuxx/two_tiles_parity", "libcuxx/two_tiles_token",
 	"triton_matmul_tma/triton_matmul_tma", "triton_matmul_cpasync/triton_matmul_cpasync",

@@ -27,16 +27,15 @@
 //
 // # Kernels that hang
 //
-// A kernel cannot be ended but with its process. RunApart, RunCallApart, Agree
+// Only the end of its process ends a kernel. RunApart, RunCallApart, Agree
 // and an Apart run launches in a worker, a process of its own, and kill that when
 // the time is over; the caller's own context never sees a fault either. The
 // worker is the caller's executable again: its main must call Worker first.
 //
-// In this process all that waits takes a context and returns when that ends;
-// then the Device is of no use any more, and says so. What allocates, loads a
-// module or frees may have to wait for what runs. To free waits ten seconds at
-// most; to load and to allocate cannot be bounded, so do that before a kernel
-// that may hang.
+// In this process every call that waits takes a context and returns when that ends;
+// then the Device is unusable, and says so. Calls that allocate, load a module or
+// free may have to wait for running kernels. To free waits ten seconds at most; to
+// load and to allocate cannot be bounded, so do that before a kernel that may hang.
 //
 // # Memory
 //
@@ -52,6 +51,6 @@
 //
 // # What is not here
 //
-// One GPU, whatever there are. A tensor map is encoded by the driver. The device
+// More than one GPU: Open opens the first. The driver encodes tensor maps. The device
 // code of `printf` writes to the process's standard output; RunApart returns it.
 package gpu

@@ -157,7 +157,7 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 	return p.dev.arrived()
 }
 
-// place gives a buffer its address: memory of its own, or what it is already.
+// place gives a buffer its address: new memory, or the memory that it already has.
 func (p *Prepared) place(name string, size, align uint64) (uint64, error) {
 	if at, ok := p.given(name); ok {
 		return at, nil

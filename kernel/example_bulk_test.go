@@ -35,7 +35,7 @@ func ExampleCopyOption() {
 	// [63 62 61] [63 62 61]
 }
 
-// What is read once is best given up first.
+// Data that is read once should be evicted first.
 func ExampleEviction() {
 	k := kernel.New("once", kernel.Block(32))
 	in := k.GlobalPtr("in", kernel.F32, 16)

@@ -194,7 +194,7 @@ func readParts(t testing.TB, file string) parts {
 	return p
 }
 
-// steps are those whose runs a state keeps.
+// steps counts the steps of the runs that a state keeps.
 func (p parts) steps() int64 {
 	n := p.Solo.Coverage.Steps
 	for i := range p.Units {

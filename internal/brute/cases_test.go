@@ -58,7 +58,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestExplore holds brute force itself to what can be seen by hand.
+// TestExplore checks brute force itself on programs that can be solved by hand.
 func TestExplore(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -113,8 +113,8 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestUnordered holds Unordered to Explore, whose races it finds among others, and to
-// what can be seen by hand.
+// TestUnordered checks Unordered against Explore, whose races must be among its pairs,
+// and on programs that can be solved by hand.
 func TestUnordered(t *testing.T) {
 	for _, c := range []struct {
 		name string

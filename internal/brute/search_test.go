@@ -7,7 +7,7 @@ import (
 	"muster/internal/rules"
 )
 
-// excused are conflicts that brute force does not speak of: they are ordered but for
+// excused are conflicts that brute force does not model: they are ordered except for
 // a proxy fence, a scope or a strength.
 const excused = order.IfProxyFence | order.IfScopeWider | order.IfNotRelaxed | order.BothAsyncOtherCTA
 

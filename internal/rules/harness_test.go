@@ -374,7 +374,7 @@ func (e *example) clean(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasExample holds the catalogue to its promise.
+// TestEveryKindHasExample: every kind in the catalogue has an example.
 func TestEveryKindHasExample(t *testing.T) {
 	for _, k := range Kinds() {
 		wrong, right := Example(k.Name)
