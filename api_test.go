@@ -186,8 +186,8 @@ var predeclared = map[string]bool{"any": true, "bool": true, "byte": true, "comp
 	"float32": true, "float64": true, "int": true, "int8": true, "int16": true, "int32": true, "int64": true, "rune": true, "string": true,
 	"uint": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true, "uintptr": true}
 
-// flagged is where a library may speak of the command's flags: what reads them, and what
-// writes a command line.
+// flagged lists the library files that may name the command's flags: they read flags, or
+// write a command line.
 var flagged = map[string]string{
 	"launch/flags.go":  "a launch is made from flags",
 	"report/report.go": "replay lines are command lines",

@@ -12,8 +12,8 @@ import (
 	"muster/kernel"
 )
 
-// racing is a call whose kernel has two warps write a word with no order between
-// them, and the line of that store.
+// racing returns a call of a kernel in which two warps store to one word without
+// synchronization, and the line of that store.
 func racing(t *testing.T) (*kernel.Call, string) {
 	t.Helper()
 	k := kernel.New("racing", kernel.Block(64))

@@ -41,7 +41,7 @@ func costs(t *testing.T, l *muster.Launch) (*muster.Report, []muster.Finding) {
 
 // TestCost runs the examples of those kinds: the wrong one is found at the line that
 // is marked, and there alone; the right one, which is the wrong one without that
-// line, needs all that it has. Both are clean.
+// line, has nothing redundant. Both are clean.
 func TestCost(t *testing.T) {
 	files, err := filepath.Glob("internal/rules/testdata/redundant-*.txtar")
 	if err != nil || len(files) < 2 {
@@ -85,9 +85,9 @@ func TestCostNeeded(t *testing.T) {
 	}
 }
 
-// TestCostRemoved takes what is redundant out of the kernel, and proves what is
-// left: some by themselves, and all at once that may go at once. It holds what leaving
-// events out of one run concludes to what the program without the instruction is.
+// TestCostRemoved removes redundant instructions from the kernel, and proves the rest:
+// some of them separately, and all that may go together at once. So it checks the
+// conclusion from one run with events hidden against the program without the instruction.
 func TestCostRemoved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("checks every right example")

@@ -109,8 +109,8 @@ func (c *cuttable) run(t *testing.T) {
 	c.instrs = r.Warps
 }
 
-// known reports whether a finding of a check that was cut is one of the whole
-// check: of the same kind, no graver, at no other places.
+// known reports whether the whole check has a finding of the cut one: of the same
+// kind, at least as grave, at the same places or more.
 func (c *cuttable) known(f *report.Finding) bool {
 	return slices.ContainsFunc(c.whole.Findings, func(g report.Finding) bool {
 		if f.Kind != g.Kind || rank(f.Severity) > rank(g.Severity) {
@@ -144,8 +144,8 @@ func (c *cuttable) more(r *report.Report) (list []string) {
 	return list
 }
 
-// TestCut cuts checks at any instruction, and at any look at the limits of time and
-// memory: what is found then is found, too, when nothing is cut.
+// TestCut cuts checks at any instruction, and at any test of the limits of time and
+// memory: an uncut check must have all findings of a cut one.
 func TestCut(t *testing.T) {
 	list := cuttables(t)
 	rng := rand.New(rand.NewPCG(*cutSeed, 0))

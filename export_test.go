@@ -10,8 +10,8 @@ import (
 	"muster/report"
 )
 
-// Attempt is what became of the attempt to prove a launch, also where a report has
-// findings to speak of.
+// Attempt returns the result of the attempt to prove a launch, also if the report has
+// findings.
 func Attempt(l *Launch) *report.Proof {
 	p, _ := prove.Try(l.subject, l.subject.Budget(context.Background()), 1, false)
 	return l.proved(p)

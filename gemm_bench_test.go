@@ -12,7 +12,7 @@ import (
 // BenchmarkGEMM parts the time of checking a warp-specialized GEMM of f16,
 // 256 × 256 × 1024, into what executes it, what multiplies, and what orders:
 //
-//	execution   one schedule, nobody watching, no matrix arithmetic
+//	execution   one schedule, no observer, no matrix arithmetic
 //	arithmetic  the same with the arithmetic
 //	ordering    the same as execution, with a judge
 //	proof       what check does of a right kernel

@@ -94,8 +94,8 @@ func edits(t testing.TB, pairs ...string) func(string) string {
 	}
 }
 
-// ringTwins are the ring, broken where the tile number is larger than any that the
-// launch comes to: each is proven as it is given, and for no other number.
+// ringTwins are the ring, broken where the tile number is larger than any of the
+// launch's: each is proven as it is given, and for no other number.
 var ringTwins = []struct {
 	name    string
 	pairs   []string

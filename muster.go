@@ -53,8 +53,8 @@ import (
 	"muster/report"
 )
 
-// A Report is what a check found: Findings with their evidence, Gaps, and the
-// Verdict, of which Summary is one line. Proof says how every schedule was
+// A Report is the result of a check: Findings with their evidence, Gaps, and the
+// Verdict, with Summary as its one line. Proof says how every schedule was
 // decided, if it was. WriteText prints it as the command does, WriteJSON as data.
 type Report = report.Report
 

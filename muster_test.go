@@ -129,7 +129,7 @@ func TestLaunchIsImmutable(t *testing.T) {
 }
 
 // TestFirstSchedule: a finding is credited to the first schedule of the
-// handful that shows it, whichever comes to its end first.
+// handful that shows it, whichever ends first.
 func TestFirstSchedule(t *testing.T) {
 	l := load(t, storeKernel, Limits{})
 	latest, err := ParseSchedule("latest")

@@ -17,8 +17,8 @@ import (
 //	go test -run TestPlantedSampled -v . -samples 250
 var samples = flag.Int("samples", 0, "compare so many sampled schedules of each policy on the planted bugs")
 
-// TestPlantedSampled: of the bugs that fifty random schedules do not show, a
-// short sample shows each, in a run: nothing is predicted.
+// TestPlantedSampled: a short sample shows, in a run and without prediction, each of
+// the bugs that fifty random schedules do not show.
 func TestPlantedSampled(t *testing.T) {
 	files, err := filepath.Glob("testdata/planted/*.txtar")
 	if err != nil {
@@ -46,8 +46,8 @@ func TestPlantedSampled(t *testing.T) {
 	}
 }
 
-// A sampledRow is what one policy came to: bugs found, runs in which they show, and
-// the most runs until one did.
+// A sampledRow is the result of one policy: bugs found, runs that show them, and the
+// most runs until one did.
 type sampledRow struct{ bugs, found, seen, last int }
 
 var sampledPolicies = []string{"random", "pct:1", "pct:2", "pct:3", "pct:4", "delay", "sample"}

@@ -30,7 +30,7 @@ const (
 	byExploration = "exploration" // only a run in which it happens shows it
 )
 
-// predicted are the findings that speak of other schedules than the one that ran.
+// predicted are the findings about schedules other than the one that ran.
 var predicted = []string{"lapped-wait", "early-wait", "phase-mixing", "expect-late"}
 
 // awaits lists the planted bugs that a check with default options does not find
@@ -79,8 +79,8 @@ func fifty() []muster.Schedule {
 	return list
 }
 
-// fails returns those of the schedules under which a run of l does not come to
-// its end, or leaves other values than are wanted.
+// fails returns the schedules under which a run of l does not end, or leaves wrong
+// values.
 func (p *planted) fails(t *testing.T, l *muster.Launch, schedules []muster.Schedule) []string {
 	t.Helper()
 	var list []string

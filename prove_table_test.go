@@ -71,7 +71,7 @@ func readLaunch(t *testing.T, name string) *muster.Launch {
 	return l
 }
 
-// mustBeProven are the launches that have to be proven whatever the share.
+// mustBeProven are the launches that must be proven, at any share of the others.
 var mustBeProven = []string{
 	"ring/ring", "libcuxx/split_arrive_wait", "libcuxx/two_tiles_parity", "libcuxx/two_tiles_token",
 	"triton_matmul_tma/triton_matmul_tma", "triton_matmul_cpasync/triton_matmul_cpasync",
@@ -207,8 +207,8 @@ func TestNothingWrongProven(t *testing.T) {
 				continue
 			}
 			if strings.HasPrefix(kind, "uninitialized-") || kind == "undefined-value" {
-				// What nobody wrote, or nothing defines, is the same in every schedule. A check looks at
-				// it besides.
+				// An unwritten or undefined value is the same in every schedule: no proof finds it. A
+				// check looks for it separately.
 				if r, err := l.Check(context.Background(), muster.CheckOptions{Jobs: 1}); err != nil || r.Verdict != "findings" {
 					t.Errorf("%s: the wrong twin has no finding (%v)", name, err)
 				}

@@ -233,7 +233,7 @@ func (p *part) values() []uint64 {
 	}
 }
 
-// smaller reduces a part as far as possible, and reports whether it could: to the first
+// smaller reduces a part as much as possible, and reports whether it could: to the first
 // of values that shows the finding, then by bisection towards the value before it, which
 // does not.
 func (r *reducer) smaller(p part) bool {

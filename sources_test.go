@@ -57,8 +57,8 @@ func readStatements(t *testing.T) (rows []statement, sources []string) {
 	return rows, sources
 }
 
-// TestSources holds docs/tables/sources.md to what there is: every symbol, test and script that it names,
-// a script for each statement that does not hold, and enough statements.
+// TestSources checks docs/tables/sources.md: every symbol, test and script that it names exists, each
+// statement that does not hold has a script, and there are enough statements.
 func TestSources(t *testing.T) {
 	rows, sources := readStatements(t)
 	if len(rows) < fewest {
@@ -217,7 +217,7 @@ func (n *names) spec(pkg string, s ast.Spec) {
 	}
 }
 
-// symbol reports whether there is such a declaration, or such a kind in the catalogue.
+// symbol reports whether a declaration, or a kind in the catalogue, has that name.
 func (n *names) symbol(name string) bool {
 	if m := lookupRE.FindStringSubmatch(name); m != nil {
 		return rules.Lookup(m[1]) != nil

@@ -22,7 +22,7 @@ const workerEnv = "MUSTER_GPU_WORKER"
 // DefaultTimeout is how long a launch of RunApart may take.
 const DefaultTimeout = time.Minute
 
-// A TimeoutError is a launch that had not ended when its time was over.
+// A TimeoutError is the error for a launch that did not end in time.
 type TimeoutError struct{ After time.Duration }
 
 func (e *TimeoutError) Error() string {
@@ -30,7 +30,7 @@ func (e *TimeoutError) Error() string {
 }
 
 // A request is what a worker reads on its standard input. It is JSON, because
-// a shape that is nil and one that is empty are two things.
+// a nil shape differs from an empty one.
 type request struct {
 	File   *launch.File
 	PTX    string // the module's text; "" to read the launch's file
@@ -84,8 +84,8 @@ func work(in *json.Decoder, out *gob.Encoder) error {
 	}
 }
 
-// serve opens the device for the first request. Nobody closes it: the process
-// ends.
+// serve opens the device for the first request. The device stays open until the
+// process ends.
 func serve(d **Device, req *request, started func()) (*Result, error) {
 	o := Options{Memory: req.Memory, started: started}
 	var err error
@@ -188,7 +188,7 @@ func (a *Apart) Run(ctx context.Context, f *launch.File, o Options) (*Result, er
 	kill := a.kill
 	stop := context.AfterFunc(ctx, func() { kill(context.Cause(ctx)) })
 	defer stop()
-	// A worker that is gone is heard of below.
+	// The reply below shows whether the worker has died.
 	a.in.Write(append(in, '\n'))
 	last, err := follow(a.decoder, func() *time.Timer {
 		return time.AfterFunc(o.Timeout, func() { kill(&TimeoutError{o.Timeout}) })
@@ -244,8 +244,8 @@ func (a *Apart) start() error {
 	return nil
 }
 
-// output gives what the kernel printed: what the worker's standard output has
-// since the last launch, as both have one place in that file.
+// output returns what the kernel printed: the worker's standard output since the
+// last launch, because both processes share the file's offset.
 func (a *Apart) output() ([]byte, error) {
 	n, err := a.printed.Seek(0, io.SeekCurrent)
 	if err != nil || n == 0 {
@@ -294,14 +294,14 @@ func (a *Apart) end(err error) error {
 	return err
 }
 
-// endWait is how long a worker may take to end when nothing is asked of it.
+// endWait is how long an idle worker may take to end.
 const endWait = 10 * time.Second
 
 // Close ends the process, if there is one.
 func (a *Apart) Close() { a.end(nil) }
 
-// withoutExpect leaves out what the worker has no use for: a tolerance may be
-// infinite, which JSON cannot say.
+// withoutExpect removes expected contents, which the worker does not need: a tolerance
+// may be infinite, which JSON cannot represent.
 func withoutExpect(f *launch.File) *launch.File {
 	g := *f
 	g.Expect, g.Accept = nil, nil

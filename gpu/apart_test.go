@@ -52,8 +52,8 @@ func TestApart(t *testing.T) {
 	say(6, false)
 }
 
-// TestApartWithoutGPU: a worker answers more than once, also where all it can say
-// is that there is no GPU, or no such kernel; a context that is over starts none.
+// TestApartWithoutGPU: a worker answers more than once, also if the answer is that
+// there is no GPU, or no such kernel; a cancelled context starts no worker.
 func TestApartWithoutGPU(t *testing.T) {
 	var a Apart
 	f := parse(t, `"kernel": "none", "grid": 1, "block": 1`)

@@ -171,9 +171,9 @@ func (b *Buffer[T]) Close() error {
 	return b.dev.drv.call("cuMemFree", b.dev.drv.memFree, uintptr(b.mem.raw))
 }
 
-// A Host is page-locked memory of the computer: what copies that nobody waits
-// for move from and to. Its slice is outside of Go's heap and lives until Close,
-// so that a copy never finds memory that has moved or is gone.
+// A Host is page-locked memory of the computer: the host side of asynchronous
+// copies. Its slice is outside of Go's heap and lives until Close, so that a copy
+// never finds memory that has moved or is gone.
 type Host[T Number] struct {
 	dev   *Device
 	slice []T

@@ -19,8 +19,8 @@ func (d *Device) PrepareCall(c *kernel.Call, o Options) (*Prepared, error) {
 	return d.prepare(c.File, o, c.Device)
 }
 
-// RunCall launches a call, waits for its end, and copies what it left into the
-// call's slices. Buffers of the device are left there, and in the Result.
+// RunCall launches a call, waits for its end, and copies the results into the
+// call's slices. Buffers of the device stay there, and are in the Result.
 func (d *Device) RunCall(ctx context.Context, c *kernel.Call, o Options) (*Result, error) {
 	p, err := d.PrepareCall(c, o)
 	if err != nil {
@@ -56,8 +56,8 @@ func (r *Result) bytes(name string) ([]byte, error) {
 	return nil, fmt.Errorf("no buffer is called %q", name)
 }
 
-// A Disagreement is a call that leaves other bits on the GPU than on the
-// machine.
+// A Disagreement is a call whose results on the GPU and on the machine differ in
+// bits.
 type Disagreement struct {
 	Differences []Difference // of the buffers that differ
 }
@@ -72,9 +72,9 @@ func (e *Disagreement) Error() string {
 }
 
 // Agree runs a call on the machine and on the GPU from the same first contents,
-// and compares all that is a result bit by bit; a buffer of which kernel.Call.Expect
-// states a tolerance may differ as much. A *Disagreement is the error where they
-// do not agree. Where they do, the call's slices hold what both left.
+// and compares the results bit by bit, a buffer with a tolerance (kernel.Call.Expect)
+// up to that. If they differ, the error is a *Disagreement. If not, the call's slices
+// hold the results.
 //
 // The GPU's run is in a process of its own, as RunApart has it: the program
 // calls Worker first, a test in TestMain.

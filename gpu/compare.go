@@ -101,7 +101,7 @@ func (r *Result) translate(b *launch.Buffer, a *Array, plan *launch.Layout) []by
 	return data
 }
 
-// holder returns the buffer that an address points into, or else to the end of:
+// holder returns the buffer that contains an address, or else the one that ends there:
 // where one buffer ends another may begin. It returns nil if there is none.
 func (r *Result) holder(p uint64) (ends *Array) {
 	for i := range r.Buffers {

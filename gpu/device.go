@@ -116,7 +116,7 @@ func (d *Device) Close() error {
 // A memory is an allocation on the device; at is aligned inside it.
 type memory struct{ raw, at uint64 }
 
-// driverAlign is what cuMemAlloc promises.
+// driverAlign is the alignment that cuMemAlloc guarantees.
 const driverAlign = 256
 
 func (d *Device) alloc(size, align uint64) (memory, error) {

@@ -11,8 +11,8 @@
 //	r, err := d.RunCall(ctx, call, gpu.Options{})       // what it left is in x and y
 //	r, err = d.Run(ctx, file, gpu.Options{})            // of a launch file: in r.Buffers
 //
-// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, for who
-// launches one kernel often: Launch costs the driver's own time and a call from
+// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, to
+// launch one kernel often: Launch costs the driver's own time and a call from
 // Go. A Buffer is an array on the GPU, and an argument of a call where a slice
 // could be; such a call is launched where its data are. A Stream is a queue of
 // launches and of copies between Buffers and Host memory; an Event is a point in
@@ -27,16 +27,15 @@
 //
 // # Kernels that hang
 //
-// A kernel cannot be ended but with its process. RunApart, RunCallApart, Agree
+// Only the end of its process ends a kernel. RunApart, RunCallApart, Agree
 // and an Apart run launches in a worker, a process of its own, and kill that when
 // the time is over; the caller's own context never sees a fault either. The
 // worker is the caller's executable again: its main must call Worker first.
 //
-// In this process all that waits takes a context and returns when that ends;
-// then the Device is of no use any more, and says so. What allocates, loads a
-// module or frees may have to wait for what runs. To free waits ten seconds at
-// most; to load and to allocate cannot be bounded, so do that before a kernel
-// that may hang.
+// In this process every call that waits takes a context and returns when that ends;
+// then the Device is unusable, and says so. Calls that allocate, load a module or
+// free may have to wait for running kernels. To free waits ten seconds at most; to
+// load and to allocate cannot be bounded, so do that before a kernel that may hang.
 //
 // # Memory
 //
@@ -45,13 +44,13 @@
 // leaves uninitialized is zero here, as on the machine, so that a comparison
 // means something. A file that states a buffer's base is refused.
 //
-// Go's memory is copied while the caller waits. Copies that nobody waits for go
-// from and to Host memory, which is page-locked and not Go's, so that no copy
-// finds memory that is gone: Close of a Buffer, Host or Stream waits for the
-// device's streams. What a Graph uses must not be closed before it.
+// Go's memory is copied while the caller waits. Asynchronous copies go from and to
+// Host memory, which is page-locked and not Go's, so that no copy finds memory that
+// is gone: Close of a Buffer, Host or Stream waits for the device's streams. What a
+// Graph uses must not be closed before it.
 //
 // # What is not here
 //
-// One GPU, whatever there are. A tensor map is encoded by the driver. The device
+// More than one GPU: Open opens the first. The driver encodes tensor maps. The device
 // code of `printf` writes to the process's standard output; RunApart returns it.
 package gpu

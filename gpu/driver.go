@@ -9,7 +9,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// An Error is what the driver answered, where that was not success.
+// An Error is a result of the driver other than success.
 type Error struct {
 	Op   string // the driver's function
 	Code int    // CUresult
@@ -26,9 +26,9 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Fault reports whether it is the kernel that failed, where other errors are
-// those of a call that the driver refused. Which call brings a kernel's
-// failure is a matter of chance, so the code decides.
+// Fault reports whether the kernel failed; other errors mean that the driver
+// refused a call. Any later call may return a kernel's failure, so the code
+// decides.
 func (e *Error) Fault() bool {
 	switch e.Code {
 	case 700, 702, 710, 714, 715, 716, 717, 718, 719:
@@ -129,7 +129,7 @@ func (d *driver) failure(op string, code uint32) *Error {
 	return &Error{Op: op, Code: int(code), Name: d.text(d.getErrorName, code), Text: d.text(d.getErrorString, code)}
 }
 
-// text asks for one of the driver's strings about an error.
+// text returns one of the driver's strings about an error.
 func (d *driver) text(fn uintptr, code uint32) string {
 	var s *byte
 	if r, _, _ := purego.SyscallN(fn, uintptr(code), uintptr(unsafe.Pointer(&s))); uint32(r) != success || s == nil {

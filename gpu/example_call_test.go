@@ -99,7 +99,7 @@ func ExampleBuffer() {
 	fmt.Println(y) // [1000 2000 3000]
 }
 
-// Copies and launches that nobody waits for, in the order of a stream.
+// Asynchronous copies and launches, in the order of a stream.
 func ExampleStream() {
 	ctx := context.Background()
 	d, err := gpu.Open()

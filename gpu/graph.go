@@ -11,11 +11,11 @@ type Graph struct {
 	graph, exec uintptr
 }
 
-// Capture makes a graph of what record puts on the stream, which is not done
-// now. Another stream joins in when it waits for an event of this one, and has
-// to be waited for in turn before record ends. What the graph uses must live as
-// long as it does. Calls that wait or allocate are errors in record, and so is
-// one that it returns.
+// Capture makes a graph of the work that record puts on the stream, without
+// executing it. Another stream joins in when it waits for an event of this one,
+// and this one must wait for it in turn before record ends. What the graph uses
+// must live as long as it does. Calls that wait or allocate are errors in record,
+// and Capture returns record's own error.
 func (s *Stream) Capture(record func() error) (*Graph, error) {
 	if err := s.usable(); err != nil {
 		return nil, err

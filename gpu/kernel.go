@@ -51,8 +51,8 @@ const (
 	jitLogVerbose   = 12
 )
 
-// load has the driver assemble PTX. Its log tells registers and spills, or
-// where the text is wrong.
+// load assembles PTX with the driver. The log gives registers and spills, or the
+// place of an error in the text.
 func (d *Device) load(text []byte) (module uintptr, log string, err error) {
 	const size = 64 << 10
 	var pin runtime.Pinner

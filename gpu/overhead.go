@@ -35,8 +35,8 @@ const loopSymbol = "loop"
 
 // Overhead times launches without waiting for them: rounds of n, and beside
 // each round, in turn, the same n launches by the function `loop` of a C
-// library (see testdata/loop.c), which is what the driver takes by itself. An
-// empty path leaves that out. n must not fill the driver's queue, which holds
+// library (see testdata/loop.c): the driver's own time. An empty path leaves
+// that out. n must not fill the driver's queue, which holds
 // some 1,000 launches: a full one makes the caller wait for the GPU.
 func (p *Prepared) Overhead(ctx context.Context, rounds, n int, library string) (Overhead, error) {
 	o := Overhead{Rounds: rounds, Launches: n}

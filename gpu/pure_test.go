@@ -71,7 +71,7 @@ func TestTypesOfMaps(t *testing.T) {
 	}
 }
 
-// TestUnclosed: a launch that nobody closes is collected in peace.
+// TestUnclosed: the garbage collector can free a launch that was not closed.
 func TestUnclosed(t *testing.T) {
 	for range 10 {
 		p := newPrepared(&Device{drv: &driver{}})

@@ -119,8 +119,8 @@ func (d *Device) prepare(f *launch.File, o Options, given func(string) (uint64, 
 	return p, nil
 }
 
-// newPrepared sees to it that what is pinned is let go of also where nobody calls
-// Close.
+// newPrepared returns a Prepared that unpins its memory when it is collected, also
+// without Close.
 func newPrepared(d *Device) *Prepared {
 	p := &Prepared{dev: d, pin: new(runtime.Pinner)}
 	runtime.AddCleanup(p, (*runtime.Pinner).Unpin, p.pin)
@@ -157,7 +157,7 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 	return p.dev.arrived()
 }
 
-// place gives a buffer its address: memory of its own, or what it is already.
+// place gives a buffer its address: new memory, or the memory that it already has.
 func (p *Prepared) place(name string, size, align uint64) (uint64, error) {
 	if at, ok := p.given(name); ok {
 		return at, nil

@@ -37,7 +37,7 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
-// usable says why nothing can be asked of the device.
+// usable returns an error if the device cannot be used.
 func (d *Device) usable() error {
 	switch {
 	case d.closed:
@@ -111,8 +111,8 @@ func (d *Device) Synchronize(ctx context.Context) error {
 // closeWait is how long a Close waits for work that uses what it frees.
 const closeWait = 10 * time.Second
 
-// settle waits before something is freed, which the driver would do without an
-// end.
+// settle waits, for a limited time, before something is freed: the driver's own wait
+// has no limit.
 func (d *Device) settle() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
@@ -180,8 +180,8 @@ func (s *Stream) Record(e *Event) error {
 	return err
 }
 
-// WaitFor has what is put on the stream from now on wait for the event, which
-// another stream recorded. The caller does not wait.
+// WaitFor makes work that is put on the stream from now on wait for the event,
+// which another stream recorded. The caller does not wait.
 func (s *Stream) WaitFor(e *Event) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (e *Event) Since(begin *Event) (time.Duration, error) {
 	return time.Duration(float64(ms) * float64(time.Millisecond)), err
 }
 
-// Close frees the event. What waits for it still does.
+// Close frees the event. Streams that wait for it still do.
 func (e *Event) Close() error {
 	if e.handle == 0 {
 		return nil

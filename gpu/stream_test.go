@@ -99,8 +99,8 @@ func there[T Number](t *testing.T, d *Device, s []T) {
 	}
 }
 
-// TestStreams: two streams, one waiting for an event of the other, with copies
-// that nobody waits for; and a time between two events.
+// TestStreams: two streams, one waiting for an event of the other, with asynchronous
+// copies; and a time between two events.
 func TestStreams(t *testing.T) {
 	d := open(t)
 	ctx := t.Context()

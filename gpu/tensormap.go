@@ -28,8 +28,8 @@ func reversed[T, F ~int32 | ~uint32 | ~int64 | ~uint64](what string, from []F, l
 	return out, nil
 }
 
-// driverArgs turns a map around. What the driver refuses is for it to say;
-// here it only has to fit its types.
+// driverArgs reverses a map's order of dimensions. The driver itself reports what it
+// refuses; here values only have to fit its types.
 func driverArgs(m *launch.TensorMap) (a mapArgs, err error) {
 	fill := func(step func() error) {
 		if err == nil {
@@ -66,8 +66,8 @@ const (
 	mapAlign = 64
 )
 
-// EncodeTensorMap has the driver make the 128 bytes of a tensor map. It
-// answers CUDA_ERROR_INVALID_VALUE, an *Error, to a map that it refuses.
+// EncodeTensorMap returns the 128 bytes of a tensor map, as the driver encodes it. For
+// a map that the driver refuses the *Error is CUDA_ERROR_INVALID_VALUE.
 func (d *Device) EncodeTensorMap(m *launch.TensorMap) ([]byte, error) {
 	a, err := driverArgs(m)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"muster/kernel"
 )
 
-// BenchmarkBuild builds kernels of about 100,000 instructions: in one row, in
-// branches each of which reads what the one before it set, in loops of loops,
-// and with many registers that are set at the beginning and read at the end.
+// BenchmarkBuild builds kernels of about 100,000 instructions: straight-line, in
+// branches that each read what the previous one set, in nested loops, and with
+// many registers that are set at the beginning and read at the end.
 func BenchmarkBuild(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -35,7 +35,7 @@ func ExampleCopyOption() {
 	// [63 62 61] [63 62 61]
 }
 
-// What is read once is best given up first.
+// Data that is read once should be evicted first.
 func ExampleEviction() {
 	k := kernel.New("once", kernel.Block(32))
 	in := k.GlobalPtr("in", kernel.F32, 16)
@@ -86,8 +86,8 @@ func ExampleKernel_BulkStore() {
 	// [0 1 4 9 16]
 }
 
-// Each thread copies 16 bytes of its own; who reads another's waits for the
-// barrier too.
+// Each thread copies 16 bytes of its own. To read another thread's bytes it must
+// wait at the barrier too.
 func ExampleKernel_CpAsync() {
 	k := kernel.New("swap", kernel.Block(32))
 	in := k.GlobalPtr("in", kernel.U32, 16)

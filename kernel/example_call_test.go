@@ -71,7 +71,7 @@ func ExampleCall_Expect() {
 	// Output: x 1 of 3 elements differ, first at [2]: got 6, want 7; worst error 1 absolute, 0.143 relative, 2097152 ulp
 }
 
-// Wrong arguments are told as they are.
+// Errors describe wrong arguments.
 func ExampleKernel_Call_mistakes() {
 	_, err := double().Call(kernel.Grid(1), []int32{1, 2, 3}, 3.5)
 	for _, e := range err.(kernel.Errors) {

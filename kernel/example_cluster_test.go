@@ -26,7 +26,7 @@ func ExampleKernel_ClusterSync() {
 	// [100 101 102] [0 1 2]
 }
 
-// A store into the other CTA signals its barrier there: nobody waits for the
+// A store into the other CTA signals its barrier there: no thread waits for the
 // whole cluster to see the data.
 func ExamplePtr_StoreAsync() {
 	k := kernel.New("send", kernel.Block(32), kernel.Clusters(2))

@@ -118,8 +118,7 @@ func ExampleProducer() {
 	// 640 955
 }
 
-// sumTiles adds up what comes through a pipeline; each thread releases for
-// itself.
+// sumTiles adds up the tiles of a pipeline; each thread releases for itself.
 func sumTiles(k *kernel.Kernel, p *kernel.Pipeline, slots, out kernel.Ptr) {
 	t := k.ThreadIndex()
 	cons := p.Consumer()

@@ -74,7 +74,7 @@ func ExampleFragment() {
 	multiply(a)
 	multiply(acc.Fragment(kernel.BF16))
 
-	acc.Store(a) // nobody reads A any more
+	acc.Store(a) // all reads of A are complete
 	k.FenceProxyAsync(kernel.SharedCTA)
 	k.Sync()
 	k.SingleThread(func() {

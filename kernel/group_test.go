@@ -139,8 +139,8 @@ func TestIndexOfOne(t *testing.T) {
 	}
 }
 
-// TestDivergentSync has half of a group come to its Sync: no mistake that Build
-// can know, and a finding at the line.
+// TestDivergentSync has only some threads of a group reach its Sync: Build cannot
+// detect that, and a check has a finding at the line.
 func TestDivergentSync(t *testing.T) {
 	k := kernel.New("divergent", kernel.Block(128))
 	k.Warps(0, 2, func() {

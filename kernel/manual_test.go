@@ -55,8 +55,8 @@ func TestManual(t *testing.T) {
 	described(t, fset, files)
 }
 
-// described reports exported functions without a comment, but for those that
-// stand directly under one that has it.
+// described reports exported functions without a comment, except those directly
+// under a function that has one.
 func described(t *testing.T, fset *token.FileSet, files []*ast.File) {
 	for _, f := range files {
 		last := -1 // the line where a described function ends

@@ -163,8 +163,8 @@ func TestWrongParity(t *testing.T) {
 	t.Errorf("no finding names line %d: %s %+v", line, r.Summary, r.Findings)
 }
 
-// swap is two CTAs that write to each other's memory and arrive there. mods are
-// those of the waits for that.
+// swap returns a call with two CTAs that write to each other's memory and arrive
+// there. mods are the modifiers of the waits.
 func swap(t *testing.T, mods ...kernel.Mod) (*kernel.Call, string) {
 	k := kernel.New("swap", kernel.Block(64), kernel.Clusters(2))
 	out := k.GlobalPtr("out", kernel.U32)

@@ -31,7 +31,7 @@ func checkMistakes(t *testing.T, file string, tests []mistake) {
 	}
 }
 
-// TestValueMistakes is about operands that are none, and operands of others.
+// TestValueMistakes is about invalid operands, and operands of other kernels.
 func TestValueMistakes(t *testing.T) {
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
 		{"label of nothing", `the label is not from NewLabel`,
@@ -178,7 +178,7 @@ func TestBodyMistakes(t *testing.T) {
 	})
 }
 
-// TestElementMistakes is about the address of an array where an element's is due.
+// TestElementMistakes is about the address of an array in place of an element's.
 func TestElementMistakes(t *testing.T) {
 	const one, two = " at s, which has 1 dimensions left: say which element with At", " at s, which has 2 dimensions left: say which element with At"
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
@@ -419,7 +419,7 @@ func TestTooManyMistakes(t *testing.T) {
 	}
 }
 
-// TestZeroFunc: a function that is none cannot say where it was to be used.
+// TestZeroFunc: a zero Func cannot say where it was to be used.
 func TestZeroFunc(t *testing.T) {
 	defer func() {
 		want := "kernel: the zero Func is no function: it comes from Kernel.Func, which returns when the function is written, so that it cannot call itself"

@@ -248,8 +248,8 @@ func names(f muster.Finding, file string, line int) bool {
 	return false
 }
 
-// lineOf finds the one line of a file that ends with, or contains, a text,
-// besides those that quote it.
+// lineOf returns the number of the only line of a file that contains a text,
+// other than in quotes.
 func lineOf(t *testing.T, file, text string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

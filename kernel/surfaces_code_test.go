@@ -97,8 +97,8 @@ func loadSurfaces(t *testing.T) *program {
 	return p
 }
 
-// oneOf gives what a case uses that is one of several made in a loop. It may
-// use what its row of a table has, and which that is the case itself says.
+// oneOf returns the symbols used by a case that is one of several made in a loop. A
+// case also uses symbols from its row of a table: Uses lists them.
 func (p *program) oneOf(c ops.Case) map[string]bool {
 	root := ""
 	for name := range p.roots {

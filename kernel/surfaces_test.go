@@ -190,7 +190,7 @@ func (p *program) update(t *testing.T) {
 
 // choose finds tests that use the symbols: cases that are made to show one of
 // them before other cases, examples and other tests, then those that use the
-// most of them, then those that use the least besides.
+// most of them, then those that use the fewest other symbols.
 func (p *program) choose(symbols []string) (tests []string) {
 	made := map[string][]string{}
 	for _, c := range ops.All() {

@@ -41,7 +41,7 @@ func TestIntroduced(t *testing.T) {
 }
 
 // TestIntroducedFor: a modifier or a special register that the architecture lacks is
-// a mistake; one that came to a later architecture's own features stays with the
+// a mistake; one that a later architecture-specific target introduced stays in the
 // architectures after it.
 func TestIntroducedFor(t *testing.T) {
 	gather := func(k *kernel.Kernel) {

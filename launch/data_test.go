@@ -70,8 +70,8 @@ func TestDataRefused(t *testing.T) {
 	}
 }
 
-// TestDataExpected: what is expected may come from Go too; it has no file to be
-// written as.
+// TestDataExpected: expected contents may come from Go too; then no file can be
+// written for them.
 func TestDataExpected(t *testing.T) {
 	f := given(Buffer{Name: "x", Type: F32, Shape: []int64{2}, Fill: Fill{Kind: FillZeros}})
 	one := []byte{0, 0, 0x80, 0x3f}

@@ -257,8 +257,7 @@ func TestLayoutFull(t *testing.T) {
 	}
 }
 
-// TestLayoutAt: the addresses given are those that pointers, wherever they
-// stand, and tensor maps have.
+// TestLayoutAt: pointers, in any place, and tensor maps have the given addresses.
 func TestLayoutAt(t *testing.T) {
 	f := parse(t, "", `"buffers": {
 		"a": {"type": "f32", "shape": [8], "align": 4096},

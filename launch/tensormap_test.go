@@ -69,7 +69,7 @@ func TestMapBytes(t *testing.T) {
 	}
 }
 
-// TestRefusedMaps: what the driver refuses is said at the map's own place, and
+// TestRefusedMaps: a map that the driver refuses is reported at its own place, and
 // is no error.
 func TestRefusedMaps(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
@@ -118,8 +118,7 @@ func TestRefusedMaps(t *testing.T) {
 	}
 }
 
-// TestRawMaps: 128 bytes that somebody captured go through untouched, whatever
-// they are.
+// TestRawMaps: 128 captured bytes pass through unchanged, with any contents.
 func TestRawMaps(t *testing.T) {
 	dir := t.TempDir()
 	raw := make([]byte, 128)

@@ -9,8 +9,8 @@ import (
 	. "muster/mbarrier"
 )
 
-// What a Go programmer has without this package. Each returns the function by which one of n goroutines
-// comes through its k-th phase.
+// The alternatives to this package in Go. Each returns the function with which goroutine rank of n
+// passes its k-th phase.
 
 func condBarrier(n int) func(rank, k int) {
 	var mu sync.Mutex
@@ -152,7 +152,7 @@ func BenchmarkPhase(b *testing.B) {
 	}
 }
 
-// BenchmarkAlone is the price of the operations where nobody waits.
+// BenchmarkAlone is the price of the operations without waiters.
 func BenchmarkAlone(b *testing.B) {
 	bar := New(1)
 	b.Run("op=ArriveAndWait", func(b *testing.B) {

@@ -51,7 +51,7 @@ func TestBarrierPhases(t *testing.T) {
 	}
 }
 
-// TestFreeArrivals: nobody owns an arrival, so phases complete while an arrival is under way. Every
+// TestFreeArrivals: any goroutine may arrive, so phases complete while an arrival is under way. Every
 // completed phase must still have been named by exactly as many tokens as it expected.
 func TestFreeArrivals(t *testing.T) {
 	for _, start := range []uint64{0, 1<<21 - 300, 1<<63 - 300} {
@@ -109,7 +109,7 @@ func TestManyPhases(t *testing.T) {
 }
 
 // TestHammer mixes everything: arrivals of all forms, bytes that land on other goroutines, drops, waits of
-// all forms, and waiters who do not arrive.
+// all forms, and waiters that do not arrive.
 func TestHammer(t *testing.T) {
 	for _, n := range crowd[1:] {
 		var completions int
@@ -225,7 +225,7 @@ func TestSleepers(t *testing.T) {
 	})
 }
 
-// TestCompletionBlocks: a completion function may sleep. Nobody is released meanwhile, operations wait for
+// TestCompletionBlocks: a completion function may sleep. No waiter is released meanwhile, operations wait for
 // it, and none of that keeps the bubble's clock from going on.
 func TestCompletionBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

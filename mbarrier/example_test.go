@@ -63,7 +63,7 @@ func ExampleBarrier_Wait() {
 		x = 42
 		b.Arrive()
 	}()
-	b.WaitParity(0) // who does not arrive waits by parity
+	b.WaitParity(0) // without an arrival there is no token: wait by parity
 	fmt.Println(x)
 
 	token := b.Arrive()
@@ -92,7 +92,7 @@ func ExampleBarrier_ArriveAndWait() {
 }
 
 func ExampleBarrier_ArriveTx() {
-	// The arrival is ours, the bytes are whoever copies: the phase waits for both.
+	// The arrival is ours, the bytes are the copier's: the phase waits for both.
 	full := New(1)
 	src, dst := []byte("from afar"), make([]byte, 9)
 	token := full.ArriveTx(1, len(src))

@@ -1,6 +1,6 @@
 package mbarrier
 
-// Skip has a barrier that nobody uses yet go on from that phase.
+// Skip makes an unused barrier go on from that phase.
 func (b *Barrier) Skip(phase uint64) {
 	w := b.State().Word &^ phaseMask
 	b.epoch.Store(phase >> lowBits)

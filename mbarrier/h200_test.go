@@ -37,7 +37,7 @@ var ops = map[string]func(Word, uint32) (Word, Result){
 	"cp.async.mbarrier.arrive.noinc": func(w Word, _ uint32) (Word, Result) { return w.CpAsyncLandNoinc() },
 }
 
-// do runs one operation of the golden data; "_" marks a sink, whose token nobody sees.
+// do runs one operation of the golden data; "_" marks a sink, whose token is discarded.
 func do(t *testing.T, w Word, text string) (Word, Result) {
 	t.Helper()
 	name, operand, _ := strings.Cut(strings.Replace(text, " _", "", 1), " ")

@@ -97,7 +97,7 @@ func TestLibArriveAndWait(t *testing.T) {
 	}
 }
 
-// The completion function's plain writes are seen by all who waited, and by who joins them.
+// All waiters see the completion function's plain writes, and so do goroutines that join them.
 func TestLibCompletion(t *testing.T) {
 	x := 0
 	b := New(2, WithCompletion(func() { x++ }))
@@ -214,7 +214,7 @@ func TestLibCompletionOncePerPhase(t *testing.T) {
 	}
 }
 
-// Who waits by parity need not arrive, and may be there first; the other parity does not block.
+// A goroutine that waits by parity need not arrive, and may wait first; the other parity does not block.
 func TestLibParityBeforeArrival(t *testing.T) {
 	for parity := range 2 {
 		b := New(2)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A Named is a named barrier for goroutines, like PTX's barrier.cta with its 16 names, by which warps of
-// Hopper kernels hand over to each other. All participants of a phase are counted together, those that only
+// A Named is a named barrier for goroutines, like PTX's barrier.cta with its 16 names, which warps of Hopper
+// kernels use to hand over to each other. All participants of a phase are counted together, those that only
 // arrive and those that wait; reductions combine one boolean from each.
 //
 // Memory order: as with [Barrier], what any participant did before the barrier is visible after Sync and
@@ -29,7 +29,7 @@ func NewNamed(n int, opts ...Option) *Named { return &Named{b: New(n, opts...)} 
 // Sync arrives and waits for the other participants: barrier.sync.
 func (n *Named) Sync() { n.b.ArriveAndWait() }
 
-// Arrive arrives without waiting: barrier.arrive, by which a producer signals 'ready' and continues.
+// Arrive arrives without waiting: barrier.arrive, with which a producer signals 'ready' and continues.
 func (n *Named) Arrive() { n.b.Arrive() }
 
 // And arrives, waits, and reports whether every participant said true: barrier.red.and.
@@ -67,8 +67,8 @@ func (n *Named) reduce(op string, vote bool) *votes {
 	return v
 }
 
-// A Group is a barrier of fixed members, each of which alternates arrivals and waits:
-// barrier.cluster.arrive and .wait, by which the CTAs of a cluster ensure that a peer's shared memory
+// A Group is a barrier of fixed members that each alternate arrivals and waits:
+// barrier.cluster.arrive and .wait, with which the CTAs of a cluster ensure that a peer's shared memory
 // exists. Each member belongs to one goroutine.
 type Group struct {
 	b       *Barrier

@@ -97,7 +97,7 @@ func (w Word) String() string {
 	return s
 }
 
-// A State is a word with the number of its phase, of which the word contains only the parity. The zero
+// A State is a word with the number of its phase; the word alone contains only the parity. The zero
 // Phase belongs to a fresh Init.
 type State struct {
 	Word  Word

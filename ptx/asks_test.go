@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// forgotten are architectures that ptxas 13.0 does not know by the table's number,
-// and rows of which each architecture's own notes say whether it has them.
+// forgotten are rows for architectures that ptxas 13.0 does not know by the table's
+// number, and rows where each architecture's own notes say whether it has them.
 var forgotten = map[string]string{
 	"tcgen05.ld.red":           "sm_101a is sm_110a since PTX 9.0 (ISA 9.7.16.8.3)",
 	"tcgen05.ld.red.int":       "as tcgen05.ld.red",

@@ -30,8 +30,8 @@ func TestEveryRowHasAnEffect(t *testing.T) {
 	t.Log(n)
 }
 
-// TestEffectsAgreeWithOperands holds effects to what the operands of a row say: the address
-// that is read or written, and the destination.
+// TestEffectsAgreeWithOperands compares effects with a row's operands: the address that
+// is read or written, and the destination.
 func TestEffectsAgreeWithOperands(t *testing.T) {
 	for _, f := range ptx.Forms() {
 		access, gives := "", false

@@ -14,10 +14,10 @@ var operandTypes = strings.Fields("b8 u8 s8 b16 u16 s16 f16 b32 u32 s32 f32 f16x
 // read.
 var operandLiterals = []Operand{Int{Bits: 7}, Int{Bits: ^uint64(6)}, Float{Bits: 0x3f800000, Size: 32}, Float{Bits: 0x3ff0000000000000, Size: 64}}
 
-// operandTrials makes the instructions whose operands ptxas was asked about, of which
-// testdata/operands.txt is a share: of every
-// row, with each of its types and some of its other modifiers, a register of each
-// type in the place of each operand, and literals.
+// operandTrials makes the instructions whose operands ptxas was asked about;
+// testdata/operands.txt is a sample of them. For every row, with each of its types and
+// some of its other modifiers, it puts a register of each type, and literals, in the
+// place of each operand.
 func operandTrials() []string {
 	seen := map[string]bool{}
 	for _, f := range forms {

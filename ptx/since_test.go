@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// lenient are the rows of which ptxas 13.0 says something else than the ISA.
-// The table follows the ISA.
+// lenient are the rows where ptxas 13.0 differs from the ISA. The table follows the
+// ISA.
 var lenient = map[string]string{
 	"cp.async":                 "ptxas takes .shared::cta before PTX 7.8 (ISA 9.7.9.25.3.1)",
 	"cvt.f16x2.f8x2":           "PTX 7.8 is for sm_90; sm_89, which is asked first, came with 8.1 (ISA 9.7.9.21)",

@@ -138,7 +138,7 @@ func TestSpread(t *testing.T) {
 			if worked < 2 {
 				t.Errorf("%d shards had something to do", worked)
 			}
-			// Who came to the end of its parts leaves samples to who merges.
+			// A shard that finished its parts leaves sampling to the merge.
 			if name == "clean" && sampled > 0 || name == "uneven" && (sampled == 0 || sampled == shards) {
 				t.Errorf("%d shards of %d took samples", sampled, shards)
 			}
@@ -194,7 +194,7 @@ func readParts(t testing.TB, file string) parts {
 	return p
 }
 
-// steps are those whose runs a state keeps.
+// steps counts the steps of the runs that a state keeps.
 func (p parts) steps() int64 {
 	n := p.Solo.Coverage.Steps
 	for i := range p.Units {
@@ -232,7 +232,7 @@ func mainFollowed() {
 // An attempt is a process that explored, until it was done or was killed.
 type attempt struct {
 	killed bool
-	steps  int64 // made, as far as it told
+	steps  int64 // made, by its last report
 	apart  int64 // the most between two times that it told
 	out    string
 }
@@ -272,8 +272,8 @@ func follow(t *testing.T, kill int64, args []string) attempt {
 }
 
 // TestKilled kills an exploration at moments that a seed decides, resumes it until
-// it ends, and compares its report with that of one that nobody killed. What each
-// kill lost is what the process made less what the state gained by it.
+// it ends, and compares its report with an uninterrupted one's. A kill loses the steps
+// that the process made less those that the state gained.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explores for long")
@@ -357,8 +357,8 @@ func fails(t *testing.T, says string, args ...string) {
 	}
 }
 
-// TestBadState: a state that is none, or of something else, is refused with one
-// line, and left as it is.
+// TestBadState: a file that is no state, or another launch's state, is refused with
+// one line, and left as it is.
 func TestBadState(t *testing.T) {
 	launch := append(ticketLaunch(t, 6, 1), "--schedules", "400")
 	dir := t.TempDir()

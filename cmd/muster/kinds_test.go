@@ -11,7 +11,7 @@ import (
 	"muster/internal/rules"
 )
 
-// words splits a command line as a shell does, as far as Quote goes.
+// words splits a command line like a shell, for the quoting that Quote does.
 func words(line string) []string {
 	var list []string
 	word, open, any := "", false, false

@@ -102,8 +102,8 @@ func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), err.String()
 }
 
-// TestSameBytes holds the command to its word: the same launch, the same
-// bytes, however often and with however many jobs.
+// TestSameBytes: the same launch gives the same bytes, in every run and with any
+// number of jobs.
 func TestSameBytes(t *testing.T) {
 	for i, file := range exampleFiles(t) {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestHelpTeaches(t *testing.T) {
 }
 
 func TestShellQuoting(t *testing.T) {
-	// What a replay line quotes must come back as one word.
+	// A quoted argument of a replay line must be read back as one word.
 	list := []string{"a b", "it's", `{"ptr": "in"}`, "$x`y`", "in=f32[4]:iota", "*"}
 	line := "printf '%s\\n'"
 	for _, w := range list {

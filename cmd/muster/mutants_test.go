@@ -88,8 +88,8 @@ func TestMutants(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(m.launch, ".yaml")+"/"+m.name, func(t *testing.T) {
 			t.Parallel()
-			// What no thread ever waits for cannot reach data: a warning. Which thread
-			// completes a phase is then the schedule's, of which there are too many.
+			// A phase that no thread waits for cannot affect data: a warning. Which thread
+			// completes it then depends on the schedule, and there are too many schedules.
 			severity, want := "error", 1
 			if m.due == "unobserved-phase" {
 				severity, want = "warning", exitIncomplete

@@ -17,8 +17,8 @@ import (
 	"muster/internal/files"
 )
 
-// A scheduleFile holds one schedule and what it is of, so that a finding can be
-// kept, sent and replayed:
+// A scheduleFile holds one schedule with its launch and finding, so that the finding
+// can be kept, sent and replayed:
 //
 //	# muster schedule 1
 //	# race-shared: warp 1 reads what warp 0 writes

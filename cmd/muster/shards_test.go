@@ -38,7 +38,7 @@ type container struct {
 	} `yaml:"volumeMounts"`
 }
 
-// env returns what the manifest has a variable be.
+// env returns the manifest's value of a variable.
 func (c *container) env(name string) string {
 	for _, e := range c.Env {
 		if e.Name == name {

@@ -30,11 +30,11 @@ func SameThread(mistake string) (*Work, error) {
 	return work(equal(y, func(i int) float32 { return float32(n - 1 - i) }), call, err)
 }
 
-// Split is the barrier in its five stages: what must be done before the
-// arrival, the arrival, what needs nobody else, the wait, and what needs
-// everybody's work. Between arrival and wait a thread does not stand still.
-// Two buffers take turns, so that one barrier a turn is enough: who writes a
-// buffer again has waited, one turn later, for all who read it.
+// Split is the barrier in its five stages: work before the arrival, the
+// arrival, independent work, the wait, and work that needs all threads'
+// results. A thread does not stand still between arrival and wait. Two buffers
+// take turns, so that one barrier a turn is enough: before a thread writes a
+// buffer again it has waited, one turn later, for all its readers.
 func Split(mistake string) (*Work, error) {
 	const n, turns = 64, 4
 	k := kernel.New("split", kernel.Block(n))
@@ -109,7 +109,7 @@ func TwoTilesByToken(mistake string) (*Work, error) {
 // TwoTilesByParity is the same with one arrival a phase: that of the thread
 // that starts the copy. Nobody else has a token, so all wait by parity: 0 for
 // the first phase, 1 for the second. A parity tells neighbouring phases apart
-// and no others: nobody may come to a wait so late that two phases have gone by,
+// and no others: no thread may reach a wait so late that two phases have gone by,
 // so a barrier keeps the second phase from completing before all have seen the
 // first.
 func TwoTilesByParity(mistake string) (*Work, error) {

@@ -71,7 +71,7 @@ func LDGSTS(mistake string) (*Work, error) {
 		for j := range per {
 			sum.Set(sum.Add(buf.At(turn&1, i.Add(j*n)).Load()))
 		}
-		k.Sync() // nobody copies over a tile that somebody reads
+		k.Sync() // no copy overwrites a tile that a thread still reads
 	}
 	out.At(i).Store(sum)
 
@@ -113,7 +113,7 @@ func PingPong(mistake string) (*Work, error) {
 				k.Sync()
 				buf.At(i).Store(x.Mul(3).Add(group))
 				if group == 1 && t == turns-1 {
-					continue // nobody comes after
+					continue // no later turn
 				}
 				if mistake == "an arrival at the wrong barrier" && t == 1 {
 					turn[group].Arrive()

@@ -116,7 +116,7 @@ func iota32(n int) []float32 {
 	return x
 }
 
-// equal holds a result to what is due.
+// equal returns a check that each element of got equals want(i).
 func equal[T comparable](got []T, want func(i int) T) func() error {
 	return func() error {
 		for i, g := range got {

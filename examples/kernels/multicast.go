@@ -4,14 +4,14 @@ import "muster/kernel"
 
 // Multicast has the two CTAs of a cluster share a matrix: each multiplies 64
 // rows of A of its own with the same 64 columns of B, loads half of these, and
-// multicasts it to both. So a stage of a CTA is filled by two of them, and all
-// that goes with a stage is the cluster's:
+// multicasts it to both. So two CTAs fill each stage, and its barriers concern
+// the whole cluster:
 //
 // Its full barrier is the CTA's own, and expects the bytes of the whole tile,
-// whoever loads them. Its empty barrier says that either CTA may multicast into
-// both, and so counts the warps of both. A barrier must be there before another
-// CTA signals it, and a CTA must stay until the other has done all that it does
-// there: the cluster meets at the beginning and at the end.
+// whichever CTA loads them. Its empty barrier says that either CTA may multicast
+// into both, and so counts the warps of both. A barrier must be initialized before
+// another CTA signals it, and a CTA must not exit before the other's last access
+// to it: the cluster meets at the beginning and at the end.
 func Multicast(mistake string) (*Work, error) {
 	const ctas, m, n, slab, slabs, stages, warps = 2, 64, 64, 64, 4, 2, 4
 	k := kernel.New("multicast", kernel.Block(32*warps+32), kernel.Clusters(ctas))

@@ -7,10 +7,10 @@ import "muster/kernel"
 // that all have read it. The first wait of the producer is for a phase before
 // the first, parity 1, which is complete from the beginning.
 //
-// What threads read through the generic proxy is overwritten through the
-// asynchronous one: a proxy fence stands between, with who reads. (Public
-// kernels leave it out; the ISA's letter asks for it, and without it Muster
-// warns of proxy-war.)
+// The copy overwrites through the asynchronous proxy what threads read through
+// the generic one: the readers execute a proxy fence between. (Public kernels
+// leave it out; the ISA's letter asks for it, and without it Muster warns of
+// proxy-war.)
 func Roles(mistake string) (*Work, error) {
 	const tiles, n, bytes = 5, 128, 128 * 4
 	k := kernel.New("roles", kernel.Block(32+n))

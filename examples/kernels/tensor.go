@@ -49,7 +49,7 @@ func TensorCopy(mistake string) (*Work, error) {
 // Product multiplies one pair of tiles on the tensor cores: 64×64 of A and 64×64
 // of B, which lies with K along its rows and so is transposed. wgmma is
 // asynchronous like a copy: it reads shared memory through the asynchronous
-// proxy and works on the accumulator's registers, which nobody may touch
+// proxy and works on the accumulator's registers, which no thread may touch
 // between the first product and the wait for its group.
 func Product(mistake string) (*Work, error) {
 	const m, n, depth = 64, 64, 64

@@ -45,8 +45,8 @@ type audit struct {
 	err     error
 }
 
-// audits looks at all files at a time. The last to come completes the barrier's phase;
-// whoever waits for it sees what all have written.
+// audits looks at all files at a time. The last arrival completes the barrier's phase;
+// a waiter then sees what all have written.
 func audits(ctx context.Context, files []string) []audit {
 	list := make([]audit, len(files))
 	all := mbarrier.New(1 + len(files))

@@ -11,8 +11,8 @@ import (
 	"muster/mbarrier"
 )
 
-// A job is a copy of size bytes in chunks, of which stages are under way at a time. Each chunk is read in
-// parts, by goroutines that stand for an I/O queue and finish in any order.
+// A job copies size bytes in chunks, stages of them at a time. Each chunk is read in parts, by
+// goroutines that stand for an I/O queue and finish in any order.
 type job struct {
 	from   io.ReaderAt
 	to     io.WriterAt
@@ -33,8 +33,8 @@ func (j job) chunks(yield func(offset int64, n int) bool) {
 	}
 }
 
-// A request reads a part of a chunk and reports its bytes when they have landed. After an error the bytes
-// are reported all the same, so that nobody waits for them, and the job fails.
+// A request reads a part of a chunk and reports its bytes when they have landed. After an error it
+// reports them too, so that no wait hangs, and the job fails.
 type request struct {
 	into   []byte
 	offset int64

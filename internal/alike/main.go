@@ -57,11 +57,11 @@ func main() {
 	}
 }
 
-// longPTX is the size of a kernel of which fewer schedules are run.
+// longPTX is the PTX size, in bytes, above which a kernel runs fewer schedules.
 const longPTX = 16 << 10
 
-// commands lists the command lines to compare. None has a limit of time, by which two runs
-// of one build would differ.
+// commands lists the command lines to compare. None has a time limit: two runs of one
+// build would differ by it.
 func commands(dirs []string) [][]string {
 	list := [][]string{{"--help"}, {"explain"}, {"coverage"}, {"check", "no.yaml"}, {"frob"}}
 	for _, c := range []string{"barrier", "check", "coverage", "explain", "fmt", "merge", "mutate", "reduce", "replay", "run"} {

@@ -28,11 +28,11 @@ const (
 	falseAlarm difference = 1 + iota
 	// missed: not reported, though an interleaving has the race.
 	missed
-	// hidden: the same, but in each such execution a race is reported that lies
-	// within this one, between accesses after the one and before the other, or
-	// that one of the two has with a third. A Tracker remembers of each byte
-	// what matters for the next access, not all that ever touched it, and
-	// nothing on the far side of a race that it reported.
+	// hidden: the same, but in each of these executions a reported race hides this
+	// one: it is between accesses after the first and before the second of the
+	// pair, or between one of the pair and a third access. A Tracker keeps for
+	// each byte what matters for the next access, not every access so far, and
+	// nothing from before a race that it reported.
 	hidden
 	// weakOnly: not reported, and no interleaving has the race, though an
 	// execution under the axioms does.
@@ -41,7 +41,7 @@ const (
 
 var differenceNames = [...]string{"agree", "false alarm", "missed", "hidden", "weak only"}
 
-// A comparison is what one litmus test came to.
+// A comparison is the result of one litmus test.
 type comparison struct {
 	p     *axiom.Program
 	racy  map[axiom.Pair]axiom.Strength
@@ -332,7 +332,7 @@ func digUp(t *testing.T, p *axiom.Program, depth int) {
 	}
 }
 
-// A tally counts what comparisons came to.
+// A tally counts the results of comparisons.
 type tally struct {
 	tests, left, pairs, racy, runs int
 	by                             [len(differenceNames)]int

@@ -350,7 +350,7 @@ func (g *generator) cell(shared bool, cta int) axiom.Loc {
 	return l
 }
 
-// copyPhase weaves a bulk copy into shared memory and who waits for it.
+// copyPhase weaves in a bulk copy into shared memory and its waiters.
 func (g *generator) copyPhase() {
 	t := g.IntN(len(g.threads))
 	cta := g.p.Threads[t].CTA
@@ -400,7 +400,7 @@ func (g *generator) spread(t int, c *step) []int {
 	return []int{c.Home}
 }
 
-// mapped weaves who rewrites the map of a copy, with its fences.
+// mapped weaves in a thread that rewrites the map of a copy, with its fences.
 func (g *generator) mapped(t int, c *step) {
 	u := g.IntN(len(g.threads))
 	replace := &step{Op: axiom.Op{Kind: axiom.MapReplace}}
@@ -447,7 +447,7 @@ func (g *generator) cpAsync() {
 	}
 }
 
-// finish numbers the guards. A test that is too long is none.
+// finish numbers the guards. It returns nil if a thread is empty or too long.
 func (g *generator) finish() *axiom.Program {
 	for t, list := range g.threads {
 		n := 0

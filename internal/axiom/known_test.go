@@ -178,10 +178,10 @@ func TestOneWarp(t *testing.T) {
 	}
 }
 
-// TestRacingFlag has false alarms that stay. Each is ordered by two fence.sc alone,
-// whose order a flag forces that is written by a plain store while others look,
-// which is a race itself and is reported. The Tracker follows such a flag from
-// its writer to who reads it (see differences), not over a second hand:
+// TestRacingFlag has false alarms that remain. Only two fence.sc order each pair, and
+// the fences' order is forced by a flag that a plain store writes while others read
+// it: that is a race itself and is reported. The Tracker follows the flag from its
+// writer to its reader (see differences), not through a third thread:
 //   - The flag is the answer of a thread that saw the first flag. Were the fences
 //     the other way round, the second look would come before the first flag, and
 //     return what came after that in coherence order. By the letter of ISA 8.10.6
@@ -215,8 +215,8 @@ func TestRacingFlag(t *testing.T) {
 	}
 }
 
-// TestWaits has a read that polls before a wait that is not over: the machine
-// once let what changed under the one end the other.
+// TestWaits has a polling read before a wait that is not over: the machine once let a
+// change of the word that is polled end the wait.
 func TestWaits(t *testing.T) {
 	x := axiom.Loc{}
 	p := &axiom.Program{Name: "a read between arrive and wait", CTAs: 2, ClusterSize: 2, Threads: []axiom.Thread{
@@ -233,10 +233,9 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestStuck has lanes of a warp that each wait for the other, one of them at a
-// barrier.arrive, which waits for no other warp, but for its own: what follows is
-// never reached.
-// Where they do meet, the wait orders nothing, and yet every interleaving has it.
+// TestStuck has lanes of a warp that wait for each other, one at a barrier.arrive,
+// which waits for its own warp only: code after it is never reached. Where the lanes
+// do meet, the wait orders no memory, although every interleaving has that order.
 func TestStuck(t *testing.T) {
 	places := []axiom.Place{{Warp: 1}, {Lane: 1}, {Lane: 0}}
 	q := pair(0, 0, 0, 2, 2, 0)

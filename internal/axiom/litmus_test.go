@@ -237,8 +237,8 @@ func TestISA(t *testing.T) {
 	}
 }
 
-// agreed compares a litmus test's races with the Tracker's, but for what the
-// Tracker is known not to have.
+// agreed compares a litmus test's races with the Tracker's, except for known
+// differences.
 func agreed(t *testing.T, p *axiom.Program) {
 	t.Helper()
 	c := compare(t, p)
@@ -269,8 +269,8 @@ func TestCoherence(t *testing.T) {
 			for s, scope := range []string{"cta", "cluster", "gpu", "sys"} {
 				name := fmt.Sprintf("%s, %s, %s", l.name, at.name, scope)
 				p := parse(t, name, at.at, at.cluster, scope, l.threads...)
-				// One thread's accesses are morally strong whatever their scope,
-				// and what CoWR and CoRW1 forbid, program order does.
+				// One thread's accesses are morally strong at any scope, and
+				// program order already forbids the outcomes of CoWR and CoRW1.
 				always := len(l.threads) == 1 || l.name == "CoWR"
 				if got := possible(t, p, l.cond); got != (s < at.need && !always) {
 					t.Errorf("%s: %s possible: %v", name, l.cond, got)

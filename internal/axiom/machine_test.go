@@ -244,7 +244,7 @@ func (x *explorer) from(m *machine.Machine, tr *order.Tracker, asleep []sleeper,
 			continue
 		}
 		if len(w.foot) == 0 && !x.all {
-			// It meets nobody: every schedule may as well take it first.
+			// It touches nothing shared: every schedule may as well take it first.
 			x.from(n, w.tr, asleep, gone)
 			return
 		}

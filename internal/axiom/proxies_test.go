@@ -40,7 +40,7 @@ func TestBarriersAndProxies(t *testing.T) {
 		{"cluster barrier, relaxed behind a fence", apart, 2, []string{"st sx 1; fence.acq_rel.cluster; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0"}, ""},
 		{"cluster barrier, behind a narrow fence", apart, 2, []string{"st sx 1; fence.acq_rel.cta; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0"}, "0:0 1:2"},
 		{"cluster barrier, behind a fence for shared memory", apart, 2, []string{"st sx 1; st x 1; shared.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0; ld x"}, "0:1 1:3"},
-		// ISA 9.7.13.4: a release restricted to shared::cta speaks of its own CTA's.
+		// ISA 9.7.13.4: a release restricted to shared::cta covers its own CTA's.
 		{"restricted fences, a store to the peer", apart, 2, []string{"st sx 1; st sx@1 1; shared.release; carrive.relaxed; cwait", "carrive.relaxed; cwait; ld sx@0; ld sx"}, "0:1 1:3"},
 		{"a full release, a restricted acquire", apart, 2, []string{"st sx@1 1; st x 1; fence.acq_rel.cluster; marrive.relaxed.cluster 0@1", "mwait.relaxed.cluster; shared.acquire; ld sx; ld x"}, "0:1 1:3"},
 		{"restricted fences, through a third CTA", apart, 3, []string{"st sx 1; shared.release; marrive.relaxed.cluster 0@1", "mwait.acquire.cluster; ld sx@0; shared.release; marrive.relaxed.cluster 0@2", "mwait.acquire.cluster; ld sx@0"}, "0:0 2:1"},

@@ -2,9 +2,9 @@ package axiom_test
 
 import "muster/internal/axiom"
 
-// restricted is a story of shared memory in a cluster: threads hand it on by
-// relaxed operations, between fences that speak of shared memory or of one
-// proxy alone.
+// restricted generates hand-overs of shared memory in a cluster: by relaxed
+// operations between fences that are restricted to shared memory or to one
+// proxy.
 func (g *generator) restricted() *axiom.Program {
 	g.p.ClusterSize, g.p.CTAs = 2, 2
 	n := 2 + g.IntN(2)

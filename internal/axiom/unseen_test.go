@@ -2,15 +2,15 @@ package axiom_test
 
 import "muster/internal/axiom"
 
-// overlooked is a story of two fence.sc whose order shows only in what was not
-// seen: one thread fences, looks for another's write and tells that it did not
-// see it; the other wrote before its fence, and hears.
+// overlooked generates two fence.sc whose order shows only in a write that was not
+// seen: one thread fences, reads without seeing another's write, and signals that;
+// the other wrote before its fence, and receives the signal.
 func (g *generator) overlooked() *axiom.Program {
 	g.layout(2 + g.IntN(2))
 	n := len(g.threads)
 	a := g.IntN(n)
 	b := (a + 1 + g.IntN(n-1)) % n
-	look, set := a, b // who looks, and who writes what it does not see
+	look, set := a, b // the thread that looks, and the one whose write it does not see
 	if n == 3 && g.chance(30) {
 		look = 3 - a - b
 	} else if n == 3 && g.chance(30) {

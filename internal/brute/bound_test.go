@@ -51,7 +51,7 @@ func within(x *subject, most, limit int) (*outcome, error) {
 		todo = todo[:len(todo)-1]
 		ways := a.m.Ways(nil)
 		if len(ways) == 0 {
-			// What waits for ever, lets its tests come out false to the end.
+			// Let the tests of splits that wait for ever fail until the run ends.
 			explore.Run(a.m, explore.Schedule{Policy: explore.Latest}, nil)
 			o.end(x, a.m)
 			continue

@@ -151,9 +151,9 @@ func unsound(p *brute.Program) bool {
 	return r.Complete && !allows(&r, rep)
 }
 
-// allows reports whether a proof may stand beside what brute force saw. Stores of
-// equal values race by the letter of the ISA; a proof that says so has to hold for
-// what the program leaves and sees all the same.
+// allows reports whether a proof is consistent with brute force's result. Stores of
+// equal values race by the letter of the ISA; a proof that says so must still hold for
+// the values that the program leaves and reads.
 func allows(r *brute.Result, rep *muster.Report) bool {
 	named := slices.ContainsFunc(rep.Findings, func(f muster.Finding) bool { return f.Kind == "same-value" })
 	return r.Independent() || r.Complete && r.Race && named && r.Memories == 1 && !r.Stuck && !r.Fault

@@ -58,7 +58,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestExplore holds brute force itself to what can be seen by hand.
+// TestExplore checks brute force itself on programs that can be solved by hand.
 func TestExplore(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -113,8 +113,8 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestUnordered holds Unordered to Explore, whose races it finds among others, and to
-// what can be seen by hand.
+// TestUnordered checks Unordered against Explore, whose races must be among its pairs,
+// and on programs that can be solved by hand.
 func TestUnordered(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -167,7 +167,7 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestSearched are programs of which a search of schedules once missed something.
+// TestSearched runs programs for which a search of schedules once missed something.
 func TestSearched(t *testing.T) {
 	for _, c := range []struct {
 		name string

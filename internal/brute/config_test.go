@@ -9,7 +9,7 @@ import (
 	"muster/ptx"
 )
 
-// A shape is what a program's launch depends on besides its kernel.
+// A shape is what a program's launch depends on, apart from its kernel.
 type shape struct {
 	place   brute.Place
 	threads int

@@ -5,10 +5,10 @@
 //
 // A Program is a few threads over a few barriers and memory slots. Explore visits
 // every interleaving of their visible operations and of the milestones of their
-// asynchronous ones, and says what can come out: final memories, states in which
-// nobody moves, faults, and pairs of conflicting accesses that can be next to each
-// other. Unordered says which pairs come in no order that the later one knows of.
-// Program.PTX writes a program as a kernel. Programs come from
+// asynchronous ones, and returns the possible outcomes: final memories, deadlocks,
+// faults, and pairs of conflicting accesses that can be adjacent. Unordered returns
+// the pairs that happens-before does not order. Program.PTX writes a program as a
+// kernel. Programs come from
 //
 //   - Generate: up to 20 operations of every kind, threads as warps, lanes, whole
 //     warps, clusters or grids;
@@ -21,18 +21,17 @@
 // # What is compared, and how
 //
 // Final memories are global memory and what each load saw; shared memory is gone by
-// then. A stuck state is the operation before which each thread stands, and all
-// memory. They are compared exactly, for programs of which no schedule faults: what
-// comes after a fault is the machine's own.
+// then. A stuck state is the next operation of each thread, and all memory. They are
+// compared exactly, for programs that fault in no schedule: only the machine defines
+// what follows a fault.
 //
 // Races are pairs of operations. Two accesses race if they conflict, are not both
-// strong and by one proxy, and an interleaving has them next to each other, an
-// asynchronous operation's where its milestone stands. All of these are found by a
-// search of schedules in which every run is judged, but for those that another hides:
-// a judge remembers who touched a place last, and an operation in flight counts from
-// its issue, so that of accesses that race with each other at one place it may see
-// some pairs only. A pair is taken for hidden where one of the two is found to race at
-// that place. What a search finds besides must be Unordered.
+// strong and by one proxy, and are adjacent in some interleaving; an asynchronous
+// operation accesses memory at its milestone. A search that judges every run must find
+// each of these, unless another race hides it: a judge remembers the last access to a
+// place, and an operation in flight counts from its issue, so it may see only some of
+// several pairs that race at one place. A pair counts as hidden if one of the two is
+// found to race at that place. Any other pair that a search finds must be Unordered.
 //
 // Of 160,004 programs of Small in four samples (numbers from 100,000, 300,000, 500,000
 // and 700,000), a search first missed a final memory of one and a race of one more;

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// A Launch is what a kernel made of a program is launched with, in the words of
-// launch.Flags.
+// A Launch is the launch of a program's kernel, in the notation of launch.Flags.
 type Launch struct {
 	Grid, Block, Cluster string
 	Buffers, Args        []string
 }
 
-// Launch gives it. Buffer data has the global slots of 16 bytes, buffer out what
-// each operation loaded.
+// Launch returns the program's launch. Buffer data has the global slots of 16 bytes,
+// buffer out the value that each operation loaded.
 func (p *Program) Launch() Launch {
 	l := Launch{Grid: "1", Block: fmt.Sprint(32 * len(p.Threads)), Cluster: "1", Args: []string{"data", "out"}}
 	switch p.Place {
@@ -51,10 +50,10 @@ type emitter struct {
 	labels int
 	only   string // a guard that leaves the instruction to lane 0
 	lines  []int  // the operation that each line belongs to, -1 for none
-	at     int    // where the lines end that are in it
+	at     int    // the offset up to which lines has entries
 }
 
-// belong has the lines that were written since the last call be an operation's.
+// belong assigns the lines written since the last call to an operation.
 func (e *emitter) belong(op int) {
 	for range strings.Count(e.String()[e.at:], "\n") {
 		e.lines = append(e.lines, op)
@@ -62,7 +61,7 @@ func (e *emitter) belong(op int) {
 	e.at = e.Len()
 }
 
-// width is how many lanes arrive for a thread.
+// width returns how many lanes arrive for a thread.
 func (p *Program) width() int {
 	if p.Place == Wide {
 		return 32
@@ -89,8 +88,8 @@ func (p *Program) PTX() string {
 	return text
 }
 
-// Kernel is PTX, with the operation that each line belongs to: they are counted
-// thread by thread; -1 is none.
+// Kernel is PTX, and returns the operation of each line: operations are counted
+// thread by thread; -1 for none.
 func (p *Program) Kernel() (text string, lines []int) {
 	e := &emitter{p: p}
 	fmt.Fprintf(e, `.version 8.6
@@ -163,7 +162,7 @@ func (p *Program) Kernel() (text string, lines []int) {
 	return e.String(), e.lines
 }
 
-// part writes some operations of every thread, and has the threads meet behind.
+// part writes some operations of every thread, after which the threads meet.
 func (e *emitter) part(name string, from, to int) {
 	for t := range e.p.Threads {
 		e.line("setp.eq.u32 %%p3, %%r5, %d;", t)
@@ -214,7 +213,7 @@ func (e *emitter) label() string {
 	return fmt.Sprint("L", e.labels)
 }
 
-// at is the address of a slot or a barrier.
+// at returns the address of a slot or a barrier.
 func at(slot uint8) string {
 	if slot < FirstGlob {
 		return fmt.Sprintf("[%%r2+%d]", 16*slot)
@@ -332,8 +331,8 @@ func (e *emitter) test(pred, b string, parity uint8) {
 	e.line("mbarrier.%s.parity%s.shared::cta.b64 %s, %s, %d;", name, e.scope("acquire"), pred, b, parity)
 }
 
-// wait is a loop, of one of three forms. Each has registers of its own, as
-// compilers leave them.
+// wait writes a loop, in one of three forms. Each has registers of its own, as in
+// compiled code.
 func (e *emitter) wait(b string, parity uint8) {
 	l := e.label()
 	p := fmt.Sprintf("%%q%d", e.labels)

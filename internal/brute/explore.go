@@ -5,7 +5,7 @@ type Result struct {
 	States   int
 	Complete bool // every schedule was visited
 	Memories int  // different final memories, up to MostMemories
-	Stuck    bool // some schedule comes to where nobody moves
+	Stuck    bool // some schedule deadlocks
 	Stands   []Stand
 	Fault    bool
 	Race     bool // some pair races, and not only by plain stores of equal values
@@ -29,8 +29,8 @@ type Memory struct {
 	Seen  [MaxOps]uint8
 }
 
-// A Stand is where threads are stuck: the operation that each stands before, -1 for
-// those that have ended, and what the slots hold.
+// A Stand is a state in which threads are stuck: the next operation of each, -1 for
+// those that have ended, and the contents of the slots.
 type Stand struct {
 	At    [MaxThreads]int8
 	Slots [Slots]uint8
@@ -39,8 +39,8 @@ type Stand struct {
 // MostMemories is how many final memories are kept.
 const MostMemories = 4096
 
-// Explore visits every schedule, up to a number of states. With card, a barrier
-// does as an H200 where that and the ISA differ.
+// Explore visits every schedule, up to limit states. With card, barriers behave like
+// an H200's where that and the ISA differ.
 func Explore(p *Program, card bool, limit int) Result {
 	r := newRunner(p, card)
 	var out Result
@@ -163,8 +163,7 @@ func (r *runner) equal(s *state, a, b int) bool {
 	return v[0] == v[1]
 }
 
-// findRaces collects the pairs of operations that could both come next, and
-// conflict.
+// findRaces collects the pairs of conflicting operations that are both enabled.
 func (r *runner) findRaces(s *state, pairs map[[2]int]bool) {
 	var acc [MaxThreads + MaxOps]access
 	var who [MaxThreads + MaxOps]int

@@ -2,9 +2,9 @@ package brute
 
 import "math/rand/v2"
 
-// Generate makes a random program by taking one run of it: operations are added
-// where that run stands, so that this run ends. Most of what it adds is in order
-// in this run: data that the thread knows of, phases that it has seen complete.
+// Generate makes a random program together with one run of it: each operation is
+// appended to that run, so that it ends. Most operations are ordered in this run:
+// they use data that the thread knows of, and phases that it has seen complete.
 // Other schedules may still go wrong.
 func Generate(r *rand.Rand) *Program {
 	for {
@@ -21,8 +21,8 @@ func Generate(r *rand.Rand) *Program {
 	}
 }
 
-// mutate leaves out an operation, has it twice, or exchanges it with the next.
-// Perhaps no run of the program ends then.
+// mutate removes an operation, duplicates it, or swaps it with the next. Perhaps
+// no run of the program ends then.
 func (p *Program) mutate(r *rand.Rand) {
 	t := r.IntN(len(p.Threads))
 	ops := p.Threads[t]
@@ -48,7 +48,7 @@ func (v *vector) join(o *vector) {
 	}
 }
 
-// A touched remembers who last did something to a slot, as agent and time.
+// A touched is the last access to a slot: its agent and time.
 type touched struct {
 	agent int
 	at    uint8
@@ -237,7 +237,7 @@ func (g *generator) wait(t int, b uint8) {
 	g.seen[t][b] = x.phase
 }
 
-// ordered reports whether an agent that knows v comes after all that conflicts.
+// ordered reports whether an agent that knows v follows all conflicting accesses.
 func (g *generator) ordered(v *vector, slot uint8, write bool) bool {
 	for _, x := range g.slots[slot] {
 		if (write || x.write) && v[x.agent] < x.at {
@@ -265,7 +265,7 @@ func (g *generator) access(t int) {
 		g.value++
 		o.Kind, o.N = Store, g.value
 		if g.r.IntN(4) == 0 {
-			o.N = 1 // perhaps what is there already
+			o.N = 1 // perhaps the value already there
 		}
 		if g.loaded[t] && g.r.IntN(3) == 0 {
 			o.N = 0
@@ -296,7 +296,7 @@ func (g *generator) red(t int) {
 	g.touch(&g.know[t], t, slot, true)
 }
 
-// fence is what an asynchronous access asks for after ordinary ones.
+// fence adds, mostly, the fence that an asynchronous access needs after ordinary ones.
 func (g *generator) fence(t int) {
 	if g.keep() {
 		g.emit(t, Op{Kind: Fence})
@@ -388,7 +388,7 @@ func (g *generator) land(i int) {
 	g.settle(f.bar)
 }
 
-// meet is a named barrier, or the cluster's, with all its threads at once.
+// meet adds a named barrier, or the cluster's, with all its threads at once.
 func (g *generator) meet() {
 	n := len(g.p.Threads)
 	if g.p.Place == Cluster && g.r.IntN(2) == 0 {
@@ -509,7 +509,7 @@ func (g *generator) finish() *Program {
 	return p
 }
 
-// collect has those who copied wait for it, so that nothing is in flight when they
+// collect makes threads wait for their copies, so that none is in flight when they
 // exit.
 func (g *generator) collect() {
 	for t, ops := range g.p.Threads {

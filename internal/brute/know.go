@@ -2,16 +2,15 @@ package brute
 
 import "math/bits"
 
-// An interleaving keeps an order that nothing makes: a wait comes through, or does
-// not, because of what has only just happened to the barrier. What a thread knows is
-// less: of a wait, what the arrivals of the phase that it saw complete came after
-// (ISA 9.7.13.15.16: accesses before an arrival during the completed phase), and of
-// the operations that landed in that phase what they did themselves, and nothing
-// that came before them (ISA 8.9.1.1). Two accesses in no order of knowledge race,
-// whether or not an interleaving has them next to each other.
+// Happens-before is weaker than an interleaving's order, where a wait may pass only
+// because of the latest step at its barrier. From a wait a thread knows what precedes
+// the arrivals of the phase that it saw complete (ISA 9.7.13.15.16: accesses before an
+// arrival during the completed phase), and, of operations that landed in that phase,
+// their own accesses only (ISA 8.9.1.1). Two accesses that happens-before does not
+// order race, whether or not they are adjacent in an interleaving.
 
-// A sight is a state, with what everyone knows. A set of accesses has a bit for what
-// each operation writes, or does at all, and behind those one for what it reads.
+// A sight is a state, with what every thread knows. A set of accesses has a bit for
+// the write, or other effect, of each operation, and above those one for its read.
 type sight struct {
 	s          state
 	know       [MaxThreads]uint64
@@ -28,9 +27,9 @@ func wrote(i int) uint64 { return 1 << i }
 
 func both(i int) uint64 { return 1<<i | 1<<(readBits+i) }
 
-// Unordered returns the pairs of operations that conflict and, in some interleaving,
-// come in no order that the second knows of. It is complete if every one was visited
-// within a number of states.
+// Unordered returns the pairs of operations that conflict and that happens-before does
+// not order in some interleaving. It is complete if every interleaving was visited
+// within limit states.
 func Unordered(p *Program, card bool, limit int) (pairs map[[2]int]bool, complete bool) {
 	r := newRunner(p, card)
 	pairs = map[[2]int]bool{}
@@ -117,8 +116,7 @@ func (v *sight) complete(was *state, b uint8) {
 	}
 }
 
-// look enters the races of an access with those made so far that its agent does not
-// know.
+// look enters the races of an access with earlier ones that its agent does not know.
 func (r *runner) look(v *sight, i int, a access, known uint64, pairs map[[2]int]bool) {
 	for x := v.done &^ known; x != 0; x &= x - 1 {
 		bit := bits.TrailingZeros64(x)
@@ -129,7 +127,7 @@ func (r *runner) look(v *sight, i int, a access, known uint64, pairs map[[2]int]
 	}
 }
 
-// did is an access of operation i.
+// did returns the access of operation i.
 func (r *runner) did(i int, read bool) access {
 	o := r.ops[i]
 	switch o.Kind {
@@ -149,7 +147,7 @@ func (r *runner) did(i int, read bool) access {
 	return access{slot: o.Slot, write: true, strong: o.Kind == AddAll || o.Kind == MaxAll, async: async}
 }
 
-// learn enters what thread t knows, and tells, by its operation i.
+// learn updates what thread t knows, and hands on, by its operation i.
 func (r *runner) learn(v *sight, was *state, t, i int) {
 	o := r.ops[i]
 	switch o.Kind {
@@ -192,7 +190,7 @@ func (r *runner) learn(v *sight, was *state, t, i int) {
 	}
 }
 
-// settled is what a wait for groups shows to be done.
+// settled returns the accesses that a wait for groups shows complete.
 func (r *runner) settled(s *state, t int, o Op) uint64 {
 	newer, all := uint8(0), uint64(0)
 	for i := int(s.pc[t]) - 1; i >= 0; i-- {

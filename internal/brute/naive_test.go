@@ -8,9 +8,9 @@ import (
 	"muster/internal/machine"
 )
 
-// An outcome is all that can come out of a program that brute force and the machine
-// both speak of: what a run that ends leaves in global memory, with what its loads
-// saw; where threads are stuck; and which operations race.
+// An outcome holds the outcomes of a program that both brute force and the machine
+// define: global memory and the loads' values of runs that end; the places where
+// threads are stuck; and the operations that race.
 type outcome struct {
 	finals   map[brute.Memory]bool
 	stuck    map[brute.Stand]bool
@@ -211,9 +211,9 @@ func (x *subject) opOf(m *machine.Machine, at []machine.WaitingSplit, c machine.
 	panic("BUG: a choice of nobody")
 }
 
-// quiet reports whether a choice is a step that commutes with all others and takes
-// none away, so that it may come first: before the operations and behind them, a
-// fence, and the end of an operation that signals nobody.
+// quiet reports whether a choice is a step that commutes with all others and disables
+// none, so that it may come first: a step before or behind the operations, a fence, or
+// the end of an operation that signals no barrier.
 func (x *subject) quiet(m *machine.Machine, c machine.Choice, op int) bool {
 	if op < 0 || x.p.Operation(op).Kind == brute.Fence {
 		return true
@@ -279,8 +279,8 @@ func byMachine(x *subject, limit int) (*outcome, error) {
 	return o, nil
 }
 
-// settle takes the quiet steps, and, where nothing else is left, lets tests come out
-// false: that leads every one of them back to itself.
+// settle takes the quiet steps, and, where nothing else is left, lets tests fail: each
+// returns to itself.
 func (x *subject) settle(m *machine.Machine) {
 	for {
 		choices := m.Enabled(nil)

@@ -7,16 +7,16 @@ import (
 
 // An Oracle makes the programs of the oracle that came with the theorem, the same
 // ones in the same order for a seed: two or three threads of one to ten operations
-// over one or two mbarriers and two named barriers, of which one run, chosen at
-// random, ends, and some thread waits. It is ported, and so are its rules
-// (OracleRules), so that shares that are measured here compare with its own.
+// over one or two mbarriers and two named barriers. Some thread waits, and one run,
+// chosen at random, ends. It is ported, and so are its rules (OracleRules), so that
+// shares that are measured here compare with its own.
 type Oracle struct {
 	r         *rand.Rand
 	Generated int // programs made, those included that were thrown away
 }
 
-// NewOracle starts the sequence that one worker of the oracle goes through: its
-// workers have the seeds 1000 times the oracle's, and up.
+// NewOracle starts the sequence of one worker of the oracle: its workers have the
+// seeds 1000 times the oracle's, and up.
 func NewOracle(seed int64) *Oracle { return &Oracle{r: rand.New(rand.NewSource(seed))} }
 
 // Next returns the next program that is kept.
@@ -93,7 +93,7 @@ func (p *Program) blocks() bool {
 	return false
 }
 
-// Rules are where the ISA, an H200 and the oracle differ on barriers.
+// Rules select among the ISA, an H200 and the oracle where they differ on barriers.
 type Rules struct {
 	Card           bool // an increment charges the tx-count
 	ExpectComplete bool // an announcement may complete a phase
@@ -183,7 +183,7 @@ func (x *bones) charge(s *bare, k Kind, b, n uint8) bool {
 		}
 	case Copy:
 		s.tx[b] -= int8(n / 16)
-	case Increment: // what it promised
+	case Increment: // the arrival that it announced
 		if x.rules.Card {
 			s.tx[b]--
 		} else if s.pend[b] == 0 {
@@ -259,7 +259,7 @@ func (x *bones) step(s *bare, t int) (int8, bool) {
 	return met, true
 }
 
-// land has an operation in flight signal.
+// land makes an operation in flight signal.
 func (x *bones) land(s *bare, i int) (int8, bool) {
 	o := x.ops[i]
 	s.flying[i/8] &^= 1 << (i % 8)
@@ -267,7 +267,7 @@ func (x *bones) land(s *bare, i int) (int8, bool) {
 	return met, x.charge(s, o.Kind, o.Bar, o.N)
 }
 
-// ends takes one run at random, as the oracle does, and tells whether it ends.
+// ends makes one random run, as the oracle does, and reports whether it ends.
 func (x *bones) ends(r *rand.Rand) bool {
 	s := x.start()
 	var flying []int
@@ -305,14 +305,14 @@ func (x *bones) ends(r *rand.Rand) bool {
 	}
 }
 
-// Disagree tells how two schedules of a program of barriers alone differ: one
-// faults or is stuck, or an operation meets another phase or generation than in
-// another. It is empty if none do.
+// Disagree says how two schedules of a program of barriers alone differ: one faults
+// or is stuck, or an operation meets different phases or generations in them. It is
+// empty if none do.
 func Disagree(p *Program, rules Rules) string {
 	x := newBones(p, rules)
-	// What each operation met first, and behind those their asynchronous halves. A
-	// schedule in which one meets something else comes to its end with that, or to
-	// none, so that the first difference decides.
+	// The phase that each operation met first, and behind those their asynchronous
+	// halves'. A schedule in which one meets another phase ends with that, or never, so
+	// that the first difference decides.
 	var met [2 * 40]int8
 	for i := range met {
 		met[i] = none

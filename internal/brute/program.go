@@ -80,13 +80,13 @@ type Program struct {
 	Place   Place
 	Counts  []int8
 	Threads [][]Op
-	// Join has the lanes of a warp meet in the text after so many operations.
+	// Join makes the lanes of a warp meet in the text after so many operations.
 	Join uint8
 	// Spin is how waits are written.
 	Spin uint8
 }
 
-// bytes is how much a copy lands.
+// bytes returns how many bytes a copy lands.
 func (o Op) bytes() uint8 {
 	if o.N > 0 {
 		return o.N
@@ -94,7 +94,7 @@ func (o Op) bytes() uint8 {
 	return 16
 }
 
-// home is the CTA of a thread, of a barrier, of a slot.
+// home returns the CTA of a thread, of a barrier, of a slot.
 func (p *Program) home(t int) int {
 	if p.Place == Cluster || p.Place == Grid {
 		return t % 2
@@ -106,8 +106,8 @@ func (p *Program) barHome(b uint8) int { return p.home(int(b)) }
 
 func (p *Program) slotHome(s uint8) int { return p.home(int(s)) }
 
-// Where is the CTA of a thread and the number of its warp in it, of a program that
-// has a warp a thread.
+// Where returns the CTA of a thread and the number of its warp there, for a program
+// that has a warp for each thread.
 func (p *Program) Where(t int) (cta, warp int) {
 	if p.Place == Cluster || p.Place == Grid {
 		return t % 2, t / 2
@@ -118,7 +118,7 @@ func (p *Program) Where(t int) (cta, warp int) {
 // SlotHome is the CTA of a slot.
 func (p *Program) SlotHome(s int) int { return p.home(s) }
 
-// Size is how many operations it has.
+// Size returns the number of operations.
 func (p *Program) Size() int {
 	n := 0
 	for _, t := range p.Threads {

@@ -82,7 +82,7 @@ func judge(p *brute.Program, states int) verdict {
 		all := *want
 		all.races = seen
 		if more(got.races, seen) {
-			// What no interleaving has next to each other may still be in no order.
+			// Accesses that no interleaving has adjacent may still be unordered.
 			unordered, complete := brute.Unordered(p, true, 1000*states)
 			for k := range got.races {
 				if !seen[k] && unordered[k] {
@@ -109,9 +109,9 @@ func more(a, b map[[2]int]bool) bool {
 
 // hidden reports whether a pair of operations that race at a place need not show in
 // any run, because one of them races there with another, and that shows. A judge
-// remembers who touched a place last, and an operation in flight counts from its
-// issue: what stands before both of two accesses, or between them, in every run is
-// all that the later one meets.
+// remembers the last access to a place, and an operation in flight counts from its
+// issue: an access that comes before both, or between them, in every run is the only
+// one that the later one meets.
 func hidden(p *brute.Program, k [2]int, found map[[2]int]bool) bool {
 	a, b := p.Operation(k[0]), p.Operation(k[1])
 	for slot := range uint8(brute.Slots) {

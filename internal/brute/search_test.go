@@ -7,11 +7,11 @@ import (
 	"muster/internal/rules"
 )
 
-// excused are conflicts that brute force does not speak of: they are ordered but for
+// excused are conflicts that brute force does not model: they are ordered except for
 // a proxy fence, a scope or a strength.
 const excused = order.IfProxyFence | order.IfScopeWider | order.IfNotRelaxed | order.BothAsyncOtherCTA
 
-// A searcher collects what the runs of a search come to.
+// A searcher collects the results of a search's runs.
 type searcher struct {
 	x     *subject
 	rules rules.Config

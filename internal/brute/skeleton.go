@@ -2,9 +2,9 @@ package brute
 
 import "math/rand/v2"
 
-// Skeleton makes a program of barriers alone: two or three threads, one or two
-// mbarriers, up to five operations a thread, with nothing in mind but that one run
-// of it, chosen at random, ends.
+// Skeleton makes a random program of barriers alone: two or three threads, one or two
+// mbarriers, up to five operations a thread. The only condition is that one run of
+// it, chosen at random, ends.
 func Skeleton(r *rand.Rand) *Program {
 	for {
 		p := skeleton(r)
@@ -66,7 +66,7 @@ func skeleton(r *rand.Rand) *Program {
 	return p
 }
 
-// ends tells whether one run, chosen at random, ends.
+// ends reports whether one run, chosen at random, ends.
 func (p *Program) ends(r *rand.Rand) bool {
 	if p.Size() > MaxOps {
 		return false

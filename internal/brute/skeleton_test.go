@@ -14,7 +14,7 @@ import (
 )
 
 // conditions runs a program once and returns which of C0 to C7 fail; ended is false
-// if the run did not come to its end, or its kernel does not keep C9.
+// if the run did not end, or its kernel does not keep C9.
 func conditions(p *brute.Program) (failed []confluence.Failure, ended bool, err error) {
 	cfg, err := config(p)
 	if err != nil {
@@ -53,7 +53,7 @@ func wrong(p *brute.Program) string {
 
 // TestSkeletons holds conditions C0 to C7 against brute force on programs of
 // barriers alone: where they accept, every schedule ends with the same phases.
-// They accept at least 84 in a hundred of the programs of which that is true.
+// They accept at least 84 in a hundred of the programs where that is true.
 func TestSkeletons(t *testing.T) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -2,13 +2,13 @@ package brute
 
 import "math/rand/v2"
 
-// SmallOps is how many operations, fences apart, a program that Small makes has at
-// most.
+// SmallOps is the largest number of operations, without fences, of a program that
+// Small makes.
 const SmallOps = 12
 
-// Small makes a random program as Generate does, of warps of one CTA or of a cluster
-// of two, that waits only to go on: what a test finds is not kept. Some schedule of
-// it ends; another may still be stuck, or fault.
+// Small makes a random program like Generate, of warps of one CTA or of a cluster of
+// two, in which no operation keeps a test's result. Some schedule of it ends; another
+// may still be stuck, or fault.
 func Small(r *rand.Rand) *Program {
 	for {
 		g := newGenerator(r)
@@ -50,7 +50,7 @@ func (p *Program) has(k Kind) bool {
 	return false
 }
 
-// visible is how many operations there are, fences apart.
+// visible returns the number of operations, without fences.
 func (p *Program) visible() int {
 	n := 0
 	for _, ops := range p.Threads {

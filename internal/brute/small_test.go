@@ -13,8 +13,8 @@ import (
 
 var naiveN = flag.Int("brute.naive", 60, "how many programs the machine runs in every interleaving")
 
-// compare says how the machine and brute force differ on a program; skip is true of
-// one that can fault, of which the machine and the ISA say different things.
+// compare says how the machine and brute force differ on a program; skip is true if
+// the program can fault, where the machine and the ISA differ.
 func compare(p *brute.Program, limit int) (want *outcome, differ string, skip bool) {
 	want, _ = byBrute(p, limit)
 	if !want.complete || want.faults {

@@ -14,7 +14,7 @@ type named struct {
 	blocked      uint8 // threads
 }
 
-// A state is comparable, so that a map finds it again.
+// A state is comparable, so that it can be a map's key.
 type state struct {
 	pc      [MaxThreads]uint8
 	peeked  uint8 // threads whose last Peek came out true
@@ -24,7 +24,7 @@ type state struct {
 	mem     [Slots]uint8
 	bars    [MaxBars]bar
 	named   [2 * MaxNamed]named // of each CTA
-	// The cluster's barrier: who has arrived in this generation, who may pass.
+	// The cluster's barrier: threads that arrived in this generation, that may pass.
 	arrived, passes uint8
 	// Of each operation: its stage, the value that it carries or loaded, the phase
 	// that it met and that its asynchronous half met.
@@ -49,8 +49,8 @@ type runner struct {
 	ops   [MaxOps]Op
 	by    [MaxOps]int
 	n     int
-	// card has the increment of cp.async.mbarrier.arrive charge the tx-count, as an
-	// H200 does, and not the pending count, as the ISA says.
+	// card makes the increment of cp.async.mbarrier.arrive charge the tx-count, like
+	// an H200, and not the pending count, as the ISA says.
 	card bool
 }
 
@@ -86,7 +86,7 @@ func (r *runner) start() state {
 // initial is what a slot holds at the start.
 func initial(slot int) uint8 { return uint8(20 + slot) }
 
-// skip passes what has no effect here.
+// skip passes operations without an effect here.
 func (r *runner) skip(s *state, t int) {
 	ops := r.p.Threads[t]
 	for int(s.pc[t]) < len(ops) && ops[s.pc[t]].Kind == Fence {
@@ -97,7 +97,7 @@ func (r *runner) skip(s *state, t int) {
 func (r *runner) exited(s *state, t int) bool { return int(s.pc[t]) >= len(r.p.Threads[t]) }
 
 // passed reports whether the last complete phase of b has a parity; before the
-// first it is 1 that has.
+// first phase that parity is 1.
 func (b *bar) passed(parity uint8) bool { return uint8(b.phase&1) != parity }
 
 // enabled reports whether a thread can take its next step.
@@ -123,7 +123,7 @@ func (r *runner) enabled(s *state, t int) bool {
 	return true
 }
 
-// groups reports whether all but the last n of a thread's bulk groups have come to
+// groups reports whether all but the last n of a thread's bulk groups have reached
 // a stage.
 func (r *runner) groups(s *state, t int, n, stage uint8) bool {
 	newer := uint8(0)
@@ -164,8 +164,8 @@ func (b *bar) settle() {
 	}
 }
 
-// charge is an arrival, an announcement or a landing; false is a fault, or what the
-// ISA leaves undefined.
+// charge applies an arrival, an announcement or a landing; false: a fault, or
+// undefined by the ISA.
 func (r *runner) charge(b *bar, k Kind, n uint8) bool {
 	switch k {
 	case Arrive, ArriveToken:
@@ -324,7 +324,7 @@ func (r *runner) bar(s *state, t, e int, o Op) bool {
 	return true
 }
 
-// milestone takes the next one of an operation; false is a fault.
+// milestone takes an operation's next milestone; false is a fault.
 func (r *runner) milestone(s *state, i int) bool {
 	o := r.ops[i]
 	b := &s.bars[o.Bar%MaxBars]

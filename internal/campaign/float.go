@@ -41,7 +41,7 @@ func withOperands(f *ptx.Form, ch choice, text string, keep int, kindOf func(typ
 }
 
 // inPlace makes a case whose destination is its last operand's register, if the
-// two have one width. Comparisons, of which there are thousands, are spared.
+// two have one width. It skips comparisons: there are thousands.
 func inPlace(f *ptx.Form, ch choice) (Case, bool) {
 	if f.Op == "set" || f.Op == "setp" || len(f.Operands) < 2 {
 		return Case{}, false

@@ -38,7 +38,7 @@ func (c *Case) Fingerprint(input []byte) uint64 {
 }
 
 // Full makes golden data hold all results of all threads, to look into a
-// difference of which only a hash is kept.
+// difference between hashes.
 var Full bool
 
 // Keep is how many threads' results the golden data holds in full.

@@ -145,8 +145,8 @@ const (
 func vector(regs []string) string { return "{" + strings.Join(regs, ", ") + "}" }
 
 // openMatrix reserves the warp's rows, fills them from the input and leaves in
-// %addr the row that the lane names, or in a lane that names none what is no
-// address at all.
+// %addr the address of the row that the lane names; a lane that names no row gets
+// an invalid address.
 func (p *program) openMatrix(name, num string) (base string) {
 	p.regs = append(p.regs, fmt.Sprintf(".shared .align 16 .b8 tile[%d];", Block/32*matrixBytes),
 		".reg .b32 %warp, %lane, %base, %own, %addr;", ".reg .b64 %wide64;", ".reg .pred %names;")

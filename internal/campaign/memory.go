@@ -34,7 +34,7 @@ type place struct {
 func (p *program) openPlace(space string, variant int) *place {
 	pl := &place{p: p, space: space}
 	switch {
-	case space == "nc": // what the launch does not write
+	case space == "nc": // memory that the launch does not write
 		a := p.reg("u64")
 		var off int
 		p.c.In, off = addArray(p.c.In, "b128", scratch)
@@ -112,7 +112,7 @@ func dotted(space string) string {
 	return "." + space
 }
 
-// address writes the place's address with some offset that comes to nothing.
+// address writes the place's address with an offset that cancels out.
 func (pl *place) address(variant int) string {
 	if pl.base == "blob" {
 		return fmt.Sprintf("[blob+%d]", 16*(variant%4))

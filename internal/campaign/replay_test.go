@@ -73,7 +73,7 @@ var unmodelled = map[string]string{
 	"griddepcontrol": "launches of more than one kernel",
 }
 
-// drive runs a machine to its end: each split as far as it goes, in turn.
+// drive runs a machine to its end: each split in turn until it blocks.
 func drive(m *machine.Machine) error {
 	var at machine.Choice
 	for {

@@ -17,9 +17,9 @@ import (
 //     than the sum of all that have come;
 //   - what comes later comes after the wait's end.
 //
-// Then those writes are before the wait's end in ≺. Plain writes are the business
-// of C8; but no strong access may follow one of them, or a copy, so that the values
-// are those that were seen.
+// Then those writes precede the wait's end in ≺. C8 checks plain writes; but no
+// strong access may follow one of them, or a copy, so that the values are those
+// that were seen.
 
 // A polled is a word that strong accesses touch.
 type polled struct {
@@ -29,7 +29,7 @@ type polled struct {
 	ends   []stamp       // of waits
 	seen   map[agent]int // number of writes that a lane cannot miss
 	plain  bool          // the last write was plain
-	doubt  string        // why it cannot be waited for
+	doubt  string        // why no wait for it is proven
 }
 
 // An agent is a lane of a warp in the grid; lane -1: several.
@@ -183,9 +183,9 @@ func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane in
 	word.seen[me] = n
 }
 
-// resident checks that the CTA of a writer is resident. Clusters start in order: one
-// may wait for those before it, which is an assumption, but for none after it, which
-// may never start.
+// resident checks that the CTA of a writer is resident. By assumption clusters start in
+// order: one may wait for those before it, but not for those after it, which may never
+// start.
 func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
 	from := k.by.warp / int32(p.cfg.Warps)
 	switch mine, other := p.cfg.ClusterOf(ev.CTA), p.cfg.ClusterOf(from); {

@@ -529,7 +529,7 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 		}
 		k.credits = out
 	}
-	// An arrival that must not complete the phase needs another after it, as a credit does.
+	// An arrival that must not complete the phase needs a later one, like a credit.
 	if credit || arrival && mb.NoComplete && !async {
 		k.credits = append(k.credits, own)
 	}
@@ -573,7 +573,7 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 	b.due = ev.Mbar.After.Expected()
 }
 
-// ranges checks the sums of the open phase, which some order nearly reaches.
+// ranges checks the sums of the open phase: some order may nearly reach them.
 func (p *Prover) ranges(b *bar, pc int32) {
 	if k := &b.open; k.expectedBytes >= limit || k.landedBytes >= limit || k.counts >= limit {
 		p.fail(Failure{Condition: C5, Bar: b.ref, Phase: k.n, PC: pc, With: -1, Text: "bytes or counts of one phase come to 2^20 or more"})
@@ -630,8 +630,8 @@ func (p *Prover) endBar(b *bar) {
 		return
 	}
 	if k.counted == b.due && len(k.credits) == 0 && k.expectedBytes > k.landedBytes {
-		// Once the last arrival is there so are all credits, but never all bytes. One
-		// arrival too many would fault in some order.
+		// After the last arrival all credits are in, but never all bytes. One arrival
+		// too many would fault in some order.
 		return
 	}
 	p.fail(Failure{Condition: C4, Bar: b.ref, Phase: k.n, PC: k.first, With: -1,

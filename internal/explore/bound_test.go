@@ -7,10 +7,10 @@ import (
 	"muster/internal/machine"
 )
 
-// TestBounded: two warps that take eight tickets each have 12,870 orders of them, but
-// few with few preemptions. Two lines of eight that take turns j times besides the
-// last are cut at j of seven places each: with k preemptions they have 2 Σ C(7,
-// ⌊j/2⌋) C(7, ⌈j/2⌉) orders, j from 0 to k.
+// TestBounded: two warps that take eight tickets each have 12,870 orders, but few with
+// few preemptions. Two sequences of eight with j switches, the last not counted, are
+// cut at j of the seven places in each: with k preemptions they have 2 Σ C(7, ⌊j/2⌋)
+// C(7, ⌈j/2⌉) orders, j from 0 to k.
 func TestBounded(t *testing.T) {
 	p := private(2, 0, 8)
 	start := p.start(t)

@@ -61,7 +61,8 @@ func (e *ender) End(m *machine.Machine, _ []machine.Choice) {
 }
 
 // drawPolls draws a program of warps, some lanes each, that change two words to and fro,
-// and wait for values of them. What each reads it leaves in words of its own.
+// and wait for values of them. Each lane stores the values that it reads in words of its
+// own.
 func drawPolls(r *rand.Rand, warps, lanes int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\tshr.u32 %%r2, %%r1, 5;\n\tand.b32 %%r3, %%r1, 31;\n\tsetp.ge.u32 %%p1, %%r3, %d;\n\t@%%p1 bra DONE;\n", lanes)
@@ -117,8 +118,8 @@ var (
 	pollsFrom = flag.Uint64("pollsfrom", 0, "the seed of TestPolls' first")
 )
 
-// TestPolls: exploration comes to every end that there is, in programs whose words
-// change to and fro while others wait for them.
+// TestPolls: exploration reaches every final state, in programs whose words change to
+// and fro while others wait for them.
 func TestPolls(t *testing.T) {
 	const most, buffer = 1500, 32
 	waits, done := 0, 0

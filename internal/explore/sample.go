@@ -6,10 +6,10 @@ import (
 	"muster/internal/machine"
 )
 
-// Sampling, where not every schedule can be explored. What it does not find is not
-// proven absent; PCT bounds the probability with which it would have been found.
+// Sampling, where not every schedule can be explored. A bug that it does not find is not
+// proven absent; PCT bounds the probability that it would have been found.
 
-// Depths are those that a sample tries by default. Most bugs are of depth 1, a wrong
+// Depths are the PCT depths of a sample by default. Most bugs are of depth 1, a wrong
 // order of two steps, or 2, a step that comes between two others; two locks taken in
 // opposite orders are of depth 2.
 var Depths = []int{1, 2, 3, 4}
@@ -39,10 +39,10 @@ func Sample(n int, seed uint64, k int, depths ...int) []Schedule {
 	return list
 }
 
-// PCTBound is the least probability with which one run of PCT shows a bug of depth d,
-// in a launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes of
-// a warp that have diverged from others, an asynchronous operation, or what starts
-// clusters. It assumes
+// PCTBound is a lower bound on the probability that one run of PCT shows a bug of depth
+// d, in a launch of n threads whose runs have k steps: 1/(n·k^(d-1)). A thread is lanes
+// of a warp that have diverged from others, an asynchronous operation, or the start of
+// clusters. The bound assumes
 //
 //   - that no run has more threads or steps that matter for the bug. A bound
 //     that was measured on some runs is an estimate;
@@ -61,9 +61,9 @@ func PCTBound(n, k, d int) float64 {
 // shows with probability p.
 func Once(p float64, n int) float64 { return -math.Expm1(float64(n) * math.Log1p(-p)) }
 
-// Odds is the least probability that one of the schedules shows a bug of depth d in a
-// launch of n threads. It counts those of PCT whose depth is d or more, as a bug of
-// depth d has every greater one too. It assumes what PCTBound does, and different
+// Odds is a lower bound on the probability that one of the schedules shows a bug of depth
+// d in a launch of n threads. It counts the PCT schedules of depth d or more, since a bug
+// of depth d has every greater depth too. It assumes what PCTBound does, and different
 // seeds.
 func Odds(list []Schedule, n, d int) float64 {
 	miss := 0.0 // logarithm

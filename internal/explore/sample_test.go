@@ -73,7 +73,7 @@ func TestSample(t *testing.T) {
 	if a, b := explore.Sample(1, 1, 400)[0], explore.Sample(1, 2, 400)[0]; a.String() == b.String() {
 		t.Errorf("seeds 1 and 2 both begin with %v", a)
 	}
-	// A launch of which nothing is known.
+	// A launch with no known number of steps.
 	for _, s := range explore.Sample(9, 0, 0, 2) {
 		if _, err := explore.Parse(s.String()); err != nil || s.Policy == explore.PCT && (s.Depth != 2 || s.Steps != 1) {
 			t.Errorf("%v, %v", s, err)

@@ -34,8 +34,8 @@ const perWarp = `
 	@%p1 bra DONE;
 `
 
-// private: each of w warps takes k steps that no other depends on, and then c that
-// depend on those of all, each of which shows what came before.
+// private: each of w warps takes k independent steps, and then c steps that depend on
+// all warps' and each record the order so far.
 func private(w, k, c int) scaled {
 	var b strings.Builder
 	b.WriteString(perWarp)
@@ -81,7 +81,7 @@ func ring(s, t int) scaled {
 		fmt.Fprintf(&b, "\tld.shared.u32 %%r4, [tile+%d];\n\tmbarrier.arrive.shared.b64 %%rd3, [empty+%d];\n\tst.global.u32 [%%rd2+%d], %%r4;\n", 4*(i%s), 8*(i%s), 4*(i%64))
 	}
 	b.WriteString("DONE:\n")
-	// All lanes are to come to bar.sync, so the first of each goes round it by warp.
+	// All lanes must reach bar.sync, so the exit of other lanes moves behind it.
 	text := strings.Replace(b.String(), "\tsetp.ne.u32 %p1, %r3, 0;\n\t@%p1 bra DONE;\n", "", 1)
 	text = strings.Replace(text, "setp.ne.u32 %p2, %r2, 0;\n\t@%p2 bra SET;", "setp.ne.u32 %p2, %r2, 0;\n\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra SET;", 1)
 	text = strings.Replace(text, "\tbar.sync 0, 64;\n", "\tbar.sync 0, 64;\n\tsetp.ne.u32 %p1, %r3, 0;\n\t@%p1 bra DONE;\n", 1)

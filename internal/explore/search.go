@@ -40,7 +40,7 @@ type Space struct {
 }
 
 // A Watcher watches one run. At its end End is called with the choices that reproduce
-// it, without those that the policy Latest made for what was left; a run that proves
+// it, without the last ones, which the policy Latest makes; a run that proves
 // equivalent to another one is abandoned without End.
 type Watcher interface {
 	machine.Observer

@@ -36,11 +36,11 @@ type Question struct {
 }
 
 // A Size measures a schedule by the run that it makes, the part that its policy
-// chooses included, up to where it has shown what is looked for, or to its end. The
-// steps at the end of a hung run that only splits take which gave up their waits do
-// not count.
+// chooses included, up to where it has shown what is looked for, or to its end. Steps
+// at the end of a hung run do not count if only splits that gave up their waits take
+// them.
 type Size struct {
-	// Switches counts the steps that another agent takes than the step before:
+	// Switches counts the steps whose agent differs from the previous step's:
 	// another split (by CTA, warp and lowest lane) or asynchronous operation,
 	// or the start of a cluster.
 	Switches int

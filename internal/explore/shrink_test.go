@@ -84,8 +84,8 @@ func TestShrinkToTheSame(t *testing.T) {
 	}
 }
 
-// TestShrinkProperties: from any schedule that shows it, the shrunk one shows it too,
-// by its text, is no larger, and shrinks to itself.
+// TestShrinkProperties: if a schedule shows a finding, the shrunk schedule, parsed from
+// its text, shows it too, is no larger, and shrinks to itself.
 func TestShrinkProperties(t *testing.T) {
 	kernels := map[string]explore.Trial{
 		"between": trial(t, between, 96, 4, 1),

@@ -128,8 +128,8 @@ type step struct {
 	accesses footprint
 	// lanes: the lanes of warps that took part, for program order.
 	lanes []warpLanes
-	// by is the lanes that took the step, if the step only touched others, whose
-	// split it changed: it need not come after theirs, but their next steps come
+	// by is the lanes that took the step, if it only changed the split of other
+	// lanes: it need not come after these lanes' steps, but their next steps come
 	// after it.
 	by  uint32
 	ops []opStep // issued, or moved on, here
@@ -181,7 +181,7 @@ func (c *collector) start(m *machine.Machine) {
 	c.bits, c.fences, c.polls = c.prog.CountsArrivals(), c.prog.HasFences(), len(c.prog.Polls()) > 0
 }
 
-// take1 makes m take a choice, and returns the step that it was.
+// take1 makes m take a choice, and returns it as a step.
 func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	st := &step{choice: choice}
 	c.step = st
@@ -219,8 +219,8 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	return st
 }
 
-// apart separates a lane from its split, whose other lanes a step of it does not
-// touch.
+// apart separates a lane from its split: a step of the lane does not touch the other
+// lanes.
 func apart(was []machine.Lanes, lane int8) []machine.Lanes {
 	for i, s := range was {
 		if one := uint32(1) << uint(lane); s.Mask&one != 0 && s.Mask != one {
@@ -387,8 +387,8 @@ func (c *collector) access(m *machine.Machine, ev *machine.Event) {
 	c.remote(ev.CTA, ev.Mem)
 }
 
-// resultUnused reports whether no thread learns from an atomic what came before it: not by
-// what it returns, nor by a fence behind it, with which it acquires.
+// resultUnused reports whether no thread learns from an atomic what came before it:
+// neither from its result, nor through a later fence that makes it acquire.
 func (c *collector) resultUnused(pc int32) bool {
 	return c.prog.ResultUnused(pc) && !c.prog.FenceBehind(pc)
 }
@@ -461,8 +461,8 @@ func (c *collector) look(at machine.BarRef, t touch) {
 	c.add(touch{object: bytes, role: reads, mem: t.mem, lo: t.lo, hi: t.lo + 8})
 }
 
-// again adds the failed tests at which a split stands and which the machine, having
-// reported them before, does not report to observers again.
+// again adds the failed tests at which a split stands: the machine has reported them
+// to observers before and does not repeat that.
 func (c *collector) again(m *machine.Machine, at *machine.WaitingSplit) {
 	for i := range at.Tests {
 		t := &at.Tests[i]

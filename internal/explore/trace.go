@@ -295,9 +295,9 @@ func (a *arrow) poll(x *touch) {
 // held reports whether the value of x's word before a write of all of it is known.
 func (o *touch) held(x *touch) bool { return o.known && o.lo == x.lo && o.hi == x.hi }
 
-// mayEnd reports whether a wait may end before a write and what comes after that:
-// with the word's value then, or with what later writes that commute with it, or some
-// of them, make of that value.
+// mayEnd reports whether a wait may end before a write and what comes after that: with
+// the word's value then, or with that value changed by some of the later writes that
+// commute with this one.
 func (t *trace) mayEnd(x *touch, later []toucher, w *toucher) bool {
 	if !w.touch.held(x) {
 		return true
@@ -377,8 +377,8 @@ func (a *arrow) barrier(x *touch) {
 	}
 }
 
-// completes orders the completion of a phase after the tests that would have come out
-// otherwise behind it, except those that precede something charged to the phase.
+// completes orders the completion of a phase after the tests whose result it would
+// change, except those that precede a charge to the phase.
 func (a *arrow) completes(b *barTrace, x *touch) {
 	members := b.phase(x.label)
 	for _, w := range b.tests {
@@ -406,8 +406,8 @@ func (b *barTrace) phase(n int64) []int {
 }
 
 // test orders a test of a barrier after all that is charged to the phase that it
-// found complete. It races with the charges to earlier phases before whose completion
-// it could have been made with another outcome, or passed on another phase.
+// found complete. It races with a charge to an earlier phase if, before that phase
+// completed, it would have had another outcome, or passed on another phase.
 func (a *arrow) test(b *barTrace, x *touch) {
 	for i := len(b.phases) - 1; i >= 0; i-- {
 		p := &b.phases[i]
@@ -636,8 +636,8 @@ func (t *trace) keep(at int, x *touch) {
 	}
 }
 
-// uncovered drops the accesses that a later one of the same bytes stands for: a write
-// for all that it comes after, a read for the reads.
+// uncovered drops accesses that a later one to the same bytes stands for: a write
+// stands for all accesses that it comes after, a read for reads.
 func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	x := by.touch
 	if x.role == adds {

@@ -72,8 +72,8 @@ func (s *Search) Weight() float64 {
 	return w
 }
 
-// apart returns a copy of the node for a unit that takes the same way from it. What
-// others try is not its own to try.
+// apart returns a copy of the node for a unit that takes the same way from it, without
+// the choices that other units try.
 func (n *node) apart() *node {
 	c := *n
 	c.todo = nil

@@ -8,15 +8,14 @@ import (
 )
 
 // What depends on the schedule: a static analysis for condition C9 of
-// docs/schedules.md. How often a test of a barrier comes out false, what an
-// atomic returns, what a strong read sees and what a clock shows depend on the
-// schedule. Such a value may decide nothing that another agent could notice, but
-// for an await: a branch by tests of one barrier and one phase, whose two sides meet
-// again with nothing done between but more such tests, and with no register that
-// is used afterwards left different.
+// docs/schedules.md. The number of failed tests of a barrier, the result of an
+// atomic, the value of a strong read and that of a clock depend on the schedule.
+// These values may decide nothing that another agent could notice, except in an
+// await: a branch by tests of one barrier and one phase whose two sides meet again,
+// do nothing before that but test again, and leave all registers that are live
+// there equal.
 
-// A Dependence is a place at which a value that depends on the schedule
-// decides something.
+// A Dependence is a place where a schedule-dependent value decides something.
 type Dependence struct {
 	PC    int32   // what it decides
 	From  int32   // the first instruction that the value comes from
@@ -24,23 +23,23 @@ type Dependence struct {
 	Why   string
 }
 
-// A root is where a value that depends on the schedule comes from.
+// A root is the node that makes a schedule-dependent value.
 type root struct {
 	node  int32
 	test  bool // a test of an mbarrier
-	token bool // an arrival's, which a test may be given
+	token bool // an arrival's token, which may be a test's operand
 }
 
-// dependences follows those values through the function.
+// dependences lists the function's dependences.
 func (g *Graph) dependences() []Dependence {
 	from := g.origins()
 	if from == nil {
 		return nil
 	}
 	reached := g.reached()
-	// Nothing outside an await can tell what it does inside.
+	// Outside of an await nothing depends on what it does inside.
 	inside := make([]bool, len(g.Next))
-	var branches []string // of each branch by such a value: why it is no await
+	var branches []string // for each branch by a schedule-dependent value: why it is no await
 	for i := range g.Nodes {
 		if guard := g.branchesBy(int32(i), from[i]); guard != nil {
 			why, region := g.await(int32(i), guard)
@@ -72,8 +71,8 @@ func (g *Graph) dependences() []Dependence {
 	return all
 }
 
-// branchesBy returns what the guard of a branch comes from; nil if a node is no branch,
-// or the schedule does not decide which way it goes.
+// branchesBy returns the roots of a branch's guard; nil if the node is no branch, or the
+// schedule does not decide which way it goes.
 func (g *Graph) branchesBy(i int32, from origins) []root {
 	if u := &g.Nodes[i]; len(from) > 0 && u.Guard != NoReg && u.Does(ptx.Branches) {
 		return from.of(u.Guard)
@@ -81,8 +80,8 @@ func (g *Graph) branchesBy(i int32, from origins) []root {
 	return nil
 }
 
-// origins says of each register, where it is needed, what its value comes from.
-// They are in the order of registers, each with something.
+// origins lists, in order, the live registers with schedule-dependent values, and
+// their roots.
 type origins []origin
 
 type origin struct {
@@ -104,7 +103,7 @@ func (o origins) of(r Reg) []root {
 	return nil
 }
 
-// all returns what any of some registers come from.
+// all returns the roots of any of some registers.
 func (o origins) all(regs []Reg) []root {
 	var out []root
 	for _, r := range regs {
@@ -113,9 +112,9 @@ func (o origins) all(regs []Reg) []root {
 	return out
 }
 
-// origins finds what registers come from before each node, along the paths of
-// control: a register that is written anew has lost what it held. Nil: nothing in
-// the function depends on the schedule.
+// origins finds the roots of registers before each node, a forward data flow: a
+// write without a guard replaces a register's roots. Nil: nothing in the function
+// depends on the schedule.
 func (g *Graph) origins() []origins {
 	var todo []int32
 	for i := range g.Nodes {
@@ -144,8 +143,8 @@ func (g *Graph) origins() []origins {
 	return at
 }
 
-// join adds to what registers that are live at a node come from, and reports whether
-// that is new.
+// join adds roots to those of the registers that are live at a node, and reports
+// whether any is new.
 func (g *Graph) join(at []origins, n int32, more origins) bool {
 	news := false
 	k := 0
@@ -171,7 +170,7 @@ func (g *Graph) join(at []origins, n int32, more origins) bool {
 	return news
 }
 
-// transfer is what registers come from after a node. The result may lie in room.
+// transfer returns the roots of registers after a node. The result may lie in room.
 func (g *Graph) transfer(i int32, from origins, room *origins) origins {
 	u := &g.Nodes[i]
 	if len(u.Writes) == 0 {
@@ -210,7 +209,7 @@ func (g *Graph) transfer(i int32, from origins, room *origins) origins {
 	return out
 }
 
-// given leaves out tokens where a test is given them: a token's phase does not
+// given leaves out tokens that are a test's operand: a token's phase does not
 // depend on the schedule, its other bits do.
 func given(u *Use, in []root) []root {
 	if len(in) == 0 || !u.Does(ptx.Tests) {
@@ -219,7 +218,7 @@ func given(u *Use, in []root) []root {
 	return slices.DeleteFunc(slices.Clone(in), func(r root) bool { return r.token })
 }
 
-// source reports whether a node makes a value that depends on the schedule.
+// source reports whether a node makes a schedule-dependent value.
 func (g *Graph) source(i int32) (root, bool) {
 	u := &g.Nodes[i]
 	switch {
@@ -235,8 +234,8 @@ func (g *Graph) source(i int32) (root, bool) {
 	return root{}, false
 }
 
-// decides reports whether a value that depends on the schedule decides
-// something at a node, other than a branch.
+// decides reports whether a schedule-dependent value decides something at a node,
+// other than a branch.
 func (g *Graph) decides(i int32, from origins) (Dependence, bool) {
 	if len(from) == 0 {
 		return Dependence{}, false
@@ -279,7 +278,7 @@ func (g *Graph) dependence(i int32, roots []root, why string) Dependence {
 	return d
 }
 
-// await says why a branch by such values is no await, or what is inside it.
+// await returns why a branch by these guard values is no await, or its region.
 func (g *Graph) await(i int32, guard []root) (why string, region []int32) {
 	test := int32(-1)
 	for _, r := range guard {
@@ -326,14 +325,14 @@ func (g *Graph) await(i int32, guard []root) (why string, region []int32) {
 		return why, nil
 	}
 	if g.leavesAlike(join, test, region, nil) != "" {
-		// What is computed alike in every turn does not count.
+		// Registers that every turn computes alike do not count.
 		why = g.leavesAlike(join, test, region, g.same(i, region))
 	}
 	return why, region
 }
 
-// leavesAlike says what an await leaves different, but for registers that are the
-// same in every turn.
+// leavesAlike names what an await leaves different, other than registers that are the
+// same in every turn; empty if nothing.
 func (g *Graph) leavesAlike(join, test int32, region []int32, same map[Reg]bool) string {
 	t := &g.Nodes[test]
 	for _, n := range region {
@@ -343,7 +342,7 @@ func (g *Graph) leavesAlike(join, test int32, region []int32, same map[Reg]bool)
 			}
 		}
 	}
-	// What the tests look at must stay the same while it waits.
+	// The operands of the tests must not change while it waits.
 	for _, list := range [...][]Reg{t.Reads, t.Addr} {
 		for _, r := range list {
 			if !same[r] && !slices.Contains(t.Writes, r) && g.writtenIn(r, region) {
@@ -354,8 +353,8 @@ func (g *Graph) leavesAlike(join, test int32, region []int32, same map[Reg]bool)
 	return ""
 }
 
-// same returns the registers that every turn of a loop computes anew and alike, from
-// what the loop does not change, before it reaches node i, its branch back.
+// same returns the registers that every turn of a loop computes again, from values that
+// the loop does not change, before it reaches node i, its branch back.
 func (g *Graph) same(i int32, region []int32) map[Reg]bool {
 	same := map[Reg]bool{}
 	if !slices.Contains(region, i) {

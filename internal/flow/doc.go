@@ -1,12 +1,11 @@
-// Package flow is what the text of a program tells without a run: where control
-// goes, which registers are live, which nodes dominate others, where values of
-// buffers and matrices can reach, what depends on the schedule, which tests of a
-// barrier are waits, and which loops poll memory.
+// Package flow analyses the text of a program, without a run: control flow, live
+// registers, dominators, what values of buffers and matrices can reach, what depends
+// on the schedule, which tests of a barrier are waits, and which loops poll memory.
 //
 // A Program is made of functions (Func), a function of uses: a Use says what one
 // instruction does with registers. The decoder of package machine makes them as it
-// decodes. Most of what the analysis asks of an instruction it asks the syntax
-// (ptx.Inst, and its Effect). The decoder adds what it alone knows:
+// decodes. The analysis learns most about an instruction from the syntax (ptx.Inst,
+// and its Effect). The decoder adds what it alone knows:
 //
 //   - the registers that operands name, each as a Reg;
 //   - Plain: the instruction touches registers and local memory alone, and goes on;
@@ -17,6 +16,6 @@
 //   - Test: which tests of an mbarrier name one barrier and one phase;
 //   - Target and Table: where a branch leads.
 //
-// Every answer is worked out when it is first asked for, and holds for every run of
-// every launch of the kernel.
+// Each result is computed at its first use, and holds for every run of every launch of
+// the kernel.
 package flow

@@ -16,7 +16,7 @@ type Graph struct {
 	f       *Func
 	loops   bool             // some edge goes back
 	before  [][]int32        // made when asked for
-	steps   int              // that may be taken in looking for uses of registers, before live is made
+	steps   int              // left for searches for uses of registers, before live is made
 	regs    []Reg            // by number; made with live
 	numbers [classes][]int32 // one more, by class, then row
 	live    []uint64         // sets of registers live before each node, of words each
@@ -27,10 +27,10 @@ type Graph struct {
 	found   []int32         // scratch
 	states  []state         // scratch of the wait analysis, by node: zero
 	polls   map[int32]*Poll // by node
-	decided map[int32]bool  // by instruction: what gives the same in every schedule
+	decided map[int32]bool  // by instruction: its result is the same in every schedule
 }
 
-// Graph makes the graph of a function, with what is live; nil if it has no
+// Graph makes the graph of a function, with liveness; nil if it has no
 // instructions.
 func (p *Program) Graph(fn int32) *Graph {
 	g := newGraph(&p.Funcs[fn])
@@ -40,7 +40,7 @@ func (p *Program) Graph(fn int32) *Graph {
 	return g
 }
 
-// newGraph makes a function's, which finds what is live when asked.
+// newGraph makes a function's graph, which computes liveness at its first use.
 func newGraph(f *Func) *Graph {
 	if len(f.Uses) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (g *Graph) successors(to []int32, i int32) []int32 {
 	case u.Does(ptx.Exits | ptx.Returns):
 		to = append(to, int32(len(g.Nodes)))
 	case u.Does(ptx.Traps):
-		// It ends the launch: what comes after does not happen.
+		// It ends the launch: nothing follows.
 	default:
 		return append(to, i+1)
 	}
@@ -128,7 +128,7 @@ func (g *Graph) preceding() [][]int32 {
 	return g.before
 }
 
-// number returns a register's, and gives it one if it has none.
+// number returns a register's number, and assigns one if it has none.
 func (g *Graph) number(r Reg) int {
 	k, row := r.Class(), int(r.Row())
 	if row >= len(g.numbers[k]) {
@@ -201,13 +201,13 @@ func (g *Graph) liveness() {
 			g.liveBefore(&g.Nodes[i], tmp)
 			if row := g.liveAt(int32(i)); !slices.Equal(tmp, row) {
 				copy(row, tmp)
-				again = g.loops // or all that comes after was known
+				again = g.loops // else liveness after each node was final
 			}
 		}
 	}
 }
 
-// liveAt is the set of registers that are live before a node, by number.
+// liveAt returns the set of registers that are live before a node, by number.
 func (g *Graph) liveAt(n int32) []uint64 { return g.live[int(n)*g.words:][:g.words] }
 
 // liveBefore applies the liveness transfer function of an instruction.
@@ -245,8 +245,8 @@ func (g *Graph) LiveAt(n int32) []Reg {
 }
 
 // IsLive reports whether a register may be read from a node on before it is
-// written. Where few are asked about, looking for their uses costs less than to find
-// what is live everywhere.
+// written. For few registers, a search for their uses costs less than liveness of
+// all.
 func (g *Graph) IsLive(at int32, r Reg) bool {
 	if g.live == nil {
 		if live, ok := g.look(at, r); ok {
@@ -258,8 +258,8 @@ func (g *Graph) IsLive(at int32, r Reg) bool {
 	return n/64 < g.words && inSet(g.liveAt(at), n)
 }
 
-// look looks for a use of what a register holds before a node. It is not ok if that
-// takes more steps than are left.
+// look reports whether a register's value before a node has a use. It is not ok if the
+// search takes more steps than are left.
 func (g *Graph) look(at int32, r Reg) (live, ok bool) {
 	seen, list := g.marks(), append(g.found[:0], at)
 	seen[at] = true
@@ -283,7 +283,7 @@ func (g *Graph) look(at int32, r Reg) (live, ok bool) {
 	return live, g.steps >= 0
 }
 
-// touches reports whether a node uses what a register holds, or else writes it anew.
+// touches reports whether a node uses a register's value, or else overwrites it.
 func (g *Graph) touches(n int32, r Reg) (uses, anew bool) {
 	if int(n) == len(g.Nodes) {
 		return slices.Contains(g.f.Results, r), true
@@ -322,16 +322,15 @@ func (g *Graph) dominates(n, i int32) bool {
 	return i == n || i < 0 // no path leads to it
 }
 
-// dominators returns, for each node, the last of the others that all paths to it from
-// root pass; -1 for root, and for nodes to which none leads. The edges lead out
-// from root, and in. Only nodes on those paths count (Cooper, Harvey and Kennedy,
-// A Simple, Fast Dominance Algorithm, 2001).
+// dominators returns the immediate dominator of each node with respect to root; -1 for
+// root, and for unreachable nodes. out lists each node's successors, in its
+// predecessors (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, 2001).
 func dominators(root int32, out, in [][]int32) []int32 {
 	const open = -1
 	all := make([]int32, 5*len(out))
 	take := func() (part []int32) { part, all = all[:len(out):len(out)], all[len(out):]; return part }
 	last, number, taken, order, stack := take(), take(), take(), take()[:0], take()[:0]
-	// Nodes are numbered from 1 as the last path from them is done.
+	// Nodes are numbered from 1 in postorder.
 	for stack, number[root] = append(stack, root), open; len(stack) > 0; {
 		n := stack[len(stack)-1]
 		if k := taken[n]; int(k) < len(out[n]) {
@@ -370,7 +369,7 @@ func dominators(root int32, out, in [][]int32) []int32 {
 	return last
 }
 
-// common is the last node that all paths to both pass.
+// common returns the nearest common dominator of two nodes.
 func common(last, number []int32, a, b int32) int32 {
 	for a != b {
 		for number[a] < number[b] {
@@ -383,7 +382,7 @@ func common(last, number []int32, a, b int32) int32 {
 	return a
 }
 
-// reached tells which nodes can be reached from the first.
+// reached returns which nodes can be reached from the first.
 func (g *Graph) reached() []bool {
 	ok := make([]bool, len(g.Next))
 	todo := make([]int32, 1, len(g.Next))
@@ -426,8 +425,8 @@ func (g *Graph) Region(i, join int32) []int32 {
 	return list
 }
 
-// writers lists the nodes whose value of a register a node may read; -1 stands
-// for what it held at first.
+// writers lists the definitions of a register that reach a node; -1 stands for
+// its initial value.
 func (g *Graph) writers(node int32, r Reg) []int32 {
 	before := g.preceding()
 	var from []int32

@@ -11,8 +11,8 @@ import (
 	"muster/ptx"
 )
 
-// TestDominators holds dominators to what the word means: without the node, no path
-// leads there.
+// TestDominators checks dominators against the definition: without the dominator no
+// path reaches the node.
 func TestDominators(t *testing.T) {
 	for seed := range int64(2000) {
 		rng := rand.New(rand.NewSource(seed))

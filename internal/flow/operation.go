@@ -19,7 +19,7 @@ func Operation(in *ptx.Inst) string {
 	}
 	name := in.Op
 	if in.Effect().Has(ptx.Updates | ptx.CopiesMemory) {
-		name = "atom" // the same but for the result, or who does it
+		name = "atom" // the same except for the result, or the agent
 	}
 	for _, m := range in.Mods {
 		if ptx.LookupUpdate(m) != ptx.NoUpdate {
@@ -90,9 +90,8 @@ func Adds(in *ptx.Inst) (n uint64, says, adds bool) {
 	return v.Bits, ok, true
 }
 
-// Nondeterministic names what an instruction reads that is not in the machine's state as a
-// schedule makes it: a clock, which lanes happen to run together, where the CTA
-// runs; empty for any other.
+// Nondeterministic names what an instruction reads that the schedule does not determine:
+// a clock, which lanes happen to run together, where the CTA runs; empty for any other.
 func Nondeterministic(in *ptx.Inst) string {
 	if in == nil {
 		return ""

@@ -8,16 +8,16 @@ import (
 	"muster/ptx"
 )
 
-// How long a failed test of a wait takes at least, as an H100 measures it where each
-// decides what comes next (testdata/pause.cu): the latency of the barrier, of the second
-// level cache, or of shared memory; and the time that try_wait waits by itself, which a
-// time limit in its text does not make longer there, but may elsewhere.
+// The least time of a failed test of a wait, measured on an H100 where each test decides
+// what comes next (testdata/pause.cu): the latency of the barrier, of the second level
+// cache, or of shared memory; and the time that try_wait waits by itself, which a time
+// limit in its text does not make longer there, but may elsewhere.
 const (
 	pauseTest   = 31 * time.Nanosecond
 	pauseTry    = 3900 * time.Nanosecond
 	pauseGlobal = 140 * time.Nanosecond
 	pauseShared = 24 * time.Nanosecond
-	pauseSleep  = time.Microsecond // nanosleep takes as long as it is told
+	pauseSleep  = time.Microsecond // nanosleep takes the time of its operand
 )
 
 // Timed is the pause of a wait that looks at a clock, or gives the card a time.
@@ -47,14 +47,14 @@ func (p *Program) Pauses() map[*ptx.Inst]time.Duration {
 }
 
 // Hasten marks tests and reads that are no waits: a trap comes behind them before they
-// have lasted long enough to call that a timeout. It comes before all questions.
+// have lasted long enough to call that a timeout. It must precede all other queries.
 func (p *Program) Hasten(hasty func(in *ptx.Inst) bool) {
 	for u := range p.Uses() {
 		u.Hasty = u.Hasty || hasty(u.In)
 	}
 }
 
-// pause follows the paths from a test through what no other agent could notice.
+// pause follows the paths from a test through steps that no other agent could notice.
 func (g *Graph) pause(test int32) (least time.Duration, traps bool) {
 	u := &g.Nodes[test]
 	least = pauseGlobal

@@ -7,10 +7,10 @@ import (
 	"muster/ptx"
 )
 
-// Polling memory. A loop that does nothing but read a word by a strong load until
-// it compares as wanted is a wait, as a loop of tests of an mbarrier is. What it
-// has read in the end is what it waited for, whatever the schedule, if the writes
-// of that word are of the right kind, which a run shows: see confluence.
+// Polling memory. A loop that only reads a word by a strong load until it compares
+// as wanted is a wait, like a loop of tests of an mbarrier. It ends with the same
+// value in every schedule if the writes of that word are of the right kind, which a
+// run shows: see confluence.
 
 // A Poll is a loop that reads one word of memory by a strong load until it compares as
 // wanted.
@@ -33,7 +33,7 @@ func (p *Poll) Upward() bool {
 // Exactly reports whether one value ends the wait.
 func (p *Poll) Exactly() bool { return p.want && p.compare == "eq" || !p.want && p.compare == "ne" }
 
-// Ends reports whether a value ends the wait, compared with another.
+// Ends reports whether a value of the word ends a wait that compares it with another.
 func (p *Poll) Ends(value, with uint64) bool { return p.holds(value, with) == p.want }
 
 // holds is the result of the comparison.
@@ -83,7 +83,7 @@ func (p *Poll) Until(with uint64) string {
 	return word + strconv.FormatUint(uint64(uint32(with)), 10)
 }
 
-// findPolls finds a function's.
+// findPolls finds a function's polls.
 func (g *Graph) findPolls() {
 	for i := range g.Nodes {
 		if g.Nodes[i].looks() && !g.Nodes[i].Hasty {
@@ -125,8 +125,8 @@ func vector(in *ptx.Inst) bool {
 // maxPollNodes bounds how long a polling loop may be.
 const maxPollNodes = 64
 
-// pollAt tells whether a load is that of a polling loop: one path leads from it to
-// a branch by a comparison of what it loaded, and one of that branch's sides
+// pollAt returns the polling loop of a load, or nil: only one path leads from it
+// to a branch by a comparison of the loaded value, and one of that branch's sides
 // leads straight back.
 func (g *Graph) pollAt(read int32) *Poll {
 	u := &g.Nodes[read]
@@ -159,8 +159,8 @@ func (g *Graph) pollAt(read int32) *Poll {
 	return p
 }
 
-// straight lists the nodes on the one path from a node to the end: the next node that
-// parts, or does what another agent could notice. Nil: the path is no such one.
+// straight lists the nodes on the only path from a node to the end: the next node that
+// branches, or does something that another agent could notice. Nil: it finds no end.
 func (g *Graph) straight(from int32) (path []int32, end int32) {
 	path = []int32{}
 	n := from
@@ -224,8 +224,8 @@ func (g *Graph) returns(from, read int32) (nodes []int32) {
 	return nodes
 }
 
-// comparison is the one that the branch goes by: of what was loaded, with what
-// the loop does not change.
+// comparison returns the poll if the branch's guard compares the loaded value
+// with one that the loop does not change.
 func (g *Graph) comparison(read, branch int32, down, back []int32) *Poll {
 	load, b := &g.Nodes[read], &g.Nodes[branch]
 	from := g.writers(branch, b.Guard)
@@ -265,9 +265,9 @@ func (g *Graph) writtenIn(r Reg, nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(n int32) bool { return slices.Contains(g.Nodes[n].Writes, r) })
 }
 
-// anew reports whether all registers that the loop changes and that are used
-// afterwards are what its last turn computes from what it read, and from what the
-// loop does not change.
+// anew reports whether the last turn computes all registers that the loop changes
+// and that are used afterwards, from the value that it read and from values that
+// the loop does not change.
 func (g *Graph) anew(loaded Reg, down, back []int32, exit int32) bool {
 	anew := map[Reg]bool{loaded: true}
 	for _, n := range down {

@@ -9,7 +9,7 @@ import (
 	"muster/ptx"
 )
 
-// A Program is the functions of a kernel: itself, and those that it may call.
+// A Program is a kernel's functions: the kernel itself, and those that it may call.
 type Program struct {
 	Funcs []Func
 
@@ -25,7 +25,7 @@ type Func struct {
 	Rows    [classes]int32 // how many registers it has, by class
 }
 
-// Uses yields those of all functions, by PC.
+// Uses yields the uses of all functions, by PC.
 func (p *Program) Uses() iter.Seq[*Use] {
 	return func(yield func(*Use) bool) {
 		for f := range p.Funcs {
@@ -60,7 +60,7 @@ func (p *Program) HasFences() bool {
 }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
-// memory that may be global: by which a CTA can learn of others.
+// memory that may be global. Through these a CTA can observe other CTAs.
 func (p *Program) HasStrongGlobalAccess() bool {
 	return p.any(func(u *Use) bool {
 		in := u.In
@@ -69,8 +69,8 @@ func (p *Program) HasStrongGlobalAccess() bool {
 	})
 }
 
-// Points lists the strong accesses of a program by lanes, by place. Their order on one
-// word of memory is the schedule's where nothing else decides it.
+// Points lists the strong accesses of a program by lanes, by place. The schedule decides
+// their order on one word of memory unless something else does.
 func (p *Program) Points() map[int32]bool {
 	all := map[int32]bool{}
 	for u := range p.Uses() {
@@ -81,7 +81,7 @@ func (p *Program) Points() map[int32]bool {
 	return all
 }
 
-// schedule is what the text alone tells of schedules. It is made once.
+// schedule holds what the text alone shows about schedules. It is made once.
 type schedule struct {
 	once        sync.Once
 	dependences []Dependence
@@ -111,11 +111,11 @@ func (p *Program) ofSchedules() *schedule {
 // holds, if all Polls end with one value in every schedule.
 func (p *Program) Dependences() []Dependence { return p.ofSchedules().dependences }
 
-// Polls lists the program's, by the place of their loads.
+// Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.ofSchedules().polls }
 
-// DependencesBut lists those that are left where the schedule does not decide what
-// some instructions give.
+// DependencesBut lists the dependences that remain if the results of some instructions
+// do not depend on the schedule.
 func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	var all []Dependence
 	for f := range p.Funcs {
@@ -127,8 +127,8 @@ func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	return all
 }
 
-// mayVary reports whether a function has instructions that give what the schedule
-// decides, as source and findPolls know them.
+// mayVary reports whether a function has instructions with schedule-dependent results,
+// as source and findPolls define them.
 func (f *Func) mayVary() bool {
 	for i := range f.Uses {
 		u := &f.Uses[i]
@@ -143,19 +143,19 @@ func (f *Func) mayVary() bool {
 	return false
 }
 
-// tests is what the text alone tells of single instructions: tests of a barrier and
-// updates. It is made once.
+// tests holds what the text alone shows about single instructions: tests of a barrier
+// and updates. It is made once.
 type tests struct {
 	once      sync.Once
 	of        map[*ptx.Inst]told
 	clustered bool // a barrier of the cluster counts exits
 }
 
-// told is what the text tells of an instruction.
+// told is what the text shows about an instruction.
 type told struct {
-	counted      bool // of a test: how often it came out false may show
+	counted      bool // of a test: the number of its failures may show
 	settled      bool // of a test: what follows waits for it, but for a trap
-	decides      bool // of a test: which way the program goes, or what it does, depends on it
+	decides      bool // of a test: control flow, or another effect, depends on it
 	resultUnused bool // of an update: nothing reads what it returns
 }
 
@@ -194,9 +194,9 @@ func (g *Graph) tell(t *tests, roots map[int32]bool) {
 	}
 }
 
-// Awaits reports whether a test of a barrier is part of a wait that nothing but its
-// phase ends, and no lane and no agent can tell how often it came out false, or which
-// test of several came out true: see wait.go, and depend.go for what depends on a test.
+// Awaits reports whether a test of a barrier is part of a wait that only its phase ends,
+// and no lane and no agent can observe how often it failed, or which test of several
+// succeeded: see wait.go, and depend.go for what depends on a test.
 func (p *Program) Awaits(in *ptx.Inst) bool {
 	t := p.ofTests().of[in]
 	return t.settled && !t.counted && !t.decides
@@ -205,10 +205,10 @@ func (p *Program) Awaits(in *ptx.Inst) bool {
 // Settled reports whether what follows a test of a barrier waits for it, or traps.
 func (p *Program) Settled(in *ptx.Inst) bool { return p.ofTests().of[in].settled }
 
-// CountsFailures reports whether how often a test of a barrier came out false may show.
+// CountsFailures reports whether the number of failures of a test of a barrier may show.
 func (p *Program) CountsFailures(in *ptx.Inst) bool { return p.ofTests().of[in].counted }
 
-// ResultUnused reports whether nothing reads what an update returns.
+// ResultUnused reports whether nothing reads the result of an update.
 func (p *Program) ResultUnused(in *ptx.Inst) bool { return p.ofTests().of[in].resultUnused }
 
 // ClusterBarrier reports whether the program has a barrier of the cluster, which counts

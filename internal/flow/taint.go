@@ -7,7 +7,7 @@ import "muster/ptx"
 // value into it; memory is one cell. So the answer 'reaches nothing' holds for
 // every run of every launch of the kernel, and 'reaches' may be too cautious.
 
-// An Origin says whose values Reaches follows.
+// An Origin says which values Reaches follows.
 type Origin uint8
 
 const (

@@ -7,8 +7,8 @@ import (
 )
 
 // Unset lists the registers that may be read before they are written: those that are
-// live at the first node. They are few, if any; liveness is worked out for those alone
-// for which the text itself does not show otherwise.
+// live at the first node. They are few, if any; liveness is computed only for those
+// that maybeUnset leaves.
 func (f *Func) Unset() []Reg {
 	if len(f.Uses) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (f *Func) Unset() []Reg {
 	for i, r := range open {
 		number[r] = i
 	}
-	// What each node does to them, and liveness of these alone.
+	// Each node's uses and kills of these registers, and their liveness.
 	type effect struct{ uses, kills []int }
 	effects := make([]effect, len(g.Nodes))
 	for i := range g.Nodes {
@@ -103,15 +103,15 @@ func (g *Graph) callsOver() (calls []int32) {
 	return calls
 }
 
-// A mention is where in the text a register is named.
+// A mention is the range of the text that names a register.
 type mention struct {
 	first, last int32
 	begins      bool // the first is a write without a guard
 }
 
-// maybeUnset lists the registers for which the text alone does not show that they are
-// written first: it shows that where the first mention is a write and no jump leads
-// from elsewhere to between it and the last one.
+// maybeUnset lists the registers without a simple proof that they are written first:
+// the first mention is a write, and no jump from elsewhere leads to between it and the
+// last mention.
 func (g *Graph) maybeUnset() []Reg {
 	var banks [classes][]mention
 	var order []Reg
@@ -152,7 +152,7 @@ func (g *Graph) maybeUnset() []Reg {
 // from.
 type target struct{ node, low, high int32 }
 
-// targets lists them, by node.
+// targets lists the targets of jumps, by node.
 func (g *Graph) targets() []target {
 	var list []target
 	for i := range g.Nodes {

@@ -33,12 +33,12 @@ func (u *Use) Accumulates() bool {
 	return f == nil || len(f.Operands) > 0 && f.Operands[0].Role == ptx.ReadWrite
 }
 
-// ReadsStrongly reports whether an instruction gives what memory holds, and others may
-// write that word at the same time.
+// ReadsStrongly reports whether an instruction returns a value of memory that others may
+// write at the same time.
 func (u *Use) ReadsStrongly() bool { return u.Does(ptx.Reads) && u.In.Sem().Strong() }
 
 // Commands lists the registers that tell an instruction what to do: those that it reads,
-// but for addresses and data. All: none of them is data.
+// except addresses and data. All: no register that it reads is data.
 func (u *Use) Commands() (regs []Reg, all bool) {
 	switch {
 	case u.Does(ptx.Data):

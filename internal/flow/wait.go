@@ -6,21 +6,21 @@ import (
 	"muster/ptx"
 )
 
-// What follows a test of a barrier. The run that decides for every schedule takes for
-// granted, after a test that came out true, what that test has seen. So each test must
-// be part of a wait: on every path from it, nothing happens that another agent
-// could notice before a test of the same barrier and phase is known to be true.
+// What follows a test of a barrier. The run that decides for every schedule relies,
+// after a successful test, on what that test observed. So each test must be part of a
+// wait: on every path from it, nothing happens that another agent could notice before
+// a test of the same barrier and phase is known to be true.
 // These are not waits: a test whose result nothing reads, a bound or a timeout that
 // goes on all the same, and an access before the outcome of a test counts.
 
 // A fact ties a register to a test: it is not zero if, and only if, the test
-// came out true (true), or came out false (false).
+// succeeded (true), or failed (false).
 type fact struct {
 	success bool
 	unit    bool // it is 0 or 1
 }
 
-// facts are what registers tell of a test. A list is not written once it is made.
+// facts are what registers show about a test. A list is immutable.
 type facts []regFact
 
 type regFact struct {
@@ -37,7 +37,7 @@ func (f facts) of(r Reg) (fact, bool) {
 	return fact{}, false
 }
 
-// A state is what is known at a node of a test before it that is not known to be true.
+// A state holds the facts at a node about an earlier test that is not known to be true.
 type state struct {
 	facts
 	failed  bool // the test is known to be false
@@ -83,8 +83,8 @@ func (s *waitAnalysis) done() {
 	}
 }
 
-// unsettled says why what comes after a test does not wait for it; empty if
-// it does.
+// unsettled returns why the steps after a test do not wait for it; empty if they
+// do.
 func (g *Graph) unsettled(test int32) string {
 	if g.Nodes[test].Hasty {
 		return "a trap after tests of so short a time that it may come too early"
@@ -109,7 +109,7 @@ func (g *Graph) unsettled(test int32) string {
 }
 
 // counts reports whether a register that is read after a test changes on the paths from
-// the test, come out false, back to it: a count, for one. A store to local memory may be
+// the failed test back to it: for example, a counter. A store to local memory may be
 // one.
 func (g *Graph) counts(test int32) bool {
 	s := g.waitFrom(test)
@@ -117,7 +117,7 @@ func (g *Graph) counts(test int32) bool {
 	for len(s.todo) > 0 {
 		n := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
-		s.visit(n) // goes no further where something happens
+		s.visit(n) // goes no further after something visible
 	}
 	return slices.ContainsFunc(s.region, func(n int32) bool {
 		if int(n) == len(g.Nodes) {
@@ -130,7 +130,7 @@ func (g *Graph) counts(test int32) bool {
 	})
 }
 
-// tested is what is known after a test.
+// tested returns the state after a test.
 func (g *Graph) tested(n int32) state {
 	u := &g.Nodes[n]
 	if u.Guard == NoReg && len(u.Writes) == 1 {
@@ -146,7 +146,7 @@ func (s *waitAnalysis) successors(n int32, o state) {
 	}
 }
 
-// join enters a node. What is known there is the intersection over all paths.
+// join enters a node. Facts there are the intersection over all paths.
 func (s *waitAnalysis) join(n int32, o state) {
 	old := &s.at[n]
 	if !old.reached {
@@ -167,7 +167,7 @@ func (s *waitAnalysis) join(n int32, o state) {
 	}
 }
 
-// without is the facts but for one register's.
+// without returns the facts without one register's.
 func (f facts) without(r Reg) facts {
 	var out facts
 	for _, x := range f {
@@ -212,8 +212,8 @@ func (s *waitAnalysis) visit(n int32) {
 	}
 }
 
-// branch parts by a guard: a path on which it tells that the test was true has ended its
-// wait. To is -1 of an instruction that does not go on.
+// branch follows both sides of a guard: a path on which the guard shows that the test was
+// true has ended its wait. To is -1 for an instruction that does not go on.
 func (s *waitAnalysis) branch(n int32, o state, to int32) {
 	u := &s.g.Nodes[n]
 	f, known := o.of(u.Guard)
@@ -227,7 +227,7 @@ func (s *waitAnalysis) branch(n int32, o state, to int32) {
 	}
 }
 
-// after is what is known after a plain instruction.
+// after returns the facts after a plain instruction.
 func (f facts) after(u *Use) facts {
 	made, derived := f.derived(u)
 	out := f
@@ -242,7 +242,7 @@ func (f facts) after(u *Use) facts {
 	return out
 }
 
-// derived is the fact that an instruction makes of one that it reads.
+// derived returns the fact that an instruction derives from one that it reads.
 func (f facts) derived(u *Use) (fact, bool) {
 	if u.Guard != NoReg || len(u.Writes) != 1 || len(u.Reads) != 1 || len(u.Addr) > 0 {
 		return fact{}, false
@@ -338,8 +338,8 @@ func (s *waitAnalysis) stable() bool {
 	return true
 }
 
-// alike reports whether a test of the region is given what the same instructions wrote
-// as gave it to the first test, as far as the paths write it.
+// alike reports whether the same instructions write the registers for a test of the
+// region as for the first test, except for registers that the paths do not write.
 func (s *waitAnalysis) alike(n int32, regs []Reg) bool {
 	for _, r := range regs {
 		if s.written(r) && !slices.Equal(s.g.writers(n, r), s.g.writers(s.test, r)) {
@@ -355,9 +355,9 @@ type operand struct {
 	reg  Reg
 }
 
-// unchanged reports whether a node reads the same whenever it is reached on
-// those paths: nothing there writes its registers, or all that it can read is
-// what one instruction computes, and that computes the same again.
+// unchanged reports whether a node reads the same values each time that those
+// paths reach it: nothing there writes its registers, or it can read only the
+// result of one instruction, which computes the same again.
 func (s *waitAnalysis) unchanged(node int32, regs []Reg, done map[operand]bool) bool {
 	for _, r := range regs {
 		if !s.written(r) || done[operand{node, r}] {

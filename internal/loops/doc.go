@@ -9,5 +9,5 @@
 // one of a later turn. docs/loops.md has the argument that then every larger number
 // of turns is proven. How registers grow is left to machine.Follower.
 //
-// Turns are measured in ticks, of which every warp's period has the same number.
+// Turns are measured in ticks; every warp's period has the same number of ticks.
 package loops

@@ -22,8 +22,8 @@ var notExecutedHere = map[string]string{
 	"cvt.f16.bf16": "a narrowing without rounding is not in the ISA",
 }
 
-// executedBeyond are instructions that the assembler refuses and the machine
-// executes all the same.
+// executedBeyond are instructions that the assembler refuses but the machine
+// executes.
 var executedBeyond = map[string]string{
 	"cvt.sat.":             "a u8 cannot overflow: .sat means nothing",
 	"mad.cc.lo":            "order of modifiers",
@@ -41,8 +41,8 @@ func listed(list map[string]string, text string) bool {
 	return false
 }
 
-// TestALUAgreesWithPtxas holds the decoders of this package's arithmetic to
-// what the assembler takes and refuses.
+// TestALUAgreesWithPtxas checks that the decoders of this package's arithmetic
+// take and refuse the same instructions as the assembler.
 func TestALUAgreesWithPtxas(t *testing.T) {
 	file, err := os.Open("../../ptx/testdata/ptxas.txt")
 	if err != nil {

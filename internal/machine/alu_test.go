@@ -719,8 +719,8 @@ func TestSpecialRegisters(t *testing.T) {
 	}
 }
 
-// What is malformed is an error with a position; what is only unknown is left
-// for the run to name.
+// TestRefusedInstructions: a malformed instruction is an error with a position; one
+// that is only unknown is reported by the run that reaches it.
 func TestRefusedInstructions(t *testing.T) {
 	for _, code := range []string{
 		"add.s32 %r0, %r1;",

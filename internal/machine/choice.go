@@ -129,8 +129,8 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 	return m.exits(buf)
 }
 
-// MayFail reports whether the split that takes a choice stands at a test, or at a read
-// that it has made before, that may come out false once more.
+// MayFail reports whether the split that takes a choice stands at a test, or at a
+// repeated read, that may fail once more.
 func (m *Machine) MayFail(c Choice) bool {
 	if m.stop != nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || c.Lane < 0 || c.Lane > 31 {
 		return false
@@ -144,8 +144,8 @@ func (m *Machine) MayFail(c Choice) bool {
 	return s != nil && s.state == atPoint && !m.prog.code[s.pc].aligned() && !m.ready(w, s) && m.mayGiveUp(w, s)
 }
 
-// moves reports whether anything but a split can go on: another split, an operation, a
-// cluster that has not started.
+// moves reports whether anything other than a split can go on: another split, an
+// operation, a cluster that has not started.
 func (m *Machine) moves(but *split) bool {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
@@ -163,9 +163,9 @@ func (m *Machine) canStart() bool {
 	return m.started < m.until && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
 }
 
-// exits offers GiveUp to the waiting splits that could reach a new state by it; to those
-// that wait for the rest of their warp only if no other can, since the rest may still
-// arrive.
+// exits offers GiveUp to the waiting splits that could then reach a new state; to splits
+// that wait for the rest of their warp only if no other split can, since the rest may
+// still arrive.
 func (m *Machine) exits(buf []Choice) []Choice {
 	var aligned []Choice
 	for _, i := range m.running {

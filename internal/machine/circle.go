@@ -31,7 +31,7 @@ const (
 	spinAfter   = 1 << 8  // visible instructions of a split without an effect
 	circleAfter = 1 << 12 // instructions of a run
 	stuckAfter  = 1 << 14 // instructions of a warp between two visible ones
-	maxLooks    = 1 << 10 // reads and tests recorded in one turn
+	maxLooks    = 1 << 10 // reads and tests recorded in one turn of a loop
 	leastLook   = 1 << 17 // least cost of one search for the end of a run, in instructions
 	maxWindow   = 1 << 14
 	maxGlance   = 1 << 10 // bytes
@@ -139,7 +139,7 @@ type turn struct {
 	idle  int32    // visible instructions since its last effect
 	since *private // the state to compare with; nil if there is none yet
 	n     int32    // visible instructions since then
-	last  int32    // those after which a new state replaces since
+	last  int32    // visible instructions after which a new state replaces since
 	hint  int32
 	looks int32
 	saw   []await // what it has read and tested since
@@ -150,7 +150,8 @@ type turn struct {
 // the split read what differs the next time.
 func (s *split) effect() { s.idle, s.since, s.saw = 0, nil, s.saw[:0] }
 
-// unsteady records that an instruction read what differs the next time, such as a clock.
+// unsteady records that an instruction read a clock or the like, which differs the next
+// time.
 func (x *ctx) unsteady() {
 	x.s.effect()
 	x.m.unsteady++
@@ -364,8 +365,8 @@ func (g *addressMap) pages() int {
 }
 
 // endless searches the reachable states, in at most that many steps. It returns nil if
-// one is the end of the launch, or if that is not known: a run stops on the way, or reads
-// what differs the next time, or there are too many states.
+// one is the end of the launch, or if that is unknown: a run stops on the way, or reads
+// a clock or the like, or there are too many states.
 func (m *Machine) endless(most int64) *Circle {
 	from := m.Fork(nil, m.cfg.Poison)
 	from.circleAt, from.window = 1<<62, nil
@@ -410,8 +411,8 @@ func (m *Machine) endless(most int64) *Circle {
 	return c
 }
 
-// goRound collects the lanes that run in a circle: it takes choices in turn, and after as
-// many as there are states, every state that it passes recurs.
+// goRound collects the lanes that run in a circle: it takes choices in turn; after as
+// many choices as there are states, every state that it passes recurs.
 func (m *Machine) goRound(c *Circle) {
 	m.cfg.MaxInstrs = 0
 	var buf []Choice
@@ -431,7 +432,7 @@ func (m *Machine) goRound(c *Circle) {
 }
 
 // enough reduces the choices to a persistent set: if the search finds no end with those,
-// there is none (Godefroid 1996). It returns nil if clusters that have not started could
+// none exists (Godefroid 1996). It returns nil if clusters that have not started could
 // interfere: how many run at a time depends on the card.
 func (m *Machine) enough(all []Choice) []Choice {
 	if len(m.ops) > 0 {
@@ -465,8 +466,8 @@ func (m *Machine) enough(all []Choice) []Choice {
 	return all
 }
 
-// alone reports whether a choice commutes with all that others may do before it: a warp
-// passes a barrier of its CTA, or arrives at one that counts all threads.
+// alone reports whether a choice commutes with all steps that others may take before it:
+// a warp passes a barrier of its CTA, or arrives at one that counts all threads.
 func (m *Machine) alone(c Choice) bool {
 	w := m.ctas[c.CTA].warps[c.Warp]
 	if len(w.splits) != 1 {
@@ -529,9 +530,9 @@ func (m *Machine) inCluster(w *warp, s *split) bool {
 	return false
 }
 
-// forgetFailures keeps only the failed tests that a split sleeps for: which others
-// failed, and how often, is no part of the launch's state. So every test that may fail by
-// GiveUp may do so once more.
+// forgetFailures keeps only the failed tests that a split sleeps for: other failures, and
+// their number, are no part of the launch's state. So every test that may fail by GiveUp
+// may do so once more.
 func (m *Machine) forgetFailures() {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {

@@ -165,10 +165,10 @@ func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 	stop := Stop{Kind: FaultTrap, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local}
 	m, s := x.m, x.s
 	if s.gaveUp > 0 && (s.waited >= Timeout || !m.moves(s)) { // asks others, and leaves x with one of them
-		// The trap ends a wait that ran out, or that nothing can complete any more: if
-		// there is an error, it is the wait.
+		// The trap ends a wait that timed out, or that nothing can complete any more: any
+		// error is the wait.
 		stop.Kind = Deadlock
-		x.quiet = true // what it waited for is still asked
+		x.quiet = true // the conditions that it waited for are still queried
 	}
 	return m.halt(stop)
 }

@@ -7,8 +7,8 @@ import (
 	"muster/ptx"
 )
 
-// What the analysis asked of instructions by their names, before the instruction table said
-// it. Kept as an oracle that does not share the table.
+// Properties of instructions by their names, as the analysis had them before the
+// instruction table did. Kept as an oracle that does not share the table.
 
 func namedWrites(in *ptx.Inst) bool {
 	switch in.Op {

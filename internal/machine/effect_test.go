@@ -8,8 +8,8 @@ import (
 	"muster/ptx"
 )
 
-// An effectQuestion is one that the analysis asks of an instruction: by the table, and by
-// names, as it did before.
+// An effectQuestion is a property that the analysis needs of an instruction: by the
+// table, and by names, as before.
 type effectQuestion struct {
 	name         string
 	table, names func(in *ptx.Inst) bool
@@ -185,8 +185,8 @@ func keepsRules(f *ptx.Form, vals []string) bool {
 	return true
 }
 
-// TestEffectsAgreeWithNames holds what the table says of each row, with all modifiers that
-// it permits, to what the analysis knew by the names of instructions.
+// TestEffectsAgreeWithNames compares the effects of each row, with all modifiers that it
+// permits, with those by the names of instructions.
 func TestEffectsAgreeWithNames(t *testing.T) {
 	runs := map[*ptx.Form]bool{}
 	for _, f := range ptx.Forms() {

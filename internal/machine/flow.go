@@ -9,7 +9,8 @@ import (
 	"muster/ptx"
 )
 
-// What package flow is told of a program while it is decoded, and what it answers.
+// The interface to package flow: the decoder describes a program to it, and callers
+// query it.
 
 // regID is a component of a register of the function being decoded.
 func (d *decoder) regID(y *symbol, component int) flow.Reg {
@@ -39,7 +40,7 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	for i, op := range in.Operands {
 		to := &u.Reads
 		if _, list := op.(*ptx.List); u.Does(ptx.Calls) && !list {
-			// the function: an address, if it is a register
+			// the callee: an address, if it is a register
 			d.registersOf(op, &u.Addr, &u.Addr)
 			continue
 		}
@@ -82,10 +83,10 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	f.Uses = append(f.Uses, u)
 }
 
-// flow is the function being decoded, as package flow has it.
+// flow returns package flow's record of the function being decoded.
 func (d *decoder) flow() *flow.Func { return &d.prog.flow.Funcs[d.index] }
 
-// tellFlow completes it once its labels and registers are known.
+// tellFlow completes that record once labels and registers are known.
 func (d *decoder) tellFlow() {
 	f := d.flow()
 	f.Index = d.index
@@ -103,7 +104,7 @@ func (d *decoder) tellFlow() {
 }
 
 // A testedPhase is the barrier and the phase that a test of an mbarrier names, by its
-// operands. Names would not do: scopes have their own.
+// operands' rows. Names would be ambiguous: each scope has its own.
 type testedPhase struct {
 	space  space
 	base   baseKind
@@ -127,7 +128,7 @@ func (d *decoder) testNumber(in *instr) int32 {
 	return d.tests[t]
 }
 
-// launched reports whether a load reads what belongs to the launch.
+// launched reports whether a load reads a parameter or a constant of the launch.
 func (d *decoder) launched(in *ptx.Inst, op ptx.Operand) bool {
 	m, ok := op.(*ptx.Mem)
 	if !ok {
@@ -178,11 +179,10 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 	}
 }
 
-// What the text alone says of a program. Answers on an instruction go by its syntax: of
-// several that the decoder makes of one, all have the same.
+// Properties of a program's text. The result for an instruction depends on its syntax
+// alone, so all instructions that the decoder makes of one have the same.
 
-// A Dependence is a place at which a value that depends on the schedule decides
-// something.
+// A Dependence is a place where a schedule-dependent value decides something.
 type Dependence = flow.Dependence
 
 // A Poll is a loop that waits for a word of memory.
@@ -198,13 +198,13 @@ const (
 // holds, if all Polls end with one value in every schedule.
 func (p *Program) Dependences() []Dependence { return p.flow.Dependences() }
 
-// DependencesBut lists those that are left where the schedule does not decide what
-// some instructions give.
+// DependencesBut lists the dependences that remain if the results of some instructions
+// do not depend on the schedule.
 func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	return p.flow.DependencesBut(decided)
 }
 
-// Polls lists the program's, by the place of their loads.
+// Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.flow.Polls() }
 
 // Points lists the strong accesses of a program by lanes, by place.
@@ -219,7 +219,7 @@ func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) 
 func (p *Program) Stores(from flow.Origin, pc int32) bool { return p.flow.Stores(from, pc) }
 
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
-// memory that may be global: by which a CTA can learn of others.
+// memory that may be global. Through these a CTA can observe other CTAs.
 func (p *Program) HasStrongGlobalAccess() bool { return p.flow.HasStrongGlobalAccess() }
 
 // HasFences reports whether the program has fences of memory.
@@ -244,8 +244,8 @@ func (p *Program) Pauses() map[int32]time.Duration {
 	return p.pauses.at
 }
 
-// Hasten marks tests and reads, by place, that are no waits. It comes before all
-// questions.
+// Hasten marks tests and reads, by place, that are no waits. It must precede all
+// other queries.
 func (p *Program) Hasten(hasty map[int32]bool) {
 	of := map[*ptx.Inst]bool{}
 	for pc := range hasty {
@@ -257,23 +257,23 @@ func (p *Program) Hasten(hasty map[int32]bool) {
 // Elects reports whether the program has an elect.sync.
 func (p *Program) Elects() bool { return p.flow.Does(ptx.Elects) }
 
-// CountsArrivals reports whether the program looks into what arrivals return: the
-// order of arrivals at one phase shows there.
+// CountsArrivals reports whether the program takes pending counts from tokens: they
+// show the order of arrivals at one phase.
 func (p *Program) CountsArrivals() bool { return p.flow.Does(ptx.CountsPending) }
 
-// Awaits reports whether the test of a barrier at pc is part of a wait that nothing
-// but its phase ends, and how often it came out false shows nowhere.
+// Awaits reports whether the test of a barrier at pc is part of a wait that only its
+// phase ends, and the number of its failures is unobservable.
 func (p *Program) Awaits(pc int32) bool { return p.flow.Awaits(p.code[pc].src) }
 
-// CountsFailures reports whether how often the test of a barrier at pc came out false
+// CountsFailures reports whether the number of failures of the test of a barrier at pc
 // may show.
 func (p *Program) CountsFailures(pc int32) bool { return p.flow.CountsFailures(p.code[pc].src) }
 
-// ResultUnused reports whether nothing reads what the instruction at pc returns.
+// ResultUnused reports whether nothing reads the result of the instruction at pc.
 func (p *Program) ResultUnused(pc int32) bool { return p.flow.ResultUnused(p.code[pc].src) }
 
-// ObservableApart reports whether others could notice that lanes which stand before the
-// instruction at pc perform it apart from lanes that come there later.
+// ObservableApart reports whether other agents could notice that lanes at the instruction
+// at pc perform it separately from lanes that reach it later.
 func (p *Program) ObservableApart(pc int32) bool {
 	in := p.code[pc].src
 	switch {
@@ -299,7 +299,6 @@ func (p *Program) Commutes(pc int32) string { return flow.Commutes(p.code[pc].sr
 // says how much; increments add 1.
 func (p *Program) Adds(pc int32) (n uint64, says, adds bool) { return flow.Adds(p.code[pc].src) }
 
-// Nondeterministic names what an instruction reads that is not in the machine's state as a
-// schedule makes it: a clock, which lanes happen to run together, where the CTA
-// runs; empty for any other.
+// Nondeterministic names what an instruction reads that the schedule does not determine:
+// a clock, which lanes happen to run together, where the CTA runs; empty for any other.
 func (p *Program) Nondeterministic(pc int32) string { return flow.Nondeterministic(p.code[pc].src) }

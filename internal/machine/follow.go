@@ -48,10 +48,10 @@ type laneTrack struct {
 	begin, end laneRegs
 }
 
-// A laneRegs is what a lane's live registers held (liveAt).
+// A laneRegs has the values of a lane's live registers (liveAt).
 type laneRegs []uint64
 
-// NewFollower returns one for runs of launches of that shape.
+// NewFollower returns a follower for runs of launches of m's shape.
 func NewFollower(m *Machine) *Follower {
 	n := int(m.total) * int(m.warps) * 32
 	return &Follower{lanes: make([]laneTrack, n), warps: m.warps, back: map[int32]*[]int32{}, live: map[int32][]flow.Reg{}}

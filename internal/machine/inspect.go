@@ -19,7 +19,7 @@ type WaitKind uint8
 const (
 	// WaitNothing: the split could go on.
 	WaitNothing WaitKind = iota
-	// WaitMbar: a test of mbarriers, none of which has completed the phase.
+	// WaitMbar: a test of mbarriers, before any has completed the phase.
 	WaitMbar
 	// WaitMemory: a read that polls memory and has not seen it change.
 	WaitMemory

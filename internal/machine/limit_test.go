@@ -7,8 +7,8 @@ import (
 	"muster/internal/machine"
 )
 
-// TestStopWhen: whatever a run loops over, it asks after so much work whether to
-// end, and ends when it is told to.
+// TestStopWhen: a run in any kind of loop calls stop after a given amount of work, and
+// ends when stop returns true.
 func TestStopWhen(t *testing.T) {
 	const pace, looks = 1 << 10, 20
 	for _, c := range []behaviour{
@@ -40,7 +40,7 @@ func TestStopWhen(t *testing.T) {
 	}
 }
 
-// TestOver: a deadlock and a fault are ends; a limit, and a run that is left, are none.
+// TestOver: a deadlock and a fault end a run; a limit, and abandoning it, do not.
 func TestOver(t *testing.T) {
 	for _, c := range []struct {
 		behaviour

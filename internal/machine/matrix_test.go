@@ -221,7 +221,7 @@ func TestMatrixEvents(t *testing.T) {
 	}
 }
 
-// TestMatrixPoison: elements that nobody wrote take the poison, others do not.
+// TestMatrixPoison: unwritten elements take the poison, others do not.
 func TestMatrixPoison(t *testing.T) {
 	_, out := runSeen(t, matrixTile(8, 5, 8)+`
 	ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r0}, [%a];

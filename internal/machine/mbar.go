@@ -216,8 +216,8 @@ func (m *Machine) barrier(mem MemID, addr uint64) *mbar {
 	return nil
 }
 
-// barrierAt is barrier, but makes one that is not live, with memory's word, if there is
-// none.
+// barrierAt is barrier, but if there is none it adds one that is not live, with memory's
+// word.
 func (m *Machine) barrierAt(mem MemID, addr uint64) *mbar {
 	if b := m.barrier(mem, addr); b != nil {
 		if !b.live {

@@ -12,8 +12,8 @@ import (
 // TestNothingUnknownIsExecuted holds all decoders to ptxas, which is asked about
 // every row with each modifier, with types and orders of others, with modifiers
 // misspelt, left out and of other instructions, and with too few and too many
-// operands. What it refuses is not executed; what it takes and a row has is no bad
-// input; and what no row has is never executed.
+// operands. A form that ptxas refuses is not executed; one that it takes and a row has
+// is no bad input; and a form without a row is never executed.
 func TestNothingUnknownIsExecuted(t *testing.T) {
 	n := map[string]int{}
 	for _, file := range []string{"ptxas.txt", "modifiers.txt", "since.txt"} {

@@ -29,7 +29,7 @@ var analysisPackages = []string{"flow", "rules", "confluence", "outcome", "loops
 
 const inText = "chooses words of a text that people read; it decides nothing"
 
-// namesOpcodes lists the files that name opcodes all the same.
+// namesOpcodes lists the files that may name opcodes.
 var namesOpcodes = []struct{ file, opcodes, why string }{
 	{"machine/coverage.go", "call mma wgmma.mma_async", "completes the examples of rows, which leave operands open"},
 	{"flow/operation.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},

@@ -7,9 +7,9 @@ import "math/bits"
 // of some lanes and not of the rest, and any lane may be first. Where that can matter, an
 // exploration divides the split.
 
-// Part makes the lanes of a split perform these instructions one by one, in any order, as
-// far as Ways offers choices. Instructions that no lane can perform alone stay as they
-// are. Part implies KeepApart.
+// Part makes the lanes of a split perform these instructions one by one, in any order:
+// Ways offers a choice for each. Instructions that no lane can perform alone stay as
+// they are. Part implies KeepApart.
 func (m *Machine) Part(pcs []int32) {
 	if len(pcs) == 0 {
 		return
@@ -48,8 +48,8 @@ func (m *Machine) KeepApart() { m.cfg.apart = true }
 func (m *Machine) KeepsApart() bool { return m.cfg.apart }
 
 // staysApart reports whether no other split may merge with s where it stands, since lanes
-// of the warp were divided: merging would make s wait for them. They merge where they
-// wait for each other.
+// of the warp were divided: merging would make s wait for the other. Splits merge where
+// they wait for each other.
 func (m *Machine) staysApart(w *warp, s *split) bool {
 	if !w.apart && !m.cfg.apart || s.state != atPoint {
 		return false

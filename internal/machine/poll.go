@@ -2,8 +2,8 @@ package machine
 
 // Polls while a program runs. Package flow finds them.
 
-// ComparedWith is what a lane of the access that the machine shows compares what a
-// poll reads with.
+// ComparedWith returns the value that a lane of the access being shown compares with
+// the word that its poll reads.
 func (m *Machine) ComparedWith(p *Poll, lane int) uint64 {
 	b := m.prog.code[p.Setp].b
 	if p.Size == 8 {
@@ -41,8 +41,8 @@ func (m *Machine) pollEnds(w *warp, s *split, poll *Poll) uint32 {
 	return ends
 }
 
-// PollWaits reports whether a split stands before the load of a poll that would not
-// end.
+// PollWaits reports whether a split stands before the load of a poll that would go
+// on.
 func (m *Machine) PollWaits(v *WaitingSplit) bool {
 	w := m.ctas[v.CTA].warps[v.Warp]
 	s := w.find(int8(lowest(v.Mask)))

@@ -123,8 +123,8 @@ type localVar struct {
 // values are rows of the program's constants.
 type reg int32
 
-// An execFn executes an instruction for the lanes in mask, none of which it
-// may leave half done.
+// An execFn executes an instruction for the lanes in mask, and completes it for
+// each.
 type execFn func(x *ctx, in *instr, mask uint32)
 
 // A readyFn reports whether a visible instruction can be performed now.
@@ -268,9 +268,9 @@ type Source struct {
 	Func      string // the inlined function it belongs to, mangled; empty if none
 }
 
-// Source returns the source places of instruction pc: the innermost first,
-// then those that it was inlined at, as far as .loc tells. It is empty
-// without line information.
+// Source returns the source places of instruction pc by .loc: the innermost
+// first, then those that it was inlined at. It is empty without line
+// information.
 func (p *Program) Source(pc int32) []Source {
 	if pc < 0 || int(pc) >= len(p.code) || p.code[pc].loc == nil {
 		return nil

@@ -1,9 +1,9 @@
 package machine
 
-// Refuse takes the step of the split that holds c's lane, which stands at a test of a
-// barrier or at the load of a poll, as if what it waits for had not come, and returns
-// where that is. It is for copies of a run that ask how long a wait lasts: a word of
-// memory may change by it. It reports false where the split stands elsewhere.
+// Refuse steps the split that holds c's lane, at a test of a barrier or at the load of a
+// poll, so that the test fails or the poll goes on, and returns the PC. It is for copies
+// of a run that measure how long a wait lasts: it may change a word of memory. It reports
+// false if the split stands elsewhere.
 func (m *Machine) Refuse(c Choice) (pc int32, ok bool) {
 	if m.stop != nil || m.ctas[c.CTA] == nil {
 		return -1, false
@@ -27,7 +27,7 @@ func (m *Machine) Refuse(c Choice) (pc int32, ok bool) {
 	return pc, true
 }
 
-// withhold writes values that do not end a poll to the words that it is about to read.
+// withhold writes values that do not end a poll to the words that the poll reads next.
 func (m *Machine) withhold(w *warp, s *split, in *instr, poll *Poll) bool {
 	a := in.x.(*access)
 	x := m.enter(w, s)

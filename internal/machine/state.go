@@ -50,8 +50,8 @@ func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 // program has fence.sc.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 
-// ShowMeetings makes the machine emit it also for instructions that all lanes of a warp
-// perform together because they are aligned (mma, movmatrix, ldmatrix, setmaxnreg).
+// ShowMeetings makes the machine emit EvCollective also for aligned instructions that all
+// lanes of a warp perform together (mma, movmatrix, ldmatrix, setmaxnreg).
 func (m *Machine) ShowMeetings() { m.cfg.collectives, m.cfg.meetings = true, true }
 
 // A Buffer is a range of global memory.
@@ -86,7 +86,7 @@ type Machine struct {
 	clock     int64 // virtual nanoseconds
 	stop      *Stop
 	out       []byte // what vprintf printed
-	unsteady  int64  // reads of what differs the next time, such as clocks
+	unsteady  int64  // reads of clocks and the like, which differ the next time
 	effects   int64  // steps that another agent could observe
 	refusing  bool   // tests of barriers come out false: see Refuse
 	hashed    []byte // scratch

@@ -24,9 +24,9 @@ func after(t *testing.T, c *behaviour, n int) *machine.Machine {
 	return m
 }
 
-// TestHashTellsApart holds that what decides the future is in the hash: pairs
-// of kernels in states that differ in one such thing. Their code is equal in
-// length and their registers are equal, so that nothing else tells them apart.
+// TestHashTellsApart checks that the hash includes all state that decides the
+// future: pairs of kernels in states with one difference. Their code has equal
+// length and their registers are equal, so that nothing else differs.
 func TestHashTellsApart(t *testing.T) {
 	const bulk = `
 	.shared .align 16 .b8 b[64]; .reg .pred %%p;

@@ -27,7 +27,7 @@ import (
 // of bit read j and n where why is not 0.
 type stride struct {
 	j, n int64
-	why  int32 // if not 0 neither is known: Causes[why]
+	why  int32 // if not 0, j and n are unknown: Causes[why]
 }
 
 // bit reports whether v is the stride of a register that holds 0 or 1, and flips
@@ -82,8 +82,8 @@ type strides struct {
 	most, least int64
 	maxAt       Cause
 	last        []point
-	idle        []uint32 // lanes of each warp that are between
-	lanes       []int64  // of each lane in its first period: how many periods follow
+	idle        []uint32 // lanes of each warp in mode between
+	lanes       []int64  // of each lane in its first period: the number of later periods
 	modes       []laneTrack
 }
 
@@ -103,7 +103,7 @@ type warpStrides struct {
 // mostly the same in all lanes.
 type strideRow struct {
 	moves uint32 // lanes whose stride is not still
-	alike uint32 // those of them that have one
+	alike uint32 // lanes of moves whose stride is one
 	one   stride
 	of    *[32]stride // the others
 }
@@ -212,9 +212,9 @@ func (f *Follower) Growth(lane int, pc int32, addr uint64) Growth {
 	return Growth{Known: true, Mode: modeNames[t.mode], J: found.j, N: found.n}
 }
 
-// Coordinates returns by how much each coordinate of a tensor copy, a lane's last
-// visible instruction, grows with the launches; nil if none grows. It is known
-// in the parts of the run that are followed.
+// Coordinates returns the growth, per launch, of each coordinate of a tensor copy, a
+// lane's last visible instruction; nil if none grows. It is known in the parts of the
+// run that are followed.
 func (f *Follower) Coordinates(lane int, pc int32) (by []int64, known bool) {
 	p := &f.strides.last[lane]
 	if f.lanes[lane].mode == between || p.pc != pc {
@@ -317,8 +317,8 @@ func (s *strides) of(x *ctx) *warpStrides {
 	return ws
 }
 
-// row is that of a register of the kernel itself. Of predicates, and of the carry,
-// strides are not known or still.
+// row returns the strides of a register of the kernel itself. Predicates, and the carry,
+// are still or have no known stride.
 func (ws *warpStrides) row(r flow.Reg) *strideRow {
 	row := r.Row()
 	switch r >> 32 & 3 {
@@ -341,7 +341,7 @@ func (ws *warpStrides) put(r flow.Reg, mask uint32, v stride) {
 	ws.row(r).put(mask, v)
 }
 
-// moving is the lanes in which some of the registers are not still.
+// moving returns the lanes in which some of the registers are not still.
 func (ws *warpStrides) moving(regs []flow.Reg) (mask uint32) {
 	for _, r := range regs {
 		mask |= ws.row(r).moves
@@ -472,7 +472,7 @@ func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 	}
 }
 
-// assume enters the first period: registers grow as they did in the run before.
+// assume begins the first period: registers grow as in the earlier run.
 func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []flow.Reg, t *laneTrack) {
 	warp := x.w.cta*x.m.warps + x.w.index
 	in := make([]stride, len(live))
@@ -494,7 +494,7 @@ func (s *strides) assume(ws *warpStrides, x *ctx, l int, live []flow.Reg, t *lan
 	s.in[lane], s.held[lane] = in, takeRegs(x, l, live)
 }
 
-// compare ends the first period: strides must be what they were assumed to be.
+// compare ends the first period: strides must equal those assumed at its begin.
 func (s *strides) compare(ws *warpStrides, warp int32, l int, live []flow.Reg) {
 	for i, was := range s.in[int(warp)*32+l] {
 		if was.why == 0 && ws.get(live[i], l) != was {
@@ -504,8 +504,8 @@ func (s *strides) compare(ws *warpStrides, warp int32, l int, live []flow.Reg) {
 	}
 }
 
-// afterwards is a register's stride past the last period: from there on a launch
-// more is a period more.
+// afterwards returns a register's stride past the last period: there, one more launch
+// adds one more period.
 func afterwards(id flow.Reg, v stride) stride {
 	if v.why == 0 {
 		v.j, v.n = 0, v.j+v.n

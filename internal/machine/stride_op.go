@@ -10,10 +10,10 @@ import (
 	"muster/ptx"
 )
 
-// The transfer functions of strides. What an instruction on registers computes
-// from sources without strides has none. Else there are rules by opcode: for
-// operations linear modulo the register's width, and for those that are linear,
-// or constant, as long as nothing wraps, which then bounds n.
+// The transfer functions of strides. If no source of an instruction on registers has
+// a stride, its result has none. Else there are rules by opcode: for operations
+// linear modulo the register's width, and for those that are linear, or constant, as
+// long as nothing wraps, which then bounds n.
 
 func sameExec(a, b execFn) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
@@ -45,8 +45,8 @@ func abs(a int64) int64 {
 	return a
 }
 
-// fits reports whether a line stays within lo to hi for every period, the last of
-// launch 0 being j, and every launch; it may lower the bound of n for that.
+// fits reports whether a line stays within lo to hi for every launch and every period,
+// where j is the last period of launch 0; it may lower the bound of n for that.
 func (s *strides) fits(x line, j, lo, hi int64, pc int32) bool {
 	end := add(x.v, mul(x.j, j))
 	if min(x.v, end) < lo || max(x.v, end) > hi {
@@ -133,8 +133,8 @@ func (s *strides) moved(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, 
 	}
 }
 
-// load is of local memory, of constants, or of the kernel's parameters, which
-// the launch gives.
+// load carries strides through a load from local memory, constants, or the kernel's
+// parameters, which the launch gives.
 func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uint32) {
 	a, ok := in.x.(*access)
 	for i, w := range u.Writes {
@@ -212,7 +212,7 @@ func limits(t typ) (lo, hi int64) {
 	return 0, 0
 }
 
-// result is what an instruction with one destination makes of sources that
+// result returns the stride of the only destination of an instruction whose sources
 // change.
 func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, why int32) stride {
 	op, pc := u.In.Op, x.s.pc
@@ -340,7 +340,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 	return lost()
 }
 
-// bitwise is and, or or xor with a constant that affects only bits that never
+// bitwise applies and, or or xor with a constant that affects only bits that never
 // change, or keeps only these.
 func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	width := uint(t.size()) * 8
@@ -366,9 +366,9 @@ func bitwise(op string, a source, c uint64, t typ, lost func() stride) stride {
 	return lost()
 }
 
-// quotient is a divided by a positive constant, rounded down; unless down is set,
-// a must not be negative. With a = q*by + r, the growth of r must stay below by:
-// so a division by multiplication with the reciprocal is covered, too.
+// quotient returns the stride of a divided by a positive constant, rounded down; unless
+// down is set, a must not be negative. With a = q*by + r, the growth of r must stay below
+// by: so a division by multiplication with the reciprocal is covered, too.
 func (s *strides) quotient(a source, by, j int64, down bool, pc int32, lost func() stride) stride {
 	lo, hi := s.span(a.line(), j)
 	if by <= 0 || !down && lo < 0 {
@@ -393,7 +393,7 @@ func floor(a, by int64) int64 {
 	return q
 }
 
-// product is mul and mad, lo and wide.
+// product carries strides through mul and mad, lo and wide.
 func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, lost func() stride) stride {
 	t := lastType(u.In)
 	wide, high := has(u.In, "wide"), has(u.In, "hi")
@@ -433,7 +433,7 @@ func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int
 	return out
 }
 
-// cvt is of integers: to a wider type as long as nothing wraps, to a narrower one
+// cvt converts integers: to a wider type as long as nothing wraps, to a narrower one
 // modulo its width.
 func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, lost func() stride) stride {
 	var types []typ
@@ -489,8 +489,8 @@ func (s *strides) sign(x line, j int64) (sign int, known bool) {
 	return 0, false
 }
 
-// logic is of predicates: what one of them decides alone does not need the
-// other.
+// logic carries strides through operations on predicates: if one operand decides the
+// result of and or or, the other does not matter.
 func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int) stride {
 	why := int32(0)
 	for _, r := range u.Reads {
@@ -512,7 +512,7 @@ func (s *strides) logic(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int) 
 	return stride{why: why}
 }
 
-// setp compares: what it finds must be the same everywhere.
+// setp compares: the result must be the same in all periods and launches.
 func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64) stride {
 	out := s.compared(ws, x, in, u, lastType(u.In), l, j)
 	info, ok := in.x.(*setpInfo)
@@ -594,8 +594,8 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *flow.Use, t ty
 	return s.unknown(pc, text)
 }
 
-// point carries strides to a visible instruction: what it is given must not
-// change, but for addresses in global memory, coordinates of tensors and data.
+// point carries strides to a visible instruction: its operands must not change, except
+// addresses in global memory, coordinates of tensors and data.
 func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uint32, base int) {
 	for l := range lanesOf(mask) {
 		p := &s.last[base+l]
@@ -610,7 +610,7 @@ func (s *strides) point(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask ui
 	s.gives(ws, x, u, mask)
 }
 
-// address takes a register that an address is made of.
+// address takes a register that is part of an address.
 func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *flow.Use, r flow.Reg, l, lane int) {
 	pc, p, v := x.s.pc, &s.last[lane], ws.get(r, l)
 	switch {
@@ -628,7 +628,7 @@ func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *flow.Use, r flo
 	}
 }
 
-// tell takes what tells a lane's instruction what to do.
+// tell takes a register that tells a lane's instruction what to do.
 func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l, lane int) {
 	pc := x.s.pc
 	mi, ok := in.x.(*mbarInfo)
@@ -647,8 +647,8 @@ func (s *strides) tell(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l, lane 
 	}
 }
 
-// inTurns reports whether a bit flips with each period, and past the periods with
-// each launch, and only then.
+// inTurns reports whether a bit flips exactly with each period, or, past the periods,
+// exactly with each launch.
 func (s *strides) inTurns(v stride, lane int) bool {
 	switch s.modes[lane].mode {
 	case body:
@@ -681,8 +681,8 @@ func globalAddress(x *ctx, in *instr, r flow.Reg, l int) bool {
 	return v >= 1<<32 && v < sharedWindow
 }
 
-// told lists the registers that tell a visible instruction, or a collective,
-// what to do: all that are read but data.
+// told lists the registers that tell a visible instruction, or a collective, what
+// to do: all that it reads, except data.
 func told(u *flow.Use) []flow.Reg {
 	list, _ := u.Commands()
 	if u.Does(ptx.Warpgroup) { // scale-d is data
@@ -713,8 +713,8 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) {
 	}
 }
 
-// exchanged is what lanes tell each other: known only where all of the warp stand
-// together, and nothing that they bring changes.
+// exchanged returns the stride of values that lanes exchange: known only if all of the
+// warp stand together, and none of their operands changes.
 func (s *strides) exchanged(ws *warpStrides, x *ctx, u *flow.Use) stride {
 	lost := s.unknown(x.s.pc, "what the "+Name(u.In)+" returns")
 	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {

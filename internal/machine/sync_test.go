@@ -49,7 +49,7 @@ var lanesThatMeet = []behaviour{
 	},
 	{
 		name: "tiles-after-divergence", block: 32,
-		// The lanes of one tile come by two roads.
+		// The lanes of one tile arrive on two paths.
 		body: `
 	.reg .pred %p; .reg .b32 %m, %v, %x;
 	setp.lt.u32 %p, %t, 16;

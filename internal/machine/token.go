@@ -10,8 +10,8 @@ import (
 // keeps the arrival that returned them, and its barrier. Moves and selections propagate
 // this; any other write, also a load, clears it. Programs without tokens pay nothing.
 
-// A Token is what is known of the token in a register: the arrival that returned it.
-// The zero value: nothing is known.
+// A Token identifies the token in a register: the arrival that returned it. The zero
+// value: unknown.
 type Token struct {
 	Bar        BarRef
 	Phase      int64
@@ -166,8 +166,8 @@ func execTokens(x *ctx, in *instr, mask uint32) {
 	}
 }
 
-// visitTokens performs a visible instruction that writes such a register, and clears what
-// is known of it.
+// visitTokens performs a visible instruction that writes a register which may hold a
+// token, and clears what is known of it.
 func visitTokens(x *ctx, in *instr, mask uint32) verdict {
 	v := in.tokens.visit(x, in, mask)
 	if v == performed {

@@ -25,7 +25,7 @@ const (
 	mayDivideByZero
 )
 
-// givesOf returns it for an instruction.
+// givesOf classifies an instruction.
 func givesOf(in *ptx.Inst, symbol func(ptx.Name) *symbol) gives {
 	switch e := in.Effect(); {
 	case e.Has(ptx.GivesPolicy | ptx.SavesStack):
@@ -61,7 +61,7 @@ func givesSpecial(name string) gives {
 // undefined, or to the driver or the chip.
 func (p *Program) Unspecified() bool { return p.unspecified }
 
-// watchResult notes whether an instruction gives an undefined value, and has it tell.
+// watchResult instruments an instruction that gives an undefined value to report it.
 func (d *decoder) watchResult(in *instr) {
 	if in.gives = givesOf(in.src, d.symbol); in.gives == nothingElse || in.class != plain {
 		return
@@ -183,7 +183,7 @@ func (u *Undefined) operand(x *ctx, n *flow.Use, i, l int) (b bitsOf) {
 	return b
 }
 
-// own is where the undefined value of a special register comes from; 0 if it has one.
+// own returns the origin of a special register's undefined value; 0 if it is defined.
 func (u *Undefined) own(x *ctx, n *flow.Use, name string) uint64 {
 	switch givesSpecial(name) {
 	case undefinedValue:
@@ -274,7 +274,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *flow.Use, mask uint32) {
 	}
 }
 
-// moves takes a mov, which packs and unpacks. It is false of one that it does not know.
+// moves takes a mov, also one that packs or unpacks. It returns false for unknown forms.
 func (u *Undefined) moves(x *ctx, n *flow.Use, mask uint32) bool {
 	t := lastType(n.In)
 	if len(n.In.Operands) != 2 {
@@ -412,8 +412,8 @@ var precise = map[string]bool{
 	"mov": true, "min": true, "max": true, "fma": true,
 }
 
-// result returns what is undefined of the one result of an instruction. It is not ok of
-// one of which any undefined bit makes all results undefined.
+// result returns the undefined bits of an instruction's only result. It is not ok for an
+// instruction that it does not know: then any undefined bit makes all of it undefined.
 func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 	in := n.In
 	if !precise[in.Op] {
@@ -565,8 +565,8 @@ func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 	return s, false
 }
 
-// bitwise takes an instruction each bit of whose result comes from the same bits of its
-// operands: it is undefined where values of the undefined ones make a difference.
+// bitwise takes an instruction whose result bits each depend on the same bits of its
+// operands: a bit is undefined if the values of undefined operand bits make a difference.
 func (u *Undefined) bitwise(n *flow.Use, o []bitsOf, full uint64, is func(uint64) (shade, bool)) (shade, bool) {
 	in := n.In
 	k := 2
@@ -656,7 +656,7 @@ func below(a, b bitsOf, t typ) (sure, less bool) {
 	return false, false
 }
 
-// compares takes a setp.
+// compares applies a setp.
 func (u *Undefined) compares(n *flow.Use, o []bitsOf, t typ, is func(uint64) (shade, bool)) (shade, bool) {
 	in := n.In
 	if len(in.Mods) == 0 || t < b8 || t > s64 || t == b128 {

@@ -22,7 +22,7 @@ var matrixUnits = map[string]matrixUnit{
 	"e4m3": {0x38383838, 8}, "e5m2": {0x3c3c3c3c, 8}, "s8": {0x01010101, 8}, "u8": {0x01010101, 8}, "s4": {0x11111111, 4}, "u4": {0x11111111, 4},
 }
 
-// of is a word with ones in the elements of which some bit is set.
+// of returns a word with the number one in each element that has a bit set in v.
 func (u matrixUnit) of(v uint32) (w uint32) {
 	for at := uint(0); at < 32; at += u.size {
 		m := uint32(ones(u.size)) << at
@@ -33,7 +33,7 @@ func (u matrixUnit) of(v uint32) (w uint32) {
 	return w
 }
 
-// whole is a word with all bits set of the elements that are not zero.
+// whole returns v with all bits set in each element that is not zero.
 func (u matrixUnit) whole(v uint32) (w uint32) {
 	for at := uint(0); at < 32; at += u.size {
 		if m := uint32(ones(u.size)) << at; v&m != 0 {
@@ -51,7 +51,7 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 	return p
 }
 
-// multiplies32 takes an mma. It is false of one whose types it does not know.
+// multiplies32 takes an mma. It returns false for unknown types.
 func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	mi, ok := in.x.(*matrixInfo)
 	if !ok || mi.mma == nil || mi.mma.Wide {

@@ -97,7 +97,7 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	}
 }
 
-// alike returns the lanes in which a mov gives a register what it holds.
+// alike returns the lanes in which a mov writes the value that the register holds.
 func (u *Undefined) alike(x *ctx, n *flow.Use, lanes uint32) (ok bool, same uint32) {
 	if lanes == 0 || !n.Does(ptx.Moves) || len(n.Writes) != 1 || len(n.Args) != 1 || n.Writes[0].Class() > flow.Wide || has(n.In, "b128") {
 		return false, 0

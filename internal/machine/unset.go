@@ -58,7 +58,7 @@ type declaredRegister struct {
 	vec   int32
 }
 
-// name is that of the k-th register of a declaration.
+// name returns the name of the k-th register of a declaration.
 func (r *declaredRegister) name(k int32) string {
 	name, width := r.v.Name, max(r.vec, 1)
 	if r.v.Count > 0 {
@@ -71,7 +71,7 @@ func (r *declaredRegister) name(k int32) string {
 }
 
 // watchUnset finds the registers of the function just decoded that may be read
-// before they are written, and has the instructions that name them tell of it.
+// before they are written, and instruments the instructions that name them.
 func (d *decoder) watchUnset() {
 	f := d.flow()
 	found := f.Unset()
@@ -122,7 +122,7 @@ func (d *decoder) unsetRegister(id flow.Reg) (UnsetRegister, bool) {
 	return UnsetRegister{}, false
 }
 
-// tellUnset has an instruction tell what it does to such registers.
+// tellUnset instruments an instruction to report what it does to such registers.
 func (d *decoder) tellUnset(u *flow.Use, number map[flow.Reg]int32) {
 	t := unsetUse{guard: -1}
 	if n, ok := number[u.Guard]; ok {
@@ -139,7 +139,7 @@ func (d *decoder) tellUnset(u *flow.Use, number map[flow.Reg]int32) {
 	named(&t.reads, u.Addr)
 	switch {
 	case u.Does(ptx.Warpgroup):
-		// Whether it reads them, scale-d says.
+		// scale-d decides whether it reads them.
 		named(&t.acc, u.Writes)
 	case u.Accumulates():
 		named(&t.reads, u.Writes)
@@ -237,7 +237,7 @@ func (w *warp) poisonRegister(p *Poison, r *UnsetRegister, at int32, mask uint32
 	}
 }
 
-// loseCarry has the carry flag of the running frame unwritten: a call has returned.
+// loseCarry makes the running frame's carry flag unwritten: a call has returned.
 func (x *ctx) loseCarry(mask uint32) {
 	if n := x.m.prog.funcs[x.m.prog.code[x.s.pc-1].fn].carry; n > 0 {
 		*x.unwrittenLanes(n - 1) |= mask

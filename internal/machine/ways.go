@@ -1,11 +1,11 @@
 package machine
 
 // Ways appends the choices that an exploration of every schedule has to take
-// into account. It is Enabled, but for tests of a barrier: one that is an await
-// (see Awaits) is offered when it is due and never given up, and so is a poll of a
-// word of memory; any other, a read of memory that was made before included, is always
-// offered, given up where its phase is not complete, since what follows then is
-// a way of its own. None left: the run is over, or hangs.
+// into account. It is Enabled, except for tests of a barrier. An await (see
+// Awaits) and a poll of a word of memory are offered once they can succeed, and
+// never given up. Any other test, or repeated read of memory, is always offered:
+// as GiveUp while its phase is not complete, since a failed test has a way of its
+// own. No choice: the run is over, or hangs.
 func (m *Machine) Ways(buf []Choice) []Choice {
 	if m.stop != nil {
 		return buf
@@ -15,7 +15,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 			for _, s := range w.splits {
 				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
 				if poll := m.pollOf(s); poll != nil {
-					// What a poll reads before it ends does nothing.
+					// A poll's reads before its last have no effect.
 					if ends := m.pollEnds(w, s, poll); ends != 0 && m.parts(s) {
 						buf = appendLanes(buf, c, ends)
 					} else if ends != 0 {
@@ -45,8 +45,8 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 	return buf
 }
 
-// fails reports whether a split stands before a test of a barrier, or a read that it
-// has made before, that can come out false and matter by that: how often may show.
+// fails reports whether a split stands before a test of a barrier whose number of
+// failures may show, or before a read that can be part of a waiting loop.
 func (m *Machine) fails(s *split) bool {
 	in := &m.prog.code[s.pc]
 	if in.test {
@@ -56,9 +56,9 @@ func (m *Machine) fails(s *split) bool {
 	return ok && a.poll
 }
 
-// AtWait reports whether the split that takes a choice stands where it waits, or
-// would if what it waits for had not come: at a barrier's other side, a test of an
-// mbarrier, a wait for groups, a read that polls memory.
+// AtWait reports whether the split that takes a choice stands at a wait, over or not:
+// behind its arrival at a barrier, at a test of an mbarrier, a wait for groups, or a
+// read that polls memory.
 func (m *Machine) AtWait(c Choice) bool {
 	w := m.ctas[c.CTA].warps[c.Warp]
 	s := w.find(c.Lane)

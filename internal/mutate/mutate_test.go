@@ -92,7 +92,7 @@ func find(list []*Mutation, variant string) *Mutation {
 
 // TestEarly: a release moves past a loop that waits, past accesses up to the
 // last wait, and under the condition of a branch around it; not out of a loop,
-// nor past what gives it its operands by a load.
+// nor past a load that gives its operands.
 func TestEarly(t *testing.T) {
 	const arrive = "\tadd.u32 %r4, %r4, 8;\n\tmbarrier.arrive.shared.b64 _, [%r4];"
 	const wait = "W:\tmbarrier.try_wait.parity.shared.b64 %p1, [%r5], 0;\n\t@!%p1 bra W;\n"

@@ -44,8 +44,8 @@ func init() {
 	}
 	add("atomic/sum", []string{"Ptr.Atom", "Ptr.Red"},
 		call("atom_sum", 2, 1, func(k *kernel.Kernel) {
-			// All threads add to one number. What each found is another's
-			// business: only that all came shows.
+			// All threads add to one number. No old value is kept, so the
+			// result is the sum in every order.
 			sum := k.GlobalPtr("sum", kernel.U32)
 			s := k.Shared("s", kernel.U32)
 			k.SingleThread(func() { s.Store(0) })

@@ -61,8 +61,8 @@ func TestH200(t *testing.T) {
 	}
 }
 
-// cases are those of this package and the examples, as gpu/cmd/goldens runs
-// them.
+// cases returns the cases of this package and the examples, as gpu/cmd/goldens
+// runs them.
 func cases() []ops.Case {
 	list := slices.Clone(ops.All())
 	for _, e := range kernels.All() {
@@ -77,7 +77,7 @@ func cases() []ops.Case {
 	return list
 }
 
-// machine runs a case; nil if it does not come to its end.
+// machine runs a case; nil if the run does not end.
 func machine(t *testing.T, name string, call *kernel.Call) *ops.Golden {
 	l, err := muster.LoadCall(call, muster.Limits{})
 	if err != nil {

@@ -5,7 +5,7 @@ import "muster/kernel"
 func init() {
 	add("named/hand-over", []string{"Kernel.NamedBarrier", "NamedBarrier.Sync", "NamedBarrier.Arrive", "NamedBarrier.Threads"},
 		grid("hand_over", 96, 1, 1, func(k *kernel.Kernel, out kernel.Ptr) {
-			// A warp writes for two others, who tell it when they have read.
+			// A warp writes for two others, which signal it when they have read.
 			words := k.Shared("words", kernel.U32, 32)
 			full, empty := k.NamedBarrier(96), k.NamedBarrier(96)
 			seen := k.Const(kernel.U32, 0)

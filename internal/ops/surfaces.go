@@ -28,8 +28,9 @@ func init() {
 		}))
 	add("surfaces/try-wait-for", []string{"Mbarrier.TryWaitFor", "Mbarrier.TryWaitParityFor"},
 		cta("try_wait_for", func(k *kernel.Kernel, out kernel.Ptr) {
-			// A phase that is never completed costs its time and is false; one that
-			// is complete is true at once; and who runs out of time waits on.
+			// A test of a phase that never completes takes its time limit and returns
+			// false; of a complete one it returns true at once. After a timeout a
+			// thread waits without a limit.
 			never, bar := k.Mbarrier("never", 65), k.Mbarrier("bar", 64)
 			words := k.Shared("words", kernel.U32, 64)
 			k.InitMbarriers()

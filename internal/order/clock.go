@@ -1,9 +1,9 @@
 package order
 
 // A clock is a vector clock over the slots of CTAs. Each CTA assigns its own slots
-// (slots.go): 0 for its start, then its warps, then lanes and barriers on demand. A
-// CTA of which nothing is known has no part, so in a grid of CTAs that never
-// synchronize each clock holds one part.
+// (slots.go): 0 for its start, then its warps, then lanes and barriers on demand. An
+// unobserved CTA has no part, so in a grid of CTAs that never synchronize each clock
+// holds one part.
 type clock struct {
 	parts []part // ascending CTA
 	hint  int    // where the last search ended

@@ -5,11 +5,11 @@
 // # What it models
 //
 // A Tracker observes the events of one run of package machine. It keeps, for
-// every agent, what that agent knows, and, for every byte touched, who touched
-// it last; an access that conflicts with one that its agent does not know is a
+// every agent, what that agent knows, and, for every byte touched, its last
+// accesses; an access that conflicts with one that its agent does not know is a
 // Conflict. The Tracker executes nothing, knows no PTX text (a PC is an opaque
-// number) and gives nothing a severity: it says which edge is missing, and
-// package rules names the defect.
+// number) and assigns no severity: it says which edge is missing, and package
+// rules names the defect.
 //
 // Agents are lanes and asynchronous operations. A lane's knowledge is a vector
 // clock over warps, not lanes: component w holding c means 'every access of

@@ -83,7 +83,7 @@ func (t *Tracker) touchEqual(s *seg, ac *access, a, b int) {
 }
 
 // besides reports whether an earlier store is by other lanes of the same executed
-// instruction, of the same value. Memory does not hold either value yet.
+// instruction, with the same value. Memory holds neither value yet.
 func (t *Tracker) besides(ac *access, p *stamp, at int) bool {
 	if p.who != ac.st.who || p.time != ac.st.time || p.pc != ac.st.pc || t.ev.Mask&p.lanesAt(at) == 0 {
 		return false

@@ -18,7 +18,7 @@ func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
 	if !t.cfg.MustOnly {
 		t.fenced = true
-		w.dirty = true // so that knowing what came just before does not include the fence
+		w.dirty = true // so that knowledge of the access just before does not include the fence
 	}
 	upto := w.publish()
 	w.split(mask)
@@ -130,7 +130,7 @@ func (t *Tracker) narrower(wide *clock, cta int32, s machine.Scope, take func(cl
 }
 
 // An scNote is a fence.sc that precedes what some lanes do after time upto: its
-// class, what came before it (clk), and its CTA if the lanes issued it, else nobody.
+// class, what precedes it (clk), and its CTA if the lanes issued it, else nobody.
 type scNote struct {
 	lanes uint32
 	upto  uint32

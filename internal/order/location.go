@@ -83,9 +83,9 @@ func (l *locTable) find(loc location) *locState {
 	return nil
 }
 
-// strongAccess synchronizes by memory, lane by lane: lanes of one atomic
-// instruction are in an order that only the schedule knows, and each of them
-// passes on what those before it did.
+// strongAccess synchronizes through memory, lane by lane: the schedule orders
+// the lanes of one atomic instruction, and each passes on what the lanes before
+// it did.
 func (t *Tracker) strongAccess(c *cta, ev *machine.Event) {
 	if ev.Proxy != machine.Generic {
 		return

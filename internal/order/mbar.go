@@ -7,7 +7,7 @@ import (
 )
 
 // An mbar is what the Tracker keeps of one mbarrier word: what its phases
-// release, and who initialized it.
+// release, and the access that initialized it.
 //
 // The barrier has a slot in the clocks of the CTA that holds it. A clock with
 // value n there knows that the first n phases are complete, counted over all
@@ -18,7 +18,7 @@ type mbar struct {
 	base uint32 // phases counted before this life
 	top  uint32 // highest value that a clock may hold
 	live bool
-	init ref // who initialized it
+	init ref // the access that initialized it
 	// sets holds the contributions of the phase filling up and the last ones
 	// complete. A wait acquires from its own phase only, however far the barrier has
 	// advanced since.
@@ -109,7 +109,7 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 	m := &ev.Mbar
 	b, owner := t.bar(m.Bar)
 	if ev.Op != nil || m.Op == machine.MbarAsyncArrive {
-		// Not the lane acts: the operation was checked at its issue, and now signals.
+		// The operation signals here, not the lane; it was checked at its issue.
 		if b != nil {
 			b.top = max(b.top, b.value(m.Phase)+1)
 		}
@@ -263,9 +263,9 @@ func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
 }
 
 // invalidates checks that the end of a barrier's life comes after every use of
-// it. It is a question of control: scopes and relaxed forms do not matter, and
-// collectives order lanes of a warp as well as bar.warp.sync does, which the
-// Tracker does not see. So one lane known that far speaks for its warp.
+// it. Control order decides: scopes and relaxed forms do not matter, and
+// collectives order lanes of a warp like bar.warp.sync, but the Tracker does not
+// see them. So one lane's use that is known stands for its warp's.
 func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	g := home.warps[ev.Warp].group(int(ev.Lane & 31))
 	for i := range b.users {

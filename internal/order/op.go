@@ -462,7 +462,7 @@ func (r *opRec) ownBarrier(cta int32) bool {
 	return false
 }
 
-// strongOps applies moral strength to a reduction's elements, each of which is a
+// strongOps applies moral strength to a reduction's elements: each is a
 // read-modify-write of its size (ISA 8.7).
 func (t *Tracker) strongOps(ac *access, p *stamp, r *opRec) bool {
 	return ac.st.shift() == p.shift() && t.strongScopes(ac, p, r)
@@ -708,8 +708,8 @@ func (t *Tracker) markQueue(q *opQueue) {
 	}
 }
 
-// open reports whether the operation may still touch memory as far as the
-// Tracker was told.
+// open reports whether the operation may still touch memory, by the events that the
+// Tracker observed.
 func (r *opRec) open() bool {
 	if r.done != 0 || r.read != 0 && r.stage >= machine.Written {
 		return false

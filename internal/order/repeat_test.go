@@ -79,8 +79,8 @@ func TestRepeatsByLanes(t *testing.T) {
 	}
 }
 
-// TestRepeatsOfMemories has one copy write to two memories, of which a proxy fence
-// covers one.
+// TestRepeatsOfMemories has one copy write to two memories; a proxy fence covers one of
+// them.
 func TestRepeatsOfMemories(t *testing.T) {
 	tr := New(Config{Shape: machine.Shape{CTAs: 2, Warps: 1, Cluster: 2}})
 	own, peer := machine.SharedOf(1), machine.SharedOf(0)

@@ -43,7 +43,7 @@ type seg struct {
 	more   *stampSet // when read is not the only one
 }
 
-// A stamp is one access: by lanes of a warp at a time of it, or by an
+// A stamp is one access: by lanes of a warp at one warp time, or by an
 // asynchronous operation. It does not depend on which bytes of the access its
 // segment holds, so that splitting a segment copies stamps.
 type stamp struct {
@@ -54,7 +54,7 @@ type stamp struct {
 	shape shape
 	what  uint8 // Read, Write, Update, with marks
 	// turn counts writes of these bytes, root is the first turn that the access
-	// observed or began: observe.go. 0: nothing is known of that.
+	// observed or began: observe.go. 0: unknown.
 	turn, root uint8
 }
 
@@ -298,7 +298,7 @@ func (s *seg) alike(o *seg) bool {
 	return true
 }
 
-// search returns where the stamps of who begin.
+// search returns the index of the first stamp by who.
 func (s *stampSet) search(who uint32) int {
 	lo, hi := 0, len(s.list)
 	for lo < hi {

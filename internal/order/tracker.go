@@ -32,12 +32,12 @@ type Config struct {
 // does not relate (ISA 8.9.5): which of them comes first is not settled.
 type Pair struct {
 	Prior, Cur int32 // instructions
-	CTA, Warp  int32 // who made the earlier one
+	CTA, Warp  int32 // of the earlier one
 	// OneWarp reports that lanes of one warp made them.
 	OneWarp bool
 	// Async reports that an asynchronous operation made the earlier one.
 	Async bool
-	// At is where they meet, and perhaps somewhat more.
+	// At contains the bytes that both access, and perhaps more.
 	At machine.Span
 }
 
@@ -83,7 +83,7 @@ type Tracker struct {
 // identity copies it before writing.
 type identity struct{ _ byte }
 
-// New returns a Tracker for a launch of which nothing has happened yet.
+// New returns a Tracker for a launch before its first event.
 func New(cfg Config) *Tracker {
 	if cfg.Cluster < 1 {
 		cfg.Cluster = 1

@@ -15,14 +15,14 @@ import (
 // it then still precedes A in causality order (8.9.5).
 //
 // So a write that follows an access, unordered with it, learns what came before the
-// fence.sc before that access (scUnseen), and a fence.sc takes it over (unseen). It
-// applies only to an access that has heard, through any strong or plain read, of the
-// access that it is to follow; so does what a red observed. For let Y follow X by
-// such an order alone, and have heard nothing of X. Remove X from the run, with all
-// that heard of it: the rest reads what it read, and Y reaches the same place with X
-// still to come. So another schedule has X and Y side by side, a race; and to report
-// it in this one, where a thread only happened to look early or to count late, is
-// right.
+// fence.sc before that access (scUnseen), and a fence.sc takes it over (unseen). Such
+// an order applies to an access only if its agent has heard, through any strong or
+// plain read, of the access that it is to follow; so does observation by a red. The
+// reason: let Y follow X by such an order alone, and have heard nothing of X. Remove X
+// from the run, with all that heard of it: the rest reads the same values, and Y
+// reaches the same place before X. So another schedule has X and Y adjacent, a race;
+// it is right to report it in this one, where a thread only happened to look early or
+// to count late.
 
 // unseenBy makes a write learn the fence.sc before an access that it follows and that
 // did not see it.
@@ -100,10 +100,10 @@ func (w *warp) keep(lanes uint32, v view, clk *clock) {
 }
 
 // onCollective takes a collective that orders no memory: a lane that counts tells its
-// warp by shfl, and then every lane fences. By the letter shfl orders nothing. But
-// where one lane was told what another saw, its fence cannot precede the write of that
-// (on every card: the lanes go on together). An elect.sync tells nobody anything. What a lane knows of its own warp it does
-// not share.
+// warp by shfl, and then every lane fences. By the letter shfl orders nothing. But if
+// a lane was told the value that another read, its fence cannot precede the write of
+// that value (on every card: the lanes go on together). An elect.sync passes no value.
+// A lane does not share what it knows of its own warp.
 func (t *Tracker) onCollective(ev *machine.Event) {
 	if c := t.ctas[ev.CTA]; !ev.Tells || c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
 		return
@@ -168,7 +168,7 @@ func (w *warp) tell(k *know, mask uint32) {
 	}
 }
 
-// splitLessons splits the groups of which only some lanes in mask have a lesson.
+// splitLessons splits groups in which only some of the lanes in mask have a lesson.
 func (w *warp) splitLessons(mask uint32) {
 	if w.sc == nil {
 		return

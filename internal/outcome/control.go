@@ -7,11 +7,11 @@ import (
 	"muster/internal/order"
 )
 
-// A control tracks which steps of a run precede which for any reason: whatever makes
-// one step wait for another counts, whether or not it orders memory. Collectives of a
-// warp (shfl, vote, elect, mma) do, barriers that relaxed operations use, an exit
-// that opens a barrier, and registers that a warp waits for; and a read of a value
-// follows its write.
+// A control tracks which steps of a run precede which for any reason: everything that
+// makes one step wait for another counts, whether or not it orders memory: collectives
+// of a warp (shfl, vote, elect, mma), barriers that relaxed operations use, an exit
+// that opens a barrier, and registers that a warp waits for. A read of a value follows
+// its write.
 type control struct {
 	order    *order.Tracker
 	barriers bool // of CTAs, which an exit may open
@@ -21,7 +21,7 @@ func newControl(t *order.Tracker, barriers bool) *control {
 	return &control{barriers: barriers, order: order.New(order.Config{Shape: t.Config().Shape})}
 }
 
-// observe feeds the tracker an event as if it ordered all that it makes wait.
+// observe feeds the tracker an event as if it ordered memory for all that wait for it.
 func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 	e := *ev
 	switch ev.Kind {

@@ -345,16 +345,15 @@ func (r *Run) waited(ev *machine.Event) {
 	r.keep(ev.Mbar.Bar, append(r.uses[ev.Mbar.Bar], use{step{r.order.Moment(ev, ev.Mask), ev.PC}, wait, ev.Mbar.Phase, ev.Mask}))
 }
 
-// ended takes the end of an mbarrier's life. It need not follow some lanes' use,
-// which could then come after it, though it follows that of other lanes of their
-// step.
+// ended takes the end of an mbarrier's life. The end may follow the use by some lanes
+// of a step and be unordered with that by others, whose use could then come after it.
 func (r *Run) ended(list []use, ev *machine.Event) {
 	type together struct {
 		pc        int32
 		cta, warp int32
 		phase     int64
 	}
-	some := map[together]bool{} // steps of which some lanes precede the end
+	some := map[together]bool{} // steps with lanes that precede the end
 	at := func(u *use) together { return together{u.pc, u.CTA, u.Warp, u.phase} }
 	for i := range list {
 		if u := &list[i]; u.by(ev) || r.knows(ev, u) != 0 {
@@ -668,8 +667,8 @@ func (r *Run) Strong(p order.Pair) {
 			continue
 		}
 		if p.Async {
-			// An operation's accesses have no place among those of lanes, except
-			// through a wait of a lane.
+			// Only a wait of a lane orders an operation's accesses among those of
+			// lanes.
 			if r.facts.Program.Polls()[p.Cur] == nil {
 				w.placed = true
 				w.unrelated(p.Cur)
@@ -702,8 +701,8 @@ func (w *word) open() bool {
 
 // shows reports whether a result shows which of two accesses to one word, at least
 // one a write, comes first: one of them reads, and its value affects something, or
-// both write, and the final value depends on the order. Floating-point sums do by
-// their rounding, which alone is no reason to look for more.
+// both write, and the final value depends on the order. The rounding of
+// floating-point sums alone does not count.
 func (r *Run) shows(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return true

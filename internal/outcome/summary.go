@@ -284,9 +284,9 @@ func (s *Summary) lanes() []Lanes {
 func (s *Summary) Apart() bool { return slices.ContainsFunc(s.lanes(), Lanes.several) }
 
 // Parts returns the instructions whose lanes have to execute one by one, so that
-// interleavings of warps include every interleaving of threads: those of warps of
-// which several lanes access words that are open, or at which a thread may see part
-// of a step.
+// interleavings of warps include every interleaving of threads: those at words that are
+// open, or where a thread may see part of a step, in warps with several lanes that
+// access these words.
 func (s *Summary) Parts() []int32 {
 	lanes := s.lanes()
 	several := func(l Lanes) bool {

@@ -1,11 +1,11 @@
 // Package patience finds waits that trap because they give up too soon.
 //
-// A wait with a bound, and a trap behind it, is taken for a wait: no timeout strikes. That
-// is fair of a bound that a right program never meets, and not of two tests in a row. So
-// such a wait is tried where a run comes to it: a copy of the run refuses it what it waits
-// for, again and again, until it traps or has lasted long enough to be a timeout. Each
-// lane is asked the first time it comes to a test. A wait that the run does not come to, and
-// a bound that is shorter in a later turn, are taken for timeouts.
+// A bounded wait with a trap behind it counts as a wait: its timeout never expires. That
+// is sound for a bound that a right program never reaches, not for two tests in a row. So
+// the wait is tried where a run reaches it: in a copy of the run its test fails again and
+// again, until it traps or has lasted long enough to be a timeout. Each lane is tried the
+// first time it reaches a test. A wait that the run does not reach, and a bound that is
+// shorter in a later turn, count as timeouts.
 package patience
 
 import (
@@ -20,7 +20,7 @@ import (
 const (
 	maxVisits = 64      // of one test that are tried, one for each split of each warp
 	maxTurns  = 1 << 16 // steps of one try
-	fewSteps  = 1 << 16 // of the run, where it came to all tests by then
+	fewSteps  = 1 << 16 // of the run, if it has reached all tests by then
 	maxSteps  = 1 << 21
 )
 

@@ -2,8 +2,8 @@
 //
 // Where one run does not decide for every schedule, the conditions that fail say
 // where two steps could come in the other order. That is no defect yet: something
-// that the order of control does not contain, such as a flag in memory, may keep them
-// apart. So a directed run tries: it repeats the first run up to one of the two,
+// that the order of control does not contain, for example a flag in memory, may order
+// them. So a directed run tries: it repeats the first run up to one of the two,
 // holds that one back, and lets everything else go on. If the other step then falls
 // into another phase than before, it is a finding, with the directed run as its
 // schedule; if it does not, only the reason why there is no proof is reported.

@@ -54,8 +54,8 @@ func (d *searcher) complete(f func()) {
 
 func (d *searcher) over() bool { return d.attempts >= maxAttempts || d.spent > d.most || d.stop() }
 
-// first finds a run that completes, and returns the conditions that fail in it. Where
-// the usual one deadlocks, others are tried, such as the one in which every arrival
+// first finds a run that completes, and returns the conditions that fail in it. If the
+// usual one deadlocks, it tries others, for example the one in which every arrival
 // waits until nothing else can happen, so that no waiter misses its phase.
 func (d *searcher) first() ([]confluence.Failure, bool) {
 	for _, s := range []*trial.Schedule{&trial.ProofSchedule, nil, {Policy: explore.RoundRobin}, {Policy: explore.Earliest}} {
@@ -75,7 +75,7 @@ func (d *searcher) first() ([]confluence.Failure, bool) {
 			return p.Finish(), true
 		}
 		if stop := m.Stopped(); stop == nil || stop.Kind != machine.Deadlock {
-			return nil, false // it faulted, or came to a limit
+			return nil, false // it faulted, or reached a limit
 		}
 	}
 	return nil, false
@@ -294,7 +294,7 @@ func (h *history) enter(ev *machine.Event, c charge) {
 	}
 	c.lane, c.pc, c.lanes = lane{ev.CTA, ev.Warp, l}, ev.PC, ev.Mask
 	for _, t := range h.trails {
-		// Of several lanes one is as good as another: the one that is followed.
+		// Any of several lanes will do: take the one that is followed.
 		if t.cta == ev.CTA && t.warp == ev.Warp && ev.Mask>>uint(t.lane.lane)&1 != 0 && !c.async {
 			c.lane, c.trail = t.lane, t.hash
 			break
@@ -357,7 +357,7 @@ func (d *searcher) starve(f *confluence.Failure) {
 const setmaxnreg machine.MbarOp = 255
 
 // breaks makes a directed run that holds something back until nothing else can
-// move, and keeps it if the launch then hangs or faults: a judge names that.
+// move, and keeps it if the launch then hangs or faults: a judge names the defect.
 func (d *searcher) breaks(c *charge, hold explore.Hold, f *confluence.Failure) bool {
 	if d.known(f.Condition, f.PC) {
 		return true

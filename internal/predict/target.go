@@ -11,7 +11,7 @@ import (
 	"muster/mbarrier"
 )
 
-// What a directed run is to bring about, and how to see that a run has.
+// The targets of directed runs, and the monitors that see them met.
 
 // A lane is one thread of the launch.
 type lane struct {
@@ -70,7 +70,7 @@ type target struct {
 	condition confluence.Condition
 	bar       machine.BarRef
 	named     int32  // of C6
-	phase     int64  // that the step came to in the first run
+	phase     int64  // that the step fell into in the first run
 	lanes     uint32 // that made the step, this one and others
 }
 
@@ -82,7 +82,7 @@ const residency confluence.Condition = 255
 type hit struct {
 	came int64
 	act  rules.Site
-	by   rules.Site // what came first
+	by   rules.Site // the step that came first
 	word mbarrier.Word
 	open int64
 	then string

@@ -16,7 +16,7 @@ import (
 // Where the order of strong accesses matters (which thread gets which ticket, which
 // one is last, what a flag says when it is read), a run can still decide for every
 // schedule with its order. So a proof may go through the orders: everything else runs
-// as far as it can, and then one of the remaining strong accesses comes next. Sleep
+// until it blocks, and then one of the remaining strong accesses comes next. Sleep
 // sets (Godefroid 1996) merge orders that differ only in accesses to different words,
 // reads, or reductions of one kind. Every run must hold for its order, all must leave
 // the same memory, and only one word may have more than one order: for one word
@@ -191,7 +191,7 @@ func (o *orders) follow(m *machine.Machine, t *toucher, stop func() bool) bool {
 	}
 }
 
-// other returns a choice that is no ordered strong access, if there is one. Splits go
+// other returns a choice other than an ordered strong access, if there is one. Splits go
 // before milestones, which come as late as possible.
 func (o *orders) other(m *machine.Machine, list []machine.Choice) (machine.Choice, bool) {
 	best := -1

@@ -211,7 +211,7 @@ func (s *collector) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// fence notes a fence by which package order may order accesses of this launch.
+// fence notes a fence with which package order may order accesses of this launch.
 func (s *collector) fence(ev *machine.Event, who warpOf) {
 	switch ev.Fence {
 	case machine.FenceMemory, machine.FenceProxyAsync, machine.FenceProxyAsyncGenericAcquire, machine.FenceProxyAsyncGenericRelease:

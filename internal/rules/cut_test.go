@@ -11,9 +11,9 @@ import (
 
 var cutsEach = goflag.Int64("cuts-each", 3, "TestCut: at how many places a run is cut")
 
-// TestCut cuts the runs of all examples. What a judge finds in a run that was cut, it
-// finds in the whole run of the same schedule: of the same kind, no graver, at no
-// other places.
+// TestCut cuts the runs of all examples. A judge's findings in a cut run must be in the
+// whole run of the same schedule: of the same kind, at least as grave, at the same
+// places or more.
 func TestCut(t *testing.T) {
 	cuts, bad := 0, 0
 	list := append(examples(t, "testdata/*.txtar"), examples(t, "testdata/correct/*.txtar")...)

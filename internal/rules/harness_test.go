@@ -30,7 +30,7 @@ import (
 // it must lie on one. The comment before the first file is prose, but for
 // lines of the form
 //
-//	allow: KIND …         kinds that wrong.ptx may show besides
+//	allow: KIND …         further kinds that wrong.ptx may show
 //	allow right: KIND …   kinds that right.ptx may show
 //	schedules: some       not every schedule shows the defect; one must
 //	found by: prediction  no schedule here need show it: the order of one run does,
@@ -256,8 +256,8 @@ func wants(text string) map[string][]int {
 	return w
 }
 
-// places returns the lines of a finding's first and last site, and of those
-// who wait.
+// places returns the lines of a finding's first and last site, and of its
+// waiters.
 func places(p *machine.Program, f *Finding) []int {
 	var lines []int
 	if n := len(f.Sites); n > 0 {
@@ -374,7 +374,7 @@ func (e *example) clean(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasExample holds the catalogue to its promise.
+// TestEveryKindHasExample: every kind in the catalogue has an example.
 func TestEveryKindHasExample(t *testing.T) {
 	for _, k := range Kinds() {
 		wrong, right := Example(k.Name)

@@ -60,7 +60,7 @@ type flight struct {
 
 // An evidence is the first occurrence of something, and how often it occurred.
 type evidence struct {
-	phase phase // without who
+	phase phase // without the agent
 	count int
 	text  string
 	site  Site

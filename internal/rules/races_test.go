@@ -60,8 +60,8 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 	}
 }
 
-// TestEveryConflictHasOneKind: whatever order says is missing, the conflict
-// has a name and a finding that says where, what is missing and what helps.
+// TestEveryConflictHasOneKind: for every cause that order reports, the conflict
+// has a name and a finding that says where, what is missing and how to fix it.
 func TestEveryConflictHasOneKind(t *testing.T) {
 	wrong, _ := Example("mixed-size-race")
 	j := &Judge{

@@ -85,7 +85,7 @@ func (j *Judge) whoseFence(f *Finding, c *order.Conflict, scope string) {
 	}
 }
 
-// readBy names the operation by which the lanes of a half observed the release.
+// readBy names the operation with which the lanes of a half observed the release.
 func (j *Judge) readBy(h *order.Half) string {
 	for _, l := range j.Order.Links() {
 		if l.Relaxed && (h.Op < 0 || l.Release == h.Op) {

@@ -36,8 +36,8 @@ func (s Severity) String() string { return [...]string{"note", "warning", "error
 type Kind struct {
 	Name     string
 	Severity Severity
-	Title    string // what it is, in one line
-	Text     string // why it is wrong, by which source, and how to fix it
+	Title    string // the defect, in one line
+	Text     string // why it is wrong, with the source, and how to fix it
 	Section  string // of the PTX ISA
 }
 
@@ -139,7 +139,7 @@ type Judge struct {
 	findings []Finding
 	gaps     []Gap
 	watch    watch // the protocol rules' state
-	// over: the run came to its end (machine.Over). If not, two conclusions are invalid:
+	// over: the run ended (machine.Over). If not, two conclusions are invalid:
 	// that something never happens, and that no graver finding, which may yet come,
 	// explains a finding.
 	over bool

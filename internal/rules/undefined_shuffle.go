@@ -29,8 +29,8 @@ Mend it by letting all lanes that are read execute the shfl (with a neutral valu
 they have none), by naming them in the mask, or by a condition on the source lane.`,
 })
 
-// undefinedSource reports a shfl by which lanes get undefined values. The check
-// traces whether they matter.
+// undefinedSource reports a shfl that gives lanes undefined values. The check traces
+// whether they matter.
 func (j *Judge) undefinedSource(ev *machine.Event) {
 	j.note(undefinedShuffle, -1, ev.PC, func() Finding {
 		w := j.warp(ev.CTA, ev.Warp)

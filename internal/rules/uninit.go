@@ -25,7 +25,7 @@ func MayReach(f *Finding) bool {
 // reaches nothing.
 func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedShared.Name }
 
-// uninitialized reports a read by which some lanes got unwritten bytes. It is a
+// uninitialized reports a read of unwritten bytes by some lanes. It is a
 // warning: the value is not tracked here. An asynchronous copy of unwritten bytes
 // to global memory is an error, since it is an output.
 func (j *Judge) uninitialized(ev *machine.Event) {

@@ -25,8 +25,8 @@ Mend it by writing the bytes first, by reading only what was written, or by givi
 buffer its contents.`,
 })
 
-// unwrittenGlobal reports an access to global memory by which some lanes got unwritten
-// bytes.
+// unwrittenGlobal reports an access with which some lanes read unwritten bytes of global
+// memory.
 func (j *Judge) unwrittenGlobal(ev *machine.Event) {
 	if j.watch.ctas == nil {
 		j.begin()

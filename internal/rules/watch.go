@@ -24,10 +24,10 @@ type watch struct {
 	ctas  []*ctaWatch // nil before the start, gone after the end of the cluster
 	words map[word]*ledger
 	noted map[flag]int
-	// tokens: the program waits by token. strong: it reads memory by strong
-	// operations, by which a warp may learn anything. together: it has warp
-	// collectives other than bar.warp.sync, by which lanes wait for each other,
-	// so that all may depend on what one knows.
+	// tokens: the program waits by token. strong: it has strong reads, through
+	// which a warp may learn anything. together: it has warp collectives other
+	// than bar.warp.sync: lanes wait for each other there, so that all may depend
+	// on what one knows.
 	tokens   bool
 	strong   bool
 	together bool

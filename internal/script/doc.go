@@ -35,7 +35,7 @@
 //	land NAME                               the copy's bytes are there, and it reports
 //	show BAR                                the word and its ledger
 //	new launch                              nothing is initialized, nobody waits
-//	end                                     who still waits, and for what
+//	end                                     the actors that still wait, and for what
 //
 // A name is a letter, then letters, digits, and any of _ - @ [ ].
 //

@@ -54,8 +54,8 @@ func commands(text string) []string {
 // longest is how many commands somebody reads aloud.
 const longest = 24
 
-// TestExamples runs examples/barrier: each script has the output that it says is due, opens with
-// a comment, is short, and printed without its output and run again it is the same.
+// TestExamples runs examples/barrier: each script has its expected output, opens with a comment, is
+// short, and printed without its output and run again it is the same.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob(examples + "/*.txt")
 	if err != nil || len(files) < 25 {

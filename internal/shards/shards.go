@@ -396,13 +396,12 @@ func (x *explorer) addSteps(u *unit, steps int64) (due bool) {
 	return x.saveDue(u.kept, u.steps, int64(x.jobs))
 }
 
-// saveDue reports whether it is time to save what that many jobs share, with so many
-// steps made.
+// saveDue reports whether to save state that jobs share, after so many steps.
 func (x *explorer) saveDue(last mark, steps, jobs int64) bool {
 	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
 
-// save saves the state, if it is due or now is set.
+// save saves the state, if saveDue says so or now is set.
 func (x *explorer) save(now bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

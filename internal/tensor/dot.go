@@ -9,8 +9,8 @@ import (
 // A Format is a floating-point format of operands and accumulators.
 type Format uint8
 
-// The formats. A TF32 operand lies in 32 bits, of which the low 13 are not
-// read; as accumulators only F16, F32 and, for integers and b1, S32 occur.
+// The formats. A TF32 operand lies in 32 bits; the low 13 are not read. As
+// accumulators only F16, F32 and, for integers and b1, S32 occur.
 const (
 	F16 Format = iota
 	BF16

@@ -20,8 +20,8 @@ func (s *span) join(t *span) {
 	s.wide, s.odd = s.wide || t.wide, s.odd || t.odd
 }
 
-// reference is ref of the formats that have few exponents, all of which then
-// have codes from 32 on: f16 and fp8.
+// reference is ref of the formats with few exponents, f16 and fp8: with it, all
+// their exponents have codes from 32 on.
 const reference = 16
 
 // smallest is the exponent of the smallest normal number, which subnormals

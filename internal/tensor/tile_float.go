@@ -319,8 +319,8 @@ func nearest16(s float64, top int32, n int) (uint32, bool) {
 	if e < -14 || e > 14 || top-e > 10 {
 		return 0, false
 	}
-	// In units of the last of the 52 bits of s. Below a power of two, the next
-	// boundary is half as far as above it: 2^40.
+	// In units of the last of the 52 bits of s. The boundary below a power of two
+	// is at half the distance of the one above it: 2^40.
 	err := uint64(n+2) << (52 - 25 + top - e)
 	past := (u + 1<<41) & (1<<42 - 1)
 	if past <= err || past >= 1<<42-err || err >= 1<<40 {

@@ -114,7 +114,7 @@ func TestTileReplay(t *testing.T) {
 				for i := range 8 {
 					col := in.b[(tile*8+i)*n:][:n]
 					b.row(col, width(k.b), tile+1)
-					// What is not met is drawn at random.
+					// Elements that the loop does not reach are random.
 					spread := make([]uint64, 2*n)
 					for e := range spread {
 						spread[e] = s.Uint64() & (1<<width(k.b) - 1)

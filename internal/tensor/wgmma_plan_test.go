@@ -335,8 +335,8 @@ func (p *planner) probe(n int, trans, inA bool, d Descriptor, what string) {
 	p.cases = append(p.cases, &low, &high)
 }
 
-// probeSparse is probe for the B of a sparse form, of which half the rows show
-// in one case and half in the other.
+// probeSparse is probe for the B of a sparse form: one case shows half of its rows,
+// and another case the other half.
 func (p *planner) probeSparse(n int, trans bool, d Descriptor) {
 	f := WGMMAForm{Shape: fmt.Sprintf("m64n%dk32", n), D: "f32", A: "f16", B: "f16", Sparse: true, ARegs: true, TransB: trans}
 	for _, table := range []uint64{0x4444444444444444, 0xeeeeeeeeeeeeeeee} {

@@ -43,8 +43,8 @@ func readRows[T any](t testing.TB, name string) []T {
 	return all
 }
 
-// toMap reads the map of a golden row. A kind that is no byte becomes 255, which
-// is no kind either.
+// toMap reads the map of a golden row. A kind that is no byte becomes 255, also an
+// invalid kind.
 func (g *golden) toMap() (m Map) {
 	v := g.In
 	next := func() int64 { x := v[0]; v = v[1:]; return x }

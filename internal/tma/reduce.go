@@ -34,7 +34,7 @@ const (
 
 // reductions has, for each type, a bit for each Op that an H200 performs. The
 // ISA's table (9.7.9.25.5.3) lists no f64, which the card adds, and all 64-bit
-// types for and, or and xor, of which it takes u64 only.
+// types for and, or and xor, where the card takes u64 only.
 var reductions = [...]uint8{
 	U32: sums | picks | logic | wraps, S32: sums | picks | logic, U64: sums | picks | logic, S64: picks,
 	F16: sums | picks, BF16: sums | picks, F32: sums, F32FTZ: sums, TF32: sums, TF32FTZ: sums, F64: sums,

@@ -108,7 +108,7 @@ func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (Result, *o
 	if why := b.Over(); why != "" { // in a large grid even a judge takes its time to make
 		return Result{Gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
-	for { // each round adds stores, of which a program has finitely many
+	for { // each round adds stores; a program has finitely many
 		j := rules.NewJudge(s.Rules())
 		r, print := s.RunPart(b, j, s.Part(j, skip, k, n), by)
 		more := s.Overlooked(j)

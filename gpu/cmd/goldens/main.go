@@ -6,11 +6,11 @@
 //	cp DIR/h200.txt internal/ops/testdata/h200.txt  # back in the repository
 //
 // Kernels run in processes beside this one, so that one that hangs or faults
-// takes no other along, and as often as -times says, always to the same bits. Each
+// does not end others, and as often as -times says, always with the same bits. Each
 // runs on the machine too, and is assembled by ptxas where that is installed.
-// DIR/log.txt has all that each said. With -mistakes it runs the examples with each
-// of their mistakes instead, and says what the GPU does. Exit status: 0 all are accepted, end, and
-// agree; 1 one does not; 2 bad flags or no GPU.
+// DIR/log.txt has the output of each. With -mistakes it runs the examples with each of
+// their mistakes instead, and says what the GPU does. Exit status: 0 all are accepted,
+// end, and agree; 1 one does not; 2 bad flags or no GPU.
 package main
 
 import (
@@ -36,7 +36,7 @@ import (
 	"muster/kernel"
 )
 
-// cases are all that there is to run.
+// cases returns all cases.
 func cases() []ops.Case {
 	list := slices.Clone(ops.All())
 	for _, e := range kernels.All() {
@@ -165,7 +165,7 @@ func device() (string, error) {
 	return d.String(), d.Close()
 }
 
-// brief is the end of a log: what went wrong comes last.
+// brief returns the end of a log: the error comes last.
 func brief(text string) string {
 	const most = 2000
 	if len(text) > most {
@@ -186,8 +186,8 @@ func version(ptxas string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// all runs cases side by side, and gives what came of each in their order, as
-// soon as it is known.
+// all runs cases in parallel, and yields their results in order, each as soon as
+// it is known.
 func all(cases []ops.Case, o *options) iter.Seq[*trial] {
 	list := make([]*trial, len(cases))
 	next := make(chan *trial, len(cases))
@@ -215,8 +215,8 @@ func all(cases []ops.Case, o *options) iter.Seq[*trial] {
 	}
 }
 
-// What can come of a case. Of the first three the GPU's bits are kept: the
-// machine is wrong where it differs, and the tests of the repository say so.
+// The outcomes of a case. For the first three the GPU's bits are kept: where the
+// machine differs it is wrong, and the tests of the repository say so.
 const (
 	equal    = "equal"
 	differs  = "different on the machine"
@@ -229,7 +229,7 @@ const (
 
 var verdicts = []string{equal, differs, machine, rejected, failed, unstable, unmade}
 
-// A trial is what came of one case.
+// A trial is the result of one case.
 type trial struct {
 	name    string
 	made    func() (*kernel.Call, error)
@@ -272,7 +272,7 @@ func (t *trial) run(a *gpu.Apart, o *options) {
 	t.golden = &left[0].golden
 }
 
-// assemble has ptxas judge the PTX.
+// assemble runs ptxas on the PTX.
 func (t *trial) assemble(call *kernel.Call, o *options) (accepted bool) {
 	if o.ptxas == "" {
 		return true
@@ -300,7 +300,7 @@ func (t *trial) assemble(call *kernel.Call, o *options) (accepted bool) {
 	return err == nil
 }
 
-// A leaving is what one run left.
+// A leaving is the contents that one run left.
 type leaving struct {
 	result *gpu.Result
 	golden ops.Golden

@@ -14,7 +14,7 @@ import (
 	"muster/kernel"
 )
 
-// A wrong is an example with one of its mistakes, and what came of each run.
+// A wrong is an example with one of its mistakes, and the result of each run.
 type wrong struct {
 	example kernels.Example
 	mistake kernels.Mistake
@@ -22,8 +22,7 @@ type wrong struct {
 }
 
 // mistakes runs every example of examples/kernels with each of its mistakes on
-// the GPU, and tells what a programmer would have seen: nothing, more often than
-// not.
+// the GPU, and says what a programmer would have seen: mostly nothing.
 func mistakes(o *options, stdout io.Writer) error {
 	if _, err := device(); err != nil {
 		return err
@@ -60,7 +59,7 @@ func mistakes(o *options, stdout io.Writer) error {
 	return nil
 }
 
-// tally counts what was said, in the order in which it was said first.
+// tally counts equal texts, in order of their first occurrence.
 func tally(said []string) string {
 	count := map[string]int{}
 	var order []string
@@ -75,7 +74,7 @@ func tally(said []string) string {
 	return strings.Join(order, ", ")
 }
 
-// run gives what one run showed.
+// run returns what one run showed.
 func (w *wrong) run(a *gpu.Apart, o *options) string {
 	want, err := w.left(a, "", o)
 	if err != nil {
@@ -101,7 +100,7 @@ func (w *wrong) run(a *gpu.Apart, o *options) string {
 	return "wrong"
 }
 
-// left runs an example with a mistake and gives what it left.
+// left runs an example with a mistake and returns the contents that it left.
 func (w *wrong) left(a *gpu.Apart, mistake string, o *options) (ops.Golden, error) {
 	work, err := w.example.Make(mistake)
 	if err != nil {

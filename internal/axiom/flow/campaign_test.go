@@ -30,8 +30,8 @@ var (
 const (
 	maxStates = 100_000
 	maxGraphs = 50_000
-	// maxInstrs bounds a run far above what a program needs that comes to its end,
-	// and lets those that turn for ever end soon.
+	// maxInstrs is far above the length of any run that ends, and stops infinite
+	// loops soon.
 	maxInstrs = 100_000
 	maxTries  = 1000 // of shrinking
 )
@@ -63,7 +63,7 @@ func check(p *flow.Program) (*muster.Report, error) {
 // A judgement is what is so of a program, and what a check says.
 type judgement struct {
 	bad     flow.Bad
-	cut     bool // nobody knows
+	cut     bool // a limit cut the search: unknown
 	givesUp bool // some poll gives up
 	verdict muster.Verdict
 	report  *muster.Report
@@ -125,8 +125,8 @@ func (j *judgement) falseAlarm() bool {
 	return !j.cut && j.bad == flow.None && j.verdict == "findings"
 }
 
-// warned says what speaks against calling a report clean: a finding, a warning, or
-// that it is incomplete.
+// warned returns why a report is not clean: a finding, a warning, or that it is
+// incomplete.
 func warned(r *muster.Report) string {
 	if r.Verdict != "clean" {
 		return string(r.Verdict)

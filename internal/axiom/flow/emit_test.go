@@ -8,9 +8,9 @@ import (
 	"muster/internal/axiom/flow"
 )
 
-// TestEmitted holds the PTX of drawn programs to what they are: what a run on the
-// machine leaves is a final memory of an interleaving, and where a run does not come
-// to its end, some interleaving does not.
+// TestEmitted holds the PTX of drawn programs to their interleavings: the memory that a
+// run on the machine leaves is the final memory of one, and where a run does not end,
+// some interleaving does not.
 func TestEmitted(t *testing.T) {
 	t.Parallel()
 	ends, stops := 0, 0

@@ -35,7 +35,7 @@ var (
 	litmusRegInd = regexp.MustCompile(`^r(\d+)$`)
 )
 
-// readLitmus reads a test. What it does not know is an error.
+// readLitmus reads a test. An unknown construct is an error.
 func readLitmus(text string) (*litmusTest, error) {
 	l := &litmusTest{where: map[string]int{}}
 	open := strings.Index(text, "\n{")
@@ -291,7 +291,7 @@ func (l *litmusTest) instr(cell string) (in Instr, to string, err error) {
 		in.Kind = Fence
 	case parts[0] == "bar" && len(parts) == 3 && parts[1] == "cta" && (len(args) == 1 || len(args) == 2):
 		// Threads of a CTA meet by the number of the instruction and that of the
-		// barrier. Nobody is waited for in Dat3M, which has all come in the end.
+		// barrier. Dat3M does not block here: in the end all have arrived.
 		in.Kind, in.split = barrier, parts[2] == "arrive"
 		if in.bar, err = strconv.Atoi(args[0]); err != nil {
 			err = unknown

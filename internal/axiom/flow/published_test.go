@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// published are the litmus tests that the ISA prints, in words of their own, with
-// variants that it speaks of, and a few that everybody knows. A condition is said
-// of all executions that the axioms allow; want says whether it holds.
+// published are the litmus tests that the ISA prints, in a notation of their own, with
+// variants that it mentions, and a few well-known ones. A condition is about all
+// executions that the axioms allow; want says whether it holds.
 var published = []struct {
 	name, text string
 	want       bool
@@ -218,7 +218,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestReader holds the reader of litmus tests to what it must and must not read.
+// TestReader checks which litmus tests the reader accepts and which it refuses.
 func TestReader(t *testing.T) {
 	const head = "PTX t\n\"text\"\n{ x=3; y=0; P0:r2=7; }\n P0@cta 0,gpu 0 ;\n"
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ type event struct {
 	scope          axiom.Scope
 	// Of an access.
 	strong, read, write, rmw bool
-	result                   bool // a read operation (ISA 8.4: red is none)
+	result                   bool // a read operation (ISA 8.4: not red)
 	at, words                int  // places
 	src                      [2]int
 	since                    [2]int // for an open source: it becomes ready after this time; -1: not yet considered

@@ -6,8 +6,8 @@ import (
 	"muster/internal/axiom/flow"
 )
 
-// TestShrink makes programs smaller while the axioms allow a race, and holds that
-// what is left has two threads that do little.
+// TestShrink makes programs smaller while the axioms allow a race, and checks that
+// the rest has two short threads.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	n := 0

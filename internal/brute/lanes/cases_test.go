@@ -160,7 +160,7 @@ func turns(p *Program) *Program {
 	return p
 }
 
-// TestExplore holds Explore to what can be seen by hand.
+// TestExplore checks Explore on programs that can be solved by hand.
 func TestExplore(t *testing.T) {
 	for _, c := range lanesCases {
 		r := Explore(c.p, 100_000)

@@ -7,12 +7,12 @@
 // A Program is a list of operations for each warp. All active lanes of the warp, two
 // to four, execute it, each operation guarded by a set of lanes, with addresses and
 // values that may depend on the lane. The other lanes of a warp exit at once, or go
-// along and do nothing, or do not exist. Explore visits every state that some order of
-// single steps leads to; one step is one operation of one lane, or the end of something
-// that flies: a copy, or the arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync,
-// bar.sync, votes and shfl make lanes wait for each other. It says whether a program can race, trap,
-// hang or do at an mbarrier what the ISA leaves undefined, and which final memories it
-// can leave. Program.PTX writes a program as a kernel. Generate draws one.
+// along and do nothing, or do not exist. Explore visits every reachable state; one step
+// is one operation of one lane, or the end of an asynchronous operation: a copy, or the
+// arrival of a cp.async.mbarrier.arrive. Only bar.warp.sync, bar.sync, votes and shfl
+// make lanes wait for each other. Explore says whether a program can race, trap, hang or
+// do at an mbarrier what the ISA leaves undefined, and which final memories it can leave.
+// Program.PTX writes a program as a kernel. Generate draws one.
 //
 // An mbarrier counts arrivals and bytes, phase after phase (9.7.13.15). Lanes arrive
 // once or twice, with expected bytes, with .noComplete, for the last time (arrive_drop),
@@ -26,10 +26,10 @@
 //
 // TestLanes checks each program with the options that a check has by default. A clean
 // verdict is wrong beside any of these outcomes, and a proof beside two final
-// memories. An error is a false alarm where nothing is bad. What two runs leave must be
-// among the final memories. TestLanesApart does the same with each lane as lane 0 of a
-// warp of its own, which a check takes apart by itself: both sides then have one view
-// of lanes. TestRaces finds races by vector clocks. A campaign is the flags of
+// memories. An error is a false alarm where nothing is bad. The memory that each of two
+// runs leaves must be a final one. TestLanesApart does the same with each lane as lane 0
+// of a warp of its own, so that a check separates lanes by itself: both sides then agree
+// on lanes. TestRaces finds races by vector clocks. A campaign is the flags of
 // TestLanes, in a test binary, which reads no file:
 //
 //	go test -c -o lanes.test ./internal/brute/lanes
@@ -37,8 +37,8 @@
 //
 // -brute.lanesfrom N begins at program N; -brute.lanesfrom N -brute.lanes 1 is that
 // program. -brute.laneswith NAME checks only programs with an operation of that name, as
-// a disagreement lists them. -brute.jobs is how many are checked at a time. -brute.lanesmeasure counts
-// disagreements and does not fail.
+// a disagreement lists them. -brute.jobs is how many are checked at a time.
+// -brute.lanesmeasure counts disagreements and does not fail.
 //
 // # Races
 //
@@ -62,11 +62,11 @@
 //
 // Memory is sequentially consistent, which the ISA promises to none of these programs
 // by itself. A bad outcome of an interleaving is one that the ISA allows, so a clean
-// verdict beside one is wrong. The reverse holds only where the interleavings are all
-// there is. Program.Robust says so of programs in which lanes race at one word at
-// most, or have a fence.sc before each strong access; other programs may have outcomes
-// beyond, such as store buffering, and nothing is concluded from what a check finds in
-// them besides. Strong accesses are relaxed or volatile only in programs without weak
+// verdict beside one is wrong. The reverse holds only where every execution is an
+// interleaving. Program.Robust accepts programs in which lanes race at one word at
+// most, or have a fence.sc before each strong access; other programs may have further
+// outcomes, for example store buffering, and nothing is concluded from what a check
+// finds in them. Strong accesses are relaxed or volatile only in programs without weak
 // accesses that lanes share; missing fences and narrow scopes are package axiom's
 // subject. A copy goes from words that nothing writes to words that nothing else writes,
 // so that no proxy fence is asked for but that of the beginning. Remote mbarriers, joins

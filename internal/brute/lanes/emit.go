@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// A Launch is what a kernel made of a program is launched with, in the words of
-// launch.Flags.
+// A Launch is the launch of a program's kernel, in the notation of launch.Flags.
 type Launch struct {
 	Grid, Block, Cluster string
 	Buffers, Args        []string
 }
 
-// Launch gives it. Buffer data has the areas in global memory, buffer out each
-// thread's registers.
+// Launch returns the program's launch. Buffer data has the areas in global memory,
+// buffer out each thread's registers.
 func (p *Program) Launch() Launch {
 	threads := 32 * p.perCTA()
 	if p.Idle == Narrow {
@@ -124,7 +123,7 @@ func (p *Program) PTX() string {
 	return e.String()
 }
 
-// prologue initializes what is shared, and finds out who is who.
+// prologue initializes shared memory, and computes each lane's numbers.
 func (e *emitter) prologue() {
 	p := e.p
 	if used := slices.ContainsFunc(p.Areas, func(a Area) bool { return a.Shared }) || len(p.Counts) > 0; used {
@@ -171,8 +170,8 @@ func (e *emitter) prologue() {
 	}
 }
 
-// dispatch sends each warp to its code, and returns where that of each begins: the
-// warp that has the same.
+// dispatch branches to each warp's code, and returns, for each warp, the first warp
+// with the same code.
 func (e *emitter) dispatch() []int {
 	p := e.p
 	starts := make([]int, len(p.Warps))
@@ -195,7 +194,7 @@ func (e *emitter) dispatch() []int {
 	return starts
 }
 
-// guarded reports whether some lanes that come by do not execute an operation.
+// guarded reports whether some lanes that reach an operation do not execute it.
 func (e *emitter) guarded(o Op) bool { return o.Only != e.p.all() || e.p.Idle == Along }
 
 // guard sets %p4 for the lanes of an operation.
@@ -264,10 +263,10 @@ func (e *emitter) address(o Op) string {
 	return fmt.Sprintf("[%%rd3+%d]", base)
 }
 
-// grows reports whether an operation is another in each turn.
+// grows reports whether an operation differs in each turn.
 func (e *emitter) grows(o Op) bool { return e.p.Turns > 1 && o.Turn > 0 }
 
-// operand is the value that an operation writes.
+// operand returns the value that an operation writes.
 func (e *emitter) operand(o Op) string {
 	n := fmt.Sprint(o.N)
 	if e.grows(o) {
@@ -287,7 +286,7 @@ func (e *emitter) operand(o Op) string {
 	return "%r10"
 }
 
-// constant is what an operation compares with.
+// constant returns the value that an operation compares with.
 func (e *emitter) constant(o Op) string {
 	k := fmt.Sprint(o.K)
 	if e.grows(o) && o.Kind != Atom {
@@ -301,7 +300,7 @@ func (e *emitter) constant(o Op) string {
 	return k
 }
 
-// compare sets %p5 where a register compares.
+// compare sets %p5 in lanes where the comparison of a register holds.
 func (e *emitter) compare(o Op, k string) {
 	if o.Cmp == Bits {
 		e.line("and.b32 %%r12, %%v%d, %s;", o.Reg, k)
@@ -325,8 +324,8 @@ func (e *emitter) skip(i int, o Op, labels map[int]string) {
 	e.line("@!%%p5 bra %s;", l)
 }
 
-// op writes one operation. What waits, and all operations of a program of that style,
-// are guarded by a branch; the rest by a predicate.
+// op writes one operation. A branch guards operations that wait, and all operations of
+// a program in that style; a predicate guards the rest.
 func (e *emitter) op(warp int, o Op) {
 	if o.joins() {
 		e.join(warp, o)
@@ -503,7 +502,7 @@ func (e *emitter) access(o Op, only string) {
 	}
 }
 
-// typed is an operation with the type that it takes.
+// typed returns an operation with its type suffix.
 func (d Do) typed() string {
 	if d == Or || d == Exch || d == Cas {
 		return doNames[d] + ".b32"

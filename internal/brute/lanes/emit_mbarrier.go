@@ -17,7 +17,7 @@ func (p *Program) copies() bool {
 	return false
 }
 
-// source writes where copies come from.
+// source writes the variable that copies read.
 func (e *emitter) source() {
 	var words []string
 	for i := range Words {
@@ -92,7 +92,7 @@ func (e *emitter) mbarrier(o Op, only string) {
 	}
 }
 
-// parity is what an operation tests for.
+// parity returns the parity that an operation tests for.
 func (e *emitter) parity(o Op) string {
 	if !e.grows(o) {
 		return fmt.Sprint(o.N)

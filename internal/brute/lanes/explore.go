@@ -6,12 +6,12 @@ type Result struct {
 	Complete bool // every interleaving was visited
 	Race     bool
 	Trap     bool
-	Hang     bool // some interleaving comes to where lanes wait for ever
+	Hang     bool // in some interleaving lanes wait for ever
 	// Undefined: some interleaving does at an mbarrier what the ISA leaves undefined.
 	Undefined bool
-	// Loose: some interleaving does what the ISA does not speak of clearly, such as to
-	// exit before a copy is complete. That alone is no bad outcome, and nothing is
-	// concluded from what a check finds.
+	// Loose: some interleaving does what the ISA does not clearly define, for example
+	// exits before a copy is complete. That alone is no bad outcome, and nothing is
+	// concluded from a check's findings.
 	Loose bool
 	// Phases: an operation at an mbarrier is charged to different phases in different
 	// interleavings, against 9.7.13.15.4, or a wait by parity ends in different ones.
@@ -44,8 +44,8 @@ func (r *Result) Bad() string {
 	return s
 }
 
-// Explore visits every interleaving, up to so many states. What it has found then
-// holds, complete or not.
+// Explore visits every interleaving, up to limit states. Its findings hold even if it
+// is not complete.
 func Explore(p *Program, limit int) Result {
 	r := newRunner(p)
 	if r == nil {
@@ -123,7 +123,7 @@ func (r *runner) explore(limit int) Result {
 	return res
 }
 
-// left is what a final state leaves in global memory.
+// left returns what a final state leaves in global memory.
 func (r *runner) left(s *state) Memory {
 	var m Memory
 	for a, area := range r.p.Areas {

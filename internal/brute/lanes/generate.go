@@ -31,7 +31,7 @@ func Generate(r *rand.Rand) *Program {
 	}
 }
 
-// size reports whether a program is small enough to be worth while, and not empty.
+// size reports whether a program is small enough to explore, and not empty.
 func (p *Program) size() bool {
 	if newRunner(p) == nil {
 		return false
@@ -106,7 +106,7 @@ func (g *generator) area(shared bool, first uint8) uint8 {
 	return uint8(len(g.p.Areas) - 1)
 }
 
-// anywhere is an area that all warps of a message see.
+// anywhere adds an area that all warps of a message see.
 func (g *generator) anywhere(first uint8) uint8 {
 	return g.area(g.p.CTAs == 1 && g.r.IntN(2) == 0, first)
 }
@@ -165,7 +165,7 @@ func (g *generator) message() {
 	switch g.r.IntN(9) {
 	case 0, 1, 2:
 		m.senders = 1
-	case 3: // lanes of one warp are of two minds
+	case 3: // some lanes of a warp send, the others receive
 		m.to = m.from
 		m.senders = uint8(1 + g.r.IntN(int(g.p.all())-1))
 		m.only = g.p.all() &^ m.senders
@@ -177,7 +177,7 @@ func (g *generator) message() {
 	means[g.r.IntN(len(means))](m)
 }
 
-// produce has the senders write their data, and meet if one speaks for all.
+// produce makes the senders write their data, and meet if one signals for all.
 func (g *generator) produce(m *message) {
 	if m.hands && g.data < 0 {
 		g.data = int(g.anywhere(0))
@@ -222,7 +222,7 @@ func (g *generator) consume(m *message) {
 	}
 }
 
-// until has the receivers wait for a value that total, at the end, compares with.
+// until makes the receivers wait for a value that the final total satisfies.
 func (g *generator) until(m *message, total uint8) {
 	cmp, k := Cmp(2*g.r.IntN(2)), total
 	if !g.right() {
@@ -317,7 +317,7 @@ func (g *generator) masks(m *message) {
 	g.consume(m)
 }
 
-// inc has the last sender leave 0 behind.
+// inc makes the senders count by atom.inc, which the last one wraps to 0.
 func (g *generator) inc(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
@@ -360,7 +360,7 @@ func (g *generator) flags(m *message) {
 	g.consume(m)
 }
 
-// ticket has the last of the senders read the data.
+// ticket makes the last of the senders read the data.
 func (g *generator) ticket(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
@@ -383,7 +383,7 @@ func (g *generator) ticket(m *message) {
 	g.last(m, uint8(total))
 }
 
-// last has the sender that drew a value go on alone.
+// last makes only the sender that drew a value go on.
 func (g *generator) last(m *message, k uint8) {
 	cmp := Cmp(2 * g.r.IntN(2))
 	for _, w := range m.from {
@@ -407,7 +407,7 @@ func (g *generator) last(m *message, k uint8) {
 	}
 }
 
-// look takes what is there, and goes by it.
+// look makes the receivers read a word once and branch by its value.
 func (g *generator) look(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
@@ -547,7 +547,7 @@ func (g *generator) loop() {
 	}
 }
 
-// gather has all lanes of all warps meet, each turn anew.
+// gather makes all lanes of all warps meet in each turn.
 func (g *generator) gather(m *message) {
 	n := uint8(m.count())
 	if !g.right() {
@@ -585,8 +585,8 @@ func (g *generator) gather(m *message) {
 	}
 }
 
-// slots has the senders draw tickets and fill the slots of these, which others may
-// look at.
+// slots makes the senders draw tickets and fill the slots with these numbers, which
+// others may read.
 func (g *generator) slots(m *message) {
 	if g.p.Order >= Relaxed || g.data >= 0 {
 		return
@@ -646,7 +646,7 @@ func (g *generator) named(m *message) {
 	g.consume(m)
 }
 
-// observe may have a warp trap on what it read last.
+// observe may make a warp trap on the value that it read last.
 func (g *generator) observe() {
 	if g.r.IntN(4) > 0 {
 		return

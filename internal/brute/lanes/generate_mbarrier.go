@@ -66,12 +66,12 @@ type signal struct {
 	who  uint8 // the lanes that arrive, of each warp that sends
 	how  int   // a number below signals
 	area uint8 // where copies go
-	keep bool  // who keeps the token
+	keep bool  // the lane keeps the token
 }
 
 const signals = 9
 
-// arrivals is how many arrivals a lane's signal is.
+// arrivals returns how many arrivals a lane's signal makes.
 func (s signal) arrivals() int {
 	switch s.how {
 	case 1, 6:
@@ -213,7 +213,7 @@ func (g *generator) laps(m *message) {
 	}
 }
 
-// another is a signal of as many arrivals, by other lanes if that can be.
+// another returns a signal of as many arrivals, by other lanes if possible.
 func (g *generator) another(m *message, first signal, n int) signal {
 	for range 4 {
 		s := signal{who: uint8(1 + g.r.IntN(int(g.p.all()))), how: g.r.IntN(signals - 1), area: first.area}
@@ -227,7 +227,7 @@ func (g *generator) another(m *message, first signal, n int) signal {
 	return first
 }
 
-// await has a warp's lanes wait for a phase, or look whether it is complete.
+// await makes a warp's lanes wait for a phase, or test it once.
 func (g *generator) await(w int, bar, round uint8, s signal, m *message) {
 	o := Op{Kind: Wait, Bar: bar, N: round & 1}
 	switch x := g.r.IntN(12); {
@@ -297,7 +297,7 @@ func (g *generator) end(all []int, bar uint8) {
 	}
 }
 
-// otherwise has an operation at an mbarrier done in another way.
+// otherwise replaces an operation at an mbarrier by a variant.
 func (g *generator) otherwise(o *Op) {
 	switch {
 	case o.arrives():

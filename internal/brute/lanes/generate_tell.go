@@ -1,6 +1,6 @@
 package lanes
 
-// told has some lanes of a warp learn what others saw by a vote or a shfl.
+// told makes lanes of a warp learn by a vote or a shfl what other lanes read.
 func (g *generator) told(m *message) {
 	g.produce(m)
 	m.word = g.anywhere(0)
@@ -23,8 +23,8 @@ func (g *generator) told(m *message) {
 	}
 }
 
-// tested has the lanes of some warps test an mbarrier, and go on by what they found
-// together.
+// tested makes the lanes of some warps test an mbarrier, and branch by their combined
+// results.
 func (g *generator) tested(m *message) {
 	if len(g.p.Counts) == MaxBars {
 		return
@@ -45,7 +45,7 @@ func (g *generator) tested(m *message) {
 	}
 }
 
-// tell has all lanes of a warp take what a register of theirs says together.
+// tell makes all lanes of a warp vote on a register, or take one lane's by shfl.
 func (g *generator) tell(w int, reg, k uint8) {
 	o := Op{Kind: Vote, Reg: reg, Cmp: [...]Cmp{GE, NE, EQ}[g.r.IntN(3)], K: k, N: uint8(g.r.IntN(int(Ballot) + 1)), Only: g.p.all()}
 	switch {
@@ -57,7 +57,7 @@ func (g *generator) tell(w int, reg, k uint8) {
 	g.add(w, o)
 }
 
-// decide has a warp's lanes read the data or trap by register 0.
+// decide makes a warp's lanes read the data, or trap, depending on register 0.
 func (g *generator) decide(w int, m *message) {
 	by := Op{Kind: Skip, Reg: 0, Cmp: [...]Cmp{NE, EQ, GE}[g.r.IntN(3)], K: uint8(g.r.IntN(3)), N: 1}
 	data := Op{Kind: Load, Area: uint8(max(0, g.data)), At: Fixed, Index: uint8(MaxLanes*m.from[0] + g.r.IntN(g.p.Lanes)), Reg: 1}

@@ -36,7 +36,7 @@ var (
 
 func draw(n uint64) *lanes.Program { return lanes.Generate(rand.New(rand.NewPCG(*seed, n))) }
 
-// drawApart is draw with each lane in a warp of its own, where nobody votes.
+// drawApart is draw with each lane in a warp of its own, without votes.
 func drawApart(n uint64) *lanes.Program {
 	p := draw(n)
 	for _, ops := range p.Warps {

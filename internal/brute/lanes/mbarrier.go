@@ -12,7 +12,7 @@ const (
 	barSize
 )
 
-// barrier takes an operation at an mbarrier. What is undefined, undefined has seen.
+// barrier takes an operation at an mbarrier. It is not undefined: undefined checked it.
 func (r *runner) barrier(s *state, t int, c *code) {
 	bar := s[c.bar : c.bar+barSize]
 	if c.arrives() || c.Kind == Expect || c.Kind == Wait || c.Kind == ArriveAsync && c.N == 0 {
@@ -49,7 +49,7 @@ func (r *runner) barrier(s *state, t int, c *code) {
 	case Inval:
 		bar[alive] = 0
 	case Init:
-		// A phase of even number, and no token is of the one before.
+		// The next even phase: no token belongs to the phase before it.
 		bar[phase] = (bar[phase] + 3) &^ 1
 		bar[pending], bar[expected], bar[tx], bar[alive] = c.N, c.N, 0, 1
 	case ArriveAsync:
@@ -59,7 +59,7 @@ func (r *runner) barrier(s *state, t int, c *code) {
 	}
 }
 
-// turn has a phase end that is complete.
+// turn ends the open phase if it is complete.
 func turn(bar []uint8) {
 	if bar[pending] == 0 && bar[tx] == 0 {
 		bar[phase]++
@@ -75,8 +75,8 @@ func (r *runner) charge(c *code, bar []uint8) {
 	r.phases = r.phases || c.met != int(bar[phase])
 }
 
-// undefined reports whether the next step of a thread, or of what flies, is one at an
-// mbarrier that the ISA leaves undefined. A thread that waits tests again and again.
+// undefined reports whether the next step of a thread, or of an operation in flight, is
+// one at an mbarrier that the ISA leaves undefined. A thread that waits tests repeatedly.
 func (r *runner) undefined(s *state) bool {
 	for t := range r.threads {
 		if c := r.at(s, t); c != nil && c.atBarrier() && r.forbidden(s, t, c) {
@@ -128,8 +128,8 @@ func (r *runner) copying(s *state, t int) bool {
 	return false
 }
 
-// lands reports whether something that flies may end now. An arrival comes after the
-// thread's cp.async before it.
+// lands reports whether an operation in flight may end now. An arrival comes after the
+// thread's earlier cp.async.
 func (r *runner) lands(s *state, t, f int) bool {
 	if s[r.flying+t]>>f&1 == 0 {
 		return false
@@ -146,7 +146,7 @@ func (r *runner) lands(s *state, t, f int) bool {
 	return true
 }
 
-// land ends it.
+// land ends an operation in flight.
 func (r *runner) land(s *state, t, f int) {
 	c := &r.threads[t].code[r.threads[t].flights[f]]
 	s[r.flying+t] &^= 1 << f
@@ -166,7 +166,7 @@ func (r *runner) land(s *state, t, f int) {
 	turn(bar)
 }
 
-// brings is the i-th word of what a copy writes.
+// brings returns the i-th word that a copy writes.
 func (r *runner) brings(t int, c *code, i int) uint8 {
 	if c.Kind == Bulk {
 		return uint8(Source + Box*r.threads[t].lane + i)

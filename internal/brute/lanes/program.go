@@ -165,7 +165,7 @@ func (o Op) touches() (memory, writes, strong bool) {
 // copies reports whether an operation begins a copy, which writes memory by itself later.
 func (o Op) copies() bool { return o.Kind == Bulk || o.Kind == CopyAsync }
 
-// flies reports whether something of an operation comes later, by itself.
+// flies reports whether part of an operation is asynchronous.
 func (o Op) flies() bool { return o.copies() || o.Kind == ArriveAsync }
 
 // arrives reports whether an operation is an arrival at an mbarrier by its lane.
@@ -181,7 +181,7 @@ const (
 	MaxAreas = 4
 	Words    = MaxWarps * MaxLanes // of an area
 	Regs     = 2
-	MaxBars  = 2 // mbarriers, and named barriers besides 0, of a CTA
+	MaxBars  = 2 // mbarriers, and named barriers other than 0, of a CTA
 	Indexed  = 8
 	Box      = 4  // words of a bulk copy
 	Source   = 16 // what a copy brings is this and the index in the source
@@ -290,7 +290,7 @@ func (p *Program) words(o Op, warp, lane int) []int {
 	return list
 }
 
-// valid reports whether a program is one that this package speaks of.
+// valid reports whether this package covers a program.
 func (p *Program) valid() bool {
 	if p.Idle == Narrow && p.perCTA() != 1 {
 		return false
@@ -318,9 +318,9 @@ func (p *Program) valid() bool {
 			case o.Kind == Skip && i+int(o.N) >= len(ops):
 				return false
 			case o.At == ByReg && (o.Kind == Poll || o.copies()):
-				return false // its address would change as it waits
+				return false // its address would change while it waits
 			case o.Kind == Inval && p.Order >= Relaxed:
-				return false // what comes before it has to happen before it
+				return false // earlier uses must happen before it
 			case o.atBarrier() && int(o.Bar) >= len(p.Counts):
 				return false
 			}
@@ -367,7 +367,7 @@ type sharing struct {
 	private func(area, cta, word int) bool
 	weak    bool // a word with a weak access
 	stored  bool // a word with a weak access, which a lane writes itself
-	strong  int  // words with strong accesses, one of which writes
+	strong  int  // words with strong accesses, at least one a write
 }
 
 // shared finds the words that more than one lane accesses, one of them to write.
@@ -389,7 +389,7 @@ func (p *Program) shared() sharing {
 					u := &uses[o.Area][p.copy(int(o.Area), w)][i]
 					u.by |= 1 << (MaxLanes*w + lane)
 					if o.copies() {
-						u.by |= 1 << 31 // the copy is somebody else
+						u.by |= 1 << 31 // the copy is an agent of its own
 					}
 					u.writes = u.writes || writes
 					u.own = u.own || writes && !o.copies()
@@ -417,7 +417,7 @@ func (p *Program) shared() sharing {
 	return s
 }
 
-// copy is which of an area's copies a warp accesses.
+// copy returns which of an area's copies a warp accesses.
 func (p *Program) copy(area, warp int) int {
 	if p.Areas[area].Shared {
 		return warp / p.perCTA()
@@ -427,7 +427,7 @@ func (p *Program) copy(area, warp int) int {
 
 // Tells reports whether lanes of a program take values of other lanes by a vote or a
 // shfl. These make lanes wait for each other and order no memory, so that two accesses
-// may race that are never next to each other.
+// may race without ever being adjacent.
 func (p *Program) Tells() bool {
 	for _, ops := range p.Warps {
 		for _, o := range ops {
@@ -439,10 +439,10 @@ func (p *Program) Tells() bool {
 	return false
 }
 
-// Robust reports whether interleavings are the whole story of a program without
-// races. A single test of an mbarrier is a look at a word, which no fence.sc stands
-// before. A copy, and the arrival of a cp.async.mbarrier.arrive, hands on what was
-// copied, and nothing that its thread did.
+// Robust reports whether every execution of a program without races is an interleaving.
+// A single test of an mbarrier counts as a read of a word without a fence.sc before it.
+// A copy, and the arrival of a cp.async.mbarrier.arrive, publishes what was copied, and
+// none of its thread's own accesses.
 func (p *Program) Robust() bool {
 	tested := map[uint8]bool{}
 	shared := p.shared()
@@ -477,8 +477,8 @@ func (p *Program) Asynchronous() bool {
 	return false
 }
 
-// ComesTwice reports whether a warp may come to one generation of a named barrier twice.
-// The count is then no number of threads (ISA 9.7.13.1), though nobody is stuck.
+// ComesTwice reports whether a warp may arrive twice in one generation of a named
+// barrier. The count is then no number of threads (ISA 9.7.13.1), without a deadlock.
 func (p *Program) ComesTwice() bool {
 	for w := range p.Warps {
 		arrived := map[uint8]bool{}
@@ -527,7 +527,7 @@ func (p *Program) insert(w, i int, o Op) {
 	p.Warps[w] = append(ops[:i:i], append([]Op{o}, ops[i:]...)...)
 }
 
-// Smaller lists programs with one thing less.
+// Smaller lists programs that are one reduction step smaller.
 func (p *Program) Smaller() []*Program {
 	var all []*Program
 	try := func(change func(q *Program)) {
@@ -633,7 +633,7 @@ func (p *Program) Smaller() []*Program {
 	return all
 }
 
-// Name is an operation without its operands.
+// Name returns the name of an operation, without its operands.
 func (p *Program) Name(o Op) string {
 	switch o.Kind {
 	case Red, Atom:

@@ -2,14 +2,14 @@ package lanes
 
 import "slices"
 
-// A state is comparable, so that a map finds it again. What its bytes mean is laid out
-// by its runner: program counters, registers, words, tokens, what flies, mbarriers,
-// named barriers, and the warps that wait at one of these.
+// A state is comparable, so that it can be a map's key. Its runner lays out its bytes:
+// program counters, registers, words, tokens, operations in flight, mbarriers, named
+// barriers, and the warps that wait at one of these.
 type state [maxState]uint8
 
 const maxState = 104
 
-// A code is an operation as one lane has it.
+// A code is an operation of one lane.
 type code struct {
 	Op
 	word    int   // offset in a state of the word that it accesses, less than 0 for none
@@ -27,7 +27,7 @@ type code struct {
 type thread struct {
 	warp, lane int
 	code       []code
-	flights    []int // the operations of its code that fly
+	flights    []int // the asynchronous operations of its code
 }
 
 // A global is a word of global memory: its offset in a state, its area and index.
@@ -51,7 +51,7 @@ type runner struct {
 	loose   bool // see Result
 }
 
-// newRunner lays out the states of a program; it is nil where they are too large.
+// newRunner lays out the states of a program; nil if they are too large.
 func newRunner(p *Program) *runner {
 	r := &runner{p: p}
 	for w := range p.Warps {
@@ -87,7 +87,7 @@ func newRunner(p *Program) *runner {
 	return r
 }
 
-// code is what a warp does, turn after turn.
+// code returns a warp's operations, turn after turn.
 func (p *Program) code(warp int) []Op {
 	var all []Op
 	for range p.Turns {
@@ -96,7 +96,7 @@ func (p *Program) code(warp int) []Op {
 	return all
 }
 
-// turned is an operation as it is in a turn.
+// turned returns an operation as it is in a turn.
 func (o Op) turned(turn int) Op {
 	grown := o.Turn * uint8(turn)
 	switch o.Kind {
@@ -165,7 +165,7 @@ func (r *runner) place() int {
 	return len(known)
 }
 
-// start is the first state; false is a trap on the way to it.
+// start returns the first state; false is a trap on the way to it.
 func (r *runner) start() (state, bool) {
 	var s state
 	copy(s[r.words:], r.initial)
@@ -183,7 +183,7 @@ func (r *runner) start() (state, bool) {
 	return s, r.meet(&s)
 }
 
-// at is what a thread does next, nil at its end.
+// at returns a thread's next operation, nil at its end.
 func (r *runner) at(s *state, t int) *code {
 	if pc := int(s[t]); pc < len(r.threads[t].code) {
 		return &r.threads[t].code[pc]
@@ -191,7 +191,7 @@ func (r *runner) at(s *state, t int) *code {
 	return nil
 }
 
-// word is the offset of the word that a thread's operation accesses.
+// word returns the offset of the word that a thread's operation accesses.
 func (r *runner) word(s *state, t int, c *code) int {
 	if c.At != ByReg || c.word < 0 {
 		return c.word
@@ -241,7 +241,7 @@ func (r *runner) together(s *state, t int) bool {
 	return true
 }
 
-// pass has the lanes that execute a join, at which t stands, go on behind it.
+// pass moves the lanes that execute the join at which t stands past it.
 func (r *runner) pass(s *state, t int) bool {
 	first := t - r.threads[t].lane
 	only := r.at(s, t).Only
@@ -259,8 +259,8 @@ func (r *runner) pass(s *state, t int) bool {
 	return true
 }
 
-// tell gives lanes that stand at a vote or a shfl together, each at its code, what they
-// take from each other. t is the thread of one of them.
+// tell performs the vote or the shfl at which lanes stand together, each at its code. t
+// is the thread of one of them.
 func (r *runner) tell(s *state, t int) {
 	first, c := t-r.threads[t].lane, r.at(s, t)
 	if !c.tells() {
@@ -292,7 +292,7 @@ func one(is bool) uint8 {
 	return 0
 }
 
-// meet takes every bar.warp.sync, vote and shfl that is complete. None depends on anything else.
+// meet takes every complete bar.warp.sync, vote and shfl. They depend on nothing else.
 func (r *runner) meet(s *state) bool {
 	for t := 0; t < len(r.threads); {
 		if c := r.at(s, t); c == nil || !c.meets() || !r.together(s, t) {
@@ -398,7 +398,7 @@ func (r *runner) step(s *state, t int) bool {
 	return r.settle(s, t) && r.meet(s)
 }
 
-// bar has a warp come to a named barrier.
+// bar has a warp arrive at a named barrier.
 func (r *runner) bar(s *state, t int, c *code) bool {
 	s[c.bar]++
 	full := s[c.bar] == c.N

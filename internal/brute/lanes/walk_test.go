@@ -93,8 +93,8 @@ func (w *walker) barrier(s *state, t int, c *code) {
 	}
 }
 
-// meets has lanes know of each other that went on from a join: those whose program
-// counters a step of another thread, or a join, moved.
+// meets joins the knowledge of lanes that went on from a join: a step of another
+// thread, or a join, moved their program counters.
 func (w *walker) meets(before, after *state, t int, c *code) {
 	if c.Kind == Sync || c.Kind == BarArrive {
 		all := w.arrived[c.bar]
@@ -181,9 +181,9 @@ func walk(p *Program, r *rand.Rand, times int) bool {
 	return false
 }
 
-// TestRaces holds the races that Explore finds to those of happens-before, in
-// interleavings taken at random. Explore finds all that a walk does, but for programs
-// whose arrivals meet different phases; and walks find most that Explore does.
+// TestRaces compares the races that Explore finds with those of happens-before, in
+// random interleavings. Explore finds all races of a walk, except in programs whose
+// arrivals meet different phases; and walks find most races of Explore.
 func TestRaces(t *testing.T) {
 	both, explored := 0, 0
 	for n := range uint64(*walks) {
