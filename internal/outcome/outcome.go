@@ -442,11 +442,8 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 	settled := r.settled(w, ev, lanes)
 	for i := range w.done {
 		a := &w.done[i]
-		if settled[i] || !r.contend(a.pc, ev.PC) {
+		if settled[i] || !r.contend(a.pc, ev.PC) || r.forced(w, ev, lanes) {
 			continue
-		}
-		if r.forced(w, ev, lanes) {
-			break
 		}
 		w.meet(v, w.of(a.CTA, a.Warp))
 		w.unrelated(a.pc, ev.PC)
@@ -489,20 +486,12 @@ func (r *Run) contend(a, b int32) bool {
 // with them.
 func (r *Run) settled(w *word, ev *machine.Event, lanes uint32) []bool {
 	known := make([]bool, len(w.done))
-	var pcs []int32                    // of later accesses that precede
-	performed := map[[2]int32]uint32{} // lanes, by CTA and warp, of later accesses that precede
-	for i := len(w.done) - 1; i >= 0; i-- {
+	for i := len(w.done) - 1; i >= 0; i-- { // the later ones first
 		a := &w.done[i]
-		warp := [2]int32{a.CTA, a.Warp}
-		known[i] = a.Lanes&^performed[warp] == 0 ||
-			slices.ContainsFunc(pcs, func(pc int32) bool { return r.contend(a.pc, pc) }) ||
-			!unknown(r.order, a.Moment, ev, lanes)
-		if !known[i] {
-			continue
-		}
-		performed[warp] |= a.Lanes
-		if !slices.Contains(pcs, a.pc) {
-			pcs = append(pcs, a.pc)
+		known[i] = !unknown(r.order, a.Moment, ev, lanes)
+		for k := i + 1; k < len(w.done) && !known[i]; k++ {
+			b := &w.done[k]
+			known[i] = known[k] && (r.contend(a.pc, b.pc) || a.CTA == b.CTA && a.Warp == b.Warp && a.Lanes&^b.Lanes == 0)
 		}
 	}
 	return known
