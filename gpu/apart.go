@@ -16,10 +16,10 @@ import (
 	"muster/ptx"
 )
 
-// workerEnv makes a process a worker.
+// workerEnv, set in the environment, makes a process a worker.
 const workerEnv = "MUSTER_GPU_WORKER"
 
-// DefaultTimeout is how long a launch of RunApart may take.
+// DefaultTimeout limits a launch of RunApart if Options.Timeout is 0.
 const DefaultTimeout = time.Minute
 
 // A TimeoutError is the error for a launch that did not end in time.
@@ -37,7 +37,7 @@ type request struct {
 	Memory int64
 }
 
-// A reply is what a worker writes, on file 3: standard output is the kernel's.
+// A reply is what a worker writes, on file 3: standard output belongs to the kernel.
 type reply struct {
 	Launched bool
 	Result   *Result
@@ -61,8 +61,8 @@ func Worker() {
 	os.Exit(0)
 }
 
-// work answers requests up to the last, or to a fault, after which the context
-// is of no use.
+// work answers requests up to the last, or to a fault, which makes the context
+// unusable.
 func work(in *json.Decoder, out *gob.Encoder) error {
 	var d *Device
 	for {
@@ -102,7 +102,7 @@ func serve(d **Device, req *request, started func()) (*Result, error) {
 	return (*d).Run(context.Background(), req.File, o)
 }
 
-// sort puts an error where its type survives the way to the caller.
+// sort stores an error in the field that keeps its type on the way to the caller.
 func (r *reply) sort(err error) {
 	r.Text = err.Error()
 	var input *launch.Error
@@ -137,18 +137,18 @@ func (r *reply) err() error {
 	return e
 }
 
-// RunApart is Open and Run in a process of its own, which is killed when the
-// launch takes longer than o.Timeout (a *TimeoutError) or ctx ends.
+// RunApart is Open and Run in a separate process, which is killed when the launch
+// takes longer than o.Timeout (a *TimeoutError) or ctx ends.
 func RunApart(ctx context.Context, f *launch.File, o Options) (*Result, error) {
 	var a Apart
 	defer a.Close()
 	return a.Run(ctx, f, o)
 }
 
-// An Apart is a process for launches, one after another, that may hang or fault.
-// One that does ends the process, and the next launch begins another; until then
-// they share one, which saves the time in which a driver starts. The zero Apart
-// is ready. It belongs to one goroutine.
+// An Apart runs launches that may hang or fault in a separate process, one after
+// another. A hang or fault ends the process, and the next launch starts a new one;
+// other launches share a process, which saves the driver's start-up time. The zero
+// Apart is ready. It belongs to one goroutine.
 type Apart struct {
 	cmd     *exec.Cmd
 	kill    context.CancelCauseFunc
@@ -160,7 +160,7 @@ type Apart struct {
 	stderr  bytes.Buffer
 }
 
-// Run is RunApart in the process that is there already, if there is one.
+// Run is RunApart in the existing process, if there is one.
 func (a *Apart) Run(ctx context.Context, f *launch.File, o Options) (*Result, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -244,8 +244,8 @@ func (a *Apart) start() error {
 	return nil
 }
 
-// output returns what the kernel printed: the worker's standard output since the
-// last launch, because both processes share the file's offset.
+// output returns what the kernel printed: the worker's standard output since the last
+// launch. Both processes share the file's offset.
 func (a *Apart) output() ([]byte, error) {
 	n, err := a.printed.Seek(0, io.SeekCurrent)
 	if err != nil || n == 0 {
@@ -261,7 +261,7 @@ func (a *Apart) output() ([]byte, error) {
 	return out, a.printed.Truncate(0)
 }
 
-// end ends the process, and says why it did not answer.
+// end ends the process, and returns why it did not answer.
 func (a *Apart) end(err error) error {
 	if a.in != nil {
 		a.in.Close()
@@ -308,8 +308,8 @@ func withoutExpect(f *launch.File) *launch.File {
 	return &g
 }
 
-// follow reads replies up to the one that ends the conversation, and runs a
-// timer from the launch on.
+// follow reads replies up to the final one, and starts a timer when the kernel has
+// been launched.
 func follow(in *gob.Decoder, launched func() *time.Timer) (last reply, err error) {
 	for {
 		last = reply{}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestApart: launches share a process until one hangs or faults; the next begins
-// another, and each has what it printed itself.
+// TestApart: launches share a process until one hangs or faults; the next starts
+// another, and each returns its own output.
 func TestApart(t *testing.T) {
 	open(t)
 	var a Apart
@@ -28,7 +28,7 @@ func TestApart(t *testing.T) {
 	}
 	say(1, false)
 	say(22, true)
-	// What the driver refuses leaves the process.
+	// A launch that the driver refuses does not end the process.
 	if _, err := a.Run(t.Context(), parse(t, `"kernel": "empty", "grid": 1, "block": 1, "shared": 232448, "args": [null, null]`), Options{}); err == nil {
 		t.Error("a launch without an argument ran")
 	}
@@ -52,7 +52,7 @@ func TestApart(t *testing.T) {
 	say(6, false)
 }
 
-// TestApartWithoutGPU: a worker answers more than once, also if the answer is that
+// TestApartWithoutGPU: a worker answers more than once, even if it reports that
 // there is no GPU, or no such kernel; a cancelled context starts no worker.
 func TestApartWithoutGPU(t *testing.T) {
 	var a Apart
@@ -68,7 +68,7 @@ func TestApartWithoutGPU(t *testing.T) {
 	if first == nil || second == nil || first.Error() != second.Error() || a.cmd.Process.Pid != pid {
 		t.Errorf("%v; %v", first, second)
 	}
-	// One that was killed meanwhile is told, and then replaced.
+	// A worker that was killed in between gives an error, and is then replaced.
 	if err := a.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

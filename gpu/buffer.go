@@ -9,8 +9,8 @@ import (
 	"muster/launch"
 )
 
-// Number is what buffers hold. Halves are their bits, in uint16; 8-bit floating
-// point is in uint8.
+// Number is the set of element types. Halves are stored as bits in uint16, 8-bit
+// floating point in uint8.
 type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
@@ -31,14 +31,14 @@ func elementOf[T Number]() launch.Type {
 	return map[int]launch.Type{1: launch.U8, 2: launch.U16, 4: launch.U32, 8: launch.U64}[size]
 }
 
-// A Buffer is an array in the GPU's memory. It is an argument of a kernel.Call
-// where a slice could be, in MapOf too; such a call is for PrepareCall.
+// A Buffer is an array in the GPU's memory. It is an argument of a kernel.Call in
+// place of a slice, in MapOf too; PrepareCall prepares such a call.
 type Buffer[T Number] struct {
 	dev  *Device
 	mem  memory
 	at   uint64 // of the first element
 	n    int
-	part bool // of another buffer, which owns the memory
+	part bool // of another buffer, which owns the memory: a Part
 }
 
 // Alloc makes a buffer of n zeros.
@@ -75,9 +75,9 @@ func Upload[T Number](d *Device, s []T) (*Buffer[T], error) {
 	return b, nil
 }
 
-// arrived waits for a copy from memory that is not page-locked, which may be on
-// its way when the driver's call returns. The default stream has nothing else to
-// do, so that this ends.
+// arrived waits for a copy from memory that is not page-locked: the copy may
+// still be in flight when the driver's call returns. The default stream has no
+// other work, so the wait is short.
 func (d *Device) arrived() error {
 	return d.drv.call("cuStreamSynchronize", d.drv.streamSynchronize, 0)
 }
@@ -91,7 +91,7 @@ func (b *Buffer[T]) usable() error {
 	return b.dev.usable()
 }
 
-// Device makes the buffer a kernel.Memory.
+// Device makes the buffer a kernel.Memory: it returns address, elements and type.
 func (b *Buffer[T]) Device() (address uint64, elements int, elem launch.Type) {
 	if b.dev.usable() != nil {
 		return 0, 0, 0
@@ -99,11 +99,11 @@ func (b *Buffer[T]) Device() (address uint64, elements int, elem launch.Type) {
 	return b.at, b.n, elementOf[T]()
 }
 
-// Len gives the elements.
+// Len returns the number of elements.
 func (b *Buffer[T]) Len() int { return b.n }
 
-// Part is the part of a buffer from element i up to j, as b[i:j] is of a slice.
-// It ends with the buffer.
+// Part returns the buffer's elements i to j-1, as b[i:j] does for a slice. It is
+// valid until the buffer's Close.
 func (b *Buffer[T]) Part(i, j int) (*Buffer[T], error) {
 	if err := b.usable(); err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (b *Buffer[T]) Part(i, j int) (*Buffer[T], error) {
 	return &Buffer[T]{dev: b.dev, mem: b.mem, at: b.at + uint64(i*elementOf[T]().Size()), n: j - i, part: true}, nil
 }
 
-// Write copies a slice of the buffer's length to the GPU, after all that was put
-// on the device's streams.
+// Write copies a slice of the buffer's length to the GPU, after all work put on
+// the device's streams.
 func (b *Buffer[T]) Write(ctx context.Context, from []T) error {
 	if err := b.ready(ctx, len(from)); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (b *Buffer[T]) put(from []T) error {
 	return d.arrived()
 }
 
-// Read copies the buffer to a slice of its length, after all that was put on the
+// Read copies the buffer to a slice of its length, after all work put on the
 // device's streams.
 func (b *Buffer[T]) Read(ctx context.Context, to []T) error {
 	if err := b.ready(ctx, len(to)); err != nil {
@@ -158,7 +158,7 @@ func (b *Buffer[T]) ready(ctx context.Context, n int) error {
 }
 
 // Close waits for the device's streams and frees the memory. A graph that uses
-// it must not be launched any more.
+// the buffer must not be launched afterwards.
 func (b *Buffer[T]) Close() error {
 	if b.at == 0 || b.part {
 		b.at = 0
@@ -171,9 +171,9 @@ func (b *Buffer[T]) Close() error {
 	return b.dev.drv.call("cuMemFree", b.dev.drv.memFree, uintptr(b.mem.raw))
 }
 
-// A Host is page-locked memory of the computer: the host side of asynchronous
-// copies. Its slice is outside of Go's heap and lives until Close, so that a copy
-// never finds memory that has moved or is gone.
+// A Host is page-locked host memory, for asynchronous copies. Its slice is
+// outside Go's heap and lives until Close, so that the garbage collector neither
+// moves nor frees it during a copy.
 type Host[T Number] struct {
 	dev   *Device
 	slice []T
@@ -197,12 +197,12 @@ func AllocHost[T Number](d *Device, n int) (*Host[T], error) {
 	return h, nil
 }
 
-// Slice is the memory itself; nil after Close. Do not touch it while a copy is
-// under way.
+// Slice is the memory itself; nil after Close. Do not touch it while a copy is in
+// flight.
 func (h *Host[T]) Slice() []T { return h.slice }
 
-// Close waits for the device's streams and frees the memory; slices of it must
-// not be used any more, nor may graphs that copy from or to it be launched.
+// Close waits for the device's streams and frees the memory. Afterwards slices of
+// it must not be used, nor graphs launched that copy from or to it.
 func (h *Host[T]) Close() error {
 	if h.slice == nil {
 		return nil
@@ -223,8 +223,8 @@ func (b *Buffer[T]) CopyFrom(s *Stream, h *Host[T]) error {
 	return s.dev.drv.call("cuMemcpyHtoDAsync", s.dev.drv.memcpyHtoDAsync, uintptr(b.at), uintptr(unsafe.Pointer(&h.slice[0])), uintptr(b.bytes()), s.handle)
 }
 
-// CopyTo puts a copy to the host on a stream. The host's slice has it when the
-// stream has been synchronized.
+// CopyTo puts a copy to the host on a stream. The host's slice holds the data
+// once the stream has been synchronized.
 func (b *Buffer[T]) CopyTo(s *Stream, h *Host[T]) error {
 	if err := b.copies(s, h); err != nil {
 		return err

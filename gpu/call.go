@@ -12,15 +12,15 @@ import (
 	"muster/launch"
 )
 
-// PrepareCall prepares a call of a kernel that was written in Go. Slices are
-// copied to the device now; buffers of the device are used where they are.
+// PrepareCall prepares a call of a kernel that was written in Go. Slices are copied
+// to the device now; the device's buffers are used in place.
 func (d *Device) PrepareCall(c *kernel.Call, o Options) (*Prepared, error) {
 	o.Module = c.Module
 	return d.prepare(c.File, o, c.Device)
 }
 
-// RunCall launches a call, waits for its end, and copies the results into the
-// call's slices. Buffers of the device stay there, and are in the Result.
+// RunCall launches a call, waits for its end, and copies the results into the call's
+// slices. The device's buffers stay there, and are in the Result.
 func (d *Device) RunCall(ctx context.Context, c *kernel.Call, o Options) (*Result, error) {
 	p, err := d.PrepareCall(c, o)
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Device) RunCall(ctx context.Context, c *kernel.Call, o Options) (*Resul
 	return r, c.Take(r.bytes)
 }
 
-// RunCallApart is RunCall in a process of its own, as RunApart is Run.
+// RunCallApart is RunCall in a separate process, as RunApart is for Run.
 func RunCallApart(ctx context.Context, c *kernel.Call, o Options) (*Result, error) {
 	f, err := c.Launch()
 	if err != nil {
@@ -48,7 +48,7 @@ func RunCallApart(ctx context.Context, c *kernel.Call, o Options) (*Result, erro
 	return r, c.Take(r.bytes)
 }
 
-// bytes gives a buffer's bytes, as kernel.Call.Take asks for them.
+// bytes returns a buffer's bytes, the callback of kernel.Call.Take.
 func (r *Result) bytes(name string) ([]byte, error) {
 	if a := r.Buffer(name); a != nil {
 		return a.Data, nil
@@ -56,13 +56,13 @@ func (r *Result) bytes(name string) ([]byte, error) {
 	return nil, fmt.Errorf("no buffer is called %q", name)
 }
 
-// A Disagreement is a call whose results on the GPU and on the machine differ in
-// bits.
+// A Disagreement is the error of a call whose results on the GPU and on the machine
+// differ in bits.
 type Disagreement struct {
 	Differences []Difference // of the buffers that differ
 }
 
-// Error gives a line a buffer.
+// Error gives one line per buffer.
 func (e *Disagreement) Error() string {
 	var lines []string
 	for _, d := range e.Differences {
@@ -71,13 +71,13 @@ func (e *Disagreement) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Agree runs a call on the machine and on the GPU from the same first contents,
-// and compares the results bit by bit, a buffer with a tolerance (kernel.Call.Expect)
-// up to that. If they differ, the error is a *Disagreement. If not, the call's slices
-// hold the results.
+// Agree runs a call on the machine and on the GPU from the same initial contents, and
+// compares the results bit by bit, or within the tolerance of a buffer that has one
+// (kernel.Call.Expect). If they differ, the error is a *Disagreement. If not, the
+// call's slices hold the results.
 //
-// The GPU's run is in a process of its own, as RunApart has it: the program
-// calls Worker first, a test in TestMain.
+// The GPU's run is in a separate process, as with RunApart: the program must call
+// Worker first, a test in TestMain.
 func Agree(ctx context.Context, c *kernel.Call, o Options) error {
 	return agree(ctx, c, func(f *launch.File) (*Result, error) {
 		o.Module = c.Module

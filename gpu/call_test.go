@@ -10,7 +10,7 @@ import (
 	"muster/launch"
 )
 
-// axpy is y = a*x + y, for tests.
+// axpy computes y = a*x + y, for tests.
 func axpy(t *testing.T) *kernel.Kernel {
 	t.Helper()
 	k := kernel.New("axpy", kernel.Block(128))
@@ -38,7 +38,7 @@ func call(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) *kernel.Call
 	return c
 }
 
-// TestRunCall: slices go in and come back, in this process and apart.
+// TestRunCall: slices are copied in and back, in this process and in a worker.
 func TestRunCall(t *testing.T) {
 	d := open(t)
 	x, y := iota32(1000), make([]float32, 1000)
@@ -52,8 +52,8 @@ func TestRunCall(t *testing.T) {
 	}
 }
 
-// TestBigShared: a kernel with more shared memory than variables can have gets it
-// at its launch, in clusters too.
+// TestBigShared: a kernel whose shared memory exceeds the limit for static variables
+// gets it at launch, in clusters too.
 func TestBigShared(t *testing.T) {
 	d := open(t)
 	k := kernel.New("big", kernel.Block(32), kernel.Clusters(2))
@@ -72,7 +72,7 @@ func TestBigShared(t *testing.T) {
 	}
 }
 
-// TestAgree: the machine and the GPU begin with the same, and leave the same.
+// TestAgree: the machine and the GPU start with the same contents and leave the same.
 func TestAgree(t *testing.T) {
 	d := open(t)
 	x, y := iota32(1000), iota32(1000)
@@ -83,7 +83,7 @@ func TestAgree(t *testing.T) {
 	if err := Agree(t.Context(), c, Options{}); err != nil || y[999] != 7*999 {
 		t.Fatal(err, y[999])
 	}
-	// %globaltimer is another on the machine.
+	// %globaltimer differs on the machine.
 	k := kernel.New("timed", kernel.Block(1))
 	p := k.GlobalPtr("out", kernel.U64)
 	now := k.Var(kernel.U64)
@@ -100,7 +100,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// TestAgreeNeedsTheMachine: where the machine finds a fault there is nothing to
+// TestAgreeNeedsTheMachine: if the machine finds a fault, there is nothing to
 // compare.
 func TestAgreeNeedsTheMachine(t *testing.T) {
 	k := kernel.New("null", kernel.Block(1))
@@ -111,8 +111,8 @@ func TestAgreeNeedsTheMachine(t *testing.T) {
 	}
 }
 
-// TestAgreeCompares without a GPU: a result that differs is told, scratch memory
-// and what is within a tolerance is not.
+// TestAgreeCompares without a GPU: it reports a result that differs, but not
+// scratch memory nor a difference within tolerance.
 func TestAgreeCompares(t *testing.T) {
 	x, y := iota32(4), iota32(4)
 	k := axpy(t)
@@ -148,8 +148,8 @@ func TestAgreeCompares(t *testing.T) {
 	}
 }
 
-// TestPrepareCall: buffers of the device are used where they are, in parts and
-// by tensor maps too.
+// TestPrepareCall: the device's buffers are used in place, in parts and by tensor
+// maps too.
 func TestPrepareCall(t *testing.T) {
 	d := open(t)
 	ctx := t.Context()

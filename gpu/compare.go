@@ -9,13 +9,13 @@ import (
 	"muster/launch"
 )
 
-// A Difference is how a buffer of the GPU and one of the machine differ, bit
-// for bit.
+// A Difference says how a buffer of the GPU and one of the machine differ, bit for
+// bit.
 type Difference struct {
 	Buffer   string
 	Elements int64
-	Count    int64 // that differ
-	// The first that differs, if Count is not 0.
+	Count    int64 // elements that differ
+	// The first element that differs, if Count is not 0.
 	Index        []int64
 	GPU, Machine string // its values, with their bits
 	// Within says that all elements are within the tolerance that the launch
@@ -23,7 +23,7 @@ type Difference struct {
 	Within bool
 }
 
-// OK reports whether the buffers are equal, or as near as the file allows.
+// OK reports whether the buffers are equal, or within the file's tolerance.
 func (d Difference) OK() bool { return d.Count == 0 || d.Within }
 
 // String is one line for a person.
@@ -38,12 +38,12 @@ func (d Difference) String() string {
 	return s
 }
 
-// Compare sets the buffers of a result against the machine's, which the
-// function gives by name; muster.RunResult.Buffer is such a function. Buffers
-// of tensor maps are left out: their bytes hold addresses.
+// Compare compares the buffers of a result with the machine's, which the function
+// returns by name; muster.RunResult.Buffer is such a function. Buffers of tensor maps
+// are left out: their bytes hold addresses.
 //
-// A pointer that the launch file placed in a buffer is compared as the place
-// in its buffer that it points to, not as the address, which differs.
+// A pointer that the launch file placed in a buffer is compared by the buffer and
+// offset that it points to, since addresses differ.
 func (r *Result) Compare(f *launch.File, machine func(name string) ([]byte, error)) ([]Difference, error) {
 	plan, err := f.Layout(math.MaxInt64)
 	if err != nil {
@@ -81,8 +81,8 @@ func expectation(f *launch.File, buffer string) *launch.Expect {
 	return nil
 }
 
-// translate gives a buffer's bytes with the pointers that the file placed
-// there turned into the machine's.
+// translate returns a buffer's bytes, with the pointers that the file placed there
+// converted to the machine's.
 func (r *Result) translate(b *launch.Buffer, a *Array, plan *launch.Layout) []byte {
 	data := a.Data
 	for i, v := range b.Values {
@@ -102,7 +102,7 @@ func (r *Result) translate(b *launch.Buffer, a *Array, plan *launch.Layout) []by
 }
 
 // holder returns the buffer that contains an address, or else the one that ends there:
-// where one buffer ends another may begin. It returns nil if there is none.
+// another buffer may begin where one ends. It returns nil if there is none.
 func (r *Result) holder(p uint64) (ends *Array) {
 	for i := range r.Buffers {
 		to := &r.Buffers[i]
@@ -116,7 +116,7 @@ func (r *Result) holder(p uint64) (ends *Array) {
 	return ends
 }
 
-// bitsOf are the types that compare, and read, as the bits of their size.
+// bitsOf are the types that compare, and read, bits of each size.
 var bitsOf = map[int]launch.Type{1: launch.B8, 2: launch.B16, 4: launch.B32, 8: launch.B64}
 
 func difference(a *Array, got, want []byte) Difference {

@@ -10,13 +10,13 @@ import (
 type Device struct {
 	Name   string // "NVIDIA H200"
 	SM     int    // 90 for sm_90
-	Driver int    // the newest CUDA that the driver knows: 13000 for 13.0
+	Driver int    // the newest CUDA version that the driver supports: 13000 for 13.0
 
 	drv     *driver
 	ordinal int32
 	stream  uintptr
 	streams []*Stream
-	stuck   bool // a kernel was given up: nothing that waits may be called
+	stuck   bool // a kernel was abandoned: calls that wait would hang
 	closed  bool
 }
 
@@ -26,7 +26,7 @@ const (
 	computeCapabilityMinor = 76
 )
 
-// Open opens the first GPU that CUDA_VISIBLE_DEVICES leaves and locks the
+// Open opens the first GPU that CUDA_VISIBLE_DEVICES allows and locks the
 // calling goroutine to its thread until Close. Without a driver or a GPU the
 // error is a *NoDevice.
 func Open() (*Device, error) {
@@ -95,8 +95,8 @@ func (d *Device) String() string {
 	return fmt.Sprintf("%s, sm_%d, CUDA %d.%d", d.Name, d.SM, d.Driver/1000, d.Driver%1000/10)
 }
 
-// Close gives the context back, and with it all that comes from the device. A
-// kernel that was given up is left behind: it ends with the process.
+// Close releases the context, and with it everything made from the device. An
+// abandoned kernel is left behind: it ends with the process.
 func (d *Device) Close() error {
 	if d.closed {
 		return nil
@@ -137,7 +137,7 @@ func (d *Device) alloc(size, align uint64) (memory, error) {
 
 func (d *Device) free(m memory) { d.drv.call("cuMemFree", d.drv.memFree, uintptr(m.raw)) }
 
-// fill writes data to the device; nil is zeros.
+// fill writes data to the device; nil writes zeros.
 func (d *Device) fill(at, size uint64, data []byte) error {
 	switch {
 	case size == 0:

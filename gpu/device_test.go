@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// open gives the GPU, or ends the test and says why there is none.
+// open returns the GPU, or skips the test with the reason.
 func open(t *testing.T) *Device {
 	t.Helper()
 	d, err := Open()
@@ -87,8 +87,8 @@ func TestDynamicShared(t *testing.T) {
 	}
 }
 
-// TestTensorMaps: a map arrives whole, tiled and im2col, as a parameter and in
-// a buffer.
+// TestTensorMaps: a map reaches the GPU intact, tiled and im2col, as a
+// parameter and in a buffer.
 func TestTensorMaps(t *testing.T) {
 	d := open(t)
 	for _, m := range []string{
@@ -123,7 +123,7 @@ func TestTensorMapRefused(t *testing.T) {
 	}
 }
 
-// TestBox copies a box that reaches over two edges: what is outside is zero.
+// TestBox copies a box that extends over two edges: elements outside are zero.
 func TestBox(t *testing.T) {
 	r := run(t, open(t), `"kernel": "box", "grid": 1, "block": 1, "buffers": {"in": {"type": "u32", "shape": [16, 64], "fill": "iota"}, "out": {"type": "u32", "shape": [8, 32], "fill": "ones"}},
 		"args": [{"tensormap": {"of": "in", "box": [8, 32]}}, "out", {"s32": 40}, {"s32": -2}]`)
@@ -194,7 +194,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestHang: a kernel that never ends is ended, and the GPU is free after it.
+// TestHang: a kernel that never ends is killed, and the GPU stays usable.
 func TestHang(t *testing.T) {
 	d := open(t)
 	begin := time.Now()
@@ -212,7 +212,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// TestFault: a fault has the driver's number, and stays in its process.
+// TestFault: a fault carries the driver's error code, and stays in its process.
 func TestFault(t *testing.T) {
 	d := open(t)
 	_, err := RunApart(t.Context(), parse(t, `"kernel": "fault", "grid": 1, "block": 1`), Options{})
@@ -249,8 +249,8 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWorkerWithoutGPU: input errors and a missing GPU come back from a worker
-// as what they are.
+// TestWorkerWithoutGPU: input errors and a missing GPU keep their types on the
+// way back from a worker.
 func TestWorkerWithoutGPU(t *testing.T) {
 	_, err := RunApart(t.Context(), parse(t, `"kernel": "none", "grid": 1, "block": 1`), Options{})
 	var none *NoDevice

@@ -11,42 +11,42 @@
 //	r, err := d.RunCall(ctx, call, gpu.Options{})       // what it left is in x and y
 //	r, err = d.Run(ctx, file, gpu.Options{})            // of a launch file: in r.Buffers
 //
-// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, to
-// launch one kernel often: Launch costs the driver's own time and a call from
-// Go. A Buffer is an array on the GPU, and an argument of a call where a slice
-// could be; such a call is launched where its data are. A Stream is a queue of
-// launches and of copies between Buffers and Host memory; an Event is a point in
-// one, for another stream to wait for and for times; a Graph is a sequence of
-// launches and copies that is launched as one.
+// Prepare and PrepareCall, Launch, Wait and Read are the steps of a run, to launch
+// one kernel often: Launch costs the driver's own time plus one call from Go. A
+// Buffer is an array on the GPU, and an argument of a call in place of a slice; such
+// a call uses the data in place. A Stream is a queue of launches and of copies
+// between Buffers and Host memory; an Event is a point in a stream, for another
+// stream to wait for and for timing; a Graph is a sequence of launches and copies
+// that is launched as one.
 //
 // # Threads
 //
-// A driver context is current on a thread. Open locks the calling goroutine
-// to its thread, and a Device and all that comes from it belong to that
-// goroutine until Close.
+// A driver context is current on a thread. Open locks the calling goroutine to its
+// thread; a Device and everything made from it belong to that goroutine until Close.
 //
 // # Kernels that hang
 //
-// Only the end of its process ends a kernel. RunApart, RunCallApart, Agree
-// and an Apart run launches in a worker, a process of its own, and kill that when
-// the time is over; the caller's own context never sees a fault either. The
-// worker is the caller's executable again: its main must call Worker first.
+// Only ending its process ends a kernel that hangs. RunApart, RunCallApart, Agree and
+// an Apart run launches in a worker, a separate process, and kill it on timeout; the
+// caller's own context never sees a fault either. The worker is the caller's
+// executable again: its main must call Worker first.
 //
 // In this process every call that waits takes a context and returns when that ends;
-// then the Device is unusable, and says so. Calls that allocate, load a module or
-// free may have to wait for running kernels. To free waits ten seconds at most; to
-// load and to allocate cannot be bounded, so do that before a kernel that may hang.
+// then the Device is unusable, and its methods return an error. Calls that allocate,
+// load a module or free may have to wait for running kernels. Freeing waits ten
+// seconds at most; loading and allocating cannot be bounded, so do them before
+// launching a kernel that may hang.
 //
 // # Memory
 //
-// Buffers lie where the driver puts them, so pointers differ from those on
-// the machine; launch.File.LayoutAt encodes them. Memory that a launch file
-// leaves uninitialized is zero here, as on the machine, so that a comparison
-// means something. A file that states a buffer's base is refused.
+// The driver chooses the addresses of buffers, so pointers differ from those on the
+// machine; launch.File.LayoutAt encodes them. Memory that a launch file leaves
+// uninitialized is zero here, as on the machine, so that results are comparable. A
+// file that states a buffer's base is refused.
 //
-// Go's memory is copied while the caller waits. Asynchronous copies go from and to
-// Host memory, which is page-locked and not Go's, so that no copy finds memory that
-// is gone: Close of a Buffer, Host or Stream waits for the device's streams. What a
+// Copies from and to Go's memory block the caller. Asynchronous copies go from and to
+// Host memory, which is page-locked and outside Go's heap. Close of a Buffer, Host or
+// Stream waits for the device's streams, so that no copy uses freed memory. What a
 // Graph uses must not be closed before it.
 //
 // # What is not here

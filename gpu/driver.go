@@ -15,7 +15,7 @@ type Error struct {
 	Code int    // CUresult
 	Name string // CUDA_ERROR_…
 	Text string
-	Log  string // of the PTX assembler, for a module that does not load
+	Log  string // output of the PTX assembler, for a module that does not load
 }
 
 func (e *Error) Error() string {
@@ -40,12 +40,12 @@ func (e *Error) Fault() bool {
 	return false
 }
 
-// A NoDevice says why there is no GPU to run on.
+// A NoDevice is the error for a missing GPU or driver.
 type NoDevice struct{ Reason string }
 
 func (e *NoDevice) Error() string { return "no GPU: " + e.Reason }
 
-// Results of the driver that are no failure here.
+// Results of the driver that are not failures here.
 const (
 	success  = 0
 	notReady = 600
@@ -68,8 +68,8 @@ type driver struct {
 	launchKernel, launchKernelEx, tensorMapEncodeTiled, tensorMapEncodeIm2col uintptr
 }
 
-// symbols names what load looks up. The suffixes are those that cuda.h puts
-// there for the current version of a function.
+// symbols maps the names that load looks up. The suffixes are those of the
+// current version of a function in cuda.h.
 func (d *driver) symbols() map[string]*uintptr {
 	return map[string]*uintptr{
 		"cuInit": &d.init, "cuDriverGetVersion": &d.driverGetVersion,
@@ -95,7 +95,7 @@ func (d *driver) symbols() map[string]*uintptr {
 	}
 }
 
-// load finds the driver, once in a process.
+// load finds the driver, once per process.
 var load = sync.OnceValues(func() (*driver, error) {
 	lib, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {

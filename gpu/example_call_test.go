@@ -28,7 +28,7 @@ func check(err error) {
 	}
 }
 
-// A test holds the machine and the GPU to the same bits in one line.
+// One line asserts that the machine and the GPU leave the same bits.
 func ExampleAgree() {
 	gpu.Worker() // first in main, or in TestMain
 	x := []float32{1, 2, 3}
@@ -43,7 +43,7 @@ func ExampleAgree() {
 	fmt.Println(x) // [10 20 30]
 }
 
-// What a Disagreement says: a line a buffer, with the first element that differs.
+// The text of a Disagreement: one line per buffer, with the first difference.
 func ExampleDisagreement() {
 	err := &gpu.Disagreement{Differences: []gpu.Difference{
 		{Buffer: "y", Elements: 1024, Count: 3, Index: []int64{17}, GPU: "0.5 (0x3f000000)", Machine: "0.25 (0x3e800000)"},
@@ -64,7 +64,7 @@ func ExampleDevice_RunCall() {
 	fmt.Println(x, r.Time, r.Registers)
 }
 
-// Processes for launches that may hang or fault.
+// A worker process for launches that may hang or fault.
 func ExampleApart() {
 	gpu.Worker() // first in main
 	var apart gpu.Apart
@@ -77,7 +77,7 @@ func ExampleApart() {
 	}
 }
 
-// A kernel that stays where its data are: a Buffer is an argument like a slice.
+// The data stay on the GPU: a Buffer is an argument like a slice.
 func ExampleBuffer() {
 	ctx := context.Background()
 	d, err := gpu.Open()
@@ -121,11 +121,11 @@ func ExampleStream() {
 	check(x.CopyTo(s, h))
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	check(s.Synchronize(ctx)) // a kernel that hangs ends this, with ctx
+	check(s.Synchronize(ctx)) // returns an error when ctx ends, if the kernel hangs
 	fmt.Println(h.Slice()[0]) // 42
 }
 
-// What host memory is for: copies that go on while the program does.
+// Copies between host memory and the GPU proceed while the program runs.
 func ExampleHost() {
 	d, err := gpu.Open()
 	check(err)
@@ -144,7 +144,7 @@ func ExampleHost() {
 	check(s.Synchronize(context.Background()))
 }
 
-// One stream waits for another, and the GPU's clock tells how long it took.
+// One stream waits for another, and the GPU's clock measures the time.
 func ExampleEvent() {
 	ctx := context.Background()
 	d, err := gpu.Open()
@@ -174,7 +174,7 @@ func ExampleEvent() {
 	fmt.Println("the first launch took", took)
 }
 
-// A sequence that is launched as one, again and again.
+// A sequence of work is launched as one, repeatedly.
 func ExampleGraph() {
 	ctx := context.Background()
 	d, err := gpu.Open()

@@ -12,10 +12,10 @@ type Graph struct {
 }
 
 // Capture makes a graph of the work that record puts on the stream, without
-// executing it. Another stream joins in when it waits for an event of this one,
-// and this one must wait for it in turn before record ends. What the graph uses
-// must live as long as it does. Calls that wait or allocate are errors in record,
-// and Capture returns record's own error.
+// executing it. Another stream joins the capture when it waits for an event of
+// this one; this one must wait for it in turn before record returns. What the
+// graph uses must live as long as the graph. Calls that wait or allocate are
+// errors in record, and Capture returns record's own error.
 func (s *Stream) Capture(record func() error) (*Graph, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Stream) Capture(record func() error) (*Graph, error) {
 	return g, nil
 }
 
-// Nodes gives the launches, copies and the like that the graph has.
+// Nodes returns the number of the graph's nodes: launches, copies and the like.
 func (g *Graph) Nodes() (int, error) {
 	if g.exec == 0 {
 		return 0, closed("graph")
@@ -56,7 +56,7 @@ func (g *Graph) Nodes() (int, error) {
 	return int(n), err
 }
 
-// Launch puts the whole graph on a stream. Launches of one graph come one after
+// Launch puts the whole graph on a stream. Launches of one graph run one after
 // another.
 func (g *Graph) Launch(s *Stream) error {
 	if g.exec == 0 {
@@ -68,7 +68,7 @@ func (g *Graph) Launch(s *Stream) error {
 	return g.dev.drv.call("cuGraphLaunch", g.dev.drv.graphLaunch, g.exec, s.handle)
 }
 
-// Close frees the graph when its launches are over.
+// Close frees the graph once its launches are complete.
 func (g *Graph) Close() error {
 	graph, exec := g.graph, g.exec
 	g.graph, g.exec = 0, 0

@@ -11,8 +11,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// An Overhead is the time that one launch takes the caller, in nanoseconds:
-// the median over rounds, and the best round.
+// An Overhead is the caller's time per launch, in nanoseconds: the median over
+// rounds, and the best round.
 type Overhead struct {
 	Rounds, Launches   int     // rounds, and launches in each
 	Go, GoBest         float64 // Prepared.Launch
@@ -33,11 +33,11 @@ func (o Overhead) String() string {
 //	int loop(void *fn, const uintptr_t *args, int nargs, int n)
 const loopSymbol = "loop"
 
-// Overhead times launches without waiting for them: rounds of n, and beside
-// each round, in turn, the same n launches by the function `loop` of a C
-// library (see testdata/loop.c): the driver's own time. An empty path leaves
-// that out. n must not fill the driver's queue, which holds
-// some 1,000 launches: a full one makes the caller wait for the GPU.
+// Overhead times launches without waiting for them: rounds of n, each
+// alternating with a round of the same n launches by the function `loop` of a C
+// library (see testdata/loop.c), which measures the driver's own time. An empty
+// path omits that. n must not fill the driver's queue, some 1,000 launches: a
+// full queue makes the caller wait for the GPU.
 func (p *Prepared) Overhead(ctx context.Context, rounds, n int, library string) (Overhead, error) {
 	o := Overhead{Rounds: rounds, Launches: n}
 	if err := p.usable(); err != nil {
@@ -77,14 +77,14 @@ func (p *Prepared) Overhead(ctx context.Context, rounds, n int, library string) 
 	return o, nil
 }
 
-// summary gives median and best without the first round, which warms up.
+// summary returns median and best without the first round, which warms up.
 func summary(times []float64) (median, best float64) {
 	times = times[1:]
 	slices.Sort(times)
 	return times[len(times)/2], times[0]
 }
 
-// time gives the nanoseconds until launch has returned, then waits.
+// time returns the nanoseconds until launch has returned, then waits.
 func (p *Prepared) time(ctx context.Context, launch func() error) (float64, error) {
 	begin := time.Now()
 	err := launch()

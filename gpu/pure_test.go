@@ -46,7 +46,7 @@ func TestLayoutOfC(t *testing.T) {
 	}
 }
 
-// TestDriverArgs: the driver's order is the reverse, and its types are narrower.
+// TestDriverArgs: the driver reverses the dimensions, and its types are narrower.
 func TestDriverArgs(t *testing.T) {
 	m := launch.TensorMap{Spec: &launch.TensorMapSpec{Im2col: &launch.Im2col{Lower: []int64{-1, -2}, Upper: []int64{3, 4}}},
 		Shape: []int64{2, 3, 4, 8}, Strides: []int64{384, 128, 32}, ElementStrides: []int64{1, 2, 3, 4}}
@@ -61,7 +61,7 @@ func TestDriverArgs(t *testing.T) {
 	}
 }
 
-// TestTypesOfMaps: the driver's enumeration is that of package launch, less one.
+// TestTypesOfMaps: the driver's enumeration is package launch's, minus one.
 func TestTypesOfMaps(t *testing.T) {
 	for cu, e := range []launch.ElementType{launch.ElementU8, launch.ElementU16, launch.ElementU32, launch.ElementS32, launch.ElementU64, launch.ElementS64,
 		launch.ElementF16, launch.ElementF32, launch.ElementF64, launch.ElementBF16, launch.ElementF32FTZ, launch.ElementTF32, launch.ElementTF32FTZ} {
@@ -81,12 +81,12 @@ func TestUnclosed(t *testing.T) {
 		}
 	}
 	for range 3 {
-		runtime.GC() // which panics over what stays pinned
+		runtime.GC() // panics over memory that stays pinned
 	}
 }
 
-// TestCompare: bits decide, the first difference has its index, pointers are
-// places, and a tolerance is the file's.
+// TestCompare: bits decide, the first difference has its index, pointers compare
+// by buffer and offset, and the file's tolerance applies.
 func TestCompare(t *testing.T) {
 	f := parse(t, `"grid": 1, "block": 1, "kernel": "empty", "buffers": {
 		"a": {"type": "f32", "shape": [2, 2], "fill": "zeros"},
@@ -131,7 +131,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	check("a: all 4 elements are bit-equal", "p: all 2 elements are bit-equal")
-	// A negative zero is another zero, and within any tolerance.
+	// A negative zero has other bits, and is within any tolerance.
 	r.Buffers[0].Data = words(0, 0, two, 0x80000000)
 	check("a: 1 of 4 elements differ, first at [1 1]: the GPU has -0 (0x80000000), the machine 0 (0x00000000); within the tolerance of the launch file", "p: all 2 elements are bit-equal")
 	r.Buffers[0].Data = words(0, two, 0, 0)
@@ -149,8 +149,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestRequestKeepsShapes: a shape that is left to the fill's file and one
-// without dimensions are two things to the worker too.
+// TestRequestKeepsShapes: a request distinguishes a shape taken from the fill's
+// file from a shape without dimensions.
 func TestRequestKeepsShapes(t *testing.T) {
 	f := parse(t, `"grid": [2, 3], "block": 1, "buffers": {"a": {"type": "f32", "shape": []}, "b": {"type": "f32", "fill": {"file": "b.npy"}},
 		"p": {"type": "u64", "values": [{"ptr": "a"}, 18446744073709551615]}},
@@ -174,7 +174,7 @@ func TestRequestKeepsShapes(t *testing.T) {
 	}
 }
 
-// TestErrorsTravel: an error of the worker keeps its type and its text.
+// TestErrorsTravel: a worker's error keeps its type and its text.
 func TestErrorsTravel(t *testing.T) {
 	for _, err := range []error{
 		fmt.Errorf("x.json:1:2: %w", &Error{Op: "cuX", Code: 1, Name: "N", Text: "t"}),
@@ -196,7 +196,7 @@ func TestErrorsTravel(t *testing.T) {
 	}
 }
 
-// TestOpenWithoutDriver says on every machine what Open found there.
+// TestOpenWithoutDriver: without a GPU, Open's error is a *NoDevice.
 func TestOpenWithoutDriver(t *testing.T) {
 	d, err := Open()
 	if err == nil {

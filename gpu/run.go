@@ -14,11 +14,10 @@ import (
 
 // Options say how to launch.
 type Options struct {
-	Module *ptx.Module // in place of the file that the launch names
-	Memory int64       // bytes that all buffers may take; 0: launch.DefaultMemoryLimit
+	Module *ptx.Module // replaces the file that the launch names
+	Memory int64       // limit on the bytes of all buffers; 0: launch.DefaultMemoryLimit
 	// Timeout bounds, in RunApart, the time from the launch to its end; 0: a
-	// minute. What comes before, the assembler above all, is bounded by the
-	// context alone.
+	// minute. Only the context bounds the steps before it, mainly the assembler.
 	Timeout time.Duration
 
 	started func() // called when the kernel has been launched
@@ -28,10 +27,10 @@ type Options struct {
 type Result struct {
 	Device, Kernel string
 	Time           time.Duration // of the launch, by the device's events
-	Registers      int           // a thread
-	Shared, Local  int           // static bytes a CTA, and a thread
-	Log            string        // of the assembler
-	Output         []byte        // what the kernel printed; RunApart alone has it
+	Registers      int           // per thread
+	Shared, Local  int           // static bytes per CTA, and per thread
+	Log            string        // output of the assembler
+	Output         []byte        // what the kernel printed; set by RunApart only
 	Buffers        []Array       // in the file's order
 }
 
@@ -54,9 +53,9 @@ func (r *Result) Buffer(name string) *Array {
 	return nil
 }
 
-// Run launches a file's kernel from fresh buffers, waits for its end and reads
-// the buffers back. When ctx ends first, Run returns its error and the device
-// is lost to this process: see RunApart.
+// Run launches a file's kernel on fresh buffers, waits for its end and reads the
+// buffers back. If ctx ends first, Run returns its error and this process cannot
+// use the device any more: see RunApart.
 func (d *Device) Run(ctx context.Context, f *launch.File, o Options) (*Result, error) {
 	p, err := d.Prepare(f, o)
 	if err != nil {
@@ -78,8 +77,8 @@ func (p *Prepared) run(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
-// A Prepared launch has its module loaded, its buffers filled and its
-// arguments in the form that the driver reads.
+// A Prepared is a launch with its module loaded, its buffers filled and its
+// arguments in the driver's form.
 type Prepared struct {
 	dev    *Device
 	layout *launch.Layout
@@ -88,12 +87,12 @@ type Prepared struct {
 	fn     uintptr
 	about  Result
 
-	given func(buffer string) (uint64, bool) // the address of one that is on the device already
+	given func(buffer string) (uint64, bool) // the address of a buffer that is already on the device
 
 	op     string
 	call   uintptr   // cuLaunchKernel or …Ex
-	args   []uintptr // of it
-	stream *uintptr  // where the stream stands among them
+	args   []uintptr // of call
+	stream *uintptr  // the element of args that holds the stream
 	// What args points to.
 	params   []byte
 	pointers []uintptr
@@ -101,7 +100,7 @@ type Prepared struct {
 	pin      *runtime.Pinner
 }
 
-// Prepare loads the kernel and puts its buffers and arguments in place.
+// Prepare loads the kernel, fills its buffers and encodes its arguments.
 func (d *Device) Prepare(f *launch.File, o Options) (*Prepared, error) {
 	return d.prepare(f, o, func(string) (uint64, bool) { return 0, false })
 }
@@ -157,7 +156,7 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 	return p.dev.arrived()
 }
 
-// place gives a buffer its address: new memory, or the memory that it already has.
+// place returns a buffer's address: new memory, or the memory that it already has.
 func (p *Prepared) place(name string, size, align uint64) (uint64, error) {
 	if at, ok := p.given(name); ok {
 		return at, nil
@@ -169,7 +168,7 @@ func (p *Prepared) place(name string, size, align uint64) (uint64, error) {
 	return m.at, err
 }
 
-// fill gives the buffers their first contents.
+// fill writes the buffers' initial contents.
 func (p *Prepared) fill() error {
 	for i := range p.layout.Buffers {
 		b := &p.layout.Buffers[i]
@@ -214,8 +213,8 @@ func (p *Prepared) load(src *source, l *launch.Launch) error {
 	return nil
 }
 
-// arguments lays out the launch's own arguments once, so that a launch
-// allocates nothing.
+// arguments encodes the driver call's arguments once, so that a launch does not
+// allocate.
 func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 	p.params = append(b.Bytes, 0) // so that the last, empty parameter has an address
 	base := pinSlice(p.pin, p.params)
@@ -275,7 +274,7 @@ func (p *Prepared) LaunchOn(s *Stream) error {
 	return err
 }
 
-// Wait returns when all that Launch launched is over, or failed, or ctx ends.
+// Wait returns when all launches by Launch have completed or failed, or ctx ends.
 func (p *Prepared) Wait(ctx context.Context) error {
 	if err := p.usable(); err != nil {
 		return err
@@ -329,7 +328,7 @@ func (p *Prepared) Read() (*Result, error) {
 	if err := d.settle(); err != nil {
 		return nil, err
 	}
-	// The kernel's printf comes out at a synchronization of the context.
+	// The driver flushes the kernel's printf at a synchronization of the context.
 	if err := d.drv.call("cuCtxSynchronize", d.drv.ctxSynchronize); err != nil {
 		return nil, err
 	}
@@ -345,7 +344,7 @@ func (p *Prepared) Read() (*Result, error) {
 	return &r, nil
 }
 
-// Close frees what Prepare took, when it is no longer used.
+// Close frees what Prepare allocated, once no launch uses it.
 func (p *Prepared) Close() {
 	if p.stream != nil {
 		p.args, p.stream = nil, nil

@@ -10,14 +10,14 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// closed is the error of what was closed, or whose device was.
+// closed returns the error for using something after its Close, or its device's.
 func closed(what string) error { return errors.New("gpu: the " + what + " is closed") }
 
-// errStuck is the error of a device whose kernel was given up.
+// errStuck is the error of a device with an abandoned kernel.
 var errStuck = errors.New("gpu: a kernel of this process hangs; only the process's end ends it")
 
-// A Stream is a queue of work on the device: what is put there is done in that
-// order, and beside what other streams do.
+// A Stream is a queue of work on the device. Its work runs in order, concurrently
+// with other streams.
 type Stream struct {
 	dev    *Device
 	handle uintptr
@@ -55,9 +55,9 @@ func (s *Stream) usable() error {
 	return s.dev.usable()
 }
 
-// Synchronize returns when all that was put on the stream is over, or failed. A
-// kernel's fault is an *Error here. When ctx ends first, the device is lost to
-// this process, as a kernel cannot be ended.
+// Synchronize returns when all work put on the stream has completed or failed. A
+// kernel's fault is an *Error here. If ctx ends first, this process cannot use the
+// device any more, since a kernel cannot be ended.
 func (s *Stream) Synchronize(ctx context.Context) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	return s.dev.wait(ctx, s.handle)
 }
 
-// wait polls a stream, so that a kernel that hangs does not hang the caller.
+// wait polls a stream, so that a kernel that hangs does not block the caller.
 func (d *Device) wait(ctx context.Context, stream uintptr) error {
 	return d.poll(ctx, "cuStreamQuery", d.drv.streamQuery, stream)
 }
@@ -111,16 +111,16 @@ func (d *Device) Synchronize(ctx context.Context) error {
 // closeWait is how long a Close waits for work that uses what it frees.
 const closeWait = 10 * time.Second
 
-// settle waits, for a limited time, before something is freed: the driver's own wait
-// has no limit.
+// settle waits before memory is freed, with a time limit, which the driver's own
+// wait lacks.
 func (d *Device) settle() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	return d.Synchronize(ctx)
 }
 
-// Close waits for the stream and frees it. The stream of a kernel that hangs is
-// left, and that is the error.
+// Close waits for the stream and frees it. If a kernel hangs, the stream is left,
+// and the error says so.
 func (s *Stream) Close() error {
 	if s.handle == 0 {
 		return nil
@@ -148,7 +148,7 @@ type Event struct {
 	recorded bool
 }
 
-// NewEvent makes an event, which is recorded later.
+// NewEvent makes an event, to be recorded later.
 func (d *Device) NewEvent() (*Event, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (e *Event) usable() error {
 	return e.dev.usable()
 }
 
-// Record puts the event behind what is on the stream now.
+// Record puts the event after the work that is on the stream now.
 func (s *Stream) Record(e *Event) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -180,8 +180,8 @@ func (s *Stream) Record(e *Event) error {
 	return err
 }
 
-// WaitFor makes work that is put on the stream from now on wait for the event,
-// which another stream recorded. The caller does not wait.
+// WaitFor makes work put on the stream from now on wait for the event, which another
+// stream recorded. The caller does not wait.
 func (s *Stream) WaitFor(e *Event) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -192,8 +192,8 @@ func (s *Stream) WaitFor(e *Event) error {
 	return s.dev.drv.call("cuStreamWaitEvent", s.dev.drv.streamWaitEvent, s.handle, e.handle, 0)
 }
 
-// Synchronize returns when the event is over. As with a stream, the device is
-// lost when ctx ends first.
+// Synchronize returns when the event has completed. As with a stream, the device is
+// unusable if ctx ends first.
 func (e *Event) Synchronize(ctx context.Context) error {
 	if err := e.usable(); err != nil {
 		return err
@@ -201,8 +201,8 @@ func (e *Event) Synchronize(ctx context.Context) error {
 	return e.dev.poll(ctx, "cuEventQuery", e.dev.drv.eventQuery, e.handle)
 }
 
-// Since gives the time between two events that are over, by the GPU's clock,
-// which ticks every half microsecond.
+// Since returns the time between two completed events, by the GPU's clock, with a
+// resolution of half a microsecond.
 func (e *Event) Since(begin *Event) (time.Duration, error) {
 	if err := e.usable(); err != nil {
 		return 0, err

@@ -23,7 +23,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestClosed: what is closed says so, and closes twice.
+// TestClosed: using a closed object is an error, and closing it again is not.
 func TestClosed(t *testing.T) {
 	d := &Device{closed: true}
 	s, e, b, h, g := &Stream{dev: d}, &Event{dev: d}, &Buffer[int32]{dev: d}, &Host[int32]{dev: d}, &Graph{dev: d}
@@ -54,7 +54,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestBuffers: every type of element goes there and back.
+// TestBuffers: every element type is copied to the GPU and back.
 func TestBuffers(t *testing.T) {
 	d := open(t)
 	there(t, d, []int8{-1, 2})
@@ -143,9 +143,8 @@ func do(t *testing.T, errs ...error) {
 	}
 }
 
-// TestGraph: copies and launches on two streams become one graph, whose every
-// launch reads what the host memory holds then. Clusters go through
-// cuLaunchKernelEx.
+// TestGraph: copies and launches on two streams become one graph, and each launch of
+// it reads the current host memory. Clusters go through cuLaunchKernelEx.
 func TestGraph(t *testing.T) {
 	d := open(t)
 	ctx := t.Context()
@@ -187,19 +186,19 @@ func TestGraph(t *testing.T) {
 	if _, err := s.Capture(func() error { return mine }); !errors.Is(err, mine) {
 		t.Error(err)
 	}
-	// What waits inside of a capture is an error, not a hang, and the device goes on.
+	// A wait inside a capture is an error, not a hang; the device stays usable.
 	if _, err := s.Capture(func() error { return s.Synchronize(ctx) }); err == nil {
 		t.Error("a capture waited")
 	}
 	do(t, r.LaunchOn(s), s.Synchronize(ctx))
 }
 
-// TestHangOnStream: a kernel that hangs ends no call but by its context, and
-// what comes after says so.
+// TestHangOnStream: if a kernel hangs, a call that waits returns when its context
+// ends, and later calls report the hang.
 func TestHangOnStream(t *testing.T) {
 	if os.Getenv("MUSTER_GPU_HANG") == "" {
 		open(t)
-		// The kernel ends with its process, so that is another one.
+		// The kernel ends only with its process, so the test uses another process.
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHangOnStream$", "-test.v")
 		cmd.Env = append(os.Environ(), "MUSTER_GPU_HANG=1")
 		begin := time.Now()
@@ -235,8 +234,7 @@ func TestHangOnStream(t *testing.T) {
 	do(t, d.Close())
 }
 
-// BenchmarkLaunch times a launch of a kernel that does nothing, on a stream and
-// in a graph.
+// BenchmarkLaunch times a launch of an empty kernel, on a stream and in a graph.
 func BenchmarkLaunch(b *testing.B) {
 	d, err := Open()
 	if err != nil {

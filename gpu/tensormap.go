@@ -59,8 +59,7 @@ func driverArgs(m *launch.TensorMap) (a mapArgs, err error) {
 	return a, err
 }
 
-// mapBytes is the size of a CUtensorMap, mapAlign what its address must be a
-// multiple of.
+// mapBytes is the size of a CUtensorMap, mapAlign the alignment of its address.
 const (
 	mapBytes = 128
 	mapAlign = 64
@@ -81,8 +80,8 @@ func (d *Device) EncodeTensorMap(m *launch.TensorMap) ([]byte, error) {
 	s := m.Spec
 	kind := uintptr(m.Type - launch.ElementU8) // the driver's enumeration begins at u8 too
 	rank := uintptr(len(a.dims))
-	// The driver refuses a null pointer to the strides, though a tensor of one
-	// dimension has none.
+	// The driver refuses a null pointer for strides, though a one-dimensional tensor
+	// has none.
 	a.strides = append(a.strides, 0)
 	dims, strides, steps := pinSlice(&pin, a.dims), pinSlice(&pin, a.strides), pinSlice(&pin, a.elementStride)
 	if s.Im2col == nil {

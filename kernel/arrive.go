@@ -206,8 +206,8 @@ func (m Mbarrier) transaction(what, op string, bytes Num) {
 // excludes it. It emits cp.async.mbarrier.arrive (ISA 9.7.13.15.15).
 func (m Mbarrier) CpAsyncArrive() { m.cpAsync("CpAsyncArrive", "cp.async.mbarrier.arrive") }
 
-// CpAsyncArriveNoinc is CpAsyncArrive that the barrier's count includes. It
-// emits cp.async.mbarrier.arrive.noinc.
+// CpAsyncArriveNoinc is CpAsyncArrive for an arrival that the barrier's count includes.
+// It emits cp.async.mbarrier.arrive.noinc.
 func (m Mbarrier) CpAsyncArriveNoinc() {
 	m.cpAsync("CpAsyncArriveNoinc", "cp.async.mbarrier.arrive.noinc")
 }

@@ -10,8 +10,8 @@ import (
 	"muster/kernel"
 )
 
-// finds checks a call and wants a finding of a kind, or a proven launch if the
-// kind is "".
+// finds checks a call and requires a finding of a kind, or a proof of every
+// schedule if the kind is "".
 func finds(t *testing.T, kind string, call *kernel.Call, err error) {
 	t.Helper()
 	if err != nil {
@@ -37,15 +37,15 @@ func finds(t *testing.T, kind string, call *kernel.Call, err error) {
 	}
 }
 
-// A part is a step of a kernel that a test leaves out, or has otherwise.
+// A part is a step of a kernel that a test leaves out or changes.
 type part struct {
-	without string // the step, as the kernel asks for it
-	kind    string // what is found then
+	without string // the step's name in the kernel
+	kind    string // the finding that results
 }
 
-// broken checks a kernel whole, and without each of its steps. It has a parameter
-// for 64 words out and one for 64 words in, and a cluster of two CTAs where its
-// steps take one.
+// broken checks a kernel whole, and without each of its steps. The kernel has a
+// parameter for 64 words out and one for 64 words in, and clusters if ctas is
+// above 1.
 func broken(t *testing.T, ctas int, parts []part, body func(k *kernel.Kernel, out, in kernel.Ptr, has func(step string) bool)) {
 	t.Helper()
 	for _, p := range append([]part{{"nothing", ""}}, parts...) {
@@ -136,8 +136,7 @@ func TestCpAsyncSteps(t *testing.T) {
 	})
 }
 
-// TestTensorMapSteps leaves out what stands between the change of a map and its
-// use.
+// TestTensorMapSteps leaves out each step between the change of a map and its use.
 func TestTensorMapSteps(t *testing.T) {
 	for _, p := range []part{{"nothing", ""}, {"acquire", "tensormap-stale"}, {"release", "tensormap-stale"}, {"wait", "read-in-flight"}} {
 		t.Run("without "+p.without, func(t *testing.T) {
@@ -175,7 +174,7 @@ func TestTensorMapSteps(t *testing.T) {
 	}
 }
 
-// TestVersions holds what PTX a kernel is for: the least that its operations need.
+// TestVersions: a kernel's PTX version is the lowest that its operations need.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		name, version string

@@ -39,10 +39,10 @@ func Grid(x int, yz ...int) [3]int {
 //
 //   - A parameter that is a pointer takes a slice of numbers, of the kernel's
 //     element type: []float32 for F32, []uint16 (the bits) for F16 and BF16,
-//     []uint8 for E4M3 and E5M2. Slices of bytes go everywhere, and everything
-//     goes where the kernel has untyped bits. nil is a null pointer.
+//     []uint8 for E4M3 and E5M2. Slices of bytes match every element type, and
+//     untyped elements match every slice. nil is a null pointer.
 //   - A scalar parameter takes a Go number. One of F16 or BF16 is rounded to
-//     it, but a uint16 is taken for the bits.
+//     it, but a uint16 gives the bits.
 //   - A tensor map takes what MapOf or MapIm2col made.
 //
 // A slice is read when the launch is loaded, and Take copies its final contents back.

@@ -22,7 +22,7 @@ import (
 	"muster/ptx"
 )
 
-// takes is a kernel with a parameter of every sort.
+// takes is a kernel with a parameter of every kind.
 func takes(t *testing.T) *kernel.Kernel {
 	t.Helper()
 	k := kernel.New("takes", kernel.Block(32))
@@ -65,8 +65,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestBits: parameters that no Go number is are given by their bits, and pointers
-// take what has the bits of their elements.
+// TestBits: parameters of types that Go lacks are given by their bits, and
+// pointers accept slices with the bits of their elements.
 func TestBits(t *testing.T) {
 	k := kernel.New("bits", kernel.Block(1))
 	k.Param("pair", kernel.F16x2)
@@ -101,7 +101,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestArgumentMistakes: every mistake is a sentence at the line of the call.
+// TestArgumentMistakes: every mistake is one sentence, at the line of the call.
 func TestArgumentMistakes(t *testing.T) {
 	k := takes(t)
 	for _, tt := range []struct {
@@ -206,8 +206,8 @@ func counted(n int) []uint32 {
 	return s
 }
 
-// TestSharedMemory: slices that share memory share a buffer, whatever part of it
-// each is; others do not, however close they lie.
+// TestSharedMemory: slices that share memory share a buffer, whichever parts they
+// are; other slices do not, however close they lie.
 func TestSharedMemory(t *testing.T) {
 	k := copying(t)
 	all := counted(100)
@@ -239,7 +239,7 @@ func TestSharedMemory(t *testing.T) {
 			t.Errorf("buffers %s %v, offsets %v; want %s %v %v", got, sizes, offsets, tt.names, tt.sizes, tt.offsets)
 		}
 	}
-	// It is one memory when it runs, too.
+	// The slices share memory in a run, too.
 	c, err := k.Call(kernel.Grid(1), all[0:32], all[10:42], all[40:72])
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestSharedMemoryAtRandom: whatever parts of an array the arguments are, each
+// TestSharedMemoryAtRandom: for random parts of an array as arguments, each
 // points to its own first element, and no two buffers share a byte.
 func TestSharedMemoryAtRandom(t *testing.T) {
 	k := copying(t)
@@ -298,8 +298,8 @@ func TestSharedMemoryAtRandom(t *testing.T) {
 	}
 }
 
-// TestLoadedOnce: a launch is what the slices were when it was loaded, and Take
-// changes them, not it.
+// TestLoadedOnce: a launch keeps the slices' contents from the time of loading;
+// Take changes the slices, not the launch.
 func TestLoadedOnce(t *testing.T) {
 	a, b, out := counted(32), counted(32), make([]uint32, 32)
 	c, err := copying(t).Call(kernel.Grid(1), a, b, kernel.Scratch(out))
@@ -341,7 +341,7 @@ func TestLoadedOnce(t *testing.T) {
 	}
 }
 
-// TestUninitialized: a launch is not given what the slice holds.
+// TestUninitialized: a launch does not receive the slice's contents.
 func TestUninitialized(t *testing.T) {
 	a, b, out := counted(32), counted(32), make([]uint32, 32)
 	c, err := copying(t).Call(kernel.Grid(1), a, kernel.Uninitialized(b), kernel.Scratch(kernel.Uninitialized(out)))
@@ -356,7 +356,7 @@ func TestUninitialized(t *testing.T) {
 	}
 }
 
-// TestExpect: a run compares with what the call says.
+// TestExpect: a run compares its results with the call's expected contents.
 func TestExpect(t *testing.T) {
 	a, b, out := counted(32), counted(32), make([]uint32, 32)
 	c, err := copying(t).Call(kernel.Grid(1), a, b, out)
@@ -370,7 +370,7 @@ func TestExpect(t *testing.T) {
 	if err := c.Expect(out, want, launch.Tolerance{}); err != nil {
 		t.Fatal(err)
 	}
-	want[5]++ // what it was counts
+	want[5]++ // Expect has a copy
 	if r := runCall(t, c); !r.OK() || len(r.Comparisons) != 1 || r.Comparisons[0].Buffer != "out" {
 		t.Error(r.Comparisons)
 	}
@@ -402,7 +402,7 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// mapped is a kernel that takes a tensor map and says nothing else.
+// mapped is a kernel with the parameters map and p, and an empty body.
 func mapped(t *testing.T) *kernel.Kernel {
 	t.Helper()
 	k := kernel.New("mapped", kernel.Block(32))
@@ -412,7 +412,7 @@ func mapped(t *testing.T) *kernel.Kernel {
 }
 
 // TestMaps: shape and box are in the order of a launch file, and a map of a part
-// of a slice begins there.
+// of a slice begins at that part.
 func TestMaps(t *testing.T) {
 	k := mapped(t)
 	x := make([]float32, 64*48)
@@ -452,14 +452,14 @@ func TestMaps(t *testing.T) {
 		if _, err := muster.LoadCall(c, muster.Limits{}); err != nil {
 			t.Error(err)
 		}
-		// A map serves for several calls.
+		// A map can be used in several calls.
 		if again, err := k.Call(kernel.Grid(1), tt.m, tt.all); err != nil || !reflect.DeepEqual(*again.File.Launches[0].Args[0].Map, tt.want) {
 			t.Error("the second call has another map:", err)
 		}
 	}
 }
 
-// TestRefusedMap: what the driver refuses is found at the line that made the map.
+// TestRefusedMap: a refusal by the driver is reported at the line that made the map.
 func TestRefusedMap(t *testing.T) {
 	k, x := mapped(t), make([]float32, 64)
 	m := kernel.MapOf(x, kernel.F32, []int{8, 8}, []int{8, 3}) // here: refused map
@@ -513,7 +513,7 @@ func TestMapMistakes(t *testing.T) {
 	}
 }
 
-// card stands for memory of a GPU.
+// card is a stub for memory of a GPU.
 type card struct {
 	at uint64
 	n  int
@@ -521,8 +521,8 @@ type card struct {
 
 func (c card) Device() (uint64, int, launch.Type) { return c.at, c.n, launch.U32 }
 
-// TestMemory: memory of a GPU is a buffer without contents here, which the
-// machine does not take, and parts of one share it.
+// TestMemory: memory of a GPU is a buffer without contents, and parts of it share
+// the buffer; the machine refuses it.
 func TestMemory(t *testing.T) {
 	c, err := copying(t).Call(kernel.Grid(1), card{0x7000, 64}, counted(32), card{0x7080, 32})
 	if err != nil {
@@ -547,8 +547,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestWrite: the files that a call is written as are the same launch: the same
-// text at the same lines, the same memory, the same parameters.
+// TestWrite: the files of a call describe the same launch: the same text at the
+// same lines, the same memory, the same parameters.
 func TestWrite(t *testing.T) {
 	x := make([]float32, 64)
 	for i := range x {
@@ -607,7 +607,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestHalves: bits of halves go there and back.
+// TestHalves: halves convert to bits and back.
 func TestHalves(t *testing.T) {
 	for _, f := range []float32{0, 1, -2.5, 65504, float32(math.Inf(1))} {
 		if got := kernel.F16Value(kernel.F16Bits(f)); got != f {

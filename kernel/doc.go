@@ -1,7 +1,8 @@
 /*
 Package kernel writes asynchronous kernels for Hopper GPUs in Go. The same
-program runs on the machine of package muster, is proven correct or refuted by a
-failing schedule, prints as PTX, and is launched on a GPU by package gpu.
+program runs on the machine of package muster, is checked there (proven correct,
+refuted by a failing schedule, or left incomplete by name), prints as PTX, and is
+launched on a GPU by package gpu.
 
 	k := kernel.New("saxpy", kernel.Block(128))
 	x := k.GlobalPtr("x", kernel.F32)

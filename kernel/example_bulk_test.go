@@ -62,8 +62,8 @@ func ExampleEviction() {
 	// [0 1.5]
 }
 
-// Threads write shared memory, and one of them stores it: the fence is between
-// their proxy and that of the copy.
+// Threads write shared memory, and one of them stores it: the fence orders their
+// accesses through the generic proxy before the copy's through the asynchronous one.
 func ExampleKernel_BulkStore() {
 	k := kernel.New("squares", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.U32, 16)
@@ -75,7 +75,7 @@ func ExampleKernel_BulkStore() {
 	k.SingleThread(func() {
 		k.BulkStore(out, s, 256)
 		k.BulkCommit()
-		k.BulkWaitRead(0) // shared memory is not given back before it is read
+		k.BulkWaitRead(0) // the CTA must not end before the copy has read
 	})
 
 	squares := make([]uint32, 64)

@@ -44,7 +44,7 @@ func ExampleCall() {
 	// Output: [2 4 6]
 }
 
-// A run says how far what it leaves is from what is expected.
+// A run reports how its results differ from the expected contents.
 func ExampleCall_Expect() {
 	x := []float32{1, 2, 3}
 	call, err := double().Call(kernel.Grid(1), x, len(x))
@@ -112,7 +112,7 @@ func ExampleMapOption() {
 	// Output: [512]
 }
 
-// Memory of a GPU, as package gpu has it, stands where a slice could.
+// Memory of a GPU, such as a buffer of package gpu, takes the place of a slice.
 func ExampleMemory() {
 	var onCard kernel.Memory = place{0x7f0000000000, 3}
 	call, err := double().Call(kernel.Grid(1), onCard, 3)
@@ -125,7 +125,7 @@ func ExampleMemory() {
 	// Output: kernel double: x is memory of a GPU; the machine takes Go slices
 }
 
-// place is an array somewhere.
+// place is a stub for an array elsewhere.
 type place struct {
 	at uint64
 	n  int

@@ -7,7 +7,7 @@ import (
 )
 
 // Threads read the shared memory of the other CTA. The second ClusterSync keeps
-// that CTA there until they have.
+// that CTA from exiting until they have.
 func ExampleKernel_ClusterSync() {
 	k := kernel.New("exchange", kernel.Block(32), kernel.Clusters(2))
 	out := k.GlobalPtr("out", kernel.U32)

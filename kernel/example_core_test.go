@@ -25,7 +25,7 @@ func printBody(k *kernel.Kernel) {
 	}
 }
 
-// A kernel is written, checked for every schedule, run, and read back.
+// A kernel is written, checked for every schedule, and run; its results are read.
 func ExampleKernel() {
 	k := kernel.New("reverse", kernel.Block(64))
 	in, out := k.GlobalPtr("in", kernel.F32), k.GlobalPtr("out", kernel.F32)
@@ -330,7 +330,7 @@ func ExampleArgs() {
 	// sqrt.rn.f32 %f2, %f1;
 }
 
-// Mistakes are kept, and Build gives them all.
+// Mistakes are collected, and Build returns them all.
 func ExampleErrors() {
 	k := kernel.New("k", kernel.Block(32))
 	out := k.GlobalPtr("out", kernel.F32)

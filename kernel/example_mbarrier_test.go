@@ -79,8 +79,8 @@ func ExampleMbarrier_ArriveExpect() {
 	// 7
 }
 
-// A token of ArriveNoComplete tells how many arrivals the phase still had to
-// come.
+// A token of ArriveNoComplete gives the phase's pending count before the
+// arrival.
 func ExampleToken() {
 	k := kernel.New("count", kernel.Block(1))
 	out := k.GlobalPtr("out", kernel.U32)

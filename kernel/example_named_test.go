@@ -6,7 +6,7 @@ import (
 	"muster/kernel"
 )
 
-// A warp writes, tells another one by Arrive, and goes on; the other one waits.
+// A warp writes, signals another one with Arrive, and goes on; the other one waits.
 func ExampleNamedBarrier() {
 	k := kernel.New("tell", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.U32)

@@ -44,8 +44,8 @@ func ExamplePipeline() {
 	// 285
 }
 
-// The two sides of a ring by hand: which stage is next, and for which parity its
-// barriers are waited for.
+// The two sides of a ring by hand: the next stage, and the parity to wait for at its
+// barriers.
 func ExampleStage() {
 	const stages = 3
 	k := kernel.New("by_hand", kernel.Block(64))
@@ -133,7 +133,7 @@ func sumTiles(k *kernel.Kernel, p *kernel.Pipeline, slots, out kernel.Ptr) {
 	out.At(t).Store(sum)
 }
 
-// The consumer's side in a function of its own.
+// The consumer's side alone.
 func ExampleConsumer() {
 	k := kernel.New("release", kernel.Block(64))
 	p := k.Pipeline("pipe", 2, 1, 64)

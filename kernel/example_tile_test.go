@@ -6,8 +6,8 @@ import (
 	"muster/kernel"
 )
 
-// A tensor copy fills a tile of two panels, and each thread reads a row of it:
-// where an element lies, Addr knows.
+// A tensor copy fills a tile of two panels, and each thread reads a row of it: Addr
+// gives an element's address.
 func ExampleTile() {
 	k := kernel.New("rows", kernel.Block(32))
 	in, out := k.TensorMap("in"), k.GlobalPtr("out", kernel.F32)
@@ -41,8 +41,8 @@ func ExampleTile() {
 	// 32 992
 }
 
-// Where elements of a swizzled tile lie: the 16-byte chunks of a row change
-// places from row to row, so that a column's are in different banks.
+// The layout of a swizzled tile: the order of a row's 16-byte chunks changes from row
+// to row, so that a column's are in different banks.
 func ExampleTile_Addr() {
 	k := kernel.New("swizzled", kernel.Block(32))
 	out := k.GlobalPtr("out", kernel.U32)

@@ -77,8 +77,8 @@ func ExampleTensorMap_Load() {
 	// [0 0 0 0 0 0 0 0]
 }
 
-// A kernel makes a map of its own from one that it was given, over another array:
-// what grouped matrix products do.
+// A kernel makes a map of another array from one that it was given, as grouped
+// matrix products do.
 func ExampleTensorMap_Copy() {
 	k := kernel.New("retarget", kernel.Block(32))
 	given := k.TensorMap("given")

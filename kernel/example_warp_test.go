@@ -6,7 +6,7 @@ import (
 	"muster/kernel"
 )
 
-// Each eight lanes add up their numbers, and each lane gets the sum.
+// Groups of eight lanes add up their numbers, and each lane gets its group's sum.
 func ExampleWarpOption() {
 	k := kernel.New("sums", kernel.Block(32))
 	out := k.GlobalPtr("out", kernel.U32)
@@ -39,7 +39,7 @@ func ExampleOp() {
 	// [13]
 }
 
-// Lanes with a true predicate give themselves consecutive places.
+// Lanes with a true predicate take consecutive places in the output.
 func ExampleKernel_VoteBallot() {
 	k := kernel.New("compact", kernel.Block(32))
 	in := k.GlobalPtr("in", kernel.U32)

@@ -6,7 +6,7 @@ import (
 	"muster/kernel"
 )
 
-// loadTiles has thread 0 fill tiles by tensor copies, and all threads wait.
+// loadTiles makes thread 0 fill tiles by tensor copies, and all threads wait.
 func loadTiles(k *kernel.Kernel, tiles []kernel.Tile, maps []kernel.TensorMap) {
 	bar := k.Mbarrier("loaded", 1)
 	k.InitMbarriers()
@@ -21,8 +21,8 @@ func loadTiles(k *kernel.Kernel, tiles []kernel.Tile, maps []kernel.TensorMap) {
 	bar.WaitParity(0)
 }
 
-// A warpgroup multiplies a tile of A by the transposed of a tile of B, and each
-// thread stores what it holds of the product.
+// A warpgroup multiplies a tile of A by the transpose of a tile of B, and each
+// thread stores its part of the product.
 func ExampleAccumulator() {
 	k := kernel.New("product", kernel.Block(128))
 	mapA, mapB, out := k.TensorMap("a_map"), k.TensorMap("b_map"), k.GlobalPtr("out", kernel.F32)
@@ -54,9 +54,9 @@ func ExampleAccumulator() {
 	// 0 32 2016
 }
 
-// A product goes on as the left factor of the next one without leaving the
-// registers, as the probabilities of attention do; the result goes out through a
-// tile and a tensor copy.
+// A product becomes the left factor of the next one without leaving the
+// registers, as the probabilities of attention do; a tile and a tensor copy store
+// the result.
 func ExampleFragment() {
 	k := kernel.New("twice", kernel.Block(128))
 	mapA, mapB, mapC := k.TensorMap("a_map"), k.TensorMap("b_map"), k.TensorMap("c_map")
@@ -96,8 +96,8 @@ func ExampleFragment() {
 	// 9 100 0
 }
 
-// The way of Ampere: a warp loads fragments with ldmatrix and multiplies them
-// with mma.sync.
+// As on Ampere, a warp loads fragments with ldmatrix and multiplies them with
+// mma.sync.
 func ExampleMmaShape() {
 	k := kernel.New("warp", kernel.Block(32))
 	in, out := k.GlobalPtr("in", kernel.F16), k.GlobalPtr("out", kernel.F32)
@@ -124,7 +124,7 @@ func ExampleMmaShape() {
 	// [0 32 64 96]
 }
 
-// Two warpgroups add the same product to what they hold, or begin with it.
+// Two warpgroups add the same product to their accumulators, or overwrite them.
 func ExampleMmaOption() {
 	k := kernel.New("begin", kernel.Block(256))
 	mapA, mapB, out := k.TensorMap("a_map"), k.TensorMap("b_map"), k.GlobalPtr("out", kernel.F32)
@@ -152,8 +152,8 @@ func ExampleMmaOption() {
 	// 1032 32
 }
 
-// A from shared memory and the same A from registers: one product minus the
-// other is nothing.
+// A from shared memory and the same A from registers: the difference of the two
+// products is zero.
 func ExampleMatrixA() {
 	k := kernel.New("nothing", kernel.Block(128))
 	mapA, mapB, out := k.TensorMap("a_map"), k.TensorMap("b_map"), k.GlobalPtr("out", kernel.F32)

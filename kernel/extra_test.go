@@ -7,7 +7,7 @@ import (
 	"muster/kernel"
 )
 
-// TestTimedWaitMistakes: what a wait with an end reports.
+// TestTimedWaitMistakes checks the mistakes of waits with a timeout.
 func TestTimedWaitMistakes(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32), kernel.Clusters(2))
 	bar, other := k.Mbarrier("bar", 32), k.Mbarrier("other", 32)

@@ -127,7 +127,7 @@ func (k *Kernel) IfElse(p Pred, then, els func()) {
 	k.Place(end)
 }
 
-// opened writes a branch of an If, so that Build can report that it is open.
+// opened writes a branch of an If; Build inside of it is a mistake.
 func (k *Kernel) opened(what string, part func()) {
 	b := k.at
 	b.ifs = append(b.ifs, &Error{k.here(), "the " + what + " is not closed: Build is called inside of its body"})

@@ -67,9 +67,9 @@ func (t Tile) Load() Fragment {
 	return k.Fragment(t.elem, t.rows, t.cols, regs)
 }
 
-// Fragment returns the accumulator as left factor of the next product, as the softmax of
-// an attention is: converted to F16 or BF16, rounded to nearest even. D and A have the
-// same register layout, so no data moves between threads.
+// Fragment returns the accumulator as the left factor of the next product, like the
+// softmax in attention, converted to F16 or BF16, rounded to nearest even. D and A have
+// the same register layout, so no data moves between threads.
 func (a Accumulator) Fragment(t Type) Fragment {
 	k := a.kernel()
 	if t.Size() != 2 || !t.float() || a.typ == S32 || a.typ == F16 && t != F16 || a.n%16 != 0 {

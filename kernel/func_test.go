@@ -9,7 +9,7 @@ import (
 	"muster/kernel"
 )
 
-// runKernel runs a call on the machine and brings its slices up to date.
+// runKernel runs a call on the machine and takes its results.
 func runKernel(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
 	t.Helper()
 	c, err := k.Call(grid, args...)
@@ -57,7 +57,7 @@ func TestFunc(t *testing.T) {
 	}
 }
 
-// TestFlow runs loops, branches and predicates against the same in Go.
+// TestFlow compares loops, branches and predicates with the same code in Go.
 func TestFlow(t *testing.T) {
 	k := kernel.New("flow", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.S32)

@@ -8,7 +8,7 @@ import (
 	"muster/kernel"
 )
 
-// TestSyncKind holds what Sync emits for each kind of group.
+// TestSyncKind checks what Sync emits for each kind of group.
 func TestSyncKind(t *testing.T) {
 	k := kernel.New("kinds", kernel.Block(160))
 	var got []string
@@ -85,8 +85,8 @@ func TestPartialWarp(t *testing.T) {
 	}
 }
 
-// TestGroupRanges has threads mark what they execute, and compares with the
-// ranges in Go.
+// TestGroupRanges makes threads record their index in a group, and compares with
+// the ranges computed in Go.
 func TestGroupRanges(t *testing.T) {
 	type span struct{ first, n int }
 	for _, block := range [][]int{{192}, {16, 12}, {4, 6, 8}} {
@@ -120,7 +120,7 @@ func TestGroupRanges(t *testing.T) {
 	}
 }
 
-// TestIndexOfOne: the one thread of a group is its thread 0, elected or not.
+// TestIndexOfOne: the only thread of a group has index 0, elected or not.
 func TestIndexOfOne(t *testing.T) {
 	k := kernel.New("one", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.U32)
@@ -139,8 +139,8 @@ func TestIndexOfOne(t *testing.T) {
 	}
 }
 
-// TestDivergentSync has only some threads of a group reach its Sync: Build cannot
-// detect that, and a check has a finding at the line.
+// TestDivergentSync: only some threads of a group reach its Sync. Build cannot
+// detect that; a check has a finding at the line.
 func TestDivergentSync(t *testing.T) {
 	k := kernel.New("divergent", kernel.Block(128))
 	k.Warps(0, 2, func() {

@@ -8,8 +8,8 @@ import (
 	"muster/ptx"
 )
 
-// TestInline: blocks in blocks, labels, registers and calls, on the machine.
-// The kernel's shared memory is dynamic, so that its names are put in places.
+// TestInline runs inline PTX with nested blocks, labels, registers and calls.
+// The kernel's shared memory is dynamic, so that its names become offsets.
 func TestInline(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	out := k.GlobalPtr("out", kernel.U32)
@@ -60,7 +60,7 @@ again:
 }
 
 // FuzzInline checks that no inline PTX makes a kernel panic or hang, and that
-// what is taken builds to a module that prints and parses to the same text.
+// accepted text builds to a module that prints and parses to the same text.
 func FuzzInline(f *testing.F) {
 	for _, form := range ptx.Forms() {
 		f.Add(form.Example())

@@ -219,7 +219,7 @@ func (k *Kernel) lost(t Type) Reg {
 	return r
 }
 
-// lostVec is lost for the requested number of registers, within limits.
+// lostVec returns n registers, at most 256, to go on with after a mistake.
 func (k *Kernel) lostVec(t Type, n int) Vec {
 	v := make(Vec, min(max(n, 1), 256))
 	for i := range v {

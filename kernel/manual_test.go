@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestManual holds the package to being read as a manual: every exported name
-// is described, by a sentence of its own or with its neighbours of one group,
-// and every exported type has an example.
+// TestManual checks that the package reads as a manual: every exported function
+// has a comment, or is directly below one that has, and every exported type has
+// an example.
 func TestManual(t *testing.T) {
 	fset := token.NewFileSet()
 	var files, tests []*ast.File

@@ -63,7 +63,8 @@ func (k *Kernel) Mbarrier(name string, count int) Mbarrier {
 	return k.mbarriers("Mbarrier", name, 1, count, true)
 }
 
-// Mbarriers allocates an array of n barriers. At selects one.
+// Mbarriers allocates an array of n barriers, each of which expects count arrivals a
+// phase. At selects one.
 func (k *Kernel) Mbarriers(name string, n, count int) Mbarrier {
 	return k.mbarriers("Mbarriers", name, n, count, false)
 }

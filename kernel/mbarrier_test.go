@@ -7,7 +7,7 @@ import (
 	"muster/kernel"
 )
 
-// TestMbarrierText holds the instruction that each operation emits, with its
+// TestMbarrierText checks the instruction that each operation emits, with its
 // order and scope.
 func TestMbarrierText(t *testing.T) {
 	k := kernel.New("text", kernel.Block(32), kernel.Clusters(2))
@@ -86,7 +86,7 @@ func TestMbarrierText(t *testing.T) {
 	}
 }
 
-// TestMbarrierDescribes holds names and counts.
+// TestMbarrierDescribes checks names and counts.
 func TestMbarrierDescribes(t *testing.T) {
 	k := kernel.New("names", kernel.Block(32), kernel.Clusters(2))
 	one, many := k.Mbarrier("one", 3), k.Mbarriers("many", 4, 5)
@@ -103,7 +103,7 @@ func TestMbarrierDescribes(t *testing.T) {
 	}
 }
 
-// TestTwoInits lets a program initialize its barriers in two steps.
+// TestTwoInits: a program may initialize its barriers in two steps.
 func TestTwoInits(t *testing.T) {
 	k := kernel.New("two", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.U32)
@@ -135,8 +135,8 @@ func TestTwoInits(t *testing.T) {
 	}
 }
 
-// TestWrongParity waits for the wrong phase: the machine finds what no builder
-// can know, at the line.
+// TestWrongParity waits for the wrong phase. A builder cannot detect that; the
+// machine reports it at the line.
 func TestWrongParity(t *testing.T) {
 	k := kernel.New("wrong", kernel.Block(64))
 	out := k.GlobalPtr("out", kernel.U32)
@@ -194,8 +194,8 @@ func swap(t *testing.T, mods ...kernel.Mod) (*kernel.Call, string) {
 	return call, text
 }
 
-// TestScope: a wait without a scope has that of the cluster where other CTAs
-// arrive, and of the CTA where only its own threads do; one that is too narrow is
+// TestScope: a wait without a scope has cluster scope if other CTAs arrive, and
+// CTA scope if only its own threads do; an explicit scope that is too narrow is
 // found.
 func TestScope(t *testing.T) {
 	call, text := swap(t)

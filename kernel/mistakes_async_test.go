@@ -7,22 +7,22 @@ import (
 	"muster/kernel"
 )
 
-// fixture is what copies need: shared and global memory and a barrier.
+// fixture makes what copies need: shared and global memory and a barrier.
 func fixture(k *kernel.Kernel) (s, in kernel.Ptr, bar kernel.Mbarrier) {
 	s, in, bar = k.Shared("s", kernel.U32, 256), k.GlobalPtr("in", kernel.U32, 16), k.Mbarrier("bar", 1)
 	k.InitMbarriers()
 	return
 }
 
-// tensor is what tensor copies need.
+// tensor makes what tensor copies need.
 func tensor(k *kernel.Kernel) (tile kernel.Ptr, m kernel.TensorMap, bar kernel.Mbarrier) {
 	tile, m, bar = k.SharedAlign("tile", 128, kernel.F16, 64), k.TensorMap("m"), k.Mbarrier("bar", 1)
 	k.InitMbarriers()
 	return
 }
 
-// TestAsyncMistakes holds the whole text of each mistake, and that it is reported
-// once, at the line whose comment says so.
+// TestAsyncMistakes checks the whole text of each mistake, and that it is
+// reported once, at the line whose comment names it.
 func TestAsyncMistakes(t *testing.T) {
 	block := []kernel.Option{kernel.Block(128)}
 	clusters := []kernel.Option{kernel.Block(128), kernel.Clusters(2)}

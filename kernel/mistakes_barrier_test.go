@@ -9,7 +9,7 @@ import (
 	"muster/kernel"
 )
 
-// mistakesOf gives a kernel's mistakes, a line each.
+// mistakesOf returns a kernel's mistakes, one per line.
 func mistakesOf(t *testing.T, opts []kernel.Option, body func(k *kernel.Kernel)) string {
 	t.Helper()
 	k := kernel.New("bad", opts...)
@@ -22,9 +22,9 @@ func mistakesOf(t *testing.T, opts []kernel.Option, body func(k *kernel.Kernel))
 	return err.Error()
 }
 
-// TestBarrierMistakes holds the whole text of each mistake, and that it is
-// reported once, at the line whose comment says so. Other places in the text are
-// compared as PLACE.
+// TestBarrierMistakes checks the whole text of each mistake, and that it is
+// reported once, at the line whose comment names it. Other places in the text
+// are compared as PLACE.
 func TestBarrierMistakes(t *testing.T) {
 	block := []kernel.Option{kernel.Block(128)}
 	clusters := []kernel.Option{kernel.Block(128), kernel.Clusters(2)}

@@ -9,9 +9,8 @@ import (
 	"muster/kernel"
 )
 
-// A mistake is a kernel that is wrong and the whole text of what Build says, at
-// the line whose comment names the test; places in the text are compared as
-// PLACE.
+// A mistake is a wrong kernel with the whole text of Build's error, at the line
+// whose comment names the test; other places in the text are compared as PLACE.
 type mistake struct {
 	name, want string
 	body       func(k *kernel.Kernel)
@@ -107,7 +106,7 @@ func TestValueMistakes(t *testing.T) {
 	})
 }
 
-// TestBodyMistakes is about bodies that are nil, or do not end.
+// TestBodyMistakes is about bodies that are nil or not closed.
 func TestBodyMistakes(t *testing.T) {
 	const isNil = `: the body is nil; it is a function that writes what the kernel does there`
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
@@ -178,7 +177,7 @@ func TestBodyMistakes(t *testing.T) {
 	})
 }
 
-// TestElementMistakes is about the address of an array in place of an element's.
+// TestElementMistakes is about an array's address in place of an element's.
 func TestElementMistakes(t *testing.T) {
 	const one, two = " at s, which has 1 dimensions left: say which element with At", " at s, which has 2 dimensions left: say which element with At"
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
@@ -207,7 +206,7 @@ func TestElementMistakes(t *testing.T) {
 	}
 }
 
-// TestNumberMistakes is about numbers that an operation cannot mean.
+// TestNumberMistakes is about numbers that an operation cannot take.
 func TestNumberMistakes(t *testing.T) {
 	large := "it would be taken for a large unsigned number; give the register a signed type, with As"
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
@@ -245,7 +244,7 @@ func TestNumberMistakes(t *testing.T) {
 	}
 }
 
-// TestCountMistakes is about numbers that nothing has so many of.
+// TestCountMistakes is about counts that are too large or negative.
 func TestCountMistakes(t *testing.T) {
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
 		{"registers beyond number", `Vars of 1099511627776 registers; they are 0 to 262144`, func(k *kernel.Kernel) {
@@ -301,7 +300,7 @@ func TestCountMistakes(t *testing.T) {
 	})
 }
 
-// TestOptionMistakes is about what a kernel as a whole cannot have.
+// TestOptionMistakes is about invalid options of a kernel.
 func TestOptionMistakes(t *testing.T) {
 	for _, test := range []struct {
 		opt  kernel.Option
@@ -321,7 +320,7 @@ func TestOptionMistakes(t *testing.T) {
 	}
 }
 
-// TestAfterBuild: a kernel is built once, and what is added then is reported.
+// TestAfterBuild: a kernel is built once, and later additions are reported.
 func TestAfterBuild(t *testing.T) {
 	for _, add := range []func(k *kernel.Kernel){
 		func(k *kernel.Kernel) { k.TidX() },
@@ -347,7 +346,7 @@ func TestAfterBuild(t *testing.T) {
 	}
 }
 
-// TestMistakesAreBuiltOnce: what only the whole kernel shows is said once.
+// TestMistakesAreBuiltOnce: a mistake of the whole kernel is reported once.
 func TestMistakesAreBuiltOnce(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	k.Mbarrier("bar", 1)
@@ -357,8 +356,8 @@ func TestMistakesAreBuiltOnce(t *testing.T) {
 	}
 }
 
-// TestEndlessGoLoop: a loop of Go that adds too much is a mistake at its line,
-// and one that never ends a panic that says so.
+// TestEndlessGoLoop: a loop in Go that adds too much is a mistake at its line,
+// and one that never ends panics with a message.
 func TestEndlessGoLoop(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -407,7 +406,7 @@ func TestEndlessGoLoop(t *testing.T) {
 	}
 }
 
-// TestTooManyMistakes: they are kept up to a number.
+// TestTooManyMistakes: only a limited number of mistakes is recorded.
 func TestTooManyMistakes(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	for range 20_000 {
@@ -419,7 +418,7 @@ func TestTooManyMistakes(t *testing.T) {
 	}
 }
 
-// TestZeroFunc: a zero Func cannot say where it was to be used.
+// TestZeroFunc: a zero Func panics: it has no kernel to record a mistake.
 func TestZeroFunc(t *testing.T) {
 	defer func() {
 		want := "kernel: the zero Func is no function: it comes from Kernel.Func, which returns when the function is written, so that it cannot call itself"
@@ -431,8 +430,8 @@ func TestZeroFunc(t *testing.T) {
 	f.Call()
 }
 
-// TestPlaceInAPanic: what a kernel writes after a body that panicked does not go
-// into the function or the loop of that body.
+// TestPlaceInAPanic: after a body has panicked, later instructions do not go
+// into its function or loop.
 func TestPlaceInAPanic(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	for _, in := range []func(body func()){
@@ -450,7 +449,7 @@ func TestPlaceInAPanic(t *testing.T) {
 	}
 }
 
-// TestNameMistakes is about names that are taken, or mean something else.
+// TestNameMistakes is about names that are taken or reserved.
 func TestNameMistakes(t *testing.T) {
 	const own = `: the kernel has such a name itself, or PTX does`
 	checkMistakes(t, "mistakes_core_test.go", []mistake{
@@ -491,8 +490,8 @@ func TestNameMistakes(t *testing.T) {
 	})
 }
 
-// TestNamesOfOperations: what operations call their own variables gives way to
-// the names of the program.
+// TestNamesOfOperations: the names of operations' own variables avoid the
+// program's names.
 func TestNamesOfOperations(t *testing.T) {
 	k := kernel.New("k", kernel.Block(128))
 	for _, name := range []string{"f_arg0", "f_result0", "call1_arg0", "call1_result0"} {

@@ -6,7 +6,7 @@ import (
 	"muster/kernel"
 )
 
-// TestInlineMistakes is about inline PTX: the line in the text is told too.
+// TestInlineMistakes is about inline PTX: errors also give the text's line.
 func TestInlineMistakes(t *testing.T) {
 	const own = `: the kernel has such a name itself, or PTX does`
 	checkMistakes(t, "mistakes_inline_test.go", []mistake{

@@ -7,8 +7,8 @@ import (
 	"muster/kernel"
 )
 
-// TestMatrixMistakes holds the whole text of each mistake, and that it is
-// reported once, at the line whose comment says so.
+// TestMatrixMistakes checks the whole text of each mistake, and that it is
+// reported once, at the line whose comment names it.
 func TestMatrixMistakes(t *testing.T) {
 	a := func(k *kernel.Kernel) kernel.Tile { return k.Tile("a", kernel.F16, 64, 64, 128) }
 	b := func(k *kernel.Kernel) kernel.Tile { return k.Tile("b", kernel.F16, 32, 64, 128) }

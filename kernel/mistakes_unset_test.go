@@ -6,8 +6,8 @@ import (
 	"muster/kernel"
 )
 
-// TestUnset: registers that are read before they are set, the kernel's and those of
-// inline PTX, along all ways.
+// TestUnset: registers that some path reads before it sets them, the kernel's and
+// those of inline PTX.
 func TestUnset(t *testing.T) {
 	const unset = ` is read here, and on some way here nothing has set it`
 	checkMistakes(t, "mistakes_unset_test.go", []mistake{
@@ -50,8 +50,7 @@ func TestUnset(t *testing.T) {
 	})
 }
 
-// TestSet: registers that are set on all ways are not reported, however the ways
-// go.
+// TestSet: registers that every path sets are not reported.
 func TestSet(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	x, y, z, n := k.Var(kernel.U32), k.Var(kernel.U32), k.Var(kernel.U32), k.TidX()
@@ -64,13 +63,13 @@ func TestSet(t *testing.T) {
 		k.If(y.Eq(8), func() { k.Break() })
 		y.Set(y.Add(x))
 	})
-	k.Loop(func() { // which is left behind what sets z
+	k.Loop(func() { // it exits only after z is set
 		z.Set(n)
 		k.BreakIf(z.Gt(x))
 	})
 	k.If(z.Eq(9), func() {
 		k.Inst("exit")
-		y.Add(1) // no way leads here
+		y.Add(1) // unreachable
 	})
 	k.PTX(`{
 	.reg .pred p;
@@ -90,8 +89,8 @@ both:	add.u32 b, a, {x};
 	}
 }
 
-// TestUnsetIsToldOnce: each register at its first read, in the order of the
-// program.
+// TestUnsetIsToldOnce: each register is reported at its first read, in program
+// order.
 func TestUnsetIsToldOnce(t *testing.T) {
 	k := kernel.New("k", kernel.Block(32))
 	x, y := k.Var(kernel.U32), k.Var(kernel.F32)

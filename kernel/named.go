@@ -130,8 +130,8 @@ func (b NamedBarrier) reduce(what, op string, p Pred) Pred {
 	return d
 }
 
-// meets reports a group that does not consist of whole warps, or exceeds the barrier's
-// threads; 0 for all of the CTA.
+// meets reports a group that does not consist of whole warps, or has more threads than
+// the barrier; threads is 0 for a barrier of the whole CTA.
 func (k *Kernel) meets(what string, threads int) {
 	g := k.Group()
 	if k.block[0] == 0 {

@@ -6,8 +6,8 @@ import (
 	"muster/kernel"
 )
 
-// TestNamedBarrierMismatch has a barrier that counts a warp too many: nothing
-// that Build can know, and a finding at the lines that wait.
+// TestNamedBarrierMismatch: a barrier counts one warp too many. Build cannot
+// detect that; a check has a finding at the lines that wait.
 func TestNamedBarrierMismatch(t *testing.T) {
 	k := kernel.New("mismatch", kernel.Block(96))
 	bar := k.NamedBarrier(96)
@@ -29,8 +29,8 @@ func TestNamedBarrierMismatch(t *testing.T) {
 	t.Errorf("no finding names line %d: %s %+v", line, r.Summary, r.Findings)
 }
 
-// TestBarriersAreShared holds that groups and named barriers take their numbers
-// from one pool, and that a group keeps its number.
+// TestBarriersAreShared checks that groups and named barriers take their
+// numbers from one pool, and that a group keeps its number.
 func TestBarriersAreShared(t *testing.T) {
 	k := kernel.New("pool", kernel.Block(128))
 	first := k.NamedBarrier(64)

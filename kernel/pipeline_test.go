@@ -17,7 +17,7 @@ const (
 	ringTiles  = 10
 )
 
-// A ringSide is what one side of the ring does, so that tests can break it.
+// A ringSide holds the steps of the ring that tests can break.
 type ringSide struct {
 	empties int                                               // arrivals that Empty counts
 	init    func(k *kernel.Kernel, p *kernel.Pipeline)        // of the barriers
@@ -69,8 +69,8 @@ func ring(side ringSide) *kernel.Kernel {
 
 func initRing(k *kernel.Kernel, _ *kernel.Pipeline) { k.InitMbarriers() }
 
-// releaseWarp has one lane release for its warp. The fence is between the
-// lanes' reads and the copy that overwrites them.
+// releaseWarp makes one lane release for its warp. The fence orders the lanes'
+// reads before the copy that overwrites them.
 func releaseWarp(k *kernel.Kernel, c *kernel.Consumer) {
 	k.Sync()
 	k.Elect(func() {
@@ -128,8 +128,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestRingOfAnyLength: the ring is proven for every number of tiles, and not
-// only for the ten of the launch.
+// TestRingOfAnyLength: the ring is proven for every number of tiles, not only
+// for the ten of the launch.
 func TestRingOfAnyLength(t *testing.T) {
 	call, _, _ := ringCall(t, ring(ringSide{empties: 4, init: initRing, release: releaseWarp}))
 	l, err := muster.LoadCall(call, muster.Limits{})
@@ -162,7 +162,7 @@ func run(t *testing.T, call *kernel.Call) {
 	}
 }
 
-// TestRingMistakes breaks the ring as people do. Each mistake is found, and the
+// TestRingMistakes breaks the ring with common mistakes. Each is found, and the
 // finding names the line of this file.
 func TestRingMistakes(t *testing.T) {
 	right := ringSide{empties: 4, init: initRing, release: releaseWarp}
@@ -232,7 +232,7 @@ func TestRingMistakes(t *testing.T) {
 	}
 }
 
-// names tells whether a finding names a line, by .loc.
+// names reports whether a finding names a line, by .loc.
 func names(f muster.Finding, file string, line int) bool {
 	sites := f.Sites
 	for _, w := range f.Waiting {

@@ -21,19 +21,19 @@ import (
 	"muster/internal/ops"
 )
 
-// program is what is declared in package kernel and the packages written on
-// it, and what their tests and cases use.
+// program holds the symbols that package kernel and packages written on it declare,
+// and those that their tests and cases use.
 type program struct {
 	declared map[string]bool            // "Mbarrier.Arrive", "inst.Popc"
 	tests    map[string]map[string]bool // "kernel.TestRing", "mbarrier/drop" to the symbols
 	roots    map[string]ast.Node        // the tests' code
-	decls    map[string][]ast.Node      // by key, what a function or variable consists of
-	local    map[types.Object]ast.Node  // and a variable within a function
+	decls    map[string][]ast.Node      // by key, the bodies and values of functions and variables
+	local    map[types.Object]ast.Node  // the values of local variables
 	info     *types.Info
 }
 
-// surfaceDirs are the folders of packages that are written on kernel, whose code is
-// followed from tests and cases; of kernel and inst only their tests are.
+// surfaceDirs are the folders of packages that are written on kernel. Their code is
+// followed from tests and cases; for kernel and inst only that of tests.
 var surfaceDirs = []string{"../internal/ops", "../examples/kernels"}
 
 // loadSurfaces type-checks tests, cases and examples against the compiled packages, as
@@ -72,7 +72,7 @@ func loadSurfaces(t *testing.T) *program {
 	}
 	for _, dir := range append([]string{".", "inst"}, surfaceDirs...) {
 		for name, files := range parsePackages(t, fset, dir) {
-			cfg := &types.Config{Importer: imports, Error: func(error) {}} // what is broken fails its own build
+			cfg := &types.Config{Importer: imports, Error: func(error) {}} // broken code fails its own build
 			path := "muster/" + filepath.ToSlash(filepath.Join("kernel", dir))
 			if strings.HasSuffix(name, "_test") {
 				path += "_test"
@@ -134,7 +134,7 @@ func parsePackages(t *testing.T, fset *token.FileSet, dir string) map[string][]*
 	return pkgs
 }
 
-// declare notes the exported names of a package.
+// declare records the exported names of a package.
 func (p *program) declare(pkg *types.Package) {
 	for _, name := range pkg.Scope().Names() {
 		obj := pkg.Scope().Lookup(name)
@@ -161,7 +161,7 @@ func (p *program) declare(pkg *types.Package) {
 	}
 }
 
-// surfaceSymbol is a name of ours as the tables have it, or "".
+// surfaceSymbol returns the name of a symbol of ours, as the tables have it, or "".
 func surfaceSymbol(obj types.Object) string {
 	if obj == nil || obj.Pkg() == nil {
 		return ""
@@ -195,8 +195,8 @@ func namedType(t types.Type) string {
 	return ""
 }
 
-// declKey names a declaration, whether it was read from source or from what the
-// compiler exports.
+// declKey returns a key for a declaration, the same for source and for the compiler's
+// export data.
 func declKey(obj types.Object) string {
 	if obj == nil || obj.Pkg() == nil {
 		return ""
@@ -210,8 +210,8 @@ func declKey(obj types.Object) string {
 	return obj.Pkg().Path() + " " + recv + " " + obj.Name()
 }
 
-// collect finds the tests, examples and cases of a package, and what functions
-// and variables consist of: of its tests, or of all of it.
+// collect records the tests, examples and cases of a package, and the bodies and
+// values of functions and variables: of its tests, or of the whole package.
 func (p *program) collect(fset *token.FileSet, pkg *types.Package, files []*ast.File, all bool) {
 	for _, f := range files {
 		isTest := strings.HasSuffix(fset.Position(f.Pos()).Filename, "_test.go")
@@ -248,8 +248,8 @@ func (p *program) collect(fset *token.FileSet, pkg *types.Package, files []*ast.
 	}
 }
 
-// addedIn finds the calls add("name", uses, function) of the cases. A name that
-// is computed is noted as its beginning and a star.
+// addedIn finds the calls add("name", uses, function) of the cases. A computed name is
+// recorded as its prefix and a star.
 func (p *program) addedIn(body ast.Node) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -276,8 +276,8 @@ func (p *program) addedIn(body ast.Node) {
 	})
 }
 
-// locals notes what the variables of a function are made of: functions, and
-// the tables that a loop goes through.
+// locals records the values of a function's variables: functions, and the tables that
+// a loop ranges over.
 func (p *program) locals(body ast.Node) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -296,8 +296,8 @@ func (p *program) locals(body ast.Node) {
 	})
 }
 
-// reach gives the symbols that code uses, by way of functions and variables of
-// the tests and, where it is to, of its own function.
+// reach returns the symbols that code uses, through functions and variables of the
+// tests and, if locals is set, of its own function.
 func (p *program) reach(n ast.Node, locals bool) map[string]bool {
 	uses, done, within := map[string]bool{}, map[string]bool{}, map[types.Object]bool{}
 	var visit func(n ast.Node) bool

@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// pythonNames are the classes of a file of Python whose public members are
-// wanted, by the prefix that the tables give them.
+// pythonNames are the classes of a Python file whose public members are wanted.
 type pythonNames struct {
 	library, file string
-	classes       map[string]string // a class to its prefix; "" for functions of the file
-	without       string            // names that are left out, as docs/tables/kernel.md says
+	classes       map[string]string // from a class to its prefix in the tables; "" for functions of the file
+	without       string            // names left out, as docs/tables/kernel.md says
 }
 
 var pythonSurfaces = []pythonNames{
@@ -44,7 +43,7 @@ var (
 	cppFuncRE  = regexp.MustCompile(`static inline\s+[^;{(]*?\b([a-z][a-z_0-9]+)\s*\(`)
 )
 
-// names gives the public members as the tables name them.
+// names returns the public members, named as in the tables.
 func (s pythonNames) names(text string) (out []string) {
 	without := strings.Fields(s.without)
 	add := func(class, name string) {
@@ -68,8 +67,8 @@ func (s pythonNames) names(text string) (out []string) {
 	return out
 }
 
-// TestSurfaceNames finds every public name of the libraries in docs/tables/kernel.md,
-// where MUSTER_SURFACES is a folder with checkouts of them: pyptx, tilus and
+// TestSurfaceNames checks that docs/tables/kernel.md has every public name of the
+// libraries. MUSTER_SURFACES is a folder with checkouts of them: pyptx, tilus and
 // cccl.
 func TestSurfaceNames(t *testing.T) {
 	dir := os.Getenv("MUSTER_SURFACES")

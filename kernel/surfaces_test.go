@@ -15,8 +15,8 @@ import (
 
 var updateSurfaces = flag.Bool("update", false, "find tests for rows of docs/tables/kernel.md that have none that shows them")
 
-// A surface is a row of docs/tables/kernel.md: names of another library, and what we
-// have for them.
+// A surface is a row of docs/tables/kernel.md: names of another library, and our
+// counterparts.
 type surface struct {
 	line                         int
 	library                      string
@@ -29,7 +29,7 @@ var (
 	surfaceNameRE = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_.~]*$")
 )
 
-// surfaces reads the rows of the tables, a library a section.
+// surfaces reads the rows of the tables, one section per library.
 func surfaces(t *testing.T) (rows []surface, text string) {
 	t.Helper()
 	src, err := os.ReadFile("../docs/tables/kernel.md")
@@ -59,7 +59,7 @@ func (n tally) String() string {
 	return fmt.Sprintf("%d names in %d rows: %d have a counterpart and a test, %d are open, %d have none.", n.members, n.rows, n.ours, n.open, n.none)
 }
 
-// countSurfaces counts rows, by their library.
+// countSurfaces counts rows by library.
 func countSurfaces(rows []surface) map[string]*tally {
 	sums := map[string]*tally{}
 	for _, s := range rows {
@@ -83,10 +83,9 @@ func countSurfaces(rows []surface) map[string]*tally {
 	return sums
 }
 
-// TestSurfaces holds docs/tables/kernel.md to the code: every symbol of ours is
-// declared, every test and case exists, each of them uses one of the symbols
-// that it is said to show, and each symbol is used by one of them. Only
-// instructions of Blackwell are open.
+// TestSurfaces compares docs/tables/kernel.md with the code: every symbol of ours is
+// declared, every test and case exists and uses one of the row's symbols, and each
+// symbol is used by one of them. Only instructions of Blackwell are open.
 func TestSurfaces(t *testing.T) {
 	code := loadSurfaces(t)
 	if *updateSurfaces {
@@ -123,7 +122,7 @@ func TestSurfaces(t *testing.T) {
 	}
 }
 
-// wrong says what does not hold of a row.
+// wrong returns the errors of a row.
 func (p *program) wrong(s surface) (why []string) {
 	bad := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	symbols, tests := codeWords(s.ours), codeWords(s.shown)
@@ -166,7 +165,7 @@ func (p *program) wrong(s surface) (why []string) {
 	return why
 }
 
-// update finds tests for the rows that none shows, and counts the names.
+// update finds tests for rows with errors, and counts the names.
 func (p *program) update(t *testing.T) {
 	rows, text := surfaces(t)
 	lines := strings.Split(text, "\n")
@@ -188,9 +187,9 @@ func (p *program) update(t *testing.T) {
 	}
 }
 
-// choose finds tests that use the symbols: cases that are made to show one of
-// them before other cases, examples and other tests, then those that use the
-// most of them, then those that use the fewest other symbols.
+// choose finds tests that use the symbols. It prefers cases made to show one of
+// them, then other cases, then examples, then other tests; among those the tests
+// that use more of the symbols, then fewer others.
 func (p *program) choose(symbols []string) (tests []string) {
 	made := map[string][]string{}
 	for _, c := range ops.All() {

@@ -232,7 +232,7 @@ func (f *flow) find() (found []read) {
 			}
 		}
 	}
-	done := make([]int, len(f.parts)) // the register, from 1, that they were looked at for
+	done := make([]int, len(f.parts)) // the register, from 1, for which a part was last visited
 	for r := range f.regs {
 		if f.regs[r].given {
 			continue

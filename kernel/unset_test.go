@@ -7,9 +7,9 @@ import (
 	"muster/kernel"
 )
 
-// TestUnsetAgainstWalks holds the analysis to walks through small random
-// programs, each of four registers: a state of the walk is a place in the program
-// and the registers that are set.
+// TestUnsetAgainstWalks compares the analysis with walks through small random
+// programs, each of four registers. A walk's state is a place in the program and
+// the set of registers that are set.
 func TestUnsetAgainstWalks(t *testing.T) {
 	const set, use, branch, branchIf, label, exit = 0, 1, 2, 3, 4, 5
 	type step struct{ op, arg int }

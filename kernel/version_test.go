@@ -7,8 +7,8 @@ import (
 	"muster/kernel"
 )
 
-// TestIntroduced: a kernel is for the version of PTX that has all of it, also where a
-// qualifier or a special register came later than its instruction.
+// TestIntroduced: a kernel gets the lowest version of PTX that has all of it, also if
+// a qualifier or a special register came later than its instruction.
 func TestIntroduced(t *testing.T) {
 	for _, tt := range []struct {
 		write func(k *kernel.Kernel)

@@ -27,8 +27,8 @@ func TestWarpSteps(t *testing.T) {
 	})
 }
 
-// TestWarpText holds what shuffles of segments and of 64 bits, and reductions, are
-// made of.
+// TestWarpText checks the instructions of shuffles of segments and of 64 bits, and
+// of reductions.
 func TestWarpText(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -10,8 +10,8 @@ import (
 	"muster/kernel"
 )
 
-// checked builds and calls a kernel, has it proven clean, runs it and takes
-// what it left.
+// checked builds and calls a kernel, requires a proof, runs it and takes its
+// results.
 func checked(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
 	t.Helper()
 	call, err := k.Call(grid, args...)
@@ -42,8 +42,7 @@ func checked(t *testing.T, k *kernel.Kernel, grid [3]int, args ...any) {
 }
 
 // product is a kernel that multiplies a tile of A by one of B: the threads of a
-// warpgroup copy both from global memory, a row of the stored tile after the
-// other.
+// warpgroup copy both from global memory, row by row of the stored tile.
 type product struct {
 	elem, acc kernel.Type
 	m, n, k   int
@@ -97,7 +96,7 @@ func (p product) kernel() *kernel.Kernel {
 	return k
 }
 
-// copyTile has the CTA copy rows × cols elements from global memory.
+// copyTile makes the CTA copy rows × cols elements from global memory.
 func copyTile(k *kernel.Kernel, t kernel.Tile, from kernel.Ptr, rows, cols int) {
 	k.For(k.TidX(), rows*cols, 128, func(i kernel.Reg) {
 		to, from := t.Addr(i.Div(cols), i.Rem(cols)), from.At(i)
@@ -108,8 +107,8 @@ func copyTile(k *kernel.Kernel, t kernel.Tile, from kernel.Ptr, rows, cols int) 
 	})
 }
 
-// values gives n small numbers whose products and sums are exact, as elements
-// of a type, and as what they are.
+// values returns n small numbers whose products and sums are exact, as elements
+// of a type and as float64.
 func values(elem kernel.Type, n, seed int) (any, []float64) {
 	f := make([]float64, n)
 	for i := range f {

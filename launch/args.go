@@ -182,6 +182,26 @@ func (a Arg) eachReference(check func(Pos, string) error) error {
 	return nil
 }
 
+// validate checks what a program that builds an Arg itself can get wrong.
+func (a *Arg) validate() error {
+	switch {
+	case int(a.Kind) >= len(argKindNames):
+		return errorf(a.Pos, "an argument is of kind %d; there are %d kinds", uint8(a.Kind), len(argKindNames))
+	case a.Kind == ArgPointer && a.Ptr == nil:
+		return errorf(a.Pos, "an argument is a pointer that names no buffer")
+	case a.Kind == ArgTensorMap && a.Map == nil:
+		return errorf(a.Pos, "an argument is a tensor map that describes none")
+	case a.Kind == ArgScalar && !a.Type.valid():
+		return errorf(a.Pos, "an argument has type %d; there is none of that number", uint8(a.Type))
+	}
+	for i := range a.Parts {
+		if err := a.Parts[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // alignment of a part inside a struct, in bytes.
 func (a Arg) alignment() int {
 	switch a.Kind {

@@ -260,7 +260,12 @@ func checkFill(b *Buffer) error {
 
 // checkGiven checks the contents of a buffer built in Go.
 func checkGiven(b *Buffer) error {
-	if b.Fill.Kind != FillData {
+	switch {
+	case !b.Type.valid():
+		return errorf(b.Pos, "buffer %q has type %d; there is none of that number", b.Name, uint8(b.Type))
+	case b.Fill.Kind > FillData:
+		return errorf(b.Pos, "buffer %q has fill %d; there is none of that number", b.Name, uint8(b.Fill.Kind))
+	case b.Fill.Kind != FillData:
 		return nil
 	}
 	n, ok := elements(b.Shape)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pack encodes numbers as a launch file would write them.
+// pack encodes numbers as a launch file does.
 func pack(t *testing.T, typ Type, texts ...string) []byte {
 	t.Helper()
 	data := make([]byte, len(texts)*typ.Size())
@@ -81,8 +81,8 @@ func TestCompareArray(t *testing.T) {
 	}
 }
 
-// TestCompareFile goes the whole way: a buffer's final bytes are written as
-// .npy, expected by a launch file, and found equal and then different.
+// TestCompareFile: a buffer's final bytes are written as .npy, expected by a
+// launch file, and compare equal, then different.
 func TestCompareFile(t *testing.T) {
 	for typ := U8; typ < TensorMapType; typ++ {
 		dir := t.TempDir()

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// given is a launch with contents from Go.
+// given returns a launch with contents from Go.
 func given(b Buffer) *File {
 	return &File{Version: 1, Buffers: []Buffer{b}, Launches: []Launch{{PTX: "k.ptx", Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1}}}}
 }
 
-// TestDataFills: bytes from Go are a buffer's first contents, and are written
-// as values that read back the same.
+// TestDataFills: bytes from Go are a buffer's initial contents, and Write
+// writes them as values that read back the same.
 func TestDataFills(t *testing.T) {
 	for _, b := range []Buffer{
 		{Name: "i", Type: S16, Shape: []int64{3}, Fill: Fill{Kind: FillData, Data: []byte{1, 0, 0xff, 0xff, 0, 0x80}}},
@@ -61,7 +61,7 @@ func TestDataRefused(t *testing.T) {
 		{Buffer{Name: "x", Type: F32, Shape: []int64{2}, Fill: Fill{Kind: FillData, Data: make([]byte, 4)}}, `buffer "x" of shape [2], type f32, is filled with 4 bytes`},
 		{Buffer{Name: "x", Type: F32, Shape: []int64{1 << 62}, Fill: Fill{Kind: FillData, Data: make([]byte, 4)}}, `is filled with 4 bytes`},
 		{Buffer{Name: "x", Type: F32, Fill: Fill{Kind: FillData}}, `buffer "x" needs a shape`},
-		{Buffer{Name: "x", Shape: []int64{1}, Fill: Fill{Kind: FillData}}, `cannot be filled with bytes`},
+		{Buffer{Name: "x", Shape: []int64{1}, Fill: Fill{Kind: FillData}}, `has type 0`},
 		{Buffer{Name: "x", Type: TensorMapType, Shape: []int64{1}, Fill: Fill{Kind: FillData, Data: make([]byte, 128)}}, `buffer "x" of type tensormap cannot be filled with bytes`},
 	} {
 		if err := given(tt.b).Validate(); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -70,8 +70,7 @@ func TestDataRefused(t *testing.T) {
 	}
 }
 
-// TestDataExpected: expected contents may come from Go too; then no file can be
-// written for them.
+// TestDataExpected: expected contents may come from Go too; Write refuses them.
 func TestDataExpected(t *testing.T) {
 	f := given(Buffer{Name: "x", Type: F32, Shape: []int64{2}, Fill: Fill{Kind: FillZeros}})
 	one := []byte{0, 0, 0x80, 0x3f}

@@ -48,8 +48,8 @@ func errorf(p Pos, format string, args ...any) *Error {
 	return err
 }
 
-// suggest returns ` (did you mean "x"?)` for the known word nearest to got, or
-// nothing where none is near.
+// suggest returns ` (did you mean "x"?)` for the known word nearest to got, or "" if none
+// is near.
 func suggest(got string, known []string) string {
 	const tooLong = 64
 	if len(got) > tooLong {

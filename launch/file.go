@@ -270,9 +270,11 @@ func (d *decoder) accept(n *Node) (Accept, error) {
 }
 
 // Validate checks what involves several keys: that names are known and that numbers are
-// consistent. Parse and FromFlags call it; a program that builds or changes a File itself
-// should too.
+// consistent. Parse, FromFlags and what loads a File call it.
 func (f *File) Validate() error {
+	if n := len(f.Launches); n != 1 {
+		return errorf(Pos{File: f.Name}, "%d launches; a file has exactly one today", n)
+	}
 	buffers := make(map[string]*Buffer)
 	for i := range f.Buffers {
 		b := &f.Buffers[i]
@@ -287,8 +289,12 @@ func (f *File) Validate() error {
 	if err := f.checkReferences(buffers); err != nil {
 		return err
 	}
-	for i := range f.Launches {
-		if err := f.Launches[i].validate(); err != nil {
+	l := &f.Launches[0]
+	if err := l.validate(); err != nil {
+		return err
+	}
+	for i := range l.Args {
+		if err := l.Args[i].validate(); err != nil {
 			return err
 		}
 	}
@@ -343,7 +349,7 @@ func (l *Launch) validate() error {
 	if l.PTX == "" {
 		return errorf(l.Pos, "a launch needs the key \"ptx\"")
 	}
-	if l.Grid[0] == 0 || l.Block[0] == 0 {
+	if volume(l.Grid) == 0 || volume(l.Block) == 0 {
 		return errorf(l.Pos, "a launch needs grid and block")
 	}
 	if l.Cluster == [3]uint32{} {

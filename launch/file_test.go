@@ -127,8 +127,8 @@ func checkDesignArgs(t *testing.T, args []Arg) {
 	}
 }
 
-// TestParseErrors: each text stands in for the rest of a file that is right;
-// `§` marks where the error must point.
+// TestParseErrors: each text replaces a part of a correct file; `§` marks the
+// position that the error must have.
 func TestParseErrors(t *testing.T) {
 	whole := func(s string) string { return s }
 	key := func(s string) string { return `{"ptx": "k.ptx", "grid": 1, "block": 1, ` + s + `}` }

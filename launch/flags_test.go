@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestFlagsAreKeys: a command line gives the same File as the file that says
-// the same.
+// TestFlagsAreKeys: flags and a launch file with the same keys give the same
+// File.
 func TestFlagsAreKeys(t *testing.T) {
 	fromFile, err := ParseJSON("x.json", []byte(`{
 		"ptx": "k.ptx", "kernel": "k", "grid": [2, 3], "block": [32, 1, 2], "cluster": 2, "shared": 512, "registers": 64,

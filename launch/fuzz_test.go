@@ -2,8 +2,8 @@ package launch
 
 import "testing"
 
-// FuzzParse: no input panics, and what parses either has a layout that keeps
-// its promises or is refused with an error.
+// FuzzParse: no input panics. What parses has a layout with the promised
+// properties, or an error refuses it.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(design))
 	f.Add([]byte(`{"ptx": "k.ptx", "grid": [2, 1, 1], "block": 32, "buffers": {"a": {"type": "u64", "values": [{"ptr": "a", "offset": 8}], "base": "0x7f0000000100"}, "b": {"type": "f32", "shape": [3], "fill": {"random": {"high": 2}}}}, "args": ["a", {"struct": [{"f64": -0.5}, null]}]}`))

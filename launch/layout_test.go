@@ -248,7 +248,7 @@ func TestLayoutErrors(t *testing.T) {
 	}
 }
 
-// TestLayoutFull: the space of addresses can run out.
+// TestLayoutFull: the address space can run out.
 func TestLayoutFull(t *testing.T) {
 	f := parse(t, "", `"buffers": {"b": {"type": "u8", "shape": [562949953421312]}}`)
 	_, err := f.Layout(math.MaxInt64)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// npy wraps a header's dictionary, as it stands, and data.
+// npy builds a file from a header's dictionary, unchanged, and data.
 func npy(version byte, dict string, data ...byte) []byte {
 	head := []byte(npyMagic + string([]byte{version, 0}))
 	n := len(dict)
@@ -95,8 +95,8 @@ func TestReadNpyErrors(t *testing.T) {
 	}
 }
 
-// TestWriteNpy: what NumPy 2 writes for this array, whose dictionary and
-// growth room were taken from a file that it wrote.
+// TestWriteNpy: WriteNpy writes the bytes that NumPy 2 writes. The dictionary
+// and its growth room are from a file by NumPy.
 func TestWriteNpy(t *testing.T) {
 	var out bytes.Buffer
 	if err := WriteNpy(&out, &Array{"<f4", []int64{4, 500}, make([]byte, 8000)}); err != nil {

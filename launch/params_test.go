@@ -49,7 +49,7 @@ func TestEncodeParams(t *testing.T) {
 	}
 }
 
-// mapHex decodes nothing: what the bytes mean is internal/tma's to test.
+// mapHex returns the bytes undecoded: internal/tma tests their meaning.
 func mapHex(t *testing.T, m PlacedMap) string {
 	t.Helper()
 	b, err := m.Map.Encode()
@@ -103,7 +103,7 @@ func TestEncodeParamsErrors(t *testing.T) {
 	}
 }
 
-// TestScalarSuits: what may be passed as what.
+// TestScalarSuits: which scalar types a parameter accepts.
 func TestScalarSuits(t *testing.T) {
 	for _, tt := range []struct {
 		arg, param Type

@@ -23,8 +23,8 @@ func decodeMap(t *testing.T, data []byte, off uint64) tma.Map {
 	return m
 }
 
-// TestMapBytes: the bytes in a buffer and in a parameter say what the file
-// says, the other way around.
+// TestMapBytes: the bytes in a buffer and in a parameter hold the file's values,
+// with the dimensions reversed.
 func TestMapBytes(t *testing.T) {
 	const spec = `{"of": "a", "type": "tf32", "offset": 32, "shape": [5, 6, 7], "strides": [1024, 128], "box": [2, 3, 8],
 		"element_strides": [3, 2, 1], "swizzle": "64B", "l2": "128B", "fill": "nan"}`
@@ -69,12 +69,12 @@ func TestMapBytes(t *testing.T) {
 	}
 }
 
-// TestRefusedMaps: a map that the driver refuses is reported at its own place, and
-// is no error.
+// TestRefusedMaps: a map that the driver refuses is reported at its own place,
+// without an error.
 func TestRefusedMaps(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
 		{`"box": [1, 8]`, ""},
-		{`"box": [256, 8]`, ""}, // larger than the tensor is legal
+		{`"box": [256, 8]`, ""}, // a box larger than the tensor is legal
 		{`"box": [300, 8]`, "the box of dimension 1 from the innermost is 300, not in 1 to 256"},
 		{`"box": [1, 300]`, "the box of the innermost dimension is 300, not in 1 to 256"},
 		{`"box": [1099511627776, 8]`, "box has the entry 1099511627776, which is no number of 32 bits"},
@@ -153,8 +153,8 @@ func TestRawMaps(t *testing.T) {
 	}
 }
 
-// TestEncodeLimits: the largest numbers that a launch file can have are told
-// apart from those that their low bits are.
+// TestEncodeLimits: a number beyond the driver's type is an error even if its low
+// bits are valid.
 func TestEncodeLimits(t *testing.T) {
 	for _, v := range []int64{1<<32 + 8, math.MaxInt64 - 7} {
 		m := TensorMap{Spec: &TensorMapSpec{Box: []int64{v}}, Type: ElementF16, Shape: []int64{8}, ElementStrides: []int64{1}}

@@ -51,6 +51,9 @@ type typeInfo struct {
 	float floatFormat
 }
 
+// valid reports whether t is one of the types.
+func (t Type) valid() bool { return t >= U8 && t <= TensorMapType }
+
 // The table of types. Bit types match any array of their size; bf16 and fp8, missing from
 // NumPy, are stored as raw unsigned integers (or as the void types that ml_dtypes saves).
 var types = [...]typeInfo{

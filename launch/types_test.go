@@ -42,7 +42,7 @@ func TestFloatFormats(t *testing.T) {
 	}
 }
 
-// TestFloatFormatsWide compares the common code with the processor's.
+// TestFloatFormatsWide compares the generic conversion with the processor's.
 func TestFloatFormatsWide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := math.Float64frombits(rapid.Uint64().Draw(t, "v"))
@@ -81,8 +81,8 @@ func TestFormatElement(t *testing.T) {
 	}
 }
 
-// TestTypeTable keeps the table whole: every type has a name that finds it, a
-// size, and a NumPy type that it takes back.
+// TestTypeTable: every type has a name that finds it, a size, and a NumPy type
+// that can fill it.
 func TestTypeTable(t *testing.T) {
 	for typ := U8; typ <= TensorMapType; typ++ {
 		if got, ok := ParseType(typ.String()); !ok || got != typ {

@@ -204,10 +204,10 @@ func (b *Barrier) WaitContext(ctx context.Context, t ArrivalToken) error {
 	return b.awaitContext(ctx, t.phase)
 }
 
-// WaitParity waits for the phase with that parity, 0 or 1, to complete: it returns at once if the current
-// phase has the other parity, so that this one is the phase before or, for parity 1 at a fresh barrier,
-// none. This lets a ring's producer start with the parity of a phase that never existed. A parity does not
-// distinguish phases two apart: a waiter that may fall behind that far needs a token.
+// WaitParity waits for the phase with that parity, 0 or 1, to complete. If the current phase has the other
+// parity, it returns at once: the phase with that parity is the one before, or none for parity 1 at a fresh
+// barrier. This lets a ring's producer start with the parity of a phase that never existed. A parity does
+// not distinguish phases two apart: a waiter that may fall behind that far needs a token.
 func (b *Barrier) WaitParity(parity int) {
 	if p, ok := b.parity("WaitParity", parity); !ok {
 		b.await(p)
@@ -358,7 +358,8 @@ func (b *Barrier) latch(op string) (phase, v uint64) {
 	}
 }
 
-// latchedDo is do under the latch, with all side effects of a change.
+// latchedDo is do under the latch, with what follows a change: the trace, the phase's
+// completion, and the waiters to wake.
 func (b *Barrier) latchedDo(op string, c change) uint64 {
 	p, v := b.latch(op)
 	w := unpack(v, b.expected.Load())

@@ -31,7 +31,7 @@ func condBarrier(n int) func(rank, k int) {
 	}
 }
 
-// closeBarrier closes a channel a phase.
+// closeBarrier closes one channel per phase.
 func closeBarrier(n int) func(rank, k int) {
 	var mu sync.Mutex
 	arrived, gate := 0, make(chan struct{})
@@ -48,8 +48,8 @@ func closeBarrier(n int) func(rank, k int) {
 	}
 }
 
-// chanBarrier collects a message from each and answers each; it allocates nothing. Two phases in a row
-// answer on different channels, or the fast would take the answers of the slow.
+// chanBarrier collects a message from each and answers each; it allocates nothing. Successive phases
+// answer on different channels, or a fast goroutine would take the answer of a slow one.
 func chanBarrier(n int) func(rank, k int) {
 	arrive := make(chan struct{}, n)
 	release := [2]chan struct{}{make(chan struct{}, n), make(chan struct{}, n)}
@@ -68,8 +68,8 @@ func chanBarrier(n int) func(rank, k int) {
 	}
 }
 
-// groupBarrier has a WaitGroup for each phase, three in turn: only when the next phase is complete has
-// everybody returned from the Wait of the last.
+// groupBarrier has a WaitGroup for each phase, three in rotation: when phase k+1 is complete, every
+// goroutine has returned from the Wait of phase k.
 func groupBarrier(n int) func(rank, k int) {
 	var wg [3]sync.WaitGroup
 	for i := range wg {
@@ -124,7 +124,7 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// BenchmarkPhase is the time of one phase: all arrive, all wait.
+// BenchmarkPhase measures one phase: all goroutines arrive, all wait.
 func BenchmarkPhase(b *testing.B) {
 	for _, n := range []int{2, 8, 64} {
 		for _, impl := range phaseImpls {
@@ -152,7 +152,7 @@ func BenchmarkPhase(b *testing.B) {
 	}
 }
 
-// BenchmarkAlone is the price of the operations without waiters.
+// BenchmarkAlone measures the operations without waiters.
 func BenchmarkAlone(b *testing.B) {
 	bar := New(1)
 	b.Run("op=ArriveAndWait", func(b *testing.B) {
@@ -174,7 +174,7 @@ func BenchmarkAlone(b *testing.B) {
 	})
 }
 
-// BenchmarkRing is the time of one item through a ring of that depth, from one goroutine to another.
+// BenchmarkRing measures one item through a ring of that depth, from one goroutine to another.
 func BenchmarkRing(b *testing.B) {
 	ctx := context.Background()
 	for _, depth := range []int{1, 4, 64} {

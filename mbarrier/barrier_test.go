@@ -16,7 +16,7 @@ import (
 	. "muster/mbarrier"
 )
 
-// hammered is how long the hammer tests go on, in phases.
+// hammered returns how long the hammer tests run, in phases.
 func hammered(t *testing.T) int {
 	if testing.Short() {
 		return 100
@@ -26,7 +26,7 @@ func hammered(t *testing.T) int {
 
 var crowd = []int{1, 2, 3, 8, 17, 64}
 
-// TestBarrierPhases: what everyone wrote before the barrier, everyone reads after it, phase by phase.
+// TestBarrierPhases: every goroutine reads after the barrier what all wrote before it, in each phase.
 func TestBarrierPhases(t *testing.T) {
 	for _, n := range crowd {
 		b := New(n)
@@ -93,7 +93,7 @@ func TestFreeArrivals(t *testing.T) {
 	}
 }
 
-// TestManyPhases goes over the number of phases that one word can tell apart.
+// TestManyPhases runs more phases than one word can distinguish.
 func TestManyPhases(t *testing.T) {
 	b := New(1)
 	var token ArrivalToken
@@ -225,8 +225,8 @@ func TestSleepers(t *testing.T) {
 	})
 }
 
-// TestCompletionBlocks: a completion function may sleep. No waiter is released meanwhile, operations wait for
-// it, and none of that keeps the bubble's clock from going on.
+// TestCompletionBlocks: a completion function may sleep. Meanwhile no waiter is released, operations wait for
+// it, and the bubble's clock still advances.
 func TestCompletionBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(2, WithCompletion(func() { time.Sleep(time.Minute) }))
@@ -408,7 +408,7 @@ func TestMisuseChangesNothing(t *testing.T) {
 	b.ArriveN(2)
 }
 
-// TestAllocations: nothing after New allocates, parked or not, but WaitContext.
+// TestAllocations: nothing after New allocates, whether it parks or not, except WaitContext.
 func TestAllocations(t *testing.T) {
 	b := New(1)
 	n := NewNamed(1)

@@ -12,9 +12,9 @@
 //	...
 //	part[i] = work(i)
 //	token := bar.Arrive()
-//	prepare() // what needs nobody else
+//	prepare() // what needs no other goroutine
 //	bar.Wait(token)
-//	use(part) // everybody's
+//	use(part) // needs all parts
 //
 // Compared with barriers built from package sync, it adds: time between arrival and wait; tokens, which
 // distinguish a late wait from an early one; bytes, so that a phase also waits for I/O without a blocked

@@ -10,7 +10,7 @@ import (
 	. "muster/mbarrier"
 )
 
-// Workers write their part, arrive, do what needs nobody else, and read the others' parts after the wait.
+// Workers write their part, arrive, do independent work, and read the others' parts after the wait.
 func Example() {
 	const workers = 4
 	bar := New(workers)
@@ -36,7 +36,7 @@ func Example() {
 func ExampleBarrier() {
 	b := New(2, WithName("full"))
 	fmt.Println(b)
-	token := b.ArriveTx(1, 512) // one arrival is still due, and 512 bytes
+	token := b.ArriveTx(1, 512) // one arrival and 512 bytes are still pending
 	b.Arrive()
 	fmt.Println(b)
 	b.CompleteTx(512)
@@ -67,7 +67,7 @@ func ExampleBarrier_Wait() {
 	fmt.Println(x)
 
 	token := b.Arrive()
-	b.Wait(token) // returns at once: nobody else was expected
+	b.Wait(token) // returns at once: no other arrival was expected
 	b.Wait(token) // and again, while the phase is the last one
 	// Output: 42
 }
@@ -79,7 +79,7 @@ func ExampleBarrier_ArriveAndWait() {
 	for i := range at {
 		wg.Go(func() {
 			for step := range 100 {
-				left := at[(i+2)%3] // nobody writes between the two barriers
+				left := at[(i+2)%3] // no goroutine writes between the two barriers
 				b.ArriveAndWait()
 				at[i] = max(left, step) + 1
 				b.ArriveAndWait()
@@ -92,7 +92,7 @@ func ExampleBarrier_ArriveAndWait() {
 }
 
 func ExampleBarrier_ArriveTx() {
-	// The arrival is ours, the bytes are the copier's: the phase waits for both.
+	// We arrive, the copier lands the bytes: the phase waits for both.
 	full := New(1)
 	src, dst := []byte("from afar"), make([]byte, 9)
 	token := full.ArriveTx(1, len(src))
@@ -112,7 +112,7 @@ func ExampleBarrier_WaitContext() {
 	defer cancel()
 	fmt.Println(b.WaitContext(ctx, token))
 	b.Arrive()
-	fmt.Println(b.WaitContext(ctx, token)) // complete is complete, however late
+	fmt.Println(b.WaitContext(ctx, token)) // the phase is complete, and ctx does not matter any more
 	// Output:
 	// context deadline exceeded
 	// <nil>
@@ -124,7 +124,7 @@ func ExampleArrivalToken() {
 	fmt.Println("phase", old.Phase(), "complete:", b.TryWait(old))
 	b.Arrive()
 	defer func() { fmt.Println(recover()) }()
-	b.TryWait(old) // by its parity alone this would pass for a token of the current phase
+	b.TryWait(old) // its parity alone would pass for that of the current phase
 	// Output:
 	// phase 0 complete: true
 	// mbarrier: TryWait with a stale token: it is of phase 0, 2 before the current one, and only the current phase and the one before it can be waited for; barrier is at phase 2 (parity 0): pending 1 of 1, tx 0
@@ -153,7 +153,7 @@ func ExamplePipeline() {
 			if err != nil {
 				return
 			}
-			r.CommitTx(len(word)) // committed, and full when the bytes have landed
+			r.CommitTx(len(word)) // committed, but full only when the bytes have landed
 			go func() {
 				buffer[stage] = append(buffer[stage][:0], word...)
 				p.CompleteTx(stage, len(word))
@@ -195,7 +195,7 @@ func ExampleProducer() {
 	// full[1]: phase 0 (parity 0): pending 0 of 1, tx 64
 }
 
-// Two consumers each see every item, and a stage is free when both have released it.
+// Two consumers each see every item; a stage is free when both have released it.
 func ExampleConsumer() {
 	ctx := context.Background()
 	p := NewPipeline(1, 1, 2)
@@ -253,13 +253,13 @@ func ExampleGroup() {
 		m := g.Member(i)
 		wg.Go(func() {
 			shared[i] = i + 1
-			m.Sync() // everybody's part is there
+			m.Sync() // every part is ready
 			peer := shared[1-i]
 			m.Arrive() // done with the peer's part
 			if i == 0 {
 				fmt.Println("peer:", peer)
 			}
-			m.Wait() // and the peer is done with this one's
+			m.Wait() // the peer is done with this one's
 			shared[i] = 0
 		})
 	}

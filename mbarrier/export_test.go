@@ -1,6 +1,6 @@
 package mbarrier
 
-// Skip makes an unused barrier go on from that phase.
+// Skip makes an unused barrier continue at that phase.
 func (b *Barrier) Skip(phase uint64) {
 	w := b.State().Word &^ phaseMask
 	b.epoch.Store(phase >> lowBits)

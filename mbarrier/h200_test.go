@@ -15,7 +15,7 @@ import (
 	. "muster/mbarrier"
 )
 
-// ops are the operations by the name they have in PTX and in the golden data.
+// ops maps the operations' names in PTX and in the golden data to transitions.
 var ops = map[string]func(Word, uint32) (Word, Result){
 	"init":                   func(_ Word, n uint32) (Word, Result) { return Init(n) },
 	"inval":                  func(w Word, _ uint32) (Word, Result) { return w.Inval(), Result{} },
@@ -207,8 +207,8 @@ func replayQueries(t *testing.T, w Word, steps []string, seen []Token, parity st
 	}
 }
 
-// TestH200Cases replays the first 42 sequences measured; where one faulted was measured by the probe,
-// whose group "original" has them again.
+// TestH200Cases replays the first 42 measured sequences. The probe measured where a sequence faults: group
+// "original" repeats them.
 func TestH200Cases(t *testing.T) {
 	f, err := os.Open("testdata/mbarrier-h200.jsonl")
 	if err != nil {

@@ -42,12 +42,12 @@ import (
 //	cuda/pipeline/pipeline_memcpy_async_thread_scope_*.pass.cpp    TestLibUnifiedPipeline
 //	cuda/pipeline/pipeline_group_concept_*.pass.cpp                TestLibUnifiedPipeline, of one thread
 //
-// What has no counterpart, because it is about the language or the hardware: version.pass.cpp,
-// arrive_tx_feature_test, cp_async_bulk_feature_test, cp_async_bulk_ptx_compiles and the ptx.*.compile tests
-// (does it compile), arrive_tx_static_asserts_pre_sm90.fail (does it refuse old hardware),
-// arrive_tx_{cluster,device}.runfail and expect_tx_device.runfail (does it refuse a barrier outside shared
-// memory of the CTA), memcpy_async/preconditions (alignment and overlap of the copied ranges),
-// annotated_ptr/memcpy_async (cache hints), and the thread scopes and memory spaces that each test repeats.
+// Tests of the language or the hardware have no counterpart: version.pass.cpp, arrive_tx_feature_test,
+// cp_async_bulk_feature_test, cp_async_bulk_ptx_compiles and the ptx.*.compile tests (does it compile),
+// arrive_tx_static_asserts_pre_sm90.fail (does it refuse old hardware), arrive_tx_{cluster,device}.runfail
+// and expect_tx_device.runfail (does it refuse a barrier outside shared memory of the CTA),
+// memcpy_async/preconditions (alignment and overlap of the copied ranges), annotated_ptr/memcpy_async (cache
+// hints), and the thread scopes and memory spaces that each test repeats.
 
 // together runs each function on a goroutine and waits for all.
 func together(fs ...func()) {
@@ -58,7 +58,7 @@ func together(fs ...func()) {
 	wg.Wait()
 }
 
-// One arrives on behalf of another; the token goes to a third. Then one arrives for both.
+// One goroutine arrives on behalf of another, and a third waits with the token. Then one arrives for both.
 func TestLibArrive(t *testing.T) {
 	b := New(2)
 	token := b.Arrive()
@@ -72,7 +72,7 @@ func TestLibArrive(t *testing.T) {
 	}
 }
 
-// One leaves; the other's second phase is its alone.
+// One leaves; in the second phase the other is the only participant.
 func TestLibArriveAndDrop(t *testing.T) {
 	b := New(2)
 	together(
@@ -181,7 +181,7 @@ func TestLibTryWaitParity(t *testing.T) {
 	}
 }
 
-// Two wait for one token, which is of a completed phase by the time that the second does.
+// Two goroutines wait with one token, whose phase is complete by the time the second waits.
 func TestLibTokenShared(t *testing.T) {
 	b := New(2)
 	tokens := make(chan ArrivalToken, 4)
@@ -227,7 +227,7 @@ func TestLibParityBeforeArrival(t *testing.T) {
 	}
 }
 
-// A barrier is made anew for another count.
+// A barrier is initialized again with another count.
 func TestLibInit(t *testing.T) {
 	b := New(3)
 	b.Arrive()
@@ -237,7 +237,7 @@ func TestLibInit(t *testing.T) {
 	b.Wait(token)
 }
 
-// What libcu++ shows as a handle is our State: an arrival on the word itself, and on the barrier, agree.
+// The handle of libcu++ corresponds to State: an arrival on the word itself and one on the barrier agree.
 func TestLibNativeHandle(t *testing.T) {
 	b := New(2)
 	w, r := b.State().Word.Arrive(1)
@@ -353,7 +353,7 @@ func TestLibMemcpyAsync(t *testing.T) {
 	}
 }
 
-// A group copies together, each its part, and everyone sees the whole.
+// A group copies together, each member its part, and each sees the whole.
 func TestLibGroupMemcpyAsync(t *testing.T) {
 	const threads, size = 64, 67 * 64
 	b := New(threads)
@@ -372,7 +372,7 @@ func TestLibGroupMemcpyAsync(t *testing.T) {
 	together(all...)
 }
 
-// Many copies of each thread, tied to the barrier at once after they were issued; later rounds copy more.
+// Each thread issues many copies and then ties them to the barrier at once; later rounds copy more.
 func TestLibArriveOn(t *testing.T) {
 	const threads = 32
 	b := New(threads)
@@ -436,7 +436,7 @@ func TestLibDivergentThreads(t *testing.T) {
 	together(all...)
 }
 
-// 64 threads, half produce and half consume, by turns or in halves; they quit when done.
+// Half of 64 threads produce and half consume, alternately or in blocks; they quit when done.
 func TestLibProducerConsumer(t *testing.T) {
 	const threads, items = 64, 3
 	ctx := t.Context()

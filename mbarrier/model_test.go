@@ -12,9 +12,9 @@ import (
 
 var histories = flag.Int("histories", 40_000, "random histories that TestModel draws")
 
-// TestModel draws histories of operations and does each on a Barrier and on the pure word. They must agree
-// on the state after each, on every token at every time, on both parities, on when the completion function
-// runs, and on what is refused: the Barrier panics where the word faults or leaves the ISA's range.
+// TestModel draws histories of operations and applies each to a Barrier and to the pure word. They must
+// agree on the state after each, on every token at every time, on both parities, on when the completion
+// function runs, and on what is refused: the Barrier panics if the word faults or leaves the ISA's range.
 func TestModel(t *testing.T) {
 	n := *histories
 	if testing.Short() {
@@ -57,7 +57,7 @@ func TestModel(t *testing.T) {
 			if op >= 2 && op < 5 {
 				tx = bytes.Draw(t, "bytes")
 			}
-			if op == 6 { // whatever settles the bytes
+			if op == 6 { // the change that brings the tx-count to zero
 				op, tx = 4, int(want.Word.Tx())
 				if tx < 0 {
 					op, tx = 3, -tx
@@ -74,7 +74,7 @@ func TestModel(t *testing.T) {
 			case 1:
 				next, r = want.Word.Arrive(uint32(n))
 				got = message(func() { token = b.ArriveN(n) })
-			case 2: // the word's form arrives once; the rest of the arrivals must fit too
+			case 2: // the word's form arrives once; the other arrivals must fit too
 				next, r = want.Word.ArriveExpectTx(uint32(tx))
 				if n == 0 || n > MaxCount {
 					r.Undefined |= CountRange

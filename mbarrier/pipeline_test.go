@@ -117,7 +117,7 @@ func TestPipelineHammer(t *testing.T) {
 	}
 }
 
-// TestPipelineEnds: what each side is told when the other has quit.
+// TestPipelineEnds: the results on each side after the other has quit.
 func TestPipelineEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()

@@ -6,8 +6,8 @@ import (
 	. "muster/mbarrier"
 )
 
-// model is the barrier as the ISA tells it, in separate integers, with the card's limits. It shares
-// nothing with Word but the tests.
+// model is the barrier as the ISA describes it, in separate integers, with the card's limits. It
+// shares no code with Word.
 type model struct {
 	phase, pending, expected, tx int64
 	dead                         bool
@@ -20,7 +20,7 @@ func (m *model) settle() {
 	}
 }
 
-// step says whether the card goes on.
+// step applies an operation and reports whether the card continues.
 func (m *model) step(arrivals, drops, expect, complete int64) bool {
 	tx := m.tx + expect - complete
 	switch {
@@ -57,7 +57,7 @@ var fuzzOps = []struct {
 	}},
 }
 
-// operand turns a byte into an operand near what matters: small, the barrier's own counts, the limits.
+// operand turns a byte into an operand near interesting values: small, the barrier's own counts, limits.
 func operand(b byte, m model) int64 {
 	near := int64(b&3) - 1
 	base := [...]int64{1, m.pending, m.expected, m.tx, -m.tx, MaxTx, MaxTx - m.tx, MaxTx + m.tx, 1 << 31, 512, 0, 1 << 19}[int(b>>2)%12]
@@ -105,7 +105,7 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
-// FuzzAnyWord: a word of any bits has transitions, and those never touch bit 0 or panic.
+// FuzzAnyWord: the transitions accept any 64 bits, never change bit 0 and never panic.
 func FuzzAnyWord(f *testing.F) {
 	f.Add(uint64(0x8000000000200000), uint32(0), byte(0))
 	f.Add(uint64(0xffffffffffffffff), uint32(1<<20), byte(4))

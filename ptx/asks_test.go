@@ -7,7 +7,7 @@ import (
 )
 
 // forgotten are rows for architectures that ptxas 13.0 does not know by the table's
-// number, and rows where each architecture's own notes say whether it has them.
+// number, with the reason.
 var forgotten = map[string]string{
 	"tcgen05.ld.red":           "sm_101a is sm_110a since PTX 9.0 (ISA 9.7.16.8.3)",
 	"tcgen05.ld.red.int":       "as tcgen05.ld.red",
@@ -15,8 +15,8 @@ var forgotten = map[string]string{
 	"tcgen05.ld.red.int.split": "as tcgen05.ld.red",
 }
 
-// TestAsks holds the check of a module's version and target to ptxas's answers: it
-// is never stricter, and refuses the version before and the architecture before.
+// TestAsks compares the check of a module's version and target with ptxas's
+// answers: it is never stricter, and refuses the previous version and architecture.
 func TestAsks(t *testing.T) {
 	data, err := os.ReadFile("testdata/since.txt")
 	if err != nil {

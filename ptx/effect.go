@@ -216,11 +216,11 @@ func (in *Inst) IsOf(class string) bool { return in.Form != nil && in.Form.Class
 // proxy only.
 func (in *Inst) PlainFence() bool { return in.IsOf(ClassFence) && in.Form.Proxy == "generic" }
 
-// An Update is what an instruction computes of a word of memory that it updates, from the
-// word and its operand.
+// An Update is the function that an update instruction applies to a word of memory and its
+// operand.
 type Update uint8
 
-// The updates. NoUpdate is that of an instruction without a modifier for one.
+// The updates. NoUpdate is for instructions without a modifier that names one.
 const (
 	NoUpdate Update = iota
 	UpdateAdd
@@ -273,9 +273,9 @@ func (in *Inst) Update() Update {
 	return NoUpdate
 }
 
-// LastType returns the type that the last modifier of an instruction names, and the bytes
-// that a value of it takes: 0 of a predicate. The name is empty if that modifier is no type
-// that registers and memory hold.
+// LastType returns the type that an instruction's last modifier names, and its size in
+// bytes, 0 for a predicate. The name is empty if the modifier is not a type of registers
+// and memory.
 func (in *Inst) LastType() (name string, size int) {
 	if len(in.Mods) == 0 {
 		return "", 0

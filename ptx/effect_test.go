@@ -8,7 +8,7 @@ import (
 	"muster/ptx"
 )
 
-// TestEveryRowHasAnEffect lists the rows that do not say what they do.
+// TestEveryRowHasAnEffect fails for rows that state no effect.
 func TestEveryRowHasAnEffect(t *testing.T) {
 	n := map[string]int{}
 	for _, f := range ptx.Forms() {
@@ -65,7 +65,7 @@ func TestEffectsAgreeWithOperands(t *testing.T) {
 	}
 }
 
-// TestSemSlots holds that strength is one modifier: no other slot of the row has its words.
+// TestSemSlots checks that only one slot of a row takes the words of memory semantics.
 func TestSemSlots(t *testing.T) {
 	sems := []ptx.Sem{ptx.Weak, ptx.Volatile, ptx.Relaxed, ptx.Acquire, ptx.Release, ptx.AcqRel, ptx.SC}
 	for _, f := range ptx.Forms() {
@@ -97,8 +97,8 @@ func ExampleInst_Sem() {
 	// add.int: compute, strength ""
 }
 
-// TestUpdatesAndTypes holds what modifiers say of a word: what is computed of it, and how
-// long it is.
+// TestUpdatesAndTypes checks what modifiers say about a word of memory: the update and the
+// size.
 func TestUpdatesAndTypes(t *testing.T) {
 	for _, c := range []struct {
 		op     string

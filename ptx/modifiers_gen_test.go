@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// TestGenerateModifiers checks that there is something to ask and, with -ptxas,
-// asks the assembler about instructions that were spoilt: with a modifier
-// misspelt, one of another instruction, one left out, and with an operand too few
-// or too many; and about versions of PTX, architectures and directives.
+// TestGenerateModifiers checks that there are trials and, with -ptxas, asks the
+// assembler about spoilt instructions (a modifier misspelt, replaced or left out,
+// an operand too few or too many), and about versions of PTX, architectures and
+// directives.
 func TestGenerateModifiers(t *testing.T) {
 	lines := spoiltTrials()
 	if len(lines) < 5000 {
@@ -50,7 +50,7 @@ const modifiersHead = `# What ptxas 13.0 says of instructions that were spoilt, 
 # go test -run GenerateModifiers -ptxas PATH.
 `
 
-// askEach asks about each text in a run of its own: ptxas stops at syntax errors.
+// askEach asks about each text in a separate run: ptxas stops at syntax errors.
 func askEach(list []string, module func(string) (text, arch string)) []string {
 	answers := make([]string, len(list))
 	var wg sync.WaitGroup
@@ -86,8 +86,8 @@ func firstComplaint(out string) string {
 	return line
 }
 
-// moduleTrials are modules of one line: every architecture with the version that
-// brought it and the one before, directives, and some instructions.
+// moduleTrials are one-line modules: every architecture with many versions of
+// PTX, directives, and some instructions.
 func moduleTrials() (list []string) {
 	known := []string{"6.0", "6.1", "6.3", "6.5", "7.0", "7.1", "7.4", "7.8", "8.0", "8.1", "8.3", "8.5", "8.6", "8.7", "8.8", "9.0"}
 	for _, sm := range strings.Fields("75 80 86 87 89 90 90a 100 100a 100f 103 103a 103f 110 110a 110f 120 120a 120f 121 121a 121f") {
@@ -109,8 +109,8 @@ func moduleTrials() (list []string) {
 	return list
 }
 
-// spoiltTrials are instructions of every row that PTX 9.0 has, with something
-// wrong; some of them are right again.
+// spoiltTrials are instructions of every row that PTX 9.0 has, each with one
+// defect; some happen to be valid again.
 func spoiltTrials() []string {
 	seen := map[string]bool{}
 	var words []string

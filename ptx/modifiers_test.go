@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// modifierAnswers gives ptxas's answers of testdata/modifiers.txt: whether it takes
-// an instruction, or a module, which begins with ".version".
+// modifierAnswers yields ptxas's answers from testdata/modifiers.txt: whether it
+// accepts an instruction, or a module, whose text begins with ".version".
 func modifierAnswers(t *testing.T, each func(taken bool, why, text string)) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/modifiers.txt")
@@ -29,18 +29,18 @@ func modifierAnswers(t *testing.T, each func(taken bool, why, text string)) {
 	}
 }
 
-// refusedValues are instructions that match a row and that ptxas refuses for what
-// the table does not say: the type or the value of an operand, by the beginning of
-// their text.
+// refusedValues are instructions, by the beginning of their text, that match a row
+// but that ptxas refuses for something the table does not state: the type or the
+// value of an operand.
 var refusedValues = []string{
 	"alloca.u32 ", "bar.red.", "barrier.red.", "createpolicy.fractional.", "cvta.const.u32 ", "max.f32 ", "min.f32 ",
 	"mbarrier.test_wait.b64 ", "mbarrier.try_wait.b64 ",
 	"ld.", "st.", // .b8 registers, which the module does not declare
 }
 
-// TestSpoilt holds the table to what ptxas takes and refuses of instructions that
-// were spoilt: what matches a row though it is refused would be executed. Words
-// that ptxas passes over, as in add.swizzle_mode.f64, match no row.
+// TestSpoilt compares the table with ptxas on spoilt instructions: the machine
+// would execute an instruction that matches a row although ptxas refuses it. Words
+// that ptxas ignores, as in add.swizzle_mode.f64, match no row.
 func TestSpoilt(t *testing.T) {
 	count := map[string]int{}
 	modifierAnswers(t, func(taken bool, why, text string) {
@@ -60,7 +60,7 @@ func TestSpoilt(t *testing.T) {
 	}
 }
 
-// TestCheckTarget holds the check of versions and architectures to ptxas.
+// TestCheckTarget compares the check of versions and architectures with ptxas.
 func TestCheckTarget(t *testing.T) {
 	n := map[bool]int{}
 	modifierAnswers(t, func(taken bool, why, text string) {

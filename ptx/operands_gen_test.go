@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// operandTypes are the types of the registers that stand in the place of every
-// operand of a trial; a register of type T is %T_1, %T_2, and so on.
+// operandTypes are the register types that trials substitute for every operand; a
+// register of type T is %T_1, %T_2, and so on.
 var operandTypes = strings.Fields("b8 u8 s8 b16 u16 s16 f16 b32 u32 s32 f32 f16x2 b64 u64 s64 f64 b128 pred")
 
-// operandLiterals are the literals that stand in the place of every operand that is
+// operandLiterals are the literals that trials substitute for every operand that is
 // read.
 var operandLiterals = []Operand{Int{Bits: 7}, Int{Bits: ^uint64(6)}, Float{Bits: 0x3f800000, Size: 32}, Float{Bits: 0x3ff0000000000000, Size: 64}}
 

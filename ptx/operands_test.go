@@ -53,7 +53,7 @@ func TestOperands(t *testing.T) {
 	}
 }
 
-// TestNames checks what is said of names and of calls.
+// TestNames checks the errors of CheckNames: names, initial values and calls.
 func TestNames(t *testing.T) {
 	const f = ".func (.param .b32 r) f (.param .b32 x) { ret; }\n"
 	for _, c := range []struct{ top, body, want string }{
@@ -95,7 +95,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHead checks what is said of .version, .target and directives.
+// TestHead checks the errors about .version, .target and directives.
 func TestHead(t *testing.T) {
 	for _, c := range []struct{ version, target, attrs, want string }{
 		{"8.3", "sm_90a", "", ""},

@@ -12,14 +12,14 @@ var types = map[string]int64{
 	"pred": 1, "texref": 8, "samplerref": 8, "surfref": 8,
 }
 
-// packedSizes are the bytes of types that no variable is declared with.
+// packedSizes are the sizes in bytes of types that variables cannot have.
 var packedSizes = map[string]int{
 	"bf16": 2, "bf16x2": 4, "tf32": 4, "f32x2": 8, "u16x2": 4, "s16x2": 4, "u8x4": 4, "s8x4": 4,
 	"e4m3": 1, "e5m2": 1, "e4m3x2": 2, "e5m2x2": 2,
 }
 
-// TypeSize returns the bytes that a value of a type takes, 0 of a predicate; false if
-// values of the type are not computed with.
+// TypeSize returns the size in bytes of a type's values, 0 for a predicate; false if
+// no instruction computes with values of the type.
 func TypeSize(name string) (bytes int, ok bool) {
 	switch name {
 	case "pred":

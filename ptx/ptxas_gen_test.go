@@ -15,8 +15,8 @@ import (
 
 var ptxasPath = flag.String("ptxas", "", "path of NVIDIA's ptxas: make testdata/ptxas.txt and since.txt again with it")
 
-// TestGeneratePtxas checks that the generator makes what it should and, with
-// -ptxas, asks the assembler about every line and writes the answers down.
+// TestGeneratePtxas checks the generator's output and, with -ptxas, asks the
+// assembler about every line and records the answers.
 func TestGeneratePtxas(t *testing.T) {
 	lines := trials()
 	if len(lines) < 20000 || !slices.IsSorted(lines) {
@@ -52,8 +52,8 @@ func TestGeneratePtxas(t *testing.T) {
 	}
 }
 
-// tried tells the forms that stand alone in a kernel without more around
-// them: no labels, calls, or fragments whose size the table leaves open.
+// tried reports whether instructions of the form can stand alone in a kernel:
+// no labels, calls, or fragments whose size the table leaves open.
 func tried(f *Form) bool {
 	switch f.Op {
 	case "wmma", "mma", "tcgen05", "wgmma", "bra", "brx", "call", "ret", "exit", "trap", "brkpt":
@@ -64,8 +64,8 @@ func tried(f *Form) bool {
 
 var trialTypes = strings.Fields("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f32x2 f64 u16x2 s16x2 u8x4 s8x4 pred tf32 e4m3x2 e5m2x2 e4m3x4 e2m1x2 ue8m0x2")
 
-// trials makes instructions of every form: each modifier with each other,
-// each type in the place of every type, and some modifiers out of order.
+// trials makes instructions of every form: pairs of modifiers, each type
+// substituted for every type, and some modifiers out of order.
 func trials() []string {
 	seen := map[string]bool{}
 	for _, f := range forms {
@@ -111,7 +111,7 @@ func (f *Form) trials(seen map[string]bool) {
 	}
 }
 
-// trial adds one instruction, and for a few of them each swap of neighbours.
+// trial adds one instruction, and for some each swap of adjacent modifiers.
 func (f *Form) trial(vals []string, seen map[string]bool) {
 	vals = slices.Clone(vals)
 	for i, s := range f.Slots {
@@ -150,9 +150,9 @@ const trialHead = `.address_size 64
 
 var complaint = regexp.MustCompile(`line (\d+); (?:error|fatal)\s*: (.*)`)
 
-// askPtxas assembles lines together, striking those it complains of, until it
-// has no more complaints. It stops at a syntax error, so it may take many
-// runs.
+// askPtxas assembles lines together, removes those that ptxas reports, and
+// repeats until it reports none. ptxas stops at a syntax error, so this may
+// take many runs.
 func askPtxas(t *testing.T, arch string, lines []string, refused map[string]string) {
 	head := ".version 9.0\n.target " + arch + "\n" + trialHead
 	file := t.TempDir() + "/k.ptx"
@@ -171,7 +171,7 @@ func askPtxas(t *testing.T, arch string, lines []string, refused map[string]stri
 				bad[live[n]] = m[2]
 			}
 		}
-		if len(bad) == 0 { // refused as a whole: by nothing that the table is about
+		if len(bad) == 0 { // refused as a whole, for a reason outside the table
 			for _, l := range live {
 				refused[l] = "?"
 			}
@@ -189,11 +189,11 @@ func askPtxas(t *testing.T, arch string, lines []string, refused map[string]stri
 	}
 }
 
-// beside are refusals of what the table does not say: values, register
-// widths, vector sizes and architectures.
+// beside matches refusals for reasons that the table does not state: values,
+// register widths, vector sizes and architectures.
 var beside = regexp.MustCompile(`^\?|unexpected value|not supported on|vector size|Vector of size 1|requires .target|Array index|Arguments mismatch`)
 
-// verdicts writes down a share of the answers, and every difference.
+// verdicts formats a sample of the answers, and every difference.
 func verdicts(t *testing.T, lines []string, refused map[string]string) string {
 	var b strings.Builder
 	b.WriteString("# What ptxas (PTX 9.0) says of instructions made from the table, for sm_90a,\n# sm_100a and sm_120a: \"+\" one of them takes it, \"-\" none does, \"!\" the table\n# says otherwise, and why ptxas refuses it, or that it does not. Left out are\n# refusals of values, register widths and architectures, and rows newer than 9.0.\n")

@@ -9,11 +9,11 @@ import (
 	"muster/ptx"
 )
 
-// TestPtxas compares the table with NVIDIA's assembler: what it takes matches
-// a row, what it refuses matches none. The lines of testdata/ptxas.txt were
-// made from the table, each modifier with each other, with every type, and
-// out of order. Where the two differ the file says so, and why; a difference
-// that has gone must be struck from it.
+// TestPtxas compares the table with NVIDIA's assembler: what ptxas accepts
+// matches a row, what it refuses matches none. The lines of testdata/ptxas.txt
+// were made from the table: pairs of modifiers, every type, and modifiers
+// out of order. The file marks differences, with the reason; a difference that
+// has disappeared must be removed from it.
 func TestPtxas(t *testing.T) {
 	file, err := os.Open("testdata/ptxas.txt")
 	if err != nil {

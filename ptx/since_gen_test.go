@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestGenerateSince checks that there is something to ask and, with -ptxas,
-// asks the assembler for which versions and architectures it takes each
-// instruction, and writes a share of the answers down.
+// TestGenerateSince checks that there are trials and, with -ptxas, asks the
+// assembler which versions and architectures accept each instruction, and
+// records a sample of the answers.
 func TestGenerateSince(t *testing.T) {
 	lines := sinceTrials()
 	if len(lines) < 8000 {
@@ -48,7 +48,7 @@ const sinceHead = `# The first version of PTX and the first architecture for whi
 # of the others. Made with go test -run GenerateSince -ptxas PATH.
 `
 
-// cellsMet names the row of an instruction and its cells that hold.
+// cellsMet names the row of an instruction and those of its cells that apply.
 func cellsMet(t *testing.T, line string) (kind []string) {
 	in := instOf(t, line)
 	kind = append(kind, in.Form.Name)
@@ -60,8 +60,8 @@ func cellsMet(t *testing.T, line string) (kind []string) {
 	return kind
 }
 
-// What ptxas 13.0 knows, and some that it does not know together. Those of
-// architectures without a suffix come first.
+// The versions and targets of ptxas 13.0, including pairs that it does not
+// accept together. Targets without a suffix come first.
 var (
 	sinceVersions = strings.Fields("9.0 8.8 8.7 8.6 8.5 8.4 8.3 8.2 8.1 8.0 7.8 7.7 7.6 7.5 7.4 7.3 7.2 7.1 7.0 6.5 6.4 6.3 6.2 6.1 6.0 5.0 4.3 4.2 4.1 4.0")
 	sinceTargets  = strings.Fields("50 52 53 60 61 70 72 75 80 86 87 89 90 100 103 110 120 121 90a 100a 100f 103a 103f 110a 110f 120a 120f 121a 121f")
@@ -112,8 +112,8 @@ func askSince(lines []string) map[string]*sinceAnswer {
 	return answers
 }
 
-// taken gives the lines that ptxas takes for a version and an architecture.
-// Lines with registers that are new themselves are asked about apart.
+// taken returns the lines that ptxas accepts for a version and an architecture.
+// It asks separately about lines with registers that are themselves new (%rq).
 func taken(version, target string, lines []string) (list []string) {
 	head := ".version " + version + "\n.target sm_" + target + "\n.address_size 64\n.visible .entry k() { .reg .pred %p<300>; .reg .b8 %rc<300>; .reg .b16 %rs<300>; .reg .b32 %r<300>; .reg .b64 %rd<300>; .reg .f32 %f<300>; .reg .f64 %fd<300>;"
 	wide := func(l string) bool { return strings.Contains(l, "%rq") }
@@ -121,7 +121,7 @@ func taken(version, target string, lines []string) (list []string) {
 	var wg sync.WaitGroup
 	ask := func(head string, lines []string) {
 		if assemble(head, target, []string{""}) == nil {
-			return // the version or the architecture is not known
+			return // ptxas does not know the version or the architecture
 		}
 		for chunk := range slices.Chunk(lines, 80) {
 			wg.Go(func() {
@@ -140,12 +140,12 @@ func taken(version, target string, lines []string) (list []string) {
 
 var assemblers = make(chan struct{}, runtime.NumCPU())
 
-// assemble gives the lines that ptxas takes behind a head. It asks again
-// without those that it complains of, since it stops at a syntax error; and
-// about halves where it complains of no line.
+// assemble returns the lines that ptxas accepts after a head. ptxas stops at a
+// syntax error, so assemble asks again without the lines that it reports, or
+// about halves if it reports none.
 func assemble(head, target string, lines []string) []string {
 	if n, _ := strconv.Atoi(target); n > 0 && n < 75 {
-		target = "75" // which is the first that it makes code for
+		target = "75" // the oldest that it generates code for
 	}
 	assemblers <- struct{}{}
 	cmd := exec.Command("sh", "-c", `f=$(mktemp) && cat >$f && "$0" -O0 -arch sm_"$1" $f -o /dev/null 2>&1; r=$?; rm $f; exit $r`, *ptxasPath, target)
@@ -159,7 +159,7 @@ func assemble(head, target string, lines []string) []string {
 	for _, m := range complaint.FindAllStringSubmatch(string(out), -1) {
 		n, _ := strconv.Atoi(m[1])
 		n -= strings.Count(head, "\n") + 1
-		if n < 0 { // of the version, the architecture, or a declaration
+		if n < 0 { // the error is in the version, the architecture, or a declaration
 			return nil
 		}
 		bad[n] = true

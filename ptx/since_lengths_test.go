@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// length gives the registers of a vector in a trial, by its modifiers.
+// length returns the number of registers of a trial's vector, by its modifiers.
 func (t *trial) length(a *Arg) int {
 	if n, any := t.g.c.count(a, t.g.mods); !any && t.f.slot("num") < 0 {
 		return n
@@ -26,8 +26,8 @@ func (t *trial) length(a *Arg) int {
 	return 4
 }
 
-// coordinates of textures and surfaces (ISA 9.7.10.3): two or four, with the
-// index of an array before them.
+// coordinates returns the number of coordinates of textures and surfaces (ISA
+// 9.7.10.3), including the index of an array before them.
 func (t *trial) coordinates(a *Arg) int {
 	geom := t.mod("geom")
 	switch {
@@ -40,8 +40,8 @@ func (t *trial) coordinates(a *Arg) int {
 	return 4
 }
 
-// tensorCoordinates are those of a tensor copy, and its im2col offsets
-// (ISA 9.7.9.25.5.2).
+// tensorCoordinates returns the number of coordinates of a tensor copy, or of
+// its im2col offsets (ISA 9.7.9.25.5.2).
 func (t *trial) tensorCoordinates(a *Arg) int {
 	dim, load := atoi(t.mod("dim")), t.mod("load")
 	switch {
@@ -55,8 +55,8 @@ func (t *trial) tensorCoordinates(a *Arg) int {
 	return dim
 }
 
-// fragment gives a lane's registers of a matrix (ISA 9.7.14.4.1, 9.7.14.5,
-// 9.7.15.5.1).
+// fragment returns the number of a lane's registers of a matrix (ISA
+// 9.7.14.4.1, 9.7.14.5, 9.7.15.5.1).
 func (t *trial) fragment(a *Arg) int {
 	var m, n, k int
 	fmt.Sscanf(t.mod("shape"), "m%dn%dk%d", &m, &n, &k)
@@ -77,7 +77,7 @@ func (t *trial) fragment(a *Arg) int {
 	case t.f.Op == "wgmma":
 		elems /= 4 // warps
 	case t.f.Op == "wmma" && typ == "f16" && (which == "a" || which == "b"):
-		return 8 // elements stand twice
+		return 8 // elements are stored twice
 	case t.f.Name == "mma.m8n8k4.f16":
 		elems *= 4 // four products at once
 	}
@@ -88,7 +88,7 @@ func (t *trial) fragment(a *Arg) int {
 	return max(1, elems*bits/32/max(32, bits))
 }
 
-// fragmentType gives the type of a fragment's elements.
+// fragmentType returns the type of a fragment's elements.
 func (t *trial) fragmentType(a *Arg) string {
 	if strings.HasSuffix(a.Type, "f16x2") {
 		return "f16"
@@ -112,7 +112,7 @@ func fragmentBits(typ string) int {
 	return 32
 }
 
-// element gives the type of a vector's element: fragments are packed, the
+// element returns the type of a vector's element: fragments are packed, the
 // index of an array is an integer, and bytes are 8 bits, or packed.
 func (t *trial) element(a *Arg, i int) string {
 	typ := t.g.typeOf(a)

@@ -61,21 +61,21 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// sameVersion takes "7.8", and "4.0-" for 4.0 or one before it.
+// sameVersion compares with an answer: "7.8", or "4.0-" for 4.0 or older.
 func sameVersion(v Version, answer string) bool {
 	var a Version
 	fmt.Sscanf(answer, "%d.%d", &a.Major, &a.Minor)
 	return v == a || strings.HasSuffix(answer, "-") && v.Before(a)
 }
 
-// sameTarget takes "90", "50-" for sm_50 or one before it, and "100a,103a".
+// sameTarget compares with an answer: "90", "50-" (sm_50 or older), "100a,103a".
 func sameTarget(sm SM, answer string) bool {
 	first, _, _ := strings.Cut(answer, ",")
 	a := parseSM(answer, strings.TrimSuffix(first, "-"))
 	return sm == a || strings.HasSuffix(answer, "-") && sm.Number < a.Number
 }
 
-// TestSpecials finds special registers whole and in parts.
+// TestSpecials finds special registers and their components.
 func TestSpecials(t *testing.T) {
 	for name, want := range map[string]string{
 		"%tid": "v4.u32", "%tid.x": "u32", "%tid.w": "u32", "%clock64": "u64", "%is_explicit_cluster": "pred", "%envreg31": "b32",

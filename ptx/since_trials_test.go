@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// sinceTrials makes the instructions whose versions ptxas is asked for: of
-// every row each modifier, each operand that may be left out, what its cells
-// speak of, and modifiers two by two, or a share of them; and every special
-// register. Rows that PTX 9.0 does not have cannot be asked for.
+// sinceTrials makes the instructions whose versions ptxas is asked for: for
+// every row each modifier, each optional operand, the conditions of its cells,
+// and pairs of modifiers, or a sample of them; and every special register. Rows
+// that PTX 9.0 does not have cannot be tested.
 func sinceTrials() []string {
 	seen := map[string]bool{}
 	for _, f := range forms {
@@ -70,7 +70,7 @@ func (f *Form) sinceTrials(seen map[string]bool) {
 	}
 }
 
-// some gives the values of a slot, or three of those of a long list of shapes.
+// some returns the values of a slot, or three of a long list of shapes.
 func (s *Slot) some() []string {
 	if n := len(s.Values); n > 15 && s.Name == "shape" {
 		return []string{s.Values[0], s.Values[n/2], s.Values[n-1]}
@@ -78,8 +78,8 @@ func (s *Slot) some() []string {
 	return s.Values
 }
 
-// A trial is an instruction with the modifiers and operands that are asked
-// for, and others as they must be.
+// A trial is an instruction with the requested modifiers and operands, and
+// valid defaults for the others.
 type trial struct {
 	f    *Form
 	with []string
@@ -96,9 +96,9 @@ func (t *trial) make() *Inst {
 		}
 	}
 	f.obey(t.vals)
-	for range 2 { // rules may undo what is asked for, which may break rules
+	for range 2 { // rules may undo a request, which may break rules
 		t.ask(t.with)
-		if t.mod("l2") != "" { // 256 bits, which no rule says
+		if t.mod("l2") != "" { // 256 bits, which no rule states
 			t.ask([]string{"vec", map[bool]string{true: "v4", false: "v8"}[strings.HasSuffix(t.mod("type"), "64")]})
 			if t.mod("vec") == "v8" {
 				t.ask([]string{"type", "b32"})
@@ -120,7 +120,7 @@ func (t *trial) make() *Inst {
 	return in
 }
 
-// ask fills slots, and those that are tied to them.
+// ask sets the requested slots, and those tied to them.
 func (t *trial) ask(with []string) {
 	for i := 0; i < len(with); i += 2 {
 		if n := t.f.slot(with[i]); n >= 0 {
@@ -195,7 +195,7 @@ func (t *trial) value(a *Arg) Operand {
 	return v
 }
 
-// immediate gives a value that ptxas takes.
+// immediate returns a value that ptxas accepts.
 func (t *trial) immediate(a *Arg) uint64 {
 	switch {
 	case a.Name == "na", a.Name == "nb", a.Name == "events", a.Name == "scale":

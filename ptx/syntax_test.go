@@ -65,8 +65,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestForms gives the row of instructions that only their operands or the
-// order of their modifiers tell apart.
+// TestForms checks the row of instructions that differ only in their operands
+// or the order of their modifiers.
 func TestForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"mov.b64 %rd1, %rd2;":                                                    "mov",
@@ -105,7 +105,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestNoForm gives what Validate says of instructions that match no row.
+// TestNoForm checks what Validate reports for instructions that match no row.
 func TestNoForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"frob.x a;":                           "unknown instruction frob.x",
@@ -129,7 +129,7 @@ func TestNoForm(t *testing.T) {
 	}
 }
 
-// TestModule reads a module that uses every construct but instructions, and
+// TestModule reads a module that uses every construct except instructions, and
 // compares its canonical text.
 func TestModule(t *testing.T) {
 	const src = `.version 9.0 .target sm_90a, texmode_independent, debug .address_size 64

@@ -73,7 +73,7 @@ clusterlaunchcontrol.first_ctaid | clusterlaunchcontrol.query_cancel.<what:get_f
 
 // mbarriers (ISA 9.7.13.15). An arrive with a remote address has no token: its
 // destination is the sink. Additions of PTX 9.3 and 9.4 are listed under the existing
-// sections that they extend: the ISA numbers those after them one higher.
+// sections that they extend: in the ISA the numbers of later sections are one higher.
 const mbarrierTable = `
 = 9.7.13.15.9 mbarrier 7.0 sm_80 space=<space> proxy=generic effect=none
 mbarrier.init | mbarrier.init{.<layout:layout::v0,layout::v1=layout::v0>}{.<space:@cta=generic>}.<type:b64> [=a], count:u32 | barrier=init since=layout>9.3/sm_90

@@ -108,7 +108,7 @@ func coverageRows(class string) []coverage {
 	return rows
 }
 
-// testedHow parses the output of formatTested in the tests: a form and a word per line.
+// testedHow parses testdata/tested.txt: a form and a word per line.
 func testedHow(text string) map[string]string {
 	how := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -192,9 +192,11 @@ func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {
 	if ev.Op != nil {
 		pc = ev.Op.PC
 	}
-	if ev.Kind != machine.EvStart && ev.Kind != machine.EvEnd && s.prog.Inst(pc) == s.inst {
-		s.any = true
+	switch ev.Kind {
+	case machine.EvStart, machine.EvEnd, machine.EvRegister, machine.EvOperand, machine.EvUndefined:
+		return // of the thread alone
 	}
+	s.any = s.any || s.prog.Inst(pc) == s.inst
 }
 
 // decode finds a context in which the decoder accepts the form's example.

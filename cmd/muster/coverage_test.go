@@ -130,6 +130,8 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("%s: checked %s, tested %s, but not executed", r.Form, r.Checked, r.Tested)
 		case r.Executed && r.Checked == "no":
 			t.Errorf("%s: executed, and the checker does not see it", r.Form)
+		case r.Class == "scalar" && r.Executed && r.Checked != "-":
+			t.Errorf("%s: checked %s; it computes for its thread alone", r.Form, r.Checked)
 		}
 	}
 	// A form that nothing executes must say so.

@@ -9,7 +9,7 @@ import (
 	"muster/internal/undefined"
 )
 
-// A base is a launch that stands for all those with one period more, two, and so on.
+// A base is a launch whose proof covers those with 1, 2 and more further periods.
 type base struct {
 	most   int64 // further periods that it covers
 	limit  machine.Cause

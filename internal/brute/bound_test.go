@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	boundN      = flag.Int("brute.bound", 16, "how many small programs a bounded search is compared on")
+	boundN      = flag.Int("brute.bound", 10, "how many small programs a bounded search is compared on")
 	boundStates = flag.Int("brute.boundstates", 2000, "states of one of them")
 	boundOps    = flag.Int("brute.boundops", 5, "operations of one of them")
 )

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	programs = flag.Int("brute.n", 1000, "how many programs")
+	programs = flag.Int("brute.n", 600, "how many programs")
 	seed     = flag.Uint64("brute.seed", 1, "the first program's")
 	jobs     = flag.Int("brute.jobs", runtime.GOMAXPROCS(0), "programs at a time")
 	limit    = flag.Int("brute.states", 300000, "states of one program")
@@ -346,7 +346,7 @@ func (c *tally) list(t *testing.T, title string, m map[string]int, ex map[string
 // few is a tenth where tests are to be short, as under the race detector.
 func few(n int) int {
 	if testing.Short() {
-		return n / 10
+		return min(n, max(n/10, 100))
 	}
 	return n
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	oracleN     = flag.Int("brute.oracle", 2000, "how many programs of each of the oracle's seeds")
+	oracleN     = flag.Int("brute.oracle", 1200, "how many programs of each of the oracle's seeds")
 	oracleSeeds = flag.Int("brute.oracleseeds", 5, "how many of its seeds, from 1 on")
 )
 

@@ -12,7 +12,7 @@ import (
 	"muster/internal/brute"
 )
 
-var proofs = flag.Int("brute.proofs", 1000, "how many small programs proofs are held against")
+var proofs = flag.Int("brute.proofs", 600, "how many small programs proofs are held against")
 
 // proven reports whether one run decides for every schedule of a program.
 func proven(p *brute.Program) (bool, error) {

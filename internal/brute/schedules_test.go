@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	smallN     = flag.Int("brute.small", 6000, "how many small programs a search of schedules is compared on")
+	smallN     = flag.Int("brute.small", 3000, "how many small programs a search of schedules is compared on")
 	smallFrom  = flag.Uint64("brute.smallfrom", 10000000, "the number of the first")
 	smallEvery = flag.Int("brute.every", 100000, "how often to say how far it is")
 )

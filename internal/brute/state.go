@@ -232,7 +232,8 @@ func (r *runner) step(s *state, t int) bool {
 			s.peeked |= bit
 		}
 	case WaitPeek:
-		// Which phase it met is the peek's or its own: both are of that parity.
+		// It met the phase of its peek or its own. Both have its parity, so nothing is
+		// recorded.
 	case Sync, BarArrive:
 		return r.bar(s, t, e, o)
 	case ClusterArrive:

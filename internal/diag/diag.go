@@ -148,3 +148,11 @@ func lengthName(s string) (name, tail string, ok bool) {
 	}
 	return s[i : i+n], s[i+n:], true
 }
+
+// Bytes is a number of bytes.
+func Bytes(n uint64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -13,8 +13,8 @@ import (
 	"muster/internal/trial"
 )
 
-// Trial returns a Trial whose runs of the whole launch are bad if they show a
-// finding.
+// Trial returns an explore.Trial that makes runs of the whole launch, and calls a run bad
+// if it shows the finding.
 func Trial(ctx context.Context, l *trial.Subject, p *predict.Predictor, f *rules.Finding) explore.Trial {
 	if t := p.Trial(ctx, l, f); t != nil {
 		return t

@@ -141,8 +141,8 @@ func (c *checker) end(warp int32) int32 {
 	return least
 }
 
-// bounds makes the core the ticks between the latest warp's first turn and the end of
-// the first warp to end.
+// bounds sets the core to the ticks in which every warp is inside its loop: from the
+// latest first turn to the earliest end.
 func (c *checker) bounds() {
 	c.core.From, c.core.To = 0, 1<<30
 	for i := range c.events {

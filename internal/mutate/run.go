@@ -47,8 +47,8 @@ const (
 type Row struct {
 	*Mutation
 	Outcome Outcome
-	// Finding is what Found drew first: the first error in the order of the
-	// schedules, else the first warning; Also are other kinds that the same
+	// Finding is the finding that gave the outcome Found: the first error in the order
+	// of the schedules, else the first warning. Also are other kinds that the same
 	// schedule shows.
 	Finding  *muster.Finding
 	Also     []string

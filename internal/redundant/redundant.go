@@ -167,7 +167,8 @@ type collected struct {
 
 type warpOf struct{ cta, warp int32 }
 
-// At most two generations of a barrier are under way, so four places suffice.
+// A namedGen is a place for one generation of a named barrier. Four places suffice,
+// since at most two generations are under way.
 type namedGen struct {
 	cta, bar int32
 	place    uint64
@@ -232,7 +233,7 @@ func (s *collector) arrive(ev *machine.Event) *collected {
 	// Lanes that arrive and go on may have diverged, which is not observed lane by
 	// lane.
 	in := s.prog.Inst(ev.PC)
-	apart := ev.Mode == machine.BarArrive && (in == nil || in.Op == "barrier" && !slices.Contains(in.Mods, "aligned"))
+	apart := ev.Mode == machine.BarArrive && (in == nil || !in.Aligned())
 	x.kept = x.kept || ev.Mode == machine.BarRed || apart
 	return x
 }

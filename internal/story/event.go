@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/mbarrier"
 )
@@ -106,17 +107,10 @@ func (t *Teller) access(ev *machine.Event) {
 	}
 	where := t.bytes(machine.Span{Mem: ev.Mem, Addr: lo, Len: hi - lo}, ev.CTA)
 	if n >= hi-lo {
-		t.say(ev.Mask, false, "%s %s of %s", word, size(hi-lo), where)
+		t.say(ev.Mask, false, "%s %s of %s", word, diag.Bytes(hi-lo), where)
 	} else {
-		t.say(ev.Mask, false, "%s %s here and there in %s", word, size(n), where)
+		t.say(ev.Mask, false, "%s %s here and there in %s", word, diag.Bytes(n), where)
 	}
-}
-
-func size(n uint64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // mbar tells one lane's, or an operation's, part of an mbarrier instruction.
@@ -140,13 +134,13 @@ func (t *Teller) mbar(ev *machine.Event) {
 	case machine.MbarArriveDrop:
 		text = "arrives at " + name + times + " for the last time (drop)"
 	case machine.MbarExpectTx:
-		text = fmt.Sprintf("expects %s more at %s", size(uint64(b.Bytes)), name)
+		text = fmt.Sprintf("expects %s more at %s", diag.Bytes(uint64(b.Bytes)), name)
 	case machine.MbarArriveExpectTx:
-		text = fmt.Sprintf("arrives at %s and expects %s there", name, size(uint64(b.Bytes)))
+		text = fmt.Sprintf("arrives at %s and expects %s there", name, diag.Bytes(uint64(b.Bytes)))
 	case machine.MbarArriveDropExpectTx:
-		text = fmt.Sprintf("arrives at %s for the last time (drop) and expects %s there", name, size(uint64(b.Bytes)))
+		text = fmt.Sprintf("arrives at %s for the last time (drop) and expects %s there", name, diag.Bytes(uint64(b.Bytes)))
 	case machine.MbarCompleteTx:
-		text = fmt.Sprintf("reports %s to %s", size(uint64(b.Bytes)), name)
+		text = fmt.Sprintf("reports %s to %s", diag.Bytes(uint64(b.Bytes)), name)
 	case machine.MbarIncrement:
 		text = "lets " + name + " wait for its copies too"
 	case machine.MbarAsyncArrive:
@@ -258,7 +252,7 @@ func (t *Teller) spans(list []machine.Span, cta int32) string {
 	for _, s := range list {
 		n += s.Len
 	}
-	return size(n) + " of " + t.ranges(list, cta)
+	return diag.Bytes(n) + " of " + t.ranges(list, cta)
 }
 
 // ranges names the first few ranges, adjacent ones as one.

@@ -190,7 +190,7 @@ func (t *Teller) ops(m *machine.Machine) []string {
 			text += "; writes " + t.spans(op.Writes, op.CTA)
 		}
 		for i, b := range op.Bars {
-			text += fmt.Sprintf("; reports %s to %s", size(uint64(op.BarBytes[i])), t.mbarName(b.Mem, b.Addr, op.CTA))
+			text += fmt.Sprintf("; reports %s to %s", diag.Bytes(uint64(op.BarBytes[i])), t.mbarName(b.Mem, b.Addr, op.CTA))
 		}
 		list = append(list, text)
 	}

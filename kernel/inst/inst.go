@@ -130,7 +130,7 @@ func given(f *ptx.Form, s ptx.Slot, operands []any) bool {
 // number of elements.
 func settle(f *ptx.Form, s ptx.Slot, operands []any) string {
 	i := 0
-	for n := range f.Operands { // what lies in memory says more than a register
+	for n := range f.Operands { // elements in memory determine it before registers do
 		a := &f.Operands[n]
 		if a.Class == "sink" {
 			continue
@@ -173,7 +173,7 @@ func settle(f *ptx.Form, s ptx.Slot, operands []any) string {
 				if t := x[0].Type(); f.Class != "matrix" || t == kernel.F32 {
 					return typeOf(s, t)
 				} else if t.Size() == 4 && slices.Contains(s.Values, "f16") {
-					return "f16" // two to a register
+					return "f16" // two per register
 				} else {
 					return typeOf(s, t)
 				}

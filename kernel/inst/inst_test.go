@@ -11,9 +11,9 @@ import (
 	"muster/ptx"
 )
 
-// TestEveryRow has the constructor of every row add the row's own example, and
-// finds the instruction in the module: of that row, with the same modifiers and
-// as many operands. A row without a constructor says why.
+// TestEveryRow calls every row's constructor with the operands of the row's
+// example, and finds an instruction of that row in the module, with the same
+// modifiers and number of operands. A row without a constructor has a reason.
 func TestEveryRow(t *testing.T) {
 	n := 0
 	for _, f := range ptx.Forms() {
@@ -30,6 +30,9 @@ func TestEveryRow(t *testing.T) {
 }
 
 func checkRow(t *testing.T, f *ptx.Form) {
+	if constructors[f.Name] == nil {
+		t.Fatalf("%s has no constructor: go generate ./kernel/inst", f.Name)
+	}
 	want := example(t, f)
 	k := kernel.New("k", kernel.Target(target(f)), kernel.Version(9, 4), kernel.Block(128), kernel.Clusters(2))
 	call(t, k, f, want)
@@ -98,7 +101,7 @@ func example(t *testing.T, f *ptx.Form) *ptx.Inst {
 	return nil
 }
 
-// call calls the constructor with what the example has.
+// call calls the constructor with the example's modifiers and operands.
 func call(t *testing.T, k *kernel.Kernel, f *ptx.Form, want *ptx.Inst) {
 	given := map[string]ptx.Bound{}
 	elems := map[string]int{}
@@ -118,7 +121,7 @@ func call(t *testing.T, k *kernel.Kernel, f *ptx.Form, want *ptx.Inst) {
 	}
 	fn := reflect.ValueOf(constructors[f.Name])
 	args := []reflect.Value{reflect.ValueOf(k)}
-	// Modifiers that the example has and that no parameter or operand settles.
+	// The example's optional modifiers; derived ones are skipped below.
 	rest := map[string]bool{}
 	for _, s := range f.Slots {
 		if s.Optional && want.Mod(s.Name) != "" {
@@ -219,7 +222,7 @@ func regType(t string) kernel.Type {
 	return kernel.B32
 }
 
-// pointer makes an address in the space that the example names.
+// pointer makes an address in the example's state space.
 func pointer(k *kernel.Kernel, want *ptx.Inst, a *ptx.Arg, t string) kernel.Ptr {
 	space := kernel.Generic
 	names := []string{want.Mod("space")}
@@ -253,7 +256,7 @@ func pointer(k *kernel.Kernel, want *ptx.Inst, a *ptx.Arg, t string) kernel.Ptr 
 	return k.Pointer(space, elem, k.Const(addr, 0))
 }
 
-// TestMistakes reports what is wrong at the line of the call.
+// TestMistakes checks that mistakes are reported at the line of the call.
 func TestMistakes(t *testing.T) {
 	k := kernel.New("k")
 	d, f := k.Const(kernel.U32, 0), k.Const(kernel.F32, 0)
@@ -268,11 +271,11 @@ func TestMistakes(t *testing.T) {
 		t.Fatal("no mistakes")
 	}
 	want := []string{
-		"inst_test.go:261: add.int computes in .u16, .u32, .u64, .s16, .s32, .s64, and the operands have none of these types",
-		"inst_test.go:262: mbarrier.init: the address is in global; want one in shared or shared::cta",
-		"inst_test.go:263: setp: modifier <cmp>: want one of .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan; it is missing",
-		"inst_test.go:264: add.int takes no modifier .acquire; it is add.<type:@int> d, a, b",
-		"inst_test.go:265: add.u32: operand a has type f32; want u32: take its bits with As, or convert it with Cvt",
+		"inst_test.go:264: add.int computes in .u16, .u32, .u64, .s16, .s32, .s64, and the operands have none of these types",
+		"inst_test.go:265: mbarrier.init: the address is in global; want one in shared or shared::cta",
+		"inst_test.go:266: setp: modifier <cmp>: want one of .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan; it is missing",
+		"inst_test.go:267: add.int takes no modifier .acquire; it is add.<type:@int> d, a, b",
+		"inst_test.go:268: add.u32: operand a has type f32; want u32: take its bits with As, or convert it with Cvt",
 	}
 	if got := err.Error(); got != strings.Join(want, "\n") {
 		t.Errorf("%s\nwant\n%s", got, strings.Join(want, "\n"))

@@ -12,8 +12,8 @@ import (
 	"muster/mbarrier/mbarriertest"
 )
 
-// The three ways in which a barrier is left in debt, each of them planted, and what is said of it. Lines are
-// written as L+n, counted from the first line of the function.
+// Three planted defects, each leaving a barrier incomplete, and the report on each. Lines are written as
+// L+n, counted from the first line of the function.
 func TestDeadlock(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -70,7 +70,7 @@ barrier: phase 0 (parity 0): pending 1 of 2, tx -3
 	}
 }
 
-// The second goroutine leaves after its first phase.
+// The second goroutine exits after its first phase.
 func missingArrival(*testing.T) {
 	full := mbarrier.New(2, mbarrier.WithName("full"))
 	var wg sync.WaitGroup
@@ -102,7 +102,7 @@ func leftBehind(*testing.T) {
 	b.CompleteTx(3)
 }
 
-// relative writes the places in this file relative to the functions they are in.
+// relative rewrites line numbers in this file relative to their functions.
 func relative(t *testing.T, report string) string {
 	src, err := os.ReadFile("mbarriertest_test.go")
 	if err != nil {
@@ -118,7 +118,7 @@ func relative(t *testing.T, report string) string {
 	return report
 }
 
-// TestNoDeadlock: a test that ends well passes.
+// TestNoDeadlock: a test without a deadlock passes.
 func TestNoDeadlock(t *testing.T) {
 	mbarriertest.Test(t, func(t *testing.T) {
 		mbarrier.New(1).ArriveAndWait()

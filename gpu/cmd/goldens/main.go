@@ -1,16 +1,16 @@
 // Goldens runs the kernels of internal/ops and of examples/kernels on an H200 and
-// writes what it left, a line a kernel, as testdata/h200.txt keeps it:
+// writes what they left, one line per kernel, as testdata/h200.txt keeps it:
 //
 //	cd gpu && CGO_ENABLED=0 go build -o ../.gpu/goldens ./cmd/goldens
 //	.gpu/goldens -out DIR                           # where the GPU is
 //	cp DIR/h200.txt internal/ops/testdata/h200.txt  # back in the repository
 //
-// Kernels run in processes beside this one, so that one that hangs or faults
-// does not end others, and as often as -times says, always with the same bits. Each
-// runs on the machine too, and is assembled by ptxas where that is installed.
-// DIR/log.txt has the output of each. With -mistakes it runs the examples with each of
-// their mistakes instead, and says what the GPU does. Exit status: 0 all are accepted,
-// end, and agree; 1 one does not; 2 bad flags or no GPU.
+// Kernels run in worker processes, so that one that hangs or faults does not end
+// others, -times times each, and must leave the same bits each time. Each runs on the
+// machine too, and is assembled by ptxas where that is installed. DIR/log.txt has the
+// output of each. With -mistakes it runs the examples with each of their mistakes
+// instead, and reports what the GPU does. Exit status: 0 all are accepted, end, and
+// agree; 1 one does not; 2 bad flags or no GPU.
 package main
 
 import (
@@ -215,8 +215,8 @@ func all(cases []ops.Case, o *options) iter.Seq[*trial] {
 	}
 }
 
-// The outcomes of a case. For the first three the GPU's bits are kept: where the
-// machine differs it is wrong, and the tests of the repository say so.
+// The outcomes of a case. For the first three the GPU's bits are kept: if the machine
+// differs, the machine is wrong, and the repository's tests report it.
 const (
 	equal    = "equal"
 	differs  = "different on the machine"
@@ -233,9 +233,9 @@ var verdicts = []string{equal, differs, machine, rejected, failed, unstable, unm
 type trial struct {
 	name    string
 	made    func() (*kernel.Call, error)
-	done    chan bool // closed when all below is known
+	done    chan bool // closed when all fields below are set
 	verdict string
-	golden  *ops.Golden // what the GPU left, if it is fit to be kept
+	golden  *ops.Golden // what the GPU left, if it is worth keeping
 	log     strings.Builder
 }
 
@@ -290,7 +290,7 @@ func (t *trial) assemble(call *kernel.Call, o *options) (accepted bool) {
 	}
 	out, err := exec.Command(o.ptxas, "-arch=sm_90a", "-v", "-o", filepath.Join(dir, "out.cubin"), name).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		return true // the log's first lines say that there is none
+		return true // the log's first lines say that ptxas is missing
 	}
 	t.say("%s", out)
 	if err != nil {
@@ -300,7 +300,7 @@ func (t *trial) assemble(call *kernel.Call, o *options) (accepted bool) {
 	return err == nil
 }
 
-// A leaving is the contents that one run left.
+// A leaving is what one run left.
 type leaving struct {
 	result *gpu.Result
 	golden ops.Golden
@@ -310,7 +310,7 @@ type leaving struct {
 func (t *trial) launch(a *gpu.Apart, call *kernel.Call, o *options) (list []leaving, err error) {
 	t.verdict = failed
 	for range o.times {
-		// Not RunCallApart: the call's slices stay as they are.
+		// Not RunCallApart: it would overwrite the call's slices.
 		f, err := call.Launch()
 		if err != nil {
 			return nil, err

@@ -28,8 +28,8 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-// TestTrials: a case that agrees is kept; one that hangs, one that faults, one
-// that cannot be built and one that ptxas refuses are not, and take none along.
+// TestTrials: a case that agrees is kept. One that hangs, one that faults, one
+// that cannot be built and one that ptxas refuses are not; the others go on.
 func TestTrials(t *testing.T) {
 	_, err := gpu.Open()
 	var none *gpu.NoDevice

@@ -1,5 +1,5 @@
-// Muster-gpu runs launch files on a real GPU and compares what they leave
-// there with what Muster's machine leaves, array by array.
+// Muster-gpu runs launch files on a real GPU and compares its results with
+// those of Muster's machine, array by array.
 package main
 
 import (
@@ -105,8 +105,8 @@ func (c *command) launchFlags() *launch.Flags {
 	return l
 }
 
-// file parses the command line, on which flags may stand after the file too,
-// and reads the launch.
+// file parses the command line, which may have flags after the file too, and
+// reads the launch.
 func (c *command) file(args []string, fl *launch.Flags) (*launch.File, error) {
 	var names []string
 	for {
@@ -162,12 +162,12 @@ func (c *command) run(args []string) (int, error) {
 	return s.status, nil
 }
 
-// A session is one launch on both sides.
+// A session is one launch on the GPU and on the machine.
 type session struct {
 	*command
 	file    *launch.File
 	outs    []string
-	machine *muster.RunResult // nil if it did not come to its end
+	machine *muster.RunResult // nil if it did not complete
 	status  int
 }
 
@@ -202,7 +202,7 @@ func (s *session) runMachine() error {
 	return nil
 }
 
-// runGPU launches once. A fault and a hang are answers, not errors.
+// runGPU launches once. A fault and a hang are results, not errors.
 func (s *session) runGPU(o gpu.Options) error {
 	r, err := gpu.RunApart(s.ctx, s.file, o)
 	var fault *gpu.Error
@@ -234,7 +234,7 @@ func (s *session) runGPU(o gpu.Options) error {
 	return s.compare(r)
 }
 
-// compare sets the GPU's arrays against the machine's.
+// compare compares the GPU's arrays with the machine's.
 func (s *session) compare(r *gpu.Result) error {
 	if s.machine == nil {
 		return nil
@@ -253,7 +253,7 @@ func (s *session) compare(r *gpu.Result) error {
 	return err
 }
 
-// expected sets the GPU's arrays against those of the launch file.
+// expected compares the GPU's arrays with those that the launch file expects.
 func (s *session) expected(r *gpu.Result) error {
 	plan, err := s.file.Layout(1 << 62)
 	if err != nil {

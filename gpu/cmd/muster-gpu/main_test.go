@@ -47,8 +47,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestYAML: a launch file in YAML is read as muster reads it, and errors in it
-// have their place.
+// TestYAML: muster-gpu reads a launch file in YAML as muster does, and errors
+// in it have positions.
 func TestYAML(t *testing.T) {
 	kernels, err := filepath.Abs(filepath.Join("..", "..", "testdata", "kernels.ptx"))
 	if err != nil {
@@ -70,8 +70,8 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// TestRun compares one kernel with the machine where there is a GPU; without
-// one the command says so.
+// TestRun compares one kernel with the machine if there is a GPU; without one
+// the command reports that.
 func TestRun(t *testing.T) {
 	args := []string{"run", filepath.Join("..", "..", "testdata", "kernels.ptx"), "--kernel", "ranks", "--grid", "8", "--block", "32", "--cluster", "2",
 		"--buffer", "out=u32[8,2]:zeros", "--arg", "out"}

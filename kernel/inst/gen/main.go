@@ -68,8 +68,8 @@ func write(b *bytes.Buffer, f *ptx.Form) {
 	fmt.Fprintf(b, "add(k, %q, %s, mods%s)\n}\n", f.Name, fixed, strings.Join(append([]string{""}, args...), ", "))
 }
 
-// doc writes what there is to know of a form's modifiers, and where it is
-// described.
+// doc writes a constructor's comment: the form's modifiers, its ISA section and
+// what it needs.
 func doc(b *bytes.Buffer, f *ptx.Form) {
 	var must, may []string
 	derived := row.Derived(f)
@@ -119,8 +119,8 @@ func doc(b *bytes.Buffer, f *ptx.Form) {
 	}
 }
 
-// since tells the modifiers and operands that need more than their form, and
-// more than every kernel has: PTX 8.0 and sm_90.
+// since lists the modifiers and operands that need a newer PTX or architecture
+// than their form, and than every kernel has: PTX 8.0 and sm_90.
 func since(f *ptx.Form) string {
 	var list []string
 	for _, s := range f.Since {
@@ -135,7 +135,7 @@ func since(f *ptx.Form) string {
 			needs = append(needs, fmt.Sprintf("sm_%d%s", s.SM.Number, s.SM.Suffix))
 		}
 		text := "; " + strings.Join(what, " with ") + " from "
-		again := slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(t, text) }) // by what holds everywhere
+		again := slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(t, text) }) // a cell for all forms repeats it
 		if needs != nil && !again {
 			list = append(list, text+strings.Join(needs, ", ")+" on")
 		}
@@ -143,8 +143,8 @@ func since(f *ptx.Form) string {
 	return strings.Join(list, "")
 }
 
-// condition names the values of a slot that a condition is about, those that
-// the form has, or an operand.
+// condition returns a condition as text: those of its values that the form's
+// slot has, or the operand.
 func condition(f *ptx.Form, c ptx.Cond) string {
 	slot, ok := f.Slot(c.Slot)
 	if !ok {

@@ -53,8 +53,8 @@ func Ident(s string) string {
 	return s
 }
 
-// Derived returns the modifiers that the operands determine: by slot, the parameter that
-// does.
+// Derived returns the modifiers that operands determine: a map from the slot to the text
+// that names the operand.
 func Derived(f *ptx.Form) map[string]string {
 	d := map[string]string{}
 	space := ""
@@ -79,7 +79,7 @@ func Derived(f *ptx.Form) map[string]string {
 		if s := a.Count; strings.HasPrefix(s, "<") && d[inner(s)] == "" {
 			d[inner(s)] = "the elements of " + name
 			if a.Class == "mem" {
-				delete(d, inner(s)) // the vector beside it says
+				delete(d, inner(s)) // a vector operand determines it
 			}
 		}
 	}
