@@ -48,9 +48,10 @@ func (l *Launch) written(s trial.Schedule) trial.Schedule {
 	return s
 }
 
-// checkLed checks the launch with the other choice of leaders than report r. It returns
-// r, unless the new report has a graver verdict, or a finding that r lacks or rates
-// lower.
+// checkLed checks the launch with the other choice of leaders than report r, whose
+// leaders are those of an H200. It returns r with the findings that only the other
+// leaders show, as warnings: they are wrong by the ISA, and right on a card. It returns
+// the other report if that alone is incomplete.
 func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options, r *Report) (*Report, error) {
 	if r.Verdict == report.Findings || len(l.findings) > 0 {
 		return r, nil
@@ -63,15 +64,34 @@ func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options
 		}
 		return h, err
 	}
-	graver := h.Verdict != r.Verdict && (h.Verdict == report.Findings || r.Verdict == report.Clean)
-	more := slices.ContainsFunc(h.Findings, func(f Finding) bool {
-		return !slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.ID == f.ID && g.Severity >= f.Severity })
-	})
-	if graver || more && h.Verdict == r.Verdict {
+	if h.Verdict == report.Incomplete && r.Verdict == report.Clean {
 		return h, nil
 	}
-	r.Assumptions = append(r.Assumptions, "elect.sync elects the lowest lane of every mask, or of every mask the highest: both were checked")
+	more := false
+	for _, f := range h.Findings {
+		if slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.ID == f.ID }) {
+			continue
+		}
+		if f.Severity == report.SevError {
+			f.Severity, more = report.SevWarning, true
+			f.Notes = append(f.Notes, "only if elect.sync elects another lane than the lowest of its mask: the ISA leaves it open (9.7.13.14), an H200 elects the lowest")
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank(a.Severity) - rank(b.Severity) })
+	switch {
+	case more:
+		r.Assumptions = append(r.Assumptions, "elect.sync elects the lowest lane of its mask, as an H200 does; the ISA lets it be any (9.7.13.14)")
+	case r.Verdict != report.Incomplete:
+		r.Assumptions = append(r.Assumptions, "elect.sync elects the lowest lane of every mask, or of every mask the highest: both were checked")
+	}
+	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r, nil
+}
+
+// rank orders findings: errors first.
+func rank(s report.Severity) int {
+	return slices.Index([]report.Severity{report.SevError, report.SevWarning, report.SevNote}, s)
 }
 
 // sameAny joins the results of both leaders for other values of an argument.

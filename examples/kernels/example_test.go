@@ -135,7 +135,7 @@ func ExamplePingPong() {
 	// Output:
 	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
 	// 12 findings (12 errors) in 12 schedules, 1 CTA, 128 threads
-	// named-barrier-mismatch copies.go:106 copies.go:110: named barrier 1 of CTA 0: warp 1 comes twice to generation 0, in place of another warp
+	// named-barrier-mismatch copies.go:106 copies.go:110: named barrier 1 of CTA 0: warp 3 comes to generation 1 without knowing that generation 0 is complete: it may fill that one instead
 	// race-shared copies.go:114 copies.go:112: 4 bytes at buf+132 of CTA 0: lane 1 of warp 3 of CTA 0 writes and lane 0 of warp 1 of CTA 0 reads, in no order
 }
 
@@ -145,7 +145,7 @@ func ExampleClusterReduce() {
 	// Output:
 	// clean: all schedules of this launch, 8 CTAs, 512 threads, for every content of the buffers
 	// 3 findings (3 errors) in 7 schedules, 8 CTAs, 512 threads
-	// exit-before-remote copies.go:179: CTA 1 may have ended when lane 0 of warp 0 of CTA 0 reads there
+	// exit-before-remote copies.go:175: CTA 1 may have ended when lane 0 of warp 0 of CTA 0 reads there
 }
 
 func ExampleTensorCopy() {

@@ -72,7 +72,6 @@ var examples = []Example{
 	}},
 	{"ping-pong", PingPong, []Mistake{
 		{"both begin", []string{"race-shared"}},
-		{"an arrival at the wrong barrier", []string{"named-barrier-mismatch"}},
 	}},
 	{"cluster-reduce", ClusterReduce, []Mistake{
 		{"no barrier before the sum", []string{"race-shared"}},

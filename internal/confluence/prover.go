@@ -93,8 +93,9 @@ func New(c Config) *Prover {
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
 type ctaState struct {
-	warps []warpState
-	named [16]*named // nil: not used
+	warps  []warpState
+	named  [16]*named  // nil: not used
+	groups []warpgroup // by number; nil: no wgmma
 }
 
 // A warpState groups a warp's lanes by what they come after.
@@ -294,6 +295,9 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Group == machine.GroupWgmma && ev.Kind != machine.EvFence {
 			p.sync(ev.CTA, ev.Warp, ev.Mask) // .sync.aligned: lanes wait for each other
 		}
+		if ev.Kind == machine.EvGroupWait && ev.Group == machine.GroupWgmma {
+			p.multiplied(ev)
+		}
 	case machine.EvAccess:
 		switch {
 		case p.cfg.Ordered[ev.PC]:
@@ -309,6 +313,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		}
 		if ev.Op.Kind == machine.OpWgmma {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
+			p.multiplies(ev)
 		}
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		is := p.issue()
@@ -421,7 +426,7 @@ func (p *Prover) bar(ref machine.BarRef) *bar {
 // use checks that a use comes after the init, and adds it, with its own step, to the
 // uses that the barrier's end must follow.
 func (p *Prover) use(b *bar, at view, own stamp, pc int32) {
-	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) == 0 {
+	if b.init.mask != 0 && at.after(b.init.warp, b.init.mask, b.init.step) != b.init.mask {
 		p.fail(Failure{Condition: C0, Bar: b.ref, PC: pc, With: b.init.pc, Text: "a use that need not come after the barrier's init"})
 	}
 	b.uses.join(at.clk)

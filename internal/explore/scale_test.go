@@ -218,6 +218,9 @@ func scale() []scaled {
 // TestScale: exploration covers the unordered steps only, however long the program
 // is.
 func TestScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explores for long")
+	}
 	for _, s := range scale() {
 		begin := time.Now()
 		c := s.explored(t)

@@ -487,7 +487,10 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 			c.remote(op.CTA, s.Mem)
 		}
 	case machine.EvWritten:
-		r, label := writes, int64(0)
+		r, label := writes, op.Twin // twins write the same bytes
+		if label == 0 {
+			label = op.ID
+		}
 		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.Commutes(ev.PC) == "" {
 			// By two proxies they race in either order: a judge that keeps only the
 			// last one of a proxy must see both orders.

@@ -74,11 +74,11 @@ type groupKey struct {
 	group     machine.Group
 }
 
-// opSteps are an operation's steps so far: read its source, complete; -1 before.
+// opSteps are an operation's steps so far: issued, read its source, complete; -1 before.
 type opSteps struct {
-	id        int64
-	seq       uint32
-	read, end int
+	id               int64
+	seq              uint32
+	issue, read, end int
 }
 
 type lineKey struct {
@@ -206,7 +206,25 @@ func (t *trace) arrow(s *step) *arrow {
 	for i := range s.groups {
 		a.group(&s.groups[i])
 	}
+	for i := range s.ops {
+		if o := &s.ops[i]; o.kind == machine.EvSource && o.of.group == machine.GroupWgmma {
+			a.warpgroup(o)
+		}
+	}
 	return a
+}
+
+// warpgroup orders the beginning of a wgmma after its issue by each of the four warps.
+func (a *arrow) warpgroup(o *opStep) {
+	of := o.of
+	first := of.warp - of.warp%machine.WarpgroupSize
+	for of.warp = first; of.warp < first+machine.WarpgroupSize; of.warp++ {
+		for _, part := range a.t.issued[of] {
+			if part.seq == o.seq {
+				a.after(part.issue)
+			}
+		}
+	}
 }
 
 // process names the agent that takes a choice, whatever the outcome.
@@ -543,7 +561,7 @@ func (s *step) takers() uint32 {
 	return ^uint32(0)
 }
 
-// enter keeps what later steps may depend on.
+// enter records a step, so that later ones find what they depend on.
 func (t *trace) enter(s *step) {
 	at := len(t.before) - 1
 	for _, w := range s.lanes {
@@ -578,7 +596,7 @@ func (t *trace) moved(at int, o *opStep) {
 	t.ops[o.id] = at
 	list := t.issued[o.of]
 	if o.kind == machine.EvIssue {
-		t.issued[o.of] = append(list, opSteps{o.id, o.seq, -1, -1})
+		t.issued[o.of] = append(list, opSteps{o.id, o.seq, at, -1, -1})
 		return
 	}
 	for i := len(list) - 1; i >= 0; i-- {

@@ -343,7 +343,7 @@ func (g *Graph) leavesAlike(join, test int32, region []int32, same map[Reg]bool)
 		}
 	}
 	// The operands of the tests must not change while it waits.
-	for _, list := range [...][]Reg{t.Reads, t.Addr} {
+	for _, list := range [...][]Reg{t.Asks(), t.Addr} {
 		for _, r := range list {
 			if !same[r] && !slices.Contains(t.Writes, r) && g.writtenIn(r, region) {
 				return "a branch by tests whose barrier or phase changes while it waits"

@@ -110,8 +110,8 @@ type mention struct {
 }
 
 // maybeUnset lists the registers without a simple proof that they are written first:
-// the first mention is a write, and no jump from elsewhere leads to between it and the
-// last mention.
+// the first mention is a write, and no jump from outside enters the range from it to
+// the last mention.
 func (g *Graph) maybeUnset() []Reg {
 	var banks [classes][]mention
 	var order []Reg

@@ -1,6 +1,10 @@
 package flow
 
-import "muster/ptx"
+import (
+	"slices"
+
+	"muster/ptx"
+)
 
 // A Use is what an instruction does with registers.
 type Use struct {
@@ -21,6 +25,7 @@ type Use struct {
 	Guard               Reg
 	Writes, Reads, Addr []Reg
 	Coords              []Reg // coordinates of a tensor, which are among Addr
+	Time                []Reg // the time limit of a test, which is among Reads
 	Args                []Reg // of the sources, those that are registers; NoReg of others
 }
 
@@ -54,6 +59,15 @@ func (u *Use) Commands() (regs []Reg, all bool) {
 		return nil, false
 	}
 	return u.Reads, true
+}
+
+// Asks lists the registers that say which phase a test asks for: those that it reads,
+// except addresses and its time limit.
+func (u *Use) Asks() []Reg {
+	if len(u.Time) == 0 {
+		return u.Reads
+	}
+	return slices.DeleteFunc(slices.Clone(u.Reads), func(r Reg) bool { return slices.Contains(u.Time, r) })
 }
 
 // Fragments is how many registers a wgmma takes A from; 0 if A lies in memory.

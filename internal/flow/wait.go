@@ -331,7 +331,8 @@ func (s *waitAnalysis) stable() bool {
 			continue
 		}
 		u := &s.g.Nodes[n]
-		if !s.unchanged(n, u.Reads, done) || !s.unchanged(n, u.Addr, done) || n != s.test && !(s.alike(n, u.Reads) && s.alike(n, u.Addr)) {
+		asks := u.Asks()
+		if !s.unchanged(n, asks, done) || !s.unchanged(n, u.Addr, done) || n != s.test && !(s.alike(n, asks) && s.alike(n, u.Addr)) {
 			return false
 		}
 	}

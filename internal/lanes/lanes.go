@@ -12,10 +12,10 @@ package lanes
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/rules"
+	"muster/ptx"
 )
 
 // Orders watch one run for operations of one warp's lanes on one mbarrier whose order
@@ -41,6 +41,11 @@ type openTest struct {
 	pcs   [2]int32
 }
 
+// isMbarrier reports whether an instruction is an operation on an mbarrier.
+func isMbarrier(in *ptx.Inst) bool {
+	return in != nil && in.Form != nil && in.Form.Class == ptx.ClassMbarrier
+}
+
 // NewOrders returns the observer of a run of a program; decides reports the
 // instructions whose values matter.
 func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
@@ -48,7 +53,7 @@ func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
 	for _, d := range prog.Dependences() {
 		for _, from := range d.Roots {
 			o.counts = o.counts || prog.Counts(from)
-			o.mbars = o.mbars || strings.HasPrefix(prog.Operation(from), "mbarrier")
+			o.mbars = o.mbars || isMbarrier(prog.Inst(from))
 		}
 	}
 	return o

@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"muster/mbarrier"
 	"muster/ptx"
@@ -91,9 +92,23 @@ func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 		op.MapSeq = w.cp[lane].issued[GroupBulk]
 	}
 	p := &op
+	if p.step = m.instrs; p.Group == GroupBulk && len(m.ops) > 0 {
+		p.Twin = p.twinOf(m.ops[len(m.ops)-1])
+	}
 	m.ops = append(m.ops, p)
 	m.emit(Event{Kind: EvIssue, CTA: w.cta, Warp: w.index, Mask: mask, Lane: int8(lane), PC: x.s.pc, Op: p})
 	return p
+}
+
+// twinOf is Op.Twin, given the operation before.
+func (op *Op) twinOf(last *Op) int64 {
+	if last.step != op.step || last.Group != op.Group || !slices.Equal(last.Reads, op.Reads) || !slices.Equal(last.Writes, op.Writes) {
+		return 0
+	}
+	if last.Twin != 0 {
+		return last.Twin
+	}
+	return last.ID
 }
 
 // spanFault ends the run at an operation whose range is bad.

@@ -448,6 +448,7 @@ func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
 	if !ok || n.Bits < 24 || n.Bits > 256 || n.Bits%8 != 0 {
 		return d.errorf("setmaxnreg takes a constant multiple of 8 from 24 to 256")
 	}
+	d.prog.SetsRegisters = true
 	if d.has("inc") {
 		d.prog.MostRegs = max(d.prog.MostRegs, uint32(n.Bits))
 	}
@@ -458,6 +459,8 @@ func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
 	return nil
 }
 
+// setmaxnreg does nothing where the registers at entry are not known (Config.Registers).
+
 // The pool of a CTA holds the registers that its warps have given back; an
 // increase waits until the pool covers it.
 func readySetmaxnreg(x *ctx, in *instr, mask uint32) bool {
@@ -465,15 +468,16 @@ func readySetmaxnreg(x *ctx, in *instr, mask uint32) bool {
 		return false
 	}
 	need := int32(in.imm) - int32(x.w.regs)
-	return in.op == 0 || x.w.regs == 0 || need <= 0 || x.c.pool >= need*32
+	return in.op == 0 || x.m.cfg.Registers == 0 || need <= 0 || x.c.pool >= need*32
 }
 
 func visitSetmaxnreg(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
 	before := w.regs
-	if before != 0 {
-		x.c.pool += (int32(before) - int32(in.imm)) * 32
+	if x.m.cfg.Registers == 0 {
+		return performed
 	}
+	x.c.pool += (int32(before) - int32(in.imm)) * 32
 	w.regs = uint32(in.imm)
 	x.m.emit(Event{Kind: EvRegisters, CTA: w.cta, Warp: w.index, Mask: mask, PC: x.s.pc, Count: uint32(in.imm), Gen: uint64(before)})
 	return performed

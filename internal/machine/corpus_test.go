@@ -107,6 +107,14 @@ func mutate(r *rand.Rand, in *ptx.Inst, own, all []*ptx.Inst) func() {
 	return func() { *in = old }
 }
 
+// few is n, or a sixth of it with -short.
+func few(n int) int {
+	if testing.Short() {
+		return n / 6
+	}
+	return n
+}
+
 // TestMutantsDecode holds that whatever an instruction is made of, decoding
 // ends in a program or an error that says where.
 func TestMutantsDecode(t *testing.T) {
@@ -130,7 +138,7 @@ func TestMutantsDecode(t *testing.T) {
 	}
 	all = append(all, examplesOfForms(t)...)
 	r := rand.New(rand.NewPCG(1, 2))
-	bad, rounds := 0, 3000
+	bad, rounds := 0, few(3000)
 	for range rounds {
 		v := victims[r.IntN(len(victims))]
 		undo := mutate(r, v.list[r.IntN(len(v.list))], v.list, all)
@@ -203,7 +211,7 @@ func TestMutantsRun(t *testing.T) {
 				continue
 			}
 			list := instructions(f.Body, nil)
-			for range 6 {
+			for range few(6) {
 				// Near the start, so that the run comes there.
 				undo := mutate(r, list[r.IntN(min(len(list), 40))], list, all)
 				if p, err := machine.Decode(m, f.Name); err == nil {
@@ -214,7 +222,7 @@ func TestMutantsRun(t *testing.T) {
 			}
 		}
 	}
-	if ran < 100 {
+	if ran < few(600)/6 {
 		t.Errorf("only %d mutants ran", ran)
 	}
 }

@@ -424,6 +424,8 @@ func (d *decoder) attributes(f *ptx.Func) error {
 			return d.errorAt(a.Pos, ".blocksareclusters, a grid that counts clusters, is not modelled")
 		case "maxnreg":
 			d.prog.MaxRegs = v[0]
+		case "minnctapersm":
+			d.prog.MinCTAs = v[0]
 		}
 	}
 	return nil

@@ -336,6 +336,10 @@ type Op struct {
 	// Map is the tensor map that it read when it was issued, through the
 	// tensor-map proxy; empty if there is none, or none that could change.
 	Map Span
+	// Twin is the ID of the first operation of the same execution of its instruction, if
+	// that one, like all between, has the same source and target: lanes of a warp execute
+	// one bulk store, or one reduction, together. 0: none.
+	Twin int64
 	// MapSeq is the number of a load with such a map among its issuer's bulk
 	// operations: a wait for their groups shows that the map was read, and
 	// nothing else about the load (ISA 9.7.9.25.5.2). 0: no such map.
@@ -355,6 +359,7 @@ type Op struct {
 	masked     bool
 	cached     bool // data was taken from registers at issue
 	noinc      bool
+	step       int64 // Machine.instrs at its issue
 }
 
 // An Event is one visible event. Kind says which fields count.

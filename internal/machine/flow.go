@@ -52,6 +52,9 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 			to = &u.Writes
 		}
 		d.registersOf(op, to, &u.Addr)
+		if i == timeOperand && u.Does(ptx.Tests) {
+			d.registersOf(op, &u.Time, &u.Time)
+		}
 		if m, ok := op.(*ptx.Mem); ok {
 			for _, e := range m.Rest {
 				d.registersOf(e, &u.Coords, &u.Coords)
@@ -82,6 +85,9 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	f := d.flow()
 	f.Uses = append(f.Uses, u)
 }
+
+// timeOperand is the place of a test's time limit among its operands.
+const timeOperand = 3
 
 // flow returns package flow's record of the function being decoded.
 func (d *decoder) flow() *flow.Func { return &d.prog.flow.Funcs[d.index] }

@@ -252,8 +252,13 @@ func (x *ctx) mbarAddress(a *access, lane int) (MemID, uint64, bool) {
 func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 	mi := in.x.(*mbarInfo)
 	x.m.mbarAddresses(x, mi)
-	for k := mask; k != 0; k &= k - 1 {
+	for k := mask; k != 0; {
 		l := bits.TrailingZeros32(k) & 31
+		lanes := uint32(1) << l
+		if mi.op == MbarInit {
+			lanes = x.alike(in, mi, l, k)
+		}
+		k &^= lanes
 		mem, at, ok := x.mbarAddress(&mi.access, l)
 		if !ok {
 			return halted
@@ -264,7 +269,7 @@ func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 		}
 		ev := Mbar{Op: mi.op, NoComplete: mi.noComplete}
 		tok := x.m.mbarOp(mem, at, &ev, arg)
-		x.m.emitMbar(Event{Kind: EvMbar, CTA: x.w.cta, Warp: x.w.index, Mask: 1 << l, Lane: int8(l), PC: x.s.pc,
+		x.m.emitMbar(Event{Kind: EvMbar, CTA: x.w.cta, Warp: x.w.index, Mask: lanes, Lane: int8(l), PC: x.s.pc,
 			Sem: mi.sem, Scope: mi.scope, SemDefaulted: mi.semDefaulted, ScopeDefaulted: mi.scopeDefaulted}, &ev)
 		if ev.Fault != mbarrier.NoFault {
 			return x.m.halt(Stop{Kind: FaultBarrier, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: 1 << l, PC: x.s.pc,
@@ -278,6 +283,18 @@ func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 		}
 	}
 	return performed
+}
+
+// alike returns the lanes of mask that initialize the barrier that a lane does, with the
+// same count: together they are one init.
+func (x *ctx) alike(in *instr, mi *mbarInfo, lane int, mask uint32) uint32 {
+	same := uint32(0)
+	for l := range lanesOf(mask) {
+		if x.m.addr[l] == x.m.addr[lane] && x.a32(in.b)[l] == x.a32(in.b)[lane] {
+			same |= 1 << l
+		}
+	}
+	return same
 }
 
 func (m *Machine) emitMbar(ev Event, b *Mbar) {

@@ -15,6 +15,8 @@ import (
 // canAdvance reports whether the next milestone of op may happen.
 func (m *Machine) canAdvance(op *Op) bool {
 	switch {
+	case op.Kind == OpWgmma && op.Stage == Issued:
+		return m.issuedByAll(op)
 	case op.Kind == OpWgmma && op.Stage == SourceRead:
 		// A warp's wgmmas write D in the order of their issue.
 		return op.Seq == m.ctas[op.CTA].warps[op.Warp].multiplied+1

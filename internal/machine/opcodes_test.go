@@ -24,8 +24,10 @@ var decoderFiles = []string{
 	"operands.go", "tensorcopy.go", "wgmma.go",
 }
 
-// analysisPackages are the other packages whose files ask what instructions do.
-var analysisPackages = []string{"flow", "rules", "confluence", "outcome", "loops", "order", "explore", "story"}
+// analysisPackages are the other packages whose files ask what instructions do. (Package
+// mutate edits text, and names the opcodes that it edits.)
+var analysisPackages = []string{"flow", "rules", "confluence", "outcome", "loops", "order", "explore", "story",
+	"redundant", "lanes", "shards", "predict", "prove", "undefined", "patience", "trial", "evidence", "anycount"}
 
 const inText = "chooses words of a text that people read; it decides nothing"
 

@@ -25,7 +25,10 @@ type Program struct {
 	ReqCluster [3]uint32 // .reqnctapercluster
 	Explicit   bool      // .explicitcluster
 	MaxRegs    uint32    // .maxnreg
+	MinCTAs    uint32    // .minnctapersm
 	MostRegs   uint32    // the most that a setmaxnreg.inc asks for; 0 if none does
+	// SetsRegisters: it has setmaxnreg.
+	SetsRegisters bool
 
 	// Static is the static shared memory in bytes, from SharedBase on; Dynamic
 	// says whether the kernel refers to dynamic shared memory, which starts at
@@ -69,6 +72,46 @@ type Program struct {
 		once sync.Once
 		at   []bool
 	}
+}
+
+// EntryRegisters returns the registers of a thread at entry to a launch that states some
+// (0: none), from which setmaxnreg starts. If neither the launch nor .maxnreg states
+// them, it is the most that a compiler may use for the CTAs that .minnctapersm asks for
+// beside .maxntid or .reqntid: the register file divided among their threads, by whole
+// warpgroups, in units of eight. If a setmaxnreg asks for more later, it is at most what
+// that asks for, as in ptxas 13.0. It is 0 if nothing bounds the registers at entry: then
+// ptxas leaves setmaxnreg out (its C7508; testdata/card/setmaxnreg.txt).
+func (p *Program) EntryRegisters(stated uint32) uint32 {
+	threads := max(p.MaxThreads, p.ReqBlock[0]*p.ReqBlock[1]*p.ReqBlock[2])
+	switch {
+	case stated != 0:
+		return stated
+	case p.MaxRegs != 0:
+		return p.MaxRegs
+	case p.MinCTAs == 0 || threads == 0:
+		return 0
+	}
+	threads = (threads + 127) &^ 127 * p.MinCTAs
+	most := min(255, max(ctaRegisters/threads, leastRegisters)) &^ 7
+	if p.MostRegs != 0 {
+		most = min(most, p.MostRegs)
+	}
+	return most
+}
+
+const (
+	ctaRegisters   = 64 << 10
+	leastRegisters = 24 // of setmaxnreg
+)
+
+// Multiplies reports whether the program has matrix instructions.
+func (p *Program) Multiplies() bool {
+	for i := range p.code {
+		if in := p.code[i].src; in != nil && in.Effect().Has(ptx.Multiplies) {
+			return true
+		}
+	}
+	return false
 }
 
 // A Param is one parameter of the kernel, in its parameter space.

@@ -260,8 +260,8 @@ func (w *warp) meets(s *split) int32 {
 	return stop
 }
 
-// merge merges into s every split that stands where s stands, and reports whether
-// s stopped running. Splits that stand before a collective stay apart until it is
+// merge absorbs into s the other splits at its program counter, and reports whether s
+// stopped running. Splits that stand before a collective stay apart until it is
 // performed: their member masks may differ.
 func (m *Machine) merge(w *warp, s *split) bool {
 	for i := 0; i < len(w.splits); i++ {

@@ -16,7 +16,7 @@ type Config struct {
 	Block   [3]uint32
 	Cluster [3]uint32 // {1,1,1} for none
 	Shared  uint64    // dynamic shared memory, bytes
-	// Registers a thread at entry, for setmaxnreg; 0 if unknown.
+	// Registers a thread at entry, for setmaxnreg; 0 if unknown: setmaxnreg does nothing.
 	Registers uint32
 	Params    []byte
 	Buffers   []Buffer
@@ -220,9 +220,10 @@ type warp struct {
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
 	wgmmas []wgmmaUse
-	// multiplied is the last wgmma that has written its part of D.
-	multiplied uint32
-	fenced     bool // it has executed wgmma.fence
+	// multiplies is the last wgmma that it has issued, multiplied the last one that has
+	// written its part of D.
+	multiplies, multiplied uint32
+	fenced                 bool // it has executed wgmma.fence
 	// Rows of r32 that instructions other than wgmma wrote, and read, since its
 	// last wgmma.fence; only rows that some wgmma uses.
 	written, looked []uint64

@@ -13,7 +13,9 @@ import (
 // machine.
 func after(t *testing.T, c *behaviour, n int) *machine.Machine {
 	t.Helper()
-	m := c.rig(t).machine(nil)
+	r := c.rig(t)
+	r.cfg.Registers = 168
+	m := r.machine(nil)
 	for range n {
 		en := m.Enabled(nil)
 		if len(en) == 0 {

@@ -19,7 +19,7 @@ func sameExec(a, b execFn) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// A line is v + j*(period) + n*(launch), as exact integers.
+// A line is the value v + j*p + n*l in period p of launch l (stride.go), as exact integers.
 type line struct{ v, j, n int64 }
 
 const far = math.MaxInt64 / 4

@@ -9,9 +9,11 @@ import (
 	"muster/ptx"
 )
 
-// wgmma: matrix multiplications that run beside the warps that issue them. A
-// warpgroup's four warps are four agents: each issues its own part, 16 rows of
-// D, reads its rows of A and all of B, and waits for its own part only.
+// wgmma: matrix multiplications that run beside the warps that issue them. The k-th
+// mma_async of each of a warpgroup's four warps is one operation in four parts: a warp's
+// part computes 16 rows of D, reads its rows of A and all of B, and the warp's wait is for
+// its own part. No part begins before all four warps have issued theirs
+// (testdata/card/wgmma_operands.txt: what a card does).
 
 var wgmmaDecoders = map[string]decodeFn{"wgmma": decodeWgmma}
 
@@ -279,9 +281,26 @@ func visitWgmma(x *ctx, in *instr, mask uint32) verdict {
 	x.checkFragments(wi, mask)
 	x.multipliesUnset(in, mask, wo.scaleD)
 	p := x.issueBy(op, l, mask)
+	w.multiplies = max(w.multiplies, p.Seq)
 	w.wgmmas = append(w.wgmmas, wgmmaUse{op: p.ID, seq: p.Seq, pc: p.PC, info: wi, base32: wo.base32})
 	m.lanes += int64(bits.OnesCount32(mask))
 	return performed
+}
+
+// WarpgroupSize is the number of warps in a warpgroup.
+const WarpgroupSize = 4
+
+// issuedByAll reports whether every warp of the warpgroup that still runs has issued its
+// part of a wgmma. (A warp that exits without is divergent: ISA 9.7.15.5.2.)
+func (m *Machine) issuedByAll(op *Op) bool {
+	warps := m.ctas[op.CTA].warps
+	first := op.Warp - op.Warp%WarpgroupSize
+	for _, w := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
+		if w.live != 0 && w.multiplies < op.Seq {
+			return false
+		}
+	}
+	return true
 }
 
 // Descriptors are those of a wgmma's matrices; that of A is 0 if A is in

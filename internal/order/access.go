@@ -27,6 +27,10 @@ type access struct {
 	lane  uint32 // of an operation: its issuer's bit; of wgmma, the warp's bits
 	// crossed: until when the issuer's own accesses passed its own proxy fences.
 	crossed [3]*crossing
+	// Of a part of a wgmma: what its issuer knew when it issued it, and what any of the
+	// warpgroup's warps did.
+	moment *moment
+	all    *know
 	// settled is an earlier operation, and its kind of access, that this operation
 	// was found to follow in mem; the result holds at every byte.
 	settled     uint32
@@ -46,6 +50,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.proxy = machine.Generic
 	ac.views = [3]*clock{}
 	ac.lane, ac.crossed = 0, [3]*crossing{}
+	ac.moment, ac.all = nil, nil
 	ac.settled = 0
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
@@ -457,6 +462,9 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 // later.
 func (t *Tracker) completesWith(ac *access, p *stamp) bool {
 	cur, old := &t.ops.recs[ac.st.op()], &t.ops.recs[p.op()]
+	if cur.team != 0 && (old.team == 0 || old.warp/machine.WarpgroupSize != cur.warp/machine.WarpgroupSize) {
+		return false // another warp's wait shows that cur has read
+	}
 	if cur.cta != old.cta || cur.kind == machine.OpCpAsync {
 		return false
 	}

@@ -44,6 +44,9 @@ const (
 	// OneInstruction: stores by several lanes of one instruction, which share a
 	// clock, to one place.
 	OneInstruction
+	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
+	// together.
+	IfTogether
 )
 
 // An AccessRef is one side of a Conflict or Fact.
@@ -122,6 +125,10 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		t.conflict(ac, p, at, b, IfProxyFence|t.shape(ac, p, at))
 		return racing
 	}
+	if t.afterIssue(ac, p) {
+		t.conflict(ac, p, at, b, InFlight|IssueKnown)
+		return racing
+	}
 	// Lanes may race for different reasons: each reason is reported once.
 	var told [8]Why
 	n := 0
@@ -133,7 +140,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		if !slices.Contains(told[:n], why) && n < len(told) {
 			told[n] = why
 			n++
-			t.conflict(ac, p, at, b, why)
+			t.conflictTogether(ac, p, at, b, why)
 		}
 		next := at + 1
 		for next < b && p.lanesAt(next) == p.lanesAt(at) && ac.lanesAt(next) == ac.lanesAt(at) {
@@ -276,6 +283,9 @@ func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why
 	if ac.proxy != machine.Generic && lanes&^(t.knownIn(k, ac.mem, owner, w, upto)|self) == 0 {
 		return IfProxyFence
 	}
+	if why := t.knownTogether(ac, owner, w, lanes, upto); why != 0 {
+		return why
+	}
 	if has(k.wide()) {
 		return IfScopeWider
 	}
@@ -304,11 +314,24 @@ func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	return why
 }
 
+// conflictTogether reports a conflict. One that lacks a proxy fence and is ordered
+// otherwise only by a wgmma is two.
+func (t *Tracker) conflictTogether(ac *access, p *stamp, at, end int, why Why) {
+	if why&(IfTogether|IfProxyFence) == IfTogether|IfProxyFence {
+		t.conflict(ac, p, at, end, why&^IfProxyFence)
+		why &^= IfTogether
+	}
+	t.conflict(ac, p, at, end, why)
+}
+
 // conflict reports a conflict at byte at of the row, in a segment that ends at
 // byte end.
 func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
+	if why&InFlight != 0 && t.afterIssue(ac, p) {
+		c.Prior, c.Cur = c.Cur, c.Prior
+	}
 	t.reports++
 	if why&IfNotRelaxed != 0 && !p.isOp() && !t.found.has(&c) {
 		c.Half = t.half(ac, p, at)

@@ -178,32 +178,33 @@ func (t *Tracker) Links() []Link { return slices.Clone(t.found.links) }
 
 func (t *Tracker) initNotOrdered(b *mbar, g *group, home *cta, w int32, lanes uint32, pc int32) {
 	in := &b.init
-	bit := uint32(1) << uint(in.lane)
-	f := Fact{Kind: InitNotOrdered, A: laneRef(in.cta, in.warp, bit, in.pc), B: laneRef(home.index, w, lanes, pc), Why: NoEdge}
+	has := func(c *clock) bool { return in.lanes&^t.knownLanes(c, in.cta, in.warp, in.time) == 0 }
+	f := Fact{Kind: InitNotOrdered, A: laneRef(in.cta, in.warp, in.lanes, in.pc), B: laneRef(home.index, w, lanes, pc), Why: NoEdge}
 	switch {
 	case in.cta == home.index && in.warp == w:
 		f.Why = SameWarpLanes
-	case t.knownLanes(g.know.wide(), in.cta, in.warp, in.time)&bit != 0:
+	case has(g.know.wide()):
 		f.Why = IfScopeWider
-	case t.knownLanes(g.know.strong(), in.cta, in.warp, in.time)&bit != 0:
+	case has(g.know.strong()):
 		f.Why = IfNotRelaxed
 	}
 	t.fact(&f)
 }
 
-// wordWrite enters an init or inval as a write of the barrier's word.
-func (t *Tracker) wordWrite(home *cta, ev *machine.Event, lane uint32) {
+// wordWrite enters an init or inval as a write of the barrier's word. Lanes that
+// initialize it together know what any of them knows.
+func (t *Tracker) wordWrite(home *cta, ev *machine.Event, lanes uint32) {
 	bar := ev.Mbar.Bar
 	sh := t.shadowIn(bar.Mem)
 	if sh == nil {
 		return
 	}
 	w := &home.warps[ev.Warp]
-	w.mark(lane)
+	w.mark(lanes)
 	ac := t.begin(home, ev.Warp)
-	ac.as(ac.warp.group(int(ev.Lane & 31)))
+	ac.as(t.issuers(ac.warp, lanes))
 	ac.write, ac.mem = true, bar.Mem
-	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 3, 0), lane
+	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 3, 0), lanes
 	ac.st.what = uint8(machine.Write)
 	live := sh.row(t.id, bar.Addr).guarded
 	sh.row(t.id, bar.Addr).guarded = 0
@@ -224,7 +225,7 @@ func (t *Tracker) touchGuarded(ac *access, a, b int) {
 		in := &bar.init
 		t.fact(&Fact{
 			Kind: BarrierTouched,
-			A:    laneRef(in.cta, in.warp, 1<<uint(in.lane), in.pc),
+			A:    laneRef(in.cta, in.warp, in.lanes, in.pc),
 			B:    t.curRef(ac, a),
 			Span: machine.Span{Mem: ac.mem, Addr: at, Len: 8},
 		})

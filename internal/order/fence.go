@@ -70,9 +70,13 @@ func (c *cta) markCrossed(k *know, crossed []crossing, w int32, mask uint32) {
 				}
 			}
 			rest &^= same
-			if upto != 0 {
-				c.markKnown(k.make(x.view), w, same, upto)
+			if upto == 0 {
+				continue
 			}
+			if v, ok := x.view.together(); ok && k.row(v) != nil {
+				c.markKnown(k.row(v), w, same, upto)
+			}
+			c.markKnown(k.make(x.view), w, same, upto)
 		}
 	}
 }
@@ -384,6 +388,9 @@ func (t *Tracker) proxyFence(c *cta, ev *machine.Event, mask uint32) bool {
 			continue
 		}
 		for _, v := range views[:n] {
+			if to, ok := v.together(); ok && (g.know.of(ifTogether) != nil || g.know.row(to) != nil) {
+				g.know.make(to).join(g.know.said(view{kind: ifTogether}))
+			}
 			row := g.know.make(v)
 			if row.join(&g.know.gen) {
 				news = true

@@ -30,12 +30,13 @@ const (
 	NoAcquire
 	// LateAcquire: those lanes acquired it, but after they signalled the later lanes.
 	LateAcquire
-	// NoRelease: the operation that handed it on is relaxed, with no release fence
-	// before it.
+	// NoRelease: the operation that handed the earlier access on is relaxed, with no
+	// release fence before it.
 	NoRelease
 )
 
-// half finds the missing half between an earlier access and a later one by lanes.
+// half looks for a release without an acquire, or an acquire without a release, between
+// two accesses, the later one by lanes.
 func (t *Tracker) half(ac *access, p *stamp, at int) Half {
 	owner, w := t.split(p.who)
 	lanes := p.lanesAt(at)

@@ -42,10 +42,10 @@ type phaseSet struct {
 	heard clock // what issuers of its operations had heard: unseen.go
 }
 
-// A ref is one lane's operation at a time.
+// A ref is an operation of lanes at a time.
 type ref struct {
 	cta, warp int32
-	lane      int8
+	lanes     uint32
 	time      uint32
 	pc        int32
 	known     bool // false: no such operation
@@ -153,9 +153,10 @@ func (t *Tracker) arrive(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 }
 
 func (t *Tracker) initBar(b *mbar, home, owner *cta, ev *machine.Event) {
-	t.wordWrite(home, ev, 1<<uint(ev.Lane&31))
+	lanes := lanesOf(ev)
+	t.wordWrite(home, ev, lanes)
 	w := &home.warps[ev.Warp]
-	w.mark(1 << uint(ev.Lane&31))
+	w.mark(lanes)
 	b.base = max(b.base, b.top)
 	b.top = b.base
 	for i := range b.sets {
@@ -163,7 +164,7 @@ func (t *Tracker) initBar(b *mbar, home, owner *cta, ev *machine.Event) {
 		b.sets[i].set.reset()
 	}
 	b.live, b.users = true, b.users[:0]
-	b.init = ref{cta: home.index, warp: ev.Warp, lane: ev.Lane, time: w.time, pc: ev.PC, known: true}
+	b.init = ref{cta: home.index, warp: ev.Warp, lanes: lanes, time: w.time, pc: ev.PC, known: true}
 	owner.shared.guard(t.id, ev.Mbar.Bar.Addr, 8)
 }
 
@@ -232,8 +233,8 @@ func (t *Tracker) usesBar(b *mbar, owner, home *cta, w int32, mask uint32, pc in
 		if v := g.know.gen.vec(in.cta); int(1+in.warp) < len(v) && v[1+in.warp] >= in.time {
 			continue
 		}
-		if in.cta == home.index && in.warp == w {
-			lanes &^= 1 << uint(in.lane)
+		if in.cta == home.index && in.warp == w && in.lanes&(in.lanes-1) == 0 {
+			lanes &^= in.lanes // its own
 		}
 		if lanes == 0 || t.refKnown(&g.know, in, owner.index) {
 			continue
@@ -289,5 +290,5 @@ func (t *Tracker) refKnown(k *know, r *ref, owner int32) bool {
 	if c := k.row(view{kind: initIn, mem: machine.SharedOf(owner)}); c != nil {
 		known |= t.knownLanes(c, r.cta, r.warp, r.time)
 	}
-	return known>>uint(r.lane)&1 != 0
+	return r.lanes&^known == 0
 }

@@ -32,6 +32,8 @@ type opRec struct {
 	// mapSeq is the machine's MapSeq, mapRead the time at which a group wait
 	// showed the lane that the map was read.
 	mapSeq, mapRead uint32
+	team            int32 // of wgmma: its index, plus 1
+	twin            int64 // machine.Op.Twin, or its own ID
 	bars            []opBar
 	reads           []machine.MemID
 	writes          []machine.MemID
@@ -158,7 +160,12 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	}
 	i := t.ops.take(op, lane)
 	r := &t.ops.recs[i]
-	w.dirty, r.issued = true, w.time
+	if r.twin = op.Twin; r.twin == 0 {
+		r.twin = op.ID
+	}
+	if r.issued = w.time; op.Kind != machine.OpWgmma {
+		w.dirty = true
+	}
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
 		if b == nil {
@@ -184,7 +191,11 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
 		return
 	}
-	t.enterOp(home, i, op, lane)
+	if op.Kind == machine.OpWgmma {
+		t.issuePart(home, i, op, lane)
+		return
+	}
+	t.enterOp(home, i, op, lane, nil)
 }
 
 // reductionScope returns the scope of the read-modify-writes of a reduction, 0 for
@@ -201,10 +212,15 @@ func reductionScope(k machine.OpKind) uint8 {
 
 // enterOp checks an operation's accesses against what its issuer knows, and
 // enters them: from now on they may happen at any time until its completion
-// is known.
-func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32) {
+// is known. Given from, its issuer knows what it knew then.
+func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32, from *moment) {
 	ac := t.begin(home, op.Warp)
-	ac.as(t.issuers(ac.warp, lane))
+	if from != nil {
+		ac.as(&from.group)
+		ac.moment, ac.all = from, t.teams.list[t.ops.recs[i].team-1].all
+	} else {
+		ac.as(t.issuers(ac.warp, lane))
+	}
 	ac.proxy, ac.lane = op.Proxy, lane
 	ac.st = stamp{who: asOp | uint32(i), pc: op.PC, lanes: lane}
 	t.alike.begin(op)
@@ -314,6 +330,9 @@ func (ac *access) lookThrough(s machine.Span) {
 func (ac *access) through(v view, i int) {
 	ac.views[i] = ac.group.know.row(v)
 	ac.crossed[i] = ac.warp.crossing(v)
+	if ac.moment != nil {
+		ac.crossed[i] = ac.moment.crossing(v)
+	}
 }
 
 // passed returns the issuing lanes whose own accesses up to a time have passed a
@@ -336,6 +355,9 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 		return ordered // its own reads and writes, or known
 	}
 	r := &t.ops.recs[p.op()]
+	if ac.st.isOp() && ac.write && p.writes() && r.twin == t.ops.recs[ac.st.op()].twin {
+		return morallyStrong // the same bytes, by lanes of one instruction: both are kept
+	}
 	k := &ac.group.know
 	if t.opKnownTo(ac, p, &k.gen, 0) {
 		rel := t.relateDone(ac, p, r, a, b)
@@ -362,6 +384,10 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 			t.cfg.Strong(Pair{Prior: p.pc, Cur: ac.st.pc, CTA: r.cta, Warp: r.warp, Async: true, At: machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(a), Len: uint64(b - a)}})
 		}
 		return morallyStrong
+	}
+	if why := t.opKnownTogether(ac, p, lanes); why != 0 {
+		t.conflictTogether(ac, p, a, b, why|t.shape(ac, p, a))
+		return racing
 	}
 	why := InFlight
 	switch {
@@ -487,6 +513,9 @@ func (t *Tracker) opKnownTo(ac *access, p *stamp, c *clock, lanes uint32) bool {
 			return true
 		}
 	}
+	if r.team != 0 {
+		return t.teamKnownTo(ac, r, c, lanes)
+	}
 	return r.signalledTo(c, p.writes(), ac.mem)
 }
 
@@ -611,6 +640,7 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 		return
 	}
 	w.mark(ev.Mask)
+	var last *team
 	for m := ev.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		if ev.Group == machine.GroupBulk {
@@ -630,6 +660,9 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 			if r.read == 0 {
 				r.read = w.time
 			}
+			if tm := t.waitedTogether(w, r); tm != nil {
+				last = tm
+			}
 			n++
 		}
 		if q.arrives > 0 {
@@ -639,6 +672,7 @@ func (t *Tracker) onGroupWait(ev *machine.Event) {
 		q.list = append(q.list[:0], q.list[n:]...)
 		q.read = max(q.read-n, 0)
 	}
+	t.learnTogether(w, last)
 }
 
 // mapsRead notes that loads of a lane, up to a number, have read their maps.
@@ -683,6 +717,7 @@ func (t *Tracker) sweepOps() {
 			continue
 		}
 		r.used = false
+		t.teams.leave(r)
 		delete(o.byID, r.id)
 		o.free = append(o.free, int32(i))
 		o.used--

@@ -47,6 +47,7 @@ type warp struct {
 	pending relSet
 	crossed []crossing
 	sc      *scState // nil until a fence.sc concerns it
+	moment  *moment  // what it knew at its last wgmma
 }
 
 // A group is the lanes of a warp that know the same.
@@ -89,8 +90,8 @@ func (c *cta) laneSlots(w int32) int {
 	return c.lanes[w]
 }
 
-// publish ends the warp's current time, if anything happened in it, and
-// returns the last time that is over.
+// publish closes the warp's current time, if anything happened in it. It returns the
+// number of the last closed time.
 func (w *warp) publish() uint32 {
 	if w.dirty {
 		w.dirty = false
@@ -159,14 +160,14 @@ func (c *cta) markKnow(k *know, w int32, mask, upto uint32) {
 	}
 }
 
-// markOwn is markKnow for the generic and diagnostic views alone.
+// markOwn is markKnow for the generic view and those that contain it alone.
 func (c *cta) markOwn(k *know, w int32, mask, upto uint32) {
 	if upto == 0 {
 		return
 	}
 	c.markKnown(&k.gen, w, mask, upto)
 	for i := range k.rows {
-		if k.rows[i].view.kind.diagnostic() {
+		if k.rows[i].view.kind.overGeneric() {
 			c.markKnown(&k.rows[i].clk, w, mask, upto)
 		}
 	}

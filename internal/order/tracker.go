@@ -20,6 +20,9 @@ type Config struct {
 	// Equal reports the stores at whose places nothing is forgotten, so that
 	// SameValue holds against all earlier accesses (equal.go). Nil: none.
 	Equal func(pc int32) bool
+	// Together: a wait for a wgmma orders all that precedes any of the four issues, as
+	// it does in execution.
+	Together bool
 	// Invals: the program invalidates mbarriers, so that their uses are kept.
 	Invals bool
 	// Sink and Facts, if set, are called for each new Conflict and Fact when it is
@@ -55,6 +58,7 @@ type Tracker struct {
 	cluster []clusterState
 	global  shadow
 	ops     opTable
+	teams   teamTable
 	locs    locTable
 	found   log
 	fences  []FenceNote
@@ -173,6 +177,7 @@ func (t *Tracker) Clone() *Tracker {
 	}
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()
+	d.teams = t.teams.clone()
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)

@@ -24,8 +24,8 @@ import (
 // it is right to report it in this one, where a thread only happened to look early or
 // to count late.
 
-// unseenBy makes a write learn the fence.sc before an access that it follows and that
-// did not see it.
+// unseenBy records, at a write, the fence.sc before an earlier access that did not see
+// the write.
 func (t *Tracker) unseenBy(s *seg, ac *access, p *stamp, a, b int, how relation) {
 	if p.isOp() || ac.st.isOp() || !t.before(s, ac, p, how) {
 		return
@@ -168,7 +168,8 @@ func (w *warp) tell(k *know, mask uint32) {
 	}
 }
 
-// splitLessons splits groups in which only some of the lanes in mask have a lesson.
+// splitLessons splits groups in which only some of mask's lanes have a lesson (type
+// lesson).
 func (w *warp) splitLessons(mask uint32) {
 	if w.sc == nil {
 		return
@@ -191,7 +192,8 @@ func (t *Tracker) knownUnseen(ac *access, p *stamp) uint32 {
 	return t.knownLanes(c, owner, w, p.time) & t.told(ac, p)
 }
 
-// told returns the lanes of an earlier access that an access has heard of.
+// told returns the lanes of an earlier access that the later one's agent knows of, by
+// racing reads too.
 func (t *Tracker) told(ac *access, p *stamp) uint32 {
 	owner, w := t.split(p.who)
 	known := t.knownLanes(ac.group.know.strong(), owner, w, p.time)

@@ -43,6 +43,12 @@ const (
 	unseen
 	// rumour: the accesses that racing reads showed to have happened.
 	rumour
+	// togetherShared and togetherIn: asyncShared and asyncIn, and ifTogether the generic
+	// view, if the warps of a warpgroup learned of each other at a wgmma (team.go).
+	// Absent while equal to those.
+	togetherShared
+	togetherIn
+	ifTogether
 	// ifWide: what would be known if every scope were wide enough; ifStrong: if
 	// relaxed operations synchronized, too. Absent while equal to the generic view.
 	// ifStrong contains ifWide contains generic.
@@ -61,8 +67,23 @@ func (v view) asyncOf(mem machine.MemID) bool {
 	return v.kind == asyncShared || v.kind == asyncIn && v.mem == mem
 }
 
-// diagnostic reports whether an absent row means the generic view.
-func (k viewKind) diagnostic() bool { return k >= ifWide }
+// diagnostic reports whether an absent row stands for another view: base.
+func (k viewKind) diagnostic() bool { return k >= togetherShared }
+
+// overGeneric reports whether a view contains the generic one.
+func (k viewKind) overGeneric() bool { return k >= ifTogether }
+
+// together returns the view that contains v, an asynchronous view of shared memory, and
+// what wgmma would add.
+func (v view) together() (view, bool) {
+	switch v.kind {
+	case asyncShared:
+		return view{kind: togetherShared}, true
+	case asyncIn:
+		return view{kind: togetherIn, mem: v.mem}, true
+	}
+	return view{}, false
+}
 
 // know is what an agent knows, or what a release hands on: the generic view
 // and a row for each other view that says anything.
@@ -112,12 +133,32 @@ func (k *know) make(v view) *clock {
 	}
 	c := &k.rows[n].clk
 	if v.kind.diagnostic() {
-		c.join(&k.gen)
-		if w := k.of(ifWide); v.kind == ifStrong && w != nil {
-			c.join(w)
+		if b := k.base(v); b != nil {
+			c.join(b)
 		}
 	}
 	return c
+}
+
+// base returns what the absent row of a diagnostic view stands for; nil: nothing.
+func (k *know) base(v view) *clock {
+	switch v.kind {
+	case togetherShared:
+		return k.row(view{kind: asyncShared})
+	case togetherIn:
+		return k.row(view{kind: asyncIn, mem: v.mem})
+	case ifStrong:
+		return k.wide()
+	}
+	return &k.gen
+}
+
+// said returns the clock of a diagnostic view, or what its absent row stands for.
+func (k *know) said(v view) *clock {
+	if c := k.row(v); c != nil {
+		return c
+	}
+	return k.base(v)
 }
 
 // wide returns the clock that would hold if scopes were wide enough.
@@ -151,12 +192,34 @@ func (k *know) join(src *know) bool {
 		}
 	}
 	for i := range k.rows {
-		switch k.rows[i].view.kind {
-		case ifWide:
-			k.rows[i].clk.join(src.wide())
-		case ifStrong:
-			k.rows[i].clk.join(src.strong())
+		if v := k.rows[i].view; v.kind.diagnostic() {
+			if c := src.said(v); c != nil {
+				k.rows[i].clk.join(c)
+			}
 		}
+	}
+	return news
+}
+
+// joinTogether adds src to what would be known if the warps of a warpgroup learned of
+// each other at a wgmma, and reports whether it was new.
+func (k *know) joinTogether(src *know) bool {
+	news := false
+	add := func(v view, c *clock) {
+		if have := k.said(v); c != nil && (have == nil || !have.covers(c)) {
+			k.make(v).join(c)
+			news = true
+		}
+	}
+	add(view{kind: ifTogether}, src.said(view{kind: ifTogether}))
+	for i := range src.rows {
+		v := src.rows[i].view
+		if to, ok := v.together(); ok {
+			v = to
+		} else if v.kind != togetherShared && v.kind != togetherIn {
+			continue
+		}
+		add(v, src.said(v))
 	}
 	return news
 }
@@ -224,12 +287,8 @@ func (k *know) covers(src *know) bool {
 			if !have.covers(&r.clk) {
 				return false
 			}
-		case r.view.kind == ifWide:
-			if !k.wide().covers(&r.clk) {
-				return false
-			}
-		case r.view.kind == ifStrong:
-			if !k.strong().covers(&r.clk) {
+		case r.view.kind.diagnostic() && k.base(r.view) != nil:
+			if !k.base(r.view).covers(&r.clk) {
 				return false
 			}
 		case len(r.clk.parts) > 0:

@@ -18,7 +18,7 @@ type control struct {
 }
 
 func newControl(t *order.Tracker, barriers bool) *control {
-	return &control{barriers: barriers, order: order.New(order.Config{Shape: t.Config().Shape})}
+	return &control{barriers: barriers, order: order.New(order.Config{Shape: t.Config().Shape, Together: true})}
 }
 
 // observe feeds the tracker an event as if it ordered memory for all that wait for it.

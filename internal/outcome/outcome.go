@@ -145,8 +145,8 @@ type step struct {
 	pc int32
 }
 
-// An access is the last access by lanes of a warp through one instruction, and its
-// number among the word's accesses.
+// An access is the last access by lanes of a warp through one instruction, and its index
+// in the word's list of accesses.
 type access struct {
 	step
 	control order.Moment // the same moment in the run's control

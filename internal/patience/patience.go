@@ -24,8 +24,8 @@ const (
 	maxSteps  = 1 << 21
 )
 
-// Hasty returns the tests and reads of a launch that trap before they have lasted
-// machine.Timeout.
+// Hasty returns the tests and reads of a launch after whose failure it can trap before
+// machine.Timeout has gone by.
 func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 	if !l.Program.Traps() {
 		return nil

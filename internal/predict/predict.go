@@ -222,7 +222,7 @@ func (x *Witness) told() confirmed {
 	return t
 }
 
-// add enters what a monitor saw.
+// add makes a finding of what a monitor saw, and keeps it.
 func (t *confirmed) add(l *trial.Subject, x *monitor) {
 	f := rules.Predicted{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: x.hit.then}
 	var found rules.Finding

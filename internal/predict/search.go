@@ -442,8 +442,8 @@ func (d *searcher) delay(f *confluence.Failure) {
 	}
 }
 
-// swap holds back the charges to an earlier phase, one by one, until a step of the
-// later phase has come.
+// swap delays the charges to an earlier phase, one by one, until a step of the later
+// phase has come.
 func (d *searcher) swap(f *confluence.Failure, phase, before int64) {
 	for _, v := range d.victims(f) {
 		if !d.awaits(&v) {

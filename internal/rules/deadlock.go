@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 // A deadlock gets the name of its cause. Each wait is examined separately: for
@@ -589,6 +590,9 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 	case machine.WaitRegisters:
 		return fmt.Sprintf("%d registers, of which the CTA's pool has %d", v.Need, v.Free)
 	case machine.WaitGroup:
+		if in := d.j.Program.Inst(v.PC); in != nil && in.Effect().Has(ptx.Warpgroup) {
+			return "the other warps of its warpgroup, to issue the same wgmma"
+		}
 		return "its own asynchronous operations"
 	}
 	return "nothing: a bounded wait has run out"

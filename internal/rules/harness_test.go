@@ -165,7 +165,7 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	}
 	cfg := machine.Config{
 		Program: prog, Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: uint64(l.Shared),
-		Registers: l.Registers, Params: block.Bytes, MaxInstrs: 1 << 20,
+		Registers: prog.EntryRegisters(l.Registers), Params: block.Bytes, MaxInstrs: 1 << 20,
 	}
 	for i := range layout.Buffers {
 		b := &layout.Buffers[i]

@@ -55,16 +55,16 @@ The usual shapes:
     no barrier from it to the others that refill the buffer;
   - a slot is released after issuing the operation that reads it, not after its
     completion;
-  - one warp of a warpgroup waits for a wgmma that all four issued: each warp's
-    part is an operation of its own, and all four read the matrices.
+  - the matrices of a wgmma are overwritten before any of the four warps waited for
+    it. (One warp's wait suffices: it covers what all four read.)
 
 On an H200 a planted case of the first shape printed the right answer in each of
 three runs. It fails when the copy is slow.
 
 Mend it: the issuing thread commits and waits with cp.async.bulk.wait_group.read
 for the group that reads the buffer (wait_group without .read where something was
-written), each warp of a warpgroup with wgmma.wait_group; then a barrier orders the
-threads that refill it after that wait.`,
+written), for wgmma some warp of the warpgroup with wgmma.wait_group; then a barrier
+orders the threads that refill it after that wait.`,
 })
 
 // earlyRead is a read of what an operation writes.
@@ -110,7 +110,7 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 // issuer names the agent that waits for an operation's group.
 func issuer(r *order.AccessRef) string {
 	if r.Group == machine.GroupWgmma {
-		return "warp"
+		return "warpgroup"
 	}
 	return "thread"
 }

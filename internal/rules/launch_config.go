@@ -42,6 +42,9 @@ func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
 		})
 	}
 	declared(p, cfg, bad)
+	if p.SetsRegisters && cfg.Registers == 0 {
+		out = append(out, registersIgnored(p))
+	}
 	name, t, ok := targetOf(p)
 	if !ok {
 		return out

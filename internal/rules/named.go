@@ -62,8 +62,6 @@ func (j *Judge) namedArrive(ev *machine.Event) {
 	switch at := fmt.Sprintf; {
 	case b.count != 0 && b.count != ev.Count:
 		b.wrong(at("generation %d counts %d threads for one warp and %d for another", ev.Gen, b.count, ev.Count))
-	case find(b.who, ev.CTA, ev.Warp) != nil:
-		b.wrong(at("warp %d comes twice to generation %d, in place of another warp", ev.Warp, ev.Gen))
 	case !j.watch.strong && unknown(b.prior, ev.Warp, x.most(ev.Mask)):
 		b.lap(at("warp %d comes to generation %d without knowing that generation %d is complete: it may fill that one instead", ev.Warp, ev.Gen, ev.Gen-1))
 	case mixed(b.forms | ev.Forms):

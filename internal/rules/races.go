@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/internal/order"
 	"muster/ptx"
@@ -62,6 +63,7 @@ func init() {
 		tensormapStale:    (*Judge).staleMap,
 		tensormapInFlight: (*Judge).movedMap,
 		proxyRawCpAsync:   (*Judge).cpAsyncRead,
+		collectiveOrder:   (*Judge).collective,
 	}
 }
 
@@ -78,6 +80,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 		return tensormapInFlight
 	case w&order.SameValue != 0:
 		return sameValue
+	case w&order.IfTogether != 0:
+		return collectiveOrder
 	case w&order.IfScopeWider != 0:
 		return scopeTooNarrow
 	case w&order.IfNotRelaxed != 0:
@@ -349,16 +353,9 @@ func short(name string) string {
 // place names a range of memory.
 func place(s machine.Span) string {
 	if s.Mem == machine.Global {
-		return fmt.Sprintf("%s at global+%#x of global memory", bytesOf(s.Len), s.Addr)
+		return fmt.Sprintf("%s at global+%#x of global memory", diag.Bytes(s.Len), s.Addr)
 	}
-	return fmt.Sprintf("%s at shared+%d of CTA %d", bytesOf(s.Len), s.Addr, s.Mem.CTA())
-}
-
-func bytesOf(n uint64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
+	return fmt.Sprintf("%s at shared+%d of CTA %d", diag.Bytes(s.Len), s.Addr, s.Mem.CTA())
 }
 
 // agent names the agent of an access.

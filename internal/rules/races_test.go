@@ -35,7 +35,7 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 	reads, writes, updates := machine.Read, machine.Write, machine.Read|machine.Write|machine.Update
 	for n := range 256 {
 		why := order.Why(1)<<(n%16) | order.Why(1)<<(n/16)
-		if why >= order.IssueKnown<<1 {
+		if why >= order.IfTogether<<1 {
 			continue
 		}
 		for _, p := range []machine.Access{reads, writes, updates} {

@@ -199,6 +199,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.lifetimes()
 	j.stopped(m)
 	j.atEnd(m)
+	j.repeatedCopies()
 	Sort(j.findings)
 	return j.findings, j.gaps
 }

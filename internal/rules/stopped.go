@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/mbarrier"
 	"muster/ptx"
@@ -87,7 +88,7 @@ func where(mem machine.MemID, addr uint64) string {
 func (j *Judge) badAddress(s *machine.Stop) Finding {
 	role := accessRole(s.Acc)
 	f := Finding{
-		Headline: fmt.Sprintf("%s: lane %d of warp %d of CTA %d %s %s at %s", j.at(s.PC), s.Lane, s.Warp, s.CTA, role, bytesOf(s.Size), where(s.Mem, s.Addr)),
+		Headline: fmt.Sprintf("%s: lane %d of warp %d of CTA %d %s %s at %s", j.at(s.PC), s.Lane, s.Warp, s.CTA, role, diag.Bytes(s.Size), where(s.Mem, s.Addr)),
 		Sites:    []Site{stopSite(role, s)},
 	}
 	if s.Kind == machine.FaultAlign {

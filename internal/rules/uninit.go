@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 )
 
@@ -116,7 +117,7 @@ func (j *Judge) multipliesUnwritten(m *machine.Machine, ev *machine.Event) Findi
 		Fix:      "compare the descriptor's address, offsets and swizzle with where the tile was written; or write the bytes first (zeros for padding)",
 	}
 	if len(list) > 1 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s in %d ranges of its operands were never written", bytesOf(total), len(list)))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s in %d ranges of its operands were never written", diag.Bytes(total), len(list)))
 	}
 	return f
 }

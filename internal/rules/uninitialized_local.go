@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 )
 
@@ -27,9 +28,9 @@ only what was written.`,
 func (j *Judge) unsetLocal(ev *machine.Event) Finding {
 	s := eventSite("reads", ev)
 	s.Mem, s.Addr, s.Len = machine.Local, ev.Gen, uint64(ev.Size)
-	what := bytesOf(s.Len) + " of local memory"
+	what := diag.Bytes(s.Len) + " of local memory"
 	if v, at := j.Program.LocalAt(ev.PC, ev.Gen-uint64(ev.Count)); v != nil {
-		what = fmt.Sprintf("%s at %s+%d, declared at line %d,", bytesOf(s.Len), v.Name, at, v.Pos.Line)
+		what = fmt.Sprintf("%s at %s+%d, declared at line %d,", diag.Bytes(s.Len), v.Name, at, v.Pos.Line)
 	}
 	return Finding{
 		Severity: Warning, // an error if it matters

@@ -9,8 +9,9 @@ import (
 
 // The wgmma instructions are .aligned for a warpgroup: all its threads execute
 // the same ones (ISA 9.7.15.5.2, 9.7.15.7), in the same order, and a product with
-// the same descriptors. Its warps do not wait for each other, so each warp's
-// instructions are compared with those of the warp that is furthest ahead.
+// the same descriptors. Its warps need not keep in step, so each warp's instructions are
+// compared with those of the warp that is furthest ahead. A wgmma begins after the fourth
+// warp has issued it, so that a wait for it ends after that.
 
 // A groupWatch is what the warps of a warpgroup executed.
 type groupWatch struct {
@@ -18,6 +19,10 @@ type groupWatch struct {
 	from  int
 	done  [4]int // how many each warp has executed
 	told  bool   // a difference is reported: later ones follow from it
+	// begun are the times at which wgmmas were last issued by a warp, the first being
+	// number forgotten+1.
+	begun     []int64
+	forgotten uint32
 }
 
 type groupStep struct {
@@ -28,13 +33,44 @@ type groupStep struct {
 // maxAhead bounds how many instructions of a warp are kept for the others.
 const maxAhead = 1 << 12
 
+// multiplies records a warp's part of a wgmma.
+func (g *groupWatch) multiplies(seq uint32, now int64) {
+	if seq <= g.forgotten {
+		return
+	}
+	for uint32(len(g.begun)) < seq-g.forgotten {
+		g.begun = append(g.begun, now)
+	}
+	g.begun[seq-g.forgotten-1] = now
+	if n := len(g.begun); n > 2*maxAhead {
+		g.begun = append(g.begun[:0], g.begun[n-maxAhead:]...)
+		g.forgotten += uint32(n - maxAhead)
+	}
+}
+
+// multiplied lets a warp that waited for a wgmma learn all events up to its last issue.
+func (j *Judge) multiplied(g *groupWatch, ev *machine.Event) {
+	seq := ev.Done[bits.TrailingZeros32(ev.Mask)]
+	if seq > g.forgotten && seq-g.forgotten <= uint32(len(g.begun)) {
+		j.learn(j.warp(ev.CTA, ev.Warp), ev.Mask, g.begun[seq-g.forgotten-1])
+	} else if seq > 0 {
+		j.learn(j.warp(ev.CTA, ev.Warp), ev.Mask, j.watch.now)
+	}
+}
+
 // aligned records one of these instructions.
 func (j *Judge) aligned(ev *machine.Event) {
 	c := j.cta(ev.CTA)
 	if c.groups == nil {
-		c.groups = make([]groupWatch, (len(c.warps)+3)/4)
+		c.groups = make([]groupWatch, (len(c.warps)+machine.WarpgroupSize-1)/machine.WarpgroupSize)
 	}
-	g := &c.groups[ev.Warp/4]
+	g := &c.groups[ev.Warp/machine.WarpgroupSize]
+	switch ev.Kind {
+	case machine.EvIssue:
+		g.multiplies(ev.Op.Seq, j.watch.now)
+	case machine.EvGroupWait:
+		j.multiplied(g, ev)
+	}
 	if g.told {
 		return
 	}

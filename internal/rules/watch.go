@@ -38,6 +38,7 @@ type watch struct {
 	idles   []idle // waits that did not wait
 	parted  []parted
 	place   placement
+	repeats map[int32]*repeated // by program counter
 }
 
 // A word is the place of an mbarrier.
@@ -150,6 +151,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		}
 		j.placedCopy(ev)
 		j.asyncOperands(ev)
+		j.repeats(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {
@@ -286,7 +288,7 @@ func (j *Judge) atEnd(m *machine.Machine) {
 	w := &j.watch
 	cfg := m.Config()
 	for _, f := range LaunchConfig(j.Program, &cfg) {
-		j.add(launchConfig, f)
+		j.add(Lookup(f.Kind), f)
 	}
 	if w.ctas == nil {
 		return

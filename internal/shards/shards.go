@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -278,7 +277,7 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 	if x.state.Values {
 		x.skip = false // it was begun again with values
 	}
-	if !x.skip || !strings.Contains(l.Program.Module.String(), "mma") {
+	if !x.skip || !l.Program.Multiplies() {
 		x.state.Values = true
 	}
 	if err := x.run(); err != nil {

@@ -204,7 +204,8 @@ func join(a, b []int32) []int32 {
 	return slices.Compact(all)
 }
 
-// missed returns the detail that the runs of an exploration needed and lacked.
+// missed returns the detail that the units' words ask for and this exploration did not
+// record.
 func (e *Exploration) missed() Detail {
 	words := e.words()
 	return detail(&words).minus(e.Detail)

@@ -21,12 +21,18 @@ type Limits struct {
 type Budget struct {
 	Context context.Context
 	limits  Limits
-	until   time.Time
+	until   deadline
 	given   func() bool // a test's own limit
 }
 
-// until is the context key of the time at which all work with the context ends.
+// until is the context key of the deadline of all work with the context.
 type until struct{}
+
+// A deadline is when work ends, and the limit that says so.
+type deadline struct {
+	at    time.Time
+	limit time.Duration
+}
 
 // trip is the context key of a function that stands in for the clock in tests.
 type trip struct{}
@@ -41,17 +47,20 @@ func Tripping(ctx context.Context, given func() bool) context.Context {
 // thing after the other, ends when that time is over, as if Limits.Time had run out.
 // An earlier limit of ctx stays in force.
 func WithTime(ctx context.Context, limit time.Duration) context.Context {
-	t := time.Now().Add(limit)
-	if u, ok := ctx.Value(until{}).(time.Time); ok && u.Before(t) {
+	return withDeadline(ctx, deadline{time.Now().Add(limit), limit})
+}
+
+func withDeadline(ctx context.Context, d deadline) context.Context {
+	if u, ok := ctx.Value(until{}).(deadline); ok && u.at.Before(d.at) {
 		return ctx
 	}
-	return context.WithValue(ctx, until{}, t)
+	return context.WithValue(ctx, until{}, d)
 }
 
 // Within makes all budgets of a context end after the time limit divided by part, or
 // earlier if they do so already.
 func (s *Subject) Within(ctx context.Context, part time.Duration) context.Context {
-	return WithTime(ctx, s.Limits.Time/part)
+	return withDeadline(ctx, deadline{time.Now().Add(s.Limits.Time / part), s.Limits.Time})
 }
 
 // Budget returns the budget of what is done with a context.
@@ -60,7 +69,7 @@ func (s *Subject) Budget(ctx context.Context) *Budget { return NewBudget(ctx, s.
 // NewBudget returns the budget of what is done with a context within limits.
 func NewBudget(ctx context.Context, limits Limits) *Budget {
 	ctx = WithTime(ctx, limits.Time)
-	w := &Budget{Context: ctx, limits: limits, until: ctx.Value(until{}).(time.Time)}
+	w := &Budget{Context: ctx, limits: limits, until: ctx.Value(until{}).(deadline)}
 	w.given, _ = ctx.Value(trip{}).(func() bool)
 	return w
 }
@@ -70,8 +79,8 @@ func (b *Budget) Over() string {
 	switch {
 	case b.Context.Err() != nil:
 		return fmt.Sprintf("interrupted (%v)", context.Cause(b.Context))
-	case time.Now().After(b.until), b.given != nil && b.given():
-		return fmt.Sprintf("the time limit of %v ran out (Limits.Time)", b.limits.Time)
+	case time.Now().After(b.until.at), b.given != nil && b.given():
+		return fmt.Sprintf("the time limit of %v ran out (Limits.Time)", b.until.limit)
 	case tooLarge(uint64(b.limits.Memory)):
 		return fmt.Sprintf("the memory limit of %d bytes ran out (Limits.Memory)", b.limits.Memory)
 	}
