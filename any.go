@@ -96,7 +96,7 @@ func (r *relatives) with(k int64) (*Launch, error) {
 		} else {
 			binary.LittleEndian.PutUint64(l.config.Params[r.arg.Offset:], uint64(k))
 		}
-		return &l, l.probe()
+		return &l, l.makeSubject()
 	}
 	file := *r.l.file
 	file.Launches = append([]launch.Launch(nil), file.Launches...)

@@ -15,7 +15,7 @@ import (
 )
 
 // public are the packages that people import.
-var public = []string{".", "report", "launch", "ptx", "mbarrier", "mbarrier/mbarriertest", "kernel"}
+var public = []string{".", "report", "launch", "ptx", "mbarrier", "mbarrier/mbarriertest", "kernel", "kernel/inst"}
 
 // sources parses a package's files without its tests.
 func sources(t *testing.T, fset *token.FileSet, dir string) []*ast.File {

@@ -2,6 +2,7 @@ package muster
 
 import (
 	"bytes"
+	"errors"
 
 	"muster/internal/resolve"
 	"muster/kernel"
@@ -14,6 +15,9 @@ import (
 // Their replay lines name the launch file that Call.Write writes, which is called after
 // the kernel.
 func LoadCall(c *kernel.Call, lim Limits) (*Launch, error) {
+	if c == nil || c.Module == nil || c.Kernel == nil {
+		return nil, errors.New("there is no kernel to call")
+	}
 	f, err := c.Launch()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package muster
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"muster/internal/machine"
 	"muster/internal/patience"
@@ -53,11 +54,18 @@ type CheckOptions struct {
 	Arguments string
 }
 
-// Check runs the launch under each schedule and reports what it found. The error is
-// ctx's, with a report of the work done so far, or names a schedule that this launch
-// cannot follow. A program with elect.sync is checked twice: electing the lowest lane of
-// each mask, then the highest.
+// Check decides every schedule of the launch, or runs those of OnlySchedules, and reports
+// what it found. Errors are ctx's, with a report of the work done so far, or come with no
+// report: options that are invalid, a schedule that this launch cannot follow, or a
+// *StateError for a state that is not this exploration's. A program with elect.sync is
+// checked twice: electing the lowest lane of each mask, then the highest.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
+	if err := o.valid(); err != nil {
+		return nil, err
+	}
+	if len(o.Schedules) == 0 {
+		o.Schedules = Handful(DefaultRandom)
+	}
 	ctx = l.subject.Within(ctx, 1)
 	l = l.hurried(ctx)
 	explore := o.Explore.options(l)
@@ -70,6 +78,17 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		return r, err
 	}
 	return l.checkLed(ctx, o, explore, r)
+}
+
+// valid checks the options.
+func (o *CheckOptions) valid() error {
+	switch e := &o.Explore; {
+	case o.Mode != EverySchedule && o.Mode != OnlySchedules:
+		return fmt.Errorf("mode %d is neither EverySchedule nor OnlySchedules", o.Mode)
+	case e.Shards < 0 || e.Shard < 0 || e.Shard > 0 && e.Shard >= e.Shards:
+		return fmt.Errorf("shard %d of %d: shards count from 0", e.Shard, e.Shards)
+	}
+	return nil
 }
 
 // hurried returns the launch with each wait that traps too soon to be a timeout treated as
@@ -86,7 +105,7 @@ func (l *Launch) hurried(ctx context.Context) *Launch {
 	prog.Hasten(hasty)
 	h := *l
 	h.config.Program, h.resolver.Program = prog, prog
-	if err := h.probe(); err != nil {
+	if err := h.makeSubject(); err != nil {
 		return l
 	}
 	return &h
@@ -124,9 +143,6 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	explore := *e
 	e = &explore
 	c := &checking{Launch: l, o: o, list: inner(o.Schedules), explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
-	if o.Schedules == nil {
-		c.list = inner(Handful(DefaultRandom))
-	}
 	c.skip = !o.Values && l.subject.Skips()
 	if o.Mode == EverySchedule {
 		if err := e.Begin(); err != nil {

@@ -332,8 +332,8 @@ func TestClaimFiles(t *testing.T) {
 	}
 	only := regexp.MustCompile(*claimed)
 	for _, file := range files {
-		for _, c := range readClaims(t, file) {
-			if !only.MatchString(c.name) {
+		for i, c := range readClaims(t, file) {
+			if !only.MatchString(c.name) || testing.Short() && i%8 != 1 {
 				continue
 			}
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".ptx")+"/"+c.name, func(t *testing.T) {

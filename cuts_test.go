@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	cuts     = flag.Int("cuts", 60, "TestCut: how many checks are cut")
+	cuts     = flag.Int("cuts", 40, "TestCut: how many checks are cut")
 	cutSeed  = flag.Uint64("cuts-seed", 1, "TestCut: the seed that says where")
 	cutNames = flag.String("cuts-of", "", "TestCut: cut only kernels whose name contains this")
 )

@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -32,7 +33,7 @@ type ExploreOptions struct {
 	Progress func(Progress)
 }
 
-// The default budget of an exploration.
+// The default budget of an exploration: 1000 schedules, 1,000,000 steps.
 const (
 	DefaultSchedules = shards.DefaultSchedules
 	DefaultSteps     = shards.DefaultSteps
@@ -52,7 +53,10 @@ type Progress struct {
 type Exploration struct{ state shards.Exploration }
 
 // MarshalJSON encodes the state of an exploration.
-func (e *Exploration) MarshalJSON() ([]byte, error) { return json.Marshal(&e.state) }
+func (e Exploration) MarshalJSON() ([]byte, error) { return json.Marshal(&e.state) }
+
+// notBegun is the zero Exploration in JSON.
+var notBegun, _ = json.Marshal(&shards.Exploration{})
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Exploration) UnmarshalJSON(data []byte) error {
@@ -60,7 +64,7 @@ func (e *Exploration) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
-	if s.Version != 1 {
+	if s.Version != 1 && !bytes.Equal(data, notBegun) {
 		return errors.New("not the state of an exploration")
 	}
 	e.state = s
@@ -79,6 +83,9 @@ func (e *StateError) Error() string { return "the state does not fit: " + e.Text
 func Merge(list []*Exploration) (*Exploration, error) {
 	var states []*shards.Exploration
 	for _, e := range list {
+		if e == nil {
+			return nil, errors.New("one of the states is missing")
+		}
 		states = append(states, &e.state)
 	}
 	all, err := shards.Merge(states)

@@ -48,7 +48,7 @@ func Tripping(ctx context.Context, n int64) (context.Context, func() int64) {
 func LimitInstrs(l *Launch, n int64) *Launch {
 	other := *l
 	other.limits.Instrs, other.config.MaxInstrs = n, n
-	if err := other.probe(); err != nil {
+	if err := other.makeSubject(); err != nil {
 		panic(err)
 	}
 	return &other

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -68,6 +69,11 @@ func TestImportsPointDown(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	seen := 0
 	for {
@@ -82,6 +88,9 @@ func TestImportsPointDown(t *testing.T) {
 		if !ok {
 			t.Errorf("%s stands in no layer: add it to the list in this test and in docs/architecture.md", p.ImportPath)
 			continue
+		}
+		if name := strings.TrimPrefix(p.ImportPath, "muster/"); !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/architecture.md does not name %s", name)
 		}
 		for _, imp := range p.Imports {
 			switch first, _, _ := strings.Cut(imp, "/"); {

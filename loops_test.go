@@ -2,6 +2,7 @@ package muster_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"muster/ptx"
 	"muster/report"
 )
+
+var anyLong = flag.Bool("any.long", false, "TestAnyExamples: the long kernels, and them alone")
 
 // anyOf proves a launch for every value of an argument.
 func anyOf(t testing.TB, l *muster.Launch, argument int) (*muster.Report, *report.AnyCount) {
@@ -59,15 +62,15 @@ func TestAnyExamples(t *testing.T) {
 		{"same_thread/same_thread", 3, 8, 1, []int64{50, 97, 256}, false, 0},
 		{"bulk_store/bulk_store", 3, 20, 1, []int64{50, 97, 256}, false, 0},
 		{"ldgsts/ldgsts", 3, 20, 1, []int64{50, 97}, true, 0},
-		{"triton_matmul_tma/triton_matmul_tma", 16, 1024, 64, []int64{50 * 64, 97 * 64}, false, 0},
+		{"triton_matmul_tma/triton_matmul_tma", 16, 1024, 64, []int64{50 * 64, 97 * 64}, true, 0},
 		{"gluon_matmul_pipelined/gluon_matmul_pipelined", 16, 1344, 64, []int64{50 * 64}, true, 2},
 		{"gemm_rs/gemm_rs", 5, 1024, 64, []int64{50 * 64, 97 * 64}, true, 0},
 		{"gemm_ws_multicast/gemm_ws_multicast", 5, 768, 64, []int64{50 * 64}, true, 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			if x.long && testing.Short() {
-				t.Skip("long")
+			if x.long != *anyLong {
+				t.Skip("runs with the other setting of -any.long")
 			}
 			_, a := anyOf(t, loadYAML(t, "examples/"+x.name+".yaml", nil, nil), x.argument)
 			if !a.Holds || a.From > x.from || a.Step != x.step || len(a.Unproven) != x.unproven {

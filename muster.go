@@ -16,8 +16,8 @@
 // # What an answer means
 //
 // A finding is a fact: its evidence is a run, and Replay shows it again. A
-// clean verdict speaks of every schedule of the launch, by proof or by
-// exploration. What the machine does not model, and a budget that runs out, makes
+// clean verdict of Check speaks of every schedule of the launch, by proof or by
+// exploration; one of Replay, or of OnlySchedules, of the schedules given. What the machine does not model, and a budget that runs out, makes
 // the verdict incomplete, by name and line; nothing is skipped in silence.
 //
 // The same launch gives the same report on any machine and with any number
@@ -151,8 +151,9 @@ type Launch struct {
 	predictor *predict.Predictor
 }
 
-// Load reads a launch file in JSON and all files that it names. Errors carry a position:
-// *launch.Error, *ptx.Error and errors of package os are among them.
+// Load reads a launch file in JSON and all files that it names. (The command reads YAML,
+// too.) Errors carry a position: *launch.Error, *ptx.Error and errors of package os are
+// among them.
 func Load(path string) (*Launch, error) {
 	f, err := launch.ReadFile(path)
 	if err != nil {
@@ -173,6 +174,9 @@ func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 // ReadModule reads and parses the PTX that a launch names. It returns the text
 // too.
 func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
+	if err := f.Validate(); err != nil {
+		return nil, nil, err
+	}
 	name := f.Launches[0].PTX
 	src, err := readPTX(f, name)
 	if err != nil {
@@ -186,6 +190,12 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 // after a change, or when built in Go. Reports quote src, the text that mod's positions
 // refer to; nil if there is none.
 func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launch, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	if mod == nil {
+		return nil, &launch.Error{Pos: f.Launches[0].Pos, Msg: "there is no module"}
+	}
 	prog, err := machine.Decode(mod, f.Launches[0].Kernel)
 	if err != nil {
 		return nil, err
@@ -262,17 +272,18 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	}
 	l.config = machine.Config{
 		Program: prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
-		Registers: registers(first, prog), Params: params.Bytes, Buffers: machineBuffers(layout),
+		Registers: prog.EntryRegisters(first.Registers), Params: params.Bytes, Buffers: machineBuffers(layout),
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
 	}
 	l.launchRules(declared)
 	l.refusedMaps(params)
-	return l.probe()
+	return l.makeSubject()
 }
 
-// probe builds a machine, to check that the launch's shape is valid.
-func (l *Launch) probe() error {
+// makeSubject makes what runs, and what predicts from runs, of the launch's configuration.
+// It fails if the launch's shape is invalid.
+func (l *Launch) makeSubject() error {
 	m, err := machine.New(l.config)
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
@@ -282,8 +293,6 @@ func (l *Launch) probe() error {
 	return nil
 }
 
-func volume(d [3]uint32) int { return int(d[0]) * int(d[1]) * int(d[2]) }
-
 func machineBuffers(layout *launch.Layout) []machine.Buffer {
 	var list []machine.Buffer
 	for i := range layout.Buffers {
@@ -291,26 +300,6 @@ func machineBuffers(layout *launch.Layout) []machine.Buffer {
 		list = append(list, machine.Buffer{Name: b.Name, Base: b.Base, Size: b.Size, Data: b.Data, Init: b.Initialized})
 	}
 	return list
-}
-
-// registers returns the registers of a thread at entry, the start for setmaxnreg. If
-// neither the launch file nor the kernel states it, it is the most that a compiler may
-// use for this block: the register file divided among its threads, by whole warpgroups,
-// in units of eight. If the kernel's setmaxnreg asks for more later, it is at most what
-// that asks for, as in ptxas 13.0.
-func registers(first *launch.Launch, prog *machine.Program) uint32 {
-	if first.Registers != 0 {
-		return first.Registers
-	}
-	if prog.MaxRegs != 0 {
-		return prog.MaxRegs
-	}
-	threads := (uint32(volume(first.Block)) + 127) &^ 127
-	most := min(255, 65536/threads) &^ 7
-	if prog.MostRegs != 0 {
-		most = min(most, prog.MostRegs)
-	}
-	return most
 }
 
 // regions lists the named ranges of the launch's memory, for reports.

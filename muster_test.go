@@ -3,6 +3,7 @@ package muster
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"muster/internal/machine"
 	"muster/launch"
 )
 
@@ -197,22 +197,6 @@ func TestBadSchedule(t *testing.T) {
 	}
 }
 
-// TestDefaultRegisters: the blocks of 256, 384 and 512 threads are what ptxas
-// 13.0 gives a kernel of that launch bound that asks for that many.
-func TestDefaultRegisters(t *testing.T) {
-	for _, c := range []struct {
-		stated, max, inc, block, want uint32
-	}{
-		{168, 64, 240, 128, 168}, {0, 64, 240, 128, 64}, {0, 0, 0, 128, 248}, {0, 0, 0, 160, 248}, {0, 0, 0, 384, 168}, {0, 0, 0, 1024, 64}, {0, 0, 0, 1, 248},
-		{0, 0, 232, 256, 232}, {0, 0, 200, 256, 200}, {0, 0, 240, 256, 240}, {0, 0, 240, 384, 168}, {0, 0, 160, 384, 160}, {0, 0, 160, 512, 128},
-	} {
-		l := &launch.Launch{Registers: c.stated, Block: [3]uint32{c.block, 1, 1}}
-		if got := registers(l, &machine.Program{MaxRegs: c.max, MostRegs: c.inc}); got != c.want {
-			t.Errorf("%+v: %d", c, got)
-		}
-	}
-}
-
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -240,5 +224,65 @@ func TestLoadErrors(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(dir, "gone.json")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestBadInput: a launch or options that a program built wrongly are refused by an error.
+func TestBadInput(t *testing.T) {
+	for name, change := range map[string]func(f *launch.File){
+		"no launches":      func(f *launch.File) { f.Launches = nil },
+		"two launches":     func(f *launch.File) { f.Launches = append(f.Launches, f.Launches[0]) },
+		"no block":         func(f *launch.File) { f.Launches[0].Block = [3]uint32{} },
+		"a zero argument":  func(f *launch.File) { f.Launches[0].Args = append(f.Launches[0].Args, launch.Arg{}) },
+		"a kind too many":  func(f *launch.File) { f.Launches[0].Args = []launch.Arg{{Kind: 99}} },
+		"no scalar's type": func(f *launch.File) { f.Launches[0].Args = []launch.Arg{{Kind: launch.ArgScalar}} },
+		"no such type":     func(f *launch.File) { f.Buffers[0].Type = 200 },
+		"no such fill":     func(f *launch.File) { f.Buffers[0].Fill.Kind = 99 },
+	} {
+		f := file(t, storeKernel)
+		change(f)
+		if _, err := LoadFile(f, Limits{}); err == nil {
+			t.Errorf("%s: loaded", name)
+		}
+	}
+	if _, err := LoadModule(file(t, storeKernel), nil, nil, Limits{}); err == nil {
+		t.Error("a module that is nil was loaded")
+	}
+	if _, err := LoadCall(nil, Limits{}); err == nil {
+		t.Error("a call that is nil was loaded")
+	}
+	if _, err := Merge([]*Exploration{nil}); err == nil {
+		t.Error("a state that is nil was merged")
+	}
+	l := load(t, storeKernel, Limits{})
+	for _, o := range []CheckOptions{
+		{Mode: 7}, {Explore: ExploreOptions{Shard: -1, Shards: 8}}, {Explore: ExploreOptions{Shard: 8, Shards: 8}}, {Explore: ExploreOptions{Shards: -1}}, {Explore: ExploreOptions{Shard: 1}},
+	} {
+		if r, err := l.Check(context.Background(), o); err == nil || r != nil {
+			t.Errorf("%+v: checked", o)
+		}
+	}
+	r, err := l.Check(context.Background(), CheckOptions{Mode: OnlySchedules, Schedules: []Schedule{}})
+	if err != nil || len(r.Schedules) != len(Handful(DefaultRandom)) {
+		t.Errorf("an empty list of schedules: %v, %v", r, err)
+	}
+}
+
+// TestExplorationInJSON: a state goes to JSON and back, by value and before it begins.
+func TestExplorationInJSON(t *testing.T) {
+	var e, back Exploration
+	data, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Error(err)
+	}
+	l := load(t, storeKernel, Limits{})
+	if _, err := l.Check(context.Background(), CheckOptions{Explore: ExploreOptions{State: &e}}); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = json.Marshal(struct{ State Exploration }{e}); err != nil || !strings.Contains(string(data), `"version":1`) {
+		t.Errorf("%s, %v", data, err)
 	}
 }

@@ -132,7 +132,10 @@ func TestPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, hidden := 0, 0
-	for _, file := range files {
+	for i, file := range files {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			p := readPlanted(t, file)
@@ -156,7 +159,7 @@ func TestPlanted(t *testing.T) {
 			t.Run("right", p.isRight)
 		})
 	}
-	if len(files) < 20 || hidden < 15 {
+	if len(files) < 20 || hidden < 15 && !testing.Short() {
 		t.Errorf("%d planted bugs, %d of them hidden from fifty random schedules; want 20 and 15", len(files), hidden)
 	}
 	t.Logf("%d of %d found", found, len(files))

@@ -10,8 +10,8 @@ type Schedule struct{ of explore.Schedule }
 func (s Schedule) String() string { return s.of.String() }
 
 // ParseSchedule reads a schedule as a report writes it: "earliest", "latest",
-// "round-robin", "random:7", or a list of choices and then one of these,
-// "r0.1.0,m3/earliest".
+// "round-robin", "random:7", "delay:7", "pct:7:3:400", or a list of choices and then one of
+// these, "r0.1.0,m3/earliest".
 func ParseSchedule(text string) (Schedule, error) {
 	s, err := explore.Parse(text)
 	return Schedule{s}, err

@@ -25,10 +25,11 @@ type Shrunk struct {
 // steps, and the choices that it names.
 type Size struct{ Switches, Steps, Choices int }
 
-// ShrinkOptions bound the work of Shrink. The zero value takes the defaults.
+// ShrinkOptions bound the work of Shrink. The zero value takes the defaults, and so does
+// any number less than 1.
 type ShrinkOptions struct {
-	Runs  int         // at most
-	Steps int         // of all runs together, at most
+	Runs  int         // at most; by default 1,000
+	Steps int         // of all runs together, at most; by default 2,097,152
 	Stop  func() bool // polled; when true, the best so far is returned
 }
 
@@ -71,7 +72,7 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 		limit := stop
 		stop = func() bool { return given() || limit() }
 	}
-	found, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, explore.ShrinkOptions{Runs: o.Runs, Steps: o.Steps, Stop: stop})
+	found, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, explore.ShrinkOptions{Runs: max(o.Runs, 0), Steps: max(o.Steps, 0), Stop: stop})
 	got := Shrunk{Schedule{found.Schedule}, size(found.Size), size(found.From), found.Runs, found.Local}
 	if err := ctx.Err(); err != nil {
 		return got, err

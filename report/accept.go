@@ -11,7 +11,7 @@ type Accept struct {
 	Kind   string
 	At     string // file or file:line, of any place of the finding
 	Reason string
-	Where  string // of the entry itself, for notices
+	Where  string // place of the entry itself, for notices
 }
 
 // Accept marks the findings that match an entry. An entry that matches none gives a

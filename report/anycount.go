@@ -7,8 +7,8 @@ import (
 	"muster/internal/diag"
 )
 
-// An AnyCount says for which other values of one integer argument a proof holds, and by
-// which loops that run longer; or why for none (docs/loops.md).
+// An AnyCount says for which other values of one integer argument a proof holds, and
+// which loops then run longer; or why it holds for none (docs/loops.md).
 type AnyCount struct {
 	Argument int    `json:"argument"` // from 1
 	Name     string `json:"name"`     // of the parameter

@@ -14,7 +14,7 @@ type Coverage struct {
 	Left      int   `json:"left"`
 	Steps     int64 `json:"steps"`
 	Longest   int   `json:"longest"` // steps of the longest run
-	Units     int   `json:"units"`   // shares of the work that the first runs left
+	Units     int   `json:"units"`   // parts of the work left after the first runs
 	Sampled   int   `json:"sampled"` // schedules run after the exploration budget was spent
 	// Complete: every schedule of the launch is equivalent to one that ran. Otherwise Why
 	// gives the obstacle.
@@ -27,8 +27,8 @@ func (r *Report) partial() bool {
 	return r.Explored != nil && !r.Explored.Complete && (r.Proof == nil || !r.Proof.All)
 }
 
-// scope says, as part of the summary, what was covered. Others counts the schedules that
-// ran outside the exploration.
+// scope returns the part of the summary that states what was covered. others counts the
+// schedules that ran outside the exploration.
 func (c *Coverage) scope(clean bool, others int) string {
 	switch {
 	case c.Complete && clean:

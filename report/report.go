@@ -1,16 +1,16 @@
 // Package report represents the result of a check, as data, as text and as JSON.
 //
-// A Report is finished: places are resolved to files and lines, addresses to names, the
-// verdict is drawn. Renderers only format it, so that text and JSON cannot disagree, and
-// equal reports give equal bytes: nothing in one depends on time, on the machine, or on
-// the number of workers. A Resolver makes a Finding from one of package rules.
+// A Report is finished: places are resolved to files and lines, addresses to names, and
+// the verdict is drawn. Renderers only format it, so that text and JSON cannot disagree.
+// Equal reports give equal bytes: nothing in a report depends on time, on the machine,
+// or on the number of workers.
 //
 // # The verdict
 //
 // "findings" if at least one finding counts towards it (an error that is not accepted;
 // with FailOnWarning also a warning), even if there are gaps; else "incomplete" if there
-// is a gap; else "clean". A clean verdict covers the schedules that ran, and no others
-// unless Proof says so.
+// is a gap; else "clean". A clean verdict covers the schedules that ran, and all others if
+// Proof holds or Explored is complete.
 //
 // # JSON
 //
@@ -36,10 +36,11 @@ const Version = 1
 type Report struct {
 	Version int    `json:"version"`
 	Launch  Launch `json:"launch"`
-	// Schedules are those that ran, in order, as `muster replay --schedule` takes them.
+	// Schedules are those of the check, in order, as ParseSchedule of package muster reads
+	// them; a gap says if a limit cut some of them.
 	Schedules []string `json:"schedules"`
 	// Proof is the result of the attempt to decide every schedule by one run; nil if
-	// there was none, or the verdict is not clean.
+	// there was none, or there are findings or gaps.
 	Proof *Proof `json:"proof,omitempty"`
 	// Explored is what an exploration of the schedules covered; nil if there was
 	// none.
@@ -139,7 +140,7 @@ type Finding struct {
 	Notes    []string `json:"notes,omitempty"`
 	Section  string   `json:"section"` // of the PTX ISA
 	// Schedule is the first that shows the finding; the fields above describe that run.
-	// Count is how often the same instructions conflicted like this in it.
+	// Count is how often the same instructions conflicted in this way in it.
 	Schedule string `json:"schedule"`
 	Count    int    `json:"count"`
 	// Seen is how many of the report's schedules show it.
@@ -193,7 +194,7 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 // Memory is a range of bytes.
 type Memory struct {
 	Space   string     `json:"space"`         // "shared" or "global"
-	CTA     *[3]uint32 `json:"cta,omitempty"` // whose shared memory
+	CTA     *[3]uint32 `json:"cta,omitempty"` // owner of the shared memory
 	Name    string     `json:"name,omitempty"`
 	Symbol  string     `json:"symbol,omitempty"` // Name as mangled for the linker
 	Offset  uint64     `json:"offset"`           // of the range within Name
@@ -389,8 +390,8 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Rename gives every finding the ID that the user asked for, one of several that denote
-// it, so that the replay line repeats the user's.
+// Rename gives the findings, all denoted by id, that ID: the replay line then repeats
+// the ID that the user gave.
 func (r *Report) Rename(id string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]

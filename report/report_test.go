@@ -95,7 +95,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestColor: colours are around the text and not instead of it.
+// TestColor: colours surround the text and do not change it.
 func TestColor(t *testing.T) {
 	var plain, color bytes.Buffer
 	full().WriteText(&plain, TextOptions{AllIs: "--all"})

@@ -17,7 +17,7 @@ type TextOptions struct {
 	// the same source lines, as from unrolled loops), the first is written and the others
 	// are listed.
 	All bool
-	// AllIs is what the text tells a reader to set for All; by default TextOptions.All.
+	// AllIs is the setting for All that the text names; by default TextOptions.All.
 	AllIs string
 }
 
@@ -92,7 +92,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 // maxReasons bounds the reasons against a proof that the text gives.
 const maxReasons = 3
 
-// unproven says why a clean verdict does not cover every schedule.
+// unproven says why no proof covers every schedule.
 func (p *printer) unproven(r *Report) {
 	if r.Proof == nil || r.Proof.All || r.Verdict == Findings || r.Explored != nil && r.Explored.Complete {
 		return
@@ -206,7 +206,7 @@ func (p *printer) others(fs []*Finding) {
 	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (%s shows them), at PTX lines %s", len(fs), p.all, strings.Join(ids, "; ")))
 }
 
-// seen ends a finding in a report on several schedules.
+// seen writes in how many schedules a finding was seen, if the report has several.
 func (p *printer) seen(f *Finding, of int) {
 	if of > 1 && f.Seen > 0 {
 		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, diag.Plural(of, "schedule"), f.Schedule))

@@ -100,7 +100,7 @@ func TestSpread(t *testing.T) {
 	for name, launch := range explored(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name != "clean" || *long != (name == "findings" || name == "bound") {
+			if testing.Short() && name != "clean" || *long != (name == "findings" || name == "bound" || name == "budget") {
 				t.Skip("explores for long")
 			}
 			want := map[string]string{}
@@ -280,6 +280,9 @@ func TestKilled(t *testing.T) {
 	}
 	launch := append(ticketLaunch(t, 7, 1), "--schedules", "20000", "--steps", "20000000")
 	for _, jobs := range []string{"1", "2"} {
+		if *long != (jobs == "1") {
+			continue
+		}
 		args := cmdline("check", launch, "--jobs", jobs, "--state")
 		dir := t.TempDir()
 		whole := filepath.Join(dir, "whole.json")
@@ -326,7 +329,7 @@ func TestKilled(t *testing.T) {
 func TestKilledAnyhow(t *testing.T) {
 	for name, launch := range explored(t) {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "uneven" {
+			if testing.Short() && name != "uneven" || *long != (name == "findings" || name == "bound") {
 				t.Skip("explores for long")
 			}
 			args := cmdline("check", launch, "--jobs", "2", "--format", "json", "--state")
