@@ -78,7 +78,7 @@ func replays(t *testing.T, l *muster.Launch, f *muster.Finding) {
 	for i := range r.Findings {
 		g := r.Findings[i]
 		if g.ID == f.ID {
-			if g.Seen = f.Seen; !reflect.DeepEqual(g, *f) {
+			if g.Seen, g.Follows = f.Seen, f.Follows; !reflect.DeepEqual(g, *f) {
 				t.Errorf("the replay shows another:\n%+v\n%+v", g, *f)
 			}
 			return

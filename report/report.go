@@ -148,7 +148,11 @@ type Finding struct {
 	// Accepted is the reason that the launch file gives; an accepted finding does not
 	// count towards the verdict.
 	Accepted string `json:"accepted,omitempty"`
-	Replay   string `json:"replay"` // a command line
+	// Follows is the ID of an error that may have led to this one.
+	Follows string `json:"follows,omitempty"`
+	Replay  string `json:"replay"` // a command line
+	// Effect: findings of this kind can be what another mistake led to.
+	Effect bool `json:"-"`
 }
 
 // A Severity is "error", "warning" or "note".
@@ -224,7 +228,8 @@ type Options struct {
 
 // Conclude draws the verdict and writes the summary.
 func (r *Report) Conclude(o Options) {
-	c := r.count()
+	r.follow()
+	c := r.count(r.groups(false))
 	bad := c.errors > 0 || o.FailOnWarning && c.warnings > 0
 	switch {
 	case bad:
@@ -268,11 +273,16 @@ func (r *Report) scope() string {
 		diag.Plural(r.Launch.CTAs, "CTA"), diag.Plural(r.Launch.Threads, "thread"))
 }
 
-type counts struct{ errors, warnings, notes, accepted int }
+// counts are numbers of causes, and of the places where they show.
+type counts struct{ errors, warnings, notes, accepted, places int }
 
-func (r *Report) count() counts {
+func (r *Report) count(groups [][]*Finding) counts {
 	var c counts
-	for _, f := range r.Findings {
+	for _, g := range groups {
+		f := g[0]
+		if f.Accepted == "" {
+			c.places += len(g)
+		}
 		switch {
 		case f.Accepted != "":
 			c.accepted++
@@ -297,7 +307,15 @@ func (c counts) findings() string {
 			by = append(by, diag.Plural(p.n, p.word))
 		}
 	}
-	return fmt.Sprintf("%s (%s)", diag.Plural(c.errors+c.warnings+c.notes, "finding"), strings.Join(by, ", "))
+	return fmt.Sprintf("%s (%s)%s", diag.Plural(c.errors+c.warnings+c.notes, "finding"), strings.Join(by, ", "), c.at())
+}
+
+// at says at how many places there are findings, if that is more than there are causes.
+func (c counts) at() string {
+	if c.places <= c.errors+c.warnings+c.notes {
+		return ""
+	}
+	return " at " + diag.Plural(c.places, "place")
 }
 
 // rest counts the findings that did not decide the verdict.
@@ -311,6 +329,7 @@ func (c counts) rest(open bool) string {
 	if open {
 		add(c.warnings, diag.Plural(c.warnings, "warning"))
 		add(c.notes, diag.Plural(c.notes, "note"))
+		s += c.at()
 	}
 	add(c.accepted, diag.Plural(c.accepted, "finding")+" accepted")
 	return s

@@ -13,10 +13,15 @@ import (
 // TextOptions control the text form.
 type TextOptions struct {
 	Color bool // ANSI colours
-	// All writes every finding in full. Otherwise, of similar ones (the same kind between
-	// the same source lines, as from unrolled loops), the first is written and the others
-	// are listed.
+	// All writes every finding in full. Otherwise, of those with one cause (the same kind
+	// between the same source lines, as from unrolled loops), the first is written and the
+	// others are listed.
 	All bool
+	// Brief writes one line for each cause, and no evidence.
+	Brief bool
+	// First, if not 0, is how many causes are written in full, of those that the index
+	// lists.
+	First int
 	// AllIs is the setting for All that the text names; by default TextOptions.All.
 	AllIs string
 }
@@ -67,7 +72,20 @@ func severityColor(s Severity) string {
 // WriteText writes the report: each finding, the gaps, and last the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	p := &printer{color: o.Color, all: cmp.Or(o.AllIs, "TextOptions.All")}
-	for _, group := range r.alike(o.All) {
+	groups := r.groups(o.All)
+	switch {
+	case o.Brief:
+		p.index(groups, "")
+		groups = nil
+	case len(groups) > 1:
+		p.b.WriteString(p.paint(bold, r.count(groups).findings()) + "\n")
+		p.index(groups, "  ")
+		p.b.WriteByte('\n')
+	}
+	for i, group := range groups {
+		if i == o.First && i > 0 {
+			break
+		}
 		p.finding(group[0])
 		p.seen(group[0], len(r.Schedules))
 		p.others(group[1:])
@@ -155,39 +173,6 @@ func (p *printer) finding(f *Finding) {
 	p.raw("replay:", bold, f.Replay, indent)
 }
 
-// alike groups findings: each alone, or by kind and source lines.
-func (r *Report) alike(all bool) [][]*Finding {
-	var groups [][]*Finding
-	index := map[string]int{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		key := f.sourceKey()
-		g, ok := index[key]
-		if !ok || all || key == "" {
-			g = len(groups)
-			index[key], groups = g, append(groups, nil)
-		}
-		groups[g] = append(groups[g], f)
-	}
-	return groups
-}
-
-// sourceKey is equal for similar findings; it is empty if a site has no source.
-func (f *Finding) sourceKey() string {
-	key := fmt.Sprintf("%s|%s|%s", f.Kind, f.Severity, f.Accepted)
-	for i := range f.Sites {
-		s := &f.Sites[i]
-		if len(s.Source) == 0 {
-			return ""
-		}
-		key += "|" + s.Role + "|" + s.where()
-	}
-	if len(f.Sites) == 0 {
-		return ""
-	}
-	return key
-}
-
 // others lists findings similar to the one above.
 func (p *printer) others(fs []*Finding) {
 	const most = 8
@@ -203,13 +188,17 @@ func (p *printer) others(fs []*Finding) {
 		_, lines, _ := strings.Cut(f.ID, ":")
 		ids = append(ids, lines)
 	}
-	p.row("alike:", bold, fmt.Sprintf("%d more between the same source lines (%s shows them), at PTX lines %s", len(fs), p.all, strings.Join(ids, "; ")))
+	p.row("alike:", bold, fmt.Sprintf("%d more of this cause (%s shows them), at PTX lines %s", len(fs), p.all, strings.Join(ids, "; ")))
 }
 
-// seen writes in how many schedules a finding was seen, if the report has several.
+// seen writes what depends on the whole report: in how many schedules a finding was seen,
+// and what it may follow from.
 func (p *printer) seen(f *Finding, of int) {
 	if of > 1 && f.Seen > 0 {
 		p.row("seen:", dim, fmt.Sprintf("in %d of %s, first in %s", f.Seen, diag.Plural(of, "schedule"), f.Schedule))
+	}
+	if f.Follows != "" {
+		p.row("follows:", dim, "it may be what "+f.Follows+" led to")
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func checkCommand(c *console) *cobra.Command {
 	var o muster.CheckOptions
 	var e exploreFlags
 	var any anyFlag
-	var all bool
+	var how report.TextOptions
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx",
@@ -30,8 +31,11 @@ then explores: one schedule of each kind, until none is left or --schedules or
 
 A finding names both accesses, the edge that is missing, and what would give
 it. Its replay line is a command that shows it again. 'muster explain KIND'
-tells what a kind of finding means. Findings alike (one source line, unrolled)
-are shown once; --all shows each.
+tells what a kind of finding means. Findings of one cause (the same lines,
+unrolled or inlined) are shown once; --all shows each. Of several causes an
+index comes first, mistakes before what they may have led to; --brief shows the
+index alone, --first N so many causes in full. A schedule too long for a replay
+line lies in a file in the user's cache that the line names.
 
 Where nothing that mma and wgmma compute can reach a branch, an address or a
 synchronization operand, their arithmetic is left out until something is found;
@@ -49,8 +53,13 @@ where not all could be covered it is incomplete, with the numbers.
   muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if failOn != "error" && failOn != "warning" {
+			switch {
+			case failOn != "error" && failOn != "warning":
 				return fmt.Errorf("--fail-on %s: there are error and warning", failOn)
+			case how.First < 0:
+				return fmt.Errorf("--first %d: want at least 1", how.First)
+			case how.Brief && (how.All || how.First > 0):
+				return errors.New("--brief writes no finding in full: it does not go with --all or --first")
 			}
 			w, err := c.begin(&in)
 			if err != nil {
@@ -70,7 +79,7 @@ where not all could be covered it is incomplete, with the numbers.
 				return e.named(err)
 			}
 			w.answered()
-			if err := c.write(r, format, all); err != nil {
+			if err := c.write(r, format, how); err != nil {
 				return err
 			}
 			if err := c.writeSchedules(w, schedules, l, r); err != nil {
@@ -88,17 +97,21 @@ where not all could be covered it is incomplete, with the numbers.
 	e.register(f)
 	costFlag(f, &o)
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")
-	f.BoolVar(&all, "all", false, "write every finding in full, those alike too")
+	f.BoolVar(&how.All, "all", false, "write every finding in full, those of one cause too")
+	f.BoolVar(&how.Brief, "brief", false, "write one line for each cause")
+	f.IntVar(&how.First, "first", 0, "how many causes to write in full; default: all")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
 	return cmd
 }
 
-func (c *console) write(r *muster.Report, format formatFlag, all bool) error {
+func (c *console) write(r *muster.Report, format formatFlag, how report.TextOptions) error {
 	inFlags(r)
+	keepSchedules(r)
 	if format == "json" {
 		return r.WriteJSON(c.out)
 	}
-	return r.WriteText(c.out, report.TextOptions{Color: c.color(), All: all, AllIs: "--all"})
+	how.Color, how.AllIs = c.color(), "--all"
+	return r.WriteText(c.out, how)
 }
 
 // status converts a verdict to an exit status.

@@ -14,6 +14,7 @@ import (
 
 	"muster"
 	"muster/internal/files"
+	"muster/report"
 )
 
 // exploreFlags are the flags of an exploration.
@@ -230,7 +231,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 				return err
 			}
 			w.answered()
-			if err := c.write(r, format, false); err != nil {
+			if err := c.write(r, format, report.TextOptions{}); err != nil {
 				return err
 			}
 			return w.exit(status(r.Verdict))

@@ -123,6 +123,7 @@ func wrongKernel(t *testing.T, file string) []string {
 func replay(t *testing.T, block string) bool {
 	t.Helper()
 	evidence, _, _ := strings.Cut(block, "  seen: ")
+	evidence, _, _ = strings.Cut(evidence, "  follows: ")
 	_, line, ok := strings.Cut(evidence, "  replay:  muster ")
 	if !ok {
 		return false

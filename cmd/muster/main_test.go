@@ -21,6 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
+	os.Setenv("XDG_CACHE_HOME", os.DevNull) // no test writes to the user's cache
 	testscript.Main(m, map[string]func(){"muster": main, followed: mainFollowed})
 }
 

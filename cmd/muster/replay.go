@@ -146,7 +146,7 @@ func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.S
 		fmt.Fprintln(c.out)
 	}
 	if r.tell.Until == 0 {
-		if err := c.write(rep, r.format, true); err != nil {
+		if err := c.write(rep, r.format, report.TextOptions{All: true}); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"muster"
 	"muster/internal/diag"
 	"muster/internal/files"
+	"muster/report"
 )
 
 func runCommand(c *console) *cobra.Command {
@@ -107,7 +108,7 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 		}
 	}
 	if r.Report != nil {
-		if err := c.write(r.Report, format, false); err != nil {
+		if err := c.write(r.Report, format, report.TextOptions{}); err != nil {
 			return err
 		}
 	}

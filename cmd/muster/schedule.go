@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"muster"
 	"muster/internal/diag"
 	"muster/internal/files"
+	"muster/report"
 )
 
 // A scheduleFile holds one schedule with its launch and finding, so that the finding
@@ -219,6 +221,35 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 	}
 	fmt.Fprintf(c.err, "muster: %s in %s\n", diag.Plural(written, "schedule"), dir)
 	return nil
+}
+
+// maxScheduleLine is the longest schedule that a replay line has, in characters.
+const maxScheduleLine = 200
+
+// keepSchedules writes each schedule that is too long for a replay line to a file in the
+// user's cache, and names the file in the line. Where no file can be written, the line
+// stays as it is.
+func keepSchedules(r *muster.Report) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return
+	}
+	dir = filepath.Join(dir, "muster", "schedules")
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if len(f.Schedule) <= maxScheduleLine || !strings.Contains(f.Replay, report.Quote(f.Schedule)) {
+			continue
+		}
+		if os.MkdirAll(dir, 0o700) != nil {
+			return
+		}
+		sf := scheduleFile{launch: []string{r.Launch.Arguments}, finding: f.ID, schedule: f.Schedule}
+		sum := sha256.Sum256([]byte(r.Launch.Arguments + "\n" + f.ID + "\n" + f.Schedule))
+		name := filepath.Join(dir, fmt.Sprintf("%s-%x.schedule", fileName(f.Kind), sum[:6]))
+		if sf.write(name, f.Kind+": "+f.Headline) == nil {
+			f.Replay = strings.Replace(f.Replay, report.Quote(f.Schedule), report.Quote("@"+name), 1)
+		}
+	}
 }
 
 // asItIs reports whether an error of Shrink means to keep the schedule: a run alone does

@@ -56,7 +56,7 @@ func storyOf(t *testing.T, kind string, launch []string) string {
 	if status != exitFindings {
 		t.Fatalf("check: exit %d\n%s%s", status, out, stderr)
 	}
-	_, block, ok := strings.Cut("\n"+out, "["+kind+"] ")
+	_, block, ok := strings.Cut("\n"+out, "\nerror["+kind+"] ")
 	if !ok {
 		t.Fatalf("no %s\n%s", kind, out)
 	}

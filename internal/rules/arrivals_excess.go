@@ -3,6 +3,7 @@ package rules
 var arrivalsExcess = register(Kind{
 	Name:     "arrivals-excess",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "more arrivals come than an mbarrier counts",
 	Section:  "9.7.13.15.9",
 	Text: `More arrivals are made in one round than the count of the mbarrier. The phase

@@ -9,6 +9,7 @@ import (
 var asyncAsync = register(Kind{
 	Name:     "async-async",
 	Severity: Warning,
+	Order:    Conflict,
 	Title:    "asynchronous accesses from different CTAs, ordered but without a proxy fence",
 	Section:  "8.6, 9.7.9.25.2",
 	Text: `A bulk operation of one CTA accesses global memory that a bulk operation of

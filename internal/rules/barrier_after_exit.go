@@ -10,6 +10,7 @@ import (
 var barrierAfterExit = register(Kind{
 	Name:     "barrier-after-exit",
 	Severity: Warning,
+	Order:    Effect,
 	Title:    "an aligned barrier that a warp executes after some of its lanes have exited",
 	Section:  "9.7.13.1, 9.7.13.3",
 	Text: `bar, barrier with .aligned and barrier.cluster with .aligned want every thread to come: "all

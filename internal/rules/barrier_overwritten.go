@@ -9,6 +9,7 @@ import (
 var barrierOverwritten = register(Kind{
 	Name:     "barrier-overwritten",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "an ordinary or bulk access touches the word of a live mbarrier",
 	Section:  "9.7.13.15.3",
 	Text: `Between mbarrier.init and mbarrier.inval the eight bytes of the object belong

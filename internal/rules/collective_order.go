@@ -9,6 +9,7 @@ import (
 var collectiveOrder = register(Kind{
 	Name:     "collective-order",
 	Severity: Warning,
+	Order:    Conflict,
 	Title:    "accesses that only the warps of a warpgroup order, by issuing a wgmma together",
 	Section:  "9.7.15.4, 9.7.15.5, 9.7.15.7",
 	Text: `A wgmma is performed by all threads of a warpgroup collectively: it begins

@@ -10,6 +10,7 @@ import (
 var exitInFlight = register(Kind{
 	Name:     "exit-in-flight",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "a CTA ends while an asynchronous operation still uses its shared memory",
 	Section:  "9.7.9.25.1",
 	Text: `The CTA's shared memory goes to another CTA when its threads have exited. An
@@ -33,6 +34,7 @@ and compilers leave prefetches of the last iterations in flight.`,
 var exitBeforeRemote = register(Kind{
 	Name:     "exit-before-remote",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "a CTA of a cluster may end before a peer's access to its shared memory",
 	Section:  "9.7.13.15.8",
 	Text: `A thread accesses the shared memory of another CTA of its cluster, or arrives

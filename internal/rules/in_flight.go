@@ -10,6 +10,7 @@ import (
 var readInFlight = register(Kind{
 	Name:     "read-in-flight",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "the result of an asynchronous operation read before its completion was waited for",
 	Section:  "9.7.9.25.1",
 	Text: `An asynchronous operation writes memory whenever it pleases between its issue
@@ -38,6 +39,7 @@ after it printed the right answer in each of three runs.`,
 var overwriteInFlight = register(Kind{
 	Name:     "overwrite-in-flight",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "memory rewritten while an asynchronous operation may still use it",
 	Section:  "9.7.9.25.1",
 	Text: `An asynchronous operation reads its source at any time between its issue and

@@ -12,6 +12,7 @@ import (
 var livelock = register(Kind{
 	Name:     "livelock",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "threads that run on for ever, through the same states",
 	Section:  "3.1",
 	Text: `Threads run, write memory and change it back, and after some instructions the whole

@@ -3,6 +3,7 @@ package rules
 var neverCompletes = register(Kind{
 	Name:     "never-completes",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "a wait that nothing left to run can end",
 	Section:  "9.7.13.15.6",
 	Text: `Threads wait for a phase, a generation or a value in memory, and nothing that

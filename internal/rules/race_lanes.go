@@ -10,6 +10,7 @@ import (
 var raceLanes = register(Kind{
 	Name:     "race-lanes",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "lanes of one warp that nothing orders",
 	Section:  "8.9.5, 9.7.13.2",
 	Text: `Lanes of a warp are threads like any others: since sm_70 they need not run

@@ -9,6 +9,7 @@ import (
 var mixedSizeRace = register(Kind{
 	Name:     "mixed-size-race",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "a race between accesses that overlap only in part",
 	Section:  "8.7.2",
 	Text: `Two accesses that nothing orders overlap without covering the same bytes, as

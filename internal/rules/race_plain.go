@@ -10,6 +10,7 @@ import (
 var raceShared = register(Kind{
 	Name:     "race-shared",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "two accesses to shared memory that nothing orders",
 	Section:  "8.7.1",
 	Text: `Two accesses touch the same bytes of shared memory, at least one of them
@@ -33,6 +34,7 @@ barrier where the shared memory is another CTA's.`,
 var raceGlobal = register(Kind{
 	Name:     "race-global",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "two accesses to global memory that nothing orders",
 	Section:  "8.7.1",
 	Text: `Two accesses touch the same bytes of global memory, at least one of them

@@ -9,6 +9,7 @@ import (
 var registerInFlight = register(Kind{
 	Name:     "register-in-flight",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "registers of a wgmma touched while it may still use them, or without wgmma.fence",
 	Section:  "9.7.15.5.2, 9.7.15.7",
 	Text: `wgmma.mma_async runs beside the warps that issue it, and reads and writes their

@@ -10,6 +10,7 @@ import (
 var repeatedCopy = register(Kind{
 	Name:     "repeated-copy",
 	Severity: Note,
+	Order:    Conflict,
 	Title:    "one bulk store or reduction, executed by several lanes with the same operands",
 	Section:  "9.7.9.25.4",
 	Text: `A bulk copy is an operation of one thread: an instruction that several lanes

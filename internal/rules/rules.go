@@ -39,7 +39,19 @@ type Kind struct {
 	Title    string // the defect, in one line
 	Text     string // why it is wrong, with the source, and how to fix it
 	Section  string // of the PTX ISA
+	Order    Order
 }
+
+// An Order says which of several findings a reader should see first: a mistake comes before
+// the conflicts and the hang that it leads to.
+type Order int
+
+// The orders.
+const (
+	Mistake  Order = iota // an instruction, a count or an operand is wrong
+	Conflict              // two accesses are not ordered
+	Effect                // a hang, an exit, an arrival too many
+)
 
 var kinds = map[string]*Kind{}
 
@@ -221,11 +233,14 @@ func (j *Judge) add(k *Kind, f Finding) {
 	j.findings = append(j.findings, f)
 }
 
-// Sort orders findings: errors first, then by the place of their last site,
-// then by name. The order does not depend on the schedule.
+// Sort orders findings: errors first, mistakes before what they lead to, then by name and
+// place. It does not depend on the schedule.
 func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		if c := cmp.Compare(b.Severity, a.Severity); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(kinds[a.Kind].Order, kinds[b.Kind].Order); c != 0 {
 			return c
 		}
 		if c := cmp.Compare(a.Kind, b.Kind); c != 0 {

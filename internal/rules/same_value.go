@@ -9,6 +9,7 @@ import (
 var sameValue = register(Kind{
 	Name:     "same-value",
 	Severity: Note,
+	Order:    Conflict,
 	Title:    "unordered stores of equal values",
 	Section:  "8.7.1",
 	Text: `Two plain stores that nothing orders write the same bytes with the same

@@ -33,6 +33,7 @@ A copy through a stale map goes where the old one said, or fails on half a map.`
 var tensormapInFlight = register(Kind{
 	Name:     "tensormap-in-flight",
 	Severity: Error,
+	Order:    Conflict,
 	Title:    "a tensor map modified while copies through it may be in flight",
 	Section:  "9.7.9.25, 9.7.9.25.5.2, 9.7.9.25.6.2",
 	Text: `A copy reads its tensor map some time after it was issued: that is the first step of

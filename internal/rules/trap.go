@@ -3,6 +3,7 @@ package rules
 var trapped = register(Kind{
 	Name:     "trap",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "a trap is executed, or an assertion fails",
 	Section:  "9.7.19.4",
 	Text: `A thread executes trap, or a device assertion fails. The launch ends there with an

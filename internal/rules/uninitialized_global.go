@@ -10,6 +10,7 @@ import (
 var uninitializedGlobal = register(Kind{
 	Name:     "uninitialized-global",
 	Severity: Error,
+	Order:    Effect,
 	Title:    "a buffer that nobody filled decides something",
 	Section:  "5.1.4",
 	Text: `A thread, or an asynchronous copy, reads bytes of a buffer that the launch file leaves

@@ -3,6 +3,7 @@ package rules
 var uninitializedShared = register(Kind{
 	Name:     "uninitialized-shared",
 	Severity: Warning,
+	Order:    Effect,
 	Title:    "shared memory read before anyone wrote it",
 	Section:  "5.1.7",
 	Text: `A thread, a wgmma or an asynchronous copy reads bytes of shared memory that nothing
