@@ -80,3 +80,24 @@ func Exactly(list ...explore.Schedule) []Schedule {
 	}
 	return out
 }
+
+// RunWhole runs the launch with all clusters in one run, and returns a hash of global
+// memory and how many instructions ran. RunApart does it part by part, jobs at a time,
+// and also returns whether that did.
+func RunWhole(l *Launch, s Schedule) (hash uint64, instrs int64) {
+	m := l.subject.Machine(nil, nil)
+	if _, err := l.subject.Follow(l.subject.Budget(context.Background()), m, s.of); err != nil {
+		panic(err)
+	}
+	instrs, _ = m.Instrs()
+	return m.GlobalHash(), instrs
+}
+
+func RunApart(l *Launch, s Schedule, jobs int) (hash uint64, instrs int64, apart bool) {
+	m := l.subject.SideBySide(l.subject.Budget(context.Background()), s.of, jobs)
+	if m == nil {
+		return 0, 0, false
+	}
+	instrs, _ = m.Instrs()
+	return m.GlobalHash(), instrs, true
+}

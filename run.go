@@ -14,8 +14,11 @@ import (
 
 // RunOptions say how to run.
 type RunOptions struct {
-	Schedule  Schedule // default: earliest
-	Arguments string   // as in CheckOptions
+	Schedule Schedule // default: earliest
+	// Jobs is how many groups of clusters run at the same time, where they share nothing
+	// that is written; by default one per processor. It does not change the result.
+	Jobs      int
+	Arguments string // as in CheckOptions
 }
 
 // A RunResult is how one run ended.
@@ -51,8 +54,7 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
 	ctx = l.subject.Within(ctx, 1)
-	m := l.subject.Machine(nil, nil)
-	gap, err := l.subject.Follow(l.subject.Budget(ctx), m, o.Schedule.of)
+	m, gap, err := l.subject.Run(l.subject.Budget(ctx), o.Schedule.of, o.Jobs)
 	if err != nil {
 		return nil, err
 	}

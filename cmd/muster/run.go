@@ -19,6 +19,7 @@ func runCommand(c *console) *cobra.Command {
 	var in input
 	var format formatFlag
 	var schedule string
+	var jobs int
 	var outs []string
 	cmd := &cobra.Command{
 		Use:   "run LAUNCH|FILE.ptx",
@@ -49,7 +50,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err := checkOuts(l, outs); err != nil {
 				return err
 			}
-			r, err := l.Run(w, muster.RunOptions{Schedule: s, Arguments: words})
+			r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
 			if r == nil {
 				return err
 			}
@@ -69,6 +70,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	in.register(f)
 	format.register(f)
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
+	f.IntVar(&jobs, "jobs", 0, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
 	return cmd
 }
