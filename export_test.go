@@ -2,6 +2,8 @@ package muster
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"muster/internal/explore"
@@ -100,4 +102,39 @@ func RunApart(l *Launch, s Schedule, jobs int) (hash uint64, instrs int64, apart
 	}
 	instrs, _ = m.Instrs()
 	return m.GlobalHash(), instrs, true
+}
+
+// A PartOf is what a proof's run of one part of a launch showed.
+type PartOf struct {
+	Reasons  []report.Reason
+	Findings []string // with counts
+}
+
+// ProveParts proves each part of a launch by itself, and returns what each showed, with
+// the parts that count as alike. Both are nil if the clusters run together.
+func ProveParts(l *Launch) (each []PartOf, class []int) {
+	w, skip := l.subject.Budget(context.Background()), l.subject.Skips()
+	of := l.subject.Clusters(w, 0, skip)
+	if of.N == 1 {
+		return nil, nil
+	}
+	for k := range of.N {
+		s := prove.Watch(l.subject, nil)
+		m := l.subject.Part(s.Observers(), skip, k, of.N)
+		m.ShowCollectives()
+		part, equal := s.Follow(w, m, skip)
+		var p prove.Proof
+		p.Take(l.subject, &part)
+		p.Found(l.subject, &part.Result)
+		out := PartOf{Reasons: l.proved(p).Reasons}
+		for i := range part.Findings {
+			f := &part.Findings[i]
+			out.Findings = append(out.Findings, fmt.Sprint(f.Key(), f.Severity, f.Count))
+		}
+		if slices.Sort(out.Findings); len(equal) > 0 {
+			out.Findings = append(out.Findings, "values")
+		}
+		each = append(each, out)
+	}
+	return each, of.Class
 }

@@ -320,3 +320,11 @@ func (m *Machine) GlobalHash() uint64 {
 	}
 	return h.Sum64()
 }
+
+// RegionOf numbers the buffer or variable of global memory that holds addr; -1 for none.
+func (m *Machine) RegionOf(addr uint64) int {
+	if m.global.find(addr) == nil {
+		return -1
+	}
+	return m.global.last
+}

@@ -67,19 +67,31 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 // A View limits what an observer of a proof's run sees of it; nil: everything.
 type View func(machine.Observer) machine.Observer
 
-// One tries to decide by one run, split into parts where clusters do not interact.
+// One tries to decide by one run, split into parts where clusters do not interact. Of
+// parts that are alike, one is judged.
 func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
-	n := l.Parts()
-	parts := make([]Part, n)
-	parallel.Each(jobs, n, func(i int) { parts[i] = provePart(l, w, skip, i, n, v) })
-	for i := range parts {
-		if i > 0 && (parts[i].print == nil || parts[0].print == nil || !parts[0].print.Add(parts[i].print)) {
-			// Clusters interact: all of them in one run.
-			parts = []Part{provePart(l, w, skip, 0, 1, v)}
-			break
+	of := l.Clusters(w, jobs, skip)
+	parts := make([]Part, of.N)
+	judge := func(k []int) {
+		parallel.Each(jobs, len(k), func(i int) { parts[k[i]] = provePart(l, w, skip, k[i], of.N, v) })
+	}
+	var first, unlike []int
+	for i, c := range of.Class {
+		if c == i {
+			first = append(first, i)
 		}
 	}
-	for i := range parts {
+	judge(first)
+	for i, c := range of.Class {
+		if c != i && parts[c].values {
+			unlike = append(unlike, i)
+		}
+	}
+	judge(unlike)
+	for i, c := range of.Class {
+		if c != i && !parts[c].values {
+			parts[i] = parts[c]
+		}
 		r.Add(&parts[i].Result)
 		p.Take(l, &parts[i])
 	}
@@ -125,11 +137,11 @@ func (p *Proof) because(l *trial.Subject, condition string, pc int32, text strin
 // A Part is what one part of the run showed.
 type Part struct {
 	trial.Result
-	print    *order.Footprint
 	failures []confluence.Failure
 	mixed    []mixture
 	contents bool // as in Proof
 	earlier  bool
+	values   bool // stores write equal values: a part that is alike may write others
 }
 
 // provePart watches one run of a part. If that shows unordered stores of equal
@@ -195,10 +207,11 @@ func (s *Watchers) Observers() trial.Observers { return trial.Observers{s.judge,
 // Follow runs a machine with these observers to its end, and returns what that
 // showed.
 func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Part, equal map[int32]bool) {
-	if r.Result, r.print = s.l.RunPart(w, s.judge, m, trial.ProofSchedule); r.Err != nil {
+	var ended bool
+	if r.Result, ended = s.l.RunPart(w, s.judge, m, trial.ProofSchedule); r.Err != nil {
 		return r, nil
 	}
-	if r.print == nil && len(r.Gaps) == 0 {
+	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
 	r.failures, r.mixed, r.contents, r.earlier = s.Prover.Finish(), s.strong.mixed, s.strong.maps, s.Prover.WaitsForEarlier()
@@ -224,6 +237,7 @@ func (r *Part) equalStores(prog *machine.Program, conflicts []order.Conflict, kn
 		if c.Why&order.SameValue == 0 {
 			continue
 		}
+		r.values = true
 		if c.Why&order.OneInstruction == 0 && !(known[c.Prior.PC] && known[pc]) {
 			if equal == nil {
 				equal = map[int32]bool{}

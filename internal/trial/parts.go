@@ -104,33 +104,33 @@ func (r *Result) Add(o *Result) {
 
 // Judge runs part k of n of one schedule under a judge of its own. It returns the
 // footprint of a part that completed, else nil.
-func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (Result, *order.Footprint) {
+func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (r Result, print *order.Footprint) {
 	if why := b.Over(); why != "" { // in a large grid even a judge takes its time to make
 		return Result{Gaps: []rules.Gap{{What: why, PC: -1}}}, nil
 	}
 	for { // each round adds stores; a program has finitely many
 		j := rules.NewJudge(s.Rules())
-		r, print := s.RunPart(b, j, s.Part(j, skip, k, n), by)
+		r, ended := s.RunPart(b, j, s.Part(j, skip, k, n), by)
 		more := s.Overlooked(j)
 		if len(more) == 0 || r.Err != nil || b.Over() != "" {
+			if ended {
+				print = order.NewFootprint(j.Order)
+			}
 			return r, print
 		}
 		s = s.Attentive(more)
 	}
 }
 
-// RunPart runs a machine that j watches to its end.
-func (s *Subject) RunPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule) (r Result, print *order.Footprint) {
+// RunPart runs a machine that j watches, and reports whether it came to its end.
+func (s *Subject) RunPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule) (r Result, ended bool) {
 	gap, err := s.Follow(b, m, by)
 	if err != nil {
-		return Result{Err: err}, nil
+		return Result{Err: err}, false
 	}
 	r.Findings, r.Gaps = j.Finish(m)
 	if gap != nil {
 		r.Gaps = append(WithoutLimits(r.Gaps, m.Stopped()), *gap)
 	}
-	if m.Done() && len(r.Gaps) == 0 {
-		print = order.NewFootprint(j.Order)
-	}
-	return r, print
+	return r, m.Done() && len(r.Gaps) == 0
 }
