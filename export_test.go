@@ -122,6 +122,7 @@ func ProveParts(l *Launch) (each []PartOf, class []int) {
 		s := prove.Watch(l.subject, nil)
 		m := l.subject.Part(s.Observers(), skip, k, of.N)
 		m.ShowCollectives()
+		m.FailPeeks()
 		part, equal := s.Follow(w, m, skip)
 		var p prove.Proof
 		p.Take(l.subject, &part)

@@ -53,7 +53,7 @@ func (g *Graph) dependences() []Dependence {
 	}
 	var all []Dependence
 	for i := range g.Nodes {
-		if g.Nodes[i].Does(ptx.Tests) && reached[i] {
+		if g.Nodes[i].Does(ptx.Tests) && reached[i] && !g.decided[g.Nodes[i].PC] {
 			if why := g.unsettled(int32(i)); why != "" {
 				all = append(all, g.dependence(int32(i), []root{{node: int32(i)}}, why))
 			}
@@ -345,12 +345,17 @@ func (g *Graph) leavesAlike(join, test int32, region []int32, same map[Reg]bool)
 	// The operands of the tests must not change while it waits.
 	for _, list := range [...][]Reg{t.Asks(), t.Addr} {
 		for _, r := range list {
-			if !same[r] && !slices.Contains(t.Writes, r) && g.writtenIn(r, region) {
+			if !same[r] && !slices.Contains(t.Writes, r) && g.writtenIn(r, region) && !g.constant(r, region) {
 				return "a branch by tests whose barrier or phase changes while it waits"
 			}
 		}
 	}
 	return ""
+}
+
+// constant reports whether nothing writes a register between two tests of a region.
+func (g *Graph) constant(r Reg, region []int32) bool {
+	return !slices.ContainsFunc(region, func(n int32) bool { return g.Nodes[n].Does(ptx.Tests) && !g.unwritten(n, n, r, region) })
 }
 
 // same returns the registers that every turn of a loop computes again, from values that
@@ -387,9 +392,4 @@ func (g *Graph) same(i int32, region []int32) map[Reg]bool {
 		}
 	}
 	return same
-}
-
-// sameTest reports whether two tests name one barrier and one phase by the same operands.
-func (g *Graph) sameTest(m, n int32) bool {
-	return m == n || g.Nodes[m].Test != 0 && g.Nodes[m].Test == g.Nodes[n].Test
 }

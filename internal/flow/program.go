@@ -15,6 +15,10 @@ type Program struct {
 
 	schedule schedule
 	tests    tests
+	peeks    struct {
+		once sync.Once
+		at   map[int32]bool
+	}
 }
 
 // A Func is a function as it was decoded.
@@ -117,6 +121,9 @@ func (p *Program) Polls() map[int32]*Poll { return p.ofSchedules().polls }
 // DependencesBut lists the dependences that remain if the results of some instructions
 // do not depend on the schedule.
 func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
+	if len(decided) == 0 {
+		return p.Dependences()
+	}
 	var all []Dependence
 	for f := range p.Funcs {
 		if g := newGraph(&p.Funcs[f]); g != nil {
@@ -125,6 +132,31 @@ func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 		}
 	}
 	return all
+}
+
+// Peeks lists the tests of barriers that are peeks, by place: see peek.go.
+func (p *Program) Peeks() map[int32]bool {
+	p.peeks.once.Do(func() {
+		p.peeks.at = map[int32]bool{}
+		if len(p.Dependences()) == 0 {
+			return
+		}
+		for f := range p.Funcs {
+			if !p.Funcs[f].mayVary() {
+				continue
+			}
+			g := newGraph(&p.Funcs[f])
+			if g == nil {
+				continue
+			}
+			for i := range g.Nodes {
+				if u := &g.Nodes[i]; u.Does(ptx.Tests) && g.unsettled(int32(i)) != "" && g.peek(int32(i)) {
+					p.peeks.at[u.PC] = true
+				}
+			}
+		}
+	})
+	return p.peeks.at
 }
 
 // mayVary reports whether a function has instructions with schedule-dependent results,

@@ -15,7 +15,12 @@ type Use struct {
 	In     *ptx.Inst
 	// Test is the same number, other than 0, for tests of an mbarrier that name one
 	// barrier and one phase by the same operands.
-	Test     int32
+	Test int32
+	// Form is the same number, other than 0, for tests that name a barrier and a phase in
+	// the same way, but for the registers.
+	Form int32
+	// Symbol numbers the variable that an operand names; 0: none.
+	Symbol   int32
 	Plain    bool // it touches registers and local memory alone, and control goes on
 	Launched bool // a load of a parameter of the kernel, or of a constant
 	Hasty    bool // a test or a read behind which a trap comes too soon: see Hasten

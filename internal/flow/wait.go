@@ -58,7 +58,8 @@ const (
 type waitAnalysis struct {
 	g      *Graph
 	test   int32
-	at     []state // by node
+	same   func(n int32) bool // whether a test is that one, made again
+	at     []state            // by node
 	todo   []int32
 	region []int32 // nodes that are reached
 	again  bool    // the test is made again
@@ -71,7 +72,7 @@ func (g *Graph) waitFrom(test int32) *waitAnalysis {
 	if g.states == nil {
 		g.states = make([]state, len(g.Next))
 	}
-	s := &waitAnalysis{g: g, test: test, at: g.states}
+	s := &waitAnalysis{g: g, test: test, at: g.states, same: func(n int32) bool { return g.sameTest(test, n) }}
 	s.successors(test, g.tested(test))
 	return s
 }
@@ -187,7 +188,7 @@ func (s *waitAnalysis) visit(n int32) {
 	}
 	u, o := &g.Nodes[n], s.at[n]
 	switch {
-	case u.Does(ptx.Tests) && g.sameTest(s.test, n):
+	case u.Does(ptx.Tests) && s.same(n):
 		if !o.failed {
 			s.why = "a test that is made again although it may have been true"
 			return
@@ -332,7 +333,7 @@ func (s *waitAnalysis) stable() bool {
 		}
 		u := &s.g.Nodes[n]
 		asks := u.Asks()
-		if !s.unchanged(n, asks, done) || !s.unchanged(n, u.Addr, done) || n != s.test && !(s.alike(n, asks) && s.alike(n, u.Addr)) {
+		if !s.unchanged(n, asks, done) || !s.unchanged(n, u.Addr, done) || n != s.test && !(s.alike(n, asks) && s.alike(n, u.Addr)) && !s.g.sameOperands(s.test, n) {
 			return false
 		}
 	}

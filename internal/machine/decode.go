@@ -35,7 +35,7 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 		k64:   map[uint64]reg{},
 		root:  &scope{names: map[string]*symbol{}},
 		decls: map[string]*ptx.Func{},
-		tests: map[testedPhase]int32{},
+		tests: map[testedPhase]int32{}, symbols: map[*symbol]int32{},
 
 		aliases: map[string]string{},
 	}
@@ -90,12 +90,13 @@ func join(tables ...map[string]decodeFn) map[string]decodeFn {
 }
 
 type decoder struct {
-	mod   *ptx.Module
-	prog  *Program
-	decls map[string]*ptx.Func
-	fns   map[string]int32
-	tests map[testedPhase]int32
-	root  *scope
+	mod     *ptx.Module
+	prog    *Program
+	decls   map[string]*ptx.Func
+	fns     map[string]int32
+	tests   map[testedPhase]int32
+	symbols map[*symbol]int32
+	root    *scope
 	// aliases maps the second names that .alias gives to their functions.
 	aliases map[string]string
 

@@ -55,6 +55,9 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 		if i == timeOperand && u.Does(ptx.Tests) {
 			d.registersOf(op, &u.Time, &u.Time)
 		}
+		if y := d.variable(op); y != nil {
+			u.Symbol = d.symbolNumber(y)
+		}
 		if m, ok := op.(*ptx.Mem); ok {
 			for _, e := range m.Rest {
 				d.registersOf(e, &u.Coords, &u.Coords)
@@ -77,7 +80,7 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 	case u.Does(ptx.Compares):
 		u.Compares = made.x == nil && made.a >= 0
 	case u.Does(ptx.Tests):
-		u.Test = d.testNumber(made)
+		u.Test, u.Form = d.testNumber(made, &u)
 	case u.Does(ptx.BranchesByTable):
 		u.Table = made.x.([]int32) // filled when its labels are known
 	}
@@ -121,17 +124,54 @@ type testedPhase struct {
 	phase  reg
 }
 
-// testNumber numbers the barriers and phases that tests name, from 1 on.
-func (d *decoder) testNumber(in *instr) int32 {
+// testNumber numbers the barriers and phases that tests name, from 1 on: with their
+// registers, and without.
+func (d *decoder) testNumber(in *instr, u *flow.Use) (named, form int32) {
 	mi, ok := in.x.(*mbarInfo)
 	if !ok {
-		return 0
+		return 0, 0
 	}
 	t := testedPhase{mi.space, mi.base, mi.breg, mi.off, mi.frame, mi.parity, in.b}
-	if d.tests[t] == 0 {
-		d.tests[t] = int32(len(d.tests) + 1)
+	number := func(t testedPhase) int32 {
+		if d.tests[t] == 0 {
+			d.tests[t] = int32(len(d.tests) + 1)
+		}
+		return d.tests[t]
 	}
-	return d.tests[t]
+	named = number(t)
+	if len(u.Addr) > 0 {
+		t.breg = -1
+	}
+	if len(u.Asks()) > 0 {
+		t.phase = -1
+	}
+	return named, number(t)
+}
+
+// variable returns the variable of which an operand takes the address; nil for none.
+func (d *decoder) variable(op ptx.Operand) *symbol {
+	if sum, ok := op.(*ptx.Binary); ok {
+		if y := d.variable(sum.X); y != nil {
+			return y
+		}
+		return d.variable(sum.Y)
+	}
+	n, ok := op.(ptx.Name)
+	if !ok {
+		return nil
+	}
+	if y := d.symbol(n); y != nil && y.kind != symReg {
+		return y
+	}
+	return nil
+}
+
+// symbolNumber numbers variables, from 1 on.
+func (d *decoder) symbolNumber(y *symbol) int32 {
+	if d.symbols[y] == 0 {
+		d.symbols[y] = int32(len(d.symbols) + 1)
+	}
+	return d.symbols[y]
 }
 
 // launched reports whether a load reads a parameter or a constant of the launch.
@@ -187,6 +227,10 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 
 // Properties of a program's text. The result for an instruction depends on its syntax
 // alone, so all instructions that the decoder makes of one have the same.
+
+// Peeks lists the tests of barriers whose results only say whether a wait is still to be
+// made: where they fail, the program waits (package flow, peek.go).
+func (p *Program) Peeks() map[int32]bool { return p.flow.Peeks() }
 
 // A Dependence is a place where a schedule-dependent value decides something.
 type Dependence = flow.Dependence

@@ -29,6 +29,7 @@ type Config struct {
 	Poison       *Poison
 	skipMatrices bool
 	collectives  bool
+	failing      map[int32]bool // tests that come out false
 	meetings     bool
 	follower     *Follower
 	parted       []bool // by instruction: Part
@@ -53,6 +54,9 @@ func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 // ShowMeetings makes the machine emit EvCollective also for aligned instructions that all
 // lanes of a warp perform together (mma, movmatrix, ldmatrix, setmaxnreg).
 func (m *Machine) ShowMeetings() { m.cfg.collectives, m.cfg.meetings = true, true }
+
+// FailPeeks makes the program's peeks come out false: see Program.Peeks.
+func (m *Machine) FailPeeks() { m.cfg.failing = m.prog.Peeks() }
 
 // A Buffer is a range of global memory.
 type Buffer struct {

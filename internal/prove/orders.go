@@ -72,7 +72,9 @@ func (f footprint) apart(g footprint) bool {
 func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bool) {
 	prog := l.Program
 	o := &orders{l: l, points: prog.Points(), facts: l.Facts(lanes.Deciders(l.Program))}
-	if len(o.points) == 0 || len(prog.DependencesBut(o.points)) > 0 {
+	decided := maps.Clone(o.points)
+	maps.Copy(decided, prog.Peeks())
+	if len(o.points) == 0 || len(prog.DependencesBut(decided)) > 0 {
 		return p, r, false
 	}
 	stop, _ := w.Stop()
@@ -127,6 +129,7 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 	orders := lanes.NewOrders(l.Program, lanes.Deciders(l.Program))
 	m = l.Part(trial.Observers{words, j, p, s, t, orders}, false, 0, 1)
 	m.ShowMeetings()
+	m.FailPeeks()
 	m.KeepApart()
 	stop, why := w.Stop()
 	m.StopWhen(stop)

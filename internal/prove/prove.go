@@ -55,7 +55,7 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 
 func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	var p Proof
-	for _, d := range l.Program.Dependences() {
+	for _, d := range l.Program.DependencesBut(l.Program.Peeks()) {
 		p.because(l, "C9", d.PC, fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"))
 	}
 	if len(p.Reasons) > 0 {
@@ -164,6 +164,7 @@ func proveRun(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View, kn
 	s := Watch(l, known)
 	m := l.Part(v.of(s.Observers()), skip, k, n)
 	m.ShowCollectives()
+	m.FailPeeks()
 	return s.Follow(w, m, skip)
 }
 

@@ -44,6 +44,7 @@ func (s *Subject) Clusters(b *Budget, jobs int, skip bool) Parts {
 		t := &trace{touched: touched{}}
 		m := s.Part(t, skip, i, n)
 		m.ShowCollectives()
+		m.FailPeeks()
 		if !s.ends(b, m, ProofSchedule, &interact) {
 			interact.Store(true)
 			return
