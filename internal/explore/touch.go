@@ -417,9 +417,11 @@ func (c *collector) remote(cta int32, mem machine.MemID) {
 	}
 }
 
-func (c *collector) operation(pc int32) int64 {
+func (c *collector) operation(pc int32) int64 { return labelOf(c.prog.Operation(pc)) }
+
+func labelOf(operation string) int64 {
 	h := fnv.New64a()
-	h.Write([]byte(c.prog.Operation(pc)))
+	h.Write([]byte(operation))
 	return int64(h.Sum64())
 }
 
@@ -491,10 +493,10 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 		if label == 0 {
 			label = op.ID
 		}
-		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.Commutes(ev.PC) == "" {
+		if (op.Kind == machine.OpBulkReduce || op.Kind == machine.OpRedAsync) && c.prog.OpCommutes(op) == "" {
 			// By two proxies they race in either order: a judge that keeps only the
 			// last one of a proxy must see both orders.
-			r, label = adds, c.operation(ev.PC)^int64(op.Proxy)
+			r, label = adds, labelOf(c.prog.OpOperation(op))^int64(op.Proxy)
 		}
 		for _, s := range op.Writes {
 			c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len, label: label})

@@ -13,7 +13,11 @@ import (
 // instruction that the decoder made.
 
 // Operation names what an instruction does to memory, its type included.
-func Operation(in *ptx.Inst) string {
+func Operation(in *ptx.Inst) string { return OperationOn(in, "") }
+
+// OperationOn is Operation for an instruction whose elements are of a type that its text
+// does not name: a tensor map does.
+func OperationOn(in *ptx.Inst, elements string) string {
 	if in == nil {
 		return ""
 	}
@@ -26,7 +30,10 @@ func Operation(in *ptx.Inst) string {
 			name += "." + m
 		}
 	}
-	if len(in.Mods) > 0 {
+	switch {
+	case elements != "":
+		name += "." + elements
+	case len(in.Mods) > 0:
 		name += "." + in.Mods[len(in.Mods)-1]
 	}
 	if slices.Contains(in.Mods, "inc") { // up to different bounds they do not commute
@@ -44,13 +51,21 @@ func FloatSum(in *ptx.Inst) bool {
 
 // Commutes says why the order of such an instruction with others of its kind,
 // on one word, shows in memory; empty if it does not.
-func Commutes(in *ptx.Inst) string {
+func Commutes(in *ptx.Inst) string { return CommutesOn(in, "") }
+
+// CommutesOn is Commutes for an instruction whose elements are of a type that its text
+// does not name.
+func CommutesOn(in *ptx.Inst, elements string) string {
 	if in == nil {
 		return "an instruction without a name"
 	}
-	float := slices.ContainsFunc(in.Mods, func(m string) bool {
-		return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
-	})
+	float := isFloat(elements) || slices.ContainsFunc(in.Mods, isFloat)
+	if elements == "" && in.Effect().Has(ptx.CopiesMemory) && slices.Contains(in.Mods, "tensor") {
+		switch in.Update() {
+		case ptx.UpdateAdd, ptx.UpdateMin, ptx.UpdateMax:
+			return "reductions of a type that a tensor map gives"
+		}
+	}
 	switch in.Update() {
 	case ptx.UpdateInc:
 		if _, ok := in.Operands[len(in.Operands)-1].(ptx.Int); !ok {
@@ -68,6 +83,12 @@ func Commutes(in *ptx.Inst) string {
 		return "strong stores to one word by several threads, whose order decides what stays"
 	}
 	return "an atomic operation whose order with others shows (" + in.Opcode() + ")"
+}
+
+// isFloat reports whether a modifier names a floating-point type.
+func isFloat(m string) bool {
+	m = strings.TrimPrefix(m, "t") // tf32
+	return strings.HasPrefix(m, "f") && len(m) > 1 && m[1] >= '0' && m[1] <= '9' || strings.HasPrefix(m, "bf16")
 }
 
 // Adds returns what an atomic addition adds to a word, if it does and its text

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"time"
 
 	"slices"
@@ -340,6 +341,25 @@ func (p *Program) Operation(pc int32) string { return flow.Operation(p.code[pc].
 
 // FloatSum reports whether an instruction adds floating-point numbers to a word.
 func (p *Program) FloatSum(pc int32) bool { return flow.FloatSum(p.code[pc].src) }
+
+// OpOperation is Operation for what an asynchronous reduction does.
+func (p *Program) OpOperation(op *Op) string {
+	return flow.OperationOn(p.code[op.PC].src, op.elements())
+}
+
+// OpCommutes is Commutes for an asynchronous reduction.
+func (p *Program) OpCommutes(op *Op) string {
+	return flow.CommutesOn(p.code[op.PC].src, op.elements())
+}
+
+// elements is the type that the tensor map of a reduction gives its elements; empty for
+// operations without one.
+func (o *Op) elements() string {
+	if o.tensor == nil {
+		return ""
+	}
+	return strings.TrimSuffix(o.tensor.tmap.Type.String(), ".ftz")
+}
 
 // Commutes says why the order of such an instruction with others of its kind,
 // on one word, shows in memory; empty if it does not.

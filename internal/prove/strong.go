@@ -21,7 +21,7 @@ type place struct {
 }
 
 type writer struct {
-	by   int64 // lane in the grid, or several
+	by   int64 // lane in the grid, an operation, or several
 	name string
 	pc   int32
 }
@@ -60,13 +60,10 @@ func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 // reduce takes an asynchronous reduction, which belongs to no lane: two of one thread
 // are unordered, too.
 func (s *strongAccesses) reduce(ev *machine.Event) {
-	if why := s.prog.Commutes(ev.PC); why != "" {
-		s.note(ev.PC, why)
-		return
-	}
+	name, why := s.prog.OpOperation(ev.Op), s.prog.OpCommutes(ev.Op)
 	for _, w := range ev.Op.Writes {
 		for at := w.Addr &^ 3; at < w.Addr+w.Len; at += 4 {
-			s.write(place{w.Mem, at}, several, ev.PC)
+			s.writeAs(place{w.Mem, at}, operations+ev.Op.ID, ev.PC, name, why)
 		}
 	}
 }
@@ -76,13 +73,19 @@ func (s *strongAccesses) reduce(ev *machine.Event) {
 const (
 	several = -1
 	inOrder = -2
+	// operations is more than the number of any lane: asynchronous operations count on
+	// from there.
+	operations = 1 << 62
 )
 
 func (s *strongAccesses) write(at place, by int64, pc int32) {
+	s.writeAs(at, by, pc, s.prog.Operation(pc), s.prog.Commutes(pc))
+}
+
+func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string) {
 	if s.words == nil {
 		s.words = map[place]writer{}
 	}
-	name, why := s.prog.Operation(pc), s.prog.Commutes(pc)
 	old, known := s.words[at]
 	switch {
 	case !known:
