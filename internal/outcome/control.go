@@ -75,3 +75,26 @@ func (c *control) meet(m *machine.Machine, ev *machine.Event, at place) {
 		Access: machine.Read | machine.Write | machine.Update, Sem: machine.AcqRel, Scope: machine.ScopeSys, Mem: machine.Global, Size: 4, Addr: &addr})
 	c.order.Observe(m, &sync)
 }
+
+// newMeets returns a tracker of what precedes what because one waits for the other, at a
+// barrier or at an instruction that lanes execute together, whether or not that orders
+// memory: unlike control, it has nothing that only this run decided.
+func newMeets(t *order.Tracker) *order.Tracker {
+	return order.New(order.Config{Shape: t.Config().Shape, Together: true, MustOnly: true})
+}
+
+// meet feeds it an event.
+func (r *Run) meet(m *machine.Machine, ev *machine.Event) {
+	e := *ev
+	switch ev.Kind {
+	case machine.EvAccess, machine.EvFence:
+		return
+	case machine.EvCollective:
+		e.Kind = machine.EvWarpSync
+	case machine.EvMbar, machine.EvClusterArrive:
+		e.Scope, e.Sem = machine.ScopeSys, machine.Release
+	case machine.EvMbarWait, machine.EvClusterWait:
+		e.Scope, e.Sem = machine.ScopeSys, machine.Acquire
+	}
+	r.meets.Observe(m, &e)
+}

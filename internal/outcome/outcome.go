@@ -77,6 +77,7 @@ type Run struct {
 	facts   *Facts
 	order   *order.Tracker // causality
 	control *control       // what precedes what in this run for any reason
+	meets   *order.Tracker // what precedes what, by all that waits but for words: in every run
 	machine *machine.Machine
 	words   map[key]*word
 	list    []*word
@@ -161,7 +162,7 @@ type past struct {
 
 // NewRun watches a run that has not begun.
 func (f *Facts) NewRun(t *order.Tracker) *Run {
-	return &Run{facts: f, order: t, control: newControl(t, f.barriers), words: map[key]*word{}}
+	return &Run{facts: f, order: t, control: newControl(t, f.barriers), meets: newMeets(t), words: map[key]*word{}}
 }
 
 // Observe takes the next event.
@@ -189,6 +190,7 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 		r.mbarrier(ev, ev.Mask)
 	}
 	r.control.observe(m, ev)
+	r.meet(m, ev)
 }
 
 // mbarrier takes an operation on an mbarrier, in a program that tests some mbarrier
@@ -243,6 +245,7 @@ func byLane(op machine.MbarOp) bool {
 // A use is what lanes did to an mbarrier in one step.
 type use struct {
 	step
+	meets order.Moment // the same moment among what meets
 	kind  useKind
 	phase int64
 	// open are the lanes whose use may still come later: of a wait, those that
@@ -304,14 +307,15 @@ func (r *Run) charge(ev *machine.Event) {
 	list = slices.DeleteFunc(list, func(u use) bool { return u.phase < mb.Phase-1 })
 	if own {
 		lane := uint32(1) << uint(ev.Lane)
-		list = append(list, use{step{r.order.Moment(ev, lane), ev.PC}, kind, mb.Phase, lane})
+		list = append(list, use{step{r.order.Moment(ev, lane), ev.PC}, r.meets.Moment(ev, lane), kind, mb.Phase, lane})
 	}
 	r.keep(mb.Bar, list)
 }
 
-// knows returns the lanes of a use that precedes what an event's lane does.
+// knows returns the lanes of a use that precedes what an event's lane does, in every
+// interleaving.
 func (r *Run) knows(ev *machine.Event, u *use) uint32 {
-	return r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), u.Moment)
+	return r.order.Known(ev.CTA, ev.Warp, int(ev.Lane), u.Moment) | r.meets.Known(ev.CTA, ev.Warp, int(ev.Lane), u.meets)
 }
 
 // keep keeps the uses of an mbarrier, the latest if there are many.
@@ -342,7 +346,7 @@ func (r *Run) issued(ev *machine.Event) {
 
 // waited records that lanes found a phase complete.
 func (r *Run) waited(ev *machine.Event) {
-	r.keep(ev.Mbar.Bar, append(r.uses[ev.Mbar.Bar], use{step{r.order.Moment(ev, ev.Mask), ev.PC}, wait, ev.Mbar.Phase, ev.Mask}))
+	r.keep(ev.Mbar.Bar, append(r.uses[ev.Mbar.Bar], use{step{r.order.Moment(ev, ev.Mask), ev.PC}, r.meets.Moment(ev, ev.Mask), wait, ev.Mbar.Phase, ev.Mask}))
 }
 
 // ended takes the end of an mbarrier's life. The end may follow the use by some lanes
