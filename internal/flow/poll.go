@@ -252,12 +252,28 @@ func (g *Graph) comparison(read, branch int32, down, back []int32) *Poll {
 	if w := g.writers(from[0], load.Writes[0]); len(w) != 1 || w[0] != read {
 		return nil
 	}
-	for _, r := range slices.Concat(s.Reads[1:], load.Addr) {
-		if r == load.Writes[0] || g.writtenIn(r, down) || g.writtenIn(r, back) {
+	turn := slices.Concat(down, back)
+	for _, r := range s.Reads[1:] {
+		if r == load.Writes[0] || !g.still(from[0], r, turn, maxSame) {
+			return nil
+		}
+	}
+	for _, r := range load.Addr {
+		if r == load.Writes[0] || !g.still(read, r, turn, maxSame) {
 			return nil
 		}
 	}
 	return &Poll{PC: load.PC, Setp: s.PC, Size: size, signed: t[0] == 's', compare: s.In.Mods[0]}
+}
+
+// still reports whether a register has the same value at a node in every turn of a loop:
+// the loop does not write it, or computes it anew from what is still.
+func (g *Graph) still(at int32, r Reg, turn []int32, depth int) bool {
+	if !g.writtenIn(r, turn) {
+		return true
+	}
+	from := g.maker(at, r)
+	return depth > 0 && from >= 0 && slices.Contains(turn, from) && !slices.ContainsFunc(g.Nodes[from].Reads, func(in Reg) bool { return !g.still(from, in, turn, depth-1) })
 }
 
 // writtenIn reports whether any of some nodes writes a register.
