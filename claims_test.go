@@ -43,7 +43,7 @@ import (
 //
 // Two directives speak of the lines of the report, which are its summary, the
 // headlines of its findings, what each lane that waits waits for and is owed, the gaps,
-// and "unproven" with a reason why a proof does not hold. REGEXP is a regular
+// what it assumes, and "unproven" with a reason why a proof does not hold. REGEXP is a regular
 // expression. A claim may have several of each:
 //
 //	says REGEXP     a line of the report matches REGEXP
@@ -315,6 +315,9 @@ func lines(r *muster.Report) string {
 	}
 	for _, g := range r.Gaps {
 		text += "\ngap " + g.What
+	}
+	for _, a := range r.Assumptions {
+		text += "\nassuming " + a
 	}
 	if r.Proof != nil {
 		for _, why := range r.Proof.Reasons {

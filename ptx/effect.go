@@ -104,6 +104,9 @@ const (
 	RestoresStack
 	// SetsRegisters: the warp acquires or releases registers.
 	SetsRegisters
+	// OrdersGrids: it waits for grids that the launch depends on, or lets grids begin that
+	// depend on it.
+	OrdersGrids
 )
 
 // effectWords maps words of the table to parts. Some words mean several parts.
@@ -116,7 +119,7 @@ var effectWords = []effectWord{
 	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"convert", Converts},
 	{"divide", Divides}, {"carry", ReadsCarry},
 	{"hint", Hints}, {"sleep", Sleeps}, {"policy", GivesPolicy}, {"stack-save", SavesStack}, {"stack-restore", RestoresStack},
-	{"registers", SetsRegisters},
+	{"registers", SetsRegisters}, {"grids", OrdersGrids},
 }
 
 type effectWord struct {

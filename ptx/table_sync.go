@@ -59,7 +59,7 @@ activemask   | activemask.<type:b32> d
 redux.sync.int | redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:b32
 redux.sync.bits | redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:b32
 redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32 | ptx=8.6 sm=100a
-= 9.7.13.13 control 7.8 sm_90 scope=grid effect=none
+= 9.7.13.13 control 7.8 sm_90 scope=grid effect=grids
 griddepcontrol | griddepcontrol.<action:launch_dependents,wait>
 = 9.7.13.14 warp 8.0 sm_90 barrier=warp-mask effect=elect
 elect.sync   | elect.sync d:b32|p, mask:b32

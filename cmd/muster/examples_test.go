@@ -25,7 +25,7 @@ var dueRE = regexp.MustCompile(`^# ([a-z-]+): `)
 
 // TestExamples checks every example. A right one is free of errors but for those
 // that its launch file accepts with a reason, clean unless the schedules run out,
-// and runs to the output that an H200 computed; a broken twin is found under the name
+// and runs to the output that an H200 computed (of found, plain Go); a broken twin is found under the name
 // that its launch file's first line gives.
 func TestExamples(t *testing.T) {
 	for _, f := range exampleFiles(t) {

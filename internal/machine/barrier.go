@@ -22,7 +22,17 @@ var syncDecoders = map[string]decodeFn{
 	"elect":          decodeElect,
 	"activemask":     decodeActivemask,
 	"setmaxnreg":     decodeSetmaxnreg,
-	"griddepcontrol": decodeUnknown,
+	"griddepcontrol": decodeGriddepcontrol,
+}
+
+// decodeGriddepcontrol decodes griddepcontrol.wait and .launch_dependents. A launch is alone:
+// it has no prerequisite grids to wait for, and no dependent ones to let begin (ISA
+// 9.7.13.13). Neither orders anything within the grid.
+func decodeGriddepcontrol(d *decoder, in *ptx.Inst) error {
+	if !d.has("wait") && !d.has("launch_dependents") {
+		return errNotModelled
+	}
+	return decodeNothing(d, in)
 }
 
 // A barInfo is a decoded bar or barrier instruction.

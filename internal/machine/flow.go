@@ -279,6 +279,9 @@ func (p *Program) HasFences() bool { return p.flow.HasFences() }
 // Traps reports whether the program can end the launch by itself.
 func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
 
+// OrdersGrids reports whether the program waits for other grids, or lets them begin.
+func (p *Program) OrdersGrids() bool { return p.flow.Does(ptx.OrdersGrids) }
+
 // Pauses gives the places of tests and strong reads behind which a trap may come before
 // anything that another agent could notice, each with the least time that one turn of
 // its wait takes.

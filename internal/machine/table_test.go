@@ -15,7 +15,6 @@ var executedClasses = []string{"scalar", "video", "control", "memory", "atomic",
 // notExecuted lists the rows of those classes, for targets up to sm_90a, that
 // the machine does not execute: reaching one makes a verdict incomplete.
 var notExecuted = map[string]string{
-	"griddepcontrol":                      "launches of more than one kernel",
 	"multimem.ld_reduce":                  "several GPUs",
 	"multimem.ld_reduce.weak":             "several GPUs",
 	"multimem.ld_reduce.float":            "several GPUs",

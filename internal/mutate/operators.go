@@ -84,8 +84,6 @@ func waitChanges(s *site) (list []change) {
 		pass.Op, pass.Mods = "setp", []string{"eq", "u32"}
 		pass.Operands = []ptx.Operand{s.in.Operands[0], ptx.Int{}, ptx.Int{}}
 		return s.replace("wait-pass", "passes at once", pass)
-	case f.Name == "griddepcontrol" && s.in.Mod("action") == "wait":
-		return s.delete("wait-delete")
 	case !slices.Contains(groupWaits, f.Name):
 		return nil
 	}

@@ -16,7 +16,7 @@ func init() {
 			k.GlobalTimer()
 			out.Store(t.Mul(9))
 		}))
-	// griddepcontrol is not here: the machine does not model it.
+	// griddepcontrol is not here: a launch that stands alone shows nothing of it.
 	add("misc/prefetch", []string{"Ptr.PrefetchL1", "Ptr.PrefetchL2"},
 		call("prefetch", 1, 1, func(k *kernel.Kernel) {
 			data := k.GlobalPtr("data", kernel.U32)
