@@ -1,0 +1,250 @@
+package shapes
+
+import "muster/kernel"
+
+// A Product is C = A·Bᵀ in bf16 as CUTLASS's warp-specialized kernels for Hopper compute
+// it: a persistent grid of clusters, x × y CTAs each, in which A is multicast along y and
+// B along x. One elected thread of one warpgroup loads; the empty barrier of a stage
+// counts the consumers that read what this CTA loads.
+type Product struct {
+	X, Y    int // of the cluster
+	Blocks  int // of 64 along K
+	Stages  int
+	Turns   int // tiles that a CTA takes, or pairs of them
+	mistake string
+}
+
+// product is a Product while it is written.
+type writer struct {
+	Product
+	*kernel.Kernel
+	mapA, mapB, mapC kernel.TensorMap
+	a, b, c          kernel.Tile
+	rows, cols       int // of a CTA's tile
+	ring             *kernel.Pipeline
+	rank, x, y       kernel.Reg // of the CTA in its cluster
+}
+
+const (
+	deep  = 64 // elements of K in a stage: 128 bytes, a swizzled row
+	strip = 32 // columns of C in one store
+)
+
+// begin has what both kinds share: the parameters, the ring, its barriers.
+func (p Product) begin(name string, rows, cols, readers int) *writer {
+	ctas := p.X * p.Y
+	k := kernel.New(name, kernel.Block(384), kernel.Clusters(p.X, p.Y), kernel.MinCTAs(1))
+	s := &writer{Product: p, Kernel: k, rows: rows, cols: cols}
+	s.mapA, s.mapB, s.mapC = k.TensorMap("map_a"), k.TensorMap("map_b"), k.TensorMap("map_c")
+	s.a = k.Tiles("a", p.Stages, kernel.BF16, rows, deep, 128)
+	s.b = k.Tiles("b", p.Stages, kernel.BF16, cols, deep, 128)
+	s.c = k.Tiles("c", 2, kernel.BF16, rows, strip, 2*strip)
+	releases := (p.X + p.Y - 1) * readers
+	switch p.mistake {
+	case "the empty barriers count the own consumers":
+		releases = readers
+	case "the empty barriers count all consumers":
+		releases = ctas * readers
+	case "the empty barriers count one more":
+		releases++
+	}
+	s.ring = k.Pipeline("ring", p.Stages, 1, releases)
+	s.rank = k.ClusterRank()
+	s.x, s.y = s.rank.Rem(p.X), s.rank.Div(p.X)
+	return s
+}
+
+// load fills the ring with the blocks of one tile.
+func (s *writer) load(ring *kernel.Producer, row, col kernel.Reg) {
+	// The CTAs that need the same rows of A have the same x, each loads a part of them;
+	// and those that need the same columns of B the same y.
+	partA, partB := s.rows/s.Y, s.cols/s.X
+	var toA, toB []kernel.CopyOption
+	if s.Y > 1 {
+		mask := 0
+		for y := range s.Y {
+			mask |= 1 << (y * s.X)
+		}
+		toA = append(toA, kernel.Multicast(s.Const(kernel.U32, mask).Shl(s.x).Cvt(kernel.U16)))
+	}
+	if s.X > 1 {
+		toB = append(toB, kernel.Multicast(s.Const(kernel.U32, 1<<s.X-1).Shl(s.y.Mul(s.X)).Cvt(kernel.U16)))
+	}
+	fromA, fromB := s.y.Mul(partA), s.x.Mul(partB)
+	s.For(0, s.Blocks*deep, deep, func(d kernel.Reg) {
+		ring.Acquire()
+		ring.Expect(s.a.Size() + s.b.Size())
+		s.mapA.Load(s.a.At(ring.Stage).Rows(fromA, partA).Ptr(), ring.Full(), kernel.Coords{d, row.Add(fromA)}, toA...)
+		s.mapB.Load(s.b.At(ring.Stage).Rows(fromB, partB).Ptr(), ring.Full(), kernel.Coords{d, col.Add(fromB)}, toB...)
+		ring.Advance()
+	})
+}
+
+// tail keeps the producer until all that the other CTAs have to release is released, so
+// that no barrier of the cluster is needed at the end.
+func (s *writer) tail(ring *kernel.Producer) {
+	if s.mistake != "a CTA exits before the other releases" {
+		ring.Tail()
+	}
+}
+
+// A math is a consumer's side of the ring. It gives a stage back one step late.
+type math struct {
+	*writer
+	read, used *kernel.Consumer
+	arrives    kernel.Pred
+	to         kernel.Reg
+	acc        kernel.Accumulator
+	first      kernel.Num // of the CTA's rows that the warpgroup multiplies
+}
+
+func (s *writer) math(first kernel.Num) *math {
+	m := &math{writer: s, read: s.ring.Consumer(), used: s.ring.Consumer(), first: first}
+	m.arrives, m.to = spread(s.Kernel, s.X, s.Y)
+	m.acc = s.Accumulator(kernel.F32, 64, s.cols)
+	return m
+}
+
+func (m *math) release(c *kernel.Consumer) {
+	m.Guard(m.arrives, func() {
+		switch m.mistake {
+		case "a release has no scope":
+			m.Inst("mbarrier.arrive.shared::cluster.b64", kernel.Discard{}, c.Empty().Remote(m.to).Ptr())
+		case "a release goes to the own CTA":
+			c.ReleaseTo(m.rank)
+		default:
+			c.ReleaseTo(m.to)
+		}
+	})
+}
+
+// multiply adds up one tile. With one product in flight, the one before is over.
+func (m *math) multiply(between func()) {
+	step := func(opts ...kernel.MmaOption) {
+		if m.mistake == "the parity does not flip" {
+			m.ring.Full.At(m.read.Stage).WaitParity(kernel.ConsumerParity)
+		} else {
+			m.read.Wait()
+		}
+		m.WgmmaFence()
+		m.acc.Mma(m.a.At(m.read.Stage).Rows(m.first, 64), m.b.At(m.read.Stage).T(), opts...)
+		m.WgmmaCommit()
+	}
+	step(kernel.Overwrite)
+	m.read.Advance()
+	m.For(1, m.Blocks, 1, func(kernel.Reg) {
+		step()
+		if m.mistake == "the wait leaves what is released in flight" {
+			m.WgmmaWait(2)
+		} else {
+			m.WgmmaWait(1)
+		}
+		if m.mistake == "the newest stage is released" {
+			m.release(m.read)
+		} else {
+			m.release(m.used)
+		}
+		m.read.Advance()
+		m.used.Advance()
+	})
+	between()
+	if m.mistake == "the last product is not waited for" {
+		m.release(m.used)
+		m.WgmmaWait(0)
+	} else {
+		m.WgmmaWait(0)
+		m.release(m.used)
+	}
+	m.used.Advance()
+}
+
+// store writes the tile out, strip by strip through two buffers: all threads write into
+// one, and one elected lane of the first warp issues the copy, and then waits until the
+// other buffer is free. tail leaves none in flight.
+func (m *math) store(warp, row, col kernel.Reg, meet func()) {
+	for i := range m.cols / strip {
+		c := m.c.At(i % 2)
+		m.EachWarp(func() { m.acc.StoreWarp(c.Rows(warp.Mul(16), 16), 0, i*strip) })
+		if m.mistake != "no proxy fence" {
+			m.FenceProxyAsync(kernel.SharedCTA)
+		}
+		if m.mistake != "nobody waits for the strip to be written" {
+			meet()
+		}
+		m.issue(warp, func() {
+			m.mapC.Store(kernel.Coords{col.Add(i * strip), row}, c.Ptr())
+			m.BulkCommit()
+			switch m.mistake {
+			case "a strip is overwritten while it is stored":
+			case "two stores may be under way":
+				m.BulkWaitRead(2)
+			default:
+				m.BulkWaitRead(1)
+			}
+		})
+		if m.mistake != "nobody is told that a buffer is free" {
+			meet()
+		}
+	}
+}
+
+// drain waits until the stores have read their strips.
+func (m *math) drain(warp kernel.Reg) {
+	m.issue(warp, func() { m.BulkWaitRead(0) })
+}
+
+// issue has one lane of the first of the warps do something.
+func (m *math) issue(warp kernel.Reg, body func()) {
+	m.If(warp.Eq(0), func() { m.EachWarp(func() { m.Elect(body) }) })
+}
+
+// call gives the kernel its arguments: grid clusters, and the sizes of the matrices.
+func (s *writer) call(clusters, m, n int) (*Work, error) {
+	depth := s.Blocks * deep
+	x, y, z := integers(m*depth, 7), integers(n*depth, 5), make([]uint16, m*n)
+	call, err := s.Kernel.Call(kernel.Grid(clusters*s.X, s.Y),
+		s.a.Rows(0, s.rows/s.Y).MapOf(x, []int{m, depth}),
+		s.b.Rows(0, s.cols/s.X).MapOf(y, []int{n, depth}),
+		s.c.MapOf(z, []int{m, n}))
+	if err != nil {
+		return nil, err
+	}
+	return &Work{call, func() error { return equal(z, product(x, y, depth), n) }}, nil
+}
+
+// Cooperative is CUTLASS's cooperative kernel: two consumer warpgroups share a tile of
+// 128 × 128, and both read each stage. The epilogue is theirs together.
+func (p Product) Cooperative() (*Work, error) {
+	const rows, cols, clusters = 128, 128, 1
+	s := p.begin("cooperative", rows, cols, 2)
+	initialize(s.Kernel, s.ring.Full, s.ring.Empty)
+	tiles := func(body func(row, col kernel.Reg)) {
+		s.For(s.ClusteridX(), p.Turns*clusters, clusters, func(i kernel.Reg) {
+			body(i.Mad(p.X, s.x).Mul(rows), s.y.Mul(cols))
+		})
+	}
+	s.Warpgroup(0, func() {
+		s.SetMaxNRegDec(40)
+		s.SingleWarp(0, func() {
+			ring := s.ring.Producer()
+			s.Elect(func() {
+				tiles(func(row, col kernel.Reg) { s.load(ring, row, col) })
+				s.tail(ring)
+			})
+		})
+	})
+	s.Threads(128, 256, func() {
+		s.SetMaxNRegInc(232)
+		warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
+		meet := s.NamedBarrier(256).Sync
+		m := s.math(warp.Shr(2).Mul(64))
+		tiles(func(row, col kernel.Reg) {
+			m.multiply(func() {})
+			m.store(warp, row, col, meet)
+		})
+		if p.mistake != "a CTA exits while its tile is stored" {
+			m.drain(warp)
+		}
+	})
+	return s.call(clusters, p.Turns*clusters*p.X*rows, p.Y*cols)
+}

@@ -1,0 +1,57 @@
+package shapes
+
+// of makes a shape of a configuration with a mistake.
+func of(p Product, write func(Product) (*Work, error)) func(string) (*Work, error) {
+	return func(mistake string) (*Work, error) {
+		p := p
+		p.mistake = mistake
+		return write(p)
+	}
+}
+
+var products = []Twin{
+	{"the wait leaves what is released in flight", []string{"overwrite-in-flight"}},
+	{"the newest stage is released", []string{"never-completes"}},
+	{"the last product is not waited for", []string{"overwrite-in-flight"}},
+	{"the empty barriers count the own consumers", []string{"overwrite-in-flight"}},
+	{"the empty barriers count one more", []string{"never-completes"}},
+	{"a release goes to the own CTA", []string{"overwrite-in-flight"}},
+	{"the parity does not flip", []string{"read-in-flight"}},
+	{"no proxy fence", []string{"proxy-raw"}},
+	{"nobody waits for the strip to be written", []string{"race-shared"}},
+	{"a strip is overwritten while it is stored", []string{"overwrite-in-flight"}},
+	{"two stores may be under way", []string{"overwrite-in-flight"}},
+	{"nobody is told that a buffer is free", []string{"overwrite-in-flight"}},
+	{"a CTA exits while its tile is stored", []string{"exit-in-flight"}},
+	{"a CTA exits before the other releases", []string{"exit-before-remote"}},
+	{"a release has no scope", []string{"scope-defaulted"}},
+}
+
+var shapes = []Shape{
+	{"cooperative", of(Product{X: 2, Y: 1, Blocks: 5, Stages: 4, Turns: 2}, Product.Cooperative), products},
+	{"cooperative-2x2", of(Product{X: 2, Y: 2, Blocks: 5, Stages: 2, Turns: 2}, Product.Cooperative), append([]Twin{
+		{"the empty barriers count all consumers", []string{"never-completes"}},
+	}, products...)},
+	{"pingpong", of(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 4}, Product.Pingpong), append([]Twin{
+		{"both warpgroups begin", []string{"race-shared"}},
+		{"a turn counts one thread", []string{"arrivals-excess"}},
+		{"the epilogue's barrier counts both", []string{"race-shared"}},
+		{"the second begins with the first's stages", []string{"lapped-wait"}},
+		{"an epilogue does not wait for its turn", []string{"race-shared"}},
+		{"the turn is passed before the stores have read", []string{"overwrite-in-flight"}},
+	}, products...)},
+	{"fast", Fast, []Twin{
+		{"the empty barriers count one CTA", []string{"overwrite-in-flight"}},
+		{"one CTA loads for both", []string{"phase-mixing"}},
+		{"both releases go to the own CTA", []string{"overwrite-in-flight"}},
+		{"nobody releases the stages first", []string{"never-completes"}},
+		{"a stage is released before the wait", []string{"overwrite-in-flight"}},
+		{"the parity flips a stage early", []string{"early-wait"}},
+		{"each thread waits for its own stores", []string{"overwrite-in-flight"}},
+		{"nobody waits for the last store", []string{"overwrite-in-flight"}},
+		{"no proxy fence", []string{"proxy-raw"}},
+		{"a CTA exits while its tile is stored", []string{"exit-in-flight"}},
+		{"a CTA exits before the other releases", []string{"exit-before-remote"}},
+		{"a release has no scope", []string{"scope-defaulted"}},
+	}},
+}

@@ -1,0 +1,35 @@
+package shapes
+
+import "muster/kernel"
+
+// initialize makes barriers as CUTLASS does in a cluster: one elected lane of the first
+// warp, a fence for the cluster, and a cluster barrier that is relaxed because the fence
+// has released.
+func initialize(k *kernel.Kernel, bars ...kernel.Mbarrier) {
+	k.SingleWarp(0, func() {
+		k.Elect(func() {
+			for _, b := range bars {
+				for i := range b.Len() {
+					b.At(i).Init(b.Count())
+				}
+			}
+			k.FenceMbarrierInit()
+		})
+	})
+	k.ClusterArrive(kernel.Relaxed, kernel.Aligned)
+	k.ClusterWait(kernel.Aligned)
+}
+
+// spread chooses the threads of a warpgroup that give a stage back to the CTAs of the
+// cluster, x × y of them, as CUTLASS's PipelineTmaAsync does: every eighth thread stands
+// for one of sixteen CTAs, so that the four warps share the work, and arrives if that CTA
+// loads something for this one, being in the same row or column. Nothing holds the four
+// warps together before that: a wait of one covers what all four have read.
+func spread(k *kernel.Kernel, x, y int) (arrives kernel.Pred, to kernel.Reg) {
+	t := k.TidX().And(127)
+	row, col := t.Shr(5), t.Shr(3).And(3)
+	to = row.Xor(col).Shl(2).Or(col)
+	own := k.ClusterRank()
+	near := to.Rem(x).Eq(own.Rem(x)).Or(to.Div(x).Eq(own.Div(x)))
+	return t.And(7).Eq(0).And(to.Lt(x * y)).And(near), to
+}

@@ -1,0 +1,27 @@
+package shapes_test
+
+import (
+	"flag"
+	"testing"
+
+	"muster/examples/shapes"
+)
+
+var write = flag.String("shapes", "", "write the shapes, and with -mistake their twin, into this folder, for the command muster")
+var mistake = flag.String("mistake", "", "the twin to write")
+
+// TestWrite writes launches to look at: PTX, launch file and arrays.
+func TestWrite(t *testing.T) {
+	if *write == "" {
+		t.Skip("no -shapes")
+	}
+	for _, s := range shapes.All() {
+		w, err := s.Make(*mistake)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Call.Write(*write); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
