@@ -9,6 +9,14 @@ func of(p Product, write func(Product) (*Work, error)) func(string) (*Work, erro
 	}
 }
 
+func attend(p Attention) func(string) (*Work, error) {
+	return func(mistake string) (*Work, error) {
+		p := p
+		p.mistake = mistake
+		return p.Forward()
+	}
+}
+
 var products = []Twin{
 	{"the wait leaves what is released in flight", []string{"overwrite-in-flight"}},
 	{"the newest stage is released", []string{"never-completes"}},
@@ -27,6 +35,23 @@ var products = []Twin{
 	{"a release has no scope", []string{"scope-defaulted"}},
 }
 
+var attentions = []Twin{
+	{"nobody has the first turn", []string{"never-completes"}},
+	{"a turn is passed to oneself", []string{"never-completes"}},
+	{"a turn counts one warpgroup", []string{"read-in-flight"}},
+	{"nobody waits for Q", []string{"read-in-flight"}},
+	{"nobody waits for V", []string{"lapped-wait"}},
+	{"Q is loaded while it is used", []string{"overwrite-in-flight"}},
+	{"K is given back while it is multiplied", []string{"overwrite-in-flight"}},
+	{"V is given back while it is multiplied", []string{"overwrite-in-flight"}},
+	{"the weights are overwritten in flight", []string{"register-in-flight"}},
+	{"O is written while V is read", []string{"overwrite-in-flight"}},
+	{"no fence before the store", []string{"proxy-raw"}},
+	{"the last warp is not counted twice", []string{"named-barrier-mismatch"}},
+	{"O is given back while it is stored", []string{"overwrite-in-flight"}},
+	{"V is loaded while O is stored", []string{"overwrite-in-flight"}},
+}
+
 var shapes = []Shape{
 	{"cooperative", of(Product{X: 2, Y: 1, Blocks: 5, Stages: 4, Turns: 2}, Product.Cooperative), products},
 	{"cooperative-2x2", of(Product{X: 2, Y: 2, Blocks: 5, Stages: 2, Turns: 2}, Product.Cooperative), append([]Twin{
@@ -40,6 +65,11 @@ var shapes = []Shape{
 		{"an epilogue does not wait for its turn", []string{"race-shared"}},
 		{"the turn is passed before the stores have read", []string{"overwrite-in-flight"}},
 	}, products...)},
+	{"attention", attend(Attention{CTAs: 2, Turns: 2, Blocks: 4}), attentions},
+	{"attention-transpose", attend(Attention{CTAs: 2, Turns: 2, Blocks: 4, Transpose: true}), append([]Twin{
+		{"the transpose has no barrier", []string{"lapped-wait"}},
+		{"no fence after the transpose", []string{"proxy-raw"}},
+	}, attentions...)},
 	{"fast", Fast, []Twin{
 		{"the empty barriers count one CTA", []string{"overwrite-in-flight"}},
 		{"one CTA loads for both", []string{"phase-mixing"}},
