@@ -11,6 +11,8 @@ import "muster/kernel"
 type Attention struct {
 	CTAs, Turns int // of the grid; tiles that each takes
 	Blocks      int // of 64 keys
+	// Cluster is the CTAs that share keys and values: each loads a part for all. 0 is 1.
+	Cluster int
 	// Transpose has the producer's warpgroup transpose V in shared memory, as it has to
 	// be done for types of 8 bits: V passes through two pipelines.
 	Transpose bool
@@ -41,22 +43,28 @@ func (p Attention) has(mistake string) bool { return p.mistake == mistake }
 // Forward writes the kernel and its launch.
 func (p Attention) Forward() (*Work, error) {
 	s := &attention{Attention: p}
-	s.Kernel = kernel.New("attention", kernel.Block(384), kernel.MinCTAs(1))
+	options := []kernel.Option{kernel.Block(384), kernel.MinCTAs(1)}
+	if p.Cluster > 1 {
+		options = append(options, kernel.Clusters(p.Cluster))
+	} else {
+		s.Cluster = 1
+	}
+	s.Kernel = kernel.New("attention", options...)
 	s.mapQ, s.mapK, s.mapV, s.mapO = s.TensorMap("map_q"), s.TensorMap("map_k"), s.TensorMap("map_v"), s.TensorMap("map_o")
 	const stages = 2
 	s.q = s.Tile("q", kernel.BF16, queries, head, 128)
 	s.k = s.Tiles("k", stages, kernel.BF16, keys, head, 128)
 	s.v = s.Tiles("v", stages, kernel.BF16, keys, head, 128)
 	s.o = s.v.Ptr().Tile(queries, head, 128) // both stages of V
-	s.ringK = s.Pipeline("ring_k", stages, 1, 2)
+	s.ringK = s.Pipeline("ring_k", stages, 1, 2*s.Cluster)
 	if p.Transpose {
 		s.raw = s.Tiles("raw", stages, kernel.BF16, keys, head, 128)
-		s.ringRaw = s.Pipeline("ring_raw", stages, 1, 1)
+		s.ringRaw = s.Pipeline("ring_raw", stages, 1, s.Cluster)
 		s.ringV = s.Pipeline("ring_v", stages, 128, 256)
 	} else {
-		s.ringV = s.Pipeline("ring_v", stages, 1, 2)
+		s.ringV = s.Pipeline("ring_v", stages, 1, 2*s.Cluster)
 	}
-	s.fullQ, s.freeO = s.Mbarrier("full_q", 1), s.Mbarrier("free_o", 1)
+	s.fullQ, s.freeO = s.Mbarrier("full_q", 1), s.Mbarrier("free_o", s.Cluster)
 	s.emptyQ = s.NamedBarrier(256 + 32)
 	s.schedule = s.NamedBarrier(256).ID()
 	s.NamedBarrier(256)
@@ -72,8 +80,8 @@ func (p Attention) Forward() (*Work, error) {
 	if p.Transpose {
 		v0 = s.raw
 	}
-	call, err := s.Call(kernel.Grid(p.CTAs), s.q.MapOf(q, []int{m, head}), s.k.MapOf(k, []int{n, head}),
-		v0.MapOf(v, []int{n, head}), s.o.MapOf(o, []int{m, head}))
+	call, err := s.Call(kernel.Grid(p.CTAs), s.q.MapOf(q, []int{m, head}), s.k.Rows(0, keys/s.Cluster).MapOf(k, []int{n, head}),
+		v0.Rows(0, keys/s.Cluster).MapOf(v, []int{n, head}), s.o.MapOf(o, []int{m, head}))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +111,7 @@ func (s *attention) produce() {
 
 // load is executed by the producer's first warp, or by all four if they transpose.
 func (s *attention) load() {
-	k, v := s.ringK.Producer(), s.ringV.Producer()
+	k, v, give := s.ringK.Producer(), s.ringV.Producer(), s.giver()
 	raw, read := v, (*kernel.Consumer)(nil)
 	tile := s.v
 	if s.Transpose {
@@ -122,7 +130,7 @@ func (s *attention) load() {
 		leader(func() {
 			k.Acquire()
 			k.Expect(s.k.Size())
-			s.mapK.Load(s.k.At(k.Stage).Ptr(), k.Full(), kernel.Coords{0, block})
+			s.share(s.mapK, s.k.At(k.Stage), k.Full(), block)
 		})
 		k.Advance()
 	}
@@ -130,7 +138,7 @@ func (s *attention) load() {
 		leader(func() {
 			raw.Acquire()
 			raw.Expect(s.v.Size())
-			s.mapV.Load(tile.At(raw.Stage).Ptr(), raw.Full(), kernel.Coords{0, block})
+			s.share(s.mapV, tile.At(raw.Stage), raw.Full(), block)
 		})
 		raw.Advance()
 	}
@@ -157,28 +165,53 @@ func (s *attention) load() {
 			if s.Transpose {
 				loadV(block)
 				loadK(block)
-				s.transpose(read, v)
+				s.transpose(read, v, give)
 			} else {
 				loadK(block)
 				loadV(block.Add(keys))
 			}
 		})
 		if s.Transpose {
-			s.transpose(read, v)
+			s.transpose(read, v, give)
 		} else {
 			loadV(0)
 		}
 	})
+	if s.Cluster > 1 && !s.has("a CTA exits before the other has stored") {
+		s.freeO.WaitParity((s.Turns - 1) & 1)
+	}
 	leader(func() {
 		k.Tail()
 		raw.Tail()
 	})
 }
 
+// share loads this CTA's part of a block for all CTAs of the cluster.
+func (s *attention) share(m kernel.TensorMap, to kernel.Tile, full kernel.Mbarrier, block kernel.Num) {
+	if s.Cluster == 1 {
+		m.Load(to.Ptr(), full, kernel.Coords{0, block})
+		return
+	}
+	part := keys / s.Cluster
+	first := s.ClusterRank().Mul(part)
+	m.Load(to.Rows(first, part).Ptr(), full, kernel.Coords{0, first.Add(block)}, kernel.Multicast(1<<s.Cluster-1))
+}
+
+// giver gives what gives a stage back that a copy filled: once for the warpgroup, at
+// each CTA that loaded a part.
+func (s *attention) giver() func(*kernel.Consumer) {
+	if s.Cluster == 1 {
+		lead := s.TidX().And(127).Eq(0)
+		return func(c *kernel.Consumer) { s.Guard(lead, func() { c.Release() }) }
+	}
+	arrives, to := spread(s.Kernel, s.Cluster, 1)
+	return func(c *kernel.Consumer) { s.Guard(arrives, func() { c.ReleaseTo(to) }) }
+}
+
 // transpose moves a block of V from one pipeline to the next, four warps together: each
 // has 16 of the values' elements. The lane that gives the stage back speaks for
 // all of them, and must wait until all have read.
-func (s *attention) transpose(from *kernel.Consumer, to *kernel.Producer) {
+func (s *attention) transpose(from *kernel.Consumer, to *kernel.Producer, give func(*kernel.Consumer)) {
 	from.Wait()
 	to.Acquire()
 	warp, lane := s.TidX().Shr(5), s.LaneID()
@@ -196,7 +229,7 @@ func (s *attention) transpose(from *kernel.Consumer, to *kernel.Producer) {
 	if !s.has("the transpose has no barrier") {
 		s.Sync()
 	}
-	s.SingleThread(func() { from.Release() })
+	give(from)
 	from.Advance()
 	to.Advance()
 }
@@ -210,14 +243,14 @@ func (s *attention) consume() {
 	scores := s.Accumulator(kernel.F32, 64, keys)
 	out := s.Accumulator(kernel.F32, 64, head)
 	weights := s.Vars(kernel.BF16x2, len(scores.Regs())/2)
-	lead := s.TidX().And(127).Eq(0)
+	give := s.giver()
 
-	releaseK := func() { s.Guard(lead, func() { k.Release() }); k.Advance() }
+	releaseK := func() { give(k); k.Advance() }
 	releaseV := func() {
 		if s.Transpose {
 			v.Release()
 		} else {
-			s.Guard(lead, func() { v.Release() })
+			give(v)
 		}
 		v.Advance()
 	}
@@ -341,7 +374,11 @@ func (s *attention) store(out kernel.Accumulator, warp, row kernel.Reg) {
 				if !s.has("O is given back while it is stored") {
 					s.BulkWaitRead(0)
 				}
-				s.freeO.Arrive()
+				if s.Cluster == 1 {
+					s.freeO.Arrive()
+				} else {
+					s.freeO.ArriveMulticast(1<<s.Cluster - 1)
+				}
 			})
 		})
 	})

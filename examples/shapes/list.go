@@ -70,6 +70,12 @@ var shapes = []Shape{
 		{"the transpose has no barrier", []string{"lapped-wait"}},
 		{"no fence after the transpose", []string{"proxy-raw"}},
 	}, attentions...)},
+	{"attention-cluster", attend(Attention{CTAs: 2, Turns: 2, Blocks: 4, Cluster: 2}), append([]Twin{
+		{"a CTA exits before the other has stored", []string{"exit-before-remote"}},
+	}, attentions...)},
+	{"attention-transpose-cluster", attend(Attention{CTAs: 2, Turns: 2, Blocks: 4, Cluster: 2, Transpose: true}), append([]Twin{
+		{"the transpose has no barrier", []string{"lapped-wait"}},
+	}, attentions...)},
 	{"fast", Fast, []Twin{
 		{"the empty barriers count one CTA", []string{"overwrite-in-flight"}},
 		{"one CTA loads for both", []string{"phase-mixing"}},
