@@ -112,10 +112,10 @@ func (s *attention) produce() {
 // load is executed by the producer's first warp, or by all four if they transpose.
 func (s *attention) load() {
 	k, v, give := s.ringK.Producer(), s.ringV.Producer(), s.giver()
-	raw, read := v, (*kernel.Consumer)(nil)
+	raw, read := v, (*reader)(nil)
 	tile := s.v
 	if s.Transpose {
-		raw, read, tile = s.ringRaw.Producer(), s.ringRaw.Consumer(), s.raw
+		raw, read, tile = s.ringRaw.Producer(), reads(s.Kernel, s.ringRaw), s.raw
 	}
 	// first has the first warp do something, and leader one lane of it.
 	first := func(body func()) {
@@ -199,27 +199,27 @@ func (s *attention) share(m kernel.TensorMap, to kernel.Tile, full kernel.Mbarri
 
 // giver gives what gives a stage back that a copy filled: once for the warpgroup, at
 // each CTA that loaded a part.
-func (s *attention) giver() func(*kernel.Consumer) {
+func (s *attention) giver() func(*reader) {
 	if s.Cluster == 1 {
 		lead := s.TidX().And(127).Eq(0)
-		return func(c *kernel.Consumer) { s.Guard(lead, func() { c.Release() }) }
+		return func(r *reader) { s.Guard(lead, func() { r.empty().Arrive() }) }
 	}
 	arrives, to := spread(s.Kernel, s.Cluster, 1)
-	return func(c *kernel.Consumer) { s.Guard(arrives, func() { c.ReleaseTo(to) }) }
+	return func(r *reader) { s.Guard(arrives, func() { r.empty().Remote(to).Arrive() }) }
 }
 
 // transpose moves a block of V from one pipeline to the next, four warps together: each
 // has 16 of the values' elements. The lane that gives the stage back speaks for
 // all of them, and must wait until all have read.
-func (s *attention) transpose(from *kernel.Consumer, to *kernel.Producer, give func(*kernel.Consumer)) {
-	from.Wait()
+func (s *attention) transpose(from *reader, to *kernel.Producer, give func(*reader)) {
+	from.wait()
 	to.Acquire()
 	warp, lane := s.TidX().Shr(5), s.LaneID()
 	low, next, third := lane.And(7), lane.Shr(3).And(1).Mul(8), lane.Shr(4).Mul(8)
 	col := warp.Mul(16)
 	for i := 0; i < keys; i += 16 {
 		key := low.Add(next).Add(i)
-		m := s.raw.At(from.Stage).Addr(key, col.Add(third)).LoadMatrix(4, kernel.Trans)
+		m := s.raw.At(from.Index).Addr(key, col.Add(third)).LoadMatrix(4, kernel.Trans)
 		s.v.At(to.Stage).Addr(col.Add(third).Add(low), next.Add(i)).StoreMatrix(m)
 	}
 	if !s.has("no fence after the transpose") {
@@ -239,7 +239,7 @@ func (s *attention) consume() {
 	s.SetMaxNRegInc(240)
 	warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
 	group := warp.Shr(2)
-	k, v := s.ringK.Consumer(), s.ringV.Consumer()
+	k, v := reads(s.Kernel, s.ringK), reads(s.Kernel, s.ringV)
 	scores := s.Accumulator(kernel.F32, 64, keys)
 	out := s.Accumulator(kernel.F32, 64, head)
 	weights := s.Vars(kernel.BF16x2, len(scores.Regs())/2)
@@ -248,7 +248,7 @@ func (s *attention) consume() {
 	releaseK := func() { give(k); k.Advance() }
 	releaseV := func() {
 		if s.Transpose {
-			v.Release()
+			v.empty().Arrive()
 		} else {
 			give(v)
 		}
@@ -271,11 +271,11 @@ func (s *attention) consume() {
 	}
 	multiplyQK := func() {
 		s.WgmmaFence()
-		scores.Mma(s.q.Rows(group.Mul(64), 64), s.k.At(k.Stage).T(), kernel.Overwrite)
+		scores.Mma(s.q.Rows(group.Mul(64), 64), s.k.At(k.Index).T(), kernel.Overwrite)
 		s.WgmmaCommit()
 	}
 	multiplyPV := func() {
-		b := s.v.At(v.Stage)
+		b := s.v.At(v.Index)
 		if s.Transpose {
 			b = b.T()
 		}
@@ -297,7 +297,7 @@ func (s *attention) consume() {
 		if !s.has("nobody waits for Q") {
 			s.fullQ.WaitParity(parity)
 		}
-		k.Wait()
+		k.wait()
 		multiplyQK()
 		s.WgmmaWait(0)
 		releaseK()
@@ -306,11 +306,11 @@ func (s *attention) consume() {
 		out.Zero()
 		s.For(1, s.Blocks, 1, func(kernel.Reg) {
 			// The first waits for both; the second knows by its turn.
-			s.If(group.Eq(0), func() { k.Wait() })
+			s.If(group.Eq(0), k.wait)
 			sync()
 			multiplyQK()
 			if !s.has("nobody waits for V") {
-				s.If(group.Eq(0), func() { v.Wait() })
+				s.If(group.Eq(0), v.wait)
 			}
 			multiplyPV()
 			pass()
@@ -341,7 +341,7 @@ func (s *attention) consume() {
 			scale(out)
 		})
 		s.emptyQ.Arrive()
-		v.Wait()
+		v.wait()
 		multiplyPV()
 		s.WgmmaWait(0)
 		releaseV()

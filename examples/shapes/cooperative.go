@@ -14,7 +14,9 @@ type Product struct {
 	mistake string
 }
 
-// product is a Product while it is written.
+func (p Product) has(mistake string) bool { return p.mistake == mistake }
+
+// A writer is a Product while it is written.
 type writer struct {
 	Product
 	*kernel.Kernel
@@ -32,7 +34,6 @@ const (
 
 // begin has what both kinds share: the parameters, the ring, its barriers.
 func (p Product) begin(name string, rows, cols, readers int) *writer {
-	ctas := p.X * p.Y
 	k := kernel.New(name, kernel.Block(384), kernel.Clusters(p.X, p.Y), kernel.MinCTAs(1))
 	s := &writer{Product: p, Kernel: k, rows: rows, cols: cols}
 	s.mapA, s.mapB, s.mapC = k.TensorMap("map_a"), k.TensorMap("map_b"), k.TensorMap("map_c")
@@ -43,8 +44,8 @@ func (p Product) begin(name string, rows, cols, readers int) *writer {
 	switch p.mistake {
 	case "the empty barriers count the own consumers":
 		releases = readers
-	case "the empty barriers count all consumers":
-		releases = ctas * readers
+	case "the empty barriers count all consumers", "all consumers release to all":
+		releases = p.X * p.Y * readers
 	case "the empty barriers count one more":
 		releases++
 	}
@@ -73,7 +74,11 @@ func (s *writer) load(ring *kernel.Producer, row, col kernel.Reg) {
 	fromA, fromB := s.y.Mul(partA), s.x.Mul(partB)
 	s.For(0, s.Blocks*deep, deep, func(d kernel.Reg) {
 		ring.Acquire()
-		ring.Expect(s.a.Size() + s.b.Size())
+		if s.has("a CTA expects what it loads") {
+			ring.Expect(s.a.Size()/s.Y + s.b.Size()/s.X)
+		} else {
+			ring.Expect(s.a.Size() + s.b.Size())
+		}
 		s.mapA.Load(s.a.At(ring.Stage).Rows(fromA, partA).Ptr(), ring.Full(), kernel.Coords{d, row.Add(fromA)}, toA...)
 		s.mapB.Load(s.b.At(ring.Stage).Rows(fromB, partB).Ptr(), ring.Full(), kernel.Coords{d, col.Add(fromB)}, toB...)
 		ring.Advance()
@@ -83,7 +88,7 @@ func (s *writer) load(ring *kernel.Producer, row, col kernel.Reg) {
 // tail keeps the producer until all that the other CTAs have to release is released, so
 // that no barrier of the cluster is needed at the end.
 func (s *writer) tail(ring *kernel.Producer) {
-	if s.mistake != "a CTA exits before the other releases" {
+	if !s.has("a CTA exits before the other releases") {
 		ring.Tail()
 	}
 }
@@ -91,7 +96,7 @@ func (s *writer) tail(ring *kernel.Producer) {
 // A math is a consumer's side of the ring. It gives a stage back one step late.
 type math struct {
 	*writer
-	read, used *kernel.Consumer
+	read, used *reader
 	arrives    kernel.Pred
 	to         kernel.Reg
 	acc        kernel.Accumulator
@@ -99,47 +104,54 @@ type math struct {
 }
 
 func (s *writer) math(first kernel.Num) *math {
-	m := &math{writer: s, read: s.ring.Consumer(), used: s.ring.Consumer(), first: first}
+	m := &math{writer: s, read: reads(s.Kernel, s.ring), used: reads(s.Kernel, s.ring), first: first}
 	m.arrives, m.to = spread(s.Kernel, s.X, s.Y)
+	if s.has("all consumers release to all") {
+		m.arrives = s.TidX().And(7).Eq(0).And(m.to.Lt(s.X * s.Y))
+	}
 	m.acc = s.Accumulator(kernel.F32, 64, s.cols)
 	return m
 }
 
-func (m *math) release(c *kernel.Consumer) {
+func (m *math) release(r *reader) {
 	m.Guard(m.arrives, func() {
-		switch m.mistake {
+		switch bar := r.empty(); m.mistake {
 		case "a release has no scope":
-			m.Inst("mbarrier.arrive.shared::cluster.b64", kernel.Discard{}, c.Empty().Remote(m.to).Ptr())
+			m.Inst("mbarrier.arrive.shared::cluster.b64", kernel.Discard{}, bar.Remote(m.to).Ptr())
 		case "a release goes to the own CTA":
-			c.ReleaseTo(m.rank)
+			bar.Remote(m.rank).Arrive()
 		default:
-			c.ReleaseTo(m.to)
+			bar.Remote(m.to).Arrive()
 		}
 	})
 }
 
-// multiply adds up one tile. With one product in flight, the one before is over.
+// multiply adds up one tile. With one product in flight, the one before is over. between
+// is called when all products are issued.
 func (m *math) multiply(between func()) {
 	step := func(opts ...kernel.MmaOption) {
-		if m.mistake == "the parity does not flip" {
-			m.ring.Full.At(m.read.Stage).WaitParity(kernel.ConsumerParity)
-		} else {
-			m.read.Wait()
+		switch {
+		case m.has("a test is taken for a wait"):
+			m.ring.Full.At(m.read.Index).TryWaitParity(m.read.Parity)
+		case m.has("the parity does not flip"):
+			m.ring.Full.At(m.read.Index).WaitParity(kernel.ConsumerParity)
+		default:
+			m.read.wait()
 		}
 		m.WgmmaFence()
-		m.acc.Mma(m.a.At(m.read.Stage).Rows(m.first, 64), m.b.At(m.read.Stage).T(), opts...)
+		m.acc.Mma(m.a.At(m.read.Index).Rows(m.first, 64), m.b.At(m.read.Index).T(), opts...)
 		m.WgmmaCommit()
 	}
 	step(kernel.Overwrite)
 	m.read.Advance()
 	m.For(1, m.Blocks, 1, func(kernel.Reg) {
 		step()
-		if m.mistake == "the wait leaves what is released in flight" {
-			m.WgmmaWait(2)
-		} else {
-			m.WgmmaWait(1)
+		inFlight := 1
+		if m.has("the wait leaves what is released in flight") {
+			inFlight = 2
 		}
-		if m.mistake == "the newest stage is released" {
+		m.WgmmaWait(inFlight)
+		if m.has("the newest stage is released") {
 			m.release(m.read)
 		} else {
 			m.release(m.used)
@@ -148,7 +160,7 @@ func (m *math) multiply(between func()) {
 		m.used.Advance()
 	})
 	between()
-	if m.mistake == "the last product is not waited for" {
+	if m.has("the last product is not waited for") {
 		m.release(m.used)
 		m.WgmmaWait(0)
 	} else {
@@ -165,10 +177,14 @@ func (m *math) store(warp, row, col kernel.Reg, meet func()) {
 	for i := range m.cols / strip {
 		c := m.c.At(i % 2)
 		m.EachWarp(func() { m.acc.StoreWarp(c.Rows(warp.Mul(16), 16), 0, i*strip) })
-		if m.mistake != "no proxy fence" {
+		switch {
+		case m.has("no proxy fence"):
+		case m.has("only the issuing warp fences"):
+			m.If(warp.Eq(0), func() { m.FenceProxyAsync(kernel.SharedCTA) })
+		default:
 			m.FenceProxyAsync(kernel.SharedCTA)
 		}
-		if m.mistake != "nobody waits for the strip to be written" {
+		if !m.has("nobody waits for the strip to be written") {
 			meet()
 		}
 		m.issue(warp, func() {
@@ -182,7 +198,7 @@ func (m *math) store(warp, row, col kernel.Reg, meet func()) {
 				m.BulkWaitRead(1)
 			}
 		})
-		if m.mistake != "nobody is told that a buffer is free" {
+		if !m.has("nobody is told that a buffer is free") {
 			meet()
 		}
 	}
@@ -217,7 +233,7 @@ func (s *writer) call(clusters, m, n int) (*Work, error) {
 func (p Product) Cooperative() (*Work, error) {
 	const rows, cols, clusters = 128, 128, 1
 	s := p.begin("cooperative", rows, cols, 2)
-	initialize(s.Kernel, s.ring.Full, s.ring.Empty)
+	initialize(s.Kernel, !p.has("the barriers are made without a fence"), s.ring.Full, s.ring.Empty)
 	tiles := func(body func(row, col kernel.Reg)) {
 		s.For(s.ClusteridX(), p.Turns*clusters, clusters, func(i kernel.Reg) {
 			body(i.Mad(p.X, s.x).Mul(rows), s.y.Mul(cols))
@@ -234,7 +250,11 @@ func (p Product) Cooperative() (*Work, error) {
 		})
 	})
 	s.Threads(128, 256, func() {
-		s.SetMaxNRegInc(232)
+		if p.has("the warpgroups ask for too many registers") {
+			s.SetMaxNRegInc(240)
+		} else {
+			s.SetMaxNRegInc(232)
+		}
 		warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
 		meet := s.NamedBarrier(256).Sync
 		m := s.math(warp.Shr(2).Mul(64))
@@ -242,7 +262,7 @@ func (p Product) Cooperative() (*Work, error) {
 			m.multiply(func() {})
 			m.store(warp, row, col, meet)
 		})
-		if p.mistake != "a CTA exits while its tile is stored" {
+		if !p.has("a CTA exits while its tile is stored") {
 			m.drain(warp)
 		}
 	})

@@ -15,7 +15,7 @@ type order struct {
 func (s *writer) order(turns kernel.Mbarrier, group kernel.Reg) *order {
 	o := &order{s.Kernel, turns, group, s.Kernel.Stages(2, kernel.ConsumerParity)}
 	// The first warpgroup begins with both.
-	if s.mistake == "both warpgroups begin" {
+	if s.has("both warpgroups begin") {
 		o.at.Parity.Set(1)
 	} else {
 		o.at.Parity.Set(group.Xor(1))
@@ -39,11 +39,11 @@ func (p Product) Pingpong() (*Work, error) {
 	const rows, cols, clusters = 64, 128, 1
 	s := p.begin("pingpong", rows, cols, 1)
 	passes := 128
-	if p.mistake == "a turn counts one thread" {
+	if p.has("a turn counts one thread") {
 		passes = 1
 	}
 	turns := s.Mbarriers("turns", 4, passes)
-	initialize(s.Kernel, s.ring.Full, s.ring.Empty, turns)
+	initialize(s.Kernel, true, s.ring.Full, s.ring.Empty, turns)
 	tiles := func(group, step kernel.Num, body func(row, col kernel.Reg)) {
 		first := s.ClusteridX()
 		if g, ok := group.(kernel.Reg); ok {
@@ -69,7 +69,7 @@ func (p Product) Pingpong() (*Work, error) {
 		group, warp := warp.Shr(2), warp.And(3)
 		epilogue := s.NamedBarrier(128).ID()
 		meet := func() {
-			if p.mistake == "the epilogue's barrier counts both" {
+			if p.has("the epilogue's barrier counts both") {
 				s.Inst("bar.sync", epilogue, 256)
 			} else {
 				s.Inst("bar.sync", epilogue, 128)
@@ -82,28 +82,28 @@ func (p Product) Pingpong() (*Work, error) {
 				m.used.Advance()
 			}
 		}
-		if p.mistake != "the second begins with the first's stages" {
+		if !p.has("the second begins with the first's stages") {
 			s.If(group.Eq(1), skip)
 		}
 		o := s.order(turns, group)
 		tiles(group, 2*clusters, func(row, col kernel.Reg) {
 			o.wait()
 			m.multiply(func() {
-				if p.mistake != "the turn of the products is kept" {
+				if !p.has("the turn of the products is kept") {
 					o.pass()
 				}
 			})
 			skip() // those of the other
-			if p.mistake == "the turn of the products is kept" {
+			if p.has("the turn of the products is kept") {
 				o.pass()
 			}
-			if p.mistake == "an epilogue does not wait for its turn" {
+			if p.has("an epilogue does not wait for its turn") {
 				m.store(warp, row, col, meet)
 			} else {
 				o.wait()
 				m.store(warp, row, col, meet)
 			}
-			if p.mistake != "the turn is passed before the stores have read" {
+			if !p.has("the turn is passed before the stores have read") {
 				m.drain(warp)
 			}
 			o.pass()

@@ -5,7 +5,7 @@ import "muster/kernel"
 // initialize makes barriers as CUTLASS does in a cluster: one elected lane of the first
 // warp, a fence for the cluster, and a cluster barrier that is relaxed because the fence
 // has released.
-func initialize(k *kernel.Kernel, bars ...kernel.Mbarrier) {
+func initialize(k *kernel.Kernel, fence bool, bars ...kernel.Mbarrier) {
 	k.SingleWarp(0, func() {
 		k.Elect(func() {
 			for _, b := range bars {
@@ -13,7 +13,9 @@ func initialize(k *kernel.Kernel, bars ...kernel.Mbarrier) {
 					b.At(i).Init(b.Count())
 				}
 			}
-			k.FenceMbarrierInit()
+			if fence {
+				k.FenceMbarrierInit()
+			}
 		})
 	})
 	k.ClusterArrive(kernel.Relaxed, kernel.Aligned)
@@ -33,3 +35,35 @@ func spread(k *kernel.Kernel, x, y int) (arrives kernel.Pred, to kernel.Reg) {
 	near := to.Rem(x).Eq(own.Rem(x)).Or(to.Div(x).Eq(own.Div(x)))
 	return t.And(7).Eq(0).And(to.Lt(x * y)).And(near), to
 }
+
+// A reader is a consumer's position in a ring.
+type reader struct {
+	k    *kernel.Kernel
+	ring *kernel.Pipeline
+	*kernel.Stage
+}
+
+func reads(k *kernel.Kernel, ring *kernel.Pipeline) *reader {
+	return &reader{k, ring, k.Stages(ring.Stages(), kernel.ConsumerParity)}
+}
+
+// wait tests once whether the stage is full, and waits if it was not, as CUTLASS's
+// consumer_try_wait and consumer_wait do. Both name the barrier by one register.
+func (r *reader) wait() {
+	k := r.k
+	bar := k.Pointer(kernel.SharedCTA, kernel.B64, r.ring.Full.At(r.Index).Ptr().Address())
+	full := k.PredVar()
+	test := func() {
+		k.Inst("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64", full, bar, r.Parity)
+	}
+	test()
+	k.If(full.Not(), func() {
+		k.Loop(func() {
+			test()
+			k.BreakIf(full)
+		})
+	})
+}
+
+// empty is the barrier at which the stage is given back.
+func (r *reader) empty() kernel.Mbarrier { return r.ring.Empty.At(r.Index) }
