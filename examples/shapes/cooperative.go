@@ -7,10 +7,12 @@ import "muster/kernel"
 // B along x. One elected thread of one warpgroup loads; the empty barrier of a stage
 // counts the consumers that read what this CTA loads.
 type Product struct {
-	X, Y    int // of the cluster
-	Blocks  int // of 64 along K
-	Stages  int
-	Turns   int // tiles that a CTA takes, or pairs of them
+	X, Y   int // of the cluster
+	Blocks int // of 64 along K
+	Stages int
+	Turns  int // tiles that a CTA takes, or pairs of them
+	// Source adds a matrix to the product: a second producer warp loads it strip by strip.
+	Source  bool
 	mistake string
 }
 
@@ -21,8 +23,11 @@ type writer struct {
 	Product
 	*kernel.Kernel
 	mapA, mapB, mapC kernel.TensorMap
+	mapS             kernel.TensorMap // of the source
 	a, b, c          kernel.Tile
-	rows, cols       int // of a CTA's tile
+	source           *kernel.Pipeline
+	begun            kernel.Mbarrier // the products' first loads go before the source's
+	rows, cols       int             // of a CTA's tile
 	ring             *kernel.Pipeline
 	rank, x, y       kernel.Reg // of the CTA in its cluster
 }
@@ -30,6 +35,8 @@ type writer struct {
 const (
 	deep  = 64 // elements of K in a stage: 128 bytes, a swizzled row
 	strip = 32 // columns of C in one store
+
+	sources = 3 // strips of the source in shared memory
 )
 
 // begin has what both kinds share: the parameters, the ring, its barriers.
@@ -39,7 +46,16 @@ func (p Product) begin(name string, rows, cols, readers int) *writer {
 	s.mapA, s.mapB, s.mapC = k.TensorMap("map_a"), k.TensorMap("map_b"), k.TensorMap("map_c")
 	s.a = k.Tiles("a", p.Stages, kernel.BF16, rows, deep, 128)
 	s.b = k.Tiles("b", p.Stages, kernel.BF16, cols, deep, 128)
-	s.c = k.Tiles("c", 2, kernel.BF16, rows, strip, 2*strip)
+	buffers := 2
+	if p.Source {
+		buffers = sources
+	}
+	s.c = k.Tiles("c", buffers, kernel.BF16, rows, strip, 2*strip)
+	if p.Source {
+		s.mapS = k.TensorMap("map_source")
+		s.source = k.Pipeline("source", sources, 1, 256)
+		s.begun = k.Mbarriers("begun", 1, 1)
+	}
 	releases := (p.X + p.Y - 1) * readers
 	switch p.mistake {
 	case "the empty barriers count the own consumers":
@@ -101,6 +117,7 @@ type math struct {
 	to         kernel.Reg
 	acc        kernel.Accumulator
 	first      kernel.Num // of the CTA's rows that the warpgroup multiplies
+	come, gone *reader    // of the source
 }
 
 func (s *writer) math(first kernel.Num) *math {
@@ -110,6 +127,9 @@ func (s *writer) math(first kernel.Num) *math {
 		m.arrives = s.TidX().And(7).Eq(0).And(m.to.Lt(s.X * s.Y))
 	}
 	m.acc = s.Accumulator(kernel.F32, 64, s.cols)
+	if s.Source {
+		m.come, m.gone = reads(s.Kernel, s.source), reads(s.Kernel, s.source)
+	}
 	return m
 }
 
@@ -218,14 +238,21 @@ func (m *math) issue(warp kernel.Reg, body func()) {
 func (s *writer) call(clusters, m, n int) (*Work, error) {
 	depth := s.Blocks * deep
 	x, y, z := integers(m*depth, 7), integers(n*depth, 5), make([]uint16, m*n)
-	call, err := s.Kernel.Call(kernel.Grid(clusters*s.X, s.Y),
+	args := []any{
 		s.a.Rows(0, s.rows/s.Y).MapOf(x, []int{m, depth}),
 		s.b.Rows(0, s.cols/s.X).MapOf(y, []int{n, depth}),
-		s.c.MapOf(z, []int{m, n}))
+		s.c.MapOf(z, []int{m, n}),
+	}
+	added := make([]uint16, m*n)
+	if s.Source {
+		added = integers(m*n, 11)
+		args = append(args, s.c.MapOf(added, []int{m, n}))
+	}
+	call, err := s.Kernel.Call(kernel.Grid(clusters*s.X, s.Y), args...)
 	if err != nil {
 		return nil, err
 	}
-	return &Work{call, func() error { return equal(z, product(x, y, depth), n) }}, nil
+	return &Work{call, func() error { return equal(z, product(x, y, added, depth), n) }}, nil
 }
 
 // Cooperative is CUTLASS's cooperative kernel: two consumer warpgroups share a tile of
@@ -233,7 +260,11 @@ func (s *writer) call(clusters, m, n int) (*Work, error) {
 func (p Product) Cooperative() (*Work, error) {
 	const rows, cols, clusters = 128, 128, 1
 	s := p.begin("cooperative", rows, cols, 2)
-	initialize(s.Kernel, !p.has("the barriers are made without a fence"), s.ring.Full, s.ring.Empty)
+	bars := []kernel.Mbarrier{s.ring.Full, s.ring.Empty}
+	if p.Source {
+		bars = append(bars, s.source.Full, s.source.Empty, s.begun)
+	}
+	initialize(s.Kernel, !p.has("the barriers are made without a fence"), bars...)
 	tiles := func(body func(row, col kernel.Reg)) {
 		s.For(s.ClusteridX(), p.Turns*clusters, clusters, func(i kernel.Reg) {
 			body(i.Mad(p.X, s.x).Mul(rows), s.y.Mul(cols))
@@ -244,10 +275,20 @@ func (p Product) Cooperative() (*Work, error) {
 		s.SingleWarp(0, func() {
 			ring := s.ring.Producer()
 			s.Elect(func() {
-				tiles(func(row, col kernel.Reg) { s.load(ring, row, col) })
+				first := s.Const(kernel.U32, 1)
+				tiles(func(row, col kernel.Reg) {
+					s.load(ring, row, col)
+					if p.Source {
+						s.If(first.Eq(1), func() { s.begun.At(0).Arrive() })
+						first.Set(0)
+					}
+				})
 				s.tail(ring)
 			})
 		})
+		if p.Source {
+			s.SingleWarp(2, func() { s.sources(tiles) })
+		}
 	})
 	s.Threads(128, 256, func() {
 		if p.has("the warpgroups ask for too many registers") {
@@ -260,7 +301,11 @@ func (p Product) Cooperative() (*Work, error) {
 		m := s.math(warp.Shr(2).Mul(64))
 		tiles(func(row, col kernel.Reg) {
 			m.multiply(func() {})
-			m.store(warp, row, col, meet)
+			if p.Source {
+				m.add(warp, row, col, meet)
+			} else {
+				m.store(warp, row, col, meet)
+			}
 		})
 		if !p.has("a CTA exits while its tile is stored") {
 			m.drain(warp)

@@ -176,5 +176,5 @@ func Fast(mistake string) (*Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Work{call, func() error { return equal(z, product(x, y, depth), n) }}, nil
+	return &Work{call, func() error { return equal(z, product(x, y, make([]uint16, m*n), depth), n) }}, nil
 }

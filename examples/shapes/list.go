@@ -57,6 +57,12 @@ var shapes = []Shape{
 	{"cooperative-2x2", of(Product{X: 2, Y: 2, Blocks: 5, Stages: 2, Turns: 2}, Product.Cooperative), append([]Twin{
 		{"the empty barriers count all consumers", []string{"never-completes"}},
 	}, products...)},
+	{"cooperative-source", of(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 2, Source: true}, Product.Cooperative), []Twin{
+		{"a strip is given back before it is stored", []string{"overwrite-in-flight"}},
+		{"a strip is written while it is read", []string{"race-lanes"}},
+		{"the source is not waited for", []string{"read-in-flight"}},
+		{"no proxy fence", []string{"proxy-raw"}},
+	}},
 	{"pingpong", of(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 4}, Product.Pingpong), append([]Twin{
 		{"both warpgroups begin", []string{"race-shared"}},
 		{"a turn counts one thread", []string{"arrivals-excess"}},

@@ -44,14 +44,14 @@ func integers(n, period int) []uint16 {
 	return x
 }
 
-// product is x·yᵀ, of rows that are depth long, rounded once to bf16.
-func product(x, y []uint16, depth int) []uint16 {
+// product is x·yᵀ, of rows that are depth long, and more, rounded once to bf16.
+func product(x, y, more []uint16, depth int) []uint16 {
 	xs, ys := values(x), values(y)
 	m, n := len(x)/depth, len(y)/depth
 	z := make([]uint16, m*n)
 	for i := range m {
 		for j := range n {
-			z[i*n+j] = kernel.BF16Bits(dot(xs[i*depth:(i+1)*depth], ys[j*depth:]))
+			z[i*n+j] = kernel.BF16Bits(dot(xs[i*depth:(i+1)*depth], ys[j*depth:]) + kernel.BF16Value(more[i*n+j]))
 		}
 	}
 	return z
