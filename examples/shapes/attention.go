@@ -13,6 +13,8 @@ type Attention struct {
 	Blocks      int // of 64 keys
 	// Cluster is the CTAs that share keys and values: each loads a part for all. 0 is 1.
 	Cluster int
+	// Dynamic draws tiles from a counter in global memory, in place of a fixed order.
+	Dynamic bool
 	// Transpose has the producer's warpgroup transpose V in shared memory, as it has to
 	// be done for types of 8 bits: V passes through two pipelines.
 	Transpose bool
@@ -34,8 +36,10 @@ type attention struct {
 	ringK, ringV, ringRaw  *kernel.Pipeline
 	fullQ, freeO           kernel.Mbarrier
 	emptyQ                 kernel.NamedBarrier // the consumers and the producer's first warp
-	schedule               int                 // the first of two named barriers, one for each consumer's turn
-	epilogue               int                 // named barrier
+	tickets, number        kernel.Ptr
+	numberFree, numberSet  kernel.NamedBarrier
+	schedule               int // the first of two named barriers, one for each consumer's turn
+	epilogue               int // named barrier
 }
 
 func (p Attention) has(mistake string) bool { return p.mistake == mistake }
@@ -69,6 +73,11 @@ func (p Attention) Forward() (*Work, error) {
 	s.schedule = s.NamedBarrier(256).ID()
 	s.NamedBarrier(256)
 	s.epilogue = s.NamedBarrier(256).ID()
+	if p.Dynamic {
+		s.tickets = s.GlobalPtr("tickets", kernel.U32)
+		s.number = s.Shared("number", kernel.U32)
+		s.numberFree, s.numberSet = s.NamedBarrier(256+32), s.NamedBarrier(256+32)
+	}
 	s.InitMbarriers()
 
 	s.Warpgroup(0, s.produce)
@@ -80,8 +89,12 @@ func (p Attention) Forward() (*Work, error) {
 	if p.Transpose {
 		v0 = s.raw
 	}
-	call, err := s.Call(kernel.Grid(p.CTAs), s.q.MapOf(q, []int{m, head}), s.k.Rows(0, keys/s.Cluster).MapOf(k, []int{n, head}),
-		v0.Rows(0, keys/s.Cluster).MapOf(v, []int{n, head}), s.o.MapOf(o, []int{m, head}))
+	args := []any{s.q.MapOf(q, []int{m, head}), s.k.Rows(0, keys/s.Cluster).MapOf(k, []int{n, head}),
+		v0.Rows(0, keys/s.Cluster).MapOf(v, []int{n, head}), s.o.MapOf(o, []int{m, head})}
+	if p.Dynamic {
+		args = append(args, kernel.Scratch(make([]uint32, 1)))
+	}
+	call, err := s.Call(kernel.Grid(p.CTAs), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +103,40 @@ func (p Attention) Forward() (*Work, error) {
 
 // tiles executes body for every tile of the CTA, with its first row and with the parities
 // of its turn.
-func (s *attention) tiles(body func(row, parity kernel.Reg)) {
+func (s *attention) tiles(produces bool, body func(row, parity kernel.Reg)) {
 	parity, ctas := s.Const(kernel.U32, 0), s.Attention.CTAs
-	s.For(s.CtaidX(), ctas*s.Turns, ctas, func(i kernel.Reg) {
+	if !s.Dynamic {
+		s.For(s.CtaidX(), ctas*s.Turns, ctas, func(i kernel.Reg) {
+			body(i.Mul(queries), parity)
+			parity.Set(parity.Xor(1))
+		})
+		return
+	}
+	// As FlashAttention-3's dynamic scheduler: the producer draws the next tile while it
+	// loads this one, and tells the consumers by shared memory and two named barriers.
+	i, next := s.CtaidX().Copy(), s.Const(kernel.U32, 0)
+	if !produces {
+		s.numberFree.Arrive()
+	}
+	s.Loop(func() {
+		s.BreakIf(i.Ge(ctas * s.Turns))
+		if produces {
+			s.If(s.LaneID().Eq(0), func() { next.Set(s.tickets.Atom(kernel.Add, 1).Add(ctas)) })
+		}
 		body(i.Mul(queries), parity)
 		parity.Set(parity.Xor(1))
+		if produces {
+			i.Set(s.ShflIdx(next, 0))
+			if !s.has("a number is overwritten while it is read") {
+				s.numberFree.Sync()
+			}
+			s.If(s.LaneID().Eq(0), func() { s.number.Store(i) })
+			s.numberSet.Arrive()
+		} else {
+			s.numberSet.Sync()
+			i.Set(s.number.Load())
+			s.numberFree.Arrive()
+		}
 	})
 }
 
@@ -142,7 +184,7 @@ func (s *attention) load() {
 		})
 		raw.Advance()
 	}
-	s.tiles(func(row, parity kernel.Reg) {
+	s.tiles(true, func(row, parity kernel.Reg) {
 		last := (s.Blocks - 1) * keys
 		if s.Transpose {
 			loadV(last)
@@ -200,12 +242,24 @@ func (s *attention) share(m kernel.TensorMap, to kernel.Tile, full kernel.Mbarri
 // giver gives what gives a stage back that a copy filled: once for the warpgroup, at
 // each CTA that loaded a part.
 func (s *attention) giver() func(*reader) {
-	if s.Cluster == 1 {
-		lead := s.TidX().And(127).Eq(0)
-		return func(r *reader) { s.Guard(lead, func() { r.empty().Arrive() }) }
+	arrives, to := s.TidX().And(127).Eq(0), kernel.Reg{}
+	if s.Cluster > 1 {
+		arrives, to = spread(s.Kernel, s.Cluster, 1)
 	}
-	arrives, to := spread(s.Kernel, s.Cluster, 1)
-	return func(r *reader) { s.Guard(arrives, func() { r.empty().Remote(to).Arrive() }) }
+	return func(r *reader) {
+		if s.Dynamic {
+			// The products' waits hold the lanes together, too; but that is not known
+			// where the order of the drawn numbers decides.
+			s.WarpSync()
+		}
+		s.Guard(arrives, func() {
+			if s.Cluster > 1 {
+				r.empty().Remote(to).Arrive()
+			} else {
+				r.empty().Arrive()
+			}
+		})
+	}
 }
 
 // transpose moves a block of V from one pipeline to the next, four warps together: each
@@ -222,10 +276,16 @@ func (s *attention) transpose(from *reader, to *kernel.Producer, give func(*read
 		m := s.raw.At(from.Index).Addr(key, col.Add(third)).LoadMatrix(4, kernel.Trans)
 		s.v.At(to.Stage).Addr(col.Add(third).Add(low), next.Add(i)).StoreMatrix(m)
 	}
-	if !s.has("no fence after the transpose") {
+	switch {
+	case s.has("no fence after the transpose"):
+		to.Commit()
+	case s.has("the fence comes after the arrival"):
+		to.Commit()
 		s.FenceProxyAsync(kernel.SharedCTA)
+	default:
+		s.FenceProxyAsync(kernel.SharedCTA)
+		to.Commit()
 	}
-	to.Commit()
 	if !s.has("the transpose has no barrier") {
 		s.Sync()
 	}
@@ -279,7 +339,9 @@ func (s *attention) consume() {
 		if s.Transpose {
 			b = b.T()
 		}
-		s.WgmmaFence()
+		if !s.has("no fence before the products of V") {
+			s.WgmmaFence()
+		}
 		out.Mma(s.Fragment(kernel.BF16, 64, keys, weights), b)
 		s.WgmmaCommit()
 	}
@@ -293,7 +355,7 @@ func (s *attention) consume() {
 	if !s.has("nobody has the first turn") {
 		s.If(group.Eq(0), func() { turn("bar.arrive", group) })
 	}
-	s.tiles(func(row, parity kernel.Reg) {
+	s.tiles(false, func(row, parity kernel.Reg) {
 		if !s.has("nobody waits for Q") {
 			s.fullQ.WaitParity(parity)
 		}
@@ -301,12 +363,19 @@ func (s *attention) consume() {
 		multiplyQK()
 		s.WgmmaWait(0)
 		releaseK()
+		if s.has("Q is given back before its last product") {
+			s.emptyQ.Arrive()
+		}
 		soft := s.soft(scores)
 		convert()
 		out.Zero()
 		s.For(1, s.Blocks, 1, func(kernel.Reg) {
 			// The first waits for both; the second knows by its turn.
-			s.If(group.Eq(0), k.wait)
+			leader := 0
+			if s.has("the second waits for K and not the first") {
+				leader = 1
+			}
+			s.If(group.Eq(leader), k.wait)
 			sync()
 			multiplyQK()
 			if !s.has("nobody waits for V") {
@@ -340,7 +409,9 @@ func (s *attention) consume() {
 			}
 			scale(out)
 		})
-		s.emptyQ.Arrive()
+		if !s.has("Q is given back before its last product") {
+			s.emptyQ.Arrive()
+		}
 		v.wait()
 		multiplyPV()
 		s.WgmmaWait(0)

@@ -88,21 +88,12 @@ func (p Product) Pingpong() (*Work, error) {
 		o := s.order(turns, group)
 		tiles(group, 2*clusters, func(row, col kernel.Reg) {
 			o.wait()
-			m.multiply(func() {
-				if !p.has("the turn of the products is kept") {
-					o.pass()
-				}
-			})
+			m.multiply(o.pass)
 			skip() // those of the other
-			if p.has("the turn of the products is kept") {
-				o.pass()
-			}
-			if p.has("an epilogue does not wait for its turn") {
-				m.store(warp, row, col, meet)
-			} else {
+			if !p.has("an epilogue does not wait for its turn") {
 				o.wait()
-				m.store(warp, row, col, meet)
 			}
+			m.store(warp, row, col, meet)
 			if !p.has("the turn is passed before the stores have read") {
 				m.drain(warp)
 			}

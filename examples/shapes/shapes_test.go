@@ -45,11 +45,6 @@ func TestTwins(t *testing.T) {
 				if c.Verdict == "incomplete" {
 					t.Error(c.Summary)
 				}
-				kinds := map[string]int{}
-				for _, f := range c.Findings {
-					kinds[f.Kind]++
-				}
-				t.Log(kinds)
 				for _, kind := range twin.Finds {
 					if !slices.ContainsFunc(c.Findings, func(f muster.Finding) bool { return f.Kind == kind }) {
 						t.Errorf("no %s", kind)
