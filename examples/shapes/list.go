@@ -2,11 +2,10 @@ package shapes
 
 // shapes are small: two or four CTAs, a lap or two of each ring.
 var shapes = []Shape{
-	{"cooperative", multiplies(Product{X: 2, Y: 1, Blocks: 5, Stages: 4, Turns: 2}, Product.Cooperative), []Twin{
+	{"cooperative", "CUTLASS's cooperative kernel (`PipelineTmaAsync`), clusters 2×1: two warpgroups share a tile of 128 × 128", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 3, Turns: 2}, Product.Cooperative), []Twin{
 		{"the wait leaves what is released in flight", []string{"overwrite-in-flight"}},
 		{"the newest stage is released", []string{"never-completes"}},
 		{"the last product is not waited for", []string{"overwrite-in-flight"}},
-		{"a test is taken for a wait", []string{"read-in-flight"}},
 		{"the empty barriers count the own consumers", []string{"arrivals-excess", "overwrite-in-flight"}},
 		{"the empty barriers count one more", []string{"never-completes"}},
 		{"a release goes to the own CTA", []string{"phase-mixing", "overwrite-in-flight"}},
@@ -16,19 +15,19 @@ var shapes = []Shape{
 		{"a CTA exits before the other releases", []string{"exit-before-remote"}},
 		{"the warpgroups ask for too many registers", []string{"register-budget"}},
 	}},
-	{"cooperative-2x2", multiplies(Product{X: 2, Y: 2, Blocks: 5, Stages: 2, Turns: 2}, Product.Cooperative), []Twin{
+	{"cooperative-2x2", "the same in clusters of 2×2: A and B are both multicast", multiplies(Product{X: 2, Y: 2, Blocks: 3, Stages: 2, Turns: 2}, Product.Cooperative), []Twin{
 		{"the empty barriers count all consumers", []string{"never-completes"}},
 		{"all consumers release to all", []string{"phase-mixing"}},
 		{"the wait leaves what is released in flight", []string{"overwrite-in-flight"}},
 		{"a CTA exits before the other releases", []string{"exit-before-remote"}},
 	}},
-	{"cooperative-source", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 2, Source: true}, Product.Cooperative), []Twin{
+	{"cooperative-source", "the same with a source that a second producer warp loads, and that D is written over (`ReuseSmemC`)", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 2, Source: true}, Product.Cooperative), []Twin{
 		{"a strip is given back before it is stored", []string{"overwrite-in-flight"}},
 		{"a strip is written while it is read", []string{"race-lanes"}},
 		{"the source is not waited for", []string{"read-in-flight"}},
 		{"no proxy fence", []string{"proxy-raw", "proxy-war"}},
 	}},
-	{"pingpong", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 4}, Product.Pingpong), []Twin{
+	{"pingpong", "CUTLASS's pingpong kernel: a tile for each warpgroup, turns by an `OrderedSequenceBarrier`, one epilogue's buffers for both", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 4}, Product.Pingpong), []Twin{
 		{"both warpgroups begin", []string{"race-shared", "named-barrier-mismatch"}},
 		{"a turn counts one thread", []string{"arrivals-excess"}},
 		{"an epilogue does not wait for its turn", []string{"race-shared", "named-barrier-mismatch"}},
@@ -43,7 +42,7 @@ var shapes = []Shape{
 		{"two stores may be under way", []string{"overwrite-in-flight"}},
 		{"nobody is told that a buffer is free", []string{"overwrite-in-flight"}},
 	}},
-	{"attention", attends(Attention{CTAs: 2, Turns: 2, Blocks: 4}), []Twin{
+	{"attention", "FlashAttention-3's forward pass: `WarpSchedulerBarrier`, overlap within a warpgroup, O over V, persistent", attends(Attention{CTAs: 1, Turns: 2, Blocks: 4}), []Twin{
 		{"nobody has the first turn", []string{"never-completes"}},
 		{"a turn is passed to oneself", []string{"never-completes"}},
 		{"a turn counts one warpgroup", []string{"read-in-flight", "named-barrier-mismatch"}},
@@ -62,24 +61,24 @@ var shapes = []Shape{
 		{"O is given back while it is stored", []string{"overwrite-in-flight"}},
 		{"V is loaded while O is stored", []string{"overwrite-in-flight"}},
 	}},
-	{"attention-transpose", attends(Attention{CTAs: 2, Turns: 2, Blocks: 4, Transpose: true}), []Twin{
+	{"attention-transpose", "the same with V transposed by the producer's warpgroup between two pipelines", attends(Attention{CTAs: 1, Turns: 2, Blocks: 4, Transpose: true}), []Twin{
 		{"the transpose has no barrier", []string{"lapped-wait", "read-in-flight"}},
 		{"no fence after the transpose", []string{"proxy-raw"}},
 		{"the fence comes after the arrival", []string{"proxy-raw"}},
 		{"nobody waits for V", []string{"lapped-wait"}},
 		{"V is loaded while O is stored", []string{"overwrite-in-flight"}},
 	}},
-	{"attention-dynamic", attends(Attention{CTAs: 2, Turns: 2, Blocks: 2, Dynamic: true}), []Twin{
+	{"attention-dynamic", "the same with `DynamicPersistentTileScheduler`; with a `bar.warp.sync` before each release, without which the verdict is incomplete", attends(Attention{CTAs: 2, Turns: 2, Blocks: 2, Dynamic: true}), []Twin{
 		{"a number is overwritten while it is read", []string{"race-shared"}},
 	}},
-	{"attention-cluster", attends(Attention{CTAs: 2, Turns: 2, Blocks: 4, Cluster: 2}), []Twin{
+	{"attention-cluster", "the same in clusters of 2×1 that share K and V", attends(Attention{CTAs: 2, Turns: 2, Blocks: 3, Cluster: 2}), []Twin{
 		{"a CTA exits before the other has stored", []string{"exit-before-remote"}},
 		{"O is given back while it is stored", []string{"overwrite-in-flight"}},
 	}},
-	{"attention-transpose-cluster", attends(Attention{CTAs: 2, Turns: 2, Blocks: 4, Cluster: 2, Transpose: true}), []Twin{
+	{"attention-transpose-cluster", "both", attends(Attention{CTAs: 2, Turns: 2, Blocks: 3, Cluster: 2, Transpose: true}), []Twin{
 		{"the transpose has no barrier", []string{"lapped-wait"}},
 	}},
-	{"fast", Fast, []Twin{
+	{"fast", "fast.cu's `matmul_12`: a list of tiles, clusters of 2×1, one thread for each CTA releases; B loaded by halves, and what fast.cu leaves out put in", Fast, []Twin{
 		{"a stage is released before the wait", []string{"overwrite-in-flight"}},
 		{"the empty barriers count one CTA", []string{"arrivals-excess", "overwrite-in-flight"}},
 		{"both releases go to the own CTA", []string{"phase-mixing", "overwrite-in-flight"}},

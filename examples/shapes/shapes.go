@@ -14,6 +14,7 @@ import (
 // A Shape is a kernel with the mistakes that it can make.
 type Shape struct {
 	Name  string
+	Model string // what it is built like
 	Make  func(mistake string) (*Work, error)
 	Twins []Twin
 }

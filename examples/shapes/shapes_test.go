@@ -1,7 +1,11 @@
 package shapes_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"muster"
@@ -53,6 +57,34 @@ func TestTwins(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of README.md")
+
+// TestReadme holds README.md's table to the shapes.
+func TestReadme(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| shape | built like | twin | finding due |\n|---|---|---|---|\n")
+	for _, s := range shapes.All() {
+		name, model := "`"+s.Name+"`", s.Model
+		for _, twin := range s.Twins {
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", name, model, twin.Mistake, strings.Join(twin.Finds, "`, `"))
+			name, model = "", ""
+		}
+	}
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(string(page), "| shape |")
+	want := text + b.String()
+	if *update {
+		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(page) != want {
+		t.Error("README.md does not have the shapes as they are: go test ./examples/shapes -run TestReadme -update")
 	}
 }
 
