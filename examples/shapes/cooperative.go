@@ -5,7 +5,11 @@ import "muster/kernel"
 // Cooperative is CUTLASS's cooperative kernel: two consumer warpgroups share a tile of
 // 128 × 128, and both read each stage. The epilogue is theirs together.
 func (p Product) Cooperative() (*Work, error) {
-	const rows, cols, clusters = 128, 128, 1
+	const rows, cols = 128, 128
+	clusters := 1
+	if p.Split {
+		clusters = 2
+	}
 	s := p.begin("cooperative", rows, cols, 2)
 	bars := []kernel.Mbarrier{s.ring.Full, s.ring.Empty}
 	if p.Source {
@@ -13,7 +17,7 @@ func (p Product) Cooperative() (*Work, error) {
 	}
 	initialize(s.Kernel, !p.has("the barriers are made without a fence"), bars...)
 	tiles := func(body func(row, col kernel.Reg)) {
-		s.For(s.ClusteridX(), p.Turns*clusters, clusters, func(i kernel.Reg) {
+		s.For(0, p.Turns, 1, func(i kernel.Reg) {
 			body(i.Mad(p.X, s.x).Mul(rows), s.y.Mul(cols))
 		})
 	}
@@ -48,9 +52,12 @@ func (p Product) Cooperative() (*Work, error) {
 		m := s.math(warp.Shr(2).Mul(64))
 		tiles(func(row, col kernel.Reg) {
 			m.multiply(func() {})
-			if p.Source {
+			switch {
+			case p.Source:
 				m.add(warp, row, col, meet)
-			} else {
+			case p.Split:
+				m.gather(warp, row, col, meet)
+			default:
 				m.store(warp, row, col, meet)
 			}
 		})
@@ -58,5 +65,5 @@ func (p Product) Cooperative() (*Work, error) {
 			m.drain(warp)
 		}
 	})
-	return s.call(clusters, p.Turns*clusters*p.X*rows, p.Y*cols)
+	return s.call(clusters, p.Turns*p.X*rows, p.Y*cols)
 }

@@ -27,6 +27,12 @@ var shapes = []Shape{
 		{"the source is not waited for", []string{"read-in-flight"}},
 		{"no proxy fence", []string{"proxy-raw", "proxy-war"}},
 	}},
+	{"cooperative-split", "the same with K split between two clusters, which add up in global memory as stream-K does", multiplies(Product{X: 2, Y: 1, Blocks: 2, Stages: 3, Turns: 2, Split: true}, Product.Cooperative), []Twin{
+		{"a count may come before the sums", []string{"race-lanes"}},
+		{"a count has no fence", []string{"relaxed-sync"}},
+		{"the count is read without an acquire", []string{"relaxed-sync"}},
+		{"one thread alone waits for the count", []string{"race-global"}},
+	}},
 	{"pingpong", "CUTLASS's pingpong kernel: a tile for each warpgroup, turns by an `OrderedSequenceBarrier`, one epilogue's buffers for both", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 4, Turns: 4}, Product.Pingpong), []Twin{
 		{"both warpgroups begin", []string{"race-shared", "named-barrier-mismatch"}},
 		{"a turn counts one thread", []string{"arrivals-excess"}},

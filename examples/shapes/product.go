@@ -12,7 +12,10 @@ type Product struct {
 	Stages int
 	Turns  int // tiles of each CTA
 	// Source adds a matrix to the product: a second producer warp loads it strip by strip.
-	Source  bool
+	Source bool
+	// Split has two clusters share each tile, with half of K each: the first leaves its sums
+	// in global memory, and the second waits for them and adds its own.
+	Split   bool
 	mistake string
 }
 
@@ -26,6 +29,7 @@ type writer struct {
 	mapS             kernel.TensorMap // of the source
 	a, b, c          kernel.Tile
 	source           *kernel.Pipeline
+	partial, ready   kernel.Ptr      // sums of a tile, and how often its first cluster has finished
 	begun            kernel.Mbarrier // the products' first loads go before the source's
 	rows, cols       int             // of a CTA's tile
 	ring             *kernel.Pipeline
@@ -56,6 +60,9 @@ func (p Product) begin(name string, rows, cols, readers int) *writer {
 		s.mapS = k.TensorMap("map_source")
 		s.source = k.Pipeline("source", sources, 1, 256)
 		s.begun = k.Mbarriers("begun", 1, 1)
+	}
+	if p.Split {
+		s.partial, s.ready = k.GlobalPtr("partial", kernel.F32), k.GlobalPtr("ready", kernel.U32)
 	}
 	releases := (p.X + p.Y - 1) * readers
 	switch p.mistake {
@@ -89,7 +96,12 @@ func (s *writer) load(ring *kernel.Producer, row, col kernel.Reg) {
 		toB = append(toB, kernel.Multicast(s.Const(kernel.U32, 1<<s.X-1).Shl(s.y.Mul(s.X)).Cvt(kernel.U16)))
 	}
 	fromA, fromB := s.y.Mul(partA), s.x.Mul(partB)
+	start := kernel.Num(0)
+	if s.Split {
+		start = s.ClusteridX().Mul(s.Blocks * deep)
+	}
 	s.For(0, s.Blocks*deep, deep, func(d kernel.Reg) {
+		d = d.Add(start)
 		ring.Acquire()
 		if s.has("a CTA expects what it loads") {
 			ring.Expect(s.a.Size()/s.Y + s.b.Size()/s.X)
@@ -235,6 +247,9 @@ func (m *math) issue(warp kernel.Reg, body func()) {
 // call gives the kernel its arguments: grid clusters, and the sizes of the matrices.
 func (s *writer) call(clusters, m, n int) (*Work, error) {
 	depth := s.Blocks * deep
+	if s.Split {
+		depth *= 2
+	}
 	x, y, z := integers(m*depth, 7), integers(n*depth, 5), make([]uint16, m*n)
 	args := []any{
 		s.a.Rows(0, s.rows/s.Y).MapOf(x, []int{m, depth}),
@@ -245,6 +260,9 @@ func (s *writer) call(clusters, m, n int) (*Work, error) {
 	if s.Source {
 		added = integers(m*n, 11)
 		args = append(args, s.c.MapOf(added, []int{m, n}))
+	}
+	if s.Split {
+		args = append(args, kernel.Scratch(make([]float32, m*n)), kernel.Scratch(make([]uint32, m*n/s.rows/s.cols)))
 	}
 	call, err := s.Kernel.Call(kernel.Grid(clusters*s.X, s.Y), args...)
 	if err != nil {
