@@ -6,10 +6,7 @@ import "muster/kernel"
 // 128 × 128, and both read each stage. The epilogue is theirs together.
 func (p Product) Cooperative() (*Work, error) {
 	const rows, cols = 128, 128
-	clusters := 1
-	if p.Split {
-		clusters = 2
-	}
+	clusters := max(1, p.Split)
 	s := p.begin("cooperative", rows, cols, 2)
 	bars := []kernel.Mbarrier{s.ring.Full, s.ring.Empty}
 	if p.Source {
@@ -55,7 +52,7 @@ func (p Product) Cooperative() (*Work, error) {
 			switch {
 			case p.Source:
 				m.add(warp, row, col, meet)
-			case p.Split:
+			case p.Split > 1:
 				m.gather(warp, row, col, meet)
 			default:
 				m.store(warp, row, col, meet)

@@ -27,7 +27,7 @@ var shapes = []Shape{
 		{"the source is not waited for", []string{"read-in-flight"}},
 		{"no proxy fence", []string{"proxy-raw", "proxy-war"}},
 	}},
-	{"cooperative-split", "the same with K split between two clusters, which add up in global memory as stream-K does", multiplies(Product{X: 2, Y: 1, Blocks: 2, Stages: 3, Turns: 2, Split: true}, Product.Cooperative), []Twin{
+	{"cooperative-split", "the same with K split between three clusters, which add up in global memory as stream-K does", multiplies(Product{X: 2, Y: 1, Blocks: 2, Stages: 3, Turns: 2, Split: 3}, Product.Cooperative), []Twin{
 		{"a count may come before the sums", []string{"race-lanes"}},
 		{"a count has no fence", []string{"relaxed-sync"}},
 		{"the count is read without an acquire", []string{"relaxed-sync"}},

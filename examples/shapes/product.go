@@ -13,9 +13,9 @@ type Product struct {
 	Turns  int // tiles of each CTA
 	// Source adds a matrix to the product: a second producer warp loads it strip by strip.
 	Source bool
-	// Split has two clusters share each tile, with half of K each: the first leaves its sums
-	// in global memory, and the second waits for them and adds its own.
-	Split   bool
+	// Split has that many clusters share each tile, with a part of K each: each but the
+	// last leaves sums in global memory for the next, which adds its own. 0 is 1.
+	Split   int
 	mistake string
 }
 
@@ -29,7 +29,7 @@ type writer struct {
 	mapS             kernel.TensorMap // of the source
 	a, b, c          kernel.Tile
 	source           *kernel.Pipeline
-	partial, ready   kernel.Ptr      // sums of a tile, and how often its first cluster has finished
+	partial, ready   kernel.Ptr      // sums of a tile, and how many clusters have added theirs
 	begun            kernel.Mbarrier // the products' first loads go before the source's
 	rows, cols       int             // of a CTA's tile
 	ring             *kernel.Pipeline
@@ -61,7 +61,7 @@ func (p Product) begin(name string, rows, cols, readers int) *writer {
 		s.source = k.Pipeline("source", sources, 1, 256)
 		s.begun = k.Mbarriers("begun", 1, 1)
 	}
-	if p.Split {
+	if p.Split > 1 {
 		s.partial, s.ready = k.GlobalPtr("partial", kernel.F32), k.GlobalPtr("ready", kernel.U32)
 	}
 	releases := (p.X + p.Y - 1) * readers
@@ -97,7 +97,7 @@ func (s *writer) load(ring *kernel.Producer, row, col kernel.Reg) {
 	}
 	fromA, fromB := s.y.Mul(partA), s.x.Mul(partB)
 	start := kernel.Num(0)
-	if s.Split {
+	if s.Split > 1 {
 		start = s.ClusteridX().Mul(s.Blocks * deep)
 	}
 	s.For(0, s.Blocks*deep, deep, func(d kernel.Reg) {
@@ -246,10 +246,7 @@ func (m *math) issue(warp kernel.Reg, body func()) {
 
 // call gives the kernel its arguments: grid clusters, and the sizes of the matrices.
 func (s *writer) call(clusters, m, n int) (*Work, error) {
-	depth := s.Blocks * deep
-	if s.Split {
-		depth *= 2
-	}
+	depth := s.Blocks * deep * max(1, s.Split)
 	x, y, z := integers(m*depth, 7), integers(n*depth, 5), make([]uint16, m*n)
 	args := []any{
 		s.a.Rows(0, s.rows/s.Y).MapOf(x, []int{m, depth}),
@@ -261,7 +258,7 @@ func (s *writer) call(clusters, m, n int) (*Work, error) {
 		added = integers(m*n, 11)
 		args = append(args, s.c.MapOf(added, []int{m, n}))
 	}
-	if s.Split {
+	if s.Split > 1 {
 		args = append(args, kernel.Scratch(make([]float32, m*n)), kernel.Scratch(make([]uint32, m*n/s.rows/s.cols)))
 	}
 	call, err := s.Kernel.Call(kernel.Grid(clusters*s.X, s.Y), args...)

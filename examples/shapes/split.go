@@ -2,17 +2,36 @@ package shapes
 
 import "muster/kernel"
 
-// gather adds up the halves of a tile, as CUTLASS's stream-K scheduler does: the first
-// cluster's consumers store their registers, meet, and one thread counts after a
-// fence; the second's wait with one thread, meet, and load what the first has stored.
+// gather adds up the parts of a tile, as CUTLASS's stream-K scheduler does. One thread
+// waits until the clusters before have counted, the consumers meet, load their sums and
+// add their own. All but the last cluster store these, meet, and one thread counts after
+// a fence.
 func (m *math) gather(warp, row, col kernel.Reg, meet func()) {
 	tile := row.Div(m.rows).Mul(m.Y).Add(m.y)
-	thread := m.ThreadIndex()
+	thread, part := m.ThreadIndex(), m.ClusteridX()
 	at := func(j int) kernel.Ptr {
 		return m.partial.At(tile.Mul(m.rows * m.cols).Add(thread).Add(256 * j))
 	}
 	regs := m.acc.Regs()
-	m.IfElse(m.ClusteridX().Eq(0), func() {
+	m.If(part.Gt(0), func() {
+		m.If(thread.Eq(0), func() {
+			order := kernel.Acquire
+			if m.has("the count is read without an acquire") {
+				order = kernel.Relaxed
+			}
+			// One register, as compilers have it: a loop that computes the address anew is not
+			// seen to wait for one word.
+			count := m.Pointer(kernel.Global, kernel.U32, m.ready.At(tile).Address())
+			m.Loop(func() { m.BreakIf(count.Load(order, kernel.GPU).Eq(part)) })
+		})
+		if !m.has("one thread alone waits for the count") {
+			meet()
+		}
+		for j, r := range regs {
+			r.Set(r.Add(at(j).Load()))
+		}
+	})
+	m.IfElse(part.Lt(m.Split-1), func() {
 		for j, r := range regs {
 			at(j).Store(r)
 		}
@@ -25,23 +44,5 @@ func (m *math) gather(warp, row, col kernel.Reg, meet func()) {
 			}
 			m.ready.At(tile).Red(kernel.Add, 1, kernel.Relaxed, kernel.GPU)
 		})
-	}, func() {
-		m.If(thread.Eq(0), func() {
-			order := kernel.Acquire
-			if m.has("the count is read without an acquire") {
-				order = kernel.Relaxed
-			}
-			// One register, as compilers have it: a loop that computes the address anew is not
-			// seen to wait for one word.
-			count := m.Pointer(kernel.Global, kernel.U32, m.ready.At(tile).Address())
-			m.Loop(func() { m.BreakIf(count.Load(order, kernel.GPU).Eq(1)) })
-		})
-		if !m.has("one thread alone waits for the count") {
-			meet()
-		}
-		for j, r := range regs {
-			r.Set(r.Add(at(j).Load()))
-		}
-		m.store(warp, row, col, meet)
-	})
+	}, func() { m.store(warp, row, col, meet) })
 }
