@@ -19,10 +19,7 @@ func (m *math) gather(warp, row, col kernel.Reg, meet func()) {
 			if m.has("the count is read without an acquire") {
 				order = kernel.Relaxed
 			}
-			// One register, as compilers have it: a loop that computes the address anew is not
-			// seen to wait for one word.
-			count := m.Pointer(kernel.Global, kernel.U32, m.ready.At(tile).Address())
-			m.Loop(func() { m.BreakIf(count.Load(order, kernel.GPU).Eq(part)) })
+			m.Loop(func() { m.BreakIf(m.ready.At(tile).Load(order, kernel.GPU).Eq(part)) })
 		})
 		if !m.has("one thread alone waits for the count") {
 			meet()

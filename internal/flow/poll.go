@@ -252,12 +252,47 @@ func (g *Graph) comparison(read, branch int32, down, back []int32) *Poll {
 	if w := g.writers(from[0], load.Writes[0]); len(w) != 1 || w[0] != read {
 		return nil
 	}
-	for _, r := range slices.Concat(s.Reads[1:], load.Addr) {
-		if r == load.Writes[0] || g.writtenIn(r, down) || g.writtenIn(r, back) {
+	loop := slices.Concat([]int32{read}, down, back)
+	for _, r := range s.Reads[1:] {
+		if g.writtenIn(r, loop) {
+			return nil
+		}
+	}
+	made := g.made(read, loop)
+	for _, r := range load.Addr {
+		if g.writtenIn(r, loop) && !made[r] || r == load.Writes[0] {
 			return nil
 		}
 	}
 	return &Poll{PC: load.PC, Setp: s.PC, Size: size, signed: t[0] == 's', compare: s.In.Mods[0]}
+}
+
+// made returns the registers that every turn of a loop computes alike right before a
+// read: by instructions that come one after the other, with no way in between, from what
+// the loop does not change.
+func (g *Graph) made(read int32, loop []int32) map[Reg]bool {
+	before := g.preceding()
+	var line []int32 // backwards
+	for n := read; len(before[n]) == 1 && len(line) < maxPollNodes; {
+		n = before[n][0]
+		if n == read || len(g.Next[n]) != 1 || !g.Nodes[n].Plain {
+			break
+		}
+		line = append(line, n)
+	}
+	made := map[Reg]bool{}
+	for _, n := range slices.Backward(line) {
+		u := &g.Nodes[n]
+		_, source := g.source(n)
+		ok := !source && u.Guard == NoReg && !u.Accumulates() && (!u.Does(ptx.Reads) || u.Launched)
+		for _, r := range slices.Concat(u.Reads, u.Addr) {
+			ok = ok && (made[r] || !g.writtenIn(r, loop))
+		}
+		for _, w := range u.Writes {
+			made[w] = ok
+		}
+	}
+	return made
 }
 
 // writtenIn reports whether any of some nodes writes a register.
