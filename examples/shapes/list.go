@@ -27,6 +27,10 @@ var shapes = []Shape{
 		{"the source is not waited for", []string{"read-in-flight"}},
 		{"no proxy fence", []string{"proxy-raw", "proxy-war"}},
 	}},
+	{"cooperative-peek", "the same with a test for the next stage while a product is under way, as in the mixed-input kernels", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 3, Turns: 2, Peek: true}, Product.Cooperative), []Twin{
+		{"the test is of the stage that is in use", []string{"read-in-flight"}},
+		{"the test is made once for all stages", []string{"read-in-flight"}},
+	}},
 	{"cooperative-split", "the same with K split between three clusters, which add up in global memory as stream-K does", multiplies(Product{X: 2, Y: 1, Blocks: 2, Stages: 3, Turns: 2, Split: 3}, Product.Cooperative), []Twin{
 		{"a count may come before the sums", []string{"race-lanes"}},
 		{"a count has no fence", []string{"relaxed-sync"}},

@@ -13,6 +13,8 @@ type Product struct {
 	Turns  int // tiles of each CTA
 	// Source adds a matrix to the product: a second producer warp loads it strip by strip.
 	Source bool
+	// Peek tests for the next stage while the product of this one is under way.
+	Peek bool
 	// Split has that many clusters share each tile, with a part of K each: each but the
 	// last leaves sums in global memory for the next, which adds its own. 0 is 1.
 	Split   int
@@ -162,31 +164,57 @@ func (m *math) release(r *reader) {
 // multiply adds up one tile. With one product in flight, the one before is over. between
 // is called when all products are issued.
 func (m *math) multiply(between func()) {
+	var full kernel.Pred // what an earlier test has found
+	test := func() {
+		if m.Peek {
+			full.Set(m.read.test())
+		}
+	}
 	step := func(opts ...kernel.MmaOption) {
-		if m.has("the parity does not flip") {
+		switch {
+		case m.has("the parity does not flip"):
 			m.ring.Full.At(m.read.Index).WaitParity(kernel.ConsumerParity)
-		} else {
+		case m.Peek:
+			m.read.waitAfter(full)
+		default:
 			m.read.wait()
 		}
 		m.WgmmaFence()
 		m.acc.Mma(m.a.At(m.read.Index).Rows(m.first, 64), m.b.At(m.read.Index).T(), opts...)
 		m.WgmmaCommit()
 	}
-	step(kernel.Overwrite)
-	m.read.Advance()
-	m.For(1, m.Blocks, 1, func(kernel.Reg) {
-		step()
-		inFlight := 1
-		if m.has("the wait leaves what is released in flight") {
-			inFlight = 2
-		}
-		m.WgmmaWait(inFlight)
-		if m.has("the newest stage is released") {
-			m.release(m.read)
-		} else {
-			m.release(m.used)
+	advance := func() {
+		if m.has("the test is of the stage that is in use") {
+			test()
+			m.read.Advance()
+			return
 		}
 		m.read.Advance()
+		if !m.has("the test is made once for all stages") {
+			test()
+		}
+	}
+	if m.Peek {
+		full = m.PredVar()
+	}
+	test()
+	step(kernel.Overwrite)
+	advance()
+	m.For(1, m.Blocks, 1, func(kernel.Reg) {
+		step()
+		if m.has("the newest stage is released") {
+			m.WgmmaWait(1)
+			m.release(m.read)
+			advance()
+		} else {
+			advance()
+			inFlight := 1
+			if m.has("the wait leaves what is released in flight") {
+				inFlight = 2
+			}
+			m.WgmmaWait(inFlight)
+			m.release(m.used)
+		}
 		m.used.Advance()
 	})
 	between()

@@ -47,22 +47,16 @@ func reads(k *kernel.Kernel, ring *kernel.Pipeline) *reader {
 	return &reader{k, ring, k.Stages(ring.Stages(), kernel.ConsumerParity)}
 }
 
+// test tests whether the stage is full.
+func (r *reader) test() kernel.Pred { return r.ring.Full.At(r.Index).TryWaitParity(r.Parity) }
+
 // wait tests once whether the stage is full, and waits if it was not, as CUTLASS's
-// consumer_try_wait and consumer_wait do. Both name the barrier by one register.
-func (r *reader) wait() {
-	k := r.k
-	bar := k.Pointer(kernel.SharedCTA, kernel.B64, r.ring.Full.At(r.Index).Ptr().Address())
-	full := k.PredVar()
-	test := func() {
-		k.Inst("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64", full, bar, r.Parity)
-	}
-	test()
-	k.If(full.Not(), func() {
-		k.Loop(func() {
-			test()
-			k.BreakIf(full)
-		})
-	})
+// consumer_try_wait and consumer_wait do.
+func (r *reader) wait() { r.waitAfter(r.test()) }
+
+// waitAfter waits if an earlier test of the stage has failed.
+func (r *reader) waitAfter(full kernel.Pred) {
+	r.k.If(full.Not(), func() { r.ring.Full.At(r.Index).WaitParity(r.Parity) })
 }
 
 // empty is the barrier at which the stage is given back.
