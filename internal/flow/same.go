@@ -88,7 +88,7 @@ func (g *Graph) maker(n int32, r Reg) int32 {
 	}
 	u := &g.Nodes[from[0]]
 	if _, source := g.source(from[0]); source || !u.Plain || u.Guard != NoReg || u.Accumulates() || u.Clock || len(u.Writes) != 1 ||
-		u.Does(ptx.Writes) || u.Does(ptx.Reads) || len(u.Addr) > 0 || slices.Contains(u.Reads, r) {
+		u.Does(ptx.Writes) || u.Does(ptx.Reads) && !u.Launched || len(u.Addr) > 0 || slices.Contains(u.Reads, r) {
 		return -1
 	}
 	return from[0]
