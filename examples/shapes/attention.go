@@ -247,11 +247,6 @@ func (s *attention) giver() func(*reader) {
 		arrives, to = spread(s.Kernel, s.Cluster, 1)
 	}
 	return func(r *reader) {
-		if s.Dynamic {
-			// The products' waits hold the lanes together, too; but that is not known
-			// where the order of the drawn numbers decides.
-			s.WarpSync()
-		}
 		s.Guard(arrives, func() {
 			if s.Cluster > 1 {
 				r.empty().Remote(to).Arrive()

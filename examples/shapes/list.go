@@ -78,7 +78,7 @@ var shapes = []Shape{
 		{"nobody waits for V", []string{"lapped-wait"}},
 		{"V is loaded while O is stored", []string{"overwrite-in-flight"}},
 	}},
-	{"attention-dynamic", "the same with `DynamicPersistentTileScheduler`; with a `bar.warp.sync` before each release, without which the verdict is incomplete", attends(Attention{CTAs: 2, Turns: 2, Blocks: 2, Dynamic: true}), []Twin{
+	{"attention-dynamic", "the same with `DynamicPersistentTileScheduler`", attends(Attention{CTAs: 2, Turns: 2, Blocks: 2, Dynamic: true}), []Twin{
 		{"a number is overwritten while it is read", []string{"race-shared"}},
 	}},
 	{"attention-cluster", "the same in clusters of 2×1 that share K and V", attends(Attention{CTAs: 2, Turns: 2, Blocks: 3, Cluster: 2}), []Twin{

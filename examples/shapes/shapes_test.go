@@ -36,12 +36,17 @@ func TestRight(t *testing.T) {
 	}
 }
 
+var long = flag.Bool("long", false, "the mistakes that the tests leave out because they take long, and no others")
+
+// maxTwins is how many mistakes of a shape the tests take; the gate takes the others.
+const maxTwins = 3
+
 // TestTwins finds every mistake, by the kinds that name its cause.
 func TestTwins(t *testing.T) {
 	for _, s := range shapes.All() {
 		for i, twin := range s.Twins {
-			if testing.Short() && i > 0 {
-				break // one of each shape
+			if testing.Short() && i > 0 || *long != (i >= maxTwins) {
+				continue
 			}
 			t.Run(s.Name+"/"+twin.Mistake, func(t *testing.T) {
 				_, l := load(t, s, twin.Mistake)
