@@ -154,14 +154,17 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), e.Decided()
 	}
-	if c.proves() {
+	wrong := c.wrongAnyhow()
+	if !wrong && c.proves() {
 		c.costs()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
-	if c.representative() {
-		c.list = c.list[:1]
-		stages = []func() error{c.run, c.explore.Decided, c.undefined}
+	switch {
+	case wrong:
+		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined}
+	case c.representative():
+		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined}
 	}
 	for _, stage := range stages {
 		if err := stage(); err != nil {
@@ -196,6 +199,21 @@ func (c *checking) representative() bool {
 	return c.proof != nil && c.proof.All && c.shown.Err == nil && len(c.shown.Findings) > 0 &&
 		!slices.ContainsFunc(c.shown.Findings, func(f rules.Finding) bool { return rules.MayReach(&f) || rules.Dropped(&f) }) &&
 		!c.subject.Program.Unspecified()
+}
+
+// wrongAnyhow reports whether the first schedule shows an error in a launch whose leaders
+// are those that no card elects. What else is wrong there is not looked for: it would be
+// warnings (checkLed).
+func (c *checking) wrongAnyhow() bool {
+	if !c.subject.Highest || c.o.Mode != EverySchedule {
+		return false
+	}
+	r := c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
+	if r.Err != nil || !slices.ContainsFunc(r.Findings, func(f rules.Finding) bool { return f.Severity == rules.Error }) {
+		return false
+	}
+	c.Add(0, &r)
+	return true
 }
 
 // run runs the schedules once. No value of a matrix instruction changes what it finds in a

@@ -135,7 +135,7 @@ func (f *Finding) place() string {
 func (s *Site) short() string {
 	switch n := len(s.Source); {
 	case n > 0:
-		return s.Source[n-1].String()
+		return s.Source[n-1].brief()
 	case s.PTX != nil:
 		return fmt.Sprintf("%s:%d", s.PTX.String(), s.PTX.Col)
 	}

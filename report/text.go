@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -224,11 +225,22 @@ func (s *Site) where() string {
 	case n == 0:
 		return fmt.Sprintf("%s:%d", s.PTX.String(), s.PTX.Col)
 	}
-	text := s.Source[n-1].String()
+	text := s.Source[n-1].brief()
 	for i := n - 2; i >= 0; i-- {
-		text += ", inlined from " + s.Source[i].String()
+		text += ", inlined from " + s.Source[i].brief()
 	}
 	return text
+}
+
+// maxPath is the longest path of a source file that the text shows whole.
+const maxPath = 40
+
+// brief is a place with the last two parts of a long path: those of headers of libraries.
+func (p Place) brief() string {
+	if dir, file := path.Split(p.File); len(p.File) > maxPath {
+		p.File = "…/" + path.Base(dir) + "/" + file
+	}
+	return p.String()
 }
 
 // who names the agent and the bytes that it accessed.

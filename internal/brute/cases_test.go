@@ -20,7 +20,7 @@ func TestCases(t *testing.T) {
 		{"1: a test whose outcome nobody looks at orders nothing", Program{Counts: []int8{1}, Threads: [][]Op{
 			{{Kind: Peek}, {Kind: Store, Slot: 3, N: 2}},
 			{{Kind: Store, Slot: 3, N: 1}, {Kind: Arrive}},
-		}}, false, "C9"},
+		}}, false, "C8"},
 		{"2: one arrival too many, made asynchronously, in the phase left open", Program{Counts: []int8{1}, Threads: [][]Op{
 			{},
 			{{Kind: NoIncrement}, {Kind: ArriveExpect, N: 32}},

@@ -111,8 +111,9 @@ func (m *Machine) changed(a *await) bool {
 	return v != a.val
 }
 
-// polling reports whether the split stands before a read of memory that it
-// has made before, with the same addresses, since its last visible effect.
+// polling reports whether the split stands before a read of memory that it has made
+// before, at the same addresses, since its last visible effect, and that would give the
+// same values again.
 func (m *Machine) polling(x *ctx, in *instr) bool {
 	acc, ok := in.x.(*access)
 	if !ok || !acc.poll {
@@ -121,11 +122,22 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 	x.addressesOf(acc, &m.addr)
 	for l := range lanesOf(x.s.mask) {
 		mem, addr, ok := x.resolve(acc.space, m.addr[l])
-		if !ok || !x.s.failed(x.s.pc, mem, addr) {
+		if !ok || !m.failedStill(x.s, mem, addr) {
 			return false
 		}
 	}
 	return true
+}
+
+// failedStill reports whether a read of memory at the split's PC, on that address, is
+// among its failed tests, and the value is the same.
+func (m *Machine) failedStill(s *split, mem MemID, addr uint64) bool {
+	for i := range s.awaits {
+		if a := &s.awaits[i]; a.pc == s.pc && a.mem == mem && a.addr == addr {
+			return !m.changed(a)
+		}
+	}
+	return false
 }
 
 // mayGiveUp reports whether GiveUp could take a waiting split to a new state: it
