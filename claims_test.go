@@ -185,6 +185,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Registers = v
 		case "--kernel":
 			fl.Kernel = v
+		case "--cooperative":
+			fl.Cooperative = v
 		case "--buffer":
 			fl.Buffers = append(fl.Buffers, v)
 		case "--assume":

@@ -123,7 +123,7 @@ func stateError(err error) error {
 func (l *Launch) digest() string {
 	h := sha256.New()
 	c := &l.config
-	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal)
+	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal, c.Cooperative)
 	for i := range c.Buffers {
 		b := &c.Buffers[i]
 		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))

@@ -271,7 +271,8 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		cluster[i] = max(cluster[i], 1)
 	}
 	l.config = machine.Config{
-		Program: prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
+		Cooperative: first.Cooperative,
+		Program:     prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
 		Registers: prog.EntryRegisters(first.Registers), Params: params.Bytes, Buffers: machineBuffers(layout),
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
@@ -309,7 +310,11 @@ func (l *Launch) regions() []resolve.Region {
 		b := &l.layout.Buffers[i]
 		list = append(list, resolve.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})
 	}
-	for _, s := range l.config.Program.Symbols() {
+	symbols := l.config.Program.Symbols()
+	if s, ok := l.config.Workspace(); ok {
+		symbols = append(slices.Clone(symbols), s)
+	}
+	for _, s := range symbols {
 		r := resolve.Region{Name: s.Name, Shared: s.Shared, Base: s.Addr, Size: s.Size, Elem: s.Elem}
 		if r.Elem == 1 {
 			r.Elem = 0

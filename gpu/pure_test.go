@@ -38,9 +38,15 @@ func TestLayoutOfC(t *testing.T) {
 	if want := []uintptr{56, 24, 32, 40, 48, 72, 8}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	v := clusterAttribute([3]uint32{1, 2, 3}).value
+	if list := launchAttributes(&launch.Launch{}); list != nil {
+		t.Errorf("attributes of a plain launch: %v", list)
+	}
+	list := launchAttributes(&launch.Launch{Cluster: [3]uint32{1, 2, 3}, Cooperative: true})
+	if len(list) != 2 || list[0].id != 4 || list[1].id != 2 || list[1].value != [64]byte{1} && list[1].value != [64]byte{3: 1} {
+		t.Fatalf("%v", list)
+	}
 	for i := range 3 {
-		if binary.NativeEndian.Uint32(v[4*i:]) != uint32(i+1) {
+		if v := list[0].value; binary.NativeEndian.Uint32(v[4*i:]) != uint32(i+1) {
 			t.Errorf("% x", v[:12])
 		}
 	}

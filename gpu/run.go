@@ -224,7 +224,8 @@ func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 	pointers := pinSlice(p.pin, p.pointers)
 	dims := [7]uintptr{uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
 		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.Shared)}
-	if l.Cluster == [3]uint32{} {
+	attributes := launchAttributes(l)
+	if len(attributes) == 0 {
 		p.op, p.call = "cuLaunchKernel", p.dev.drv.launchKernel
 		p.args = append(append([]uintptr{p.fn}, dims[:]...), p.dev.stream, pointers, 0)
 		p.stream = &p.args[1+len(dims)]
@@ -232,7 +233,7 @@ func (p *Prepared) arguments(l *launch.Launch, b *launch.ParamBlock) {
 	}
 	p.op, p.call = "cuLaunchKernelEx", p.dev.drv.launchKernelEx
 	p.config = &launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: p.dev.stream,
-		attributes: clusterAttribute(l.Cluster), numAttributes: 1}
+		attributes: &attributes[0], numAttributes: uint32(len(attributes))}
 	p.pin.Pin(p.config)
 	p.stream = &p.config.stream
 	p.pin.Pin(p.config.attributes)

@@ -123,10 +123,23 @@ type launchAttribute struct {
 	value [64]byte
 }
 
-const attributeClusterDimension = 4 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+const (
+	attributeCooperative      = 2 // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+	attributeClusterDimension = 4 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+)
 
-func clusterAttribute(dims [3]uint32) *launchAttribute {
-	a := &launchAttribute{id: attributeClusterDimension}
-	*(*[3]uint32)(unsafe.Pointer(&a.value)) = dims
-	return a
+// launchAttributes lists what cuLaunchKernel cannot say of a launch; it is empty if there is
+// nothing.
+func launchAttributes(l *launch.Launch) (list []launchAttribute) {
+	if l.Cluster != ([3]uint32{}) {
+		a := launchAttribute{id: attributeClusterDimension}
+		*(*[3]uint32)(unsafe.Pointer(&a.value)) = l.Cluster
+		list = append(list, a)
+	}
+	if l.Cooperative {
+		a := launchAttribute{id: attributeCooperative}
+		*(*int32)(unsafe.Pointer(&a.value)) = 1
+		list = append(list, a)
+	}
+	return list
 }

@@ -51,6 +51,13 @@
 // is no multiple of 16) is not bad input but a defect of the launch: its bytes stay zero,
 // and its PlacedMap gives the reason. Maps given as raw bytes are not checked.
 //
+// # Cooperative launches
+//
+// With `cooperative: true` the driver starts all CTAs together, or refuses the launch. The
+// special registers %envreg1 and %envreg2 then hold the upper and the lower half of the
+// address of the grid's workspace, eight bytes of zeros in global memory, whose second word
+// is the barrier of cooperative groups' grid.sync.
+//
 // # What is not here
 //
 // Other packages check that the kernel exists, that findings have valid names, and that

@@ -37,6 +37,9 @@ type Launch struct {
 	Shared    uint32    // dynamic shared memory, bytes
 	Registers uint32    // per thread at entry; 0: from .maxnreg and the block
 	Args      []Arg
+	// Cooperative: the driver starts all CTAs together or none, and gives the grid a
+	// workspace for its barrier (cuLaunchCooperativeKernel).
+	Cooperative bool
 
 	gridPos, blockPos, clusterPos Pos
 }
@@ -145,6 +148,7 @@ func (d *decoder) launchFields(l *Launch) []field {
 		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},
 		{"shared", false, func(n *Node) (err error) { l.Shared, err = d.uint32(n, "shared", 0, MaxShared); return }},
 		{"registers", false, func(n *Node) (err error) { l.Registers, err = d.uint32(n, "registers", 1, MaxRegisters); return }},
+		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
 		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
 	}
 }
@@ -152,6 +156,13 @@ func (d *decoder) launchFields(l *Launch) []field {
 func (d *decoder) uint32(n *Node, what string, lo, hi int64) (uint32, error) {
 	v, err := d.integer(n, what, lo, hi)
 	return uint32(v), err
+}
+
+func (d *decoder) boolean(n *Node, what string) (bool, error) {
+	if n.Kind != BoolNode {
+		return false, d.errorf(n, "%s is true or false, not %s", what, describe(n))
+	}
+	return n.Text == "true", nil
 }
 
 func (d *decoder) grid(n *Node) ([3]uint32, error) {

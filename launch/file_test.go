@@ -20,7 +20,7 @@ const design = `{
   "block": [160],
   "cluster": [2, 1, 1],
   "shared": 1024,
-  "registers": 168,
+  "registers": 168, "cooperative": true,
   "buffers": {
     "in":   {"type": "f32", "shape": [16384], "fill": "iota"},
     "out":  {"type": "f32", "shape": [128], "fill": "nan"},
@@ -57,7 +57,7 @@ func TestParseDesign(t *testing.T) {
 	}
 	l := f.Launches[0]
 	if l.PTX != "dir/ring.ptx" || l.Kernel != "ring" || l.Grid != [3]uint32{2, 1, 1} || l.Block != [3]uint32{160, 1, 1} ||
-		l.Cluster != [3]uint32{2, 1, 1} || l.Shared != 1024 || l.Registers != 168 {
+		l.Cluster != [3]uint32{2, 1, 1} || l.Shared != 1024 || l.Registers != 168 || !l.Cooperative {
 		t.Errorf("launch: %+v", l)
 	}
 	var got []string
@@ -177,7 +177,7 @@ func TestParseErrors(t *testing.T) {
 		{whole, `§{"ptx": "k", "block": 1}`, `a launch file needs the key "grid"`},
 		{whole, `§{"ptx": "k", "grid": 1}`, `a launch file needs the key "block"`},
 		{key, `§"gird": 1`, `unknown key "gird" (did you mean "grid"?)`},
-		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, expect, accept, assume, ptx, kernel, grid, block, cluster, shared, registers, args`},
+		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, expect, accept, assume, ptx, kernel, grid, block, cluster, shared, registers, cooperative, args`},
 		{key, `"version": §2`, "version 2 is not known; this program reads version 1"},
 		{key, `"kernel": §3`, "kernel is a string, not an integer"},
 		{key, `"kernel": §""`, "kernel is empty"},
@@ -197,6 +197,8 @@ func TestParseErrors(t *testing.T) {
 		{key, `"cluster": §2`, "grid is 1 in x, no multiple of the cluster's 2"},
 		{key, `"shared": §-1`, "shared is -1; it must be from 0 to 232448"},
 		{key, `"shared": §300000`, "shared is 300000; it must be from 0 to 232448"},
+		{key, `"cooperative": §"true"`, `cooperative is true or false, not "true"`},
+		{key, `"cooperative": §1`, "cooperative is true or false, not 1"},
 		{key, `"registers": §0`, "registers is 0; it must be from 1 to 256"},
 
 		// buffers
@@ -394,7 +396,8 @@ func TestParseTree(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.json")
-	if err := os.WriteFile(name, []byte(`{"ptx": "k.ptx", "grid": 1, "block": 32}`), 0o666); err != nil {
+	// A byte order mark does not count.
+	if err := os.WriteFile(name, []byte("\ufeff"+`{"ptx": "k.ptx", "grid": 1, "block": 32}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	f, err := ReadFile(name)

@@ -11,7 +11,7 @@ import (
 //
 // Short forms:
 //
-//	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168
+//	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168   --cooperative true
 //	--buffer in=f32[16384]:iota          also zeros, ones, nan, uninitialized,
 //	                                     mod=97, random=SEED,LOW,HIGH, file=a.npy
 //	--arg in   --arg out+256   --arg s32:64   --arg null   --arg bytes:param.bin
@@ -28,6 +28,7 @@ type Flags struct {
 	PTX, Kernel          string
 	Grid, Block, Cluster string
 	Shared, Registers    string
+	Cooperative          string   // "true" or "false"
 	Buffers              []string // added, or replacing the one of the same name
 	Args                 []string // replacing all
 	Expect               []string // added, or replacing the same buffer's
@@ -104,6 +105,13 @@ func (fl Flags) applyShape(l *Launch) error {
 			return err
 		}
 		*num.to = v
+	}
+	switch fl.Cooperative {
+	case "":
+	case "true", "false":
+		l.Cooperative = fl.Cooperative == "true"
+	default:
+		return flagDecoder("--cooperative", fl.Cooperative).flagError("want true or false")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // File.
 func TestFlagsAreKeys(t *testing.T) {
 	fromFile, err := ParseJSON("x.json", []byte(`{
-		"ptx": "k.ptx", "kernel": "k", "grid": [2, 3], "block": [32, 1, 2], "cluster": 2, "shared": 512, "registers": 64,
+		"ptx": "k.ptx", "kernel": "k", "grid": [2, 3], "block": [32, 1, 2], "cluster": 2, "shared": 512, "registers": 64, "cooperative": true,
 		"buffers": {
 			"in": {"type": "f32", "shape": [16384], "fill": "iota"},
 			"m": {"type": "s32", "shape": [4, 5], "fill": {"mod": 7}},
@@ -28,7 +28,7 @@ func TestFlagsAreKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	fromFlags, err := FromFlags(Flags{
-		PTX: "k.ptx", Kernel: "k", Grid: "2x3", Block: "32x1x2", Cluster: "2", Shared: "512", Registers: "64",
+		PTX: "k.ptx", Kernel: "k", Grid: "2x3", Block: "32x1x2", Cluster: "2", Shared: "512", Registers: "64", Cooperative: "true",
 		Buffers: []string{"in=f32[16384]:iota", "m=s32[4,5]:mod=7", "r=f16[3]:random=5,-1.5,2", "s=u8[3]:random=0xff", "a=f64:file=d/a=b:c.npy", "u=bf16[]",
 			`ptrs={"type": "u64", "values": [{"ptr": "in"}, null], "base": "0x7e0000000000"}`},
 		Args:   []string{"in", "in+256", "s32:-64", "null", "f32:0x3f800000", "f32:nan", "f64:1e-3", "bytes:1", `{"tensormap": {"of": "in", "box": [128]}}`},
@@ -81,6 +81,7 @@ func TestFlagErrors(t *testing.T) {
 		{with(func(fl *Flags) { fl.Cluster = "2" }), "--cluster 2: grid is 1 in x, no multiple of the cluster's 2"},
 		{with(func(fl *Flags) { fl.Shared = "1K" }), "--shared 1K: shared is 1K; it must be from 0 to 232448"},
 		{with(func(fl *Flags) { fl.Registers = "999" }), "--registers 999: registers is 999; it must be from 1 to 256"},
+		{with(func(fl *Flags) { fl.Cooperative = "yes" }), "--cooperative yes: want true or false"},
 		{buffer("in"), "--buffer in: want name=type[shape]:fill, as in=f32[16384]:iota"},
 		{buffer("1=f32[4]"), `--buffer 1=f32[4]: bad buffer name "1": letters, digits, '_', '.', '-', not beginning with a digit, and not null`},
 		{buffer("in=f32"), `--buffer in=f32: buffer "in" needs a shape`},

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,8 @@ type jsonScanner struct {
 
 // parseJSONNode reads the one JSON value of data.
 func parseJSONNode(file string, data []byte) (*Node, error) {
+	// A byte order mark may be ignored (RFC 8259, 8.1).
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	s := &jsonScanner{file: file, data: data, line: 1}
 	if len(data) > MaxFileSize {
 		return nil, errorf(s.pos(), "%d bytes; a launch file has at most %d", len(data), MaxFileSize)

@@ -37,6 +37,9 @@ func (f *File) Write(out io.Writer, dir string) error {
 	if l.Registers != 0 {
 		key("registers", fmt.Sprint(l.Registers))
 	}
+	if l.Cooperative {
+		key("cooperative", "true")
+	}
 	if len(f.Buffers) > 0 {
 		fmt.Fprintln(b, "buffers:")
 		for i := range f.Buffers {

@@ -51,7 +51,8 @@ func TestSpoilt(t *testing.T) {
 		count[fmt.Sprint(taken, in.Form != nil)]++
 		_, sm := in.Asks()
 		listed := slices.ContainsFunc(refusedValues, func(s string) bool { return strings.HasPrefix(text, s) })
-		if !taken && in.Form != nil && sm.Number <= 90 && !listed {
+		gone := in.Form != nil && in.Form.Gone != nil // ptxas was asked for later versions
+		if !taken && in.Form != nil && sm.Number <= 90 && !listed && !gone {
 			t.Errorf("ptxas refuses %s, which matches %s", text, in.Form.Name)
 		}
 	})

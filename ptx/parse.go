@@ -23,8 +23,10 @@ func Parse(name string, src []byte) (*Module, error) {
 	if len(src) > maxSource {
 		return nil, &Error{File: name, Msg: fmt.Sprintf("%d bytes of text: at most %d are read", len(src), maxSource)}
 	}
-	// Text from a C string embedded in a program keeps its NUL.
-	p.sc = scanner{src: strings.TrimRight(string(src), "\x00"), line: 1, fail: p.fail}
+	// Text from a C string embedded in a program keeps its NUL, and text from some editors
+	// begins with a byte order mark.
+	text := strings.TrimPrefix(strings.TrimRight(string(src), "\x00"), "\ufeff")
+	p.sc = scanner{src: text, line: 1, fail: p.fail}
 	p.next()
 	m := p.module()
 	if p.err != nil {

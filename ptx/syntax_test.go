@@ -236,6 +236,9 @@ func TestErrors(t *testing.T) {
 	deep := func(open, close string) string { return strings.Repeat(open, 300) + strings.Repeat(close, 300) }
 	for _, c := range []struct{ src, want string }{
 		{"", "t:1:1: no PTX text: a module begins with .version"},
+		{"\ufeff.version 9.0\n.version 9.0\n", "t:2:1: a second .version"},
+		{"\ufeff.version 9\n", `t:1:10: expected a version such as 9.0, found "9"`},
+		{".version 9.0\n\ufeff", "t:2:1: unexpected byte 0xef"},
 		{"\x00\x00", "t:1:1: no PTX text: a module begins with .version"},
 		{"// only a comment", "t:1:18: no PTX text: a module begins with .version"},
 		{"\x7fELF\x02", "t:1:1: unexpected byte 0x7f"},

@@ -108,6 +108,7 @@ fma.f32x2 | fma.<rnd:@rnd>{.ftz}.<type:f32x2> d, a, b, c | ptx=8.6 sm=100
 fma.f64   | fma.<rnd:@rnd>.<type:f64> d, a, b, c | ptx=1.4 sm=13
 = 9.7.3.7 scalar 2.0 sm_20 effect=compute
 mad.f32   | mad.<rnd:@rnd>{.ftz}{.sat}.<type:f32> d, a, b, c
+mad.f32.default | mad{.ftz}{.sat}.<type:f32> d, a, b, c | ptx=1.0 sm=10 gone=3.2/sm_10
 mad.f64   | mad.<rnd:@rnd>.<type:f64> d, a, b, c | ptx=1.0 sm=13
 = 9.7.3.8 scalar 1.4 sm_10 effect=compute
 div.approx | div.<mode:approx,full>{.ftz}.<type:f32> d, a, b

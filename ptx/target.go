@@ -115,6 +115,16 @@ type targetCheck struct {
 	list    []*Error
 }
 
+// Architecture returns the architecture that .target names; false if it names none.
+func (m *Module) Architecture() (sm SM, ok bool) {
+	for _, t := range m.Target {
+		if sm, ok = parseTarget(t); ok {
+			break
+		}
+	}
+	return sm, ok
+}
+
 // parseTarget takes "sm_90a".
 func parseTarget(s string) (sm SM, ok bool) {
 	s, ok = strings.CutPrefix(s, "sm_")
@@ -188,8 +198,13 @@ func (c *targetCheck) gone(in *Inst) {
 		return
 	}
 	name := in.Opcode()
-	c.list = append(c.list, &Error{File: c.file, Pos: in.Pos, Msg: fmt.Sprintf("%s: from PTX ISA .version %d.%d on, sm_%d and later have %s.sync in its place; this module has %d.%d and %s",
-		name, g.Version.Major, g.Version.Minor, g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)})
+	msg := fmt.Sprintf("%s: from PTX ISA .version %d.%d on", name, g.Version.Major, g.Version.Minor)
+	if slices.ContainsFunc(formsByOp[in.Op], func(f *Form) bool { _, rounds := f.Slot("rnd"); return rounds }) {
+		msg += fmt.Sprintf(" a rounding modifier is required; this module has %d.%d", c.version.Major, c.version.Minor)
+	} else {
+		msg += fmt.Sprintf(", sm_%d and later have %s.sync in its place; this module has %d.%d and %s", g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)
+	}
+	c.list = append(c.list, &Error{File: c.file, Pos: in.Pos, Msg: msg})
 }
 
 func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []int) {

@@ -31,6 +31,7 @@ LAUNCH is a launch file in YAML or JSON. With a bare .ptx, or over the keys of
 a file, flags say the same:
 
   --grid 2x1x1  --block 128  --cluster 2  --shared 1024  --registers 168
+  --cooperative true
   --buffer in=f32[16384]:iota      also zeros, ones, nan, uninitialized, mod=97,
                                    random=SEED,LOW,HIGH, file=a.npy
   --arg in  --arg out+256  --arg s32:64  --arg null  --arg bytes:param.bin
@@ -48,6 +49,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringVar(&l.Cluster, "cluster", "", "CTAs a cluster, `XxYxZ`; default: what the kernel declares")
 	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory in `bytes`")
 	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg; default: .maxnreg, else by the block")
+	f.StringVar(&l.Cooperative, "cooperative", "", "`true` for a cooperative launch: all CTAs are resident together, and %envreg1 and %envreg2 give the grid's workspace")
 	f.StringArrayVar(&l.Buffers, "buffer", nil, "a buffer, `name=type[shape]:fill`; added, or in place of that name's")
 	f.StringArrayVar(&l.Args, "arg", nil, "an `argument` of the kernel; all of them, in order")
 	f.StringArrayVar(&l.Expect, "expect", nil, "what a buffer must hold, `name=file.npy`")

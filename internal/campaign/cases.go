@@ -28,6 +28,8 @@ func leftOut(f *ptx.Form) string {
 		return "ends the launch"
 	case ptx.Version{Major: 9, Minor: 2}.Before(f.Version):
 		return "PTX that is newer than the assembler of the golden data"
+	case f.Gone != nil && f.Gone.Version.Before(ptx.Version{Major: 4}):
+		return "PTX that is older than the assembler of the golden data takes"
 	}
 	return ""
 }

@@ -185,8 +185,11 @@ func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane in
 
 // resident checks that the CTA of a writer is resident. By assumption clusters start in
 // order: one may wait for those before it, but not for those after it, which may never
-// start.
+// start. CTAs of a cooperative launch are resident together.
 func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
+	if p.cfg.Cooperative {
+		return
+	}
 	from := k.by.warp / int32(p.cfg.Warps)
 	switch mine, other := p.cfg.ClusterOf(ev.CTA), p.cfg.ClusterOf(from); {
 	case other > mine:

@@ -161,6 +161,7 @@ func half3(f func(a, b, c uint16) uint16) execFn {
 // qualifiers that num knows, types, and the other words.
 type form struct {
 	d     *decoder
+	flush bool // .ftz is implied, where the instruction has it, as on sm_1x (ISA 13, version 2.0)
 	r     num.Rounding
 	round bool // a rounding is written
 	m     num.Mod
@@ -178,7 +179,7 @@ var qualifiers = map[string]num.Mod{
 }
 
 func (d *decoder) formOf(in *ptx.Inst) *form {
-	f := &form{d: d}
+	f := &form{d: d, flush: d.sm1x}
 	signs := has(in, "xorsign") && has(in, "abs")
 	for _, w := range in.Mods {
 		if t, ok := typNames[w]; ok {
@@ -214,8 +215,20 @@ func (f *form) is(types int, mods num.Mod) bool {
 	if len(f.words) > 0 || len(f.types) != types || f.m&^mods != 0 {
 		return false
 	}
+	f.imply(mods)
 	f.d.readAll()
 	return true
+}
+
+// imply adds the qualifiers that are implied, of those that the form may have. Up to PTX 1.4
+// conversions from and to 64 bits do not flush (ISA 9.7.9.21).
+func (f *form) imply(mods num.Mod) {
+	if !f.flush || !slices.Contains(f.types, f32) {
+		return
+	}
+	if wide := slices.ContainsFunc(f.types, typ.wide); !wide || !f.d.mod.Version.Before(ptx.Version{Major: 1, Minor: 5}) {
+		f.m |= mods & num.FTZ
+	}
 }
 
 // plain is like is, and requires that no rounding is written.

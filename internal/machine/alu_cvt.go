@@ -66,6 +66,7 @@ func cvtForm(f *form, dt, at typ) bool {
 	if f.m&^mods != 0 {
 		return false
 	}
+	f.imply(mods)
 	switch {
 	case !dt.float() && !at.float():
 		return !f.round

@@ -97,7 +97,8 @@ var arithOps = map[string]*arithOp{
 		plain: fmaPlain, f32: fmaF32, f64: fmaF64,
 		half: halfThree(num.FmaF16, num.FmaF16x2, num.FmaBF16, num.FmaBF16x2),
 	},
-	// On sm_20 and above mad is fma (ISA, mad); it has no half forms.
+	// On sm_20 and above mad is fma, also that of modules for sm_1x; where its rounding may be
+	// left out, it is to nearest even (ISA 9.7.3.7). It has no half forms.
 	"mad": {
 		sig: "tttt", rounded: true, mods32: num.FTZ | num.Sat,
 		plain: fmaPlain, f32: fmaF32, f64: fmaF64,
@@ -239,7 +240,7 @@ func arith(name string) decodeFn {
 // exec returns what executes the form, or nil if there is no such form.
 func (op *arithOp) exec(f *form) execFn {
 	t := f.types[0]
-	if op.rounded && !f.round {
+	if row := f.d.cur.Form; op.rounded && !f.round && (row == nil || row.Gone == nil) {
 		return nil
 	}
 	switch {

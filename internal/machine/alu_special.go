@@ -74,6 +74,9 @@ var specials = map[string]*specialReg{
 	"%reserved_smem_offset_1":     fixedSpecial(u32, 0),
 
 	"%current_graph_exec": fixedSpecial(u64, 0),
+
+	"%envreg1": warpSpecial(u32, workspaceHalf(32)),
+	"%envreg2": warpSpecial(u32, workspaceHalf(0)),
 }
 
 // specialVectors are the registers with components .x, .y and .z; .w is zero.

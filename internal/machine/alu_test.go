@@ -48,8 +48,14 @@ func file(name string) (class byte, r reg) {
 	return 'p', i
 }
 
-func decodeSnippet(code string) (*Program, error) {
-	text := ".version 8.5\n.target sm_90a\n.address_size 64\n.shared .align 16 .b32 table[4];\n.visible .entry k()\n{" + snippetRegs + code + "\n}\n"
+func decodeSnippet(code string) (*Program, error) { return decodeSnippetOf("8.5", "sm_90a", code) }
+
+func decodeSnippetOf(version, target, code string) (*Program, error) {
+	snippetRegs := snippetRegs
+	if version < "8" { // which has no registers of 128 bits
+		snippetRegs = strings.ReplaceAll(snippetRegs, ".b128", ".b64")
+	}
+	text := ".version " + version + "\n.target " + target + "\n.address_size 64\n.shared .align 16 .b32 table[4];\n.visible .entry k()\n{" + snippetRegs + code + "\n}\n"
 	m, err := ptx.Parse("snippet.ptx", []byte(text))
 	if err != nil {
 		return nil, err
@@ -65,7 +71,12 @@ type snippet struct {
 
 func newSnippet(tb testing.TB, code string) *snippet {
 	tb.Helper()
-	p, err := decodeSnippet(code)
+	return newSnippetOf(tb, "8.5", "sm_90a", code)
+}
+
+func newSnippetOf(tb testing.TB, version, target, code string) *snippet {
+	tb.Helper()
+	p, err := decodeSnippetOf(version, target, code)
 	if err != nil {
 		tb.Fatalf("%s: %v", code, err)
 	}
@@ -663,6 +674,57 @@ func TestGuardsAndAliases(t *testing.T) {
 		{"mov.b128 {%d1, %d0}, %q0; mov.b128 %q0, {%d1, %d0}", "q0=1 q1=2", "q0=1 q1=2"},
 		{"lop3.or.b32 %r1|%p1, %r1, %r1, %r1, 0xff, %p1", "r1=0 p1=0", "r1=ffffffff p1=1"},
 	})
+}
+
+// TestOldModules: what modules of old versions and for old architectures leave out.
+func TestOldModules(t *testing.T) {
+	const (
+		x    = "f1=3f800001 f2=3f7fffff f3=bf800000" // its product rounds to one, and x·y-1 is not zero
+		tiny = "f1=00400000 f2=3f800000 f3=00000001"
+	)
+	for _, c := range []struct{ version, target, code, set, want string }{
+		{"3.0", "sm_20", "mad.f32 %f0, %f1, %f2, %f3", x, "f0=337ffffe"},
+		{"3.1", "sm_30", "mad.ftz.f32 %f0, %f1, %f2, %f3", tiny, "f0=0"},
+		{"3.1", "sm_30", "mad.f32 %f0, %f1, %f2, %f3", tiny, "f0=400001"},
+		{"2.3", "sm_20", "mad.sat.f32 %f0, %f1, %f2, %f3", "f1=40000000 f2=40000000 f3=0", "f0=3f800000"},
+		{"1.4", "sm_13", "mad.f32 %f0, %f1, %f2, %f3", x, "f0=337ffffe"},
+		{"1.4", "sm_13", "mad.f32 %f0, %f1, %f2, %f3", tiny, "f0=0"},
+		{"1.4", "sm_13", "add.f32 %f0, %f1, %f3", tiny, "f0=0"},
+		{"2.0", "sm_20", "add.f32 %f0, %f1, %f3", tiny, "f0=400001"},
+		{"1.4", "sm_10", "setp.gt.f32 %p0, %f1, %f4", tiny, "p0=0"},
+		{"2.0", "sm_20", "setp.gt.f32 %p0, %f1, %f4", tiny, "p0=1"},
+		{"1.4", "sm_13", "cvt.f64.f32 %g0, %f1", tiny, "g0=3800000000000000"},
+		{"1.5", "sm_13", "cvt.f64.f32 %g0, %f1", tiny, "g0=0"},
+		{"1.4", "sm_13", "cvt.rni.f32.f32 %f0, %f1", tiny, "f0=0"},
+		{"1.4", "sm_13", "mul.f64 %g0, %g1, %g2", "g1=0008000000000000 g2=3ff0000000000000", "g0=8000000000000"},
+	} {
+		s := newSnippetOf(t, c.version, c.target, c.code+";")
+		for _, a := range assigns(t, c.set) {
+			s.set(a.name, 0, a.v)
+		}
+		if name := s.run(1); name != "" {
+			t.Errorf("%s %s: %s is not modelled", c.version, c.target, name)
+			continue
+		}
+		for _, a := range assigns(t, c.want) {
+			if got := s.get(a.name, 0); got != a.v {
+				t.Errorf("%s %s: %s: %s is %x, want %x", c.version, c.target, c.code, a.name, got, a.v)
+			}
+		}
+	}
+	for _, c := range []struct{ version, target, code, err string }{
+		{"3.2", "sm_20", "mad.f32 %f0, %f1, %f2, %f3", "mad.f32: from PTX ISA .version 3.2 on a rounding modifier is required; this module has 3.2"},
+		{"9.0", "sm_90a", "mad.f32 %f0, %f1, %f2, %f3", "mad.f32: from PTX ISA .version 3.2 on"},
+		{"6.4", "sm_70", "vote.any.pred %p1, %p0", "vote.any.pred: from PTX ISA .version 6.4 on, sm_70 and later have vote.sync in its place"},
+	} {
+		m, err := ptx.Parse("old.ptx", []byte(".version "+c.version+"\n.target "+c.target+"\n.address_size 64\n.visible .entry k()\n{"+strings.ReplaceAll(snippetRegs, ".b128", ".b64")+c.code+";\n}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := ptx.CheckTarget(m); len(list) != 1 || !strings.Contains(list[0].Msg, c.err) {
+			t.Errorf("%s %s: %s: %v, want %s", c.version, c.target, c.code, list, c.err)
+		}
+	}
 }
 
 func TestSpecialRegisters(t *testing.T) {

@@ -39,6 +39,8 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 
 		aliases: map[string]string{},
 	}
+	sm, ok := m.Architecture()
+	d.sm1x = ok && sm.Number < 20
 	if err := d.module(f); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,7 @@ func join(tables ...map[string]decodeFn) map[string]decodeFn {
 
 type decoder struct {
 	mod     *ptx.Module
+	sm1x    bool // the module is for sm_1x
 	prog    *Program
 	decls   map[string]*ptx.Func
 	fns     map[string]int32

@@ -362,6 +362,7 @@ const (
 	localWindow  = 0x0030_0000_0000_0000
 	paramWindow  = 0x0040_0000_0000_0000
 	codeWindow   = 0x0050_0000_0000_0000
+	workspaceAt  = 0x005f_ffff_ffff_f000 // of a cooperative launch
 	globalsAt    = 0x0060_0000_0000_0000 // module-scope variables
 	windowSize   = 1 << 32
 

@@ -10,11 +10,13 @@ type Shape struct {
 	// Clusters gives each CTA's cluster, counted from 0 in the order in which clusters
 	// start; nil where clusters are consecutive CTAs, as in a grid of one dimension.
 	Clusters []int32
+	// Cooperative: all CTAs of the grid are resident together.
+	Cooperative bool
 }
 
 // Shape returns the launch's shape.
 func (m *Machine) Shape() Shape {
-	return Shape{CTAs: int(m.total), Warps: int(m.warps), Threads: int(m.block), Cluster: int(m.csize), Clusters: m.clusters()}
+	return Shape{CTAs: int(m.total), Warps: int(m.warps), Threads: int(m.block), Cluster: int(m.csize), Clusters: m.clusters(), Cooperative: m.cfg.Cooperative}
 }
 
 // ClusterOf returns the number of a CTA's cluster.

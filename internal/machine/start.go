@@ -98,6 +98,9 @@ func (m *Machine) memoryMap() error {
 		}
 		add(b.Name, b.Base, b.Size, b.Data, b.Init, false)
 	}
+	if s, ok := m.cfg.Workspace(); ok {
+		add(s.Name, s.Addr, s.Size, nil, true, false)
+	}
 	sortRegions(g.regions)
 	for i := 1; i < len(g.regions); i++ {
 		if a, b := &g.regions[i-1], &g.regions[i]; a.base+a.size > b.base {
@@ -108,6 +111,24 @@ func (m *Machine) memoryMap() error {
 	m.params.born, m.params.fixed = true, true
 	m.params.put(0, m.cfg.Params, m.owner)
 	return nil
+}
+
+// Workspace returns what the driver allots to the grid of a cooperative launch, zeroed: two
+// words of 32 bits. Of these cooperative groups uses the second as the grid's barrier.
+func (c *Config) Workspace() (Symbol, bool) {
+	return Symbol{Name: "grid workspace", Addr: workspaceAt, Size: 8, Elem: 4, Align: 8}, c.Cooperative
+}
+
+// workspaceHalf reads %envreg1 and %envreg2, the upper and the lower half of the workspace's
+// address.
+func workspaceHalf(shift uint) func(*ctx) uint64 {
+	return func(x *ctx) uint64 {
+		s, ok := x.m.cfg.Workspace()
+		if !ok {
+			return 0
+		}
+		return s.Addr >> shift & (1<<32 - 1)
+	}
 }
 
 // startCluster starts the next cluster: its CTAs become resident together.

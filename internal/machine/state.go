@@ -37,6 +37,9 @@ type Config struct {
 	highest      bool   // LeadHighest
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
+	// Cooperative: all CTAs are resident together, and %envreg1 and %envreg2 hold the address
+	// of the grid's workspace.
+	Cooperative bool
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one
 	// access, as on the card, and not one for each element.
 	VectorAtomic bool

@@ -18,10 +18,11 @@ import (
 type gives uint8
 
 const (
-	nothingElse    gives = iota
-	undefinedValue       // the ISA leaves it undefined: %pm
-	unknownValue         // the driver or the chip decides
-	unknownAddress       // unknownValue, and its purpose is to be part of addresses
+	nothingElse      gives = iota
+	undefinedValue         // the ISA leaves it undefined: %pm
+	unknownValue           // the driver or the chip decides
+	workspaceAddress       // unknownValue, but in a cooperative launch
+	unknownAddress         // unknownValue, and its purpose is to be part of addresses
 	mayDivideByZero
 )
 
@@ -51,6 +52,8 @@ func givesSpecial(name string) gives {
 		return undefinedValue
 	case strings.HasPrefix(name, "%reserved_smem_offset_"):
 		return unknownAddress
+	case name == "%envreg1", name == "%envreg2":
+		return workspaceAddress
 	case strings.HasPrefix(name, "%envreg"), name == "%total_smem_size", name == "%aggr_smem_size", name == "%current_graph_exec":
 		return unknownValue
 	}
@@ -68,7 +71,7 @@ func (d *decoder) watchResult(in *instr) {
 	}
 	exec := in.exec
 	switch in.gives {
-	case unknownValue, unknownAddress:
+	case unknownValue, unknownAddress, workspaceAddress:
 		d.prog.unspecified = true
 	case undefinedValue:
 		in.exec = func(x *ctx, in *instr, mask uint32) {
@@ -186,6 +189,11 @@ func (u *Undefined) operand(x *ctx, n *flow.Use, i, l int) (b bitsOf) {
 // own returns the origin of a special register's undefined value; 0 if it is defined.
 func (u *Undefined) own(x *ctx, n *flow.Use, name string) uint64 {
 	switch givesSpecial(name) {
+	case workspaceAddress:
+		if x.m.cfg.Cooperative {
+			return 0
+		}
+		return u.origin(UndefinedFrom{UnknownResult, x.s.pc, 0})
 	case undefinedValue:
 		return u.origin(UndefinedFrom{UndefinedResult, x.s.pc, 0})
 	case unknownValue, unknownAddress:

@@ -119,9 +119,9 @@ func (d *searcher) machine(o machine.Observer) *machine.Machine {
 }
 
 // resident makes a run in which a cluster starts only once the started ones cannot go
-// on.
+// on. All CTAs of a cooperative launch start.
 func (d *searcher) resident() {
-	if d.l.Start.ClusterCount() < 2 || !d.l.Program.HasStrongGlobalAccess() {
+	if d.l.Shape.Cooperative || d.l.Start.ClusterCount() < 2 || !d.l.Program.HasStrongGlobalAccess() {
 		return
 	}
 	d.attempts++

@@ -63,7 +63,32 @@ func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
 			"set the attribute, or use a smaller cluster", "the launch has clusters of %d CTAs", n)
 	}
 	registerLimits(p, cfg, bad)
+	if most := resident(p, cfg); cfg.Cooperative && strings.HasPrefix(name, "sm_90") && ctas(cfg) > most {
+		bad(Error, "grid", fmt.Sprintf("an H200 holds at most %d such CTAs, and a cooperative launch is refused if not all fit", most),
+			"launch fewer CTAs and let each do more, or use less shared memory", "a cooperative launch of %d CTAs", ctas(cfg))
+	}
 	return out
+}
+
+// What the multiprocessors of an H200 have. No card of sm_90 has more.
+const (
+	processors      = 132
+	processorWarps  = 64
+	processorCTAs   = 32
+	processorShared = 228 << 10
+	reservedShared  = 1 << 10 // of each CTA, for the system
+)
+
+// resident returns how many CTAs of a launch an H200 holds at a time, or more: the registers
+// that ptxas will give a thread are not known.
+func resident(p *machine.Program, cfg *machine.Config) uint64 {
+	each := min(processorCTAs, processorWarps/((volume(cfg.Block)+31)/32))
+	bytes := (p.Static + cfg.Shared + reservedShared + 127) / 128 * 128
+	return processors * min(uint64(each), processorShared/bytes)
+}
+
+func ctas(cfg *machine.Config) uint64 {
+	return uint64(cfg.Grid[0]) * uint64(cfg.Grid[1]) * uint64(cfg.Grid[2])
 }
 
 // A badFn enters a finding about one part of a launch.

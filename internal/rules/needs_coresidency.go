@@ -28,7 +28,7 @@ lower tiles wait for higher ones, a persistent kernel whose CTAs hand work on.
 Mend it with a cooperative launch, which is refused if not all CTAs fit, or with one
 cluster; or let every CTA wait only for CTAs of lower number, as a look-back scan
 does, best with numbers that an atomic hands out as CTAs start. Where the launch
-is cooperative, accept the finding in the launch file and say so.`,
+is cooperative, say so in the launch file: cooperative: true.`,
 })
 
 // A Stuck is a state in which no started CTA can go on, and one of them waits for

@@ -51,7 +51,7 @@ func TestWrite(t *testing.T) {
 func same(t *testing.T, name string, a, b *launch.File) {
 	t.Helper()
 	if a.Launches[0].Grid != b.Launches[0].Grid || a.Launches[0].Block != b.Launches[0].Block || a.Launches[0].Cluster != b.Launches[0].Cluster ||
-		a.Launches[0].Shared != b.Launches[0].Shared || a.Launches[0].Registers != b.Launches[0].Registers || a.Launches[0].Kernel != b.Launches[0].Kernel ||
+		a.Launches[0].Shared != b.Launches[0].Shared || a.Launches[0].Registers != b.Launches[0].Registers || a.Launches[0].Cooperative != b.Launches[0].Cooperative || a.Launches[0].Kernel != b.Launches[0].Kernel ||
 		len(a.Expect) != len(b.Expect) || len(a.Accept) != len(b.Accept) || len(a.Launches[0].Args) != len(b.Launches[0].Args) {
 		t.Errorf("%s: another launch", name)
 	}
@@ -86,6 +86,7 @@ block: 96
 cluster: 2
 shared: 1024
 registers: 40
+cooperative: true
 buffers:
   in:   {type: f32, shape: [64, 16], fill: {random: {seed: 3, low: -1e30, high: 2.5e-7}}}
   mod:  {type: s16, shape: [7], fill: {mod: 5}}

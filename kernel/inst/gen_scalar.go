@@ -600,6 +600,15 @@ func MadF32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kern
 	add(k, "mad.f32", slots{"rnd": rnd}, mods, d, a, b, c)
 }
 
+// MadF32Default adds
+//
+//	mad{.ftz}{.sat}.<type:f32> d, a, b, c
+//
+// Further modifiers: .ftz; .sat. ISA 9.7.3.7; PTX 1.0, sm_10.
+func MadF32Default(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "mad.f32.default", nil, mods, d, a, b, c)
+}
+
 // MadF64 adds
 //
 //	mad.<rnd:@rnd>.<type:f64> d, a, b, c

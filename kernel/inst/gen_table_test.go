@@ -68,6 +68,7 @@ var constructors = map[string]any{
 	"fma.f32x2":                       FmaF32x2,
 	"fma.f64":                         FmaF64,
 	"mad.f32":                         MadF32,
+	"mad.f32.default":                 MadF32Default,
 	"mad.f64":                         MadF64,
 	"div.approx":                      DivApprox,
 	"div.f32":                         DivF32,
