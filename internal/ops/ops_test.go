@@ -16,7 +16,6 @@ import (
 var undecided = map[string][]string{
 	"surfaces/special-registers-of-a-run": {"the driver or the part decides"},
 	"surfaces/try-wait-for":               {"%globaltimer decides something", "lanes of one warp test one mbarrier here in one step"},
-	"surfaces/pipeline-wait-for":          {"%globaltimer decides something"},
 }
 
 // TestClean checks every case on the machine: it is right in every schedule.
