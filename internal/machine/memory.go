@@ -33,8 +33,6 @@ var memoryDecoders = map[string]decodeFn{
 	"stackrestore":  decodeStackrestore,
 }
 
-func decodeUnknown(*decoder, *ptx.Inst) error { return errNotModelled }
-
 // A space is a state space as an instruction names it.
 type space uint8
 
