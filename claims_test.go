@@ -189,6 +189,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Cooperative = v
 		case "--buffer":
 			fl.Buffers = append(fl.Buffers, v)
+		case "--variable":
+			fl.Variables = append(fl.Variables, v)
 		case "--assume":
 			fl.Assume = append(fl.Assume, v)
 		case "--arg":

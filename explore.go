@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"muster/internal/shards"
 )
@@ -124,6 +126,9 @@ func (l *Launch) digest() string {
 	h := sha256.New()
 	c := &l.config
 	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal, c.Cooperative)
+	for _, name := range slices.Sorted(maps.Keys(c.Variables)) {
+		fmt.Fprintf(h, "%s %x\n", name, c.Variables[name])
+	}
 	for i := range c.Buffers {
 		b := &c.Buffers[i]
 		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))

@@ -277,8 +277,12 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
 	}
+	maps, err := l.setVariables()
+	if err != nil {
+		return err
+	}
 	l.launchRules(declared)
-	l.refusedMaps(params)
+	l.refusedMaps(params, maps)
 	return l.makeSubject()
 }
 
@@ -292,6 +296,42 @@ func (l *Launch) makeSubject() error {
 	l.subject = &trial.Subject{Program: l.config.Program, Start: m, Shape: m.Shape(), Limits: trial.Limits(l.limits)}
 	l.predictor = predict.New(l.subject)
 	return nil
+}
+
+// setVariables gives the module's variables the contents that the launch file states. It
+// returns the tensor maps among them, by variable.
+func (l *Launch) setVariables() (map[string][]launch.PlacedMap, error) {
+	var have []string
+	for _, it := range l.module.Items {
+		if v, ok := it.(*ptx.Var); ok && (v.Space == "global" || v.Space == "const") {
+			have = append(have, v.Name)
+		}
+	}
+	size := map[string]uint64{} // of those that the kernel uses
+	for _, s := range l.config.Program.Symbols() {
+		if !s.Shared {
+			size[s.Name] = s.Size
+		}
+	}
+	l.config.Variables = map[string][]byte{}
+	maps := map[string][]launch.PlacedMap{}
+	for i := range l.file.Variables {
+		v := &l.file.Variables[i]
+		name := v.Array.Name
+		if !slices.Contains(have, name) {
+			return nil, v.UnknownVariable(have)
+		}
+		n, used := size[name]
+		if !used {
+			continue
+		}
+		block, err := l.layout.Contents(v, n, l.limits.Memory)
+		if err != nil {
+			return nil, err
+		}
+		l.config.Variables[name], maps[name] = block.Bytes, block.Maps
+	}
+	return maps, nil
 }
 
 func machineBuffers(layout *launch.Layout) []machine.Buffer {

@@ -23,9 +23,9 @@ func (l *Launch) launchRules(declared [3]uint32) {
 	}
 }
 
-// refusedMaps finds the tensor maps that the driver would refuse, in buffers
-// and then in arguments.
-func (l *Launch) refusedMaps(params *launch.ParamBlock) {
+// refusedMaps finds the tensor maps that the driver would refuse, in buffers,
+// in variables and then in arguments.
+func (l *Launch) refusedMaps(params *launch.ParamBlock, variables map[string][]launch.PlacedMap) {
 	find := func(which string, maps []launch.PlacedMap, i int) {
 		if m := &maps[i]; m.Refused != "" {
 			l.findings = append(l.findings, rules.RefusedMap(which, m.Map.Spec.Pos.String(), m.Refused))
@@ -35,6 +35,12 @@ func (l *Launch) refusedMaps(params *launch.ParamBlock) {
 		b := &l.layout.Buffers[i]
 		for k := range b.Maps {
 			find(fmt.Sprintf("buffer %s, element %d", b.Name, b.Maps[k].Offset/uint64(b.Type.Size())), b.Maps, k)
+		}
+	}
+	for i := range l.file.Variables {
+		name := l.file.Variables[i].Array.Name
+		for k := range variables[name] {
+			find(fmt.Sprintf("variable %s, byte %d", name, variables[name][k].Offset), variables[name], k)
 		}
 	}
 	for k := range params.Maps {

@@ -56,7 +56,7 @@ type driver struct {
 	init, driverGetVersion, deviceGet, deviceGetName, deviceGetAttribute      uintptr
 	getErrorName, getErrorString                                              uintptr
 	primaryCtxRetain, primaryCtxRelease, ctxSetCurrent, ctxSynchronize        uintptr
-	moduleLoadDataEx, moduleUnload, moduleGetFunction                         uintptr
+	moduleLoadDataEx, moduleUnload, moduleGetFunction, moduleGetGlobal        uintptr
 	funcGetAttribute, funcSetAttribute                                        uintptr
 	memAlloc, memFree, memcpyHtoD, memcpyDtoH, memsetD8                       uintptr
 	memHostAlloc, memFreeHost, memcpyHtoDAsync, memcpyDtoHAsync               uintptr
@@ -78,7 +78,8 @@ func (d *driver) symbols() map[string]*uintptr {
 		"cuDevicePrimaryCtxRetain": &d.primaryCtxRetain, "cuDevicePrimaryCtxRelease_v2": &d.primaryCtxRelease,
 		"cuCtxSetCurrent": &d.ctxSetCurrent, "cuCtxSynchronize": &d.ctxSynchronize,
 		"cuModuleLoadDataEx": &d.moduleLoadDataEx, "cuModuleUnload": &d.moduleUnload, "cuModuleGetFunction": &d.moduleGetFunction,
-		"cuFuncGetAttribute": &d.funcGetAttribute, "cuFuncSetAttribute": &d.funcSetAttribute,
+		"cuModuleGetGlobal_v2": &d.moduleGetGlobal,
+		"cuFuncGetAttribute":   &d.funcGetAttribute, "cuFuncSetAttribute": &d.funcSetAttribute,
 		"cuMemAlloc_v2": &d.memAlloc, "cuMemFree_v2": &d.memFree, "cuMemsetD8_v2": &d.memsetD8,
 		"cuMemcpyHtoD_v2": &d.memcpyHtoD, "cuMemcpyDtoH_v2": &d.memcpyDtoH,
 		"cuMemHostAlloc": &d.memHostAlloc, "cuMemFreeHost": &d.memFreeHost,

@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 	"unsafe"
@@ -152,6 +153,9 @@ func (p *Prepared) prepare(f *launch.File, o Options) error {
 	if err := p.load(src, l); err != nil {
 		return err
 	}
+	if err := p.set(f.Variables, o.Memory); err != nil {
+		return err
+	}
 	p.arguments(l, block)
 	return p.dev.arrived()
 }
@@ -179,6 +183,33 @@ func (p *Prepared) fill() error {
 			return err
 		}
 		if err := p.dev.fill(b.Base, b.Size, b.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set writes the contents of the module's variables.
+func (p *Prepared) set(variables []launch.Variable, limit int64) error {
+	d := p.dev
+	for i := range variables {
+		v := &variables[i]
+		var at, size uint64
+		name := append([]byte(v.Array.Name), 0)
+		if err := d.drv.call("cuModuleGetGlobal", d.drv.moduleGetGlobal, uintptr(unsafe.Pointer(&at)), uintptr(unsafe.Pointer(&size)), p.module, uintptr(unsafe.Pointer(&name[0]))); err != nil {
+			return fmt.Errorf("variable %q: %w", v.Array.Name, err)
+		}
+		block, err := p.layout.Contents(v, size, limit)
+		if err != nil {
+			return err
+		}
+		if len(block.Bytes) == 0 {
+			continue
+		}
+		if err := d.encodeMaps(block.Maps, block.Bytes); err != nil {
+			return err
+		}
+		if err := d.fill(at, uint64(len(block.Bytes)), block.Bytes); err != nil {
 			return err
 		}
 	}

@@ -93,40 +93,47 @@ func (d *decoder) buffer(e Entry) (Buffer, error) {
 		return b, errorf(b.Pos, "bad buffer name %s: letters, digits, '_', '.', '-', not beginning with a digit, and not null", quote(b.Name))
 	}
 	var fill, values *Node
-	err := d.fields(e.Value, "a buffer", []field{
-		{"type", true, func(n *Node) (err error) { b.Type, err = d.typ(n); return }},
-		{"shape", false, func(n *Node) (err error) { b.Shape, err = d.shape(n); return }},
-		{"fill", false, func(n *Node) error { fill = n; return nil }},
-		{"values", false, func(n *Node) error { values = n; return nil }},
+	err := d.fields(e.Value, "a buffer", append(d.contentFields(&b, &fill, &values), []field{
 		{"align", false, func(n *Node) (err error) { b.Align, err = d.align(n); return }},
 		{"base", false, func(n *Node) (err error) {
 			b.basePos, b.Fixed = d.pos(n), true
 			b.Base, err = d.uint64(n, "base")
 			return
 		}},
-	})
+	}...))
 	if err != nil {
 		return b, err
 	}
 	if fill != nil && values != nil {
 		return b, d.errorf(values, "buffer %q has both fill and values", b.Name)
 	}
-	return b, d.contents(&b, e.Value, fill, values)
+	if err := d.contents(&b, fill, values); err != nil {
+		return b, err
+	}
+	if b.Shape == nil && b.Fill.Kind != FillFile {
+		return b, d.errorf(e.Value, "buffer %q needs a shape", b.Name)
+	}
+	return b, nil
+}
+
+// contentFields are the keys of an array's contents.
+func (d *decoder) contentFields(b *Buffer, fill, values **Node) []field {
+	return []field{
+		{"type", true, func(n *Node) (err error) { b.Type, err = d.typ(n); return }},
+		{"shape", false, func(n *Node) (err error) { b.Shape, err = d.shape(n); return }},
+		{"fill", false, func(n *Node) error { *fill = n; return nil }},
+		{"values", false, func(n *Node) error { *values = n; return nil }},
+	}
 }
 
 // contents reads fill or values, once the type is known, and checks them against the
 // shape.
-func (d *decoder) contents(b *Buffer, n, fill, values *Node) error {
+func (d *decoder) contents(b *Buffer, fill, values *Node) error {
 	switch {
 	case fill != nil:
-		if err := d.fill(b, fill); err != nil {
-			return err
-		}
+		return d.fill(b, fill)
 	case values != nil:
 		return d.values(b, values)
-	}
-	if b.Shape == nil && b.Fill.Kind != FillFile {
-		return d.errorf(n, "buffer %q needs a shape", b.Name)
 	}
 	return nil
 }

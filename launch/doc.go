@@ -51,6 +51,13 @@
 // is no multiple of 16) is not bad input but a defect of the launch: its bytes stay zero,
 // and its PlacedMap gives the reason. Maps given as raw bytes are not checked.
 //
+// # Variables of the module
+//
+// `variables` says what .global and .const variables hold when the kernel starts, __device__,
+// __constant__ and __managed__ ones among them: contents as of a buffer, or a struct as of an
+// argument, pointers into buffers included. They begin the variable; the rest of it keeps its
+// initializer, or is zeros. A fill without a shape covers the whole variable.
+//
 // # Cooperative launches
 //
 // With `cooperative: true` the driver starts all CTAs together, or refuses the launch. The

@@ -17,9 +17,11 @@ type File struct {
 	Version  int
 	Launches []Launch // exactly one today
 	Buffers  []Buffer // in the file's order, which is the order in memory
-	Expect   []Expect
-	Accept   []Accept
-	Assume   []string // assumptions beyond the ISA: VectorAtomic
+	// Variables are contents of the module's variables, set before the launch.
+	Variables []Variable
+	Expect    []Expect
+	Accept    []Accept
+	Assume    []string // assumptions beyond the ISA: VectorAtomic
 }
 
 // VectorAtomic assumes that an aligned load or store of up to 16 bytes is one access, as
@@ -128,6 +130,7 @@ func (d *decoder) readFile(f *File, root *Node) error {
 			return nil
 		}},
 		{"buffers", false, func(n *Node) (err error) { f.Buffers, err = d.buffers(n); return }},
+		{"variables", false, func(n *Node) (err error) { f.Variables, err = d.variables(n); return }},
 		{"expect", false, func(n *Node) (err error) { f.Expect, err = d.expects(n); return }},
 		{"accept", false, func(n *Node) (err error) { f.Accept, err = d.accepts(n); return }},
 		{"assume", false, func(n *Node) (err error) { f.Assume, err = d.assumes(n); return }},
@@ -297,6 +300,9 @@ func (f *File) Validate() error {
 		}
 		buffers[b.Name] = b
 	}
+	if err := f.checkVariables(); err != nil {
+		return err
+	}
 	if err := f.checkReferences(buffers); err != nil {
 		return err
 	}
@@ -324,6 +330,11 @@ func (f *File) checkReferences(buffers map[string]*Buffer) error {
 			if err := eachReference(v, check); err != nil {
 				return err
 			}
+		}
+	}
+	for i := range f.Variables {
+		if err := f.Variables[i].eachReference(check); err != nil {
+			return err
 		}
 	}
 	for i := range f.Launches {

@@ -35,6 +35,11 @@ const design = `{
     "map":  {"type": "tensormap", "values": [{"of": "in", "box": [128]}], "align": 128},
     "act":  {"type": "f16", "shape": [2, 8, 8, 64]}
   },
+  "variables": {
+    "coeff": {"type": "f32", "fill": "iota"},
+    "table": {"type": "u64", "values": [{"ptr": "in", "offset": 8}, null]},
+    "cfg":   {"struct": [{"ptr": "in"}, {"s32": 3}, {"pad": 4}]}
+  },
   "args": [
     "in",
     {"ptr": "out", "offset": 256},
@@ -85,11 +90,19 @@ func TestParseDesign(t *testing.T) {
 		t.Error(d)
 	}
 	checkDesignArgs(t, l.Args)
+	got = nil
+	for i := range f.Variables {
+		v := &f.Variables[i]
+		got = append(got, fmt.Sprintf("%s %s%v fill %d values %d parts %d", v.Array.Name, v.Array.Type, v.Array.Shape, v.Array.Fill.Kind, len(v.Array.Values), len(v.Parts)))
+	}
+	if d := cmp.Diff([]string{"coeff f32[] fill 4 values 0 parts 0", "table u64[2] fill 8 values 2 parts 0", "cfg " + Type(0).String() + "[] fill 0 values 0 parts 3"}, got); d != "" {
+		t.Error(d)
+	}
 	x := f.Expect
 	if x[0].File != "dir/out.npy" || x[0].Tolerance != (Tolerance{Rel: 1e-3}) || x[1].File != "/v.npy" || x[1].Tolerance != (Tolerance{ULP: 2, ByULP: true}) {
 		t.Errorf("expect: %+v", x)
 	}
-	wantAccept := Accept{Pos{"dir/ring.json", 36, 14}, "proxy-war", "gemm.cu:118", "the slot is never read again"}
+	wantAccept := Accept{Pos{"dir/ring.json", 41, 14}, "proxy-war", "gemm.cu:118", "the slot is never read again"}
 	if f.Accept[0] != wantAccept {
 		t.Errorf("accept: %+v", f.Accept[0])
 	}
@@ -177,7 +190,7 @@ func TestParseErrors(t *testing.T) {
 		{whole, `§{"ptx": "k", "block": 1}`, `a launch file needs the key "grid"`},
 		{whole, `§{"ptx": "k", "grid": 1}`, `a launch file needs the key "block"`},
 		{key, `§"gird": 1`, `unknown key "gird" (did you mean "grid"?)`},
-		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, expect, accept, assume, ptx, kernel, grid, block, cluster, shared, registers, cooperative, args`},
+		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, variables, expect, accept, assume, ptx, kernel, grid, block, cluster, shared, registers, cooperative, args`},
 		{key, `"version": §2`, "version 2 is not known; this program reads version 1"},
 		{key, `"kernel": §3`, "kernel is a string, not an integer"},
 		{key, `"kernel": §""`, "kernel is empty"},
@@ -200,6 +213,18 @@ func TestParseErrors(t *testing.T) {
 		{key, `"cooperative": §"true"`, `cooperative is true or false, not "true"`},
 		{key, `"cooperative": §1`, "cooperative is true or false, not 1"},
 		{key, `"registers": §0`, "registers is 0; it must be from 1 to 256"},
+
+		// variables
+		{key, `"variables": §[]`, "variables is a mapping from names, not a list"},
+		{key, `"variables": {"v": §3}`, "a variable is a mapping, not an integer"},
+		{key, `"variables": {§"v": {"type": "f32"}}`, `variable "v" needs a fill, values or a struct`},
+		{key, `"variables": {"v": §{"fill": "iota"}}`, `a variable needs the key "type"`},
+		{key, `"variables": {"v": {"struct": §3}}`, "struct is a list of parts, not an integer"},
+		{key, `"variables": {"v": {"struct": [null], §"fill": "iota"}}`, `a variable that is a struct has one key; "fill" follows`},
+		{key, `"variables": {"v": {"struct": [§"in"]}}`, `no buffer is called "in"`},
+		{key, `"variables": {"v": {"type": "u64", "values": [§{"ptr": "in"}]}}`, `no buffer is called "in"`},
+		{key, `"variables": {"v": {"type": "u32", "values": [1], §"align": 8}}`, `unknown key "align"; known here: type, shape, fill, values`},
+		{key, `"variables": {"v": {"type": "u32", "fill": "zeros", "values": §[1]}}`, `variable "v" has both fill and values`},
 
 		// buffers
 		{key, `"buffers": §[]`, "buffers is a mapping from names, not a list"},

@@ -14,6 +14,7 @@ import (
 //	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168   --cooperative true
 //	--buffer in=f32[16384]:iota          also zeros, ones, nan, uninitialized,
 //	                                     mod=97, random=SEED,LOW,HIGH, file=a.npy
+//	--variable coeff=f32[64]:iota        as --buffer; without a shape all of the variable
 //	--arg in   --arg out+256   --arg s32:64   --arg null   --arg bytes:param.bin
 //	--expect out=out.npy                 then ,atol=1e-3,rtol=1e-2 or ,ulp=2
 //	--accept 'proxy-war@gemm.cu:118=reason'
@@ -21,6 +22,7 @@ import (
 // A form without a short notation is written as JSON:
 //
 //	--buffer 'ptrs={"type": "u64", "values": [{"ptr": "in"}]}'
+//	--variable '{"config": {"struct": [{"ptr": "in"}, {"s32": 3}]}}'
 //	--arg '{"tensormap": {"of": "in", "box": [128]}}'
 //	--expect 'out={"file": "out.npy", "ulp": 2}'
 //	--accept '{"finding": "proxy-war", "at": "gemm.cu:118", "reason": "…"}'
@@ -30,6 +32,7 @@ type Flags struct {
 	Shared, Registers    string
 	Cooperative          string   // "true" or "false"
 	Buffers              []string // added, or replacing the one of the same name
+	Variables            []string // added, or replacing the one of the same name
 	Args                 []string // replacing all
 	Expect               []string // added, or replacing the same buffer's
 	Accept               []string // added
@@ -123,6 +126,13 @@ func (fl Flags) applyLists(f *File, l *Launch) error {
 			return err
 		}
 		f.Buffers = replace(f.Buffers, b, func(o Buffer) bool { return o.Name == b.Name })
+	}
+	for _, text := range fl.Variables {
+		v, err := ParseVariableFlag(text)
+		if err != nil {
+			return err
+		}
+		f.Variables = replace(f.Variables, v, func(o Variable) bool { return o.Array.Name == v.Array.Name })
 	}
 	if len(fl.Args) > 0 {
 		l.Args = nil
@@ -245,32 +255,64 @@ func ParseDim3(flag, text string) ([3]uint32, error) {
 // the buffer is uninitialized; without a shape it has the fill file's.
 func ParseBufferFlag(text string) (Buffer, error) {
 	d := flagDecoder("--buffer", text)
+	name, n, err := d.arrayFlag(text, "in=f32[16384]:iota")
+	if err != nil {
+		return Buffer{}, err
+	}
+	return d.buffer(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+}
+
+// arrayFlag reads name=type[shape]:fill or name={JSON}.
+func (d *decoder) arrayFlag(text, example string) (name string, n *Node, err error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok {
-		return Buffer{}, d.flagError("want name=type[shape]:fill, as in=f32[16384]:iota")
+		return "", nil, d.flagError("want name=type[shape]:fill, as %s", example)
 	}
 	if strings.HasPrefix(rest, "{") {
 		n, err := d.json(rest)
-		if err != nil {
-			return Buffer{}, err
-		}
-		return d.buffer(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+		return name, n, err
 	}
 	head, fill, hasFill := strings.Cut(rest, ":")
 	typ, dims, hasShape := strings.Cut(head, "[")
-	n := d.node(MapNode, "")
+	n = d.node(MapNode, "")
 	d.add(n, "type", d.node(StringNode, typ))
 	if hasShape {
 		dims, ok = strings.CutSuffix(dims, "]")
 		if !ok {
-			return Buffer{}, d.flagError("the shape lacks its ']'")
+			return "", nil, d.flagError("the shape lacks its ']'")
 		}
 		d.add(n, "shape", d.intList(dims))
 	}
 	if hasFill {
 		d.add(n, "fill", d.flagFill(fill))
 	}
-	return d.buffer(Entry{Key: name, Pos: Pos{File: d.file}, Value: n})
+	return name, n, nil
+}
+
+// ParseVariableFlag reads name=type[shape]:fill or {"name": {JSON}}.
+func ParseVariableFlag(text string) (Variable, error) {
+	d := flagDecoder("--variable", text)
+	n := d.node(MapNode, "")
+	if len(text) > 0 && text[0] == '{' {
+		var err error
+		if n, err = d.json(text); err != nil {
+			return Variable{}, err
+		}
+	} else {
+		name, head, err := d.arrayFlag(text, "coeff=f32[64]:iota")
+		if err != nil {
+			return Variable{}, err
+		}
+		d.add(n, name, head)
+	}
+	list, err := d.variables(n)
+	switch {
+	case err != nil:
+		return Variable{}, err
+	case len(list) != 1:
+		return Variable{}, d.flagError("want one variable, not %d", len(list))
+	}
+	return list[0], nil
 }
 
 func (d *decoder) add(n *Node, key string, v *Node) {

@@ -20,6 +20,7 @@ func TestFlagsAreKeys(t *testing.T) {
 			"a": {"type": "f64", "fill": {"file": "d/a=b:c.npy"}},
 			"u": {"type": "bf16", "shape": [], "fill": "uninitialized"},
 			"ptrs": {"type": "u64", "values": [{"ptr": "in"}, null], "base": "0x7e0000000000"}},
+		"variables": {"c": {"type": "f32", "shape": [4], "fill": "iota"}, "d": {"type": "u8", "fill": "ones"}, "e": {"struct": [null, {"s32": 3}]}},
 		"args": ["in", {"ptr": "in", "offset": 256}, {"s32": -64}, null, {"f32": "0x3f800000"}, {"f32": "nan"}, {"f64": 1e-3}, {"bytes": "1"},
 			{"tensormap": {"of": "in", "box": [128]}}],
 		"expect": {"in": {"file": "a,b.npy", "atol": 1e-3, "rtol": 0.5}, "r": {"file": "r.npy", "ulp": 2}, "m": {"file": "m.npy"}},
@@ -31,9 +32,10 @@ func TestFlagsAreKeys(t *testing.T) {
 		PTX: "k.ptx", Kernel: "k", Grid: "2x3", Block: "32x1x2", Cluster: "2", Shared: "512", Registers: "64", Cooperative: "true",
 		Buffers: []string{"in=f32[16384]:iota", "m=s32[4,5]:mod=7", "r=f16[3]:random=5,-1.5,2", "s=u8[3]:random=0xff", "a=f64:file=d/a=b:c.npy", "u=bf16[]",
 			`ptrs={"type": "u64", "values": [{"ptr": "in"}, null], "base": "0x7e0000000000"}`},
-		Args:   []string{"in", "in+256", "s32:-64", "null", "f32:0x3f800000", "f32:nan", "f64:1e-3", "bytes:1", `{"tensormap": {"of": "in", "box": [128]}}`},
-		Expect: []string{"in=a,b.npy,atol=1e-3,rtol=0.5", `r={"file": "r.npy", "ulp": 2}`, "m=m.npy"},
-		Accept: []string{"proxy-war@gemm.cu:118=a=b", `{"finding": "x", "at": "y", "reason": "z"}`},
+		Variables: []string{"c=f32[4]:iota", `d={"type": "u8", "fill": "ones"}`, `{"e": {"struct": [null, {"s32": 3}]}}`},
+		Args:      []string{"in", "in+256", "s32:-64", "null", "f32:0x3f800000", "f32:nan", "f64:1e-3", "bytes:1", `{"tensormap": {"of": "in", "box": [128]}}`},
+		Expect:    []string{"in=a,b.npy,atol=1e-3,rtol=0.5", `r={"file": "r.npy", "ulp": 2}`, "m=m.npy"},
+		Accept:    []string{"proxy-war@gemm.cu:118=a=b", `{"finding": "x", "at": "y", "reason": "z"}`},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +84,9 @@ func TestFlagErrors(t *testing.T) {
 		{with(func(fl *Flags) { fl.Shared = "1K" }), "--shared 1K: shared is 1K; it must be from 0 to 232448"},
 		{with(func(fl *Flags) { fl.Registers = "999" }), "--registers 999: registers is 999; it must be from 1 to 256"},
 		{with(func(fl *Flags) { fl.Cooperative = "yes" }), "--cooperative yes: want true or false"},
+		{with(func(fl *Flags) { fl.Variables = []string{"v"} }), "--variable v: want name=type[shape]:fill, as coeff=f32[64]:iota"},
+		{with(func(fl *Flags) { fl.Variables = []string{"{}"} }), "--variable {}: want one variable, not 0"},
+		{with(func(fl *Flags) { fl.Variables = []string{"v=f32"} }), `--variable v=f32: variable "v" needs a fill, values or a struct`},
 		{buffer("in"), "--buffer in: want name=type[shape]:fill, as in=f32[16384]:iota"},
 		{buffer("1=f32[4]"), `--buffer 1=f32[4]: bad buffer name "1": letters, digits, '_', '.', '-', not beginning with a digit, and not null`},
 		{buffer("in=f32"), `--buffer in=f32: buffer "in" needs a shape`},

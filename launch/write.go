@@ -46,6 +46,13 @@ func (f *File) Write(out io.Writer, dir string) error {
 			fmt.Fprintf(b, "  %s: %s\n", f.Buffers[i].Name, w.buffer(&f.Buffers[i]))
 		}
 	}
+	if len(f.Variables) > 0 {
+		fmt.Fprintln(b, "variables:")
+		for i := range f.Variables {
+			v := &f.Variables[i]
+			fmt.Fprintf(b, "  %s: %s\n", text(v.Array.Name), w.variable(v))
+		}
+	}
 	if len(l.Args) > 0 {
 		fmt.Fprintln(b, "args:")
 		for i := range l.Args {

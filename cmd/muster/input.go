@@ -51,6 +51,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg; default: .maxnreg, else by the block")
 	f.StringVar(&l.Cooperative, "cooperative", "", "`true` for a cooperative launch: all CTAs are resident together, and %envreg1 and %envreg2 give the grid's workspace")
 	f.StringArrayVar(&l.Buffers, "buffer", nil, "a buffer, `name=type[shape]:fill`; added, or in place of that name's")
+	f.StringArrayVar(&l.Variables, "variable", nil, "contents of a module `variable`, name=type[shape]:fill; added, or in place of that name's")
 	f.StringArrayVar(&l.Args, "arg", nil, "an `argument` of the kernel; all of them, in order")
 	f.StringArrayVar(&l.Expect, "expect", nil, "what a buffer must hold, `name=file.npy`")
 	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")

@@ -90,7 +90,16 @@ func (m *Machine) memoryMap() error {
 		g.regions = append(g.regions, r)
 	}
 	for _, v := range m.prog.globals {
-		add(v.name, v.addr, max(v.size, 1), v.data, v.init, v.ro)
+		data := v.data
+		if first := m.cfg.Variables[v.name]; len(first) > 0 {
+			if uint64(len(first)) > v.size {
+				return fmt.Errorf("variable %s: %d bytes of contents for %d bytes", v.name, len(first), v.size)
+			}
+			data = make([]byte, max(len(first), len(v.data)))
+			copy(data, v.data)
+			copy(data, first)
+		}
+		add(v.name, v.addr, max(v.size, 1), data, v.init, v.ro)
 	}
 	for _, b := range m.cfg.Buffers {
 		if uint64(len(b.Data)) > b.Size {

@@ -20,6 +20,8 @@ type Config struct {
 	Registers uint32
 	Params    []byte
 	Buffers   []Buffer
+	// Variables are contents of the module's .global and .const variables: their first bytes.
+	Variables map[string][]byte
 	Observer  Observer
 	// MaxInstrs bounds the warp instructions of one run; 0 for no bound.
 	MaxInstrs int64

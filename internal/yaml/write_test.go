@@ -96,6 +96,10 @@ buffers:
   none: {type: b32, shape: [0]}
   maps: {type: tensormap, values: [{of: in, box: [4, 16], swizzle: 64B, l2: 128B, fill: nan, element_strides: [1, 1]}], align: 128}
   conv: {type: bf16, shape: [2, 8, 8, 64], fill: zeros}
+variables:
+  coeff: {type: f32, fill: iota}
+  "table$1": {type: u64, values: [{ptr: in, offset: 8}, null, 7]}
+  cfg: {struct: [{ptr: in}, {s32: 3}, {pad: 4}, {tensormap: {of: in, box: [4, 16]}}]}
 args:
   - in
   - {ptr: mod, offset: 6}

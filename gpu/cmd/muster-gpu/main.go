@@ -100,6 +100,7 @@ func (c *command) launchFlags() *launch.Flags {
 	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry; the GPU goes by the PTX")
 	f.StringVar(&l.Cooperative, "cooperative", "", "`true` for a cooperative launch")
 	f.Var(list{&l.Buffers}, "buffer", "a buffer, `name=type[shape]:fill`")
+	f.Var(list{&l.Variables}, "variable", "contents of a module `variable`, name=type[shape]:fill")
 	f.Var(list{&l.Args}, "arg", "an `argument` of the kernel; all of them, in order")
 	f.Var(list{&l.Expect}, "expect", "what a buffer must hold, `name=file.npy`")
 	f.Var(list{&l.Accept}, "accept", "taken as muster takes it; nothing here reports findings")
