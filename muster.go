@@ -354,6 +354,9 @@ func (l *Launch) regions() []resolve.Region {
 	if s, ok := l.config.Workspace(); ok {
 		symbols = append(slices.Clone(symbols), s)
 	}
+	if s, ok := l.config.Program.Heap(); ok {
+		symbols = append(slices.Clone(symbols), s)
+	}
 	for _, s := range symbols {
 		r := resolve.Region{Name: s.Name, Shared: s.Shared, Base: s.Addr, Size: s.Size, Elem: s.Elem}
 		if r.Elem == 1 {

@@ -43,6 +43,9 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if l.subject.Highest {
 		r.Assumptions = append(r.Assumptions, "elect.sync elects the highest lane of its mask; the ISA lets it be any (9.7.13.14)")
 	}
+	if c.Program.Allocates() {
+		r.Assumptions = append(r.Assumptions, "malloc finds a heap of 8 MiB, and no room is lost between its blocks")
+	}
 	if c.Program.OrdersGrids() {
 		r.Assumptions = append(r.Assumptions, "the launch depends on no other grid, and none on it: griddepcontrol does nothing")
 	}

@@ -154,6 +154,9 @@ func refuse(pc int32, format string, args ...any) *loops.Refusal {
 }
 
 func (f *Family) attempt(a *report.AnyCount) *loops.Refusal {
+	if f.l.Program.Allocates() {
+		return refuse(-1, "the kernel calls malloc or free, and a larger %s may fill the heap", f.Name)
+	}
 	var no *loops.Refusal
 	for _, h := range strategies {
 		if no = f.larger(a, h); no == nil || f.w.Over() != "" {

@@ -66,7 +66,7 @@ func NewRecorder(m *machine.Machine, f *machine.Follower, p *confluence.Prover) 
 // Observe makes a Recorder a machine.Observer.
 func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
-	case machine.EvStart, machine.EvEnd, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount:
+	case machine.EvStart, machine.EvEnd, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount, machine.EvHeapFull:
 		return
 	case machine.EvMbar:
 		if ev.Op != nil {

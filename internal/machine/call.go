@@ -70,11 +70,19 @@ func decodeCall(d *decoder, in *ptx.Inst) error {
 	}
 	if ci.fn >= 0 {
 		f := &d.prog.funcs[ci.fn]
-		if f.decl.Body == nil && f.builtin == nil {
+		if f.decl.Body == nil && f.builtin == nil && !f.frees() {
 			return errNotModelled
 		}
 		if len(ci.args) != len(f.params) || len(ci.rets) != len(f.rets) {
 			return d.errorf("call of %s with %d arguments and %d results; it takes %d and gives %d", n, len(ci.args), len(ci.rets), len(f.params), len(f.rets))
+		}
+		if f.frees() {
+			if len(ci.args) != 1 || len(ci.rets) != 0 {
+				return errNotModelled
+			}
+			d.fn.calls = append(d.fn.calls, ci.fn)
+			d.decodeFree(&ci)
+			return nil
 		}
 	}
 	d.fn.calls = append(d.fn.calls, ci.fn)
@@ -178,6 +186,10 @@ func execCall(x *ctx, in *instr, mask uint32) {
 		x.w.divide(s, s.mask&^same)
 	}
 	i := want - codeWindow
+	if want >= codeWindow && i%16 == 0 && i/16 < uint64(len(x.m.prog.funcs)) && x.m.prog.funcs[i/16].frees() {
+		x.m.halt(Stop{Kind: Unmodelled, CTA: x.w.cta, Warp: x.w.index, Mask: same, PC: s.pc, Mem: Local, Msg: "free through a pointer to it"})
+		return
+	}
 	if want < codeWindow || i%16 != 0 || i/16 >= uint64(len(x.m.prog.funcs)) || x.m.prog.funcs[i/16].entry < 0 && x.m.prog.funcs[i/16].builtin == nil {
 		x.m.halt(Stop{Kind: FaultOther, CTA: x.w.cta, Warp: x.w.index, Mask: same, PC: s.pc, Mem: Local,
 			Msg: fmt.Sprintf("call through %#x, which is no function of this module", want)})

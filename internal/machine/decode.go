@@ -256,7 +256,12 @@ func (d *decoder) module(entry *ptx.Func) error {
 	}
 	for _, f := range reach {
 		d.fns[f.Name] = int32(len(d.prog.funcs))
-		d.prog.funcs = append(d.prog.funcs, function{name: f.Name, decl: f, entry: -1, builtin: builtins[f.Name]})
+		fn := function{name: f.Name, decl: f, entry: -1}
+		if f.Body == nil { // of the system
+			fn.builtin = builtins[f.Name]
+			d.prog.allocates = d.prog.allocates || f.Name == heapMalloc || f.Name == heapFree
+		}
+		d.prog.funcs = append(d.prog.funcs, fn)
 	}
 	d.prog.flow.Funcs = make([]flow.Func, len(reach))
 	for i, f := range reach {

@@ -89,6 +89,9 @@ const (
 	// EvOperand: lanes in Mask give the instruction at PC an invalid operand: Fault says
 	// which rule it breaks, Why says it in words.
 	EvOperand
+	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
+	// leave no room.
+	EvHeapFull
 )
 
 // UnsetLocal is Event.Unset for a read of unwritten local memory.

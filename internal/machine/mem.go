@@ -270,8 +270,10 @@ func (p *page) like(q *page) bool {
 
 // An addressMap is global memory: regions sorted by base.
 type addressMap struct {
-	regions []region
-	last    int // the region that the last lookup hit
+	regions  []region
+	last     int      // the region that the last lookup hit
+	heap     []region // blocks of malloc, sorted by base; they lie above the others
+	heapUsed uint64   // bytes of them
 }
 
 // find returns the region that holds address a, or nil.
@@ -280,6 +282,9 @@ func (g *addressMap) find(a uint64) *region {
 		if r := &g.regions[g.last]; a-r.base < r.size {
 			return r
 		}
+	}
+	if a >= heapAt {
+		return g.block(a)
 	}
 	lo, hi := 0, len(g.regions)
 	for lo < hi {
@@ -301,9 +306,12 @@ func (g *addressMap) find(a uint64) *region {
 }
 
 func (g *addressMap) clone() addressMap {
-	c := addressMap{regions: make([]region, len(g.regions))}
+	c := addressMap{regions: make([]region, len(g.regions)), heapUsed: g.heapUsed}
 	for i := range g.regions {
 		c.regions[i] = g.regions[i].clone()
+	}
+	for i := range g.heap {
+		c.heap = append(c.heap, g.heap[i].clone())
 	}
 	return c
 }
@@ -318,12 +326,14 @@ func (m *Machine) GlobalHash() uint64 {
 	for i := range m.global.regions {
 		m.global.regions[i].hash(&h)
 	}
+	m.global.hashHeap(&h, nil)
 	return h.Sum64()
 }
 
-// RegionOf numbers the buffer or variable of global memory that holds addr; -1 for none.
+// RegionOf numbers the buffer or variable of global memory that holds addr; -1 for none, and
+// for the heap.
 func (m *Machine) RegionOf(addr uint64) int {
-	if m.global.find(addr) == nil {
+	if addr >= heapAt || m.global.find(addr) == nil {
 		return -1
 	}
 	return m.global.last

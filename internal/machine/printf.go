@@ -14,6 +14,7 @@ type builtin func(x *ctx, ci *callInfo)
 
 var builtins = map[string]builtin{
 	"vprintf":      callPrintf,
+	heapMalloc:     callMalloc,
 	"__assertfail": callAssert,
 }
 

@@ -56,6 +56,7 @@ type Program struct {
 	// arrival is .noComplete.
 	tokens, noComplete bool
 
+	allocates bool // Allocates
 	// unspecified: see Unspecified.
 	unspecified bool
 

@@ -239,6 +239,8 @@ type warp struct {
 	// unset has, by bank and row, the lanes in which a register that may be read before
 	// it is written is unwritten.
 	unset [3][]uint32
+	// heap has what each lane has had of the heap's addresses; nil until the first block.
+	heap []uint64
 
 	tokenRows []*tokenRow // known tokens in registers that may hold some
 
@@ -374,6 +376,7 @@ func (w *warp) clone() *warp {
 	c.r64 = append([][32]uint64(nil), w.r64...)
 	c.p = append([]uint32(nil), w.p...)
 	c.local = w.local.clone()
+	c.heap = append([]uint64(nil), w.heap...)
 	for k := range w.unset {
 		c.unset[k] = append([]uint32(nil), w.unset[k]...)
 	}
@@ -425,6 +428,11 @@ func (m *Machine) hashSince(o *Machine) uint64 {
 			old = &o.global.regions[i]
 		}
 		m.global.regions[i].hashSince(&h, old)
+	}
+	if o != nil {
+		m.global.hashHeap(&h, &o.global)
+	} else {
+		m.global.hashHeap(&h, nil)
 	}
 	for i, t := range m.ctas {
 		if t != nil {
@@ -512,6 +520,9 @@ func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
 		}
 	}
 	w.local.hash(h)
+	for _, had := range w.heap {
+		maphash.WriteComparable(h, had)
+	}
 	maphash.WriteComparable(h, w.fenced)
 	for _, set := range [][]uint64{w.written, w.looked} {
 		maphash.WriteComparable(h, len(set))

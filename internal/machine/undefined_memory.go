@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"muster/internal/flow"
 )
 
@@ -282,8 +284,8 @@ func (u *Undefined) outputs(m *Machine) {
 	if !u.memory {
 		return
 	}
-	for i := range m.global.regions {
-		for _, p := range m.global.regions[i].pages {
+	for _, r := range slices.Concat(m.global.regions, m.global.heap) {
+		for _, p := range r.pages {
 			if p == nil || p.shade == nil {
 				continue
 			}

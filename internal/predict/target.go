@@ -38,7 +38,7 @@ func (t *laneHash) takes(ev *machine.Event) bool {
 		return ev.Mbar.OK
 	case machine.EvAccess:
 		return ev.Access&machine.Write != 0 || ev.Sem == machine.Weak
-	case machine.EvStart, machine.EvEnd, machine.EvCollective, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount:
+	case machine.EvStart, machine.EvEnd, machine.EvCollective, machine.EvSource, machine.EvWritten, machine.EvSignal, machine.EvRegister, machine.EvDivergent, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount, machine.EvHeapFull:
 		return false
 	}
 	return true

@@ -152,8 +152,19 @@ func (j *Judge) otherFault(s *machine.Stop) {
 		Headline: fmt.Sprintf("%s: %s", j.at(s.PC), s.Msg),
 		Sites:    []Site{stopSite("executes", s)},
 		Missing:  "the operand is outside what the instruction takes",
-		Fix:      "keep barrier numbers in 0..15, thread counts positive multiples of 32, indexes within their tables, and source sizes within copy sizes",
+		Fix:      "keep barrier numbers in 0..15, free what malloc returned, and once, thread counts positive multiples of 32, indexes within their tables, and source sizes within copy sizes",
 	})
+}
+
+// heapFull enters that malloc found no room, once for each place.
+func (j *Judge) heapFull(ev *machine.Event) {
+	what := "malloc found the heap of 8 MiB full: which thread does depends on the schedule, and on what blocks take besides their bytes"
+	for _, g := range j.gaps {
+		if g.PC == ev.PC && g.What == what {
+			return
+		}
+	}
+	j.gaps = append(j.gaps, Gap{What: what, PC: ev.PC})
 }
 
 func lowestLane(mask uint32) int { return bits.TrailingZeros32(mask) & 31 }

@@ -191,6 +191,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.undefinedSource(ev)
 	case machine.EvPendingCount:
 		j.pendingCount(ev)
+	case machine.EvHeapFull:
+		j.heapFull(ev)
 	case machine.EvRegister:
 		j.touched(ev)
 	case machine.EvRegisters:

@@ -74,7 +74,7 @@ func (t *Teller) other(ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvClusterWait, machine.EvWarpSync, machine.EvGroupWait:
 		word = "passes"
-	case machine.EvRegister, machine.EvDivergent, machine.EvCollective, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount:
+	case machine.EvRegister, machine.EvDivergent, machine.EvCollective, machine.EvOutside, machine.EvParted, machine.EvOperand, machine.EvUndefined, machine.EvPendingCount, machine.EvHeapFull:
 		return // the step's other events, or its instruction, say it
 	}
 	if in := t.names.Program.Inst(ev.PC); in != nil {
