@@ -313,6 +313,10 @@ func (l *Launch) setVariables() (map[string][]launch.PlacedMap, error) {
 			size[s.Name] = s.Size
 		}
 	}
+	room := l.limits.Memory
+	for i := range l.layout.Buffers {
+		room -= int64(l.layout.Buffers[i].Size)
+	}
 	l.config.Variables = map[string][]byte{}
 	maps := map[string][]launch.PlacedMap{}
 	for i := range l.file.Variables {
@@ -325,10 +329,11 @@ func (l *Launch) setVariables() (map[string][]launch.PlacedMap, error) {
 		if !used {
 			continue
 		}
-		block, err := l.layout.Contents(v, n, l.limits.Memory)
+		block, err := l.layout.Contents(v, n, max(room, 1))
 		if err != nil {
 			return nil, err
 		}
+		room -= int64(len(block.Bytes))
 		l.config.Variables[name], maps[name] = block.Bytes, block.Maps
 	}
 	return maps, nil

@@ -120,7 +120,7 @@ func (l *Layout) Contents(v *Variable, size uint64, limit int64) (*ParamBlock, e
 	case p.Size > size:
 		return nil, tooLong(p.Size)
 	case p.Size > uint64(limit):
-		return nil, errorf(p.Pos, "variable %q takes %s; the memory limit is %s", p.Name, formatSize(p.Size), formatSize(uint64(limit)))
+		return nil, errorf(p.Pos, "variable %q takes %s; the memory limit leaves %s", p.Name, formatSize(p.Size), formatSize(uint64(limit)))
 	}
 	if err := l.fill(&b, &p); err != nil {
 		return nil, err

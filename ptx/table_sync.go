@@ -15,7 +15,7 @@ exit         | exit | sec=9.7.12.7 effect=exit
 // except atomics and mbarriers).
 const syncTable = `
 = 9.7.13.1 barrier 2.0 sm_20 scope=cta since=cta>7.8 effect=aligned
-bar.sync     | bar{.cta}.sync a:u32, ?b:u32 | barrier=cta-sync
+bar.sync     | bar{.cta}.sync a:u32, ?b:u32 | barrier=cta-sync ptx=1.0 sm=10 since=b>2.0/sm_20
 bar.arrive   | bar{.cta}.arrive a:u32, b:u32 | barrier=cta-arrive
 bar.red.popc | bar{.cta}.red.<op:popc>.<type:u32> d, a:u32, ?b:u32, c:pred | barrier=cta-red
 bar.red      | bar{.cta}.red.<op:and,or>.<type:pred> d, a:u32, ?b:u32, c:pred | barrier=cta-red

@@ -8,8 +8,8 @@ import "muster/kernel"
 //
 //	bar{.cta}.sync a:u32, ?b:u32
 //
-// Further modifiers: .cta. b may be nil, for left out. ISA 9.7.13.1; PTX 2.0,
-// sm_20.
+// Further modifiers: .cta. b may be nil, for left out. ISA 9.7.13.1; PTX 1.0,
+// sm_10.
 func BarSync(k *kernel.Kernel, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "bar.sync", nil, mods, a, b)
 }
