@@ -158,7 +158,7 @@ func (t *trace) Observe(m *machine.Machine, ev *machine.Event) {
 	qualifiers := uint32(ev.Sem)<<24 | uint32(ev.Scope)<<16 | bit(ev.ScopeDefaulted)<<1 | bit(ev.SemDefaulted)
 	switch ev.Kind {
 	case machine.EvStart, machine.EvExit, machine.EvEnd, machine.EvWarpSync, machine.EvCollective:
-		t.mixAll(ev.Count, bit(ev.Tells))
+		t.mixAll(ev.Count, bit(ev.Tells), ev.Members, ev.Sources)
 	case machine.EvAccess:
 		t.mixAll(qualifiers, uint32(ev.Access)<<16|uint32(ev.Proxy)<<8|bit(ev.Row), uint32(ev.Size), uint32(ev.Part), uint32(ev.Whole), ev.Init)
 		if ev.Row && ev.Mask == 1<<32-1 {
@@ -187,6 +187,10 @@ func (t *trace) Observe(m *machine.Machine, ev *machine.Event) {
 		t.mix(uint64(b.After))
 		t.mix(b.Token)
 		t.at(m, b.Bar.Mem, b.Bar.Addr)
+		if of := ev.Token.Bar; ev.Token.Known {
+			t.mixAll(of.Life)
+			t.at(m, of.Mem, of.Addr)
+		}
 	case machine.EvIssue:
 		o := ev.Op
 		t.mix(uint64(o.ID))
