@@ -480,11 +480,12 @@ func (p *Program) next(pc int32, to []int32) []int32 {
 	case does.Has(ptx.BranchesByTable):
 		return append(to, in.x.([]int32)...)
 	case does.Has(ptx.Calls):
-		if ci, ok := in.x.(*callInfo); ok && ci.fn >= 0 {
-			to = append(to, p.funcs[ci.fn].entry)
-		} else {
-			for i := range p.funcs {
-				to = append(to, p.funcs[i].entry)
+		for i := range p.funcs {
+			if ci, ok := in.x.(*callInfo); ok && ci.fn >= 0 && int(ci.fn) != i {
+				continue
+			}
+			if entry := p.funcs[i].entry; entry >= 0 { // else a function of the system
+				to = append(to, entry)
 			}
 		}
 		return append(to, pc+1)
