@@ -90,7 +90,7 @@ const (
 	// which rule it breaks, Why says it in words.
 	EvOperand
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
-	// leave no room.
+	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull
 )
 

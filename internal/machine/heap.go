@@ -30,13 +30,31 @@ const (
 	heapFree   = "free"
 )
 
+// A laneHeap is what a lane has had of the heap.
+type laneHeap struct {
+	given uint64 // of its addresses
+	held  uint64 // bytes of its blocks that it has not freed itself
+	most  uint64 // the most that held has been
+}
+
+// hold counts a block of the lane. Frees by other threads do not count, as they may come later.
+// So no schedule in which each thread does what it has done has more than heapMost bytes in
+// blocks at a time.
+func (g *addressMap) hold(h *laneHeap, size uint64) {
+	h.held += size
+	if h.held > h.most {
+		g.heapMost += h.held - h.most
+		h.most = h.held
+	}
+}
+
 // callMalloc gives each lane a block, or null where the heap has no room for it.
 func callMalloc(x *ctx, ci *callInfo) {
 	if len(ci.args) != 1 || len(ci.rets) != 1 {
 		return
 	}
 	m, w := x.m, x.w
-	full := uint32(0)
+	full, could := uint32(0), uint32(0)
 	for l := range lanesOf(x.s.mask) {
 		size, at := x.argument(ci, 0, l), uint64(0)
 		switch {
@@ -48,22 +66,32 @@ func callMalloc(x *ctx, ci *callInfo) {
 			full |= 1 << l
 		default:
 			if w.heap == nil {
-				w.heap = make([]uint64, 32)
+				w.heap = make([]laneHeap, 32)
 			}
-			if w.heap[l]+size+heapGap > heapThread {
+			h := &w.heap[l]
+			if h.given+size+heapGap > heapThread {
 				m.unmodelledHeap(x, l, "malloc by a thread that has had more blocks than it has addresses")
 				return
 			}
-			thread := uint64(w.cta)*uint64(m.block) + uint64(w.index)*32 + uint64(l)
-			at = heapAt + thread*heapThread + w.heap[l]
-			w.heap[l] += alignUp(size, heapAlign) + heapGap
+			at = x.heapBase(l) + h.given
+			h.given += alignUp(size, heapAlign) + heapGap
 			m.global.allot(newRegion("heap", at, size))
+			m.global.hold(h, size)
+			if m.global.heapMost > heapBytes {
+				could |= 1 << l
+			}
 		}
 		x.result(ci, l, at)
 	}
-	if full != 0 {
-		m.emit(Event{Kind: EvHeapFull, CTA: w.cta, Warp: w.index, Mask: full, PC: x.s.pc})
+	if full|could != 0 {
+		m.emit(Event{Kind: EvHeapFull, CTA: w.cta, Warp: w.index, Mask: full | could, PC: x.s.pc})
 	}
+}
+
+// heapBase returns where a lane's addresses of the heap begin.
+func (x *ctx) heapBase(lane int) uint64 {
+	thread := uint64(x.w.cta)*uint64(x.m.block) + uint64(x.w.index)*32 + uint64(lane)
+	return heapAt + thread*heapThread
 }
 
 func (m *Machine) unmodelledHeap(x *ctx, lane int, what string) {
@@ -110,6 +138,9 @@ func visitFree(x *ctx, in *instr, mask uint32) verdict {
 		}
 		if m.cfg.Observer != nil {
 			x.showFree(r, l)
+		}
+		if own := x.heapBase(l); at >= own && at-own < heapThread {
+			x.w.heap[l].held -= r.size
 		}
 		m.global.free(at)
 	}

@@ -274,6 +274,7 @@ type addressMap struct {
 	last     int      // the region that the last lookup hit
 	heap     []region // blocks of malloc, sorted by base; they lie above the others
 	heapUsed uint64   // bytes of them
+	heapMost uint64   // the sum of laneHeap.most
 }
 
 // find returns the region that holds address a, or nil.
@@ -306,7 +307,7 @@ func (g *addressMap) find(a uint64) *region {
 }
 
 func (g *addressMap) clone() addressMap {
-	c := addressMap{regions: make([]region, len(g.regions)), heapUsed: g.heapUsed}
+	c := addressMap{regions: make([]region, len(g.regions)), heapUsed: g.heapUsed, heapMost: g.heapMost}
 	for i := range g.regions {
 		c.regions[i] = g.regions[i].clone()
 	}

@@ -239,8 +239,8 @@ type warp struct {
 	// unset has, by bank and row, the lanes in which a register that may be read before
 	// it is written is unwritten.
 	unset [3][]uint32
-	// heap has what each lane has had of the heap's addresses; nil until the first block.
-	heap []uint64
+	// heap has what each lane has had of the heap; nil until the first block.
+	heap []laneHeap
 
 	tokenRows []*tokenRow // known tokens in registers that may hold some
 
@@ -376,7 +376,7 @@ func (w *warp) clone() *warp {
 	c.r64 = append([][32]uint64(nil), w.r64...)
 	c.p = append([]uint32(nil), w.p...)
 	c.local = w.local.clone()
-	c.heap = append([]uint64(nil), w.heap...)
+	c.heap = append([]laneHeap(nil), w.heap...)
 	for k := range w.unset {
 		c.unset[k] = append([]uint32(nil), w.unset[k]...)
 	}

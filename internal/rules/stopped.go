@@ -156,9 +156,9 @@ func (j *Judge) otherFault(s *machine.Stop) {
 	})
 }
 
-// heapFull enters that malloc found no room, once for each place.
+// heapFull enters that malloc finds no room, or could, once for each place.
 func (j *Judge) heapFull(ev *machine.Event) {
-	what := "malloc found the heap of 8 MiB full: which thread does depends on the schedule, and on what blocks take besides their bytes"
+	what := "malloc can find the heap of 8 MiB full: which thread does depends on the schedule, and on what blocks take besides their bytes"
 	for _, g := range j.gaps {
 		if g.PC == ev.PC && g.What == what {
 			return
