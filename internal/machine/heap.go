@@ -21,6 +21,8 @@ const (
 	heapThread = 1 << 30
 	heapGap    = 64 << 10
 	heapAlign  = 16
+	// freeWidth is the most bytes that one event of a free shows, a power of two.
+	freeWidth = 128
 )
 
 // The functions of the system. A call of free is visible, as it decides what other threads'
@@ -114,6 +116,16 @@ func (x *ctx) result(ci *callInfo, lane int, v uint64) {
 // frees reports whether a function is free.
 func (f *function) frees() bool { return f.decl.Body == nil && f.name == heapFree }
 
+// Frees reports whether the instruction at pc is a call of free, whose writes have no size of
+// their own.
+func (p *Program) Frees(pc int32) bool {
+	if pc < 0 || int(pc) >= len(p.code) {
+		return false
+	}
+	ci, ok := p.code[pc].x.(*callInfo)
+	return ok && ci.fn >= 0 && p.funcs[ci.fn].frees()
+}
+
 // decodeFree decodes a call of free.
 func (d *decoder) decodeFree(ci *callInfo) {
 	d.emit(instr{class: visible, visit: visitFree, x: ci})
@@ -147,19 +159,23 @@ func visitFree(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
-// showFree shows the freeing of a block as writes of words, as most accesses are, and of what
-// is left.
+// showFree shows the freeing of a block as weak writes of all its bytes. What they write is not
+// known, so that no store is taken for an equal one.
 func (x *ctx) showFree(r *region, lane int) {
 	m := x.m
-	for off := uint64(0); off < r.size; {
-		n := uint64(4)
-		for off+n > r.size {
-			n /= 2
+	ev := &m.ev
+	ev.at(EvAccess, x, 1<<lane)
+	ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = Write, Weak, NoScope, Generic, false
+	ev.SemDefaulted, ev.ScopeDefaulted = false, false
+	ev.Mem, ev.Addr, ev.Init = Global, &m.addr, 1<<lane
+	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
+	for off := uint64(0); off < r.size; off += uint64(ev.Size) {
+		ev.Size = freeWidth
+		for off+uint64(ev.Size) > r.size {
+			ev.Size /= 2
 		}
 		m.addr[lane] = r.base + off
-		a := access{space: spGlobal, elem: int32(n), n: 1, size: int32(n), t: b8, acc: Write, atom: atomNone}
-		x.accessEvent(&a, where{mem: Global, r: r, mask: 1 << lane}, false)
-		off += n
+		m.cfg.Observer.Observe(m, ev)
 	}
 }
 

@@ -132,8 +132,11 @@ func (j *Judge) inFlight(c *order.Conflict) *Kind {
 func writes(r *order.AccessRef) bool { return r.Access&machine.Write != 0 }
 
 // sizesDiffer reports whether the accesses' elements differ in size: a vector
-// access is one scalar access for each element (ISA 8.2.4).
+// access is one scalar access for each element (ISA 8.2.4). Those of free have none.
 func (j *Judge) sizesDiffer(c *order.Conflict) bool {
+	if j.Program.Frees(c.Prior.PC) || j.Program.Frees(c.Cur.PC) {
+		return false
+	}
 	a, b := j.elementSize(c.Prior.PC), j.elementSize(c.Cur.PC)
 	return a == 0 || b == 0 || a != b
 }
