@@ -215,7 +215,7 @@ setp.bf16x2  | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16x2> p:pred[|q], a, b, b
 = 9.7.8.1 scalar 1.0 sm_10 effect=compute
 and          | and.<type:pred,@bits> d, a, b | effect=and
 or           | or.<type:pred,@bits> d, a, b | sec=9.7.8.2
-xor          | xor.<type:pred,@bits> d, a, b | sec=9.7.8.3
+xor          | xor.<type:pred,@bits> d, a, b | sec=9.7.8.3 effect=xor
 not          | not.<type:pred,@bits> d, a | sec=9.7.8.4 effect=invert
 cnot         | cnot.<type:@bits> d, a | sec=9.7.8.5
 = 9.7.8.6 scalar 4.3 sm_50 effect=compute

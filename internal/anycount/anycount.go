@@ -157,6 +157,9 @@ func (f *Family) attempt(a *report.AnyCount) *loops.Refusal {
 	if f.l.Program.Allocates() {
 		return refuse(-1, "the kernel calls malloc or free, and a larger %s may fill the heap", f.Name)
 	}
+	if len(f.l.Program.Flips()) > 0 {
+		return refuse(-1, "the kernel waits for a bit of a counter to change")
+	}
 	var no *loops.Refusal
 	for _, h := range strategies {
 		if no = f.larger(a, h); no == nil || f.w.Over() != "" {

@@ -13,6 +13,8 @@ type Config struct {
 	// Program and its Polls, if it has any.
 	Program *machine.Program
 	Polls   map[int32]*machine.Poll
+	// Flips are its waits for a bit; nil if the run does not stand for all orders.
+	Flips map[int32]*machine.Flip
 	// Ordered are the strong accesses taken in the run's own order; nil if the run
 	// stands for all orders.
 	Ordered map[int32]bool
@@ -71,8 +73,10 @@ type Prover struct {
 	failures []Failure
 	seen     map[alike]int
 	words    map[granule]*polled
-	event    int64 // strong accesses so far
-	earlier  bool  // a CTA waits for another cluster's
+	counters map[granule]*flipWord
+	others   map[granule]bool // words of global memory with strong writes by other than counters have
+	event    int64            // strong accesses so far
+	earlier  bool             // a CTA waits for another cluster's
 	order    map[granule]*orderedWord
 	choices  map[Choice]bool
 	turns    map[agent]turn
@@ -84,6 +88,9 @@ func New(c Config) *Prover {
 	p := &Prover{cfg: c, ctas: make([]*ctaState, c.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}}
 	if len(c.Polls) > 0 {
 		p.words = map[granule]*polled{}
+	}
+	if len(c.Flips) > 0 {
+		p.counters, p.others = map[granule]*flipWord{}, map[granule]bool{}
 	}
 	if c.Ordered != nil {
 		p.order, p.choices, p.turns = map[granule]*orderedWord{}, map[Choice]bool{}, map[agent]turn{}
@@ -299,6 +306,9 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 			p.multiplied(ev)
 		}
 	case machine.EvAccess:
+		if p.counters != nil {
+			p.counts(m, ev)
+		}
 		switch {
 		case p.cfg.Ordered[ev.PC]:
 			p.ordered(m, ev)
@@ -310,6 +320,9 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvIssue:
 		for _, x := range ev.Op.Writes {
 			p.overwritten(x.Mem, x.Addr, x.Len)
+			if p.counters != nil {
+				p.counted(x.Mem, x.Addr, x.Len, ev.PC, true)
+			}
 		}
 		if ev.Op.Kind == machine.OpWgmma {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
@@ -356,6 +369,7 @@ func (p *Prover) Finish() []Failure {
 		p.endBar(b)
 	}
 	p.endNamed()
+	p.endCounters()
 	return p.failures
 }
 

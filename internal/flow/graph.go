@@ -21,12 +21,13 @@ type Graph struct {
 	numbers [classes][]int32 // one more, by class, then row
 	live    []uint64         // sets of registers live before each node, of words each
 	words   int
-	post    []int32           // immediate postdominators; made when asked for
-	dom     []int32           // immediate dominators; made when asked for
-	seen    []bool            // scratch, by node: false
-	found   []int32           // scratch
-	states  []state           // scratch of the wait analysis, by node: zero
-	polls   map[int32]*Poll   // by node
+	post    []int32         // immediate postdominators; made when asked for
+	dom     []int32         // immediate dominators; made when asked for
+	seen    []bool          // scratch, by node: false
+	found   []int32         // scratch
+	states  []state         // scratch of the wait analysis, by node: zero
+	polls   map[int32]*Poll // by node
+	flips   []*Flip
 	alike   map[[2]int32]bool // pairs of tests: they name one phase, see sameOperands
 	decided map[int32]bool    // by instruction: its result is the same in every schedule
 }

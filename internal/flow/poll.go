@@ -7,7 +7,7 @@ import (
 	"muster/ptx"
 )
 
-// Polling memory. A loop that only reads a word by a strong load until it compares
+// Polling memory (flip.go has barriers that count on). A loop that only reads a word by a strong load until it compares
 // as wanted is a wait, like a loop of tests of an mbarrier. It ends with the same
 // value in every schedule if the writes of that word are of the right kind, which a
 // run shows: see confluence.
@@ -83,7 +83,7 @@ func (p *Poll) Until(with uint64) string {
 	return word + strconv.FormatUint(uint64(uint32(with)), 10)
 }
 
-// findPolls finds a function's polls.
+// findPolls finds a function's polls, and its waits for a bit.
 func (g *Graph) findPolls() {
 	for i := range g.Nodes {
 		if g.Nodes[i].looks() && !g.Nodes[i].Hasty {
@@ -92,6 +92,8 @@ func (g *Graph) findPolls() {
 					g.polls = map[int32]*Poll{}
 				}
 				g.polls[int32(i)] = p
+			} else if f := g.flipAt(int32(i)); f != nil {
+				g.flips = append(g.flips, f)
 			}
 		}
 	}

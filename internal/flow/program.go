@@ -90,12 +90,13 @@ type schedule struct {
 	once        sync.Once
 	dependences []Dependence
 	polls       map[int32]*Poll
+	flips       map[int32]*Flip
 }
 
 func (p *Program) ofSchedules() *schedule {
 	s := &p.schedule
 	s.once.Do(func() {
-		s.polls = map[int32]*Poll{}
+		s.polls, s.flips = map[int32]*Poll{}, map[int32]*Flip{}
 		for f := range p.Funcs {
 			if !p.Funcs[f].mayVary() {
 				continue
@@ -104,6 +105,9 @@ func (p *Program) ofSchedules() *schedule {
 				s.dependences = append(s.dependences, g.dependences()...)
 				for _, l := range g.polls {
 					s.polls[l.PC] = l
+				}
+				for _, l := range g.flips {
+					s.flips[l.PC] = l
 				}
 			}
 		}
@@ -117,6 +121,10 @@ func (p *Program) Dependences() []Dependence { return p.ofSchedules().dependence
 
 // Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.ofSchedules().polls }
+
+// Flips lists the program's waits for a bit of a counter, by the place of their loads. They
+// are among the dependences.
+func (p *Program) Flips() map[int32]*Flip { return p.ofSchedules().flips }
 
 // DependencesBut lists the dependences that remain if the results of some instructions
 // do not depend on the schedule.

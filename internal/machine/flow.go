@@ -239,6 +239,9 @@ type Dependence = flow.Dependence
 // A Poll is a loop that waits for a word of memory.
 type Poll = flow.Poll
 
+// A Flip is a loop that waits for a bit of a counter to change.
+type Flip = flow.Flip
+
 // The origins of values that Reaches follows.
 const (
 	FromMatrices = flow.FromMatrices
@@ -257,6 +260,9 @@ func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 
 // Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.flow.Polls() }
+
+// Flips lists the program's waits for a bit of a counter, by the place of their loads.
+func (p *Program) Flips() map[int32]*Flip { return p.flow.Flips() }
 
 // Points lists the strong accesses of a program by lanes, by place.
 func (p *Program) Points() map[int32]bool { return p.flow.Points() }

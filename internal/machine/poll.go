@@ -12,6 +12,16 @@ func (m *Machine) ComparedWith(p *Poll, lane int) uint64 {
 	return uint64(m.x.a32(b)[lane])
 }
 
+// Ticket returns what the addition of a wait for a bit returned to a lane of the access being
+// shown, which is the wait's load.
+func (m *Machine) Ticket(f *Flip, lane int) uint32 {
+	in := &m.prog.code[f.With]
+	if f.First {
+		return m.x.a32(in.a)[lane]
+	}
+	return m.x.a32(in.b)[lane]
+}
+
 // pollOf returns the poll before whose load a split stands, nil if there is none.
 func (m *Machine) pollOf(s *split) *Poll {
 	if s.state != atPoint {

@@ -25,6 +25,17 @@ type locState struct {
 	over   []lesson
 	writer int32 // CTA of the last write
 	scope  machine.Scope
+	// round is that of the last write, by Config.Round, and kept the state before the round's
+	// first; nil before round 1. What kept points to does not change.
+	round int
+	kept  *locState
+}
+
+// keep begins another round.
+func (s *locState) keep(round int) {
+	old := *s
+	old.set, old.over, old.kept = s.set.clone(), slices.Clone(s.over), nil
+	s.round, s.kept = round, &old
 }
 
 // A locTable finds locations by 16-byte granule, the widest access.
@@ -135,7 +146,7 @@ func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
 	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil && ev.Whole == 0 {
 		for m := ev.Mask; m != 0; m &= m - 1 {
 			if l := bits.TrailingZeros32(m); t.cfg.Ends(t.mem, ev, l) {
-				t.readLocation(c, ev, l, location{ev.Mem, ev.Addr[l], ev.Size}, scope, everything)
+				t.readRound(c, ev, l, location{ev.Mem, ev.Addr[l], ev.Size}, scope)
 			}
 		}
 	}
@@ -147,10 +158,39 @@ func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
 		if !looks {
+			if t.cfg.Round != nil {
+				if round, ok := t.cfg.Round(ev, l); ok && t.locs.find(loc) != nil {
+					if s := t.writeLocs().find(loc); s.round < round {
+						s.keep(round)
+					}
+				}
+			}
 			t.writeLocation(c, ev, l, loc, scope)
 		} else if s := t.locs.find(loc); s != nil {
 			t.chain(t.writeLocs().find(loc), c.index, scope)
 		}
+	}
+}
+
+// readRound is readLocation for a read that ends a wait; one for a round of a counter sees
+// nothing of the next.
+func (t *Tracker) readRound(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
+	round, ok := 0, false
+	if t.cfg.Round != nil {
+		round, ok = t.cfg.Round(ev, lane)
+	}
+	if !ok {
+		t.readLocation(c, ev, lane, loc, scope, everything)
+		return
+	}
+	switch s := t.locs.find(loc); {
+	case s == nil:
+	case s.round == round:
+		t.readLocation(c, ev, lane, loc, scope, everything)
+	case s.round == round+1 && s.kept != nil:
+		old := *s.kept
+		old.set, old.over = old.set.clone(), slices.Clone(old.over)
+		t.readState(c, ev, lane, loc, scope, everything, &old)
 	}
 }
 
@@ -200,6 +240,11 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 	if t.locs.owner != t.id {
 		s = t.writeLocs().find(loc)
 	}
+	t.readState(c, ev, lane, loc, scope, what, s)
+}
+
+// readState is readLocation for a state of the location.
+func (t *Tracker) readState(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope, what share, s *locState) {
 	a := acquirer{home: c, warp: ev.Warp, mask: 1 << lane, pc: ev.PC, scope: scope}
 	need := t.needed(s.writer, c.index)
 	heard := s.scope >= need && scope >= need // reads-from by morally strong operations

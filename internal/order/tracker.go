@@ -11,6 +11,10 @@ type Config struct {
 	// Ends, with MustOnly, reports the reads that end a wait for the value that they
 	// are about to see: they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
+	// Round, with MustOnly, numbers the accesses of a counter that a barrier of the grid has:
+	// all writes of a round come before the end of every wait for it, which may come after
+	// writes of the next.
+	Round func(ev *machine.Event, lane int) (int, bool)
 	// Looks, with MustOnly, reports the atomic operations that poll a word and leave
 	// it unchanged: any number of them may come at any time.
 	Looks func(pc int32) bool

@@ -163,9 +163,10 @@ type Config struct {
 	Program *machine.Program
 	// MustOnly leaves out orderings that only the schedule of the run decided.
 	MustOnly bool
-	// Equal, Ends, Looks and Strong are order.Config's.
+	// Equal, Ends, Round, Looks and Strong are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
+	Round  func(ev *machine.Event, lane int) (int, bool)
 	Looks  func(pc int32) bool
 	Strong func(order.Pair)
 }
@@ -173,7 +174,7 @@ type Config struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Looks: c.Looks, Strong: c.Strong, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Invals: invalidates(c.Program)})
 	return j
 }
 
