@@ -165,6 +165,9 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined}
 	case c.representative():
 		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined}
+		if c.proof.Together {
+			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined}
+		}
 	}
 	for _, stage := range stages {
 		if err := stage(); err != nil {
@@ -184,9 +187,9 @@ func (c *checking) proves() bool {
 	}
 	l := c.subject
 	p, r := prove.Try(l, l.Budget(l.Within(c.ctx, 2)), c.o.Jobs, c.skip)
-	unknown := p.Holds && undefined.DropUnreached(l, c.budget, &r)
+	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
 	c.proof = c.proved(p)
-	if p.Holds {
+	if c.proof.All {
 		c.shown = r
 	}
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
@@ -194,9 +197,9 @@ func (c *checking) proves() bool {
 
 // representative reports whether the proof holds, and what its run found besides, all of
 // it warnings and notes, is what every schedule shows: about orders, and not about values
-// that nobody defined.
+// that nobody defined. If it holds only for lanes that stay together, a run is wanted, too.
 func (c *checking) representative() bool {
-	return c.proof != nil && c.proof.All && c.shown.Err == nil && len(c.shown.Findings) > 0 &&
+	return c.proof != nil && c.proof.All && c.shown.Err == nil && (len(c.shown.Findings) > 0 || c.proof.Together) &&
 		!slices.ContainsFunc(c.shown.Findings, func(f rules.Finding) bool { return rules.MayReach(&f) || rules.Dropped(&f) }) &&
 		!c.subject.Program.Unspecified()
 }
@@ -243,6 +246,23 @@ func (c *checking) runAll(skip bool) error {
 // predicts adds directed runs for the conflicts that failed conditions of the proof name.
 func (c *checking) predicts() error {
 	c.list = c.predictor.Add(c.budget, c.list, c.o.Jobs, c.o.Mode == EverySchedule, &c.Merged)
+	return nil
+}
+
+// parts looks for what lanes do that part where they could stay together. The proof holds
+// for lanes that stay together, so that all errors found are of others: warnings.
+func (c *checking) parts() error {
+	together := slices.Clone(c.Findings)
+	if err := c.predicts(); err != nil {
+		return err
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		if f.Severity == rules.Error && !slices.ContainsFunc(together, func(g rules.Finding) bool { return g.Key() == f.Key() }) {
+			f.Severity = rules.Warning
+			f.Notes = append(f.Notes, "only if lanes of a warp that come to a wait together leave it one by one: the ISA leaves that open (3.2), and no card does it")
+		}
+	}
 	return nil
 }
 
@@ -298,7 +318,7 @@ func (c *checking) unfinished() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Holds}
+	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together}
 	for _, why := range p.Reasons {
 		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
 	}

@@ -158,7 +158,7 @@ func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane
 func (p *Prover) pollEnds(word *polled, w *warpState, ev *machine.Event, lane int, poll *machine.Poll, now, with uint64) {
 	n := len(word.writes)
 	me := agent{w.number, int8(lane)}
-	end := stamp{w.number, 1 << lane, w.step, ev.PC}
+	end := stamp{w.number, 1 << lane, w.step, ev.PC, 1 << lane}
 	word.ends = append(word.ends, end)
 	if word.doubt != "" {
 		p.doubt(word, ev.PC, word.doubt)

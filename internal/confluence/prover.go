@@ -55,6 +55,9 @@ type Failure struct {
 	Warp  int32
 	Lanes uint32
 	Text  string
+	// Mates are lanes that took the step together with Lanes, in this run; the condition
+	// holds if they do so in every schedule. None: it does not.
+	Mates uint32
 }
 
 // maxAlike bounds the failures kept for one condition at one pair of instructions:
@@ -395,6 +398,7 @@ type stamp struct {
 	mask uint32
 	step uint32
 	pc   int32
+	all  uint32 // of a wait: the lanes that took the step, some of which mask leaves out
 }
 
 // A phase is K(b,n).
@@ -472,7 +476,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 	} else {
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		at = w.sees(gs[0], ev.Mask)
-		own = stamp{w.number, ev.Mask, w.step, ev.PC}
+		own = stamp{w.number, ev.Mask, w.step, ev.PC, ev.Mask}
 	}
 	b := p.bar(mb.Bar)
 	if mb.Op == machine.MbarInit {
@@ -576,7 +580,7 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 			Text: "no arrival of its phase comes after it: the phase can be complete before it is booked"})
 	}
 	for _, w := range k.waits {
-		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC, Warp: w.warp, Lanes: w.mask,
+		p.fail(Failure{Condition: C3Late, Bar: b.ref, Phase: k.n - 1, PC: w.pc, With: ev.PC, Warp: w.warp, Lanes: w.mask, Mates: w.all &^ w.mask,
 			Text: "nothing that is charged to the phase after comes after this wait: that phase can be complete before it looks"})
 	}
 	p.ranges(b, ev.PC)
@@ -606,13 +610,13 @@ func (p *Prover) wait(ev *machine.Event) {
 	b := p.bar(ev.Mbar.Bar)
 	for _, g := range gs {
 		at := w.sees(g, g.mask)
-		p.use(b, at, stamp{w.number, g.mask, w.step, ev.PC}, ev.PC)
+		p.use(b, at, stamp{w.number, g.mask, w.step, ev.PC, g.mask}, ev.PC)
 		if n >= 1 && !b.prev.before(b, at) {
 			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: ev.PC, With: b.prev.first, Warp: w.number, Lanes: g.mask & ev.Mask,
 				Text: "a wait that can come before the phase before is complete: it passes on that one"})
 		}
 	}
-	at := stamp{w.number, ev.Mask, w.step, ev.PC}
+	at := stamp{w.number, ev.Mask, w.step, ev.PC, ev.Mask}
 	if n == b.open.n-1 {
 		b.open.waits = waited(b.open.waits, at)
 	}
@@ -621,16 +625,19 @@ func (p *Prover) wait(ev *machine.Event) {
 	}
 }
 
-// waited adds a wait. What comes after a warp's last wait comes after the earlier
+// waited adds a wait. What comes after a lane's last wait comes after the earlier
 // ones, so a repeated wait replaces the one before.
 func waited(waits []stamp, at stamp) []stamp {
-	for i := range waits {
-		if waits[i].warp == at.warp && waits[i].mask == at.mask {
-			waits[i] = at
-			return waits
+	out := waits[:0]
+	for _, w := range waits {
+		if w.warp == at.warp {
+			w.mask &^= at.mask
+		}
+		if w.mask != 0 {
+			out = append(out, w)
 		}
 	}
-	return append(waits, at)
+	return append(out, at)
 }
 
 // before reports whether a view comes after all that was charged to a phase.

@@ -1,6 +1,10 @@
 package explore
 
-import "muster/internal/machine"
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
 
 // Directed runs. Where a run shows two unordered steps, a directed one brings about
 // the other order: one side is held back for as long as anything else can move. Every
@@ -44,6 +48,16 @@ func (d *Director) Take(choices ...machine.Choice) {
 		}
 		d.Run = append(d.Run, c)
 		d.m.Step(c)
+	}
+}
+
+// Part has some lanes of a split perform its next instruction, one by one and without the
+// others, where they can.
+func (d *Director) Part(cta, warp int32, lanes uint32) {
+	for k := lanes; k != 0; k &= k - 1 {
+		if c := (machine.Choice{Kind: machine.Alone, CTA: cta, Warp: warp, Lane: int8(bits.TrailingZeros32(k))}); d.m.Offers(c) {
+			d.Take(c)
+		}
 	}
 }
 

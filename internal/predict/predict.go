@@ -224,7 +224,7 @@ func (x *Witness) told() confirmed {
 
 // add makes a finding of what a monitor saw, and keeps it.
 func (t *confirmed) add(l *trial.Subject, x *monitor) {
-	f := rules.Predicted{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Then: x.hit.then}
+	f := rules.Predicted{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Mates: x.mates, Then: x.hit.then}
 	var found rules.Finding
 	switch x.condition {
 	case residency:
@@ -236,7 +236,9 @@ func (t *confirmed) add(l *trial.Subject, x *monitor) {
 	case confluence.C3Early:
 		found = rules.EarlyWait(f)
 	case confluence.C3Late:
-		found = rules.LappedWait(f)
+		if found = rules.LappedWait(f); f.Mates != 0 {
+			found = rules.LappedLanes(f)
+		}
 	case confluence.C4:
 		if found = rules.PhaseMixing(f); !x.async {
 			found = rules.ExpectLate(f)

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -33,6 +34,8 @@ func (d *searcher) all() []prediction {
 	if len(failures) == 0 {
 		return d.found
 	}
+	// What needs no lanes that part has the stronger name: it comes first.
+	slices.SortStableFunc(failures, func(a, b confluence.Failure) int { return cmp.Compare(min(a.Mates, 1), min(b.Mates, 1)) })
 	d.remember(failures)
 	for i := range failures {
 		if d.over() {
@@ -164,7 +167,8 @@ type charge struct {
 	named int32
 	phase int64
 	lanes uint32
-	op    int64 // of an asynchronous operation
+	mates uint32 // that made it with them, and are not to
+	op    int64  // of an asynchronous operation
 	what  machine.MbarOp
 	wait  bool
 	site  rules.Site
@@ -427,7 +431,7 @@ func (d *searcher) victims(f *confluence.Failure) []charge {
 }
 
 func (c *charge) target(f *confluence.Failure) target {
-	return target{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes}
+	return target{step: c.step, condition: f.Condition, bar: f.Bar, named: f.Named, phase: c.phase, lanes: c.lanes, mates: c.mates}
 }
 
 // awaits reports whether a charge, if it is a wait, ends only by its phase.
@@ -436,6 +440,9 @@ func (d *searcher) awaits(c *charge) bool { return !c.wait || d.l.Program.Awaits
 // delay holds a step back until its phase, or the one after, is complete.
 func (d *searcher) delay(f *confluence.Failure) {
 	for _, c := range d.victims(f) {
+		if f.Mates != 0 {
+			c.lanes, c.mates = f.Lanes, f.Mates
+		}
 		if d.awaits(&c) && d.attempt(&c, c.target(f)) {
 			return
 		}
@@ -497,6 +504,7 @@ func (d *searcher) attempt(c *charge, a target) bool {
 	m := d.machine(s)
 	to := explore.Direct(m)
 	to.Take(d.run[:c.at]...)
+	to.Part(c.cta, c.warp, c.mates)
 	for n := 1; s.hit == nil && to.Step(c.hold()); n++ {
 		if n%1024 == 0 && d.stop() {
 			break
@@ -556,4 +564,4 @@ func (d *searcher) shorten(p *prediction) trial.Schedule {
 }
 
 // kinds are the kinds of findings that no judge makes.
-var kinds = []string{"early-wait", "expect-late", "lapped-wait", "needs-coresidency", "phase-mixing"}
+var kinds = []string{"early-wait", "expect-late", "lapped-lanes", "lapped-wait", "needs-coresidency", "phase-mixing"}

@@ -26,6 +26,9 @@ type Proof struct {
 	Contents bool
 	// Earlier: CTAs wait for others, of clusters that start before theirs.
 	Earlier bool
+	// Together: it would hold if lanes of a warp that take a step together in the run did
+	// so in every schedule, as on a card.
+	Together bool
 }
 
 // A Reason is why a proof does not hold: a condition of docs/schedules.md, or
@@ -34,6 +37,7 @@ type Reason struct {
 	Condition string
 	Text      string
 	PC        int32
+	together  bool // it holds if lanes stay together
 }
 
 // CutShort is the condition of a proof whose run was cut short.
@@ -44,7 +48,7 @@ const CutShort = "the run"
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
-	if p.Holds || w.Context.Err() != nil {
+	if p.Holds || p.Together || w.Context.Err() != nil {
 		return p, r
 	}
 	if q, s, ok := byOrders(l, w); ok {
@@ -60,7 +64,7 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		if covered(flips, &d) {
 			continue
 		}
-		p.because(l, "C9", d.PC, fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"))
+		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
 	}
 	if len(p.Reasons) > 0 {
 		return p, trial.Result{}
@@ -111,6 +115,7 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 	}
 	p.Found(l, &r)
 	p.Holds = len(p.Reasons) == 0
+	p.Together = !p.Holds && !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together })
 	return p, r
 }
 
@@ -119,10 +124,10 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
 	for _, f := range part.failures {
-		p.because(l, f.Condition.String(), f.PC, f.Text)
+		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
 	}
 	for _, f := range part.mixed {
-		p.because(l, "C8", f.pc, f.why)
+		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
 	}
 }
 
@@ -131,20 +136,21 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 func (p *Proof) Found(l *trial.Subject, r *trial.Result) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Severity == rules.Error {
-			p.because(l, "C8", f.Sites[len(f.Sites)-1].PC, f.Kind+", where only what holds in every schedule counts")
+			p.because(l, Reason{Condition: "C8", Text: f.Kind + ", where only what holds in every schedule counts", PC: f.Sites[len(f.Sites)-1].PC})
 		}
 	}
 	for _, g := range r.Gaps {
-		p.because(l, CutShort, g.PC, g.What)
+		p.because(l, Reason{Condition: CutShort, Text: g.What, PC: g.PC})
 	}
 }
 
-func (p *Proof) because(l *trial.Subject, condition string, pc int32, text string) {
+func (p *Proof) because(l *trial.Subject, r Reason) {
 	same := func(old Reason) bool {
-		return old.Condition == condition && old.Text == text && (old.PC < 0 || pc < 0 || l.Program.Pos(old.PC) == l.Program.Pos(pc))
+		return old.Condition == r.Condition && old.Text == r.Text && old.together == r.together &&
+			(old.PC < 0 || r.PC < 0 || l.Program.Pos(old.PC) == l.Program.Pos(r.PC))
 	}
 	if !slices.ContainsFunc(p.Reasons, same) {
-		p.Reasons = append(p.Reasons, Reason{condition, text, pc})
+		p.Reasons = append(p.Reasons, r)
 	}
 }
 

@@ -25,6 +25,9 @@ type Predicted struct {
 	// Word is the barrier at that point of the directed run, and Open its phase.
 	Word mbarrier.Word
 	Open int64
+	// Mates are lanes of Act's warp that came to it together with Act's lanes, in the run
+	// without errors, and that the directed run took before them; none: it took none so.
+	Mates uint32
 	// Then is how the directed run ended; empty if it went on.
 	Then string
 }
