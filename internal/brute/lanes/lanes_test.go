@@ -101,6 +101,15 @@ func proven(r *muster.Report) bool {
 // Lanes that tell each other values may race though the accesses are never next to each
 // other; walks find some of these races.
 func wrong(p *lanes.Program, res *lanes.Result, rep *muster.Report) string {
+	if rep.Verdict == "clean" && rep.Proof != nil && rep.Proof.Together {
+		if p.Skips() {
+			return "" // lanes of a wait need not come to it together
+		}
+		q := *p
+		q.Joint = true
+		joint := lanes.Explore(&q, *limit)
+		res = &joint
+	}
 	if rep.Verdict == "clean" && res.Bad() == "" && p.Tells() && !p.Asynchronous() {
 		res.Race = lanes.Walk(p, rand.New(rand.NewPCG(1, 1)), 40)
 	}

@@ -233,6 +233,20 @@ type Program struct {
 	Share   bool  // warps with the same operations have the same text
 	Branch  bool  // guards are branches
 	Sleep   bool  // in loops that wait
+	// Joint: the lanes of a warp leave a wait at an mbarrier in one step. It is no part of
+	// the text.
+	Joint bool
+}
+
+// Skips reports whether some operations are executed by part of the lanes, as values
+// decide.
+func (p *Program) Skips() bool {
+	for _, ops := range p.Warps {
+		if slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == Skip }) {
+			return true
+		}
+	}
+	return false
 }
 
 // perCTA is how many warps a CTA has.

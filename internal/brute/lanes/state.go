@@ -319,10 +319,11 @@ func (r *runner) enabled(s *state, t int) bool {
 		return c.Cmp.holds(s[c.word], c.k)
 	case Lock:
 		return s[r.word(s, t, c)] == 0
-	case Wait:
-		return s[c.bar]&1 != c.N
-	case WaitToken:
-		return token(s[c.bar], c.Bar) != s[r.tokens+t]
+	case Wait, WaitToken:
+		if r.p.Joint {
+			return r.together(s, t) && r.all(s, t, r.over)
+		}
+		return r.over(s, t)
 	case Drain:
 		return !r.copying(s, t)
 	case WarpSync, Vote, Shuffle:
@@ -330,6 +331,26 @@ func (r *runner) enabled(s *state, t int) bool {
 	case Sync, BarArrive:
 		w := r.threads[t].warp
 		return r.threads[t].lane == 0 && s[r.stopped]>>w&1 == 0 && r.together(s, t)
+	}
+	return true
+}
+
+// over reports whether a thread's wait at an mbarrier is over.
+func (r *runner) over(s *state, t int) bool {
+	c := r.at(s, t)
+	if c.Kind == WaitToken {
+		return token(s[c.bar], c.Bar) != s[r.tokens+t]
+	}
+	return s[c.bar]&1 != c.N
+}
+
+// all reports whether something holds for every lane that executes what t stands at.
+func (r *runner) all(s *state, t int, holds func(*state, int) bool) bool {
+	first := t - r.threads[t].lane
+	for i := range r.p.Lanes {
+		if r.at(s, t).Only>>i&1 != 0 && !holds(s, first+i) {
+			return false
+		}
 	}
 	return true
 }
@@ -383,6 +404,12 @@ func (r *runner) step(s *state, t int) bool {
 	switch c.Kind {
 	case Sync, BarArrive:
 		return r.bar(s, t, c) && r.meet(s)
+	case Wait, WaitToken:
+		if r.p.Joint {
+			r.all(s, t, func(s *state, t int) bool { r.barrier(s, t, r.at(s, t)); return true })
+			return r.pass(s, t) && r.meet(s)
+		}
+		fallthrough
 	default:
 		if c.flies() {
 			s[r.flying+t] |= 1 << slices.Index(r.threads[t].flights, int(s[t]))
