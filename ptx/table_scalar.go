@@ -3,7 +3,7 @@ package ptx
 // Integer arithmetic, plain and extended precision (ISA 9.7.1, 9.7.2).
 const integerTable = `
 = 9.7.1.1 scalar 1.0 sm_10 effect=compute
-add.int      | add.<type:@int> d, a, b
+add.int      | add.<type:@int> d, a, b | effect=add
 add.sat      | add.sat.<type:s32> d, a, b
 add.sat.simd | add.sat.<type:u32,u16x2,s16x2> d, a, b | ptx=9.2 sm=120f
 add.simd2    | add.<type:u16x2,s16x2> d, a, b | ptx=8.0 sm=90

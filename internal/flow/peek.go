@@ -9,8 +9,8 @@ import (
 // A peek is a test of a barrier whose result is kept for later, and says there only
 // whether a wait for the same phase of the same barrier is still to be made: CUTLASS's
 // consumer_try_wait for the next tile, and consumer_wait with what it returned. On every
-// path from it the result is overwritten or dropped, or a branch by it is reached, which
-// skips such a wait where the test was true, and from which on nothing else can read it.
+// path from it the result is overwritten or dropped, or branches by it are reached, each of
+// which skips such a wait where the test was true, and nothing else reads it.
 //
 // So nothing is observed by a peek that the wait does not observe, and it may be taken for
 // one that fails: each run of the program corresponds to one in which the peeks fail and
@@ -123,10 +123,7 @@ func (p *peekAnalysis) visit(n int32) {
 		if by.success == u.In.Guard.Not {
 			skips, waits = waits, skips
 		}
-		if p.live(skips, k) {
-			p.wrong = true
-			return
-		}
+		p.join(skips, k) // where other branches by it may follow
 		if p.waits == nil {
 			p.waits = map[int32]facts{}
 		}
@@ -183,31 +180,43 @@ func (p *peekAnalysis) waited() bool {
 	if s.why != "" || !s.again || s.cycles() {
 		return false
 	}
-	// Nothing writes it where the result is on its way, nor while the wait is made.
-	kept := func(r Reg) bool {
-		writes := func(n int32) bool { return n != p.test && slices.Contains(g.Nodes[n].Writes, r) }
-		for n := range p.at {
-			if writes(n) {
-				return false
-			}
-		}
-		return !slices.ContainsFunc(s.region, writes)
+	// The ways from the test to the wait: where the result is kept, and where the wait is made.
+	among := map[int32]bool{}
+	for n := range p.at {
+		among[n] = true
+	}
+	for _, n := range s.region {
+		among[n] = true
 	}
 	for _, n := range s.region {
 		u := &g.Nodes[n]
 		if !u.Does(ptx.Tests) {
 			continue
 		}
-		if n == p.test || !g.sameAfter(p.test, n, kept) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
+		if n == p.test || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false
 		}
 		for _, f := range p.waits {
 			for _, x := range f {
-				if !slices.Contains(u.Writes, x.reg) && slices.ContainsFunc(g.Next[n], func(to int32) bool { return int(to) < len(g.Nodes) && g.IsLive(to, x.reg) }) {
+				if !slices.Contains(u.Writes, x.reg) && slices.ContainsFunc(g.Next[n], func(to int32) bool { return p.loses(to, x, s.region) }) {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// loses reports whether the result may be read at a node to which a wait leads in another way
+// than where the wait was skipped, whose ways were followed.
+func (p *peekAnalysis) loses(n int32, x regFact, region []int32) bool {
+	if int(n) >= len(p.g.Nodes) || !p.g.IsLive(n, x.reg) || slices.Contains(region, n) {
+		return false
+	}
+	k := p.at[n]
+	if k == nil {
+		return true
+	}
+	f, ok := k.of(x.reg)
+	return (!ok || f != x.fact) && !slices.Contains(k.unclear, x.reg)
 }

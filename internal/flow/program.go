@@ -149,6 +149,12 @@ func (p *Program) Peeks() map[int32]bool {
 		if len(p.Dependences()) == 0 {
 			return
 		}
+		roots := map[int32]bool{} // a test with a wait right behind it may be one, too
+		for _, d := range p.Dependences() {
+			for _, pc := range d.Roots {
+				roots[pc] = true
+			}
+		}
 		for f := range p.Funcs {
 			if !p.Funcs[f].mayVary() {
 				continue
@@ -158,7 +164,7 @@ func (p *Program) Peeks() map[int32]bool {
 				continue
 			}
 			for i := range g.Nodes {
-				if u := &g.Nodes[i]; u.Does(ptx.Tests) && g.unsettled(int32(i)) != "" && g.peek(int32(i)) {
+				if u := &g.Nodes[i]; u.Does(ptx.Tests) && (roots[u.PC] || g.unsettled(int32(i)) != "") && g.peek(int32(i)) {
 					p.peeks.at[u.PC] = true
 				}
 			}

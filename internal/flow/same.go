@@ -79,19 +79,186 @@ func (g *Graph) sameValue(m int32, a Reg, n int32, b Reg, kept func(Reg) bool, d
 	return true
 }
 
+// sameWithin reports whether test n, reached from test m over some nodes and not by way of m
+// again, names the phase and the barrier that m did.
+func (g *Graph) sameWithin(m, n int32, among map[int32]bool) bool {
+	a, b := &g.Nodes[m], &g.Nodes[n]
+	if a.Form == 0 || a.Form != b.Form || a.Guard != NoReg || b.Guard != NoReg {
+		return false
+	}
+	w := within{g, m, among}
+	same := func(a, b []Reg) bool {
+		return slices.EqualFunc(a, b, func(a, b Reg) bool { return w.same(a, n, b, maxSame) })
+	}
+	return same(a.Addr, b.Addr) && same(a.Asks(), b.Asks())
+}
+
+// A within follows values on the ways that lead from one node over some others.
+type within struct {
+	g     *Graph
+	from  int32
+	among map[int32]bool
+}
+
+// same reports whether register b has at node n the value that register a has at the first
+// node.
+func (w *within) same(a Reg, n int32, b Reg, depth int) bool {
+	return depth > 0 && !slices.Contains(w.g.Nodes[w.from].Writes, b) &&
+		!slices.ContainsFunc(w.writers(n, b), func(y int32) bool { return !w.made(a, y, b, depth) })
+}
+
+// made reports whether node y, or the first node if it is y, leaves in register b what the
+// first node has in register a.
+func (w *within) made(a Reg, y int32, b Reg, depth int) bool {
+	if y == w.from {
+		return w.g.sameHere(y, a, b, depth)
+	}
+	if !w.g.computes(y, b) {
+		return false
+	}
+	v := &w.g.Nodes[y]
+	if v.Does(ptx.Moves) && len(v.Reads) == 1 {
+		return w.same(a, y, v.Reads[0], depth-1)
+	}
+	x := w.g.maker(w.from, a)
+	if x < 0 {
+		return false
+	}
+	u := &w.g.Nodes[x]
+	if p, q, ok := w.g.sameEquality(x, y); ok {
+		return w.g.unwritten(p.node, w.from, p.reg, nil) && w.same(p.reg, q.node, q.reg, depth-1)
+	}
+	if !w.g.sameOperation(x, y) {
+		return false
+	}
+	for i := range u.Reads {
+		if !w.g.unwritten(x, w.from, u.Reads[i], nil) || !w.same(u.Reads[i], y, v.Reads[i], depth-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// writers lists the nodes from which a register has its value at n; the first node stands
+// for those before it.
+func (w *within) writers(n int32, r Reg) []int32 {
+	var list []int32
+	seen, todo := map[int32]bool{}, []int32{n}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, b := range w.g.preceding()[at] {
+			if seen[b] || b != w.from && !w.among[b] {
+				continue
+			}
+			seen[b] = true
+			u := &w.g.Nodes[b]
+			if b == w.from || slices.Contains(u.Writes, r) {
+				list = append(list, b)
+			}
+			if b != w.from && (!slices.Contains(u.Writes, r) || u.Guard != NoReg || u.Accumulates()) {
+				todo = append(todo, b)
+			}
+		}
+	}
+	return list
+}
+
+// A sum is a register as a node reads it, and a number that is added to it.
+type sum struct {
+	node int32
+	reg  Reg
+	plus uint32
+}
+
+// sameEquality reports whether two nodes ask whether a register is equal to a number, and
+// answer the same for one value of two registers: x + 1 = 19 and x = 18.
+func (g *Graph) sameEquality(x, y int32) (p, q sum, ok bool) {
+	u, v := &g.Nodes[x], &g.Nodes[y]
+	n, ok := u.equalTo()
+	m, too := v.equalTo()
+	if !ok || !too || u.In.Mods[0] != v.In.Mods[0] {
+		return p, q, false
+	}
+	p, q = g.sumOf(x, u.Reads[0]), g.sumOf(y, v.Reads[0])
+	return p, q, (p.node != x || q.node != y) && n-p.plus == m-q.plus
+}
+
+// equalTo returns the number with which an instruction compares a register of 32 bits, by eq
+// or ne.
+func (u *Use) equalTo() (uint32, bool) {
+	if !u.Does(ptx.Compares) || !u.Compares || len(u.In.Mods) != 2 || len(u.In.Operands) != 3 || len(u.Reads) != 1 || len(u.Writes) != 1 {
+		return 0, false
+	}
+	with, ok := u.In.Operands[2].(ptx.Int)
+	if t, size := u.In.LastType(); !ok || size != 4 || t == "f32" {
+		return 0, false
+	}
+	return uint32(with.Bits), u.In.Mods[0] == "eq" || u.In.Mods[0] == "ne"
+}
+
+// sumOf writes a register as a sum, if one instruction adds a number to another.
+func (g *Graph) sumOf(n int32, r Reg) sum {
+	s := sum{n, r, 0}
+	x := g.maker(n, r)
+	if x < 0 || !g.Nodes[x].Does(ptx.Adds) {
+		return s
+	}
+	u := &g.Nodes[x]
+	if _, size := u.In.LastType(); size != 4 || len(u.In.Operands) != 3 || len(u.Reads) != 1 || !g.unwritten(x, n, u.Reads[0], nil) {
+		return s
+	}
+	for _, op := range u.In.Operands[1:] {
+		if with, ok := op.(ptx.Int); ok {
+			return sum{x, u.Reads[0], uint32(with.Bits)}
+		}
+	}
+	return s
+}
+
+// sameHere reports whether two registers have the same value at a node.
+func (g *Graph) sameHere(n int32, a, b Reg, depth int) bool {
+	if a == b {
+		return true
+	}
+	if depth == 0 {
+		return false
+	}
+	x, y := g.maker(n, a), g.maker(n, b)
+	if y >= 0 && g.Nodes[y].Does(ptx.Moves) && len(g.Nodes[y].Reads) == 1 && g.unwritten(y, n, g.Nodes[y].Reads[0], nil) && g.sameHere(n, a, g.Nodes[y].Reads[0], depth-1) {
+		return true
+	}
+	if x >= 0 && g.Nodes[x].Does(ptx.Moves) && len(g.Nodes[x].Reads) == 1 && g.unwritten(x, n, g.Nodes[x].Reads[0], nil) && g.sameHere(n, g.Nodes[x].Reads[0], b, depth-1) {
+		return true
+	}
+	if x < 0 || y < 0 || !g.sameOperation(x, y) {
+		return false
+	}
+	u, v := &g.Nodes[x], &g.Nodes[y]
+	for i := range u.Reads {
+		if !g.unwritten(x, n, u.Reads[i], nil) || !g.unwritten(y, n, v.Reads[i], nil) || !g.sameHere(n, u.Reads[i], v.Reads[i], depth-1) {
+			return false
+		}
+	}
+	return true
+}
+
 // maker returns the one node that writes a register as n reads it, if it does nothing
 // but compute it; else -1.
 func (g *Graph) maker(n int32, r Reg) int32 {
 	from := g.writers(n, r)
-	if len(from) != 1 || from[0] < 0 {
-		return -1
-	}
-	u := &g.Nodes[from[0]]
-	if _, source := g.source(from[0]); source || !u.Plain || u.Guard != NoReg || u.Accumulates() || u.Clock || len(u.Writes) != 1 ||
-		u.Does(ptx.Writes) || u.Does(ptx.Reads) && !u.Launched || len(u.Addr) > 0 || slices.Contains(u.Reads, r) {
+	if len(from) != 1 || from[0] < 0 || !g.computes(from[0], r) {
 		return -1
 	}
 	return from[0]
+}
+
+// computes reports whether a node does nothing but compute a register from others.
+func (g *Graph) computes(n int32, r Reg) bool {
+	u := &g.Nodes[n]
+	_, source := g.source(n)
+	return !source && u.Plain && u.Guard == NoReg && !u.Accumulates() && !u.Clock && len(u.Writes) == 1 &&
+		!u.Does(ptx.Writes) && (!u.Does(ptx.Reads) || u.Launched) && len(u.Addr) == 0 && !slices.Contains(u.Reads, r)
 }
 
 // sameOperation reports whether two nodes do the same to the registers that they read.
