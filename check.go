@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/patience"
@@ -191,8 +192,28 @@ func (c *checking) proves() bool {
 	c.proof = c.proved(p)
 	if c.proof.All {
 		c.shown = r
+		c.sums(p.Sums)
 	}
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
+}
+
+// sums says which sums of floating-point numbers have last bits that may depend on the
+// schedule.
+func (c *checking) sums(pcs []int32) {
+	if len(pcs) == 0 {
+		return
+	}
+	var lines []string
+	for _, pc := range pcs {
+		if l := c.subject.Line(pc); !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	const most = 4
+	if n := len(lines) - most; n > 1 {
+		lines = append(lines[:most], fmt.Sprintf("%d more", n))
+	}
+	c.notices = append(c.notices, fmt.Sprintf("several threads add floating-point numbers to one word (%s): the last bits of the sums may depend on the schedule", strings.Join(lines, ", ")))
 }
 
 // representative reports whether the proof holds, and what its run found besides, all of

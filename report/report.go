@@ -52,8 +52,8 @@ type Report struct {
 	Assumptions []string  `json:"assumptions"`
 	// Assuming lists the assumptions made on request, by name, as in the summary.
 	Assuming []string `json:"assuming,omitempty"`
-	// Notices are about the input and not about the kernel: an accept entry that matched
-	// no finding, a question that has no answer.
+	// Notices are no findings: an accept entry that matched none, a question that has no
+	// answer, sums whose last bits the schedule decides.
 	Notices []string `json:"notices"`
 }
 

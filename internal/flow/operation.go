@@ -46,7 +46,13 @@ func OperationOn(in *ptx.Inst, elements string) string {
 
 // FloatSum reports whether an instruction adds floating-point numbers to a word.
 func FloatSum(in *ptx.Inst) bool {
-	return in != nil && in.Update() == ptx.UpdateAdd && Commutes(in) != ""
+	return FloatSumOf(in, "")
+}
+
+// FloatSumOf is FloatSum for an instruction whose elements are of a type that its text does
+// not name.
+func FloatSumOf(in *ptx.Inst, elements string) bool {
+	return in != nil && in.Update() == ptx.UpdateAdd && CommutesOn(in, elements) != ""
 }
 
 // Commutes says why the order of such an instruction with others of its kind,

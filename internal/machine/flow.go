@@ -361,6 +361,11 @@ func (p *Program) OpCommutes(op *Op) string {
 	return flow.CommutesOn(p.code[op.PC].src, op.elements())
 }
 
+// OpFloatSum is FloatSum for an asynchronous reduction.
+func (p *Program) OpFloatSum(op *Op) bool {
+	return flow.FloatSumOf(p.code[op.PC].src, op.elements())
+}
+
 // elements is the type that the tensor map of a reduction gives its elements; empty for
 // operations without one.
 func (o *Op) elements() string {

@@ -145,7 +145,7 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 		part.Gaps = append(part.Gaps, rules.Gap{What: reason, PC: -1})
 	}
 	part.Gaps = append(part.Gaps, orders.Gaps()...)
-	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
+	part.failures, part.mixed, part.sums, part.contents, part.earlier = p.Finish(), s.mixed, s.sums, true, p.WaitsForEarlier()
 	part.equalStores(l.Program, j.Order.Conflicts(), nil, false)
 	part.words = words.Summary()
 	return part, m, true

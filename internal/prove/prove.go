@@ -29,6 +29,9 @@ type Proof struct {
 	// Together: it would hold if lanes of a warp that take a step together in the run did
 	// so in every schedule, as on a card.
 	Together bool
+	// Sums are instructions by which several threads add floating-point numbers to a word
+	// that nobody reads: the last bits of the sum may depend on the schedule.
+	Sums []int32
 }
 
 // A Reason is why a proof does not hold: a condition of docs/schedules.md, or
@@ -123,6 +126,11 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
+	for _, pc := range part.sums {
+		if !slices.Contains(p.Sums, pc) {
+			p.Sums = append(p.Sums, pc)
+		}
+	}
 	for _, f := range part.failures {
 		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
 	}
@@ -159,6 +167,7 @@ type Part struct {
 	trial.Result
 	failures []confluence.Failure
 	mixed    []mixture
+	sums     []int32
 	contents bool // as in Proof
 	earlier  bool
 	values   bool // stores write equal values: a part that is alike may write others
@@ -244,7 +253,8 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Par
 	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.contents, r.earlier = s.Prover.Finish(), s.strong.mixed, s.strong.maps, s.Prover.WaitsForEarlier()
+	r.failures, r.mixed, r.sums = s.Prover.Finish(), s.strong.mixed, s.strong.sums
+	r.contents, r.earlier = s.strong.maps, s.Prover.WaitsForEarlier()
 	return r, r.equalStores(s.l.Program, s.judge.Order.Conflicts(), s.known, skip)
 }
 

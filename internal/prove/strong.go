@@ -1,15 +1,23 @@
 package prove
 
-import "muster/internal/machine"
+import (
+	"slices"
+
+	"muster/internal/machine"
+	"muster/ptx"
+)
 
 // strongAccesses finds strong accesses that do not commute: they are no data race,
 // but two that write one word, other than by one kind of exactly commuting
-// read-modify-write, leave a value that the schedule decides.
+// read-modify-write, leave a value that the schedule decides. Of sums of floating-point
+// numbers that nobody reads it decides no more than the last bits: they are listed.
 type strongAccesses struct {
 	prog  *machine.Program
 	words map[place]writer
 	mixed []mixture
-	maps  bool // a tensor map that lies in memory was read
+	sums  []int32 // instructions by which several add floating-point numbers to a word
+	adds  bool    // some instruction adds floating-point numbers
+	maps  bool    // a tensor map that lies in memory was read
 	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
@@ -24,6 +32,8 @@ type writer struct {
 	by   int64 // lane in the grid, an operation, or several
 	name string
 	pc   int32
+	sum  bool // of floating-point numbers
+	read bool // since the first was added
 }
 
 type mixture struct {
@@ -32,6 +42,9 @@ type mixture struct {
 }
 
 func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
+	if s.adds {
+		s.reads(ev)
+	}
 	switch {
 	case ev.Kind == machine.EvIssue:
 		s.maps = s.maps || ev.Op.Map.Len > 0
@@ -44,14 +57,14 @@ func (s *strongAccesses) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Access&machine.Write != 0 {
 			for lane := range 32 {
 				if ev.Mask>>lane&1 != 0 {
-					s.write(place{ev.Mem, ev.Addr[lane] &^ 3}, inOrder, ev.PC)
+					s.write(ev, lane, inOrder)
 				}
 			}
 		}
 	case ev.Kind == machine.EvAccess && ev.Access&machine.Write != 0 && ev.Sem != machine.Weak:
 		for lane := range 32 {
 			if ev.Mask>>lane&1 != 0 {
-				s.write(place{ev.Mem, ev.Addr[lane] &^ 3}, (int64(ev.CTA)<<20|int64(ev.Warp))<<5|int64(lane), ev.PC)
+				s.write(ev, lane, (int64(ev.CTA)<<20|int64(ev.Warp))<<5|int64(lane))
 			}
 		}
 	}
@@ -63,7 +76,7 @@ func (s *strongAccesses) reduce(ev *machine.Event) {
 	name, why := s.prog.OpOperation(ev.Op), s.prog.OpCommutes(ev.Op)
 	for _, w := range ev.Op.Writes {
 		for at := w.Addr &^ 3; at < w.Addr+w.Len; at += 4 {
-			s.writeAs(place{w.Mem, at}, operations+ev.Op.ID, ev.PC, name, why)
+			s.writeAs(place{w.Mem, at}, operations+ev.Op.ID, ev.PC, name, why, s.prog.OpFloatSum(ev.Op))
 		}
 	}
 }
@@ -78,23 +91,33 @@ const (
 	operations = 1 << 62
 )
 
-func (s *strongAccesses) write(at place, by int64, pc int32) {
-	s.writeAs(at, by, pc, s.prog.Operation(pc), s.prog.Commutes(pc))
+func (s *strongAccesses) write(ev *machine.Event, lane int, by int64) {
+	name, why, sum := s.prog.Operation(ev.PC), s.prog.Commutes(ev.PC), s.prog.FloatSum(ev.PC)
+	for at := ev.Addr[lane] &^ 3; at < ev.Addr[lane]+uint64(ev.Size); at += 4 {
+		s.writeAs(place{ev.Mem, at}, by, ev.PC, name, why, sum)
+	}
 }
 
-func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string) {
+func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string, sum bool) {
 	if s.words == nil {
 		s.words = map[place]writer{}
 	}
+	s.adds = s.adds || sum
 	old, known := s.words[at]
 	switch {
 	case !known:
-		s.words[at] = writer{by, name, pc}
+		s.words[at] = writer{by: by, name: name, pc: pc, sum: sum}
 	case old.by == inOrder && by == inOrder:
 	case old.by == by && by != several:
 		if old.name != name {
-			old.name = "several" // what commutes with none
+			old.name, old.sum = "several", false // what commutes with none
 			s.words[at] = old
+		}
+	case sum && old.sum && old.name == name && !old.read:
+		old.by = several
+		s.words[at] = old
+		if !slices.Contains(s.sums, pc) {
+			s.sums = append(s.sums, pc)
 		}
 	case why != "":
 		s.note(pc, why)
@@ -103,6 +126,39 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string)
 	default:
 		old.by = several
 		s.words[at] = old
+	}
+}
+
+// reads watches for reads of the sums of floating-point numbers.
+func (s *strongAccesses) reads(ev *machine.Event) {
+	switch ev.Kind {
+	case machine.EvAccess:
+		if in := s.prog.Inst(ev.PC); in == nil || !in.Effect().Has(ptx.Reads) {
+			return
+		}
+		for lane := range 32 {
+			if ev.Mask>>lane&1 != 0 {
+				s.read(ev.Mem, ev.Addr[lane], uint64(ev.Size), ev.PC)
+			}
+		}
+	case machine.EvIssue:
+		for _, r := range ev.Op.Reads {
+			s.read(r.Mem, r.Addr, r.Len, ev.PC)
+		}
+	}
+}
+
+func (s *strongAccesses) read(mem machine.MemID, addr, n uint64, pc int32) {
+	for at := addr &^ 3; at < addr+n; at += 4 {
+		w, ok := s.words[place{mem, at}]
+		if !ok || !w.sum || w.read {
+			continue
+		}
+		w.read = true
+		s.words[place{mem, at}] = w
+		if w.by == several {
+			s.note(pc, "a sum of floating-point numbers, whose last bits depend on the order of its additions")
+		}
 	}
 }
 
