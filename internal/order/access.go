@@ -138,7 +138,7 @@ func (t *Tracker) shadowOf(ev *machine.Event) *shadow {
 		return &t.ctas[ev.CTA].shared
 	}
 	owner := t.at(ev.Mem.CTA())
-	t.visit(t.ctas[ev.CTA], owner, ev.Warp, ev.Mask, ev.PC)
+	t.visit(t.ctas[ev.CTA], owner, ev.Warp, ev.Mask, ev.PC, 0, 0)
 	if owner.ended {
 		return nil
 	}

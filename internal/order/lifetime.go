@@ -1,12 +1,18 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"slices"
 
-// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or its
-// barriers, with the time and PC of the latest access.
+	"muster/internal/machine"
+)
+
+// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one
+// of its barriers, with the time and PC of the latest access.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
+	slot      int // of the barrier whose phase the access was charged to; 0: none
+	value     uint32
 	time      uint32
 	pc        int32
 }
@@ -14,8 +20,10 @@ type visitor struct {
 // visit notes that lanes touch a memory that is not their CTA's, and checks
 // that its CTA is known to have started and has not ended. A CTA's start is a
 // pseudo-write to its window, known through synchronization alone; its end is
-// one that must follow every visit.
-func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32) {
+// one that must follow every visit. Who knows a phase complete knows that all that was
+// charged to it has happened, without synchronizing with it: a complete-tx is relaxed
+// and releases nothing.
+func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot int, value uint32) {
 	if owner == nil || owner.index == home.index {
 		return
 	}
@@ -23,12 +31,25 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32) {
 	wp.mark(mask)
 	t.visitStarted(home, owner, w, mask, pc)
 	for i := range owner.remote {
-		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask {
-			v.time, v.pc = wp.time, pc
+		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask && v.slot == slot {
+			v.value, v.time, v.pc = max(v.value, value), wp.time, pc
 			return
 		}
 	}
-	owner.remote = append(owner.remote, visitor{home.index, w, mask, wp.time, pc})
+	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc})
+}
+
+// visitBar is visit for an operation at a barrier.
+func (t *Tracker) visitBar(home, owner *cta, b *mbar, ev *machine.Event) {
+	slot, value := 0, uint32(0)
+	switch ev.Mbar.Op {
+	case machine.MbarInit, machine.MbarInval, machine.MbarExpectTx: // no phase needs them
+	default:
+		if b != nil && b.live {
+			slot, value = b.slot, b.value(ev.Mbar.Phase)
+		}
+	}
+	t.visit(home, owner, ev.Warp, 1<<uint(ev.Lane&31), ev.PC, slot, value)
 }
 
 func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32) {
@@ -96,12 +117,7 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 	t.opsInFlight(c)
 	known := c.gone.strong()
-	for i := range c.remote {
-		v := &c.remote[i]
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) != 0 {
-			t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
-		}
-	}
+	t.visitsLeft(c, known)
 	c.ended = true
 	c.shared, c.bars, c.named, c.remote, c.gone = shadow{}, nil, nil, nil, know{}
 	for i := range c.warps {
@@ -109,6 +125,25 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 	if len(t.locs.m) > 0 {
 		t.dropLocations(machine.SharedOf(c.index))
+	}
+}
+
+// visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
+func (t *Tracker) visitsLeft(c *cta, known *clock) {
+	left := c.remote[:0]
+	for _, v := range c.remote {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value {
+			continue
+		}
+		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
+		if i := slices.IndexFunc(left, same); i < 0 {
+			left = append(left, v)
+		} else if left[i].time <= v.time {
+			left[i] = v
+		}
+	}
+	for _, v := range left {
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
 	}
 }
 

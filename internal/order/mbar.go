@@ -116,7 +116,7 @@ func (t *Tracker) onMbar(ev *machine.Event) {
 		return
 	}
 	lane := uint32(1) << uint(ev.Lane&31)
-	t.visit(home, owner, ev.Warp, lane, ev.PC)
+	t.visitBar(home, owner, b, ev)
 	if b == nil {
 		return
 	}

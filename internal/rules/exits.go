@@ -47,8 +47,8 @@ H200 a planted case went well in each of three runs.
 
 Mend it by a cluster barrier at the end: every thread executes
 barrier.cluster.arrive after its last remote access, and barrier.cluster.wait
-before it exits. If the CTA waits for the remote arrive itself (the phase that it
-belongs to), that is enough for that arrive.`,
+before it exits. If the CTA itself waits for the phase that a remote arrive or
+complete-tx is charged to, that is enough for that operation, relaxed or not.`,
 })
 
 var remoteBeforeStart = register(Kind{
