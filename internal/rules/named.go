@@ -226,16 +226,11 @@ func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	}
 	sites := []Site{eventSite("reaches", ev)}
 	var elsewhere []Waiter
-	var far []machine.WaitingSplit
-	for _, v := range m.Waiting() {
-		if v.CTA == ev.CTA && v.Warp == ev.Warp && v.Mask&ev.Mask == 0 {
-			s := Site{Role: "reaches", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
-			sites = enter(sites, s)
-			elsewhere = append(elsewhere, Waiter{Site: s, For: "the rest of its warp"})
-			if reachesFar(v) && j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)[ev.PC] {
-				far = append(far, v)
-			}
-		}
+	rest, far := j.rest(m, ev)
+	for _, v := range rest {
+		s := Site{Role: "reaches", PC: v.PC, CTA: v.CTA, Warp: v.Warp, Lanes: v.Mask}
+		sites = enter(sites, s)
+		elsewhere = append(elsewhere, Waiter{Site: s, For: "the rest of its warp"})
 	}
 	key := sites[len(sites)-1].PC
 	f := Finding{
@@ -248,12 +243,31 @@ func (j *Judge) divergent(m *machine.Machine, ev *machine.Event) {
 	if kind == registerBudget {
 		f.Fix = "let all lanes of all four warps of the warpgroup execute the same setmaxnreg"
 	}
-	p := parted{sites[0].PC, key, f, kind, far}
-	if len(far) > 0 && len(far) == len(elsewhere) {
-		j.watch.parted = append(j.watch.parted, p)
+	j.part(&parted{sites[0].PC, key, f, kind, far}, rest)
+}
+
+// rest returns the other waiting lanes of the warp of an aligned instruction, and those
+// of them that wait for other threads with the instruction still reachable.
+func (j *Judge) rest(m *machine.Machine, ev *machine.Event) (rest, far []machine.WaitingSplit) {
+	for _, v := range m.Waiting() {
+		if v.CTA != ev.CTA || v.Warp != ev.Warp || v.Mask&ev.Mask != 0 {
+			continue
+		}
+		rest = append(rest, v)
+		if reachesFar(v) && j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)[ev.PC] {
+			far = append(far, v)
+		}
+	}
+	return rest, far
+}
+
+// part reports p now or, if all other lanes of the warp may yet come, at the run's end.
+func (j *Judge) part(p *parted, rest []machine.WaitingSplit) {
+	if len(p.far) > 0 && len(p.far) == len(rest) {
+		j.watch.parted = append(j.watch.parted, *p)
 		return
 	}
-	j.tell(&p)
+	j.tell(p)
 }
 
 func (j *Judge) tell(p *parted) { j.note(p.kind, p.a, p.b, func() Finding { return p.finding }) }

@@ -59,7 +59,7 @@ func (j *Judge) multiplied(g *groupWatch, ev *machine.Event) {
 }
 
 // aligned records one of these instructions.
-func (j *Judge) aligned(ev *machine.Event) {
+func (j *Judge) aligned(m *machine.Machine, ev *machine.Event) {
 	c := j.cta(ev.CTA)
 	if c.groups == nil {
 		c.groups = make([]groupWatch, (len(c.warps)+machine.WarpgroupSize-1)/machine.WarpgroupSize)
@@ -80,7 +80,8 @@ func (j *Judge) aligned(ev *machine.Event) {
 	}
 	if ev.Mask != ^uint32(0) {
 		g.told = true
-		j.note(divergentBarrier, -1, ev.PC, func() Finding { return j.partOfWarp(s.site) })
+		rest, far := j.rest(m, ev)
+		j.part(&parted{-1, ev.PC, j.partOfWarp(s.site), divergentBarrier, far}, rest)
 		return
 	}
 	i := g.done[ev.Warp%4] - g.from

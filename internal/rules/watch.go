@@ -147,7 +147,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.mbarWait(ev)
 	case machine.EvIssue:
 		if ev.Op.Kind == machine.OpWgmma {
-			j.aligned(ev)
+			j.aligned(m, ev)
 		}
 		j.placedCopy(ev)
 		j.asyncOperands(ev)
@@ -155,11 +155,11 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {
-			j.aligned(ev)
+			j.aligned(m, ev)
 		}
 	case machine.EvFence:
 		if ev.Fence == machine.FenceWgmma {
-			j.aligned(ev)
+			j.aligned(m, ev)
 		}
 	case machine.EvSource:
 		j.sourceRead(m, ev)
