@@ -240,9 +240,24 @@ func (d *stuck) reach(v *machine.WaitingSplit) []bool {
 	return d.j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)
 }
 
-// copiesToCome reports whether the thread that expects the bytes waits elsewhere,
-// before the copies that would bring them.
+// copiesToCome reports whether a thread waits elsewhere before the copies that would
+// bring the bytes: the one that expects them, or one that brought bytes in earlier phases.
 func (d *stuck) copiesToCome(l *ledger) bool {
+	for _, e := range l.brings {
+		if o := find(l.open.brought, e.cta, e.warp); o != nil {
+			e.mask &^= o.mask
+		}
+		for i := range d.all {
+			v := &d.all[i]
+			if v.CTA != e.cta || v.Warp != e.warp || v.Mask&e.mask == 0 || d.waitsFor(v, l) {
+				continue
+			}
+			reach := d.reach(v)
+			if slices.ContainsFunc(l.copies, func(s Site) bool { return reach[s.PC] }) {
+				return true
+			}
+		}
+	}
 	if l.open.landed != 0 {
 		return false
 	}
@@ -420,7 +435,7 @@ func (d *stuck) never() Finding {
 			f.Ledger = append(f.Ledger, l.line())
 			owing := d.owing(l)
 			gone := slices.ContainsFunc(owing, func(o debtor) bool { return o.left })
-			if root == "" && (gone || len(owing) == 0) {
+			if root == "" && l.word.Pending() > 0 && (gone || len(owing) == 0) {
 				root = fmt.Sprintf("phase %d of %s never completes: %d of %d arrivals are missing, and nobody is left to make them", l.open.n, barName(l.bar), l.word.Pending(), l.word.Expected())
 				if gone {
 					root = fmt.Sprintf("phase %d of %s never completes: %s", l.open.n, barName(l.bar), d.owed(owing))

@@ -26,6 +26,7 @@ type ledger struct {
 	arrives []Site
 	expects []Site
 	copies  []Site
+	brings  []lanes // threads whose bytes landed, in any phase
 	flight  []flight
 	paired  bool // cp.async.mbarrier.arrive without .noinc tracks copies here
 
@@ -44,6 +45,7 @@ type ledger struct {
 type phase struct {
 	n        int64
 	who      []lanes
+	brought  []lanes // threads whose bytes landed
 	expected int64
 	landed   int64
 	ended    int64 // when it completed
@@ -141,6 +143,8 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 		}
 	case machine.MbarCompleteTx:
 		l.open.landed += int64(b.Bytes)
+		e := lanes{cta: ev.CTA, warp: ev.Warp, mask: 1 << uint(ev.Lane&31)}
+		l.brings, l.open.brought = join(l.brings, e), join(l.open.brought, e)
 		if ev.Op == nil {
 			l.copies = enter(l.copies, wordSite("completes", ev))
 		}
@@ -300,7 +304,7 @@ func (l *ledger) complete(now int64) {
 			p.n, p.landed, p.expected, l.flight[i].bytes)}
 		break
 	}
-	l.last, l.open = l.open, phase{n: l.open.n + 1, who: l.last.who[:0]}
+	l.last, l.open = l.open, phase{n: l.open.n + 1, who: l.last.who[:0], brought: l.last.brought[:0]}
 }
 
 // signals is the site of an operation that will signal a barrier.
