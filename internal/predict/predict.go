@@ -255,15 +255,26 @@ func (t *confirmed) add(l *trial.Subject, x *monitor) {
 	t.found, t.bars = append(t.found, found), append(t.bars, x.bar)
 }
 
-// fold merges into the predicted findings the hangs that follow from them.
+// fold merges into the predicted findings the hangs that follow from them: those at
+// their barriers, and others, since threads that went on in the wrong phase hang
+// wherever they came to.
 func (t *confirmed) fold() {
-	for i := range t.found {
-		for k := range t.rest.Findings {
-			if f := &t.rest.Findings[k]; rules.Hangs(f, t.bars[i]) {
+	for k := range t.rest.Findings {
+		f := &t.rest.Findings[k]
+		if len(t.found) == 0 || !rules.MayFollow(*f) {
+			continue
+		}
+		elsewhere := true
+		for i := range t.found {
+			if rules.Hangs(f, t.bars[i]) {
 				t.found[i].Hang(f)
-				t.folded = append(t.folded, f.Key())
+				elsewhere = false
 			}
 		}
+		if elsewhere && len(t.found[0].Waiting) == 0 {
+			t.found[0].Hang(f)
+		}
+		t.folded = append(t.folded, f.Key())
 	}
 }
 
