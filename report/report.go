@@ -154,8 +154,9 @@ type Finding struct {
 	// Follows is the ID of an error that may have led to this one.
 	Follows string `json:"follows,omitempty"`
 	Replay  string `json:"replay"` // a command line
-	// Effect: findings of this kind can be what another mistake led to.
-	Effect bool `json:"-"`
+	// Effect: findings of this kind can be what another mistake led to. Near: only what a
+	// Conflict, a kind about accesses in no order, at one of their instructions led to.
+	Effect, Near, Conflict bool `json:"-"`
 }
 
 // A Severity is "error", "warning" or "note".

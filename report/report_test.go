@@ -221,3 +221,43 @@ func TestIDs(t *testing.T) {
 		t.Error(one.Findings[0].Replay)
 	}
 }
+
+// An effect follows the first error that can have led to it: one that as many schedules
+// show and, for an exit, a conflict at the same instruction.
+func TestFollows(t *testing.T) {
+	at := func(lines ...int) (list []Site) {
+		for _, n := range lines {
+			list = append(list, Site{PTX: &Place{File: "k.ptx", Line: n}})
+		}
+		return list
+	}
+	hang := Finding{ID: "hang", Effect: true, Seen: 4}
+	exit := Finding{ID: "exit", Effect: true, Near: true, Sites: at(9), Seen: 4}
+	rare := Finding{ID: "rare", Sites: at(9), Conflict: true, Seen: 1}
+	proxy := Finding{ID: "proxy", Sites: at(5, 9), Seen: 4}
+	far := Finding{ID: "far", Sites: at(5, 7), Conflict: true, Seen: 4}
+	same := Finding{ID: "same", Sites: at(7, 9), Conflict: true, Seen: 5}
+	for _, c := range []struct {
+		name   string
+		errors []Finding
+		effect Finding
+		want   string
+	}{
+		{"a hang that any mistake led to", []Finding{proxy, same}, hang, "proxy"},
+		{"a hang that more schedules show", []Finding{rare}, hang, ""},
+		{"a hang that another one explains", []Finding{rare, far}, hang, "far"},
+		{"a mistake of another sort", []Finding{proxy}, exit, ""},
+		{"a conflict elsewhere", []Finding{far}, exit, ""},
+		{"a conflict in fewer schedules", []Finding{rare}, exit, ""},
+		{"a conflict of the operation", []Finding{proxy, far, same}, exit, "same"},
+	} {
+		r := Report{Findings: append(c.errors, c.effect)}
+		for i := range r.Findings {
+			r.Findings[i].Severity = SevError
+		}
+		r.follow()
+		if got := r.Findings[len(r.Findings)-1].Follows; got != c.want {
+			t.Errorf("%s: follows %q, want %q", c.name, got, c.want)
+		}
+	}
+}

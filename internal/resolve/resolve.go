@@ -55,7 +55,7 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 		out.Notes = append(out.Notes, r.names(t))
 	}
 	if k := rules.Lookup(f.Kind); k != nil {
-		out.Section, out.Effect = k.Section, k.Order == rules.Effect
+		out.Section, out.Effect, out.Near, out.Conflict = k.Section, k.Order == rules.Effect, k.Near, k.Order == rules.Conflict
 	}
 	for i := range f.Sites {
 		out.Sites = append(out.Sites, r.site(&f.Sites[i]))

@@ -40,6 +40,7 @@ type Kind struct {
 	Text     string // why it is wrong, with the source, and how to fix it
 	Section  string // of the PTX ISA
 	Order    Order
+	Near     bool // an Effect of a Conflict at one of its own instructions, if of anything
 }
 
 // An Order says which of several findings a reader should see first: a mistake comes before
