@@ -107,7 +107,7 @@ func ExampleRing() {
 	say(kernels.Ring, "one lane releases before the warp has read")
 	// Output:
 	// clean: all schedules of this launch, 1 CTA, 160 threads, for every content of the buffers
-	// 1 finding (1 error) in 7 schedules, 1 CTA, 160 threads
+	// 2 findings (1 error, 1 warning) in 8 schedules, 1 CTA, 160 threads
 	// race-lanes ring.go:83 ring.go:93: 4 bytes at buf+4 of CTA 0: bulk copy of warp 0 of CTA 0 writes what lane 1 of warp 1 of CTA 0 read; another lane of that warp published it
 }
 

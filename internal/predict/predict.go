@@ -271,8 +271,9 @@ func (t *confirmed) fold() {
 				elsewhere = false
 			}
 		}
-		if elsewhere && len(t.found[0].Waiting) == 0 {
-			t.found[0].Hang(f)
+		first := max(slices.IndexFunc(t.found, func(f rules.Finding) bool { return f.Severity == rules.Error }), 0)
+		if elsewhere && len(t.found[first].Waiting) == 0 {
+			t.found[first].Hang(f)
 		}
 		t.folded = append(t.folded, f.Key())
 	}
