@@ -54,6 +54,8 @@ type CheckOptions struct {
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
+
+	few bool // Schedules are the default ones
 }
 
 // Check decides every schedule of the launch, or runs those of OnlySchedules, and reports
@@ -66,7 +68,7 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		return nil, err
 	}
 	if len(o.Schedules) == 0 {
-		o.Schedules = Handful(DefaultRandom)
+		o.Schedules, o.few = Handful(DefaultRandom), o.Mode == EverySchedule
 	}
 	ctx = l.subject.Within(ctx, 1)
 	l = l.hurried(ctx)
@@ -127,6 +129,7 @@ type checking struct {
 	ctx     context.Context
 	budget  *trial.Budget
 	skip    bool // runs skip matrix arithmetic
+	few     bool // nobody asked for all of the schedules
 	shown   trial.Result
 	merged
 }
@@ -144,7 +147,7 @@ type merged struct {
 func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
 	explore := *e
 	e = &explore
-	c := &checking{Launch: l, o: o, list: inner(o.Schedules), explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
+	c := &checking{Launch: l, o: o, list: inner(o.Schedules), few: o.few, explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
 	c.skip = !o.Values && l.subject.Skips()
 	if o.Mode == EverySchedule {
 		if err := e.Begin(); err != nil {
@@ -233,7 +236,7 @@ func (c *checking) wrongAnyhow() bool {
 		return false
 	}
 	r := c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
-	if r.Err != nil || !slices.ContainsFunc(r.Findings, func(f rules.Finding) bool { return f.Severity == rules.Error }) {
+	if r.Err != nil || !r.Wrong() {
 		return false
 	}
 	c.Add(0, &r)
@@ -255,7 +258,11 @@ func (c *checking) runs() error {
 
 func (c *checking) runAll(skip bool) error {
 	c.Merged = trial.Merged{}
-	for i, r := range c.subject.All(c.budget, c.list, c.o.Jobs, skip) {
+	first := c.subject.All(c.budget, c.list[:1], c.o.Jobs, skip)
+	if c.few && first[0].Instrs > longRun && first[0].Wrong() {
+		c.list = c.list[:min(len(c.list), fewSchedules)]
+	}
+	for i, r := range append(first, c.subject.All(c.budget, c.list[1:], c.o.Jobs, skip)...) {
 		if r.Err != nil {
 			return r.Err
 		}
@@ -263,6 +270,13 @@ func (c *checking) runAll(skip bool) error {
 	}
 	return nil
 }
+
+// Where the first schedule has an error, and executes more than longRun warp instructions,
+// the default schedules are no more than fewSchedules: whoever waits has a bug to mend.
+const (
+	longRun      = 1 << 18
+	fewSchedules = 2
+)
 
 // predicts adds directed runs for the conflicts that failed conditions of the proof name.
 func (c *checking) predicts() error {

@@ -313,6 +313,7 @@ func (m *Machine) mbarAddresses(x *ctx, mi *mbarInfo) {
 // returns the token of an arrival.
 func (m *Machine) mbarOp(mem MemID, at uint64, ev *Mbar, arg uint32) mbarrier.Token {
 	b := m.barrierAt(mem, at)
+	m.ctas[mem.CTA()].tests++
 	ev.Bar = BarRef{Mem: mem, Addr: at, Life: b.life}
 	ev.Live, ev.Before, ev.Phase = b.live, b.word, b.phase
 	w := b.word
@@ -404,10 +405,15 @@ func (x *ctx) testOperand(in *instr, mi *mbarInfo, l int) uint64 {
 // readyMbarTest reports whether some lane's phase is complete. A test whose
 // address is bad is ready: performing it ends the run.
 func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
+	t := x.m.ctas[x.w.cta]
+	if x.s.asleep == (asleep{mask, t.tests}) {
+		return false
+	}
 	mi := in.x.(*mbarInfo)
 	x.m.mbarAddresses(x, mi)
 	first := lowest(mask) & 31
 	asked, v := x.m.addr[first], x.testOperand(in, mi, first)
+	own := true
 	for k := mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
 		if l != first && x.m.addr[l] == asked && x.testOperand(in, mi, l) == v {
@@ -417,9 +423,14 @@ func readyMbarTest(x *ctx, in *instr, mask uint32) bool {
 		if !ok || mem.Kind() != SharedMemory || at%8 != 0 || !x.m.ctas[mem.CTA()].shared.within(at-x.m.ctas[mem.CTA()].shared.base, 8) {
 			return true
 		}
-		if _, done := x.m.barrierAt(mem, at).asked(mi, x.testOperand(in, mi, l)); done {
+		b := x.m.barrierAt(mem, at)
+		if _, done := b.asked(mi, x.testOperand(in, mi, l)); done {
 			return true
 		}
+		own = own && b.live && mem.CTA() == x.w.cta
+	}
+	if own {
+		x.s.asleep = asleep{mask, t.tests}
 	}
 	return false
 }

@@ -366,6 +366,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		return
 	}
 	x := m.enter(w, s)
+	s.asleep = asleep{}
 	x.giveUp = giveUp
 	if s.state == waiting {
 		m.resume(x)

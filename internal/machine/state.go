@@ -180,6 +180,7 @@ type cta struct {
 	warps   []*warp
 	bars    [16]namedBar
 	mbars   []mbar // sorted by address
+	tests   uint32 // how often one of them changed
 	live    int32  // threads that have not exited
 	pool    int32  // registers free for setmaxnreg, per SM sub-partition summed
 	cluster clusterBar
@@ -275,6 +276,13 @@ type split struct {
 	seen   []uint64      // hashes of the registers at those times, the first few
 	turn                 // its way round its loop without an effect
 	spun   bool          // it repeats a state, and sleeps until one of awaits changes
+	asleep asleep
+}
+
+// asleep is when a split's test of a barrier of its CTA was last found to have to wait: with
+// these lanes, and as of this change of the CTA's barriers. No lanes: not known.
+type asleep struct {
+	mask, tests uint32
 }
 
 // A frame is what a return needs.

@@ -8,6 +8,7 @@ package prove
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"muster/internal/confluence"
@@ -16,6 +17,7 @@ import (
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/ptx"
 )
 
 // A Proof is the result of the attempt.
@@ -63,7 +65,9 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	var p Proof
 	flips := l.Program.Flips()
-	for _, d := range l.Program.DependencesBut(l.Program.Peeks()) {
+	decided := maps.Clone(l.Program.Peeks())
+	maps.Copy(decided, loads(l.Program))
+	for _, d := range l.Program.DependencesBut(decided) {
 		if covered(flips, &d) {
 			continue
 		}
@@ -73,6 +77,21 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		return p, trial.Result{}
 	}
 	return One(l, w, jobs, skip, nil)
+}
+
+// loads lists the strong loads whose values would matter if they depended on the schedule:
+// the run shows whether they do. They do not if every write of their words comes before or
+// after them in every schedule.
+func loads(p *machine.Program) map[int32]bool {
+	list := map[int32]bool{}
+	for _, d := range p.Dependences() {
+		for _, pc := range d.Roots {
+			if in := p.Inst(pc); in != nil && in.Effect().Has(ptx.Reads) && !in.Effect().Has(ptx.Updates|ptx.Tests) && in.Sem().Strong() && p.Flips()[pc] == nil {
+				list[pc] = true
+			}
+		}
+	}
+	return list
 }
 
 // covered reports whether a dependence is only that a wait for a bit ends, which the run judges.
@@ -137,6 +156,9 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	for _, f := range part.mixed {
 		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
 	}
+	for _, f := range part.unsettled {
+		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc})
+	}
 }
 
 // Found adds the errors that a run found: they refute the proof. The list may be
@@ -167,10 +189,12 @@ type Part struct {
 	trial.Result
 	failures []confluence.Failure
 	mixed    []mixture
-	sums     []int32
-	contents bool // as in Proof
-	earlier  bool
-	values   bool // stores write equal values: a part that is alike may write others
+	// unsettled are the loads whose values the schedule decides.
+	unsettled []mixture
+	sums      []int32
+	contents  bool // as in Proof
+	earlier   bool
+	values    bool // stores write equal values: a part that is alike may write others
 }
 
 // provePart watches one run of a part. If that shows unordered stores of equal
@@ -204,6 +228,8 @@ type Watchers struct {
 	judge  *rules.Judge
 	Prover *confluence.Prover
 	strong *strongAccesses
+
+	unsettled []mixture
 }
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
@@ -235,9 +261,18 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	if known != nil {
 		c.Equal = func(pc int32) bool { return known[pc] }
 	}
-	return &Watchers{l: l, known: known, judge: rules.NewJudge(c),
-		Prover: prover,
-		strong: &strongAccesses{prog: l.Program, polls: polls}}
+	s := &Watchers{l: l, known: known, Prover: prover, strong: &strongAccesses{prog: l.Program, polls: polls}}
+	if loads := loads(l.Program); len(loads) > 0 {
+		c.Strong = func(p order.Pair) {
+			for _, pc := range [2]int32{p.Prior, p.Cur} {
+				if loads[pc] && !slices.ContainsFunc(s.unsettled, func(m mixture) bool { return m.pc == pc }) {
+					s.unsettled = append(s.unsettled, mixture{pc, "a strong load and a write of its word, in no order: what it gives decides something"})
+				}
+			}
+		}
+	}
+	s.judge = rules.NewJudge(c)
+	return s
 }
 
 // Observers returns the observers that the run needs.
@@ -254,6 +289,7 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Par
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
 	r.failures, r.mixed, r.sums = s.Prover.Finish(), s.strong.mixed, s.strong.sums
+	r.unsettled = s.unsettled
 	r.contents, r.earlier = s.strong.maps, s.Prover.WaitsForEarlier()
 	return r, r.equalStores(s.l.Program, s.judge.Order.Conflicts(), s.known, skip)
 }

@@ -79,6 +79,7 @@ func (s *Subject) parted(b *Budget, list []Schedule, jobs int, which []int, resu
 
 // Add joins what two runs of disjoint clusters showed.
 func (r *Result) Add(o *Result) {
+	r.Instrs += o.Instrs
 	for _, f := range o.Findings {
 		known := false
 		for i := range r.Findings {
@@ -130,6 +131,7 @@ func (s *Subject) RunPart(b *Budget, j *rules.Judge, m *machine.Machine, by Sche
 		return Result{Err: err}, false
 	}
 	r.Findings, r.Gaps = j.Finish(m)
+	r.Instrs, _ = m.Instrs()
 	if gap != nil {
 		r.Gaps = append(WithoutLimits(r.Gaps, m.Stopped()), *gap)
 	}

@@ -13,7 +13,13 @@ import (
 type Result struct {
 	Findings []rules.Finding
 	Gaps     []rules.Gap
+	Instrs   int64 // warp instructions that were executed
 	Err      error
+}
+
+// Wrong reports whether an error was found.
+func (r *Result) Wrong() bool {
+	return slices.ContainsFunc(r.Findings, func(f rules.Finding) bool { return f.Severity == rules.Error })
 }
 
 // Covers reports whether o shows nothing that r does not, and nothing more often.
