@@ -86,6 +86,8 @@ const (
 	Ands
 	// Adds: the result is the sum of the operands, modulo two to the power of their width.
 	Adds
+	// Subtracts: the result is the first operand less the second, modulo as for Adds.
+	Subtracts
 	// Xors: each bit of the result is set if it is set in one operand and not in the other.
 	Xors
 	// Converts: the result is the operand in another type.
@@ -120,7 +122,7 @@ var effectWords = []effectWord{
 	{"read", Reads | Data}, {"write", Writes | Data}, {"update", Updates}, {"copy-memory", CopiesMemory},
 	{"test", Tests}, {"token", GivesToken}, {"pending", CountsPending}, {"lanes", ShowsLanes}, {"elect", Elects},
 	{"data", Data}, {"exchange", Exchanges}, {"multiply", Multiplies}, {"warpgroup", Warpgroup}, {"aligned", Aligned},
-	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"xor", Xors}, {"add", Adds}, {"convert", Converts},
+	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"xor", Xors}, {"add", Adds}, {"subtract", Subtracts}, {"convert", Converts},
 	{"divide", Divides}, {"carry", ReadsCarry},
 	{"hint", Hints}, {"sleep", Sleeps}, {"policy", GivesPolicy}, {"stack-save", SavesStack}, {"stack-restore", RestoresStack},
 	{"registers", SetsRegisters}, {"grids", OrdersGrids},

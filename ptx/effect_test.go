@@ -80,7 +80,7 @@ func TestSemSlots(t *testing.T) {
 }
 
 func ExampleInst_Sem() {
-	for _, text := range []string{"ld.global.u32 %r1, [%rd1];", "ld.acquire.gpu.u32 %r1, [%rd1];", "mbarrier.arrive.b64 %rd1, [%rd2];", "red.add.u32 [%rd1], %r1;", "sub.u32 %r1, %r2, %r3;"} {
+	for _, text := range []string{"ld.global.u32 %r1, [%rd1];", "ld.acquire.gpu.u32 %r1, [%rd1];", "mbarrier.arrive.b64 %rd1, [%rd2];", "red.add.u32 [%rd1], %r1;", "min.u32 %r1, %r2, %r3;"} {
 		m, err := ptx.Parse("sem", []byte(".version 9.0\n.target sm_90\n.func f()\n{\n"+text+"\n}\n"))
 		if err != nil {
 			fmt.Println(err)
@@ -94,7 +94,7 @@ func ExampleInst_Sem() {
 	// ld.strong: read, strength "acquire"
 	// mbarrier.arrive: token, strength "release"
 	// red.add: write,update, strength "relaxed"
-	// sub.int: compute, strength ""
+	// min.int: compute, strength ""
 }
 
 // TestUpdatesAndTypes checks what modifiers say about a word of memory: the update and the

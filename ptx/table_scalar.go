@@ -9,7 +9,7 @@ add.sat.simd | add.sat.<type:u32,u16x2,s16x2> d, a, b | ptx=9.2 sm=120f
 add.simd2    | add.<type:u16x2,s16x2> d, a, b | ptx=8.0 sm=90
 add.simd4    | add{.sat}.<type:u8x4,s8x4> d, a, b | ptx=9.2 sm=120f
 = 9.7.1.2 scalar 1.0 sm_10 effect=compute
-sub.int      | sub.<type:@int> d, a, b
+sub.int      | sub.<type:@int> d, a, b | effect=subtract
 sub.sat      | sub.sat.<type:s32> d, a, b
 sub.simd4    | sub{.sat}.<type:u8x4,s8x4> d, a, b | ptx=9.2 sm=120f
 = 9.7.1.3 scalar 1.0 sm_10 effect=compute

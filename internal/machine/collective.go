@@ -35,6 +35,7 @@ type exchange struct {
 	shaded  uint32
 	shades  [32]shade
 	sources [32]int8
+	drawn   map[int]drawn // by lane: numbers with which the value moves
 }
 
 func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.Operand) error {

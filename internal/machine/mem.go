@@ -7,6 +7,7 @@ package machine
 
 import (
 	"hash/maphash"
+	"maps"
 	"math/bits"
 )
 
@@ -63,6 +64,7 @@ func (r *region) own(i uint64, owner uint64) *page {
 		*n = *p
 		if p.shade != nil {
 			s := *p.shade
+			s.drawn = maps.Clone(s.drawn)
 			n.shade = &s
 		}
 	} else if r.born {

@@ -70,6 +70,7 @@ type Undefined struct {
 	pending []pendingBranch
 	graphs  map[int32]*flow.Graph
 	memory  bool // some memory holds undefined values that were written
+	draws   *draws
 }
 
 // An undefinedReg is a register of a warp: its class and row.
@@ -221,6 +222,9 @@ func (u *Undefined) lanes(x *ctx, mask uint32, regs []flow.Reg) (lanes uint32, f
 // put gives a register a shade in a lane.
 func (u *Undefined) put(k undefinedReg, l int, s shade) {
 	s.bits &= widthOf(k.class)
+	if u.draws != nil && len(u.draws.regs) > 0 {
+		delete(u.draws.regs, drawnReg{k, l})
+	}
 	row := u.regs[k]
 	switch {
 	case s.bits == 0:

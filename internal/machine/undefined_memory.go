@@ -14,6 +14,8 @@ type pageShade struct {
 	bits [pageBytes]byte
 	from [pageWords]uint64
 	pc   [pageWords]int32
+	// drawn has the numbers with which words move one to one; nil: none do.
+	drawn map[uint16]drawn
 }
 
 // clean makes bytes of a page defined.
@@ -50,6 +52,7 @@ func (u *Undefined) setShade(r *region, off uint64, s shade, pc int32, owner uin
 	if bytes := p.shade.bits[word*4:][:4]; bytes[0]|bytes[1]|bytes[2]|bytes[3] == 0 {
 		p.shade.from[word] = 0
 	}
+	delete(p.shade.drawn, uint16(word))
 	p.shade.bits[at] = byte(s.bits)
 	p.shade.from[word] |= s.from
 	p.shade.pc[word] = pc
@@ -114,7 +117,15 @@ func (u *Undefined) loaded(x *ctx, a *access, at where) {
 			if s.bits != 0 && a.sext {
 				s.bits = extend(s.bits, uint(8*a.elem))
 			}
-			u.put(u.row(x, a.regs[e], a.wide[e]), l, s)
+			k := u.row(x, a.regs[e], a.wide[e])
+			u.put(k, l, s)
+			if u.draws != nil && s.bits != 0 && a.elem == 4 && off%4 == 0 {
+				if p := at.r.pages[off/pageBytes]; p != nil && p.shade != nil {
+					if d, ok := p.shade.drawn[uint16(off%pageBytes/4)]; ok {
+						u.draws.regs[drawnReg{k, l}] = d
+					}
+				}
+			}
 		}
 	}
 }
@@ -139,6 +150,13 @@ func (u *Undefined) stored(x *ctx, a *access, at where) {
 				continue
 			}
 			u.store(x, at.r, off, u.value(x, a.regs[e], a.t, a.wide[e], l), uint64(a.elem))
+			if d, ok := u.moving(u.row(x, a.regs[e], a.wide[e] || a.t == b128), l); ok && a.elem == 4 && off%4 == 0 {
+				s := at.r.pages[off/pageBytes].shade
+				if s.drawn == nil {
+					s.drawn = map[uint16]drawn{}
+				}
+				s.drawn[uint16(off%pageBytes/4)] = d
+			}
 		}
 	}
 }
@@ -169,7 +187,7 @@ func (u *Undefined) store(x *ctx, r *region, off uint64, s [2]shade, n uint64) {
 
 // updated sets the shade of an element after an atomic of one lane on it; was is the
 // shade that the element had.
-func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64, e int32, l int, was [2]shade, old, operand wideValue) {
+func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, off uint64, e int32, l int, was [2]shade, old, operand wideValue) {
 	isWide := a.t.wide()
 	b := u.value(x, a.regs[e], a.t, isWide, l)
 	now := b
@@ -214,6 +232,9 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, r *region, off uint64,
 			k.row++
 			u.put(k, l, was[1])
 		}
+	}
+	if u.draws != nil {
+		u.drew(x, a, mem, r.base+off, e, l, was[0], b[0], old.lo, operand.lo)
 	}
 }
 

@@ -87,7 +87,14 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 			return
 		}
 		alike, same := u.alike(x, n, guard)
+		moves, settled := u.passes(x, n, mask), u.settles(x, n, mask)
 		u.transfer(x, in, n, mask)
+		for l, d := range moves {
+			u.draws.regs[drawnReg{u.key(x, n.Writes[0]), l}] = d
+		}
+		if settled != 0 {
+			u.clear(x, n.Writes, settled)
+		}
 		if alike {
 			guard &^= same
 		}
@@ -258,6 +265,12 @@ func (u *Undefined) putOperands(x *ctx, b *exchange) {
 		if s := u.at(x, n.Args[0], l); s.bits != 0 {
 			b.shades[l] = s
 			b.shaded |= 1 << l
+			if d, ok := u.operandMoves(x, n, 0, l); ok {
+				if b.drawn == nil {
+					b.drawn = map[int]drawn{}
+				}
+				b.drawn[l] = d
+			}
 		}
 	}
 }
@@ -318,6 +331,9 @@ func (u *Undefined) getShuffle(x *ctx, in *instr, n *flow.Use, b *exchange) {
 			}
 		}
 		u.put(d, l, s)
+		if v, ok := b.drawn[int(b.sources[l])]; ok && lost == 0 {
+			u.draws.regs[drawnReg{d, l}] = v
+		}
 	}
 }
 

@@ -67,16 +67,24 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	flips := l.Program.Flips()
 	decided := maps.Clone(l.Program.Peeks())
 	maps.Copy(decided, loads(l.Program))
+	draws := drawings(l.Program)
+	maps.Copy(decided, draws)
 	for _, d := range l.Program.DependencesBut(decided) {
 		if covered(flips, &d) {
 			continue
 		}
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
 	}
+	if len(draws) > 0 && len(p.Reasons) == 0 {
+		p.drawn(l, w, draws)
+	}
 	if len(p.Reasons) > 0 {
 		return p, trial.Result{}
 	}
-	return One(l, w, jobs, skip, nil)
+	contents := p.Contents
+	p, r := One(l, w, jobs, skip, nil)
+	p.Contents = p.Contents || contents
+	return p, r
 }
 
 // loads lists the strong loads whose values would matter if they depended on the schedule:
