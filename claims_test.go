@@ -183,6 +183,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Shared = v
 		case "--registers":
 			fl.Registers = v
+		case "--maxrregcount":
+			fl.MaxRegCount = v
 		case "--kernel":
 			fl.Kernel = v
 		case "--cooperative":

@@ -273,7 +273,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	l.config = machine.Config{
 		Cooperative: first.Cooperative,
 		Program:     prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
-		Registers: prog.EntryRegisters(first.Registers), Params: params.Bytes, Buffers: machineBuffers(layout),
+		Registers: prog.EntryRegisters(first.Registers, first.MaxRegCount), Params: params.Bytes, Buffers: machineBuffers(layout),
 		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
 	}

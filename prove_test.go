@@ -116,6 +116,8 @@ func flagsOf(t *testing.T, text string) launch.Flags {
 			fl.Shared = v
 		case "--registers":
 			fl.Registers = v
+		case "--maxrregcount":
+			fl.MaxRegCount = v
 		case "--kernel":
 			fl.Kernel = v
 		case "--buffer":

@@ -65,6 +65,14 @@
 // address of the grid's workspace, eight bytes of zeros in global memory, whose second word
 // is the barrier of cooperative groups' grid.sync.
 //
+// # Registers
+//
+// `registers` says how many registers a thread has at entry, as the compiler printed it;
+// setmaxnreg starts from there. Without it the kernel's own bounds decide. ptxas leaves every
+// setmaxnreg out of a kernel that has no bound, whatever it then is compiled to: such a bound
+// is .maxnreg, or .minnctapersm beside .maxntid or .reqntid, or, in a kernel with neither of
+// these two, the option -maxrregcount, which is `maxrregcount` here.
+//
 // # What is not here
 //
 // Other packages check that the kernel exists, that findings have valid names, and that

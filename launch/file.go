@@ -37,7 +37,12 @@ type Launch struct {
 	Block     [3]uint32
 	Cluster   [3]uint32 // zero: what the kernel declares, else 1
 	Shared    uint32    // dynamic shared memory, bytes
-	Registers uint32    // per thread at entry; 0: from .maxnreg and the block
+	// Registers are those of a thread at entry, as the kernel was compiled; 0: from what it
+	// declares. They do not make a compiler keep a setmaxnreg that it leaves out.
+	Registers uint32
+	// MaxRegCount is what the compiler's option -maxrregcount gave; 0: no option. It keeps
+	// setmaxnreg in a kernel that declares no bound.
+	MaxRegCount uint32
 	Args      []Arg
 	// Cooperative: the driver starts all CTAs together or none, and gives the grid a
 	// workspace for its barrier (cuLaunchCooperativeKernel).
@@ -75,6 +80,7 @@ const (
 	MaxClusterCTAs  = 16     // 8 are portable
 	MaxShared       = 232448 // 227 KiB, the opt-in maximum of a CTA
 	MaxRegisters    = 256    // per thread; the largest value of setmaxnreg
+	MaxRegCount     = 255    // of -maxrregcount
 )
 
 // ReadFile reads a launch file in JSON.
@@ -151,6 +157,10 @@ func (d *decoder) launchFields(l *Launch) []field {
 		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},
 		{"shared", false, func(n *Node) (err error) { l.Shared, err = d.uint32(n, "shared", 0, MaxShared); return }},
 		{"registers", false, func(n *Node) (err error) { l.Registers, err = d.uint32(n, "registers", 1, MaxRegisters); return }},
+		{"maxrregcount", false, func(n *Node) (err error) {
+			l.MaxRegCount, err = d.uint32(n, "maxrregcount", 1, MaxRegCount)
+			return
+		}},
 		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
 		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
 	}

@@ -11,7 +11,7 @@ import (
 //
 // Short forms:
 //
-//	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168   --cooperative true
+//	--grid 2x1x1   --block 128   --cluster 2   --shared 1024   --registers 168   --maxrregcount 168   --cooperative true
 //	--buffer in=f32[16384]:iota          also zeros, ones, nan, uninitialized,
 //	                                     mod=97, random=SEED,LOW,HIGH, file=a.npy
 //	--variable coeff=f32[64]:iota        as --buffer; without a shape all of the variable
@@ -30,6 +30,7 @@ type Flags struct {
 	PTX, Kernel          string
 	Grid, Block, Cluster string
 	Shared, Registers    string
+	MaxRegCount          string
 	Cooperative          string   // "true" or "false"
 	Buffers              []string // added, or replacing the one of the same name
 	Variables            []string // added, or replacing the one of the same name
@@ -98,6 +99,7 @@ func (fl Flags) applyShape(l *Launch) error {
 	}{
 		{"--shared", fl.Shared, 0, MaxShared, &l.Shared},
 		{"--registers", fl.Registers, 1, MaxRegisters, &l.Registers},
+		{"--maxrregcount", fl.MaxRegCount, 1, MaxRegCount, &l.MaxRegCount},
 	} {
 		if num.text == "" {
 			continue

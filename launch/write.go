@@ -37,6 +37,9 @@ func (f *File) Write(out io.Writer, dir string) error {
 	if l.Registers != 0 {
 		key("registers", fmt.Sprint(l.Registers))
 	}
+	if l.MaxRegCount != 0 {
+		key("maxrregcount", fmt.Sprint(l.MaxRegCount))
+	}
 	if l.Cooperative {
 		key("cooperative", "true")
 	}

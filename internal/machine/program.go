@@ -75,22 +75,29 @@ type Program struct {
 	}
 }
 
-// EntryRegisters returns the registers of a thread at entry to a launch that states some
-// (0: none), from which setmaxnreg starts. If neither the launch nor .maxnreg states
-// them, it is the most that a compiler may use for the CTAs that .minnctapersm asks for
-// beside .maxntid or .reqntid: the register file divided among their threads, by whole
-// warpgroups, in units of eight. If a setmaxnreg asks for more later, it is at most what
-// that asks for, as in ptxas 13.0. It is 0 if nothing bounds the registers at entry: then
-// ptxas leaves setmaxnreg out (its C7508; testdata/card/setmaxnreg.txt).
-func (p *Program) EntryRegisters(stated uint32) uint32 {
+// EntryRegisters returns the registers of a thread at entry, from which setmaxnreg starts,
+// of a launch that states some (0: none) and of a compilation with -maxrregcount (0:
+// without). It is 0 if ptxas leaves setmaxnreg out (its C7508; testdata/card/setmaxnreg.txt):
+// where there is no .maxnreg, no .minnctapersm beside .maxntid or .reqntid, and no
+// -maxrregcount where both of these two are missing. What the kernel was compiled to then
+// brings it back as little as the launch bound alone.
+//
+// If neither the launch nor .maxnreg states them, it is the most that a compiler may use
+// for the CTAs that .minnctapersm asks for: the register file divided among their threads,
+// by whole warpgroups, in units of eight. If a setmaxnreg asks for more later, it is at
+// most what that asks for, as in ptxas 13.0.
+func (p *Program) EntryRegisters(stated, maxrregcount uint32) uint32 {
 	threads := max(p.MaxThreads, p.ReqBlock[0]*p.ReqBlock[1]*p.ReqBlock[2])
+	resident := p.MinCTAs != 0 && threads != 0
 	switch {
+	case p.MaxRegs == 0 && !resident && (threads != 0 || maxrregcount == 0):
+		return 0
 	case stated != 0:
 		return stated
 	case p.MaxRegs != 0:
 		return p.MaxRegs
-	case p.MinCTAs == 0 || threads == 0:
-		return 0
+	case !resident:
+		return maxrregcount
 	}
 	threads = (threads + 127) &^ 127 * p.MinCTAs
 	most := min(255, max(ctaRegisters/threads, leastRegisters)) &^ 7

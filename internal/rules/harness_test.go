@@ -116,6 +116,8 @@ func flagsOf(t *testing.T, text string) launch.Flags {
 			fl.Shared = value
 		case "--registers":
 			fl.Registers = value
+		case "--maxrregcount":
+			fl.MaxRegCount = value
 		case "--kernel":
 			fl.Kernel = value
 		case "--buffer":
@@ -165,7 +167,7 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	}
 	cfg := machine.Config{
 		Program: prog, Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: uint64(l.Shared),
-		Registers: prog.EntryRegisters(l.Registers), Params: block.Bytes, MaxInstrs: 1 << 20,
+		Registers: prog.EntryRegisters(l.Registers, l.MaxRegCount), Params: block.Bytes, MaxInstrs: 1 << 20,
 	}
 	for i := range layout.Buffers {
 		b := &layout.Buffers[i]

@@ -17,10 +17,11 @@ minimum of blocks), or under -maxrregcount if there is neither .maxntid nor .req
 In any other kernel it leaves every setmaxnreg out and says so (C7508): 'setmaxnreg
 ignored; unable to determine register count at entry'.
 
-So it does nothing here, as on the card: no warp waits for registers.
+So it does nothing here, as on the card: no warp waits for registers. What the kernel
+was compiled to (registers: N in the launch file) changes nothing of that.
 
 If it is meant, bound the registers; if -maxrregcount does, state that number in the
-launch file (registers: N).`,
+launch file (maxrregcount: N).`,
 })
 
 // registersIgnored returns the note that setmaxnreg does nothing.
@@ -33,7 +34,7 @@ func registersIgnored(p *machine.Program) Finding {
 		Kind: setmaxnregIgnored.Name, Severity: Note, Count: 1,
 		Headline: "setmaxnreg does nothing: ptxas leaves it out where nothing bounds the registers at entry (C7508)",
 		Sites:    []Site{{Role: "asks", PC: pc}},
-		Missing:  "the kernel has neither .maxnreg, nor .minnctapersm with .maxntid or .reqntid, and the launch states no registers",
-		Fix:      "bound them (__launch_bounds__ with a minimum of blocks), or state in the launch file what -maxrregcount gave (registers: N)",
+		Missing:  "the kernel has neither .maxnreg, nor .minnctapersm with .maxntid or .reqntid, and no -maxrregcount stands in for them",
+		Fix:      "bound them (__launch_bounds__ with a minimum of blocks), or, where there is neither .maxntid nor .reqntid, state in the launch file what -maxrregcount gave (maxrregcount: N)",
 	}
 }

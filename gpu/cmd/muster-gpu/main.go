@@ -98,6 +98,7 @@ func (c *command) launchFlags() *launch.Flags {
 	f.StringVar(&l.Cluster, "cluster", "", "CTAs a cluster, `XxYxZ`")
 	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory in `bytes`")
 	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry; the GPU goes by the PTX")
+	f.StringVar(&l.MaxRegCount, "maxrregcount", "", "the compiler's -maxrregcount; the GPU goes by the PTX")
 	f.StringVar(&l.Cooperative, "cooperative", "", "`true` for a cooperative launch")
 	f.Var(list{&l.Buffers}, "buffer", "a buffer, `name=type[shape]:fill`")
 	f.Var(list{&l.Variables}, "variable", "contents of a module `variable`, name=type[shape]:fill")
