@@ -30,20 +30,20 @@ const VectorAtomic = "vector-atomic"
 
 // A Launch is one kernel with its shape and arguments.
 type Launch struct {
-	Pos       Pos
-	PTX       string // path
-	Kernel    string // "" for the only entry of the module
-	Grid      [3]uint32
-	Block     [3]uint32
-	Cluster   [3]uint32 // zero: what the kernel declares, else 1
-	Shared    uint32    // dynamic shared memory, bytes
+	Pos     Pos
+	PTX     string // path
+	Kernel  string // "" for the only entry of the module
+	Grid    [3]uint32
+	Block   [3]uint32
+	Cluster [3]uint32 // zero: what the kernel declares, else 1
+	Shared  uint32    // dynamic shared memory, bytes
 	// Registers are those of a thread at entry, as the kernel was compiled; 0: from what it
 	// declares. They do not make a compiler keep a setmaxnreg that it leaves out.
 	Registers uint32
 	// MaxRegCount is what the compiler's option -maxrregcount gave; 0: no option. It keeps
 	// setmaxnreg in a kernel that declares no bound.
 	MaxRegCount uint32
-	Args      []Arg
+	Args        []Arg
 	// Cooperative: the driver starts all CTAs together or none, and gives the grid a
 	// workspace for its barrier (cuLaunchCooperativeKernel).
 	Cooperative bool

@@ -329,7 +329,6 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		}
 		if ev.Op.Kind == machine.OpWgmma {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
-			p.multiplies(ev)
 		}
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		is := p.issue()
@@ -341,6 +340,9 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 			bar := p.bar(b)
 			p.use(bar, view{clk: &is.clk, warp: -1}, stamp{}, ev.PC)
 			bar.flying++
+		}
+		if ev.Op.Kind == machine.OpWgmma {
+			p.multiplies(ev)
 		}
 	case machine.EvSignal:
 		if is := p.ops[ev.Op.ID]; is != nil {

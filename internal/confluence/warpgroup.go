@@ -6,13 +6,14 @@ import (
 	"muster/internal/machine"
 )
 
-// A warpgroup's four warps issue the k-th wgmma together: it begins after the fourth has
-// issued it, and a wait for it ends after that.
+// A warpgroup's four warps issue the k-th wgmma together: none goes on before the fourth
+// has issued it, and a wait for it ends after that.
 
 // A warpgroup keeps what its wgmmas come after that some warp has not waited for.
 type warpgroup struct {
 	from   uint32  // the number of the first of issued
 	issued []clock // what each comes after
+	parts  []uint8 // the warps that have issued each
 	waited [machine.WarpgroupSize]uint32
 }
 
@@ -33,11 +34,19 @@ func (p *Prover) multiplies(ev *machine.Event) {
 		return // warps that do not keep in step: divergent-barrier
 	}
 	for uint32(len(g.issued)) <= i {
-		g.issued = append(g.issued, clock{})
+		g.issued, g.parts = append(g.issued, clock{}), append(g.parts, 0)
 	}
 	for k := range w.groups {
 		if w.groups[k].mask&ev.Mask != 0 {
 			g.issued[i].join(&w.groups[k].clk)
+		}
+	}
+	first := ev.Warp - ev.Warp%machine.WarpgroupSize
+	four := c.warps[first:min(int(first)+machine.WarpgroupSize, len(c.warps))]
+	if g.parts[i] |= 1 << uint(ev.Warp-first); g.parts[i] == 1<<uint(len(four))-1 {
+		g.issued[i].freeze()
+		for k := range four {
+			four[k].learn(^uint32(0), &g.issued[i])
 		}
 	}
 }
@@ -62,6 +71,7 @@ func (p *Prover) multiplied(ev *machine.Event) {
 	}
 	if least > g.from {
 		g.issued = append(g.issued[:0], g.issued[least-g.from:]...)
+		g.parts = append(g.parts[:0], g.parts[least-g.from:]...)
 		g.from = least
 	}
 }

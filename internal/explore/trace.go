@@ -188,10 +188,13 @@ func (t *trace) arrow(s *step) *arrow {
 			}
 		}
 	}
-	if s.choice.Kind == machine.Milestone {
+	switch s.choice.Kind {
+	case machine.Milestone:
 		if i, ok := t.ops[s.choice.Op]; ok {
 			a.after(i)
 		}
+	case machine.Run, machine.GiveUp, machine.Alone:
+		a.held(s.choice)
 	}
 	if i, ok := t.enable[process(s.choice)]; ok && !s.polls {
 		if s.idle() || s.roused(t.steps[i]) {
@@ -208,22 +211,31 @@ func (t *trace) arrow(s *step) *arrow {
 	}
 	for i := range s.ops {
 		if o := &s.ops[i]; o.kind == machine.EvSource && o.of.group == machine.GroupWgmma {
-			a.warpgroup(o)
+			a.warpgroup(o.of, o.seq)
 		}
 	}
 	return a
 }
 
-// warpgroup orders the beginning of a wgmma after its issue by each of the four warps.
-func (a *arrow) warpgroup(o *opStep) {
-	of := o.of
+// warpgroup orders a step after the issue of the seq-th wgmma by each of the four warps.
+func (a *arrow) warpgroup(of groupKey, seq uint32) {
 	first := of.warp - of.warp%machine.WarpgroupSize
 	for of.warp = first; of.warp < first+machine.WarpgroupSize; of.warp++ {
-		for _, part := range a.t.issued[of] {
-			if part.seq == o.seq {
-				a.after(part.issue)
+		parts := a.t.issued[of]
+		for i := len(parts) - 1; i >= 0 && parts[i].seq >= seq; i-- {
+			if parts[i].seq == seq {
+				a.after(parts[i].issue)
 			}
 		}
+	}
+}
+
+// held orders a step of a warp after the return of its last mma_async, which is the
+// fourth warp's issue.
+func (a *arrow) held(c machine.Choice) {
+	of := groupKey{c.CTA, c.Warp, 0, machine.GroupWgmma}
+	if own := a.t.issued[of]; len(own) > 0 && own[len(own)-1].end < 0 {
+		a.warpgroup(of, own[len(own)-1].seq)
 	}
 }
 

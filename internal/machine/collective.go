@@ -44,6 +44,7 @@ func (d *decoder) collective(in *ptx.Inst, i instr, c *collective, members ptx.O
 		return err
 	}
 	c.name, c.members = Name(in), r
+	d.prog.tells = d.prog.tells || c.put != nil
 	i.class, i.x = collects, c
 	d.emit(i)
 	return nil

@@ -30,7 +30,8 @@ const (
 	EvWarpSync
 	// EvCollective: the lanes in Mask performed a collective that orders no memory
 	// (shfl, vote, elect, mma, …). Tells: it hands each lane what others gave it. Shown
-	// only after Machine.ShowCollectives, or where the program has fence.sc.
+	// only after Machine.ShowCollectives, or where the program has fence.sc or an
+	// instruction that tells.
 	EvCollective
 	// EvBarArrive: a warp arrived at named barrier Bar.ID (by arrive, sync or
 	// red), with Count threads expected, which the instruction gives (Counted) or

@@ -140,6 +140,8 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	}
 	in := &m.prog.code[s.pc]
 	switch {
+	case s.state == atPoint && m.held(w):
+		v.Kind, v.PC = WaitGroup, w.wgmmas[len(w.wgmmas)-1].pc
 	case s.state == collect:
 		v.Kind = WaitWarp
 	case s.state == stuck:

@@ -16,7 +16,7 @@ import (
 func (m *Machine) canAdvance(op *Op) bool {
 	switch {
 	case op.Kind == OpWgmma && op.Stage == Issued:
-		return m.issuedByAll(op)
+		return m.issuedByAll(op.CTA, op.Warp, op.Seq)
 	case op.Kind == OpWgmma && op.Stage == SourceRead:
 		// A warp's wgmmas write D in the order of their issue.
 		return op.Seq == m.ctas[op.CTA].warps[op.Warp].multiplied+1

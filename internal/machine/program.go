@@ -62,6 +62,8 @@ type Program struct {
 
 	// sequential: there are fences that are sequentially consistent.
 	sequential bool
+	// tells: lanes hand each other values by shfl, votes and the like.
+	tells bool
 
 	// pauses: see Pauses.
 	pauses struct {

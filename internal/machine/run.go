@@ -439,6 +439,9 @@ func (m *Machine) ready(w *warp, s *split) bool {
 	case waiting:
 		return m.waitOver(w, s)
 	case atPoint:
+		if m.held(w) {
+			return false
+		}
 		if s.spun {
 			return m.anyAwait(s)
 		}

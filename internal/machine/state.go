@@ -53,7 +53,7 @@ type Config struct {
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // ShowCollectives makes the machine emit EvCollective, which it does by itself where the
-// program has fence.sc.
+// program has fence.sc, shfl or a vote.
 func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 
 // ShowMeetings makes the machine emit EvCollective also for aligned instructions that all

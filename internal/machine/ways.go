@@ -13,6 +13,9 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 	for _, i := range m.running {
 		for _, w := range m.ctas[i].warps {
 			for _, s := range w.splits {
+				if s.state == atPoint && m.held(w) {
+					continue
+				}
 				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
 				if poll := m.pollOf(s); poll != nil {
 					// A poll's reads before its last have no effect.

@@ -290,17 +290,24 @@ func visitWgmma(x *ctx, in *instr, mask uint32) verdict {
 // WarpgroupSize is the number of warps in a warpgroup.
 const WarpgroupSize = 4
 
-// issuedByAll reports whether every warp of the warpgroup that still runs has issued its
-// part of a wgmma. (A warp that exits without is divergent: ISA 9.7.15.5.2.)
-func (m *Machine) issuedByAll(op *Op) bool {
-	warps := m.ctas[op.CTA].warps
-	first := op.Warp - op.Warp%WarpgroupSize
+// issuedByAll reports whether every warp of a warp's warpgroup that still runs has issued
+// its part of the seq-th wgmma. (A warp that exits without is divergent: ISA 9.7.15.5.2.)
+func (m *Machine) issuedByAll(cta, warp int32, seq uint32) bool {
+	warps := m.ctas[cta].warps
+	first := warp - warp%WarpgroupSize
 	for _, w := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
-		if w.live != 0 && w.multiplies < op.Seq {
+		if w.live != 0 && w.multiplies < seq {
 			return false
 		}
 	}
 	return true
+}
+
+// held reports whether a warp is still in its last mma_async, which returns once every
+// warp of the warpgroup has issued its part (testdata/card/wgmma_operands.txt). What the
+// warp does next waits for that.
+func (m *Machine) held(w *warp) bool {
+	return w.multiplies > w.multiplied && !m.issuedByAll(w.cta, w.index, w.multiplies)
 }
 
 // Descriptors are those of a wgmma's matrices; that of A is 0 if A is in

@@ -108,6 +108,7 @@ func (t *Tracker) issuePart(home *cta, i int32, op *machine.Op, mask uint32) {
 	for k, part := range tm.parts {
 		if part != 0 {
 			t.enterOp(home, part-1, tm.ops[k], tm.from[k].group.mask, tm.from[k])
+			t.learnTogether(&home.warps[first+int32(k)], tm)
 		}
 	}
 	tt.list[n].ops = [machine.WarpgroupSize]*machine.Op{}
@@ -183,8 +184,8 @@ func (t *Tracker) waitedTogether(w *warp, r *opRec) *team {
 	return tm
 }
 
-// learnTogether tells a warp that waited for a team what is ordered before that only
-// because the four warps begin together.
+// learnTogether tells a warp of a team that all have issued, or that waited for it, what is
+// ordered before that only because the four warps begin together.
 func (t *Tracker) learnTogether(w *warp, tm *team) {
 	if tm == nil || tm.all == nil {
 		return
@@ -192,6 +193,31 @@ func (t *Tracker) learnTogether(w *warp, tm *team) {
 	for i := range w.groups {
 		g := &w.groups[i]
 		if t.cfg.Together && g.know.join(tm.all) || g.know.joinTogether(tm.all) {
+			w.learned(g)
+		}
+	}
+}
+
+// tellTogether tells the lanes of a collective what one of them knows of other warps: by
+// the letter shfl and vote order nothing, but no lane goes on before all have come.
+func (t *Tracker) tellTogether(ev *machine.Event) {
+	if c := t.ctas[ev.CTA]; !ev.Tells || c == nil || len(c.warps[ev.Warp].groups) < 2 {
+		return
+	}
+	c := t.at(ev.CTA)
+	w := &c.warps[ev.Warp]
+	var told clock
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&ev.Mask != 0 {
+			told.join(g.know.said(view{kind: ifTogether}))
+		}
+	}
+	c.forget(&told, ev.Warp)
+	w.split(ev.Mask)
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&ev.Mask != 0 && !g.know.said(view{kind: ifTogether}).covers(&told) {
+			g.know.make(view{kind: ifTogether}).join(&told)
 			w.learned(g)
 		}
 	}

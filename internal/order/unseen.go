@@ -105,6 +105,7 @@ func (w *warp) keep(lanes uint32, v view, clk *clock) {
 // that value (on every card: the lanes go on together). An elect.sync passes no value.
 // A lane does not share what it knows of its own warp.
 func (t *Tracker) onCollective(ev *machine.Event) {
+	t.tellTogether(ev)
 	if c := t.ctas[ev.CTA]; !ev.Tells || c == nil || c.warps[ev.Warp].sc == nil || len(c.warps[ev.Warp].sc.lessons) == 0 {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 // The wgmma instructions are .aligned for a warpgroup: all its threads execute
 // the same ones (ISA 9.7.15.5.2, 9.7.15.7), in the same order, and a product with
 // the same descriptors. Its warps need not keep in step, so each warp's instructions are
-// compared with those of the warp that is furthest ahead. A wgmma begins after the fourth
-// warp has issued it, so that a wait for it ends after that.
+// compared with those of the warp that is furthest ahead. No warp goes on from a
+// wgmma before the fourth has issued it, and a wait for it ends after that.
 
 // A groupWatch is what the warps of a warpgroup executed.
 type groupWatch struct {
