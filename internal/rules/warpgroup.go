@@ -23,6 +23,7 @@ type groupWatch struct {
 	// number forgotten+1.
 	begun     []int64
 	forgotten uint32
+	issued    [machine.WarpgroupSize]uint32 // the last wgmma of each warp
 }
 
 type groupStep struct {
@@ -48,6 +49,18 @@ func (g *groupWatch) multiplies(seq uint32, now int64) {
 	}
 }
 
+// issuedTogether lets the warps that stand in a wgmma learn all events up to now: they go
+// on after the last of its issues.
+func (j *Judge) issuedTogether(g *groupWatch, ev *machine.Event) {
+	first := ev.Warp - ev.Warp%machine.WarpgroupSize
+	g.issued[ev.Warp-first] = ev.Op.Seq
+	for k := range g.issued {
+		if w := first + int32(k); g.issued[k] == ev.Op.Seq && int(w) < j.Warps {
+			j.learn(j.warp(ev.CTA, w), ^uint32(0), j.watch.now)
+		}
+	}
+}
+
 // multiplied lets a warp that waited for a wgmma learn all events up to its last issue.
 func (j *Judge) multiplied(g *groupWatch, ev *machine.Event) {
 	seq := ev.Done[bits.TrailingZeros32(ev.Mask)]
@@ -68,6 +81,7 @@ func (j *Judge) aligned(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvIssue:
 		g.multiplies(ev.Op.Seq, j.watch.now)
+		j.issuedTogether(g, ev)
 	case machine.EvGroupWait:
 		j.multiplied(g, ev)
 	}
