@@ -22,7 +22,9 @@ though they access nothing. Of local memory a thread has its variables and what 
 it and stackrestore has not taken back (ISA 9.7.17).
 
 Buffers are checked at their very bytes: what lies past the end is out of bounds,
-however near.
+however near. A launch knows nothing of what others left on the heap: a pointer that
+an earlier kernel got from malloc leads nowhere.
 
-Mend the index, its guard, or the sizes in the launch.`,
+Mend the index, its guard, or the sizes in the launch; give memory that an earlier
+launch allocated as a buffer with its base.`,
 })

@@ -106,6 +106,9 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 	}
 	f.Missing = "the bytes lie in no buffer, variable or shared memory of the launch that this access may touch"
 	f.Fix = "check the index against the extent, and the launch's sizes against what the kernel is written for"
+	if s.Mem == machine.Global {
+		f.Fix += "; if an earlier launch allocated the memory (malloc), give it as a buffer with that base"
+	}
 	return f
 }
 
