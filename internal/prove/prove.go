@@ -17,7 +17,6 @@ import (
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
-	"muster/ptx"
 )
 
 // A Proof is the result of the attempt.
@@ -85,21 +84,6 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	p, r := One(l, w, jobs, skip, nil)
 	p.Contents = p.Contents || contents
 	return p, r
-}
-
-// loads lists the strong loads whose values would matter if they depended on the schedule:
-// the run shows whether they do. They do not if every write of their words comes before or
-// after them in every schedule.
-func loads(p *machine.Program) map[int32]bool {
-	list := map[int32]bool{}
-	for _, d := range p.Dependences() {
-		for _, pc := range d.Roots {
-			if in := p.Inst(pc); in != nil && in.Effect().Has(ptx.Reads) && !in.Effect().Has(ptx.Updates|ptx.Tests) && in.Sem().Strong() && p.Flips()[pc] == nil {
-				list[pc] = true
-			}
-		}
-	}
-	return list
 }
 
 // covered reports whether a dependence is only that a wait for a bit ends, which the run judges.
@@ -236,8 +220,7 @@ type Watchers struct {
 	judge  *rules.Judge
 	Prover *confluence.Prover
 	strong *strongAccesses
-
-	unsettled []mixture
+	loads  *loadedWords
 }
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
@@ -270,21 +253,22 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 		c.Equal = func(pc int32) bool { return known[pc] }
 	}
 	s := &Watchers{l: l, known: known, Prover: prover, strong: &strongAccesses{prog: l.Program, polls: polls}}
-	if loads := loads(l.Program); len(loads) > 0 {
-		c.Strong = func(p order.Pair) {
-			for _, pc := range [2]int32{p.Prior, p.Cur} {
-				if loads[pc] && !slices.ContainsFunc(s.unsettled, func(m mixture) bool { return m.pc == pc }) {
-					s.unsettled = append(s.unsettled, mixture{pc, "a strong load and a write of its word, in no order: what it gives decides something"})
-				}
-			}
-		}
+	if pcs := loads(l.Program); len(pcs) > 0 {
+		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+		c.Strong = s.loads.pair
 	}
 	s.judge = rules.NewJudge(c)
 	return s
 }
 
 // Observers returns the observers that the run needs.
-func (s *Watchers) Observers() trial.Observers { return trial.Observers{s.judge, s.Prover, s.strong} }
+func (s *Watchers) Observers() trial.Observers {
+	o := trial.Observers{s.judge, s.Prover, s.strong}
+	if s.loads != nil {
+		o = append(o, s.loads)
+	}
+	return o
+}
 
 // Follow runs a machine with these observers to its end, and returns what that
 // showed.
@@ -297,7 +281,9 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Par
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
 	r.failures, r.mixed, r.sums = s.Prover.Finish(), s.strong.mixed, s.strong.sums
-	r.unsettled = s.unsettled
+	if s.loads != nil {
+		r.unsettled = s.loads.unsettled()
+	}
 	r.contents, r.earlier = s.strong.maps, s.Prover.WaitsForEarlier()
 	return r, r.equalStores(s.l.Program, s.judge.Order.Conflicts(), s.known, skip)
 }
