@@ -26,6 +26,10 @@ type Search struct {
 	fresh  int     // nodes from here on have not been run yet
 	count  Coverage
 	ended  bool
+	// above and before are the nodes and steps on the way to a unit that has not begun: see
+	// begin.
+	above  []*node
+	before []*step
 }
 
 // A Space makes the runs of a launch.
@@ -95,6 +99,7 @@ func NewSearch(s *Space, l Limits) *Search { return &Search{space: s, limits: l}
 // Run goes on until everything is explored, or a limit is reached, or stop, which it
 // asks now and then, reports true. Run can then be called again.
 func (s *Search) Run(stop func() bool) Coverage {
+	s.begin()
 	why := ""
 	for !s.ended && why == "" {
 		switch {

@@ -14,6 +14,7 @@ import (
 
 // Split divides what is left of a search into units, those that begin first first.
 func (s *Search) Split(l Limits) []*Search {
+	s.begin()
 	if s.ended {
 		return nil
 	}
@@ -39,16 +40,13 @@ func (s *Search) Split(l Limits) []*Search {
 		}
 		for i := range todo {
 			u := NewSearch(s.space, l)
-			for _, above := range s.nodes[:d] {
-				u.nodes = append(u.nodes, above.apart())
-			}
+			u.above, u.before = s.nodes[:d:d], s.steps[:d:d]
 			// Choices before this one count as tried, those after it wait.
 			at := n.apart()
 			at.done = slices.Concat(done, todo[:i])
 			at.later = slices.Concat(n.later, todo[i+1:])
 			at.taken = todo[i].choice
 			u.nodes = append(u.nodes, at)
-			u.steps = slices.Clone(s.steps[:d])
 			u.fresh = d
 			units = append(units, u)
 		}
@@ -66,10 +64,26 @@ func (s *Search) Split(l Limits) []*Search {
 // Estimating the efficiency of backtrack programs, 1975).
 func (s *Search) Weight() float64 {
 	w := 1.0
-	for _, n := range s.nodes {
-		w /= float64(1 + len(n.done) + len(n.later))
+	for _, list := range [2][]*node{s.above, s.nodes} {
+		for _, n := range list {
+			w /= float64(1 + len(n.done) + len(n.later))
+		}
 	}
 	return w
+}
+
+// begin makes a unit's way its own: units share it until they run, since there may be as many
+// as it is long.
+func (s *Search) begin() {
+	if s.above == nil {
+		return
+	}
+	nodes := make([]*node, 0, len(s.above)+len(s.nodes))
+	for _, n := range s.above {
+		nodes = append(nodes, n.apart())
+	}
+	s.nodes, s.steps = append(nodes, s.nodes...), append(slices.Clone(s.before), s.steps...)
+	s.above, s.before = nil, nil
 }
 
 // apart returns a copy of the node for a unit that takes the same way from it, without
@@ -112,6 +126,7 @@ type NodeSnapshot struct {
 // Snapshot returns where the search is. It must be called between runs: by stop, or
 // when Run has returned.
 func (s *Search) Snapshot() Snapshot {
+	s.begin()
 	snap := Snapshot{Fresh: s.fresh, Ended: s.ended, Count: s.Covered()}
 	for _, n := range s.nodes {
 		snap.Nodes = append(snap.Nodes, NodeSnapshot{

@@ -444,7 +444,7 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	parallel.Each(x.jobs, len(parts), func(i int) {
 		if searches[i] != nil && x.w.Over() == "" {
 			x.pursue(&st.Units[i], searches[i])
-			searches[i] = nil
+			searches[i], parts[i] = nil, nil
 		}
 	})
 	return nil
