@@ -90,6 +90,10 @@ type Arg struct {
 	Rest []Arg
 }
 
+// Strides reports whether the operand is the distance of a matrix's rows in memory: it
+// decides which addresses are accessed, as the address does.
+func (a *Arg) Strides() bool { return a.Name == "stride" }
+
 // An SM is the minimum architecture of a form: sm_90, or sm_90a and sm_100f, whose suffix
 // limits the form to that architecture or family.
 type SM struct {

@@ -107,7 +107,7 @@ func (c *operandCheck) operand(b *Bound) {
 	case Name:
 		c.name(b, string(x))
 	case *Vector:
-		c.vector(x)
+		c.vector(b, x)
 	case *Mem:
 		c.address(b, x)
 	case Int:
@@ -119,9 +119,10 @@ func (c *operandCheck) operand(b *Bound) {
 	}
 }
 
-// vector checks that the registers of a vector have one width.
-func (c *operandCheck) vector(x *Vector) {
-	first, bits := "", 0
+// vector checks that the registers of a vector have one width. Those of a fragment of
+// halves in wmma are not all of .f32.
+func (c *operandCheck) vector(b *Bound, x *Vector) {
+	first, bits, floats := "", 0, 0
 	for _, e := range x.Elems {
 		n, ok := e.(Name)
 		if !ok {
@@ -131,13 +132,20 @@ func (c *operandCheck) vector(x *Vector) {
 		if v == nil || v.Space != "reg" || v.Vec > 0 && !elem {
 			continue
 		}
-		switch k := kindOf(v.Type); {
+		k := kindOf(v.Type)
+		if k.class == 'f' {
+			floats++
+		}
+		switch {
 		case first == "":
 			first, bits = string(n), k.bits
 		case k.bits != bits:
 			c.refuse("%s: the elements %s and %s of a vector have different widths", c.opcode(), first, n)
 			return
 		}
+	}
+	if halves := b.Type == "f16" || b.Type == "f16x2"; c.in.Op == "wmma" && halves && floats > 0 && floats == len(x.Elems) {
+		c.refuse("%s takes registers with two halves each; %s is a register of .f32", c.opcode(), first)
 	}
 }
 

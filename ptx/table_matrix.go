@@ -10,8 +10,8 @@ wmma.load.c  | wmma.load.c.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k
 wmma.load.tf32 | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m16n16k8>{.<space:global,shared,shared::cta=generic>}.<type:tf32> d*?, [a], ?stride:u32 | ptx=7.0 sm=80
 wmma.load.c.tf32 | wmma.load.c.sync.aligned.<layout:@layout>.<shape:m16n16k8>{.<space:global,shared,shared::cta=generic>}.<type:f32> d*?, [a], ?stride:u32 | ptx=7.0 sm=80
 wmma.load.f64 | wmma.load.<which:a,b,c>.sync.aligned.<layout:@layout>.<shape:m8n8k4>{.<space:global,shared,shared::cta=generic>}.<type:f64> d*?, [a], ?stride:u32 | ptx=7.0 sm=80
-wmma.load.sub | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k32>{.<space:global,shared,shared::cta=generic>}.<type:s4,u4> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
-wmma.load.b1 | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:b1> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
+wmma.load.sub | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k32>{.<space:global,shared,shared::cta=generic>}.<type:s4,u4> d*?, [a], ?stride:u32 | ptx=6.3 sm=75 if=which:a>layout:row if=which:b>layout:col
+wmma.load.b1 | wmma.load.<which:a,b>.sync.aligned.<layout:@layout>.<shape:m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:b1> d*?, [a], ?stride:u32 | ptx=6.3 sm=75 if=which:a>layout:row if=which:b>layout:col
 wmma.load.c.sub | wmma.load.c.sync.aligned.<layout:@layout>.<shape:m8n8k32,m8n8k128>{.<space:global,shared,shared::cta=generic>}.<type:s32> d*?, [a], ?stride:u32 | ptx=6.3 sm=75
 = 9.7.14.4.4 matrix 6.3 sm_70 space=<space> proxy=generic since=type:s32>sm_72 effect=write
 wmma.store   | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>{.<space:global,shared,shared::cta=generic>}.<type:f16,f32,s32> [=a], r*?, ?stride:u32
@@ -19,12 +19,13 @@ wmma.store.sub | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m8n8k32,m8n8k
 wmma.store.tf32 | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m16n16k8>{.<space:global,shared,shared::cta=generic>}.<type:f32> [=a], r*?, ?stride:u32 | ptx=7.0 sm=80
 wmma.store.f64 | wmma.store.d.sync.aligned.<layout:@layout>.<shape:m8n8k4>{.<space:global,shared,shared::cta=generic>}.<type:f64> [=a], r*?, ?stride:u32 | ptx=7.0 sm=80
 = 9.7.14.4.5 matrix 6.3 sm_70 effect=multiply,data
-wmma.mma.f16 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32>{.satfinite} d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
-wmma.mma.int | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=72
+wmma.mma.f16 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32> d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
+wmma.mma.f16.sat | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32>.satfinite d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype> | gone=6.5/sm_70
+wmma.mma.int | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:s32>.<atype:s8,u8>.<btype:s8,u8>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=72 if=atype:s8>btype:s8 if=atype:u8>btype:u8
 wmma.mma.bf16 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f32>.<atype:bf16>.<btype:bf16>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 wmma.mma.tf32 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k8>.<dtype:f32>.<atype:tf32>.<btype:tf32>.<ctype:f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
 wmma.mma.f64 | wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m8n8k4>{.<rnd:@rnd=rn>}.<dtype:f64>.<atype:f64>.<btype:f64>.<ctype:f64> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=7.0 sm=80
-wmma.mma.sub | wmma.mma.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k32>.<dtype:s32>.<atype:s4,u4>.<btype:s4,u4>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75
+wmma.mma.sub | wmma.mma.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k32>.<dtype:s32>.<atype:s4,u4>.<btype:s4,u4>.<ctype:s32>{.satfinite} d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75 if=atype:s4>btype:s4 if=atype:u4>btype:u4
 wmma.mma.b1  | wmma.mma.<op:xor,and>.popc.sync.aligned.<alayout:row>.<blayout:col>.<shape:m8n8k128>.<dtype:s32>.<atype:b1>.<btype:b1>.<ctype:s32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | ptx=6.3 sm=75 since=op:and>7.1/sm_80
 = 9.7.14.5.14 matrix 6.4 sm_70 effect=multiply,data
 mma.m8n8k4.f16 | mma.sync.aligned.<shape:m8n8k4>.<alayout:@layout>.<blayout:@layout>.<dtype:f16,f32>.<atype:f16>.<btype:f16>.<ctype:f16,f32> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype> | if=ctype:f32>dtype:f32

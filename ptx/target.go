@@ -199,7 +199,9 @@ func (c *targetCheck) gone(in *Inst) {
 	}
 	name := in.Opcode()
 	msg := fmt.Sprintf("%s: from PTX ISA .version %d.%d on", name, g.Version.Major, g.Version.Minor)
-	if slices.ContainsFunc(formsByOp[in.Op], func(f *Form) bool { _, rounds := f.Slot("rnd"); return rounds }) {
+	if _, saturates := in.Form.Slot("satfinite"); saturates {
+		msg += fmt.Sprintf(" .satfinite is for integers alone; this module has %d.%d", c.version.Major, c.version.Minor)
+	} else if slices.ContainsFunc(formsByOp[in.Op], func(f *Form) bool { _, rounds := f.Slot("rnd"); return rounds }) {
 		msg += fmt.Sprintf(" a rounding modifier is required; this module has %d.%d", c.version.Major, c.version.Minor)
 	} else {
 		msg += fmt.Sprintf(", sm_%d and later have %s.sync in its place; this module has %d.%d and %s", g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)

@@ -40,6 +40,8 @@ func Example(f *ptx.Form) string {
 	switch {
 	case f.Op == "mma":
 		return mmaExample(text)
+	case f.Op == "wmma":
+		return wmmaExample(f, text)
 	case strings.HasPrefix(text, "wgmma.mma_async"):
 		return wgmmaExample(text)
 	case strings.Contains(text, ".tensor.1d."):

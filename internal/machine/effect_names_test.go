@@ -15,7 +15,12 @@ func namedWrites(in *ptx.Inst) bool {
 	case "st", "red", "atom", "stmatrix":
 		return true
 	}
-	return false
+	return namedWMMA(in, "store")
+}
+
+// namedWMMA reports whether an instruction is a wmma of a kind.
+func namedWMMA(in *ptx.Inst, kind string) bool {
+	return in.Op == "wmma" && slices.Contains(in.Mods, kind)
 }
 
 func namedReads(in *ptx.Inst) bool {
@@ -23,7 +28,7 @@ func namedReads(in *ptx.Inst) bool {
 	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
 		return true
 	}
-	return false
+	return namedWMMA(in, "load")
 }
 
 func namedTest(in *ptx.Inst) bool {
@@ -63,7 +68,7 @@ func namedGlobal(in *ptx.Inst) bool {
 // fragments of a wgmma.
 func namedOperands(in *ptx.Inst) string {
 	switch in.Op {
-	case "st", "red", "atom", "mma", "ldmatrix", "stmatrix", "movmatrix", "ld", "ldu":
+	case "st", "red", "atom", "mma", "ldmatrix", "stmatrix", "movmatrix", "ld", "ldu", "wmma":
 		return "data"
 	case "wgmma":
 		return "fragments"

@@ -52,6 +52,9 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 		} else if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
 			to = &u.Writes
 		}
+		if in.Form != nil && i < len(in.Form.Operands) && in.Form.Operands[i].Strides() {
+			to = &u.Addr
+		}
 		d.registersOf(op, to, &u.Addr)
 		if i == timeOperand && u.Does(ptx.Tests) {
 			d.registersOf(op, &u.Time, &u.Time)

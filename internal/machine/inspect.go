@@ -204,7 +204,7 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 		}
 	case *groupInfo:
 		v.Kind = WaitGroup
-	case *matrixInfo, *matrixAccess:
+	case *matrixInfo, *matrixAccess, *wmmaAccess:
 		v.Kind = WaitWarp
 	case *access:
 		if i.poll && m.polling(x, in) && !m.anyAwait(s) {

@@ -22,20 +22,49 @@ var matrixDecoders = map[string]decodeFn{
 	"movmatrix": decodeMovmatrix,
 	"ldmatrix":  decodeLdmatrix,
 	"stmatrix":  decodeStmatrix,
+	"wmma":      decodeWMMA,
 }
 
 // A matrixInfo marks an aligned instruction of a warp, and holds the operands of
-// an mma.
+// a product: of an mma, or of a wmma.mma.
 type matrixInfo struct {
 	mma        *tensor.WarpMMA
+	wmma       *tensor.WMMA
 	d, a, b, c []reg
+	apart      bool // D must be computed apart: it has registers of A or B, or of C in another place
 	meta       reg
 	selector   int
 }
 
-// maxRegs is how many registers an operand of mma has at most: A of f64 in
+// maxRegs is how many registers an operand of mma or wmma has at most: A of f64 in
 // m16n8k16, and C of f32 in m8n8k4.
-const maxRegs = 8
+const maxRegs = tensor.MostRegs
+
+// run computes D for a warp.
+func (mi *matrixInfo) run(d, a, b, c []*[32]uint32, meta *[32]uint32) {
+	if mi.wmma != nil {
+		mi.wmma.Run(d, a, b, c)
+		return
+	}
+	mi.mma.Run(d, a, b, c, meta, mi.selector)
+}
+
+// run64 is run for f64.
+func (mi *matrixInfo) run64(d, a, b, c []*[32]uint64) {
+	if mi.wmma != nil {
+		mi.wmma.Run64(d, a, b, c)
+		return
+	}
+	mi.mma.Run64(d, a, b, c)
+}
+
+// sparse reports whether A is sparse.
+func (mi *matrixInfo) sparse() bool { return mi.mma != nil && mi.mma.Sparse }
+
+// wide reports whether the registers have 64 bits.
+func (mi *matrixInfo) wide() bool {
+	return mi.wmma != nil && mi.wmma.Wide || mi.mma != nil && mi.mma.Wide
+}
 
 func readyAllLive(x *ctx, _ *instr, mask uint32) bool { return mask == x.w.live }
 
@@ -199,11 +228,11 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 	var db, ab, bb, cb [maxRegs]*[32]uint32
 	d, a, b, c := x.rows32(&db, mi.d), x.rows32(&ab, mi.a), x.rows32(&bb, mi.b), x.rows32(&cb, mi.c)
 	var meta *[32]uint32
-	if mi.mma.Sparse {
+	if mi.sparse() {
 		meta = x.a32(mi.meta)
 	}
-	if mask == allLanes {
-		mi.mma.Run(d, a, b, c, meta, mi.selector)
+	if mask == allLanes && !mi.apart {
+		mi.run(d, a, b, c, meta)
 		return
 	}
 	var out [maxRegs][32]uint32
@@ -211,7 +240,7 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 	for i := range d {
 		ob[i] = &out[i]
 	}
-	mi.mma.Run(ob[:len(d)], a, b, c, meta, mi.selector)
+	mi.run(ob[:len(d)], a, b, c, meta)
 	for i, r := range d {
 		for l := range lanesOf(mask) {
 			r[l] = out[i][l]
@@ -231,7 +260,7 @@ func execMMA64(x *ctx, in *instr, mask uint32) {
 	for i := range d {
 		ob[i] = &out[i]
 	}
-	mi.mma.Run64(ob[:len(d)], a, b, c)
+	mi.run64(ob[:len(d)], a, b, c)
 	for i, r := range d {
 		for l := range lanesOf(mask) {
 			r[l] = out[i][l]

@@ -51,10 +51,10 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 	return p
 }
 
-// multiplies32 takes an mma. It returns false for unknown types.
+// multiplies32 takes an mma or a wmma.mma. It returns false for unknown types.
 func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	mi, ok := in.x.(*matrixInfo)
-	if !ok || mi.mma == nil || mi.mma.Wide {
+	if !ok || mi.mma == nil && mi.wmma == nil || mi.wide() {
 		return false
 	}
 	var types []matrixUnit
@@ -65,6 +65,10 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 		if t, ok := matrixUnits[m]; ok {
 			types = append(types, t)
 		}
+	}
+	if len(types) == 2 && mi.wmma != nil { // of D and C
+		half := matrixUnits["f16"]
+		types = []matrixUnit{types[0], half, half, types[1]}
 	}
 	if len(types) != 4 {
 		return false
@@ -90,7 +94,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	blacks, bfull, bzero := operand(mi.b, b)
 	clacks, _, czero := operand(mi.c, c)
 	var meta *[32]uint32
-	if mi.mma.Sparse {
+	if mi.sparse() {
 		meta = x.a32(mi.meta)
 		if mi.meta >= 0 {
 			if _, more := u.lanes(x, allLanes, []flow.Reg{flow.Reg(uint32(mi.meta))}); more != 0 {
@@ -101,7 +105,7 @@ func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	got := make([][32]uint32, len(mi.d))
 	for _, p := range [...][3][][32]uint32{{alacks, bfull, czero}, {afull, blacks, czero}, {azero, bzero, clacks}} {
 		out := make([][32]uint32, len(mi.d))
-		mi.mma.Run(rowPointers(out), rowPointers(p[0]), rowPointers(p[1]), rowPointers(p[2]), meta, mi.selector)
+		mi.run(rowPointers(out), rowPointers(p[0]), rowPointers(p[1]), rowPointers(p[2]), meta)
 		for i := range out {
 			for l, v := range out[i] {
 				got[i][l] |= d.whole(v)

@@ -16,6 +16,9 @@ import (
 // product. A fragment of f16 for A and B has eight registers in every shape; those beyond
 // the matrix repeat it. All layouts in memory have the same fragments.
 
+// MostRegs is how many registers of a lane a matrix of mma or wmma has at most.
+const MostRegs = 8
+
 // A WarpMatrix is how a warp holds a matrix of wmma in registers, which are 32 bits wide,
 // or 64 for f64.
 type WarpMatrix struct {

@@ -144,13 +144,24 @@ func WmmaStoreF64(k *kernel.Kernel, layout kernel.Mod, a kernel.Ptr, r kernel.Ve
 
 // WmmaMmaF16 adds
 //
-//	wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32>{.satfinite} d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
+//	wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32> d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
 //
 // .<dtype> is that of d, .<ctype> is that of c. alayout is one of .row, .col;
 // blayout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
-// .m32n8k16. Further modifiers: .satfinite. ISA 9.7.14.4.5; PTX 6.3, sm_70.
+// .m32n8k16. ISA 9.7.14.4.5; PTX 6.3, sm_70.
 func WmmaMmaF16(k *kernel.Kernel, alayout kernel.Mod, blayout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
 	add(k, "wmma.mma.f16", slots{"alayout": alayout, "blayout": blayout, "shape": shape}, mods, d, a, b, c)
+}
+
+// WmmaMmaF16Sat adds
+//
+//	wmma.mma.sync.aligned.<alayout:@layout>.<blayout:@layout>.<shape:m16n16k16,m8n32k16,m32n8k16>.<dtype:f16,f32>.<ctype:f16,f32>.satfinite d*?:<dtype>, a*?:f16x2, b*?:f16x2, c*?:<ctype>
+//
+// .<dtype> is that of d, .<ctype> is that of c. alayout is one of .row, .col;
+// blayout is one of .row, .col; shape is one of .m16n16k16, .m8n32k16,
+// .m32n8k16. ISA 9.7.14.4.5; PTX 6.3, sm_70.
+func WmmaMmaF16Sat(k *kernel.Kernel, alayout kernel.Mod, blayout kernel.Mod, shape kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
+	add(k, "wmma.mma.f16.sat", slots{"alayout": alayout, "blayout": blayout, "shape": shape}, mods, d, a, b, c)
 }
 
 // WmmaMmaInt adds

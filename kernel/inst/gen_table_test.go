@@ -389,6 +389,7 @@ var constructors = map[string]any{
 	"wmma.store.tf32":                         WmmaStoreTf32,
 	"wmma.store.f64":                          WmmaStoreF64,
 	"wmma.mma.f16":                            WmmaMmaF16,
+	"wmma.mma.f16.sat":                        WmmaMmaF16Sat,
 	"wmma.mma.int":                            WmmaMmaInt,
 	"wmma.mma.bf16":                           WmmaMmaBf16,
 	"wmma.mma.tf32":                           WmmaMmaTf32,
