@@ -193,10 +193,13 @@ func visitWMMA(x *ctx, in *instr, mask uint32) verdict {
 			addr[l] = base[l] + uint64((int64(p.major[l])*int64(int32(stride[l]))+int64(p.minor[l]))*int64(a.frag.Bits)>>3)
 		}
 		given := *addr
+		if l := a.leaves(mask, addr, p.size); l >= 0 {
+			return x.fault(FaultBounds, &at, l, given[l])
+		}
 		for rest := mask; rest != 0; {
 			to, ok := x.locate(a.space, rest, p.size, addr)
-			l := lowest(rest)
-			if !ok || a.acc == Write && to.r.fixed || a.leaves(given[l], p.size) {
+			if !ok || a.acc == Write && to.r.fixed {
+				l := lowest(rest)
 				return x.fault(FaultBounds, &at, l, given[l])
 			}
 			x.transferWMMA(a, &at, p, to, &words)
@@ -209,9 +212,17 @@ func visitWMMA(x *ctx, in *instr, mask uint32) verdict {
 	return performed
 }
 
-// leaves reports whether an address names a variable and bytes there lie outside of it.
-func (a *wmmaAccess) leaves(addr uint64, size int32) bool {
-	return a.base == baseImm && a.to > a.from && (int64(addr) < a.from || int64(addr)+int64(size) > a.to)
+// leaves returns a lane of mask whose bytes lie outside of the variable that the text
+// names, or -1.
+func (a *wmmaAccess) leaves(mask uint32, addr *[32]uint64, size int32) int {
+	if a.base == baseImm && a.to > a.from {
+		for l := range lanesOf(mask) {
+			if at := int64(addr[l]); at < a.from || at+int64(size) > a.to {
+				return l
+			}
+		}
+	}
+	return -1
 }
 
 // checkWMMA checks address and stride (ISA 9.7.14.4.2, .3).
