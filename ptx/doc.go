@@ -31,7 +31,8 @@
 // The table's agreement with NVIDIA's assembler is measured: testdata/ptxas.txt has the
 // verdict of ptxas on some 11,000 instructions made from the table, correct and incorrect
 // ones, and the lines where the two differ. Instructions of PTX 9.1 and 9.2, and the
-// fragments of mma, wmma and tcgen05, follow the ISA's text only.
+// fragments of mma and tcgen05, follow the ISA's text only; those of wmma follow what an
+// H100 and its ptxas answered (internal/machine/testdata/card/wmma).
 //
 // # Limits
 //

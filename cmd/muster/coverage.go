@@ -19,8 +19,8 @@ import (
 // effect visible to another agent), and tested if a kernel that the tests execute
 // contains it.
 
-// testedForms lists rows with how they are tested: h200, compared with a card bit for bit
-// (approximate functions within their bound), kernel, contained in a kernel that tests
+// testedForms lists rows with how they are tested: h200 or h100, compared with a card bit
+// for bit (approximate functions within their bound), kernel, contained in a kernel that tests
 // execute, or pending, still to be run by a card. TestTestedForms generates it and checks it.
 //
 //go:embed testdata/tested.txt
@@ -38,7 +38,7 @@ type coverage struct {
 	Executed bool   `json:"executed"`
 	// Checked is "yes", "no", or "-" for a row without effects visible to other agents.
 	Checked string `json:"checked"`
-	// Tested is "h200", "kernel", "pending" or "no".
+	// Tested is "h200", "h100", "kernel", "pending" or "no".
 	Tested string `json:"tested"`
 }
 
@@ -56,9 +56,9 @@ func coverageCommand(c *console) *cobra.Command {
   checked   the checker sees what it does to memory and barriers; '-' for what
             no other thread or operation could notice
   tested    h200: its results were compared with an H200's, bit for bit (those
-            of approximate functions within their bound); kernel: a kernel that
-            the project's tests execute contains it; pending: no card has
-            run it yet
+            of approximate functions within their bound); h100: with an H100's;
+            kernel: a kernel that the project's tests execute contains it;
+            pending: no card has run it yet
 
 and then the counts by class.`,
 		Example: "  muster coverage\n  muster coverage --class barrier\n  muster coverage --format json",
@@ -326,5 +326,5 @@ func (s *classCount) add(r coverage) {
 	s.parsed += one(r.Parsed)
 	s.executed += one(r.Executed)
 	s.checked += one(r.Checked != "no")
-	s.tested += one(r.Tested == "h200" || r.Tested == "kernel")
+	s.tested += one(r.Tested != "no" && r.Tested != "pending")
 }

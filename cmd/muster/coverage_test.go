@@ -13,6 +13,7 @@ import (
 
 	"muster/internal/campaign"
 	"muster/internal/machine"
+	"muster/internal/tensor/wmmacard"
 	"muster/ptx"
 )
 
@@ -38,6 +39,7 @@ func TestTestedForms(t *testing.T) {
 	for _, form := range comparedForms(t) {
 		how[form] = "h200"
 	}
+	eachForm(askedOfH100(t), func(f *ptx.Form) { how[f.Name] = "h100" })
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(how)) {
 		text += fmt.Sprintf("%s %s\n", name, how[name])
@@ -90,6 +92,30 @@ func testedKernels(t *testing.T) map[string]string {
 	glob("../../internal/rules/testdata/*.txtar", archive)
 	glob("../../internal/rules/testdata/correct/*.txtar", archive)
 	return kernels
+}
+
+// askedOfH100 has an instruction of each form of wmma that an H100 answered
+// (TestWMMACard of internal/machine).
+func askedOfH100(t *testing.T) *ptx.Block {
+	var forms []wmmacard.Form
+	if err := wmmacard.Read("../../internal/machine/testdata/card/wmma", "forms.json", &forms); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range forms {
+		if f.Error == "" {
+			for i, typ := range []string{f.AB, f.AB, f.C} {
+				fmt.Fprintf(&text, "wmma.load.%c.sync.aligned.%s.%s.%s {%%r0}, [%%rd0];\n", "abc"[i], []string{"row", "col", "row"}[i], f.Shape, typ)
+			}
+			fmt.Fprintf(&text, "wmma.%s {%%r0}, {%%r0}, {%%r0}, {%%r0};\n", strings.Join(f.Mods("row.col"), "."))
+			fmt.Fprintf(&text, "wmma.store.d.sync.aligned.row.%s.%s [%%rd0], {%%r0};\n", f.Shape, f.D)
+		}
+	}
+	m, err := ptx.Parse("wmma.ptx", []byte(".version 8.6\n.target sm_90a\n.address_size 64\n.entry k()\n{\n"+text.String()+"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Items[len(m.Items)-1].(*ptx.Func).Body
 }
 
 // comparedForms are the rows of the cases that the card ran.

@@ -23,8 +23,7 @@
 // tells that package what the decoder knows, and asks it.
 //
 // What it does not model stops a run by name when it is reached (Unmodelled):
-// wmma, textures and surfaces, programmatic dependent launch, multimem and
-// tcgen05. Caches and their hints have no
-// effect. Memory is sequentially consistent within a schedule: what a weaker
+// textures and surfaces, programmatic dependent launch, multimem and tcgen05.
+// Caches and their hints have no effect. Memory is sequentially consistent within a schedule: what a weaker
 // memory could show is for package order to find. Clocks are virtual.
 package machine
