@@ -265,7 +265,10 @@ func TestMatrixDivergence(t *testing.T) {
 	}{{"half", "[ffff]"}, {"guard", "[ffff]"}, {"apart", "[ffff ffff0000]"}, {"exited", "[ffff]"}, {"all", "[]"}} {
 		for _, instr := range []string{mma, "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %t;",
 			"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];",
-			"stmatrix.sync.aligned.m8n8.x4.shared.b16 [%a], {%t, %t, %t, %t};"} {
+			"stmatrix.sync.aligned.m8n8.x4.shared.b16 [%a], {%t, %t, %t, %t};",
+			"wmma.load.a.sync.aligned.row.m16n16k16.shared.s8 {%r0, %r1}, [tile];",
+			"wmma.store.d.sync.aligned.row.m8n8k32.shared.s32 [tile], {%t, %t};",
+			"wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r0, %r1}, {%t}, {%t}, {%t, %t};"} {
 			op, _, _ := strings.Cut(instr, ".")
 			s, _ := runSeen(t, body(c.form, instr), op, 0)
 			var masks []string

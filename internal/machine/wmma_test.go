@@ -2,7 +2,9 @@ package machine_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -221,5 +223,217 @@ func TestWMMAWrong(t *testing.T) {
 	}
 	if refused != 39 {
 		t.Errorf("%d refused", refused)
+	}
+}
+
+// A wmmaBytes records who accesses which bytes of the buffers.
+type wmmaBytes struct {
+	t     *testing.T
+	base  []uint64 // of a, b, c and d
+	lanes []map[uint64]int
+}
+
+func (b *wmmaBytes) Observe(m *machine.Machine, ev *machine.Event) {
+	if ev.Kind != machine.EvAccess {
+		return
+	}
+	i := 0
+	for i+1 < len(b.base) && ev.Addr[0] >= b.base[i+1] {
+		i++
+	}
+	if want := map[bool]machine.Access{false: machine.Read, true: machine.Write}[i == 3]; ev.Access != want || ev.Sem != machine.Weak || ev.Proxy != machine.Generic || ev.Mem != machine.Global {
+		b.t.Errorf("%+v", ev)
+	}
+	for l := range 32 {
+		for k := range uint64(ev.Size) {
+			at := ev.Addr[l] + k - b.base[i]
+			if old, twice := b.lanes[i][at]; twice {
+				b.t.Errorf("lane %d accesses byte %d of %c, as lane %d does", l, at, "abcd"[i], old)
+			}
+			b.lanes[i][at] = l
+		}
+		if i == 3 && ev.Values() == nil {
+			b.t.Errorf("a store of no values")
+		}
+	}
+}
+
+// TestWMMAEvents: each byte of a matrix, and none beside it, is accessed once, by the lane
+// whose register holds it.
+func TestWMMAEvents(t *testing.T) {
+	var forms []wmmacard.Form
+	if err := wmmacard.Read(wmmaCard, "forms.json", &forms); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range forms {
+		if f.Error != "" {
+			continue
+		}
+		p, err := tensor.ParseWMMA(f.Mods("row.col"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range []wmmaWay{{"row", "col", "col", "row", "", 1, false}, {"col", "row", "row", "col", ".global", 2, false}} {
+			if i == 1 && wmmacard.Bits[f.AB] < 8 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", f.Name, i), func(t *testing.T) {
+				text, strides, sizes := w.kernel(&f, p)
+				fl := launch.Flags{PTX: "wmma.ptx", Kernel: "k", Grid: "1", Block: "32", Args: []string{"a", "b", "c", "d"}}
+				for i, name := range fl.Args {
+					fl.Buffers = append(fl.Buffers, fmt.Sprintf("%s=u8[%d]:zeros", name, sizes[i]))
+				}
+				r := newRigText(t, fl, []byte(text))
+				seen := &wmmaBytes{t: t}
+				for _, name := range fl.Args {
+					seen.base = append(seen.base, r.layout.Buffer(name).Base)
+					seen.lanes = append(seen.lanes, map[uint64]int{})
+				}
+				run := r.machine(seen)
+				explore.Run(run, explore.Schedule{}, nil)
+				if !run.Done() {
+					t.Fatalf("stopped: %+v", run.Stopped())
+				}
+				for i, m := range []*tensor.WarpMatrix{&p.A, &p.B, &p.C, &p.D} {
+					if n := len(seen.lanes[i]) * 8; n != m.Rows*m.Cols*m.Bits {
+						t.Errorf("%d bits of %c are accessed, want %d", n, "abcd"[i], m.Rows*m.Cols*m.Bits)
+					}
+					layout := []string{w.a, w.b, w.c, w.d}[i]
+					for l := range 32 {
+						for reg := range m.Own {
+							row, col := m.At(l, reg)
+							if layout == "col" {
+								row, col = col, row
+							}
+							if got := seen.lanes[i][uint64((row*strides[i]+col)*m.Bits/8)]; got != l {
+								t.Errorf("register %d of lane %d in %c is accessed by lane %d", reg, l, "abcd"[i], got)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// wmmaTile stores word t of a tile for each thread t, 8 words apart from the others, and
+// leaves out one.
+const wmmaTile = `
+	.shared .align 32 .b8 tile[1024]; .reg .b32 %a, %r<16>; .reg .f32 %f<8>; .reg .pred %p, %q; .reg .b64 %g;
+	mov.u32 %a, tile;
+	mad.lo.u32 %a, %t, 32, %a;
+	cvt.rn.f32.u32 %f0, %t;
+	setp.ne.u32 %p, %t, 9;
+	@%p st.shared.v4.f32 [%a], {%f0, %f0, %f0, %f0};
+	@%p st.shared.v4.f32 [%a+16], {%f0, %f0, %f0, %f0};
+	bar.warp.sync -1;
+	mov.u32 %a, tile;
+	cvt.u64.u32 %g, %a;
+	cvta.shared.u64 %g, %g;`
+
+const wmmaC = "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}"
+
+var wmmaBehaviours = []behaviour{
+	{
+		name: "wmma-load-generic", block: 32,
+		// Register 6 of lane l is at row 8+l/4, column 8+2(l%4): half a row is a thread's.
+		body: wmmaTile + `
+	wmma.load.c.sync.aligned.m16n16k16.row.f32 ` + wmmaC + `, [%g];
+	cvt.rzi.u32.f32 %r6, %r6;
+	st.global.u32 [%o], %r6;`,
+		want: func(i int) uint32 { return u(2*(8+i/4) + 1) },
+	},
+	{
+		name: "wmma-store-shared-col", block: 32,
+		// Element (row, col) is at col*20+row.
+		body: wmmaTile + `
+	.shared .align 32 .b8 to[1280];
+	wmma.store.d.sync.aligned.m16n16k16.col.shared::cta.s32 [to], {%t, %t, %t, %t, %t, %t, %t, %t}, 20;
+	bar.warp.sync -1;
+	mov.u32 %a, to;
+	mad.lo.u32 %a, %t, 4, %a;
+	setp.lt.u32 %p, %t, 16;
+	mov.u32 %r0, 0;
+	@%p ld.shared.u32 %r0, [%a+80];
+	st.global.u32 [%o], %r0;`,
+		want: func(i int) uint32 {
+			if i >= 16 {
+				return 0
+			}
+			return u(i % 8 * 4) // column 1
+		},
+	},
+	{
+		name: "wmma-over-its-operands", block: 32,
+		body: wmmaTile + `
+	mad.lo.u32 %r0, %t, 0x01030507, 99; xor.b32 %r1, %r0, 0x12345678; add.u32 %r2, %r0, 0x55;
+	.reg .b32 %d<8>, %x, %y;
+	wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%r0, %r1}, {%r2, %r0}, {%t, %t, %t, %t, %t, %t, %t, %t};
+	mov.u32 %x, %d4; mov.u32 %y, %d7;
+	mov.u32 %d0, %r0; mov.u32 %d3, %r1; mov.u32 %d1, %r2;
+	wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%d0, %d3}, {%d1, %r0}, {%t, %t, %t, %t, %t, %t, %t, %t};
+	xor.b32 %x, %x, %d4; xor.b32 %y, %y, %d7; or.b32 %x, %x, %y;
+	st.global.u32 [%o], %x;`,
+		want: func(i int) uint32 { return 0 },
+	},
+	{
+		name: "wmma-over-its-tf32", block: 32,
+		// Two steps of K: the first must not write what the second reads.
+		body: wmmaTile + `
+	mad.lo.u32 %r0, %t, 0x01030000, 0x3f800000; xor.b32 %r1, %r0, 0x00340000; add.u32 %r2, %r0, 0x550000;
+	.reg .f32 %d<8>, %z; .reg .b32 %x, %y;
+	mov.f32 %z, 0f00000000;
+	wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%r0, %r1, %r2, %r0}, {%r2, %r0, %r1, %r1}, {%z, %z, %z, %z, %z, %z, %z, %z};
+	mov.b32 %x, %d0; mov.b32 %y, %d7;
+	mov.b32 %d2, %r2; mov.b32 %d3, %r0; mov.b32 %d1, %r1;
+	wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%r0, %r1, %d2, %d3}, {%r2, %r0, %d1, %d1}, {%z, %z, %z, %z, %z, %z, %z, %z};
+	mov.b32 %r3, %d0; mov.b32 %r4, %d7;
+	xor.b32 %x, %x, %r3; xor.b32 %y, %y, %r4; or.b32 %x, %x, %y;
+	st.global.u32 [%o], %x;`,
+		want: func(i int) uint32 { return 0 },
+	},
+	{
+		name: "wmma-misaligned", block: 32, stops: true, wantStop: machine.FaultAlign,
+		body: wmmaTile + "wmma.load.c.sync.aligned.m16n16k16.row.shared.f32 " + wmmaC + ", [%a+16];",
+	},
+	{
+		name: "wmma-misaligned-stride", block: 32, stops: true, wantStop: machine.FaultAlign,
+		body: wmmaTile + "wmma.load.c.sync.aligned.m16n16k16.row.shared.f32 " + wmmaC + ", [%a], 18;",
+	},
+	{
+		name: "wmma-out-of-bounds", block: 32, stops: true, wantStop: machine.FaultBounds,
+		body: wmmaTile + "wmma.load.c.sync.aligned.m16n16k16.row.f32 " + wmmaC + ", [%g], 20;",
+	},
+	{
+		name: "wmma-beyond-its-variable", block: 32, stops: true, wantStop: machine.FaultBounds,
+		body: wmmaTile + ".shared .align 32 .b8 more[1024];\nwmma.load.c.sync.aligned.m16n16k16.row.shared.f32 " + wmmaC + ", [tile], 20;",
+	},
+	{
+		name: "wmma-local", block: 32, stops: true, wantStop: machine.FaultBounds,
+		body: wmmaTile + ".local .align 32 .b8 own[1024]; cvta.local.u64 %g, own;\nwmma.load.c.sync.aligned.m16n16k16.row.f32 " + wmmaC + ", [%g];",
+	},
+}
+
+func TestWMMABehaviour(t *testing.T) {
+	for i := range wmmaBehaviours {
+		c := &wmmaBehaviours[i]
+		t.Run(c.name, func(t *testing.T) { c.check(t, explore.Schedule{}) })
+	}
+}
+
+// TestWMMAPoison: unwritten elements take the poison, others do not.
+func TestWMMAPoison(t *testing.T) {
+	_, out := runSeen(t, wmmaTile+`
+	wmma.load.c.sync.aligned.m16n16k16.row.f32 `+wmmaC+`, [%g];
+	st.global.u32 [%o], %r4;`, "wmma", 0x7f)
+	for l := range 32 {
+		// Register 4 of lane l is at row l/4, column 8+2(l%4): that half of row 4 is unwritten.
+		want := math.Float32bits(float32(2*(l/4) + 1))
+		if l/4 == 4 {
+			want = 0x7f7f7f7f
+		}
+		if got := binary.LittleEndian.Uint32(out[4*l:]); got != want {
+			t.Errorf("lane %d reads %#x, want %#x", l, got, want)
+		}
 	}
 }

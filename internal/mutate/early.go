@@ -106,6 +106,8 @@ func isAccess(in *ptx.Inst) bool {
 		})
 	case "ldmatrix", "stmatrix":
 		return true
+	case "wmma":
+		return in.Effect().Has(ptx.Reads | ptx.Writes)
 	}
 	return isCopy(in)
 }
