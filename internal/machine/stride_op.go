@@ -623,6 +623,8 @@ func (s *strides) address(ws *warpStrides, x *ctx, in *instr, u *flow.Use, r flo
 		}
 	case globalAddress(x, in, r, l):
 		p.note(x.r64[r.Row()][l], v, false)
+	case v != still && in.stridesBy(r):
+		s.fail(pc, "the stride of the "+Name(u.In)+" grows with the number of turns")
 	case v != still:
 		s.fail(pc, "an address in shared memory, of the "+Name(u.In)+", grows with the number of turns")
 	}

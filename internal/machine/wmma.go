@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/flow"
 	"muster/internal/tensor"
 	"muster/ptx"
 )
@@ -210,6 +211,13 @@ func visitWMMA(x *ctx, in *instr, mask uint32) verdict {
 		x.scatterWMMA(a, mask, &words)
 	}
 	return performed
+}
+
+// stridesBy reports whether a register is the stride of a matrix that the instruction
+// accesses.
+func (in *instr) stridesBy(r flow.Reg) bool {
+	a, ok := in.x.(*wmmaAccess)
+	return ok && r.Class() == flow.Word && reg(r.Row()) == a.stride
 }
 
 // leaves returns a lane of mask whose bytes lie outside of the variable that the text
