@@ -43,10 +43,10 @@ func decodeWMMA(d *decoder, in *ptx.Inst) error {
 		return d.errorf("%s: %s", Name(in), ptx.Misfit(in))
 	}
 	d.readAll()
-	switch in.Mods[0] {
-	case "load":
+	switch {
+	case has(in, "load"):
 		return d.wmmaAccess(in, Read, 0, 1, d.dst)
-	case "store":
+	case has(in, "store"):
 		return d.wmmaAccess(in, Write, 1, 0, d.src)
 	}
 	w, err := tensor.ParseWMMA(in.Mods)
@@ -80,7 +80,11 @@ func (d *decoder) product(in *ptx.Inst, mi *matrixInfo, md, ma, mb, mc *tensor.W
 // wmmaMatrix gives the fragment of a wmma.load or wmma.store, and whether the matrix lies
 // in memory row by row.
 func wmmaMatrix(in *ptx.Inst) (w *tensor.WarpMatrix, rows bool, err error) {
-	w, err = tensor.ParseWarpMatrix(in.Mod("shape"), in.Mods[1], in.Mod("type"))
+	which := slices.IndexFunc(in.Mods, func(m string) bool { return len(m) == 1 })
+	if which < 0 {
+		return nil, false, tensor.ErrNotWMMA
+	}
+	w, err = tensor.ParseWarpMatrix(in.Mod("shape"), in.Mods[which], in.Mod("type"))
 	return w, in.Mod("layout") == "row", err
 }
 
