@@ -1,12 +1,19 @@
 package lanes_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"flag"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"testing"
+	"time"
 
 	"muster"
 	"muster/internal/brute/lanes"
@@ -30,18 +37,21 @@ func loadGroup(g *lanes.Group) (*muster.Launch, error) {
 
 // A groupJudged is a program of a warpgroup with what can come out and what a check says.
 type groupJudged struct {
-	g       *lanes.Group
-	results [lanes.Edges]lanes.GroupResult
-	launch  *muster.Launch
-	rep     *muster.Report
-	err     error
+	g        *lanes.Group
+	results  [lanes.Edges]lanes.GroupResult
+	launch   *muster.Launch
+	rep      *muster.Report
+	err      error
+	explored time.Duration
 }
 
 func judgeGroup(g *lanes.Group) *groupJudged {
 	v := &groupJudged{g: g}
+	begin := time.Now()
 	for e := range lanes.Edges {
 		v.results[e] = lanes.ExploreGroup(g, e, *limit)
 	}
+	v.explored = time.Since(begin)
 	if v.launch, v.err = loadGroup(g); v.err == nil {
 		v.rep, v.err = check(v.launch)
 	}
@@ -81,7 +91,7 @@ func (v *groupJudged) disagrees() string {
 		return "proven, more than one final memory"
 	case e != "" && fine(letter):
 		return "false alarm, " + e
-	case e != "" && fine(across):
+	case e != "" && e != "proxy-raw" && fine(across):
 		return "an error for what a card orders, " + e
 	case strings.Contains(kinds, "collective-order") && fine(letter):
 		return "false alarm, collective-order"
@@ -110,4 +120,143 @@ func (v *groupJudged) ran(s muster.Schedule) error {
 		return fmt.Errorf("schedule %v leaves %v, which is none of %d that can come out, like %v", s, got, len(want), want[0])
 	}
 	return nil
+}
+
+var (
+	groups     = flag.Int("brute.groups", 300, "how many programs of a warpgroup to check")
+	groupsFrom = flag.Uint64("brute.groupsfrom", 0, "the number of the first")
+)
+
+func drawGroup(n uint64) *lanes.Group {
+	return lanes.GenerateGroup(rand.New(rand.NewPCG(*seed+100, n)))
+}
+
+// A groupTally counts the programs of a campaign.
+type groupTally struct {
+	sync.Mutex
+	n, undecided, unclear, states int
+	bad                           map[string]int // by the letter, by outcome
+	card                          int            // of them, those that a card orders
+	right, clean, proven          int
+	verdicts                      map[string]int // of bad ones
+	kinds                         map[string]int
+	wrong                         map[string][]uint64
+	failed                        []string
+	exploring, checking           time.Duration
+}
+
+func (c *groupTally) one(n uint64) {
+	begin := time.Now()
+	v := judgeGroup(drawGroup(n))
+	letter, together := &v.results[lanes.Letter], &v.results[lanes.Together]
+	took := time.Since(begin)
+	err := v.err
+	if err == nil && fine(together) {
+		err = cmp.Or(v.ran(muster.Schedule{}), v.ran(muster.Handful(2)[3+n%2]))
+	}
+	c.Lock()
+	defer c.Unlock()
+	c.n++
+	c.states += letter.States + together.States
+	c.exploring += v.explored
+	c.checking += took - v.explored
+	if err != nil {
+		c.failed = append(c.failed, fmt.Sprintf("program %d: %v\n%v%s", n, err, v.g, v.g.PTX()))
+		return
+	}
+	switch {
+	case letter.Bad() != "":
+		c.bad[letter.Bad()]++
+		if fine(together) {
+			c.card++
+		}
+		c.verdicts[string(v.rep.Verdict)]++
+	case !letter.Complete:
+		c.undecided++
+		return
+	case !fine(letter):
+		c.unclear++
+	default:
+		c.right++
+		if v.rep.Verdict == "clean" {
+			c.clean++
+		}
+		if proven(v.rep) {
+			c.proven++
+		}
+	}
+	c.kinds[v.kinds()]++
+	if d := v.disagrees(); d != "" {
+		c.wrong[d] = append(c.wrong[d], n)
+	}
+}
+
+// TestWarpgroups holds verdicts to every interleaving of programs of a warpgroup.
+func TestWarpgroups(t *testing.T) {
+	c := &groupTally{bad: map[string]int{}, verdicts: map[string]int{}, kinds: map[string]int{}, wrong: map[string][]uint64{}}
+	begin := time.Now()
+	next := make(chan uint64)
+	var wg sync.WaitGroup
+	for range *jobs {
+		wg.Go(func() {
+			for i := range next {
+				c.one(i)
+			}
+		})
+	}
+	for i := range uint64(*groups) {
+		next <- *groupsFrom + i
+	}
+	close(next)
+	wg.Wait()
+	bad := 0
+	for _, n := range c.bad {
+		bad += n
+	}
+	t.Logf("%d programs in %v, %d states each, %d undecided; exploring %v, checking %v", c.n, time.Since(begin).Round(time.Millisecond), c.states/max(1, c.n), c.undecided, c.exploring.Round(time.Millisecond), c.checking.Round(time.Millisecond))
+	t.Logf("bad by the letter: %d %v, of which %d not on a card; verdicts %v", bad, c.bad, c.card, c.verdicts)
+	t.Logf("right: %d, clean %d, proven %d; unclear %d", c.right, c.clean, c.proven, c.unclear)
+	for _, k := range slices.Sorted(maps.Keys(c.kinds)) {
+		t.Logf("%6d %s", c.kinds[k], cmp.Or(k, "no finding"))
+	}
+	for _, f := range c.failed[:min(*show, len(c.failed))] {
+		t.Error(f)
+	}
+	for _, k := range slices.Sorted(maps.Keys(c.wrong)) {
+		numbers := c.wrong[k]
+		slices.Sort(numbers)
+		t.Logf("%6d %s", len(numbers), k)
+		if *tolerated {
+			continue
+		}
+		smallest, where := map[string]*lanes.Group{}, map[string]uint64{}
+		for _, n := range numbers[:min(*show, len(numbers))] {
+			q := shrinkGroup(drawGroup(n), func(q *lanes.Group) bool { return judgeGroup(q).disagrees() == k })
+			if s := q.Shape(); smallest[s] == nil || q.Size() < smallest[s].Size() {
+				smallest[s], where[s] = q, n
+			}
+		}
+		for _, s := range slices.Sorted(maps.Keys(smallest)) {
+			q := smallest[s]
+			x := q.Launch()
+			t.Errorf("program %d: %s\n%v// --grid %s --block %s --buffer '%s' --arg in --arg out\n%s", where[s], k, q, x.Grid, x.Block, strings.Join(x.Buffers, "' --buffer '"), q.PTX())
+		}
+	}
+	if *groups >= 100 && (4*bad < c.n || 3*c.right < c.n) {
+		t.Errorf("of %d programs %d are bad and %d are right: want a quarter and a third", c.n, bad, c.right)
+	}
+}
+
+// shrinkGroup leaves out what it can while a program keeps a property.
+func shrinkGroup(g *lanes.Group, keeps func(*lanes.Group) bool) *lanes.Group {
+	for again := true; again; {
+		again = false
+		for _, q := range g.Smaller() {
+			if keeps(q) {
+				g, again = q, true
+				break
+			}
+		}
+	}
+	return g
 }
