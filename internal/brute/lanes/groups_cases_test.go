@@ -3,6 +3,7 @@ package lanes_test
 import (
 	"testing"
 
+	"muster"
 	. "muster/internal/brute/lanes"
 )
 
@@ -98,6 +99,7 @@ var groupCases = []groupCase{
 	{name: "B by one warp, a barrier, and the others' fences", g: group(1, nil, ops(by(w0, putB), sync4, proxy, mma, wait0), nil)},
 	{name: "B by one warp, a barrier, and another's fence", g: group(1, nil, ops(by(w0, putB), sync4, by(w3, proxy), mma, wait0), nil), letter: "race"},
 	{name: "overwritten behind the wait", g: group(1, nil, ops(mma, wait0, by(w0, again)), nil)},
+	{name: "written, multiplied, and overwritten behind one warp's wait", g: group(1, nil, ops(putOwn, by(w0, putB), proxy, sync4, mma, wait0, by(w0, again)), nil)},
 	{name: "overwritten before the wait", g: group(1, nil, ops(mma, by(w0, again), wait0), nil), letter: "race", card: "race"},
 	{name: "overwritten where one group may be open", g: group(1, nil, ops(mma, waitOne, by(w0, again), wait0), nil), letter: "race", card: "race"},
 	{name: "overwritten where a later group may be open", g: group(1, nil, ops(mma, fence, GroupOp{Kind: Multiply, Stage: 1, StageB: 1}, commit, waitOne, by(w0, again), wait0), nil)},
@@ -149,6 +151,15 @@ func TestGroupVerdicts(t *testing.T) {
 		if d := v.disagrees(); d != "" {
 			t.Errorf("%s: %s\n%v%s", c.name, d, c.g, c.g.PTX())
 			continue
+		}
+		for _, schedule := range muster.Handful(20) {
+			if !fine(&v.results[Together]) {
+				break
+			}
+			if err := v.ran(schedule); err != nil {
+				t.Errorf("%s: %v\n%v%s", c.name, err, c.g, c.g.PTX())
+				break
+			}
 		}
 		if testing.Verbose() {
 			t.Logf("%-60s %s; %s", c.name, v.rep.Verdict, v.kinds())
