@@ -261,6 +261,22 @@ func (a *arrow) group(g *groupDone) {
 				a.after(o.end)
 			}
 		}
+		if g.group == machine.GroupWgmma {
+			a.readByAll(groupKey{g.cta, g.warp, int8(l), g.group}, g.done[l])
+		}
+	}
+}
+
+// readByAll orders a wait after what the four warps' parts of wgmmas up to the seq-th read.
+func (a *arrow) readByAll(of groupKey, seq uint32) {
+	first := of.warp - of.warp%machine.WarpgroupSize
+	for of.warp = first; of.warp < first+machine.WarpgroupSize; of.warp++ {
+		for _, o := range a.t.issued[of] {
+			if o.seq > seq {
+				break
+			}
+			a.after(o.read)
+		}
 	}
 }
 

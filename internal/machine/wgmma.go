@@ -11,9 +11,9 @@ import (
 
 // wgmma: matrix multiplications that run beside the warps that issue them. The k-th
 // mma_async of each of a warpgroup's four warps is one operation in four parts: a warp's
-// part computes 16 rows of D, reads its rows of A and all of B, and the warp's wait is for
-// its own part. No part begins before all four warps have issued theirs
-// (testdata/card/wgmma_operands.txt: what a card does).
+// part computes 16 rows of D, and reads its rows of A and all of B. No part begins before
+// all four warps have issued theirs, and a warp's wait is for its own part of D and for what
+// all four parts read (testdata/card/wgmma_operands.txt: what a card does).
 
 var wgmmaDecoders = map[string]decodeFn{"wgmma": decodeWgmma}
 
@@ -80,7 +80,7 @@ func (d *decoder) wgmmaWait(in *ptx.Inst) error {
 }
 
 func readyWgmmaWait(x *ctx, in *instr, mask uint32) bool {
-	return mask == x.w.live && readyGroupWait(x, in, mask)
+	return mask == x.w.live && readyGroupWait(x, in, mask) && x.m.readByAll(x.w, in.x.(*groupInfo).target(x.w, lowest(mask)))
 }
 
 func visitWgmmaWait(x *ctx, in *instr, mask uint32) verdict {
@@ -298,6 +298,21 @@ func (m *Machine) issuedByAll(cta, warp int32, seq uint32) bool {
 	for _, w := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
 		if w.live != 0 && w.multiplies < seq {
 			return false
+		}
+	}
+	return true
+}
+
+// readByAll reports whether the parts of a warpgroup's wgmmas up to the seq-th have read
+// their operands.
+func (m *Machine) readByAll(w *warp, seq uint32) bool {
+	warps := m.ctas[w.cta].warps
+	first := w.index - w.index%WarpgroupSize
+	for _, v := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
+		for l := range v.cp {
+			if list := v.cp[l].unread[GroupWgmma]; len(list) > 0 && list[0] <= seq {
+				return false
+			}
 		}
 	}
 	return true
