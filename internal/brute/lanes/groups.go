@@ -17,6 +17,9 @@ const (
 	GroupArriveTx                  // an arrival that expects N copies
 	GroupWait                      // until the phase of parity N of mbarrier Bar is complete
 	GroupBulk                      // a bulk copy of both words of a part, with its bytes completed at Bar
+	GroupAdd                       // a release reduction, 1 to the counter
+	GroupTicket                    // an addition that acquires and releases; what was there goes into the register
+	GroupPoll                      // an acquire load, again and again until the counter is N or more
 	GroupSync                      // bar.sync Bar for N warps
 	GroupWarpSync                  // bar.warp.sync
 	Fence                          // wgmma.fence
@@ -26,7 +29,7 @@ const (
 	groupKinds
 )
 
-var groupNames = [groupKinds]string{"st", "ld", "fence.proxy", "arrive", "arrive.expect", "wait", "bulk", "bar.sync", "warp.sync", "wgmma.fence", "wgmma", "wgmma.commit", "wgmma.wait"}
+var groupNames = [groupKinds]string{"st", "ld", "fence.proxy", "arrive", "arrive.expect", "wait", "bulk", "red", "ticket", "poll", "bar.sync", "warp.sync", "wgmma.fence", "wgmma", "wgmma.commit", "wgmma.wait"}
 
 // Parts of a stage.
 const (
@@ -50,6 +53,7 @@ type GroupOp struct {
 	Index  uint8
 	N      uint8
 	Bar    uint8
+	When   uint8  // 0, or 1 + the register of threads that execute it
 	Who    uint16 // bit 2*warp + lane
 }
 
@@ -81,6 +85,9 @@ func (o GroupOp) aligned() bool { return o.Kind >= Fence }
 func (o GroupOp) joins() bool { return o.Kind >= GroupSync }
 
 func (o GroupOp) atBarrier() bool { return GroupArrive <= o.Kind && o.Kind <= GroupBulk }
+
+// counts reports whether it is one at the counter.
+func (o GroupOp) counts() bool { return GroupAdd <= o.Kind && o.Kind <= GroupPoll }
 
 func (o GroupOp) touches() bool { return o.Kind <= GroupLoad || o.Kind == GroupBulk }
 
@@ -127,6 +134,8 @@ func (g *Group) Valid() bool {
 			case o.touches() && (o.Stage >= GroupStages || o.Part == PartOwn && fifth == 1):
 				return false
 			case o.touches() && o.Part != PartX && (o.Index == IndexWarp || o.Index < IndexLane && o.Index > 1), o.touches() && o.Part == PartX && o.Index < IndexLane && o.Index > 3:
+				return false
+			case o.When > 0 && (o.joins() || o.Kind == GroupBulk):
 				return false
 			case o.atBarrier() && int(o.Bar) >= len(g.Counts):
 				return false
@@ -250,6 +259,13 @@ func (g *Group) Smaller() []*Group {
 			}
 		}
 	}
+	for n, ops := range [][]GroupOp{g.Ops, g.Fifth} {
+		for i, o := range ops {
+			if o.When > 0 {
+				try(func(q *Group) { [2][]GroupOp{q.Ops, q.Fifth}[n][i].When = 0 })
+			}
+		}
+	}
 	for b, n := range g.Counts {
 		if n > 1 {
 			try(func(q *Group) { q.Counts[b]-- })
@@ -288,7 +304,12 @@ func (g *Group) describe(o GroupOp, fifth bool) string {
 		}
 		fmt.Fprintf(&s, " %s%d[%s]", part, o.Stage, index)
 	}
+	if o.When > 0 {
+		fmt.Fprintf(&s, " if v == %d:", o.When-1)
+	}
 	switch o.Kind {
+	case GroupPoll:
+		fmt.Fprintf(&s, " >= %d", o.N)
 	case GroupStore:
 		fmt.Fprintf(&s, " = %d+thread", o.N)
 	case GroupArrive:

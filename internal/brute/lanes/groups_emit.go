@@ -18,6 +18,9 @@ func (g *Group) Launch() Launch {
 	}
 }
 
+// counter is the offset of the counter in shared memory.
+const counter = 3072
+
 // copied is the i-th word of what copy c brings.
 func copied(c, i int) uint8 { return uint8(200 + 2*c + i) }
 
@@ -136,8 +139,11 @@ func (e *groupEmitter) op(o GroupOp, fifth bool) {
 		return
 	}
 	e.guard(o, "%r7")
+	if o.When > 0 {
+		e.line("setp.eq.and.u32 %%p4, %%r10, %d, %%p4;", o.When-1)
+	}
 	only, end := "@%%p4 ", ""
-	if e.g.Branch || o.Kind == GroupWait {
+	if e.g.Branch || o.Kind == GroupWait || o.Kind == GroupPoll {
 		only, end = "", e.label()
 		e.line("@!%%p4 bra %s;", end)
 	}
@@ -153,6 +159,16 @@ func (e *groupEmitter) op(o GroupOp, fifth bool) {
 		e.line(only+"ld.shared.u32 %%r10, %s;", e.address(o))
 	case ProxyFence:
 		e.line(only + "fence.proxy.async;")
+	case GroupAdd:
+		e.line(only+"red.release.cta.shared.add.u32 [%%r2+%d], 1;", counter)
+	case GroupTicket:
+		e.line(only+"atom.acq_rel.cta.shared.add.u32 %%r10, [%%r2+%d], 1;", counter)
+	case GroupPoll:
+		l := e.label()
+		e.WriteString(l + ":\n")
+		e.line("ld.acquire.cta.shared.u32 %%r15, [%%r2+%d];", counter)
+		e.line("setp.lt.u32 %%p6, %%r15, %d;", o.N)
+		e.line("@%%p6 bra %s;", l)
 	case GroupArrive:
 		e.line(only+"mbarrier.arrive.shared::cta.b64 _, %s;", bar)
 	case GroupArriveTx:

@@ -9,8 +9,8 @@ type groupGenerator struct {
 	stages int
 	tiles  int
 	fill   int // who fills stages, of the fills
-	copies int
 	give   int // how stages are given back
+	giver  uint16
 }
 
 // Who fills stages.
@@ -29,6 +29,8 @@ const (
 	giveWarps        // by one of each warp
 	giveAll
 	giveSync // by a barrier of 160 threads
+	giveLast // by the thread that counts last
+	givePoll // by one thread, at the counter
 	gives
 )
 
@@ -52,7 +54,7 @@ func (x *groupGenerator) draw() *Group {
 	x.fill, x.give = r.IntN(fills), r.IntN(gives)
 	if x.fill >= fillStores {
 		x.g.Warps = 5
-		n := [gives]uint8{1, 4, uint8(4 * x.g.Lanes), 1}[x.give]
+		n := [gives]uint8{1, 4, uint8(4 * x.g.Lanes), 1, 1, 1}[x.give]
 		x.g.Counts = []uint8{n, n, 1, 1}
 	}
 	for tile := range x.tiles {
@@ -123,7 +125,7 @@ func (x *groupGenerator) tile(tile int) {
 			x.add(false, GroupOp{Kind: ProxyFence})
 		}
 	case fillStores, fillCopies:
-		x.produce(stage, round)
+		x.produce(stage, tile)
 		wait := GroupOp{Kind: GroupWait, Bar: 2 + stage, N: uint8(round & 1)}
 		switch r.IntN(4) {
 		case 0: // one of each warp
@@ -138,11 +140,17 @@ func (x *groupGenerator) tile(tile int) {
 			x.add(false, wait)
 		}
 	}
+	if r.IntN(3) == 0 {
+		x.add(false, GroupOp{Kind: GroupLoad, Stage: stage, Part: PartB, Who: x.who(false)})
+	}
 	if tile == 0 || r.IntN(2) == 0 {
 		x.add(false, GroupOp{Kind: Fence})
 	}
 	x.add(false, GroupOp{Kind: Multiply, Stage: stage, StageB: stage})
 	x.add(false, GroupOp{Kind: Commit})
+	if r.IntN(4) == 0 {
+		x.add(false, GroupOp{Kind: GroupLoad, Stage: stage, Part: PartB, Who: x.who(false)})
+	}
 	if x.stages == 2 && r.IntN(2) == 0 {
 		x.add(false, GroupOp{Kind: WaitGroup, N: 1})
 		if tile > 0 {
@@ -157,13 +165,16 @@ func (x *groupGenerator) tile(tile int) {
 }
 
 // produce has warp 4 fill a stage, once it is given back.
-func (x *groupGenerator) produce(stage uint8, round int) {
+func (x *groupGenerator) produce(stage uint8, tile int) {
 	r := x.r
+	round := tile / x.stages
 	who := uint16(1) << (8 + r.IntN(x.g.Lanes))
 	switch {
 	case round == 0:
 	case x.give == giveSync:
 		x.add(true, GroupOp{Kind: GroupSync, Bar: 1 + stage, N: 5})
+	case x.give == givePoll:
+		x.add(true, GroupOp{Kind: GroupPoll, N: uint8(tile - x.stages + 1), Who: who})
 	default:
 		x.add(true, GroupOp{Kind: GroupWait, Bar: stage, N: uint8(round-1) & 1, Who: who})
 	}
@@ -202,6 +213,15 @@ func (x *groupGenerator) release(tile int) {
 		x.add(false, GroupOp{Kind: GroupArrive, Bar: stage, Who: x.warpsLane()})
 	case giveAll:
 		x.add(false, GroupOp{Kind: GroupArrive, Bar: stage})
+	case giveLast:
+		who := x.warpsLane()
+		x.add(false, GroupOp{Kind: GroupTicket, Who: who})
+		x.add(false, GroupOp{Kind: GroupArrive, Bar: stage, Who: who, When: uint8(4*tile + 4)})
+	case givePoll:
+		if x.giver == 0 {
+			x.giver = x.thread()
+		}
+		x.add(false, GroupOp{Kind: GroupAdd, Who: x.giver})
 	}
 }
 
@@ -316,6 +336,10 @@ func (x *groupGenerator) mistake(g *Group) *Group {
 				o.Bar ^= 1
 			case o.touches():
 				o.Stage ^= 1
+			case o.Kind == GroupPoll:
+				o.N = uint8(r.IntN(4))
+			case o.Kind == GroupTicket:
+				o.Kind = GroupAdd
 			default:
 				continue
 			}

@@ -61,6 +61,8 @@ type groupState struct {
 	words   [stageWords * GroupStages]groupWord
 	bars    [GroupBars]groupBar
 	named   [groupBarsOf]groupNamed
+	counter uint8
+	counted known // what additions to the counter release
 	stopped uint8 // warps that stand in a bar.sync, or in an mma_async that they have issued
 	flying  uint8 // copies
 }
@@ -89,11 +91,20 @@ type GroupResult struct {
 	// Proxy: a generic access, and behind it a copy that writes, without a proxy fence on
 	// the way.
 	Proxy bool
-	Outs  [][2 * GroupThreads]uint32
+	// Unfenced: a product reads what was written before, without a proxy fence on the way.
+	Unfenced bool
+	Outs     [][2 * GroupThreads]uint32
+}
+
+// Bad names what is wrong, nothing if it is right.
+func (r *GroupResult) Bad() string {
+	x := r.Result
+	x.Race = x.Race || r.Unfenced
+	return x.Bad()
 }
 
 // ExploreGroup visits every interleaving of what can be ordered in more than one way:
-// the operations at mbarriers. Other operations commute, or conflict by happens-before in
+// the operations at mbarriers and at the counter. Other operations commute, or conflict by happens-before in
 // whatever order they are taken.
 func ExploreGroup(g *Group, edge Edge, limit int) GroupResult {
 	return exploreGroup(g, edge, limit, false)
@@ -205,9 +216,9 @@ func (r *groupRunner) settle(s *groupState) {
 	for again := true; again; {
 		again = false
 		for t := range GroupThreads {
-			for c := r.at(s, t); c != nil && (c.Who>>t&1 == 0 || !r.each && !c.atBarrier() && r.enabled(s, t, c)); c = r.at(s, t) {
+			for c := r.at(s, t); c != nil && (r.passes(s, t, c) || !r.each && !c.atBarrier() && !c.counts() && r.enabled(s, t, c)); c = r.at(s, t) {
 				again = true
-				if c.Who>>t&1 == 0 {
+				if r.passes(s, t, c) {
 					s.pc[t]++
 					continue
 				}
@@ -217,11 +228,19 @@ func (r *groupRunner) settle(s *groupState) {
 	}
 }
 
+// passes reports whether a thread goes on without executing an operation.
+func (r *groupRunner) passes(s *groupState, t int, c *groupCode) bool {
+	return c.Who>>t&1 == 0 || c.When > 0 && s.reg[t] != c.When-1
+}
+
 // enabled reports whether a thread can take its next step. What a warp's lanes execute
 // together is a step of its lane 0.
 func (r *groupRunner) enabled(s *groupState, t int, c *groupCode) bool {
 	if c.Kind == GroupWait {
 		return s.bars[c.Bar].phase&1 != c.N
+	}
+	if c.Kind == GroupPoll {
+		return s.counter >= c.N
 	}
 	if !c.joins() {
 		return true
@@ -250,6 +269,8 @@ func (r *groupRunner) step(s *groupState, t int, c *groupCode) {
 		k.fenced = k.at
 	case GroupArrive, GroupArriveTx, GroupWait, GroupBulk:
 		r.barrier(s, t, c)
+	case GroupAdd, GroupTicket, GroupPoll:
+		r.count(s, t, c)
 	case GroupSync:
 		r.sync(s, t, c)
 		return
@@ -304,10 +325,9 @@ func (r *groupRunner) read(k *known, word *groupWord, async bool) {
 	switch w := word.writer; {
 	case w >= copyWriter:
 		r.res.Race = r.res.Race || k.copies>>(w-copyWriter)&1 == 0
-	case w > 0 && async:
-		r.res.Race = r.res.Race || !before(&k.fenced, int(w-1), word.when)
 	case w > 0:
 		r.res.Race = r.res.Race || !before(&k.at, int(w-1), word.when)
+		r.res.Unfenced = r.res.Unfenced || async && !before(&k.fenced, int(w-1), word.when)
 	}
 }
 
@@ -388,6 +408,21 @@ func (r *groupRunner) land(s *groupState, f int) {
 	bar.tx--
 	bar.arrived.copies |= 1 << f
 	r.turn(c.Bar, bar)
+}
+
+// count takes an operation at the counter, whose additions release in a chain.
+func (r *groupRunner) count(s *groupState, t int, c *groupCode) {
+	k := &s.known[t]
+	if c.Kind != GroupAdd {
+		k.join(&s.counted)
+	}
+	if c.Kind == GroupTicket {
+		s.reg[t] = s.counter
+	}
+	if c.Kind != GroupPoll {
+		s.counter++
+		s.counted.join(k)
+	}
 }
 
 // sync has a warp arrive at a named barrier.

@@ -74,10 +74,11 @@ func (v *groupJudged) kinds() string {
 func fine(r *lanes.GroupResult) bool { return r.Complete && r.Bad() == "" && !r.Phases && !r.Loose }
 
 // contested reports whether a program is wrong by the letter alone, and an error for its
-// proxy fence: a warp that did not write executes it, and a barrier stands before it, and
-// none behind it. No card was asked whether a wgmma hands such a fence on to the other warps.
+// proxy fence: all know what was written, and a warp executed the fence, but only the wgmma
+// hands that on to the others. No card was asked whether it does.
 func (v *groupJudged) contested() bool {
-	return errors(v.rep) == "proxy-raw" && !fine(&v.results[lanes.Letter]) && fine(&v.results[lanes.Across])
+	letter := &v.results[lanes.Letter]
+	return errors(v.rep) == "proxy-raw" && letter.Unfenced && !letter.Race && fine(&v.results[lanes.Across])
 }
 
 // disagrees names how a check and what can come out disagree, nothing if they do not.
@@ -150,7 +151,8 @@ type groupTally struct {
 	kinds                         map[string]int
 	wrong                         map[string][]uint64
 	failed                        []string
-	exploring, checking           time.Duration
+	exploring, checking, slowest  time.Duration
+	slow                          uint64
 }
 
 func (c *groupTally) one(n uint64) {
@@ -166,6 +168,9 @@ func (c *groupTally) one(n uint64) {
 	defer c.Unlock()
 	c.n++
 	c.states += letter.States + together.States
+	if took > c.slowest {
+		c.slowest, c.slow = took, n
+	}
 	c.exploring += v.explored
 	c.checking += took - v.explored
 	if err != nil {
@@ -193,7 +198,9 @@ func (c *groupTally) one(n uint64) {
 			c.proven++
 		}
 	}
-	c.kinds[v.kinds()]++
+	if errors(v.rep) == "" {
+		c.kinds[v.kinds()]++
+	}
 	if v.contested() {
 		c.contested++
 	}
@@ -224,7 +231,7 @@ func TestWarpgroups(t *testing.T) {
 	for _, n := range c.bad {
 		bad += n
 	}
-	t.Logf("%d programs in %v, %d states each, %d undecided; exploring %v, checking %v", c.n, time.Since(begin).Round(time.Millisecond), c.states/max(1, c.n), c.undecided, c.exploring.Round(time.Millisecond), c.checking.Round(time.Millisecond))
+	t.Logf("%d programs in %v, %d states each, %d undecided; exploring %v, checking %v, slowest %d: %v", c.n, time.Since(begin).Round(time.Millisecond), c.states/max(1, c.n), c.undecided, c.exploring.Round(time.Millisecond), c.checking.Round(time.Millisecond), c.slow, c.slowest)
 	t.Logf("bad by the letter: %d %v, of which %d not on a card; verdicts %v; contested: %d", bad, c.bad, c.card, c.verdicts, c.contested)
 	t.Logf("right: %d, clean %d, proven %d; unclear %d", c.right, c.clean, c.proven, c.unclear)
 	for _, k := range slices.Sorted(maps.Keys(c.kinds)) {
