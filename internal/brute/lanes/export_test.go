@@ -5,3 +5,8 @@ import "math/rand/v2"
 // Walk reports whether one of some interleavings at random races by happens-before. It
 // takes no program that is Asynchronous.
 func Walk(p *Program, r *rand.Rand, times int) bool { return walk(p, r, times) }
+
+// ExploreGroupSteps is ExploreGroup with every operation as a step of its own.
+func ExploreGroupSteps(g *Group, edge Edge, limit int) GroupResult {
+	return exploreGroup(g, edge, limit, true)
+}

@@ -1,6 +1,7 @@
 package lanes_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"muster"
@@ -168,4 +169,28 @@ func TestGroupVerdicts(t *testing.T) {
 			t.Errorf("%s: not proven: %s\n%v", c.name, v.rep.Summary, c.g)
 		}
 	}
+}
+
+// TestGroupSteps holds ExploreGroup to an exploration in which every operation is a step of
+// its own.
+func TestGroupSteps(t *testing.T) {
+	complete := 0
+	for n := range uint64(120) {
+		g := GenerateGroup(rand.New(rand.NewPCG(9, n)))
+		for e := range Edges {
+			each := ExploreGroupSteps(g, e, 30_000)
+			if !each.Complete {
+				continue
+			}
+			complete++
+			r := ExploreGroup(g, e, 30_000)
+			if !r.Complete || (r.Bad() == "") != (each.Bad() == "") || each.Bad() == "" && (r.Phases != each.Phases || r.Loose != each.Loose || r.Proxy != each.Proxy || len(r.Outs) != len(each.Outs)) {
+				t.Errorf("program %d, edges %d: %q, %d results; step by step %q, %d results\n%v", n, e, r.Bad(), len(r.Outs), each.Bad(), len(each.Outs), g)
+			}
+		}
+	}
+	if complete < 100 {
+		t.Errorf("only %d explorations are complete", complete)
+	}
+	t.Logf("%d explorations", complete)
 }
