@@ -40,6 +40,35 @@
 // a disagreement lists them. -brute.jobs is how many are checked at a time.
 // -brute.lanesmeasure counts disagreements and does not fail.
 //
+// # Warpgroups
+//
+// A Group is a program of a warpgroup, of which one or two lanes of each warp do more than
+// go along, and perhaps of a fifth warp that fills its stages by stores or bulk copies.
+// Each stage has words of A's rows of each warp, of B, and others. The k-th mma_async of
+// the four warps is one operation. None of them goes on from it before the fourth has
+// issued it. From then on until some warp's wait_group that covers it returns, it may read
+// its words of A and B; whoever writes one must know of such a wait. What was written
+// before must be known where the warp issues whose part reads it, with a fence.proxy.async
+// on the way if it was a store.
+//
+// ExploreGroup finds what happens before what by clocks, and takes in every order what does
+// not commute: arrivals, waits, the ends of copies, and the counter's atomics. It does so
+// three times. By the letter (Letter) a wgmma orders nothing besides. On a card all that
+// the warps did before their issues is before what they do behind (Together); between
+// lanes of one warp that is left out in Across. A clean verdict is wrong beside a bad
+// outcome of Together, and one without warnings beside one of Letter. An error is a false
+// alarm where Across shows nothing bad, and the warning collective-order where Letter does
+// not. The sums that runs leave in D must be those of the operands.
+//
+//	./lanes.test -test.run TestWarpgroups -test.timeout 1h -test.v -brute.groups 20000
+//
+// -brute.groupsfrom N begins at program N.
+//
+// A proxy fence that stands behind a barrier, in a warp that is not the reader's, is
+// handed on by the wgmma alone: an error there (proxy-raw) is right by the letter, and
+// nothing is concluded. All four warps execute the same wgmma; A in registers, and
+// registers in flight, are not drawn.
+//
 // # Races
 //
 // Two accesses of a word conflict if one of them writes. They race if they are not
