@@ -310,8 +310,12 @@ func (m *Machine) readByAll(w *warp, seq uint32) bool {
 	first := w.index - w.index%WarpgroupSize
 	for _, v := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
 		for l := range v.cp {
-			if list := v.cp[l].unread[GroupWgmma]; len(list) > 0 && list[0] <= seq {
+			c := &v.cp[l]
+			if list := c.unread[GroupWgmma]; len(list) > 0 && list[0] <= seq {
 				return false
+			}
+			if c.issued[GroupWgmma] > 0 {
+				break // the lane that counts for its warp
 			}
 		}
 	}

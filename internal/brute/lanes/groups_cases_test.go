@@ -66,8 +66,6 @@ const (
 var (
 	putOwn  = GroupOp{Kind: GroupStore, Part: PartOwn, N: 10}
 	putB    = GroupOp{Kind: GroupStore, Part: PartB, N: 20}
-	putX    = GroupOp{Kind: GroupStore, Part: PartX, Index: IndexWarp, N: 30}
-	ldOwn   = GroupOp{Kind: GroupLoad, Part: PartOwn}
 	ldB     = GroupOp{Kind: GroupLoad, Part: PartB}
 	ldX     = GroupOp{Kind: GroupLoad, Part: PartX}
 	again   = GroupOp{Kind: GroupStore, Part: PartB, N: 40}
