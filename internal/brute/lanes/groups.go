@@ -76,6 +76,9 @@ type Group struct {
 	Fifth  []GroupOp // of warp 4
 	Counts []uint8   // of mbarriers
 	Branch bool      // guards are branches
+	// Joint: the lanes of a warp leave a wait at an mbarrier in one step. It is no part of
+	// the text.
+	Joint bool
 }
 
 // aligned reports whether the four warps execute an operation together, all lanes.

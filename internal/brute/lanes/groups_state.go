@@ -91,7 +91,8 @@ type GroupResult struct {
 	// Proxy: a generic access, and behind it a copy that writes, without a proxy fence on
 	// the way.
 	Proxy bool
-	// Unfenced: a product reads what was written before, without a proxy fence on the way.
+	// Unfenced: a product reads what its warp knows to be written, without a proxy fence
+	// on the way.
 	Unfenced bool
 	Outs     [][2 * GroupThreads]uint32
 }
@@ -121,7 +122,7 @@ func exploreGroup(g *Group, edge Edge, limit int, each bool) GroupResult {
 	seen := map[groupState]struct{}{first: {}}
 	outs := map[[2 * GroupThreads]uint32]struct{}{}
 	todo := []groupState{first}
-	for len(todo) > 0 && !r.res.Race && !r.res.Undefined {
+	for len(todo) > 0 && !r.res.Undefined && (!r.res.Race || edge == Letter && !r.res.Unfenced) {
 		if len(seen) > limit {
 			r.res.States = len(seen)
 			return r.res
@@ -237,7 +238,7 @@ func (r *groupRunner) passes(s *groupState, t int, c *groupCode) bool {
 // together is a step of its lane 0.
 func (r *groupRunner) enabled(s *groupState, t int, c *groupCode) bool {
 	if c.Kind == GroupWait {
-		return s.bars[c.Bar].phase&1 != c.N
+		return s.bars[c.Bar].phase&1 != c.N && (!r.joint(t, c) || s.pc[t] == s.pc[t^1])
 	}
 	if c.Kind == GroupPoll {
 		return s.counter >= c.N
@@ -248,8 +249,20 @@ func (r *groupRunner) enabled(s *groupState, t int, c *groupCode) bool {
 	return t%2 == 0 && s.stopped>>(t/2)&1 == 0 && (r.g.Lanes == 1 || s.pc[t] == s.pc[t+1])
 }
 
+// joint reports whether the other lane of a thread's warp leaves a wait with it.
+func (r *groupRunner) joint(t int, c *groupCode) bool {
+	return r.g.Joint && c.When == 0 && c.Who>>(t&^1)&3 == 3
+}
+
 // step takes a thread's next operation.
 func (r *groupRunner) step(s *groupState, t int, c *groupCode) {
+	if c.Kind == GroupWait && r.joint(t, c) {
+		r.take(s, t^1, c)
+	}
+	r.take(s, t, c)
+}
+
+func (r *groupRunner) take(s *groupState, t int, c *groupCode) {
 	k := &s.known[t]
 	k.at[t] = s.pc[t] + 1
 	if c.joins() && r.g.Lanes == 2 {
@@ -326,8 +339,9 @@ func (r *groupRunner) read(k *known, word *groupWord, async bool) {
 	case w >= copyWriter:
 		r.res.Race = r.res.Race || k.copies>>(w-copyWriter)&1 == 0
 	case w > 0:
-		r.res.Race = r.res.Race || !before(&k.at, int(w-1), word.when)
-		r.res.Unfenced = r.res.Unfenced || async && !before(&k.fenced, int(w-1), word.when)
+		unknown := !before(&k.at, int(w-1), word.when)
+		r.res.Race = r.res.Race || unknown
+		r.res.Unfenced = r.res.Unfenced || async && !unknown && !before(&k.fenced, int(w-1), word.when)
 	}
 }
 

@@ -55,6 +55,13 @@ func judgeGroup(g *lanes.Group) *groupJudged {
 	if v.launch, v.err = loadGroup(g); v.err == nil {
 		v.rep, v.err = check(v.launch)
 	}
+	if v.err == nil && v.rep.Verdict == "clean" && v.rep.Proof != nil && v.rep.Proof.Together {
+		q := *g
+		q.Joint = true
+		for e := range lanes.Edges {
+			v.results[e] = lanes.ExploreGroup(&q, e, *limit)
+		}
+	}
 	return v
 }
 
@@ -73,12 +80,12 @@ func (v *groupJudged) kinds() string {
 // fine reports whether nothing is wrong with a program.
 func fine(r *lanes.GroupResult) bool { return r.Complete && r.Bad() == "" && !r.Phases && !r.Loose }
 
-// contested reports whether a program is wrong by the letter alone, and an error for its
-// proxy fence: all know what was written, and a warp executed the fence, but only the wgmma
-// hands that on to the others. No card was asked whether it does.
+// contested reports whether a program is wrong by the letter alone, and an error for a proxy
+// fence: a warp knows what was written, and another one executed the fence, which only the
+// wgmma hands on. No card was asked whether it does.
 func (v *groupJudged) contested() bool {
 	letter := &v.results[lanes.Letter]
-	return errors(v.rep) == "proxy-raw" && letter.Unfenced && !letter.Race && fine(&v.results[lanes.Across])
+	return errors(v.rep) == "proxy-raw" && letter.Unfenced && fine(&v.results[lanes.Across])
 }
 
 // disagrees names how a check and what can come out disagree, nothing if they do not.
