@@ -295,7 +295,7 @@ func (c *checking) parts() error {
 		f := &c.Findings[i]
 		if f.Severity == rules.Error && !slices.ContainsFunc(together, func(g rules.Finding) bool { return g.Key() == f.Key() }) {
 			f.Severity = rules.Warning
-			f.Notes = append(f.Notes, "only if lanes of a warp that come to a wait together leave it one by one: the ISA leaves that open (3.2), and no card does it")
+			f.Notes = append(f.Notes, "only if lanes of a warp that come to an mbarrier together arrive, or leave their wait, one by one: the ISA leaves that open (3.2), and no card does it")
 		}
 	}
 	return nil

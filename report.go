@@ -41,7 +41,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 		r.Assumptions = append(r.Assumptions, "clusters start in the order of their numbers: some wait for what others write, which start before them")
 	}
 	if r.Proof != nil && r.Proof.All && r.Proof.Together {
-		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to a wait together leave it together, as on a card; the ISA lets them part (3.2)")
+		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to an mbarrier together arrive, or leave their wait, together, as on a card; the ISA lets them part (3.2)")
 	}
 	if l.subject.Highest {
 		r.Assumptions = append(r.Assumptions, "elect.sync elects the highest lane of its mask; the ISA lets it be any (9.7.13.14)")

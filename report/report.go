@@ -84,8 +84,8 @@ type Proof struct {
 	Reasons     []Reason `json:"reasons"` // why not all
 	// InOrder: the proof assumes that clusters start in order.
 	InOrder bool `json:"-"`
-	// Together: the proof assumes that lanes of a warp which come to a wait together leave
-	// it together.
+	// Together: the proof assumes that lanes of a warp which come to an mbarrier together
+	// arrive, or leave their wait, together.
 	Together bool `json:"-"`
 	// Any is the result of the attempt to extend the proof to other values of an
 	// argument; nil if none was asked for.

@@ -12,8 +12,10 @@ import "muster/kernel"
 //
 // In fast.cu the first CTA loads B for both, and nothing that the others do waits for the
 // empty barriers of the second: releases of one turn may come there before those of the
-// turn before. Here each loads half, so that a full stage says that it was empty in both.
-func Fast(mistake string) (*Work, error) {
+// turn before, unless the two threads that release to the two CTAs, by one instruction, do
+// so together. With leads the first CTA loads; without, each loads half, so that a full
+// stage says that it was empty in both.
+func Fast(leads bool, mistake string) (*Work, error) {
 	const (
 		ctas, stages, consumers = 2, 4, 2
 		rows, cols, deep        = 128, 64, 64 // of a CTA's tile, and of a stage
@@ -31,7 +33,7 @@ func Fast(mistake string) (*Work, error) {
 		releases = consumers
 	}
 	part := cols / ctas // of B that a CTA loads
-	if mistake == "one CTA loads for both" {
+	if leads {
 		part = cols
 	}
 	full, empty := k.Mbarriers("full", stages, 1), k.Mbarriers("empty", stages, releases)
@@ -92,7 +94,7 @@ func Fast(mistake string) (*Work, error) {
 		meet := func() { k.Inst("bar.sync", wg.Add(turn), 128) }
 		release := func(stage kernel.Num) {
 			bar := empty.At(stage)
-			if mistake == "one CTA loads for both" {
+			if mistake == "one thread releases to both" {
 				k.If(i.Eq(0), func() { bar.ArriveMulticast(1<<ctas - 1) })
 				return
 			}

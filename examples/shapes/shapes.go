@@ -17,6 +17,7 @@ type Shape struct {
 	Model string // what it is built like
 	Make  func(mistake string) (*Work, error)
 	Twins []Twin
+	Warns []string // the kinds of warnings that it draws without a mistake
 }
 
 // A Twin is a mistake, and the kinds of findings that tell of it.

@@ -56,7 +56,8 @@ type Failure struct {
 	Lanes uint32
 	Text  string
 	// Mates are lanes that took the step together with Lanes, in this run; the condition
-	// holds if they do so in every schedule. None: it does not.
+	// holds if they do so in every schedule. Of C1, they took the step of the phase before
+	// that need not have come together with a lane that took it. None: it does not hold.
 	Mates uint32
 }
 
@@ -406,9 +407,10 @@ type stamp struct {
 // A phase is K(b,n).
 type phase struct {
 	n       int64
-	members clock // their steps, which a later one must come after
-	reach   clock // what they come after; once complete, what a wait learns
-	async   bool  // some member is the asynchronous half of an operation
+	members clock   // their steps, which a later one must come after
+	mated   []stamp // steps that members took together with others: all their lanes, the first's step
+	reach   clock   // what they come after; once complete, what a wait learns
+	async   bool    // some member is the asynchronous half of an operation
 	counted uint32
 	credits []stamp
 	waits   []stamp // waits for phase n-1 that no member comes after so far
@@ -478,7 +480,7 @@ func (p *Prover) mbar(ev *machine.Event) {
 	} else {
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 		at = w.sees(gs[0], ev.Mask)
-		own = stamp{w.number, ev.Mask, w.step, ev.PC, ev.Mask}
+		own = stamp{w.number, ev.Mask, w.step, ev.PC, ev.Members}
 	}
 	b := p.bar(mb.Bar)
 	if mb.Op == machine.MbarInit {
@@ -508,7 +510,7 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 	with := b.last.first
 	if !b.last.before(b, at) {
 		warp, lanes := p.who(ev)
-		p.fail(Failure{Condition: C1, Bar: b.ref, Phase: k.n, PC: ev.PC, With: with, Warp: warp, Lanes: lanes,
+		p.fail(Failure{Condition: C1, Bar: b.ref, Phase: k.n, PC: ev.PC, With: with, Warp: warp, Lanes: lanes, Mates: b.last.mates(b, at),
 			Text: "what is charged to this phase could be charged to the one before"})
 	}
 	if k.first < 0 {
@@ -519,6 +521,7 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 		k.async = true
 	} else {
 		k.members.set(own.warp, own.mask, own.step)
+		k.mate(own)
 	}
 	arrival, credit := false, false
 	switch mb.Op {
@@ -593,8 +596,8 @@ func (p *Prover) complete(b *bar, ev *machine.Event) {
 	old.members.clear()
 	old.reach.clear()
 	b.prev = b.last
-	b.last = phase{n: k.n, members: k.members, reach: k.reach, async: k.async, first: k.first}
-	b.open = phase{n: k.n + 1, first: -1, members: old.members, reach: old.reach, credits: k.credits[:0], waits: k.waits[:0]}
+	b.last = phase{n: k.n, members: k.members, mated: k.mated, reach: k.reach, async: k.async, first: k.first}
+	b.open = phase{n: k.n + 1, first: -1, members: old.members, mated: old.mated[:0], reach: old.reach, credits: k.credits[:0], waits: k.waits[:0]}
 	b.due = ev.Mbar.After.Expected()
 }
 
@@ -645,6 +648,50 @@ func waited(waits []stamp, at stamp) []stamp {
 // before reports whether a view comes after all that was charged to a phase.
 func (k *phase) before(b *bar, at view) bool {
 	return at.covers(&k.members) && (!k.async || at.clk.known(b.number) > k.n)
+}
+
+// mate notes a lane's step that other lanes took with it. They take theirs one after the
+// other, in the order of their numbers.
+func (k *phase) mate(own stamp) {
+	if own.all&(own.all-1) == 0 {
+		return
+	}
+	before := own.all & (own.mask&-own.mask - 1)
+	own.step -= uint32(bits.OnesCount32(before))
+	own.mask = own.all
+	if n := len(k.mated); n == 0 || k.mated[n-1] != own {
+		k.mated = append(k.mated, own)
+	}
+}
+
+// mates returns lanes whose steps a view comes after, and that took them together with
+// those charged to a phase that it need not come after: if no such steps part, it comes
+// after the phase. It returns none if they do not make it so.
+func (k *phase) mates(b *bar, at view) uint32 {
+	if len(k.mated) == 0 {
+		return 0
+	}
+	joint, known := at.clk.clone(), uint32(0)
+	for _, m := range k.mated {
+		lanes, step := m.mask, m.step
+		seen := uint32(0)
+		for ; lanes != 0; lanes &= lanes - 1 {
+			seen |= at.after(m.warp, lanes&-lanes, step)
+			step++
+		}
+		if seen == 0 || seen == m.mask {
+			continue
+		}
+		known |= seen
+		for lanes, step = m.mask, m.step; lanes != 0; lanes &= lanes - 1 {
+			joint.set(m.warp, lanes&-lanes, step)
+			step++
+		}
+	}
+	if at.clk = &joint; known == 0 || !k.before(b, at) {
+		return 0
+	}
+	return known
 }
 
 func (p *Prover) endBar(b *bar) {

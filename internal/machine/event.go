@@ -45,7 +45,9 @@ const (
 	// EvFence: a memory or proxy fence. Fence, Sem, Scope, Space; Addr of
 	// FenceProxyTensorMapAcquire: each lane's map.
 	EvFence
-	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope.
+	// EvMbar: one lane's operation on an mbarrier. Lane, Mbar, Sem, Scope. Members: the lanes
+	// that execute the instruction with it, whose events follow each other in the order of
+	// their numbers; 0 for an asynchronous operation's.
 	EvMbar
 	// EvMbarWait: lanes in Mask tested phase Mbar.Phase and found it complete
 	// (Mbar.OK), or tested and found it incomplete. Sem, Scope. Token is that of
@@ -428,7 +430,8 @@ type Event struct {
 	Again uint32
 	// Token is what is known of a register that holds a token.
 	Token Token
-	// Members is a collective's member mask, Sources are lanes that a shfl reads.
+	// Members is a collective's member mask, or the lanes that execute an instruction
+	// together; Sources are lanes that a shfl reads.
 	Members, Sources uint32
 }
 

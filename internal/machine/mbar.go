@@ -269,7 +269,7 @@ func visitMbar(x *ctx, in *instr, mask uint32) verdict {
 		}
 		ev := Mbar{Op: mi.op, NoComplete: mi.noComplete}
 		tok := x.m.mbarOp(mem, at, &ev, arg)
-		x.m.emitMbar(Event{Kind: EvMbar, CTA: x.w.cta, Warp: x.w.index, Mask: lanes, Lane: int8(l), PC: x.s.pc,
+		x.m.emitMbar(Event{Kind: EvMbar, CTA: x.w.cta, Warp: x.w.index, Mask: lanes, Lane: int8(l), PC: x.s.pc, Members: mask,
 			Sem: mi.sem, Scope: mi.scope, SemDefaulted: mi.semDefaulted, ScopeDefaulted: mi.scopeDefaulted}, &ev)
 		if ev.Fault != mbarrier.NoFault {
 			return x.m.halt(Stop{Kind: FaultBarrier, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: 1 << l, PC: x.s.pc,

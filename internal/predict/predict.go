@@ -230,7 +230,9 @@ func (t *confirmed) add(l *trial.Subject, x *monitor) {
 	case residency:
 		found = rules.NeedsCoresidency(rules.Stuck{Program: l.Program, At: x.hit.stuck, Started: x.hit.started, All: l.Shape.CTAs})
 	case confluence.C1:
-		found = rules.PhaseMixing(f)
+		if found = rules.PhaseMixing(f); f.Mates != 0 {
+			found = rules.MixedLanes(f)
+		}
 	case confluence.C2:
 		found = rules.ExpectLate(f)
 	case confluence.C3Early:

@@ -167,7 +167,8 @@ type charge struct {
 	named int32
 	phase int64
 	lanes uint32
-	mates uint32 // that made it with them, and are not to
+	joint uint32 // that executed the instruction together, if the machine says so
+	mates uint32 // of joint, that are to make it without them
 	op    int64  // of an asynchronous operation
 	what  machine.MbarOp
 	wait  bool
@@ -278,7 +279,7 @@ func (h *history) Observe(_ *machine.Machine, ev *machine.Event) {
 }
 
 func (h *history) mbar(ev *machine.Event) {
-	c := charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, what: ev.Mbar.Op, site: barSite(ev)}
+	c := charge{bar: ev.Mbar.Bar, phase: ev.Mbar.Phase, what: ev.Mbar.Op, joint: ev.Members, site: barSite(ev)}
 	if ev.Op != nil {
 		c.op, c.async = ev.Op.ID, true
 	}
@@ -469,8 +470,15 @@ func (d *searcher) swap(f *confluence.Failure, phase, before int64) {
 				continue
 			}
 			seen = append(seen, who)
+			held, a := *c, v.target(f)
+			if f.Mates != 0 {
+				held.mates = c.joint &^ c.lanes
+				if a.mates = held.mates; a.mates == 0 {
+					continue
+				}
+			}
 			holds++
-			if d.attempt(c, v.target(f)) {
+			if d.attempt(&held, a) {
 				return
 			}
 		}
@@ -564,4 +572,4 @@ func (d *searcher) shorten(p *prediction) trial.Schedule {
 }
 
 // kinds are the kinds of findings that no judge makes.
-var kinds = []string{"early-wait", "expect-late", "lapped-lanes", "lapped-wait", "needs-coresidency", "phase-mixing"}
+var kinds = []string{"early-wait", "expect-late", "lapped-lanes", "lapped-wait", "mixed-lanes", "needs-coresidency", "phase-mixing"}

@@ -72,7 +72,7 @@ type target struct {
 	named     int32  // of C6
 	phase     int64  // that the step fell into in the first run
 	lanes     uint32 // that made the step, this one and others
-	mates     uint32 // of C3Late: that made it with these, and must not in the directed run
+	mates     uint32 // of what is held back: that made it with the lanes held, and must not in the directed run
 }
 
 // residency is the target of a run in which only CTAs that have not started could go

@@ -182,7 +182,7 @@ func (t *trace) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvMbar, machine.EvMbarWait:
 		b := &ev.Mbar
 		t.mixAll(qualifiers, uint32(ev.Lane), uint32(b.Op)<<8|bit(b.Live)<<7|bit(b.NoComplete)<<6|bit(b.Completed)<<5|bit(b.Parity)<<4|bit(b.OK)<<3|bit(b.Slept)<<2|bit(ev.Token.Known)<<1|bit(ev.Token.NoComplete),
-			b.Count, b.Bytes, uint32(b.Phase), b.Bar.Life, uint32(b.Undefined)<<8|uint32(b.Fault), uint32(ev.Token.Phase), uint32(ev.Token.PC))
+			ev.Members, b.Count, b.Bytes, uint32(b.Phase), b.Bar.Life, uint32(b.Undefined)<<8|uint32(b.Fault), uint32(ev.Token.Phase), uint32(ev.Token.PC))
 		t.mix(uint64(b.Before))
 		t.mix(uint64(b.After))
 		t.mix(b.Token)

@@ -82,7 +82,8 @@
 // Phases of an mbarrier are the exception: which arrivals complete a phase may change
 // with what is left out. There a race may be missed, and none is invented.
 // Votes and shfl are another: they make lanes wait and order no memory. Walks by
-// happens-before look at a clean program with these once more.
+// happens-before look at a clean program with these once more. Where a check warns of a
+// collective-order, they hand on what a lane knows of other warps.
 //
 // Plain stores of equal values are no race here: the ISA says that they are, every
 // card leaves that value, and a check says so in a warning.

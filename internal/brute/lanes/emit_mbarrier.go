@@ -29,6 +29,12 @@ func (e *emitter) source() {
 // mbarrier writes an operation at an mbarrier, or a copy.
 func (e *emitter) mbarrier(o Op, only string) {
 	bar := fmt.Sprintf("[%%r3+%d]", 8*o.Bar)
+	if o.Spread {
+		e.line("and.b32 %%r12, %%r5, 1;")
+		e.line("xor.b32 %%r12, %%r12, %d;", o.Bar)
+		e.line("mad.lo.u32 %%r12, %%r12, 8, %%r3;")
+		bar = "[%r12]"
+	}
 	token := "_"
 	if o.Keep {
 		token = "%token0"

@@ -172,7 +172,7 @@ func (g *generator) message() {
 	}
 	means := []func(*message){g.counter, g.counter, g.counter, g.maximum, g.masks, g.flags, g.flags, g.ticket, g.ticket, g.look, g.look, g.inc, g.neighbours, g.turns, g.lock, g.exchange, g.minimum, g.slots, g.slots, g.told, g.told}
 	if g.p.perCTA() == len(g.p.Warps) {
-		means = append(means, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named, g.laps, g.laps, g.laps, g.laps, g.laps, g.tested)
+		means = append(means, g.mbarrier, g.mbarrier, g.rounds, g.named, g.named, g.laps, g.laps, g.laps, g.laps, g.laps, g.tested, g.spread, g.spread)
 	}
 	means[g.r.IntN(len(means))](m)
 }

@@ -213,6 +213,58 @@ func (g *generator) laps(m *message) {
 	}
 }
 
+// spread has lanes of a warp signal at two mbarriers by one instruction, and each warp
+// wait for one of them, phase after phase.
+func (g *generator) spread(m *message) {
+	if len(g.p.Counts) > 0 {
+		return
+	}
+	g.produce(m)
+	who := uint8(3)
+	if g.r.IntN(4) == 0 {
+		who = g.p.all()
+	}
+	for odd := range 2 {
+		n := len(m.from) * bits.OnesCount8(who&(0x55<<odd))
+		if !g.right() {
+			n += g.r.IntN(3) - 1
+		}
+		g.bar(n)
+	}
+	both := m.from
+	if g.r.IntN(2) == 0 {
+		both = g.every()
+	}
+	apart := g.r.IntN(3) > 0 // a warp waits for one of them
+	for round := range 1 + g.r.IntN(3) {
+		for _, w := range m.from {
+			o := Op{Kind: Arrive, Spread: true, Only: who}
+			if g.r.IntN(8) == 0 {
+				o.Kind = [...]Kind{NoComplete, Drop, Expect}[g.r.IntN(3)]
+			}
+			g.add(w, o)
+		}
+		for _, w := range both {
+			o := Op{Kind: Wait, Bar: uint8(w & 1), N: uint8(round & 1)}
+			switch x := g.r.IntN(6); {
+			case !apart && x < 2:
+				o.Spread = true
+			case !apart:
+				g.add(w, Op{Kind: Wait, Bar: 1 - o.Bar, N: o.N})
+			case x == 0:
+				o.Only = m.only
+			}
+			g.add(w, o)
+			if g.r.IntN(2) == 0 {
+				g.add(w, Op{Kind: WarpSync})
+			}
+		}
+		if round == 0 {
+			g.consume(m)
+		}
+	}
+}
+
 // another returns a signal of as many arrivals, by other lanes if possible.
 func (g *generator) another(m *message, first signal, n int) signal {
 	for range 4 {

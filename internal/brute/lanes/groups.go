@@ -76,8 +76,8 @@ type Group struct {
 	Fifth  []GroupOp // of warp 4
 	Counts []uint8   // of mbarriers
 	Branch bool      // guards are branches
-	// Joint: the lanes of a warp leave a wait at an mbarrier in one step. It is no part of
-	// the text.
+	// Joint: the lanes of a warp arrive at an mbarrier, or leave a wait there, in one step.
+	// It is no part of the text.
 	Joint bool
 }
 

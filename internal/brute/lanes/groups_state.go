@@ -237,8 +237,11 @@ func (r *groupRunner) passes(s *groupState, t int, c *groupCode) bool {
 // enabled reports whether a thread can take its next step. What a warp's lanes execute
 // together is a step of its lane 0.
 func (r *groupRunner) enabled(s *groupState, t int, c *groupCode) bool {
+	if r.joint(t, c) && s.pc[t] != s.pc[t^1] {
+		return false
+	}
 	if c.Kind == GroupWait {
-		return s.bars[c.Bar].phase&1 != c.N && (!r.joint(t, c) || s.pc[t] == s.pc[t^1])
+		return s.bars[c.Bar].phase&1 != c.N
 	}
 	if c.Kind == GroupPoll {
 		return s.counter >= c.N
@@ -249,14 +252,15 @@ func (r *groupRunner) enabled(s *groupState, t int, c *groupCode) bool {
 	return t%2 == 0 && s.stopped>>(t/2)&1 == 0 && (r.g.Lanes == 1 || s.pc[t] == s.pc[t+1])
 }
 
-// joint reports whether the other lane of a thread's warp leaves a wait with it.
+// joint reports whether the other lane of a thread's warp takes its step with it.
 func (r *groupRunner) joint(t int, c *groupCode) bool {
-	return r.g.Joint && c.When == 0 && c.Who>>(t&^1)&3 == 3
+	acts := c.Kind == GroupWait || c.Kind == GroupArrive || c.Kind == GroupArriveTx
+	return r.g.Joint && acts && c.When == 0 && c.Who>>(t&^1)&3 == 3
 }
 
 // step takes a thread's next operation.
 func (r *groupRunner) step(s *groupState, t int, c *groupCode) {
-	if c.Kind == GroupWait && r.joint(t, c) {
+	if r.joint(t, c) {
 		r.take(s, t^1, c)
 	}
 	r.take(s, t, c)

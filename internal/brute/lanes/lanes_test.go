@@ -111,7 +111,7 @@ func wrong(p *lanes.Program, res *lanes.Result, rep *muster.Report) string {
 		res = &joint
 	}
 	if rep.Verdict == "clean" && res.Bad() == "" && p.Tells() && !p.Asynchronous() {
-		res.Race = lanes.Walk(p, rand.New(rand.NewPCG(1, 1)), 40)
+		res.Race = lanes.Walk(p, rand.New(rand.NewPCG(1, 1)), 40, warns(rep, "collective-order"))
 	}
 	switch bad := res.Bad(); {
 	case rep.Verdict != "clean":
@@ -124,6 +124,11 @@ func wrong(p *lanes.Program, res *lanes.Result, rep *muster.Report) string {
 		return "proven, more than one final memory"
 	}
 	return ""
+}
+
+// warns reports whether a report has a warning of a kind.
+func warns(rep *muster.Report, kind string) bool {
+	return slices.ContainsFunc(rep.Findings, func(f muster.Finding) bool { return f.Severity == "warning" && f.Kind == kind })
 }
 
 func errors(rep *muster.Report) string {

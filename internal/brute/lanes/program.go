@@ -133,6 +133,8 @@ type Op struct {
 	Only  uint8 // the lanes that execute it
 	Bar   uint8
 	Keep  bool // of arrivals: the token
+	// Spread: of operations at an mbarrier, odd lanes perform theirs at mbarrier Bar^1.
+	Spread bool
 }
 
 // joins reports whether an operation makes lanes wait for each other.
@@ -170,6 +172,20 @@ func (o Op) flies() bool { return o.copies() || o.Kind == ArriveAsync }
 
 // arrives reports whether an operation is an arrival at an mbarrier by its lane.
 func (o Op) arrives() bool { return Arrive <= o.Kind && o.Kind <= Drop }
+
+// bar returns the mbarrier at which a lane performs an operation.
+func (o Op) bar(lane int) uint8 {
+	if o.Spread {
+		return o.Bar ^ uint8(lane&1)
+	}
+	return o.Bar
+}
+
+// acts reports whether the lanes of a warp perform an operation at an mbarrier, or leave a
+// wait at one, in one step where they are Joint.
+func (o Op) acts() bool {
+	return o.arrives() || o.Kind == Expect || o.Kind == Wait || o.Kind == WaitToken
+}
 
 // atBarrier reports whether an operation is one of an mbarrier.
 func (o Op) atBarrier() bool { return Arrive <= o.Kind && o.Kind <= ArriveAsync && o.Kind != CopyAsync }
@@ -233,8 +249,8 @@ type Program struct {
 	Share   bool  // warps with the same operations have the same text
 	Branch  bool  // guards are branches
 	Sleep   bool  // in loops that wait
-	// Joint: the lanes of a warp leave a wait at an mbarrier in one step. It is no part of
-	// the text.
+	// Joint: the lanes of a warp arrive at an mbarrier, or leave a wait there, in one step.
+	// It is no part of the text.
 	Joint bool
 }
 
@@ -335,7 +351,7 @@ func (p *Program) valid() bool {
 				return false // its address would change while it waits
 			case o.Kind == Inval && p.Order >= Relaxed:
 				return false // earlier uses must happen before it
-			case o.atBarrier() && int(o.Bar) >= len(p.Counts):
+			case o.atBarrier() && (int(o.Bar) >= len(p.Counts) || o.Spread && len(p.Counts) < MaxBars):
 				return false
 			}
 			inside--
@@ -706,7 +722,7 @@ func (p *Program) describe(o Op) string {
 		if o.Keep {
 			s.WriteString(" token =")
 		}
-		fmt.Fprintf(&s, " b%d", o.Bar)
+		fmt.Fprintf(&s, " b%d%s", o.Bar, o.spread())
 		if o.N > 0 {
 			fmt.Fprintf(&s, ", %d", o.N)
 		}
@@ -715,7 +731,7 @@ func (p *Program) describe(o Op) string {
 	case CopyAsync:
 		fmt.Fprintf(&s, " %s", at)
 	case Wait, Test:
-		fmt.Fprintf(&s, " b%d, p%d", o.Bar, o.N)
+		fmt.Fprintf(&s, " b%d%s, p%d", o.Bar, o.spread(), o.N)
 		if o.Turn > 0 {
 			s.WriteString("+turn")
 		}
@@ -766,4 +782,12 @@ func (p *Program) String() string {
 		s.WriteByte('\n')
 	}
 	return s.String()
+}
+
+// spread says that odd lanes act at the other mbarrier.
+func (o Op) spread() string {
+	if o.Spread {
+		return "^lane"
+	}
+	return ""
 }

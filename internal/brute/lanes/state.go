@@ -143,7 +143,8 @@ func (r *runner) place() int {
 			cta := t.warp / p.perCTA()
 			switch {
 			case o.atBarrier():
-				c.bar = barSize * (len(p.Counts)*cta + int(o.Bar))
+				c.Bar = o.bar(t.lane)
+				c.bar = barSize * (len(p.Counts)*cta + int(c.Bar))
 			case o.Kind == Sync || o.Kind == BarArrive:
 				c.bar = MaxBars*cta + int(o.Bar)
 			}
@@ -314,15 +315,15 @@ func (r *runner) enabled(s *state, t int) bool {
 	if c == nil {
 		return false
 	}
+	if r.p.Joint && c.acts() {
+		return r.together(s, t) && r.all(s, t, r.over)
+	}
 	switch c.Kind {
 	case Poll:
 		return c.Cmp.holds(s[c.word], c.k)
 	case Lock:
 		return s[r.word(s, t, c)] == 0
 	case Wait, WaitToken:
-		if r.p.Joint {
-			return r.together(s, t) && r.all(s, t, r.over)
-		}
 		return r.over(s, t)
 	case Drain:
 		return !r.copying(s, t)
@@ -335,13 +336,15 @@ func (r *runner) enabled(s *state, t int) bool {
 	return true
 }
 
-// over reports whether a thread's wait at an mbarrier is over.
+// over reports whether a thread's operation at an mbarrier need not wait, or no longer.
 func (r *runner) over(s *state, t int) bool {
-	c := r.at(s, t)
-	if c.Kind == WaitToken {
+	switch c := r.at(s, t); c.Kind {
+	case WaitToken:
 		return token(s[c.bar], c.Bar) != s[r.tokens+t]
+	case Wait:
+		return s[c.bar]&1 != c.N
 	}
-	return s[c.bar]&1 != c.N
+	return true
 }
 
 // all reports whether something holds for every lane that executes what t stands at.
@@ -404,13 +407,11 @@ func (r *runner) step(s *state, t int) bool {
 	switch c.Kind {
 	case Sync, BarArrive:
 		return r.bar(s, t, c) && r.meet(s)
-	case Wait, WaitToken:
-		if r.p.Joint {
+	default:
+		if r.p.Joint && c.acts() {
 			r.all(s, t, func(s *state, t int) bool { r.barrier(s, t, r.at(s, t)); return true })
 			return r.pass(s, t) && r.meet(s)
 		}
-		fallthrough
-	default:
 		if c.flies() {
 			s[r.flying+t] |= 1 << slices.Index(r.threads[t].flights, int(s[t]))
 		}

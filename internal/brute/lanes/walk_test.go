@@ -28,6 +28,7 @@ type walker struct {
 	arrived  map[int]clock // of mbarriers' open phases, and named barriers' generations
 	complete map[int]clock // of the phases that are
 	last     map[int][]walked
+	told     bool // votes and shfl tell of other warps
 	raced    bool
 }
 
@@ -114,7 +115,8 @@ func (w *walker) meets(before, after *state, t int, c *code) {
 func (w *walker) joined(before, after *state) {
 	for first := 0; first < len(w.threads); first += w.p.Lanes {
 		for pc, c := range w.threads[first].code {
-			if c.Kind != WarpSync && c.Kind != BarArrive {
+			tells := w.told && c.tells()
+			if c.Kind != WarpSync && c.Kind != BarArrive && !tells {
 				continue
 			}
 			if !w.behind(before, after, first, c.Only, pc) {
@@ -127,8 +129,13 @@ func (w *walker) joined(before, after *state) {
 				}
 			}
 			for i := range w.p.Lanes {
-				if c.Only>>i&1 != 0 {
-					w.knows[first+i] = all
+				if c.Only>>i&1 == 0 {
+					continue
+				}
+				own := w.knows[first+i]
+				w.knows[first+i] = all
+				if tells {
+					copy(w.knows[first+i][first:first+w.p.Lanes], own[first:])
 				}
 			}
 		}
@@ -151,11 +158,11 @@ func (w *walker) behind(before, after *state, first int, only uint8, pc int) boo
 }
 
 // walk takes interleavings at random and reports whether one races.
-func walk(p *Program, r *rand.Rand, times int) bool {
+func walk(p *Program, r *rand.Rand, times int, told bool) bool {
 	for range times {
 		x := newRunner(p)
 		s, ok := x.start()
-		w := &walker{runner: x, released: map[int]clock{}, arrived: map[int]clock{}, complete: map[int]clock{}, last: map[int][]walked{}}
+		w := &walker{runner: x, released: map[int]clock{}, arrived: map[int]clock{}, complete: map[int]clock{}, last: map[int][]walked{}, told: told}
 		for ok {
 			var can []int
 			for t := range x.threads {
@@ -192,7 +199,7 @@ func TestRaces(t *testing.T) {
 		if !res.Complete || res.Phases || p.Asynchronous() || p.Tells() {
 			continue
 		}
-		walked := walk(p, rand.New(rand.NewPCG(8, n)), 50)
+		walked := walk(p, rand.New(rand.NewPCG(8, n)), 50, false)
 		switch {
 		case walked && !res.Race:
 			t.Errorf("a walk of program %d races, and no two accesses are ever next to each other\n%v", n, p)
