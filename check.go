@@ -128,8 +128,9 @@ type checking struct {
 	explore *shards.Options
 	ctx     context.Context
 	budget  *trial.Budget
-	skip    bool // runs skip matrix arithmetic
-	few     bool // nobody asked for all of the schedules
+	skip    bool        // runs skip matrix arithmetic
+	alike   trial.Parts // of a proven launch
+	few     bool        // nobody asked for all of the schedules
 	shown   trial.Result
 	merged
 }
@@ -140,6 +141,9 @@ type merged struct {
 	proof    *report.Proof
 	coverage *report.Coverage
 	notices  []string
+	// joint are instructions by which lanes of a warp add floating-point numbers to a word
+	// that is read.
+	joint []int32
 }
 
 // check is Check with one choice of leaders: a run that may prove every schedule, then
@@ -192,11 +196,12 @@ func (c *checking) proves() bool {
 	l := c.subject
 	p, r := prove.Try(l, l.Budget(l.Within(c.ctx, 2)), c.o.Jobs, c.skip)
 	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
-	c.proof = c.proved(p)
+	c.proof, c.alike = c.proved(p), p.Parts
 	if c.proof.All {
 		c.shown = r
-		c.sums(p.Sums)
 	}
+	c.sums(p.Sums)
+	c.joint = p.Joint
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -206,9 +211,14 @@ func (c *checking) sums(pcs []int32) {
 	if len(pcs) == 0 {
 		return
 	}
+	c.notices = append(c.notices, fmt.Sprintf("several threads add floating-point numbers to one word (%s): the last bits of the sums may depend on the schedule", c.lines(pcs)))
+}
+
+// lines lists the lines of instructions, the first of them.
+func (l *Launch) lines(pcs []int32) string {
 	var lines []string
 	for _, pc := range pcs {
-		if l := c.subject.Line(pc); !slices.Contains(lines, l) {
+		if l := l.subject.Line(pc); !slices.Contains(lines, l) {
 			lines = append(lines, l)
 		}
 	}
@@ -216,7 +226,7 @@ func (c *checking) sums(pcs []int32) {
 	if n := len(lines) - most; n > 1 {
 		lines = append(lines[:most], fmt.Sprintf("%d more", n))
 	}
-	c.notices = append(c.notices, fmt.Sprintf("several threads add floating-point numbers to one word (%s): the last bits of the sums may depend on the schedule", strings.Join(lines, ", ")))
+	return strings.Join(lines, ", ")
 }
 
 // representative reports whether the proof holds, and what its run found besides, all of
@@ -235,7 +245,11 @@ func (c *checking) wrongAnyhow() bool {
 	if !c.subject.Highest || c.o.Mode != EverySchedule {
 		return false
 	}
-	r := c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
+	// One part that is wrong by itself will do.
+	r, _ := c.subject.Judge(c.budget, c.list[0], c.skip, 0, c.subject.Parts())
+	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
+		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
+	}
 	if r.Err != nil || !r.Wrong() {
 		return false
 	}
@@ -243,9 +257,18 @@ func (c *checking) wrongAnyhow() bool {
 	return true
 }
 
-// run runs the schedules once. No value of a matrix instruction changes what it finds in a
+// run runs the schedule once, one of the clusters that are alike. No value of a matrix instruction changes what it finds in a
 // proven launch: a proof leaves none out that could.
-func (c *checking) run() error { return c.runAll(c.skip) }
+func (c *checking) run() error {
+	if c.alike.N > 1 {
+		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
+			c.Merged = trial.Merged{}
+			c.Add(0, &r)
+			return nil
+		}
+	}
+	return c.runAll(c.skip)
+}
 
 // runs runs every schedule, and again with every value if a run without found something.
 func (c *checking) runs() error {

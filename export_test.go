@@ -123,7 +123,7 @@ func ProveParts(l *Launch) (each []PartOf, class []int) {
 		m := l.subject.Part(s.Observers(), skip, k, of.N)
 		m.ShowCollectives()
 		m.FailPeeks()
-		part, equal := s.Follow(w, m, skip)
+		part, equal := s.Follow(w, m, skip, true)
 		var p prove.Proof
 		p.Take(l.subject, &part)
 		p.Found(l.subject, &part.Result)

@@ -129,7 +129,7 @@ func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		rec.InTurns = p.inTurns
 		see.to = append(s.Observers(), rec, prints)
 		m.Follow(fo)
-		part, equal := s.Follow(f.w, m, f.skip)
+		part, equal := s.Follow(f.w, m, f.skip, false)
 		var pr prove.Proof
 		if pr.Take(l.Subject, &part); part.Err != nil || len(equal) > 0 || pr.Contents || slices.ContainsFunc(part.Findings, undefined.Passing) {
 			return nil, nil

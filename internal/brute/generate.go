@@ -225,8 +225,9 @@ func (g *generator) wait(t int, b uint8) {
 		return
 	}
 	o := Op{Kind: Wait, Bar: b, N: uint8(x.phase-1) & 1}
-	if !g.small && g.r.IntN(8) == 0 {
+	if !g.small && g.r.IntN(4) == 0 {
 		g.emit(t, Op{Kind: Peek, Bar: b, N: o.N})
+		g.early(t)
 		if g.r.IntN(4) == 0 {
 			g.access(t)
 		}
@@ -235,6 +236,18 @@ func (g *generator) wait(t int, b uint8) {
 	g.emit(t, o)
 	g.know[t].join(&g.full[b])
 	g.seen[t][b] = x.phase
+}
+
+// early moves a thread's last operation, a peek, before some of those before it, where
+// the phase before may still be open.
+func (g *generator) early(t int) {
+	ops := g.p.Threads[t]
+	for i := len(ops) - 1; i > 0 && g.r.IntN(6) > 0; i-- {
+		if k := ops[i-1].Kind; k == Peek || k == WaitPeek {
+			return // there is one result
+		}
+		ops[i-1], ops[i] = ops[i], ops[i-1]
+	}
 }
 
 // ordered reports whether an agent that knows v follows all conflicting accesses.

@@ -18,6 +18,8 @@ type Config struct {
 	// Ordered are the strong accesses taken in the run's own order; nil if the run
 	// stands for all orders.
 	Ordered map[int32]bool
+	// Peeks are the tests that the run fails, for the waits that they would skip.
+	Peeks map[int32]bool
 }
 
 // A Condition is one condition of the theorem.
@@ -115,6 +117,7 @@ type warpState struct {
 	step   uint32
 	groups []group
 	regs   []regStep
+	peeks  []peek
 }
 
 // A group is lanes that come after the same, and each after its own steps: lanes that
@@ -353,8 +356,11 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvMbar:
 		p.mbar(ev)
 	case machine.EvMbarWait:
-		if ev.Mbar.OK {
+		switch {
+		case ev.Mbar.OK:
 			p.wait(ev)
+		case p.cfg.Peeks[ev.PC]:
+			p.peek(ev)
 		}
 	case machine.EvBarArrive:
 		p.barArrive(ev)
@@ -621,6 +627,7 @@ func (p *Prover) wait(ev *machine.Event) {
 				Text: "a wait that can come before the phase before is complete: it passes on that one"})
 		}
 	}
+	p.peeked(b, w, ev)
 	at := stamp{w.number, ev.Mask, w.step, ev.PC, ev.Mask}
 	if n == b.open.n-1 {
 		b.open.waits = waited(b.open.waits, at)
@@ -628,6 +635,68 @@ func (p *Prover) wait(ev *machine.Event) {
 	if n >= 0 && n == b.last.n {
 		w.learn(ev.Mask, &b.last.reach)
 	}
+}
+
+// A peek is a test that the run fails, until the wait that it stands for.
+type peek struct {
+	bar    *bar
+	parity uint64
+	mask   uint32
+	pc     int32
+	open   int64    // the open phase
+	after  [2]bool  // it comes after all that was charged to the phase before that, and to the one before this
+	first  [2]int32 // an instruction of a member of each; -1 for the open phase
+}
+
+// peek takes a test whose result says later only whether a wait is still to be made.
+func (p *Prover) peek(ev *machine.Event) {
+	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
+	b := p.bar(ev.Mbar.Bar)
+	w.forget(func(old *peek) bool { return old.pc == ev.PC }, ev.Mask)
+	for _, g := range gs {
+		at, lanes := w.sees(g, g.mask), g.mask&ev.Mask
+		p.use(b, at, stamp{w.number, lanes, w.step, ev.PC, lanes}, ev.PC)
+		w.peeks = append(w.peeks, peek{bar: b, parity: ev.Mbar.Token, mask: lanes, pc: ev.PC, open: b.open.n,
+			after: [2]bool{b.last.before(b, at), b.prev.before(b, at)}, first: [2]int32{b.last.first, b.prev.first}})
+	}
+}
+
+// peeked checks the peeks that a successful wait follows: each must have come after the
+// phase before the one that is waited for, or it can pass on what that phase's parity says.
+func (p *Prover) peeked(b *bar, w *warpState, ev *machine.Event) {
+	n := ev.Mbar.Phase
+	of := func(k *peek) bool { return k.bar == b && k.parity == ev.Mbar.Token && ev.Mbar.Parity }
+	for i := range w.peeks {
+		k := &w.peeks[i]
+		lanes := k.mask & ev.Mask
+		if !of(k) || lanes == 0 || n < 1 {
+			continue
+		}
+		with := int32(-1)
+		if ago := k.open - n; ago >= 0 && ago < 2 {
+			if k.after[ago] {
+				continue
+			}
+			with = k.first[ago]
+		}
+		p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: k.pc, With: with, Warp: w.number, Lanes: lanes,
+			Text: "a test that can come before the phase before is complete, in place of a wait: it passes on that one"})
+	}
+	w.forget(of, ev.Mask)
+}
+
+// forget removes lanes from peeks.
+func (w *warpState) forget(which func(*peek) bool, lanes uint32) {
+	out := w.peeks[:0]
+	for _, k := range w.peeks {
+		if which(&k) {
+			k.mask &^= lanes
+		}
+		if k.mask != 0 {
+			out = append(out, k)
+		}
+	}
+	w.peeks = out
 }
 
 // waited adds a wait. What comes after a lane's last wait comes after the earlier

@@ -203,11 +203,21 @@ const quantum = 4096
 // milliseconds apart, and ends the run early, returning false, when stop
 // reports true.
 func Run(m *machine.Machine, s Schedule, stop func() bool) bool {
+	return run(runner{m: m}, s, stop)
+}
+
+// RunAlike is Run, but the first CTA's turns begin as those of any other do, so that
+// clusters that do the same take the same steps. In Run its first warp's turn comes last.
+func RunAlike(m *machine.Machine, s Schedule, stop func() bool) bool {
+	return run(runner{m: m, at: machine.Choice{CTA: -1}}, s, stop)
+}
+
+func run(r runner, s Schedule, stop func() bool) bool {
+	m := r.m
 	m.StopWhen(stop)
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}
-	r := runner{m: m}
 	r.obey(s)
 	return r.follow(s.Policy, nil)
 }

@@ -376,7 +376,7 @@ func (g *Graph) same(i int32, region []int32) map[Reg]bool {
 		if _, source := g.source(n); source || !u.Plain || u.Guard != NoReg || u.Accumulates() || len(u.Addr) > 0 && !u.Launched || !g.dominates(n, i) {
 			return false
 		}
-		for _, r := range u.Reads {
+		for _, r := range slices.Concat(u.Reads, u.Addr) {
 			if len(writers[r]) > 0 && !same[r] {
 				return false
 			}

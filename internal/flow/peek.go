@@ -12,10 +12,13 @@ import (
 // path from it the result is overwritten or dropped, or branches by it are reached, each of
 // which skips such a wait where the test was true, and nothing else reads it.
 //
-// So nothing is observed by a peek that the wait does not observe, and it may be taken for
-// one that fails: each run of the program corresponds to one in which the peeks fail and
-// the waits that they skip are made, where they find the phase complete. That is the run
-// that a proof follows. It orders less than the runs in which a peek succeeds.
+// So nothing is observed by a peek that the wait does not observe, if its parity says of the
+// same phase what the wait's does, and it may be taken for one that fails: each run of the
+// program corresponds to one in which the peeks fail and the waits that they skip are made,
+// where they find the phase complete. That is the run that a proof follows. It orders less
+// than the runs in which a peek succeeds. The phase is the same if a peek for the wait of
+// phase n comes after phase n-1 is complete, as the wait does: of each run that is for the
+// proof to show (confluence, C3).
 
 // peek reports whether a test is one.
 func (g *Graph) peek(test int32) bool {

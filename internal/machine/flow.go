@@ -187,12 +187,17 @@ func (d *decoder) launched(in *ptx.Inst, op ptx.Operand) bool {
 	if slices.Contains(in.Mods, "const") {
 		return true
 	}
-	name, ok := m.Base.(ptx.Name)
 	y := (*symbol)(nil)
-	if ok {
+	if name, ok := m.Base.(ptx.Name); ok {
 		y = d.symbol(name)
 	}
-	return y != nil && y.kind == symParam
+	switch {
+	case y == nil:
+		return false
+	case y.kind == symReg: // of a pointer to them
+		return slices.Contains(in.Mods, "param::entry") || d.index == 0 && slices.Contains(in.Mods, "param")
+	}
+	return y.kind == symParam
 }
 
 // registersOf appends the registers of an operand: those of an address to addr.

@@ -400,6 +400,12 @@ func (p *Program) MbarMayBeRemote(pc int32) bool {
 // Reach marks the instructions reachable from any of the given ones, these
 // included. A guard may hold or fail; an indirect call may reach every function.
 func (p *Program) Reach(from ...int32) []bool {
+	return p.ReachWithout(func(*ptx.Inst) bool { return false }, from...)
+}
+
+// ReachWithout is Reach along ways that pass none of some instructions. Those that the ways
+// come to are marked.
+func (p *Program) ReachWithout(these func(in *ptx.Inst) bool, from ...int32) []bool {
 	seen := make([]bool, len(p.code))
 	work := append([]int32(nil), from...)
 	for len(work) > 0 {
@@ -409,7 +415,9 @@ func (p *Program) Reach(from ...int32) []bool {
 			continue
 		}
 		seen[pc] = true
-		work = p.next(pc, work)
+		if in := p.code[pc].src; in == nil || !these(in) {
+			work = p.next(pc, work)
+		}
 	}
 	return seen
 }

@@ -143,6 +143,8 @@ func (s *strides) load(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask uin
 			ws.put(w, mask, s.unknown(x.s.pc, "a value that is loaded"))
 		case a.space == spParam && a.base == baseImm:
 			ws.put(w, mask, s.param(x.s.pc, uint64(a.off)+uint64(i)*uint64(a.elem), uint64(a.elem)))
+		case a.space == spParam && len(s.params) > 0:
+			ws.put(w, mask, s.unknown(x.s.pc, "a parameter that is loaded through a register"))
 		default:
 			ws.put(w, mask, still)
 		}

@@ -123,7 +123,7 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 	c.Looks = func(pc int32) bool { return polls[pc] != nil }
 	j, words := trial.JudgeWords(o.facts, c)
 	p := confluence.New(confluence.Config{Shape: l.Shape,
-		Program: l.Program, Polls: polls, Ordered: o.points})
+		Program: l.Program, Polls: polls, Ordered: o.points, Peeks: l.Program.Peeks()})
 	s := &strongAccesses{prog: l.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.Program, points: o.points}
 	orders := lanes.NewOrders(l.Program, lanes.Deciders(l.Program))
@@ -145,7 +145,8 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 		part.Gaps = append(part.Gaps, rules.Gap{What: reason, PC: -1})
 	}
 	part.Gaps = append(part.Gaps, orders.Gaps()...)
-	part.failures, part.mixed, part.sums, part.contents, part.earlier = p.Finish(), s.mixed, s.sums, true, p.WaitsForEarlier()
+	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
+	part.sums, part.joint = s.sums, s.joint
 	part.equalStores(l.Program, j.Order.Conflicts(), nil, false)
 	part.words = words.Summary()
 	return part, m, true

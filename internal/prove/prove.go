@@ -33,6 +33,11 @@ type Proof struct {
 	// Sums are instructions by which several threads add floating-point numbers to a word
 	// that nobody reads: the last bits of the sum may depend on the schedule.
 	Sums []int32
+	// Joint are instructions by which lanes of a warp add floating-point numbers to a word
+	// that is read: a run takes them in the order of the lanes' numbers.
+	Joint []int32
+	// Parts are the clusters that were proven one by one.
+	Parts trial.Parts
 }
 
 // A Reason is why a proof does not hold: a condition of docs/schedules.md, or
@@ -103,6 +108,7 @@ type View func(machine.Observer) machine.Observer
 // parts that are alike, one is judged.
 func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
 	of := l.Clusters(w, jobs, skip)
+	p.Parts = of
 	parts := make([]Part, of.N)
 	judge := func(k []int) {
 		parallel.Each(jobs, len(k), func(i int) { parts[k[i]] = provePart(l, w, skip, k[i], of.N, v) })
@@ -137,11 +143,7 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
-	for _, pc := range part.sums {
-		if !slices.Contains(p.Sums, pc) {
-			p.Sums = append(p.Sums, pc)
-		}
-	}
+	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
 	for _, f := range part.failures {
 		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
 	}
@@ -151,6 +153,16 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	for _, f := range part.unsettled {
 		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc})
 	}
+}
+
+// union adds to a list what it lacks.
+func union(list, more []int32) []int32 {
+	for _, pc := range more {
+		if !slices.Contains(list, pc) {
+			list = append(list, pc)
+		}
+	}
+	return list
 }
 
 // Found adds the errors that a run found: they refute the proof. The list may be
@@ -184,6 +196,7 @@ type Part struct {
 	// unsettled are the loads whose values the schedule decides.
 	unsettled []mixture
 	sums      []int32
+	joint     []int32
 	contents  bool // as in Proof
 	earlier   bool
 	values    bool // stores write equal values: a part that is alike may write others
@@ -210,7 +223,7 @@ func proveRun(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View, kn
 	m := l.Part(v.of(s.Observers()), skip, k, n)
 	m.ShowCollectives()
 	m.FailPeeks()
-	return s.Follow(w, m, skip)
+	return s.Follow(w, m, skip, n > 1)
 }
 
 // Watchers watch one run for a proof.
@@ -230,7 +243,7 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	c := l.Rules()
 	c.MustOnly = true
 	flips := l.Program.Flips()
-	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips})
+	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.Peeks()})
 	if len(flips) > 0 {
 		c.Round = prover.Round
 	}
@@ -271,16 +284,16 @@ func (s *Watchers) Observers() trial.Observers {
 }
 
 // Follow runs a machine with these observers to its end, and returns what that
-// showed.
-func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip bool) (r Part, equal map[int32]bool) {
+// showed. The machine is one part of the launch, or all of it.
+func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip, part bool) (r Part, equal map[int32]bool) {
 	var ended bool
-	if r.Result, ended = s.l.RunPart(w, s.judge, m, trial.ProofSchedule); r.Err != nil {
+	if r.Result, ended = s.l.RunProof(w, s.judge, m, part); r.Err != nil {
 		return r, nil
 	}
 	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.sums = s.Prover.Finish(), s.strong.mixed, s.strong.sums
+	r.failures, r.mixed, r.sums, r.joint = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint
 	if s.loads != nil {
 		r.unsettled = s.loads.unsettled()
 	}

@@ -16,8 +16,10 @@ type strongAccesses struct {
 	words map[place]writer
 	mixed []mixture
 	sums  []int32 // instructions by which several add floating-point numbers to a word
-	adds  bool    // some instruction adds floating-point numbers
-	maps  bool    // a tensor map that lies in memory was read
+	// joint are those of sums by which lanes of one warp add to a word that is read later.
+	joint []int32
+	adds  bool // some instruction adds floating-point numbers
+	maps  bool // a tensor map that lies in memory was read
 	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
@@ -34,6 +36,11 @@ type writer struct {
 	pc   int32
 	sum  bool // of floating-point numbers
 	read bool // since the first was added
+	// The lane that added last, by which instruction, and whether lanes of one warp added by
+	// one instruction.
+	lane  int64
+	last  int32
+	joint bool
 }
 
 type mixture struct {
@@ -106,7 +113,7 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string,
 	old, known := s.words[at]
 	switch {
 	case !known:
-		s.words[at] = writer{by: by, name: name, pc: pc, sum: sum}
+		s.words[at] = writer{by: by, name: name, pc: pc, sum: sum, lane: by, last: pc}
 	case old.by == inOrder && by == inOrder:
 	case old.by == by && by != several:
 		if old.name != name {
@@ -114,7 +121,10 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string,
 			s.words[at] = old
 		}
 	case sum && old.sum && old.name == name && !old.read:
-		old.by = several
+		if old.last == pc && old.lane>>5 == by>>5 {
+			old.joint = true
+		}
+		old.by, old.lane, old.last = several, by, pc
 		s.words[at] = old
 		if !slices.Contains(s.sums, pc) {
 			s.sums = append(s.sums, pc)
@@ -156,6 +166,9 @@ func (s *strongAccesses) read(mem machine.MemID, addr, n uint64, pc int32) {
 		}
 		w.read = true
 		s.words[place{mem, at}] = w
+		if w.joint && !slices.Contains(s.joint, w.last) {
+			s.joint = append(s.joint, w.last)
+		}
 		if w.by == several {
 			s.note(pc, "a sum of floating-point numbers, whose last bits depend on the order of its additions")
 		}

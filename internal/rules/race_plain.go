@@ -5,6 +5,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 var raceShared = register(Kind{
@@ -66,7 +67,7 @@ func (j *Judge) plainRace(c *order.Conflict) Finding {
 	case a.Op >= 0:
 		f.Fix = fmt.Sprintf("wait for the completion of %s in its issuing thread, then %s before %s", j.instr(a), j.syncBetween(a, b), j.instr(b))
 	default:
-		f.Fix = fmt.Sprintf("put %s after %s and before %s", j.syncBetween(a, b), j.instr(a), j.instr(b))
+		f.Fix = fmt.Sprintf("put %s %s", j.syncBetween(a, b), j.where(a, b))
 	}
 	if c.Span.Mem == machine.Global && a.CTA != b.CTA && a.Op < 0 && b.Op < 0 {
 		f.Fix += "; or write disjoint places, or use atomics"
@@ -74,6 +75,29 @@ func (j *Judge) plainRace(c *order.Conflict) Finding {
 	canonical(&f)
 	return f
 }
+
+// where says between which of two accesses by lanes that nothing orders a synchronization
+// is missing: as control flows, whichever of the two came first in this schedule.
+func (j *Judge) where(a, b *order.AccessRef) string {
+	if a.PC > b.PC {
+		a, b = b, a
+	}
+	on, back := j.Program.Reach(a.PC + 1)[b.PC], j.Program.Reach(b.PC + 1)[a.PC]
+	switch {
+	case on == back && !on:
+		return fmt.Sprintf("between %s and %s", j.instr(a), j.instr(b))
+	case !on:
+		a, b = b, a
+	case a.PC == b.PC:
+		return fmt.Sprintf("after %s and before the next turn comes to it", j.instr(a))
+	case back && !j.Program.ReachWithout(gathers, a.PC+1)[b.PC]:
+		return fmt.Sprintf("after %s and before the next turn's %s", j.instr(b), j.instr(a))
+	}
+	return fmt.Sprintf("after %s and before %s", j.instr(a), j.instr(b))
+}
+
+// gathers reports whether an instruction is a barrier of more than a warp.
+func gathers(in *ptx.Inst) bool { return in.IsOf(ptx.ClassBarrier) && in.Form.Scope != "warp" }
 
 // canonical sorts the sites of an unordered pair independently of the schedule:
 // writes first, then by program counter.

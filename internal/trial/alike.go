@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/parallel"
 )
@@ -29,8 +30,7 @@ type Parts struct {
 	Class []int
 }
 
-// Clusters runs each cluster by itself under ProofSchedule, jobs at a time, and compares
-// them. It returns one part for all if that does not come to the end, or if they share
+// Clusters runs each cluster by itself, jobs at a time, and compares them. It returns one part for all if that does not come to the end, or if they share
 // what one of them writes.
 func (s *Subject) Clusters(b *Budget, jobs int, skip bool) Parts {
 	whole := Parts{N: 1, Class: []int{0}}
@@ -45,7 +45,7 @@ func (s *Subject) Clusters(b *Budget, jobs int, skip bool) Parts {
 		m := s.Part(t, skip, i, n)
 		m.ShowCollectives()
 		m.FailPeeks()
-		if !s.ends(b, m, ProofSchedule, &interact) {
+		if !s.ends(b, m, ProofSchedule, explore.RunAlike, &interact) {
 			interact.Store(true)
 			return
 		}

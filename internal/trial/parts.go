@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/order"
 	"muster/internal/parallel"
@@ -43,6 +44,26 @@ func (s *Subject) Parts() int {
 		return 1
 	}
 	return min(maxParts, s.Start.ClusterCount())
+}
+
+// Alike runs a schedule of a proven launch whose parts do not interact, and of parts that
+// are alike one. It reports whether all came to their ends.
+func (s *Subject) Alike(b *Budget, by Schedule, jobs int, skip bool, p Parts) (r Result, ended bool) {
+	parts, ends := make([]Result, p.N), make([]bool, p.N)
+	parallel.Each(jobs, p.N, func(i int) {
+		if p.Class[i] == i {
+			var print *order.Footprint
+			parts[i], print = s.Judge(b, by, skip, i, p.N)
+			ends[i] = print != nil
+		}
+	})
+	for _, i := range p.Class {
+		if !ends[i] {
+			return Result{}, false
+		}
+		r.Add(&parts[i])
+	}
+	return r, true
 }
 
 // parted runs schedules part by part, and returns those that have to be run
@@ -126,7 +147,19 @@ func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (r Result, 
 
 // RunPart runs a machine that j watches, and reports whether it came to its end.
 func (s *Subject) RunPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule) (r Result, ended bool) {
-	gap, err := s.Follow(b, m, by)
+	return s.runPart(b, j, m, by, explore.Run)
+}
+
+// RunProof is RunPart under ProofSchedule. Parts that are alike take the same steps.
+func (s *Subject) RunProof(b *Budget, j *rules.Judge, m *machine.Machine, part bool) (r Result, ended bool) {
+	if part {
+		return s.runPart(b, j, m, ProofSchedule, explore.RunAlike)
+	}
+	return s.runPart(b, j, m, ProofSchedule, explore.Run)
+}
+
+func (s *Subject) runPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule, run runner) (r Result, ended bool) {
+	gap, err := s.follow(b, m, by, run)
 	if err != nil {
 		return Result{Err: err}, false
 	}

@@ -35,6 +35,13 @@ func (r *Result) Covers(o *Result) bool {
 
 // Follow runs m under a schedule to its end, or to a limit, which is a gap.
 func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap, error) {
+	return s.follow(b, m, by, explore.Run)
+}
+
+// A runner runs a machine to its end under a schedule: explore.Run or explore.RunAlike.
+type runner func(m *machine.Machine, by Schedule, stop func() bool) bool
+
+func (s *Subject) follow(b *Budget, m *machine.Machine, by Schedule, run runner) (*rules.Gap, error) {
 	stop, why := b.Stop()
 	if stop() {
 		return &rules.Gap{What: why(), PC: -1}, nil
@@ -44,7 +51,7 @@ func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap
 		return nil, err
 	}
 	by.Prefix = nil
-	if !explore.Run(m, by, stop) {
+	if !run(m, by, stop) {
 		return &rules.Gap{What: why(), PC: -1}, nil
 	}
 	if g, ok := s.LimitGap(m.Stopped()); ok {

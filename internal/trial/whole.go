@@ -37,7 +37,7 @@ func (s *Subject) SideBySide(b *Budget, by Schedule, jobs int) *machine.Machine 
 	parallel.Each(jobs, n, func(i int) {
 		t := touched{}
 		m := s.Part(t, false, i, n)
-		if !s.ends(b, m, by, &interact) {
+		if !s.ends(b, m, by, explore.Run, &interact) {
 			interact.Store(true)
 			return
 		}
@@ -63,9 +63,9 @@ func (s *Subject) SideBySide(b *Budget, by Schedule, jobs int) *machine.Machine 
 
 // ends runs a part, unless others are seen to interact, and reports whether it came to its
 // end without a limit, a fault or something printed.
-func (s *Subject) ends(b *Budget, m *machine.Machine, by Schedule, interact *atomic.Bool) bool {
+func (s *Subject) ends(b *Budget, m *machine.Machine, by Schedule, run runner, interact *atomic.Bool) bool {
 	stop, _ := b.Stop()
 	halt := func() bool { return interact.Load() || stop() }
 	m.StopWhen(halt)
-	return !halt() && explore.Run(m, by, halt) && m.Done() && len(m.Output()) == 0
+	return !halt() && run(m, by, halt) && m.Done() && len(m.Output()) == 0
 }
