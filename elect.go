@@ -73,8 +73,7 @@ func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options
 			continue
 		}
 		if f.Severity == report.SevError {
-			f.Severity, more = report.SevWarning, true
-			f.Notes = append(f.Notes, "only if elect.sync elects another lane than the lowest of its mask: the ISA leaves it open (9.7.13.14), an H200 elects the lowest")
+			f, more = otherLeader(f), true
 		}
 		r.Findings = append(r.Findings, f)
 	}
@@ -87,6 +86,20 @@ func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options
 	}
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r, nil
+}
+
+// otherLeader makes a warning of an error that only the leaders show which no card elects.
+// Of what it led to, in threads that wait, it leaves the beginning: the replay has it all.
+func otherLeader(f Finding) Finding {
+	f.Severity = report.SevWarning
+	f.Headline = "if elect.sync elects the highest lane of its mask, " + f.Headline
+	f.Notes = append(f.Notes, "the ISA leaves open which lane elect.sync elects (9.7.13.14); an H200 elects the lowest, for which this is no error")
+	if f.Effect {
+		const most = 2
+		f.Waiting, f.Ledger = nil, f.Ledger[:min(len(f.Ledger), most)]
+		f.Fix = "choose the thread in one way, by elect.sync or by its number, for all that belongs together: a wait, the bytes it expects, the copies, the arrival"
+	}
+	return f
 }
 
 // rank orders findings: errors first.
