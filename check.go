@@ -281,11 +281,15 @@ func (c *checking) runs() error {
 
 func (c *checking) runAll(skip bool) error {
 	c.Merged = trial.Merged{}
-	first := c.subject.All(c.budget, c.list[:1], c.o.Jobs, skip)
+	budget := c.budget
+	if c.few {
+		budget = budget.Enough(afterError)
+	}
+	first := c.subject.All(budget, c.list[:1], c.o.Jobs, skip)
 	if c.few && first[0].Instrs > longRun && first[0].Wrong() {
 		c.list = c.list[:min(len(c.list), fewSchedules)]
 	}
-	for i, r := range append(first, c.subject.All(c.budget, c.list[1:], c.o.Jobs, skip)...) {
+	for i, r := range append(first, c.subject.All(budget, c.list[1:], c.o.Jobs, skip)...) {
 		if r.Err != nil {
 			return r.Err
 		}
@@ -295,10 +299,12 @@ func (c *checking) runAll(skip bool) error {
 }
 
 // Where the first schedule has an error, and executes more than longRun warp instructions,
-// the default schedules are no more than fewSchedules: whoever waits has a bug to mend.
+// the default schedules are no more than fewSchedules: whoever waits has a bug to mend. For
+// the same reason a run ends afterError warp instructions after its first error.
 const (
 	longRun      = 1 << 18
 	fewSchedules = 2
+	afterError   = 1 << 22
 )
 
 // predicts adds directed runs for the conflicts that failed conditions of the proof name.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"maps"
 	"slices"
 
 	"muster/internal/flow"
@@ -22,6 +23,9 @@ type pageShade struct {
 func (p *page) clean(off, n uint64) {
 	if p.shade != nil {
 		clear(p.shade.bits[off:min(off+n, pageBytes)])
+		if len(p.shade.drawn) > 0 {
+			maps.DeleteFunc(p.shade.drawn, func(word uint16, _ drawn) bool { return uint64(word) >= off/4 && uint64(word)*4 < off+n })
+		}
 	}
 }
 

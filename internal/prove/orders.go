@@ -68,8 +68,13 @@ func (f footprint) apart(g footprint) bool {
 	return true
 }
 
-// byOrders tries to decide every schedule by one run for each order.
-func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bool) {
+// longOrder is how many warp instructions a run may take at least.
+const longOrder = 1 << 23
+
+// byOrders tries to decide every schedule by one run for each order. A run that takes more
+// than most warp instructions does not end: what a thread spins for comes with an access that
+// the run puts off.
+func byOrders(l *trial.Subject, w *trial.Budget, most int64) (p Proof, r trial.Result, ok bool) {
 	prog := l.Program
 	o := &orders{l: l, points: prog.Points(), facts: l.Facts(lanes.Deciders(l.Program))}
 	decided := maps.Clone(o.points)
@@ -84,7 +89,7 @@ func byOrders(l *trial.Subject, w *trial.Budget) (p Proof, r trial.Result, ok bo
 		if o.runs++; o.runs > maxOrders || stop() {
 			return p, r, false
 		}
-		part, m, whole := o.run(w)
+		part, m, whole := o.run(w, most)
 		if !whole {
 			continue // equivalent to another
 		}
@@ -113,8 +118,8 @@ type orderedPart struct {
 }
 
 // run makes one run that takes the choices of the path, and then any that are not
-// asleep. whole is false if only sleeping ones are left.
-func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, whole bool) {
+// asleep, of at most so many warp instructions. whole is false if only sleeping ones are left.
+func (o *orders) run(w *trial.Budget, most int64) (part orderedPart, m *machine.Machine, whole bool) {
 	l := o.l
 	c := l.Rules()
 	c.MustOnly = true
@@ -131,7 +136,11 @@ func (o *orders) run(w *trial.Budget) (part orderedPart, m *machine.Machine, who
 	m.ShowMeetings()
 	m.FailPeeks()
 	m.KeepApart()
-	stop, why := w.Stop()
+	over, why := w.Stop()
+	stop := func() bool {
+		n, _ := m.Instrs()
+		return over() || n > most || n > refuted && j.Wrong()
+	}
 	m.StopWhen(stop)
 	whole = o.follow(m, t, stop)
 	if !whole {

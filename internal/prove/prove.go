@@ -60,7 +60,7 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	if p.Holds || p.Together || w.Context.Err() != nil {
 		return p, r
 	}
-	if q, s, ok := byOrders(l, w); ok {
+	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
 		return q, s
 	}
 	return p, r
@@ -205,12 +205,18 @@ type Part struct {
 // provePart watches one run of a part. If that shows unordered stores of equal
 // values, it watches a second one that forgets nothing at their places.
 func provePart(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View) Part {
-	r, equal := proveRun(l, w, skip, k, n, v, nil)
+	r, equal := proveRun(l, w.Enough(refuted), skip, k, n, v, nil)
+	if r.Cut && !r.Wrong() {
+		r, equal = proveRun(l, w, skip, k, n, v, nil)
+	}
 	if len(equal) > 0 {
 		r, _ = proveRun(l, w, skip, k, n, v, equal)
 	}
 	return r
 }
+
+// refuted is how many warp instructions a proof's run goes on once it is refuted.
+const refuted = 1 << 18
 
 // proveRun watches one run, given the stores known to write what unordered others do.
 // It returns those found in addition.

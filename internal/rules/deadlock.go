@@ -338,6 +338,7 @@ func (d *stuck) splits() {
 		switch v.Kind {
 		case machine.WaitRegisters:
 			d.told = true
+			d.keptRegisters(v.CTA)
 			d.j.add(registerBudget, d.noRegisters(v))
 		case machine.WaitWarp:
 			if sites := d.apart(v); len(sites) > 1 && !d.j.warp(v.CTA, v.Warp).diverged {

@@ -11,9 +11,9 @@ var proxyWar = register(Kind{
 	Severity: Warning,
 	Title:    "the asynchronous proxy overwrites what ordinary accesses just used, without a proxy fence",
 	Section:  "8.6, 9.7.9.25.2",
-	Text: `A bulk copy overwrites memory that ordinary loads read (or ordinary stores
-wrote) before. Synchronization orders the two, but no fence.proxy.async stands on
-the path between them.
+	Text: `A bulk copy overwrites memory that ordinary loads read before. Synchronization
+orders the two, but no fence.proxy.async stands on the path between them. (Where
+ordinary stores wrote it, that is proxy-waw.)
 
 Who disagrees. By the letter of the ISA accesses through different proxies need a
 cross-proxy fence in whichever direction they conflict (8.6, 9.7.9.25.2), and

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"muster/internal/diag"
@@ -41,6 +42,20 @@ func (j *Judge) races() {
 	}
 }
 
+// Wrong reports whether the run so far has an error.
+func (j *Judge) Wrong() bool {
+	if slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Severity == Error }) {
+		return true
+	}
+	facts := j.Order.FactList()
+	for _, c := range j.Order.Conflicts() {
+		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error {
+			return true
+		}
+	}
+	return false
+}
+
 // describe says, for each kind that conflicts become, what happened, which
 // edge is missing and what would give it.
 var describe map[*Kind]func(*Judge, *order.Conflict) Finding
@@ -54,6 +69,7 @@ func init() {
 		sameValue:         (*Judge).equalStores,
 		proxyRaw:          (*Judge).proxyRead,
 		proxyWar:          (*Judge).proxyOverwrite,
+		proxyWaw:          (*Judge).proxyRewrite,
 		asyncAsync:        (*Judge).asyncPair,
 		readInFlight:      (*Judge).earlyRead,
 		overwriteInFlight: (*Judge).earlyWrite,
@@ -89,7 +105,10 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 	case w&order.BothAsyncOtherCTA != 0:
 		return asyncAsync
 	case w&order.IfProxyFence != 0:
-		if writes(&c.Cur) {
+		switch {
+		case writes(&c.Cur) && writes(&c.Prior):
+			return proxyWaw
+		case writes(&c.Cur):
 			return proxyWar
 		}
 		if fedByCpAsync(c) {

@@ -120,7 +120,7 @@ func TestNamesOfStores(t *testing.T) {
 		{order.NoEdge | order.SameWarpLanes, machine.SharedOf(1), raceLanes},
 		{order.IfScopeWider | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
 		{order.NoEdge | order.NotMorallyStrong, machine.Global, scopeTooNarrow},
-		{order.IfProxyFence, machine.SharedOf(0), proxyWar},
+		{order.IfProxyFence, machine.SharedOf(0), proxyWaw},
 		{order.BothAsyncOtherCTA, machine.Global, asyncAsync},
 		{order.IfNotRelaxed, machine.Global, relaxedSync},
 		{order.NoEdge | order.SameValue, machine.Global, sameValue},

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -38,10 +39,14 @@ func (j *Judge) registers(ev *machine.Event) {
 	}
 }
 
-// registerSteps compares what the warps of each warpgroup of a CTA executed.
-func (j *Judge) registerSteps(cta int32) {
+// registerSteps compares what the warps of each warpgroup of a CTA executed, of those
+// warpgroups that are in no setmaxnreg now.
+func (j *Judge) registerSteps(cta int32, in func(warpgroup int) bool) {
 	c := j.watch.ctas[cta]
 	for g := 0; g < len(c.warps); g += 4 {
+		if in(g / 4) {
+			continue
+		}
 		group := c.warps[g:min(g+4, len(c.warps))]
 		longest := 0
 		for w := range group {
@@ -89,6 +94,16 @@ func (j *Judge) unequalSteps(cta, group, warp int32, s regStep) Finding {
 		Missing:  fmt.Sprintf("warps %d to %d form a warpgroup; each must execute the same setmaxnreg", group, group+3),
 		Fix:      "put setmaxnreg where all four warps of the warpgroup come to it, under a condition that is the same for them",
 	}
+}
+
+// keptRegisters names the warps that have not executed a setmaxnreg of their warpgroup, in a
+// CTA in which an increase is never granted.
+func (d *stuck) keptRegisters(cta int32) {
+	d.j.registerSteps(cta, func(warpgroup int) bool {
+		return slices.ContainsFunc(d.all, func(v machine.WaitingSplit) bool {
+			return v.CTA == cta && int(v.Warp)/4 == warpgroup && v.Kind == machine.WaitRegisters
+		})
+	})
 }
 
 // noRegisters is the finding for an increase that is never granted.

@@ -279,7 +279,7 @@ func (j *Judge) leave(i int32, how parting) {
 	}
 	j.namedFindings(i, how)
 	if how == ended {
-		j.registerSteps(i)
+		j.registerSteps(i, func(int) bool { return false })
 		j.groupSteps(i)
 	}
 	j.watch.ctas[i] = gone

@@ -23,6 +23,7 @@ type Budget struct {
 	limits  Limits
 	until   deadline
 	given   func() bool // a test's own limit
+	enough  int64       // see Enough; 0: no limit
 }
 
 // until is the context key of the deadline of all work with the context.
@@ -85,6 +86,14 @@ func (b *Budget) Over() string {
 		return fmt.Sprintf("the memory limit of %d bytes ran out (Limits.Memory)", b.limits.Memory)
 	}
 	return ""
+}
+
+// Enough returns a budget of which a run that a judge watches spends no more than some warp
+// instructions once the judge knows an error.
+func (b *Budget) Enough(instrs int64) *Budget {
+	c := *b
+	c.enough = instrs
+	return &c
 }
 
 // Stop returns the function that one run asks now and then whether to end, and the

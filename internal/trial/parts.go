@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -134,6 +135,10 @@ func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (r Result, 
 	for { // each round adds stores; a program has finitely many
 		j := rules.NewJudge(s.Rules())
 		r, ended := s.RunPart(b, j, s.Part(j, skip, k, n), by)
+		if r.Cut && !r.Wrong() {
+			b = b.Enough(0)
+			continue
+		}
 		more := s.Overlooked(j)
 		if len(more) == 0 || r.Err != nil || b.Over() != "" {
 			if ended {
@@ -159,9 +164,24 @@ func (s *Subject) RunProof(b *Budget, j *rules.Judge, m *machine.Machine, part b
 }
 
 func (s *Subject) runPart(b *Budget, j *rules.Judge, m *machine.Machine, by Schedule, run runner) (r Result, ended bool) {
-	gap, err := s.follow(b, m, by, run)
+	at := int64(-1) // how many instructions came before the first error
+	cut := func() bool {
+		n, _ := m.Instrs()
+		if b.enough == 0 || at < 0 && !j.Wrong() {
+			return false
+		}
+		if at < 0 {
+			at = n
+		}
+		r.Cut = n-at > b.enough
+		return r.Cut
+	}
+	gap, err := s.follow(b, m, by, run, cut)
 	if err != nil {
 		return Result{Err: err}, false
+	}
+	if r.Cut {
+		gap = &rules.Gap{What: fmt.Sprintf("a run was ended %d warp instructions after its first error", b.enough), PC: -1}
 	}
 	r.Findings, r.Gaps = j.Finish(m)
 	r.Instrs, _ = m.Instrs()

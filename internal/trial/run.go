@@ -14,6 +14,7 @@ type Result struct {
 	Findings []rules.Finding
 	Gaps     []rules.Gap
 	Instrs   int64 // warp instructions that were executed
+	Cut      bool  // it was ended because an error was known: see Budget.Enough
 	Err      error
 }
 
@@ -35,14 +36,16 @@ func (r *Result) Covers(o *Result) bool {
 
 // Follow runs m under a schedule to its end, or to a limit, which is a gap.
 func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap, error) {
-	return s.follow(b, m, by, explore.Run)
+	return s.follow(b, m, by, explore.Run, func() bool { return false })
 }
 
 // A runner runs a machine to its end under a schedule: explore.Run or explore.RunAlike.
 type runner func(m *machine.Machine, by Schedule, stop func() bool) bool
 
-func (s *Subject) follow(b *Budget, m *machine.Machine, by Schedule, run runner) (*rules.Gap, error) {
-	stop, why := b.Stop()
+// follow is Follow with a runner, and with what else ends the run.
+func (s *Subject) follow(b *Budget, m *machine.Machine, by Schedule, run runner, cut func() bool) (*rules.Gap, error) {
+	over, why := b.Stop()
+	stop := func() bool { return over() || cut() }
 	if stop() {
 		return &rules.Gap{What: why(), PC: -1}, nil
 	}

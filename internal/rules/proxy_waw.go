@@ -1,0 +1,40 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/order"
+)
+
+var proxyWaw = register(Kind{
+	Name:     "proxy-waw",
+	Severity: Error,
+	Title:    "the asynchronous proxy overwrites an ordinary write without a proxy fence",
+	Section:  "8.6, 9.7.9.25.2",
+	Text: `An ordinary store (or cp.async, st.async, an atomic: the generic proxy) writes
+memory which a bulk copy then overwrites through the asynchronous proxy.
+Synchronization orders the two, but no fence.proxy.async stands on the path between
+them, and a proxy is a path of its own to memory (ISA 8.6, 9.7.9.25.2). Without the
+fence nothing says that the store is performed when the copy writes: it may come
+after it, and leave what it stored in place of what the copy brought.
+
+The usual shape: threads clear a buffer, meet at a barrier, and one of them starts
+the first load into it.
+
+Mend it by fence.proxy.async of the memory's state space: in the writer, after the
+stores and before the barrier or arrive that publishes them; or in the issuer, after
+that barrier and before the copy. Or leave out the stores that the copy overwrites.
+
+Reads that the copy follows are another matter: see proxy-war.`,
+})
+
+// proxyRewrite is an ordinary write overwritten by the asynchronous proxy.
+func (j *Judge) proxyRewrite(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	return Finding{
+		Headline: fmt.Sprintf("%s: %s overwrites through the asynchronous proxy what %s %s through the generic one", place(c.Span), agent(b), agent(a), past(a)),
+		Sites:    j.pair(c),
+		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
+		Fix:      j.proxyFenceFix(c),
+	}
+}
