@@ -43,6 +43,9 @@ func (j *Judge) registers(ev *machine.Event) {
 // warpgroups that are in no setmaxnreg now.
 func (j *Judge) registerSteps(cta int32, in func(warpgroup int) bool) {
 	c := j.watch.ctas[cta]
+	if c == nil {
+		return // none of its warps has done anything that is watched
+	}
 	for g := 0; g < len(c.warps); g += 4 {
 		if in(g / 4) {
 			continue
