@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -138,4 +139,14 @@ func ProveParts(l *Launch) (each []PartOf, class []int) {
 		each = append(each, out)
 	}
 	return each, of.Class
+}
+
+// CompareClusters compares the clusters of a launch; if rows is set, runs may stand for
+// others. It also returns how many clusters ran.
+func CompareClusters(l *Launch, rows bool) (trial.Parts, int) {
+	least := math.MaxInt
+	if rows {
+		least = 2
+	}
+	return l.subject.Compare(l.subject.Budget(context.Background()), 1, l.subject.Skips(), least)
 }

@@ -49,7 +49,7 @@ func decodeMov(d *decoder, in *ptx.Inst) error {
 		return d.movElement(in, src, t)
 	case ptx.Name:
 		if s := d.findSpecial(string(src)); s != nil && d.symbol(src) == nil {
-			return d.movSpecial(in, s, t)
+			return d.movSpecial(in, specialName(src), s, t)
 		}
 	}
 	if v, ok := to.(*ptx.Vector); ok {
@@ -79,7 +79,7 @@ func (d *decoder) wholeVector(in *ptx.Inst, op ptx.Operand, t typ) (ptx.Operand,
 }
 
 // movSpecial reads a special register straight into the destination.
-func (d *decoder) movSpecial(in *ptx.Inst, s *specialReg, t typ) error {
+func (d *decoder) movSpecial(in *ptx.Inst, name specialName, s *specialReg, t typ) error {
 	if (t == pred) != (s.typ == pred) || t == b128 {
 		return d.errorf("%s cannot be moved as .%s", in.Operands[1], in.Mods[0])
 	}
@@ -87,7 +87,7 @@ func (d *decoder) movSpecial(in *ptx.Inst, s *specialReg, t typ) error {
 	if err != nil {
 		return err
 	}
-	d.emit(instr{exec: s.exec(t), d: r, t: t})
+	d.emit(instr{exec: s.exec(t), d: r, t: t, x: name})
 	return nil
 }
 

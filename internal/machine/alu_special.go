@@ -19,6 +19,9 @@ const (
 	clockRead       = 16  // virtual time that reading a clock takes
 )
 
+// A specialName is the special register that an instruction reads (instr.x).
+type specialName string
+
 // A specialReg reads a special register: once for the warp, or once per lane.
 type specialReg struct {
 	typ  typ
@@ -182,7 +185,7 @@ func (d *decoder) special(name string) (reg, typ, bool) {
 		return 0, tNone, false
 	}
 	r := d.temp(s.typ)
-	d.bare(instr{exec: s.exec(s.typ), d: r, t: s.typ})
+	d.bare(instr{exec: s.exec(s.typ), d: r, t: s.typ, x: specialName(name)})
 	return r, s.typ, true
 }
 

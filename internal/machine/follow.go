@@ -32,9 +32,11 @@ type Follower struct {
 	Loops []LaneLoop
 	lanes []laneTrack
 	warps int32
-	back  map[int32]*[]int32   // visits of every branch back, by lane
-	stops []bool               // instructions that are some lane's Head or Mark
-	live  map[int32][]flow.Reg // registers that are live at a Mark
+	// cluster: lanes are numbered within the one cluster that runs.
+	cluster bool
+	back    map[int32]*[]int32   // visits of every branch back, by lane
+	stops   []bool               // instructions that are some lane's Head or Mark
+	live    map[int32][]flow.Reg // registers that are live at a Mark
 	*strides
 	undefined *Undefined
 }
@@ -161,6 +163,9 @@ func (f *Follower) arrive(x *ctx, in *instr) {
 		return
 	}
 	pc, base := x.s.pc, f.Lane(x.w.cta, x.w.index, 0)
+	if f.cluster {
+		base = f.Lane(x.c.rank, x.w.index, 0)
+	}
 	if f.strides != nil {
 		f.strides.arrive(f, x, in, base)
 	}

@@ -186,9 +186,9 @@ func (d *decoder) widen(r reg, have, want typ) reg {
 	g, n := d.guard, d.not
 	d.guard, d.not = noGuard, false
 	if want.wide() {
-		d.emit(instr{exec: execZext64, d: t, a: r})
+		d.emit(instr{exec: execZext64, d: t, a: r, t: u64})
 	} else {
-		d.emit(instr{exec: execTrunc32, d: t, a: r})
+		d.emit(instr{exec: execTrunc32, d: t, a: r, t: u32})
 	}
 	d.guard, d.not = g, n
 	return t

@@ -85,6 +85,7 @@ type strides struct {
 	idle        []uint32 // lanes of each warp in mode between
 	lanes       []int64  // of each lane in its first period: the number of later periods
 	modes       []laneTrack
+	row         *row // of clusters; nil for launches
 }
 
 // An unsureRow is a register of a warp that turned out to have no stride.
@@ -160,8 +161,17 @@ type point struct {
 // most; params says which parameters grow with n. before, if not nil, is an earlier
 // attempt: registers that it found to have no stride get none.
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
-	s := &strides{prog: m.prog, params: params, uses: make([]*flow.Use, len(m.prog.code)),
-		warps: make([]*warpStrides, int(m.total)*int(m.warps)), from: taken.lanes, in: make([][]stride, len(f.lanes)), held: make([]laneRegs, len(f.lanes)), unsure: map[unsureRow]bool{},
+	s := f.newStrides(m, most, least)
+	s.params, s.from, s.in, s.held = params, taken.lanes, make([][]stride, len(f.lanes)), make([]laneRegs, len(f.lanes))
+	maps.Copy(f.live, taken.live)
+	if before != nil {
+		maps.Copy(s.unsure, before.strides.unsure)
+	}
+}
+
+func (f *Follower) newStrides(m *Machine, most, least int64) *strides {
+	s := &strides{prog: m.prog, uses: make([]*flow.Use, len(m.prog.code)),
+		warps: make([]*warpStrides, len(f.lanes)/32), unsure: map[unsureRow]bool{},
 		told: make([][]flow.Reg, len(m.prog.code)), lanes: make([]int64, len(f.lanes)), modes: f.lanes,
 		causes: make([]Cause, 1), index: map[Cause]int32{}, seen: map[Cause]bool{}, most: most, least: least,
 		last: make([]point, len(f.lanes)), idle: make([]uint32, len(f.lanes)/32)}
@@ -171,11 +181,8 @@ func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamSt
 			s.told[u.PC] = told(u)
 		}
 	}
-	maps.Copy(f.live, taken.live)
-	if before != nil {
-		maps.Copy(s.unsure, before.strides.unsure)
-	}
 	f.strides = s
+	return s
 }
 
 // Failed lists why the run does not represent the other launches, in the order
@@ -307,8 +314,7 @@ func (s *strides) because(why int32) string {
 	return c.Text
 }
 
-func (s *strides) of(x *ctx) *warpStrides {
-	i := int(x.w.cta*x.m.warps + x.w.index)
+func (s *strides) of(x *ctx, i int) *warpStrides {
 	ws := s.warps[i]
 	if ws == nil {
 		ws = &warpStrides{r32: make([]strideRow, len(x.w.r32)), r64: make([]strideRow, len(x.w.r64)), p: make([]strideRow, len(x.w.p))}
@@ -354,14 +360,14 @@ func (ws *warpStrides) moving(regs []flow.Reg) (mask uint32) {
 func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	pc := x.s.pc
 	mask := x.s.mask &^ s.idle[base/32]
-	if mask == 0 {
+	if mask == 0 || s.row != nil && len(s.failed) > 0 {
 		return
 	}
 	if len(x.s.frames) > 0 {
 		s.fail(pc, "a function that is called: strides are not followed into it")
 		return
 	}
-	ws, u := s.of(x), s.uses[pc]
+	ws, u := s.of(x, base/32), s.uses[pc]
 	if u == nil {
 		s.made(ws, x, in, mask)
 		return
@@ -370,7 +376,7 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	if u.Guard != flow.NoReg {
 		for l := range lanesOf(mask & ws.row(u.Guard).moves) {
 			why := ws.get(u.Guard, l).why
-			if in.class != plain {
+			if in.class != plain || s.row != nil {
 				s.fail(pc, fmt.Sprintf("%s is executed or not by %s", whatItIs(u), s.because(why)))
 				continue
 			}
@@ -382,6 +388,13 @@ func (s *strides) arrive(f *Follower, x *ctx, in *instr, base int) {
 	}
 	if act == 0 {
 		return
+	}
+	switch {
+	case s.row == nil:
+	case in.class == plain:
+		s.risky(ws, x, in, u, act)
+	default:
+		s.visible(ws, x, in, u, act)
 	}
 	if in.class == plain {
 		s.plain(ws, x, in, u, act, base)
@@ -402,6 +415,10 @@ func whatItIs(u *flow.Use) string {
 func (s *strides) made(ws *warpStrides, x *ctx, in *instr, mask uint32) {
 	switch {
 	case in.class != plain:
+	case s.row != nil && s.row.refused[x.s.pc]:
+		s.fail(x.s.pc, "a special register of another width")
+	case s.row != nil && s.row.special[x.s.pc] != still:
+		ws.rowOf(in.d, in.t).put(mask, s.row.special[x.s.pc])
 	case sameExec(in.exec, execPredNot):
 		for l := range lanesOf(mask) {
 			ws.p[in.d].put(1<<l, ws.p[in.a].at(l))
@@ -419,7 +436,7 @@ func (s *strides) made(ws *warpStrides, x *ctx, in *instr, mask uint32) {
 // A loop of one period is left where the period ends.
 func (s *strides) cross(f *Follower, x *ctx, mask uint32, base int) {
 	begin, left := uint32(0), uint32(0)
-	ws, warp := s.of(x), x.w.cta*x.m.warps+x.w.index
+	ws, warp := s.of(x, base/32), x.w.cta*x.m.warps+x.w.index
 	live := f.liveAt(s.prog, x.s.pc)
 	for l := range lanesOf(mask) {
 		loop, t := &f.Loops[base+l], &f.lanes[base+l]

@@ -100,6 +100,12 @@ func (s *strides) plain(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask ui
 		s.load(ws, x, in, u, mask)
 		return
 	}
+	if s.row != nil && s.row.special[x.s.pc] != still {
+		for _, w := range u.Writes {
+			ws.put(w, mask, s.row.special[x.s.pc])
+		}
+		return
+	}
 	moves := mask & ws.moving(u.Reads)
 	for l := range lanesOf(moves) {
 		s.moved(ws, x, in, u, l, s.lanes[base+l])
@@ -332,7 +338,11 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 			return stride{j: a.j - q.j*b.v, n: a.n - q.n*b.v}
 		}
 	case "min", "max":
-		first, known := s.sign(line{a.v - b.v, a.j - b.j, a.n - b.n}, j)
+		d := line{a.v - b.v, a.j - b.j, a.n - b.n}
+		first, known := s.sign(d, j)
+		if !known && s.row != nil {
+			first, known = s.less(d, pc)
+		}
 		if known && (first <= 0) == (op == "min") {
 			return a.stride
 		} else if known {
@@ -590,7 +600,7 @@ func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *flow.Use, t ty
 	case "eq", "ne":
 		known = most < 0 || least > 0 || least == 0 && most == 0
 	}
-	if known {
+	if known || s.row != nil && s.stays(line{v: a.v - b.v, n: a.n - b.n}, name, pc) {
 		return still
 	}
 	return s.unknown(pc, text)
@@ -702,13 +712,13 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) {
 	}
 	out := still
 	switch {
-	case u.Does(ptx.Elects | ptx.Tests):
+	case u.Does(ptx.Elects | ptx.Tests), s.row != nil && u.Does(ptx.GivesToken):
 	case u.Does(ptx.GivesToken | ptx.CountsPending):
 		out = s.unknown(x.s.pc, tokenText)
 	case u.Does(ptx.Reads) && !u.Does(ptx.Updates):
 		out = s.unknown(x.s.pc, "a value that is loaded")
 	case u.Does(ptx.Exchanges):
-		out = s.exchanged(ws, x, u)
+		out, mask = s.exchanged(ws, x, u, mask)
 	default:
 		out = s.unknown(x.s.pc, "what the "+Name(u.In)+" returns")
 	}
@@ -717,21 +727,30 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) {
 	}
 }
 
-// exchanged returns the stride of values that lanes exchange: known only if all of the
-// warp stand together, and none of their operands changes.
-func (s *strides) exchanged(ws *warpStrides, x *ctx, u *flow.Use) stride {
-	lost := s.unknown(x.s.pc, "what the "+Name(u.In)+" returns")
-	if x.s.mask != x.w.live || x.s.mask&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {
-		return lost
+// exchanged returns the stride of values that lanes exchange, and the lanes that get them:
+// it is known only if all of the warp stand together, and none of their operands changes.
+// In a row, lanes that came before the last are given it with them.
+func (s *strides) exchanged(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) (stride, uint32) {
+	lost, there := s.unknown(x.s.pc, "what the "+Name(u.In)+" returns"), x.s.mask
+	if s.row != nil && u.Guard == flow.NoReg {
+		for _, o := range x.w.splits {
+			if o.pc == x.s.pc {
+				there |= o.mask
+			}
+		}
+		mask = there
 	}
-	moving := x.s.mask & ws.moving(u.Reads)
+	if there != x.w.live || s.row == nil && there&s.idle[x.w.cta*x.m.warps+x.w.index] != 0 {
+		return lost, mask
+	}
+	moving := there & ws.moving(u.Reads)
 	if moving == 0 {
-		return still
+		return still, mask
 	}
 	for _, r := range u.Reads {
 		if v := ws.get(r, lowest(moving)); v.why != 0 {
-			return stride{why: v.why}
+			return stride{why: v.why}, mask
 		}
 	}
-	return lost
+	return lost, mask
 }

@@ -1,13 +1,11 @@
 package trial
 
 import (
+	"math"
 	"math/bits"
 	"slices"
-	"sync/atomic"
 
-	"muster/internal/explore"
 	"muster/internal/machine"
-	"muster/internal/parallel"
 )
 
 // Most clusters of a large grid do the same as others at other places of global memory.
@@ -30,37 +28,41 @@ type Parts struct {
 	Class []int
 }
 
-// Clusters runs each cluster by itself, jobs at a time, and compares them. It returns one part for all if that does not come to the end, or if they share
-// what one of them writes.
+// Clusters compares the clusters under ProofSchedule, jobs at a time. It runs each by
+// itself, except where the run of one shows what others of its row do (stretch.go). It
+// returns one part for all if a run does not come to its end, or if they share what one
+// of them writes.
 func (s *Subject) Clusters(b *Budget, jobs int, skip bool) Parts {
+	least := leastRow
+	if len(s.Program.Polls()) > 0 { // no two count as alike
+		least = math.MaxInt
+	}
+	p, _ := s.Compare(b, jobs, skip, least)
+	return p
+}
+
+// Compare is Clusters, where a run may stand for others of a row of at least so many. It
+// also returns how many parts ran.
+func (s *Subject) Compare(b *Budget, jobs int, skip bool, least int) (p Parts, ran int) {
 	whole := Parts{N: 1, Class: []int{0}}
 	if s.Parts() == 1 {
-		return whole
+		return whole, 0
 	}
-	n := min(maxClusters, s.Start.ClusterCount())
-	traces := make([]*trace, n)
-	var interact atomic.Bool
-	parallel.Each(jobs, n, func(i int) {
-		t := &trace{touched: touched{}}
-		m := s.Part(t, skip, i, n)
-		m.ShowCollectives()
-		m.FailPeeks()
-		if !s.ends(b, m, ProofSchedule, explore.RunAlike, &interact) {
-			interact.Store(true)
-			return
+	c := &comparer{s: s, b: b, skip: skip, n: min(maxClusters, s.Start.ClusterCount())}
+	list := c.all(jobs, least)
+	if c.interact.Load() || !disjoint(list) {
+		return whole, len(list)
+	}
+	p = Parts{N: c.n, Class: make([]int, c.n)}
+	traces := make([]*trace, c.n)
+	for _, t := range list {
+		for k := range t.n {
+			traces[t.from+k*t.step] = t.trace
 		}
-		traces[i] = t
-	})
-	if interact.Load() {
-		return whole
 	}
-	p := Parts{N: n, Class: make([]int, n)}
 	polls := len(s.Program.Polls()) > 0
 	first := map[[2]Hash]int{}
 	for i, t := range traces {
-		if i > 0 && !traces[0].touched.join(t.touched) {
-			return whole
-		}
 		p.Class[i] = i
 		if k, ok := first[t.hash]; ok {
 			p.Class[i] = k
@@ -68,7 +70,7 @@ func (s *Subject) Clusters(b *Budget, jobs int, skip bool) Parts {
 			first[t.hash] = i
 		}
 	}
-	return p
+	return p, len(list)
 }
 
 // A trace is a hash of the events of a part.
@@ -77,7 +79,7 @@ type trace struct {
 	ctas  []int32 // in the order in which they start
 	bases []base
 	odd   bool // an event is not followed
-	touched
+	*touched
 }
 
 // A base is the first address at which a part touched a region of global memory.

@@ -33,9 +33,9 @@ func (s *Subject) SideBySide(b *Budget, by Schedule, jobs int) *machine.Machine 
 	var mu sync.Mutex
 	var interact atomic.Bool
 	var whole *machine.Machine
-	all := touched{}
+	all := newTouched()
 	parallel.Each(jobs, n, func(i int) {
-		t := touched{}
+		t := newTouched()
 		m := s.Part(t, false, i, n)
 		if !s.ends(b, m, by, explore.Run, &interact) {
 			interact.Store(true)
