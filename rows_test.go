@@ -1,6 +1,7 @@
 package muster_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -34,6 +35,11 @@ func compareRows(t *testing.T, name string, l *muster.Launch) (clusters, ran int
 	return by.N, ran
 }
 
+var (
+	rowPrograms = flag.Int("rows.n", 300, "how many kernels")
+	rowSeed     = flag.Uint64("rows.seed", 1, "the first kernel's")
+)
+
 // TestRowsOfExamples: by rows, no clusters of an example are alike that are not.
 func TestRowsOfExamples(t *testing.T) {
 	files, err := filepath.Glob("examples/*/*.yaml")
@@ -50,10 +56,7 @@ func TestRowsOfExamples(t *testing.T) {
 
 // TestRowsOfGenerated: nor are those of small random kernels.
 func TestRowsOfGenerated(t *testing.T) {
-	n, seed := 300, uint64(1)
-	if s := os.Getenv("MUSTER_ROWS"); s != "" {
-		fmt.Sscan(s, &seed, &n)
-	}
+	n, seed := *rowPrograms, *rowSeed
 	dir := t.TempDir()
 	apart, fewer, some := 0, 0, 0
 	for k := range uint64(n) {

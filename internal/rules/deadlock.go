@@ -22,6 +22,8 @@ type stuck struct {
 	all  []machine.WaitingSplit
 	ran  map[int32]bool // arrive and copy instructions that some barrier saw
 	told bool           // the cause has a name
+	// reached is what Program.Reach gave for splits without calls, by place.
+	reached map[int32][]bool
 }
 
 // IsHang reports whether a finding's kind can be the cause of a hang.
@@ -236,8 +238,20 @@ func (d *stuck) waitsFor(v *machine.WaitingSplit, l *ledger) bool {
 	return slices.ContainsFunc(v.Tests, func(t machine.MbarTestState) bool { return t.Bar == l.bar })
 }
 
+// reach marks the instructions that a split can still reach.
 func (d *stuck) reach(v *machine.WaitingSplit) []bool {
-	return d.j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)
+	if len(v.Returns) > 0 {
+		return d.j.Program.Reach(append([]int32{v.PC}, v.Returns...)...)
+	}
+	r := d.reached[v.PC]
+	if r == nil {
+		if d.reached == nil {
+			d.reached = map[int32][]bool{}
+		}
+		r = d.j.Program.Reach(v.PC)
+		d.reached[v.PC] = r
+	}
+	return r
 }
 
 // copiesToCome reports whether a thread waits elsewhere before the copies that would
