@@ -25,7 +25,7 @@ var shapes = []Shape{
 		{"a strip is given back before it is stored", []string{"overwrite-in-flight"}},
 		{"a strip is written while it is read", []string{"race-lanes"}},
 		{"the source is not waited for", []string{"read-in-flight"}},
-		{"no proxy fence", []string{"proxy-raw", "proxy-war"}},
+		{"no proxy fence", []string{"proxy-raw", "proxy-waw"}},
 	}, nil},
 	{"cooperative-peek", "the same with a test for the next stage while a product is under way, as in the mixed-input kernels", multiplies(Product{X: 2, Y: 1, Blocks: 3, Stages: 3, Turns: 2, Peek: true}, Product.Cooperative), []Twin{
 		{"the test is of the stage that is in use", []string{"read-in-flight"}},
