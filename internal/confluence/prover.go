@@ -2,6 +2,7 @@ package confluence
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 	"muster/mbarrier"
@@ -18,8 +19,8 @@ type Config struct {
 	// Ordered are the strong accesses taken in the run's own order; nil if the run
 	// stands for all orders.
 	Ordered map[int32]bool
-	// Peeks are the tests that the run fails, for the waits that they would skip.
-	Peeks map[int32]bool
+	// Peeks are the tests that the run fails, with those of the waits that they would skip.
+	Peeks map[int32][]int32
 }
 
 // A Condition is one condition of the theorem.
@@ -359,7 +360,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		switch {
 		case ev.Mbar.OK:
 			p.wait(ev)
-		case p.cfg.Peeks[ev.PC]:
+		case p.cfg.Peeks[ev.PC] != nil:
 			p.peek(ev)
 		}
 	case machine.EvBarArrive:
@@ -639,13 +640,12 @@ func (p *Prover) wait(ev *machine.Event) {
 
 // A peek is a test that the run fails, until the wait that it stands for.
 type peek struct {
-	bar    *bar
-	parity uint64
-	mask   uint32
-	pc     int32
-	open   int64    // the open phase
-	after  [2]bool  // it comes after all that was charged to the phase before that, and to the one before this
-	first  [2]int32 // an instruction of a member of each; -1 for the open phase
+	bar   *bar
+	mask  uint32
+	pc    int32
+	open  int64    // the open phase
+	after [2]bool  // it comes after all that was charged to the phase before that, and to the one before this
+	first [2]int32 // an instruction of a member of each; -1 for the open phase
 }
 
 // peek takes a test whose result says later only whether a wait is still to be made.
@@ -656,16 +656,16 @@ func (p *Prover) peek(ev *machine.Event) {
 	for _, g := range gs {
 		at, lanes := w.sees(g, g.mask), g.mask&ev.Mask
 		p.use(b, at, stamp{w.number, lanes, w.step, ev.PC, lanes}, ev.PC)
-		w.peeks = append(w.peeks, peek{bar: b, parity: ev.Mbar.Token, mask: lanes, pc: ev.PC, open: b.open.n,
+		w.peeks = append(w.peeks, peek{bar: b, mask: lanes, pc: ev.PC, open: b.open.n,
 			after: [2]bool{b.last.before(b, at), b.prev.before(b, at)}, first: [2]int32{b.last.first, b.prev.first}})
 	}
 }
 
-// peeked checks the peeks that a successful wait follows: each must have come after the
+// peeked checks the peeks that stand for a successful wait: each must have come after the
 // phase before the one that is waited for, or it can pass on what that phase's parity says.
 func (p *Prover) peeked(b *bar, w *warpState, ev *machine.Event) {
 	n := ev.Mbar.Phase
-	of := func(k *peek) bool { return k.bar == b && k.parity == ev.Mbar.Token && ev.Mbar.Parity }
+	of := func(k *peek) bool { return k.bar == b && slices.Contains(p.cfg.Peeks[k.pc], ev.PC) }
 	for i := range w.peeks {
 		k := &w.peeks[i]
 		lanes := k.mask & ev.Mask

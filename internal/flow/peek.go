@@ -20,11 +20,11 @@ import (
 // phase n comes after phase n-1 is complete, as the wait does: of each run that is for the
 // proof to show (confluence, C3).
 
-// peek reports whether a test is one.
-func (g *Graph) peek(test int32) bool {
+// peek reports whether a test is one, and which tests make the waits that it stands for.
+func (g *Graph) peek(test int32) (waits []int32, ok bool) {
 	u := &g.Nodes[test]
 	if !u.Does(ptx.Tests) || u.Hasty || u.Guard != NoReg || len(u.Writes) != 1 {
-		return false
+		return nil, false
 	}
 	p := &peekAnalysis{g: g, test: test, at: map[int32]*kept{}}
 	p.successors(test, facts{{u.Writes[0], fact{success: true, unit: true}}})
@@ -33,7 +33,8 @@ func (g *Graph) peek(test int32) bool {
 		p.todo = p.todo[:len(p.todo)-1]
 		p.visit(n)
 	}
-	return !p.wrong && (len(p.waits) == 0 || p.waited())
+	ok = !p.wrong && (len(p.waits) == 0 || p.waited())
+	return p.skipped, ok
 }
 
 // A peekAnalysis follows a test's result from the test to the branches by it.
@@ -44,6 +45,8 @@ type peekAnalysis struct {
 	todo  []int32
 	waits map[int32]facts // nodes to which branches lead where the test was false
 	wrong bool
+	// skipped are the tests of the waits that are skipped where it was true, by place.
+	skipped []int32
 }
 
 // A kept is the registers with the test's result at a node.
@@ -196,6 +199,7 @@ func (p *peekAnalysis) waited() bool {
 		if !u.Does(ptx.Tests) {
 			continue
 		}
+		p.skipped = append(p.skipped, u.PC)
 		if n == p.test || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false
 		}

@@ -16,8 +16,9 @@ type Program struct {
 	schedule schedule
 	tests    tests
 	peeks    struct {
-		once sync.Once
-		at   map[int32]bool
+		once  sync.Once
+		at    map[int32]bool
+		waits map[int32][]int32
 	}
 }
 
@@ -144,8 +145,19 @@ func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 
 // Peeks lists the tests of barriers that are peeks, by place: see peek.go.
 func (p *Program) Peeks() map[int32]bool {
+	p.findPeeks()
+	return p.peeks.at
+}
+
+// PeekWaits gives for each of the peeks the tests of the waits that it stands for.
+func (p *Program) PeekWaits() map[int32][]int32 {
+	p.findPeeks()
+	return p.peeks.waits
+}
+
+func (p *Program) findPeeks() {
 	p.peeks.once.Do(func() {
-		p.peeks.at = map[int32]bool{}
+		p.peeks.at, p.peeks.waits = map[int32]bool{}, map[int32][]int32{}
 		if len(p.Dependences()) == 0 {
 			return
 		}
@@ -164,13 +176,16 @@ func (p *Program) Peeks() map[int32]bool {
 				continue
 			}
 			for i := range g.Nodes {
-				if u := &g.Nodes[i]; u.Does(ptx.Tests) && (roots[u.PC] || g.unsettled(int32(i)) != "") && g.peek(int32(i)) {
-					p.peeks.at[u.PC] = true
+				u := &g.Nodes[i]
+				if !u.Does(ptx.Tests) || !roots[u.PC] && g.unsettled(int32(i)) == "" {
+					continue
+				}
+				if waits, ok := g.peek(int32(i)); ok {
+					p.peeks.at[u.PC], p.peeks.waits[u.PC] = true, waits
 				}
 			}
 		}
 	})
-	return p.peeks.at
 }
 
 // mayVary reports whether a function has instructions with schedule-dependent results,

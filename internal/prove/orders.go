@@ -128,7 +128,7 @@ func (o *orders) run(w *trial.Budget, most int64) (part orderedPart, m *machine.
 	c.Looks = func(pc int32) bool { return polls[pc] != nil }
 	j, words := trial.JudgeWords(o.facts, c)
 	p := confluence.New(confluence.Config{Shape: l.Shape,
-		Program: l.Program, Polls: polls, Ordered: o.points, Peeks: l.Program.Peeks()})
+		Program: l.Program, Polls: polls, Ordered: o.points, Peeks: l.Program.PeekWaits()})
 	s := &strongAccesses{prog: l.Program, ordered: o.points, polls: polls}
 	t := &toucher{prog: l.Program, points: o.points}
 	orders := lanes.NewOrders(l.Program, lanes.Deciders(l.Program))

@@ -249,7 +249,7 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	c := l.Rules()
 	c.MustOnly = true
 	flips := l.Program.Flips()
-	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.Peeks()})
+	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.PeekWaits()})
 	if len(flips) > 0 {
 		c.Round = prover.Round
 	}
