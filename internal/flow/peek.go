@@ -200,6 +200,9 @@ func (p *peekAnalysis) waited() bool {
 			continue
 		}
 		p.skipped = append(p.skipped, u.PC)
+		if p.at[n] != nil {
+			return false // the wait may be made for an earlier phase first
+		}
 		if n == p.test || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false
 		}
