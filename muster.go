@@ -293,7 +293,7 @@ func (l *Launch) makeSubject() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
-	l.subject = &trial.Subject{Program: l.config.Program, Start: m, Shape: m.Shape(), Limits: trial.Limits(l.limits)}
+	l.subject = trial.NewSubject(m, trial.Limits(l.limits))
 	l.predictor = predict.New(l.subject)
 	return nil
 }

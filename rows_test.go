@@ -3,14 +3,19 @@ package muster_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"muster"
 	"muster/internal/yaml"
+	"muster/ptx"
 )
 
 // compareRows holds the classes that runs for whole rows give against those of a run for
@@ -83,6 +88,58 @@ func TestRowsOfGenerated(t *testing.T) {
 	}
 }
 
+// TestRowsOfOperations: nor are clusters alike to which an instruction of the table, of what
+// grows evenly, gives what decides where they write.
+func TestRowsOfOperations(t *testing.T) {
+	n, seed := 4**rowPrograms, *rowSeed
+	dir := t.TempDir()
+	fewer := 0
+	for k := range uint64(n) {
+		g := &rowGenerator{Rand: rand.New(rand.NewPCG(seed+k, 1))}
+		g.operation()
+		name := fmt.Sprintf("seed %d", seed+k)
+		clusters, ran := compareRows(t, name, g.load(t, dir))
+		if clusters > ran {
+			fewer++
+		}
+		if t.Failed() {
+			t.Fatalf("%s\n%s%s", name, g.yaml, g.ptx)
+		}
+	}
+	t.Logf("seeds %d to %d: of %d launches not all clusters ran", seed, seed+uint64(n)-1, fewer)
+	if n >= 300 && fewer < n/20 {
+		t.Error("too few")
+	}
+}
+
+// operation makes a kernel with one instruction of the table.
+func (g *rowGenerator) operation() {
+	g.grid, g.cluster, g.block = [2]int{6 + g.IntN(8), 1}, 1, 32
+	const words = 4096
+	g.yaml = fmt.Sprintf("ptx: k.ptx\nkernel: k\ngrid: [%d]\nblock: 32\nbuffers:\n  out: {type: u32, shape: [%d], fill: zeros}\n  tile: {type: u32, shape: [64, 16], fill: iota}\nargs: [out, {ptr: out}, {tensormap: {of: tile, box: [4, 8]}}]\n", g.grid[0], 2*words)
+	g.line("ld.param.u64 %%out, [out]; mov.u32 %%t, %%tid.x;")
+	g.regs = 4
+	for i := range g.regs - 1 {
+		by := [...]int{0, 0, 0, 1, 1, -1, 2, 8, -16, 1 << 14, -1 << 16, 1 << 16, 1<<16 + 1, 1 << 28, g.IntN(64)}[g.IntN(15)]
+		g.line("mov.u32 %%v, %%ctaid.x; mad.lo.s32 %%r%d, %%v, %d, %d;", i, by, -by*g.IntN(g.grid[0])+[...]int{0, 1, -1, 5, 1 << 15, g.IntN(128) - 64}[g.IntN(6)])
+		if g.IntN(8) == 0 {
+			g.line("add.u32 %%r%d, %%r%d, %%t;", i, i)
+		}
+	}
+	g.drawn("%r3", []string{"%r0", "%r1", "%r2"})
+	g.line("mov.u32 %%v, %%ctaid.x; mad.lo.u32 %%v, %%v, 32, %%t; mul.wide.u32 %%a, %%v, 4;")
+	switch g.IntN(4) {
+	case 0: // it decides an address
+		g.line("add.s32 %%j, %%r3, %d;", words/64)
+		g.line("setp.lt.u32 %%ok, %%j, %d; mad.lo.u32 %%j, %%j, 32, %%t; mad.wide.u32 %%b, %%j, 4, %%out; @%%ok st.global.u32 [%%b], %%t;", words/32)
+	case 1:
+		g.line("shl.b32 %%j, %%r3, %d; mul.wide.u32 %%b, %%j, 4; add.u64 %%b, %%b, %%a; add.u64 %%b, %%b, %%out; st.global.u32 [%%b], %%t;", 2+g.IntN(8))
+	default: // whether a word is written
+		g.line("setp.%s.s32 %%p0, %%r3, %d; add.u64 %%b, %%out, %%a; @%%p0 st.global.u32 [%%b], %%t;", g.of("lt", "eq", "ge"), []int{0, 1, 4, 1 << 15, g.IntN(64)}[g.IntN(5)])
+	}
+	g.finish()
+}
+
 // A rowGenerator makes kernels whose work depends on the places of their CTAs, in ways
 // that strides follow and in ways that they do not.
 type rowGenerator struct {
@@ -149,12 +206,16 @@ func (g *rowGenerator) kernel() {
 	for range 4 + g.IntN(12) {
 		g.statement(&phase, 0)
 	}
+	g.finish()
+}
+
+func (g *rowGenerator) finish() {
 	g.ptx = fmt.Sprintf(`.version 8.6
 .target sm_90a
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out, .param .align 64 .b8 map[128])
 {
-	.reg .pred %%lead, %%done, %%ok, %%p<%d>; .reg .b16 %%h<2>; .reg .b32 %%t, %%i, %%j, %%sh, %%bar, %%v, %%w, %%r<%d>; .reg .b64 %%in, %%out, %%a, %%b, %%s, %%d<3>;
+	.reg .pred %%lead, %%done, %%ok, %%p<%d>, %%q<10>; .reg .b16 %%h<10>; .reg .f32 %%e<10>; .reg .f64 %%g<10>; .reg .b32 %%c<10>, %%t, %%i, %%j, %%sh, %%bar, %%v, %%w, %%r<%d>; .reg .b64 %%in, %%out, %%a, %%b, %%s, %%d<10>;
 	.shared .align 128 .b8 sm[1024]; .shared .align 8 .b64 mb;
 %s	ret;
 }
@@ -203,6 +264,10 @@ func (g *rowGenerator) arith() {
 	d := g.to()
 	if d == fmt.Sprintf("%%r%d", g.regs-1) && (a == d || b == d || c == d) {
 		a, b, c = "%i", "%t", "3"
+	}
+	if g.odd() && g.IntN(3) == 0 {
+		g.drawn(d, []string{a, b, c})
+		return
 	}
 	types := g.of("u32", "s32")
 	if !g.odd() {
@@ -261,6 +326,89 @@ func (g *rowGenerator) arith() {
 		g.line("set.lt.u32.u32 %s, %s, %s;", d, a, b)
 	case 19:
 		g.line("add.cc.u32 %%v, %s, %s; addc.u32 %s, %s, 0;", a, b, d, c)
+	}
+}
+
+// operations holds the instructions on registers that ptxas takes for sm_90a, among those
+// that were made from the instruction table, by opcode: their operands are registers whose
+// names say what they hold.
+var operations = sync.OnceValues(func() (of map[string][]string, opcodes []string) {
+	text, err := os.ReadFile("ptx/testdata/ptxas.txt")
+	if err != nil {
+		panic(err)
+	}
+	of = map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		inst, ok := strings.CutPrefix(strings.TrimSpace(line), "+ ")
+		m, err := ptx.Parse("ptxas", fmt.Appendf(nil, ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n"+
+			".reg .pred %%p<10>; .reg .b16 %%rs<10>; .reg .b32 %%r<10>; .reg .b64 %%rd<10>; .reg .f32 %%f<10>; .reg .f64 %%fd<10>;\n%s\n}", inst))
+		if !ok || err != nil {
+			continue
+		}
+		stmts := m.Items[0].(*ptx.Func).Body.Stmts
+		in := stmts[len(stmts)-1].(*ptx.Inst)
+		_, sm := in.Needs()
+		if in.Effect().Has(ptx.Computes|ptx.Selects|ptx.Compares|ptx.ComparesToNumber|ptx.Inverts|ptx.Ands|ptx.Adds|ptx.Subtracts|ptx.Xors|ptx.Converts|ptx.Divides) &&
+			sm.Number <= 90 && drawable.MatchString(inst) {
+			op := strings.Split(in.Opcode(), ".")[0]
+			of[op] = append(of[op], inst)
+		}
+	}
+	return of, slices.Sorted(maps.Keys(of))
+})
+
+var drawable = regexp.MustCompile(`^[a-z0-9_.:]+ %(r|rs|rd|f|fd|p)[0-9](, (%(r|rs|rd|f|fd|p)[0-9]|[0-9]+))*;$`)
+
+// drawn puts the result of an instruction of the table in d, with sources made of from.
+func (g *rowGenerator) drawn(d string, from []string) {
+	of, opcodes := operations()
+	inst := g.of(of[g.of(opcodes...)]...)
+	op, operands, _ := strings.Cut(strings.TrimSuffix(inst, ";"), " ")
+	list := strings.Split(operands, ", ")
+	for i, name := range list[1:] {
+		source := from[i%len(from)]
+		to := "%" + strings.TrimLeft(name, "%rsdfp")
+		switch strings.TrimRight(name, "0123456789") {
+		case "%r":
+			if source[0] != '%' { // no literal has a packed type
+				to = "%c" + to[1:]
+				g.line("mov.b32 %s, %s;", to, source)
+			} else {
+				to = source
+			}
+		case "%f":
+			to = "%e" + to[1:]
+			g.line("mov.b32 %s, %s;", to, source)
+		case "%rs":
+			to = "%h" + to[1:]
+			g.line("cvt.u16.u32 %s, %s;", to, source)
+		case "%rd":
+			to = "%d" + to[1:]
+			g.line("cvt.u64.%s %s, %s;", g.of("u32", "s32"), to, source)
+		case "%fd":
+			to = "%g" + to[1:]
+			g.line("cvt.u64.u32 %%a, %s; mov.b64 %s, %%a;", source, to)
+		case "%p":
+			to = "%q" + to[1:]
+			g.line("setp.lt.u32 %s, %s, %s;", to, source, from[(i+1)%len(from)])
+		default:
+			to = name
+		}
+		list[i+1] = to
+	}
+	switch into := strings.TrimRight(list[0], "0123456789"); into {
+	case "%r":
+		g.line("%s %s, %s;", op, d, strings.Join(list[1:], ", "))
+	case "%f":
+		g.line("%s %%e0, %s; mov.b32 %s, %%e0;", op, strings.Join(list[1:], ", "), d)
+	case "%rs":
+		g.line("%s %%h0, %s; cvt.u32.u16 %s, %%h0;", op, strings.Join(list[1:], ", "), d)
+	case "%rd":
+		g.line("%s %%d0, %s; shr.u64 %%d0, %%d0, %d; cvt.u32.u64 %s, %%d0;", op, strings.Join(list[1:], ", "), g.of2(0, 0, 8, 32), d)
+	case "%fd":
+		g.line("%s %%g0, %s; mov.b64 %%d0, %%g0; cvt.u32.u64 %s, %%d0;", op, strings.Join(list[1:], ", "), d)
+	case "%p":
+		g.line("%s %%q0, %s; selp.u32 %s, 1, 0, %%q0;", op, strings.Join(list[1:], ", "), d)
 	}
 }
 

@@ -81,7 +81,8 @@ func New(l *trial.Subject, m Maker, a Argument) (*Family, error) {
 	if a.Value < 1 || a.Value > maxTurns {
 		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", a.Number, a.Value, maxTurns)
 	}
-	return &Family{Argument: a, l: l, maker: m, skip: l.Skips()}, nil
+	skip := l.Program.Reaches(machine.FromMatrices) < 0 // with every value of the argument
+	return &Family{Argument: a, l: l, maker: m, skip: skip}, nil
 }
 
 const (

@@ -17,5 +17,5 @@
 //   - Target and Table: where a branch leads.
 //
 // Each result is computed at its first use, and holds for every run of every launch of
-// the kernel.
+// the kernel; only ReachesIf is told of one launch.
 package flow

@@ -20,10 +20,15 @@ const (
 // Reaches returns the place of an instruction at which a value from the
 // origin may decide where control goes, which address is accessed or what a
 // synchronizing instruction does; -1 if there is none.
-func (p *Program) Reaches(from Origin) int32 {
-	t := p.taint(from)
+func (p *Program) Reaches(from Origin) int32 { return p.ReachesIf(from, nil) }
+
+// ReachesIf is Reaches for launches in which guards of the kernel's instructions are known
+// to hold, or not to.
+func (p *Program) ReachesIf(from Origin, guards map[int32]bool) int32 {
+	never := p.never(guards)
+	t := p.taint(from, never)
 	for u := range p.Uses() {
-		if t.sink(u) {
+		if !never[u.PC] && t.sink(u) {
 			return u.PC
 		}
 	}
@@ -32,16 +37,17 @@ func (p *Program) Reaches(from Origin) int32 {
 
 // Stores reports whether a store at pc may write a value from the origin.
 func (p *Program) Stores(from Origin, pc int32) bool {
-	t := p.taint(from)
+	t := p.taint(from, nil)
 	return p.any(func(u *Use) bool { return u.PC == pc && t.regs.HasAny(u.Reads) })
 }
 
-func (p *Program) taint(from Origin) *taint {
+// taint follows values through all instructions but those that never execute.
+func (p *Program) taint(from Origin, never map[int32]bool) *taint {
 	t := &taint{from: from}
 	for again := true; again; {
 		again = false
 		for u := range p.Uses() {
-			again = t.step(u) || again
+			again = !never[u.PC] && t.step(u) || again
 		}
 	}
 	return t

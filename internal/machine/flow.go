@@ -283,6 +283,44 @@ func (p *Program) Points() map[int32]bool { return p.flow.Points() }
 // synchronizing instruction does; -1 if there is none.
 func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) }
 
+// Reaches is Program.Reaches for this launch, whose parameters may decide that instructions
+// are never executed. The machine must not have started.
+func (m *Machine) Reaches(from flow.Origin) int32 {
+	if pc := m.prog.Reaches(from); pc < 0 {
+		return pc
+	}
+	return m.prog.flow.ReachesIf(from, m.fixedGuards())
+}
+
+// fixedGuards returns whether the guards hold that the launch's parameters decide, by
+// instruction. What decides them is executed here, in a thread of no CTA.
+func (m *Machine) fixedGuards() map[int32]bool {
+	list, guarded := m.prog.flow.Fixed()
+	if len(guarded) == 0 || m.prog.Unspecified() {
+		return nil
+	}
+	m = m.Fork(nil, nil)
+	f := &m.prog.funcs[0]
+	w, s := &warp{live: 1}, &split{pc: f.entry, mask: 1}
+	w.splits = []*split{s}
+	m.grow(w, s, f)
+	m.ctas[0] = &cta{warps: []*warp{w}}
+	m.unsetFrame(w, s, f, 1)
+	x := m.enter(w, s)
+	for _, s.pc = range list {
+		in := &m.prog.code[s.pc]
+		in.exec(x, in, 1)
+	}
+	if m.stop != nil {
+		return nil
+	}
+	guards := map[int32]bool{}
+	for _, pc := range guarded {
+		guards[pc] = x.active(&m.prog.code[pc]) != 0
+	}
+	return guards
+}
+
 // Stores reports whether a store at pc may write a value from the origin.
 func (p *Program) Stores(from flow.Origin, pc int32) bool { return p.flow.Stores(from, pc) }
 

@@ -287,6 +287,9 @@ func (t typ) wide() bool { return t.size() == 8 }
 // packed reports whether a value of the type is two values of half its width (ISA 5.2.3).
 func (t typ) packed() bool { return t == f16x2 || t == bf16x2 || t == f32x2 }
 
+// integer reports whether t is one integer, or bits, of at most 64.
+func (t typ) integer() bool { return t >= b8 && t <= s64 && t != b128 }
+
 func (t typ) signed() bool { return t >= s8 && t <= s64 }
 
 func (t typ) float() bool {

@@ -48,8 +48,8 @@ type Config struct {
 }
 
 // SkipMatrices makes the machine skip the arithmetic of matrix instructions:
-// their destination registers keep their values. If Reaches(FromMatrices) of the
-// Program is -1, only the data that it writes changes.
+// their destination registers keep their values. If Reaches(FromMatrices)
+// is -1, only the data that it writes changes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
 
 // ShowCollectives makes the machine emit EvCollective, which it does by itself where the

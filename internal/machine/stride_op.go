@@ -220,6 +220,21 @@ func limits(t typ) (lo, hi int64) {
 	return 0, 0
 }
 
+// linear reports whether the rules of result know all modifiers of an instruction: the
+// types of integers, and few more.
+func linear(in *ptx.Inst) bool {
+	return !slices.ContainsFunc(in.Mods, func(m string) bool {
+		t, ok := typNames[m]
+		switch {
+		case ok:
+			return !t.integer() && t != pred
+		case m == "lo", m == "hi", m == "wide":
+			return in.Op != "mul" && in.Op != "mad"
+		}
+		return in.Op != "cvta" // to a space
+	})
+}
+
 // result returns the stride of the only destination of an instruction whose sources
 // change.
 func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, why int32) stride {
@@ -231,13 +246,14 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 		}
 		return s.unknown(pc, Name(u.In)+" of what changes from period to period")
 	}
+	if !linear(u.In) {
+		return lost()
+	}
 	if t == pred {
 		return s.logic(ws, x, in, u, l)
 	}
-	if t.size() < 4 || t.float() || t == b128 || has(u.In, "sat") || has(u.In, "cc") {
-		if op != "cvt" || t.float() {
-			return lost()
-		}
+	if t.size() < 4 && op != "cvt" {
+		return lost()
 	}
 	get := func(r reg, t typ) source { return s.source(ws, x, r, t, l) }
 	switch op {
@@ -409,7 +425,7 @@ func floor(a, by int64) int64 {
 func (s *strides) product(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j int64, lost func() stride) stride {
 	t := lastType(u.In)
 	wide, high := has(u.In, "wide"), has(u.In, "hi")
-	if high && (t.wide() || u.In.Op == "mad") || has(u.In, "sat") {
+	if high && (t.wide() || u.In.Op == "mad") {
 		return lost()
 	}
 	a, b := s.source(ws, x, in.a, t, l), s.source(ws, x, in.b, t, l)
@@ -454,7 +470,7 @@ func (s *strides) cvt(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j 
 			types = append(types, t)
 		}
 	}
-	if len(types) != 2 || types[0].float() || types[1].float() || has(u.In, "sat") {
+	if len(types) != 2 {
 		return lost()
 	}
 	d, t := types[0], types[1]
@@ -548,7 +564,7 @@ func (s *strides) setp(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int, j
 
 func (s *strides) compared(ws *warpStrides, x *ctx, in *instr, u *flow.Use, t typ, l int, j int64) stride {
 	pc := x.s.pc
-	if t.float() || t.size() < 4 {
+	if !t.integer() || t.size() < 4 {
 		for _, r := range u.Reads {
 			if v := ws.get(r, l); r.Class() != flow.Predicate && v != still {
 				if v.why != 0 {

@@ -440,7 +440,7 @@ func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 		}
 	}
 	is := func(bits uint64) (shade, bool) { return shade{bits, from}, true }
-	integer := t >= b8 && t <= s64 && t != b128 || t == pred
+	integer := t.integer() || t == pred
 	switch in.Op {
 	case "and", "or", "xor", "not", "lop3":
 		return u.bitwise(n, o[:], full, is)

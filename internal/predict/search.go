@@ -114,7 +114,7 @@ func (d *searcher) careful(m *machine.Machine) ([]machine.Choice, bool) {
 
 func (d *searcher) machine(o machine.Observer) *machine.Machine {
 	m := d.l.Machine(o, nil)
-	if d.l.Program.Reaches(machine.FromMatrices) < 0 {
+	if d.l.Skips() {
 		m.SkipMatrices()
 	}
 	m.StopWhen(d.stop)

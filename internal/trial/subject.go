@@ -6,6 +6,7 @@ package trial
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"muster/internal/explore"
 	"muster/internal/machine"
@@ -35,6 +36,15 @@ type Subject struct {
 	Highest bool
 
 	equal []int32 // stores at whose places judges forget nothing: see Attentive
+	skips func() bool
+}
+
+// NewSubject returns the subject of a launch.
+func NewSubject(start *machine.Machine, limits Limits) *Subject {
+	return &Subject{
+		Program: start.Program(), Start: start, Shape: start.Shape(), Limits: limits,
+		skips: sync.OnceValue(func() bool { return start.Reaches(machine.FromMatrices) < 0 }),
+	}
 }
 
 // Machine returns a machine about to start, watched by o. The buffers' pages are shared
@@ -67,7 +77,7 @@ func (s *Subject) Rules() rules.Config {
 }
 
 // Skips reports whether matrix arithmetic cannot change the course of a run.
-func (s *Subject) Skips() bool { return s.Program.Reaches(machine.FromMatrices) < 0 }
+func (s *Subject) Skips() bool { return s.skips() }
 
 // Overlooked returns the stores that a run showed to write what unordered stores had
 // written, and at whose places its judge may have forgotten accesses.
