@@ -23,11 +23,20 @@ const (
 // Timed is the pause of a wait that looks at a clock, or gives the card a time.
 const Timed = time.Duration(1<<63 - 1)
 
-// Pauses lists the tests of barriers and the strong reads behind which a trap may come
-// before anything that another agent could notice, each with the least time that one
-// turn of its wait takes.
-func (p *Program) Pauses() map[*ptx.Inst]time.Duration {
-	all := map[*ptx.Inst]time.Duration{}
+// A Pause is what lies between a test of a barrier, or a strong read, and a trap that may
+// come before anything that another agent could notice.
+type Pause struct {
+	Least time.Duration // that one turn of the wait takes
+	// Bound are the registers whose values at the test, and nothing else, decide when the trap
+	// comes, if the test fails each time. They vary unless the launch alone decides what they
+	// are when the wait begins.
+	Bound  []Reg
+	Varies bool
+}
+
+// Pauses lists the tests and reads that have a pause.
+func (p *Program) Pauses() map[*ptx.Inst]Pause {
+	all := map[*ptx.Inst]Pause{}
 	for f := range p.Funcs {
 		g := p.Graph(int32(f))
 		if g == nil {
@@ -38,12 +47,86 @@ func (p *Program) Pauses() map[*ptx.Inst]time.Duration {
 			if !u.Does(ptx.Tests) && !u.ReadsStrongly() {
 				continue
 			}
-			if pause, traps := g.pause(int32(i)); traps {
-				all[u.In] = pause
+			if pause, region, traps := g.pause(int32(i)); traps {
+				to := Pause{Least: pause}
+				if pause != Timed { // else one turn is a timeout
+					to.Bound = g.bound(int32(i), region)
+					to.Varies = slices.ContainsFunc(to.Bound, func(r Reg) bool { return !g.begins(r, region) })
+				}
+				all[u.In] = to
 			}
 		}
 	}
 	return all
+}
+
+// bound returns the registers, live before a test, that decide which way control goes in the
+// region behind it, as far as a trap can follow.
+func (g *Graph) bound(test int32, region []bool) []Reg {
+	// The nodes of the region from which a trap can be reached in it.
+	leads := make([]bool, len(g.Nodes))
+	for again := true; again; {
+		again = false
+		for n := range g.Nodes {
+			if leads[n] || !region[n] {
+				continue
+			}
+			if leads[n] = g.Nodes[n].Does(ptx.Traps) || slices.ContainsFunc(g.Next[n], func(to int32) bool {
+				return int(to) < len(g.Nodes) && leads[to]
+			}); leads[n] {
+				again = true
+			}
+		}
+	}
+	var decide RegSet
+	for again := true; again; {
+		again = false
+		add := func(r Reg) {
+			if r != NoReg && !decide.Has(r) {
+				decide.Add(r)
+				again = true
+			}
+		}
+		for n := range g.Nodes {
+			u := &g.Nodes[n]
+			if !leads[n] {
+				continue
+			}
+			if !u.Plain {
+				add(u.Guard)
+			} else if slices.ContainsFunc(u.Writes, decide.Has) {
+				add(u.Guard)
+				for _, list := range [...][]Reg{u.Reads, u.Addr} {
+					for _, r := range list {
+						add(r)
+					}
+				}
+			}
+		}
+	}
+	var list []Reg
+	for k, r := range g.regs {
+		if inSet(g.liveAt(test), k) && decide.Has(r) && !slices.Contains(g.Nodes[test].Writes, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// begins reports whether a register has one value whenever control comes into a region:
+// only one instruction outside writes it, which the launch fixes.
+func (g *Graph) begins(r Reg, region []bool) bool {
+	outside := 0
+	for n := range g.Nodes {
+		u := &g.Nodes[n]
+		if region[n] || !slices.Contains(u.Writes, r) {
+			continue
+		}
+		if outside++; !u.fixable() || len(u.Reads)+len(u.Addr) > 0 || u.Does(ptx.Reads) && g.f.Index != 0 {
+			return false
+		}
+	}
+	return outside == 1
 }
 
 // Hasten marks tests and reads that are no waits: a trap comes behind them before they
@@ -55,7 +138,8 @@ func (p *Program) Hasten(hasty func(in *ptx.Inst) bool) {
 }
 
 // pause follows the paths from a test through steps that no other agent could notice.
-func (g *Graph) pause(test int32) (least time.Duration, traps bool) {
+// The region is the test and these steps.
+func (g *Graph) pause(test int32) (least time.Duration, region []bool, traps bool) {
 	u := &g.Nodes[test]
 	least = pauseGlobal
 	switch {
@@ -69,16 +153,17 @@ func (g *Graph) pause(test int32) (least time.Duration, traps bool) {
 	case slices.ContainsFunc(u.In.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") }):
 		least = pauseShared
 	}
-	seen := make([]bool, len(g.Nodes))
+	region = make([]bool, len(g.Nodes))
+	region[test] = true
 	todo := append([]int32(nil), g.Next[test]...)
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if int(n) == len(g.Nodes) || seen[n] {
+		if int(n) == len(g.Nodes) || region[n] {
 			continue
 		}
-		seen[n] = true
 		u := &g.Nodes[n]
+		region[n] = true
 		switch {
 		case u.Does(ptx.Traps):
 			traps = true
@@ -88,9 +173,10 @@ func (g *Graph) pause(test int32) (least time.Duration, traps bool) {
 			least = Timed
 		case u.Does(ptx.Branches | ptx.Tests), u.ReadsStrongly(), u.Plain && !u.Does(ptx.Writes):
 		default:
+			region[n] = false
 			continue
 		}
 		todo = append(todo, g.Next[n]...)
 	}
-	return least, traps
+	return least, region, traps
 }

@@ -171,7 +171,7 @@ func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
 		s.seen, s.waited = s.seen[:0], 0
 	}
-	s.waited = min(Timeout, s.waited+min(Timeout, m.prog.Pauses()[s.pc]))
+	s.waited = min(Timeout, s.waited+min(Timeout, m.prog.Pauses()[s.pc].Least))
 	if len(s.seen) < maxSeen {
 		s.seen = append(s.seen, m.registerHash(w, s))
 	}

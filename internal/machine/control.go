@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"muster/ptx"
 )
@@ -164,9 +165,10 @@ func decodeTrap(d *decoder, in *ptx.Inst) error {
 func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 	stop := Stop{Kind: FaultTrap, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local}
 	m, s := x.m, x.s
-	if s.gaveUp > 0 && (s.waited >= Timeout || !m.moves(s)) { // asks others, and leaves x with one of them
-		// The trap ends a wait that timed out, or that nothing can complete any more: any
-		// error is the wait.
+	changed := slices.ContainsFunc(s.awaits, func(a await) bool { return m.changed(&a) })
+	if s.gaveUp > 0 && (s.waited >= Timeout || !changed && !m.moves(s)) { // asks others, and leaves x with one of them
+		// The trap ends a wait that timed out, or that failed and that nothing can complete any
+		// more: any error is the wait.
 		stop.Kind = Deadlock
 		x.quiet = true // the conditions that it waited for are still queried
 	}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"strings"
-	"time"
 
 	"slices"
 
@@ -250,6 +249,9 @@ type Dependence = flow.Dependence
 // A Poll is a loop that waits for a word of memory.
 type Poll = flow.Poll
 
+// A Pause is what lies between a test and a trap.
+type Pause = flow.Pause
+
 // A Flip is a loop that waits for a bit of a counter to change.
 type Flip = flow.Flip
 
@@ -338,12 +340,11 @@ func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
 func (p *Program) OrdersGrids() bool { return p.flow.Does(ptx.OrdersGrids) }
 
 // Pauses gives the places of tests and strong reads behind which a trap may come before
-// anything that another agent could notice, each with the least time that one turn of
-// its wait takes.
-func (p *Program) Pauses() map[int32]time.Duration {
+// anything that another agent could notice.
+func (p *Program) Pauses() map[int32]Pause {
 	p.pauses.once.Do(func() {
 		of := p.flow.Pauses()
-		p.pauses.at = map[int32]time.Duration{}
+		p.pauses.at = map[int32]Pause{}
 		for pc := range p.code {
 			if pause, ok := of[p.code[pc].src]; ok && p.code[pc].src != nil {
 				p.pauses.at[int32(pc)] = pause

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 	"sync"
-	"time"
 
 	"muster/internal/flow"
 	"muster/ptx"
@@ -68,7 +67,7 @@ type Program struct {
 	// pauses: see Pauses.
 	pauses struct {
 		once sync.Once
-		at   map[int32]time.Duration
+		at   map[int32]Pause
 	}
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {

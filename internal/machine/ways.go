@@ -1,5 +1,7 @@
 package machine
 
+import "muster/internal/flow"
+
 // Ways appends the choices that an exploration of every schedule has to take
 // into account. It is Enabled, except for tests of a barrier. An await (see
 // Awaits) and a poll of a word of memory are offered once they can succeed, and
@@ -86,6 +88,27 @@ func (m *Machine) Splits(cta, warp int32, buf []Lanes) []Lanes {
 	if t := m.ctas[cta]; t != nil {
 		for _, s := range t.warps[warp].splits {
 			buf = append(buf, Lanes{s.mask, s.pc, s.state})
+		}
+	}
+	return buf
+}
+
+// Values appends the values of registers of a lane's function.
+func (m *Machine) Values(cta, warp int32, lane int, regs []flow.Reg, buf []uint64) []uint64 {
+	w := m.ctas[cta].warps[warp]
+	for _, s := range w.splits {
+		if s.mask>>lane&1 == 0 {
+			continue
+		}
+		for _, r := range regs {
+			switch row := r.Row(); r.Class() {
+			case flow.Word:
+				buf = append(buf, uint64(w.r32[s.base32+row][lane]))
+			case flow.Wide:
+				buf = append(buf, w.r64[s.base64+row][lane])
+			case flow.Predicate:
+				buf = append(buf, uint64(w.p[s.basep+row]>>lane&1))
+			}
 		}
 	}
 	return buf

@@ -3,12 +3,13 @@
 // A bounded wait with a trap behind it counts as a wait: its timeout never expires. That
 // is sound for a bound that a right program never reaches, not for two tests in a row. So
 // the wait is tried where a run reaches it: in a copy of the run its test fails again and
-// again, until it traps or has lasted long enough to be a timeout. Each lane is tried the
-// first time it reaches a test. A wait that the run does not reach, and a bound that is
-// shorter in a later turn, count as timeouts.
+// again, until it traps or has lasted long enough to be a timeout. A lane is tried where the
+// registers that bound the wait have other values than before. A wait that the run does not
+// reach counts as a timeout, and so does a bound after maxVisits others.
 package patience
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	maxVisits = 64      // of one test that are tried, one for each split of each warp
+	maxVisits = 1024    // of one test that are tried, one for each bound
 	maxTurns  = 1 << 16 // steps of one try
 	fewSteps  = 1 << 16 // of the run, if it has reached all tests by then
 	maxSteps  = 1 << 21
@@ -34,26 +35,45 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 	if len(pauses) == 0 {
 		return nil
 	}
-	type visit struct{ pc, cta, warp int32 }
-	hasty, visits, tried := map[int32]bool{}, map[int32]int{}, map[visit]uint32{}
+	type visit struct {
+		pc    int32
+		bound string
+	}
+	hasty, visits, tried := map[int32]bool{}, map[int32]int{}, map[visit]bool{}
+	varies := false
+	for _, p := range pauses {
+		varies = varies || p.Varies
+	}
 	m := l.Machine(nil, nil)
 	stop, _ := b.Stop()
 	m.StopWhen(stop)
 	d := explore.Direct(m)
 	var splits []machine.Lanes
+	var values []uint64
 	d.Before = func(c machine.Choice) {
 		if c.Kind != machine.Run {
 			return
 		}
 		splits = m.Splits(c.CTA, c.Warp, splits[:0])
 		for _, s := range splits {
-			v := visit{s.PC, c.CTA, c.Warp}
-			if _, ok := pauses[s.PC]; !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || s.Mask&^tried[v] == 0 || visits[s.PC] == maxVisits {
+			pause, ok := pauses[s.PC]
+			if !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || visits[s.PC] == maxVisits {
 				continue
 			}
-			tried[v] |= s.Mask
+			lanes := uint32(0)
+			for k := s.Mask; k != 0; k &= k - 1 {
+				lane := bits.TrailingZeros32(k)
+				values = m.Values(c.CTA, c.Warp, lane, pause.Bound, values[:0])
+				if v := (visit{s.PC, fmt.Sprint(values)}); !tried[v] {
+					tried[v] = true
+					lanes |= 1 << lane
+				}
+			}
+			if lanes == 0 {
+				continue
+			}
 			visits[s.PC]++
-			tests, soon := gives(m.Fork(nil, nil), c.CTA, c.Warp, s.Mask, pauses)
+			tests, soon := gives(m.Fork(nil, nil), c.CTA, c.Warp, lanes, pauses)
 			for pc := range tests {
 				visits[pc] = max(visits[pc], 1)
 				if soon {
@@ -63,7 +83,7 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 		}
 	}
 	for steps := 0; d.Step(explore.Hold{}); steps++ {
-		if steps >= fewSteps && len(visits) == len(pauses) {
+		if steps >= fewSteps && len(visits) == len(pauses) && !varies {
 			break
 		}
 		if steps == maxSteps {
@@ -80,7 +100,7 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 
 // gives reports whether a lane's wait ends in a trap before it has lasted machine.Timeout,
 // and returns the tests and reads that the lanes of a split make until then.
-func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]time.Duration) (tests map[int32]bool, soon bool) {
+func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]machine.Pause) (tests map[int32]bool, soon bool) {
 	tests = map[int32]bool{}
 	var lasted [32]time.Duration
 	for range maxTurns {
@@ -104,7 +124,7 @@ func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]t
 				if mask>>l&1 == 0 {
 					continue
 				}
-				if lasted[l] += min(pause, machine.Timeout); lasted[l] >= machine.Timeout {
+				if lasted[l] += min(pause.Least, machine.Timeout); lasted[l] >= machine.Timeout {
 					lanes &^= 1 << l
 				}
 			}
