@@ -52,7 +52,9 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 	case in.class == visible:
 		u.decides(guarded, "whether "+op+" is executed", pc)
 		u.operands(x, n, mask)
-		u.clear(x, rowsOf(n, n.Writes), mask)
+		if !n.Accumulates() { // else multiplied clears what is not added to
+			u.clear(x, rowsOf(n, n.Writes), mask)
+		}
 	case exchanges: // the rest when it is performed
 		if c.members >= 0 {
 			_, from := u.lanes(x, mask, []flow.Reg{flow.RegOf(0, flow.Word, int32(c.members))})
