@@ -49,6 +49,7 @@ type emitter struct {
 	p      *Program
 	labels int
 	only   string // a guard that leaves the instruction to lane 0
+	skip   string // the label of a WaitPeek that is to come
 	lines  []int  // the operation that each line belongs to, -1 for none
 	at     int    // the offset up to which lines has entries
 }
@@ -172,6 +173,7 @@ func (e *emitter) part(name string, from, to int) {
 	n := 0
 	for t, ops := range e.p.Threads {
 		fmt.Fprintf(e, "%s%d:\n", name, t)
+		skipped := 0 // operations until the label of a WaitPeek
 		for i, o := range ops {
 			if i >= from && i < to {
 				e.only = ""
@@ -184,6 +186,16 @@ func (e *emitter) part(name string, from, to int) {
 				}
 				e.belong(-1)
 				e.op(t, n+i, o)
+				switch {
+				case o.Kind == WaitPeek:
+					skipped = e.p.skips(t, i)
+				case skipped > 0:
+					skipped--
+				}
+				if skipped == 0 && e.skip != "" {
+					e.WriteString(e.skip + ":\n")
+					e.skip = ""
+				}
 				e.belong(n + i)
 			}
 		}
@@ -277,7 +289,7 @@ func (e *emitter) op(t, n int, o Op) {
 		l := e.label()
 		e.line("@%%p5 bra %s;", l)
 		e.wait(b, o.N)
-		e.WriteString(l + ":\n")
+		e.skip = l
 	case Sync:
 		e.line("bar.sync %d, %d;", o.Bar+1, 32*o.N)
 	case BarArrive:

@@ -232,6 +232,9 @@ func (g *generator) wait(t int, b uint8) {
 			g.access(t)
 		}
 		o.Kind = WaitPeek
+		if g.p.Place != Lanes && g.p.Place != Wide && g.r.IntN(2) == 0 {
+			o.Skips = uint8(1 + g.r.IntN(2))
+		}
 	}
 	g.emit(t, o)
 	g.know[t].join(&g.full[b])

@@ -19,7 +19,7 @@ const (
 	NoIncrement  // cp.async.mbarrier.arrive.noinc
 	Wait         // until the phase of parity N is complete
 	Peek         // one test of parity N, its outcome kept
-	WaitPeek     // Wait, unless the last Peek came out true
+	WaitPeek     // Wait, unless the last Peek came out true; see Program.skips
 	Sync         // bar.sync of barrier Bar for N warps
 	BarArrive    // bar.arrive
 	ClusterArrive
@@ -51,6 +51,7 @@ type Op struct {
 	Bar       uint8
 	N         uint8
 	Slot, Src uint8
+	Skips     uint8 // of a WaitPeek
 }
 
 // Limits of a Program.
@@ -127,6 +128,16 @@ func (p *Program) Size() int {
 	return n
 }
 
+// skips returns how many operations a thread skips with the wait of a WaitPeek: up to Skips
+// arrivals and stores that follow it.
+func (p *Program) skips(t, i int) (n int) {
+	ops := p.Threads[t][i:]
+	for n < int(ops[0].Skips) && n+1 < len(ops) && (ops[n+1].Kind == Arrive || ops[n+1].Kind == Store) {
+		n++
+	}
+	return n
+}
+
 func (p *Program) clone() *Program {
 	q := *p
 	q.Counts = append([]int8(nil), p.Counts...)
@@ -160,7 +171,12 @@ func (o Op) String() string {
 		return fmt.Sprintf("%s(%s=%s, b%d)", name, slot(o.Slot), slot(o.Src), o.Bar)
 	case CopyAsync, StoreAll, AddAll, MaxAll:
 		return fmt.Sprintf("%s(%s=%s)", name, slot(o.Slot), slot(o.Src))
-	case Wait, Peek, WaitPeek:
+	case WaitPeek:
+		if o.Skips > 0 {
+			return fmt.Sprintf("%s(b%d, p%d, with %d)", name, o.Bar, o.N, o.Skips)
+		}
+		return fmt.Sprintf("%s(b%d, p%d)", name, o.Bar, o.N)
+	case Wait, Peek:
 		return fmt.Sprintf("%s(b%d, p%d)", name, o.Bar, o.N)
 	case Sync, BarArrive:
 		return fmt.Sprintf("%s(%d, %d)", name, o.Bar, o.N)

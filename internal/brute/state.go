@@ -234,6 +234,9 @@ func (r *runner) step(s *state, t int) bool {
 	case WaitPeek:
 		// It met the phase of its peek or its own. Both have its parity, so nothing is
 		// recorded.
+		if s.peeked&bit != 0 {
+			s.pc[t] += uint8(r.p.skips(t, int(s.pc[t])))
+		}
 	case Sync, BarArrive:
 		return r.bar(s, t, e, o)
 	case ClusterArrive:

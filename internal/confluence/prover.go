@@ -665,11 +665,18 @@ func (p *Prover) peek(ev *machine.Event) {
 // phase before the one that is waited for, or it can pass on what that phase's parity says.
 func (p *Prover) peeked(b *bar, w *warpState, ev *machine.Event) {
 	n := ev.Mbar.Phase
-	of := func(k *peek) bool { return k.bar == b && slices.Contains(p.cfg.Peeks[k.pc], ev.PC) }
+	of := func(k *peek) bool {
+		return k.bar.ref.Mem == b.ref.Mem && k.bar.ref.Addr == b.ref.Addr && slices.Contains(p.cfg.Peeks[k.pc], ev.PC)
+	}
 	for i := range w.peeks {
 		k := &w.peeks[i]
 		lanes := k.mask & ev.Mask
-		if !of(k) || lanes == 0 || n < 1 {
+		if !of(k) || lanes == 0 || n < 1 && k.bar == b {
+			continue
+		}
+		if k.bar != b {
+			p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: k.pc, With: -1, Warp: w.number, Lanes: lanes,
+				Text: "a test of a barrier that was initialized again, in place of a wait: it passes on the one before"})
 			continue
 		}
 		with := int32(-1)

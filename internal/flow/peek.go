@@ -10,7 +10,8 @@ import (
 // whether a wait for the same phase of the same barrier is still to be made: CUTLASS's
 // consumer_try_wait for the next tile, and consumer_wait with what it returned. On every
 // path from it the result is overwritten or dropped, or branches by it are reached, each of
-// which skips such a wait where the test was true, and nothing else reads it.
+// which skips such a wait, and nothing but the wait, where the test was true; and nothing
+// else reads it.
 //
 // So nothing is observed by a peek that the wait does not observe, if its parity says of the
 // same phase what the wait's does, and it may be taken for one that fails: each run of the
@@ -33,8 +34,16 @@ func (g *Graph) peek(test int32) (waits []int32, ok bool) {
 		p.todo = p.todo[:len(p.todo)-1]
 		p.visit(n)
 	}
-	ok = !p.wrong && (len(p.waits) == 0 || p.waited())
-	return p.skipped, ok
+	if p.wrong {
+		return nil, false
+	}
+	for miss := range p.waits {
+		if !p.waited(miss) {
+			return nil, false
+		}
+	}
+	slices.Sort(p.skipped)
+	return slices.Compact(p.skipped), true
 }
 
 // A peekAnalysis follows a test's result from the test to the branches by it.
@@ -43,10 +52,16 @@ type peekAnalysis struct {
 	test  int32
 	at    map[int32]*kept
 	todo  []int32
-	waits map[int32]facts // nodes to which branches lead where the test was false
+	waits map[int32]*skips // by the node to which branches lead where the test was false
 	wrong bool
 	// skipped are the tests of the waits that are skipped where it was true, by place.
 	skipped []int32
+}
+
+// A skips is where branches lead that skip a wait.
+type skips struct {
+	facts         // of the registers with the result
+	hits  []int32 // nodes to which they lead where the test was true
 }
 
 // A kept is the registers with the test's result at a node.
@@ -125,18 +140,21 @@ func (p *peekAnalysis) visit(n int32) {
 			p.wrong = true
 			return
 		}
-		skips, waits := p.g.At(u.Target), n+1
+		hit, miss := p.g.At(u.Target), n+1
 		if by.success == u.In.Guard.Not {
-			skips, waits = waits, skips
+			hit, miss = miss, hit
 		}
-		p.join(skips, k) // where other branches by it may follow
+		p.join(hit, k) // where other branches by it may follow
 		if p.waits == nil {
-			p.waits = map[int32]facts{}
+			p.waits = map[int32]*skips{}
 		}
-		if old, ok := p.waits[waits]; !ok {
-			p.waits[waits] = k.facts
-		} else {
-			p.waits[waits] = slices.Concat(old, k.facts)
+		if p.waits[miss] == nil {
+			p.waits[miss] = &skips{}
+		}
+		to := p.waits[miss]
+		to.facts = slices.Concat(to.facts, k.facts)
+		if !slices.Contains(to.hits, hit) {
+			to.hits = append(to.hits, hit)
 		}
 	default:
 		made, derived := k.derived(u)
@@ -162,19 +180,17 @@ func (p *peekAnalysis) visit(n int32) {
 	}
 }
 
-// waited reports whether each branch by a false result leads to a wait for the same phase
-// and nothing else, and whether the wait overwrites or drops the result.
-func (p *peekAnalysis) waited() bool {
-	g := p.g
+// waited reports whether branches by a false result lead to a wait for the same phase and
+// nothing else, and whether the wait overwrites or drops the result.
+func (p *peekAnalysis) waited(miss int32) bool {
+	g, to := p.g, p.waits[miss]
 	if g.states == nil {
 		g.states = make([]state, len(g.Next))
 	}
 	like := func(n int32) bool { return n != p.test && g.Nodes[n].Form == g.Nodes[p.test].Form } // more below
 	s := &waitAnalysis{g: g, test: p.test, at: g.states, same: like}
 	defer s.done()
-	for n := range p.waits {
-		s.join(n, state{failed: true})
-	}
+	s.join(miss, state{failed: true})
 	for len(s.todo) > 0 && s.why == "" {
 		n := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
@@ -206,15 +222,62 @@ func (p *peekAnalysis) waited() bool {
 		if n == p.test || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false
 		}
-		for _, f := range p.waits {
-			for _, x := range f {
-				if !slices.Contains(u.Writes, x.reg) && slices.ContainsFunc(g.Next[n], func(to int32) bool { return p.loses(to, x, s.region) }) {
-					return false
-				}
+		for _, x := range to.facts {
+			if !slices.Contains(u.Writes, x.reg) && slices.ContainsFunc(g.Next[n], func(to int32) bool { return p.loses(to, x, s.region) }) {
+				return false
+			}
+		}
+	}
+	for _, exit := range s.exits {
+		for _, hit := range to.hits {
+			if !p.meet(hit, exit, s.region) {
+				return false
 			}
 		}
 	}
 	return true
+}
+
+// meet reports whether control goes on in the same way from where a wait was skipped and from
+// where it ends: both come to one node, and all that either wrote on its way there, or the
+// wait, is dead or the test's result.
+func (p *peekAnalysis) meet(hit, exit int32, wait []int32) bool {
+	a, b := p.straight(hit), p.straight(exit)
+	for i, n := range a {
+		k := slices.Index(b, n)
+		if k < 0 {
+			continue
+		}
+		if int(n) == len(p.g.Nodes) {
+			return true
+		}
+		among, at := slices.Concat(a[:i], b[:k], wait), p.at[n]
+		if !slices.ContainsFunc(among, func(m int32) bool {
+			return int(m) < len(p.g.Nodes) && slices.ContainsFunc(p.g.Nodes[m].Writes, func(r Reg) bool {
+				return p.g.IsLive(n, r) && (at == nil || !at.holds(r))
+			})
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// straight lists the nodes from one on, as long as there is one way to go and nothing but
+// registers is written, and the node where that ends.
+func (p *peekAnalysis) straight(n int32) (list []int32) {
+	for n >= 0 && !slices.Contains(list, n) {
+		list = append(list, n)
+		if int(n) == len(p.g.Nodes) {
+			break
+		}
+		u, next := &p.g.Nodes[n], p.g.Next[n]
+		if len(next) != 1 || !u.Does(ptx.Branches) && (!u.Plain || u.Does(ptx.Writes)) {
+			break
+		}
+		n = next[0]
+	}
+	return list
 }
 
 // loses reports whether the result may be read at a node to which a wait leads in another way

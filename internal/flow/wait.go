@@ -62,6 +62,7 @@ type waitAnalysis struct {
 	at     []state            // by node
 	todo   []int32
 	region []int32 // nodes that are reached
+	exits  []int32 // nodes to which control goes where a test was true
 	again  bool    // the test is made again
 	traps  bool
 	why    string // why what follows does not wait for the test
@@ -220,12 +221,21 @@ func (s *waitAnalysis) branch(n int32, o state, to int32) {
 	f, known := o.of(u.Guard)
 	taken := f.success != u.In.Guard.Not // the test was true where it is taken
 	failed := state{facts: o.facts, failed: o.failed || known}
-	if to >= 0 && !(known && taken) {
+	if known {
+		to, away := to, n+1
+		if !taken {
+			to, away = away, to
+		}
+		s.exits = append(s.exits, to)
+		if away >= 0 {
+			s.join(away, failed)
+		}
+		return
+	}
+	if to >= 0 {
 		s.join(to, failed)
 	}
-	if !(known && !taken) {
-		s.join(n+1, failed)
-	}
+	s.join(n+1, failed)
 }
 
 // after returns the facts after a plain instruction.
