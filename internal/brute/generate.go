@@ -1,6 +1,9 @@
 package brute
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Generate makes a random program together with one run of it: each operation is
 // appended to that run, so that it ends. Most operations are ordered in this run:
@@ -225,7 +228,12 @@ func (g *generator) wait(t int, b uint8) {
 		return
 	}
 	o := Op{Kind: Wait, Bar: b, N: uint8(x.phase-1) & 1}
-	if !g.small && g.r.IntN(4) == 0 {
+	again := func(o2 Op) bool { return o2.Kind == Peek && o2.Bar == b && o2.N == o.N }
+	switch {
+	case g.small:
+	case g.r.IntN(4) == 0 && slices.ContainsFunc(g.p.Threads[t], again): // the result of the last peek once more
+		o.Kind = WaitPeek
+	case g.r.IntN(4) == 0:
 		g.emit(t, Op{Kind: Peek, Bar: b, N: o.N})
 		g.early(t)
 		if g.r.IntN(4) == 0 {

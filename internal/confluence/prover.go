@@ -19,8 +19,8 @@ type Config struct {
 	// Ordered are the strong accesses taken in the run's own order; nil if the run
 	// stands for all orders.
 	Ordered map[int32]bool
-	// Peeks are the tests that the run fails, with those of the waits that they would skip.
-	Peeks map[int32][]int32
+	// Peeks are the tests that the run fails, with the waits that they would skip.
+	Peeks map[int32]machine.Peek
 }
 
 // A Condition is one condition of the theorem.
@@ -360,7 +360,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		switch {
 		case ev.Mbar.OK:
 			p.wait(ev)
-		case p.cfg.Peeks[ev.PC] != nil:
+		case p.cfg.Peeks[ev.PC].Waits != nil:
 			p.peek(ev)
 		}
 	case machine.EvBarArrive:
@@ -652,7 +652,7 @@ type peek struct {
 func (p *Prover) peek(ev *machine.Event) {
 	w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
 	b := p.bar(ev.Mbar.Bar)
-	w.forget(func(old *peek) bool { return old.pc == ev.PC }, ev.Mask)
+	w.forget(func(old *peek) bool { return !slices.Contains(p.cfg.Peeks[old.pc].Past, ev.PC) }, ev.Mask)
 	for _, g := range gs {
 		at, lanes := w.sees(g, g.mask), g.mask&ev.Mask
 		p.use(b, at, stamp{w.number, lanes, w.step, ev.PC, lanes}, ev.PC)
@@ -666,7 +666,7 @@ func (p *Prover) peek(ev *machine.Event) {
 func (p *Prover) peeked(b *bar, w *warpState, ev *machine.Event) {
 	n := ev.Mbar.Phase
 	of := func(k *peek) bool {
-		return k.bar.ref.Mem == b.ref.Mem && k.bar.ref.Addr == b.ref.Addr && slices.Contains(p.cfg.Peeks[k.pc], ev.PC)
+		return k.bar.ref.Mem == b.ref.Mem && k.bar.ref.Addr == b.ref.Addr && slices.Contains(p.cfg.Peeks[k.pc].Waits, ev.PC)
 	}
 	for i := range w.peeks {
 		k := &w.peeks[i]
@@ -689,7 +689,7 @@ func (p *Prover) peeked(b *bar, w *warpState, ev *machine.Event) {
 		p.fail(Failure{Condition: C3Early, Bar: b.ref, Phase: n, PC: k.pc, With: with, Warp: w.number, Lanes: lanes,
 			Text: "a test that can come before the phase before is complete, in place of a wait: it passes on that one"})
 	}
-	w.forget(of, ev.Mask)
+	w.forget(func(k *peek) bool { return of(k) && !p.cfg.Peeks[k.pc].Again }, ev.Mask)
 }
 
 // forget removes lanes from peeks.

@@ -20,7 +20,8 @@ const (
 	pauseSleep  = time.Microsecond // nanosleep takes the time of its operand
 )
 
-// Timed is the pause of a wait that looks at a clock, or gives the card a time.
+// Timed is the pause of a wait that looks at a clock, or gives the card a time that the text
+// does not show.
 const Timed = time.Duration(1<<63 - 1)
 
 // A Pause is what lies between a test of a barrier, or a strong read, and a trap that may
@@ -47,9 +48,8 @@ func (p *Program) Pauses() map[*ptx.Inst]Pause {
 			if !u.Does(ptx.Tests) && !u.ReadsStrongly() {
 				continue
 			}
-			if pause, region, traps := g.pause(int32(i)); traps {
-				to := Pause{Least: pause}
-				if pause != Timed { // else one turn is a timeout
+			if to, region, traps := g.pause(int32(i)); traps {
+				if to.Least != Timed { // else one turn is a timeout
 					to.Bound = g.bound(int32(i), region)
 					to.Varies = slices.ContainsFunc(to.Bound, func(r Reg) bool { return !g.begins(r, region) })
 				}
@@ -139,19 +139,23 @@ func (p *Program) Hasten(hasty func(in *ptx.Inst) bool) {
 
 // pause follows the paths from a test through steps that no other agent could notice.
 // The region is the test and these steps.
-func (g *Graph) pause(test int32) (least time.Duration, region []bool, traps bool) {
+func (g *Graph) pause(test int32) (p Pause, region []bool, traps bool) {
 	u := &g.Nodes[test]
-	least = pauseGlobal
+	p.Least = pauseGlobal
 	switch {
 	case u.Does(ptx.Tests) && u.In.Mods[0] != "try_wait":
-		least = pauseTest
+		p.Least = pauseTest
 	case u.Does(ptx.Tests):
-		least = pauseTry
-		if len(u.In.Operands) == 4 { // with a time
-			least = Timed
+		p.Least = pauseTry
+		if k := len(u.In.Operands); k == 4 { // with a time
+			if t, ok := u.In.Operands[3].(ptx.Int); !ok {
+				p.Least = Timed
+			} else if t.Bits < 1<<32 {
+				p.Least = max(p.Least, time.Duration(t.Bits))
+			}
 		}
 	case slices.ContainsFunc(u.In.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") }):
-		least = pauseShared
+		p.Least = pauseShared
 	}
 	region = make([]bool, len(g.Nodes))
 	region[test] = true
@@ -168,9 +172,9 @@ func (g *Graph) pause(test int32) (least time.Duration, region []bool, traps boo
 		case u.Does(ptx.Traps):
 			traps = true
 		case u.Does(ptx.Sleeps):
-			least = max(least, pauseSleep)
+			p.Least = max(p.Least, pauseSleep)
 		case u.Clock:
-			least = Timed
+			p.Least = Timed
 		case u.Does(ptx.Branches | ptx.Tests), u.ReadsStrongly(), u.Plain && !u.Does(ptx.Writes):
 		default:
 			region[n] = false
@@ -178,5 +182,5 @@ func (g *Graph) pause(test int32) (least time.Duration, region []bool, traps boo
 		}
 		todo = append(todo, g.Next[n]...)
 	}
-	return least, region, traps
+	return p, region, traps
 }

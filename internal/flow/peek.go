@@ -21,11 +21,11 @@ import (
 // phase n comes after phase n-1 is complete, as the wait does: of each run that is for the
 // proof to show (confluence, C3).
 
-// peek reports whether a test is one, and which tests make the waits that it stands for.
-func (g *Graph) peek(test int32) (waits []int32, ok bool) {
+// peek reports whether a test is one.
+func (g *Graph) peek(test int32) (_ Peek, ok bool) {
 	u := &g.Nodes[test]
 	if !u.Does(ptx.Tests) || u.Hasty || u.Guard != NoReg || len(u.Writes) != 1 {
-		return nil, false
+		return Peek{}, false
 	}
 	p := &peekAnalysis{g: g, test: test, at: map[int32]*kept{}}
 	p.successors(test, facts{{u.Writes[0], fact{success: true, unit: true}}})
@@ -35,15 +35,22 @@ func (g *Graph) peek(test int32) (waits []int32, ok bool) {
 		p.visit(n)
 	}
 	if p.wrong {
-		return nil, false
+		return Peek{}, false
 	}
 	for miss := range p.waits {
 		if !p.waited(miss) {
-			return nil, false
+			return Peek{}, false
 		}
 	}
-	slices.Sort(p.skipped)
-	return slices.Compact(p.skipped), true
+	slices.Sort(p.Waits)
+	p.Waits = slices.Compact(p.Waits)
+	for n := range p.at {
+		u := &g.Nodes[n]
+		if n != test && u.Does(ptx.Tests) && slices.ContainsFunc(g.Next[n], func(to int32) bool { return p.at[to] != nil }) {
+			p.Past = append(p.Past, u.PC)
+		}
+	}
+	return p.Peek, true
 }
 
 // A peekAnalysis follows a test's result from the test to the branches by it.
@@ -54,8 +61,14 @@ type peekAnalysis struct {
 	todo  []int32
 	waits map[int32]*skips // by the node to which branches lead where the test was false
 	wrong bool
-	// skipped are the tests of the waits that are skipped where it was true, by place.
-	skipped []int32
+	Peek
+}
+
+// A Peek says which waits a peek stands for: their tests, by place.
+type Peek struct {
+	Waits []int32
+	Again bool    // where one was skipped, another may be
+	Past  []int32 // other tests behind which its result is still kept, by place
 }
 
 // A skips is where branches lead that skip a wait.
@@ -144,6 +157,7 @@ func (p *peekAnalysis) visit(n int32) {
 		if by.success == u.In.Guard.Not {
 			hit, miss = miss, hit
 		}
+		p.Again = p.Again || p.live(hit, k)
 		p.join(hit, k) // where other branches by it may follow
 		if p.waits == nil {
 			p.waits = map[int32]*skips{}
@@ -215,11 +229,11 @@ func (p *peekAnalysis) waited(miss int32) bool {
 		if !u.Does(ptx.Tests) {
 			continue
 		}
-		p.skipped = append(p.skipped, u.PC)
+		p.Waits = append(p.Waits, u.PC)
 		if p.at[n] != nil {
 			return false // the wait may be made for an earlier phase first
 		}
-		if n == p.test || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
+		if n == p.test || !g.orders(p.test).covers(g.orders(n)) || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false
 		}
 		for _, x := range to.facts {
@@ -228,9 +242,9 @@ func (p *peekAnalysis) waited(miss int32) bool {
 			}
 		}
 	}
-	for _, exit := range s.exits {
+	for _, e := range s.exits {
 		for _, hit := range to.hits {
-			if !p.meet(hit, exit, s.region) {
+			if !p.meet(hit, e.to, s.region) {
 				return false
 			}
 		}

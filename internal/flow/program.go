@@ -18,7 +18,7 @@ type Program struct {
 	peeks    struct {
 		once  sync.Once
 		at    map[int32]bool
-		waits map[int32][]int32
+		waits map[int32]Peek
 	}
 }
 
@@ -149,15 +149,15 @@ func (p *Program) Peeks() map[int32]bool {
 	return p.peeks.at
 }
 
-// PeekWaits gives for each of the peeks the tests of the waits that it stands for.
-func (p *Program) PeekWaits() map[int32][]int32 {
+// PeekWaits gives for each of the peeks the waits that it stands for.
+func (p *Program) PeekWaits() map[int32]Peek {
 	p.findPeeks()
 	return p.peeks.waits
 }
 
 func (p *Program) findPeeks() {
 	p.peeks.once.Do(func() {
-		p.peeks.at, p.peeks.waits = map[int32]bool{}, map[int32][]int32{}
+		p.peeks.at, p.peeks.waits = map[int32]bool{}, map[int32]Peek{}
 		if len(p.Dependences()) == 0 {
 			return
 		}

@@ -13,11 +13,27 @@ import (
 // maxSame bounds how deep the instructions that compute an operand are compared.
 const maxSame = 8
 
-// sameTest reports whether two tests name one barrier and one phase: by the same
+// sameTest reports whether two tests order alike and name one barrier and one phase: by the same
 // registers, of which the caller must know that they do not change, or by others that
 // have the same values.
 func (g *Graph) sameTest(m, n int32) bool {
-	return m == n || g.Nodes[m].Test != 0 && g.Nodes[m].Test == g.Nodes[n].Test || g.sameOperands(m, n)
+	return m == n || g.orders(m) == g.orders(n) && (g.Nodes[m].Test != 0 && g.Nodes[m].Test == g.Nodes[n].Test || g.sameOperands(m, n))
+}
+
+// An ordering is what a successful test orders.
+type ordering struct {
+	acquires, cluster bool // else nothing; the CTA
+	phase             string
+}
+
+func (g *Graph) orders(n int32) ordering {
+	in := g.Nodes[n].In
+	return ordering{in.Sem().Acquires(), in.Mod("scope") == "cluster", in.Mod("phase")}
+}
+
+// covers reports whether a successful test orders all that another one would.
+func (o ordering) covers(p ordering) bool {
+	return o.phase == p.phase && (!p.acquires || o.acquires && (o.cluster || !p.cluster))
 }
 
 // sameOperands reports whether test n, wherever it is reached from test m, names the phase

@@ -54,6 +54,12 @@ const (
 	searched      // on no cycle
 )
 
+// An exit is a node to which control goes where a test was true, with the facts about it.
+type exit struct {
+	to int32
+	facts
+}
+
 // A waitAnalysis follows the paths from a test as long as it is not known to be true.
 type waitAnalysis struct {
 	g      *Graph
@@ -62,8 +68,8 @@ type waitAnalysis struct {
 	at     []state            // by node
 	todo   []int32
 	region []int32 // nodes that are reached
-	exits  []int32 // nodes to which control goes where a test was true
-	again  bool    // the test is made again
+	exits  []exit
+	again  bool // the test is made again
 	traps  bool
 	why    string // why what follows does not wait for the test
 }
@@ -106,6 +112,8 @@ func (g *Graph) unsettled(test int32) string {
 		s.why = "a loop after a failed test that does not test again"
 	case !s.stable():
 		s.why = "a wait whose barrier or phase changes while it waits"
+	case !s.forgets():
+		s.why = "a test whose result is read after the wait, though another may have been true"
 	}
 	return s.why
 }
@@ -226,7 +234,9 @@ func (s *waitAnalysis) branch(n int32, o state, to int32) {
 		if !taken {
 			to, away = away, to
 		}
-		s.exits = append(s.exits, to)
+		if to >= 0 {
+			s.exits = append(s.exits, exit{to, o.facts})
+		}
 		if away >= 0 {
 			s.join(away, failed)
 		}
@@ -308,6 +318,52 @@ func (f facts) derived(u *Use) (fact, bool) {
 		return have, u.In.Mods[0] != "bf16" && u.In.Mods[1] != "bf16"
 	}
 	return fact{}, false
+}
+
+// forgets reports whether the results of tests are the same wherever the wait ends, or dead.
+func (s *waitAnalysis) forgets() bool {
+	g := s.g
+	var results RegSet
+	for _, w := range g.Nodes[s.test].Writes {
+		results.Add(w)
+	}
+	for again := true; again; {
+		again = false
+		for _, n := range s.region {
+			if int(n) == len(g.Nodes) {
+				continue
+			}
+			u := &g.Nodes[n]
+			if !u.Does(ptx.Tests) && !results.HasAny(u.Reads) {
+				continue
+			}
+			for _, w := range u.Writes {
+				if !results.Has(w) {
+					results.Add(w)
+					again = true
+				}
+			}
+		}
+	}
+	known := map[Reg]fact{}
+	for _, e := range s.exits {
+		for _, n := range append(s.region, s.test) {
+			if int(n) == len(g.Nodes) {
+				continue
+			}
+			for _, w := range g.Nodes[n].Writes {
+				if !results.Has(w) || !g.IsLive(e.to, w) {
+					continue
+				}
+				f, ok := e.of(w)
+				if before, twice := known[w]; !ok || twice && before != f {
+					return false
+				}
+				known[w] = f
+			}
+		}
+	}
+	return true
 }
 
 // cycles reports whether the paths from the test hold a loop without a test.

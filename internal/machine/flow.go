@@ -240,8 +240,11 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 // made: where they fail, the program waits (package flow, peek.go).
 func (p *Program) Peeks() map[int32]bool { return p.flow.Peeks() }
 
-// PeekWaits gives for each of the peeks the tests of the waits that it stands for.
-func (p *Program) PeekWaits() map[int32][]int32 { return p.flow.PeekWaits() }
+// A Peek says which waits a peek stands for.
+type Peek = flow.Peek
+
+// PeekWaits gives for each of the peeks the waits that it stands for.
+func (p *Program) PeekWaits() map[int32]Peek { return p.flow.PeekWaits() }
 
 // A Dependence is a place where a schedule-dependent value decides something.
 type Dependence = flow.Dependence
