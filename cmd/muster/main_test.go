@@ -33,9 +33,14 @@ func TestMain(m *testing.M) {
 //	head FILE N OUT            write the first N bytes of FILE
 //	junk OUT                   write bytes that are no text
 //
-// examples/ is the project's folder of examples.
+// examples/ is the project's folder of examples, and fatbins/ what nvcc made for the tests
+// of package fatbin.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fatbins, err := filepath.Abs("../../internal/fatbin/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +52,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			if testing.Short() && strings.HasSuffix(e.WorkDir, "script-reduce") {
 				e.T().Skip("reduces for long")
+			}
+			if err := os.Symlink(fatbins, filepath.Join(e.WorkDir, "fatbins")); err != nil {
+				return err
 			}
 			return os.Symlink(examples, filepath.Join(e.WorkDir, "examples"))
 		},

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/internal/entry"
+	"muster/internal/files"
+	"muster/internal/skeleton"
+	"muster/launch"
+	"muster/ptx"
+)
+
+func initCommand(c *console) *cobra.Command {
+	var kernel, out string
+	cmd := &cobra.Command{
+		Use:   "init K.ptx",
+		Short: "Write a launch file to fill in, with every parameter of a kernel",
+		Long: `Init writes a launch file for a kernel of which only the PTX is at hand: each
+parameter with its type (pointers by what the kernel does with them, structs by
+the parts that it loads, tensor maps), what the kernel declares, and a comment
+wherever only the author knows: the grid, shapes, contents, numbers.`,
+		Example: "  muster init k.ptx > k.yaml\n  muster init gemm.ptx --kernel gemm_f16 -o gemm.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			src, err := readSource(c.in, args[0])
+			if err != nil {
+				return err
+			}
+			m, err := ptx.Parse(args[0], src)
+			if err != nil {
+				return err
+			}
+			f, err := entry.Find(&launch.Launch{Kernel: kernel}, m)
+			if err != nil {
+				return fmt.Errorf("%s: %s", args[0], strings.TrimPrefix(err.Error(), ": "))
+			}
+			write := func(w io.Writer) error { return skeleton.Write(w, args[0], m, f) }
+			if out == "" {
+				return write(c.out)
+			}
+			if _, err := os.Lstat(out); err == nil {
+				return fmt.Errorf("%s is there already; remove it, or name another file", out)
+			}
+			return files.Write(out, write)
+		},
+	}
+	cmd.Flags().StringVar(&kernel, "kernel", "", "the kernel's name, if the module has several")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, which must not be there")
+	return cmd
+}

@@ -1,0 +1,190 @@
+// Package fatbin reads what nvcc puts into programs: fat binaries, with PTX and machine code
+// for several architectures. They lie in files of their own, or in sections of an ELF file.
+// NVIDIA does not document the format; the tests hold what is read here to cuobjdump.
+package fatbin
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// A Kind says what an entry holds.
+type Kind uint16
+
+// The kinds. Others are left out.
+const (
+	PTX   Kind = 1
+	Cubin Kind = 2 // machine code, an ELF file
+)
+
+// An Entry is the code of one unit of a program for one architecture.
+type Entry struct {
+	Kind    Kind
+	Arch    int    // 90 for sm_90
+	Suffix  string // "a" for sm_90a
+	Version [2]int // of PTX, major and minor
+	Place   int64  // the offset of its header in the file
+	Data    []byte // PTX without the zeros behind it
+}
+
+// An Error says what is wrong with a file, and where.
+type Error struct {
+	Name  string
+	Place int64 // bytes from its begin
+	Msg   string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: at byte %#x: %s", e.Name, e.Place, e.Msg) }
+
+// A file is a sequence of fat binaries, and a fat binary a sequence of entries. All numbers
+// are little-endian.
+const (
+	magic      = 0xba55ed50
+	fileHeader = 16
+	leastEntry = 64
+	maxEntry   = 1 << 28 // bytes of one entry, decompressed
+
+	flagAccelerated = 1 << 20 // the architecture's name ends in "a"
+	flagLZ4         = 1 << 13
+	flagZstd        = 1 << 15
+)
+
+// sections hold the fat binaries of an ELF file: of units that are linked by the host's
+// linker alone, and of units for the device linker (nvcc -rdc=true).
+var sections = []string{".nv_fatbin", "__nv_relfatbin"}
+
+// Read returns the entries of a fat binary, or of an executable, a library or an object.
+func Read(name string, file []byte) ([]Entry, error) {
+	if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
+		if len(file) < 4 || binary.LittleEndian.Uint32(file) != magic {
+			return nil, &Error{name, 0, "this is no fat binary of CUDA, and no ELF file"}
+		}
+		return read(name, file, 0)
+	}
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		return nil, &Error{name, 0, "not an ELF file that can be read: " + err.Error()}
+	}
+	var all []Entry
+	for _, s := range f.Sections {
+		for _, name2 := range sections {
+			if s.Name != name2 {
+				continue
+			}
+			if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
+				return nil, &Error{name, int64(min(s.Offset, uint64(len(file)))), "section " + s.Name + " does not lie in the file"}
+			}
+			list, err := read(name, file[s.Offset:s.Offset+s.Size], int64(s.Offset))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+		}
+	}
+	return all, nil
+}
+
+// read returns the entries of a sequence of fat binaries, which begins at an offset of the
+// file.
+func read(name string, data []byte, from int64) (all []Entry, err error) {
+	for at := 0; at < len(data); {
+		if len(data)-at < 4 || binary.LittleEndian.Uint32(data[at:]) == 0 {
+			at += 4 // between two fat binaries
+			continue
+		}
+		fail := func(format string, args ...any) error {
+			return &Error{name, from + int64(at), fmt.Sprintf(format, args...)}
+		}
+		head := data[at:]
+		if len(head) < fileHeader || binary.LittleEndian.Uint32(head) != magic {
+			return nil, fail("a fat binary should begin here")
+		}
+		if v := binary.LittleEndian.Uint16(head[4:]); v != 1 {
+			return nil, fail("a fat binary of version %d; only 1 is known", v)
+		}
+		header, size := uint64(binary.LittleEndian.Uint16(head[6:])), binary.LittleEndian.Uint64(head[8:])
+		if header < fileHeader || header > uint64(len(head)) || size > uint64(len(head))-header {
+			return nil, fail("a fat binary of %d bytes, of which the file has %d", size, len(head))
+		}
+		begin := at + int(header)
+		at = begin + int(size)
+		for rest := data[begin:at]; len(rest) > 0; {
+			e, n, err := entry(rest)
+			e.Place = from + int64(at-len(rest))
+			if err != nil {
+				return nil, &Error{name, e.Place, err.Error()}
+			}
+			if e.Kind == PTX || e.Kind == Cubin {
+				all = append(all, e)
+			}
+			rest = rest[n:]
+		}
+	}
+	return all, nil
+}
+
+// entry reads the first of a sequence of entries, and returns its length.
+func entry(b []byte) (e Entry, n int, err error) {
+	if len(b) < leastEntry {
+		return e, 0, fmt.Errorf("an entry of %d bytes, fewer than its header", len(b))
+	}
+	u32 := func(at int) uint64 { return uint64(binary.LittleEndian.Uint32(b[at:])) }
+	header, payload := u32(4), binary.LittleEndian.Uint64(b[8:])
+	if header < leastEntry || header > uint64(len(b)) || payload > uint64(len(b))-header {
+		return e, 0, fmt.Errorf("an entry of %d and %d bytes, of which the fat binary has %d", header, payload, len(b))
+	}
+	n = int(header + payload)
+	e.Kind = Kind(binary.LittleEndian.Uint16(b))
+	e.Version = [2]int{int(binary.LittleEndian.Uint16(b[26:])), int(binary.LittleEndian.Uint16(b[24:]))}
+	e.Arch = int(u32(28))
+	flags, packed, size := binary.LittleEndian.Uint64(b[40:]), u32(16), binary.LittleEndian.Uint64(b[56:])
+	if flags&flagAccelerated != 0 {
+		e.Suffix = "a"
+	}
+	if e.Kind != PTX && e.Kind != Cubin {
+		return e, n, nil
+	}
+	e.Data = b[header:n:n]
+	if compressed := flags & (flagLZ4 | flagZstd); compressed != 0 {
+		if packed > payload || size > maxEntry {
+			return e, 0, fmt.Errorf("an entry of %d bytes, %d when decompressed: too many", packed, size)
+		}
+		if e.Data, err = decompress(e.Data[:packed], int(size), compressed == flagLZ4); err != nil {
+			return e, 0, fmt.Errorf("an entry that cannot be decompressed: %w", err)
+		}
+	}
+	if e.Kind == PTX {
+		e.Data = bytes.TrimRight(e.Data, "\x00")
+	}
+	return e, n, nil
+}
+
+// decompress returns size bytes.
+func decompress(packed []byte, size int, isLZ4 bool) ([]byte, error) {
+	if isLZ4 {
+		if size > 256*len(packed)+256 { // what LZ4 can at most
+			return nil, fmt.Errorf("%d bytes out of %d", size, len(packed))
+		}
+		out := make([]byte, size)
+		n, err := lz4.UncompressBlock(packed, out)
+		if err == nil && n != size {
+			err = fmt.Errorf("%d bytes instead of %d", n, size)
+		}
+		return out, err
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(size, 1<<20))))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	out, err := d.DecodeAll(packed, nil)
+	if err == nil && len(out) != size {
+		err = fmt.Errorf("%d bytes instead of %d", len(out), size)
+	}
+	return out, err
+}

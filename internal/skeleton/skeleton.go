@@ -1,0 +1,287 @@
+// Package skeleton writes launch files for kernels of which only the PTX is at hand: every
+// parameter named and typed, what the kernel declares filled in, and a comment wherever only
+// the author knows.
+//
+// A parameter is a pointer if a value that is computed from it is part of an address. The
+// accesses at that address say what its buffer holds. A struct is laid out by the loads of
+// its parts.
+package skeleton
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"muster/launch"
+	"muster/ptx"
+)
+
+// defaultBlock is how many threads a block has where the kernel does not say.
+const defaultBlock = 128
+
+// defaultShape is how many elements a buffer has, and a tensor in each dimension.
+const defaultShape = 1024
+
+// Write writes the launch file of a kernel of a module, which is at a path.
+func Write(w io.Writer, path string, mod *ptx.Module, f *ptx.Func) error {
+	k := newKernel(f)
+	k.dynamic = usesDynamic(mod, f)
+	out := bufio.NewWriter(w)
+	line := func(text, comment string) {
+		if comment != "" {
+			text = fmt.Sprintf("%-40s # %s", text, comment)
+		}
+		fmt.Fprintln(out, text)
+	}
+	line("ptx: "+quoted(path), "")
+	line("kernel: "+quoted(f.Name), "")
+	line("grid: 1", "how many CTAs: [x, y, z]")
+	switch req, most := k.directive("reqntid"), k.directive("maxntid"); {
+	case req != nil:
+		line("block: "+dims(req), "")
+	case most != nil:
+		line("block: "+dims(most), "threads of a CTA: at most these (.maxntid)")
+	default:
+		line(fmt.Sprintf("block: %d", defaultBlock), "threads of a CTA: [x, y, z]")
+	}
+	if k.attr("reqnctapercluster") == nil && k.attr("explicitcluster") != nil {
+		line("cluster: 1", "CTAs of a cluster: [x, y, z]")
+	}
+	if k.dynamic {
+		line("shared: 0", "bytes of dynamic shared memory")
+	}
+	if names := k.buffers(); len(names) > 0 {
+		line("buffers:", "shapes, contents: fill: iota, ones, random, a file")
+		for _, p := range k.params {
+			for _, b := range p.pointers() {
+				line(fmt.Sprintf("  %s: {type: %s, shape: %s, fill: %s}", b.name, b.typ, b.shape, b.fill), b.note)
+			}
+		}
+	}
+	if len(k.params) == 0 {
+		line("args: []", "")
+	} else {
+		line("args:", "")
+	}
+	for _, p := range k.params {
+		line("  - "+p.arg(), p.comment())
+	}
+	return out.Flush()
+}
+
+// usesDynamic reports whether a kernel names dynamic shared memory: a variable without a size.
+// A function that it calls may, too.
+func usesDynamic(mod *ptx.Module, f *ptx.Func) bool {
+	names := map[string]bool{}
+	for _, it := range mod.Items {
+		if v, ok := it.(*ptx.Var); ok && v.Space == "shared" && v.Linkage == "extern" {
+			names[v.Name] = true
+		}
+	}
+	var block func(b *ptx.Block) bool
+	block = func(b *ptx.Block) bool {
+		return b != nil && slices.ContainsFunc(b.Stmts, func(s ptx.Stmt) bool {
+			switch s := s.(type) {
+			case *ptx.Block:
+				return block(s)
+			case *ptx.Inst:
+				return s.Effect().Has(ptx.Calls) && len(names) > 0 || slices.ContainsFunc(s.Operands, func(op ptx.Operand) bool { return mentions(op, names) })
+			}
+			return false
+		})
+	}
+	return block(f.Body)
+}
+
+// mentions reports whether an operand names one of some variables.
+func mentions(op ptx.Operand, names map[string]bool) bool {
+	switch op := op.(type) {
+	case ptx.Name:
+		return names[string(op)]
+	case *ptx.Mem:
+		return mentions(op.Base, names)
+	case *ptx.Binary:
+		return mentions(op.X, names) || mentions(op.Y, names)
+	}
+	return false
+}
+
+// quoted writes a string as YAML does that needs no quotes, or with them.
+func quoted(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r == '_' || r == '/' || r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+	}) && !strings.ContainsAny(s[:1], "-.0123456789")
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
+
+func dims(list []uint64) string {
+	var text []string
+	for _, n := range list {
+		text = append(text, fmt.Sprint(n))
+	}
+	if len(text) == 1 {
+		return text[0]
+	}
+	return "[" + strings.Join(text, ", ") + "]"
+}
+
+// A kernel is what is known of one.
+type kernel struct {
+	*ptx.Func
+	params  []*param
+	dynamic bool // it has dynamic shared memory
+}
+
+// attr returns a directive of the kernel; nil if it has none.
+func (k *kernel) attr(name string) *ptx.Directive {
+	for i := range k.Attrs {
+		if k.Attrs[i].Name == name {
+			return &k.Attrs[i]
+		}
+	}
+	return nil
+}
+
+// directive returns the numbers of one.
+func (k *kernel) directive(name string) (list []uint64) {
+	if d := k.attr(name); d != nil {
+		for _, a := range d.Args {
+			if v, ok := a.(ptx.Int); ok {
+				list = append(list, v.Bits)
+			}
+		}
+	}
+	return list
+}
+
+// A param is a parameter, or a part of a struct.
+type param struct {
+	v     *ptx.Var
+	name  string // of its buffer
+	typ   launch.Type
+	size  int64
+	at    int64    // offset, of a part
+	parts []*param // of a struct, by offset
+	// A pointer is part of addresses.
+	pointer bool
+	element launch.Type // of its buffer
+	written bool
+	// rank is that of the tensor whose map it is; 0: it is none.
+	rank int
+}
+
+// A buffer is what a pointer points to.
+type buffer struct{ name, typ, shape, fill, note string }
+
+// pointers returns the buffers of a parameter.
+func (p *param) pointers() (list []buffer) {
+	switch {
+	case p.rank > 0:
+		shape := slices.Repeat([]string{fmt.Sprint(defaultShape)}, min(p.rank, 2))
+		for len(shape) < p.rank {
+			shape = append([]string{"1"}, shape...)
+		}
+		list = append(list, buffer{p.name, "f16", "[" + strings.Join(shape, ", ") + "]", "iota", "of a tensor map"})
+	case p.pointer:
+		b := buffer{p.name, max(p.element, launch.U8).String(), fmt.Sprintf("[%d]", defaultShape), "iota", ""}
+		if p.written {
+			b.fill, b.note = "zeros", "written"
+		}
+		list = append(list, b)
+	}
+	for _, q := range p.parts {
+		list = append(list, q.pointers()...)
+	}
+	return list
+}
+
+// arg is a parameter's argument.
+func (p *param) arg() string {
+	switch {
+	case p.rank > 0:
+		box := slices.Repeat([]string{"1"}, p.rank)
+		for i := max(0, p.rank-2); i < p.rank; i++ {
+			box[i] = "64"
+		}
+		return fmt.Sprintf("{tensormap: {of: %s, box: [%s], swizzle: none}}", p.name, strings.Join(box, ", "))
+	case p.pointer:
+		return fmt.Sprintf("{ptr: %s}", p.name)
+	case p.v.Dims == nil && p.parts == nil:
+		return fmt.Sprintf("{%s: 0}", p.typ)
+	}
+	var list []string
+	at := int64(0)
+	pad := func(to int64) {
+		if to > at {
+			list = append(list, fmt.Sprintf("{pad: %d}", to-at))
+			at = to
+		}
+	}
+	for _, q := range p.parts {
+		pad(q.at)
+		list = append(list, q.arg())
+		at += q.size
+	}
+	pad(p.size)
+	return "{struct: [" + strings.Join(list, ", ") + "]}"
+}
+
+func (p *param) comment() string {
+	switch {
+	case p.rank > 0:
+		return p.v.Name + ": compare box, type and swizzle with the host's code"
+	case p.pointer:
+		return p.v.Name
+	case p.parts != nil:
+		return p.v.Name + ": parts as the kernel loads them; pads are bytes that it does not"
+	case p.v.Dims != nil:
+		return p.v.Name + ": the kernel loads nothing of it"
+	}
+	return p.v.Name + ": a number"
+}
+
+// buffers returns the names of all buffers.
+func (k *kernel) buffers() (names []string) {
+	for _, p := range k.params {
+		for _, b := range p.pointers() {
+			names = append(names, b.name)
+		}
+	}
+	return names
+}
+
+func newKernel(f *ptx.Func) *kernel {
+	k := &kernel{Func: f}
+	for i, v := range f.Params {
+		p := &param{v: v, name: fmt.Sprintf("p%d", i), typ: typeOf(v.Type)}
+		if short := strings.TrimPrefix(v.Name, f.Name+"_"); len(short) <= 20 && !strings.HasPrefix(short, "param_") {
+			p.name = short
+		}
+		p.size = int64(max(v.Vec, 1) * p.typ.Size())
+		for _, n := range v.Dims {
+			p.size *= n
+		}
+		k.params = append(k.params, p)
+	}
+	k.follow()
+	return k
+}
+
+// typeOf is the type of a launch file that holds what PTX names; u8 for one of no such size.
+func typeOf(text string) launch.Type {
+	switch text {
+	case "b8", "b16", "b32", "b64":
+		text = "u" + text[1:]
+	case "f16x2", "bf16x2", "u16x2", "s16x2":
+		text = "u32"
+	}
+	if t, ok := launch.ParseType(text); ok && t != launch.TensorMapType {
+		return t
+	}
+	return launch.U8
+}
