@@ -56,6 +56,7 @@ func TestFoundOutputs(t *testing.T) {
 			return uint32(sum)
 		}),
 		"bulk_store":       array("<u4", []int64{128}, func(i int) uint32 { return uint32(i) }),
+		"init_block":       array("<u4", []int64{128}, func(i int) uint32 { return uint32(127 - i) }),
 		"reduce_release":   array("<u4", []int64{6, 128}, func(i int) uint32 { return uint32(i + (i/128+1)*(i%128)) }),
 		"wgmma_release_dv": product(6, 11),
 		"wgmma_release_dk": product(6, 7),
