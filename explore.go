@@ -129,6 +129,9 @@ func (l *Launch) digest() string {
 	for _, name := range slices.Sorted(maps.Keys(c.Variables)) {
 		fmt.Fprintf(h, "%s %x\n", name, c.Variables[name])
 	}
+	for _, s := range c.Program.Symbols() {
+		fmt.Fprintln(h, s.Name, s.Addr)
+	}
 	for i := range c.Buffers {
 		b := &c.Buffers[i]
 		fmt.Fprintln(h, b.Name, b.Base, b.Size, b.Init, len(b.Data))

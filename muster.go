@@ -196,7 +196,13 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	if mod == nil {
 		return nil, &launch.Error{Pos: f.Launches[0].Pos, Msg: "there is no module"}
 	}
-	prog, err := machine.Decode(mod, f.Launches[0].Kernel)
+	at := map[string]uint64{}
+	for i := range f.Variables {
+		if b := &f.Variables[i].Array; b.Fixed {
+			at[b.Name] = b.Base
+		}
+	}
+	prog, err := machine.DecodeAt(mod, f.Launches[0].Kernel, at)
 	if err != nil {
 		return nil, err
 	}
@@ -285,6 +291,11 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	l.refusedMaps(params, maps)
 	return l.makeSubject()
 }
+
+// ContentsDecide reports whether what buffers and variables hold may decide where control
+// goes, which address is accessed, or what a synchronizing instruction does. Otherwise a check
+// says the same whatever they hold. It may be too cautious.
+func (l *Launch) ContentsDecide() bool { return l.subject.ContentsDecide() }
 
 // makeSubject makes what runs, and what predicts from runs, of the launch's configuration.
 // It fails if the launch's shape is invalid.

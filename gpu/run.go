@@ -194,6 +194,9 @@ func (p *Prepared) set(variables []launch.Variable, limit int64) error {
 	d := p.dev
 	for i := range variables {
 		v := &variables[i]
+		if v.Array.Fixed {
+			return fmt.Errorf("variable %q states its base, %#x; here the driver chooses addresses", v.Array.Name, v.Array.Base)
+		}
 		var at, size uint64
 		name := append([]byte(v.Array.Name), 0)
 		if err := d.drv.call("cuModuleGetGlobal", d.drv.moduleGetGlobal, uintptr(unsafe.Pointer(&at)), uintptr(unsafe.Pointer(&size)), p.module, uintptr(unsafe.Pointer(&name[0]))); err != nil {

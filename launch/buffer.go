@@ -95,11 +95,7 @@ func (d *decoder) buffer(e Entry) (Buffer, error) {
 	var fill, values *Node
 	err := d.fields(e.Value, "a buffer", append(d.contentFields(&b, &fill, &values), []field{
 		{"align", false, func(n *Node) (err error) { b.Align, err = d.align(n); return }},
-		{"base", false, func(n *Node) (err error) {
-			b.basePos, b.Fixed = d.pos(n), true
-			b.Base, err = d.uint64(n, "base")
-			return
-		}},
+		d.baseField(&b),
 	}...))
 	if err != nil {
 		return b, err
@@ -114,6 +110,15 @@ func (d *decoder) buffer(e Entry) (Buffer, error) {
 		return b, d.errorf(e.Value, "buffer %q needs a shape", b.Name)
 	}
 	return b, nil
+}
+
+// baseField is the key of an address.
+func (d *decoder) baseField(b *Buffer) field {
+	return field{"base", false, func(n *Node) (err error) {
+		b.basePos, b.Fixed = d.pos(n), true
+		b.Base, err = d.uint64(n, "base")
+		return
+	}}
 }
 
 // contentFields are the keys of an array's contents.

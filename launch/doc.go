@@ -56,7 +56,8 @@
 // `variables` says what .global and .const variables hold when the kernel starts, __device__,
 // __constant__ and __managed__ ones among them: contents as of a buffer, or a struct as of an
 // argument, pointers into buffers included. They begin the variable; the rest of it keeps its
-// initializer, or is zeros. A fill without a shape covers the whole variable.
+// initializer, or is zeros. A fill without a shape covers the whole variable. `base` says at
+// which address the variable lies, where arguments or buffers hold pointers to it.
 //
 // # Cooperative launches
 //

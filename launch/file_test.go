@@ -224,7 +224,7 @@ func TestParseErrors(t *testing.T) {
 		{key, `"variables": {"v": {"struct": [null], §"fill": "iota"}}`, `a variable that is a struct has one key; "fill" follows`},
 		{key, `"variables": {"v": {"struct": [§"in"]}}`, `no buffer is called "in"`},
 		{key, `"variables": {"v": {"type": "u64", "values": [§{"ptr": "in"}]}}`, `no buffer is called "in"`},
-		{key, `"variables": {"v": {"type": "u32", "values": [1], §"align": 8}}`, `unknown key "align"; known here: type, shape, fill, values`},
+		{key, `"variables": {"v": {"type": "u32", "values": [1], §"align": 8}}`, `unknown key "align"; known here: type, shape, fill, values, base`},
 		{key, `"variables": {"v": {"type": "u32", "fill": "zeros", "values": §[1]}}`, `variable "v" has both fill and values`},
 
 		// buffers

@@ -51,8 +51,20 @@ func ReadNpy(r io.Reader, limit int64) (*Array, error) {
 	if h.Size > limit {
 		return nil, fmt.Errorf("holds %s; the limit is %s", formatSize(uint64(h.Size)), formatSize(uint64(limit)))
 	}
-	// Grows with the data received: a header alone costs no memory.
+	data, err := readExactly(r, h, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Array{Descr: h.Descr, Shape: h.Shape, Data: data}, nil
+}
+
+// readExactly reads the data that a header announces, and nothing may follow them. Unless
+// they are known to be there, memory grows with the data received: a header alone costs none.
+func readExactly(r io.Reader, h NpyHeader, there bool) ([]byte, error) {
 	var data bytes.Buffer
+	if there {
+		data.Grow(int(h.Size) + bytes.MinRead)
+	}
 	n, err := io.Copy(&data, io.LimitReader(r, h.Size+1))
 	switch {
 	case err != nil:
@@ -62,7 +74,7 @@ func ReadNpy(r io.Reader, limit int64) (*Array, error) {
 	case n > h.Size:
 		return nil, fmt.Errorf("more data than the %d bytes that shape %s needs", h.Size, formatShape(h.Shape))
 	}
-	return &Array{Descr: h.Descr, Shape: h.Shape, Data: data.Bytes()}, nil
+	return data.Bytes(), nil
 }
 
 // ReadNpyHeader reads up to the start of the data.
@@ -188,22 +200,27 @@ func WriteNpy(w io.Writer, a *Array) error {
 	if n, ok := elements(a.Shape); !ok || n > maxElements/size || n*size != int64(len(a.Data)) {
 		return fmt.Errorf("shape %s of %s does not take %d bytes", formatShape(a.Shape), a.Descr, len(a.Data))
 	}
+	if err := WriteNpyHeader(w, a.Descr, a.Shape); err != nil {
+		return err
+	}
+	_, err = w.Write(a.Data)
+	return err
+}
+
+// WriteNpyHeader writes what stands before the data of an .npy file in format 1.0.
+func WriteNpyHeader(w io.Writer, descr string, shape []int64) error {
 	// NumPy reserves room for the first dimension to grow to 20 digits, then pads so that
 	// the data begins at a multiple of 64.
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", a.Descr, formatTuple(a.Shape))
-	if len(a.Shape) > 0 {
-		dict += strings.Repeat(" ", 21-len(strconv.FormatInt(a.Shape[0], 10)))
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, formatTuple(shape))
+	if len(shape) > 0 {
+		dict += strings.Repeat(" ", 21-len(strconv.FormatInt(shape[0], 10)))
 	}
 	const before = len(npyMagic) + 4
 	pad := 64 - (before+len(dict)+1)%64 // 64, not 0, if already aligned, as in NumPy
 	dict += strings.Repeat(" ", pad) + "\n"
 	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
-	for _, part := range [][]byte{head, []byte(dict), a.Data} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := w.Write(append(head, dict...))
+	return err
 }
 
 // NpyDescr is the NumPy type for WriteNpy of an array of type t.
@@ -233,22 +250,23 @@ func readArrayFile(p Pos, path string, t Type, shape []int64, name string) ([]by
 		return nil, err
 	}
 	defer f.Close()
-	data := make([]byte, h.Size)
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, errorf(p, "%s: %s", path, err)
+	_, measured := f.(*os.File) // else compressed
+	data, err := readExactly(f, h, measured)
+	if err != nil {
+		return nil, &Error{Pos: p, Msg: path + ": " + err.Error(), Err: err}
 	}
 	return data, nil
 }
 
 // openArrayFile makes all checks that need no memory, and leaves the file at its data.
-func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (*os.File, NpyHeader, error) {
-	f, err := openRegular(path)
+func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (io.ReadCloser, NpyHeader, error) {
+	f, size, err := openData(path)
 	if err != nil {
 		return nil, NpyHeader{}, &Error{Pos: p, Msg: path + ": " + files.Cause(err).Error(), Err: err}
 	}
 	h, err := ReadNpyHeader(f)
 	if err == nil {
-		err = checkArrayFile(f, h, t, shape, name)
+		err = checkArrayFile(size, h, t, shape, name)
 	}
 	if err != nil {
 		f.Close()
@@ -257,7 +275,8 @@ func openArrayFile(p Pos, path string, t Type, shape []int64, name string) (*os.
 	return f, h, nil
 }
 
-func checkArrayFile(f *os.File, h NpyHeader, t Type, shape []int64, name string) error {
+// checkArrayFile checks a header, and the size of the file if that is known.
+func checkArrayFile(size int64, h NpyHeader, t Type, shape []int64, name string) error {
 	if !t.holds(h.Descr) {
 		return fmt.Errorf("dtype %s does not fit buffer %q of type %s (want %s)", h.Descr, name, t, t.NpyDescr())
 	}
@@ -271,11 +290,10 @@ func checkArrayFile(f *os.File, h NpyHeader, t Type, shape []int64, name string)
 	if shape != nil && !equalShapes(want, h.Shape) {
 		return fmt.Errorf("shape %s does not fit buffer %q of shape %s", formatShape(h.Shape), name, formatShape(shape))
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if size < 0 {
+		return nil
 	}
-	switch data := info.Size() - h.Len; {
+	switch data := size - h.Len; {
 	case data < h.Size:
 		return fmt.Errorf("%w: %d of %d bytes of data", errTruncated, data, h.Size)
 	case data > h.Size:

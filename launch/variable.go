@@ -2,7 +2,8 @@ package launch
 
 // A Variable is what a .global or .const variable of the module holds when the kernel starts,
 // as cudaMemcpyToSymbol leaves it: its first bytes. The others keep their initializer, or are
-// zeros.
+// zeros. With a base it lies at that address, so that pointers to it which memory or arguments
+// hold are right.
 type Variable struct {
 	// Array has its name and contents. Without a shape a fill covers the whole variable.
 	Array Buffer
@@ -36,7 +37,7 @@ func (d *decoder) variable(e Entry) (Variable, error) {
 		return v, err
 	}
 	var fill, values *Node
-	if err := d.fields(e.Value, "a variable", d.contentFields(&v.Array, &fill, &values)); err != nil {
+	if err := d.fields(e.Value, "a variable", append(d.contentFields(&v.Array, &fill, &values), d.baseField(&v.Array))); err != nil {
 		return v, err
 	}
 	if fill != nil && values != nil {
@@ -65,8 +66,11 @@ func (f *File) checkVariables() error {
 		if b.Fill.Kind == FillUninitialized {
 			return errorf(b.Pos, "variable %q needs a fill, values or a struct", b.Name)
 		}
-		if b.Align != 0 || b.Fixed {
-			return errorf(b.Pos, "variable %q lies where the module puts it", b.Name)
+		switch {
+		case b.Align != 0:
+			return errorf(b.Pos, "variable %q is aligned as the module says", b.Name)
+		case b.Fixed && (b.Base < MinAddress || b.Base >= MaxAddress):
+			return errorf(b.basePos, "variable %q at %#x does not lie between %#x and %#x", b.Name, b.Base, uint64(MinAddress), uint64(MaxAddress))
 		}
 		if err := checkGiven(b); err != nil {
 			return err

@@ -155,6 +155,14 @@ func (o *output) close(alone bool) error {
 	return o.err
 }
 
+// programOut is where a program that runs below this one writes to: the output itself.
+func (c *console) programOut() io.Writer {
+	if o, ok := c.out.(*output); ok {
+		return o.w
+	}
+	return c.out
+}
+
 // terminal reports whether standard error is a terminal.
 func (c *console) terminal() bool {
 	f, ok := c.err.(*os.File)
@@ -212,7 +220,7 @@ what crashes the process, end it by a signal.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), initCommand(c), importCommand(c), barrierCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }

@@ -17,7 +17,11 @@ import (
 
 // Decode prepares the entry named kernel of m; an empty name picks the only
 // entry there is.
-func Decode(m *ptx.Module, kernel string) (*Program, error) {
+func Decode(m *ptx.Module, kernel string) (*Program, error) { return DecodeAt(m, kernel, nil) }
+
+// DecodeAt is Decode with addresses for variables of the module, by name. The others lie where
+// the machine puts them.
+func DecodeAt(m *ptx.Module, kernel string, at map[string]uint64) (*Program, error) {
 	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
 		if bad := check(m); len(bad) > 0 {
 			return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
@@ -38,6 +42,7 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) {
 		tests: map[testedPhase]int32{}, symbols: map[*symbol]int32{},
 
 		aliases: map[string]string{},
+		at:      at,
 	}
 	sm, ok := m.Architecture()
 	d.sm1x = ok && sm.Number < 20
@@ -102,6 +107,8 @@ type decoder struct {
 	root    *scope
 	// aliases maps the second names that .alias gives to their functions.
 	aliases map[string]string
+	// at are the addresses that variables are given, by name.
+	at map[string]uint64
 
 	k32 map[uint32]reg
 	k64 map[uint64]reg

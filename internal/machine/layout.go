@@ -39,9 +39,17 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 				return d.errorAt(v.Pos, "static shared memory exceeds %d bytes", maxShared)
 			}
 		case "global", "const":
-			at = alignUp(at, max(align, 16))
-			y.kind, y.addr = symGlobal, at
-			at += size + 256
+			y.kind = symGlobal
+			if a, ok := d.at[v.Name]; ok {
+				if a%align != 0 {
+					return d.errorAt(v.Pos, "variable %s cannot lie at %#x: it is aligned to %d bytes", v.Name, a, align)
+				}
+				y.addr = a
+			} else {
+				at = alignUp(at, max(align, 16))
+				y.addr = at
+				at += size + 256
+			}
 			inits = append(inits, v)
 		case "tex":
 			y.kind = symTexture

@@ -272,6 +272,19 @@ func newKernel(f *ptx.Func) *kernel {
 	return k
 }
 
+// Elements returns, for each parameter of a kernel, what the buffer holds that it points to: U8
+// if the accesses do not say, 0 if it is no pointer.
+func Elements(f *ptx.Func) []launch.Type {
+	k := newKernel(f)
+	list := make([]launch.Type, len(k.params))
+	for i, p := range k.params {
+		if p.pointer {
+			list[i] = max(p.element, launch.U8)
+		}
+	}
+	return list
+}
+
 // typeOf is the type of a launch file that holds what PTX names; u8 for one of no such size.
 func typeOf(text string) launch.Type {
 	switch text {

@@ -47,6 +47,9 @@ func NewSubject(start *machine.Machine, limits Limits) *Subject {
 	}
 }
 
+// ContentsDecide reports whether what lies in buffers may decide what runs do.
+func (s *Subject) ContentsDecide() bool { return s.Start.Reaches(machine.FromBuffers) >= 0 }
+
 // Machine returns a machine about to start, watched by o. The buffers' pages are shared
 // by all until one writes to them.
 func (s *Subject) Machine(o machine.Observer, p *machine.Poison) *machine.Machine {

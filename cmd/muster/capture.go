@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster"
+	"muster/internal/capture"
+	"muster/launch"
+)
+
+func captureCommand(c *console) *cobra.Command {
+	o := &capture.Options{Log: c.err, MaxBytes: 1 << 30, PerKernel: 64, Decides: contentsDecide}
+	var launches string
+	contents := contentsFlag("needed")
+	cmd := &cobra.Command{
+		Use:   "capture [flags] -- COMMAND [ARGUMENT …]",
+		Short: "Run a program on the GPU and keep its launches as launch files",
+		Long: `Capture runs a program, on a machine with the GPU, and makes a folder for each
+launch of a kernel: launch.yaml, the PTX, the parameters, and the contents of the
+buffers that decide something. 'muster check' and 'muster run' read such a folder on
+any computer.
+
+Launches of one kernel with the same grid and parameters are kept once, and up to
+64 of one kernel; --launch names those that are wanted, counted from 0 among the
+launches of the kernels that --kernel names.
+
+A folder holds data of the program, so that only its user can read it; nothing
+leaves the machine. The exit status is that of the program. Needed: a C compiler,
+and kernels with PTX, as nvcc makes by
+
+  nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a] …
+
+Triton, torch.compile and NVRTC keep PTX by themselves.`,
+		Example: "  muster capture -- python train.py\n  muster capture --kernel 'gemm.*' --contents all -o gemm -- ./48_hopper_gemm",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := regexp.CompilePOSIX(o.Kernel); err != nil {
+				return fmt.Errorf("--kernel: %w", err)
+			}
+			var err error
+			if o.Launches, err = ranges(launches); err != nil {
+				return err
+			}
+			o.Contents = capture.Contents(indexOf(contentNames, string(contents)))
+			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.err)
+			if err != nil || status == 0 {
+				return err
+			}
+			return exit(status)
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVarP(&o.Dir, "output", "o", "muster-capture", "the folder to make")
+	f.StringVar(&o.Kernel, "kernel", "", "only kernels whose name, as the PTX has it, matches a `regexp` (POSIX, extended)")
+	f.StringVar(&launches, "launch", "", "only these launches, as `3,7-9,20-`")
+	f.Var((*sizeFlag)(&o.MaxBytes), "max-bytes", "the most contents of one launch; larger buffers keep their shape alone")
+	f.Var(&contents, "contents", "which contents of buffers to keep: those that decide something, all (to run the launch), or none")
+	f.DurationVar(&o.Wait, "wait", 10*time.Second, "how long to wait for a launch to end")
+	f.BoolVar(&o.Tight, "tight", false, "let PyTorch allocate each tensor by itself, so that bounds are exact")
+	return cmd
+}
+
+var contentNames = []string{"needed", "all", "none"}
+
+func indexOf(list []string, s string) int {
+	for i, x := range list {
+		if x == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// A contentsFlag is a word.
+type contentsFlag string
+
+func (f *contentsFlag) Type() string   { return strings.Join(contentNames, "|") }
+func (f *contentsFlag) String() string { return string(*f) }
+
+func (f *contentsFlag) Set(text string) error {
+	if indexOf(contentNames, text) < 0 {
+		return fmt.Errorf("want one of %s", strings.Join(contentNames, ", "))
+	}
+	*f = contentsFlag(text)
+	return nil
+}
+
+// maxRanges is how many ranges of launches fit.
+const maxRanges = 64
+
+// ranges reads a list of numbers and of ranges, of which the last may be open.
+func ranges(text string) (list [][2]uint64, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		lo, err := strconv.ParseUint(from, 10, 64)
+		hi := lo
+		if err == nil && isRange {
+			hi = math.MaxUint64
+			if to != "" {
+				hi, err = strconv.ParseUint(to, 10, 64)
+			}
+		}
+		if err != nil || lo > hi {
+			return nil, fmt.Errorf("--launch: %q is no launch and no range; write 3,7-9,20-", part)
+		}
+		list = append(list, [2]uint64{lo, hi})
+	}
+	if len(list) > maxRanges {
+		return nil, fmt.Errorf("--launch: %d ranges; at most %d", len(list), maxRanges)
+	}
+	return list, nil
+}
+
+// contentsDecide reports whether what a launch's buffers hold can decide something.
+func contentsDecide(f *launch.File) (bool, error) {
+	l, err := muster.LoadFile(f, muster.Limits{})
+	if err != nil {
+		return false, err
+	}
+	return l.ContentsDecide(), nil
+}

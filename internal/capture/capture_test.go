@@ -1,0 +1,287 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster"
+	"muster/internal/yaml"
+	"muster/launch"
+)
+
+// A bench has programs that run on a driver of C, see testdata.
+type bench struct{ program string }
+
+// newBench compiles it. Without a C compiler there is nothing to test: the shim is C.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler")
+	}
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", dir + "/libcuda.so.1", "testdata/cuda.c"},
+		{"-shared", "-fPIC", "-o", dir + "/next.so", "testdata/next.c", "-ldl"},
+		{"-o", dir + "/program", "testdata/program.c", "-L" + dir, "-l:libcuda.so.1", "-ldl"},
+	} {
+		if out, err := exec.Command(cc, append([]string{"-w"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	t.Setenv("LD_LIBRARY_PATH", dir)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	return &bench{filepath.Join(dir, "program")}
+}
+
+// run captures what a program of the bench does.
+func (b *bench) run(t *testing.T, name string, change func(*Options)) (o *Options, status int, log string) {
+	t.Helper()
+	var text bytes.Buffer
+	o = &Options{Dir: filepath.Join(t.TempDir(), "captured"), MaxBytes: 1 << 20, PerKernel: 64, Contents: All, Wait: 100 * time.Millisecond, Log: &text, Decides: decides}
+	if change != nil {
+		change(o)
+	}
+	status, err := Run(context.Background(), o, []string{b.program, name}, nil, nil, &text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, status, text.String()
+}
+
+func decides(f *launch.File) (bool, error) {
+	l, err := muster.LoadFile(f, muster.Limits{})
+	return err == nil && l.ContentsDecide(), err
+}
+
+// folders lists those with a launch file, below dir.
+func folders(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != LaunchFile {
+			return err
+		}
+		rel, err := filepath.Rel(dir, filepath.Dir(path))
+		list = append(list, rel)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// text reads a launch file, with A for each address and P for the process.
+func text(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, LaunchFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := regexp.MustCompile(`0x[0-9a-f]{6,}`).ReplaceAllString(string(data), "A")
+	return regexp.MustCompile(`process \d+`).ReplaceAllString(s, "process P")
+}
+
+// agree runs a captured launch on the machine, and compares what the program found.
+func agree(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, LaunchFile)
+	f, err := yaml.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := muster.LoadFile(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Run(context.Background(), muster.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Comparisons) == 0 || slices.ContainsFunc(r.Comparisons, func(c muster.Comparison) bool { return !c.OK() }) {
+		t.Errorf("%s: %+v", dir, r.Comparisons)
+	}
+}
+
+// TestPrograms captures programs that end in every way.
+func TestPrograms(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		name    string
+		status  int
+		folders []string
+		log     string // a regular expression; all of what is said
+		change  func(*Options)
+	}{
+		{name: "once", status: 3, folders: []string{"000-add"}, log: `^muster capture: 1 launch in .*, with contents of 404 bytes\n$`},
+		{name: "dlsym", folders: []string{"000-add"}, log: "1 launch in"},
+		{name: "crash", status: 128 + 6, folders: []string{"000-add", "001-add"}, log: "2 launches in"},
+		{name: "killed", status: 128 + 9, folders: []string{"000-add"}, log: "1 launch in"},
+		{name: "repeat", folders: []string{"000-add"}, log: "1 launch in"},
+		{name: "repeat", folders: []string{"000-add", "001-add", "002-add"}, log: "3 launches in", change: func(o *Options) { o.Launches = [][2]uint64{{3, 4}, {9999, 1 << 63}} }},
+		{name: "once", status: 3, log: "no launch of a kernel with PTX was seen", change: func(o *Options) { o.Kernel = "^(sub|mul)$" }},
+		{name: "once", status: 3, folders: []string{"000-add"}, log: "1 launch in", change: func(o *Options) { o.Kernel = "a.+" }},
+		{name: "fork", folders: []string{"000-add", "001-add"}, log: "2 launches in"},
+		{name: "contexts", folders: []string{"device-0-context-0/000-add", "device-1-context-1/001-add"}, log: "2 launches in"},
+		{name: "processes", folders: []string{"rank-0/000-add", "rank-1/000-add"}, log: "2 launches in"},
+		{name: "peer", folders: []string{"000-add"}, log: "with contents of 4 bytes; of buffers of 400 bytes there is the shape alone"},
+		{name: "once", status: 3, folders: []string{"000-add"}, log: "with contents of 4 bytes; of buffers of 400 bytes there is the shape alone", change: func(o *Options) { o.MaxBytes = 100 }},
+		{name: "once", status: 3, folders: []string{"000-add"}, log: "with contents of 4 bytes; of buffers of 400 bytes", change: func(o *Options) { o.Contents = Needed }},
+		{name: "waits", folders: []string{"000-wait", "001-go", "002-add"}, log: "000-wait did not end within 100ms: what it left is not kept\nmuster capture: 3 launches in"},
+		{name: "graph", folders: []string{"000-add"}, log: "1 launches into CUDA graphs are not captured\nmuster capture: 1 launch in"},
+		{name: "broken", folders: []string{"000-add"}, log: `process \d+ is not captured any further: .* cannot be copied: CUDA's error 999\nmuster capture: 1 launch in`},
+		{name: "unload", folders: []string{"000-add", "001-add"}, log: "2 launches in"},
+		{name: "without", status: 7, log: "no launch of a kernel with PTX was seen"},
+	} {
+		o, status, log := b.run(t, c.name, c.change)
+		log = regexp.MustCompile("muster capture: set .*\n").ReplaceAllString(log, "")
+		if status != c.status {
+			t.Errorf("%s: status %d, want %d", c.name, status, c.status)
+		}
+		if got := folders(t, o.Dir); !slices.Equal(got, c.folders) {
+			t.Errorf("%s: folders %v, want %v", c.name, got, c.folders)
+		}
+		if !regexp.MustCompile(c.log).MatchString(log) {
+			t.Errorf("%s said: %s\nwant %s", c.name, log, c.log)
+		}
+		if _, err := os.Stat(filepath.Join(o.Dir, recordName)); err == nil {
+			t.Errorf("%s: the record is still there", c.name)
+		}
+	}
+}
+
+// TestFolder looks into a folder, and runs it on the machine.
+func TestFolder(t *testing.T) {
+	b := newBench(t)
+	for _, old := range []string{"", "1"} {
+		if old != "" {
+			t.Setenv("OLD_DRIVER", old) // it does not say where parameters lie
+		}
+		o, _, _ := b.run(t, "crash", nil)
+		const want = `# Captured on a card made of C (sm_90, driver for CUDA 13.0): launch 0, in stream 0x1 of process P.
+ptx: "kernel.ptx"
+kernel: "add"
+grid: [1, 1, 1]
+block: [128, 1, 1]
+registers: 16
+buffers:
+  b1: {type: u32, shape: [100], fill: {file: "b1.npy.zst"}, base: A}
+variables:
+  "count": {type: u8, shape: [4], fill: {file: "b0.npy.zst"}, base: A}
+args:
+  - {ptr: "b1"}
+  - {u32: 100}
+expect:
+  b1: {file: "b1.after.npy.zst"}
+`
+		if got := text(t, filepath.Join(o.Dir, "000-add")); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		agree(t, filepath.Join(o.Dir, "000-add"))
+		agree(t, filepath.Join(o.Dir, "001-add")) // what `count` was then
+		for _, d := range []string{"", "000-add", "000-add/launch.yaml", "000-add/b1.npy.zst"} {
+			info, err := os.Stat(filepath.Join(o.Dir, d))
+			if err != nil || info.Mode().Perm()&0o77 != 0 {
+				t.Errorf("%s: %v, %v: others may read it", d, info.Mode(), err)
+			}
+		}
+	}
+}
+
+// TestNotes holds the first lines of launch files to what happened.
+func TestNotes(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct{ name, folder, want string }{
+		{"repeat", "000-add", "# 9999 later launches had the same parameters.\n"},
+		{"killed", "000-add", "stream 0x1 of process P.\nptx"},
+		{"waits", "000-wait", "# It did not end within 100ms: what it left is not kept.\n"},
+		{"waits", "001-go", "# Launched before what came before it had ended: its buffers are not kept.\n"},
+		{"peer", "000-add", "# Buffer b1 belongs to another GPU: its contents are not kept.\n"},
+		{"broken", "000-add", "stream 0x1 of process P.\nptx"},
+	} {
+		o, _, _ := b.run(t, c.name, nil)
+		if got := text(t, filepath.Join(o.Dir, c.folder)); !strings.Contains(got, c.want) {
+			t.Errorf("%s: want %s in\n%s", c.name, c.want, got)
+		}
+	}
+}
+
+// TestPreloaded stands beside a library that is preloaded as an allocator is, and asks for
+// the function behind itself.
+func TestPreloaded(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("LD_PRELOAD", filepath.Join(filepath.Dir(b.program), "next.so"))
+	o, status, log := b.run(t, "once", nil)
+	if got := folders(t, o.Dir); status != 3 || len(got) != 1 {
+		t.Errorf("status %d, folders %v: %s", status, got, log)
+	}
+}
+
+// TestRefused: what cannot be captured is said before the program runs.
+func TestRefused(t *testing.T) {
+	b := newBench(t)
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command []string
+		dir     string
+		want    string
+	}{
+		{[]string{b.program, "once"}, full, "is there already, with x in it"},
+		{[]string{b.program, "once"}, filepath.Join(full, "x", "y"), "not a directory"},
+		{[]string{"no-such-program"}, t.TempDir(), "executable file not found"},
+		{[]string{full}, t.TempDir(), "permission denied|is a directory"},
+	} {
+		var log bytes.Buffer
+		_, err := Run(context.Background(), &Options{Dir: c.dir, MaxBytes: 1, Log: &log}, c.command, nil, nil, nil)
+		if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+			t.Errorf("%v: %v, want %s", c.command, err, c.want)
+		}
+	}
+}
+
+// TestNoCompiler: there is one line, and the program does not run.
+func TestNoCompiler(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("PATH", t.TempDir())
+	var log bytes.Buffer
+	dir := filepath.Join(t.TempDir(), "captured")
+	_, err := Run(context.Background(), &Options{Dir: dir, MaxBytes: 1, Log: &log}, []string{b.program, "once"}, nil, nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "install gcc or clang") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Errorf("%s was made", dir)
+	}
+}
+
+// TestShort holds names of folders to kernels' names.
+func TestShort(t *testing.T) {
+	for name, want := range map[string]string{
+		"add":            "add",
+		"_Z5saxpy4Pairi": "saxpy",
+		"_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEE": "device_kernel",
+		"_Z":                         "_Z",
+		"_Z99x":                      "_Z99x",
+		"_ZN3a..":                    "a",
+		"void f<int>(a/../b)":        "voidfintab",
+		strings.Repeat("k", 100):     strings.Repeat("k", maxShort),
+		"triton_poi_fused_add_0d1d2": "triton_poi_fused_add_0d1d2",
+	} {
+		if got := short(name); got != want {
+			t.Errorf("short(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

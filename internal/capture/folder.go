@@ -1,0 +1,478 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"muster/internal/entry"
+	"muster/internal/skeleton"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// LaunchFile is the name of the launch file in each folder.
+const LaunchFile = "launch.yaml"
+
+// A converter turns the record of a program into folders.
+type converter struct {
+	*Options
+	sources  *sources
+	launches int
+	kept     int64 // bytes of contents
+	left     int64 // bytes of which the shape alone is kept
+	lines    []string
+	without  map[string]bool
+}
+
+func (o *Options) convert(s *sources, record string) error {
+	c := &converter{Options: o, sources: s, without: map[string]bool{}}
+	dirs, err := os.ReadDir(record)
+	if err != nil {
+		return err
+	}
+	var list []*process
+	for _, d := range dirs {
+		p, err := readRecord(filepath.Join(record, d.Name()))
+		if err != nil {
+			return err
+		}
+		if len(p.list) > 0 || len(p.without) > 0 || p.graphs > 0 {
+			list = append(list, p)
+		}
+	}
+	several := 0
+	for _, p := range list {
+		several += min(len(p.list), 1)
+	}
+	for _, p := range list {
+		dir := o.Dir
+		if several > 1 {
+			dir = filepath.Join(dir, p.name())
+		}
+		if err := c.process(p, dir); err != nil {
+			return err
+		}
+	}
+	c.summary()
+	return os.RemoveAll(record)
+}
+
+// name is that of a process's folder, where there are several.
+func (p *process) name() string {
+	if p.about.Rank != "" {
+		return "rank-" + p.about.Rank
+	}
+	return "process-" + filepath.Base(p.dir)
+}
+
+func (c *converter) process(p *process, dir string) error {
+	for _, e := range p.without {
+		c.lack(e.Without, e.Why)
+	}
+	if p.graphs > 0 {
+		c.lines = append(c.lines, fmt.Sprintf("%d launches into CUDA graphs are not captured", p.graphs))
+	}
+	var places []string // device and context of each launch
+	for _, l := range p.list {
+		places = append(places, fmt.Sprintf("device-%d-context-%s", l.Device, l.Context))
+	}
+	distinct := slices.Clone(places)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	for i, l := range p.list {
+		at := dir
+		if len(distinct) > 1 {
+			at = filepath.Join(dir, fmt.Sprintf("device-%d-context-%d", l.Device, slices.Index(distinct, places[i])))
+		}
+		if err := c.launch(p, l, filepath.Join(at, fmt.Sprintf("%03d-%s", *l.Launch, short(l.Kernel)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lack says once why a kernel cannot be captured.
+func (c *converter) lack(kernel, why string) {
+	if line := fmt.Sprintf("%s is not captured: %s", short(kernel), why); !c.without[line] {
+		c.without[line] = true
+		c.lines = append(c.lines, line)
+	}
+}
+
+// short is a kernel's name without what C++ adds to it.
+func short(name string) string {
+	rest, mangled := strings.CutPrefix(name, "_Z")
+	if !mangled {
+		return cut(name)
+	}
+	rest, nested := strings.CutPrefix(rest, "N")
+	last := ""
+	for rest != "" && '0' <= rest[0] && rest[0] <= '9' && (nested || last == "") {
+		end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		n, err := strconv.Atoi(rest[:max(end, 0)])
+		if err != nil || n > len(rest)-end {
+			break
+		}
+		last, rest = rest[end:end+n], rest[end+n:]
+	}
+	if last == "" {
+		return cut(name)
+	}
+	return cut(last)
+}
+
+const maxShort = 60
+
+func cut(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, name)
+	return name[:min(len(name), maxShort)]
+}
+
+// launch writes the folder of a launch.
+func (c *converter) launch(p *process, l *recorded, dir string) error {
+	m, f := c.sources.find(filepath.Join(p.dir, p.images[l.Module()].File), l.Kernel)
+	if m == nil {
+		c.lack(l.Kernel, "no PTX")
+		return nil
+	}
+	w := &writer{converter: c, from: p, recorded: l, dir: dir, module: m, kernel: f}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := w.write(); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	c.launches++
+	return nil
+}
+
+// Module returns the number of the launch's module.
+func (r *recorded) Module() int { return *r.event.Module }
+
+// A writer writes one folder.
+type writer struct {
+	*converter
+	from *process
+	*recorded
+	dir    string
+	module *module
+	kernel *ptx.Func
+	file   launch.File
+	notes  []string
+}
+
+func (w *writer) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *writer) note(format string, args ...any) {
+	w.notes = append(w.notes, fmt.Sprintf(format, args...))
+}
+
+// The attributes of a launch (CUlaunchAttributeID).
+const (
+	attrCooperative      = 2
+	attrCluster          = 4
+	attrDependent        = 6
+	attrDependentEvent   = 7
+	attrPreferredCluster = 11
+)
+
+func (w *writer) write() error {
+	if err := os.WriteFile(w.path("kernel.ptx"), w.module.text, 0o600); err != nil {
+		return err
+	}
+	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.recorded.Registers}
+	for _, a := range w.Attributes {
+		switch a[0] {
+		case attrCooperative:
+			l.Cooperative = a[1] != 0
+		case attrCluster:
+			l.Cluster = [3]uint32(a[1:])
+		case attrDependent:
+			if a[1] != 0 {
+				w.note("launched as dependent on the launch before it in its stream (programmatic stream serialization)")
+			}
+		case attrDependentEvent:
+			w.note("other launches depend on an event of this one")
+		case attrPreferredCluster:
+			w.note("preferred cluster %dx%dx%d", a[1], a[2], a[3])
+		}
+	}
+	if err := w.arguments(&l); err != nil {
+		return err
+	}
+	w.file.Version, w.file.Launches = 1, []launch.Launch{l}
+	if err := w.contents(); err != nil {
+		return err
+	}
+	return w.launchFile()
+}
+
+// arguments turns the parameters' bytes into arguments: numbers, pointers into buffers, and
+// raw bytes for what has parts.
+func (w *writer) arguments(l *launch.Launch) error {
+	block, err := os.ReadFile(filepath.Join(w.from.dir, w.Args))
+	if err != nil {
+		return err
+	}
+	params, err := entry.Params(w.kernel)
+	if err != nil {
+		return err
+	}
+	if len(params) != len(w.Params) {
+		return fmt.Errorf("the PTX has %d parameters, and the launch gave %d", len(params), len(w.Params))
+	}
+	elements := skeleton.Elements(w.kernel)
+	types := map[int]launch.Type{}
+	for i, p := range params {
+		at, size := w.Params[i][0], w.Params[i][1]
+		if size != p.Size || at+size > len(block) {
+			return fmt.Errorf("parameter %s of %d bytes was given %d", p.Name, p.Size, size)
+		}
+		data := block[at : at+size]
+		if p.Type == 0 {
+			name := w.path(fmt.Sprintf("p%d.bin", i))
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				return err
+			}
+			l.Args = append(l.Args, launch.Arg{Kind: launch.ArgBytes, Path: name})
+			continue
+		}
+		var wide [8]byte
+		copy(wide[:], data)
+		bits := binary.LittleEndian.Uint64(wide[:])
+		arg := launch.Arg{Kind: launch.ArgScalar, Type: p.Type, Bits: bits}
+		if b := w.bufferAt(bits); size == 8 && b >= 0 && elements[i] != 0 {
+			arg = launch.Arg{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: bufferName(b), Offset: int64(bits - uint64(w.Buffers[b].Base))}}
+			types[b] = merge(types, b, elements[i], arg.Ptr.Offset, w.Buffers[b].Size)
+		}
+		l.Args = append(l.Args, arg)
+	}
+	for i, b := range w.Buffers {
+		if b.Variable != "" {
+			continue
+		}
+		t := launch.U8
+		if types[i] != 0 {
+			t = types[i]
+		}
+		w.file.Buffers = append(w.file.Buffers, launch.Buffer{Name: bufferName(i), Type: t, Shape: []int64{b.Size / int64(t.Size())}, Base: uint64(b.Base), Fixed: true})
+	}
+	return nil
+}
+
+// merge is the type of a buffer that is accessed as t, too.
+func merge(types map[int]launch.Type, b int, t launch.Type, offset, size int64) launch.Type {
+	if old, ok := types[b]; ok && old != t || offset%int64(t.Size()) != 0 || size%int64(t.Size()) != 0 {
+		return launch.U8
+	}
+	return t
+}
+
+func bufferName(i int) string { return fmt.Sprintf("b%d", i) }
+
+// bufferAt returns the buffer that an address lies in; -1 for none.
+func (w *writer) bufferAt(a uint64) int {
+	return slices.IndexFunc(w.Buffers, func(b buffer) bool {
+		return b.Variable == "" && a-uint64(b.Base) < uint64(b.Size)
+	})
+}
+
+// contents writes what buffers hold, or leaves it out.
+func (w *writer) contents() error {
+	keep := w.Contents == All
+	if w.Contents == Needed {
+		var err error
+		for i := range w.file.Buffers {
+			w.fill(&w.file.Buffers[i], i)
+		}
+		if keep, err = w.Decides(&w.file); err != nil {
+			w.note("contents are kept: %v", err)
+			keep = true
+		}
+	}
+	ended := w.after != nil && w.after.Ended
+	for i, b := range w.Buffers {
+		if err := w.buffer(i, b, keep, ended); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.Early:
+		w.note("launched before what came before it had ended: its buffers are not kept")
+	case w.after == nil:
+		w.note("the program ended before it did")
+	case w.after.Result != 0:
+		w.note("the launch failed with CUDA's error %d", w.after.Result)
+	case !ended:
+		w.note("it did not end within %v: what it left is not kept", w.Wait)
+		c := w.converter
+		c.lines = append(c.lines, fmt.Sprintf("%s did not end within %v: what it left is not kept", filepath.Base(w.dir), w.Wait))
+	}
+	return nil
+}
+
+// fill describes contents that are not kept.
+func (w *writer) fill(b *launch.Buffer, i int) {
+	b.Fill = launch.Fill{Kind: launch.FillRandom, Random: launch.Random{Seed: uint64(i), High: 255}}
+	if b.Type.Size() > 1 || b.Type.IsFloat() {
+		b.Fill.Random.High = 1
+	}
+}
+
+func (w *writer) buffer(i int, b buffer, keep, ended bool) error {
+	v := launch.Variable{Array: launch.Buffer{Name: b.Variable, Type: launch.U8, Shape: []int64{b.Size}, Base: uint64(b.Base), Fixed: true}}
+	to := &v.Array
+	if b.Variable == "" {
+		to = &w.file.Buffers[slices.IndexFunc(w.file.Buffers, func(x launch.Buffer) bool { return x.Name == bufferName(i) })]
+	}
+	if b.Kind == "peer" {
+		w.note("buffer %s belongs to another GPU: its contents are not kept", bufferName(i))
+	}
+	switch {
+	case b.File == "" || !keep && b.Variable == "":
+		w.fill(to, i)
+		w.left += b.Size
+	default:
+		name := w.path(bufferName(i) + ".npy.zst")
+		if err := compress(name, filepath.Join(w.from.dir, b.File), to); err != nil {
+			return err
+		}
+		to.Fill = launch.Fill{Kind: launch.FillFile, File: name}
+		w.kept += b.Size
+	}
+	if b.Variable != "" {
+		if to.Fill.Kind == launch.FillFile {
+			w.file.Variables = append(w.file.Variables, v)
+		}
+		return nil
+	}
+	left := filepath.Join(w.from.dir, strings.Replace(b.File, ".b", ".a", 1))
+	if b.File == "" || !keep || !ended {
+		return nil
+	}
+	same, err := equal(filepath.Join(w.from.dir, b.File), left)
+	if err != nil || same {
+		return err
+	}
+	name := w.path(bufferName(i) + ".after.npy.zst")
+	w.file.Expect = append(w.file.Expect, launch.Expect{Buffer: to.Name, File: name})
+	return compress(name, left, to)
+}
+
+// compress writes raw bytes as an .npy of a buffer's type and shape, by Zstandard.
+func compress(to, from string, b *launch.Buffer) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return err
+	}
+	err = launch.WriteNpyHeader(z, b.Type.NpyDescr(), b.Shape)
+	if err == nil {
+		_, err = io.Copy(z, in)
+	}
+	return errors.Join(err, z.Close(), out.Close())
+}
+
+// equal reports whether two files hold the same.
+func equal(a, b string) (bool, error) {
+	f, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	g, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer g.Close()
+	var x, y [64 << 10]byte
+	for {
+		n, err := io.ReadFull(f, x[:])
+		m, err2 := io.ReadFull(g, y[:])
+		if n != m || !bytes.Equal(x[:n], y[:m]) {
+			return false, nil
+		}
+		if err != nil || err2 != nil {
+			return true, nil // both end here: a dump has the buffer's size
+		}
+	}
+}
+
+// launchFile writes the launch file, with where it comes from.
+func (w *writer) launchFile() error {
+	var b bytes.Buffer
+	about := &w.from.about
+	fmt.Fprintf(&b, "# Captured on %s (sm_%d%d, driver for CUDA %d.%d): launch %d, in stream %s of process %d.\n",
+		about.GPU, about.Capability[0], about.Capability[1], about.Driver/1000, about.Driver%1000/10, w.Ordinal, w.Stream, *about.Process)
+	if w.module.name != "" {
+		fmt.Fprintf(&b, "# Its PTX was found beside its machine code, in %s.\n", w.module.name)
+	}
+	if w.times > 0 {
+		fmt.Fprintf(&b, "# %d later launches had the same parameters.\n", w.times)
+	}
+	for _, n := range w.notes {
+		fmt.Fprintf(&b, "# %s.\n", strings.ToUpper(n[:1])+n[1:])
+	}
+	if err := w.file.Write(&b, w.dir); err != nil {
+		return err
+	}
+	return os.WriteFile(w.path(LaunchFile), b.Bytes(), 0o600)
+}
+
+// summary says what was captured.
+func (c *converter) summary() {
+	say := func(format string, args ...any) { fmt.Fprintf(c.Log, "muster capture: "+format+"\n", args...) }
+	const maxLines = 10
+	for i, line := range c.lines {
+		if i == maxLines {
+			say("and %d more", len(c.lines)-i)
+			break
+		}
+		say("%s", line)
+	}
+	if c.launches == 0 {
+		say("no launch of a kernel with PTX was seen")
+		return
+	}
+	noun := "launches"
+	if c.launches == 1 {
+		noun = "launch"
+	}
+	alone := ""
+	if c.left > 0 {
+		alone = fmt.Sprintf("; of buffers of %s there is the shape alone", bytesOf(c.left))
+	}
+	say("%d %s in %s, with contents of %s%s", c.launches, noun, c.Dir, bytesOf(c.kept), alone)
+}
+
+// bytesOf writes a size for people.
+func bytesOf(n int64) string {
+	v, unit := float64(n), 0
+	for ; v >= 999.5 && unit < 4; unit++ {
+		v /= 1000
+	}
+	return fmt.Sprintf("%.3g %s", v, []string{"bytes", "kB", "MB", "GB", "TB"}[unit])
+}

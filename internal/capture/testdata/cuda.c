@@ -1,0 +1,102 @@
+// A driver of CUDA for the tests of the shim: memory of the host, and three kernels that are
+// functions of C. Like the real one it refuses what may not be done while a stream captures.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int R;
+typedef void *H;
+typedef unsigned long long P;
+
+static struct { P base; size_t size; int ctx; } allocs[4096];
+static int nallocs;
+static int ctx = 1;          // the current context
+static int capturing, mode;  // a stream captures; what this thread may do then
+static int waiting;          // a launch of `wait` has not ended
+static int broken;           // copies fail
+static struct { uint32_t count; } variable = {7};
+static const char *const names[] = {"add", "wait", "go"};
+
+R cuInit(unsigned f) { return 0; }
+R cuDriverGetVersion(int *v) { return *v = 13000, 0; }
+R cuDeviceGetName(char *s, int n, int d) { return snprintf(s, n, "a card made of C"), 0; }
+R cuDeviceGetAttribute(int *v, int a, int d) { return *v = a == 75 ? 9 : 0, 0; }
+R cuCtxGetCurrent(H *c) { return *c = (H)(intptr_t)ctx, 0; }
+R cuCtxSetCurrent(H c) { return ctx = (intptr_t)c, 0; }
+R cuCtxGetDevice(int *d) { return *d = ctx - 1, 0; }
+R cuCtxGetLimit(size_t *v, int l) { return *v = 8 << 20, 0; }
+R cuThreadExchangeStreamCaptureMode(int *m) { int old = mode; return mode = *m, *m = old, 0; }
+R cuStreamCreate(H *s, unsigned f) { return *s = malloc(8), 0; }
+R cuStreamIsCapturing(H s, int *c) { return *c = capturing, 0; }
+R cuStreamBeginCapture(H s) { return capturing = 1, 0; }
+R cuStreamEndCapture(H s) { return capturing = 0; }
+R cuEventCreate(H *e, unsigned f) { return *e = malloc(8), 0; }
+static H recorded;
+R cuEventRecord(H e, H s) { return recorded = s, 0; }
+R cuEventQuery(H e) { return waiting && recorded == (H)1 ? 600 : 0; } // other streams have ended
+
+R cuMemAlloc_v2(P *p, size_t n) {
+	if (capturing && mode != 2) return 900;
+	allocs[nallocs].base = *p = (P)(uintptr_t)aligned_alloc(256, (n + 255) / 256 * 256);
+	allocs[nallocs].ctx = ctx, allocs[nallocs++].size = n;
+	return 0;
+}
+R cuMemFree_v2(P p) {
+	for (int i = 0; i < nallocs; i++)
+		if (allocs[i].base == p) allocs[i] = allocs[--nallocs];
+	return free((void *)(uintptr_t)p), 0;
+}
+R cuMemcpyHtoD_v2(P to, const void *from, size_t n) { return memcpy((void *)(uintptr_t)to, from, n), 0; }
+R cuMemcpyDtoH_v2(void *to, P from, size_t n) { return memcpy(to, (void *)(uintptr_t)from, n), 0; }
+R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, H s) {
+	if (broken || (capturing && mode != 2)) return 999;
+	return memcpy(to, (void *)(uintptr_t)from, n), 0;
+}
+R cuPointerGetAttribute(void *v, int a, P p) {
+	for (int i = 0; i < nallocs; i++)
+		if (p - allocs[i].base < allocs[i].size) switch (a) {
+			case 2: return *(unsigned *)v = 2, 0;
+			case 8: return *(unsigned *)v = 0, 0;
+			case 9: return *(int *)v = allocs[i].ctx - 1, 0;
+			case 11: return *(P *)v = allocs[i].base, 0;
+			case 12: return *(size_t *)v = allocs[i].size, 0;
+			default: return 1;
+			}
+	return 1;
+}
+
+R cuModuleLoadData(H *m, const void *image) { return *m = malloc(8), 0; }
+R cuModuleUnload(H m) { return free(m), 0; }
+static H module;
+R cuModuleGetFunction(H *f, H m, const char *name) {
+	module = m;
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(name, names[i])) return *f = (H)&names[i], 0;
+	return 500;
+}
+R cuModuleGetGlobal_v2(P *p, size_t *n, H m, const char *name) { return *p = (P)(uintptr_t)&variable, *n = 4, 0; }
+R cuFuncGetModule(H *m, H f) { return *m = module, 0; }
+R cuFuncGetName(const char **s, H f) { return *s = *(const char **)f, 0; }
+R cuFuncGetAttribute(int *v, int a, H f) { return *v = a == 4 ? 16 : 0, 0; }
+
+// A test of drivers before CUDA 12.4 goes without.
+R cuFuncGetParamInfo(H f, size_t i, size_t *at, size_t *n) {
+	if (getenv("OLD_DRIVER")) return 801;
+	if (i > 1) return 1;
+	return *at = 8 * i, *n = i ? 4 : 8, 0;
+}
+
+R cuLaunchKernel(H f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, H stream, void **params, void **extra) {
+	const char *name = *(const char **)f;
+	if (capturing) return 0;
+	if (!strcmp(name, "wait")) waiting = 1;
+	if (!strcmp(name, "go")) waiting = 0;
+	if (!strcmp(name, "add")) {
+		uint32_t *p = *(uint32_t **)params[0], n = *(uint32_t *)params[1];
+		for (uint32_t i = 0; i < n; i++) p[i] += variable.count;
+		variable.count++;
+	}
+	return 0;
+}
+R cuTestBreak(void) { return broken = 1, 0; }

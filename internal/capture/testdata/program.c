@@ -1,0 +1,107 @@
+// Programs for the tests of the shim, by name.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef int R;
+typedef void *H;
+typedef unsigned long long P;
+R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
+R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void);
+typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
+Launch cuLaunchKernel;
+
+static const char ptx[] =
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".global .align 4 .u32 count;\n"
+	".visible .entry add(.param .u64 p, .param .u32 n)\n{\n"
+	"	.reg .b64 %p, %i; .reg .b32 %n, %t, %v, %c; .reg .pred %q;\n"
+	"	ld.param.u64 %p, [p];\n	ld.param.u32 %n, [n];\n	mov.u32 %t, %tid.x;\n"
+	"	setp.ge.u32 %q, %t, %n;\n	@%q ret;\n	mul.wide.u32 %i, %t, 4;\n	add.u64 %p, %p, %i;\n"
+	"	ld.global.u32 %v, [%p];\n	ld.global.u32 %c, [count];\n	add.u32 %v, %v, %c;\n	st.global.u32 [%p], %v;\n	ret;\n}\n"
+	".visible .entry wait(.param .u64 p, .param .u32 n) { ret; }\n"
+	".visible .entry go(.param .u64 p, .param .u32 n) { ret; }\n";
+
+static H module, add;
+static P memory;
+static uint32_t n = 100;
+static Launch *launch = cuLaunchKernel;
+
+static void begin(void) {
+	uint32_t h[100];
+	for (int i = 0; i < 100; i++) h[i] = i;
+	cuInit(0);
+	cuMemAlloc_v2(&memory, sizeof h);
+	cuMemcpyHtoD_v2(memory, h, sizeof h);
+	cuModuleLoadData(&module, ptx);
+	cuModuleGetFunction(&add, module, "add");
+}
+static int run(H f) {
+	void *params[] = {&memory, &n};
+	return launch(f, 1, 1, 1, 128, 1, 1, 0, 0, params, 0);
+}
+static H function(const char *name) {
+	H f;
+	cuModuleGetFunction(&f, module, name);
+	return f;
+}
+
+int main(int argc, char **argv) {
+	const char *what = argv[1];
+	if (!strcmp(what, "without")) return 7; // no CUDA at all
+	begin();
+	if (!strcmp(what, "once")) return run(add), 3;
+	if (!strcmp(what, "dlsym")) return launch = (Launch *)dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel"), run(add);
+	if (!strcmp(what, "crash")) run(add), n = 50, run(add), abort();
+	if (!strcmp(what, "killed")) run(add), kill(getpid(), SIGKILL);
+	if (!strcmp(what, "repeat")) {
+		for (int i = 0; i < 10000; i++) run(add);
+		return 0;
+	}
+	if (!strcmp(what, "many")) {
+		for (n = 0; n < 90; n++) run(add);
+		return 0;
+	}
+	if (!strcmp(what, "fork")) {
+		run(add);
+		if (!fork()) _exit((n = 60, run(add)));
+		int status;
+		wait(&status);
+		return n = 70, run(add);
+	}
+	if (!strcmp(what, "contexts")) return run(add), cuCtxSetCurrent((H)2), cuMemAlloc_v2(&memory, 400), run(add);
+	if (!strcmp(what, "peer")) return cuCtxSetCurrent((H)2), run(add);
+	if (!strcmp(what, "waits")) return run(function("wait")), run(function("go")), run(add);
+	if (!strcmp(what, "graph")) {
+		cuStreamBeginCapture(0);
+		int r = run(add);
+		cuStreamEndCapture(0);
+		return r ? r : (n = 40, run(add));
+	}
+	if (!strcmp(what, "broken")) return run(add), cuTestBreak(), n = 50, run(add), n = 40, run(add);
+	if (!strcmp(what, "unload")) {
+		run(add);
+		cuModuleUnload(module);
+		cuModuleLoadData(&module, ptx);
+		cuModuleGetFunction(&add, module, "add");
+		return n = 50, run(add);
+	}
+	if (!strcmp(what, "processes")) {
+		char *args[] = {argv[0], "once", 0};
+		for (int i = 0; i < 2; i++) {
+			char rank[2] = {'0' + i, 0};
+			setenv("RANK", rank, 1);
+			if (!fork()) execv("/proc/self/exe", args), _exit(9);
+		}
+		int status;
+		while (wait(&status) > 0) {}
+		return 0;
+	}
+	return 99;
+}
