@@ -196,13 +196,7 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	if mod == nil {
 		return nil, &launch.Error{Pos: f.Launches[0].Pos, Msg: "there is no module"}
 	}
-	at := map[string]uint64{}
-	for i := range f.Variables {
-		if b := &f.Variables[i].Array; b.Fixed {
-			at[b.Name] = b.Base
-		}
-	}
-	prog, err := machine.DecodeAt(mod, f.Launches[0].Kernel, at)
+	prog, err := decode(f, mod)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +207,17 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	l.resolver = resolve.Resolver{Program: prog, PTX: f.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	l.resolver.SetText(src)
 	return l, nil
+}
+
+// decode prepares the kernel of a module, with variables where the file says that they lie.
+func decode(f *launch.File, mod *ptx.Module) (*machine.Program, error) {
+	at := map[string]uint64{}
+	for i := range f.Variables {
+		if b := &f.Variables[i].Array; b.Fixed {
+			at[b.Name] = b.Base
+		}
+	}
+	return machine.DecodeAt(mod, f.Launches[0].Kernel, at)
 }
 
 // maxPTX exceeds the limit of ptx.Parse, so that Parse reports the error.

@@ -348,7 +348,7 @@ var operations = sync.OnceValues(func() (of map[string][]string, opcodes []strin
 		stmts := m.Items[0].(*ptx.Func).Body.Stmts
 		in := stmts[len(stmts)-1].(*ptx.Inst)
 		_, sm := in.Needs()
-		if in.Effect().Has(ptx.Computes|ptx.Selects|ptx.Compares|ptx.ComparesToNumber|ptx.Inverts|ptx.Ands|ptx.Adds|ptx.Subtracts|ptx.Xors|ptx.Converts|ptx.Divides) &&
+		if in.Effect().Has(ptx.Computes|ptx.Selects|ptx.Compares|ptx.ComparesToNumber|ptx.Inverts|ptx.Ands|ptx.Ors|ptx.Adds|ptx.Subtracts|ptx.Xors|ptx.Converts|ptx.Divides) &&
 			sm.Number <= 90 && drawable.MatchString(inst) {
 			op := strings.Split(in.Opcode(), ".")[0]
 			of[op] = append(of[op], inst)

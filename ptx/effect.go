@@ -84,6 +84,8 @@ const (
 	Inverts
 	// Ands: each bit of the result is set if it is set in both operands.
 	Ands
+	// Ors: each bit of the result is set if it is set in one of the operands.
+	Ors
 	// Adds: the result is the sum of the operands, modulo two to the power of their width.
 	Adds
 	// Subtracts: the result is the first operand less the second, modulo as for Adds.
@@ -122,7 +124,7 @@ var effectWords = []effectWord{
 	{"read", Reads | Data}, {"write", Writes | Data}, {"update", Updates}, {"copy-memory", CopiesMemory},
 	{"test", Tests}, {"token", GivesToken}, {"pending", CountsPending}, {"lanes", ShowsLanes}, {"elect", Elects},
 	{"data", Data}, {"exchange", Exchanges}, {"multiply", Multiplies}, {"warpgroup", Warpgroup}, {"aligned", Aligned},
-	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"xor", Xors}, {"add", Adds}, {"subtract", Subtracts}, {"convert", Converts},
+	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"or", Ors}, {"xor", Xors}, {"add", Adds}, {"subtract", Subtracts}, {"convert", Converts},
 	{"divide", Divides}, {"carry", ReadsCarry},
 	{"hint", Hints}, {"sleep", Sleeps}, {"policy", GivesPolicy}, {"stack-save", SavesStack}, {"stack-restore", RestoresStack},
 	{"registers", SetsRegisters}, {"grids", OrdersGrids},

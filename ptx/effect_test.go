@@ -58,7 +58,7 @@ func TestEffectsAgreeWithOperands(t *testing.T) {
 			t.Errorf("%s is %v, and its address is accessed by %s", f.Name, f.Effect, access)
 		}
 		results := ptx.Reads | ptx.Tests | ptx.GivesToken | ptx.CountsPending | ptx.ShowsLanes | ptx.Elects | ptx.Moves | ptx.Selects |
-			ptx.Compares | ptx.Inverts | ptx.Ands | ptx.Converts | ptx.Divides | ptx.GivesPolicy | ptx.SavesStack
+			ptx.Compares | ptx.Inverts | ptx.Ands | ptx.Ors | ptx.Converts | ptx.Divides | ptx.GivesPolicy | ptx.SavesStack
 		if f.Effect.Has(results) && !gives {
 			t.Errorf("%s is %v, and gives no result", f.Name, f.Effect)
 		}

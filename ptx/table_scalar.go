@@ -214,7 +214,7 @@ setp.bf16    | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16> p:pred, a, b, bool?c:
 setp.bf16x2  | setp.<cmp:@hcmp>{.<bool:@bool>}.<type:bf16x2> p:pred[|q], a, b, bool?c:pred | ptx=7.8 sm=90
 = 9.7.8.1 scalar 1.0 sm_10 effect=compute
 and          | and.<type:pred,@bits> d, a, b | effect=and
-or           | or.<type:pred,@bits> d, a, b | sec=9.7.8.2
+or           | or.<type:pred,@bits> d, a, b | sec=9.7.8.2 effect=or
 xor          | xor.<type:pred,@bits> d, a, b | sec=9.7.8.3 effect=xor
 not          | not.<type:pred,@bits> d, a | sec=9.7.8.4 effect=invert
 cnot         | cnot.<type:@bits> d, a | sec=9.7.8.5

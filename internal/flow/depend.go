@@ -71,10 +71,10 @@ func (g *Graph) dependences() []Dependence {
 	return all
 }
 
-// branchesBy returns the roots of a branch's guard; nil if the node is no branch, or the
-// schedule does not decide which way it goes.
+// branchesBy returns the roots of the guard of a branch, or of a trap; nil if the node is
+// neither, or the schedule does not decide which way it goes.
 func (g *Graph) branchesBy(i int32, from origins) []root {
-	if u := &g.Nodes[i]; len(from) > 0 && u.Guard != NoReg && u.Does(ptx.Branches) {
+	if u := &g.Nodes[i]; len(from) > 0 && u.Guard != NoReg && u.Does(ptx.Branches|ptx.Traps) {
 		return from.of(u.Guard)
 	}
 	return nil

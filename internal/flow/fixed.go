@@ -12,7 +12,7 @@ import (
 
 // exact are the effects of what a fixed instruction may do: the ISA leaves none of their
 // results open.
-const exact = ptx.Moves | ptx.Selects | ptx.Compares | ptx.Inverts | ptx.Ands | ptx.Xors | ptx.Adds | ptx.Subtracts | ptx.Converts
+const exact = ptx.Moves | ptx.Selects | ptx.Compares | ptx.Inverts | ptx.Ands | ptx.Ors | ptx.Xors | ptx.Adds | ptx.Subtracts | ptx.Converts
 
 // Fixed lists the instructions of the kernel whose results the launch fixes: they compute
 // from parameters and constants, and no other instruction writes a register that they

@@ -49,6 +49,7 @@ func newGraph(f *Func) *Graph {
 	}
 	g := &Graph{f: f, Nodes: f.Uses}
 	g.link()
+	g.doom()
 	g.steps = 8 * len(g.Nodes)
 	g.findPolls()
 	return g

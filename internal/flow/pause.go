@@ -17,22 +17,22 @@ const (
 	pauseTry    = 3900 * time.Nanosecond
 	pauseGlobal = 140 * time.Nanosecond
 	pauseShared = 24 * time.Nanosecond
-	pauseSleep  = time.Microsecond // nanosleep takes the time of its operand
 )
-
-// Timed is the pause of a wait that looks at a clock, or gives the card a time that the text
-// does not show.
-const Timed = time.Duration(1<<63 - 1)
 
 // A Pause is what lies between a test of a barrier, or a strong read, and a trap that may
 // come before anything that another agent could notice.
 type Pause struct {
-	Least time.Duration // that one turn of the wait takes
-	// Bound are the registers whose values at the test, and nothing else, decide when the trap
-	// comes, if the test fails each time. They vary unless the launch alone decides what they
-	// are when the wait begins.
+	Least time.Duration // of one failed test; a nanosleep takes the time of its operand besides
+	Limit Reg           // a time that the test may wait by itself; or NoReg
+	// Clocked: a clock that is read behind the test takes part in deciding when the trap comes.
+	Clocked bool
+	// Bound are the registers whose values at the test decide when the trap comes, if the test
+	// fails each time. They vary unless the launch alone decides what they are when the wait
+	// begins.
 	Bound  []Reg
 	Varies bool
+	// Own: special registers of the thread take part in deciding it; Memory: memory does.
+	Own, Memory bool
 }
 
 // Pauses lists the tests and reads that have a pause.
@@ -49,10 +49,8 @@ func (p *Program) Pauses() map[*ptx.Inst]Pause {
 				continue
 			}
 			if to, region, traps := g.pause(int32(i)); traps {
-				if to.Least != Timed { // else one turn is a timeout
-					to.Bound = g.bound(int32(i), region)
-					to.Varies = slices.ContainsFunc(to.Bound, func(r Reg) bool { return !g.begins(r, region) })
-				}
+				g.bound(&to, int32(i), region)
+				to.Varies = to.Own || to.Memory || slices.ContainsFunc(to.Bound, func(r Reg) bool { return !g.begins(r, region) })
 				all[u.In] = to
 			}
 		}
@@ -60,9 +58,9 @@ func (p *Program) Pauses() map[*ptx.Inst]Pause {
 	return all
 }
 
-// bound returns the registers, live before a test, that decide which way control goes in the
-// region behind it, as far as a trap can follow.
-func (g *Graph) bound(test int32, region []bool) []Reg {
+// bound finds what decides which way control goes in the region behind a test, as far as a
+// trap can follow: registers that are live before the test, and what is read on the way.
+func (g *Graph) bound(p *Pause, test int32, region []bool) {
 	// The nodes of the region from which a trap can be reached in it.
 	leads := make([]bool, len(g.Nodes))
 	for again := true; again; {
@@ -104,13 +102,20 @@ func (g *Graph) bound(test int32, region []bool) []Reg {
 			}
 		}
 	}
-	var list []Reg
+	for n := range g.Nodes {
+		u := &g.Nodes[n]
+		if int32(n) == test || !leads[n] || !slices.ContainsFunc(u.Writes, decide.Has) {
+			continue
+		}
+		p.Clocked = p.Clocked || u.Clock
+		p.Own = p.Own || u.Special
+		p.Memory = p.Memory || u.Does(ptx.Reads) && !u.Launched
+	}
 	for k, r := range g.regs {
 		if inSet(g.liveAt(test), k) && decide.Has(r) && !slices.Contains(g.Nodes[test].Writes, r) {
-			list = append(list, r)
+			p.Bound = append(p.Bound, r)
 		}
 	}
-	return list
 }
 
 // begins reports whether a register has one value whenever control comes into a region:
@@ -141,17 +146,17 @@ func (p *Program) Hasten(hasty func(in *ptx.Inst) bool) {
 // The region is the test and these steps.
 func (g *Graph) pause(test int32) (p Pause, region []bool, traps bool) {
 	u := &g.Nodes[test]
-	p.Least = pauseGlobal
+	p.Least, p.Limit = pauseGlobal, NoReg
 	switch {
 	case u.Does(ptx.Tests) && u.In.Mods[0] != "try_wait":
 		p.Least = pauseTest
 	case u.Does(ptx.Tests):
 		p.Least = pauseTry
 		if k := len(u.In.Operands); k == 4 { // with a time
-			if t, ok := u.In.Operands[3].(ptx.Int); !ok {
-				p.Least = Timed
-			} else if t.Bits < 1<<32 {
+			if t, ok := u.In.Operands[3].(ptx.Int); ok && t.Bits < 1<<32 {
 				p.Least = max(p.Least, time.Duration(t.Bits))
+			} else if len(u.Time) > 0 {
+				p.Limit = u.Time[0]
 			}
 		}
 	case slices.ContainsFunc(u.In.Mods, func(m string) bool { return strings.HasPrefix(m, "shared") }):
@@ -171,11 +176,7 @@ func (g *Graph) pause(test int32) (p Pause, region []bool, traps bool) {
 		switch {
 		case u.Does(ptx.Traps):
 			traps = true
-		case u.Does(ptx.Sleeps):
-			p.Least = max(p.Least, pauseSleep)
-		case u.Clock:
-			p.Least = Timed
-		case u.Does(ptx.Branches | ptx.Tests), u.ReadsStrongly(), u.Plain && !u.Does(ptx.Writes):
+		case u.Does(ptx.Branches | ptx.Tests | ptx.Sleeps), u.ReadsStrongly(), u.Clock, u.Plain && !u.Does(ptx.Writes):
 		default:
 			region[n] = false
 			continue

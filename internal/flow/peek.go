@@ -149,7 +149,7 @@ func (p *peekAnalysis) visit(n int32) {
 		rest := &kept{k.without(u.Writes[0]), k.unclear}
 		p.wrong = p.wrong || p.live(n, rest)
 	case u.Guard != NoReg && k.holds(u.Guard):
-		if !known || !u.Does(ptx.Branches) || u.Target < 0 || u.Does(ptx.Traps) {
+		if !known || by.half != whole || !u.Does(ptx.Branches) || u.Target < 0 || u.Does(ptx.Traps) {
 			p.wrong = true
 			return
 		}
@@ -208,9 +208,6 @@ func (p *peekAnalysis) waited(miss int32) bool {
 	for len(s.todo) > 0 && s.why == "" {
 		n := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
-		if int(n) < len(g.Nodes) && g.Nodes[n].Does(ptx.Traps) {
-			return false
-		}
 		s.visit(n)
 	}
 	if s.why != "" || !s.again || s.cycles() {
@@ -230,8 +227,8 @@ func (p *peekAnalysis) waited(miss int32) bool {
 			continue
 		}
 		p.Waits = append(p.Waits, u.PC)
-		if p.at[n] != nil {
-			return false // the wait may be made for an earlier phase first
+		if p.at[n] != nil || u.Hasty {
+			return false // the wait may be made for an earlier phase first, or may trap soon
 		}
 		if n == p.test || !g.orders(p.test).covers(g.orders(n)) || !g.sameWithin(p.test, n, among) || !s.unchanged(n, u.Asks(), map[operand]bool{}) || !s.unchanged(n, u.Addr, map[operand]bool{}) {
 			return false

@@ -1,6 +1,10 @@
 package flow
 
-import "muster/ptx"
+import (
+	"slices"
+
+	"muster/ptx"
+)
 
 // What values can reach: a static, flow-insensitive analysis over registers.
 // A register is tainted if any instruction of the program may put a tainted
@@ -27,12 +31,43 @@ func (p *Program) Reaches(from Origin) int32 { return p.ReachesIf(from, nil) }
 func (p *Program) ReachesIf(from Origin, guards map[int32]bool) int32 {
 	never := p.never(guards)
 	t := p.taint(from, never)
+	params := p.paramAddresses()
 	for u := range p.Uses() {
-		if !never[u.PC] && t.sink(u) {
+		// A tensor map outside the parameters may have been stored.
+		stored := (t.memory || from == FromBuffers) && slices.ContainsFunc(u.Map, func(r Reg) bool { return !params.Has(r) })
+		if !never[u.PC] && (stored || t.sink(u)) {
 			return u.PC
 		}
 	}
 	return -1
+}
+
+// paramAddresses returns the registers that hold nothing but addresses of the kernel's
+// parameters, and constants.
+func (p *Program) paramAddresses() *RegSet {
+	var others, set RegSet
+	for again := true; again; {
+		again = false
+		for u := range p.Uses() {
+			if u.Plain && !u.Does(ptx.Reads) && (u.Param || len(u.Reads) > 0) && !slices.ContainsFunc(u.Reads, others.Has) {
+				continue
+			}
+			for _, r := range u.Writes {
+				if !others.Has(r) {
+					others.Add(r)
+					again = true
+				}
+			}
+		}
+	}
+	for u := range p.Uses() {
+		for _, r := range u.Writes {
+			if !others.Has(r) {
+				set.Add(r)
+			}
+		}
+	}
+	return &set
 }
 
 // Stores reports whether a store at pc may write a value from the origin.

@@ -23,13 +23,16 @@ type Use struct {
 	Symbol   int32
 	Plain    bool // it touches registers and local memory alone, and control goes on
 	Launched bool // a load of a parameter of the kernel, or of a constant
+	Param    bool // an operand is the address of a parameter of the kernel
 	Hasty    bool // a test or a read behind which a trap comes too soon: see Hasten
+	Special  bool // an operand is a special register
 	Clock    bool // an operand is a special register that varies
 	Compares bool // it compares its first source, a register, with its second, and no more
 
 	Guard               Reg
 	Writes, Reads, Addr []Reg
 	Coords              []Reg // coordinates of a tensor, which are among Addr
+	Map                 []Reg // the address of its tensor map, which is among Addr
 	Time                []Reg // the time limit of a test, which is among Reads
 	Args                []Reg // of the sources, those that are registers; NoReg of others
 }
@@ -104,14 +107,18 @@ func (u *Use) each(yield func(r Reg, writes bool)) {
 	}
 }
 
+// Special looks up the special register that an operand is, if it is one.
+func Special(op ptx.Operand) (s ptx.Special, ok bool) {
+	if n, isName := op.(ptx.Name); isName {
+		s, ok = ptx.LookupSpecial(string(n))
+	}
+	return s, ok
+}
+
 // Varies reports whether an operand is a special register that shows time, or where the
 // CTA runs.
 func Varies(op ptx.Operand) bool {
-	n, ok := op.(ptx.Name)
-	if !ok {
-		return false
-	}
-	s, _ := ptx.LookupSpecial(string(n))
+	s, _ := Special(op)
 	return s.Varies
 }
 

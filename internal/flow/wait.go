@@ -18,6 +18,21 @@ import (
 type fact struct {
 	success bool
 	unit    bool // it is 0 or 1
+	half    half
+}
+
+// A half says that only one value of the register shows something.
+type half uint8
+
+const (
+	whole   half = iota // both do
+	ifSet               // not zero
+	ifClear             // zero
+)
+
+// shows returns whether the test succeeded if the register is not zero, or zero.
+func (f fact) shows(set bool) (success, known bool) {
+	return f.success == set, f.half == whole || f.half == ifSet == set
 }
 
 // facts are what registers show about a test. A list is immutable.
@@ -226,26 +241,21 @@ func (s *waitAnalysis) visit(n int32) {
 // true has ended its wait. To is -1 for an instruction that does not go on.
 func (s *waitAnalysis) branch(n int32, o state, to int32) {
 	u := &s.g.Nodes[n]
-	f, known := o.of(u.Guard)
-	taken := f.success != u.In.Guard.Not // the test was true where it is taken
-	failed := state{facts: o.facts, failed: o.failed || known}
-	if known {
-		to, away := to, n+1
-		if !taken {
-			to, away = away, to
+	f, tied := o.of(u.Guard)
+	for _, taken := range []bool{true, false} {
+		next := n + 1
+		if taken {
+			next = to
 		}
-		if to >= 0 {
-			s.exits = append(s.exits, exit{to, o.facts})
+		success, known := f.shows(taken != u.In.Guard.Not)
+		switch known = known && tied; {
+		case next < 0:
+		case known && success:
+			s.exits = append(s.exits, exit{next, o.facts})
+		default:
+			s.join(next, state{facts: o.facts, failed: o.failed || known})
 		}
-		if away >= 0 {
-			s.join(away, failed)
-		}
-		return
 	}
-	if to >= 0 {
-		s.join(to, failed)
-	}
-	s.join(n+1, failed)
 }
 
 // after returns the facts after a plain instruction.
@@ -265,14 +275,20 @@ func (f facts) after(u *Use) facts {
 
 // derived returns the fact that an instruction derives from one that it reads.
 func (f facts) derived(u *Use) (fact, bool) {
-	if u.Guard != NoReg || len(u.Writes) != 1 || len(u.Reads) != 1 || len(u.Addr) > 0 {
-		return fact{}, false
-	}
-	have, known := f.of(u.Reads[0])
-	if !known {
+	if u.Guard != NoReg || len(u.Writes) != 1 || len(u.Reads) == 0 || len(u.Addr) > 0 {
 		return fact{}, false
 	}
 	ops := u.In.Operands
+	if slices.Contains(u.In.Mods, "pred") && len(u.Reads) == 2 {
+		return f.joined(u)
+	}
+	have, known := f.of(u.Reads[0])
+	if !known || len(u.Reads) != 1 {
+		return fact{}, false
+	}
+	if have.half != whole && !u.Does(ptx.Moves|ptx.Inverts) {
+		return fact{}, false
+	}
 	constant := func(i int) (uint64, bool) {
 		if i >= len(ops) {
 			return 0, false
@@ -292,12 +308,13 @@ func (f facts) derived(u *Use) (fact, bool) {
 	case u.Does(ptx.Moves) && len(ops) == 2:
 		return have, true
 	case u.Does(ptx.Inverts) && slices.Contains(u.In.Mods, "pred"):
-		return fact{!have.success, true}, true
+		turned := map[half]half{ifSet: ifClear, ifClear: ifSet}
+		return fact{!have.success, true, turned[have.half]}, true
 	case u.Does(ptx.Selects) && len(ops) == 4:
 		a, aok := constant(1)
 		b, bok := constant(2)
 		if aok && bok && (a == 0) != (b == 0) {
-			return fact{have.success == (a != 0), a+b == 1}, true
+			return fact{success: have.success == (a != 0), unit: a+b == 1}, true
 		}
 	case u.Does(ptx.Compares) && len(ops) == 3 && len(u.In.Mods) == 2:
 		b, ok := constant(2)
@@ -306,9 +323,9 @@ func (f facts) derived(u *Use) (fact, bool) {
 		}
 		switch u.In.Mods[0] {
 		case "ne":
-			return fact{have.success == (b == 0), true}, true
+			return fact{success: have.success == (b == 0), unit: true}, true
 		case "eq":
-			return fact{have.success == (b == 1), true}, true
+			return fact{success: have.success == (b == 1), unit: true}, true
 		}
 	case u.Does(ptx.Ands) && len(ops) == 3 && have.unit:
 		if b, ok := constant(2); ok && b&1 == 1 {
@@ -316,6 +333,25 @@ func (f facts) derived(u *Use) (fact, bool) {
 		}
 	case u.Does(ptx.Converts) && len(ops) == 2 && have.unit && len(u.In.Mods) == 2 && u.In.Mods[0][0] != 'f' && u.In.Mods[1][0] != 'f':
 		return have, u.In.Mods[0] != "bf16" && u.In.Mods[1] != "bf16"
+	}
+	return fact{}, false
+}
+
+// joined returns what two predicates together show: 'and' is set only if both are, 'or' is
+// clear only if both are.
+func (f facts) joined(u *Use) (fact, bool) {
+	set := u.Does(ptx.Ands)
+	if !set && !u.Does(ptx.Ors) || len(u.In.Operands) != 3 {
+		return fact{}, false
+	}
+	for _, r := range u.Reads {
+		have, tied := f.of(r)
+		if success, known := have.shows(set); tied && known {
+			if set {
+				return fact{success, true, ifSet}, true
+			}
+			return fact{!success, true, ifClear}, true
+		}
 	}
 	return fact{}, false
 }
@@ -356,7 +392,7 @@ func (s *waitAnalysis) forgets() bool {
 					continue
 				}
 				f, ok := e.of(w)
-				if before, twice := known[w]; !ok || twice && before != f {
+				if before, twice := known[w]; !ok || f.half != whole || twice && before != f {
 					return false
 				}
 				known[w] = f

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"muster/internal/flow"
 )
 
 // Waiting. A loop whose only effect is to test a wait again is waiting, not
@@ -171,7 +173,11 @@ func (m *Machine) letGo(w *warp, s *split) {
 	if s.gaveUp == 0 {
 		s.seen, s.waited = s.seen[:0], 0
 	}
-	s.waited = min(Timeout, s.waited+min(Timeout, m.prog.Pauses()[s.pc].Least))
+	if p := m.prog.Pauses()[s.pc]; p.Clocked || p.Limit != flow.NoReg {
+		s.waited = Timeout // package patience has tried it
+	} else {
+		s.waited = min(Timeout, s.waited+min(Timeout, p.Least))
+	}
 	if len(s.seen) < maxSeen {
 		s.seen = append(s.seen, m.registerHash(w, s))
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"time"
 
 	"muster/ptx"
 )
@@ -166,11 +167,15 @@ func visitTrap(x *ctx, in *instr, mask uint32) verdict {
 	stop := Stop{Kind: FaultTrap, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc, Mem: Local}
 	m, s := x.m, x.s
 	changed := slices.ContainsFunc(s.awaits, func(a await) bool { return m.changed(&a) })
-	if s.gaveUp > 0 && (s.waited >= Timeout || !changed && !m.moves(s)) { // asks others, and leaves x with one of them
-		// The trap ends a wait that timed out, or that failed and that nothing can complete any
-		// more: any error is the wait.
+	switch {
+	case s.gaveUp == 0:
+	case !changed && !m.moves(s): // asks others, and leaves x with one of them
+		// The trap ends a wait that failed and that nothing can complete any more: any error is
+		// the wait.
 		stop.Kind = Deadlock
 		x.quiet = true // the conditions that it waited for are still queried
+	case s.waited >= Timeout:
+		stop.Kind = Expired
 	}
 	return m.halt(stop)
 }
@@ -193,7 +198,10 @@ func decodeNanosleep(d *decoder, in *ptx.Inst) error {
 }
 
 func execNanosleep(x *ctx, in *instr, mask uint32) {
-	x.m.clock += int64(x.a32(in.a)[lowest(mask)])
+	t := int64(x.a32(in.a)[lowest(mask)])
+	x.m.clock += t
+	x.m.slept += time.Duration(t)
+	x.s.waited = min(Timeout, x.s.waited+time.Duration(t)) // counts once a test has failed
 }
 
 func visitUnmodelled(x *ctx, in *instr, mask uint32) verdict {

@@ -79,6 +79,7 @@ var effectQuestions = []effectQuestion{
 	{name: "compares to anything", names: named("setp", "set"), table: parts(ptx.Compares | ptx.ComparesToNumber)},
 	{name: "inverts", names: named("not"), table: parts(ptx.Inverts)},
 	{name: "ands", names: named("and"), table: parts(ptx.Ands)},
+	{name: "ors", names: named("or"), table: parts(ptx.Ors)},
 	{name: "converts", names: named("cvt"), table: parts(ptx.Converts)},
 	{name: "divides integers", names: func(in *ptx.Inst) bool {
 		t := lastType(in)

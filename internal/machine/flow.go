@@ -60,8 +60,10 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 		}
 		if y := d.variable(op); y != nil {
 			u.Symbol = d.symbolNumber(y)
+			u.Param = y.kind == symParam
 		}
-		if m, ok := op.(*ptx.Mem); ok {
+		if m, ok := op.(*ptx.Mem); ok && len(m.Rest) > 0 {
+			d.registersOf(m.Base, &u.Map, &u.Map)
 			for _, e := range m.Rest {
 				d.registersOf(e, &u.Coords, &u.Coords)
 			}
@@ -76,6 +78,7 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 		u.Reads = append(u.Reads, carry)
 	}
 	u.Clock = slices.ContainsFunc(in.Operands, flow.Varies)
+	u.Special = slices.ContainsFunc(in.Operands, func(op ptx.Operand) bool { _, ok := flow.Special(op); return ok })
 	if made.class == plain || made.class == collects {
 		u.Args = d.operandRegs(in)
 	}

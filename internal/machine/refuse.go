@@ -1,5 +1,7 @@
 package machine
 
+import "time"
+
 // Refuse steps the split that holds c's lane, at a test of a barrier or at the load of a
 // poll, so that the test fails or the poll goes on, and returns the PC. It is for copies
 // of a run that measure how long a wait lasts: it may change a word of memory. It reports
@@ -54,3 +56,12 @@ func (m *Machine) withhold(w *warp, s *split, in *instr, poll *Poll) bool {
 	}
 	return true
 }
+
+// Pass lets virtual time go by.
+func (m *Machine) Pass(t time.Duration) { m.clock += int64(t) }
+
+// Clock returns virtual time, and Slept how long nanosleep has slept, all lanes together.
+func (m *Machine) Clock() time.Duration { return time.Duration(m.clock) }
+
+// Slept: see Clock.
+func (m *Machine) Slept() time.Duration { return m.slept }

@@ -90,9 +90,10 @@ type Machine struct {
 	resident  int32
 	ops       []*Op // in flight, in order of issue
 	nextOp    int64
-	instrs    int64 // warp instructions executed
-	lanes     int64 // lane instructions executed
-	clock     int64 // virtual nanoseconds
+	instrs    int64         // warp instructions executed
+	lanes     int64         // lane instructions executed
+	clock     int64         // virtual nanoseconds
+	slept     time.Duration // by nanosleep
 	stop      *Stop
 	out       []byte // what vprintf printed
 	unsteady  int64  // reads of clocks and the like, which differ the next time
@@ -154,6 +155,9 @@ const (
 	FaultAlign
 	FaultBarrier
 	FaultTrap
+	// Expired: a trap after a wait of at least Timeout, when others could still go on. By
+	// assumption no timeout strikes; so no error follows.
+	Expired
 	FaultAssert
 	// FaultMap: a copy that its tensor map does not allow, or no valid map.
 	FaultMap

@@ -5,7 +5,7 @@
 // the wait is tried where a run reaches it: in a copy of the run its test fails again and
 // again, until it traps or has lasted long enough to be a timeout. A lane is tried where the
 // registers that bound the wait have other values than before. A wait that the run does not
-// reach counts as a timeout, and so does a bound after maxVisits others.
+// reach counts as a timeout. One with more than maxVisits bounds is not known to be a wait.
 package patience
 
 import (
@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"muster/internal/explore"
+	"muster/internal/flow"
 	"muster/internal/machine"
 	"muster/internal/trial"
 )
 
 const (
-	maxVisits = 1024    // of one test that are tried, one for each bound
+	maxVisits = 4096    // of one test that are tried, one for each bound
 	maxTurns  = 1 << 16 // steps of one try
 	fewSteps  = 1 << 16 // of the run, if it has reached all tests by then
 	maxSteps  = 1 << 21
@@ -57,14 +58,17 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 		splits = m.Splits(c.CTA, c.Warp, splits[:0])
 		for _, s := range splits {
 			pause, ok := pauses[s.PC]
-			if !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || visits[s.PC] == maxVisits {
+			if !ok || int8(bits.TrailingZeros32(s.Mask)) != c.Lane || hasty[s.PC] {
 				continue
 			}
 			lanes := uint32(0)
 			for k := s.Mask; k != 0; k &= k - 1 {
 				lane := bits.TrailingZeros32(k)
 				values = m.Values(c.CTA, c.Warp, lane, pause.Bound, values[:0])
-				if v := (visit{s.PC, fmt.Sprint(values)}); !tried[v] {
+				if pause.Own {
+					values = append(values, uint64(c.CTA), uint64(c.Warp), uint64(lane))
+				}
+				if v := (visit{s.PC, fmt.Sprint(values)}); pause.Memory || !tried[v] {
 					tried[v] = true
 					lanes |= 1 << lane
 				}
@@ -72,7 +76,10 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 			if lanes == 0 {
 				continue
 			}
-			visits[s.PC]++
+			if visits[s.PC]++; visits[s.PC] > maxVisits {
+				hasty[s.PC] = true // the other bounds are not known
+				continue
+			}
 			tests, soon := gives(m.Fork(nil, nil), c.CTA, c.Warp, lanes, pauses)
 			for pc := range tests {
 				visits[pc] = max(visits[pc], 1)
@@ -102,7 +109,10 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 // and returns the tests and reads that the lanes of a split make until then.
 func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]machine.Pause) (tests map[int32]bool, soon bool) {
 	tests = map[int32]bool{}
-	var lasted [32]time.Duration
+	var lasted, began [32]time.Duration // began: by the clock
+	for l := range began {
+		began[l] = m.Clock()
+	}
 	for range maxTurns {
 		if lanes == 0 {
 			break
@@ -115,16 +125,23 @@ func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]m
 		}
 		mask := with(m, cta, warp, lane)
 		c, ready := m.Holder(machine.Choice{Kind: machine.Run, CTA: cta, Warp: warp, Lane: int8(lane)})
+		limit := limitOf(m, cta, warp, lane, pauses)
 		pc, refused := m.Refuse(c)
 		pause, traps := pauses[pc]
+		slept := m.Slept()
 		switch {
 		case refused && traps:
 			tests[pc] = true
+			took := min(max(pause.Least, limit), machine.Timeout)
+			m.Pass(took)
 			for l := range lasted {
 				if mask>>l&1 == 0 {
 					continue
 				}
-				if lasted[l] += min(pause.Least, machine.Timeout); lasted[l] >= machine.Timeout {
+				if lasted[l] += took; pause.Clocked {
+					lasted[l] = m.Clock() - began[l]
+				}
+				if lasted[l] >= machine.Timeout {
 					lanes &^= 1 << l
 				}
 			}
@@ -132,12 +149,30 @@ func gives(m *machine.Machine, cta, warp int32, lanes uint32, pauses map[int32]m
 			lanes &^= mask | 1<<lane
 		default:
 			m.Step(c)
+			for l := range lasted {
+				if mask>>l&1 != 0 {
+					lasted[l] += m.Slept() - slept
+				}
+			}
 		}
 		if s := m.Stopped(); s != nil {
-			return tests, s.Kind == machine.FaultTrap || s.Kind == machine.Deadlock
+			return tests, s.Kind == machine.FaultTrap || s.Kind == machine.Deadlock || s.Kind == machine.Expired
 		}
 	}
 	return tests, false
+}
+
+// limitOf returns how long the test may wait by itself that a lane makes next, where a register
+// says that.
+func limitOf(m *machine.Machine, cta, warp int32, lane int, pauses map[int32]machine.Pause) time.Duration {
+	for _, s := range m.Splits(cta, warp, nil) {
+		if p, ok := pauses[s.PC]; ok && s.Mask>>lane&1 != 0 && p.Limit != flow.NoReg {
+			if v := m.Values(cta, warp, lane, []flow.Reg{p.Limit}, nil); len(v) > 0 {
+				return time.Duration(v[0])
+			}
+		}
+	}
+	return 0
 }
 
 // with returns the lanes of the split that holds a lane.

@@ -48,6 +48,8 @@ func (j *Judge) stopped(m *machine.Machine) {
 		j.gaps = append(j.gaps, Gap{What: "the limit of instructions in one run ran out", PC: s.PC})
 	case machine.LimitLocal:
 		j.gaps = append(j.gaps, Gap{What: "the limit of local memory and call depth of a thread ran out", PC: s.PC})
+	case machine.Expired:
+		// What is assumed not to happen.
 	case machine.Interrupted:
 		// The caller that interrupted the run says why.
 	default:

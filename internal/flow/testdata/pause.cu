@@ -42,3 +42,6 @@ int main() {
 // ld.acquire.gpu x1000             286201 cycles       144608 ns
 // ld.volatile.shared x1000          48391 cycles        24448 ns
 // nanosleep 100 x100                25138 cycles        12704 ns
+// What an H200 answered to 1,000 failed try_waits, by globaltimer: 3,924 ns each without a time
+// limit, and 3,981 ns with any of 0, 1, 10, 50, 100, 500, 1,000, 2,000, 4,000, 10,000, 100,000 and
+// 1,000,000 ns. So a limit shortens nothing there, and lengthens nothing.
