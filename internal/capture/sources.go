@@ -23,7 +23,6 @@ type sources struct {
 	record string
 	mu     sync.Mutex
 	images map[string]*image // by path
-	cubins map[int64][]string
 }
 
 // An image is what a program gave to the driver: a fat binary, PTX, or machine code.
