@@ -198,6 +198,23 @@ expect:
 	}
 }
 
+// TestSharedPTX: folders of one module share its text.
+func TestSharedPTX(t *testing.T) {
+	b := newBench(t)
+	o, _, _ := b.run(t, "crash", nil)
+	var infos []os.FileInfo
+	for _, d := range []string{"000-add", "001-add"} {
+		info, err := os.Stat(filepath.Join(o.Dir, d, "kernel.ptx"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		infos = append(infos, info)
+	}
+	if !os.SameFile(infos[0], infos[1]) {
+		t.Error("two files")
+	}
+}
+
 // TestNotes holds the first lines of launch files to what happened.
 func TestNotes(t *testing.T) {
 	b := newBench(t)
@@ -213,6 +230,29 @@ func TestNotes(t *testing.T) {
 		if got := text(t, filepath.Join(o.Dir, c.folder)); !strings.Contains(got, c.want) {
 			t.Errorf("%s: want %s in\n%s", c.name, c.want, got)
 		}
+	}
+}
+
+// TestFileLimit: a limit on the size of files, and a disk that is full, end the capture and
+// nothing else.
+func TestFileLimit(t *testing.T) {
+	b := newBench(t)
+	// The program has the limit, and this process has not.
+	script := filepath.Join(t.TempDir(), "limited")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nulimit -f 8\nexec "+b.program+" many\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	o := &Options{Dir: filepath.Join(t.TempDir(), "captured"), MaxBytes: 1 << 20, PerKernel: 64, Contents: All, Wait: time.Second, Log: &log}
+	status, err := Run(context.Background(), o, []string{script}, nil, nil, &log)
+	if err != nil || status != 0 {
+		t.Errorf("status %d, %v", status, err)
+	}
+	if got := log.String(); !regexp.MustCompile(`is not captured any further: .*: File too large\n`).MatchString(got) || strings.Count(got, "not captured") != 1 {
+		t.Errorf("said: %s", got)
+	}
+	if len(folders(t, o.Dir)) == 0 {
+		t.Error("what was captured before is lost")
 	}
 }
 

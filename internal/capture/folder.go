@@ -32,10 +32,11 @@ type converter struct {
 	left     int64 // bytes of which the shape alone is kept
 	lines    []string
 	without  map[string]bool
+	written  map[*module]string // where the PTX of a module was written
 }
 
 func (o *Options) convert(s *sources, record string) error {
-	c := &converter{Options: o, sources: s, without: map[string]bool{}}
+	c := &converter{Options: o, sources: s, without: map[string]bool{}, written: map[*module]string{}}
 	dirs, err := os.ReadDir(record)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ const (
 )
 
 func (w *writer) write() error {
-	if err := os.WriteFile(w.path("kernel.ptx"), w.module.text, 0o600); err != nil {
+	if err := w.ptx(); err != nil {
 		return err
 	}
 	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.recorded.Registers}
@@ -220,6 +221,17 @@ func (w *writer) write() error {
 		return err
 	}
 	return w.launchFile()
+}
+
+// ptx writes the module. Folders of one module share the file: a program's module may be
+// large, and launched often.
+func (w *writer) ptx() error {
+	name := w.path("kernel.ptx")
+	if first, ok := w.written[w.module]; ok && os.Link(first, name) == nil {
+		return nil
+	}
+	w.written[w.module] = name
+	return os.WriteFile(name, w.module.text, 0o600)
 }
 
 // arguments turns the parameters' bytes into arguments: numbers, pointers into buffers, and

@@ -17,6 +17,7 @@
 #include <gnu/libc-version.h>
 #include <pthread.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -169,14 +170,33 @@ static void addString(Text *t, const char *s) {
 	add(t, "\"");
 }
 
+// writeAll writes, and keeps from the program the signals that a file too large, or a closed
+// connection, would send it.
 static int writeAll(int fd, const void *data, size_t n) {
-	for (const char *p = data; n > 0;) {
+	sigset_t ours, before, pending;
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGXFSZ);
+	sigaddset(&ours, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	int failed = 0;
+	for (const char *p = data; n > 0 && !failed;) {
 		ssize_t k = write(fd, p, n);
 		if (k < 0 && errno == EINTR) continue;
-		if (k <= 0) return -1;
-		p += k, n -= k;
+		if (k <= 0) failed = k < 0 ? errno : EIO;
+		else p += k, n -= k;
 	}
-	return 0;
+	int sent = failed == EFBIG ? SIGXFSZ : failed == EPIPE ? SIGPIPE : 0;
+	if (sent && !sigismember(&pending, sent)) {
+		struct timespec none = {0};
+		sigset_t one;
+		sigemptyset(&one);
+		sigaddset(&one, sent);
+		sigtimedwait(&one, 0, &none);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, 0);
+	errno = failed;
+	return failed ? -1 : 0;
 }
 
 // emit appends a line to the events, and frees it.
@@ -714,7 +734,8 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 	if (CALL("cuStreamIsCapturing", (Handle, int *), (c->stream, &capturing)) || capturing) {
 		// A launch that becomes part of a graph. How many there are is told at 1, 2, 4 …, since
 		// the process may end at any time.
-		if (!(++graphs & (graphs - 1))) tellGraphs();
+		graphs++;
+		if (!(graphs & (graphs - 1))) tellGraphs();
 		return;
 	}
 	Kernel *k = findKernel(f);
