@@ -102,7 +102,7 @@ func (l *Launch) hurried(ctx context.Context) *Launch {
 	if len(hasty) == 0 {
 		return l
 	}
-	prog, err := decode(l.file, l.module)
+	prog, err := l.decode()
 	if err != nil {
 		return l // it was decoded before
 	}

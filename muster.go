@@ -149,6 +149,13 @@ type Launch struct {
 	// unwritten: the launch file exists only if Call.Write writes it.
 	unwritten bool
 	predictor *predict.Predictor
+
+	// Of several launches that may overlap; sources has one for a launch that is alone.
+	sources []*source
+	order   [][]machine.Prerequisite
+	entries []int            // by launch, the program's entry
+	all     []*ptx.Module    // the sequence's modules, which may have variables
+	memory  *machine.Machine // whose global memory the launch begins with; nil: the file's
 }
 
 // Load reads a launch file in JSON and all files that it names. (The command reads YAML,
@@ -164,6 +171,16 @@ func Load(path string) (*Launch, error) {
 
 // LoadFile prepares a launch file that was already read or built.
 func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
+	if len(f.Launches) > 1 {
+		s, err := LoadSequence(f, lim)
+		if err != nil {
+			return nil, err
+		}
+		if n := s.Stages(); n > 1 {
+			return nil, &launch.Error{Pos: f.Launches[s.ends[0]].Pos, Msg: "this launch begins when those before it have completed; muster run and muster check take such files, launch by launch"}
+		}
+		return s.stage(0, nil)
+	}
 	mod, src, err := ReadModule(f)
 	if err != nil {
 		return nil, err
@@ -177,8 +194,11 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, nil, err
 	}
+	if f.Launches[0].Builtin != launch.NoBuiltin {
+		return builtins.module, builtins.text, nil
+	}
 	name := f.Launches[0].PTX
-	src, err := readPTX(f, name)
+	src, err := readPTX(&f.Launches[0], name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,40 +216,68 @@ func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launc
 	if mod == nil {
 		return nil, &launch.Error{Pos: f.Launches[0].Pos, Msg: "there is no module"}
 	}
-	prog, err := decode(f, mod)
-	if err != nil {
-		return nil, err
-	}
-	l := &Launch{file: f, module: mod, limits: lim.filled()}
-	if err := l.prepare(prog); err != nil {
-		return nil, err
-	}
-	l.resolver = resolve.Resolver{Program: prog, PTX: f.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
-	l.resolver.SetText(src)
-	return l, nil
+	l := &Launch{file: f, limits: lim.filled(), sources: []*source{{module: mod, text: src}}, order: [][]machine.Prerequisite{nil}, all: []*ptx.Module{mod}}
+	return l, l.load()
 }
 
-// decode prepares the kernel of a module, with variables where the file says that they lie.
-func decode(f *launch.File, mod *ptx.Module) (*machine.Program, error) {
+// load prepares a launch whose sources are known.
+func (l *Launch) load() error {
+	l.module = l.sources[0].module
+	prog, err := l.decode()
+	if err != nil {
+		return err
+	}
+	if err := l.prepare(prog); err != nil {
+		return err
+	}
+	l.resolver = resolve.Resolver{Program: prog, PTX: l.file.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
+	l.resolver.SetText(l.sources[0].text)
+	for i, src := range l.sources {
+		if len(l.sources) == 1 {
+			break
+		}
+		g := resolve.Launch{Name: l.file.Launches[i].Called(), Grid: l.file.Launches[i].Grid, First: l.subject.Shape.Grids[i].First}
+		if g.Name == "" {
+			g.Name = prog.Entries()[l.entries[i]].Kernel.Name
+		}
+		l.resolver.Launches = append(l.resolver.Launches, g)
+		l.resolver.AddText(src.module.Name, src.text)
+	}
+	return nil
+}
+
+// decode prepares the kernels, with variables where the file says that they lie.
+func (l *Launch) decode() (*machine.Program, error) {
 	at := map[string]uint64{}
-	for i := range f.Variables {
-		if b := &f.Variables[i].Array; b.Fixed {
+	for i := range l.file.Variables {
+		if b := &l.file.Variables[i].Array; b.Fixed {
 			at[b.Name] = b.Base
 		}
 	}
-	return machine.DecodeAt(mod, f.Launches[0].Kernel, at)
+	var kernels []machine.Called
+	l.entries = nil
+	for i, src := range l.sources {
+		k := machine.Called{Module: src.module, Kernel: l.file.Launches[i].Kernel, Space: src.space}
+		n := slices.Index(kernels, k)
+		if n < 0 {
+			n = len(kernels)
+			kernels = append(kernels, k)
+		}
+		l.entries = append(l.entries, n)
+	}
+	return machine.DecodeAll(kernels, len(l.sources) > 1, at)
 }
 
 // maxPTX exceeds the limit of ptx.Parse, so that Parse reports the error.
 const maxPTX = 64<<20 + 1
 
-func readPTX(f *launch.File, name string) ([]byte, error) {
+func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	fail := func(err error) error {
 		var p *os.PathError
 		if errors.As(err, &p) {
 			err = p.Err
 		}
-		return &launch.Error{Pos: launch.Pos{File: f.Launches[0].Pos.String()}, Msg: fmt.Sprintf("cannot read %s: %v", name, err), Err: err}
+		return &launch.Error{Pos: launch.Pos{File: l.Pos.String()}, Msg: fmt.Sprintf("cannot read %s: %v", name, err), Err: err}
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -256,7 +304,6 @@ func readPTX(f *launch.File, name string) ([]byte, error) {
 // prepare plans memory, encodes arguments, and checks the launch against what
 // the kernel declares.
 func (l *Launch) prepare(prog *machine.Program) error {
-	first := &l.file.Launches[0]
 	layout, err := l.file.Layout(l.limits.Memory)
 	if err != nil {
 		return err
@@ -265,28 +312,40 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	if err := l.file.CheckExpected(layout); err != nil {
 		return err
 	}
-	declares, err := entry.Params(prog.Kernel)
-	if err != nil {
-		return err
-	}
-	params, err := layout.EncodeParams(first, declares)
-	if err != nil {
-		return err
-	}
-	cluster := first.Cluster
-	if cluster == ([3]uint32{}) {
-		cluster = prog.ReqCluster
-	}
-	declared := cluster
-	for i := range cluster {
-		cluster[i] = max(cluster[i], 1)
-	}
 	l.config = machine.Config{
-		Cooperative: first.Cooperative,
-		Program:     prog, Grid: first.Grid, Block: first.Block, Cluster: cluster, Shared: uint64(first.Shared),
-		Registers: prog.EntryRegisters(first.Registers, first.MaxRegCount), Params: params.Bytes, Buffers: machineBuffers(layout),
-		MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
+		Program: prog, Buffers: machineBuffers(layout), MaxInstrs: l.limits.Instrs, MaxLocal: l.limits.Local,
 		VectorAtomic: slices.Contains(l.file.Assume, launch.VectorAtomic),
+	}
+	entries := prog.Entries()
+	var params []*launch.ParamBlock
+	var declared [][3]uint32
+	for i := range l.file.Launches {
+		of, e := &l.file.Launches[i], entries[l.entries[i]]
+		declares, err := entry.Params(e.Kernel)
+		if err != nil {
+			return err
+		}
+		p, err := layout.EncodeParams(of, declares)
+		if err != nil {
+			return err
+		}
+		cluster := of.Cluster
+		if cluster == ([3]uint32{}) {
+			cluster = e.ReqCluster
+		}
+		params, declared = append(params, p), append(declared, cluster)
+		for i := range cluster {
+			cluster[i] = max(cluster[i], 1)
+		}
+		g := machine.Launch{
+			Entry: l.entries[i], Grid: of.Grid, Block: of.Block, Cluster: cluster, Shared: uint64(of.Shared),
+			Registers: e.EntryRegisters(of.Registers, of.MaxRegCount), Params: p.Bytes, Cooperative: of.Cooperative, After: l.order[i],
+		}
+		if i == 0 {
+			l.config.First(g)
+		} else {
+			l.config.More = append(l.config.More, g)
+		}
 	}
 	maps, err := l.setVariables()
 	if err != nil {
@@ -309,6 +368,9 @@ func (l *Launch) makeSubject() error {
 	if err != nil {
 		return &launch.Error{Pos: l.file.Launches[0].Pos, Msg: err.Error(), Err: err}
 	}
+	if l.memory != nil {
+		m.Inherit(l.memory)
+	}
 	l.subject = trial.NewSubject(m, trial.Limits(l.limits))
 	l.predictor = predict.New(l.subject)
 	return nil
@@ -318,9 +380,11 @@ func (l *Launch) makeSubject() error {
 // returns the tensor maps among them, by variable.
 func (l *Launch) setVariables() (map[string][]launch.PlacedMap, error) {
 	var have []string
-	for _, it := range l.module.Items {
-		if v, ok := it.(*ptx.Var); ok && (v.Space == "global" || v.Space == "const") {
-			have = append(have, v.Name)
+	for _, mod := range l.all {
+		for _, it := range mod.Items {
+			if v, ok := it.(*ptx.Var); ok && (v.Space == "global" || v.Space == "const") {
+				have = append(have, v.Name)
+			}
 		}
 	}
 	size := map[string]uint64{} // of those that the kernel uses
@@ -372,9 +436,7 @@ func (l *Launch) regions() []resolve.Region {
 		list = append(list, resolve.Region{Name: b.Name, Base: b.Base, Size: b.Size, Elem: uint64(b.Type.Size())})
 	}
 	symbols := l.config.Program.Symbols()
-	if s, ok := l.config.Workspace(); ok {
-		symbols = append(slices.Clone(symbols), s)
-	}
+	symbols = append(slices.Clone(symbols), l.config.Workspaces()...)
 	if s, ok := l.config.Program.Heap(); ok {
 		symbols = append(slices.Clone(symbols), s)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster/internal/files"
@@ -15,7 +16,7 @@ import (
 type File struct {
 	Name     string // as given; "" if built from flags alone
 	Version  int
-	Launches []Launch // exactly one today
+	Launches []Launch // at least one; what orders several: Order
 	Buffers  []Buffer // in the file's order, which is the order in memory
 	// Variables are contents of the module's variables, set before the launch.
 	Variables []Variable
@@ -47,6 +48,12 @@ type Launch struct {
 	// Cooperative: the driver starts all CTAs together or none, and gives the grid a
 	// workspace for its barrier (cuLaunchCooperativeKernel).
 	Cooperative bool
+	// Of several launches: see sequence.go.
+	Name      string
+	Stream    string
+	After     []After // nil: none given
+	Dependent bool
+	Builtin   Builtin // a fill or a copy, which has no PTX
 
 	gridPos, blockPos, clusterPos Pos
 }
@@ -141,11 +148,13 @@ func (d *decoder) readFile(f *File, root *Node) error {
 		{"accept", false, func(n *Node) (err error) { f.Accept, err = d.accepts(n); return }},
 		{"assume", false, func(n *Node) (err error) { f.Assume, err = d.assumes(n); return }},
 	}, d.launchFields(&l)...)
-	if err := d.fields(root, "a launch file", table); err != nil {
-		return err
+	if root.Kind == MapNode && slices.ContainsFunc(root.Entries, func(e Entry) bool { return e.Key == "launches" }) {
+		table = append(table[:len(table)-len(d.launchFields(&l))], field{"launches", true, func(n *Node) (err error) { f.Launches, err = d.launches(n); return }})
+		return d.fields(root, "a launch file", table)
 	}
+	err := d.fields(root, "a launch file", table)
 	f.Launches = []Launch{l}
-	return nil
+	return err
 }
 
 func (d *decoder) launchFields(l *Launch) []field {
@@ -296,8 +305,8 @@ func (d *decoder) accept(n *Node) (Accept, error) {
 // Validate checks what involves several keys: that names are known and that numbers are
 // consistent. Parse, FromFlags and what loads a File call it.
 func (f *File) Validate() error {
-	if n := len(f.Launches); n != 1 {
-		return errorf(Pos{File: f.Name}, "%d launches; a file has exactly one today", n)
+	if n := len(f.Launches); n == 0 || n > MaxLaunches {
+		return errorf(Pos{File: f.Name}, "%d launches; a file has from 1 to %d", n, MaxLaunches)
 	}
 	buffers := make(map[string]*Buffer)
 	for i := range f.Buffers {
@@ -316,14 +325,19 @@ func (f *File) Validate() error {
 	if err := f.checkReferences(buffers); err != nil {
 		return err
 	}
-	l := &f.Launches[0]
-	if err := l.validate(); err != nil {
-		return err
-	}
-	for i := range l.Args {
-		if err := l.Args[i].validate(); err != nil {
+	for i := range f.Launches {
+		l := &f.Launches[i]
+		if err := l.validate(); err != nil {
 			return err
 		}
+		for i := range l.Args {
+			if err := l.Args[i].validate(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.checkOrder(); err != nil {
+		return err
 	}
 	return f.checkExpect(buffers)
 }
@@ -378,7 +392,7 @@ func (f *File) hint(name string) string {
 }
 
 func (l *Launch) validate() error {
-	if l.PTX == "" {
+	if l.PTX == "" && l.Builtin == NoBuiltin {
 		return errorf(l.Pos, "a launch needs the key \"ptx\"")
 	}
 	if volume(l.Grid) == 0 || volume(l.Block) == 0 {

@@ -177,6 +177,8 @@ type Site struct {
 	// Source lists the places from .loc: the innermost first, then those it was inlined
 	// into.
 	Source []Place `json:"source,omitempty"`
+	// Launch names the launch, where there are several.
+	Launch string `json:"launch,omitempty"`
 	// CTA is nil for a site of the launch itself, not of a thread.
 	CTA   *[3]uint32 `json:"cta,omitempty"`
 	Warp  int32      `json:"warp"` // in its CTA; -1 for no warp

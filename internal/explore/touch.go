@@ -33,6 +33,7 @@ const (
 	life                    // start and end of CTA mem
 	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
+	launched                // launch mem, of several: ends and launch_dependents of its CTAs
 )
 
 type role uint8
@@ -109,6 +110,8 @@ func (a *touch) dependent(b *touch) bool {
 		return a.role == adds && b.role == adds && a.label != b.label
 	case registers:
 		return a.role == writes && b.role == writes
+	case launched:
+		return false // what comes after needs all of these, in any order
 	}
 	return a.role != reads || b.role != reads
 }
@@ -170,14 +173,16 @@ type collector struct {
 	prog *machine.Program
 	bits bool // the program uses what arrivals return, which shows their order
 	// fences: the program has fences, so that relaxed stores may release.
-	fences bool
-	polls  bool // words of memory are waited for
-	step   *step
+	fences  bool
+	polls   bool // words of memory are waited for
+	several bool // launches
+	step    *step
 }
 
 // start readies the collector for a machine.
 func (c *collector) start(m *machine.Machine) {
 	c.prog = m.Program()
+	c.several = m.Launches() > 1
 	c.bits, c.fences, c.polls = c.prog.CountsArrivals(), c.prog.HasFences(), len(c.prog.Polls()) > 0
 }
 
@@ -293,10 +298,26 @@ func (c *collector) span(s machine.Span, r role) {
 	c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len})
 }
 
+// grid notes what a launch does for those that come after it, of several.
+func (c *collector) grid(launch int, r role) {
+	if !c.several {
+		return
+	}
+	c.add(touch{object: launched, role: r, mem: int32(launch)})
+}
+
+// after notes that a CTA goes on because of what its launch comes after.
+func (c *collector) after(m *machine.Machine, cta int32) {
+	for _, before := range m.Prerequisites(cta) {
+		c.grid(before, passes)
+	}
+}
+
 func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvStart:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
+		c.after(m, ev.CTA)
 	case machine.EvAccess:
 		c.access(m, ev)
 	case machine.EvBarArrive:
@@ -322,8 +343,13 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvExit:
 		c.add(touch{object: named, role: leaves, mem: ev.CTA, lanes: ev.Mask})
 		c.add(touch{object: clustered, role: leaves, mem: c.first(m, ev.CTA), lanes: ev.Mask, warpOnly: ev.CTA<<8 | ev.Warp})
+	case machine.EvTrigger:
+		c.grid(m.GridOf(ev.CTA), adds)
+	case machine.EvGridWait:
+		c.after(m, ev.CTA)
 	case machine.EvEnd:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
+		c.grid(m.GridOf(ev.CTA), adds)
 	case machine.EvRegisters:
 		t := touch{object: registers, role: adds, mem: ev.CTA}
 		if uint64(ev.Count) > ev.Gen {
@@ -476,7 +502,7 @@ func (c *collector) again(m *machine.Machine, at *machine.WaitingSplit) {
 	}
 }
 
-func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
+func (c *collector) milestone(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
 	switch ev.Kind {
 	case machine.EvIssue:
@@ -502,6 +528,9 @@ func (c *collector) milestone(_ *machine.Machine, ev *machine.Event) {
 			c.add(touch{object: bytes, role: r, mem: int32(s.Mem), lo: s.Addr, hi: s.Addr + s.Len, label: label})
 			c.remote(op.CTA, s.Mem)
 		}
+	}
+	if ev.Kind == machine.EvSignal {
+		c.grid(m.GridOf(op.CTA), adds)
 	}
 	c.step.ops = append(c.step.ops, opStep{op.ID, ev.Kind, groupKey{op.CTA, op.Warp, op.Lane, op.Group}, op.Seq})
 }

@@ -57,6 +57,7 @@ type trace struct {
 	named  map[placeKey]*generations
 	grids  map[int32]*generations
 	exits  map[int32][]exit
+	ends   map[int32][]int // by launch: the ends and launch_dependents of its CTAs
 	lives  map[int32][]toucher
 	pools  map[int32][]toucher
 	sc     []int
@@ -135,7 +136,7 @@ type exit struct {
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
-		exits: map[int32][]exit{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
+		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
 
 // An arrow collects what a step comes after.
@@ -309,6 +310,12 @@ func (a *arrow) depend(x *touch) {
 	case fences:
 		if n := len(t.sc); n > 0 {
 			a.meet = append(a.meet, t.sc[n-1])
+		}
+	case launched:
+		if x.role == passes {
+			for _, i := range t.ends[x.mem] {
+				a.after(i)
+			}
 		}
 	}
 }
@@ -679,6 +686,10 @@ func (t *trace) keep(at int, x *touch) {
 		t.pools[x.mem] = append(t.pools[x.mem], who)
 	case fences:
 		t.sc = append(t.sc, at)
+	case launched:
+		if x.role == adds {
+			t.ends[x.mem] = append(t.ends[x.mem], at)
+		}
 	}
 }
 

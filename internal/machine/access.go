@@ -87,10 +87,10 @@ func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
 	if rank == x.c.rank || rank == 0 && sp == spShared {
 		return x.c.index, true
 	}
-	if sp == spShared || rank >= x.m.csize {
+	if sp == spShared || rank >= x.c.g.csize {
 		return 0, false
 	}
-	cta := x.m.clusterMember(x.c.first, rank)
+	cta := x.c.g.clusterMember(x.c.first, rank)
 	return cta, x.m.ctas[cta] != nil
 }
 

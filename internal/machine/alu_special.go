@@ -41,13 +41,13 @@ var specials = map[string]*specialReg{
 	"%nwarpid": fixedSpecial(u32, warpSlots),
 	"%smid":    warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.index % multiprocessors) }),
 	"%nsmid":   fixedSpecial(u32, multiprocessors),
-	"%gridid":  fixedSpecial(u64, 1),
+	"%gridid":  warpSpecial(u64, func(x *ctx) uint64 { return uint64(x.c.g.index) + 1 }),
 
 	"%cluster_ctarank":  warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.rank) }),
-	"%cluster_nctarank": warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.m.csize) }),
+	"%cluster_nctarank": warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.g.csize) }),
 	"%is_explicit_cluster": warpSpecial(pred, func(x *ctx) uint64 {
-		p := x.m.prog
-		return uint64(bit(p.Explicit || p.ReqCluster[0] != 0 || x.m.csize > 1))
+		p := x.c.g.entry
+		return uint64(bit(p.Explicit || p.ReqCluster[0] != 0 || x.c.g.csize > 1))
 	}),
 
 	"%lanemask_eq": {typ: u32, lane: func(_ *ctx, l uint32) uint64 { return 1 << l }},
@@ -63,7 +63,7 @@ var specials = map[string]*specialReg{
 	"%globaltimer_lo": warpSpecial(u32, readClock),
 	"%globaltimer_hi": warpSpecial(u32, func(x *ctx) uint64 { return readClock(x) >> 32 }),
 
-	"%dynamic_smem_size": warpSpecial(u32, func(x *ctx) uint64 { return x.m.cfg.Shared }),
+	"%dynamic_smem_size": warpSpecial(u32, func(x *ctx) uint64 { return x.c.g.Shared }),
 	"%total_smem_size":   warpSpecial(u32, totalShared),
 	"%aggr_smem_size":    warpSpecial(u32, func(x *ctx) uint64 { return totalShared(x) + smemReserved }),
 
@@ -84,13 +84,13 @@ var specials = map[string]*specialReg{
 
 // specialVectors are the registers with components .x, .y and .z; .w is zero.
 var specialVectors = map[string]func(x *ctx, i int) uint32{
-	"%ntid":           func(x *ctx, i int) uint32 { return x.m.cfg.Block[i] },
+	"%ntid":           func(x *ctx, i int) uint32 { return x.c.g.Block[i] },
 	"%ctaid":          func(x *ctx, i int) uint32 { return x.c.id[i] },
-	"%nctaid":         func(x *ctx, i int) uint32 { return x.m.cfg.Grid[i] },
-	"%clusterid":      func(x *ctx, i int) uint32 { return x.c.id[i] / x.m.cfg.Cluster[i] },
-	"%nclusterid":     func(x *ctx, i int) uint32 { return x.m.cfg.Grid[i] / x.m.cfg.Cluster[i] },
-	"%cluster_ctaid":  func(x *ctx, i int) uint32 { return x.c.id[i] % x.m.cfg.Cluster[i] },
-	"%cluster_nctaid": func(x *ctx, i int) uint32 { return x.m.cfg.Cluster[i] },
+	"%nctaid":         func(x *ctx, i int) uint32 { return x.c.g.Grid[i] },
+	"%clusterid":      func(x *ctx, i int) uint32 { return x.c.id[i] / x.c.g.Cluster[i] },
+	"%nclusterid":     func(x *ctx, i int) uint32 { return x.c.g.Grid[i] / x.c.g.Cluster[i] },
+	"%cluster_ctaid":  func(x *ctx, i int) uint32 { return x.c.id[i] % x.c.g.Cluster[i] },
+	"%cluster_nctaid": func(x *ctx, i int) uint32 { return x.c.g.Cluster[i] },
 }
 
 // readClock reads virtual time. Each read advances it, so that a loop that waits
@@ -102,16 +102,17 @@ func readClock(x *ctx) uint64 {
 }
 
 func totalShared(x *ctx) uint64 {
-	n := x.m.prog.Static
-	if x.m.cfg.Shared > 0 {
-		n = x.m.prog.DynamicAt - SharedBase + x.m.cfg.Shared
+	g := x.c.g
+	n := g.entry.Static
+	if g.Shared > 0 {
+		n = g.entry.DynamicAt - SharedBase + g.Shared
 	}
 	return alignUp(n, smemUnit)
 }
 
 // threadIndex is component i of a lane's %tid.
 func threadIndex(x *ctx, lane uint32, i int) uint64 {
-	b, n := &x.m.cfg.Block, uint32(x.w.index)*32+lane
+	b, n := &x.c.g.Block, uint32(x.w.index)*32+lane
 	switch i {
 	case 0:
 		return uint64(n % b[0])
@@ -125,7 +126,7 @@ func threadIndex(x *ctx, lane uint32, i int) uint64 {
 // reserved shared memory is: only then may it access it.
 func (d *decoder) findSpecial(name string) *specialReg {
 	if strings.HasPrefix(name, "%reserved_smem_offset_") {
-		d.prog.reserved = true
+		d.entry.reserved = true
 	}
 	return lookupSpecial(name)
 }

@@ -83,7 +83,8 @@ func newSnippetOf(tb testing.TB, version, target, code string) *snippet {
 	m := &Machine{prog: p, cfg: Config{Program: p, Grid: [3]uint32{6, 4, 2}, Block: [3]uint32{8, 4, 4}, Cluster: [3]uint32{2, 2, 1}, Shared: 300}, csize: 4}
 	f := &p.funcs[0]
 	w := &warp{index: 3, cta: 0, r32: make([][32]uint32, f.n32), r64: make([][32]uint64, f.n64), p: make([]uint32, f.np)}
-	c := &cta{index: 140, id: [3]uint32{5, 2, 1}, rank: 1, warps: []*warp{w}}
+	g := &grid{Launch: m.cfg.Launches()[0], entry: &p.Entry, csize: 4}
+	c := &cta{index: 140, g: g, id: [3]uint32{5, 2, 1}, rank: 1, warps: []*warp{w}}
 	m.ctas = []*cta{c}
 	m.unsetFrame(w, &split{}, f, 0)
 	return &snippet{prog: p, x: m.enter(w, &split{})}

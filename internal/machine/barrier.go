@@ -25,14 +25,22 @@ var syncDecoders = map[string]decodeFn{
 	"griddepcontrol": decodeGriddepcontrol,
 }
 
-// decodeGriddepcontrol decodes griddepcontrol.wait and .launch_dependents. A launch is alone:
-// it has no prerequisite grids to wait for, and no dependent ones to let begin (ISA
+// decodeGriddepcontrol decodes griddepcontrol.wait and .launch_dependents. A launch that is
+// alone has no prerequisite grids to wait for, and no dependent ones to let begin (ISA
 // 9.7.13.13). Neither orders anything within the grid.
 func decodeGriddepcontrol(d *decoder, in *ptx.Inst) error {
 	if !d.has("wait") && !d.has("launch_dependents") {
 		return errNotModelled
 	}
-	return decodeNothing(d, in)
+	switch {
+	case !d.prog.grids:
+		return decodeNothing(d, in)
+	case d.has("wait"):
+		d.emit(instr{class: visible, visit: visitGridWait, ready: readyGridWait})
+	default:
+		d.emit(instr{class: visible, visit: visitDependents})
+	}
+	return nil
 }
 
 // A barInfo is a decoded bar or barrier instruction.
@@ -149,7 +157,7 @@ func visitBar(x *ctx, in *instr, mask uint32) verdict {
 		return parked
 	}
 	b := &t.bars[id]
-	count := uint32(m.warps) * 32
+	count := uint32(len(x.c.warps)) * 32
 	if bi.count {
 		count = x.a32(in.b)[lowest(mask)]
 	}
@@ -404,8 +412,8 @@ func visitClusterArrive(x *ctx, in *instr, mask uint32) verdict {
 // exited has arrived.
 func (m *Machine) clusterCheck(t *cta) {
 	some := false
-	for r := int32(0); r < m.csize; r++ {
-		c := m.ctas[m.clusterMember(t.first, r)]
+	for r := int32(0); r < t.g.csize; r++ {
+		c := m.ctas[t.g.clusterMember(t.first, r)]
 		if c == nil {
 			return
 		}
@@ -419,8 +427,8 @@ func (m *Machine) clusterCheck(t *cta) {
 	if !some {
 		return
 	}
-	for r := int32(0); r < m.csize; r++ {
-		for _, w := range m.ctas[m.clusterMember(t.first, r)].warps {
+	for r := int32(0); r < t.g.csize; r++ {
+		for _, w := range m.ctas[t.g.clusterMember(t.first, r)].warps {
 			w.carrived = 0
 		}
 	}
@@ -458,9 +466,9 @@ func decodeSetmaxnreg(d *decoder, in *ptx.Inst) error {
 	if !ok || n.Bits < 24 || n.Bits > 256 || n.Bits%8 != 0 {
 		return d.errorf("setmaxnreg takes a constant multiple of 8 from 24 to 256")
 	}
-	d.prog.SetsRegisters = true
+	d.entry.SetsRegisters = true
 	if d.has("inc") {
-		d.prog.MostRegs = max(d.prog.MostRegs, uint32(n.Bits))
+		d.entry.MostRegs = max(d.entry.MostRegs, uint32(n.Bits))
 	}
 	if !d.has("inc") && !d.has("dec") {
 		return errNotModelled
@@ -478,13 +486,13 @@ func readySetmaxnreg(x *ctx, in *instr, mask uint32) bool {
 		return false
 	}
 	need := int32(in.imm) - int32(x.w.regs)
-	return in.op == 0 || x.m.cfg.Registers == 0 || need <= 0 || x.c.pool >= need*32
+	return in.op == 0 || x.c.g.Registers == 0 || need <= 0 || x.c.pool >= need*32
 }
 
 func visitSetmaxnreg(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
 	before := w.regs
-	if x.m.cfg.Registers == 0 {
+	if x.c.g.Registers == 0 {
 		return performed
 	}
 	x.c.pool += (int32(before) - int32(in.imm)) * 32

@@ -223,7 +223,7 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local)+uint64(s.room), uint64(max(f.align, 16))))
 	// The caller's registers are part of the stack too: a card saves them there.
 	saved := 4*uint64(nb.base32) + 8*uint64(nb.base64)
-	if uint64(nb.lbase)+uint64(f.local)+saved > uint64(m.cfg.MaxLocal)+firstFrame(m.prog) || len(s.frames) >= 1<<14 {
+	if uint64(nb.lbase)+uint64(f.local)+saved > uint64(m.cfg.MaxLocal)+firstFrame(m.prog, x.c.g.entry) || len(s.frames) >= 1<<14 {
 		m.halt(Stop{Kind: LimitLocal, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Mem: Local})
 		return
 	}
@@ -241,8 +241,8 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 
 // firstFrame returns the bytes of the kernel's own registers on a stack: they do
 // not count against its limit.
-func firstFrame(p *Program) uint64 {
-	f := &p.funcs[0]
+func firstFrame(p *Program, e *Entry) uint64 {
+	f := &p.funcs[e.fn]
 	return 4*uint64(f.n32) + 8*uint64(f.n64)
 }
 

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -69,7 +70,7 @@ func (m *Machine) Step(c Choice) {
 	m.clock++
 	switch c.Kind {
 	case Start:
-		m.startCluster()
+		m.startCluster(m.gridOf(c.CTA))
 	case Milestone:
 		if !m.spend(stepWork) {
 			return
@@ -115,15 +116,7 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
 		}
 	}
-	if m.canStart() {
-		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
-	}
-	if len(buf) == 0 && m.started < m.until && m.resident < maxResident {
-		// All splits wait, perhaps for CTAs that have not started: MaxResident is
-		// this machine's limit, a card has its own.
-		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
-	}
-	if len(buf) > 0 {
+	if buf = m.starts(buf); len(buf) > 0 {
 		return buf
 	}
 	return m.exits(buf)
@@ -159,8 +152,34 @@ func (m *Machine) moves(but *split) bool {
 	return m.canStart() || slices.ContainsFunc(m.ops, m.canAdvance)
 }
 
+// canStart reports whether a cluster can start.
 func (m *Machine) canStart() bool {
-	return m.started < m.until && (m.resident+m.csize <= int32(m.cfg.MaxResident) || m.resident == 0)
+	return slices.ContainsFunc(m.grids, func(g *grid) bool { return m.mayStart(g, int32(m.cfg.MaxResident)) })
+}
+
+// starts appends the start of the next cluster of each grid that can start one.
+func (m *Machine) starts(buf []Choice) []Choice {
+	had := len(buf)
+	for _, g := range m.grids {
+		if m.mayStart(g, int32(m.cfg.MaxResident)) {
+			buf = append(buf, m.startOf(g))
+		}
+	}
+	if had > 0 || len(buf) > 0 || m.resident >= maxResident {
+		return buf
+	}
+	// All splits wait, perhaps for CTAs that have not started: MaxResident is this
+	// machine's limit, a card has its own.
+	for _, g := range m.grids {
+		if m.mayStart(g, math.MaxInt32) {
+			buf = append(buf, m.startOf(g))
+		}
+	}
+	return buf
+}
+
+func (m *Machine) startOf(g *grid) Choice {
+	return Choice{Kind: Start, CTA: g.clusterFirst(m.at[g.index].started)}
 }
 
 // exits offers GiveUp to the waiting splits that could then reach a new state; to splits
@@ -263,8 +282,10 @@ func (m *Machine) MilestoneChoice() (Choice, bool) {
 
 // StartChoice returns the start of the next cluster, if it is enabled.
 func (m *Machine) StartChoice() (Choice, bool) {
-	if m.stop == nil && m.canStart() {
-		return Choice{Kind: Start, CTA: m.clusterFirst(m.started)}, true
+	for _, g := range m.grids {
+		if m.stop == nil && m.mayStart(g, int32(m.cfg.MaxResident)) {
+			return m.startOf(g), true
+		}
 	}
 	return Choice{}, false
 }

@@ -436,7 +436,7 @@ func (m *Machine) goRound(c *Circle) {
 // interfere: how many run at a time depends on the card.
 func (m *Machine) enough(all []Choice) []Choice {
 	if len(m.ops) > 0 {
-		if m.started < m.until {
+		if m.waits() {
 			return nil
 		}
 		return all
@@ -460,7 +460,7 @@ func (m *Machine) enough(all []Choice) []Choice {
 		}
 		return all[:n]
 	}
-	if m.started < m.until {
+	if m.waits() {
 		return nil
 	}
 	return all
@@ -493,8 +493,9 @@ func (p *Program) wholeBars() bool {
 // access only its own shared memory and barriers, and its waits depend only on
 // these: then other clusters cannot interfere.
 func (m *Machine) within(first int32) bool {
-	for r := int32(0); r < m.csize; r++ {
-		t := m.ctas[m.clusterMember(first, r)]
+	g := m.gridOf(first)
+	for r := int32(0); r < g.csize; r++ {
+		t := m.ctas[g.clusterMember(first, r)]
 		if t == nil {
 			continue
 		}

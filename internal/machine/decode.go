@@ -22,34 +22,69 @@ func Decode(m *ptx.Module, kernel string) (*Program, error) { return DecodeAt(m,
 // DecodeAt is Decode with addresses for variables of the module, by name. The others lie where
 // the machine puts them.
 func DecodeAt(m *ptx.Module, kernel string, at map[string]uint64) (*Program, error) {
-	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
-		if bad := check(m); len(bad) > 0 {
-			return nil, &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
-		}
-	}
-	f, err := findEntry(m, kernel)
-	if err != nil {
-		return nil, err
-	}
+	return DecodeAll([]Called{{Module: m, Kernel: kernel}}, false, at)
+}
+
+// Called is a kernel by its module and name. An empty name is the only kernel there is.
+type Called struct {
+	Module *ptx.Module
+	Kernel string
+	// Space, if not 0, numbers the module among those of a sequence of launches: its variables
+	// lie at the same places whichever kernel of it runs.
+	Space int
+}
+
+// DecodeAll prepares several kernels for one machine, in which their launches run side by
+// side, if there are several launches. Kernels of one module share its variables.
+func DecodeAll(kernels []Called, several bool, at map[string]uint64) (*Program, error) {
 	d := &decoder{
-		mod:   m,
-		prog:  &Program{Module: m, Kernel: f, files: map[int]string{}, strs: map[string]string{}},
-		fns:   map[string]int32{},
+		prog:  &Program{},
 		k32:   map[uint32]reg{},
 		k64:   map[uint64]reg{},
-		root:  &scope{names: map[string]*symbol{}},
-		decls: map[string]*ptx.Func{},
 		tests: map[testedPhase]int32{}, symbols: map[*symbol]int32{},
-
-		aliases: map[string]string{},
-		at:      at,
+		placed: map[*ptx.Var]*symbol{}, free: globalsAt, spaces: map[int]uint64{}, texts: map[*ptx.Module]*text{},
+		at: at,
 	}
+	d.prog.grids = several
+	for i, k := range kernels {
+		if err := d.kernel(k, i == 0); err != nil {
+			return nil, err
+		}
+	}
+	d.followTokens()
+	return d.prog, nil
+}
+
+// kernel decodes a kernel with the functions that it may call.
+func (d *decoder) kernel(k Called, first bool) error {
+	m := k.Module
+	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
+		if bad := check(m); len(bad) > 0 {
+			return &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+		}
+	}
+	f, err := findEntry(m, k.Kernel)
+	if err != nil {
+		return err
+	}
+	if d.space = k.Space; d.space > 0 {
+		d.free = max(d.spaces[d.space], globalsAt+uint64(d.space)*maxVar*16)
+	}
+	defer func() { d.spaces[d.space] = d.free }()
+	d.mod, d.fns, d.shares = m, map[string]int32{}, nil
+	d.root, d.decls, d.aliases = &scope{names: map[string]*symbol{}}, map[string]*ptx.Func{}, map[string]string{}
+	if d.entry = &d.prog.Entry; !first {
+		d.entry = &Entry{}
+		d.prog.more = append(d.prog.more, d.entry)
+	}
+	d.entry.Module, d.entry.Kernel, d.entry.fn = m, f, int32(len(d.prog.funcs))
+	if d.texts[m] == nil {
+		d.texts[m] = &text{module: m.Name, files: map[int]string{}, strs: map[string]string{}}
+	}
+	d.entry.text = d.texts[m]
 	sm, ok := m.Architecture()
 	d.sm1x = ok && sm.Number < 20
-	if err := d.module(f); err != nil {
-		return nil, err
-	}
-	return d.prog, nil
+	return d.module(f)
 }
 
 func findEntry(m *ptx.Module, kernel string) (*ptx.Func, error) {
@@ -97,9 +132,18 @@ func join(tables ...map[string]decodeFn) map[string]decodeFn {
 }
 
 type decoder struct {
+	prog *Program
+	// placed are the variables of modules that have an address; from free on there is room.
+	placed map[*ptx.Var]*symbol
+	free   uint64
+	space  int            // Called.Space
+	spaces map[int]uint64 // free, by space
+	texts  map[*ptx.Module]*text
+
+	// the kernel being decoded
 	mod     *ptx.Module
 	sm1x    bool // the module is for sm_1x
-	prog    *Program
+	entry   *Entry
 	decls   map[string]*ptx.Func
 	fns     map[string]int32
 	tests   map[testedPhase]int32
@@ -249,7 +293,7 @@ func (d *decoder) module(entry *ptx.Func) error {
 		case *ptx.Alias:
 			d.aliases[it.Name] = it.Target
 		case *ptx.File:
-			d.prog.files[it.Index] = it.Name
+			d.entry.text.files[it.Index] = it.Name
 		case *ptx.Section:
 			d.debugStrings(it)
 		}
@@ -263,16 +307,16 @@ func (d *decoder) module(entry *ptx.Func) error {
 	}
 	for _, f := range reach {
 		d.fns[f.Name] = int32(len(d.prog.funcs))
-		fn := function{name: f.Name, decl: f, entry: -1}
+		fn := function{name: f.Name, text: d.entry.text, decl: f, entry: -1}
 		if f.Body == nil { // of the system
 			fn.builtin = builtins[f.Name]
 			d.prog.allocates = d.prog.allocates || f.Name == heapMalloc || f.Name == heapFree
 		}
 		d.prog.funcs = append(d.prog.funcs, fn)
 	}
-	d.prog.flow.Funcs = make([]flow.Func, len(reach))
+	d.prog.flow.Funcs = append(d.prog.flow.Funcs, make([]flow.Func, len(reach))...)
 	for i, f := range reach {
-		if err := d.signature(int32(i), f); err != nil {
+		if err := d.signature(d.entry.fn+int32(i), f); err != nil {
 			return err
 		}
 	}
@@ -280,12 +324,10 @@ func (d *decoder) module(entry *ptx.Func) error {
 		if f.Body == nil {
 			continue
 		}
-		if err := d.function(int32(i), f); err != nil {
+		if err := d.function(d.entry.fn+int32(i), f); err != nil {
 			return err
 		}
 	}
-	d.prog.entry = int(d.prog.funcs[0].entry)
-	d.followTokens()
 	return nil
 }
 
@@ -298,7 +340,7 @@ func (d *decoder) debugStrings(s *ptx.Section) {
 	var text []byte
 	flush := func() {
 		if label != "" {
-			d.prog.strs[label] = string(text)
+			d.entry.text.strs[label] = string(text)
 		}
 		text = text[:0]
 	}
@@ -427,21 +469,21 @@ func (d *decoder) attributes(f *ptx.Func) error {
 		}
 		switch a.Name {
 		case "reqntid":
-			d.prog.ReqBlock = v
+			d.entry.ReqBlock = v
 		case "maxntid":
-			d.prog.MaxThreads = v[0] * v[1] * v[2]
+			d.entry.MaxThreads = v[0] * v[1] * v[2]
 		case "reqnctapercluster":
-			d.prog.ReqCluster = v
+			d.entry.ReqCluster = v
 		case "maxclusterrank":
-			d.prog.MaxCluster = v[0]
+			d.entry.MaxCluster = v[0]
 		case "explicitcluster":
-			d.prog.Explicit = true
+			d.entry.Explicit = true
 		case "blocksareclusters":
 			return d.errorAt(a.Pos, ".blocksareclusters, a grid that counts clusters, is not modelled")
 		case "maxnreg":
-			d.prog.MaxRegs = v[0]
+			d.entry.MaxRegs = v[0]
 		case "minnctapersm":
-			d.prog.MinCTAs = v[0]
+			d.entry.MinCTAs = v[0]
 		}
 	}
 	return nil

@@ -67,6 +67,10 @@ const (
 	// EvExit: lanes in Mask have exited. EvEnd: the CTA has ended.
 	EvExit
 	EvEnd
+	// EvTrigger: lanes executed griddepcontrol.launch_dependents. EvGridWait: lanes have passed
+	// griddepcontrol.wait.
+	EvTrigger
+	EvGridWait
 	// EvRegister: lanes in Mask execute an instruction that misuses a register of
 	// a wgmma (Touch), or that reads an unwritten register (Unset).
 	EvRegister

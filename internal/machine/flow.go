@@ -197,7 +197,7 @@ func (d *decoder) launched(in *ptx.Inst, op ptx.Operand) bool {
 	case y == nil:
 		return false
 	case y.kind == symReg: // of a pointer to them
-		return slices.Contains(in.Mods, "param::entry") || d.index == 0 && slices.Contains(in.Mods, "param")
+		return slices.Contains(in.Mods, "param::entry") || d.index == d.entry.fn && slices.Contains(in.Mods, "param")
 	}
 	return y.kind == symParam
 }
@@ -304,7 +304,7 @@ func (m *Machine) Reaches(from flow.Origin) int32 {
 // instruction. What decides them is executed here, in a thread of no CTA.
 func (m *Machine) fixedGuards() map[int32]bool {
 	list, guarded := m.prog.flow.Fixed()
-	if len(guarded) == 0 || m.prog.Unspecified() {
+	if len(guarded) == 0 || m.prog.Unspecified() || len(m.grids) > 1 {
 		return nil
 	}
 	m = m.Fork(nil, nil)
@@ -312,7 +312,7 @@ func (m *Machine) fixedGuards() map[int32]bool {
 	w, s := &warp{live: 1}, &split{pc: f.entry, mask: 1}
 	w.splits = []*split{s}
 	m.grow(w, s, f)
-	m.ctas[0] = &cta{warps: []*warp{w}}
+	m.ctas[0] = &cta{warps: []*warp{w}, g: m.grids[0]}
 	m.unsetFrame(w, s, f, 1)
 	x := m.enter(w, s)
 	for _, s.pc = range list {

@@ -330,23 +330,23 @@ func (m *Machine) Barriers() []Barrier {
 func (m *Machine) Config() Config { return m.cfg }
 
 // NotStarted returns how many CTAs have not started.
-func (m *Machine) NotStarted() int { return int((m.until - m.started) * m.csize) }
+func (m *Machine) NotStarted() int {
+	n := int32(0)
+	for i, p := range m.at {
+		n += (p.until - p.started) * m.grids[i].csize
+	}
+	return int(n)
+}
 
 // ClusterOf returns the CTAs of a started CTA's cluster, by rank.
 func (m *Machine) ClusterOf(cta int32) []int32 {
-	first := m.clusterOrigin(cta)
-	out := make([]int32, m.csize)
+	g := m.gridOf(cta)
+	first := g.clusterOrigin(cta)
+	out := make([]int32, g.csize)
 	for r := range out {
-		out[r] = m.clusterMember(first, int32(r))
+		out[r] = g.clusterMember(first, int32(r))
 	}
 	return out
-}
-
-// clusterOrigin returns the first CTA of a CTA's cluster.
-func (m *Machine) clusterOrigin(cta int32) int32 {
-	g, k := m.cfg.Grid, m.cfg.Cluster
-	x, y, z := uint32(cta)%g[0], uint32(cta)/g[0]%g[1], uint32(cta)/g[0]/g[1]
-	return int32(x - x%k[0] + g[0]*(y-y%k[1]+g[1]*(z-z%k[2])))
 }
 
 // InFlight returns the asynchronous operations that have not signalled, in

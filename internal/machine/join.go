@@ -20,6 +20,9 @@ func (m *Machine) Join(o, base *Machine) {
 	m.instrs += o.instrs
 	m.lanes += o.lanes
 	m.ended += o.ended
+	for i := range m.at {
+		m.at[i].ended += o.at[i].ended
+	}
 	m.goal += o.goal
 }
 

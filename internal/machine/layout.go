@@ -15,11 +15,15 @@ const maxShared = 1 << rankShift // what an address can reach, far above any tar
 // layout places the module's variables that the reachable functions mention,
 // and the static shared variables of those functions.
 func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
-	at := uint64(globalsAt)
 	shared := uint64(SharedBase)
 	var dynamic []*symbol
 	var inits []*ptx.Var
+	var list []*symbol // of this kernel alone, or new
 	place := func(v *ptx.Var) error {
+		if y := d.placed[v]; y != nil {
+			d.scope.names[v.Name] = y
+			return nil
+		}
 		size, align, err := d.varSize(v)
 		if err != nil {
 			return err
@@ -29,11 +33,13 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 		case "shared":
 			if size == 0 && len(v.Dims) > 0 && v.Dims[0] < 0 {
 				y.kind = symDynamic
+				list = append(list, y)
 				dynamic = append(dynamic, y)
 				break
 			}
 			shared = alignUp(shared, align)
 			y.kind, y.addr = symShared, shared
+			list = append(list, y)
 			shared += size
 			if shared > maxShared {
 				return d.errorAt(v.Pos, "static shared memory exceeds %d bytes", maxShared)
@@ -46,10 +52,12 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 				}
 				y.addr = a
 			} else {
-				at = alignUp(at, max(align, 16))
-				y.addr = at
-				at += size + 256
+				d.free = alignUp(d.free, max(align, 16))
+				y.addr = d.free
+				d.free += size + 256
 			}
+			d.placed[v] = y
+			list = append(list, y)
 			inits = append(inits, v)
 		case "tex":
 			y.kind = symTexture
@@ -61,7 +69,7 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 	}
 	d.scope = d.root
 	for _, it := range d.mod.Items {
-		if v, ok := it.(*ptx.Var); ok && names[v.Name] {
+		if v, ok := it.(*ptx.Var); ok && (names[v.Name] || d.space > 0 && (v.Space == "global" || v.Space == "const")) {
 			if err := place(v); err != nil {
 				return err
 			}
@@ -84,23 +92,21 @@ func (d *decoder) layout(reach []*ptx.Func, names map[string]bool) error {
 			return err
 		}
 	}
-	d.prog.Static = shared - SharedBase
+	d.entry.Static = shared - SharedBase
 	align := uint64(16)
 	for _, y := range dynamic {
 		align = max(align, uint64(y.v.Align))
 	}
-	d.prog.DynamicAt = alignUp(shared, align)
+	d.entry.DynamicAt = alignUp(shared, align)
 	for _, y := range dynamic {
-		y.addr = d.prog.DynamicAt
+		y.addr = d.entry.DynamicAt
 	}
-	for _, y := range d.root.names {
-		if y.kind == symShared || y.kind == symDynamic || y.kind == symGlobal {
-			d.prog.symbols = append(d.prog.symbols, Symbol{Name: y.v.Name, Shared: y.kind != symGlobal, Addr: y.addr, Size: y.size, Elem: uint64(y.typ.size()), Align: y.align})
-		}
+	for _, y := range list {
+		d.prog.symbols = append(d.prog.symbols, Symbol{Name: y.v.Name, Shared: y.kind != symGlobal, Addr: y.addr, Size: y.size, Elem: uint64(y.typ.size()), Align: y.align})
 	}
 	sortSymbols(d.prog.symbols)
 	for i, f := range reach {
-		d.fns[f.Name] = int32(i)
+		d.fns[f.Name] = d.entry.fn + int32(i)
 	}
 	for _, v := range inits {
 		y := d.root.names[v.Name]
@@ -382,7 +388,7 @@ func (d *decoder) kernelParams(f *ptx.Func, sc *scope) error {
 			return err
 		}
 		at = alignUp(at, align)
-		d.prog.Params = append(d.prog.Params, Param{Name: v.Name, Offset: at, Size: size, Align: align, Type: v.Type})
+		d.entry.Params = append(d.entry.Params, Param{Name: v.Name, Offset: at, Size: size, Align: align, Type: v.Type})
 		sc.names[v.Name] = &symbol{kind: symParam, typ: elemType(v), addr: paramWindow + at, size: size, fn: v.Name, v: v}
 		at += size
 		if at > 32764 {

@@ -13,6 +13,47 @@ import (
 // are addresses, and each instruction holds the function that executes it. It
 // is immutable and shared by every machine that runs it.
 type Program struct {
+	// Entry is the first kernel, and the only one but in a program for several launches.
+	Entry
+	more []*Entry // the others
+
+	code    []instr
+	flow    flow.Program
+	unset   []UnsetRegister
+	funcs   []function
+	k32     [][32]uint32
+	k64     [][32]uint64
+	globals []global
+	symbols []Symbol
+
+	// tokens: the machine tracks which tokens registers hold. noComplete: some
+	// arrival is .noComplete.
+	tokens, noComplete bool
+
+	allocates bool // Allocates
+	grids     bool // it is for launches that run side by side
+	// unspecified: see Unspecified.
+	unspecified bool
+
+	// sequential: there are fences that are sequentially consistent.
+	sequential bool
+	// tells: lanes hand each other values by shfl, votes and the like.
+	tells bool
+
+	// pauses: see Pauses.
+	pauses struct {
+		once sync.Once
+		at   map[int32]Pause
+	}
+	// fenceBehind: see FenceBehind.
+	fenceBehind struct {
+		once sync.Once
+		at   []bool
+	}
+}
+
+// An Entry is a kernel of a program: its parameters, and what it declares.
+type Entry struct {
 	Module *ptx.Module
 	Kernel *ptx.Func
 	Params []Param // the kernel's parameter layout
@@ -35,45 +76,19 @@ type Program struct {
 	Static    uint64
 	DynamicAt uint64
 
-	// reserved: shared memory begins at 0, since the program uses what the
+	// reserved: shared memory begins at 0, since the kernel uses what the
 	// system keeps before SharedBase.
 	reserved bool
 
-	code    []instr
-	flow    flow.Program
-	unset   []UnsetRegister
-	funcs   []function
-	entry   int
-	k32     [][32]uint32
-	k64     [][32]uint64
-	globals []global
-	symbols []Symbol
-	files   map[int]string
-	strs    map[string]string // .debug_str labels, for inlined function names
+	fn   int32 // its function
+	text *text // of its module
+}
 
-	// tokens: the machine tracks which tokens registers hold. noComplete: some
-	// arrival is .noComplete.
-	tokens, noComplete bool
-
-	allocates bool // Allocates
-	// unspecified: see Unspecified.
-	unspecified bool
-
-	// sequential: there are fences that are sequentially consistent.
-	sequential bool
-	// tells: lanes hand each other values by shfl, votes and the like.
-	tells bool
-
-	// pauses: see Pauses.
-	pauses struct {
-		once sync.Once
-		at   map[int32]Pause
-	}
-	// fenceBehind: see FenceBehind.
-	fenceBehind struct {
-		once sync.Once
-		at   []bool
-	}
+// A text is what the messages of a module's instructions name.
+type text struct {
+	module string // its file
+	files  map[int]string
+	strs   map[string]string // .debug_str labels, for inlined function names
 }
 
 // EntryRegisters returns the registers of a thread at entry, from which setmaxnreg starts,
@@ -87,7 +102,7 @@ type Program struct {
 // for the CTAs that .minnctapersm asks for: the register file divided among their threads,
 // by whole warpgroups, in units of eight. If a setmaxnreg asks for more later, it is at
 // most what that asks for, as in ptxas 13.0.
-func (p *Program) EntryRegisters(stated, maxrregcount uint32) uint32 {
+func (p *Entry) EntryRegisters(stated, maxrregcount uint32) uint32 {
 	threads := max(p.MaxThreads, p.ReqBlock[0]*p.ReqBlock[1]*p.ReqBlock[2])
 	resident := p.MinCTAs != 0 && threads != 0
 	switch {
@@ -145,6 +160,7 @@ type global struct {
 // A function is a decoded .entry or .func.
 type function struct {
 	name    string
+	text    *text
 	decl    *ptx.Func
 	entry   int32 // index of its first instruction; -1 if it has no body
 	n32     int32 // registers of each class
@@ -307,6 +323,20 @@ func (p *Program) Pos(pc int32) ptx.Pos {
 	return p.code[pc].pos
 }
 
+// File returns the name of the module in which instruction pc stands.
+func (p *Program) File(pc int32) string {
+	if pc < 0 || int(pc) >= len(p.code) {
+		return p.text.module
+	}
+	return p.funcs[p.code[pc].fn].text.module
+}
+
+// Begin returns the kernel's first instruction.
+func (p *Program) Begin(e *Entry) int32 { return p.funcs[e.fn].entry }
+
+// Entries returns the program's kernels.
+func (p *Program) Entries() []*Entry { return append([]*Entry{&p.Entry}, p.more...) }
+
 // Inst returns the syntax of instruction pc, or nil for one that the decoder
 // made.
 func (p *Program) Inst(pc int32) *ptx.Inst {
@@ -330,11 +360,11 @@ func (p *Program) Source(pc int32) []Source {
 	if pc < 0 || int(pc) >= len(p.code) || p.code[pc].loc == nil {
 		return nil
 	}
-	l := p.code[pc].loc
-	out := []Source{{File: p.files[l.File], Line: l.Line, Col: l.Col}}
+	l, of := p.code[pc].loc, p.funcs[p.code[pc].fn].text
+	out := []Source{{File: of.files[l.File], Line: l.Line, Col: l.Col}}
 	if l.Inlined {
-		out[0].Func = p.strs[l.Func]
-		out = append(out, Source{File: p.files[l.AtFile], Line: l.AtLine, Col: l.AtCol})
+		out[0].Func = of.strs[l.Func]
+		out = append(out, Source{File: of.files[l.AtFile], Line: l.AtLine, Col: l.AtCol})
 	}
 	return out
 }

@@ -18,12 +18,12 @@ func TestEntryRegisters(t *testing.T) {
 		{168, 64, 240, 128, 168}, {0, 64, 240, 128, 64}, {0, 0, 0, 128, 248}, {0, 0, 0, 160, 248}, {0, 0, 0, 384, 168}, {0, 0, 0, 1024, 64}, {0, 0, 0, 1, 248},
 		{0, 0, 232, 256, 232}, {0, 0, 200, 256, 200}, {0, 0, 240, 256, 240}, {0, 0, 240, 384, 168}, {0, 0, 160, 384, 160}, {0, 0, 160, 512, 128},
 	} {
-		p := machine.Program{MaxRegs: c.max, MostRegs: c.inc, MaxThreads: c.block, MinCTAs: 1}
+		p := machine.Entry{MaxRegs: c.max, MostRegs: c.inc, MaxThreads: c.block, MinCTAs: 1}
 		if got := p.EntryRegisters(c.stated, 0); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
-	if p := (&machine.Program{ReqBlock: [3]uint32{256, 1, 1}, MinCTAs: 2, MostRegs: 240}); p.EntryRegisters(0, 0) != 128 {
+	if p := (&machine.Entry{ReqBlock: [3]uint32{256, 1, 1}, MinCTAs: 2, MostRegs: 240}); p.EntryRegisters(0, 0) != 128 {
 		t.Errorf("two CTAs of 256 threads: %d", p.EntryRegisters(0, 0))
 	}
 }

@@ -24,42 +24,24 @@ func New(cfg Config) (*Machine, error) {
 	return m, nil
 }
 
+// shape makes the grids and what follows from their shapes.
 func (m *Machine) shape() error {
 	c := &m.cfg
-	vol := func(d [3]uint32) uint64 { return uint64(d[0]) * uint64(d[1]) * uint64(d[2]) }
 	for i := range c.Cluster {
-		if c.Cluster[i] == 0 {
-			c.Cluster[i] = 1
+		c.Cluster[i] = max(c.Cluster[i], 1)
+	}
+	for i, l := range c.Launches() {
+		g, err := m.newGrid(l, int32(i), m.total)
+		if err != nil {
+			return err
 		}
+		m.grids = append(m.grids, g)
+		m.at = append(m.at, progress{until: g.total / g.csize})
+		m.total += g.total
+		m.warps, m.block = max(m.warps, g.warps), max(m.block, g.block)
 	}
-	if n := vol(c.Cluster); n > 16 {
-		return fmt.Errorf("cluster %dx%dx%d has %d CTAs; at most 16 are allowed", c.Cluster[0], c.Cluster[1], c.Cluster[2], n)
-	}
-	n := vol(c.Block)
-	if n == 0 || n > 1024 || c.Block[2] > 64 {
-		return fmt.Errorf("block %dx%dx%d: a block has 1 to 1024 threads, at most 64 in z", c.Block[0], c.Block[1], c.Block[2])
-	}
-	if c.Grid[0] == 0 || c.Grid[1] == 0 || c.Grid[2] == 0 || c.Grid[0] > 1<<31-1 || c.Grid[1] > 65535 || c.Grid[2] > 65535 {
-		return fmt.Errorf("grid %dx%dx%d: extents are 1 to 2147483647, 65535, 65535", c.Grid[0], c.Grid[1], c.Grid[2])
-	}
-	g := uint64(c.Grid[0]) * uint64(c.Grid[1]*c.Grid[2])
-	if g > MaxCTAs {
-		return fmt.Errorf("grid %dx%dx%d has %d CTAs; this machine takes at most %d", c.Grid[0], c.Grid[1], c.Grid[2], g, MaxCTAs)
-	}
-	for i := range c.Cluster {
-		if c.Grid[i]%c.Cluster[i] != 0 {
-			return fmt.Errorf("grid %v is no multiple of cluster %v", c.Grid, c.Cluster)
-		}
-	}
-	if SharedBase+m.prog.Static+c.Shared > maxShared {
-		return fmt.Errorf("shared memory: %d static and %d dynamic bytes are more than an address can reach", m.prog.Static, c.Shared)
-	}
-	if f := &m.prog.funcs[0]; uint64(f.local) > uint64(c.localLimit()) {
-		return fmt.Errorf("kernel %s takes %d bytes of local memory a thread; the limit is %d", f.name, f.local, c.localLimit())
-	}
-	m.block, m.warps, m.total = uint32(n), int32(n+31)/32, int32(g)
-	m.csize = int32(vol(c.Cluster))
-	m.until, m.goal = m.total/m.csize, m.total
+	m.goal = m.total
+	m.csize = m.grids[0].csize
 	if c.MaxResident == 0 {
 		c.MaxResident = 64
 	}
@@ -107,7 +89,7 @@ func (m *Machine) memoryMap() error {
 		}
 		add(b.Name, b.Base, b.Size, b.Data, b.Init, false)
 	}
-	if s, ok := m.cfg.Workspace(); ok {
+	for _, s := range m.cfg.Workspaces() {
 		add(s.Name, s.Addr, s.Size, nil, true, false)
 	}
 	sortRegions(g.regions)
@@ -116,77 +98,64 @@ func (m *Machine) memoryMap() error {
 			return fmt.Errorf("buffers %s and %s overlap at %#x", a.name, b.name, b.base)
 		}
 	}
-	m.params = newRegion("parameters", paramWindow, max(uint64(len(m.cfg.Params)), 1))
-	m.params.born, m.params.fixed = true, true
-	m.params.put(0, m.cfg.Params, m.owner)
 	return nil
 }
 
-// Workspace returns what the driver allots to the grid of a cooperative launch, zeroed: two
-// words of 32 bits. Of these cooperative groups uses the second as the grid's barrier.
-func (c *Config) Workspace() (Symbol, bool) {
-	return Symbol{Name: "grid workspace", Addr: workspaceAt, Size: 8, Elem: 4, Align: 8}, c.Cooperative
+// Workspaces returns what the driver allots to the grids of cooperative launches, zeroed: two
+// words of 32 bits each. Of these cooperative groups uses the second as the grid's barrier.
+func (c *Config) Workspaces() []Symbol {
+	var list []Symbol
+	for i, l := range c.Launches() {
+		if l.Cooperative {
+			list = append(list, Symbol{Name: "grid workspace", Addr: workspace(int32(i)), Size: 8, Elem: 4, Align: 8})
+		}
+	}
+	return list
 }
+
+func workspace(grid int32) uint64 { return workspaceAt - 256*uint64(grid) }
 
 // workspaceHalf reads %envreg1 and %envreg2, the upper and the lower half of the workspace's
 // address.
 func workspaceHalf(shift uint) func(*ctx) uint64 {
 	return func(x *ctx) uint64 {
-		s, ok := x.m.cfg.Workspace()
-		if !ok {
+		if !x.c.g.Cooperative {
 			return 0
 		}
-		return s.Addr >> shift & (1<<32 - 1)
+		return workspace(x.c.g.index) >> shift & (1<<32 - 1)
 	}
 }
 
-// startCluster starts the next cluster: its CTAs become resident together.
-func (m *Machine) startCluster() {
-	first := m.clusterFirst(m.started)
-	m.started++
-	for r := int32(0); r < m.csize; r++ {
-		if !m.spend(stepWork * int64(m.warps)) {
+// startCluster starts the next cluster of a grid: its CTAs become resident together.
+func (m *Machine) startCluster(g *grid) {
+	p := &m.at[g.index]
+	first := g.clusterFirst(p.started)
+	p.started++
+	for r := int32(0); r < g.csize; r++ {
+		if !m.spend(stepWork * int64(g.warps)) {
 			return
 		}
-		m.startCTA(m.clusterMember(first, r), first, r)
+		m.startCTA(g, g.clusterMember(first, r), first, r)
 	}
-	m.resident += m.csize
+	m.resident += g.csize
 }
 
-// clusterFirst returns the linear index of the first CTA of cluster i:
-// clusters tile the grid, x fastest.
-func (m *Machine) clusterFirst(i int32) int32 {
-	g, k := m.cfg.Grid, m.cfg.Cluster
-	nx, ny := int32(g[0]/k[0]), int32(g[1]/k[1])
-	x, y, z := i%nx, i/nx%ny, i/nx/ny
-	return x*int32(k[0]) + int32(g[0])*(y*int32(k[1])+int32(g[1])*z*int32(k[2]))
-}
-
-// clusterMember returns the linear index of the CTA of that rank.
-func (m *Machine) clusterMember(first, rank int32) int32 {
-	g, k := m.cfg.Grid, m.cfg.Cluster
-	x, y, z := rank%int32(k[0]), rank/int32(k[0])%int32(k[1]), rank/int32(k[0]*k[1])
-	return first + x + int32(g[0])*(y+int32(g[1])*z)
-}
-
-func (m *Machine) startCTA(index, first, rank int32) {
-	g := m.cfg.Grid
-	t := &cta{index: index, first: first, rank: rank, live: int32(m.block)}
-	t.id = [3]uint32{uint32(index) % g[0], uint32(index) / g[0] % g[1], uint32(index) / g[0] / g[1]}
-	size := m.prog.Static
-	if m.cfg.Shared > 0 {
-		size = m.prog.DynamicAt - SharedBase + m.cfg.Shared
+func (m *Machine) startCTA(g *grid, index, first, rank int32) {
+	t := &cta{index: index, first: first, rank: rank, g: g, live: int32(g.block), id: g.place(index)}
+	size := g.entry.Static
+	if g.Shared > 0 {
+		size = g.entry.DynamicAt - SharedBase + g.Shared
 	}
 	t.shared = newRegion("shared", SharedBase, size)
-	if m.prog.reserved {
+	if g.entry.reserved {
 		t.shared = newRegion("shared", 0, SharedBase+size)
 		t.shared.put(0, make([]byte, smemLent), m.owner)
 	}
-	f := &m.prog.funcs[0]
-	t.warps = make([]*warp, m.warps)
+	f := &m.prog.funcs[g.entry.fn]
+	t.warps = make([]*warp, g.warps)
 	for i := range t.warps {
-		n := min(32, m.block-uint32(i)*32)
-		w := &warp{index: int32(i), cta: index, live: uint32(1<<n - 1), regs: m.cfg.Registers}
+		n := min(32, g.block-uint32(i)*32)
+		w := &warp{index: int32(i), cta: index, live: uint32(1<<n - 1), regs: g.Registers}
 		w.r32 = make([][32]uint32, f.n32)
 		w.r64 = make([][32]uint64, f.n64)
 		w.p = make([]uint32, f.np)
@@ -211,6 +180,11 @@ func (m *Machine) startCTA(index, first, rank int32) {
 func (m *Machine) endCTA(t *cta) {
 	t.ended = true
 	m.ended++
+	p := &m.at[t.g.index]
+	p.ended++
+	if !t.triggered {
+		p.triggered++
+	}
 	for i, idx := range m.running {
 		if idx == t.index {
 			m.running = append(m.running[:i], m.running[i+1:]...)
@@ -218,14 +192,14 @@ func (m *Machine) endCTA(t *cta) {
 		}
 	}
 	m.emit(Event{Kind: EvEnd, CTA: t.index})
-	for r := int32(0); r < m.csize; r++ {
-		if !m.ctas[m.clusterMember(t.first, r)].ended {
+	for r := int32(0); r < t.g.csize; r++ {
+		if !m.ctas[t.g.clusterMember(t.first, r)].ended {
 			return
 		}
 	}
 	// The cluster's memory is freed when its last CTA has ended and nothing in
 	// flight uses it.
-	m.resident -= m.csize
+	m.resident -= t.g.csize
 	m.dead = append(m.dead, t.first)
 	m.reap()
 }
@@ -238,8 +212,9 @@ func (m *Machine) reap() {
 			keep = append(keep, first)
 			continue
 		}
-		for r := int32(0); r < m.csize; r++ {
-			m.ctas[m.clusterMember(first, r)] = nil
+		g := m.gridOf(first)
+		for r := int32(0); r < g.csize; r++ {
+			m.ctas[g.clusterMember(first, r)] = nil
 		}
 	}
 	m.dead = keep

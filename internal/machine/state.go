@@ -3,6 +3,7 @@ package machine
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,8 @@ type Config struct {
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one
 	// access, as on the card, and not one for each element.
 	VectorAtomic bool
+	// More are launches that run beside the first.
+	More []Launch
 }
 
 // SkipMatrices makes the machine skip the arithmetic of matrix instructions:
@@ -79,14 +82,13 @@ type Machine struct {
 	prog      *Program
 	owner     uint64
 	global    addressMap
-	params    region
-	ctas      []*cta  // by linear index; nil before start and after the end
-	started   int32   // the next cluster to start
-	until     int32   // the first cluster that does not start
-	goal      int32   // CTAs that must end for the run to be over
-	ended     int32   // CTAs ended
-	running   []int32 // resident CTAs, by index
-	dead      []int32 // ended clusters whose memory something in flight may use
+	grids     []*grid
+	at        []progress // of the grids
+	ctas      []*cta     // by linear index; nil before start and after the end
+	goal      int32      // CTAs that must end for the run to be over
+	ended     int32      // CTAs ended
+	running   []int32    // resident CTAs, by index
+	dead      []int32    // ended clusters whose memory something in flight may use
 	resident  int32
 	ops       []*Op // in flight, in order of issue
 	nextOp    int64
@@ -113,10 +115,10 @@ type Machine struct {
 	vals  [4][32]uint64
 	done  [32]uint32
 	x     ctx
-	block uint32 // threads a CTA
-	warps int32  // warps a CTA
+	block uint32 // threads a CTA, at most
+	warps int32  // warps a CTA, at most
 	total int32  // CTAs
-	csize int32  // CTAs a cluster
+	csize int32  // CTAs a cluster of the first grid
 	stack uint64 // bytes of local memory a lane, whole pages
 }
 
@@ -176,7 +178,8 @@ const (
 
 // A cta is a running CTA.
 type cta struct {
-	index   int32 // linear in the grid
+	index   int32 // linear in the grid, and counted on from grid to grid
+	g       *grid
 	id      [3]uint32
 	rank    int32 // in its cluster
 	first   int32 // index of its cluster's rank 0
@@ -189,6 +192,8 @@ type cta struct {
 	pool    int32  // registers free for setmaxnreg, per SM sub-partition summed
 	cluster clusterBar
 	ended   bool
+	// triggered: it has executed griddepcontrol.launch_dependents.
+	triggered bool
 }
 
 // A namedBar is one of the sixteen barriers of a CTA.
@@ -350,6 +355,7 @@ func (m *Machine) Clone() *Machine {
 	}
 	c.out = append([]byte(nil), m.out...)
 	c.running = append([]int32(nil), m.running...)
+	c.at = slices.Clone(m.at)
 	c.dead = append([]int32(nil), m.dead...)
 	c.x, c.hashed = ctx{}, nil
 	if m.window != nil {
@@ -459,7 +465,10 @@ func (m *Machine) hashSince(o *Machine) uint64 {
 	for _, op := range m.ops {
 		m.hashOp(&h, op)
 	}
-	maphash.WriteComparable(&h, [3]int32{m.started, m.ended, m.resident})
+	maphash.WriteComparable(&h, [2]int32{m.ended, m.resident})
+	for _, p := range m.at {
+		maphash.WriteComparable(&h, p)
+	}
 	maphash.WriteComparable(&h, m.stop == nil)
 	return h.Sum64()
 }
@@ -601,14 +610,20 @@ func (m *Machine) LimitInstrs(n int64) {
 	}
 }
 
-// Only restricts a machine whose run has not begun to n clusters, from cluster
+// Only restricts a machine of one launch whose run has not begun to n clusters, from cluster
 // first on, as if the others ran later.
 func (m *Machine) Only(first, n int) {
-	m.started, m.until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
+	m.at[0].started, m.at[0].until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
 }
 
-// ClusterCount is how many clusters the launch has.
-func (m *Machine) ClusterCount() int { return int(m.total / m.csize) }
+// ClusterCount is how many clusters the launch has, or the launches.
+func (m *Machine) ClusterCount() int {
+	n := 0
+	for _, g := range m.grids {
+		n += int(g.total / g.csize)
+	}
+	return n
+}
 
 // Stopped returns why the run ended early, or nil.
 func (m *Machine) Stopped() *Stop { return m.stop }

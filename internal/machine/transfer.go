@@ -190,7 +190,7 @@ func (u *Undefined) operand(x *ctx, n *flow.Use, i, l int) (b bitsOf) {
 func (u *Undefined) own(x *ctx, n *flow.Use, name string) uint64 {
 	switch givesSpecial(name) {
 	case workspaceAddress:
-		if x.m.cfg.Cooperative {
+		if x.c.g.Cooperative {
 			return 0
 		}
 		return u.origin(UndefinedFrom{UnknownResult, x.s.pc, 0})

@@ -44,10 +44,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
 		}
 	}
-	if m.canStart() || len(buf) == 0 && m.started < m.until && m.resident < maxResident {
-		buf = append(buf, Choice{Kind: Start, CTA: m.clusterFirst(m.started)})
-	}
-	return buf
+	return m.starts(buf)
 }
 
 // fails reports whether a split stands before a test of a barrier whose number of
@@ -85,7 +82,7 @@ type Lanes struct {
 // Splits appends the splits of a warp. A step of another split leaves equal
 // what it does not touch.
 func (m *Machine) Splits(cta, warp int32, buf []Lanes) []Lanes {
-	if t := m.ctas[cta]; t != nil {
+	if t := m.ctas[cta]; t != nil && int(warp) < len(t.warps) {
 		for _, s := range t.warps[warp].splits {
 			buf = append(buf, Lanes{s.mask, s.pc, s.state})
 		}

@@ -98,6 +98,9 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if !ac.write && !p.writes() {
 		return ordered
 	}
+	if t.launchOver(ac, p) {
+		return ordered
+	}
 	if ac.proxy == machine.Constant {
 		t.conflict(ac, p, a, b, StaleConstant)
 		return racing

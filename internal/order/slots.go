@@ -63,8 +63,11 @@ func newCTA(t *Tracker, index int32) *cta {
 	w := t.cfg.Warps
 	c := &cta{owner: t.id, index: index, slots: 1 + w, lanes: make([]int, w), warps: make([]warp, w)}
 	left := t.cfg.Threads
+	if len(t.cfg.Grids) > 0 {
+		left = t.cfg.Grids[t.cfg.GridOf(index)].Threads
+	}
 	for i := range c.warps {
-		n := min(left, 32)
+		n := max(min(left, 32), 0)
 		left -= n
 		mask := uint32(1<<n - 1)
 		g := group{mask: mask}

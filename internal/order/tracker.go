@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"slices"
+
+	"muster/internal/machine"
+)
 
 // Config says what launch a Tracker is to follow.
 type Config struct {
@@ -60,14 +64,16 @@ type Tracker struct {
 	id      *identity
 	ctas    []*cta
 	cluster []clusterState
-	global  shadow
-	ops     opTable
-	teams   teamTable
-	locs    locTable
-	found   log
-	fences  []FenceNote
-	fenced  bool // fence.sc operations are noted: fencesc.go
-	reds    bool // there were reductions: unseen.go
+	// triggers are what each launch's griddepcontrol.launch_dependents hand on.
+	triggers []relSet
+	global   shadow
+	ops      opTable
+	teams    teamTable
+	locs     locTable
+	found    log
+	fences   []FenceNote
+	fenced   bool // fence.sc operations are noted: fencesc.go
+	reds     bool // there were reductions: unseen.go
 
 	// Scratch of the event at hand; never part of the state.
 	mem  Memory
@@ -100,11 +106,15 @@ func New(cfg Config) *Tracker {
 		cfg.Threads = 32 * cfg.Warps
 	}
 	n := (cfg.CTAs + cfg.Cluster - 1) / cfg.Cluster
+	if cfg.Clusters != nil {
+		n = int(slices.Max(cfg.Clusters)) + 1
+	}
 	t := &Tracker{
-		cfg:     cfg,
-		id:      new(identity),
-		ctas:    make([]*cta, cfg.CTAs),
-		cluster: make([]clusterState, n),
+		triggers: make([]relSet, len(cfg.Grids)),
+		cfg:      cfg,
+		id:       new(identity),
+		ctas:     make([]*cta, cfg.CTAs),
+		cluster:  make([]clusterState, n),
 	}
 	return t
 }
@@ -146,7 +156,11 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 	case machine.EvClusterWait:
 		t.onClusterWait(ev)
 	case machine.EvStart:
-		t.at(ev.CTA)
+		t.onStart(ev)
+	case machine.EvTrigger:
+		t.onTrigger(ev)
+	case machine.EvGridWait:
+		t.onGridWait(ev)
 	case machine.EvExit:
 		t.onExit(ev)
 	case machine.EvEnd:
@@ -178,6 +192,10 @@ func (t *Tracker) Clone() *Tracker {
 	d.cluster = make([]clusterState, len(t.cluster))
 	for i := range t.cluster {
 		d.cluster[i] = t.cluster[i].clone()
+	}
+	d.triggers = make([]relSet, len(t.triggers))
+	for i := range t.triggers {
+		d.triggers[i] = t.triggers[i].clone()
 	}
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()

@@ -27,7 +27,27 @@ type Resolver struct {
 	// Parts are named ranges of dynamic shared memory, known only to the code that laid
 	// it out; Regions must list them first.
 	Parts []Region
-	lines [][]byte
+	// Launches are several that may overlap, in order of their CTAs; else none.
+	Launches []Launch
+	lines    [][]byte
+	texts    map[string][][]byte // lines, by file, of several modules
+}
+
+// A Launch is one of several.
+type Launch struct {
+	Name  string
+	Grid  [3]uint32
+	First int // its first CTA
+}
+
+// launch returns the launch of a CTA; nil if there is one alone.
+func (r *Resolver) launch(cta int32) *Launch {
+	for i := len(r.Launches) - 1; i >= 0; i-- {
+		if int(cta) >= r.Launches[i].First {
+			return &r.Launches[i]
+		}
+	}
+	return nil
 }
 
 // A Region is a named range of memory: a buffer or a variable.
@@ -41,6 +61,14 @@ type Region struct {
 
 // SetText gives the resolver the PTX text, to quote lines from.
 func (r *Resolver) SetText(src []byte) { r.lines = bytes.Split(src, []byte("\n")) }
+
+// AddText gives the resolver the text of one of several modules.
+func (r *Resolver) AddText(file string, src []byte) {
+	if r.texts == nil {
+		r.texts = map[string][][]byte{}
+	}
+	r.texts[file] = bytes.Split(src, []byte("\n"))
+}
 
 // Finding resolves f.
 func (r *Resolver) Finding(f *rules.Finding) report.Finding {
@@ -71,9 +99,23 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 // An address as rules write it: in a CTA's shared window, or global.
 var address = regexp.MustCompile(`\bshared\+(\d+)\b|\bglobal\+(0x[0-9a-f]+|\d+)\b`)
 
-// names replaces addresses by the names of variables and buffers. Findings of package
-// rules contain only addresses.
+// A number of a CTA as rules write it.
+var ctaNumber = regexp.MustCompile(`\bCTA (\d+)\b`)
+
+// names replaces addresses by the names of variables and buffers, and numbers of CTAs, where
+// there are several launches, by those in their launch. Findings of package rules contain only
+// numbers.
 func (r *Resolver) names(text string) string {
+	if len(r.Launches) > 0 {
+		text = ctaNumber.ReplaceAllStringFunc(text, func(word string) string {
+			n, err := strconv.ParseInt(strings.TrimPrefix(word, "CTA "), 10, 32)
+			l := r.launch(int32(n))
+			if err != nil || l == nil {
+				return word
+			}
+			return fmt.Sprintf("CTA %d of %s", int(n)-l.First, l.Name)
+		})
+	}
 	return address.ReplaceAllStringFunc(text, func(word string) string {
 		space, num, _ := strings.Cut(word, "+")
 		addr, err := strconv.ParseUint(num, 0, 64)
@@ -98,7 +140,11 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 		return report.Site{Role: s.Role, PTX: r.place(r.Entry), Warp: -1}
 	}
 	cta := r.cta(s.CTA)
-	out := report.Site{Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: diag.Lanes(s.Lanes), Operation: s.Op}
+	name := ""
+	if l := r.launch(s.CTA); l != nil {
+		name = l.Name
+	}
+	out := report.Site{Launch: name, Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: diag.Lanes(s.Lanes), Operation: s.Op}
 	for _, p := range r.Program.Source(s.PC) {
 		out.Source = append(out.Source, report.Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
 	}
@@ -113,24 +159,33 @@ func (r *Resolver) ptxPlace(pc int32) *report.Place {
 	if pc < 0 {
 		return nil
 	}
-	return r.place(r.Program.Pos(pc))
+	return r.placeIn(r.Program.Pos(pc), r.Program.File(pc))
 }
 
-func (r *Resolver) place(pos ptx.Pos) *report.Place {
+func (r *Resolver) place(pos ptx.Pos) *report.Place { return r.placeIn(pos, "") }
+
+// placeIn is a place in a module; which, matters where there are several.
+func (r *Resolver) placeIn(pos ptx.Pos, file string) *report.Place {
 	if pos == (ptx.Pos{}) {
 		return nil
 	}
-	text, caret := r.text(pos)
-	return &report.Place{File: r.PTX, Line: int(pos.Line), Col: int(pos.Col), Text: text, Caret: caret}
+	lines := r.lines
+	if of, ok := r.texts[file]; ok {
+		lines = of
+	} else {
+		file = r.PTX
+	}
+	text, caret := textOf(lines, pos)
+	return &report.Place{File: file, Line: int(pos.Line), Col: int(pos.Col), Text: text, Caret: caret}
 }
 
-// text returns a line of PTX without its comment, with single blanks, and the column's
+// textOf returns a line of PTX without its comment, with single blanks, and the column's
 // position in the result.
-func (r *Resolver) text(pos ptx.Pos) (text string, caret int) {
-	if pos.Line < 1 || int(pos.Line) > len(r.lines) {
+func textOf(lines [][]byte, pos ptx.Pos) (text string, caret int) {
+	if pos.Line < 1 || int(pos.Line) > len(lines) {
 		return "", 0
 	}
-	line := r.lines[pos.Line-1]
+	line := lines[pos.Line-1]
 	at := min(max(int(pos.Col)-1, 0), len(line))
 	before := tidy(line[:at])
 	if before != "" && at > 0 && (line[at-1] == ' ' || line[at-1] == '\t') {
@@ -146,6 +201,9 @@ func tidy(b []byte) string {
 
 func (r *Resolver) cta(i int32) [3]uint32 {
 	g := r.Grid
+	if l := r.launch(i); l != nil {
+		g, i = l.Grid, i-int32(l.First)
+	}
 	if i < 0 || g[0] == 0 || g[1] == 0 {
 		return [3]uint32{}
 	}

@@ -33,7 +33,8 @@ const (
 
 // LaunchConfig returns what the target of the program would refuse in a
 // launch, and where the launch differs from what the kernel declares.
-func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
+func LaunchConfig(prog *machine.Program, cfg *machine.Launch) []Finding {
+	p := prog.Entries()[cfg.Entry]
 	var out []Finding
 	bad := func(s Severity, part, missing, fix, format string, args ...any) {
 		out = append(out, Finding{
@@ -43,7 +44,7 @@ func LaunchConfig(p *machine.Program, cfg *machine.Config) []Finding {
 	}
 	declared(p, cfg, bad)
 	if p.SetsRegisters && cfg.Registers == 0 {
-		out = append(out, registersIgnored(p))
+		out = append(out, registersIgnored(prog, p))
 	}
 	name, t, ok := targetOf(p)
 	if !ok {
@@ -81,13 +82,13 @@ const (
 
 // resident returns how many CTAs of a launch an H200 holds at a time, or more: the registers
 // that ptxas will give a thread are not known.
-func resident(p *machine.Program, cfg *machine.Config) uint64 {
+func resident(p *machine.Entry, cfg *machine.Launch) uint64 {
 	each := min(processorCTAs, processorWarps/((volume(cfg.Block)+31)/32))
 	bytes := (p.Static + cfg.Shared + reservedShared + 127) / 128 * 128
 	return processors * min(uint64(each), processorShared/bytes)
 }
 
-func ctas(cfg *machine.Config) uint64 {
+func ctas(cfg *machine.Launch) uint64 {
 	return uint64(cfg.Grid[0]) * uint64(cfg.Grid[1]) * uint64(cfg.Grid[2])
 }
 
@@ -95,7 +96,7 @@ func ctas(cfg *machine.Config) uint64 {
 type badFn func(s Severity, part, missing, fix, format string, args ...any)
 
 // declared compares the launch with the kernel's directives.
-func declared(p *machine.Program, cfg *machine.Config, bad badFn) {
+func declared(p *machine.Entry, cfg *machine.Launch, bad badFn) {
 	if p.ReqBlock != ([3]uint32{}) && p.ReqBlock != cfg.Block {
 		bad(Error, "block", fmt.Sprintf("the kernel declares .reqntid %s", extents(p.ReqBlock)), "launch with that block", "the launch has blocks of %s threads", extents(cfg.Block))
 	}
@@ -114,7 +115,7 @@ func declared(p *machine.Program, cfg *machine.Config, bad badFn) {
 	}
 }
 
-func registerLimits(p *machine.Program, cfg *machine.Config, bad badFn) {
+func registerLimits(p *machine.Entry, cfg *machine.Launch, bad badFn) {
 	regs := max(cfg.Registers, p.MaxRegs)
 	if regs > threadRegisters+1 {
 		bad(Error, "registers", fmt.Sprintf("a thread has at most %d registers", threadRegisters), "ask for fewer", "the launch gives each thread %d registers", regs)
@@ -128,7 +129,7 @@ func registerLimits(p *machine.Program, cfg *machine.Config, bad badFn) {
 }
 
 // targetOf returns the program's target without its suffix.
-func targetOf(p *machine.Program) (string, target, bool) {
+func targetOf(p *machine.Entry) (string, target, bool) {
 	for _, t := range p.Module.Target {
 		if strings.HasPrefix(t, "sm_") {
 			name := strings.TrimRight(t, "af")

@@ -251,7 +251,7 @@ func TestLaunchConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, f := range LaunchConfig(prog, &c.cfg) {
+			for _, f := range LaunchConfig(prog, &c.cfg.Launches()[0]) {
 				got = append(got, f.Severity.String()+" "+f.Sites[0].Role)
 			}
 			if diff := gocmp.Diff(c.want, got); diff != "" {

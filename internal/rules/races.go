@@ -80,6 +80,7 @@ func init() {
 		tensormapInFlight: (*Judge).movedMap,
 		proxyRawCpAsync:   (*Judge).cpAsyncRead,
 		collectiveOrder:   (*Judge).collective,
+		raceLaunches:      (*Judge).launchRace,
 	}
 }
 
@@ -88,6 +89,9 @@ func init() {
 func (j *Judge) classify(c *order.Conflict) *Kind {
 	w := c.Why
 	switch {
+	case j.dependent(c) && w&(order.IfScopeWider|order.IfProxyFence|order.SameValue) == 0,
+		j.betweenLaunches(c) && w&(order.IfScopeWider|order.IfNotRelaxed|order.IfProxyFence|order.SameValue|order.NotMorallyStrong) == 0:
+		return raceLaunches
 	case w&order.StaleConstant != 0 || c.Prior.Proxy == machine.Constant || c.Cur.Proxy == machine.Constant:
 		return staleNC
 	case c.Cur.Proxy == machine.TensorMap:

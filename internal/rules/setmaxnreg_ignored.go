@@ -25,8 +25,8 @@ launch file (maxrregcount: N).`,
 })
 
 // registersIgnored returns the note that setmaxnreg does nothing.
-func registersIgnored(p *machine.Program) Finding {
-	pc := int32(0)
+func registersIgnored(p *machine.Program, e *machine.Entry) Finding {
+	pc := p.Begin(e)
 	for in := p.Inst(pc); in == nil || !in.Effect().Has(ptx.SetsRegisters); in = p.Inst(pc) {
 		pc++
 	}

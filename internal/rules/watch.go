@@ -289,8 +289,10 @@ func (j *Judge) leave(i int32, how parting) {
 func (j *Judge) atEnd(m *machine.Machine) {
 	w := &j.watch
 	cfg := m.Config()
-	for _, f := range LaunchConfig(j.Program, &cfg) {
-		j.add(Lookup(f.Kind), f)
+	for _, l := range cfg.Launches() {
+		for _, f := range LaunchConfig(j.Program, &l) {
+			j.add(Lookup(f.Kind), f)
+		}
 	}
 	if w.ctas == nil {
 		return

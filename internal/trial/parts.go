@@ -39,9 +39,9 @@ func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result 
 
 // Parts returns into how many runs a schedule can be split. Programs that read global
 // memory by strong operations do so to learn of other CTAs: these run as one. So do those
-// that share a heap.
+// that share a heap, and launches that may overlap.
 func (s *Subject) Parts() int {
-	if s.Program.HasStrongGlobalAccess() || s.Program.Allocates() {
+	if len(s.Shape.Grids) > 0 || s.Program.HasStrongGlobalAccess() || s.Program.Allocates() {
 		return 1
 	}
 	return min(maxParts, s.Start.ClusterCount())

@@ -1,0 +1,228 @@
+package muster
+
+import (
+	"context"
+	"fmt"
+
+	"muster/internal/machine"
+	"muster/internal/trial"
+	"muster/launch"
+	"muster/ptx"
+)
+
+// A Sequence is the launches of a file in their order. What orders them (streams, events,
+// edges of a graph, dependent launches) divides them into stages: the launches of a stage may
+// overlap, and a stage begins when the one before has completed. Each stage is a Launch, which
+// begins with the memory that the stage before left.
+type Sequence struct {
+	file    *launch.File
+	limits  Limits
+	modules map[string]*source // by path
+	ends    []int
+}
+
+// A source is a parsed module and its text.
+type source struct {
+	module *ptx.Module
+	text   []byte
+	space  int // its number, in a sequence
+}
+
+// LoadSequence reads the modules of a file's launches.
+func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Sequence{file: f, limits: lim, modules: map[string]*source{}, ends: f.Stages()}
+	for i := range f.Launches {
+		l := &f.Launches[i]
+		if l.Builtin != launch.NoBuiltin || s.modules[l.PTX] != nil {
+			continue
+		}
+		text, err := readPTX(l, l.PTX)
+		if err != nil {
+			return nil, err
+		}
+		mod, err := ptx.Parse(l.PTX, text)
+		if err != nil {
+			return nil, err
+		}
+		s.modules[l.PTX] = &source{mod, text, len(s.modules) + 1}
+	}
+	// What is wrong with a launch is said before the first one runs.
+	for i := range s.ends {
+		if _, err := s.stage(i, nil); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Stages is how many stages there are.
+func (s *Sequence) Stages() int { return len(s.ends) }
+
+// stage prepares stage i, which begins with the global memory of another machine; nil for the
+// contents that the file states.
+func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
+	first := 0
+	if i > 0 {
+		first = s.ends[i-1]
+	}
+	f := *s.file
+	f.Launches = s.file.Launches[first:s.ends[i]]
+	if i+1 < len(s.ends) {
+		f.Expect = nil
+	}
+	l := &Launch{file: &f, limits: s.limits.filled(), memory: memory}
+	order := s.file.Order()[first:s.ends[i]]
+	for _, list := range order {
+		var after []machine.Prerequisite
+		for _, p := range list {
+			if p.Launch >= first {
+				after = append(after, machine.Prerequisite{Launch: p.Launch - first, Programmatic: p.Programmatic})
+			}
+		}
+		l.order = append(l.order, after)
+	}
+	for k := range f.Launches {
+		if f.Launches[k].Builtin != launch.NoBuiltin {
+			l.sources = append(l.sources, builtins)
+			continue
+		}
+		l.sources = append(l.sources, s.modules[f.Launches[k].PTX])
+	}
+	for _, src := range s.modules {
+		l.all = append(l.all, src.module)
+	}
+	return l, l.load()
+}
+
+// Each calls do for each stage in order, with the stage's number and the memory that the
+// stages before left, and ends at its first error or where do has no further stage. A stage's
+// memory is that of one run of it.
+func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (next bool, err error)) error {
+	var memory *machine.Machine
+	for i := range s.ends {
+		l, err := s.stage(i, memory)
+		if err != nil {
+			return err
+		}
+		if next, err := do(i, l); err != nil || !next || i+1 == len(s.ends) {
+			return err
+		}
+		within := l.subject.Within(ctx, 1)
+		m, gap, err := l.subject.Run(l.subject.Budget(within), trial.Schedule{}, 0)
+		switch {
+		case err != nil:
+			return err
+		case gap != nil:
+			return fmt.Errorf("what comes after %s was not looked at: its run did not come to its end: %s", l.Name(), gap.What)
+		case m.Stopped() != nil:
+			return fmt.Errorf("what comes after %s was not looked at: its run did not come to its end", l.Name())
+		}
+		memory = m
+	}
+	return nil
+}
+
+// Name names the launch, or the launches, of a Launch.
+func (l *Launch) Name() string {
+	name := ""
+	for i := range l.file.Launches {
+		if i > 0 {
+			name += ", "
+		}
+		if called := l.file.Launches[i].Called(); called != "" {
+			name += called
+		} else {
+			name += l.config.Program.Entries()[l.entries[i]].Kernel.Name
+		}
+	}
+	return name
+}
+
+// builtins are what a fill and a copy do, as kernels: bytes go by threads, in steps of words
+// where address and size allow.
+var builtins = func() *source {
+	const text = `.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry fill(.param .u64 to, .param .u8 value, .param .u64 bytes)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [to];
+	ld.param.u8 %r1, [value];
+	ld.param.u64 %rd2, [bytes];
+	mov.u32 %r2, %tid.x;
+	cvt.u64.u32 %rd3, %r2;
+	or.b64 %rd4, %rd1, %rd2;
+	and.b64 %rd4, %rd4, 3;
+	setp.ne.u64 %p1, %rd4, 0;
+	@%p1 bra BYTES;
+	mul.lo.u32 %r1, %r1, 0x01010101;
+	shl.b64 %rd3, %rd3, 2;
+WORDS:
+	setp.ge.u64 %p2, %rd3, %rd2;
+	@%p2 bra DONE;
+	add.u64 %rd5, %rd1, %rd3;
+	st.global.u32 [%rd5], %r1;
+	add.u64 %rd3, %rd3, 4096;
+	bra WORDS;
+BYTES:
+	setp.ge.u64 %p2, %rd3, %rd2;
+	@%p2 bra DONE;
+	add.u64 %rd5, %rd1, %rd3;
+	st.global.u8 [%rd5], %r1;
+	add.u64 %rd3, %rd3, 1024;
+	bra BYTES;
+DONE:
+	ret;
+}
+
+.visible .entry copy(.param .u64 to, .param .u64 from, .param .u64 bytes)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<9>;
+	ld.param.u64 %rd1, [to];
+	ld.param.u64 %rd2, [from];
+	ld.param.u64 %rd3, [bytes];
+	mov.u32 %r2, %tid.x;
+	cvt.u64.u32 %rd4, %r2;
+	or.b64 %rd5, %rd1, %rd2;
+	or.b64 %rd5, %rd5, %rd3;
+	and.b64 %rd5, %rd5, 3;
+	setp.ne.u64 %p1, %rd5, 0;
+	@%p1 bra BYTES;
+	shl.b64 %rd4, %rd4, 2;
+WORDS:
+	setp.ge.u64 %p2, %rd4, %rd3;
+	@%p2 bra DONE;
+	add.u64 %rd6, %rd2, %rd4;
+	ld.global.u32 %r1, [%rd6];
+	add.u64 %rd7, %rd1, %rd4;
+	st.global.u32 [%rd7], %r1;
+	add.u64 %rd4, %rd4, 4096;
+	bra WORDS;
+BYTES:
+	setp.ge.u64 %p2, %rd4, %rd3;
+	@%p2 bra DONE;
+	add.u64 %rd6, %rd2, %rd4;
+	ld.global.u8 %r1, [%rd6];
+	add.u64 %rd7, %rd1, %rd4;
+	st.global.u8 [%rd7], %r1;
+	add.u64 %rd4, %rd4, 1024;
+	bra BYTES;
+DONE:
+	ret;
+}
+`
+	mod, err := ptx.Parse("fill and copy", []byte(text))
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return &source{mod, []byte(text), 0}
+}()
