@@ -19,6 +19,12 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 			Shared: c.Shared, CTAs: l.subject.Shape.CTAs, Threads: l.subject.Shape.CTAs * l.subject.Shape.Threads, Arguments: o.Arguments,
 		},
 	}
+	if grids := l.subject.Shape.Grids; len(grids) > 0 {
+		r.Launch.Kernel, r.Launch.Threads = l.Name(), 0
+		for _, g := range grids {
+			r.Launch.Threads += g.CTAs * g.Threads
+		}
+	}
 	r.Proof, r.Explored, r.Notices = all.proof, all.coverage, all.notices
 	if r.Launch.Arguments == "" {
 		r.Launch.Arguments = report.Quote(l.file.Name)
@@ -54,7 +60,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if c.Program.Allocates() {
 		r.Assumptions = append(r.Assumptions, "malloc finds a heap of 8 MiB, and no room is lost between its blocks")
 	}
-	if c.Program.OrdersGrids() {
+	if c.Program.OrdersGrids() && len(c.More) == 0 {
 		r.Assumptions = append(r.Assumptions, "the launch depends on no other grid, and none on it: griddepcontrol does nothing")
 	}
 	if c.VectorAtomic {

@@ -2,7 +2,10 @@ package muster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"muster/internal/machine"
 	"muster/internal/trial"
@@ -61,6 +64,14 @@ func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 // Stages is how many stages there are.
 func (s *Sequence) Stages() int { return len(s.ends) }
 
+// Numbers returns the numbers, from 1 on, of the first and the last launch of a stage.
+func (s *Sequence) Numbers(stage int) (first, last int) {
+	if stage > 0 {
+		first = s.ends[stage-1]
+	}
+	return first + 1, s.ends[stage]
+}
+
 // stage prepares stage i, which begins with the global memory of another machine; nil for the
 // contents that the file states.
 func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
@@ -97,33 +108,77 @@ func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
 	return l, l.load()
 }
 
-// Each calls do for each stage in order, with the stage's number and the memory that the
-// stages before left, and ends at its first error or where do has no further stage. A stage's
-// memory is that of one run of it.
-func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (next bool, err error)) error {
+// Each calls do for each stage in order, and ends at its first error, or at the first stage
+// whose run does not come to its end. A stage begins with what one run of the stages before
+// left: the run that do returns, else one of Each's own.
+func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (*RunResult, error)) error {
 	var memory *machine.Machine
 	for i := range s.ends {
 		l, err := s.stage(i, memory)
 		if err != nil {
 			return err
 		}
-		if next, err := do(i, l); err != nil || !next || i+1 == len(s.ends) {
+		r, err := do(i, l)
+		if err != nil || i+1 == len(s.ends) {
 			return err
 		}
-		within := l.subject.Within(ctx, 1)
-		m, gap, err := l.subject.Run(l.subject.Budget(within), trial.Schedule{}, 0)
-		switch {
-		case err != nil:
+		if r != nil && r.Report == nil && r.mem != nil {
+			memory = r.mem
+		} else if memory, err = l.leave(ctx); err != nil {
 			return err
-		case gap != nil:
-			return fmt.Errorf("what comes after %s was not looked at: its run did not come to its end: %s", l.Name(), gap.What)
-		case m.Stopped() != nil:
-			return fmt.Errorf("what comes after %s was not looked at: its run did not come to its end", l.Name())
 		}
-		memory = m
 	}
 	return nil
 }
+
+// leave returns the memory that a run of the launch leaves.
+func (l *Launch) leave(ctx context.Context) (*machine.Machine, error) {
+	ctx = l.subject.Within(ctx, 1)
+	m, gap, err := l.subject.Run(l.subject.Budget(ctx), trial.Schedule{}, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case gap != nil:
+		return nil, &UnfinishedError{l.Name(), gap.What}
+	case m.Stopped() != nil:
+		return nil, &UnfinishedError{l.Name(), "it stops early"}
+	}
+	return m, nil
+}
+
+// An UnfinishedError says that launches were not looked at, since one before them does not
+// come to its end.
+type UnfinishedError struct{ Launch, Why string }
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("nothing behind launch %s was looked at: its run does not come to its end: %s", e.Launch, e.Why)
+}
+
+// Only returns the stage of the launch of a name, or of a number from 1 on, with the memory
+// that one run of the stages before left.
+func (s *Sequence) Only(ctx context.Context, name string) (*Launch, error) {
+	n := slices.IndexFunc(s.file.Launches, func(l launch.Launch) bool { return l.Called() == name })
+	if k, err := strconv.Atoi(name); n < 0 && err == nil && k >= 1 && k <= len(s.file.Launches) {
+		n = k - 1
+	}
+	if n < 0 {
+		return nil, &launch.Error{Pos: launch.Pos{File: s.file.Name}, Msg: fmt.Sprintf("no launch is called %q, and there are %d", name, len(s.file.Launches))}
+	}
+	var found *Launch
+	err := s.Each(ctx, func(i int, l *Launch) (*RunResult, error) {
+		if n >= s.ends[i] {
+			return nil, nil
+		}
+		found = l
+		return nil, errFound
+	})
+	if found != nil {
+		return found, nil
+	}
+	return nil, err
+}
+
+var errFound = errors.New("found")
 
 // Name names the launch, or the launches, of a Launch.
 func (l *Launch) Name() string {

@@ -249,6 +249,9 @@ func (s *Site) who() string {
 		return ""
 	}
 	text := diag.CTA(*s.CTA)
+	if s.Launch != "" {
+		text += " of " + s.Launch
+	}
 	if s.Warp >= 0 {
 		text += ", " + warpText(s.Warp, s.Warp)
 	}

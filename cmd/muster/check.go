@@ -66,26 +66,26 @@ where not all could be covered it is incomplete, with the numbers.
 				return err
 			}
 			defer w.close()
-			l, words, err := in.load(cmd, args)
-			if err != nil {
-				return err
-			}
-			o.Arguments, o.FailOnWarning = words, failOn == "warning"
+			o.FailOnWarning = failOn == "warning"
 			if err := e.options(c, &o); err != nil {
 				return err
 			}
-			r, err := any.check(w, l, o)
-			if r == nil {
-				return e.named(err)
-			}
-			w.answered()
-			if err := c.write(r, format, how); err != nil {
-				return err
-			}
-			if err := c.writeSchedules(w, schedules, l, r); err != nil {
-				return err
-			}
-			return w.exit(status(r.Verdict))
+			var worst verdicts
+			err = in.each(w, c, format == "json", cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+				o.Arguments = words
+				r, err := any.check(w, l, o)
+				if r == nil {
+					return nil, e.named(err)
+				}
+				if worst.add(r.Verdict); last {
+					w.answered()
+				}
+				if err := c.write(r, format, how); err != nil {
+					return nil, err
+				}
+				return nil, c.writeSchedules(w, schedules, l, r)
+			})
+			return w.exit(worst.status(c, err))
 		},
 	}
 	f := cmd.Flags()
@@ -112,6 +112,36 @@ func (c *console) write(r *muster.Report, format formatFlag, how report.TextOpti
 	}
 	how.Color, how.AllIs = c.color(), "--all"
 	return r.WriteText(c.out, how)
+}
+
+// verdicts are those of several launches: findings outweigh what is incomplete.
+type verdicts struct {
+	some, findings, incomplete bool
+}
+
+func (v *verdicts) add(of muster.Verdict) {
+	v.some = true
+	v.findings = v.findings || of == report.Findings
+	v.incomplete = v.incomplete || of == report.Incomplete
+}
+
+// status returns the exit status of all, or an error that came between. Launches that were not
+// looked at make the whole incomplete.
+func (v *verdicts) status(c *console, err error) error {
+	var unfinished *muster.UnfinishedError
+	if errors.As(err, &unfinished) {
+		fmt.Fprintf(c.err, "muster: %s\n", err)
+		v.incomplete, err = true, nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case v.findings:
+		return status(report.Findings)
+	case v.incomplete:
+		return status(report.Incomplete)
+	}
+	return nil
 }
 
 // status converts a verdict to an exit status.

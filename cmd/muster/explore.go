@@ -204,7 +204,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 				return err
 			}
 			defer w.close()
-			l, words, err := in.load(cmd, args)
+			l, words, err := in.load(w, cmd, args)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type input struct {
 	limits muster.Limits
 	local  int64
 	memory sizeFlag
+	launch string   // of several
 	given  []string // the words of a schedule file that named the launch
 }
 
@@ -42,6 +44,7 @@ What has no short form is written as JSON: --arg '{"struct": [{"ptr": "in"}, {"s
 
 func (in *input) register(f *pflag.FlagSet) {
 	l := &in.flags
+	f.StringVar(&in.launch, "launch", "", "of several launches, the one of that `name` or number alone, with those that it may overlap, behind those before it")
 	f.StringVar(&l.PTX, "ptx", "", "PTX `file` to run, in place of the launch file's")
 	f.StringVar(&l.Kernel, "kernel", "", "`name` of the kernel; may be left out if there is one")
 	f.StringVar(&l.Grid, "grid", "", "CTAs, `XxYxZ`")
@@ -66,16 +69,70 @@ func (in *input) register(f *pflag.FlagSet) {
 
 // load reads the launch. It also returns the launch's words on a command line, for replay
 // lines.
-func (in *input) load(cmd *cobra.Command, args []string) (*muster.Launch, string, error) {
-	if err := in.checkLimits(); err != nil {
-		return nil, "", err
-	}
-	file, err := in.file(args)
+func (in *input) load(ctx context.Context, cmd *cobra.Command, args []string) (*muster.Launch, string, error) {
+	file, err := in.limited(args)
 	if err != nil {
 		return nil, "", err
 	}
-	l, err := muster.LoadFile(file, in.limits)
-	return l, in.words(cmd, args), err
+	words := in.words(cmd, args)
+	if in.launch == "" {
+		l, err := muster.LoadFile(file, in.limits)
+		return l, words, err
+	}
+	s, err := muster.LoadSequence(file, in.limits)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := s.Only(ctx, in.launch)
+	return l, words, err
+}
+
+// limited reads the launch file under the limits.
+func (in *input) limited(args []string) (*launch.File, error) {
+	if err := in.checkLimits(); err != nil {
+		return nil, err
+	}
+	return in.file(args)
+}
+
+// each calls do for each launch of the file in turn, or with those that it may overlap, and
+// with its words on a command line. Of several, it writes a line with the launch's name
+// before.
+func (in *input) each(ctx context.Context, c *console, quiet bool, cmd *cobra.Command, args []string, do func(l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
+	file, err := in.limited(args)
+	if err != nil {
+		return err
+	}
+	if in.launch != "" || len(file.Launches) == 1 {
+		l, words, err := in.load(ctx, cmd, args)
+		if err != nil {
+			return err
+		}
+		_, err = do(l, words, true)
+		return err
+	}
+	s, err := muster.LoadSequence(file, in.limits)
+	if err != nil {
+		return err
+	}
+	words := in.words(cmd, args)
+	return s.Each(ctx, func(i int, l *muster.Launch) (*muster.RunResult, error) {
+		first, last := s.Numbers(i)
+		if s.Stages() == 1 {
+			return do(l, words, true)
+		}
+		if !quiet {
+			if i > 0 {
+				fmt.Fprintln(c.out)
+			}
+			if first == last {
+				fmt.Fprintf(c.out, "launch %d of %d, %s\n", first, len(file.Launches), l.Name())
+			} else {
+				fmt.Fprintf(c.out, "launches %d to %d of %d, which may overlap: %s\n", first, last, len(file.Launches), l.Name())
+			}
+		}
+		return do(l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
+	})
 }
 
 func (in *input) checkLimits() error {

@@ -100,7 +100,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer w.close()
-	l, words, err := r.in.load(cmd, args)
+	l, words, err := r.in.load(w, cmd, args)
 	if err != nil {
 		return err
 	}

@@ -43,27 +43,26 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				return err
 			}
 			defer w.close()
-			l, words, err := in.load(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := checkOuts(l, outs); err != nil {
-				return err
-			}
-			r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
-			if r == nil {
-				return err
-			}
-			w.answered()
-			if r.Report == nil { // else the buffers are not the kernel's results
-				if err := writeOuts(r, outs); err != nil {
-					return err
+			var worst verdicts
+			err = in.each(w, c, format == "json", cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+				if err := checkOuts(l, outs); err != nil {
+					return nil, err
 				}
-			}
-			if err := c.result(r, format); err != nil {
-				return err
-			}
-			return w.exit(status(r.Verdict()))
+				r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
+				if r == nil {
+					return nil, err
+				}
+				if worst.add(r.Verdict()); last {
+					w.answered()
+				}
+				if r.Report == nil && last { // else the buffers are not the results
+					if err := writeOuts(r, outs); err != nil {
+						return nil, err
+					}
+				}
+				return r, c.result(r, format)
+			})
+			return w.exit(worst.status(c, err))
 		},
 	}
 	f := cmd.Flags()

@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"math/bits"
+
+	"muster/internal/machine"
+)
 
 // Launches that run side by side. What a launch did is known, in all proxies, to those who
 // know that it has completed: the launches that begin after it, and threads behind a
@@ -9,7 +13,8 @@ import "muster/internal/machine"
 // as if of a CTA of its own.
 //
 // griddepcontrol.launch_dependents is a relaxed operation: what a fence before it released is
-// known to the launches that it lets begin.
+// known to the launches that it lets begin. A launch begins when each CTA has executed it once,
+// by any of its threads.
 
 // completion returns the part of a clock that knows whether a launch has completed.
 func (t *Tracker) completion(launch int) int32 { return int32(t.cfg.CTAs + launch) }
@@ -27,6 +32,25 @@ func (t *Tracker) launchOver(ac *access, p *stamp) bool {
 	return of != t.cfg.GridOf(ac.home.index) && ac.group.know.gen.at(t.completion(of), 0) != 0
 }
 
+// A trigger is what a CTA's griddepcontrol.launch_dependents hands on. The first one counts,
+// by whichever thread: of several that nothing orders, what each of them hands on.
+type trigger struct {
+	by       []triggering
+	released know // by fences of the GPU or wider
+	relaxed  know // for diagnosis: all that preceded
+}
+
+// A triggering is a trigger of lanes of a warp, at a time of the warp.
+type triggering struct {
+	warp  int32
+	lanes uint32
+	time  uint32
+}
+
+func (g *trigger) clone() *trigger {
+	return &trigger{append([]triggering(nil), g.by...), g.released.clone(), g.relaxed.clone()}
+}
+
 func (t *Tracker) onStart(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	if len(t.cfg.Grids) == 0 {
@@ -39,12 +63,17 @@ func (t *Tracker) onStart(ev *machine.Event) {
 			continue
 		}
 		t.completed(w, w.live, shape.Before)
+		g := &w.groups[0]
 		for _, before := range shape.Triggers {
-			a := acquirer{home: c, warp: int32(i), mask: w.live, pc: ev.PC, scope: machine.ScopeGPU}
-			for k := range t.triggers[before].list {
-				t.acquire(&t.triggers[before].list[k], &a)
+			of := &t.cfg.Grids[before]
+			for k := range int32(of.CTAs) {
+				if first := t.triggers[int32(of.First)+k]; first != nil {
+					g.know.join(&first.released)
+					g.know.joinStrong(&first.relaxed)
+				}
 			}
 		}
+		w.learned(g)
 	}
 }
 
@@ -79,8 +108,86 @@ func (t *Tracker) onGridWait(ev *machine.Event) {
 
 func (t *Tracker) onTrigger(ev *machine.Event) {
 	home := t.at(ev.CTA)
-	set := &t.triggers[t.cfg.GridOf(ev.CTA)]
-	c := contrib{cta: home.index, scope: machine.ScopeGPU, pc: ev.PC, relaxed: true}
-	t.contribute(set, &c, home, ev.Warp, ev.Mask)
-	t.handOn(set, &c, home, ev.Warp, ev.Mask, machine.NoScope)
+	w := &home.warps[ev.Warp]
+	w.mark(ev.Mask)
+	first := t.triggers[ev.CTA]
+	if first != nil {
+		first = first.clone()
+	}
+	for m := lanesOf(ev); m != 0; m &= m - 1 {
+		lane := m & -m
+		if first != nil && t.afterTrigger(home, ev.Warp, lane, first) {
+			continue
+		}
+		var set relSet
+		c := contrib{cta: home.index, scope: machine.ScopeGPU, pc: ev.PC, relaxed: true}
+		t.contribute(&set, &c, home, ev.Warp, lane)
+		t.handOn(&set, &c, home, ev.Warp, lane, machine.NoScope)
+		var now trigger
+		for i := range set.list {
+			switch e := &set.list[i]; {
+			case e.relaxed:
+				now.relaxed.join(&e.know)
+			case e.scope >= machine.ScopeGPU && !e.async:
+				now.released.join(&e.know)
+			}
+		}
+		t.completions(&now.released.gen, &w.group(bits.TrailingZeros32(lane)).know.gen)
+		by := triggering{ev.Warp, lane, w.time - 1}
+		if first == nil {
+			first = &now
+		} else {
+			first.released.meet(&now.released)
+			first.relaxed.join(&now.relaxed)
+		}
+		first.by = append(first.by, by)
+	}
+	t.triggers[ev.CTA] = first
+}
+
+// completions adds the launches that a thread knows to have completed. That is so for
+// everybody: a launch which has waited, and then lets another begin, need not release it.
+func (t *Tracker) completions(to, from *clock) {
+	for l := range t.cfg.Grids {
+		if from.at(t.completion(l), 0) != 0 {
+			to.raise(t.completion(l), 0, 1)
+		}
+	}
+}
+
+// afterTrigger reports whether a lane is ordered behind all triggers that count so far, so that
+// its own is never the first.
+func (t *Tracker) afterTrigger(home *cta, w int32, lane uint32, first *trigger) bool {
+	g := home.warps[w].group(bits.TrailingZeros32(lane))
+	for _, by := range first.by {
+		if by.warp == w && by.lanes == lane {
+			continue
+		}
+		if by.lanes&^t.knownLanes(&g.know.gen, home.index, by.warp, by.time) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// meet leaves in k what src knows, too.
+func (k *know) meet(src *know) {
+	k.gen.meet(&src.gen)
+	rows := k.rows[:0]
+	for i := range k.rows {
+		if c := src.row(k.rows[i].view); c != nil {
+			k.rows[i].clk.meet(c)
+			rows = append(rows, k.rows[i])
+		}
+	}
+	k.rows = rows
+}
+
+func (c *clock) meet(src *clock) {
+	for i := range c.parts {
+		p := &c.parts[i]
+		for slot := range p.v {
+			p.v[slot] = min(p.v[slot], src.at(p.cta, slot))
+		}
+	}
 }

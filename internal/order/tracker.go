@@ -1,6 +1,7 @@
 package order
 
 import (
+	"maps"
 	"slices"
 
 	"muster/internal/machine"
@@ -64,8 +65,8 @@ type Tracker struct {
 	id      *identity
 	ctas    []*cta
 	cluster []clusterState
-	// triggers are what each launch's griddepcontrol.launch_dependents hand on.
-	triggers []relSet
+	// triggers are what the CTAs' griddepcontrol.launch_dependents hand on. They do not change.
+	triggers map[int32]*trigger
 	global   shadow
 	ops      opTable
 	teams    teamTable
@@ -110,7 +111,7 @@ func New(cfg Config) *Tracker {
 		n = int(slices.Max(cfg.Clusters)) + 1
 	}
 	t := &Tracker{
-		triggers: make([]relSet, len(cfg.Grids)),
+		triggers: map[int32]*trigger{},
 		cfg:      cfg,
 		id:       new(identity),
 		ctas:     make([]*cta, cfg.CTAs),
@@ -193,10 +194,7 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range t.cluster {
 		d.cluster[i] = t.cluster[i].clone()
 	}
-	d.triggers = make([]relSet, len(t.triggers))
-	for i := range t.triggers {
-		d.triggers[i] = t.triggers[i].clone()
-	}
+	d.triggers = maps.Clone(t.triggers)
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()
 	d.teams = t.teams.clone()

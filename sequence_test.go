@@ -1,0 +1,74 @@
+package muster_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster"
+	"muster/internal/yaml"
+	"muster/report"
+)
+
+// TestSequences: each wrong file of testdata/sequences has the finding that its first line
+// names, and its right twin is proven, each launch for every schedule.
+func TestSequences(t *testing.T) {
+	files, err := filepath.Glob("testdata/sequences/*.yaml")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wrong := strings.CutPrefix(strings.SplitN(string(text), "\n", 2)[0], "# kind: ")
+			found, proven := checkSequence(t, file)
+			switch {
+			case wrong != strings.Contains(file, ".wrong."):
+				t.Errorf("the first line names no kind")
+			case wrong && !slices.Equal(found, []string{want}):
+				t.Errorf("found %q, want %s", found, want)
+			case !wrong && (len(found) > 0 || !proven):
+				t.Errorf("found %q, proven %v", found, proven)
+			}
+		})
+	}
+}
+
+// checkSequence checks each launch of a file, and returns the kinds of findings, notes left
+// out, and whether all schedules are decided.
+func checkSequence(t *testing.T, file string) (found []string, proven bool) {
+	f, err := yaml.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := muster.LoadSequence(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proven = true
+	err = s.Each(context.Background(), func(i int, l *muster.Launch) (*muster.RunResult, error) {
+		r, err := l.Check(context.Background(), muster.CheckOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range r.Findings {
+			if x.Severity != report.SevNote {
+				found = append(found, x.Kind)
+			}
+		}
+		proven = proven && (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete)
+		return nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), proven
+}
