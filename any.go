@@ -3,6 +3,7 @@ package muster
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -40,6 +41,9 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 
 // family returns the launches that differ from this one in one argument.
 func (l *Launch) family(argument int) (*anycount.Family, error) {
+	if len(l.file.Launches) > 1 {
+		return nil, errors.New("a proof for every larger value is of one launch, and these may overlap")
+	}
 	first := &l.file.Launches[0]
 	params := l.config.Program.Params
 	if argument < 1 || argument > len(first.Args) || argument > len(params) {
@@ -107,8 +111,9 @@ func (r *relatives) with(k int64) (*Launch, error) {
 	for i := range file.Buffers {
 		r.grow(&file.Buffers[i], &r.l.layout.Buffers[i], k)
 	}
-	l := &Launch{file: &file, module: r.l.module, limits: r.l.limits}
-	return l, l.prepare(r.l.config.Program)
+	l := *r.l
+	l.file, l.findings = &file, nil
+	return &l, l.prepare(r.l.config.Program)
 }
 
 // grow enlarges a buffer: the dimensions equal to the argument's value, or else the

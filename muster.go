@@ -194,6 +194,9 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, nil, err
 	}
+	if err := alone(f); err != nil {
+		return nil, nil, err
+	}
 	if f.Launches[0].Builtin != launch.NoBuiltin {
 		return builtins.module, builtins.text, nil
 	}
@@ -211,6 +214,9 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 // refer to; nil if there is none.
 func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launch, error) {
 	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	if err := alone(f); err != nil {
 		return nil, err
 	}
 	if mod == nil {
@@ -266,6 +272,14 @@ func (l *Launch) decode() (*machine.Program, error) {
 		l.entries = append(l.entries, n)
 	}
 	return machine.DecodeAll(kernels, len(l.sources) > 1, at)
+}
+
+// alone refuses a file of several launches, where one module is read.
+func alone(f *launch.File) error {
+	if len(f.Launches) == 1 {
+		return nil
+	}
+	return &launch.Error{Pos: f.Launches[1].Pos, Msg: fmt.Sprintf("the file has %d launches; here it must have one (run, check and replay take several)", len(f.Launches))}
 }
 
 // maxPTX exceeds the limit of ptx.Parse, so that Parse reports the error.

@@ -128,6 +128,9 @@ func newPrepared(d *Device) *Prepared {
 }
 
 func (p *Prepared) prepare(f *launch.File, o Options) error {
+	if n := len(f.Launches); n != 1 || f.Launches[0].Builtin != launch.NoBuiltin {
+		return fmt.Errorf("%s has %d launches; on a GPU one kernel is launched", f.Name, n)
+	}
 	l := &f.Launches[0]
 	src, err := readSource(l, o.Module)
 	if err != nil {

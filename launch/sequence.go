@@ -135,6 +135,16 @@ func (l *Launch) builtin(b Builtin, args ...Arg) {
 	l.Grid, l.Block = [3]uint32{1, 1, 1}, [3]uint32{fillThreads, 1, 1}
 }
 
+// SetFill makes l a fill of bytes, from an address on, with a value.
+func (l *Launch) SetFill(to Pointer, value uint8, bytes uint64) {
+	l.builtin(BuiltinFill, Arg{Kind: ArgPointer, Ptr: &to}, Arg{Kind: ArgScalar, Type: U8, Bits: uint64(value)}, Arg{Kind: ArgScalar, Type: U64, Bits: bytes})
+}
+
+// SetCopy makes l a copy of bytes.
+func (l *Launch) SetCopy(to, from Pointer, bytes uint64) {
+	l.builtin(BuiltinCopy, Arg{Kind: ArgPointer, Ptr: &to}, Arg{Kind: ArgPointer, Ptr: &from}, Arg{Kind: ArgScalar, Type: U64, Bits: bytes})
+}
+
 // address reads an address in a buffer.
 func (d *decoder) address(n *Node, what string) (Arg, error) {
 	a, err := d.topArg(n)

@@ -21,27 +21,11 @@ func (f *File) Write(out io.Writer, dir string) error {
 	}
 	b := bufio.NewWriter(out)
 	key := func(name, value string) { fmt.Fprintf(b, "%s: %s\n", name, value) }
-	l := &f.Launches[0]
-	key("ptx", w.path(l.PTX))
-	if l.Kernel != "" {
-		key("kernel", text(l.Kernel))
-	}
-	key("grid", dims(l.Grid))
-	key("block", dims(l.Block))
-	if l.Cluster != ([3]uint32{}) {
-		key("cluster", dims(l.Cluster))
-	}
-	if l.Shared != 0 {
-		key("shared", fmt.Sprint(l.Shared))
-	}
-	if l.Registers != 0 {
-		key("registers", fmt.Sprint(l.Registers))
-	}
-	if l.MaxRegCount != 0 {
-		key("maxrregcount", fmt.Sprint(l.MaxRegCount))
-	}
-	if l.Cooperative {
-		key("cooperative", "true")
+	several := len(f.Launches) > 1 || f.Launches[0].Builtin != NoBuiltin || f.Launches[0].listed()
+	if !several {
+		for _, k := range w.launchKeys(&f.Launches[0]) {
+			key(k[0], k[1])
+		}
 	}
 	if len(f.Buffers) > 0 {
 		fmt.Fprintln(b, "buffers:")
@@ -56,10 +40,26 @@ func (f *File) Write(out io.Writer, dir string) error {
 			fmt.Fprintf(b, "  %s: %s\n", text(v.Array.Name), w.variable(v))
 		}
 	}
-	if len(l.Args) > 0 {
+	switch {
+	case several:
+		fmt.Fprintln(b, "launches:")
+		for i := range f.Launches {
+			mark := "  - "
+			for _, k := range w.entryKeys(&f.Launches[i]) {
+				fmt.Fprintf(b, "%s%s: %s\n", mark, k[0], k[1])
+				mark = "    "
+			}
+			if args := f.Launches[i].Args; len(args) > 0 && f.Launches[i].Builtin == NoBuiltin {
+				fmt.Fprintln(b, "    args:")
+				for i := range args {
+					fmt.Fprintf(b, "      - %s\n", w.arg(&args[i]))
+				}
+			}
+		}
+	case len(f.Launches[0].Args) > 0:
 		fmt.Fprintln(b, "args:")
-		for i := range l.Args {
-			fmt.Fprintf(b, "  - %s\n", w.arg(&l.Args[i]))
+		for i := range f.Launches[0].Args {
+			fmt.Fprintf(b, "  - %s\n", w.arg(&f.Launches[0].Args[i]))
 		}
 	}
 	if len(f.Expect) > 0 {
@@ -269,4 +269,58 @@ func (w *writer) expect(x *Expect) string {
 		}
 	}
 	return fields("file", w.path(x.File), "atol", abs, "rtol", rel, "ulp", ulp)
+}
+
+// listed reports whether a launch has keys that only one of several can have.
+func (l *Launch) listed() bool {
+	return l.Name != "" || l.Stream != "" || l.After != nil || l.Dependent
+}
+
+// launchKeys are a launch's keys but for its arguments, with their values.
+func (w *writer) launchKeys(l *Launch) [][2]string {
+	keys := [][2]string{{"ptx", w.path(l.PTX)}}
+	add := func(is bool, name, value string) {
+		if is {
+			keys = append(keys, [2]string{name, value})
+		}
+	}
+	add(l.Kernel != "", "kernel", text(l.Kernel))
+	add(true, "grid", dims(l.Grid))
+	add(true, "block", dims(l.Block))
+	add(l.Cluster != [3]uint32{}, "cluster", dims(l.Cluster))
+	add(l.Shared != 0, "shared", fmt.Sprint(l.Shared))
+	add(l.Registers != 0, "registers", fmt.Sprint(l.Registers))
+	add(l.MaxRegCount != 0, "maxrregcount", fmt.Sprint(l.MaxRegCount))
+	add(l.Cooperative, "cooperative", "true")
+	return keys
+}
+
+// entryKeys are the keys of one of several launches.
+func (w *writer) entryKeys(l *Launch) [][2]string {
+	var keys [][2]string
+	if l.Name != "" {
+		keys = append(keys, [2]string{"name", text(l.Name)})
+	}
+	switch l.Builtin {
+	case BuiltinFill:
+		keys = append(keys, [2]string{"fill", fmt.Sprintf("{to: %s, value: %d, bytes: %d}", w.arg(&l.Args[0]), l.Args[1].Bits, l.Args[2].Bits)})
+	case BuiltinCopy:
+		keys = append(keys, [2]string{"copy", fmt.Sprintf("{to: %s, from: %s, bytes: %d}", w.arg(&l.Args[0]), w.arg(&l.Args[1]), l.Args[2].Bits)})
+	default:
+		keys = append(keys, w.launchKeys(l)...)
+	}
+	if l.Stream != "" {
+		keys = append(keys, [2]string{"stream", text(l.Stream)})
+	}
+	if l.After != nil {
+		var names []string
+		for _, a := range l.After {
+			names = append(names, text(a.Name))
+		}
+		keys = append(keys, [2]string{"after", "[" + strings.Join(names, ", ") + "]"})
+	}
+	if l.Dependent {
+		keys = append(keys, [2]string{"dependent", "true"})
+	}
+	return keys
 }
