@@ -108,6 +108,20 @@ func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
 	return l, l.load()
 }
 
+// ContentsDecide is Launch.ContentsDecide for all launches.
+func (s *Sequence) ContentsDecide() (bool, error) {
+	for i := range s.ends {
+		l, err := s.stage(i, nil)
+		if err != nil {
+			return false, err
+		}
+		if l.ContentsDecide() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Each calls do for each stage in order, and ends at its first error, or at the first stage
 // whose run does not come to its end. A stage begins with what one run of the stages before
 // left: the run that do returns, else one of Each's own.

@@ -11,7 +11,8 @@ import "slices"
 //   - stream: the entry comes after the one before it in the stream of that name. An entry
 //     with neither `stream` nor `after` is in the stream without a name.
 //   - after: names of entries before it that it comes after: a wait for an event, or an edge
-//     of a graph. With `after` and without `stream` it comes after nothing else.
+//     of a graph. With `after` and without `stream` it comes after nothing else. A name may be
+//     {name: a, programmatic: true}, for a programmatic edge among others.
 //   - dependent: true for a programmatic dependent launch: it may begin before what it comes
 //     after has completed (cudaLaunchAttributeProgrammaticStreamSerialization, or a
 //     programmatic edge of a graph). What it comes after by `after` beside `stream`, a fill or
@@ -88,11 +89,20 @@ func (d *decoder) after(n *Node) ([]After, error) {
 	}
 	list := []After{}
 	for _, item := range n.Items {
-		name, err := d.str(item, "a name of after")
+		a := After{Pos: d.pos(item)}
+		var err error
+		if item.Kind == MapNode {
+			err = d.fields(item, "an edge", []field{
+				{"name", true, func(n *Node) (err error) { a.Name, err = d.str(n, "name"); return }},
+				{"programmatic", false, func(n *Node) (err error) { a.Programmatic, err = d.boolean(n, "programmatic"); return }},
+			})
+		} else {
+			a.Name, err = d.str(item, "a name of after")
+		}
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, After{Pos: d.pos(item), Name: name})
+		list = append(list, a)
 	}
 	return list, nil
 }
@@ -101,6 +111,8 @@ func (d *decoder) after(n *Node) ([]After, error) {
 type After struct {
 	Pos  Pos
 	Name string
+	// Programmatic: this edge alone is, as by `dependent` all are.
+	Programmatic bool
 }
 
 const fillThreads = 1024
@@ -176,7 +188,7 @@ func (f *File) Order() [][]Prerequisite {
 			add(before, l.Dependent && len(l.After) == 0)
 		}
 		for _, a := range l.After {
-			add(names[a.Name], l.Dependent && !inStream)
+			add(names[a.Name], (l.Dependent || a.Programmatic) && !inStream)
 		}
 		if inStream {
 			last[l.Stream] = i

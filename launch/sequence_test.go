@@ -41,6 +41,7 @@ func TestOrder(t *testing.T) {
 		{entry("kernel: a, stream: s") + entry("kernel: b, stream: t") + entry("kernel: c, stream: s, after: [b]"), "; ; 0 1"},
 		{entry("kernel: a, stream: s") + entry("kernel: b, stream: t") + entry("kernel: c, stream: s, after: [b], dependent: true"), "; ; 0 1"},
 		{entry("kernel: a, after: []") + entry("kernel: b, after: []") + entry("kernel: c, after: [a, b], dependent: true"), "; ; 0~ 1~"},
+		{entry("kernel: a, after: []") + entry("kernel: b, after: []") + entry("kernel: c, after: [a, {name: b, programmatic: true}]"), "; ; 0 1~"},
 		{entry("kernel: a") + "- {fill: {to: x, bytes: 4}}\n" + entry("kernel: c, dependent: true"), "; 0; 1"},
 		{entry("kernel: a, name: one") + entry("kernel: a, name: two, stream: t, after: [one]"), "; 0"},
 	} {
@@ -87,7 +88,7 @@ func TestStages(t *testing.T) {
 
 // TestWriteSequence: what Write writes of several launches reads as the same.
 func TestWriteSequence(t *testing.T) {
-	f := sequence(t, entry("kernel: a, name: one, args: [x, {s32: 4}]")+"- {name: zero, fill: {to: {ptr: x, offset: 8}, value: 3, bytes: 4}, stream: s}\n- {copy: {to: x, from: y, bytes: 32}, after: [one, zero]}\n"+entry("kernel: b, dependent: true, after: [], cluster: 1"))
+	f := sequence(t, entry("kernel: a, name: one, args: [x, {s32: 4}]")+"- {name: zero, fill: {to: {ptr: x, offset: 8}, value: 3, bytes: 4}, stream: s}\n- {copy: {to: x, from: y, bytes: 32}, after: [{name: one, programmatic: true}, zero]}\n"+entry("kernel: b, dependent: true, after: [], cluster: 1"))
 	var first, second bytes.Buffer
 	dir := t.TempDir()
 	if err := f.Write(&first, dir); err != nil {

@@ -315,7 +315,11 @@ func (w *writer) entryKeys(l *Launch) [][2]string {
 	if l.After != nil {
 		var names []string
 		for _, a := range l.After {
-			names = append(names, text(a.Name))
+			name := text(a.Name)
+			if a.Programmatic {
+				name = fmt.Sprintf("{name: %s, programmatic: true}", name)
+			}
+			names = append(names, name)
 		}
 		keys = append(keys, [2]string{"after", "[" + strings.Join(names, ", ") + "]"})
 	}

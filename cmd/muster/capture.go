@@ -125,9 +125,9 @@ func ranges(text string) (list [][2]uint64, err error) {
 
 // contentsDecide reports whether what a launch's buffers hold can decide something.
 func contentsDecide(f *launch.File) (bool, error) {
-	l, err := muster.LoadFile(f, muster.Limits{})
+	s, err := muster.LoadSequence(f, muster.Limits{})
 	if err != nil {
 		return false, err
 	}
-	return l.ContentsDecide(), nil
+	return s.ContentsDecide()
 }

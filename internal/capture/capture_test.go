@@ -60,8 +60,11 @@ func (b *bench) run(t *testing.T, name string, change func(*Options)) (o *Option
 }
 
 func decides(f *launch.File) (bool, error) {
-	l, err := muster.LoadFile(f, muster.Limits{})
-	return err == nil && l.ContentsDecide(), err
+	s, err := muster.LoadSequence(f, muster.Limits{})
+	if err != nil {
+		return false, err
+	}
+	return s.ContentsDecide()
 }
 
 // folders lists those with a launch file, below dir.
@@ -139,6 +142,7 @@ func TestPrograms(t *testing.T) {
 		{name: "once", status: 3, folders: []string{"000-add"}, log: "with contents of 4 bytes; of buffers of 400 bytes", change: func(o *Options) { o.Contents = Needed }},
 		{name: "waits", folders: []string{"000-wait", "001-go", "002-add"}, log: "000-wait did not end within 100ms: what it left is not kept\nmuster capture: 3 launches in"},
 		{name: "graph", folders: []string{"000-add"}, log: "1 launches into CUDA graphs are not captured\nmuster capture: 1 launch in"},
+		{name: "graphs", folders: []string{"000-graph", "001-graph"}, log: "2 launches in"},
 		{name: "broken", folders: []string{"000-add"}, log: `process \d+ is not captured any further: .* cannot be copied: CUDA's error 999\nmuster capture: 1 launch in`},
 		{name: "unload", folders: []string{"000-add", "001-add"}, log: "2 launches in"},
 		{name: "without", status: 7, log: "no launch of a kernel with PTX was seen"},
@@ -322,6 +326,46 @@ func TestShort(t *testing.T) {
 	} {
 		if got := short(name); got != want {
 			t.Errorf("short(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestGraphFolder: a graph is one sequence, with its edges, and leaves on the machine what it
+// left on the driver.
+func TestGraphFolder(t *testing.T) {
+	b := newBench(t)
+	o, _, _ := b.run(t, "graphs", nil)
+	for _, folder := range []string{"000-graph", "001-graph"} {
+		f, err := yaml.ReadFile(filepath.Join(o.Dir, folder, LaunchFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := f.Order()
+		if len(order) != 4 || !slices.Equal(order[3], []launch.Prerequisite{{Launch: 1, Programmatic: true}, {Launch: 2}}) {
+			t.Errorf("order %v", order)
+		}
+		if want := map[string]uint64{"000-graph": 20, "001-graph": 7}[folder]; f.Launches[3].Args[1].Bits != want {
+			t.Errorf("%s: the last kernel's n is %d, want %d", folder, f.Launches[3].Args[1].Bits, want)
+		}
+		s, err := muster.LoadSequence(f, muster.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		err = s.Each(context.Background(), func(i int, l *muster.Launch) (*muster.RunResult, error) {
+			r, err := l.Run(context.Background(), muster.RunOptions{})
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range r.Comparisons {
+				if compared++; !c.OK() {
+					t.Errorf("%s: %+v", folder, c)
+				}
+			}
+			return r, nil
+		})
+		if err != nil || compared != 2 {
+			t.Errorf("%s: %d buffers compared, %v", folder, compared, err)
 		}
 	}
 }

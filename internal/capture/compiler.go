@@ -14,7 +14,13 @@ import (
 )
 
 //go:embed shim/shim.c
-var shimSource []byte
+var shimFirst []byte
+
+//go:embed shim/graph.c
+var shimGraphs []byte
+
+// shimSource is one text for the compiler.
+var shimSource = append(shimFirst[:len(shimFirst):len(shimFirst)], shimGraphs...)
 
 // compilers are tried in order. Users of PyTorch and of Triton have one, since those need it.
 var compilers = [][]string{

@@ -80,7 +80,7 @@ func (c *converter) process(p *process, dir string) error {
 	for _, e := range p.without {
 		c.lack(e.Without, e.Why)
 	}
-	if p.graphs > 0 {
+	if p.graphs > 0 && !slices.ContainsFunc(p.list, func(l *recorded) bool { return l.Nodes != nil }) {
 		c.lines = append(c.lines, fmt.Sprintf("%d launches into CUDA graphs are not captured", p.graphs))
 	}
 	var places []string // device and context of each launch
@@ -146,19 +146,27 @@ func cut(name string) string {
 
 // launch writes the folder of a launch.
 func (c *converter) launch(p *process, l *recorded, dir string) error {
+	if l.Nodes != nil {
+		return c.graph(p, l, dir)
+	}
 	m, f := c.sources.find(filepath.Join(p.dir, p.images[l.Module()].File), l.Kernel)
 	if m == nil {
 		c.lack(l.Kernel, "no PTX")
 		return nil
 	}
-	w := &writer{converter: c, from: p, recorded: l, dir: dir, module: m, kernel: f}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	w := &writer{converter: c, from: p, recorded: l, dir: dir, module: m, kernel: f, types: map[int]launch.Type{}}
+	return w.into(w.write)
+}
+
+// into makes the folder, and calls what writes it.
+func (w *writer) into(write func() error) error {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
-	if err := w.write(); err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+	if err := write(); err != nil {
+		return fmt.Errorf("%s: %w", w.dir, err)
 	}
-	c.launches++
+	w.launches++
 	return nil
 }
 
@@ -174,6 +182,7 @@ type writer struct {
 	module *module
 	kernel *ptx.Func
 	file   launch.File
+	types  map[int]launch.Type // of buffers, by what the kernels access
 	notes  []string
 }
 
@@ -193,11 +202,25 @@ const (
 )
 
 func (w *writer) write() error {
-	if err := w.ptx(); err != nil {
+	if err := w.ptx("kernel.ptx"); err != nil {
 		return err
 	}
 	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.recorded.Registers}
-	for _, a := range w.Attributes {
+	w.attributes(&l, w.Attributes)
+	if err := w.arguments(&l, w.kernel, w.Params, w.Args, "p"); err != nil {
+		return err
+	}
+	w.file.Version, w.file.Launches = 1, []launch.Launch{l}
+	w.buffers()
+	if err := w.contents(); err != nil {
+		return err
+	}
+	return w.launchFile()
+}
+
+// attributes takes over the attributes of a launch.
+func (w *writer) attributes(l *launch.Launch, list [][4]uint32) {
+	for _, a := range list {
 		switch a[0] {
 		case attrCooperative:
 			l.Cooperative = a[1] != 0
@@ -213,20 +236,12 @@ func (w *writer) write() error {
 			w.note("preferred cluster %dx%dx%d", a[1], a[2], a[3])
 		}
 	}
-	if err := w.arguments(&l); err != nil {
-		return err
-	}
-	w.file.Version, w.file.Launches = 1, []launch.Launch{l}
-	if err := w.contents(); err != nil {
-		return err
-	}
-	return w.launchFile()
 }
 
 // ptx writes the module. Folders of one module share the file: a program's module may be
 // large, and launched often.
-func (w *writer) ptx() error {
-	name := w.path("kernel.ptx")
+func (w *writer) ptx(as string) error {
+	name := w.path(as)
 	if first, ok := w.written[w.module]; ok && os.Link(first, name) == nil {
 		return nil
 	}
@@ -236,28 +251,27 @@ func (w *writer) ptx() error {
 
 // arguments turns the parameters' bytes into arguments: numbers, pointers into buffers, and
 // raw bytes for what has parts.
-func (w *writer) arguments(l *launch.Launch) error {
-	block, err := os.ReadFile(filepath.Join(w.from.dir, w.Args))
+func (w *writer) arguments(l *launch.Launch, kernel *ptx.Func, places [][2]int, args, prefix string) error {
+	block, err := os.ReadFile(filepath.Join(w.from.dir, args))
 	if err != nil {
 		return err
 	}
-	params, err := entry.Params(w.kernel)
+	params, err := entry.Params(kernel)
 	if err != nil {
 		return err
 	}
-	if len(params) != len(w.Params) {
-		return fmt.Errorf("the PTX has %d parameters, and the launch gave %d", len(params), len(w.Params))
+	if len(params) != len(places) {
+		return fmt.Errorf("the PTX has %d parameters, and the launch gave %d", len(params), len(places))
 	}
-	elements := skeleton.Elements(w.kernel)
-	types := map[int]launch.Type{}
+	elements := skeleton.Elements(kernel)
 	for i, p := range params {
-		at, size := w.Params[i][0], w.Params[i][1]
+		at, size := places[i][0], places[i][1]
 		if size != p.Size || at+size > len(block) {
 			return fmt.Errorf("parameter %s of %d bytes was given %d", p.Name, p.Size, size)
 		}
 		data := block[at : at+size]
 		if p.Type == 0 {
-			name := w.path(fmt.Sprintf("p%d.bin", i))
+			name := w.path(fmt.Sprintf("%s%d.bin", prefix, i))
 			if err := os.WriteFile(name, data, 0o600); err != nil {
 				return err
 			}
@@ -270,21 +284,25 @@ func (w *writer) arguments(l *launch.Launch) error {
 		arg := launch.Arg{Kind: launch.ArgScalar, Type: p.Type, Bits: bits}
 		if b := w.bufferAt(bits); size == 8 && b >= 0 && elements[i] != 0 {
 			arg = launch.Arg{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: bufferName(b), Offset: int64(bits - uint64(w.Buffers[b].Base))}}
-			types[b] = merge(types, b, elements[i], arg.Ptr.Offset, w.Buffers[b].Size)
+			w.types[b] = merge(w.types, b, elements[i], arg.Ptr.Offset, w.Buffers[b].Size)
 		}
 		l.Args = append(l.Args, arg)
 	}
+	return nil
+}
+
+// buffers lists the buffers, with the types that their kernels access.
+func (w *writer) buffers() {
 	for i, b := range w.Buffers {
 		if b.Variable != "" {
 			continue
 		}
 		t := launch.U8
-		if types[i] != 0 {
-			t = types[i]
+		if w.types[i] != 0 {
+			t = w.types[i]
 		}
 		w.file.Buffers = append(w.file.Buffers, launch.Buffer{Name: bufferName(i), Type: t, Shape: []int64{b.Size / int64(t.Size())}, Base: uint64(b.Base), Fixed: true})
 	}
-	return nil
 }
 
 // merge is the type of a buffer that is accessed as t, too.
@@ -439,7 +457,7 @@ func (w *writer) launchFile() error {
 	about := &w.from.about
 	fmt.Fprintf(&b, "# Captured on %s (sm_%d%d, driver for CUDA %d.%d): launch %d, in stream %s of process %d.\n",
 		about.GPU, about.Capability[0], about.Capability[1], about.Driver/1000, about.Driver%1000/10, w.Ordinal, w.Stream, *about.Process)
-	if w.module.name != "" {
+	if w.module != nil && w.module.name != "" {
 		fmt.Fprintf(&b, "# Its PTX was found beside its machine code, in %s.\n", w.module.name)
 	}
 	if w.times > 0 {

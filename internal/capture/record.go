@@ -40,11 +40,28 @@ type event struct {
 	Params                           [][2]int
 	Args                             string
 	Early                            bool // what came before had not ended
+	Nodes                            []node
 	Buffers                          []buffer
 	Result                           int
 	Ended                            bool
 	Seconds                          float64
 	Times                            uint64
+}
+
+// A node is one of a graph that was launched.
+type node struct {
+	Type                     int
+	After                    [][2]int // node, and 1 for a programmatic edge
+	Lacks                    string   // why it cannot be part of a sequence
+	Kernel                   string
+	Module                   int
+	Grid, Block              [3]uint32
+	Shared, Registers, Value uint32
+	Params                   [][2]int
+	Args                     string
+	Attributes               [][4]uint32
+	To, From                 address
+	Bytes                    uint64
 }
 
 // A buffer is an allocation, or a variable of the module.

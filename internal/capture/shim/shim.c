@@ -19,6 +19,7 @@
 #include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -723,6 +724,29 @@ static void tellGraphs(void) {
 	emit(&t);
 }
 
+// keep writes what the launch can reach, if all that came before has ended.
+static void keep(Capture *c, int ended) {
+	for (size_t i = 0; i < c->mem.n && !off && !ended; i++) {
+		Buffer *b = &c->mem.list[i];
+		char name[64];
+		if (!strcmp(b->kind, "peer") || b->size > opt.maxBytes - c->mem.bytes) continue;
+		c->mem.bytes += b->size;
+		b->kept = 1;
+		snprintf(name, sizeof name, "l%d.b%zu", c->id, i);
+		dump(&c->mem, b, name, reach);
+	}
+}
+
+static void addBuffers(Text *t, Capture *c) {
+	for (size_t i = 0; i < c->mem.n; i++) {
+		Buffer *b = &c->mem.list[i];
+		add(t, "%s{\"base\":\"%#llx\",\"size\":%zu,\"kind\":\"%s\"", i ? "," : "", b->base, b->size, b->kind);
+		if (b->variable) add(t, ",\"variable\":"), addString(t, b->variable);
+		if (b->kept) add(t, ",\"file\":\"l%d.b%zu\"", c->id, i);
+		add(t, "}");
+	}
+}
+
 // before records a launch that is about to be made.
 static void before(Capture *c, Handle f, Config *cfg, int perThread, void **params, void **extra) {
 	unsigned char block[32 << 10];
@@ -752,14 +776,7 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 	save(name, block, n);
 	variables(&c->mem, k);
 	for (size_t i = 0; i + 8 <= n; i += 4) reach(&c->mem, u64(block + i));
-	for (size_t i = 0; i < c->mem.n && !off && !ended; i++) {
-		Buffer *b = &c->mem.list[i];
-		if (!strcmp(b->kind, "peer") || b->size > opt.maxBytes - c->mem.bytes) continue;
-		c->mem.bytes += b->size;
-		b->kept = 1;
-		snprintf(name, sizeof name, "l%d.b%zu", c->id, i);
-		dump(&c->mem, b, name, reach);
-	}
+	keep(c, ended);
 
 	int registers = 0, shared = 0, local = 0;
 	size_t heap = 0;
@@ -778,13 +795,7 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 		add(&t, "%s[%d,%u,%u,%u]", i ? "," : "", a->id, a->value[0], a->value[1], a->value[2]);
 	}
 	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false");
-	for (size_t i = 0; i < c->mem.n; i++) {
-		Buffer *b = &c->mem.list[i];
-		add(&t, "%s{\"base\":\"%#llx\",\"size\":%zu,\"kind\":\"%s\"", i ? "," : "", b->base, b->size, b->kind);
-		if (b->variable) add(&t, ",\"variable\":"), addString(&t, b->variable);
-		if (b->kept) add(&t, ",\"file\":\"l%d.b%zu\"", c->id, i);
-		add(&t, "}");
-	}
+	addBuffers(&t, c);
 	add(&t, "]}");
 	emit(&t);
 done:
@@ -809,8 +820,8 @@ static void after(Capture *c, Result r) {
 
 static __thread int inside; // a call of ours
 
-// launch makes one, and records it.
-#define LAUNCH(config, perThread, function, params, extra, call) \
+// RECORDED makes a call that launches, with what comes before it recorded, and what it left.
+#define RECORDED(before, call) \
 	({ \
 		Capture cap = {.began = now()}; \
 		int own = !inside++; \
@@ -819,7 +830,7 @@ static __thread int inside; // a call of ours
 			pthread_mutex_lock(&lock); \
 			if (start()) { \
 				CALL("cuThreadExchangeStreamCaptureMode", (int *), (&mode)); \
-				before(&cap, function, config, perThread, params, extra); \
+				before; \
 				CALL("cuThreadExchangeStreamCaptureMode", (int *), (&mode)); \
 			} \
 		} \
@@ -836,6 +847,8 @@ static __thread int inside; // a call of ours
 		inside--; \
 		result; \
 	})
+
+#define LAUNCH(config, perThread, function, params, extra, call) RECORDED(before(&cap, function, config, perThread, params, extra), call)
 
 // ended says how often launches were repeated.
 __attribute__((destructor)) static void ended(void) {
@@ -947,6 +960,8 @@ PUBLIC int nvrtcCompileProgram(void *program, int n, const char *const *options)
 PUBLIC Result cuGetProcAddress(const char *, void **, int, uint64_t);
 PUBLIC Result cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 
+static void *standGraph(const char *, int); // graph.c
+
 // stand returns the function that stands before the driver's of a name; null if none does.
 static void *stand(const char *name, int perThread) {
 #define PLAIN(f) {#f, (void *)f, (void *)f}
@@ -959,12 +974,16 @@ static void *stand(const char *name, int perThread) {
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;
-	return 0;
+	return standGraph(name, perThread);
 }
 
 static Result given(Result r, const char *name, void **f, int version, uint64_t flags) {
 	if (r || !f || !*f) return r;
 	if (!strcmp(name, "cuGetProcAddress") && version >= 12000) name = "cuGetProcAddress_v2";
+	if (!strcmp(name, "cuGraphInstantiate") && version >= 12000) name = "cuGraphInstantiateWithFlags";
+	if (!strcmp(name, "cuGraphInstantiate") && version >= 11000) name = "cuGraphInstantiate_v2";
+	if (!strcmp(name, "cuGraphExecUpdate") && version >= 12000) name = "cuGraphExecUpdate_v2";
+	if (!strcmp(name, "cuGraphExecKernelNodeSetParams") && version >= 12000) name = "cuGraphExecKernelNodeSetParams_v2";
 	void *s = stand(name, (flags & 2) != 0);
 	if (s) *f = s;
 	return r;

@@ -100,3 +100,5 @@ R cuLaunchKernel(H f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsign
 	return 0;
 }
 R cuTestBreak(void) { return broken = 1, 0; }
+
+#include "graph.c"

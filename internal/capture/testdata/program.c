@@ -14,6 +14,8 @@ typedef void *H;
 typedef unsigned long long P;
 R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
 R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void);
+H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
+R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
 Launch cuLaunchKernel;
 
@@ -83,6 +85,24 @@ int main(int argc, char **argv) {
 		int r = run(add);
 		cuStreamEndCapture(0);
 		return r ? r : (n = 40, run(add));
+	}
+	if (!strcmp(what, "graphs")) {
+		P other, more = memory + 40;
+		uint32_t few = 20;
+		cuMemAlloc_v2(&other, 400);
+		cuMemcpyHtoD_v2(other, ptx, 400);
+		// fill, then add; a copy of what add left; add again behind both, by a programmatic edge
+		H graph = cuTestGraph(), exec, nodes[4];
+		nodes[0] = cuTestFill(graph, memory, 3, 40);
+		nodes[1] = cuTestKernel(graph, add, memory, n);
+		nodes[2] = cuTestCopy(graph, other, memory, 200);
+		nodes[3] = cuTestKernel(graph, add, more, few);
+		cuTestEdge(graph, nodes[0], nodes[1], 0), cuTestEdge(graph, nodes[1], nodes[2], 0);
+		cuTestEdge(graph, nodes[1], nodes[3], 1), cuTestEdge(graph, nodes[2], nodes[3], 0);
+		if (cuGraphInstantiateWithFlags(&exec, graph, 0) || cuGraphLaunch(exec, 0) || cuGraphLaunch(exec, 0)) return 1;
+		few = 7;
+		if (cuTestSet(exec, nodes[3], add, more, few)) return 1;
+		return cuGraphLaunch(exec, 0);
 	}
 	if (!strcmp(what, "broken")) return run(add), cuTestBreak(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "unload")) {
