@@ -67,7 +67,11 @@ func (t *Tracker) onStart(ev *machine.Event) {
 		for _, before := range shape.Triggers {
 			of := &t.cfg.Grids[before]
 			for k := range int32(of.CTAs) {
-				if first := t.triggers[int32(of.First)+k]; first != nil {
+				first := t.triggers[int32(of.First)+k]
+				if first == nil {
+					first = t.exits[int32(of.First)+k]
+				}
+				if first != nil {
 					g.know.join(&first.released)
 					g.know.joinStrong(&first.relaxed)
 				}
@@ -119,30 +123,52 @@ func (t *Tracker) onTrigger(ev *machine.Event) {
 		if first != nil && t.afterTrigger(home, ev.Warp, lane, first) {
 			continue
 		}
-		var set relSet
-		c := contrib{cta: home.index, scope: machine.ScopeGPU, pc: ev.PC, relaxed: true}
-		t.contribute(&set, &c, home, ev.Warp, lane)
-		t.handOn(&set, &c, home, ev.Warp, lane, machine.NoScope)
-		var now trigger
-		for i := range set.list {
-			switch e := &set.list[i]; {
-			case e.relaxed:
-				now.relaxed.join(&e.know)
-			case e.scope >= machine.ScopeGPU && !e.async:
-				now.released.join(&e.know)
-			}
-		}
-		t.completions(&now.released.gen, &w.group(bits.TrailingZeros32(lane)).know.gen)
+		now := t.handsOn(home, ev, lane)
 		by := triggering{ev.Warp, lane, w.time - 1}
 		if first == nil {
-			first = &now
+			first = now
 		} else {
-			first.released.meet(&now.released)
+			t.meet(&first.released, &now.released)
 			first.relaxed.join(&now.relaxed)
 		}
 		first.by = append(first.by, by)
 	}
 	t.triggers[ev.CTA] = first
+}
+
+// handsOn is what a lane hands on to the launches that it lets begin.
+func (t *Tracker) handsOn(home *cta, ev *machine.Event, lane uint32) *trigger {
+	var set relSet
+	c := contrib{cta: home.index, scope: machine.ScopeGPU, pc: ev.PC, relaxed: true}
+	t.contribute(&set, &c, home, ev.Warp, lane)
+	t.handOn(&set, &c, home, ev.Warp, lane, machine.NoScope)
+	now := &trigger{}
+	for i := range set.list {
+		switch e := &set.list[i]; {
+		case e.relaxed:
+			now.relaxed.join(&e.know)
+		case e.scope >= machine.ScopeGPU && !e.async:
+			now.released.join(&e.know)
+		}
+	}
+	t.completions(&now.released.gen, &home.warps[ev.Warp].group(bits.TrailingZeros32(lane)).know.gen)
+	return now
+}
+
+// exitLaunch adds what exiting lanes hand on. A CTA that ends without launch_dependents has
+// let the launches that depend on it begin with its last thread.
+func (t *Tracker) exitLaunch(home *cta, ev *machine.Event) {
+	all := &trigger{}
+	if before := t.exits[ev.CTA]; before != nil {
+		all = before.clone()
+	}
+	home.warps[ev.Warp].mark(lanesOf(ev))
+	for m := lanesOf(ev); m != 0; m &= m - 1 {
+		now := t.handsOn(home, ev, m&-m)
+		all.released.join(&now.released)
+		all.relaxed.join(&now.relaxed)
+	}
+	t.exits[ev.CTA] = all
 }
 
 // completions adds the launches that a thread knows to have completed. That is so for
@@ -171,19 +197,40 @@ func (t *Tracker) afterTrigger(home *cta, w int32, lane uint32, first *trigger) 
 }
 
 // meet leaves in k what src knows, too.
-func (k *know) meet(src *know) {
-	k.gen.meet(&src.gen)
+func (t *Tracker) meet(k, src *know) {
+	t.meetClocks(&k.gen, &src.gen)
 	rows := k.rows[:0]
 	for i := range k.rows {
 		if c := src.row(k.rows[i].view); c != nil {
-			k.rows[i].clk.meet(c)
+			t.meetClocks(&k.rows[i].clk, c)
 			rows = append(rows, k.rows[i])
 		}
 	}
 	k.rows = rows
 }
 
-func (c *clock) meet(src *clock) {
+// spread makes the slots of lanes say what the slots of their warps say.
+func (t *Tracker) spread(c *clock) {
+	for i := range c.parts {
+		p := &c.parts[i]
+		if int(p.cta) >= len(t.ctas) || t.ctas[p.cta] == nil {
+			continue
+		}
+		for w, base := range t.ctas[p.cta].lanes {
+			if base == 0 || 1+w >= len(p.v) || p.v[1+w] == 0 {
+				continue
+			}
+			p.v = grown(p.v, base+32)
+			for l := range 32 {
+				p.v[base+l] = max(p.v[base+l], p.v[1+w])
+			}
+		}
+	}
+}
+
+func (t *Tracker) meetClocks(c, src *clock) {
+	t.spread(c)
+	t.spread(src)
 	for i := range c.parts {
 		p := &c.parts[i]
 		for slot := range p.v {

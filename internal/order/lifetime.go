@@ -76,6 +76,9 @@ func (t *Tracker) onExit(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	w := &c.warps[ev.Warp]
 	t.groupsLeft(c, ev)
+	if len(t.cfg.Grids) > 0 {
+		t.exitLaunch(c, ev)
+	}
 	w.lost |= ev.Mask & w.touched
 	w.live &^= ev.Mask
 	for i := 0; i < len(w.groups); i++ {
