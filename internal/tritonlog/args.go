@@ -43,7 +43,7 @@ func (k *Kernel) Known(f *ptx.Func, l *Launch, o Options) (*skeleton.Known, erro
 		d.shape(m)
 	}
 	if l == nil {
-		d.say("the grid and the arguments are not known: Triton's cache does not keep them, tritonparse does (TRITON_TRACE_LAUNCH=1)")
+		d.say("the grid and the arguments are not known; a log of tritonparse has them (TRITON_TRACE_LAUNCH=1)")
 		return out, nil
 	}
 	if l.without != "" {
@@ -92,12 +92,18 @@ func (d *describer) shape(m *metadata) {
 			grid[i] *= times[i]
 		}
 		if !slices.Equal(times, []uint64{1, 1, 1}) {
-			d.say("the program's grid is %v, of clusters", d.l.grid)
+			d.say("the program's grid is %s, of clusters", sizes(d.l.grid))
 		}
 	}
 	for i, n := range grid {
 		if n > []uint64{launch.MaxGridX, launch.MaxGridYZ, launch.MaxGridYZ}[i] {
-			d.say("the grid is %v, which no card takes", grid)
+			d.say("the grid is %s, which no card takes", sizes(grid))
+			return
+		}
+	}
+	for i := range cluster {
+		if grid[i]%cluster[i] != 0 {
+			d.say("the grid is %s, no multiple of the cluster", sizes(grid))
 			return
 		}
 	}
@@ -112,8 +118,8 @@ func (d *describer) arguments() error {
 	}
 	d.points = skeleton.Elements(d.f)
 	used := d.used()
-	list := d.match(used)
-	if list == nil {
+	list, ok := d.match(used)
+	if !ok {
 		d.say("the log's arguments do not match the kernel's %d parameters, which are left to fill in:", len(d.params))
 		for i, a := range used {
 			if i == 40 {
@@ -160,14 +166,15 @@ type piece struct {
 	pointer bool   // to the tensor
 	tensor  *mapOf // the map of the tensor
 	value   *int64 // a number of a descriptor
+	size    int    // its bytes
 	what    string // it is
 	scratch int64  // bytes of scratch memory for each CTA; -1: none
 	align   int64
 }
 
-// match finds the argument of each parameter; nil, if that is not known. Triton passes the
+// match finds the argument of each parameter, if that can be known. Triton passes the
 // arguments in their order, then pointers to its own scratch memory.
-func (d *describer) match(used []*argument) []piece {
+func (d *describer) match(used []*argument) ([]piece, bool) {
 	for _, round := range []bool{false, true} {
 		list := d.pieces(used, round)
 		rest := len(d.params) - len(list)
@@ -193,9 +200,9 @@ func (d *describer) match(used []*argument) []piece {
 			}
 			list = append(list, p)
 		}
-		return list
+		return list, true
 	}
-	return nil
+	return nil, false
 }
 
 // pieces returns what the arguments are passed as. Newer versions of Triton pass one flag
@@ -207,13 +214,15 @@ func (d *describer) pieces(used []*argument, round bool) (list []piece) {
 			list = append(list, piece{a: a, t: a.tensor(), pointer: a.typ == "tensor"})
 			continue
 		}
-		number := func(what string, v int64) { list = append(list, piece{a: a, value: &v, what: what}) }
-		numbers := func() {
+		number := func(what string, v int64, size int) {
+			list = append(list, piece{a: a, value: &v, size: size, what: what})
+		}
+		numbers := func(size int) {
 			for i, n := range a.info.shape {
-				number(fmt.Sprintf("size %d", i), n)
+				number(fmt.Sprintf("size %d", i), n, size)
 			}
 			for i, n := range a.info.Strides {
-				number(fmt.Sprintf("stride %d", i), n)
+				number(fmt.Sprintf("stride %d", i), n, 8)
 			}
 		}
 		var m *mapOf
@@ -225,17 +234,17 @@ func (d *describer) pieces(used []*argument, round bool) (list []piece) {
 			list = append(list, piece{a: a, t: a.info.Base, tensor: m})
 		} else {
 			list = append(list, piece{a: a, t: a.info.Base, pointer: true})
-			numbers()
+			numbers(8)
 			nan := int64(0)
 			if a.info.Padding == "nan" {
 				nan = 1
 			}
-			number("padding with NaN", nan)
+			number("padding with NaN", nan, 1)
 			if round {
-				number("rounding to tf32", 0)
+				number("rounding to tf32", 0, 1)
 			}
 		}
-		numbers()
+		numbers(4)
 	}
 	return list
 }
@@ -249,7 +258,7 @@ func (d *describer) fits(p *piece, i int) bool {
 	case p.pointer:
 		return size == 8
 	case p.value != nil:
-		return scalar
+		return scalar && size == p.size
 	case p.a.typ == "NoneType":
 		return size == 8 && scalar
 	case p.a.typ == "float":
@@ -302,7 +311,7 @@ func (a *argument) String() string {
 	case "tensor":
 		return a.info.tensor.String()
 	case "TensorDescriptor":
-		return fmt.Sprintf("a descriptor of shape %v, strides %v, blocks %v", a.info.shape, a.info.Strides, a.info.Block)
+		return fmt.Sprintf("a descriptor of shape %s, strides %s, blocks %s", ints(a.info.shape), ints(a.info.Strides), ints(a.info.Block))
 	}
 	text := string(a.info.Value)
 	if text == "" {
@@ -312,7 +321,7 @@ func (a *argument) String() string {
 }
 
 func (t *tensor) String() string {
-	return fmt.Sprintf("a tensor of shape %v, strides %v, %s", t.Shape, t.Stride, tidy(t.Dtype))
+	return fmt.Sprintf("a tensor of shape %s, strides %s, %s", ints(t.Shape), ints(t.Stride), tidy(t.Dtype))
 }
 
 // scalar writes a number as a parameter of the kernel. The text is empty, and the note says
@@ -339,7 +348,7 @@ func scalar(p *launch.Param, a *argument, v *big.Float) (text, note string) {
 			return fmt.Sprintf("{%s: %s}", typ, word), note
 		}
 		f, _ := v.Float64()
-		if math.IsInf(f, 0) {
+		if math.Abs(f) > map[launch.Type]float64{launch.F16: 65504, launch.BF16: 3.38e38, launch.F32: math.MaxFloat32, launch.F64: math.MaxFloat64}[typ] {
 			return "", ": a number that does not fit"
 		}
 		return fmt.Sprintf("{%s: %s}", typ, floatText(f)), note
@@ -483,6 +492,8 @@ func (d *describer) tensorMap(p *piece) skeleton.Entry {
 	}
 	return skeleton.Entry{Text: "{tensormap: {" + strings.Join(fields, ", ") + "}}", Comment: name}
 }
+
+func sizes(list []uint64) string { return strings.ReplaceAll(fmt.Sprint(list), " ", ", ") }
 
 func ints(list []int64) string {
 	words := make([]string, len(list))

@@ -42,9 +42,12 @@ func (d *describer) buffers() error {
 		for k, t := range r.tensors {
 			text := ""
 			if len(r.tensors) > 1 || r.name != r.names[k] {
-				text = tidy(r.names[k]) + ": "
+				text = tidy(r.names[k])
 			}
 			if len(r.tensors) > 1 || !t.contiguous() || launch.B8 == typ || len(t.Shape) == 0 {
+				if text != "" {
+					text += ": "
+				}
 				text += t.String()
 			}
 			if text != "" && len(notes) < 8 {
@@ -103,8 +106,20 @@ func (r *region) random(seed int, typ launch.Type) string {
 			lo, hi = max(a, -largest), min(b, largest)
 		case typ.IsFloat() && b-a < math.MaxFloat64:
 			lo, hi = a, b
-		case a == math.Trunc(a) && b == math.Trunc(b) && math.Abs(a) < 1<<31 && math.Abs(b) < 1<<31:
-			lo, hi = a, b
+		case !typ.IsFloat() && a == math.Trunc(a) && b == math.Trunc(b):
+			// Within the type: the log has rounded them.
+			bits := 8 * typ.Size()
+			least, most := 0.0, math.Ldexp(1, bits)
+			if typ == launch.S8 || typ == launch.S16 || typ == launch.S32 || typ == launch.S64 {
+				least, most = -most/2, most/2
+			}
+			if most = math.Nextafter(most, 0); bits < 64 {
+				most = math.Trunc(most)
+			}
+			lo, hi = max(a, least), min(b, most)
+			if lo > hi {
+				lo, hi = 0, 1
+			}
 		}
 	}
 	return fmt.Sprintf("{random: {seed: %d, low: %s, high: %s}}", seed, floatText(lo), floatText(hi))

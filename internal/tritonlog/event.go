@@ -123,7 +123,7 @@ func decode(text []byte, to any) error {
 		return fmt.Errorf("a JSON %s; an object is needed", tidy(typ.Value))
 	case errors.As(err, &typ):
 		return fmt.Errorf("%s is a JSON %s, which does not fit", typ.Field, tidy(typ.Value))
-	case errors.As(err, &syntax) && strings.HasPrefix(err.Error(), "unexpected end"):
+	case errors.As(err, &syntax) && (strings.HasPrefix(err.Error(), "unexpected end") || strings.HasPrefix(err.Error(), "invalid character ' '") && int(syntax.Offset) >= len(text)):
 		return errors.New("the line ends within its JSON")
 	case errors.As(err, &syntax):
 		return fmt.Errorf("no JSON at byte %d of the line: %s", syntax.Offset, tidy(err.Error()))
@@ -478,6 +478,8 @@ func (t *tensor) check() error {
 func (a *argument) number() (*big.Float, error) {
 	text := strings.Trim(string(a.info.Value), `"`)
 	switch {
+	case a.info.Value == nil:
+		return nil, errors.New("it has no value")
 	case a.typ == "bool" && text == "true":
 		return big.NewFloat(1), nil
 	case a.typ == "bool" && text == "false":

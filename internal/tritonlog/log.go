@@ -150,7 +150,10 @@ func (r *reader) compilation(e *event) error {
 	name, text := p.ptx()
 	hash := m.Hash
 	if hash == "" {
-		hash = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		hash = m.Name // as a launch names it that has no hash either
+		if k := r.byHash[hash]; k != nil && string(k.PTX) != text {
+			hash = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		}
 	}
 	if r.byHash[hash] != nil {
 		return nil // compiled again, or found in Triton's cache

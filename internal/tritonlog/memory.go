@@ -3,6 +3,7 @@ package tritonlog
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/launch"
 )
@@ -105,25 +106,25 @@ func bufferName(name string, taken map[string]bool) string {
 	return string(out)
 }
 
-// reserved words mean something else in YAML.
+// reserved words are no names in YAML.
 var reserved = map[string]bool{
-	"null": true, "true": true, "false": true, "y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,
-	"Null": true, "True": true, "False": true, "Y": true, "N": true, "Yes": true, "No": true, "On": true, "Off": true,
-	"NULL": true, "TRUE": true, "FALSE": true, "YES": true, "NO": true, "ON": true, "OFF": true,
+	"null": true, "Null": true, "NULL": true,
+	"true": true, "True": true, "TRUE": true,
+	"false": true, "False": true, "FALSE": true,
 }
 
-// dtypes are PyTorch's names of types.
+// dtypes are PyTorch's names of types, without 'torch.'.
 var dtypes = map[string]launch.Type{
-	"torch.float16": launch.F16, "torch.half": launch.F16, "torch.bfloat16": launch.BF16,
-	"torch.float32": launch.F32, "torch.float": launch.F32, "torch.float64": launch.F64, "torch.double": launch.F64,
-	"torch.int8": launch.S8, "torch.int16": launch.S16, "torch.int32": launch.S32, "torch.int64": launch.S64,
-	"torch.uint8": launch.U8, "torch.uint16": launch.U16, "torch.uint32": launch.U32, "torch.uint64": launch.U64,
-	"torch.bool": launch.U8, "torch.float8_e4m3fn": launch.E4M3, "torch.float8_e5m2": launch.E5M2, "torch.complex64": launch.B64,
+	"float16": launch.F16, "half": launch.F16, "bfloat16": launch.BF16,
+	"float32": launch.F32, "float": launch.F32, "float64": launch.F64, "double": launch.F64,
+	"int8": launch.S8, "int16": launch.S16, "int32": launch.S32, "int64": launch.S64,
+	"uint8": launch.U8, "uint16": launch.U16, "uint32": launch.U32, "uint64": launch.U64,
+	"bool": launch.U8, "float8_e4m3fn": launch.E4M3, "float8_e5m2": launch.E5M2, "complex64": launch.B64,
 }
 
 // dtype returns the type for a buffer; by the elements' size where there is none of that name.
 func dtype(name string, size int64) launch.Type {
-	if t := dtypes[name]; t != 0 {
+	if t := dtypes[strings.TrimPrefix(name, "torch.")]; t != 0 {
 		return t
 	}
 	switch size {
