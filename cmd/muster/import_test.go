@@ -368,6 +368,7 @@ func TestImportBad(t *testing.T) {
 		{"f6/scale.ptx", scalePTX + "\x00" + meta[:20], "f6/scale.json: the file ends within its JSON"},
 		{"f7/scale.ptx", scalePTX + "\x00" + `{"num_warps": 64}`, "f7/scale.json: num_warps is 64; a kernel has from 0 to 32"},
 		{"f8/scale.ptx", scalePTX + "\x00" + strings.Repeat(" ", 2<<20), "f8/scale.json: more than 1 MiB, which is all that is read"},
+		{"f12/a/trace.bin.ndjson", comp, "a log of tritonparse is imported by its name, as f12/a/trace.bin.ndjson"},
 		{"f9/scale.ptx/x", "", "no kernel's PTX in this folder"},
 	}
 	if len(cases) < 80 {

@@ -26,7 +26,7 @@ func ReadFolder(dir string) (*Log, error) {
 		return nil, &Error{dir, 0, files.Cause(err).Error()}
 	}
 	log := &Log{}
-	entries, bytes := 0, 0
+	entries, bytes, trace := 0, 0, ""
 	err = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, name)
 		shown := filepath.Join(dir, rel)
@@ -39,6 +39,9 @@ func ReadFolder(dir string) (*Log, error) {
 		}
 		if e.IsDir() && strings.Count(rel, string(filepath.Separator)) >= maxDepth {
 			return fs.SkipDir
+		}
+		if trace == "" && strings.Contains(e.Name(), ".ndjson") {
+			trace = shown
 		}
 		if e.IsDir() || filepath.Ext(name) != ".ptx" {
 			return nil
@@ -59,7 +62,11 @@ func ReadFolder(dir string) (*Log, error) {
 		log.Kernels = append(log.Kernels, k)
 		return nil
 	})
-	if err == nil && len(log.Kernels) == 0 && len(log.Errs) == 0 {
+	switch {
+	case err != nil || len(log.Kernels) > 0 || len(log.Errs) > 0:
+	case trace != "":
+		err = &Error{dir, 0, "no kernel's PTX in this folder; a log of tritonparse is imported by its name, as " + trace}
+	default:
 		err = &Error{dir, 0, "no kernel's PTX in this folder, and none in those below; Triton's cache is ~/.triton/cache, Inductor's /tmp/torchinductor_USER/triton"}
 	}
 	return log, err

@@ -335,3 +335,29 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLaunch: whatever a log says of a launch's arguments, what is told of it is a launch file.
+func FuzzLaunch(f *testing.F) {
+	add := func(params, meta, grid, args string) { f.Add(params, meta, grid, args) }
+	add("out u32 f32 u64", `{"global_scratch_size": 64}`, `[4, 2]`, `"x": `+tensor(0x7f0000000010, "float16", 2, "[4, 8]", "[8, 1]", `, "min": 1, "max": 2`)+`, "n": {"type": "int", "value": -3}, "f": {"type": "float", "value": "inf"}`)
+	add("map u32 u32 u64 u64", `{"num_ctas": 2, "tensordesc_meta": [{"swizzle": 3, "elem_type": 6, "block_size": [64, 64]}]}`, `[1]`,
+		`"a": {"type": "TensorDescriptor", "base": `+tensor(0x20, "float16", 2, "[128, 64]", "[64, 1]")+`, "shape": [128, 64], "strides": [64, 1], "padding": "nan"}`)
+	add("ptr ptr u8 b16", `{"src_constants": {"(1,)": null}, "launch_pdl": true}`, `[1, 1, 1]`, `"a": `+tensor(0x1000, "int64", 8, "[4]", "[2]")+`, "c": {"type": "NoneType"}, "b": `+tensor(0x1008, "bool", 1, "[4]", "[1]")+
+		`, "x": {"type": "bool", "value": true}, "h": {"type": "float", "value": 0.5}`)
+	f.Fuzz(func(t *testing.T, params, meta, grid, args string) {
+		list := strings.Fields(params)
+		for _, p := range list {
+			if !strings.Contains(" out ptr map u8 u16 b16 u32 u64 f32 f64 f16 ", " "+p+" ") {
+				return
+			}
+		}
+		var m object
+		if json.Unmarshal([]byte(meta), &m) != nil {
+			return
+		}
+		log, err := tritonlog.Read("log", strings.NewReader(compilation(t, "k", kernelPTX("k", list...), m)+launchOf("k", grid, args)))
+		if err == nil {
+			write(t, t.TempDir(), log, tritonlog.Options{}, false)
+		}
+	})
+}
