@@ -64,11 +64,11 @@ func (in *input) sources(f *launch.File) error {
 func (in *input) source(l *launch.Launch) error {
 	source := l.PTX
 	switch filepath.Ext(source) {
+	case ".cu":
 	case ".cuh":
 		return fmt.Errorf("%s: a header; name the .cu file that includes it", source)
 	default:
 		return nil
-	case ".cu":
 	}
 	if in.compiled[source] == "" {
 		name, err := in.compile(source)
