@@ -16,17 +16,17 @@ import (
 	"muster/launch"
 )
 
-// An event is a line of a log, as far as it matters here.
+// An event is a line of a log, as far as it matters here. Its parts are read where they are
+// needed: most events of a long log are launches like others.
 type event struct {
-	Type    string          `json:"event_type"`
-	Name    string          `json:"name"`
-	Payload *payload        `json:"payload"`
-	Grid    json.RawMessage `json:"grid"`
-	// Metadata is that of the compilation.
-	Metadata struct {
-		Hash string `json:"hash"`
-	} `json:"compilation_metadata"`
-	Args json.RawMessage `json:"extracted_args"`
+	Type *string         `json:"event_type"`
+	Name json.RawMessage `json:"name"`
+	// Of a compilation.
+	Payload json.RawMessage `json:"payload"`
+	// Of a launch.
+	Grid     json.RawMessage `json:"grid"`
+	Metadata json.RawMessage `json:"compilation_metadata"`
+	Args     json.RawMessage `json:"extracted_args"`
 }
 
 type payload struct {
@@ -82,31 +82,40 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 
 // event takes one line.
 func (r *reader) event(text []byte) error {
-	var head struct {
-		Type *string `json:"event_type"`
-	}
-	if err := r.decode(text, &head); err != nil {
-		return err
-	}
-	if head.Type == nil {
-		return r.errorf("no event_type: this is no event of tritonparse")
-	}
-	take := map[string]func(*event) error{"compilation": r.compilation, "launch": r.launch}[*head.Type]
-	if take == nil {
-		return nil // what tritonparse found out besides
-	}
 	var e event
-	if err := r.decode(text, &e); err != nil {
-		return err
-	}
-	return take(&e)
-}
-
-func (r *reader) decode(text []byte, to any) error {
-	if err := decode(text, to); err != nil {
+	if err := decode(text, &e); err != nil {
 		return r.errorf("%v", err)
 	}
-	return nil
+	if e.Type == nil {
+		return r.errorf("no event_type: this is no event of tritonparse")
+	}
+	switch *e.Type {
+	case "compilation":
+		return r.compilation(&e)
+	case "launch":
+		return r.launch(&e)
+	}
+	return nil // what tritonparse found out besides
+}
+
+// part decodes a part of an event.
+func part(name string, text json.RawMessage, to any) error {
+	err := decode(text, to)
+	var typ *typeError
+	if errors.As(err, &typ) {
+		typ.field = strings.TrimSuffix(name+"."+typ.field, ".")
+	}
+	return err
+}
+
+// A typeError is JSON of another type than is needed.
+type typeError struct{ field, got string }
+
+func (e *typeError) Error() string {
+	if e.field == "" {
+		return fmt.Sprintf("a JSON %s; an object is needed", e.got)
+	}
+	return fmt.Sprintf("%s is a JSON %s, which does not fit", e.field, e.got)
 }
 
 // decode reads JSON, and says in words what is wrong.
@@ -119,10 +128,8 @@ func decode(text []byte, to any) error {
 		return nil
 	case errors.As(err, &typ) && typ.Type == nil:
 		return fmt.Errorf("%s, instead %s", tidy(typ.Value), typ.Field)
-	case errors.As(err, &typ) && typ.Field == "":
-		return fmt.Errorf("a JSON %s; an object is needed", tidy(typ.Value))
 	case errors.As(err, &typ):
-		return fmt.Errorf("%s is a JSON %s, which does not fit", typ.Field, tidy(typ.Value))
+		return &typeError{typ.Field, tidy(typ.Value)}
 	case errors.As(err, &syntax) && (strings.HasPrefix(err.Error(), "unexpected end") || strings.HasPrefix(err.Error(), "invalid character ' '") && int(syntax.Offset) >= len(text)):
 		return errors.New("the line ends within its JSON")
 	case errors.As(err, &syntax):

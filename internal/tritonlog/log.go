@@ -139,9 +139,12 @@ func line(from *bufio.Reader) ([]byte, error) {
 
 // compilation takes a compiled kernel.
 func (r *reader) compilation(e *event) error {
-	p := e.Payload
-	if p == nil {
+	if e.Payload == nil || string(e.Payload) == "null" {
 		return r.errorf("a compilation without a payload")
+	}
+	var p payload
+	if err := part("payload", e.Payload, &p); err != nil {
+		return r.errorf("%v", err)
 	}
 	m := &p.Metadata
 	if err := m.check(); err != nil {
@@ -187,15 +190,29 @@ func (r *reader) launch(e *event) error {
 		r.zero++ // Triton launches nothing
 		return nil
 	}
+	var m struct {
+		Hash string `json:"hash"`
+	}
+	if e.Metadata != nil {
+		if err := part("compilation_metadata", e.Metadata, &m); err != nil {
+			return r.errorf("%v", err)
+		}
+	}
+	hash := m.Hash
+	if hash == "" && e.Name != nil {
+		if err := part("name", e.Name, &hash); err != nil {
+			return r.errorf("%v", err)
+		}
+	}
+	k := r.byHash[hash]
+	if k != nil && len(k.Launches) >= PerKernel {
+		k.more++
+		return nil
+	}
 	l := &Launch{Place: fmt.Sprintf("%s:%d", r.name, r.line), grid: grid}
 	if l.args, l.without, err = e.arguments(); err != nil {
 		return r.errorf("%v", err)
 	}
-	hash := e.Metadata.Hash
-	if hash == "" {
-		hash = e.Name
-	}
-	k := r.byHash[hash]
 	if k == nil {
 		if r.orphans[hash] == nil {
 			r.names = append(r.names, hash)
@@ -249,7 +266,7 @@ func (r *reader) finish() {
 	}
 	for _, k := range r.log.Kernels {
 		if k.more > 0 {
-			r.log.Lines = append(r.log.Lines, fmt.Sprintf("%s: kernel %s has %d launches more, of which nothing is kept", k.Place, tidy(k.Name), k.more))
+			r.log.Lines = append(r.log.Lines, fmt.Sprintf("%s: kernel %s: %d launches come after the %d that are kept", k.Place, tidy(k.Name), k.more, len(k.Launches)))
 		}
 	}
 	if r.zero > 0 {

@@ -272,7 +272,7 @@ func TestMany(t *testing.T) {
 	if err != nil || len(log.Kernels) != 1 || len(log.Kernels[0].Launches) != tritonlog.PerKernel {
 		t.Fatalf("%+v, %v", log, err)
 	}
-	if want := fmt.Sprintf("log:1: kernel k has %d launches more, of which nothing is kept", tritonlog.PerKernel); len(log.Lines) != 1 || log.Lines[0] != want {
+	if want := fmt.Sprintf("log:1: kernel k: %d launches come after the %[1]d that are kept", tritonlog.PerKernel); len(log.Lines) != 1 || log.Lines[0] != want {
 		t.Errorf("%q, want %q", log.Lines, want)
 	}
 }
