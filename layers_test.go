@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"muster/internal/ops", "muster/examples/kernels", "muster/examples/shapes"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},
+	{"muster/internal/tritonlog"},
 	{"muster/internal/script", "muster/internal/yaml", "muster/internal/entry", "muster/internal/skeleton", "muster/internal/fatbin"},
 	{"muster/internal/shards", "muster/internal/anycount", "muster/internal/redundant"},
 	{"muster/internal/evidence", "muster/internal/prove"},

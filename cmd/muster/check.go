@@ -19,7 +19,7 @@ func checkCommand(c *console) *cobra.Command {
 	var how report.TextOptions
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
-		Use:   "check LAUNCH|FILE.ptx",
+		Use:   "check LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Find races, deadlocks and broken barrier protocol",
 		Long: `Check first tries to decide every schedule of the launch by one run, in which
 every access and every synchronization is watched. Where that does not do, it

@@ -18,6 +18,10 @@ import (
 // printError writes one line and, if the error has a place in a readable file, the source
 // line with a caret.
 func printError(w io.Writer, err error) {
+	var compiled *compileError
+	if errors.As(err, &compiled) {
+		io.WriteString(w, compiled.lines())
+	}
 	var p *ptx.Error
 	if errors.As(err, &p) && printable(p.Src) {
 		fmt.Fprintln(w, "muster: "+p.Detail())

@@ -14,6 +14,7 @@ import (
 	"muster/internal/fatbin"
 	"muster/internal/files"
 	"muster/internal/skeleton"
+	"muster/internal/tritonlog"
 	"muster/ptx"
 )
 
@@ -23,26 +24,29 @@ const maxProgram = 4 << 30
 func importCommand(c *console) *cobra.Command {
 	dir := ""
 	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Take PTX, and launch files to fill in, out of a program",
+		Use:   "import FILE|FOLDER",
+		Short: "Take PTX, and launch files, out of a program, a log or a cache",
 		Long: `Import lists the code for GPUs in an executable, a library, an object or a fat
-binary of CUDA. With -o it writes each PTX module there, and beside it a launch
-file for each kernel, as 'muster init' does. Machine code alone cannot be checked:
-build with PTX, as by
+binary of CUDA; in a log of tritonparse (.ndjson, as it is or compressed by gzip or
+zstd); in a cache folder of Triton or of torch.compile, or a parent of such folders.
+
+With -o it writes each PTX module there, and beside it launch files: for each kernel
+one to fill in, as 'muster init' does, and for each launch in a log of tritonparse one
+with its grid, block, cluster, shared memory and arguments. Tensors become buffers of
+their shapes; those that lie in each other become one. Contents come from the tensors
+that tritonparse saved. What a log does not tell is a comment in the file.
+
+  TRITON_TRACE=logs TRITON_TRACE_LAUNCH=1 python -c \
+    'import tritonparse.structured_logging as t; t.init_with_env(); import train'
+
+Of launches that differ in nothing but addresses and contents the first is taken, and
+64 of one kernel. Machine code alone cannot be checked: build with PTX, as by
 
   nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a] …`,
-		Example: "  muster import ./gemm\n  muster import libattention.so -o kernels",
+		Example: "  muster import ./gemm\n  muster import libattention.so -o kernels\n  muster import logs/trace.ndjson -o kernels\n  muster import ~/.triton/cache",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			data, err := files.Read(args[0], maxProgram)
-			if err != nil {
-				return err
-			}
-			list, err := fatbin.Read(args[0], data)
-			if err != nil {
-				return err
-			}
-			return (&importing{c, args[0], dir}).all(list)
+			return (&importing{console: c, name: args[0], dir: dir}).any()
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "the folder to write to; made if it is not there")
@@ -52,6 +56,50 @@ build with PTX, as by
 type importing struct {
 	*console
 	name, dir string
+	failed    bool // some of it cannot be read; printed already
+}
+
+// any imports a program, a log or a folder.
+func (i *importing) any() error {
+	info, err := os.Stat(i.name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.name, files.Cause(err))
+	}
+	if info.IsDir() {
+		log, err := tritonlog.ReadFolder(i.name)
+		return i.triton(log, err)
+	}
+	if strings.HasSuffix(i.name, ".ptx") {
+		return fmt.Errorf("%s: PTX already; muster init writes a launch file for it", i.name)
+	}
+	if from, is, err := openLog(i.name, info); is || err != nil {
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		log, err := tritonlog.Read(i.name, from)
+		return i.triton(log, err)
+	}
+	data, err := files.Read(i.name, maxProgram)
+	if err != nil {
+		return err
+	}
+	list, err := fatbin.Read(i.name, data)
+	if err != nil {
+		return err
+	}
+	if err := i.all(list); err != nil {
+		return err
+	}
+	return i.end()
+}
+
+// end is how an import ends that has written what it can.
+func (i *importing) end() error {
+	if i.failed {
+		return exit(exitBadInput)
+	}
+	return nil
 }
 
 // all prints, or writes, what a program holds.
@@ -91,6 +139,7 @@ func (i *importing) module(n int, arch string, e *fatbin.Entry) error {
 	m, err := ptx.Parse(path, e.Data)
 	if err != nil {
 		fmt.Fprintf(i.err, "muster: %v\n", err) // the next one may do
+		i.failed = true
 	}
 	fmt.Fprintf(i.out, "%s: PTX %d.%d for %s, at byte %#x of %s\n", path, e.Version[0], e.Version[1], arch, e.Place, i.name)
 	if i.dir != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,24 +19,37 @@ import (
 func initCommand(c *console) *cobra.Command {
 	var kernel, out string
 	cmd := &cobra.Command{
-		Use:   "init K.ptx",
+		Use:   "init K.ptx|K.cu",
 		Short: "Write a launch file to fill in, with every parameter of a kernel",
 		Long: `Init writes a launch file for a kernel of which only the PTX is at hand: each
 parameter with its type (pointers by what the kernel does with them, structs by
 the parts that it loads, tensor maps), what the kernel declares, and a comment
-wherever only the author knows: the grid, shapes, contents, numbers.`,
+wherever only the author knows: the grid, shapes, contents, numbers. A .cu file is
+compiled by nvcc where that is found.`,
 		Example: "  muster init k.ptx > k.yaml\n  muster init gemm.ptx --kernel gemm_f16 -o gemm.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			src, err := readSource(c.in, args[0])
+			l := &launch.Launch{PTX: args[0], Kernel: kernel}
+			if filepath.Ext(args[0]) == ".cu" {
+				in := defaultInput()
+				w, err := c.begin(in)
+				if err != nil {
+					return err
+				}
+				defer w.close()
+				if err := in.source(l); err != nil {
+					return err
+				}
+			}
+			src, err := readSource(c.in, l.PTX)
 			if err != nil {
 				return err
 			}
-			m, err := ptx.Parse(args[0], src)
+			m, err := ptx.Parse(l.PTX, src)
 			if err != nil {
 				return err
 			}
-			f, err := entry.Find(&launch.Launch{Kernel: kernel}, m)
+			f, err := entry.Find(&launch.Launch{Kernel: l.Kernel}, m)
 			if err != nil {
 				return fmt.Errorf("%s: %s", args[0], strings.TrimPrefix(err.Error(), ": "))
 			}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,12 +27,24 @@ type input struct {
 	memory sizeFlag
 	launch string   // of several
 	given  []string // the words of a schedule file that named the launch
+
+	nvcc     compiler
+	compiled map[string]string // .cu files to the PTX that nvcc made of them
+	begun    *work             // of the command
+}
+
+// defaultInput is an input of a command without its flags.
+func defaultInput() *input {
+	in := &input{memory: launch.DefaultMemoryLimit, local: muster.DefaultLocal}
+	in.limits.Instrs, in.limits.Time = muster.DefaultInstrs, muster.DefaultTime
+	return in
 }
 
 // launchHelp ends the help of every command that takes a launch.
 const launchHelp = `
 LAUNCH is a launch file in YAML or JSON. With a bare .ptx, or over the keys of
-a file, flags say the same:
+a file, flags say the same. A .cu file, bare or as a launch file's ptx, is compiled
+by nvcc -ptx -lineinfo -arch=sm_90a first:
 
   --grid 2x1x1  --block 128  --cluster 2  --shared 1024  --registers 168
   --cooperative true
@@ -47,6 +61,8 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringVar(&in.launch, "launch", "", "of several launches, the one of that `name` or number alone, with those that it may overlap, behind those before it")
 	f.StringVar(&l.PTX, "ptx", "", "PTX `file` to run, in place of the launch file's")
 	f.StringVar(&l.Kernel, "kernel", "", "`name` of the kernel; may be left out if there is one")
+	f.StringVar(&in.nvcc.arch, "arch", "", "the `architecture` that nvcc compiles a .cu file for; default: "+defaultArch)
+	f.StringArrayVar(&in.nvcc.flags, "nvcc-flag", nil, "an `option` for nvcc, as -DN=3; more by more flags")
 	f.StringVar(&l.Grid, "grid", "", "CTAs, `XxYxZ`")
 	f.StringVar(&l.Block, "block", "", "threads a CTA, `XxYxZ`")
 	f.StringVar(&l.Cluster, "cluster", "", "CTAs a cluster, `XxYxZ`; default: what the kernel declares")
@@ -143,13 +159,22 @@ func (in *input) checkLimits() error {
 	return nil
 }
 
+// file reads the launch, and has its sources compiled.
 func (in *input) file(args []string) (*launch.File, error) {
+	f, err := in.read(args)
+	if err == nil {
+		err = in.sources(f)
+	}
+	return f, err
+}
+
+func (in *input) read(args []string) (*launch.File, error) {
 	switch {
 	case len(args) == 0 && in.flags.PTX == "":
 		return nil, fmt.Errorf("name a launch file, or a .ptx with --grid and --block; see --help")
 	case len(args) == 0:
 		return launch.FromFlags(in.flags)
-	case strings.HasSuffix(args[0], ".ptx"):
+	case slices.Contains([]string{".ptx", ".cu", ".cuh"}, filepath.Ext(args[0])):
 		if in.flags.PTX != "" {
 			return nil, fmt.Errorf("%s and --ptx %s: give one, not both", args[0], in.flags.PTX)
 		}

@@ -25,6 +25,7 @@ type work struct {
 	cancel  context.CancelCauseFunc
 	signals chan os.Signal
 	closed  chan struct{}
+	after   []func() // what close does last
 
 	mu     sync.Mutex
 	timers []*time.Timer
@@ -45,6 +46,7 @@ func (c *console) begin(in *input) (*work, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	w.Context, w.cancel = muster.WithTime(ctx, in.limits.Time), cancel
 	signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM)
+	in.begun = w
 	go w.listen()
 	w.endIn(in.limits.Time+grace(in.limits.Time), fmt.Sprintf("the time limit of %v ran out (--limit-time)", in.limits.Time), false)
 	if c.alone {
@@ -134,6 +136,9 @@ func (w *work) close() {
 	w.cancel(nil)
 	for _, t := range w.timers {
 		t.Stop()
+	}
+	for _, f := range w.after {
+		f()
 	}
 }
 

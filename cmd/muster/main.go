@@ -203,10 +203,10 @@ A launch file says what to run: the PTX, the grid, the buffers and arguments.
   muster run ring.yaml       execute it and compare 'out' with out.npy
   muster explain proxy-raw   what a finding means, with a wrong and a right kernel
 
-Every key of a launch file is also a flag, so that a bare .ptx will do:
+Every key of a launch file is also a flag, so that a bare .ptx will do, or a .cu
+where nvcc is found:
 
-  nvcc -ptx -lineinfo -arch=sm_90a k.cu
-  muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in --arg s32:64
+  muster check k.cu --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in --arg s32:64
 
 Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4

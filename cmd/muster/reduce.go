@@ -98,6 +98,16 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 		return err
 	}
 	name := filepath.Join(dir, fileName(r.ID))
+	if in.compiled != nil { // the compiler's PTX lies in a cache
+		src, err := files.Read(r.File.Launches[0].PTX, maxSource)
+		if err != nil {
+			return err
+		}
+		if err := files.WriteBytes(name+".ptx", src); err != nil {
+			return err
+		}
+		r.File.Launches[0].PTX = name + ".ptx"
+	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# the smallest launch found that shows %s\n", r.ID)
 	if err := r.File.Write(&text, dir); err != nil {

@@ -22,7 +22,7 @@ func runCommand(c *console) *cobra.Command {
 	var jobs int
 	var outs []string
 	cmd := &cobra.Command{
-		Use:   "run LAUNCH|FILE.ptx",
+		Use:   "run LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Execute a launch and compare what it leaves behind",
 		Long: `Run executes the launch under one schedule, prints what the kernel prints, and
 compares each buffer that the launch file expects something of. It checks no

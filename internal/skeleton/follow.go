@@ -106,7 +106,9 @@ func (f *follower) inst(in *ptx.Inst) {
 	}
 	to, from := in.Operands[0], in.Operands[1:]
 	if in.Op == "ld" && slices.ContainsFunc(in.Mods, func(m string) bool { return m == "param" || strings.HasPrefix(m, "param::") }) {
-		f.load(in, to, from[0])
+		if len(from) > 0 { // else the text is wrong, as the decoder says
+			f.load(in, to, from[0])
+		}
 		return
 	}
 	for i, op := range in.Operands {

@@ -24,10 +24,34 @@ const defaultBlock = 128
 // defaultShape is how many elements a buffer has, and a tensor in each dimension.
 const defaultShape = 1024
 
+// Known is what is known of a launch besides the PTX of its kernel. What is zero is not
+// known, and is written as it is for PTX alone.
+type Known struct {
+	Head        []string // lines of comment that begin the file
+	Grid, Block []uint64
+	Cluster     []uint64
+	Shared      uint64 // bytes of dynamic shared memory
+	Cooperative bool
+	Buffers     []Entry
+	Args        []Entry // none, or one for each parameter
+}
+
+// An Entry is a line of a launch file and its comment.
+type Entry struct{ Text, Comment string }
+
 // Write writes the launch file of a kernel of a module, which is at a path.
 func Write(w io.Writer, path string, mod *ptx.Module, f *ptx.Func) error {
+	return WriteKnown(w, path, mod, f, &Known{})
+}
+
+// WriteKnown is Write for a launch of which more is known. A parameter whose argument is not
+// known gets what the PTX tells.
+func WriteKnown(w io.Writer, path string, mod *ptx.Module, f *ptx.Func, known *Known) error {
 	k := newKernel(f)
 	k.dynamic = usesDynamic(mod, f)
+	if len(known.Args) > 0 {
+		k.given(known)
+	}
 	out := bufio.NewWriter(w)
 	line := func(text, comment string) {
 		if comment != "" {
@@ -35,25 +59,52 @@ func Write(w io.Writer, path string, mod *ptx.Module, f *ptx.Func) error {
 		}
 		fmt.Fprintln(out, text)
 	}
+	for _, text := range known.Head {
+		fmt.Fprintln(out, "# "+text)
+	}
 	line("ptx: "+quoted(path), "")
 	line("kernel: "+quoted(f.Name), "")
-	line("grid: 1", "how many CTAs: [x, y, z]")
+	cluster := known.Cluster
+	switch declared := k.directive("reqnctapercluster"); {
+	case known.Grid != nil:
+		line("grid: "+dims(known.Grid), "")
+	case cluster != nil:
+		line("grid: "+dims(cluster), "how many CTAs: [x, y, z], multiples of the cluster's")
+	case declared != nil && known.Block != nil:
+		line("grid: "+dims(declared), "how many CTAs: [x, y, z], multiples of the cluster's")
+	default:
+		line("grid: 1", "how many CTAs: [x, y, z]")
+	}
 	switch req, most := k.directive("reqntid"), k.directive("maxntid"); {
 	case req != nil:
 		line("block: "+dims(req), "")
+	case known.Block != nil:
+		line("block: "+dims(known.Block), "")
 	case most != nil:
 		line("block: "+dims(most), "threads of a CTA: at most these (.maxntid)")
 	default:
 		line(fmt.Sprintf("block: %d", defaultBlock), "threads of a CTA: [x, y, z]")
 	}
-	if k.attr("reqnctapercluster") == nil && k.attr("explicitcluster") != nil {
+	switch {
+	case cluster != nil:
+		line("cluster: "+dims(cluster), "")
+	case k.attr("reqnctapercluster") == nil && k.attr("explicitcluster") != nil:
 		line("cluster: 1", "CTAs of a cluster: [x, y, z]")
 	}
-	if k.dynamic {
+	switch {
+	case known.Shared > 0:
+		line(fmt.Sprintf("shared: %d", known.Shared), "")
+	case k.dynamic && known.Block == nil:
 		line("shared: 0", "bytes of dynamic shared memory")
 	}
-	if names := k.buffers(); len(names) > 0 {
+	if known.Cooperative {
+		line("cooperative: true", "")
+	}
+	if names := k.buffers(); len(names)+len(known.Buffers) > 0 {
 		line("buffers:", "shapes, contents: fill: iota, ones, random, a file")
+		for _, b := range known.Buffers {
+			line("  "+b.Text, b.Comment)
+		}
 		for _, p := range k.params {
 			for _, b := range p.pointers() {
 				line(fmt.Sprintf("  %s: {type: %s, shape: %s, fill: %s}", b.name, b.typ, b.shape, b.fill), b.note)
@@ -69,6 +120,40 @@ func Write(w io.Writer, path string, mod *ptx.Module, f *ptx.Func) error {
 		line("  - "+p.arg(), p.comment())
 	}
 	return out.Flush()
+}
+
+// given takes the arguments that are known, and keeps names of other buffers apart from theirs.
+func (k *kernel) given(known *Known) {
+	taken := map[string]bool{}
+	for _, b := range known.Buffers {
+		name, _, _ := strings.Cut(b.Text, ":")
+		taken[name] = true
+	}
+	for i, p := range k.params {
+		if i < len(known.Args) && known.Args[i].Text != "" {
+			p.known = &known.Args[i]
+			continue
+		}
+		if i < len(known.Args) {
+			p.note = known.Args[i].Comment
+		}
+		for ; taken[p.name]; p.name += "_" {
+		}
+		for _, q := range p.parts {
+			for ; taken[q.name]; q.name += "_" {
+			}
+		}
+	}
+}
+
+// Written says for each parameter of a kernel whether it points to what the kernel writes.
+func Written(f *ptx.Func) []bool {
+	k := newKernel(f)
+	list := make([]bool, len(k.params))
+	for i, p := range k.params {
+		list[i] = p.written
+	}
+	return list
 }
 
 // usesDynamic reports whether a kernel names dynamic shared memory: a variable without a size.
@@ -173,6 +258,10 @@ type param struct {
 	written bool
 	// rank is that of the tensor whose map it is; 0: it is none.
 	rank int
+	// known is the argument where more than the PTX tells it; note, what is said of one that
+	// is not.
+	known *Entry
+	note  string
 }
 
 // A buffer is what a pointer points to.
@@ -181,6 +270,8 @@ type buffer struct{ name, typ, shape, fill, note string }
 // pointers returns the buffers of a parameter.
 func (p *param) pointers() (list []buffer) {
 	switch {
+	case p.known != nil:
+		return nil
 	case p.rank > 0:
 		shape := slices.Repeat([]string{fmt.Sprint(defaultShape)}, min(p.rank, 2))
 		for len(shape) < p.rank {
@@ -203,6 +294,8 @@ func (p *param) pointers() (list []buffer) {
 // arg is a parameter's argument.
 func (p *param) arg() string {
 	switch {
+	case p.known != nil:
+		return p.known.Text
 	case p.rank > 0:
 		box := slices.Repeat([]string{"1"}, p.rank)
 		for i := max(0, p.rank-2); i < p.rank; i++ {
@@ -232,6 +325,17 @@ func (p *param) arg() string {
 }
 
 func (p *param) comment() string {
+	if p.known != nil {
+		return p.known.Comment
+	}
+	if p.note != "" {
+		return p.guess() + "; " + p.note
+	}
+	return p.guess()
+}
+
+// guess says what is known of a parameter from the PTX alone.
+func (p *param) guess() string {
 	switch {
 	case p.rank > 0:
 		return p.v.Name + ": compare box, type and swizzle with the host's code"
