@@ -112,6 +112,13 @@ func wrongKernel(t *testing.T, file string) []string {
 	if err := os.WriteFile(name, []byte(files["wrong.ptx"]), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if several := files["launch.yaml"]; several != "" {
+		at := filepath.Join(filepath.Dir(name), "launch.yaml")
+		if err := os.WriteFile(at, []byte(several), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return []string{at}
+	}
 	flags := files["launch.wrong"]
 	if flags == "" {
 		flags = files["launch"]

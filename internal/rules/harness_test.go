@@ -22,7 +22,9 @@ import (
 //	wrong.ptx     has the defect: KIND is found, in every schedule
 //	right.ptx     the same kernel mended: nothing is found
 //	launch        flags as package launch has them, --grid 1 --block 64 …;
-//	              launch.wrong and launch.right where the twins need their own
+//	              launch.wrong and launch.right where the twins need their own;
+//	              --dependent K: kernel K is launched behind, dependent and with the same
+//	              shape and arguments, for the command by launch.yaml, which says the same
 //
 // and testdata/correct/*.txtar, with right.ptx alone. A line of wrong.ptx that
 // ends in `// want: KIND …` must be the first or last place of a finding of
@@ -93,9 +95,8 @@ func examples(t *testing.T, pattern string) []example {
 
 // flagsOf reads a launch file of an example: --name value, where a value goes
 // on to the next word that starts with two hyphens.
-func flagsOf(t *testing.T, text string) launch.Flags {
+func flagsOf(t *testing.T, text string) (fl launch.Flags, dependent string) {
 	t.Helper()
-	var fl launch.Flags
 	words := strings.Fields(text)
 	for i := 0; i < len(words); {
 		name := words[i]
@@ -120,6 +121,8 @@ func flagsOf(t *testing.T, text string) launch.Flags {
 			fl.MaxRegCount = value
 		case "--kernel":
 			fl.Kernel = value
+		case "--dependent":
+			dependent = value
 		case "--buffer":
 			fl.Buffers = append(fl.Buffers, value)
 		case "--arg":
@@ -128,7 +131,7 @@ func flagsOf(t *testing.T, text string) launch.Flags {
 			t.Fatalf("launch: unknown flag %q", name)
 		}
 	}
-	return fl
+	return fl, dependent
 }
 
 // prepare makes the machine's configuration of a kernel and its launch.
@@ -138,14 +141,18 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fl := flagsOf(t, flags)
+	fl, dependent := flagsOf(t, flags)
 	fl.PTX = name
 	file, err := launch.FromFlags(fl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &file.Launches[0]
-	prog, err := machine.Decode(mod, l.Kernel)
+	kernels := []machine.Called{{Module: mod, Kernel: l.Kernel}}
+	if dependent != "" {
+		kernels = append(kernels, machine.Called{Module: mod, Kernel: dependent})
+	}
+	prog, err := machine.DecodeAll(kernels, len(kernels) > 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +175,11 @@ func prepare(t *testing.T, name, text, flags string) machine.Config {
 	cfg := machine.Config{
 		Program: prog, Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: uint64(l.Shared),
 		Registers: prog.EntryRegisters(l.Registers, l.MaxRegCount), Params: block.Bytes, MaxInstrs: 1 << 20,
+	}
+	if dependent != "" {
+		second := cfg.Launches()[0]
+		second.Entry, second.After = 1, []machine.Prerequisite{{Launch: 0, Programmatic: true}}
+		cfg.More = []machine.Launch{second}
 	}
 	for i := range layout.Buffers {
 		b := &layout.Buffers[i]

@@ -78,7 +78,7 @@ func TestEveryConflictHasOneKind(t *testing.T) {
 		}
 	}
 	seen := make(map[*Kind]int)
-	conflictsOf(first, second, func(c *order.Conflict) {
+	each := func(c *order.Conflict) {
 		k := j.classify(c)
 		if k == nil || describe[k] == nil {
 			t.Fatalf("no kind, or no words, for %+v", *c)
@@ -88,7 +88,14 @@ func TestEveryConflictHasOneKind(t *testing.T) {
 		if f.Headline == "" || f.Missing == "" || f.Fix == "" || len(f.Sites) != 2 || strings.Contains(f.Headline+f.Missing+f.Fix, "%!") {
 			t.Fatalf("%s: an incomplete finding %+v", k.Name, f)
 		}
-	})
+	}
+	conflictsOf(first, second, each)
+	// The same between the two CTAs of two launches, of which the second depends on the first,
+	// or not.
+	for _, awaited := range [][]int{nil, {0}} {
+		j.Shape = machine.Shape{Cluster: 1, Clusters: []int32{0, 1}, Grids: []machine.GridShape{{First: 0, CTAs: 1}, {First: 1, CTAs: 1, Awaited: awaited, Triggers: awaited}}}
+		conflictsOf(first, second, each)
+	}
 	for k := range describe {
 		if seen[k] == 0 {
 			t.Errorf("nothing becomes %s", k.Name)
