@@ -14,8 +14,8 @@
 // unknown key, a duplicate, or a number outside its type's range is an error, never a
 // default.
 //
-// A File holds a list of launches over one memory. The file format allows one launch
-// today, given by the file's flat keys.
+// A File holds a list of launches over one memory: one, given by the file's flat keys, or
+// those of the key `launches` (sequence.go has its form, and what orders them).
 //
 // # Memory
 //
