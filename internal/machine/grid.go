@@ -37,14 +37,13 @@ type Prerequisite struct {
 // A grid is a launch as the machine runs it. It does not change.
 type grid struct {
 	Launch
-	entry  *Entry
-	index  int32
-	block  uint32 // threads a CTA
-	warps  int32  // warps a CTA
-	total  int32  // CTAs
-	csize  int32  // CTAs a cluster
-	first  int32  // its first CTA
-	params region
+	entry *Entry
+	index int32
+	block uint32 // threads a CTA
+	warps int32  // warps a CTA
+	total int32  // CTAs
+	csize int32  // CTAs a cluster
+	first int32  // its first CTA
 }
 
 // A progress is how far a grid is.
@@ -109,9 +108,10 @@ func (m *Machine) newGrid(l Launch, index, first int32) (*grid, error) {
 		}
 	}
 	r := &grid{Launch: l, entry: e, index: index, block: uint32(n), warps: int32(n+31) / 32, total: int32(g), csize: int32(vol(l.Cluster)), first: first}
-	r.params = newRegion("parameters", paramWindow, max(uint64(len(l.Params)), 1))
-	r.params.born, r.params.fixed = true, true
-	r.params.put(0, l.Params, m.owner)
+	params := newRegion("parameters", paramWindow, max(uint64(len(l.Params)), 1))
+	params.born, params.fixed = true, true
+	params.put(0, l.Params, m.owner)
+	m.params = append(m.params, params)
 	return r, nil
 }
 
@@ -143,6 +143,9 @@ func (g *grid) clusterOrigin(cta int32) int32 {
 	p, k := g.place(cta), g.Cluster
 	return g.first + int32(p[0]-p[0]%k[0]+g.Grid[0]*(p[1]-p[1]%k[1]+g.Grid[1]*(p[2]-p[2]%k[2])))
 }
+
+// params are the parameters of the CTA's launch.
+func (x *ctx) params() *region { return &x.m.params[x.c.g.index] }
 
 // gridOf returns the grid of a CTA.
 func (m *Machine) gridOf(cta int32) *grid {

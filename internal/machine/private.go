@@ -16,7 +16,7 @@ func (x *ctx) localLanes(in *instr, a *access, mask uint32) uint32 {
 			x.private(a, &x.w.local, i, uint64(i)*x.w.lsize, v-localWindow, x.stackTop())
 			rest &^= 1 << i
 		case v-paramWindow < windowSize:
-			x.private(a, &x.c.g.params, i, 0, v-paramWindow, x.c.g.params.size)
+			x.private(a, x.params(), i, 0, v-paramWindow, x.params().size)
 			rest &^= 1 << i
 		}
 	}
@@ -107,7 +107,7 @@ func execLocal(x *ctx, in *instr, mask uint32) {
 // reads the same bytes.
 func execLdParam(x *ctx, in *instr, mask uint32) {
 	a := in.x.(*access)
-	p := &x.c.g.params
+	p := x.params()
 	off := uint64(a.off)
 	for e := int32(0); e < a.n; e++ {
 		o := off + uint64(e*a.elem)
@@ -155,7 +155,7 @@ func execConst(x *ctx, in *instr, mask uint32) {
 			if v-paramWindow < windowSize {
 				v -= paramWindow
 			}
-			x.private(a, &x.c.g.params, i, 0, v, x.c.g.params.size)
+			x.private(a, x.params(), i, 0, v, x.params().size)
 			continue
 		}
 		r := x.m.global.find(v)

@@ -82,6 +82,7 @@ type Machine struct {
 	prog      *Program
 	owner     uint64
 	global    addressMap
+	params    []region // of the grids
 	grids     []*grid
 	at        []progress // of the grids
 	ctas      []*cta     // by linear index; nil before start and after the end
@@ -356,6 +357,7 @@ func (m *Machine) Clone() *Machine {
 	c.out = append([]byte(nil), m.out...)
 	c.running = append([]int32(nil), m.running...)
 	c.at = slices.Clone(m.at)
+	c.params = slices.Clone(m.params) // an access moves its region for a moment: private
 	c.dead = append([]int32(nil), m.dead...)
 	c.x, c.hashed = ctx{}, nil
 	if m.window != nil {

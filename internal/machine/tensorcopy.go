@@ -299,7 +299,7 @@ const mapAlign = 64
 // tensorMap reads and checks the map at a generic address.
 func (x *ctx) tensorMap(ti *tensorInfo, l int, addr uint64, m *tma.Map, at *Span) bool {
 	s := Span{Mem: Global, Addr: addr, Len: tma.Size}
-	r, off := &x.c.g.params, addr-paramWindow
+	r, off := x.params(), addr-paramWindow
 	if ti.tmap.space == spParam && addr < windowSize {
 		off = addr
 	}
