@@ -329,11 +329,13 @@ func (m *Machine) Barriers() []Barrier {
 // Config returns the launch.
 func (m *Machine) Config() Config { return m.cfg }
 
-// NotStarted returns how many CTAs have not started.
+// NotStarted returns how many CTAs have not started, of launches that have begun or could.
 func (m *Machine) NotStarted() int {
 	n := int32(0)
 	for i, p := range m.at {
-		n += (p.until - p.started) * m.grids[i].csize
+		if g := m.grids[i]; m.released(g) {
+			n += (p.until - p.started) * g.csize
+		}
 	}
 	return int(n)
 }
