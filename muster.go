@@ -188,8 +188,8 @@ func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 	return LoadModule(f, mod, src, lim)
 }
 
-// ReadModule reads and parses the PTX that a launch names. It returns the text
-// too.
+// ReadModule reads and parses the PTX that a launch names, and links it if it names several
+// modules. It returns the text of the first one too.
 func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, nil, err
@@ -200,18 +200,40 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if f.Launches[0].Builtin != launch.NoBuiltin {
 		return builtins.module, builtins.text, nil
 	}
-	name := f.Launches[0].PTX
-	src, err := readPTX(&f.Launches[0], name)
-	if err != nil {
-		return nil, nil, err
+	return readModule(&f.Launches[0])
+}
+
+// readModule reads the modules of a launch, and links them if there are several.
+func readModule(l *launch.Launch) (*ptx.Module, []byte, error) {
+	var mods []*ptx.Module
+	var first []byte
+	room := maxPTX
+	for i, name := range l.Modules() {
+		src, err := readPTX(l, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if room -= len(src); room < 0 {
+			return nil, nil, &ptx.Error{File: name, Msg: fmt.Sprintf("with it there are more than %d bytes of text to link", maxPTX-1)}
+		}
+		mod, err := ptx.Parse(name, src)
+		if err != nil {
+			return nil, nil, err
+		}
+		if mods = append(mods, mod); i == 0 {
+			first = src
+		}
 	}
-	mod, err := ptx.Parse(name, src)
-	return mod, src, err
+	if len(mods) == 1 {
+		return mods[0], first, nil
+	}
+	mod, err := ptx.Link(mods...)
+	return mod, first, err
 }
 
 // LoadModule prepares a launch with mod in place of the module that its file names, as
 // after a change, or when built in Go. Reports quote src, the text that mod's positions
-// refer to; nil if there is none.
+// refer to; nil if there is none. A module that ptx.Link made has its own texts.
 func LoadModule(f *launch.File, mod *ptx.Module, src []byte, lim Limits) (*Launch, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -237,7 +259,11 @@ func (l *Launch) load() error {
 		return err
 	}
 	l.resolver = resolve.Resolver{Program: prog, PTX: l.file.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
-	l.resolver.SetText(l.sources[0].text)
+	if src := l.sources[0]; src.module.Units == nil {
+		l.resolver.SetText(src.text)
+	} else {
+		l.resolver.AddModule(src.module, nil)
+	}
 	for i, src := range l.sources {
 		if len(l.sources) == 1 {
 			break
@@ -247,7 +273,7 @@ func (l *Launch) load() error {
 			g.Name = prog.Entries()[l.entries[i]].Kernel.Name
 		}
 		l.resolver.Launches = append(l.resolver.Launches, g)
-		l.resolver.AddText(src.module.Name, src.text)
+		l.resolver.AddModule(src.module, src.text)
 	}
 	return nil
 }

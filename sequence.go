@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/trial"
@@ -31,6 +32,9 @@ type source struct {
 	space  int // its number, in a sequence
 }
 
+// modules is what launches of the same modules have in common.
+func modules(l *launch.Launch) string { return strings.Join(l.Modules(), "\x00") }
+
 // LoadSequence reads the modules of a file's launches.
 func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 	if err := f.Validate(); err != nil {
@@ -39,18 +43,14 @@ func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 	s := &Sequence{file: f, limits: lim, modules: map[string]*source{}, ends: f.Stages()}
 	for i := range f.Launches {
 		l := &f.Launches[i]
-		if l.Builtin != launch.NoBuiltin || s.modules[l.PTX] != nil {
+		if l.Builtin != launch.NoBuiltin || s.modules[modules(l)] != nil {
 			continue
 		}
-		text, err := readPTX(l, l.PTX)
+		mod, text, err := readModule(l)
 		if err != nil {
 			return nil, err
 		}
-		mod, err := ptx.Parse(l.PTX, text)
-		if err != nil {
-			return nil, err
-		}
-		s.modules[l.PTX] = &source{mod, text, len(s.modules) + 1}
+		s.modules[modules(l)] = &source{mod, text, len(s.modules) + 1}
 	}
 	// What is wrong with a launch is said before the first one runs.
 	for i := range s.ends {
@@ -100,7 +100,7 @@ func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
 			l.sources = append(l.sources, builtins)
 			continue
 		}
-		l.sources = append(l.sources, s.modules[f.Launches[k].PTX])
+		l.sources = append(l.sources, s.modules[modules(&f.Launches[k])])
 	}
 	for _, src := range s.modules {
 		l.all = append(l.all, src.module)

@@ -174,7 +174,7 @@ func (l *Launch) unresolved(s *report.Site) rules.Site {
 	}
 	prog := l.config.Program
 	for pc := range int32(prog.Len()) {
-		if p := prog.Pos(pc); s.PTX != nil && int(p.Line) == s.PTX.Line && int(p.Col) == s.PTX.Col {
+		if p := prog.Pos(pc); s.PTX != nil && int(p.Line) == s.PTX.Line && int(p.Col) == s.PTX.Col && l.resolver.File(pc) == s.PTX.File {
 			out.PC = pc
 			break
 		}

@@ -35,11 +35,34 @@ func readSource(l *launch.Launch, mod *ptx.Module) (*source, error) {
 		if mod, err = ptx.Parse(l.PTX, s.text); err != nil {
 			return nil, err
 		}
+		if len(l.Link) > 0 {
+			if mod, err = link(l, mod); err != nil {
+				return nil, err
+			}
+			s.text = []byte(mod.String())
+		}
 	}
 	s.text = append(s.text, 0)
 	var err error
 	s.kernel, err = entry.Find(l, mod)
 	return s, err
+}
+
+// link links a module with the others of a launch.
+func link(l *launch.Launch, first *ptx.Module) (*ptx.Module, error) {
+	mods := []*ptx.Module{first}
+	for _, name := range l.Link {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &launch.Error{Pos: l.Pos, Msg: err.Error(), Err: err}
+		}
+		mod, err := ptx.Parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		mods = append(mods, mod)
+	}
+	return ptx.Link(mods...)
 }
 
 // Options of the driver's assembler (CUjit_option).

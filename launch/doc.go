@@ -17,6 +17,8 @@
 // A File holds a list of launches over one memory: one, given by the file's flat keys, or
 // those of the key `launches` (sequence.go has its form, and what orders them).
 //
+// The PTX is one module or a list of them (Launch.Link), which ptx.Link makes one of.
+//
 // # Memory
 //
 // Global memory is one 64-bit address space. Layout gives every buffer a base address:

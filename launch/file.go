@@ -31,8 +31,10 @@ const VectorAtomic = "vector-atomic"
 
 // A Launch is one kernel with its shape and arguments.
 type Launch struct {
-	Pos     Pos
-	PTX     string // path
+	Pos Pos
+	PTX string // path
+	// Link are the paths of PTX modules that are linked with PTX (ptx.Link).
+	Link    []string
 	Kernel  string // "" for the only entry of the module
 	Grid    [3]uint32
 	Block   [3]uint32
@@ -57,6 +59,12 @@ type Launch struct {
 
 	gridPos, blockPos, clusterPos Pos
 }
+
+// MaxModules bounds the modules of PTX that are linked for a launch.
+const MaxModules = 1024
+
+// Modules returns the paths of the PTX of a launch: one, or several that are linked.
+func (l *Launch) Modules() []string { return append([]string{l.PTX}, l.Link...) }
 
 // Expect says what a buffer must hold after the launch.
 type Expect struct {
@@ -159,7 +167,7 @@ func (d *decoder) readFile(f *File, root *Node) error {
 
 func (d *decoder) launchFields(l *Launch) []field {
 	return []field{
-		{"ptx", true, func(n *Node) (err error) { l.PTX, err = d.path(n, "ptx"); return }},
+		{"ptx", true, func(n *Node) (err error) { l.PTX, l.Link, err = d.modules(n); return }},
 		{"kernel", false, func(n *Node) (err error) { l.Kernel, err = d.str(n, "kernel"); return }},
 		{"grid", true, func(n *Node) (err error) { l.gridPos = d.pos(n); l.Grid, err = d.grid(n); return }},
 		{"block", true, func(n *Node) (err error) { l.blockPos = d.pos(n); l.Block, err = d.block(n); return }},
@@ -173,6 +181,29 @@ func (d *decoder) launchFields(l *Launch) []field {
 		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
 		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
 	}
+}
+
+// modules reads a path of PTX, or a list of paths whose modules are linked.
+func (d *decoder) modules(n *Node) (first string, rest []string, err error) {
+	if n.Kind != SeqNode {
+		first, err = d.path(n, "ptx")
+		return first, nil, err
+	}
+	if len(n.Items) == 0 || len(n.Items) > MaxModules {
+		return "", nil, d.errorf(n, "ptx is a list of %d modules; from 1 to %d can be linked", len(n.Items), MaxModules)
+	}
+	for i, item := range n.Items {
+		p, err := d.path(item, "ptx")
+		if err != nil {
+			return "", nil, err
+		}
+		if i == 0 {
+			first = p
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return first, rest, nil
 }
 
 func (d *decoder) uint32(n *Node, what string, lo, hi int64) (uint32, error) {
@@ -392,7 +423,10 @@ func (f *File) hint(name string) string {
 }
 
 func (l *Launch) validate() error {
-	if l.PTX == "" && l.Builtin == NoBuiltin {
+	if len(l.Link) >= MaxModules {
+		return errorf(l.Pos, "more than %d modules of PTX", MaxModules)
+	}
+	if (l.PTX == "" || slices.Contains(l.Link, "")) && l.Builtin == NoBuiltin {
 		return errorf(l.Pos, "a launch needs the key \"ptx\"")
 	}
 	if volume(l.Grid) == 0 || volume(l.Block) == 0 {

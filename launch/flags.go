@@ -28,6 +28,7 @@ import (
 //	--accept '{"finding": "proxy-war", "at": "gemm.cu:118", "reason": "…"}'
 type Flags struct {
 	PTX, Kernel          string
+	Link                 []string // added
 	Grid, Block, Cluster string
 	Shared, Registers    string
 	MaxRegCount          string
@@ -54,8 +55,9 @@ func FromFlags(fl Flags) (*File, error) {
 func (fl Flags) Apply(f *File) error {
 	l := &f.Launches[0]
 	if fl.PTX != "" {
-		l.PTX = fl.PTX
+		l.PTX, l.Link = fl.PTX, nil
 	}
+	l.Link = append(slices.Clone(l.Link), fl.Link...)
 	if fl.Kernel != "" {
 		l.Kernel = fl.Kernel
 	}

@@ -278,7 +278,14 @@ func (l *Launch) listed() bool {
 
 // launchKeys are a launch's keys but for its arguments, with their values.
 func (w *writer) launchKeys(l *Launch) [][2]string {
-	keys := [][2]string{{"ptx", w.path(l.PTX)}}
+	modules := w.path(l.PTX)
+	if len(l.Link) > 0 {
+		for _, p := range l.Link {
+			modules += ", " + w.path(p)
+		}
+		modules = "[" + modules + "]"
+	}
+	keys := [][2]string{{"ptx", modules}}
 	add := func(is bool, name, value string) {
 		if is {
 			keys = append(keys, [2]string{name, value})

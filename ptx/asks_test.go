@@ -30,7 +30,7 @@ func TestAsks(t *testing.T) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
 		in := instOf(t, words[2])
 		fits := func(v Version, target SM) bool {
-			c := &targetCheck{version: v, target: target, name: "sm"}
+			c := &targetCheck{mod: &Module{}, version: v, target: target, name: "sm"}
 			asked, sm := in.Asks()
 			c.report(Pos{}, "", asked, sm, in.Form.Family)
 			return len(c.list) == 0

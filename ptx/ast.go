@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // This file is the syntax tree: one node kind per construct. The printer and the
 // machine's decoder read only the tree. It keeps the content of the text (names, literals
@@ -11,15 +14,40 @@ import "strings"
 // The zero Pos means "made by a program, not read from text".
 type Pos struct {
 	Line, Col int32
+	Unit      int32 // which of Module.Units the place is in; 0 in a module of one text
 }
 
-// A Module is one PTX translation unit.
+// A Module is one PTX translation unit, or what Link made of several.
 type Module struct {
 	Name    string // file name, for diagnostics
+	Text    string // the text that positions refer to, for diagnostics; it may be empty
+	Units   []Unit // what the module was made of; nil for one text
 	Version Version
 	Target  []string // sm_90a, texmode_…, debug, …
 	Address int      // 32 or 64; 0 if not stated
 	Items   []Item   // module-scope declarations in source order
+}
+
+// A Unit is one of the texts that a module was made of: its name, and what it states about
+// itself. Positions of nodes count units.
+type Unit struct {
+	Name, Text string
+	Version    Version
+	Target     []string
+}
+
+// UnitAt returns the unit that a position lies in: one of Units, or what a module of one text
+// says of itself.
+func (m *Module) UnitAt(pos Pos) Unit {
+	if pos.Unit >= 0 && int(pos.Unit) < len(m.Units) {
+		return m.Units[pos.Unit]
+	}
+	return Unit{m.Name, m.Text, m.Version, m.Target}
+}
+
+// errorAt makes an error at a position of the module.
+func (m *Module) errorAt(pos Pos, format string, args ...any) *Error {
+	return &Error{File: m.UnitAt(pos).Name, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
 // A Version is a PTX ISA version, as in ".version 9.0".

@@ -34,6 +34,9 @@
 // fragments of mma and tcgen05, follow the ISA's text only; those of wmma follow what an
 // H100 and its ptxas answered (internal/machine/testdata/card/wmma).
 //
+// Link makes one module of several by the linking directives. Such a module has Units, and
+// each position says which of them it is in.
+//
 // # Limits
 //
 // Text of 64 MiB, blocks and expressions nested 256 deep, ranges of 2^20 registers,

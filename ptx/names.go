@@ -78,14 +78,14 @@ func (v *Var) holds(name string) bool {
 // whose arguments do not match the parameters of the function or the prototype (ISA 7.1),
 // initial values in spaces without them, and stores to a function's own input.
 func CheckNames(m *Module) []*Error {
-	c := &nameCheck{file: m.Name, funcs: map[string]*Func{}, alias: map[string]bool{}}
+	c := &nameCheck{mod: m, funcs: map[string]*Func{}, alias: map[string]bool{}}
 	c.module(m)
 	return c.list
 }
 
 type nameCheck struct {
 	scopes
-	file   string
+	mod    *Module
 	list   []*Error
 	funcs  map[string]*Func
 	alias  map[string]bool
@@ -94,7 +94,7 @@ type nameCheck struct {
 }
 
 func (c *nameCheck) refuse(pos Pos, format string, args ...any) {
-	c.list = append(c.list, &Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
+	c.list = append(c.list, c.mod.errorAt(pos, format, args...))
 }
 
 // twice reports a name that is defined again.

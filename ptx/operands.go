@@ -14,14 +14,14 @@ import (
 // accept, and literals with values out of range. An instruction without a form is
 // skipped.
 func CheckOperands(m *Module) []*Error {
-	c := &operandCheck{file: m.Name}
+	c := &operandCheck{mod: m}
 	c.walk(m)
 	return c.list
 }
 
 type operandCheck struct {
 	scopes
-	file string
+	mod  *Module
 	list []*Error
 	in   *Inst
 }
@@ -95,7 +95,7 @@ func bindForm(in *Inst) (list []Bound) {
 }
 
 func (c *operandCheck) refuse(format string, args ...any) {
-	c.list = append(c.list, &Error{File: c.file, Pos: c.in.Pos, Msg: fmt.Sprintf(format, args...)})
+	c.list = append(c.list, c.mod.errorAt(c.in.Pos, format, args...))
 }
 
 func (c *operandCheck) opcode() string {

@@ -29,6 +29,7 @@ func Parse(name string, src []byte) (*Module, error) {
 	p.sc = scanner{src: text, line: 1, fail: p.fail}
 	p.next()
 	m := p.module()
+	m.Text = text
 	if p.err != nil {
 		return nil, p.err
 	}

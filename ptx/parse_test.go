@@ -13,7 +13,7 @@ import (
 )
 
 var ignorePos = cmp.FilterPath(func(p cmp.Path) bool {
-	return p.Last().Type() == reflect.TypeFor[ptx.Pos]()
+	return p.Last().Type() == reflect.TypeFor[ptx.Pos]() || p.Last().String() == ".Text" && p.Index(-2).Type() == reflect.TypeFor[ptx.Module]()
 }, cmp.Ignore())
 
 func ptxFiles(t testing.TB) []string {

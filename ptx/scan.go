@@ -68,7 +68,7 @@ var class = func() (t [256]uint8) {
 }()
 
 func (s *scanner) here(off int) Pos {
-	return Pos{s.line, int32(off-s.lineStart) + 1}
+	return Pos{Line: s.line, Col: int32(off-s.lineStart) + 1}
 }
 
 // space skips white space and comments.

@@ -11,36 +11,55 @@ import (
 
 // CheckTarget reports what the module's version of PTX or its architecture does not have:
 // the architecture itself, directives, and instructions. Instructions without a row are
-// not reported, since the version that introduces them is unknown.
-func CheckTarget(m *Module) []*Error {
-	c := &targetCheck{file: m.Name, version: m.Version}
-	if c.head(m); len(c.list) > 0 {
-		return c.list
+// not reported, since the version that introduces them is unknown. Each unit of a linked
+// module is held to its own version and architecture.
+func CheckTarget(m *Module) (list []*Error) {
+	units := make([]*targetCheck, max(len(m.Units), 1))
+	for i := range units {
+		units[i] = checkHead(m, int32(i))
+		list = append(list, units[i].list...)
+		units[i].list = nil
 	}
-	for _, r := range targetVersions {
-		if c.target == r.sm && c.version.Before(r.version) {
-			c.list = append(c.list, &Error{File: m.Name, Pos: Pos{Line: 1, Col: 1}, Msg: c.late(".target "+c.name, r.version)})
-			return c.list
-		}
+	if len(list) > 0 {
+		return list
 	}
 	for _, it := range m.Items {
 		switch it := it.(type) {
 		case *Directive:
-			c.unknown(it)
+			units[it.Pos.Unit].unknown(it)
 		case *Func:
+			c := units[it.Pos.Unit]
 			c.attributes(it)
 			if it.Body != nil {
 				c.block(it.Body)
 			}
 		}
 	}
-	return c.list
+	for _, c := range units {
+		list = append(list, c.list...)
+	}
+	return list
+}
+
+func checkHead(m *Module, unit int32) *targetCheck {
+	top := Pos{Line: 1, Col: 1, Unit: unit}
+	u := m.UnitAt(top)
+	c := &targetCheck{mod: m, version: u.Version}
+	if c.head(m, u, top); len(c.list) > 0 {
+		return c
+	}
+	for _, r := range targetVersions {
+		if c.target == r.sm && c.version.Before(r.version) {
+			c.list = append(c.list, m.errorAt(top, "%s", c.late(".target "+c.name, r.version)))
+		}
+	}
+	return c
 }
 
 // head checks .version and .target themselves.
-func (c *targetCheck) head(m *Module) {
+func (c *targetCheck) head(mod *Module, m Unit, top Pos) {
 	refuse := func(format string, args ...any) {
-		c.list = append(c.list, &Error{File: m.Name, Pos: Pos{Line: 1, Col: 1}, Msg: fmt.Sprintf(format, args...)})
+		c.list = append(c.list, mod.errorAt(top, format, args...))
 	}
 	if last, ok := lastMinor[m.Version.Major]; ok && m.Version.Minor > last || m.Version.Major > Newest.Major+1 || m.Version.Minor > 9 {
 		refuse(".version %d.%d: PTX has no such version; the newest that is known here is %d.%d", m.Version.Major, m.Version.Minor, Newest.Major, Newest.Minor)
@@ -80,7 +99,7 @@ var (
 // unknown reports a directive that does not exist up to the module's version.
 func (c *targetCheck) unknown(d *Directive) {
 	if !Newest.Before(c.version) {
-		c.list = append(c.list, &Error{File: c.file, Pos: d.Pos, Msg: "unknown directive ." + d.Name})
+		c.list = append(c.list, c.mod.errorAt(d.Pos, "unknown directive .%s", d.Name))
 	}
 }
 
@@ -95,11 +114,11 @@ func (c *targetCheck) attributes(f *Func) {
 		case !known:
 			c.unknown(&a)
 		case a.Name == "noreturn" && f.Entry:
-			c.list = append(c.list, &Error{File: c.file, Pos: a.Pos, Msg: ".noreturn is for functions, not for kernels"})
+			c.list = append(c.list, c.mod.errorAt(a.Pos, ".noreturn is for functions, not for kernels"))
 		}
 		for _, pair := range [][2]string{{"maxntid", "reqntid"}, {"maxclusterrank", "reqnctapercluster"}} {
 			if a.Name == pair[0] && given[pair[1]] || a.Name == pair[1] && given[pair[0]] {
-				c.list = append(c.list, &Error{File: c.file, Pos: a.Pos, Msg: fmt.Sprintf(".%s and .%s cannot both be given", pair[0], pair[1])})
+				c.list = append(c.list, c.mod.errorAt(a.Pos, ".%s and .%s cannot both be given", pair[0], pair[1]))
 			}
 		}
 		given[a.Name] = true
@@ -108,7 +127,7 @@ func (c *targetCheck) attributes(f *Func) {
 }
 
 type targetCheck struct {
-	file    string
+	mod     *Module
 	version Version
 	target  SM // zero if the module names no architecture
 	name    string
@@ -206,7 +225,7 @@ func (c *targetCheck) gone(in *Inst) {
 	} else {
 		msg += fmt.Sprintf(", sm_%d and later have %s.sync in its place; this module has %d.%d and %s", g.SM.Number, in.Op, c.version.Major, c.version.Minor, c.name)
 	}
-	c.list = append(c.list, &Error{File: c.file, Pos: in.Pos, Msg: msg})
+	c.list = append(c.list, c.mod.errorAt(in.Pos, "%s", msg))
 }
 
 func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []int) {
@@ -220,7 +239,7 @@ func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []in
 	default:
 		what = fmt.Sprintf("%s is not supported on .target %s; it requires sm_%d%s", what, c.name, sm.Number, sm.Suffix)
 	}
-	c.list = append(c.list, &Error{File: c.file, Pos: pos, Msg: what})
+	c.list = append(c.list, c.mod.errorAt(pos, "%s", what))
 }
 
 func (c *targetCheck) late(what string, v Version) string {
@@ -237,26 +256,31 @@ func (t SM) has(sm SM, family []int) bool {
 	return t.Number >= sm.Number && (sm.Suffix == "" || t.Suffix != "")
 }
 
-// AskedVersion returns the version of PTX that a module's instructions require: the
-// module's own, or a later one.
-func AskedVersion(m *Module) Version {
-	v := m.Version
-	var walk func(b *Block)
-	walk = func(b *Block) {
+// RaiseVersion sets the version of a module, and of each of its units, to the one that its
+// instructions require, if that is later.
+func RaiseVersion(m *Module) {
+	m.Units = slices.Clone(m.Units)
+	var walk func(b *Block, v Version) Version
+	walk = func(b *Block, v Version) Version {
 		for _, s := range b.Stmts {
 			switch s := s.(type) {
 			case *Block:
-				walk(s)
+				v = walk(s, v)
 			case *Inst:
 				asked, _ := s.Asks()
 				v = later(v, asked)
 			}
 		}
+		return v
 	}
 	for _, it := range m.Items {
-		if f, ok := it.(*Func); ok && f.Body != nil {
-			walk(f.Body)
+		f, ok := it.(*Func)
+		if !ok || f.Body == nil {
+			continue
+		}
+		v := walk(f.Body, m.UnitAt(f.Pos).Version)
+		if m.Version = later(m.Version, v); m.Units != nil {
+			m.Units[f.Pos.Unit].Version = v
 		}
 	}
-	return v
 }

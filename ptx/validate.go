@@ -5,9 +5,9 @@ import (
 )
 
 // Validate reports the instructions that match no row of the table, each with the nearest
-// row. A tree holds no source text, so the errors have no source line.
+// row. The errors have no source line.
 func Validate(m *Module) []*Error {
-	v := &validator{file: m.Name}
+	v := &validator{mod: m}
 	for _, it := range m.Items {
 		if f, ok := it.(*Func); ok && f.Body != nil {
 			v.block(f.Body)
@@ -17,7 +17,7 @@ func Validate(m *Module) []*Error {
 }
 
 type validator struct {
-	file string
+	mod  *Module
 	list []*Error
 }
 
@@ -28,7 +28,7 @@ func (v *validator) block(b *Block) {
 			v.block(x)
 		case *Inst:
 			if x.Form == nil {
-				v.list = append(v.list, &Error{File: v.file, Pos: x.Pos, Msg: Explain(x)})
+				v.list = append(v.list, v.mod.errorAt(x.Pos, "%s", Explain(x)))
 			}
 		}
 	}

@@ -319,7 +319,7 @@ func groupWaiters(list []Waiter) [][]Waiter {
 	for _, w := range list {
 		key := w.Site.where() + "|" + w.For + "|" + w.Owed
 		if w.Site.PTX != nil {
-			key += fmt.Sprintf("|%d:%d", w.Site.PTX.Line, w.Site.PTX.Col)
+			key += fmt.Sprintf("|%s:%d", w.Site.PTX.String(), w.Site.PTX.Col)
 		}
 		i, ok := index[key]
 		if !ok {

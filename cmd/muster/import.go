@@ -7,14 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/entry"
 	"muster/internal/fatbin"
 	"muster/internal/files"
 	"muster/internal/skeleton"
 	"muster/internal/tritonlog"
+	"muster/launch"
 	"muster/ptx"
 )
 
@@ -31,7 +34,8 @@ binary of CUDA; in a log of tritonparse (.ndjson, as it is or compressed by gzip
 zstd); in a cache folder of Triton or of torch.compile, or a parent of such folders.
 
 With -o it writes each PTX module there, and beside it launch files: for each kernel
-one to fill in, as 'muster init' does, and for each launch in a log of tritonparse one
+one to fill in, as 'muster init' does (modules of nvcc -rdc=true that refer to each
+other are linked), and for each launch in a log of tritonparse one
 with its grid, block, cluster, shared memory and arguments. Tensors become buffers of
 their shapes; those that lie in each other become one. Contents come from the tensors
 that tritonparse saved. What a log does not tell is a comment in the file.
@@ -110,21 +114,33 @@ func (i *importing) all(list []fatbin.Entry) error {
 		}
 	}
 	var cubins []string
-	modules := [][]byte{}
+	texts := [][]byte{}
+	var modules []*imported
 	for _, e := range list {
 		arch := fmt.Sprintf("sm_%d%s", e.Arch, e.Suffix)
 		switch {
 		case e.Kind == fatbin.Cubin:
 			cubins = append(cubins, arch)
-		case !contains(modules, e.Data):
-			modules = append(modules, e.Data)
-			if err := i.module(len(modules), arch, &e); err != nil {
-				return err
+		case !contains(texts, e.Data):
+			texts = append(texts, e.Data)
+			modules = append(modules, i.parse(len(texts), arch, &e))
+		}
+	}
+	gives := map[[2]string]*imported{}
+	for _, m := range modules {
+		for _, name := range m.gives {
+			if key := [2]string{m.arch, name}; gives[key] == nil {
+				gives[key] = m
 			}
 		}
 	}
+	for _, m := range modules {
+		if err := i.module(m, gives); err != nil {
+			return err
+		}
+	}
 	switch {
-	case len(modules) > 0:
+	case len(texts) > 0:
 		return nil
 	case len(cubins) > 0:
 		return fmt.Errorf("%s: machine code for %s and no PTX: build it with -gencode arch=compute_90a,code=[sm_90a,compute_90a]", i.name, strings.Join(unique(cubins), ", "))
@@ -132,37 +148,92 @@ func (i *importing) all(list []fatbin.Entry) error {
 	return errors.New(i.name + ": no code for a GPU")
 }
 
-// module prints, or writes, the nth PTX module.
-func (i *importing) module(n int, arch string, e *fatbin.Entry) error {
-	base := fmt.Sprintf("%s.%d.%s", strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), n, arch)
-	path := base + ".ptx"
-	m, err := ptx.Parse(path, e.Data)
-	if err != nil {
+// An imported is a PTX module of a program.
+type imported struct {
+	entry        fatbin.Entry
+	base, arch   string
+	mod          *ptx.Module // nil if it does not parse
+	needs, gives []string    // names of other modules, and for them
+}
+
+func (m *imported) path() string { return m.base + ".ptx" }
+
+// parse reads the nth PTX module.
+func (i *importing) parse(n int, arch string, e *fatbin.Entry) *imported {
+	m := &imported{entry: *e, arch: arch}
+	m.base = fmt.Sprintf("%s.%d.%s", strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), n, arch)
+	var err error
+	if m.mod, err = ptx.Parse(m.path(), e.Data); err != nil {
 		fmt.Fprintf(i.err, "muster: %v\n", err) // the next one may do
 		i.failed = true
+		return m
 	}
-	fmt.Fprintf(i.out, "%s: PTX %d.%d for %s, at byte %#x of %s\n", path, e.Version[0], e.Version[1], arch, e.Place, i.name)
+	m.needs, m.gives = ptx.Refers(m.mod)
+	return m
+}
+
+// linked returns a module with those of its architecture that it refers to, directly or
+// through others, and what the linker makes of them: the module alone if it refuses.
+func (i *importing) linked(m *imported, gives map[[2]string]*imported) ([]string, *ptx.Module) {
+	set, mods, names := []*imported{m}, []*ptx.Module{m.mod}, []string{m.path()}
+	for k := 0; k < len(set); k++ {
+		for _, need := range set[k].needs {
+			if o := gives[[2]string{m.arch, need}]; o != nil && !slices.Contains(set, o) {
+				set, mods, names = append(set, o), append(mods, o.mod), append(names, o.path())
+			}
+		}
+	}
+	if len(mods) == 1 {
+		return names, m.mod
+	}
+	whole, err := ptx.Link(mods...)
+	if err != nil {
+		fmt.Fprintf(i.err, "muster: %v\n", err)
+		i.failed = true
+		return names[:1], m.mod
+	}
+	return names, whole
+}
+
+// module prints, or writes, a PTX module.
+func (i *importing) module(m *imported, gives map[[2]string]*imported) error {
+	e := &m.entry
+	fmt.Fprintf(i.out, "%s: PTX %d.%d for %s, at byte %#x of %s\n", m.path(), e.Version[0], e.Version[1], m.arch, e.Place, i.name)
 	if i.dir != "" {
-		if err := i.write(path, func(w io.Writer) error { _, err := w.Write(e.Data); return err }); err != nil {
+		if err := i.write(m.path(), func(w io.Writer) error { _, err := w.Write(e.Data); return err }); err != nil {
 			return err
 		}
 	}
-	if m == nil {
+	if m.mod == nil {
 		return nil
 	}
+	paths, whole := []string(nil), (*ptx.Module)(nil)
 	k := 0
-	for _, item := range m.Items {
+	for _, item := range m.mod.Items {
 		f, ok := item.(*ptx.Func)
 		if !ok || !f.Entry || f.Body == nil {
 			continue
 		}
+		if whole == nil {
+			paths, whole = i.linked(m, gives)
+		}
 		k++
-		file := fmt.Sprintf("%s.%d.yaml", base, k)
-		fmt.Fprintf(i.out, "  %s: kernel %s\n", file, f.Name)
+		file := fmt.Sprintf("%s.%d.yaml", m.base, k)
+		with := ""
+		if len(paths) > 1 {
+			with = ", linked with " + strings.Join(paths[1:], ", ")
+		}
+		fmt.Fprintf(i.out, "  %s: kernel %s%s\n", file, f.Name, with)
 		if i.dir == "" {
 			continue
 		}
-		if err := i.write(file, func(w io.Writer) error { return skeleton.Write(w, path, m, f) }); err != nil {
+		kernel, err := entry.Find(&launch.Launch{Kernel: f.Name}, whole)
+		if err != nil {
+			return err
+		}
+		if err := i.write(file, func(w io.Writer) error {
+			return skeleton.WriteKnown(w, paths[0], whole, kernel, &skeleton.Known{Link: paths[1:]})
+		}); err != nil {
 			return err
 		}
 	}

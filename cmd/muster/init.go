@@ -19,15 +19,16 @@ import (
 func initCommand(c *console) *cobra.Command {
 	var kernel, out string
 	cmd := &cobra.Command{
-		Use:   "init K.ptx|K.cu",
+		Use:   "init K.ptx…|K.cu",
 		Short: "Write a launch file to fill in, with every parameter of a kernel",
 		Long: `Init writes a launch file for a kernel of which only the PTX is at hand: each
 parameter with its type (pointers by what the kernel does with them, structs by
 the parts that it loads, tensor maps), what the kernel declares, and a comment
 wherever only the author knows: the grid, shapes, contents, numbers. A .cu file is
-compiled by nvcc where that is found.`,
+compiled by nvcc where that is found. Several PTX modules of one kernel (nvcc
+-rdc=true) are linked.`,
 		Example: "  muster init k.ptx > k.yaml\n  muster init gemm.ptx --kernel gemm_f16 -o gemm.yaml",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l := &launch.Launch{PTX: args[0], Kernel: kernel}
 			if filepath.Ext(args[0]) == ".cu" {
@@ -41,11 +42,7 @@ compiled by nvcc where that is found.`,
 					return err
 				}
 			}
-			src, err := readSource(c.in, l.PTX)
-			if err != nil {
-				return err
-			}
-			m, err := ptx.Parse(l.PTX, src)
+			m, err := readModules(c.in, append([]string{l.PTX}, args[1:]...))
 			if err != nil {
 				return err
 			}
@@ -53,7 +50,7 @@ compiled by nvcc where that is found.`,
 			if err != nil {
 				return fmt.Errorf("%s: %s", args[0], strings.TrimPrefix(err.Error(), ": "))
 			}
-			write := func(w io.Writer) error { return skeleton.Write(w, args[0], m, f) }
+			write := func(w io.Writer) error { return skeleton.WriteKnown(w, args[0], m, f, &skeleton.Known{Link: args[1:]}) }
 			if out == "" {
 				return write(c.out)
 			}
@@ -66,4 +63,27 @@ compiled by nvcc where that is found.`,
 	cmd.Flags().StringVar(&kernel, "kernel", "", "the kernel's name, if the module has several")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, which must not be there")
 	return cmd
+}
+
+// readModules reads a module, or several that are linked.
+func readModules(in io.Reader, names []string) (*ptx.Module, error) {
+	if len(names) > launch.MaxModules {
+		return nil, fmt.Errorf("%d modules; at most %d can be linked", len(names), launch.MaxModules)
+	}
+	var mods []*ptx.Module
+	for _, name := range names {
+		src, err := readSource(in, name)
+		if err != nil {
+			return nil, err
+		}
+		m, err := ptx.Parse(name, src)
+		if err != nil {
+			return nil, err
+		}
+		mods = append(mods, m)
+	}
+	if len(mods) == 1 {
+		return mods[0], nil
+	}
+	return ptx.Link(mods...)
 }

@@ -60,6 +60,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	l := &in.flags
 	f.StringVar(&in.launch, "launch", "", "of several launches, the one of that `name` or number alone, with those that it may overlap, behind those before it")
 	f.StringVar(&l.PTX, "ptx", "", "PTX `file` to run, in place of the launch file's")
+	f.StringArrayVar(&l.Link, "link", nil, "a PTX `file` that is linked with the launch's, as of nvcc -rdc=true; added")
 	f.StringVar(&l.Kernel, "kernel", "", "`name` of the kernel; may be left out if there is one")
 	f.StringVar(&in.nvcc.arch, "arch", "", "the `architecture` that nvcc compiles a .cu file for; default: "+defaultArch)
 	f.StringArrayVar(&in.nvcc.flags, "nvcc-flag", nil, "an `option` for nvcc, as -DN=3; more by more flags")

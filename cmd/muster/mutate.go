@@ -66,7 +66,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 				if err != nil {
 					return err
 				}
-				return mutate.WriteList(c.out, f.Launches[0].PTX, ms)
+				return mutate.WriteList(c.out, ms)
 			}
 			o.Limits = in.limits
 			o.Schedules = muster.Handful(max(0, random-3))[:random]

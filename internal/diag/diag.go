@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strings"
 	"unicode/utf8"
+
+	"muster/ptx"
 )
 
 // Plural counts things: "1 step", "1,024 steps".
@@ -110,6 +112,7 @@ func Wrap(text string, first, n int) []string {
 // ShortName extracts a C++ variable's own name from its mangled one: slots from
 // _ZZ4ringE5slots, buf from _ZN2ns3bufE. It returns any other name unchanged.
 func ShortName(sym string) string {
+	sym = ptx.Written(sym)
 	rest, local := strings.CutPrefix(sym, "_ZZ")
 	if local {
 		i := strings.LastIndexByte(rest, 'E')

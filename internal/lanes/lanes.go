@@ -62,15 +62,17 @@ func NewOrders(prog *machine.Program, decides func(pc int32) bool) *Orders {
 // Deciders returns a function that reports the instructions on lines that produce a
 // value which depends on the schedule and matters.
 func Deciders(p *machine.Program) func(pc int32) bool {
-	lines := map[int32]bool{}
+	type line struct{ unit, line int32 }
+	of := func(pc int32) line { pos := p.Pos(pc); return line{pos.Unit, pos.Line} }
+	lines := map[line]bool{}
 	for _, d := range p.Dependences() {
 		for _, from := range d.Roots {
-			lines[p.Pos(from).Line] = true
+			lines[of(from)] = true
 		}
 	}
 	at := make([]bool, p.Len())
 	for pc := range at {
-		at[pc] = lines[p.Pos(int32(pc)).Line]
+		at[pc] = lines[of(int32(pc))]
 	}
 	return func(pc int32) bool { return at[pc] }
 }

@@ -179,7 +179,7 @@ var qualifiers = map[string]num.Mod{
 }
 
 func (d *decoder) formOf(in *ptx.Inst) *form {
-	f := &form{d: d, flush: d.sm1x}
+	f := &form{d: d, flush: sm1x(d.unit().Target)}
 	signs := has(in, "xorsign") && has(in, "abs")
 	for _, w := range in.Mods {
 		if t, ok := typNames[w]; ok {
@@ -226,7 +226,7 @@ func (f *form) imply(mods num.Mod) {
 	if !f.flush || !slices.Contains(f.types, f32) {
 		return
 	}
-	if wide := slices.ContainsFunc(f.types, typ.wide); !wide || !f.d.mod.Version.Before(ptx.Version{Major: 1, Minor: 5}) {
+	if wide := slices.ContainsFunc(f.types, typ.wide); !wide || !f.d.unit().Version.Before(ptx.Version{Major: 1, Minor: 5}) {
 		f.m |= mods & num.FTZ
 	}
 }
@@ -352,4 +352,10 @@ func merge(tables ...map[typ]execFn) map[typ]execFn {
 		}
 	}
 	return all
+}
+
+// sm1x reports whether a module is for an architecture before sm_20.
+func sm1x(target []string) bool {
+	sm, ok := (&ptx.Module{Target: target}).Architecture()
+	return ok && sm.Number < 20
 }

@@ -60,7 +60,7 @@ func (d *decoder) kernel(k Called, first bool) error {
 	m := k.Module
 	for _, check := range []func(*ptx.Module) []*ptx.Error{ptx.CheckTarget, ptx.CheckNames, ptx.CheckOperands} {
 		if bad := check(m); len(bad) > 0 {
-			return &DecodeError{File: m.Name, Pos: bad[0].Pos, Msg: bad[0].Msg}
+			return &DecodeError{File: bad[0].File, Pos: bad[0].Pos, Msg: bad[0].Msg}
 		}
 	}
 	f, err := findEntry(m, k.Kernel)
@@ -79,11 +79,9 @@ func (d *decoder) kernel(k Called, first bool) error {
 	}
 	d.entry.Module, d.entry.Kernel, d.entry.fn = m, f, int32(len(d.prog.funcs))
 	if d.texts[m] == nil {
-		d.texts[m] = &text{module: m.Name, files: map[int]string{}, strs: map[string]string{}}
+		d.texts[m] = &text{module: m, files: map[int]string{}, strs: map[string]string{}}
 	}
 	d.entry.text = d.texts[m]
-	sm, ok := m.Architecture()
-	d.sm1x = ok && sm.Number < 20
 	return d.module(f)
 }
 
@@ -142,7 +140,6 @@ type decoder struct {
 
 	// the kernel being decoded
 	mod     *ptx.Module
-	sm1x    bool // the module is for sm_1x
 	entry   *Entry
 	decls   map[string]*ptx.Func
 	fns     map[string]int32
@@ -280,8 +277,11 @@ func (d *decoder) errorf(format string, args ...any) error {
 }
 
 func (d *decoder) errorAt(pos ptx.Pos, format string, args ...any) error {
-	return &DecodeError{File: d.mod.Name, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+	return &DecodeError{File: d.mod.UnitAt(pos).Name, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
+
+// unit is what the text of the current function says about itself.
+func (d *decoder) unit() ptx.Unit { return d.mod.UnitAt(d.fn.decl.Pos) }
 
 func (d *decoder) module(entry *ptx.Func) error {
 	for _, it := range d.mod.Items {

@@ -117,7 +117,7 @@ func (d *decoder) decodeForm(in *ptx.Inst) error {
 	}
 	known := !errors.Is(err, errNotModelled)
 	switch {
-	case in.Form == nil && known && err != nil && ptx.KnowsModifiers(in) && !ptx.Newest.Before(d.mod.Version):
+	case in.Form == nil && known && err != nil && ptx.KnowsModifiers(in) && !ptx.Newest.Before(d.unit().Version):
 		return err // malformed: some row has its modifiers, and none its operands
 	case in.Form == nil:
 		return notModelled(ptx.Misfit(in))

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"path"
 	"sort"
 	"sync"
 
@@ -86,7 +87,7 @@ type Entry struct {
 
 // A text is what the messages of a module's instructions name.
 type text struct {
-	module string // its file
+	module *ptx.Module
 	files  map[int]string
 	strs   map[string]string // .debug_str labels, for inlined function names
 }
@@ -323,12 +324,27 @@ func (p *Program) Pos(pc int32) ptx.Pos {
 	return p.code[pc].pos
 }
 
-// File returns the name of the module in which instruction pc stands.
-func (p *Program) File(pc int32) string {
+// File returns the name of the text in which instruction pc stands.
+func (p *Program) File(pc int32) string { return p.module(pc).UnitAt(p.Pos(pc)).Name }
+
+// module returns the module in which instruction pc stands.
+func (p *Program) module(pc int32) *ptx.Module {
 	if pc < 0 || int(pc) >= len(p.code) {
 		return p.text.module
 	}
 	return p.funcs[p.code[pc].fn].text.module
+}
+
+// Line names the place of instruction pc in a sentence: "line 12", and with the file if its
+// module is linked of several.
+func (p *Program) Line(pc int32) string { return p.LineAt(pc, p.Pos(pc)) }
+
+// LineAt is Line of a place in the module of instruction pc.
+func (p *Program) LineAt(pc int32, pos ptx.Pos) string {
+	if m := p.module(pc); len(m.Units) > 1 {
+		return fmt.Sprintf("line %d of %s", pos.Line, path.Base(m.UnitAt(pos).Name))
+	}
+	return fmt.Sprintf("line %d", pos.Line)
 }
 
 // Begin returns the kernel's first instruction.

@@ -308,8 +308,8 @@ func (s *strides) fail(pc int32, text string) {
 // because returns the cause of an unknown value, with its line.
 func (s *strides) because(why int32) string {
 	c := s.causes[why]
-	if l := s.prog.Pos(c.PC).Line; l > 0 {
-		return fmt.Sprintf("%s (line %d)", c.Text, l)
+	if p := s.prog.Pos(c.PC); p.Line > 0 {
+		return fmt.Sprintf("%s (%s)", c.Text, s.prog.Line(c.PC))
 	}
 	return c.Text
 }

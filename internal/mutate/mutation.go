@@ -11,10 +11,11 @@ import (
 
 // A Mutation is one change at one place.
 type Mutation struct {
-	ID      string  // variant@line:col, unique in a kernel
+	ID      string  // variant@line:col, unique in a kernel; with the file if it is not the first
 	Kind    string  // one of Kinds
 	Variant string  // "count-plus"
 	Pos     ptx.Pos // of the instruction
+	File    string  // that it is in
 	Source  string  // file:line by .loc, of the outermost call for inlined code; "" without
 	Before  string  // the instruction
 	What    string  // what happens to it: "deleted", "count + 1"
@@ -71,6 +72,10 @@ func List(m *ptx.Module, kernel string) []*Mutation {
 		eachInst(f.Body.Stmts, func(in *ptx.Inst) {
 			eachName(in, func(n ptx.Name) { w.fn.uses[n]++ })
 		})
+		w.file = m.UnitAt(f.Pos).Name
+		if f.Pos.Unit > 0 {
+			w.in = path.Base(w.file) + ":"
+		}
 		w.block(f.Body)
 		list = append(list, w.list...)
 	}
@@ -120,6 +125,8 @@ type walker struct {
 	place [3]int            // file, line and column of the last .loc, not inlined
 	outer map[[3]int][3]int // the outermost place at which an inlined place was inlined
 	list  []*Mutation
+	file  string // the text of the function, and in IDs "file:" if it is not the first
+	in    string
 }
 
 func (w *walker) block(b *ptx.Block) {
@@ -155,7 +162,7 @@ func (w *walker) inst(s *site) {
 	for _, op := range operators {
 		for _, c := range op.changes(s) {
 			m := &Mutation{
-				ID:   fmt.Sprintf("%s@%d:%d", c.variant, s.in.Pos.Line, s.in.Pos.Col),
+				ID: fmt.Sprintf("%s@%s%d:%d", c.variant, w.in, s.in.Pos.Line, s.in.Pos.Col), File: w.file,
 				Kind: op.kind, Variant: c.variant, Pos: s.in.Pos, Before: s.in.String(), What: c.what,
 				inst: s.in, edit: edit{s.block, c.lo, c.hi, c.with},
 			}
@@ -184,7 +191,7 @@ func Apply(m *ptx.Module, mutations ...*Mutation) (*ptx.Module, bool) {
 			}
 		}
 	}
-	out.Version = ptx.AskedVersion(&out) // a mutant's modifiers may be later ones
+	ptx.RaiseVersion(&out) // a mutant's modifiers may be later ones
 	return &out, a.made == len(mutations)
 }
 

@@ -228,7 +228,7 @@ func key(f *muster.Finding) string {
 	k := f.Kind
 	for _, s := range f.Sites {
 		if s.PTX != nil {
-			k += fmt.Sprintf(" %d:%d", s.PTX.Line, s.PTX.Col)
+			k += fmt.Sprintf(" %s:%d", s.PTX.String(), s.PTX.Col)
 		}
 	}
 	return k

@@ -19,13 +19,12 @@ func (t *Table) WriteText(w io.Writer) error {
 	for _, b := range t.Loose {
 		p.f("buffer %s depends on the schedule: a mutant's is held to what is expected of it, if anything is\n", b)
 	}
-	file := path.Base(t.Original.Launch.PTX)
 	var at *ptx.Inst
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if r.inst != at {
 			at = r.inst
-			p.f("\n%s\n", r.head(file))
+			p.f("\n%s\n", r.head())
 		}
 		p.f("  %-20s %-32s %s\n", r.Variant, r.What, r.result())
 	}
@@ -33,7 +32,7 @@ func (t *Table) WriteText(w io.Writer) error {
 		p.f("\nnot found:\n")
 		for i := range t.Rows {
 			if r := &t.Rows[i]; r.Outcome != Found {
-				p.f("  %s %s\n      %s\n", r.ID, r.head(file), r.result())
+				p.f("  %s %s\n      %s\n", r.ID, r.head(), r.result())
 			}
 		}
 	}
@@ -42,7 +41,7 @@ func (t *Table) WriteText(w io.Writer) error {
 }
 
 // WriteList writes the mutations without running them.
-func WriteList(w io.Writer, file string, list []*Mutation) error {
+func WriteList(w io.Writer, list []*Mutation) error {
 	p := &printer{w: w}
 	var at *ptx.Inst
 	for _, m := range list {
@@ -51,7 +50,7 @@ func WriteList(w io.Writer, file string, list []*Mutation) error {
 				p.f("\n")
 			}
 			at = m.inst
-			p.f("%s\n", m.head(path.Base(file)))
+			p.f("%s\n", m.head())
 		}
 		p.f("  %-20s %s\n", m.Variant, m.What)
 	}
@@ -71,8 +70,8 @@ func (p *printer) f(format string, args ...any) {
 }
 
 // head names the place and gives the instruction.
-func (m *Mutation) head(file string) string {
-	s := fmt.Sprintf("%s:%d:%d", file, m.Pos.Line, m.Pos.Col)
+func (m *Mutation) head() string {
+	s := fmt.Sprintf("%s:%d:%d", path.Base(m.File), m.Pos.Line, m.Pos.Col)
 	if m.Source != "" {
 		s += " (" + m.Source + ")"
 	}

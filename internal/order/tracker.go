@@ -113,10 +113,10 @@ func New(cfg Config) *Tracker {
 	}
 	t := &Tracker{
 		triggers: map[int32]*trigger{}, exits: map[int32]*trigger{},
-		cfg:      cfg,
-		id:       new(identity),
-		ctas:     make([]*cta, cfg.CTAs),
-		cluster:  make([]clusterState, n),
+		cfg:     cfg,
+		id:      new(identity),
+		ctas:    make([]*cta, cfg.CTAs),
+		cluster: make([]clusterState, n),
 	}
 	return t
 }

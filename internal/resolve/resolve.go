@@ -62,8 +62,17 @@ type Region struct {
 // SetText gives the resolver the PTX text, to quote lines from.
 func (r *Resolver) SetText(src []byte) { r.lines = bytes.Split(src, []byte("\n")) }
 
-// AddText gives the resolver the text of one of several modules.
-func (r *Resolver) AddText(file string, src []byte) {
+// AddModule gives the resolver the texts of a module: src, or those that it is linked of.
+func (r *Resolver) AddModule(m *ptx.Module, src []byte) {
+	if m.Units == nil {
+		r.addText(m.Name, src)
+	}
+	for _, u := range m.Units {
+		r.addText(u.Name, []byte(u.Text))
+	}
+}
+
+func (r *Resolver) addText(file string, src []byte) {
 	if r.texts == nil {
 		r.texts = map[string][][]byte{}
 	}
@@ -137,7 +146,7 @@ func (r *Resolver) Gap(g rules.Gap) report.Gap {
 
 func (r *Resolver) site(s *rules.Site) report.Site {
 	if s.CTA < 0 {
-		return report.Site{Role: s.Role, PTX: r.place(r.Entry), Warp: -1}
+		return report.Site{Role: s.Role, PTX: r.placeIn(r.Entry, r.Program.Module.UnitAt(r.Entry).Name), Warp: -1}
 	}
 	cta := r.cta(s.CTA)
 	name := ""
@@ -162,7 +171,13 @@ func (r *Resolver) ptxPlace(pc int32) *report.Place {
 	return r.placeIn(r.Program.Pos(pc), r.Program.File(pc))
 }
 
-func (r *Resolver) place(pos ptx.Pos) *report.Place { return r.placeIn(pos, "") }
+// File is the file of an instruction, as it is shown.
+func (r *Resolver) File(pc int32) string {
+	if file := r.Program.File(pc); r.texts[file] != nil {
+		return file
+	}
+	return r.PTX
+}
 
 // placeIn is a place in a module; which, matters where there are several.
 func (r *Resolver) placeIn(pos ptx.Pos, file string) *report.Place {

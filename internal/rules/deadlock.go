@@ -495,7 +495,7 @@ func (d *stuck) spinning(f *Finding) bool {
 	}
 	v := &d.all[i]
 	who := lanesOfWarp(v.Mask, v.Warp, v.CTA)
-	f.Headline = fmt.Sprintf("%s goes round at line %d for ever: its registers come back to the same values, and %s", who, d.j.Program.Pos(v.PC).Line, seen(v.Looks))
+	f.Headline = fmt.Sprintf("%s goes round at %s for ever: its registers come back to the same values, and %s", who, d.j.Program.Line(v.PC), seen(v.Looks))
 	f.Missing = "nothing that the loop does or looks at changes any more, so that its condition is the same each time"
 	f.Fix = "give the loop a condition that comes true"
 	if k := slices.IndexFunc(v.Looks, func(k machine.Look) bool { return k.Done }); k >= 0 {
@@ -642,7 +642,7 @@ func (d *stuck) cycle() string {
 			continue
 		}
 		said[what] = true
-		parts = append(parts, fmt.Sprintf("warp %d of CTA %d at line %d for %s", v.Warp, v.CTA, d.j.Program.Pos(v.PC).Line, what))
+		parts = append(parts, fmt.Sprintf("warp %d of CTA %d at %s for %s", v.Warp, v.CTA, d.j.Program.Line(v.PC), what))
 	}
 	return few(parts)
 }
@@ -693,7 +693,7 @@ func (d *stuck) owed(list []debtor) string {
 	}
 	var parts []string
 	for _, s := range spots {
-		where, does := "at line", "waits"
+		does := "waits"
 		who, plural := "warp ", ""
 		if len(warps[s]) > 1 {
 			who, plural, does = "warps ", "each ", "wait"
@@ -704,7 +704,7 @@ func (d *stuck) owed(list []debtor) string {
 		if bits.OnesCount32(s.mask) == 1 {
 			who = fmt.Sprintf("lane %d of %s", lowestLane(s.mask), who)
 		}
-		parts = append(parts, fmt.Sprintf("%s%s of CTA %d should %sarrive and %s %s %d", who, strings.Join(warps[s], ", "), s.cta, plural, does, where, d.j.Program.Pos(s.pc).Line))
+		parts = append(parts, fmt.Sprintf("%s%s of CTA %d should %sarrive and %s at %s", who, strings.Join(warps[s], ", "), s.cta, plural, does, d.j.Program.Line(s.pc)))
 	}
 	return few(parts)
 }

@@ -38,7 +38,7 @@ func (f *Predicted) line(s *Site) string {
 	if in := f.Program.Inst(s.PC); in != nil {
 		name = short(machine.Name(in))
 	}
-	return fmt.Sprintf("%s at line %d", name, f.Program.Pos(s.PC).Line)
+	return fmt.Sprintf("%s at %s", name, f.Program.Line(s.PC))
 }
 
 // who names the thread or warp of a site.

@@ -357,7 +357,7 @@ func (j *Judge) instr(r *order.AccessRef) string { return j.at(r.PC) }
 
 func (j *Judge) at(pc int32) string {
 	if n := j.name(pc); n != "" {
-		return fmt.Sprintf("%s at line %d", short(n), j.Program.Pos(pc).Line)
+		return fmt.Sprintf("%s at %s", short(n), j.Program.Line(pc))
 	}
 	return "an unnamed instruction"
 }

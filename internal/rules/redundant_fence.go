@@ -81,5 +81,5 @@ func (r *Redundant) line(pc int32) string {
 	if in := r.Program.Inst(pc); in != nil {
 		name = short(machine.Name(in))
 	}
-	return fmt.Sprintf("%s at line %d", name, r.Program.Pos(pc).Line)
+	return fmt.Sprintf("%s at %s", name, r.Program.Line(pc))
 }

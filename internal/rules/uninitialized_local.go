@@ -30,7 +30,7 @@ func (j *Judge) unsetLocal(ev *machine.Event) Finding {
 	s.Mem, s.Addr, s.Len = machine.Local, ev.Gen, uint64(ev.Size)
 	what := diag.Bytes(s.Len) + " of local memory"
 	if v, at := j.Program.LocalAt(ev.PC, ev.Gen-uint64(ev.Count)); v != nil {
-		what = fmt.Sprintf("%s at %s+%d, declared at line %d,", diag.Bytes(s.Len), v.Name, at, v.Pos.Line)
+		what = fmt.Sprintf("%s at %s+%d, declared at %s,", diag.Bytes(s.Len), v.Name, at, j.Program.LineAt(ev.PC, v.Pos))
 	}
 	return Finding{
 		Severity: Warning, // an error if it matters

@@ -45,7 +45,7 @@ func (j *Judge) unset(ev *machine.Event) {
 		r := &j.Program.Unset()[ev.Unset-1]
 		return Finding{
 			Severity: Warning, // an error if it matters
-			Headline: fmt.Sprintf("%s reads %s, declared at line %d, which nobody has written", j.at(ev.PC), r.Name, r.Pos.Line),
+			Headline: fmt.Sprintf("%s reads %s, declared at %s, which nobody has written", j.at(ev.PC), r.Name, j.Program.LineAt(ev.PC, r.Pos)),
 			Sites:    []Site{eventSite("reads", ev)},
 			Missing:  fmt.Sprintf("no instruction has written %s on the way to %s", r.Name, j.at(ev.PC)),
 			Fix:      fmt.Sprintf("write %s before, on every way to where it is read", r.Name),

@@ -27,6 +27,7 @@ const defaultShape = 1024
 // Known is what is known of a launch besides the PTX of its kernel. What is zero is not
 // known, and is written as it is for PTX alone.
 type Known struct {
+	Link        []string // paths of the modules that the kernel's is linked with
 	Head        []string // lines of comment that begin the file
 	Grid, Block []uint64
 	Cluster     []uint64
@@ -62,7 +63,14 @@ func WriteKnown(w io.Writer, path string, mod *ptx.Module, f *ptx.Func, known *K
 	for _, text := range known.Head {
 		fmt.Fprintln(out, "# "+text)
 	}
-	line("ptx: "+quoted(path), "")
+	modules := quoted(path)
+	if len(known.Link) > 0 {
+		for _, p := range known.Link {
+			modules += ", " + quoted(p)
+		}
+		modules = "[" + modules + "]"
+	}
+	line("ptx: "+modules, "")
 	line("kernel: "+quoted(f.Name), "")
 	cluster := known.Cluster
 	switch declared := k.directive("reqnctapercluster"); {

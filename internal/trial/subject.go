@@ -118,7 +118,7 @@ func (s *Subject) Led() *Subject {
 // Line names a place of the program in a sentence.
 func (s *Subject) Line(pc int32) string {
 	if pc >= 0 && s.Program.Pos(pc) != (ptx.Pos{}) {
-		return fmt.Sprintf("line %d", s.Program.Pos(pc).Line)
+		return s.Program.Line(pc)
 	}
 	return "an instruction without a line"
 }

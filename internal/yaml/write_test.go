@@ -52,7 +52,7 @@ func same(t *testing.T, name string, a, b *launch.File) {
 	t.Helper()
 	if a.Launches[0].Grid != b.Launches[0].Grid || a.Launches[0].Block != b.Launches[0].Block || a.Launches[0].Cluster != b.Launches[0].Cluster ||
 		a.Launches[0].Shared != b.Launches[0].Shared || a.Launches[0].Registers != b.Launches[0].Registers || a.Launches[0].Cooperative != b.Launches[0].Cooperative || a.Launches[0].Kernel != b.Launches[0].Kernel ||
-		len(a.Expect) != len(b.Expect) || len(a.Accept) != len(b.Accept) || len(a.Launches[0].Args) != len(b.Launches[0].Args) {
+		len(a.Launches[0].Link) != len(b.Launches[0].Link) || len(a.Expect) != len(b.Expect) || len(a.Accept) != len(b.Accept) || len(a.Launches[0].Args) != len(b.Launches[0].Args) {
 		t.Errorf("%s: another launch", name)
 	}
 	x, err := a.Layout(launch.DefaultMemoryLimit)
@@ -79,7 +79,7 @@ func every(t *testing.T) string {
 		t.Fatal(err)
 	}
 	text := `
-ptx: "it's \"k\".ptx"
+ptx: ["it's \"k\".ptx", "b, c.ptx"]
 kernel: k$1
 grid: [4, 2, 1]
 block: 96

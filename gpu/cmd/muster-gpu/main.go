@@ -92,6 +92,7 @@ func (l list) Set(s string) error { *l.to = append(*l.to, s); return nil }
 func (c *command) launchFlags() *launch.Flags {
 	l, f := &launch.Flags{}, c.flags
 	f.StringVar(&l.PTX, "ptx", "", "PTX `file` to run, in place of the launch file's")
+	f.Var(list{&l.Link}, "link", "a PTX `file` that is linked with the launch's; added")
 	f.StringVar(&l.Kernel, "kernel", "", "`name` of the kernel")
 	f.StringVar(&l.Grid, "grid", "", "CTAs, `XxYxZ`")
 	f.StringVar(&l.Block, "block", "", "threads a CTA, `XxYxZ`")
