@@ -70,6 +70,15 @@ func because(reasons []report.Reason, condition string) bool {
 // twin prepares one kernel of a counterexample.
 func twin(t *testing.T, files map[string]string, which string) *muster.Launch {
 	t.Helper()
+	if several := files["launch.yaml"]; several != "" {
+		dir := t.TempDir()
+		for name, text := range map[string]string{which + ".ptx": files[which+".ptx"], "launch.yaml": strings.ReplaceAll(several, "wrong.ptx", which+".ptx")} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return readLaunch(t, filepath.Join(dir, "launch.yaml"))
+	}
 	flags, ok := files["launch."+which]
 	if !ok {
 		flags = files["launch"]
