@@ -57,6 +57,21 @@ func (t *Tracker) onStart(ev *machine.Event) {
 		return
 	}
 	shape := &t.cfg.Grids[t.cfg.GridOf(ev.CTA)]
+	begin := &trigger{}
+	for _, before := range shape.Triggers {
+		of := &t.cfg.Grids[before]
+		for k := range int32(of.CTAs) {
+			first := t.triggers[int32(of.First)+k]
+			if first == nil {
+				first = t.exits[int32(of.First)+k]
+			}
+			if first != nil {
+				begin.released.join(&first.released)
+				begin.relaxed.join(&first.relaxed)
+			}
+		}
+	}
+	t.begins[ev.CTA] = begin
 	for i := range c.warps {
 		w := &c.warps[i]
 		if w.live == 0 {
@@ -64,19 +79,8 @@ func (t *Tracker) onStart(ev *machine.Event) {
 		}
 		t.completed(w, w.live, shape.Before)
 		g := &w.groups[0]
-		for _, before := range shape.Triggers {
-			of := &t.cfg.Grids[before]
-			for k := range int32(of.CTAs) {
-				first := t.triggers[int32(of.First)+k]
-				if first == nil {
-					first = t.exits[int32(of.First)+k]
-				}
-				if first != nil {
-					g.know.join(&first.released)
-					g.know.joinStrong(&first.relaxed)
-				}
-			}
-		}
+		g.know.join(&begin.released)
+		g.know.joinStrong(&begin.relaxed)
 		w.learned(g)
 	}
 }
@@ -150,6 +154,10 @@ func (t *Tracker) handsOn(home *cta, ev *machine.Event, lane uint32) *trigger {
 		case e.scope >= machine.ScopeGPU && !e.async:
 			now.released.join(&e.know)
 		}
+	}
+	// What let the launch begin precedes, for everybody, what begins after it.
+	if begin := t.begins[ev.CTA]; begin != nil {
+		now.released.join(&begin.released)
 	}
 	t.completions(&now.released.gen, &home.warps[ev.Warp].group(bits.TrailingZeros32(lane)).know.gen)
 	return now

@@ -67,6 +67,7 @@ type Tracker struct {
 	cluster []clusterState
 	// triggers are what the CTAs' griddepcontrol.launch_dependents hand on. They do not change.
 	triggers map[int32]*trigger
+	begins   map[int32]*trigger // what lets the CTAs begin
 	exits    map[int32]*trigger // those of CTAs that end without
 	global   shadow
 	ops      opTable
@@ -112,7 +113,7 @@ func New(cfg Config) *Tracker {
 		n = int(slices.Max(cfg.Clusters)) + 1
 	}
 	t := &Tracker{
-		triggers: map[int32]*trigger{}, exits: map[int32]*trigger{},
+		triggers: map[int32]*trigger{}, begins: map[int32]*trigger{}, exits: map[int32]*trigger{},
 		cfg:     cfg,
 		id:      new(identity),
 		ctas:    make([]*cta, cfg.CTAs),
@@ -195,7 +196,7 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range t.cluster {
 		d.cluster[i] = t.cluster[i].clone()
 	}
-	d.triggers, d.exits = maps.Clone(t.triggers), maps.Clone(t.exits)
+	d.triggers, d.begins, d.exits = maps.Clone(t.triggers), maps.Clone(t.begins), maps.Clone(t.exits)
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()
 	d.teams = t.teams.clone()

@@ -119,23 +119,33 @@ type search struct {
 	threads []thread
 	places  []Place
 	access  []Step
-	seen    map[string]bool
-	before  [][]bool // before[a][b]: a is performed and b is not, in some state
+	seen    map[state]bool
+	todo    []state
+	before  []uint64 // bit b of before[a]: a is performed and b is not, in some state
 }
+
+const (
+	maxLaunches = 3
+	maxThreads  = 12
+)
+
+// maxStates bounds a search.
+const maxStates = 400_000
 
 // A state is how far each thread is, which steps are performed, and which steps each thread
 // knows to precede it.
 type state struct {
-	at        []int
-	begun     []bool // by launch
+	at        [maxThreads]uint8
+	begun     [maxLaunches]bool
 	performed uint64 // by number of step
-	knows     []uint64
-	fenced    []uint64 // of what it knows, what precedes its last fence
+	knows     [maxThreads]uint64
+	fenced    [maxThreads]uint64 // of what it knows, what precedes its last fence
 }
 
-// Races returns the pairs of accesses of different launches that race.
-func Races(p Program) map[[2]Place]bool {
-	s := &search{p: p, seen: map[string]bool{}}
+// Races returns the pairs of accesses of different launches that race. It is not ok where
+// there are too many states to go through.
+func Races(p Program) (races map[[2]Place]bool, ok bool) {
+	s := &search{p: p, seen: map[state]bool{}}
 	for l := range p {
 		for c, cta := range p[l].CTAs {
 			for t, list := range cta {
@@ -148,41 +158,46 @@ func Races(p Program) map[[2]Place]bool {
 		}
 	}
 	n := len(s.places)
-	s.before = make([][]bool, n)
-	for i := range s.before {
-		s.before[i] = make([]bool, n)
+	s.before = make([]uint64, n)
+	s.add(state{})
+	for len(s.todo) > 0 {
+		if len(s.seen) > maxStates {
+			return nil, false
+		}
+		st := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		s.visit(st)
 	}
-	s.visit(state{make([]int, len(s.threads)), make([]bool, len(p)), 0, make([]uint64, len(s.threads)), make([]uint64, len(s.threads))})
-	races := map[[2]Place]bool{}
+	races = map[[2]Place]bool{}
 	for a := range n {
 		for b := range a {
 			x, y := s.access[a], s.access[b]
 			if x.Op <= Store && y.Op <= Store && (x.Op == Store || y.Op == Store) && x.Word == y.Word &&
-				s.places[a][0] != s.places[b][0] && s.before[a][b] && s.before[b][a] {
+				s.places[a][0] != s.places[b][0] && s.before[a]>>b&1 != 0 && s.before[b]>>a&1 != 0 {
 				races[[2]Place{s.places[b], s.places[a]}] = true
 			}
 		}
 	}
-	return races
+	return races, true
+}
+
+func (s *search) add(st state) {
+	if !s.seen[st] {
+		s.seen[st] = true
+		s.todo = append(s.todo, st)
+	}
 }
 
 func (s *search) visit(st state) {
-	key := fmt.Sprint(st)
-	if s.seen[key] {
-		return
-	}
-	s.seen[key] = true
 	for a := range s.places {
-		for b := range s.places {
-			if st.performed>>a&1 != 0 && st.performed>>b&1 == 0 {
-				s.before[a][b] = true
-			}
+		if st.performed>>a&1 != 0 {
+			s.before[a] |= ^st.performed
 		}
 	}
 	next := func(change func(st *state)) {
-		c := state{slices.Clone(st.at), slices.Clone(st.begun), st.performed, slices.Clone(st.knows), slices.Clone(st.fenced)}
+		c := st
 		change(&c)
-		s.visit(c)
+		s.add(c)
 	}
 	for l := range s.p {
 		if !st.begun[l] && s.begins(&st, l) {
@@ -191,15 +206,15 @@ func (s *search) visit(st state) {
 	}
 	for i, t := range s.threads {
 		// What was executed is performed at some time.
-		for k := range st.at[i] {
+		for k := range int(st.at[i]) {
 			if n := t.first + k; t.steps[k].Op <= Store && st.performed>>n&1 == 0 {
 				next(func(st *state) { st.performed |= 1 << n })
 			}
 		}
-		if !st.begun[t.launch] || st.at[i] == len(t.steps) {
+		if !st.begun[t.launch] || int(st.at[i]) == len(t.steps) {
 			continue
 		}
-		n := t.first + st.at[i]
+		n := t.first + int(st.at[i])
 		switch step := t.steps[st.at[i]]; step.Op {
 		case Load, Store:
 			next(func(st *state) { st.at[i]++; st.knows[i] |= 1 << n })
@@ -225,7 +240,7 @@ func (s *search) barrier(st *state, i int, next func(func(*state))) {
 	var all []int
 	for k, o := range s.threads {
 		if o.launch == t.launch && o.cta == t.cta {
-			if st.at[k] >= len(o.steps) || o.steps[st.at[k]].Op != Barrier {
+			if int(st.at[k]) >= len(o.steps) || o.steps[st.at[k]].Op != Barrier {
 				return
 			}
 			all = append(all, k)
@@ -240,7 +255,7 @@ func (s *search) barrier(st *state, i int, next func(func(*state))) {
 			known |= st.knows[k]
 		}
 		for _, k := range all {
-			st.performed |= 1 << (s.threads[k].first + st.at[k])
+			st.performed |= 1 << (s.threads[k].first + int(st.at[k]))
 			st.knows[k] = known
 			st.at[k]++
 		}
@@ -269,7 +284,7 @@ func (s *search) completed(st *state, l int) bool {
 		if t.launch != l {
 			continue
 		}
-		if st.at[i] < len(t.steps) {
+		if int(st.at[i]) < len(t.steps) {
 			return false
 		}
 		for k := range t.steps {
@@ -290,7 +305,7 @@ func (s *search) triggered(st *state, l int) bool {
 		some, ended := false, true
 		for i, t := range s.threads {
 			if t.launch == l && t.cta == c {
-				ended = ended && st.at[i] == len(t.steps) && st.fenced[i]&^st.performed == 0
+				ended = ended && int(st.at[i]) == len(t.steps) && st.fenced[i]&^st.performed == 0
 				some = some || slices.ContainsFunc(t.steps[:st.at[i]], func(s Step) bool { return s.Op == Trigger })
 			}
 		}
