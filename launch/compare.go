@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -148,17 +149,34 @@ func (l *Layout) Compare(x Expect, final []byte) (Comparison, error) {
 	if b == nil {
 		return Comparison{}, errorf(x.Pos, "no buffer is called %s", quote(x.Buffer))
 	}
+	if as := x.as(b.Type); b.Size%uint64(as.Size()) != 0 {
+		return Comparison{}, errorf(x.Pos, "buffer %q has %d bytes, no whole number of %s", x.Buffer, b.Size, as)
+	}
 	if x.Data != nil {
 		if err := x.checkData(b); err != nil {
 			return Comparison{}, err
 		}
-		return Compare(b.Type, b.Shape, final, x.Data, x.Tolerance), nil
+		return x.compare(b, final, x.Data), nil
 	}
-	want, err := readArrayFile(x.Pos, x.File, b.Type, b.Shape, b.Name)
+	f, h, err := x.open(b)
 	if err != nil {
 		return Comparison{}, err
 	}
-	return Compare(b.Type, b.Shape, final, want, x.Tolerance), nil
+	want, err := readArray(x.Pos, x.File, f, h)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return x.compare(b, final, want), nil
+}
+
+// compare compares the bytes as elements of the expected type. Those of another size than the
+// buffer's own have no shape, but their number.
+func (x *Expect) compare(b *PlacedBuffer, final, want []byte) Comparison {
+	as, shape := x.as(b.Type), b.Shape
+	if as.Size() != b.Type.Size() {
+		shape = []int64{int64(len(final) / as.Size())}
+	}
+	return Compare(as, shape, final, want, x.Tolerance)
 }
 
 // CheckExpected opens every expected array and checks type, shape and length, to report a
@@ -169,19 +187,37 @@ func (f *File) CheckExpected(l *Layout) error {
 		if b == nil {
 			return errorf(x.Pos, "no buffer is called %s", quote(x.Buffer))
 		}
+		if as := x.as(b.Type); b.Size%uint64(as.Size()) != 0 {
+			return errorf(x.Pos, "buffer %q has %d bytes, no whole number of %s", x.Buffer, b.Size, as)
+		}
 		if x.Data != nil {
 			if err := x.checkData(b); err != nil {
 				return err
 			}
 			continue
 		}
-		file, _, err := openArrayFile(x.Pos, x.File, b.Type, b.Shape, b.Name)
+		file, _, err := x.open(b)
 		if err != nil {
 			return err
 		}
 		file.Close()
 	}
 	return nil
+}
+
+// open opens the expected array: one of the buffer's type and shape, or with As one of that type,
+// of as many bytes.
+func (x *Expect) open(b *PlacedBuffer) (io.ReadCloser, NpyHeader, error) {
+	if x.As != 0 {
+		f, h, err := openArrayFile(x.Pos, x.File, x.As, nil, b.Name)
+		if err == nil && uint64(h.Size) == b.Size {
+			return f, h, nil
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	return openArrayFile(x.Pos, x.File, b.Type, b.Shape, b.Name)
 }
 
 func (x *Expect) checkData(b *PlacedBuffer) error {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,51 @@ func TestCompareFile(t *testing.T) {
 		if c, err = l.Compare(f.Expect[0], final); err != nil || c.Count != 1 || !cmp.Equal(c.Index, []int64{1, 2}) {
 			t.Errorf("%s: %+v, %v", typ, c, err)
 		}
+	}
+}
+
+// TestCompareAs: the bytes of a buffer are compared as another type, with its tolerance, and
+// the array may be of either.
+func TestCompareAs(t *testing.T) {
+	dir := t.TempDir()
+	buffer := `"buffers": {"out": {"type": "u8", "shape": [8], "fill": {"file": "out.npy"}}}, "expect": {"out": `
+	half := []byte{0, 0x3c, 0, 0x40, 1, 0x3c, 0, 0xbc} // 1, 2, 1+2^-10, -1
+	writeArray(t, dir, "out.npy", "|u1", []int64{8}, half...)
+	writeArray(t, dir, "bytes.npy", "|u1", []int64{8}, 1, 0x3c, 0, 0x40, 0, 0x3c, 0, 0xbc)
+	writeArray(t, dir, "f16.npy", "<f2", []int64{2, 2}, 1, 0x3c, 0, 0x40, 0, 0x3c, 0, 0xbc)
+	writeArray(t, dir, "short.npy", "<f2", []int64{3}, 1, 0x3c, 0, 0x40, 0, 0x3c)
+	for _, c := range []struct {
+		expect   string
+		elements int64
+		count    int64
+		err      string
+	}{
+		{`{"file": "bytes.npy"}`, 8, 2, ""},
+		{`{"file": "bytes.npy", "type": "f16"}`, 4, 2, ""},
+		{`{"file": "bytes.npy", "type": "f16", "ulp": 1}`, 4, 0, ""},
+		{`{"file": "f16.npy", "type": "f16", "ulp": 1}`, 4, 0, ""},
+		{`{"file": "f16.npy", "type": "f16", "atol": 1e-4}`, 4, 2, ""},
+		{`{"file": "bytes.npy", "type": "s8"}`, 8, 2, ""},
+		{`{"file": "f16.npy"}`, 0, 0, `dtype <f2 does not fit buffer "out" of type u8`},
+		{`{"file": "short.npy", "type": "f16"}`, 0, 0, `dtype <f2 does not fit buffer "out" of type u8`},
+	} {
+		f := parse(t, dir, buffer+c.expect+`}`)
+		l := layout(t, dir, buffer+c.expect+`}`)
+		err := f.CheckExpected(l)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", c.expect, err)
+			}
+			continue
+		}
+		got, err2 := l.Compare(f.Expect[0], half)
+		if err != nil || err2 != nil || got.Elements != c.elements || got.Count != c.count {
+			t.Errorf("%s: %+v, %v, %v", c.expect, got, err, err2)
+		}
+	}
+	odd := `"buffers": {"out": {"type": "u8", "shape": [7], "fill": "zeros"}}, "expect": {"out": {"file": "f16.npy", "type": "f16"}}`
+	if err := parse(t, dir, odd).CheckExpected(layout(t, dir, odd)); err == nil || !strings.Contains(err.Error(), "7 bytes, no whole number of f16") {
+		t.Error(err)
 	}
 }
 

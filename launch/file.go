@@ -68,13 +68,22 @@ func (l *Launch) Modules() []string { return append([]string{l.PTX}, l.Link...) 
 
 // Expect says what a buffer must hold after the launch.
 type Expect struct {
-	Pos       Pos
-	Buffer    string
-	File      string // path of an .npy
+	Pos    Pos
+	Buffer string
+	File   string // path of an .npy
+	// As is the type as which the buffer's bytes are compared; 0: the buffer's own.
+	As        Type
 	Tolerance Tolerance
 	// Data are the bytes themselves, instead of File, in a File built in Go. Their length
 	// is the buffer's.
 	Data []byte
+}
+
+func (x *Expect) as(own Type) Type {
+	if x.As != 0 {
+		return x.As
+	}
+	return own
 }
 
 // Accept excludes a finding from the verdict, for a stated reason.
@@ -261,6 +270,7 @@ func (d *decoder) expect(e Entry) (Expect, error) {
 	loose := false
 	err := d.fields(e.Value, "an expectation", []field{
 		{"file", true, func(n *Node) (err error) { x.File, err = d.path(n, "file"); return }},
+		{"type", false, func(n *Node) (err error) { x.As, err = d.typ(n); return }},
 		{"atol", false, func(n *Node) (err error) { loose = true; tol.Abs, err = d.tolerance(n, "atol"); return }},
 		{"rtol", false, func(n *Node) (err error) { loose = true; tol.Rel, err = d.tolerance(n, "rtol"); return }},
 		{"ulp", false, func(n *Node) error {
@@ -447,14 +457,16 @@ func (f *File) checkExpect(buffers map[string]*Buffer) error {
 	seen := make(map[string]bool)
 	for _, x := range f.Expect {
 		b := buffers[x.Buffer]
-		tol := x.Tolerance
+		tol, as := x.Tolerance, x.as(b.Type)
 		switch {
 		case seen[x.Buffer]:
 			return errorf(x.Pos, "buffer %q is expected twice", x.Buffer)
 		case b.Type == TensorMapType:
 			return errorf(x.Pos, "buffer %q holds tensor maps, which cannot be compared", x.Buffer)
-		case tol.ByULP && !b.Type.IsFloat():
-			return errorf(x.Pos, "ulp needs floating point; buffer %q is %s", x.Buffer, b.Type)
+		case !as.valid() || as == TensorMapType:
+			return errorf(x.Pos, "buffer %q cannot be compared as %s", x.Buffer, as)
+		case tol.ByULP && !as.IsFloat():
+			return errorf(x.Pos, "ulp needs floating point; buffer %q is %s", x.Buffer, as)
 		case tol.ByULP && (tol.Abs != 0 || tol.Rel != 0):
 			return errorf(x.Pos, "ulp excludes atol and rtol")
 		}

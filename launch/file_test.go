@@ -221,7 +221,7 @@ func TestParseErrors(t *testing.T) {
 		{key, `"variables": {§"v": {"type": "f32"}}`, `variable "v" needs a fill, values or a struct`},
 		{key, `"variables": {"v": §{"fill": "iota"}}`, `a variable needs the key "type"`},
 		{key, `"variables": {"v": {"struct": §3}}`, "struct is a list of parts, not an integer"},
-		{key, `"variables": {"v": {"struct": [null], §"fill": "iota"}}`, `a variable that is a struct has one key; "fill" follows`},
+		{key, `"variables": {"v": {"struct": [null], §"fill": "iota"}}`, `unknown key "fill"; known here: struct, base`},
 		{key, `"variables": {"v": {"struct": [§"in"]}}`, `no buffer is called "in"`},
 		{key, `"variables": {"v": {"type": "u64", "values": [§{"ptr": "in"}]}}`, `no buffer is called "in"`},
 		{key, `"variables": {"v": {"type": "u32", "values": [1], §"align": 8}}`, `unknown key "align"; known here: type, shape, fill, values, base`},

@@ -16,7 +16,7 @@ import (
 //	                                     mod=97, random=SEED,LOW,HIGH, file=a.npy
 //	--variable coeff=f32[64]:iota        as --buffer; without a shape all of the variable
 //	--arg in   --arg out+256   --arg s32:64   --arg null   --arg bytes:param.bin
-//	--expect out=out.npy                 then ,atol=1e-3,rtol=1e-2 or ,ulp=2
+//	--expect out=out.npy                 then ,type=f16 and ,atol=1e-3,rtol=1e-2 or ,ulp=2
 //	--accept 'proxy-war@gemm.cu:118=reason'
 //
 // A form without a short notation is written as JSON:
@@ -393,7 +393,7 @@ func (d *decoder) flagArg(text string) (*Node, error) {
 	return n, nil
 }
 
-// ParseExpectFlag reads name=file[,atol=x][,rtol=x][,ulp=n] or name={JSON}.
+// ParseExpectFlag reads name=file[,type=t][,atol=x][,rtol=x][,ulp=n] or name={JSON}.
 func ParseExpectFlag(text string) (Expect, error) {
 	d := flagDecoder("--expect", text)
 	name, rest, ok := strings.Cut(text, "=")
@@ -418,10 +418,14 @@ func (d *decoder) flagTolerance(n *Node, rest string) {
 	for {
 		i := strings.LastIndexByte(rest, ',')
 		key, value, ok := strings.Cut(rest[i+1:], "=")
-		if i < 0 || !ok || key != "atol" && key != "rtol" && key != "ulp" {
+		if i < 0 || !ok || key != "type" && key != "atol" && key != "rtol" && key != "ulp" {
 			break
 		}
-		d.add(n, key, d.number(value))
+		v := d.number(value)
+		if key == "type" {
+			v = d.node(StringNode, value)
+		}
+		d.add(n, key, v)
 		rest = rest[:i]
 	}
 	d.add(n, "file", d.node(StringNode, rest))

@@ -249,6 +249,11 @@ func readArrayFile(p Pos, path string, t Type, shape []int64, name string) ([]by
 	if err != nil {
 		return nil, err
 	}
+	return readArray(p, path, f, h)
+}
+
+// readArray reads an opened array and closes it.
+func readArray(p Pos, path string, f io.ReadCloser, h NpyHeader) ([]byte, error) {
 	defer f.Close()
 	_, measured := f.(*os.File) // else compressed
 	data, err := readExactly(f, h, measured)

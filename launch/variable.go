@@ -1,5 +1,7 @@
 package launch
 
+import "slices"
+
 // A Variable is what a .global or .const variable of the module holds when the kernel starts,
 // as cudaMemcpyToSymbol leaves it: its first bytes. The others keep their initializer, or are
 // zeros. With a base it lies at that address, so that pointers to it which memory or arguments
@@ -28,13 +30,15 @@ func (d *decoder) variables(n *Node) ([]Variable, error) {
 
 func (d *decoder) variable(e Entry) (Variable, error) {
 	v := Variable{Array: Buffer{Name: e.Key, Pos: at(d.file, e.Pos)}}
-	if n := e.Value; n.Kind == MapNode && len(n.Entries) > 0 && n.Entries[0].Key == "struct" {
-		if len(n.Entries) > 1 {
-			return v, errorf(at(d.file, n.Entries[1].Pos), "a variable that is a struct has one key; %s follows", quote(n.Entries[1].Key))
-		}
-		a, err := d.structArg(n.Entries[0].Value)
-		v.Parts = a.Parts
-		return v, err
+	if n := e.Value; n.Kind == MapNode && slices.ContainsFunc(n.Entries, func(e Entry) bool { return e.Key == "struct" }) {
+		return v, d.fields(n, "a variable", []field{
+			{"struct", true, func(n *Node) error {
+				a, err := d.structArg(n)
+				v.Parts = a.Parts
+				return err
+			}},
+			d.baseField(&v.Array),
+		})
 	}
 	var fill, values *Node
 	if err := d.fields(e.Value, "a variable", append(d.contentFields(&v.Array, &fill, &values), d.baseField(&v.Array))); err != nil {
@@ -55,22 +59,21 @@ func (f *File) checkVariables() error {
 			return errorf(b.Pos, "variable %q has contents already, at %s", b.Name, first)
 		}
 		names[b.Name] = b.Pos
-		if len(v.Parts) > 0 {
-			for k := range v.Parts {
-				if err := v.Parts[k].validate(); err != nil {
-					return err
-				}
+		for k := range v.Parts {
+			if err := v.Parts[k].validate(); err != nil {
+				return err
 			}
-			continue
-		}
-		if b.Fill.Kind == FillUninitialized {
-			return errorf(b.Pos, "variable %q needs a fill, values or a struct", b.Name)
 		}
 		switch {
+		case len(v.Parts) == 0 && b.Fill.Kind == FillUninitialized:
+			return errorf(b.Pos, "variable %q needs a fill, values or a struct", b.Name)
 		case b.Align != 0:
 			return errorf(b.Pos, "variable %q is aligned as the module says", b.Name)
 		case b.Fixed && (b.Base < MinAddress || b.Base >= MaxAddress):
 			return errorf(b.basePos, "variable %q at %#x does not lie between %#x and %#x", b.Name, b.Base, uint64(MinAddress), uint64(MaxAddress))
+		}
+		if len(v.Parts) > 0 {
+			continue
 		}
 		if err := checkGiven(b); err != nil {
 			return err
@@ -140,7 +143,7 @@ func (v *Variable) UnknownVariable(have []string) error {
 
 func (w *writer) variable(v *Variable) string {
 	if len(v.Parts) > 0 {
-		return w.arg(&Arg{Kind: ArgStruct, Parts: v.Parts})
+		return fields("struct", w.parts(v.Parts), "base", base(&v.Array))
 	}
 	return w.buffer(&v.Array)
 }

@@ -141,7 +141,7 @@ func fields(pairs ...string) string {
 }
 
 func (w *writer) buffer(b *Buffer) string {
-	shape, fill, values, align, base := "", "", "", "", ""
+	shape, fill, values, align := "", "", "", ""
 	if b.Shape != nil {
 		shape = list(b.Shape)
 	}
@@ -171,10 +171,22 @@ func (w *writer) buffer(b *Buffer) string {
 	if b.Align != 0 {
 		align = fmt.Sprint(b.Align)
 	}
-	if b.Fixed {
-		base = fmt.Sprintf("%#x", b.Base)
+	return fields("type", b.Type.String(), "shape", shape, "fill", fill, "values", values, "align", align, "base", base(b))
+}
+
+func base(b *Buffer) string {
+	if !b.Fixed {
+		return ""
 	}
-	return fields("type", b.Type.String(), "shape", shape, "fill", fill, "values", values, "align", align, "base", base)
+	return fmt.Sprintf("%#x", b.Base)
+}
+
+func (w *writer) parts(list []Arg) string {
+	parts := make([]string, len(list))
+	for i := range list {
+		parts[i] = w.arg(&list[i])
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // number formats bits of a type: integers as numbers, others as bit patterns.
@@ -213,11 +225,7 @@ func (w *writer) arg(a *Arg) string {
 	case ArgTensorMap:
 		return fields("tensormap", w.tensorMap(a.Map))
 	case ArgStruct:
-		parts := make([]string, len(a.Parts))
-		for i := range a.Parts {
-			parts[i] = w.arg(&a.Parts[i])
-		}
-		return fields("struct", "["+strings.Join(parts, ", ")+"]")
+		return fields("struct", w.parts(a.Parts))
 	case ArgBytes:
 		return fields("bytes", w.path(a.Path))
 	case ArgPad:
@@ -256,7 +264,10 @@ func (w *writer) tensorMap(m *TensorMapSpec) string {
 
 func (w *writer) expect(x *Expect) string {
 	t := &x.Tolerance
-	abs, rel, ulp := "", "", ""
+	as, abs, rel, ulp := "", "", "", ""
+	if x.As != 0 {
+		as = x.As.String()
+	}
 	switch {
 	case t.ByULP:
 		ulp = fmt.Sprint(t.ULP)
@@ -268,7 +279,7 @@ func (w *writer) expect(x *Expect) string {
 			rel = float(t.Rel)
 		}
 	}
-	return fields("file", w.path(x.File), "atol", abs, "rtol", rel, "ulp", ulp)
+	return fields("file", w.path(x.File), "type", as, "atol", abs, "rtol", rel, "ulp", ulp)
 }
 
 // listed reports whether a launch has keys that only one of several can have.

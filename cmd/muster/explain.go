@@ -1,35 +1,49 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster/internal/rules"
+	"muster/launch"
 )
 
 func explainCommand(c *console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain [KIND]",
-		Short: "Tell what a finding means, with a wrong and a right kernel",
+	schema := false
+	cmd := &cobra.Command{
+		Use:   "explain [KIND | launch]",
+		Short: "Tell what a finding means, with a wrong and a right kernel; or the form of launch files",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
-mended. Without a name it lists all kinds.`,
-		Example: "  muster explain\n  muster explain proxy-raw",
+mended. Without a name it lists all kinds. 'explain launch' prints the reference of
+launch files, with --schema as a JSON Schema, by which editors complete.`,
+		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain launch --schema > launch.schema.json",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
+			names := []string{launchTopic + "\tThe form of launch files"}
 			for _, k := range rules.Kinds() {
 				names = append(names, k.Name+"\t"+k.Title)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case schema && (len(args) == 0 || args[0] != launchTopic):
+				return errors.New("--schema goes with 'muster explain launch'")
+			case len(args) == 0:
 				c.listKinds()
 				return nil
+			case schema:
+				_, err := c.out.Write(launch.Schema())
+				return err
+			case args[0] == launchTopic:
+				_, err := io.WriteString(c.out, launch.Reference())
+				return err
 			}
 			k := rules.Lookup(args[0])
 			if k == nil {
@@ -39,7 +53,12 @@ mended. Without a name it lists all kinds.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "of launch files: a JSON Schema")
+	return cmd
 }
+
+// launchTopic is what 'muster explain' knows besides kinds.
+const launchTopic = "launch"
 
 func (c *console) listKinds() {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Note} {

@@ -1,4 +1,4 @@
-package yaml_test
+package yaml
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/internal/yaml"
 	"muster/launch"
 )
 
@@ -21,7 +20,7 @@ func TestWrite(t *testing.T) {
 	files = append(files, every(t))
 	dir := t.TempDir()
 	for _, name := range files {
-		f, err := yaml.ReadFile(name)
+		f, err := ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +32,7 @@ func TestWrite(t *testing.T) {
 		if err := os.WriteFile(copied, first.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		again, err := yaml.ReadFile(copied)
+		again, err := ReadFile(copied)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, &first)
 		}
@@ -79,6 +78,9 @@ func every(t *testing.T) string {
 		t.Fatal(err)
 	}
 	text := `
+version: 1
+assume: [vector-atomic]
+maxrregcount: 64
 ptx: ["it's \"k\".ptx", "b, c.ptx"]
 kernel: k$1
 grid: [4, 2, 1]
