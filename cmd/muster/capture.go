@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -20,6 +21,8 @@ func captureCommand(c *console) *cobra.Command {
 	o := &capture.Options{Log: c.err, MaxBytes: 1 << 30, PerKernel: 64, Decides: contentsDecide}
 	var launches string
 	contents := contentsFlag("needed")
+	var dry bool
+	var as string
 	cmd := &cobra.Command{
 		Use:   "capture [flags] -- COMMAND [ARGUMENT …]",
 		Short: "Run a program on the GPU and keep its launches as launch files",
@@ -49,6 +52,16 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 			if o.Launches, err = ranges(launches); err != nil {
 				return err
 			}
+			switch {
+			case dry && as == "":
+				return errors.New("--dry needs --as, the card that the program is told of")
+			case !dry && as != "":
+				return errors.New("--as goes with --dry")
+			case dry:
+				if o.As, err = capture.ParseCard(as); err != nil {
+					return fmt.Errorf("--as: %w", err)
+				}
+			}
 			o.Contents = capture.Contents(indexOf(contentNames, string(contents)))
 			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.err)
 			if err != nil || status == 0 {
@@ -65,6 +78,8 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 	f.Var((*sizeFlag)(&o.MaxBytes), "max-bytes", "the most contents of one launch; larger buffers keep their shape alone")
 	f.Var(&contents, "contents", "which contents of buffers to keep: those that decide something, all (to run the launch), or none")
 	f.DurationVar(&o.Wait, "wait", 10*time.Second, "how long to wait for a launch to end")
+	f.BoolVar(&dry, "dry", false, "launch nothing, and tell the program of the card that --as names: its kernels are captured with what the host copied")
+	f.StringVar(&as, "as", "", "the `card` of a dry capture: "+strings.Join(capture.Cards(), ", "))
 	f.BoolVar(&o.Tight, "tight", false, "let PyTorch allocate each tensor by itself, so that bounds are exact")
 	return cmd
 }

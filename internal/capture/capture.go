@@ -44,6 +44,9 @@ type Options struct {
 	Contents  Contents
 	Wait      time.Duration // for a launch to end
 	Tight     bool          // PyTorch allocates each tensor by itself
+	// As is the compute capability of the card that a dry capture answers as, which launches
+	// nothing; 0: the card that is there.
+	As int
 	// Decides reports whether what buffers hold can decide where control goes or which
 	// address is accessed, for Needed.
 	Decides func(*launch.File) (bool, error)
@@ -79,6 +82,7 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	}
 	defer os.RemoveAll(top)
 	s := newSources(record)
+	s.as = o.As
 	stop, err := s.serve(filepath.Join(top, "socket"))
 	if err != nil {
 		return 0, err
@@ -153,6 +157,9 @@ func meetingPlace(o *Options, record string) (string, error) {
 		fmt.Fprintf(&b, "launch=%d-%d\n", r[0], r[1])
 	}
 	fmt.Fprintf(&b, "max-bytes=%d\nwait=%f\nper-kernel=%d\n", o.MaxBytes, o.Wait.Seconds(), o.PerKernel)
+	if o.As != 0 {
+		cards[o.As].options(&b)
+	}
 	err = os.WriteFile(filepath.Join(top, "options"), []byte(b.String()), 0o600)
 	if err == nil {
 		err = os.Symlink(record, filepath.Join(top, "record"))

@@ -17,6 +17,7 @@ import (
 	"muster"
 	"muster/internal/yaml"
 	"muster/launch"
+	"muster/ptx"
 )
 
 // A bench has programs that run on a driver of C, see testdata.
@@ -199,6 +200,112 @@ expect:
 				t.Errorf("%s: %v, %v: others may read it", d, info.Mode(), err)
 			}
 		}
+	}
+}
+
+// TestDry: the program is told of another card, the driver is given kernels with nothing in
+// them, and nothing runs; the folder has the kernel that the program has.
+func TestDry(t *testing.T) {
+	b := newBench(t)
+	o, status, log := b.run(t, "device", func(o *Options) { o.As = 100 })
+	const stub = `NVIDIA B200, 10.0: 99
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .global .align 4 .u32 count;
+.visible .entry add(
+	.param .u64 p,
+	.param .u32 n
+)
+{
+	ret;
+}
+`
+	if lines := strings.ReplaceAll(log, "\n\n", "\n"); status != 0 || !strings.Contains(lines, stub) {
+		t.Errorf("status %d: %s", status, log)
+	}
+	const want = `# Captured on a card made of C (sm_90, driver for CUDA 13.0): launch 0, in stream 0x1 of process P.
+# The capture was dry, as if on NVIDIA B200 (sm_100): no kernel ran, and buffers hold what the host and other copies left there.
+ptx: "kernel.ptx"
+kernel: "add"
+grid: [1, 1, 1]
+block: [128, 1, 1]
+buffers:
+  b1: {type: u32, shape: [100], fill: {file: "b1.npy.zst"}, base: A}
+variables:
+  "count": {type: u8, shape: [4], fill: {file: "b0.npy.zst"}, base: A}
+args:
+  - {ptr: "b1"}
+  - {u32: 100}
+`
+	dir := filepath.Join(o.Dir, "000-add")
+	if got := text(t, dir); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if _, status, log = b.run(t, "device", nil); status != 0 || !strings.Contains(log, "a card made of C, 9.0: 106\n.version") {
+		t.Errorf("not dry: status %d: %s", status, log)
+	}
+}
+
+// TestStub: a stub keeps what the driver is asked about.
+func TestStub(t *testing.T) {
+	m := &module{}
+	var err error
+	m.mod, err = ptx.Parse("k.ptx", []byte(`.version 8.6
+.target sm_100a
+.address_size 64
+.extern .shared .align 1024 .b8 dynamic[];
+.shared .align 16 .b8 fixed[64];
+.global .align 8 .u64 table[2] = {1, 2};
+.func (.param .b32 r) f(.param .b32 x) { ret; }
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 .ptr .global .align 16 p)
+.reqntid 384, 1, 1
+.minnctapersm 1
+.reqnctapercluster 2, 1, 1
+{
+	.shared .align 8 .b64 bars[4];
+	.reg .b32 %r<4>;
+	tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [fixed], 512;
+	{ .shared .b32 bars2; }
+	ret;
+}
+.visible .entry other() { ret; }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := stubOf([]*module{m, m}, 90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `.version 8.6
+.target sm_90
+.address_size 64
+.extern .shared .align 1024 .b8 dynamic[];
+.shared .align 16 .b8 fixed[64];
+.visible .global .align 8 .u64 table[2] = {1, 2};
+.visible .entry k(
+	.param .align 64 .b8 map[128],
+	.param .u64 .ptr .global .align 16 p
+)
+.reqntid 384, 1, 1
+.minnctapersm 1
+.reqnctapercluster 2, 1, 1
+{
+	st.volatile.shared.u8 [fixed], 0;
+	.shared .align 8 .b64 muster_shared_0[4];
+	st.volatile.shared.u8 [muster_shared_0], 0;
+	.shared .b32 muster_shared_1;
+	st.volatile.shared.u8 [muster_shared_1], 0;
+	ret;
+}
+.visible .entry other
+{
+	ret;
+}
+`
+	if got := strings.ReplaceAll(text, "\n\n", "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

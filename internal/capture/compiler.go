@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -19,8 +20,11 @@ var shimFirst []byte
 //go:embed shim/graph.c
 var shimGraphs []byte
 
+//go:embed shim/dry.c
+var shimDry []byte
+
 // shimSource is one text for the compiler.
-var shimSource = append(shimFirst[:len(shimFirst):len(shimFirst)], shimGraphs...)
+var shimSource = slices.Concat(shimFirst, shimGraphs, shimDry)
 
 // compilers are tried in order. Users of PyTorch and of Triton have one, since those need it.
 var compilers = [][]string{

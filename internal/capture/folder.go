@@ -102,6 +102,9 @@ func (c *converter) process(p *process, dir string) error {
 	return nil
 }
 
+// there is the compute capability of the process's card, as 90.
+func (e *event) there() int { return 10*e.Capability[0] + e.Capability[1] }
+
 // lack says once why a kernel cannot be captured.
 func (c *converter) lack(kernel, why string) {
 	if line := fmt.Sprintf("%s is not captured: %s", short(kernel), why); !c.without[line] {
@@ -149,7 +152,7 @@ func (c *converter) launch(p *process, l *recorded, dir string) error {
 	if l.Nodes != nil {
 		return c.graph(p, l, dir)
 	}
-	m, f := c.sources.find(filepath.Join(p.dir, p.images[l.Module()].File), l.Kernel)
+	m, f := c.sources.find(filepath.Join(p.dir, p.images[l.Module()].File), l.Kernel, p.about.there())
 	if m == nil {
 		c.lack(l.Kernel, "no PTX")
 		return nil
@@ -205,7 +208,7 @@ func (w *writer) write() error {
 	if err := w.ptx("kernel.ptx"); err != nil {
 		return err
 	}
-	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.recorded.Registers}
+	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.registers(w.recorded.Registers)}
 	w.attributes(&l, w.Attributes)
 	if err := w.arguments(&l, w.kernel, w.Params, w.Args, "p"); err != nil {
 		return err
@@ -216,6 +219,14 @@ func (w *writer) write() error {
 		return err
 	}
 	return w.launchFile()
+}
+
+// registers are those of a thread, where the driver compiled the kernel itself.
+func (w *writer) registers(n uint32) uint32 {
+	if w.As != 0 {
+		return 0
+	}
+	return n
 }
 
 // attributes takes over the attributes of a launch.
@@ -344,6 +355,7 @@ func (w *writer) contents() error {
 	switch {
 	case w.Early:
 		w.note("launched before what came before it had ended: its buffers are not kept")
+	case w.As != 0:
 	case w.after == nil:
 		w.note("the program ended before it did")
 	case w.after.Result != 0:
@@ -457,6 +469,9 @@ func (w *writer) launchFile() error {
 	about := &w.from.about
 	fmt.Fprintf(&b, "# Captured on %s (sm_%d%d, driver for CUDA %d.%d): launch %d, in stream %s of process %d.\n",
 		about.GPU, about.Capability[0], about.Capability[1], about.Driver/1000, about.Driver%1000/10, w.Ordinal, w.Stream, *about.Process)
+	if w.As != 0 {
+		fmt.Fprintf(&b, "# The capture was dry, as if on %s (sm_%d): no kernel ran, and buffers hold what the host and other copies left there.\n", cards[w.As].name, w.As)
+	}
 	if w.module != nil && w.module.name != "" {
 		fmt.Fprintf(&b, "# Its PTX was found beside its machine code, in %s.\n", w.module.name)
 	}

@@ -62,7 +62,7 @@ func nodeName(i int) string { return fmt.Sprintf("node%d", i) }
 func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module]string) error {
 	switch n.Type {
 	case nodeKernel:
-		m, f := w.sources.find(filepath.Join(w.from.dir, w.from.images[n.Module].File), n.Kernel)
+		m, f := w.sources.find(filepath.Join(w.from.dir, w.from.images[n.Module].File), n.Kernel, w.from.about.there())
 		if m == nil {
 			return fmt.Errorf("%s: no PTX", short(n.Kernel))
 		}
@@ -77,7 +77,7 @@ func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module]strin
 			}
 		}
 		of.PTX, of.Kernel, of.Grid, of.Block = w.path(texts[m]), n.Kernel, n.Grid, n.Block
-		of.Shared, of.Registers = n.Shared, n.Registers
+		of.Shared, of.Registers = n.Shared, w.registers(n.Registers)
 		w.attributes(of, n.Attributes)
 		return w.arguments(of, f, n.Params, n.Args, fmt.Sprintf("n%dp", i))
 	case nodeFill:

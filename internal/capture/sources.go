@@ -21,6 +21,7 @@ import (
 // sources finds the PTX of the images that programs load, and answers what it says.
 type sources struct {
 	record string
+	as     int // the card that a dry capture answers as; 0: the one that is there
 	mu     sync.Mutex
 	images map[string]*image // by path
 }
@@ -60,10 +61,20 @@ func (s *sources) serve(path string) (stop func(), err error) {
 			busy.Go(func() {
 				defer c.Close()
 				line, err := bufio.NewReader(c).ReadString('\n')
-				file, kernel, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-				if err == nil && ok {
-					_, _ = c.Write([]byte(s.answer(file, kernel) + "\n"))
+				var what, file string
+				var there int // compute capability of the card
+				if n, _ := fmt.Sscanf(line, "%s %d %s", &what, &there, &file); err != nil || n < 3 {
+					return
 				}
+				answer := "none\n"
+				switch what {
+				case "kernel":
+					_, kernel, _ := strings.Cut(line, file+" ")
+					answer = s.answer(file, strings.TrimSuffix(kernel, "\n"), there)
+				case "stub":
+					answer = s.stub(file, there)
+				}
+				_, _ = c.Write([]byte(answer + "\n"))
 			})
 		}
 	})
@@ -72,8 +83,8 @@ func (s *sources) serve(path string) (stop func(), err error) {
 
 // answer describes a kernel of an image: a line `ptx` if there is PTX of it, `param OFFSET
 // SIZE` for each parameter, `variable NAME` for each variable that it names.
-func (s *sources) answer(path, kernel string) string {
-	m, f := s.find(path, kernel)
+func (s *sources) answer(path, kernel string, there int) string {
+	m, f := s.find(path, kernel, there)
 	if m == nil {
 		return "none\n"
 	}
@@ -110,12 +121,13 @@ func variables(m *ptx.Module, kernel string) (names []string) {
 	return names
 }
 
-// find returns the module of an image with the PTX of a kernel, for the newest architecture;
-// nil if there is none.
-func (s *sources) find(path, kernel string) (*module, *ptx.Func) {
-	i := s.image(path)
-	for k := range i.modules {
-		m := &i.modules[k]
+// find returns the module of an image with the PTX of a kernel, for the newest architecture
+// that a card can run; nil if there is none.
+func (s *sources) find(path, kernel string, there int) (*module, *ptx.Func) {
+	if s.as != 0 {
+		there = s.as
+	}
+	for _, m := range s.image(path).fitting(there) {
 		for _, it := range m.mod.Items {
 			if f, ok := it.(*ptx.Func); ok && f.Entry && f.Body != nil && f.Name == kernel {
 				return m, f
@@ -123,6 +135,19 @@ func (s *sources) find(path, kernel string) (*module, *ptx.Func) {
 		}
 	}
 	return nil, nil
+}
+
+// fitting lists the modules of an image, those that a card can run first, of these the newest.
+func (i *image) fitting(capability int) []*module {
+	var list []*module
+	for _, fit := range []bool{true, false} {
+		for k := range i.modules {
+			if m := &i.modules[k]; m.runsOn(capability) == fit {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
 }
 
 // image reads an image once.

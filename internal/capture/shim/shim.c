@@ -115,6 +115,9 @@ static struct {
 	size_t maxBytes;
 	double wait;
 	unsigned perKernel;
+	int dry; // answer as another card, and launch nothing
+	char name[128];
+	int nattributes, attribute[32][2];
 } opt;
 
 static double now(void) {
@@ -240,6 +243,11 @@ static void readOptions(void) {
 		if (!strcmp(line, "max-bytes")) opt.maxBytes = strtoull(value, 0, 10);
 		if (!strcmp(line, "wait")) opt.wait = strtod(value, 0);
 		if (!strcmp(line, "per-kernel")) opt.perKernel = strtoul(value, 0, 10);
+		if (!strcmp(line, "name")) opt.dry = 1, snprintf(opt.name, sizeof opt.name, "%s", value);
+		if (!strcmp(line, "attribute") && opt.nattributes < (int)COUNT(opt.attribute)) {
+			opt.attribute[opt.nattributes][0] = strtol(value, &value, 10);
+			opt.attribute[opt.nattributes++][1] = strtol(value + 1, 0, 10);
+		}
 		if (!strcmp(line, "launch") && opt.nranges < (int)COUNT(opt.range)) {
 			opt.range[opt.nranges][0] = strtoul(value, &value, 10);
 			opt.range[opt.nranges++][1] = strtoul(value + 1, 0, 10);
@@ -248,14 +256,27 @@ static void readOptions(void) {
 	fclose(f);
 }
 
+// configure reads the options, once.
+static void configure(void) {
+	static volatile int done;
+	if (done) return;
+	pthread_mutex_lock(&lock);
+	if (!done) {
+		const char *dir = getenv("MUSTER_CAPTURE");
+		if (dir && strlen(dir) < sizeof top) strcpy(top, dir), readOptions();
+		else off = 1;
+		done = 1;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static int dry(void) { return configure(), opt.dry; }
+
 // start makes the folder of this process, once. It reports whether launches are recorded.
 static int start(void) {
 	if (ready || off) return !off;
 	ready = 1;
-	const char *dir = getenv("MUSTER_CAPTURE");
-	if (!dir || strlen(dir) >= sizeof top) return off = 1, 0;
-	strcpy(top, dir);
-	readOptions();
+	configure();
 	snprintf(folder, sizeof folder, "%s/record/%d", top, (int)getpid());
 	if (!off && mkdir(folder, 0700)) giveUp("%s: %s", folder, strerror(errno));
 	if (!off) events = create("events");
@@ -350,17 +371,24 @@ static void loaded(Handle handle, int library, const char *how, const void *imag
 	pthread_mutex_unlock(&lock);
 }
 
+// contentOf reads a file, and adds a zero byte; null if it cannot.
+static char *contentOf(const char *path, size_t *size) {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char *data = fd >= 0 && !fstat(fd, &st) ? malloc(st.st_size + 1) : 0;
+	ssize_t k = 1;
+	*size = 0;
+	while (data && *size < (size_t)st.st_size && (k = read(fd, data + *size, st.st_size - *size)) > 0) *size += k;
+	if (data) data[*size] = 0;
+	if (fd >= 0) close(fd);
+	return data;
+}
+
 static void loadedFile(Handle handle, int library, const char *how, const char *path) {
 	pthread_mutex_lock(&lock);
-	int fd = start() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	struct stat st;
-	if (fd >= 0 && !fstat(fd, &st)) {
-		char *image = malloc(st.st_size + 1);
-		ssize_t n = 0, k = 1;
-		while (image && n < st.st_size && (k = read(fd, image + n, st.st_size - n)) > 0) n += k;
-		if (image) addModule(handle, library, how, image, n, 1);
-	}
-	if (fd >= 0) close(fd);
+	size_t size;
+	char *image = start() ? contentOf(path, &size) : 0;
+	if (image) addModule(handle, library, how, image, size, 1);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -436,10 +464,12 @@ static char *ask(const char *question) {
 	return t.s;
 }
 
+static int capability(void); // dry.c
+
 // describe asks for what the PTX of a kernel says: its parameters and its module's variables.
 static void describe(Kernel *k) {
 	Text q = {0};
-	add(&q, "%s/m%d %s\n", folder, k->module->id, k->name);
+	add(&q, "kernel %d %s/m%d %s\n", capability(), folder, k->module->id, k->name);
 	char *answer = ask(q.s), *rest = answer;
 	free(q.s);
 	for (char *line; answer && (line = strsep(&rest, "\n")) && *line;) {
@@ -655,11 +685,9 @@ static void provenance(void) {
 	static int told;
 	if (told++) return;
 	char name[200] = "";
-	int version = 0, major = 0, minor = 0;
+	int version = 0;
 	CALL("cuDeviceGetName", (char *, int, int), (name, sizeof name, device));
 	CALL("cuDriverGetVersion", (int *), (&version));
-	CALL("cuDeviceGetAttribute", (int *, int, int), (&major, 75, device));
-	CALL("cuDeviceGetAttribute", (int *, int, int), (&minor, 76, device));
 	const char *rank = getenv("RANK");
 	if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
 	Text t = {0};
@@ -667,7 +695,7 @@ static void provenance(void) {
 	addString(&t, rank);
 	add(&t, ",\"gpu\":");
 	addString(&t, name);
-	add(&t, ",\"capability\":[%d,%d],\"driver\":%d}", major, minor, version);
+	add(&t, ",\"capability\":[%d,%d],\"driver\":%d}", capability() / 10, capability() % 10, version);
 	emit(&t);
 }
 
@@ -834,9 +862,9 @@ static __thread int inside; // a call of ours
 				CALL("cuThreadExchangeStreamCaptureMode", (int *), (&mode)); \
 			} \
 		} \
-		Result result = call; \
+		Result result = dry() ? 0 : call; \
 		if (own) { \
-			if (cap.on) { \
+			if (cap.on && !dry()) { \
 				mode = 2; \
 				CALL("cuThreadExchangeStreamCaptureMode", (int *), (&mode)); \
 				after(&cap, result); \
@@ -883,6 +911,8 @@ __attribute__((destructor)) static void ended(void) {
 LAUNCHES(, 0)
 LAUNCHES(_ptsz, 1)
 
+static const void *stubOf(const void *image), *stubOfFile(const char *path); // dry.c
+
 // LOADED records an image if its load succeeded.
 #define LOADED(call, record) \
 	({ \
@@ -892,26 +922,33 @@ LAUNCHES(_ptsz, 1)
 	})
 
 PUBLIC Result cuModuleLoadData(Handle *m, const void *image) {
-	return LOADED(REAL("cuModuleLoadData", (Handle *, const void *))(m, image), loaded(*m, 0, "cuModuleLoadData", image));
+	return LOADED(REAL("cuModuleLoadData", (Handle *, const void *))(m, stubOf(image)), loaded(*m, 0, "cuModuleLoadData", image));
 }
 PUBLIC Result cuModuleLoadDataEx(Handle *m, const void *image, unsigned n, int *options, void **values) {
-	return LOADED(REAL("cuModuleLoadDataEx", (Handle *, const void *, unsigned, int *, void **))(m, image, n, options, values), loaded(*m, 0, "cuModuleLoadDataEx", image));
+	const void *give = stubOf(image);
+	if (give != image) n = 0; // options are for the image
+	return LOADED(REAL("cuModuleLoadDataEx", (Handle *, const void *, unsigned, int *, void **))(m, give, n, options, values), loaded(*m, 0, "cuModuleLoadDataEx", image));
 }
 PUBLIC Result cuModuleLoadFatBinary(Handle *m, const void *image) {
-	return LOADED(REAL("cuModuleLoadFatBinary", (Handle *, const void *))(m, image), loaded(*m, 0, "cuModuleLoadFatBinary", image));
+	const void *give = stubOf(image);
+	return LOADED(REAL(give == image ? "cuModuleLoadFatBinary" : "cuModuleLoadData", (Handle *, const void *))(m, give), loaded(*m, 0, "cuModuleLoadFatBinary", image));
 }
 PUBLIC Result cuModuleLoad(Handle *m, const char *path) {
-	return LOADED(REAL("cuModuleLoad", (Handle *, const char *))(m, path), loadedFile(*m, 0, "cuModuleLoad", path));
+	const void *give = stubOfFile(path);
+	return LOADED(give ? REAL("cuModuleLoadData", (Handle *, const void *))(m, give) : REAL("cuModuleLoad", (Handle *, const char *))(m, path), loadedFile(*m, 0, "cuModuleLoad", path));
 }
 PUBLIC Result cuModuleUnload(Handle m) {
 	unloaded(m, 0);
 	return REAL("cuModuleUnload", (Handle))(m);
 }
 PUBLIC Result cuLibraryLoadData(Handle *l, const void *image, int *jit, void **jitValues, unsigned nJit, int *options, void **values, unsigned n) {
-	return LOADED(REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, image, jit, jitValues, nJit, options, values, n), loaded(*l, 1, "cuLibraryLoadData", image));
+	const void *give = stubOf(image);
+	if (give != image) nJit = 0;
+	return LOADED(REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, jit, jitValues, nJit, options, values, n), loaded(*l, 1, "cuLibraryLoadData", image));
 }
 PUBLIC Result cuLibraryLoadFromFile(Handle *l, const char *path, int *jit, void **jitValues, unsigned nJit, int *options, void **values, unsigned n) {
-	return LOADED(REAL("cuLibraryLoadFromFile", (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned))(l, path, jit, jitValues, nJit, options, values, n), loadedFile(*l, 1, "cuLibraryLoadFromFile", path));
+	const void *give = stubOfFile(path);
+	return LOADED(give ? REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, 0, 0, 0, options, values, n) : REAL("cuLibraryLoadFromFile", (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned))(l, path, jit, jitValues, nJit, options, values, n), loadedFile(*l, 1, "cuLibraryLoadFromFile", path));
 }
 PUBLIC Result cuLibraryUnload(Handle l) {
 	unloaded(l, 1);
@@ -961,6 +998,7 @@ PUBLIC Result cuGetProcAddress(const char *, void **, int, uint64_t);
 PUBLIC Result cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 
 static void *standGraph(const char *, int); // graph.c
+static void *standDry(const char *);         // dry.c
 
 // stand returns the function that stands before the driver's of a name; null if none does.
 static void *stand(const char *name, int perThread) {
@@ -974,7 +1012,8 @@ static void *stand(const char *name, int perThread) {
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;
-	return standGraph(name, perThread);
+	void *s = standGraph(name, perThread);
+	return s ? s : standDry(name);
 }
 
 static Result given(Result r, const char *name, void **f, int version, uint64_t flags) {

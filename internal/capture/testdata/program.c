@@ -16,6 +16,8 @@ R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *,
 R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void);
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
+R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
+const char *cuTestImage(void);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
 Launch cuLaunchKernel;
 
@@ -103,6 +105,16 @@ int main(int argc, char **argv) {
 		few = 7;
 		if (cuTestSet(exec, nodes[3], add, more, few)) return 1;
 		return cuGraphLaunch(exec, 0);
+	}
+	if (!strcmp(what, "device")) {
+		// what the program is told, what the driver was given, and what the launch did
+		char name[100];
+		uint32_t h[100];
+		int major, minor, r = run(add);
+		cuDeviceGetName(name, sizeof name, 0), cuDeviceGetAttribute(&major, 75, 0), cuDeviceGetAttribute(&minor, 76, 0);
+		cuMemcpyDtoH_v2(h, memory, sizeof h);
+		fprintf(stderr, "%s, %d.%d: %d\n%s", name, major, minor, h[99], cuTestImage());
+		return r;
 	}
 	if (!strcmp(what, "broken")) return run(add), cuTestBreak(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "unload")) {
