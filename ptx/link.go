@@ -606,3 +606,43 @@ func Refers(m *Module) (needs, gives []string) {
 	}
 	return needs, gives
 }
+
+// A LinkSet is modules of which some refer to others, as those of a program are.
+type LinkSet struct {
+	mods  []*Module
+	refs  map[*Module]linkRefs
+	gives map[string]*Module
+}
+
+type linkRefs struct{ needs, gives []string }
+
+// NewLinkSet returns the set of some modules. Of several that define a name for others, the
+// first does.
+func NewLinkSet(mods []*Module) *LinkSet {
+	s := &LinkSet{mods: mods, refs: map[*Module]linkRefs{}, gives: map[string]*Module{}}
+	for _, m := range mods {
+		r := linkRefs{}
+		r.needs, r.gives = Refers(m)
+		s.refs[m] = r
+		for _, name := range r.gives {
+			if s.gives[name] == nil {
+				s.gives[name] = m
+			}
+		}
+	}
+	return s
+}
+
+// With returns a module of the set, and behind it those that it refers to, directly or through
+// others.
+func (s *LinkSet) With(m *Module) []*Module {
+	set := []*Module{m}
+	for k := 0; k < len(set); k++ {
+		for _, need := range s.refs[set[k]].needs {
+			if o := s.gives[need]; o != nil && !slices.Contains(set, o) {
+				set = append(set, o)
+			}
+		}
+	}
+	return set
+}

@@ -78,6 +78,7 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 	f.Var((*sizeFlag)(&o.MaxBytes), "max-bytes", "the most contents of one launch; larger buffers keep their shape alone")
 	f.Var(&contents, "contents", "which contents of buffers to keep: those that decide something, all (to run the launch), or none")
 	f.DurationVar(&o.Wait, "wait", 10*time.Second, "how long to wait for a launch to end")
+	f.StringArrayVar(&o.PTX, "ptx", nil, "a `folder` where PTX is looked for by a kernel's name, where the program loads machine code")
 	f.BoolVar(&dry, "dry", false, "launch nothing, and tell the program of the card that --as names: its kernels are captured with what the host copied")
 	f.StringVar(&as, "as", "", "the `card` of a dry capture: "+strings.Join(capture.Cards(), ", "))
 	f.BoolVar(&o.Tight, "tight", false, "let PyTorch allocate each tensor by itself, so that bounds are exact")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -126,16 +125,18 @@ func (i *importing) all(list []fatbin.Entry) error {
 			modules = append(modules, i.parse(len(texts), arch, &e))
 		}
 	}
-	gives := map[[2]string]*imported{}
+	byArch, names := map[string][]*ptx.Module{}, map[*ptx.Module]string{}
 	for _, m := range modules {
-		for _, name := range m.gives {
-			if key := [2]string{m.arch, name}; gives[key] == nil {
-				gives[key] = m
-			}
+		if m.mod != nil {
+			byArch[m.arch], names[m.mod] = append(byArch[m.arch], m.mod), m.path()
 		}
 	}
+	sets := map[string]*ptx.LinkSet{}
+	for arch, mods := range byArch {
+		sets[arch] = ptx.NewLinkSet(mods)
+	}
 	for _, m := range modules {
-		if err := i.module(m, gives); err != nil {
+		if err := i.module(m, sets[m.arch], names); err != nil {
 			return err
 		}
 	}
@@ -150,10 +151,9 @@ func (i *importing) all(list []fatbin.Entry) error {
 
 // An imported is a PTX module of a program.
 type imported struct {
-	entry        fatbin.Entry
-	base, arch   string
-	mod          *ptx.Module // nil if it does not parse
-	needs, gives []string    // names of other modules, and for them
+	entry      fatbin.Entry
+	base, arch string
+	mod        *ptx.Module // nil if it does not parse
 }
 
 func (m *imported) path() string { return m.base + ".ptx" }
@@ -166,22 +166,17 @@ func (i *importing) parse(n int, arch string, e *fatbin.Entry) *imported {
 	if m.mod, err = ptx.Parse(m.path(), e.Data); err != nil {
 		fmt.Fprintf(i.err, "muster: %v\n", err) // the next one may do
 		i.failed = true
-		return m
 	}
-	m.needs, m.gives = ptx.Refers(m.mod)
 	return m
 }
 
 // linked returns a module with those of its architecture that it refers to, directly or
 // through others, and what the linker makes of them: the module alone if it refuses.
-func (i *importing) linked(m *imported, gives map[[2]string]*imported) ([]string, *ptx.Module) {
-	set, mods, names := []*imported{m}, []*ptx.Module{m.mod}, []string{m.path()}
-	for k := 0; k < len(set); k++ {
-		for _, need := range set[k].needs {
-			if o := gives[[2]string{m.arch, need}]; o != nil && !slices.Contains(set, o) {
-				set, mods, names = append(set, o), append(mods, o.mod), append(names, o.path())
-			}
-		}
+func (i *importing) linked(m *imported, set *ptx.LinkSet, path map[*ptx.Module]string) ([]string, *ptx.Module) {
+	mods := set.With(m.mod)
+	var names []string
+	for _, o := range mods {
+		names = append(names, path[o])
 	}
 	if len(mods) == 1 {
 		return names, m.mod
@@ -196,7 +191,7 @@ func (i *importing) linked(m *imported, gives map[[2]string]*imported) ([]string
 }
 
 // module prints, or writes, a PTX module.
-func (i *importing) module(m *imported, gives map[[2]string]*imported) error {
+func (i *importing) module(m *imported, set *ptx.LinkSet, path map[*ptx.Module]string) error {
 	e := &m.entry
 	fmt.Fprintf(i.out, "%s: PTX %d.%d for %s, at byte %#x of %s\n", m.path(), e.Version[0], e.Version[1], m.arch, e.Place, i.name)
 	if i.dir != "" {
@@ -215,7 +210,7 @@ func (i *importing) module(m *imported, gives map[[2]string]*imported) error {
 			continue
 		}
 		if whole == nil {
-			paths, whole = i.linked(m, gives)
+			paths, whole = i.linked(m, set, path)
 		}
 		k++
 		file := fmt.Sprintf("%s.%d.yaml", m.base, k)

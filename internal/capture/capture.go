@@ -44,6 +44,8 @@ type Options struct {
 	Contents  Contents
 	Wait      time.Duration // for a launch to end
 	Tight     bool          // PyTorch allocates each tensor by itself
+	// PTX are folders where PTX is looked for by a kernel's name, where machine code was loaded.
+	PTX []string
 	// As is the compute capability of the card that a dry capture answers as, which launches
 	// nothing; 0: the card that is there.
 	As int
@@ -83,6 +85,7 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	defer os.RemoveAll(top)
 	s := newSources(record)
 	s.as = o.As
+	s.ptx = append(dumps(), o.PTX...)
 	stop, err := s.serve(filepath.Join(top, "socket"))
 	if err != nil {
 		return 0, err

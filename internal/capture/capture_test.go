@@ -309,6 +309,36 @@ func TestStub(t *testing.T) {
 	}
 }
 
+// TestMachineCode: where a program loads machine code, PTX is found by the kernel's name in a
+// folder that is named; without, one line says what to do.
+func TestMachineCode(t *testing.T) {
+	b := newBench(t)
+	_, _, log := b.run(t, "machine", nil)
+	if !strings.Contains(log, "muster capture: add is not captured: it was loaded as machine code; name a folder with its PTX by --ptx\n") {
+		t.Error(log)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a/other.ptx": ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry adder(.param .u64 p) { ret; }\n",
+		"b/add.ptx":   ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry add(.param .u64 p, .param .u32 n) { ret; }\n",
+		"b/bad.ptx":   ".visible .entry add(",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, _, log := b.run(t, "machine", func(o *Options) { o.PTX = []string{dir} })
+	if got := folders(t, o.Dir); !slices.Equal(got, []string{"000-add"}) {
+		t.Fatalf("folders %v: %s", got, log)
+	}
+	if got := text(t, filepath.Join(o.Dir, "000-add")); !strings.Contains(got, "# Its PTX was found by the kernel's name alone, in "+filepath.Join(dir, "b", "add.ptx")+".\n") {
+		t.Error(got)
+	}
+}
+
 // TestSharedPTX: folders of one module share its text.
 func TestSharedPTX(t *testing.T) {
 	b := newBench(t)

@@ -32,11 +32,11 @@ type converter struct {
 	left     int64 // bytes of which the shape alone is kept
 	lines    []string
 	without  map[string]bool
-	written  map[*module]string // where the PTX of a module was written
+	written  map[*module][]string // where the PTX of a module was written
 }
 
 func (o *Options) convert(s *sources, record string) error {
-	c := &converter{Options: o, sources: s, without: map[string]bool{}, written: map[*module]string{}}
+	c := &converter{Options: o, sources: s, without: map[string]bool{}, written: map[*module][]string{}}
 	dirs, err := os.ReadDir(record)
 	if err != nil {
 		return err
@@ -78,6 +78,9 @@ func (p *process) name() string {
 
 func (c *converter) process(p *process, dir string) error {
 	for _, e := range p.without {
+		if e.Module != nil {
+			e.Why = c.sources.why(filepath.Join(p.dir, p.images[*e.Module].File))
+		}
 		c.lack(e.Without, e.Why)
 	}
 	if p.graphs > 0 && !slices.ContainsFunc(p.list, func(l *recorded) bool { return l.Nodes != nil }) {
@@ -205,10 +208,11 @@ const (
 )
 
 func (w *writer) write() error {
-	if err := w.ptx("kernel.ptx"); err != nil {
+	paths, err := w.ptx("kernel")
+	if err != nil {
 		return err
 	}
-	l := launch.Launch{PTX: w.path("kernel.ptx"), Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.registers(w.recorded.Registers)}
+	l := launch.Launch{PTX: paths[0], Link: paths[1:], Kernel: w.recorded.Kernel, Grid: w.Grid, Block: w.Block, Shared: w.Shared, Registers: w.registers(w.recorded.Registers)}
 	w.attributes(&l, w.Attributes)
 	if err := w.arguments(&l, w.kernel, w.Params, w.Args, "p"); err != nil {
 		return err
@@ -249,15 +253,29 @@ func (w *writer) attributes(l *launch.Launch, list [][4]uint32) {
 	}
 }
 
-// ptx writes the module. Folders of one module share the file: a program's module may be
-// large, and launched often.
-func (w *writer) ptx(as string) error {
-	name := w.path(as)
-	if first, ok := w.written[w.module]; ok && os.Link(first, name) == nil {
-		return nil
+// ptx writes the module, and returns the files. Folders of one module share them: a program's
+// module may be large, and launched often.
+func (w *writer) ptx(as string) (paths []string, err error) {
+	for i := range w.module.texts {
+		name := w.path(as + ".ptx")
+		if i > 0 {
+			name = w.path(fmt.Sprintf("%s.%d.ptx", as, i))
+		}
+		paths = append(paths, name)
 	}
-	w.written[w.module] = name
-	return os.WriteFile(name, w.module.text, 0o600)
+	first := w.written[w.module]
+	for i, name := range paths {
+		if first != nil && os.Link(first[i], name) == nil {
+			continue
+		}
+		if err := os.WriteFile(name, w.module.texts[i], 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if first == nil {
+		w.written[w.module] = paths
+	}
+	return paths, nil
 }
 
 // arguments turns the parameters' bytes into arguments: numbers, pointers into buffers, and
@@ -473,7 +491,7 @@ func (w *writer) launchFile() error {
 		fmt.Fprintf(&b, "# The capture was dry, as if on %s (sm_%d): no kernel ran, and buffers hold what the host and other copies left there.\n", cards[w.As].name, w.As)
 	}
 	if w.module != nil && w.module.name != "" {
-		fmt.Fprintf(&b, "# Its PTX was found beside its machine code, in %s.\n", w.module.name)
+		fmt.Fprintf(&b, "# Its PTX was found %s, in %s.\n", w.module.how, w.module.name)
 	}
 	if w.times > 0 {
 		fmt.Fprintf(&b, "# %d later launches had the same parameters.\n", w.times)

@@ -31,7 +31,7 @@ func (c *converter) graph(p *process, l *recorded, dir string) error {
 
 func (w *writer) nodes() error {
 	w.file.Version = 1
-	texts := map[*module]string{}
+	texts := map[*module][]string{}
 	for _, i := range inOrder(w.Nodes) {
 		n := &w.Nodes[i]
 		if n.Type > nodeFill { // of no effect: those behind it come after those before it
@@ -59,24 +59,27 @@ func (w *writer) nodes() error {
 func nodeName(i int) string { return fmt.Sprintf("node%d", i) }
 
 // node takes over what a node does.
-func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module]string) error {
+func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module][]string) error {
 	switch n.Type {
 	case nodeKernel:
 		m, f := w.sources.find(filepath.Join(w.from.dir, w.from.images[n.Module].File), n.Kernel, w.from.about.there())
 		if m == nil {
 			return fmt.Errorf("%s: no PTX", short(n.Kernel))
 		}
-		if texts[m] == "" {
-			texts[m] = "kernel.ptx"
-			if len(texts) > 1 {
-				texts[m] = fmt.Sprintf("kernel%d.ptx", len(texts))
+		if texts[m] == nil {
+			name := "kernel"
+			if len(texts) > 0 {
+				name = fmt.Sprintf("kernel%d", len(texts)+1)
 			}
 			w.module = m
-			if err := w.ptx(texts[m]); err != nil {
+			paths, err := w.ptx(name)
+			if err != nil {
 				return err
 			}
+			texts[m] = paths
 		}
-		of.PTX, of.Kernel, of.Grid, of.Block = w.path(texts[m]), n.Kernel, n.Grid, n.Block
+		of.PTX, of.Link = texts[m][0], texts[m][1:]
+		of.Kernel, of.Grid, of.Block = n.Kernel, n.Grid, n.Block
 		of.Shared, of.Registers = n.Shared, w.registers(n.Registers)
 		w.attributes(of, n.Attributes)
 		return w.arguments(of, f, n.Params, n.Args, fmt.Sprintf("n%dp", i))

@@ -142,12 +142,12 @@ func readRecord(dir string) (*process, error) {
 			}
 		case e.Graph != nil:
 			p.graphs = *e.Graph
+		case e.Without != "":
+			p.without = append(p.without, e)
 		case e.Module != nil:
 			p.images[*e.Module] = e
 		case e.Process != nil:
 			p.about = e
-		case e.Without != "":
-			p.without = append(p.without, e)
 		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"muster/internal/entry"
 	"muster/internal/fatbin"
@@ -21,28 +23,35 @@ import (
 // sources finds the PTX of the images that programs load, and answers what it says.
 type sources struct {
 	record string
-	as     int // the card that a dry capture answers as; 0: the one that is there
+	as     int      // the card that a dry capture answers as; 0: the one that is there
+	ptx    []string // folders where PTX is found by a kernel's name
 	mu     sync.Mutex
-	images map[string]*image // by path
+	images map[string]*image  // by path
+	named  map[string]*module // by kernel: PTX that was found by the name
+	made   map[string]string  // by process: what made its machine code, see maker
 }
 
 // An image is what a program gave to the driver: a fat binary, PTX, or machine code.
 type image struct {
-	modules []module // with PTX
-	why     string   // there is none
+	modules []*module // with PTX
+	units   *ptx.LinkSet
+	whole   map[*module]*module // linked with what they refer to
+	machine bool                // machine code for one card
+	why     string              // there is no PTX
 	err     error
 }
 
-// A module is PTX.
+// A module is PTX: one text, or several that are linked.
 type module struct {
-	text []byte
-	arch int
-	name string // where it was found, if not in the image itself
-	mod  *ptx.Module
+	texts [][]byte
+	arch  int
+	name  string // where it was found, if not in the image itself
+	how   string
+	mod   *ptx.Module
 }
 
 func newSources(record string) *sources {
-	return &sources{record: record, images: map[string]*image{}}
+	return &sources{record: record, images: map[string]*image{}, named: map[string]*module{}, made: map[string]string{}}
 }
 
 // serve answers questions on a socket until it is stopped.
@@ -86,6 +95,7 @@ func (s *sources) serve(path string) (stop func(), err error) {
 func (s *sources) answer(path, kernel string, there int) string {
 	m, f := s.find(path, kernel, there)
 	if m == nil {
+		s.maker(path)
 		return "none\n"
 	}
 	var b strings.Builder
@@ -127,14 +137,54 @@ func (s *sources) find(path, kernel string, there int) (*module, *ptx.Func) {
 	if s.as != 0 {
 		there = s.as
 	}
-	for _, m := range s.image(path).fitting(there) {
-		for _, it := range m.mod.Items {
-			if f, ok := it.(*ptx.Func); ok && f.Entry && f.Body != nil && f.Name == kernel {
-				return m, f
-			}
+	i := s.image(path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range i.fitting(there) {
+		if m.kernel(kernel) != nil {
+			m = i.linked(m)
+			return m, m.kernel(kernel)
+		}
+	}
+	if i.machine {
+		if m := s.byName(kernel); m != nil {
+			return m, m.kernel(kernel)
 		}
 	}
 	return nil, nil
+}
+
+// kernel returns a kernel of a module; nil if it has none of that name.
+func (m *module) kernel(name string) *ptx.Func {
+	for _, it := range m.mod.Items {
+		if f, ok := it.(*ptx.Func); ok && f.Entry && f.Body != nil && f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// linked returns a module with those of its program that it refers to.
+func (i *image) linked(m *module) *module {
+	if i.units == nil {
+		return m
+	}
+	if i.whole[m] != nil {
+		return i.whole[m]
+	}
+	mods := i.units.With(m.mod)
+	all, err := ptx.Link(mods...)
+	if len(mods) == 1 || err != nil {
+		i.whole[m] = m
+		return m
+	}
+	whole := &module{arch: m.arch, name: m.name, how: m.how, mod: all}
+	for _, o := range mods {
+		k := slices.IndexFunc(i.modules, func(x *module) bool { return x.mod == o })
+		whole.texts = append(whole.texts, i.modules[k].texts...)
+	}
+	i.whole[m] = whole
+	return whole
 }
 
 // fitting lists the modules of an image, those that a card can run first, of these the newest.
@@ -142,7 +192,7 @@ func (i *image) fitting(capability int) []*module {
 	var list []*module
 	for _, fit := range []bool{true, false} {
 		for k := range i.modules {
-			if m := &i.modules[k]; m.runsOn(capability) == fit {
+			if m := i.modules[k]; m.runsOn(capability) == fit {
 				list = append(list, m)
 			}
 		}
@@ -166,7 +216,7 @@ func (s *sources) image(path string) *image {
 	if i.err = err; err != nil {
 		i.why = err.Error()
 	}
-	slices.SortStableFunc(i.modules, func(a, b module) int { return b.arch - a.arch })
+	slices.SortStableFunc(i.modules, func(a, b *module) int { return b.arch - a.arch })
 	return i
 }
 
@@ -175,14 +225,14 @@ func (s *sources) read(i *image, path string, data []byte) error {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
 		name := s.beside(path, data)
 		if name == "" {
-			i.why = "it was loaded as machine code"
+			i.machine = true
 			return nil
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		return i.add(module{text: text, name: name})
+		return i.add(module{texts: [][]byte{text}, name: name, how: "beside its machine code"})
 	case len(data) > 4 && data[0] == 0x50 && data[1] == 0xed:
 		list, err := fatbin.Read(path, data)
 		if err != nil {
@@ -194,24 +244,144 @@ func (s *sources) read(i *image, path string, data []byte) error {
 				cubins = append(cubins, fmt.Sprintf("sm_%d%s", e.Arch, e.Suffix))
 				continue
 			}
-			if err := i.add(module{text: e.Data, arch: e.Arch}); err != nil {
+			if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch}); err != nil {
 				i.err = err // another may do
 			}
 		}
 		if len(i.modules) == 0 && i.err == nil {
-			i.why = "its program has machine code for " + strings.Join(unique(cubins), ", ") + " and no PTX"
+			return i.program(path, unique(cubins))
 		}
 		return nil
 	}
-	return i.add(module{text: bytes.TrimRight(data, "\x00")})
+	return i.add(module{texts: [][]byte{bytes.TrimRight(data, "\x00")}})
+}
+
+// maxProgram bounds the programs that are searched for PTX of their units.
+const maxProgram = 1 << 28
+
+// program finds the PTX of a fat binary that the device linker made (nvcc -rdc=true): the
+// program that it lies in has that of its units.
+func (i *image) program(path string, cubins []string) error {
+	from, err := os.ReadFile(path + ".from")
+	name := string(from)
+	i.why = "there is machine code for " + strings.Join(cubins, ", ") + " and no PTX"
+	if err == nil && strings.HasPrefix(filepath.Base(name), "lib") {
+		i.why = fmt.Sprintf("%s has machine code for %s and no PTX", filepath.Base(name), strings.Join(cubins, ", "))
+	}
+	i.why += "; build it with -gencode arch=compute_90a,code=[sm_90a,compute_90a], if it is yours"
+	if info, err2 := os.Stat(name); err != nil || err2 != nil || info.Size() > maxProgram {
+		return nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	list, err := fatbin.Read(name, data)
+	if err != nil {
+		return err
+	}
+	var mods []*ptx.Module
+	for _, e := range list {
+		same := func(m *module) bool { return bytes.Equal(m.texts[0], e.Data) }
+		if !e.Relocatable || e.Kind != fatbin.PTX || slices.ContainsFunc(i.modules, same) {
+			continue
+		}
+		if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch, name: name, how: "as that of its units"}); err != nil {
+			return err
+		}
+		mods = append(mods, i.modules[len(i.modules)-1].mod)
+	}
+	i.units, i.whole = ptx.NewLinkSet(mods), map[*module]*module{}
+	return nil
 }
 
 func (i *image) add(m module) (err error) {
-	m.mod, err = ptx.Parse("captured.ptx", m.text)
+	m.mod, err = ptx.Parse("captured.ptx", m.texts[0])
 	if err == nil {
-		i.modules = append(i.modules, m)
+		i.modules = append(i.modules, &m)
 	}
 	return err
+}
+
+// byName finds PTX of a kernel by its name alone, the newest, in the folders where compilers
+// keep what they make.
+func (s *sources) byName(kernel string) *module {
+	if m, ok := s.named[kernel]; ok {
+		return m
+	}
+	entry := regexp.MustCompile(`\.entry\s+` + regexp.QuoteMeta(kernel) + `\b`)
+	var best *module
+	var when time.Time
+	for _, dir := range s.ptx {
+		_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(name) != ".ptx" {
+				return nil // a folder that is not there, or is being written
+			}
+			info, err := d.Info()
+			if err != nil || best != nil && !info.ModTime().After(when) {
+				return nil
+			}
+			text, err := os.ReadFile(name)
+			if err != nil || !entry.Match(text) {
+				return nil
+			}
+			var i image
+			if i.add(module{texts: [][]byte{text}, name: name, how: "by the kernel's name alone"}) == nil && i.modules[0].kernel(kernel) != nil {
+				best, when = i.modules[0], info.ModTime()
+			}
+			return nil
+		})
+	}
+	if best != nil {
+		s.named[kernel] = best
+	}
+	return best
+}
+
+// A maker makes machine code while the program runs; a file that the program has loaded
+// tells which.
+type maker struct{ file, advice string }
+
+var makers = []maker{
+	{"xla_cuda_plugin", "JAX made it; run with XLA_FLAGS=--xla_dump_to=DIR (Mosaic GPU: MOSAIC_GPU_DUMP_TO=DIR), and capture with --ptx DIR"},
+	{"cute_dsl", "CuTe DSL made it; run with CUTE_DSL_KEEP_PTX=1 CUTE_DSL_DUMP_DIR=DIR, and capture with --ptx DIR"},
+	{"libtriton", "Triton made it, and its cache has no PTX of it; run with TRITON_ALWAYS_COMPILE=1, or name the cache by TRITON_CACHE_DIR"},
+}
+
+// maker remembers what made a process's machine code, while the process is there. Images lie
+// in a folder with its number.
+func (s *sources) maker(path string) {
+	pid := filepath.Base(filepath.Dir(path))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made[pid] != "" {
+		return
+	}
+	s.made[pid] = "it was loaded as machine code; name a folder with its PTX by --ptx"
+	maps, err := os.ReadFile("/proc/" + pid + "/maps")
+	if err != nil {
+		return
+	}
+	for _, m := range makers {
+		if bytes.Contains(maps, []byte(m.file)) {
+			s.made[pid] = m.advice
+			return
+		}
+	}
+}
+
+// why says why there is no PTX of a kernel of an image.
+func (s *sources) why(path string) string {
+	i := s.image(path)
+	switch {
+	case i.err != nil:
+		return i.err.Error()
+	case i.machine:
+		return s.made[filepath.Base(filepath.Dir(path))]
+	case i.why != "":
+		return i.why
+	}
+	return "the PTX that it was loaded with does not have it"
 }
 
 func unique(list []string) []string {
@@ -256,6 +426,21 @@ func (s *sources) beside(path string, data []byte) string {
 		}
 	}
 	return ""
+}
+
+// dumps are the folders to which compilers were told to write PTX.
+func dumps() (dirs []string) {
+	for _, name := range []string{"MOSAIC_GPU_DUMP_TO", "CUTE_DSL_DUMP_DIR", "TRITON_DUMP_DIR"} {
+		if d := os.Getenv(name); d != "" {
+			dirs = append(dirs, d)
+		}
+	}
+	for _, flag := range strings.Fields(os.Getenv("XLA_FLAGS")) {
+		if d, ok := strings.CutPrefix(flag, "--xla_dump_to="); ok {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
 }
 
 // caches are the folders where Triton and Inductor keep what they compile.

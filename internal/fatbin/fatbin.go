@@ -28,8 +28,10 @@ type Entry struct {
 	Arch    int    // 90 for sm_90
 	Suffix  string // "a" for sm_90a
 	Version [2]int // of PTX, major and minor
-	Place   int64  // the offset of its header in the file
-	Data    []byte // PTX without the zeros behind it
+	// Relocatable code is of a unit that the device linker links with others.
+	Relocatable bool
+	Place       int64  // the offset of its header in the file
+	Data        []byte // PTX without the zeros behind it
 }
 
 // An Error says what is wrong with a file, and where.
@@ -56,7 +58,9 @@ const (
 
 // sections hold the fat binaries of an ELF file: of units that are linked by the host's
 // linker alone, and of units for the device linker (nvcc -rdc=true).
-var sections = []string{".nv_fatbin", "__nv_relfatbin"}
+var sections = []string{".nv_fatbin", relocatable}
+
+const relocatable = "__nv_relfatbin"
 
 // Read returns the entries of a fat binary, or of an executable, a library or an object.
 func Read(name string, file []byte) ([]Entry, error) {
@@ -82,6 +86,9 @@ func Read(name string, file []byte) ([]Entry, error) {
 			list, err := read(name, file[s.Offset:s.Offset+s.Size], int64(s.Offset))
 			if err != nil {
 				return nil, err
+			}
+			for i := range list {
+				list[i].Relocatable = s.Name == relocatable
 			}
 			all = append(all, list...)
 		}

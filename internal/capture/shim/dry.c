@@ -26,8 +26,9 @@ static const void *stubOf(const void *image) {
 		static int n;
 		char name[32], path[256];
 		Text q = {0};
+		Dl_info info;
 		snprintf(name, sizeof name, "dry%d", n++);
-		save(name, p, size);
+		saveImage(name, p, size, dladdr(p, &info) ? info.dli_fname : 0);
 		add(&q, "stub %d %s/%s\n", capability(), folder, name);
 		char *answer = off ? 0 : ask(q.s);
 		free(q.s);

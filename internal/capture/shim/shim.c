@@ -425,12 +425,22 @@ static Module *moduleOf(Handle handle, Handle function) {
 	return 0;
 }
 
+// saveImage writes an image, and beside it the file that it is part of.
+static void saveImage(const char *name, const void *image, size_t size, const char *from) {
+	char more[40], *full = from ? realpath(from, 0) : 0;
+	save(name, image, size);
+	snprintf(more, sizeof more, "%s.from", name);
+	if (full) save(more, full, strlen(full));
+	free(full);
+}
+
 static void saveModule(Module *m) {
 	if (m->saved) return;
 	m->saved = 1;
 	char name[32];
+	Dl_info info;
 	snprintf(name, sizeof name, "m%d", m->id);
-	save(name, m->image, m->size);
+	saveImage(name, m->image, m->size, !m->owned && dladdr(m->image, &info) ? info.dli_fname : 0);
 	Text t = {0};
 	add(&t, "{\"module\":%d,\"how\":\"%s\",\"file\":\"%s\"}", m->id, m->how, name);
 	emit(&t);
@@ -510,6 +520,13 @@ static Kernel *findKernel(Handle handle) {
 	}
 	saveModule(k->module);
 	if (!off) describe(k);
+	if (!off && !k->ptx) {
+		Text t = {0};
+		add(&t, "{\"without\":");
+		addString(&t, k->name);
+		add(&t, ",\"module\":%d}", k->module->id);
+		emit(&t);
+	}
 	return k;
 }
 
