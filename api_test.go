@@ -189,9 +189,11 @@ var predeclared = map[string]bool{"any": true, "bool": true, "byte": true, "comp
 // flagged lists the library files that may name the command's flags: they read flags, or
 // write a command line.
 var flagged = map[string]string{
-	"launch/flags.go":        "a launch is made from flags",
-	"report/report.go":       "replay lines are command lines",
-	"internal/alike/main.go": "it runs the command",
+	"launch/flags.go":             "a launch is made from flags",
+	"launch/schema.go":            "it is the reference of what the command reads",
+	"internal/capture/sources.go": "it says what to type where there is no PTX",
+	"report/report.go":            "replay lines are command lines",
+	"internal/alike/main.go":      "it runs the command",
 }
 
 // TestNoFlags: no text of the library names a flag of the command.

@@ -339,6 +339,57 @@ func TestMachineCode(t *testing.T) {
 	}
 }
 
+// TestDependent: a launch that may begin before the one before it has ended is one sequence
+// with it, unless something lies between.
+func TestDependent(t *testing.T) {
+	b := newBench(t)
+	o, _, log := b.run(t, "dependent", nil)
+	for folder, want := range map[string]int{"000-add": 1, "001-add": 2, "002-add": 3, "003-add": 1, "004-add": 1} {
+		f, err := yaml.ReadFile(filepath.Join(o.Dir, folder, LaunchFile))
+		if err != nil {
+			t.Fatalf("%v: %s", err, log)
+		}
+		if len(f.Launches) != want {
+			t.Errorf("%s has %d launches, want %d: %s", folder, len(f.Launches), want, text(t, filepath.Join(o.Dir, folder)))
+			continue
+		}
+		for i, before := range f.Order() {
+			if i > 0 && !slices.Equal(before, []launch.Prerequisite{{Launch: i - 1, Programmatic: true}}) {
+				t.Errorf("%s: %d comes after %v", folder, i, before)
+			}
+		}
+		if compared := runSequence(t, f); compared != 1 {
+			t.Errorf("%s: %d buffers compared", folder, compared)
+		}
+	}
+}
+
+// runSequence runs the launches of a file on the machine, and returns how many buffers were
+// compared.
+func runSequence(t *testing.T, f *launch.File) (compared int) {
+	t.Helper()
+	s, err := muster.LoadSequence(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Each(context.Background(), func(i int, l *muster.Launch) (*muster.RunResult, error) {
+		r, err := l.Run(context.Background(), muster.RunOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range r.Comparisons {
+			if compared++; !c.OK() {
+				t.Errorf("%s: %+v", f.Name, c)
+			}
+		}
+		return r, nil
+	})
+	if err != nil {
+		t.Errorf("%s: %v", f.Name, err)
+	}
+	return compared
+}
+
 // TestSharedPTX: folders of one module share its text.
 func TestSharedPTX(t *testing.T) {
 	b := newBench(t)
@@ -484,25 +535,9 @@ func TestGraphFolder(t *testing.T) {
 		if want := map[string]uint64{"000-graph": 20, "001-graph": 7}[folder]; f.Launches[3].Args[1].Bits != want {
 			t.Errorf("%s: the last kernel's n is %d, want %d", folder, f.Launches[3].Args[1].Bits, want)
 		}
-		s, err := muster.LoadSequence(f, muster.Limits{})
-		if err != nil {
-			t.Fatal(err)
+		if compared := runSequence(t, f); compared != 2 {
+			t.Errorf("%s: %d buffers compared", folder, compared)
 		}
-		compared := 0
-		err = s.Each(context.Background(), func(i int, l *muster.Launch) (*muster.RunResult, error) {
-			r, err := l.Run(context.Background(), muster.RunOptions{})
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range r.Comparisons {
-				if compared++; !c.OK() {
-					t.Errorf("%s: %+v", folder, c)
-				}
-			}
-			return r, nil
-		})
-		if err != nil || compared != 2 {
-			t.Errorf("%s: %d buffers compared, %v", folder, compared, err)
-		}
+
 	}
 }

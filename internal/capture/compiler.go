@@ -23,8 +23,11 @@ var shimGraphs []byte
 //go:embed shim/dry.c
 var shimDry []byte
 
+//go:embed shim/order.c
+var shimOrder []byte
+
 // shimSource is one text for the compiler.
-var shimSource = slices.Concat(shimFirst, shimGraphs, shimDry)
+var shimSource = slices.Concat(shimFirst, shimGraphs, shimDry, shimOrder)
 
 // compilers are tried in order. Users of PyTorch and of Triton have one, since those need it.
 var compilers = [][]string{

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -155,6 +156,9 @@ func (c *converter) launch(p *process, l *recorded, dir string) error {
 	if l.Nodes != nil {
 		return c.graph(p, l, dir)
 	}
+	if all := p.chain(l); all != nil {
+		return c.graph(p, all, dir)
+	}
 	m, f := c.sources.find(filepath.Join(p.dir, p.images[l.Module()].File), l.Kernel, p.about.there())
 	if m == nil {
 		c.lack(l.Kernel, "no PTX")
@@ -243,7 +247,7 @@ func (w *writer) attributes(l *launch.Launch, list [][4]uint32) {
 			l.Cluster = [3]uint32(a[1:])
 		case attrDependent:
 			if a[1] != 0 {
-				w.note("launched as dependent on the launch before it in its stream (programmatic stream serialization)")
+				w.note("launched as dependent (programmatic stream serialization); here it is alone, as if what came before it had completed")
 			}
 		case attrDependentEvent:
 			w.note("other launches depend on an event of this one")
@@ -421,10 +425,10 @@ func (w *writer) buffer(i int, b buffer, keep, ended bool) error {
 		}
 		return nil
 	}
-	left := filepath.Join(w.from.dir, strings.Replace(b.File, ".b", ".a", 1))
 	if b.File == "" || !keep || !ended {
 		return nil
 	}
+	left := filepath.Join(w.from.dir, cmp.Or(b.after, afterOf(b.File)))
 	same, err := equal(filepath.Join(w.from.dir, b.File), left)
 	if err != nil || same {
 		return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // An event is a line of a process's record; which of the first fields is set says what it is.
@@ -40,6 +41,7 @@ type event struct {
 	Params                           [][2]int
 	Args                             string
 	Early                            bool // what came before had not ended
+	Follows                          *int // the recorded launch that is directly before it in its stream; -1: none
 	Nodes                            []node
 	Buffers                          []buffer
 	Result                           int
@@ -71,7 +73,11 @@ type buffer struct {
 	Kind     string // device, host, managed, peer
 	Variable string
 	File     string // its bytes before the launch; "": not kept
+	after    string // its bytes after it
 }
+
+// afterOf names the bytes after a launch by those before it.
+func afterOf(file string) string { return strings.Replace(file, ".b", ".a", 1) }
 
 // An address is written as a string.
 type address uint64

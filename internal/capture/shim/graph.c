@@ -271,6 +271,7 @@ static void beforeGraph(Capture *c, Handle exec, Handle stream, int perThread) {
 	Handle context;
 	Graph *g = findGraph(exec);
 	c->stream = stream ? stream : perThread ? threadStream : legacyStream;
+	follows(c->stream, -1);
 	if (!g || off || !wantedGraph(g)) return;
 	if (contextOf(&c->mem, &context) || CALL("cuCtxGetDevice", (int *), (&device))) return;
 	provenance();

@@ -792,6 +792,8 @@ static void addBuffers(Text *t, Capture *c) {
 	}
 }
 
+static int follows(Handle stream, int launch); // order.c
+
 // before records a launch that is about to be made.
 static void before(Capture *c, Handle f, Config *cfg, int perThread, void **params, void **extra) {
 	unsigned char block[32 << 10];
@@ -808,14 +810,18 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 		return;
 	}
 	Kernel *k = findKernel(f);
-	if (!k || off) return;
+	if (!k || off) return (void)follows(c->stream, -1);
 	size_t n = arguments(k, params, extra, block, sizeof block, &layout);
-	if (!wanted(k, cfg, block, n)) goto done;
+	if (!wanted(k, cfg, block, n)) {
+		follows(c->stream, -1);
+		goto done;
+	}
 	if (contextOf(&c->mem, &context) || CALL("cuCtxGetDevice", (int *), (&device))) goto done;
 	provenance();
 	int ended = await(c->stream, c->mem.event);
 	if (off) goto done;
 	c->on = 1, c->mem.id = c->id = nlaunches++;
+	int before = follows(c->stream, c->id);
 
 	snprintf(name, sizeof name, "l%d.args", c->id);
 	save(name, block, n);
@@ -839,7 +845,7 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 		Attribute *a = &cfg->attrs[i];
 		add(&t, "%s[%d,%u,%u,%u]", i ? "," : "", a->id, a->value[0], a->value[1], a->value[2]);
 	}
-	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false");
+	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"follows\":%d,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false", before);
 	addBuffers(&t, c);
 	add(&t, "]}");
 	emit(&t);
@@ -1016,6 +1022,7 @@ PUBLIC Result cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 
 static void *standGraph(const char *, int); // graph.c
 static void *standDry(const char *);         // dry.c
+static void *standOrder(const char *, int);  // order.c
 
 // stand returns the function that stands before the driver's of a name; null if none does.
 static void *stand(const char *name, int perThread) {
@@ -1030,7 +1037,8 @@ static void *stand(const char *name, int perThread) {
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;
 	void *s = standGraph(name, perThread);
-	return s ? s : standDry(name);
+	if (!s) s = standDry(name);
+	return s ? s : standOrder(name, perThread);
 }
 
 static Result given(Result r, const char *name, void **f, int version, uint64_t flags) {
@@ -1040,7 +1048,12 @@ static Result given(Result r, const char *name, void **f, int version, uint64_t 
 	if (!strcmp(name, "cuGraphInstantiate") && version >= 11000) name = "cuGraphInstantiate_v2";
 	if (!strcmp(name, "cuGraphExecUpdate") && version >= 12000) name = "cuGraphExecUpdate_v2";
 	if (!strcmp(name, "cuGraphExecKernelNodeSetParams") && version >= 12000) name = "cuGraphExecKernelNodeSetParams_v2";
-	void *s = stand(name, (flags & 2) != 0);
+	char later[64];
+	int perThread = (flags & 2) != 0;
+	void *s = stand(name, perThread);
+	// The names of the second versions of functions are asked for without that.
+	int since = strncmp(name, "cuStreamW", 9) && strncmp(name, "cuStreamB", 9) ? 3020 : 11070;
+	if (!s && version >= since && snprintf(later, sizeof later, "%s_v2", name) < (int)sizeof later && driver(later)) s = standOrder(later, perThread);
 	if (s) *f = s;
 	return r;
 }

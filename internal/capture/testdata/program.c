@@ -13,7 +13,7 @@ typedef int R;
 typedef void *H;
 typedef unsigned long long P;
 R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
-R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void);
+R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void);
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
@@ -49,6 +49,16 @@ static void begin(void) {
 static int run(H f) {
 	void *params[] = {&memory, &n};
 	return launch(f, 1, 1, 1, 128, 1, 1, 0, 0, params, 0);
+}
+typedef struct { int id, pad; unsigned value[16]; } Attribute;
+typedef struct { unsigned grid[3], block[3], shared; H stream; Attribute *attrs; unsigned nattrs; } Config;
+R cuLaunchKernelEx(const Config *, H, void **, void **), cuMemsetD32Async(P, unsigned, size_t, H), cuEventRecord(H, H);
+// depend launches as dependent on what is before it in the stream.
+static int depend(H f) {
+	void *params[] = {&memory, &n};
+	Attribute a = {6, 0, {1}};
+	Config c = {{1, 1, 1}, {128, 1, 1}, 0, (H)16, &a, 1};
+	return cuLaunchKernelEx(&c, f, params, 0);
 }
 static H function(const char *name) {
 	H f;
@@ -115,6 +125,15 @@ int main(int argc, char **argv) {
 		cuMemcpyDtoH_v2(h, memory, sizeof h);
 		fprintf(stderr, "%s, %d.%d: %d\n%s", name, major, minor, h[99], cuTestImage());
 		return r;
+	}
+	if (!strcmp(what, "dependent")) {
+		// 0; 1 behind it; an event, which parts nothing, and 2; 3 behind a memset; 4 behind a wait
+		P other;
+		cuTestStill(), cuMemAlloc_v2(&other, 400);
+		depend(add), n = 50, depend(add), cuEventRecord((H)24, (H)16);
+		memory = memory + 4, n = 40, depend(add);
+		cuMemsetD32Async(other, 0, 4, (H)16), n = 30, depend(add);
+		return cuMemcpyHtoD_v2(other, ptx, 8), n = 20, depend(add);
 	}
 	if (!strcmp(what, "machine")) {
 		static const char code[64] = {0x7f, 'E', 'L', 'F', [0x28] = 64}; // its headers end there
