@@ -93,6 +93,7 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	cmd := exec.Command(path, command[1:]...)
 	cmd.Args[0] = command[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	s.ptx = append(s.ptx, filepath.Join(top, dumpsName))
 	cmd.Env = environment(o, shim, top)
 	// An interrupt is the program's: it ends, and what was recorded is kept.
 	quiet := make(chan os.Signal, 1)
@@ -173,6 +174,9 @@ func meetingPlace(o *Options, record string) (string, error) {
 	return top, err
 }
 
+// dumpsName is the folder to which JAX writes PTX, in the meeting place.
+const dumpsName = "dumps"
+
 // environment is the program's: this process's, with the shim in front.
 func environment(o *Options, shim, top string) []string {
 	env := os.Environ()
@@ -185,13 +189,21 @@ func environment(o *Options, shim, top string) []string {
 	if o.Tight {
 		settings = append(settings, "PYTORCH_NO_CUDA_MEMORY_CACHING=1")
 	}
+	// PTX that JAX would not keep.
+	dir := filepath.Join(top, dumpsName)
+	if old := os.Getenv("XLA_FLAGS"); !strings.Contains(old, "xla_dump_to") {
+		env = append(env, strings.TrimSpace("XLA_FLAGS="+old+" --xla_dump_to="+dir+" --xla_dump_emitter_re=.*"))
+	}
+	if os.Getenv("MOSAIC_GPU_DUMP_TO") == "" && os.Mkdir(dir, 0o700) == nil {
+		env = append(env, "MOSAIC_GPU_DUMP_TO="+dir)
+	}
 	settings = slices.DeleteFunc(settings, func(s string) bool {
 		name, _, _ := strings.Cut(s, "=")
 		_, given := os.LookupEnv(name)
 		return given
 	})
 	if len(settings) > 0 {
-		fmt.Fprintf(o.Log, "muster capture: set %s\n", strings.Join(settings, " "))
+		fmt.Fprintf(o.Log, "muster capture: set %s, and that JAX dumps PTX\n", strings.Join(settings, " "))
 	}
 	env = append(env, settings...)
 	return env

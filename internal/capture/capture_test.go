@@ -344,7 +344,7 @@ func TestMachineCode(t *testing.T) {
 func TestDependent(t *testing.T) {
 	b := newBench(t)
 	o, _, log := b.run(t, "dependent", nil)
-	for folder, want := range map[string]int{"000-add": 1, "001-add": 2, "002-add": 3, "003-add": 1, "004-add": 1} {
+	for folder, want := range map[string]int{"000-add": 1, "001-add": 2, "002-add": 3, "003-add": 1, "004-add": 1, "005-add": 2} {
 		f, err := yaml.ReadFile(filepath.Join(o.Dir, folder, LaunchFile))
 		if err != nil {
 			t.Fatalf("%v: %s", err, log)
@@ -358,8 +358,12 @@ func TestDependent(t *testing.T) {
 				t.Errorf("%s: %d comes after %v", folder, i, before)
 			}
 		}
-		if compared := runSequence(t, f); compared != 1 {
-			t.Errorf("%s: %d buffers compared", folder, compared)
+		compared := 1
+		if folder == "005-add" { // the first of its launches is a repetition of 0
+			compared = 0
+		}
+		if got := runSequence(t, f); got != compared {
+			t.Errorf("%s: %d buffers compared", folder, got)
 		}
 	}
 }

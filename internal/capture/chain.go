@@ -34,6 +34,7 @@ func (p *process) chain(l *recorded) *recorded {
 		return nil
 	}
 	slices.Reverse(list)
+	again := slices.ContainsFunc(list, func(o *recorded) bool { return o != list[0] && o.Again })
 	all := *l
 	all.Attributes, all.Buffers, all.Nodes = nil, nil, nil
 	for i, o := range list {
@@ -52,6 +53,21 @@ func (p *process) chain(l *recorded) *recorded {
 		all.Nodes = append(all.Nodes, n)
 		if !all.join(o.Buffers) {
 			return nil
+		}
+	}
+	if again {
+		// What memory held before the first of them is not known: it is as the last one found it.
+		all.again = true
+		all.Buffers = nil
+		if !all.join(l.Buffers) {
+			return nil
+		}
+		for _, o := range list {
+			for _, b := range o.Buffers {
+				if !slices.ContainsFunc(all.Buffers, func(x buffer) bool { return x.Base == b.Base }) {
+					all.Buffers = append(all.Buffers, b)
+				}
+			}
 		}
 	}
 	return &all

@@ -377,6 +377,8 @@ func (w *writer) contents() error {
 	switch {
 	case w.Early:
 		w.note("launched before what came before it had ended: its buffers are not kept")
+	case w.again:
+		w.note("what memory held before the first of these launches is not known: it is as the last one found it, and what it held after is left out")
 	case w.As != 0:
 	case w.after == nil:
 		w.note("the program ended before it did")
@@ -425,7 +427,7 @@ func (w *writer) buffer(i int, b buffer, keep, ended bool) error {
 		}
 		return nil
 	}
-	if b.File == "" || !keep || !ended {
+	if b.File == "" || !keep || !ended || w.again {
 		return nil
 	}
 	left := filepath.Join(w.from.dir, cmp.Or(b.after, afterOf(b.File)))

@@ -42,6 +42,7 @@ type event struct {
 	Args                             string
 	Early                            bool // what came before had not ended
 	Follows                          *int // the recorded launch that is directly before it in its stream; -1: none
+	Again                            bool // that was a repetition of it
 	Nodes                            []node
 	Buffers                          []buffer
 	Result                           int
@@ -107,6 +108,7 @@ type recorded struct {
 	event
 	after *event // nil: the process ended before it did
 	times uint64 // that it was repeated
+	again bool   // of a sequence, in which others are like those that were recorded
 }
 
 // readRecord reads what a process left. The last line may be cut: a process can be killed.

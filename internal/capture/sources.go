@@ -343,7 +343,7 @@ func (s *sources) byName(kernel string) *module {
 type maker struct{ file, advice string }
 
 var makers = []maker{
-	{"xla_cuda_plugin", "JAX made it; run with XLA_FLAGS=--xla_dump_to=DIR (Mosaic GPU: MOSAIC_GPU_DUMP_TO=DIR), and capture with --ptx DIR"},
+	{"xla_cuda_plugin", "JAX made it, and dumped no PTX of it (of what a cache of compiled code has, it dumps none); name a folder with its PTX by --ptx"},
 	{"cute_dsl", "CuTe DSL made it; run with CUTE_DSL_KEEP_PTX=1 CUTE_DSL_DUMP_DIR=DIR, and capture with --ptx DIR"},
 	{"libtriton", "Triton made it, and its cache has no PTX of it; run with TRITON_ALWAYS_COMPILE=1, or name the cache by TRITON_CACHE_DIR"},
 }

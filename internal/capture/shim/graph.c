@@ -233,7 +233,7 @@ static int wantedGraph(Graph *g) {
 			if (opt.range[r][0] <= i && i <= opt.range[r][1]) return 1;
 		return 0;
 	}
-	return !repeated(key) && g->recorded++ < opt.perKernel;
+	return repeated(key) < 0 && g->recorded++ < opt.perKernel;
 }
 
 static void addNode(Text *t, Capture *c, Graph *g, size_t i) {
@@ -271,7 +271,7 @@ static void beforeGraph(Capture *c, Handle exec, Handle stream, int perThread) {
 	Handle context;
 	Graph *g = findGraph(exec);
 	c->stream = stream ? stream : perThread ? threadStream : legacyStream;
-	follows(c->stream, -1);
+	follows(c->stream, (Before){-1, 0});
 	if (!g || off || !wantedGraph(g)) return;
 	if (contextOf(&c->mem, &context) || CALL("cuCtxGetDevice", (int *), (&device))) return;
 	provenance();

@@ -8,7 +8,7 @@
 static pthread_mutex_t orderLock = PTHREAD_MUTEX_INITIALIZER; // held for no call of the driver
 
 // A Stream's last launch, if it was recorded, and the clock then.
-static struct { Handle stream; int launch; unsigned long at; } streams[1024];
+static struct { Handle stream; Before last; unsigned long at; } streams[1024];
 static size_t nstreams;
 static unsigned long ticks; // of all operations; a stream's own ones are of its last tick
 
@@ -17,13 +17,13 @@ static int streamOf(Handle stream) {
 	for (size_t i = 0; i < nstreams; i++)
 		if (streams[i].stream == stream) return i;
 	if (nstreams == COUNT(streams)) return -1;
-	streams[nstreams].stream = stream, streams[nstreams].launch = -1;
+	streams[nstreams].stream = stream, streams[nstreams].last.launch = -1;
 	return nstreams++;
 }
 
 // forget parts what is launched next, in all streams, from what was launched before.
 static void forget(void) {
-	for (size_t i = 0; i < nstreams; i++) streams[i].launch = -1;
+	for (size_t i = 0; i < nstreams; i++) streams[i].last.launch = -1;
 }
 
 // touched counts an operation in a stream. The legacy stream waits for others, and they for it.
@@ -33,7 +33,7 @@ static void touched(Handle stream, int perThread) {
 	int i = streamOf(s);
 	ticks++;
 	if (s == legacyStream) forget();
-	else if (i >= 0) streams[i].launch = -1;
+	else if (i >= 0) streams[i].last.launch = -1;
 	pthread_mutex_unlock(&orderLock);
 }
 
@@ -44,19 +44,24 @@ static void touchedAll(void) {
 	pthread_mutex_unlock(&orderLock);
 }
 
-// follows returns the recorded launch that is directly before one in its stream, -1 for none,
-// and remembers this one: its number, or -1 where it is not recorded.
-static int follows(Handle stream, int launch) {
+// beforeIn returns what is directly before a launch in its stream.
+static Before beforeIn(Handle stream) {
 	pthread_mutex_lock(&orderLock);
-	int i = streamOf(stream), before = i < 0 ? -1 : streams[i].launch;
-	if (stream == legacyStream) {
-		if (before >= 0 && streams[i].at != ticks) before = -1; // something else was in between
-		forget();
-	}
-	ticks++;
-	if (i >= 0) streams[i].launch = launch, streams[i].at = ticks;
+	int i = streamOf(stream);
+	Before b = i < 0 ? (Before){-1, 0} : streams[i].last;
+	if (stream == legacyStream && i >= 0 && streams[i].at != ticks) b.launch = -1; // something else was in between
 	pthread_mutex_unlock(&orderLock);
-	return before;
+	return b;
+}
+
+// follows remembers a launch.
+static void follows(Handle stream, Before b) {
+	pthread_mutex_lock(&orderLock);
+	int i = streamOf(stream);
+	if (stream == legacyStream) forget();
+	ticks++;
+	if (i >= 0) streams[i].last = b, streams[i].at = ticks;
+	pthread_mutex_unlock(&orderLock);
 }
 
 #define ORDERED_AS(name, perThread, params, types, args) \

@@ -54,7 +54,7 @@ typedef struct {
 	unsigned nattrs;
 } Config;
 
-enum { ATTR_COOPERATIVE = 2 };
+enum { ATTR_COOPERATIVE = 2, ATTR_DEPENDENT = 6 };
 enum { FUNC_SHARED = 1, FUNC_LOCAL = 3, FUNC_REGISTERS = 4 };
 enum { POINTER_MEMORY_TYPE = 2, POINTER_HOST = 4, POINTER_MANAGED = 8, POINTER_DEVICE = 9, POINTER_START = 11, POINTER_SIZE = 12 };
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 };
@@ -498,6 +498,9 @@ static void describe(Kernel *k) {
 	free(answer);
 }
 
+// named reports whether launches of a kernel are asked for.
+static int named(const char *kernel) { return !opt.filtered || !regexec(&opt.kernel, kernel, 0, 0, 0); }
+
 static Kernel *findKernel(Handle handle) {
 	for (size_t i = 0; i < nkernels; i++)
 		if (kernels[i]->handle == handle) return kernels[i];
@@ -520,7 +523,7 @@ static Kernel *findKernel(Handle handle) {
 	}
 	saveModule(k->module);
 	if (!off) describe(k);
-	if (!off && !k->ptx) {
+	if (!off && !k->ptx && named(k->name)) {
 		Text t = {0};
 		add(&t, "{\"without\":");
 		addString(&t, k->name);
@@ -674,13 +677,13 @@ static uint64_t hash(uint64_t h, const void *data, size_t n) {
 	return h;
 }
 
-// repeated reports whether a launch with this key was recorded, and counts it.
+// repeated returns the launch with this key that was recorded, and counts it; -1: there is none.
 static int repeated(uint64_t key) {
 	for (size_t i = 0; i < nseen; i++)
-		if (seen[i].key == key) return seen[i].times++, 1;
+		if (seen[i].key == key) return seen[i].times++, seen[i].launch;
 	if (nseen == cseen) seen = realloc(seen, (cseen = 2 * cseen + 64) * sizeof *seen);
 	seen[nseen++] = (Seen){key, nlaunches, 0};
-	return 0;
+	return -1;
 }
 
 // contextOf returns what a context needs to copy: a stream and an event.
@@ -716,9 +719,25 @@ static void provenance(void) {
 	emit(&t);
 }
 
-// wanted reports whether a launch is one to record.
-static int wanted(Kernel *k, Config *c, const void *args, size_t n) {
-	if (opt.filtered && regexec(&opt.kernel, k->name, 0, 0, 0)) return 0;
+// A Before is the launch directly before another in its stream, if it was recorded or was like a
+// recorded one; its number, else -1.
+typedef struct { int launch, again; } Before;
+
+static Before beforeIn(Handle stream);        // order.c
+static void follows(Handle stream, Before b); // order.c
+
+// depends reports whether a launch may begin before the one before it in its stream has ended.
+static int depends(Config *c) {
+	for (unsigned i = 0; i < c->nattrs; i++)
+		if (c->attrs[i].id == ATTR_DEPENDENT && c->attrs[i].value[0]) return 1;
+	return 0;
+}
+
+// wanted reports whether a launch is one to record. Otherwise *like is the recorded launch that
+// it repeats; -1: none.
+static int wanted(Kernel *k, Config *c, const void *args, size_t n, Before b, int *like) {
+	*like = -1;
+	if (!named(k->name)) return 0;
 	unsigned long i = ordinal++;
 	if (!k->ptx) return 0;
 	if (opt.nranges > 0) {
@@ -729,7 +748,9 @@ static int wanted(Kernel *k, Config *c, const void *args, size_t n) {
 	uint64_t key = hash(0xcbf29ce484222325, k->name, strlen(k->name));
 	key = hash(key, c->grid, sizeof c->grid + sizeof c->block + sizeof c->shared);
 	key = hash(key, args, n);
-	return !repeated(key) && k->recorded++ < opt.perKernel;
+	if (depends(c)) key = hash(key, &b.launch, sizeof b.launch);
+	*like = repeated(key);
+	return *like < 0 && k->recorded++ < opt.perKernel;
 }
 
 // arguments copies the parameters of a launch to one block, as the driver lays them out.
@@ -792,8 +813,6 @@ static void addBuffers(Text *t, Capture *c) {
 	}
 }
 
-static int follows(Handle stream, int launch); // order.c
-
 // before records a launch that is about to be made.
 static void before(Capture *c, Handle f, Config *cfg, int perThread, void **params, void **extra) {
 	unsigned char block[32 << 10];
@@ -810,10 +829,12 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 		return;
 	}
 	Kernel *k = findKernel(f);
-	if (!k || off) return (void)follows(c->stream, -1);
+	Before b = beforeIn(c->stream);
+	int like;
+	if (!k || off) return follows(c->stream, (Before){-1, 0});
 	size_t n = arguments(k, params, extra, block, sizeof block, &layout);
-	if (!wanted(k, cfg, block, n)) {
-		follows(c->stream, -1);
+	if (!wanted(k, cfg, block, n, b, &like)) {
+		follows(c->stream, (Before){like, 1});
 		goto done;
 	}
 	if (contextOf(&c->mem, &context) || CALL("cuCtxGetDevice", (int *), (&device))) goto done;
@@ -821,7 +842,7 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 	int ended = await(c->stream, c->mem.event);
 	if (off) goto done;
 	c->on = 1, c->mem.id = c->id = nlaunches++;
-	int before = follows(c->stream, c->id);
+	follows(c->stream, (Before){c->id, 0});
 
 	snprintf(name, sizeof name, "l%d.args", c->id);
 	save(name, block, n);
@@ -845,7 +866,7 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 		Attribute *a = &cfg->attrs[i];
 		add(&t, "%s[%d,%u,%u,%u]", i ? "," : "", a->id, a->value[0], a->value[1], a->value[2]);
 	}
-	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"follows\":%d,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false", before);
+	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"follows\":%d,\"again\":%s,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false", b.launch, b.again ? "true" : "false");
 	addBuffers(&t, c);
 	add(&t, "]}");
 	emit(&t);

@@ -133,7 +133,9 @@ int main(int argc, char **argv) {
 		depend(add), n = 50, depend(add), cuEventRecord((H)24, (H)16);
 		memory = memory + 4, n = 40, depend(add);
 		cuMemsetD32Async(other, 0, 4, (H)16), n = 30, depend(add);
-		return cuMemcpyHtoD_v2(other, ptx, 8), n = 20, depend(add);
+		cuMemcpyHtoD_v2(other, ptx, 8), n = 20, depend(add);
+		// as 0 was, and 5 behind it
+		return cuMemcpyHtoD_v2(other, ptx, 8), memory = memory - 4, n = 100, depend(add), n = 10, depend(add);
 	}
 	if (!strcmp(what, "machine")) {
 		static const char code[64] = {0x7f, 'E', 'L', 'F', [0x28] = 64}; // its headers end there
