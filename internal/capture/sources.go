@@ -27,7 +27,7 @@ type sources struct {
 	ptx    []string // folders where PTX is found by a kernel's name
 	mu     sync.Mutex
 	images map[string]*image  // by path
-	named  map[string]*module // by kernel: PTX that was found by the name
+	named  map[string]*module // by image and kernel: PTX that was found by the name
 	made   map[string]string  // by process: what made its machine code, see maker
 }
 
@@ -147,7 +147,7 @@ func (s *sources) find(path, kernel string, there int) (*module, *ptx.Func) {
 		}
 	}
 	if i.machine {
-		if m := s.byName(kernel); m != nil {
+		if m := s.byName(path, kernel); m != nil {
 			return m, m.kernel(kernel)
 		}
 	}
@@ -303,10 +303,11 @@ func (i *image) add(m module) (err error) {
 	return err
 }
 
-// byName finds PTX of a kernel by its name alone, the newest, in the folders where compilers
-// keep what they make.
-func (s *sources) byName(kernel string) *module {
-	if m, ok := s.named[kernel]; ok {
+// byName finds PTX of an image's kernel by its name alone, in the folders where compilers keep
+// what they make: the newest when the kernel is first launched, for names come again.
+func (s *sources) byName(path, kernel string) *module {
+	key := path + " " + kernel
+	if m, ok := s.named[key]; ok {
 		return m
 	}
 	entry := regexp.MustCompile(`\.entry\s+` + regexp.QuoteMeta(kernel) + `\b`)
@@ -332,9 +333,7 @@ func (s *sources) byName(kernel string) *module {
 			return nil
 		})
 	}
-	if best != nil {
-		s.named[kernel] = best
-	}
+	s.named[key] = best
 	return best
 }
 
