@@ -192,7 +192,7 @@ func environment(o *Options, shim, top string) []string {
 	// PTX that JAX would not keep.
 	dir := filepath.Join(top, dumpsName)
 	if old := os.Getenv("XLA_FLAGS"); !strings.Contains(old, "xla_dump_to") {
-		env = append(env, strings.TrimSpace("XLA_FLAGS="+old+" --xla_dump_to="+dir+" --xla_dump_emitter_re=.*"))
+		env = append(env, "XLA_FLAGS="+strings.TrimSpace(old+" --xla_dump_to="+dir+" --xla_dump_emitter_re=.*"))
 	}
 	if os.Getenv("MOSAIC_GPU_DUMP_TO") == "" && os.Mkdir(dir, 0o700) == nil {
 		env = append(env, "MOSAIC_GPU_DUMP_TO="+dir)

@@ -93,6 +93,7 @@ func text(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	s := regexp.MustCompile(`0x[0-9a-f]{6,}`).ReplaceAllString(string(data), "A")
+	s = regexp.MustCompile(`PTX: [0-9a-f]{64}`).ReplaceAllString(s, "PTX: H")
 	return regexp.MustCompile(`process \d+`).ReplaceAllString(s, "process P")
 }
 
@@ -174,6 +175,7 @@ func TestFolder(t *testing.T) {
 		}
 		o, _, _ := b.run(t, "crash", nil)
 		const want = `# Captured on a card made of C (sm_90, driver for CUDA 13.0): launch 0, in stream 0x1 of process P.
+# SHA-256 of the PTX: H.
 ptx: "kernel.ptx"
 kernel: "add"
 grid: [1, 1, 1]
@@ -226,6 +228,7 @@ func TestDry(t *testing.T) {
 	}
 	const want = `# Captured on a card made of C (sm_90, driver for CUDA 13.0): launch 0, in stream 0x1 of process P.
 # The capture was dry, as if on NVIDIA B200 (sm_100): no kernel ran, and buffers hold what the host and other copies left there.
+# SHA-256 of the PTX: H.
 ptx: "kernel.ptx"
 kernel: "add"
 grid: [1, 1, 1]
@@ -394,6 +397,27 @@ func runSequence(t *testing.T, f *launch.File) (compared int) {
 	return compared
 }
 
+// TestEnvironment: JAX dumps PTX for the capture, unless the program says where it does.
+func TestEnvironment(t *testing.T) {
+	newBench(t)
+	for _, c := range []struct{ flags, mosaic, want string }{
+		{"", "", `^X--xla_dump_to=/.*/dumps --xla_dump_emitter_re=\.\*X M/.*/dumpsM$`},
+		{"--a=b", "/m", `^X--a=b --xla_dump_to=/.*/dumps --xla_dump_emitter_re=\.\*X M/mM$`},
+		{"--xla_dump_to=/d", "", `^X--xla_dump_to=/dX M/.*/dumpsM$`},
+	} {
+		t.Setenv("XLA_FLAGS", c.flags)
+		t.Setenv("MOSAIC_GPU_DUMP_TO", c.mosaic)
+		var out, log bytes.Buffer
+		o := &Options{Dir: filepath.Join(t.TempDir(), "captured"), MaxBytes: 1, Log: &log}
+		if _, err := Run(context.Background(), o, []string{"sh", "-c", `echo "X${XLA_FLAGS}X M${MOSAIC_GPU_DUMP_TO}M"`}, nil, &out, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(out.String()); !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("%q, want %s", got, c.want)
+		}
+	}
+}
+
 // TestSharedPTX: folders of one module share its text.
 func TestSharedPTX(t *testing.T) {
 	b := newBench(t)
@@ -416,11 +440,11 @@ func TestNotes(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct{ name, folder, want string }{
 		{"repeat", "000-add", "# 9999 later launches had the same parameters.\n"},
-		{"killed", "000-add", "stream 0x1 of process P.\nptx"},
+		{"killed", "000-add", "stream 0x1 of process P.\n# SHA-256 of the PTX: H.\nptx"},
 		{"waits", "000-wait", "# It did not end within 100ms: what it left is not kept.\n"},
 		{"waits", "001-go", "# Launched before what came before it had ended: its buffers are not kept.\n"},
 		{"peer", "000-add", "# Buffer b1 belongs to another GPU: its contents are not kept.\n"},
-		{"broken", "000-add", "stream 0x1 of process P.\nptx"},
+		{"broken", "000-add", "stream 0x1 of process P.\n# SHA-256 of the PTX: H.\nptx"},
 	} {
 		o, _, _ := b.run(t, c.name, nil)
 		if got := text(t, filepath.Join(o.Dir, c.folder)); !strings.Contains(got, c.want) {

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -498,6 +499,13 @@ func (w *writer) launchFile() error {
 	}
 	if w.module != nil && w.module.name != "" {
 		fmt.Fprintf(&b, "# Its PTX was found %s, in %s.\n", w.module.how, w.module.name)
+	}
+	if w.module != nil && w.Nodes == nil {
+		h := sha256.New()
+		for _, text := range w.module.texts {
+			h.Write(text)
+		}
+		fmt.Fprintf(&b, "# SHA-256 of the PTX: %x.\n", h.Sum(nil))
 	}
 	if w.times > 0 {
 		fmt.Fprintf(&b, "# %d later launches had the same parameters.\n", w.times)
