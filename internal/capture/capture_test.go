@@ -34,6 +34,8 @@ func newBench(t *testing.T) *bench {
 	for _, args := range [][]string{
 		{"-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", dir + "/libcuda.so.1", "testdata/cuda.c"},
 		{"-shared", "-fPIC", "-o", dir + "/next.so", "testdata/next.c", "-ldl"},
+		{"-shared", "-fPIC", "-Wl,-soname,libnvJitLink.so.13", "-o", dir + "/libnvJitLink.so.13", "testdata/jitlink.c"},
+		{"-shared", "-fPIC", "-DUSER", "-o", dir + "/uselink.so", "testdata/jitlink.c", "-L" + dir, "-l:libnvJitLink.so.13"},
 		{"-o", dir + "/program", "testdata/program.c", "-L" + dir, "-l:libcuda.so.1", "-ldl"},
 	} {
 		if out, err := exec.Command(cc, append([]string{"-w"}, args...)...).CombinedOutput(); err != nil {
@@ -201,6 +203,34 @@ expect:
 			if err != nil || info.Mode().Perm()&0o77 != 0 {
 				t.Errorf("%s: %v, %v: others may read it", d, info.Mode(), err)
 			}
+		}
+	}
+}
+
+// TestLinked: the units that a kernel's code was linked from, and no others, become the launch
+// file's modules, whoever linked them.
+func TestLinked(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"link", "jitlink", "jitlink-dlsym", "link dry", "jitlink dry"} {
+		name, isDry := strings.CutSuffix(name, " dry")
+		o, status, log := b.run(t, name, func(o *Options) {
+			if isDry {
+				o.As = 100
+			}
+		})
+		if got := folders(t, o.Dir); status != 0 || !slices.Equal(got, []string{"000-add"}) {
+			t.Errorf("%s: status %d, folders %v: %s", name, status, got, log)
+			continue
+		}
+		dir := filepath.Join(o.Dir, "000-add")
+		if got, want := text(t, dir), `ptx: ["kernel.ptx", "kernel.1.ptx"]`; !strings.Contains(got, want) || strings.Contains(got, "PTX was found") {
+			t.Errorf("%s: want %s in\n%s", name, want, got)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "kernel.2.ptx")); err == nil {
+			t.Errorf("%s: the module that is not needed is written", name)
+		}
+		if !isDry {
+			agree(t, dir)
 		}
 	}
 }

@@ -26,8 +26,11 @@ var shimDry []byte
 //go:embed shim/order.c
 var shimOrder []byte
 
+//go:embed shim/link.c
+var shimLinks []byte
+
 // shimSource is one text for the compiler.
-var shimSource = slices.Concat(shimFirst, shimGraphs, shimDry, shimOrder)
+var shimSource = slices.Concat(shimFirst, shimGraphs, shimDry, shimOrder, shimLinks)
 
 // compilers are tried in order. Users of PyTorch and of Triton have one, since those need it.
 var compilers = [][]string{

@@ -142,6 +142,9 @@ func stubOf(modules []*module, there int) (string, error) {
 				if seen[it.Name] || it.Type == "texref" || it.Type == "surfref" || it.Type == "samplerref" {
 					continue
 				}
+				if it.Linkage == "extern" && it.Space != "shared" {
+					continue // another unit has it
+				}
 				seen[it.Name] = true
 				v := *it
 				if v.Linkage != "extern" && (v.Space == "global" || v.Space == "const") {

@@ -497,7 +497,7 @@ func (w *writer) launchFile() error {
 	if w.As != 0 {
 		fmt.Fprintf(&b, "# The capture was dry, as if on %s (sm_%d): no kernel ran, and buffers hold what the host and other copies left there.\n", cards[w.As].name, w.As)
 	}
-	if w.module != nil && w.module.name != "" {
+	if w.module != nil && w.module.name != "" && !strings.HasPrefix(w.module.name, w.sources.record) {
 		fmt.Fprintf(&b, "# Its PTX was found %s, in %s.\n", w.module.how, w.module.name)
 	}
 	if w.module != nil && w.Nodes == nil {

@@ -17,6 +17,7 @@ import (
 	"muster/internal/entry"
 	"muster/internal/fatbin"
 	"muster/internal/machine"
+	"muster/launch"
 	"muster/ptx"
 )
 
@@ -33,8 +34,8 @@ type sources struct {
 
 // An image is what a program gave to the driver: a fat binary, PTX, or machine code.
 type image struct {
-	modules []*module // with PTX
-	units   *ptx.LinkSet
+	modules []*module           // with PTX
+	units   bool                // the modules are units of a program: one may refer to others
 	whole   map[*module]*module // linked with what they refer to
 	machine bool                // machine code for one card
 	why     string              // there is no PTX
@@ -111,7 +112,9 @@ func (s *sources) answer(path, kernel string, there int) string {
 		at += p.Size
 	}
 	for _, name := range variables(m.mod, kernel) {
-		fmt.Fprintf(&b, "variable %s\n", name)
+		if ptx.Written(name) == name { // else the driver has two of that name
+			fmt.Fprintf(&b, "variable %s\n", name)
+		}
 	}
 	return b.String()
 }
@@ -164,19 +167,28 @@ func (m *module) kernel(name string) *ptx.Func {
 	return nil
 }
 
-// linked returns a module with those of its program that it refers to.
+// linked returns a module with those of its program that it refers to. Of several that define
+// a name, those for the module's own architecture are first.
 func (i *image) linked(m *module) *module {
-	if i.units == nil {
+	if !i.units {
 		return m
 	}
 	if i.whole[m] != nil {
 		return i.whole[m]
 	}
-	mods := i.units.With(m.mod)
+	i.whole[m] = m
+	var mods []*ptx.Module
+	for _, own := range []bool{true, false} {
+		for _, o := range i.modules {
+			if slices.Equal(o.mod.Target, m.mod.Target) == own {
+				mods = append(mods, o.mod)
+			}
+		}
+	}
+	mods = ptx.NewLinkSet(mods).With(m.mod)
 	all, err := ptx.Link(mods...)
 	if len(mods) == 1 || err != nil {
-		i.whole[m] = m
-		return m
+		return m // 'muster check' will say why
 	}
 	whole := &module{arch: m.arch, name: m.name, how: m.how, mod: all}
 	for _, o := range mods {
@@ -224,8 +236,12 @@ func (s *sources) read(i *image, path string, data []byte) error {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
 		name := s.beside(path, data)
-		if name == "" {
+		switch {
+		case name == "":
 			i.machine = true
+			return nil
+		case strings.HasSuffix(name, ".cubin"):
+			i.parts(name)
 			return nil
 		}
 		text, err := os.ReadFile(name)
@@ -253,7 +269,12 @@ func (s *sources) read(i *image, path string, data []byte) error {
 		}
 		return nil
 	}
-	return i.add(module{texts: [][]byte{bytes.TrimRight(data, "\x00")}})
+	text := bytes.TrimRight(data, "\x00")
+	if name, ok := bytes.CutPrefix(text, []byte(linkedMark)); ok {
+		i.parts(strings.TrimSpace(string(name)))
+		return nil
+	}
+	return i.add(module{texts: [][]byte{text}})
 }
 
 // maxProgram bounds the programs that are searched for PTX of their units.
@@ -280,7 +301,6 @@ func (i *image) program(path string, cubins []string) error {
 	if err != nil {
 		return err
 	}
-	var mods []*ptx.Module
 	for _, e := range list {
 		same := func(m *module) bool { return bytes.Equal(m.texts[0], e.Data) }
 		if !e.Relocatable || e.Kind != fatbin.PTX || slices.ContainsFunc(i.modules, same) {
@@ -289,10 +309,40 @@ func (i *image) program(path string, cubins []string) error {
 		if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch, name: name, how: "as that of its units"}); err != nil {
 			return err
 		}
-		mods = append(mods, i.modules[len(i.modules)-1].mod)
 	}
-	i.units, i.whole = ptx.NewLinkSet(mods), map[*module]*module{}
+	i.units, i.whole = true, map[*module]*module{}
 	return nil
+}
+
+// linkedMark is what a linker of the driver makes in a dry capture (drySource of the shim).
+const linkedMark = "// linked by the driver: "
+
+// parts adds what code was linked from while the program ran: files of the code's name with a
+// number behind it. Those without PTX may be libraries of which no kernel has need.
+func (i *image) parts(path string) {
+	for n := 0; n < launch.MaxModules; n++ {
+		name := fmt.Sprintf("%s.%d", path, n)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			break
+		}
+		if !bytes.HasPrefix(data, []byte("\x7fELF")) && !bytes.HasPrefix(data, []byte{0x50, 0xed}) {
+			err = i.add(module{texts: [][]byte{bytes.TrimRight(data, "\x00")}})
+		} else if list, err2 := fatbin.Read(name, data); err2 == nil {
+			for _, e := range list {
+				if e.Kind == fatbin.PTX && err == nil {
+					err = i.add(module{texts: [][]byte{e.Data}, arch: e.Arch})
+				}
+			}
+		}
+		if err != nil {
+			i.why = "what it was linked from is no PTX that can be read: " + err.Error()
+		}
+	}
+	i.units, i.whole = true, map[*module]*module{}
+	if len(i.modules) == 0 && i.why == "" {
+		i.why = "what it was linked from has no PTX"
+	}
 }
 
 func (i *image) add(m module) (err error) {
@@ -393,7 +443,9 @@ func unique(list []string) []string {
 const maxPadding = 4096
 
 // beside finds the PTX of machine code: a file of the same bytes, with PTX beside it, among
-// what NVRTC compiled in the process, and in the caches of Triton and of PyTorch's Inductor.
+// what NVRTC compiled in the process, and in the caches of Triton and of PyTorch's Inductor. It
+// finds the file itself, if the code was linked in the process and what it is linked from is
+// beside it.
 func (s *sources) beside(path string, data []byte) string {
 	dirs := []string{filepath.Dir(path)}
 	dirs = append(dirs, caches()...)
@@ -412,7 +464,10 @@ func (s *sources) beside(path string, data []byte) string {
 			}
 			text := strings.TrimSuffix(name, ".cubin") + ".ptx"
 			if _, err := os.Stat(text); err != nil {
-				return nil
+				if _, err := os.Stat(name + ".0"); err != nil {
+					return nil
+				}
+				text = name
 			}
 			if same, err := os.ReadFile(name); err == nil && bytes.HasPrefix(same, data) {
 				found = text

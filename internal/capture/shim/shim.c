@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
@@ -1025,14 +1026,14 @@ static void compiled(void *program, void *compiler) {
 	dlclose(lib);
 }
 
-static int (*compileProgram)(void *, int, const char *const *);
+static void *compileProgram;
+static void *next(const char *, const char *); // link.c
 
 PUBLIC int nvrtcCompileProgram(void *program, int n, const char *const *options) {
-	findDlsym();
-	if (!compileProgram) compileProgram = (int (*)(void *, int, const char *const *))muster_dlsym(RTLD_NEXT, "nvrtcCompileProgram");
+	if (!compileProgram) compileProgram = next("nvrtcCompileProgram", "libnvrtc.so");
 	if (!compileProgram) return 11; // NVRTC_ERROR_INTERNAL_ERROR
-	int result = compileProgram(program, n, options);
-	if (!result) compiled(program, (void *)compileProgram);
+	int result = ((int (*)(void *, int, const char *const *))compileProgram)(program, n, options);
+	if (!result) compiled(program, compileProgram);
 	return result;
 }
 
@@ -1044,6 +1045,7 @@ PUBLIC Result cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 static void *standGraph(const char *, int); // graph.c
 static void *standDry(const char *);         // dry.c
 static void *standOrder(const char *, int);  // order.c
+static void *standLink(const char *, void ***); // link.c
 
 // stand returns the function that stands before the driver's of a name; null if none does.
 static void *stand(const char *name, int perThread) {
@@ -1053,12 +1055,13 @@ static void *stand(const char *name, int perThread) {
 		STREAM(cuLaunchKernel), STREAM(cuLaunchKernelEx), STREAM(cuLaunchCooperativeKernel),
 		PLAIN(cuModuleLoadData), PLAIN(cuModuleLoadDataEx), PLAIN(cuModuleLoadFatBinary), PLAIN(cuModuleLoad), PLAIN(cuModuleUnload),
 		PLAIN(cuLibraryLoadData), PLAIN(cuLibraryLoadFromFile), PLAIN(cuLibraryUnload),
-		PLAIN(cuGetProcAddress), PLAIN(cuGetProcAddress_v2), PLAIN(nvrtcCompileProgram),
+		PLAIN(cuGetProcAddress), PLAIN(cuGetProcAddress_v2),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;
-	void *s = standGraph(name, perThread);
+	void *s = standGraph(name, perThread), **real;
 	if (!s) s = standDry(name);
+	if (!s) s = standLink(name, &real);
 	return s ? s : standOrder(name, perThread);
 }
 
@@ -1069,6 +1072,8 @@ static Result given(Result r, const char *name, void **f, int version, uint64_t 
 	if (!strcmp(name, "cuGraphInstantiate") && version >= 11000) name = "cuGraphInstantiate_v2";
 	if (!strcmp(name, "cuGraphExecUpdate") && version >= 12000) name = "cuGraphExecUpdate_v2";
 	if (!strcmp(name, "cuGraphExecKernelNodeSetParams") && version >= 12000) name = "cuGraphExecKernelNodeSetParams_v2";
+	if (!strcmp(name, "cuLinkAddData")) name = "cuLinkAddData_v2";
+	if (!strcmp(name, "cuLinkAddFile")) name = "cuLinkAddFile_v2";
 	char later[64];
 	int perThread = (flags & 2) != 0;
 	void *s = stand(name, perThread);
@@ -1089,12 +1094,12 @@ PUBLIC Result cuGetProcAddress_v2(const char *name, void **f, int version, uint6
 // muster_find answers dlsym for the names that concern it, and null for all others.
 __attribute__((visibility("hidden"), used)) void *muster_find(void *handle, const char *name) {
 	findDlsym();
-	if (!name || (strncmp(name, "cu", 2) && strncmp(name, "nvrtc", 5))) return 0;
-	void *s = stand(name, 0);
+	if (!name || (strncmp(name, "cu", 2) && strncmp(name, "nv", 2) && strncmp(name, "__nv", 4))) return 0;
+	void *s = stand(name, 0), **before = 0;
 	if (!s) return 0;
 	void *real = muster_dlsym(handle, name);
 	if (!real) return 0; // the jump below asks again, and the error is the program's
-	if (s == (void *)nvrtcCompileProgram && real != s) compileProgram = (int (*)(void *, int, const char *const *))real;
+	if (standLink(name, &before) && before && real != s) *before = real;
 	return s;
 }
 

@@ -17,6 +17,7 @@ R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCa
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
+R cuLinkCreate_v2(unsigned, void *, void *, H *), cuLinkAddData_v2(H, int, const void *, size_t, const char *, unsigned, void *, void *), cuLinkComplete(H, void **, size_t *), cuLinkDestroy(H);
 const char *cuTestImage(void);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
 Launch cuLaunchKernel;
@@ -32,6 +33,28 @@ static const char ptx[] =
 	".visible .entry wait(.param .u64 p, .param .u32 n) { ret; }\n"
 	".visible .entry go(.param .u64 p, .param .u32 n) { ret; }\n";
 
+// The same kernel in units that are linked: it calls a function and reads a variable of the
+// second; the third is not needed, and cannot be linked.
+static const char *const units[] = {
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".extern .global .align 4 .u32 count;\n"
+	".extern .func (.param .b32 r) sum(.param .b32 a, .param .b32 b);\n"
+	".visible .entry add(.param .u64 p, .param .u32 n)\n{\n"
+	"	.reg .b64 %p, %i; .reg .b32 %n, %t, %v, %c; .reg .pred %q;\n"
+	"	ld.param.u64 %p, [p];\n	ld.param.u32 %n, [n];\n	mov.u32 %t, %tid.x;\n"
+	"	setp.ge.u32 %q, %t, %n;\n	@%q ret;\n	mul.wide.u32 %i, %t, 4;\n	add.u64 %p, %p, %i;\n"
+	"	ld.global.u32 %v, [%p];\n	ld.global.u32 %c, [count];\n"
+	"	{ .param .b32 a; .param .b32 b; .param .b32 r; st.param.b32 [a], %v; st.param.b32 [b], %c;\n"
+	"	call.uni (r), sum, (a, b); ld.param.b32 %v, [r]; }\n"
+	"	st.global.u32 [%p], %v;\n	ret;\n}\n",
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".visible .global .align 4 .u32 count;\n"
+	".visible .func (.param .b32 r) sum(.param .b32 a, .param .b32 b)\n{\n"
+	"	.reg .b32 %a, %b;\n	ld.param.b32 %a, [a];\n	ld.param.b32 %b, [b];\n	add.u32 %a, %a, %b;\n	st.param.b32 [r], %a;\n	ret;\n}\n",
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".extern .func missing();\n.visible .func other() { call missing; ret; }\n",
+};
+
 static H module, add;
 static P memory;
 static uint32_t n = 100;
@@ -44,6 +67,11 @@ static void begin(void) {
 	cuMemAlloc_v2(&memory, sizeof h);
 	cuMemcpyHtoD_v2(memory, h, sizeof h);
 	cuModuleLoadData(&module, ptx);
+	cuModuleGetFunction(&add, module, "add");
+}
+static void load(const void *image) {
+	cuModuleUnload(module);
+	if (cuModuleLoadData(&module, image)) abort();
 	cuModuleGetFunction(&add, module, "add");
 }
 static int run(H f) {
@@ -142,6 +170,37 @@ int main(int argc, char **argv) {
 		cuModuleLoadData(&module, code);
 		cuModuleGetFunction(&add, module, "add");
 		return run(add);
+	}
+	if (!strcmp(what, "link")) {
+		H state;
+		void *cubin;
+		size_t size;
+		cuLinkCreate_v2(0, 0, 0, &state);
+		for (int i = 0; i < 3; i++)
+			if (cuLinkAddData_v2(state, 1, units[i], strlen(units[i]) + 1, "unit", 0, 0, 0)) return 1;
+		if (cuLinkComplete(state, &cubin, &size)) return 2;
+		void *copy = memcpy(malloc(size), cubin, size); // programs keep it, and destroy the linker
+		cuLinkDestroy(state);
+		return load(copy), run(add);
+	}
+	if (!strcmp(what, "jitlink") || !strcmp(what, "jitlink-dlsym")) {
+		// The linker is a library of its own, of which a library that is loaded has need, or
+		// whose functions are looked up.
+		void *lib = dlopen(what[7] ? "libnvJitLink.so.13" : "uselink.so", RTLD_NOW | RTLD_LOCAL);
+		const char *suffix = what[7] ? "" : "Used";
+		int (*f[4])();
+		for (int i = 0; i < 4; i++) {
+			char name[40];
+			snprintf(name, sizeof name, "nvJitLink%s%s", (char *[]){"Create", "AddData", "Complete", "GetLinkedCubin"}[i], suffix);
+			if (!lib || !(f[i] = (int (*)())dlsym(lib, name))) return 3;
+		}
+		H linker;
+		char cubin[100];
+		f[0](&linker, 0, 0);
+		for (int i = 0; i < 3; i++)
+			if (f[1](linker, 2, units[i], strlen(units[i]) + 1, "unit")) return 4;
+		if (f[2](linker) || f[3](linker, cubin)) return 5;
+		return load(cubin), run(add);
 	}
 	if (!strcmp(what, "broken")) return run(add), cuTestBreak(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "unload")) {
