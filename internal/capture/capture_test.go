@@ -36,6 +36,7 @@ func newBench(t *testing.T) *bench {
 		{"-shared", "-fPIC", "-o", dir + "/next.so", "testdata/next.c", "-ldl"},
 		{"-shared", "-fPIC", "-Wl,-soname,libnvJitLink.so.13", "-o", dir + "/libnvJitLink.so.13", "testdata/jitlink.c"},
 		{"-shared", "-fPIC", "-DUSER", "-o", dir + "/uselink.so", "testdata/jitlink.c", "-L" + dir, "-l:libnvJitLink.so.13"},
+		{"-c", "-o", dir + "/kernel.cubin", "testdata/cubin.c"},
 		{"-o", dir + "/program", "testdata/program.c", "-L" + dir, "-l:libcuda.so.1", "-ldl"},
 	} {
 		if out, err := exec.Command(cc, append([]string{"-w"}, args...)...).CombinedOutput(); err != nil {
@@ -44,6 +45,7 @@ func newBench(t *testing.T) *bench {
 	}
 	t.Setenv("LD_LIBRARY_PATH", dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("CUBIN", dir+"/kernel.cubin")
 	return &bench{filepath.Join(dir, "program")}
 }
 
@@ -55,7 +57,7 @@ func (b *bench) run(t *testing.T, name string, change func(*Options)) (o *Option
 	if change != nil {
 		change(o)
 	}
-	status, err := Run(context.Background(), o, []string{b.program, name}, nil, nil, &text)
+	status, err := Run(context.Background(), o, append([]string{b.program}, strings.Fields(name)...), nil, nil, &text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,9 +348,13 @@ func TestStub(t *testing.T) {
 // folder that is named; without, one line says what to do.
 func TestMachineCode(t *testing.T) {
 	b := newBench(t)
-	_, _, log := b.run(t, "machine", nil)
-	if !strings.Contains(log, "muster capture: add is not captured: it was loaded as machine code; name a folder with its PTX by --ptx\n") {
-		t.Error(log)
+	for name, want := range map[string]string{
+		"machine":      "add is not captured: it was loaded as machine code; name a folder with its PTX by --ptx\n",
+		"machine part": "add is not captured: program has machine code for sm_90 and no PTX; if it is yours, build it with nvcc -gencode arch=compute_90a,code=[sm_90a,compute_90a], or name a folder with its PTX by --ptx\n",
+	} {
+		if _, _, log := b.run(t, name, nil); strings.Count(log, want) != 1 {
+			t.Errorf("%s: %s", name, log)
+		}
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -363,12 +369,51 @@ func TestMachineCode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, _, log := b.run(t, "machine", func(o *Options) { o.PTX = []string{dir} })
-	if got := folders(t, o.Dir); !slices.Equal(got, []string{"000-add"}) {
-		t.Fatalf("folders %v: %s", got, log)
+	for _, name := range []string{"machine", "machine part"} {
+		for _, as := range []int{0, 100} {
+			o, _, log := b.run(t, name, func(o *Options) { o.PTX, o.As = []string{dir}, as })
+			if got := folders(t, o.Dir); !slices.Equal(got, []string{"000-add"}) {
+				t.Fatalf("%s: folders %v: %s", name, got, log)
+			}
+			if got := text(t, filepath.Join(o.Dir, "000-add")); !strings.Contains(got, "# Its PTX was found by the kernel's name alone, in "+filepath.Join(dir, "b", "add.ptx")+".\n") {
+				t.Error(got)
+			}
+		}
 	}
-	if got := text(t, filepath.Join(o.Dir, "000-add")); !strings.Contains(got, "# Its PTX was found by the kernel's name alone, in "+filepath.Join(dir, "b", "add.ptx")+".\n") {
-		t.Error(got)
+	// PTX that cannot be that of the code
+	if err := os.WriteFile(filepath.Join(dir, "b", "add.ptx"), []byte(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry add(.param .u64 p) { ret; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, _, log := b.run(t, "machine", func(o *Options) { o.PTX = []string{dir} })
+	if got := folders(t, o.Dir); len(got) > 0 || !strings.Contains(log, "add is not captured: its PTX and its code have 1 and 2 parameters\n") {
+		t.Errorf("folders %v: %s", got, log)
+	}
+}
+
+// TestWay: which tool made a kernel is seen of its name and of what the process has loaded.
+func TestWay(t *testing.T) {
+	const site = "/usr/lib/python3/site-packages/"
+	for _, c := range []struct {
+		surrounding
+		want string
+	}{
+		{surrounding{from: "/x/libcublasLt.so.13", capability: 90}, "NVIDIA ships libcublasLt.so.13 so"},
+		{surrounding{from: "/x/libcudnn_engines_precompiled.so.9", capability: 90}, "NVIDIA ships"},
+		{surrounding{kernel: "nvjet_sm90_hsh_64x8_64x16_1x2_h_bz_NNT", libraries: []string{"/x/libnvrtc.so.13"}, capability: 90}, "it is cuBLAS's"},
+		{surrounding{from: "/x/libcurandom.so", capability: 80}, "build it with nvcc -gencode arch=compute_80,code=[sm_80,compute_80]"},
+		{surrounding{from: "/x/flash_attn_3_cuda.so", libraries: []string{site + "torch/lib/libtorch_cuda.so"}, capability: 90}, "TORCH_CUDA_ARCH_LIST='9.0a+PTX'"},
+		{surrounding{kernel: "triton_poi_fused_add_0", libraries: []string{"/x/libtriton.so", "/x/libnvrtc.so.13"}, capability: 90}, "TORCHINDUCTOR_CACHE_DIR"},
+		{surrounding{kernel: "_attn_fwd", libraries: []string{"/x/libtriton.so"}, capability: 90}, "run with TRITON_ALWAYS_COMPILE=1"},
+		{surrounding{kernel: "_attn_fwd", libraries: []string{"/x/libtriton.so", "/x/libnvrtc.so.13"}, capability: 90}, "if Triton made it"},
+		{surrounding{kernel: "kernel_cutlass_kernel_0", libraries: []string{"/x/libtriton.so"}, capability: 100}, "CUTE_DSL_KEEP_PTX=1 CUTE_DSL_DUMP_DIR=DIR"},
+		{surrounding{kernel: "loop_add_fusion", libraries: []string{site + "jax_plugins/xla_cuda13/xla_cuda_plugin.so"}, capability: 90}, "JAX made it"},
+		{surrounding{kernel: "k", libraries: []string{site + "cupy_backends/cuda/api/driver.cpython-312.so", "/x/libnvrtc.so.13"}, capability: 90}, "CUPY_CACHE_IN_MEMORY=1"},
+		{surrounding{kernel: "k", libraries: []string{"/x/libnvrtc.so.13"}, capability: 90}, "if NVRTC made it"},
+		{surrounding{kernel: "k", capability: 90}, "name a folder with its PTX by --ptx"},
+	} {
+		if got := c.way(); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %s, want %s", c.surrounding, got, c.want)
+		}
 	}
 }
 

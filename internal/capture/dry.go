@@ -113,10 +113,14 @@ func (c card) options(b *strings.Builder) {
 // PATH`; `none` if the image has no PTX.
 func (s *sources) stub(path string, there int) string {
 	i := s.image(path)
-	if len(i.modules) == 0 {
+	modules := i.fitting(s.as)
+	if len(modules) == 0 {
+		modules = s.ofCode(i)
+	}
+	if len(modules) == 0 {
 		return "none\n"
 	}
-	text, err := stubOf(i.fitting(s.as), there)
+	text, err := stubOf(modules, there)
 	if err != nil {
 		return "none\n"
 	}

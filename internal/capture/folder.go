@@ -33,12 +33,12 @@ type converter struct {
 	kept     int64 // bytes of contents
 	left     int64 // bytes of which the shape alone is kept
 	lines    []string
-	without  map[string]bool
+	without  []lacking
 	written  map[*module][]string // where the PTX of a module was written
 }
 
 func (o *Options) convert(s *sources, record string) error {
-	c := &converter{Options: o, sources: s, without: map[string]bool{}, written: map[*module][]string{}}
+	c := &converter{Options: o, sources: s, written: map[*module][]string{}}
 	dirs, err := os.ReadDir(record)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *process) name() string {
 func (c *converter) process(p *process, dir string) error {
 	for _, e := range p.without {
 		if e.Module != nil {
-			e.Why = c.sources.why(filepath.Join(p.dir, p.images[*e.Module].File))
+			e.Why = c.sources.why(filepath.Join(p.dir, p.images[*e.Module].File), e.Without)
 		}
 		c.lack(e.Without, e.Why)
 	}
@@ -110,12 +110,35 @@ func (c *converter) process(p *process, dir string) error {
 // there is the compute capability of the process's card, as 90.
 func (e *event) there() int { return 10*e.Capability[0] + e.Capability[1] }
 
-// lack says once why a kernel cannot be captured.
+// A lacking is kernels that cannot be captured for one reason.
+type lacking struct {
+	why     string
+	kernels []string
+}
+
+// lack notes why a kernel cannot be captured.
 func (c *converter) lack(kernel, why string) {
-	if line := fmt.Sprintf("%s is not captured: %s", short(kernel), why); !c.without[line] {
-		c.without[line] = true
-		c.lines = append(c.lines, line)
+	i := slices.IndexFunc(c.without, func(l lacking) bool { return l.why == why })
+	if i < 0 {
+		i = len(c.without)
+		c.without = append(c.without, lacking{why: why})
 	}
+	if l := &c.without[i]; !slices.Contains(l.kernels, short(kernel)) {
+		l.kernels = append(l.kernels, short(kernel))
+	}
+}
+
+// line says it.
+func (l *lacking) line() string {
+	const most = 3
+	names, verb := strings.Join(l.kernels[:min(len(l.kernels), most)], ", "), "is"
+	if n := len(l.kernels); n > most {
+		names = fmt.Sprintf("%s and %d more", names, n-most)
+	}
+	if len(l.kernels) > 1 {
+		verb = "are"
+	}
+	return fmt.Sprintf("%s %s not captured: %s", names, verb, l.why)
 }
 
 // short is a kernel's name without what C++ adds to it.
@@ -169,12 +192,22 @@ func (c *converter) launch(p *process, l *recorded, dir string) error {
 	return w.into(w.write)
 }
 
+// An unfitError says that the PTX of a kernel is not that of the code which was launched.
+type unfitError struct{ why string }
+
+func (e *unfitError) Error() string { return e.why }
+
 // into makes the folder, and calls what writes it.
 func (w *writer) into(write func() error) error {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
-	if err := write(); err != nil {
+	err := write()
+	if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
+		w.lack(w.recorded.Kernel, unfit.why)
+		return os.RemoveAll(w.dir)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", w.dir, err)
 	}
 	w.launches++
@@ -295,13 +328,13 @@ func (w *writer) arguments(l *launch.Launch, kernel *ptx.Func, places [][2]int, 
 		return err
 	}
 	if len(params) != len(places) {
-		return fmt.Errorf("the PTX has %d parameters, and the launch gave %d", len(params), len(places))
+		return &unfitError{fmt.Sprintf("its PTX and its code have %d and %d parameters", len(params), len(places))}
 	}
 	elements := skeleton.Elements(kernel)
 	for i, p := range params {
 		at, size := places[i][0], places[i][1]
 		if size != p.Size || at+size > len(block) {
-			return fmt.Errorf("parameter %s of %d bytes was given %d", p.Name, p.Size, size)
+			return &unfitError{fmt.Sprintf("parameter %s has %d bytes in its PTX and %d in its code", p.Name, p.Size, size)}
 		}
 		data := block[at : at+size]
 		if p.Type == 0 {
@@ -523,9 +556,13 @@ func (w *writer) launchFile() error {
 func (c *converter) summary() {
 	say := func(format string, args ...any) { fmt.Fprintf(c.Log, "muster capture: "+format+"\n", args...) }
 	const maxLines = 10
-	for i, line := range c.lines {
+	lines := c.lines
+	for i := range c.without {
+		lines = append(lines, c.without[i].line())
+	}
+	for i, line := range lines {
 		if i == maxLines {
-			say("and %d more", len(c.lines)-i)
+			say("and %d more", len(lines)-i)
 			break
 		}
 		say("%s", line)

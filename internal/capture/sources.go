@@ -29,7 +29,8 @@ type sources struct {
 	mu     sync.Mutex
 	images map[string]*image  // by path
 	named  map[string]*module // by image and kernel: PTX that was found by the name
-	made   map[string]string  // by process: what made its machine code, see maker
+	// surroundings are of processes with kernels without PTX.
+	surroundings map[string]surrounding
 }
 
 // An image is what a program gave to the driver: a fat binary, PTX, or machine code.
@@ -37,7 +38,9 @@ type image struct {
 	modules []*module           // with PTX
 	units   bool                // the modules are units of a program: one may refer to others
 	whole   map[*module]*module // linked with what they refer to
-	machine bool                // machine code for one card
+	machine bool                // machine code, without PTX
+	code    [][]byte            // it, for one card each
+	archs   []string            // of machine code in a fat binary without PTX
 	why     string              // there is no PTX
 	err     error
 }
@@ -52,7 +55,7 @@ type module struct {
 }
 
 func newSources(record string) *sources {
-	return &sources{record: record, images: map[string]*image{}, named: map[string]*module{}, made: map[string]string{}}
+	return &sources{record: record, images: map[string]*image{}, named: map[string]*module{}, surroundings: map[string]surrounding{}}
 }
 
 // serve answers questions on a socket until it is stopped.
@@ -96,7 +99,7 @@ func (s *sources) serve(path string) (stop func(), err error) {
 func (s *sources) answer(path, kernel string, there int) string {
 	m, f := s.find(path, kernel, there)
 	if m == nil {
-		s.maker(path)
+		s.around(path, there)
 		return "none\n"
 	}
 	var b strings.Builder
@@ -238,7 +241,7 @@ func (s *sources) read(i *image, path string, data []byte) error {
 		name := s.beside(path, data)
 		switch {
 		case name == "":
-			i.machine = true
+			i.machine, i.code = true, [][]byte{data}
 			return nil
 		case strings.HasSuffix(name, ".cubin"):
 			i.parts(name)
@@ -258,6 +261,7 @@ func (s *sources) read(i *image, path string, data []byte) error {
 		for _, e := range list {
 			if e.Kind == fatbin.Cubin {
 				cubins = append(cubins, fmt.Sprintf("sm_%d%s", e.Arch, e.Suffix))
+				i.code = append(i.code, e.Data)
 				continue
 			}
 			if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch}); err != nil {
@@ -285,11 +289,7 @@ const maxProgram = 1 << 28
 func (i *image) program(path string, cubins []string) error {
 	from, err := os.ReadFile(path + ".from")
 	name := string(from)
-	i.why = "there is machine code for " + strings.Join(cubins, ", ") + " and no PTX"
-	if err == nil && strings.HasPrefix(filepath.Base(name), "lib") {
-		i.why = fmt.Sprintf("%s has machine code for %s and no PTX", filepath.Base(name), strings.Join(cubins, ", "))
-	}
-	i.why += "; build it with -gencode arch=compute_90a,code=[sm_90a,compute_90a], if it is yours"
+	i.machine, i.archs = true, cubins
 	if info, err2 := os.Stat(name); err != nil || err2 != nil || info.Size() > maxProgram {
 		return nil
 	}
@@ -385,52 +385,6 @@ func (s *sources) byName(path, kernel string) *module {
 	}
 	s.named[key] = best
 	return best
-}
-
-// A maker makes machine code while the program runs; a file that the program has loaded
-// tells which.
-type maker struct{ file, advice string }
-
-var makers = []maker{
-	{"xla_cuda_plugin", "JAX made it, and dumped no PTX of it (of what a cache of compiled code has, it dumps none); name a folder with its PTX by --ptx"},
-	{"cute_dsl", "CuTe DSL made it; run with CUTE_DSL_KEEP_PTX=1 CUTE_DSL_DUMP_DIR=DIR, and capture with --ptx DIR"},
-	{"libtriton", "Triton made it, and its cache has no PTX of it; run with TRITON_ALWAYS_COMPILE=1, or name the cache by TRITON_CACHE_DIR"},
-}
-
-// maker remembers what made a process's machine code, while the process is there. Images lie
-// in a folder with its number.
-func (s *sources) maker(path string) {
-	pid := filepath.Base(filepath.Dir(path))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.made[pid] != "" {
-		return
-	}
-	s.made[pid] = "it was loaded as machine code; name a folder with its PTX by --ptx"
-	maps, err := os.ReadFile("/proc/" + pid + "/maps")
-	if err != nil {
-		return
-	}
-	for _, m := range makers {
-		if bytes.Contains(maps, []byte(m.file)) {
-			s.made[pid] = m.advice
-			return
-		}
-	}
-}
-
-// why says why there is no PTX of a kernel of an image.
-func (s *sources) why(path string) string {
-	i := s.image(path)
-	switch {
-	case i.err != nil:
-		return i.err.Error()
-	case i.machine:
-		return s.made[filepath.Base(filepath.Dir(path))]
-	case i.why != "":
-		return i.why
-	}
-	return "the PTX that it was loaded with does not have it"
 }
 
 func unique(list []string) []string {
