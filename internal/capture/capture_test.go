@@ -282,6 +282,32 @@ args:
 	}
 }
 
+// TestDryLimits: limits are those of the card that the program is told of, and tensor maps
+// that the card which is there cannot encode are told in words.
+func TestDryLimits(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("OLD_DRIVER", "1") // its kernels have parameters of their own
+	if _, status, log := b.run(t, "maps", nil); status != 52 {
+		t.Fatalf("not dry: status %d, want that the second map is refused: %s", status, log)
+	}
+	o, status, log := b.run(t, "maps", func(o *Options) { o.As = 120 })
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, log)
+	}
+	const want = `
+# The tensor map at byte 128 of the parameters is not one of sm_90: type 6, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 4, fill 0; its bytes say swizzle 3.
+# The tensor map at byte 256 of the parameters is not one of sm_90: type 14, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 3, fill 0; its bytes are a name.
+`
+	dir := filepath.Join(o.Dir, "000-wait")
+	if got := text(t, dir); !strings.Contains(got, want) {
+		t.Errorf("want %s in\n%s", want, got)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "p0.bin"))
+	if err != nil || len(got) != 384 || got[0] != 3 || got[128] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map 1 of muster capture --dry\x00")) {
+		t.Errorf("parameters %q, %v", got, err)
+	}
+}
+
 // TestStub: a stub keeps what the driver is asked about.
 func TestStub(t *testing.T) {
 	m := &module{}
@@ -489,6 +515,37 @@ func TestEnvironment(t *testing.T) {
 		}
 		if got := strings.TrimSpace(out.String()); !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("%q, want %s", got, c.want)
+		}
+	}
+}
+
+// TestBeyond: what a launch file cannot have is said of the kernels that use it, and of no others.
+func TestBeyond(t *testing.T) {
+	m := &module{}
+	var err error
+	m.mod, err = ptx.Parse("k.ptx", []byte(`.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.func viaHeap() { .reg .b64 %r; { .param .b64 n; .param .b64 r; call (r), malloc, (n); } ret; }
+.func leaf() { ret; }
+.visible .entry plain() { call leaf; ret; }
+.visible .entry image(.param .u64 t) { .reg .b64 %t; .reg .f32 %f<4>; .reg .s32 %x; tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%t, {%x}]; ret; }
+.visible .entry heap() { { call viaHeap; } ret; }
+.visible .entry given(.param .u64 f) { .reg .b64 %f; p: .callprototype _ (); ld.param.u64 %f, [f]; call %f, p; ret; }
+.visible .entry own() { .reg .b64 %f; p: .callprototype _ (); mov.u64 %f, leaf; call %f, p; ret; }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kernel, want := range map[string]string{
+		"plain": "", "own": "",
+		"image": "it reads or writes textures or surfaces, which are not captured",
+		"heap":  "it uses the device's heap (of 8.39 MB), whose contents are not captured",
+		"given": "it calls functions through pointers from memory or parameters, which are addresses of the card",
+	} {
+		if got := strings.Join(m.notes(kernel, 8<<20), "; "); got != want {
+			t.Errorf("%s: %q, want %q", kernel, got, want)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (s *sources) stub(path string, there int) string {
 	i := s.image(path)
 	modules := i.fitting(s.as)
 	if len(modules) == 0 {
-		modules = s.ofCode(i)
+		modules = s.ofCode(i, path)
 	}
 	if len(modules) == 0 {
 		return "none\n"

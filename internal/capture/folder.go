@@ -255,6 +255,10 @@ func (w *writer) write() error {
 	if err := w.arguments(&l, w.kernel, w.Params, w.Args, "p"); err != nil {
 		return err
 	}
+	for _, m := range w.Maps {
+		w.note("the tensor map at byte %d of the parameters is not one of sm_%d%d: %s", m.At, w.from.about.Capability[0], w.from.about.Capability[1], m.Text)
+	}
+	w.notes = append(w.notes, w.module.notes(w.recorded.Kernel, w.Heap)...)
 	w.file.Version, w.file.Launches = 1, []launch.Launch{l}
 	w.buffers()
 	if err := w.contents(); err != nil {

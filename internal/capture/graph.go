@@ -82,6 +82,9 @@ func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module][]str
 		of.Kernel, of.Grid, of.Block = n.Kernel, n.Grid, n.Block
 		of.Shared, of.Registers = n.Shared, w.registers(n.Registers)
 		w.attributes(of, n.Attributes)
+		for _, note := range m.notes(n.Kernel, w.Heap) {
+			w.note("%s: %s", of.Name, note)
+		}
 		return w.arguments(of, f, n.Params, n.Args, fmt.Sprintf("n%dp", i))
 	case nodeFill:
 		to, err := w.pointer(n.To)

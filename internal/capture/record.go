@@ -40,6 +40,7 @@ type event struct {
 	Attributes                       [][4]uint32
 	Params                           [][2]int
 	Args                             string
+	Maps                             []foreignMap
 	Early                            bool // what came before had not ended
 	Follows                          *int // the recorded launch that is directly before it in its stream; -1: none
 	Again                            bool // that was a repetition of it
@@ -49,6 +50,13 @@ type event struct {
 	Ended                            bool
 	Seconds                          float64
 	Times                            uint64
+}
+
+// A foreignMap is a tensor map, at an offset of the parameters, that the card which is there
+// cannot encode.
+type foreignMap struct {
+	At   int
+	Text string
 }
 
 // A node is one of a graph that was launched.

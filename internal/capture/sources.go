@@ -39,7 +39,7 @@ type image struct {
 	units   bool                // the modules are units of a program: one may refer to others
 	whole   map[*module]*module // linked with what they refer to
 	machine bool                // machine code, without PTX
-	code    [][]byte            // it, for one card each
+	kernels []string            // in it
 	archs   []string            // of machine code in a fat binary without PTX
 	why     string              // there is no PTX
 	err     error
@@ -241,7 +241,7 @@ func (s *sources) read(i *image, path string, data []byte) error {
 		name := s.beside(path, data)
 		switch {
 		case name == "":
-			i.machine, i.code = true, [][]byte{data}
+			i.machine, i.kernels = true, kernelsOf(data)
 			return nil
 		case strings.HasSuffix(name, ".cubin"):
 			i.parts(name)
@@ -261,7 +261,7 @@ func (s *sources) read(i *image, path string, data []byte) error {
 		for _, e := range list {
 			if e.Kind == fatbin.Cubin {
 				cubins = append(cubins, fmt.Sprintf("sm_%d%s", e.Arch, e.Suffix))
-				i.code = append(i.code, e.Data)
+				i.kernels = append(i.kernels, kernelsOf(e.Data)...)
 				continue
 			}
 			if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch}); err != nil {

@@ -28,15 +28,16 @@ func kernelsOf(code []byte) (names []string) {
 	return names
 }
 
+// maxByName bounds the kernels of an image that are looked for by name at once.
+const maxByName = 64
+
 // ofCode finds the PTX of machine code by the names of the kernels in it.
-func (s *sources) ofCode(i *image) (list []*module) {
+func (s *sources) ofCode(i *image, path string) (list []*module) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, code := range i.code {
-		for _, k := range kernelsOf(code) {
-			if m := s.byName(k); m != nil && !slices.Contains(list, m) {
-				list = append(list, m)
-			}
+	for _, k := range i.kernels[:min(len(i.kernels), maxByName)] {
+		if m := s.byName(path, k); m != nil && !slices.Contains(list, m) {
+			list = append(list, m)
 		}
 	}
 	return list

@@ -68,10 +68,99 @@ PUBLIC Result cuDeviceGetName(char *name, int n, int at) {
 	return r;
 }
 
+// limit is an attribute of the card that the program is told of; -1 if nothing is said of it.
+static int limit(int which) {
+	for (int i = 0; i < opt.nattributes; i++)
+		if (opt.attribute[i][0] == which) return opt.attribute[i][1];
+	return -1;
+}
+
+// staticShared is what a kernel declares itself; its stub declares the same.
+static int staticShared(Handle f) {
+	int n = 0;
+	if (CALL("cuFuncGetAttribute", (int *, int, Handle), (&n, FUNC_SHARED, f))) CALL("cuKernelGetAttribute", (int *, int, Handle, int), (&n, FUNC_SHARED, f, 0));
+	return n;
+}
+
+// tooMuch reports whether a kernel may not have as much dynamic shared memory on that card.
+static int tooMuch(int which, int value, Handle f) { return dry() && which == FUNC_MAX_SHARED && limit(97) >= 0 && value + staticShared(f) > limit(97); }
+
+PUBLIC Result cuFuncSetAttribute(Handle f, int which, int value) {
+	return tooMuch(which, value, f) ? INVALID_VALUE : REAL("cuFuncSetAttribute", (Handle, int, int))(f, which, value);
+}
+PUBLIC Result cuKernelSetAttribute(int which, int value, Handle k, int at) {
+	return tooMuch(which, value, k) ? INVALID_VALUE : REAL("cuKernelSetAttribute", (int, int, Handle, int))(which, value, k, at);
+}
+
+// fewer bounds how many CTAs a multiprocessor can have by that card's shared memory and
+// threads. What registers allow is not known: the stub needs few.
+static Result fewer(Result r, int *n, Handle f, int threads, size_t dynamic) {
+	if (r || !dry() || limit(81) < 0 || threads <= 0) return r;
+	size_t shared = dynamic + staticShared(f) + 1024; // which the system needs of each
+	int most[] = {limit(106), limit(39) / threads, limit(81) / shared};
+	for (size_t i = 0; i < COUNT(most); i++)
+		if (most[i] < *n) *n = most[i];
+	return 0;
+}
+PUBLIC Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, Handle f, int threads, size_t dynamic) {
+	return fewer(REAL("cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, Handle, int, size_t))(n, f, threads, dynamic), n, f, threads, dynamic);
+}
+PUBLIC Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, Handle f, int threads, size_t dynamic, unsigned flags) {
+	return fewer(REAL("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", (int *, Handle, int, size_t, unsigned))(n, f, threads, dynamic, flags), n, f, threads, dynamic);
+}
+
+// A Foreign is a tensor map that the driver does not make for the card that is there: newer
+// cards have more types and more swizzles.
+typedef struct {
+	unsigned char bytes[128];
+	char *text; // what the program asked for
+} Foreign;
+
+static Foreign *foreign;
+static size_t nforeign, cforeign;
+
+static void addList(Text *t, const char *name, const void *list, int wide, unsigned n) {
+	add(t, ", %s", name);
+	for (unsigned i = 0; i < n; i++) add(t, "%s%llu", i ? "x" : " ", (unsigned long long)(wide ? ((const uint64_t *)list)[i] : ((const uint32_t *)list)[i]));
+}
+
+PUBLIC Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave, int swizzle, int l2, int fill) {
+	Result (*real)(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int) = (void *)driver("cuTensorMapEncodeTiled");
+	Result r = real(map, type, rank, at, shape, strides, box, steps, interleave, swizzle, l2, fill);
+	if (!r || !dry() || !rank || rank > 5) return r;
+	int other = swizzle > SWIZZLE_128B && !real(map, type, rank, at, shape, strides, box, steps, interleave, SWIZZLE_128B, l2, fill);
+	pthread_mutex_lock(&lock);
+	Text t = {0};
+	add(&t, "type %d", type);
+	addList(&t, "shape", shape, 1, rank), addList(&t, "strides", strides, 1, rank - 1), addList(&t, "box", box, 0, rank), addList(&t, "steps", steps, 0, rank);
+	add(&t, ", interleave %d, swizzle %d, fill %d; %s", interleave, swizzle, fill, other ? "its bytes say swizzle 3" : "its bytes are a name");
+	if (!other) memset(map, 0, 128), snprintf(map, 128, "tensor map %zu of muster capture --dry", nforeign);
+	if (nforeign == cforeign) foreign = realloc(foreign, (cforeign = 2 * cforeign + 16) * sizeof *foreign);
+	memcpy(foreign[nforeign].bytes, map, 128);
+	foreign[nforeign++].text = t.s;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+// addForeign tells of the tensor maps among a launch's parameters that are foreign.
+static void addForeign(Text *t, const unsigned char *block, size_t n) {
+	int some = 0;
+	for (size_t at = 0; at + 128 <= n; at += 8)
+		for (size_t i = nforeign; i-- > 0;) {
+			if (memcmp(block + at, foreign[i].bytes, 128)) continue;
+			add(t, "%s{\"at\":%zu,\"text\":", some++ ? "," : ",\"maps\":[", at);
+			addString(t, foreign[i].text);
+			add(t, "}");
+			break;
+		}
+	if (some) add(t, "]");
+}
+
 // standDry is stand for what a dry capture answers.
 static void *standDry(const char *name) {
 	static const struct { const char *name; void *plain, *perThread; } table[] = {
-		PLAIN(cuDeviceGetAttribute), PLAIN(cuDeviceComputeCapability), PLAIN(cuDeviceGetName),
+		PLAIN(cuDeviceGetAttribute), PLAIN(cuDeviceComputeCapability), PLAIN(cuDeviceGetName), PLAIN(cuFuncSetAttribute), PLAIN(cuKernelSetAttribute),
+		PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessor), PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), PLAIN(cuTensorMapEncodeTiled),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return table[i].plain;

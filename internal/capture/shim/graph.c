@@ -294,7 +294,9 @@ static void beforeGraph(Capture *c, Handle exec, Handle stream, int perThread) {
 		if (n->from) reach(&c->mem, n->from);
 	}
 	keep(c, ended);
-	add(&t, "{\"launch\":%d,\"ordinal\":%lu,\"kernel\":\"graph\",\"module\":0,\"device\":%d,\"context\":\"%p\",\"stream\":\"%p\",\"nodes\":[", c->id, ordinal - 1, device, context, c->stream);
+	size_t heap = 0;
+	CALL("cuCtxGetLimit", (size_t *, int), (&heap, LIMIT_HEAP));
+	add(&t, "{\"launch\":%d,\"ordinal\":%lu,\"kernel\":\"graph\",\"module\":0,\"device\":%d,\"context\":\"%p\",\"stream\":\"%p\",\"heap\":%zu,\"nodes\":[", c->id, ordinal - 1, device, context, c->stream, heap);
 	for (size_t i = 0; i < g->nnodes; i++) addNode(&t, c, g, i);
 	add(&t, "],\"early\":%s,\"buffers\":[", ended ? "true" : "false");
 	addBuffers(&t, c);

@@ -40,7 +40,7 @@ typedef int Result;
 typedef void *Handle; // of a context, stream, module, library, function, kernel, event
 typedef unsigned long long Address;
 
-enum { NOT_READY = 600 };
+enum { INVALID_VALUE = 1, NOT_READY = 600 };
 
 typedef struct {
 	int id;
@@ -56,7 +56,8 @@ typedef struct {
 } Config;
 
 enum { ATTR_COOPERATIVE = 2, ATTR_DEPENDENT = 6 };
-enum { FUNC_SHARED = 1, FUNC_LOCAL = 3, FUNC_REGISTERS = 4 };
+enum { FUNC_SHARED = 1, FUNC_LOCAL = 3, FUNC_REGISTERS = 4, FUNC_MAX_SHARED = 8 };
+enum { SWIZZLE_128B = 3 };
 enum { POINTER_MEMORY_TYPE = 2, POINTER_HOST = 4, POINTER_MANAGED = 8, POINTER_DEVICE = 9, POINTER_START = 11, POINTER_SIZE = 12 };
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 };
 enum { LIMIT_HEAP = 2 };
@@ -475,7 +476,8 @@ static char *ask(const char *question) {
 	return t.s;
 }
 
-static int capability(void); // dry.c
+static int capability(void);                                  // dry.c
+static void addForeign(Text *, const unsigned char *, size_t); // dry.c
 
 // describe asks for what the PTX of a kernel says: its parameters and its module's variables.
 static void describe(Kernel *k) {
@@ -869,7 +871,9 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 	}
 	add(&t, "],\"params\":[%s],\"args\":\"l%d.args\",\"early\":%s,\"follows\":%d,\"again\":%s,\"buffers\":[", layout.s ? layout.s : "", c->id, ended ? "true" : "false", b.launch, b.again ? "true" : "false");
 	addBuffers(&t, c);
-	add(&t, "]}");
+	add(&t, "]");
+	addForeign(&t, block, n);
+	add(&t, "}");
 	emit(&t);
 done:
 	free(layout.s);

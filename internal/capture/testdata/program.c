@@ -18,6 +18,8 @@ H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
 R cuLinkCreate_v2(unsigned, void *, void *, H *), cuLinkAddData_v2(H, int, const void *, size_t, const char *, unsigned, void *, void *), cuLinkComplete(H, void **, size_t *), cuLinkDestroy(H);
+R cuTensorMapEncodeTiled(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int);
+R cuFuncSetAttribute(H, int, int), cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, H, int, size_t);
 const char *cuTestImage(void);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
 Launch cuLaunchKernel;
@@ -172,6 +174,24 @@ int main(int argc, char **argv) {
 		cuMemcpyHtoD_v2(other, ptx, 8), n = 20, depend(add);
 		// as 0 was, and 5 behind it
 		return cuMemcpyHtoD_v2(other, ptx, 8), memory = memory - 4, n = 100, depend(add), n = 10, depend(add);
+	}
+	if (!strcmp(what, "maps")) { // of a card with more types and swizzles, and less shared memory
+		static char maps[3][128];
+		uint64_t shape[] = {64, 256}, strides[] = {128};
+		unsigned box[] = {32, 16}, steps[] = {1, 1};
+		void *params[] = {maps};
+		int types[] = {6, 6, 14}, swizzles[] = {3, 4, 3}, most;
+		load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wait(.param .align 64 .b8 maps[384]) { ret; }\n");
+		for (int i = 0; i < 3; i++) {
+			int r = cuTensorMapEncodeTiled(maps[i], types[i], 2, 0, shape, strides, box, steps, 0, swizzles[i], 0, 0);
+			if (r) return 50 + r + i;
+		}
+		H f = function("wait");
+		if (cuFuncSetAttribute(f, 8, 99 << 10) || cuFuncSetAttribute(f, 8, (99 << 10) + 1) != 1) return 60;
+		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 128, 30 << 10) || most != 3) return 61;
+		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 512, 0) || most != 3) return 62;
+		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 32, 0) || most != 24) return 63;
+		return launch(f, 1, 1, 1, 128, 1, 1, 0, 0, params, 0);
 	}
 	if (!strcmp(what, "machine")) { // code out of a file, as it is or in a fat binary that is part of the program
 		static char code[1 << 14];
