@@ -29,7 +29,7 @@ type sources struct {
 	mu     sync.Mutex
 	images map[string]*image  // by path
 	named  map[string]*module // by image and kernel: PTX that was found by the name
-	// surroundings are of processes with kernels without PTX.
+	// surroundings are of images with kernels without PTX.
 	surroundings map[string]surrounding
 }
 

@@ -72,9 +72,10 @@ func (s *surrounding) has(parts ...string) bool {
 	})
 }
 
-// The libraries of NVIDIA that come as machine code alone.
-var ofCuBLAS = regexp.MustCompile(`^nvjet_|^cublas|_xmma_|^sm\d+_xmma`)
+// cuBLAS gives its kernels to the driver from memory: these are their names.
+var ofCuBLAS = regexp.MustCompile(`^nvjet_|^cublas|_xmma_`)
 
+// The libraries of NVIDIA that come as machine code alone.
 var closed = regexp.MustCompile(`^lib(cublas(Lt)?|cudnn\w*|cufftw?|cusolver(Mg)?|cusparse(Lt)?|curand|nccl|npp\w+|nvjpeg|nvinfer\w*)\.so`)
 
 // way says how to get the PTX of a kernel that was loaded without.
@@ -100,12 +101,10 @@ func (s *surrounding) way() string {
 		return "JAX made it, and dumped no PTX of it (of what a cache of compiled code has, it dumps none); name a folder with its PTX by --ptx"
 	case strings.HasPrefix(s.kernel, "triton_"):
 		return "torch.compile made it, and its cache has no PTX of it; run with TORCHINDUCTOR_FORCE_DISABLE_CACHES=1, or name the cache by TORCHINDUCTOR_CACHE_DIR"
-	case s.has("libtriton") && !s.has("libnvrtc"):
-		return "Triton made it, and its cache has no PTX of it; run with TRITON_ALWAYS_COMPILE=1, or name the cache by TRITON_CACHE_DIR"
+	case s.has("libtriton"):
+		return "if Triton made it, its cache has no PTX of it: run with TRITON_ALWAYS_COMPILE=1, or name the cache by TRITON_CACHE_DIR; if not, name a folder with its PTX by --ptx"
 	case s.has("/cupy/", "/cupy_backends/"):
 		return "CuPy had it in a cache; run with CUPY_CACHE_IN_MEMORY=1, and it compiles it anew"
-	case s.has("libtriton"):
-		return "if Triton made it, its cache has no PTX of it; run with TRITON_ALWAYS_COMPILE=1, or name a folder with its PTX by --ptx"
 	case s.has("libnvrtc"):
 		return "if NVRTC made it, it was in an earlier run; have the program compile it in this one, or name a folder with its PTX by --ptx"
 	}
@@ -115,22 +114,22 @@ func (s *surrounding) way() string {
 // around remembers what can be seen of a process while it is there. Images lie in a folder with
 // its number.
 func (s *sources) around(path string, there int) {
-	pid := filepath.Base(filepath.Dir(path))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.surroundings[pid]; !ok {
-		if s.as != 0 {
-			there = s.as
-		}
-		s.surroundings[pid] = surrounding{libraries: librariesOf(pid), capability: there}
+	if _, ok := s.surroundings[path]; ok {
+		return
 	}
+	if s.as != 0 {
+		there = s.as
+	}
+	s.surroundings[path] = surrounding{libraries: librariesOf(filepath.Base(filepath.Dir(path))), capability: there}
 }
 
 // why says why there is no PTX of a kernel of an image.
 func (s *sources) why(path, kernel string) string {
 	i := s.image(path)
 	from, _ := os.ReadFile(path + ".from")
-	around := s.surroundings[filepath.Base(filepath.Dir(path))]
+	around := s.surroundings[path]
 	around.kernel, around.from = kernel, string(from)
 	what := "it"
 	if around.from != "" {
