@@ -58,6 +58,12 @@ func newSources(record string) *sources {
 	return &sources{record: record, images: map[string]*image{}, named: map[string]*module{}, surroundings: map[string]surrounding{}}
 }
 
+// keyOf names an image of the record by its process and its file: programs know the record's
+// folder by another path.
+func keyOf(path string) string {
+	return filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
 // serve answers questions on a socket until it is stopped.
 func (s *sources) serve(path string) (stop func(), err error) {
 	l, err := net.Listen("unix", path)
@@ -219,11 +225,11 @@ func (i *image) fitting(capability int) []*module {
 func (s *sources) image(path string) *image {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := s.images[path]; i != nil {
+	if i := s.images[keyOf(path)]; i != nil {
 		return i
 	}
 	i := &image{}
-	s.images[path] = i
+	s.images[keyOf(path)] = i
 	data, err := os.ReadFile(path)
 	if err == nil {
 		err = s.read(i, path, data)
@@ -356,7 +362,7 @@ func (i *image) add(m module) (err error) {
 // byName finds PTX of an image's kernel by its name alone, in the folders where compilers keep
 // what they make: the newest when the kernel is first launched, for names come again.
 func (s *sources) byName(path, kernel string) *module {
-	key := path + " " + kernel
+	key := keyOf(path) + " " + kernel
 	if m, ok := s.named[key]; ok {
 		return m
 	}

@@ -116,20 +116,20 @@ func (s *surrounding) way() string {
 func (s *sources) around(path string, there int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.surroundings[path]; ok {
+	if _, ok := s.surroundings[keyOf(path)]; ok {
 		return
 	}
 	if s.as != 0 {
 		there = s.as
 	}
-	s.surroundings[path] = surrounding{libraries: librariesOf(filepath.Base(filepath.Dir(path))), capability: there}
+	s.surroundings[keyOf(path)] = surrounding{libraries: librariesOf(filepath.Base(filepath.Dir(path))), capability: there}
 }
 
 // why says why there is no PTX of a kernel of an image.
 func (s *sources) why(path, kernel string) string {
 	i := s.image(path)
 	from, _ := os.ReadFile(path + ".from")
-	around := s.surroundings[path]
+	around := s.surroundings[keyOf(path)]
 	around.kernel, around.from = kernel, string(from)
 	what := "it"
 	if around.from != "" {
