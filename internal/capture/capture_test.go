@@ -243,7 +243,7 @@ func TestDry(t *testing.T) {
 	b := newBench(t)
 	o, status, log := b.run(t, "device", func(o *Options) { o.As = 100 })
 	const stub = `NVIDIA B200, 10.0: 99
-.version 8.0
+.version 8.3
 .target sm_90
 .address_size 64
 .visible .global .align 4 .u32 count;
@@ -318,6 +318,8 @@ func TestStub(t *testing.T) {
 .extern .shared .align 1024 .b8 dynamic[];
 .shared .align 16 .b8 fixed[64];
 .global .align 8 .u64 table[2] = {1, 2};
+.global .align 8 .u64 inside = table+8;
+.global .align 8 .u64 calls[] = {f, generic(table)};
 .func (.param .b32 r) f(.param .b32 x) { ret; }
 .visible .entry k(.param .align 64 .b8 map[128], .param .u64 .ptr .global .align 16 p)
 .reqntid 384, 1, 1
@@ -339,12 +341,14 @@ func TestStub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `.version 8.6
+	const want = `.version 8.3
 .target sm_90
 .address_size 64
 .extern .shared .align 1024 .b8 dynamic[];
 .shared .align 16 .b8 fixed[64];
 .visible .global .align 8 .u64 table[2] = {1, 2};
+.visible .global .align 8 .u64 inside = table+8;
+.visible .global .align 8 .u64 calls[2];
 .visible .entry k(
 	.param .align 64 .b8 map[128],
 	.param .u64 .ptr .global .align 16 p

@@ -101,6 +101,16 @@ func (m *module) runsOn(capability int) bool {
 	return true
 }
 
+// target is the compute capability that PTX is for; 0: it does not say.
+func (m *module) target() int {
+	for _, t := range m.mod.Target {
+		if n, _, ok := architecture(t); ok {
+			return n
+		}
+	}
+	return 0
+}
+
 // options are lines for the shim.
 func (c card) options(b *strings.Builder) {
 	fmt.Fprintf(b, "name=%s\n", c.name)
@@ -131,14 +141,40 @@ func (s *sources) stub(path string, there int) string {
 	return "stub " + name + "\n"
 }
 
+// stubVersion is a version of PTX that drivers for a card know, and that has all that stubs are
+// made of: a program may have been built by a newer toolkit than the driver.
+func stubVersion(there int) ptx.Version {
+	switch {
+	case there <= 90:
+		return ptx.Version{Major: 8, Minor: 3}
+	case there <= 101 || there == 120:
+		return ptx.Version{Major: 8, Minor: 7}
+	}
+	return ptx.Version{Major: 8, Minor: 8}
+}
+
+// namesOther reports whether an initial value has the name of something that a stub lacks: a function.
+func namesOther(i *ptx.Init, variables map[string]bool) bool {
+	var in func(op ptx.Operand) bool
+	in = func(op ptx.Operand) bool {
+		switch op := op.(type) {
+		case ptx.Name:
+			return !variables[string(op)]
+		case *ptx.Unary:
+			return in(op.X)
+		case *ptx.Binary:
+			return in(op.X) || in(op.Y)
+		}
+		return false
+	}
+	return in(i.Expr) || slices.ContainsFunc(i.List, func(e *ptx.Init) bool { return namesOther(e, variables) })
+}
+
 // stubOf is one module with the kernels and variables of several, those of the first first.
 func stubOf(modules []*module, there int) (string, error) {
-	all := &ptx.Module{Name: "stub.ptx", Target: []string{fmt.Sprintf("sm_%d", there)}, Address: 64}
+	all := &ptx.Module{Name: "stub.ptx", Version: stubVersion(there), Target: []string{fmt.Sprintf("sm_%d", there)}, Address: 64}
 	seen := map[string]bool{}
 	for _, m := range modules {
-		if v := m.mod.Version; v.Major > all.Version.Major || v.Major == all.Version.Major && v.Minor > all.Version.Minor {
-			all.Version = v
-		}
 		var shared []string // static shared memory of the module
 		for _, it := range m.mod.Items {
 			switch it := it.(type) {
@@ -151,6 +187,12 @@ func stubOf(modules []*module, there int) (string, error) {
 				}
 				seen[it.Name] = true
 				v := *it
+				if v.Init != nil && namesOther(v.Init, seen) {
+					if v.Dims = slices.Clone(v.Dims); len(v.Dims) > 0 && v.Dims[0] < 0 {
+						v.Dims[0] = int64(len(v.Init.List))
+					}
+					v.Init = nil
+				}
 				if v.Linkage != "extern" && (v.Space == "global" || v.Space == "const") {
 					v.Linkage = "visible" // so that it stays, with nothing that names it
 				}

@@ -100,7 +100,7 @@ func (s *sources) serve(path string) (stop func(), err error) {
 	return func() { l.Close(); busy.Wait() }, nil
 }
 
-// answer describes a kernel of an image: a line `ptx` if there is PTX of it, `param OFFSET
+// answer describes a kernel of an image: a line `ptx CAPABILITY` if there is PTX of it, `param OFFSET
 // SIZE` for each parameter, `variable NAME` for each variable that it names.
 func (s *sources) answer(path, kernel string, there int) string {
 	m, f := s.find(path, kernel, there)
@@ -109,7 +109,7 @@ func (s *sources) answer(path, kernel string, there int) string {
 		return "none\n"
 	}
 	var b strings.Builder
-	b.WriteString("ptx\n")
+	fmt.Fprintf(&b, "ptx %d\n", m.target())
 	params, err := entry.Params(f)
 	if err != nil {
 		return "none\n"

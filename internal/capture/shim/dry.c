@@ -42,7 +42,13 @@ static const void *stubOf(const void *image) {
 	return give;
 }
 
-// loadStub loads a file in a dry capture: null if it has no stub.
+// stubbed passes the result of a load on. A stub that the driver refuses is our failure.
+static Result stubbed(int isStub, Result r) {
+	if (r && isStub) giveUp("the driver refuses what stands for code in a dry capture: CUDA's error %d", r);
+	return r;
+}
+
+// stubOfFile returns the stub of a file in a dry capture: null if it has none.
 static const void *stubOfFile(const char *path) {
 	size_t size;
 	char *image = dry() ? contentOf(path, &size) : 0;
@@ -90,6 +96,22 @@ PUBLIC Result cuFuncSetAttribute(Handle f, int which, int value) {
 }
 PUBLIC Result cuKernelSetAttribute(int which, int value, Handle k, int at) {
 	return tooMuch(which, value, k) ? INVALID_VALUE : REAL("cuKernelSetAttribute", (int, int, Handle, int))(which, value, k, at);
+}
+
+// version answers for which cards the code of a kernel is: its stub is for another.
+static Result version(Result r, int *value, int which, Handle f) {
+	if (r || !dry() || (which != FUNC_PTX_VERSION && which != FUNC_BINARY_VERSION)) return r;
+	pthread_mutex_lock(&lock);
+	Kernel *k = start() ? findKernel(f) : 0;
+	if (k && k->ptx) *value = which == FUNC_PTX_VERSION ? k->target : 10 * limit(75) + limit(76);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+PUBLIC Result cuFuncGetAttribute(int *value, int which, Handle f) {
+	return version(REAL("cuFuncGetAttribute", (int *, int, Handle))(value, which, f), value, which, f);
+}
+PUBLIC Result cuKernelGetAttribute(int *value, int which, Handle k, int at) {
+	return version(REAL("cuKernelGetAttribute", (int *, int, Handle, int))(value, which, k, at), value, which, k);
 }
 
 // fewer bounds how many CTAs a multiprocessor can have by that card's shared memory and
@@ -160,6 +182,7 @@ static void addForeign(Text *t, const unsigned char *block, size_t n) {
 static void *standDry(const char *name) {
 	static const struct { const char *name; void *plain, *perThread; } table[] = {
 		PLAIN(cuDeviceGetAttribute), PLAIN(cuDeviceComputeCapability), PLAIN(cuDeviceGetName), PLAIN(cuFuncSetAttribute), PLAIN(cuKernelSetAttribute),
+		PLAIN(cuFuncGetAttribute), PLAIN(cuKernelGetAttribute),
 		PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessor), PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), PLAIN(cuTensorMapEncodeTiled),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)

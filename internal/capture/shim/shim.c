@@ -56,7 +56,7 @@ typedef struct {
 } Config;
 
 enum { ATTR_COOPERATIVE = 2, ATTR_DEPENDENT = 6 };
-enum { FUNC_SHARED = 1, FUNC_LOCAL = 3, FUNC_REGISTERS = 4, FUNC_MAX_SHARED = 8 };
+enum { FUNC_SHARED = 1, FUNC_LOCAL = 3, FUNC_REGISTERS = 4, FUNC_PTX_VERSION = 5, FUNC_BINARY_VERSION = 6, FUNC_MAX_SHARED = 8 };
 enum { SWIZZLE_128B = 3 };
 enum { POINTER_MEMORY_TYPE = 2, POINTER_HOST = 4, POINTER_MANAGED = 8, POINTER_DEVICE = 9, POINTER_START = 11, POINTER_SIZE = 12 };
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 };
@@ -306,7 +306,7 @@ typedef struct {
 	Handle handle, function;
 	Module *module; // null: not seen
 	char *name;
-	int ptx; // the module has PTX of it
+	int ptx, target; // the module has PTX of it, for this compute capability
 	size_t nparams;
 	size_t (*params)[2]; // offset, size
 	size_t nvariables;
@@ -488,7 +488,7 @@ static void describe(Kernel *k) {
 	for (char *line; answer && (line = strsep(&rest, "\n")) && *line;) {
 		char name[1024];
 		size_t at, size;
-		if (!strcmp(line, "ptx")) k->ptx = 1;
+		if (sscanf(line, "ptx %d", &k->target) == 1) k->ptx = 1;
 		if (sscanf(line, "param %zu %zu", &at, &size) == 2) {
 			k->params = realloc(k->params, (k->nparams + 1) * sizeof *k->params);
 			k->params[k->nparams][0] = at, k->params[k->nparams++][1] = size;
@@ -961,6 +961,7 @@ LAUNCHES(, 0)
 LAUNCHES(_ptsz, 1)
 
 static const void *stubOf(const void *image), *stubOfFile(const char *path); // dry.c
+static Result stubbed(int isStub, Result r);
 
 // LOADED records an image if its load succeeded.
 #define LOADED(call, record) \
@@ -971,20 +972,21 @@ static const void *stubOf(const void *image), *stubOfFile(const char *path); // 
 	})
 
 PUBLIC Result cuModuleLoadData(Handle *m, const void *image) {
-	return LOADED(REAL("cuModuleLoadData", (Handle *, const void *))(m, stubOf(image)), loaded(*m, 0, "cuModuleLoadData", image));
+	const void *give = stubOf(image);
+	return LOADED(stubbed(give != image, REAL("cuModuleLoadData", (Handle *, const void *))(m, give)), loaded(*m, 0, "cuModuleLoadData", image));
 }
 PUBLIC Result cuModuleLoadDataEx(Handle *m, const void *image, unsigned n, int *options, void **values) {
 	const void *give = stubOf(image);
 	if (give != image) n = 0; // options are for the image
-	return LOADED(REAL("cuModuleLoadDataEx", (Handle *, const void *, unsigned, int *, void **))(m, give, n, options, values), loaded(*m, 0, "cuModuleLoadDataEx", image));
+	return LOADED(stubbed(give != image, REAL("cuModuleLoadDataEx", (Handle *, const void *, unsigned, int *, void **))(m, give, n, options, values)), loaded(*m, 0, "cuModuleLoadDataEx", image));
 }
 PUBLIC Result cuModuleLoadFatBinary(Handle *m, const void *image) {
 	const void *give = stubOf(image);
-	return LOADED(REAL(give == image ? "cuModuleLoadFatBinary" : "cuModuleLoadData", (Handle *, const void *))(m, give), loaded(*m, 0, "cuModuleLoadFatBinary", image));
+	return LOADED(stubbed(give != image, REAL(give == image ? "cuModuleLoadFatBinary" : "cuModuleLoadData", (Handle *, const void *))(m, give)), loaded(*m, 0, "cuModuleLoadFatBinary", image));
 }
 PUBLIC Result cuModuleLoad(Handle *m, const char *path) {
 	const void *give = stubOfFile(path);
-	return LOADED(give ? REAL("cuModuleLoadData", (Handle *, const void *))(m, give) : REAL("cuModuleLoad", (Handle *, const char *))(m, path), loadedFile(*m, 0, "cuModuleLoad", path));
+	return LOADED(stubbed(give != 0, give ? REAL("cuModuleLoadData", (Handle *, const void *))(m, give) : REAL("cuModuleLoad", (Handle *, const char *))(m, path)), loadedFile(*m, 0, "cuModuleLoad", path));
 }
 PUBLIC Result cuModuleUnload(Handle m) {
 	unloaded(m, 0);
@@ -993,11 +995,11 @@ PUBLIC Result cuModuleUnload(Handle m) {
 PUBLIC Result cuLibraryLoadData(Handle *l, const void *image, int *jit, void **jitValues, unsigned nJit, int *options, void **values, unsigned n) {
 	const void *give = stubOf(image);
 	if (give != image) nJit = 0;
-	return LOADED(REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, jit, jitValues, nJit, options, values, n), loaded(*l, 1, "cuLibraryLoadData", image));
+	return LOADED(stubbed(give != image, REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, jit, jitValues, nJit, options, values, n)), loaded(*l, 1, "cuLibraryLoadData", image));
 }
 PUBLIC Result cuLibraryLoadFromFile(Handle *l, const char *path, int *jit, void **jitValues, unsigned nJit, int *options, void **values, unsigned n) {
 	const void *give = stubOfFile(path);
-	return LOADED(give ? REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, 0, 0, 0, options, values, n) : REAL("cuLibraryLoadFromFile", (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned))(l, path, jit, jitValues, nJit, options, values, n), loadedFile(*l, 1, "cuLibraryLoadFromFile", path));
+	return LOADED(stubbed(give != 0, give ? REAL("cuLibraryLoadData", (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))(l, give, 0, 0, 0, options, values, n) : REAL("cuLibraryLoadFromFile", (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned))(l, path, jit, jitValues, nJit, options, values, n)), loadedFile(*l, 1, "cuLibraryLoadFromFile", path));
 }
 PUBLIC Result cuLibraryUnload(Handle l) {
 	unloaded(l, 1);

@@ -19,7 +19,7 @@ R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateW
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
 R cuLinkCreate_v2(unsigned, void *, void *, H *), cuLinkAddData_v2(H, int, const void *, size_t, const char *, unsigned, void *, void *), cuLinkComplete(H, void **, size_t *), cuLinkDestroy(H);
 R cuTensorMapEncodeTiled(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int);
-R cuFuncSetAttribute(H, int, int), cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, H, int, size_t);
+R cuFuncSetAttribute(H, int, int), cuFuncGetAttribute(int *, int, H), cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, H, int, size_t);
 const char *cuTestImage(void);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
 Launch cuLaunchKernel;
@@ -188,6 +188,7 @@ int main(int argc, char **argv) {
 		}
 		H f = function("wait");
 		if (cuFuncSetAttribute(f, 8, 99 << 10) || cuFuncSetAttribute(f, 8, (99 << 10) + 1) != 1) return 60;
+		if (cuFuncGetAttribute(&most, 5, f) || most != 90 || cuFuncGetAttribute(&most, 6, f) || most != 120) return 64; // versions of PTX and code
 		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 128, 30 << 10) || most != 3) return 61;
 		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 512, 0) || most != 3) return 62;
 		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 32, 0) || most != 24) return 63;
