@@ -23,6 +23,7 @@ var captured = map[string]struct {
 	"graph":     {"", 3},
 	"dependent": {"", 2},
 	"units":     {"", 1},
+	"linked":    {"", 1},
 	"variables": {"", 1},
 	"gather":    {"", 1},
 	"triton":    {"", 1},
