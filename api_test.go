@@ -191,7 +191,8 @@ var predeclared = map[string]bool{"any": true, "bool": true, "byte": true, "comp
 var flagged = map[string]string{
 	"launch/flags.go":             "a launch is made from flags",
 	"launch/schema.go":            "it is the reference of what the command reads",
-	"internal/capture/sources.go": "it says what to type where there is no PTX",
+	"internal/capture/sources.go": "it reads flags of JAX",
+	"internal/capture/without.go": "it says what to type where there is no PTX",
 	"internal/capture/capture.go": "it sets flags of JAX",
 	"report/report.go":            "replay lines are command lines",
 	"internal/alike/main.go":      "it runs the command",
