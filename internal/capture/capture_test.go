@@ -280,6 +280,11 @@ args:
 	if _, status, log = b.run(t, "device", nil); status != 0 || !strings.Contains(log, "a card made of C, 9.0: 106\n.version") {
 		t.Errorf("not dry: status %d: %s", status, log)
 	}
+	t.Setenv("OLD_PTX", "1")
+	o, status, log = b.run(t, "device", func(o *Options) { o.As = 100 })
+	if want := "is not captured any further: the driver refuses what stands for code in a dry capture: CUDA's error 222\n"; status != 0 || strings.Count(log, want) != 1 || len(folders(t, o.Dir)) > 0 {
+		t.Errorf("refused: status %d: %s", status, log)
+	}
 }
 
 // TestDryLimits: limits are those of the card that the program is told of, and tensor maps

@@ -68,7 +68,10 @@ R cuPointerGetAttribute(void *v, int a, P p) {
 }
 
 static const char *image; // the last one that was loaded
-R cuModuleLoadData(H *m, const void *i) { return image = i, *m = malloc(8), 0; }
+R cuModuleLoadData(H *m, const void *i) {
+	image = i, *m = malloc(8);
+	return getenv("OLD_PTX") && strstr(image, ".version 8.3") ? 222 : 0; // a driver that does not know it
+}
 const char *cuTestImage(void) { return image; }
 
 // A linker of code: what comes out is the header of an ELF file, with a number behind it. Like
