@@ -696,6 +696,16 @@ func TestGraphFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var names []string
+		for i := range f.Launches {
+			names = append(names, f.Launches[i].Name)
+		}
+		if !slices.Equal(names, []string{"fill", "add", "copy", "add-2"}) {
+			t.Errorf("names %q", names)
+		}
+		if got := strings.Count(text(t, filepath.Join(o.Dir, folder)), "# SHA-256 of the PTX: "); got != 1 {
+			t.Errorf("%d lines with the PTX's hash", got)
+		}
 		order := f.Order()
 		if len(order) != 4 || !slices.Equal(order[3], []launch.Prerequisite{{Launch: 1, Programmatic: true}, {Launch: 2}}) {
 			t.Errorf("order %v", order)

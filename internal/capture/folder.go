@@ -224,10 +224,17 @@ type writer struct {
 	*recorded
 	dir    string
 	module *module
+	ptxs   []namedModule // modules whose PTX the folder has
 	kernel *ptx.Func
 	file   launch.File
 	types  map[int]launch.Type // of buffers, by what the kernels access
 	notes  []string
+}
+
+// namedModule is a module whose PTX is in a folder, under a name.
+type namedModule struct {
+	*module
+	as string
 }
 
 func (w *writer) path(name string) string { return filepath.Join(w.dir, name) }
@@ -305,6 +312,7 @@ func (w *writer) ptx(as string) (paths []string, err error) {
 		}
 		paths = append(paths, name)
 	}
+	w.ptxs = append(w.ptxs, namedModule{w.module, as})
 	first := w.written[w.module]
 	for i, name := range paths {
 		if first != nil && os.Link(first[i], name) == nil {
@@ -534,15 +542,19 @@ func (w *writer) launchFile() error {
 	if w.As != 0 {
 		fmt.Fprintf(&b, "# The capture was dry, as if on %s (sm_%d): no kernel ran, and buffers hold what the host and other copies left there.\n", cards[w.As].name, w.As)
 	}
-	if w.module != nil && w.module.name != "" && !strings.HasPrefix(w.module.name, w.sources.record) {
-		fmt.Fprintf(&b, "# Its PTX was found %s, in %s.\n", w.module.how, w.module.name)
-	}
-	if w.module != nil && w.Nodes == nil {
+	for _, m := range w.ptxs {
+		which := "Its PTX"
+		if len(w.ptxs) > 1 {
+			which = m.as + ".ptx"
+		}
+		if m.name != "" && !strings.HasPrefix(m.name, w.sources.record) {
+			fmt.Fprintf(&b, "# %s was found %s, in %s.\n", which, m.how, m.name)
+		}
 		h := sha256.New()
-		for _, text := range w.module.texts {
+		for _, text := range m.texts {
 			h.Write(text)
 		}
-		fmt.Fprintf(&b, "# SHA-256 of the PTX: %x.\n", h.Sum(nil))
+		fmt.Fprintf(&b, "# SHA-256 of %s: %x.\n", strings.Replace(which, "Its", "the", 1), h.Sum(nil))
 	}
 	if w.times > 0 {
 		fmt.Fprintf(&b, "# %d later launches had the same parameters.\n", w.times)

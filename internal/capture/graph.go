@@ -32,14 +32,15 @@ func (c *converter) graph(p *process, l *recorded, dir string) error {
 func (w *writer) nodes() error {
 	w.file.Version = 1
 	texts := map[*module][]string{}
+	names := nodeNames(w.Nodes)
 	for _, i := range inOrder(w.Nodes) {
 		n := &w.Nodes[i]
 		if n.Type > nodeFill { // of no effect: those behind it come after those before it
 			continue
 		}
-		of := launch.Launch{Name: nodeName(i), After: []launch.After{}}
+		of := launch.Launch{Name: names[i], After: []launch.After{}}
 		for _, e := range w.before(i) {
-			of.After = append(of.After, launch.After{Name: nodeName(e[0]), Programmatic: e[1] != 0})
+			of.After = append(of.After, launch.After{Name: names[e[0]], Programmatic: e[1] != 0})
 		}
 		if err := w.node(n, i, &of, texts); err != nil {
 			return err
@@ -56,7 +57,28 @@ func (w *writer) nodes() error {
 	return w.launchFile()
 }
 
-func nodeName(i int) string { return fmt.Sprintf("node%d", i) }
+// nodeNames names each node by what it does: by its kernel, fill or copy, and in their order
+// where several do the same.
+func nodeNames(nodes []node) []string {
+	names := make([]string, len(nodes))
+	for _, i := range inOrder(nodes) {
+		switch nodes[i].Type {
+		case nodeKernel:
+			names[i] = short(nodes[i].Kernel)
+		case nodeCopy:
+			names[i] = "copy"
+		case nodeFill:
+			names[i] = "fill"
+		default:
+			continue
+		}
+		base := names[i]
+		for k := 2; slices.Index(names, names[i]) != i || slices.Contains(names[i+1:], names[i]); k++ {
+			names[i] = fmt.Sprintf("%s-%d", base, k)
+		}
+	}
+	return names
+}
 
 // node takes over what a node does.
 func (w *writer) node(n *node, i int, of *launch.Launch, texts map[*module][]string) error {
