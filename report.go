@@ -46,7 +46,11 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
 	}
 	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {
-		r.Assumptions = append(r.Assumptions, "clusters start in the order of their numbers: some wait for what others write, which start before them")
+		which := "clusters start in the order of their numbers"
+		if len(l.subject.Shape.Grids) > 0 {
+			which += ", and launches in that of the file"
+		}
+		r.Assumptions = append(r.Assumptions, which+": some wait for what others write, which start before them")
 	}
 	if r.Proof != nil && r.Proof.All && r.Proof.Together {
 		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to an mbarrier together arrive, or leave their wait, together, as on a card; the ISA lets them part (3.2)")

@@ -137,6 +137,9 @@ func (d *decoder) copyEntry(n *Node, l *Launch) error {
 		{"from", true, func(n *Node) (err error) { from, err = d.address(n, "from"); return }},
 		{"bytes", true, func(n *Node) (err error) { bytes, err = d.integer(n, "bytes", 1, 1<<40); return }},
 	})
+	if err == nil && to.Ptr.Buffer == from.Ptr.Buffer && to.Ptr.Offset < from.Ptr.Offset+bytes && from.Ptr.Offset < to.Ptr.Offset+bytes {
+		return d.errorf(n, "the %d bytes that are copied overlap those that they are copied to", bytes)
+	}
 	l.builtin(BuiltinCopy, to, from, Arg{Kind: ArgScalar, Type: U64, Bits: uint64(bytes)})
 	return err
 }
@@ -208,7 +211,7 @@ func (l *Launch) Called() string {
 
 // checkOrder checks the names of several launches.
 func (f *File) checkOrder() error {
-	seen := map[string]Pos{}
+	seen, fills := map[string]Pos{}, map[string]bool{}
 	var names []string
 	for i := range f.Launches {
 		l := &f.Launches[i]
@@ -218,6 +221,9 @@ func (f *File) checkOrder() error {
 				return errorf(a.Pos, "no launch before this one is called %s%s", quote(a.Name), suggest(a.Name, names))
 			case p == Pos{}:
 				return errorf(a.Pos, "several launches are called %s; give each a name", quote(a.Name))
+			}
+			if a.Programmatic && (l.Builtin != NoBuiltin || fills[a.Name]) {
+				return errorf(a.Pos, "an edge between a kernel and a fill or a copy is not programmatic")
 			}
 		}
 		name := l.Called()
@@ -231,7 +237,7 @@ func (f *File) checkOrder() error {
 			seen[name] = Pos{}
 			continue
 		}
-		seen[name] = l.Pos
+		seen[name], fills[name] = l.Pos, l.Builtin != NoBuiltin
 		names = append(names, name)
 	}
 	return nil

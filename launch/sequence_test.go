@@ -88,7 +88,7 @@ func TestStages(t *testing.T) {
 
 // TestWriteSequence: what Write writes of several launches reads as the same.
 func TestWriteSequence(t *testing.T) {
-	f := sequence(t, entry("kernel: a, name: one, args: [x, {s32: 4}]")+"- {name: zero, fill: {to: {ptr: x, offset: 8}, value: 3, bytes: 4}, stream: s}\n- {copy: {to: x, from: y, bytes: 32}, after: [{name: one, programmatic: true}, zero]}\n"+entry("kernel: b, dependent: true, after: [], cluster: 1"))
+	f := sequence(t, entry("kernel: a, name: one, args: [x, {s32: 4}]")+"- {name: zero, fill: {to: {ptr: x, offset: 8}, value: 3, bytes: 4}, stream: s}\n- {copy: {to: x, from: y, bytes: 32}, after: [one, zero]}\n"+entry("kernel: b, dependent: true, after: [{name: one, programmatic: true}], cluster: 1"))
 	var first, second bytes.Buffer
 	dir := t.TempDir()
 	if err := f.Write(&first, dir); err != nil {
@@ -117,6 +117,8 @@ func TestBadSequences(t *testing.T) {
 		{entry("kernel: a, after: b"), "after is a list of names"},
 		{entry("kernel: a, name: n") + entry("kernel: b, name: n"), `the name "n" is taken`},
 		{entry("kernel: a") + entry("kernel: a") + entry("kernel: b, after: [a]"), `several launches are called "a"`},
+		{"- {name: f, fill: {to: x, bytes: 4}}\n" + entry("kernel: b, after: [{name: f, programmatic: true}]"), "an edge between a kernel and a fill or a copy is not programmatic"},
+		{"- {copy: {to: {ptr: x, offset: 4}, from: x, bytes: 8}}\n", "the 8 bytes that are copied overlap"},
 		{"- {fill: {to: x, bytes: 0}}\n", "bytes is 0"},
 		{"- {fill: {to: {s32: 3}, bytes: 4}}\n", "to is an address in a buffer"},
 		{"- {fill: {to: z, bytes: 4}}\n", `no buffer is called "z"`},

@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -57,20 +58,7 @@ func (t *Tracker) onStart(ev *machine.Event) {
 		return
 	}
 	shape := &t.cfg.Grids[t.cfg.GridOf(ev.CTA)]
-	begin := &trigger{}
-	for _, before := range shape.Triggers {
-		of := &t.cfg.Grids[before]
-		for k := range int32(of.CTAs) {
-			first := t.triggers[int32(of.First)+k]
-			if first == nil {
-				first = t.exits[int32(of.First)+k]
-			}
-			if first != nil {
-				begin.released.join(&first.released)
-				begin.relaxed.join(&first.relaxed)
-			}
-		}
-	}
+	begin := t.beginning(t.cfg.GridOf(ev.CTA))
 	t.begins[ev.CTA] = begin
 	for i := range c.warps {
 		w := &c.warps[i]
@@ -83,6 +71,40 @@ func (t *Tracker) onStart(ev *machine.Event) {
 		g.know.joinStrong(&begin.relaxed)
 		w.learned(g)
 	}
+}
+
+// A beginning is what lets the CTAs of a launch begin, as of a number of triggers and exits.
+type beginning struct {
+	of  *trigger // it does not change
+	now int
+}
+
+// beginning returns what lets a CTA of a launch begin now.
+func (t *Tracker) beginning(launch int) *trigger {
+	if b := t.begun[launch]; b.of != nil && b.now == t.lets {
+		return b.of
+	}
+	begin := &trigger{}
+	for _, before := range t.cfg.Grids[launch].Triggers {
+		of := &t.cfg.Grids[before]
+		for k := range int32(of.CTAs) {
+			first := t.triggers[int32(of.First)+k]
+			if first == nil {
+				first = t.exits[int32(of.First)+k]
+			}
+			if first != nil {
+				begin.released.join(&first.released)
+				begin.relaxed.join(&first.relaxed)
+			}
+		}
+	}
+	t.begun[launch] = beginning{begin, t.lets}
+	return begin
+}
+
+// letsBegin reports whether a launch lets others begin.
+func (t *Tracker) letsBegin(launch int) bool {
+	return slices.ContainsFunc(t.cfg.Grids, func(g machine.GridShape) bool { return slices.Contains(g.Triggers, launch) })
 }
 
 // completed tells lanes of a warp that launches have completed.
@@ -118,6 +140,10 @@ func (t *Tracker) onTrigger(ev *machine.Event) {
 	home := t.at(ev.CTA)
 	w := &home.warps[ev.Warp]
 	w.mark(ev.Mask)
+	if !t.letsBegin(t.cfg.GridOf(ev.CTA)) {
+		return
+	}
+	t.lets++
 	first := t.triggers[ev.CTA]
 	if first != nil {
 		first = first.clone()
@@ -140,7 +166,8 @@ func (t *Tracker) onTrigger(ev *machine.Event) {
 	t.triggers[ev.CTA] = first
 }
 
-// handsOn is what a lane hands on to the launches that it lets begin.
+// handsOn is what lanes of one group hand on, all together, to the launches that they let
+// begin.
 func (t *Tracker) handsOn(home *cta, ev *machine.Event, lane uint32) *trigger {
 	var set relSet
 	c := contrib{cta: home.index, scope: machine.ScopeGPU, pc: ev.PC, relaxed: true}
@@ -166,13 +193,22 @@ func (t *Tracker) handsOn(home *cta, ev *machine.Event, lane uint32) *trigger {
 // exitLaunch adds what exiting lanes hand on. A CTA that ends without launch_dependents has
 // let the launches that depend on it begin with its last thread.
 func (t *Tracker) exitLaunch(home *cta, ev *machine.Event) {
+	if !t.letsBegin(t.cfg.GridOf(ev.CTA)) {
+		return
+	}
+	t.lets++
 	all := &trigger{}
 	if before := t.exits[ev.CTA]; before != nil {
 		all = before.clone()
 	}
-	home.warps[ev.Warp].mark(lanesOf(ev))
-	for m := lanesOf(ev); m != 0; m &= m - 1 {
-		now := t.handsOn(home, ev, m&-m)
+	w := &home.warps[ev.Warp]
+	w.mark(lanesOf(ev))
+	for i := range w.groups {
+		in := w.groups[i].mask & lanesOf(ev)
+		if in == 0 {
+			continue
+		}
+		now := t.handsOn(home, ev, in)
 		all.released.join(&now.released)
 		all.relaxed.join(&now.relaxed)
 	}

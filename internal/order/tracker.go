@@ -69,6 +69,8 @@ type Tracker struct {
 	triggers map[int32]*trigger
 	begins   map[int32]*trigger // what lets the CTAs begin
 	exits    map[int32]*trigger // those of CTAs that end without
+	begun    map[int]beginning  // of launches; lets counts what changes triggers and exits
+	lets     int
 	global   shadow
 	ops      opTable
 	teams    teamTable
@@ -113,7 +115,7 @@ func New(cfg Config) *Tracker {
 		n = int(slices.Max(cfg.Clusters)) + 1
 	}
 	t := &Tracker{
-		triggers: map[int32]*trigger{}, begins: map[int32]*trigger{}, exits: map[int32]*trigger{},
+		triggers: map[int32]*trigger{}, begins: map[int32]*trigger{}, exits: map[int32]*trigger{}, begun: map[int]beginning{},
 		cfg:     cfg,
 		id:      new(identity),
 		ctas:    make([]*cta, cfg.CTAs),
@@ -196,7 +198,7 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range t.cluster {
 		d.cluster[i] = t.cluster[i].clone()
 	}
-	d.triggers, d.begins, d.exits = maps.Clone(t.triggers), maps.Clone(t.begins), maps.Clone(t.exits)
+	d.triggers, d.begins, d.exits, d.begun = maps.Clone(t.triggers), maps.Clone(t.begins), maps.Clone(t.exits), maps.Clone(t.begun)
 	d.global = t.global.clone()
 	d.ops = t.ops.clone()
 	d.teams = t.teams.clone()

@@ -228,7 +228,7 @@ func (t *confirmed) add(l *trial.Subject, x *monitor) {
 	var found rules.Finding
 	switch x.condition {
 	case residency:
-		found = rules.NeedsCoresidency(rules.Stuck{Program: l.Program, At: x.hit.stuck, Started: x.hit.started, All: l.Shape.CTAs})
+		found = rules.NeedsCoresidency(rules.Stuck{Program: l.Program, At: x.hit.stuck, Started: x.hit.started, All: l.Shape.CTAs, Several: len(l.Shape.Grids) > 0})
 	case confluence.C1:
 		if found = rules.PhaseMixing(f); f.Mates != 0 {
 			found = rules.MixedLanes(f)

@@ -36,19 +36,24 @@ is cooperative, say so in the launch file: cooperative: true.`,
 type Stuck struct {
 	Program *machine.Program
 	At      machine.WaitingSplit
-	Started int // CTAs
-	All     int // of the grid
+	Started int  // CTAs
+	All     int  // of the grid
+	Several bool // launches
 }
 
 // NeedsCoresidency is the finding for a Stuck.
 func NeedsCoresidency(s Stuck) Finding {
 	at := Site{Role: "waits", PC: s.At.PC, CTA: s.At.CTA, Warp: s.At.Warp, Lanes: s.At.Mask, Mem: s.At.Mem, Addr: s.At.Addr, Len: 4}
 	f := Predicted{Program: s.Program}
+	fix := "launch cooperatively, which is refused if not all CTAs fit, or as one cluster; or wait only for CTAs of lower number"
+	if s.Several {
+		fix = "let the launch that waits come after the one that ends the wait: in one stream, behind an event or an edge"
+	}
 	return Finding{
 		Kind: needsCoresidency.Name, Severity: needsCoresidency.Severity, Count: 1,
 		Headline: fmt.Sprintf("CTA %d waits for what a CTA writes that need not be resident: with %d of %d CTAs started, none can go on", s.At.CTA, s.Started, s.All),
 		Sites:    []Site{at},
 		Missing:  fmt.Sprintf("nothing makes the CTA that ends the wait of %s start before this one ends", f.line(&at)),
-		Fix:      "launch cooperatively, which is refused if not all CTAs fit, or as one cluster; or wait only for CTAs of lower number",
+		Fix:      fix,
 	}
 }

@@ -89,8 +89,8 @@ func init() {
 func (j *Judge) classify(c *order.Conflict) *Kind {
 	w := c.Why
 	switch {
-	case j.dependent(c) && w&(order.IfScopeWider|order.IfProxyFence|order.SameValue) == 0,
-		j.betweenLaunches(c) && w&(order.IfScopeWider|order.IfNotRelaxed|order.IfProxyFence|order.SameValue|order.NotMorallyStrong) == 0:
+	case j.dependent(c) && w&(order.IfScopeWider|order.IfProxyFence|order.BothAsyncOtherCTA|order.SameValue) == 0,
+		j.betweenLaunches(c) && w&(order.IfScopeWider|order.IfNotRelaxed|order.IfProxyFence|order.BothAsyncOtherCTA|order.SameValue|order.NotMorallyStrong) == 0:
 		return raceLaunches
 	case w&order.StaleConstant != 0 || c.Prior.Proxy == machine.Constant || c.Cur.Proxy == machine.Constant:
 		return staleNC
