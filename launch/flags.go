@@ -53,6 +53,9 @@ func FromFlags(fl Flags) (*File, error) {
 // Apply sets in f what the flags state, and validates the result. After an error, f is
 // invalid.
 func (fl Flags) Apply(f *File) error {
+	if flag := fl.ofOne(); flag != "" && len(f.Launches) > 1 {
+		return &Error{Pos: Pos{File: f.Name}, Msg: flag + " is of one launch, and the file has several"}
+	}
 	l := &f.Launches[0]
 	if fl.PTX != "" {
 		l.PTX, l.Link = fl.PTX, nil
@@ -71,6 +74,23 @@ func (fl Flags) Apply(f *File) error {
 		return &Error{Msg: "a launch without a file needs --grid and --block"}
 	}
 	return f.Validate()
+}
+
+// ofOne names a given flag that concerns a single launch, empty if there is none.
+func (fl Flags) ofOne() string {
+	for _, x := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--ptx", fl.PTX != ""}, {"--link", len(fl.Link) > 0}, {"--kernel", fl.Kernel != ""}, {"--grid", fl.Grid != ""}, {"--block", fl.Block != ""},
+		{"--cluster", fl.Cluster != ""}, {"--shared", fl.Shared != ""}, {"--registers", fl.Registers != ""}, {"--maxrregcount", fl.MaxRegCount != ""},
+		{"--cooperative", fl.Cooperative != ""}, {"--arg", len(fl.Args) > 0},
+	} {
+		if x.given {
+			return x.flag
+		}
+	}
+	return ""
 }
 
 func (fl Flags) applyShape(l *Launch) error {

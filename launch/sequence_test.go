@@ -133,3 +133,17 @@ func TestBadSequences(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagsOfSeveral: a flag that concerns one launch is refused for a file of several.
+func TestFlagsOfSeveral(t *testing.T) {
+	for _, fl := range []launch.Flags{{Grid: "4"}, {Block: "64"}, {Kernel: "a"}, {PTX: "k.ptx"}, {Link: []string{"k.ptx"}}, {Args: []string{"x"}}} {
+		f := sequence(t, entry("kernel: a")+entry("kernel: b"))
+		if err := fl.Apply(f); err == nil || !strings.Contains(err.Error(), "is of one launch, and the file has several") {
+			t.Errorf("%+v: %v", fl, err)
+		}
+	}
+	f := sequence(t, entry("kernel: a")+entry("kernel: b"))
+	if err := (launch.Flags{Buffers: []string{"x=u32[64]"}}).Apply(f); err != nil {
+		t.Error(err)
+	}
+}

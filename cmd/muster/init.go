@@ -50,7 +50,17 @@ compiled by nvcc where that is found. Several PTX modules of one kernel (nvcc
 			if err != nil {
 				return fmt.Errorf("%s: %s", args[0], strings.TrimPrefix(err.Error(), ": "))
 			}
-			write := func(w io.Writer) error { return skeleton.WriteKnown(w, args[0], m, f, &skeleton.Known{Link: args[1:]}) }
+			// A launch file names its PTX from its own folder.
+			names := make([]string, len(args))
+			for i, name := range args {
+				names[i] = name
+				if rel, err := filepath.Rel(filepath.Dir(out), name); err == nil && out != "" && !filepath.IsAbs(name) && name != "-" {
+					names[i] = rel
+				}
+			}
+			write := func(w io.Writer) error {
+				return skeleton.WriteKnown(w, names[0], m, f, &skeleton.Known{Link: names[1:]})
+			}
 			if out == "" {
 				return write(c.out)
 			}

@@ -49,7 +49,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 					return nil, err
 				}
 				r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
-				if r == nil {
+				if r == nil || err != nil && w.Err() == nil { // as of an array that cannot be read
 					return nil, err
 				}
 				if worst.add(r.Verdict()); last {

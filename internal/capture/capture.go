@@ -160,7 +160,7 @@ func meetingPlace(o *Options, record string) (string, error) {
 	for _, r := range o.Launches {
 		fmt.Fprintf(&b, "launch=%d-%d\n", r[0], r[1])
 	}
-	fmt.Fprintf(&b, "max-bytes=%d\nwait=%f\nper-kernel=%d\n", o.MaxBytes, o.Wait.Seconds(), o.PerKernel)
+	fmt.Fprintf(&b, "max-bytes=%d\nwait-ms=%d\nper-kernel=%d\n", o.MaxBytes, o.Wait.Milliseconds(), o.PerKernel)
 	if o.As != 0 {
 		cards[o.As].options(&b)
 	}

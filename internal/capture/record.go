@@ -48,7 +48,7 @@ type event struct {
 	Buffers                          []buffer
 	Result                           int
 	Ended                            bool
-	Seconds                          float64
+	Micros                           int64
 	Times                            uint64
 }
 

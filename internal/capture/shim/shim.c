@@ -229,7 +229,12 @@ static void save(const char *name, const void *data, size_t n) {
 }
 
 // forked keeps a child that shares its parent's record from writing to it.
-static void forked(void) { off = 1; }
+// Another thread of the parent may have held the lock.
+static void forked(void) {
+	static const pthread_mutex_t open = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+	off = 1;
+	lock = open;
+}
 
 static void readOptions(void) {
 	char path[128], line[4096];
@@ -243,7 +248,7 @@ static void readOptions(void) {
 		*value++ = 0;
 		if (!strcmp(line, "kernel")) opt.filtered = !regcomp(&opt.kernel, value, REG_EXTENDED | REG_NOSUB);
 		if (!strcmp(line, "max-bytes")) opt.maxBytes = strtoull(value, 0, 10);
-		if (!strcmp(line, "wait")) opt.wait = strtod(value, 0);
+		if (!strcmp(line, "wait-ms")) opt.wait = strtol(value, 0, 10) / 1e3; // in no locale's digits
 		if (!strcmp(line, "per-kernel")) opt.perKernel = strtoul(value, 0, 10);
 		if (!strcmp(line, "name")) opt.dry = 1, snprintf(opt.name, sizeof opt.name, "%s", value);
 		if (!strcmp(line, "attribute") && opt.nattributes < (int)COUNT(opt.attribute)) {
@@ -889,7 +894,7 @@ static void after(Capture *c, Result r) {
 			snprintf(name, sizeof name, "l%d.a%zu", c->id, i);
 			if (c->mem.list[i].kept) dump(&c->mem, &c->mem.list[i], name, 0);
 		}
-		add(&t, "{\"after\":%d,\"result\":%d,\"ended\":%s,\"seconds\":%.6f}", c->id, r, ended ? "false" : "true", now() - c->began);
+		add(&t, "{\"after\":%d,\"result\":%d,\"ended\":%s,\"micros\":%ld}", c->id, r, ended ? "false" : "true", (long)((now() - c->began) * 1e6));
 		emit(&t);
 	}
 	free(c->mem.list);
