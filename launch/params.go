@@ -48,10 +48,10 @@ func (l *Layout) EncodeParams(launch *Launch, params []Param) (*ParamBlock, erro
 		if p.Size < 0 || p.Align < 1 || p.Align&(p.Align-1) != 0 {
 			panic(fmt.Sprintf("BUG: parameter %s of %d bytes, align %d", p.Name, p.Size, p.Align))
 		}
-		if p.Align > MaxParams || p.Size > MaxParams || end > MaxParams-p.Size-p.Align {
+		off := (end + p.Align - 1) &^ (p.Align - 1)
+		if p.Align > MaxParams || p.Size > MaxParams || off > MaxParams-p.Size {
 			return nil, errorf(launch.Pos, "parameter %s ends past %d bytes, the most that a kernel can have", p.Name, MaxParams)
 		}
-		off := (end + p.Align - 1) &^ (p.Align - 1)
 		b.Offsets = append(b.Offsets, off)
 		end = off + p.Size
 	}

@@ -45,7 +45,7 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 		Example: "  muster capture -- python train.py\n  muster capture --kernel 'gemm.*' --contents all -o gemm -- ./48_hopper_gemm",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := regexp.CompilePOSIX(o.Kernel); err != nil {
+			if err := checkPattern(o.Kernel); err != nil {
 				return fmt.Errorf("--kernel: %w", err)
 			}
 			var err error
@@ -147,3 +147,24 @@ func contentsDecide(f *launch.File) (bool, error) {
 	}
 	return s.ContentsDecide()
 }
+
+// maxPattern bounds the regular expression of kernels' names.
+const maxPattern = 2000
+
+// checkPattern refuses what is no extended regular expression of POSIX, by which the part of
+// the capture that is preloaded chooses kernels.
+func checkPattern(s string) error {
+	switch {
+	case len(s) > maxPattern:
+		return fmt.Errorf("a regular expression of %d bytes; at most %d", len(s), maxPattern)
+	case strings.ContainsAny(s, "\n\x00"):
+		return errors.New("a regular expression of one line")
+	}
+	if at := notPOSIX.FindString(s); at != "" {
+		return fmt.Errorf("%s is not in POSIX's regular expressions", at)
+	}
+	_, err := regexp.CompilePOSIX(s)
+	return err
+}
+
+var notPOSIX = regexp.MustCompile(`\\[0-9A-Za-z]|\[:word:\]`)

@@ -75,6 +75,11 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 		return 0, err
 	}
 	record, err := prepare(o)
+	defer func() {
+		if err != nil { // the program did not run: the next try finds an empty folder
+			_ = os.RemoveAll(record)
+		}
+	}()
 	if err != nil {
 		return 0, err
 	}
