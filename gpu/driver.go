@@ -98,6 +98,9 @@ func (d *driver) symbols() map[string]*uintptr {
 
 // load finds the driver, once per process.
 var load = sync.OnceValues(func() (*driver, error) {
+	// dlerror, which says why dlopen failed, speaks of calls of its own thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	lib, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
 		return nil, &NoDevice{err.Error()}
