@@ -119,21 +119,21 @@ tcgen05.wait | tcgen05.<wait:wait::ld,wait::st>.sync.aligned | sec=9.7.16.8.5 ef
 tcgen05.cp   | tcgen05.cp.<group:@group>.<shape:128x256b,4x256b,128x128b>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.cp.multicast | tcgen05.cp.<group:@group>.<shape:64x128b,32x128b>.<multicast:warpx2::02_13,warpx2::01_23,warpx4>{.<dfmt:b8x16>}{&.<sfmt:b6x16_p32,b4x16_p64>} [=a:b32], s:b64
 tcgen05.shift | tcgen05.shift.<group:@group>.down [+a:b32] | sec=9.7.16.9.3
-= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110 effect=multiply
+= 9.7.16.10.9.1 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110 effect=multiply,copy-memory
 tcgen05.mma  | tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.ts | tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.scale | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.scale.ts | tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.i8 | tcgen05.mma.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
 tcgen05.mma.i8.ts | tcgen05.mma.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
-= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110 effect=multiply
+= 9.7.16.10.9.2 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit since=kind:kind::mxf4nvf4>8.7 since=vec:-,block16,block32>8.8 family=100,101,103,107,110 effect=multiply,copy-memory
 tcgen05.mma.sp | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.ts | tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 tcgen05.mma.sp.scale | tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.sp.scale.ts | tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 tcgen05.mma.sp.i8 | tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
 tcgen05.mma.sp.i8.ts | tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
-= 9.7.16.10.9.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit family=100,101,103,107,110 effect=multiply
+= 9.7.16.10.9.3 tcgen05 8.6 sm_100a space=tensor proxy=async async=tcgen05-commit family=100,101,103,107,110 effect=multiply,copy-memory
 tcgen05.mma.ws | tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:b32, enable:pred, ?zero:b64
 tcgen05.mma.ws.ts | tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:b32, enable:pred, ?zero:b64
 tcgen05.mma.ws.sp | tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64 | sec=9.7.16.10.9.4

@@ -99,7 +99,9 @@ type taint struct {
 func (t *taint) step(u *Use) bool {
 	tainted := t.regs.HasAny(u.Reads) || u.Guard != NoReg && t.regs.Has(u.Guard)
 	news := false
-	if tainted && u.Does(ptx.Writes) && !t.memory {
+	// A product that goes to memory: tensor memory counts as the rest of it.
+	product := u.Does(ptx.Multiplies) && u.Does(ptx.CopiesMemory)
+	if (tainted && u.Does(ptx.Writes) || product) && !t.memory {
 		t.memory, news = true, true
 	}
 	switch {

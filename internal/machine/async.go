@@ -268,7 +268,7 @@ func visitCpMbarrier(x *ctx, in *instr, mask uint32) verdict {
 		}
 		b := m.barrierAt(mem, at)
 		x.issue(Op{Kind: OpMbarArrive, Bars: []BarRef{{Mem: mem, Addr: at, Life: b.life}}, BarBytes: []uint32{0},
-			After: x.w.cp[l].issued[GroupCpAsync], noinc: mi.noComplete}, l)
+			After: x.w.cp[l].issued[GroupCpAsync], Tracks: GroupCpAsync, noinc: mi.noComplete}, l)
 	}
 	return performed
 }

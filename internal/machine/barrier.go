@@ -307,8 +307,8 @@ func (m *Machine) waitOver(w *warp, s *split) bool {
 	switch s.wait.kind {
 	case waitBar:
 		return m.ctas[w.cta].bars[s.wait.bar].gen > s.wait.gen
-	case waitWarpAtBar:
-		return false
+	case waitPair:
+		return m.pairOver(m.ctas[w.cta])
 	}
 	return false
 }
@@ -316,6 +316,10 @@ func (m *Machine) waitOver(w *warp, s *split) bool {
 // resume lets the split in x pass the barrier that it waited at.
 func (m *Machine) resume(x *ctx) {
 	s := x.s
+	if s.wait.kind == waitPair {
+		m.resumePair(x)
+		return
+	}
 	in := &m.prog.code[s.pc]
 	bi := in.x.(*barInfo)
 	if m.cfg.Observer != nil {

@@ -96,6 +96,12 @@ const (
 	// EvOperand: lanes in Mask give the instruction at PC an invalid operand: Fault says
 	// which rule it breaks, Why says it in words.
 	EvOperand
+	// EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
+	// them: Span. EvTensorLeft: the CTA ends with columns that the alloc at PC by Warp
+	// allocated.
+	EvTensorAlloc
+	EvTensorFree
+	EvTensorLeft
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
 	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull
@@ -107,7 +113,7 @@ const UnsetLocal = -1
 // UnsetResult is Event.Unset for an instruction whose result the ISA leaves undefined.
 const UnsetResult = -2
 
-// A MemID names a memory: global, local, or the shared memory of one CTA.
+// A MemID names a memory: global, local, or the shared or tensor memory of one CTA.
 type MemID int32
 
 // A MemoryKind is a kind of memory.
@@ -117,6 +123,7 @@ const (
 	GlobalMemory MemoryKind = iota // all of a grid's
 	SharedMemory                   // a CTA's
 	LocalMemory                    // a thread's
+	TensorMemory                   // a CTA's
 	noMemory
 )
 
@@ -132,11 +139,20 @@ const Local MemID = -2
 // grid; addresses in it are byte offsets in the CTA's own window.
 func SharedOf(cta int32) MemID { return MemID(cta) }
 
+// TensorOf is the tensor memory of the CTA with that linear index; addresses in it are
+// offsets of bytes: the cell of lane l in column c is at 512c+4l, so that a warp's lanes lie
+// together.
+func TensorOf(cta int32) MemID { return firstTensor - MemID(cta) }
+
+const firstTensor MemID = -3
+
 // Kind returns the kind of a memory.
 func (m MemID) Kind() MemoryKind {
 	switch {
 	case m >= 0:
 		return SharedMemory
+	case m <= firstTensor:
+		return TensorMemory
 	case m == Global:
 		return GlobalMemory
 	case m == Local:
@@ -145,8 +161,13 @@ func (m MemID) Kind() MemoryKind {
 	return noMemory
 }
 
-// CTA returns the CTA that a shared memory belongs to, a negative number for others.
-func (m MemID) CTA() int32 { return int32(m) }
+// CTA returns the CTA that a shared or tensor memory belongs to, a negative number for others.
+func (m MemID) CTA() int32 {
+	if m <= firstTensor {
+		return int32(firstTensor - m)
+	}
+	return int32(m)
+}
 
 // An Access says what an access does.
 type Access uint8
@@ -206,7 +227,9 @@ const (
 	FenceProxyTensorMapAcquire
 	FenceProxyTensorMapRelease
 	FenceMbarrierInit
-	FenceWgmma // wgmma.fence: registers, not memory
+	FenceWgmma        // wgmma.fence: registers, not memory
+	FenceTensorBefore // tcgen05.fence::before_thread_sync
+	FenceTensorAfter  // tcgen05.fence::after_thread_sync
 )
 
 // Spaces is a set of state spaces, for fences restricted to some.
@@ -275,10 +298,14 @@ type Mbar struct {
 type Group uint8
 
 const (
-	NoGroup      Group = iota
-	GroupCpAsync       // cp.async.commit_group, cp.async.wait_group, wait_all
-	GroupBulk          // cp.async.bulk.commit_group, .wait_group[.read]
-	GroupWgmma         // wgmma.commit_group, .wait_group
+	NoGroup          Group = iota
+	GroupCpAsync           // cp.async.commit_group, cp.async.wait_group, wait_all
+	GroupBulk              // cp.async.bulk.commit_group, .wait_group[.read]
+	GroupWgmma             // wgmma.commit_group, .wait_group
+	GroupTensor            // tcgen05.mma and tcgen05.cp: tcgen05.commit
+	GroupTensorLoad        // tcgen05.ld: tcgen05.wait::ld
+	GroupTensorStore       // tcgen05.st: tcgen05.wait::st
+	Groups                 // how many there are
 )
 
 // A Span is a range of bytes in one memory.
@@ -298,9 +325,18 @@ const (
 	OpBulkPrefetch
 	OpStAsync
 	OpRedAsync
-	OpMbarArrive // the arrive-on of cp.async.mbarrier.arrive
+	OpMbarArrive // the arrive-on of cp.async.mbarrier.arrive, or of tcgen05.commit
 	OpWgmma      // one warp's part of wgmma.mma_async: the warp issues it
+	OpTensorMultiply
+	OpTensorCopy  // tcgen05.cp
+	OpTensorLoad  // tcgen05.ld: the warp issues it
+	OpTensorStore // tcgen05.st: the warp issues it
 )
+
+// ByWarp reports whether all lanes of a warp issue the operation together.
+func (k OpKind) ByWarp() bool {
+	return k == OpWgmma || k == OpTensorLoad || k == OpTensorStore
+}
 
 // A Stage is how far an asynchronous operation has come.
 type Stage uint8
@@ -354,11 +390,13 @@ type Op struct {
 	// operations: a wait for their groups shows that the map was read, and
 	// nothing else about the load (ISA 9.7.9.25.5.2). 0: no such map.
 	MapSeq uint32
-	// After is the highest Seq of its issuer's cp.async operations that
-	// an OpMbarArrive waits for.
+	// After is the highest Seq of its issuer's operations of mechanism Tracks that an
+	// OpMbarArrive waits for.
 	After      uint32
+	Tracks     Group
 	tensor     *tensorCopy
 	wgmma      *wgmmaOp
+	tcgen05    *tcgen05Op
 	frag       [][32]uint32 // of A in registers
 	meta       [32]uint32   // of a sparse A
 	data       []byte
@@ -395,6 +433,7 @@ type Event struct {
 	PC    int32
 	Mem   MemID
 	Size  int32 // bytes a lane
+	Span  Span
 	Addr  *[32]uint64
 	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
 	// elements of a strong access, which has one event for each. Whole is then the

@@ -31,20 +31,29 @@ type Touch struct {
 	More int
 }
 
-// touching lists the registers of wgmma that an instruction reads and writes.
+// touching lists the registers of wgmma, or of tcgen05.ld, that an instruction reads and
+// writes.
 type touching struct {
 	exec          execFn // of a plain instruction
 	reads, writes []reg
+	wgmma         bool // the function has a wgmma
 }
 
 // watchFragments instruments those instructions of the function just decoded that
-// name registers of a wgmma.
+// name registers of a wgmma or of a tcgen05.ld.
 func (d *decoder) watchFragments(from int32) {
 	used := map[reg]bool{}
+	wgmma := false
 	for i := from; int(i) < len(d.prog.code); i++ {
-		if wi, ok := d.prog.code[i].x.(*wgmmaInfo); ok {
-			for _, r := range append(wi.acc[:len(wi.acc):len(wi.acc)], wi.a...) {
+		switch info := d.prog.code[i].x.(type) {
+		case *wgmmaInfo:
+			wgmma = true
+			for _, r := range append(info.acc[:len(info.acc):len(info.acc)], info.a...) {
 				used[r] = true
+			}
+		case *tensorAccessInfo:
+			for _, r := range info.regs {
+				used[r] = used[r] || !info.st
 			}
 		}
 	}
@@ -68,7 +77,7 @@ func (d *decoder) watchFragments(from int32) {
 		if u.Does(ptx.Warpgroup) {
 			continue
 		}
-		t := touching{reads: shared(u.Reads, u.Addr), writes: shared(u.Writes)}
+		t := touching{wgmma: wgmma, reads: shared(u.Reads, u.Addr), writes: shared(u.Writes)}
 		if len(t.reads)+len(t.writes) == 0 {
 			continue
 		}
@@ -88,6 +97,12 @@ func execTouching(x *ctx, in *instr, mask uint32) {
 // touch records and reports what an instruction does to registers of wgmma.
 func (x *ctx) touch(in *instr, mask uint32) {
 	w, base := x.w, x.s.base32
+	if len(w.loads) > 0 {
+		x.finishLoads(in.touch)
+	}
+	if !in.touch.wgmma {
+		return
+	}
 	if len(w.wgmmas) > 0 {
 		x.touchInFlight(in.touch, mask)
 	}

@@ -20,10 +20,12 @@ func (m *Machine) canAdvance(op *Op) bool {
 	case op.Kind == OpWgmma && op.Stage == SourceRead:
 		// A warp's wgmmas write D in the order of their issue.
 		return op.Seq == m.ctas[op.CTA].warps[op.Warp].multiplied+1
+	case op.tcgen05 != nil && op.Stage == Issued:
+		return m.piped(op)
 	case op.Kind == OpMbarArrive:
-		// The arrival follows the issuer's copies.
-		copies := m.ctas[op.CTA].warps[op.Warp].cp[op.Lane].open[GroupCpAsync]
-		return len(copies) == 0 || copies[0] > op.After
+		// The arrival follows the issuer's operations.
+		open := m.ctas[op.CTA].warps[op.Warp].cp[op.Lane].open[op.Tracks]
+		return len(open) == 0 || open[0] > op.After
 	}
 	return true
 }
@@ -74,7 +76,7 @@ func (m *Machine) readSpans(op *Op) {
 	for _, s := range op.Reads {
 		n += s.Len
 	}
-	skip := op.wgmma != nil && m.cfg.skipMatrices
+	skip := (op.wgmma != nil || op.Kind == OpTensorMultiply) && m.cfg.skipMatrices
 	if !skip {
 		op.data = make([]byte, n)
 	}
@@ -99,6 +101,8 @@ func (m *Machine) writeTarget(op *Op) {
 	switch {
 	case op.wgmma != nil:
 		m.multiply(op)
+	case op.tcgen05 != nil:
+		m.writeTensors(op)
 	case op.tensor == nil:
 		m.writeSpans(op)
 	case op.Group == GroupBulk:

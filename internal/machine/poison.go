@@ -125,6 +125,8 @@ func (m *Machine) Unwritten(op *Op) []Unwritten {
 	for i, s := range op.Reads {
 		operand := ""
 		switch {
+		case op.tcgen05 != nil && op.tcgen05.mma != nil:
+			operand = [...]string{partA: "A", partB: "B", partD: "D"}[op.tcgen05.mma.parts[i]]
 		case op.wgmma == nil:
 		case i < inA:
 			operand = "A"

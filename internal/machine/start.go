@@ -191,6 +191,7 @@ func (m *Machine) endCTA(t *cta) {
 			break
 		}
 	}
+	m.leavesColumns(t)
 	m.emit(Event{Kind: EvEnd, CTA: t.index})
 	for r := int32(0); r < t.g.csize; r++ {
 		if !m.ctas[t.g.clusterMember(t.first, r)].ended {

@@ -43,6 +43,9 @@ type Config struct {
 	// Cooperative: all CTAs are resident together, and %envreg1 and %envreg2 hold the address
 	// of the grid's workspace.
 	Cooperative bool
+	// CoResident is how many CTAs of a grid share a multiprocessor and its tensor memory; 0
+	// for one.
+	CoResident int
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one
 	// access, as on the card, and not one for each element.
 	VectorAtomic bool
@@ -166,6 +169,12 @@ const (
 	FaultMap
 	// FaultDescriptor: a descriptor of a matrix in shared memory that the ISA forbids.
 	FaultDescriptor
+	// FaultTensorAlloc: what tcgen05.alloc, dealloc and relinquish_alloc_permit forbid.
+	FaultTensorAlloc
+	// FaultTensorBounds: an access to columns of tensor memory that the CTA has not
+	// allocated. FaultTensorLanes: one to lanes that its warp cannot reach.
+	FaultTensorBounds
+	FaultTensorLanes
 	// FaultOther: undefined by the ISA, and the machine cannot go on.
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
@@ -195,6 +204,7 @@ type cta struct {
 	ended   bool
 	// triggered: it has executed griddepcontrol.launch_dependents.
 	triggered bool
+	tensor    *tensorMemory // nil until a tcgen05 instruction needs it
 }
 
 // A namedBar is one of the sixteen barriers of a CTA.
@@ -240,6 +250,7 @@ type warp struct {
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
 	wgmmas []wgmmaUse
+	loads  []int64 // its loads from tensor memory that may be in flight
 	// multiplies is the last wgmma that it has issued, multiplied the last one that has
 	// written its part of D.
 	multiplies, multiplied uint32
@@ -260,12 +271,12 @@ type warp struct {
 
 // asyncCounts are one lane's operation counters, by completion mechanism.
 type asyncCounts struct {
-	issued  [4]uint32   // operations
-	settled [4]uint32   // Seq up to which a wait has shown them complete
-	commits [4][]uint32 // Seq of the last operation of each committed group that is not known complete
+	issued  [Groups]uint32   // operations
+	settled [Groups]uint32   // Seq up to which a wait has shown them complete
+	commits [Groups][]uint32 // Seq of the last operation of each committed group that is not known complete
 	// open and unread are the Seq of its operations in flight, and of those of
 	// them that have not read their source, ascending.
-	open, unread [4][]uint32
+	open, unread [Groups][]uint32
 }
 
 // A split is lanes of a warp at one program counter.
@@ -336,6 +347,7 @@ const (
 	waitBar
 	waitWarpAtBar // arrived at a named barrier, other lanes of the warp did not
 	waitCluster
+	waitPair // asked for an alloc or dealloc of a pair of CTAs
 )
 
 // Clone returns an independent copy that shares unchanged pages.
@@ -383,6 +395,7 @@ func (t *cta) clone() *cta {
 	c := *t
 	c.shared = t.shared.clone()
 	c.mbars = append([]mbar(nil), t.mbars...)
+	c.tensor = t.tensor.clone()
 	c.warps = make([]*warp, len(t.warps))
 	for i, w := range t.warps {
 		c.warps[i] = w.clone()
@@ -410,6 +423,7 @@ func (w *warp) clone() *warp {
 		c.splits[i] = &n
 	}
 	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
+	c.loads = append([]int64(nil), w.loads...)
 	c.tokenRows = make([]*tokenRow, len(w.tokenRows))
 	for i, r := range w.tokenRows {
 		t := *r
@@ -478,7 +492,7 @@ func (m *Machine) hashSince(o *Machine) uint64 {
 func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 	maphash.WriteComparable(h, [6]int64{int64(op.Kind), int64(op.Stage), int64(op.CTA), int64(op.Warp), int64(op.Lane), int64(op.PC)})
 	c := &m.ctas[op.CTA].warps[op.Warp].cp[op.Lane]
-	maphash.WriteComparable(h, [2]uint32{c.issued[op.Group] - op.Seq, c.issued[GroupCpAsync] - op.After})
+	maphash.WriteComparable(h, [2]uint32{c.issued[op.Group] - op.Seq, c.issued[op.Tracks] - op.After})
 	maphash.WriteComparable(h, [2]int{len(op.Reads), len(op.Writes)})
 	for _, s := range op.Reads {
 		maphash.WriteComparable(h, s)
@@ -496,6 +510,9 @@ func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 		for i := range op.frag {
 			maphash.WriteComparable(h, op.frag[i])
 		}
+	}
+	if op.tcgen05 != nil {
+		op.tcgen05.hash(h)
 	}
 	if op.tensor != nil {
 		maphash.WriteComparable(h, op.tensor.tmap)
@@ -521,6 +538,7 @@ func (m *Machine) hashCTA(h *maphash.Hash, t, o *cta) {
 		}
 	}
 	maphash.WriteComparable(h, t.pool)
+	t.tensor.hash(h, o)
 	for _, w := range t.warps {
 		m.hashWarp(h, t, w)
 	}
@@ -679,10 +697,14 @@ func (m *Machine) memory(mem MemID, addr uint64) (*region, uint64) {
 		}
 		return nil, 0
 	}
-	if mem.Kind() != SharedMemory || int(mem.CTA()) >= len(m.ctas) || m.ctas[mem.CTA()] == nil {
+	kind := mem.Kind()
+	if kind != SharedMemory && kind != TensorMemory || int(mem.CTA()) >= len(m.ctas) || m.ctas[mem.CTA()] == nil {
 		return nil, 0
 	}
 	r := &m.ctas[mem.CTA()].shared
+	if kind == TensorMemory {
+		r = &m.ctas[mem.CTA()].tensors().cells
+	}
 	if addr < r.base || addr-r.base >= r.size {
 		return nil, 0
 	}

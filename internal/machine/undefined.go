@@ -31,6 +31,7 @@ const (
 	UndefinedRegister UndefinedKind = iota
 	UndefinedLocal
 	UndefinedShared
+	UndefinedTensor
 	UndefinedGlobal
 	// UndefinedShuffle: a shfl takes it from a lane that takes no part.
 	UndefinedShuffle

@@ -76,6 +76,9 @@ func (u *Undefined) missing(mem MemID, pc int32) func() uint64 {
 	case Local:
 		kind = UndefinedLocal
 	}
+	if mem.Kind() == TensorMemory {
+		kind = UndefinedTensor
+	}
 	return func() uint64 { return u.origin(UndefinedFrom{kind, pc, 0}) }
 }
 
@@ -373,6 +376,8 @@ func (u *Undefined) wrote(m *Machine, op *Op) {
 	switch {
 	case op.wgmma != nil:
 		u.multiplied(m, op)
+	case op.tcgen05 != nil:
+		u.wroteTensor(m, op, from)
 	case from == 0 && op.red == nil:
 	case op.tensor != nil:
 		for _, s := range op.Writes {

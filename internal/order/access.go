@@ -134,7 +134,7 @@ func (t *Tracker) shadowOf(ev *machine.Event) *shadow {
 	if ev.Mem == machine.Global {
 		return &t.global
 	}
-	if ev.Mem.CTA() == ev.CTA {
+	if ev.Mem == machine.SharedOf(ev.CTA) {
 		return &t.ctas[ev.CTA].shared
 	}
 	owner := t.at(ev.Mem.CTA())

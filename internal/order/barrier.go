@@ -92,7 +92,7 @@ func (t *Tracker) onBarPass(ev *machine.Event) {
 			// Each of these groups released into the barrier: all know the same from
 			// here on.
 			into.mask |= g.mask
-			into.know.join(&g.know)
+			into.know.unite(&g.know)
 			w.drop(i)
 			i--
 		}

@@ -44,6 +44,9 @@ const (
 	// OneInstruction: stores by several lanes of one instruction, which share a
 	// clock, to one place.
 	OneInstruction
+	// IfTensorFence: tcgen05 operations that are ordered by what synchronizes their threads,
+	// and not by tcgen05.fence::before_thread_sync and after_thread_sync.
+	IfTensorFence
 	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
 	// together.
 	IfTogether

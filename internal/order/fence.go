@@ -111,6 +111,10 @@ func (t *Tracker) onFence(ev *machine.Event) {
 		ordered = t.mapRelease(c, ev, mask)
 	case machine.FenceProxyTensorMapAcquire:
 		ordered = t.mapAcquire(c, ev, mask)
+	case machine.FenceTensorBefore:
+		ordered = t.tensorBefore(c, ev, mask)
+	case machine.FenceTensorAfter:
+		ordered = t.tensorAfter(c, ev, mask)
 	case machine.FenceProxyAlias:
 	}
 	if ordered {

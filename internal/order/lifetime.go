@@ -122,7 +122,7 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	known := c.gone.strong()
 	t.visitsLeft(c, known)
 	c.ended = true
-	c.shared, c.bars, c.named, c.remote, c.gone = shadow{}, nil, nil, nil, know{}
+	c.shared, c.tensor, c.bars, c.named, c.remote, c.gone = shadow{}, shadow{}, nil, nil, nil, know{}
 	for i := range c.warps {
 		c.warps[i] = warp{}
 	}

@@ -18,7 +18,9 @@ type mbar struct {
 	base uint32 // phases counted before this life
 	top  uint32 // highest value that a clock may hold
 	live bool
-	init ref // the access that initialized it
+	// commits: a tcgen05.commit has signalled it.
+	commits bool
+	init    ref // the access that initialized it
 	// sets holds the contributions of the phase filling up and the last ones
 	// complete. A wait acquires from its own phase only, however far the barrier has
 	// advanced since.
@@ -191,6 +193,9 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 	done.know = t.tmp
 	done.know.reset()
 	done.know.gen.raise(owner.index, b.slot, b.value(n))
+	if b.commits {
+		done.know.make(view{kind: tensorSent}).raise(owner.index, b.slot, b.value(n))
+	}
 	relaxed := ev.Sem == machine.Relaxed
 	set := b.done(n)
 	for i := 0; set != nil && i < len(set.list); i++ {

@@ -24,6 +24,8 @@ type opRec struct {
 	pc        int32
 	seq       uint32
 	after     uint32
+	tracks    machine.Group // of an arrive-on: whose operations it waits for
+	op        *machine.Op   // of tcgen05
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
 	// read and done are the times of the issuer's warp at which its lane first
@@ -74,7 +76,7 @@ func (q *opQueue) clone() opQueue {
 
 func (w *warp) queue(lane int8, g machine.Group) *opQueue {
 	if w.queues == nil {
-		w.queues = make([]opQueue, 32*(int(machine.GroupWgmma)+1))
+		w.queues = make([]opQueue, 32*int(machine.Groups))
 	}
 	return &w.queues[int(g)*32+int(lane&31)]
 }
@@ -92,7 +94,7 @@ func (o *opTable) take(op *machine.Op, lanes uint32) int32 {
 	r := &o.recs[i]
 	*r = opRec{
 		used: true, id: op.ID, kind: op.Kind, stage: op.Stage, proxy: op.Proxy, group: op.Group,
-		cta: op.CTA, warp: op.Warp, lane: op.Lane, lanes: lanes, pc: op.PC, seq: op.Seq, after: op.After,
+		cta: op.CTA, warp: op.Warp, lane: op.Lane, lanes: lanes, pc: op.PC, seq: op.Seq, after: op.After, tracks: op.Tracks,
 		bars: r.bars[:0], reads: r.reads[:0], writes: r.writes[:0],
 	}
 	if o.byID == nil {
@@ -155,11 +157,14 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	t.sweepOps()
 	w := &home.warps[op.Warp]
 	lane := uint32(1) << uint(op.Lane&31)
-	if op.Kind == machine.OpWgmma {
-		lane = ev.Mask // it is the warp's
+	if op.Kind.ByWarp() {
+		lane = ev.Mask
 	}
 	i := t.ops.take(op, lane)
 	r := &t.ops.recs[i]
+	if op.Tensor() {
+		r.op = op.Issued()
+	}
 	if r.twin = op.Twin; r.twin == 0 {
 		r.twin = op.ID
 	}
@@ -185,7 +190,7 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 		q.read = len(q.list)
 	}
 	if op.Kind == machine.OpMbarArrive {
-		w.queue(op.Lane, machine.GroupCpAsync).arrives++
+		w.queue(op.Lane, op.Tracks).arrives++
 	}
 	r.scope = reductionScope(op.Kind)
 	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
@@ -236,7 +241,7 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32, from 
 		if s.Len == 0 {
 			continue
 		}
-		ac.write = false
+		ac.write, ac.proxy = false, proxyIn(op, s)
 		ac.st.what, ac.st.shape = uint8(machine.Read), shapeOfLanes(byMask, opShift, 0)
 		t.ops.recs[i].reads = appendMem(t.ops.recs[i].reads, s.Mem)
 		t.enterSpan(ac, s)
@@ -246,7 +251,7 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32, from 
 		if s.Len == 0 {
 			continue
 		}
-		ac.write = true
+		ac.write, ac.proxy = true, proxyIn(op, s)
 		ac.st.what, ac.st.shape = uint8(machine.Write), shapeOfLanes(byMask, opShift, 0)
 		if scope := t.ops.recs[i].scope; scope != 0 {
 			ac.st.what |= uint8(machine.Update)
@@ -255,6 +260,14 @@ func (t *Tracker) enterOp(home *cta, i int32, op *machine.Op, lane uint32, from 
 		t.ops.recs[i].writes = appendMem(t.ops.recs[i].writes, s.Mem)
 		t.enterSpan(ac, s)
 	}
+}
+
+// proxyIn is the proxy of an operation's access. Tensor memory has one way to it.
+func proxyIn(op *machine.Op, s machine.Span) machine.Proxy {
+	if s.Mem.Kind() == machine.TensorMemory {
+		return machine.Generic
+	}
+	return op.Proxy
 }
 
 // issuers returns the group whose knowledge an operation of those lanes starts from.
@@ -268,7 +281,7 @@ func (t *Tracker) issuers(w *warp, lanes uint32) *group {
 	t.tmp.reset()
 	for i := range w.groups {
 		if w.groups[i].mask&lanes != 0 {
-			t.tmp.join(&w.groups[i].know)
+			t.tmp.unite(&w.groups[i].know)
 		}
 	}
 	return &group{mask: lanes, know: t.tmp}
@@ -293,7 +306,7 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 		if owner.ended {
 			return
 		}
-		sh = &owner.shared
+		sh = owner.shadow(s.Mem)
 	}
 	if ac.mem != s.Mem || ac.proxy == machine.TensorMap || ac.views[0] == nil {
 		ac.mem = s.Mem
@@ -355,6 +368,9 @@ func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
 		return ordered // its own reads and writes, or known
 	}
 	r := &t.ops.recs[p.op()]
+	if ac.mem.Kind() == machine.TensorMemory {
+		return t.relateTensor(ac, p, r, a, b)
+	}
 	if ac.st.isOp() && ac.write && p.writes() && r.twin == t.ops.recs[ac.st.op()].twin {
 		return morallyStrong // the same bytes, by lanes of one instruction: both are kept
 	}
@@ -545,12 +561,13 @@ func (r *opRec) byLane(ac *access) bool {
 
 // signalledTo reports whether a clock knows the phases that the operation was charged
 // to: for a write, that of the barrier in the memory written, or any if there is none
-// there; for a read, all. For a cp.async any one suffices: each belongs to an
-// arrive-on that followed it.
+// there; for a read, all. For a cp.async, and for what tcgen05.commit tracks, any one
+// suffices: each belongs to an arrive-on that followed it.
 func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
-	if write || r.kind == machine.OpCpAsync {
+	tracked := r.group == machine.GroupCpAsync || r.group == machine.GroupTensor
+	if write || tracked {
 		for i := range r.bars {
-			if b := &r.bars[i]; b.ref.Mem == mem && r.kind != machine.OpCpAsync {
+			if b := &r.bars[i]; b.ref.Mem == mem && !tracked {
 				return b.knownTo(c)
 			}
 		}
@@ -597,18 +614,21 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 		}
 	}
 	if r.kind == machine.OpMbarArrive {
-		q := t.at(r.cta).warps[r.warp].queue(r.lane, machine.GroupCpAsync)
+		q := t.at(r.cta).warps[r.warp].queue(r.lane, r.tracks)
 		if q.arrives--; q.arrives == 0 {
 			q.waited = q.waited[:0]
 		}
 	}
 }
 
-// chargeCopies makes the cp.async operations that an arrive-on waited for known with
-// the phase that it was charged to. Arrive-ons on several barriers may follow one
-// cp.async, and be signalled in any order: the first phase of each barrier counts.
+// chargeCopies makes the operations that an arrive-on waited for known with the phase
+// that it was charged to. Arrive-ons on several barriers may follow one operation, and
+// be signalled in any order: the first phase of each barrier counts.
 func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
-	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, machine.GroupCpAsync)
+	if arrive.tracks == machine.GroupTensor {
+		t.bars(b).commits = true
+	}
+	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, arrive.tracks)
 	for _, list := range [][]int32{q.waited, q.list} {
 		for _, i := range list {
 			if r := &t.ops.recs[i]; r.seq <= arrive.after && !r.signals(b.ref) {
@@ -703,7 +723,7 @@ func (t *Tracker) sweepOps() {
 		if c == nil {
 			continue
 		}
-		pages += t.markOps(&c.shared)
+		pages += t.markOps(&c.shared) + t.markOps(&c.tensor)
 		for w := range c.warps {
 			for q := range c.warps[w].queues {
 				t.markQueue(&c.warps[w].queues[q])

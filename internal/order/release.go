@@ -148,6 +148,7 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		switch {
 		case e.relaxed:
 			g.know.joinStrong(&e.know)
+			g.know.joinTensor(&e.know)
 			if e.scope != machine.NoScope {
 				g.know.glimpse(&e.know)
 			}
@@ -186,7 +187,14 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 		t.seeFences(e, a)
 	}
 	for i := range w.groups {
-		if g := &w.groups[i]; g.mask&a.mask != 0 && !g.know.strong().covers(e.know.strong()) {
+		g := &w.groups[i]
+		if g.mask&a.mask == 0 {
+			continue
+		}
+		if g.know.joinTensor(&e.know) {
+			w.learned(g)
+		}
+		if !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
 			w.learned(g)
 			t.link(true, e, a)

@@ -19,6 +19,7 @@ type cta struct {
 	bars   map[uint64]*mbar
 	named  []generation
 	shared shadow
+	tensor shadow    // of its tensor memory
 	remote []visitor // peers that touched its shared memory
 	gone   know      // what lanes that exited knew
 }
@@ -270,7 +271,7 @@ func (c *cta) unite(w int32, mask uint32) *group {
 		default:
 			f := &wp.groups[first]
 			f.mask |= g.mask
-			f.know.join(&g.know)
+			f.know.unite(&g.know)
 			wp.drop(i)
 			i--
 		}
@@ -328,7 +329,7 @@ func (c *cta) clone(id *identity) *cta {
 	for i := range d.named {
 		d.named[i].know = c.named[i].know.clone()
 	}
-	d.shared = c.shared.clone()
+	d.shared, d.tensor = c.shared.clone(), c.tensor.clone()
 	d.remote = append([]visitor(nil), c.remote...)
 	d.gone = c.gone.clone()
 	return &d

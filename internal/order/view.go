@@ -31,6 +31,12 @@ const (
 	// first is a row for each releasing CTA (mem) and scope (addr).
 	mapReleased
 	mapAcquired
+	// tensorSent: tcgen05 operations that come before what follows, by
+	// tcgen05.fence::before_thread_sync or a commit. tensorTaken: the same, before later
+	// tcgen05 operations of these lanes, by tcgen05.fence::after_thread_sync; it does not
+	// travel (tensor.go).
+	tensorSent
+	tensorTaken
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
 	// over: see Tracker.scFence.
@@ -187,7 +193,7 @@ func (k *know) join(src *know) bool {
 	news := k.gen.join(&src.gen)
 	for i := range src.rows {
 		r := &src.rows[i]
-		if k.make(r.view).join(&r.clk) {
+		if r.view.kind != tensorTaken && k.make(r.view).join(&r.clk) {
 			news = true
 		}
 	}
@@ -199,6 +205,14 @@ func (k *know) join(src *know) bool {
 		}
 	}
 	return news
+}
+
+// unite is join for lanes of one warp, which then are one group.
+func (k *know) unite(src *know) {
+	k.join(src)
+	if r := src.of(tensorTaken); r != nil {
+		k.make(view{kind: tensorTaken}).join(r)
+	}
 }
 
 // joinTogether adds src to what would be known if the warps of a warpgroup learned of

@@ -234,6 +234,10 @@ func (r *Resolver) memory(s *rules.Site) *report.Memory {
 	case s.Mem.Kind() == machine.SharedMemory:
 		owner := r.cta(s.Mem.CTA())
 		m.Space, m.CTA = "shared", &owner
+	case s.Mem.Kind() == machine.TensorMemory:
+		owner := r.cta(s.Mem.CTA())
+		m.Space, m.CTA, m.Text = "tensor", &owner, machine.TensorCells(s.Addr, s.Len)
+		return m
 	}
 	g := r.region(m.Space, s.Addr)
 	if g == nil {

@@ -8,14 +8,16 @@ import (
 
 // operand reports an operand that an instruction does not accept.
 func (j *Judge) operand(ev *machine.Event) {
-	kind, fix := &rangeKind, "keep the operand in the range that the instruction takes"
+	kind, fix := rangeKind, "keep the operand in the range that the instruction takes"
 	switch ev.Fault {
 	case machine.FaultAlign:
-		kind, fix = &misaligned, "align the address, and make the size a multiple of what the instruction takes"
+		kind, fix = misaligned, "align the address, and make the size a multiple of what the instruction takes"
+	case machine.FaultTensorAlloc:
+		kind, fix = tensorAlloc, "see what the ISA asks of it: muster explain tensor-alloc"
 	case machine.FaultBounds:
-		kind, fix = &outOfBounds, "give an address of the state space that the instruction takes"
+		kind, fix = outOfBounds, "give an address of the state space that the instruction takes"
 	}
-	j.note(*kind, -1, ev.PC, func() Finding {
+	j.note(kind, -1, ev.PC, func() Finding {
 		return Finding{
 			Headline: fmt.Sprintf("%s: %s of warp %d of CTA %d %s %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, giveOrGives(ev.Mask), ev.Why),
 			Sites:    []Site{eventSite("executes", ev)},

@@ -81,6 +81,9 @@ func init() {
 		proxyRawCpAsync:   (*Judge).cpAsyncRead,
 		collectiveOrder:   (*Judge).collective,
 		raceLaunches:      (*Judge).launchRace,
+		raceTensor:        (*Judge).tensorRace,
+		tensorFence:       (*Judge).fencelessTensor,
+		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
 
@@ -89,6 +92,8 @@ func init() {
 func (j *Judge) classify(c *order.Conflict) *Kind {
 	w := c.Why
 	switch {
+	case c.Span.Mem.Kind() == machine.TensorMemory:
+		return inTensorMemory(c)
 	case j.dependent(c) && w&(order.IfScopeWider|order.IfProxyFence|order.BothAsyncOtherCTA|order.SameValue) == 0,
 		j.betweenLaunches(c) && w&(order.IfScopeWider|order.IfNotRelaxed|order.IfProxyFence|order.BothAsyncOtherCTA|order.SameValue|order.NotMorallyStrong) == 0:
 		return raceLaunches
@@ -129,6 +134,18 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 		return scopeTooNarrow
 	}
 	return raceIn(c)
+}
+
+// inTensorMemory names a conflict in tensor memory. Threads allocate and free its columns;
+// all else is operations.
+func inTensorMemory(c *order.Conflict) *Kind {
+	switch {
+	case c.Prior.Op < 0 || c.Cur.Op < 0:
+		return tensorUnallocated
+	case c.Why&order.IfTensorFence != 0:
+		return tensorFence
+	}
+	return raceTensor
 }
 
 func raceIn(c *order.Conflict) *Kind {
@@ -312,14 +329,18 @@ func verb(r *order.AccessRef) string {
 }
 
 var opWords = map[machine.OpKind]string{
-	machine.OpCpAsync:      "cp.async",
-	machine.OpBulkCopy:     "bulk copy",
-	machine.OpBulkReduce:   "bulk reduction",
-	machine.OpBulkPrefetch: "bulk prefetch",
-	machine.OpStAsync:      "st.async",
-	machine.OpRedAsync:     "red.async",
-	machine.OpMbarArrive:   "asynchronous arrive",
-	machine.OpWgmma:        "wgmma",
+	machine.OpCpAsync:        "cp.async",
+	machine.OpBulkCopy:       "bulk copy",
+	machine.OpBulkReduce:     "bulk reduction",
+	machine.OpBulkPrefetch:   "bulk prefetch",
+	machine.OpStAsync:        "st.async",
+	machine.OpRedAsync:       "red.async",
+	machine.OpMbarArrive:     "asynchronous arrive",
+	machine.OpWgmma:          "wgmma",
+	machine.OpTensorMultiply: "tcgen05.mma",
+	machine.OpTensorCopy:     "tcgen05.cp",
+	machine.OpTensorLoad:     "tcgen05.ld",
+	machine.OpTensorStore:    "tcgen05.st",
 }
 
 func opWord(r *order.AccessRef) string {
@@ -380,6 +401,9 @@ func short(name string) string {
 func place(s machine.Span) string {
 	if s.Mem == machine.Global {
 		return fmt.Sprintf("%s at global+%#x of global memory", diag.Bytes(s.Len), s.Addr)
+	}
+	if s.Mem.Kind() == machine.TensorMemory {
+		return fmt.Sprintf("%s of the tensor memory of CTA %d", machine.TensorCells(s.Addr, s.Len), s.Mem.CTA())
 	}
 	return fmt.Sprintf("%s at shared+%d of CTA %d", diag.Bytes(s.Len), s.Addr, s.Mem.CTA())
 }

@@ -38,6 +38,12 @@ func (j *Judge) stopped(m *machine.Machine) {
 		j.add(trapped, j.trapFinding(s))
 	case machine.FaultDescriptor:
 		j.descriptorFault(s)
+	case machine.FaultTensorAlloc:
+		j.tensorStop(tensorAlloc, s, "executes", "the instruction may not be executed so", "see what the ISA asks of tcgen05.alloc, dealloc and relinquish_alloc_permit: muster explain tensor-alloc")
+	case machine.FaultTensorBounds:
+		j.tensorStop(tensorUnallocated, s, "accesses", "no alloc of the CTA that is not freed covers these columns", "access what tcgen05.alloc returned, and as many columns as it was asked for, before tcgen05.dealloc")
+	case machine.FaultTensorLanes:
+		j.tensorStop(tensorLanes, s, "accesses", "a warp reaches 32 of the 128 lanes, by its number", "add (warp % 4) * 32 to the lane of the address: taddr + ((warp % 4) << 21)")
 	case machine.FaultMap:
 		j.mapFault(s)
 	case machine.FaultOther:
@@ -83,6 +89,9 @@ func where(mem machine.MemID, addr uint64) string {
 		return fmt.Sprintf("global address %#x", addr)
 	case machine.Local:
 		return fmt.Sprintf("address %#x", addr)
+	}
+	if mem.Kind() == machine.TensorMemory {
+		return fmt.Sprintf("%s of the tensor memory of CTA %d", machine.TensorCells(addr, 1), mem.CTA())
 	}
 	return fmt.Sprintf("shared+%d of CTA %d", addr, mem)
 }

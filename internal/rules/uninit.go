@@ -16,7 +16,7 @@ func MayReach(f *Finding) bool {
 		return false
 	}
 	switch f.Kind {
-	case uninitializedShared.Name, uninitializedRegister.Name, uninitializedLocal.Name, uninitializedGlobal.Name, undefinedShuffle.Name, undefinedValue.Name:
+	case uninitializedShared.Name, uninitializedTensor.Name, uninitializedRegister.Name, uninitializedLocal.Name, uninitializedGlobal.Name, undefinedShuffle.Name, undefinedValue.Name:
 		return true
 	}
 	return false
@@ -24,7 +24,9 @@ func MayReach(f *Finding) bool {
 
 // Dropped reports whether a finding for which MayReach holds is dropped if the value
 // reaches nothing.
-func Dropped(f *Finding) bool { return MayReach(f) && f.Kind != uninitializedShared.Name }
+func Dropped(f *Finding) bool {
+	return MayReach(f) && f.Kind != uninitializedShared.Name && f.Kind != uninitializedTensor.Name
+}
 
 // uninitialized reports a read of unwritten bytes by some lanes. It is a
 // warning: the value is not tracked here. An asynchronous copy of unwritten bytes
@@ -59,6 +61,10 @@ func (j *Judge) uninitialized(ev *machine.Event) {
 func (j *Judge) sourceRead(m *machine.Machine, ev *machine.Event) {
 	op := ev.Op
 	if !op.SourceUninit() || len(op.Reads) == 0 {
+		return
+	}
+	if op.Tensor() {
+		j.readsUnwrittenTensor(m, ev)
 		return
 	}
 	if op.Reads[0].Mem.Kind() != machine.SharedMemory {
@@ -148,7 +154,7 @@ func (j *Judge) onlyUnordered() {
 	told := map[int32]bool{}
 	for i := range j.findings {
 		f := &j.findings[i]
-		if f.Severity != Error || f.Kind == uninitializedShared.Name {
+		if f.Severity != Error || f.Kind == uninitializedShared.Name || f.Kind == uninitializedTensor.Name {
 			continue
 		}
 		for _, s := range f.Sites {
@@ -158,7 +164,7 @@ func (j *Judge) onlyUnordered() {
 		}
 	}
 	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool {
-		return f.Kind == uninitializedShared.Name && f.Severity == Warning && (!j.over || told[f.Sites[0].PC])
+		return (f.Kind == uninitializedShared.Name || f.Kind == uninitializedTensor.Name) && f.Severity == Warning && (!j.over || told[f.Sites[0].PC])
 	})
 	clear(j.watch.noted) // indexes into what has moved
 }

@@ -195,6 +195,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.heapFull(ev)
 	case machine.EvRegister:
 		j.touched(ev)
+	case machine.EvTensorLeft:
+		j.columnsLeft(ev)
 	case machine.EvRegisters:
 		j.registers(ev)
 	case machine.EvExit:

@@ -445,12 +445,14 @@ var stopWords = map[machine.StopKind]string{
 	machine.FaultBounds: "an address outside of memory", machine.FaultAlign: "a misaligned address", machine.FaultBarrier: "a barrier faults",
 	machine.FaultTrap: "trap", machine.FaultAssert: "an assertion", machine.FaultMap: "a tensor map that does not allow it",
 	machine.FaultDescriptor: "a matrix descriptor", machine.FaultOther: "what the ISA leaves undefined", machine.Unmodelled: "not modelled",
+	machine.FaultTensorAlloc: "what the allocation of tensor memory forbids", machine.FaultTensorBounds: "columns that are not allocated", machine.FaultTensorLanes: "lanes of another warp",
 	machine.LimitInstrs: "the limit of instructions", machine.LimitLocal: "the limit of local memory",
 }
 
 var kindWords = map[machine.OpKind]string{
 	machine.OpCpAsync: "cp.async", machine.OpBulkCopy: "bulk copy", machine.OpBulkReduce: "bulk reduction", machine.OpBulkPrefetch: "bulk prefetch",
 	machine.OpStAsync: "st.async", machine.OpRedAsync: "red.async", machine.OpMbarArrive: "asynchronous arrive", machine.OpWgmma: "wgmma",
+	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st",
 }
 
 func kindWord(k machine.OpKind) string {

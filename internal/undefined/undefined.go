@@ -89,6 +89,7 @@ var undefinedKinds = map[string]machine.UndefinedKind{
 	"uninitialized-register": machine.UndefinedRegister,
 	"uninitialized-local":    machine.UndefinedLocal,
 	"uninitialized-shared":   machine.UndefinedShared,
+	"uninitialized-tensor":   machine.UndefinedTensor,
 	"uninitialized-global":   machine.UndefinedGlobal,
 	"undefined-shuffle":      machine.UndefinedShuffle,
 	"undefined-value":        machine.UndefinedResult,

@@ -1,0 +1,465 @@
+package machine
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	"muster/internal/tensor"
+	"muster/ptx"
+)
+
+// tcgen05 (ISA 9.7.18): matrix multiplications and copies that run beside the threads, with
+// their accumulators in tensor memory. A multiplication or a copy is one lane's, and
+// tcgen05.commit makes an mbarrier track those that the lane has issued. A load or a store is
+// a warp's, which waits for it by tcgen05.wait.
+
+var tcgen05Decoders = map[string]decodeFn{"tcgen05": decodeTcgen05}
+
+// A tcgen05Op is what an operation of tcgen05 needs in addition to its spans. It does not
+// change, but for pipe.
+type tcgen05Op struct {
+	access *tensor.TensorAccess // of a load or store
+	at     uint32
+	base32 int32
+	regs   []reg
+	mma    *multiplication
+	copies *tensorCopyPlan
+	// pipe are operations before it that execute before it does (ISA 9.7.18.6.2).
+	pipe []int64
+	pair bool
+}
+
+func decodeTcgen05(d *decoder, in *ptx.Inst) error {
+	if len(in.Mods) == 0 {
+		return errNotModelled
+	}
+	switch d.read(in.Mods[0]); in.Mods[0] {
+	case "alloc":
+		return d.tensorAlloc(in)
+	case "dealloc":
+		return d.tensorDealloc(in)
+	case "relinquish_alloc_permit":
+		return d.tensorRelinquish(in)
+	case "ld", "st":
+		return d.tensorAccess(in, in.Mods[0] == "st")
+	case "wait::ld":
+		return d.tensorWait(GroupTensorLoad)
+	case "wait::st":
+		return d.tensorWait(GroupTensorStore)
+	case "fence::before_thread_sync":
+		return d.tensorFence(FenceTensorBefore)
+	case "fence::after_thread_sync":
+		return d.tensorFence(FenceTensorAfter)
+	case "commit":
+		return d.tensorCommit(in)
+	case "cp":
+		return d.tensorCp(in)
+	case "mma":
+		return d.tensorMultiply(in)
+	}
+	return errNotModelled
+}
+
+// --- fences and waits ---
+
+func (d *decoder) tensorFence(f Fence) error {
+	d.emit(instr{class: visible, visit: visitTensorFence, x: f})
+	return nil
+}
+
+func visitTensorFence(x *ctx, in *instr, mask uint32) verdict {
+	x.quiet = true
+	x.m.emit(Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Fence: in.x.(Fence)})
+	return performed
+}
+
+func (d *decoder) tensorWait(g Group) error {
+	d.emit(instr{class: visible, visit: visitTensorWait, ready: readyTensorWait, x: &groupInfo{group: g, all: true}})
+	return nil
+}
+
+func readyTensorWait(x *ctx, in *instr, mask uint32) bool {
+	return mask == x.w.live && readyGroupWait(x, in, mask)
+}
+
+// visitTensorWait waits for the loads, or stores, of the warp. They are counted by the lane
+// that issued them for it, which may have exited since.
+func visitTensorWait(x *ctx, in *instr, mask uint32) verdict {
+	return visitGroupWait(x, in, mask)
+}
+
+// --- commit ---
+
+type commitInfo struct {
+	bar   access
+	mask  reg
+	multi bool
+	pair  bool
+}
+
+func (d *decoder) tensorCommit(in *ptx.Inst) error {
+	ci := &commitInfo{pair: d.ctaPair()}
+	d.read("mbarrier::arrive::one")
+	if d.has("sync_restrict::shared::read::mma::a") {
+		return notModelled("with .sync_restrict")
+	}
+	d.has("shared::cluster")
+	ci.multi = d.has("multicast::cluster") || d.has("multicast::cluster::16b")
+	if d.has("multicast::cluster::32b") {
+		return notModelled("with a multicast mask of 32 bits")
+	}
+	n := 1
+	if ci.multi {
+		n = 2
+	}
+	if len(in.Operands) != n {
+		return d.errorf("%s takes %d operands, not %d", Name(in), n, len(in.Operands))
+	}
+	ci.bar.space, ci.bar.size = d.commitSpace(), 8
+	if err := d.mem(in.Operands[0], &ci.bar); err != nil {
+		return err
+	}
+	if ci.multi {
+		var err error
+		if ci.mask, err = d.src(in.Operands[1], u16); err != nil {
+			return err
+		}
+	}
+	d.emit(instr{class: visible, visit: visitTensorCommit, x: ci})
+	return nil
+}
+
+// commitSpace is the space of the barrier: shared::cluster, by a generic address or one of
+// that space (ISA 9.7.18.12.1).
+func (d *decoder) commitSpace() space {
+	if sp := d.stateSpace(); sp == spCluster {
+		return spCluster
+	}
+	return spGeneric
+}
+
+func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
+	m, ci := x.m, in.x.(*commitInfo)
+	var bar [32]uint64
+	x.addressesOf(&ci.bar, &bar)
+	if !x.ctaGroup(mask, ci.pair) {
+		return halted
+	}
+	for l := range lanesOf(mask) {
+		op := Op{Kind: OpMbarArrive, After: x.w.cp[l].issued[GroupTensor], Tracks: GroupTensor, noinc: true}
+		add := func(a uint64) bool {
+			m.addr[l] = a
+			mem, at, ok := x.mbarAddress(&ci.bar, l)
+			if ok {
+				op.Bars = append(op.Bars, BarRef{Mem: mem, Addr: at, Life: m.barrierAt(mem, at).life})
+				op.BarBytes = append(op.BarBytes, 0)
+			}
+			return ok
+		}
+		if !ci.multi {
+			if !add(bar[l]) {
+				return halted
+			}
+		} else {
+			for r := range lanesOf(x.a32(ci.mask)[l] & 0xffff) {
+				if !add(atRank(bar[l], r)) {
+					return halted
+				}
+			}
+		}
+		x.issue(op, l)
+	}
+	return performed
+}
+
+// --- loads and stores ---
+
+type tensorAccessInfo struct {
+	form *tensor.TensorAccess
+	at   reg
+	off  uint32
+	regs []reg
+	st   bool
+}
+
+// tensorAddress decodes an address in tensor memory, of 32 bits, in brackets.
+func (d *decoder) tensorAddress(op ptx.Operand) (at reg, off uint32, err error) {
+	m, ok := op.(*ptx.Mem)
+	if !ok {
+		return 0, 0, d.errorf("%s takes an address in tensor memory in brackets", Name(d.cur))
+	}
+	if m.Base == nil {
+		at, err = d.src(ptx.Int{}, u32)
+	} else {
+		at, err = d.src(m.Base, u32)
+	}
+	return at, uint32(m.Off), err
+}
+
+func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
+	var form tensor.TensorAccessForm
+	for _, m := range in.Mods[1:] {
+		switch m {
+		case "sync", "aligned", "b32":
+		case "pack::16b", "unpack::16b":
+			form.Pack = true
+		case "16x64b", "16x128b", "16x256b", "32x32b", "16x32bx2":
+			form.Shape = m
+		case "x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128":
+			form.Num, _ = strconv.Atoi(m[1:])
+		default:
+			return errNotModelled
+		}
+	}
+	d.readAll()
+	ops := in.Operands
+	need := 2
+	if form.Shape == "16x32bx2" {
+		need = 3
+	}
+	if len(ops) != need {
+		return d.errorf("%s takes %d operands, not %d", Name(in), need, len(ops))
+	}
+	regs, addr := ops[0], ops[1]
+	if st {
+		regs, addr = ops[need-1], ops[0]
+	}
+	if need == 3 {
+		split := ops[1]
+		if !st {
+			split = ops[2]
+		}
+		n, ok := split.(ptx.Int)
+		if !ok {
+			return d.errorf("%s takes a constant distance between the halves", Name(in))
+		}
+		form.Split = int(min(n.Bits, tensor.TensorColumns))
+	}
+	ti := &tensorAccessInfo{st: st}
+	var err error
+	if ti.form, err = tensor.NewTensorAccess(form); err != nil {
+		return d.errorf("%v", err)
+	}
+	if ti.at, ti.off, err = d.tensorAddress(addr); err != nil {
+		return err
+	}
+	elems := d.elems(regs)
+	if len(elems) != ti.form.Registers() {
+		return d.errorf("%s takes %d registers, not %d", Name(in), ti.form.Registers(), len(elems))
+	}
+	for _, e := range elems {
+		r := reg(0)
+		if st {
+			r, err = d.src(e, b32)
+		} else {
+			r, err = d.dst(e, b32)
+		}
+		if err != nil {
+			return err
+		}
+		ti.regs = append(ti.regs, r)
+	}
+	d.emit(instr{class: visible, visit: visitTensorAccess, ready: readyAligned, x: ti})
+	return nil
+}
+
+// tensorAt returns the address in tensor memory that the lanes of a warp give.
+func (x *ctx) tensorAt(r reg, off uint32, mask uint32) (uint32, bool) {
+	if !uniform(x.a32(r), mask) {
+		x.tensorFault(FaultTensorBounds, mask, "lanes of the warp give different addresses in tensor memory (ISA 9.7.18.8)")
+		return 0, false
+	}
+	return x.a32(r)[lowest(mask)] + off, true
+}
+
+func visitTensorAccess(x *ctx, in *instr, mask uint32) verdict {
+	ti := in.x.(*tensorAccessInfo)
+	taddr, ok := x.tensorAt(ti.at, ti.off, mask)
+	if !ok {
+		return halted
+	}
+	if err := ti.form.Check(taddr, int(x.w.index)); err != nil {
+		kind := FaultTensorLanes
+		if _, column := tensor.TensorCell(taddr); column+ti.form.Columns() > tensor.TensorColumns {
+			kind = FaultTensorBounds
+		}
+		return x.tensorFault(kind, mask, err.Error())
+	}
+	spans, ok := x.tensorSpans(x.c, ti.form.Spans(taddr), mask)
+	if !ok {
+		return halted
+	}
+	op := Op{Kind: OpTensorLoad, Group: GroupTensorLoad, Proxy: Async, Reads: spans,
+		tcgen05: &tcgen05Op{access: ti.form, at: taddr, base32: x.s.base32, regs: ti.regs}}
+	if ti.st {
+		op.Kind, op.Group, op.Reads, op.Writes = OpTensorStore, GroupTensorStore, nil, spans
+		op.cached = true
+		rows := make([]*[32]uint32, len(ti.regs))
+		for i, r := range ti.regs {
+			rows[i] = x.a32(r)
+		}
+		ti.form.Store(taddr, rows, func(_ uint32, b []byte) { op.data = append(op.data, b...) })
+		if u := x.m.undefined(); u != nil {
+			u.storedTensor(x, &op)
+		}
+	}
+	p := x.issueBy(op, lowest(mask), mask)
+	if !ti.st {
+		x.w.loads = append(x.w.loads, p.ID)
+	}
+	return performed
+}
+
+// tensorSpans places spans of tensor memory in a CTA's. They must lie in columns that it has
+// allocated.
+func (x *ctx) tensorSpans(t *cta, spans []tensor.Span, mask uint32) ([]Span, bool) {
+	list := make([]Span, len(spans))
+	for i, s := range spans {
+		list[i] = Span{Mem: TensorOf(t.index), Addr: uint64(s.Addr), Len: uint64(s.Len)}
+		first, last := s.Addr/tensorColumn, (s.Addr+s.Len-1)/tensorColumn
+		if !t.allocated(first, last+1-first) {
+			x.m.halt(Stop{Kind: FaultTensorBounds, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc,
+				Mem: list[i].Mem, Addr: list[i].Addr, Size: list[i].Len, Acc: Read,
+				Msg: sprint("column %d of CTA %d is not allocated (ISA 9.7.18.7)", x.firstFree(t, first, last), t.index)})
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// firstFree returns the first of some columns that is not allocated, or their first.
+func (x *ctx) firstFree(t *cta, first, last uint32) uint32 {
+	for c := first; c <= last; c++ {
+		if !t.allocated(c, 1) {
+			return c
+		}
+	}
+	return first
+}
+
+// deliver writes what a load has read to its warp's registers.
+func (m *Machine) deliver(op *Op) {
+	t := op.tcgen05
+	w := m.ctas[op.CTA].warps[op.Warp]
+	rows := make([]*[32]uint32, len(t.regs))
+	for i, r := range t.regs {
+		rows[i] = &w.r32[t.base32+int32(r)]
+	}
+	t.access.Load(t.at, rows, inOrder(op.data))
+}
+
+// inOrder returns a function that copies bytes from data, each time those that follow.
+func inOrder(data []byte) func(uint32, []byte) {
+	return func(_ uint32, b []byte) {
+		n := copy(b, data)
+		data = data[n:]
+	}
+}
+
+// finishLoads makes the loads of a warp happen whose registers an instruction uses: it has to
+// wait for them by its registers, whatever else it waits for (ISA 9.7.18.6.4.5).
+func (x *ctx) finishLoads(t *touching) {
+	m, w, base := x.m, x.w, x.s.base32
+	for i := 0; i < len(w.loads); {
+		op, ok := m.find(w.loads[i])
+		if !ok || op.Stage >= Written {
+			w.loads = slices.Delete(w.loads, i, i+1)
+			continue
+		}
+		used := slices.ContainsFunc(op.tcgen05.regs, func(r reg) bool { return t.has(op.tcgen05.base32 + int32(r) - base) })
+		for used && op.Stage < Written {
+			m.advance(op)
+		}
+		i++
+	}
+}
+
+// find returns an operation in flight.
+func (m *Machine) find(id int64) (*Op, bool) {
+	i, ok := slices.BinarySearchFunc(m.ops, id, func(o *Op, id int64) int { return cmp.Compare(o.ID, id) })
+	if !ok {
+		return nil, false
+	}
+	return m.ops[i], true
+}
+
+// scatter writes an operation's data to its targets, one after the other.
+func (m *Machine) scatter(op *Op) {
+	n := uint64(0)
+	for _, s := range op.Writes {
+		if r, off := m.memory(s.Mem, s.Addr); r != nil {
+			r.put(off, op.data[n:][:s.Len], m.owner)
+		}
+		n += s.Len
+	}
+}
+
+// piped reports whether what an operation follows in a pipeline has executed.
+func (m *Machine) piped(op *Op) bool {
+	for _, id := range op.tcgen05.pipe {
+		if before, ok := m.find(id); ok && before.Stage < Written {
+			return false
+		}
+	}
+	return true
+}
+
+// pipeline sets what an operation about to be issued follows: each multiplication the one
+// before with the same accumulator and shape, and copies (ISA 9.7.18.6.2).
+func (m *Machine) pipeline(op *Op) {
+	t := op.tcgen05
+	for _, o := range m.ops {
+		if b := o.tcgen05; b != nil && o.Stage < Written && b.precedes(t) {
+			t.pipe = append(t.pipe, o.ID)
+		}
+	}
+}
+
+// precedes reports whether two operations, the first issued before the second, form a
+// pipeline.
+func (b *tcgen05Op) precedes(t *tcgen05Op) bool {
+	if b.pair != t.pair || t.mma == nil {
+		return false
+	}
+	return b.copies != nil || b.mma != nil && b.mma.sameAccumulator(t.mma)
+}
+
+// PipelinedBefore reports whether op, if it is issued after before, executes after it without
+// any other order (ISA 9.7.18.6.2).
+func (op *Op) PipelinedBefore(before *Op) bool {
+	return op.tcgen05 != nil && before.tcgen05 != nil && before.tcgen05.precedes(op.tcgen05)
+}
+
+// writeTensors writes the target of an operation of tcgen05.
+func (m *Machine) writeTensors(op *Op) {
+	switch op.Kind {
+	case OpTensorLoad:
+		m.deliver(op)
+	case OpTensorStore:
+		m.scatter(op)
+	case OpTensorCopy:
+		m.copyToTensorMemory(op)
+	case OpTensorMultiply:
+		m.multiplyInTensorMemory(op)
+	}
+}
+
+func (t *tcgen05Op) hash(h *maphash.Hash) {
+	maphash.WriteComparable(h, t.base32)
+	if p := t.mma; p != nil {
+		maphash.WriteComparable(h, [2]uint64{p.da, p.db})
+		maphash.WriteComparable(h, [3]uint32{p.form.Desc, p.d, p.a})
+		maphash.WriteComparable(h, p.enable)
+	}
+	if t.copies != nil {
+		maphash.WriteComparable(h, t.copies.desc)
+	}
+}
+
+// Tensor reports whether an operation is of tcgen05 and accesses tensor memory.
+func (op *Op) Tensor() bool { return op.tcgen05 != nil }
+
+// Issued returns an operation as it was issued, without what it has read. It does not change.
+func (op *Op) Issued() *Op { return &Op{ID: op.ID, Kind: op.Kind, PC: op.PC, tcgen05: op.tcgen05} }

@@ -1,0 +1,368 @@
+package machine
+
+import (
+	"slices"
+
+	"muster/internal/tensor"
+	"muster/ptx"
+)
+
+// tcgen05.mma and tcgen05.cp: what one lane issues for the tensor cores of its CTA, or of a
+// pair.
+
+type mmaInfo struct {
+	form    tensor.TCGen05Form // but for the descriptor
+	forms   map[uint32]*tensor.TCGen05
+	d, a, b reg // a: a descriptor of 64 bits, or an address
+	dOff    uint32
+	aOff    uint32
+	idesc   reg
+	disable []reg
+	enable  reg
+	pair    bool
+}
+
+// A multiplication is what a tcgen05.mma was given when it was issued.
+type multiplication struct {
+	form    *tensor.TCGen05
+	d, a    uint32 // addresses in tensor memory
+	da, db  uint64 // descriptors
+	enable  bool
+	disable []uint32
+	ctas    []int32   // one, or the even and the odd one of a pair
+	parts   []mmaPart // of the operation's Reads
+}
+
+// An mmaPart says which matrix a range of memory belongs to.
+type mmaPart uint8
+
+const (
+	partA mmaPart = iota
+	partB
+	partD
+)
+
+// compute computes D, in the order of the operation's Writes, from what its Reads hold. Without
+// the elements of D among them C is zero.
+func (p *multiplication) compute(in, out []byte) {
+	p.form.Compute(p.enable, p.disable, p.da, p.db, in, out)
+}
+
+// sameAccumulator reports whether another multiplication adds to the same elements in the
+// same way.
+func (p *multiplication) sameAccumulator(q *multiplication) bool {
+	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && p.form.SameShape(q.form)
+}
+
+func (d *decoder) tensorMultiply(in *ptx.Inst) error {
+	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}}
+	mi.form.CTAs, mi.form.ScaleD = 1, -1
+	if mi.pair {
+		mi.form.CTAs = 2
+	}
+	for _, m := range in.Mods[1:] {
+		switch m {
+		case "cta_group::1", "cta_group::2":
+		case "kind::f16", "kind::tf32", "kind::f8f6f4":
+			mi.form.Kind = m[len("kind::"):]
+		case "collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard":
+			// What the collector keeps of A changes no result (ISA 9.7.18.10.9).
+		default:
+			return notModelled("with ." + m)
+		}
+	}
+	if mi.form.Kind == "" {
+		return errNotModelled
+	}
+	d.readAll()
+	ops := in.Operands
+	if len(ops) < 5 {
+		return d.errorf("%s has too few operands", Name(in))
+	}
+	var err error
+	if mi.d, mi.dOff, err = d.tensorAddress(ops[0]); err != nil {
+		return err
+	}
+	if _, ok := ops[1].(*ptx.Mem); ok {
+		mi.form.ATensor = true
+		mi.a, mi.aOff, err = d.tensorAddress(ops[1])
+	} else {
+		mi.a, err = d.src(ops[1], b64)
+	}
+	if err != nil {
+		return err
+	}
+	if mi.b, err = d.src(ops[2], b64); err != nil {
+		return err
+	}
+	if mi.idesc, err = d.src(ops[3], b32); err != nil {
+		return err
+	}
+	rest := ops[4:]
+	if v, ok := rest[0].(*ptx.Vector); ok {
+		if want := 4 * mi.form.CTAs; len(v.Elems) != want {
+			return d.errorf("%s takes %d words that disable lanes, not %d", Name(in), want, len(v.Elems))
+		}
+		for _, e := range d.elems(rest[0]) {
+			r, err := d.src(e, b32)
+			if err != nil {
+				return err
+			}
+			mi.disable = append(mi.disable, r)
+		}
+		rest = rest[1:]
+	}
+	if len(rest) < 1 || len(rest) > 2 {
+		return d.errorf("%s has too many or too few operands", Name(in))
+	}
+	if mi.enable, err = d.predSrc(rest[0]); err != nil {
+		return err
+	}
+	if len(rest) == 2 {
+		n, ok := rest[1].(ptx.Int)
+		if !ok || n.Bits > 15 {
+			return d.errorf("%s takes a constant scale of D, 0 to 15", Name(in))
+		}
+		mi.form.ScaleD = int(n.Bits)
+	}
+	d.emit(instr{class: visible, visit: visitTensorMultiply, x: mi})
+	return nil
+}
+
+// formOf returns the form that an instruction descriptor makes of the instruction.
+func (mi *mmaInfo) formOf(idesc uint32) (*tensor.TCGen05, error) {
+	f := mi.form
+	f.Desc = idesc
+	return tensor.NewTCGen05(f)
+}
+
+func visitTensorMultiply(x *ctx, in *instr, mask uint32) verdict {
+	mi := in.x.(*mmaInfo)
+	if !x.ctaGroup(mask, mi.pair) {
+		return halted
+	}
+	for l := range lanesOf(mask) {
+		if !x.multiplyTensors(mi, l) {
+			return halted
+		}
+	}
+	return performed
+}
+
+// multiplyTensors issues a tcgen05.mma of one lane.
+func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
+	one := uint32(1) << l
+	form, err := mi.formOf(x.a32(mi.idesc)[l])
+	if err != nil {
+		if tensor.Unsupported(err) {
+			x.m.halt(Stop{Kind: Unmodelled, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: one, PC: x.s.pc, Mem: Local, Msg: err.Error()})
+		} else {
+			x.wgmmaFault(one, err.Error())
+		}
+		return false
+	}
+	p := &multiplication{form: form, d: x.a32(mi.d)[l] + mi.dOff, db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0}
+	if form.ATensor {
+		p.a = x.a32(mi.a)[l] + mi.aOff
+	} else {
+		p.da = x.a64(mi.a)[l]
+	}
+	for _, r := range mi.disable {
+		p.disable = append(p.disable, x.a32(r)[l])
+	}
+	if err := p.form.Check(p.d, p.a, p.da, p.db); err != nil {
+		x.wgmmaFault(one, err.Error())
+		return false
+	}
+	ctas, ok := x.pairOf(one, mi.pair)
+	if !ok {
+		return false
+	}
+	op := Op{Kind: OpTensorMultiply, Group: GroupTensor, Proxy: Async, tcgen05: &tcgen05Op{mma: p, pair: mi.pair}}
+	for _, t := range ctas {
+		p.ctas = append(p.ctas, t.index)
+		if !x.addOperands(&op, p, t, one) {
+			return false
+		}
+	}
+	x.m.pipeline(&op)
+	x.issue(op, l)
+	x.m.lanes++
+	return true
+}
+
+// addOperands adds what a multiplication reads and writes in one CTA.
+func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
+	if p.form.ATensor {
+		a, ok := x.tensorSpans(t, p.form.SpansTA(p.a), mask)
+		if !ok {
+			return false
+		}
+		op.Reads = append(op.Reads, a...)
+	} else if !x.sharedSpans(op, t, mask, p.form.SpansA(p.da)) {
+		return false
+	}
+	p.mark(op, partA)
+	if !x.sharedSpans(op, t, mask, p.form.SpansB(p.db)) {
+		return false
+	}
+	p.mark(op, partB)
+	d, ok := x.tensorSpans(t, p.form.SpansD(p.d, p.disable), mask)
+	if !ok {
+		return false
+	}
+	if p.enable {
+		op.Reads = append(op.Reads, d...)
+		p.mark(op, partD)
+	}
+	op.Writes = append(op.Writes, d...)
+	return true
+}
+
+// mark notes which matrix the last of an operation's Reads belong to.
+func (p *multiplication) mark(op *Op, part mmaPart) {
+	for len(p.parts) < len(op.Reads) {
+		p.parts = append(p.parts, part)
+	}
+}
+
+// pairOf returns the CTA of an instruction, or the two of its pair, the even one first. Both
+// must run.
+func (x *ctx) pairOf(mask uint32, pair bool) ([]*cta, bool) {
+	if !pair {
+		return []*cta{x.c}, true
+	}
+	p := x.m.peer(x.c)
+	if p == nil {
+		x.tensorFault(FaultTensorBounds, mask, "the other CTA of the pair does not run (ISA 9.7.18.5)")
+		return nil, false
+	}
+	if x.c.rank&1 == 1 {
+		return []*cta{p, x.c}, true
+	}
+	return []*cta{x.c, p}, true
+}
+
+// sharedSpans adds spans of an operand in a CTA's shared memory.
+func (x *ctx) sharedSpans(op *Op, t *cta, mask uint32, spans []tensor.Span) bool {
+	r := &t.shared
+	for _, s := range spans {
+		at := Span{Mem: SharedOf(t.index), Addr: uint64(s.Addr), Len: uint64(s.Len)}
+		if at.Addr < r.base || !r.within(at.Addr-r.base, at.Len) {
+			x.spanFault(FaultBounds, lowest(mask), at, Read, "a matrix in shared memory")
+			return false
+		}
+		op.Reads = append(op.Reads, at)
+	}
+	return true
+}
+
+// multiplyInTensorMemory writes D of a tcgen05.mma.
+func (m *Machine) multiplyInTensorMemory(op *Op) {
+	p := op.tcgen05.mma
+	if m.cfg.skipMatrices {
+		return
+	}
+	out := make([]byte, spansLen(op.Writes))
+	p.compute(op.data, out)
+	op.data = out
+	m.scatter(op)
+}
+
+func spansLen(list []Span) (n uint64) {
+	for _, s := range list {
+		n += s.Len
+	}
+	return n
+}
+
+// A tensorCopyPlan is where the rows of a tcgen05.cp go.
+type tensorCopyPlan struct {
+	form *tensor.TensorCopy
+	desc uint64
+}
+
+type tensorCpInfo struct {
+	form *tensor.TensorCopy
+	at   reg
+	off  uint32
+	desc reg
+	pair bool
+}
+
+func (d *decoder) tensorCp(in *ptx.Inst) error {
+	ti := &tensorCpInfo{pair: d.ctaPair()}
+	var shape, multicast string
+	for _, m := range in.Mods[1:] {
+		switch m {
+		case "cta_group::1", "cta_group::2":
+		case "128x256b", "4x256b", "128x128b", "64x128b", "32x128b":
+			shape = m
+		case "warpx2::02_13", "warpx2::01_23", "warpx4":
+			multicast = m
+		default:
+			return notModelled("with ." + m)
+		}
+	}
+	d.readAll()
+	if len(in.Operands) != 2 {
+		return d.errorf("%s takes an address in tensor memory and a descriptor", Name(in))
+	}
+	var err error
+	if ti.form, err = tensor.NewTensorCopy(shape, multicast); err != nil {
+		return d.errorf("%v", err)
+	}
+	if ti.at, ti.off, err = d.tensorAddress(in.Operands[0]); err != nil {
+		return err
+	}
+	if ti.desc, err = d.src(in.Operands[1], b64); err != nil {
+		return err
+	}
+	d.emit(instr{class: visible, visit: visitTensorCp, x: ti})
+	return nil
+}
+
+func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
+	ti := in.x.(*tensorCpInfo)
+	if !x.ctaGroup(mask, ti.pair) {
+		return halted
+	}
+	for l := range lanesOf(mask) {
+		one := uint32(1) << l
+		at, desc := x.a32(ti.at)[l]+ti.off, x.a64(ti.desc)[l]
+		if err := ti.form.Check(at, desc); err != nil {
+			return x.wgmmaFault(one, err.Error())
+		}
+		ctas, ok := x.pairOf(one, ti.pair)
+		if !ok {
+			return halted
+		}
+		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async,
+			tcgen05: &tcgen05Op{copies: &tensorCopyPlan{form: ti.form, desc: desc}, pair: ti.pair}}
+		for _, t := range ctas {
+			to, ok := x.tensorSpans(t, ti.form.Spans(at), one)
+			if !ok || !x.sharedSpans(&op, t, one, ti.form.Source(desc)) {
+				return halted
+			}
+			op.Writes = append(op.Writes, to...)
+		}
+		x.issue(op, l)
+	}
+	return performed
+}
+
+// copyToTensorMemory writes what a tcgen05.cp has read, in each CTA.
+func (m *Machine) copyToTensorMemory(op *Op) {
+	t := op.tcgen05
+	n := 1
+	if t.pair {
+		n = 2
+	}
+	out := make([]byte, spansLen(op.Writes))
+	for i := range n {
+		from := op.data[i*len(op.data)/n : (i+1)*len(op.data)/n]
+		t.copies.form.Copy(out[i*len(out)/n:(i+1)*len(out)/n], from, t.copies.desc)
+	}
+	op.data = out
+	m.scatter(op)
+}

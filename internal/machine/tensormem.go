@@ -1,0 +1,414 @@
+package machine
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"muster/internal/tensor"
+	"muster/ptx"
+)
+
+// Tensor memory (ISA 9.7.18.1): 128 lanes of 512 columns of 32 bits a CTA, of which a kernel
+// allocates columns. An alloc waits for columns that are not free. CTAs that share a
+// multiprocessor (Config.CoResident) share its columns, and each accesses its own alone.
+//
+// With cta_group::2 a warp of each CTA of a pair takes part, and neither goes on before the
+// other has come. The ISA lets a dealloc wait for the other or not: here it waits, so that
+// what hangs on some card hangs.
+
+const (
+	tensorBytes  = 4 * tensor.TensorLanes * tensor.TensorColumns
+	tensorColumn = 4 * tensor.TensorLanes // bytes of a column
+	leastColumns = 32
+)
+
+// A tensorMemory is a CTA's.
+type tensorMemory struct {
+	cells  region
+	allocs []tensorAlloc // by column
+	last   uint32        // columns of the last alloc; 0: none yet
+	barred bool          // it has executed relinquish_alloc_permit
+	group  int8          // the cta_group of its tcgen05 instructions; 0: none yet
+	ask    pairAsk
+}
+
+// A tensorAlloc is columns that are allocated.
+type tensorAlloc struct {
+	first, n uint32
+	warp, pc int32 // that allocated them
+	mask     uint32
+}
+
+// A pairAsk is what a CTA of a pair waits for the other to join in.
+type pairAsk struct {
+	asked, granted bool
+	free           bool // a dealloc
+	n, at          uint32
+}
+
+func (t *tensorMemory) clone() *tensorMemory {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.cells = t.cells.clone()
+	c.allocs = slices.Clone(t.allocs)
+	return &c
+}
+
+// tensors returns a CTA's tensor memory.
+func (t *cta) tensors() *tensorMemory {
+	if t.tensor == nil {
+		t.tensor = &tensorMemory{cells: newRegion("tensor", 0, tensorBytes)}
+	}
+	return t.tensor
+}
+
+// peer returns the other CTA of a pair: its rank in the cluster differs in the last bit (ISA
+// 9.7.18.1). It is nil if there is none, or if it has ended.
+func (m *Machine) peer(t *cta) *cta {
+	rank := t.rank ^ 1
+	if rank >= t.g.csize {
+		return nil
+	}
+	if p := m.ctas[t.g.clusterMember(t.first, rank)]; p != nil && !p.ended {
+		return p
+	}
+	return nil
+}
+
+// An allocInfo is a decoded alloc or dealloc.
+type allocInfo struct {
+	access // alloc: where it writes the address
+	pair   bool
+	free   bool
+	at     reg // dealloc: the address
+	cols   reg
+}
+
+// ctaPair reads the modifier that says whether one CTA or a pair takes part.
+func (d *decoder) ctaPair() bool {
+	d.read("cta_group::1")
+	return d.has("cta_group::2")
+}
+
+func (d *decoder) tensorAlloc(in *ptx.Inst) error {
+	ai := &allocInfo{pair: d.ctaPair()}
+	if d.has("exclusive") {
+		return notModelled("with .exclusive")
+	}
+	if len(in.Operands) != 2 {
+		return d.errorf("%s takes an address in shared memory and a number of columns", Name(in))
+	}
+	ai.space, ai.acc, ai.t, ai.elem, ai.n, ai.size = d.ownSpace(), Write, u32, 4, 1, 4
+	if err := d.mem(in.Operands[0], &ai.access); err != nil {
+		return err
+	}
+	var err error
+	if ai.cols, err = d.src(in.Operands[1], u32); err != nil {
+		return err
+	}
+	d.emit(instr{class: visible, visit: visitTensorAlloc, ready: readyTensorAlloc, x: ai})
+	return nil
+}
+
+func (d *decoder) tensorDealloc(in *ptx.Inst) error {
+	ai := &allocInfo{pair: d.ctaPair(), free: true}
+	if d.has("exclusive") {
+		return notModelled("with .exclusive")
+	}
+	if len(in.Operands) != 2 {
+		return d.errorf("%s takes an address in tensor memory and a number of columns", Name(in))
+	}
+	var err error
+	if ai.at, err = d.src(in.Operands[0], u32); err != nil {
+		return err
+	}
+	if ai.cols, err = d.src(in.Operands[1], u32); err != nil {
+		return err
+	}
+	d.emit(instr{class: visible, visit: visitTensorAlloc, ready: readyTensorAlloc, x: ai})
+	return nil
+}
+
+func (d *decoder) tensorRelinquish(in *ptx.Inst) error {
+	ai := &allocInfo{pair: d.ctaPair()}
+	d.emit(instr{class: visible, visit: visitRelinquish, ready: readyAligned, x: ai})
+	return nil
+}
+
+func visitRelinquish(x *ctx, in *instr, mask uint32) verdict {
+	if !x.ctaGroup(mask, in.x.(*allocInfo).pair) {
+		return halted
+	}
+	x.c.tensors().barred = true
+	return performed
+}
+
+// ctaGroup notes the cta_group of a tcgen05 instruction. All of a kernel have the same (ISA
+// 9.7.18).
+func (x *ctx) ctaGroup(mask uint32, pair bool) bool {
+	group := int8(1)
+	if pair {
+		group = 2
+	}
+	t := x.c.tensors()
+	if t.group != 0 && t.group != group {
+		x.badOperand(FaultTensorAlloc, mask, sprint("it has cta_group::%d, and another tcgen05 instruction of the CTA had cta_group::%d; all of a kernel have the same (ISA 9.7.18)", group, t.group))
+	}
+	t.group = group
+	if pair && x.c.g.csize%2 != 0 {
+		x.tensorFault(FaultTensorAlloc, mask, "cta_group::2 needs a cluster of an even number of CTAs (ISA 9.7.18.1)")
+		return false
+	}
+	return true
+}
+
+func (x *ctx) tensorFault(kind StopKind, mask uint32, msg string) verdict {
+	return x.m.halt(Stop{Kind: kind, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc,
+		Mem: TensorOf(x.w.cta), Acc: Write, Msg: msg})
+}
+
+// readyTensorAlloc reports whether an alloc finds its columns. A pair's waits for the other
+// CTA after its visit.
+func readyTensorAlloc(x *ctx, in *instr, mask uint32) bool {
+	ai := in.x.(*allocInfo)
+	if mask != x.w.live {
+		return false
+	}
+	if ai.free || ai.pair {
+		return true
+	}
+	n := x.a32(ai.cols)[lowest(mask)]
+	if badColumns(n) || x.c.tensors().barred {
+		return true // performing it says so
+	}
+	_, ok := x.m.freeColumns(x.c, n)
+	return ok
+}
+
+func badColumns(n uint32) bool {
+	return n < leastColumns || n > tensor.TensorColumns || n&(n-1) != 0
+}
+
+// freeColumns returns the first of n columns that are free on a CTA's multiprocessor.
+func (m *Machine) freeColumns(t *cta, n uint32) (first uint32, ok bool) {
+	var used [tensor.TensorColumns]bool
+	for _, i := range m.running {
+		o := m.ctas[i]
+		if o.tensor == nil || !m.sameMultiprocessor(t, o) {
+			continue
+		}
+		for _, a := range o.tensor.allocs {
+			for c := a.first; c < a.first+a.n; c++ {
+				used[c] = true
+			}
+		}
+	}
+	free := uint32(0)
+	for c := range used {
+		if free++; used[c] {
+			free = 0
+		}
+		if free == n {
+			return uint32(c) + 1 - n, true
+		}
+	}
+	return 0, false
+}
+
+// sameMultiprocessor reports whether two CTAs share a multiprocessor's tensor memory: those
+// of a grid do in the order of their numbers, CoResident together.
+func (m *Machine) sameMultiprocessor(a, b *cta) bool {
+	if a == b {
+		return true
+	}
+	n := int32(max(m.cfg.CoResident, 1))
+	return a.g == b.g && (a.index-a.g.first)/n == (b.index-b.g.first)/n
+}
+
+func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
+	ai := in.x.(*allocInfo)
+	l := lowest(mask)
+	t := x.c.tensors()
+	n := x.a32(ai.cols)[l]
+	if !x.ctaGroup(mask, ai.pair) {
+		return halted
+	}
+	if !uniform(x.a32(ai.cols), mask) || ai.free && !uniform(x.a32(ai.at), mask) {
+		return x.tensorFault(FaultTensorAlloc, mask, "lanes of the warp give different operands (ISA 9.7.18.7.1)")
+	}
+	at := uint32(0)
+	switch {
+	case ai.free:
+		at = x.a32(ai.at)[l]
+		if why := t.refuseFree(at, n); why != "" {
+			return x.tensorFault(FaultTensorAlloc, mask, why)
+		}
+	case badColumns(n):
+		return x.tensorFault(FaultTensorAlloc, mask, sprint("it asks for %d columns; a power of two from 32 to 512 is allowed (ISA 9.7.18.7.1)", n))
+	case t.barred:
+		return x.tensorFault(FaultTensorAlloc, mask, "the CTA has executed tcgen05.relinquish_alloc_permit, after which it may not allocate (ISA 9.7.18.7.1)")
+	case t.last != 0 && n > t.last:
+		x.badOperand(FaultTensorAlloc, mask, sprint("it asks for %d columns and the CTA's last alloc for %d; the number may not increase (ISA 9.7.18.7.1)", n, t.last))
+	}
+	if ai.pair {
+		t.ask = pairAsk{asked: true, free: ai.free, n: n, at: at}
+		x.s.state, x.s.wait = waiting, wait{kind: waitPair}
+		return parked
+	}
+	if !ai.free {
+		at, _ = x.m.freeColumns(x.c, n)
+	}
+	return x.changeColumns(ai, mask, at, n)
+}
+
+// refuseFree says why columns cannot be freed, or "".
+func (t *tensorMemory) refuseFree(at, n uint32) string {
+	for _, a := range t.allocs {
+		if a.first == at {
+			if a.n != n {
+				return sprint("it frees %d columns at %d, where %d were allocated (ISA 9.7.18.7.1)", n, at, a.n)
+			}
+			return ""
+		}
+	}
+	return sprint("it frees columns at %#x, and no alloc that is not freed yet returned that address (ISA 9.7.18.7.1)", at)
+}
+
+// changeColumns allocates or frees columns, and writes an alloc's address.
+func (x *ctx) changeColumns(ai *allocInfo, mask, at, n uint32) verdict {
+	t := x.c.tensors()
+	ev := Event{Kind: EvTensorFree, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc,
+		Span: Span{Mem: TensorOf(x.c.index), Addr: uint64(at) * tensorColumn, Len: uint64(n) * tensorColumn}}
+	if ai.free {
+		t.allocs = slices.DeleteFunc(t.allocs, func(a tensorAlloc) bool { return a.first == at })
+		x.m.emit(ev)
+		return performed
+	}
+	t.last = n
+	t.allocs = append(t.allocs, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask})
+	slices.SortFunc(t.allocs, func(a, b tensorAlloc) int { return int(a.first) - int(b.first) })
+	for off := ev.Span.Addr; off < ev.Span.Addr+ev.Span.Len; off += pageBytes {
+		t.cells.forget(off, min(pageBytes, ev.Span.Addr+ev.Span.Len-off), x.m.owner)
+	}
+	ev.Kind = EvTensorAlloc
+	x.m.emit(ev)
+	return x.storeWord(&ai.access, lowest(mask), at)
+}
+
+// storeWord makes a lane store a word that no register holds.
+func (x *ctx) storeWord(a *access, lane int, v uint32) verdict {
+	m := x.m
+	mask := uint32(1) << lane
+	x.addressesOf(a, &m.addr)
+	if misaligned(mask, &m.addr, 4) >= 0 {
+		return x.fault(FaultAlign, a, lane, m.addr[lane])
+	}
+	at, ok := x.locate(a.space, mask, 4, &m.addr)
+	if !ok || at.r.fixed {
+		return x.fault(FaultBounds, a, lane, m.addr[lane])
+	}
+	if m.cfg.Observer != nil {
+		m.vals[0][lane] = uint64(v)
+		ev := &m.ev
+		ev.at(EvAccess, x, mask)
+		ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = Write, Weak, NoScope, Generic, false
+		ev.SemDefaulted, ev.ScopeDefaulted = false, false
+		ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, 4, &m.addr, mask
+		ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = m.vals[:1], nil, x, 0, 0
+		m.cfg.Observer.Observe(m, ev)
+	}
+	at.r.store(m.addr[lane]-at.r.base, 4, uint64(v), m.owner)
+	return performed
+}
+
+// pairOver reports whether what a CTA of a pair waits for has come: the other CTA asks for
+// the same, and an alloc finds its columns.
+func (m *Machine) pairOver(t *cta) bool {
+	if t.tensor.ask.granted {
+		return true
+	}
+	p := m.peer(t)
+	if p == nil || p.tensor == nil || !p.tensor.ask.asked || p.tensor.ask.free != t.tensor.ask.free {
+		return false
+	}
+	if t.tensor.ask.free {
+		return true
+	}
+	a, ok := m.freeColumns(t, t.tensor.ask.n)
+	b, also := m.freeColumns(p, p.tensor.ask.n)
+	return ok && also && a == b
+}
+
+// resumePair lets a split pass the alloc or dealloc of a pair.
+func (m *Machine) resumePair(x *ctx) {
+	ai := m.prog.code[x.s.pc].x.(*allocInfo)
+	t := x.c.tensor
+	if !t.ask.granted {
+		p := m.peer(x.c).tensor
+		if p.ask.n != t.ask.n || p.ask.at != t.ask.at {
+			x.tensorFault(FaultTensorAlloc, x.s.mask, "the two CTAs of the pair ask for different columns (ISA 9.7.18.7.1)")
+			return
+		}
+		if !ai.free {
+			t.ask.at, _ = m.freeColumns(x.c, t.ask.n)
+		}
+		p.ask.granted, p.ask.at = true, t.ask.at
+	}
+	at, n := t.ask.at, t.ask.n
+	t.ask = pairAsk{}
+	x.s.state, x.s.wait = running, wait{}
+	if x.changeColumns(ai, x.s.mask, at, n) != halted {
+		x.s.pc++
+	}
+}
+
+// leavesColumns reports the columns that a CTA has not freed when it ends.
+func (m *Machine) leavesColumns(t *cta) {
+	if t.tensor == nil {
+		return
+	}
+	for _, a := range t.tensor.allocs {
+		m.emit(Event{Kind: EvTensorLeft, CTA: t.index, Warp: a.warp, Mask: a.mask, PC: a.pc, Count: a.n,
+			Span: Span{Mem: TensorOf(t.index), Addr: uint64(a.first) * tensorColumn, Len: uint64(a.n) * tensorColumn}})
+	}
+	t.tensor.allocs = nil
+}
+
+// allocated reports whether columns belong to one live alloc of the CTA.
+func (t *cta) allocated(first, n uint32) bool {
+	return t.tensor != nil && slices.ContainsFunc(t.tensor.allocs, func(a tensorAlloc) bool { return a.first <= first && first+n <= a.first+a.n })
+}
+
+// hash adds tensor memory to a hash of the machine's state; old is that of an earlier state,
+// of which unchanged pages are left out.
+func (t *tensorMemory) hash(h *maphash.Hash, old *cta) {
+	if t == nil {
+		return
+	}
+	var cells *region
+	if old != nil && old.tensor != nil {
+		cells = &old.tensor.cells
+	}
+	t.cells.hashSince(h, cells)
+	maphash.WriteComparable(h, [3]int{len(t.allocs), int(t.last), int(t.group)})
+	for _, a := range t.allocs {
+		maphash.WriteComparable(h, a)
+	}
+	maphash.WriteComparable(h, t.barred)
+	maphash.WriteComparable(h, t.ask)
+}
+
+// TensorCells names a range of tensor memory: lanes of a column, or columns.
+func TensorCells(addr, n uint64) string {
+	first, last := addr/tensorColumn, (addr+max(n, 1)-1)/tensorColumn
+	if first != last {
+		return sprint("columns %d to %d", first, last)
+	}
+	from, to := addr%tensorColumn/4, (addr+max(n, 1)-1)%tensorColumn/4
+	if from == to {
+		return sprint("column %d, lane %d", first, from)
+	}
+	return sprint("column %d, lanes %d to %d", first, from, to)
+}

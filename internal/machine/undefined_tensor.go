@@ -1,0 +1,155 @@
+package machine
+
+import (
+	"encoding/binary"
+
+	"muster/internal/flow"
+)
+
+// Undefined values in tensor memory (undefined.go says what they are).
+
+// storedTensor sets the shades of what a tcgen05.st takes from registers.
+func (u *Undefined) storedTensor(x *ctx, op *Op) {
+	t := op.tcgen05
+	rows, from := make([][32]uint32, len(t.regs)), uint64(0)
+	for i, r := range t.regs {
+		if r < 0 {
+			continue
+		}
+		for l := range 32 {
+			if s := u.at(x, flow.RegOf(0, flow.Word, int32(r)), l); s.bits != 0 {
+				rows[i][l] = uint32(s.bits)
+				from |= s.from
+			}
+		}
+	}
+	if from == 0 {
+		return
+	}
+	t.access.Store(t.at, rowPointers(rows), func(_ uint32, b []byte) {
+		for _, bits := range b {
+			op.shades = append(op.shades, shade{uint64(bits), from})
+		}
+	})
+}
+
+// wroteTensor sets the shades of what an operation of tcgen05 has written; from are the
+// origins of what it read.
+func (u *Undefined) wroteTensor(m *Machine, op *Op, from uint64) {
+	switch op.Kind {
+	case OpTensorLoad:
+		u.loadedTensor(op, from)
+	case OpTensorStore:
+		u.shadeSpans(m, op, func(i uint64) shade {
+			if i < uint64(len(op.shades)) {
+				return op.shades[i]
+			}
+			return shade{}
+		})
+	default:
+		if op.Kind == OpTensorMultiply && from != 0 && u.multipliedTensor(m, op, from) {
+			return
+		}
+		if from != 0 {
+			u.shadeSpans(m, op, func(uint64) shade { return shade{0xff, from | throughVague} })
+		}
+	}
+}
+
+// shadeSpans gives the bytes that an operation has written, numbered in the order of its
+// targets, their shades.
+func (u *Undefined) shadeSpans(m *Machine, op *Op, of func(i uint64) shade) {
+	n := uint64(0)
+	for _, s := range op.Writes {
+		if r, off := m.memory(s.Mem, s.Addr); r != nil {
+			for i := range s.Len {
+				u.setShade(r, off+i, of(n+i), op.PC, m.owner)
+			}
+		}
+		n += s.Len
+	}
+}
+
+// loadedTensor sets the shades of the registers that a tcgen05.ld has written.
+func (u *Undefined) loadedTensor(op *Op, from uint64) {
+	t := op.tcgen05
+	rows := make([][32]uint32, len(t.regs))
+	if from != 0 {
+		bits := make([]byte, len(op.shades))
+		for i, s := range op.shades {
+			bits[i] = byte(s.bits)
+		}
+		t.access.Load(t.at, rowPointers(rows), inOrder(bits))
+	}
+	for i, r := range t.regs {
+		k := undefinedReg{op.CTA, op.Warp, 0, t.base32 + int32(r)}
+		u.clearRow(k, allLanes)
+		for l, v := range rows[i] {
+			if v != 0 {
+				u.put(k, l, shade{uint64(v), from})
+			}
+		}
+	}
+}
+
+// multipliedTensor sets the shades of D of a tcgen05.mma by its own arithmetic: with ones for
+// undefined elements and zeros for defined ones of A, and ones for all of B, an undefined
+// element of the product is not zero; and so for B. It returns false for types without a one.
+func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
+	p := op.tcgen05.mma
+	a, aok := matrixUnits[p.form.AType()]
+	b, bok := matrixUnits[p.form.BType()]
+	if !aok || !bok || len(op.shades) == 0 {
+		return false
+	}
+	bits := make([]uint32, spansLen(op.Writes)/4)
+	for _, side := range [...]mmaPart{partA, partB} {
+		in, at := make([]byte, len(op.shades)), 0
+		for i, s := range op.Reads {
+			part := p.parts[i]
+			unit, lacks := b, side == partB
+			if part == partA {
+				unit, lacks = a, side == partA
+			}
+			for k := at; k+4 <= at+int(s.Len) && part != partD; k += 4 {
+				w := unit.bits
+				if lacks {
+					w = unit.of(shadeWord(op.shades[k:]))
+				}
+				binary.LittleEndian.PutUint32(in[k:], w)
+			}
+			at += int(s.Len)
+		}
+		out := make([]byte, spansLen(op.Writes))
+		p.compute(in, out)
+		for i := range bits {
+			if binary.LittleEndian.Uint32(out[4*i:]) != 0 {
+				bits[i] = p.form.DBits()
+			}
+		}
+	}
+	at, d := 0, 0
+	for i, s := range op.Reads {
+		if p.parts[i] == partD {
+			for k := 0; k < int(s.Len); k += 4 {
+				bits[d] |= shadeWord(op.shades[at+k:])
+				d++
+			}
+		}
+		at += int(s.Len)
+	}
+	u.shadeSpans(m, op, func(i uint64) shade {
+		if w := bits[i/4] >> (8 * (i % 4)) & 0xff; w != 0 {
+			return shade{uint64(w), from}
+		}
+		return shade{}
+	})
+	return true
+}
+
+func shadeWord(s []shade) (w uint32) {
+	for i := range 4 {
+		w |= uint32(s[i].bits&0xff) << (8 * i)
+	}
+	return w
+}

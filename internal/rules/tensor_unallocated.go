@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+var tensorUnallocated = register(Kind{
+	Name:     "tensor-unallocated",
+	Severity: Error,
+	Order:    Conflict,
+	Title:    "an access to columns of tensor memory that are not allocated then",
+	Section:  "9.7.18.7",
+	Text: `A tcgen05 instruction accesses columns of tensor memory that its CTA has not allocated,
+or whose tcgen05.dealloc nothing orders after it. Another CTA on the multiprocessor may own
+them.
+
+tcgen05.alloc writes the address to shared memory, by an ordinary store of its warp: other
+warps read it after a barrier. Before tcgen05.dealloc each access must be complete
+(tcgen05.wait::ld, tcgen05.wait::st, or a commit that was waited for), and each thread that
+made one must have synchronized with the warp that frees. An address has the lane in its
+upper half and the column in its lower half.`,
+})
+
+// outlivedColumns is the finding for an access that no synchronization puts into the life of
+// its columns.
+func (j *Judge) outlivedColumns(c *order.Conflict) Finding {
+	a, b := &c.Prior, &c.Cur
+	f := Finding{
+		Headline: fmt.Sprintf("%s: %s %s and %s %s, in no order", place(c.Span), agent(a), j.columnDeed(a), agent(b), j.columnDeed(b)),
+		Sites:    j.pair(c),
+		Missing:  fmt.Sprintf("no synchronization leads from %s to %s, or back", j.instr(a), j.instr(b)),
+		Fix:      "let every warp that accesses the columns wait for its operations and reach a barrier before the warp that frees them",
+	}
+	if a.Op >= 0 && c.Why&order.IssueKnown != 0 {
+		f.Missing = fmt.Sprintf("%s comes after the issue of %s, and not after its completion", j.instr(b), j.instr(a))
+		f.Fix = completion(a, j.instr(a), j.instr(b))
+	}
+	return f
+}
+
+// columnDeed is a verb for what a side does with columns.
+func (j *Judge) columnDeed(r *order.AccessRef) string {
+	if r.Op >= 0 {
+		return verb(r)
+	}
+	return "allocates or frees"
+}
+
+// tensorStop reports an access to tensor memory that ends the run.
+func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) {
+	site := stopSite(role, s)
+	site.Lanes = s.Mask
+	j.add(k, Finding{
+		Headline: fmt.Sprintf("%s, warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
+		Sites:    []Site{site},
+		Missing:  missing,
+		Fix:      fix,
+	})
+}
