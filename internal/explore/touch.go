@@ -33,6 +33,7 @@ const (
 	life                    // start and end of CTA mem
 	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
+	columns                 // tensor memory of CTA mem, or of the CTAs that share it
 	launched                // launch mem, of several: ends and launch_dependents of its CTAs
 )
 
@@ -343,6 +344,14 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvExit:
 		c.add(touch{object: named, role: leaves, mem: ev.CTA, lanes: ev.Mask})
 		c.add(touch{object: clustered, role: leaves, mem: c.first(m, ev.CTA), lanes: ev.Mask, warpOnly: ev.CTA<<8 | ev.Warp})
+	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+		c.step.contends = c.step.contends || ev.Kind == machine.EvTensorAlloc
+		for _, cta := range m.SharesColumns(ev.CTA) {
+			c.add(touch{object: columns, role: writes, mem: cta})
+		}
+		if ev.Kind != machine.EvTensorAsk {
+			c.span(ev.Span, writes)
+		}
 	case machine.EvTrigger:
 		c.grid(m.GridOf(ev.CTA), adds)
 	case machine.EvGridWait:
@@ -438,8 +447,8 @@ func stored(ev *machine.Event, lane int) int64 {
 
 // remote makes an access to another CTA's memory depend on that CTA's start and end.
 func (c *collector) remote(cta int32, mem machine.MemID) {
-	if mem.Kind() == machine.SharedMemory && mem.CTA() != cta {
-		c.add(touch{object: life, role: reads, mem: int32(mem)})
+	if mem != machine.Global && mem.CTA() != cta {
+		c.add(touch{object: life, role: reads, mem: mem.CTA()})
 	}
 }
 

@@ -46,25 +46,26 @@ type race struct{ first, second int }
 
 // A trace is the order of one run's steps so far.
 type trace struct {
-	steps  []*step
-	before []set                    // by step: all that it comes after
-	lanes  map[warpKey]*[32][]int32 // what comes before a lane's next step: its last, mostly
-	ops    map[int64]int            // the last step of an operation
-	issued map[groupKey][]opSteps
-	lines  map[lineKey][]toucher
-	wrote  map[lineKey][]toucher // all writes, where a word is or may be waited for
-	bars   map[placeKey]*barTrace
-	named  map[placeKey]*generations
-	grids  map[int32]*generations
-	exits  map[int32][]exit
-	ends   map[int32][]int // by launch: the ends and launch_dependents of its CTAs
-	lives  map[int32][]toucher
-	pools  map[int32][]toucher
-	sc     []int
-	enable map[machine.Choice]int // the step that enabled it
-	polls  bool                   // words of memory are waited for
-	begins map[int]*beginning     // by step
-	first  []machine.Choice       // scratch
+	steps   []*step
+	before  []set                    // by step: all that it comes after
+	lanes   map[warpKey]*[32][]int32 // what comes before a lane's next step: its last, mostly
+	ops     map[int64]int            // the last step of an operation
+	issued  map[groupKey][]opSteps
+	lines   map[lineKey][]toucher
+	wrote   map[lineKey][]toucher // all writes, where a word is or may be waited for
+	bars    map[placeKey]*barTrace
+	named   map[placeKey]*generations
+	grids   map[int32]*generations
+	exits   map[int32][]exit
+	ends    map[int32][]int // by launch: the ends and launch_dependents of its CTAs
+	lives   map[int32][]toucher
+	columns map[int32][]toucher
+	pools   map[int32][]toucher
+	sc      []int
+	enable  map[machine.Choice]int // the step that enabled it
+	polls   bool                   // words of memory are waited for
+	begins  map[int]*beginning     // by step
+	first   []machine.Choice       // scratch
 }
 
 type warpKey struct{ cta, warp int32 }
@@ -136,7 +137,7 @@ type exit struct {
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
-		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
+		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
 
 // An arrow collects what a step comes after.
@@ -286,7 +287,7 @@ func (a *arrow) depend(x *touch) {
 	t := a.t
 	switch x.object {
 	case bytes:
-		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
+		for line := x.lo >> x.lineBits(); line <= (x.hi-1)>>x.lineBits(); line++ {
 			list := t.lines[lineKey{x.mem, line}]
 			for i := len(list) - 1; i >= 0; i-- {
 				if list[i].dependent(x) {
@@ -305,6 +306,8 @@ func (a *arrow) depend(x *touch) {
 		a.clustered(x)
 	case life:
 		a.all(t.lives[x.mem], x)
+	case columns:
+		a.all(t.columns[x.mem], x)
 	case registers:
 		a.pool(x)
 	case fences:
@@ -396,6 +399,15 @@ func (a *arrow) pool(x *touch) {
 }
 
 const lineBits = 7
+
+// lineBits is log2 of the bytes of a line: more in tensor memory, of which most operations
+// touch much at a time.
+func (x *touch) lineBits() uint {
+	if machine.MemID(x.mem).Kind() == machine.TensorMemory {
+		return lineBits + 5
+	}
+	return lineBits
+}
 
 func (a *arrow) all(list []toucher, x *touch) {
 	for i := len(list) - 1; i >= 0; i-- {
@@ -652,7 +664,7 @@ func (t *trace) keep(at int, x *touch) {
 	who := toucher{step: at, touch: x}
 	switch x.object {
 	case bytes:
-		for line := x.lo >> lineBits; line <= (x.hi-1)>>lineBits; line++ {
+		for line := x.lo >> x.lineBits(); line <= (x.hi-1)>>x.lineBits(); line++ {
 			key := lineKey{x.mem, line}
 			t.lines[key] = append(t.uncovered(t.lines[key], &who), who)
 			if x.role != reads && x.poll == nil && t.polls {
@@ -682,6 +694,8 @@ func (t *trace) keep(at int, x *touch) {
 		}
 	case life:
 		t.lives[x.mem] = append(t.lives[x.mem], who)
+	case columns:
+		t.columns[x.mem] = append(t.columns[x.mem], who)
 	case registers:
 		t.pools[x.mem] = append(t.pools[x.mem], who)
 	case fences:

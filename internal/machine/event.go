@@ -96,9 +96,11 @@ const (
 	// EvOperand: lanes in Mask give the instruction at PC an invalid operand: Fault says
 	// which rule it breaks, Why says it in words.
 	EvOperand
-	// EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
+	// EvTensorAsk: a warp waits for the other CTA of its pair to allocate or free columns
+	// with it. EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
 	// them: Span. EvTensorLeft: the CTA ends with columns that the alloc at PC by Warp
 	// allocated.
+	EvTensorAsk
 	EvTensorAlloc
 	EvTensorFree
 	EvTensorLeft

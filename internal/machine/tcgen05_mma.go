@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"slices"
 
 	"muster/internal/tensor"
@@ -30,7 +31,8 @@ type multiplication struct {
 	enable  bool
 	disable []uint32
 	ctas    []int32   // one, or the even and the odd one of a pair
-	parts   []mmaPart // of the operation's Reads
+	reads   []Span    // the operation's
+	parts   []mmaPart // of reads
 }
 
 // An mmaPart says which matrix a range of memory belongs to.
@@ -42,16 +44,41 @@ const (
 	partD
 )
 
-// compute computes D, in the order of the operation's Writes, from what its Reads hold. Without
-// the elements of D among them C is zero.
+// compute computes D, in the order of the operation's Writes, from what its Reads hold.
 func (p *multiplication) compute(in, out []byte) {
-	p.form.Compute(p.enable, p.disable, p.da, p.db, in, out)
+	n, shared, tensors := 0, p.fetcher(in, SharedMemory), p.fetcher(in, TensorMemory)
+	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
+		WriteTensor: func(_ int, _ uint32, b []byte) { n += copy(out[n:], b) }}
+	if p.form.ATensor {
+		call.A = uint64(p.a)
+	}
+	p.form.Compute(&call)
+}
+
+// fetcher returns a function that copies bytes of the memory of a kind of one of the CTAs,
+// which the operation has read.
+func (p *multiplication) fetcher(in []byte, kind MemoryKind) func(cta int, addr uint32, b []byte) {
+	i, at := 0, 0
+	return func(cta int, addr uint32, b []byte) {
+		for range len(p.reads) + 1 {
+			if i == len(p.reads) {
+				i, at = 0, 0
+			}
+			s := &p.reads[i]
+			if s.Mem.Kind() == kind && s.Mem.CTA() == p.ctas[cta] && uint64(addr) >= s.Addr && uint64(addr)+uint64(len(b)) <= s.Addr+s.Len {
+				copy(b, in[at+int(uint64(addr)-s.Addr):])
+				return
+			}
+			i, at = i+1, at+int(s.Len)
+		}
+		panic("BUG: a matrix element outside its spans")
+	}
 }
 
 // sameAccumulator reports whether another multiplication adds to the same elements in the
 // same way.
 func (p *multiplication) sameAccumulator(q *multiplication) bool {
-	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && p.form.SameShape(q.form)
+	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && p.form.Kind == q.form.Kind && p.form.M == q.form.M && p.form.N == q.form.N
 }
 
 func (d *decoder) tensorMultiply(in *ptx.Inst) error {
@@ -154,7 +181,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 	one := uint32(1) << l
 	form, err := mi.formOf(x.a32(mi.idesc)[l])
 	if err != nil {
-		if tensor.Unsupported(err) {
+		if errors.Is(err, tensor.ErrNotModelled) {
 			x.m.halt(Stop{Kind: Unmodelled, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: one, PC: x.s.pc, Mem: Local, Msg: err.Error()})
 		} else {
 			x.wgmmaFault(one, err.Error())
@@ -170,7 +197,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 	for _, r := range mi.disable {
 		p.disable = append(p.disable, x.a32(r)[l])
 	}
-	if err := p.form.Check(p.d, p.a, p.da, p.db); err != nil {
+	if err := p.check(); err != nil {
 		x.wgmmaFault(one, err.Error())
 		return false
 	}
@@ -185,10 +212,24 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 			return false
 		}
 	}
+	p.reads = op.Reads
 	x.m.pipeline(&op)
 	x.issue(op, l)
-	x.m.lanes++
 	return true
+}
+
+// check says what the ISA forbids in the operands.
+func (p *multiplication) check() error {
+	f := p.form
+	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db)} {
+		if err != nil {
+			return err
+		}
+	}
+	if f.ATensor {
+		return f.CheckTA(p.a, p.d)
+	}
+	return nil
 }
 
 // addOperands adds what a multiplication reads and writes in one CTA.
@@ -207,7 +248,7 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 		return false
 	}
 	p.mark(op, partB)
-	d, ok := x.tensorSpans(t, p.form.SpansD(p.d, p.disable), mask)
+	d, ok := x.tensorSpans(t, p.form.SpansD(p.d, len(p.ctas)-1, p.disable), mask)
 	if !ok {
 		return false
 	}
@@ -330,18 +371,20 @@ func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 	for l := range lanesOf(mask) {
 		one := uint32(1) << l
 		at, desc := x.a32(ti.at)[l]+ti.off, x.a64(ti.desc)[l]
-		if err := ti.form.Check(at, desc); err != nil {
-			return x.wgmmaFault(one, err.Error())
+		for _, err := range [...]error{ti.form.CheckTensor(at), ti.form.CheckShared(desc)} {
+			if err != nil {
+				return x.wgmmaFault(one, err.Error())
+			}
 		}
 		ctas, ok := x.pairOf(one, ti.pair)
 		if !ok {
 			return halted
 		}
 		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async,
-			tcgen05: &tcgen05Op{copies: &tensorCopyPlan{form: ti.form, desc: desc}, pair: ti.pair}}
+			tcgen05: &tcgen05Op{at: at, copies: &tensorCopyPlan{form: ti.form, desc: desc}, pair: ti.pair}}
 		for _, t := range ctas {
-			to, ok := x.tensorSpans(t, ti.form.Spans(at), one)
-			if !ok || !x.sharedSpans(&op, t, one, ti.form.Source(desc)) {
+			to, ok := x.tensorSpans(t, ti.form.SpansTensor(at), one)
+			if !ok || !x.sharedSpans(&op, t, one, ti.form.SpansShared(desc)) {
 				return halted
 			}
 			op.Writes = append(op.Writes, to...)
@@ -358,10 +401,10 @@ func (m *Machine) copyToTensorMemory(op *Op) {
 	if t.pair {
 		n = 2
 	}
-	out := make([]byte, spansLen(op.Writes))
+	var out []byte
 	for i := range n {
 		from := op.data[i*len(op.data)/n : (i+1)*len(op.data)/n]
-		t.copies.form.Copy(out[i*len(out)/n:(i+1)*len(out)/n], from, t.copies.desc)
+		t.copies.form.Copy(t.at, t.copies.desc, inOrder(from), func(_ uint32, b []byte) { out = append(out, b...) })
 	}
 	op.data = out
 	m.scatter(op)

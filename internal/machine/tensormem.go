@@ -227,6 +227,22 @@ func (m *Machine) sameMultiprocessor(a, b *cta) bool {
 	return a.g == b.g && (a.index-a.g.first)/n == (b.index-b.g.first)/n
 }
 
+// SharesColumns returns the CTAs on which what a CTA can allocate depends: itself, the other
+// of its pair, and those of its multiprocessor.
+func (m *Machine) SharesColumns(cta int32) []int32 {
+	t := m.ctas[cta]
+	list := []int32{cta}
+	if p := m.peer(t); p != nil && t.tensor != nil && t.tensor.group == 2 {
+		list = append(list, p.index)
+	}
+	for _, i := range m.running {
+		if i != cta && m.cfg.CoResident > 1 && m.sameMultiprocessor(t, m.ctas[i]) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
 	ai := in.x.(*allocInfo)
 	l := lowest(mask)
@@ -255,6 +271,7 @@ func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
 	if ai.pair {
 		t.ask = pairAsk{asked: true, free: ai.free, n: n, at: at}
 		x.s.state, x.s.wait = waiting, wait{kind: waitPair}
+		x.m.emit(Event{Kind: EvTensorAsk, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc})
 		return parked
 	}
 	if !ai.free {

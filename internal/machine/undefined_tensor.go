@@ -4,7 +4,12 @@ import (
 	"encoding/binary"
 
 	"muster/internal/flow"
+	"muster/internal/tensor"
 )
+
+// formatUnits has the formats of tcgen05.mma of which matrixUnits has the one.
+var formatUnits = map[tensor.Format]matrixUnit{tensor.F16: matrixUnits["f16"], tensor.BF16: matrixUnits["bf16"], tensor.TF32: matrixUnits["tf32"],
+	tensor.E4M3: matrixUnits["e4m3"], tensor.E5M2: matrixUnits["e5m2"]}
 
 // Undefined values in tensor memory (undefined.go says what they are).
 
@@ -97,8 +102,8 @@ func (u *Undefined) loadedTensor(op *Op, from uint64) {
 // element of the product is not zero; and so for B. It returns false for types without a one.
 func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 	p := op.tcgen05.mma
-	a, aok := matrixUnits[p.form.AType()]
-	b, bok := matrixUnits[p.form.BType()]
+	a, aok := formatUnits[p.form.A]
+	b, bok := formatUnits[p.form.B]
 	if !aok || !bok || len(op.shades) == 0 {
 		return false
 	}
@@ -121,10 +126,15 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 			at += int(s.Len)
 		}
 		out := make([]byte, spansLen(op.Writes))
-		p.compute(in, out)
+		without := *p
+		without.enable = false
+		without.compute(in, out)
 		for i := range bits {
 			if binary.LittleEndian.Uint32(out[4*i:]) != 0 {
-				bits[i] = p.form.DBits()
+				bits[i] = ^uint32(0)
+				if p.form.D == tensor.F16 {
+					bits[i] = 0xffff
+				}
 			}
 		}
 	}
