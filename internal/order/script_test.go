@@ -409,6 +409,9 @@ func (s *script) issue(a agent, op string, g *args) {
 		lane := m & -m
 		o := &machine.Op{ID: s.ids, Kind: kinds[op], CTA: a.cta, Warp: a.warp, Lane: int8(bits.TrailingZeros32(lane)), PC: s.pc}
 		s.ids++
+		if op == "noinc" {
+			o.Tracks = machine.GroupCpAsync
+		}
 		if op == "bulk" || op == "reduce" {
 			o.Proxy = machine.Async
 		}

@@ -52,6 +52,9 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 					}
 					if bits&1 != 0 {
 						con.Span.Mem = machine.SharedOf(0)
+						inTensor := *con
+						inTensor.Span.Mem = machine.TensorOf(0)
+						yield(&inTensor)
 					}
 					yield(con)
 				}
