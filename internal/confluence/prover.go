@@ -37,10 +37,11 @@ const (
 	C6                       // named and cluster barriers
 	C7                       // setmaxnreg
 	C9                       // waits for words of memory
+	C10                      // columns of tensor memory
 )
 
 func (c Condition) String() string {
-	return [...]string{"C0", "C1", "C2", "C3 (early)", "C3 (late)", "C4", "C5", "C6", "C7", "C9"}[c]
+	return [...]string{"C0", "C1", "C2", "C3 (early)", "C3 (late)", "C4", "C5", "C6", "C7", "C9", "C10"}[c]
 }
 
 // A Failure is a condition that does not hold, and where.
@@ -107,9 +108,11 @@ func New(c Config) *Prover {
 
 // A ctaState has the clocks of a CTA's lanes and its named barriers.
 type ctaState struct {
-	warps  []warpState
-	named  [16]*named  // nil: not used
-	groups []warpgroup // by number; nil: no wgmma
+	warps   []warpState
+	named   [16]*named  // nil: not used
+	groups  []warpgroup // by number; nil: no wgmma
+	columns columns
+	asked   stamp // the last alloc or dealloc of a pair that it asked for
 }
 
 // A warpState groups a warp's lanes by what they come after.
@@ -307,7 +310,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvWarpSync, machine.EvCollective:
 		p.sync(ev.CTA, ev.Warp, ev.Mask)
 	case machine.EvFence, machine.EvCommit, machine.EvGroupWait:
-		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Group == machine.GroupWgmma && ev.Kind != machine.EvFence {
+		if ev.Fence == machine.FenceWgmma && ev.Kind == machine.EvFence || ev.Kind != machine.EvFence && ev.Group.Aligned() {
 			p.sync(ev.CTA, ev.Warp, ev.Mask) // .sync.aligned: lanes wait for each other
 		}
 		if ev.Kind == machine.EvGroupWait && ev.Group == machine.GroupWgmma {
@@ -332,7 +335,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 				p.counted(x.Mem, x.Addr, x.Len, ev.PC, true)
 			}
 		}
-		if ev.Op.Kind == machine.OpWgmma {
+		if ev.Op.Kind.ByWarp() {
 			p.sync(ev.CTA, ev.Warp, ev.Mask)
 		}
 		w, gs := p.step(ev.CTA, ev.Warp, ev.Mask)
@@ -371,6 +374,8 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		p.clusterArrive(ev)
 	case machine.EvClusterWait:
 		p.clusterWait(ev)
+	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+		p.changesColumns(m, ev)
 	case machine.EvRegisters:
 		p.registers(ev)
 	}

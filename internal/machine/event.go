@@ -310,6 +310,11 @@ const (
 	Groups                 // how many there are
 )
 
+// Aligned reports whether all lanes of a warp issue and wait for such operations together.
+func (g Group) Aligned() bool {
+	return g == GroupWgmma || g == GroupTensorLoad || g == GroupTensorStore
+}
+
 // A Span is a range of bytes in one memory.
 type Span struct {
 	Mem  MemID
