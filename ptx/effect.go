@@ -112,6 +112,8 @@ const (
 	RestoresStack
 	// SetsRegisters: the warp acquires or releases registers.
 	SetsRegisters
+	// Cancels: it asks for a part of the launch that has not started.
+	Cancels
 	// OrdersGrids: it waits for grids that the launch depends on, or lets grids begin that
 	// depend on it.
 	OrdersGrids
@@ -127,7 +129,7 @@ var effectWords = []effectWord{
 	{"move", Moves}, {"select", Selects}, {"compare", Compares}, {"compare-number", ComparesToNumber}, {"invert", Inverts}, {"and", Ands}, {"or", Ors}, {"xor", Xors}, {"add", Adds}, {"subtract", Subtracts}, {"convert", Converts},
 	{"divide", Divides}, {"carry", ReadsCarry},
 	{"hint", Hints}, {"sleep", Sleeps}, {"policy", GivesPolicy}, {"stack-save", SavesStack}, {"stack-restore", RestoresStack},
-	{"registers", SetsRegisters}, {"grids", OrdersGrids},
+	{"registers", SetsRegisters}, {"grids", OrdersGrids}, {"cancel", Cancels},
 }
 
 type effectWord struct {

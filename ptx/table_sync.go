@@ -63,7 +63,7 @@ redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32 |
 griddepcontrol | griddepcontrol.<action:launch_dependents,wait>
 = 9.7.13.14 warp 8.0 sm_90 barrier=warp-mask effect=elect
 elect.sync   | elect.sync d:b32|p, mask:b32
-= 9.7.13.17 async 8.6 sm_100 space=<space> proxy=async async=mbarrier barrier=complete-tx effect=none
+= 9.7.13.17 async 8.6 sm_100 space=<space> proxy=async async=mbarrier barrier=complete-tx effect=cancel
 clusterlaunchcontrol.try_cancel | clusterlaunchcontrol.try_cancel.async{.<space:shared::cta=generic>}.<completion:@ctatx>{.<multicast:multicast::cluster::all>}.<type:b128> [=a], [+bar:b64] | since=multicast>sm_100a
 = 9.7.13.18 control 8.6 sm_100 effect=compute
 clusterlaunchcontrol.is_canceled | clusterlaunchcontrol.query_cancel.is_canceled.<dtype:pred>.<type:b128> p:pred, a

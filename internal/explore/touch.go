@@ -34,6 +34,7 @@ const (
 	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
 	columns                 // tensor memory of CTA mem, or of the CTAs that share it
+	unstarted               // which clusters of launch mem have started
 	launched                // launch mem, of several: ends and launch_dependents of its CTAs
 )
 
@@ -307,6 +308,14 @@ func (c *collector) grid(launch int, r role) {
 	c.add(touch{object: launched, role: r, mem: int32(launch)})
 }
 
+// starts notes that a cluster of a CTA's launch starts, or is asked for.
+func (c *collector) starts(m *machine.Machine, cta int32) {
+	if c.prog.Cancels() {
+		c.step.contends = true
+		c.add(touch{object: unstarted, role: writes, mem: int32(m.GridOf(cta))})
+	}
+}
+
 // after notes that a CTA goes on because of what its launch comes after.
 func (c *collector) after(m *machine.Machine, cta int32) {
 	for _, before := range m.Prerequisites(cta) {
@@ -318,6 +327,7 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvStart:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
+		c.starts(m, ev.CTA)
 		c.after(m, ev.CTA)
 	case machine.EvAccess:
 		c.access(m, ev)
@@ -519,6 +529,9 @@ func (c *collector) milestone(m *machine.Machine, ev *machine.Event) {
 			c.span(op.Map, reads)
 		}
 	case machine.EvSource:
+		if op.Kind == machine.OpCancel {
+			c.starts(m, op.CTA)
+		}
 		for _, s := range op.Reads {
 			c.span(s, reads)
 			c.remote(op.CTA, s.Mem)

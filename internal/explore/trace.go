@@ -59,6 +59,7 @@ type trace struct {
 	exits   map[int32][]exit
 	ends    map[int32][]int // by launch: the ends and launch_dependents of its CTAs
 	lives   map[int32][]toucher
+	starts  map[int32][]toucher
 	columns map[int32][]toucher
 	pools   map[int32][]toucher
 	sc      []int
@@ -137,7 +138,7 @@ type exit struct {
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
-		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
+		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, starts: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
 
 // An arrow collects what a step comes after.
@@ -308,6 +309,8 @@ func (a *arrow) depend(x *touch) {
 		a.all(t.lives[x.mem], x)
 	case columns:
 		a.all(t.columns[x.mem], x)
+	case unstarted:
+		a.all(t.starts[x.mem], x)
 	case registers:
 		a.pool(x)
 	case fences:
@@ -696,6 +699,8 @@ func (t *trace) keep(at int, x *touch) {
 		t.lives[x.mem] = append(t.lives[x.mem], who)
 	case columns:
 		t.columns[x.mem] = append(t.columns[x.mem], who)
+	case unstarted:
+		t.starts[x.mem] = append(t.starts[x.mem], who)
 	case registers:
 		t.pools[x.mem] = append(t.pools[x.mem], who)
 	case fences:

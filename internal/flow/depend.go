@@ -32,9 +32,15 @@ type root struct {
 
 // dependences lists the function's dependences.
 func (g *Graph) dependences() []Dependence {
+	var all []Dependence
+	for i := range g.Nodes {
+		if g.Nodes[i].Does(ptx.Cancels) {
+			all = append(all, g.dependence(int32(i), []root{{node: int32(i)}}, "how many clusters have started decides its answer"))
+		}
+	}
 	from := g.origins()
 	if from == nil {
-		return nil
+		return all
 	}
 	reached := g.reached()
 	// Outside of an await nothing depends on what it does inside.
@@ -51,7 +57,6 @@ func (g *Graph) dependences() []Dependence {
 			}
 		}
 	}
-	var all []Dependence
 	for i := range g.Nodes {
 		if g.Nodes[i].Does(ptx.Tests) && reached[i] && !g.decided[g.Nodes[i].PC] {
 			if why := g.unsettled(int32(i)); why != "" {

@@ -338,6 +338,7 @@ const (
 	OpTensorCopy  // tcgen05.cp
 	OpTensorLoad  // tcgen05.ld: the warp issues it
 	OpTensorStore // tcgen05.st: the warp issues it
+	OpCancel      // clusterlaunchcontrol.try_cancel: what it reads is which clusters have started
 )
 
 // ByWarp reports whether all lanes of a warp issue the operation together.

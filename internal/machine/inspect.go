@@ -37,6 +37,10 @@ const (
 	// WaitSpin: a change of what it reads. It has returned to the same state, without an
 	// effect on the way.
 	WaitSpin
+	// WaitColumns: tcgen05.alloc, more columns than are free together.
+	WaitColumns
+	// WaitPair: the other CTA of its pair, for an alloc or a dealloc.
+	WaitPair
 )
 
 // A WaitingSplit is lanes of a warp at one program counter, and what they
@@ -69,7 +73,8 @@ type WaitingSplit struct {
 	Gen     uint64
 	Arrived uint32
 	Count   uint32
-	// Need and Free are registers, of the warp and of the CTA's pool.
+	// Need and Free are registers, of the warp and of the CTA's pool; or columns, that are
+	// asked for and that are not allocated.
 	Need uint32
 	Free uint32
 }
@@ -151,6 +156,8 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 		if m.anyAwait(s) {
 			v.Kind = WaitNothing
 		}
+	case s.state == waiting && s.wait.kind == waitPair:
+		m.inspectPair(w, &v)
 	case s.state == waiting:
 		b := &m.ctas[w.cta].bars[s.wait.bar]
 		v.Bar, v.Gen, v.Arrived, v.Count = s.wait.bar, b.gen, b.arrived, b.count
@@ -204,8 +211,10 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 		}
 	case *groupInfo:
 		v.Kind = WaitGroup
-	case *matrixInfo, *matrixAccess, *wmmaAccess:
+	case *matrixInfo, *matrixAccess, *wmmaAccess, *tensorAccessInfo:
 		v.Kind = WaitWarp
+	case *allocInfo:
+		v.Kind, v.Need, v.Free = WaitColumns, x.a32(i.cols)[lowest(s.mask)], m.columnsFree(w.cta)
 	case *access:
 		if i.poll && m.polling(x, in) && !m.anyAwait(s) {
 			v.Kind = WaitMemory

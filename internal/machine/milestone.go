@@ -51,6 +51,8 @@ func (m *Machine) opEvent(k Kind, op *Op) {
 func (m *Machine) readSource(op *Op) {
 	switch {
 	case op.cached:
+	case op.Kind == OpCancel:
+		m.decide(op)
 	case op.tensor != nil && op.Group == GroupBulk:
 		m.readShared(op)
 	case op.tensor != nil:

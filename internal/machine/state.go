@@ -175,6 +175,8 @@ const (
 	// allocated. FaultTensorLanes: one to lanes that its warp cannot reach.
 	FaultTensorBounds
 	FaultTensorLanes
+	// FaultCancel: a misuse of clusterlaunchcontrol.
+	FaultCancel
 	// FaultOther: undefined by the ISA, and the machine cannot go on.
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
@@ -205,6 +207,8 @@ type cta struct {
 	// triggered: it has executed griddepcontrol.launch_dependents.
 	triggered bool
 	tensor    *tensorMemory // nil until a tcgen05 instruction needs it
+	// refused: one of its threads has seen that a request for a cluster failed.
+	refused bool
 }
 
 // A namedBar is one of the sixteen barriers of a CTA.

@@ -28,6 +28,7 @@ type tensorInfo struct {
 	bar     access
 	mask    reg
 	multi   bool
+	pair    bool // .cta_group::2: its mbarrier may lie in the other CTA of the pair
 	reduce  atomOp
 }
 
@@ -56,7 +57,10 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			ti.im2col = true
 		case "multicast::cluster", "multicast::cluster::16b":
 			ti.multi = true
-		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2":
+		case "cta_group::1":
+		case "cta_group::2":
+			ti.pair = true
+		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128":
 			return errNotModelled // sm_100
 		case "mbarrier::complete_tx::bytes", "bulk_group": // the direction says which
 		default:
@@ -234,7 +238,7 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	for r := range lanesOf(x.targets(ti, l)) {
 		to, b := box, bar
 		if ti.multi {
-			to, b = atRank(box, r), atRank(bar, r)
+			to, b = atRank(box, r), atRank(bar, x.signalled(ti, bar, r))
 		}
 		s, ok := x.boxAt(ti, l, tc, to, Write)
 		if !ok || !x.addTensorSignal(ti, &op, l, b, uint32(tc.tmap.TxBytes())) {
@@ -251,6 +255,20 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	}
 	x.issue(op, l)
 	return true
+}
+
+// signalled returns the rank of the CTA whose mbarrier a multicast to a CTA signals: the
+// same, or with .cta_group::2 that of its pair with the parity of the mbarrier's (ISA
+// 9.7.10.28.5.2).
+func (x *ctx) signalled(ti *tensorInfo, bar uint64, rank int) int {
+	if !ti.pair {
+		return rank
+	}
+	mem, _, ok := x.resolve(spCluster, bar&(1<<32-1))
+	if !ok {
+		return rank
+	}
+	return rank&^1 | int(x.m.ctas[mem.CTA()].rank&1)
 }
 
 // targets returns the mask of ranks that a load writes to; 1 if it is no

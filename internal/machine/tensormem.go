@@ -429,3 +429,44 @@ func TensorCells(addr, n uint64) string {
 	}
 	return sprint("column %d, lanes %d to %d", first, from, to)
 }
+
+// inspectPair describes a split that waits for the other CTA of its pair.
+func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
+	t := m.ctas[w.cta]
+	switch p := m.peer(t); {
+	case m.pairOver(t):
+		v.Kind = WaitNothing
+	case p != nil && p.tensor != nil && p.tensor.ask.asked && p.tensor.ask.free == t.tensor.ask.free:
+		v.Kind, v.Need, v.Free = WaitColumns, t.tensor.ask.n, min(m.columnsFree(t.index), m.columnsFree(p.index))
+	default:
+		v.Kind = WaitPair
+	}
+}
+
+// columnsFree is how many columns of a CTA's multiprocessor are not allocated.
+func (m *Machine) columnsFree(cta int32) uint32 {
+	free := uint32(tensor.TensorColumns)
+	for _, h := range m.Columns(cta) {
+		free -= h.Count
+	}
+	return free
+}
+
+// Columns are columns that are allocated.
+type Columns struct {
+	First, Count  uint32
+	CTA, Warp, PC int32 // whose alloc it was
+}
+
+// Columns returns the columns that are allocated on a CTA's multiprocessor.
+func (m *Machine) Columns(cta int32) (list []Columns) {
+	t := m.ctas[cta]
+	for _, i := range m.running {
+		if o := m.ctas[i]; o.tensor != nil && m.sameMultiprocessor(t, o) {
+			for _, a := range o.tensor.allocs {
+				list = append(list, Columns{a.first, a.n, i, a.warp, a.pc})
+			}
+		}
+	}
+	return list
+}

@@ -458,11 +458,29 @@ func (d *stuck) never() Finding {
 			}
 		}
 	}
+	f.Ledger = append(f.Ledger, d.columns()...)
 	f.Notes = d.passedBy()
 	if f.Headline = root; root == "" && !d.spinning(&f) && !d.polling(&f) {
 		f.Headline = "threads wait for one another: " + d.cycle()
 	}
 	return f
+}
+
+// columns lists who holds columns of tensor memory that a split waits for, once for each CTA.
+func (d *stuck) columns() (lines []string) {
+	told := map[int32]bool{}
+	for i := range d.all {
+		v := &d.all[i]
+		if v.Kind != machine.WaitColumns || told[v.CTA] {
+			continue
+		}
+		told[v.CTA] = true
+		for _, h := range d.m.Columns(v.CTA) {
+			lines = append(lines, fmt.Sprintf("columns %d to %d of tensor memory are those of CTA %d, which warp %d allocated at %s",
+				h.First, h.First+h.Count-1, h.CTA, h.Warp, d.j.Program.Line(h.PC)))
+		}
+	}
+	return lines
 }
 
 // waitSite returns the place where a split waits, and the memory that it waits on.
@@ -624,6 +642,10 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 			return "the other warps of its warpgroup, to issue the same wgmma"
 		}
 		return "its own asynchronous operations"
+	case machine.WaitColumns:
+		return fmt.Sprintf("%d columns of tensor memory, of which %d are free", v.Need, v.Free)
+	case machine.WaitPair:
+		return "the other CTA of its pair, to allocate or free columns of tensor memory with it"
 	}
 	return "nothing: a bounded wait has run out"
 }

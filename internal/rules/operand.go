@@ -14,6 +14,8 @@ func (j *Judge) operand(ev *machine.Event) {
 		kind, fix = misaligned, "align the address, and make the size a multiple of what the instruction takes"
 	case machine.FaultTensorAlloc:
 		kind, fix = tensorAlloc, "see what the ISA asks of it: muster explain tensor-alloc"
+	case machine.FaultCancel:
+		kind, fix = cancelMisuse, "leave the loop at the first answer that nothing is cancelled, in every thread, and read the id of a CTA only from an answer that has one"
 	case machine.FaultBounds:
 		kind, fix = outOfBounds, "give an address of the state space that the instruction takes"
 	}

@@ -340,6 +340,7 @@ var opWords = map[machine.OpKind]string{
 	machine.OpTensorMultiply: "tcgen05.mma",
 	machine.OpTensorCopy:     "tcgen05.cp",
 	machine.OpTensorLoad:     "tcgen05.ld",
+	machine.OpCancel:         "request for a cluster",
 	machine.OpTensorStore:    "tcgen05.st",
 }
 

@@ -303,6 +303,10 @@ func (t *Teller) waitsFor(v *machine.WaitingSplit) string {
 		return fmt.Sprintf("%d registers are free, of which the pool has %d", v.Need, v.Free)
 	case machine.WaitGroup:
 		return "its own asynchronous operations are complete"
+	case machine.WaitColumns:
+		return fmt.Sprintf("%d columns of tensor memory are free together, of which %d are", v.Need, v.Free)
+	case machine.WaitPair:
+		return "the other CTA of its pair comes"
 	}
 	return ""
 }
@@ -452,7 +456,7 @@ var stopWords = map[machine.StopKind]string{
 var kindWords = map[machine.OpKind]string{
 	machine.OpCpAsync: "cp.async", machine.OpBulkCopy: "bulk copy", machine.OpBulkReduce: "bulk reduction", machine.OpBulkPrefetch: "bulk prefetch",
 	machine.OpStAsync: "st.async", machine.OpRedAsync: "red.async", machine.OpMbarArrive: "asynchronous arrive", machine.OpWgmma: "wgmma",
-	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st",
+	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st", machine.OpCancel: "request for a cluster",
 }
 
 func kindWord(k machine.OpKind) string {
