@@ -107,7 +107,7 @@ func (l *place) read(raw []byte, base uint32, read func(addr uint32, b []byte)) 
 func (l *place) gather(dst, raw []byte, o *operand) {
 	if !o.mn {
 		for i, at := range l.at {
-			*(*[16]byte)(dst[16*i:]) = [16]byte(raw[at:])
+			*(*[16]byte)(dst[16*i:]) = o.unpadded([16]byte(raw[at:]))
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func (l *place) gather(dst, raw []byte, o *operand) {
 	n := o.rows / per
 	for i, at := range l.at {
 		k, m := i/n, i%n
-		src := (*[16]byte)(raw[at:])
+		src := o.unpadded([16]byte(raw[at:]))
 		switch o.elem {
 		case 1:
 			for e, x := range src {
@@ -132,4 +132,23 @@ func (l *place) gather(dst, raw []byte, o *operand) {
 			}
 		}
 	}
+}
+
+// unpadded makes 16 bytes, an element in each, of a chunk of 16 elements of 4
+// bits and 8 bytes of padding, or of 6 bits and 4 bytes (ISA 9.7.18.10.4.4). It
+// leaves other chunks as they are.
+func (o *operand) unpadded(chunk [16]byte) [16]byte {
+	if o.pad == 0 {
+		return chunk
+	}
+	bits := 8 - o.pad/2
+	for i := 15; i >= 0; i-- { // no element is read after its bytes are written
+		at := i * bits
+		pair := uint(chunk[at/8])
+		if at/8 < 15 {
+			pair |= uint(chunk[at/8+1]) << 8
+		}
+		chunk[i] = byte(pair >> (at % 8) & (1<<bits - 1))
+	}
+	return chunk
 }
