@@ -63,10 +63,9 @@ func (d Descriptor) BaseOffset() uint32 { return uint32(d>>49) & 7 }
 // 16 where there is no swizzle.
 func (d Descriptor) Swizzle() uint32 { return [4]uint32{16, 128, 64, 32}[d>>62] }
 
-// swizzled applies the swizzle to an address.
-func (d Descriptor) swizzled(addr uint32) uint32 {
-	row := addr>>7 - d.BaseOffset()
-	return addr ^ (row<<4)&(d.Swizzle()-16)
+// canonical is where the descriptor places a matrix.
+func (d Descriptor) canonical() canonical {
+	return canonical{start: d.Start(), lead: d.Leading(), stride: d.Stride(), width: d.Swizzle(), base: d.BaseOffset()}
 }
 
 // check returns why the ISA forbids the descriptor, or nil. Its fields cannot be
@@ -92,34 +91,56 @@ type operand struct {
 	first, rows int // multiples of 8
 	width       int // of a row, in bytes: 32, or 64 for the B of a sparse A
 	mn          bool
+	elem        int // MN-major: bytes from one element to the next
+	pad         int // bytes at the end of each chunk that hold nothing
 }
 
 // chunks are the addresses of the operand's chunks: row by row with those of K
 // together, or, MN-major, k by k with those of M or N together.
-func (o *operand) chunks(d Descriptor, visit func(addr uint32)) {
-	start, lead, stride, w := d.Start(), d.Leading(), d.Stride(), d.Swizzle()
+func (o *operand) chunks(d Descriptor, visit func(addr uint32)) { d.canonical().chunks(o, visit) }
+
+// A canonical is what descriptors of wgmma and of tcgen05 say in different bits:
+// one of the canonical layouts of a matrix in shared memory.
+type canonical struct {
+	start, lead, stride uint32
+	width               uint32 // in bytes of the rows that are swizzled, 16 where there is no swizzle
+	base                uint32 // base offset
+	wide                bool   // the swizzle moves 32 bytes together: width is 128, MN-major
+}
+
+// swizzled applies the swizzle to an address.
+func (c *canonical) swizzled(addr uint32) uint32 {
+	row := addr>>7 - c.base
+	if c.wide {
+		return addr ^ (row&3)<<5
+	}
+	return addr ^ (row<<4)&(c.width-16)
+}
+
+func (c canonical) chunks(o *operand, visit func(addr uint32)) {
 	first, end := uint32(o.first), uint32(o.first+o.rows)
-	switch {
-	case o.mn && w == 16:
-		for k := range uint32(o.width / 2) {
-			for r := first; r < end; r += 8 {
-				visit(start + k%8*16 + k/8*lead + r/8*stride)
-			}
-		}
-	case o.mn:
-		for k := range uint32(o.width / 2) {
-			for r := first; r < end; r += 8 {
-				visit(d.swizzled(start + k%8*w + k/8*stride + 2*r%w + 2*r/w*lead))
-			}
-		}
-	default:
+	if !o.mn {
 		for r := first; r < end; r++ {
 			for b := uint32(0); b < uint32(o.width); b += 16 {
 				at := b
-				if w <= 32 {
-					at = b%w + b/w*lead
+				if c.width <= 32 {
+					at = b%c.width + b/c.width*c.lead
 				}
-				visit(d.swizzled(start + r%8*w + r/8*stride + at))
+				visit(c.swizzled(c.start + r%8*c.width + r/8*c.stride + at))
+			}
+		}
+		return
+	}
+	elem, columns := uint32(o.elem), uint32(8)
+	if c.wide {
+		columns = 4 // a pattern of half the size
+	}
+	for k := range uint32(o.width) / elem {
+		for m := first * elem; m < end*elem; m += 16 { // bytes along M or N
+			if c.width == 16 {
+				visit(c.start + k%8*16 + k/8*c.lead + m/16*c.stride)
+			} else {
+				visit(c.swizzled(c.start + k%columns*c.width + k/columns*c.stride + m%c.width + m/c.width*c.lead))
 			}
 		}
 	}

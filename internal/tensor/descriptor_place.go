@@ -13,19 +13,19 @@ type place struct {
 	size  uint32 // bytes of the spans together
 }
 
-func newPlace(d Descriptor, o *operand) *place {
-	l := new(place)
+func newPlace(c canonical, o *operand) *place {
+	l, size := new(place), uint32(16-o.pad)
 	var addr []uint32
-	o.chunks(d, func(a uint32) { addr = append(addr, a) })
+	c.chunks(o, func(a uint32) { addr = append(addr, a) })
 	sorted := slices.Clone(addr)
 	slices.Sort(sorted)
 	for _, a := range slices.Compact(sorted) {
 		if n := len(l.spans); n > 0 && l.spans[n-1].Addr+l.spans[n-1].Len == a {
-			l.spans[n-1].Len += 16
+			l.spans[n-1].Len += size
 		} else {
-			l.spans = append(l.spans, Span{a, 16})
+			l.spans = append(l.spans, Span{a, size})
 		}
-		l.size += 16
+		l.size += size
 	}
 	begin := make([]uint32, len(l.spans))
 	for i := 1; i < len(begin); i++ {
@@ -45,7 +45,7 @@ func newPlace(d Descriptor, o *operand) *place {
 // placeKey names a place. The start's high bits are left out, for they only shift
 // it: the swizzle depends on the low ten.
 type placeKey struct {
-	d Descriptor
+	c canonical
 	o operand
 }
 
@@ -60,9 +60,10 @@ var places = struct {
 }{m: map[placeKey]*place{}}
 
 // placeOf returns the place of an operand and what to add to its addresses.
-func placeOf(d Descriptor, o *operand) (*place, uint32) {
-	base := d.Start() &^ (pattern - 1)
-	return cachedPlace(placeKey{d - Descriptor(base>>4), *o}), base
+func placeOf(c canonical, o *operand) (*place, uint32) {
+	base := c.start &^ (pattern - 1)
+	c.start -= base
+	return cachedPlace(placeKey{c, *o}), base
 }
 
 func cachedPlace(k placeKey) *place {
@@ -72,7 +73,7 @@ func cachedPlace(k placeKey) *place {
 	if l != nil {
 		return l
 	}
-	l = newPlace(k.d, &k.o)
+	l = newPlace(k.c, &k.o)
 	places.Lock()
 	defer places.Unlock()
 	if len(places.m) >= maxPlaces {
@@ -83,11 +84,71 @@ func cachedPlace(k placeKey) *place {
 }
 
 // spansOf returns an operand's spans, in ascending order.
-func spansOf(d Descriptor, o *operand) []Span {
-	l, base := placeOf(d, o)
+func spansOf(c canonical, o *operand) []Span {
+	l, base := placeOf(c, o)
 	spans := make([]Span, len(l.spans))
 	for i, s := range l.spans {
 		spans[i] = Span{base + s.Addr, s.Len}
 	}
 	return spans
+}
+
+// read fills raw with the operand's spans, one after the other. raw has size
+// bytes and 16 more, for the padding of the last chunk.
+func (l *place) read(raw []byte, base uint32, read func(addr uint32, b []byte)) {
+	off := uint32(0)
+	for _, p := range l.spans {
+		read(base+p.Addr, raw[off:off+p.Len])
+		off += p.Len
+	}
+}
+
+// gather makes rows, elements in the order of k, out of what read has read.
+func (l *place) gather(dst, raw []byte, o *operand) {
+	if !o.mn {
+		for i, at := range l.at {
+			*(*[16]byte)(dst[16*i:]) = o.unpadded([16]byte(raw[at:]))
+		}
+		return
+	}
+	per := 16 / o.elem
+	n := o.rows / per
+	for i, at := range l.at {
+		k, m := i/n, i%n
+		src := o.unpadded([16]byte(raw[at:]))
+		switch o.elem {
+		case 1:
+			for e, x := range src {
+				dst[(per*m+e)*o.width+k] = x
+			}
+		case 2:
+			for e := range 8 {
+				to := dst[(8*m+e)*o.width+2*k:]
+				to[0], to[1] = src[2*e], src[2*e+1]
+			}
+		default:
+			for e := range 4 {
+				*(*[4]byte)(dst[(4*m+e)*o.width+4*k:]) = [4]byte(src[4*e:])
+			}
+		}
+	}
+}
+
+// unpadded makes 16 bytes, an element in each, of a chunk of 16 elements of 4
+// bits and 8 bytes of padding, or of 6 bits and 4 bytes (ISA 9.7.18.10.4.4). It
+// leaves other chunks as they are.
+func (o *operand) unpadded(chunk [16]byte) [16]byte {
+	if o.pad == 0 {
+		return chunk
+	}
+	bits := 8 - o.pad/2
+	for i := 15; i >= 0; i-- { // no element is read after its bytes are written
+		at := i * bits
+		pair := uint(chunk[at/8])
+		if at/8 < 15 {
+			pair |= uint(chunk[at/8+1]) << 8
+		}
+		chunk[i] = byte(pair >> (at % 8) & (1<<bits - 1))
+	}
+	return chunk
 }

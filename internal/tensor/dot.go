@@ -24,11 +24,17 @@ const (
 	U4
 	B1
 	S32
+	// Of tcgen05, without infinities and NaNs. Decoded elements lie in the low
+	// bits of a byte each.
+	E2M3
+	E3M2
+	E2M1
 )
 
 // layouts gives exponent and fraction bits in storage, and how many low bits
 // of the fraction are not read.
-var layouts = [...]struct{ exp, frac, skip int }{F16: {5, 10, 0}, BF16: {8, 7, 0}, TF32: {8, 23, 13}, E4M3: {4, 3, 0}, E5M2: {5, 2, 0}, F32: {8, 23, 0}}
+var layouts = [...]struct{ exp, frac, skip int }{F16: {5, 10, 0}, BF16: {8, 7, 0}, TF32: {8, 23, 13}, E4M3: {4, 3, 0}, E5M2: {5, 2, 0}, F32: {8, 23, 0},
+	E2M3: {2, 3, 0}, E3M2: {3, 2, 0}, E2M1: {2, 1, 0}}
 
 // Exponents that no finite product reaches: of an infinity or a NaN, and of a
 // zero, which takes no part in the search for the largest.
@@ -65,9 +71,9 @@ func decode(f Format, b uint32) (float64, int32) {
 	var x float64
 	exp := int32(max(e, 1) - bias)
 	switch {
-	case f == E4M3 && b&0x7f == 0x7f, f != E4M3 && e == 1<<l.exp-1 && frac != 0:
+	case f == E4M3 && b&0x7f == 0x7f, f < E2M3 && f != E4M3 && e == 1<<l.exp-1 && frac != 0:
 		x, exp = math.NaN(), special
-	case f != E4M3 && e == 1<<l.exp-1:
+	case f < E2M3 && f != E4M3 && e == 1<<l.exp-1:
 		x, exp = math.Inf(1), special
 	case e == 0 && frac == 0:
 		exp = nothing

@@ -69,7 +69,7 @@ func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
 func (p *Panel) Rows() int { return p.rows }
 
 // widthOf is the bits of an element in storage.
-var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S8: 8, U8: 8, S4: 4, U4: 4, B1: 1}
+var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S8: 8, U8: 8, S4: 4, U4: 4, B1: 1, E2M3: 8, E3M2: 8, E2M1: 8}
 
 // AddWords adds a row of packed elements, the first in the low bits of the
 // first word.

@@ -26,7 +26,7 @@ const reference = 16
 
 // smallest is the exponent of the smallest normal number, which subnormals
 // count with. What is widened to f16, see [MMA], counts as it does there.
-var smallest = [...]int32{F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14}
+var smallest = [...]int32{F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14, E2M3: 0, E3M2: -2, E2M1: 0}
 
 // A byteOf is what an fp8 element decodes to.
 type byteOf struct {
@@ -36,9 +36,11 @@ type byteOf struct {
 	odd  bool
 }
 
-// fp8 has the elements of e4m3, e5m2 and of e4m3 widened to f16.
-var fp8 = func() (t [3][256]byteOf) {
-	for i, r := range []*Rule{WGMMARule(F32, E4M3, E4M3), WGMMARule(F32, E5M2, E5M2), MMA(F32, E4M3, E4M3)} {
+// fp8 has the elements of e4m3, e5m2, of e4m3 widened to f16, and of the formats
+// that have less than eight bits, in the order of their constants.
+var fp8 = func() (t [6][256]byteOf) {
+	for i, r := range []*Rule{WGMMARule(F32, E4M3, E4M3), WGMMARule(F32, E5M2, E5M2), MMA(F32, E4M3, E4M3),
+		TCGen05Rule(F32, E2M3, E2M3), TCGen05Rule(F32, E3M2, E3M2), TCGen05Rule(F32, E2M1, E2M1)} {
 		for b := range t[i] {
 			var v Vector
 			r.AppendA(&v, uint32(b))
@@ -115,6 +117,8 @@ func (p *Panel) addFloats() {
 		t.halves(p.raw, s)
 	case p.format == E4M3 || p.format == E5M2:
 		t.bytes(&fp8[p.format-E4M3], p.raw, s)
+	case p.format >= E2M3:
+		t.bytes(&fp8[3+p.format-E2M3], p.raw, s)
 	default:
 		t.singles(p.format, p.raw, s)
 	}

@@ -48,9 +48,9 @@ func NewWGMMA(f WGMMAForm) (*WGMMA, error) {
 	default:
 		w.rule = IntRule(a, b, f.Satfinite)
 	}
-	w.b = operand{rows: w.N, width: w.K * w.bits / 8, mn: f.TransB}
+	w.b = operand{rows: w.N, width: w.K * w.bits / 8, mn: f.TransB, elem: 2}
 	for i := range w.a {
-		w.a[i] = operand{first: 16 * i, rows: 16, width: 32, mn: f.TransA}
+		w.a[i] = operand{first: 16 * i, rows: 16, width: 32, mn: f.TransA, elem: 2}
 	}
 	return w, nil
 }
@@ -138,12 +138,12 @@ func (w *WGMMA) SpansA(desc uint64, warp int) []Span {
 	if w.ARegs {
 		return nil
 	}
-	return spansOf(Descriptor(desc), &w.a[warp])
+	return spansOf(Descriptor(desc).canonical(), &w.a[warp])
 }
 
 // SpansB returns the bytes of shared memory that every warp's part reads of B:
 // all of it, in ascending order.
-func (w *WGMMA) SpansB(desc uint64) []Span { return spansOf(Descriptor(desc), &w.b) }
+func (w *WGMMA) SpansB(desc uint64) []Span { return spansOf(Descriptor(desc).canonical(), &w.b) }
 
 // CheckA says in one sentence why the ISA forbids a descriptor for A.
 func (w *WGMMA) CheckA(desc uint64) error {

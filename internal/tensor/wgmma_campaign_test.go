@@ -106,7 +106,7 @@ func (p *planner) probes() {
 				p.probe(16, trans, true, makeDescriptor(8192+i*128, 2048, 4096, i, swizzle), "base offset and row start, A")
 			}
 			for range 12 {
-				o := operand{rows: 128, width: 32, mn: trans}
+				o := operand{rows: 128, width: 32, mn: trans, elem: 2}
 				p.probe(128, trans, false, p.descriptor(o, false), "any")
 				o.rows = 64
 				p.probe(16, trans, true, p.descriptor(o, false), "any, A")

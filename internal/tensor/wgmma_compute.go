@@ -100,27 +100,9 @@ func fragmentA(dst []byte, a []*[32]uint32) {
 
 // panel gathers an operand's rows.
 func (s *wgScratch) panel(dst []byte, d Descriptor, o *operand, read func(addr uint32, b []byte)) {
-	l, base := placeOf(d, o)
-	off := uint32(0)
-	for _, p := range l.spans {
-		read(base+p.Addr, s.raw[off:off+p.Len])
-		off += p.Len
-	}
-	if !o.mn {
-		for i, at := range l.at {
-			*(*[16]byte)(dst[16*i:]) = [16]byte(s.raw[at:])
-		}
-		return
-	}
-	n := o.rows / 8
-	for i, at := range l.at {
-		k, m := i/n, i%n
-		src := (*[16]byte)(s.raw[at:])
-		for e := range 8 {
-			to := dst[(8*m+e)*o.width+2*k:]
-			to[0], to[1] = src[2*e], src[2*e+1]
-		}
-	}
+	l, base := placeOf(d.canonical(), o)
+	l.read(s.raw[:], base, read)
+	l.gather(dst, s.raw[:], o)
 }
 
 // negate flips the signs of floating-point elements.

@@ -1,0 +1,226 @@
+package tensor
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotModelled is wrapped by errors about what the ISA has and this package
+// does not.
+var ErrNotModelled = errors.New("not modelled")
+
+// A TCGen05Form is what the text of a tcgen05.mma says, and its instruction
+// descriptor.
+type TCGen05Form struct {
+	Kind    string // as in "f16"
+	CTAs    int    // of .cta_group
+	ATensor bool   // A is in tensor memory
+	Desc    uint32 // idesc
+	ScaleD  int    // scale-input-d, negative where there is none
+	WS      bool   // .ws
+	Sparse  bool   // .sp
+}
+
+// A TCGen05 is one form of tcgen05.mma with one instruction descriptor, of the
+// kinds f16, tf32 and f8f6f4. D, A and B have a part in each CTA of a pair: the
+// even CTA has the first half of A's rows and D's, and of B's columns; it is CTA
+// 0 here. Each reads all of B (ISA 9.7.18.10, CuTe's traits of the 2x1SM atoms).
+//
+// A TCGen05 is immutable, and may be used by many goroutines.
+type TCGen05 struct {
+	TCGen05Form
+	M, N, K        int
+	D, A, B        Format
+	NegA, NegB     bool
+	TransA, TransB bool // M-major, N-major
+
+	rule *Rule
+	turn *Rule   // with A and B exchanged
+	a, b operand // in shared memory, of one CTA
+}
+
+// kinds has D's types and those of A and B by their codes (ISA 9.7.18.4.2).
+var tcgen05Kinds = map[string]struct {
+	d, ab map[uint32]Format
+	k     int
+}{
+	"f16":  {map[uint32]Format{0: F16, 1: F32}, map[uint32]Format{0: F16, 1: BF16}, 16},
+	"tf32": {map[uint32]Format{1: F32}, map[uint32]Format{2: TF32}, 8},
+	"f8f6f4": {map[uint32]Format{0: F16, 1: F32},
+		map[uint32]Format{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}, 32},
+}
+
+// NewTCGen05 returns a form, or an error that says why the ISA has none, or wraps
+// ErrNotModelled.
+func NewTCGen05(f TCGen05Form) (*TCGen05, error) {
+	t := &TCGen05{TCGen05Form: f}
+	if err := t.checkForm(); err != nil {
+		return nil, err
+	}
+	if err := t.decode(); err != nil {
+		return nil, err
+	}
+	t.rule, t.turn = TCGen05Rule(t.D, t.A, t.B), TCGen05Rule(t.D, t.B, t.A)
+	t.a = tcgen05Operand(t.A, t.Rows(), t.TransA)
+	t.b = tcgen05Operand(t.B, t.N/t.CTAs, t.TransB)
+	return t, nil
+}
+
+// TCGen05Rule is the rule of tcgen05.mma: all K products and C in one sum with 25
+// fraction bits, for fp8 and smaller formats too. It is MMA-Sim's model, checked
+// by its authors on a B200; of e2m3, e3m2 and e2m1 nobody has published a test,
+// and their subnormals count with the smallest normal exponent as all others do.
+func TCGen05Rule(acc, a, b Format) *Rule {
+	return &Rule{a: a, b: b, acc: acc, bits: 25, mask: 0xffffffff}
+}
+
+// tcgen05Operand is a matrix in shared memory: 256 bits of K a row, where an
+// element of 4 or 6 bits counts as 8, for 16 of them are followed by padding (ISA
+// 9.7.18.10.4).
+func tcgen05Operand(f Format, rows int, mn bool) operand {
+	o := operand{rows: rows, width: 32, mn: mn, elem: widthOf[f] / 8}
+	switch f {
+	case E2M3, E3M2:
+		o.pad = 4
+	case E2M1:
+		o.pad = 8
+	}
+	return o
+}
+
+func (f *TCGen05Form) checkForm() error {
+	_, known := tcgen05Kinds[f.Kind]
+	switch f.Kind {
+	case "i8", "ti16", "mxf8f6f4", "mxf4", "mxf4nvf4":
+		return fmt.Errorf("tcgen05.mma of kind %s is %w", f.Kind, ErrNotModelled)
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.9.1)", f.Kind)
+	case f.WS:
+		return fmt.Errorf("tcgen05.mma.ws is %w", ErrNotModelled)
+	case f.Sparse:
+		return fmt.Errorf("tcgen05.mma.sp is %w", ErrNotModelled)
+	case f.CTAs != 1 && f.CTAs != 2:
+		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.9.1)", f.CTAs)
+	case f.ScaleD >= 0 && f.Kind == "f8f6f4":
+		return fmt.Errorf("tcgen05.mma of kind f8f6f4 has no scale-input-d, only f16 and tf32 have (ISA 9.7.18.10.9.1)")
+	case f.ScaleD > 15:
+		return fmt.Errorf("scale-input-d is %d, where 0 to 15 are allowed (ISA 9.7.18.10.9.1)", f.ScaleD)
+	}
+	return nil
+}
+
+// bad is an error about a field of the instruction descriptor.
+func (f *TCGen05Form) bad(section, field, bits string, value uint32, format string, args ...any) error {
+	return fmt.Errorf("instruction descriptor 0x%08x has %s %d in bits %s, where %s (ISA %s)", f.Desc, field, value, bits, fmt.Sprintf(format, args...), section)
+}
+
+// decode takes the instruction descriptor apart.
+func (t *TCGen05) decode() error {
+	d, kind := t.Desc, tcgen05Kinds[t.Kind]
+	const table = "9.7.18.4.2"
+	for _, z := range []struct {
+		field, bits string
+		value       uint32
+		why         string
+	}{
+		{"sparsity selector", "0-1", d & 3, "a dense A has none: it must be 0"},
+		{"sparsity", "2", d >> 2 & 1, "tcgen05.mma without .sp wants 0, dense"},
+		{"saturate", "3", d >> 3 & 1, "only kind i8 saturates: it must be 0"},
+		{"reserved value", "6", d >> 6 & 1, "it must be 0"},
+		{"reserved value", "23", d >> 23 & 1, "it must be 0"},
+		{"K dimension", "29", d >> 29 & 1, "only sm_107 has another K: it must be 0"},
+		{"maximum shift", "30-31", d >> 30, "only tcgen05.mma.ws shifts B: it must be 0"},
+	} {
+		if z.value != 0 {
+			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
+		}
+	}
+	var ok bool
+	if t.D, ok = kind.d[d>>4&3]; !ok {
+		return t.bad(table, "D type", "4-5", d>>4&3, "kind %s has %s", t.Kind, codes(kind.d))
+	}
+	if t.A, ok = kind.ab[d>>7&7]; !ok {
+		return t.bad(table, "A type", "7-9", d>>7&7, "kind %s has %s", t.Kind, codes(kind.ab))
+	}
+	if t.B, ok = kind.ab[d>>10&7]; !ok {
+		return t.bad(table, "B type", "10-12", d>>10&7, "kind %s has %s", t.Kind, codes(kind.ab))
+	}
+	if t.D == F16 && (t.A == BF16 || t.B == BF16) {
+		return t.bad("9.7.18.2.1", "D type", "4-5", 0, "a D of f16 goes with A and B of f16 only")
+	}
+	t.NegA, t.NegB = d>>13&1 != 0, d>>14&1 != 0
+	t.TransA, t.TransB = d>>15&1 != 0, d>>16&1 != 0
+	t.N, t.M, t.K = int(d>>17&63)<<3, int(d>>24&31)<<4, kind.k
+	return t.checkShape()
+}
+
+// checkShape says which M and N go with a kind and its types (ISA 9.7.18.2.1).
+func (t *TCGen05) checkShape() error {
+	n, m := t.Desc>>17&63, t.Desc>>24&31
+	low, high, step := 64, 128, 8
+	if t.CTAs == 2 {
+		low, high, step = 128, 256, 16
+	}
+	switch {
+	case t.M != low && t.M != high:
+		return t.bad("9.7.18.2.1", "M/16", "24-28", m, ".cta_group::%d has M of %d and %d, that is %d and %d", t.CTAs, low, high, low/16, high/16)
+	case t.N < step || t.N > 256 || t.N%step != 0:
+		return t.bad("9.7.18.2.1", "N/8", "17-22", n, ".cta_group::%d has N from %d to 256 in steps of %d, that is from %d to 32 in steps of %d", t.CTAs, step, step, step/8, step/8)
+	case t.TransB && t.Kind == "f8f6f4" && t.N%(2*step) != 0:
+		return t.bad("9.7.18.10.1", "N/8", "17-22", n, "a transposed B of kind f8f6f4 with .cta_group::%d has N in steps of %d, that is of %d", t.CTAs, 2*step, step/4)
+	case t.ATensor && t.TransA:
+		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
+	case t.ATensor && (t.A == E2M3 || t.A == E3M2 || t.A == E2M1):
+		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", formatText[t.A], ErrNotModelled)
+	}
+	return nil
+}
+
+var formatText = map[Format]string{F16: "F16", BF16: "BF16", TF32: "TF32", E4M3: "E4M3", E5M2: "E5M2", F32: "F32", E2M3: "E2M3", E3M2: "E3M2", E2M1: "E2M1"}
+
+// codes lists the codes of a field as in the ISA's table.
+func codes(m map[uint32]Format) string {
+	s := ""
+	for code := range uint32(8) {
+		if f, ok := m[code]; ok {
+			if s != "" {
+				s += ", "
+			}
+			s += fmt.Sprintf("%s = %d", formatText[f], code)
+		}
+	}
+	return s
+}
+
+// Rows is how many rows of A and D a CTA has.
+func (t *TCGen05) Rows() int { return t.M / t.CTAs }
+
+// SpansA returns the bytes of shared memory that are read of A, the same in each
+// CTA's window, in ascending order. None where A is in tensor memory.
+func (t *TCGen05) SpansA(desc uint64) []Span {
+	if t.ATensor {
+		return nil
+	}
+	return spansOf(TensorDescriptor(desc).canonical(), &t.a)
+}
+
+// SpansB is SpansA for B.
+func (t *TCGen05) SpansB(desc uint64) []Span {
+	return spansOf(TensorDescriptor(desc).canonical(), &t.b)
+}
+
+// CheckA says in one sentence why the ISA forbids a descriptor for A, or wraps
+// ErrNotModelled.
+func (t *TCGen05) CheckA(desc uint64) error {
+	if t.ATensor {
+		return nil
+	}
+	return TensorDescriptor(desc).checkFor("A", t.A, t.TransA)
+}
+
+// CheckB is CheckA for B.
+func (t *TCGen05) CheckB(desc uint64) error {
+	return TensorDescriptor(desc).checkFor("B", t.B, t.TransB)
+}

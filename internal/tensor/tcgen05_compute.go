@@ -1,0 +1,242 @@
+package tensor
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+)
+
+// A TCGen05Call is one execution of a tcgen05.mma. Its functions copy bytes of
+// the memories of the CTA that has the first half of D's rows (0) or the second
+// (1): from a shared window the ranges of SpansA and SpansB, from tensor memory
+// those of SpansTA and SpansD, to it those of SpansD. All is read before anything
+// is written.
+type TCGen05Call struct {
+	D      uint32   // address in tensor memory, the same in both CTAs
+	A      uint64   // descriptor, or address in tensor memory
+	B      uint64   // descriptor
+	Input  bool     // enable-input-d; C is +0 otherwise
+	NoLane []uint32 // disable-output-lane, or nil
+
+	ReadShared  func(cta int, addr uint32, b []byte)
+	ReadTensor  func(cta int, addr uint32, b []byte)
+	WriteTensor func(cta int, addr uint32, b []byte)
+}
+
+// A tcScratch is the scratch memory of one Compute. D is computed transposed, as
+// the columns of B times the rows of A, for so its elements come in the order of
+// tensor memory: column by column, lane by lane.
+type tcScratch struct {
+	raw  [256*32 + 16]byte // shared memory, span after span
+	a    [2][128 * 32]byte // rows of A, by part where they may differ
+	b    [2][256 * 32]byte // columns of B, by CTA
+	pa   [2]Panel          // decoded
+	pb   [2]Panel
+	cell [2][256 * columnBytes]byte // D's columns, by CTA
+	d    [256 * TensorLanes]uint32  // C and D of one part
+	odd  []scaled
+}
+
+var tcScratches = sync.Pool{New: func() any { return new(tcScratch) }}
+
+// Compute executes the instruction in all its CTAs.
+func (t *TCGen05) Compute(x *TCGen05Call) {
+	s := tcScratches.Get().(*tcScratch)
+	defer tcScratches.Put(s)
+	for cta := range t.CTAs {
+		t.readB(s, x, cta)
+	}
+	for cta := range t.CTAs {
+		if x.Input {
+			for _, p := range t.SpansD(x.D, cta, x.NoLane) {
+				x.ReadTensor(cta, p.Addr, s.cells(x.D, cta, p))
+			}
+		}
+		copies := t.readA(s, x, cta)
+		for i, p := range t.parts(x.D) {
+			t.part(s, x, cta, &p, i, min(i, copies-1))
+		}
+	}
+	for cta := range t.CTAs {
+		for _, p := range t.SpansD(x.D, cta, x.NoLane) {
+			x.WriteTensor(cta, p.Addr, s.cells(x.D, cta, p))
+		}
+	}
+}
+
+// cells are the bytes of D's cells in the scratch memory.
+func (s *tcScratch) cells(taddr uint32, cta int, p Span) []byte {
+	_, column := TensorCell(taddr)
+	return s.cell[cta][p.Addr-TensorOffset(0, column):][:p.Len]
+}
+
+func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
+	rows := s.b[cta][:t.b.rows*t.b.width]
+	s.matrix(rows, TensorDescriptor(x.B).canonical(), &t.b, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
+	panel(&s.pb[cta], rows, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
+}
+
+// readA makes the panels of A, and returns how many: two where the two halves of
+// D's columns are computed from copies of their own.
+func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
+	copies = 1
+	size := t.Rows() * t.a.width
+	if t.ATensor {
+		copies = t.readTA(s, x, cta)
+	} else {
+		s.matrix(s.a[0][:size], TensorDescriptor(x.A).canonical(), &t.a, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
+	}
+	for i := range copies {
+		panel(&s.pa[i], s.a[i][:size], t.A, t.NegA, func(p *Panel) { p.ResetB(t.turn, t.K) })
+	}
+	return copies
+}
+
+// readTA makes rows of A out of tensor memory.
+func (t *TCGen05) readTA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
+	var raw [ColumnsTA * columnBytes]byte
+	_, column := TensorCell(uint32(x.A))
+	for _, p := range t.SpansTA(uint32(x.A)) {
+		x.ReadTensor(cta, p.Addr, raw[p.Addr-TensorOffset(0, column):][:p.Len])
+	}
+	parts := t.parts(uint32(x.A))
+	if t.Layout() != 'B' {
+		parts = parts[:1]
+	}
+	for i, p := range parts {
+		row := 0
+		for _, r := range p.lanes {
+			for lane := r.first; lane < r.first+r.n; lane++ {
+				for c := range ColumnsTA {
+					copy(s.a[i][row*32+4*c:], raw[TensorOffset(lane, c):][:4])
+				}
+				row++
+			}
+		}
+	}
+	return len(parts)
+}
+
+// matrix gathers an operand's rows from shared memory.
+func (s *tcScratch) matrix(dst []byte, c canonical, o *operand, read func(addr uint32, b []byte)) {
+	l, base := placeOf(c, o)
+	l.read(s.raw[:], base, read)
+	l.gather(dst, s.raw[:], o)
+}
+
+// panel decodes rows of 32 bytes, whose signs it flips first if neg.
+func panel(p *Panel, rows []byte, f Format, neg bool, reset func(*Panel)) {
+	if neg {
+		at, sign := widthOf[f]/8, byte(0x80)
+		if f >= E2M3 {
+			sign = 1 << (layouts[f].exp + layouts[f].frac)
+		}
+		for i := at - 1; i < len(rows); i += at {
+			rows[i] ^= sign
+		}
+	}
+	reset(p)
+	for ; len(rows) > 0; rows = rows[32:] {
+		p.AddBytes(rows[:32])
+	}
+}
+
+// part computes one part of D in one CTA, from a half of B and a copy of A.
+func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
+	a, b := &s.pa[copied], &s.pb[half]
+	d := s.d[:a.Rows()*b.Rows()]
+	cells := s.cell[cta][p.column*columnBytes:]
+	s.odd = s.odd[:0]
+	if x.Input {
+		load(d, cells, p.lanes)
+		if t.D == F16 {
+			for i := range d {
+				d[i] &= 0xffff
+			}
+		}
+		if t.ScaleD > 0 {
+			t.scale(s, d)
+		}
+	} else {
+		clear(d)
+	}
+	t.turn.Tile(d, b, a)
+	for _, c := range s.odd {
+		d[c.at] = t.scaledDot(&c, s.a[copied][c.at%a.Rows()*32:][:32], s.b[half][c.at/a.Rows()*32:][:32])
+	}
+	store(cells, d, p.lanes)
+}
+
+// load takes words out of the lanes of columns.
+func load(d []uint32, cells []byte, lanes []run) {
+	for len(d) > 0 {
+		for _, r := range lanes {
+			from, to := cells[r.first*laneBytes:][:r.n*laneBytes], d[:r.n]
+			for i := range to {
+				to[i] = binary.LittleEndian.Uint32(from[laneBytes*i:])
+			}
+			d = d[r.n:]
+		}
+		cells = cells[columnBytes:]
+	}
+}
+
+// store is the reverse of load.
+func store(cells []byte, d []uint32, lanes []run) {
+	for len(d) > 0 {
+		for _, r := range lanes {
+			to := cells[r.first*laneBytes:][:r.n*laneBytes]
+			for i, x := range d[:r.n] {
+				binary.LittleEndian.PutUint32(to[laneBytes*i:], x)
+			}
+			d = d[r.n:]
+		}
+		cells = cells[columnBytes:]
+	}
+}
+
+// A scaled element of C is one that the accumulator's format does not have as a
+// normal number.
+type scaled struct {
+	at int // in D
+	c  uint32
+}
+
+// scale multiplies C by 2^-scale-input-d. That is exact, also below the smallest
+// normal number of D's format: such elements are put aside in s.odd.
+func (t *TCGen05) scale(s *tcScratch, d []uint32) {
+	frac, top := 23, uint32(0xff)
+	if t.D == F16 {
+		frac, top = 10, 0x1f
+	}
+	for i, c := range d {
+		switch e := c >> frac & top; {
+		case e == top || c&(top<<frac|1<<frac-1) == 0: // infinity, NaN, zero
+		case e > uint32(t.ScaleD):
+			d[i] -= uint32(t.ScaleD) << frac
+		default:
+			s.odd = append(s.odd, scaled{i, c})
+			d[i] = 0
+		}
+	}
+}
+
+// scaledDot is one element of D whose C has an exponent that its format does not
+// have.
+func (t *TCGen05) scaledDot(c *scaled, a, b []byte) uint32 {
+	v, e := decode(t.D, c.c)
+	var x, y Vector
+	for i, n := 0, widthOf[t.A]/8; i < len(a); i += n {
+		t.rule.AppendA(&x, elementAt(a[i:], n))
+		t.rule.AppendB(&y, elementAt(b[i:], n))
+	}
+	return t.rule.group(math.Ldexp(v, -t.ScaleD), e-int32(t.ScaleD), &x, &y)
+}
+
+// elementAt is the element of n bytes at the start of b.
+func elementAt(b []byte, n int) (x uint32) {
+	for i := n - 1; i >= 0; i-- {
+		x = x<<8 | uint32(b[i])
+	}
+	return x
+}
