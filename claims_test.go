@@ -335,7 +335,7 @@ func lines(r *muster.Report) string {
 
 func TestClaimFiles(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/claims/*.ptx")
+	files, err := claimFiles()
 	if err != nil || len(files) == 0 {
 		t.Fatal("no claims", err)
 	}
@@ -372,4 +372,15 @@ func (c *ptxClaim) run(t *testing.T) {
 		_ = r.WriteText(&text, muster.TextOptions{})
 		t.Errorf("%s:%d: %s\n\n%s", c.file, c.line, strings.Join(wrong, "\n"), text.String())
 	}
+}
+
+// claimFiles lists the files of claims: those of testdata/claims, and the pairs of wrong and
+// right kernels of testdata/blackwell.
+func claimFiles() ([]string, error) {
+	files, err := filepath.Glob("testdata/claims/*.ptx")
+	if err != nil {
+		return nil, err
+	}
+	more, err := filepath.Glob("testdata/blackwell/*.ptx")
+	return append(files, more...), err
 }

@@ -442,7 +442,11 @@ type Event struct {
 	Mem   MemID
 	Size  int32 // bytes a lane
 	Span  Span
-	Addr  *[32]uint64
+	// Peer, of EvTensorAsk, is the other CTA, nil if it does not run; With, of what a pair
+	// allocates or frees, is the other CTA's event, which came before.
+	Peer *int32
+	With *Event
+	Addr *[32]uint64
 	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
 	// elements of a strong access, which has one event for each. Whole is then the
 	// instruction's bytes a lane, and 0 for other accesses.

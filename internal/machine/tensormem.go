@@ -44,6 +44,8 @@ type pairAsk struct {
 	asked, granted bool
 	free           bool // a dealloc
 	n, at          uint32
+	warp, pc       int32
+	mask           uint32
 }
 
 func (t *tensorMemory) clone() *tensorMemory {
@@ -156,7 +158,9 @@ func (x *ctx) ctaGroup(mask uint32, pair bool) bool {
 	if t.group != 0 && t.group != group {
 		x.badOperand(FaultTensorAlloc, mask, sprint("it has cta_group::%d, and another tcgen05 instruction of the CTA had cta_group::%d; all of a kernel have the same (ISA 9.7.18)", group, t.group))
 	}
-	t.group = group
+	if t.group == 0 {
+		t.group = group
+	}
 	if pair && x.c.g.csize%2 != 0 {
 		x.tensorFault(FaultTensorAlloc, mask, "cta_group::2 needs a cluster of an even number of CTAs (ISA 9.7.18.1)")
 		return false
@@ -269,9 +273,13 @@ func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
 		x.badOperand(FaultTensorAlloc, mask, sprint("it asks for %d columns and the CTA's last alloc for %d; the number may not increase (ISA 9.7.18.7.1)", n, t.last))
 	}
 	if ai.pair {
-		t.ask = pairAsk{asked: true, free: ai.free, n: n, at: at}
+		t.ask = pairAsk{asked: true, free: ai.free, n: n, at: at, warp: x.w.index, pc: x.s.pc, mask: mask}
 		x.s.state, x.s.wait = waiting, wait{kind: waitPair}
-		x.m.emit(Event{Kind: EvTensorAsk, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc})
+		ev := Event{Kind: EvTensorAsk, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc}
+		if p := x.m.peer(x.c); p != nil {
+			ev.Peer = &p.index
+		}
+		x.m.emit(ev)
 		return parked
 	}
 	if !ai.free {
@@ -295,23 +303,31 @@ func (t *tensorMemory) refuseFree(at, n uint32) string {
 
 // changeColumns allocates or frees columns, and writes an alloc's address.
 func (x *ctx) changeColumns(ai *allocInfo, mask, at, n uint32) verdict {
-	t := x.c.tensors()
-	ev := Event{Kind: EvTensorFree, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc,
-		Span: Span{Mem: TensorOf(x.c.index), Addr: uint64(at) * tensorColumn, Len: uint64(n) * tensorColumn}}
+	ev := x.c.tensors().change(x.c, ai.free, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask}, x.m.owner)
+	x.m.emit(ev)
 	if ai.free {
-		t.allocs = slices.DeleteFunc(t.allocs, func(a tensorAlloc) bool { return a.first == at })
-		x.m.emit(ev)
 		return performed
 	}
-	t.last = n
-	t.allocs = append(t.allocs, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask})
+	return x.storeWord(&ai.access, lowest(mask), at)
+}
+
+// change allocates or frees columns, and returns the event.
+func (t *tensorMemory) change(c *cta, free bool, a tensorAlloc, owner uint64) Event {
+	ev := Event{Kind: EvTensorFree, CTA: c.index, Warp: a.warp, Mask: a.mask, PC: a.pc,
+		Span: Span{Mem: TensorOf(c.index), Addr: uint64(a.first) * tensorColumn, Len: uint64(a.n) * tensorColumn}}
+	if free {
+		t.allocs = slices.DeleteFunc(t.allocs, func(o tensorAlloc) bool { return o.first == a.first })
+		return ev
+	}
+	t.last = a.n
+	t.allocs = append(t.allocs, a)
 	slices.SortFunc(t.allocs, func(a, b tensorAlloc) int { return int(a.first) - int(b.first) })
-	for off := ev.Span.Addr; off < ev.Span.Addr+ev.Span.Len; off += pageBytes {
-		t.cells.forget(off, min(pageBytes, ev.Span.Addr+ev.Span.Len-off), x.m.owner)
+	end := ev.Span.Addr + ev.Span.Len
+	for off := ev.Span.Addr; off < end; off += pageBytes {
+		t.cells.forget(off, min(pageBytes, end-off), owner)
 	}
 	ev.Kind = EvTensorAlloc
-	x.m.emit(ev)
-	return x.storeWord(&ai.access, lowest(mask), at)
+	return ev
 }
 
 // storeWord makes a lane store a word that no register holds.
@@ -358,12 +374,14 @@ func (m *Machine) pairOver(t *cta) bool {
 	return ok && also && a == b
 }
 
-// resumePair lets a split pass the alloc or dealloc of a pair.
+// resumePair lets a split pass the alloc or dealloc of a pair. The first of the two does what
+// both asked for.
 func (m *Machine) resumePair(x *ctx) {
 	ai := m.prog.code[x.s.pc].x.(*allocInfo)
 	t := x.c.tensor
 	if !t.ask.granted {
-		p := m.peer(x.c).tensor
+		peer := m.peer(x.c)
+		p := peer.tensor
 		if p.ask.n != t.ask.n || p.ask.at != t.ask.at {
 			x.tensorFault(FaultTensorAlloc, x.s.mask, "the two CTAs of the pair ask for different columns (ISA 9.7.18.7.1)")
 			return
@@ -372,11 +390,17 @@ func (m *Machine) resumePair(x *ctx) {
 			t.ask.at, _ = m.freeColumns(x.c, t.ask.n)
 		}
 		p.ask.granted, p.ask.at = true, t.ask.at
+		a := tensorAlloc{first: t.ask.at, n: t.ask.n, warp: x.w.index, pc: x.s.pc, mask: x.s.mask}
+		b := tensorAlloc{first: t.ask.at, n: t.ask.n, warp: p.ask.warp, pc: p.ask.pc, mask: p.ask.mask}
+		own, other := t.change(x.c, ai.free, a, m.owner), p.change(peer, ai.free, b, m.owner)
+		other.With = &own
+		m.emit(own)
+		m.emit(other)
 	}
-	at, n := t.ask.at, t.ask.n
+	at := t.ask.at
 	t.ask = pairAsk{}
 	x.s.state, x.s.wait = running, wait{}
-	if x.changeColumns(ai, x.s.mask, at, n) != halted {
+	if ai.free || x.storeWord(&ai.access, lowest(x.s.mask), at) != halted {
 		x.s.pc++
 	}
 }

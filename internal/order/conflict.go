@@ -111,6 +111,9 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if p.isOp() {
 		return t.relateOp(ac, p, a, b)
 	}
+	if ac.mem.Kind() == machine.TensorMemory && t.followsColumns(ac, p) {
+		return ordered
+	}
 	at, ok := t.firstUnknown(nil, ac, p, a, b)
 	if ok {
 		return ordered

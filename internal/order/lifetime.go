@@ -179,6 +179,10 @@ func (t *Tracker) opsInFlight(c *cta) {
 			continue
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
+		if r.toSignal(c) {
+			t.fact(&Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}})
+			continue
+		}
 		if !reads && !writes || r.waitedBy(c, writes) || t.endKnows(r, known, writes, mem) {
 			continue
 		}
@@ -198,6 +202,12 @@ func holds(l []machine.MemID, m machine.MemID) bool {
 		}
 	}
 	return false
+}
+
+// toSignal reports whether a tcgen05.commit of another CTA has still to signal an mbarrier of
+// this one.
+func (r *opRec) toSignal(c *cta) bool {
+	return r.knew != nil && r.cta != c.index && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.ref.Mem == machine.SharedOf(c.index) && b.value == 0 })
 }
 
 // waitedBy reports whether the issuer is a thread of that CTA and waited.

@@ -25,6 +25,7 @@ type opRec struct {
 	seq       uint32
 	after     uint32
 	tracks    machine.Group // of an arrive-on: whose operations it waits for
+	knew      *clock        // of tcgen05.commit: phases that its issuer knew to be complete
 	op        *machine.Op   // of tcgen05
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
@@ -191,6 +192,9 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	}
 	if op.Kind == machine.OpMbarArrive {
 		w.queue(op.Lane, op.Tracks).arrives++
+		if op.Tracks == machine.GroupTensor {
+			r.knew = t.phasesKnown(home, w.group(int(op.Lane)))
+		}
 	}
 	r.scope = reductionScope(op.Kind)
 	if op.Kind == machine.OpBulkPrefetch || op.Kind == machine.OpMbarArrive {
@@ -611,6 +615,9 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 		t.signalHeard(b, ev.Op.Phases[j], r)
 		if r.kind == machine.OpMbarArrive {
 			t.chargeCopies(r, r.bars[j])
+		}
+		if r.knew != nil {
+			t.commits(r, b, ev.Op.Phases[j], r.bars[j].ref)
 		}
 	}
 	if r.kind == machine.OpMbarArrive {

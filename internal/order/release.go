@@ -148,7 +148,7 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		switch {
 		case e.relaxed:
 			g.know.joinStrong(&e.know)
-			g.know.joinTensor(&e.know)
+			g.know.hears(&e.know)
 			if e.scope != machine.NoScope {
 				g.know.glimpse(&e.know)
 			}
@@ -191,7 +191,7 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 		if g.mask&a.mask == 0 {
 			continue
 		}
-		if g.know.joinTensor(&e.know) {
+		if g.know.hears(&e.know) {
 			w.learned(g)
 		}
 		if !g.know.strong().covers(e.know.strong()) {

@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"math"
+
+	"muster/internal/machine"
+)
 
 // Tensor memory and tcgen05 (ISA 9.7.18.6).
 //
@@ -14,8 +18,9 @@ import "muster/internal/machine"
 //
 // What is known of another thread's operation counts where tcgen05.fence::before_thread_sync,
 // which commit implies, and after_thread_sync stand around the operations that order the
-// threads. These may be relaxed: so the view tensorSent travels by every release, relaxed
-// ones too, and whatever its scope. tensorTaken is what after_thread_sync has made of it.
+// threads. These may be relaxed: so the view tensorSent travels by every release, and by
+// relaxed ones into tensorHeard, whatever the scope. after_thread_sync makes both tensorTaken,
+// and before_thread_sync makes that tensorSent again.
 // "The standard memory consistency model synchronization mechanisms also apply" (9.7.18.6.3):
 // what the generic view knows without these fences is told apart, as IfTensorFence.
 
@@ -36,10 +41,27 @@ func (t *Tracker) bars(b opBar) *mbar {
 // tensorBefore lets what the lanes' tcgen05 operations did so far come before what follows.
 func (t *Tracker) tensorBefore(c *cta, ev *machine.Event, mask uint32) bool {
 	w := &c.warps[ev.Warp]
-	dirty := w.dirty
+	news := w.dirty
 	upto := w.publish()
+	w.split(mask)
+	for i := range w.groups {
+		if g := &w.groups[i]; g.mask&mask != 0 && g.know.pass(tensorTaken, tensorSent) {
+			news = true
+			w.learned(g)
+		}
+	}
 	w.cross(view{kind: tensorSent}).pass(mask, upto)
-	return dirty
+	return news
+}
+
+// pass joins what one view says into another.
+func (k *know) pass(from, to viewKind) bool {
+	c := k.of(from)
+	if c == nil {
+		return false
+	}
+	copied := c.clone() // make may move the rows
+	return k.make(view{kind: to}).join(&copied)
 }
 
 // tensorAfter lets what is known to come before come before later tcgen05 operations.
@@ -49,12 +71,11 @@ func (t *Tracker) tensorAfter(c *cta, ev *machine.Event, mask uint32) bool {
 	news := false
 	for i := range w.groups {
 		g := &w.groups[i]
-		sent := g.know.of(tensorSent)
-		if g.mask&mask == 0 || sent == nil {
+		if g.mask&mask == 0 {
 			continue
 		}
-		copied := sent.clone() // make may move the rows
-		if g.know.make(view{kind: tensorTaken}).join(&copied) {
+		sent, heard := g.know.pass(tensorSent, tensorTaken), g.know.pass(tensorHeard, tensorTaken)
+		if sent || heard {
 			news = true
 			w.learned(g)
 		}
@@ -65,10 +86,11 @@ func (t *Tracker) tensorAfter(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// joinTensor adds what src says of tcgen05 operations, and reports whether it was new.
-func (k *know) joinTensor(src *know) bool {
+// hears adds what src says of tcgen05 operations, by relaxed operations, and reports whether
+// it was new.
+func (k *know) hears(src *know) bool {
 	r := src.of(tensorSent)
-	return r != nil && k.make(view{kind: tensorSent}).join(r)
+	return r != nil && k.make(view{kind: tensorHeard}).join(r)
 }
 
 // onColumns enters an alloc or a dealloc as a write of its columns. It is synchronous.
@@ -76,11 +98,15 @@ func (t *Tracker) onColumns(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	ac := t.begin(c, ev.Warp)
 	ac.warp.mark(ev.Mask)
+	ac.st.time = ac.warp.time
 	ac.as(t.issuers(ac.warp, ev.Mask))
 	ac.write, ac.mem = true, ev.Span.Mem
 	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 2, 0), ev.Mask
 	ac.st.what = uint8(machine.Write)
 	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
+	if ev.With != nil {
+		t.pairColumns(ev, ev.With)
+	}
 }
 
 // relateTensor is relateOp for tensor memory.
@@ -102,7 +128,7 @@ func (t *Tracker) relateTensor(ac *access, p *stamp, r *opRec, a, b int) relatio
 		why = IfTensorFence
 	case t.knownBy(ac, p, k.wide(), lanes):
 		why = IfScopeWider
-	case t.knownBy(ac, p, k.strong(), lanes), t.knownBy(ac, p, k.of(tensorSent), lanes):
+	case t.knownBy(ac, p, k.strong(), lanes), t.knownBy(ac, p, k.of(tensorSent), lanes), t.knownBy(ac, p, k.of(tensorHeard), lanes):
 		why = IfNotRelaxed
 	case r.laneKnown(t, ac):
 		why |= SameWarpLanes
@@ -139,4 +165,86 @@ func (t *Tracker) tensorKnown(ac *access, p *stamp, r *opRec, c *clock, lanes ui
 		return true
 	}
 	return t.knownLanes(c, r.cta, r.warp, r.issued)&r.lanes != 0
+}
+
+// followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or
+// by what tcgen05 operations are told: the whole warp executes it, and it is synchronous.
+func (t *Tracker) followsColumns(ac *access, p *stamp) bool {
+	owner, w := t.split(p.who)
+	if owner == ac.home.index && w == ac.wi {
+		return true
+	}
+	for _, kind := range [...]viewKind{tensorSent, tensorTaken} {
+		if c := ac.group.know.of(kind); c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes == p.lanes {
+			return true
+		}
+	}
+	return false
+}
+
+// onAsk checks that a warp that allocates columns for a pair knows that the other CTA runs:
+// else what it does is undefined (ISA 9.7.18.7.1).
+func (t *Tracker) onAsk(ev *machine.Event) {
+	c := t.at(ev.CTA)
+	c.warps[ev.Warp].mark(ev.Mask)
+	if ev.Peer != nil {
+		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC)
+	}
+}
+
+// pairColumns makes what both CTAs of a pair allocated or freed known to both, where tcgen05
+// operations ask: neither has gone on before the other came.
+func (t *Tracker) pairColumns(a, b *machine.Event) {
+	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
+		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
+		upto := from.warps[x[0].Warp].publish()
+		w := &to.warps[x[1].Warp]
+		w.split(x[1].Mask)
+		for i := range w.groups {
+			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
+				from.markKnown(g.know.make(view{kind: tensorSent}), x[0].Warp, x[0].Mask, upto)
+				from.markKnown(g.know.make(view{kind: tensorTaken}), x[0].Warp, x[0].Mask, upto)
+				w.learned(g)
+			}
+		}
+	}
+}
+
+// phasesKnown returns the phases of mbarriers that lanes know to be complete. Who learns of a
+// commit knows what the tracked operations followed: that copies had brought what they read.
+func (t *Tracker) phasesKnown(home *cta, g *group) *clock {
+	known := &clock{}
+	for _, c := range t.ctas {
+		if c == nil || c.ended || t.cfg.ClusterOf(c.index) != t.cfg.ClusterOf(home.index) {
+			continue
+		}
+		for _, b := range c.bars {
+			if v := g.know.gen.at(c.index, b.slot); v > 0 {
+				known.raise(c.index, b.slot, v)
+			}
+		}
+	}
+	return known
+}
+
+// commits lets a commit's arrival hand on, to the asynchronous proxy, what its issuer knew to
+// be complete; and notes the arrival where the barrier is another CTA's.
+func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
+	k := contrib{cta: r.cta, scope: machine.ScopeSys, pc: r.pc}
+	e := b.at(phase).slot(&k)
+	e.know.make(view{kind: asyncShared}).join(r.knew)
+	e.know.make(view{kind: asyncGlobal}).join(r.knew)
+	owner := t.at(ref.Mem.CTA())
+	if owner.index == r.cta || owner.ended {
+		return
+	}
+	// Only the phase shows that the arrival has come, whatever is known of its thread.
+	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc}
+	for i := range owner.remote {
+		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
+			*o = v
+			return
+		}
+	}
+	owner.remote = append(owner.remote, v)
 }

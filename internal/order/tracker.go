@@ -162,6 +162,8 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onClusterWait(ev)
 	case machine.EvStart:
 		t.onStart(ev)
+	case machine.EvTensorAsk:
+		t.onAsk(ev)
 	case machine.EvTensorAlloc, machine.EvTensorFree:
 		t.onColumns(ev)
 	case machine.EvTrigger:

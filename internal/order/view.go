@@ -32,10 +32,11 @@ const (
 	mapReleased
 	mapAcquired
 	// tensorSent: tcgen05 operations that come before what follows, by
-	// tcgen05.fence::before_thread_sync or a commit. tensorTaken: the same, before later
-	// tcgen05 operations of these lanes, by tcgen05.fence::after_thread_sync; it does not
-	// travel (tensor.go).
+	// tcgen05.fence::before_thread_sync or a commit. tensorHeard: the same, as far as only
+	// relaxed operations told it. tensorTaken: what comes before later tcgen05 operations of
+	// these lanes, by tcgen05.fence::after_thread_sync. The last two do not travel (tensor.go).
 	tensorSent
+	tensorHeard
 	tensorTaken
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
@@ -193,7 +194,7 @@ func (k *know) join(src *know) bool {
 	news := k.gen.join(&src.gen)
 	for i := range src.rows {
 		r := &src.rows[i]
-		if r.view.kind != tensorTaken && k.make(r.view).join(&r.clk) {
+		if !r.view.kind.stays() && k.make(r.view).join(&r.clk) {
 			news = true
 		}
 	}
@@ -210,10 +211,15 @@ func (k *know) join(src *know) bool {
 // unite is join for lanes of one warp, which then are one group.
 func (k *know) unite(src *know) {
 	k.join(src)
-	if r := src.of(tensorTaken); r != nil {
-		k.make(view{kind: tensorTaken}).join(r)
+	for i := range src.rows {
+		if r := &src.rows[i]; r.view.kind.stays() {
+			k.make(r.view).join(&r.clk)
+		}
 	}
 }
+
+// stays reports whether a view is the lanes' own, which no release hands on.
+func (k viewKind) stays() bool { return k == tensorHeard || k == tensorTaken }
 
 // joinTogether adds src to what would be known if the warps of a warpgroup learned of
 // each other at a wgmma, and reports whether it was new.

@@ -53,10 +53,25 @@ func (j *Judge) columnDeed(r *order.AccessRef) string {
 func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) {
 	site := stopSite(role, s)
 	site.Lanes = s.Mask
+	sites := []Site{site}
+	for _, f := range j.watch.freed {
+		if k == tensorUnallocated && f.at.Mem == s.Mem && f.at.Addr <= s.Addr && s.Addr < f.at.Addr+f.at.Len {
+			sites = []Site{f.by, site}
+		}
+	}
 	j.add(k, Finding{
 		Headline: fmt.Sprintf("%s, warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
-		Sites:    []Site{site},
+		Sites:    sites,
 		Missing:  missing,
 		Fix:      fix,
 	})
 }
+
+// freedColumns are columns of tensor memory that a dealloc freed.
+type freedColumns struct {
+	at machine.Span
+	by Site
+}
+
+// maxFreed bounds the deallocs that are kept for reports.
+const maxFreed = 256

@@ -25,7 +25,7 @@ func MayReach(f *Finding) bool {
 // Dropped reports whether a finding for which MayReach holds is dropped if the value
 // reaches nothing.
 func Dropped(f *Finding) bool {
-	return MayReach(f) && f.Kind != uninitializedShared.Name && f.Kind != uninitializedTensor.Name
+	return MayReach(f) && f.Kind != uninitializedShared.Name
 }
 
 // uninitialized reports a read of unwritten bytes by some lanes. It is a
@@ -158,7 +158,7 @@ func (j *Judge) onlyUnordered() {
 			continue
 		}
 		for _, s := range f.Sites {
-			if s.Len > 0 && s.PC >= 0 {
+			if (s.Len > 0 || f.Kind == tensorLanes.Name) && s.PC >= 0 {
 				told[s.PC] = true
 			}
 		}

@@ -13,10 +13,10 @@ var uninitializedTensor = register(Kind{
 	Title:    "tensor memory read before anyone wrote it",
 	Section:  "9.7.18.7.1",
 	Text: `A tcgen05.ld, or a tcgen05.mma that adds to D or has A in tensor memory, reads cells that
-nothing has written since they were allocated. What tcgen05.alloc returns holds what the last
-owner left there. It is a warning where the value goes nowhere, and an error where it
-reaches an output, a branch or an address: the check runs the schedule once more and
-follows, bit by bit, what is defined.
+nothing has written since they were allocated, and the value reaches an output, a branch or
+an address: the check runs the schedule once more and follows, bit by bit, what is defined.
+What tcgen05.alloc returns holds what the last owner left there. It is a warning where that
+run cannot tell.
 
 The first of the multiplications that make up a product has enable-input-d false, so that D
 is written and not added to. With M of 64 the accumulator has 16 of each 32 lanes, and what a

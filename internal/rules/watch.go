@@ -39,6 +39,7 @@ type watch struct {
 	parted  []parted
 	place   placement
 	repeats map[int32]*repeated // by program counter
+	freed   []freedColumns      // of tensor memory, the first few
 }
 
 // A word is the place of an mbarrier.
@@ -195,6 +196,8 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.heapFull(ev)
 	case machine.EvRegister:
 		j.touched(ev)
+	case machine.EvTensorFree:
+		w.freed = append(w.freed[:min(len(w.freed), maxFreed)], freedColumns{ev.Span, eventSite("frees", ev)})
 	case machine.EvTensorLeft:
 		j.columnsLeft(ev)
 	case machine.EvRegisters:
