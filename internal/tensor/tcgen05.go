@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrNotModelled is wrapped by errors about what the ISA has and this package
@@ -39,7 +40,7 @@ type TCGen05 struct {
 	a, b operand // in shared memory, of one CTA
 }
 
-// kinds has D's types and those of A and B by their codes (ISA 9.7.18.4.2).
+// tcgen05Kinds has D's types and those of A and B by their codes (ISA 9.7.18.4.2).
 var tcgen05Kinds = map[string]struct {
 	d, ab map[uint32]Format
 	k     int
@@ -113,7 +114,12 @@ func (f *TCGen05Form) checkForm() error {
 
 // bad is an error about a field of the instruction descriptor.
 func (f *TCGen05Form) bad(section, field, bits string, value uint32, format string, args ...any) error {
-	return fmt.Errorf("instruction descriptor 0x%08x has %s %d in bits %s, where %s (ISA %s)", f.Desc, field, value, bits, fmt.Sprintf(format, args...), section)
+	if strings.Contains(bits, "-") {
+		bits = "bits " + bits
+	} else {
+		bits = "bit " + bits
+	}
+	return fmt.Errorf("instruction descriptor 0x%08x has %s %d in %s, where %s (ISA %s)", f.Desc, field, value, bits, fmt.Sprintf(format, args...), section)
 }
 
 // decode takes the instruction descriptor apart.

@@ -118,11 +118,11 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 				}
 			}
 			add("sparse_id2", "bits 0-1", 1, 2, 3)
-			add("sparse_flag", "bits 2", 1)
-			add("saturate", "bits 3", 1)
-			add("", "bits 6", 1)
-			add("unused", "bits 23", 1)
-			add("k", "bits 29", 1)
+			add("sparse_flag", "bit 2", 1)
+			add("saturate", "bit 3", 1)
+			add("", "bit 6", 1)
+			add("unused", "bit 23", 1)
+			add("k", "bit 29", 1)
 			add("max_shift", "bits 30-31", 1, 2, 3)
 			k := kindFormats[kind]
 			for v := range uint64(8) {
