@@ -212,11 +212,16 @@ func TestRules(t *testing.T) {
 		}
 	}
 	// Parameters that no row has yet, or that none has together.
-	for _, s := range []Sum{{Bits: 25, Floor: -133, Keep: 23}, {Bits: 25, Floor: -21, Keep: 23, Step: 8}, {Bits: 20, Step: 4, Keep: 10, Last: true}} {
+	for _, s := range []Sum{{Bits: 25, Floor: -133, Keep: 23}, {Bits: 25, Floor: -21, Keep: 23, Step: 8}, {Bits: 20, Step: 4, Keep: 10, Last: true}, {Bits: 25, Keep: 23, Last: true}} {
 		for _, f := range []Format{F16, BF16, E5M2} {
 			try(s, F32, f, f)
 		}
 		try(s, F16, F16, F16)
+	}
+	// A column with an infinity has the seven beside it computed one by one.
+	for _, f := range []Format{E2M3, E3M2, E2M1} {
+		try(wholeSum, F32, f, E5M2)
+		try(Sum{Bits: 13, Keep: 23}, F32, f, E5M2)
 	}
 }
 
