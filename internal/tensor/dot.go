@@ -9,8 +9,9 @@ import (
 // A Format is a floating-point format of operands and accumulators.
 type Format uint8
 
-// The formats. A TF32 operand lies in 32 bits; the low 13 are not read. As
-// accumulators only F16, F32 and, for integers and b1, S32 occur.
+// The formats. A TF32 operand lies in 32 bits; the low 13 are not read. E2M3,
+// E3M2 and E2M1 lie in the low bits of a byte. As accumulators only F16, F32 and,
+// for integers and b1, S32 occur.
 const (
 	F16 Format = iota
 	BF16
@@ -24,17 +25,26 @@ const (
 	U4
 	B1
 	S32
-	// Of tcgen05, without infinities and NaNs. Decoded elements lie in the low
-	// bits of a byte each.
 	E2M3
 	E3M2
 	E2M1
 )
 
-// layouts gives exponent and fraction bits in storage, and how many low bits
-// of the fraction are not read.
-var layouts = [...]struct{ exp, frac, skip int }{F16: {5, 10, 0}, BF16: {8, 7, 0}, TF32: {8, 23, 13}, E4M3: {4, 3, 0}, E5M2: {5, 2, 0}, F32: {8, 23, 0},
-	E2M3: {2, 3, 0}, E3M2: {3, 2, 0}, E2M1: {2, 1, 0}}
+// String is the format's name in PTX.
+func (f Format) String() string {
+	return [...]string{F16: "f16", BF16: "bf16", TF32: "tf32", E4M3: "e4m3", E5M2: "e5m2", F32: "f32", S8: "s8", U8: "u8", S4: "s4", U4: "u4", B1: "b1", S32: "s32", E2M3: "e2m3", E3M2: "e3m2", E2M1: "e2m1"}[f]
+}
+
+// layouts gives exponent and fraction bits in storage, how many low bits of the
+// fraction are not read, and whether all exponents are of finite numbers. Of E4M3
+// a single magnitude is not.
+var layouts = [...]struct {
+	exp, frac, skip int
+	finite          bool
+}{
+	F16: {5, 10, 0, false}, BF16: {8, 7, 0, false}, TF32: {8, 23, 13, false}, F32: {8, 23, 0, false},
+	E4M3: {4, 3, 0, true}, E5M2: {5, 2, 0, false}, E2M3: {2, 3, 0, true}, E3M2: {3, 2, 0, true}, E2M1: {2, 1, 0, true},
+}
 
 // Exponents that no finite product reaches: of an infinity or a NaN, and of a
 // zero, which takes no part in the search for the largest.
@@ -71,9 +81,9 @@ func decode(f Format, b uint32) (float64, int32) {
 	var x float64
 	exp := int32(max(e, 1) - bias)
 	switch {
-	case f == E4M3 && b&0x7f == 0x7f, f < E2M3 && f != E4M3 && e == 1<<l.exp-1 && frac != 0:
+	case f == E4M3 && b&0x7f == 0x7f, !l.finite && e == 1<<l.exp-1 && frac != 0:
 		x, exp = math.NaN(), special
-	case f < E2M3 && f != E4M3 && e == 1<<l.exp-1:
+	case !l.finite && e == 1<<l.exp-1:
 		x, exp = math.Inf(1), special
 	case e == 0 && frac == 0:
 		exp = nothing
@@ -88,33 +98,46 @@ func decode(f Format, b uint32) (float64, int32) {
 	return x, exp
 }
 
+// Value is the number in the low bits of b.
+func (f Format) Value(b uint32) float64 {
+	x, _ := decode(f, b)
+	return x
+}
+
 // A Rule is how one instruction computes an element of D from a row of A, a
-// column of B and an element of C. The zero Rule is invalid: use [MMA] or
-// [WGMMARule].
+// column of B and an element of C. The zero Rule is invalid: use [RuleFor],
+// [MMA] or [WGMMARule].
 type Rule struct {
 	a, b, acc Format
 	bits      int32  // fraction bits kept below the largest exponent
+	floor     int32  // the least that the largest exponent counts as
 	mask      uint32 // of the bits of an f32 result that can be set
-	halves    bool   // by way of f16, see MMA
-	satfinite bool   // of integers
-	xor       bool   // of b1
+	step      int    // products added at once; 0: all
+	halves    bool   // by way of f16, see Sum.Widened
+	last      bool   // C is added at the end
+	basis     Basis
+	satfinite bool // of integers
+	xor       bool // of b1
 }
 
-// MMA is the rule of mma.sync and mma.sp.sync for operands of formats a and b
-// and C and D of format acc, except m8n8k4, which is [Chain].
+// MMA is the rule of mma.sync and mma.sp.sync on sm_90 for operands of formats a
+// and b and C and D of format acc, except m8n8k4, which is [Chain].
 //
 // An sm_90 part has no such instruction for fp8: ptxas widens the operands to
 // f16, multiplies elements 0 and 1 of each four first and then elements 2 and
 // 3, begins with zero, and adds C with an ordinary addition at the end.
 func MMA(acc, a, b Format) *Rule {
-	return &Rule{a: a, b: b, acc: acc, bits: 25, mask: 0xffffffff, halves: a == E4M3 || a == E5M2}
+	if a == E4M3 || a == E5M2 {
+		return NewRule(acc, a, b, widenedSum)
+	}
+	return NewRule(acc, a, b, wholeSum)
 }
 
 // WGMMARule is the rule of wgmma.mma_async, dense or sparse. Where scale-d is
 // false C is +0; where an operand is negated, its signs are flipped before.
 func WGMMARule(acc, a, b Format) *Rule {
 	if a == E4M3 || a == E5M2 {
-		return &Rule{a: a, b: b, acc: acc, bits: 13, mask: 0xfffffc00}
+		return NewRule(acc, a, b, shortSum)
 	}
 	return MMA(acc, a, b)
 }
@@ -134,12 +157,23 @@ func (r *Rule) push(v *Vector, f Format, b uint32) {
 	v.push(x, e)
 }
 
+// parts is how many steps a sum of k products has.
+func (r *Rule) parts(k int) int {
+	switch {
+	case r.halves:
+		return 2
+	case r.step != 0 && r.step < k:
+		return k / r.step
+	}
+	return 1
+}
+
 // Dot returns an element of D: c is the element of C, a and b are the K
 // elements that meet, in the order of k. For a sparse A they are the stored
 // elements and what they meet.
 func (r *Rule) Dot(c uint32, a, b *Vector) uint32 {
-	if r.halves {
-		return r.dotHalves(c, a, b)
+	if r.last || r.parts(a.Len()) > 1 {
+		return r.dotSteps(c, a, b)
 	}
 	if r.acc == F32 {
 		cv, e := decode32(c)
@@ -149,20 +183,42 @@ func (r *Rule) Dot(c uint32, a, b *Vector) uint32 {
 	return r.group(cv, e, a, b)
 }
 
-// dotHalves is Dot as ptxas builds it for fp8 without wgmma.
-func (r *Rule) dotHalves(c uint32, a, b *Vector) uint32 {
-	var sum uint32
-	for half := 0; half < 4; half += 2 {
+// dotSteps is Dot in several steps.
+func (r *Rule) dotSteps(c uint32, a, b *Vector) uint32 {
+	sum := c
+	if r.last {
+		sum = 0
+	}
+	for part := range r.parts(a.Len()) {
 		var x, y Vector
-		for i := half; i < a.Len(); i += 4 {
-			x.push(a.val[i], a.exp[i])
-			x.push(a.val[i+1], a.exp[i+1])
-			y.push(b.val[i], b.exp[i])
-			y.push(b.val[i+1], b.exp[i+1])
+		for i := range a.Len() {
+			if r.partOf(i, a.Len()) == part {
+				x.push(a.val[i], a.exp[i])
+				y.push(b.val[i], b.exp[i])
+			}
 		}
 		s, e := decode(r.acc, sum)
 		sum = r.group(s, e, &x, &y)
 	}
+	if r.last {
+		sum = r.add(c, sum)
+	}
+	return sum
+}
+
+// partOf is the step that element i of k takes part in.
+func (r *Rule) partOf(i, k int) int {
+	switch {
+	case r.halves:
+		return i >> 1 & 1
+	case r.parts(k) > 1:
+		return i / r.step
+	}
+	return 0
+}
+
+// add adds C at the end.
+func (r *Rule) add(c, sum uint32) uint32 {
 	if r.acc == F16 {
 		return uint32(num.AddF16(0, uint16(c), uint16(sum)))
 	}
@@ -197,6 +253,7 @@ func (r *Rule) group(c float64, emax int32, a, b *Vector) uint32 {
 	if uint32(emax-nothing/2) > special/2-nothing/2 {
 		return r.unusual(c, a.val, b.val)
 	}
+	emax = max(emax, r.floor)
 	// A conversion to an integer truncates toward zero, as the hardware does
 	// with what falls below the last bit it keeps. A product has at most 22
 	// bits: neither it nor its scaling rounds.

@@ -67,12 +67,13 @@ func NewTCGen05(f TCGen05Form) (*TCGen05, error) {
 	return t, nil
 }
 
-// TCGen05Rule is the rule of tcgen05.mma: all K products and C in one sum with 25
-// fraction bits, for fp8 and smaller formats too. It is MMA-Sim's model, checked
-// by its authors on a B200; of e2m3, e3m2 and e2m1 nobody has published a test,
-// and their subnormals count with the smallest normal exponent as all others do.
+// TCGen05Rule is the rule of tcgen05.mma for C and D of format acc ([RuleFor]).
 func TCGen05Rule(acc, a, b Format) *Rule {
-	return &Rule{a: a, b: b, acc: acc, bits: 25, mask: 0xffffffff}
+	r, err := RuleFor(100, UnitTcgen05, acc, a, b)
+	if err != nil {
+		panic("BUG: no sum of tcgen05.mma: " + err.Error())
+	}
+	return r
 }
 
 // tcgen05Operand is a matrix in shared memory: 256 bits of K a row, where an
@@ -179,12 +180,10 @@ func (t *TCGen05) checkShape() error {
 	case t.ATensor && t.TransA:
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
 	case t.ATensor && (t.A == E2M3 || t.A == E3M2 || t.A == E2M1):
-		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", formatText[t.A], ErrNotModelled)
+		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", strings.ToUpper(t.A.String()), ErrNotModelled)
 	}
 	return nil
 }
-
-var formatText = map[Format]string{F16: "F16", BF16: "BF16", TF32: "TF32", E4M3: "E4M3", E5M2: "E5M2", F32: "F32", E2M3: "E2M3", E3M2: "E3M2", E2M1: "E2M1"}
 
 // codes lists the codes of a field as in the ISA's table.
 func codes(m map[uint32]Format) string {
@@ -194,7 +193,7 @@ func codes(m map[uint32]Format) string {
 			if s != "" {
 				s += ", "
 			}
-			s += fmt.Sprintf("%s = %d", formatText[f], code)
+			s += fmt.Sprintf("%s = %d", strings.ToUpper(f.String()), code)
 		}
 	}
 	return s

@@ -175,12 +175,12 @@ func terms(f Format, row []uint32, neg bool) []term {
 	return out
 }
 
-// sums counts elements that other rules would compute differently.
-type sums struct{ all, less, more, unfused, scaled int }
+// sumCounts counts elements that other rules would compute differently.
+type sumCounts struct{ all, less, more, unfused, scaled int }
 
 // check runs the instruction and compares D: every element with Dot where C is
 // not scaled, and some with the oracle.
-func (c *tcCase) check(t *testing.T, s source, n *sums) {
+func (c *tcCase) check(t *testing.T, s source, n *sumCounts) {
 	t.Helper()
 	g := c.g
 	was := [2][]byte{append([]byte(nil), c.tensor[0]...), append([]byte(nil), c.tensor[1]...)}
@@ -255,7 +255,7 @@ func (c *tcCase) check(t *testing.T, s source, n *sums) {
 	}
 }
 
-func (n *sums) count(got uint32, acc Format, c uint32, scale int, x, y []term) {
+func (n *sumCounts) count(got uint32, acc Format, c uint32, scale int, x, y []term) {
 	n.all++
 	if (oracle{f: 24}).dot(acc, c, scale, x, y) != got {
 		n.less++
@@ -275,7 +275,7 @@ func (n *sums) count(got uint32, acc Format, c uint32, scale int, x, y []term) {
 // 2^(E-25) each, and the result less than a unit in its last place.
 func (c *tcCase) bound(t *testing.T, got, e uint32, scale int, x, y []term) {
 	t.Helper()
-	exact, top, finite := exactly(c.g.D, e, scale, x, y)
+	exact, top, finite := sumExactly(c.g.D, e, scale, x, y)
 	d := termOf(c.g.D, got)
 	if !finite || d.inf {
 		return
@@ -304,7 +304,7 @@ func TestTCGen05Compute(t *testing.T) {
 				t.Parallel()
 				s := source{rand.New(rand.NewPCG(uint64(layout.m), uint64(layout.ctas+len(kind))))}
 				k := kindFormats[kind]
-				var n sums
+				var n sumCounts
 				for range rounds {
 					d, a, b := k.d[s.to(len(k.d))], k.ab[s.to(len(k.ab))], k.ab[s.to(len(k.ab))]
 					if a == BF16 || b == BF16 {
@@ -396,7 +396,7 @@ func TestTCGen05Scale(t *testing.T) {
 				}
 			}
 			c.fill()
-			var n sums
+			var n sumCounts
 			if c.check(t, s, &n); scale > 0 && n.scaled < n.all/8 {
 				t.Errorf("%s, scale-input-d %d: of %d elements %d would differ with C not scaled", kind.kind, scale, n.all, n.scaled)
 			}

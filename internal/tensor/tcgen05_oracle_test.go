@@ -159,8 +159,8 @@ func rounded(acc Format, sum *big.Int, exp int) uint32 {
 	return sign | uint32(e+bias)<<frac | bits&(1<<frac-1)
 }
 
-// exactly is the sum without any rounding, and the largest exponent in it.
-func exactly(acc Format, c uint32, scale int, a, b []term) (sum *big.Float, top int, finite bool) {
+// sumExactly is the sum without any rounding, and the largest exponent in it.
+func sumExactly(acc Format, c uint32, scale int, a, b []term) (sum *big.Float, top int, finite bool) {
 	sum, top = new(big.Float).SetPrec(1200), -600 // below all that is not zero
 	last := termOf(acc, c)
 	last.exp, last.e = last.exp-scale, last.e-scale

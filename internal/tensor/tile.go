@@ -1,10 +1,6 @@
 package tensor
 
-import (
-	"encoding/binary"
-
-	"muster/internal/num"
-)
+import "encoding/binary"
 
 // A Panel is rows of A or columns of B, decoded once for the many dot products
 // that each takes part in. The zero Panel is ready for [Panel.ResetA] or
@@ -14,7 +10,8 @@ type Panel struct {
 	k      int  // elements in a row
 	slots  int  // elements kept for a row: k, padded with zeros
 	left   bool // of A
-	halves bool // the rule's, which decides the order of the slots
+	step   int  // the rule's, if it is less than k; it and halves decide the order
+	halves bool // of the slots
 	rows   int
 
 	// Of floating-point formats, see tile_float.go.
@@ -50,9 +47,10 @@ func padded(n int) int { return (n + block - 1) / block * block }
 
 func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
 	p.format, p.k, p.left, p.halves, p.rows = f, k, left, r.halves, 0
-	p.slots = padded(k)
-	if r.halves {
-		p.slots = 2 * padded(k/2)
+	parts := r.parts(k)
+	p.slots, p.step = parts*padded(k/parts), 0
+	if parts > 1 {
+		p.step = r.step
 	}
 	if f == B1 {
 		p.slots = (k + 63) / 64
@@ -69,7 +67,7 @@ func (p *Panel) reset(r *Rule, f Format, k int, left bool) {
 func (p *Panel) Rows() int { return p.rows }
 
 // widthOf is the bits of an element in storage.
-var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S8: 8, U8: 8, S4: 4, U4: 4, B1: 1, E2M3: 8, E3M2: 8, E2M1: 8}
+var widthOf = [...]int{F16: 16, BF16: 16, TF32: 32, E4M3: 8, E5M2: 8, F32: 32, S8: 8, U8: 8, S4: 4, U4: 4, B1: 1, S32: 32, E2M3: 8, E3M2: 8, E2M1: 8}
 
 // AddWords adds a row of packed elements, the first in the low bits of the
 // first word.
@@ -139,10 +137,13 @@ func (p *Panel) addRaw() {
 // slot returns the place of element i in a row. Elements that are summed
 // separately lie together.
 func (p *Panel) slot(i int) int {
-	if !p.halves {
-		return i
+	switch {
+	case p.halves:
+		return i>>1&1*(p.slots/2) + i>>2*2 + i&1
+	case p.step != 0:
+		return i/p.step*padded(p.step) + i%p.step
 	}
-	return i>>1&1*(p.slots/2) + i>>2*2 + i&1
+	return i
 }
 
 // Tile computes D from C, in place: element (i, j), at d[i*b.Rows()+j], takes row
@@ -155,8 +156,8 @@ func (r *Rule) Tile(d []uint32, a, b *Panel) {
 		r.tileBits(d, a, b)
 	case r.integer():
 		r.tileInts(d, a, b)
-	case r.halves:
-		r.tileHalves(d, a, b)
+	case r.last || r.parts(a.k) > 1:
+		r.tileSteps(d, a, b)
 	default:
 		r.tileFloats(d, a, b, 0, a.slots/block)
 	}
@@ -192,7 +193,7 @@ func (p *Panel) gather(a *Panel, at []uint8) {
 		p.met = new(Panel)
 	}
 	m := p.met
-	m.format, m.k, m.slots, m.halves, m.rows = p.format, a.k, a.slots, p.halves, p.rows
+	m.format, m.k, m.slots, m.step, m.halves, m.rows = p.format, a.k, a.slots, a.step, a.halves, p.rows
 	if len(p.num) > 0 {
 		m.num = extend(m.num[:0], p.rows*m.slots)
 		for n, k := range at {
@@ -231,17 +232,21 @@ func extend[T any](s []T, n int) []T {
 	return s[:len(s)+n]
 }
 
-// tileHalves is Tile as ptxas builds it for fp8 without wgmma, see [MMA].
-func (r *Rule) tileHalves(d []uint32, a, b *Panel) {
-	b.sum = extend(b.sum[:0], len(d))
-	half := a.slots / block / 2
-	r.tileFloats(b.sum, a, b, 0, half)
-	r.tileFloats(b.sum, a, b, half, half)
-	for i, s := range b.sum {
-		if r.acc == F16 {
-			d[i] = uint32(num.AddF16(0, uint16(d[i]), uint16(s)))
-		} else {
-			d[i] = num.AddRN(d[i], s)
+// tileSteps is Tile in several steps.
+func (r *Rule) tileSteps(d []uint32, a, b *Panel) {
+	sum := d
+	if r.last {
+		b.sum = extend(b.sum[:0], len(d))
+		sum = b.sum
+	}
+	parts := r.parts(a.k)
+	n := a.slots / block / parts
+	for part := range parts {
+		r.tileFloats(sum, a, b, part*n, n)
+	}
+	if r.last {
+		for i, s := range sum {
+			d[i] = r.add(d[i], s)
 		}
 	}
 }

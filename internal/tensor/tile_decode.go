@@ -28,7 +28,7 @@ const reference = 16
 // count with. What is widened to f16, see [MMA], counts as it does there.
 var smallest = [...]int32{F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14, E2M3: 0, E3M2: -2, E2M1: 0}
 
-// A byteOf is what an fp8 element decodes to.
+// A byteOf is what an element in a byte decodes to.
 type byteOf struct {
 	val  float64
 	code uint8
@@ -36,28 +36,30 @@ type byteOf struct {
 	odd  bool
 }
 
-// fp8 has the elements of e4m3, e5m2, of e4m3 widened to f16, and of the formats
-// that have less than eight bits, in the order of their constants.
-var fp8 = func() (t [6][256]byteOf) {
-	for i, r := range []*Rule{WGMMARule(F32, E4M3, E4M3), WGMMARule(F32, E5M2, E5M2), MMA(F32, E4M3, E4M3),
-		TCGen05Rule(F32, E2M3, E2M3), TCGen05Rule(F32, E3M2, E3M2), TCGen05Rule(F32, E2M1, E2M1)} {
-		for b := range t[i] {
-			var v Vector
-			r.AppendA(&v, uint32(b))
-			x, e := v.val[0], v.exp[0]
-			p := &t[i][b]
-			switch p.val = x; e {
-			case nothing:
-				p.low = math.MaxInt8
-			case special:
-				p.odd = true
-			default:
-				p.code, p.low = uint8(63-reference+e), int8(lowest(math.Float64bits(x)))
-			}
+// bytesOf has the elements of the formats in bytes; widened is e4m3 in f16.
+var (
+	bytesOf = [...]*[256]byteOf{E4M3: decoded(wholeSum, E4M3), E5M2: decoded(wholeSum, E5M2), E2M3: decoded(wholeSum, E2M3), E3M2: decoded(wholeSum, E3M2), E2M1: decoded(wholeSum, E2M1)}
+	widened = decoded(widenedSum, E4M3)
+)
+
+func decoded(s Sum, f Format) *[256]byteOf {
+	t, r := new([256]byteOf), NewRule(F32, f, f, s)
+	for b := range t {
+		var v Vector
+		r.AppendA(&v, uint32(b))
+		x, e := v.val[0], v.exp[0]
+		p := &t[b]
+		switch p.val = x; e {
+		case nothing:
+			p.low = math.MaxInt8
+		case special:
+			p.odd = true
+		default:
+			p.code, p.low = uint8(63-reference+e), int8(lowest(math.Float64bits(x)))
 		}
 	}
 	return t
-}()
+}
 
 // value16 is the value of an f16 that is not special.
 func value16(b uint32) float64 {
@@ -102,25 +104,23 @@ func (p *Panel) addFloats() {
 	}
 	s := &p.span[p.rows]
 	*s = span{ref: reference, top: nothing, low: special}
-	switch {
-	case p.halves:
+	raw := p.raw
+	if p.halves || p.step%block != 0 {
 		p.order = extend(p.order[:0], p.slots)
 		for i, x := range p.raw[:p.k] {
 			p.order[p.slot(i)] = x
 		}
-		table := &fp8[1]
-		if p.format == E4M3 {
-			table = &fp8[2]
-		}
-		t.bytes(table, p.order, s)
+		raw = p.order
+	}
+	switch {
+	case p.halves && p.format == E4M3:
+		t.bytes(widened, raw, s)
 	case p.format == F16:
-		t.halves(p.raw, s)
-	case p.format == E4M3 || p.format == E5M2:
-		t.bytes(&fp8[p.format-E4M3], p.raw, s)
-	case p.format >= E2M3:
-		t.bytes(&fp8[3+p.format-E2M3], p.raw, s)
+		t.halves(raw, s)
+	case widthOf[p.format] == 8:
+		t.bytes(bytesOf[p.format], raw, s)
 	default:
-		t.singles(p.format, p.raw, s)
+		t.singles(p.format, raw, s)
 	}
 	if !p.left {
 		p.strip[p.rows/across].join(s)
@@ -191,7 +191,7 @@ func (t *target) halves(row []uint32, s *span) {
 	}
 }
 
-// block8 decodes a block of fp8, and returns the largest code and the lowest
+// block8 decodes a block of elements in bytes, and returns the largest code and the lowest
 // last bit.
 func block8(val *[block]float64, code *[block]uint64, table *[256]byteOf, in *[block]uint32, mul, plus uint64) (top uint64, low int64, odd bool) {
 	low = math.MaxInt8
@@ -206,7 +206,7 @@ func block8(val *[block]float64, code *[block]uint64, table *[256]byteOf, in *[b
 	return
 }
 
-// bytes decodes fp8.
+// bytes decodes what lies in bytes.
 func (t *target) bytes(table *[256]byteOf, row []uint32, s *span) {
 	top, low := uint64(0), int64(math.MaxInt8)
 	for i := range t.code {

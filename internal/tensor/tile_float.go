@@ -123,6 +123,7 @@ func (s *strip) run() {
 		s.slowly(1<<across-1, &c)
 		return
 	}
+	s.top = max(s.top, r.floor)
 	least := s.top - r.bits
 	switch {
 	case s.as.low+s.join.low >= least && s.multiples(least):
@@ -221,7 +222,7 @@ func (s *strip) nearest() bool {
 // scale, and whole to C, truncated. It returns the set of elements whose largest
 // exponent the codes do not show.
 func (s *strip) scales(sums uint64) (slow uint) {
-	base, keep := s.as.ref-126, s.rule.bits
+	base, keep, floor := s.as.ref-126, s.rule.bits, s.rule.floor
 	wide := s.as.wide || s.join.wide
 	for n := range s.exp {
 		sum := int32(sums & 0x7f)
@@ -233,7 +234,7 @@ func (s *strip) scales(sums uint64) (slow uint) {
 				slow |= 1 << n
 			}
 		}
-		e = max(e, s.exp[n], -600) // if all are zeros, any will do
+		e = max(e, s.exp[n], floor) // if all are zeros, any will do
 		scale := power(keep - e)
 		s.exp[n], s.scale[n] = e, scale
 		s.whole[n] = int64(s.c[n] * scale)
