@@ -33,7 +33,7 @@ const (
 	life                    // start and end of CTA mem
 	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
-	columns                 // tensor memory of CTA mem, or of the CTAs that share it
+	columns                 // tensor memory of the CTAs that share it, of which mem is the first
 	unstarted               // which clusters of launch mem have started
 	launched                // launch mem, of several: ends and launch_dependents of its CTAs
 )
@@ -357,7 +357,7 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
 		c.step.contends = c.step.contends || ev.Kind == machine.EvTensorAlloc
 		for _, cta := range m.SharesColumns(ev.CTA) {
-			c.add(touch{object: columns, role: writes, mem: cta})
+			c.add(touch{object: columns, role: writes, mem: m.Multiprocessor(cta)})
 		}
 		if ev.Kind != machine.EvTensorAsk {
 			c.span(ev.Span, writes)
