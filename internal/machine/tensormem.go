@@ -461,6 +461,12 @@ func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
 	}
 }
 
+// TensorColumnBytes are the bytes of a column of tensor memory.
+const TensorColumnBytes = tensorColumn
+
+// FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
+func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }
+
 // columnsFree is how many columns of a CTA's multiprocessor are not allocated.
 func (m *Machine) columnsFree(cta int32) uint32 {
 	free := uint32(tensor.TensorColumns)
