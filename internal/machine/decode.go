@@ -114,7 +114,7 @@ type decodeFn func(d *decoder, in *ptx.Inst) error
 var errNotModelled = errors.New("not modelled")
 
 // decoders is filled from the tables of the instruction families.
-var decoders = join(controlDecoders, aluDecoders, memoryDecoders, syncDecoders, asyncDecoders, tensormapDecoders, matrixDecoders, wgmmaDecoders)
+var decoders = join(controlDecoders, aluDecoders, memoryDecoders, syncDecoders, asyncDecoders, tensormapDecoders, matrixDecoders, wgmmaDecoders, launchDecoders)
 
 func join(tables ...map[string]decodeFn) map[string]decodeFn {
 	all := map[string]decodeFn{}

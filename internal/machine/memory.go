@@ -283,7 +283,7 @@ func decodeSt(d *decoder, in *ptx.Inst) error {
 		return decodeStAsync(d, in)
 	}
 	if d.has("bulk") {
-		return errNotModelled
+		return decodeStBulk(d, in)
 	}
 	a := &access{space: d.stateSpace(), acc: Write, t: d.lastType()}
 	a.ordering(d)
