@@ -50,7 +50,7 @@ import (
 // the only architectures that have a row, and "on=100a,103f" the only targets: sm_100a, and
 // the family of sm_103 from it on. "since=a:v>9.4/on_100a+103f" says so of a modifier.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
-	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
+	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, fabricTable, videoTable, miscTable}
 
 var (
 	forms     = buildTable()
