@@ -282,7 +282,7 @@ func RedVecF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, 
 	add(k, "red.vec.f32", nil, mods, a, b, policy)
 }
 
-// RedVecF32 adds
+// RedVecNoftzF32 adds
 //
 //	red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f32> [+a*<vec>], b*<vec>, hint?policy:b64
 //
@@ -290,8 +290,8 @@ func RedVecF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, 
 // Further modifiers: .relaxed, .release, by default relaxed; .cta, .cluster,
 // .gpu, .sys, by default gpu; .L2::cache_hint. policy may be nil, for left
 // out. ISA 9.7.13.6; PTX 9.4, sm_90.
-func RedVecF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
-	add(k, "red.vec.f32", nil, mods, a, b, policy)
+func RedVecNoftzF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "red.vec.noftz.f32", nil, mods, a, b, policy)
 }
 
 // RedVecF16 adds

@@ -400,7 +400,7 @@ var constructors = map[string]any{
 	"red.add.noftz.f32":                                      RedAddNoftzF32,
 	"red.add.bf16":                                           RedAddBf16,
 	"red.vec.f32":                                            RedVecF32,
-	"red.vec.f32":                                            RedVecF32,
+	"red.vec.noftz.f32":                                      RedVecNoftzF32,
 	"red.vec.f16":                                            RedVecF16,
 	"red.vec.f16x2":                                          RedVecF16x2,
 	"red.async.inc":                                          RedAsyncInc,
