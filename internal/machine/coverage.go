@@ -11,7 +11,7 @@ import (
 // table, by decoding the row's own example: there is no second list of executed
 // forms. A form that it refuses stops a run with its name when it is reached.
 func Executes(f *ptx.Form) bool {
-	for _, immediate := range []string{"1", "16", "24", "128"} {
+	for _, immediate := range []string{"1", "16", "24", "128", "0"} {
 		p, err := decodeExample(f, immediate)
 		if err == nil {
 			return executes(p, f)
@@ -63,6 +63,9 @@ func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 		top, labels = ".func L0() { ret; }", "L1: .callprototype _ ();"
 	}
 	kernel := exampleKernel
+	if f.SM.Number > 90 {
+		kernel = strings.Replace(kernel, "sm_90a", fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix), 1)
+	}
 	if f.Gone != nil { // from a time when there were no registers of 128 bits
 		kernel = strings.NewReplacer("9.4", fmt.Sprintf("%d.%d", f.Version.Major, f.Version.Minor), "sm_90a", fmt.Sprintf("sm_%d", f.SM.Number), ".b128", ".b64").Replace(kernel)
 	}

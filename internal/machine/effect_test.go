@@ -97,7 +97,8 @@ var effectQuestions = []effectQuestion{
 	{name: "operands are data", names: func(in *ptx.Inst) bool { return namedOperands(in) == "data" }, table: parts(ptx.Data)},
 	{name: "operation", names: func(in *ptx.Inst) bool { return namedOperation(in) == "atom" }, table: parts(ptx.Updates | ptx.CopiesMemory), but: map[string]string{
 		"cp.async.commit_group": noAccess, "cp.async.wait_group": noAccess, "cp.async.wait_all": noAccess, "cp.async.bulk.commit_group": noAccess,
-		"cp.async.bulk.wait_group": noAccess, "cp.async.bulk.prefetch": noAccess, "cp.async.bulk.prefetch.tensor": noAccess, "cp.async.mbarrier.arrive": noAccess}},
+		"cp.async.bulk.wait_group": noAccess, "cp.async.bulk.prefetch": noAccess, "cp.async.bulk.prefetch.tensor": noAccess,
+		"cp.async.bulk.prefetch.evict": noAccess, "cp.async.bulk.prefetch.tensor.evict": noAccess, "cp.async.mbarrier.arrive": noAccess}},
 	{name: "aligned", names: namedAligned, table: mustMeet},
 	{name: "barrier", names: named("bar", "barrier"), table: isOf(ptx.ClassBarrier)},
 	{name: "barrier of the cluster", names: func(in *ptx.Inst) bool { return in.Op == "barrier" && has(in, "cluster") },
