@@ -115,7 +115,11 @@ func (g *generator) value(a *Arg) Operand {
 	case "list":
 		return &List{Elems: []Operand{g.reg("b32")}}
 	case "mem":
-		return &Mem{Base: g.reg("u64"), Rest: g.args(a.Rest)}
+		typ := "u64"
+		if g.c.form.Space == "tensor" {
+			typ = "u32" // addresses of tensor memory are lanes and columns in 32 bits
+		}
+		return &Mem{Base: g.reg(typ), Rest: g.args(a.Rest)}
 	}
 	n, any := g.c.count(a, g.mods)
 	if any {

@@ -172,7 +172,7 @@ func TestCancelQueryOfFailure(t *testing.T) {
 	var lanes []uint32
 	s := newSnippetOf(t, "9.2", "sm_100a", "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r3, %q0;")
 	s.x.m.cfg.Observer = observerFunc(func(_ *Machine, ev *Event) {
-		if ev.Kind == EvRegister && ev.Unset == UnsetResult {
+		if ev.Kind == EvOperand && ev.Fault == FaultCancel {
 			lanes = append(lanes, ev.Mask)
 		}
 	})

@@ -92,7 +92,7 @@ var effectQuestions = []effectQuestion{
 	}},
 	{name: "exchanges", names: named("shfl", "redux", "vote", "match"), table: parts(ptx.Exchanges)},
 	{name: "warpgroup", names: named("wgmma"), table: parts(ptx.Warpgroup)},
-	{name: "multiplies", names: func(in *ptx.Inst) bool { return oneOf(in, "mma", "wgmma") || namedWMMA(in, "mma") }, table: parts(ptx.Multiplies), but: map[string]string{
+	{name: "multiplies", names: namedMultiplies, table: parts(ptx.Multiplies), but: map[string]string{
 		"wgmma.fence": noResult, "wgmma.commit_group": noResult, "wgmma.wait_group": noResult}},
 	{name: "operands are data", names: func(in *ptx.Inst) bool { return namedOperands(in) == "data" }, table: parts(ptx.Data)},
 	{name: "operation", names: func(in *ptx.Inst) bool { return namedOperation(in) == "atom" }, table: parts(ptx.Updates | ptx.CopiesMemory), but: map[string]string{

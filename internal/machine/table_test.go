@@ -74,7 +74,6 @@ var notYetExecuted = map[string]string{
 	"cp.async.bulk.prefetch.tensor.override": "properties that replace those of a tensor map",
 	"applypriority.async.bulk":               "a priority that a bulk group waits for",
 	"fence.proxy.fabric":                     "several devices",
-	"clusterlaunchcontrol.try_cancel":        "launch control",
 	"mbarrier.expect_tx.multicast":           "masks of clusters of more than 16 CTAs", "mbarrier.complete_tx.multicast": "masks of clusters of more than 16 CTAs",
 	"mbarrier.arrive.multicast": "masks of clusters of more than 16 CTAs", "mbarrier.arrive.expect_tx.multicast": "masks of clusters of more than 16 CTAs",
 	"mbarrier.arrive_drop.multicast": "masks of clusters of more than 16 CTAs", "mbarrier.arrive_drop.expect_tx.multicast": "masks of clusters of more than 16 CTAs",
