@@ -399,7 +399,7 @@ func TestTable(t *testing.T) {
 		n := 0
 		for _, line := range lines {
 			f := strings.Fields(line)
-			if strings.Contains(line, row.operands) && strings.Contains(line, fmt.Sprintf("sm_%d", row.archs[0])) && f[len(f)-1] == row.Basis.String() && strings.Contains(line, row.unitNames()) {
+			if strings.Contains(line, row.operands) && strings.Contains(line, strings.Fields(row.archNames())[0]) && f[len(f)-1] == row.Basis.String() && strings.Contains(line, row.unitNames()) {
 				n++
 			}
 		}
