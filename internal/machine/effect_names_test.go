@@ -15,7 +15,7 @@ func namedWrites(in *ptx.Inst) bool {
 	case "st", "red", "atom", "stmatrix":
 		return true
 	}
-	return namedWMMA(in, "store")
+	return namedWMMA(in, "store") || in.Op == "tcgen05" && has(in, "st")
 }
 
 // namedWMMA reports whether an instruction is a wmma of a kind.
@@ -33,7 +33,7 @@ func namedReads(in *ptx.Inst) bool {
 	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
 		return true
 	}
-	return namedWMMA(in, "load")
+	return namedWMMA(in, "load") || in.Op == "tcgen05" && has(in, "ld")
 }
 
 func namedTest(in *ptx.Inst) bool {
@@ -79,6 +79,10 @@ func namedOperands(in *ptx.Inst) string {
 		return "fragments"
 	case "shfl", "redux", "vote", "match":
 		return "mask"
+	case "tcgen05":
+		if has(in, "ld") || has(in, "st") {
+			return "data"
+		}
 	}
 	return "commands"
 }
