@@ -83,6 +83,7 @@ func init() {
 		raceLaunches:      (*Judge).launchRace,
 		raceTensor:        (*Judge).tensorRace,
 		tensorFence:       (*Judge).fencelessTensor,
+		tensorWait:        (*Judge).waitlessLoad,
 		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
@@ -140,6 +141,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 // all else is operations.
 func inTensorMemory(c *order.Conflict) *Kind {
 	switch {
+	case c.Why&order.IfDataCame != 0:
+		return tensorWait
 	case c.Prior.Op < 0 || c.Cur.Op < 0:
 		return tensorUnallocated
 	case c.Why&order.IfTensorFence != 0:
