@@ -156,6 +156,7 @@ type Launch struct {
 	entries []int            // by launch, the program's entry
 	all     []*ptx.Module    // the sequence's modules, which may have variables
 	memory  *machine.Machine // whose global memory the launch begins with; nil: the file's
+	handing *handing         // of a stage of a sequence
 }
 
 // Load reads a launch file in JSON and all files that it names. (The command reads YAML,
@@ -179,7 +180,7 @@ func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 		if n := s.Stages(); n > 1 {
 			return nil, &launch.Error{Pos: f.Launches[s.ends[0]].Pos, Msg: "this launch begins when those before it have completed; muster run and muster check take such files, launch by launch"}
 		}
-		return s.stage(0, nil)
+		return s.stage(0, nil, nil)
 	}
 	mod, src, err := ReadModule(f)
 	if err != nil {
