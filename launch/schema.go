@@ -177,7 +177,7 @@ func forms() []form {
 			{"bytes", true, integerFrom(1, 1<<40), "How many bytes.", "512"}}},
 		{name: "edge", title: "An edge", text: "A name of `after`, where edges differ.", keys: []formKey{
 			{"name", true, aName, "The entry that it comes after.", "producer"},
-			{"programmatic", false, aBoolean, "true: as `dependent`, for this edge alone. Default: false.", "true"}}},
+			{"programmatic", false, aBoolean, "true: as `dependent`, for this edge alone. Not towards or behind a fill or a copy, and not where `stream` stands beside `after`. Default: false.", "true"}}},
 		{name: "buffers", title: "Buffers", text: "Names have letters, digits, '_', '.' and '-', and do not begin with a digit.", more: refTo("buffer", "a buffer")},
 		{name: "buffer", title: "A buffer", keys: append(contentForm(true), formKey{"align", false, integerFrom(1, MaxAlign), "A power of two to which its address is aligned. Default: 256.", "1024"})},
 		{name: "fill", title: "Contents", text: "One of the keys.", least: 1, most: 1, keys: []formKey{
