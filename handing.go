@@ -104,7 +104,7 @@ func (o *open) text() string {
 // decided reports whether the check decides every schedule without an error.
 func (c *checking) decided() bool {
 	return c.o.Mode == EverySchedule && !c.Wrong() && len(c.Gaps) == 0 && len(c.findings) == 0 &&
-		(c.proof != nil && c.proof.All || c.coverage != nil && c.coverage.Complete)
+		(c.proof != nil && c.proof.All || c.coverage != nil && c.coverage.Complete && c.o.Explore.Preemptions == 0)
 }
 
 // open returns what is open of the memory that the launch leaves, given what it begins with.
