@@ -50,7 +50,7 @@ func (h *handing) leaves(l *Launch) *open {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.checked {
-		return l.anything("was not checked for all of its schedules")
+		return l.anything("was not decided for all schedules")
 	}
 	return h.after
 }
@@ -82,9 +82,9 @@ func (c *checking) handsOn() {
 	if !holds && c.o.Mode == EverySchedule {
 		switch {
 		case h.given:
-			c.inherits = h.before.text() + ": what is said of this one is said for that"
+			c.inherits = h.before.text() + ": what is said of it is said for that"
 		case !c.Wrong():
-			c.AddGap(rules.Gap{What: h.before.text() + "; what is there may decide something here", PC: -1})
+			c.AddGap(rules.Gap{What: h.before.text() + "; what is there may decide something", PC: -1})
 		}
 	}
 	after := c.open().with(rest)
@@ -96,9 +96,12 @@ func (c *checking) handsOn() {
 	h.checked, h.after = true, after
 }
 
+// sums is what is open behind a sum that nobody reads.
+const sums = "has sums of floating-point numbers whose last bits depend on the schedule"
+
 // text says what is open.
 func (o *open) text() string {
-	return fmt.Sprintf("launch %s %s, and this one begins with what one run of it left", o.launch, o.why)
+	return fmt.Sprintf("the memory behind launch %s %s, and this launch begins with that of one run", o.launch, o.why)
 }
 
 // decided reports whether the check decides every schedule without an error.
@@ -111,26 +114,26 @@ func (c *checking) decided() bool {
 func (c *checking) open() *open {
 	switch {
 	case !c.decided():
-		return c.anything("was not decided for all of its schedules")
+		return c.anything("was not decided for all schedules")
 	case !c.proof.All:
 		return c.explored()
 	case len(c.summed) == 0:
 		return nil
 	case c.orders:
-		return c.anything("leaves sums of floating-point numbers whose last bits depend on the schedule")
+		return c.anything(sums)
 	}
 	a, ok := c.subject.Accesses(c.budget, func(pc int32) bool { return slices.Contains(c.summed, pc) })
 	if !ok {
-		return c.anything("leaves sums of floating-point numbers whose last bits depend on the schedule")
+		return c.anything(sums)
 	}
 	o := &open{launch: c.Name(), bytes: a.By}
-	o.why = "leaves sums of floating-point numbers whose last bits depend on the schedule" + c.in(&a.By)
+	o.why = sums + c.in(&a.By)
 	return o
 }
 
 // explored returns what is open after an exploration: nothing, if all runs left the same.
 func (c *checking) explored() *open {
-	const depends = "may leave other memory in another schedule"
+	const depends = "may be another one in another schedule"
 	prog := c.subject.Program
 	for pc := range int32(prog.Len()) {
 		if prog.FloatSum(pc) {
@@ -160,7 +163,7 @@ func (c *checking) explored() *open {
 		}
 	}
 	c.addUnset(o)
-	o.why = fmt.Sprintf("leaves one of %d memories, by its schedule", len(list)) + c.in(&o.bytes)
+	o.why = fmt.Sprintf("is one of %d, by the schedule", len(list)) + c.in(&o.bytes)
 	return o
 }
 

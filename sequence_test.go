@@ -100,7 +100,7 @@ func TestSequenceOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says := strings.Contains(strings.Join(r.Assumptions, "\n"), "begins with what one run of it left")
+		says := strings.Contains(strings.Join(r.Assumptions, "\n"), "begins with that of one run")
 		if r.Verdict != report.Clean || says != c.says {
 			t.Errorf("%s: %s, assuming %q", c.file, r.Summary, r.Assumptions)
 		}
