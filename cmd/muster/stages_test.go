@@ -76,3 +76,16 @@ func TestStateOfSeveral(t *testing.T) {
 		t.Errorf("of one: %d %q %q", status, out, errs)
 	}
 }
+
+// TestCaptureFlags: what no capture can keep to is refused before the program runs.
+func TestCaptureFlags(t *testing.T) {
+	for _, c := range []struct{ flag, value, want string }{
+		{"--wait", "-1s", "--wait -1s: a time from 0 on"},
+		{"--ptx", filepath.Join(t.TempDir(), "none"), "no such file or directory"},
+	} {
+		status, _, errs := run(t, "capture", "-o", filepath.Join(t.TempDir(), "o"), c.flag, c.value, "--", "true")
+		if status != exitBadInput || !strings.Contains(errs, c.want) {
+			t.Errorf("%s %s: %d %q", c.flag, c.value, status, errs)
+		}
+	}
+}
