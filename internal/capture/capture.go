@@ -71,11 +71,11 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if list, err := os.ReadDir(o.Dir); err == nil && len(list) > 0 {
 		return 0, fmt.Errorf("%s is there already, with %s in it; remove it, or name another folder with -o", o.Dir, list[0].Name())
 	}
-	shim, err := library()
-	if err != nil {
+	if err := areFolders(o.PTX); err != nil {
 		return 0, err
 	}
-	if err := areFolders(o.PTX); err != nil {
+	shim, err := library()
+	if err != nil {
 		return 0, err
 	}
 	record, err := prepare(o)
