@@ -290,7 +290,13 @@ func (l *Launch) decode() (*machine.Program, error) {
 	var kernels []machine.Called
 	l.entries = nil
 	for i, src := range l.sources {
-		k := machine.Called{Module: src.module, Kernel: l.file.Launches[i].Kernel, Space: src.space}
+		of := &l.file.Launches[i]
+		if l.handing != nil || len(l.sources) > 1 { // one of several, which its place names
+			if _, err := entry.Find(of, src.module); err != nil {
+				return nil, err
+			}
+		}
+		k := machine.Called{Module: src.module, Kernel: of.Kernel, Space: src.space}
 		n := slices.Index(kernels, k)
 		if n < 0 {
 			n = len(kernels)
@@ -362,7 +368,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	var declared [][3]uint32
 	for i := range l.file.Launches {
 		of, e := &l.file.Launches[i], entries[l.entries[i]]
-		declares, err := entry.Params(e.Kernel)
+		declares, err := entry.ParamsOf(l.sources[i].module, e.Kernel)
 		if err != nil {
 			return err
 		}

@@ -136,6 +136,9 @@ func Parse(name string, root *Node) (*File, error) {
 	if err := checkTree(name, root); err != nil {
 		return nil, err
 	}
+	if err := checkFilled(name, root); err != nil {
+		return nil, err
+	}
 	d := &decoder{file: name, dir: filepath.Dir(name)}
 	f := &File{Name: name, Version: 1}
 	if err := d.readFile(f, root); err != nil {

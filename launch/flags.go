@@ -403,7 +403,7 @@ func (d *decoder) flagArg(text string) (*Node, error) {
 		return n, nil
 	}
 	name, offset, ok := strings.Cut(text, "+")
-	if !validName(name) {
+	if !ValidName(name) {
 		return nil, d.flagError("want a buffer's name, name+offset, type:value or null, as s32:64")
 	}
 	d.add(n, "ptr", d.node(StringNode, name))

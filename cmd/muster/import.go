@@ -230,6 +230,11 @@ func (i *importing) module(m *imported, set *ptx.LinkSet, path map[*ptx.Module]s
 		if err != nil {
 			return err
 		}
+		if _, err := entry.ParamsOf(whole, kernel); err != nil {
+			fmt.Fprintf(i.err, "muster: %v\n", err)
+			i.failed = true
+			continue
+		}
 		if err := i.write(file, func(w io.Writer) error {
 			return skeleton.WriteKnown(w, paths[0], whole, kernel, &skeleton.Known{Link: paths[1:]})
 		}); err != nil {

@@ -108,7 +108,9 @@ func write(t testing.TB, dir string, log *tritonlog.Log, o tritonlog.Options, st
 			all.Write(b.Bytes())
 			all.WriteString("---\n")
 			name := filepath.Join(dir, "k.yaml")
-			if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			filled := bytes.ReplaceAll(b.Bytes(), []byte("grid: "+launch.Unfilled), []byte("grid: 16")) // with any cluster
+			filled = bytes.ReplaceAll(filled, []byte(launch.Unfilled), []byte("1"))
+			if err := os.WriteFile(name, filled, 0o666); err != nil {
 				t.Fatal(err)
 			}
 			file, err := yaml.ReadFile(name)
