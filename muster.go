@@ -259,7 +259,11 @@ func (l *Launch) load() error {
 	if err := l.prepare(prog); err != nil {
 		return err
 	}
-	l.resolver = resolve.Resolver{Program: prog, PTX: l.file.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
+	name := l.file.Launches[0].PTX
+	if l.sources[0] == builtins {
+		name = builtins.module.Name
+	}
+	l.resolver = resolve.Resolver{Program: prog, PTX: name, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	if src := l.sources[0]; src.module.Units == nil {
 		l.resolver.SetText(src.text)
 	} else {

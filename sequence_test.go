@@ -106,3 +106,29 @@ func TestSequenceOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestSequenceBuiltin: a finding in a fill or a copy has a name for its text.
+func TestSequenceBuiltin(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "launch.yaml")
+	text := "buffers:\n  a: {type: u32, shape: [4], fill: zeros}\n  b: {type: u32, shape: [4], fill: uninitialized}\nlaunches:\n" +
+		"- {copy: {to: a, from: b, bytes: 4}}\n- {fill: {to: a, bytes: 4}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := yaml.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := muster.LoadSequence(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Only(context.Background(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Check(context.Background(), muster.CheckOptions{})
+	if err != nil || len(r.Findings) == 0 || r.Findings[0].Sites[0].PTX.File != "fill and copy" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
