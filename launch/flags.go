@@ -70,6 +70,7 @@ func (fl Flags) Apply(f *File) error {
 	if err := fl.applyLists(f, l); err != nil {
 		return err
 	}
+	f.fill(&fl)
 	if l.Grid[0] == 0 || l.Block[0] == 0 {
 		return &Error{Msg: "a launch without a file needs --grid and --block"}
 	}

@@ -344,7 +344,7 @@ func Reference() string {
 
 const preface = `# Launch files
 
-A launch file says what to run, in YAML or JSON. Keys that nothing knows, keys that come twice, and numbers outside of their range are errors with their line. Paths are relative to the file. Every key of a file of one launch is also a flag of the command (~muster check --help~). A file in which ~???~ stands for a value, as ~muster init~ and ~muster import~ write it for what only the author knows, is refused by the names of what is not filled in.
+A launch file says what to run, in YAML or JSON. Keys that nothing knows, keys that come twice, and numbers outside of their range are errors with their line. Paths are relative to the file. Every key of a file of one launch is also a flag of the command (~muster check --help~). A file in which ~???~ stands for a value, as ~muster init~ and ~muster import~ write it for what only the author knows, is refused by the names of what is not filled in, there or by flags.
 
 ~~~yaml
 # yaml-language-server: $schema=launch.schema.json

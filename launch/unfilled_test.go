@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/internal/yaml"
+	"muster/launch"
 )
 
 // TestUnfilled: what is not filled in is named, with the place of the first of it.
@@ -23,8 +24,45 @@ func TestUnfilled(t *testing.T) {
 		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := yaml.ReadFile(name); err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != name+":"+c.want {
+		f, err := yaml.ReadFile(name)
+		if err == nil {
+			err = f.Validate()
+		}
+		if err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != name+":"+c.want {
 			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// TestUnfilledFlags: flags fill in what they state, and nothing else.
+func TestUnfilledFlags(t *testing.T) {
+	const text = "ptx: k.ptx\ngrid: ???\nblock: ???\ncluster: ???\nshared: ???\nbuffers: {a: {type: f32, shape: [???], fill: zeros}}\nargs: [a, {s32: ???}]\n"
+	name := filepath.Join(t.TempDir(), "k.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fl := launch.Flags{}
+	for _, step := range []struct {
+		fill func()
+		want string
+	}{
+		{func() {}, "2:7: not filled in: grid, block, cluster, shared, shape of a, argument 2"},
+		{func() { fl.Grid, fl.Shared = "4", "64" }, "3:8: not filled in: block, cluster, shape of a, argument 2"},
+		{func() { fl.Buffers = []string{"b=f32[4]:zeros"} }, "3:8: not filled in: block, cluster, shape of a, argument 2"},
+		{func() { fl.Block, fl.Cluster, fl.Buffers = "32", "2", []string{"a=f32[4]:zeros"} }, "7:17: not filled in: argument 2"},
+		{func() { fl.Args = []string{"a", "s32:3"} }, ""},
+	} {
+		step.fill()
+		f, err := yaml.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := fl.Apply(f); err != nil {
+			got = strings.TrimPrefix(strings.SplitN(err.Error(), "\n", 2)[0], name+":")
+		}
+		if got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
 		}
 	}
 }

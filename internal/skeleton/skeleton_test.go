@@ -88,7 +88,11 @@ func TestRead(t *testing.T) {
 			if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := yaml.ReadFile(name); err == nil || !strings.Contains(err.Error(), "not filled in: grid") {
+			file, err := yaml.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Validate(); err == nil || !strings.Contains(err.Error(), "not filled in: grid") {
 				t.Errorf("%s, %s, as it is: %v", path, f.Name, err)
 			}
 			filled := bytes.ReplaceAll(b.Bytes(), []byte(launch.Unfilled), []byte("1"))
