@@ -9,6 +9,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/report"
 )
 
 // What a stage of a sequence hands on. The next one is checked with the memory that one run of
@@ -20,8 +21,9 @@ import (
 //
 // A stage that begins with open bytes is decided for every schedule of those before it if its
 // proof holds for every content of the buffers, or if it is by one run and that reads none of
-// these bytes: no other content of theirs can make it do anything else. Otherwise its findings
-// stand, since they are of a run, and a clean verdict becomes incomplete.
+// these bytes: no other content of theirs can make it do anything else; or if it is clean from
+// each of a few memories that an exploration came to. Otherwise its findings stand, since they
+// are of a run, and a clean verdict becomes incomplete.
 
 // An open is which bytes of memory may hold something else in another schedule of a stage.
 type open struct {
@@ -31,6 +33,8 @@ type open struct {
 	bytes  trial.Bytes
 	// unset are bytes that one schedule may have written, and another not.
 	unset trial.Bytes
+	// each are the memories that the stage may leave, if they are known: no others are.
+	each []*machine.Machine
 }
 
 // A handing is what a check of a stage is told of the memory that it begins with, and tells of
@@ -39,6 +43,8 @@ type handing struct {
 	before *open // nil: every schedule leaves what the one run has left
 	// given: no check was made of the stages before.
 	given bool
+	// from makes the stage with another memory to begin with.
+	from func(*machine.Machine) (*Launch, error)
 
 	mu      sync.Mutex
 	checked bool
@@ -83,7 +89,9 @@ func (c *checking) handsOn() {
 		switch {
 		case h.given:
 			c.inherits = h.before.text() + ": what is said of it is said for that"
-		case !c.Wrong():
+		case c.Wrong():
+		case c.fromEach(h):
+		default:
 			c.AddGap(rules.Gap{What: h.before.text() + "; what is there may decide something", PC: -1})
 		}
 	}
@@ -98,6 +106,41 @@ func (c *checking) handsOn() {
 
 // sums is what is open behind a sum that nobody reads.
 const sums = "has sums of floating-point numbers whose last bits depend on the schedule"
+
+// maxEach bounds the memories from each of which a stage is checked.
+const maxEach = 4
+
+// fromEach checks the launch from each memory that the stage before may leave, if these are
+// known and few, and reports whether that decides all. What it finds there is a gap with its
+// words, since replays begin with the memory of one run.
+func (c *checking) fromEach(h *handing) bool {
+	if n := len(h.before.each); n == 0 || n > maxEach || !c.decided() {
+		return false
+	}
+	o := c.o
+	o.Explore.State, o.Explore.Save = nil, nil
+	for _, memory := range h.before.each {
+		l, err := h.from(memory)
+		if err != nil {
+			return false
+		}
+		l.handing = nil
+		if l = l.hurried(c.ctx); c.subject.Highest {
+			l = l.led()
+		}
+		r, err := l.check(c.ctx, o, o.Explore.options(l))
+		if err != nil || r.Verdict == report.Incomplete {
+			return false
+		}
+		if r.Verdict == report.Findings {
+			f := &r.Findings[0]
+			c.AddGap(rules.Gap{What: fmt.Sprintf("%s; from another one there is %s[%s]: %s", h.before.text(), f.Severity, f.Kind, f.Headline), PC: -1})
+			return true
+		}
+	}
+	c.notices = append(c.notices, fmt.Sprintf("the memory behind launch %s %s: this launch was checked from each", h.before.launch, h.before.why))
+	return true
+}
 
 // text says what is open.
 func (o *open) text() string {
@@ -147,7 +190,7 @@ func (c *checking) explored() *open {
 	case many || len(list) == 0 || c.skip && prog.Multiplies():
 		return c.anything(depends)
 	}
-	o := &open{launch: c.Name()}
+	o := &open{launch: c.Name(), each: list}
 	for i := range list[0].Regions() {
 		base, size, _ := list[0].Initialized(i)
 		was := make([]byte, size)

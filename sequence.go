@@ -87,7 +87,7 @@ func (s *Sequence) stage(i int, memory *machine.Machine, before *open) (*Launch,
 	}
 	l := &Launch{file: &f, limits: s.limits.filled(), memory: memory}
 	if len(s.ends) > 1 {
-		l.handing = &handing{before: before}
+		l.handing = &handing{before: before, from: func(m *machine.Machine) (*Launch, error) { return s.stage(i, m, nil) }}
 	}
 	order := s.file.Order()[first:s.ends[i]]
 	for _, list := range order {
