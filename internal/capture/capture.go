@@ -133,7 +133,9 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if w, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		status = 128 + int(w.Signal())
 	}
-	if err := o.convert(s, record); err != nil {
+	if err := o.convert(s, record); errors.Is(err, fs.ErrNotExist) && !exists(record) {
+		fmt.Fprintf(o.Log, "muster capture: nothing is kept: %s was removed while the program ran\n", o.Dir)
+	} else if err != nil {
 		fmt.Fprintf(o.Log, "muster capture: %v; what was recorded is in %s\n", err, record)
 	}
 	return status, nil
@@ -153,6 +155,11 @@ func prepare(o *Options) (record string, err error) {
 		return "", err
 	}
 	return record, os.Chmod(o.Dir, 0o700) // it holds what the program computes with
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // areFolders refuses what cannot hold PTX.

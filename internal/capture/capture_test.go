@@ -634,6 +634,16 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+// TestRemoved: a program that removes the folder of its capture loses that alone.
+func TestRemoved(t *testing.T) {
+	b := newBench(t)
+	dir := filepath.Join(t.TempDir(), "captured")
+	_, status, log := b.run(t, "removes "+dir, func(o *Options) { o.Dir = dir })
+	if status != 3 || strings.Count(log, "cannot be written in "+dir+": No such file or directory") != 1 || !strings.Contains(log, "nothing is kept: "+dir+" was removed while the program ran\n") {
+		t.Errorf("status %d: %s", status, log)
+	}
+}
+
 // TestErrorsFull: where standard error is a file that may not grow, the capture's line does not
 // end the program.
 func TestErrorsFull(t *testing.T) {

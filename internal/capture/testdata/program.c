@@ -119,6 +119,12 @@ int main(int argc, char **argv) {
 		n = 50, run(add), n = 60, run(add);
 		return lseek(file, 0, SEEK_END) != 0;
 	}
+	if (!strcmp(what, "removes")) { // the folder of the capture
+		char command[600];
+		run(add);
+		snprintf(command, sizeof command, "rm -rf '%s'", argv[2]);
+		return system(command) || (n = 50, run(add)) ? 1 : 3;
+	}
 	if (!strcmp(what, "quiet")) { // a file in place of standard error, and a capture that fails
 		close(2);
 		int file = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
