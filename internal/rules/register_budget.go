@@ -19,6 +19,9 @@ the decrease keeps its registers, and the increase of the others is short by its
 share. Two of them in a row, with one warp a million cycles late, went well on an H200
 (internal/rules/testdata/h200), which says nothing about larger kernels.
 
+Where the warps of a warpgroup ask for the same number at different lines it is a warning:
+in CUTLASS's kernels for sm_100 each warp has a role, and its own copy of the instruction.
+
 Mend it by letting the whole warpgroup execute the instruction under one
 condition, the decreases first, and by checking that the sum fits: registers a
 thread times threads, over all warps, at most what the CTA had at entry.`,
