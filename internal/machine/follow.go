@@ -30,6 +30,9 @@ var NoLoop = LaneLoop{Mark: -1, Head: -1}
 type Follower struct {
 	// Loops has each lane's loop, by its number in the grid (Lane); empty: none.
 	Loops []LaneLoop
+	// Addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else:
+	// those have no stride.
+	Addresses map[int32]bool
 	lanes []laneTrack
 	warps int32
 	// cluster: lanes are numbered within the one cluster that runs.

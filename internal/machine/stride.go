@@ -64,6 +64,8 @@ type ParamStride struct {
 type strides struct {
 	prog   *Program
 	params []ParamStride
+	// addresses is Follower.Addresses.
+	addresses map[int32]bool
 	uses   []*flow.Use // by instruction
 	told   [][]flow.Reg
 	warps  []*warpStrides
@@ -163,6 +165,7 @@ type point struct {
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
 	s := f.newStrides(m, most, least)
 	s.params, s.from, s.in, s.held = params, taken.lanes, make([][]stride, len(f.lanes)), make([]laneRegs, len(f.lanes))
+	s.addresses = f.Addresses
 	maps.Copy(f.live, taken.live)
 	if before != nil {
 		maps.Copy(s.unsure, before.strides.unsure)

@@ -111,8 +111,12 @@ func (d *decoder) tensorAlloc(in *ptx.Inst) error {
 		return err
 	}
 	d.emit(instr{class: visible, visit: visitTensorAlloc, ready: readyTensorAlloc, x: ai})
+	d.prog.columns = true
 	return nil
 }
+
+// AllocatesColumns reports whether the program has a tcgen05.alloc.
+func (p *Program) AllocatesColumns() bool { return p.columns }
 
 func (d *decoder) tensorDealloc(in *ptx.Inst) error {
 	ai := &allocInfo{pair: d.ctaPair(), free: true}
