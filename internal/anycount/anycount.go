@@ -361,6 +361,9 @@ func (f *Family) proven(k int64) *loops.Refusal {
 	case p.Contents:
 		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.Name, k)
 	}
+	if no := undefined.Matters(l.Subject, f.w, r.Findings); no != nil {
+		return refuse(-1, "with %s = %d: %s: %s", f.Name, k, no.Kind, no.Headline)
+	}
 	return nil
 }
 

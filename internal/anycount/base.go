@@ -134,7 +134,7 @@ func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		if pr.Take(l.Subject, &part); part.Err != nil || len(equal) > 0 || pr.Contents || slices.ContainsFunc(part.Findings, undefined.Passing) {
 			return nil, nil
 		}
-		if pr.Found(l.Subject, &part.Result); len(pr.Reasons) > 0 || !pr.Addresses.Hold(f.addresses) {
+		if pr.Found(l.Subject, &part.Result); len(pr.Reasons) > 0 || !pr.Addresses.Hold(f.addresses) || undefined.Matters(l.Subject, f.w, part.Findings) != nil {
 			return nil, nil
 		}
 		for lane, loop := range list {
