@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"muster/ptx"
@@ -46,9 +47,22 @@ func Example(f *ptx.Form) string {
 		return wgmmaExample(text)
 	case strings.Contains(text, ".tensor.1d."):
 		return strings.Replace(text, ".1d.", ".2d.", 1) // two coordinates
+	case f.Op == "tcgen05":
+		return tensorExample(f, text)
 	}
 	return text
 }
+
+// tensorExample completes an example of tcgen05: an address in tensor memory has 32 bits, and
+// the smallest load or store one register.
+func tensorExample(f *ptx.Form, text string) string {
+	if f.Space != "tensor" {
+		return text
+	}
+	return pairOfWords.ReplaceAllString(strings.ReplaceAll(text, "[%rd", "[%r"), "{$1}")
+}
+
+var pairOfWords = regexp.MustCompile(`\{(%r\d+), %r\d+\}`)
 
 // decodeExample decodes a kernel that holds the form's example among the
 // declarations that examples refer to. It replaces an example's immediate 1,
@@ -63,6 +77,9 @@ func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
 		top, labels = ".func L0() { ret; }", "L1: .callprototype _ ();"
 	}
 	kernel := exampleKernel
+	if f.SM.Number > 90 {
+		kernel = strings.Replace(kernel, "sm_90a", fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix), 1)
+	}
 	if f.Gone != nil { // from a time when there were no registers of 128 bits
 		kernel = strings.NewReplacer("9.4", fmt.Sprintf("%d.%d", f.Version.Major, f.Version.Minor), "sm_90a", fmt.Sprintf("sm_%d", f.SM.Number), ".b128", ".b64").Replace(kernel)
 	}

@@ -33,8 +33,8 @@ type Follower struct {
 	// Addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else:
 	// those have no stride.
 	Addresses map[int32]bool
-	lanes []laneTrack
-	warps int32
+	lanes     []laneTrack
+	warps     int32
 	// cluster: lanes are numbered within the one cluster that runs.
 	cluster bool
 	back    map[int32]*[]int32   // visits of every branch back, by lane

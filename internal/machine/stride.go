@@ -66,18 +66,18 @@ type strides struct {
 	params []ParamStride
 	// addresses is Follower.Addresses.
 	addresses map[int32]bool
-	uses   []*flow.Use // by instruction
-	told   [][]flow.Reg
-	warps  []*warpStrides
-	from   []laneTrack // of the run that recorded the registers
-	in     [][]stride  // strides of a lane's live registers at the first period
-	held   []laneRegs  // their values then
-	unsure map[unsureRow]bool
-	causes []Cause
-	index  map[Cause]int32
-	failed []Cause
-	seen   map[Cause]bool
-	again  bool
+	uses      []*flow.Use // by instruction
+	told      [][]flow.Reg
+	warps     []*warpStrides
+	from      []laneTrack // of the run that recorded the registers
+	in        [][]stride  // strides of a lane's live registers at the first period
+	held      []laneRegs  // their values then
+	unsure    map[unsureRow]bool
+	causes    []Cause
+	index     map[Cause]int32
+	failed    []Cause
+	seen      map[Cause]bool
+	again     bool
 
 	// The strides hold for n up to most, which maxAt limits. most is never less than
 	// least.
