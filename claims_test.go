@@ -187,6 +187,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.MaxRegCount = v
 		case "--kernel":
 			fl.Kernel = v
+		case "--co-resident":
+			fl.CoResident = v
 		case "--cooperative":
 			fl.Cooperative = v
 		case "--buffer":

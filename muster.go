@@ -379,7 +379,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		}
 		g := machine.Launch{
 			Entry: l.entries[i], Grid: of.Grid, Block: of.Block, Cluster: cluster, Shared: uint64(of.Shared),
-			Registers: e.EntryRegisters(of.Registers, of.MaxRegCount), Params: p.Bytes, Cooperative: of.Cooperative, After: l.order[i],
+			Registers: e.EntryRegisters(of.Registers, of.MaxRegCount), Params: p.Bytes, Cooperative: of.Cooperative, CoResident: of.CoResident, After: l.order[i],
 		}
 		if i == 0 {
 			l.config.First(g)

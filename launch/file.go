@@ -50,6 +50,9 @@ type Launch struct {
 	// Cooperative: the driver starts all CTAs together or none, and gives the grid a
 	// workspace for its barrier (cuLaunchCooperativeKernel).
 	Cooperative bool
+	// CoResident is how many CTAs of the grid share a multiprocessor and its tensor memory;
+	// 0 for one.
+	CoResident uint32
 	// Of several launches: see sequence.go.
 	Name      string
 	Stream    string
@@ -105,6 +108,7 @@ const (
 	MaxShared       = 232448 // 227 KiB, the opt-in maximum of a CTA
 	MaxRegisters    = 256    // per thread; the largest value of setmaxnreg
 	MaxRegCount     = 255    // of -maxrregcount
+	MaxCoResident   = 32     // CTAs of a multiprocessor
 )
 
 // ReadFile reads a launch file in JSON.
@@ -188,6 +192,7 @@ func (d *decoder) launchFields(l *Launch) []field {
 			return
 		}},
 		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
+		{"co-resident", false, func(n *Node) (err error) { l.CoResident, err = d.uint32(n, "co-resident", 1, MaxCoResident); return }},
 		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
 	}
 }

@@ -32,7 +32,8 @@ type Flags struct {
 	Grid, Block, Cluster string
 	Shared, Registers    string
 	MaxRegCount          string
-	Cooperative          string   // "true" or "false"
+	Cooperative          string // "true" or "false"
+	CoResident           string
 	Buffers              []string // added, or replacing the one of the same name
 	Variables            []string // added, or replacing the one of the same name
 	Args                 []string // replacing all
@@ -84,7 +85,7 @@ func (fl Flags) ofOne() string {
 	}{
 		{"--ptx", fl.PTX != ""}, {"--link", len(fl.Link) > 0}, {"--kernel", fl.Kernel != ""}, {"--grid", fl.Grid != ""}, {"--block", fl.Block != ""},
 		{"--cluster", fl.Cluster != ""}, {"--shared", fl.Shared != ""}, {"--registers", fl.Registers != ""}, {"--maxrregcount", fl.MaxRegCount != ""},
-		{"--cooperative", fl.Cooperative != ""}, {"--arg", len(fl.Args) > 0},
+		{"--cooperative", fl.Cooperative != ""}, {"--co-resident", fl.CoResident != ""}, {"--arg", len(fl.Args) > 0},
 	} {
 		if x.given {
 			return x.flag
@@ -122,6 +123,7 @@ func (fl Flags) applyShape(l *Launch) error {
 		{"--shared", fl.Shared, 0, MaxShared, &l.Shared},
 		{"--registers", fl.Registers, 1, MaxRegisters, &l.Registers},
 		{"--maxrregcount", fl.MaxRegCount, 1, MaxRegCount, &l.MaxRegCount},
+		{"--co-resident", fl.CoResident, 1, MaxCoResident, &l.CoResident},
 	} {
 		if num.text == "" {
 			continue

@@ -113,6 +113,7 @@ func launchForm() []formKey {
 		{"registers", false, integerFrom(1, MaxRegisters), "Registers of a thread at entry, as the compiler printed them, from which setmaxnreg starts. Default: by what the kernel declares.", "168"},
 		{"maxrregcount", false, integerFrom(1, MaxRegCount), "What the compiler's option -maxrregcount gave; it keeps setmaxnreg in a kernel without .maxntid and .reqntid.", "128"},
 		{"cooperative", false, aBoolean, "true: the driver starts all CTAs together or none, and %envreg1 and %envreg2 have the address of the grid's workspace. Default: false.", "true"},
+		{"co-resident", false, integerFrom(1, MaxCoResident), "CTAs of the grid that share a multiprocessor, and the 512 columns of its tensor memory: 0 to N-1, N to 2N-1 and so on. Default: 1.", "2"},
 		{"args", false, listOf(refTo("argument", "an argument"), 0, 0), "The arguments, one for each parameter, in order.", "[in, {ptr: out, offset: 256}, {s32: 64}]"},
 	}
 }

@@ -310,6 +310,7 @@ func (w *writer) launchKeys(l *Launch) [][2]string {
 	add(l.Registers != 0, "registers", fmt.Sprint(l.Registers))
 	add(l.MaxRegCount != 0, "maxrregcount", fmt.Sprint(l.MaxRegCount))
 	add(l.Cooperative, "cooperative", "true")
+	add(l.CoResident != 0, "co-resident", fmt.Sprint(l.CoResident))
 	return keys
 }
 

@@ -220,6 +220,7 @@ const (
 	ClassBarrier  = "barrier"  // barriers of a warp, a CTA or a cluster
 	ClassFence    = "fence"    // fences of memory
 	ClassMbarrier = "mbarrier" // operations on an mbarrier
+	ClassTcgen05  = "tcgen05"  // tensor memory and what computes in it
 )
 
 // IsOf reports whether an instruction's row is of a class.

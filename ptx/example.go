@@ -115,7 +115,11 @@ func (g *generator) value(a *Arg) Operand {
 	case "list":
 		return &List{Elems: []Operand{g.reg("b32")}}
 	case "mem":
-		return &Mem{Base: g.reg("u64"), Rest: g.args(a.Rest)}
+		typ := "u64"
+		if g.c.form.Space == "tensor" {
+			typ = "u32" // addresses of tensor memory are lanes and columns in 32 bits
+		}
+		return &Mem{Base: g.reg(typ), Rest: g.args(a.Rest)}
 	}
 	n, any := g.c.count(a, g.mods)
 	if any {
@@ -162,12 +166,12 @@ func width(typ string) int {
 		return 1
 	case "addr", "texref", "samplerref", "surfref":
 		return 64
-	case "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e4m3", "e5m2", "tf32", "bf16x2", "s4", "u4", "b1", "e3m2", "e2m3", "e2m1":
+	case "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1p4x4", "e4m3", "e5m2", "tf32", "bf16x2", "s4", "u4", "b1", "e3m2", "e2m3", "e2m1":
 		return 32
 	case "e2m1x2":
 		return 8
 	}
-	if typ[0] == 'e' || strings.HasSuffix(typ, "8m0x2") || typ == "s2f6x2" || typ == "bf16" {
+	if typ[0] == 'e' || strings.HasSuffix(typ, "8m0x2") || typ == "s2f6x2" || typ == "ue5m3x2" || typ == "bf16" {
 		return 16
 	}
 	n, times, ok := strings.Cut(typ, "x")

@@ -29,7 +29,10 @@ type Form struct {
 	Gone *Since
 	// Family lists the only architectures, by number, that have the form; nil if Version
 	// and SM suffice.
-	Family   []int
+	Family []int
+	// On lists the only targets that have the form; nil if the above suffices. One with the
+	// suffix f stands for its family from that architecture on.
+	On       []SM
 	synopsis string
 	sem      int // the index of the slot sem, plus 1; 0 for none
 }

@@ -35,6 +35,12 @@ func TestOperands(t *testing.T) {
 	for _, e := range CheckOperands(m) {
 		said[int(e.Pos.Line)-head-1] = e.Msg
 	}
+	body := m.Items[len(m.Items)-1].(*Func).Body
+	for _, st := range body.Stmts {
+		if in, ok := st.(*Inst); ok && in.Form == nil {
+			said[int(in.Pos.Line)-head-1] = "no row has it"
+		}
+	}
 	for i, line := range lines {
 		switch {
 		case line[0] == '+' && said[i] != "":

@@ -30,6 +30,9 @@ func TestPtxas(t *testing.T) {
 		count[verdict]++
 		text, why, _ := strings.Cut(rest, " # ")
 		in := body(t, text)[0].(*ptx.Inst)
+		if v, _ := in.Asks(); verdict == "-" && (ptx.Version{Major: 9}).Before(v) {
+			continue // which it cannot know
+		}
 		matches := in.Form != nil
 		taken := verdict == "+" || why == "ptxas takes it"
 		if agree := matches == taken; agree != (verdict != "!") {

@@ -162,14 +162,21 @@ func (s *scanner) skip(mask uint8) {
 	}
 }
 
-// word skips the rest of a dot word: letters, digits and "::".
+// word skips the rest of a dot word: letters, digits and "::", and ":" between the numbers of
+// a ratio, as in "sp::2:4".
 func (s *scanner) word() {
-	for {
+	for part := s.off; ; {
 		s.skip(cIdent)
-		if s.at(2)&cIdent == 0 || s.src[s.off] != ':' || s.src[s.off+1] != ':' {
+		number := part < s.off && strings.Trim(s.src[part:s.off], "0123456789") == ""
+		switch {
+		case s.at(2)&cIdent != 0 && s.src[s.off] == ':' && s.src[s.off+1] == ':':
+			s.off += 2
+			part = s.off
+		case number && s.at(1)&cDigit != 0 && s.src[s.off] == ':' && s.src[part-1] == ':':
+			s.off++
+		default:
 			return
 		}
-		s.off += 2
 	}
 }
 

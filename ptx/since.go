@@ -13,6 +13,7 @@ type Since struct {
 	If      []Cond
 	Version Version // zero if it is the form's
 	SM      SM      // zero if it is the form's
+	On      []SM    // the only targets, as Form.On; nil for all from SM on
 	// Lax: the ISA requires this, but ptxas does not check it.
 	Lax bool
 }
@@ -74,6 +75,28 @@ func (in *Inst) needs(v Version, sm SM, lax bool) (Version, SM) {
 	return v, sm
 }
 
+// on returns the lists of targets, in each of which that of an instruction's module must be:
+// those of its form and of its modifiers and operands.
+func (in *Inst) on() (lists [][]SM) {
+	if in.Form.On != nil {
+		lists = append(lists, in.Form.On)
+	}
+	var fill []int8
+	for i := range in.Form.Since {
+		s := &in.Form.Since[i]
+		if s.On == nil {
+			continue
+		}
+		if fill == nil {
+			fill = in.fill()
+		}
+		if fill != nil && !s.Lax && s.met(in, fill) {
+			lists = append(lists, s.On)
+		}
+	}
+	return lists
+}
+
 func later(v, w Version) Version {
 	if v.Before(w) {
 		return w
@@ -121,7 +144,10 @@ func (s Since) String() string {
 	if s.Version != (Version{}) {
 		what = append(what, fmt.Sprintf("%d.%d", s.Version.Major, s.Version.Minor))
 	}
-	if s.SM != (SM{}) {
+	switch {
+	case s.On != nil:
+		what = append(what, "on_"+targetNames(s.On, "+", ""))
+	case s.SM != (SM{}):
 		what = append(what, fmt.Sprintf("sm_%d%s", s.SM.Number, s.SM.Suffix))
 	}
 	if s.Lax {

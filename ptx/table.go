@@ -47,9 +47,10 @@ import (
 // "since=~…" is required by the ISA but not by ptxas; "takes=6.0/sm_70" is what ptxas
 // requires for a row, if less than the row's version and architecture. "gone=6.4/sm_70"
 // says that from PTX 6.4 on sm_70 and later no longer have a row. "family=100,103" are
-// the only architectures that have a row.
+// the only architectures that have a row, and "on=100a,103f" the only targets: sm_100a, and
+// the family of sm_103 from it on. "since=a:v>9.4/on_100a+103f" says so of a modifier.
 var chapters = []string{integerTable, floatTable, logicTable, moveTable, convertTable, memoryTable, asyncTable,
-	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, videoTable, miscTable}
+	textureTable, controlTable, syncTable, atomicTable, mbarrierTable, mmaTable, wgmmaTable, tcgenTable, fabricTable, videoTable, miscTable}
 
 var (
 	forms     = buildTable()
@@ -161,6 +162,8 @@ func (f *Form) setCells(line string, cells []string) {
 		case "gone":
 			t := parseSince(line, ">"+val)
 			f.Gone = &t
+		case "on":
+			f.On = parseTargets(line, val, ",")
 		case "family":
 			f.Family = nil
 			for n := range strings.SplitSeq(val, ",") {
@@ -193,6 +196,14 @@ func (f *Form) parseRule(line, s string) Rule {
 		r.Is = values(line, is)
 	}
 	return r
+}
+
+// parseTargets takes "100a,103f", with sep between targets.
+func parseTargets(line, val, sep string) (list []SM) {
+	for n := range strings.SplitSeq(val, sep) {
+		list = append(list, parseSM(line, n))
+	}
+	return list
 }
 
 func parseSM(line, val string) SM {

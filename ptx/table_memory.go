@@ -7,7 +7,8 @@ ld           | ld{.<sem:weak=weak>}{.<space:@ldspace=generic>}{.<cop:ca,cg,cs,lu
 ld.evict     | ld{.<sem:weak=weak>}{.<space:@ldspace=generic>}{.<l1:@l1>}{.<l2:@l2>}{.<hint:@hint>}{.<prefetch:@prefetch>}{.<vec:v2,v4,v8>}.<type:@memtype> d*<vec>, [a*<vec>], hint?policy:b64 | ptx=7.4 sm=70 if=hint>space:-,global if=prefetch>space:-,global if=l1>space:-,global if=l2>space:-,global if=l2>vec:v4,v8 if=l2>type:b32,u32,s32,f32,b64,u64,s64,f64 if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
 ld.volatile  | ld.<sem:volatile>{.<space:@volatile=generic>}{.<prefetch:@prefetch>}{.<vec:v2,v4>}.<type:@memtype> d*<vec>, [a*<vec>] | ptx=1.1 scope=sys if=prefetch>space:-,global if=type:b128>vec:- since=space:local>9.1
 ld.strong    | ld.<sem:relaxed,acquire>.<scope:@scope>{.<space:@ss=generic>}{.<l1:@l1>}{.<l2:@l2>}{.<hint:@hint>}{.<prefetch:@prefetch>}{.<vec:v2,v4,v8>}.<type:@memtype> d*<vec>, [a*<vec>], hint?policy:b64 | ptx=6.0 sm=70 scope=<scope> if=hint>space:-,global if=prefetch>space:-,global if=l1>space:-,global if=l2>space:-,global if=l2>vec:v4,v8 if=l2>type:b32,u32,s32,f32,b64,u64,s64,f64 if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
-ld.mmio      | ld.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> d, [a] | ptx=8.2 sm=70 scope=<scope>
+ld.mmio      | ld.mmio.<sem:relaxed,acquire>.<scope:sys>{.<space:global=generic>}.<type:@memtype> d, [a] | ptx=8.2 sm=70 scope=<scope> since=sem:acquire>9.3/sm_75
+ld.readonly  | ld.proxy::readonly{.<space:const,global=generic>}.<type:@memtype> d, [a] | ptx=9.4 sm=90 proxy=nc
 = 9.7.9.9 memory 3.1 sm_32 space=<space> proxy=nc since=vec:v8&type:b32,u32,s32,f32>8.8/sm_100 since=vec:v4&type:b64,u64,s64,f64>8.8/sm_100 effect=read
 ld.nc        | ld.<space:global>{.<cop:ca,cg,cs>}.nc{.<hint:@hint>}{.<prefetch:@prefetch>}{.<vec:v2,v4,v8>}.<type:@memtype> d*<vec>, [a*<vec>], hint?policy:b64 | if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
 ld.nc.evict  | ld.<space:global>.nc{.<l1:@l1>}{.<l2:@l2>}{.<hint:@hint>}{.<prefetch:@prefetch>}{.<vec:v2,v4,v8>}.<type:@memtype> d*<vec>, [a*<vec>], hint?policy:b64 | ptx=7.4 sm=70 if=l2>vec:v4,v8 if=l2>type:b32,u32,s32,f32,b64,u64,s64,f64 if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
@@ -18,14 +19,15 @@ st           | st{.<sem:weak=weak>}{.<space:@stspace=generic>}{.<cop:wb,cg,cs,wt
 st.evict     | st{.<sem:weak=weak>}{.<space:@stspace=generic>}{.<l1:@l1>}{.<l2:@l2>}{.<hint:@hint>}{.<vec:v2,v4,v8>}.<type:@memtype> [=a*<vec>], b*<vec>, hint?policy:b64 | ptx=7.4 sm=70 if=hint>space:-,global if=l1>space:-,global if=l2>space:-,global if=l2>vec:v4,v8 if=l2>type:b32,u32,s32,f32,b64,u64,s64,f64 if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
 st.volatile  | st.<sem:volatile>{.<space:@volatile=generic>}{.<vec:v2,v4>}.<type:@memtype> [=a*<vec>], b*<vec> | ptx=1.1 scope=sys if=type:b128>vec:- since=space:local>9.1
 st.strong    | st.<sem:relaxed,release>.<scope:@scope>{.<space:@ss=generic>}{.<l1:@l1>}{.<l2:@l2>}{.<hint:@hint>}{.<vec:v2,v4,v8>}.<type:@memtype> [=a*<vec>], b*<vec>, hint?policy:b64 | ptx=6.0 sm=70 scope=<scope> if=hint>space:-,global if=l1>space:-,global if=l2>space:-,global if=l2>vec:v4,v8 if=l2>type:b32,u32,s32,f32,b64,u64,s64,f64 if=vec:v8>type:b8,u8,s8,b16,u16,s16,b32,u32,s32,f32 if=type:b128>vec:-
-st.mmio      | st.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b | ptx=8.2 sm=70 scope=<scope>
+st.mmio      | st.mmio.<sem:relaxed,release>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b | ptx=8.2 sm=70 scope=<scope> since=sem:release>9.3/sm_75
 = 9.7.9.12 async 8.1 sm_90 space=<space> proxy=generic async=mbarrier barrier=complete-tx effect=write
 st.async     | st.async{.<sem:weak=weak>}{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64] | scope=cluster if=type:b64,u64,s64,f64>vec:-,v2 if=type:b128>vec:- since=type:b128>9.2
 st.async.scope | st.async.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>{.<vec:v2,v4>}.<type:b32,b64,b128,u32,u64,s32,s64,f32,f64> [=a*<vec>], b*<vec>, [+bar:b64] | ptx=8.7 takes=8.1/sm_90 scope=<scope> if=type:b64,u64,s64,f64>vec:-,v2 if=type:b128>vec:- since=type:b128>9.2
 st.async.release | st.async{.mmio}.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:b8,@bits,@int8,f32,f64> [=a], b | ptx=8.7 sm=100 async=release barrier=none scope=<scope>
 = 9.7.9.13 memory 8.6 sm_100 space=<space> proxy=generic effect=write
-st.bulk      | st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:u64, #init:u64
-= 9.7.9.14 memory 8.1 sm_90 space=<space> proxy=generic scope=<scope> since=acc:acc::f32>8.2 since=acc:acc::f16>8.6/sm_100a since=type:e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4>8.6/sm_100a effect=read
+st.bulk      | st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:addr, #init:u64
+multimem.st.async | multimem.st.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:@bits,b8,@int8,f32,f64> [=a], b | ptx=9.3 sec=9.7.9.12 scope=<scope> async=release class=async
+= 9.7.9.14 memory 8.1 sm_90 space=<space> proxy=generic scope=<scope> since=acc:acc::f32>8.2 since=acc:acc::f16>8.6/on_100a+100f+101f+110f+120a+121a since=type:e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4>8.6/on_100a+100f+101f+110f+120a+121a effect=read
 multimem.ld_reduce | multimem.ld_reduce{.<sem:relaxed,acquire=relaxed>}{&.<scope:@scope=gpu>}{.<space:global=generic>}.<op:min,max,add,and,or,xor>.<type:b32,b64,u32,u64,s32,s64> d, [a] | if=op:and,or,xor>type:b32,b64 if=op:add>type:u32,s32,u64 if=op:min,max>type:u32,s32,u64,s64
 multimem.ld_reduce.weak | multimem.ld_reduce.<sem:weak>{.<space:global=generic>}.<op:min,max,add,and,or,xor>.<type:b32,b64,u32,u64,s32,s64> d, [a] | scope=none if=op:and,or,xor>type:b32,b64 if=op:add>type:u32,s32,u64 if=op:min,max>type:u32,s32,u64,s64
 multimem.ld_reduce.float | multimem.ld_reduce{.<sem:relaxed,acquire=relaxed>}{&.<scope:@scope=gpu>}{.<space:global=generic>}.<op:min,max,add>{.<acc:acc::f32,acc::f16>}{.<vec:v2,v4,v8>}.<type:f16,f16x2,bf16,bf16x2,f32,f64,e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4> d*<vec>, [a*<vec>] | if=type:f16,bf16>vec:v2,v4,v8 if=type:f16x2,bf16x2,f32>vec:-,v2,v4 if=type:f64>vec:- if=type:f32,f64>op:add if=acc>op:add if=acc:acc::f32>type:f16,f16x2,bf16,bf16x2 if=acc:acc::f16>type:e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4
@@ -36,6 +38,7 @@ multimem.red | multimem.red{.<sem:relaxed,release=relaxed>}{&.<scope:@scope=gpu>
 multimem.red.float | multimem.red{.<sem:relaxed,release=relaxed>}{&.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>{.<vec:v2,v4,v8>}.<type:f16,f16x2,bf16,bf16x2,f32,f64> [+a*<vec>], b*<vec> | if=type:f16,bf16>vec:v2,v4,v8 if=type:f16x2,bf16x2,f32>vec:-,v2,v4 if=type:f64>vec:- effect=write,update
 = 9.7.9.15 memory 2.0 sm_20 space=<space> proxy=none effect=hint
 prefetch     | prefetch{.<space:global,local=generic>}.<level:L1,L2> [.a:b8]
+prefetch.valid | prefetch{.<space:global=generic>}.<level:L1::32B>.valid_addr [.a:b8] | ptx=9.4 sm=90
 prefetch.evict | prefetch.<space:global>.<level:L2::evict_last,L2::evict_normal> [.a:b8] | ptx=7.4 sm=80
 prefetchu    | prefetchu.<level:L1> [.a:b8] | space=generic
 prefetch.tensormap | prefetch{.<space:const,param=generic>}.tensormap [a:b1024] | ptx=8.0 sm=90 class=tensormap proxy=none
@@ -61,8 +64,10 @@ atom.add     | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@sco
 atom.inc     | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:inc,dec>{.<hint:@hint>}.<type:u32> d, [+a], b, hint?policy:b64 | if=hint>space:-,global
 atom.minmax  | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:min,max>{.<hint:@hint>}.<type:u32,s32,u64,s64> d, [+a], b, hint?policy:b64 | if=hint>space:-,global since=type:u64,s64>3.1/sm_32
 atom.add.f16 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f16,f16x2> d, [+a], b, hint?policy:b64 | ptx=6.2 sm=60 if=hint>space:-,global since=type:f16>6.3/sm_70
+atom.add.noftz.f32 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f32> d, [+a], b, hint?policy:b64 | ptx=9.4 sm=90 if=hint>space:-,global
 atom.add.bf16 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:bf16,bf16x2> d, [+a], b, hint?policy:b64 | ptx=7.8 sm=90 if=hint>space:-,global
 atom.vec.f32 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>{.<hint:@hint>}.<vec:v2,v4>.<type:f32> d*<vec>, [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
+atom.vec.noftz.f32 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f32> d*<vec>, [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=9.4 sm=90 if=hint>space:-,global
 atom.vec.f16 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add,min,max>.noftz{.<hint:@hint>}.<vec:v2,v4,v8>.<type:f16,bf16> d*<vec>, [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
 atom.vec.f16x2 | atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add,min,max>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f16x2,bf16x2> d*<vec>, [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
 = 9.7.13.6 atomic 1.2 sm_12 space=<space> proxy=generic scope=<scope> since=scope>5.0/sm_60 since=sem>6.0/sm_70 effect=write,update
@@ -71,8 +76,10 @@ red.add      | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:
 red.inc      | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:inc,dec>{.<hint:@hint>}.<type:u32> [+a], b, hint?policy:b64 | if=hint>space:-,global
 red.minmax   | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:min,max>{.<hint:@hint>}.<type:u32,s32,u64,s64> [+a], b, hint?policy:b64 | if=hint>space:-,global since=type:u64,s64>3.1/sm_32
 red.add.f16  | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f16,f16x2> [+a], b, hint?policy:b64 | ptx=6.2 sm=60 if=hint>space:-,global since=type:f16>6.3/sm_70
+red.add.noftz.f32 | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f32> [+a], b, hint?policy:b64 | ptx=9.4 sm=90 if=hint>space:-,global
 red.add.bf16 | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:bf16,bf16x2> [+a], b, hint?policy:b64 | ptx=7.8 sm=90 if=hint>space:-,global
 red.vec.f32  | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>{.<hint:@hint>}.<vec:v2,v4>.<type:f32> [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
+red.vec.noftz.f32 | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f32> [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=9.4 sm=90 if=hint>space:-,global
 red.vec.f16  | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add,min,max>.noftz{.<hint:@hint>}.<vec:v2,v4,v8>.<type:f16,bf16> [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
 red.vec.f16x2 | red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add,min,max>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f16x2,bf16x2> [+a*<vec>], b*<vec>, hint?policy:b64 | ptx=8.1 sm=90 if=hint>space:-,global
 = 9.7.13.7 async 8.1 sm_90 space=<space> proxy=generic scope=<scope> async=mbarrier barrier=complete-tx effect=write,update
@@ -81,4 +88,5 @@ red.async.minmax | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::clust
 red.async.bits | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>.<op:and,or,xor>.<type:b32> [+a], b, [+bar:b64]
 red.async.add | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>.<op:add>.<type:u32,s32,u64> [+a], b, [+bar:b64]
 red.async.release | red.async{.mmio}.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64,s64> [+a], b | ptx=8.7 sm=100 async=release barrier=none
+multimem.red.async | multimem.red.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64> [+a], b | ptx=9.3 sm=100 async=release barrier=none
 `

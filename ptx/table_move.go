@@ -50,31 +50,42 @@ cvt.f32.f64    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f32>.<atype:f64> d:<dtype>, a
 cvt.f16.f64    | cvt.<rnd:@rnd>{.sat}.<dtype:f16>.<atype:f64> d:<dtype>, a:<atype>
 cvt.bf16.f64   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f64> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.f32    | cvt.<rnd:@rnd>{.ftz}{.sat}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
-cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=70 since=relu>sm_80 since=satfinite>8.1
-cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
+cvt.f16.f32.relu | cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=70 since=relu>sm_80 since=satfinite>8.1 since=pzo>9.4/on_107f
+cvt.bf16.f32   | cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1 since=pzo>9.4/on_107f
 cvt.bf16.f32.rnd | cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80
 cvt.bf16.f16   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.bf16   | cvt.<rnd:@rnd>.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
-cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
-cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a
+cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80 since=satfinite>8.1 since=pzo>9.4/on_107f
+cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
 cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
-cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90 since=satfinite>8.6/sm_100
-cvt.f8x2.f32   | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.8 sm=89
-cvt.f8x2.f16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
-cvt.f8x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f
+cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}{.pzo}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90 since=satfinite>8.6/sm_100 since=pzo>9.4/on_107f
+cvt.f8x2.f32   | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.8 sm=89 since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
+cvt.f8x2.f16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89 since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
+cvt.f8x2.bf16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f16x2.f8x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e4m3x2,e5m2x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
-cvt.rs.f8x4    | cvt.<rnd:rs>{.relu}.satfinite.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32 | ptx=8.7 sm=100a
-cvt.f6f4x2.f32 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a
-cvt.f6f4x2.f16x2 | cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f
+cvt.rs.f8x4    | cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
+cvt.f6f4x2.f32 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
+cvt.f6f4x2.f16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f16x2.f6f4x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e2m1x2,e2m3x2,e3m2x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
 cvt.bf16x2.f8f6f4x2 | cvt.<rnd:rn>{.relu}{.satfinite}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.2 sm=100f
 cvt.ue8m0x2.f32 | cvt.<rnd:rz,rp>{.satfinite}.<dtype:ue8m0x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a
 cvt.ue8m0x2.bf16x2 | cvt.<rnd:rz,rp>{.satfinite}.<dtype:ue8m0x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
 cvt.bf16x2.ue8m0x2 | cvt.<rnd:rn>.<dtype:bf16x2>.<atype:ue8m0x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a
-cvt.s2f6x2.f32 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
-cvt.s2f6x2.bf16x2 | cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
-cvt.bf16x2.s2f6x2 | cvt.<rnd:rn>{.satfinite}{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:s2f6x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a
+cvt.s2f6x2.f32 | cvt.<rnd:rn,rz>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a since=rnd:rz>9.4/on_107f on=100a,103a,107a,110a,120a,121a
+cvt.s2f6x2.bf16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a since=rnd:rz>9.4/on_107f on=100a,103a,107a,110a,120a,121a
+cvt.bf16x2.s2f6x2 | cvt.<rnd:rn>{.satfinite}{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:s2f6x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.1 sm=100a on=100a,103a,107a,110a,120a,121a
+cvt.small.scaled.f32 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<scaled:scaled::n1::ue8m0>.<dtype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scale:b8 | ptx=9.4 sm=107f on=107f
+cvt.small.scaled.half | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<scaled:scaled::n1::ue8m0>.<dtype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>, scale:b8 | ptx=9.4 sm=107f on=107f
+cvt.ue5m3x2.f32 | cvt.<rnd:rn,rz,rp>{.satfinite}.<dtype:ue5m3x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=9.4 sm=107f on=107f
+cvt.ue5m3x2.scaled.f32 | cvt.<rnd:rn,rz>{.satfinite}.<scaled:scaled::n1::ue8m0>.<dtype:ue5m3x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scale:b8 | ptx=9.4 sm=107f on=107f
+cvt.ue5m3x2.half | cvt.<rnd:rn,rz,rp>{.satfinite}.<dtype:ue5m3x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype> | ptx=9.4 sm=107f on=107f
+cvt.ue5m3x2.scaled.half | cvt.<rnd:rn,rz>{.satfinite}.<scaled:scaled::n1::ue8m0>.<dtype:ue5m3x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>, scale:b8 | ptx=9.4 sm=107f on=107f
+cvt.f16x2.ue5m3x2 | cvt.<rnd:rn>.<dtype:f16x2>.<atype:ue5m3x2> d:<dtype>, a:<atype> | ptx=9.4 sm=107f on=107f
+cvt.bf16x2.ue5m3x2 | cvt.<rnd:rn>{.satfinite}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:ue5m3x2> d:<dtype>, a:<atype>, scaled?scale:b16 | ptx=9.4 sm=107f on=107f
 = 9.7.9.22 scalar 6.5 sm_72 effect=convert
 cvt.pack.16    | cvt.pack.sat.<dtype:u16,s16>.<atype:s32> d:b32, a:<atype>, b:<atype>
 cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype> | since=dtype:u2,s2,u4,s4>sm_75
+= 9.7.9.26 scalar 9.4 sm_107a on=107a effect=compute
+spcompress   | spcompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::2:4>.<num:x1,x2,x4,x8,x16,x32,x64> =m*?:b32, =c*?:b32, data*?:b32, desc:b32
+spdecompress | spdecompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::1:2,sp::1:4,sp::1:8,sp::1:16,sp::2:4,sp::2:8,sp::2:16,sp::4:8,sp::4:16>.<num:x1,x2,x4,x8,x16,x32,x64> =data*?:b32, m*?:b32, c*?:b32
 `

@@ -19,6 +19,7 @@ mul.wide     | mul.<mode:wide>.<type:u16,u32,s16,s32> d:wide<type>, a, b
 mad.int      | mad.<mode:hi,lo>.<type:@int> d, a, b, c
 mad.wide     | mad.<mode:wide>.<type:u16,u32,s16,s32> d:wide<type>, a, b, c:wide<type>
 mad.hi.sat   | mad.<mode:hi>.sat.<type:s32> d, a, b, c
+clmad        | clmad.<mode:hi,lo>.<type:u64> d, a, b, c | ptx=9.3 sm=80
 = 9.7.1.5 scalar 1.0 sm_10 effect=compute
 mul24        | mul24.<mode:hi,lo>.<type:u32,s32> d, a, b
 = 9.7.1.6 scalar 1.0 sm_10 effect=compute
@@ -185,12 +186,22 @@ ex2.bf16  | ex2.approx.ftz.<type:bf16,bf16x2> d, a | sec=9.7.4.10 ptx=7.8 sm=90
 add.mixed | add{.<rnd:@rnd=rn>}{.sat}.<type:f32>.<atype:f16,bf16> d, a:<atype>, c
 sub.mixed | sub{.<rnd:@rnd=rn>}{.sat}.<type:f32>.<atype:f16,bf16> d, a:<atype>, c | sec=9.7.5.2
 fma.mixed | fma.<rnd:@rnd>{.sat}.<type:f32>.<atype:f16,bf16> d, a:<atype>, b:<atype>, c | sec=9.7.5.3
+add.mixed2 | add{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f
+sub.mixed2 | sub{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f sec=9.7.5.2
+add.narrow2 | add.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f if=dtype:f16x2>ftz:ftz if=dtype:bf16x2>ftz:-
+sub.narrow2 | sub.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f sec=9.7.5.2 if=dtype:f16x2>ftz:ftz if=dtype:bf16x2>ftz:-
+fma.mixed2 | fma{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<btype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, b:<btype>, c:<ctype> | ptx=9.4 sm=107f on=107f sec=9.7.5.3
+add.x4 | add{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a
+sub.x4 | sub{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.2
+mul.x4 | mul{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<ctype:@x4> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.3
+fma.x4 | fma{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<btype:@x4> d:<dtype>, a:<atype>, b:<btype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.3
 `
 
 // Comparison, selection, logic and shifts (ISA 9.7.6 to 9.7.8).
 const logicTable = `
 = 9.7.6.1 scalar 1.0 sm_10 effect=compare-number
 set          | set.<cmp:@cmp>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
+set.simd     | set.<cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs>.<type:u8x4,s8x4,u16x2,s16x2> d, a, b | ptx=9.4 sm=107f on=107f
 set.bool     | set.<cmp:@cmp>.<bool:@bool>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b, c:pred | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32
 = 9.7.6.2 scalar 1.0 sm_10 effect=compare
 setp         | setp.<cmp:@cmp>{.ftz}.<type:@word> p:pred[|q], a, b | if=type:b16,b32,b64>cmp:eq,ne if=type:s16,s32,s64>cmp:eq,ne,lt,le,gt,ge if=type:u16,u32,u64>cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs if=type:f32,f64>cmp:@hcmp if=ftz>type:f32

@@ -42,7 +42,11 @@ var sets = func() map[string][]string {
 		"fkind":    {"kind::f16", "kind::tf32", "kind::f8f6f4"},
 		"mxkind":   {"kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"},
 		"scalevec": {"scale_vec::1X", "scale_vec::2X", "scale_vec::4X", "block16", "block32"},
-		"colla":    {"collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard"},
+		"collbb":   {"collector::b::fill", "collector::b::use", "collector::b::lastuse", "collector::b::discard"},
+		"report": {"mbarrier::report::disabled", "mbarrier::report::validity::per_16bytes::80000000", "mbarrier::report::validity::per_16bytes::8000",
+			"mbarrier::report::validity::per_16bytes::80", "mbarrier::report::validity::per_16bytes::8", "mbarrier::report::validity::per_element::ff"},
+		"x4":    {"e5m2x4", "e4m3x4", "e3m2x4", "e2m3x4", "e2m1x4", "e2m1p4x4", "ue8m0x4"},
+		"colla": {"collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard"},
 	}
 	for b := range 4 {
 		for _, op := range []string{"fill", "use", "lastuse", "discard"} {

@@ -26,8 +26,8 @@ var everywhere = func() (list []Since) {
 	return list
 }()
 
-// parseSince parses "slot:v,w&slot:x>8.3/sm_70"; either of the two at its end may be
-// missing. "~" before it says that ptxas does not check it.
+// parseSince parses "slot:v,w&slot:x>8.3/sm_70" or "…>8.3/on_100a+103f"; either of the two at
+// its end may be missing. "~" before it says that ptxas does not check it.
 func parseSince(line, s string) Since {
 	cond, what, ok := strings.Cut(s, ">")
 	if !ok {
@@ -44,7 +44,10 @@ func parseSince(line, s string) Since {
 		r.If = append(r.If, x)
 	}
 	for w := range strings.SplitSeq(what, "/") {
-		if sm, ok := strings.CutPrefix(w, "sm_"); ok {
+		if list, ok := strings.CutPrefix(w, "on_"); ok {
+			r.On = parseTargets(line, list, "+")
+			r.SM = r.On[0]
+		} else if sm, ok := strings.CutPrefix(w, "sm_"); ok {
 			r.SM = parseSM(line, sm)
 		} else if _, err := fmt.Sscanf(w, "%d.%d", &r.Version.Major, &r.Version.Minor); err != nil {
 			badRow(line, "version %q", w)
@@ -78,7 +81,7 @@ func (s *Since) concerns(f *Form) bool {
 			return false
 		}
 	}
-	return later(f.Version, s.Version) != f.Version || narrower(f.SM, s.SM) != f.SM
+	return s.On != nil || later(f.Version, s.Version) != f.Version || narrower(f.SM, s.SM) != f.SM
 }
 
 // optional reports whether a form has an optional operand of that name.

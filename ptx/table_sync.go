@@ -58,7 +58,7 @@ activemask   | activemask.<type:b32> d
 = 9.7.13.12 warp 7.0 sm_80 barrier=warp-mask effect=exchange
 redux.sync.int | redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:b32
 redux.sync.bits | redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:b32
-redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32 | ptx=8.6 sm=100a
+redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32 | ptx=8.6 sm=100a on=100a,100f
 = 9.7.13.13 control 7.8 sm_90 scope=grid effect=grids
 griddepcontrol | griddepcontrol.<action:launch_dependents,wait>
 = 9.7.13.14 warp 8.0 sm_90 barrier=warp-mask effect=elect
@@ -81,6 +81,8 @@ mbarrier.inval | mbarrier.inval{.<space:@cta=generic>}.<type:b64> [=a] | barrier
 = 9.7.13.15.11 mbarrier 8.0 sm_90 space=<space> proxy=generic scope=<scope> effect=none
 mbarrier.expect_tx | mbarrier.expect_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:@shared=generic>}.<type:b64> [+a], tx:u32 | barrier=expect-tx
 mbarrier.complete_tx | mbarrier.complete_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:@shared=generic>}.<type:b64> [+a], tx:u32 | barrier=complete-tx sec=9.7.13.15.12
+mbarrier.expect_tx.multicast | mbarrier.expect_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> [+a], tx:u32, mask:u32 | ptx=9.4 sm=107f on=107f barrier=expect-tx
+mbarrier.complete_tx.multicast | mbarrier.complete_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> [+a], tx:u32, mask:u32 | ptx=9.4 sm=107f on=107f barrier=complete-tx sec=9.7.13.15.12
 = 9.7.13.15.13 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> since=sem>8.0 since=sem:relaxed>8.6/sm_90 effect=token
 mbarrier.arrive | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32 | barrier=arrive since=count>7.8/sm_90
 mbarrier.arrive.cluster | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], ?count:u32 | barrier=arrive ptx=8.0 sm=90 effect=none
@@ -92,6 +94,10 @@ mbarrier.arrive_drop.cluster | mbarrier.arrive_drop{.<sem:release,relaxed=releas
 mbarrier.arrive_drop.expect_tx | mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], tx:u32 | barrier=arrive-drop.expect-tx ptx=8.0 sm=90 sec=9.7.13.15.14
 mbarrier.arrive_drop.expect_tx.cluster | mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}.<space:shared::cluster>.<type:b64> _, [+a], tx:u32 | barrier=arrive-drop.expect-tx ptx=8.0 sm=90 sec=9.7.13.15.14 effect=none
 mbarrier.arrive_drop.noComplete | mbarrier.arrive_drop.noComplete{.<sem:release=release>}{&.<scope:cta=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], count:u32 | barrier=arrive-drop.no-complete sec=9.7.13.15.14
+mbarrier.arrive.multicast | mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], ?count:u32, mask:u32 | barrier=arrive ptx=9.4 sm=107f on=107f effect=none
+mbarrier.arrive.expect_tx.multicast | mbarrier.arrive.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], tx:u32, mask:u32 | barrier=arrive.expect-tx ptx=9.4 sm=107f on=107f effect=none
+mbarrier.arrive_drop.multicast | mbarrier.arrive_drop{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], ?count:u32, mask:u32 | barrier=arrive-drop ptx=9.4 sm=107f on=107f sec=9.7.13.15.14 effect=none
+mbarrier.arrive_drop.expect_tx.multicast | mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], tx:u32, mask:u32 | barrier=arrive-drop.expect-tx ptx=9.4 sm=107f on=107f sec=9.7.13.15.14 effect=none
 = 9.7.13.15.15 mbarrier 7.0 sm_80 space=<space> proxy=generic async=mbarrier barrier=arrive effect=none
 cp.async.mbarrier.arrive | cp.async.mbarrier.arrive{.noinc}{.<space:@cta=generic>}.<type:b64> [+a]
 = 9.7.13.15.16 mbarrier 7.0 sm_80 space=<space> proxy=generic scope=<scope> barrier=test since=sem>8.0 since=sem:relaxed>8.6/sm_90 effect=test
@@ -110,4 +116,22 @@ mbarrier.try_wait.parity.report.value | mbarrier.try_wait.parity.<phase:phase_ty
 = 9.7.13.15.17 mbarrier 7.0 sm_80 barrier=pending-count effect=pending
 mbarrier.pending_count | mbarrier.pending_count{.<layout:layout::v0=layout::v0>}.<type:b64> d:u32, state | since=layout>9.3/sm_90
 mbarrier.check_layout | mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a] | ptx=9.3 sm=90 space=<space> proxy=generic barrier=none sec=9.7.13.15.17 effect=none
+`
+
+// Operations through the fabric, on logical endpoints of this and other devices (ISA 9.4,
+// 9.7.11.5). Their data are accessed through the fabric proxy, shared memory through the
+// asynchronous one, and the mbarrier through the generic one.
+const fabricTable = `
+= 9.7.11.5.1 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
+fabric.try_get | fabric.try_get.async.<dst:shared::cta>.<completion:mbarrier::complete_tx::bytes>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b8], [s:b32, off:b64], size:u32, [+bar:b64]
+fabric.try_put | fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>{.cp_mask}.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64], [s:b8], size:u32, [+bar:b64], cp_mask?mask:u16 | sec=9.7.11.5.2
+fabric.try_put.counted | fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<count:counted::bytes>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64, counter:b64], [s:b8], size:u32, [+bar:b64] | sec=9.7.11.5.2
+= 9.7.11.5.3 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
+fabric.try_red | fabric.try_red.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,f64> [+d:b32, off:b64], [s:b8], size:u32, [+bar:b64] | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,f64
+fabric.try_red.counted | fabric.try_red.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<count:counted::bytes>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,f64> [+d:b32, off:b64, counter:b64], [s:b8], size:u32, [+bar:b64] | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,f64
+= 9.7.11.5.4 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory since=acc>9.3/on_100f+110f+120a+121a since=op:min,max&type:e4m3,e5m2>9.3/on_100f+110f+120a+121a
+fabric.try_pullred | fabric.try_pullred.async.<multi:multimem>.<dst:shared::cta>.<completion:mbarrier::complete_tx::bytes>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>{.<acc:acc::f16,acc::f32>}.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,e4m3,e5m2>.sync [=d:b8], [s:b32, off:b64], size:u32, [+bar:b64], #members:u32 | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16,e4m3,e5m2 if=acc>op:add if=acc:acc::f16>type:e4m3,e5m2 if=acc:acc::f32>type:f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,e4m3,e5m2 if=type:e4m3,e5m2>op:add,min,max
+= 9.7.11.5.5 fabric 9.3 sm_100 space=shared::cta proxy=fabric async=mbarrier effect=none
+fabric.submit | fabric.submit{.<restrict:op_restrict::fetching>}
+fabric.wait   | fabric.wait.<restrict:sync_restrict::reads> | sec=9.7.11.5.6
 `

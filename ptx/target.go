@@ -92,6 +92,7 @@ var lastMinor = map[int]int{1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8}
 var (
 	architectures = strings.Fields(`sm_10 sm_11 sm_12 sm_13 sm_20 sm_21 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_62
 		sm_70 sm_72 sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_101 sm_101a sm_101f sm_103 sm_103a sm_103f
+		sm_107 sm_107a sm_107f
 		sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f`)
 	targetOptions = strings.Fields("texmode_unified texmode_independent debug map_f64_to_f32")
 )
@@ -160,7 +161,7 @@ var targetVersions = func() (list []struct {
 	version Version
 }) {
 	for _, w := range strings.Fields(`70:6.0 72:6.1 75:6.3 80:7.0 86:7.1 87:7.4 89:7.8 90:7.8 90a:8.0
-		100:8.6 100a:8.6 100f:8.8 103:8.8 103a:8.8 103f:8.8 110:9.0 110a:9.0 110f:9.0
+		100:8.6 100a:8.6 100f:8.8 103:8.8 103a:8.8 103f:8.8 107:9.4 107a:9.4 107f:9.4 110:9.0 110a:9.0 110f:9.0
 		120:8.7 120a:8.7 120f:8.8 121:8.8 121a:8.8 121f:8.8`) {
 		sm, v, _ := strings.Cut(w, ":")
 		s := parseSince(w, ">"+v)
@@ -198,7 +199,7 @@ func (c *targetCheck) block(b *Block) {
 			if s.Form != nil {
 				v, sm := s.Asks()
 				c.gone(s)
-				c.report(s.Pos, s.Opcode(), v, sm, s.Form.Family)
+				c.report(s.Pos, s.Opcode(), v, sm, s.Form.Family, s.on()...)
 			}
 		case *Directive:
 			c.unknown(s)
@@ -228,11 +229,16 @@ func (c *targetCheck) gone(in *Inst) {
 	c.list = append(c.list, c.mod.errorAt(in.Pos, "%s", msg))
 }
 
-func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []int) {
+func (c *targetCheck) report(pos Pos, what string, v Version, sm SM, family []int, on ...[]SM) {
+	missing := slices.IndexFunc(on, func(list []SM) bool { return !c.target.in(list) })
 	switch {
 	case c.version.Before(v):
 		what = c.late(what, v)
-	case c.target.Number == 0 || c.target.has(sm, family):
+	case c.target.Number == 0:
+		return
+	case missing >= 0:
+		what = fmt.Sprintf("%s is not supported on .target %s; it requires %s", what, c.name, targetNames(on[missing], " or ", "sm_"))
+	case c.target.has(sm, family), on != nil && c.target.has(SM{Number: sm.Number}, family):
 		return
 	case sm.Suffix == "" && family == nil:
 		what = fmt.Sprintf("%s requires .target sm_%d or higher; this module has %s", what, sm.Number, c.name)
@@ -254,6 +260,28 @@ func (t SM) has(sm SM, family []int) bool {
 		return false
 	}
 	return t.Number >= sm.Number && (sm.Suffix == "" || t.Suffix != "")
+}
+
+// in reports whether a target is one of a list, or of the family of one.
+func (t SM) in(list []SM) bool {
+	return slices.ContainsFunc(list, func(s SM) bool {
+		switch s.Suffix {
+		case "f":
+			return t.Suffix != "" && t.Number/10 == s.Number/10 && t.Number >= s.Number
+		case "a":
+			return t == s
+		}
+		return t.Number >= s.Number
+	})
+}
+
+// targetNames lists targets in words.
+func targetNames(list []SM, sep, prefix string) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, fmt.Sprintf("%s%d%s", prefix, s.Number, s.Suffix))
+	}
+	return strings.Join(names, sep)
 }
 
 // RaiseVersion sets the version of a module, and of each of its units, to the one that its

@@ -205,9 +205,13 @@ func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
 	if example == "" {
 		return nil, nil
 	}
-	for _, imm := range []string{"1", "16", "24", "128"} {
+	target := "sm_90a"
+	if f.SM.Number > 90 {
+		target = fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix)
+	}
+	for _, imm := range []string{"1", "16", "24", "128", "0"} {
 		for _, labels := range labelKinds {
-			text := fmt.Sprintf(exampleKernel, labels.module, example+";", labels.body)
+			text := fmt.Sprintf(exampleKernel, target, labels.module, example+";", labels.body)
 			if imm != "1" {
 				text = strings.ReplaceAll(text, " 1;", " "+imm+";")
 			}
@@ -230,8 +234,8 @@ func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
 }
 
 // exampleKernel declares the registers that examples name.
-const exampleKernel = `.version 9.0
-.target sm_100a
+const exampleKernel = `.version 9.4
+.target %s
 .address_size 64
 %s
 .visible .entry k()

@@ -10,22 +10,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/internal/rules"
+	"muster/internal/tensor"
 	"muster/launch"
 )
 
 func explainCommand(c *console) *cobra.Command {
 	schema := false
 	cmd := &cobra.Command{
-		Use:   "explain [KIND | launch]",
+		Use:   "explain [KIND | launch | sums]",
 		Short: "Tell what a finding means, with a wrong and a right kernel; or the form of launch files",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
 mended. Without a name it lists all kinds. 'explain launch' prints the reference of
-launch files, with --schema as a JSON Schema, by which editors complete.`,
+launch files, with --schema as a JSON Schema, by which editors complete. 'explain
+sums' says how the tensor cores of each architecture add, and what that rests on.`,
 		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain launch --schema > launch.schema.json",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			names := []string{launchTopic + "\tThe form of launch files"}
+			names := []string{launchTopic + "\tThe form of launch files", sumsTopic + "\tHow tensor cores add"}
 			for _, k := range rules.Kinds() {
 				names = append(names, k.Name+"\t"+k.Title)
 			}
@@ -45,6 +47,10 @@ launch files, with --schema as a JSON Schema, by which editors complete.`,
 				_, err := io.WriteString(c.out, launch.Reference())
 				return err
 			}
+			if args[0] == sumsTopic {
+				_, err := io.WriteString(c.out, sumsText+tensor.Table())
+				return err
+			}
 			k := rules.Lookup(args[0])
 			if k == nil {
 				return fmt.Errorf("no finding is called %q%s; 'muster explain' lists them", args[0], nearest(args[0]))
@@ -57,8 +63,32 @@ launch files, with --schema as a JSON Schema, by which editors complete.`,
 	return cmd
 }
 
-// launchTopic is what 'muster explain' knows besides kinds.
-const launchTopic = "launch"
+// What 'muster explain' knows besides kinds.
+const (
+	launchTopic = "launch"
+	sumsTopic   = "sums"
+)
+
+const sumsText = `sums: how tensor cores add
+
+An instruction adds C and all products of a step as one sum. Each summand is exact; it is
+cut, towards zero, to F fraction bits below the largest exponent of the step. An f32
+result keeps KEPT bits of fraction, cut towards zero; an f16 result is rounded to nearest.
+It is the C of the next step. STEP is how many products are in one: all of an
+instruction's, or so many of them. "2 of 4" is fp8 that is widened to f16: elements 0 and
+1 of each four make a step, 2 and 3 the next, and C is added at the end.
+
+BASIS says what the row rests on:
+
+  measured  results of cards equal it, bit for bit
+  modelled  a published model that its authors held to the card says so (MMA-Sim); for
+            tcgen05.mma there are no published vectors of a card
+  assumed   no model covers it; its neighbours do
+
+Of tcgen05.mma these are assumed besides: that a pair of CTAs adds as one CTA does, and
+that scale-input-d multiplies C before it is aligned.
+
+`
 
 func (c *console) listKinds() {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Note} {

@@ -33,7 +33,7 @@ func TestFullOutput(t *testing.T) {
 	for _, args := range [][]string{
 		{"check", ring}, {"check", broken, "--format", "json"}, {"run", ring}, {"run", ring, "--format", "json"},
 		{"replay", broken}, {"replay", broken, "--steps"}, {"reduce", broken, "--finding", "arrivals-missing", "--budget", "1", "--dir", t.TempDir()},
-		{"mutate", ring, "--list"}, {"mutate", ring, "--only", "order"}, {"explain"}, {"explain", "proxy-raw"}, {"coverage"},
+		{"mutate", ring, "--list"}, {"mutate", ring, "--only", "order"}, {"explain"}, {"explain", "proxy-raw"}, {"explain", "sums"}, {"coverage"},
 		{"fmt", "../../examples/ring/ring.ptx"}, {"barrier", "../../examples/barrier/two_debts.txt"}, {"help"}, {"check", "--help"}, {"completion", "bash"},
 	} {
 		for _, room := range []int{0, 20} {

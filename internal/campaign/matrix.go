@@ -44,7 +44,7 @@ func MatrixCases() []Case {
 	var list []Case
 	for _, f := range ptx.Forms() {
 		maker := matrixMakers[f.Op]
-		if maker == nil || f.Class != "matrix" || f.SM.Number > 90 {
+		if maker == nil || f.Class != "matrix" || f.SM.Number > 90 || assembler.Before(f.Version) {
 			continue
 		}
 		for _, ch := range product(f) {

@@ -33,7 +33,7 @@ const (
 	life                    // start and end of CTA mem
 	registers               // the pool of CTA mem: an increase by count leaves lo of hi
 	fences                  // the order of fence.sc
-	columns                 // tensor memory of CTA mem, or of the CTAs that share it
+	columns                 // tensor memory of the CTAs that share it, of which mem is the first
 	unstarted               // which clusters of launch mem have started
 	launched                // launch mem, of several: ends and launch_dependents of its CTAs
 )
@@ -112,6 +112,8 @@ func (a *touch) dependent(b *touch) bool {
 		return a.role == adds && b.role == adds && a.label != b.label
 	case registers:
 		return a.role == writes && b.role == writes
+	case columns:
+		return a.role == writes || b.role == writes
 	case launched:
 		return false // what comes after needs all of these, in any order
 	}
@@ -356,8 +358,15 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 		c.add(touch{object: clustered, role: leaves, mem: c.first(m, ev.CTA), lanes: ev.Mask, warpOnly: ev.CTA<<8 | ev.Warp})
 	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
 		c.step.contends = c.step.contends || ev.Kind == machine.EvTensorAlloc
+		t := touch{object: columns, role: writes, count: uint32(ev.Span.Len / machine.TensorColumnBytes)}
+		if ev.Kind == machine.EvTensorFree {
+			t.role = adds
+		} else if t.lo = uint64(m.FreeColumns(ev.CTA)); ev.Kind == machine.EvTensorAlloc {
+			t.lo += uint64(t.count) // before it
+		}
 		for _, cta := range m.SharesColumns(ev.CTA) {
-			c.add(touch{object: columns, role: writes, mem: cta})
+			t.mem = m.Multiprocessor(cta)
+			c.add(t)
 		}
 		if ev.Kind != machine.EvTensorAsk {
 			c.span(ev.Span, writes)

@@ -308,7 +308,7 @@ func (a *arrow) depend(x *touch) {
 	case life:
 		a.all(t.lives[x.mem], x)
 	case columns:
-		a.all(t.columns[x.mem], x)
+		a.columns(x)
 	case unstarted:
 		a.all(t.starts[x.mem], x)
 	case registers:
@@ -397,6 +397,26 @@ func (a *arrow) pool(x *touch) {
 				a.far = append(a.far, o.step)
 				break
 			}
+		}
+	}
+}
+
+// columns orders an alloc of tensor memory after the allocs and deallocs before it. It could
+// have come before a dealloc only if the columns sufficed without; and it could have come
+// before an alloc whose columns it waited for.
+func (a *arrow) columns(x *touch) {
+	list := a.t.columns[x.mem]
+	for i := len(list) - 1; i >= 0; i-- {
+		o := &list[i]
+		switch {
+		case !o.touch.dependent(x):
+		case x.role == writes && o.touch.role == adds && x.lo < uint64(x.count)+uint64(o.touch.count):
+			a.must = append(a.must, o.step)
+		case x.role == writes && o.touch.role == writes:
+			a.far = append(a.far, o.step)
+			a.meet = append(a.meet, o.step)
+		default:
+			a.meet = append(a.meet, o.step)
 		}
 	}
 }

@@ -59,6 +59,11 @@ func (p *Program) Does(parts ptx.Effect) bool {
 	return p.any(func(u *Use) bool { return u.Does(parts) })
 }
 
+// UsesTensorMemory reports whether the program has instructions of the family tcgen05.
+func (p *Program) UsesTensorMemory() bool {
+	return p.any(func(u *Use) bool { return u.In.IsOf(ptx.ClassTcgen05) })
+}
+
 // HasFences reports whether the program has fences of memory.
 func (p *Program) HasFences() bool {
 	return p.any(func(u *Use) bool { return u.In.IsOf(ptx.ClassFence) })

@@ -17,24 +17,23 @@ var numTypes = map[typ]num.Type{
 	f16: num.F16, bf16: num.BF16, f32: num.F32, f64: num.F64, tf32: num.TF32,
 }
 
-// elementOf is the element type of a packed pair.
-var elementOf = map[typ]num.Type{
-	f16x2: num.F16, bf16x2: num.BF16, e4m3x2: num.E4M3, e5m2x2: num.E5M2,
-}
+// elementOf is the element type of a pair of a half precision type.
+var elementOf = map[typ]num.Type{f16x2: num.F16, bf16x2: num.BF16}
 
 func decodeCvt(d *decoder, in *ptx.Inst) error {
 	if d.has("pack") {
 		return decodeCvtPack(d, in)
 	}
 	f := d.formOf(in)
+	if to, from, ok := cvtTypes(in); ok {
+		return d.cvtSmall(in, f, to, from)
+	}
 	if len(f.types) != 2 || len(f.words) > 0 {
 		return errNotModelled
 	}
 	d.readAll() // what cvtForm and cvtPair do not take they refuse
 	dt, at := f.types[0], f.types[1]
-	_, dPair := elementOf[dt]
-	_, aPair := elementOf[at]
-	if dPair || aPair {
+	if _, pair := elementOf[dt]; pair {
 		return d.cvtPair(in, f, dt, at)
 	}
 	dn, ok := numTypes[dt]
@@ -218,38 +217,13 @@ func fastCvtInt(dt, at typ, size int32, wideA bool) execFn {
 	return nil
 }
 
-// cvtPair decodes conversions to and from packed pairs that sm_90 has.
+// cvtPair decodes cvt.f16x2.f32 and cvt.bf16x2.f32; alu_cvt_small.go has the other pairs.
 func (d *decoder) cvtPair(in *ptx.Inst, f *form, dt, at typ) error {
-	de, ae := elementOf[dt], elementOf[at]
-	r, m := f.r, f.m
-	half := dt == f16x2 || dt == bf16x2
-	fp8 := dt == e4m3x2 || dt == e5m2x2
-	if !f.round || floatLiteral(in, at) {
+	de, r, m := elementOf[dt], f.r, f.m
+	if at != f32 || !f.round || r != num.RN && r != num.RZ || m&^(num.Relu|num.SatFinite) != 0 {
 		return errNotModelled
 	}
-	switch {
-	case at == f32 && half:
-		if r != num.RN && r != num.RZ || m&^(num.Relu|num.SatFinite) != 0 {
-			return errNotModelled
-		}
-		return d.alu(in, lane2(func(a, b uint32) uint32 { return num.CvtPack2(de, r, m, a, b) }), b32, f32, f32)
-	case at == f32 && fp8:
-		if r != num.RN || m&^num.Relu != num.SatFinite {
-			return errNotModelled
-		}
-		return d.alu(in, lane2(func(a, b uint32) uint32 { return num.CvtPack2(de, r, m, a, b) }), b16, f32, f32)
-	case at == f16x2 && fp8:
-		if r != num.RN || m&^num.Relu != num.SatFinite {
-			return errNotModelled
-		}
-		return d.alu(in, lane1(func(a uint32) uint32 { return num.CvtPack2Half(de, ae, r, m, a) }), b16, b32)
-	case dt == f16x2 && (at == e4m3x2 || at == e5m2x2):
-		if r != num.RN || m&^num.Relu != 0 {
-			return errNotModelled
-		}
-		return d.alu(in, lane1(func(a uint32) uint32 { return num.CvtUnpack2(de, ae, m, a) }), b32, b16)
-	}
-	return errNotModelled
+	return d.alu(in, lane2(func(a, b uint32) uint32 { return num.CvtPack2(de, r, m, a, b) }), b32, f32, f32)
 }
 
 // packTypes are the types that cvt.pack converts to, with their widths.

@@ -68,6 +68,8 @@ type arithOp struct {
 	f32     func(r num.Rounding, m num.Mod) execFn
 	f64     func(r num.Rounding) execFn
 	half    map[typ]func(m num.Mod) execFn
+	// pair is for f32x2, which takes .ftz and, as f32, a rounding (sm_100).
+	pair func(r num.Rounding, m num.Mod) execFn
 }
 
 var arithOps = map[string]*arithOp{
@@ -77,6 +79,7 @@ var arithOps = map[string]*arithOp{
 		f32:   func(r num.Rounding, m num.Mod) execFn { return f32Two(num.AddF32, r, m) },
 		f64:   func(r num.Rounding) execFn { return f64Two(num.AddF64, r) },
 		half:  halfTwo(num.AddF16, num.AddF16x2, num.AddBF16, num.AddBF16x2),
+		pair:  pairTwo(num.AddF32x2),
 	},
 	"sub": {
 		sig: "ttt", mods32: num.FTZ | num.Sat, mods16: num.FTZ | num.Sat,
@@ -84,6 +87,7 @@ var arithOps = map[string]*arithOp{
 		f32:   func(r num.Rounding, m num.Mod) execFn { return f32Two(num.SubF32, r, m) },
 		f64:   func(r num.Rounding) execFn { return f64Two(num.SubF64, r) },
 		half:  halfTwo(num.SubF16, num.SubF16x2, num.SubBF16, num.SubBF16x2),
+		pair:  pairTwo(num.SubF32x2),
 	},
 	"mul": {
 		sig: "ttt", mods32: num.FTZ | num.Sat, mods16: num.FTZ | num.Sat,
@@ -91,11 +95,13 @@ var arithOps = map[string]*arithOp{
 		f32:   func(r num.Rounding, m num.Mod) execFn { return f32Two(num.MulF32, r, m) },
 		f64:   func(r num.Rounding) execFn { return f64Two(num.MulF64, r) },
 		half:  halfTwo(num.MulF16, num.MulF16x2, num.MulBF16, num.MulBF16x2),
+		pair:  pairTwo(num.MulF32x2),
 	},
 	"fma": {
 		sig: "tttt", rounded: true, mods32: num.FTZ | num.Sat, mods16: num.FTZ | num.Sat | num.Relu,
 		plain: fmaPlain, f32: fmaF32, f64: fmaF64,
 		half: halfThree(num.FmaF16, num.FmaF16x2, num.FmaBF16, num.FmaBF16x2),
+		pair: fmaF32x2,
 	},
 	// On sm_20 and above mad is fma, also that of modules for sm_1x; where its rounding may be
 	// left out, it is to nearest even (ISA 9.7.3.7). It has no half forms.
@@ -222,12 +228,13 @@ func arith(name string) decodeFn {
 	op := arithOps[name]
 	return func(d *decoder, in *ptx.Inst) error {
 		f := d.formOf(in)
-		if len(f.types) != 1 || op.exact && f.round || f.r > num.RP {
+		switch {
+		case len(f.types) == 2 && f.types[0] == f32:
+			return d.mixed(in, f)
+		case len(f.types) != 1 || op.exact && f.round || f.r > num.RP:
 			return errNotModelled
-		}
-		// Sources of three operands for min and max came with sm_100.
-		if op.exact && len(in.Operands) == 4 {
-			return errNotModelled
+		case op.exact && len(in.Operands) == 4:
+			return d.minMax3(in, f)
 		}
 		exec := op.exec(f)
 		if exec == nil || floatLiteral(in, f.types[0]) {
@@ -254,6 +261,8 @@ func (op *arithOp) exec(f *form) execFn {
 			return e
 		}
 		return op.f64(f.r)
+	case t == f32x2 && op.pair != nil && f.is(1, num.FTZ):
+		return op.pair(f.r, f.m)
 	case op.half[t] == nil || f.r != num.RN:
 		return nil
 	case (t == f16 || t == f16x2) && f.is(1, op.mods16):

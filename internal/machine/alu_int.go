@@ -11,6 +11,7 @@ import (
 var intDecoders = map[string]decodeFn{
 	"mul24": decodeMul24,
 	"mad24": decodeMad24,
+	"clmad": decodeClmad,
 	"sad":   byType("tttt", sadTable),
 	"rem":   byType("ttt", remTable),
 	"popc": byType("ut", map[typ]execFn{
@@ -43,6 +44,15 @@ var intDecoders = map[string]decodeFn{
 	"bmsk":  decodeBmsk,
 	"dp4a":  decodeDp4a,
 	"dp2a":  decodeDp2a,
+}
+
+func decodeClmad(d *decoder, in *ptx.Inst) error {
+	f := d.formOf(in)
+	hi := f.take("hi", "lo") == "hi"
+	if !f.plain(1, 0) || f.types[0] != u64 {
+		return errNotModelled
+	}
+	return d.alu(in, lane3(func(a, b, c uint64) uint64 { return num.Clmad(hi, a, b, c) }), u64, u64, u64, u64)
 }
 
 // packed2 works on the two halves of a register.

@@ -156,9 +156,14 @@ var testMasks = []uint32{allLanes, 1, 1 << 31, 0x0ff0_00f1, 0x5555_5555, 0xffff_
 // lanes of the mask; the others must keep what they had.
 func check(t *testing.T, code, in, want string) {
 	t.Helper()
+	checkOf(t, "8.5", "sm_90a", code, in, want)
+}
+
+func checkOf(t *testing.T, version, target, code, in, want string) {
+	t.Helper()
 	ins, wants := assigns(t, in), assigns(t, want)
 	for _, mask := range testMasks {
-		s := newSnippet(t, code)
+		s := newSnippetOf(t, version, target, code)
 		for lane := range 32 {
 			for _, a := range wants {
 				s.set(a.name, lane, 0xa5a5_a5a5_a5a5_a5a5)

@@ -60,6 +60,7 @@ func (d *decoder) atomInfo(in *ptx.Inst, a *access) error {
 	if !a.scopeDefaulted {
 		a.scope = b.scope
 	}
+	a.noftz = a.t == f32 && d.has("noftz")
 	if a.atom == atomNone || a.t == tNone || a.t == pred || a.t == b128 && a.atom != atomExch && a.atom != atomCas {
 		return errNotModelled
 	}
@@ -249,7 +250,11 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 				now = x.value(in.c, a.t, l)
 			}
 		default:
-			now.lo = combine(a.atom, a.t, at.mem, old.lo, b.lo)
+			mem := at.mem
+			if a.noftz {
+				mem = noMem
+			}
+			now.lo = combine(a.atom, a.t, mem, old.lo, b.lo)
 		}
 		if a.t == b128 {
 			r.store(o, 8, now.lo, owner)
@@ -267,6 +272,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 	}
 	return changed
 }
+
+// noMem is a memory in which no addition flushes subnormals.
+const noMem MemID = 0
 
 // combine applies a reduction operator. Floating-point addition rounds to
 // nearest even; on f32 in global memory it flushes subnormals (9.7.13.6).

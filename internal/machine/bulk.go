@@ -205,3 +205,100 @@ func (x *ctx) addSignal(bi *bulkInfo, op *Op, l int, bar uint64) bool {
 	op.BarBytes = append(op.BarBytes, uint32(op.Reads[0].Len))
 	return true
 }
+
+// --- st.bulk ---
+
+// A bulkStore is a decoded st.bulk [a], size, 0: a weak store of zeros to shared memory by
+// the generic proxy (ISA 9.7.9.13). It completes as other stores do; nothing waits for it.
+type bulkStore struct {
+	access
+	bytes reg
+	wide  bool // the size is of 64 bits
+}
+
+// maxBulkStore is the largest size, in bytes.
+const maxBulkStore = 16 << 20
+
+func decodeStBulk(d *decoder, in *ptx.Inst) error {
+	d.read("bulk")
+	if err := d.count(in, 3); err != nil {
+		return err
+	}
+	if zero, ok := in.Operands[2].(ptx.Int); !ok || zero.Bits != 0 {
+		return d.errorf("st.bulk takes 0 as its value (ISA 9.7.9.13)")
+	}
+	s := &bulkStore{access: access{acc: Write, size: 8}}
+	s.space = d.ownSpace()
+	if err := d.mem(in.Operands[0], &s.access); err != nil {
+		return err
+	}
+	t := u64
+	if n, ok := in.Operands[1].(ptx.Name); ok {
+		if y := d.symbol(n); y != nil && y.kind == symReg && !y.typ.wide() {
+			t = u32
+		}
+	}
+	var err error
+	if s.bytes, err = d.src(in.Operands[1], t); err != nil {
+		return err
+	}
+	s.wide = t.wide()
+	d.emit(instr{class: visible, visit: visitStBulk, x: s})
+	return nil
+}
+
+func visitStBulk(x *ctx, in *instr, mask uint32) verdict {
+	s := in.x.(*bulkStore)
+	var addr [32]uint64
+	x.addressesOf(&s.access, &addr)
+	if u := x.m.undefined(); u != nil {
+		u.sizes(x, s, mask)
+	}
+	for l := range lanesOf(mask) {
+		n := uint64(0)
+		if s.wide {
+			n = x.a64(s.bytes)[l]
+		} else {
+			n = uint64(x.a32(s.bytes)[l])
+		}
+		if n%8 != 0 || n > maxBulkStore {
+			x.spanFault(FaultAlign, l, Span{Mem: Local, Len: n}, Write, sprint("size %d of st.bulk is no multiple of 8 bytes up to %d", n, maxBulkStore))
+			return halted
+		}
+		to, ok := x.span(&s.access, l, addr[l], n, 8, Write)
+		if !ok {
+			return halted
+		}
+		x.storeZeros(l, to)
+	}
+	return performed
+}
+
+// storeZeros shows one lane's weak store of zeros, in parts whose sizes are powers of two,
+// and does it.
+func (x *ctx) storeZeros(lane int, to Span) {
+	const width = 32
+	m := x.m
+	r, off := m.memory(to.Mem, to.Addr)
+	var zeros [width]byte
+	v := m.vals[:width/8]
+	clear(v)
+	for done := uint64(0); done < to.Len; {
+		n := uint64(width)
+		for done+n > to.Len {
+			n /= 2
+		}
+		if m.cfg.Observer != nil {
+			ev := &m.ev
+			ev.at(EvAccess, x, 1<<lane)
+			ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = Write, Weak, NoScope, Generic, false
+			ev.SemDefaulted, ev.ScopeDefaulted = false, false
+			ev.Mem, ev.Size, ev.Addr, ev.Init = to.Mem, int32(n), &m.addr, 1<<lane
+			ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = v[:n/8], nil, x, 0, 0
+			m.addr[lane] = to.Addr + done
+			m.cfg.Observer.Observe(m, ev)
+		}
+		r.put(off+done, zeros[:n], m.owner)
+		done += n
+	}
+}

@@ -3,6 +3,7 @@ package machine
 import (
 	"math/bits"
 
+	"muster/internal/num"
 	"muster/ptx"
 )
 
@@ -423,8 +424,8 @@ func decodeRedux(d *decoder, in *ptx.Inst) error {
 		return d.errorf("%s takes three operands", Name(in))
 	}
 	t := d.lastType()
-	if t != u32 && t != s32 && t != b32 {
-		return errNotModelled // .f32 is sm_100a
+	if t != u32 && t != s32 && t != b32 && t != f32 {
+		return errNotModelled
 	}
 	i := instr{t: t}
 	var err error
@@ -445,7 +446,27 @@ func decodeRedux(d *decoder, in *ptx.Inst) error {
 		return errNotModelled
 	}
 	i.op = uint8(op)
-	return d.collective(in, i, &collective{put: put32, get: getRedux}, in.Operands[2])
+	get := getRedux
+	if t == f32 {
+		get = d.reduxF32(op == atomMax)
+	}
+	return d.collective(in, i, &collective{put: put32, get: get}, in.Operands[2])
+}
+
+// reduxF32 makes redux.sync.min and .max{.abs}{.NaN}.f32. In no order do they differ; the
+// first value meets itself, so that of a single lane a NaN is canonical, too.
+func (d *decoder) reduxF32(max bool) func(*ctx, *instr, *exchange) {
+	abs, m := d.has("abs"), num.Mod(0)
+	if d.has("NaN") {
+		m = num.NaN
+	}
+	return func(x *ctx, in *instr, b *exchange) {
+		acc := uint32(b.v[lowest(b.mask)])
+		for l := range lanesOf(b.mask) {
+			acc = num.ReduxF32(m, abs, max, acc, uint32(b.v[l]))
+		}
+		x.fill32(in.d, x.s.mask, acc)
+	}
 }
 
 func getRedux(x *ctx, in *instr, b *exchange) {

@@ -12,7 +12,7 @@ import (
 // table, by decoding the row's own example: there is no second list of executed
 // forms. A form that it refuses stops a run with its name when it is reached.
 func Executes(f *ptx.Form) bool {
-	for _, immediate := range []string{"1", "16", "24", "128"} {
+	for _, immediate := range []string{"1", "16", "24", "128", "0"} {
 		p, err := decodeExample(f, immediate)
 		if err == nil {
 			return executes(p, f)

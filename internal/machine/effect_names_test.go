@@ -23,6 +23,11 @@ func namedWMMA(in *ptx.Inst, kind string) bool {
 	return in.Op == "wmma" && slices.Contains(in.Mods, kind)
 }
 
+// namedMultiplies is whether an instruction computes sums of products of tiles.
+func namedMultiplies(in *ptx.Inst) bool {
+	return oneOf(in, "mma", "wgmma") || namedWMMA(in, "mma") || in.Op == "tcgen05" && has(in, "mma")
+}
+
 func namedReads(in *ptx.Inst) bool {
 	switch in.Op {
 	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
@@ -79,7 +84,7 @@ func namedOperands(in *ptx.Inst) string {
 }
 
 func namedOperation(in *ptx.Inst) string {
-	if in.Op == "red" || in.Op == "cp" || in.Op == "atom" {
+	if in.Op == "red" || in.Op == "cp" || in.Op == "atom" || in.Op == "tcgen05" && (has(in, "cp") || has(in, "mma")) {
 		return "atom"
 	}
 	return in.Op

@@ -92,12 +92,13 @@ var effectQuestions = []effectQuestion{
 	}},
 	{name: "exchanges", names: named("shfl", "redux", "vote", "match"), table: parts(ptx.Exchanges)},
 	{name: "warpgroup", names: named("wgmma"), table: parts(ptx.Warpgroup)},
-	{name: "multiplies", names: func(in *ptx.Inst) bool { return oneOf(in, "mma", "wgmma") || namedWMMA(in, "mma") }, table: parts(ptx.Multiplies), but: map[string]string{
+	{name: "multiplies", names: namedMultiplies, table: parts(ptx.Multiplies), but: map[string]string{
 		"wgmma.fence": noResult, "wgmma.commit_group": noResult, "wgmma.wait_group": noResult}},
 	{name: "operands are data", names: func(in *ptx.Inst) bool { return namedOperands(in) == "data" }, table: parts(ptx.Data)},
 	{name: "operation", names: func(in *ptx.Inst) bool { return namedOperation(in) == "atom" }, table: parts(ptx.Updates | ptx.CopiesMemory), but: map[string]string{
 		"cp.async.commit_group": noAccess, "cp.async.wait_group": noAccess, "cp.async.wait_all": noAccess, "cp.async.bulk.commit_group": noAccess,
-		"cp.async.bulk.wait_group": noAccess, "cp.async.bulk.prefetch": noAccess, "cp.async.bulk.prefetch.tensor": noAccess, "cp.async.mbarrier.arrive": noAccess}},
+		"cp.async.bulk.wait_group": noAccess, "cp.async.bulk.prefetch": noAccess, "cp.async.bulk.prefetch.tensor": noAccess,
+		"cp.async.bulk.prefetch.evict": noAccess, "cp.async.bulk.prefetch.tensor.evict": noAccess, "cp.async.mbarrier.arrive": noAccess}},
 	{name: "aligned", names: namedAligned, table: mustMeet},
 	{name: "barrier", names: named("bar", "barrier"), table: isOf(ptx.ClassBarrier)},
 	{name: "barrier of the cluster", names: func(in *ptx.Inst) bool { return in.Op == "barrier" && has(in, "cluster") },

@@ -351,6 +351,9 @@ func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
 // OrdersGrids reports whether the program waits for other grids, or lets them begin.
 func (p *Program) OrdersGrids() bool { return p.flow.Does(ptx.OrdersGrids) }
 
+// UsesTensorMemory reports whether the program has instructions of the family tcgen05.
+func (p *Program) UsesTensorMemory() bool { return p.flow.UsesTensorMemory() }
+
 // Pauses gives the places of tests and strong reads behind which a trap may come before
 // anything that another agent could notice.
 func (p *Program) Pauses() map[int32]Pause {

@@ -24,7 +24,9 @@ type Launch struct {
 	Registers   uint32
 	Params      []byte
 	Cooperative bool
-	After       []Prerequisite
+	// CoResident is how many CTAs share a multiprocessor and its tensor memory; 0 for one.
+	CoResident uint32
+	After      []Prerequisite
 }
 
 // A Prerequisite is a launch that another comes after.
@@ -56,12 +58,12 @@ type progress struct {
 
 // First sets the first launch, which comes after none.
 func (c *Config) First(l Launch) {
-	c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.Cooperative = l.Grid, l.Block, l.Cluster, l.Shared, l.Registers, l.Params, l.Cooperative
+	c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.Cooperative, c.CoResident = l.Grid, l.Block, l.Cluster, l.Shared, l.Registers, l.Params, l.Cooperative, l.CoResident
 }
 
 // Launches returns the configuration's launches.
 func (c *Config) Launches() []Launch {
-	first := Launch{Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Registers: c.Registers, Params: c.Params, Cooperative: c.Cooperative}
+	first := Launch{Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Registers: c.Registers, Params: c.Params, Cooperative: c.Cooperative, CoResident: c.CoResident}
 	return append([]Launch{first}, c.More...)
 }
 

@@ -73,6 +73,7 @@ type access struct {
 	poll     bool // a strong read: it can be part of a waiting loop
 	// nc: ld.global.nc; red and atom: the operation.
 	atom                         atomOp
+	noftz                        bool // of f32: keeps subnormals, also in global memory
 	semDefaulted, scopeDefaulted bool
 }
 
@@ -239,7 +240,9 @@ func (a *access) ordering(d *decoder) {
 		case "volatile":
 			a.sem, a.scope = Volatile, ScopeSys
 		case "mmio":
-			a.sem = MMIO
+			if a.sem == Weak { // else it is said, in either order
+				a.sem = MMIO
+			}
 		case "relaxed":
 			a.sem = Relaxed
 		case "acquire":
@@ -283,7 +286,7 @@ func decodeSt(d *decoder, in *ptx.Inst) error {
 		return decodeStAsync(d, in)
 	}
 	if d.has("bulk") {
-		return errNotModelled
+		return decodeStBulk(d, in)
 	}
 	a := &access{space: d.stateSpace(), acc: Write, t: d.lastType()}
 	a.ordering(d)

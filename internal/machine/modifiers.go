@@ -45,6 +45,31 @@ var ignoredMods = []ignoredMod{
 	{"atom red cp", "noftz", "half precision additions have no other form (ISA 9.7.13.5)"},
 }
 
+// unmodelledMods are modifiers that change what an instruction does and how many operands it
+// has, for architectures or releases of PTX that the machine does not execute: no decoder
+// sees them. A name that ends in * stands for all modifiers that begin so.
+var unmodelledMods = []struct{ mods, why string }{
+	{"multicast::cluster::32b", "masks of clusters of more than 16 CTAs, of sm_107"},
+	{"override::*", "properties that replace those of a tensor map, of sm_107"},
+	{"mbarrier::report::*", "reports of what a copy found, of sm_107"},
+	{"decompress::lut::b", "a matrix of indices into a table, of sm_107"},
+	{"spcompress", "sparse compression, of sm_107"},
+	{"pzo", "positive zeros alone, of sm_107"},
+	{"proxy::readonly", "the read-only proxy"},
+}
+
+// beyondModel returns why a modifier of an instruction is not modelled, "" if it may be.
+func beyondModel(in *ptx.Inst) string {
+	for _, mod := range in.Mods {
+		for _, u := range unmodelledMods {
+			if prefix, open := strings.CutSuffix(u.mods, "*"); mod == u.mods || open && strings.HasPrefix(mod, prefix) {
+				return "modifier ." + mod + ": " + u.why
+			}
+		}
+	}
+	return ""
+}
+
 // ignored reports whether ignoredMods has a modifier of an opcode.
 func ignored(op, mod string) bool {
 	return slices.ContainsFunc(ignoredMods, func(g ignoredMod) bool {
@@ -112,6 +137,9 @@ func (e notModelled) Is(target error) bool { return target == errNotModelled }
 // knows.
 func (d *decoder) decodeForm(in *ptx.Inst) error {
 	d.marks = 0
+	if why := beyondModel(in); in.Form != nil && why != "" {
+		return notModelled(why)
+	}
 	err := errNotModelled
 	if fn := decoders[in.Op]; fn != nil {
 		err = fn(d, in)

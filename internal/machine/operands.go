@@ -45,6 +45,9 @@ func decodePrefetch(d *decoder, in *ptx.Inst) error {
 	if in.Op == "prefetch" || in.Op == "prefetchu" {
 		return decodeNothing(d, in)
 	}
+	if has(in, "async") {
+		return errNotModelled
+	}
 	if len(in.Operands) == 2 {
 		if n, ok := in.Operands[1].(ptx.Int); !ok || n.Bits != cacheLine {
 			return d.errorf("%s takes a size of %d (ISA %s)", Name(in), cacheLine, in.Form.Section)

@@ -146,7 +146,7 @@ func (s *strides) visible(ws *warpStrides, x *ctx, in *instr, u *flow.Use, mask 
 // shows reports whether all that a visible instruction does in global memory is events.
 func shows(in *instr) bool {
 	switch in.x.(type) {
-	case *access, *cpInfo, *bulkInfo, *tensorInfo:
+	case *access, *cpInfo, *bulkInfo, *bulkStore, *tensorInfo:
 		return true
 	}
 	return false

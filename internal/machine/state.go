@@ -43,9 +43,7 @@ type Config struct {
 	// Cooperative: all CTAs are resident together, and %envreg1 and %envreg2 hold the address
 	// of the grid's workspace.
 	Cooperative bool
-	// CoResident is how many CTAs of a grid share a multiprocessor and its tensor memory; 0
-	// for one.
-	CoResident int
+	CoResident  uint32 // Launch.CoResident
 	// VectorAtomic: aligned strong loads and stores of up to 16 bytes are one
 	// access, as on the card, and not one for each element.
 	VectorAtomic bool

@@ -10,7 +10,7 @@ import (
 
 // Tensor memory (ISA 9.7.18.1): 128 lanes of 512 columns of 32 bits a CTA, of which a kernel
 // allocates columns. An alloc waits for columns that are not free. CTAs that share a
-// multiprocessor (Config.CoResident) share its columns, and each accesses its own alone.
+// multiprocessor (Launch.CoResident) share its columns, and each accesses its own alone.
 //
 // With cta_group::2 a warp of each CTA of a pair takes part, and neither goes on before the
 // other has come. The ISA lets a dealloc wait for the other or not: here it waits, so that
@@ -231,22 +231,16 @@ func (m *Machine) sameMultiprocessor(a, b *cta) bool {
 	if a == b {
 		return true
 	}
-	n := int32(max(m.cfg.CoResident, 1))
-	return a.g == b.g && (a.index-a.g.first)/n == (b.index-b.g.first)/n
+	return a.g == b.g && m.Multiprocessor(a.index) == m.Multiprocessor(b.index)
 }
 
-// SharesColumns returns the CTAs on which what a CTA can allocate depends: itself, the other
-// of its pair, and those of its multiprocessor.
+// SharesColumns returns the CTAs on which what a CTA can allocate depends: itself and the other
+// of its pair. Those of its multiprocessor have one Multiprocessor.
 func (m *Machine) SharesColumns(cta int32) []int32 {
 	t := m.ctas[cta]
 	list := []int32{cta}
 	if p := m.peer(t); p != nil && t.tensor != nil && t.tensor.group == 2 {
 		list = append(list, p.index)
-	}
-	for _, i := range m.running {
-		if i != cta && m.cfg.CoResident > 1 && m.sameMultiprocessor(t, m.ctas[i]) {
-			list = append(list, i)
-		}
 	}
 	return list
 }
@@ -471,6 +465,12 @@ func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
 	}
 }
 
+// TensorColumnBytes are the bytes of a column of tensor memory.
+const TensorColumnBytes = tensorColumn
+
+// FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
+func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }
+
 // columnsFree is how many columns of a CTA's multiprocessor are not allocated.
 func (m *Machine) columnsFree(cta int32) uint32 {
 	free := uint32(tensor.TensorColumns)
@@ -509,4 +509,16 @@ func (m *Machine) Columns(cta int32) (list []Columns) {
 		}
 	}
 	return list
+}
+
+// SharesMultiprocessors reports whether CTAs of a launch share tensor memory's columns.
+func (m *Machine) SharesMultiprocessors() bool {
+	return slices.ContainsFunc(m.grids, func(g *grid) bool { return g.CoResident > 1 })
+}
+
+// Multiprocessor returns the first of the CTAs that share a CTA's columns.
+func (m *Machine) Multiprocessor(cta int32) int32 {
+	g := m.gridOf(cta)
+	n := int32(max(g.CoResident, 1))
+	return g.first + (cta-g.first)/n*n
 }

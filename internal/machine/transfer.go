@@ -559,14 +559,15 @@ func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 			}
 		}
 	}
-	if t.packed() && t.size() == 4 && (in.Op == "add" || in.Op == "sub" || in.Op == "mul" || in.Op == "fma" || in.Op == "min" || in.Op == "max" || in.Op == "neg") {
+	if t.packed() && (in.Op == "add" || in.Op == "sub" || in.Op == "mul" || in.Op == "fma" || in.Op == "min" || in.Op == "max" || in.Op == "neg") {
+		half := ones(uint(4 * t.size()))
 		all := o[0].bits | o[1].bits | o[2].bits
 		got := uint64(0)
-		if all&0xffff != 0 {
-			got |= 0xffff
+		if all&half != 0 {
+			got |= half
 		}
-		if all&0xffff0000 != 0 {
-			got |= 0xffff0000
+		if all&full&^half != 0 {
+			got |= full &^ half
 		}
 		return is(got)
 	}
@@ -726,6 +727,9 @@ func (u *Undefined) compares(n *flow.Use, o []bitsOf, t typ, is func(uint64) (sh
 
 // converts applies a cvt.
 func converts(in *ptx.Inst, o []bitsOf, is func(uint64) (shade, bool)) (shade, bool) {
+	if p, ok := pairsOf(in); ok {
+		return is(p.undefined(o))
+	}
 	var types []typ
 	for _, m := range in.Mods {
 		if t, ok := typNames[m]; ok {
@@ -736,16 +740,6 @@ func converts(in *ptx.Inst, o []bitsOf, is func(uint64) (shade, bool)) (shade, b
 		return shade{}, false
 	}
 	to, from := types[len(types)-2], types[len(types)-1]
-	if (to == f16x2 || to == bf16x2) && from == f32 && len(in.Operands) == 3 {
-		got := uint64(0)
-		if o[0].bits != 0 {
-			got |= 0xffff0000
-		}
-		if o[1].bits != 0 {
-			got |= 0xffff
-		}
-		return is(got)
-	}
 	plain := func(t typ) bool { return t >= b8 && t <= s64 && t != b128 }
 	if from.size() < 4 && o[0].bits&maskOf(from) == 0 {
 		return shade{}, true // it is not in the part that is converted

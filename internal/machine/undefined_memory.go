@@ -245,6 +245,19 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 	}
 }
 
+// sizes takes the size of a bulk store, which decides what is written.
+func (u *Undefined) sizes(x *ctx, s *bulkStore, mask uint32) {
+	if s.bytes < 0 {
+		return
+	}
+	class := flow.Word
+	if s.wide {
+		class = flow.Wide
+	}
+	_, from := u.lanes(x, mask, []flow.Reg{flow.RegOf(0, class, int32(s.bytes))})
+	u.decides(from, "the size of a bulk store", x.s.pc)
+}
+
 // element returns the shade of an element of memory of up to 16 bytes.
 func (u *Undefined) element(x *ctx, mem MemID, r *region, off uint64, n int32) (s [2]shade) {
 	missing := u.missing(mem, x.s.pc)

@@ -91,6 +91,9 @@ func (u *Undefined) arrive(x *ctx, in *instr) {
 		alike, same := u.alike(x, n, guard)
 		moves, settled := u.passes(x, n, mask), u.settles(x, n, mask)
 		u.transfer(x, in, n, mask)
+		if r, ok := in.unspecifiedElement(); ok {
+			u.all(x, []flow.Reg{flow.RegOf(0, flow.Word, int32(r))}, mask, u.origin(UndefinedFrom{UndefinedResult, pc, 0}))
+		}
 		for l, d := range moves {
 			u.draws.regs[drawnReg{u.key(x, n.Writes[0]), l}] = d
 		}

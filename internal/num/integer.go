@@ -38,6 +38,21 @@ func MulHiS16(a, b uint16) uint16 { return uint16(int32(int16(a)) * int32(int16(
 // MadHiSatS32 is mad.hi.sat.s32.
 func MadHiSatS32(a, b, c uint32) uint32 { return AddSatS32(MulHiS32(a, b), c) }
 
+// Clmad is clmad.lo and clmad.hi: 64 bits of the product of a and b as polynomials over two
+// elements, plus c likewise (ISA 9.4, 9.7.1.5).
+func Clmad(hi bool, a, b, c uint64) uint64 {
+	var low, high uint64
+	for ; a != 0; a &= a - 1 {
+		i := bits.TrailingZeros64(a)
+		low ^= b << i
+		high ^= b >> 1 >> (63 - i)
+	}
+	if hi {
+		return high ^ c
+	}
+	return low ^ c
+}
+
 // Mul24 is the 48-bit product of the low 24 bits of a and b. mul24.lo takes its
 // low 32 bits, mul24.hi bits 47 to 16.
 //

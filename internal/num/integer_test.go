@@ -304,3 +304,28 @@ func TestDotProducts(t *testing.T) {
 		}
 	}
 }
+
+// TestClmad multiplies polynomials coefficient by coefficient.
+func TestClmad(t *testing.T) {
+	g := newSource(16)
+	for range 4000 {
+		a, b, c := g.wide(), g.wide(), g.wide()
+		var product [128]uint
+		for i := range uint(64) {
+			for k := range uint(64) {
+				product[i+k] ^= uint(a>>i&1) & uint(b>>k&1)
+			}
+		}
+		var lo, hi uint64
+		for i := range uint(64) {
+			lo |= uint64(product[i]) << i
+			hi |= uint64(product[64+i]) << i
+		}
+		if got := Clmad(false, a, b, c); got != lo^c {
+			t.Fatalf("clmad.lo %#x %#x %#x = %#x, want %#x", a, b, c, got, lo^c)
+		}
+		if got := Clmad(true, a, b, c); got != hi^c {
+			t.Fatalf("clmad.hi %#x %#x %#x = %#x, want %#x", a, b, c, got, hi^c)
+		}
+	}
+}

@@ -114,6 +114,9 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if ac.mem.Kind() == machine.TensorMemory && t.followsColumns(ac, p) {
 		return ordered
 	}
+	if len(t.allocs) > 0 && p.who == ac.st.who && (t.allocs[p.pc] || t.allocs[ac.st.pc]) {
+		return ordered // the whole warp stores the address, in program order (ISA 9.7.18.6.1)
+	}
 	at, ok := t.firstUnknown(nil, ac, p, a, b)
 	if ok {
 		return ordered

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"maps"
 	"math"
 
 	"muster/internal/machine"
@@ -96,6 +97,13 @@ func (k *know) hears(src *know) bool {
 // onColumns enters an alloc or a dealloc as a write of its columns. It is synchronous.
 func (t *Tracker) onColumns(ev *machine.Event) {
 	c := t.at(ev.CTA)
+	if ev.Kind == machine.EvTensorAlloc && !t.allocs[ev.PC] {
+		t.allocs = maps.Clone(t.allocs) // shared with clones
+		if t.allocs == nil {
+			t.allocs = map[int32]bool{}
+		}
+		t.allocs[ev.PC] = true
+	}
 	ac := t.begin(c, ev.Warp)
 	ac.warp.mark(ev.Mask)
 	ac.st.time = ac.warp.time

@@ -71,6 +71,7 @@ type Tracker struct {
 	exits    map[int32]*trigger // those of CTAs that end without
 	begun    map[int]beginning  // of launches; lets counts what changes triggers and exits
 	lets     int
+	allocs   map[int32]bool // the tcgen05.alloc instructions that were executed
 	global   shadow
 	ops      opTable
 	teams    teamTable

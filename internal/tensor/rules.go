@@ -93,14 +93,17 @@ func (r *Rule) Basis() Basis { return r.basis }
 // ErrSumNotKnown says that nobody published how an instruction adds.
 var ErrSumNotKnown = errors.New("how it adds is not known")
 
-// sums has the architectures' floating-point units: the first row that fits is
-// it. doc.go says what each rests on.
-var sums = []struct {
+// A sumRow is how units of architectures add.
+type sumRow struct {
 	archs    []int
 	units    Unit
 	operands string // formats of A and B, in any mix of the same width
 	Sum
-}{
+}
+
+// sums has the architectures' floating-point units: the first row that fits is
+// it. doc.go says what each rests on.
+var sums = []sumRow{
 	{[]int{70}, UnitMMA | UnitWMMA, "f16", Sum{Bits: 23, Step: 4, Keep: 23, Basis: Modelled}},
 	{[]int{80, 86, 89}, UnitMMA | UnitWMMA, "f16 bf16", Sum{Bits: 24, Step: 8, Keep: 23, Basis: Modelled}},
 	{[]int{80, 86, 89}, UnitMMA | UnitWMMA, "tf32", Sum{Bits: 24, Step: 4, Keep: 23, Basis: Modelled}},

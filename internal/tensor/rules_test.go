@@ -391,3 +391,20 @@ func TestOn(t *testing.T) {
 		t.Errorf("wmma on sm_80: %v", err)
 	}
 }
+
+// TestTable: the table that people read names each unit's row with what it rests on.
+func TestTable(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(Table()), "\n")[1:]
+	for _, row := range sums {
+		n := 0
+		for _, line := range lines {
+			f := strings.Fields(line)
+			if strings.Contains(line, row.operands) && strings.Contains(line, strings.Fields(row.archNames())[0]) && f[len(f)-1] == row.Basis.String() && strings.Contains(line, row.unitNames()) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s of %v for %s is in %d lines", row.unitNames(), row.archs, row.operands, n)
+		}
+	}
+}

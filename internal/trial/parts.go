@@ -41,7 +41,7 @@ func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result 
 // memory by strong operations do so to learn of other CTAs: these run as one. So do those
 // that share a heap, and launches that may overlap.
 func (s *Subject) Parts() int {
-	if len(s.Shape.Grids) > 0 || s.Program.HasStrongGlobalAccess() || s.Program.Allocates() || s.Program.Cancels() || s.Start.Config().CoResident > 1 {
+	if len(s.Shape.Grids) > 0 || s.Program.HasStrongGlobalAccess() || s.Program.Allocates() || s.Program.Cancels() || s.Start.SharesMultiprocessors() {
 		return 1
 	}
 	return min(maxParts, s.Start.ClusterCount())

@@ -37,6 +37,16 @@ func StAsyncRelease(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.N
 	add(k, "st.async.release", slots{"scope": scope}, mods, a, b)
 }
 
+// MultimemStAsync adds
+//
+//	multimem.st.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:@bits,b8,@int8,f32,f64> [=a], b
+//
+// .<space> is that of the address a, .<type> is that of the elements at a.
+// scope is one of .gpu, .sys. ISA 9.7.9.12; PTX 9.3, sm_100.
+func MultimemStAsync(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "multimem.st.async", slots{"scope": scope}, mods, a, b)
+}
+
 // CpAsync adds
 //
 //	cp.async.<cache:ca,cg>.<dst:@cta>.<src:global>{.<hint:@hint>}{.<prefetch:@prefetch>} [=d:b8], [s:b8], #size:u32, ?srcsize:u32, hint?policy:b64
@@ -78,56 +88,134 @@ func CpAsyncWaitAll(k *kernel.Kernel, mods ...kernel.Mod) {
 
 // CpAsyncBulkSharedCtaGlobal adds
 //
-//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<report:@report>}{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
 //
-// Further modifiers: .weak, by default weak; .L2::cache_hint. policy may be
-// nil, for left out. ISA 9.7.9.25.4.1; PTX 8.6, sm_90; .weak from PTX 9.3 on.
+// Further modifiers: .weak, by default weak; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.1; PTX 8.6, sm_90; .weak from PTX 9.3 on;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on.
 func CpAsyncBulkSharedCtaGlobal(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.cta.global", nil, mods, d, s, size, bar, policy)
 }
 
 // CpAsyncBulkSharedCtaGlobalRelaxed adds
 //
-//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<report:@report>}{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], hint?policy:b64
 //
 // scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
-// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3,
-// sm_90a.
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on.
 func CpAsyncBulkSharedCtaGlobalRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.cta.global.relaxed", slots{"scope": scope}, mods, d, s, size, bar, policy)
 }
 
 // CpAsyncBulkSharedCtaGlobalOob adds
 //
-//	cp.async.bulk.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<hint:@hint>}.ignore_oob [=d:b8], [s:b8], size:u32, left:u32, right:u32, [+bar:b64], hint?policy:b64
+//	cp.async.bulk.<dst:shared::cta>.<src:global>.<completion:@ctatx>{.<report:mbarrier::report::disabled>}{.<hint:@hint>}.ignore_oob [=d:b8], [s:b8], size:u32, left:u32, right:u32, [+bar:b64], hint?policy:b64
 //
-// Further modifiers: .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.25.4.1; PTX 9.2, sm_90.
+// Further modifiers: .mbarrier::report::disabled; .L2::cache_hint. policy may
+// be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.2, sm_90;
+// .mbarrier::report::disabled from PTX 9.4, sm_107f on.
 func CpAsyncBulkSharedCtaGlobalOob(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, left kernel.Num, right kernel.Num, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.cta.global.oob", nil, mods, d, s, size, left, right, bar, policy)
 }
 
 // CpAsyncBulkSharedGlobal adds
 //
-//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
 //
-// Further modifiers: .weak, by default weak; .multicast::cluster,
+// Further modifiers: .weak, by default weak; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster,
 // .multicast::cluster::16b; .L2::cache_hint. mask may be nil, for left out.
 // policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 8.0, sm_90; .weak
-// from PTX 9.3 on; .multicast::cluster::16b from PTX 9.4 on.
+// from PTX 9.3 on; .multicast::cluster::16b from PTX 9.4 on;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on.
 func CpAsyncBulkSharedGlobal(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.global", nil, mods, d, s, size, bar, mask, policy)
 }
 
 // CpAsyncBulkSharedGlobalRelaxed adds
 //
-//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<multicast:multicast::cluster>}{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], multicast?mask:u16, hint?policy:b64
 //
 // scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
-// .multicast::cluster; .L2::cache_hint. mask may be nil, for left out. policy
-// may be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a.
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster,
+// .multicast::cluster::16b; .L2::cache_hint. mask may be nil, for left out.
+// policy may be nil, for left out. ISA 9.7.9.25.4.1; PTX 9.3, sm_90a;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on;
+// .multicast::cluster::16b from PTX 9.4 on.
 func CpAsyncBulkSharedGlobalRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.shared.global.relaxed", slots{"scope": scope}, mods, d, s, size, bar, mask, policy)
+}
+
+// CpAsyncBulkMulticast32 adds
+//
+//	cp.async.bulk{.<sem:weak=weak>}.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<report:@report>}.<multicast:multicast::cluster::32b>{.<hint:@hint>} [=d:b8], [s:b8], size:u32, [+bar:b64], mask:u32, hint?policy:b64
+//
+// Further modifiers: .weak, by default weak; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.1; PTX 9.4, sm_107f.
+func CpAsyncBulkMulticast32(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.multicast32", nil, mods, d, s, size, bar, mask, policy)
+}
+
+// CpAsyncBulkMulticast32Relaxed adds
+//
+//	cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:shared::cluster>.<src:global>.<completion:@ctatx>{.<report:@report>}.<multicast:multicast::cluster::32b>{.<hint:@hint>}.<type:b128> [=d:b8], [s:b8], size:u32, [+bar:b64], mask:u32, hint?policy:b64
+//
+// scope is one of .cta, .cluster, .gpu, .sys. Further modifiers:
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.4.1; PTX 9.4, sm_107f.
+func CpAsyncBulkMulticast32Relaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.multicast32.relaxed", slots{"scope": scope}, mods, d, s, size, bar, mask, policy)
 }
 
 // CpAsyncBulkClusterShared adds
@@ -262,31 +350,56 @@ func CpAsyncBulkPrefetch(k *kernel.Kernel, s kernel.Ptr, size kernel.Num, policy
 	add(k, "cp.async.bulk.prefetch", nil, mods, s, size, policy)
 }
 
+// CpAsyncBulkPrefetchEvict adds
+//
+//	cp.async.bulk.prefetch.L2.<src:global>.<level:L2::evict_last> [.s:b8], size:u32
+//
+// ISA 9.7.9.25.4.3; PTX 9.4, sm_107f.
+func CpAsyncBulkPrefetchEvict(k *kernel.Kernel, s kernel.Ptr, size kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.prefetch.evict", nil, mods, s, size)
+}
+
 // MultimemCpAsyncBulk adds
 //
-//	multimem.cp.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.cp_mask} [=d:b8], [s:b8], size:u32, cp_mask?mask:u16
+//	multimem.cp.async.bulk{.<sem:weak=weak>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.cp_mask} [=d:b8], [s:b8], size:u32, cp_mask?mask:u16
 //
-// Further modifiers: .cp_mask. mask may be nil, for left out. ISA
-// 9.7.9.25.4.4; PTX 9.1, sm_90; .cp_mask from sm_100 on.
+// Further modifiers: .weak, by default weak; .cp_mask. mask may be nil, for
+// left out. ISA 9.7.9.25.4.4; PTX 9.1, sm_90; .cp_mask from sm_100 on; .weak
+// from PTX 9.3 on.
 func MultimemCpAsyncBulk(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.cp.async.bulk", nil, mods, d, s, size, mask)
 }
 
+// MultimemCpAsyncBulkRelaxed adds
+//
+//	multimem.cp.async.bulk.<sem:relaxed>.<scope:@scope>.<dst:global>.<src:shared::cta>.<completion:bulk_group>{.cp_mask}.<type:b128> [=d:b8], [s:b8], size:u32, cp_mask?mask:u16
+//
+// scope is one of .cta, .cluster, .gpu, .sys. Further modifiers: .cp_mask.
+// mask may be nil, for left out. ISA 9.7.9.25.4.4; PTX 9.3, sm_90a; .cp_mask
+// from sm_100 on.
+func MultimemCpAsyncBulkRelaxed(k *kernel.Kernel, scope kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "multimem.cp.async.bulk.relaxed", slots{"scope": scope}, mods, d, s, size, mask)
+}
+
 // MultimemCpReduceAsyncBulk adds
 //
-//	multimem.cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:@redop>.<type:f16,bf16,b32,u32,s32,b64,u64,s64,f32,f64> [+d], [s], size:u32
+//	multimem.cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:@redop>.<type:f16,bf16,b32,u32,s32,b64,u64,s64,f32,f64> [+d], [s], size:u32
 //
 // .<type> is that of the elements at s. op is one of .and, .or, .xor, .add,
-// .inc, .dec, .min, .max. ISA 9.7.9.25.4.5; PTX 9.1, sm_90.
+// .inc, .dec, .min, .max. Further modifiers: .relaxed, by default relaxed;
+// .cta, .cluster, .gpu, .sys. ISA 9.7.9.25.4.5; PTX 9.1, sm_90; .relaxed from
+// PTX 9.3 on.
 func MultimemCpReduceAsyncBulk(k *kernel.Kernel, op kernel.Mod, d kernel.Ptr, s kernel.Ptr, size kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.cp.reduce.async.bulk", slots{"op": op}, mods, d, s, size)
 }
 
 // MultimemCpReduceAsyncBulkNoftz adds
 //
-//	multimem.cp.reduce.async.bulk.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:add>.noftz.<type:f16,bf16> [+d], [s], size:u32
+//	multimem.cp.reduce.async.bulk{.<sem:relaxed=relaxed>}{&.<scope:@scope>}.<dst:global>.<src:shared::cta>.<completion:bulk_group>.<op:add>.noftz.<type:f16,bf16,f32> [+d], [s], size:u32
 //
-// .<type> is that of the elements at s. ISA 9.7.9.25.4.5; PTX 9.1, sm_90.
+// .<type> is that of the elements at s. Further modifiers: .relaxed, by
+// default relaxed; .cta, .cluster, .gpu, .sys. ISA 9.7.9.25.4.5; PTX 9.1,
+// sm_90; .relaxed from PTX 9.3 on; .f32 from PTX 9.4 on.
 func MultimemCpReduceAsyncBulkNoftz(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, size kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.cp.reduce.async.bulk.noftz", nil, mods, d, s, size)
 }
@@ -369,4 +482,14 @@ func RedAsyncAdd(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, bar kernel.Ptr, m
 // sm_100.
 func RedAsyncRelease(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "red.async.release", slots{"scope": scope}, mods, a, b)
+}
+
+// MultimemRedAsync adds
+//
+//	multimem.red.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64> [+a], b
+//
+// .<space> is that of the address a, .<type> is that of the elements at a.
+// scope is one of .gpu, .sys. ISA 9.7.13.7; PTX 9.3, sm_100.
+func MultimemRedAsync(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "multimem.red.async", slots{"scope": scope}, mods, a, b)
 }

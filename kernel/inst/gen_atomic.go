@@ -112,6 +112,18 @@ func AtomAddF16(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, poli
 	add(k, "atom.add.f16", nil, mods, d, a, b, policy)
 }
 
+// AtomAddNoftzF32 adds
+//
+//	atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f32> d, [+a], b, hint?policy:b64
+//
+// .<space> is that of the address a. Further modifiers: .relaxed, .acquire,
+// .release, .acq_rel, by default relaxed; .cta, .cluster, .gpu, .sys, by
+// default gpu; .L2::cache_hint. policy may be nil, for left out. ISA 9.7.13.5;
+// PTX 9.4, sm_90.
+func AtomAddNoftzF32(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "atom.add.noftz.f32", nil, mods, d, a, b, policy)
+}
+
 // AtomAddBf16 adds
 //
 //	atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:bf16,bf16x2> d, [+a], b, hint?policy:b64
@@ -134,6 +146,18 @@ func AtomAddBf16(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, b kernel.Num, pol
 // may be nil, for left out. ISA 9.7.13.5; PTX 8.1, sm_90.
 func AtomVecF32(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "atom.vec.f32", nil, mods, d, a, b, policy)
+}
+
+// AtomVecNoftzF32 adds
+//
+//	atom{.<sem:relaxed,acquire,release,acq_rel=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f32> d*<vec>, [+a*<vec>], b*<vec>, hint?policy:b64
+//
+// .<space> is that of the address a, .<vec> is that of the elements of d.
+// Further modifiers: .relaxed, .acquire, .release, .acq_rel, by default
+// relaxed; .cta, .cluster, .gpu, .sys, by default gpu; .L2::cache_hint. policy
+// may be nil, for left out. ISA 9.7.13.5; PTX 9.4, sm_90.
+func AtomVecNoftzF32(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "atom.vec.noftz.f32", nil, mods, d, a, b, policy)
 }
 
 // AtomVecF16 adds
@@ -222,6 +246,18 @@ func RedAddF16(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, policy kernel.Num, 
 	add(k, "red.add.f16", nil, mods, a, b, policy)
 }
 
+// RedAddNoftzF32 adds
+//
+//	red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:f32> [+a], b, hint?policy:b64
+//
+// .<space> is that of the address a. Further modifiers: .relaxed, .release, by
+// default relaxed; .cta, .cluster, .gpu, .sys, by default gpu;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.13.6; PTX 9.4,
+// sm_90.
+func RedAddNoftzF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "red.add.noftz.f32", nil, mods, a, b, policy)
+}
+
 // RedAddBf16 adds
 //
 //	red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:@ss=generic>}.<op:add>.noftz{.<hint:@hint>}.<type:bf16,bf16x2> [+a], b, hint?policy:b64
@@ -244,6 +280,18 @@ func RedAddBf16(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, policy kernel.Num,
 // out. ISA 9.7.13.6; PTX 8.1, sm_90.
 func RedVecF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "red.vec.f32", nil, mods, a, b, policy)
+}
+
+// RedVecNoftzF32 adds
+//
+//	red{.<sem:relaxed,release=relaxed>}{.<scope:@scope=gpu>}{.<space:global=generic>}.<op:add>.noftz{.<hint:@hint>}.<vec:v2,v4>.<type:f32> [+a*<vec>], b*<vec>, hint?policy:b64
+//
+// .<space> is that of the address a, .<vec> is that of the elements of b.
+// Further modifiers: .relaxed, .release, by default relaxed; .cta, .cluster,
+// .gpu, .sys, by default gpu; .L2::cache_hint. policy may be nil, for left
+// out. ISA 9.7.13.6; PTX 9.4, sm_90.
+func RedVecNoftzF32(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "red.vec.noftz.f32", nil, mods, a, b, policy)
 }
 
 // RedVecF16 adds

@@ -379,6 +379,16 @@ func LdmatrixB8(k *kernel.Kernel, num kernel.Mod, d kernel.Vec, a kernel.Ptr, mo
 	add(k, "ldmatrix.b8", slots{"num": num}, mods, d, a)
 }
 
+// LdmatrixS8 adds
+//
+//	ldmatrix.sync.aligned.<shape:m8n16>.<num:x1,x2,x4>{.<space:@cta=generic>}.<type:s8>.<stype:s4> d*<num>:b32, [a]
+//
+// .<num> is that of the elements of d, .<space> is that of the address a. ISA
+// 9.7.14.5.15; PTX 9.4, sm_90a.
+func LdmatrixS8(k *kernel.Kernel, d kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "ldmatrix.s8", nil, mods, d, a)
+}
+
 // LdmatrixUnpack adds
 //
 //	ldmatrix.sync.aligned.<shape:m8n16>.<num:x1,x2,x4>{.<space:@cta=generic>}.<type:b8x16>.<stype:b6x16_p32,b4x16_p64> d*<num>:b32, [a]

@@ -44,6 +44,26 @@ func MbarrierCompleteTx(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mods ...k
 	add(k, "mbarrier.complete_tx", nil, mods, a, tx)
 }
 
+// MbarrierExpectTxMulticast adds
+//
+//	mbarrier.expect_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> [+a], tx:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .relaxed, by default
+// relaxed; .cta, .cluster, by default cta. ISA 9.7.13.15.11; PTX 9.4, sm_107f.
+func MbarrierExpectTxMulticast(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.expect_tx.multicast", nil, mods, a, tx, mask)
+}
+
+// MbarrierCompleteTxMulticast adds
+//
+//	mbarrier.complete_tx{.<sem:relaxed=relaxed>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> [+a], tx:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .relaxed, by default
+// relaxed; .cta, .cluster, by default cta. ISA 9.7.13.15.12; PTX 9.4, sm_107f.
+func MbarrierCompleteTxMulticast(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.complete_tx.multicast", nil, mods, a, tx, mask)
+}
+
 // MbarrierArrive adds
 //
 //	mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> =state, [+a], ?count:u32
@@ -148,6 +168,50 @@ func MbarrierArriveDropExpectTxCluster(k *kernel.Kernel, a kernel.Ptr, tx kernel
 // release; .cta, by default cta. ISA 9.7.13.15.14; PTX 7.0, sm_80.
 func MbarrierArriveDropNoComplete(k *kernel.Kernel, state kernel.Reg, a kernel.Ptr, count kernel.Num, mods ...kernel.Mod) {
 	add(k, "mbarrier.arrive_drop.noComplete", nil, mods, state, a, count)
+}
+
+// MbarrierArriveMulticast adds
+//
+//	mbarrier.arrive{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], ?count:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .release, .relaxed, by
+// default release; .cta, .cluster, by default cta. count may be nil, for left
+// out. ISA 9.7.13.15.13; PTX 9.4, sm_107f.
+func MbarrierArriveMulticast(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.arrive.multicast", nil, mods, a, count, mask)
+}
+
+// MbarrierArriveExpectTxMulticast adds
+//
+//	mbarrier.arrive.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], tx:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .release, .relaxed, by
+// default release; .cta, .cluster, by default cta. ISA 9.7.13.15.13; PTX 9.4,
+// sm_107f.
+func MbarrierArriveExpectTxMulticast(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.arrive.expect_tx.multicast", nil, mods, a, tx, mask)
+}
+
+// MbarrierArriveDropMulticast adds
+//
+//	mbarrier.arrive_drop{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], ?count:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .release, .relaxed, by
+// default release; .cta, .cluster, by default cta. count may be nil, for left
+// out. ISA 9.7.13.15.14; PTX 9.4, sm_107f.
+func MbarrierArriveDropMulticast(k *kernel.Kernel, a kernel.Ptr, count kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.arrive_drop.multicast", nil, mods, a, count, mask)
+}
+
+// MbarrierArriveDropExpectTxMulticast adds
+//
+//	mbarrier.arrive_drop.expect_tx{.<sem:release,relaxed=release>}{&.<scope:cta,cluster=cta>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> _, [+a], tx:u32, mask:u32
+//
+// .<space> is that of the address a. Further modifiers: .release, .relaxed, by
+// default release; .cta, .cluster, by default cta. ISA 9.7.13.15.14; PTX 9.4,
+// sm_107f.
+func MbarrierArriveDropExpectTxMulticast(k *kernel.Kernel, a kernel.Ptr, tx kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "mbarrier.arrive_drop.expect_tx.multicast", nil, mods, a, tx, mask)
 }
 
 // CpAsyncMbarrierArrive adds

@@ -70,13 +70,23 @@ func LdStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, d kernel.Vec, 
 
 // LdMmio adds
 //
-//	ld.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> d, [a]
+//	ld.mmio.<sem:relaxed,acquire>.<scope:sys>{.<space:global=generic>}.<type:@memtype> d, [a]
+//
+// .<space> is that of the address a, .<type> is that of the elements at a. sem
+// is one of .relaxed, .acquire. ISA 9.7.9.8; PTX 8.2, sm_70; .acquire from PTX
+// 9.3 on; .b128 from PTX 8.3 on; .b128 with .sys from PTX 8.4 on.
+func LdMmio(k *kernel.Kernel, sem kernel.Mod, d kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "ld.mmio", slots{"sem": sem}, mods, d, a)
+}
+
+// LdReadonly adds
+//
+//	ld.proxy::readonly{.<space:const,global=generic>}.<type:@memtype> d, [a]
 //
 // .<space> is that of the address a, .<type> is that of the elements at a. ISA
-// 9.7.9.8; PTX 8.2, sm_70; .b128 from PTX 8.3 on; .b128 with .sys from PTX 8.4
-// on.
-func LdMmio(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
-	add(k, "ld.mmio", nil, mods, d, a)
+// 9.7.9.8; PTX 9.4, sm_90.
+func LdReadonly(k *kernel.Kernel, d kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "ld.readonly", nil, mods, d, a)
 }
 
 // LdNc adds
@@ -182,18 +192,18 @@ func StStrong(k *kernel.Kernel, sem kernel.Mod, scope kernel.Mod, a kernel.Ptr, 
 
 // StMmio adds
 //
-//	st.mmio.<sem:relaxed>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b
+//	st.mmio.<sem:relaxed,release>.<scope:sys>{.<space:global=generic>}.<type:@memtype> [=a], b
 //
-// .<space> is that of the address a, .<type> is that of the elements at a. ISA
-// 9.7.9.11; PTX 8.2, sm_70; .b128 from PTX 8.3 on; .b128 with .sys from PTX
-// 8.4 on.
-func StMmio(k *kernel.Kernel, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
-	add(k, "st.mmio", nil, mods, a, b)
+// .<space> is that of the address a, .<type> is that of the elements at a. sem
+// is one of .relaxed, .release. ISA 9.7.9.11; PTX 8.2, sm_70; .release from
+// PTX 9.3 on; .b128 from PTX 8.3 on; .b128 with .sys from PTX 8.4 on.
+func StMmio(k *kernel.Kernel, sem kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "st.mmio", slots{"sem": sem}, mods, a, b)
 }
 
 // StBulk adds
 //
-//	st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:u64, #init:u64
+//	st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:addr, #init:u64
 //
 // .<space> is that of the address a. Further modifiers: .weak, by default
 // weak. ISA 9.7.9.13; PTX 8.6, sm_100.
@@ -308,6 +318,15 @@ func MultimemRedFloat(k *kernel.Kernel, a kernel.Ptr, b kernel.Vec, mods ...kern
 // PTX 2.0, sm_20.
 func Prefetch(k *kernel.Kernel, level kernel.Mod, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "prefetch", slots{"level": level}, mods, a)
+}
+
+// PrefetchValid adds
+//
+//	prefetch{.<space:global=generic>}.<level:L1::32B>.valid_addr [.a:b8]
+//
+// .<space> is that of the address a. ISA 9.7.9.15; PTX 9.4, sm_90.
+func PrefetchValid(k *kernel.Kernel, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "prefetch.valid", nil, mods, a)
 }
 
 // PrefetchEvict adds

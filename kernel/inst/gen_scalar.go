@@ -123,6 +123,15 @@ func MadHiSat(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, c kern
 	add(k, "mad.hi.sat", nil, mods, d, a, b, c)
 }
 
+// Clmad adds
+//
+//	clmad.<mode:hi,lo>.<type:u64> d, a, b, c
+//
+// mode is one of .hi, .lo. ISA 9.7.1.4; PTX 9.3, sm_80.
+func Clmad(k *kernel.Kernel, mode kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "clmad", slots{"mode": mode}, mods, d, a, b, c)
+}
+
 // Mul24 adds
 //
 //	mul24.<mode:hi,lo>.<type:u32,s32> d, a, b
@@ -1167,6 +1176,102 @@ func FmaMixed(k *kernel.Kernel, rnd kernel.Mod, atype kernel.Mod, d kernel.Reg, 
 	add(k, "fma.mixed", slots{"rnd": rnd, "atype": atype}, mods, d, a, b, c)
 }
 
+// AddMixed2 adds
+//
+//	add{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype>
+//
+// atype is one of .f16x2, .bf16x2. Further modifiers: .rn, .rz, .rm, .rp, by
+// default rn. ISA 9.7.5.1; PTX 9.4, sm_107f.
+func AddMixed2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "add.mixed2", slots{"atype": atype}, mods, d, a, c)
+}
+
+// SubMixed2 adds
+//
+//	sub{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype>
+//
+// atype is one of .f16x2, .bf16x2. Further modifiers: .rn, .rz, .rm, .rp, by
+// default rn. ISA 9.7.5.2; PTX 9.4, sm_107f.
+func SubMixed2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "sub.mixed2", slots{"atype": atype}, mods, d, a, c)
+}
+
+// AddNarrow2 adds
+//
+//	add.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype>
+//
+// .<dtype> is that of d. Further modifiers: .ftz. ISA 9.7.5.1; PTX 9.4,
+// sm_107f.
+func AddNarrow2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "add.narrow2", nil, mods, d, a, c)
+}
+
+// SubNarrow2 adds
+//
+//	sub.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype>
+//
+// .<dtype> is that of d. Further modifiers: .ftz. ISA 9.7.5.2; PTX 9.4,
+// sm_107f.
+func SubNarrow2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "sub.narrow2", nil, mods, d, a, c)
+}
+
+// FmaMixed2 adds
+//
+//	fma{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<btype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, b:<btype>, c:<ctype>
+//
+// atype is one of .f16x2, .bf16x2. Further modifiers: .rn, .rz, .rm, .rp, by
+// default rn. ISA 9.7.5.3; PTX 9.4, sm_107f.
+func FmaMixed2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "fma.mixed2", slots{"atype": atype}, mods, d, a, b, c)
+}
+
+// AddX4 adds
+//
+//	add{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype>
+//
+// dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
+// .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by default
+// rn; .satfinite. ISA 9.7.5.1; PTX 9.4, sm_100a.
+func AddX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "add.x4", slots{"dtype": dtype, "atype": atype}, mods, d, a, c)
+}
+
+// SubX4 adds
+//
+//	sub{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype>
+//
+// dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
+// .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by default
+// rn; .satfinite. ISA 9.7.5.2; PTX 9.4, sm_100a.
+func SubX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "sub.x4", slots{"dtype": dtype, "atype": atype}, mods, d, a, c)
+}
+
+// MulX4 adds
+//
+//	mul{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<ctype:@x4> d:<dtype>, a:<atype>, c:<ctype>
+//
+// dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
+// .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4; ctype is one of .e5m2x4, .e4m3x4,
+// .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by
+// default rn; .satfinite. ISA 9.7.5.3; PTX 9.4, sm_100a.
+func MulX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, ctype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "mul.x4", slots{"dtype": dtype, "atype": atype, "ctype": ctype}, mods, d, a, c)
+}
+
+// FmaX4 adds
+//
+//	fma{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<btype:@x4> d:<dtype>, a:<atype>, b:<btype>, c:<dtype>
+//
+// dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
+// .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4; btype is one of .e5m2x4, .e4m3x4,
+// .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by
+// default rn; .satfinite. ISA 9.7.5.3; PTX 9.4, sm_100a.
+func FmaX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
+	add(k, "fma.x4", slots{"dtype": dtype, "atype": atype, "btype": btype}, mods, d, a, b, c)
+}
+
 // Set adds
 //
 //	set.<cmp:@cmp>{.ftz}.<dtype:u32,s32,f32>.<type:@word> d:<dtype>, a, b
@@ -1176,6 +1281,16 @@ func FmaMixed(k *kernel.Kernel, rnd kernel.Mod, atype kernel.Mod, d kernel.Reg, 
 // modifiers: .ftz. ISA 9.7.6.1; PTX 1.0, sm_10.
 func Set(k *kernel.Kernel, cmp kernel.Mod, type_ kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "set", slots{"cmp": cmp, "type": type_}, mods, d, a, b)
+}
+
+// SetSimd adds
+//
+//	set.<cmp:eq,ne,lt,le,gt,ge,lo,ls,hi,hs>.<type:u8x4,s8x4,u16x2,s16x2> d, a, b
+//
+// cmp is one of .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs; type_ is one
+// of .u8x4, .s8x4, .u16x2, .s16x2. ISA 9.7.6.1; PTX 9.4, sm_107f.
+func SetSimd(k *kernel.Kernel, cmp kernel.Mod, type_ kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "set.simd", slots{"cmp": cmp, "type": type_}, mods, d, a, b)
 }
 
 // SetBool adds
@@ -1725,20 +1840,22 @@ func CvtF16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mod
 
 // CvtF16F32Relu adds
 //
-//	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:f16>.<atype:f32> d:<dtype>, a:<atype>
 //
-// rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 7.0, sm_70; .satfinite from PTX 8.1 on.
+// rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite; .pzo. ISA
+// 9.7.9.21; PTX 7.0, sm_70; .satfinite from PTX 8.1 on; .pzo from PTX 9.4,
+// sm_107f on.
 func CvtF16F32Relu(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.f16.f32.relu", slots{"rnd": rnd}, mods, d, a)
 }
 
 // CvtBf16F32 adds
 //
-//	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype>
 //
-// rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 7.0, sm_80; .satfinite from PTX 8.1 on.
+// rnd is one of .rn, .rz. Further modifiers: .relu; .satfinite; .pzo. ISA
+// 9.7.9.21; PTX 7.0, sm_80; .satfinite from PTX 8.1 on; .pzo from PTX 9.4,
+// sm_107f on.
 func CvtBf16F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.bf16.f32", slots{"rnd": rnd}, mods, d, a)
 }
@@ -1772,20 +1889,21 @@ func CvtF16Bf16(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mo
 
 // CvtF16x2F32 adds
 //
-//	cvt.<rnd:rn,rz>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
+//	cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
 //
 // .<dtype> is that of d. rnd is one of .rn, .rz. Further modifiers: .relu;
-// .satfinite. ISA 9.7.9.21; PTX 7.0, sm_80; .satfinite from PTX 8.1 on.
+// .satfinite; .pzo. ISA 9.7.9.21; PTX 7.0, sm_80; .satfinite from PTX 8.1 on;
+// .pzo from PTX 9.4, sm_107f on.
 func CvtF16x2F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.f16x2.f32", slots{"rnd": rnd}, mods, d, a, b)
 }
 
 // CvtRsF16x2 adds
 //
-//	cvt.<rnd:rs>{.relu}{.satfinite}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32
+//	cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32
 //
-// .<dtype> is that of d. Further modifiers: .relu; .satfinite. ISA 9.7.9.21;
-// PTX 8.7, sm_100a.
+// .<dtype> is that of d. Further modifiers: .relu; .satfinite; .pzo. ISA
+// 9.7.9.21; PTX 8.7, sm_100a; .pzo from PTX 9.4, sm_107f on.
 func CvtRsF16x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, rbits kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.rs.f16x2", nil, mods, d, a, b, rbits)
 }
@@ -1802,42 +1920,46 @@ func CvtTf32Rna(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kernel.Mod
 
 // CvtTf32 adds
 //
-//	cvt.<rnd:rn,rz>{.satfinite}{.relu}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>{.satfinite}{.relu}{.pzo}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype>
 //
-// rnd is one of .rn, .rz. Further modifiers: .satfinite; .relu. ISA 9.7.9.21;
-// PTX 7.8, sm_90; .satfinite from PTX 8.6, sm_100 on.
+// rnd is one of .rn, .rz. Further modifiers: .satfinite; .relu; .pzo. ISA
+// 9.7.9.21; PTX 7.8, sm_90; .satfinite from PTX 8.6, sm_100 on; .pzo from PTX
+// 9.4, sm_107f on.
 func CvtTf32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.tf32", slots{"rnd": rnd}, mods, d, a)
 }
 
 // CvtF8x2F32 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
 //
-// dtype is one of .e4m3x2, .e5m2x2. Further modifiers: .relu. ISA 9.7.9.21;
-// PTX 7.8, sm_89.
-func CvtF8x2F32(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.f8x2.f32", slots{"dtype": dtype}, mods, d, a, b)
+// rnd is one of .rn, .rz; dtype is one of .e4m3x2, .e5m2x2. Further modifiers:
+// .relu; .pzo. ISA 9.7.9.21; PTX 7.8, sm_89; .pzo from PTX 9.4, sm_107f on;
+// .rz from PTX 9.4, sm_107f on.
+func CvtF8x2F32(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f8x2.f32", slots{"rnd": rnd, "dtype": dtype}, mods, d, a, b)
 }
 
 // CvtF8x2F16x2 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype>
 //
-// dtype is one of .e4m3x2, .e5m2x2. Further modifiers: .relu. ISA 9.7.9.21;
-// PTX 7.8, sm_89.
-func CvtF8x2F16x2(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.f8x2.f16x2", slots{"dtype": dtype}, mods, d, a)
+// rnd is one of .rn, .rz; dtype is one of .e4m3x2, .e5m2x2. Further modifiers:
+// .relu; .pzo. ISA 9.7.9.21; PTX 7.8, sm_89; .pzo from PTX 9.4, sm_107f on;
+// .rz from PTX 9.4, sm_107f on.
+func CvtF8x2F16x2(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f8x2.f16x2", slots{"rnd": rnd, "dtype": dtype}, mods, d, a)
 }
 
 // CvtF8x2Bf16x2 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype>
 //
-// dtype is one of .e4m3x2, .e5m2x2. Further modifiers: .relu. ISA 9.7.9.21;
-// PTX 9.1, sm_100f.
-func CvtF8x2Bf16x2(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.f8x2.bf16x2", slots{"dtype": dtype}, mods, d, a)
+// rnd is one of .rn, .rz; dtype is one of .e4m3x2, .e5m2x2. Further modifiers:
+// .relu; .pzo. ISA 9.7.9.21; PTX 9.1, sm_100f; .pzo from PTX 9.4, sm_107f on;
+// .rz from PTX 9.4, sm_107f on.
+func CvtF8x2Bf16x2(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f8x2.bf16x2", slots{"rnd": rnd, "dtype": dtype}, mods, d, a)
 }
 
 // CvtF16x2F8x2 adds
@@ -1852,32 +1974,35 @@ func CvtF16x2F8x2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num
 
 // CvtRsF8x4 adds
 //
-//	cvt.<rnd:rs>{.relu}.satfinite.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32
+//	cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32
 //
 // dtype is one of .e4m3x4, .e5m2x4, .e2m3x4, .e3m2x4, .e2m1x4. Further
-// modifiers: .relu. ISA 9.7.9.21; PTX 8.7, sm_100a.
+// modifiers: .relu; .pzo. ISA 9.7.9.21; PTX 8.7, sm_100a; .pzo from PTX 9.4,
+// sm_107f on.
 func CvtRsF8x4(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Vec, rbits kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.rs.f8x4", slots{"dtype": dtype}, mods, d, a, rbits)
 }
 
 // CvtF6f4x2F32 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
 //
-// dtype is one of .e2m1x2, .e2m3x2, .e3m2x2. Further modifiers: .relu. ISA
-// 9.7.9.21; PTX 8.6, sm_100a.
-func CvtF6f4x2F32(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.f6f4x2.f32", slots{"dtype": dtype}, mods, d, a, b)
+// rnd is one of .rn, .rz; dtype is one of .e2m1x2, .e2m3x2, .e3m2x2. Further
+// modifiers: .relu; .pzo. ISA 9.7.9.21; PTX 8.6, sm_100a; .pzo from PTX 9.4,
+// sm_107f on; .rz from PTX 9.4, sm_107f on.
+func CvtF6f4x2F32(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f6f4x2.f32", slots{"rnd": rnd, "dtype": dtype}, mods, d, a, b)
 }
 
 // CvtF6f4x2F16x2 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>
 //
-// dtype is one of .e2m1x2, .e2m3x2, .e3m2x2; atype is one of .f16x2, .bf16x2.
-// Further modifiers: .relu. ISA 9.7.9.21; PTX 9.1, sm_100f.
-func CvtF6f4x2F16x2(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.f6f4x2.f16x2", slots{"dtype": dtype, "atype": atype}, mods, d, a)
+// rnd is one of .rn, .rz; dtype is one of .e2m1x2, .e2m3x2, .e3m2x2; atype is
+// one of .f16x2, .bf16x2. Further modifiers: .relu; .pzo. ISA 9.7.9.21; PTX
+// 9.1, sm_100f; .pzo from PTX 9.4, sm_107f on; .rz from PTX 9.4, sm_107f on.
+func CvtF6f4x2F16x2(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f6f4x2.f16x2", slots{"rnd": rnd, "dtype": dtype, "atype": atype}, mods, d, a)
 }
 
 // CvtF16x2F6f4x2 adds
@@ -1932,22 +2057,24 @@ func CvtBf16x2Ue8m0x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kern
 
 // CvtS2f6x2F32 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scaled?scale:b16
 //
-// Further modifiers: .relu; .scaled::n2::ue8m0. scale may be nil, for left
-// out. ISA 9.7.9.21; PTX 9.1, sm_100a.
-func CvtS2f6x2F32(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.s2f6x2.f32", nil, mods, d, a, b, scale)
+// rnd is one of .rn, .rz. Further modifiers: .relu; .scaled::n2::ue8m0. scale
+// may be nil, for left out. ISA 9.7.9.21; PTX 9.1, sm_100a; .rz from PTX 9.4,
+// sm_107f on.
+func CvtS2f6x2F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.s2f6x2.f32", slots{"rnd": rnd}, mods, d, a, b, scale)
 }
 
 // CvtS2f6x2Bf16x2 adds
 //
-//	cvt.<rnd:rn>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.<scaled:scaled::n2::ue8m0>}.<dtype:s2f6x2>.<atype:bf16x2> d:<dtype>, a:<atype>, scaled?scale:b16
 //
-// Further modifiers: .relu; .scaled::n2::ue8m0. scale may be nil, for left
-// out. ISA 9.7.9.21; PTX 9.1, sm_100a.
-func CvtS2f6x2Bf16x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
-	add(k, "cvt.s2f6x2.bf16x2", nil, mods, d, a, scale)
+// rnd is one of .rn, .rz. Further modifiers: .relu; .scaled::n2::ue8m0. scale
+// may be nil, for left out. ISA 9.7.9.21; PTX 9.1, sm_100a; .rz from PTX 9.4,
+// sm_107f on.
+func CvtS2f6x2Bf16x2(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.s2f6x2.bf16x2", slots{"rnd": rnd}, mods, d, a, scale)
 }
 
 // CvtBf16x2S2f6x2 adds
@@ -1958,6 +2085,86 @@ func CvtS2f6x2Bf16x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, scale kernel.
 // for left out. ISA 9.7.9.21; PTX 9.1, sm_100a.
 func CvtBf16x2S2f6x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.bf16x2.s2f6x2", nil, mods, d, a, scale)
+}
+
+// CvtSmallScaledF32 adds
+//
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<scaled:scaled::n1::ue8m0>.<dtype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scale:b8
+//
+// rnd is one of .rn, .rz; dtype is one of .e4m3x2, .e5m2x2, .e2m1x2, .e2m3x2,
+// .e3m2x2. Further modifiers: .relu; .pzo. ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtSmallScaledF32(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.small.scaled.f32", slots{"rnd": rnd, "dtype": dtype}, mods, d, a, b, scale)
+}
+
+// CvtSmallScaledHalf adds
+//
+//	cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<scaled:scaled::n1::ue8m0>.<dtype:e4m3x2,e5m2x2,e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>, scale:b8
+//
+// rnd is one of .rn, .rz; dtype is one of .e4m3x2, .e5m2x2, .e2m1x2, .e2m3x2,
+// .e3m2x2; atype is one of .f16x2, .bf16x2. Further modifiers: .relu; .pzo.
+// ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtSmallScaledHalf(k *kernel.Kernel, rnd kernel.Mod, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.small.scaled.half", slots{"rnd": rnd, "dtype": dtype, "atype": atype}, mods, d, a, scale)
+}
+
+// CvtUe5m3x2F32 adds
+//
+//	cvt.<rnd:rn,rz,rp>{.satfinite}.<dtype:ue5m3x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>
+//
+// rnd is one of .rn, .rz, .rp. Further modifiers: .satfinite. ISA 9.7.9.21;
+// PTX 9.4, sm_107f.
+func CvtUe5m3x2F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.ue5m3x2.f32", slots{"rnd": rnd}, mods, d, a, b)
+}
+
+// CvtUe5m3x2ScaledF32 adds
+//
+//	cvt.<rnd:rn,rz>{.satfinite}.<scaled:scaled::n1::ue8m0>.<dtype:ue5m3x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, scale:b8
+//
+// rnd is one of .rn, .rz. Further modifiers: .satfinite. ISA 9.7.9.21; PTX
+// 9.4, sm_107f.
+func CvtUe5m3x2ScaledF32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.ue5m3x2.scaled.f32", slots{"rnd": rnd}, mods, d, a, b, scale)
+}
+
+// CvtUe5m3x2Half adds
+//
+//	cvt.<rnd:rn,rz,rp>{.satfinite}.<dtype:ue5m3x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>
+//
+// rnd is one of .rn, .rz, .rp; atype is one of .f16x2, .bf16x2. Further
+// modifiers: .satfinite. ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtUe5m3x2Half(k *kernel.Kernel, rnd kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.ue5m3x2.half", slots{"rnd": rnd, "atype": atype}, mods, d, a)
+}
+
+// CvtUe5m3x2ScaledHalf adds
+//
+//	cvt.<rnd:rn,rz>{.satfinite}.<scaled:scaled::n1::ue8m0>.<dtype:ue5m3x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype>, scale:b8
+//
+// rnd is one of .rn, .rz; atype is one of .f16x2, .bf16x2. Further modifiers:
+// .satfinite. ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtUe5m3x2ScaledHalf(k *kernel.Kernel, rnd kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.ue5m3x2.scaled.half", slots{"rnd": rnd, "atype": atype}, mods, d, a, scale)
+}
+
+// CvtF16x2Ue5m3x2 adds
+//
+//	cvt.<rnd:rn>.<dtype:f16x2>.<atype:ue5m3x2> d:<dtype>, a:<atype>
+//
+// ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtF16x2Ue5m3x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.f16x2.ue5m3x2", nil, mods, d, a)
+}
+
+// CvtBf16x2Ue5m3x2 adds
+//
+//	cvt.<rnd:rn>{.satfinite}{.<scaled:scaled::n2::ue8m0>}.<dtype:bf16x2>.<atype:ue5m3x2> d:<dtype>, a:<atype>, scaled?scale:b16
+//
+// Further modifiers: .satfinite; .scaled::n2::ue8m0. scale may be nil, for
+// left out. ISA 9.7.9.21; PTX 9.4, sm_107f.
+func CvtBf16x2Ue5m3x2(k *kernel.Kernel, d kernel.Reg, a kernel.Num, scale kernel.Num, mods ...kernel.Mod) {
+	add(k, "cvt.bf16x2.ue5m3x2", nil, mods, d, a, scale)
 }
 
 // CvtPack16 adds
@@ -1976,4 +2183,26 @@ func CvtPack16(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b
 // dtype is one of .u2, .s2, .u4, .s4, .u8, .s8. ISA 9.7.9.22; PTX 6.5, sm_72.
 func CvtPackSub(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "cvt.pack.sub", slots{"dtype": dtype}, mods, d, a, b, c)
+}
+
+// Spcompress adds
+//
+//	spcompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::2:4>.<num:x1,x2,x4,x8,x16,x32,x64> =m*?:b32, =c*?:b32, data*?:b32, desc:b32
+//
+// size is one of .b8, .b16; index is one of .b2, .b4; num is one of .x1, .x2,
+// .x4, .x8, .x16, .x32, .x64. ISA 9.7.9.26; PTX 9.4, sm_107a.
+func Spcompress(k *kernel.Kernel, size kernel.Mod, index kernel.Mod, num kernel.Mod, m kernel.Vec, c kernel.Vec, data kernel.Vec, desc kernel.Num, mods ...kernel.Mod) {
+	add(k, "spcompress", slots{"size": size, "index": index, "num": num}, mods, m, c, data, desc)
+}
+
+// Spdecompress adds
+//
+//	spdecompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::1:2,sp::1:4,sp::1:8,sp::1:16,sp::2:4,sp::2:8,sp::2:16,sp::4:8,sp::4:16>.<num:x1,x2,x4,x8,x16,x32,x64> =data*?:b32, m*?:b32, c*?:b32
+//
+// size is one of .b8, .b16; index is one of .b2, .b4; factor is one of
+// .sp::1:2, .sp::1:4, .sp::1:8, .sp::1:16, .sp::2:4, .sp::2:8, .sp::2:16,
+// .sp::4:8, .sp::4:16; num is one of .x1, .x2, .x4, .x8, .x16, .x32, .x64. ISA
+// 9.7.9.26; PTX 9.4, sm_107a.
+func Spdecompress(k *kernel.Kernel, size kernel.Mod, index kernel.Mod, factor kernel.Mod, num kernel.Mod, data kernel.Vec, m kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
+	add(k, "spdecompress", slots{"size": size, "index": index, "factor": factor, "num": num}, mods, data, m, c)
 }

@@ -6,20 +6,21 @@ import "muster/kernel"
 
 // Tcgen05Alloc adds
 //
-//	tcgen05.alloc.<group:@group>.sync.aligned{.<space:shared::cta=generic>}.<type:b32> [=a], cols:u32
+//	tcgen05.alloc{.exclusive}.<group:@group>.sync.aligned{.<space:shared::cta=generic>}.<type:b32> [=a], cols:u32
 //
 // .<space> is that of the address a. group is one of .cta_group::1,
-// .cta_group::2. ISA 9.7.16.7.1; PTX 8.6, sm_100a.
+// .cta_group::2. Further modifiers: .exclusive. ISA 9.7.16.7.1; PTX 8.6,
+// sm_100a; .exclusive from PTX 9.4, sm_100f on.
 func Tcgen05Alloc(k *kernel.Kernel, group kernel.Mod, a kernel.Ptr, cols kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.alloc", slots{"group": group}, mods, a, cols)
 }
 
 // Tcgen05Dealloc adds
 //
-//	tcgen05.dealloc.<group:@group>.sync.aligned.<type:b32> a, cols:u32
+//	tcgen05.dealloc{.exclusive}.<group:@group>.sync.aligned.<type:b32> a, cols:u32
 //
-// group is one of .cta_group::1, .cta_group::2. ISA 9.7.16.7.1; PTX 8.6,
-// sm_100a.
+// group is one of .cta_group::1, .cta_group::2. Further modifiers: .exclusive.
+// ISA 9.7.16.7.1; PTX 8.6, sm_100a; .exclusive from PTX 9.4, sm_100f on.
 func Tcgen05Dealloc(k *kernel.Kernel, group kernel.Mod, a kernel.Num, cols kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.dealloc", slots{"group": group}, mods, a, cols)
 }
@@ -97,6 +98,26 @@ func Tcgen05LdRedIntSplit(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d ker
 	add(k, "tcgen05.ld.red.int.split", slots{"num": num, "op": op}, mods, d, r, a, split)
 }
 
+// Tcgen05LdSpcompress adds
+//
+//	tcgen05.ld.spcompress.sync.aligned.<shape:32x32b>.<num:x4,x8,x16,x32,x64,x128>.<op:min,max>.<factor:sp::2:4>{.abs}.<type:f32>.<index:b2> =m*?:b32, =c*?:b32, [a]
+//
+// num is one of .x4, .x8, .x16, .x32, .x64, .x128; op is one of .min, .max.
+// Further modifiers: .abs. ISA 9.7.16.8.3; PTX 9.4, sm_107a.
+func Tcgen05LdSpcompress(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, m kernel.Vec, c kernel.Vec, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "tcgen05.ld.spcompress", slots{"num": num, "op": op}, mods, m, c, a)
+}
+
+// Tcgen05LdRedSpcompress adds
+//
+//	tcgen05.ld.red.spcompress.sync.aligned.<shape:32x32b>.<num:x4,x8,x16,x32,x64,x128>.<op:min,max>.<factor:sp::2:4>{.abs}{.NaN}.<type:f32>.<index:b2> =m*?:b32, =c*?:b32, =r:b32, [a]
+//
+// num is one of .x4, .x8, .x16, .x32, .x64, .x128; op is one of .min, .max.
+// Further modifiers: .abs; .NaN. ISA 9.7.16.8.3; PTX 9.4, sm_107a.
+func Tcgen05LdRedSpcompress(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, m kernel.Vec, c kernel.Vec, r kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
+	add(k, "tcgen05.ld.red.spcompress", slots{"num": num, "op": op}, mods, m, c, r, a)
+}
+
 // Tcgen05St adds
 //
 //	tcgen05.st.sync.aligned.<shape:16x64b,16x128b,16x256b,32x32b>.<num:@num>{.unpack::16b}.<type:b32> [=a], r*?
@@ -162,54 +183,68 @@ func Tcgen05Shift(k *kernel.Kernel, group kernel.Mod, a kernel.Ptr, mods ...kern
 
 // Tcgen05Mma adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .collector::a::fill,
-// .collector::a::use, .collector::a::lastuse, .collector::a::discard. disable
-// may be nil, for left out. scale may be nil, for left out. ISA 9.7.16.10.9.1;
-// PTX 8.6, sm_100a.
+// .collector::a::use, .collector::a::lastuse, .collector::a::discard;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard. disable may be nil, for left out. scale may be nil,
+// for left out. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; scale from sm_100f on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05Mma(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, scale kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, disable, enable, scale)
 }
 
 // Tcgen05MmaTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .ashift; .collector::a::fill,
-// .collector::a::use, .collector::a::lastuse, .collector::a::discard. disable
-// may be nil, for left out. scale may be nil, for left out. ISA 9.7.16.10.9.1;
-// PTX 8.6, sm_100a.
+// .collector::a::use, .collector::a::lastuse, .collector::a::discard;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard. disable may be nil, for left out. scale may be nil,
+// for left out. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; scale from sm_100f on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05MmaTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, scale kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.ts", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, disable, enable, scale)
 }
 
 // Tcgen05MmaScale adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; .kind::mxf4nvf4
-// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.1; PTX 8.6,
+// sm_100a; .kind::mxf4nvf4 from PTX 8.7 on; .block16, .block32, no .vec from
+// PTX 8.8 on; .scale_vec::1X, .scale_vec::2X, .scale_vec::4X from sm_100a on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05MmaScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.scale", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, sa, sb, enable)
 }
 
 // Tcgen05MmaScaleTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.1; PTX 8.6, sm_100a; .kind::mxf4nvf4
-// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.1; PTX 8.6,
+// sm_100a; .kind::mxf4nvf4 from PTX 8.7 on; .block16, .block32, no .vec from
+// PTX 8.8 on; .scale_vec::1X, .scale_vec::2X, .scale_vec::4X from sm_100a on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05MmaScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.scale.ts", slots{"group": group, "kind": kind}, mods, d, a, b, idesc, sa, sb, enable)
 }
@@ -238,56 +273,160 @@ func Tcgen05MmaI8Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.P
 	add(k, "tcgen05.mma.i8.ts", slots{"group": group}, mods, d, a, b, idesc, disable, enable)
 }
 
+// Tcgen05MmaTi16 adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers:
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.1; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaTi16(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.ti16", slots{"group": group}, mods, d, a, b, idesc, disable, enable)
+}
+
+// Tcgen05MmaTi16Ts adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.1; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaTi16Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.ti16.ts", slots{"group": group}, mods, d, a, b, idesc, disable, enable)
+}
+
+// Tcgen05MmaLut adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers:
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.1; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaLut(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, lut kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.lut", slots{"group": group}, mods, d, a, b, lut, idesc, disable, enable)
+}
+
+// Tcgen05MmaLutTs adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers:
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.1; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaLutTs(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, lut kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.lut.ts", slots{"group": group}, mods, d, a, b, lut, idesc, disable, enable)
+}
+
+// Tcgen05MmaLutScale adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers: .block32;
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.1; PTX 9.4,
+// sm_107f; .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from sm_107f on.
+func Tcgen05MmaLutScale(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, lut kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.lut.scale", slots{"group": group}, mods, d, a, b, lut, idesc, sa, sb, enable)
+}
+
+// Tcgen05MmaLutScaleTs adds
+//
+//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers: .block32;
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.1; PTX 9.4,
+// sm_107f; .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from sm_107f on.
+func Tcgen05MmaLutScaleTs(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, lut kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.lut.scale.ts", slots{"group": group}, mods, d, a, b, lut, idesc, sa, sb, enable)
+}
+
 // Tcgen05MmaSp adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .collector::a::fill,
-// .collector::a::use, .collector::a::lastuse, .collector::a::discard. disable
-// may be nil, for left out. scale may be nil, for left out. ISA 9.7.16.10.9.2;
-// PTX 8.6, sm_100a.
+// .collector::a::use, .collector::a::lastuse, .collector::a::discard;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard. disable may be nil, for left out. scale may be nil,
+// for left out. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; scale from sm_100f on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05MmaSp(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, scale kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, disable, enable, scale)
 }
 
 // Tcgen05MmaSpTs adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .ashift; .collector::a::fill,
-// .collector::a::use, .collector::a::lastuse, .collector::a::discard. disable
-// may be nil, for left out. scale may be nil, for left out. ISA 9.7.16.10.9.2;
-// PTX 8.6, sm_100a.
+// .collector::a::use, .collector::a::lastuse, .collector::a::discard;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard. disable may be nil, for left out. scale may be nil,
+// for left out. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; scale from sm_100f on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on.
 func Tcgen05MmaSpTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, scale kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp.ts", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, disable, enable, scale)
 }
 
 // Tcgen05MmaSpScale adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; .kind::mxf4nvf4
-// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.2; PTX 8.6,
+// sm_100a; .kind::mxf4nvf4 from PTX 8.7 on; .block16, .block32, no .vec from
+// PTX 8.8 on; .scale_vec::1X, .scale_vec::2X, .scale_vec::4X from sm_100a on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on; .kind::mxf4,
+// .kind::mxf4nvf4 from sm_100a on.
 func Tcgen05MmaSpScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp.scale", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, sa, sb, enable)
 }
 
 // Tcgen05MmaSpScaleTs adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
 // .scale_vec::1X, .scale_vec::2X, .scale_vec::4X, .block16, .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
-// .collector::a::discard. ISA 9.7.16.10.9.2; PTX 8.6, sm_100a; .kind::mxf4nvf4
-// from PTX 8.7 on; .block16, .block32, no .vec from PTX 8.8 on.
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. ISA 9.7.16.10.9.2; PTX 8.6,
+// sm_100a; .kind::mxf4nvf4 from PTX 8.7 on; .block16, .block32, no .vec from
+// PTX 8.8 on; .scale_vec::1X, .scale_vec::2X, .scale_vec::4X from sm_100a on;
+// .collector::b::fill, .collector::b::use, .collector::b::lastuse,
+// .collector::b::discard from PTX 9.4, sm_107f on; .kind::mxf4,
+// .kind::mxf4nvf4 from sm_100a on.
 func Tcgen05MmaSpScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, sa kernel.Ptr, sb kernel.Ptr, enable kernel.Pred, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.sp.scale.ts", slots{"group": group, "kind": kind}, mods, d, a, b, meta, idesc, sa, sb, enable)
 }
@@ -316,46 +455,84 @@ func Tcgen05MmaSpI8Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel
 	add(k, "tcgen05.mma.sp.i8.ts", slots{"group": group}, mods, d, a, b, meta, idesc, disable, enable)
 }
 
+// Tcgen05MmaSpTi16 adds
+//
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers:
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.2; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaSpTi16(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.sp.ti16", slots{"group": group}, mods, d, a, b, meta, idesc, disable, enable)
+}
+
+// Tcgen05MmaSpTi16Ts adds
+//
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
+// .collector::a::fill, .collector::a::use, .collector::a::lastuse,
+// .collector::a::discard; .collector::b::fill, .collector::b::use,
+// .collector::b::lastuse, .collector::b::discard. disable may be nil, for left
+// out. ISA 9.7.16.10.9.2; PTX 9.4, sm_107f; .collector::b::fill,
+// .collector::b::use, .collector::b::lastuse, .collector::b::discard from
+// sm_107f on.
+func Tcgen05MmaSpTi16Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, disable kernel.Num, enable kernel.Pred, mods ...kernel.Mod) {
+	add(k, "tcgen05.mma.sp.ti16.ts", slots{"group": group}, mods, d, a, b, meta, idesc, disable, enable)
+}
+
 // Tcgen05MmaWs adds
 //
-//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:b32, enable:pred, ?zero:b64
 //
-// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8. Further
-// modifiers: collector (.collector::b0::fill to .collector::b3::discard). zero
-// may be nil, for left out. ISA 9.7.16.10.9.3; PTX 8.6, sm_100a.
+// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
+// .kind::ti16. Further modifiers: collector (.collector::b0::fill to
+// .collector::b3::discard). zero may be nil, for left out. ISA 9.7.16.10.9.3;
+// PTX 8.6, sm_100a; .kind::i8 from sm_100a on; .kind::ti16 from PTX 9.4,
+// sm_107f on.
 func Tcgen05MmaWs(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, idesc kernel.Num, enable kernel.Pred, zero kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.ws", slots{"kind": kind}, mods, d, a, b, idesc, enable, zero)
 }
 
 // Tcgen05MmaWsTs adds
 //
-//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:b32, enable:pred, ?zero:b64
 //
-// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8. Further
-// modifiers: collector (.collector::b0::fill to .collector::b3::discard). zero
-// may be nil, for left out. ISA 9.7.16.10.9.3; PTX 8.6, sm_100a.
+// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
+// .kind::ti16. Further modifiers: collector (.collector::b0::fill to
+// .collector::b3::discard). zero may be nil, for left out. ISA 9.7.16.10.9.3;
+// PTX 8.6, sm_100a; .kind::i8 from sm_100a on; .kind::ti16 from PTX 9.4,
+// sm_107f on.
 func Tcgen05MmaWsTs(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, idesc kernel.Num, enable kernel.Pred, zero kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.ws.ts", slots{"kind": kind}, mods, d, a, b, idesc, enable, zero)
 }
 
 // Tcgen05MmaWsSp adds
 //
-//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
 //
-// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8. Further
-// modifiers: collector (.collector::b0::fill to .collector::b3::discard). zero
-// may be nil, for left out. ISA 9.7.16.10.9.4; PTX 8.6, sm_100a.
+// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
+// .kind::ti16. Further modifiers: collector (.collector::b0::fill to
+// .collector::b3::discard). zero may be nil, for left out. ISA 9.7.16.10.9.4;
+// PTX 8.6, sm_100a; .kind::i8 from sm_100a on; .kind::ti16 from PTX 9.4,
+// sm_107f on.
 func Tcgen05MmaWsSp(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Num, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, enable kernel.Pred, zero kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.ws.sp", slots{"kind": kind}, mods, d, a, b, meta, idesc, enable, zero)
 }
 
 // Tcgen05MmaWsSpTs adds
 //
-//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
 //
-// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8. Further
-// modifiers: collector (.collector::b0::fill to .collector::b3::discard). zero
-// may be nil, for left out. ISA 9.7.16.10.9.4; PTX 8.6, sm_100a.
+// kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
+// .kind::ti16. Further modifiers: collector (.collector::b0::fill to
+// .collector::b3::discard). zero may be nil, for left out. ISA 9.7.16.10.9.4;
+// PTX 8.6, sm_100a; .kind::i8 from sm_100a on; .kind::ti16 from PTX 9.4,
+// sm_107f on.
 func Tcgen05MmaWsSpTs(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Ptr, b kernel.Num, meta kernel.Ptr, idesc kernel.Num, enable kernel.Pred, zero kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.mma.ws.sp.ts", slots{"kind": kind}, mods, d, a, b, meta, idesc, enable, zero)
 }
@@ -372,11 +549,24 @@ func Tcgen05Fence(k *kernel.Kernel, fence kernel.Mod, mods ...kernel.Mod) {
 
 // Tcgen05Commit adds
 //
-//	tcgen05.commit.<group:@group>.<completion:mbarrier::arrive::one>{.<space:shared::cluster=generic>}{.<multicast:multicast::cluster>}.<type:b64> [+bar], multicast?mask:u16
+//	tcgen05.commit.<group:@group>.<completion:mbarrier::arrive::one>{.<restrict:sync_restrict::shared::read::mma::a>}{.<space:shared::cluster=generic>}{.<multicast:multicast::cluster,multicast::cluster::16b>}.<type:b64> [+bar], multicast?mask:u16
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
-// .shared::cluster, by default generic; .multicast::cluster. mask may be nil,
-// for left out. ISA 9.7.16.12.1; PTX 8.6, sm_100a.
+// .sync_restrict::shared::read::mma::a; .shared::cluster, by default generic;
+// .multicast::cluster, .multicast::cluster::16b. mask may be nil, for left
+// out. ISA 9.7.16.12.1; PTX 8.6, sm_100a; .multicast::cluster::16b from PTX
+// 9.4 on; .sync_restrict::shared::read::mma::a from PTX 9.4, sm_107f on.
 func Tcgen05Commit(k *kernel.Kernel, group kernel.Mod, bar kernel.Ptr, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.commit", slots{"group": group}, mods, bar, mask)
+}
+
+// Tcgen05CommitMulticast32 adds
+//
+//	tcgen05.commit.<group:@group>.<completion:mbarrier::arrive::one>{.<restrict:sync_restrict::shared::read::mma::a>}{.<space:shared::cluster=generic>}.<multicast:multicast::cluster::32b>.<type:b64> [+bar], mask:u32
+//
+// group is one of .cta_group::1, .cta_group::2. Further modifiers:
+// .sync_restrict::shared::read::mma::a; .shared::cluster, by default generic.
+// ISA 9.7.16.12.1; PTX 9.4, sm_107f.
+func Tcgen05CommitMulticast32(k *kernel.Kernel, group kernel.Mod, bar kernel.Ptr, mask kernel.Num, mods ...kernel.Mod) {
+	add(k, "tcgen05.commit.multicast32", slots{"group": group}, mods, bar, mask)
 }

@@ -15,56 +15,270 @@ func PrefetchTensormap(k *kernel.Kernel, a kernel.Ptr, mods ...kernel.Mod) {
 
 // CpAsyncBulkTensorSharedCtaGlobal adds
 //
-//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cta>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, hint?policy:b64
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cta>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<report:@report>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, hint?policy:b64
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
-// .cta_group::1, .cta_group::2; .L2::cache_hint. im2col may be nil, for left
-// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.6, sm_90;
-// .cta_group::1, .cta_group::2 from sm_100a on; .im2col::w::128 from sm_100a
-// on; .tile::gather4, .im2col::w from sm_100 on.
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. im2col may be nil, for left out. policy may be nil, for
+// left out. ISA 9.7.9.25.5.2; PTX 8.6, sm_90; .cta_group::1, .cta_group::2
+// from sm_100a on; .im2col::w::128 from sm_100a on; .tile::gather4, .im2col::w
+// from sm_100 on; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on.
 func CpAsyncBulkTensorSharedCtaGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.shared.cta.global", slots{"dim": dim}, mods, d, map_, c, bar, im2col, policy)
 }
 
 // CpAsyncBulkTensorSharedGlobal adds
 //
-//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster,multicast::cluster::16b>}{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:u16, hint?policy:b64
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
 // .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
-// .multicast::cluster, .multicast::cluster::16b; .cta_group::1, .cta_group::2;
-// .L2::cache_hint. im2col may be nil, for left out. mask may be nil, for left
-// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90;
-// .cta_group::1, .cta_group::2 from PTX 8.6, sm_100a on; .im2col::w::128 from
-// PTX 8.6, sm_100a on; .tile::gather4, .im2col::w from PTX 8.6, sm_100a on;
-// .multicast::cluster::16b from PTX 9.4 on.
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster,
+// .multicast::cluster::16b; .cta_group::1, .cta_group::2; .L2::cache_hint.
+// im2col may be nil, for left out. mask may be nil, for left out. policy may
+// be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90; .cta_group::1,
+// .cta_group::2 from PTX 8.6, sm_100a on; .im2col::w::128 from PTX 8.6,
+// sm_100a on; .tile::gather4, .im2col::w from PTX 8.6, sm_100a on;
+// .multicast::cluster::16b from PTX 9.4 on; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff from PTX 9.4, sm_107f on.
 func CpAsyncBulkTensorSharedGlobal(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.shared.global", slots{"dim": dim}, mods, d, map_, c, bar, im2col, mask, policy)
 }
 
-// CpAsyncBulkTensorGlobalShared adds
+// CpAsyncBulkTensorMulticast32 adds
 //
-//	cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [=map:b1024, c*?:s32], [s:b8], hint?policy:b64
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<report:@report>}.<multicast:multicast::cluster::32b>{.<group:@group>}{.<hint:@hint>} [=d:b8], [map:b1024, c*?:s32], [+bar:b64], ?im2col*?:u16, mask:u32, hint?policy:b64
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
-// .tile::scatter4, .im2col_no_offs, by default tile; .L2::cache_hint. policy
-// may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0, sm_90; .tile::scatter4
-// from PTX 8.6, sm_100a on.
+// .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. im2col may be nil, for left out. policy may be nil, for
+// left out. ISA 9.7.9.25.5.2; PTX 9.4, sm_107f.
+func CpAsyncBulkTensorMulticast32(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.multicast32", slots{"dim": dim}, mods, d, map_, c, bar, im2col, mask, policy)
+}
+
+// CpAsyncBulkTensorSharedCtaGlobalOverride adds
+//
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cta>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<report:@report>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address> [=d:b8], [map:b1024, g:b64, c*?:s32], [+bar:b64], ?im2col*?:u16, hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. im2col may be nil, for left out. policy may be nil, for
+// left out. ISA 9.7.9.25.5.2; PTX 9.4, sm_107f.
+func CpAsyncBulkTensorSharedCtaGlobalOverride(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.cta.global.override", slots{"dim": dim}, mods, d, map_, g, c, bar, im2col, policy)
+}
+
+// CpAsyncBulkTensorSharedCtaGlobalOverrideDim adds
+//
+//	cp.async.bulk.tensor.<dim:1d>.<dst:shared::cta>.<src:global>{.<load:tile=tile>}.<completion:@ctatx>{.<report:@report>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim> [=d:b8], [map:b1024, g:b64, size*?:any, c*?:s32], [+bar:b64], hint?policy:b64
+//
+// Further modifiers: .tile, by default tile; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4,
+// sm_107f.
+func CpAsyncBulkTensorSharedCtaGlobalOverrideDim(k *kernel.Kernel, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.cta.global.override.dim", nil, mods, d, map_, g, size, c, bar, policy)
+}
+
+// CpAsyncBulkTensorSharedCtaGlobalOverrideStride adds
+//
+//	cp.async.bulk.tensor.<dim:2d,3d,4d,5d>.<dst:shared::cta>.<src:global>{.<load:tile=tile>}.<completion:@ctatx>{.<report:@report>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim_stride> [=d:b8], [map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32], [+bar:b64], hint?policy:b64
+//
+// dim is one of .2d, .3d, .4d, .5d. Further modifiers: .tile, by default tile;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .cta_group::1, .cta_group::2;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4,
+// sm_107f.
+func CpAsyncBulkTensorSharedCtaGlobalOverrideStride(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, bar kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.cta.global.override.stride", slots{"dim": dim}, mods, d, map_, g, size, lower, upper, c, bar, policy)
+}
+
+// CpAsyncBulkTensorSharedGlobalOverride adds
+//
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:shared::cluster>.<src:global>{.<load:@load=tile>}.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster,multicast::cluster::16b,multicast::cluster::32b>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address> [=d:b8], [map:b1024, g:b64, c*?:s32], [+bar:b64], ?im2col*?:u16, multicast?mask:any, hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster,
+// .multicast::cluster::16b, .multicast::cluster::32b; .cta_group::1,
+// .cta_group::2; .L2::cache_hint. im2col may be nil, for left out. mask may be
+// nil, for left out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX
+// 9.4, sm_107f.
+func CpAsyncBulkTensorSharedGlobalOverride(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, bar kernel.Ptr, im2col kernel.Num, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.global.override", slots{"dim": dim}, mods, d, map_, g, c, bar, im2col, mask, policy)
+}
+
+// CpAsyncBulkTensorSharedGlobalOverrideDim adds
+//
+//	cp.async.bulk.tensor.<dim:1d>.<dst:shared::cluster>.<src:global>{.<load:tile=tile>}.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster::32b>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim> [=d:b8], [map:b1024, g:b64, size*?:any, c*?:s32], [+bar:b64], multicast?mask:u32, hint?policy:b64
+//
+// Further modifiers: .tile, by default tile; .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster::32b;
+// .cta_group::1, .cta_group::2; .L2::cache_hint. mask may be nil, for left
+// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4, sm_107f.
+func CpAsyncBulkTensorSharedGlobalOverrideDim(k *kernel.Kernel, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.global.override.dim", nil, mods, d, map_, g, size, c, bar, mask, policy)
+}
+
+// CpAsyncBulkTensorSharedGlobalOverrideStride adds
+//
+//	cp.async.bulk.tensor.<dim:2d,3d,4d,5d>.<dst:shared::cluster>.<src:global>{.<load:tile=tile>}.<completion:@ctatx>{.<report:@report>}{.<multicast:multicast::cluster::32b>}{.<group:@group>}{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim_stride> [=d:b8], [map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32], [+bar:b64], multicast?mask:u32, hint?policy:b64
+//
+// dim is one of .2d, .3d, .4d, .5d. Further modifiers: .tile, by default tile;
+// .mbarrier::report::disabled,
+// .mbarrier::report::validity::per_16bytes::80000000,
+// .mbarrier::report::validity::per_16bytes::8000,
+// .mbarrier::report::validity::per_16bytes::80,
+// .mbarrier::report::validity::per_16bytes::8,
+// .mbarrier::report::validity::per_element::ff; .multicast::cluster::32b;
+// .cta_group::1, .cta_group::2; .L2::cache_hint. mask may be nil, for left
+// out. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4, sm_107f.
+func CpAsyncBulkTensorSharedGlobalOverrideStride(k *kernel.Kernel, dim kernel.Mod, d kernel.Ptr, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, bar kernel.Ptr, mask kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.shared.global.override.stride", slots{"dim": dim}, mods, d, map_, g, size, lower, upper, c, bar, mask, policy)
+}
+
+// CpAsyncBulkTensorGlobalShared adds
+//
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs,im2col_no_offs::w=tile>}.<completion:bulk_group>{.<hint:@hint>} [=map:b1024, c*?:s32], [s:b8], hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w, by default tile;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 8.0,
+// sm_90; .tile::scatter4 from PTX 8.6, sm_100a on; .im2col_no_offs::w from PTX
+// 9.4, sm_107f on.
 func CpAsyncBulkTensorGlobalShared(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.tensor.global.shared", slots{"dim": dim}, mods, map_, c, s, policy)
 }
 
+// CpAsyncBulkTensorGlobalSharedOverride adds
+//
+//	cp.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>{.<load:tile,tile::scatter4,im2col_no_offs,im2col_no_offs::w=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address> [=map:b1024, g:b64, c*?:s32], [s:b8], hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w, by default tile;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4,
+// sm_107f.
+func CpAsyncBulkTensorGlobalSharedOverride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.global.shared.override", slots{"dim": dim}, mods, map_, g, c, s, policy)
+}
+
+// CpAsyncBulkTensorGlobalSharedOverrideDim adds
+//
+//	cp.async.bulk.tensor.<dim:1d>.<dst:global>.<src:shared::cta>{.<load:tile=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim> [=map:b1024, g:b64, size*?:any, c*?:s32], [s:b8], hint?policy:b64
+//
+// Further modifiers: .tile, by default tile; .L2::cache_hint. policy may be
+// nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4, sm_107f.
+func CpAsyncBulkTensorGlobalSharedOverrideDim(k *kernel.Kernel, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.global.shared.override.dim", nil, mods, map_, g, size, c, s, policy)
+}
+
+// CpAsyncBulkTensorGlobalSharedOverrideStride adds
+//
+//	cp.async.bulk.tensor.<dim:2d,3d,4d,5d>.<dst:global>.<src:shared::cta>{.<load:tile=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim_stride> [=map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32], [s:b8], hint?policy:b64
+//
+// dim is one of .2d, .3d, .4d, .5d. Further modifiers: .tile, by default tile;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.2; PTX 9.4,
+// sm_107f.
+func CpAsyncBulkTensorGlobalSharedOverrideStride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.tensor.global.shared.override.stride", slots{"dim": dim}, mods, map_, g, size, lower, upper, c, s, policy)
+}
+
 // CpReduceAsyncBulkTensor adds
 //
-//	cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs=tile>}.<completion:bulk_group>{.<hint:@hint>} [+map:b1024, c*?:s32], [s:b8], hint?policy:b64
+//	cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs,im2col_no_offs::w=tile>}.<completion:bulk_group>{.<hint:@hint>} [+map:b1024, c*?:s32], [s:b8], hint?policy:b64
 //
 // dim is one of .1d, .2d, .3d, .4d, .5d; op is one of .and, .or, .xor, .add,
-// .inc, .dec, .min, .max. Further modifiers: .tile, .im2col_no_offs, by
-// default tile; .L2::cache_hint. policy may be nil, for left out. ISA
-// 9.7.9.25.5.3; PTX 8.0, sm_90.
+// .inc, .dec, .min, .max. Further modifiers: .tile, .im2col_no_offs,
+// .im2col_no_offs::w, by default tile; .L2::cache_hint. policy may be nil, for
+// left out. ISA 9.7.9.25.5.3; PTX 8.0, sm_90; .im2col_no_offs::w from PTX 9.4,
+// sm_107f on.
 func CpReduceAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, op kernel.Mod, map_ kernel.Ptr, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.reduce.async.bulk.tensor", slots{"dim": dim, "op": op}, mods, map_, c, s, policy)
+}
+
+// CpReduceAsyncBulkTensorOverride adds
+//
+//	cp.reduce.async.bulk.tensor.<dim:@dim>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile,im2col_no_offs,im2col_no_offs::w=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address> [+map:b1024, g:b64, c*?:s32], [s:b8], hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d; op is one of .and, .or, .xor, .add,
+// .inc, .dec, .min, .max. Further modifiers: .tile, .im2col_no_offs,
+// .im2col_no_offs::w, by default tile; .L2::cache_hint. policy may be nil, for
+// left out. ISA 9.7.9.25.5.3; PTX 9.4, sm_107f.
+func CpReduceAsyncBulkTensorOverride(k *kernel.Kernel, dim kernel.Mod, op kernel.Mod, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.reduce.async.bulk.tensor.override", slots{"dim": dim, "op": op}, mods, map_, g, c, s, policy)
+}
+
+// CpReduceAsyncBulkTensorOverrideDim adds
+//
+//	cp.reduce.async.bulk.tensor.<dim:1d>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim> [+map:b1024, g:b64, size*?:any, c*?:s32], [s:b8], hint?policy:b64
+//
+// op is one of .and, .or, .xor, .add, .inc, .dec, .min, .max. Further
+// modifiers: .tile, by default tile; .L2::cache_hint. policy may be nil, for
+// left out. ISA 9.7.9.25.5.3; PTX 9.4, sm_107f.
+func CpReduceAsyncBulkTensorOverrideDim(k *kernel.Kernel, op kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.reduce.async.bulk.tensor.override.dim", slots{"op": op}, mods, map_, g, size, c, s, policy)
+}
+
+// CpReduceAsyncBulkTensorOverrideStride adds
+//
+//	cp.reduce.async.bulk.tensor.<dim:2d,3d,4d,5d>.<dst:global>.<src:shared::cta>.<op:@redop>{.<load:tile=tile>}.<completion:bulk_group>{.<hint:@hint>}.<address:override::global_address>.<attribute:override::global_dim_stride> [+map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32], [s:b8], hint?policy:b64
+//
+// dim is one of .2d, .3d, .4d, .5d; op is one of .and, .or, .xor, .add, .inc,
+// .dec, .min, .max. Further modifiers: .tile, by default tile;
+// .L2::cache_hint. policy may be nil, for left out. ISA 9.7.9.25.5.3; PTX 9.4,
+// sm_107f.
+func CpReduceAsyncBulkTensorOverrideStride(k *kernel.Kernel, dim kernel.Mod, op kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, s kernel.Ptr, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.reduce.async.bulk.tensor.override.stride", slots{"dim": dim, "op": op}, mods, map_, g, size, lower, upper, c, s, policy)
 }
 
 // CpAsyncBulkPrefetchTensor adds
@@ -78,6 +292,104 @@ func CpReduceAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, op kernel.Mod, ma
 // .im2col::w::128 from PTX 8.6, sm_100a on.
 func CpAsyncBulkPrefetchTensor(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
 	add(k, "cp.async.bulk.prefetch.tensor", slots{"dim": dim}, mods, map_, c, im2col, policy)
+}
+
+// CpAsyncBulkPrefetchTensorEvict adds
+//
+//	cp.async.bulk.prefetch.tensor.<dim:@dim>.L2.<src:global>{.<load:@load=tile>}.<level:L2::evict_last> [map:b1024, c*?:s32], ?im2col*?:u16
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile.
+// im2col may be nil, for left out. ISA 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func CpAsyncBulkPrefetchTensorEvict(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, im2col kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.prefetch.tensor.evict", slots{"dim": dim}, mods, map_, c, im2col)
+}
+
+// CpAsyncBulkPrefetchTensorOverride adds
+//
+//	cp.async.bulk.prefetch.tensor.<dim:@dim>.L2.<src:global>{.<load:@load=tile>}{.<hint:@hint>}{.<level:L2::evict_last>}.<address:override::global_address> [map:b1024, g:b64, c*?:s32], ?im2col*?:u16, hint?policy:b64
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .tile,
+// .tile::gather4, .im2col, .im2col::w, .im2col::w::128, by default tile;
+// .L2::cache_hint; .L2::evict_last. im2col may be nil, for left out. policy
+// may be nil, for left out. ISA 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func CpAsyncBulkPrefetchTensorOverride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, im2col kernel.Num, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.prefetch.tensor.override", slots{"dim": dim}, mods, map_, g, c, im2col, policy)
+}
+
+// CpAsyncBulkPrefetchTensorOverrideDim adds
+//
+//	cp.async.bulk.prefetch.tensor.<dim:1d>.L2.<src:global>{.<load:tile=tile>}{.<hint:@hint>}{.<level:L2::evict_last>}.<address:override::global_address>.<attribute:override::global_dim> [map:b1024, g:b64, size*?:any, c*?:s32], hint?policy:b64
+//
+// Further modifiers: .tile, by default tile; .L2::cache_hint; .L2::evict_last.
+// policy may be nil, for left out. ISA 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func CpAsyncBulkPrefetchTensorOverrideDim(k *kernel.Kernel, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.prefetch.tensor.override.dim", nil, mods, map_, g, size, c, policy)
+}
+
+// CpAsyncBulkPrefetchTensorOverrideStride adds
+//
+//	cp.async.bulk.prefetch.tensor.<dim:2d,3d,4d,5d>.L2.<src:global>{.<load:tile=tile>}{.<hint:@hint>}{.<level:L2::evict_last>}.<address:override::global_address>.<attribute:override::global_dim_stride> [map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32], hint?policy:b64
+//
+// dim is one of .2d, .3d, .4d, .5d. Further modifiers: .tile, by default tile;
+// .L2::cache_hint; .L2::evict_last. policy may be nil, for left out. ISA
+// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func CpAsyncBulkPrefetchTensorOverrideStride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, policy kernel.Num, mods ...kernel.Mod) {
+	add(k, "cp.async.bulk.prefetch.tensor.override.stride", slots{"dim": dim}, mods, map_, g, size, lower, upper, c, policy)
+}
+
+// ApplypriorityAsyncBulk adds
+//
+//	applypriority.async.bulk{.<src:global=generic>}.<completion:bulk_group>.<level:L2::evict_normal> [.a:b8], size:u32
+//
+// Further modifiers: .global, by default generic. ISA 9.7.9.25.5.4; PTX 9.4,
+// sm_107f.
+func ApplypriorityAsyncBulk(k *kernel.Kernel, a kernel.Ptr, size kernel.Num, mods ...kernel.Mod) {
+	add(k, "applypriority.async.bulk", nil, mods, a, size)
+}
+
+// ApplypriorityAsyncBulkTensor adds
+//
+//	applypriority.async.bulk.tensor.<dim:@dim>{.<src:global=generic>}.<completion:bulk_group>{.<load:@load=tile>}.<level:L2::evict_normal> [map:b1024, c*?:s32], ?im2col*?:u16
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .global, by
+// default generic; .tile, .tile::gather4, .im2col, .im2col::w,
+// .im2col::w::128, by default tile. im2col may be nil, for left out. ISA
+// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func ApplypriorityAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, im2col kernel.Num, mods ...kernel.Mod) {
+	add(k, "applypriority.async.bulk.tensor", slots{"dim": dim}, mods, map_, c, im2col)
+}
+
+// ApplypriorityAsyncBulkTensorOverride adds
+//
+//	applypriority.async.bulk.tensor.<dim:@dim>{.<src:global=generic>}.<completion:bulk_group>{.<load:@load=tile>}.<level:L2::evict_normal>.<address:override::global_address> [map:b1024, g:b64, c*?:s32], ?im2col*?:u16
+//
+// dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .global, by
+// default generic; .tile, .tile::gather4, .im2col, .im2col::w,
+// .im2col::w::128, by default tile. im2col may be nil, for left out. ISA
+// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func ApplypriorityAsyncBulkTensorOverride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, im2col kernel.Num, mods ...kernel.Mod) {
+	add(k, "applypriority.async.bulk.tensor.override", slots{"dim": dim}, mods, map_, g, c, im2col)
+}
+
+// ApplypriorityAsyncBulkTensorOverrideDim adds
+//
+//	applypriority.async.bulk.tensor.<dim:1d>{.<src:global=generic>}.<completion:bulk_group>{.<load:tile=tile>}.<level:L2::evict_normal>.<address:override::global_address>.<attribute:override::global_dim> [map:b1024, g:b64, size*?:any, c*?:s32]
+//
+// Further modifiers: .global, by default generic; .tile, by default tile. ISA
+// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func ApplypriorityAsyncBulkTensorOverrideDim(k *kernel.Kernel, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, mods ...kernel.Mod) {
+	add(k, "applypriority.async.bulk.tensor.override.dim", nil, mods, map_, g, size, c)
+}
+
+// ApplypriorityAsyncBulkTensorOverrideStride adds
+//
+//	applypriority.async.bulk.tensor.<dim:2d,3d,4d,5d>{.<src:global=generic>}.<completion:bulk_group>{.<load:tile=tile>}.<level:L2::evict_normal>.<address:override::global_address>.<attribute:override::global_dim_stride> [map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32]
+//
+// dim is one of .2d, .3d, .4d, .5d. Further modifiers: .global, by default
+// generic; .tile, by default tile. ISA 9.7.9.25.5.4; PTX 9.4, sm_107f.
+func ApplypriorityAsyncBulkTensorOverrideStride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, mods ...kernel.Mod) {
+	add(k, "applypriority.async.bulk.tensor.override.stride", slots{"dim": dim}, mods, map_, g, size, lower, upper, c)
 }
 
 // TensormapReplaceValue adds
