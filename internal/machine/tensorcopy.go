@@ -244,6 +244,7 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 		if !ok || !x.addTensorSignal(ti, &op, l, b, uint32(tc.tmap.TxBytes())) {
 			return false
 		}
+		x.otherBarrier(ti, l, s.Mem, op.Bars[len(op.Bars)-1].Mem)
 		if s.Len == uint64(tc.tmap.TxBytes()) {
 			op.Writes = append(op.Writes, s)
 		} else { // a swizzle leaves gaps between short rows
@@ -255,6 +256,19 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	}
 	x.issue(op, l)
 	return true
+}
+
+// otherBarrier reports a copy whose mbarrier is not where it must be: in the CTA of the copy's
+// destination, or with .cta_group::2 in that or the other one of its pair (ISA 9.7.10.28.5.3).
+func (x *ctx) otherBarrier(ti *tensorInfo, l int, dst, bar MemID) {
+	ranks := x.m.ctas[dst.CTA()].rank ^ x.m.ctas[bar.CTA()].rank
+	switch {
+	case dst == bar, ti.pair && ranks == 1:
+	case ti.pair:
+		x.badOperand(FaultOther, 1<<l, "an mbarrier that is neither in the CTA of the destination nor in the other one of its pair")
+	default:
+		x.badOperand(FaultOther, 1<<l, "an mbarrier in another CTA than the destination, which takes .cta_group::2")
+	}
 }
 
 // signalled returns the rank of the CTA whose mbarrier a multicast to a CTA signals: the

@@ -466,7 +466,7 @@ func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
 }
 
 // TensorColumnBytes are the bytes of a column of tensor memory.
-const TensorColumnBytes = tensorColumn
+const TensorColumnBytes = TensorColumn
 
 // FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
 func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }
