@@ -15,7 +15,12 @@ func namedWrites(in *ptx.Inst) bool {
 	case "st", "red", "atom", "stmatrix":
 		return true
 	}
-	return namedWMMA(in, "store")
+	return namedWMMA(in, "store") || namedTensor(in, "st")
+}
+
+// namedTensor reports whether an instruction is a tcgen05 of a kind.
+func namedTensor(in *ptx.Inst, kind string) bool {
+	return in.Op == "tcgen05" && in.Mods[0] == kind
 }
 
 // namedWMMA reports whether an instruction is a wmma of a kind.
@@ -33,7 +38,7 @@ func namedReads(in *ptx.Inst) bool {
 	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
 		return true
 	}
-	return namedWMMA(in, "load")
+	return namedWMMA(in, "load") || namedTensor(in, "ld")
 }
 
 func namedTest(in *ptx.Inst) bool {
@@ -79,6 +84,10 @@ func namedOperands(in *ptx.Inst) string {
 		return "fragments"
 	case "shfl", "redux", "vote", "match":
 		return "mask"
+	case "tcgen05":
+		if namedReads(in) || namedWrites(in) {
+			return "data"
+		}
 	}
 	return "commands"
 }
