@@ -1,0 +1,77 @@
+package muster_test
+
+import (
+	"strings"
+	"testing"
+
+	"muster/launch"
+)
+
+// tensorTwins are the GEMM of one CTA a tile, broken where a count is larger than any of the
+// launch's: each is proven as it is given, and for no larger K.
+var tensorTwins = []struct {
+	name    string
+	pairs   []string
+	because string // part of the reason
+	at      string // the line that it names
+}{
+	{"an accumulator that moves on", []string{
+		"bfe.u32 %word, %stage, 4, 14;", "bfe.u32 %word, %stage, 4, 14;\n\tshr.u32 %left, %i, 8;\n\tadd.u32 %to, %d, %left;",
+		"[%d], %da, %db, %idesc, %add;", "[%to], %da, %db, %idesc, %add;",
+	}, "an address of the tcgen05.mma.cta_group::1.kind::f16 depends on shr.u32 of what changes", "tcgen05.mma"},
+	{"operands that move on", []string{
+		"bfe.u32 %word, %stage, 4, 14;", "shr.u32 %left, %i, 8;\n\tadd.u32 %stage, %stage, %left;\n\tbfe.u32 %word, %stage, 4, 14;",
+	}, "an operand of the tcgen05.mma.cta_group::1.kind::f16 depends on", "tcgen05.mma"},
+	{"a sum that begins anew at step 137", []string{
+		"tcgen05.mma.cta_group::1.kind::f16 [%d]", "setp.eq.u32 %role, %i, 137;\n\t@%role setp.ne.u32 %add, %d, %d;\n\ttcgen05.mma.cta_group::1.kind::f16 [%d]",
+	}, "whether what grows is 137", "tcgen05.mma"},
+	{"a commit that is left out once", []string{
+		"\ttcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%to];\n\tadd.u32 %i",
+		"\tsetp.ne.u32 %role, %i, 137;\n\t@%role tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%to];\n\tadd.u32 %i",
+	}, "whether what grows is 137", "@%role tcgen05.commit"},
+}
+
+func TestAnyTensorBrokenLater(t *testing.T) {
+	for _, x := range tensorTwins {
+		t.Run(x.name, func(t *testing.T) {
+			src := ""
+			l := loadYAML(t, "examples/blackwell/gemm_1cta_grid.yaml", func(s string) string {
+				src = edits(t, x.pairs...)(s)
+				return src
+			}, oneTile)
+			r, a := anyOf(t, l, 6)
+			if !r.Proof.All || a.Holds || len(a.Reasons) == 0 {
+				t.Fatalf("%s: %+v", r.Summary, a)
+			}
+			why := a.Reasons[0]
+			if !strings.Contains(why.Text, x.because) || why.Place == nil {
+				t.Fatalf("%q does not say %q", why.Text, x.because)
+			}
+			if line := strings.Split(src, "\n")[why.Place.Line-1]; !strings.Contains(line, x.at) {
+				t.Errorf("line %d is %q", why.Place.Line, line)
+			}
+		})
+	}
+}
+
+// oneTile makes a launch of the GEMM one of one tile.
+func oneTile(f *launch.File) {
+	f.Launches[0].Grid[0] = 1
+	for i, shape := range [][]int64{{128, 512}, {256, 512}, {128, 256}} {
+		f.Buffers[i].Shape = shape
+	}
+	f.Launches[0].Args[3].Bits, f.Launches[0].Args[4].Bits = 128, 256
+}
+
+// TestAnyTensorOneTile: the kernel itself, for every larger K; the bound is that of a ring of
+// four stages, as on Hopper.
+func TestAnyTensorOneTile(t *testing.T) {
+	r, a := anyOf(t, loadYAML(t, "examples/blackwell/gemm_1cta_grid.yaml", nil, oneTile), 6)
+	if !r.Proof.AnyContents || !a.Holds || a.From > 832 || a.Step != 64 || a.Period != 256 || a.UpTo < 1<<30 {
+		t.Fatalf("%s %+v", r.Summary, a)
+	}
+	// With K of 0 nothing multiplies, and what is stored was never written.
+	if len(a.Unproven) != 1 || a.Unproven[0].Value != 0 || !strings.Contains(a.Unproven[0].Text, "uninitialized-tensor") {
+		t.Errorf("%+v", a.Unproven)
+	}
+}
