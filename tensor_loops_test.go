@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"muster"
 	"muster/launch"
+	"muster/ptx"
 )
 
 // tensorTwins are the GEMM of one CTA a tile, broken where a count is larger than any of the
@@ -73,5 +75,59 @@ func TestAnyTensorOneTile(t *testing.T) {
 	// With K of 0 nothing multiplies, and what is stored was never written.
 	if len(a.Unproven) != 1 || a.Unproven[0].Value != 0 || !strings.Contains(a.Unproven[0].Text, "uninitialized-tensor") {
 		t.Errorf("%+v", a.Unproven)
+	}
+}
+
+// allocLoop allocates and frees columns in each turn of a loop.
+const allocLoop = `.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry kernel(.param .u64 out, .param .u32 n)
+{
+	.shared .align 4 .b32 base;
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<4>;
+	mov.u32 %r1, %tid.x;
+	ld.param.u64 %rd1, [out];
+	mad.wide.u32 %rd1, %r1, 4, %rd1;
+	ld.param.u32 %r2, [n];
+	mov.u32 %r3, 0;
+	mov.u32 %r6, 0;
+TURN:
+	tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;
+	bar.sync 0;
+	ld.shared.b32 %r5, [base];
+	tcgen05.st.sync.aligned.32x32b.x1.b32 [%r5], {%r3};
+	tcgen05.wait::st.sync.aligned;
+	tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r7}, [%r5];
+	tcgen05.wait::ld.sync.aligned;
+	add.u32 %r6, %r6, %r7;
+	bar.sync 0;
+	tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5, 32;
+	add.u32 %r3, %r3, 1;
+	setp.lt.u32 %p1, %r3, %r2;
+	@%p1 bra TURN;
+	st.global.b32 [%rd1], %r6;
+	ret;
+}
+`
+
+// TestAnyAllocates: which columns an alloc finds free is not followed from turn to turn.
+func TestAnyAllocates(t *testing.T) {
+	mod, err := ptx.Parse("k.ptx", []byte(allocLoop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := launch.Buffer{Name: "out", Type: launch.U32, Shape: []int64{32}, Fill: launch.Fill{Kind: launch.FillZeros}}
+	f := &launch.File{Buffers: []launch.Buffer{out}, Launches: []launch.Launch{{PTX: "k.ptx", Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1},
+		Args: []launch.Arg{{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: "out"}}, {Kind: launch.ArgScalar, Type: launch.U32, Bits: 8}}}}}
+	l, err := muster.LoadModule(f, mod, []byte(allocLoop), muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, a := anyOf(t, l, 2)
+	if !r.Proof.All || a.Holds || len(a.Reasons) == 0 || a.Reasons[0].Text != "columns of tensor memory are allocated or freed in the loop" {
+		t.Errorf("%s %+v", r.Summary, a)
 	}
 }
