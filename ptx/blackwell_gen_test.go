@@ -58,7 +58,45 @@ func blackwellForms() []formOfTarget {
 			}
 		}
 	}
+	for _, f := range publicLines {
+		seen[f] = true
+	}
 	return slices.SortedFunc(maps.Keys(seen), func(a, b formOfTarget) int { return strings.Compare(a.line+a.target, b.line+b.target) })
+}
+
+// publicLines are spellings of public code (CUTLASS, FlashInfer, TileLang, ThunderKittens)
+// that the ISA does not write so: modifiers in another order, braces around one register,
+// modifiers that no syntax has.
+var publicLines = []formOfTarget{
+	{"sm_120a", "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e3m2.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8};"},
+	{"sm_120a", "mma.sync.aligned.kind::f8f6f4.sp::ordered_metadata.m16n8k64.row.col.f32.e2m1.e3m2.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%f5, %f6, %f7, %f8}, %r9, 0;"},
+	{"sm_120a", "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8}, {%r7}, {%rs1, %rs2}, {%r8}, {%rs3, %rs4};"},
+	{"sm_120a", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8}, {%r7}, {%rs1, %rs2}, {%r8}, {%rs3, %rs4};"},
+	{"sm_120a", "mma.sync.aligned.kind::mxf4nvf4.sp::ordered_metadata.block_scale.scale_vec::4X.m16n8k128.row.col.f32.e2m1.e2m1.f32.ue4m3 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%f5, %f6, %f7, %f8}, {%r9}, 0, {%r10}, {%rs1, %rs2}, {%r11}, {%rs3, %rs4};"},
+	{"sm_100a", "mma.sync.aligned.row.col.m16n8k16.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8};"},
+	{"sm_100a", "mma.sync.aligned.m16n8k16.f32.row.col.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8};"},
+	{"sm_100a", "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8};"},
+	{"sm_100a", "mma.row.col.sync.aligned.m16n8k16.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f6, %f7, %f8};"},
+	{"sm_100a", "tcgen05.mma.kind::f16.cta_group::1 [%r1], %rd1, %rd2, %r2, %p1;"},
+	{"sm_100a", "tcgen05.mma.cta_group::1.block_scale.kind::mxf4 [%r1], %rd1, %rd2, %r2, [%r3], [%r4], %p1;"},
+	{"sm_100a", "tcgen05.mma.cta_group::1.kind::mxf4.scale_vec::2X.block_scale [%r1], %rd1, %rd2, %r2, [%r3], [%r4], %p1;"},
+	{"sm_100a", "tcgen05.ld.sync.aligned.x1.32x32b.b32 {%r1}, [%r2];"},
+	{"sm_100a", "tcgen05.ld.sync.aligned.32x32b.x1.b32 %r1, [%r2];"},
+	{"sm_100a", "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], %r1;"},
+	{"sm_100a", "tcgen05.cp.128x256b.cta_group::1 [%r1], %rd1;"},
+	{"sm_100a", "tcgen05.commit.mbarrier::arrive::one.cta_group::1.b64 [%rd1];"},
+	{"sm_100a", "mov.v4.u32 {%r1, %r2, %r3, _}, %clusterid;"},
+	{"sm_100a", "mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid;"},
+	{"sm_100a", "red.acquire.gpu.global.or.b32 [%rd1], %r1;"},
+	{"sm_100a", "red.acq_rel.gpu.global.or.b32 [%rd1], %r1;"},
+	{"sm_100a", "multimem.st.weak.global.bf16 [%rd1], %rs1;"},
+	{"sm_100a", "multimem.st.release.sys.global.f16 [%rd1], %rs1;"},
+	{"sm_100a", "multimem.red.release.sys.global.add.bf16 [%rd1], %rs1;"},
+	{"sm_100a", "multimem.ld_reduce.weak.global.add.acc::f32.f16 %rs1, [%rd1];"},
+	{"sm_100a", "fence.proxy.async.global::cta;"},
+	{"sm_100a", "elect.one.sync %r1|%p1, %r2;"},
+	{"sm_100a", "barrier.cluster.sync;"},
+	{"sm_100a", "cp.async.arrive.shared.b64 [%rd1];"},
 }
 
 // ofBlackwell reports whether a row, or one of its modifiers, is of sm_100 or later.

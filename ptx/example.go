@@ -109,6 +109,9 @@ func (g *generator) value(a *Arg) Operand {
 	case "sink":
 		return Sink{}
 	case "imm":
+		if a.Name == "sel" || a.Name == "f" { // the threads that hold metadata: some types have only those of 0
+			return Int{}
+		}
 		return Int{Bits: 1}
 	case "label":
 		return Name("L" + strconv.Itoa(g.n))
@@ -123,9 +126,12 @@ func (g *generator) value(a *Arg) Operand {
 	}
 	n, any := g.c.count(a, g.mods)
 	if any {
-		n = 2
+		n = g.length(a)
 	}
 	typ := g.typeOf(a)
+	if any && g.c.form.Class == "matrix" && width(typ) < 32 { // elements of a fragment are packed
+		typ = "b32"
+	}
 	if a.Class != "vector" || n == 1 && !any {
 		return g.reg(typ)
 	}
@@ -134,6 +140,20 @@ func (g *generator) value(a *Arg) Operand {
 		v.Elems = append(v.Elems, g.reg(typ))
 	}
 	return v
+}
+
+// length returns the number of elements of a vector to which the table gives no length.
+func (g *generator) length(a *Arg) int {
+	l := lengths{g.c.form, func(slot string) string {
+		if i := g.c.form.slot(slot); i >= 0 && g.c.fill[i] >= 0 {
+			return g.mods[g.c.fill[i]]
+		}
+		return ""
+	}, g.typeOf}
+	if n, ok := l.of(a); ok {
+		return n
+	}
+	return 2
 }
 
 // typeOf resolves an operand's type by the modifiers: "<type>" is a slot's value,

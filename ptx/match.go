@@ -137,10 +137,10 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 	return true
 }
 
-// ordered reports whether the order of modifiers decides their meaning: types, and the
-// two ends of a copy.
+// ordered reports whether the order of modifiers decides their meaning: types, the two
+// ends of a copy, and the layouts of two matrices.
 func (s *Slot) ordered() bool {
-	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src"
+	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src" || s.Name == "row" || s.Name == "col"
 }
 
 // anchored reports whether a modifier is part of the instruction's name, such as .arrive
@@ -155,7 +155,7 @@ func (s *Slot) anchored() bool {
 		return false
 	}
 	switch s.Name {
-	case "L2", "tensormap", "noComplete", "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans":
+	case "L2", "tensormap", "noComplete", "v2", "v4", "approx", "ftz", "NaN", "mmio", "sync", "aligned", "cc", "nc", "noftz", "sat", "xorsign", "abs", "relu", "oob", "satfinite", "trans", "row", "col", "block_scale":
 		return false
 	}
 	return s.Name == s.Values[0]

@@ -146,7 +146,9 @@ func (c *operandCheck) vector(b *Bound, x *Vector) {
 	}
 	if halves := b.Type == "f16" || b.Type == "f16x2"; c.in.Op == "wmma" && halves && floats > 0 && floats == len(x.Elems) {
 		c.refuse("%s takes registers with two halves each; %s is a register of .f32", c.opcode(), first)
+		return
 	}
+	c.checkLength(b, x)
 }
 
 // float checks a floating-point literal: its operand must be floating-point, or untyped

@@ -201,14 +201,11 @@ func (s *seen) Observe(_ *machine.Machine, ev *machine.Event) {
 
 // decode finds a context in which the decoder accepts the form's example.
 func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
-	example := strings.TrimSuffix(machine.Example(f), ";")
+	example := strings.TrimSuffix(f.Example(), ";")
 	if example == "" {
 		return nil, nil
 	}
-	target := "sm_90a"
-	if f.SM.Number > 90 {
-		target = fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix)
-	}
+	target := targetOf(f)
 	for _, imm := range []string{"1", "16", "24", "128", "0"} {
 		for _, labels := range labelKinds {
 			text := fmt.Sprintf(exampleKernel, target, labels.module, example+";", labels.body)
@@ -231,6 +228,14 @@ func (row *coverage) decode(f *ptx.Form) (*machine.Program, *ptx.Inst) {
 		}
 	}
 	return nil, nil
+}
+
+// targetOf names a target that has the form: sm_90a, or the form's first if that is later.
+func targetOf(f *ptx.Form) string {
+	if f.SM.Number > 90 {
+		return fmt.Sprintf("sm_%d%s", f.SM.Number, f.SM.Suffix)
+	}
+	return "sm_90a"
 }
 
 // exampleKernel declares the registers that examples name.

@@ -186,7 +186,7 @@ func TestVariants(t *testing.T) {
 				if text == "" {
 					continue
 				}
-				mod, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(exampleKernel, "", text, labelKinds[0].body)))
+				mod, err := ptx.Parse(f.Name, []byte(fmt.Sprintf(exampleKernel, targetOf(f), "", text, labelKinds[0].body)))
 				if err != nil {
 					t.Errorf("%s: %v", text, err)
 					continue
@@ -207,8 +207,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// ofBlackwell are modifiers of sm_100 on rows of sm_90.
-var ofBlackwell = []string{"tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2"}
+// ofBlackwell are modifiers of sm_100 or of PTX 9.3 on rows of sm_90.
+var ofBlackwell = []string{"layout::v1", "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128", "cta_group::1", "cta_group::2"}
 
 // variant is in with another value of a slot; empty if that is no instruction
 // of the form, or in itself.

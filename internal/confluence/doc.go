@@ -1,7 +1,7 @@
 // Package confluence checks whether one finished run decides for every schedule of
 // its launch.
 //
-// A Prover observes a run and checks conditions C0 to C7 of the theorem in
+// A Prover observes a run and checks conditions C0 to C7 and C10 of the theorem in
 // docs/schedules.md, each by itself. They concern ≺, the order that every schedule
 // keeps: program order of each lane, what is charged to a phase of a barrier before
 // every wait that saw it complete, generations of named and cluster barriers, warp

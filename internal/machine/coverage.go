@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"muster/ptx"
@@ -34,41 +33,11 @@ func executes(p *Program, f *ptx.Form) bool {
 	return found
 }
 
-// Example is the form's example with as many registers in its lists as its shape
-// and types take; the table leaves those open.
-func Example(f *ptx.Form) string {
-	text := f.Example()
-	switch {
-	case f.Op == "mma":
-		return mmaExample(text)
-	case f.Op == "wmma":
-		return wmmaExample(f, text)
-	case strings.HasPrefix(text, "wgmma.mma_async"):
-		return wgmmaExample(text)
-	case strings.Contains(text, ".tensor.1d."):
-		return strings.Replace(text, ".1d.", ".2d.", 1) // two coordinates
-	case f.Op == "tcgen05":
-		return tensorExample(f, text)
-	}
-	return text
-}
-
-// tensorExample completes an example of tcgen05: an address in tensor memory has 32 bits, and
-// the smallest load or store one register.
-func tensorExample(f *ptx.Form, text string) string {
-	if f.Space != "tensor" {
-		return text
-	}
-	return pairOfWords.ReplaceAllString(strings.ReplaceAll(text, "[%rd", "[%r"), "{$1}")
-}
-
-var pairOfWords = regexp.MustCompile(`\{(%r\d+), %r\d+\}`)
-
 // decodeExample decodes a kernel that holds the form's example among the
 // declarations that examples refer to. It replaces an example's immediate 1,
 // which not every instruction takes as a count.
 func decodeExample(f *ptx.Form, immediate string) (*Program, error) {
-	text := Example(f)
+	text := f.Example()
 	if i := strings.LastIndex(text, " 1;"); i >= 0 {
 		text = text[:i] + " " + immediate + ";"
 	}

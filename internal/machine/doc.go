@@ -1,6 +1,6 @@
-// Package machine is the asynchronous machine of Hopper GPUs: grids, clusters,
-// CTAs and warps, their memories and barriers, and the operations that run
-// beside the threads.
+// Package machine is the asynchronous machine of Hopper and Blackwell GPUs: grids,
+// clusters, CTAs and warps, their memories and barriers, tensor memory, and the
+// operations that run beside the threads.
 //
 // Decode turns a kernel into a Program: registers become rows of 32 lanes,
 // symbols addresses, and each instruction the function that executes it. New
@@ -23,7 +23,8 @@
 // tells that package what the decoder knows, and asks it.
 //
 // What it does not model stops a run by name when it is reached (Unmodelled):
-// textures and surfaces, programmatic dependent launch, multimem and tcgen05.
-// Caches and their hints have no effect. Memory is sequentially consistent within a schedule: what a weaker
+// textures and surfaces, programmatic dependent launch, multimem, and of tcgen05 block
+// scales, sparse matrices, .ws, kind::i8, decompression and shift. Caches and their hints
+// have no effect. Memory is sequentially consistent within a schedule: what a weaker
 // memory could show is for package order to find. Clocks are virtual.
 package machine

@@ -15,12 +15,7 @@ func namedWrites(in *ptx.Inst) bool {
 	case "st", "red", "atom", "stmatrix":
 		return true
 	}
-	return namedWMMA(in, "store") || namedTensor(in, "st")
-}
-
-// namedTensor reports whether an instruction is a tcgen05 of a kind.
-func namedTensor(in *ptx.Inst, kind string) bool {
-	return in.Op == "tcgen05" && in.Mods[0] == kind
+	return namedWMMA(in, "store") || in.Op == "tcgen05" && has(in, "st")
 }
 
 // namedWMMA reports whether an instruction is a wmma of a kind.
@@ -38,7 +33,7 @@ func namedReads(in *ptx.Inst) bool {
 	case "ld", "ldu", "ldmatrix", "atom", "tex", "suld":
 		return true
 	}
-	return namedWMMA(in, "load") || namedTensor(in, "ld")
+	return namedWMMA(in, "load") || in.Op == "tcgen05" && has(in, "ld")
 }
 
 func namedTest(in *ptx.Inst) bool {
@@ -85,7 +80,7 @@ func namedOperands(in *ptx.Inst) string {
 	case "shfl", "redux", "vote", "match":
 		return "mask"
 	case "tcgen05":
-		if namedReads(in) || namedWrites(in) {
+		if has(in, "ld") || has(in, "st") {
 			return "data"
 		}
 	}

@@ -2,8 +2,6 @@ package machine
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"muster/internal/tensor"
 	"muster/ptx"
@@ -175,34 +173,6 @@ func (d *decoder) sparsity(in *ptx.Inst, mi *matrixInfo) error {
 	}
 	mi.selector = int(f.Bits)
 	return nil
-}
-
-// mmaExample completes a row's example of mma with the registers that its shape
-// and types need: the table leaves their number open.
-func mmaExample(text string) string {
-	name, _, _ := strings.Cut(text, " ")
-	w, err := tensor.ParseMMA(strings.Split(name, ".")[1:])
-	if err != nil {
-		return text
-	}
-	class := "%r"
-	if w.Wide {
-		class = "%fd"
-	}
-	var operands []string
-	next := 0
-	for _, n := range []int{w.D.Regs, w.A.Regs, w.B.Regs, w.C.Regs} {
-		var regs []string
-		for range n {
-			regs = append(regs, fmt.Sprint(class, next))
-			next++
-		}
-		operands = append(operands, "{"+strings.Join(regs, ", ")+"}")
-	}
-	if w.Sparse {
-		operands = append(operands, fmt.Sprint(class, next), "0")
-	}
-	return name + " " + strings.Join(operands, ", ") + ";"
 }
 
 // rows32 points to an operand's registers.

@@ -33,7 +33,7 @@ const inText = "chooses words of a text that people read; it decides nothing"
 
 // namesOpcodes lists the files that may name opcodes.
 var namesOpcodes = []struct{ file, opcodes, why string }{
-	{"machine/coverage.go", "call mma tcgen05 wgmma.mma_async wmma", "completes the examples of rows, which leave operands open"},
+	{"machine/coverage.go", "call", "completes the examples of rows, which leave operands open"},
 	{"flow/operation.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},
 	{"machine/stride_op.go", "add and bfe cvt cvta div mad max min mov mul neg not or rem selp shl shr sub xor",
 		"computes how strides go through the arithmetic of each; an opcode that it does not name loses them"},

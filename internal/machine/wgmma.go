@@ -1,9 +1,7 @@
 package machine
 
 import (
-	"fmt"
 	"math/bits"
-	"strings"
 
 	"muster/internal/tensor"
 	"muster/ptx"
@@ -412,24 +410,4 @@ func (op *Op) fetcher() func(addr uint32, b []byte) {
 		}
 		panic("BUG: a matrix element outside its spans")
 	}
-}
-
-// wgmmaExample completes an example of wgmma.mma_async with the accumulators of its
-// shape.
-func wgmmaExample(text string) string {
-	name, operands, _ := strings.Cut(text, " ")
-	_, rest, found := strings.Cut(operands, "}")
-	form, _ := wgmmaText(&ptx.Inst{Op: "wgmma", Mods: strings.Split(name, ".")[1:]})
-	w, err := tensor.NewWGMMA(form)
-	if err != nil || !found {
-		return text
-	}
-	if form.Sparse {
-		rest = strings.Replace(rest, ", 1, %p", ", 0, %p", 1) // the selector
-	}
-	var regs []string
-	for i := range w.AccRegs() {
-		regs = append(regs, fmt.Sprint("%r", 20+i))
-	}
-	return name + " {" + strings.Join(regs, ", ") + "}" + rest
 }

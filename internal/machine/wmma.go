@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"muster/internal/flow"
 	"muster/internal/tensor"
@@ -419,32 +418,3 @@ func (u *Undefined) wmmaStored(x *ctx, a *wmmaAccess, p *wmmaPiece, at where) {
 }
 
 // --- the table's examples ---
-
-// wmmaExample completes a row's example of wmma with the registers that its fragments
-// need: the table leaves their number open.
-func wmmaExample(f *ptx.Form, text string) string {
-	name, operands, _ := strings.Cut(strings.TrimSuffix(text, ";"), " ")
-	in := &ptx.Inst{Op: f.Op, Form: f, Mods: strings.Split(name, ".")[1:]}
-	next := 0
-	list := func(w *tensor.WarpMatrix) string {
-		class := "%r"
-		if w.Bits == 64 {
-			class = "%fd"
-		}
-		var regs []string
-		for range w.Regs {
-			regs = append(regs, fmt.Sprint(class, next))
-			next++
-		}
-		return "{" + strings.Join(regs, ", ") + "}"
-	}
-	if w, err := tensor.ParseWMMA(in.Mods); err == nil {
-		return name + " " + strings.Join([]string{list(&w.D), list(&w.A), list(&w.B), list(&w.C)}, ", ") + ";"
-	}
-	w, _, err := wmmaMatrix(in)
-	from, to := strings.Index(operands, "{"), strings.Index(operands, "}")
-	if err != nil || from < 0 || to < from {
-		return text
-	}
-	return name + " " + operands[:from] + list(w) + operands[to+1:] + ";"
-}

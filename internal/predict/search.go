@@ -197,7 +197,7 @@ func (d *searcher) remember(failures []confluence.Failure) {
 		switch {
 		case f.Condition == confluence.C6:
 			h.named[[2]int32{f.CTA, f.Named}] = true
-		case f.Condition != confluence.C7:
+		case f.Condition != confluence.C7 && f.Condition != confluence.C10:
 			h.bars[f.Bar] = true
 		}
 		if f.Lanes != 0 {

@@ -2,7 +2,7 @@
 // order of the accesses whose order matters.
 //
 // One run decides for every schedule where the conditions of docs/schedules.md hold:
-// a confluence.Prover watches C0 to C7, a judge that ignores what only this run
+// a confluence.Prover watches C0 to C7 and C10, a judge that ignores what only this run
 // observed watches C8, and the program itself decides C9.
 package prove
 

@@ -288,32 +288,32 @@ func MmaF8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Ve
 
 // MmaMxf4 adds
 //
-//	mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // Further modifiers: .scale_vec::2X. ISA 9.7.14.5.14; PTX 8.7, sm_120a.
-func MmaMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.mxf4", nil, mods, d, a, b, c, sa, ia, sb, ib)
 }
 
 // MmaMxf4nvf4 adds
 //
-//	mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // scale is one of .scale_vec::2X, .scale_vec::4X; stype is one of .ue8m0,
 // .ue4m3. ISA 9.7.14.5.14; PTX 8.7, sm_120a; .scale_vec::4X with .ue8m0 from
 // PTX 9.1 on.
-func MmaMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.mxf4nvf4", slots{"scale": scale, "stype": stype}, mods, d, a, b, c, sa, ia, sb, ib)
 }
 
 // MmaMxf8f6f4 adds
 //
-//	mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.sync.aligned.<shape:m16n8k32>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // atype is one of .e4m3, .e5m2, .e3m2, .e2m3, .e2m1; btype is one of .e4m3,
 // .e5m2, .e3m2, .e2m3, .e2m1. Further modifiers: .scale_vec::1X. ISA
 // 9.7.14.5.14; PTX 8.7, sm_120a.
-func MmaMxf8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaMxf8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.mxf8f6f4", slots{"atype": atype, "btype": btype}, mods, d, a, b, c, sa, ia, sb, ib)
 }
 
@@ -495,32 +495,32 @@ func MmaSpF8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.
 
 // MmaSpMxf4 adds
 //
-//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4>.block_scale{.<scale:scale_vec::2X>}.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e*1:b32, #f:u32, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // Further modifiers: .scale_vec::2X. ISA 9.7.14.6.3; PTX 8.7, sm_120a.
-func MmaSpMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaSpMxf4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Vec, f kernel.Num, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.sp.mxf4", nil, mods, d, a, b, c, e, f, sa, ia, sb, ib)
 }
 
 // MmaSpMxf4nvf4 adds
 //
-//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k128>.row.col.<kind:kind::mxf4nvf4>.block_scale.<scale:scale_vec::2X,scale_vec::4X>.<dtype:f32>.<atype:e2m1>.<btype:e2m1>.<ctype:f32>.<stype:ue8m0,ue4m3> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e*1:b32, #f:u32, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // scale is one of .scale_vec::2X, .scale_vec::4X; stype is one of .ue8m0,
 // .ue4m3. ISA 9.7.14.6.3; PTX 8.7, sm_120a; .scale_vec::4X with .ue8m0 from
 // PTX 9.1 on.
-func MmaSpMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaSpMxf4nvf4(k *kernel.Kernel, scale kernel.Mod, stype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Vec, f kernel.Num, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.sp.mxf4nvf4", slots{"scale": scale, "stype": stype}, mods, d, a, b, c, e, f, sa, ia, sb, ib)
 }
 
 // MmaSpMxf8f6f4 adds
 //
-//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e:b32, #f:u32, sa:b32, ia*2:u16, sb:b32, ib*2:u16
+//	mma.<sp:sp::ordered_metadata>.sync.aligned.<shape:m16n8k64>.row.col.<kind:kind::mxf8f6f4>.block_scale{.<scale:scale_vec::1X>}.<dtype:f32>.<atype:@f8f6f4>.<btype:@f8f6f4>.<ctype:f32>.<stype:ue8m0> d*?:<dtype>, a*?:<atype>, b*?:<btype>, c*?:<ctype>, e*1:b32, #f:u32, sa*1:b32, ia*2:u16, sb*1:b32, ib*2:u16
 //
 // atype is one of .e4m3, .e5m2, .e3m2, .e2m3, .e2m1; btype is one of .e4m3,
 // .e5m2, .e3m2, .e2m3, .e2m1. Further modifiers: .scale_vec::1X. ISA
 // 9.7.14.6.3; PTX 8.7, sm_120a.
-func MmaSpMxf8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, sa kernel.Num, ia kernel.Vec, sb kernel.Num, ib kernel.Vec, mods ...kernel.Mod) {
+func MmaSpMxf8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Vec, f kernel.Num, sa kernel.Vec, ia kernel.Vec, sb kernel.Vec, ib kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.sp.mxf8f6f4", slots{"atype": atype, "btype": btype}, mods, d, a, b, c, e, f, sa, ia, sb, ib)
 }
 
