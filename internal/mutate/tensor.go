@@ -100,7 +100,7 @@ func tensorCommits(s *site) []change {
 func arrives(in *ptx.Inst) *ptx.Inst {
 	c := *in
 	c.Op, c.Mods = "mbarrier", []string{"arrive", "release", "cluster", "shared::cluster", "b64"}
-	c.Operands = []ptx.Operand{ptx.Name("_"), in.Operands[0]}
+	c.Operands = []ptx.Operand{ptx.Sink{}, in.Operands[0]}
 	return &c
 }
 
