@@ -131,3 +131,35 @@ func (w *twin) check(t *testing.T) *muster.Report {
 	}
 	return r
 }
+
+// TestProven: every launch is proven for all schedules and all contents of its buffers, with
+// nothing to say against it, and a run gives the product.
+func TestProven(t *testing.T) {
+	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := yaml.ReadFile(name + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := muster.LoadFile(f, muster.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := l.Check(context.Background(), muster.CheckOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Verdict != "clean" || !r.Proof.All || !r.Proof.AnyContents || len(r.Findings) > 0 {
+				t.Errorf("%s %+v", r.Summary, r.Findings)
+			}
+			run, err := l.Run(context.Background(), muster.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(run.Comparisons) != 1 || run.Comparisons[0].Count != 0 || run.Comparisons[0].MaxAbs != 0 {
+				t.Errorf("%+v", run.Comparisons)
+			}
+		})
+	}
+}
