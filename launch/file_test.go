@@ -135,7 +135,7 @@ func checkDesignArgs(t *testing.T, args []Arg) {
 	if d := cmp.Diff(wantMap, m); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(&Im2col{[]int64{-1, -1}, []int64{-1, -1}, 64, 32}, args[5].Map.Im2col); d != "" {
+	if d := cmp.Diff(&Im2col{Lower: []int64{-1, -1}, Upper: []int64{-1, -1}, Channels: 64, Pixels: 32}, args[5].Map.Im2col); d != "" {
 		t.Error(d)
 	}
 }
@@ -308,13 +308,13 @@ func TestParseErrors(t *testing.T) {
 		{arg, `{"tensormap": §{"of": "in"}}`, `a tensor map needs the key "box" (or "im2col")`},
 		{tmap, `, "box": §[1,2,3,4,5,6]`, "box has 6 integers; at most 5 are allowed"},
 		{tmap, `, "box": §[]`, "box is empty"},
-		{tmap, `, "box": [4], "swizzle": §"128"`, `unknown swizzle "128" (did you mean "128B"?); one of none, 32B, 64B, 128B`},
-		{tmap, `, "box": [4], "swizzle": §128`, `swizzle is one of none, 32B, 64B, 128B, not 128`},
+		{tmap, `, "box": [4], "swizzle": §"128"`, `unknown swizzle "128" (did you mean "128B"?); one of none, 32B, 64B, 128B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B, 96B`},
+		{tmap, `, "box": [4], "swizzle": §128`, `swizzle is one of none, 32B, 64B, 128B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B, 96B, not 128`},
 		{tmap, `, "box": [4], "interleave": §"64B"`, `unknown interleave "64B"; one of none, 16B, 32B`},
 		{tmap, `, "box": [4], "fill": §"ones"`, `unknown fill "ones"; one of zeros, nan`},
 		{tmap, `, "box": [4], "l2": §"1B"`, `unknown l2 "1B"; one of none, 64B, 128B, 256B`},
-		{tmap, `, "box": [4], "type": §"f33"`, `unknown type "f33" (did you mean "f32"?); one of u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32.ftz, tf32, tf32.ftz`},
-		{tmap, `, "box": [4], "type": §"tensormap"`, `unknown type "tensormap"; one of u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32.ftz, tf32, tf32.ftz`},
+		{tmap, `, "box": [4], "type": §"f33"`, `unknown type "f33" (did you mean "f32"?); one of u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32.ftz, tf32, tf32.ftz, b4x16, b4x16_p64, b6x16_p32`},
+		{tmap, `, "box": [4], "type": §"tensormap"`, `unknown type "tensormap"; one of u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32.ftz, tf32, tf32.ftz, b4x16, b4x16_p64, b6x16_p32`},
 		{tmap, `, "im2col": §{"lower": [0], "upper": [0], "pixels": 1}`, `im2col needs the key "channels"`},
 		{tmap, `, "im2col": {"lower": [§3000000000], "upper": [0], "pixels": 1}`, `lower is 3000000000; it must be from -2147483648 to 2147483647`},
 

@@ -31,8 +31,10 @@ type TensorMapSpec struct {
 }
 
 // Im2col is the bounding box of im2col mode. Lower and Upper have one entry per spatial
-// dimension: all but the outermost and the innermost.
+// dimension: all but the outermost and the innermost. A wide mode has a bounding box in the
+// inner one of these dimensions alone.
 type Im2col struct {
+	Wide         WideMode
 	Lower, Upper []int64
 	Channels     int64 // per pixel
 	Pixels       int64 // per column
@@ -56,37 +58,44 @@ const (
 	ElementF32FTZ
 	ElementTF32
 	ElementTF32FTZ
+	ElementB4x16
+	ElementB4x16P64
+	ElementB6x16P32
 )
 
-// elementTypes: name, bytes, and the buffer types for which it is the default. The driver
+// elementTypes: name, bits, and the buffer types for which it is the default. The driver
 // has no type for most signed types, bit types and fp8; maps of those use unsigned
-// integers.
+// integers. Elements of 4 and 6 bits have the names of the ISA (5.5.1.1).
 var elementTypes = [...]struct {
 	name string
-	size int64
+	bits int64
 	of   []Type
 }{
-	ElementDefault: {},
-	ElementU8:      {"u8", 1, []Type{U8, S8, B8, E4M3, E5M2}},
-	ElementU16:     {"u16", 2, []Type{U16, S16, B16}},
-	ElementU32:     {"u32", 4, []Type{U32, B32}},
-	ElementS32:     {"s32", 4, []Type{S32}},
-	ElementU64:     {"u64", 8, []Type{U64, B64}},
-	ElementS64:     {"s64", 8, []Type{S64}},
-	ElementF16:     {"f16", 2, []Type{F16}},
-	ElementF32:     {"f32", 4, []Type{F32}},
-	ElementF64:     {"f64", 8, []Type{F64}},
-	ElementBF16:    {"bf16", 2, []Type{BF16}},
-	ElementF32FTZ:  {"f32.ftz", 4, nil},
-	ElementTF32:    {"tf32", 4, nil},
-	ElementTF32FTZ: {"tf32.ftz", 4, nil},
+	ElementDefault:  {},
+	ElementU8:       {"u8", 8, []Type{U8, S8, B8, E4M3, E5M2}},
+	ElementU16:      {"u16", 16, []Type{U16, S16, B16}},
+	ElementU32:      {"u32", 32, []Type{U32, B32}},
+	ElementS32:      {"s32", 32, []Type{S32}},
+	ElementU64:      {"u64", 64, []Type{U64, B64}},
+	ElementS64:      {"s64", 64, []Type{S64}},
+	ElementF16:      {"f16", 16, []Type{F16}},
+	ElementF32:      {"f32", 32, []Type{F32}},
+	ElementF64:      {"f64", 64, []Type{F64}},
+	ElementBF16:     {"bf16", 16, []Type{BF16}},
+	ElementF32FTZ:   {"f32.ftz", 32, nil},
+	ElementTF32:     {"tf32", 32, nil},
+	ElementTF32FTZ:  {"tf32.ftz", 32, nil},
+	ElementB4x16:    {"b4x16", 4, nil},
+	ElementB4x16P64: {"b4x16_p64", 4, nil},
+	ElementB6x16P32: {"b6x16_p32", 6, nil},
 }
 
 // String returns the name, as a launch file writes it.
 func (e ElementType) String() string { return elementTypes[e].name }
 
-// Size returns the bytes of one element; 0 for ElementDefault.
-func (e ElementType) Size() int64 { return elementTypes[e].size }
+// Size returns the bytes of one element; 0 for ElementDefault, and for elements that are
+// smaller than a byte.
+func (e ElementType) Size() int64 { return elementTypes[e].bits / 8 }
 
 func defaultElement(t Type) ElementType {
 	for e, info := range elementTypes {
@@ -100,7 +109,7 @@ func defaultElement(t Type) ElementType {
 }
 
 // Interleave, Swizzle, L2Promotion and OOBFill are the driver's enumerations,
-// with its values.
+// with its values. Swizzle96B is none of the driver's.
 type (
 	Interleave  uint8
 	Swizzle     uint8
@@ -119,6 +128,19 @@ const (
 	Swizzle32B
 	Swizzle64B
 	Swizzle128B
+	Swizzle128BAtom32B
+	Swizzle128BAtom32BFlip8B
+	Swizzle128BAtom64B
+	Swizzle96B
+)
+
+// A WideMode is the driver's mode of a map for im2col::w, more one.
+type WideMode uint8
+
+const (
+	NotWide WideMode = iota
+	WideW
+	WideW128
 )
 
 const (
@@ -135,7 +157,8 @@ const (
 
 var (
 	interleaveNames = []string{"none", "16B", "32B"}
-	swizzleNames    = []string{"none", "32B", "64B", "128B"}
+	swizzleNames    = []string{"none", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B", "96B"}
+	wideNames       = []string{"none", "W", "W128"}
 	l2Names         = []string{"none", "64B", "128B", "256B"}
 	oobFillNames    = []string{"zeros", "nan"}
 )
@@ -205,6 +228,7 @@ func (d *decoder) im2col(n *Node) (*Im2col, error) {
 	c := &Im2col{}
 	const spatial = MaxTensorRank - 2
 	err := d.fields(n, "im2col", []field{
+		{"wide", false, word(d, &c.Wide, "wide", wideNames)},
 		{"lower", true, func(n *Node) (err error) {
 			c.Lower, err = d.integers(n, "lower", math.MinInt32, math.MaxInt32, spatial)
 			return
@@ -243,6 +267,9 @@ func (m *TensorMapSpec) resolve(b *PlacedBuffer) (TensorMap, error) {
 		return t, errorf(m.Pos, "a map of buffer %q, whose type is %s, needs the key \"type\"", b.Name, b.Type)
 	}
 	if t.Shape == nil {
+		if t.Type.Size() == 0 {
+			return t, errorf(m.Pos, "a map of type %s needs the key \"shape\": that of buffer %q counts elements of %s", t.Type, b.Name, b.Type)
+		}
 		t.Shape = b.Shape
 	}
 	if t.ElementStrides == nil {
@@ -263,14 +290,17 @@ func (m *TensorMapSpec) packStrides(t *TensorMap) error {
 		return nil
 	}
 	t.Strides = make([]int64, rank-1)
-	stride := uint64(t.Type.Size())
+	hi, lo := bits.Mul64(uint64(elementTypes[t.Type].bits), uint64(t.Shape[rank-1]))
+	if rank > 1 && lo%8 != 0 {
+		return errorf(m.Pos, "shape %s of type %s has rows that are no whole bytes, and needs the key \"strides\"", formatShape(t.Shape), t.Type)
+	}
+	hi, lo = hi>>3, hi<<61|lo>>3
 	for i := rank - 1; i > 0; i-- {
-		hi, lo := bits.Mul64(stride, uint64(t.Shape[i]))
 		if hi != 0 || lo > math.MaxInt64 {
 			return errorf(m.Pos, "shape %s has a stride of more than 2^63 bytes", formatShape(t.Shape))
 		}
-		stride = lo
 		t.Strides[i-1] = int64(lo)
+		hi, lo = bits.Mul64(lo, uint64(t.Shape[i-1]))
 	}
 	return nil
 }
@@ -289,7 +319,11 @@ func (m *TensorMapSpec) checkRanks(t *TensorMap) error {
 	}
 	lists := []list{{"element_strides", len(t.ElementStrides), rank}, {"strides", len(t.Strides), rank - 1}}
 	if c := m.Im2col; c != nil {
-		lists = append(lists, list{"lower", len(c.Lower), rank - 2}, list{"upper", len(c.Upper), rank - 2})
+		corners := rank - 2
+		if c.Wide != NotWide {
+			corners = 1
+		}
+		lists = append(lists, list{"lower", len(c.Lower), corners}, list{"upper", len(c.Upper), corners})
 	} else {
 		lists = append(lists, list{"box", len(m.Box), rank})
 	}
@@ -323,8 +357,9 @@ func placeMap(to []byte, off int, t TensorMap) PlacedMap {
 // TensorMapSize is the size of an encoded tensor map in bytes (CUtensorMap).
 const TensorMapSize = tma.Size
 
-// Encode returns the 128 bytes that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col
-// would write. The error gives the driver's reason to refuse it, in one line.
+// Encode returns the 128 bytes that cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col or
+// cuTensorMapEncodeIm2colWide would write; of what they write from sm_100 on not all is
+// known (package tma says what), and there an encoding of our own stands. The error gives the driver's reason to refuse it, in one line.
 func (t *TensorMap) Encode() ([TensorMapSize]byte, error) {
 	m, err := t.driver()
 	if err != nil {
@@ -350,7 +385,7 @@ func (t *TensorMap) driver() (tma.Map, error) {
 	if c == nil {
 		return m, reverse32(m.Box[:], s.Box, "box")
 	}
-	m.Mode, m.Channels, m.Pixels = tma.Im2col, uint32(c.Channels), uint32(c.Pixels)
+	m.Mode, m.Channels, m.Pixels = [...]tma.Mode{tma.Im2col, tma.Im2colW, tma.Im2colW128}[c.Wide], uint32(c.Channels), uint32(c.Pixels)
 	reverse(m.Lower[:], c.Lower)
 	reverse(m.Upper[:], c.Upper)
 	return m, nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -160,6 +161,70 @@ func TestEncodeLimits(t *testing.T) {
 		m := TensorMap{Spec: &TensorMapSpec{Box: []int64{v}}, Type: ElementF16, Shape: []int64{8}, ElementStrides: []int64{1}}
 		if _, err := m.Encode(); err == nil {
 			t.Errorf("box %d is taken", v)
+		}
+	}
+}
+
+// asJSON quotes the keys of what the writer wrote.
+func asJSON(s string) string { return regexp.MustCompile(`(\w+): `).ReplaceAllString(s, `"$1": `) }
+
+// TestBlackwellMaps: the keys of maps that sm_100 adds, their bytes and what is refused.
+// A file that is written back says the same.
+func TestBlackwellMaps(t *testing.T) {
+	at := func(m tma.Map, change func(*tma.Map)) *tma.Map { change(&m); return &m }
+	base := tma.Map{Type: tma.U8, Rank: 2, Dims: [5]uint64{128, 16}, Strides: [4]uint64{128}, Box: [5]uint32{128, 1}, ElementStrides: [5]uint32{1, 1}}
+	wide := tma.Map{Mode: tma.Im2colW, Type: tma.U8, Rank: 3, Dims: [5]uint64{64, 4, 8}, Strides: [4]uint64{64, 256}, Channels: 64, Pixels: 32,
+		ElementStrides: [5]uint32{1, 1, 1}, Swizzle: tma.Swizzle64, Lower: [3]int32{-1}, Upper: [3]int32{1}}
+	for _, tt := range []struct {
+		spec string
+		want *tma.Map
+		bad  string // the driver's reason, or an error of the file's
+	}{
+		{`"box": [1, 128], "swizzle": "128B_ATOM_32B"`, at(base, func(m *tma.Map) { m.Swizzle = tma.Swizzle128Atom32 }), ""},
+		{`"box": [1, 128], "swizzle": "128B_ATOM_32B_FLIP_8B"`, at(base, func(m *tma.Map) { m.Swizzle = tma.Swizzle128Atom32Flip8 }), ""},
+		{`"box": [1, 128], "swizzle": "128B_ATOM_64B"`, at(base, func(m *tma.Map) { m.Swizzle = tma.Swizzle128Atom64 }), ""},
+		{`"box": [1, 96], "swizzle": "96B"`, at(base, func(m *tma.Map) { m.Swizzle, m.Box[0] = tma.Swizzle96, 96 }), ""},
+		{`"box": [1, 128], "type": "b4x16", "shape": [16, 256]`, at(base, func(m *tma.Map) { m.Type, m.Dims[0] = tma.B4x16, 256 }), ""},
+		{`"box": [2, 128], "type": "b4x16_p64", "shape": [16, 256]`, at(base, func(m *tma.Map) { m.Type, m.Dims[0], m.Box[1] = tma.B4x16P64, 256, 2 }), ""},
+		{`"box": [2, 128], "type": "b6x16_p32", "shape": [16, 128]`, at(base, func(m *tma.Map) { m.Type, m.Strides[0], m.Box[1] = tma.B6x16P32, 96, 2 }), ""},
+		{`"shape": [8, 4, 64], "swizzle": "64B", "im2col": {"wide": "W", "lower": [-1], "upper": [1], "channels": 64, "pixels": 32}`, &wide, ""},
+		{`"shape": [8, 4, 64], "swizzle": "64B", "im2col": {"wide": "W128", "lower": [-1], "upper": [1], "channels": 64, "pixels": 0}`, at(wide, func(m *tma.Map) { m.Mode, m.Pixels = tma.Im2colW128, 0 }), ""},
+		{`"box": [2, 128], "type": "b6x16_p32", "shape": [16, 192]`, nil, "the stride of dimension 1 from the innermost is 144 bytes, not a multiple of 32 below 2^40"},
+		{`"shape": [8, 4, 64], "im2col": {"wide": "W", "lower": [0], "upper": [0], "channels": 64, "pixels": 32}`, nil, "mode im2col::w has no swizzle none"},
+		{`"box": [1, 128], "type": "b4x16"`, nil, `a map of type b4x16 needs the key "shape": that of buffer "a" counts elements of u8`},
+		{`"box": [1, 128], "type": "b4x16", "shape": [16, 255]`, nil, `shape [16, 255] of type b4x16 has rows that are no whole bytes, and needs the key "strides"`},
+		{`"shape": [2, 8, 4, 32], "swizzle": "64B", "im2col": {"wide": "W", "lower": [0, 0], "upper": [0, 0], "channels": 32, "pixels": 32}`, nil, "lower has 2 entries; for shape [2, 8, 4, 32] it needs 1"},
+	} {
+		spec := `{"of": "a", ` + tt.spec + `}`
+		text := `"buffers": {"a": {"type": "u8", "shape": [16, 128]}}, "args": [{"tensormap": ` + spec + `}]`
+		f := parse(t, "", text)
+		l, err := f.Layout(0)
+		if err != nil {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		b, err := l.EncodeParams(&f.Launches[0], []Param{array("m", 128, 64)})
+		got := ""
+		switch {
+		case err != nil:
+			got = err.Error()
+		case b.Maps[0].Refused != "":
+			got = b.Maps[0].Refused
+		default:
+			tt.want.Address = l.Buffer("a").Base
+			if d := cmp.Diff(*tt.want, decodeMap(t, b.Bytes, 0)); d != "" {
+				t.Errorf("%s: %s", spec, d)
+			}
+		}
+		if tt.bad == "" && got != "" || !strings.HasSuffix(got, tt.bad) {
+			t.Errorf("%s\n got %q\nwant %q", spec, got, tt.bad)
+		}
+		var w writer
+		if again := parse(t, "", strings.ReplaceAll(text, spec, asJSON(w.tensorMap(f.Launches[0].Args[0].Map)))); again != nil {
+			one, two := *f.Launches[0].Args[0].Map, *again.Launches[0].Args[0].Map
+			one.Pos, two.Pos = Pos{}, Pos{}
+			if d := cmp.Diff(one, two); d != "" {
+				t.Errorf("%s: written back: %s", spec, d)
+			}
 		}
 	}
 }

@@ -255,7 +255,7 @@ func (w *writer) tensorMap(m *TensorMapSpec) string {
 		offset = fmt.Sprint(m.Offset)
 	}
 	if c := m.Im2col; c != nil {
-		im2col = fields("lower", list(c.Lower), "upper", list(c.Upper), "channels", fmt.Sprint(c.Channels), "pixels", fmt.Sprint(c.Pixels))
+		im2col = fields("wide", word(wideNames, uint8(c.Wide)), "lower", list(c.Lower), "upper", list(c.Upper), "channels", fmt.Sprint(c.Channels), "pixels", fmt.Sprint(c.Pixels))
 	}
 	return fields("of", text(m.Of), "box", lists(m.Box), "type", kind, "shape", lists(m.Shape), "strides", lists(m.Strides), "offset", offset,
 		"element_strides", lists(m.ElementStrides), "interleave", word(interleaveNames, uint8(m.Interleave)), "swizzle", word(swizzleNames, uint8(m.Swizzle)),

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster"
+	"muster/internal/tma"
 	"muster/internal/yaml"
 	"muster/launch"
 	"muster/ptx"
@@ -300,16 +301,25 @@ func TestDryLimits(t *testing.T) {
 		t.Fatalf("status %d: %s", status, log)
 	}
 	const want = `
-# The tensor map at byte 128 of the parameters is not one of sm_90: type 6, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 4, fill 0; its bytes say swizzle 3.
-# The tensor map at byte 256 of the parameters is not one of sm_90: type 14, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 3, fill 0; its bytes are a name.
+# The tensor map at byte 128 of the parameters is not one of sm_90: type 6, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 4, fill 0; its bytes are in an encoding of muster's own.
+# The tensor map at byte 256 of the parameters is not one of sm_90: type 14, shape 64x256, strides 128, box 32x16, steps 1x1, interleave 0, swizzle 3, fill 0; its bytes are a name: the innermost dimension has 64 elements of type b4x16_p64, not a multiple of 128.
+# The tensor map at byte 384 of the parameters is not one of sm_90: type 14, shape 128x256, strides 128, box 128x16, steps 1x1, interleave 0, swizzle 4, fill 0; its bytes are in an encoding of muster's own.
 `
 	dir := filepath.Join(o.Dir, "000-wait")
 	if got := text(t, dir); !strings.Contains(got, want) {
 		t.Errorf("want %s in\n%s", want, got)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "p0.bin"))
-	if err != nil || len(got) != 384 || got[0] != 3 || got[128] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map 1 of muster capture --dry\x00")) {
-		t.Errorf("parameters %q, %v", got, err)
+	if err != nil || len(got) != 512 || got[0] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map 1 of muster capture --dry\x00")) {
+		t.Fatalf("parameters %q, %v", got, err)
+	}
+	for at, want := range map[int]tma.Map{
+		128: {Type: tma.F16, Rank: 2, Address: 0x7f0000001000, Dims: [5]uint64{64, 256}, Strides: [4]uint64{128}, Box: [5]uint32{32, 16}, ElementStrides: [5]uint32{1, 1}, Swizzle: tma.Swizzle128Atom32, L2: tma.L2Fetch64},
+		384: {Type: tma.B4x16P64, Rank: 2, Address: 0x7f0000001000, Dims: [5]uint64{128, 256}, Strides: [4]uint64{128}, Box: [5]uint32{128, 16}, ElementStrides: [5]uint32{1, 1}, Swizzle: tma.Swizzle128Atom32, L2: tma.L2Fetch64},
+	} {
+		if m, err := tma.Decode([tma.Size]byte(got[at:])); err != nil || m != want {
+			t.Errorf("the map at byte %d: %v, %+v", at, err, m)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/launch"
 	"muster/ptx"
 )
 
@@ -257,4 +258,55 @@ func stubKernel(f *ptx.Func, shared []string) *ptx.Func {
 	keep(f.Body.Stmts)
 	k.Body.Stmts = append(k.Body.Stmts, &ptx.Inst{Op: "ret"})
 	return k
+}
+
+// --- tensor maps ---
+
+// spec is a foreign map as a launch file states it. The lists of the driver's encoder begin
+// with the innermost dimension.
+func (m *foreignMap) spec() (t launch.TensorMap, err error) {
+	n := m.Numbers
+	if len(n) < 7 || n[1] < 1 || n[1] > launch.MaxTensorRank || uint64(len(n)) != 6+4*n[1] {
+		return t, fmt.Errorf("it was recorded by another version")
+	}
+	rank := int(n[1])
+	take := func(k int) []int64 {
+		list := make([]int64, k)
+		for i, v := range n[:k] {
+			list[k-1-i] = int64(v)
+		}
+		n = n[k:]
+		return list
+	}
+	s := &launch.TensorMapSpec{Interleave: launch.Interleave(n[3]), Swizzle: launch.Swizzle(n[4]), L2: launch.L2Promotion(n[5]), Fill: launch.OOBFill(n[6])}
+	t = launch.TensorMap{Spec: s, Address: n[2], Type: launch.ElementU8 + launch.ElementType(n[0])}
+	n = n[7:]
+	t.Shape, t.Strides, s.Box, t.ElementStrides = take(rank), take(rank-1), take(rank), take(rank)
+	return t, nil
+}
+
+// encode gives the bytes that a launch file's map of that kind would have.
+func (m *foreignMap) encode() (b [launch.TensorMapSize]byte, err error) {
+	t, err := m.spec()
+	if err != nil {
+		return b, err
+	}
+	return t.Encode()
+}
+
+// bytes says what the bytes of a foreign map are.
+func (m *foreignMap) bytes() string {
+	if _, err := m.encode(); err != nil {
+		return "its bytes are a name: " + err.Error()
+	}
+	return "its bytes are in an encoding of muster's own"
+}
+
+// translate writes the foreign maps of a launch's parameters into them.
+func (w *writer) translate(block []byte) {
+	for _, m := range w.Maps {
+		if b, err := m.encode(); err == nil && m.At+len(b) <= len(block) {
+			copy(block[m.At:], b[:])
+		}
+	}
 }

@@ -263,7 +263,7 @@ func (w *writer) write() error {
 		return err
 	}
 	for _, m := range w.Maps {
-		w.note("the tensor map at byte %d of the parameters is not one of sm_%d%d: %s", m.At, w.from.about.Capability[0], w.from.about.Capability[1], m.Text)
+		w.note("the tensor map at byte %d of the parameters is not one of sm_%d%d: %s; %s", m.At, w.from.about.Capability[0], w.from.about.Capability[1], m.Text, m.bytes())
 	}
 	w.notes = append(w.notes, w.module.notes(w.recorded.Kernel, w.Heap)...)
 	w.file.Version, w.file.Launches = 1, []launch.Launch{l}
@@ -334,6 +334,9 @@ func (w *writer) arguments(l *launch.Launch, kernel *ptx.Func, places [][2]int, 
 	block, err := os.ReadFile(filepath.Join(w.from.dir, args))
 	if err != nil {
 		return err
+	}
+	if args == w.Args {
+		w.translate(block)
 	}
 	params, err := entry.Params(kernel)
 	if err != nil {

@@ -53,10 +53,12 @@ type event struct {
 }
 
 // A foreignMap is a tensor map, at an offset of the parameters, that the card which is there
-// cannot encode.
+// cannot encode. Numbers are those of the driver's encoder: type, rank, address, interleave,
+// swizzle, L2 promotion, fill, then shape, strides, box and element strides.
 type foreignMap struct {
-	At   int
-	Text string
+	At      int
+	Text    string
+	Numbers []uint64
 }
 
 // A node is one of a graph that was launched.

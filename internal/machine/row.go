@@ -197,7 +197,7 @@ func (s *strides) boxMoves(ws *warpStrides, ti *tensorInfo, tc *tensorCopy, lane
 			unit = int64(t.Strides[d-1])
 		}
 		at := line{int64(tc.coords[d]), 0, v.n}
-		if v.why != 0 || t.Mode == tma.Im2col || t.Interleave != tma.InterleaveNone || v.n*unit%16 != 0 ||
+		if v.why != 0 || ti.four || t.Mode != tma.Tiled || unit == 0 || t.Interleave != tma.InterleaveNone || v.n*unit%16 != 0 ||
 			!s.fits(at, 0, 0, int64(t.Dims[d])-int64(t.Box[d]), pc) {
 			return 0, false
 		}

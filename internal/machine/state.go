@@ -519,6 +519,7 @@ func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 	if op.tensor != nil {
 		maphash.WriteComparable(h, op.tensor.tmap)
 		maphash.WriteComparable(h, op.tensor.coords)
+		maphash.WriteComparable(h, op.tensor.offsets)
 	}
 	h.WriteString(string(op.data))
 }

@@ -117,7 +117,8 @@ func (d *decoder) tensorCommit(in *ptx.Inst) error {
 	if len(in.Operands) != n {
 		return d.errorf("%s takes %d operands, not %d", Name(in), n, len(in.Operands))
 	}
-	ci.bar.space, ci.bar.size = d.commitSpace(), 8
+	d.stateSpace()
+	ci.bar.space, ci.bar.size = spCluster, 8
 	if err := d.mem(in.Operands[0], &ci.bar); err != nil {
 		return err
 	}
@@ -131,13 +132,16 @@ func (d *decoder) tensorCommit(in *ptx.Inst) error {
 	return nil
 }
 
-// commitSpace is the space of the barrier: shared::cluster, by a generic address or one of
-// that space (ISA 9.7.18.12.1).
-func (d *decoder) commitSpace() space {
-	if sp := d.stateSpace(); sp == spCluster {
-		return spCluster
+// sharedBits is the address in shared::cluster of an operand of alloc or commit. The
+// instructions behind them take 32 bits, and a generic address of shared memory has those in
+// its lower half. So compilers and libraries pass what the ISA does not have: Triton an address
+// of shared::cta where commit has a generic one, ThunderKittens a generic one where alloc has
+// one of shared::cta (9.7.18.7.1, 9.7.18.12.1).
+func sharedBits(addr uint64) uint64 {
+	if addr-sharedWindow < windowSize {
+		return addr - sharedWindow
 	}
-	return spGeneric
+	return addr
 }
 
 func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
@@ -150,7 +154,7 @@ func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
 	for l := range lanesOf(mask) {
 		op := Op{Kind: OpMbarArrive, After: x.w.cp[l].issued[GroupTensor], Tracks: GroupTensor, noinc: true}
 		add := func(a uint64) bool {
-			m.addr[l] = a
+			m.addr[l] = sharedBits(a)
 			mem, at, ok := x.mbarAddress(&ci.bar, l)
 			if ok {
 				op.Bars = append(op.Bars, BarRef{Mem: mem, Addr: at, Life: m.barrierAt(mem, at).life})

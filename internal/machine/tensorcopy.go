@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
@@ -17,14 +18,16 @@ import (
 // Op.Map shows that read to the observer.
 
 type tensorInfo struct {
+	arch    tma.Arch
 	dim     int
-	im2col  bool
+	mode    tma.Mode
+	four    bool // .tile::gather4 or .tile::scatter4: a column and four rows
 	load    bool
 	fetch   bool   // a prefetch: it moves nothing, and faults as a load does
 	shared  access // the box in shared memory
 	tmap    access
 	coords  []reg
-	offsets []reg // im2col, of W, H, D
+	offsets []reg // im2col, of W, H, D; im2col::w: wHalo, wOffset
 	bar     access
 	mask    reg
 	multi   bool
@@ -37,14 +40,20 @@ type tensorInfo struct {
 type tensorCopy struct {
 	tmap    tma.Map
 	coords  [5]int32
-	offsets []uint16
+	offsets [3]uint16
+	n       int // of coordinates
+	four    bool
 	box     uint32 // offset of the box in its CTA's window
 	op      tma.Op // of a reduction
 }
 
+func (tc *tensorCopy) access() tma.Access {
+	return tma.Access{Coords: tc.coords[:tc.n], Offsets: tc.offsets[:], Four: tc.four}
+}
+
 // cpTensor decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func (d *decoder) cpTensor(in *ptx.Inst) error {
-	ti := &tensorInfo{shared: access{space: spShared}, bar: access{space: spCluster, size: 8}}
+	ti := &tensorInfo{arch: d.arch(), shared: access{space: spShared}, bar: access{space: spCluster, size: 8}}
 	var spaces []string
 	for _, m := range in.Mods {
 		known := true
@@ -53,15 +62,19 @@ func (d *decoder) cpTensor(in *ptx.Inst) error {
 			ti.dim = int(m[0] - '0')
 		case "global", "shared::cta", "shared::cluster":
 			spaces = append(spaces, m)
+		case "tile::gather4", "tile::scatter4":
+			ti.four = true
 		case "im2col", "im2col_no_offs":
-			ti.im2col = true
+			ti.mode = tma.Im2col
+		case "im2col::w":
+			ti.mode = tma.Im2colW
+		case "im2col::w::128":
+			ti.mode = tma.Im2colW128
 		case "multicast::cluster", "multicast::cluster::16b":
 			ti.multi = true
 		case "cta_group::1":
 		case "cta_group::2":
 			ti.pair = true
-		case "tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128":
-			return errNotModelled // sm_100
 		case "mbarrier::complete_tx::bytes", "bulk_group": // the direction says which
 		default:
 			known = false
@@ -121,8 +134,36 @@ func (d *decoder) tensorPrefetch(in *ptx.Inst, ti *tensorInfo) error {
 	if err := d.tensorOperand(in.Operands[0], ti); err != nil {
 		return err
 	}
+	if _, err := d.im2colInfo(in, ti, in.Operands[1:]); err != nil {
+		return err
+	}
 	d.emit(instr{class: visible, visit: visitTensor, x: ti})
 	return nil
+}
+
+// im2colInfo decodes the offsets that the im2col modes have, and returns what follows.
+func (d *decoder) im2colInfo(in *ptx.Inst, ti *tensorInfo, rest []ptx.Operand) ([]ptx.Operand, error) {
+	n, what := ti.dim-2, "im2col offsets"
+	switch ti.mode {
+	case tma.Tiled:
+		return rest, nil
+	case tma.Im2colW, tma.Im2colW128:
+		n, what = 2, "numbers, wHalo and wOffset"
+	}
+	if len(rest) == 0 {
+		return nil, d.errorf("%s takes %s", Name(in), what)
+	}
+	for _, op := range d.elems(rest[0]) {
+		r, err := d.src(op, u16)
+		if err != nil {
+			return nil, err
+		}
+		ti.offsets = append(ti.offsets, r)
+	}
+	if len(ti.offsets) != n {
+		return nil, d.errorf("%s takes %d %s, not %d", Name(in), n, what, len(ti.offsets))
+	}
+	return rest[1:], nil
 }
 
 // tensorLoad decodes what only loads have: barrier, im2col offsets and mask.
@@ -133,28 +174,14 @@ func (d *decoder) tensorLoad(in *ptx.Inst, ti *tensorInfo, rest []ptx.Operand) e
 	if err := d.mem(rest[0], &ti.bar); err != nil {
 		return err
 	}
-	rest = rest[1:]
-	if ti.im2col {
-		if len(rest) == 0 {
-			return d.errorf("%s takes im2col offsets", Name(in))
-		}
-		for _, op := range d.elems(rest[0]) {
-			r, err := d.src(op, u16)
-			if err != nil {
-				return err
-			}
-			ti.offsets = append(ti.offsets, r)
-		}
-		if len(ti.offsets) != ti.dim-2 {
-			return d.errorf("%s takes %d im2col offsets, not %d", Name(in), ti.dim-2, len(ti.offsets))
-		}
-		rest = rest[1:]
+	rest, err := d.im2colInfo(in, ti, rest[1:])
+	if err != nil {
+		return err
 	}
 	if ti.multi {
 		if len(rest) == 0 {
 			return d.errorf("%s takes a mask of CTAs", Name(in))
 		}
-		var err error
 		if ti.mask, err = d.src(rest[0], u16); err != nil {
 			return err
 		}
@@ -183,8 +210,11 @@ func (d *decoder) tensorOperand(op ptx.Operand, ti *tensorInfo) error {
 		}
 		ti.coords = append(ti.coords, r)
 	}
-	if len(ti.coords) != ti.dim {
-		return d.errorf("a .%dd copy takes %d coordinates, not %d", ti.dim, ti.dim, len(ti.coords))
+	switch n := len(ti.coords); {
+	case ti.four && (ti.dim != 2 || n != 5):
+		return d.errorf("a copy of four rows is .2d and takes 5 coordinates, a column and four rows, not %d", n)
+	case !ti.four && n != ti.dim:
+		return d.errorf("a .%dd copy takes %d coordinates, not %d", ti.dim, ti.dim, n)
 	}
 	return nil
 }
@@ -205,7 +235,7 @@ func visitTensor(x *ctx, in *instr, mask uint32) verdict {
 }
 
 func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
-	tc := &tensorCopy{}
+	tc := &tensorCopy{n: len(ti.coords), four: ti.four}
 	op := Op{Kind: OpBulkCopy, Proxy: Async, Group: GroupBulk, tensor: tc}
 	if !x.tensorMap(ti, l, tmap, &tc.tmap, &op.Map) {
 		return false
@@ -213,15 +243,17 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 	for i, r := range ti.coords {
 		tc.coords[i] = int32(x.a32(r)[l])
 	}
-	for _, r := range ti.offsets {
-		tc.offsets = append(tc.offsets, uint16(x.a32(r)[l]))
+	for i, r := range ti.offsets {
+		tc.offsets[i] = uint16(x.a32(r)[l])
 	}
-	coords := tc.coords[:ti.dim]
 	var err error
 	if ti.load {
-		err = tc.tmap.CheckLoad(coords)
+		err = tc.tmap.CheckLoad(tc.access())
 	} else {
-		err = tc.tmap.CheckStore(coords)
+		err = tc.tmap.CheckStore(tc.access())
+	}
+	if err == nil && ti.shared.space == spCluster {
+		err = tc.tmap.CheckCluster(ti.arch)
 	}
 	if err != nil {
 		x.mapFault(l, op.Map, err.Error())
@@ -241,34 +273,22 @@ func (x *ctx) issueTensor(ti *tensorInfo, l int, box, tmap, bar uint64) bool {
 			to, b = atRank(box, r), atRank(bar, x.signalled(ti, bar, r))
 		}
 		s, ok := x.boxAt(ti, l, tc, to, Write)
-		if !ok || !x.addTensorSignal(ti, &op, l, b, uint32(tc.tmap.TxBytes())) {
+		n := tc.tmap.TxBytes(tc.access())
+		if !ok || !x.addTensorSignal(ti, &op, l, b, uint32(n)) {
 			return false
 		}
-		x.otherBarrier(ti, l, s.Mem, op.Bars[len(op.Bars)-1].Mem)
-		if s.Len == uint64(tc.tmap.TxBytes()) {
+		x.checkSignal(ti, l, s.Mem, op.Bars[len(op.Bars)-1].Mem)
+		if s.Len == uint64(n) {
 			op.Writes = append(op.Writes, s)
 		} else { // a swizzle leaves gaps between short rows
-			op.Writes = append(op.Writes, sharedSpans(s.Mem, tc.tmap.Load(tc.box, coords, tc.offsets))...)
+			op.Writes = append(op.Writes, sharedSpans(s.Mem, tc.tmap.Load(tc.box, tc.access()))...)
 		}
 	}
-	if !x.globalSpans(l, tc, tc.tmap.Load(tc.box, coords, tc.offsets), Read, &op.Reads) {
+	if !x.globalSpans(l, tc, tc.tmap.Load(tc.box, tc.access()), Read, &op.Reads) {
 		return false
 	}
 	x.issue(op, l)
 	return true
-}
-
-// otherBarrier reports a copy whose mbarrier is not where it must be: in the CTA of the copy's
-// destination, or with .cta_group::2 in that or the other one of its pair (ISA 9.7.10.28.5.3).
-func (x *ctx) otherBarrier(ti *tensorInfo, l int, dst, bar MemID) {
-	ranks := x.m.ctas[dst.CTA()].rank ^ x.m.ctas[bar.CTA()].rank
-	switch {
-	case dst == bar, ti.pair && ranks == 1:
-	case ti.pair:
-		x.badOperand(FaultOther, 1<<l, "an mbarrier that is neither in the CTA of the destination nor in the other one of its pair")
-	default:
-		x.badOperand(FaultOther, 1<<l, "an mbarrier in another CTA than the destination, which takes .cta_group::2")
-	}
 }
 
 // signalled returns the rank of the CTA whose mbarrier a multicast to a CTA signals: the
@@ -283,6 +303,20 @@ func (x *ctx) signalled(ti *tensorInfo, bar uint64, rank int) int {
 		return rank
 	}
 	return rank&^1 | int(x.m.ctas[mem.CTA()].rank&1)
+}
+
+// checkSignal checks that the mbarrier of a load is where it may be: in the CTA of the box,
+// or with .cta_group::2 in its pair (ISA 9.7.10.28.5.3, which has it with .cta_group, so
+// from sm_100 on).
+func (x *ctx) checkSignal(ti *tensorInfo, l int, box, bar MemID) {
+	to, at := x.m.ctas[box.CTA()].rank, x.m.ctas[bar.CTA()].rank
+	switch {
+	case ti.arch < tma.Blackwell || to == at || ti.pair && to^1 == at:
+	case ti.pair:
+		x.badOperand(FaultOther, 1<<l, sprint("an mbarrier in the CTA of rank %d, for a box in that of rank %d, which is no pair of it", at, to))
+	default:
+		x.badOperand(FaultOther, 1<<l, sprint("an mbarrier in the CTA of rank %d, for a box in that of rank %d, without .cta_group::2", at, to))
+	}
 }
 
 // targets returns the mask of ranks that a load writes to; 1 if it is no
@@ -308,7 +342,7 @@ func (x *ctx) issueTensorStore(ti *tensorInfo, l int, op Op, box uint64) bool {
 	if !ok {
 		return false
 	}
-	runs := tc.tmap.Store(tc.box, tc.coords[:ti.dim])
+	runs := tc.tmap.Store(tc.box, tc.access())
 	op.Reads = sharedSpans(s.Mem, runs)
 	if !x.globalSpans(l, tc, runs, Write, &op.Writes) {
 		return false
@@ -358,16 +392,21 @@ func (x *ctx) tensorMap(ti *tensorInfo, l int, addr uint64, m *tma.Map, at *Span
 	var b [tma.Size]byte
 	r.read(off, b[:])
 	var err error
-	if *m, err = tma.Read(b); err == nil { // Decode rejects what tensormap.replace wrote
-		err = m.Check()
+	if *m, err = tma.Read(b, tma.Blackwell); err == nil { // Decode rejects what tensormap.replace wrote
+		err = cmp.Or(m.CheckOn(ti.arch), m.Check())
+	}
+	if at := tma.Unnamed(b); err == nil && at >= 0 && ti.arch >= tma.Blackwell {
+		err = fmt.Errorf("its encoding is not known: bit %d is set", at)
 	}
 	switch {
 	case err != nil:
 		x.mapFault(l, s, "no valid tensor map: "+err.Error())
 	case m.Rank != ti.dim:
 		x.mapFault(l, s, sprint("a .%dd copy through a tensor map of %d dimensions", ti.dim, m.Rank))
-	case (m.Mode == tma.Im2col) != ti.im2col:
+	case m.Mode != ti.mode && m.Mode < tma.Im2colW && ti.mode < tma.Im2colW:
 		x.mapFault(l, s, "a copy in im2col mode needs a map in im2col mode, and one in tiled mode a tiled map")
+	case m.Mode != ti.mode:
+		x.mapFault(l, s, sprint("a copy in mode %s through a map of mode %s", ti.mode, m.Mode))
 	default:
 		return true
 	}
@@ -376,7 +415,7 @@ func (x *ctx) tensorMap(ti *tensorInfo, l int, addr uint64, m *tma.Map, at *Span
 
 // boxAt resolves the place of a box in shared memory, and sets tc.box.
 func (x *ctx) boxAt(ti *tensorInfo, l int, tc *tensorCopy, addr uint64, acc Access) (Span, bool) {
-	s, ok := x.span(&ti.shared, l, addr, uint64(tc.tmap.SharedBytes()), 128, acc)
+	s, ok := x.span(&ti.shared, l, addr, uint64(tc.tmap.SharedBytes(tc.access())), tma.BoxAlign, acc)
 	tc.box = uint32(s.Addr)
 	return s, ok
 }
@@ -385,7 +424,7 @@ func (x *ctx) boxAt(ti *tensorInfo, l int, tc *tensorCopy, addr uint64, acc Acce
 func sharedSpans(mem MemID, runs iter.Seq[tma.Run]) []Span {
 	var parts []Span
 	for r := range runs {
-		parts = append(parts, Span{Mem: mem, Addr: uint64(r.Shared), Len: uint64(r.Len)})
+		parts = append(parts, Span{Mem: mem, Addr: uint64(r.Shared), Len: uint64(r.Span)})
 	}
 	slices.SortFunc(parts, func(a, b Span) int { return cmp.Compare(a.Addr, b.Addr) })
 	return joinSpans(parts)
@@ -437,253 +476,4 @@ func (x *ctx) addTensorSignal(ti *tensorInfo, op *Op, l int, bar uint64, bytes u
 	op.Bars = append(op.Bars, BarRef{Mem: mem, Addr: at, Life: x.m.barrierAt(mem, at).life})
 	op.BarBytes = append(op.BarBytes, bytes)
 	return true
-}
-
-// readBox copies an operation's data from global memory, laid out as the box will
-// be in shared memory.
-func (m *Machine) readBox(op *Op) {
-	tc := op.tensor
-	op.data = make([]byte, tc.tmap.SharedBytes())
-	var r *region
-	for run := range tc.tmap.Load(tc.box, tc.coords[:tc.tmap.Rank], tc.offsets) {
-		b := op.data[run.Shared-tc.box:][:run.Len]
-		if run.Fill {
-			tc.tmap.WriteFill(b)
-			continue
-		}
-		if r == nil || run.Global-r.base >= r.size {
-			r = m.global.find(run.Global)
-		}
-		r.read(run.Global-r.base, b)
-		if !r.initialized(run.Global-r.base, uint64(run.Len)) {
-			op.Uninit = true
-		}
-		tc.tmap.Convert(b)
-	}
-}
-
-// writeBox writes a box to shared memory.
-func (m *Machine) writeBox(op *Op) {
-	for _, s := range op.Writes {
-		if r, off := m.memory(s.Mem, s.Addr); r != nil {
-			r.put(off, op.data[s.Addr-uint64(op.tensor.box):][:s.Len], m.owner)
-		}
-	}
-}
-
-// storeBox writes a box, or a reduction's results, to global memory.
-func (m *Machine) storeBox(op *Op) {
-	tc := op.tensor
-	var r *region
-	for run := range tc.tmap.Store(tc.box, tc.coords[:tc.tmap.Rank]) {
-		if r == nil || run.Global-r.base >= r.size {
-			r = m.global.find(run.Global)
-		}
-		b := op.data[run.Shared-tc.box:][:run.Len]
-		if op.Kind == OpBulkReduce {
-			old := make([]byte, len(b))
-			r.read(run.Global-r.base, old)
-			tc.tmap.Reduce(tc.op, old, b)
-			r.put(run.Global-r.base, old, m.owner)
-		} else {
-			r.put(run.Global-r.base, b, m.owner)
-		}
-	}
-}
-
-// readShared copies the data of a store from shared memory.
-func (m *Machine) readShared(op *Op) {
-	op.data = make([]byte, op.tensor.tmap.SharedBytes())
-	for _, s := range op.Reads {
-		if r, off := m.memory(s.Mem, s.Addr); r != nil {
-			b := op.data[s.Addr-uint64(op.tensor.box):][:s.Len]
-			r.read(off, b)
-			if !r.initialized(off, s.Len) {
-				op.Uninit = true
-				if p := m.cfg.Poison; p.at(op.PC) {
-					p.fill(r, off, b)
-				}
-			}
-		}
-	}
-}
-
-// --- maps that the device changes ---
-
-var tensormapDecoders = map[string]decodeFn{"tensormap": decodeTensormap}
-
-func decodeTensormap(d *decoder, in *ptx.Inst) error {
-	switch {
-	case d.reads(in, 0, "cp_fenceproxy"):
-		return d.cpFenceproxy(in)
-	case !d.reads(in, 0, "replace"):
-		return errNotModelled
-	}
-	return d.replaceMap(in)
-}
-
-type mapFieldInfo struct {
-	at    access
-	field tma.Field
-	ord   int
-}
-
-// replaceMap decodes tensormap.replace: a weak access to the whole map, by
-// ordinary loads and stores of the lane.
-func (d *decoder) replaceMap(in *ptx.Inst) error {
-	ri := &mapFieldInfo{at: access{space: d.stateSpace(), size: tma.Size}, ord: -1}
-	found := false
-	for _, m := range in.Mods {
-		if f, ok := tma.ParseField(m); ok {
-			ri.field, found = f, true
-			d.read(m)
-		}
-	}
-	ops := in.Operands
-	if want := map[bool]int{false: 2, true: 3}[ri.field.Indexed()]; !found || len(ops) != want {
-		return d.errorf("%s takes an address, an ordinal if its field has several, and a value", Name(in))
-	}
-	if err := d.mem(ops[0], &ri.at); err != nil {
-		return err
-	}
-	if ri.field.Indexed() {
-		n, ok := ops[1].(ptx.Int)
-		if !ok || n.Bits > 1<<16 {
-			return d.errorf("%s takes an immediate ordinal", Name(in))
-		}
-		ri.ord = int(n.Bits)
-	}
-	value := ops[len(ops)-1]
-	known := uint64(0)
-	if n, ok := value.(ptx.Int); ok {
-		known = n.Bits
-	} else if ri.field.Immediate() {
-		return d.errorf("%s takes an immediate value", Name(in))
-	}
-	if err := ri.field.Check(ri.ord, known); err != nil {
-		return d.errorf("%v", err)
-	}
-	t, name := b32, "b32"
-	if ri.field.Wide() {
-		t, name = b64, "b64"
-	}
-	if !d.has("b1024") || !d.has(name) {
-		return errNotModelled
-	}
-	v, err := d.src(value, t)
-	if err != nil {
-		return err
-	}
-	d.emit(instr{class: visible, visit: visitReplaceMap, a: v, x: ri})
-	return nil
-}
-
-func visitReplaceMap(x *ctx, in *instr, mask uint32) verdict {
-	ri := in.x.(*mapFieldInfo)
-	var addr [32]uint64
-	x.addressesOf(&ri.at, &addr)
-	for k := mask; k != 0; k &= k - 1 {
-		l := bits.TrailingZeros32(k) & 31
-		at, ok := x.span(&ri.at, l, addr[l], tma.Size, tma.Size, Write)
-		if !ok {
-			return halted
-		}
-		v := uint64(x.a32(in.a)[l])
-		if ri.field.Wide() {
-			v = x.a64(in.a)[l]
-		}
-		var b [tma.Size]byte
-		r, off := x.m.memory(at.Mem, at.Addr)
-		x.spanEvent(l, at, Read)
-		r.read(off, b[:])
-		if err := tma.Replace(&b, ri.field, ri.ord, v); err != nil {
-			panic("BUG: " + err.Error()) // replaceMap has checked it
-		}
-		x.spanEvent(l, at, Write)
-		r, off = x.m.memory(at.Mem, at.Addr)
-		r.put(off, b[:], x.m.owner)
-	}
-	return performed
-}
-
-type mapCopyInfo struct {
-	dst, src access
-	scope    Scope
-}
-
-// cpFenceproxy decodes tensormap.cp_fenceproxy: the warp copies a map from
-// shared to global memory, and releases it to the tensor-map proxy.
-func (d *decoder) cpFenceproxy(in *ptx.Inst) error {
-	if len(in.Operands) != 3 {
-		return d.errorf("%s takes two addresses and a size", Name(in))
-	}
-	if n, ok := in.Operands[2].(ptx.Int); !ok || n.Bits != tma.Size {
-		return d.errorf("%s copies %d bytes", Name(in), tma.Size)
-	}
-	for _, m := range []string{"global", "shared::cta", "tensormap::generic", "release"} {
-		if !d.has(m) {
-			return errNotModelled
-		}
-	}
-	ci := &mapCopyInfo{dst: access{space: spGlobal, size: tma.Size}, src: access{space: spShared, size: tma.Size}}
-	for _, m := range in.Mods {
-		if s, ok := scopes[m]; ok {
-			ci.scope = s
-			d.read(m)
-		}
-	}
-	if err := d.mem(in.Operands[0], &ci.dst); err != nil {
-		return err
-	}
-	if err := d.mem(in.Operands[1], &ci.src); err != nil {
-		return err
-	}
-	d.emit(instr{class: visible, visit: visitMapCopy, ready: readyAligned, x: ci})
-	return nil
-}
-
-// visitMapCopy performs tensormap.cp_fenceproxy for the warp. In shipped code (Triton,
-// CUTLASS), one lane writes the map in shared memory and another uses the copy, with only
-// the .sync of this instruction between them. So it orders the lanes here, though the ISA
-// does not say so explicitly.
-func visitMapCopy(x *ctx, in *instr, mask uint32) verdict {
-	ci := in.x.(*mapCopyInfo)
-	var dst, src [32]uint64
-	x.addressesOf(&ci.dst, &dst)
-	x.addressesOf(&ci.src, &src)
-	l := lowest(mask)
-	meet := Event{Kind: EvWarpSync, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Count: 1}
-	x.m.emit(meet)
-	from, ok := x.span(&ci.src, l, src[l], tma.Size, tma.Size, Read)
-	if !ok {
-		return halted
-	}
-	to, ok := x.span(&ci.dst, l, dst[l], tma.Size, tma.Size, Write)
-	if !ok {
-		return halted
-	}
-	b := make([]byte, tma.Size)
-	r, off := x.m.memory(from.Mem, from.Addr)
-	x.spanEvent(l, from, Read)
-	r.read(off, b)
-	x.spanEvent(l, to, Write)
-	r, off = x.m.memory(to.Mem, to.Addr)
-	r.put(off, b, x.m.owner)
-	x.m.emit(meet)
-	x.m.emit(Event{Kind: EvFence, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc,
-		Fence: FenceProxyTensorMapRelease, Sem: Release, Scope: ci.scope, Space: AllSpaces})
-	return performed
-}
-
-// spanEvent shows one lane's weak access to a range whose size is a power of
-// two.
-func (x *ctx) spanEvent(lane int, s Span, acc Access) {
-	m := x.m
-	m.addr[lane] = s.Addr
-	ev := Event{Access: acc, Mem: s.Mem, Size: int32(s.Len), Addr: &m.addr}
-	ev.at(EvAccess, x, 1<<lane)
-	if r, off := m.memory(s.Mem, s.Addr); acc&Read != 0 && r.initialized(off, s.Len) {
-		ev.Init = 1 << lane
-	}
-	m.emit(ev)
 }

@@ -333,10 +333,11 @@ func (x *ctx) storeWord(a *access, lane int, v uint32) verdict {
 	m := x.m
 	mask := uint32(1) << lane
 	x.addressesOf(a, &m.addr)
+	m.addr[lane] = sharedBits(m.addr[lane])
 	if misaligned(mask, &m.addr, 4) >= 0 {
 		return x.fault(FaultAlign, a, lane, m.addr[lane])
 	}
-	at, ok := x.locate(a.space, mask, 4, &m.addr)
+	at, ok := x.locate(spShared, mask, 4, &m.addr)
 	if !ok || at.r.fixed {
 		return x.fault(FaultBounds, a, lane, m.addr[lane])
 	}

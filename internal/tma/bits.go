@@ -3,6 +3,7 @@ package tma
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Size is the number of bytes of a map. Align is the alignment of its address in
@@ -35,7 +36,12 @@ func (w *word) load(b *[Size]byte) {
 // signed is get for two's complement.
 func (w *word) signed(at, n int) int32 { return int32(w.get(at, n)<<(64-n)>>32) >> (32 - n) }
 
-// Encode gives the bytes that the driver would, or a *RefusedError.
+// modeCodes are bits 64-66 of a map.
+var modeCodes = [...]uint64{Tiled: 0, Im2col: 1, Im2colW: 3, Im2colW128: 7}
+
+// Encode gives the bytes that the driver would, or a *RefusedError: for the newest
+// architecture (see CheckOn), and where the driver's bytes are not known, those that
+// the package comment says.
 func (m *Map) Encode() ([Size]byte, error) {
 	if err := m.Check(); err != nil {
 		return [Size]byte{}, err
@@ -47,11 +53,13 @@ func (m *Map) pack() [Size]byte {
 	var w word
 	t := types[m.Type]
 	w.put(0, 57, m.Address)
-	w.put(64, 1, uint64(m.Mode))
+	w.put(64, 3, modeCodes[m.Mode])
 	w.put(68, 3, uint64(m.Rank-1))
 	w.put(71, 4, t.code)
 	w.put(75, 2, uint64(m.Interleave))
-	w.put(77, 2, uint64(m.Swizzle))
+	w.put(77, 2, swizzles[m.Swizzle].mode)
+	w.put(86, 1, swizzles[m.Swizzle].mode>>2)
+	w.put(84, 2, swizzles[m.Swizzle].atom)
 	w.put(79, 1, uint64(m.Fill))
 	w.put(80, 1, t.tf32)
 	w.put(81, 2, uint64(m.L2))
@@ -66,11 +74,13 @@ func (m *Map) pack() [Size]byte {
 			w.put(440+8*i, 8, uint64(m.Box[i]-1))
 		}
 	}
-	if m.Mode == Im2col {
+	if m.Mode != Tiled {
 		w.put(440, 8, uint64(m.Channels-1))
-		w.put(480, 10, uint64(m.Pixels-1))
+		if m.Mode != Im2colW128 {
+			w.put(480, 10, uint64(m.Pixels-1))
+		}
 		n := m.cornerBits()
-		for i := range m.Rank - 2 {
+		for i := range m.corners() {
 			w.put(448+n*i, n, uint64(m.Lower[i]))
 			w.put(464+n*i, n, uint64(m.Upper[i]))
 		}
@@ -85,15 +95,15 @@ func (m *Map) pack() [Size]byte {
 }
 
 // ErrNotAMap says that the driver would not write these 128 bytes.
-var ErrNotAMap = errors.New("not a tensor map of sm_90")
+var ErrNotAMap = errors.New("not a tensor map")
 
 // Decode reads a map back. The error is ErrNotAMap if a field holds a value that
-// no map has, and then the Map is zero; or if bits are set that the table in the
-// package comment does not name, or the two derived fields do not follow from the
+// no map has, and then the Map is zero; or if bits are set that the tables in the
+// package comment do not name, or the two derived fields do not follow from the
 // others; or a *RefusedError if the driver would never have written it. In the
 // last two cases the Map is what the fields say.
 func Decode(b [Size]byte) (Map, error) {
-	m, ok := unpack(&b)
+	m, ok := unpack(&b, Blackwell)
 	if !ok {
 		return Map{}, ErrNotAMap
 	}
@@ -106,17 +116,16 @@ func Decode(b [Size]byte) (Map, error) {
 	return m, nil
 }
 
-// unpack reads the fields; it fails if one holds a value that no map has.
-func unpack(b *[Size]byte) (Map, bool) {
+// unpack reads the fields that an architecture has; it fails if one holds a value that
+// no map has.
+func unpack(b *[Size]byte, a Arch) (Map, bool) {
 	var w word
 	w.load(b)
 	m := Map{
-		Mode: Mode(w.get(64, 1)), Rank: int(w.get(68, 3)) + 1, Address: w.get(0, 57),
-		Interleave: Interleave(w.get(75, 2)), Swizzle: Swizzle(w.get(77, 2)),
+		Rank: int(w.get(68, 3)) + 1, Address: w.get(0, 57), Interleave: Interleave(w.get(75, 2)),
 		Fill: Fill(w.get(79, 1)), L2: L2Promotion(w.get(81, 2)),
 	}
-	var ok bool
-	if m.Type, ok = typeOf(w.get(71, 4), w.get(80, 1)); !ok || m.Rank > 5 || m.Interleave > Interleave32 || m.Mode == Im2col && m.Rank < 3 {
+	if !m.unpackKinds(&w, a) || m.Rank > 5 || m.Interleave > Interleave32 || m.Mode != Tiled && m.Rank < 3 {
 		return Map{}, false
 	}
 	for i := range m.Rank {
@@ -129,16 +138,34 @@ func unpack(b *[Size]byte) (Map, bool) {
 			m.Box[i] = uint32(w.get(440+8*i, 8)) + 1
 		}
 	}
-	if m.Mode == Im2col {
+	if m.Mode != Tiled {
 		m.Channels = uint32(w.get(440, 8)) + 1
-		m.Pixels = uint32(w.get(480, 10)) + 1
+		if m.Mode != Im2colW128 {
+			m.Pixels = uint32(w.get(480, 10)) + 1
+		}
 		n := m.cornerBits()
-		for i := range m.Rank - 2 {
+		for i := range m.corners() {
 			m.Lower[i] = w.signed(448+n*i, n)
 			m.Upper[i] = w.signed(464+n*i, n)
 		}
 	}
 	return m, true
+}
+
+// unpackKinds reads what the architectures number differently. A card of Hopper reads
+// neither the bits of the wide modes nor those of the newer swizzles.
+func (m *Map) unpackKinds(w *word, a Arch) (ok bool) {
+	mode, high, atom := w.get(64, 3), w.get(86, 1), w.get(84, 2)
+	if a < Blackwell {
+		mode, high, atom = mode&1, 0, 0
+	}
+	i := slices.Index(modeCodes[:], mode)
+	m.Mode = Mode(max(i, 0))
+	if m.Swizzle, ok = swizzleOf(w.get(77, 2)|high<<2, atom); !ok || i < 0 {
+		return false
+	}
+	m.Type, ok = typeOf(w.get(71, 4), w.get(80, 1))
+	return ok && (m.Type <= TF32FTZ || a >= Blackwell)
 }
 
 func typeOf(code, tf32 uint64) (Type, bool) {
@@ -150,15 +177,29 @@ func typeOf(code, tf32 uint64) (Type, bool) {
 	return 0, false
 }
 
-// Read returns the map that the card sees in 128 bytes, also after
+// Read returns the map that a card of an architecture sees in 128 bytes, also after
 // tensormap.replace, which does not update the derived fields: the card ignores
 // these and all bits without a name. The error is a *FaultError, and then every
 // copy through the map faults. A map that no driver made may have a box of 2^40
 // rows: see SharedBytes before Load.
-func Read(b [Size]byte) (Map, error) {
-	m, ok := unpack(&b)
+func Read(b [Size]byte, a Arch) (Map, error) {
+	m, ok := unpack(&b, a)
 	if !ok {
 		return Map{}, fault("no tensor map: a field holds what no map has")
 	}
 	return m, m.checkCard()
+}
+
+// Unnamed returns a bit among those of the kinds, 64 to 95, that is set and has no name:
+// no map of Hopper has one, and of a newer card's map it shows that its encoding is not
+// the one that this package knows. It is -1 if there is none.
+func Unnamed(b [Size]byte) int {
+	var w word
+	w.load(&b)
+	for _, at := range []int{67, 83, 87, 88, 89, 90, 91, 92, 93, 94, 95} {
+		if w.get(at, 1) != 0 {
+			return at
+		}
+	}
+	return -1
 }

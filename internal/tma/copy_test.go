@@ -71,12 +71,14 @@ func (g *golden) toCopy() copyCase {
 	return c
 }
 
+func (c *copyCase) access() Access { return Access{Coords: c.coords, Offsets: c.offs} }
+
 // run does the copy on the host and hashes what it wrote into.
 func (c *copyCase) run(global, shared []byte) string {
 	h := fnv.New64a()
 	if c.store {
 		out := make([]byte, bufferBytes)
-		for r := range c.m.Store(c.dst, c.coords) {
+		for r := range c.m.Store(c.dst, c.access()) {
 			copy(out[r.Global:][:r.Len], shared[r.Shared:])
 		}
 		h.Write(out)
@@ -85,7 +87,7 @@ func (c *copyCase) run(global, shared []byte) string {
 		for i := range out {
 			out[i] = 0xa5
 		}
-		for r := range c.m.Load(c.dst, c.coords, c.offs) {
+		for r := range c.m.Load(c.dst, c.access()) {
 			to := out[r.Shared:][:r.Len]
 			if r.Fill {
 				c.m.WriteFill(to)
@@ -120,7 +122,7 @@ func TestCopyIsTheCards(t *testing.T) {
 		if c.store {
 			check = c.m.CheckStore
 		}
-		if err := check(c.coords); (err != nil) != g.Fault {
+		if err := check(c.access()); (err != nil) != g.Fault {
 			t.Errorf("%d: %s: fault %v, error %v\n%+v", i, c.name(), g.Fault, err, c)
 			continue
 		} else if g.Fault {
@@ -138,8 +140,8 @@ func TestCopyIsTheCards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tx := int(w >> 21 & (1<<21 - 1)); tx != c.m.TxBytes() {
-			t.Errorf("%d: the mbarrier counted %d bytes, not %d\n%+v", i, tx, c.m.TxBytes(), c)
+		if tx := int(w >> 21 & (1<<21 - 1)); tx != c.m.TxBytes(c.access()) {
+			t.Errorf("%d: the mbarrier counted %d bytes, not %d\n%+v", i, tx, c.m.TxBytes(c.access()), c)
 		}
 	}
 	t.Log(faults, seen)

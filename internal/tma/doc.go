@@ -5,10 +5,10 @@
 //
 // It knows nothing of time, order or barriers: [Map.Load] and [Map.Store] give
 // the runs of bytes of one copy, [Map.Reduce] the arithmetic of a reduction,
-// [Replace] a changed map, and the machine does the rest. It models what an
-// H200 does and no more: no swizzle with another atom than 16 bytes, no
-// sub-byte types, no gather4, scatter4 or im2col::w, all of which the driver or
-// ptxas refuses for sm_90.
+// [Replace] a changed map, and the machine does the rest. What maps of sm_90 have
+// is what an H200 does. What sm_100 adds has a section of its own below: swizzles with
+// other atoms than 16 bytes, sub-byte types, gather4 and scatter4, im2col::w. No card was
+// asked about it.
 //
 // # The 128 bytes
 //
@@ -100,4 +100,38 @@
 //
 // [Map.Load], [Map.Store], faults and mbarriers of another 2,877 cases stand
 // beside the reductions in testdata/h200.
+//
+// # Blackwell
+//
+// The rules are those of the text: ISA 5.5.1.1, 5.5.3.4, 5.5.5, 5.5.7 and 9.7.10.28.5 in
+// version 9.4, and the driver's manual on cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2colWide. Where the two differ the stricter one holds: the manual has
+// 128B_ATOM_64B for 6-bit elements in stores only, and not for b4x16_p64. That a row of
+// dimension 1 may stand alone, as .tile::gather4 needs, is the ISA's; which swizzles the
+// wide modes have is the manual's.
+//
+// The bytes of such maps are not published, and a card of Hopper refuses to write them. An
+// encoding of our own stands for them, in bits that maps of sm_90 leave zero:
+//
+//	bits       field
+//	65-66      with bit 64: 1 im2col, 3 im2col::w, 7 im2col::w::128
+//	71-74      type: b4x16 11, b4x16_p64 12, b6x16_p32 13
+//	84-85      swizzle atomicity, as tensormap.replace numbers it
+//	86         the high bit of the swizzle mode, whose low bits are 77 and 78: 96B is 4
+//
+// Bit 86 is known: ptxas clears it for sm_90a when it writes a swizzle mode. A map in which
+// a bit from 64 to 95 is set that has no name ([Unnamed]) is in an encoding that this is
+// not; the machine says so and stops.
+//
+// Elements of 4 and 6 bits: mbarriers count the packed bytes, as CUTLASS and TileLang
+// expect of them, not the padded ones. What pads a group is undefined after a load.
+//
+// A swizzle works on shared addresses, as on an H200. 128B_ATOM_32B XORs bits 5 and 6 with
+// 7 and 8, FLIP_8B also 3 with 7, ATOM_64B 6 with 7, and 96B 4 with 7; rows of less than 96
+// bytes stand 96 apart. That these are the ISA's tables, which have no formula, is tested.
+//
+// In the wide modes H and D stay, W alone has a bounding box and an element stride, and
+// past its far edge the walk goes on at the near edge of the next image. Where halo pixels
+// lie in im2col::w::128 only a figure of the ISA shows: Map.pixelsAlongW says what is
+// assumed, and why.
 package tma

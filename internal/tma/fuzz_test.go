@@ -20,7 +20,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		b := [Size]byte(data)
-		m, err := Read(b)
+		m, err := Read(b, Blackwell)
 		if d, derr := Decode(b); derr == nil {
 			again, rerr := d.Encode()
 			if rerr != nil || again != b {
@@ -30,23 +30,21 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("Decode %+v\nRead %+v", d, m)
 			}
 		}
-		if err != nil || m.SharedBytes() > MaxBoxBytes {
-			return
-		}
-		coords, offsets := make([]int32, m.Rank), []uint16{off, off, off}
+		coords, offsets := make([]int32, max(m.Rank, 1)), []uint16{off, off, off}
 		for i := range coords {
 			coords[i] = coord
 		}
-		if m.CheckLoad(coords) != nil {
+		a := Access{Coords: coords, Offsets: offsets}
+		if err != nil || m.SharedBytes(a) > MaxBoxBytes || m.CheckLoad(a) != nil {
 			return
 		}
-		n, lo, hi := 0, m.SharedBytes(), 0
-		for r := range m.Load(0, coords, offsets) {
+		n, lo, hi := 0, m.SharedBytes(a), 0
+		for r := range m.Load(0, a) {
 			n += r.Len
-			lo, hi = min(lo, int(r.Shared)), max(hi, int(r.Shared)+r.Len)
+			lo, hi = min(lo, int(r.Shared)), max(hi, int(r.Shared)+r.Span)
 		}
-		if n != m.TxBytes() || lo < 0 || hi > (m.SharedBytes()+127)&^127 {
-			t.Fatalf("%+v: %d bytes of %d, from %d to %d of %d", m, n, m.TxBytes(), lo, hi, m.SharedBytes())
+		if n != m.TxBytes(a) || lo < 0 || hi > (m.SharedBytes(a)+127)&^127 {
+			t.Fatalf("%+v: %d bytes of %d, from %d to %d of %d", m, n, m.TxBytes(a), lo, hi, m.SharedBytes(a))
 		}
 	})
 }
@@ -67,21 +65,21 @@ func TestReadAfterReplace(t *testing.T) {
 		{FieldAddress, 0, 1 << 21}, {FieldBox, 0, 32}, {FieldBox, 1, 8}, {FieldDim, 1, 1 << 31}, {FieldStride, 0, 1 << 38},
 		{FieldElementStride, 1, 2}, {FieldSwizzle, 0, 2}, {FieldFill, 0, 1}, {FieldType, 0, 10},
 	} {
-		if err := Replace(&b, s.f, s.ord, s.v); err != nil {
+		if err := Replace(&b, Hopper, s.f, s.ord, s.v); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := Map{Type: BF16, Rank: 2, Address: 1 << 21, Dims: [5]uint64{64, 1 << 31}, Strides: [4]uint64{1 << 38}, Box: [5]uint32{32, 8}, ElementStrides: [5]uint32{1, 2}, Swizzle: Swizzle64, Fill: FillNaN}
-	if got, err := Read(b); err != nil || got != want {
+	if got, err := Read(b, Hopper); err != nil || got != want {
 		t.Errorf("%v: %+v", err, got)
 	}
 	if _, err := Decode(b); err != ErrNotAMap {
 		t.Errorf("Decode: %v", err)
 	}
-	if err := Replace(&b, FieldDim, 1, 0); err != nil { // 0 is 2^32
+	if err := Replace(&b, Hopper, FieldDim, 1, 0); err != nil { // 0 is 2^32
 		t.Fatal(err)
 	}
-	if _, err := Read(b); err == nil || err.Error() != "dimension 1 from the innermost is 4294967296, more than the 2^31 that a copy takes" {
+	if _, err := Read(b, Hopper); err == nil || err.Error() != "dimension 1 from the innermost is 4294967296, more than the 2^31 that a copy takes" {
 		t.Error(err)
 	}
 }

@@ -99,7 +99,7 @@ func (p *probe) fault() (Map, int) {
 	if p.shift%Align != 0 || p.dst%BoxAlign != 0 && p.what != 10 {
 		return Map{}, misaligned
 	}
-	m, err := Read(p.bytes)
+	m, err := Read(p.bytes, Hopper)
 	var f *FaultError
 	switch {
 	case errors.As(err, &f) && f.Misaligned:
@@ -109,9 +109,9 @@ func (p *probe) fault() (Map, int) {
 	}
 	switch {
 	case p.what == 0 || p.what == 10:
-		err = m.CheckLoad(p.coords)
+		err = m.CheckLoad(p.access())
 	default:
-		if err = m.CheckStore(p.coords); err == nil && p.what > 1 {
+		if err = m.CheckStore(p.access()); err == nil && p.what > 1 {
 			err = m.CheckReduce(Op(p.what - 2))
 		}
 	}
@@ -121,17 +121,19 @@ func (p *probe) fault() (Map, int) {
 	switch {
 	case p.mask>>p.cluster > 0:
 		return m, launchFailed
-	case p.what != 10 && p.dst+m.SharedBytes() > 41<<10: // what probe.cu has behind dst 0
+	case p.what != 10 && p.dst+m.SharedBytes(p.access()) > 41<<10: // what probe.cu has behind dst 0
 		return m, badAddress
 	}
 	return m, noFault
 }
 
+func (p *probe) access() Access { return Access{Coords: p.coords, Offsets: p.offs} }
+
 // inside reports whether all runs lie in the buffer.
 func (p *probe) inside(m *Map) bool {
-	runs := m.Load(uint32(p.dst), p.coords, p.offs)
+	runs := m.Load(uint32(p.dst), p.access())
 	if p.what > 0 {
-		runs = m.Store(uint32(p.dst), p.coords)
+		runs = m.Store(uint32(p.dst), p.access())
 	}
 	for r := range runs {
 		if !r.Fill && (r.Global > bufferBytes || r.Global+uint64(r.Len) > bufferBytes) {
@@ -153,7 +155,7 @@ func (p *probe) stored(m *Map, global, shared []byte) string {
 	if p.what > 1 {
 		copy(out, global)
 	}
-	for r := range m.Store(uint32(p.dst), p.coords) {
+	for r := range m.Store(uint32(p.dst), p.access()) {
 		to, from := out[r.Global:][:r.Len], shared[r.Shared:][:r.Len]
 		if p.what == 1 {
 			copy(to, from)
@@ -171,7 +173,7 @@ func (p *probe) loaded(m *Map, global []byte, reached bool) string {
 		out[i] = 0xa5
 	}
 	if reached {
-		for r := range m.Load(uint32(p.dst), p.coords, p.offs) {
+		for r := range m.Load(uint32(p.dst), p.access()) {
 			to := out[r.Shared:][:r.Len]
 			if r.Fill {
 				m.WriteFill(to)
@@ -242,7 +244,7 @@ func (p *probe) compare(t *testing.T, i int, r *probed, m *Map, global, shared [
 		}
 		want := 0
 		if reached {
-			want = m.TxBytes()
+			want = m.TxBytes(p.access())
 		}
 		if tx := int(w >> 21 & (1<<21 - 1)); tx != want {
 			t.Errorf("%d: %s: the mbarrier of CTA %d counted %d bytes, not %d\n%v", i, r.What, rank, tx, want, r.In)

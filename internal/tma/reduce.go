@@ -43,7 +43,7 @@ var reductions = [...]uint8{
 // CheckReduce gives a *FaultError if the card has no such reduction for the
 // type of the map. CheckStore checks the coordinates.
 func (m *Map) CheckReduce(op Op) error {
-	if reductions[m.Type]>>op&1 == 0 {
+	if int(m.Type) >= len(reductions) || reductions[m.Type]>>op&1 == 0 {
 		return fault("no reduction .%s of elements of type %s", op, m.Type)
 	}
 	return nil

@@ -18,26 +18,26 @@ const (
 	FieldType                       // .elemtype
 	FieldInterleave                 // .interleave_layout
 	FieldSwizzle                    // .swizzle_mode
-	FieldAtomicity                  // .swizzle_atomicity, which no sm_90 has
+	FieldAtomicity                  // .swizzle_atomicity, from sm_100 on
 	FieldFill                       // .fill_mode
 )
 
 // fields has a row for each Field: its name in PTX and the number of ordinals
-// or of immediate values that ptxas takes for sm_90a. Of strides it takes five,
-// although a map has four.
+// or of immediate values that ptxas takes for sm_90a, and of values that there are (ISA,
+// table 36). Of strides it takes five, although a map has four.
 var fields = [...]struct {
-	name         string
-	ords, values int
+	name              string
+	ords, values, all int
 }{
-	FieldAddress: {"global_address", 0, 0}, FieldRank: {"rank", 0, 0},
-	FieldBox: {"box_dim", 5, 0}, FieldDim: {"global_dim", 5, 0}, FieldStride: {"global_stride", 5, 0}, FieldElementStride: {"element_stride", 5, 0},
-	FieldType: {"elemtype", 0, len(replaceTypes)}, FieldInterleave: {"interleave_layout", 0, 3}, FieldSwizzle: {"swizzle_mode", 0, 4},
-	FieldAtomicity: {"swizzle_atomicity", 0, 0}, FieldFill: {"fill_mode", 0, 2},
+	FieldAddress: {"global_address", 0, 0, 0}, FieldRank: {"rank", 0, 0, 0},
+	FieldBox: {"box_dim", 5, 0, 0}, FieldDim: {"global_dim", 5, 0, 0}, FieldStride: {"global_stride", 5, 0, 0}, FieldElementStride: {"element_stride", 5, 0, 0},
+	FieldType: {"elemtype", 0, 13, len(replaceTypes)}, FieldInterleave: {"interleave_layout", 0, 3, 3}, FieldSwizzle: {"swizzle_mode", 0, 4, 5},
+	FieldAtomicity: {"swizzle_atomicity", 0, 0, 4}, FieldFill: {"fill_mode", 0, 2, 2},
 }
 
 // replaceTypes are the types as tensormap.replace numbers them; the driver
 // numbers them otherwise.
-var replaceTypes = [...]Type{U8, U16, U32, S32, U64, S64, F16, F32, F32FTZ, F64, BF16, TF32, TF32FTZ}
+var replaceTypes = [...]Type{U8, U16, U32, S32, U64, S64, F16, F32, F32FTZ, F64, BF16, TF32, TF32FTZ, B4x16, B4x16P64, B6x16P32}
 
 // String is the field's qualifier in PTX.
 func (f Field) String() string { return fields[f].name }
@@ -61,17 +61,29 @@ func (f Field) Immediate() bool { return f >= FieldType }
 // Wide reports whether the new value has 64 bits.
 func (f Field) Wide() bool { return f == FieldAddress || f == FieldStride }
 
-// Check says what ptxas refuses for sm_90a: an ordinal that the field does not
+// values is how many immediate values an architecture has.
+func (f Field) values(a Arch) int {
+	switch row := fields[f]; {
+	case a < Blackwell:
+		return row.values
+	case f == FieldSwizzle && a != 103 && a != 107: // 96B
+		return row.all - 1
+	default:
+		return row.all
+	}
+}
+
+// Check says what ptxas refuses for an architecture: an ordinal that the field does not
 // have, an immediate that is none of its values. v is an immediate or ignored.
-func (f Field) Check(ord int, v uint64) error {
+func (f Field) Check(a Arch, ord int, v uint64) error {
 	row := fields[f]
 	switch {
-	case f == FieldAtomicity:
+	case f == FieldAtomicity && a < Blackwell:
 		return fmt.Errorf("%s is of sm_100 and later", f)
 	case f.Indexed() && (ord < 0 || ord >= row.ords):
 		return fmt.Errorf("ordinal %d of %s is not in 0 to %d", ord, f, row.ords-1)
-	case f.Immediate() && v >= uint64(row.values):
-		return fmt.Errorf("%s has no value %d on sm_90", f, v)
+	case f.Immediate() && v >= uint64(f.values(a)):
+		return fmt.Errorf("%s has no value %d on sm_%d", f, v, a)
 	}
 	return nil
 }
@@ -85,9 +97,10 @@ func (f Field) Check(ord int, v uint64) error {
 // then b is untouched.
 //
 // A type below tf32 leaves bit 80 as it is: f32 after tf32 is still tf32, and
-// another type after tf32 makes a map that faults.
-func Replace(b *[Size]byte, f Field, ord int, v uint64) error {
-	if err := f.Check(ord, v); err != nil {
+// another type after tf32 makes a map that faults. What Blackwell adds is written where
+// Encode writes it.
+func Replace(b *[Size]byte, a Arch, f Field, ord int, v uint64) error {
+	if err := f.Check(a, ord, v); err != nil {
 		return err
 	}
 	var w word
@@ -117,7 +130,9 @@ func Replace(b *[Size]byte, f Field, ord int, v uint64) error {
 		w.set(75, 2, v)
 	case FieldSwizzle:
 		w.set(77, 2, v)
-		w.set(86, 1, 0)
+		w.set(86, 1, v>>2)
+	case FieldAtomicity:
+		w.set(84, 2, v)
 	case FieldFill:
 		w.set(79, 1, v)
 	}

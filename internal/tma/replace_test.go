@@ -35,7 +35,7 @@ func TestReplaceIsTheCards(t *testing.T) {
 		if _, err := hex.Decode(b[:], []byte(r.Map)); err != nil {
 			t.Fatal(err)
 		}
-		if err := Replace(&b, f, ord, v); err != nil {
+		if err := Replace(&b, Hopper, f, ord, v); err != nil {
 			t.Errorf("%d: ptxas takes it: %v", i, err)
 		} else if got := hex.EncodeToString(b[:]); got != r.Out {
 			t.Errorf("%d: %s %d, %#x:\n%s\n%s\n%s", i, f, ord, v, r.Map, got, r.Out)
@@ -64,7 +64,7 @@ func TestReplaceRefused(t *testing.T) {
 		{FieldAtomicity, 0, 0, "swizzle_atomicity is of sm_100 and later"},
 	} {
 		b := [Size]byte{1, 2, 3}
-		if err := Replace(&b, tt.f, tt.ord, tt.v); err == nil || err.Error() != tt.want || b != [Size]byte{1, 2, 3} {
+		if err := Replace(&b, Hopper, tt.f, tt.ord, tt.v); err == nil || err.Error() != tt.want || b != [Size]byte{1, 2, 3} {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}

@@ -24,6 +24,8 @@ const (
 	RulePixels                        // 1 to 1024
 	RuleChannels                      // 1 to 256
 	RuleBoundingBox                   // not empty
+	RuleSubByte                       // what an element smaller than a byte asks for
+	RuleSwizzle                       // a swizzle that goes with the type, the mode and the interleave
 )
 
 // A RefusedError says why the driver would refuse a map.
@@ -60,25 +62,45 @@ func (m *Map) Check() error {
 
 func (m *Map) checkKinds() error {
 	switch {
-	case m.Type > TF32FTZ:
-		return refuse(RuleType, "a map of sm_90 has no type %d", m.Type)
+	case int(m.Type) >= len(types):
+		return refuse(RuleType, "a map has no type %d", m.Type)
 	case m.Rank < 1 || m.Rank > 5:
 		return refuse(RuleRank, "rank %d is not in 1 to 5", m.Rank)
-	case m.Mode > Im2col || m.Interleave > Interleave32 || m.Swizzle > Swizzle128 || m.L2 > L2Fetch256 || m.Fill > FillNaN:
-		return refuse(RuleEnum, "no such mode, interleave, swizzle, L2 promotion or fill on sm_90")
-	case m.Rank < 3 && m.Mode == Im2col:
+	case m.Mode > Im2colW128 || m.Interleave > Interleave32 || int(m.Swizzle) >= len(swizzles) || m.L2 > L2Fetch256 || m.Fill > FillNaN:
+		return refuse(RuleEnum, "no such mode, interleave, swizzle, L2 promotion or fill")
+	case m.Rank < 3 && m.Mode != Tiled:
 		return refuse(RuleRank, "rank %d is below 3, which im2col mode needs", m.Rank)
 	case m.Rank < 3 && m.Interleave != InterleaveNone:
 		return refuse(RuleRank, "rank %d is below 3, which an interleaved layout needs", m.Rank)
 	case m.Fill == FillNaN && !m.Type.Float():
 		return refuse(RuleNaN, "type %s cannot be filled with NaN", m.Type)
 	}
+	return m.checkSwizzle()
+}
+
+// checkSwizzle checks what the newer swizzles, types and modes have together: of the
+// older ones the driver takes each with each.
+func (m *Map) checkSwizzle() error {
+	s := m.Swizzle
+	switch {
+	case s == Swizzle96 && (m.Interleave != InterleaveNone || m.Type.padded() || m.Mode == Im2colW128): // ISA 9.7.10.28.5.1
+		return refuse(RuleSwizzle, "swizzle 96B goes with no interleaved layout, no type %s and %s, and no mode im2col::w::128", B4x16P64, B6x16P32)
+	case m.Mode.wide() && m.Interleave != InterleaveNone: // ISA 5.5.6
+		return refuse(RuleSwizzle, "mode im2col::w has no interleaved layout")
+	case m.Mode.wide() && s != Swizzle64 && s != Swizzle128 && s != Swizzle128Atom32 && s != Swizzle96:
+		return refuse(RuleSwizzle, "mode im2col::w has no swizzle %s", s)
+	case m.Type.padded() && m.Interleave != InterleaveNone:
+		return refuse(RuleSubByte, "type %s has no interleaved layout", m.Type)
+	case m.Type == B4x16P64 && s != SwizzleNone && s != Swizzle128 && s != Swizzle128Atom32,
+		m.Type == B6x16P32 && s != SwizzleNone && s != Swizzle128 && s != Swizzle128Atom32 && s != Swizzle128Atom64:
+		return refuse(RuleSwizzle, "type %s has no swizzle %s", m.Type, s)
+	}
 	return nil
 }
 
 // unit returns the alignment of address and strides in bytes.
 func (m *Map) unit() uint64 {
-	if m.Interleave == Interleave32 {
+	if m.Interleave == Interleave32 || m.Type.padded() {
 		return 32
 	}
 	return 16
@@ -100,11 +122,32 @@ func (m *Map) checkTensor() error {
 			return refuse(RuleStride, "the stride of %s is %d bytes, not a multiple of %d below 2^40", dimension(i), m.Strides[i-1], unit)
 		}
 	}
+	return m.checkElements(refuse)
+}
+
+// paddedRow is how many elements a row of padded groups has: in a box, and the tensor a
+// multiple of it.
+const paddedRow = 128
+
+// checkElements checks numbers of elements that are smaller than a byte.
+func (m *Map) checkElements(bad func(Rule, string, ...any) error) error {
+	inner := m.Box[0]
+	if m.Mode != Tiled {
+		inner = m.Channels
+	}
+	switch {
+	case m.Type == B4x16 && m.Dims[0]%2 != 0:
+		return bad(RuleSubByte, "the innermost dimension has %d elements of type %s, not a multiple of 2", m.Dims[0], m.Type)
+	case m.Type.padded() && m.Dims[0]%paddedRow != 0:
+		return bad(RuleSubByte, "the innermost dimension has %d elements of type %s, not a multiple of %d", m.Dims[0], m.Type, paddedRow)
+	case m.Type.padded() && inner != paddedRow:
+		return bad(RuleSubByte, "the box is %d elements of type %s wide, not %d", inner, m.Type, paddedRow)
+	}
 	return nil
 }
 
 func (m *Map) checkBox() error {
-	if m.Mode == Im2col {
+	if m.Mode != Tiled {
 		if err := m.checkPixels(); err != nil {
 			return err
 		}
@@ -128,12 +171,16 @@ func (m *Map) checkBox() error {
 // too, where that row has no meaning.
 func (m *Map) checkRow(bad func(Rule, string, ...any) error) error {
 	inner := m.Box[0]
-	if m.Mode == Im2col {
+	if m.Mode != Tiled {
 		inner = m.Channels
 	}
-	row := int(inner) * m.Type.Size()
-	if row%16 != 0 {
-		return bad(RuleInner, "the box is %d bytes wide, not a multiple of 16", row)
+	row := int(inner) * types[m.Type].bits
+	if row%128 != 0 {
+		return bad(RuleInner, "the box is %v bytes wide, not a multiple of 16", float64(row)/8)
+	}
+	row /= 8
+	if m.Type.padded() {
+		row = int(inner)
 	}
 	if m.Interleave == InterleaveNone && m.Swizzle != SwizzleNone && row > m.Swizzle.Span() {
 		return bad(RuleSpan, "the box is %d bytes wide, more than the %d of its swizzle", row, m.Swizzle.Span())
@@ -145,14 +192,14 @@ func (m *Map) checkPixels() error {
 	if m.Channels < 1 || m.Channels > 256 {
 		return refuse(RuleChannels, "%d channels per pixel is not in 1 to 256", m.Channels)
 	}
-	if m.Pixels < 1 || m.Pixels > 1024 {
+	if m.Mode != Im2colW128 && (m.Pixels < 1 || m.Pixels > 1024) {
 		return refuse(RulePixels, "%d pixels per column is not in 1 to 1024", m.Pixels)
 	}
 	lim := int32(1) << (m.cornerBits() - 1)
-	for i := range m.Rank - 2 {
+	for i := range m.corners() {
 		lo, up := m.Lower[i], m.Upper[i]
 		if lo < -lim || lo >= lim || up < -lim || up >= lim {
-			return refuse(RuleCorner, "corners %d and %d are not both in %d to %d, which rank %d asks for", lo, up, -lim, lim-1, m.Rank)
+			return refuse(RuleCorner, "corners %d and %d are not both in %d to %d, which rank %d asks for", lo, up, -lim, lim-1, m.corners()+2)
 		}
 		// The driver computes in 32 bits, so whether it refuses a dimension
 		// beyond 2^31 depends on the corners.

@@ -113,6 +113,7 @@ args:
   - {bytes: p.bin}
   - {tensormap: {of: in, box: [8], type: tf32, shape: [1024], strides: [], offset: 64, interleave: 16B}}
   - {tensormap: {of: conv, im2col: {lower: [-1, -1], upper: [0, 1], channels: 64, pixels: 32}, swizzle: 128B}}
+  - {tensormap: {of: conv, im2col: {wide: W, lower: [-1], upper: [0], channels: 64, pixels: 32}, swizzle: 128B}}
   - {struct: [{ptr: in}, {s32: 3}, {pad: 4}, {f64: 1e300}]}
 expect:
   vals: {file: v.npy, ulp: 2}

@@ -135,7 +135,8 @@ PUBLIC Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, Handl
 // cards have more types and more swizzles.
 typedef struct {
 	unsigned char bytes[128];
-	char *text; // what the program asked for
+	char *text;    // what the program asked for
+	char *numbers; // the same for muster, which writes such maps in an encoding of its own
 } Foreign;
 
 static Foreign *foreign;
@@ -146,19 +147,25 @@ static void addList(Text *t, const char *name, const void *list, int wide, unsig
 	for (unsigned i = 0; i < n; i++) add(t, "%s%llu", i ? "x" : " ", (unsigned long long)(wide ? ((const uint64_t *)list)[i] : ((const uint32_t *)list)[i]));
 }
 
+static void addNumbers(Text *t, const void *list, int wide, unsigned n) {
+	for (unsigned i = 0; i < n; i++) add(t, ",%llu", (unsigned long long)(wide ? ((const uint64_t *)list)[i] : ((const uint32_t *)list)[i]));
+}
+
 PUBLIC Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave, int swizzle, int l2, int fill) {
 	Result (*real)(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int) = (void *)driver("cuTensorMapEncodeTiled");
 	Result r = real(map, type, rank, at, shape, strides, box, steps, interleave, swizzle, l2, fill);
 	if (!r || !dry() || !rank || rank > 5) return r;
-	int other = swizzle > SWIZZLE_128B && !real(map, type, rank, at, shape, strides, box, steps, interleave, SWIZZLE_128B, l2, fill);
 	pthread_mutex_lock(&lock);
-	Text t = {0};
+	Text t = {0}, numbers = {0};
+	add(&numbers, "%d,%u,%llu,%d,%d,%d,%d", type, rank, (unsigned long long)(uintptr_t)at, interleave, swizzle, l2, fill);
+	addNumbers(&numbers, shape, 1, rank), addNumbers(&numbers, strides, 1, rank - 1), addNumbers(&numbers, box, 0, rank), addNumbers(&numbers, steps, 0, rank);
 	add(&t, "type %d", type);
 	addList(&t, "shape", shape, 1, rank), addList(&t, "strides", strides, 1, rank - 1), addList(&t, "box", box, 0, rank), addList(&t, "steps", steps, 0, rank);
-	add(&t, ", interleave %d, swizzle %d, fill %d; %s", interleave, swizzle, fill, other ? "its bytes say swizzle 3" : "its bytes are a name");
-	if (!other) memset(map, 0, 128), snprintf(map, 128, "tensor map %zu of muster capture --dry", nforeign);
+	add(&t, ", interleave %d, swizzle %d, fill %d", interleave, swizzle, fill);
+	memset(map, 0, 128), snprintf(map, 128, "tensor map %zu of muster capture --dry", nforeign);
 	if (nforeign == cforeign) foreign = realloc(foreign, (cforeign = 2 * cforeign + 16) * sizeof *foreign);
 	memcpy(foreign[nforeign].bytes, map, 128);
+	foreign[nforeign].numbers = numbers.s;
 	foreign[nforeign++].text = t.s;
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -172,7 +179,7 @@ static void addForeign(Text *t, const unsigned char *block, size_t n) {
 			if (memcmp(block + at, foreign[i].bytes, 128)) continue;
 			add(t, "%s{\"at\":%zu,\"text\":", some++ ? "," : ",\"maps\":[", at);
 			addString(t, foreign[i].text);
-			add(t, "}");
+			add(t, ",\"numbers\":[%s]}", foreign[i].numbers);
 			break;
 		}
 	if (some) add(t, "]");

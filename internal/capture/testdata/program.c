@@ -176,14 +176,14 @@ int main(int argc, char **argv) {
 		return cuMemcpyHtoD_v2(other, ptx, 8), memory = memory - 4, n = 100, depend(add), n = 10, depend(add);
 	}
 	if (!strcmp(what, "maps")) { // of a card with more types and swizzles, and less shared memory
-		static char maps[3][128];
-		uint64_t shape[] = {64, 256}, strides[] = {128};
-		unsigned box[] = {32, 16}, steps[] = {1, 1};
+		static char maps[4][128];
+		uint64_t shape[] = {64, 256}, strides[] = {128}, packed[] = {128, 256};
+		unsigned box[] = {32, 16}, steps[] = {1, 1}, wide[] = {128, 16};
 		void *params[] = {maps};
-		int types[] = {6, 6, 14}, swizzles[] = {3, 4, 3}, most;
-		load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wait(.param .align 64 .b8 maps[384]) { ret; }\n");
-		for (int i = 0; i < 3; i++) {
-			int r = cuTensorMapEncodeTiled(maps[i], types[i], 2, 0, shape, strides, box, steps, 0, swizzles[i], 0, 0);
+		int types[] = {6, 6, 14, 14}, swizzles[] = {3, 4, 3, 4}, most;
+		load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wait(.param .align 64 .b8 maps[512]) { ret; }\n");
+		for (int i = 0; i < 4; i++) {
+			int r = cuTensorMapEncodeTiled(maps[i], types[i], 2, (void *)0x7f0000001000, i < 3 ? shape : packed, strides, i < 3 ? box : wide, steps, 0, swizzles[i], 1, 0);
 			if (r) return 50 + r + i;
 		}
 		H f = function("wait");
