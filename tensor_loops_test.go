@@ -113,21 +113,41 @@ TURN:
 }
 `
 
-// TestAnyAllocates: which columns an alloc finds free is not followed from turn to turn.
-func TestAnyAllocates(t *testing.T) {
-	mod, err := ptx.Parse("k.ptx", []byte(allocLoop))
+// counted is a launch of one warp, with a number of turns as its second argument.
+func counted(t *testing.T, text string, n uint64) *muster.Launch {
+	t.Helper()
+	mod, err := ptx.Parse("k.ptx", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := launch.Buffer{Name: "out", Type: launch.U32, Shape: []int64{32}, Fill: launch.Fill{Kind: launch.FillZeros}}
 	f := &launch.File{Buffers: []launch.Buffer{out}, Launches: []launch.Launch{{PTX: "k.ptx", Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1},
-		Args: []launch.Arg{{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: "out"}}, {Kind: launch.ArgScalar, Type: launch.U32, Bits: 8}}}}}
-	l, err := muster.LoadModule(f, mod, []byte(allocLoop), muster.Limits{})
+		Args: []launch.Arg{{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: "out"}}, {Kind: launch.ArgScalar, Type: launch.U32, Bits: n}}}}}
+	l, err := muster.LoadModule(f, mod, []byte(text), muster.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, a := anyOf(t, l, 2)
+	return l
+}
+
+// TestAnyAllocates: which columns an alloc finds free is not followed from turn to turn.
+func TestAnyAllocates(t *testing.T) {
+	r, a := anyOf(t, counted(t, allocLoop, 8), 2)
 	if !r.Proof.All || a.Holds || len(a.Reasons) == 0 || a.Reasons[0].Text != "columns of tensor memory are allocated or freed in the loop" {
 		t.Errorf("%s %+v", r.Summary, a)
+	}
+}
+
+// TestAnyTensorReach: a column is stored to again after eight turns, so that the launch from which
+// on others follow has a period of eight turns beside eight that such a pair spans.
+func TestAnyTensorReach(t *testing.T) {
+	loop, rest, _ := strings.Cut(allocLoop, "TURN:\n")
+	alloc := "\ttcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;\n\tbar.sync 0;\n\tld.shared.b32 %r5, [base];\n"
+	free := "\ttcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5, 32;\n"
+	rest = edits(t, alloc, "\tand.b32 %r4, %r3, 7;\n\tadd.u32 %r4, %r4, %r5;\n", "[%r5], {%r3}", "[%r4], {%r3}", "{%r7}, [%r5]", "{%r7}, [%r4]",
+		free, "", "\tret;", free+"\tret;")(rest)
+	_, a := anyOf(t, counted(t, loop+alloc+"TURN:\n"+rest, 40), 2)
+	if !a.Holds || a.Period != 8 || a.From < 16 {
+		t.Errorf("%+v", a)
 	}
 }
