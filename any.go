@@ -79,8 +79,8 @@ func (r *relatives) Buffers() []string {
 }
 
 // Make builds the launch with argument value k, with the same choice of leaders.
-func (r *relatives) Make(k int64) (*anycount.Launch, error) {
-	l, err := r.with(k)
+func (r *relatives) Make(k int64, addresses map[int32]bool) (*anycount.Launch, error) {
+	l, err := r.with(k, addresses)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *relatives) Make(k int64) (*anycount.Launch, error) {
 	return &anycount.Launch{Subject: s, Refused: len(l.findings) > 0, Buffer: l.bufferAt}, nil
 }
 
-func (r *relatives) with(k int64) (*Launch, error) {
+func (r *relatives) with(k int64, addresses map[int32]bool) (*Launch, error) {
 	if k <= r.arg.Value {
 		l := *r.l
 		l.config.Params = append([]byte(nil), l.config.Params...)
@@ -108,8 +108,9 @@ func (r *relatives) with(k int64) (*Launch, error) {
 	file.Launches[0].Args[r.arg.Number-1].Bits = uint64(k)
 	file.Expect = nil
 	file.Buffers = append([]launch.Buffer(nil), file.Buffers...)
+	blind := r.l.config.Program.ReachesBut(machine.FromBuffers, addresses) < 0
 	for i := range file.Buffers {
-		r.grow(&file.Buffers[i], &r.l.layout.Buffers[i], k)
+		r.grow(&file.Buffers[i], &r.l.layout.Buffers[i], k, blind)
 	}
 	l := *r.l
 	l.file, l.findings = &file, nil
@@ -117,13 +118,12 @@ func (r *relatives) with(k int64) (*Launch, error) {
 }
 
 // grow enlarges a buffer: the dimensions equal to the argument's value, or else the
-// outermost one. Fills become zeros where no branch, address or synchronization operand
-// depends on buffer contents, and always if they are a file.
-func (r *relatives) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64) {
+// outermost one. Fills become zeros if blind, where no branch, address or synchronization
+// operand depends on buffer contents, and always if they are a file.
+func (r *relatives) grow(b *launch.Buffer, placed *launch.PlacedBuffer, k int64, blind bool) {
 	if b.Fill.Kind == launch.FillValues || b.Fixed {
 		return
 	}
-	blind := r.l.config.Program.Reaches(machine.FromBuffers) < 0
 	if b.Fill.Kind == launch.FillFile || blind && b.Fill.Kind != launch.FillUninitialized {
 		b.Fill = launch.Fill{Kind: launch.FillZeros, Pos: b.Fill.Pos}
 	}

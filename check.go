@@ -400,7 +400,7 @@ func (l *Launch) proved(p prove.Proof) *report.Proof {
 	if r.All {
 		r.Reasons = []report.Reason{}
 		r.InOrder = p.Earlier
-		r.AnyContents = !p.Contents && l.config.Program.Reaches(machine.FromBuffers) < 0
+		r.AnyContents = !p.Contents && l.config.Program.ReachesBut(machine.FromBuffers, p.Addresses.Loads()) < 0
 	}
 	return r
 }

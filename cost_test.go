@@ -132,7 +132,7 @@ func TestCostRemoved(t *testing.T) {
 }
 
 // costly is an instruction that may be noted, with its guard.
-var costly = regexp.MustCompile(`(@!?%\w+\s+)?\b(bar|barrier|fence|membar)\b[^;]*;`)
+var costly = regexp.MustCompile(`(@!?%\w+\s+)?\b(bar|barrier|(tcgen05\.)?fence|membar)\b[^;]*;`)
 
 // proven checks that a launch is proven without the instructions of findings.
 func proven(t *testing.T, name string, fs ...muster.Finding) {

@@ -66,6 +66,10 @@ func TestAnyExamples(t *testing.T) {
 		{"gluon_matmul_pipelined/gluon_matmul_pipelined", 16, 1344, 64, []int64{50 * 64}, true, 2},
 		{"gemm_rs/gemm_rs", 5, 1024, 64, []int64{50 * 64, 97 * 64}, true, 0},
 		{"gemm_ws_multicast/gemm_ws_multicast", 5, 768, 64, []int64{50 * 64}, true, 0},
+		{"blackwell/gemm_1cta_grid", 6, 832, 64, []int64{50 * 64}, true, 1},
+		{"blackwell/gemm_2cta_grid", 6, 832, 64, []int64{50 * 64}, true, 1},
+		{"blackwell/gemm_1cta", 4, 768, 128, []int64{32 * 128}, true, 0},
+		{"blackwell/gemm_2cta", 4, 1024, 128, []int64{32 * 128}, true, 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()

@@ -63,6 +63,7 @@ type State struct {
 	Splits   []string `json:"splits"`
 	Barriers []string `json:"barriers,omitempty"`
 	Ops      []string `json:"operations,omitempty"`
+	Columns  []string `json:"columns,omitempty"` // of tensor memory that are allocated
 	Memory   []string `json:"memory,omitempty"`
 }
 

@@ -178,7 +178,7 @@ func (s *State) write(b *strings.Builder) {
 	for _, part := range []struct {
 		name string
 		list []string
-	}{{"where each split stands", s.Splits}, {"barriers", s.Barriers}, {"operations in flight", s.Ops}, {"memory", s.Memory}} {
+	}{{"where each split stands", s.Splits}, {"barriers", s.Barriers}, {"operations in flight", s.Ops}, {"columns of tensor memory", s.Columns}, {"memory", s.Memory}} {
 		if part.list == nil {
 			continue
 		}

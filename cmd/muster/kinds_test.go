@@ -74,7 +74,7 @@ func TestKindsReplay(t *testing.T) {
 				args = append(args, "--cost")
 			}
 			_, all, stderr := run(t, append(args, "--all", "--jobs", "1")...)
-			if !strings.Contains(all, "["+kind+"] ") {
+			if !strings.Contains(all, "["+kind+"]") {
 				t.Fatalf("%s is not found\n%s%s", kind, all, stderr)
 			}
 			if _, again, _ := run(t, append(args, "--all", "--jobs", "4")...); again != all {

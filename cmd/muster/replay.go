@@ -40,7 +40,8 @@ checked.
 
   --until N          stop after step N and say where every split stands
   --print barriers   show the barriers too, at the end or after step N; also
-                     ops (asynchronous operations in flight) and
+                     ops (asynchronous operations in flight), columns (of
+                     tensor memory, and who allocated them) and
                      memory:NAME[i:j] (elements of a buffer or a variable;
                      NAME@1 of CTA 1)
   --steps            tell every step
@@ -70,7 +71,7 @@ it: then the kernel or the launch is another one.
 	f.IntVar(&r.tell.Until, "until", 0, "stop after step `N`")
 	f.BoolVar(&r.tell.All, "steps", false, "tell every step")
 	f.BoolVar(&r.shrink, "shrink", false, "tell the smallest schedule that shows the finding")
-	f.StringArrayVar(&r.tell.Print, "print", nil, "show `what` of the state: barriers, ops, memory:NAME[i:j]")
+	f.StringArrayVar(&r.tell.Print, "print", nil, "show `what` of the state: barriers, ops, columns, memory:NAME[i:j]")
 	return cmd
 }
 

@@ -14,10 +14,16 @@ import (
 func TestStories(t *testing.T) {
 	lapped := []string{wrongTwin(t, "../../internal/confluence/testdata/02-lapped-wait.txtar"), "--grid", "1", "--block", "64",
 		"--buffer", "data=u32[32]:iota", "--buffer", "out=u32[64]:zeros", "--arg", "data", "--arg", "out"}
+	tensor := func(name string) []string {
+		return []string{wrongTwin(t, "../../internal/rules/testdata/"+name+".txtar"), "--grid", "1", "--block", "128", "--buffer", "out=u32[128]", "--arg", "out"}
+	}
 	for _, c := range []struct {
 		name, kind string
 		launch     []string
 	}{
+		{"race_tensor", "race-tensor", tensor("race-tensor")},
+		{"fault_columns", "tensor-unallocated", tensor("tensor-unallocated")},
+		{"hang_columns", "never-completes", []string{wrongTwin(t, "testdata/hang_columns.txtar"), "--grid", "1", "--block", "64"}},
 		{"hang_lapped_wait", "lapped-wait", lapped},
 		{"hang_parity", "never-completes", []string{"../../examples/ring/broken_parity.yaml"}},
 		{"hang_count", "arrivals-missing", []string{"../../examples/ring/broken_count.yaml"}},

@@ -47,8 +47,9 @@ type Launch struct {
 type Maker interface {
 	// Make returns the launch with another value of the argument. If it exceeds the
 	// launch's own, buffers grow with it: in the dimensions that have its value, or
-	// else in the outermost.
-	Make(k int64) (*Launch, error)
+	// else in the outermost. addresses are loads that give addresses that tcgen05.alloc
+	// wrote, and nothing else.
+	Make(k int64, addresses map[int32]bool) (*Launch, error)
 	// Place returns where an instruction stands in the text.
 	Place(pc int32) *report.Place
 	// Buffers returns the names of the buffers.
@@ -62,8 +63,11 @@ type Family struct {
 	maker Maker
 	w     *trial.Budget
 	jobs  int
-	skip  bool
-	known bool // the launch as given is proven, for all contents of its buffers
+	skip  bool // with every value of the argument
+	// addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else, in
+	// the launch as given. Each run of another one must show the same.
+	addresses map[int32]bool
+	known     bool // the launch as given is proven, for all contents of its buffers
 
 	runs int // launches so far, to bound them
 	last *Launch
@@ -81,8 +85,9 @@ func New(l *trial.Subject, m Maker, a Argument) (*Family, error) {
 	if a.Value < 1 || a.Value > maxTurns {
 		return nil, fmt.Errorf("argument %d is %d: it must be from 1 to %d to count anything", a.Number, a.Value, maxTurns)
 	}
-	skip := l.Program.Reaches(machine.FromMatrices) < 0 // with every value of the argument
-	return &Family{Argument: a, l: l, maker: m, skip: skip}, nil
+	f := &Family{Argument: a, l: l, maker: m}
+	f.give(nil)
+	return f, nil
 }
 
 const (
@@ -98,6 +103,12 @@ const (
 	// maxPeriod bounds the number of remainders. Each is one more launch to run.
 	maxPeriod = 64
 )
+
+// give notes loads that give addresses that tcgen05.alloc wrote, and nothing else.
+func (f *Family) give(addresses map[int32]bool) {
+	f.addresses = addresses
+	f.skip = f.l.Program.ReachesBut(machine.FromMatrices, addresses) < 0
+}
 
 // fork returns a copy of the family, with what is known so far, for another
 // goroutine.
@@ -124,7 +135,7 @@ func (f *Family) make(k int64) (*Launch, error) {
 	if why := f.w.Over(); why != "" {
 		return nil, errors.New(why)
 	}
-	return f.maker.Make(k)
+	return f.maker.Make(k, f.addresses)
 }
 
 // Prove tries to prove the family. known: the launch as given is proven, for all
@@ -345,16 +356,27 @@ func (f *Family) proven(k int64) *loops.Refusal {
 		return refuse(-1, "with %s = %d: %s%s: %s", f.Name, k, why.Condition, at, why.Text)
 	case slices.ContainsFunc(undefined.ThrownAway(l.Subject, f.w, r.Findings), undefined.Passing):
 		return refuse(-1, "with %s = %d: what a shfl takes from a lane that takes no part goes elsewhere than to registers", f.Name, k)
+	case !p.Addresses.Hold(f.addresses):
+		return f.otherAddress()
 	case p.Contents:
 		return refuse(-1, "with %s = %d: it is proven for these contents of the buffers only", f.Name, k)
+	}
+	if no := undefined.Matters(l.Subject, f.w, r.Findings); no != nil {
+		return refuse(-1, "with %s = %d: %s: %s", f.Name, k, no.Kind, no.Headline)
 	}
 	return nil
 }
 
+// otherAddress refuses a run in which one of addresses gave something else.
+func (f *Family) otherAddress() *loops.Refusal {
+	return refuse(-1, "with %s = %d, what is loaded is not the address that an alloc wrote, as it is in the launch as given", f.Name, f.with)
+}
+
 // A run is a followed run of one launch of the family.
 type run struct {
-	m        *machine.Machine
-	follower *machine.Follower
+	m         *machine.Machine
+	follower  *machine.Follower
+	addresses prove.Addresses
 }
 
 // follow runs a launch to its end under the proof's schedule. set gets the machine
@@ -363,11 +385,15 @@ func (f *Family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 	var see indirect
 	m := l.Part(&see, f.skip, 0, 1)
 	m.ShowCollectives()
-	fo := machine.NewFollower(m)
+	r := &run{m: m, follower: machine.NewFollower(m)}
+	r.follower.Addresses = f.addresses
+	see.to = r.addresses.Observed(l.Program, nil)
 	if set != nil {
-		see.to = set(m, fo)
+		if o := set(m, r.follower); o != nil {
+			see.to = append(see.to, o)
+		}
 	}
-	m.Follow(fo)
+	m.Follow(r.follower)
 	gap, err := l.Follow(f.w, m, trial.ProofSchedule)
 	switch {
 	case err != nil:
@@ -376,8 +402,10 @@ func (f *Family) follow(l *Launch, set func(m *machine.Machine, fo *machine.Foll
 		return nil, refuse(gap.PC, "%s", gap.What)
 	case m.Stopped() != nil:
 		return nil, f.stopped(m)
+	case !r.addresses.Hold(f.addresses):
+		return nil, f.otherAddress()
 	}
-	return &run{m, fo}, nil
+	return r, nil
 }
 
 // stopped says where a launch of the family stopped before its end.
@@ -393,14 +421,10 @@ func (f *Family) stopped(m *machine.Machine) *loops.Refusal {
 	return refuse(s.PC, "with %s = %d the launch ends here, in a fault", f.Name, f.with)
 }
 
-// indirect forwards events to an observer that is set later.
-type indirect struct{ to machine.Observer }
+// indirect forwards events to observers that are set later.
+type indirect struct{ to trial.Observers }
 
-func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) {
-	if i.to != nil {
-		i.to.Observe(m, ev)
-	}
-}
+func (i *indirect) Observe(m *machine.Machine, ev *machine.Event) { i.to.Observe(m, ev) }
 
 // record runs a launch with its loops known, and records its events.
 func (f *Family) record(l *Launch, list []machine.LaneLoop) (*run, *loops.Recorder, *loops.Refusal) {

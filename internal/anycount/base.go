@@ -134,7 +134,7 @@ func (f *Family) atOnce(p *plan, l *Launch, k int64) (*base, *shortfall) {
 		if pr.Take(l.Subject, &part); part.Err != nil || len(equal) > 0 || pr.Contents || slices.ContainsFunc(part.Findings, undefined.Passing) {
 			return nil, nil
 		}
-		if pr.Found(l.Subject, &part.Result); len(pr.Reasons) > 0 {
+		if pr.Found(l.Subject, &part.Result); len(pr.Reasons) > 0 || !pr.Addresses.Hold(f.addresses) || undefined.Matters(l.Subject, f.w, part.Findings) != nil {
 			return nil, nil
 		}
 		for lane, loop := range list {
@@ -253,7 +253,7 @@ func (p *plan) parted(by margin, turns func(int) int32) (list []machine.LaneLoop
 // measure has a follower measure strides in the launch with k.
 func (f *Family) measure(p *plan, l *Launch, m *machine.Machine, fo *machine.Follower, list []machine.LaneLoop, k int64, taken, unsure *machine.Follower) *loops.Footprint {
 	most := (f.Max - k) / p.period
-	fo.Loops = list
+	fo.Loops, fo.Addresses = list, f.addresses
 	fo.Measure(m, taken, unsure, []machine.ParamStride{{Offset: f.Offset, Size: f.Size, By: p.period}}, most, min(leastPeriods, most))
 	return loops.NewFootprint(fo, l.Buffer)
 }

@@ -144,6 +144,9 @@ func (f *Family) findLoops(p *plan) *loops.Refusal {
 			return no
 		}
 		visits[i] = r.follower.Visits()
+		if i == 0 {
+			f.give(r.addresses.Loads())
+		}
 		if p.marks == nil {
 			n := r.m.CTAs() * r.m.WarpsPerCTA() * 32
 			p.marks, p.turns = make([]machine.LaneLoop, n), make([]int64, n)

@@ -24,13 +24,14 @@ const (
 // Reaches returns the place of an instruction at which a value from the
 // origin may decide where control goes, which address is accessed or what a
 // synchronizing instruction does; -1 if there is none.
-func (p *Program) Reaches(from Origin) int32 { return p.ReachesIf(from, nil) }
+func (p *Program) Reaches(from Origin) int32 { return p.ReachesIf(from, nil, nil) }
 
 // ReachesIf is Reaches for launches in which guards of the kernel's instructions are known
-// to hold, or not to.
-func (p *Program) ReachesIf(from Origin, guards map[int32]bool) int32 {
+// to hold, or not to, and in which some loads give what no value from an origin ever was:
+// addresses that tcgen05.alloc wrote.
+func (p *Program) ReachesIf(from Origin, guards, addresses map[int32]bool) int32 {
 	never := p.never(guards)
-	t := p.taint(from, never)
+	t := p.taint(from, never, addresses)
 	params := p.paramAddresses()
 	for u := range p.Uses() {
 		// A tensor map outside the parameters may have been stored.
@@ -72,13 +73,13 @@ func (p *Program) paramAddresses() *RegSet {
 
 // Stores reports whether a store at pc may write a value from the origin.
 func (p *Program) Stores(from Origin, pc int32) bool {
-	t := p.taint(from, nil)
+	t := p.taint(from, nil, nil)
 	return p.any(func(u *Use) bool { return u.PC == pc && t.regs.HasAny(u.Reads) })
 }
 
 // taint follows values through all instructions but those that never execute.
-func (p *Program) taint(from Origin, never map[int32]bool) *taint {
-	t := &taint{from: from}
+func (p *Program) taint(from Origin, never, addresses map[int32]bool) *taint {
+	t := &taint{from: from, addresses: addresses}
 	for again := true; again; {
 		again = false
 		for u := range p.Uses() {
@@ -93,6 +94,8 @@ type taint struct {
 	from   Origin
 	regs   RegSet
 	memory bool // a tainted value may have been stored
+	// addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else.
+	addresses map[int32]bool
 }
 
 // step takes an instruction's effect and reports whether it changed anything.
@@ -107,7 +110,7 @@ func (t *taint) step(u *Use) bool {
 	switch {
 	case u.Does(ptx.Calls | ptx.Multiplies):
 		tainted = true
-	case u.Launched:
+	case u.Launched, t.addresses[u.PC]:
 	case u.Does(ptx.Reads):
 		tainted = tainted || t.memory || t.from == FromBuffers
 	}

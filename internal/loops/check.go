@@ -236,8 +236,11 @@ func (c *checker) phases() *Refusal {
 			}
 			for n, k := range s.turns[i] {
 				e, f := &c.events[k], &c.events[s.turns[i+p][n]]
-				if e.kind == machine.EvRegisters {
+				switch e.kind {
+				case machine.EvRegisters:
 					return refuse(e.pc, "setmaxnreg in the loop")
+				case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+					return refuse(e.pc, "columns of tensor memory are allocated or freed in the loop")
 				}
 				x, y := sorted(e.charge), sorted(f.charge)
 				if len(x) != len(y) {

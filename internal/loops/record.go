@@ -23,7 +23,7 @@ type Recorder struct {
 	names    []machine.BarRef
 	ops      map[int64]int          // event that issued it
 	steps    []uint32               // of each warp, so far
-	writes   map[machine.Span][]int // events that write such bytes of shared memory
+	writes   map[machine.Span][]int // events that write such bytes of a CTA's memory
 }
 
 // An event is what lanes of a warp did.
@@ -104,7 +104,7 @@ func (r *Recorder) Observe(m *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// written records which bytes of shared memory the last event writes.
+// written records which bytes of shared or tensor memory the last event writes.
 func (r *Recorder) written(ev *machine.Event) {
 	n := len(r.events) - 1
 	switch {
@@ -115,7 +115,7 @@ func (r *Recorder) written(ev *machine.Event) {
 		}
 	case ev.Kind == machine.EvIssue:
 		for _, s := range ev.Op.Writes {
-			if s.Mem.Kind() == machine.SharedMemory {
+			if still(s.Mem) {
 				r.writes[s] = append(r.writes[s], n)
 			}
 		}
@@ -212,12 +212,18 @@ func (r *Recorder) signature(e *event, ev *machine.Event) uint64 {
 	return uint64(h)
 }
 
+// still reports whether what is accessed in a memory has the same address in each period: in
+// global memory alone it may grow.
+func still(mem machine.MemID) bool {
+	return mem.Kind() == machine.SharedMemory || mem.Kind() == machine.TensorMemory
+}
+
 func (r *Recorder) operation(h *mixer, op *machine.Op) {
-	h.mix(uint64(op.Kind), uint64(op.Proxy), uint64(op.Group), uint64(uint8(op.Lane)))
+	h.mix(uint64(op.Kind), uint64(op.Proxy), uint64(op.Group), uint64(op.Tracks), uint64(uint8(op.Lane)))
 	for _, list := range [][]machine.Span{op.Reads, op.Writes} {
 		for _, s := range list {
 			h.mix(uint64(uint32(s.Mem)))
-			if s.Mem.Kind() == machine.SharedMemory {
+			if still(s.Mem) {
 				h.mix(s.Addr, s.Len)
 			}
 		}

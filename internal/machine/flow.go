@@ -291,13 +291,19 @@ func (p *Program) Points() map[int32]bool { return p.flow.Points() }
 // synchronizing instruction does; -1 if there is none.
 func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) }
 
+// ReachesBut is Reaches for launches in which some loads give addresses that tcgen05.alloc
+// wrote, and nothing else.
+func (p *Program) ReachesBut(from flow.Origin, addresses map[int32]bool) int32 {
+	return p.flow.ReachesIf(from, nil, addresses)
+}
+
 // Reaches is Program.Reaches for this launch, whose parameters may decide that instructions
 // are never executed. The machine must not have started.
 func (m *Machine) Reaches(from flow.Origin) int32 {
 	if pc := m.prog.Reaches(from); pc < 0 {
 		return pc
 	}
-	return m.prog.flow.ReachesIf(from, m.fixedGuards())
+	return m.prog.flow.ReachesIf(from, m.fixedGuards(), nil)
 }
 
 // fixedGuards returns whether the guards hold that the launch's parameters decide, by

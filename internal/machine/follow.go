@@ -30,8 +30,11 @@ var NoLoop = LaneLoop{Mark: -1, Head: -1}
 type Follower struct {
 	// Loops has each lane's loop, by its number in the grid (Lane); empty: none.
 	Loops []LaneLoop
-	lanes []laneTrack
-	warps int32
+	// Addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else:
+	// those have no stride.
+	Addresses map[int32]bool
+	lanes     []laneTrack
+	warps     int32
 	// cluster: lanes are numbered within the one cluster that runs.
 	cluster bool
 	back    map[int32]*[]int32   // visits of every branch back, by lane

@@ -32,6 +32,7 @@ type Program struct {
 	tokens, noComplete bool
 
 	allocates bool // Allocates
+	columns   bool // AllocatesColumns
 	cancels   bool // Cancels
 	grids     bool // it is for launches that run side by side
 	// unspecified: see Unspecified.

@@ -64,18 +64,20 @@ type ParamStride struct {
 type strides struct {
 	prog   *Program
 	params []ParamStride
-	uses   []*flow.Use // by instruction
-	told   [][]flow.Reg
-	warps  []*warpStrides
-	from   []laneTrack // of the run that recorded the registers
-	in     [][]stride  // strides of a lane's live registers at the first period
-	held   []laneRegs  // their values then
-	unsure map[unsureRow]bool
-	causes []Cause
-	index  map[Cause]int32
-	failed []Cause
-	seen   map[Cause]bool
-	again  bool
+	// addresses is Follower.Addresses.
+	addresses map[int32]bool
+	uses      []*flow.Use // by instruction
+	told      [][]flow.Reg
+	warps     []*warpStrides
+	from      []laneTrack // of the run that recorded the registers
+	in        [][]stride  // strides of a lane's live registers at the first period
+	held      []laneRegs  // their values then
+	unsure    map[unsureRow]bool
+	causes    []Cause
+	index     map[Cause]int32
+	failed    []Cause
+	seen      map[Cause]bool
+	again     bool
 
 	// The strides hold for n up to most, which maxAt limits. most is never less than
 	// least.
@@ -163,6 +165,7 @@ type point struct {
 func (f *Follower) Measure(m *Machine, taken, before *Follower, params []ParamStride, most, least int64) {
 	s := f.newStrides(m, most, least)
 	s.params, s.from, s.in, s.held = params, taken.lanes, make([][]stride, len(f.lanes)), make([]laneRegs, len(f.lanes))
+	s.addresses = f.Addresses
 	maps.Copy(f.live, taken.live)
 	if before != nil {
 		maps.Copy(s.unsure, before.strides.unsure)

@@ -729,6 +729,7 @@ func (s *strides) gives(ws *warpStrides, x *ctx, u *flow.Use, mask uint32) {
 	out := still
 	switch {
 	case u.Does(ptx.Elects | ptx.Tests), s.row != nil && u.Does(ptx.GivesToken):
+	case s.addresses[x.s.pc]:
 	case u.Does(ptx.GivesToken | ptx.CountsPending):
 		out = s.unknown(x.s.pc, tokenText)
 	case u.Does(ptx.Reads) && !u.Does(ptx.Updates):

@@ -327,7 +327,7 @@ func (x *ctx) tensorSpans(t *cta, spans []tensor.Span, mask uint32) ([]Span, boo
 	list := make([]Span, len(spans))
 	for i, s := range spans {
 		list[i] = Span{Mem: TensorOf(t.index), Addr: uint64(s.Addr), Len: uint64(s.Len)}
-		first, last := s.Addr/tensorColumn, (s.Addr+s.Len-1)/tensorColumn
+		first, last := s.Addr/TensorColumn, (s.Addr+s.Len-1)/TensorColumn
 		if !t.allocated(first, last+1-first) {
 			x.m.halt(Stop{Kind: FaultTensorBounds, CTA: x.w.cta, Warp: x.w.index, Lane: int8(lowest(mask)), Mask: mask, PC: x.s.pc,
 				Mem: list[i].Mem, Addr: list[i].Addr, Size: list[i].Len, Acc: Read,

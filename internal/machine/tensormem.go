@@ -18,7 +18,7 @@ import (
 
 const (
 	tensorBytes  = 4 * tensor.TensorLanes * tensor.TensorColumns
-	tensorColumn = 4 * tensor.TensorLanes // bytes of a column
+	TensorColumn = 4 * tensor.TensorLanes // bytes of a column in MemIDs of tensor memory
 	leastColumns = 32
 )
 
@@ -111,8 +111,12 @@ func (d *decoder) tensorAlloc(in *ptx.Inst) error {
 		return err
 	}
 	d.emit(instr{class: visible, visit: visitTensorAlloc, ready: readyTensorAlloc, x: ai})
+	d.prog.columns = true
 	return nil
 }
+
+// AllocatesColumns reports whether the program has a tcgen05.alloc.
+func (p *Program) AllocatesColumns() bool { return p.columns }
 
 func (d *decoder) tensorDealloc(in *ptx.Inst) error {
 	ai := &allocInfo{pair: d.ctaPair(), free: true}
@@ -308,7 +312,7 @@ func (x *ctx) changeColumns(ai *allocInfo, mask, at, n uint32) verdict {
 // change allocates or frees columns, and returns the event.
 func (t *tensorMemory) change(c *cta, free bool, a tensorAlloc, owner uint64) Event {
 	ev := Event{Kind: EvTensorFree, CTA: c.index, Warp: a.warp, Mask: a.mask, PC: a.pc,
-		Span: Span{Mem: TensorOf(c.index), Addr: uint64(a.first) * tensorColumn, Len: uint64(a.n) * tensorColumn}}
+		Span: Span{Mem: TensorOf(c.index), Addr: uint64(a.first) * TensorColumn, Len: uint64(a.n) * TensorColumn}}
 	if free {
 		t.allocs = slices.DeleteFunc(t.allocs, func(o tensorAlloc) bool { return o.first == a.first })
 		return ev
@@ -407,7 +411,7 @@ func (m *Machine) leavesColumns(t *cta) {
 	}
 	for _, a := range t.tensor.allocs {
 		m.emit(Event{Kind: EvTensorLeft, CTA: t.index, Warp: a.warp, Mask: a.mask, PC: a.pc, Count: a.n,
-			Span: Span{Mem: TensorOf(t.index), Addr: uint64(a.first) * tensorColumn, Len: uint64(a.n) * tensorColumn}})
+			Span: Span{Mem: TensorOf(t.index), Addr: uint64(a.first) * TensorColumn, Len: uint64(a.n) * TensorColumn}})
 	}
 	t.tensor.allocs = nil
 }
@@ -438,11 +442,11 @@ func (t *tensorMemory) hash(h *maphash.Hash, old *cta) {
 
 // TensorCells names a range of tensor memory: lanes of a column, or columns.
 func TensorCells(addr, n uint64) string {
-	first, last := addr/tensorColumn, (addr+max(n, 1)-1)/tensorColumn
+	first, last := addr/TensorColumn, (addr+max(n, 1)-1)/TensorColumn
 	if first != last {
 		return sprint("columns %d to %d", first, last)
 	}
-	from, to := addr%tensorColumn/4, (addr+max(n, 1)-1)%tensorColumn/4
+	from, to := addr%TensorColumn/4, (addr+max(n, 1)-1)%TensorColumn/4
 	if from == to {
 		return sprint("column %d, lane %d", first, from)
 	}
@@ -463,7 +467,7 @@ func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
 }
 
 // TensorColumnBytes are the bytes of a column of tensor memory.
-const TensorColumnBytes = tensorColumn
+const TensorColumnBytes = TensorColumn
 
 // FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
 func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }
@@ -481,6 +485,18 @@ func (m *Machine) columnsFree(cta int32) uint32 {
 type Columns struct {
 	First, Count  uint32
 	CTA, Warp, PC int32 // whose alloc it was
+}
+
+// Allocated returns all columns that are allocated.
+func (m *Machine) Allocated() (list []Columns) {
+	for _, i := range m.running {
+		if o := m.ctas[i]; o.tensor != nil {
+			for _, a := range o.tensor.allocs {
+				list = append(list, Columns{a.first, a.n, i, a.warp, a.pc})
+			}
+		}
+	}
+	return list
 }
 
 // Columns returns the columns that are allocated on a CTA's multiprocessor.

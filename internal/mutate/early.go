@@ -78,14 +78,16 @@ func crossings(in *ptx.Inst) []crossing {
 	wait, access, copies := crossing{"wait", false, isWait}, crossing{"access", true, isAccess}, crossing{"access", true, isCopy}
 	sem := in.Mod("sem")
 	switch {
-	case in.Op == "cp" && f.Class == "mbarrier", strings.HasSuffix(f.Name, "commit_group"):
+	case in.Op == "cp" && f.Class == "mbarrier", strings.HasSuffix(f.Name, "commit_group"), isCommit(f):
 		return []crossing{copies}
 	case isArrive(f), f.Barrier == "cluster-arrive", f.Barrier == "cta-arrive":
 		return []crossing{wait, access}
 	case (in.Op == "st" || in.Op == "red" || in.Op == "atom") && (sem == "release" || sem == "acq_rel"):
 		return []crossing{wait, access}
-	case f.Class == "fence", f.Name == "wgmma.fence":
+	case f.Class == "fence", f.Name == "wgmma.fence", f.Name == "tcgen05.fence":
 		return []crossing{access}
+	case f.Name == "tcgen05.dealloc":
+		return []crossing{wait}
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func isAccess(in *ptx.Inst) bool {
 // isCopy reports whether an instruction starts an asynchronous operation.
 func isCopy(in *ptx.Inst) bool {
 	f := in.Form
-	if f == nil || f.Async == "none" || f.Class == "mbarrier" {
+	if f == nil || f.Async == "none" || f.Class == "mbarrier" || isCommit(f) {
 		return false
 	}
 	return !slices.Contains(groupWaits, f.Name) && !strings.HasSuffix(f.Name, "commit_group")

@@ -29,6 +29,8 @@ var operators = []operator{
 	{"barrier", barrierChanges},
 	{"mask", maskChanges},
 	{"registers", registerChanges},
+	{"tensor", tensorChanges},
+	{"group", groupChanges},
 	{"early", earlyChanges},
 }
 
@@ -53,7 +55,7 @@ func initChanges(s *site) []change {
 
 func fenceChanges(s *site) (list []change) {
 	f := s.in.Form
-	if f.Class != "fence" && f.Name != "wgmma.fence" {
+	if f.Class != "fence" && f.Name != "wgmma.fence" && f.Name != "tcgen05.fence" {
 		return nil
 	}
 	list = s.delete("fence-delete")
@@ -74,7 +76,7 @@ func fenceChanges(s *site) (list []change) {
 }
 
 // groupWaits are the forms that wait for the groups of a thread.
-var groupWaits = []string{"cp.async.wait_group", "cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"}
+var groupWaits = []string{"cp.async.wait_group", "cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group", "tcgen05.wait"}
 
 func waitChanges(s *site) (list []change) {
 	f := s.in.Form
@@ -98,7 +100,10 @@ func waitChanges(s *site) (list []change) {
 }
 
 func commitChanges(s *site) []change {
-	if strings.HasSuffix(s.in.Form.Name, "commit_group") {
+	switch {
+	case isCommit(s.in.Form):
+		return tensorCommits(s)
+	case strings.HasSuffix(s.in.Form.Name, "commit_group"):
 		return s.delete("commit-delete")
 	}
 	return nil
@@ -270,12 +275,15 @@ func (s *site) reduceAlone() []change {
 }
 
 func maskChanges(s *site) []change {
-	if !slices.Contains(s.in.Mods, "multicast::cluster") || s.in.Op != "cp" {
+	if !s.multicasts() || s.in.Op != "cp" && !isCommit(s.in.Form) {
 		return nil
 	}
 	// The mask follows the barrier, and im2col offsets if there are any.
 	i := 3
-	if !slices.Contains(s.in.Mods, "tensor") {
+	switch {
+	case s.in.Op != "cp":
+		i = 1
+	case !slices.Contains(s.in.Mods, "tensor"):
 		i = 4
 	}
 	if i < len(s.in.Operands) {

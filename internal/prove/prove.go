@@ -36,6 +36,8 @@ type Proof struct {
 	// Joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read: a run takes them in the order of the lanes' numbers.
 	Joint []int32
+	// Addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else.
+	Addresses Addresses
 	// Parts are the clusters that were proven one by one.
 	Parts trial.Parts
 	// Orders: it is by a run for each order of some accesses. One run then does not show
@@ -147,6 +149,7 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
 	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
+	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
 		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
 	}
@@ -200,6 +203,7 @@ type Part struct {
 	unsettled []mixture
 	sums      []int32
 	joint     []int32
+	addresses Addresses
 	contents  bool // as in Proof
 	earlier   bool
 	values    bool // stores write equal values: a part that is alike may write others
@@ -243,6 +247,8 @@ type Watchers struct {
 	Prover *confluence.Prover
 	strong *strongAccesses
 	loads  *loadedWords
+	// Addresses are the loads of addresses that tcgen05.alloc wrote.
+	Addresses Addresses
 }
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
@@ -285,7 +291,7 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 
 // Observers returns the observers that the run needs.
 func (s *Watchers) Observers() trial.Observers {
-	o := trial.Observers{s.judge, s.Prover, s.strong}
+	o := s.Addresses.Observed(s.l.Program, trial.Observers{s.judge, s.Prover, s.strong})
 	if s.loads != nil {
 		o = append(o, s.loads)
 	}
@@ -306,6 +312,7 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip, part bool) 
 	if s.loads != nil {
 		r.unsettled = s.loads.unsettled()
 	}
+	r.addresses = s.Addresses
 	r.contents, r.earlier = s.strong.maps, s.Prover.WaitsForEarlier()
 	return r, r.equalStores(s.l.Program, s.judge.Order.Conflicts(), s.known, skip)
 }

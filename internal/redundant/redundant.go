@@ -215,10 +215,12 @@ func (s *collector) Observe(_ *machine.Machine, ev *machine.Event) {
 // fence notes a fence with which package order may order accesses of this launch.
 func (s *collector) fence(ev *machine.Event, who warpOf) {
 	switch ev.Fence {
-	case machine.FenceMemory, machine.FenceProxyAsync, machine.FenceProxyAsyncGenericAcquire, machine.FenceProxyAsyncGenericRelease:
+	case machine.FenceMemory, machine.FenceProxyAsync, machine.FenceProxyAsyncGenericAcquire, machine.FenceProxyAsyncGenericRelease,
+		machine.FenceTensorBefore, machine.FenceTensorAfter:
 		x := s.at(ev, "fences")
 		x.count++
-		x.kept = x.kept || s.inits[who] || ev.Fence == machine.FenceMemory && ev.Scope == machine.ScopeSys
+		columns := ev.Fence == machine.FenceTensorBefore || ev.Fence == machine.FenceTensorAfter
+		x.kept = x.kept || s.inits[who] && !columns || ev.Fence == machine.FenceMemory && ev.Scope == machine.ScopeSys
 	}
 }
 

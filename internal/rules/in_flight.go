@@ -103,6 +103,8 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 	switch {
 	case a.Barrier:
 		return fmt.Sprintf("no wait for the phase of the mbarrier at shared+%d of CTA %d that %s is charged to leads to %s", a.Bar.Addr, a.Bar.Mem, j.instr(a), j.instr(b))
+	case a.Group == machine.GroupTensor:
+		return fmt.Sprintf("no wait for an mbarrier that a tcgen05.commit behind %s signals, in the thread that issued it, leads to %s", j.instr(a), j.instr(b))
 	case j.apart(a, b) == oneWarp && a.Lanes == b.Lanes:
 		return fmt.Sprintf("no %s that covers %s stands before %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
 	}
@@ -138,6 +140,9 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
 	if a.Barrier {
 		return fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
+	}
+	if a.Group == machine.GroupTensor {
+		return fmt.Sprintf("tcgen05.commit on an mbarrier behind %s, in the thread that issued it, and a wait for that phase before %s, in each thread that executes it or in one that it is ordered after", j.instr(a), j.instr(b))
 	}
 	wait := waitName(a, writes(a)) + " 0"
 	if a.Group != machine.NoGroup {

@@ -14,7 +14,8 @@ var redundantFence = register(Kind{
 	Section:  "9.7.13.4",
 	Text: `A memory fence makes what its thread did, or saw, pass to whom it synchronizes
 with; a proxy fence makes what was done through one proxy known to the other (ISA
-9.7.13.4). The thread waits for either. Here neither makes a difference: this launch
+9.7.13.4); tcgen05.fence makes what is known of tcgen05 operations pass from thread to
+thread (9.7.18.6.3). The thread waits for each. Here none makes a difference: this launch
 is proven for all schedules (ISA 8, and docs/schedules.md), and the proof stands, with
 no race and nothing found, where this fence is left out of everything that it looks
 at.
@@ -28,7 +29,8 @@ libraries add by habit, and those of the tensor-map proxy.
 The usual causes: an arrive that releases, or a wait that acquires, beside a
 __threadfence; fence.proxy.async where the data was written by the asynchronous proxy
 to begin with, or by both writer and issuer; a fence in every turn of a loop for data
-that is written once.
+that is written once; a tcgen05.fence around a barrier behind which columns are freed and
+not accessed, or before an mma that only waits for copies into shared memory.
 
 Mend it by removing it, or by moving it to the path that needs it. Then check again:
 of two fences of which either would do, both are named, and a note on the second says so.`,

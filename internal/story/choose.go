@@ -101,6 +101,8 @@ func (s *Scout) between(a, b told, add func(step, site int)) {
 	var inits, middle []int
 	for _, k := range s.marks {
 		switch {
+		case s.allocates(&k) && k.step < b.step:
+			inits = append(inits, k.step)
 		case k.what == barOp && k.init && used[k.bar] && k.step < a.step:
 			inits = append(inits, k.step)
 		case k.step <= a.step || k.step >= b.step:
@@ -108,7 +110,7 @@ func (s *Scout) between(a, b told, add func(step, site int)) {
 			middle = append(middle, k.step)
 		}
 	}
-	addEnds(inits, 1, 1, add)
+	addEnds(inits, 2, 2, add)
 	add(a.step, a.site)
 	addEnds(middle, 4, maxMiddle-4, add)
 	add(b.step, b.site)
@@ -138,7 +140,7 @@ func (s *Scout) throughout(add func(step, site int)) {
 			sites[k.site] = append(sites[k.site], k.step)
 		case k.what == barOp && about[k.bar] && k.init:
 			inits = append(inits, k.step)
-		case k.what == barOp && about[k.bar], k.what == touch:
+		case k.what == barOp && about[k.bar], k.what == touch, s.allocates(&k):
 			rest = append(rest, k.step)
 		case k.own && (k.what == syncOp || k.what == barOp):
 			own = append(own, k.step)

@@ -44,6 +44,8 @@ func (t *Teller) Observe(m *machine.Machine, ev *machine.Event) {
 		t.use(b)
 	case machine.EvBarPass:
 		t.say(ev.Mask, false, "passes barrier %d, generation %d%s", ev.Bar, ev.Gen, iff(ev.ByExit, ", which exits opened", ""))
+	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
+		t.allocation(ev)
 	case machine.EvExit:
 		t.say(ev.Mask, false, "%s", plural(ev.Mask, "exits", "exit"))
 	case machine.EvEnd:
@@ -145,6 +147,9 @@ func (t *Teller) mbar(ev *machine.Event) {
 		text = "lets " + name + " wait for its copies too"
 	case machine.MbarAsyncArrive:
 		text = "arrives at " + name + ", its copies being complete"
+		if ev.Op != nil && ev.Op.Tracks == machine.GroupTensor {
+			text = "arrives at " + name + ", what it tracks being complete"
+		}
 	}
 	switch {
 	case b.Fault != mbarrier.NoFault:
@@ -203,6 +208,7 @@ func (t *Teller) milestone(ev *machine.Event) {
 
 // An issue is operations alike that a step issues.
 type issue struct {
+	word          string
 	kind          machine.OpKind
 	first, last   int64
 	cta           int32
@@ -222,12 +228,12 @@ func (t *Teller) issue(op *machine.Op) {
 			return
 		}
 	}
-	t.issues = append(t.issues, issue{kind: op.Kind, first: op.ID, last: op.ID, cta: op.CTA,
+	t.issues = append(t.issues, issue{word: opWord(op), kind: op.Kind, first: op.ID, last: op.ID, cta: op.CTA,
 		reads: slices.Clone(op.Reads), writes: slices.Clone(op.Writes), bars: slices.Clone(op.Bars)})
 }
 
 func (t *Teller) issued(u *issue) string {
-	text := fmt.Sprintf("issues %s %d", kindWord(u.kind), u.first)
+	text := fmt.Sprintf("issues %s %d", u.word, u.first)
 	if u.last > u.first {
 		text += fmt.Sprintf(" to %d", u.last)
 	}
@@ -260,12 +266,19 @@ func (t *Teller) ranges(list []machine.Span, cta int32) string {
 	var parts []string
 	for i := 0; i < len(list); {
 		s := list[i]
-		for i++; i < len(list) && list[i].Mem == s.Mem && list[i].Addr == s.Addr+s.Len; i++ {
-			s.Len += list[i].Len
+		last := block(list[i:])
+		if i += last; last == 1 {
+			for ; i < len(list) && list[i].Mem == s.Mem && list[i].Addr == s.Addr+s.Len; i++ {
+				s.Len += list[i].Len
+			}
 		}
 		if len(parts) == 2 {
 			parts = append(parts, "…")
 			break
+		}
+		if last > 1 {
+			parts = append(parts, t.lanes(s, last, cta))
+			continue
 		}
 		parts = append(parts, t.bytes(s, cta))
 	}

@@ -19,6 +19,7 @@ type Scout struct {
 	marks   []mark
 	waits   []barrier // the barriers that splits wait for at the end
 	asleep  []told    // the last steps of the splits that wait at the end
+	short   bool      // a split waits for columns of tensor memory at the end
 	turns   map[split]int
 	busy    bool   // the step did more than an unsuccessful wait
 	last    [2]int // the last two steps that did
@@ -45,6 +46,7 @@ const (
 	barOp                 // it uses a barrier
 	syncOp                // it synchronizes, without a barrier in memory
 	leaves                // the last threads of cta have exited
+	columns               // it allocates or frees columns of the tensor memory of cta
 )
 
 // A barrier is an mbarrier, or a named barrier (named), or none.
@@ -95,6 +97,7 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 			for _, t := range v.Tests {
 				s.waits = append(s.waits, barrier{mem: t.Bar.Mem, addr: t.Bar.Addr, is: true})
 			}
+			s.short = s.short || v.Kind == machine.WaitColumns || v.Kind == machine.WaitPair
 			if v.Kind == machine.WaitNamed {
 				s.waits = append(s.waits, barrier{mem: machine.SharedOf(v.CTA), addr: uint64(v.Bar), named: true, is: true})
 			}
@@ -159,6 +162,9 @@ func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvEnd:
 		k.what = leaves
 		s.add(k)
+	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
+		k.what = columns
+		s.add(k)
 	case machine.EvFence, machine.EvClusterArrive, machine.EvClusterWait, machine.EvWarpSync, machine.EvCommit, machine.EvGroupWait:
 		if k.own {
 			k.what = syncOp
@@ -220,6 +226,14 @@ func (s *Scout) is(t *rules.Site, ev *machine.Event) bool {
 
 func barsTouch(bars []machine.BarRef, t *rules.Site) bool {
 	return slices.ContainsFunc(bars, func(b machine.BarRef) bool { return b.Mem == t.Mem && b.Addr < t.Addr+t.Len && t.Addr < b.Addr+8 })
+}
+
+// allocates reports whether a step that allocates or frees columns belongs to the finding: it
+// is about tensor memory of that CTA, or columns are waited for.
+func (s *Scout) allocates(k *mark) bool {
+	return k.what == columns && (s.short || slices.ContainsFunc(s.finding.Sites, func(t rules.Site) bool {
+		return t.Len > 0 && t.Mem == machine.TensorOf(k.cta)
+	}))
 }
 
 // touches reports whether an event reads or writes bytes of the finding.

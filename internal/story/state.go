@@ -25,14 +25,14 @@ type Show struct {
 // maxElements is how many elements of memory one Show shows.
 const maxElements = 1024
 
-// ParsePrints reads what --print takes: barriers, ops, memory:NAME[i:j], where
+// ParsePrints reads what --print takes: barriers, ops, columns, memory:NAME[i:j], where
 // NAME is a buffer or a variable, NAME@CTA another CTA's shared one, and i and j
 // count elements.
 func ParsePrints(r *resolve.Resolver, texts []string) ([]Show, error) {
 	var list []Show
 	for _, t := range texts {
 		switch what, arg, _ := strings.Cut(t, ":"); {
-		case t == "barriers" || t == "ops":
+		case t == "barriers" || t == "ops" || t == "columns":
 			list = append(list, Show{what: t})
 		case what == "memory" && arg != "":
 			s, err := parseMemory(r, arg)
@@ -41,7 +41,7 @@ func ParsePrints(r *resolve.Resolver, texts []string) ([]Show, error) {
 			}
 			list = append(list, s)
 		default:
-			return nil, fmt.Errorf("TellOptions.Print %s: there are barriers, ops, and memory:NAME[i:j]", t)
+			return nil, fmt.Errorf("TellOptions.Print %s: there are barriers, ops, columns, and memory:NAME[i:j]", t)
 		}
 	}
 	return list, nil
@@ -117,6 +117,8 @@ func (t *Teller) State(m *machine.Machine, shows []Show) *report.State {
 			s.Barriers = t.barriers(m)
 		case "ops":
 			s.Ops = t.ops(m)
+		case "columns":
+			s.Columns = t.allColumns(m)
 		default:
 			s.Memory = append(s.Memory, t.memory(m, show)...)
 		}
@@ -182,7 +184,7 @@ func (t *Teller) ops(m *machine.Machine) []string {
 			return append(list, "and more")
 		}
 		stage := map[machine.Stage]string{machine.Issued: "issued", machine.SourceRead: "source read", machine.Written: "written, not reported"}[op.Stage]
-		text := fmt.Sprintf("%s %d of %s: %s", kindWord(op.Kind), op.ID, t.warp(op.CTA, op.Warp), stage)
+		text := fmt.Sprintf("%s %d of %s: %s", opWord(op), op.ID, t.warp(op.CTA, op.Warp), stage)
 		if len(op.Reads) > 0 {
 			text += "; reads " + t.spans(op.Reads, op.CTA)
 		}

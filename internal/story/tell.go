@@ -25,6 +25,7 @@ type Teller struct {
 	issues   []issue
 	bars     []barrier
 	passed   []string // named barriers' generations that the step completed
+	columns  []int32  // CTAs whose columns of tensor memory the step changed
 	pc       int32
 	multiple bool // the grid has more CTAs than one
 }
@@ -189,14 +190,14 @@ func (t *Teller) summary(run []machine.Choice) string {
 // tell performs a step and tells it.
 func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) report.Step {
 	s := report.Step{First: of.step, Last: of.step, Choice: c.String(), Site: of.site}
-	t.telling, t.does, t.issues, t.bars, t.passed, t.pc = true, nil, nil, nil, nil, -1
+	t.telling, t.does, t.issues, t.bars, t.passed, t.columns, t.pc = true, nil, nil, nil, nil, nil, -1
 	lane := c.Lane
 	switch c.Kind {
 	case machine.Milestone:
 		s.Who = fmt.Sprintf("operation %d", c.Op)
 		for _, op := range m.InFlight() {
 			if op.ID == c.Op {
-				s.Who = fmt.Sprintf("%s %d", kindWord(op.Kind), op.ID)
+				s.Who = fmt.Sprintf("%s %d", opWord(op), op.ID)
 				t.pc = op.PC
 			}
 		}
@@ -350,13 +351,17 @@ func (t *Teller) bytes(s machine.Span, cta int32) string {
 	return mem.Text
 }
 
-// ledger is the state of the barriers that the step touched.
+// ledger is the state of the barriers that the step touched, and of the tensor memory that it
+// allocated or freed.
 func (t *Teller) ledger(m *machine.Machine) []string {
 	var list []string
 	for _, b := range t.bars {
 		if text := t.state(m, b); text != "" {
 			list = append(list, text)
 		}
+	}
+	for _, cta := range t.columns {
+		list = append(list, t.allocated(m, cta))
 	}
 	return append(list, t.passed...)
 }
@@ -457,6 +462,14 @@ var kindWords = map[machine.OpKind]string{
 	machine.OpCpAsync: "cp.async", machine.OpBulkCopy: "bulk copy", machine.OpBulkReduce: "bulk reduction", machine.OpBulkPrefetch: "bulk prefetch",
 	machine.OpStAsync: "st.async", machine.OpRedAsync: "red.async", machine.OpMbarArrive: "asynchronous arrive", machine.OpWgmma: "wgmma",
 	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st", machine.OpCancel: "request for a cluster",
+}
+
+// opWord names an operation: the arrival of a tcgen05.commit by what makes it.
+func opWord(op *machine.Op) string {
+	if op.Tracks == machine.GroupTensor {
+		return "commit"
+	}
+	return kindWord(op.Kind)
 }
 
 func kindWord(k machine.OpKind) string {

@@ -279,6 +279,19 @@ func DropUnreached(l *trial.Subject, w *trial.Budget, r *trial.Result) (unknown 
 	return false
 }
 
+// Matters returns a finding of a proof's run about an unwritten or undefined value, if one that
+// the run read reaches something, or may.
+func Matters(l *trial.Subject, w *trial.Budget, findings []rules.Finding) *rules.Finding {
+	i := slices.IndexFunc(findings, func(f rules.Finding) bool { return rules.MayReach(&f) })
+	if i < 0 {
+		return nil
+	}
+	if run := follow(l, w, trial.ProofSchedule); run.none() {
+		return nil
+	}
+	return &findings[i]
+}
+
 // Undecided adds gaps for the reads that a proof's runs showed and no schedule run
 // since did, so that nothing tells whether they matter.
 func Undecided(r *trial.Result, all *trial.Merged) {

@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// kernels are the examples that are mutated, in the order of the tables.
+// kernels are the examples that are mutated, in the order of the tables: a folder with a launch
+// file of its name, or folder/file.
 var kernels = strings.Fields(`
 	triton_matmul_tma triton_matmul_cpasync gemm_ws_multicast gemm_fp8 gemm_persistent_stmatrix
 	gemm_rs gemm_mma_sync grouped_gemm conv_im2col flash_attention_fwd gluon_matmul_pipelined
 	gluon_matmul_roles triton_matmul_persistent triton_attention pallas_matmul_bf16
-	pallas_attention pallas_matmul`)
+	pallas_attention pallas_matmul blackwell/gemm_1cta blackwell/gemm_2cta`)
 
 const head = "# Mutants of the kernels with tensor maps and tensor cores\n\n" +
 	"What `muster mutate examples/X/X.yaml` says of each, default schedules (`go run ./internal/mutate/table` writes this page). " +
@@ -81,7 +82,11 @@ func main() {
 }
 
 func mutants(muster, kernel string) ([]mutant, error) {
-	cmd := exec.Command(muster, "mutate", fmt.Sprintf("examples/%s/%[1]s.yaml", kernel), "--format", "json", "--limit-time", "1h")
+	folder, file, ok := strings.Cut(kernel, "/")
+	if !ok {
+		file = folder
+	}
+	cmd := exec.Command(muster, "mutate", fmt.Sprintf("examples/%s/%s.yaml", folder, file), "--format", "json", "--limit-time", "1h")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var t struct{ Mutants []mutant }
