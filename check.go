@@ -133,6 +133,10 @@ type checking struct {
 	few     bool        // nobody asked for all of the schedules
 	shown   trial.Result
 	merged
+	// Of a stage of a sequence: what is known of the memory that it leaves.
+	orders bool        // proven by runs in several orders
+	summed []int32     // as prove.Proof.Sums
+	finals finalStates // of the explored runs
 }
 
 // A merged holds the combined results of a check.
@@ -144,6 +148,8 @@ type merged struct {
 	// joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read.
 	joint []int32
+	// inherits is what a proof leaves open of the memory that the launch begins with.
+	inherits string
 }
 
 // check is Check with one choice of leaders: a run that may prove every schedule, then
@@ -153,6 +159,9 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	e = &explore
 	c := &checking{Launch: l, o: o, list: inner(o.Schedules), few: o.few, explore: e, ctx: ctx, budget: l.subject.Budget(ctx)}
 	c.skip = !o.Values && l.subject.Skips()
+	if l.handing != nil {
+		c.finals.from, e.Final = l.subject.Start, c.finals.add
+	}
 	if o.Mode == EverySchedule {
 		if err := e.Begin(); err != nil {
 			return nil, stateError(err)
@@ -165,6 +174,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
+		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
@@ -184,6 +194,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	}
 	c.costs()
 	c.unfinished()
+	c.handsOn()
 	return l.report(o, c.list, c.merged), ctx.Err()
 }
 
@@ -201,7 +212,7 @@ func (c *checking) proves() bool {
 		c.shown = r
 	}
 	c.sums(p.Sums)
-	c.joint = p.Joint
+	c.joint, c.summed, c.orders = p.Joint, p.Sums, p.Orders
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 

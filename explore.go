@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -126,6 +127,13 @@ func (l *Launch) digest() string {
 	h := sha256.New()
 	c := &l.config
 	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal, c.Cooperative)
+	if len(c.More) > 0 {
+		fmt.Fprintln(h, c.More, l.entries)
+		for _, src := range l.sources {
+			fmt.Fprintln(h, src.module.String())
+		}
+	}
+	l.digestMemory(h)
 	for _, name := range slices.Sorted(maps.Keys(c.Variables)) {
 		fmt.Fprintf(h, "%s %x\n", name, c.Variables[name])
 	}
@@ -138,4 +146,18 @@ func (l *Launch) digest() string {
 		h.Write(b.Data)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digestMemory hashes the memory that the launches before left.
+func (l *Launch) digestMemory(h io.Writer) {
+	if l.memory == nil {
+		return
+	}
+	for i := range l.subject.Start.Regions() {
+		base, size, _ := l.subject.Start.Initialized(i)
+		data := make([]byte, size)
+		l.subject.Start.ReadGlobal(base, data)
+		fmt.Fprintln(h, base, size)
+		h.Write(data)
+	}
 }

@@ -156,6 +156,7 @@ type Launch struct {
 	entries []int            // by launch, the program's entry
 	all     []*ptx.Module    // the sequence's modules, which may have variables
 	memory  *machine.Machine // whose global memory the launch begins with; nil: the file's
+	handing *handing         // of a stage of a sequence
 }
 
 // Load reads a launch file in JSON and all files that it names. (The command reads YAML,
@@ -179,7 +180,7 @@ func LoadFile(f *launch.File, lim Limits) (*Launch, error) {
 		if n := s.Stages(); n > 1 {
 			return nil, &launch.Error{Pos: f.Launches[s.ends[0]].Pos, Msg: "this launch begins when those before it have completed; muster run and muster check take such files, launch by launch"}
 		}
-		return s.stage(0, nil)
+		return s.stage(0, nil, nil)
 	}
 	mod, src, err := ReadModule(f)
 	if err != nil {
@@ -258,7 +259,11 @@ func (l *Launch) load() error {
 	if err := l.prepare(prog); err != nil {
 		return err
 	}
-	l.resolver = resolve.Resolver{Program: prog, PTX: l.file.Launches[0].PTX, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
+	name := l.file.Launches[0].PTX
+	if l.sources[0] == builtins {
+		name = builtins.module.Name
+	}
+	l.resolver = resolve.Resolver{Program: prog, PTX: name, Entry: prog.Kernel.Pos, Grid: l.config.Grid, Regions: l.regions()}
 	if src := l.sources[0]; src.module.Units == nil {
 		l.resolver.SetText(src.text)
 	} else {
@@ -289,7 +294,13 @@ func (l *Launch) decode() (*machine.Program, error) {
 	var kernels []machine.Called
 	l.entries = nil
 	for i, src := range l.sources {
-		k := machine.Called{Module: src.module, Kernel: l.file.Launches[i].Kernel, Space: src.space}
+		of := &l.file.Launches[i]
+		if l.handing != nil || len(l.sources) > 1 { // one of several, which its place names
+			if _, err := entry.Find(of, src.module); err != nil {
+				return nil, err
+			}
+		}
+		k := machine.Called{Module: src.module, Kernel: of.Kernel, Space: src.space}
 		n := slices.Index(kernels, k)
 		if n < 0 {
 			n = len(kernels)
@@ -361,7 +372,7 @@ func (l *Launch) prepare(prog *machine.Program) error {
 	var declared [][3]uint32
 	for i := range l.file.Launches {
 		of, e := &l.file.Launches[i], entries[l.entries[i]]
-		declares, err := entry.Params(e.Kernel)
+		declares, err := entry.ParamsOf(l.sources[i].module, e.Kernel)
 		if err != nil {
 			return err
 		}

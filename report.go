@@ -55,6 +55,9 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if r.Proof != nil && r.Proof.All && r.Proof.Together {
 		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to an mbarrier together arrive, or leave their wait, together, as on a card; the ISA lets them part (3.2)")
 	}
+	if all.inherits != "" {
+		r.Assumptions = append(r.Assumptions, all.inherits)
+	}
 	if len(all.joint) > 0 && (r.Proof == nil || !r.Proof.All) {
 		r.Assumptions = append(r.Assumptions, fmt.Sprintf("lanes that add floating-point numbers to one word by one instruction (%s) do so in the order of their numbers; another order may leave another sum", l.lines(all.joint)))
 	}

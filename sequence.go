@@ -17,7 +17,8 @@ import (
 // A Sequence is the launches of a file in their order. What orders them (streams, events,
 // edges of a graph, dependent launches) divides them into stages: the launches of a stage may
 // overlap, and a stage begins when the one before has completed. Each stage is a Launch, which
-// begins with the memory that the stage before left.
+// begins with the memory that one run of the stage before left: what its check says of other
+// schedules of that stage, handing.go has.
 type Sequence struct {
 	file    *launch.File
 	limits  Limits
@@ -54,7 +55,7 @@ func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 	}
 	// What is wrong with a launch is said before the first one runs.
 	for i := range s.ends {
-		if _, err := s.stage(i, nil); err != nil {
+		if _, err := s.stage(i, nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -72,9 +73,9 @@ func (s *Sequence) Numbers(stage int) (first, last int) {
 	return first + 1, s.ends[stage]
 }
 
-// stage prepares stage i, which begins with the global memory of another machine; nil for the
-// contents that the file states.
-func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
+// stage prepares stage i, which begins with the global memory of another machine, of which some
+// bytes may be others; nil for the contents that the file states.
+func (s *Sequence) stage(i int, memory *machine.Machine, before *open) (*Launch, error) {
 	first := 0
 	if i > 0 {
 		first = s.ends[i-1]
@@ -85,6 +86,9 @@ func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
 		f.Expect = nil
 	}
 	l := &Launch{file: &f, limits: s.limits.filled(), memory: memory}
+	if len(s.ends) > 1 {
+		l.handing = &handing{before: before, from: func(m *machine.Machine) (*Launch, error) { return s.stage(i, m, nil) }}
+	}
 	order := s.file.Order()[first:s.ends[i]]
 	for _, list := range order {
 		var after []machine.Prerequisite
@@ -111,7 +115,7 @@ func (s *Sequence) stage(i int, memory *machine.Machine) (*Launch, error) {
 // ContentsDecide is Launch.ContentsDecide for all launches.
 func (s *Sequence) ContentsDecide() (bool, error) {
 	for i := range s.ends {
-		l, err := s.stage(i, nil)
+		l, err := s.stage(i, nil, nil)
 		if err != nil {
 			return false, err
 		}
@@ -124,11 +128,13 @@ func (s *Sequence) ContentsDecide() (bool, error) {
 
 // Each calls do for each stage in order, and ends at its first error, or at the first stage
 // whose run does not come to its end. A stage begins with what one run of the stages before
-// left: the run that do returns, else one of Each's own.
+// left: the run that do returns, else one of Each's own. Where do checks each stage, a check
+// knows of what the checks before have shown: whether other schedules leave the same.
 func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (*RunResult, error)) error {
 	var memory *machine.Machine
+	var before *open
 	for i := range s.ends {
-		l, err := s.stage(i, memory)
+		l, err := s.stage(i, memory, before)
 		if err != nil {
 			return err
 		}
@@ -141,6 +147,7 @@ func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (*RunResu
 		} else if memory, err = l.leave(ctx); err != nil {
 			return err
 		}
+		before = l.handing.leaves(l)
 	}
 	return nil
 }
@@ -179,11 +186,15 @@ func (s *Sequence) Only(ctx context.Context, name string) (*Launch, error) {
 		return nil, &launch.Error{Pos: launch.Pos{File: s.file.Name}, Msg: fmt.Sprintf("no launch is called %q, and there are %d", name, len(s.file.Launches))}
 	}
 	var found *Launch
+	if len(s.ends) == 1 {
+		return s.stage(0, nil, nil)
+	}
 	err := s.Each(ctx, func(i int, l *Launch) (*RunResult, error) {
 		if n >= s.ends[i] {
 			return nil, nil
 		}
 		found = l
+		l.handing.given = true
 		return nil, errFound
 	})
 	if found != nil {

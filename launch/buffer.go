@@ -89,7 +89,7 @@ func (d *decoder) buffers(n *Node) ([]Buffer, error) {
 
 func (d *decoder) buffer(e Entry) (Buffer, error) {
 	b := Buffer{Name: e.Key, Pos: at(d.file, e.Pos)}
-	if !validName(b.Name) {
+	if !ValidName(b.Name) {
 		return b, errorf(b.Pos, "bad buffer name %s: letters, digits, '_', '.', '-', not beginning with a digit, and not null", quote(b.Name))
 	}
 	var fill, values *Node
@@ -143,7 +143,8 @@ func (d *decoder) contents(b *Buffer, fill, values *Node) error {
 	return nil
 }
 
-func validName(s string) bool {
+// ValidName reports whether a buffer may have a name.
+func ValidName(s string) bool {
 	for i, c := range s {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"os"
@@ -22,7 +23,8 @@ type File struct {
 	Variables []Variable
 	Expect    []Expect
 	Accept    []Accept
-	Assume    []string // assumptions beyond the ISA: VectorAtomic
+	Assume    []string  // assumptions beyond the ISA: VectorAtomic
+	Missing   []Missing // what is not filled in: nothing, in a valid file
 }
 
 // VectorAtomic assumes that an aligned load or store of up to 16 bytes is one access, as
@@ -141,9 +143,12 @@ func Parse(name string, root *Node) (*File, error) {
 		return nil, err
 	}
 	d := &decoder{file: name, dir: filepath.Dir(name)}
-	f := &File{Name: name, Version: 1}
+	f := &File{Name: name, Version: 1, Missing: takeUnfilled(name, root)}
 	if err := d.readFile(f, root); err != nil {
-		return nil, err
+		return nil, cmp.Or(f.checkFilled(), err)
+	}
+	if len(f.Missing) > 0 {
+		return f, nil // flags may fill it in: Validate says whether they do
 	}
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -351,6 +356,9 @@ func (d *decoder) accept(n *Node) (Accept, error) {
 // Validate checks what involves several keys: that names are known and that numbers are
 // consistent. Parse, FromFlags and what loads a File call it.
 func (f *File) Validate() error {
+	if err := f.checkFilled(); err != nil {
+		return err
+	}
 	if n := len(f.Launches); n == 0 || n > MaxLaunches {
 		return errorf(Pos{File: f.Name}, "%d launches; a file has from 1 to %d", n, MaxLaunches)
 	}

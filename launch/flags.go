@@ -71,6 +71,7 @@ func (fl Flags) Apply(f *File) error {
 	if err := fl.applyLists(f, l); err != nil {
 		return err
 	}
+	f.fill(&fl)
 	if l.Grid[0] == 0 || l.Block[0] == 0 {
 		return &Error{Msg: "a launch without a file needs --grid and --block"}
 	}
@@ -405,7 +406,7 @@ func (d *decoder) flagArg(text string) (*Node, error) {
 		return n, nil
 	}
 	name, offset, ok := strings.Cut(text, "+")
-	if !validName(name) {
+	if !ValidName(name) {
 		return nil, d.flagError("want a buffer's name, name+offset, type:value or null, as s32:64")
 	}
 	d.add(n, "ptr", d.node(StringNode, name))

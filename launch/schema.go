@@ -178,7 +178,7 @@ func forms() []form {
 			{"bytes", true, integerFrom(1, 1<<40), "How many bytes.", "512"}}},
 		{name: "edge", title: "An edge", text: "A name of `after`, where edges differ.", keys: []formKey{
 			{"name", true, aName, "The entry that it comes after.", "producer"},
-			{"programmatic", false, aBoolean, "true: as `dependent`, for this edge alone. Default: false.", "true"}}},
+			{"programmatic", false, aBoolean, "true: as `dependent`, for this edge alone. Not towards or behind a fill or a copy, and not where `stream` stands beside `after`. Default: false.", "true"}}},
 		{name: "buffers", title: "Buffers", text: "Names have letters, digits, '_', '.' and '-', and do not begin with a digit.", more: refTo("buffer", "a buffer")},
 		{name: "buffer", title: "A buffer", keys: append(contentForm(true), formKey{"align", false, integerFrom(1, MaxAlign), "A power of two to which its address is aligned. Default: 256.", "1024"})},
 		{name: "fill", title: "Contents", text: "One of the keys.", least: 1, most: 1, keys: []formKey{
@@ -346,7 +346,7 @@ func Reference() string {
 
 const preface = `# Launch files
 
-A launch file says what to run, in YAML or JSON. Keys that nothing knows, keys that come twice, and numbers outside of their range are errors with their line. Paths are relative to the file. Every key of a file of one launch is also a flag of the command (~muster check --help~).
+A launch file says what to run, in YAML or JSON. Keys that nothing knows, keys that come twice, and numbers outside of their range are errors with their line. Paths are relative to the file. Every key of a file of one launch is also a flag of the command (~muster check --help~). A file in which ~???~ stands for a value, as ~muster init~ and ~muster import~ write it for what only the author knows, is refused by the names of what is not filled in, there or by flags.
 
 ~~~yaml
 # yaml-language-server: $schema=launch.schema.json
@@ -372,6 +372,8 @@ launches:
 - {ptx: k.ptx, kernel: produce, stream: main, grid: 2, block: 128, args: [a]}
 - {ptx: k.ptx, kernel: consume, stream: main, dependent: true, grid: 2, block: 128, args: [a, b]}
 ~~~
+
+Launches that do not overlap are checked one after the other, each with the memory that one run of those before left. Where these leave other memory in another schedule, and that may matter, the verdict is ~incomplete~ ([schedules.md](schedules.md)). Of dependent launches two things are assumed: ~ld.global.nc~ behind ~griddepcontrol.wait~ reads what the launches before wrote, as on an H200, although the ISA asks that what it reads stays as it is while the kernel runs; and a CTA that ends without ~griddepcontrol.launch_dependents~ lets its dependents begin like one that executes it as its last instruction, so that what a fence released before its end is known to them.
 
 [launch.schema.json](launch.schema.json) says the same as a JSON Schema, by which editors complete keys and show what they mean: the first line of the first example names it (~muster explain launch --schema > launch.schema.json~ writes it). This page and the schema are made by ~go generate ./launch~; how memory is laid out and what fills give is in the documentation of package ~launch~.
 `

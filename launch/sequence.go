@@ -12,7 +12,7 @@ import "slices"
 //     with neither `stream` nor `after` is in the stream without a name.
 //   - after: names of entries before it that it comes after: a wait for an event, or an edge
 //     of a graph. With `after` and without `stream` it comes after nothing else. A name may be
-//     {name: a, programmatic: true}, for a programmatic edge among others.
+//     {name: a, programmatic: true}, for a programmatic edge among others; not beside stream.
 //   - dependent: true for a programmatic dependent launch: it may begin before what it comes
 //     after has completed (cudaLaunchAttributeProgrammaticStreamSerialization, or a
 //     programmatic edge of a graph). What it comes after by `after` beside `stream`, a fill or
@@ -224,6 +224,9 @@ func (f *File) checkOrder() error {
 			}
 			if a.Programmatic && (l.Builtin != NoBuiltin || fills[a.Name]) {
 				return errorf(a.Pos, "an edge between a kernel and a fill or a copy is not programmatic")
+			}
+			if a.Programmatic && l.Stream != "" {
+				return errorf(a.Pos, "an edge beside `stream` is a wait for an event, and not programmatic: leave `stream` out, or write `dependent` without `after`")
 			}
 		}
 		name := l.Called()

@@ -117,6 +117,7 @@ func TestBadSequences(t *testing.T) {
 		{entry("kernel: a, after: b"), "after is a list of names"},
 		{entry("kernel: a, name: n") + entry("kernel: b, name: n"), `the name "n" is taken`},
 		{entry("kernel: a") + entry("kernel: a") + entry("kernel: b, after: [a]"), `several launches are called "a"`},
+		{entry("kernel: a, stream: s") + entry("kernel: b, stream: t, after: [{name: a, programmatic: true}]"), "an edge beside `stream` is a wait for an event, and not programmatic: leave `stream` out, or write `dependent` without `after`"},
 		{"- {name: f, fill: {to: x, bytes: 4}}\n" + entry("kernel: b, after: [{name: f, programmatic: true}]"), "an edge between a kernel and a fill or a copy is not programmatic"},
 		{"- {copy: {to: {ptr: x, offset: 4}, from: x, bytes: 8}}\n", "the 8 bytes that are copied overlap"},
 		{"- {fill: {to: x, bytes: 0}}\n", "bytes is 0"},

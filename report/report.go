@@ -14,7 +14,8 @@
 //
 // # JSON
 //
-// The JSON is the Report itself, under the names in the struct tags. Within one Version,
+// The JSON is the Report itself, or for a file of several launches that do not all overlap a
+// Sequence, which has the Reports, under the names in the struct tags. Within one Version,
 // fields are added, never renamed, removed or given another meaning. Lists are never
 // null. Addresses are strings in hexadecimal, because many readers of JSON hold numbers
 // as doubles.

@@ -48,6 +48,9 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 			if err := checkPattern(o.Kernel); err != nil {
 				return fmt.Errorf("--kernel: %w", err)
 			}
+			if o.Wait < 0 {
+				return fmt.Errorf("--wait %v: a time from 0 on", o.Wait)
+			}
 			var err error
 			if o.Launches, err = ranges(launches); err != nil {
 				return err

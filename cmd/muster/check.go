@@ -45,8 +45,9 @@ An exploration can be spread over machines (--shard i/n --state FILE, then
 'muster merge') and be stopped and resumed (--state FILE); what it comes to
 does not depend on that, nor on --jobs.
 
-The last line is the verdict. Clean speaks of every schedule of the launch;
-where not all could be covered it is incomplete, with the numbers.
+The last line is the verdict, for a file of several launches that of the whole.
+Clean speaks of every schedule of the launch; where not all could be covered it
+is incomplete, with the numbers.
 ` + launchHelp,
 		Example: `  muster check examples/ring/ring.yaml
   muster check examples/ring/broken_count.yaml --schedules 20 --format json
@@ -70,22 +71,25 @@ where not all could be covered it is incomplete, with the numbers.
 			if err := e.options(c, &o); err != nil {
 				return err
 			}
-			var worst verdicts
-			err = in.each(w, c, format == "json", cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+			all := stages{c: c, format: format, clean: "all schedules of all %d launches", alone: e.alone()}
+			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				o.Arguments = words
 				r, err := any.check(w, l, o)
 				if r == nil {
 					return nil, e.named(err)
 				}
-				if worst.add(r.Verdict); last {
+				if last {
 					w.answered()
 				}
-				if err := c.write(r, format, how); err != nil {
+				if all.add(r.Verdict, r); all.together() {
+					inFlags(r)
+					keepSchedules(r)
+				} else if err := c.write(r, format, how); err != nil {
 					return nil, err
 				}
 				return nil, c.writeSchedules(w, schedules, l, r)
 			})
-			return w.exit(worst.status(c, err))
+			return w.exit(all.end(err))
 		},
 	}
 	f := cmd.Flags()
@@ -112,36 +116,6 @@ func (c *console) write(r *muster.Report, format formatFlag, how report.TextOpti
 	}
 	how.Color, how.AllIs = c.color(), "--all"
 	return r.WriteText(c.out, how)
-}
-
-// verdicts are those of several launches: findings outweigh what is incomplete.
-type verdicts struct {
-	some, findings, incomplete bool
-}
-
-func (v *verdicts) add(of muster.Verdict) {
-	v.some = true
-	v.findings = v.findings || of == report.Findings
-	v.incomplete = v.incomplete || of == report.Incomplete
-}
-
-// status returns the exit status of all, or an error that came between. Launches that were not
-// looked at make the whole incomplete.
-func (v *verdicts) status(c *console, err error) error {
-	var unfinished *muster.UnfinishedError
-	if errors.As(err, &unfinished) {
-		fmt.Fprintf(c.err, "muster: %s\n", err)
-		v.incomplete, err = true, nil
-	}
-	switch {
-	case err != nil:
-		return err
-	case v.findings:
-		return status(report.Findings)
-	case v.incomplete:
-		return status(report.Incomplete)
-	}
-	return nil
 }
 
 // status converts a verdict to an exit status.

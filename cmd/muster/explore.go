@@ -79,6 +79,17 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	return nil
 }
 
+// alone names a flag that is of one exploration; empty if there is none.
+func (e *exploreFlags) alone() string {
+	switch {
+	case e.shard != "":
+		return "--shard"
+	case e.state != "":
+		return "--state"
+	}
+	return ""
+}
+
 // progress shows the progress of an exploration, on one line of a terminal.
 func (c *console) progress(p muster.Progress) {
 	fmt.Fprintf(c.err, "\r\033[Kexploring: %d schedules, %d like others", p.Schedules, p.Left)

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -87,11 +87,7 @@ func (i *importing) any() error {
 	if err != nil {
 		return err
 	}
-	list, err := fatbin.Read(i.name, data)
-	if err != nil {
-		return err
-	}
-	if err := i.all(list); err != nil {
+	if err := i.all(data); err != nil {
 		return err
 	}
 	return i.end()
@@ -106,24 +102,37 @@ func (i *importing) end() error {
 }
 
 // all prints, or writes, what a program holds.
-func (i *importing) all(list []fatbin.Entry) error {
-	if i.dir != "" {
-		if err := os.MkdirAll(i.dir, 0o777); err != nil {
-			return &files.WriteError{Name: i.dir, Err: files.Cause(err)}
-		}
-	}
+func (i *importing) all(program []byte) error {
 	var cubins []string
-	texts := [][]byte{}
+	seen := map[[sha256.Size]byte]bool{}
 	var modules []*imported
-	for _, e := range list {
+	err := fatbin.Each(i.name, program, false, func(e fatbin.Entry) error {
 		arch := fmt.Sprintf("sm_%d%s", e.Arch, e.Suffix)
-		switch {
-		case e.Kind == fatbin.Cubin:
+		if e.Kind == fatbin.Cubin {
 			cubins = append(cubins, arch)
-		case !contains(texts, e.Data):
-			texts = append(texts, e.Data)
-			modules = append(modules, i.parse(len(texts), arch, &e))
+			return nil
 		}
+		hash := sha256.Sum256(e.Data)
+		if seen[hash] {
+			return nil
+		}
+		seen[hash] = true
+		if len(seen) == 1 && i.dir != "" {
+			if err := os.MkdirAll(i.dir, 0o777); err != nil {
+				return &files.WriteError{Name: i.dir, Err: files.Cause(err)}
+			}
+		}
+		m := i.parse(len(seen), arch, &e)
+		modules = append(modules, m)
+		if i.dir == "" {
+			return nil
+		}
+		err := i.write(m.path(), func(w io.Writer) error { _, err := w.Write(e.Data); return err })
+		m.entry.Data = nil // it may be large
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	byArch, names := map[string][]*ptx.Module{}, map[*ptx.Module]string{}
 	for _, m := range modules {
@@ -141,7 +150,7 @@ func (i *importing) all(list []fatbin.Entry) error {
 		}
 	}
 	switch {
-	case len(texts) > 0:
+	case len(seen) > 0:
 		return nil
 	case len(cubins) > 0:
 		return fmt.Errorf("%s: machine code for %s and no PTX: build it with -gencode arch=compute_90a,code=[sm_90a,compute_90a]", i.name, strings.Join(unique(cubins), ", "))
@@ -194,11 +203,6 @@ func (i *importing) linked(m *imported, set *ptx.LinkSet, path map[*ptx.Module]s
 func (i *importing) module(m *imported, set *ptx.LinkSet, path map[*ptx.Module]string) error {
 	e := &m.entry
 	fmt.Fprintf(i.out, "%s: PTX %d.%d for %s, at byte %#x of %s\n", m.path(), e.Version[0], e.Version[1], m.arch, e.Place, i.name)
-	if i.dir != "" {
-		if err := i.write(m.path(), func(w io.Writer) error { _, err := w.Write(e.Data); return err }); err != nil {
-			return err
-		}
-	}
 	if m.mod == nil {
 		return nil
 	}
@@ -226,6 +230,11 @@ func (i *importing) module(m *imported, set *ptx.LinkSet, path map[*ptx.Module]s
 		if err != nil {
 			return err
 		}
+		if _, err := entry.ParamsOf(whole, kernel); err != nil {
+			fmt.Fprintf(i.err, "muster: %v\n", err)
+			i.failed = true
+			continue
+		}
 		if err := i.write(file, func(w io.Writer) error {
 			return skeleton.WriteKnown(w, paths[0], whole, kernel, &skeleton.Known{Link: paths[1:]})
 		}); err != nil {
@@ -242,15 +251,6 @@ func (i *importing) write(name string, write func(io.Writer) error) error {
 		return fmt.Errorf("%s is there already; remove it, or name another folder", name)
 	}
 	return files.Write(name, write)
-}
-
-func contains(list [][]byte, b []byte) bool {
-	for _, x := range list {
-		if bytes.Equal(x, b) {
-			return true
-		}
-	}
-	return false
 }
 
 func unique(list []string) (out []string) {

@@ -50,6 +50,9 @@ compiled by nvcc where that is found. Several PTX modules of one kernel (nvcc
 			if err != nil {
 				return fmt.Errorf("%s: %s", args[0], strings.TrimPrefix(err.Error(), ": "))
 			}
+			if _, err := entry.ParamsOf(m, f); err != nil {
+				return err
+			}
 			// A launch file names its PTX from its own folder.
 			names := make([]string, len(args))
 			for i, name := range args {

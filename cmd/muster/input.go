@@ -113,46 +113,6 @@ func (in *input) limited(args []string) (*launch.File, error) {
 	return in.file(args)
 }
 
-// each calls do for each launch of the file in turn, or with those that it may overlap, and
-// with its words on a command line. Of several, it writes a line with the launch's name
-// before.
-func (in *input) each(ctx context.Context, c *console, quiet bool, cmd *cobra.Command, args []string, do func(l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
-	file, err := in.limited(args)
-	if err != nil {
-		return err
-	}
-	if in.launch != "" || len(file.Launches) == 1 {
-		l, words, err := in.load(ctx, cmd, args)
-		if err != nil {
-			return err
-		}
-		_, err = do(l, words, true)
-		return err
-	}
-	s, err := muster.LoadSequence(file, in.limits)
-	if err != nil {
-		return err
-	}
-	words := in.words(cmd, args)
-	return s.Each(ctx, func(i int, l *muster.Launch) (*muster.RunResult, error) {
-		first, last := s.Numbers(i)
-		if s.Stages() == 1 {
-			return do(l, words, true)
-		}
-		if !quiet {
-			if i > 0 {
-				fmt.Fprintln(c.out)
-			}
-			if first == last {
-				fmt.Fprintf(c.out, "launch %d of %d, %s\n", first, len(file.Launches), l.Name())
-			} else {
-				fmt.Fprintf(c.out, "launches %d to %d of %d, which may overlap: %s\n", first, last, len(file.Launches), l.Name())
-			}
-		}
-		return do(l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
-	})
-}
-
 func (in *input) checkLimits() error {
 	if in.limits.Instrs <= 0 || in.memory <= 0 || in.local <= 0 || in.local > 1<<30 || in.limits.Time < time.Millisecond {
 		return fmt.Errorf("a limit must be positive, and --limit-local at most 2^30")

@@ -43,8 +43,8 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				return err
 			}
 			defer w.close()
-			var worst verdicts
-			err = in.each(w, c, format == "json", cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+			all := stages{c: c, format: format, clean: "all %d launches ran to their end"}
+			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
 				}
@@ -52,7 +52,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				if r == nil || err != nil && w.Err() == nil { // as of an array that cannot be read
 					return nil, err
 				}
-				if worst.add(r.Verdict()); last {
+				if last {
 					w.answered()
 				}
 				if r.Report == nil && last { // else the buffers are not the results
@@ -60,9 +60,12 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 						return nil, err
 					}
 				}
+				if all.add(r.Verdict(), runForm(r)); all.together() {
+					return r, nil
+				}
 				return r, c.result(r, format)
 			})
-			return w.exit(worst.status(c, err))
+			return w.exit(all.end(err))
 		},
 	}
 	f := cmd.Flags()
@@ -100,7 +103,10 @@ func writeOuts(r *muster.RunResult, outs []string) error {
 
 func (c *console) result(r *muster.RunResult, format formatFlag) error {
 	if format == "json" {
-		return c.resultJSON(r)
+		e := json.NewEncoder(c.out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(runForm(r))
 	}
 	if len(r.Output) > 0 {
 		c.out.Write(r.Output)
@@ -151,7 +157,8 @@ type comparisonJSON struct {
 	MaxULP   uint64  `json:"max_ulp"`
 }
 
-func (c *console) resultJSON(r *muster.RunResult) error {
+// runForm returns the JSON form of a run.
+func runForm(r *muster.RunResult) runJSON {
 	j := runJSON{
 		Version: 1, Verdict: r.Verdict(), Schedule: r.Schedule, Launch: r.Launch, Warps: r.Warps, Lanes: r.Lanes,
 		Output: string(r.Output), Comparisons: []comparisonJSON{}, Report: inFlags(r.Report),
@@ -162,8 +169,5 @@ func (c *console) resultJSON(r *muster.RunResult) error {
 			Got: x.Got, Want: x.Want, MaxAbs: fmt.Sprint(x.MaxAbs), MaxRel: fmt.Sprint(x.MaxRel), MaxULP: x.MaxULP,
 		})
 	}
-	e := json.NewEncoder(c.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(j)
+	return j
 }

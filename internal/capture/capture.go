@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -70,13 +71,16 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if list, err := os.ReadDir(o.Dir); err == nil && len(list) > 0 {
 		return 0, fmt.Errorf("%s is there already, with %s in it; remove it, or name another folder with -o", o.Dir, list[0].Name())
 	}
+	if err := areFolders(o.PTX); err != nil {
+		return 0, err
+	}
 	shim, err := library()
 	if err != nil {
 		return 0, err
 	}
 	record, err := prepare(o)
 	defer func() {
-		if err != nil { // the program did not run: the next try finds an empty folder
+		if err != nil && record != "" { // the program did not run: the next try finds an empty folder
 			_ = os.RemoveAll(record)
 		}
 	}()
@@ -100,10 +104,10 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	s.ptx = append(s.ptx, filepath.Join(top, dumpsName))
 	cmd.Env = environment(o, shim, top)
-	// An interrupt is the program's: it ends, and what was recorded is kept.
-	quiet := make(chan os.Signal, 1)
-	signal.Notify(quiet, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(quiet)
+	// A signal is the program's: it ends, and what was recorded is kept.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, heard()...)
+	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		stop()
 		return 0, err
@@ -112,8 +116,8 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	go func() { done <- cmd.Wait() }()
 	for ended := false; !ended; {
 		select {
-		case sig := <-quiet:
-			if sig == syscall.SIGTERM { // not sent to the whole group
+		case sig := <-signals:
+			if !typed(sig) {
 				_ = cmd.Process.Signal(sig)
 			}
 		case <-ctx.Done():
@@ -129,7 +133,9 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if w, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		status = 128 + int(w.Signal())
 	}
-	if err := o.convert(s, record); err != nil {
+	if err := o.convert(s, record); errors.Is(err, fs.ErrNotExist) && !exists(record) {
+		fmt.Fprintf(o.Log, "muster capture: nothing is kept: %s was removed while the program ran\n", o.Dir)
+	} else if err != nil {
 		fmt.Fprintf(o.Log, "muster capture: %v; what was recorded is in %s\n", err, record)
 	}
 	return status, nil
@@ -137,14 +143,37 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 
 // prepare makes the folder, and in it that of the record.
 func prepare(o *Options) (record string, err error) {
-	record, err = filepath.Abs(filepath.Join(o.Dir, recordName))
-	if err == nil {
-		err = os.MkdirAll(record, 0o700)
+	if record, err = filepath.Abs(filepath.Join(o.Dir, recordName)); err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = os.Chmod(o.Dir, 0o700) // it holds what the program computes with
+	if err = os.MkdirAll(o.Dir, 0o700); err != nil {
+		return "", err
 	}
-	return record, err
+	if err = os.Mkdir(record, 0o700); errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("another capture writes to %s; name another folder with -o", o.Dir)
+	} else if err != nil {
+		return "", err
+	}
+	return record, os.Chmod(o.Dir, 0o700) // it holds what the program computes with
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// areFolders refuses what cannot hold PTX.
+func areFolders(list []string) error {
+	for _, dir := range list {
+		info, err := os.Stat(dir)
+		switch {
+		case err != nil:
+			return fmt.Errorf("--ptx %s: %w", dir, errors.Unwrap(err))
+		case !info.IsDir():
+			return fmt.Errorf("--ptx %s: it is no folder", dir)
+		}
+	}
+	return nil
 }
 
 // meetingPlace makes a folder with a short path, since a socket's has at most 108 bytes: with
@@ -165,6 +194,7 @@ func meetingPlace(o *Options, record string) (string, error) {
 	for _, r := range o.Launches {
 		fmt.Fprintf(&b, "launch=%d-%d\n", r[0], r[1])
 	}
+	fmt.Fprintf(&b, "dir=%s\n", strings.ReplaceAll(o.Dir, "\n", "?"))
 	fmt.Fprintf(&b, "max-bytes=%d\nwait-ms=%d\nper-kernel=%d\n", o.MaxBytes, o.Wait.Milliseconds(), o.PerKernel)
 	if o.As != 0 {
 		cards[o.As].options(&b)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -626,6 +628,97 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
+// TestDescriptors: a program that closes what it did not open, and has the numbers for files of
+// its own, finds nothing in them, and is captured on.
+func TestDescriptors(t *testing.T) {
+	b := newBench(t)
+	file := filepath.Join(t.TempDir(), "victim")
+	o, status, log := b.run(t, "closes "+file, nil)
+	if got := folders(t, o.Dir); status != 0 || len(got) != 3 {
+		t.Errorf("status %d, folders %v: %s", status, got, log)
+	}
+	_, status, log = b.run(t, "quiet "+file, nil)
+	data, err := os.ReadFile(file)
+	if status != 0 || err != nil || len(data) > 0 || strings.Count(log, "is not captured any further") != 1 {
+		t.Errorf("status %d, %q, %v: %s", status, data, err, log)
+	}
+}
+
+// TestRemoved: a program that removes the folder of its capture loses that alone.
+func TestRemoved(t *testing.T) {
+	b := newBench(t)
+	dir := filepath.Join(t.TempDir(), "captured")
+	_, status, log := b.run(t, "removes "+dir, func(o *Options) { o.Dir = dir })
+	if status != 3 || strings.Count(log, "cannot be written in "+dir+": No such file or directory") != 1 || !strings.Contains(log, "nothing is kept: "+dir+" was removed while the program ran\n") {
+		t.Errorf("status %d: %s", status, log)
+	}
+}
+
+// TestErrorsFull: where standard error is a file that may not grow, the capture's line does not
+// end the program.
+func TestErrorsFull(t *testing.T) {
+	b := newBench(t)
+	dir := t.TempDir()
+	script := filepath.Join(dir, "limited")
+	text := "#!/bin/sh\nhead -c 8192 /dev/zero > " + dir + "/errors\nulimit -f 8\nexec " + b.program + " many 2>> " + dir + "/errors\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	o := &Options{Dir: filepath.Join(t.TempDir(), "captured"), MaxBytes: 1 << 20, PerKernel: 64, Contents: All, Wait: time.Second, Log: &log}
+	status, err := Run(context.Background(), o, []string{script}, nil, nil, &log)
+	if err != nil || status != 0 || strings.Count(log.String(), "is not captured any further") != 1 || strings.Contains(log.String(), os.TempDir()+"/muster-") {
+		t.Errorf("status %d, %v: %s", status, err, &log)
+	}
+}
+
+// TestSignals: what ends muster ends the program, and the capture is kept.
+func TestSignals(t *testing.T) {
+	b := newBench(t)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if typed(sig) {
+			continue // this is the foreground of a terminal
+		}
+		done := make(chan bool)
+		var o *Options
+		var status int
+		var log string
+		go func() {
+			defer close(done)
+			o, status, log = b.run(t, "sleeps", func(o *Options) {
+				go func() {
+					for record := filepath.Join(o.Dir, recordName); ; time.Sleep(20 * time.Millisecond) {
+						if after, _ := filepath.Glob(record + "/*/*.a*"); len(after) > 0 {
+							break
+						}
+					}
+					time.Sleep(100 * time.Millisecond)
+					_ = syscall.Kill(os.Getpid(), sig)
+				}()
+			})
+		}()
+		<-done
+		if group, front := groups("1 (a b) c) S 2 77 4 5 77 0"); group != "77" || front != "77" {
+			t.Errorf("groups %s, %s", group, front)
+		}
+		if got := folders(t, o.Dir); status != 128+int(sig) || len(got) != 1 {
+			t.Errorf("%v: status %d, folders %v: %s", sig, status, got, log)
+		}
+	}
+}
+
+// TestTogether: of two captures into one folder at once, one is refused.
+func TestTogether(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "captured")
+	o := &Options{Dir: dir, MaxBytes: 1, Log: io.Discard}
+	if _, err := prepare(o); err != nil {
+		t.Fatal(err)
+	}
+	if record, err := prepare(o); record != "" || err == nil || !strings.Contains(err.Error(), "another capture writes to "+dir) {
+		t.Errorf("%q, %v", record, err)
+	}
+}
+
 // TestPreloaded stands beside a library that is preloaded as an allocator is, and asks for
 // the function behind itself.
 func TestPreloaded(t *testing.T) {
@@ -658,6 +751,19 @@ func TestRefused(t *testing.T) {
 		_, err := Run(context.Background(), &Options{Dir: c.dir, MaxBytes: 1, Log: &log}, c.command, nil, nil, nil)
 		if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
 			t.Errorf("%v: %v, want %s", c.command, err, c.want)
+		}
+	}
+}
+
+// TestPTXFolders: what is no folder is refused.
+func TestPTXFolders(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{{file, "it is no folder"}, {file + "y", "no such file or directory"}} {
+		if err := areFolders([]string{t.TempDir(), c[0]}); err == nil || !strings.Contains(err.Error(), "--ptx "+c[0]+": "+c[1]) {
+			t.Errorf("%s: %v", c[0], err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,8 +46,12 @@ func (o *Options) convert(s *sources, record string) error {
 	}
 	var list []*process
 	for _, d := range dirs {
+		o.tell(filepath.Join(record, d.Name(), "why"))
 		p, err := readRecord(filepath.Join(record, d.Name()))
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // of a process that could write nothing
+			continue
+		case err != nil:
 			return err
 		}
 		if len(p.list) > 0 || len(p.without) > 0 || p.graphs > 0 {
@@ -68,6 +73,13 @@ func (o *Options) convert(s *sources, record string) error {
 	}
 	c.summary()
 	return os.RemoveAll(record)
+}
+
+// tell says why a process gave up, if it could not say so itself.
+func (o *Options) tell(why string) {
+	if line, err := os.ReadFile(why); err == nil {
+		_, _ = o.Log.Write(line)
+	}
 }
 
 // name is that of a process's folder, where there are several.

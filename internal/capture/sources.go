@@ -303,13 +303,13 @@ func (i *image) program(path string, cubins []string) error {
 	if err != nil {
 		return err
 	}
-	list, err := fatbin.Read(name, data)
+	list, err := texts(name, data)
 	if err != nil {
 		return err
 	}
 	for _, e := range list {
 		same := func(m *module) bool { return bytes.Equal(m.texts[0], e.Data) }
-		if !e.Relocatable || e.Kind != fatbin.PTX || slices.ContainsFunc(i.modules, same) {
+		if !e.Relocatable || slices.ContainsFunc(i.modules, same) {
 			continue
 		}
 		if err := i.add(module{texts: [][]byte{e.Data}, arch: e.Arch, name: name, how: "as that of its units"}); err != nil {
@@ -318,6 +318,17 @@ func (i *image) program(path string, cubins []string) error {
 	}
 	i.units, i.whole = true, map[*module]*module{}
 	return nil
+}
+
+// texts returns the PTX of a program.
+func texts(name string, data []byte) (list []fatbin.Entry, err error) {
+	err = fatbin.Each(name, data, false, func(e fatbin.Entry) error {
+		if e.Kind == fatbin.PTX {
+			list = append(list, e)
+		}
+		return nil
+	})
+	return list, err
 }
 
 // linkedMark is what a linker of the driver makes in a dry capture (drySource of the shim).
@@ -334,9 +345,9 @@ func (i *image) parts(path string) {
 		}
 		if !bytes.HasPrefix(data, []byte("\x7fELF")) && !bytes.HasPrefix(data, []byte{0x50, 0xed}) {
 			err = i.add(module{texts: [][]byte{bytes.TrimRight(data, "\x00")}})
-		} else if list, err2 := fatbin.Read(name, data); err2 == nil {
+		} else if list, err2 := texts(name, data); err2 == nil {
 			for _, e := range list {
-				if e.Kind == fatbin.PTX && err == nil {
+				if err == nil {
 					err = i.add(module{texts: [][]byte{e.Data}, arch: e.Arch})
 				}
 			}

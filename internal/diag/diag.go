@@ -159,3 +159,20 @@ func Bytes(n uint64) string {
 	}
 	return fmt.Sprintf("%d bytes", n)
 }
+
+// Several lists names, the first of them if there are many, and the begin of one that is long.
+func Several(names []string) string {
+	const most, longest = 8, 120
+	var list []string
+	for i, name := range names {
+		if i == most && len(names) > most+1 {
+			list = append(list, fmt.Sprintf("and %s more", Group(int64(len(names)-most))))
+			break
+		}
+		if len(name) > longest {
+			name = strings.ToValidUTF8(name[:longest], "") + "…"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
+}

@@ -3,9 +3,10 @@
 package entry
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
+	"muster/internal/diag"
 	"muster/launch"
 	"muster/ptx"
 )
@@ -27,32 +28,59 @@ func Find(l *launch.Launch, mod *ptx.Module) (*ptx.Func, error) {
 	switch {
 	case len(found) == 1:
 		return found[0], nil
-	case len(found) == 0 && l.Kernel != "":
-		return nil, &launch.Error{Pos: l.Pos, Msg: fmt.Sprintf("no kernel is called %q; there are %s", l.Kernel, strings.Join(names, ", "))}
-	case len(found) == 0:
+	case len(found) > 1 && l.Kernel != "":
+		return nil, &launch.Error{Pos: l.Pos, Msg: fmt.Sprintf("%d kernels are called %q", len(found), l.Kernel)}
+	case len(names) == 0:
 		return nil, &launch.Error{Pos: l.Pos, Msg: "the PTX has no kernel"}
+	case len(found) == 0:
+		return nil, &launch.Error{Pos: l.Pos, Msg: fmt.Sprintf("no kernel is called %q; there are %s", l.Kernel, diag.Several(names))}
 	}
-	return nil, &launch.Error{Pos: l.Pos, Msg: "name the kernel; there are " + strings.Join(names, ", ")}
+	return nil, &launch.Error{Pos: l.Pos, Msg: "name the kernel; there are " + diag.Several(names)}
+}
+
+// ParamsOf is Params for a kernel of a module, whose file errors name.
+func ParamsOf(mod *ptx.Module, f *ptx.Func) ([]launch.Param, error) {
+	list, err := Params(f)
+	var of *ptx.Error
+	if errors.As(err, &of) && of.File == "" {
+		of.File = mod.UnitAt(of.Pos).Name
+	}
+	return list, err
 }
 
 // Params describes a kernel's parameters.
 func Params(f *ptx.Func) ([]launch.Param, error) {
 	var list []launch.Param
+	seen := map[string]bool{}
+	end := 0
 	for _, v := range f.Params {
+		fail := func(format string, args ...any) ([]launch.Param, error) {
+			return nil, &ptx.Error{Pos: v.Pos, Msg: fmt.Sprintf(format, args...)}
+		}
 		t, ok := launch.ParseType(v.Type)
 		if !ok || t == launch.TensorMapType {
-			return nil, &ptx.Error{Pos: v.Pos, Msg: fmt.Sprintf("parameter %s of type .%s cannot be passed", v.Name, v.Type)}
+			return fail("parameter %s of type .%s cannot be passed", v.Name, v.Type)
 		}
+		if seen[v.Name] {
+			return fail("two parameters are called %s", v.Name)
+		}
+		seen[v.Name] = true
 		p := launch.Param{Name: v.Name, Size: t.Size() * max(v.Vec, 1)}
 		p.Align = p.Size
 		if v.Align > 0 {
 			p.Align = v.Align
 		}
 		for _, n := range v.Dims {
-			if n < 0 || n > launch.MaxParams {
-				return nil, &ptx.Error{Pos: v.Pos, Msg: fmt.Sprintf("parameter %s has no size that fits", v.Name)}
+			if n < 0 || n > launch.MaxParams || p.Size > launch.MaxParams {
+				return fail("parameter %s has no size that fits", v.Name)
 			}
 			p.Size *= int(n)
+		}
+		if p.Size == 0 {
+			return fail("parameter %s has no bytes: none can be passed", v.Name)
+		}
+		if end = (end+p.Align-1)/p.Align*p.Align + p.Size; end > launch.MaxParams {
+			return fail("with parameter %s there are %d bytes of parameters; a kernel has at most %d", v.Name, end, launch.MaxParams)
 		}
 		if len(v.Dims) == 0 && v.Vec == 0 {
 			p.Type = t

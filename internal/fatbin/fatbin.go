@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -31,7 +32,7 @@ type Entry struct {
 	// Relocatable code is of a unit that the device linker links with others.
 	Relocatable bool
 	Place       int64  // the offset of its header in the file
-	Data        []byte // PTX without the zeros behind it
+	Data        []byte // PTX without the zeros behind it; nil where it was not asked for
 }
 
 // An Error says what is wrong with a file, and where.
@@ -49,7 +50,9 @@ const (
 	magic      = 0xba55ed50
 	fileHeader = 16
 	leastEntry = 64
-	maxEntry   = 1 << 28 // bytes of one entry, decompressed
+	maxPTX     = 64 << 20 // bytes of one entry, decompressed
+	maxCubin   = 1 << 28
+	maxAll     = 1 << 30 // of all entries together
 
 	flagAccelerated = 1 << 20 // the architecture's name ends in "a"
 	flagLZ4         = 1 << 13
@@ -63,42 +66,59 @@ var sections = []string{".nv_fatbin", relocatable}
 const relocatable = "__nv_relfatbin"
 
 // Read returns the entries of a fat binary, or of an executable, a library or an object.
-func Read(name string, file []byte) ([]Entry, error) {
-	if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
-		if len(file) < 4 || binary.LittleEndian.Uint32(file) != magic {
-			return nil, &Error{name, 0, "this is no fat binary of CUDA, and no ELF file"}
-		}
-		return read(name, file, 0)
-	}
-	f, err := elf.NewFile(bytes.NewReader(file))
+func Read(name string, file []byte) (all []Entry, err error) {
+	err = Each(name, file, true, func(e Entry) error {
+		all = append(all, e)
+		return nil
+	})
 	if err != nil {
-		return nil, &Error{name, 0, "not an ELF file that can be read: " + err.Error()}
-	}
-	var all []Entry
-	for _, s := range f.Sections {
-		for _, name2 := range sections {
-			if s.Name != name2 {
-				continue
-			}
-			if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
-				return nil, &Error{name, int64(min(s.Offset, uint64(len(file)))), "section " + s.Name + " does not lie in the file"}
-			}
-			list, err := read(name, file[s.Offset:s.Offset+s.Size], int64(s.Offset))
-			if err != nil {
-				return nil, err
-			}
-			for i := range list {
-				list[i].Relocatable = s.Name == relocatable
-			}
-			all = append(all, list...)
-		}
+		return nil, err
 	}
 	return all, nil
 }
 
-// read returns the entries of a sequence of fat binaries, which begins at an offset of the
-// file.
-func read(name string, data []byte, from int64) (all []Entry, err error) {
+// Each calls do for each entry in turn, and ends at its first error. Without cubins, machine code
+// is named and not decompressed.
+func Each(name string, file []byte, cubins bool, do func(Entry) error) error {
+	r := &reader{name: name, cubins: cubins, left: maxAll}
+	if !bytes.HasPrefix(file, []byte(elf.ELFMAG)) {
+		if len(file) < 4 || binary.LittleEndian.Uint32(file) != magic {
+			return &Error{name, 0, "this is no fat binary of CUDA, and no ELF file"}
+		}
+		return r.read(file, 0, do)
+	}
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		return &Error{name, 0, "not an ELF file that can be read: " + err.Error()}
+	}
+	for _, s := range f.Sections {
+		if !slices.Contains(sections, s.Name) {
+			continue
+		}
+		if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
+			return &Error{name, int64(min(s.Offset, uint64(len(file)))), "section " + s.Name + " does not lie in the file"}
+		}
+		err := r.read(file[s.Offset:s.Offset+s.Size], int64(s.Offset), func(e Entry) error {
+			e.Relocatable = s.Name == relocatable
+			return do(e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reader reads the fat binaries of a file.
+type reader struct {
+	name   string
+	cubins bool  // machine code, too, is decompressed
+	left   int64 // bytes that may still be decompressed
+}
+
+// read reads the entries of a sequence of fat binaries, which begins at an offset of the file.
+func (r *reader) read(data []byte, from int64, do func(Entry) error) error {
+	name := r.name
 	for at := 0; at < len(data); {
 		if len(data)-at < 4 || binary.LittleEndian.Uint32(data[at:]) == 0 {
 			at += 4 // between two fat binaries
@@ -109,34 +129,36 @@ func read(name string, data []byte, from int64) (all []Entry, err error) {
 		}
 		head := data[at:]
 		if len(head) < fileHeader || binary.LittleEndian.Uint32(head) != magic {
-			return nil, fail("a fat binary should begin here")
+			return fail("a fat binary should begin here")
 		}
 		if v := binary.LittleEndian.Uint16(head[4:]); v != 1 {
-			return nil, fail("a fat binary of version %d; only 1 is known", v)
+			return fail("a fat binary of version %d; only 1 is known", v)
 		}
 		header, size := uint64(binary.LittleEndian.Uint16(head[6:])), binary.LittleEndian.Uint64(head[8:])
 		if header < fileHeader || header > uint64(len(head)) || size > uint64(len(head))-header {
-			return nil, fail("a fat binary of %d bytes, of which the file has %d", size, len(head))
+			return fail("a fat binary of %d bytes, of which the file has %d", size, len(head))
 		}
 		begin := at + int(header)
 		at = begin + int(size)
 		for rest := data[begin:at]; len(rest) > 0; {
-			e, n, err := entry(rest)
+			e, n, err := r.entry(rest)
 			e.Place = from + int64(at-len(rest))
 			if err != nil {
-				return nil, &Error{name, e.Place, err.Error()}
+				return &Error{name, e.Place, err.Error()}
 			}
 			if e.Kind == PTX || e.Kind == Cubin {
-				all = append(all, e)
+				if err := do(e); err != nil {
+					return err
+				}
 			}
 			rest = rest[n:]
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // entry reads the first of a sequence of entries, and returns its length.
-func entry(b []byte) (e Entry, n int, err error) {
+func (r *reader) entry(b []byte) (e Entry, n int, err error) {
 	if len(b) < leastEntry {
 		return e, 0, fmt.Errorf("an entry of %d bytes, fewer than its header", len(b))
 	}
@@ -156,10 +178,17 @@ func entry(b []byte) (e Entry, n int, err error) {
 	if e.Kind != PTX && e.Kind != Cubin {
 		return e, n, nil
 	}
+	if e.Kind == Cubin && !r.cubins {
+		return e, n, nil
+	}
 	e.Data = b[header:n:n]
+	most := map[Kind]uint64{PTX: maxPTX, Cubin: maxCubin}[e.Kind]
 	if compressed := flags & (flagLZ4 | flagZstd); compressed != 0 {
-		if packed > payload || size > maxEntry {
+		if packed > payload || size > most {
 			return e, 0, fmt.Errorf("an entry of %d bytes, %d when decompressed: too many", packed, size)
+		}
+		if r.left -= int64(size); r.left < 0 {
+			return e, 0, fmt.Errorf("with this entry more than %d bytes are decompressed: too many", maxAll)
 		}
 		if e.Data, err = decompress(e.Data[:packed], int(size), compressed == flagLZ4); err != nil {
 			return e, 0, fmt.Errorf("an entry that cannot be decompressed: %w", err)

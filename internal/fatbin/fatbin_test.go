@@ -2,12 +2,16 @@ package fatbin_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"muster/internal/fatbin"
 	"muster/ptx"
@@ -105,6 +109,67 @@ func TestDamaged(t *testing.T) {
 		if _, err := fatbin.Read("x", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}
+	}
+}
+
+// bomb is a fat binary whose entries are a few bytes that become many.
+func bomb(t *testing.T, kind fatbin.Kind, entries, size int) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := zstd.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entry := make([]byte, 64)
+	le := binary.LittleEndian
+	le.PutUint16(entry, uint16(kind))
+	le.PutUint32(entry[4:], 64)
+	le.PutUint64(entry[8:], uint64(packed.Len()))
+	le.PutUint32(entry[16:], uint32(packed.Len()))
+	le.PutUint32(entry[28:], 90)
+	le.PutUint64(entry[40:], 1<<15)
+	le.PutUint64(entry[56:], uint64(size))
+	body := bytes.Repeat(append(entry, packed.Bytes()...), entries)
+	head := make([]byte, 16)
+	le.PutUint32(head, 0xba55ed50)
+	le.PutUint16(head[4:], 1)
+	le.PutUint16(head[6:], 16)
+	le.PutUint64(head[8:], uint64(len(body)))
+	return append(head, body...)
+}
+
+// TestBomb: what is decompressed of a file is bounded in sum, and machine code is decompressed
+// only where it is asked for.
+func TestBomb(t *testing.T) {
+	count := func(e fatbin.Entry) error { return nil }
+	if err := fatbin.Each("x", bomb(t, fatbin.PTX, 20, 60<<20), false, count); err == nil || !strings.Contains(err.Error(), "more than 1073741824 bytes are decompressed") {
+		t.Errorf("20 times 60 MiB of PTX: %v", err)
+	}
+	if err := fatbin.Each("x", bomb(t, fatbin.PTX, 1, 65<<20), false, count); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("65 MiB of PTX: %v", err)
+	}
+	machine := bomb(t, fatbin.Cubin, 20, 200<<20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	err := fatbin.Each("x", machine, false, func(e fatbin.Entry) error {
+		if n++; e.Data != nil || e.Arch != 90 {
+			t.Errorf("%d bytes of machine code for %d", len(e.Data), e.Arch)
+		}
+		return nil
+	})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; err != nil || n != 20 || took > 1<<20 {
+		t.Errorf("%d entries, %d bytes, %v", n, took, err)
+	}
+	if _, err := fatbin.Read("x", machine); err == nil {
+		t.Error("20 times 200 MiB of machine code are decompressed")
 	}
 }
 

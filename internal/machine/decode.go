@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/flow"
 	"muster/ptx"
 )
@@ -95,7 +96,7 @@ func findEntry(m *ptx.Module, kernel string) (*ptx.Func, error) {
 			entries = append(entries, f)
 		}
 	}
-	names := strings.Join(Kernels(m), ", ")
+	names := diag.Several(Kernels(m))
 	switch {
 	case len(entries) == 0:
 		return nil, fmt.Errorf("%s: no kernel (.entry) in this module", m.Name)

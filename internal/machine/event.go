@@ -104,6 +104,9 @@ const (
 	EvTensorAlloc
 	EvTensorFree
 	EvTensorLeft
+	// EvTensorUsed: the instruction at PC uses registers of the tcgen05.ld whose number is
+	// Load, and so comes after what that read.
+	EvTensorUsed
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
 	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull
@@ -442,6 +445,8 @@ type Event struct {
 	Mem   MemID
 	Size  int32 // bytes a lane
 	Span  Span
+	// Load, of EvTensorUsed, is Op.ID of the load.
+	Load int64
 	// Peer, of EvTensorAsk, is the other CTA, nil if it does not run; With, of what a pair
 	// allocates or frees, is the other CTA's event, which came before.
 	Peer *int32

@@ -151,11 +151,15 @@ func (x *ctx) params() *region { return &x.m.params[x.c.g.index] }
 
 // gridOf returns the grid of a CTA.
 func (m *Machine) gridOf(cta int32) *grid {
-	i := len(m.grids) - 1
-	for m.grids[i].first > cta {
-		i--
+	lo, hi := 0, len(m.grids)
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; m.grids[mid].first <= cta {
+			lo = mid
+		} else {
+			hi = mid
+		}
 	}
-	return m.grids[i]
+	return m.grids[lo]
 }
 
 // Launches is how many launches run.

@@ -33,7 +33,7 @@ type GridShape struct {
 // Shape returns the launch's shape. Of several, Warps, Threads and Cluster are the largest.
 func (m *Machine) Shape() Shape {
 	s := Shape{CTAs: int(m.total), Warps: int(m.warps), Threads: int(m.block), Clusters: m.clusters()}
-	for i, g := range m.grids {
+	for _, g := range m.grids {
 		s.Cluster = max(s.Cluster, int(g.csize))
 		s.Cooperative = s.Cooperative || g.Cooperative
 		if len(m.grids) == 1 {
@@ -54,19 +54,22 @@ func (m *Machine) Shape() Shape {
 			slices.Sort(*list)
 			*list = slices.Compact(*list)
 		}
-		s.Grids = append(s.Grids[:i:i], shape)
+		s.Grids = append(s.Grids, shape)
 	}
 	return s
 }
 
 // GridOf returns the number of the launch of a CTA.
 func (s *Shape) GridOf(cta int32) int {
-	for i := len(s.Grids) - 1; i > 0; i-- {
-		if int(cta) >= s.Grids[i].First {
-			return i
+	lo, hi := 0, len(s.Grids)
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; int(cta) >= s.Grids[mid].First {
+			lo = mid
+		} else {
+			hi = mid
 		}
 	}
-	return 0
+	return lo
 }
 
 // ClusterOf returns the number of a CTA's cluster.

@@ -252,7 +252,7 @@ type warp struct {
 	cp     [32]asyncCounts
 	used   bool // any cp.async group state
 	wgmmas []wgmmaUse
-	loads  []int64 // its loads from tensor memory that may be in flight
+	loads  []tensorLoad // its loads from tensor memory whose registers no instruction has used
 	// multiplies is the last wgmma that it has issued, multiplied the last one that has
 	// written its part of D.
 	multiplies, multiplied uint32
@@ -425,7 +425,7 @@ func (w *warp) clone() *warp {
 		c.splits[i] = &n
 	}
 	c.wgmmas = append([]wgmmaUse(nil), w.wgmmas...)
-	c.loads = append([]int64(nil), w.loads...)
+	c.loads = slices.Clone(w.loads)
 	c.tokenRows = make([]*tokenRow, len(w.tokenRows))
 	for i, r := range w.tokenRows {
 		t := *r

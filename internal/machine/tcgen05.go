@@ -284,6 +284,11 @@ func visitTensorAccess(x *ctx, in *instr, mask uint32) verdict {
 	if !ok {
 		return halted
 	}
+	if own := uint32(x.w.index%4) * 32 << 16; own != 0 && taddr>>21 == 0 {
+		// DeepGEMM's epilogues give lane 0 in all warps, and are right on a card.
+		x.badOperand(FaultTensorLanes, mask, sprint("lane 0 of tensor memory in its address, where its warp reaches lanes %d to %d (ISA 9.7.18.8.1)", own>>16, own>>16+31))
+		taddr |= own
+	}
 	if err := ti.form.Check(taddr, int(x.w.index)); err != nil {
 		kind := FaultTensorLanes
 		if _, column := tensor.TensorCell(taddr); column+ti.form.Columns() > tensor.TensorColumns {
@@ -311,7 +316,7 @@ func visitTensorAccess(x *ctx, in *instr, mask uint32) verdict {
 	}
 	p := x.issueBy(op, lowest(mask), mask)
 	if !ti.st {
-		x.w.loads = append(x.w.loads, p.ID)
+		x.w.loads = append(x.w.loads, tensorLoad{id: p.ID, base32: x.s.base32, regs: ti.regs})
 	}
 	return performed
 }
@@ -362,21 +367,32 @@ func inOrder(data []byte) func(uint32, []byte) {
 	}
 }
 
+// A tensorLoad is a load whose registers no instruction has used.
+type tensorLoad struct {
+	id     int64
+	base32 int32
+	regs   []reg
+}
+
 // finishLoads makes the loads of a warp happen whose registers an instruction uses: it has to
 // wait for them by its registers, whatever else it waits for (ISA 9.7.18.6.4.5).
 func (x *ctx) finishLoads(t *touching) {
 	m, w, base := x.m, x.w, x.s.base32
 	for i := 0; i < len(w.loads); {
-		op, ok := m.find(w.loads[i])
-		if !ok || op.Stage >= Written {
-			w.loads = slices.Delete(w.loads, i, i+1)
+		l := &w.loads[i]
+		if !slices.ContainsFunc(l.regs, func(r reg) bool { return t.has(l.base32 + int32(r) - base) }) {
+			i++
 			continue
 		}
-		used := slices.ContainsFunc(op.tcgen05.regs, func(r reg) bool { return t.has(op.tcgen05.base32 + int32(r) - base) })
-		for used && op.Stage < Written {
-			m.advance(op)
+		if op, ok := m.find(l.id); ok {
+			for op.Stage < Written {
+				m.advance(op)
+			}
 		}
-		i++
+		if m.cfg.Observer != nil {
+			m.emit(Event{Kind: EvTensorUsed, CTA: x.c.index, Warp: w.index, Mask: x.s.mask, PC: x.s.pc, Load: l.id})
+		}
+		w.loads = slices.Delete(w.loads, i, i+1)
 	}
 }
 

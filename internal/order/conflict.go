@@ -47,6 +47,9 @@ const (
 	// IfTensorFence: tcgen05 operations that are ordered by what synchronizes their threads,
 	// and not by tcgen05.fence::before_thread_sync and after_thread_sync.
 	IfTensorFence
+	// IfDataCame: the earlier access is a tcgen05.ld whose registers were used, and what
+	// follows their use is ordered with the later access. By the letter that orders nothing.
+	IfDataCame
 	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
 	// together.
 	IfTogether

@@ -98,6 +98,8 @@ func (t *Tracker) beginning(launch int) *trigger {
 			}
 		}
 	}
+	begin.released.freeze()
+	begin.relaxed.freeze()
 	t.begun[launch] = beginning{begin, t.lets}
 	return begin
 }
@@ -193,8 +195,8 @@ func (t *Tracker) handsOn(home *cta, ev *machine.Event, lane uint32) *trigger {
 // exitLaunch adds what exiting lanes hand on. A CTA that ends without launch_dependents has
 // let the launches that depend on it begin with its last thread.
 func (t *Tracker) exitLaunch(home *cta, ev *machine.Event) {
-	if !t.letsBegin(t.cfg.GridOf(ev.CTA)) {
-		return
+	if t.triggers[ev.CTA] != nil || !t.letsBegin(t.cfg.GridOf(ev.CTA)) {
+		return // what lets them begin is known
 	}
 	t.lets++
 	all := &trigger{}
@@ -217,13 +219,7 @@ func (t *Tracker) exitLaunch(home *cta, ev *machine.Event) {
 
 // completions adds the launches that a thread knows to have completed. That is so for
 // everybody: a launch which has waited, and then lets another begin, need not release it.
-func (t *Tracker) completions(to, from *clock) {
-	for l := range t.cfg.Grids {
-		if from.at(t.completion(l), 0) != 0 {
-			to.raise(t.completion(l), 0, 1)
-		}
-	}
-}
+func (t *Tracker) completions(to, from *clock) { to.joinFrom(from, t.completion(0)) }
 
 // afterTrigger reports whether a lane is ordered behind all triggers that count so far, so that
 // its own is never the first.
@@ -273,6 +269,15 @@ func (t *Tracker) spread(c *clock) {
 }
 
 func (t *Tracker) meetClocks(c, src *clock) {
+	if c.below != src.below {
+		c.flatten()
+		src.flatten()
+	}
+	for i := range src.parts {
+		if cta := src.parts[i].cta; c.vec(cta) != nil {
+			c.ensure(cta, 0)
+		}
+	}
 	t.spread(c)
 	t.spread(src)
 	for i := range c.parts {

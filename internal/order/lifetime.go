@@ -122,6 +122,7 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	known := c.gone.strong()
 	t.visitsLeft(c, known)
 	c.ended = true
+	delete(t.begins, c.index)
 	c.shared, c.tensor, c.bars, c.named, c.remote, c.gone = shadow{}, shadow{}, nil, nil, nil, know{}
 	for i := range c.warps {
 		c.warps[i] = warp{}

@@ -32,6 +32,8 @@ type opRec struct {
 	// read and done are the times of the issuer's warp at which its lane first
 	// knew the source reads, and all of it, complete by a group wait; 0 if not.
 	read, done uint32
+	// came is the time of the issuer's warp at which it first used registers of a tcgen05.ld.
+	came uint32
 	// mapSeq is the machine's MapSeq, mapRead the time at which a group wait
 	// showed the lane that the map was read.
 	mapSeq, mapRead uint32

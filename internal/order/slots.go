@@ -137,7 +137,7 @@ func (c *cta) markKnown(clk *clock, w int32, mask, upto uint32) {
 
 // forget clears in a clock what lanes of a warp did.
 func (c *cta) forget(clk *clock, w int32) {
-	v := clk.vec(c.index)
+	v := clk.lowered(c.index)
 	if 1+int(w) < len(v) {
 		v[1+w] = 0
 	}

@@ -144,6 +144,9 @@ func (t *Tracker) relateTensor(ac *access, p *stamp, r *opRec, a, b int) relatio
 	if why&InFlight != 0 && t.issueKnown(r, ac, lanes) {
 		why |= IssueKnown
 	}
+	if why&InFlight != 0 && t.dataCame(ac, r) {
+		why = IfDataCame
+	}
 	t.conflict(ac, p, a, b, why)
 	return racing
 }
@@ -173,6 +176,36 @@ func (t *Tracker) tensorKnown(ac *access, p *stamp, r *opRec, c *clock, lanes ui
 		return true
 	}
 	return t.knownLanes(c, r.cta, r.warp, r.issued)&r.lanes != 0
+}
+
+// onUsed notes that a warp used registers of a load.
+func (t *Tracker) onUsed(ev *machine.Event) {
+	i, ok := t.ops.byID[ev.Load]
+	if !ok {
+		return
+	}
+	w := &t.at(ev.CTA).warps[ev.Warp]
+	w.mark(ev.Mask)
+	if r := &t.ops.recs[i]; r.came == 0 {
+		r.came = w.time
+	}
+}
+
+// dataCame reports whether an access follows the use of a load's registers.
+func (t *Tracker) dataCame(ac *access, r *opRec) bool {
+	if r.came == 0 {
+		return false
+	}
+	if r.cta == ac.home.index && r.warp == ac.wi {
+		return true
+	}
+	k := &ac.group.know
+	for _, c := range [...]*clock{&k.gen, k.of(tensorSent), k.of(tensorTaken)} {
+		if c != nil && t.knownLanes(c, r.cta, r.warp, r.came) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or

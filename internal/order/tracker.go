@@ -167,6 +167,8 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onAsk(ev)
 	case machine.EvTensorAlloc, machine.EvTensorFree:
 		t.onColumns(ev)
+	case machine.EvTensorUsed:
+		t.onUsed(ev)
 	case machine.EvTrigger:
 		t.onTrigger(ev)
 	case machine.EvGridWait:

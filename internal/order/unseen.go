@@ -261,7 +261,7 @@ func (t *Tracker) signalHeard(b *mbar, phase int64, r *opRec) {
 // waitHeard passes on what a phase's issuers heard to lanes that found it complete.
 func (t *Tracker) waitHeard(b *mbar, phase int64, w *warp, mask uint32) {
 	s := &b.sets[uint64(phase)%uint64(len(b.sets))]
-	if b.done(phase) == nil || len(s.heard.parts) == 0 {
+	if b.done(phase) == nil || s.heard.empty() {
 		return
 	}
 	for i := range w.groups {

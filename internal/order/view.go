@@ -291,6 +291,14 @@ func (k *know) glimpsed(src *know) bool {
 	return true
 }
 
+// freeze makes clones of k share what it knows.
+func (k *know) freeze() {
+	k.gen.freeze()
+	for i := range k.rows {
+		k.rows[i].clk.freeze()
+	}
+}
+
 func (k *know) reset() {
 	k.gen.reset()
 	k.rows = k.rows[:0]
@@ -311,7 +319,7 @@ func (k *know) covers(src *know) bool {
 			if !k.base(r.view).covers(&r.clk) {
 				return false
 			}
-		case len(r.clk.parts) > 0:
+		case !r.clk.empty():
 			return false
 		}
 	}

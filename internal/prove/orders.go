@@ -109,6 +109,7 @@ func byOrders(l *trial.Subject, w *trial.Budget, most int64) (p Proof, r trial.R
 	}
 	p.Holds = ended > 0 && !words.Over && len(words.Beyond()) == 0 && len(words.Parts()) == 0
 	p.Contents = true // the order may depend on the contents of the buffers
+	p.Orders = true
 	return p, r, p.Holds
 }
 

@@ -40,6 +40,9 @@ type Proof struct {
 	Addresses Addresses
 	// Parts are the clusters that were proven one by one.
 	Parts trial.Parts
+	// Orders: it is by a run for each order of some accesses. One run then does not show
+	// which bytes every schedule accesses.
+	Orders bool
 }
 
 // A Reason is why a proof does not hold: a condition of docs/schedules.md, or

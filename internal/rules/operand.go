@@ -9,11 +9,15 @@ import (
 // operand reports an operand that an instruction does not accept.
 func (j *Judge) operand(ev *machine.Event) {
 	kind, fix := rangeKind, "keep the operand in the range that the instruction takes"
+	severity, notes := Note, []string(nil) // the kind's
 	switch ev.Fault {
 	case machine.FaultAlign:
 		kind, fix = misaligned, "align the address, and make the size a multiple of what the instruction takes"
 	case machine.FaultTensorAlloc:
 		kind, fix = tensorAlloc, "see what the ISA asks of it: muster explain tensor-alloc"
+	case machine.FaultTensorLanes:
+		kind, fix, severity = tensorLanes, ownLanes, Warning
+		notes = []string{"contested: the ISA asks for the warp's own lanes; shipped kernels give lane 0 in every warp, and a card then takes the warp's own"}
 	case machine.FaultCancel:
 		kind, fix = cancelMisuse, "leave the loop at the first answer that nothing is cancelled, in every thread, and read the id of a CTA only from an answer that has one"
 	case machine.FaultBounds:
@@ -25,6 +29,8 @@ func (j *Judge) operand(ev *machine.Event) {
 			Sites:    []Site{eventSite("executes", ev)},
 			Missing:  "the instruction takes no such operand",
 			Fix:      fix,
+			Severity: severity,
+			Notes:    notes,
 		}
 	})
 }

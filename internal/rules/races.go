@@ -83,6 +83,7 @@ func init() {
 		raceLaunches:      (*Judge).launchRace,
 		raceTensor:        (*Judge).tensorRace,
 		tensorFence:       (*Judge).fencelessTensor,
+		tensorWait:        (*Judge).waitlessLoad,
 		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
@@ -140,6 +141,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 // all else is operations.
 func inTensorMemory(c *order.Conflict) *Kind {
 	switch {
+	case c.Why&order.IfDataCame != 0:
+		return tensorWait
 	case c.Prior.Op < 0 || c.Cur.Op < 0:
 		return tensorUnallocated
 	case c.Why&order.IfTensorFence != 0:
@@ -386,7 +389,8 @@ func (j *Judge) at(pc int32) string {
 
 // short shortens a long mnemonic: the source line shows the rest.
 func short(name string) string {
-	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group"} {
+	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group",
+		"tcgen05.mma", "tcgen05.commit", "tcgen05.cp", "tcgen05.ld", "tcgen05.st", "tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit", "clusterlaunchcontrol.try_cancel"} {
 		if strings.HasPrefix(name, p+".") {
 			return p
 		}

@@ -43,7 +43,7 @@ func (j *Judge) stopped(m *machine.Machine) {
 	case machine.FaultTensorBounds:
 		j.tensorStop(tensorUnallocated, s, "accesses", "no alloc of the CTA that is not freed covers these columns", "access what tcgen05.alloc returned, and as many columns as it was asked for, before tcgen05.dealloc")
 	case machine.FaultTensorLanes:
-		j.tensorStop(tensorLanes, s, "accesses", "a warp reaches 32 of the 128 lanes, by its number", "add (warp % 4) * 32 to the lane of the address: taddr + ((warp % 4) << 21)")
+		j.tensorStop(tensorLanes, s, "accesses", "a warp reaches 32 of the 128 lanes, by its number", ownLanes)
 	case machine.FaultMap:
 		j.mapFault(s)
 	case machine.FaultOther:

@@ -9,6 +9,13 @@ var tensorLanes = register(Kind{
 tcgen05.st, and no others. The lane of the address is the first of them; shapes of 16 lanes
 may also begin 16 lanes further on. Which lanes a multiplication uses follows from its shape.
 
+An address of lane 0 in another warp than the first is a warning: by the letter it is wrong,
+but shipped kernels have it (DeepGEMM's epilogues), and a card takes the lanes of the warp's
+own quarter, as the check then does.
+
 Add (warp % 4) * 32 to the lane of the address, which is its upper half: taddr + ((warp % 4)
 << 21).`,
 })
+
+// ownLanes is how to mend it.
+const ownLanes = "add (warp % 4) * 32 to the lane of the address: taddr + ((warp % 4) << 21)"

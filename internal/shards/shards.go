@@ -47,6 +47,9 @@ type Options struct {
 	Save func(*Exploration) error
 	// Progress is called now and then with what has been done.
 	Progress func(Progress)
+	// Final, if set, is called with the machine of each explored run that comes to its end,
+	// one at a time.
+	Final func(*machine.Machine)
 }
 
 // The budget of an exploration, where none is given.
@@ -135,6 +138,9 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 		j.u.gap(g)
 	}
 	j.u.words.Add(j.words.Summary())
+	if j.x.o.Final != nil && m.Done() && !m.TimedOut() {
+		j.x.o.Final(m)
+	}
 	if len(findings) == 0 {
 		return
 	}

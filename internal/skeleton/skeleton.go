@@ -4,7 +4,7 @@
 //
 // A parameter is a pointer if a value that is computed from it is part of an address. The
 // accesses at that address say what its buffer holds. A struct is laid out by the loads of
-// its parts.
+// its parts. What only the author knows is launch.Unfilled, which no launch is made with.
 package skeleton
 
 import (
@@ -12,17 +12,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"muster/launch"
 	"muster/ptx"
 )
-
-// defaultBlock is how many threads a block has where the kernel does not say.
-const defaultBlock = 128
-
-// defaultShape is how many elements a buffer has, and a tensor in each dimension.
-const defaultShape = 1024
 
 // Known is what is known of a launch besides the PTX of its kernel. What is zero is not
 // known, and is written as it is for PTX alone.
@@ -61,7 +58,7 @@ func WriteKnown(w io.Writer, path string, mod *ptx.Module, f *ptx.Func, known *K
 		fmt.Fprintln(out, text)
 	}
 	for _, text := range known.Head {
-		fmt.Fprintln(out, "# "+text)
+		fmt.Fprintln(out, "# "+strings.Map(printable, text))
 	}
 	modules := quoted(path)
 	if len(known.Link) > 0 {
@@ -73,37 +70,44 @@ func WriteKnown(w io.Writer, path string, mod *ptx.Module, f *ptx.Func, known *K
 	line("ptx: "+modules, "")
 	line("kernel: "+quoted(f.Name), "")
 	cluster := known.Cluster
-	switch declared := k.directive("reqnctapercluster"); {
+	declared := k.directive("reqnctapercluster")
+	switch {
 	case known.Grid != nil:
 		line("grid: "+dims(known.Grid), "")
 	case cluster != nil:
-		line("grid: "+dims(cluster), "how many CTAs: [x, y, z], multiples of the cluster's")
-	case declared != nil && known.Block != nil:
-		line("grid: "+dims(declared), "how many CTAs: [x, y, z], multiples of the cluster's")
+		line("grid: "+launch.Unfilled, "how many CTAs: [x, y, z], multiples of the cluster's")
+	case volume(declared) > launch.MaxClusterCTAs:
+		line("grid: "+launch.Unfilled, fmt.Sprintf("the kernel declares clusters %s, and no card takes more than %d CTAs in one", dims(declared), launch.MaxClusterCTAs))
+	case declared != nil:
+		line("grid: "+launch.Unfilled, "how many CTAs: [x, y, z], multiples of the cluster's, "+dims(declared))
 	default:
-		line("grid: 1", "how many CTAs: [x, y, z]")
+		line("grid: "+launch.Unfilled, "how many CTAs: [x, y, z]")
 	}
 	switch req, most := k.directive("reqntid"), k.directive("maxntid"); {
+	case req != nil && (volume(req) == 0 || volume(req) > launch.MaxBlockThreads):
+		line("block: "+dims(req), fmt.Sprintf(".reqntid: no card takes it; a CTA has 1 to %d threads", launch.MaxBlockThreads))
 	case req != nil:
 		line("block: "+dims(req), "")
 	case known.Block != nil:
 		line("block: "+dims(known.Block), "")
+	case most != nil && (volume(most) == 0 || volume(most) > launch.MaxBlockThreads):
+		line("block: "+launch.Unfilled, fmt.Sprintf("threads of a CTA: [x, y, z], at most %s (.maxntid), and %d in all", dims(most), launch.MaxBlockThreads))
 	case most != nil:
 		line("block: "+dims(most), "threads of a CTA: at most these (.maxntid)")
 	default:
-		line(fmt.Sprintf("block: %d", defaultBlock), "threads of a CTA: [x, y, z]")
+		line("block: "+launch.Unfilled, "threads of a CTA: [x, y, z]")
 	}
 	switch {
 	case cluster != nil:
 		line("cluster: "+dims(cluster), "")
 	case k.attr("reqnctapercluster") == nil && k.attr("explicitcluster") != nil:
-		line("cluster: 1", "CTAs of a cluster: [x, y, z]")
+		line("cluster: "+launch.Unfilled, "CTAs of a cluster: [x, y, z]")
 	}
 	switch {
 	case known.Shared > 0:
 		line(fmt.Sprintf("shared: %d", known.Shared), "")
 	case k.dynamic && known.Block == nil:
-		line("shared: 0", "bytes of dynamic shared memory")
+		line("shared: "+launch.Unfilled, "bytes of dynamic shared memory")
 	}
 	if known.Cooperative {
 		line("cooperative: true", "")
@@ -115,7 +119,7 @@ func WriteKnown(w io.Writer, path string, mod *ptx.Module, f *ptx.Func, known *K
 		}
 		for _, p := range k.params {
 			for _, b := range p.pointers() {
-				line(fmt.Sprintf("  %s: {type: %s, shape: %s, fill: %s}", b.name, b.typ, b.shape, b.fill), b.note)
+				line(fmt.Sprintf("  %s: {type: %s, shape: %s, fill: %s}", quoted(b.name), b.typ, b.shape, b.fill), b.note)
 			}
 		}
 	}
@@ -205,11 +209,39 @@ func mentions(op ptx.Operand, names map[string]bool) bool {
 func quoted(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r == '_' || r == '/' || r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
-	}) && !strings.ContainsAny(s[:1], "-.0123456789")
-	if plain {
+	}) && !strings.ContainsAny(s[:1], "-.0123456789") && !slices.Contains(words, strings.ToLower(s))
+	switch {
+	case plain:
 		return s
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return strconv.Quote(s) // its escapes are YAML's, too
 	}
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
+
+// words are other things than strings in some version of YAML.
+var words = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
+
+// printable keeps a comment on its line.
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return ' '
+	}
+	return r
+}
+
+// volume is the product of the numbers of a directive, or more than anything takes.
+func volume(list []uint64) uint64 {
+	if list == nil {
+		return 0
+	}
+	n := uint64(1)
+	for _, x := range list {
+		if n *= min(x, 1<<20); n > 1<<20 {
+			n = 1 << 20
+		}
+	}
+	return n
 }
 
 func dims(list []uint64) string {
@@ -281,13 +313,10 @@ func (p *param) pointers() (list []buffer) {
 	case p.known != nil:
 		return nil
 	case p.rank > 0:
-		shape := slices.Repeat([]string{fmt.Sprint(defaultShape)}, min(p.rank, 2))
-		for len(shape) < p.rank {
-			shape = append([]string{"1"}, shape...)
-		}
+		shape := slices.Repeat([]string{launch.Unfilled}, p.rank)
 		list = append(list, buffer{p.name, "f16", "[" + strings.Join(shape, ", ") + "]", "iota", "of a tensor map"})
 	case p.pointer:
-		b := buffer{p.name, max(p.element, launch.U8).String(), fmt.Sprintf("[%d]", defaultShape), "iota", ""}
+		b := buffer{p.name, max(p.element, launch.U8).String(), "[" + launch.Unfilled + "]", "iota", ""}
 		if p.written {
 			b.fill, b.note = "zeros", "written"
 		}
@@ -309,11 +338,11 @@ func (p *param) arg() string {
 		for i := max(0, p.rank-2); i < p.rank; i++ {
 			box[i] = "64"
 		}
-		return fmt.Sprintf("{tensormap: {of: %s, box: [%s], swizzle: none}}", p.name, strings.Join(box, ", "))
+		return fmt.Sprintf("{tensormap: {of: %s, box: [%s], swizzle: none}}", quoted(p.name), strings.Join(box, ", "))
 	case p.pointer:
-		return fmt.Sprintf("{ptr: %s}", p.name)
+		return fmt.Sprintf("{ptr: %s}", quoted(p.name))
 	case p.v.Dims == nil && p.parts == nil:
-		return fmt.Sprintf("{%s: 0}", p.typ)
+		return fmt.Sprintf("{%s: %s}", p.typ, launch.Unfilled)
 	}
 	var list []string
 	at := int64(0)
@@ -369,11 +398,15 @@ func (k *kernel) buffers() (names []string) {
 
 func newKernel(f *ptx.Func) *kernel {
 	k := &kernel{Func: f}
+	taken := map[string]bool{}
 	for i, v := range f.Params {
 		p := &param{v: v, name: fmt.Sprintf("p%d", i), typ: typeOf(v.Type)}
-		if short := strings.TrimPrefix(v.Name, f.Name+"_"); len(short) <= 20 && !strings.HasPrefix(short, "param_") {
+		if short := strings.TrimPrefix(v.Name, f.Name+"_"); len(short) <= 20 && !strings.HasPrefix(short, "param_") && launch.ValidName(short) {
 			p.name = short
 		}
+		for ; taken[p.name]; p.name += "_" { // as of a parameter that is called p1
+		}
+		taken[p.name] = true
 		p.size = int64(max(v.Vec, 1) * p.typ.Size())
 		for _, n := range v.Dims {
 			p.size *= n

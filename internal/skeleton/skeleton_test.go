@@ -12,6 +12,7 @@ import (
 	"muster/internal/entry"
 	"muster/internal/skeleton"
 	"muster/internal/yaml"
+	"muster/launch"
 	"muster/ptx"
 )
 
@@ -85,6 +86,17 @@ func TestRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			file, err := yaml.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Validate(); err == nil || !strings.Contains(err.Error(), "not filled in: grid") {
+				t.Errorf("%s, %s, as it is: %v", path, f.Name, err)
+			}
+			filled := bytes.ReplaceAll(b.Bytes(), []byte(launch.Unfilled), []byte("1"))
+			if err := os.WriteFile(name, filled, 0o666); err != nil {
 				t.Fatal(err)
 			}
 			if err := readable(name, f); err != nil {

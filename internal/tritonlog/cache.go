@@ -43,7 +43,7 @@ func ReadFolder(dir string) (*Log, error) {
 		if trace == "" && strings.Contains(e.Name(), ".ndjson") {
 			trace = shown
 		}
-		if e.IsDir() || filepath.Ext(name) != ".ptx" {
+		if !e.Type().IsRegular() || filepath.Ext(name) != ".ptx" {
 			return nil
 		}
 		if len(log.Kernels) == maxKernels {
@@ -82,7 +82,7 @@ func readKernel(name, shown string) (*Kernel, error) {
 	base := strings.TrimSuffix(filepath.Base(name), ".ptx")
 	k := &Kernel{Name: base, Place: shown, PTX: text}
 	beside := strings.TrimSuffix(name, ".ptx") + ".json"
-	if _, err := os.Lstat(beside); err != nil {
+	if info, err := os.Lstat(beside); err != nil || !info.Mode().IsRegular() {
 		return k, nil
 	}
 	shown = strings.TrimSuffix(shown, ".ptx") + ".json"

@@ -3,7 +3,6 @@ package tritonlog
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,17 +72,10 @@ func (d *describer) buffers() error {
 
 // limits returns the least and the largest element of a tensor, if the log has them.
 func (t *tensor) limits() (lo, hi float64, ok bool) {
-	number := func(n *json.Number) float64 {
-		if n == nil {
-			return math.NaN()
-		}
-		v, err := n.Float64()
-		if err != nil {
-			return math.NaN()
-		}
-		return v
+	if t.Min == nil || t.Max == nil {
+		return 0, 0, false
 	}
-	lo, hi = number(t.Min), number(t.Max)
+	lo, hi = float64(*t.Min), float64(*t.Max)
 	return lo, hi, lo <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0)
 }
 

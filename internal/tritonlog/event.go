@@ -290,19 +290,32 @@ type argInfo struct {
 
 // A tensor is one of PyTorch.
 type tensor struct {
-	Shape   []int64      `json:"shape"`
-	Dtype   string       `json:"dtype"`
-	Stride  []int64      `json:"stride"`
-	Size    int64        `json:"element_size"`
-	Pointer string       `json:"data_ptr"`
-	Min     *json.Number `json:"min"`
-	Max     *json.Number `json:"max"`
-	Blob    string       `json:"blob_path"`
-	Missing string       `json:"error"` // why there is no blob
+	Shape   []int64 `json:"shape"`
+	Dtype   string  `json:"dtype"`
+	Stride  []int64 `json:"stride"`
+	Size    int64   `json:"element_size"`
+	Pointer string  `json:"data_ptr"`
+	Min     *limit  `json:"min"`
+	Max     *limit  `json:"max"`
+	Blob    string  `json:"blob_path"`
+	Missing string  `json:"error"` // why there is no blob
 
 	address uint64
 	known   bool // the address is
 	extent  int64
+}
+
+// A limit is the least or the largest element of a tensor. What JSON has no numbers for, the log
+// has as strings: "nan", "inf", "-inf". NaN is also what is no number in any form.
+type limit float64
+
+func (l *limit) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil {
+		v = math.NaN()
+	}
+	*l = limit(v)
+	return nil
 }
 
 // arguments returns a launch's arguments, in their order, or why there are none.

@@ -108,7 +108,9 @@ func write(t testing.TB, dir string, log *tritonlog.Log, o tritonlog.Options, st
 			all.Write(b.Bytes())
 			all.WriteString("---\n")
 			name := filepath.Join(dir, "k.yaml")
-			if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			filled := bytes.ReplaceAll(b.Bytes(), []byte("grid: "+launch.Unfilled), []byte("grid: 16")) // with any cluster
+			filled = bytes.ReplaceAll(filled, []byte(launch.Unfilled), []byte("1"))
+			if err := os.WriteFile(name, filled, 0o666); err != nil {
 				t.Fatal(err)
 			}
 			file, err := yaml.ReadFile(name)
@@ -208,6 +210,11 @@ func TestKnown(t *testing.T) {
 				`, "d": `+tensor(0x7f0000002000, "int64", 8, "[4]", "[1]", blob("junk"), `, "min": -3.0, "max": 9.0`)+
 				`, "e": `+tensor(0x7f0000003000, "float8_e4m3fn", 1, "[4]", "[1]", blob("missing"), `, "min": -1e30, "max": 9.5`)+
 				`, "f": `+tensor(0x7f0000004000, "uint8", 1, "[4]", "[1]", `, "error": "Storage quota", "min": -4, "max": 300`))},
+		{"limits that are no numbers", compilation(t, "k", kernelPTX("k", "ptr", "ptr", "ptr", "ptr"), nil) +
+			launchOf("k", "[1]", `"a": `+tensor(0x7f0000000000, "float32", 4, "[4]", "[1]", `, "min": "nan", "max": "nan"`)+
+				`, "b": `+tensor(0x7f0000001000, "float32", 4, "[4]", "[1]", `, "min": "-inf", "max": "inf"`)+
+				`, "c": `+tensor(0x7f0000002000, "float32", 4, "[4]", "[1]", `, "min": 0.5, "max": 2`)+
+				`, "d": `+tensor(0x7f0000003000, "bool", 1, "[4]", "[1]", `, "min": false, "max": true`))},
 		{"graph", compilation(t, "k", kernelPTX("k", "ptr"), nil) + launchOf("k", "[1]", `"_note": "argument extraction skipped during CUDA graph capture"`)},
 		{"alike", compilation(t, "k", kernelPTX("k", "out"), nil) + strings.Repeat(launchOf("k", "[0, 1]", ``), 3) +
 			launchOf("k", "[2]", `"x": `+tensor(0x7f0000000000, "float32", 4, "[4]", "[1]", blob("a"))) +

@@ -105,7 +105,6 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int ready;        // options are read
 static volatile int off; // nothing is recorded any more
 static char top[96], folder[128];
-static int events = -1;
 static int device = -1;
 
 static struct {
@@ -117,7 +116,7 @@ static struct {
 	double wait;
 	unsigned perKernel;
 	int dry; // answer as another card, and launch nothing
-	char name[128];
+	char name[128], dir[256]; // dir: the folder that the user named
 	int nattributes, attribute[32][2];
 } opt;
 
@@ -127,16 +126,96 @@ static double now(void) {
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-// giveUp says why, once, and ends the capture of this process.
+// An Own is a descriptor that is ours. The program may close it, as it may close all that it
+// has, and have the number for another file: what is behind it is asked before each use. None is
+// kept from one call of the program to the next.
+typedef struct {
+	int fd;
+	dev_t device;
+	ino_t inode;
+} Own;
+
+// own takes a descriptor, and moves it away from those of the standard streams, for which the
+// program would take it.
+static Own own(int fd) {
+	if (fd >= 0 && fd < 3) {
+		int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		close(fd);
+		fd = higher;
+	}
+	struct stat st;
+	return fd < 0 || fstat(fd, &st) ? (Own){-1} : (Own){fd, st.st_dev, st.st_ino};
+}
+
+static int still(const Own *o) {
+	struct stat st;
+	return o->fd >= 0 && !fstat(o->fd, &st) && st.st_dev == o->device && st.st_ino == o->inode;
+}
+
+static void letGo(const Own *o) {
+	if (still(o)) close(o->fd);
+}
+
+// writeAll writes, and keeps from the program the signals that a file too large, or a closed
+// connection, would send it.
+static int writeAll(const Own *to, const void *data, size_t n) {
+	sigset_t ours, before, pending;
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGXFSZ);
+	sigaddset(&ours, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	int failed = 0;
+	for (const char *p = data; n > 0 && !failed;) {
+		ssize_t k = still(to) ? write(to->fd, p, n) : (errno = EBADF, -1);
+		if (k < 0 && errno == EINTR) continue;
+		if (k <= 0) failed = k < 0 ? errno : EIO;
+		else p += k, n -= k;
+	}
+	int sent = failed == EFBIG ? SIGXFSZ : failed == EPIPE ? SIGPIPE : 0;
+	if (sent && !sigismember(&pending, sent)) {
+		struct timespec none = {0};
+		sigset_t one;
+		sigemptyset(&one);
+		sigaddset(&one, sent);
+		sigtimedwait(&one, 0, &none);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, 0);
+	errno = failed;
+	return failed ? -1 : 0;
+}
+
+static Own errors = {-1}; // standard error, as the program was given it
+
+// begun looks at standard error before the program may have put another file there.
+__attribute__((constructor)) static void begun(void) {
+	struct stat st;
+	if (!fstat(2, &st)) errors = (Own){2, st.st_dev, st.st_ino};
+}
+
+// giveUp says why, once, and ends the capture of this process. What cannot be said on standard
+// error is left for muster to say.
 static void giveUp(const char *format, ...) {
 	if (off) return;
 	off = 1;
-	char why[400];
+	char why[400], line[500], path[160];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(why, sizeof why, format, args);
 	va_end(args);
-	fprintf(stderr, "muster capture: process %d is not captured any further: %s\n", (int)getpid(), why);
+	int n = snprintf(line, sizeof line, "muster capture: process %d is not captured any further: %s\n", (int)getpid(), why);
+	if (!writeAll(&errors, line, n)) return;
+	snprintf(path, sizeof path, "%s/why", folder);
+	Own o = own(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	writeAll(&o, line, n);
+	letGo(&o);
+}
+
+// cannot gives up since something cannot be written.
+static void cannot(const char *name) {
+	int why = errno;
+	if (access(top, F_OK)) giveUp("muster, which captures it, has ended");
+	else giveUp("%s cannot be written in %s: %s", name, opt.dir, strerror(why));
 }
 
 // A Text is a string that grows.
@@ -175,56 +254,31 @@ static void addString(Text *t, const char *s) {
 	add(t, "\"");
 }
 
-// writeAll writes, and keeps from the program the signals that a file too large, or a closed
-// connection, would send it.
-static int writeAll(int fd, const void *data, size_t n) {
-	sigset_t ours, before, pending;
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGXFSZ);
-	sigaddset(&ours, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &ours, &before);
-	int failed = 0;
-	for (const char *p = data; n > 0 && !failed;) {
-		ssize_t k = write(fd, p, n);
-		if (k < 0 && errno == EINTR) continue;
-		if (k <= 0) failed = k < 0 ? errno : EIO;
-		else p += k, n -= k;
-	}
-	int sent = failed == EFBIG ? SIGXFSZ : failed == EPIPE ? SIGPIPE : 0;
-	if (sent && !sigismember(&pending, sent)) {
-		struct timespec none = {0};
-		sigset_t one;
-		sigemptyset(&one);
-		sigaddset(&one, sent);
-		sigtimedwait(&one, 0, &none);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, 0);
-	errno = failed;
-	return failed ? -1 : 0;
+static Own openAt(const char *name, int flags) {
+	char path[256];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	Own o = own(open(path, O_WRONLY | O_CLOEXEC | flags, 0600));
+	if (o.fd < 0) cannot(name);
+	return o;
 }
+
+static Own create(const char *name) { return openAt(name, O_CREAT | O_EXCL); }
 
 // emit appends a line to the events, and frees it.
 static void emit(Text *t) {
 	add(t, "\n");
-	if (!off && writeAll(events, t->s, t->n)) giveUp("%s/events: %s", folder, strerror(errno));
+	Own o = off ? (Own){-1} : openAt("events", O_APPEND);
+	if (o.fd >= 0 && writeAll(&o, t->s, t->n)) cannot("events");
+	letGo(&o);
 	free(t->s);
 	*t = (Text){0};
 }
 
-static int create(const char *name) {
-	char path[256];
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0) giveUp("%s: %s", path, strerror(errno));
-	return fd;
-}
-
 static void save(const char *name, const void *data, size_t n) {
-	int fd = create(name);
-	if (fd < 0) return;
-	if (writeAll(fd, data, n)) giveUp("%s/%s: %s", folder, name, strerror(errno));
-	close(fd);
+	Own o = create(name);
+	if (o.fd < 0) return;
+	if (writeAll(&o, data, n)) cannot(name);
+	letGo(&o);
 }
 
 // forked keeps a child that shares its parent's record from writing to it.
@@ -239,12 +293,13 @@ static void readOptions(void) {
 	char path[128], line[4096];
 	snprintf(path, sizeof path, "%s/options", top);
 	FILE *f = fopen(path, "re");
-	if (!f) return giveUp("%s: %s", path, strerror(errno));
+	if (!f) return access(top, F_OK) ? giveUp("muster, which captures it, has ended") : giveUp("the options of the capture cannot be read: %s", strerror(errno));
 	while (fgets(line, sizeof line, f)) {
 		line[strcspn(line, "\n")] = 0;
 		char *value = strchr(line, '=');
 		if (!value) continue;
 		*value++ = 0;
+		if (!strcmp(line, "dir")) snprintf(opt.dir, sizeof opt.dir, "%s", value);
 		if (!strcmp(line, "kernel")) opt.filtered = !regcomp(&opt.kernel, value, REG_EXTENDED | REG_NOSUB);
 		if (!strcmp(line, "max-bytes")) opt.maxBytes = strtoull(value, 0, 10);
 		if (!strcmp(line, "wait-ms")) opt.wait = strtol(value, 0, 10) / 1e3; // in no locale's digits
@@ -284,8 +339,11 @@ static int start(void) {
 	ready = 1;
 	configure();
 	snprintf(folder, sizeof folder, "%s/record/%d", top, (int)getpid());
-	if (!off && mkdir(folder, 0700)) giveUp("%s: %s", folder, strerror(errno));
-	if (!off) events = create("events");
+	if (!off && mkdir(folder, 0700)) cannot("the record");
+	if (!off) {
+		Own o = create("events");
+		letGo(&o);
+	}
 	pthread_atfork(0, 0, forked);
 	return !off;
 }
@@ -456,21 +514,21 @@ static void saveModule(Module *m) {
 static char *ask(const char *question) {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	snprintf(to.sun_path, sizeof to.sun_path, "%s/socket", top);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) || writeAll(fd, question, strlen(question))) {
+	Own o = own(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	if (o.fd < 0 || connect(o.fd, (struct sockaddr *)&to, sizeof to) || writeAll(&o, question, strlen(question))) {
 		giveUp("muster does not answer: %s", strerror(errno));
-		if (fd >= 0) close(fd);
+		letGo(&o);
 		return 0;
 	}
 	Text t = {0};
 	for (;;) {
 		room(&t, 4096);
-		ssize_t n = read(fd, t.s + t.n, 4096);
+		ssize_t n = still(&o) ? read(o.fd, t.s + t.n, 4096) : 0;
 		if (n < 0 && errno == EINTR) continue;
 		if (n <= 0) break;
 		t.n += n;
 	}
-	close(fd);
+	letGo(&o);
 	t.s[t.n] = 0;
 	if (t.n < 2 || strcmp(t.s + t.n - 2, "\n\n")) {
 		giveUp("muster's answer ends early");
@@ -585,8 +643,8 @@ static int await(Handle stream, Handle event) {
 static int dump(Memory *m, Buffer *b, const char *name, void (*found)(Memory *, Address)) {
 	static char *chunk;
 	if (!chunk) chunk = malloc(CHUNK);
-	int fd = chunk ? create(name) : -1;
-	if (fd < 0) return -1;
+	Own o = chunk ? create(name) : (Own){-1};
+	if (o.fd < 0) return -1;
 	for (size_t at = 0; at < b->size && !off; at += CHUNK) {
 		size_t n = b->size - at < CHUNK ? b->size - at : CHUNK;
 		if (b->host) {
@@ -597,7 +655,7 @@ static int dump(Memory *m, Buffer *b, const char *name, void (*found)(Memory *, 
 			else if (await(m->copy, m->event) > 0) giveUp("a copy of %zu bytes does not end", n);
 		}
 		if (off) break;
-		if (writeAll(fd, chunk, n)) giveUp("%s/%s: %s", folder, name, strerror(errno));
+		if (writeAll(&o, chunk, n)) cannot(name);
 		if (found && b->size <= SCANNED) {
 			Address base = b->base; // b may move
 			size_t size = b->size;
@@ -607,7 +665,7 @@ static int dump(Memory *m, Buffer *b, const char *name, void (*found)(Memory *, 
 				if (m->list[i].base == base) b = &m->list[i];
 		}
 	}
-	close(fd);
+	letGo(&o);
 	return off ? -1 : 0;
 }
 

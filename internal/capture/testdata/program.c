@@ -1,6 +1,7 @@
 // Programs for the tests of the shim, by name.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,6 +111,32 @@ int main(int argc, char **argv) {
 	begin();
 	if (!strcmp(what, "once")) return run(add), 3;
 	if (!strcmp(what, "dlsym")) return launch = (Launch *)dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel"), run(add);
+	if (!strcmp(what, "closes")) { // all descriptors, and opens a file of its own in their place
+		run(add);
+		for (int i = 3; i < 64; i++) close(i);
+		int file = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		for (int i = 0; i < 20; i++) dup(file);
+		n = 50, run(add), n = 60, run(add);
+		return lseek(file, 0, SEEK_END) != 0;
+	}
+	if (!strcmp(what, "removes")) { // the folder of the capture
+		char command[600];
+		run(add);
+		snprintf(command, sizeof command, "rm -rf '%s'", argv[2]);
+		return system(command) || (n = 50, run(add)) ? 1 : 3;
+	}
+	if (!strcmp(what, "quiet")) { // a file in place of standard error, and a capture that fails
+		close(2);
+		int file = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		if (file != 2) return 9;
+		run(add), cuTestBreak(), n = 50, run(add);
+		return lseek(2, 0, SEEK_END) != 0;
+	}
+	if (!strcmp(what, "sleeps")) {
+		run(add);
+		for (int i = 0; i < 2000; i++) usleep(10000);
+		return 1;
+	}
 	if (!strcmp(what, "crash")) run(add), n = 50, run(add), abort();
 	if (!strcmp(what, "killed")) run(add), kill(getpid(), SIGKILL);
 	if (!strcmp(what, "repeat")) {
