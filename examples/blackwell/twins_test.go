@@ -38,7 +38,7 @@ var twins = []twin{
 	{"a tile is loaded without fence::after_thread_sync", "gemm_1cta", "tile_is_full:", after, "", "tensor-fence"},
 	{"a tile is given back without fence::before_thread_sync", "gemm_1cta", "columns:", before, "", "tensor-fence"},
 	{"the mma of a tile without fence::after_thread_sync", "gemm_1cta", "tile_is_empty:", after, "", "tensor-fence"},
-	{"columns are stored, and their load is not waited for", "gemm_1cta", "columns:", "tcgen05.wait::ld.sync.aligned;", "", "race-tensor"},
+	{"columns are stored, and their load is not waited for", "gemm_1cta", "columns:", "tcgen05.wait::ld.sync.aligned;", "", "tensor-wait"},
 	{"the first mma of a tile adds", "gemm_1cta", "multiply_tile:", "setp.ne.u32 %add, %at, 0;", "setp.eq.u32 %add, %at, 0;", "uninitialized-tensor"},
 	{"both tiles in one accumulator", "gemm_1cta", "multiply_tile:", "shl.b32 %d, %slot, 8;", "mov.u32 %d, 0;", "race-tensor"},
 	{"a step's commit before its last mma", "gemm_1cta", "stage_is_full:", "\ttcgen05.mma", "\tmov.u32 %to, empty;\n\tadd.u32 %to, %to, %bar;\n\t" + commit + "\n\ttcgen05.mma", "arrivals-excess"},
