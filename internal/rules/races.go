@@ -389,11 +389,14 @@ func (j *Judge) at(pc int32) string {
 
 // short shortens a long mnemonic: the source line shows the rest.
 func short(name string) string {
-	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group",
-		"tcgen05.mma", "tcgen05.commit", "tcgen05.cp", "tcgen05.ld", "tcgen05.st", "tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit", "clusterlaunchcontrol.try_cancel"} {
+	for _, p := range []string{"cp.async.bulk.tensor", "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.mbarrier.arrive", "cp.async", "st.async", "red.async", "wgmma.mma_async", "wgmma.wait_group"} {
 		if strings.HasPrefix(name, p+".") {
 			return p
 		}
+	}
+	if op, rest, _ := strings.Cut(name, "."); op == ptx.ClassTcgen05 || len(op) > 16 {
+		what, _, _ := strings.Cut(rest, ".")
+		return op + "." + what
 	}
 	if strings.HasPrefix(name, "mbarrier.") {
 		name = strings.TrimSuffix(name, ".b64")
