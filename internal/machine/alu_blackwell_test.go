@@ -2,6 +2,9 @@ package machine
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -209,3 +212,40 @@ func TestBlackwellRefused(t *testing.T) {
 type observerFunc func(m *Machine, ev *Event)
 
 func (f observerFunc) Observe(m *Machine, ev *Event) { f(m, ev) }
+
+// TestSumsOfTargets: mma adds as the tensor cores of the module's target do. sm_120 has fp8 as
+// one sum, sm_90 and sm_100 widen it; of sm_110 nobody published how it adds.
+func TestSumsOfTargets(t *testing.T) {
+	const code = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f4,%f5,%f6,%f7};"
+	sums := map[string]string{}
+	for _, target := range []string{"sm_89", "sm_90a", "sm_100a", "sm_120a"} {
+		p, err := decodeSnippetOf("9.0", target, code)
+		if err != nil || p.code[0].unmodelled {
+			t.Fatalf("%s: %v", target, err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		rows := make([]*[32]uint32, 14) // A, B, C, D
+		for r := range rows {
+			rows[r] = new([32]uint32)
+			for l := range 32 {
+				if rows[r][l] = rng.Uint32() & 0x77777777; r >= 6 { // A and B: no NaN
+					rows[r][l] = math.Float32bits(float32(rng.NormFloat64() * 1e6))
+				}
+			}
+		}
+		p.code[0].x.(*matrixInfo).mma.Run(rows[10:], rows[:4], rows[4:6], rows[6:10], nil, 0)
+		for _, d := range rows[10:] {
+			sums[target] += fmt.Sprintf("%x ", *d)
+		}
+	}
+	if sums["sm_90a"] != sums["sm_100a"] || sums["sm_89"] != sums["sm_90a"] {
+		t.Error("sm_89, which runs on Hopper here, sm_90 and sm_100 do not add alike")
+	}
+	if sums["sm_120a"] == sums["sm_100a"] {
+		t.Error("sm_120 adds fp8 as sm_100 does, which widens it")
+	}
+	p, err := decodeSnippetOf("9.0", "sm_110a", code)
+	if err != nil || !p.code[0].unmodelled {
+		t.Errorf("sums of sm_110 are executed (%v)", err)
+	}
+}

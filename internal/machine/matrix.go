@@ -103,12 +103,29 @@ func (x *ctx) meeting(mask uint32) {
 	}
 }
 
+// sums is the architecture whose tensor cores the module runs on: Hopper's, which a module for
+// an older one runs on too, or its own. Of sm_110 and sm_107 nobody published how they add.
+func (d *decoder) sums() int {
+	sm, ok := (&ptx.Module{Target: d.unit().Target}).Architecture()
+	if !ok {
+		return 90
+	}
+	return max(sm.Number, 90)
+}
+
+func (d *decoder) sumNotKnown() error {
+	return notModelled(sprint("on sm_%d, of which nobody published how it adds,", d.sums()))
+}
+
 // --- mma.sync, mma.sp.sync ---
 
 func decodeMMA(d *decoder, in *ptx.Inst) error {
 	w, err := tensor.ParseMMA(in.Mods)
 	if errors.Is(err, tensor.ErrNotMMA) {
 		return errNotModelled
+	}
+	if w, err = w.On(d.sums()); err != nil {
+		return d.sumNotKnown()
 	}
 	d.readAll()
 	want := 4

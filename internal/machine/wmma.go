@@ -52,6 +52,9 @@ func decodeWMMA(d *decoder, in *ptx.Inst) error {
 	if err != nil {
 		return errNotModelled
 	}
+	if w, err = w.On(d.sums()); err != nil {
+		return d.sumNotKnown()
+	}
 	return d.product(in, &matrixInfo{wmma: w}, &w.D, &w.A, &w.B, &w.C, w.Wide)
 }
 
