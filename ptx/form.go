@@ -46,8 +46,8 @@ type Slot struct {
 	Tied     bool   // present if and only if the slot before it is filled
 }
 
-// A Rule restricts combinations of modifiers: if the slot If has one of the values Is
-// (any, if empty), the slot Then must have one of Are; "-" in Are allows leaving it out.
+// A Rule restricts combinations of modifiers: if all of If are met, the slot Then must have
+// one of Are; "-" in Are allows leaving it out.
 type Rule struct {
 	If   []Cond
 	Then string
