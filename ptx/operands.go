@@ -132,7 +132,8 @@ func (c *operandCheck) integer(b *Bound) {
 		}
 	case w.class == 'f', w.class == 'h':
 		c.refuse("%s takes a floating-point value of .%s, not an integer literal", c.opcode(), b.Type)
-	case w.class == 'x' && in.Op != "multimem" && !strings.HasSuffix(in.Form.Name, ".mixed"):
+	case in.Op == "multimem", strings.HasPrefix(in.Form.Name, "add.simd"), strings.HasPrefix(in.Form.Name, "sub.simd"), strings.HasSuffix(in.Form.Name, ".mixed"):
+	case w.class == 'x':
 		c.refuse("%s takes a value of .%s, not an integer literal", c.opcode(), b.Type)
 	}
 }

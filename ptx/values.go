@@ -13,8 +13,7 @@ type valueRule struct {
 }
 
 var valueRules = []valueRule{
-	{"cp.async.bulk.prefetch", "size", 0, 1<<64 - 1, 16}, // of other copies the machine says that they are misaligned
-	{"st.bulk", "size", 0, 1 << 24, 8},                   // ISA 9.7.9.13
+	{"st.bulk", "size", 0, 1 << 24, 8}, // ISA 9.7.9.13
 	{"st.bulk", "init", 0, 0, 1},
 	{"tensormap.replace", "ord", 0, 4, 1},
 	{"setmaxnreg", "count", 24, 256, 8}, // ISA 9.7.19.5
@@ -25,8 +24,6 @@ var valueRules = []valueRule{
 	{"mma.sp", "f", 0, 3, 1},
 	{"mma.", "ia", 0, 3, 1}, // ISA 9.7.14.5.13: a byte and a thread of a quad
 	{"mma.", "ib", 0, 3, 1},
-	{"applypriority", "size", 128, 128, 1},
-	{"discard", "size", 128, 128, 1},
 }
 
 // literals returns the integer literals of an operand that is not within an address.
@@ -57,8 +54,8 @@ func badValue(in *Inst, bound []Bound) string {
 		}
 	}
 	switch in.Form.Name {
-	case "cp.async":
-		return badCopySize(in, literals(bound, "size"))
+	case "cp.async", "cp.async.bulk.prefetch", "applypriority", "discard":
+		return badSize(in, literals(bound, "size"))
 	case "createpolicy.range":
 		p, t := literals(bound, "primary"), literals(bound, "total")
 		if p != nil && t != nil && uint32(p[0]) > uint32(t[0]) {
@@ -76,12 +73,17 @@ func badValue(in *Inst, bound []Bound) string {
 	return ""
 }
 
-func badCopySize(in *Inst, size []uint64) string {
+// badSize reports a number of bytes. A wrong size of other copies is a finding of the machine.
+func badSize(in *Inst, size []uint64) string {
 	for _, n := range size {
-		switch {
-		case in.Mod("cache") == "cg" && n != 16:
+		switch name := in.Form.Name; {
+		case name == "cp.async.bulk.prefetch" && n%16 != 0:
+			return fmt.Sprintf("%s prefetches a multiple of 16 bytes, not %d", name, int64(n))
+		case (name == "applypriority" || name == "discard") && n != 128:
+			return fmt.Sprintf("%s is for 128 bytes, not %d", name, int64(n))
+		case name == "cp.async" && in.Mod("cache") == "cg" && n != 16:
 			return fmt.Sprintf("cp.async.cg copies 16 bytes, not %d", int64(n))
-		case n != 4 && n != 8 && n != 16:
+		case name == "cp.async" && n != 4 && n != 8 && n != 16:
 			return fmt.Sprintf("cp.async copies 4, 8 or 16 bytes, not %d", int64(n))
 		}
 	}
