@@ -1,7 +1,7 @@
 package ptx
 
 import (
-	"slices"
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -66,14 +66,11 @@ func (f *Form) instruction(vals []string) *Inst {
 
 // obey changes values until they satisfy the rules, which are few and acyclic.
 func (f *Form) obey(vals []string) {
+	value := func(slot string) string { return cmp.Or(vals[f.slot(slot)], "-") }
 	for range f.Rules {
 		for _, r := range f.Rules {
-			v, then := vals[f.slot(r.If)], &vals[f.slot(r.Then)]
-			switch {
-			case v == "", r.Is != nil && !slices.Contains(r.Is, v):
-			case slices.Contains(r.Are, *then), *then == "" && r.Are[0] == "-":
-			default:
-				*then = strings.TrimPrefix(r.Are[0], "-")
+			if !r.Holds(value) {
+				vals[f.slot(r.Then)] = strings.TrimPrefix(r.Are[0], "-")
 			}
 		}
 	}
@@ -132,7 +129,7 @@ func (g *generator) value(a *Arg) Operand {
 	if any && g.c.form.Class == "matrix" && width(typ) < 32 { // elements of a fragment are packed
 		typ = "b32"
 	}
-	if a.Class != "vector" || n == 1 && !any {
+	if a.Class != "vector" || n == 1 && !any && a.Count != "<num>" {
 		return g.reg(typ)
 	}
 	v := &Vector{}

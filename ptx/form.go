@@ -46,13 +46,30 @@ type Slot struct {
 	Tied     bool   // present if and only if the slot before it is filled
 }
 
-// A Rule restricts combinations of modifiers: if the slot If has one of the values Is
-// (any, if empty), the slot Then must have one of Are; "-" in Are allows leaving it out.
+// A Rule restricts combinations of modifiers: if all of If are met, the slot Then must have
+// one of Are; "-" in Are allows leaving it out.
 type Rule struct {
-	If   string
-	Is   []string
+	If   []Cond
 	Then string
 	Are  []string
+}
+
+// Holds reports whether the modifiers satisfy a rule; value gives that of a slot, "-" if it is
+// left out.
+func (r *Rule) Holds(value func(slot string) string) bool {
+	return !r.applies(value) || slices.Contains(r.Are, value(r.Then))
+}
+
+// applies reports whether all conditions of a rule are met.
+func (r *Rule) applies(value func(slot string) string) bool {
+	for i := range r.If {
+		c := &r.If[i]
+		v := value(c.Slot)
+		if c.Is == nil && v == "-" || c.Is != nil && !slices.Contains(c.Is, v) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Role says what an instruction does with an operand.

@@ -64,17 +64,14 @@ func (f *Form) assign(mods []string, how func(*Form, []string, []int8) bool) ([]
 
 // keeps reports whether the modifiers satisfy the form's rules.
 func (f *Form) keeps(mods []string, fill []int8) bool {
+	value := func(slot string) string {
+		if m := fill[f.slot(slot)]; m >= 0 {
+			return mods[m]
+		}
+		return "-"
+	}
 	for i := range f.Rules {
-		r := &f.Rules[i]
-		m := fill[f.slot(r.If)]
-		if m < 0 || r.Is != nil && !slices.Contains(r.Is, mods[m]) {
-			continue
-		}
-		then := "-"
-		if m := fill[f.slot(r.Then)]; m >= 0 {
-			then = mods[m]
-		}
-		if !slices.Contains(r.Are, then) {
+		if !f.Rules[i].Holds(value) {
 			return false
 		}
 	}
@@ -121,17 +118,17 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 		}
 		fill[s] = int8(m)
 	}
-	last := int8(-1)
+	last := map[bool]int8{true: -1, false: -1}
 	for i := range f.Slots {
 		s := &f.Slots[i]
 		switch {
 		case fill[i] < 0 && !s.Optional, s.anchored() && !holds(fill, i):
 			return false
 		case fill[i] < 0 || !s.ordered():
-		case fill[i] < last:
+		case fill[i] < last[s.layout()]:
 			return false
 		default:
-			last = fill[i]
+			last[s.layout()] = fill[i]
 		}
 	}
 	return true
@@ -140,8 +137,12 @@ func (f *Form) anyOrder(mods []string, fill []int8) bool {
 // ordered reports whether the order of modifiers decides their meaning: types, the two
 // ends of a copy, and the layouts of two matrices.
 func (s *Slot) ordered() bool {
-	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src" || s.Name == "row" || s.Name == "col"
+	return strings.HasSuffix(s.Name, "type") || s.Name == "dst" || s.Name == "src" || s.layout()
 }
+
+// layout reports whether a modifier is the layout of one of two matrices. They are ordered
+// among themselves: ptxas takes "mma.f32.row.col.f16.f16.f32".
+func (s *Slot) layout() bool { return s.Name == "row" || s.Name == "col" }
 
 // anchored reports whether a modifier is part of the instruction's name, such as .arrive
 // and .bulk, which ptxas accepts only in place. Modifiers that only qualify the

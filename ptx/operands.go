@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -80,8 +79,11 @@ func (c *operandCheck) inst(in *Inst) {
 			return // one error per instruction is enough
 		}
 	}
-	if why := badValue(in, bound); why != "" {
-		c.refuse("%s", why)
+	for _, bad := range []func(*Inst, []Bound) string{badValue, badOffsets, badSat} {
+		if why := bad(in, bound); why != "" {
+			c.refuse("%s", why)
+			return
+		}
 	}
 }
 
@@ -111,12 +113,49 @@ func (c *operandCheck) operand(b *Bound) {
 	case *Mem:
 		c.address(b, x)
 	case Int:
-		if w := kindOf(b.Type); b.Arg.Class != "imm" && !b.Elem && (w.class == 'f' || w.class == 'h') && c.in.Form.Class != "texture" {
-			c.refuse("%s takes a floating-point value of .%s, not an integer literal", c.opcode(), b.Type)
-		}
+		c.integer(b)
 	case Float:
 		c.float(b, x)
 	}
+}
+
+// integer checks an integer literal: it is no floating-point value, and no packed one.
+func (c *operandCheck) integer(b *Bound) {
+	w, in := kindOf(b.Type), c.in
+	switch {
+	case b.Arg.Class == "imm", in.Form.Class == "texture":
+	case in.onlyRegister(b.Arg):
+		c.refuse("%s takes a register as %s, not a literal", c.opcode(), b.Arg.Name)
+	case b.Elem:
+		if w.class == 'f' && w.bits >= 32 || in.Op == "wmma" && b.Type == "tf32" {
+			c.refuse("%s takes floating-point values of .%s, not an integer literal", c.opcode(), b.Type)
+		}
+	case w.class == 'f', w.class == 'h':
+		c.refuse("%s takes a floating-point value of .%s, not an integer literal", c.opcode(), b.Type)
+	case in.Op == "multimem", strings.HasPrefix(in.Form.Name, "add.simd"), strings.HasPrefix(in.Form.Name, "sub.simd"), strings.HasSuffix(in.Form.Name, ".mixed"):
+	case w.class == 'x':
+		c.refuse("%s takes a value of .%s, not an integer literal", c.opcode(), b.Type)
+	}
+}
+
+// onlyRegister reports whether an operand that is read cannot be a literal.
+func (in *Inst) onlyRegister(a *Arg) bool {
+	switch in.Op {
+	case "cvt":
+		return a.Name == "rbits"
+	case "tcgen05":
+		return a.Name == "mask"
+	case "mma":
+		return slices.Contains([]string{"e", "sa", "sb"}, a.Name)
+	case "stackrestore":
+		return true
+	}
+	return a.Class == "video" && in.simdVideo() || a.Name == "c" && in.simdVideo()
+}
+
+// simdVideo reports whether an instruction is one of two halfwords or four bytes: vadd2.
+func (in *Inst) simdVideo() bool {
+	return in.Op[0] == 'v' && strings.ContainsAny(in.Op[len(in.Op)-1:], "24")
 }
 
 // vector checks that the registers of a vector have one width. Those of a fragment of
@@ -146,6 +185,10 @@ func (c *operandCheck) vector(b *Bound, x *Vector) {
 	}
 	if halves := b.Type == "f16" || b.Type == "f16x2"; c.in.Op == "wmma" && halves && floats > 0 && floats == len(x.Elems) {
 		c.refuse("%s takes registers with two halves each; %s is a register of .f32", c.opcode(), first)
+		return
+	}
+	if in := c.in; in.Op == "mov" && bits > 0 && bits*len(x.Elems) != kindOf(in.Mod("type")).bits {
+		c.refuse("%s packs %d bits, not %d of %d", c.opcode(), kindOf(in.Mod("type")).bits, len(x.Elems), bits)
 		return
 	}
 	c.checkLength(b, x)
@@ -179,9 +222,19 @@ func (c *operandCheck) name(b *Bound, name string) {
 			c.special(b, name, s.Type)
 		}
 	case v.Space != "reg", v.Vec > 0 && !elem, b.Arg.Class == "label", b.Arg.Class == "list":
+	case b.Arg.Class == "imm":
+		c.refuse("%s takes an immediate as %s, not a register", c.opcode(), b.Arg.Name)
+	case v.Vec == 0 && c.needsVector(b):
+		c.refuse("%s takes a vector as %s; %s is one register", c.opcode(), b.Arg.Name, name)
 	case !b.takes(c.in, v.Type):
 		c.refuse("%s takes an operand of .%s; %s is a register of .%s", c.opcode(), b.want(), name, v.Type)
 	}
+}
+
+// needsVector reports whether an operand is a vector by the instruction's modifiers: a single
+// register stands for one element only where the modifier that counts them is left out.
+func (c *operandCheck) needsVector(b *Bound) bool {
+	return !b.Elem && b.Arg.Class == "vector" && b.Arg.Count[0] == '<' && c.in.Mod(strings.Trim(b.Arg.Count, "<>")) != ""
 }
 
 // special checks a special register against the operand's type, like other registers. mov
@@ -202,8 +255,14 @@ func (c *operandCheck) special(b *Bound, name, typ string) {
 	}
 }
 
-// address checks the register of an address: an integer, or bits.
+// address checks the register of an address: an integer, or bits. An address of tensor memory
+// is a register of 32 bits.
 func (c *operandCheck) address(b *Bound, x *Mem) {
+	tensor := c.in.Form.Class == "tcgen05" && c.in.Form.Space == "tensor"
+	if _, ok := x.Base.(Int); ok && tensor {
+		c.refuse("%s takes a register as the address %s in tensor memory, not a literal", c.opcode(), b.Arg.Name)
+		return
+	}
 	n, ok := x.Base.(Name)
 	if !ok || x.Index {
 		return
@@ -212,9 +271,28 @@ func (c *operandCheck) address(b *Bound, x *Mem) {
 	if v == nil || v.Space != "reg" || v.Vec > 0 && !elem {
 		return
 	}
-	if k := kindOf(v.Type); k.class != 'b' && k.class != 'i' || k.bits == 128 {
+	switch k := kindOf(v.Type); {
+	case k.class != 'b' && k.class != 'i' || k.bits == 128 || k.bits < 32 && b.wideAddress(c.in):
 		c.refuse("%s: %s, a register of .%s, cannot be an address", c.opcode(), n, v.Type)
+	case tensor && k.bits != 32:
+		c.refuse("%s: %s, a register of .%s, cannot be an address in tensor memory, which has 32 bits", c.opcode(), n, v.Type)
 	}
+}
+
+// wideAddress reports whether ptxas takes no registers of fewer than 32 bits as an address of an
+// instruction; it is more lenient than the ISA with those of most (6.4.1).
+func (b *Bound) wideAddress(in *Inst) bool {
+	switch in.Op {
+	case "tcgen05", "wmma":
+		return true
+	case "ldmatrix", "stmatrix":
+		return in.Mod("space") == ""
+	case "cp":
+		return b.Arg.Name == "bar" && strings.HasPrefix(in.Form.Name, "cp.async") && in.Mod("src") == "shared::cta"
+	case "st", "red":
+		return in.Form.Name == "st.bulk" || in.Form.Class == "async" && in.Mod("space") != "shared::cluster"
+	}
+	return false
 }
 
 // A typeKind is a type's class and width. Classes: 'b' bits, 'i' integers, 'f' floating
@@ -268,12 +346,22 @@ func (b *Bound) takes(in *Inst, typ string) bool {
 		return w.class == have.class
 	case w.class == 'a':
 		return (have.class == 'b' || have.class == 'i') && (have.bits == w.bits || w.bits == 0 && (have.bits == 32 || have.bits == 64))
+	case b.Elem && in.Op == "multimem" && have.bits != w.bits && !(have.bits == 8 && fragmentBits(b.Type) == 8):
+		return false
+	case b.Elem && in.Form.Class == "matrix" && have.bits > max(w.bits, 32):
+		return false
+	case b.Elem && strings.HasPrefix(in.Form.Name, "wmma.mma") && (w.bits < 16 || w.class == 'x') && have.class == 'f':
+		return false
 	case b.Elem && (w.class == 'x' || w.class == 'h' || b.Type == "f16" || in.Form.Class == "matrix" && w.bits < 32):
 		return true // fragments and packed elements: the number of values per register is open
-	case have.bits != w.bits && !(have.bits > w.bits && in.widens()):
+	case have.bits != w.bits && !(have.bits > w.bits && in.widens() && b.Arg.Name != "rbits"):
+		return false
+	case b.Elem && have.class == 'f' && have.bits > w.bits:
 		return false
 	case w.class == 'f':
 		return have.class == 'b' || have.class == 'f' && have.bits == w.bits
+	case w.class == 'x' && have.class == 'f' && !b.Elem:
+		return in.Op == "cvt" || in.Op == "multimem" || in.Op == "set" && b.Arg.Role == Write
 	case w.class == 'h':
 		return have.class == 'b' || have.class == 'h'
 	case b.Elem:
@@ -288,50 +376,10 @@ func (b *Bound) takes(in *Inst, typ string) bool {
 // 9.4.1): loads, stores and conversions.
 func (in *Inst) widens() bool {
 	switch in.Op {
-	case "ld", "ldu", "cvt", "suld", "sust":
+	case "ld", "ldu", "suld", "sust":
 		return true
+	case "cvt": // but not those of the types that came with .bf16 and later
+		return kindOf(in.Mod("dtype")).class != 'x' && kindOf(in.Mod("atype")).class != 'x' || strings.HasPrefix(in.Form.Name, "cvt.pack")
 	}
 	return in.Op == "st" && in.Form.Class == "memory"
-}
-
-// badValue reports the first literal of an instruction whose value is invalid: "" if
-// none.
-func badValue(in *Inst, bound []Bound) string {
-	lit := func(name string) (uint64, bool) {
-		for i := range bound {
-			if v, ok := bound[i].X.(Int); ok && bound[i].Arg.Name == name && !bound[i].Inside {
-				return v.Bits, true
-			}
-		}
-		return 0, false
-	}
-	n, given := lit("size")
-	switch in.Form.Name {
-	case "cp.async":
-		switch {
-		case given && in.Mod("cache") == "cg" && n != 16:
-			return fmt.Sprintf("cp.async.cg copies 16 bytes, not %d", int64(n))
-		case given && n != 4 && n != 8 && n != 16:
-			return fmt.Sprintf("cp.async copies 4, 8 or 16 bytes, not %d", int64(n))
-		}
-	case "applypriority", "discard":
-		if given && n != 128 {
-			return fmt.Sprintf("%s is for 128 bytes, not %d", in.Op, int64(n))
-		}
-	case "cp.async.bulk.prefetch":
-		if given && n%16 != 0 {
-			return fmt.Sprintf("%s prefetches a multiple of 16 bytes, not %d", in.Form.Name, int64(n))
-		}
-	case "createpolicy.range":
-		p, ok1 := lit("primary")
-		t, ok2 := lit("total")
-		if ok1 && ok2 && uint32(p) > uint32(t) {
-			return fmt.Sprintf("createpolicy.range: the primary size %d is larger than the total size %d", uint32(p), uint32(t))
-		}
-	case "shfl.sync", "shfl":
-		if _, ok := in.Operands[0].(Sink); ok {
-			return in.Form.Name + " cannot discard its result"
-		}
-	}
-	return ""
 }

@@ -59,6 +59,33 @@ func TestOperands(t *testing.T) {
 	}
 }
 
+// TestUselessSat compares the conversions that cannot saturate with what ptxas says of them.
+func TestUselessSat(t *testing.T) {
+	data, err := os.ReadFile("testdata/ptxas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[bool]int{}
+	for line := range strings.Lines(string(data)) {
+		verdict, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		text, _, _ = strings.Cut(text, " # ")
+		if !strings.HasPrefix(text, "cvt.sat.") || verdict == "-" { // another form
+			continue
+		}
+		in := instOf(t, text)
+		if in.Form == nil || in.Form.Name != "cvt.int.int" {
+			continue
+		}
+		why := badSat(in, nil)
+		if n[why == ""]++; (why == "") != (verdict == "+") {
+			t.Errorf("%s: %q", line, why)
+		}
+	}
+	if n[true] < 4 || n[false] < 7 {
+		t.Errorf("only %v", n)
+	}
+}
+
 // TestNames checks the errors of CheckNames: names, initial values and calls.
 func TestNames(t *testing.T) {
 	const f = ".func (.param .b32 r) f (.param .b32 x) { ret; }\n"

@@ -40,7 +40,8 @@ import (
 // words, or has none and takes its section's.
 //
 // Among the cells, "if=a:v>b:w,x" is a rule: if slot a is v, slot b must be w or x;
-// without ":v", whenever a is filled; "-" among w, x allows leaving b out.
+// without ":v", whenever a is filled; "-" among w, x allows leaving b out. "a:v&c>…" has two
+// conditions.
 //
 // "since=a:v,w&b:x>8.6/sm_90" is a Since: if slot a is v or w and b is x, the instruction
 // needs PTX 8.6 and sm_90. In a section it applies to those rows that have the slots.
@@ -181,20 +182,16 @@ func (f *Form) setCells(line string, cells []string) {
 	}
 }
 
-// parseRule takes "slot:v,w>slot:x,y".
+// parseRule takes "slot:v,w&slot>slot:x,y".
 func (f *Form) parseRule(line, s string) Rule {
 	cond, then, ok := strings.Cut(s, ">")
-	var r Rule
-	var is, are string
-	r.If, is, _ = strings.Cut(cond, ":")
+	r := Rule{If: parseConds(line, cond)}
+	var are string
 	r.Then, are, _ = strings.Cut(then, ":")
-	if !ok || are == "" || f.slot(r.If) < 0 || f.slot(r.Then) < 0 {
+	if !ok || are == "" || f.slot(r.Then) < 0 || slices.ContainsFunc(r.If, func(c Cond) bool { return f.slot(c.Slot) < 0 }) {
 		badRow(line, "rule %q", s)
 	}
 	r.Are = values(line, are)
-	if is != "" {
-		r.Is = values(line, is)
-	}
 	return r
 }
 

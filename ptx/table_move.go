@@ -56,14 +56,14 @@ cvt.bf16.f32.rnd | cvt.<rnd:rm,rp>.<dtype:bf16>.<atype:f32> d:<dtype>, a:<atype>
 cvt.bf16.f16   | cvt.<rnd:@rnd>.<dtype:bf16>.<atype:f16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16.bf16   | cvt.<rnd:@rnd>.<dtype:f16>.<atype:bf16> d:<dtype>, a:<atype> | ptx=7.8 sm=90
 cvt.f16x2.f32  | cvt.<rnd:rn,rz>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.0 sm=80 since=satfinite>8.1 since=pzo>9.4/on_107f
-cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
+cvt.rs.f16x2   | cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:u32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
 cvt.tf32.rna   | cvt.<rnd:rna>{.satfinite}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.0 sm=80 since=satfinite>8.1
 cvt.tf32       | cvt.<rnd:rn,rz>{.satfinite}{.relu}{.pzo}.<dtype:tf32>.<atype:f32> d:<dtype>, a:<atype> | ptx=7.8 sm=90 since=satfinite>8.6/sm_100 since=pzo>9.4/on_107f
 cvt.f8x2.f32   | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=7.8 sm=89 since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f8x2.f16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:f16x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89 since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f8x2.bf16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e4m3x2,e5m2x2>.<atype:bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f16x2.f8x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e4m3x2,e5m2x2> d:<dtype>, a:<atype> | ptx=7.8 sm=89
-cvt.rs.f8x4    | cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
+cvt.rs.f8x4    | cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:u32 | ptx=8.7 sm=100a on=100a,103a,107a since=pzo>9.4/on_107f
 cvt.f6f4x2.f32 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype> | ptx=8.6 sm=100a since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f6f4x2.f16x2 | cvt.<rnd:rn,rz>.satfinite{.relu}{.pzo}.<dtype:e2m1x2,e2m3x2,e3m2x2>.<atype:f16x2,bf16x2> d:<dtype>, a:<atype> | ptx=9.1 sm=100f since=pzo>9.4/on_107f since=rnd:rz>9.4/on_107f
 cvt.f16x2.f6f4x2 | cvt.<rnd:rn>{.relu}.<dtype:f16x2>.<atype:e2m1x2,e2m3x2,e3m2x2> d:<dtype>, a:<atype> | ptx=8.6 sm=100a

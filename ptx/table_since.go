@@ -35,14 +35,7 @@ func parseSince(line, s string) Since {
 	}
 	var r Since
 	cond, r.Lax = strings.CutPrefix(cond, "~")
-	for c := range strings.SplitSeq(cond, "&") {
-		slot, is, _ := strings.Cut(c, ":")
-		x := Cond{Slot: slot}
-		if is != "" {
-			x.Is = values(line, is)
-		}
-		r.If = append(r.If, x)
-	}
+	r.If = parseConds(line, cond)
 	for w := range strings.SplitSeq(what, "/") {
 		if list, ok := strings.CutPrefix(w, "on_"); ok {
 			r.On = parseTargets(line, list, "+")
@@ -54,6 +47,19 @@ func parseSince(line, s string) Since {
 		}
 	}
 	return r
+}
+
+// parseConds parses "slot:v,w&slot:x".
+func parseConds(line, s string) (list []Cond) {
+	for c := range strings.SplitSeq(s, "&") {
+		slot, is, _ := strings.Cut(c, ":")
+		x := Cond{Slot: slot}
+		if is != "" {
+			x.Is = values(line, is)
+		}
+		list = append(list, x)
+	}
+	return list
 }
 
 // keepSince keeps those cells of the section, of the row, and of everywhere that apply to

@@ -24,7 +24,7 @@ barrier.arrive | barrier{.cta}.arrive{.aligned} a:u32, b:u32 | barrier=cta-arriv
 barrier.red.popc | barrier{.cta}.red.<op:popc>{.aligned}.<type:u32> d, a:u32, ?b:u32, c:pred | barrier=cta-red ptx=6.0 sm=30 effect=none
 barrier.red  | barrier{.cta}.red.<op:and,or>{.aligned}.<type:pred> d, a:u32, ?b:u32, c:pred | barrier=cta-red ptx=6.0 sm=30 effect=none
 = 9.7.13.2 barrier 6.0 sm_30 scope=warp barrier=warp-sync effect=none
-bar.warp.sync | bar.warp.sync mask:b32
+bar.warp.sync | bar.warp.sync mask:u32
 = 9.7.13.3 barrier 7.8 sm_90 scope=cluster since=sem>8.0 effect=none
 barrier.cluster.arrive | barrier.cluster.arrive{.<sem:release,relaxed=release>}{.aligned} | barrier=cluster-arrive
 barrier.cluster.wait | barrier.cluster.wait{.<sem:acquire=acquire>}{.aligned} | barrier=cluster-wait
@@ -51,18 +51,18 @@ vote.ballot  | vote.<mode:ballot>.<type:b32> d, a:pred | ptx=2.0 sm=20
 vote.sync    | vote.sync.<mode:all,any,uni>.<type:pred> d, a:pred, mask:b32
 vote.sync.ballot | vote.sync.<mode:ballot>.<type:b32> d, a:pred, mask:b32
 = 9.7.13.10 warp 6.0 sm_70 barrier=warp-mask effect=exchange
-match.any    | match.<mode:any>.sync.<type:b32,b64> d:b32, a, mask:b32
-match.all    | match.<mode:all>.sync.<type:b32,b64> d:b32[|p], a, mask:b32
+match.any    | match.<mode:any>.sync.<type:b32,b64> d:u32, a, mask:u32
+match.all    | match.<mode:all>.sync.<type:b32,b64> d:u32[|p], a, mask:u32
 = 9.7.13.11 warp 6.2 sm_30 effect=lanes
 activemask   | activemask.<type:b32> d
 = 9.7.13.12 warp 7.0 sm_80 barrier=warp-mask effect=exchange
-redux.sync.int | redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:b32
-redux.sync.bits | redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:b32
-redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32 | ptx=8.6 sm=100a on=100a,100f
+redux.sync.int | redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:u32
+redux.sync.bits | redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:u32
+redux.sync.f32 | redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:u32 | ptx=8.6 sm=100a on=100a,100f
 = 9.7.13.13 control 7.8 sm_90 scope=grid effect=grids
 griddepcontrol | griddepcontrol.<action:launch_dependents,wait>
 = 9.7.13.14 warp 8.0 sm_90 barrier=warp-mask effect=elect
-elect.sync   | elect.sync d:b32|p, mask:b32
+elect.sync   | elect.sync d:u32|p, mask:u32
 = 9.7.13.17 async 8.6 sm_100 space=<space> proxy=async async=mbarrier barrier=complete-tx effect=cancel
 clusterlaunchcontrol.try_cancel | clusterlaunchcontrol.try_cancel.async{.<space:shared::cta=generic>}.<completion:@ctatx>{.<multicast:multicast::cluster::all>}.<type:b128> [=a], [+bar:b64] | since=multicast>sm_100a
 = 9.7.13.18 control 8.6 sm_100 effect=compute

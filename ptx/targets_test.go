@@ -9,10 +9,7 @@ import (
 )
 
 // otherTargets are rows whose targets differ from those of ptxas 13.0, with the reason.
-var otherTargets = map[string]string{
-	"mma.f8f6f4":    "ptxas takes e4m3 and e5m2 on sm_100 and sm_110 too (ISA 9.7.14.5.14)",
-	"mma.sp.f8f6f4": "as mma.f8f6f4 (ISA 9.7.14.6.3)",
-}
+var otherTargets = map[string]string{}
 
 // TestTargets compares the targets that have an instruction with those for which ptxas takes
 // it: testdata/since.txt names all where one with a suffix is the first.

@@ -381,7 +381,7 @@ var wmmaBehaviours = []behaviour{
 		// Two steps of K: the first must not write what the second reads.
 		body: wmmaTile + `
 	mad.lo.u32 %r0, %t, 0x01030000, 0x3f800000; xor.b32 %r1, %r0, 0x00340000; add.u32 %r2, %r0, 0x550000;
-	.reg .f32 %d<8>, %z; .reg .b32 %x, %y;
+	.reg .b32 %d<8>, %z; .reg .b32 %x, %y;
 	mov.f32 %z, 0f00000000;
 	wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%r0, %r1, %r2, %r0}, {%r2, %r0, %r1, %r1}, {%z, %z, %z, %z, %z, %z, %z, %z};
 	mov.b32 %x, %d0; mov.b32 %y, %d7;

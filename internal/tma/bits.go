@@ -59,7 +59,7 @@ func (m *Map) pack() [Size]byte {
 	w.put(75, 2, uint64(m.Interleave))
 	w.put(77, 2, swizzles[m.Swizzle].mode)
 	w.put(86, 1, swizzles[m.Swizzle].mode>>2)
-	w.put(84, 2, swizzles[m.Swizzle].atom)
+	w.put(83, 3, swizzles[m.Swizzle].atom)
 	w.put(79, 1, uint64(m.Fill))
 	w.put(80, 1, t.tf32)
 	w.put(81, 2, uint64(m.L2))
@@ -155,7 +155,7 @@ func unpack(b *[Size]byte, a Arch) (Map, bool) {
 // unpackKinds reads what the architectures number differently. A card of Hopper reads
 // neither the bits of the wide modes nor those of the newer swizzles.
 func (m *Map) unpackKinds(w *word, a Arch) (ok bool) {
-	mode, high, atom := w.get(64, 3), w.get(86, 1), w.get(84, 2)
+	mode, high, atom := w.get(64, 3), w.get(86, 1), w.get(83, 3)
 	if a < Blackwell {
 		mode, high, atom = mode&1, 0, 0
 	}
@@ -196,7 +196,7 @@ func Read(b [Size]byte, a Arch) (Map, error) {
 func Unnamed(b [Size]byte) int {
 	var w word
 	w.load(&b)
-	for _, at := range []int{67, 83, 87, 88, 89, 90, 91, 92, 93, 94, 95} {
+	for _, at := range []int{67, 87, 88, 89, 90, 91, 92, 93, 94, 95} {
 		if w.get(at, 1) != 0 {
 			return at
 		}

@@ -110,18 +110,23 @@
 // dimension 1 may stand alone, as .tile::gather4 needs, is the ISA's; which swizzles the
 // wide modes have is the manual's.
 //
-// The bytes of such maps are not published, and a card of Hopper refuses to write them. An
-// encoding of our own stands for them, in bits that maps of sm_90 leave zero:
+// The bytes of such maps are not published, and a card of Hopper refuses to write them. The
+// kinds are known from ptxas, which makes loads and stores of tensormap.replace: those for
+// sm_100a and sm_103a are in testdata/replace.sass.
 //
 //	bits       field
-//	65-66      with bit 64: 1 im2col, 3 im2col::w, 7 im2col::w::128
 //	71-74      type: b4x16 11, b4x16_p64 12, b6x16_p32 13
-//	84-85      swizzle atomicity, as tensormap.replace numbers it
+//	83-85      swizzle atomicity, as tensormap.replace numbers it
 //	86         the high bit of the swizzle mode, whose low bits are 77 and 78: 96B is 4
 //
-// Bit 86 is known: ptxas clears it for sm_90a when it writes a swizzle mode. A map in which
-// a bit from 64 to 95 is set that has no name ([Unnamed]) is in an encoding that this is
-// not; the machine says so and stops.
+// No instruction writes the mode, and what the wide modes are is an encoding of our own, in
+// bits that maps of sm_90 leave zero; so are the places of a bounding box and of pixels in
+// them, and bytes of a box and the alignment, which a card of Hopper does not read:
+//
+//	65-66      with bit 64: 1 im2col, 3 im2col::w, 7 im2col::w::128
+//
+// A map in which a bit from 64 to 95 is set that has no name ([Unnamed]) is in an encoding
+// that this is not; the machine says so and stops.
 //
 // Elements of 4 and 6 bits: mbarriers count the packed bytes, as CUTLASS and TileLang
 // expect of them, not the padded ones. What pads a group is undefined after a load.

@@ -132,7 +132,7 @@ func Replace(b *[Size]byte, a Arch, f Field, ord int, v uint64) error {
 		w.set(77, 2, v)
 		w.set(86, 1, v>>2)
 	case FieldAtomicity:
-		w.set(84, 2, v)
+		w.set(83, 3, v)
 	case FieldFill:
 		w.set(79, 1, v)
 	}

@@ -84,7 +84,7 @@ func BarrierRed(k *kernel.Kernel, op kernel.Mod, d kernel.Pred, a kernel.Num, b 
 
 // BarWarpSync adds
 //
-//	bar.warp.sync mask:b32
+//	bar.warp.sync mask:u32
 //
 // ISA 9.7.13.2; PTX 6.0, sm_30.
 func BarWarpSync(k *kernel.Kernel, mask kernel.Num, mods ...kernel.Mod) {

@@ -281,7 +281,7 @@ func MmaFp8(k *kernel.Kernel, shape kernel.Mod, atype kernel.Mod, btype kernel.M
 //
 // .<dtype> is that of d, .<ctype> is that of c. atype is one of .e4m3, .e5m2,
 // .e3m2, .e2m3, .e2m1; btype is one of .e4m3, .e5m2, .e3m2, .e2m3, .e2m1. ISA
-// 9.7.14.5.14; PTX 8.7, sm_120a.
+// 9.7.14.5.14; PTX 8.7, sm_120a; .e3m2, .e2m3, .e2m1 from sm_120f on.
 func MmaF8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
 	add(k, "mma.f8f6f4", slots{"atype": atype, "btype": btype}, mods, d, a, b, c)
 }
@@ -421,10 +421,10 @@ func Stmatrix(k *kernel.Kernel, a kernel.Ptr, r kernel.Vec, mods ...kernel.Mod) 
 
 // StmatrixB8 adds
 //
-//	stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>{.trans}{.<space:@cta=generic>}.<type:b8> [=a], r*<num>:b32
+//	stmatrix.sync.aligned.<shape:m16n8>.<num:x1,x2,x4>.trans{.<space:@cta=generic>}.<type:b8> [=a], r*<num>:b32
 //
-// .<num> is that of the elements of r, .<space> is that of the address a.
-// Further modifiers: .trans. ISA 9.7.14.5.16; PTX 8.6, sm_100a.
+// .<num> is that of the elements of r, .<space> is that of the address a. ISA
+// 9.7.14.5.16; PTX 8.6, sm_100a.
 func StmatrixB8(k *kernel.Kernel, a kernel.Ptr, r kernel.Vec, mods ...kernel.Mod) {
 	add(k, "stmatrix.b8", nil, mods, a, r)
 }
@@ -488,7 +488,8 @@ func MmaSpFp8(k *kernel.Kernel, sp kernel.Mod, atype kernel.Mod, btype kernel.Mo
 //
 // .<dtype> is that of d, .<ctype> is that of c. atype is one of .e4m3, .e5m2,
 // .e3m2, .e2m3, .e2m1; btype is one of .e4m3, .e5m2, .e3m2, .e2m3, .e2m1. ISA
-// 9.7.14.6.3; PTX 8.7, sm_120a.
+// 9.7.14.6.3; PTX 8.7, sm_120a; .f16 from sm_120f on; .e3m2, .e2m3, .e2m1 from
+// sm_120f on.
 func MmaSpF8f6f4(k *kernel.Kernel, atype kernel.Mod, btype kernel.Mod, d kernel.Vec, a kernel.Vec, b kernel.Vec, c kernel.Vec, e kernel.Num, f kernel.Num, mods ...kernel.Mod) {
 	add(k, "mma.sp.f8f6f4", slots{"atype": atype, "btype": btype}, mods, d, a, b, c, e, f)
 }

@@ -1900,7 +1900,7 @@ func CvtF16x2F32(k *kernel.Kernel, rnd kernel.Mod, d kernel.Reg, a kernel.Num, b
 
 // CvtRsF16x2 adds
 //
-//	cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:b32
+//	cvt.<rnd:rs>{.relu}{.satfinite}{.pzo}.<dtype:f16x2,bf16x2>.<atype:f32> d:<dtype>, a:<atype>, b:<atype>, rbits:u32
 //
 // .<dtype> is that of d. Further modifiers: .relu; .satfinite; .pzo. ISA
 // 9.7.9.21; PTX 8.7, sm_100a; .pzo from PTX 9.4, sm_107f on.
@@ -1974,7 +1974,7 @@ func CvtF16x2F8x2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num
 
 // CvtRsF8x4 adds
 //
-//	cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:b32
+//	cvt.<rnd:rs>{.relu}.satfinite{.pzo}.<dtype:e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4>.<atype:f32> d:<dtype>, a*4:<atype>, rbits:u32
 //
 // dtype is one of .e4m3x4, .e5m2x4, .e2m3x4, .e3m2x4, .e2m1x4. Further
 // modifiers: .relu; .pzo. ISA 9.7.9.21; PTX 8.7, sm_100a; .pzo from PTX 9.4,

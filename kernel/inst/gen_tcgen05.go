@@ -17,7 +17,7 @@ func Tcgen05Alloc(k *kernel.Kernel, group kernel.Mod, a kernel.Ptr, cols kernel.
 
 // Tcgen05Dealloc adds
 //
-//	tcgen05.dealloc{.exclusive}.<group:@group>.sync.aligned.<type:b32> a, cols:u32
+//	tcgen05.dealloc{.exclusive}.<group:@group>.sync.aligned.<type:b32> a:u32, cols:u32
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .exclusive.
 // ISA 9.7.16.7.1; PTX 8.6, sm_100a; .exclusive from PTX 9.4, sm_100f on.
@@ -58,30 +58,30 @@ func Tcgen05LdSplit(k *kernel.Kernel, num kernel.Mod, d kernel.Vec, a kernel.Ptr
 
 // Tcgen05LdRed adds
 //
-//	tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:@num>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a]
+//	tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:x2,x4,x8,x16,x32,x64,x128>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a]
 //
-// num is one of .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128; op is one of
-// .min, .max. Further modifiers: .abs; .NaN. ISA 9.7.16.8.3; PTX 8.8, sm_101a.
+// num is one of .x2, .x4, .x8, .x16, .x32, .x64, .x128; op is one of .min,
+// .max. Further modifiers: .abs; .NaN. ISA 9.7.16.8.3; PTX 8.8, sm_101a.
 func Tcgen05LdRed(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d kernel.Vec, r kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "tcgen05.ld.red", slots{"num": num, "op": op}, mods, d, r, a)
 }
 
 // Tcgen05LdRedSplit adds
 //
-//	tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:@num>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a], #split:u32
+//	tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:x2,x4,x8,x16,x32,x64,x128>.<op:min,max>{.abs}{.NaN}.<type:f32> d*?, =r, [a], #split:u32
 //
-// num is one of .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128; op is one of
-// .min, .max. Further modifiers: .abs; .NaN. ISA 9.7.16.8.3; PTX 8.8, sm_101a.
+// num is one of .x2, .x4, .x8, .x16, .x32, .x64, .x128; op is one of .min,
+// .max. Further modifiers: .abs; .NaN. ISA 9.7.16.8.3; PTX 8.8, sm_101a.
 func Tcgen05LdRedSplit(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d kernel.Vec, r kernel.Reg, a kernel.Ptr, split kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.ld.red.split", slots{"num": num, "op": op}, mods, d, r, a, split)
 }
 
 // Tcgen05LdRedInt adds
 //
-//	tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:@num>.<op:min,max>.<type:u32,s32> d*?, =r, [a]
+//	tcgen05.ld.red.sync.aligned.<shape:32x32b>.<num:x2,x4,x8,x16,x32,x64,x128>.<op:min,max>.<type:u32,s32> d*?, =r, [a]
 //
-// .<type> is that of the elements at a. num is one of .x1, .x2, .x4, .x8,
-// .x16, .x32, .x64, .x128; op is one of .min, .max. ISA 9.7.16.8.3; PTX 8.8,
+// .<type> is that of the elements at a. num is one of .x2, .x4, .x8, .x16,
+// .x32, .x64, .x128; op is one of .min, .max. ISA 9.7.16.8.3; PTX 8.8,
 // sm_101a.
 func Tcgen05LdRedInt(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d kernel.Vec, r kernel.Reg, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "tcgen05.ld.red.int", slots{"num": num, "op": op}, mods, d, r, a)
@@ -89,10 +89,10 @@ func Tcgen05LdRedInt(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d kernel.V
 
 // Tcgen05LdRedIntSplit adds
 //
-//	tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:@num>.<op:min,max>.<type:u32,s32> d*?, =r, [a], #split:u32
+//	tcgen05.ld.red.sync.aligned.<shape:16x32bx2>.<num:x2,x4,x8,x16,x32,x64,x128>.<op:min,max>.<type:u32,s32> d*?, =r, [a], #split:u32
 //
-// .<type> is that of the elements at a. num is one of .x1, .x2, .x4, .x8,
-// .x16, .x32, .x64, .x128; op is one of .min, .max. ISA 9.7.16.8.3; PTX 8.8,
+// .<type> is that of the elements at a. num is one of .x2, .x4, .x8, .x16,
+// .x32, .x64, .x128; op is one of .min, .max. ISA 9.7.16.8.3; PTX 8.8,
 // sm_101a.
 func Tcgen05LdRedIntSplit(k *kernel.Kernel, num kernel.Mod, op kernel.Mod, d kernel.Vec, r kernel.Reg, a kernel.Ptr, split kernel.Num, mods ...kernel.Mod) {
 	add(k, "tcgen05.ld.red.int.split", slots{"num": num, "op": op}, mods, d, r, a, split)
@@ -183,7 +183,7 @@ func Tcgen05Shift(k *kernel.Kernel, group kernel.Mod, a kernel.Ptr, mods ...kern
 
 // Tcgen05Mma adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:u32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .collector::a::fill,
@@ -199,7 +199,7 @@ func Tcgen05Mma(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.Pt
 
 // Tcgen05MmaTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:u32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .ashift; .collector::a::fill,
@@ -215,7 +215,7 @@ func Tcgen05MmaTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.
 
 // Tcgen05MmaScale adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
@@ -233,7 +233,7 @@ func Tcgen05MmaScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kern
 
 // Tcgen05MmaScaleTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
@@ -251,7 +251,7 @@ func Tcgen05MmaScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d ke
 
 // Tcgen05MmaI8 adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -263,7 +263,7 @@ func Tcgen05MmaI8(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Num
 
 // Tcgen05MmaI8Ts adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -275,7 +275,7 @@ func Tcgen05MmaI8Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.P
 
 // Tcgen05MmaTi16 adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -290,7 +290,7 @@ func Tcgen05MmaTi16(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.N
 
 // Tcgen05MmaTi16Ts adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -305,7 +305,7 @@ func Tcgen05MmaTi16Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel
 
 // Tcgen05MmaLut adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -320,7 +320,7 @@ func Tcgen05MmaLut(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.Nu
 
 // Tcgen05MmaLutTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::f8f6f4>.decompress::lut::b{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -335,7 +335,7 @@ func Tcgen05MmaLutTs(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.
 
 // Tcgen05MmaLutScale adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [lut:b32], idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -349,7 +349,7 @@ func Tcgen05MmaLutScale(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kern
 
 // Tcgen05MmaLutScaleTs adds
 //
-//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.<group:@group>.<kind:kind::mxf8f6f4>.block_scale.decompress::lut::b{.<vec:block32>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [lut:b32], idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .block32;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -363,7 +363,7 @@ func Tcgen05MmaLutScaleTs(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a ke
 
 // Tcgen05MmaSp adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .collector::a::fill,
@@ -379,7 +379,7 @@ func Tcgen05MmaSp(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kernel.
 
 // Tcgen05MmaSpTs adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred, ?scale:u64
+//	tcgen05.mma.sp.<group:@group>.<kind:@fkind>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred, ?scale:u64
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of .kind::f16,
 // .kind::tf32, .kind::f8f6f4. Further modifiers: .ashift; .collector::a::fill,
@@ -395,7 +395,7 @@ func Tcgen05MmaSpTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d kerne
 
 // Tcgen05MmaSpScale adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
@@ -414,7 +414,7 @@ func Tcgen05MmaSpScale(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d ke
 
 // Tcgen05MmaSpScaleTs adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, [sa:b32], [sb:b32], enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:@mxkind>.block_scale{.<vec:@scalevec>}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:u32, [sa:b32], [sb:b32], enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2; kind is one of
 // .kind::mxf8f6f4, .kind::mxf4, .kind::mxf4nvf4. Further modifiers:
@@ -433,7 +433,7 @@ func Tcgen05MmaSpScaleTs(k *kernel.Kernel, group kernel.Mod, kind kernel.Mod, d 
 
 // Tcgen05MmaSpI8 adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.<collector:@colla>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -445,7 +445,7 @@ func Tcgen05MmaSpI8(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel.N
 
 // Tcgen05MmaSpI8Ts adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::i8>{.ashift}{.<collector:@colla>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -457,7 +457,7 @@ func Tcgen05MmaSpI8Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel
 
 // Tcgen05MmaSpTi16 adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers:
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -472,7 +472,7 @@ func Tcgen05MmaSpTi16(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kernel
 
 // Tcgen05MmaSpTi16Ts adds
 //
-//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, ?disable*?:b32, enable:pred
+//	tcgen05.mma.sp.<group:@group>.<kind:kind::ti16>{.ashift}{.<collector:@colla>}{.<collectorb:@collbb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:u32, ?disable*?:b32, enable:pred
 //
 // group is one of .cta_group::1, .cta_group::2. Further modifiers: .ashift;
 // .collector::a::fill, .collector::a::use, .collector::a::lastuse,
@@ -487,7 +487,7 @@ func Tcgen05MmaSpTi16Ts(k *kernel.Kernel, group kernel.Mod, d kernel.Ptr, a kern
 
 // Tcgen05MmaWs adds
 //
-//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, idesc:u32, enable:pred, ?zero:b64
 //
 // kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
 // .kind::ti16. Further modifiers: collector (.collector::b0::fill to
@@ -500,7 +500,7 @@ func Tcgen05MmaWs(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Num,
 
 // Tcgen05MmaWsTs adds
 //
-//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, idesc:u32, enable:pred, ?zero:b64
 //
 // kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
 // .kind::ti16. Further modifiers: collector (.collector::b0::fill to
@@ -513,7 +513,7 @@ func Tcgen05MmaWsTs(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Pt
 
 // Tcgen05MmaWsSp adds
 //
-//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], a:b64, b:b64, [meta:b32], idesc:u32, enable:pred, ?zero:b64
 //
 // kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
 // .kind::ti16. Further modifiers: collector (.collector::b0::fill to
@@ -526,7 +526,7 @@ func Tcgen05MmaWsSp(k *kernel.Kernel, kind kernel.Mod, d kernel.Ptr, a kernel.Nu
 
 // Tcgen05MmaWsSpTs adds
 //
-//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:b32, enable:pred, ?zero:b64
+//	tcgen05.mma.ws.sp.<group:cta_group::1>.<kind:@fkind,kind::i8,kind::ti16>{.<collector:@collb>} [+d:b32], [a:b32], b:b64, [meta:b32], idesc:u32, enable:pred, ?zero:b64
 //
 // kind is one of .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8,
 // .kind::ti16. Further modifiers: collector (.collector::b0::fill to

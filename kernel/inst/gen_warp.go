@@ -60,7 +60,7 @@ func VoteSyncBallot(k *kernel.Kernel, d kernel.Reg, a kernel.Pred, mask kernel.N
 
 // MatchAny adds
 //
-//	match.<mode:any>.sync.<type:b32,b64> d:b32, a, mask:b32
+//	match.<mode:any>.sync.<type:b32,b64> d:u32, a, mask:u32
 //
 // type_ is one of .b32, .b64. ISA 9.7.13.10; PTX 6.0, sm_70.
 func MatchAny(k *kernel.Kernel, type_ kernel.Mod, d kernel.Reg, a kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
@@ -69,7 +69,7 @@ func MatchAny(k *kernel.Kernel, type_ kernel.Mod, d kernel.Reg, a kernel.Num, ma
 
 // MatchAll adds
 //
-//	match.<mode:all>.sync.<type:b32,b64> d:b32[|p], a, mask:b32
+//	match.<mode:all>.sync.<type:b32,b64> d:u32[|p], a, mask:u32
 //
 // type_ is one of .b32, .b64. ISA 9.7.13.10; PTX 6.0, sm_70.
 func MatchAll(k *kernel.Kernel, type_ kernel.Mod, d kernel.Dest, a kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
@@ -87,7 +87,7 @@ func Activemask(k *kernel.Kernel, d kernel.Reg, mods ...kernel.Mod) {
 
 // ReduxSyncInt adds
 //
-//	redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:b32
+//	redux.sync.<op:add,min,max>.<type:u32,s32> d, a, mask:u32
 //
 // .<type> is that of d. op is one of .add, .min, .max. ISA 9.7.13.12; PTX 7.0,
 // sm_80.
@@ -97,7 +97,7 @@ func ReduxSyncInt(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kernel.Num, m
 
 // ReduxSyncBits adds
 //
-//	redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:b32
+//	redux.sync.<op:and,or,xor>.<type:b32> d, a, mask:u32
 //
 // op is one of .and, .or, .xor. ISA 9.7.13.12; PTX 7.0, sm_80.
 func ReduxSyncBits(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kernel.Num, mask kernel.Num, mods ...kernel.Mod) {
@@ -106,7 +106,7 @@ func ReduxSyncBits(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kernel.Num, 
 
 // ReduxSyncF32 adds
 //
-//	redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:b32
+//	redux.sync.<op:min,max>{.abs}{.NaN}.<type:f32> d, a, mask:u32
 //
 // op is one of .min, .max. Further modifiers: .abs; .NaN. ISA 9.7.13.12; PTX
 // 8.6, sm_100a.
@@ -116,7 +116,7 @@ func ReduxSyncF32(k *kernel.Kernel, op kernel.Mod, d kernel.Reg, a kernel.Num, m
 
 // ElectSync adds
 //
-//	elect.sync d:b32|p, mask:b32
+//	elect.sync d:u32|p, mask:u32
 //
 // ISA 9.7.13.14; PTX 8.0, sm_90.
 func ElectSync(k *kernel.Kernel, d kernel.Pair, mask kernel.Num, mods ...kernel.Mod) {
