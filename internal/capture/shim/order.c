@@ -126,6 +126,18 @@ WAITS_AS(cuEventQuery, (Handle e), (Handle), (e))
 WAITS_AS(cuMemFree_v2, (Address p), (Address), (p))
 WAITS_AS(cuStreamDestroy_v2, (Handle s), (Handle), (s))
 
+// A context takes its modules along when it ends.
+#define ENDS(name, type) \
+	PUBLIC Result name(type of) { \
+		touchedAll(); \
+		forgetKernels(); \
+		return REAL(#name, (type))(of); \
+	}
+
+ENDS(cuCtxDestroy_v2, Handle)
+ENDS(cuDevicePrimaryCtxReset_v2, int)
+ENDS(cuDevicePrimaryCtxRelease_v2, int)
+
 // standOrder is stand for what parts launches.
 static void *standOrder(const char *name, int perThread) {
 #define WAITING(f) {#f, (void *)f, (void *)f##_ptds}, {#f "_ptds", (void *)f##_ptds, (void *)f##_ptds}
@@ -139,6 +151,7 @@ static void *standOrder(const char *name, int perThread) {
 		WAITING(cuMemcpy), WAITING(cuMemcpyHtoD_v2), WAITING(cuMemcpyDtoH_v2), WAITING(cuMemcpyDtoD_v2), WAITING(cuMemcpy2D_v2), WAITING(cuMemcpy2DUnaligned_v2),
 		WAITING(cuMemcpy3D_v2), WAITING(cuMemsetD8_v2), WAITING(cuMemsetD16_v2), WAITING(cuMemsetD32_v2),
 		PLAIN(cuCtxSynchronize), PLAIN(cuEventSynchronize), PLAIN(cuEventQuery), PLAIN(cuMemFree_v2), PLAIN(cuStreamDestroy_v2),
+		PLAIN(cuCtxDestroy_v2), PLAIN(cuDevicePrimaryCtxReset_v2), PLAIN(cuDevicePrimaryCtxRelease_v2),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;
