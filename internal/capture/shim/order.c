@@ -126,17 +126,28 @@ WAITS_AS(cuEventQuery, (Handle e), (Handle), (e))
 WAITS_AS(cuMemFree_v2, (Address p), (Address), (p))
 WAITS_AS(cuStreamDestroy_v2, (Handle s), (Handle), (s))
 
-// A context takes its modules along when it ends.
-#define ENDS(name, type) \
-	PUBLIC Result name(type of) { \
-		touchedAll(); \
-		forgetKernels(); \
-		return REAL(#name, (type))(of); \
-	}
+// A context takes its modules along when it ends, and its handles may come again.
 
-ENDS(cuCtxDestroy_v2, Handle)
-ENDS(cuDevicePrimaryCtxReset_v2, int)
-ENDS(cuDevicePrimaryCtxRelease_v2, int)
+PUBLIC Result cuCtxDestroy_v2(Handle context) {
+	touchedAll();
+	contextsEnd(context, -1);
+	return REAL("cuCtxDestroy_v2", (Handle))(context);
+}
+
+PUBLIC Result cuDevicePrimaryCtxReset_v2(int of) {
+	touchedAll();
+	contextsEnd(0, of);
+	return REAL("cuDevicePrimaryCtxReset_v2", (int))(of);
+}
+
+PUBLIC Result cuDevicePrimaryCtxRelease_v2(int of) {
+	unsigned flags;
+	int active = 1; // others may have retained it
+	touchedAll();
+	Result r = REAL("cuDevicePrimaryCtxRelease_v2", (int))(of);
+	if (!r && !CALL("cuDevicePrimaryCtxGetState", (int, unsigned *, int *), (of, &flags, &active)) && !active) contextsEnd(0, of);
+	return r;
+}
 
 // standOrder is stand for what parts launches.
 static void *standOrder(const char *name, int perThread) {

@@ -40,7 +40,7 @@ typedef int Result;
 typedef void *Handle; // of a context, stream, module, library, function, kernel, event
 typedef unsigned long long Address;
 
-enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_HANDLE = 400, NOT_READY = 600, CONTEXT_DESTROYED = 709, CAPTURE_FIRST = 900, CAPTURE_LAST = 909 };
+enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_READY = 600, CONTEXT_DESTROYED = 709, CAPTURE_FIRST = 900, CAPTURE_LAST = 909 };
 
 typedef struct {
 	int id;
@@ -645,9 +645,12 @@ static int await(Handle stream, Handle event) {
 	}
 	if (r == DEINITIALIZED) {
 		// Another thread ends the process. Without a capture, this one would still wait for the
-		// launch: it does not go back to a program whose driver is gone.
-		sleep(1);
+		// launch: it does not go back to a program whose driver is gone, and does not hold up
+		// the other, which unloads modules.
 		off = 1;
+		pthread_mutex_unlock(&lock);
+		sleep(1);
+		pthread_mutex_lock(&lock);
 		return -1;
 	}
 	failed(r);
@@ -776,25 +779,35 @@ static void notSeen(int launch) {
 // gone reports whether an event's context was destroyed. Its handle may come again.
 static int gone(Handle event) {
 	Result r = CALL("cuEventQuery", (Handle), (event));
-	return r == CONTEXT_DESTROYED || r == INVALID_HANDLE;
+	return r == CONTEXT_DESTROYED || r == INVALID_CONTEXT || r == INVALID_HANDLE;
+}
+
+// The contexts that launched, each with a stream and an event of ours.
+static struct { Handle context, copy, event; int device; } known[64];
+static size_t nknown;
+
+// contextsEnd forgets a context, or all of a device, and the code in them.
+static void contextsEnd(Handle context, int of) {
+	pthread_mutex_lock(&lock);
+	forgetKernels();
+	for (size_t i = nknown; i-- > 0;)
+		if (known[i].context == context || known[i].device == of) known[i] = known[--nknown];
+	pthread_mutex_unlock(&lock);
 }
 
 // contextOf returns what a context needs to copy: a stream and an event.
 static int contextOf(Memory *m, Handle *context) {
-	static struct { Handle context, copy, event; } known[64];
-	static size_t n;
 	size_t at = 0;
-	if (CALL("cuCtxGetCurrent", (Handle *), (context)) || !*context) return -1;
-	while (at < n && known[at].context != *context) at++;
-	if (at < n && !gone(known[at].event)) return m->copy = known[at].copy, m->event = known[at].event, 0;
-	for (size_t i = 0; at == COUNT(known) && i < n; i++)
-		if (gone(known[i].event)) at = i;
-	if (at == COUNT(known)) return giveUp("more than %zu contexts", n), -1;
+	int of = -1;
+	if (CALL("cuCtxGetCurrent", (Handle *), (context)) || !*context || CALL("cuCtxGetDevice", (int *), (&of))) return -1;
+	while (at < nknown && known[at].context != *context) at++;
+	if (at < nknown && !gone(known[at].event)) return m->copy = known[at].copy, m->event = known[at].event, 0;
+	if (at == COUNT(known)) return giveUp("more than %zu contexts", nknown), -1;
 	Result r = CALL("cuStreamCreate", (Handle *, unsigned), (&m->copy, 1)); // it waits for no other stream
 	if (!r) r = CALL("cuEventCreate", (Handle *, unsigned), (&m->event, 2)); // without times
 	if (r) return giveUp("no stream of its own: CUDA's error %d", r), -1;
-	known[at].context = *context, known[at].copy = m->copy, known[at].event = m->event;
-	if (at == n) n++;
+	known[at].context = *context, known[at].copy = m->copy, known[at].event = m->event, known[at].device = of;
+	if (at == nknown) nknown++;
 	return 0;
 }
 

@@ -15,7 +15,7 @@ typedef int R;
 typedef void *H;
 typedef unsigned long long P;
 R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
-R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void), cuTestLose(void), cuTestEnd(void), cuDevicePrimaryCtxReset_v2(int);
+R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void), cuTestLose(void), cuTestEnd(void), cuTestReset(void), cuDevicePrimaryCtxReset_v2(int), cuDevicePrimaryCtxRelease_v2(int), cuCtxDestroy_v2(H);
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
@@ -72,6 +72,7 @@ static P memory;
 static uint32_t n = 100;
 static Launch *launch = cuLaunchKernel;
 
+static void unloads(void) { cuModuleUnload(module); }
 static void *ends(void *none) { usleep(50000), exit(6); }
 
 static void begin(const char *name) {
@@ -268,13 +269,15 @@ int main(int argc, char **argv) {
 		return launch(add, 1, 1, 1, 128, 1, 1, 64 << 10, 0, params, 0);
 	}
 	if (!strcmp(what, "reset")) { // the handle of add is that of go afterwards
-		run(add), cuDevicePrimaryCtxReset_v2(0), begin("go");
-		return run(function("go")), run(function("add"));
+		run(add), cuDevicePrimaryCtxReset_v2(0), begin("go"), run(add);
+		cuDevicePrimaryCtxRelease_v2(0), begin("add"), n = 50, run(add);
+		return cuCtxDestroy_v2((H)1), begin("go"), n = 40, run(add);
 	}
+	if (!strcmp(what, "reset-unseen")) return run(add), cuTestReset(), begin("add"), n = 50, run(add);
 	if (!strcmp(what, "lost")) return run(add), cuTestLose(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "exits")) { // a thread ends the process while a launch runs
 		pthread_t thread;
-		cuTestEnd();
+		atexit(unloads), cuTestEnd(); // the last one first
 		pthread_create(&thread, 0, ends, 0);
 		return run(function("wait")), 1;
 	}
