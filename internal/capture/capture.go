@@ -74,10 +74,11 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if err := areFolders(o.PTX); err != nil {
 		return 0, err
 	}
-	shim, err := library()
+	shim, remove, err := library()
 	if err != nil {
 		return 0, err
 	}
+	defer remove()
 	record, err := prepare(o)
 	defer func() {
 		if err != nil && record != "" { // the program did not run: the next try finds an empty folder
@@ -176,14 +177,10 @@ func areFolders(list []string) error {
 	return nil
 }
 
-// meetingPlace makes a folder with a short path, since a socket's has at most 108 bytes: with
-// the options, the socket, and a link to the record.
+// meetingPlace makes a folder with a short path: with the options, the socket, and a link to
+// the record.
 func meetingPlace(o *Options, record string) (string, error) {
-	top, err := os.MkdirTemp("", "muster-")
-	if err == nil && len(top) > 80 {
-		os.RemoveAll(top)
-		top, err = os.MkdirTemp("/tmp", "muster-")
-	}
+	top, err := temporary("muster-")
 	if err != nil {
 		return "", err
 	}

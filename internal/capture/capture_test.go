@@ -154,6 +154,11 @@ func TestPrograms(t *testing.T) {
 		{name: "graphs", folders: []string{"000-graph", "001-graph"}, log: "2 launches in"},
 		{name: "broken", folders: []string{"000-add"}, log: `process \d+ is not captured any further: .* cannot be copied: CUDA's error 999\nmuster capture: 1 launch in`},
 		{name: "unload", folders: []string{"000-add", "001-add"}, log: "2 launches in"},
+		{name: "refused", folders: []string{"000-add", "001-add"}, log: `^muster capture: 2 launches in .*\n$`},
+		{name: "reset", folders: []string{"000-add", "001-go", "002-add", "003-go"}, log: `^muster capture: 4 launches in .*\n$`},
+		{name: "reset-unseen", folders: []string{"000-add", "001-add"}, log: `^muster capture: 2 launches in .*\n$`},
+		{name: "lost", folders: []string{"000-add"}, log: `^muster capture: process \d+ is not captured any further: .* CUDA's error 304\nmuster capture: 1 launch in .*\n$`},
+		{name: "exits", status: 6, folders: []string{"000-wait"}, log: `^muster capture: 1 launch in .*\n$`, change: func(o *Options) { o.Wait = 10 * time.Second }},
 		{name: "without", status: 7, log: "no launch of a kernel with PTX was seen"},
 	} {
 		o, status, log := b.run(t, c.name, c.change)
@@ -595,6 +600,8 @@ func TestNotes(t *testing.T) {
 		{"killed", "000-add", "stream 0x1 of process P.\n# SHA-256 of the PTX: H.\nptx"},
 		{"waits", "000-wait", "# It did not end within 100ms: what it left is not kept.\n"},
 		{"waits", "001-go", "# Launched before what came before it had ended: its buffers are not kept.\n"},
+		{"refused", "000-add", "# The launch failed with CUDA's error 1.\n"},
+		{"refused", "001-add", "b1.after.npy.zst"},
 		{"peer", "000-add", "# Buffer b1 belongs to another GPU: its contents are not kept.\n"},
 		{"broken", "000-add", "stream 0x1 of process P.\n# SHA-256 of the PTX: H.\nptx"},
 	} {
@@ -780,6 +787,24 @@ func TestNoCompiler(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Errorf("%s was made", dir)
+	}
+}
+
+// TestNoHome: who has no home, and no folder for what is temporary, captures all the same.
+func TestNoHome(t *testing.T) {
+	b := newBench(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(file, "cache")) // no user can make these
+	t.Setenv("TMPDIR", filepath.Join(file, "tmp"))
+	var log bytes.Buffer
+	o := &Options{Dir: filepath.Join(dir, "captured"), MaxBytes: 1 << 20, PerKernel: 64, Contents: All, Wait: time.Second, Log: &log}
+	status, err := Run(context.Background(), o, []string{b.program, "once"}, nil, nil, &log)
+	if got := folders(t, o.Dir); err != nil || status != 3 || len(got) != 1 {
+		t.Errorf("status %d, %v, folders %v: %s", status, err, got, &log)
 	}
 }
 

@@ -40,12 +40,33 @@ var compilers = [][]string{
 	{"nvcc", "-shared", "-x", "c", "-Xcompiler", "-fPIC,-fvisibility=hidden"},
 }
 
-// library returns the path of the shim, compiled. It is kept in the user's cache, in a
-// folder that only the user can write to.
-func library() (string, error) {
+// library returns the path of the shim, compiled, and what removes it if it is for one run. It
+// is kept in the user's cache; without one, as in a container that has no home, it is made anew.
+func library() (name string, remove func(), err error) {
 	if runtime.GOOS != "linux" {
-		return "", errors.New("capture runs on Linux alone, where the GPU is; 'muster check' reads the result anywhere")
+		return "", nil, errors.New("capture runs on Linux alone, where the GPU is; 'muster check' reads the result anywhere")
 	}
+	remove = func() {}
+	dir, err := cache()
+	if err != nil {
+		if dir, err = temporary("muster-shim-"); err != nil {
+			return "", nil, err
+		}
+		remove = func() { os.RemoveAll(dir) }
+	}
+	name = filepath.Join(dir, fmt.Sprintf("%x-%s.so", sha256.Sum256(shimSource), runtime.GOARCH))
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+		return name, remove, nil
+	}
+	if err := compile(dir, name); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return name, remove, nil
+}
+
+// cache makes a folder of the user's cache that only the user can write to.
+func cache() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -57,11 +78,26 @@ func library() (string, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return "", fmt.Errorf("%s is not a folder of this user: %w", dir, err)
 	}
-	name := filepath.Join(dir, fmt.Sprintf("%x-%s.so", sha256.Sum256(shimSource), runtime.GOARCH))
-	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
-		return name, nil
+	probe, err := os.CreateTemp(dir, "probe-")
+	if err != nil {
+		return "", err
 	}
-	return name, compile(dir, name)
+	probe.Close()
+	return dir, os.Remove(probe.Name())
+}
+
+// temporary makes a folder for this run, where $TMPDIR says, or else in /tmp: since a socket's
+// path has at most 108 bytes, its own has no more than 80.
+func temporary(prefix string) (string, error) {
+	const most = 80
+	dir, err := os.MkdirTemp("", prefix)
+	if err == nil && len(dir) <= most {
+		return dir, nil
+	}
+	if err == nil {
+		os.RemoveAll(dir)
+	}
+	return os.MkdirTemp("/tmp", prefix)
 }
 
 // compile makes the shim, beside its place and then there.

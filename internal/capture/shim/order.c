@@ -126,6 +126,29 @@ WAITS_AS(cuEventQuery, (Handle e), (Handle), (e))
 WAITS_AS(cuMemFree_v2, (Address p), (Address), (p))
 WAITS_AS(cuStreamDestroy_v2, (Handle s), (Handle), (s))
 
+// A context takes its modules along when it ends, and its handles may come again.
+
+PUBLIC Result cuCtxDestroy_v2(Handle context) {
+	touchedAll();
+	contextsEnd(context, -1);
+	return REAL("cuCtxDestroy_v2", (Handle))(context);
+}
+
+PUBLIC Result cuDevicePrimaryCtxReset_v2(int of) {
+	touchedAll();
+	contextsEnd(0, of);
+	return REAL("cuDevicePrimaryCtxReset_v2", (int))(of);
+}
+
+PUBLIC Result cuDevicePrimaryCtxRelease_v2(int of) {
+	unsigned flags;
+	int active = 1; // others may have retained it
+	touchedAll();
+	Result r = REAL("cuDevicePrimaryCtxRelease_v2", (int))(of);
+	if (!r && !CALL("cuDevicePrimaryCtxGetState", (int, unsigned *, int *), (of, &flags, &active)) && !active) contextsEnd(0, of);
+	return r;
+}
+
 // standOrder is stand for what parts launches.
 static void *standOrder(const char *name, int perThread) {
 #define WAITING(f) {#f, (void *)f, (void *)f##_ptds}, {#f "_ptds", (void *)f##_ptds, (void *)f##_ptds}
@@ -139,6 +162,7 @@ static void *standOrder(const char *name, int perThread) {
 		WAITING(cuMemcpy), WAITING(cuMemcpyHtoD_v2), WAITING(cuMemcpyDtoH_v2), WAITING(cuMemcpyDtoD_v2), WAITING(cuMemcpy2D_v2), WAITING(cuMemcpy2DUnaligned_v2),
 		WAITING(cuMemcpy3D_v2), WAITING(cuMemsetD8_v2), WAITING(cuMemsetD16_v2), WAITING(cuMemsetD32_v2),
 		PLAIN(cuCtxSynchronize), PLAIN(cuEventSynchronize), PLAIN(cuEventQuery), PLAIN(cuMemFree_v2), PLAIN(cuStreamDestroy_v2),
+		PLAIN(cuCtxDestroy_v2), PLAIN(cuDevicePrimaryCtxReset_v2), PLAIN(cuDevicePrimaryCtxRelease_v2),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;

@@ -40,7 +40,7 @@ typedef int Result;
 typedef void *Handle; // of a context, stream, module, library, function, kernel, event
 typedef unsigned long long Address;
 
-enum { INVALID_VALUE = 1, NOT_READY = 600 };
+enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_READY = 600, CONTEXT_DESTROYED = 709, CAPTURE_FIRST = 900, CAPTURE_LAST = 909 };
 
 typedef struct {
 	int id;
@@ -456,7 +456,14 @@ static void loadedFile(Handle handle, int library, const char *how, const char *
 	pthread_mutex_unlock(&lock);
 }
 
-// unloaded forgets a module, and all kernels: their handles may come again.
+// forgetKernels forgets the handles of all kernels: when code goes, they may come again.
+static void forgetKernels(void) {
+	pthread_mutex_lock(&lock);
+	for (size_t k = 0; k < nkernels; k++) kernels[k]->handle = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+// unloaded forgets a module, and all kernels.
 static void unloaded(Handle handle, int library) {
 	pthread_mutex_lock(&lock);
 	for (size_t i = nmodules; i-- > 0;) {
@@ -464,7 +471,7 @@ static void unloaded(Handle handle, int library) {
 		if (m->handle != handle || m->library != library) continue;
 		m->handle = 0;
 		if (m->owned) free((void *)m->image), m->image = 0;
-		for (size_t k = 0; k < nkernels; k++) kernels[k]->handle = 0;
+		forgetKernels();
 		break;
 	}
 	pthread_mutex_unlock(&lock);
@@ -621,6 +628,8 @@ typedef struct {
 
 static Result attribute(void *value, int which, Address a) { return CALL("cuPointerGetAttribute", (void *, int, Address), (value, which, a)); }
 
+static void failed(Result r) { giveUp("an error of the program, or of a launch: CUDA's error %d", r); }
+
 // await polls until a stream has done what it was given. It returns 0 when it has, 1 when the
 // time is over, -1 if it failed.
 static int await(Handle stream, Handle event) {
@@ -634,7 +643,17 @@ static int await(Handle stream, Handle event) {
 		usleep(pause);
 		r = 0;
 	}
-	giveUp("an error of the program, or of a launch: CUDA's error %d", r);
+	if (r == DEINITIALIZED) {
+		// Another thread ends the process. Without a capture, this one would still wait for the
+		// launch: it does not go back to a program whose driver is gone, and does not hold up
+		// the other, which unloads modules.
+		off = 1;
+		pthread_mutex_unlock(&lock);
+		sleep(1);
+		pthread_mutex_lock(&lock);
+		return -1;
+	}
+	failed(r);
 	return -1;
 }
 
@@ -751,18 +770,44 @@ static int repeated(uint64_t key) {
 	return -1;
 }
 
+// notSeen takes back that others repeat a launch.
+static void notSeen(int launch) {
+	for (size_t i = nseen; i-- > 0;)
+		if (seen[i].launch == launch) seen[i] = seen[--nseen];
+}
+
+// gone reports whether an event's context was destroyed. Its handle may come again.
+static int gone(Handle event) {
+	Result r = CALL("cuEventQuery", (Handle), (event));
+	return r == CONTEXT_DESTROYED || r == INVALID_CONTEXT || r == INVALID_HANDLE;
+}
+
+// The contexts that launched, each with a stream and an event of ours.
+static struct { Handle context, copy, event; int device; } known[64];
+static size_t nknown;
+
+// contextsEnd forgets a context, or all of a device, and the code in them.
+static void contextsEnd(Handle context, int of) {
+	pthread_mutex_lock(&lock);
+	forgetKernels();
+	for (size_t i = nknown; i-- > 0;)
+		if (known[i].context == context || known[i].device == of) known[i] = known[--nknown];
+	pthread_mutex_unlock(&lock);
+}
+
 // contextOf returns what a context needs to copy: a stream and an event.
 static int contextOf(Memory *m, Handle *context) {
-	static struct { Handle context, copy, event; } known[64];
-	static size_t n;
-	if (CALL("cuCtxGetCurrent", (Handle *), (context)) || !*context) return -1;
-	for (size_t i = 0; i < n; i++)
-		if (known[i].context == *context) return m->copy = known[i].copy, m->event = known[i].event, 0;
-	if (n == COUNT(known)) return giveUp("more than %zu contexts", n), -1;
+	size_t at = 0;
+	int of = -1;
+	if (CALL("cuCtxGetCurrent", (Handle *), (context)) || !*context || CALL("cuCtxGetDevice", (int *), (&of))) return -1;
+	while (at < nknown && known[at].context != *context) at++;
+	if (at < nknown && !gone(known[at].event)) return m->copy = known[at].copy, m->event = known[at].event, 0;
+	if (at == COUNT(known)) return giveUp("more than %zu contexts", nknown), -1;
 	Result r = CALL("cuStreamCreate", (Handle *, unsigned), (&m->copy, 1)); // it waits for no other stream
 	if (!r) r = CALL("cuEventCreate", (Handle *, unsigned), (&m->event, 2)); // without times
 	if (r) return giveUp("no stream of its own: CUDA's error %d", r), -1;
-	known[n].context = *context, known[n].copy = m->copy, known[n++].event = m->event;
+	known[at].context = *context, known[at].copy = m->copy, known[at].event = m->event, known[at].device = of;
+	if (at == nknown) nknown++;
 	return 0;
 }
 
@@ -886,7 +931,12 @@ static void before(Capture *c, Handle f, Config *cfg, int perThread, void **para
 	Handle context;
 	c->stream = cfg->stream ? cfg->stream : perThread ? threadStream : legacyStream;
 	int capturing = 0;
-	if (CALL("cuStreamIsCapturing", (Handle, int *), (c->stream, &capturing)) || capturing) {
+	Result r = CALL("cuStreamIsCapturing", (Handle, int *), (c->stream, &capturing));
+	if (r) { // unless a capture forbids it, and the launch, something is broken
+		if (r < CAPTURE_FIRST || r > CAPTURE_LAST) failed(r);
+		return;
+	}
+	if (capturing) {
 		// A launch that becomes part of a graph. How many there are is told at 1, 2, 4 …, since
 		// the process may end at any time.
 		graphs++;
@@ -941,17 +991,19 @@ done:
 	free(layout.s);
 }
 
-// after records what a launch left.
+// after records what a launch left: nothing, if the driver refused it. The program may make it
+// again, the same, when it has found out why.
 static void after(Capture *c, Result r) {
 	Text t = {0};
-	int ended = r ? 0 : await(c->stream, c->mem.event);
+	int running = r ? 1 : await(c->stream, c->mem.event);
+	if (r) notSeen(c->id);
 	if (!off) {
-		for (size_t i = 0; !r && !ended && i < c->mem.n && !off; i++) {
+		for (size_t i = 0; !running && i < c->mem.n && !off; i++) {
 			char name[64];
 			snprintf(name, sizeof name, "l%d.a%zu", c->id, i);
 			if (c->mem.list[i].kept) dump(&c->mem, &c->mem.list[i], name, 0);
 		}
-		add(&t, "{\"after\":%d,\"result\":%d,\"ended\":%s,\"micros\":%ld}", c->id, r, ended ? "false" : "true", (long)((now() - c->began) * 1e6));
+		add(&t, "{\"after\":%d,\"result\":%d,\"ended\":%s,\"micros\":%ld}", c->id, r, running ? "false" : "true", (long)((now() - c->began) * 1e6));
 		emit(&t);
 	}
 	free(c->mem.list);
@@ -1146,7 +1198,7 @@ static Result given(Result r, const char *name, void **f, int version, uint64_t 
 	int perThread = (flags & 2) != 0;
 	void *s = stand(name, perThread);
 	// The names of the second versions of functions are asked for without that.
-	int since = strncmp(name, "cuStreamW", 9) && strncmp(name, "cuStreamB", 9) ? 3020 : 11070;
+	int since = !strncmp(name, "cuStreamW", 9) || !strncmp(name, "cuStreamB", 9) ? 11070 : strncmp(name, "cuDeviceP", 9) ? 3020 : 11000;
 	if (!s && version >= since && snprintf(later, sizeof later, "%s_v2", name) < (int)sizeof later && driver(later)) s = standOrder(later, perThread);
 	if (s) *f = s;
 	return r;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int R;
 typedef void *H;
@@ -16,6 +17,10 @@ static int capturing, mode;  // a stream captures; what this thread may do then
 static int waiting;          // a launch of `wait` has not ended
 static int still;            // `add` leaves `count` as it is
 static int broken;           // copies fail
+static int contexts;         // that were destroyed
+static int gone;             // the process ends: the driver is no more
+static int lost;             // the driver has lost its card
+static unsigned most = 48 << 10; // bytes of shared memory that a launch may have
 static struct { uint32_t count; } variable = {7};
 static const char *const names[] = {"add", "wait", "go"};
 
@@ -29,13 +34,24 @@ R cuCtxGetDevice(int *d) { return *d = ctx - 1, 0; }
 R cuCtxGetLimit(size_t *v, int l) { return *v = 8 << 20, 0; }
 R cuThreadExchangeStreamCaptureMode(int *m) { int old = mode; return mode = *m, *m = old, 0; }
 R cuStreamCreate(H *s, unsigned f) { return *s = malloc(8), 0; }
-R cuStreamIsCapturing(H s, int *c) { return *c = capturing, 0; }
+R cuStreamIsCapturing(H s, int *c) { return *c = capturing, lost ? 304 : 0; }
 R cuStreamBeginCapture(H s) { return capturing = 1, 0; }
 R cuStreamEndCapture(H s) { return capturing = 0; }
-R cuEventCreate(H *e, unsigned f) { return *e = malloc(8), 0; }
+R cuEventCreate(H *e, unsigned f) { return *e = calloc(1, 8), *(int *)*e = contexts, 0; }
+static int dead(H e) { return gone ? 4 : e != (H)24 && *(int *)e != contexts ? 201 : 0; }
 static H recorded;
-R cuEventRecord(H e, H s) { return recorded = s, 0; }
-R cuEventQuery(H e) { return waiting && recorded == (H)1 ? 600 : 0; } // other streams have ended
+R cuEventRecord(H e, H s) { return dead(e) ? dead(e) : (recorded = s, 0); }
+R cuEventQuery(H e) { return dead(e) ? dead(e) : waiting && recorded == (H)1 ? 600 : 0; } // other streams have ended
+
+// The context is destroyed, with all that belongs to it; the next one has its handle.
+R cuDevicePrimaryCtxReset_v2(int d) { return contexts++, nallocs = 0; }
+R cuDevicePrimaryCtxRelease_v2(int d) { return contexts++, nallocs = 0; }
+R cuDevicePrimaryCtxGetState(int d, unsigned *flags, int *active) { return *flags = *active = 0; }
+R cuCtxDestroy_v2(H c) { return contexts++, nallocs = 0; }
+R cuTestReset(void) { return contexts++, nallocs = 0; } // in a way of its own
+R cuTestLose(void) { return lost = 1, 0; }
+static void end(void) { gone = 1, usleep(300000); }
+R cuTestEnd(void) { return atexit(end); }
 
 R cuMemAlloc_v2(P *p, size_t n) {
 	if (capturing && mode != 2) return 900;
@@ -92,10 +108,15 @@ R cuLinkComplete(H state, void **cubin, size_t *size) {
 R cuLinkDestroy(H state) { return linked.number = -1, free(state), 0; }
 R cuModuleUnload(H m) { return free(m), 0; }
 static H module;
+static const char *handles[3]; // of functions: each context has the same ones, in the order of asking
 R cuModuleGetFunction(H *f, H m, const char *name) {
+	static int n, of;
 	module = m;
+	if (of != contexts) of = contexts, n = 0, memset(handles, 0, sizeof handles);
+	for (int i = 0; i < n; i++)
+		if (!strcmp(name, handles[i])) return *f = (H)&handles[i], 0;
 	for (int i = 0; i < 3; i++)
-		if (!strcmp(name, names[i])) return *f = (H)&names[i], 0;
+		if (!strcmp(name, names[i])) return handles[n] = names[i], *f = (H)&handles[n++], 0;
 	return 500;
 }
 R cuModuleGetGlobal_v2(P *p, size_t *n, H m, const char *name) { return *p = (P)(uintptr_t)&variable, *n = 4, 0; }
@@ -113,6 +134,7 @@ R cuFuncGetParamInfo(H f, size_t i, size_t *at, size_t *n) {
 R cuLaunchKernel(H f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, H stream, void **params, void **extra) {
 	const char *name = *(const char **)f;
 	if (capturing) return 0;
+	if (shared > most) return 1;
 	if (!strcmp(name, "wait")) waiting = 1;
 	if (!strcmp(name, "go")) waiting = 0;
 	if (!strcmp(name, "add")) {
@@ -134,7 +156,7 @@ R cuTensorMapEncodeTiled(char *map, int type, unsigned rank, void *at, const uin
 	if (type > 12 || swizzle > 3) return 1;
 	return memset(map, swizzle, 128), 0;
 }
-R cuFuncSetAttribute(H f, int which, int value) { return which != 8 || value > 227 << 10; }
+R cuFuncSetAttribute(H f, int which, int value) { return which != 8 || value > 227 << 10 ? 1 : (most = value, 0); }
 R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, H f, int threads, size_t dynamic) { return *n = 32, 0; }
 R cuTestBreak(void) { return broken = 1, 0; }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ typedef int R;
 typedef void *H;
 typedef unsigned long long P;
 R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
-R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void);
+R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void), cuTestLose(void), cuTestEnd(void), cuTestReset(void), cuDevicePrimaryCtxReset_v2(int), cuDevicePrimaryCtxRelease_v2(int), cuCtxDestroy_v2(H);
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
@@ -71,14 +72,17 @@ static P memory;
 static uint32_t n = 100;
 static Launch *launch = cuLaunchKernel;
 
-static void begin(void) {
+static void unloads(void) { cuModuleUnload(module); }
+static void *ends(void *none) { usleep(50000), exit(6); }
+
+static void begin(const char *name) {
 	uint32_t h[100];
 	for (int i = 0; i < 100; i++) h[i] = i;
 	cuInit(0);
 	cuMemAlloc_v2(&memory, sizeof h);
 	cuMemcpyHtoD_v2(memory, h, sizeof h);
 	cuModuleLoadData(&module, ptx);
-	cuModuleGetFunction(&add, module, "add");
+	cuModuleGetFunction(&add, module, name);
 }
 static void load(const void *image) {
 	cuModuleUnload(module);
@@ -108,7 +112,7 @@ static H function(const char *name) {
 int main(int argc, char **argv) {
 	const char *what = argv[1];
 	if (!strcmp(what, "without")) return 7; // no CUDA at all
-	begin();
+	begin("add");
 	if (!strcmp(what, "once")) return run(add), 3;
 	if (!strcmp(what, "dlsym")) return launch = (Launch *)dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel"), run(add);
 	if (!strcmp(what, "closes")) { // all descriptors, and opens a file of its own in their place
@@ -258,6 +262,24 @@ int main(int argc, char **argv) {
 			if (f[1](linker, 2, units[i], strlen(units[i]) + 1, "unit")) return 4;
 		if (f[2](linker) || f[3](linker, cubin)) return 5;
 		return load(cubin), run(add);
+	}
+	if (!strcmp(what, "refused")) { // until it may have the shared memory; then the same launch
+		void *params[] = {&memory, &n};
+		if (launch(add, 1, 1, 1, 128, 1, 1, 64 << 10, 0, params, 0) != 1 || cuFuncSetAttribute(add, 8, 64 << 10)) return 1;
+		return launch(add, 1, 1, 1, 128, 1, 1, 64 << 10, 0, params, 0);
+	}
+	if (!strcmp(what, "reset")) { // the handle of add is that of go afterwards
+		run(add), cuDevicePrimaryCtxReset_v2(0), begin("go"), run(add);
+		cuDevicePrimaryCtxRelease_v2(0), begin("add"), n = 50, run(add);
+		return cuCtxDestroy_v2((H)1), begin("go"), n = 40, run(add);
+	}
+	if (!strcmp(what, "reset-unseen")) return run(add), cuTestReset(), begin("add"), n = 50, run(add);
+	if (!strcmp(what, "lost")) return run(add), cuTestLose(), n = 50, run(add), n = 40, run(add);
+	if (!strcmp(what, "exits")) { // a thread ends the process while a launch runs
+		pthread_t thread;
+		atexit(unloads), cuTestEnd(); // the last one first
+		pthread_create(&thread, 0, ends, 0);
+		return run(function("wait")), 1;
 	}
 	if (!strcmp(what, "broken")) return run(add), cuTestBreak(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "unload")) {
