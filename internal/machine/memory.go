@@ -208,7 +208,12 @@ func (d *decoder) memSymbol(n ptx.Name, y *symbol, a *access) error {
 	return nil
 }
 
+// bound notes the variable that the address names. A single byte of shared memory is how LLVM
+// prints an array without a size, as Mosaic has for dynamic shared memory: it bounds nothing.
 func (a *access) bound(y *symbol) {
+	if y.kind == symShared && y.size == 1 {
+		return
+	}
 	if y.kind != symDynamic && y.size > 0 {
 		a.from, a.to = int64(y.addr), int64(y.addr+y.size)
 	}

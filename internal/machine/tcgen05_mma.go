@@ -201,6 +201,11 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		x.wgmmaFault(one, err.Error())
 		return false
 	}
+	for _, d := range [...]uint64{p.da, p.db} {
+		if d != 0 && tensor.TensorDescriptor(d).Unmarked() {
+			x.badOperand(FaultDescriptor, one, sprint("a shared memory descriptor 0x%016x with 0b000 in bits 46-48, where tcgen05 wants 0b001 (ISA 9.7.18.4.1)", d))
+		}
+	}
 	ctas, ok := x.pairOf(one, mi.pair)
 	if !ok {
 		return false

@@ -15,6 +15,7 @@ type visitor struct {
 	value     uint32
 	time      uint32
 	pc        int32
+	commit    int64 // of a tcgen05.commit: machine.Op.ID
 }
 
 // visit notes that lanes touch a memory that is not their CTA's, and checks
@@ -36,7 +37,7 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot i
 			return
 		}
 	}
-	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc})
+	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc, 0})
 }
 
 // visitBar is visit for an operation at a barrier.
@@ -136,7 +137,7 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	left := c.remote[:0]
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(&v, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -149,6 +150,22 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	for _, v := range left {
 		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
 	}
+}
+
+// laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
+// have arrived. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
+// ThunderKittens rely on the order of issue.
+func (t *Tracker) laterCommit(v *visitor, known *clock) bool {
+	if v.commit == 0 {
+		return false
+	}
+	for i := range t.ops.recs {
+		r := &t.ops.recs[i]
+		if r.used && r.knew != nil && r.cta == v.cta && r.warp == v.warp && r.lanes == v.lanes && r.twin > v.commit && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *Tracker) dropLocations(mem machine.MemID) {
@@ -185,6 +202,10 @@ func (t *Tracker) opsInFlight(c *cta) {
 			continue
 		}
 		if !reads && !writes || r.waitedBy(c, writes) || t.endKnows(r, known, writes, mem) {
+			continue
+		}
+		// A commit hands on, to the asynchronous proxy, which phases its thread knew.
+		if committed := c.gone.of(asyncShared); committed != nil && r.signalledTo(committed, writes, mem) {
 			continue
 		}
 		f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}

@@ -35,6 +35,7 @@ type user struct {
 	cta, warp int32
 	last      [32]uint32 // time of each lane's last use; 0: none
 	pc        [32]int32
+	commits   uint32 // lanes whose last use is a tcgen05.commit
 }
 
 type phaseSet struct {
@@ -266,6 +267,19 @@ func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
 		l := bits.TrailingZeros32(m)
 		u.last[l], u.pc[l] = wp.time, pc
 	}
+	u.commits &^= mask
+}
+
+// committed notes that the last use by a lane, just kept, is a tcgen05.commit.
+func (b *mbar) committed(home *cta, op *machine.Op, lane uint32, kept bool) {
+	if !kept || op.Kind != machine.OpMbarArrive || op.Tracks != machine.GroupTensor {
+		return
+	}
+	for i := range b.users {
+		if u := &b.users[i]; u.cta == home.index && u.warp == op.Warp {
+			u.commits |= lane
+		}
+	}
 }
 
 // invalidates checks that the end of a barrier's life comes after every use of
@@ -274,10 +288,15 @@ func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
 // see them. So one lane's use that is known stands for its warp's.
 func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	g := home.warps[ev.Warp].group(int(ev.Lane & 31))
+	// Who knows all phases that anything was charged to knows that commits have arrived.
+	arrived := b.top > 0 && g.know.strong().at(home.index, b.slot) >= b.top-1
 	for i := range b.users {
 		u := &b.users[i]
 		for l := range 32 {
 			if u.last[l] == 0 || u.cta == home.index && u.warp == ev.Warp {
+				continue
+			}
+			if u.commits>>l&1 != 0 && arrived {
 				continue
 			}
 			if t.knownLanes(g.know.strong(), u.cta, u.warp, u.last[l]) == 0 {

@@ -181,6 +181,7 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 		}
 		r.bars = append(r.bars, opBar{ref: ref, slot: b.slot})
 		t.usesBar(b, owner, home, op.Warp, lane, op.PC)
+		b.committed(home, op, lane, t.cfg.Invals)
 	}
 	if op.Group != machine.NoGroup {
 		q := w.queue(op.Lane, op.Group)

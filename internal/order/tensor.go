@@ -215,8 +215,9 @@ func (t *Tracker) followsColumns(ac *access, p *stamp) bool {
 	if owner == ac.home.index && w == ac.wi {
 		return true
 	}
-	for _, kind := range [...]viewKind{tensorSent, tensorTaken} {
-		if c := ac.group.know.of(kind); c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes == p.lanes {
+	k := &ac.group.know
+	for _, c := range [...]*clock{&k.gen, k.of(tensorSent), k.of(tensorTaken)} {
+		if c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes != 0 {
 			return true
 		}
 	}
@@ -280,7 +281,7 @@ func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
 		return
 	}
 	// Only the phase shows that the arrival has come, whatever is known of its thread.
-	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc}
+	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin}
 	for i := range owner.remote {
 		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
 			*o = v

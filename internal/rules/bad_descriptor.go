@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/internal/machine"
+	"muster/ptx"
 )
 
 var badDescriptor = register(Kind{
@@ -32,9 +33,13 @@ the offset in the CTA's window; a descriptor computed from a lane's own number.`
 })
 
 func (j *Judge) descriptorFault(s *machine.Stop) {
+	issues := "issues wgmma"
+	if in := j.Program.Inst(s.PC); in != nil && in.IsOf(ptx.ClassTcgen05) {
+		issues = "issues"
+	}
 	j.add(badDescriptor, Finding{
 		Headline: fmt.Sprintf("%s: warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
-		Sites:    []Site{stopSite("issues wgmma", s)},
+		Sites:    []Site{stopSite(issues, s)},
 		Missing:  "the instruction takes no such descriptor",
 		Fix:      "build it from the address in the CTA's own window: (address & 0x3ffff) >> 4, and the offsets of the layout, likewise in units of 16 bytes",
 	})

@@ -18,6 +18,9 @@ func (j *Judge) operand(ev *machine.Event) {
 	case machine.FaultTensorLanes:
 		kind, fix, severity = tensorLanes, ownLanes, Warning
 		notes = []string{"contested: the ISA asks for the warp's own lanes; shipped kernels give lane 0 in every warp, and a card then takes the warp's own"}
+	case machine.FaultDescriptor:
+		kind, fix, severity = badDescriptor, "put 0b001 there", Warning
+		notes = []string{"contested: JAX's Mosaic leaves the bits 0 in all of its kernels, and we know of no failure on a card"}
 	case machine.FaultCancel:
 		kind, fix = cancelMisuse, "leave the loop at the first answer that nothing is cancelled, in every thread, and read the id of a CTA only from an answer that has one"
 	case machine.FaultBounds:

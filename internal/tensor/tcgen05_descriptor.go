@@ -64,11 +64,15 @@ func (d TensorDescriptor) canonical() canonical {
 	return c
 }
 
+// Unmarked reports whether bits 46 to 48 are those of wgmma's descriptors, 0b000. The ISA wants
+// 0b001; JAX's Mosaic leaves them so in all of its kernels.
+func (d TensorDescriptor) Unmarked() bool { return d>>46&7 == 0 }
+
 // Check says in one sentence why the ISA forbids the descriptor.
 func (d TensorDescriptor) Check() error {
 	const section = "(ISA 9.7.18.4.1)"
 	switch {
-	case d>>46&7 != 1:
+	case d>>46&7 > 1: // and Unmarked for 0b000
 		return fmt.Errorf("shared memory descriptor 0x%016x has 0b%03b in bits 46-48, where tcgen05 wants 0b001 %s", uint64(d), d>>46&7, section)
 	case d.Swizzle() == 0:
 		return fmt.Errorf("shared memory descriptor 0x%016x has swizzling mode %d in bits 61-63, where 0, 1, 2, 4 and 6 are defined %s", uint64(d), d>>61, section)
