@@ -157,6 +157,7 @@ func TestPrograms(t *testing.T) {
 		{name: "refused", folders: []string{"000-add", "001-add"}, log: `^muster capture: 2 launches in .*\n$`},
 		{name: "reset", folders: []string{"000-add", "001-go", "002-add", "003-go"}, log: `^muster capture: 4 launches in .*\n$`},
 		{name: "reset-unseen", folders: []string{"000-add", "001-add"}, log: `^muster capture: 2 launches in .*\n$`},
+		{name: "reset-library", folders: []string{"000-add", "001-add", "002-add"}, log: `^muster capture: 3 launches in .*\n$`},
 		{name: "lost", folders: []string{"000-add"}, log: `^muster capture: process \d+ is not captured any further: .* CUDA's error 304\nmuster capture: 1 launch in .*\n$`},
 		{name: "exits", status: 6, folders: []string{"000-wait"}, log: `^muster capture: 1 launch in .*\n$`, change: func(o *Options) { o.Wait = 10 * time.Second }},
 		{name: "without", status: 7, log: "no launch of a kernel with PTX was seen"},
@@ -174,6 +175,22 @@ func TestPrograms(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(o.Dir, recordName)); err == nil {
 			t.Errorf("%s: the record is still there", c.name)
+		}
+	}
+}
+
+// TestContextsEnd captures programs on a driver that does not tell contexts apart: the calls that
+// end them do, under each name and version that programs and CUDA's runtime ask for.
+func TestContextsEnd(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("OLD_DRIVER", "1")
+	for name, want := range map[string][]string{
+		"reset":         {"000-add", "001-go", "002-add", "003-go"},
+		"reset-runtime": {"000-add", "001-add", "002-add"},
+	} {
+		o, status, log := b.run(t, name, nil)
+		if got := folders(t, o.Dir); status != 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: status %d, folders %v, want %v; said: %s", name, status, got, want, log)
 		}
 	}
 }

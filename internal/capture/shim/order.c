@@ -126,28 +126,35 @@ WAITS_AS(cuEventQuery, (Handle e), (Handle), (e))
 WAITS_AS(cuMemFree_v2, (Address p), (Address), (p))
 WAITS_AS(cuStreamDestroy_v2, (Handle s), (Handle), (s))
 
-// A context takes its modules along when it ends, and its handles may come again.
+// A context takes its modules along when it ends, and its handles may come again. CUDA's runtime
+// asks for the first versions of these functions.
 
-PUBLIC Result cuCtxDestroy_v2(Handle context) {
-	touchedAll();
-	contextsEnd(context, -1);
-	return REAL("cuCtxDestroy_v2", (Handle))(context);
-}
+#define ENDS(name, params, types, args, context, of) \
+	PUBLIC Result name params { \
+		touchedAll(); \
+		contextsEnd(context, of); \
+		return REAL(#name, types) args; \
+	}
 
-PUBLIC Result cuDevicePrimaryCtxReset_v2(int of) {
-	touchedAll();
-	contextsEnd(0, of);
-	return REAL("cuDevicePrimaryCtxReset_v2", (int))(of);
-}
+ENDS(cuCtxDestroy, (Handle c), (Handle), (c), c, -1)
+ENDS(cuCtxDestroy_v2, (Handle c), (Handle), (c), c, -1)
+ENDS(cuCtxDetach, (Handle c), (Handle), (c), c, -1)
+ENDS(cuDevicePrimaryCtxReset, (int of), (int), (of), 0, of)
+ENDS(cuDevicePrimaryCtxReset_v2, (int of), (int), (of), 0, of)
 
-PUBLIC Result cuDevicePrimaryCtxRelease_v2(int of) {
-	unsigned flags;
-	int active = 1; // others may have retained it
-	touchedAll();
-	Result r = REAL("cuDevicePrimaryCtxRelease_v2", (int))(of);
-	if (!r && !CALL("cuDevicePrimaryCtxGetState", (int, unsigned *, int *), (of, &flags, &active)) && !active) contextsEnd(0, of);
-	return r;
-}
+// Others may have retained a primary context that is released.
+#define RELEASES(name) \
+	PUBLIC Result name(int of) { \
+		unsigned flags; \
+		int active = 1; \
+		touchedAll(); \
+		Result r = REAL(#name, (int))(of); \
+		if (!r && !CALL("cuDevicePrimaryCtxGetState", (int, unsigned *, int *), (of, &flags, &active)) && !active) contextsEnd(0, of); \
+		return r; \
+	}
+
+RELEASES(cuDevicePrimaryCtxRelease)
+RELEASES(cuDevicePrimaryCtxRelease_v2)
 
 // standOrder is stand for what parts launches.
 static void *standOrder(const char *name, int perThread) {
@@ -162,7 +169,8 @@ static void *standOrder(const char *name, int perThread) {
 		WAITING(cuMemcpy), WAITING(cuMemcpyHtoD_v2), WAITING(cuMemcpyDtoH_v2), WAITING(cuMemcpyDtoD_v2), WAITING(cuMemcpy2D_v2), WAITING(cuMemcpy2DUnaligned_v2),
 		WAITING(cuMemcpy3D_v2), WAITING(cuMemsetD8_v2), WAITING(cuMemsetD16_v2), WAITING(cuMemsetD32_v2),
 		PLAIN(cuCtxSynchronize), PLAIN(cuEventSynchronize), PLAIN(cuEventQuery), PLAIN(cuMemFree_v2), PLAIN(cuStreamDestroy_v2),
-		PLAIN(cuCtxDestroy_v2), PLAIN(cuDevicePrimaryCtxReset_v2), PLAIN(cuDevicePrimaryCtxRelease_v2),
+		PLAIN(cuCtxDestroy), PLAIN(cuCtxDestroy_v2), PLAIN(cuCtxDetach), PLAIN(cuDevicePrimaryCtxReset), PLAIN(cuDevicePrimaryCtxReset_v2),
+		PLAIN(cuDevicePrimaryCtxRelease), PLAIN(cuDevicePrimaryCtxRelease_v2),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return perThread ? table[i].perThread : table[i].plain;

@@ -40,7 +40,7 @@ typedef int Result;
 typedef void *Handle; // of a context, stream, module, library, function, kernel, event
 typedef unsigned long long Address;
 
-enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_READY = 600, CONTEXT_DESTROYED = 709, CAPTURE_FIRST = 900, CAPTURE_LAST = 909 };
+enum { INVALID_VALUE = 1, DEINITIALIZED = 4, NOT_READY = 600, CAPTURE_FIRST = 900, CAPTURE_LAST = 909 };
 
 typedef struct {
 	int id;
@@ -573,7 +573,12 @@ static void describe(Kernel *k) {
 // named reports whether launches of a kernel are asked for.
 static int named(const char *kernel) { return !opt.filtered || !regexec(&opt.kernel, kernel, 0, 0, 0); }
 
+typedef struct Context Context;
+static Context *contextNow(void);
+
+// findKernel returns a kernel of the current context; null if the driver does not know it.
 static Kernel *findKernel(Handle handle) {
+	contextNow(); // forgets those of one that has ended
 	for (size_t i = 0; i < nkernels; i++)
 		if (kernels[i]->handle == handle) return kernels[i];
 	const char *name = 0;
@@ -776,15 +781,19 @@ static void notSeen(int launch) {
 		if (seen[i].launch == launch) seen[i] = seen[--nseen];
 }
 
-// gone reports whether an event's context was destroyed. Its handle may come again.
-static int gone(Handle event) {
-	Result r = CALL("cuEventQuery", (Handle), (event));
-	return r == CONTEXT_DESTROYED || r == INVALID_CONTEXT || r == INVALID_HANDLE;
-}
+// A Context is one that launched. The driver reads what a dead handle points at, and may crash:
+// no handle is given to it of which it is not known that the context is still there.
+struct Context {
+	Handle context;
+	unsigned long long id; // no other context of the process has it; 0: a driver before CUDA 12
+	int device;
+	Handle copy, event; // ours, once there is something to copy
+};
 
-// The contexts that launched, each with a stream and an event of ours.
-static struct { Handle context, copy, event; int device; } known[64];
+static Context known[64];
 static size_t nknown;
+
+static void touchedAll(void); // order.c
 
 // contextsEnd forgets a context, or all of a device, and the code in them.
 static void contextsEnd(Handle context, int of) {
@@ -795,19 +804,29 @@ static void contextsEnd(Handle context, int of) {
 	pthread_mutex_unlock(&lock);
 }
 
-// contextOf returns what a context needs to copy: a stream and an event.
+// contextNow returns the current context; null: there is none. If its handle was that of
+// another one, which ended unseen, the other is forgotten.
+static Context *contextNow(void) {
+	Context c = {0};
+	if (CALL("cuCtxGetCurrent", (Handle *), (&c.context)) || !c.context || CALL("cuCtxGetDevice", (int *), (&c.device))) return 0;
+	CALL("cuCtxGetId", (Handle, unsigned long long *), (0, &c.id));
+	for (size_t i = 0; i < nknown; i++)
+		if (known[i].context == c.context && known[i].id == c.id) return &known[i];
+	for (size_t i = 0; i < nknown; i++)
+		if (known[i].context == c.context) touchedAll(), contextsEnd(c.context, -1);
+	if (nknown == COUNT(known)) return giveUp("more than %zu contexts", nknown), (Context *)0;
+	known[nknown] = c;
+	return &known[nknown++];
+}
+
+// contextOf gives the current context what it needs to copy: a stream and an event.
 static int contextOf(Memory *m, Handle *context) {
-	size_t at = 0;
-	int of = -1;
-	if (CALL("cuCtxGetCurrent", (Handle *), (context)) || !*context || CALL("cuCtxGetDevice", (int *), (&of))) return -1;
-	while (at < nknown && known[at].context != *context) at++;
-	if (at < nknown && !gone(known[at].event)) return m->copy = known[at].copy, m->event = known[at].event, 0;
-	if (at == COUNT(known)) return giveUp("more than %zu contexts", nknown), -1;
-	Result r = CALL("cuStreamCreate", (Handle *, unsigned), (&m->copy, 1)); // it waits for no other stream
-	if (!r) r = CALL("cuEventCreate", (Handle *, unsigned), (&m->event, 2)); // without times
+	Context *c = contextNow();
+	if (!c) return -1;
+	Result r = c->event ? 0 : CALL("cuStreamCreate", (Handle *, unsigned), (&c->copy, 1)); // it waits for no other stream
+	if (!r && !c->event) r = CALL("cuEventCreate", (Handle *, unsigned), (&c->event, 2)); // without times
 	if (r) return giveUp("no stream of its own: CUDA's error %d", r), -1;
-	known[at].context = *context, known[at].copy = m->copy, known[at].event = m->event, known[at].device = of;
-	if (at == nknown) nknown++;
+	*context = c->context, m->copy = c->copy, m->event = c->event;
 	return 0;
 }
 
@@ -1196,10 +1215,11 @@ static Result given(Result r, const char *name, void **f, int version, uint64_t 
 	if (!strcmp(name, "cuLinkAddFile")) name = "cuLinkAddFile_v2";
 	char later[64];
 	int perThread = (flags & 2) != 0;
-	void *s = stand(name, perThread);
+	void *s = 0;
 	// The names of the second versions of functions are asked for without that.
-	int since = !strncmp(name, "cuStreamW", 9) || !strncmp(name, "cuStreamB", 9) ? 11070 : strncmp(name, "cuDeviceP", 9) ? 3020 : 11000;
-	if (!s && version >= since && snprintf(later, sizeof later, "%s_v2", name) < (int)sizeof later && driver(later)) s = standOrder(later, perThread);
+	int since = !strncmp(name, "cuStreamW", 9) || !strncmp(name, "cuStreamB", 9) ? 11070 : !strncmp(name, "cuDeviceP", 9) ? 11000 : !strncmp(name, "cuCtxD", 6) ? 4000 : 3020;
+	if (version >= since && snprintf(later, sizeof later, "%s_v2", name) < (int)sizeof later && driver(later)) s = standOrder(later, perThread);
+	if (!s) s = stand(name, perThread);
 	if (s) *f = s;
 	return r;
 }

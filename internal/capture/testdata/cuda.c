@@ -31,6 +31,7 @@ R cuDeviceGetAttribute(int *v, int a, int d) { return *v = a == 75 ? 9 : 0, 0; }
 R cuCtxGetCurrent(H *c) { return *c = (H)(intptr_t)ctx, 0; }
 R cuCtxSetCurrent(H c) { return ctx = (intptr_t)c, 0; }
 R cuCtxGetDevice(int *d) { return *d = ctx - 1, 0; }
+R cuCtxGetId(H c, unsigned long long *id) { return getenv("OLD_DRIVER") ? 801 : (*id = 8 * contexts + ctx, 0); }
 R cuCtxGetLimit(size_t *v, int l) { return *v = 8 << 20, 0; }
 R cuThreadExchangeStreamCaptureMode(int *m) { int old = mode; return mode = *m, *m = old, 0; }
 R cuStreamCreate(H *s, unsigned f) { return *s = malloc(8), 0; }
@@ -38,16 +39,29 @@ R cuStreamIsCapturing(H s, int *c) { return *c = capturing, lost ? 304 : 0; }
 R cuStreamBeginCapture(H s) { return capturing = 1, 0; }
 R cuStreamEndCapture(H s) { return capturing = 0; }
 R cuEventCreate(H *e, unsigned f) { return *e = calloc(1, 8), *(int *)*e = contexts, 0; }
-static int dead(H e) { return gone ? 4 : e != (H)24 && *(int *)e != contexts ? 201 : 0; }
+static int dead(H e) {
+	if (!gone && e != (H)24 && *(int *)e != contexts) abort(); // as the real one, which reads what is no more
+	return gone ? 4 : 0;
+}
 static H recorded;
 R cuEventRecord(H e, H s) { return dead(e) ? dead(e) : (recorded = s, 0); }
 R cuEventQuery(H e) { return dead(e) ? dead(e) : waiting && recorded == (H)1 ? 600 : 0; } // other streams have ended
 
 // The context is destroyed, with all that belongs to it; the next one has its handle.
-R cuDevicePrimaryCtxReset_v2(int d) { return contexts++, nallocs = 0; }
+static R reset(int d) { return contexts++, nallocs = 0; }
+static R destroy(H c) { return contexts++, nallocs = 0; }
+static R first(H c) { return 1; } // what cuCtxDestroy was before CUDA 4
+R cuDevicePrimaryCtxReset(int d) { return reset(d); }
+R cuDevicePrimaryCtxReset_v2(int d) { return reset(d); }
 R cuDevicePrimaryCtxRelease_v2(int d) { return contexts++, nallocs = 0; }
 R cuDevicePrimaryCtxGetState(int d, unsigned *flags, int *active) { return *flags = *active = 0; }
-R cuCtxDestroy_v2(H c) { return contexts++, nallocs = 0; }
+R cuCtxDestroy(H c) { return first(c); }
+R cuCtxDestroy_v2(H c) { return destroy(c); }
+R cuGetProcAddress_v2(const char *name, void **f, int version, uint64_t flags, int *status) {
+	if (!strcmp(name, "cuDevicePrimaryCtxReset")) return *f = (void *)reset, 0;
+	if (!strcmp(name, "cuCtxDestroy")) return *f = version < 4000 ? (void *)first : (void *)destroy, 0;
+	return 500;
+}
 R cuTestReset(void) { return contexts++, nallocs = 0; } // in a way of its own
 R cuTestLose(void) { return lost = 1, 0; }
 static void end(void) { gone = 1, usleep(300000); }
@@ -120,13 +134,28 @@ R cuModuleGetFunction(H *f, H m, const char *name) {
 	return 500;
 }
 R cuModuleGetGlobal_v2(P *p, size_t *n, H m, const char *name) { return *p = (P)(uintptr_t)&variable, *n = 4, 0; }
+
+// A kernel of a library is the same in all contexts, and has a function in each.
+typedef struct { const char *name; int context; } Function;
+static Function kernel, functions[16];
+R cuLibraryLoadData(H *l, const void *i, int *a, void **b, unsigned c, int *d, void **e, unsigned f) { return *l = &kernel, 0; }
+R cuLibraryGetGlobal(P *p, size_t *n, H l, const char *name) { return *p = (P)(uintptr_t)&variable, *n = 4, 0; }
+R cuLibraryGetKernel(H *k, H l, const char *name) { return kernel.name = name, *k = &kernel, 0; }
+R cuKernelGetLibrary(H *l, H k) { return *l = k, k == &kernel ? 0 : 400; }
+R cuKernelGetName(const char **s, H k) { return *s = kernel.name, 0; }
+R cuKernelGetFunction(H *f, H k) { return functions[contexts] = (Function){kernel.name, contexts}, *f = &functions[contexts], 0; }
+static void alive(H f) {
+	if ((Function *)f >= functions && (Function *)f < functions + 16 && ((Function *)f)->context != contexts) abort();
+}
+
 R cuFuncGetModule(H *m, H f) { return *m = module, 0; }
 R cuFuncGetName(const char **s, H f) { return *s = *(const char **)f, 0; }
-R cuFuncGetAttribute(int *v, int a, H f) { return *v = a == 4 ? 16 : 0, 0; }
+R cuFuncGetAttribute(int *v, int a, H f) { return alive(f), *v = a == 4 ? 16 : 0, f == &kernel ? 400 : 0; }
 
 // A test of drivers before CUDA 12.4 goes without.
 R cuFuncGetParamInfo(H f, size_t i, size_t *at, size_t *n) {
-	if (getenv("OLD_DRIVER")) return 801;
+	if (alive(f), getenv("OLD_DRIVER")) return 801;
+	if (f == &kernel) return 400;
 	if (i > 1) return 1;
 	return *at = 8 * i, *n = i ? 4 : 8, 0;
 }

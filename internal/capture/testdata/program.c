@@ -15,7 +15,7 @@ typedef int R;
 typedef void *H;
 typedef unsigned long long P;
 R cuInit(unsigned), cuMemAlloc_v2(P *, size_t), cuMemcpyHtoD_v2(P, const void *, size_t), cuMemcpyDtoH_v2(void *, P, size_t), cuModuleLoadData(H *, const void *), cuModuleUnload(H);
-R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void), cuTestLose(void), cuTestEnd(void), cuTestReset(void), cuDevicePrimaryCtxReset_v2(int), cuDevicePrimaryCtxRelease_v2(int), cuCtxDestroy_v2(H);
+R cuModuleGetFunction(H *, H, const char *), cuCtxSetCurrent(H), cuStreamBeginCapture(H), cuStreamEndCapture(H), cuTestBreak(void), cuTestStill(void), cuTestLose(void), cuTestEnd(void), cuTestReset(void), cuDevicePrimaryCtxReset_v2(int), cuDevicePrimaryCtxRelease_v2(int), cuCtxDestroy_v2(H), cuLibraryLoadData(H *, const void *, int *, void **, unsigned, int *, void **, unsigned), cuLibraryGetKernel(H *, H, const char *), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 H cuTestGraph(void), cuTestFill(H, P, int, size_t), cuTestKernel(H, H, P, uint32_t), cuTestCopy(H, P, P, size_t);
 R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateWithFlags(H *, H, uint64_t), cuGraphLaunch(H, H);
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
@@ -274,6 +274,19 @@ int main(int argc, char **argv) {
 		return cuCtxDestroy_v2((H)1), begin("go"), n = 40, run(add);
 	}
 	if (!strcmp(what, "reset-unseen")) return run(add), cuTestReset(), begin("add"), n = 50, run(add);
+	if (!strcmp(what, "reset-library")) { // its kernel is still there afterwards
+		H library, kernel;
+		cuLibraryLoadData(&library, ptx, 0, 0, 0, 0, 0, 0), cuLibraryGetKernel(&kernel, library, "add");
+		run(kernel), cuTestReset(), begin("add"), n = 50, run(kernel);
+		return cuTestReset(), begin("add"), n = 40, run(kernel);
+	}
+	if (!strcmp(what, "reset-runtime")) { // as CUDA's runtime does it
+		int (*reset)(int), (*destroy)(H), status;
+		if (cuGetProcAddress_v2("cuDevicePrimaryCtxReset", (void **)&reset, 7000, 0, &status)) return 1;
+		if (cuGetProcAddress_v2("cuCtxDestroy", (void **)&destroy, 12000, 0, &status)) return 2;
+		run(add), reset(0), begin("add"), n = 50, run(add);
+		return destroy((H)1) ? 3 : (begin("add"), n = 40, run(add));
+	}
 	if (!strcmp(what, "lost")) return run(add), cuTestLose(), n = 50, run(add), n = 40, run(add);
 	if (!strcmp(what, "exits")) { // a thread ends the process while a launch runs
 		pthread_t thread;
