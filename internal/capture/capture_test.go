@@ -334,7 +334,7 @@ func TestDryLimits(t *testing.T) {
 		t.Errorf("want %s in\n%s", want, got)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "p0.bin"))
-	if err != nil || len(got) != 512 || got[0] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map 1 of muster capture --dry\x00")) {
+	if err != nil || len(got) != 512 || got[0] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map_1 of muster capture --dry\x00")) {
 		t.Fatalf("parameters %q, %v", got, err)
 	}
 	for at, want := range map[int]tma.Map{
