@@ -41,6 +41,7 @@ type Kind struct {
 	Section  string // of the PTX ISA
 	Order    Order
 	Near     bool // an Effect of a Conflict at one of its own instructions, if of anything
+	Habit    bool // what a kernel does everywhere or nowhere: many findings are one
 }
 
 // An Order says which of several findings a reader should see first: a mistake comes before
