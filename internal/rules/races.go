@@ -428,12 +428,17 @@ func agent(r *order.AccessRef) string {
 	return who
 }
 
-// met names the release and the acquire that observed it but do not synchronize;
-// empty if there are none, or more than two pairs.
-func (j *Judge) met(relaxed bool) string {
+// met names the release and the acquire that observed it but do not synchronize, of those
+// that the text lets stand between two accesses; empty if there are none, or more than two
+// pairs.
+func (j *Judge) met(c *order.Conflict, relaxed bool) string {
 	var pairs []string
+	if c.Prior.PC < 0 || c.Cur.PC < 0 {
+		return ""
+	}
+	behind := j.Program.Reach(c.Prior.PC)
 	for _, l := range j.Order.Links() {
-		if l.Relaxed == relaxed {
+		if l.Relaxed == relaxed && l.Release >= 0 && l.Acquire >= 0 && behind[l.Release] && j.Program.Reach(l.Acquire)[c.Cur.PC] {
 			pairs = append(pairs, fmt.Sprintf("%s and %s", j.at(l.Release), j.at(l.Acquire)))
 		}
 	}
