@@ -218,7 +218,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		}
 	}
 	p.reads = op.Reads
-	x.m.pipeline(&op)
+	x.pipeline(&op, l)
 	x.issue(op, l)
 	return true
 }
@@ -394,6 +394,7 @@ func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 			}
 			op.Writes = append(op.Writes, to...)
 		}
+		x.pipeline(&op, l)
 		x.issue(op, l)
 	}
 	return performed

@@ -84,6 +84,8 @@ func init() {
 		raceTensor:        (*Judge).tensorRace,
 		tensorFence:       (*Judge).fencelessTensor,
 		tensorWait:        (*Judge).waitlessLoad,
+		tensorOrder:       (*Judge).queueOrder,
+		tensorAddress:     (*Judge).committedAddress,
 		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
@@ -112,6 +114,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 		return scopeTooNarrow
 	case w&order.IfNotRelaxed != 0:
 		return relaxedSync
+	case w&order.IfCommitted != 0:
+		return tensorAddress
 	case w&order.BothAsyncOtherCTA != 0:
 		return asyncAsync
 	case w&order.IfProxyFence != 0:
@@ -147,6 +151,8 @@ func inTensorMemory(c *order.Conflict) *Kind {
 		return tensorUnallocated
 	case c.Why&order.IfTensorFence != 0:
 		return tensorFence
+	case c.Why&order.IfQueued != 0:
+		return tensorOrder
 	}
 	return raceTensor
 }

@@ -228,8 +228,12 @@ func (j *Judge) add(k *Kind, f Finding) {
 	f.Count = max(f.Count, 1)
 	key := f.Key()
 	for i := range j.findings {
-		if j.findings[i].Key() == key {
-			j.findings[i].Count += f.Count
+		if old := &j.findings[i]; old.Key() == key {
+			f.Count += old.Count
+			if f.Severity > old.Severity { // a contested form of the same does not hide it
+				*old = f
+			}
+			old.Count = f.Count
 			return
 		}
 	}
