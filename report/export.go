@@ -62,6 +62,14 @@ func (s *Site) at() *Place {
 	return s.PTX
 }
 
+// does says what a site's instruction does there.
+func (s *Site) does() string {
+	if _, op, ok := strings.Cut(s.opcode(), ":"); ok {
+		return op + ": " + s.Role
+	}
+	return s.Role
+}
+
 // message is a finding in a few lines: what is wrong, what is missing and what mends it.
 func (f *Finding) message() string {
 	text := f.Headline
@@ -90,7 +98,7 @@ func (e *Export) Lines(w io.Writer) error {
 			line(at, severity, f.Headline+" ["+f.Kind+"]")
 			for i := range f.Sites {
 				if p := f.Sites[i].at(); p != nil && (p.File != at.File || p.Line != at.Line) {
-					line(*p, "note", f.Sites[i].Role)
+					line(*p, "note", f.Sites[i].does())
 				}
 			}
 		}

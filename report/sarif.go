@@ -83,7 +83,7 @@ func (e *Export) result(r *Report, group []*Finding) sarifResult {
 				if p == nil || i == 0 && p.File == at.File && p.Line == at.Line || len(s.Related) == maxRelated {
 					continue
 				}
-				l := e.location(*p, site.Role)
+				l := e.location(*p, site.does())
 				if l.ID = len(s.Related) + 1; !slices.ContainsFunc(s.Related, func(o sarifLocation) bool { return o.same(l) }) {
 					s.Related = append(s.Related, *l)
 				}

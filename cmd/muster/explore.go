@@ -250,7 +250,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 	}
 	f := cmd.Flags()
 	in.register(f)
-	format.register(f)
+	format.registerReport(f)
 	e.register(f)
 	f.StringSliceVar(&states, "from", nil, "the `files` to join")
 	f.IntVar(&o.Jobs, "jobs", 0, "runs at a time; default: one a processor")

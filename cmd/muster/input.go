@@ -202,22 +202,3 @@ func (s *sizeFlag) Set(text string) error {
 	*s = sizeFlag(n << by)
 	return nil
 }
-
-// A formatFlag is text or json.
-type formatFlag string
-
-func (f *formatFlag) Type() string   { return "text|json" }
-func (f *formatFlag) String() string { return string(*f) }
-
-func (f *formatFlag) Set(text string) error {
-	if text != "text" && text != "json" {
-		return fmt.Errorf("there are text and json")
-	}
-	*f = formatFlag(text)
-	return nil
-}
-
-func (f *formatFlag) register(fs *pflag.FlagSet) {
-	*f = "text"
-	fs.Var(f, "format", "how to write the answer")
-}

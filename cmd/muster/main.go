@@ -55,6 +55,11 @@ func (c *console) main(args []string) (code int) {
 		}
 	}()
 	err := c.execute(args)
+	if status := exit(0); err != nil && !errors.As(err, &status) && out.n == 0 {
+		if e := c.failed(formatIn(args), err); e != nil {
+			err = e
+		}
+	}
 	if e := out.close(c.alone); e != nil {
 		err = &files.WriteError{Name: "the output", Err: e}
 	}
