@@ -21,6 +21,8 @@
 // as doubles.
 package report
 
+//go:generate go run ./gen
+
 import (
 	"fmt"
 	"path"
