@@ -307,6 +307,11 @@ func (x *ctx) sharedSpans(op *Op, t *cta, mask uint32, spans []tensor.Span) bool
 func (m *Machine) multiplyInTensorMemory(op *Op) {
 	p := op.tcgen05.mma
 	if m.cfg.skipMatrices {
+		for _, s := range op.Writes {
+			if r, off := m.memory(s.Mem, s.Addr); r != nil {
+				r.mark(off, s.Len, m.owner)
+			}
+		}
 		return
 	}
 	out := make([]byte, spansLen(op.Writes))
