@@ -60,7 +60,7 @@ func contestedWrite(in *ptx.Inst) string {
 		return "what tcgen05.alloc stores is read before the memory is used again"
 	case in.IsOf(ptx.ClassMbarrier) && in.Form.Barrier == "inval":
 		return "the ISA asks for mbarrier.inval before the memory is used again, and names no fence after it"
-	case in.Op == "tensormap":
+	case in.IsOf(ptx.ClassTensormap) && in.Form.Proxy == "generic":
 		return "what tensormap.replace writes is read by tensormap.cp_fenceproxy before the memory is used again"
 	}
 	return ""
