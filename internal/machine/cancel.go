@@ -72,7 +72,7 @@ func visitTryCancel(x *ctx, in *instr, mask uint32) verdict {
 			}
 		} else {
 			ci.to.space = spCluster
-			for r := range int(x.c.g.csize) {
+			for r := range int(x.c.g.size(x.c.first)) {
 				if !add(atRank(to[l], r), atRank(bar[l], r)) {
 					return halted
 				}
@@ -89,11 +89,13 @@ func (m *Machine) decide(op *Op) {
 	p := &m.at[g.index]
 	r := notCancelled()
 	if p.started < p.until {
-		r = cancelled(g.place(g.clusterFirst(p.started)))
+		first := g.clusterFirst(p.started)
+		r = cancelled(g.place(first))
+		n := g.size(first)
 		p.started++
-		p.ended += g.csize
-		p.triggered += g.csize
-		m.ended += g.csize
+		p.ended += n
+		p.triggered += n
+		m.ended += n
 	}
 	op.data = r[:]
 }

@@ -42,6 +42,10 @@ const (
 	// Lead makes elect.sync elect the highest lane of its mask from here on, not the
 	// lowest: see LeadHighest. It is possible in every state, and Enabled never lists it.
 	Lead
+	// Prefer gives the preferred size to the cluster that begins at CTA, or to all if that is
+	// negative: see sizes.go. A schedule begins with it; it is taken before a machine runs,
+	// by Machine.Prefer and PreferAll, and no machine offers it.
+	Prefer
 )
 
 func (c Choice) String() string {
@@ -58,6 +62,11 @@ func (c Choice) String() string {
 		return "p"
 	case Lead:
 		return "e"
+	case Prefer:
+		if c.CTA < 0 {
+			return "c"
+		}
+		return fmt.Sprintf("c%d", c.CTA)
 	}
 	return fmt.Sprintf("s%d", c.CTA)
 }
@@ -80,6 +89,8 @@ func (m *Machine) Step(c Choice) {
 		m.KeepApart()
 	case Lead:
 		m.LeadHighest()
+	case Prefer:
+		panic("BUG: sizes of clusters are chosen before the run")
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
@@ -334,6 +345,11 @@ func ParseChoice(text string) (Choice, error) {
 		c.Kind = Part
 	case 'e':
 		c.Kind = Lead
+	case 'c':
+		c.Kind, c.CTA = Prefer, -1
+		if rest != "" {
+			_, err = fmt.Sscanf(rest, "%d", &c.CTA)
+		}
 	default:
 		return c, bad
 	}

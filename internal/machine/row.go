@@ -261,8 +261,12 @@ func (s *strides) less(d line, pc int32) (sign int, known bool) {
 	return -1, s.fits(d, 0, -far, 0, pc)
 }
 
-// LongestAxis returns the axis along which the grid has the most clusters, and how many.
+// LongestAxis returns the axis along which the grid has the most clusters, and how many. A
+// mix of two sizes has no rows.
 func (m *Machine) LongestAxis() (axis, clusters int) {
+	if m.grids[0].mix != nil {
+		return 0, 1
+	}
 	for i, g := range m.cfg.Grid {
 		if n := int(g / m.cfg.Cluster[i]); n > clusters {
 			axis, clusters = i, n
