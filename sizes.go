@@ -235,11 +235,15 @@ func (l *Launch) join(r, h *Report, o CheckOptions) *Report {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return redundant(f) && known(h, f.ID) < 0 })
 	for _, f := range h.Findings {
 		switch k := known(r, f.ID); {
-		case k < 0 && !redundant(f):
+		case k < 0 && redundant(f):
+		case k < 0:
 			f.Notes = append(slices.Clone(f.Notes), "in the schedule that shows it, "+hs.sizeText())
 			r.Findings = append(r.Findings, f)
-		case k >= 0 && rank(f.Severity) < rank(r.Findings[k].Severity):
+		case rank(f.Severity) < rank(r.Findings[k].Severity):
+			f.Seen += r.Findings[k].Seen
 			r.Findings[k] = f
+		default:
+			r.Findings[k].Seen += f.Seen
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank(a.Severity) - rank(b.Severity) })

@@ -158,6 +158,9 @@ func lookupSpecial(name string) *specialReg {
 	return nil
 }
 
+// specialVector reports whether a special register is a vector of four.
+func specialVector(name string) bool { return name == "%tid" || specialVectors[name] != nil }
+
 // numbered reports whether name is prefix, a number below n, and suffix.
 func numbered(name, prefix, suffix string, n int) bool {
 	s, ok := strings.CutPrefix(name, prefix)

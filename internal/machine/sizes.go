@@ -191,8 +191,5 @@ func (m *Machine) setGrid(i int, g *grid) {
 	m.at[i].until = g.clusters()
 	if i == 0 {
 		m.csize = g.csize
-		if g.mix == nil {
-			m.cfg.Cluster = g.Cluster
-		}
 	}
 }

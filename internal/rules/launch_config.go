@@ -63,8 +63,12 @@ func LaunchConfig(prog *machine.Program, cfg *machine.Launch) []Finding {
 		bad(Warning, "cluster", fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
 			"set the attribute, or use a smaller cluster", "the launch has clusters of %d CTAs", n)
 	}
-	if n := volume(cfg.Preferred); t.cluster != 0 && n > t.most {
+	switch n := volume(cfg.Preferred); {
+	case t.cluster != 0 && n > t.most:
 		bad(Error, "preferred cluster", fmt.Sprintf("%s takes at most %d CTAs a cluster", name, t.most), "use a smaller preferred cluster", "the launch prefers clusters of %d CTAs", n)
+	case t.cluster != 0 && n > t.cluster && n != volume(cfg.Cluster):
+		bad(Warning, "preferred cluster", fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
+			"set the attribute, or use a smaller preferred cluster", "the launch prefers clusters of %d CTAs", n)
 	}
 	registerLimits(p, cfg, bad)
 	if most := resident(p, cfg); cfg.Cooperative && strings.HasPrefix(name, "sm_90") && ctas(cfg) > most {
