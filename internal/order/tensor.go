@@ -270,18 +270,18 @@ func (t *Tracker) phasesKnown(home *cta, g *group) *clock {
 }
 
 // commits lets a commit's arrival hand on, to the asynchronous proxy, what its issuer knew to
-// be complete; and notes the arrival where the barrier is another CTA's.
+// be complete; and notes the arrival for the end of the barrier's CTA.
 func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
 	k := contrib{cta: r.cta, scope: machine.ScopeSys, pc: r.pc}
 	e := b.at(phase).slot(&k)
 	e.know.make(view{kind: asyncShared}).join(r.knew)
 	e.know.make(view{kind: asyncGlobal}).join(r.knew)
 	owner := t.at(ref.Mem.CTA())
-	if owner.index == r.cta || owner.ended {
+	if owner.ended {
 		return
 	}
 	// Only the phase shows that the arrival has come, whatever is known of its thread.
-	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin}
+	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin, ref}
 	for i := range owner.remote {
 		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
 			*o = v
