@@ -135,11 +135,13 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 }
 
-// visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
+// visitsLeft reports the latest visit of each visitor that may come after the CTA's end. That
+// a later commit of a thread shows the earlier one counts for those of peers alone, which are
+// errors: of its own the CTA is told.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	var left []visitor
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(c, &v, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.cta != c.index && t.laterCommit(c, &v, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }

@@ -29,9 +29,10 @@ executes (5.1.7) and promises nothing after that. CUTLASS and FlashAttention-3 w
 peer of the cluster copies into the memory of a CTA that ends is an error.
 
 A tcgen05.commit arrives at its mbarriers when the operations that it tracks are done: that
-too is in flight, and a CTA that ends before must have waited for the phase, or for a later
-commit of the same thread. To a barrier of the issuing CTA it is a warning, as above; to a
-peer's an error.
+too is in flight, and the CTA whose barrier it is must have waited for the phase. Of a CTA's
+own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase,
+others end once a later commit of the same thread has come, in whose order of arrival they
+trust. Of a peer's commit it is an error, unless a later one has come.
 
 Mend it: for stores and reductions from shared memory, the issuing thread executes
 cp.async.bulk.wait_group.read 0 before it exits (.read suffices: only the source
@@ -103,13 +104,13 @@ func (j *Judge) leftToArrive(f *order.Fact) Finding {
 	found := Finding{
 		Headline: fmt.Sprintf("CTA %d may end before %s arrives at its mbarrier at shared+%d", cta, j.at(a.PC), a.Bar.Addr),
 		Sites:    []Site{j.opSite("commits", a), ctaSite("ends", cta)},
-		Missing:  fmt.Sprintf("no thread of CTA %d knows the phase complete that %s is charged to, or that of a later commit of its thread, when it exits", cta, j.at(a.PC)),
+		Missing:  fmt.Sprintf("no thread of CTA %d knows the phase complete that %s is charged to when it exits", cta, j.at(a.PC)),
 		Fix:      fmt.Sprintf("let a thread of CTA %d wait for that phase before it exits", cta),
 		Severity: Error,
 	}
 	if a.CTA == cta {
 		found.Severity = Warning
-		found.Notes = []string{"an H100 keeps a CTA's shared memory until the copies of its own threads are done; of tcgen05.commit no card was asked, and nothing promises it"}
+		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; DeepGEMM, ThunderKittens and CUTLASS's attention end once a later commit of the thread has come, and we know of no failure on a card"}
 	}
 	return found
 }
