@@ -15,7 +15,7 @@ type Choice struct {
 	CTA  int32
 	Warp int32
 	Lane int8  // lowest lane of the split
-	Op   int64 // the operation, for Milestone
+	Op   int64 // the operation, for Milestone and Refuse
 }
 
 // A ChoiceKind says what a Choice does.
@@ -29,6 +29,9 @@ const (
 	GiveUp
 	// Milestone advances an asynchronous operation by one stage.
 	Milestone
+	// Refuse is the first milestone of a request for a cluster that has not started, and the
+	// answer that nothing is cancelled although there is one: see cancel.go.
+	Refuse
 	// Start starts the next cluster; CTA is its first.
 	Start
 	// Alone has one lane of a split perform, without the others, the access or the
@@ -58,6 +61,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
+	case Refuse:
+		return fmt.Sprintf("n%d", c.Op)
 	case Part:
 		return "p"
 	case Lead:
@@ -85,6 +90,13 @@ func (m *Machine) Step(c Choice) {
 			return
 		}
 		m.advance(m.ops[m.opIndex(c.Op)])
+	case Refuse:
+		if !m.spend(stepWork) {
+			return
+		}
+		op := m.ops[m.opIndex(c.Op)]
+		op.refused = true
+		m.advance(op)
 	case Part:
 		m.KeepApart()
 	case Lead:
@@ -122,15 +134,25 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 			}
 		}
 	}
-	for _, op := range m.ops {
-		if m.canAdvance(op) {
-			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
-		}
-	}
+	buf = m.milestones(buf)
 	if buf = m.starts(buf); len(buf) > 0 {
 		return buf
 	}
 	return m.exits(buf)
+}
+
+// milestones appends the milestones that can happen.
+func (m *Machine) milestones(buf []Choice) []Choice {
+	for _, op := range m.ops {
+		if !m.canAdvance(op) {
+			continue
+		}
+		buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
+		if m.mayRefuse(op) {
+			buf = append(buf, Choice{Kind: Refuse, Op: op.ID})
+		}
+	}
+	return buf
 }
 
 // MayFail reports whether the split that takes a choice stands at a test, or at a
@@ -335,8 +357,10 @@ func ParseChoice(text string) (Choice, error) {
 			c.Kind = Alone
 		}
 		_, err = fmt.Sscanf(rest, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane)
-	case 'm':
-		c.Kind = Milestone
+	case 'm', 'n':
+		if c.Kind = Milestone; text[0] == 'n' {
+			c.Kind = Refuse
+		}
 		_, err = fmt.Sscanf(rest, "%d", &c.Op)
 	case 's':
 		c.Kind = Start
