@@ -132,10 +132,12 @@ func (w *twin) check(t *testing.T) *muster.Report {
 	return r
 }
 
-// TestProven: every launch is proven for all schedules and all contents of its buffers, with
-// nothing to say against it, and a run gives the product.
+// TestProven: every launch is proven for all schedules and all contents of its buffers, that
+// of launch control for all schedules, with nothing to say against it, and a run gives the
+// product.
 func TestProven(t *testing.T) {
-	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid"} {
+	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel"} {
+		explored := name == "gemm_cancel" // what it does depends on which CTAs are given up
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := yaml.ReadFile(name + ".yaml")
@@ -150,7 +152,7 @@ func TestProven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != "clean" || !r.Proof.All || !r.Proof.AnyContents || len(r.Findings) > 0 {
+			if r.Verdict != "clean" || !explored && (!r.Proof.All || !r.Proof.AnyContents) || len(r.Findings) > 0 {
 				t.Errorf("%s %+v", r.Summary, r.Findings)
 			}
 			run, err := l.Run(context.Background(), muster.RunOptions{})
