@@ -62,6 +62,9 @@ func TestBound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if want := (Sum{25, 32 / f.Bytes}); sum != want {
+					t.Fatalf("%+v, want %+v", sum, want)
+				}
 				seen := map[string]int{}
 				for n, in := range []Inputs{Positive, Signed, Cancelling, Integers} {
 					x := p.drawn(in, uint64(n))
