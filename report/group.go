@@ -10,7 +10,8 @@ import (
 )
 
 // maxApart is how many findings between the same opcodes, in PTX without source, are
-// written one by one; more of them are taken for copies that unrolling made.
+// written one by one; more of them are taken for copies that unrolling made. It is as many
+// groups of a habit (see Finding.Habit).
 const maxApart = 4
 
 // groups groups findings that have one cause, as far as their places tell: the copies that
@@ -33,7 +34,31 @@ func (r *Report) groups(all bool) [][]*Finding {
 		}
 		groups[g] = append(groups[g], &r.Findings[i])
 	}
-	return groups
+	if all {
+		return groups
+	}
+	return habits(groups)
+}
+
+// habits makes one group of those of a kind that tells of a kernel's habit, if there are more
+// than maxApart of them: a kernel that leaves a contested fence out does so everywhere.
+func habits(groups [][]*Finding) [][]*Finding {
+	habit := func(f *Finding) cause { return cause{kind: f.Kind, accepted: f.Accepted, severity: f.Severity} }
+	many, first := map[cause]int{}, map[cause]int{}
+	for _, g := range groups {
+		many[habit(g[0])]++
+	}
+	merged := groups[:0]
+	for _, g := range groups {
+		key := habit(g[0])
+		i, ok := first[key]
+		if ok && g[0].Habit && many[key] > maxApart {
+			merged[i] = append(merged[i], g...)
+			continue
+		}
+		first[key], merged = len(merged), append(merged, g)
+	}
+	return merged
 }
 
 // A cause is equal for findings of one group.

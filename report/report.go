@@ -158,6 +158,8 @@ type Finding struct {
 	// Effect: findings of this kind can be what another mistake led to. Near: only what a
 	// Conflict, a kind about accesses in no order, at one of their instructions led to.
 	Effect, Near, Conflict bool `json:"-"`
+	// Habit: findings of this kind tell of what a kernel does everywhere, or nowhere.
+	Habit bool `json:"-"`
 }
 
 // A Severity is "error", "warning" or "note".

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -334,12 +335,22 @@ func TestDryLimits(t *testing.T) {
 		t.Errorf("want %s in\n%s", want, got)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "p0.bin"))
-	if err != nil || len(got) != 512 || got[0] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map 1 of muster capture --dry\x00")) {
+	if err != nil || len(got) != 512 || got[0] != 3 || !bytes.HasPrefix(got[256:], []byte("tensor map_1 of muster capture --dry\x00")) {
 		t.Fatalf("parameters %q, %v", got, err)
+	}
+	yaml, err := os.ReadFile(filepath.Join(dir, "launch.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, base, _ := strings.Cut(string(yaml), "shape: [32768], fill: {file: \"b0.npy.zst\"}, base: ") // only the last map leads to it
+	base, _, _ = strings.Cut(base, "}")
+	buffer, err := strconv.ParseUint(base, 0, 64)
+	if err != nil {
+		t.Errorf("no buffer of the last map in %s", yaml)
 	}
 	for at, want := range map[int]tma.Map{
 		128: {Type: tma.F16, Rank: 2, Address: 0x7f0000001000, Dims: [5]uint64{64, 256}, Strides: [4]uint64{128}, Box: [5]uint32{32, 16}, ElementStrides: [5]uint32{1, 1}, Swizzle: tma.Swizzle128Atom32, L2: tma.L2Fetch64},
-		384: {Type: tma.B4x16P64, Rank: 2, Address: 0x7f0000001000, Dims: [5]uint64{128, 256}, Strides: [4]uint64{128}, Box: [5]uint32{128, 16}, ElementStrides: [5]uint32{1, 1}, Swizzle: tma.Swizzle128Atom32, L2: tma.L2Fetch64},
+		384: {Type: tma.B4x16P64, Rank: 2, Address: buffer, Dims: [5]uint64{128, 256}, Strides: [4]uint64{128}, Box: [5]uint32{128, 16}, ElementStrides: [5]uint32{1, 1}, Swizzle: tma.Swizzle128Atom32, L2: tma.L2Fetch64},
 	} {
 		if m, err := tma.Decode([tma.Size]byte(got[at:])); err != nil || m != want {
 			t.Errorf("the map at byte %d: %v, %+v", at, err, m)

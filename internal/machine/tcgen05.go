@@ -426,15 +426,33 @@ func (m *Machine) piped(op *Op) bool {
 	return true
 }
 
-// pipeline sets what an operation about to be issued follows: each multiplication the one
-// before with the same accumulator and shape, and copies (ISA 9.7.18.6.2).
-func (m *Machine) pipeline(op *Op) {
+// pipeline sets what an operation that a lane is about to issue follows: each multiplication
+// the one before with the same accumulator and shape, and copies (ISA 9.7.18.6.2); and what it
+// overwrites the sources of (QueuedBehind).
+func (x *ctx) pipeline(op *Op, l int) {
 	t := op.tcgen05
-	for _, o := range m.ops {
-		if b := o.tcgen05; b != nil && o.Stage < Written && b.precedes(t) {
+	for _, o := range x.m.ops {
+		b := o.tcgen05
+		if b == nil || o.Stage >= Written {
+			continue
+		}
+		own := o.CTA == x.w.cta && o.Warp == x.w.index && int(o.Lane) == l
+		if b.precedes(t) || own && op.QueuedBehind(o) && overwrites(op.Writes, o.Reads) {
 			t.pipe = append(t.pipe, o.ID)
 		}
 	}
+}
+
+// overwrites reports whether writes touch tensor memory that is read.
+func overwrites(writes, reads []Span) bool {
+	for _, w := range writes {
+		for _, r := range reads {
+			if w.Mem.Kind() == TensorMemory && w.Mem == r.Mem && w.Addr < r.Addr+r.Len && r.Addr < w.Addr+w.Len {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // precedes reports whether two operations, the first issued before the second, form a
@@ -450,6 +468,15 @@ func (b *tcgen05Op) precedes(t *tcgen05Op) bool {
 // any other order (ISA 9.7.18.6.2).
 func (op *Op) PipelinedBefore(before *Op) bool {
 	return op.tcgen05 != nil && before.tcgen05 != nil && before.tcgen05.precedes(op.tcgen05)
+}
+
+// QueuedBehind reports whether op, if the thread that issued before issues it, is no pipeline
+// with it by the letter, but writes after it has read where shipped kernels are right to rely on
+// the order of issue: before is a multiplication, op a multiplication or a copy. CUTLASS's and
+// FlashAttention's attention overwrite P in that way, Triton's scales are copied so.
+func (op *Op) QueuedBehind(before *Op) bool {
+	b, t := before.tcgen05, op.tcgen05
+	return b != nil && t != nil && b.mma != nil && (t.mma != nil || t.copies != nil) && b.pair == t.pair
 }
 
 // writeTensors writes the target of an operation of tcgen05.

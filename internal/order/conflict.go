@@ -50,6 +50,12 @@ const (
 	// IfDataCame: the earlier access is a tcgen05.ld whose registers were used, and what
 	// follows their use is ordered with the later access. By the letter that orders nothing.
 	IfDataCame
+	// IfQueued: tcgen05 operations of one thread, the first a multiplication that reads what
+	// the second overwrites, in no pipeline: ordered if the tensor core takes them as issued.
+	IfQueued
+	// IfCommitted: the address that tcgen05.alloc stored, read in its CTA: ordered if the
+	// arrival of a tcgen05.commit released what its thread did before.
+	IfCommitted
 	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
 	// together.
 	IfTogether
@@ -112,7 +118,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 		return racing
 	}
 	if p.isOp() {
-		return t.relateOp(ac, p, a, b)
+		return t.relateOp(s, ac, p, a, b)
 	}
 	if ac.mem.Kind() == machine.TensorMemory && t.followsColumns(ac, p) {
 		return ordered
@@ -281,6 +287,9 @@ func (t *Tracker) whyLanes(ac *access, p *stamp, at int) Why {
 			why = IfProxyFence
 		}
 	}
+	if why == NoEdge && t.byCommit(ac, p, owner, w, lanes) {
+		return IfCommitted
+	}
 	if why == NoEdge && t.warpKnown(ac, owner, w, p.time) {
 		why = SameWarpLanes
 	}
@@ -308,6 +317,16 @@ func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why
 		return IfNotRelaxed
 	}
 	return NoEdge
+}
+
+// byCommit reports whether an access of a CTA to an address that its own tcgen05.alloc stored
+// lacks only that a commit's arrival be a release.
+func (t *Tracker) byCommit(ac *access, p *stamp, owner, w int32, lanes uint32) bool {
+	if !t.allocs[p.pc] || ac.mem != machine.SharedOf(owner) || ac.home.index != owner || ac.proxy != machine.Generic {
+		return false
+	}
+	c := ac.group.know.of(committed)
+	return c != nil && lanes&^t.knownLanes(c, owner, w, p.time) == 0
 }
 
 // warpKnown reports whether only synchronization within the warp is missing: both

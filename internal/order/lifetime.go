@@ -135,9 +135,16 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 
 // visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
+	// What a commit left behind here stays, when the record of the operation is gone.
+	var heard []visitor
+	for i := range c.remote {
+		if v := &c.remote[i]; v.commit != 0 && known.at(c.index, v.slot) >= v.value {
+			heard = append(heard, *v)
+		}
+	}
 	left := c.remote[:0]
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(&v, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(&v, heard, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -153,11 +160,16 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 }
 
 // laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
+// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
 // ThunderKittens rely on the order of issue.
-func (t *Tracker) laterCommit(v *visitor, known *clock) bool {
+func (t *Tracker) laterCommit(v *visitor, heard []visitor, known *clock) bool {
 	if v.commit == 0 {
 		return false
+	}
+	if slices.ContainsFunc(heard, func(o visitor) bool {
+		return o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes
+	}) {
+		return true
 	}
 	for i := range t.ops.recs {
 		r := &t.ops.recs[i]

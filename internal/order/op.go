@@ -26,6 +26,7 @@ type opRec struct {
 	after     uint32
 	tracks    machine.Group // of an arrive-on: whose operations it waits for
 	knew      *clock        // of tcgen05.commit: phases that its issuer knew to be complete
+	behind    *clock        // of tcgen05.commit: what its issuer did and knew (committed)
 	op        *machine.Op   // of tcgen05
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
@@ -197,6 +198,7 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 		w.queue(op.Lane, op.Tracks).arrives++
 		if op.Tracks == machine.GroupTensor {
 			r.knew = t.phasesKnown(home, w.group(int(op.Lane)))
+			r.behind = t.issuerDid(home, w, op, lane)
 		}
 	}
 	r.scope = reductionScope(op.Kind)
@@ -370,13 +372,13 @@ func (ac *access) passed(time uint32) uint32 {
 }
 
 // relateOp is relate for an earlier access by an operation.
-func (t *Tracker) relateOp(ac *access, p *stamp, a, b int) relation {
+func (t *Tracker) relateOp(s *seg, ac *access, p *stamp, a, b int) relation {
 	if p.who == ac.st.who || p.who == ac.settled && p.what == ac.settledWhat && ac.mem == ac.settledMem {
 		return ordered // its own reads and writes, or known
 	}
 	r := &t.ops.recs[p.op()]
 	if ac.mem.Kind() == machine.TensorMemory {
-		return t.relateTensor(ac, p, r, a, b)
+		return t.relateTensor(s, ac, p, r, a, b)
 	}
 	if ac.st.isOp() && ac.write && p.writes() && r.twin == t.ops.recs[ac.st.op()].twin {
 		return morallyStrong // the same bytes, by lanes of one instruction: both are kept

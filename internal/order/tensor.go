@@ -3,6 +3,7 @@ package order
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -118,13 +119,13 @@ func (t *Tracker) onColumns(ev *machine.Event) {
 }
 
 // relateTensor is relateOp for tensor memory.
-func (t *Tracker) relateTensor(ac *access, p *stamp, r *opRec, a, b int) relation {
+func (t *Tracker) relateTensor(s *seg, ac *access, p *stamp, r *opRec, a, b int) relation {
 	if p.who == ac.st.who || p.who == ac.settled && p.what == ac.settledWhat && ac.mem == ac.settledMem {
 		return ordered
 	}
 	lanes := ac.lanesIn(a, b)
 	k := &ac.group.know
-	if t.tensorKnown(ac, p, r, k.of(tensorTaken), lanes) || !ac.st.isOp() && (t.opKnownTo(ac, p, &k.gen, lanes) || t.knownBy(ac, p, k.of(tensorSent), lanes)) {
+	if t.tensorKnown(ac, p, r, k.of(tensorTaken), lanes) || !ac.st.isOp() && t.knownWithoutFence(ac, p, lanes) {
 		if ac.st.isOp() {
 			ac.settled, ac.settledWhat, ac.settledMem = p.who, p.what, ac.mem
 		}
@@ -144,11 +145,23 @@ func (t *Tracker) relateTensor(ac *access, p *stamp, r *opRec, a, b int) relatio
 	if why&InFlight != 0 && t.issueKnown(r, ac, lanes) {
 		why |= IssueKnown
 	}
+	if why&InFlight != 0 && t.queued(s, ac, p, r) {
+		why = IfQueued
+	}
 	if why&InFlight != 0 && t.dataCame(ac, r) {
 		why = IfDataCame
 	}
 	t.conflict(ac, p, a, b, why)
 	return racing
+}
+
+// knownWithoutFence reports whether an alloc or dealloc follows an operation that is known
+// where it is executed. Both are synchronous: tcgen05.fence::after_thread_sync is needed "as
+// tcgen05.ld is an asynchronous operation" (ISA 9.7.18.6.4.2), and what ordered the threads
+// may be relaxed.
+func (t *Tracker) knownWithoutFence(ac *access, p *stamp, lanes uint32) bool {
+	k := &ac.group.know
+	return t.opKnownTo(ac, p, &k.gen, lanes) || t.knownBy(ac, p, k.of(tensorSent), lanes) || t.knownBy(ac, p, k.of(tensorHeard), lanes)
 }
 
 // knownBy is opKnownTo for a clock that may be absent.
@@ -176,6 +189,30 @@ func (t *Tracker) tensorKnown(ac *access, p *stamp, r *opRec, c *clock, lanes ui
 		return true
 	}
 	return t.knownLanes(c, r.cta, r.warp, r.issued)&r.lanes != 0
+}
+
+// queued reports whether an operation overwrites what an earlier one of its thread reads, and
+// the order of issue alone says that it comes after; or overwrites what such a one has read of
+// a copy before it in its pipeline.
+func (t *Tracker) queued(s *seg, ac *access, p *stamp, r *opRec) bool {
+	if !ac.st.isOp() || !ac.write {
+		return false
+	}
+	cur := &t.ops.recs[ac.st.op()]
+	behind := func(r *opRec) bool {
+		return cur.op != nil && r.op != nil && r.cta == cur.cta && r.warp == cur.warp && r.lanes == cur.lanes && cur.op.QueuedBehind(r.op)
+	}
+	if !p.writes() {
+		return behind(r)
+	}
+	read := func(q *stamp) bool {
+		if q.who == 0 || !q.isOp() || q.writes() || r.op == nil {
+			return false
+		}
+		m := &t.ops.recs[q.op()]
+		return m.id > r.id && behind(m) && m.op.PipelinedBefore(r.op)
+	}
+	return read(&s.read) || s.more != nil && slices.ContainsFunc(s.more.list, func(q stamp) bool { return read(&q) })
 }
 
 // onUsed notes that a warp used registers of a load.
@@ -269,11 +306,31 @@ func (t *Tracker) phasesKnown(home *cta, g *group) *clock {
 	return known
 }
 
-// commits lets a commit's arrival hand on, to the asynchronous proxy, what its issuer knew to
-// be complete; and notes the arrival where the barrier is another CTA's.
+// issuerDid returns what a lane that issues a commit did, knows, and was told by commits.
+func (t *Tracker) issuerDid(home *cta, w *warp, op *machine.Op, lane uint32) *clock {
+	upto := w.publish()
+	g := w.group(int(op.Lane))
+	did := g.know.gen.clone()
+	if c := g.know.of(committed); c != nil {
+		did.join(c)
+	}
+	home.markKnown(&did, op.Warp, lane, upto)
+	return &did
+}
+
+// commits lets a commit's arrival hand on what its issuer knew to be complete; and notes the
+// arrival where the barrier is another CTA's.
+//
+// A copy's write precedes, in observation order, the multiplication that read it, and this the
+// accesses of whoever waits for the commit: so the copy comes first (ISA 8.9.5), for threads
+// and for the asynchronous proxy. What else the issuer did, the arrival does not release: the
+// text names only the operations that it tracks (9.7.18.12.1), and of other operations that
+// signal mbarriers it says so (8.9.1.1).
 func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
 	k := contrib{cta: r.cta, scope: machine.ScopeSys, pc: r.pc}
 	e := b.at(phase).slot(&k)
+	e.know.gen.join(r.knew)
+	e.know.make(view{kind: committed}).join(r.behind)
 	e.know.make(view{kind: asyncShared}).join(r.knew)
 	e.know.make(view{kind: asyncGlobal}).join(r.knew)
 	owner := t.at(ref.Mem.CTA())

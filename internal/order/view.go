@@ -38,6 +38,9 @@ const (
 	tensorSent
 	tensorHeard
 	tensorTaken
+	// committed: what a thread did and knew where it issued a tcgen05.commit, as far as
+	// nothing but the commit's arrival tells it. It orders nothing by the letter.
+	committed
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
 	// over: see Tracker.scFence.

@@ -93,6 +93,7 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 	}
 	if k := rules.Lookup(f.Kind); k != nil {
 		out.Section, out.Effect, out.Near, out.Conflict = k.Section, k.Order == rules.Effect, k.Near, k.Order == rules.Conflict
+		out.Habit = k.Habit
 	}
 	for i := range f.Sites {
 		out.Sites = append(out.Sites, r.site(&f.Sites[i]))

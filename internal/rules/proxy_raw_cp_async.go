@@ -9,6 +9,7 @@ var proxyRawCpAsync = register(Kind{
 	Name:     "proxy-raw-cp-async",
 	Severity: Warning,
 	Title:    "cp.async feeding wgmma or tcgen05.mma without a proxy fence",
+	Habit:    true,
 	Section:  "8.6, 9.7.9.25.2, 9.7.15.7.1",
 	Text: `A cp.async (not bulk) wrote shared memory that a wgmma, tcgen05.mma or tcgen05.cp reads
 as a matrix. It was

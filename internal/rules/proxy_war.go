@@ -10,6 +10,7 @@ var proxyWar = register(Kind{
 	Name:     "proxy-war",
 	Severity: Warning,
 	Title:    "the asynchronous proxy overwrites what ordinary accesses just used, without a proxy fence",
+	Habit:    true,
 	Section:  "8.6, 9.7.9.25.2",
 	Text: `A bulk copy overwrites memory that ordinary loads read before. Synchronization
 orders the two, but no fence.proxy.async stands on the path between them. (Where

@@ -19,7 +19,8 @@ asynchronous: in one thread, too, the later may run before the earlier, or besid
 
 Only these follow each other without more: an mma that adds to the accumulator of the
 mma before it, in the same shape and kind; and an mma that follows a cp (ISA
-9.7.18.6.2). Everything else needs the completion of the earlier operation first:
+9.7.18.6.2). That a thread's mma or cp overwrites what its mma before reads is contested
+(tensor-order). Everything else needs the completion of the earlier operation first:
 
   mma, cp   tcgen05.commit by the thread that issued them, and a wait for its mbarrier
   ld        tcgen05.wait::ld in the same threads

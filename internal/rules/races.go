@@ -84,6 +84,8 @@ func init() {
 		raceTensor:        (*Judge).tensorRace,
 		tensorFence:       (*Judge).fencelessTensor,
 		tensorWait:        (*Judge).waitlessLoad,
+		tensorOrder:       (*Judge).queueOrder,
+		tensorAddress:     (*Judge).committedAddress,
 		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
@@ -112,6 +114,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 		return scopeTooNarrow
 	case w&order.IfNotRelaxed != 0:
 		return relaxedSync
+	case w&order.IfCommitted != 0:
+		return tensorAddress
 	case w&order.BothAsyncOtherCTA != 0:
 		return asyncAsync
 	case w&order.IfProxyFence != 0:
@@ -147,6 +151,8 @@ func inTensorMemory(c *order.Conflict) *Kind {
 		return tensorUnallocated
 	case c.Why&order.IfTensorFence != 0:
 		return tensorFence
+	case c.Why&order.IfQueued != 0:
+		return tensorOrder
 	}
 	return raceTensor
 }
@@ -428,12 +434,17 @@ func agent(r *order.AccessRef) string {
 	return who
 }
 
-// met names the release and the acquire that observed it but do not synchronize;
-// empty if there are none, or more than two pairs.
-func (j *Judge) met(relaxed bool) string {
+// met names the release and the acquire that observed it but do not synchronize, of those
+// that the text lets stand between two accesses; empty if there are none, or more than two
+// pairs.
+func (j *Judge) met(c *order.Conflict, relaxed bool) string {
 	var pairs []string
+	if c.Prior.PC < 0 || c.Cur.PC < 0 {
+		return ""
+	}
+	behind := j.Program.Reach(c.Prior.PC)
 	for _, l := range j.Order.Links() {
-		if l.Relaxed == relaxed {
+		if l.Relaxed == relaxed && l.Release >= 0 && l.Acquire >= 0 && behind[l.Release] && j.Program.Reach(l.Acquire)[c.Cur.PC] {
 			pairs = append(pairs, fmt.Sprintf("%s and %s", j.at(l.Release), j.at(l.Acquire)))
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -33,24 +34,22 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 		return r
 	}
 	reads, writes, updates := machine.Read, machine.Write, machine.Read|machine.Write|machine.Update
-	for n := range 256 {
-		why := order.Why(1)<<(n%16) | order.Why(1)<<(n/16)
-		if why >= order.IfTogether<<1 {
-			continue
-		}
+	causes := bits.Len(uint(order.IfTogether)) // the last of them
+	for n := range causes * causes {
+		why := order.Why(1)<<(n%causes) | order.Why(1)<<(n/causes)
 		for _, p := range []machine.Access{reads, writes, updates} {
 			for _, c := range []machine.Access{reads, writes, updates} {
 				if p == reads && c == reads {
 					continue
 				}
-				for bits := range 4 * 25 {
+				for b := range 4 * 25 {
 					con := &order.Conflict{
-						Prior: side(first, bits/4%5, p, 0, 0),
-						Cur:   side(second, bits/20, c, int32(bits>>1&1), 1),
+						Prior: side(first, b/4%5, p, 0, 0),
+						Cur:   side(second, b/20, c, int32(b>>1&1), 1),
 						Why:   why, Count: 1,
 						Span: machine.Span{Mem: machine.Global, Addr: 64, Len: 4},
 					}
-					if bits&1 != 0 {
+					if b&1 != 0 {
 						con.Span.Mem = machine.SharedOf(0)
 						inTensor := *con
 						inTensor.Span.Mem = machine.TensorOf(0)

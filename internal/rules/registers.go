@@ -63,12 +63,15 @@ func (j *Judge) registerSteps(cta int32, in func(warpgroup int) bool) {
 		}
 		for w := range group {
 			if s, ok := j.unshared(group[longest].steps, group[w].steps); ok {
-				roles := sameCounts(group[longest].steps, group[w].steps)
-				j.note(registerBudget, 0, s.site.PC, func() Finding {
+				contested, form := j.roles(group[longest].steps, group[w].steps), int32(0)
+				if contested != "" {
+					form = 1 // noted beside what is not
+				}
+				j.note(registerBudget, form, s.site.PC, func() Finding {
 					f := j.unequalSteps(cta, int32(g), int32(g+w), s)
-					if roles {
+					if contested != "" {
 						f.Severity = Warning
-						f.Notes = append(f.Notes, "contested: the other warp asks for as many registers at another line; in CUTLASS's kernels for sm_100 each warp of a warpgroup does so in its own role, and we know of no failure on a card")
+						f.Notes = append(f.Notes, contested)
 					}
 					return f
 				})
@@ -98,10 +101,25 @@ func (j *Judge) unshared(a, b []regStep) (regStep, bool) {
 	return regStep{}, false
 }
 
-// sameCounts reports whether two warps ask for the same numbers of registers, one after the
-// other.
-func sameCounts(a, b []regStep) bool {
-	return slices.EqualFunc(a, b, func(x, y regStep) bool { return x.count == y.count })
+// roles says why it is contested that two warps of a warpgroup do not share their steps: each
+// has a role of its own, in which it asks for as many registers as the other, or gives back some
+// of its own, too. "" if they differ in more.
+func (j *Judge) roles(a, b []regStep) string {
+	if slices.EqualFunc(a, b, func(x, y regStep) bool { return x.count == y.count }) {
+		return "contested: the other warp asks for as many registers at another line; in CUTLASS's kernels for sm_100 each warp of a warpgroup does so in its own role, and we know of no failure on a card"
+	}
+	if len(a) == len(b) && j.lowers(a) && j.lowers(b) {
+		return "contested: the other warp gives back registers, too, and keeps another number; the text speaks of the registers of \"the executing warp\", and yet asks the warpgroup for one instruction; the attention kernels of CUTLASS and FlashAttention for sm_100 let an idle warp keep fewer, and we know of no failure on a card"
+	}
+	return ""
+}
+
+// lowers reports whether all steps of a warp are setmaxnreg.dec.
+func (j *Judge) lowers(steps []regStep) bool {
+	return !slices.ContainsFunc(steps, func(s regStep) bool {
+		in := j.Program.Inst(s.site.PC)
+		return in == nil || len(in.Mods) == 0 || in.Mods[0] != "dec"
+	})
 }
 
 func (j *Judge) unequalSteps(cta, group, warp int32, s regStep) Finding {

@@ -53,7 +53,7 @@ func (j *Judge) relaxedPath(c *order.Conflict) Finding {
 				"and fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster after the acquire"
 		}
 	}
-	if met := j.met(true); met != "" && c.Half.Side == order.UnknownSide {
+	if met := j.met(c, true); met != "" && c.Half.Side == order.UnknownSide {
 		f.Missing += ": " + met + " meet, and do not synchronize"
 	}
 	return f

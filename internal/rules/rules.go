@@ -41,6 +41,7 @@ type Kind struct {
 	Section  string // of the PTX ISA
 	Order    Order
 	Near     bool // an Effect of a Conflict at one of its own instructions, if of anything
+	Habit    bool // what a kernel does everywhere or nowhere: many findings are one
 }
 
 // An Order says which of several findings a reader should see first: a mistake comes before
@@ -227,8 +228,12 @@ func (j *Judge) add(k *Kind, f Finding) {
 	f.Count = max(f.Count, 1)
 	key := f.Key()
 	for i := range j.findings {
-		if j.findings[i].Key() == key {
-			j.findings[i].Count += f.Count
+		if old := &j.findings[i]; old.Key() == key {
+			f.Count += old.Count
+			if f.Severity > old.Severity { // a contested form of the same does not hide it
+				*old = f
+			}
+			old.Count = f.Count
 			return
 		}
 	}

@@ -10,6 +10,7 @@ var scopeDefaulted = register(Kind{
 	Name:     "scope-defaulted",
 	Severity: Warning,
 	Title:    "synchronization between CTAs that relies on a scope left out",
+	Habit:    true,
 	Section:  "9.7.13.15.13",
 	Text: `One CTA arrives at an mbarrier of another CTA of its cluster, or waits for
 such an arrival, with the scope qualifier left out. What they synchronize is

@@ -42,7 +42,7 @@ func (j *Judge) narrowScope(c *order.Conflict) Finding {
 	}
 	f.Headline = fmt.Sprintf("%s: %s %s what %s %s, synchronized at too narrow a scope", place(c.Span), agent(b), verb(b), agent(a), past(a))
 	f.Missing = fmt.Sprintf("a release and an acquire on the way from %s to %s need %s scope, and one of them, or its fence, names a narrower one", j.instr(a), j.instr(b), need)
-	if met := j.met(false); met != "" {
+	if met := j.met(c, false); met != "" {
 		f.Missing += ": " + met
 	}
 	f.Fix = fmt.Sprintf("%s scope on every release, acquire and fence between %s and %s", need, j.instr(a), j.instr(b))

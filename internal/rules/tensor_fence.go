@@ -11,6 +11,7 @@ var tensorFence = register(Kind{
 	Severity: Warning,
 	Order:    Conflict,
 	Title:    "tcgen05 operations ordered by a synchronization without tcgen05 fences (contested)",
+	Habit:    true,
 	Section:  "9.7.18.6.3",
 	Text: `A tcgen05 operation follows one of another thread, or one that a commit showed to be
 complete, by a release and an acquire, and tcgen05.fence::before_thread_sync or

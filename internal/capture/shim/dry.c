@@ -162,7 +162,11 @@ PUBLIC Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *a
 	add(&t, "type %d", type);
 	addList(&t, "shape", shape, 1, rank), addList(&t, "strides", strides, 1, rank - 1), addList(&t, "box", box, 0, rank), addList(&t, "steps", steps, 0, rank);
 	add(&t, ", interleave %d, swizzle %d, fill %d", interleave, swizzle, fill);
-	memset(map, 0, 128), snprintf(map, 128, "tensor map %zu of muster capture --dry", nforeign);
+	// A name stands for such a map. CUTLASS clears bit 21 of the second word of a small map, for
+	// the sake of old drivers: a name has none there. Its last word is the address, by which the
+	// buffer is found.
+	memset(map, 0, 128), snprintf(map, 120, "tensor map_%zu of muster capture --dry", nforeign);
+	memcpy((char *)map + 120, &at, 8);
 	if (nforeign == cforeign) foreign = realloc(foreign, (cforeign = 2 * cforeign + 16) * sizeof *foreign);
 	memcpy(foreign[nforeign].bytes, map, 128);
 	foreign[nforeign].numbers = numbers.s;

@@ -213,9 +213,11 @@ int main(int argc, char **argv) {
 		void *params[] = {maps};
 		int types[] = {6, 6, 14, 14}, swizzles[] = {3, 4, 3, 4}, most;
 		load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wait(.param .align 64 .b8 maps[512]) { ret; }\n");
+		if (cuMemAlloc_v2(&memory, 128 * 128 * 2)) return 59;
 		for (int i = 0; i < 4; i++) {
-			int r = cuTensorMapEncodeTiled(maps[i], types[i], 2, (void *)0x7f0000001000, i < 3 ? shape : packed, strides, i < 3 ? box : wide, steps, 0, swizzles[i], 1, 0);
+			int r = cuTensorMapEncodeTiled(maps[i], types[i], 2, (void *)(i < 3 ? 0x7f0000001000 : memory), i < 3 ? shape : packed, strides, i < 3 ? box : wide, steps, 0, swizzles[i], 1, 0);
 			if (r) return 50 + r + i;
+			((uint64_t *)maps[i])[1] &= ~(1ull << 21); // as CUTLASS does it to small ones
 		}
 		H f = function("wait");
 		if (cuFuncSetAttribute(f, 8, 99 << 10) || cuFuncSetAttribute(f, 8, (99 << 10) + 1) != 1) return 60;
