@@ -65,6 +65,7 @@ var twins = []twin{
 	{"A is stored, and its store is not waited for", "gemm_tensor_a", "store_a:", "tcgen05.wait::st.sync.aligned;", "", "race-tensor"},
 	{"A is multiplied without fence::after_thread_sync", "gemm_tensor_a", "store_a:", after, "", "tensor-fence"},
 	{"A is stored before the mma have read the last", "gemm_tensor_a", "multiplied:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%done], %parity;", passes, "race-tensor"},
+	{"A lies in columns of D", "gemm_tensor_a", "store_a:", "add.u32 %ta, %base, 128;", "add.u32 %ta, %base, 64;", "race-tensor"},
 	{"an answer is read before it is there", "gemm_cancel", "is_answered:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%answered], %turn;", passes, "read-in-flight"},
 	{"the next tile is asked for while others read the answer", "gemm_cancel", "is_answered:", "bar.sync 0;", "", "race-lanes"},
 	{"the bytes of an answer are not expected", "gemm_cancel", "tile:", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%answered], 16;", "mbarrier.arrive.shared::cta.b64 _, [%answered];", "bytes-early"},

@@ -175,8 +175,10 @@ const (
 	FaultTensorAlloc
 	// FaultTensorBounds: an access to columns of tensor memory that the CTA has not
 	// allocated. FaultTensorLanes: one to lanes that its warp cannot reach.
+	// FaultTensorOverlap: a multiplication whose A lies in its D.
 	FaultTensorBounds
 	FaultTensorLanes
+	FaultTensorOverlap
 	// FaultCancel: a misuse of clusterlaunchcontrol.
 	FaultCancel
 	// FaultOther: undefined by the ISA, and the machine cannot go on.
