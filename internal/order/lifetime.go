@@ -137,7 +137,7 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	left := c.remote[:0]
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(&v, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.commit != 0 && t.laterCommit(v.cta, v.warp, v.lanes, v.commit, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -152,16 +152,13 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	}
 }
 
-// laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
+// laterCommit reports whether a commit of a lane, later than one of that ID, is known to have
+// arrived. The ISA does not say in which order commits of one thread arrive; CUTLASS, DeepGEMM and
 // ThunderKittens rely on the order of issue.
-func (t *Tracker) laterCommit(v *visitor, known *clock) bool {
-	if v.commit == 0 {
-		return false
-	}
+func (t *Tracker) laterCommit(cta, warp int32, lanes uint32, id int64, known *clock) bool {
 	for i := range t.ops.recs {
 		r := &t.ops.recs[i]
-		if r.used && r.knew != nil && r.cta == v.cta && r.warp == v.warp && r.lanes == v.lanes && r.twin > v.commit && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
+		if r.used && r.knew != nil && r.cta == cta && r.warp == warp && r.lanes == lanes && r.twin > id && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
 			return true
 		}
 	}
@@ -198,6 +195,9 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
+			if t.laterCommit(r.cta, r.warp, r.lanes, r.twin, known) {
+				continue
+			}
 			t.fact(&Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}})
 			continue
 		}
