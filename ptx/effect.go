@@ -217,10 +217,11 @@ func (in *Inst) Aligned() bool {
 
 // Classes of rows, for analyses.
 const (
-	ClassBarrier  = "barrier"  // barriers of a warp, a CTA or a cluster
-	ClassFence    = "fence"    // fences of memory
-	ClassMbarrier = "mbarrier" // operations on an mbarrier
-	ClassTcgen05  = "tcgen05"  // tensor memory and what computes in it
+	ClassBarrier   = "barrier"   // barriers of a warp, a CTA or a cluster
+	ClassFence     = "fence"     // fences of memory
+	ClassMbarrier  = "mbarrier"  // operations on an mbarrier
+	ClassTcgen05   = "tcgen05"   // tensor memory and what computes in it
+	ClassTensormap = "tensormap" // tensor maps, and what copies by them
 )
 
 // IsOf reports whether an instruction's row is of a class.

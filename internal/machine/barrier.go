@@ -332,6 +332,7 @@ func (m *Machine) resume(x *ctx) {
 		x.barResult(&s.wait, bi, in)
 	}
 	s.state, s.wait = running, wait{}
+	s.met()
 	s.pc++
 }
 

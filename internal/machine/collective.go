@@ -126,6 +126,9 @@ func (m *Machine) gather(w *warp, s *split, in *instr) bool {
 		}
 		o.pc++
 		o.state = running
+		if c.sync {
+			o.met()
+		}
 	}
 	m.enter(w, s)
 	return len(w.splits) == 1

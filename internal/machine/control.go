@@ -65,10 +65,10 @@ func decodeBra(d *decoder, in *ptx.Inst) error {
 func execBra(x *ctx, in *instr, mask uint32) {
 	s := x.s
 	if mask == s.mask {
-		s.pc = in.target
+		s.jump(in.target)
 		return
 	}
-	x.w.divide(s, mask).pc = in.target
+	x.w.divide(s, mask).jump(in.target)
 	s.pc++
 }
 
@@ -122,10 +122,10 @@ func execBrx(x *ctx, in *instr, mask uint32) {
 		}
 		rest &^= same
 		if rest == 0 {
-			s.pc = targets[v]
+			s.jump(targets[v])
 			return
 		}
-		x.w.divide(s, same).pc = targets[v]
+		x.w.divide(s, same).jump(targets[v])
 	}
 }
 

@@ -91,7 +91,7 @@ const (
 	// arrival returned.
 	EvPendingCount
 	// EvParted: lanes in Mask take the .uni branch at PC, and those in Members, which
-	// execute it with them, go elsewhere.
+	// execute it with them, go elsewhere. Chance: they are in different turns of a loop.
 	EvParted
 	// EvOperand: lanes in Mask give the instruction at PC an invalid operand: Fault says
 	// which rule it breaks, Why says it in words.
@@ -485,6 +485,7 @@ type Event struct {
 	// ByExit: the barrier opened because the threads it missed have exited.
 	ByExit bool
 	Tells  bool
+	Chance bool
 	// Again: lanes that arrive again before the generation of their last arrival
 	// has completed.
 	Again uint32

@@ -86,6 +86,7 @@ func (m *Machine) gatherAligned(w *warp, s *split, in *instr) bool {
 	}
 	x.meets(in, s.mask)
 	visitAligned(x, in, s.mask)
+	s.met()
 	s.pc++
 	return true
 }

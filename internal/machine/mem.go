@@ -137,6 +137,18 @@ func (p *page) mark(off, n uint32) {
 	}
 }
 
+// mark marks n bytes from off as initialized, and leaves what they hold.
+func (r *region) mark(off, n, owner uint64) {
+	for n > 0 {
+		k := min(pageBytes-off%pageBytes, n)
+		if p := r.write(off, owner); !p.full {
+			p.mark(uint32(off%pageBytes), uint32(k))
+		}
+		off += k
+		n -= k
+	}
+}
+
 // forget marks n bytes from off as not initialized.
 func (r *region) forget(off, n, owner uint64) {
 	for n > 0 {

@@ -30,6 +30,34 @@ func (x *ctx) keepsPromise(in *instr, mask uint32) {
 		mask &^= away
 	}
 	if away != 0 {
-		x.m.emit(Event{Kind: EvParted, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Members: away})
+		x.m.emit(Event{Kind: EvParted, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: x.s.pc, Members: away, Chance: x.s.chance})
 	}
 }
+
+// company is how the lanes of a split came together. Splits merge wherever they stand at
+// one place, be it in different turns of a loop, when one of them comes round while the
+// other has not begun: after an instruction whose guard sent one lane alone, say. Nothing
+// promises that such lanes execute a branch together, nor that they do not (ISA 3.2), and
+// where lanes have waited for each other no such chance is left. It decides how grave a
+// broken promise is, and nothing that the program could notice: Hash leaves it out.
+type company struct {
+	turns  uint32 // how often the split jumped back since its lanes waited for each other
+	chance bool   // lanes of different turns have come together
+}
+
+// jump goes on at another instruction.
+func (s *split) jump(to int32) {
+	if to <= s.pc {
+		s.turns++
+	}
+	s.pc = to
+}
+
+// joinBy tells s of the lanes that it takes from o.
+func (s *split) joinBy(o *split) {
+	s.chance = s.chance || o.chance || s.turns != o.turns
+	s.turns = max(s.turns, o.turns)
+}
+
+// met is called when lanes have waited for each other.
+func (s *split) met() { s.company = company{} }

@@ -273,6 +273,7 @@ func (m *Machine) merge(w *warp, s *split) bool {
 		s.room = max(s.room, o.room)
 		s.awaits, s.gaveUp, s.spun = nil, 0, false
 		s.joinTurn(o)
+		s.joinBy(o)
 		w.splits = append(w.splits[:i], w.splits[i+1:]...)
 		i--
 	}
@@ -400,6 +401,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	case performed:
 		if in.aligned() {
 			x.meeting(mask)
+			s.met()
 		}
 		s.pc++
 	case halted, parked:

@@ -166,7 +166,9 @@ const (
 	// FaultMap: a copy that its tensor map does not allow, or no valid map.
 	FaultMap
 	// FaultDescriptor: a descriptor of a matrix in shared memory that the ISA forbids.
+	// FaultBaseOffset: one with a base offset and no swizzle.
 	FaultDescriptor
+	FaultBaseOffset
 	// FaultTensorAlloc: what tcgen05.alloc, dealloc and relinquish_alloc_permit forbid.
 	FaultTensorAlloc
 	// FaultTensorBounds: an access to columns of tensor memory that the CTA has not
@@ -283,23 +285,24 @@ type asyncCounts struct {
 
 // A split is lanes of a warp at one program counter.
 type split struct {
-	pc     int32
-	mask   uint32
-	state  state
-	base32 int32
-	base64 int32
-	basep  int32
-	lbase  uint32 // frame base in local memory
-	room   uint32 // bytes that alloca has taken beyond the frame
-	frames []frame
-	wait   wait
-	awaits []await       // tests that came out false since the last visible effect
-	gaveUp int32         // how often a test failed by GiveUp since then
-	waited time.Duration // for how long at least, by these failures: see Pauses
-	seen   []uint64      // hashes of the registers at those times, the first few
-	turn                 // its way round its loop without an effect
-	spun   bool          // it repeats a state, and sleeps until one of awaits changes
-	asleep asleep
+	pc      int32
+	mask    uint32
+	state   state
+	base32  int32
+	base64  int32
+	basep   int32
+	lbase   uint32 // frame base in local memory
+	room    uint32 // bytes that alloca has taken beyond the frame
+	frames  []frame
+	wait    wait
+	awaits  []await       // tests that came out false since the last visible effect
+	gaveUp  int32         // how often a test failed by GiveUp since then
+	waited  time.Duration // for how long at least, by these failures: see Pauses
+	seen    []uint64      // hashes of the registers at those times, the first few
+	turn                  // its way round its loop without an effect
+	company               // how its lanes came together
+	spun    bool          // it repeats a state, and sleeps until one of awaits changes
+	asleep  asleep
 }
 
 // asleep is when a split's test of a barrier of its CTA was last found to have to wait: with

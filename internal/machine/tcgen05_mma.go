@@ -202,8 +202,8 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		return false
 	}
 	for _, d := range [...]uint64{p.da, p.db} {
-		if d != 0 && tensor.TensorDescriptor(d).Unmarked() {
-			x.badOperand(FaultDescriptor, one, sprint("a shared memory descriptor 0x%016x with 0b000 in bits 46-48, where tcgen05 wants 0b001 (ISA 9.7.18.4.1)", d))
+		if d != 0 {
+			x.doubtful(tensor.TensorDescriptor(d), one)
 		}
 	}
 	ctas, ok := x.pairOf(one, mi.pair)
@@ -307,6 +307,11 @@ func (x *ctx) sharedSpans(op *Op, t *cta, mask uint32, spans []tensor.Span) bool
 func (m *Machine) multiplyInTensorMemory(op *Op) {
 	p := op.tcgen05.mma
 	if m.cfg.skipMatrices {
+		for _, s := range op.Writes {
+			if r, off := m.memory(s.Mem, s.Addr); r != nil {
+				r.mark(off, s.Len, m.owner)
+			}
+		}
 		return
 	}
 	out := make([]byte, spansLen(op.Writes))
@@ -368,6 +373,16 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 	return nil
 }
 
+// doubtful reports what the ISA does not have in a descriptor and shipped kernels do.
+func (x *ctx) doubtful(d tensor.TensorDescriptor, mask uint32) {
+	if d.Unmarked() {
+		x.badOperand(FaultDescriptor, mask, sprint("a shared memory descriptor 0x%016x with 0b000 in bits 46-48, where tcgen05 wants 0b001 (ISA 9.7.18.4.1)", uint64(d)))
+	}
+	if d.Idle() {
+		x.badOperand(FaultBaseOffset, mask, sprint("a shared memory descriptor 0x%016x with base offset %d in bits 49-51, where only a swizzled pattern has one (ISA 9.7.18.4.1)", uint64(d), d.BaseOffset()))
+	}
+}
+
 func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 	ti := in.x.(*tensorCpInfo)
 	if !x.ctaGroup(mask, ti.pair) {
@@ -381,6 +396,7 @@ func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 				return x.wgmmaFault(one, err.Error())
 			}
 		}
+		x.doubtful(tensor.TensorDescriptor(desc), one)
 		ctas, ok := x.pairOf(one, ti.pair)
 		if !ok {
 			return halted

@@ -133,11 +133,24 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 }
 
+// commitsHeard returns the visits by commits of other CTAs that are known to have arrived. What a
+// commit left behind here stays, when the record of the operation is gone.
+func (c *cta) commitsHeard(known *clock) []visitor {
+	var heard []visitor
+	for i := range c.remote {
+		if v := &c.remote[i]; v.commit != 0 && known.at(c.index, v.slot) >= v.value {
+			heard = append(heard, *v)
+		}
+	}
+	return heard
+}
+
 // visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
+	heard := c.commitsHeard(known)
 	left := c.remote[:0]
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.commit != 0 && t.laterCommit(v.cta, v.warp, v.lanes, v.commit, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.commit != 0 && t.laterCommit(&v, heard, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -152,13 +165,19 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	}
 }
 
-// laterCommit reports whether a commit of a lane, later than one of that ID, is known to have
-// arrived. The ISA does not say in which order commits of one thread arrive; CUTLASS, DeepGEMM and
-// ThunderKittens rely on the order of issue.
-func (t *Tracker) laterCommit(cta, warp int32, lanes uint32, id int64, known *clock) bool {
+// laterCommit reports whether a commit of the same lane, later than a visit by one, is known to
+// have arrived: one of those that were heard in the CTA or another. The ISA does not say in which
+// order commits of one thread arrive; CUTLASS, DeepGEMM and ThunderKittens rely on the order of
+// issue.
+func (t *Tracker) laterCommit(v *visitor, heard []visitor, known *clock) bool {
+	if slices.ContainsFunc(heard, func(o visitor) bool {
+		return o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes
+	}) {
+		return true
+	}
 	for i := range t.ops.recs {
 		r := &t.ops.recs[i]
-		if r.used && r.knew != nil && r.cta == cta && r.warp == warp && r.lanes == lanes && r.twin > id && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
+		if r.used && r.knew != nil && r.cta == v.cta && r.warp == v.warp && r.lanes == v.lanes && r.twin > v.commit && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
 			return true
 		}
 	}
@@ -187,6 +206,7 @@ func (t *Tracker) dropLocations(mem machine.MemID) {
 // completion no thread of it knew when it left.
 func (t *Tracker) opsInFlight(c *cta) {
 	known := c.gone.strong()
+	heard := c.commitsHeard(known)
 	mem := machine.SharedOf(c.index)
 	for i := range t.ops.recs {
 		r := &t.ops.recs[i]
@@ -195,7 +215,7 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
-			if t.laterCommit(r.cta, r.warp, r.lanes, r.twin, known) {
+			if t.laterCommit(&visitor{cta: r.cta, warp: r.warp, lanes: r.lanes, commit: r.twin}, heard, known) {
 				continue
 			}
 			t.fact(&Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}})

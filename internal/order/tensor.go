@@ -125,7 +125,7 @@ func (t *Tracker) relateTensor(s *seg, ac *access, p *stamp, r *opRec, a, b int)
 	}
 	lanes := ac.lanesIn(a, b)
 	k := &ac.group.know
-	if t.tensorKnown(ac, p, r, k.of(tensorTaken), lanes) || !ac.st.isOp() && (t.opKnownTo(ac, p, &k.gen, lanes) || t.knownBy(ac, p, k.of(tensorSent), lanes) || t.knownBy(ac, p, k.of(committed), lanes)) {
+	if t.tensorKnown(ac, p, r, k.of(tensorTaken), lanes) || !ac.st.isOp() && t.knownWithoutFence(ac, p, lanes) {
 		if ac.st.isOp() {
 			ac.settled, ac.settledWhat, ac.settledMem = p.who, p.what, ac.mem
 		}
@@ -153,6 +153,16 @@ func (t *Tracker) relateTensor(s *seg, ac *access, p *stamp, r *opRec, a, b int)
 	}
 	t.conflict(ac, p, a, b, why)
 	return racing
+}
+
+// knownWithoutFence reports whether an alloc or dealloc follows an operation that is known
+// where it is executed. Both are synchronous: tcgen05.fence::after_thread_sync is needed "as
+// tcgen05.ld is an asynchronous operation" (ISA 9.7.18.6.4.2), and what ordered the threads
+// may be relaxed.
+func (t *Tracker) knownWithoutFence(ac *access, p *stamp, lanes uint32) bool {
+	k := &ac.group.know
+	return t.opKnownTo(ac, p, &k.gen, lanes) || t.knownBy(ac, p, k.of(tensorSent), lanes) || t.knownBy(ac, p, k.of(tensorHeard), lanes) ||
+		t.knownBy(ac, p, k.of(committed), lanes)
 }
 
 // knownBy is opKnownTo for a clock that may be absent.

@@ -24,6 +24,9 @@ Not every wrong descriptor is a forbidden one. An address of another matrix, swa
 offsets or another swizzle than the data has describe some matrix, and the result
 tells. One that leaves the CTA's shared memory is out-of-bounds.
 
+Of tcgen05's descriptors (9.7.18.4.1) two things are warnings, since shipped kernels have them:
+0b000 in bits 46-48, and a base offset without a swizzle.
+
 What a card does with a forbidden one is undefined: it may read other bytes, or
 fault.
 

@@ -21,6 +21,13 @@ Lanes that execute it are those that come to it together. Lanes that a branch be
 parted, and of which only one side comes to it, may well go one way: .uni asks nothing of
 those that do not execute it.
 
+It is a warning where the lanes are in different turns of a loop: some of them alone have
+executed an instruction that a guard kept from the others, say, those went round the loop
+meanwhile, and met again where both test an mbarrier. By the letter they may then execute the
+branch together, with the results of different turns. That is contested: ThunderKittens,
+TileLang, Triton and JAX's Mosaic end their waits by .uni behind such instructions, the ISA's
+own examples and CUTLASS do without it, and we know of no failure on a card.
+
 Mend it by leaving .uni out, or by a condition that is the same in all lanes.`,
 })
 
@@ -31,11 +38,16 @@ func (j *Judge) parted(ev *machine.Event) {
 		if in := j.Program.Inst(ev.PC); in != nil && in.Effect().Has(ptx.Calls|ptx.Returns) {
 			what = "do not"
 		}
-		return Finding{
+		f := Finding{
 			Headline: fmt.Sprintf("%s: %s of warp %d of CTA %d take it, and %s, which execute it with them, %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, laneNames(ev.Members), what),
 			Sites:    []Site{eventSite("executes", ev)},
 			Missing:  "by .uni all active lanes that execute the instruction have the same guard and the same target",
 			Fix:      "leave .uni out, or branch on what is the same in all lanes of the warp",
 		}
+		if ev.Chance {
+			f.Severity = Warning
+			f.Notes = append(f.Notes, "contested: the lanes are in different turns of a loop, since a guard or a branch has parted them before; by the letter they may stand together again, shipped kernels end waits by .uni all the same, and we know of no failure on a card")
+		}
+		return f
 	})
 }

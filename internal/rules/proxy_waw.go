@@ -26,8 +26,11 @@ Mend it by fence.proxy.async of the memory's state space: in the writer, after t
 stores and before the barrier or arrive that publishes them; or in the issuer, after
 that barrier and before the copy. Or leave out the stores that the copy overwrites.
 
-What tcgen05.alloc stores is a warning: threads read it before the memory is used again, and
-Triton's kernels for sm_100 have no fence there.
+It is a warning where it is contested: for what tcgen05.alloc stores, which threads read before
+the memory is used again; for what tensormap.replace writes, which tensormap.cp_fenceproxy reads
+before; and for mbarrier.inval, which the ISA asks for before a word of an mbarrier is used for
+anything else (9.7.13.15.10), without a word of a fence. Triton's kernels for sm_100 have
+no fence in these places; its pass that sets fences leaves out mbarrier.inval on purpose.
 
 Reads that the copy follows are another matter: see proxy-war.`,
 })
@@ -41,9 +44,24 @@ func (j *Judge) proxyRewrite(c *order.Conflict) Finding {
 		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
 		Fix:      j.proxyFenceFix(c),
 	}
-	if in := j.Program.Inst(a.PC); in != nil && in.IsOf(ptx.ClassTcgen05) {
+	if why := contestedWrite(j.Program.Inst(a.PC)); why != "" {
 		f.Severity = Warning
-		f.Notes = append(f.Notes, "contested: what tcgen05.alloc stores is read before the memory is used again, and Triton's kernels leave the fence out; we know of no failure on a card")
+		f.Notes = append(f.Notes, "contested: "+why+", and Triton's kernels leave the fence out; we know of no failure on a card")
 	}
 	return f
+}
+
+// contestedWrite says why an instruction's write may need no fence before a copy to its bytes;
+// empty if it does.
+func contestedWrite(in *ptx.Inst) string {
+	switch {
+	case in == nil:
+	case in.IsOf(ptx.ClassTcgen05):
+		return "what tcgen05.alloc stores is read before the memory is used again"
+	case in.IsOf(ptx.ClassMbarrier) && in.Form.Barrier == "inval":
+		return "the ISA asks for mbarrier.inval before the memory is used again, and names no fence after it"
+	case in.IsOf(ptx.ClassTensormap) && in.Form.Proxy == "generic":
+		return "what tensormap.replace writes is read by tensormap.cp_fenceproxy before the memory is used again"
+	}
+	return ""
 }
