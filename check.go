@@ -62,7 +62,9 @@ type CheckOptions struct {
 // what it found. Errors are ctx's, with a report of the work done so far, or come with no
 // report: options that are invalid, a schedule that this launch cannot follow, or a
 // *StateError for a state that is not this exploration's. A program with elect.sync is
-// checked twice: electing the lowest lane of each mask, then the highest.
+// checked twice: electing the lowest lane of each mask, then the highest. So is a launch with
+// a preferred size of clusters: without and with it, and where that does not decide, with
+// mixes of both sizes.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if err := o.valid(); err != nil {
 		return nil, err
@@ -73,15 +75,24 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	ctx = l.subject.Within(ctx, 1)
 	l = l.hurried(ctx)
 	explore := o.Explore.options(l)
-	if with, rest, ok := l.leads(o.Schedules); ok {
+	if with, rest, ok := l.chosen(o.Schedules); ok {
 		o.Schedules = rest
 		return with.check(ctx, o, explore)
 	}
-	r, err := l.check(ctx, o, explore)
+	r, err := l.checkLeaders(ctx, o, explore)
+	if err != nil || o.Mode == OnlySchedules || !l.prefers() {
+		return r, err
+	}
+	return l.checkSizes(ctx, o, explore, r)
+}
+
+// checkLeaders is Check with one choice of the sizes of clusters.
+func (l *Launch) checkLeaders(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
+	r, err := l.check(ctx, o, e)
 	if err != nil || l.subject.Highest || !l.subject.Program.Elects() || o.Mode == OnlySchedules {
 		return r, err
 	}
-	return l.checkLed(ctx, o, explore, r)
+	return l.checkLed(ctx, o, e, r)
 }
 
 // valid checks the options.
@@ -112,7 +123,14 @@ func (l *Launch) hurried(ctx context.Context) *Launch {
 	if err := h.makeSubject(); err != nil {
 		return l
 	}
-	return &h
+	of := &h
+	if len(l.sizes) > 0 {
+		of = of.sized(l.sizes)
+	}
+	if l.subject.Highest {
+		of = of.led()
+	}
+	return of
 }
 
 // Replay runs the launch under one schedule, and reports what it found there.
@@ -120,7 +138,7 @@ func (l *Launch) Replay(ctx context.Context, s Schedule) (*Report, error) {
 	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 }
 
-// A checking is the state of one check, with one choice of leaders.
+// A checking is the state of one check, with one choice of leaders and of the sizes of clusters.
 type checking struct {
 	*Launch
 	o       CheckOptions
@@ -393,7 +411,7 @@ func (c *checking) unfinished() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together}
+	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together, Orders: p.Orders}
 	for _, why := range p.Reasons {
 		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
 	}

@@ -256,10 +256,12 @@ func TestScheduleText(t *testing.T) {
 		}
 		small := rapid.Int32Range(0, 1<<22)
 		for range rapid.IntRange(0, 5).Draw(t, "n") {
-			c := machine.Choice{Kind: machine.ChoiceKind(rapid.IntRange(0, 3).Draw(t, "kind"))}
+			c := machine.Choice{Kind: rapid.SampledFrom([]machine.ChoiceKind{machine.Run, machine.GiveUp, machine.Alone, machine.Milestone, machine.Refuse, machine.Start, machine.Prefer}).Draw(t, "kind")}
 			switch c.Kind {
-			case machine.Milestone:
+			case machine.Milestone, machine.Refuse:
 				c.Op = int64(small.Draw(t, "op"))
+			case machine.Prefer:
+				c.CTA = rapid.Int32Range(-1, 1<<22).Draw(t, "cta")
 			case machine.Start:
 				c.CTA = small.Draw(t, "cta")
 			default:
@@ -277,7 +279,7 @@ func TestScheduleText(t *testing.T) {
 }
 
 func TestBadScheduleText(t *testing.T) {
-	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest",
+	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest", "n/latest", "c-1/latest", "cx/latest",
 		"m1*/latest", "m1*0/latest", "m1*-1/latest", "m1*01/latest", "m1*2*2/latest", "*2/latest", "m1*9999999999/latest", "m1*4194304,m2/latest"} {
 		if s, err := explore.Parse(text); err == nil {
 			t.Errorf("%q is taken as %v", text, s)

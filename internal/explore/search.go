@@ -264,6 +264,11 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 				s.offer(before, p)
 			}
 		}
+		for _, p := range before.instead(by.choice) {
+			if !before.asleep(p) {
+				s.offer(before, p)
+			}
+		}
 		if s.limits.Preemptions == 0 { // else a sleeping one may have cost less
 			for _, q := range slices.Concat(before.sleep, before.done) {
 				if !by.dependent(q) {
@@ -279,7 +284,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		case (p == last || s.limits.Preemptions != 0 && n.goesOn(p)) && c.Kind != machine.GiveUp:
 			n.taken = c
 			return n, false
-		case pick < 0 || c.Kind != machine.GiveUp && n.ways[pick].Kind == machine.GiveUp:
+		case pick < 0 || reluctance(c) < reluctance(n.ways[pick]):
 			pick = i
 		}
 	}
@@ -300,10 +305,43 @@ func (s *step) dependent(o *step) bool {
 			}
 		}
 	}
-	if s.choice.Kind == machine.Milestone && s.choice == o.choice {
+	if ofOperation(s.choice) && ofOperation(o.choice) && s.choice.Op == o.choice.Op {
 		return true
 	}
 	return s.accesses.dependent(o.accesses)
+}
+
+// instead returns what may happen in place of a request that gets a cluster, which no race
+// tells: the request is refused, or the cluster starts, and a cluster that was cancelled never
+// takes a step.
+func (n *node) instead(c machine.Choice) []machine.Choice {
+	no := machine.Choice{Kind: machine.Refuse, Op: c.Op}
+	if c.Kind != machine.Milestone || !n.can(no) {
+		return nil
+	}
+	list := []machine.Choice{no}
+	for _, w := range n.ways {
+		if w.Kind == machine.Start {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// reluctance orders choices by how soon a run takes them freely.
+func reluctance(c machine.Choice) int {
+	switch c.Kind {
+	case machine.GiveUp:
+		return 2
+	case machine.Refuse:
+		return 1
+	}
+	return 0
+}
+
+// ofOperation reports whether a choice is a milestone, or a refusal in place of one.
+func ofOperation(c machine.Choice) bool {
+	return c.Kind == machine.Milestone || c.Kind == machine.Refuse
 }
 
 // backtrack finds the races of the run's new steps, and adds backtrack points for

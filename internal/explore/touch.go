@@ -195,7 +195,7 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	st := &step{choice: choice}
 	c.step = st
 	switch choice.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		m.Step(choice)
 	case machine.Start:
 		m.Step(choice)

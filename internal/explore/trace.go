@@ -192,7 +192,7 @@ func (t *trace) arrow(s *step) *arrow {
 		}
 	}
 	switch s.choice.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		if i, ok := t.ops[s.choice.Op]; ok {
 			a.after(i)
 		}

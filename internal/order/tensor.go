@@ -337,7 +337,7 @@ func (c *clock) joinOf(k *know, kind viewKind) {
 }
 
 // commits lets a commit's arrival hand on what its issuer knew to be complete; and notes the
-// arrival where the barrier is another CTA's.
+// arrival for the end of the barrier's CTA.
 //
 // A copy's write precedes, in observation order, the multiplication that read it, and this the
 // accesses of whoever waits for the commit: so the copy comes first (ISA 8.9.5), for threads
@@ -355,11 +355,11 @@ func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
 	e.know.make(view{kind: asyncShared}).join(r.knew)
 	e.know.make(view{kind: asyncGlobal}).join(r.knew)
 	owner := t.at(ref.Mem.CTA())
-	if owner.index == r.cta || owner.ended {
+	if owner.ended {
 		return
 	}
 	// Only the phase shows that the arrival has come, whatever is known of its thread.
-	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin}
+	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin, ref}
 	for i := range owner.remote {
 		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
 			*o = v
