@@ -161,8 +161,9 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 }
 
 // laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
-// ThunderKittens rely on the order of issue.
+// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which
+// order commits of one thread arrive; CUTLASS, DeepGEMM and ThunderKittens rely on the order of
+// issue.
 func (t *Tracker) laterCommit(c *cta, v *visitor, known *clock) bool {
 	if v.commit == 0 {
 		return false
@@ -212,6 +213,9 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
+			if r.cta != c.index && t.laterCommit(c, &visitor{cta: r.cta, warp: r.warp, lanes: r.lanes, commit: r.twin}, known) {
+				continue // it counts as arrived, as in visitsLeft
+			}
 			f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}
 			for _, b := range r.bars {
 				if b.ref.Mem == mem && b.value == 0 {
