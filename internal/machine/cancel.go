@@ -88,7 +88,13 @@ func (m *Machine) decide(op *Op) {
 	g := m.gridOf(op.CTA)
 	p := &m.at[g.index]
 	r := notCancelled()
-	if p.started < p.until {
+	switch given := m.cfg.granted; {
+	case m.cfg.grants:
+		if int(p.granted) < len(given) {
+			r = cancelled(g.place(g.clusterFirst(given[p.granted])))
+			p.granted++
+		}
+	case p.started < p.until:
 		r = cancelled(g.place(g.clusterFirst(p.started)))
 		p.started++
 		p.ended += g.csize
@@ -97,6 +103,11 @@ func (m *Machine) decide(op *Op) {
 	}
 	op.data = r[:]
 }
+
+// Grant fixes the answers to requests for clusters: the first requests get these clusters, and
+// those after them none. Clusters that are given so do not count as ended. The run of the
+// machine, which has one launch, must not have begun.
+func (m *Machine) Grant(clusters []int32) { m.cfg.grants, m.cfg.granted = true, clusters }
 
 // Cancels reports whether the program has requests for clusters that have not started.
 func (p *Program) Cancels() bool { return p.cancels }

@@ -54,6 +54,7 @@ type progress struct {
 	until     int32 // the first cluster that does not start
 	ended     int32 // CTAs ended
 	triggered int32 // CTAs that have executed launch_dependents or ended
+	granted   int32 // how many of the clusters of Grant were given
 }
 
 // First sets the first launch, which comes after none.
