@@ -104,6 +104,9 @@ func (m *Machine) decide(op *Op) {
 	op.data = r[:]
 }
 
+// Granted reports whether a request got a cluster, once its source was read.
+func (op *Op) Granted() bool { return len(op.data) == responseBytes && op.data[responseBytes-4] == 1 }
+
 // Grant fixes the answers to requests for clusters: the first requests get these clusters, and
 // those after them none. Clusters that are given so do not count as ended. The run of the
 // machine, which has one launch, must not have begun.

@@ -166,6 +166,9 @@ func (m *Machine) gridOf(cta int32) *grid {
 // Launches is how many launches run.
 func (m *Machine) Launches() int { return len(m.grids) }
 
+// FirstCTA returns the first CTA of the launch to which a CTA belongs.
+func (m *Machine) FirstCTA(cta int32) int32 { return m.gridOf(cta).first }
+
 // GridOf returns the number of the launch to which a CTA belongs.
 func (m *Machine) GridOf(cta int32) int { return int(m.gridOf(cta).index) }
 
