@@ -135,6 +135,7 @@ type checking struct {
 	merged
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
+	grants bool        // proven by runs for what each cluster may get
 	summed []int32     // as prove.Proof.Sums
 	finals finalStates // of the explored runs
 }
@@ -192,6 +193,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 			return nil, err
 		}
 	}
+	c.granted()
 	c.costs()
 	c.unfinished()
 	c.handsOn()
@@ -212,7 +214,7 @@ func (c *checking) proves() bool {
 		c.shown = r
 	}
 	c.sums(p.Sums)
-	c.joint, c.summed, c.orders = p.Joint, p.Sums, p.Orders
+	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -322,6 +324,20 @@ const (
 func (c *checking) predicts() error {
 	c.list = c.predictor.Add(c.budget, c.list, c.o.Jobs, c.o.Mode == EverySchedule, &c.Merged)
 	return nil
+}
+
+// granted adds what the runs of a proof for what each cluster may get showed, and the schedules
+// that ran did not.
+func (c *checking) granted() {
+	if !c.grants || !c.proof.All {
+		return
+	}
+	for _, f := range c.shown.Findings {
+		if !slices.ContainsFunc(c.Findings, func(g rules.Finding) bool { return f.Key() == g.Key() }) {
+			f.Notes = append(slices.Clip(f.Notes), "where clusters get others by clusterlaunchcontrol.try_cancel than in the schedules that ran")
+			c.Findings = append(c.Findings, f)
+		}
+	}
 }
 
 // parts looks for what lanes do that part where they could stay together. The proof holds

@@ -1,12 +1,17 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
+	"runtime"
+	"slices"
+	"time"
 
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/internal/undefined"
 )
 
 // Launch control. A request for a cluster that has not started gets one, which then never
@@ -20,6 +25,11 @@ import (
 
 // grantsDecide is why a launch with requests for clusters is not proven by one run.
 const grantsDecide = "how many clusters have started decides what a request for one gets"
+
+// grantsMatter reports whether requests may get a cluster.
+func grantsMatter(l *trial.Subject) bool {
+	return l.Program.Cancels() && !l.Lone && l.Start.ClusterCount() > 1
+}
 
 // maxGranting is how many clusters a grid may have: of n, lists for 2^n - 1 sets of clusters.
 const maxGranting = 10
@@ -53,14 +63,25 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 	}
 	list := grants(n)
 	parts, touched := make([]Part, len(list)), make([]trial.Accesses, len(list))
+	unknown := make([]bool, len(list))
 	prove := func(i int) {
-		parts[i] = provePart(l, w, runOf{skip: skip, k: list[i].cluster, n: n, granted: list[i].gets, beside: &touched[i]})
+		one := l.Granted(list[i].cluster, list[i].gets)
+		parts[i] = provePart(one, w, runOf{skip: skip, n: 1, beside: &touched[i]})
+		unknown[i] = undefined.DropUnreached(one, w, &parts[i].Result)
 	}
 	// First the one that gets all: it shows most of what is wrong.
-	last := len(list) - 1
+	last, begin := len(list)-1, time.Now()
 	prove(last)
 	var first Proof
-	if first.Take(l, &parts[last]); first.onlyTogether() && len(parts[last].Gaps) == 0 && !parts[last].Wrong() {
+	first.Take(l, &parts[last])
+	// It does the work of n clusters, all of them that of n times 2^(n-1).
+	rest := time.Since(begin) << (n - 1) / time.Duration(cmp.Or(max(jobs, 0), runtime.GOMAXPROCS(0)))
+	switch end, limited := w.Context.Deadline(); {
+	case !first.onlyTogether() || len(parts[last].Gaps) > 0 || parts[last].Wrong():
+	case limited && time.Until(end) < rest:
+		p.because(l, Reason{Condition: CutShort, Text: fmt.Sprintf("%d runs, one for each list of clusters that a cluster may get, would take longer than half of the time", len(list)), PC: -1})
+		return p, r
+	default:
 		parallel.Each(jobs, last, prove)
 	}
 	for i := range parts {
@@ -68,6 +89,9 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 		p.Take(l, &parts[i])
 	}
 	p.Found(l, &r)
+	if slices.Contains(unknown, true) {
+		p.because(l, Reason{Condition: "C9", Text: "the driver or the part decides a value that matters", PC: -1})
+	}
 	for i := range r.Findings {
 		if f := &r.Findings[i]; rules.MayReach(f) || rules.Dropped(f) {
 			p.because(l, Reason{Condition: "C9", Text: "a value that nobody defined, which may matter where a cluster gets others", PC: f.Sites[len(f.Sites)-1].PC})

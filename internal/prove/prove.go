@@ -95,7 +95,7 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		return p, trial.Result{}
 	}
 	contents := p.Contents
-	if l.Program.Cancels() && l.Start.ClusterCount() > 1 {
+	if grantsMatter(l) {
 		return byGrants(l, w, jobs, skip)
 	}
 	p, r := One(l, w, jobs, skip, nil)
@@ -119,7 +119,7 @@ type View func(machine.Observer) machine.Observer
 // One tries to decide by one run, split into parts where clusters do not interact. Of
 // parts that are alike, one is judged.
 func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
-	if l.Program.Cancels() && l.Start.ClusterCount() > 1 {
+	if grantsMatter(l) {
 		p.because(l, Reason{Condition: "C9", Text: grantsDecide, PC: -1})
 		return p, r
 	}
@@ -233,8 +233,6 @@ type runOf struct {
 	skip bool
 	k, n int // part k of n
 	view View
-	// granted are the clusters that the part gets by its requests.
-	granted []int32
 	// beside watches it, too.
 	beside machine.Observer
 }
@@ -262,15 +260,12 @@ func proveRun(l *trial.Subject, w *trial.Budget, of runOf, known map[int32]bool)
 		r.Gaps = []rules.Gap{{What: why, PC: -1}}
 		return r, nil
 	}
-	s := watch(l, known, len(of.granted))
+	s := Watch(l, known)
 	o := s.Observers()
 	if of.beside != nil {
 		o = append(o, of.beside)
 	}
 	m := l.Part(of.view.of(o), of.skip, of.k, of.n)
-	if l.Program.Cancels() {
-		m.Grant(of.granted)
-	}
 	m.ShowCollectives()
 	m.FailPeeks()
 	return s.Follow(w, m, of.skip, of.n > 1)
@@ -290,15 +285,12 @@ type Watchers struct {
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
 // others do.
-func Watch(l *trial.Subject, known map[int32]bool) *Watchers { return watch(l, known, 0) }
-
-// watch is Watch of a run in which so many requests for clusters get one.
-func watch(l *trial.Subject, known map[int32]bool, granted int) *Watchers {
+func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	polls := l.Program.Polls()
 	c := l.Rules()
 	c.MustOnly = true
 	flips := l.Program.Flips()
-	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.PeekWaits(), Granted: granted})
+	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.PeekWaits(), Granted: l.Gets})
 	if len(flips) > 0 {
 		c.Round = prover.Round
 	}
