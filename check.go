@@ -332,8 +332,12 @@ func (c *checking) granted() {
 	if !c.grants || !c.proof.All {
 		return
 	}
+	known := map[string]bool{}
+	for i := range c.Findings {
+		known[c.Findings[i].Key()] = true
+	}
 	for _, f := range c.shown.Findings {
-		if !slices.ContainsFunc(c.Findings, func(g rules.Finding) bool { return f.Key() == g.Key() }) {
+		if !known[f.Key()] {
 			f.Notes = append(slices.Clip(f.Notes), "where clusters get others by clusterlaunchcontrol.try_cancel than in the schedules that ran")
 			c.Findings = append(c.Findings, f)
 		}
