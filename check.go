@@ -51,6 +51,9 @@ type CheckOptions struct {
 	// Cost notes the fences and barriers that a proven launch could do without, at one
 	// more run for each.
 	Cost bool
+	// SoFar, if set, is called with what was done so far, and what is done next, each time
+	// that there is more to say: for a process that has to end without a report.
+	SoFar func(text string)
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -131,6 +134,7 @@ type checking struct {
 	skip    bool        // runs skip matrix arithmetic
 	alike   trial.Parts // of a proven launch
 	few     bool        // nobody asked for all of the schedules
+	ran     bool        // some of the schedules ran
 	shown   trial.Result
 	merged
 	// Of a stage of a sequence: what is known of the memory that it leaves.
@@ -172,12 +176,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), e.Decided()
 	}
+	c.tell("a run that may decide every schedule")
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
+	c.tell("runs")
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
 	switch {
 	case wrong:
@@ -192,6 +198,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		if err := stage(); err != nil {
 			return nil, err
 		}
+		c.tell("what comes after them")
 	}
 	c.granted()
 	c.costs()
@@ -275,7 +282,7 @@ func (c *checking) wrongAnyhow() bool {
 func (c *checking) run() error {
 	if c.alike.N > 1 {
 		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
-			c.Merged = trial.Merged{}
+			c.Merged, c.ran = trial.Merged{}, true
 			c.Add(0, &r)
 			return nil
 		}
@@ -293,7 +300,7 @@ func (c *checking) runs() error {
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged = trial.Merged{}
+	c.Merged, c.ran = trial.Merged{}, true
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -373,6 +380,7 @@ func (c *checking) explores() error {
 		c.coverage = &report.Coverage{Why: "exploring was not asked for"}
 		return c.explore.Decided()
 	}
+	c.tellsExploring()
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}
