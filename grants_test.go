@@ -167,3 +167,23 @@ func TestGrants(t *testing.T) {
 	}
 	t.Logf("%d kernels, %d of them proven", explored, proven)
 }
+
+// TestGrantsElsewhere: that answers are gone through says nothing of a request whose place, or
+// whether it is made, the schedule decides otherwise.
+func TestGrantsElsewhere(t *testing.T) {
+	const ask = "@!%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
+	atom := "ld.param.u64 %rd1, [out]; @!%p1 atom.relaxed.gpu.global.exch.b32 %r19, [%rd1+4000], %r1;\n"
+	for _, c := range []struct {
+		name, now string
+		all       bool
+	}{
+		{"as it is", ask + "[resp], [got];", true},
+		{"behind an atomic", atom + "\t" + ask + "[resp], [got];", true},
+		{"at a place that an atomic gives", atom + "\tand.b32 %r19, %r19, 16; mov.u32 %r10, resp; add.u32 %r19, %r10, %r19;\n\t" + ask + "[%r19], [got];", false},
+	} {
+		l := grantLaunch(t, 1, &grantTwist{with: []string{ask + "[resp], [got];", c.now}})
+		if p := muster.Attempt(l); p.All != c.all {
+			t.Errorf("%s: proven is %v, want %v: %v", c.name, p.All, c.all, p.Reasons)
+		}
+	}
+}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"muster/internal/machine"
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/internal/undefined"
+	"muster/ptx"
 )
 
 // Launch control. A request for a cluster that has not started gets one, which then never
@@ -29,6 +31,11 @@ const grantsDecide = "how many clusters have started decides what a request for 
 // grantsMatter reports whether requests may get a cluster.
 func grantsMatter(l *trial.Subject) bool {
 	return l.Program.Cancels() && !l.Lone && l.Start.ClusterCount() > 1
+}
+
+// asks reports whether a dependence is only that a request for a cluster is made.
+func asks(p *machine.Program, d *machine.Dependence) bool {
+	return d.From == d.PC && p.Inst(d.PC).Effect().Has(ptx.Cancels)
 }
 
 // maxGranting is how many clusters a grid may have: of n, lists for 2^n - 1 sets of clusters.

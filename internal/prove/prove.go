@@ -17,7 +17,6 @@ import (
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
-	"muster/ptx"
 )
 
 // A Proof is the result of the attempt.
@@ -83,7 +82,7 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	draws := drawings(l.Program)
 	maps.Copy(decided, draws)
 	for _, d := range l.Program.DependencesBut(decided) {
-		if covered(flips, &d) || l.Program.Inst(d.PC).Effect().Has(ptx.Cancels) {
+		if covered(flips, &d) || asks(l.Program, &d) {
 			continue // which the run judges, or runs for each answer
 		}
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
