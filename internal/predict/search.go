@@ -389,15 +389,9 @@ func (d *searcher) late(c *charge, f *confluence.Failure) bool {
 	if found, _ := j.Finish(m); !done || !shows(found) || len(to.Run) > maxWritten {
 		return false
 	}
+	// It is not made shorter: only whole runs show the finding.
 	p := prediction{target: target{step: c.step, condition: f.Condition}, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}
 	p.pc = f.PC
-	small, ok := explore.Shrink(func() (*machine.Machine, explore.Question) {
-		j := rules.NewJudge(d.l.Rules())
-		return d.machine(j), explore.Question{Bad: func(m *machine.Machine) bool { found, _ := j.Finish(m); return shows(found) }}
-	}, p.schedule, explore.ShrinkOptions{Runs: MaxShrinks, Steps: MaxShrunk, Stop: d.stop})
-	if ok {
-		p.schedule = small.Schedule
-	}
 	d.found = append(d.found, p)
 	return true
 }
