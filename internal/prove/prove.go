@@ -1,5 +1,6 @@
 // Package prove decides every schedule of a launch by one run, or by one for each
-// order of the accesses whose order matters.
+// order of the accesses whose order matters, or for each list of clusters that one may
+// get by launch control.
 //
 // One run decides for every schedule where the conditions of docs/schedules.md hold:
 // a confluence.Prover watches C0 to C7 and C10, a judge that ignores what only this run
