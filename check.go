@@ -51,6 +51,9 @@ type CheckOptions struct {
 	// Cost notes the fences and barriers that a proven launch could do without, at one
 	// more run for each.
 	Cost bool
+	// SoFar, if set, is called with what was done so far, and what is done next, each time
+	// that there is more to say: for a process that has to end without a report.
+	SoFar func(text string)
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -149,10 +152,12 @@ type checking struct {
 	skip    bool        // runs skip matrix arithmetic
 	alike   trial.Parts // of a proven launch
 	few     bool        // nobody asked for all of the schedules
+	ran     bool        // some of the schedules ran
 	shown   trial.Result
 	merged
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
+	grants bool        // proven by runs for what each cluster may get
 	summed []int32     // as prove.Proof.Sums
 	finals finalStates // of the explored runs
 }
@@ -189,12 +194,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), e.Decided()
 	}
+	c.tell("a run that may decide every schedule")
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
+	c.tell("runs")
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
 	switch {
 	case wrong:
@@ -209,7 +216,9 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		if err := stage(); err != nil {
 			return nil, err
 		}
+		c.tell("what comes after them")
 	}
+	c.granted()
 	c.costs()
 	c.unfinished()
 	c.handsOn()
@@ -230,7 +239,7 @@ func (c *checking) proves() bool {
 		c.shown = r
 	}
 	c.sums(p.Sums)
-	c.joint, c.summed, c.orders = p.Joint, p.Sums, p.Orders
+	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -291,7 +300,7 @@ func (c *checking) wrongAnyhow() bool {
 func (c *checking) run() error {
 	if c.alike.N > 1 {
 		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
-			c.Merged = trial.Merged{}
+			c.Merged, c.ran = trial.Merged{}, true
 			c.Add(0, &r)
 			return nil
 		}
@@ -309,7 +318,7 @@ func (c *checking) runs() error {
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged = trial.Merged{}
+	c.Merged, c.ran = trial.Merged{}, true
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -342,6 +351,24 @@ func (c *checking) predicts() error {
 	return nil
 }
 
+// granted adds what the runs of a proof for what each cluster may get showed, and the schedules
+// that ran did not.
+func (c *checking) granted() {
+	if !c.grants || !c.proof.All {
+		return
+	}
+	known := map[string]bool{}
+	for i := range c.Findings {
+		known[c.Findings[i].Key()] = true
+	}
+	for _, f := range c.shown.Findings {
+		if !known[f.Key()] {
+			f.Notes = append(slices.Clip(f.Notes), "where clusters get others by clusterlaunchcontrol.try_cancel than in the schedules that ran")
+			c.Findings = append(c.Findings, f)
+		}
+	}
+}
+
 // parts looks for what lanes do that part where they could stay together. The proof holds
 // for lanes that stay together, so that all errors found are of others: warnings.
 func (c *checking) parts() error {
@@ -371,6 +398,7 @@ func (c *checking) explores() error {
 		c.coverage = &report.Coverage{Why: "exploring was not asked for"}
 		return c.explore.Decided()
 	}
+	c.tellsExploring()
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}

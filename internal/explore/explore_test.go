@@ -19,7 +19,12 @@ const bufAt = 0x7f00_0000_0000
 // which counts up from 0.
 func build(t testing.TB, body string, grid, block uint32, words int) *machine.Machine {
 	t.Helper()
-	text := ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n" +
+	return buildFor(t, "sm_90a", body, grid, block, words)
+}
+
+func buildFor(t testing.TB, target, body string, grid, block uint32, words int, more ...machine.Launch) *machine.Machine {
+	t.Helper()
+	text := ".version 8.7\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n" +
 		"\t.reg .pred %p<8>;\n\t.reg .b32 %r<16>;\n\t.reg .b64 %rd<16>;\n\tld.param.u64 %rd1, [buf];\n\tmov.u32 %r1, %tid.x;\n" + body + "\tret;\n}\n"
 	mod, err := ptx.Parse("k.ptx", []byte(text))
 	if err != nil {
@@ -36,7 +41,7 @@ func build(t testing.TB, body string, grid, block uint32, words int) *machine.Ma
 	m, err := machine.New(machine.Config{
 		Program: prog, Grid: [3]uint32{grid, 1, 1}, Block: [3]uint32{block, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, bufAt),
 		Buffers:   []machine.Buffer{{Name: "buf", Base: bufAt, Size: uint64(len(data)), Data: data, Init: true}},
-		MaxInstrs: 1 << 22,
+		MaxInstrs: 1 << 22, More: more,
 	})
 	if err != nil {
 		t.Fatal(err)

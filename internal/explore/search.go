@@ -235,7 +235,9 @@ func (s *Search) run(stop func() bool) bool {
 	s.count.Schedules++
 	path := make([]machine.Choice, len(s.nodes))
 	for i, n := range s.nodes {
-		path[i] = n.taken
+		if path[i] = n.taken; n.taken.Kind == machine.Start {
+			path[i].CTA = s.steps[i].first
+		}
 	}
 	c.step = nil
 	r := runner{m: m}
@@ -249,7 +251,7 @@ func (s *Search) run(stop func() bool) bool {
 // arrive makes the node of the state that m is in. It returns none at the end of a
 // run, and (left) where every enabled process is asleep.
 func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
-	n = &node{ways: m.Ways(nil)}
+	n = &node{ways: ways(m)}
 	if len(n.ways) == 0 {
 		return nil, false
 	}
@@ -259,7 +261,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		last = process(by.choice)
 		n.since = appeared(before.ways, n.ways)
 		n.follow(before, by, m)
-		for _, p := range by.met {
+		for _, p := range slices.Concat(by.met, unstartable(before, by, n)) {
 			if before.can(p) && !before.asleep(p) {
 				s.offer(before, p)
 			}
@@ -295,6 +297,34 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	return n, false
 }
 
+// ways lists the choices of a state. Where clusters may be cancelled, the next to start is not
+// always the same: then one process starts all of a launch, and is named by its first CTA.
+func ways(m *machine.Machine) []machine.Choice {
+	list := m.Ways(nil)
+	if m.Program().Cancels() {
+		for i := range list {
+			if c := &list[i]; c.Kind == machine.Start {
+				c.CTA = m.FirstCTA(c.CTA)
+			}
+		}
+	}
+	return list
+}
+
+// unstartable lists the starts that a request made impossible: it got the last cluster. No
+// later step of the run shows that another order was possible.
+func unstartable(before *node, by *step, is *node) (list []machine.Choice) {
+	if by.choice.Kind != machine.Milestone {
+		return nil
+	}
+	for _, c := range before.ways {
+		if c.Kind == machine.Start && !is.can(process(c)) {
+			list = append(list, process(c))
+		}
+	}
+	return list
+}
+
 // dependent reports whether two steps that were both enabled in one state depend on each
 // other.
 func (s *step) dependent(o *step) bool {
@@ -311,21 +341,13 @@ func (s *step) dependent(o *step) bool {
 	return s.accesses.dependent(o.accesses)
 }
 
-// instead returns what may happen in place of a request that gets a cluster, which no race
-// tells: the request is refused, or the cluster starts, and a cluster that was cancelled never
-// takes a step.
+// instead returns the refusal of a request that gets a cluster, which no race tells.
 func (n *node) instead(c machine.Choice) []machine.Choice {
 	no := machine.Choice{Kind: machine.Refuse, Op: c.Op}
 	if c.Kind != machine.Milestone || !n.can(no) {
 		return nil
 	}
-	list := []machine.Choice{no}
-	for _, w := range n.ways {
-		if w.Kind == machine.Start {
-			list = append(list, w)
-		}
-	}
-	return list
+	return []machine.Choice{no}
 }
 
 // reluctance orders choices by how soon a run takes them freely.

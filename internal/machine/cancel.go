@@ -90,7 +90,13 @@ func (m *Machine) decide(op *Op) {
 	g := m.gridOf(op.CTA)
 	p := &m.at[g.index]
 	r := notCancelled()
-	if p.started < p.until && !op.refused {
+	switch given := m.cfg.granted; {
+	case m.cfg.grants:
+		if int(p.granted) < len(given) {
+			r = cancelled(g.place(g.clusterFirst(given[p.granted])))
+			p.granted++
+		}
+	case p.started < p.until && !op.refused:
 		first := g.clusterFirst(p.started)
 		r = cancelled(g.place(first))
 		n := g.size(first)
@@ -108,8 +114,16 @@ func (m *Machine) mayRefuse(op *Op) bool {
 		return false
 	}
 	p := &m.at[m.gridOf(op.CTA).index]
-	return p.started < p.until
+	return p.started < p.until && !m.cfg.grants
 }
+
+// Granted reports whether a request got a cluster, once its source was read.
+func (op *Op) Granted() bool { return len(op.data) == responseBytes && op.data[responseBytes-4] == 1 }
+
+// Grant fixes the answers to requests for clusters: the first requests get these clusters, and
+// those after them none. Clusters that are given so do not count as ended. The run of the
+// machine, which has one launch, must not have begun.
+func (m *Machine) Grant(clusters []int32) { m.cfg.grants, m.cfg.granted = true, clusters }
 
 // Cancels reports whether the program has requests for clusters that have not started.
 func (p *Program) Cancels() bool { return p.cancels }

@@ -56,6 +56,7 @@ type progress struct {
 	until     int32 // the first cluster that does not start
 	ended     int32 // CTAs ended
 	triggered int32 // CTAs that have executed launch_dependents or ended
+	granted   int32 // how many of the clusters of Grant were given
 }
 
 // First sets the first launch, which comes after none.
@@ -174,6 +175,9 @@ func (m *Machine) gridOf(cta int32) *grid {
 
 // Launches is how many launches run.
 func (m *Machine) Launches() int { return len(m.grids) }
+
+// FirstCTA returns the first CTA of the launch to which a CTA belongs.
+func (m *Machine) FirstCTA(cta int32) int32 { return m.gridOf(cta).first }
 
 // GridOf returns the number of the launch to which a CTA belongs.
 func (m *Machine) GridOf(cta int32) int { return int(m.gridOf(cta).index) }

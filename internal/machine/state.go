@@ -40,6 +40,8 @@ type Config struct {
 	parted       []bool // by instruction: Part
 	apart        bool   // KeepApart
 	highest      bool   // LeadHighest
+	grants       bool   // Grant
+	granted      []int32
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 	// Cooperative: all CTAs are resident together, and %envreg1 and %envreg2 hold the address
