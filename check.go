@@ -51,14 +51,11 @@ type CheckOptions struct {
 	// Cost notes the fences and barriers that a proven launch could do without, at one
 	// more run for each.
 	Cost bool
-<<<<<<< HEAD
 	// Baseline lists findings that are known and do not count towards the verdict.
 	Baseline *report.Baseline
-=======
 	// SoFar, if set, is called with what was done so far, and what is done next, each time
 	// that there is more to say: for a process that has to end without a report.
 	SoFar func(text string)
->>>>>>> main
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string

@@ -86,7 +86,7 @@ func (f *Finding) message() string {
 func (e *Export) Lines(w io.Writer) error {
 	var b strings.Builder
 	line := func(p Place, severity, text string) {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s\n", e.path(p.File), max(p.Line, 1), max(p.Col, 1), severity, oneLine(text))
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s\n", oneLine(e.path(p.File)), max(p.Line, 1), max(p.Col, 1), severity, oneLine(text))
 	}
 	for _, r := range e.Reports {
 		for _, g := range r.groups(false) {
