@@ -133,6 +133,8 @@ type checking struct {
 	few     bool        // nobody asked for all of the schedules
 	shown   trial.Result
 	merged
+	raced    machine.OperandBytes // of the schedules that ran
+	rowsUsed string               // what was found of them: see undefined.Rows
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
 	summed []int32     // as prove.Proof.Sums
@@ -177,14 +179,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rows}
 	switch {
 	case wrong:
-		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rows}
 	case c.representative():
-		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rows}
 		if c.proof.Together {
-			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined}
+			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rows}
 		}
 	}
 	for _, stage := range stages {
@@ -204,8 +206,8 @@ func (c *checking) proves() bool {
 	if c.o.Mode != EverySchedule {
 		return false
 	}
+	p, r := c.tries()
 	l := c.subject
-	p, r := prove.Try(l, l.Budget(l.Within(c.ctx, 2)), c.o.Jobs, c.skip)
 	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
 	c.proof, c.alike = c.proved(p), p.Parts
 	if c.proof.All {
@@ -261,7 +263,7 @@ func (c *checking) wrongAnyhow() bool {
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
 	}
-	if r.Err != nil || !r.Wrong() {
+	if r.Err != nil || !r.Wrong() || onRowsAlone(r.Findings) {
 		return false
 	}
 	c.Add(0, &r)
@@ -287,11 +289,14 @@ func (c *checking) runs() error {
 	if err == nil && c.skip && len(c.Findings) > 0 {
 		err = c.runAll(false)
 	}
+	if err == nil && c.rowsOfRuns() {
+		return c.runAll(false)
+	}
 	return err
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged = trial.Merged{}
+	c.Merged, c.raced = trial.Merged{}, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -305,6 +310,7 @@ func (c *checking) runAll(skip bool) error {
 			return r.Err
 		}
 		c.Add(i, &r)
+		c.raced.Join(r.Raced)
 	}
 	return nil
 }

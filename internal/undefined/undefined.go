@@ -60,6 +60,11 @@ func (r *followed) none() bool { return r.why == "" && len(r.reached) == 0 && !r
 
 // follow follows the undefined values of a schedule.
 func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
+	return followWith(l, w, s, nil)
+}
+
+// followWith is follow with bytes of operands of tcgen05.mma that count as undefined, too.
+func followWith(l *trial.Subject, w *trial.Budget, s trial.Schedule, raced machine.OperandBytes) *followed {
 	// A run that follows them does not notice that it loops for ever.
 	e, why := poisoned(l, w, s, machine.Poison{PC: -1}, 0)
 	if why != "" {
@@ -70,6 +75,7 @@ func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
 	}
 	m := l.Machine(nil, nil)
 	u := m.FollowUndefined()
+	u.Raced(raced)
 	m.LimitInstrs(e.instrs + 1<<8)
 	if err := trial.Begin(m, s); err != nil {
 		return &followed{why: err.Error()}
