@@ -133,8 +133,7 @@ type checking struct {
 	few     bool        // nobody asked for all of the schedules
 	shown   trial.Result
 	merged
-	raced    machine.OperandBytes // of the schedules that ran
-	rowsUsed string               // what was found of them: see undefined.Rows
+	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
 	summed []int32     // as prove.Proof.Sums
@@ -179,14 +178,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rows}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
-		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rows}
+		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}
 	case c.representative():
-		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rows}
+		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rowsUsed}
 		if c.proof.Together {
-			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rows}
+			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rowsUsed}
 		}
 	}
 	for _, stage := range stages {
@@ -263,7 +262,7 @@ func (c *checking) wrongAnyhow() bool {
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
 	}
-	if r.Err != nil || !r.Wrong() || onRowsAlone(r.Findings) {
+	if r.Err != nil || !r.Wrong() || rules.OnRowsAlone(r.Findings) {
 		return false
 	}
 	c.Add(0, &r)
@@ -289,14 +288,14 @@ func (c *checking) runs() error {
 	if err == nil && c.skip && len(c.Findings) > 0 {
 		err = c.runAll(false)
 	}
-	if err == nil && c.rowsOfRuns() {
+	if err == nil && c.unusedRows() {
 		return c.runAll(false)
 	}
 	return err
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged, c.raced = trial.Merged{}, machine.OperandBytes{}
+	c.Merged, c.rows.raced = trial.Merged{}, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -310,7 +309,7 @@ func (c *checking) runAll(skip bool) error {
 			return r.Err
 		}
 		c.Add(i, &r)
-		c.raced.Join(r.Raced)
+		c.rows.raced.Join(r.Raced)
 	}
 	return nil
 }

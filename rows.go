@@ -1,7 +1,7 @@
 package muster
 
 import (
-
+	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/prove"
 	"muster/internal/rules"
@@ -10,77 +10,68 @@ import (
 )
 
 // Races on rows of A or B of tcgen05.mma are warnings where no result of these rows is used
-// (internal/rules/rows.go). That is decided for every schedule: a proof that fails for such
-// races alone is tried again with judges that know which bytes reach nothing, in a run of the
-// schedule of the proof that counts them as undefined. By induction over the events of any
-// schedule, what lies there changes no event, so that all do what this run does.
+// (internal/rules/rows.go). A run that counts the bytes that race as undefined shows whether one
+// is. Then all is judged again, by judges that know of bytes that no run uses: they are harmless
+// in every schedule if a proof holds, since what lies there changes no event, and all schedules
+// do what the run of the proof does. Where schedules are explored, each that shows such a race
+// is followed for itself.
 
-// onRowsAlone reports whether all errors are about a part of the operands of tcgen05.mma.
-func onRowsAlone(fs []rules.Finding) bool {
-	some := false
-	for i := range fs {
-		if fs[i].Severity == rules.Error {
-			if !fs[i].Rows {
-				return false
-			}
-			some = true
-		}
-	}
-	return some
+// A rowsSeen is what a check knows of such races.
+type rowsSeen struct {
+	raced    machine.OperandBytes // in the schedules that ran
+	used     string               // where results go, or why that is not known; empty: nowhere
+	followed int                  // how many of the schedules were followed
 }
 
 // tries tries to decide every schedule by one run, in half of the time.
 func (c *checking) tries() (prove.Proof, trial.Result) {
 	w := c.subject.Budget(c.subject.Within(c.ctx, 2))
 	p, r := prove.Try(c.subject, w, c.o.Jobs, c.skip)
-	if r.Err != nil || p.Holds || !onRowsAlone(r.Findings) {
+	if r.Err != nil || p.Holds || !rules.OnRowsAlone(r.Findings) {
 		return p, r
 	}
-	if c.rowsUsed = undefined.Rows(c.subject, w, []trial.Schedule{trial.ProofSchedule}, r.Raced); c.rowsUsed != "" {
+	if undefined.Rows(c.subject, w, []trial.Schedule{trial.ProofSchedule}, r.Raced) != "" {
 		return p, r
 	}
 	again := c.subject.Without(r.Raced)
 	q, s := prove.Try(again, w, c.o.Jobs, c.skip)
 	if !q.Holds && !q.Together || s.Err != nil {
-		c.rowsUsed = "whether one is, was not followed in every schedule"
 		return p, r
 	}
-	q.Contents = true // which bits pass an instruction depends on the others
+	q.Contents = true // which bits an instruction passes on depends on the others
 	c.without(again)
 	return q, s
 }
 
-// without goes on with a subject whose judges know of unused bytes.
+// without goes on with judges that know of bytes of which no result is used.
 func (c *checking) without(s *trial.Subject) {
 	l := *c.Launch
 	l.subject, l.predictor = s, predict.New(s)
 	c.Launch = &l
 }
 
-// rowsOfRuns reports whether the schedules that were asked for have errors on rows alone, and
-// none uses these rows: then they are run again.
-func (c *checking) rowsOfRuns() bool {
-	if c.o.Mode != OnlySchedules || !onRowsAlone(c.Findings) {
+// unusedRows reports whether all errors of the schedules that ran are on rows of which they use
+// no result: then they are to be run again.
+func (c *checking) unusedRows() bool {
+	if !rules.OnRowsAlone(c.Findings) {
 		return false
 	}
-	if c.rowsUsed = undefined.Rows(c.subject, c.budget, c.list, c.raced); c.rowsUsed != "" {
+	if c.rows.used = undefined.Rows(c.subject, c.budget, c.list, c.rows.raced); c.rows.used != "" {
 		return false
 	}
-	c.without(c.subject.Without(c.raced))
+	c.rows.followed = len(c.list)
+	c.without(c.subject.Without(c.rows.raced))
 	return true
 }
 
-// rows notes of errors on rows what was found of their results.
-func (c *checking) rows() error {
-	for i := range c.Findings {
-		if f := &c.Findings[i]; f.Rows && f.Severity == rules.Error {
-			to := c.rowsUsed
-			if to == "" {
-				to = "whether one is, was not followed"
-			}
-			f.RowsUsed(to)
-		}
+// rowsUsed follows the schedules that were not, and notes of errors where the results go.
+func (c *checking) rowsUsed() error {
+	proven := c.proof != nil && c.proof.All && !c.proof.Together
+	if rules.HasUnusedRows(c.Findings) && !proven && c.rows.followed < len(c.list) {
+		c.rows.used = undefined.Rows(c.subject, c.budget, c.list[c.rows.followed:], c.rows.raced)
+	}
+	if c.rows.used != "" {
+		rules.RowsUsed(c.Findings, c.rows.used)
 	}
 	return nil
 }
-

@@ -50,7 +50,7 @@ func (j *Judge) Wrong() bool {
 	}
 	facts := j.Order.FactList()
 	for _, c := range j.Order.Conflicts() {
-		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error && !j.mayBeHarmless(&c) {
+		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error && !j.onRows(&c) {
 			return true
 		}
 	}

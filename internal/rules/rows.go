@@ -1,36 +1,87 @@
 package rules
 
-import (
-	"fmt"
-
-	"muster/internal/order"
-)
+import "muster/internal/order"
 
 // Races on rows of A, or of B, that a tcgen05.mma multiplies because its shape has them, and of
-// which no result is used. Nothing in them can come to light, and shipped kernels have them
+// which no result is used. Nothing of them can come to light, and shipped kernels have them
 // (DeepGEMM with tiles of 32 and 64 rows): they are warnings.
 
-// rows makes a race on such rows a warning, and notes of one on a part of an operand that it may
-// be harmless.
+// Rows says what a finding knows of the operands of a tcgen05.mma that it is about.
+type Rows uint8
+
+const (
+	// SomeRows: not all of A race, nor all of B. The race is harmless if no result of those
+	// that do is used.
+	SomeRows Rows = iota + 1
+	// UnusedRows: no result of them is used (Config.Unused).
+	UnusedRows
+)
+
+const unusedRows = "contested: the product has rows or columns that the tile has not, and what becomes of these bytes was followed: " +
+	"it reaches no output, branch, address or operand of synchronization. Shipped kernels read such rows; if one of them were used, this would be an error"
+
+// rows makes a race on rows of which no result is used a warning.
 func (j *Judge) rows(c *order.Conflict, f *Finding) {
 	switch {
 	case c.Why&order.UnusedOperand != 0:
-		f.Severity = Warning
-		f.Notes = append(f.Notes, "contested: the product has more rows or columns than the tile, and what becomes of these bytes was followed: "+
-			"it reaches no output, branch, address or operand of synchronization. Shipped kernels read such rows; if one of them were used, this were an error")
+		f.Severity, f.Rows = Warning, UnusedRows
+		f.Notes = append(f.Notes, unusedRows)
 	case j.Order.InPart(c):
-		f.Rows = true
+		f.Rows = SomeRows
 	}
 }
 
-// mayBeHarmless reports whether a conflict is on such rows, or may be: then a proof's run is not
-// over with it.
-func (j *Judge) mayBeHarmless(c *order.Conflict) bool {
-	return c.Why&order.UnusedOperand != 0 || j.MustOnly && j.Order.InPart(c)
+// onRows reports whether a conflict may be harmless for that reason: a run is not over with it.
+func (j *Judge) onRows(c *order.Conflict) bool {
+	return c.Why&order.UnusedOperand != 0 || j.Order.InPart(c)
 }
 
-// RowsUsed notes of a finding about rows of an operand where their results go, or why that was
-// not followed.
-func (f *Finding) RowsUsed(to string) {
-	f.Notes = append(f.Notes, fmt.Sprintf("a race on rows that a product has and its tile has not is harmless where no result of theirs is used; %s", to))
+// OnRowsAlone reports whether there are errors, and all may be harmless because no result of some
+// rows is used.
+func OnRowsAlone(fs []Finding) (some bool) {
+	for i := range fs {
+		if fs[i].Severity == Error {
+			if some = true; fs[i].Rows != SomeRows {
+				return false
+			}
+		}
+	}
+	return some
+}
+
+// HasUnusedRows reports whether a finding is a warning because no result of some rows is used.
+func HasUnusedRows(fs []Finding) bool {
+	for i := range fs {
+		if fs[i].Rows == UnusedRows {
+			return true
+		}
+	}
+	return false
+}
+
+// RowsUsed makes errors of races on rows of which a result may be used after all; to says where
+// it goes, or why that was not followed.
+func RowsUsed(fs []Finding, to string) {
+	for i := range fs {
+		f := &fs[i]
+		if f.Rows == 0 {
+			continue
+		}
+		if f.Rows == UnusedRows {
+			f.Severity, f.Rows = Error, SomeRows
+			f.Notes = without(f.Notes, unusedRows)
+		}
+		if f.Severity == Error {
+			f.Notes = append(f.Notes, "such a race is harmless where no result of the rows that race is used; "+to)
+		}
+	}
+}
+
+func without(list []string, s string) (rest []string) {
+	for _, x := range list {
+		if x != s {
+			rest = append(rest, x)
+		}
+	}
+	return rest
 }

@@ -102,9 +102,8 @@ type Finding struct {
 	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
-	// Rows: it is a race on a part of what a tcgen05.mma reads of A and B, and may be harmless:
-	// see Config.Unused.
-	Rows bool
+	// Rows says what is known of a race on the operands of a tcgen05.mma.
+	Rows Rows
 }
 
 // A Site is one place in a finding.
