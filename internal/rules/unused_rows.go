@@ -1,6 +1,10 @@
 package rules
 
-import "muster/internal/order"
+import (
+	"slices"
+
+	"muster/internal/order"
+)
 
 // Races on rows of A, or of B, that a tcgen05.mma multiplies because its shape has them, and of
 // which no result is used. Nothing of them can come to light, and shipped kernels have them
@@ -15,6 +19,8 @@ const (
 	SomeRows Rows = iota + 1
 	// UnusedRows: no result of them is used (Config.Unused).
 	UnusedRows
+	// UsedRows: a result of them is used, or may be, and a note says so.
+	UsedRows
 )
 
 const unusedRows = "contested: the product has rows or columns that the tile has not, and what becomes of these bytes was followed: " +
@@ -59,29 +65,35 @@ func HasUnusedRows(fs []Finding) bool {
 	return false
 }
 
-// RowsUsed makes errors of races on rows of which a result may be used after all; to says where
-// it goes, or why that was not followed.
+// RowsUsed makes errors of warnings about rows of which a result is used after all, and notes of
+// errors where it goes, or why that was not followed.
 func RowsUsed(fs []Finding, to string) {
 	for i := range fs {
 		f := &fs[i]
-		if f.Rows == 0 {
-			continue
-		}
 		if f.Rows == UnusedRows {
 			f.Severity, f.Rows = Error, SomeRows
-			f.Notes = without(f.Notes, unusedRows)
+			f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool { return n == unusedRows })
 		}
-		if f.Severity == Error {
-			f.Notes = append(f.Notes, "such a race is harmless where no result of the rows that race is used; "+to)
+	}
+	NoteRows(fs, to)
+}
+
+// NoteRows is RowsUsed for errors alone.
+func NoteRows(fs []Finding, to string) {
+	for i := range fs {
+		if f := &fs[i]; f.Rows == SomeRows && f.Severity == Error {
+			f.Rows = UsedRows
+			f.Notes = append(slices.Clone(f.Notes), "such a race is harmless where no result of the rows that race is used; "+to)
 		}
 	}
 }
 
-func without(list []string, s string) (rest []string) {
-	for _, x := range list {
-		if x != s {
-			rest = append(rest, x)
+// RowsOpen returns the gap of races of which nobody knows whether a result of their rows is used.
+func RowsOpen(fs []Finding, why string) []Gap {
+	for i := range fs {
+		if f := &fs[i]; why != "" && f.Rows == UnusedRows {
+			return []Gap{{What: "a race on rows of a product is harmless where no result of theirs is used; " + why, PC: f.Sites[len(f.Sites)-1].PC}}
 		}
 	}
-	return rest
+	return nil
 }

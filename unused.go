@@ -1,6 +1,8 @@
 package muster
 
 import (
+	"cmp"
+
 	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/prove"
@@ -10,7 +12,7 @@ import (
 )
 
 // Races on rows of A or B of tcgen05.mma are warnings where no result of these rows is used
-// (internal/rules/rows.go). A run that counts the bytes that race as undefined shows whether one
+// (internal/rules/unused_rows.go). A run that counts the bytes that race as undefined shows whether one
 // is. Then all is judged again, by judges that know of bytes that no run uses: they are harmless
 // in every schedule if a proof holds, since what lies there changes no event, and all schedules
 // do what the run of the proof does. Where schedules are explored, each that shows such a race
@@ -30,7 +32,7 @@ func (c *checking) tries() (prove.Proof, trial.Result) {
 	if r.Err != nil || p.Holds || !rules.OnRowsAlone(r.Findings) {
 		return p, r
 	}
-	if undefined.Rows(c.subject, w, []trial.Schedule{trial.ProofSchedule}, r.Raced) != "" {
+	if used, open := undefined.Rows(c.subject, w, []trial.Schedule{trial.ProofSchedule}, r.Raced); used+open != "" {
 		return p, r
 	}
 	again := c.subject.Without(r.Raced)
@@ -56,7 +58,8 @@ func (c *checking) unusedRows() bool {
 	if !rules.OnRowsAlone(c.Findings) {
 		return false
 	}
-	if c.rows.used = undefined.Rows(c.subject, c.budget, c.list, c.rows.raced); c.rows.used != "" {
+	used, open := undefined.Rows(c.subject, c.budget, c.list, c.rows.raced)
+	if c.rows.used = cmp.Or(used, open); c.rows.used != "" {
 		return false
 	}
 	c.rows.followed = len(c.list)
@@ -64,14 +67,19 @@ func (c *checking) unusedRows() bool {
 	return true
 }
 
-// rowsUsed follows the schedules that were not, and notes of errors where the results go.
+// rowsUsed follows the schedules that were not followed, and notes of errors where results go.
 func (c *checking) rowsUsed() error {
+	used, open := "", ""
 	proven := c.proof != nil && c.proof.All && !c.proof.Together
 	if rules.HasUnusedRows(c.Findings) && !proven && c.rows.followed < len(c.list) {
-		c.rows.used = undefined.Rows(c.subject, c.budget, c.list[c.rows.followed:], c.rows.raced)
+		used, open = undefined.Rows(c.subject, c.budget, c.list[c.rows.followed:], c.rows.raced)
 	}
-	if c.rows.used != "" {
-		rules.RowsUsed(c.Findings, c.rows.used)
+	if used != "" {
+		rules.RowsUsed(c.Findings, used)
 	}
+	for _, g := range rules.RowsOpen(c.Findings, open) {
+		c.AddGap(g)
+	}
+	rules.NoteRows(c.Findings, cmp.Or(c.rows.used, "whether one is, is not followed where there are other errors"))
 	return nil
 }
