@@ -21,6 +21,7 @@ import (
 // A rowsSeen is what a check knows of such races.
 type rowsSeen struct {
 	raced    machine.OperandBytes // in the schedules that ran
+	unused   machine.OperandBytes // what the judges know of: bytes of which no result is used
 	used     string               // where results go, or why that is not known; empty: nowhere
 	followed int                  // how many of the schedules were followed
 }
@@ -41,15 +42,16 @@ func (c *checking) tries() (prove.Proof, trial.Result) {
 		return p, r
 	}
 	q.Contents = true // which bits an instruction passes on depends on the others
-	c.without(again)
+	c.without(r.Raced)
 	return q, s
 }
 
 // without goes on with judges that know of bytes of which no result is used.
-func (c *checking) without(s *trial.Subject) {
+func (c *checking) without(unused machine.OperandBytes) {
 	l := *c.Launch
-	l.subject, l.predictor = s, predict.New(s)
-	c.Launch = &l
+	l.subject = l.subject.Without(unused)
+	l.predictor = predict.New(l.subject)
+	c.Launch, c.rows.unused = &l, unused
 }
 
 // unusedRows reports whether all errors of the schedules that ran are on rows of which they use
@@ -63,7 +65,7 @@ func (c *checking) unusedRows() bool {
 		return false
 	}
 	c.rows.followed = len(c.list)
-	c.without(c.subject.Without(c.rows.raced))
+	c.without(c.rows.raced.Clone())
 	return true
 }
 
@@ -72,7 +74,7 @@ func (c *checking) rowsUsed() error {
 	used, open := "", ""
 	proven := c.proof != nil && c.proof.All && !c.proof.Together
 	if rules.HasUnusedRows(c.Findings) && !proven && c.rows.followed < len(c.list) {
-		used, open = undefined.Rows(c.subject, c.budget, c.list[c.rows.followed:], c.rows.raced)
+		used, open = undefined.Rows(c.subject, c.budget, c.list[c.rows.followed:], c.rows.unused)
 	}
 	if used != "" {
 		rules.RowsUsed(c.Findings, used)
