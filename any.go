@@ -28,15 +28,36 @@ func (l *Launch) CheckAny(ctx context.Context, o CheckOptions, argument int) (*R
 	}
 	w, known := l.subject.Budget(ctx), r.Proof.AnyContents
 	r.Proof.Any = f.Prove(w, o.Jobs, known)
-	if r.Proof.Any.Holds && l.subject.Program.Elects() {
-		g, err := l.led().family(argument)
+	for _, other := range l.others() {
+		if !r.Proof.Any.Holds {
+			break
+		}
+		g, err := other.family(argument)
 		if err != nil {
 			return nil, err
 		}
-		r.Proof.Any = sameAny(r.Proof.Any, g.Prove(w, o.Jobs, known))
+		r.Proof.Any = sameAny(r.Proof.Any, g.Prove(w, o.Jobs, known), other)
+	}
+	if r.Proof.Any.Holds && len(l.subject.Start.PreferredClusters()) > 1 {
+		r.Proof.Any.Holds = false
+		r.Proof.Any.Reasons = append(r.Proof.Any.Reasons, report.Reason{Condition: report.CutShort, Text: "mixes of preferred and regular clusters were not looked at for other values"})
 	}
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r, ctx.Err()
+}
+
+// others are the launches with other leaders and other sizes of clusters.
+func (l *Launch) others() []*Launch {
+	list := []*Launch{}
+	if l.prefers() {
+		list = append(list, l.sized(allPreferred))
+	}
+	if l.subject.Program.Elects() {
+		for _, of := range append([]*Launch{l}, list...) {
+			list = append(list, of.led())
+		}
+	}
+	return list
 }
 
 // family returns the launches that differ from this one in one argument.
@@ -85,6 +106,11 @@ func (r *relatives) Make(k int64, addresses map[int32]bool) (*anycount.Launch, e
 		return nil, err
 	}
 	s := l.subject
+	if len(r.l.sizes) > 0 {
+		if s = s.Sized(r.l.sizes); s == nil {
+			return nil, errors.New("its clusters have no such sizes")
+		}
+	}
 	if r.l.subject.Highest {
 		s = s.Led()
 	}

@@ -51,6 +51,9 @@ type CheckOptions struct {
 	// Cost notes the fences and barriers that a proven launch could do without, at one
 	// more run for each.
 	Cost bool
+	// SoFar, if set, is called with what was done so far, and what is done next, each time
+	// that there is more to say: for a process that has to end without a report.
+	SoFar func(text string)
 	// Arguments name this launch on a command line of muster, for the replay
 	// lines of findings; by default the name of the launch file.
 	Arguments string
@@ -62,7 +65,9 @@ type CheckOptions struct {
 // what it found. Errors are ctx's, with a report of the work done so far, or come with no
 // report: options that are invalid, a schedule that this launch cannot follow, or a
 // *StateError for a state that is not this exploration's. A program with elect.sync is
-// checked twice: electing the lowest lane of each mask, then the highest.
+// checked twice: electing the lowest lane of each mask, then the highest. So is a launch with
+// a preferred size of clusters: without and with it, and where that does not decide, with
+// mixes of both sizes.
 func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	if err := o.valid(); err != nil {
 		return nil, err
@@ -73,15 +78,24 @@ func (l *Launch) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	ctx = l.subject.Within(ctx, 1)
 	l = l.hurried(ctx)
 	explore := o.Explore.options(l)
-	if with, rest, ok := l.leads(o.Schedules); ok {
+	if with, rest, ok := l.chosen(o.Schedules); ok {
 		o.Schedules = rest
 		return with.check(ctx, o, explore)
 	}
-	r, err := l.check(ctx, o, explore)
+	r, err := l.checkLeaders(ctx, o, explore)
+	if err != nil || o.Mode == OnlySchedules || !l.prefers() {
+		return r, err
+	}
+	return l.checkSizes(ctx, o, explore, r)
+}
+
+// checkLeaders is Check with one choice of the sizes of clusters.
+func (l *Launch) checkLeaders(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
+	r, err := l.check(ctx, o, e)
 	if err != nil || l.subject.Highest || !l.subject.Program.Elects() || o.Mode == OnlySchedules {
 		return r, err
 	}
-	return l.checkLed(ctx, o, explore, r)
+	return l.checkLed(ctx, o, e, r)
 }
 
 // valid checks the options.
@@ -112,7 +126,14 @@ func (l *Launch) hurried(ctx context.Context) *Launch {
 	if err := h.makeSubject(); err != nil {
 		return l
 	}
-	return &h
+	of := &h
+	if len(l.sizes) > 0 {
+		of = of.sized(l.sizes)
+	}
+	if l.subject.Highest {
+		of = of.led()
+	}
+	return of
 }
 
 // Replay runs the launch under one schedule, and reports what it found there.
@@ -120,7 +141,7 @@ func (l *Launch) Replay(ctx context.Context, s Schedule) (*Report, error) {
 	return l.Check(ctx, CheckOptions{Schedules: []Schedule{s}, Jobs: 1, Mode: OnlySchedules})
 }
 
-// A checking is the state of one check, with one choice of leaders.
+// A checking is the state of one check, with one choice of leaders and of the sizes of clusters.
 type checking struct {
 	*Launch
 	o       CheckOptions
@@ -131,11 +152,13 @@ type checking struct {
 	skip    bool        // runs skip matrix arithmetic
 	alike   trial.Parts // of a proven launch
 	few     bool        // nobody asked for all of the schedules
+	ran     bool        // some of the schedules ran
 	shown   trial.Result
 	merged
 	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
+	grants bool        // proven by runs for what each cluster may get
 	summed []int32     // as prove.Proof.Sums
 	finals finalStates // of the explored runs
 }
@@ -172,12 +195,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		// The driver would refuse it: there is nothing to run.
 		return l.report(o, nil, merged{}), e.Decided()
 	}
+	c.tell("a run that may decide every schedule")
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
+	c.tell("runs")
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
@@ -192,7 +217,9 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		if err := stage(); err != nil {
 			return nil, err
 		}
+		c.tell("what comes after them")
 	}
+	c.granted()
 	c.costs()
 	c.unfinished()
 	c.handsOn()
@@ -213,7 +240,7 @@ func (c *checking) proves() bool {
 		c.shown = r
 	}
 	c.sums(p.Sums)
-	c.joint, c.summed, c.orders = p.Joint, p.Sums, p.Orders
+	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -274,7 +301,7 @@ func (c *checking) wrongAnyhow() bool {
 func (c *checking) run() error {
 	if c.alike.N > 1 {
 		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
-			c.Merged = trial.Merged{}
+			c.Merged, c.ran = trial.Merged{}, true
 			c.Add(0, &r)
 			return nil
 		}
@@ -295,7 +322,7 @@ func (c *checking) runs() error {
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged, c.rows.raced = trial.Merged{}, machine.OperandBytes{}
+	c.Merged, c.ran, c.rows.raced = trial.Merged{}, true, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -329,6 +356,24 @@ func (c *checking) predicts() error {
 	return nil
 }
 
+// granted adds what the runs of a proof for what each cluster may get showed, and the schedules
+// that ran did not.
+func (c *checking) granted() {
+	if !c.grants || !c.proof.All {
+		return
+	}
+	known := map[string]bool{}
+	for i := range c.Findings {
+		known[c.Findings[i].Key()] = true
+	}
+	for _, f := range c.shown.Findings {
+		if !known[f.Key()] {
+			f.Notes = append(slices.Clip(f.Notes), "where clusters get others by clusterlaunchcontrol.try_cancel than in the schedules that ran")
+			c.Findings = append(c.Findings, f)
+		}
+	}
+}
+
 // parts looks for what lanes do that part where they could stay together. The proof holds
 // for lanes that stay together, so that all errors found are of others: warnings.
 func (c *checking) parts() error {
@@ -358,6 +403,7 @@ func (c *checking) explores() error {
 		c.coverage = &report.Coverage{Why: "exploring was not asked for"}
 		return c.explore.Decided()
 	}
+	c.tellsExploring()
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}
@@ -398,7 +444,7 @@ func (c *checking) unfinished() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together}
+	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together, Orders: p.Orders}
 	for _, why := range p.Reasons {
 		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
 	}

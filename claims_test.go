@@ -179,6 +179,8 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 			fl.Block = v
 		case "--cluster":
 			fl.Cluster = v
+		case "--preferred-cluster":
+			fl.PreferredCluster = v
 		case "--shared":
 			fl.Shared = v
 		case "--registers":

@@ -21,6 +21,14 @@ func (l *Launch) led() *Launch {
 	return &h
 }
 
+// chosen strips what schedules begin with if that is the same for all, the sizes of clusters
+// and the choice of leaders, and returns the launch with these.
+func (l *Launch) chosen(list []Schedule) (*Launch, []Schedule, bool) {
+	with, rest, sized := l.withSizes(list)
+	with, rest, led := with.leads(rest)
+	return with, rest, sized || led
+}
+
 // leads strips the choice of leaders from schedules that all begin with it, and returns
 // the launch with these leaders.
 func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
@@ -40,10 +48,14 @@ func (l *Launch) leads(list []Schedule) (*Launch, []Schedule, bool) {
 	return l.led(), rest, true
 }
 
-// written converts a schedule of l to one of the loaded launch: it adds l's leaders.
+// written converts a schedule of l to one of the loaded launch: it adds l's leaders and sizes
+// of clusters.
 func (l *Launch) written(s trial.Schedule) trial.Schedule {
 	if l.subject.Highest {
 		s.Prefix = slices.Insert(slices.Clone(s.Prefix), 0, machine.Choice{Kind: machine.Lead})
+	}
+	if len(l.sizes) > 0 {
+		s.Prefix = slices.Concat(l.sizes, s.Prefix)
 	}
 	return s
 }
@@ -107,12 +119,23 @@ func rank(s report.Severity) int {
 	return slices.Index([]report.Severity{report.SevError, report.SevWarning, report.SevNote}, s)
 }
 
-// sameAny joins the results of both leaders for other values of an argument.
-func sameAny(a, b *report.AnyCount) *report.AnyCount {
+// sameAny joins the results for other values of an argument with those of a launch with other
+// leaders or other sizes of clusters.
+func sameAny(a, b *report.AnyCount, of *Launch) *report.AnyCount {
 	if !b.Holds || reflect.DeepEqual(a, b) {
 		return b
 	}
 	a.Holds = false
-	a.Reasons = append(a.Reasons, report.Reason{Condition: report.CutShort, Text: "it holds for other values where elect.sync elects the highest lane of its mask"})
+	text := "it holds for other values where "
+	if len(of.sizes) > 0 {
+		text += of.sizeText()
+	}
+	if of.subject.Highest {
+		if len(of.sizes) > 0 {
+			text += ", and "
+		}
+		text += "elect.sync elects the highest lane of its mask"
+	}
+	a.Reasons = append(a.Reasons, report.Reason{Condition: report.CutShort, Text: text})
 	return a
 }

@@ -126,7 +126,7 @@ func stateError(err error) error {
 func (l *Launch) digest() string {
 	h := sha256.New()
 	c := &l.config
-	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal, c.Cooperative)
+	fmt.Fprintln(h, c.Program.Module.String(), c.Program.Kernel.Name, c.Grid, c.Block, c.Cluster, c.Preferred, c.Shared, c.Registers, c.Params, c.MaxInstrs, c.MaxLocal, c.Cooperative)
 	if len(c.More) > 0 {
 		fmt.Fprintln(h, c.More, l.entries)
 		for _, src := range l.sources {

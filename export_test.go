@@ -150,3 +150,19 @@ func CompareClusters(l *Launch, rows bool) (trial.Parts, int) {
 	}
 	return l.subject.Compare(l.subject.Budget(context.Background()), 1, l.subject.Skips(), least)
 }
+
+// ExploreAlone explores a launch as a check does that has no proof.
+func ExploreAlone(l *Launch, schedules int) *report.Report {
+	o := CheckOptions{Schedules: Handful(DefaultRandom), Explore: ExploreOptions{Schedules: schedules}}
+	c := &checking{Launch: l, o: o, list: inner(o.Schedules), few: true, explore: o.Explore.options(l), ctx: context.Background(), budget: l.subject.Budget(context.Background())}
+	if err := c.explore.Begin(); err != nil {
+		panic(err)
+	}
+	c.proof = &report.Proof{}
+	for _, stage := range []func() error{c.runs, c.predicts, c.explores, c.undefined} {
+		if err := stage(); err != nil {
+			panic(err)
+		}
+	}
+	return l.report(o, c.list, c.merged)
+}

@@ -96,12 +96,30 @@ func (c *checking) handsOn() {
 		}
 	}
 	after := c.open().with(rest)
-	if c.subject.Highest {
-		return // no card elects them
+	if c.subject.Highest || len(c.sizes) > 0 {
+		return // no card elects them; openSizes speaks of sizes
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.checked, h.after = true, after
+}
+
+// openSizes says that a stage with two sizes of clusters may leave another memory where they
+// have others. What it returns takes that back.
+func (l *Launch) openSizes() (restore func()) {
+	h := l.handing
+	if h == nil {
+		return func() {}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.after
+	h.after = l.anything("may be another one where its clusters have other sizes")
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.after = was
+	}
 }
 
 // sums is what is open behind a sum that nobody reads.
@@ -125,7 +143,10 @@ func (c *checking) fromEach(h *handing) bool {
 			return false
 		}
 		l.handing = nil
-		if l = l.hurried(c.ctx); c.subject.Highest {
+		if l = l.hurried(c.ctx); len(c.sizes) > 0 {
+			l = l.sized(c.sizes)
+		}
+		if c.subject.Highest {
 			l = l.led()
 		}
 		r, err := l.check(c.ctx, o, o.Explore.options(l))
@@ -160,6 +181,8 @@ func (c *checking) open() *open {
 		return c.anything("was not decided for all schedules")
 	case !c.proof.All:
 		return c.explored()
+	case c.grants:
+		return c.anything("may be another one where other clusters do the work")
 	case len(c.summed) == 0:
 		return nil
 	case c.orders:

@@ -14,7 +14,7 @@ import (
 // layers lists the packages from top to bottom. A package imports only
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
-	{"muster/cmd/muster"},
+	{"muster/cmd/muster", "muster/internal/product/measure"},
 	{"muster/internal/mutate", "muster/internal/capture"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors"},
@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"muster/internal/explore", "muster/internal/loops", "muster/internal/outcome"},
 	{"muster/internal/order", "muster/internal/confluence"},
 	{"muster/internal/machine"},
+	{"muster/internal/product"},
 	{"muster/internal/flow", "muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},

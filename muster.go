@@ -149,6 +149,7 @@ type Launch struct {
 	// unwritten: the launch file exists only if Call.Write writes it.
 	unwritten bool
 	predictor *predict.Predictor
+	sizes     []machine.Choice // of clusters, as schedules name them: see sizes.go
 
 	// Of several launches that may overlap; sources has one for a launch that is alone.
 	sources []*source
@@ -384,12 +385,15 @@ func (l *Launch) prepare(prog *machine.Program) error {
 		if cluster == ([3]uint32{}) {
 			cluster = e.ReqCluster
 		}
+		if cluster == ([3]uint32{}) && of.Preferred != ([3]uint32{}) {
+			return &launch.Error{Pos: of.Pos, Msg: "preferred-cluster takes effect only beside a cluster, which neither the launch nor the kernel states"}
+		}
 		params, declared = append(params, p), append(declared, cluster)
 		for i := range cluster {
 			cluster[i] = max(cluster[i], 1)
 		}
 		g := machine.Launch{
-			Entry: l.entries[i], Grid: of.Grid, Block: of.Block, Cluster: cluster, Shared: uint64(of.Shared),
+			Entry: l.entries[i], Grid: of.Grid, Block: of.Block, Cluster: cluster, Preferred: of.Preferred, Shared: uint64(of.Shared),
 			Registers: e.EntryRegisters(of.Registers, of.MaxRegCount), Params: p.Bytes, Cooperative: of.Cooperative, CoResident: of.CoResident, After: l.order[i],
 		}
 		if i == 0 {

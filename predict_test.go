@@ -140,3 +140,27 @@ func TestCounterexamplesFound(t *testing.T) {
 		})
 	}
 }
+
+// TestPredictLateSignals: where an inval need not come after every use, a run in which an
+// operation is late shows it.
+func TestPredictLateSignals(t *testing.T) {
+	want := map[string]bool{"an inval that a copy in flight may meet": true, "right: an inval after the copy": false}
+	for _, c := range readClaims(t, "testdata/claims/copies.ptx") {
+		late, ok := want[c.name]
+		if !ok {
+			continue
+		}
+		delete(want, c.name)
+		l, err := c.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := muster.PredictionNames(l)
+		if got := slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "C0 in ") }); got != late {
+			t.Errorf("%s: predicted: %q", c.name, names)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no claims %v", want)
+	}
+}

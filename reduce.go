@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/evidence"
 	"muster/internal/explore"
+	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/launch"
@@ -144,11 +145,13 @@ func (r *reducer) begin(id string, s *Schedule) error {
 		if err != nil {
 			return err
 		}
-		whole, err := r.launch.shown(r.launch.subject.Budget(r.ctx), shown, f.ID)
+		with, rest, _ := r.launch.withSizes([]Schedule{shown})
+		whole, err := with.shown(r.launch.subject.Budget(r.ctx), rest[0], f.ID)
 		if err != nil {
 			return err
 		}
 		r.id, r.key, r.severity, r.schedule = f.ID, whole.Finding.Key(), whole.Finding.Severity, Schedule{whole.Schedule}
+		r.schedule.of.Prefix = slices.Concat(with.sizes, whole.Schedule.Prefix)
 		r.shorten()
 		return r.ctx.Err()
 	}
@@ -186,6 +189,9 @@ func (r *reducer) parts() []part {
 	var list []part
 	first := &r.file.Launches[0]
 	cluster := r.launch.config.Cluster
+	if r.launch.prefers() {
+		cluster = r.launch.config.Preferred
+	}
 	for i := range first.Grid {
 		list = append(list, part{now: uint64(first.Grid[i]), step: uint64(cluster[i]), low: uint64(cluster[i]),
 			set: func(f *launch.File, v uint64) { f.Launches[0].Grid[i] = uint32(v) }})
@@ -287,17 +293,31 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 	}
 	tried := map[string]bool{}
 	stop, _ := r.w.Stop()
-	for _, s := range append([]Schedule{r.schedule}, Handful(DefaultRandom)...) {
-		if tried[s.String()] || r.left <= 0 || stop() || l.subject.Offers(s.of, stop) != nil {
+	for _, s := range append([]Schedule{r.schedule}, r.handful()...) {
+		with, rest, _ := l.withSizes([]Schedule{s})
+		if tried[s.String()] || r.left <= 0 || stop() || with.subject.Offers(rest[0].of, stop) != nil {
 			continue
 		}
 		tried[s.String()] = true
 		r.left--
-		if r.shownIn(l, s) {
+		if r.shownIn(with, rest[0]) {
 			return l, s, true
 		}
 	}
 	return nil, Schedule{}, false
+}
+
+// handful are the default schedules, with the sizes of clusters that show the finding.
+func (r *reducer) handful() []Schedule {
+	list := Handful(DefaultRandom)
+	for _, c := range r.schedule.of.Prefix {
+		if c.Kind == machine.Prefer && c.CTA < 0 {
+			for i := range list {
+				list[i].of.Prefix = allPreferred
+			}
+		}
+	}
+	return list
 }
 
 func (r *reducer) shownIn(l *Launch, s Schedule) bool {

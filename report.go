@@ -52,6 +52,9 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 		}
 		r.Assumptions = append(r.Assumptions, which+": some wait for what others write, which start before them")
 	}
+	if c.Program.Cancels() && l.subject.Start.ClusterCount() > 1 && (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete) {
+		r.Assumptions = append(r.Assumptions, "clusters start, or are got by clusterlaunchcontrol.try_cancel, in the order of their numbers")
+	}
 	if r.Proof != nil && r.Proof.All && r.Proof.Together {
 		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to an mbarrier together arrive, or leave their wait, together, as on a card; the ISA lets them part (3.2)")
 	}

@@ -54,7 +54,8 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		return &RunResult{Schedule: o.Schedule.String(), Launch: r.Launch, Report: r, launch: l}, nil
 	}
 	ctx = l.subject.Within(ctx, 1)
-	m, gap, err := l.subject.Run(l.subject.Budget(ctx), o.Schedule.of, o.Jobs)
+	with, rest, _ := l.withSizes(co.Schedules)
+	m, gap, err := with.subject.Run(l.subject.Budget(ctx), rest[0].of, o.Jobs)
 	if err != nil {
 		return nil, err
 	}

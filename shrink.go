@@ -56,7 +56,7 @@ func brief(text string) string {
 // report of this launch, and s must show it. The result shows it too, and is the same on
 // every machine, unless ctx or a limit on time ends the search early.
 func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOptions) (Shrunk, error) {
-	if with, rest, ok := l.leads([]Schedule{s}); ok {
+	if with, rest, ok := l.chosen([]Schedule{s}); ok {
 		got, err := with.Shrink(ctx, rest[0], id, o)
 		got.Schedule.of = with.written(got.Schedule.of)
 		return got, err

@@ -51,7 +51,7 @@ func untold(steps int, why string) error {
 // Tell runs the launch under a schedule and tells the run step by step. It runs it twice,
 // and fails if the runs differ.
 func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, error) {
-	if with, rest, ok := l.leads([]Schedule{s}); ok {
+	if with, rest, ok := l.chosen([]Schedule{s}); ok {
 		l, s = with, rest[0]
 	}
 	w := l.subject.Budget(ctx)

@@ -45,6 +45,9 @@ func TestLayoutOfC(t *testing.T) {
 	if len(list) != 2 || list[0].id != 4 || list[1].id != 2 || list[1].value != [64]byte{1} && list[1].value != [64]byte{3: 1} {
 		t.Fatalf("%v", list)
 	}
+	if list := launchAttributes(&launch.Launch{Preferred: [3]uint32{4, 2, 1}}); len(list) != 1 || list[0].id != 11 || binary.NativeEndian.Uint32(list[0].value[4:]) != 2 {
+		t.Errorf("preferred cluster: %v", list)
+	}
 	for i := range 3 {
 		if v := list[0].value; binary.NativeEndian.Uint32(v[4*i:]) != uint32(i+1) {
 			t.Errorf("% x", v[:12])

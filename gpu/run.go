@@ -244,7 +244,7 @@ func (p *Prepared) load(src *source, l *launch.Launch) error {
 		}
 	}
 	const portable = 8
-	if l.Cluster[0]*l.Cluster[1]*l.Cluster[2] > portable {
+	if l.Cluster[0]*l.Cluster[1]*l.Cluster[2] > portable || l.Preferred[0]*l.Preferred[1]*l.Preferred[2] > portable {
 		return d.setAttribute(p.fn, attrNonPortableCluster, 1)
 	}
 	return nil

@@ -124,8 +124,9 @@ type launchAttribute struct {
 }
 
 const (
-	attributeCooperative      = 2 // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-	attributeClusterDimension = 4 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+	attributeCooperative      = 2  // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+	attributeClusterDimension = 4  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+	attributePreferredCluster = 11 // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
 )
 
 // launchAttributes lists what cuLaunchKernel cannot say of a launch; it is empty if there is
@@ -134,6 +135,11 @@ func launchAttributes(l *launch.Launch) (list []launchAttribute) {
 	if l.Cluster != ([3]uint32{}) {
 		a := launchAttribute{id: attributeClusterDimension}
 		*(*[3]uint32)(unsafe.Pointer(&a.value)) = l.Cluster
+		list = append(list, a)
+	}
+	if l.Preferred != ([3]uint32{}) {
+		a := launchAttribute{id: attributePreferredCluster}
+		*(*[3]uint32)(unsafe.Pointer(&a.value)) = l.Preferred
 		list = append(list, a)
 	}
 	if l.Cooperative {

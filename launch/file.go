@@ -41,7 +41,10 @@ type Launch struct {
 	Grid    [3]uint32
 	Block   [3]uint32
 	Cluster [3]uint32 // zero: what the kernel declares, else 1
-	Shared  uint32    // dynamic shared memory, bytes
+	// Preferred is the preferred size of clusters, a multiple of Cluster; zero for none
+	// (cudaLaunchAttributePreferredClusterDimension).
+	Preferred [3]uint32
+	Shared    uint32 // dynamic shared memory, bytes
 	// Registers are those of a thread at entry, as the kernel was compiled; 0: from what it
 	// declares. They do not make a compiler keep a setmaxnreg that it leaves out.
 	Registers uint32
@@ -62,7 +65,7 @@ type Launch struct {
 	Dependent bool
 	Builtin   Builtin // a fill or a copy, which has no PTX
 
-	gridPos, blockPos, clusterPos Pos
+	gridPos, blockPos, clusterPos, preferredPos Pos
 }
 
 // MaxModules bounds the modules of PTX that are linked for a launch.
@@ -190,6 +193,11 @@ func (d *decoder) launchFields(l *Launch) []field {
 		{"grid", true, func(n *Node) (err error) { l.gridPos = d.pos(n); l.Grid, err = d.grid(n); return }},
 		{"block", true, func(n *Node) (err error) { l.blockPos = d.pos(n); l.Block, err = d.block(n); return }},
 		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},
+		{"preferred-cluster", false, func(n *Node) (err error) {
+			l.preferredPos = d.pos(n)
+			l.Preferred, err = d.preferred(n)
+			return
+		}},
 		{"shared", false, func(n *Node) (err error) { l.Shared, err = d.uint32(n, "shared", 0, MaxShared); return }},
 		{"registers", false, func(n *Node) (err error) { l.Registers, err = d.uint32(n, "registers", 1, MaxRegisters); return }},
 		{"maxrregcount", false, func(n *Node) (err error) {
@@ -249,10 +257,14 @@ func (d *decoder) block(n *Node) ([3]uint32, error) {
 	return dims, err
 }
 
-func (d *decoder) cluster(n *Node) ([3]uint32, error) {
-	dims, err := d.dim3(n, "cluster", [3]int64{MaxClusterCTAs, MaxClusterCTAs, MaxClusterCTAs})
+func (d *decoder) cluster(n *Node) ([3]uint32, error) { return d.clusterOf(n, "cluster") }
+
+func (d *decoder) preferred(n *Node) ([3]uint32, error) { return d.clusterOf(n, "preferred-cluster") }
+
+func (d *decoder) clusterOf(n *Node, what string) ([3]uint32, error) {
+	dims, err := d.dim3(n, what, [3]int64{MaxClusterCTAs, MaxClusterCTAs, MaxClusterCTAs})
 	if err == nil && volume(dims) > MaxClusterCTAs {
-		err = d.errorf(n, "cluster has %d CTAs; at most %d are allowed", volume(dims), MaxClusterCTAs)
+		err = d.errorf(n, "%s has %d CTAs; at most %d are allowed", what, volume(dims), MaxClusterCTAs)
 	}
 	return dims, err
 }
@@ -455,12 +467,26 @@ func (l *Launch) validate() error {
 	if volume(l.Grid) == 0 || volume(l.Block) == 0 {
 		return errorf(l.Pos, "a launch needs grid and block")
 	}
-	if l.Cluster == [3]uint32{} {
+	for i := range l.Grid {
+		if l.Cluster != [3]uint32{} && (l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0) {
+			return errorf(l.clusterPos, "grid is %d in %c, no multiple of the cluster's %d", l.Grid[i], "xyz"[i], l.Cluster[i])
+		}
+	}
+	return l.validatePreferred()
+}
+
+// validatePreferred checks the preferred size of clusters. The regular one may be the kernel's
+// to declare.
+func (l *Launch) validatePreferred() error {
+	if l.Preferred == [3]uint32{} {
 		return nil
 	}
 	for i := range l.Grid {
-		if l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0 {
-			return errorf(l.clusterPos, "grid is %d in %c, no multiple of the cluster's %d", l.Grid[i], "xyz"[i], l.Cluster[i])
+		if l.Preferred[i] == 0 || l.Grid[i]%l.Preferred[i] != 0 {
+			return errorf(l.preferredPos, "grid is %d in %c, no multiple of the preferred cluster's %d", l.Grid[i], "xyz"[i], l.Preferred[i])
+		}
+		if l.Cluster != [3]uint32{} && l.Preferred[i]%l.Cluster[i] != 0 {
+			return errorf(l.preferredPos, "preferred-cluster is %d in %c, no multiple of the cluster's %d", l.Preferred[i], "xyz"[i], l.Cluster[i])
 		}
 	}
 	return nil

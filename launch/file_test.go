@@ -190,7 +190,7 @@ func TestParseErrors(t *testing.T) {
 		{whole, `§{"ptx": "k", "block": 1}`, `a launch file needs the key "grid"`},
 		{whole, `§{"ptx": "k", "grid": 1}`, `a launch file needs the key "block"`},
 		{key, `§"gird": 1`, `unknown key "gird" (did you mean "grid"?)`},
-		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, variables, expect, accept, assume, ptx, kernel, grid, block, cluster, shared, registers, maxrregcount, cooperative, co-resident, args`},
+		{key, `§"zzzzzzzz": 1`, `unknown key "zzzzzzzz"; known here: version, buffers, variables, expect, accept, assume, ptx, kernel, grid, block, cluster, preferred-cluster, shared, registers, maxrregcount, cooperative, co-resident, args`},
 		{key, `"version": §2`, "version 2 is not known; this program reads version 1"},
 		{key, `"kernel": §3`, "kernel is a string, not an integer"},
 		{key, `"kernel": §""`, "kernel is empty"},

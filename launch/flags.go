@@ -30,6 +30,7 @@ type Flags struct {
 	PTX, Kernel          string
 	Link                 []string // added
 	Grid, Block, Cluster string
+	PreferredCluster     string
 	Shared, Registers    string
 	MaxRegCount          string
 	Cooperative          string // "true" or "false"
@@ -85,7 +86,7 @@ func (fl Flags) ofOne() string {
 		given bool
 	}{
 		{"--ptx", fl.PTX != ""}, {"--link", len(fl.Link) > 0}, {"--kernel", fl.Kernel != ""}, {"--grid", fl.Grid != ""}, {"--block", fl.Block != ""},
-		{"--cluster", fl.Cluster != ""}, {"--shared", fl.Shared != ""}, {"--registers", fl.Registers != ""}, {"--maxrregcount", fl.MaxRegCount != ""},
+		{"--cluster", fl.Cluster != ""}, {"--preferred-cluster", fl.PreferredCluster != ""}, {"--shared", fl.Shared != ""}, {"--registers", fl.Registers != ""}, {"--maxrregcount", fl.MaxRegCount != ""},
 		{"--cooperative", fl.Cooperative != ""}, {"--co-resident", fl.CoResident != ""}, {"--arg", len(fl.Args) > 0},
 	} {
 		if x.given {
@@ -105,6 +106,7 @@ func (fl Flags) applyShape(l *Launch) error {
 		{"--grid", fl.Grid, (*decoder).grid, &l.Grid, &l.gridPos},
 		{"--block", fl.Block, (*decoder).block, &l.Block, &l.blockPos},
 		{"--cluster", fl.Cluster, (*decoder).cluster, &l.Cluster, &l.clusterPos},
+		{"--preferred-cluster", fl.PreferredCluster, (*decoder).preferred, &l.Preferred, &l.preferredPos},
 	} {
 		if dim.text == "" {
 			continue

@@ -109,6 +109,7 @@ func launchForm() []formKey {
 		{"grid", true, extents("one to three integers", MaxGridX), "CTAs in x, y and z; what is left out is 1. At most 2,147,483,647 in x and 65,535 in y and z.", "[4, 2]"},
 		{"block", true, extents("one to three integers", MaxBlockThreads), "Threads of a CTA in x, y and z; at most 1,024 in all, and 64 in z.", "128"},
 		{"cluster", false, extents("one to three integers", MaxClusterCTAs), "CTAs of a cluster, at most 16 in all; the grid is a multiple of it. Default: what the kernel declares, else 1.", "[2, 1]"},
+		{"preferred-cluster", false, extents("one to three integers", MaxClusterCTAs), "The preferred size of clusters (cudaLaunchAttributePreferredClusterDimension), a multiple of `cluster`; the grid is a multiple of it. Which clusters get it is the device's choice, and so the schedule's. Default: none.", "[4, 2]"},
 		{"shared", false, integerFrom(0, MaxShared), "Dynamic shared memory of a CTA in bytes. Default: 0.", "65536"},
 		{"registers", false, integerFrom(1, MaxRegisters), "Registers of a thread at entry, as the compiler printed them, from which setmaxnreg starts. Default: by what the kernel declares.", "168"},
 		{"maxrregcount", false, integerFrom(1, MaxRegCount), "What the compiler's option -maxrregcount gave; it keeps setmaxnreg in a kernel without .maxntid and .reqntid.", "128"},

@@ -306,6 +306,7 @@ func (w *writer) launchKeys(l *Launch) [][2]string {
 	add(true, "grid", dims(l.Grid))
 	add(true, "block", dims(l.Block))
 	add(l.Cluster != [3]uint32{}, "cluster", dims(l.Cluster))
+	add(l.Preferred != [3]uint32{}, "preferred-cluster", dims(l.Preferred))
 	add(l.Shared != 0, "shared", fmt.Sprint(l.Shared))
 	add(l.Registers != 0, "registers", fmt.Sprint(l.Registers))
 	add(l.MaxRegCount != 0, "maxrregcount", fmt.Sprint(l.MaxRegCount))

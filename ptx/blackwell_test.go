@@ -36,7 +36,6 @@ var differences = []difference{
 	{true, `^red\.async\.relaxed\.`, ``, "ptxas takes .relaxed without a barrier, which the ISA has for .release alone (9.7.13.7)"},
 	{true, `^mov\.b\d+ %\w+, \{\d+,`, ``, "ptxas does not count the bits of a vector that begins with a literal"},
 	{true, `^atom.*\.exch\.b128 .*, %rq3, %rq3;`, ``, "ptxas takes an operand too many"},
-	{true, `^mov\.v4\.u32 `, ``, "ptxas moves the four parts of a special register at once; the ISA has them one by one (10.1)"},
 	{true, `^cvt\.rp\.f32\.bf16 `, ``, "ptxas takes any rounding of a conversion that is exact"},
 }
 

@@ -187,7 +187,7 @@ func (c *operandCheck) vector(b *Bound, x *Vector) {
 		c.refuse("%s takes registers with two halves each; %s is a register of .f32", c.opcode(), first)
 		return
 	}
-	if in := c.in; in.Op == "mov" && bits > 0 && bits*len(x.Elems) != kindOf(in.Mod("type")).bits {
+	if in := c.in; in.Op == "mov" && in.Mod("vec") == "" && bits > 0 && bits*len(x.Elems) != kindOf(in.Mod("type")).bits {
 		c.refuse("%s packs %d bits, not %d of %d", c.opcode(), kindOf(in.Mod("type")).bits, len(x.Elems), bits)
 		return
 	}
@@ -246,7 +246,7 @@ func (c *operandCheck) special(b *Bound, name, typ string) {
 	w, have := kindOf(b.Type), kindOf(strings.TrimPrefix(typ, "v4."))
 	switch {
 	case b.Elem, b.Arg.Role == Address, c.in.Op == "cvt", b.Type == "":
-	case strings.HasPrefix(typ, "v4.") || strings.HasPrefix(name, "%envreg") || strings.HasPrefix(name, "%pm"):
+	case strings.HasPrefix(typ, "v4.") && (b.Arg.Class != "vector" || w.class != 'f') || strings.HasPrefix(name, "%envreg") || strings.HasPrefix(name, "%pm"):
 	case w.class != 'f' && w.bits == have.bits && (w.class == 'p') == (have.class == 'p'):
 	case c.in.Op != "mov" && b.takes(c.in, typ):
 	case slices.Contains([]string{"%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"}, base) && w.class != 'f' && w.bits <= have.bits && w.bits >= 16:

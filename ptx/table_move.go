@@ -5,6 +5,7 @@ package ptx
 const moveTable = `
 = 9.7.9.3 scalar 1.0 sm_10 effect=move
 mov          | mov.<type:pred,@word> d, a
+mov.v4       | mov.<vec:v4>.<type:u32,s32,b32,f32> d*<vec>, a*<vec> | effect=compute
 mov.b128     | mov.<type:b128> d, a | sec=9.7.9.4 ptx=8.3 sm=70
 mov.pack     | mov.<type:@bits> d, a*?:part<type> | sec=9.7.9.4
 mov.unpack   | mov.<type:@bits> d*?:part<type>, a | sec=9.7.9.4

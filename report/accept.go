@@ -29,7 +29,7 @@ func (r *Report) Accept(list []Accept) {
 			}
 		}
 		if !met {
-			r.Notices = append(r.Notices, fmt.Sprintf("%s: no finding %s at %s to accept", a.Where, a.Kind, a.At))
+			r.Notices = append(r.Notices, fmt.Sprintf("%s: no finding %s at %s%s", a.Where, a.Kind, a.At, toAccept))
 		}
 	}
 }
@@ -59,3 +59,8 @@ func (p *Place) is(place string) bool {
 	}
 	return false
 }
+
+// Unaccepted reports whether a notice is about an entry that matched no finding.
+func Unaccepted(notice string) bool { return strings.HasSuffix(notice, toAccept) }
+
+const toAccept = " to accept"

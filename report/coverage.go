@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"muster/internal/diag"
@@ -47,4 +48,13 @@ func (c *Coverage) scope(clean bool, others int) string {
 		s += " (" + c.Why + ")"
 	}
 	return s
+}
+
+// And is what two explorations covered, each of a part of the schedules.
+func (c *Coverage) And(o *Coverage) *Coverage {
+	a := *c
+	a.Schedules, a.Left, a.Steps, a.Units, a.Sampled = c.Schedules+o.Schedules, c.Left+o.Left, c.Steps+o.Steps, c.Units+o.Units, c.Sampled+o.Sampled
+	a.Longest = max(c.Longest, o.Longest)
+	a.Complete, a.Why = c.Complete && o.Complete, cmp.Or(c.Why, o.Why)
+	return &a
 }

@@ -66,9 +66,11 @@ type Launch struct {
 	Grid    [3]uint32 `json:"grid"`
 	Block   [3]uint32 `json:"block"`
 	Cluster [3]uint32 `json:"cluster"`
-	Shared  uint64    `json:"shared"`  // dynamic shared memory of a CTA, bytes
-	CTAs    int       `json:"ctas"`    // of the grid
-	Threads int       `json:"threads"` // of the grid
+	// Preferred is the launch's preferred size of clusters; nil if it has none.
+	Preferred *[3]uint32 `json:"preferred_cluster,omitempty"`
+	Shared    uint64     `json:"shared"`  // dynamic shared memory of a CTA, bytes
+	CTAs      int        `json:"ctas"`    // of the grid
+	Threads   int        `json:"threads"` // of the grid
 	// Arguments name this launch on a command line of muster, already quoted
 	// for a shell.
 	Arguments string `json:"arguments"`
@@ -88,6 +90,8 @@ type Proof struct {
 	// Together: the proof assumes that lanes of a warp which come to an mbarrier together
 	// arrive, or leave their wait, together.
 	Together bool `json:"-"`
+	// Orders: it took a run for each order of something.
+	Orders bool `json:"-"`
 	// Any is the result of the attempt to extend the proof to other values of an
 	// argument; nil if none was asked for.
 	Any *AnyCount `json:"any,omitempty"`

@@ -67,7 +67,7 @@ is incomplete, with the numbers.
 				return err
 			}
 			defer w.close()
-			o.FailOnWarning = failOn == "warning"
+			o.FailOnWarning, o.SoFar = failOn == "warning", w.tell
 			if err := e.options(c, &o); err != nil {
 				return err
 			}

@@ -219,7 +219,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 			if err != nil {
 				return err
 			}
-			o.Arguments, o.FailOnWarning = words, failOn == "warning"
+			o.Arguments, o.FailOnWarning, o.SoFar = words, failOn == "warning", w.tell
 			if err := e.options(c, &o); err != nil {
 				return err
 			}

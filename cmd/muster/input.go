@@ -70,6 +70,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringVar(&l.Shared, "shared", "", "dynamic shared memory in `bytes`")
 	f.StringVar(&l.Registers, "registers", "", "registers a thread at entry, for setmaxnreg; default: .maxnreg, else by the block")
 	f.StringVar(&l.MaxRegCount, "maxrregcount", "", "the compiler's -maxrregcount, which keeps setmaxnreg in a kernel without .maxntid and .reqntid")
+	f.StringVar(&l.PreferredCluster, "preferred-cluster", "", "preferred size of clusters, `XxYxZ`, a multiple of the cluster; default: none")
 	f.StringVar(&l.CoResident, "co-resident", "", "how many CTAs of the grid share a multiprocessor and its tensor memory: `N`")
 	f.StringVar(&l.Cooperative, "cooperative", "", "`true` for a cooperative launch: all CTAs are resident together, and %envreg1 and %envreg2 give the grid's workspace")
 	f.StringArrayVar(&l.Buffers, "buffer", nil, "a buffer, `name=type[shape]:fill`; added, or in place of that name's")

@@ -31,6 +31,7 @@ type work struct {
 	timers []*time.Timer
 	done   bool // the result is there; writing it may take time
 	gone   bool // the command has returned
+	sofar  string
 }
 
 // grace is the time that work has to stop after a time limit: 8/10 of a tenth of the
@@ -115,8 +116,23 @@ func (w *work) end(why string, certain bool) {
 	if w.gone || w.done && !certain {
 		return
 	}
-	fmt.Fprintf(w.console.err, "muster: incomplete: %s, and what was done until then cannot be told\n", why)
+	fmt.Fprintf(w.console.err, "muster: incomplete: %s, and %s\n", why, w.until())
 	os.Exit(exitIncomplete)
+}
+
+// tell keeps what the work has done so far.
+func (w *work) tell(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sofar = text
+}
+
+// until says what was done, of work that ends without a result.
+func (w *work) until() string {
+	if w.sofar == "" {
+		return "what was done until then cannot be told"
+	}
+	return "there is no report; until then: " + w.sofar
 }
 
 // answered says that the work kept its limits: only writing the result is left.

@@ -14,11 +14,11 @@ import (
 	"muster/launch"
 )
 
-var update = flag.Bool("update", false, "write c.npy.gz")
+var update = flag.Bool("update", false, "write c.npy.gz and c_small.npy.gz")
 
-// product is A·Bᵀ of the launch files' integers: element i of A is i mod 127, of B i mod 113.
+// integers is A·Bᵀ of the launch files' integers: element i of A is i mod 127, of B i mod 113.
 // Every sum is below 2^24, so that f32 holds it, in whatever order it is added.
-func product(m, n, k int) *launch.Array {
+func integers(m, n, k int) *launch.Array {
 	c := make([]byte, 0, 4*m*n)
 	for i := range m {
 		for j := range n {
@@ -32,10 +32,16 @@ func product(m, n, k int) *launch.Array {
 	return &launch.Array{Descr: launch.F32.NpyDescr(), Shape: []int64{int64(m), int64(n)}, Data: c}
 }
 
-// TestExpected: the file that the launches are compared with is the product.
+// TestExpected: the files that the launches are compared with are the products.
 func TestExpected(t *testing.T) {
+	expected(t, "c.npy.gz", integers(512, 512, 512))
+	expected(t, "c_small.npy.gz", integers(256, 256, 128))
+}
+
+func expected(t *testing.T, name string, a *launch.Array) {
+	t.Helper()
 	var want bytes.Buffer
-	if err := launch.WriteNpy(&want, product(512, 512, 512)); err != nil {
+	if err := launch.WriteNpy(&want, a); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
@@ -43,11 +49,11 @@ func TestExpected(t *testing.T) {
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		z.Write(want.Bytes())
 		z.Close()
-		if err := os.WriteFile("c.npy.gz", packed.Bytes(), 0o666); err != nil {
+		if err := os.WriteFile(name, packed.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	packed, err := os.ReadFile("c.npy.gz")
+	packed, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +66,6 @@ func TestExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have.Bytes(), want.Bytes()) {
-		t.Error("c.npy.gz is not the product; -update writes it")
+		t.Errorf("%s is not the product; -update writes it", name)
 	}
 }

@@ -61,6 +61,14 @@ var twins = []twin{
 	{"an alloc before the peer is known to run", "gemm_2cta", "made:", "barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;", "bar.sync 0;", "remote-before-start"},
 	{"a CTA ends before its peer is done", "gemm_2cta", "done:", "barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;", "bar.sync 0;", "exit-before-remote"},
 	{"a copy for the pair without cta_group::2", "gemm_2cta", "load_step:", "complete_tx::bytes.cta_group::2 [", "complete_tx::bytes [", "range"},
+
+	{"A is stored, and its store is not waited for", "gemm_tensor_a", "store_a:", "tcgen05.wait::st.sync.aligned;", "", "race-tensor"},
+	{"A is multiplied without fence::after_thread_sync", "gemm_tensor_a", "store_a:", after, "", "tensor-fence"},
+	{"A is stored before the mma have read the last", "gemm_tensor_a", "multiplied:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%done], %parity;", passes, "race-tensor"},
+	{"A lies in columns of D", "gemm_tensor_a", "store_a:", "add.u32 %ta, %base, 128;", "add.u32 %ta, %base, 64;", "race-tensor"},
+	{"an answer is read before it is there", "gemm_cancel", "is_answered:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%answered], %turn;", passes, "read-in-flight"},
+	{"the next tile is asked for while others read the answer", "gemm_cancel", "is_answered:", "bar.sync 0;", "", "race-lanes"},
+	{"the bytes of an answer are not expected", "gemm_cancel", "tile:", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%answered], 16;", "mbarrier.arrive.shared::cta.b64 _, [%answered];", "bytes-early"},
 }
 
 // TestTwins: every mistake is found under its name.
@@ -106,7 +114,10 @@ func (w *twin) check(t *testing.T) *muster.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small(f)
+	if len(f.Launches[0].Args) == 6 {
+		small(f)
+	}
+	f.Expect = nil
 	_, src, err := muster.ReadModule(f)
 	if err != nil {
 		t.Fatal(err)
@@ -132,10 +143,12 @@ func (w *twin) check(t *testing.T) *muster.Report {
 	return r
 }
 
-// TestProven: every launch is proven for all schedules and all contents of its buffers, with
-// nothing to say against it, and a run gives the product.
+// TestProven: every launch is proven for all schedules and all contents of its buffers, that
+// of launch control for all schedules, with nothing to say against it, and a run gives the
+// product.
 func TestProven(t *testing.T) {
-	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid"} {
+	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel"} {
+		explored := name == "gemm_cancel" // what it does depends on which CTAs are given up
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := yaml.ReadFile(name + ".yaml")
@@ -150,7 +163,7 @@ func TestProven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Verdict != "clean" || !r.Proof.All || !r.Proof.AnyContents || len(r.Findings) > 0 {
+			if r.Verdict != "clean" || !explored && (!r.Proof.All || !r.Proof.AnyContents) || len(r.Findings) > 0 {
 				t.Errorf("%s %+v", r.Summary, r.Findings)
 			}
 			run, err := l.Run(context.Background(), muster.RunOptions{})

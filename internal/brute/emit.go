@@ -287,7 +287,19 @@ func (e *emitter) op(t, n int, o Op) {
 		e.test("%p5", b, o.N)
 	case WaitPeek:
 		l := e.label()
-		e.line("@%%p5 bra %s;", l)
+		switch e.labels % 3 { // beside a predicate that is never true, and one that is always
+		case 0:
+			e.line("@%%p5 bra %s;", l)
+		case 1:
+			e.line("setp.gt.u32 %%p6, %%r1, 4096;")
+			e.line("or.pred %%p6, %%p6, %%p5;")
+			e.line("@%%p6 bra %s;", l)
+		default:
+			e.line("not.pred %%p6, %%p5;")
+			e.line("setp.le.u32 %%p7, %%r1, 4096;")
+			e.line("and.pred %%p6, %%p6, %%p7;")
+			e.line("@!%%p6 bra %s;", l)
+		}
 		e.wait(b, o.N)
 		e.skip = l
 	case Sync:

@@ -358,6 +358,42 @@ func TestDryLimits(t *testing.T) {
 	}
 }
 
+// TestDryWide: a map in a wide mode of im2col, which the card that is there has not, is told in
+// words and written in an encoding of muster's own.
+func TestDryWide(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("OLD_DRIVER", "1")
+	if _, status, log := b.run(t, "wide", nil); status != 51 {
+		t.Fatalf("not dry: status %d, want that the first map is refused: %s", status, log)
+	}
+	o, status, log := b.run(t, "wide", func(o *Options) { o.As = 100 })
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, log)
+	}
+	const want = `
+# The tensor map at byte 0 of the parameters is not one of sm_90: type 6, shape 64x20x10x2, strides 128x2560x25600, steps 1x1x1x1, im2col wide mode 0, corners -1 and -2, channels 64, pixels 32, interleave 0, swizzle 3, fill 0; its bytes are in an encoding of muster's own.
+# The tensor map at byte 128 of the parameters is not one of sm_90: type 6, shape 64x20x10x2, strides 128x2560x25600, steps 1x1x1x1, im2col wide mode 1, corners -1 and -2, channels 64, pixels 32, interleave 0, swizzle 3, fill 0; its bytes are in an encoding of muster's own.
+`
+	dir := filepath.Join(o.Dir, "000-wait")
+	if got := text(t, dir); !strings.Contains(got, want) {
+		t.Errorf("want %s in\n%s", want, got)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "p0.bin"))
+	if err != nil || len(got) != 256 {
+		t.Fatalf("parameters %q, %v", got, err)
+	}
+	of := tma.Map{Mode: tma.Im2colW, Type: tma.F16, Rank: 4, Address: 0x7f0000001000, Dims: [5]uint64{64, 20, 10, 2}, Strides: [4]uint64{128, 2560, 25600},
+		Lower: [3]int32{-1}, Upper: [3]int32{-2}, Channels: 64, Pixels: 32, ElementStrides: [5]uint32{1, 1, 1, 1}, Swizzle: tma.Swizzle128}
+	for at, mode := range []tma.Mode{tma.Im2colW, tma.Im2colW128} {
+		if of.Mode = mode; mode == tma.Im2colW128 {
+			of.Pixels = 0 // it has none
+		}
+		if m, err := tma.Decode([tma.Size]byte(got[128*at:])); err != nil || m != of {
+			t.Errorf("map %d: %v, %+v", at, err, m)
+		}
+	}
+}
+
 // TestStub: a stub keeps what the driver is asked about.
 func TestStub(t *testing.T) {
 	m := &module{}

@@ -265,8 +265,11 @@ func stubKernel(f *ptx.Func, shared []string) *ptx.Func {
 // spec is a foreign map as a launch file states it. The lists of the driver's encoder begin
 // with the innermost dimension.
 func (m *foreignMap) spec() (t launch.TensorMap, err error) {
-	n := m.Numbers
-	if len(n) < 7 || n[1] < 1 || n[1] > launch.MaxTensorRank || uint64(len(n)) != 6+4*n[1] {
+	n, lists := m.Numbers, uint64(4)
+	if len(m.Wide) > 0 {
+		lists = 3 // no box
+	}
+	if len(n) < 7 || n[1] < 1 || n[1] > launch.MaxTensorRank || uint64(len(n)) != 6+lists*n[1] || len(m.Wide) != 0 && len(m.Wide) != 5 {
 		return t, fmt.Errorf("it was recorded by another version")
 	}
 	rank := int(n[1])
@@ -281,7 +284,13 @@ func (m *foreignMap) spec() (t launch.TensorMap, err error) {
 	s := &launch.TensorMapSpec{Interleave: launch.Interleave(n[3]), Swizzle: launch.Swizzle(n[4]), L2: launch.L2Promotion(n[5]), Fill: launch.OOBFill(n[6])}
 	t = launch.TensorMap{Spec: s, Address: n[2], Type: launch.ElementU8 + launch.ElementType(n[0])}
 	n = n[7:]
-	t.Shape, t.Strides, s.Box, t.ElementStrides = take(rank), take(rank-1), take(rank), take(rank)
+	t.Shape, t.Strides = take(rank), take(rank-1)
+	if w := m.Wide; len(w) > 0 {
+		s.Im2col = &launch.Im2col{Wide: launch.WideW + launch.WideMode(w[0]), Lower: w[1:2], Upper: w[2:3], Channels: w[3], Pixels: w[4]}
+	} else {
+		s.Box = take(rank)
+	}
+	t.ElementStrides = take(rank)
 	return t, nil
 }
 

@@ -309,7 +309,7 @@ func (w *writer) attributes(l *launch.Launch, list [][4]uint32) {
 		case attrDependentEvent:
 			w.note("other launches depend on an event of this one")
 		case attrPreferredCluster:
-			w.note("preferred cluster %dx%dx%d", a[1], a[2], a[3])
+			l.Preferred = [3]uint32(a[1:])
 		}
 	}
 }

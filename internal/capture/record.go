@@ -59,6 +59,9 @@ type foreignMap struct {
 	At      int
 	Text    string
 	Numbers []uint64
+	// Wide has, of a map in a wide mode of im2col, the mode, the corners, the channels of a
+	// pixel and the pixels of a column.
+	Wide []int64
 }
 
 // A node is one of a graph that was launched.

@@ -10,5 +10,8 @@
 // only this run observed (which thread took a lock, which write a read saw). Memory
 // is left to package order (C8), values to the program's own text (C9).
 //
+// Of C9 it checks what only a run shows: waits for words of memory, and that requests for
+// clusters come one after the other.
+//
 // Agents are lanes. Lanes that never diverge share one clock.
 package confluence

@@ -21,6 +21,8 @@ type Config struct {
 	Ordered map[int32]bool
 	// Peeks are the tests that the run fails, with the waits that they would skip.
 	Peeks map[int32]machine.Peek
+	// Granted is how many clusters the requests of each cluster get, the first of them.
+	Granted int
 }
 
 // A Condition is one condition of the theorem.
@@ -88,7 +90,8 @@ type Prover struct {
 	order    map[granule]*orderedWord
 	choices  map[Choice]bool
 	turns    map[agent]turn
-	stepped  []*group // what step returned last
+	stepped  []*group           // what step returned last
+	asking   map[int32]*request // the last request for a cluster, by the cluster that makes it
 }
 
 // New returns a Prover of a run that has not begun.
@@ -349,8 +352,11 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 			p.use(bar, view{clk: &is.clk, warp: -1}, stamp{}, ev.PC)
 			bar.flying++
 		}
-		if ev.Op.Kind == machine.OpWgmma {
+		switch ev.Op.Kind {
+		case machine.OpWgmma:
 			p.multiplies(ev)
+		case machine.OpCancel:
+			p.requests(ev, w.sees(gs[0], ev.Mask))
 		}
 	case machine.EvSignal:
 		if is := p.ops[ev.Op.ID]; is != nil {
@@ -509,6 +515,9 @@ func (p *Prover) mbar(ev *machine.Event) {
 		return
 	}
 	p.charge(b, ev, at, own)
+	if ev.Op != nil && ev.Op.Kind == machine.OpCancel {
+		p.answered(ev, b)
+	}
 	b.word = mb.After
 	if mb.Completed {
 		p.complete(b, ev)

@@ -123,7 +123,7 @@ func (d *Director) split(h Hold, last func(int32) bool) (machine.Choice, bool) {
 
 func (d *Director) held(c machine.Choice, h Hold) bool {
 	switch c.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		return c.Op == h.Op
 	case machine.Start:
 		return h.Starts

@@ -19,7 +19,12 @@ const bufAt = 0x7f00_0000_0000
 // which counts up from 0.
 func build(t testing.TB, body string, grid, block uint32, words int) *machine.Machine {
 	t.Helper()
-	text := ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n" +
+	return buildFor(t, "sm_90a", body, grid, block, words)
+}
+
+func buildFor(t testing.TB, target, body string, grid, block uint32, words int, more ...machine.Launch) *machine.Machine {
+	t.Helper()
+	text := ".version 8.7\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n" +
 		"\t.reg .pred %p<8>;\n\t.reg .b32 %r<16>;\n\t.reg .b64 %rd<16>;\n\tld.param.u64 %rd1, [buf];\n\tmov.u32 %r1, %tid.x;\n" + body + "\tret;\n}\n"
 	mod, err := ptx.Parse("k.ptx", []byte(text))
 	if err != nil {
@@ -36,7 +41,7 @@ func build(t testing.TB, body string, grid, block uint32, words int) *machine.Ma
 	m, err := machine.New(machine.Config{
 		Program: prog, Grid: [3]uint32{grid, 1, 1}, Block: [3]uint32{block, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, bufAt),
 		Buffers:   []machine.Buffer{{Name: "buf", Base: bufAt, Size: uint64(len(data)), Data: data, Init: true}},
-		MaxInstrs: 1 << 22,
+		MaxInstrs: 1 << 22, More: more,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -256,10 +261,12 @@ func TestScheduleText(t *testing.T) {
 		}
 		small := rapid.Int32Range(0, 1<<22)
 		for range rapid.IntRange(0, 5).Draw(t, "n") {
-			c := machine.Choice{Kind: machine.ChoiceKind(rapid.IntRange(0, 3).Draw(t, "kind"))}
+			c := machine.Choice{Kind: rapid.SampledFrom([]machine.ChoiceKind{machine.Run, machine.GiveUp, machine.Alone, machine.Milestone, machine.Refuse, machine.Start, machine.Prefer}).Draw(t, "kind")}
 			switch c.Kind {
-			case machine.Milestone:
+			case machine.Milestone, machine.Refuse:
 				c.Op = int64(small.Draw(t, "op"))
+			case machine.Prefer:
+				c.CTA = rapid.Int32Range(-1, 1<<22).Draw(t, "cta")
 			case machine.Start:
 				c.CTA = small.Draw(t, "cta")
 			default:
@@ -277,7 +284,7 @@ func TestScheduleText(t *testing.T) {
 }
 
 func TestBadScheduleText(t *testing.T) {
-	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest",
+	for _, text := range []string{"", "sooner", "random", "random:", "random:-1", "random:1e3", "earliest:1", "/earliest", "x/earliest", "r1/latest", "m/latest", "r0.0.0,/latest", "r0.0.0", "m1 /latest", "s-/latest", "n/latest", "c-1/latest", "cx/latest",
 		"m1*/latest", "m1*0/latest", "m1*-1/latest", "m1*01/latest", "m1*2*2/latest", "*2/latest", "m1*9999999999/latest", "m1*4194304,m2/latest"} {
 		if s, err := explore.Parse(text); err == nil {
 			t.Errorf("%q is taken as %v", text, s)

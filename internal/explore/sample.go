@@ -83,7 +83,7 @@ func Extent(m *machine.Machine, s Schedule, stop func() bool) (n, k int, ok bool
 	r.obey(s)
 	r.log = func(c machine.Choice) {
 		k++
-		if c.Kind != machine.Milestone { // operations count when they are issued
+		if c.Kind != machine.Milestone && c.Kind != machine.Refuse { // operations count when they are issued
 			all.of(m, c)
 		}
 	}

@@ -235,7 +235,9 @@ func (s *Search) run(stop func() bool) bool {
 	s.count.Schedules++
 	path := make([]machine.Choice, len(s.nodes))
 	for i, n := range s.nodes {
-		path[i] = n.taken
+		if path[i] = n.taken; n.taken.Kind == machine.Start {
+			path[i].CTA = s.steps[i].first
+		}
 	}
 	c.step = nil
 	r := runner{m: m}
@@ -249,7 +251,7 @@ func (s *Search) run(stop func() bool) bool {
 // arrive makes the node of the state that m is in. It returns none at the end of a
 // run, and (left) where every enabled process is asleep.
 func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
-	n = &node{ways: m.Ways(nil)}
+	n = &node{ways: ways(m)}
 	if len(n.ways) == 0 {
 		return nil, false
 	}
@@ -259,8 +261,13 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		last = process(by.choice)
 		n.since = appeared(before.ways, n.ways)
 		n.follow(before, by, m)
-		for _, p := range by.met {
+		for _, p := range slices.Concat(by.met, unstartable(before, by, n)) {
 			if before.can(p) && !before.asleep(p) {
+				s.offer(before, p)
+			}
+		}
+		for _, p := range before.instead(by.choice) {
+			if !before.asleep(p) {
 				s.offer(before, p)
 			}
 		}
@@ -279,7 +286,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 		case (p == last || s.limits.Preemptions != 0 && n.goesOn(p)) && c.Kind != machine.GiveUp:
 			n.taken = c
 			return n, false
-		case pick < 0 || c.Kind != machine.GiveUp && n.ways[pick].Kind == machine.GiveUp:
+		case pick < 0 || reluctance(c) < reluctance(n.ways[pick]):
 			pick = i
 		}
 	}
@@ -288,6 +295,34 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	}
 	n.taken = n.ways[pick]
 	return n, false
+}
+
+// ways lists the choices of a state. Where clusters may be cancelled, the next to start is not
+// always the same: then one process starts all of a launch, and is named by its first CTA.
+func ways(m *machine.Machine) []machine.Choice {
+	list := m.Ways(nil)
+	if m.Program().Cancels() {
+		for i := range list {
+			if c := &list[i]; c.Kind == machine.Start {
+				c.CTA = m.FirstCTA(c.CTA)
+			}
+		}
+	}
+	return list
+}
+
+// unstartable lists the starts that a request made impossible: it got the last cluster. No
+// later step of the run shows that another order was possible.
+func unstartable(before *node, by *step, is *node) (list []machine.Choice) {
+	if by.choice.Kind != machine.Milestone {
+		return nil
+	}
+	for _, c := range before.ways {
+		if c.Kind == machine.Start && !is.can(process(c)) {
+			list = append(list, process(c))
+		}
+	}
+	return list
 }
 
 // dependent reports whether two steps that were both enabled in one state depend on each
@@ -300,10 +335,35 @@ func (s *step) dependent(o *step) bool {
 			}
 		}
 	}
-	if s.choice.Kind == machine.Milestone && s.choice == o.choice {
+	if ofOperation(s.choice) && ofOperation(o.choice) && s.choice.Op == o.choice.Op {
 		return true
 	}
 	return s.accesses.dependent(o.accesses)
+}
+
+// instead returns the refusal of a request that gets a cluster, which no race tells.
+func (n *node) instead(c machine.Choice) []machine.Choice {
+	no := machine.Choice{Kind: machine.Refuse, Op: c.Op}
+	if c.Kind != machine.Milestone || !n.can(no) {
+		return nil
+	}
+	return []machine.Choice{no}
+}
+
+// reluctance orders choices by how soon a run takes them freely.
+func reluctance(c machine.Choice) int {
+	switch c.Kind {
+	case machine.GiveUp:
+		return 2
+	case machine.Refuse:
+		return 1
+	}
+	return 0
+}
+
+// ofOperation reports whether a choice is a milestone, or a refusal in place of one.
+func ofOperation(c machine.Choice) bool {
+	return c.Kind == machine.Milestone || c.Kind == machine.Refuse
 }
 
 // backtrack finds the races of the run's new steps, and adds backtrack points for

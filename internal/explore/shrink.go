@@ -397,8 +397,9 @@ func (t *recording) over() bool { return len(t.choices) > t.longest }
 func (t *recording) log(c machine.Choice) {
 	t.choices = append(t.choices, c)
 	who := agent{kind: c.Kind, cta: c.CTA, warp: c.Warp, lane: c.Lane}
-	if c.Kind == machine.Milestone {
+	if ofOperation(c) {
 		who = t.ops[c.Op]
+		who.kind = c.Kind
 	}
 	if n := len(t.blocks); n > 0 && t.blocks[n-1].who == who {
 		t.blocks[n-1].n++
@@ -427,12 +428,14 @@ func (t *recording) name() {
 // run takes the steps of a block that can be taken.
 func (t *recording) run(r *runner, b block) {
 	c := machine.Choice{Kind: b.who.kind, CTA: b.who.cta, Warp: b.who.warp, Lane: b.who.lane}
-	if c.Kind == machine.Milestone {
-		id, ok := t.ids[b.who]
+	if ofOperation(c) {
+		who := b.who
+		who.kind = machine.Milestone
+		id, ok := t.ids[who]
 		if !ok {
 			return
 		}
-		c = machine.Choice{Kind: machine.Milestone, Op: id}
+		c = machine.Choice{Kind: b.who.kind, Op: id}
 	}
 	for n := b.n; n > 0 && !r.over && !t.over(); n-- {
 		can := false

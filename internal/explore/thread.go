@@ -42,7 +42,7 @@ func newThreads(seed uint64) threads {
 func (t *threads) of(m *machine.Machine, c machine.Choice) *thread {
 	var n name
 	switch c.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		if m.Issued() != t.seen {
 			t.meet(m)
 		}

@@ -148,6 +148,7 @@ type step struct {
 	// which any of several writes may bring about.
 	polls bool
 	met   []machine.Choice // splits of the warp that joined the one that ran
+	first int32            // of a start: the first CTA that starts
 }
 
 type warpLanes struct {
@@ -195,12 +196,15 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	st := &step{choice: choice}
 	c.step = st
 	switch choice.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		m.Step(choice)
 	case machine.Start:
 		m.Step(choice)
 		for i := range st.accesses {
 			if st.accesses[i].object == life {
+				if len(st.lanes) == 0 {
+					st.first = st.accesses[i].mem
+				}
 				for w := range m.WarpsPerCTA() {
 					st.lanes = append(st.lanes, warpLanes{st.accesses[i].mem, int32(w), ^uint32(0)})
 				}
@@ -310,11 +314,12 @@ func (c *collector) grid(launch int, r role) {
 	c.add(touch{object: launched, role: r, mem: int32(launch)})
 }
 
-// starts notes that a cluster of a CTA's launch starts, or is asked for.
-func (c *collector) starts(m *machine.Machine, cta int32) {
+// starts notes that a cluster of a CTA's launch starts, or is asked for. Requests that get none
+// do not depend on each other.
+func (c *collector) starts(m *machine.Machine, cta int32, r role) {
 	if c.prog.Cancels() {
 		c.step.contends = true
-		c.add(touch{object: unstarted, role: writes, mem: int32(m.GridOf(cta))})
+		c.add(touch{object: unstarted, role: r, mem: int32(m.GridOf(cta))})
 	}
 }
 
@@ -329,7 +334,7 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvStart:
 		c.add(touch{object: life, role: writes, mem: ev.CTA})
-		c.starts(m, ev.CTA)
+		c.starts(m, ev.CTA, writes)
 		c.after(m, ev.CTA)
 	case machine.EvAccess:
 		c.access(m, ev)
@@ -538,8 +543,12 @@ func (c *collector) milestone(m *machine.Machine, ev *machine.Event) {
 			c.span(op.Map, reads)
 		}
 	case machine.EvSource:
-		if op.Kind == machine.OpCancel {
-			c.starts(m, op.CTA)
+		switch {
+		case op.Kind != machine.OpCancel:
+		case op.Granted():
+			c.starts(m, op.CTA, writes)
+		default:
+			c.starts(m, op.CTA, reads)
 		}
 		for _, s := range op.Reads {
 			c.span(s, reads)

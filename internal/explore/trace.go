@@ -60,6 +60,7 @@ type trace struct {
 	ends    map[int32][]int // by launch: the ends and launch_dependents of its CTAs
 	lives   map[int32][]toucher
 	starts  map[int32][]toucher
+	starter map[machine.Choice]int // the last step of what starts clusters
 	columns map[int32][]toucher
 	pools   map[int32][]toucher
 	sc      []int
@@ -138,7 +139,7 @@ type exit struct {
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
-		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, starts: map[int32][]toucher{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
+		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, starts: map[int32][]toucher{}, starter: map[machine.Choice]int{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
 
 // An arrow collects what a step comes after.
@@ -192,8 +193,12 @@ func (t *trace) arrow(s *step) *arrow {
 		}
 	}
 	switch s.choice.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		if i, ok := t.ops[s.choice.Op]; ok {
+			a.after(i)
+		}
+	case machine.Start:
+		if i, ok := t.starter[process(s.choice)]; ok {
 			a.after(i)
 		}
 	case machine.Run, machine.GiveUp, machine.Alone:
@@ -656,6 +661,9 @@ func (t *trace) enter(s *step) {
 		t.moved(at, &s.ops[i])
 	}
 	delete(t.enable, process(s.choice))
+	if s.choice.Kind == machine.Start {
+		t.starter[process(s.choice)] = at
+	}
 	for k := range s.accesses {
 		t.keep(at, &s.accesses[k])
 	}

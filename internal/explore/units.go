@@ -162,7 +162,7 @@ func Resume(space *Space, l Limits, snap Snapshot) (*Search, error) {
 	c.start(m)
 	var before *step
 	for d, of := range snap.Nodes {
-		n := &node{ways: m.Ways(nil)}
+		n := &node{ways: ways(m)}
 		if d > 0 {
 			n.since = appeared(s.nodes[d-1].ways, n.ways)
 			n.follow(s.nodes[d-1], before, m)

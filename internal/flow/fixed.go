@@ -98,6 +98,64 @@ func special(op ptx.Operand) bool {
 	return false
 }
 
+// DropGuards drops guards that constants decide to hold: of the function's instructions, those
+// behind which control goes on. A guard that always holds is none, and a test with such a
+// guard, as CUTLASS's try_wait with a predicate that is given as true, is made each time.
+func (f *Func) DropGuards() {
+	if !slices.ContainsFunc(f.Uses, func(u Use) bool { return u.Does(ptx.Tests) && u.Guard != NoReg }) {
+		return // what asks for guards asks for those of tests
+	}
+	writers := map[Reg][]int32{}
+	for i := range f.Uses {
+		for _, r := range f.Uses[i].Writes {
+			writers[r] = append(writers[r], int32(i))
+		}
+	}
+	g := &Graph{f: f, Nodes: f.Uses}
+	g.link()
+	// only returns the one instruction of the function that writes a register, if all ways to
+	// node n come by it.
+	only := func(n int32, r Reg) *Use {
+		if by := writers[r]; len(by) == 1 && by[0] != n && g.dominates(by[0], n) {
+			if u := &f.Uses[by[0]]; u.Plain && u.Guard == NoReg && !u.Accumulates() && len(u.Writes) == 1 {
+				return u
+			}
+		}
+		return nil
+	}
+	for i := range f.Uses {
+		u := &f.Uses[i]
+		if u.Guard == NoReg || u.Does(ptx.Branches|ptx.BranchesByTable|ptx.Exits|ptx.Returns|ptx.Traps) {
+			continue
+		}
+		set := only(int32(i), u.Guard)
+		if set == nil {
+			continue
+		}
+		with, ok := set.equalTo()
+		if !ok {
+			continue
+		}
+		of := only(writers[u.Guard][0], set.Reads[0])
+		if of == nil {
+			continue
+		}
+		if value, ok := of.constant(); ok && (value == with) == (set.In.Mods[0] == "eq") != u.In.Guard.Not {
+			u.Guard = NoReg
+		}
+	}
+}
+
+// constant returns the number of 32 bits that an instruction moves to a register.
+func (u *Use) constant() (uint32, bool) {
+	if !u.Does(ptx.Moves) || len(u.In.Operands) != 2 || len(u.In.Mods) != 1 {
+		return 0, false
+	}
+	v, ok := u.In.Operands[1].(ptx.Int)
+	t, size := u.In.LastType()
+	return uint32(v.Bits), ok && size == 4 && t != "f32"
+}
+
 // never returns the kernel's instructions that have no effect, by place, if some guards are
 // known to hold, or not to: no way leads there, or their guards do not hold.
 func (p *Program) never(guards map[int32]bool) map[int32]bool {

@@ -10,8 +10,8 @@ import (
 // whether a wait for the same phase of the same barrier is still to be made: CUTLASS's
 // consumer_try_wait for the next tile, and consumer_wait with what it returned. On every
 // path from it the result is overwritten or dropped, or branches by it are reached, each of
-// which skips such a wait, and nothing but the wait, where the test was true; and nothing
-// else reads it.
+// which skips such a wait, and nothing but the wait, where the test was true, or where something
+// else says so; and nothing else reads it.
 //
 // So nothing is observed by a peek that the wait does not observe, if its parity says of the
 // same phase what the wait's does, and it may be taken for one that fails: each run of the
@@ -149,13 +149,21 @@ func (p *peekAnalysis) visit(n int32) {
 		rest := &kept{k.without(u.Writes[0]), k.unclear}
 		p.wrong = p.wrong || p.live(n, rest)
 	case u.Guard != NoReg && k.holds(u.Guard):
-		if !known || by.half != whole || !u.Does(ptx.Branches) || u.Target < 0 || u.Does(ptx.Traps) {
+		if !known || !u.Does(ptx.Branches) || u.Target < 0 || u.Does(ptx.Traps) {
 			p.wrong = true
 			return
 		}
 		hit, miss := p.g.At(u.Target), n+1
 		if by.success == u.In.Guard.Not {
 			hit, miss = miss, hit
+		}
+		if by.half != whole {
+			// Another predicate may skip the wait, too: it does so whatever the peek says.
+			// The guard must show on the other side that the test was false.
+			if success, sure := by.shows(!by.success); success || !sure {
+				p.wrong = true
+				return
+			}
 		}
 		p.Again = p.Again || p.live(hit, k)
 		p.join(hit, k) // where other branches by it may follow

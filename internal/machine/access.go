@@ -87,7 +87,7 @@ func (x *ctx) sharedCTA(sp space, addr uint64) (int32, bool) {
 	if rank == x.c.rank || rank == 0 && sp == spShared {
 		return x.c.index, true
 	}
-	if sp == spShared || rank >= x.c.g.csize {
+	if sp == spShared || rank >= x.c.g.size(x.c.first) {
 		return 0, false
 	}
 	cta := x.c.g.clusterMember(x.c.first, rank)

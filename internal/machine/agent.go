@@ -17,13 +17,13 @@ func (m *Machine) Offers(c Choice) bool {
 		return ok && m.mayPart(h)
 	case Part, Lead:
 		return m.stop == nil
-	case Milestone:
+	case Milestone, Refuse:
 		if m.stop != nil {
 			return false
 		}
 		for _, op := range m.ops {
 			if op.ID == c.Op {
-				return m.canAdvance(op)
+				return m.canAdvance(op) && (c.Kind == Milestone || m.mayRefuse(op))
 			}
 		}
 		return false

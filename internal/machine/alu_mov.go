@@ -26,6 +26,9 @@ var movTable = merge(
 	map[typ]execFn{pred: execPredMov, b128: execMov128})
 
 func decodeMov(d *decoder, in *ptx.Inst) error {
+	if d.has("v4") {
+		return d.movVector(in)
+	}
 	f := d.formOf(in)
 	if !f.plain(1, 0) || movTable[f.types[0]] == nil {
 		return errNotModelled
@@ -59,6 +62,73 @@ func decodeMov(d *decoder, in *ptx.Inst) error {
 		return d.mov128(in)
 	}
 	return d.alu(in, movTable[t], t, t)
+}
+
+// movVector moves a vector of four, element by element: a vector register (ISA 6.4.3), or a
+// special register that is one (10.12).
+func (d *decoder) movVector(in *ptx.Inst) error {
+	if err := d.count(in, 2); err != nil {
+		return err
+	}
+	t := d.lastType()
+	if movTable[t] == nil || t.size() != 4 {
+		return errNotModelled
+	}
+	to, from := d.elems(in.Operands[0]), d.elems(in.Operands[1])
+	name, special := in.Operands[1].(ptx.Name)
+	if special = special && specialVector(string(name)) && d.symbol(name) == nil; special {
+		from = nil
+		for _, part := range [...]string{".x", ".y", ".z", ".w"} {
+			from = append(from, name+ptx.Name(part))
+		}
+	}
+	if len(to) != 4 || len(from) != 4 {
+		return d.errorf("%s moves four registers to four", Name(in))
+	}
+	var rows []reg
+	for _, op := range from {
+		r, err := d.src(op, t)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, r)
+	}
+	b, err := d.bundleOf(to, t)
+	if err != nil {
+		return err
+	}
+	d.emit(instr{exec: execMovVector, t: t, x: &vectorMove{from: rows, to: b.rows}})
+	return nil
+}
+
+// A vectorMove has the rows of a vector that is moved.
+type vectorMove struct{ from, to []reg }
+
+func execMovVector(x *ctx, in *instr, mask uint32) {
+	v := in.x.(*vectorMove)
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		var was [4]uint32 // a vector may be moved into itself in another order
+		for k, r := range v.from {
+			was[k] = x.a32(r)[i]
+		}
+		for k, r := range v.to {
+			x.w32(r)[i] = was[k]
+		}
+	}
+}
+
+// bundleOf makes a bundle of destinations.
+func (d *decoder) bundleOf(list []ptx.Operand, t typ) (*bundle, error) {
+	b := &bundle{bits: 8 * uint(t.size())}
+	for _, op := range list {
+		r, err := d.dst(op, t)
+		if err != nil {
+			return nil, err
+		}
+		b.rows = append(b.rows, r)
+	}
+	return b, nil
 }
 
 // wholeVector gives a vector register, as an operand of mov, as the vector of its
@@ -243,13 +313,9 @@ func (d *decoder) unpack(in *ptx.Inst, v *ptx.Vector, t typ) error {
 	if err != nil {
 		return err
 	}
-	b := &bundle{bits: 8 * uint(et.size())}
-	for _, op := range v.Elems {
-		r, err := d.dst(op, et)
-		if err != nil {
-			return err
-		}
-		b.rows = append(b.rows, r)
+	b, err := d.bundleOf(v.Elems, et)
+	if err != nil {
+		return err
 	}
 	i.x = b
 	if t.wide() && len(b.rows) == 2 {

@@ -44,10 +44,10 @@ var specials = map[string]*specialReg{
 	"%gridid":  warpSpecial(u64, func(x *ctx) uint64 { return uint64(x.c.g.index) + 1 }),
 
 	"%cluster_ctarank":  warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.rank) }),
-	"%cluster_nctarank": warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.g.csize) }),
+	"%cluster_nctarank": warpSpecial(u32, func(x *ctx) uint64 { return uint64(x.c.g.size(x.c.index)) }),
 	"%is_explicit_cluster": warpSpecial(pred, func(x *ctx) uint64 {
 		p := x.c.g.entry
-		return uint64(bit(p.Explicit || p.ReqCluster[0] != 0 || x.c.g.csize > 1))
+		return uint64(bit(p.Explicit || p.ReqCluster[0] != 0 || x.c.g.size(x.c.index) > 1))
 	}),
 
 	"%lanemask_eq": {typ: u32, lane: func(_ *ctx, l uint32) uint64 { return 1 << l }},
@@ -87,10 +87,10 @@ var specialVectors = map[string]func(x *ctx, i int) uint32{
 	"%ntid":           func(x *ctx, i int) uint32 { return x.c.g.Block[i] },
 	"%ctaid":          func(x *ctx, i int) uint32 { return x.c.id[i] },
 	"%nctaid":         func(x *ctx, i int) uint32 { return x.c.g.Grid[i] },
-	"%clusterid":      func(x *ctx, i int) uint32 { return x.c.id[i] / x.c.g.Cluster[i] },
-	"%nclusterid":     func(x *ctx, i int) uint32 { return x.c.g.Grid[i] / x.c.g.Cluster[i] },
-	"%cluster_ctaid":  func(x *ctx, i int) uint32 { return x.c.id[i] % x.c.g.Cluster[i] },
-	"%cluster_nctaid": func(x *ctx, i int) uint32 { return x.c.g.Cluster[i] },
+	"%clusterid":      func(x *ctx, i int) uint32 { return x.c.id[i] / x.c.g.dims(x.c.index)[i] },
+	"%nclusterid":     func(x *ctx, i int) uint32 { return x.c.g.Grid[i] / x.c.g.dims(x.c.index)[i] },
+	"%cluster_ctaid":  func(x *ctx, i int) uint32 { return x.c.id[i] % x.c.g.dims(x.c.index)[i] },
+	"%cluster_nctaid": func(x *ctx, i int) uint32 { return x.c.g.dims(x.c.index)[i] },
 }
 
 // readClock reads virtual time. Each read advances it, so that a loop that waits
@@ -157,6 +157,9 @@ func lookupSpecial(name string) *specialReg {
 	}
 	return nil
 }
+
+// specialVector reports whether a special register is a vector of four.
+func specialVector(name string) bool { return name == "%tid" || specialVectors[name] != nil }
 
 // numbered reports whether name is prefix, a number below n, and suffix.
 func numbered(name, prefix, suffix string, n int) bool {

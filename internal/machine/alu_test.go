@@ -779,6 +779,21 @@ func TestSpecialRegisters(t *testing.T) {
 		}
 	}
 	check(t, "mov.pred %p0, %is_explicit_cluster;", "", "p0=1")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, %r3}, %ctaid;", "r3=9", "r0=5 r1=2 r2=1 r3=0")
+	check(t, "mov.v4.b32 {%r0, _, %r2, _}, %ntid;", "r1=7 r3=9", "r0=8 r1=7 r2=4 r3=9")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, _}, %clusterid;", "", "r0=2 r1=1 r2=1")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, _}, %nclusterid;", "", "r0=3 r1=2 r2=2")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, _}, %cluster_ctaid;", "", "r0=1 r1=0 r2=0")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, _}, %cluster_nctaid;", "", "r0=2 r1=2 r2=1")
+	check(t, "mov.v4.u32 {%r0, %r1, %r2, %r3}, {%r1, %r0, %r0, 4};", "r0=1 r1=2", "r0=2 r1=1 r2=1 r3=4")
+	check(t, "{ .reg .v4 .f32 %v; mov.v4.f32 %v, {%f0, %f1, %f2, %f3}; mov.v4.f32 {%f3, %f2, %f1, %f0}, %v; }", "f0=1 f1=2 f2=3 f3=4", "f0=4 f1=3 f2=2 f3=1")
+	tid := newSnippet(t, "mov.v4.u32 {%r0, %r1, %r2, %r3}, %tid;")
+	tid.run(allLanes)
+	for l := range 32 {
+		if x, y, z, w := tid.get("r0", l), tid.get("r1", l), tid.get("r2", l), tid.get("r3", l); x != uint64(l%8) || y != uint64(l/8) || z != 3 || w != 0 {
+			t.Errorf("mov.v4 of %%tid: lane %d has %d, %d, %d, %d", l, x, y, z, w)
+		}
+	}
 	check(t, "mov.u64 %d0, %gridid;", "", "d0=1")
 	s := newSnippet(t, "mov.u64 %d0, %clock64; mov.u64 %d1, %clock64; mov.u32 %r0, %clock_hi;")
 	s.run(allLanes)
@@ -804,6 +819,11 @@ func TestRefusedInstructions(t *testing.T) {
 		"vadd4.u32.u32.u32 %r0.b8, %r1, %r2, %r3;",
 		"vadd2.u32.u32.u32 %r0, %r1.h01, %r2.b3210, %r3;",
 		"mov.u32 %r0, %nosuch;",
+		"mov.v4.u32 {%r0, %r1}, %tid;",
+		"mov.v4.u32 {%r0, %r1, %r2, %r3}, %laneid;",
+		"mov.v4.u32 {%r0, %r1, %r2, %r3}, %tid.x;",
+		"mov.v4.u32 %r0, %tid;",
+		"mov.v4.f32 {%f0, %f1, %f2, %f3}, %tid;",
 		"add.sat.u32 %r0, %r1, %r2;",                 // of PTX 9.2
 		"cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;", // of sm_100a
 	} {

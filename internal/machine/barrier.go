@@ -417,7 +417,7 @@ func visitClusterArrive(x *ctx, in *instr, mask uint32) verdict {
 // exited has arrived.
 func (m *Machine) clusterCheck(t *cta) {
 	some := false
-	for r := int32(0); r < t.g.csize; r++ {
+	for r := int32(0); r < t.g.size(t.first); r++ {
 		c := m.ctas[t.g.clusterMember(t.first, r)]
 		if c == nil {
 			return
@@ -432,7 +432,7 @@ func (m *Machine) clusterCheck(t *cta) {
 	if !some {
 		return
 	}
-	for r := int32(0); r < t.g.csize; r++ {
+	for r := int32(0); r < t.g.size(t.first); r++ {
 		for _, w := range m.ctas[t.g.clusterMember(t.first, r)].warps {
 			w.carrived = 0
 		}

@@ -10,7 +10,9 @@ import (
 // has not started, which then never starts. Its response, 16 bytes, is written to shared memory
 // through the asynchronous proxy, and the bytes are reported to an mbarrier. Which requests get
 // a cluster depends on how many have started: a choice of the schedule. A request fails where
-// none is left; the ISA lets it fail for other reasons too, which the machine does not do.
+// none is left, and for other reasons too, as when a kernel of higher priority waits (CUDA
+// Programming Guide 4.12): that is another choice, Refuse. The clusters that are left then start
+// as any others.
 
 type cancelInfo struct {
 	to, bar access
@@ -72,7 +74,7 @@ func visitTryCancel(x *ctx, in *instr, mask uint32) verdict {
 			}
 		} else {
 			ci.to.space = spCluster
-			for r := range int(x.c.g.csize) {
+			for r := range int(x.c.g.size(x.c.first)) {
 				if !add(atRank(to[l], r), atRank(bar[l], r)) {
 					return halted
 				}
@@ -88,15 +90,40 @@ func (m *Machine) decide(op *Op) {
 	g := m.gridOf(op.CTA)
 	p := &m.at[g.index]
 	r := notCancelled()
-	if p.started < p.until {
-		r = cancelled(g.place(g.clusterFirst(p.started)))
+	switch given := m.cfg.granted; {
+	case m.cfg.grants:
+		if int(p.granted) < len(given) {
+			r = cancelled(g.place(g.clusterFirst(given[p.granted])))
+			p.granted++
+		}
+	case p.started < p.until && !op.refused:
+		first := g.clusterFirst(p.started)
+		r = cancelled(g.place(first))
+		n := g.size(first)
 		p.started++
-		p.ended += g.csize
-		p.triggered += g.csize
-		m.ended += g.csize
+		p.ended += n
+		p.triggered += n
+		m.ended += n
 	}
 	op.data = r[:]
 }
+
+// mayRefuse reports whether an operation is a request that could get a cluster.
+func (m *Machine) mayRefuse(op *Op) bool {
+	if op.Kind != OpCancel || op.Stage != Issued {
+		return false
+	}
+	p := &m.at[m.gridOf(op.CTA).index]
+	return p.started < p.until && !m.cfg.grants
+}
+
+// Granted reports whether a request got a cluster, once its source was read.
+func (op *Op) Granted() bool { return len(op.data) == responseBytes && op.data[responseBytes-4] == 1 }
+
+// Grant fixes the answers to requests for clusters: the first requests get these clusters, and
+// those after them none. Clusters that are given so do not count as ended. The run of the
+// machine, which has one launch, must not have begun.
+func (m *Machine) Grant(clusters []int32) { m.cfg.grants, m.cfg.granted = true, clusters }
 
 // Cancels reports whether the program has requests for clusters that have not started.
 func (p *Program) Cancels() bool { return p.cancels }

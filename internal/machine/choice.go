@@ -15,7 +15,7 @@ type Choice struct {
 	CTA  int32
 	Warp int32
 	Lane int8  // lowest lane of the split
-	Op   int64 // the operation, for Milestone
+	Op   int64 // the operation, for Milestone and Refuse
 }
 
 // A ChoiceKind says what a Choice does.
@@ -29,6 +29,9 @@ const (
 	GiveUp
 	// Milestone advances an asynchronous operation by one stage.
 	Milestone
+	// Refuse is the first milestone of a request for a cluster that has not started, and the
+	// answer that nothing is cancelled although there is one: see cancel.go.
+	Refuse
 	// Start starts the next cluster; CTA is its first.
 	Start
 	// Alone has one lane of a split perform, without the others, the access or the
@@ -42,6 +45,10 @@ const (
 	// Lead makes elect.sync elect the highest lane of its mask from here on, not the
 	// lowest: see LeadHighest. It is possible in every state, and Enabled never lists it.
 	Lead
+	// Prefer gives the preferred size to the cluster that begins at CTA, or to all if that is
+	// negative: see sizes.go. A schedule begins with it; it is taken before a machine runs,
+	// by Machine.Prefer and PreferAll, and no machine offers it.
+	Prefer
 )
 
 func (c Choice) String() string {
@@ -54,10 +61,17 @@ func (c Choice) String() string {
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
+	case Refuse:
+		return fmt.Sprintf("n%d", c.Op)
 	case Part:
 		return "p"
 	case Lead:
 		return "e"
+	case Prefer:
+		if c.CTA < 0 {
+			return "c"
+		}
+		return fmt.Sprintf("c%d", c.CTA)
 	}
 	return fmt.Sprintf("s%d", c.CTA)
 }
@@ -76,10 +90,19 @@ func (m *Machine) Step(c Choice) {
 			return
 		}
 		m.advance(m.ops[m.opIndex(c.Op)])
+	case Refuse:
+		if !m.spend(stepWork) {
+			return
+		}
+		op := m.ops[m.opIndex(c.Op)]
+		op.refused = true
+		m.advance(op)
 	case Part:
 		m.KeepApart()
 	case Lead:
 		m.LeadHighest()
+	case Prefer:
+		panic("BUG: sizes of clusters are chosen before the run")
 	default:
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
@@ -111,15 +134,25 @@ func (m *Machine) Enabled(buf []Choice) []Choice {
 			}
 		}
 	}
-	for _, op := range m.ops {
-		if m.canAdvance(op) {
-			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
-		}
-	}
+	buf = m.milestones(buf)
 	if buf = m.starts(buf); len(buf) > 0 {
 		return buf
 	}
 	return m.exits(buf)
+}
+
+// milestones appends the milestones that can happen.
+func (m *Machine) milestones(buf []Choice) []Choice {
+	for _, op := range m.ops {
+		if !m.canAdvance(op) {
+			continue
+		}
+		buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
+		if m.mayRefuse(op) {
+			buf = append(buf, Choice{Kind: Refuse, Op: op.ID})
+		}
+	}
+	return buf
 }
 
 // MayFail reports whether the split that takes a choice stands at a test, or at a
@@ -324,8 +357,10 @@ func ParseChoice(text string) (Choice, error) {
 			c.Kind = Alone
 		}
 		_, err = fmt.Sscanf(rest, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane)
-	case 'm':
-		c.Kind = Milestone
+	case 'm', 'n':
+		if c.Kind = Milestone; text[0] == 'n' {
+			c.Kind = Refuse
+		}
 		_, err = fmt.Sscanf(rest, "%d", &c.Op)
 	case 's':
 		c.Kind = Start
@@ -334,6 +369,11 @@ func ParseChoice(text string) (Choice, error) {
 		c.Kind = Part
 	case 'e':
 		c.Kind = Lead
+	case 'c':
+		c.Kind, c.CTA = Prefer, -1
+		if rest != "" {
+			_, err = fmt.Sscanf(rest, "%d", &c.CTA)
+		}
 	default:
 		return c, bad
 	}

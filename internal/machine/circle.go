@@ -494,7 +494,7 @@ func (p *Program) wholeBars() bool {
 // these: then other clusters cannot interfere.
 func (m *Machine) within(first int32) bool {
 	g := m.gridOf(first)
-	for r := int32(0); r < g.csize; r++ {
+	for r := int32(0); r < g.size(first); r++ {
 		t := m.ctas[g.clusterMember(first, r)]
 		if t == nil {
 			continue

@@ -74,7 +74,7 @@ var effectQuestions = []effectQuestion{
 	{name: "restores the stack", names: named("stackrestore"), table: parts(ptx.RestoresStack)},
 	{name: "registers", names: named("setmaxnreg"), table: parts(ptx.SetsRegisters)},
 	{name: "carry", names: named("addc", "subc", "madc"), table: parts(ptx.ReadsCarry)},
-	{name: "moves", names: named("mov"), table: parts(ptx.Moves)},
+	{name: "moves", names: func(in *ptx.Inst) bool { return in.Op == "mov" && in.Mod("vec") == "" }, table: parts(ptx.Moves)},
 	{name: "selects", names: named("selp"), table: parts(ptx.Selects)},
 	{name: "compares", names: named("setp"), table: parts(ptx.Compares)},
 	{name: "compares to anything", names: named("setp", "set"), table: parts(ptx.Compares | ptx.ComparesToNumber)},

@@ -418,6 +418,7 @@ type Op struct {
 	masked     bool
 	cached     bool // data was taken from registers at issue
 	noinc      bool
+	refused    bool  // a request that fails although there is a cluster: Refuse
 	step       int64 // Machine.instrs at its issue
 }
 

@@ -116,6 +116,7 @@ func (d *decoder) tellFlow() {
 			u.Target = d.prog.code[u.PC].target
 		}
 	}
+	f.DropGuards()
 }
 
 // A testedPhase is the barrier and the phase that a test of an mbarrier names, by its

@@ -20,6 +20,7 @@ type Launch struct {
 	Grid        [3]uint32
 	Block       [3]uint32
 	Cluster     [3]uint32
+	Preferred   [3]uint32 // of clusters, zero for none: see sizes.go
 	Shared      uint64
 	Registers   uint32
 	Params      []byte
@@ -44,8 +45,9 @@ type grid struct {
 	block uint32 // threads a CTA
 	warps int32  // warps a CTA
 	total int32  // CTAs
-	csize int32  // CTAs a cluster
+	csize int32  // CTAs a cluster; of a mix, of its largest
 	first int32  // its first CTA
+	mix   *mix   // nil: all clusters have one size
 }
 
 // A progress is how far a grid is.
@@ -54,32 +56,32 @@ type progress struct {
 	until     int32 // the first cluster that does not start
 	ended     int32 // CTAs ended
 	triggered int32 // CTAs that have executed launch_dependents or ended
+	granted   int32 // how many of the clusters of Grant were given
 }
 
 // First sets the first launch, which comes after none.
 func (c *Config) First(l Launch) {
-	c.Grid, c.Block, c.Cluster, c.Shared, c.Registers, c.Params, c.Cooperative, c.CoResident = l.Grid, l.Block, l.Cluster, l.Shared, l.Registers, l.Params, l.Cooperative, l.CoResident
+	c.Grid, c.Block, c.Cluster, c.Preferred, c.Shared, c.Registers, c.Params, c.Cooperative, c.CoResident = l.Grid, l.Block, l.Cluster, l.Preferred, l.Shared, l.Registers, l.Params, l.Cooperative, l.CoResident
 }
 
 // Launches returns the configuration's launches.
 func (c *Config) Launches() []Launch {
-	first := Launch{Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Registers: c.Registers, Params: c.Params, Cooperative: c.Cooperative, CoResident: c.CoResident}
+	first := Launch{Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Preferred: c.Preferred, Shared: c.Shared, Registers: c.Registers, Params: c.Params, Cooperative: c.Cooperative, CoResident: c.CoResident}
 	return append([]Launch{first}, c.More...)
 }
 
 // newGrid checks a launch's shape and makes its grid, which begins at CTA first.
 func (m *Machine) newGrid(l Launch, index, first int32) (*grid, error) {
-	vol := func(d [3]uint32) uint64 { return uint64(d[0]) * uint64(d[1]) * uint64(d[2]) }
 	for i := range l.Cluster {
 		if l.Cluster[i] == 0 {
 			l.Cluster[i] = 1
 		}
 	}
 	e := m.prog.Entries()[l.Entry]
-	if n := vol(l.Cluster); n > 16 {
+	if n := volume(l.Cluster); n > 16 {
 		return nil, fmt.Errorf("cluster %dx%dx%d has %d CTAs; at most 16 are allowed", l.Cluster[0], l.Cluster[1], l.Cluster[2], n)
 	}
-	n := vol(l.Block)
+	n := volume(l.Block)
 	if n == 0 || n > 1024 || l.Block[2] > 64 {
 		return nil, fmt.Errorf("block %dx%dx%d: a block has 1 to 1024 threads, at most 64 in z", l.Block[0], l.Block[1], l.Block[2])
 	}
@@ -98,6 +100,9 @@ func (m *Machine) newGrid(l Launch, index, first int32) (*grid, error) {
 			return nil, fmt.Errorf("grid %v is no multiple of cluster %v", l.Grid, l.Cluster)
 		}
 	}
+	if err := l.checkPreferred(); err != nil {
+		return nil, err
+	}
 	if SharedBase+e.Static+l.Shared > maxShared {
 		return nil, fmt.Errorf("shared memory: %d static and %d dynamic bytes are more than an address can reach", e.Static, l.Shared)
 	}
@@ -109,7 +114,7 @@ func (m *Machine) newGrid(l Launch, index, first int32) (*grid, error) {
 			return nil, fmt.Errorf("launch %d comes after launch %d, which is not before it", index, a.Launch)
 		}
 	}
-	r := &grid{Launch: l, entry: e, index: index, block: uint32(n), warps: int32(n+31) / 32, total: int32(g), csize: int32(vol(l.Cluster)), first: first}
+	r := &grid{Launch: l, entry: e, index: index, block: uint32(n), warps: int32(n+31) / 32, total: int32(g), csize: int32(volume(l.Cluster)), first: first}
 	params := newRegion("parameters", paramWindow, max(uint64(len(l.Params)), 1))
 	params.born, params.fixed = true, true
 	params.put(0, l.Params, m.owner)
@@ -120,6 +125,9 @@ func (m *Machine) newGrid(l Launch, index, first int32) (*grid, error) {
 // clusterFirst returns the linear index of the first CTA of cluster i:
 // clusters tile the grid, x fastest.
 func (g *grid) clusterFirst(i int32) int32 {
+	if g.mix != nil {
+		return g.mix.list[i].first
+	}
 	k := g.Cluster
 	nx, ny := int32(g.Grid[0]/k[0]), int32(g.Grid[1]/k[1])
 	x, y, z := i%nx, i/nx%ny, i/nx/ny
@@ -129,7 +137,7 @@ func (g *grid) clusterFirst(i int32) int32 {
 // clusterMember returns the linear index of the CTA of that rank in the cluster whose first
 // CTA is given.
 func (g *grid) clusterMember(first, rank int32) int32 {
-	k := g.Cluster
+	k := g.dims(first)
 	x, y, z := rank%int32(k[0]), rank/int32(k[0])%int32(k[1]), rank/int32(k[0]*k[1])
 	return first + x + int32(g.Grid[0])*(y+int32(g.Grid[1])*z)
 }
@@ -142,6 +150,9 @@ func (g *grid) place(cta int32) [3]uint32 {
 
 // clusterOrigin returns the first CTA of a CTA's cluster.
 func (g *grid) clusterOrigin(cta int32) int32 {
+	if g.mix != nil {
+		return g.mix.list[g.mix.of[cta-g.first]].first
+	}
 	p, k := g.place(cta), g.Cluster
 	return g.first + int32(p[0]-p[0]%k[0]+g.Grid[0]*(p[1]-p[1]%k[1]+g.Grid[1]*(p[2]-p[2]%k[2])))
 }
@@ -165,6 +176,9 @@ func (m *Machine) gridOf(cta int32) *grid {
 // Launches is how many launches run.
 func (m *Machine) Launches() int { return len(m.grids) }
 
+// FirstCTA returns the first CTA of the launch to which a CTA belongs.
+func (m *Machine) FirstCTA(cta int32) int32 { return m.gridOf(cta).first }
+
 // GridOf returns the number of the launch to which a CTA belongs.
 func (m *Machine) GridOf(cta int32) int { return int(m.gridOf(cta).index) }
 
@@ -177,7 +191,7 @@ func (m *Machine) waits() bool {
 // together as limit allows.
 func (m *Machine) mayStart(g *grid, limit int32) bool {
 	p := &m.at[g.index]
-	return p.started < p.until && (m.resident+g.csize <= limit || m.resident == 0) && m.released(g)
+	return p.started < p.until && (m.resident+g.size(g.clusterFirst(p.started)) <= limit || m.resident == 0) && m.released(g)
 }
 
 // released reports whether what a grid comes after lets it begin.

@@ -343,7 +343,7 @@ func (m *Machine) NotStarted() int {
 	n := int32(0)
 	for i, p := range m.at {
 		if g := m.grids[i]; m.released(g) {
-			n += (p.until - p.started) * g.csize
+			n += g.ctas(p.started, p.until)
 		}
 	}
 	return int(n)
@@ -353,7 +353,7 @@ func (m *Machine) NotStarted() int {
 func (m *Machine) ClusterOf(cta int32) []int32 {
 	g := m.gridOf(cta)
 	first := g.clusterOrigin(cta)
-	out := make([]int32, g.csize)
+	out := make([]int32, g.size(first))
 	for r := range out {
 		out[r] = g.clusterMember(first, int32(r))
 	}

@@ -84,7 +84,7 @@ func (s *strides) specialStride(pc int32, m *Machine, name string, t typ, axis i
 		return s.unknown(pc, name)
 	case part != "xyzw"[axis:axis+1]:
 	case base == "%ctaid":
-		by = int64(m.cfg.Cluster[axis])
+		by = int64(m.grids[0].Cluster[axis])
 	case base == "%clusterid":
 		by = 1
 	}
@@ -261,10 +261,14 @@ func (s *strides) less(d line, pc int32) (sign int, known bool) {
 	return -1, s.fits(d, 0, -far, 0, pc)
 }
 
-// LongestAxis returns the axis along which the grid has the most clusters, and how many.
+// LongestAxis returns the axis along which the grid has the most clusters, and how many. A
+// mix of two sizes has no rows.
 func (m *Machine) LongestAxis() (axis, clusters int) {
+	if m.grids[0].mix != nil {
+		return 0, 1
+	}
 	for i, g := range m.cfg.Grid {
-		if n := int(g / m.cfg.Cluster[i]); n > clusters {
+		if n := int(g / m.grids[0].Cluster[i]); n > clusters {
 			axis, clusters = i, n
 		}
 	}
@@ -276,7 +280,7 @@ func (m *Machine) LongestAxis() (axis, clusters int) {
 func (m *Machine) AxisStep(axis int) int {
 	step := 1
 	for i := range axis {
-		step *= int(m.cfg.Grid[i] / m.cfg.Cluster[i])
+		step *= int(m.cfg.Grid[i] / m.grids[0].Cluster[i])
 	}
 	return step
 }

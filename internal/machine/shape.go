@@ -82,14 +82,14 @@ func (s *Shape) ClusterOf(cta int32) int32 {
 
 // clusters gives each CTA's cluster, nil where clusters are consecutive CTAs.
 func (m *Machine) clusters() []int32 {
-	if len(m.grids) == 1 && (m.csize == 1 || m.cfg.Grid[1]*m.cfg.Grid[2] == 1) {
+	if len(m.grids) == 1 && m.grids[0].mix == nil && (m.csize == 1 || m.cfg.Grid[1]*m.cfg.Grid[2] == 1) {
 		return nil
 	}
 	out, n := make([]int32, m.total), int32(0)
 	for _, g := range m.grids {
-		for i := range g.total / g.csize {
+		for i := range g.clusters() {
 			first := g.clusterFirst(i)
-			for r := range g.csize {
+			for r := range g.size(first) {
 				out[g.clusterMember(first, r)] = n
 			}
 			n++

@@ -36,7 +36,7 @@ func (m *Machine) shape() error {
 			return err
 		}
 		m.grids = append(m.grids, g)
-		m.at = append(m.at, progress{until: g.total / g.csize})
+		m.at = append(m.at, progress{until: g.clusters()})
 		m.total += g.total
 		m.warps, m.block = max(m.warps, g.warps), max(m.block, g.block)
 	}
@@ -131,13 +131,13 @@ func (m *Machine) startCluster(g *grid) {
 	p := &m.at[g.index]
 	first := g.clusterFirst(p.started)
 	p.started++
-	for r := int32(0); r < g.csize; r++ {
+	for r := int32(0); r < g.size(first); r++ {
 		if !m.spend(stepWork * int64(g.warps)) {
 			return
 		}
 		m.startCTA(g, g.clusterMember(first, r), first, r)
 	}
-	m.resident += g.csize
+	m.resident += g.size(first)
 }
 
 func (m *Machine) startCTA(g *grid, index, first, rank int32) {
@@ -193,14 +193,14 @@ func (m *Machine) endCTA(t *cta) {
 	}
 	m.leavesColumns(t)
 	m.emit(Event{Kind: EvEnd, CTA: t.index})
-	for r := int32(0); r < t.g.csize; r++ {
+	for r := int32(0); r < t.g.size(t.first); r++ {
 		if !m.ctas[t.g.clusterMember(t.first, r)].ended {
 			return
 		}
 	}
 	// The cluster's memory is freed when its last CTA has ended and nothing in
 	// flight uses it.
-	m.resident -= t.g.csize
+	m.resident -= t.g.size(t.first)
 	m.dead = append(m.dead, t.first)
 	m.reap()
 }
@@ -214,7 +214,7 @@ func (m *Machine) reap() {
 			continue
 		}
 		g := m.gridOf(first)
-		for r := int32(0); r < g.csize; r++ {
+		for r := int32(0); r < g.size(first); r++ {
 			m.ctas[g.clusterMember(first, r)] = nil
 		}
 	}

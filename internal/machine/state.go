@@ -16,7 +16,9 @@ type Config struct {
 	Grid    [3]uint32
 	Block   [3]uint32
 	Cluster [3]uint32 // {1,1,1} for none
-	Shared  uint64    // dynamic shared memory, bytes
+	// Preferred is Launch.Preferred.
+	Preferred [3]uint32
+	Shared    uint64 // dynamic shared memory, bytes
 	// Registers a thread at entry, for setmaxnreg; 0 if unknown: setmaxnreg does nothing.
 	Registers uint32
 	Params    []byte
@@ -38,6 +40,8 @@ type Config struct {
 	parted       []bool // by instruction: Part
 	apart        bool   // KeepApart
 	highest      bool   // LeadHighest
+	grants       bool   // Grant
+	granted      []int32
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
 	// Cooperative: all CTAs are resident together, and %envreg1 and %envreg2 hold the address
@@ -173,8 +177,10 @@ const (
 	FaultTensorAlloc
 	// FaultTensorBounds: an access to columns of tensor memory that the CTA has not
 	// allocated. FaultTensorLanes: one to lanes that its warp cannot reach.
+	// FaultTensorOverlap: a multiplication whose A lies in its D.
 	FaultTensorBounds
 	FaultTensorLanes
+	FaultTensorOverlap
 	// FaultCancel: a misuse of clusterlaunchcontrol.
 	FaultCancel
 	// FaultOther: undefined by the ISA, and the machine cannot go on.
@@ -639,14 +645,14 @@ func (m *Machine) LimitInstrs(n int64) {
 // Only restricts a machine of one launch whose run has not begun to n clusters, from cluster
 // first on, as if the others ran later.
 func (m *Machine) Only(first, n int) {
-	m.at[0].started, m.at[0].until, m.goal = int32(first), int32(first+n), int32(n)*m.csize
+	m.at[0].started, m.at[0].until, m.goal = int32(first), int32(first+n), m.grids[0].ctas(int32(first), int32(first+n))
 }
 
 // ClusterCount is how many clusters the launch has, or the launches.
 func (m *Machine) ClusterCount() int {
 	n := 0
 	for _, g := range m.grids {
-		n += int(g.total / g.csize)
+		n += int(g.clusters())
 	}
 	return n
 }

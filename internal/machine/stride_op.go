@@ -258,7 +258,7 @@ func (s *strides) result(ws *warpStrides, x *ctx, in *instr, u *flow.Use, l int,
 	get := func(r reg, t typ) source { return s.source(ws, x, r, t, l) }
 	switch op {
 	case "mov", "cvta":
-		if len(u.Reads) == 1 && len(u.In.Operands) == 2 {
+		if len(u.Reads) == 1 && len(u.In.Operands) == 2 && !movesVector(u) {
 			_, from := u.In.Operands[1].(*ptx.Vector)
 			_, to := u.In.Operands[0].(*ptx.Vector)
 			if !from && !to {

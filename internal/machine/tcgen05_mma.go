@@ -239,9 +239,10 @@ func (p *multiplication) check() error {
 
 // addOperands adds what a multiplication reads and writes in one CTA.
 func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
+	var a []Span
 	if p.form.ATensor {
-		a, ok := x.tensorSpans(t, p.form.SpansTA(p.a), mask)
-		if !ok {
+		var ok bool
+		if a, ok = x.tensorSpans(t, p.form.SpansTA(p.a), mask); !ok {
 			return false
 		}
 		op.Reads = append(op.Reads, a...)
@@ -256,6 +257,10 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 	d, ok := x.tensorSpans(t, p.form.SpansD(p.d, len(p.ctas)-1, p.disable), mask)
 	if !ok {
 		return false
+	}
+	if overwrites(d, a) {
+		// The ISA orders nothing within an operation.
+		x.badOperand(FaultTensorOverlap, mask, "a matrix A in columns of D, which the instruction writes as it reads A")
 	}
 	if p.enable {
 		op.Reads = append(op.Reads, d...)

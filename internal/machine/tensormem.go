@@ -70,7 +70,7 @@ func (t *cta) tensors() *tensorMemory {
 // 9.7.18.1). It is nil if there is none, or if it has ended.
 func (m *Machine) peer(t *cta) *cta {
 	rank := t.rank ^ 1
-	if rank >= t.g.csize {
+	if rank >= t.g.size(t.first) {
 		return nil
 	}
 	if p := m.ctas[t.g.clusterMember(t.first, rank)]; p != nil && !p.ended {
@@ -165,7 +165,7 @@ func (x *ctx) ctaGroup(mask uint32, pair bool) bool {
 	if t.group == 0 {
 		t.group = group
 	}
-	if pair && x.c.g.csize%2 != 0 {
+	if pair && x.c.g.size(x.c.first)%2 != 0 {
 		x.tensorFault(FaultTensorAlloc, mask, "cta_group::2 needs a cluster of an even number of CTAs (ISA 9.7.18.1)")
 		return false
 	}

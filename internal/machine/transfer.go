@@ -238,7 +238,7 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *flow.Use, mask uint32) {
 	}
 	// All are computed before any is written: an instruction may name a register twice.
 	var out [32]shade
-	if n.Does(ptx.Moves) && u.moves(x, n, mask) {
+	if (n.Does(ptx.Moves) || movesVector(n)) && u.moves(x, n, mask) {
 		return
 	}
 	for l := range lanesOf(lanes) {
@@ -282,6 +282,9 @@ func (u *Undefined) transfer(x *ctx, in *instr, n *flow.Use, mask uint32) {
 	}
 }
 
+// movesVector reports whether an instruction moves the elements of a vector, mov.v4.
+func movesVector(n *flow.Use) bool { return n.In.Op == "mov" && n.In.Mod("vec") != "" }
+
 // moves takes a mov, also one that packs or unpacks. It returns false for unknown forms.
 func (u *Undefined) moves(x *ctx, n *flow.Use, mask uint32) bool {
 	t := lastType(n.In)
@@ -289,8 +292,11 @@ func (u *Undefined) moves(x *ctx, n *flow.Use, mask uint32) bool {
 		return false
 	}
 	w := uint(8 * t.size())
-	if t == pred {
+	switch {
+	case t == pred:
 		w = 1
+	case movesVector(n):
+		w *= 4
 	}
 	// The bits of the source, in two words.
 	var src [32][2]shade
@@ -424,7 +430,7 @@ var precise = map[string]bool{
 // instruction that it does not know: then any undefined bit makes all of it undefined.
 func (u *Undefined) result(x *ctx, n *flow.Use, l int) (s shade, ok bool) {
 	in := n.In
-	if !precise[in.Op] {
+	if !precise[in.Op] || movesVector(n) {
 		return s, false
 	}
 	t := lastType(in)

@@ -39,12 +39,7 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 			}
 		}
 	}
-	for _, op := range m.ops {
-		if m.canAdvance(op) {
-			buf = append(buf, Choice{Kind: Milestone, Op: op.ID})
-		}
-	}
-	return m.starts(buf)
+	return m.starts(m.milestones(buf))
 }
 
 // fails reports whether a split stands before a test of a barrier whose number of

@@ -56,6 +56,9 @@ const (
 	// IfCommitted: the address that tcgen05.alloc stored, read in its CTA: ordered if the
 	// arrival of a tcgen05.commit released what its thread did before.
 	IfCommitted
+	// IfRelayed: accesses of a CTA's threads to its shared memory: ordered if the arrival of a
+	// tcgen05.commit released what its thread had acquired before.
+	IfRelayed
 	// UnusedOperand: bytes of A or B of a tcgen05.mma of which no result is used
 	// (Config.Unused).
 	UnusedOperand
@@ -291,8 +294,8 @@ func (t *Tracker) whyLanes(ac *access, p *stamp, at int) Why {
 			why = IfProxyFence
 		}
 	}
-	if why == NoEdge && t.byCommit(ac, p, owner, w, lanes) {
-		return IfCommitted
+	if why == NoEdge {
+		why = t.byCommit(ac, p, owner, w, lanes)
 	}
 	if why == NoEdge && t.warpKnown(ac, owner, w, p.time) {
 		why = SameWarpLanes
@@ -323,14 +326,22 @@ func (t *Tracker) whyUnknown(ac *access, owner, w int32, lanes, upto uint32) Why
 	return NoEdge
 }
 
-// byCommit reports whether an access of a CTA to an address that its own tcgen05.alloc stored
-// lacks only that a commit's arrival be a release.
-func (t *Tracker) byCommit(ac *access, p *stamp, owner, w int32, lanes uint32) bool {
-	if !t.allocs[p.pc] || ac.mem != machine.SharedOf(owner) || ac.home.index != owner || ac.proxy != machine.Generic {
-		return false
+// byCommit tells whether two accesses of a CTA to its shared memory lack only that a commit's
+// arrival be a release: of the address that tcgen05.alloc stored, which is complete before its
+// warp goes on; or of what the commit's thread had acquired, and so is complete, too.
+func (t *Tracker) byCommit(ac *access, p *stamp, owner, w int32, lanes uint32) Why {
+	if ac.mem != machine.SharedOf(owner) || ac.home.index != owner || ac.proxy != machine.Generic {
+		return NoEdge
 	}
-	c := ac.group.know.of(committed)
-	return c != nil && lanes&^t.knownLanes(c, owner, w, p.time) == 0
+	k := &ac.group.know
+	has := func(c *clock) bool { return c != nil && lanes&^t.knownLanes(c, owner, w, p.time) == 0 }
+	switch {
+	case t.allocs[p.pc] && has(k.of(committed)):
+		return IfCommitted
+	case has(k.of(relayed)):
+		return IfRelayed
+	}
+	return NoEdge
 }
 
 // warpKnown reports whether only synchronization within the warp is missing: both

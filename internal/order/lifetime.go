@@ -7,7 +7,8 @@ import (
 )
 
 // A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one
-// of its barriers, with the time and PC of the latest access.
+// of its barriers, with the time and PC of the latest access; or a tcgen05.commit, also of the
+// CTA itself, that arrived at one.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
@@ -15,7 +16,8 @@ type visitor struct {
 	value     uint32
 	time      uint32
 	pc        int32
-	commit    int64 // of a tcgen05.commit: machine.Op.ID
+	commit    int64          // of a tcgen05.commit: machine.Op.Twin
+	bar       machine.BarRef // of a commit
 }
 
 // visit notes that lanes touch a memory that is not their CTA's, and checks
@@ -37,7 +39,7 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot i
 			return
 		}
 	}
-	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc, 0})
+	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc, 0, machine.BarRef{}})
 }
 
 // visitBar is visit for an operation at a barrier.
@@ -133,18 +135,13 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 }
 
-// visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
+// visitsLeft reports the latest visit of each visitor that may come after the CTA's end. That
+// a later commit of a thread shows the earlier one counts for those of peers alone, which are
+// errors: of its own the CTA is told.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
-	// What a commit left behind here stays, when the record of the operation is gone.
-	var heard []visitor
-	for i := range c.remote {
-		if v := &c.remote[i]; v.commit != 0 && known.at(c.index, v.slot) >= v.value {
-			heard = append(heard, *v)
-		}
-	}
-	left := c.remote[:0]
+	var left []visitor
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || t.laterCommit(&v, heard, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.cta != c.index && t.laterCommit(c, &v, known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -155,21 +152,27 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 		}
 	}
 	for _, v := range left {
+		if v.cta == c.index { // its own commit
+			t.fact(&Fact{Kind: ExitInFlight, A: AccessRef{CTA: v.cta, Warp: v.warp, Lanes: v.lanes, PC: v.pc, Op: v.commit, Kind: machine.OpMbarArrive, Barrier: true, Bar: v.bar}, B: AccessRef{CTA: c.index, Op: -1}})
+			continue
+		}
 		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
 	}
 }
 
 // laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which order commits of one thread arrive; DeepGEMM and
-// ThunderKittens rely on the order of issue.
-func (t *Tracker) laterCommit(v *visitor, heard []visitor, known *clock) bool {
+// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which
+// order commits of one thread arrive; CUTLASS, DeepGEMM and ThunderKittens rely on the order of
+// issue.
+func (t *Tracker) laterCommit(c *cta, v *visitor, known *clock) bool {
 	if v.commit == 0 {
 		return false
 	}
-	if slices.ContainsFunc(heard, func(o visitor) bool {
-		return o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes
-	}) {
-		return true
+	for i := range c.remote {
+		o := &c.remote[i]
+		if o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes && known.at(c.index, o.slot) >= o.value {
+			return true
+		}
 	}
 	for i := range t.ops.recs {
 		r := &t.ops.recs[i]
@@ -210,7 +213,16 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
-			t.fact(&Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}})
+			if r.cta != c.index && t.laterCommit(c, &visitor{cta: r.cta, warp: r.warp, lanes: r.lanes, commit: r.twin}, known) {
+				continue // it counts as arrived, as in visitsLeft
+			}
+			f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}
+			for _, b := range r.bars {
+				if b.ref.Mem == mem && b.value == 0 {
+					f.A.Barrier, f.A.Bar = true, b.ref
+				}
+			}
+			t.fact(&f)
 			continue
 		}
 		if !reads && !writes || r.waitedBy(c, writes) || t.endKnows(r, known, writes, mem) {
@@ -238,10 +250,9 @@ func holds(l []machine.MemID, m machine.MemID) bool {
 	return false
 }
 
-// toSignal reports whether a tcgen05.commit of another CTA has still to signal an mbarrier of
-// this one.
+// toSignal reports whether a tcgen05.commit has still to signal an mbarrier of this CTA.
 func (r *opRec) toSignal(c *cta) bool {
-	return r.knew != nil && r.cta != c.index && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.ref.Mem == machine.SharedOf(c.index) && b.value == 0 })
+	return r.knew != nil && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.ref.Mem == machine.SharedOf(c.index) && b.value == 0 })
 }
 
 // waitedBy reports whether the issuer is a thread of that CTA and waited.

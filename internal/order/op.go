@@ -26,7 +26,7 @@ type opRec struct {
 	after     uint32
 	tracks    machine.Group // of an arrive-on: whose operations it waits for
 	knew      *clock        // of tcgen05.commit: phases that its issuer knew to be complete
-	behind    *clock        // of tcgen05.commit: what its issuer did and knew (committed)
+	behind    *issuer       // of tcgen05.commit: what its issuer did and knew
 	op        *machine.Op   // of tcgen05
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
@@ -198,7 +198,7 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 		w.queue(op.Lane, op.Tracks).arrives++
 		if op.Tracks == machine.GroupTensor {
 			r.knew = t.phasesKnown(home, w.group(int(op.Lane)))
-			r.behind = t.issuerDid(home, w, op, lane)
+			r.behind = issuedBy(home, w, op, lane)
 		}
 	}
 	r.scope = reductionScope(op.Kind)

@@ -39,8 +39,10 @@ const (
 	tensorHeard
 	tensorTaken
 	// committed: what a thread did and knew where it issued a tcgen05.commit, as far as
-	// nothing but the commit's arrival tells it. It orders nothing by the letter.
+	// nothing but the commit's arrival tells it. relayed: the same without what the thread
+	// did itself. By the letter both order nothing but tensor memory.
 	committed
+	relayed
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
 	// over: see Tracker.scFence.

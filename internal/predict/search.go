@@ -312,6 +312,8 @@ func (h *history) enter(ev *machine.Event, c charge) {
 // failure tries to bring about what a failure warns of.
 func (d *searcher) failure(f *confluence.Failure) {
 	switch f.Condition {
+	case confluence.C0:
+		d.outlive(f)
 	case confluence.C1:
 		d.swap(f, f.Phase, f.Phase-1)
 	case confluence.C3Early:
@@ -342,6 +344,56 @@ func (d *searcher) heap(f *confluence.Failure) {
 			return
 		}
 	}
+}
+
+// outlive holds back operations that signal a barrier, one by one and the last first, until
+// the barrier is invalidated, or initialized anew.
+func (d *searcher) outlive(f *confluence.Failure) {
+	holds := 0
+	for i := len(d.history.charges) - 1; i >= 0; i-- {
+		c := &d.history.charges[i]
+		if !c.isOf(f) || !c.async || c.op == 0 {
+			continue
+		}
+		if holds++; holds > maxHolds || d.late(c, f) {
+			return
+		}
+	}
+}
+
+// late makes a directed run that holds an operation back until nothing else can move, and
+// keeps it if a judge then finds that its barrier is used after its end.
+func (d *searcher) late(c *charge, f *confluence.Failure) bool {
+	if d.known(f.Condition, f.PC) {
+		return true
+	}
+	if d.over() || c.at > maxWritten {
+		return false
+	}
+	d.attempts++
+	shows := func(list []rules.Finding) bool {
+		return slices.ContainsFunc(list, func(g rules.Finding) bool { return g.Kind == "use-after-inval" && g.Severity == rules.Error })
+	}
+	j := rules.NewJudge(d.l.Rules())
+	m := d.machine(j)
+	to := explore.Direct(m)
+	to.Take(d.run[:c.at]...)
+	for n := 1; to.Step(c.hold()); n++ {
+		if n%1024 == 0 && d.stop() {
+			return false
+		}
+	}
+	done := explore.Run(m, trial.ProofSchedule, d.stop)
+	n, _ := m.Instrs()
+	d.spent += n
+	if found, _ := j.Finish(m); !done || !shows(found) || len(to.Run) > maxWritten {
+		return false
+	}
+	// It is not made shorter: only whole runs show the finding.
+	p := prediction{target: target{step: c.step, condition: f.Condition}, schedule: trial.Schedule{Policy: explore.Latest, Prefix: to.Run}}
+	p.pc = f.PC
+	d.found = append(d.found, p)
+	return true
 }
 
 // starve holds back a warpgroup that asks for registers, so that others take them.

@@ -1,5 +1,6 @@
 // Package prove decides every schedule of a launch by one run, or by one for each
-// order of the accesses whose order matters.
+// order of the accesses whose order matters, or for each list of clusters that one may
+// get by launch control.
 //
 // One run decides for every schedule where the conditions of docs/schedules.md hold:
 // a confluence.Prover watches C0 to C7 and C10, a judge that ignores what only this run
@@ -43,6 +44,9 @@ type Proof struct {
 	// Orders: it is by a run for each order of some accesses. One run then does not show
 	// which bytes every schedule accesses.
 	Orders bool
+	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
+	// instead of their starting; 0: none gets any.
+	Grants int
 }
 
 // A Reason is why a proof does not hold: a condition of docs/schedules.md, or
@@ -79,8 +83,8 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	draws := drawings(l.Program)
 	maps.Copy(decided, draws)
 	for _, d := range l.Program.DependencesBut(decided) {
-		if covered(flips, &d) {
-			continue
+		if covered(flips, &d) || asks(l.Program, &d) {
+			continue // which the run judges, or runs for each answer
 		}
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
 	}
@@ -91,6 +95,9 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		return p, trial.Result{}
 	}
 	contents := p.Contents
+	if grantsMatter(l) {
+		return byGrants(l, w, jobs, skip)
+	}
 	p, r := One(l, w, jobs, skip, nil)
 	p.Contents = p.Contents || contents
 	return p, r
@@ -112,11 +119,17 @@ type View func(machine.Observer) machine.Observer
 // One tries to decide by one run, split into parts where clusters do not interact. Of
 // parts that are alike, one is judged.
 func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proof, r trial.Result) {
+	if grantsMatter(l) {
+		p.because(l, Reason{Condition: "C9", Text: grantsDecide, PC: -1})
+		return p, r
+	}
 	of := l.Clusters(w, jobs, skip)
 	p.Parts = of
 	parts := make([]Part, of.N)
 	judge := func(k []int) {
-		parallel.Each(jobs, len(k), func(i int) { parts[k[i]] = provePart(l, w, skip, k[i], of.N, v) })
+		parallel.Each(jobs, len(k), func(i int) {
+			parts[k[i]] = provePart(l, w, runOf{skip: skip, k: k[i], n: of.N, view: v})
+		})
 	}
 	var first, unlike []int
 	for i, c := range of.Class {
@@ -140,8 +153,14 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 	}
 	p.Found(l, &r)
 	p.Holds = len(p.Reasons) == 0
-	p.Together = !p.Holds && !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together })
+	p.Together = !p.Holds && p.onlyTogether()
 	return p, r
+}
+
+// onlyTogether reports whether there is no reason against the proof for lanes that stay
+// together.
+func (p *Proof) onlyTogether() bool {
+	return !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together })
 }
 
 // Take adds the reasons against a part's proof.
@@ -209,15 +228,24 @@ type Part struct {
 	values    bool // stores write equal values: a part that is alike may write others
 }
 
+// A runOf says which run is watched: of which part, without matrix arithmetic if skip.
+type runOf struct {
+	skip bool
+	k, n int // part k of n
+	view View
+	// beside watches it, too.
+	beside machine.Observer
+}
+
 // provePart watches one run of a part. If that shows unordered stores of equal
 // values, it watches a second one that forgets nothing at their places.
-func provePart(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View) Part {
-	r, equal := proveRun(l, w.Enough(refuted), skip, k, n, v, nil)
+func provePart(l *trial.Subject, w *trial.Budget, of runOf) Part {
+	r, equal := proveRun(l, w.Enough(refuted), of, nil)
 	if r.Cut && !r.Wrong() {
-		r, equal = proveRun(l, w, skip, k, n, v, nil)
+		r, equal = proveRun(l, w, of, nil)
 	}
 	if len(equal) > 0 {
-		r, _ = proveRun(l, w, skip, k, n, v, equal)
+		r, _ = proveRun(l, w, of, equal)
 	}
 	return r
 }
@@ -227,16 +255,20 @@ const refuted = 1 << 18
 
 // proveRun watches one run, given the stores known to write what unordered others do.
 // It returns those found in addition.
-func proveRun(l *trial.Subject, w *trial.Budget, skip bool, k, n int, v View, known map[int32]bool) (r Part, equal map[int32]bool) {
+func proveRun(l *trial.Subject, w *trial.Budget, of runOf, known map[int32]bool) (r Part, equal map[int32]bool) {
 	if why := w.Over(); why != "" {
 		r.Gaps = []rules.Gap{{What: why, PC: -1}}
 		return r, nil
 	}
 	s := Watch(l, known)
-	m := l.Part(v.of(s.Observers()), skip, k, n)
+	o := s.Observers()
+	if of.beside != nil {
+		o = append(o, of.beside)
+	}
+	m := l.Part(of.view.of(o), of.skip, of.k, of.n)
 	m.ShowCollectives()
 	m.FailPeeks()
-	return s.Follow(w, m, skip, n > 1)
+	return s.Follow(w, m, of.skip, of.n > 1)
 }
 
 // Watchers watch one run for a proof.
@@ -258,7 +290,7 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	c := l.Rules()
 	c.MustOnly = true
 	flips := l.Program.Flips()
-	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.PeekWaits()})
+	prover := confluence.New(confluence.Config{Shape: l.Shape, Program: l.Program, Polls: polls, Flips: flips, Peeks: l.Program.PeekWaits(), Granted: l.Gets})
 	if len(flips) > 0 {
 		c.Round = prover.Round
 	}

@@ -28,6 +28,12 @@ flight so. For these it is a warning: the ISA makes shared memory the CTA's own 
 executes (5.1.7) and promises nothing after that. CUTLASS and FlashAttention-3 wait. What a
 peer of the cluster copies into the memory of a CTA that ends is an error.
 
+A tcgen05.commit arrives at its mbarriers when the operations that it tracks are done: that
+too is in flight, and the CTA whose barrier it is must have waited for the phase. Of a CTA's
+own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase,
+others end once a later commit of the same thread has come, in whose order of arrival they
+trust. Of a peer's commit it is an error, unless a later one has come.
+
 Mend it: for stores and reductions from shared memory, the issuing thread executes
 cp.async.bulk.wait_group.read 0 before it exits (.read suffices: only the source
 is at stake); for loads, some thread waits for the phase of their mbarrier, also
@@ -92,7 +98,27 @@ global writes makes it harmless for the results.
 Mend it by cp.async.bulk.wait_group.read 0 in the committing thread before it exits.`,
 })
 
+// leftToArrive is leftInFlight for a tcgen05.commit that has to arrive at a barrier of the CTA.
+func (j *Judge) leftToArrive(f *order.Fact) Finding {
+	a, cta := &f.A, f.B.CTA
+	found := Finding{
+		Headline: fmt.Sprintf("CTA %d may end before %s arrives at its mbarrier at shared+%d", cta, j.at(a.PC), a.Bar.Addr),
+		Sites:    []Site{j.opSite("commits", a), ctaSite("ends", cta)},
+		Missing:  fmt.Sprintf("no thread of CTA %d knows the phase complete that %s is charged to when it exits", cta, j.at(a.PC)),
+		Fix:      fmt.Sprintf("let a thread of CTA %d wait for that phase before it exits", cta),
+		Severity: Error,
+	}
+	if a.CTA == cta {
+		found.Severity = Warning
+		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; DeepGEMM, ThunderKittens and CUTLASS's attention end once a later commit of the thread has come, and we know of no failure on a card"}
+	}
+	return found
+}
+
 func (j *Judge) leftInFlight(f *order.Fact) Finding {
+	if f.A.Kind == machine.OpMbarArrive {
+		return j.leftToArrive(f)
+	}
 	a, cta := &f.A, f.B.CTA
 	doing := "reading from"
 	if writes(a) {

@@ -63,6 +63,13 @@ func LaunchConfig(prog *machine.Program, cfg *machine.Launch) []Finding {
 		bad(Warning, "cluster", fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
 			"set the attribute, or use a smaller cluster", "the launch has clusters of %d CTAs", n)
 	}
+	switch n := volume(cfg.Preferred); {
+	case t.cluster != 0 && n > t.most:
+		bad(Error, "preferred cluster", fmt.Sprintf("%s takes at most %d CTAs a cluster", name, t.most), "use a smaller preferred cluster", "the launch prefers clusters of %d CTAs", n)
+	case t.cluster != 0 && n > t.cluster && n != volume(cfg.Cluster):
+		bad(Warning, "preferred cluster", fmt.Sprintf("more than %d CTAs a cluster need the attribute NonPortableClusterSizeAllowed, and a device that can place them", t.cluster),
+			"set the attribute, or use a smaller preferred cluster", "the launch prefers clusters of %d CTAs", n)
+	}
 	registerLimits(p, cfg, bad)
 	if most := resident(p, cfg); cfg.Cooperative && strings.HasPrefix(name, "sm_90") && ctas(cfg) > most {
 		bad(Error, "grid", fmt.Sprintf("an H200 holds at most %d such CTAs, and a cooperative launch is refused if not all fit", most),
@@ -105,6 +112,9 @@ func declared(p *machine.Entry, cfg *machine.Launch, bad badFn) {
 	}
 	if n := volume(cfg.Cluster); p.MaxCluster != 0 && n > p.MaxCluster {
 		bad(Error, "cluster", fmt.Sprintf("the kernel declares .maxclusterrank %d", p.MaxCluster), "launch with a smaller cluster", "the launch has clusters of %d CTAs", n)
+	}
+	if n := volume(cfg.Preferred); p.MaxCluster != 0 && n > p.MaxCluster {
+		bad(Error, "preferred cluster", fmt.Sprintf("the kernel declares .maxclusterrank %d", p.MaxCluster), "launch with a smaller preferred cluster", "the launch prefers clusters of %d CTAs", n)
 	}
 	none := volume(cfg.Cluster) == 1
 	switch {

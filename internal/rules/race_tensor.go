@@ -26,6 +26,8 @@ mma before it, in the same shape and kind; and an mma that follows a cp (ISA
   ld        tcgen05.wait::ld in the same threads
   st        tcgen05.wait::st in the same threads
 
+Within one mma nothing is ordered either: its A may not lie in columns of its D.
+
 Between threads tcgen05.fence::before_thread_sync, an arrival, a wait and
 tcgen05.fence::after_thread_sync follow (commit implies the first). What synchronizes the
 threads may then be relaxed; without the two fences a relaxed one orders nothing.`,

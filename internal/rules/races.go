@@ -87,6 +87,7 @@ func init() {
 		tensorWait:        (*Judge).waitlessLoad,
 		tensorOrder:       (*Judge).queueOrder,
 		tensorAddress:     (*Judge).committedAddress,
+		commitRelease:     (*Judge).relayedRace,
 		tensorUnallocated: (*Judge).outlivedColumns,
 	}
 }
@@ -117,6 +118,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 		return relaxedSync
 	case w&order.IfCommitted != 0:
 		return tensorAddress
+	case w&order.IfRelayed != 0:
+		return commitRelease
 	case w&order.BothAsyncOtherCTA != 0:
 		return asyncAsync
 	case w&order.IfProxyFence != 0:

@@ -21,9 +21,11 @@ share. Two of them in a row, with one warp a million cycles late, went well on a
 
 Where the warps of a warpgroup ask for the same number at different lines it is a warning:
 in CUTLASS's kernels for sm_100 each warp has a role, and its own copy of the instruction. And
-so it is where each gives back registers, and keeps another number than its neighbours: the
-attention kernels of CUTLASS and FlashAttention for sm_100 let idle warps keep fewer. The pool
-is counted by warps, so an increase that then comes up short is found.
+so it is where each asks for its own number, as often as its neighbours: the attention kernels
+of CUTLASS and FlashAttention for sm_100 let idle warps keep fewer, and in CUTLASS's for decoding
+one warp of a warpgroup raises its share while the others lower theirs. The pool is counted by
+warps, so an increase that comes up short is found. A warp that leaves out an instruction which
+its neighbours execute is an error.
 
 Mend it by letting the whole warpgroup execute the instruction under one
 condition, the decreases first, and by checking that the sum fits: registers a

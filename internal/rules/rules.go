@@ -153,6 +153,7 @@ type Judge struct {
 	Config
 	Order    *order.Tracker
 	findings []Finding
+	keys     map[string]int // where in findings, up to as many as it has
 	gaps     []Gap
 	watch    watch // the protocol rules' state
 	// over: the run ended (machine.Over). If not, two conclusions are invalid:
@@ -220,6 +221,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.atEnd(m)
 	j.repeatedCopies()
 	Sort(j.findings)
+	j.keys = nil
 	return j.findings, j.gaps
 }
 
@@ -230,24 +232,44 @@ func (j *Judge) add(k *Kind, f Finding) {
 		f.Severity = k.Severity
 	}
 	f.Count = max(f.Count, 1)
-	key := f.Key()
-	for i := range j.findings {
-		if old := &j.findings[i]; old.Key() == key {
-			f.Count += old.Count
-			if f.Severity > old.Severity { // a contested form of the same does not hide it
-				*old = f
-			}
-			old.Count = f.Count
-			return
+	if i := j.find(f.Key()); i >= 0 {
+		old := &j.findings[i]
+		f.Count += old.Count
+		if f.Severity > old.Severity { // a contested form of the same does not hide it
+			*old = f
 		}
+		old.Count = f.Count
+		return
 	}
 	j.findings = append(j.findings, f)
+}
+
+// find returns where the finding with a key is; -1 for nowhere.
+func (j *Judge) find(key string) int {
+	if j.keys == nil {
+		j.keys = map[string]int{}
+	}
+	for i := len(j.keys); i < len(j.findings); i++ { // those added since
+		j.keys[j.findings[i].Key()] = i
+	}
+	if i, ok := j.keys[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // Sort orders findings: errors first, mistakes before what they lead to, then by name and
 // place. It does not depend on the schedule.
 func Sort(fs []Finding) {
-	slices.SortStableFunc(fs, func(a, b Finding) int {
+	type keyed struct {
+		Finding
+		key string
+	}
+	list := make([]keyed, len(fs))
+	for i := range fs {
+		list[i] = keyed{fs[i], fs[i].Key()}
+	}
+	slices.SortStableFunc(list, func(a, b keyed) int {
 		if c := cmp.Compare(b.Severity, a.Severity); c != 0 {
 			return c
 		}
@@ -257,6 +279,9 @@ func Sort(fs []Finding) {
 		if c := cmp.Compare(a.Kind, b.Kind); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.Key(), b.Key())
+		return cmp.Compare(a.key, b.key)
 	})
+	for i := range list {
+		fs[i] = list[i].Finding
+	}
 }

@@ -163,6 +163,7 @@ func (j *Judge) onlyUnordered() {
 			}
 		}
 	}
+	j.keys = nil
 	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool {
 		return (f.Kind == uninitializedShared.Name || f.Kind == uninitializedTensor.Name) && f.Severity == Warning && (!j.over || told[f.Sites[0].PC])
 	})

@@ -339,11 +339,7 @@ func (j *Judge) note(k *Kind, a, b int32, finding func() Finding) {
 	f.Kind = k.Name
 	id := f.Key()
 	j.add(k, f)
-	for i := range j.findings {
-		if j.findings[i].Key() == id {
-			w.noted[key] = i
-		}
-	}
+	w.noted[key] = j.find(id)
 }
 
 // lanes records lanes of one warp and their operations on a barrier.

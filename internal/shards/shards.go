@@ -249,6 +249,25 @@ func (e *Options) Led() *Options {
 	return &led
 }
 
+// Sized returns the options of the exploration with other sizes of clusters, whose state is a
+// part of this one's.
+func (e *Options) Sized(choices string) *Options {
+	sized := *e
+	if st := e.State; st != nil {
+		if st.Sized == nil {
+			st.Sized = map[string]*Exploration{}
+		}
+		if st.Sized[choices] == nil {
+			st.Sized[choices] = &Exploration{}
+		}
+		sized.State = st.Sized[choices]
+		if e.Save != nil {
+			sized.Save = func(*Exploration) error { return e.Save(st) }
+		}
+	}
+	return &sized
+}
+
 // Decided records that there is nothing to explore.
 func (e *Options) Decided() error {
 	if e.State == nil || e.Save == nil {

@@ -39,6 +39,9 @@ type Exploration struct {
 	Samples []unit `json:"samples,omitempty"`
 	// Led is the exploration with other leaders, where the program elects any.
 	Led *Exploration `json:"led,omitempty"`
+	// Sized are the explorations with other sizes of clusters, by the choices that a schedule
+	// begins with.
+	Sized map[string]*Exploration `json:"sized,omitempty"`
 }
 
 // A unit is one part of an exploration.
@@ -125,6 +128,14 @@ func (e *StateError) Error() string { return "the state does not fit: " + e.Text
 func (e *Exploration) sound() error {
 	if e.Led != nil {
 		if err := e.Led.sound(); err != nil {
+			return err
+		}
+	}
+	for _, s := range e.Sized {
+		if s == nil {
+			return &StateError{"a part is missing"}
+		}
+		if err := s.sound(); err != nil {
 			return err
 		}
 	}
@@ -347,6 +358,31 @@ func mergeLed(shards []*Exploration) (*Exploration, error) {
 	return Merge(led)
 }
 
+// mergeSized is mergeLed for the explorations with other sizes of clusters.
+func mergeSized(shards []*Exploration) (map[string]*Exploration, error) {
+	var sized map[string]*Exploration
+	for name := range shards[0].Sized {
+		var list []*Exploration
+		for _, e := range shards {
+			if e.Sized[name] != nil {
+				list = append(list, e.Sized[name])
+			}
+		}
+		if len(list) < len(shards) {
+			continue
+		}
+		all, err := Merge(list)
+		if err != nil {
+			return nil, err
+		}
+		if sized == nil {
+			sized = map[string]*Exploration{}
+		}
+		sized[name] = all
+	}
+	return sized, nil
+}
+
 // Merge joins the states of shards into the state that one exploration of all units
 // would have, except for samples that shards left: a check with the result runs
 // those. The shards must be of one build, one launch and one budget, and none may be
@@ -366,6 +402,9 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 	}
 	var err error
 	if all.Led, err = mergeLed(shards); err != nil {
+		return nil, err
+	}
+	if all.Sized, err = mergeSized(shards); err != nil {
 		return nil, err
 	}
 	seen := make([]bool, n)

@@ -113,7 +113,7 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 // chooser names the agent of a choice, without its lanes.
 func (t *Teller) chooser(c machine.Choice) string {
 	switch c.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		return fmt.Sprintf("operation %d", c.Op)
 	case machine.Start:
 		return t.cta(c.CTA)
@@ -140,7 +140,7 @@ func (t *Teller) summary(run []machine.Choice) string {
 	starts := 0
 	for _, c := range run {
 		switch c.Kind {
-		case machine.Milestone:
+		case machine.Milestone, machine.Refuse:
 			ops = append(ops, c.Op)
 		case machine.Start:
 			starts++
@@ -193,7 +193,7 @@ func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) report.Step
 	t.telling, t.does, t.issues, t.bars, t.passed, t.columns, t.pc = true, nil, nil, nil, nil, nil, -1
 	lane := c.Lane
 	switch c.Kind {
-	case machine.Milestone:
+	case machine.Milestone, machine.Refuse:
 		s.Who = fmt.Sprintf("operation %d", c.Op)
 		for _, op := range m.InFlight() {
 			if op.ID == c.Op {
@@ -258,7 +258,7 @@ func (t *Teller) phrases(m *machine.Machine, c machine.Choice) (list []string, a
 			list = append(list, "executes "+machine.Name(in))
 		}
 	}
-	if c.Kind != machine.Milestone && c.Kind != machine.Start {
+	if c.Kind != machine.Milestone && c.Kind != machine.Refuse && c.Kind != machine.Start {
 		for _, v := range m.Waiting() {
 			if v.CTA == c.CTA && v.Warp == c.Warp && v.Mask>>c.Lane&1 != 0 {
 				if what := t.waitsFor(&v); what != "" {

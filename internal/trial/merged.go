@@ -20,18 +20,18 @@ func (a *Merged) Add(schedule int, r *Result) {
 	if a.First == nil {
 		a.First, a.Seen = map[string]int{}, map[string]int{}
 	}
+	at := places(a.Findings)
 	for _, f := range r.Findings {
 		key := f.Key()
 		a.Seen[key]++
 		if a.Seen[key] == 1 {
+			at[key] = len(a.Findings)
 			a.Findings = append(a.Findings, f)
 			a.First[key] = schedule
 			continue
 		}
-		for i := range a.Findings {
-			if a.Findings[i].Key() == key && a.Findings[i].Severity < f.Severity {
-				a.Findings[i], a.First[key] = f, schedule
-			}
+		if i, ok := at[key]; ok && a.Findings[i].Severity < f.Severity {
+			a.Findings[i], a.First[key] = f, schedule
 		}
 	}
 	for _, g := range r.Gaps {

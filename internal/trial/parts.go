@@ -106,28 +106,34 @@ func (r *Result) Add(o *Result) {
 		r.Raced = machine.OperandBytes{}
 	}
 	r.Raced.Join(o.Raced)
+	at := places(r.Findings)
 	for _, f := range o.Findings {
-		known := false
-		for i := range r.Findings {
-			g := &r.Findings[i]
-			if g.Key() != f.Key() {
-				continue
-			}
-			known = true
-			count := g.Count + f.Count
-			if f.Severity > g.Severity {
-				*g = f
-			}
-			g.Count = count
-		}
+		i, known := at[f.Key()]
 		if !known {
+			at[f.Key()] = len(r.Findings)
 			r.Findings = append(r.Findings, f)
+			continue
 		}
+		g := &r.Findings[i]
+		count := g.Count + f.Count
+		if f.Severity > g.Severity {
+			*g = f
+		}
+		g.Count = count
 	}
 	r.Gaps = append(r.Gaps, o.Gaps...)
 	if r.Err == nil {
 		r.Err = o.Err
 	}
+}
+
+// places returns where in a list findings are, by their keys.
+func places(list []rules.Finding) map[string]int {
+	at := make(map[string]int, len(list))
+	for i := range list {
+		at[list[i].Key()] = i
+	}
+	return at
 }
 
 // Judge runs part k of n of one schedule under a judge of its own. It returns the

@@ -34,6 +34,9 @@ type Subject struct {
 	Limits  Limits
 	// Highest: elect.sync elects the highest lane of its mask, see Led.
 	Highest bool
+	// Lone: it is one cluster of the launch, which gets so many others: see Granted.
+	Lone bool
+	Gets int
 
 	equal  []int32 // stores at whose places judges forget nothing: see Attentive
 	unused machine.OperandBytes
@@ -121,6 +124,17 @@ func (s *Subject) Led() *Subject {
 	h.Highest = true
 	h.Start = s.Start.Fork(nil, nil)
 	h.Start.LeadHighest()
+	return &h
+}
+
+// Granted returns one cluster of a launch by itself, as it runs if its requests for clusters
+// that have not started get some, in this order, and then none.
+func (s *Subject) Granted(cluster int, gets []int32) *Subject {
+	h := *s
+	h.Lone, h.Gets = true, len(gets)
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.Only(cluster, 1)
+	h.Start.Grant(gets)
 	return &h
 }
 

@@ -73,21 +73,39 @@ func followWith(l *trial.Subject, w *trial.Budget, s trial.Schedule, raced machi
 	if e.end == machine.LimitInstrs {
 		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (Limits.Instrs)", l.Limits.Instrs)}
 	}
+	r, _ := followWithin(l, w, s, e.instrs+1<<8, raced)
+	return r
+}
+
+// followProof follows the undefined values of the schedule of a proof, whose runs took so many
+// warp instructions.
+func followProof(l *trial.Subject, w *trial.Budget, took int64) *followed {
+	if took > 0 {
+		if r, over := followWithin(l, w, trial.ProofSchedule, 2*took+1<<16, nil); !over {
+			return r
+		}
+	}
+	return follow(l, w, trial.ProofSchedule)
+}
+
+// followWithin follows the undefined values of a schedule for so many warp instructions, and
+// reports whether it has more.
+func followWithin(l *trial.Subject, w *trial.Budget, s trial.Schedule, most int64, raced machine.OperandBytes) (r *followed, over bool) {
 	m := l.Machine(nil, nil)
 	u := m.FollowUndefined()
 	u.Raced(raced)
-	m.LimitInstrs(e.instrs + 1<<8)
+	m.LimitInstrs(most)
 	if err := trial.Begin(m, s); err != nil {
-		return &followed{why: err.Error()}
+		return &followed{why: err.Error()}, false
 	}
 	s.Prefix = nil
 	stop, reason := w.Stop()
 	if !explore.Run(m, s, stop) {
-		return &followed{why: reason()}
+		return &followed{why: reason()}, false
 	}
-	r := &followed{seen: u.Seen}
+	r = &followed{seen: u.Seen}
 	r.reached, r.others = u.Reached(m)
-	return r
+	return r, m.Stopped() != nil && m.Stopped().Kind == machine.LimitInstrs
 }
 
 // undefinedKinds are the kinds of findings about undefined values.
@@ -277,7 +295,7 @@ func DropUnreached(l *trial.Subject, w *trial.Budget, r *trial.Result) (unknown 
 	if !some && !l.Program.Unspecified() {
 		return false
 	}
-	run := follow(l, w, trial.ProofSchedule)
+	run := followProof(l, w, r.Instrs)
 	if !run.none() {
 		return !some || slices.ContainsFunc(run.reached, func(to machine.UndefinedReach) bool { return to.From.Kind == machine.UnknownResult })
 	}

@@ -29,7 +29,7 @@ expect: {b: {file: b.npy, type: f16, ulp: 3}}
 launches:
 - {fill: {to: a, value: 3, bytes: 64}, name: first, stream: s, after: []}
 - {copy: {to: {ptr: b, offset: 4}, from: a, bytes: 8}, stream: s, after: [first], name: second}
-- {name: third, stream: s, dependent: true, ptx: k.ptx, kernel: k, grid: 1, block: [32, 2], cluster: [1], shared: 0, registers: 24, maxrregcount: 255, cooperative: false, co-resident: 2, args: [a]}
+- {name: third, stream: s, dependent: true, ptx: k.ptx, kernel: k, grid: 1, block: [32, 2], cluster: [1], preferred-cluster: 1, shared: 0, registers: 24, maxrregcount: 255, cooperative: false, co-resident: 2, args: [a]}
 - {ptx: k.ptx, grid: [2], block: 32, after: [{name: third, programmatic: true}, first]}
 `
 

@@ -86,6 +86,7 @@ kernel: k$1
 grid: [4, 2, 1]
 block: 96
 cluster: 2
+preferred-cluster: [4, 2]
 shared: 1024
 registers: 40
 cooperative: true

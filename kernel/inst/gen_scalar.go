@@ -1554,6 +1554,15 @@ func Mov(k *kernel.Kernel, d kernel.Dest, a kernel.Num, mods ...kernel.Mod) {
 	add(k, "mov", nil, mods, d, a)
 }
 
+// MovV4 adds
+//
+//	mov.<vec:v4>.<type:u32,s32,b32,f32> d*<vec>, a*<vec>
+//
+// .<type> is that of d. ISA 9.7.9.3; PTX 1.0, sm_10.
+func MovV4(k *kernel.Kernel, d kernel.Vec, a kernel.Vec, mods ...kernel.Mod) {
+	add(k, "mov.v4", nil, mods, d, a)
+}
+
 // MovB128 adds
 //
 //	mov.<type:b128> d, a

@@ -168,6 +168,7 @@ var constructors = map[string]any{
 	"shl":                             Shl,
 	"shr":                             Shr,
 	"mov":                             Mov,
+	"mov.v4":                          MovV4,
 	"mov.b128":                        MovB128,
 	"mov.pack":                        MovPack,
 	"mov.unpack":                      MovUnpack,

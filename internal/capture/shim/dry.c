@@ -137,6 +137,7 @@ typedef struct {
 	unsigned char bytes[128];
 	char *text;    // what the program asked for
 	char *numbers; // the same for muster, which writes such maps in an encoding of its own
+	char *wide;    // of im2col's wide modes: the mode, two corners, channels and pixels; else 0
 } Foreign;
 
 static Foreign *foreign;
@@ -151,6 +152,19 @@ static void addNumbers(Text *t, const void *list, int wide, unsigned n) {
 	for (unsigned i = 0; i < n; i++) add(t, ",%llu", (unsigned long long)(wide ? ((const uint64_t *)list)[i] : ((const uint32_t *)list)[i]));
 }
 
+// keepForeign keeps what a program asked for, under a name that is the map's bytes. CUTLASS
+// clears bit 21 of the second word of a small map, for the sake of old drivers: a name has none
+// there. Its last word is the address, by which the buffer is found.
+static void keepForeign(void *map, void *at, char *text, char *numbers, char *wide) {
+	memset(map, 0, 128), snprintf(map, 120, "tensor map_%zu of muster capture --dry", nforeign);
+	memcpy((char *)map + 120, &at, 8);
+	if (nforeign == cforeign) foreign = realloc(foreign, (cforeign = 2 * cforeign + 16) * sizeof *foreign);
+	memcpy(foreign[nforeign].bytes, map, 128);
+	foreign[nforeign].numbers = numbers;
+	foreign[nforeign].wide = wide;
+	foreign[nforeign++].text = text;
+}
+
 PUBLIC Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave, int swizzle, int l2, int fill) {
 	Result (*real)(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int) = (void *)driver("cuTensorMapEncodeTiled");
 	Result r = real(map, type, rank, at, shape, strides, box, steps, interleave, swizzle, l2, fill);
@@ -162,15 +176,27 @@ PUBLIC Result cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *a
 	add(&t, "type %d", type);
 	addList(&t, "shape", shape, 1, rank), addList(&t, "strides", strides, 1, rank - 1), addList(&t, "box", box, 0, rank), addList(&t, "steps", steps, 0, rank);
 	add(&t, ", interleave %d, swizzle %d, fill %d", interleave, swizzle, fill);
-	// A name stands for such a map. CUTLASS clears bit 21 of the second word of a small map, for
-	// the sake of old drivers: a name has none there. Its last word is the address, by which the
-	// buffer is found.
-	memset(map, 0, 128), snprintf(map, 120, "tensor map_%zu of muster capture --dry", nforeign);
-	memcpy((char *)map + 120, &at, 8);
-	if (nforeign == cforeign) foreign = realloc(foreign, (cforeign = 2 * cforeign + 16) * sizeof *foreign);
-	memcpy(foreign[nforeign].bytes, map, 128);
-	foreign[nforeign].numbers = numbers.s;
-	foreign[nforeign++].text = t.s;
+	keepForeign(map, at, t.s, numbers.s, 0);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+// The wide modes of im2col are of sm_100 and later: a driver that knows the function refuses
+// it on other cards.
+PUBLIC Result cuTensorMapEncodeIm2colWide(void *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides, int lower, int upper, unsigned channels, unsigned pixels, const unsigned *steps, int interleave, int mode, int swizzle, int l2, int fill) {
+	Result r = CALL("cuTensorMapEncodeIm2colWide", (void *, int, unsigned, void *, const uint64_t *, const uint64_t *, int, int, unsigned, unsigned, const unsigned *, int, int, int, int, int),
+		(map, type, rank, at, shape, strides, lower, upper, channels, pixels, steps, interleave, mode, swizzle, l2, fill));
+	if (r < 0) r = 500; // CUDA_ERROR_NOT_FOUND: an old driver
+	if (!r || !dry() || !rank || rank > 5) return r;
+	pthread_mutex_lock(&lock);
+	Text t = {0}, numbers = {0}, wide = {0};
+	add(&numbers, "%d,%u,%llu,%d,%d,%d,%d", type, rank, (unsigned long long)(uintptr_t)at, interleave, swizzle, l2, fill);
+	addNumbers(&numbers, shape, 1, rank), addNumbers(&numbers, strides, 1, rank - 1), addNumbers(&numbers, steps, 0, rank);
+	add(&wide, "%d,%d,%d,%u,%u", mode, lower, upper, channels, pixels);
+	add(&t, "type %d", type);
+	addList(&t, "shape", shape, 1, rank), addList(&t, "strides", strides, 1, rank - 1), addList(&t, "steps", steps, 0, rank);
+	add(&t, ", im2col wide mode %d, corners %d and %d, channels %u, pixels %u, interleave %d, swizzle %d, fill %d", mode, lower, upper, channels, pixels, interleave, swizzle, fill);
+	keepForeign(map, at, t.s, numbers.s, wide.s);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
@@ -183,7 +209,7 @@ static void addForeign(Text *t, const unsigned char *block, size_t n) {
 			if (memcmp(block + at, foreign[i].bytes, 128)) continue;
 			add(t, "%s{\"at\":%zu,\"text\":", some++ ? "," : ",\"maps\":[", at);
 			addString(t, foreign[i].text);
-			add(t, ",\"numbers\":[%s]}", foreign[i].numbers);
+			add(t, ",\"numbers\":[%s],\"wide\":[%s]}", foreign[i].numbers, foreign[i].wide ? foreign[i].wide : "");
 			break;
 		}
 	if (some) add(t, "]");
@@ -195,6 +221,7 @@ static void *standDry(const char *name) {
 		PLAIN(cuDeviceGetAttribute), PLAIN(cuDeviceComputeCapability), PLAIN(cuDeviceGetName), PLAIN(cuFuncSetAttribute), PLAIN(cuKernelSetAttribute),
 		PLAIN(cuFuncGetAttribute), PLAIN(cuKernelGetAttribute),
 		PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessor), PLAIN(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags), PLAIN(cuTensorMapEncodeTiled),
+		PLAIN(cuTensorMapEncodeIm2colWide),
 	};
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (!strcmp(name, table[i].name)) return table[i].plain;

@@ -185,6 +185,7 @@ R cuTensorMapEncodeTiled(char *map, int type, unsigned rank, void *at, const uin
 	if (type > 12 || swizzle > 3) return 1;
 	return memset(map, swizzle, 128), 0;
 }
+R cuTensorMapEncodeIm2colWide(char *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides, int lower, int upper, unsigned channels, unsigned pixels, const unsigned *steps, int interleave, int mode, int swizzle, int l2, int fill) { return 1; }
 R cuFuncSetAttribute(H f, int which, int value) { return which != 8 || value > 227 << 10 ? 1 : (most = value, 0); }
 R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, H f, int threads, size_t dynamic) { return *n = 32, 0; }
 R cuTestBreak(void) { return broken = 1, 0; }

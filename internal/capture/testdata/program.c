@@ -21,6 +21,7 @@ R cuTestEdge(H, H, H, int), cuTestSet(H, H, H, P, uint32_t), cuGraphInstantiateW
 R cuDeviceGetAttribute(int *, int, int), cuDeviceGetName(char *, int, int);
 R cuLinkCreate_v2(unsigned, void *, void *, H *), cuLinkAddData_v2(H, int, const void *, size_t, const char *, unsigned, void *, void *), cuLinkComplete(H, void **, size_t *), cuLinkDestroy(H);
 R cuTensorMapEncodeTiled(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int);
+R cuTensorMapEncodeIm2colWide(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, int, int, unsigned, unsigned, const unsigned *, int, int, int, int, int);
 R cuFuncSetAttribute(H, int, int), cuFuncGetAttribute(int *, int, H), cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, H, int, size_t);
 const char *cuTestImage(void);
 typedef R Launch(H, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, H, void **, void **);
@@ -226,6 +227,18 @@ int main(int argc, char **argv) {
 		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 512, 0) || most != 3) return 62;
 		if (cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, f, 32, 0) || most != 24) return 63;
 		return launch(f, 1, 1, 1, 128, 1, 1, 0, 0, params, 0);
+	}
+	if (!strcmp(what, "wide")) { // im2col's wide modes, of a card with them
+		static char maps[2][128];
+		uint64_t shape[] = {64, 20, 10, 2}, strides[] = {128, 2560, 25600};
+		unsigned steps[] = {1, 1, 1, 1};
+		void *params[] = {maps};
+		load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wait(.param .align 64 .b8 maps[256]) { ret; }\n");
+		for (int i = 0; i < 2; i++) {
+			int r = cuTensorMapEncodeIm2colWide(maps[i], 6, 4, (void *)0x7f0000001000, shape, strides, -1, -2, 64, 32, steps, 0, i, 3, 0, 0);
+			if (r) return 50 + r + i;
+		}
+		return launch(function("wait"), 1, 1, 1, 128, 1, 1, 0, 0, params, 0);
 	}
 	if (!strcmp(what, "machine")) { // code out of a file, as it is or in a fat binary that is part of the program
 		static char code[1 << 14];
