@@ -155,6 +155,7 @@ type checking struct {
 	ran     bool        // some of the schedules ran
 	shown   trial.Result
 	merged
+	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
 	grants bool        // proven by runs for what each cluster may get
@@ -202,14 +203,14 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
-		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}
 	case c.representative():
-		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rowsUsed}
 		if c.proof.Together {
-			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined}
+			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rowsUsed}
 		}
 	}
 	for _, stage := range stages {
@@ -231,8 +232,8 @@ func (c *checking) proves() bool {
 	if c.o.Mode != EverySchedule {
 		return false
 	}
+	p, r := c.tries()
 	l := c.subject
-	p, r := prove.Try(l, l.Budget(l.Within(c.ctx, 2)), c.o.Jobs, c.skip)
 	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
 	c.proof, c.alike = c.proved(p), p.Parts
 	if c.proof.All {
@@ -288,7 +289,7 @@ func (c *checking) wrongAnyhow() bool {
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
 	}
-	if r.Err != nil || !r.Wrong() {
+	if r.Err != nil || !r.Wrong() || rules.OnRowsAlone(r.Findings) {
 		return false
 	}
 	c.Add(0, &r)
@@ -314,11 +315,14 @@ func (c *checking) runs() error {
 	if err == nil && c.skip && len(c.Findings) > 0 {
 		err = c.runAll(false)
 	}
+	if err == nil && c.unusedRows() {
+		return c.runAll(false)
+	}
 	return err
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged, c.ran = trial.Merged{}, true
+	c.Merged, c.ran, c.rows.raced = trial.Merged{}, true, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -332,6 +336,7 @@ func (c *checking) runAll(skip bool) error {
 			return r.Err
 		}
 		c.Add(i, &r)
+		c.rows.raced.Join(r.Raced)
 	}
 	return nil
 }

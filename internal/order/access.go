@@ -38,6 +38,8 @@ type access struct {
 	settledMem  machine.MemID
 	// The address of the row being touched.
 	rowAddr uint64
+	// from is the byte of the row from which on the access is related to an earlier one.
+	from int
 }
 
 func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }
@@ -443,6 +445,9 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 		return false // nor a weak one for what that observed
 	}
 	if ac.st.isOp() {
+		if !t.standsFor(&ac.st, r) {
+			return false
+		}
 		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane) && t.completesWith(ac, r)
 	}
 	if i := r.who - ac.base; i < ac.warps {

@@ -51,6 +51,7 @@ type log struct {
 	byPair    map[pair]int
 	byFact    map[factPair]int
 	links     []Link
+	raced     map[int32]*raced // by instruction
 }
 
 // A Link is a release and an acquire that met and do not synchronize: by
@@ -123,7 +124,7 @@ func (l *log) fact(f *Fact) bool {
 }
 
 func (l *log) clone() log {
-	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...), links: slices.Clone(l.links)}
+	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...), links: slices.Clone(l.links), raced: cloneRaced(l.raced)}
 	if l.byPair != nil {
 		d.byPair = make(map[pair]int, len(l.byPair))
 		for k, v := range l.byPair {

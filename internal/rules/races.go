@@ -38,6 +38,7 @@ func (j *Judge) races() {
 		f := describe[k](j, c)
 		f.Count = c.Count
 		f.Notes = append(f.Notes, j.strengthNote(c)...)
+		j.rows(c, &f)
 		j.add(k, f)
 	}
 }
@@ -49,7 +50,7 @@ func (j *Judge) Wrong() bool {
 	}
 	facts := j.Order.FactList()
 	for _, c := range j.Order.Conflicts() {
-		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error {
+		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error && !j.onRows(&c) {
 			return true
 		}
 	}
