@@ -181,6 +181,9 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	}
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
+		if r.turn.n != 0 && owner != nil && owner != home {
+			t.visitStarted(home, owner, op.Warp, lane, op.PC) // of other operations the target says it
+		}
 		if b == nil {
 			continue
 		}
@@ -620,17 +623,19 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 	}
 	for j := range r.bars {
 		b, _ := t.bar(r.bars[j].ref)
-		if b == nil || j >= len(ev.Op.Phases) {
+		k := slices.Index(ev.Op.Bars, r.bars[j].ref) // not j, if a target had ended at the issue
+		if b == nil || k < 0 {
 			continue
 		}
-		r.bars[j].value = b.value(ev.Op.Phases[j])
+		phase := ev.Op.Phases[k]
+		r.bars[j].value = b.value(phase)
 		b.top = max(b.top, r.bars[j].value+1)
-		t.signalHeard(b, ev.Op.Phases[j], r)
+		t.signalHeard(b, phase, r)
 		if r.kind == machine.OpMbarArrive {
 			t.chargeCopies(r, r.bars[j])
 		}
 		if r.knew != nil {
-			t.commits(r, b, ev.Op.Phases[j], r.bars[j].ref)
+			t.commits(r, b, phase, r.bars[j].ref)
 		}
 	}
 	if r.kind == machine.OpMbarArrive {
