@@ -41,7 +41,7 @@ var namesOpcodes = []struct{ file, opcodes, why string }{
 		"computes which bits the arithmetic of each leaves undefined; an opcode that it does not name leaves all of them"},
 	{"rules/in_flight.go", "cp.async.bulk.wait_group cp.async.bulk.wait_group.read cp.async.wait_group wgmma.wait_group", inText},
 	{"rules/lifetime.go", "atom cp.async cp.async.bulk cp.async.mbarrier cp.reduce ld mbarrier.arrive mbarrier.complete_tx mbarrier.expect_tx " +
-		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async", inText},
+		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async tcgen05.commit", inText},
 	{"rules/proxy_raw.go", "fence.proxy.async", inText},
 	{"rules/races.go", "bar.warp.sync cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
 		"st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st wgmma wgmma.mma_async wgmma.wait_group", inText},
