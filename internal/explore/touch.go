@@ -158,10 +158,14 @@ type warpLanes struct {
 
 // An opStep is a milestone of an asynchronous operation.
 type opStep struct {
-	id   int64
-	kind machine.Kind
-	of   groupKey
-	seq  uint32
+	id     int64
+	kind   machine.Kind
+	of     groupKey
+	seq    uint32
+	tracks groupKey // of an arrive-on: whose operations it follows
+	upto   uint32   // and the last of them; 0: none
+	queue  machine.CommitQueue
+	commit bool // of a queue
 }
 
 type groupDone struct {
@@ -572,5 +576,10 @@ func (c *collector) milestone(m *machine.Machine, ev *machine.Event) {
 	if ev.Kind == machine.EvSignal {
 		c.grid(m.GridOf(op.CTA), adds)
 	}
-	c.step.ops = append(c.step.ops, opStep{op.ID, ev.Kind, groupKey{op.CTA, op.Warp, op.Lane, op.Group}, op.Seq})
+	st := opStep{id: op.ID, kind: ev.Kind, of: groupKey{op.CTA, op.Warp, op.Lane, op.Group}, seq: op.Seq}
+	if op.Kind == machine.OpMbarArrive {
+		st.tracks, st.upto = groupKey{op.CTA, op.Warp, op.Lane, op.Tracks}, op.After
+		st.queue, st.commit = op.CommitQueue()
+	}
+	c.step.ops = append(c.step.ops, st)
 }

@@ -6,9 +6,9 @@ import (
 	"muster/internal/machine"
 )
 
-// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one
-// of its barriers, with the time and PC of the latest access; or a tcgen05.commit, also of the
-// CTA itself, that arrived at one.
+// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one of its
+// barriers, with the time and PC of the latest access; or a tcgen05.commit, also of the CTA
+// itself, that arrived at one.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
@@ -16,7 +16,8 @@ type visitor struct {
 	value     uint32
 	time      uint32
 	pc        int32
-	commit    int64          // of a tcgen05.commit: machine.Op.Twin
+	commit    int64          // of a tcgen05.commit: its operation
+	turn      turn           // of a commit
 	bar       machine.BarRef // of a commit
 }
 
@@ -39,7 +40,7 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot i
 			return
 		}
 	}
-	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc, 0, machine.BarRef{}})
+	owner.remote = append(owner.remote, visitor{cta: home.index, warp: w, lanes: mask, slot: slot, value: value, time: wp.time, pc: pc})
 }
 
 // visitBar is visit for an operation at a barrier.
@@ -135,13 +136,11 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 }
 
-// visitsLeft reports the latest visit of each visitor that may come after the CTA's end. That
-// a later commit of a thread shows the earlier one counts for those of peers alone, which are
-// errors: of its own the CTA is told.
+// visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	var left []visitor
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.cta != c.index && t.laterCommit(c, &v, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.turn.knownTo(known) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -158,29 +157,6 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 		}
 		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
 	}
-}
-
-// laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which
-// order commits of one thread arrive; CUTLASS, DeepGEMM and ThunderKittens rely on the order of
-// issue.
-func (t *Tracker) laterCommit(c *cta, v *visitor, known *clock) bool {
-	if v.commit == 0 {
-		return false
-	}
-	for i := range c.remote {
-		o := &c.remote[i]
-		if o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes && known.at(c.index, o.slot) >= o.value {
-			return true
-		}
-	}
-	for i := range t.ops.recs {
-		r := &t.ops.recs[i]
-		if r.used && r.knew != nil && r.cta == v.cta && r.warp == v.warp && r.lanes == v.lanes && r.twin > v.commit && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *Tracker) dropLocations(mem machine.MemID) {
@@ -213,9 +189,6 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
-			if r.cta != c.index && t.laterCommit(c, &visitor{cta: r.cta, warp: r.warp, lanes: r.lanes, commit: r.twin}, known) {
-				continue // it counts as arrived, as in visitsLeft
-			}
 			f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}
 			for _, b := range r.bars {
 				if b.ref.Mem == mem && b.value == 0 {

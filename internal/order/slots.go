@@ -1,6 +1,7 @@
 package order
 
 import (
+	"maps"
 	"math/bits"
 
 	"muster/internal/machine"
@@ -17,6 +18,7 @@ type cta struct {
 	lanes  []int // by warp: the first of its 32 lane slots, 0 for none
 	warps  []warp
 	bars   map[uint64]*mbar
+	queues map[machine.CommitQueue]queue // of its threads
 	named  []generation
 	shared shadow
 	tensor shadow    // of its tensor memory
@@ -325,6 +327,7 @@ func (c *cta) clone(id *identity) *cta {
 			d.bars[a] = b.clone()
 		}
 	}
+	d.queues = maps.Clone(c.queues)
 	d.named = append([]generation(nil), c.named...)
 	for i := range d.named {
 		d.named[i].know = c.named[i].know.clone()

@@ -2,7 +2,6 @@ package order
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"muster/internal/machine"
@@ -288,83 +287,4 @@ func (t *Tracker) pairColumns(a, b *machine.Event) {
 			}
 		}
 	}
-}
-
-// phasesKnown returns the phases of mbarriers that lanes know to be complete. Who learns of a
-// commit knows what the tracked operations followed: that copies had brought what they read.
-func (t *Tracker) phasesKnown(home *cta, g *group) *clock {
-	known := &clock{}
-	for _, c := range t.ctas {
-		if c == nil || c.ended || t.cfg.ClusterOf(c.index) != t.cfg.ClusterOf(home.index) {
-			continue
-		}
-		for _, b := range c.bars {
-			if v := g.know.gen.at(c.index, b.slot); v > 0 {
-				known.raise(c.index, b.slot, v)
-			}
-		}
-	}
-	return known
-}
-
-// An issuer is what the thread of a tcgen05.commit did and knew where it issued it, by the
-// views that the commit's arrival hands on: committed, relayed and tensorSent.
-type issuer struct {
-	did, heard, sent clock
-}
-
-// issuedBy returns what a lane that issues a commit did, knows, and was told by commits. Of
-// tcgen05 operations a commit hands on what tcgen05.fence::before_thread_sync would, which it
-// implicitly performs (ISA 9.7.18.6.4.2).
-func issuedBy(home *cta, w *warp, op *machine.Op, lane uint32) *issuer {
-	upto := w.publish()
-	k := &w.group(int(op.Lane)).know
-	is := &issuer{did: k.gen.clone(), heard: k.gen.clone()}
-	is.did.joinOf(k, committed)
-	is.heard.joinOf(k, relayed)
-	is.sent.joinOf(k, tensorSent)
-	is.sent.joinOf(k, tensorTaken)
-	home.markKnown(&is.did, op.Warp, lane, upto)
-	home.markKnown(&is.sent, op.Warp, lane, upto)
-	return is
-}
-
-// joinOf joins a view of k, if that says anything.
-func (c *clock) joinOf(k *know, kind viewKind) {
-	if v := k.of(kind); v != nil {
-		c.join(v)
-	}
-}
-
-// commits lets a commit's arrival hand on what its issuer knew to be complete; and notes the
-// arrival for the end of the barrier's CTA.
-//
-// A copy's write precedes, in observation order, the multiplication that read it, and this the
-// accesses of whoever waits for the commit: so the copy comes first (ISA 8.9.5), for threads
-// and for the asynchronous proxy. What else the issuer did, the arrival does not release: the
-// text names only the operations that it tracks (9.7.18.12.1), and of other operations that
-// signal mbarriers it says so (8.9.1.1). Tensor memory is different: there a commit is the
-// fence before the arrival, too.
-func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
-	k := contrib{cta: r.cta, scope: machine.ScopeSys, pc: r.pc}
-	e := b.at(phase).slot(&k)
-	e.know.gen.join(r.knew)
-	e.know.make(view{kind: committed}).join(&r.behind.did)
-	e.know.make(view{kind: relayed}).join(&r.behind.heard)
-	e.know.make(view{kind: tensorSent}).join(&r.behind.sent)
-	e.know.make(view{kind: asyncShared}).join(r.knew)
-	e.know.make(view{kind: asyncGlobal}).join(r.knew)
-	owner := t.at(ref.Mem.CTA())
-	if owner.ended {
-		return
-	}
-	// Only the phase shows that the arrival has come, whatever is known of its thread.
-	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin, ref}
-	for i := range owner.remote {
-		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
-			*o = v
-			return
-		}
-	}
-	owner.remote = append(owner.remote, v)
 }

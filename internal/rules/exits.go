@@ -30,9 +30,9 @@ peer of the cluster copies into the memory of a CTA that ends is an error.
 
 A tcgen05.commit arrives at its mbarriers when the operations that it tracks are done: that
 too is in flight, and the CTA whose barrier it is must have waited for the phase. Of a CTA's
-own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase,
-others end once a later commit of the same thread has come, in whose order of arrival they
-trust. Of a peer's commit it is an error, unless a later one has come.
+own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase, the
+backward passes of CUTLASS's attention not for the last. Of a peer's commit it is an error. That
+a later commit of the same thread has come is enough: they arrive in the order of their issue.
 
 Mend it: for stores and reductions from shared memory, the issuing thread executes
 cp.async.bulk.wait_group.read 0 before it exits (.read suffices: only the source
@@ -110,7 +110,7 @@ func (j *Judge) leftToArrive(f *order.Fact) Finding {
 	}
 	if a.CTA == cta {
 		found.Severity = Warning
-		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; DeepGEMM, ThunderKittens and CUTLASS's attention end once a later commit of the thread has come, and we know of no failure on a card"}
+		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; the backward passes of CUTLASS's attention do not wait for the last one, and we know of no failure on a card"}
 	}
 	return found
 }

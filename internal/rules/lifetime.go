@@ -98,6 +98,7 @@ var deeds = []struct{ prefix, verb string }{
 	{"cp.async", "issues a copy"},
 	{"st.async", "issues a store"},
 	{"red.async", "issues a reduction"},
+	{"tcgen05.commit", "signals"},
 	{"st", "writes"},
 	{"red", "updates"},
 	{"atom", "updates"},
