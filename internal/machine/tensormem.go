@@ -134,7 +134,7 @@ func visitRelinquish(x *ctx, in *instr, mask uint32) verdict {
 		return halted
 	}
 	x.c.tensors().barred = true
-	x.m.emit(Event{Kind: EvTensorRelinquish, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc, Span: *permitSpan(x.c)})
+	x.m.emit(Event{Kind: EvTensorRelinquish, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc, Span: *Permit(x.c.index)})
 	if ai.pair {
 		return x.askPair(pairAsk{does: relinquishes, mask: mask})
 	}
@@ -286,7 +286,7 @@ func (t *tensorMemory) refuseFree(at, n uint32) string {
 func (x *ctx) changeColumns(ai *allocInfo, mask, at, n uint32) verdict {
 	ev := x.c.tensors().change(x.c, ai.does, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask}, x.m.owner)
 	if ai.does == allocates {
-		ev.Permit = permitSpan(x.c)
+		ev.Permit = Permit(x.c.index)
 	}
 	x.m.emit(ev)
 	if ai.does == frees {
@@ -395,14 +395,12 @@ func TensorCells(addr, n uint64) string {
 // TensorColumnBytes are the bytes of a column of tensor memory.
 const TensorColumnBytes = TensorColumn
 
-// permitSpan is a place behind a CTA's columns that stands for its right to allocate: an alloc
+// Permit returns a place behind a CTA's columns that stands for its right to allocate: an alloc
 // reads it, relinquish_alloc_permit writes it.
-func permitSpan(t *cta) *Span {
-	return &Span{Mem: TensorOf(t.index), Addr: tensorBytes, Len: 4}
-}
+func Permit(cta int32) *Span { return &Span{Mem: TensorOf(cta), Addr: tensorBytes, Len: 4} }
 
-// Permit reports whether a place in tensor memory is the right to allocate.
-func (s Span) Permit() bool { return s.Mem.Kind() == TensorMemory && s.Addr >= tensorBytes }
+// IsPermit reports whether a place stands for a CTA's right to allocate.
+func (s Span) IsPermit() bool { return s.Mem.Kind() == TensorMemory && s.Addr >= tensorBytes }
 
 // FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
 func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }

@@ -38,7 +38,7 @@ func (x *ctx) askPair(a pairAsk) verdict {
 	x.s.state, x.s.wait = waiting, wait{kind: waitPair}
 	ev := Event{Kind: EvTensorAsk, CTA: x.c.index, Warp: x.w.index, Mask: a.mask, PC: x.s.pc}
 	if a.does == allocates {
-		ev.Permit = permitSpan(x.c)
+		ev.Permit = Permit(x.c.index)
 	}
 	if p := x.m.peer(x.c); p != nil {
 		ev.Peer = &p.index

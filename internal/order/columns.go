@@ -11,13 +11,19 @@ import (
 // onColumns enters an alloc or a dealloc as a write of its columns. It is synchronous.
 func (t *Tracker) onColumns(ev *machine.Event) {
 	c := t.at(ev.CTA)
-	if ev.Kind == machine.EvTensorAlloc && !t.allocs[ev.PC] {
-		t.allocs = maps.Clone(t.allocs) // shared with clones
-		if t.allocs == nil {
-			t.allocs = map[int32]bool{}
-		}
-		t.allocs[ev.PC] = true
+	ac := t.onPermit(c, ev)
+	if ev.Kind == machine.EvTensorAlloc {
+		t.noteAlloc(c, ac)
 	}
+	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
+	if ev.Second {
+		t.pairColumns(ev, ev.With)
+	}
+}
+
+// onPermit begins the access of a warp that allocates or frees columns, or relinquishes the
+// permit to allocate.
+func (t *Tracker) onPermit(c *cta, ev *machine.Event) *access {
 	ac := t.begin(c, ev.Warp)
 	ac.warp.mark(ev.Mask)
 	ac.st.time = ac.warp.time
@@ -25,10 +31,67 @@ func (t *Tracker) onColumns(ev *machine.Event) {
 	ac.write, ac.mem = true, ev.Span.Mem
 	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 2, 0), ev.Mask
 	ac.st.what = uint8(machine.Write)
-	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
-	if ev.Second {
-		t.pairColumns(ev, ev.With)
+	return ac
+}
+
+// noteAlloc notes an alloc, which may not come after a relinquish_alloc_permit of its CTA. One
+// that was asked for before it, and then waited, is not ordered before it either.
+func (t *Tracker) noteAlloc(c *cta, ac *access) {
+	t.allocs = maps.Clone(t.allocs) // shared with clones
+	if t.allocs == nil {
+		t.allocs = map[int32]bool{}
 	}
+	t.allocs[ac.st.pc] = true
+	what := ac.st.what
+	ac.st.what = uint8(machine.Read) // of the permit
+	if c.relinquished.who != 0 {
+		t.permitConflict(ac, &c.relinquished)
+	}
+	list := []stamp{ac.st}
+	ac.st.what = what
+	for _, p := range c.allocs {
+		if p.who != ac.st.who {
+			list = append(list, p)
+		}
+	}
+	c.allocs = list
+}
+
+// onRelinquish checks that a CTA's allocs come before its relinquish_alloc_permit: "it is illegal
+// for a CTA to perform tcgen05.alloc after any of its constituent threads execute" that (ISA
+// 9.7.18.7.1).
+func (t *Tracker) onRelinquish(ev *machine.Event) {
+	c := t.at(ev.CTA)
+	ac := t.onPermit(c, ev)
+	for i := range c.allocs {
+		if p := &c.allocs[i]; !t.followsColumns(ac, p) && !t.heardOf(ac, p) {
+			t.permitConflict(ac, p)
+		}
+	}
+	if c.relinquished.who == 0 {
+		c.relinquished = ac.st
+	}
+}
+
+// heardOf reports whether an access follows an alloc by anything that ordered their threads in
+// time, if by relaxed operations or in too narrow a scope: an alloc is synchronous.
+func (t *Tracker) heardOf(ac *access, p *stamp) bool {
+	owner, w := t.split(p.who)
+	k := &ac.group.know
+	for _, c := range [...]*clock{k.wide(), k.strong(), k.of(tensorHeard)} {
+		if c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Tracker) permitConflict(ac *access, p *stamp) {
+	at, n := ac.rowAddr, ac.mem
+	permit := machine.Permit(ac.home.index)
+	ac.mem, ac.rowAddr = permit.Mem, permit.Addr
+	t.conflict(ac, p, 0, int(permit.Len), NoEdge)
+	ac.rowAddr, ac.mem = at, n
 }
 
 // followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or
