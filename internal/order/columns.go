@@ -15,9 +15,25 @@ func (t *Tracker) onColumns(ev *machine.Event) {
 	if ev.Kind == machine.EvTensorAlloc {
 		t.noteAlloc(c, ac)
 	}
+	if ev.Kind == machine.EvTensorFree && ev.With != nil {
+		t.freePair(c, ac, ev)
+		return
+	}
 	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
 	if ev.Second {
 		t.pairColumns(ev, ev.With)
+	}
+}
+
+// freePair enters a dealloc of one CTA of a pair as a write of the columns of both: "issuing warp
+// and peer CTA warp must synchronize tensor memory accesses before attempting to collectively
+// deallocate" (ISA 9.7.18.7.1). It need not wait for the other, so what that comes after counts
+// for that alone; and what the first comes after is kept for the second.
+func (t *Tracker) freePair(c *cta, ac *access, ev *machine.Event) {
+	ac.half = !ev.Second
+	for _, o := range [...]*cta{c, t.at(ev.With.CTA)} {
+		ac.mem = machine.TensorOf(o.index)
+		t.span(&o.tensor, ac, ev.Span.Addr, ev.Span.Len)
 	}
 }
 
@@ -94,6 +110,13 @@ func (t *Tracker) permitConflict(ac *access, p *stamp) {
 	ac.rowAddr, ac.mem = at, n
 }
 
+// freedBefore reports whether an access is an alloc or dealloc, and the earlier one a dealloc of
+// the same columns. An alloc "unblocks as soon as the requested amount of tensor memory becomes
+// available" (ISA 9.7.18.7.1), and comes after what freed it. Two deallocs are a pair's.
+func (t *Tracker) freedBefore(ac *access, p *stamp) bool {
+	return !ac.st.isOp() && !t.allocs[p.pc]
+}
+
 // followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or
 // by what tcgen05 operations are told: the whole warp executes it, and it is synchronous.
 func (t *Tracker) followsColumns(ac *access, p *stamp) bool {
@@ -120,8 +143,8 @@ func (t *Tracker) onAsk(ev *machine.Event) {
 	}
 }
 
-// pairColumns makes what both CTAs of a pair allocated or freed known to both, where tcgen05
-// operations ask: neither has gone on before the other came.
+// pairColumns makes what both CTAs of a pair allocated known to both, where tcgen05 operations
+// ask: neither has gone on before the other came.
 func (t *Tracker) pairColumns(a, b *machine.Event) {
 	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
 		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
