@@ -116,13 +116,14 @@ type ctaState struct {
 	named   [16]*named  // nil: not used
 	groups  []warpgroup // by number; nil: no wgmma
 	columns columns
-	asked   stamp // the last alloc or dealloc of a pair that it asked for
+	alloc   columns // its own last alloc
 }
 
 // A warpState groups a warp's lanes by what they come after.
 type warpState struct {
 	number int32 // in the grid
 	step   uint32
+	asked  stamp // where it came to what a pair does with columns
 	groups []group
 	regs   []regStep
 	peeks  []peek
@@ -384,7 +385,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		p.clusterArrive(ev)
 	case machine.EvClusterWait:
 		p.clusterWait(ev)
-	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+	case machine.EvTensorAsk, machine.EvTensorRelinquish, machine.EvTensorAlloc, machine.EvTensorFree:
 		p.changesColumns(m, ev)
 	case machine.EvRegisters:
 		p.registers(ev)

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -370,8 +371,8 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 		t := touch{object: columns, role: writes, count: uint32(ev.Span.Len / machine.TensorColumnBytes)}
 		if ev.Kind == machine.EvTensorFree {
 			t.role = adds
-		} else if t.lo = uint64(m.FreeColumns(ev.CTA)); ev.Kind == machine.EvTensorAlloc {
-			t.lo += uint64(t.count) // before it
+		} else if t.lo = math.MaxUint64; ev.Kind == machine.EvTensorAlloc {
+			t.lo = uint64(m.FreeColumns(ev.CTA) + t.count) // before it
 		}
 		for _, cta := range m.SharesColumns(ev.CTA) {
 			t.mem = m.Multiprocessor(cta)
@@ -380,6 +381,11 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 		if ev.Kind != machine.EvTensorAsk {
 			c.span(ev.Span, writes)
 		}
+		if ev.Permit != nil {
+			c.span(*ev.Permit, reads)
+		}
+	case machine.EvTensorRelinquish:
+		c.span(ev.Span, writes)
 	case machine.EvTrigger:
 		c.grid(m.GridOf(ev.CTA), adds)
 	case machine.EvGridWait:

@@ -97,10 +97,12 @@ const (
 	// which rule it breaks, Why says it in words.
 	EvOperand
 	// EvTensorAsk: a warp waits for the other CTA of its pair to allocate or free columns
-	// with it. EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
+	// with it, or to relinquish the permit. EvTensorRelinquish: a warp relinquishes it: Span
+	// stands for the permit. EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
 	// them: Span. EvTensorLeft: the CTA ends with columns that the alloc at PC by Warp
 	// allocated.
 	EvTensorAsk
+	EvTensorRelinquish
 	EvTensorAlloc
 	EvTensorFree
 	EvTensorLeft
@@ -450,10 +452,13 @@ type Event struct {
 	// Load, of EvTensorUsed, is Op.ID of the load.
 	Load int64
 	// Peer, of EvTensorAsk, is the other CTA, nil if it does not run; With, of what a pair
-	// allocates or frees, is the other CTA's event, which came before.
-	Peer *int32
-	With *Event
-	Addr *[32]uint64
+	// allocates or frees, is the other CTA's event; Second: which came before. Permit
+	// is what an alloc needs, where it asks for it.
+	Peer   *int32
+	With   *Event
+	Second bool
+	Permit *Span
+	Addr   *[32]uint64
 	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
 	// elements of a strong access, which has one event for each. Whole is then the
 	// instruction's bytes a lane, and 0 for other accesses.

@@ -358,7 +358,7 @@ const (
 	waitBar
 	waitWarpAtBar // arrived at a named barrier, other lanes of the warp did not
 	waitCluster
-	waitPair // asked for an alloc or dealloc of a pair of CTAs
+	waitPair // for the other CTA of its pair: tensorpair.go
 )
 
 // Clone returns an independent copy that shares unchanged pages.

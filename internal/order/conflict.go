@@ -127,7 +127,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if p.isOp() {
 		return t.relateOp(s, ac, p, a, b)
 	}
-	if ac.mem.Kind() == machine.TensorMemory && t.followsColumns(ac, p) {
+	if ac.mem.Kind() == machine.TensorMemory && (t.freedBefore(ac, p) || t.followsColumns(ac, p)) {
 		return ordered
 	}
 	if len(t.allocs) > 0 && p.who == ac.st.who && (t.allocs[p.pc] || t.allocs[ac.st.pc]) {

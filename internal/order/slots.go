@@ -24,6 +24,10 @@ type cta struct {
 	tensor shadow    // of its tensor memory
 	remote []visitor // peers that touched its shared memory
 	gone   know      // what lanes that exited knew
+	// allocs are the last tcgen05.alloc of each warp, relinquished is the first
+	// relinquish_alloc_permit. Clones share them.
+	allocs       []stamp
+	relinquished stamp
 }
 
 // A warp's time advances at releases and warp-wide synchronization only, and

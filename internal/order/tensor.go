@@ -1,7 +1,6 @@
 package order
 
 import (
-	"maps"
 	"slices"
 
 	"muster/internal/machine"
@@ -92,29 +91,6 @@ func (t *Tracker) tensorAfter(c *cta, ev *machine.Event, mask uint32) bool {
 func (k *know) hears(src *know) bool {
 	r := src.of(tensorSent)
 	return r != nil && k.make(view{kind: tensorHeard}).join(r)
-}
-
-// onColumns enters an alloc or a dealloc as a write of its columns. It is synchronous.
-func (t *Tracker) onColumns(ev *machine.Event) {
-	c := t.at(ev.CTA)
-	if ev.Kind == machine.EvTensorAlloc && !t.allocs[ev.PC] {
-		t.allocs = maps.Clone(t.allocs) // shared with clones
-		if t.allocs == nil {
-			t.allocs = map[int32]bool{}
-		}
-		t.allocs[ev.PC] = true
-	}
-	ac := t.begin(c, ev.Warp)
-	ac.warp.mark(ev.Mask)
-	ac.st.time = ac.warp.time
-	ac.as(t.issuers(ac.warp, ev.Mask))
-	ac.write, ac.mem = true, ev.Span.Mem
-	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 2, 0), ev.Mask
-	ac.st.what = uint8(machine.Write)
-	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
-	if ev.With != nil {
-		t.pairColumns(ev, ev.With)
-	}
 }
 
 // relateTensor is relateOp for tensor memory.
@@ -243,48 +219,4 @@ func (t *Tracker) dataCame(ac *access, r *opRec) bool {
 		}
 	}
 	return false
-}
-
-// followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or
-// by what tcgen05 operations are told: the whole warp executes it, and it is synchronous.
-func (t *Tracker) followsColumns(ac *access, p *stamp) bool {
-	owner, w := t.split(p.who)
-	if owner == ac.home.index && w == ac.wi {
-		return true
-	}
-	k := &ac.group.know
-	for _, c := range [...]*clock{&k.gen, k.of(tensorSent), k.of(tensorTaken), k.of(committed)} {
-		if c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// onAsk checks that a warp that allocates columns for a pair knows that the other CTA runs:
-// else what it does is undefined (ISA 9.7.18.7.1).
-func (t *Tracker) onAsk(ev *machine.Event) {
-	c := t.at(ev.CTA)
-	c.warps[ev.Warp].mark(ev.Mask)
-	if ev.Peer != nil {
-		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC)
-	}
-}
-
-// pairColumns makes what both CTAs of a pair allocated or freed known to both, where tcgen05
-// operations ask: neither has gone on before the other came.
-func (t *Tracker) pairColumns(a, b *machine.Event) {
-	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
-		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
-		upto := from.warps[x[0].Warp].publish()
-		w := &to.warps[x[1].Warp]
-		w.split(x[1].Mask)
-		for i := range w.groups {
-			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
-				from.markKnown(g.know.make(view{kind: tensorSent}), x[0].Warp, x[0].Mask, upto)
-				from.markKnown(g.know.make(view{kind: tensorTaken}), x[0].Warp, x[0].Mask, upto)
-				w.learned(g)
-			}
-		}
-	}
 }

@@ -167,6 +167,8 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onStart(ev)
 	case machine.EvTensorAsk:
 		t.onAsk(ev)
+	case machine.EvTensorRelinquish:
+		t.onRelinquish(ev)
 	case machine.EvTensorAlloc, machine.EvTensorFree:
 		t.onColumns(ev)
 	case machine.EvTensorUsed:

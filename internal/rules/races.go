@@ -89,6 +89,7 @@ func init() {
 		tensorAddress:     (*Judge).committedAddress,
 		commitRelease:     (*Judge).relayedRace,
 		tensorUnallocated: (*Judge).outlivedColumns,
+		tensorAlloc:       (*Judge).permitRace,
 	}
 }
 
@@ -149,6 +150,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 // all else is operations.
 func inTensorMemory(c *order.Conflict) *Kind {
 	switch {
+	case c.Span.IsPermit():
+		return tensorAlloc
 	case c.Why&order.IfDataCame != 0:
 		return tensorWait
 	case c.Prior.Op < 0 || c.Cur.Op < 0:

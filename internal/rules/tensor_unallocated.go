@@ -20,8 +20,9 @@ them.
 tcgen05.alloc writes the address to shared memory, by an ordinary store of its warp: other
 warps read it after a barrier. Before tcgen05.dealloc each access must be complete
 (tcgen05.wait::ld, tcgen05.wait::st, or a commit that was waited for), and each thread that
-made one must have synchronized with the warp that frees. An address has the lane in its
-upper half and the column in its lower half.`,
+made one must have synchronized with the warp that frees: with cta_group::2 that of each CTA,
+with the accesses of both. That the two may wait for each other in dealloc orders nothing.
+An address has the lane in its upper half and the column in its lower half.`,
 })
 
 // outlivedColumns is the finding for an access that no synchronization puts into the life of
