@@ -107,6 +107,9 @@ const (
 	// EvTensorUsed: the instruction at PC uses registers of the tcgen05.ld whose number is
 	// Load, and so comes after what that read.
 	EvTensorUsed
+	// EvRefused: lanes in Mask observe at PC that a request of their CTA for a cluster that
+	// has not started failed.
+	EvRefused
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
 	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull

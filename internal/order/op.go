@@ -179,6 +179,9 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	if q, ok := op.CommitQueue(); ok {
 		r.turn = home.enqueue(q)
 	}
+	if op.Kind == machine.OpCancel {
+		home.asks(op, op.PC)
+	}
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
 		if r.turn.n != 0 && owner != nil && owner != home {
@@ -637,6 +640,9 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 		if r.knew != nil {
 			t.commits(r, b, phase, r.bars[j].ref)
 		}
+	}
+	if r.kind == machine.OpCancel {
+		t.at(r.cta).answers(r)
 	}
 	if r.kind == machine.OpMbarArrive {
 		q := t.at(r.cta).warps[r.warp].queue(r.lane, r.tracks)

@@ -24,6 +24,8 @@ type cta struct {
 	tensor shadow    // of its tensor memory
 	remote []visitor // peers that touched its shared memory
 	gone   know      // what lanes that exited knew
+	// requests are the last ones of its lanes for clusters that have not started.
+	requests []request
 }
 
 // A warp's time advances at releases and warp-wide synchronization only, and
@@ -334,6 +336,7 @@ func (c *cta) clone(id *identity) *cta {
 	}
 	d.shared, d.tensor = c.shared.clone(), c.tensor.clone()
 	d.remote = append([]visitor(nil), c.remote...)
+	d.requests = append([]request(nil), c.requests...)
 	d.gone = c.gone.clone()
 	return &d
 }

@@ -2,8 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
+	"muster/internal/machine"
 	"muster/internal/order"
 )
 
@@ -33,7 +33,7 @@ func (j *Judge) defaultedScope(f *order.Fact) Finding {
 	a, b := &f.A, &f.B
 	missing := fmt.Sprintf("%s and %s are in different CTAs; .cluster is written on neither, or on one alone", j.at(a.PC), j.at(b.PC))
 	fix := fmt.Sprintf(".release.cluster on %s, .acquire.cluster on %s", j.at(a.PC), j.at(b.PC))
-	if strings.HasPrefix(j.name(a.PC), "tcgen05.commit") {
+	if a.Scope == machine.ScopeSys { // a commit's arrival, which has no scope to write
 		missing = fmt.Sprintf("%s and %s are in different CTAs, and %s does not name .cluster", j.at(a.PC), j.at(b.PC), j.at(b.PC))
 		fix = ".acquire.cluster on " + j.at(b.PC)
 	}
