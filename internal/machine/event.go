@@ -421,7 +421,7 @@ type Op struct {
 	masked     bool
 	cached     bool // data was taken from registers at issue
 	noinc      bool
-	pair       bool  // of a tcgen05.commit: .cta_group::2
+	pair       int32 // of a tcgen05 operation of .cta_group::2: the other CTA, plus 1
 	refused    bool  // a request that fails although there is a cluster: Refuse
 	step       int64 // Machine.instrs at its issue
 }

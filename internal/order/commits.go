@@ -42,6 +42,20 @@ func (c *cta) enqueue(of machine.CommitQueue) turn {
 	return turn{c.index, q.slot, q.issued}
 }
 
+// upcoming returns the turn of a thread's next commit.
+func (c *cta) upcoming(op *machine.Op) turn {
+	of := machine.CommitQueue{CTA: op.CTA, Warp: op.Warp, Lane: op.Lane, Pair: true}
+	if c.queues == nil {
+		c.queues = map[machine.CommitQueue]queue{}
+	}
+	q, ok := c.queues[of]
+	if !ok {
+		q.slot = c.slot()
+		c.queues[of] = q
+	}
+	return turn{c.index, q.slot, q.issued + 1}
+}
+
 // knownTo reports whether a clock knows that the commit has arrived.
 func (u turn) knownTo(c *clock) bool { return u.n != 0 && c.at(u.cta, u.slot) >= u.n }
 

@@ -43,6 +43,7 @@ type Fact struct {
 	A, B  AccessRef
 	Why   Why // InitNotOrdered: what is missing
 	Span  machine.Span
+	Issue bool // ExitBeforeRemote: B is the issue of an operation of a pair of CTAs
 	Count int
 }
 

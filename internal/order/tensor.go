@@ -273,7 +273,7 @@ func (t *Tracker) onAsk(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	c.warps[ev.Warp].mark(ev.Mask)
 	if ev.Peer != nil {
-		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC)
+		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC, false)
 	}
 }
 
@@ -287,10 +287,24 @@ func (t *Tracker) pairColumns(a, b *machine.Event) {
 		w.split(x[1].Mask)
 		for i := range w.groups {
 			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
+				from.issuedBefore(g.know.make(view{kind: paired}), x[0], upto)
 				from.markKnown(g.know.make(view{kind: tensorSent}), x[0].Warp, x[0].Mask, upto)
 				from.markKnown(g.know.make(view{kind: tensorTaken}), x[0].Warp, x[0].Mask, upto)
 				w.learned(g)
 			}
+		}
+	}
+}
+
+// issuedBefore adds what lanes at an alloc or a dealloc of a pair did, and know to have been
+// done, in any way.
+func (c *cta) issuedBefore(to *clock, ev *machine.Event, upto uint32) {
+	c.markKnown(to, ev.Warp, ev.Mask, upto)
+	w := &c.warps[ev.Warp]
+	for i := range w.groups {
+		if k := &w.groups[i].know; w.groups[i].mask&ev.Mask != 0 {
+			to.join(k.strong())
+			to.joinOf(k, paired)
 		}
 	}
 }
