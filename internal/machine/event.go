@@ -109,6 +109,9 @@ const (
 	// EvTensorUsed: the instruction at PC uses registers of the tcgen05.ld whose number is
 	// Load, and so comes after what that read.
 	EvTensorUsed
+	// EvRefused: lanes in Mask observe at PC that a request of their CTA for a cluster that
+	// has not started failed.
+	EvRefused
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
 	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull
@@ -420,7 +423,7 @@ type Op struct {
 	masked     bool
 	cached     bool // data was taken from registers at issue
 	noinc      bool
-	pair       bool  // of a tcgen05.commit: .cta_group::2
+	pair       int32 // of a tcgen05 operation of .cta_group::2: the other CTA, plus 1
 	refused    bool  // a request that fails although there is a cluster: Refuse
 	step       int64 // Machine.instrs at its issue
 }

@@ -70,7 +70,7 @@ func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
 		return halted
 	}
 	for l := range lanesOf(mask) {
-		op := Op{Kind: OpMbarArrive, After: x.w.cp[l].issued[GroupTensor], Tracks: GroupTensor, noinc: true, pair: ci.pair}
+		op := Op{Kind: OpMbarArrive, After: x.w.cp[l].issued[GroupTensor], Tracks: GroupTensor, noinc: true, pair: x.otherOf(ci.pair)}
 		add := func(a uint64) bool {
 			m.addr[l] = sharedBits(a)
 			mem, at, ok := x.mbarAddress(&ci.bar, l)
@@ -106,7 +106,7 @@ type CommitQueue struct {
 
 // CommitQueue returns the queue of a tcgen05.commit; ok: the operation is one.
 func (op *Op) CommitQueue() (q CommitQueue, ok bool) {
-	return CommitQueue{op.CTA, op.Warp, op.Lane, op.pair}, op.Kind == OpMbarArrive && op.Tracks == GroupTensor
+	return CommitQueue{op.CTA, op.Warp, op.Lane, op.pair != 0}, op.Kind == OpMbarArrive && op.Tracks == GroupTensor
 }
 
 // queued reports whether an earlier commit of an operation's queue has still to arrive.

@@ -210,7 +210,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 	if !ok {
 		return false
 	}
-	op := Op{Kind: OpTensorMultiply, Group: GroupTensor, Proxy: Async, tcgen05: &tcgen05Op{mma: p, pair: mi.pair}}
+	op := Op{Kind: OpTensorMultiply, Group: GroupTensor, Proxy: Async, pair: x.otherOf(mi.pair), tcgen05: &tcgen05Op{mma: p, pair: mi.pair}}
 	for _, t := range ctas {
 		p.ctas = append(p.ctas, t.index)
 		if !x.addOperands(&op, p, t, one) {
@@ -406,7 +406,7 @@ func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 		if !ok {
 			return halted
 		}
-		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async,
+		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async, pair: x.otherOf(ti.pair),
 			tcgen05: &tcgen05Op{at: at, copies: &tensorCopyPlan{form: ti.form, desc: desc}, pair: ti.pair}}
 		for _, t := range ctas {
 			to, ok := x.tensorSpans(t, ti.form.SpansTensor(at), one)

@@ -55,6 +55,18 @@ func (t *cta) tensors() *tensorMemory {
 	return t.tensor
 }
 
+// otherOf returns the number of the other CTA of a pair, plus 1, for an instruction of both; 0 for
+// one of a single CTA.
+func (x *ctx) otherOf(pair bool) int32 {
+	if !pair {
+		return 0
+	}
+	return x.c.g.clusterMember(x.c.first, x.c.rank^1) + 1
+}
+
+// Pair returns the other CTA of a tcgen05 operation of .cta_group::2; ok: it is one.
+func (op *Op) Pair() (other int32, ok bool) { return op.pair - 1, op.pair != 0 }
+
 // An allocInfo is a decoded alloc, dealloc or relinquish_alloc_permit.
 type allocInfo struct {
 	access // alloc: where it writes the address

@@ -35,6 +35,9 @@ func (t *Tracker) freePair(c *cta, ac *access, ev *machine.Event) {
 		ac.mem = machine.TensorOf(o.index)
 		t.span(&o.tensor, ac, ev.Span.Addr, ev.Span.Len)
 	}
+	if ev.Second {
+		t.pairFreed(ev, ev.With)
+	}
 }
 
 // onPermit begins the access of a warp that allocates or frees columns, or relinquishes the
@@ -139,7 +142,7 @@ func (t *Tracker) onAsk(ev *machine.Event) {
 	c := t.at(ev.CTA)
 	c.warps[ev.Warp].mark(ev.Mask)
 	if ev.Peer != nil && ev.Permit != nil { // what is freed was allocated before
-		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC)
+		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC, false)
 	}
 }
 
@@ -153,10 +156,41 @@ func (t *Tracker) pairColumns(a, b *machine.Event) {
 		w.split(x[1].Mask)
 		for i := range w.groups {
 			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
+				from.issuedBefore(g.know.make(view{kind: paired}), x[0], upto)
 				from.markKnown(g.know.make(view{kind: tensorSent}), x[0].Warp, x[0].Mask, upto)
 				from.markKnown(g.know.make(view{kind: tensorTaken}), x[0].Warp, x[0].Mask, upto)
 				w.learned(g)
 			}
+		}
+	}
+}
+
+// pairFreed notes for both CTAs of a pair that neither has gone on from its dealloc before the
+// other came to its own. That orders no memory.
+func (t *Tracker) pairFreed(a, b *machine.Event) {
+	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
+		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
+		upto := from.warps[x[0].Warp].publish()
+		w := &to.warps[x[1].Warp]
+		w.split(x[1].Mask)
+		for i := range w.groups {
+			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
+				from.issuedBefore(g.know.make(view{kind: paired}), x[0], upto)
+				w.learned(g)
+			}
+		}
+	}
+}
+
+// issuedBefore adds what lanes at an alloc or a dealloc of a pair did, and know to have been
+// done, in any way.
+func (c *cta) issuedBefore(to *clock, ev *machine.Event, upto uint32) {
+	c.markKnown(to, ev.Warp, ev.Mask, upto)
+	w := &c.warps[ev.Warp]
+	for i := range w.groups {
+		if k := &w.groups[i].know; w.groups[i].mask&ev.Mask != 0 {
+			to.join(k.strong())
+			to.joinOf(k, paired)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package order
 
 import (
 	"math"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -41,11 +42,34 @@ func (c *cta) enqueue(of machine.CommitQueue) turn {
 	return turn{c.index, q.slot, q.issued}
 }
 
+// upcoming returns the turn of a thread's next commit.
+func (c *cta) upcoming(op *machine.Op) turn {
+	of := machine.CommitQueue{CTA: op.CTA, Warp: op.Warp, Lane: op.Lane, Pair: true}
+	if c.queues == nil {
+		c.queues = map[machine.CommitQueue]queue{}
+	}
+	q, ok := c.queues[of]
+	if !ok {
+		q.slot = c.slot()
+		c.queues[of] = q
+	}
+	return turn{c.index, q.slot, q.issued + 1}
+}
+
 // knownTo reports whether a clock knows that the commit has arrived.
 func (u turn) knownTo(c *clock) bool { return u.n != 0 && c.at(u.cta, u.slot) >= u.n }
 
 // came returns which commits phase n, whose contributions are kept, counts so far.
 func (b *mbar) came(n int64) *clock { return &b.sets[uint64(n)%uint64(len(b.sets))].came }
+
+// commitsLeftOut reports whether commits of other CTAs, which a phase counts, are beyond the
+// scope that is written where lanes wait for it. A commit's arrival has no scope of its own: the
+// text's waits for it are at .cluster (ISA 9.7.18.6.4). Between CTAs a wait at .cta is not
+// morally strong with it (8.7). Scopes left out are told where the commits' own contributions
+// are acquired.
+func (t *Tracker) commitsLeftOut(came *clock, a *acquirer) bool {
+	return !a.defaulted && slices.ContainsFunc(came.parts, func(p part) bool { return a.scope < t.needed(p.cta, a.home.index) })
+}
 
 // committed notes that the last use by a lane, just kept, is a tcgen05.commit.
 func (b *mbar) committed(home *cta, op *machine.Op, at turn, kept bool) {

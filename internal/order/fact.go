@@ -31,6 +31,9 @@ const (
 	RemoteBeforeStart
 	// GroupLeft: operation A's group was never waited for when B exited.
 	GroupLeft
+	// AskUnordered: B observed that a request of its CTA for a cluster failed, and A, a
+	// request of the same CTA, is not ordered before that.
+	AskUnordered
 )
 
 // A Fact is a finding about synchronization or lifetime that a rule may use, and that
@@ -40,6 +43,7 @@ type Fact struct {
 	A, B  AccessRef
 	Why   Why // InitNotOrdered: what is missing
 	Span  machine.Span
+	Issue bool // ExitBeforeRemote: B is the issue of an operation of a pair of CTAs
 	Count int
 }
 

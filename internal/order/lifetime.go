@@ -19,6 +19,9 @@ type visitor struct {
 	commit    int64          // of a tcgen05.commit: its operation
 	turn      turn           // of a commit
 	bar       machine.BarRef // of a commit
+	// issue: the visit is that an operation of both CTAs of a pair was issued; turn is then
+	// that of a commit that shows it.
+	issue bool
 }
 
 // visit notes that lanes touch a memory that is not their CTA's, and checks
@@ -33,14 +36,37 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot i
 	}
 	wp := &home.warps[w]
 	wp.mark(mask)
-	t.visitStarted(home, owner, w, mask, pc)
+	t.visitStarted(home, owner, w, mask, pc, false)
 	for i := range owner.remote {
-		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask && v.slot == slot {
+		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask && v.slot == slot && !v.issue {
 			v.value, v.time, v.pc = max(v.value, value), wp.time, pc
 			return
 		}
 	}
 	owner.remote = append(owner.remote, visitor{cta: home.index, warp: w, lanes: mask, slot: slot, value: value, time: wp.time, pc: pc})
+}
+
+// visitPair is visit for the issue of a tcgen05 operation of both CTAs of a pair: "when the
+// current CTA issues the operation, the peer CTA should be active and should not have exited"
+// (ISA 9.7.18.5), also where it touches nothing there. The arrival of that thread's next commit
+// shows the issue.
+func (t *Tracker) visitPair(home, other *cta, op *machine.Op, at turn) {
+	wp := &home.warps[op.Warp]
+	v := visitor{cta: home.index, warp: op.Warp, lanes: 1 << uint(op.Lane&31), time: wp.time, pc: op.PC, turn: at, issue: true}
+	if v.turn.n == 0 {
+		v.turn = home.upcoming(op)
+	}
+	wp.mark(v.lanes)
+	if t.visitStarted(home, other, op.Warp, v.lanes, op.PC, true); other.ended {
+		return
+	}
+	for i := range other.remote {
+		if o := &other.remote[i]; o.issue && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes {
+			*o = v
+			return
+		}
+	}
+	other.remote = append(other.remote, v)
 }
 
 // visitBar is visit for an operation at a barrier.
@@ -56,9 +82,9 @@ func (t *Tracker) visitBar(home, owner *cta, b *mbar, ev *machine.Event) {
 	t.visit(home, owner, ev.Warp, 1<<uint(ev.Lane&31), ev.PC, slot, value)
 }
 
-func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32) {
+func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32, issue bool) {
 	if owner.ended {
-		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, mask, pc)})
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, mask, pc), Issue: issue})
 		return
 	}
 	wp := &home.warps[w]
@@ -143,6 +169,9 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.turn.knownTo(known) {
 			continue
 		}
+		if p := c.gone.of(paired); v.issue && p != nil && (t.knownLanes(p, v.cta, v.warp, v.time)&v.lanes != 0 || v.turn.knownTo(p)) {
+			continue
+		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
 		if i := slices.IndexFunc(left, same); i < 0 {
 			left = append(left, v)
@@ -155,7 +184,7 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 			t.fact(&Fact{Kind: ExitInFlight, A: AccessRef{CTA: v.cta, Warp: v.warp, Lanes: v.lanes, PC: v.pc, Op: v.commit, Kind: machine.OpMbarArrive, Barrier: true, Bar: v.bar}, B: AccessRef{CTA: c.index, Op: -1}})
 			continue
 		}
-		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc), Issue: v.issue})
 	}
 }
 

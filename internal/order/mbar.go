@@ -203,6 +203,9 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 	done.know.reset()
 	done.know.gen.raise(owner.index, b.slot, b.value(n))
 	set := b.done(n)
+	if set != nil && t.commitsLeftOut(b.came(n), &a) {
+		done.scope = machine.NoScope
+	}
 	if b.commits {
 		sent := done.know.make(view{kind: tensorSent})
 		sent.raise(owner.index, b.slot, b.value(n))

@@ -179,10 +179,16 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	if q, ok := op.CommitQueue(); ok {
 		r.turn = home.enqueue(q)
 	}
+	if op.Kind == machine.OpCancel {
+		home.asks(op, op.PC)
+	}
+	if other, ok := op.Pair(); ok {
+		t.visitPair(home, t.at(other), op, r.turn)
+	}
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
 		if r.turn.n != 0 && owner != nil && owner != home {
-			t.visitStarted(home, owner, op.Warp, lane, op.PC) // of other operations the target says it
+			t.visitStarted(home, owner, op.Warp, lane, op.PC, false) // of other operations the target says it
 		}
 		if b == nil {
 			continue
@@ -317,7 +323,7 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	if s.Mem != machine.Global {
 		owner := t.at(s.Mem.CTA())
 		if owner.index != ac.home.index {
-			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc)
+			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc, false)
 		}
 		if owner.ended {
 			return
@@ -637,6 +643,9 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 		if r.knew != nil {
 			t.commits(r, b, phase, r.bars[j].ref)
 		}
+	}
+	if r.kind == machine.OpCancel {
+		t.at(r.cta).answers(r)
 	}
 	if r.kind == machine.OpMbarArrive {
 		q := t.at(r.cta).warps[r.warp].queue(r.lane, r.tracks)

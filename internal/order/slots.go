@@ -28,6 +28,8 @@ type cta struct {
 	// relinquish_alloc_permit. Clones share them.
 	allocs       []stamp
 	relinquished stamp
+	// requests are the last ones of its lanes for clusters that have not started.
+	requests []request
 }
 
 // A warp's time advances at releases and warp-wide synchronization only, and
@@ -338,6 +340,7 @@ func (c *cta) clone(id *identity) *cta {
 	}
 	d.shared, d.tensor = c.shared.clone(), c.tensor.clone()
 	d.remote = append([]visitor(nil), c.remote...)
+	d.requests = append([]request(nil), c.requests...)
 	d.gone = c.gone.clone()
 	return &d
 }

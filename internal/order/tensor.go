@@ -19,8 +19,10 @@ import (
 // What is known of another thread's operation counts where tcgen05.fence::before_thread_sync,
 // which commit implies, and after_thread_sync stand around the operations that order the
 // threads. These may be relaxed: so the view tensorSent travels by every release, and by
-// relaxed ones into tensorHeard, whatever the scope. after_thread_sync makes both tensorTaken,
-// and before_thread_sync makes that tensorSent again.
+// relaxed ones into tensorHeard. Their scopes must include each other's side all the same: what
+// orders threads is "morally strong" (9.7.18.6.3; 8.7), and the text's examples of relaxed
+// operations write .cluster. after_thread_sync makes both tensorTaken, and before_thread_sync
+// makes that tensorSent again.
 // "The standard memory consistency model synchronization mechanisms also apply" (9.7.18.6.3):
 // what the generic view knows without these fences is told apart, as IfTensorFence.
 
@@ -86,11 +88,15 @@ func (t *Tracker) tensorAfter(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// hears adds what src says of tcgen05 operations, by relaxed operations, and reports whether
-// it was new.
-func (k *know) hears(src *know) bool {
+// hears adds what src says of tcgen05 operations, by relaxed operations whose scopes reach so
+// far, and reports whether it was new.
+func (k *know) hears(src *know, how reach) bool {
+	to := tensorHeard
+	if how == tooNarrow {
+		to = tensorIfWide
+	}
 	r := src.of(tensorSent)
-	return r != nil && k.make(view{kind: tensorHeard}).join(r)
+	return r != nil && k.make(view{kind: to}).join(r)
 }
 
 // relateTensor is relateOp for tensor memory.
@@ -110,7 +116,7 @@ func (t *Tracker) relateTensor(s *seg, ac *access, p *stamp, r *opRec, a, b int)
 	switch {
 	case t.tensorKnown(ac, p, r, &k.gen, lanes), t.tensorKnown(ac, p, r, k.of(committed), lanes):
 		why = IfTensorFence
-	case t.knownBy(ac, p, k.wide(), lanes):
+	case t.knownBy(ac, p, k.wide(), lanes), k.of(tensorIfWide) != nil && t.tensorKnown(ac, p, r, k.of(tensorIfWide), lanes):
 		why = IfScopeWider
 	case t.knownBy(ac, p, k.strong(), lanes), t.knownBy(ac, p, k.of(tensorSent), lanes), t.knownBy(ac, p, k.of(tensorHeard), lanes):
 		why = IfNotRelaxed

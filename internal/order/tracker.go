@@ -173,6 +173,8 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onColumns(ev)
 	case machine.EvTensorUsed:
 		t.onUsed(ev)
+	case machine.EvRefused:
+		t.onRefusal(ev)
 	case machine.EvTrigger:
 		t.onTrigger(ev)
 	case machine.EvGridWait:

@@ -34,6 +34,7 @@ var factKinds = map[order.FactKind]*Kind{
 	order.ExitBeforeRemote:  exitBeforeRemote,
 	order.RemoteBeforeStart: remoteBeforeStart,
 	order.GroupLeft:         groupLeft,
+	order.AskUnordered:      cancelMisuse,
 }
 
 var describeFact map[*Kind]func(*Judge, *order.Fact) Finding
@@ -48,6 +49,7 @@ func init() {
 		exitBeforeRemote:   (*Judge).leftEarly,
 		remoteBeforeStart:  (*Judge).cameEarly,
 		groupLeft:          (*Judge).leftGroup,
+		cancelMisuse:       (*Judge).unorderedRequest,
 	}
 }
 
