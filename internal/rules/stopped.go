@@ -115,6 +115,15 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 		f.Fix = "give the address of the own CTA's; leave out what a peer's does not return, with _ in its place; or let a thread of the peer execute it"
 		return f
 	}
+	if s.Msg == machine.GlobalOnly {
+		space := "shared"
+		if s.Mem == machine.Local {
+			space = "local"
+		}
+		f.Missing = fmt.Sprintf("an access of 256 bits takes global memory alone (ISA 9.7.9.8, 9.7.9.11), and this generic address points to %s memory", space)
+		f.Fix = "split it into accesses of 128 bits, or give an address in global memory"
+		return f
+	}
 	f.Missing = "the bytes lie in no buffer, variable or shared memory of the launch that this access may touch"
 	f.Fix = "check the index against the extent, and the launch's sizes against what the kernel is written for"
 	if s.Mem == machine.Global {
