@@ -71,13 +71,11 @@ func (j *Judge) flows(a, b *order.AccessRef) (first, then *order.AccessRef) {
 // tensorFix says how to order two operations that nothing orders. Those of two warps need a
 // synchronization besides the completion of the first, which may be waited for already.
 func (j *Judge) tensorFix(a, b *order.AccessRef) string {
-	wait := map[machine.Group]string{machine.GroupTensorLoad: "tcgen05.wait::ld", machine.GroupTensorStore: "tcgen05.wait::st"}[a.Group]
+	wait := map[machine.Group]string{machine.GroupTensorLoad: "tcgen05.wait::ld, ", machine.GroupTensorStore: "tcgen05.wait::st, "}[a.Group]
 	if wait == "" || a.CTA == b.CTA && a.Warp == b.Warp {
 		return completion(a, j.instr(a), j.instr(b))
 	}
-	if !j.waits(a) {
-		wait += ", "
-	} else {
+	if j.waits(a) {
 		wait = ""
 	}
 	return fmt.Sprintf("after %s and before %s, put %stcgen05.fence::before_thread_sync, a synchronization (%s) and tcgen05.fence::after_thread_sync",
