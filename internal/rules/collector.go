@@ -53,7 +53,7 @@ func (j *Judge) collectsA(ev *machine.Event) {
 	}
 	w := &j.watch
 	if w.collectors == nil {
-		w.collectors = map[int32]*collectorWatch{}
+		w.collectors, w.filled = map[int32]*collectorWatch{}, map[int32]*collectorWatch{}
 	}
 	c := w.collectors[cta]
 	if c == nil {
@@ -70,12 +70,14 @@ func (j *Judge) collectsA(ev *machine.Event) {
 	switch usage {
 	case machine.CollectorFill:
 		*c = collectorWatch{fill: &op, holds: op.MatrixA(), by: eventSite("fills", ev), uses: true, several: c.several, first: f}
+		w.filled[cta] = c
 		return
 	case machine.CollectorUse, machine.CollectorLastUse:
 		j.usesCollector(c, ev)
 	}
 	if usage != machine.CollectorUse {
 		c.fill, c.holds, c.changed = nil, nil, nil
+		delete(w.filled, cta)
 	}
 }
 
@@ -135,7 +137,7 @@ func (j *Judge) collectedWrite(ev *machine.Event) {
 }
 
 func (j *Judge) collected(s machine.Span, ev *machine.Event) {
-	for _, c := range j.watch.collectors {
+	for _, c := range j.watch.filled {
 		for _, h := range c.holds {
 			if c.changed == nil && h.Mem == s.Mem && h.Addr < s.Addr+s.Len && s.Addr < h.Addr+h.Len {
 				site := eventSite("writes", ev)

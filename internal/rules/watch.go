@@ -42,6 +42,7 @@ type watch struct {
 	freed   []freedColumns      // of tensor memory, the first few
 	// collectors by the first CTA of those that a tcgen05.mma works for.
 	collectors map[int32]*collectorWatch
+	filled     map[int32]*collectorWatch // those that hold a matrix
 }
 
 // A word is the place of an mbarrier.
