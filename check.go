@@ -174,6 +174,8 @@ type merged struct {
 	joint []int32
 	// inherits is what a proof leaves open of the memory that the launch begins with.
 	inherits string
+	// columns is what a launch takes of where tcgen05.alloc finds columns.
+	columns string
 }
 
 // check is Check with one choice of leaders: a run that may prove every schedule, then
@@ -199,6 +201,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
+		c.columnsMatter()
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
@@ -221,6 +224,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	}
 	c.granted()
 	c.costs()
+	c.columnsMatter()
 	c.unfinished()
 	c.handsOn()
 	return l.report(o, c.list, c.merged), ctx.Err()

@@ -76,6 +76,9 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 			r.Assumptions = append(r.Assumptions, "no other CTA, of this grid or another, holds columns of tensor memory on the same SM (co-resident of a launch file lets CTAs of the grid)")
 		}
 	}
+	if all.columns != "" {
+		r.Assumptions = append(r.Assumptions, all.columns)
+	}
 	if c.Program.OrdersGrids() && len(c.More) == 0 {
 		r.Assumptions = append(r.Assumptions, "the launch depends on no other grid, and none on it: griddepcontrol does nothing")
 	}

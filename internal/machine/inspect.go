@@ -411,6 +411,14 @@ func (p *Program) MbarMayBeRemote(pc int32) bool {
 	return !ok || mi.space != spShared
 }
 
+// WaitsFor returns the group whose operations, all of them, an instruction waits for.
+func (p *Program) WaitsFor(pc int32) (g Group, ok bool) {
+	if gi, ok := p.code[pc].x.(*groupInfo); ok && gi.all {
+		return gi.group, true
+	}
+	return NoGroup, false
+}
+
 // Reach marks the instructions reachable from any of the given ones, these
 // included. A guard may hold or fail; an indirect call may reach every function.
 func (p *Program) Reach(from ...int32) []bool {

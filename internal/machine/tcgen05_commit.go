@@ -62,6 +62,9 @@ func sharedBits(addr uint64) uint64 {
 	return addr
 }
 
+// MaskNames begins Stop.Msg where a mask names a CTA that the cluster does not have.
+const MaskNames = "the mask names"
+
 func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
 	m, ci := x.m, in.x.(*commitInfo)
 	var bar [32]uint64
@@ -87,6 +90,9 @@ func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
 		} else {
 			for r := range lanesOf(x.a32(ci.mask)[l] & 0xffff) {
 				if !add(atRank(bar[l], r)) {
+					if n := int(x.c.g.size(x.c.first)); r >= n {
+						m.stop.Msg = sprint("%s CTA %d of the cluster, which has %d", MaskNames, r, n)
+					}
 					return halted
 				}
 			}

@@ -25,6 +25,7 @@ type tensorMemory struct {
 	cells  region
 	allocs []tensorAlloc // by column
 	last   uint32        // columns of the last alloc; 0: none yet
+	turn   uint32        // allocs so far, for otherColumns alone
 	barred bool          // it has executed relinquish_alloc_permit
 	group  int8          // the cta_group of its tcgen05 instructions; 0: none yet
 	asks   []pairAsk
@@ -215,6 +216,11 @@ func (m *Machine) freeColumns(t *cta, n uint32) (first uint32, ok bool) {
 			}
 		}
 	}
+	if m.cfg.otherColumns {
+		if first, ok := otherColumns(&used, n, t.tensor.turn); ok {
+			return first, true
+		}
+	}
 	free := uint32(0)
 	for c := range used {
 		if free++; used[c] {
@@ -222,6 +228,19 @@ func (m *Machine) freeColumns(t *cta, n uint32) (first uint32, ok bool) {
 		}
 		if free == n {
 			return uint32(c) + 1 - n, true
+		}
+	}
+	return 0, false
+}
+
+// otherColumns returns n columns that are free, n being a power of two: the highest at the
+// first turn, and others at each turn after it.
+func otherColumns(used *[tensor.TensorColumns]bool, n, turn uint32) (first uint32, ok bool) {
+	slots := tensor.TensorColumns / n
+	for i := range slots {
+		first = (slots - 1 - (i+turn)%slots) * n
+		if !slices.Contains(used[first:first+n], true) {
+			return first, true
 		}
 	}
 	return 0, false
@@ -316,6 +335,7 @@ func (t *tensorMemory) change(c *cta, does columnsDeed, a tensorAlloc, owner uin
 		return ev
 	}
 	t.last = a.n
+	t.turn++
 	t.allocs = append(t.allocs, a)
 	slices.SortFunc(t.allocs, func(a, b tensorAlloc) int { return int(a.first) - int(b.first) })
 	end := ev.Span.Addr + ev.Span.Len

@@ -207,6 +207,9 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 			j.uninitialized(ev)
 		}
 		j.placed(ev, uint64(ev.Size))
+		if len(j.watch.filled) > 0 && ev.Access&(machine.Write|machine.Update) != 0 {
+			j.collectedAccess(ev)
+		}
 	}
 }
 

@@ -55,10 +55,8 @@ func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) 
 	site := stopSite(role, s)
 	site.Lanes = s.Mask
 	sites := []Site{site}
-	for _, f := range j.watch.freed {
-		if k == tensorUnallocated && f.at.Mem == s.Mem && f.at.Addr <= s.Addr && s.Addr < f.at.Addr+f.at.Len {
-			sites = []Site{f.by, site}
-		}
+	if f := j.freedAt(s); f != nil && k == tensorUnallocated {
+		sites = []Site{*f, site}
 	}
 	j.add(k, Finding{
 		Headline: fmt.Sprintf("%s, warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
@@ -66,6 +64,16 @@ func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) 
 		Missing:  missing,
 		Fix:      fix,
 	})
+}
+
+// freedAt returns where the columns of an access were freed last, or nil.
+func (j *Judge) freedAt(s *machine.Stop) (by *Site) {
+	for i := range j.watch.freed {
+		if f := &j.watch.freed[i]; s.Size > 0 && f.at.Mem == s.Mem && f.at.Addr <= s.Addr && s.Addr < f.at.Addr+f.at.Len {
+			by = &f.by
+		}
+	}
+	return by
 }
 
 // freedColumns are columns of tensor memory that a dealloc freed.
