@@ -157,6 +157,7 @@ type checking struct {
 	ran     bool        // some of the schedules ran
 	shown   trial.Result
 	merged
+	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
 	grants bool        // proven by runs for what each cluster may get
@@ -175,6 +176,8 @@ type merged struct {
 	joint []int32
 	// inherits is what a proof leaves open of the memory that the launch begins with.
 	inherits string
+	// columns is what a launch takes of where tcgen05.alloc finds columns.
+	columns string
 }
 
 // check is Check with one choice of leaders: a run that may prove every schedule, then
@@ -200,18 +203,19 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	wrong := c.wrongAnyhow()
 	if !wrong && c.proves() {
 		c.costs()
+		c.columnsMatter()
 		c.handsOn()
 		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
-		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}
 	case c.representative():
-		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined}
+		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rowsUsed}
 		if c.proof.Together {
-			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined}
+			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rowsUsed}
 		}
 	}
 	for _, stage := range stages {
@@ -222,6 +226,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	}
 	c.granted()
 	c.costs()
+	c.columnsMatter()
 	c.unfinished()
 	c.handsOn()
 	return l.report(o, c.list, c.merged), ctx.Err()
@@ -233,8 +238,8 @@ func (c *checking) proves() bool {
 	if c.o.Mode != EverySchedule {
 		return false
 	}
+	p, r := c.tries()
 	l := c.subject
-	p, r := prove.Try(l, l.Budget(l.Within(c.ctx, 2)), c.o.Jobs, c.skip)
 	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
 	c.proof, c.alike = c.proved(p), p.Parts
 	if c.proof.All {
@@ -290,7 +295,7 @@ func (c *checking) wrongAnyhow() bool {
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
 	}
-	if r.Err != nil || !r.Wrong() {
+	if r.Err != nil || !r.Wrong() || rules.OnRowsAlone(r.Findings) {
 		return false
 	}
 	c.Add(0, &r)
@@ -316,11 +321,14 @@ func (c *checking) runs() error {
 	if err == nil && c.skip && len(c.Findings) > 0 {
 		err = c.runAll(false)
 	}
+	if err == nil && c.unusedRows() {
+		return c.runAll(false)
+	}
 	return err
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged, c.ran = trial.Merged{}, true
+	c.Merged, c.ran, c.rows.raced = trial.Merged{}, true, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -334,6 +342,7 @@ func (c *checking) runAll(skip bool) error {
 			return r.Err
 		}
 		c.Add(i, &r)
+		c.rows.raced.Join(r.Raced)
 	}
 	return nil
 }

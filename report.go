@@ -71,10 +71,13 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 		r.Assumptions = append(r.Assumptions, "malloc finds a heap of 8 MiB, and no room is lost between its blocks")
 	}
 	if c.Program.UsesTensorMemory() {
-		r.Assumptions = append(r.Assumptions, "tensor memory and tcgen05 are as the ISA's text, CuTe's layouts and published models of the sums have them ('muster explain sums'): no card was asked")
+		r.Assumptions = append(r.Assumptions, "tensor memory and tcgen05 are as the ISA's text, CuTe's layouts and published models of the sums have them ('muster explain sums'), and the commits of one thread arrive in the order of their issue: no card was asked")
 		if c.CoResident <= 1 && len(c.More) == 0 {
 			r.Assumptions = append(r.Assumptions, "no other CTA, of this grid or another, holds columns of tensor memory on the same SM (co-resident of a launch file lets CTAs of the grid)")
 		}
+	}
+	if all.columns != "" {
+		r.Assumptions = append(r.Assumptions, all.columns)
 	}
 	if c.Program.OrdersGrids() && len(c.More) == 0 {
 		r.Assumptions = append(r.Assumptions, "the launch depends on no other grid, and none on it: griddepcontrol does nothing")

@@ -44,18 +44,25 @@ func product(tiles, m int) *launch.Array {
 	})
 }
 
-// rows returns the sum over tiles of a·bᵀ in f32, as the kernels with tcgen05.mma form it, and what
-// more gives for each element besides: a tile of a has 128 rows of 16 columns and one of b 16, in
-// blocks of 8 by 8 column after column, and the elements are those of fill mod 5 and mod 7. Every sum
-// is an integer below 2²⁴ and so exact.
-func rows(tiles int, more func(i int) int) *launch.Array {
+// element returns one of the 128 by 16 sums of a tile of a·bᵀ, as the kernels with tcgen05.mma form
+// it: a tile of a has 128 rows of 16 columns and one of b 16, in blocks of 8 by 8, column after column,
+// and the elements are those of fill mod 5 and mod 7.
+func element(tile, i int) int {
 	block := func(rows, row, k int) int { return k/8*rows*8 + row/8*64 + row%8*8 + k%8 }
+	sum := 0
+	for k := range 16 {
+		sum += (tile*2048 + block(128, i/16, k)) % 5 * ((tile*256 + block(16, i%16, k)) % 7)
+	}
+	return sum
+}
+
+// rows returns the sum over tiles of a·bᵀ in f32, and what more gives for each element besides. Every
+// sum is an integer below 2²⁴ and so exact.
+func rows(tiles int, more func(i int) int) *launch.Array {
 	return array("<f4", []int64{128, 16}, func(i int) uint32 {
 		sum := more(i)
 		for tile := range tiles {
-			for k := range 16 {
-				sum += (tile*2048 + block(128, i/16, k)) % 5 * ((tile*256 + block(16, i%16, k)) % 7)
-			}
+			sum += element(tile, i)
 		}
 		return math.Float32bits(float32(sum))
 	})
@@ -75,12 +82,26 @@ func TestFoundOutputs(t *testing.T) {
 			}
 			return uint32(sum)
 		}),
-		"bulk_store":       array("<u4", []int64{128}, iota),
-		"dealloc_barrier":  array("<u4", []int64{256}, iota),
-		"fixup":            rows(1, func(i int) int { return i % 11 }),
-		"init_block":       array("<u4", []int64{128}, func(i int) uint32 { return uint32(127 - i) }),
-		"inval_ring":       rows(5, none),
-		"lapped_tile":      rows(4, none),
+		"bulk_store":      array("<u4", []int64{128}, iota),
+		"dealloc_barrier": array("<u4", []int64{256}, iota),
+		"early_free": array("<f4", []int64{2, 128, 16}, func(i int) uint32 {
+			return math.Float32bits(float32(element(i/2048, i%2048)))
+		}),
+		"fixup":       rows(1, func(i int) int { return i % 11 }),
+		"init_block":  array("<u4", []int64{128}, func(i int) uint32 { return uint32(127 - i) }),
+		"inval_ring":  rows(5, none),
+		"lapped_tile": rows(4, none),
+		"late_expect": array("<f4", []int64{256}, func(row int) uint32 {
+			sum := 0
+			for column := range 64 {
+				for k := range 16 {
+					sum += (row*16 + k) % 5 * ((column*16 + k) % 7)
+				}
+			}
+			return math.Float32bits(float32(sum))
+		}),
+		"load_release":     rows(4, none),
+		"mailbox":          array("<u4", []int64{128}, func(i int) uint32 { return uint32(2*i + 128) }),
 		"mma_stores":       rows(4, none),
 		"reduce_release":   array("<u4", []int64{6, 128}, func(i int) uint32 { return uint32(i + (i/128+1)*(i%128)) }),
 		"wgmma_release_dv": product(6, 11),
@@ -137,7 +158,7 @@ func TestFound(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("examples/found/*.yaml")
-	if err != nil || len(files) < 24 {
+	if err != nil || len(files) < 32 {
 		t.Fatalf("%d launch files, %v", len(files), err)
 	}
 	for _, f := range files {

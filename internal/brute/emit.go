@@ -93,8 +93,12 @@ func (p *Program) PTX() string {
 // thread by thread; -1 for none.
 func (p *Program) Kernel() (text string, lines []int) {
 	e := &emitter{p: p}
+	target := "sm_90a"
+	if p.has(Arrival) {
+		target = "sm_100a"
+	}
 	fmt.Fprintf(e, `.version 8.6
-.target sm_90a
+.target %s
 .address_size 64
 
 .visible .entry kernel(.param .u64 data, .param .u64 out)
@@ -115,7 +119,7 @@ func (p *Program) Kernel() (text string, lines []int) {
 	mov.u32 %%r4, %%ctaid.x;
 	setp.ne.u32 %%p1, %%r1, 0;
 	@%%p1 bra READY;
-`, 2*p.Size()+1, p.Size()+1)
+`, target, 2*p.Size()+1, p.Size()+1)
 	for b, c := range p.Counts {
 		e.line("mbarrier.init.shared::cta.b64 [%%r3+%d], %d;", 8*b, int(c)*p.width())
 	}
@@ -337,6 +341,12 @@ func (e *emitter) op(t, n int, o Op) {
 		e.line(e.only+"cp.async.bulk.wait_group.read %d;", o.N)
 	case Fence:
 		e.line(e.only + "fence.proxy.async;")
+	case Arrival:
+		e.line("add.u32 %%r7, %%r3, %d;", 8*o.Bar)
+		if e.p.home(t) != e.p.barHome(o.Bar) {
+			e.line("mapa.shared::cluster.u32 %%r7, %%r7, %d;", e.p.barHome(o.Bar))
+		}
+		e.line(e.only + "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%%r7];")
 	}
 }
 

@@ -41,8 +41,17 @@ const MostMemories = 4096
 
 // Explore visits every schedule, up to limit states. With card, barriers behave like
 // an H200's where that and the ISA differ.
-func Explore(p *Program, card bool, limit int) Result {
-	r := newRunner(p, card)
+func Explore(p *Program, card bool, limit int) Result { return newRunner(p, card).explore(limit) }
+
+// ExploreLoose is Explore if the commits of one thread could arrive in any order.
+func ExploreLoose(p *Program, limit int) Result {
+	r := newRunner(p, false)
+	r.loose = true
+	return r.explore(limit)
+}
+
+func (r *runner) explore(limit int) Result {
+	p := r.p
 	var out Result
 	begin := r.start()
 	seen := map[state]struct{}{begin: {}}

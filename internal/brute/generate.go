@@ -80,6 +80,11 @@ type generator struct {
 	ops      int
 	value    uint8
 	small    bool
+	commits  bool // draw them
+	// By thread: of how many phases of each barrier, from the first on, its commits were the
+	// only arrivals; and by barrier: those of the thread whose commit completed the last phase.
+	made  [MaxThreads][MaxBars]int8
+	shows [MaxBars][MaxBars]int8
 }
 
 // A flight is an asynchronous operation that has not signalled.
@@ -136,6 +141,12 @@ func (g *generator) walk() {
 func (g *generator) add() {
 	t := g.r.IntN(len(g.p.Threads))
 	b := uint8(g.r.IntN(len(g.p.Counts)))
+	if g.commits && g.r.IntN(4) == 0 {
+		if g.commit(t, b); g.r.IntN(2) == 0 {
+			g.wait(t, b)
+		}
+		return
+	}
 	switch x := g.r.IntN(100); {
 	case x < 18:
 		g.arrive(t, b)
@@ -209,6 +220,7 @@ func (g *generator) settle(b uint8) {
 		x.phase++
 		x.pend = x.next
 		g.full[b] = g.filling[b]
+		g.shows[b] = [MaxBars]int8{}
 	}
 }
 
@@ -247,6 +259,9 @@ func (g *generator) wait(t int, b uint8) {
 	g.emit(t, o)
 	g.know[t].join(&g.full[b])
 	g.seen[t][b] = x.phase
+	for c, n := range g.shows[b] {
+		g.seen[t][c] = max(g.seen[t][c], n)
+	}
 }
 
 // early moves a thread's last operation, a peek, before some of those before it, where
@@ -399,6 +414,11 @@ func (g *generator) asyncCopy(t int, b uint8) {
 func (g *generator) land(i int) {
 	f := g.flights[i]
 	x := &g.bars[f.bar]
+	for k := 0; k < i && f.kind == Arrival; k++ {
+		if g.flights[k].kind == Arrival && g.flights[k].by == f.by {
+			return // it comes after that one
+		}
+	}
 	if f.kind != Copy {
 		if x.pend == 0 {
 			return
@@ -409,7 +429,14 @@ func (g *generator) land(i int) {
 	}
 	g.flights = append(g.flights[:i:i], g.flights[i+1:]...)
 	g.charged(f.bar, &f.clk)
+	was := x.phase
 	g.settle(f.bar)
+	if made := &g.made[f.by]; f.kind == Arrival && x.phase > was {
+		if x.next == 1 && made[f.bar] == was {
+			made[f.bar] = x.phase
+		}
+		g.shows[f.bar] = *made
+	}
 }
 
 // meet adds a named barrier, or the cluster's, with all its threads at once.
@@ -539,7 +566,7 @@ func (g *generator) collect() {
 	for t, ops := range g.p.Threads {
 		copied := [MaxBars]bool{}
 		for _, o := range ops {
-			copied[o.Bar] = copied[o.Bar] || o.Kind == Copy || o.Kind == Increment || o.Kind == NoIncrement
+			copied[o.Bar] = copied[o.Bar] || o.Kind == Copy || o.Kind == Increment || o.Kind == NoIncrement || o.Kind == Arrival && g.mine(t, o.Bar)
 		}
 		for b := range g.p.Counts {
 			x := &g.bars[b]

@@ -86,7 +86,7 @@ func (r *runner) advance(v *sight, k int, pairs map[[2]int]bool) bool {
 				v.done |= wrote(i) << readBits
 			}
 		}
-		signals := r.ops[i].Kind == Increment || r.ops[i].Kind == NoIncrement || r.ops[i].Kind == Copy && v.s.stage[i] == written
+		signals := r.ops[i].Kind == Arrival || r.ops[i].Kind == Increment || r.ops[i].Kind == NoIncrement || r.ops[i].Kind == Copy && v.s.stage[i] == written
 		if !r.milestone(&v.s, i) {
 			return false
 		}
@@ -181,6 +181,12 @@ func (r *runner) learn(v *sight, was *state, t, i int) {
 		v.know[t] |= r.settled(was, t, o)
 	case Copy, CopyAsync, StoreAll, AddAll, MaxAll:
 		v.from[i] = v.know[t]
+	case Arrival: // it hands on what copies did, of which its thread knew, and no more
+		for k := range r.n {
+			if r.ops[k].Kind == Copy || r.ops[k].Kind == CopyAsync {
+				v.from[i] |= v.know[t] & both(k)
+			}
+		}
 	case Increment, NoIncrement:
 		for k := r.first[t]; k < i; k++ {
 			if r.ops[k].Kind == CopyAsync {

@@ -39,11 +39,12 @@ const (
 	ArriveToken // arrive, its token kept
 	WaitToken   // until the phase of the thread's last token of that barrier is complete; without one, the first
 	Fence       // fence.proxy.async: nothing here
+	Arrival     // tcgen05.commit with nothing to track: an arrival that comes later
 	kinds
 )
 
 var kindNames = [kinds]string{"arrive", "drop", "arrive.expect", "expect", "copy", "cp.async", "cp.async.arrive", "cp.async.arrive.noinc", "wait", "peek", "wait.peek",
-	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "bulk.add", "bulk.max", "commit", "wait_group", "wait_group.read", "st.relaxed", "ld.relaxed", "arrive.token", "wait.token", "fence"}
+	"bar.sync", "bar.arrive", "cluster.arrive", "cluster.wait", "ld", "st", "red.add", "red.max", "bulk.store", "bulk.add", "bulk.max", "commit", "wait_group", "wait_group.read", "st.relaxed", "ld.relaxed", "arrive.token", "wait.token", "fence", "tcgen05.commit"}
 
 // An Op is one operation of a thread.
 type Op struct {
@@ -160,7 +161,7 @@ func (o Op) String() string {
 	}
 	name := kindNames[o.Kind]
 	switch o.Kind {
-	case Arrive, Drop, Increment, NoIncrement, ArriveToken, WaitToken:
+	case Arrive, Drop, Increment, NoIncrement, ArriveToken, WaitToken, Arrival:
 		return fmt.Sprintf("%s(b%d)", name, o.Bar)
 	case ArriveExpect, Expect:
 		return fmt.Sprintf("%s(b%d, %d)", name, o.Bar, o.N)

@@ -52,6 +52,8 @@ type runner struct {
 	// card makes the increment of cp.async.mbarrier.arrive charge the tx-count, like
 	// an H200, and not the pending count, as the ISA says.
 	card bool
+	// loose lets the commits of one thread arrive in any order, and not as they were issued.
+	loose bool
 }
 
 func newRunner(p *Program, card bool) *runner {
@@ -152,6 +154,12 @@ func (r *runner) pendingMilestone(s *state, i int) bool {
 				return false
 			}
 		}
+	case r.ops[i].Kind == Arrival && !r.loose:
+		for k := r.first[r.by[i]]; k < i; k++ {
+			if r.ops[k].Kind == Arrival && s.stage[k] == issued {
+				return false
+			}
+		}
 	}
 	return true
 }
@@ -212,6 +220,11 @@ func (r *runner) step(s *state, t int) bool {
 			return false
 		}
 	case Copy, CopyAsync, NoIncrement, StoreAll, AddAll, MaxAll:
+		s.stage[e] = issued
+	case Arrival:
+		if r.gone(s, r.p.barHome(o.Bar)) {
+			return false
+		}
 		s.stage[e] = issued
 	case Increment:
 		s.stage[e] = issued
@@ -333,6 +346,13 @@ func (r *runner) milestone(s *state, i int) bool {
 	o := r.ops[i]
 	b := &s.bars[o.Bar%MaxBars]
 	switch o.Kind {
+	case Arrival:
+		s.stage[i] = over
+		s.async[i] = b.phase
+		if home := r.p.barHome(o.Bar); home != r.p.home(r.by[i]) && r.gone(s, home) {
+			return false
+		}
+		return r.charge(b, Arrive, 1)
 	case Increment, NoIncrement:
 		s.stage[i] = over
 		s.async[i] = b.phase

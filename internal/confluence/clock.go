@@ -6,11 +6,12 @@ import (
 )
 
 // A clock is what an agent comes after: for each warp of the launch, up to which of
-// its steps, lane by lane; and for each barrier, how many completed phases it has
-// seen.
+// its steps, lane by lane; for each barrier, how many completed phases it has seen; and
+// for each queue of commits, how many have arrived.
 type clock struct {
-	warps  window[entry]
-	phases window[int64] // by barrier number; how many are known complete
+	warps   window[entry]
+	phases  window[int64] // by barrier number; how many are known complete
+	commits window[int64] // by queue number
 }
 
 // A window holds the nonzero range of a long row: a CTA mostly knows its own warps
@@ -144,10 +145,16 @@ func (c *clock) join(o *clock) {
 			to[i].join(&o.warps.of[i])
 		}
 	}
-	if from := o.phases.first; len(o.phases.of) > 0 {
-		c.phases.span(from, from+len(o.phases.of))
-		to := c.phases.of[from-c.phases.first:]
-		for i, n := range o.phases.of {
+	raise(&c.phases, &o.phases)
+	raise(&c.commits, &o.commits)
+}
+
+// raise makes a count at least what it is in o, each.
+func raise(c, o *window[int64]) {
+	if from := o.first; len(o.of) > 0 {
+		c.span(from, from+len(o.of))
+		to := c.of[from-c.first:]
+		for i, n := range o.of {
 			to[i] = max(to[i], n)
 		}
 	}
@@ -269,8 +276,17 @@ func (c *clock) know(bar int, n int64) {
 	*k = max(*k, n)
 }
 
-func (c *clock) known(bar int) int64 {
-	if n := c.phases.at(bar); n != nil {
+func (c *clock) known(bar int) int64 { return count(&c.phases, bar) }
+
+// arrived notes that n commits of a queue have arrived.
+func (c *clock) arrived(queue int, n int64) {
+	c.commits.span(queue, queue+1)
+	k := c.commits.at(queue)
+	*k = max(*k, n)
+}
+
+func count(w *window[int64], i int) int64 {
+	if n := w.at(i); n != nil {
 		return *n
 	}
 	return 0
@@ -287,8 +303,13 @@ func (c *clock) coversBut(need *clock, but int32, lanes uint32) bool {
 			return false
 		}
 	}
-	for i, n := range need.phases.of {
-		if c.known(need.phases.first+i) < n {
+	return reaches(&c.phases, &need.phases) && reaches(&c.commits, &need.commits)
+}
+
+// reaches reports whether each count is at least what it is in need.
+func reaches(c, need *window[int64]) bool {
+	for i, n := range need.of {
+		if count(c, need.first+i) < n {
 			return false
 		}
 	}
@@ -352,7 +373,7 @@ func (c *clock) after(w int32, mask, step uint32) uint32 {
 
 func (c *clock) clone() clock {
 	c.freeze()
-	return clock{c.warps.clone(), c.phases.clone()}
+	return clock{c.warps.clone(), c.phases.clone(), c.commits.clone()}
 }
 
 // copy makes c equal to o, reusing c's storage.
@@ -360,9 +381,10 @@ func (c *clock) copy(o *clock) {
 	o.freeze()
 	c.warps = window[entry]{o.warps.first, append(c.warps.of[:0], o.warps.of...)}
 	c.phases = window[int64]{o.phases.first, append(c.phases.of[:0], o.phases.of...)}
+	c.commits = window[int64]{o.commits.first, append(c.commits.of[:0], o.commits.of...)}
 }
 
 // clear makes c come after nothing.
 func (c *clock) clear() {
-	c.warps.of, c.phases.of = c.warps.of[:0], c.phases.of[:0]
+	c.warps.of, c.phases.of, c.commits.of = c.warps.of[:0], c.phases.of[:0], c.commits.of[:0]
 }

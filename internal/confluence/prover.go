@@ -92,11 +92,12 @@ type Prover struct {
 	turns    map[agent]turn
 	stepped  []*group           // what step returned last
 	asking   map[int32]*request // the last request for a cluster, by the cluster that makes it
+	queues   map[machine.CommitQueue]*queue
 }
 
 // New returns a Prover of a run that has not begun.
 func New(c Config) *Prover {
-	p := &Prover{cfg: c, ctas: make([]*ctaState, c.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}}
+	p := &Prover{cfg: c, ctas: make([]*ctaState, c.CTAs), ops: map[int64]*issue{}, clusters: map[int32]*generations{}, seen: map[alike]int{}, queues: map[machine.CommitQueue]*queue{}}
 	if len(c.Polls) > 0 {
 		p.words = map[granule]*polled{}
 	}
@@ -115,13 +116,14 @@ type ctaState struct {
 	named   [16]*named  // nil: not used
 	groups  []warpgroup // by number; nil: no wgmma
 	columns columns
-	asked   stamp // the last alloc or dealloc of a pair that it asked for
+	alloc   columns // its own last alloc
 }
 
 // A warpState groups a warp's lanes by what they come after.
 type warpState struct {
 	number int32 // in the grid
 	step   uint32
+	asked  stamp // where it came to what a pair does with columns
 	groups []group
 	regs   []regStep
 	peeks  []peek
@@ -167,8 +169,10 @@ func (v view) covers(need *clock) bool { return v.clk.coversBut(need, v.warp, v.
 
 // An issue is an asynchronous operation and what its issuer came after.
 type issue struct {
-	clk clock
-	pc  int32
+	clk   clock
+	pc    int32
+	queue int   // of a commit: which one
+	turn  int64 // its place there, from 1; 0: no commit
 }
 
 // issue returns an unused one.
@@ -346,6 +350,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		is.pc = ev.PC
 		is.clk.copy(&gs[0].clk)
 		is.clk.set(w.number, ev.Mask, w.step)
+		p.enqueue(is, ev.Op)
 		p.ops[ev.Op.ID] = is
 		for _, b := range ev.Op.Bars {
 			bar := p.bar(b)
@@ -380,7 +385,7 @@ func (p *Prover) Observe(m *machine.Machine, ev *machine.Event) {
 		p.clusterArrive(ev)
 	case machine.EvClusterWait:
 		p.clusterWait(ev)
-	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+	case machine.EvTensorAsk, machine.EvTensorRelinquish, machine.EvTensorAlloc, machine.EvTensorFree:
 		p.changesColumns(m, ev)
 	case machine.EvRegisters:
 		p.registers(ev)
@@ -428,7 +433,7 @@ type phase struct {
 	members clock   // their steps, which a later one must come after
 	mated   []stamp // steps that members took together with others: all their lanes, the first's step
 	reach   clock   // what they come after; once complete, what a wait learns
-	async   bool    // some member is the asynchronous half of an operation
+	async   bool    // some member is the asynchronous half of an operation that is no commit
 	counted uint32
 	credits []stamp
 	waits   []stamp // waits for phase n-1 that no member comes after so far
@@ -488,11 +493,12 @@ func (p *Prover) mbar(ev *machine.Event) {
 	mb := &ev.Mbar
 	var at view
 	var own stamp
+	var is *issue // nil: not of an operation
 	if ev.Op != nil {
-		is := p.ops[ev.Op.ID]
-		if is == nil {
+		if is = p.ops[ev.Op.ID]; is == nil {
 			return
 		}
+		is.follow()
 		at = view{clk: &is.clk, warp: -1}
 		p.bar(mb.Bar).flying--
 	} else {
@@ -514,7 +520,10 @@ func (p *Prover) mbar(ev *machine.Event) {
 		b.word = mb.After
 		return
 	}
-	p.charge(b, ev, at, own)
+	if is != nil && is.turn > 0 {
+		b.uses.arrived(is.queue, is.turn)
+	}
+	p.charge(b, ev, at, own, is)
 	if ev.Op != nil && ev.Op.Kind == machine.OpCancel {
 		p.answered(ev, b)
 	}
@@ -525,9 +534,9 @@ func (p *Prover) mbar(ev *machine.Event) {
 }
 
 // charge enters an operation into the open phase.
-func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
+func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp, is *issue) {
 	mb, k := &ev.Mbar, &b.open
-	async := ev.Op != nil
+	async := is != nil
 	with := b.last.first
 	if !b.last.before(b, at) {
 		warp, lanes := p.who(ev)
@@ -538,9 +547,12 @@ func (p *Prover) charge(b *bar, ev *machine.Event, at view, own stamp) {
 		k.first = ev.PC
 	}
 	k.reach.join(at.clk)
-	if async {
+	switch {
+	case async && is.turn > 0:
+		k.members.arrived(is.queue, is.turn)
+	case async:
 		k.async = true
-	} else {
+	default:
 		k.members.set(own.warp, own.mask, own.step)
 		k.mate(own)
 	}

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -158,10 +159,14 @@ type warpLanes struct {
 
 // An opStep is a milestone of an asynchronous operation.
 type opStep struct {
-	id   int64
-	kind machine.Kind
-	of   groupKey
-	seq  uint32
+	id     int64
+	kind   machine.Kind
+	of     groupKey
+	seq    uint32
+	tracks groupKey // of an arrive-on: whose operations it follows
+	upto   uint32   // and the last of them; 0: none
+	queue  machine.CommitQueue
+	commit bool // of a queue
 }
 
 type groupDone struct {
@@ -366,8 +371,8 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 		t := touch{object: columns, role: writes, count: uint32(ev.Span.Len / machine.TensorColumnBytes)}
 		if ev.Kind == machine.EvTensorFree {
 			t.role = adds
-		} else if t.lo = uint64(m.FreeColumns(ev.CTA)); ev.Kind == machine.EvTensorAlloc {
-			t.lo += uint64(t.count) // before it
+		} else if t.lo = math.MaxUint64; ev.Kind == machine.EvTensorAlloc {
+			t.lo = uint64(m.FreeColumns(ev.CTA) + t.count) // before it
 		}
 		for _, cta := range m.SharesColumns(ev.CTA) {
 			t.mem = m.Multiprocessor(cta)
@@ -376,6 +381,11 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 		if ev.Kind != machine.EvTensorAsk {
 			c.span(ev.Span, writes)
 		}
+		if ev.Permit != nil {
+			c.span(*ev.Permit, reads)
+		}
+	case machine.EvTensorRelinquish:
+		c.span(ev.Span, writes)
 	case machine.EvTrigger:
 		c.grid(m.GridOf(ev.CTA), adds)
 	case machine.EvGridWait:
@@ -572,5 +582,10 @@ func (c *collector) milestone(m *machine.Machine, ev *machine.Event) {
 	if ev.Kind == machine.EvSignal {
 		c.grid(m.GridOf(op.CTA), adds)
 	}
-	c.step.ops = append(c.step.ops, opStep{op.ID, ev.Kind, groupKey{op.CTA, op.Warp, op.Lane, op.Group}, op.Seq})
+	st := opStep{id: op.ID, kind: ev.Kind, of: groupKey{op.CTA, op.Warp, op.Lane, op.Group}, seq: op.Seq}
+	if op.Kind == machine.OpMbarArrive {
+		st.tracks, st.upto = groupKey{op.CTA, op.Warp, op.Lane, op.Tracks}, op.After
+		st.queue, st.commit = op.CommitQueue()
+	}
+	c.step.ops = append(c.step.ops, st)
 }

@@ -51,6 +51,8 @@ type trace struct {
 	lanes   map[warpKey]*[32][]int32 // what comes before a lane's next step: its last, mostly
 	ops     map[int64]int            // the last step of an operation
 	issued  map[groupKey][]opSteps
+	commits map[machine.CommitQueue]int64 // the last one of each queue
+	behind  map[int64]int64               // by commit: the one before it in its queue
 	lines   map[lineKey][]toucher
 	wrote   map[lineKey][]toucher // all writes, where a word is or may be waited for
 	bars    map[placeKey]*barTrace
@@ -138,6 +140,7 @@ type exit struct {
 
 func newTrace(polls bool) *trace {
 	return &trace{polls: polls, lanes: map[warpKey]*[32][]int32{}, ops: map[int64]int{}, issued: map[groupKey][]opSteps{},
+		commits: map[machine.CommitQueue]int64{}, behind: map[int64]int64{},
 		lines: map[lineKey][]toucher{}, wrote: map[lineKey][]toucher{}, bars: map[placeKey]*barTrace{}, named: map[placeKey]*generations{}, grids: map[int32]*generations{},
 		exits: map[int32][]exit{}, ends: map[int32][]int{}, lives: map[int32][]toucher{}, columns: map[int32][]toucher{}, starts: map[int32][]toucher{}, starter: map[machine.Choice]int{}, pools: map[int32][]toucher{}, enable: map[machine.Choice]int{}, begins: map[int]*beginning{}}
 }
@@ -218,8 +221,11 @@ func (t *trace) arrow(s *step) *arrow {
 		a.group(&s.groups[i])
 	}
 	for i := range s.ops {
-		if o := &s.ops[i]; o.kind == machine.EvSource && o.of.group == machine.GroupWgmma {
+		switch o := &s.ops[i]; {
+		case o.kind == machine.EvSource && o.of.group == machine.GroupWgmma:
 			a.warpgroup(o.of, o.seq)
+		case o.kind == machine.EvSignal && (o.upto > 0 || o.commit):
+			a.arrival(o)
 		}
 	}
 	return a
@@ -234,6 +240,22 @@ func (a *arrow) warpgroup(of groupKey, seq uint32) {
 			if parts[i].seq == seq {
 				a.after(parts[i].issue)
 			}
+		}
+	}
+}
+
+// arrival orders the arrival of an arrive-on after the operations that it tracks, and after the
+// commit before it.
+func (a *arrow) arrival(o *opStep) {
+	if before, ok := a.t.behind[o.id]; ok {
+		a.after(a.t.ops[before]) // its arrival
+	}
+	for _, x := range a.t.issued[o.tracks] {
+		if x.seq > o.upto {
+			break
+		}
+		if x.end >= 0 && !a.own.has(x.end) {
+			a.after(x.end)
 		}
 	}
 }
@@ -674,6 +696,12 @@ func (t *trace) moved(at int, o *opStep) {
 	t.ops[o.id] = at
 	list := t.issued[o.of]
 	if o.kind == machine.EvIssue {
+		if before, ok := t.commits[o.queue]; ok && o.commit {
+			t.behind[o.id] = before
+		}
+		if o.commit {
+			t.commits[o.queue] = o.id
+		}
 		t.issued[o.of] = append(list, opSteps{o.id, o.seq, at, -1, -1})
 		return
 	}

@@ -239,7 +239,7 @@ func (c *checker) phases() *Refusal {
 				switch e.kind {
 				case machine.EvRegisters:
 					return refuse(e.pc, "setmaxnreg in the loop")
-				case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree:
+				case machine.EvTensorAsk, machine.EvTensorRelinquish, machine.EvTensorAlloc, machine.EvTensorFree:
 					return refuse(e.pc, "columns of tensor memory are allocated or freed in the loop")
 				}
 				x, y := sorted(e.charge), sorted(f.charge)

@@ -177,6 +177,32 @@ func misaligned(mask uint32, addr *[32]uint64, size int32) int {
 	return -1
 }
 
+// wideAccess is the size of .v8 of 32 bits and .v4 of 64 bits, which .global alone has, and
+// generic addresses that point there (ISA 9.7.9.8, 9.7.9.11).
+const wideAccess = 32
+
+// nearLane returns a lane whose wide access has a generic address in shared or local memory,
+// or -1.
+func nearLane(a *access, mask uint32, addr *[32]uint64) int {
+	if a.size != wideAccess {
+		return -1
+	}
+	for k := mask; k != 0; k &= k - 1 {
+		i := bits.TrailingZeros32(k) & 31
+		if addr[i]-sharedWindow < windowSize || addr[i]-localWindow < windowSize {
+			return i
+		}
+	}
+	return -1
+}
+
+// spaceFault ends the run at a generic address in a state space that the access may not have.
+func (x *ctx) spaceFault(a *access, lane int, addr uint64) verdict {
+	v := x.fault(FaultBounds, a, lane, addr)
+	x.m.stop.Msg = GlobalOnly
+	return v
+}
+
 // visitAccess performs a load or a store.
 func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 	a := in.x.(*access)
@@ -194,6 +220,9 @@ func visitAccess(x *ctx, in *instr, mask uint32) verdict {
 		return x.fault(FaultAlign, a, l, addr[l])
 	}
 	if a.space == spGeneric {
+		if l := nearLane(a, mask, addr); l >= 0 {
+			return x.spaceFault(a, l, addr[l])
+		}
 		mask = x.localLanes(in, a, mask)
 	}
 	for mask != 0 {
@@ -280,7 +309,7 @@ func (x *ctx) locateRow(a *access, addr *[32]uint64) (where, bool) {
 	} else {
 		r = &x.m.ctas[mem.CTA()].shared
 	}
-	if !r.within(a0-r.base, 32*uint64(a.size)) || a.acc&Write != 0 && r.fixed {
+	if !r.within(a0-r.base, 32*uint64(a.size)) || a.acc&Write != 0 && r.fixed || a.size == wideAccess && mem != Global {
 		return where{}, false
 	}
 	if delta := addr[0] - a0; delta != 0 {

@@ -308,7 +308,7 @@ func (m *Machine) waitOver(w *warp, s *split) bool {
 	case waitBar:
 		return m.ctas[w.cta].bars[s.wait.bar].gen > s.wait.gen
 	case waitPair:
-		return m.pairOver(m.ctas[w.cta])
+		return m.pairOver(m.ctas[w.cta], w.index)
 	}
 	return false
 }

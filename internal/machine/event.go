@@ -97,16 +97,21 @@ const (
 	// which rule it breaks, Why says it in words.
 	EvOperand
 	// EvTensorAsk: a warp waits for the other CTA of its pair to allocate or free columns
-	// with it. EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
+	// with it, or to relinquish the permit. EvTensorRelinquish: a warp relinquishes it: Span
+	// stands for the permit. EvTensorAlloc, EvTensorFree: lanes in Mask allocated columns of tensor memory, or freed
 	// them: Span. EvTensorLeft: the CTA ends with columns that the alloc at PC by Warp
 	// allocated.
 	EvTensorAsk
+	EvTensorRelinquish
 	EvTensorAlloc
 	EvTensorFree
 	EvTensorLeft
 	// EvTensorUsed: the instruction at PC uses registers of the tcgen05.ld whose number is
 	// Load, and so comes after what that read.
 	EvTensorUsed
+	// EvRefused: lanes in Mask observe at PC that a request of their CTA for a cluster that
+	// has not started failed.
+	EvRefused
 	// EvHeapFull: malloc gives lanes in Mask null at PC, since the blocks of all threads
 	// leave no room, or it could in a schedule in which blocks are freed later.
 	EvHeapFull
@@ -418,6 +423,7 @@ type Op struct {
 	masked     bool
 	cached     bool // data was taken from registers at issue
 	noinc      bool
+	pair       int32 // of a tcgen05 operation of .cta_group::2: the other CTA, plus 1
 	refused    bool  // a request that fails although there is a cluster: Refuse
 	step       int64 // Machine.instrs at its issue
 }
@@ -449,10 +455,13 @@ type Event struct {
 	// Load, of EvTensorUsed, is Op.ID of the load.
 	Load int64
 	// Peer, of EvTensorAsk, is the other CTA, nil if it does not run; With, of what a pair
-	// allocates or frees, is the other CTA's event, which came before.
-	Peer *int32
-	With *Event
-	Addr *[32]uint64
+	// allocates or frees, is the other CTA's event; Second: which came before. Permit
+	// is what an alloc needs, where it asks for it.
+	Peer   *int32
+	With   *Event
+	Second bool
+	Permit *Span
+	Addr   *[32]uint64
 	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
 	// elements of a strong access, which has one event for each. Whole is then the
 	// instruction's bytes a lane, and 0 for other accesses.

@@ -39,7 +39,7 @@ const (
 	WaitSpin
 	// WaitColumns: tcgen05.alloc, more columns than are free together.
 	WaitColumns
-	// WaitPair: the other CTA of its pair, for an alloc or a dealloc.
+	// WaitPair: the other CTA of its pair, for an alloc, a dealloc or a relinquish.
 	WaitPair
 )
 
@@ -214,6 +214,9 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 	case *matrixInfo, *matrixAccess, *wmmaAccess, *tensorAccessInfo:
 		v.Kind = WaitWarp
 	case *allocInfo:
+		if v.Kind = WaitWarp; s.mask != w.live {
+			break
+		}
 		v.Kind, v.Need, v.Free = WaitColumns, x.a32(i.cols)[lowest(s.mask)], m.columnsFree(w.cta)
 	case *access:
 		if i.poll && m.polling(x, in) && !m.anyAwait(s) {
@@ -406,6 +409,14 @@ func (p *Program) MbarOpAt(pc int32) (MbarOp, bool) {
 func (p *Program) MbarMayBeRemote(pc int32) bool {
 	mi, ok := p.code[pc].x.(*mbarInfo)
 	return !ok || mi.space != spShared
+}
+
+// WaitsFor returns the group whose operations, all of them, an instruction waits for.
+func (p *Program) WaitsFor(pc int32) (g Group, ok bool) {
+	if gi, ok := p.code[pc].x.(*groupInfo); ok && gi.all {
+		return gi.group, true
+	}
+	return NoGroup, false
 }
 
 // Reach marks the instructions reachable from any of the given ones, these

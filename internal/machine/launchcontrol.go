@@ -107,7 +107,12 @@ func execIsCanceled(x *ctx, in *instr, mask uint32) {
 		}
 	}
 	x.p[in.d] = x.p[in.d]&^mask | yes
-	x.c.refused = x.c.refused || yes != mask
+	if failed := mask &^ yes; failed != 0 {
+		x.c.refused = true
+		if x.m.cfg.Observer != nil {
+			x.m.emit(Event{Kind: EvRefused, CTA: x.w.cta, Warp: x.w.index, Mask: failed, PC: x.s.pc})
+		}
+	}
 }
 
 // execFirstCTA reads coordinates. Of a request that failed they are undefined, which the

@@ -318,12 +318,23 @@ func (d *decoder) transfer(in *ptx.Inst, a *access, data, addr int) error {
 	if want := d.vecCount(); want != int(a.n) {
 		return d.errorf("%s takes %d elements, not %d", Name(in), want, a.n)
 	}
+	if a.size == wideAccess && a.space != spGlobal && a.space != spGeneric {
+		return malformed{d.errorf("%s: an access of 256 bits takes .global, or a generic address that points there (ISA %s)", Name(in), wideSection(a))}
+	}
 	for _, op := range list {
 		if err := d.datum(op, a); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wideSection is the section of the ISA that restricts .v8, and .v4 of 64 bits.
+func wideSection(a *access) string {
+	if a.acc&Write != 0 {
+		return "9.7.9.11"
+	}
+	return "9.7.9.8"
 }
 
 func (d *decoder) vecCount() int {
@@ -401,6 +412,9 @@ func (d *decoder) emitAccess(a *access) error {
 // OwnShared is Stop.Msg for a generic address that must lie in the shared memory of the
 // own CTA.
 const OwnShared = "generic, of shared::cta alone"
+
+// GlobalOnly is Stop.Msg for a generic address that must point to global memory and does not.
+const GlobalOnly = "generic, of global alone"
 
 func (s space) String() string {
 	return [...]string{"generic", "global", "shared::cta", "shared::cluster", "local", "param", "const", OwnShared}[s]

@@ -23,9 +23,9 @@ func (m *Machine) canAdvance(op *Op) bool {
 	case op.tcgen05 != nil && op.Stage == Issued:
 		return m.piped(op)
 	case op.Kind == OpMbarArrive:
-		// The arrival follows the issuer's operations.
+		// The arrival follows the issuer's operations, and that of its commit before.
 		open := m.ctas[op.CTA].warps[op.Warp].cp[op.Lane].open[op.Tracks]
-		return len(open) == 0 || open[0] > op.After
+		return (len(open) == 0 || open[0] > op.After) && !m.queued(op)
 	}
 	return true
 }

@@ -132,6 +132,10 @@ type notModelled string
 func (e notModelled) Error() string        { return string(e) }
 func (e notModelled) Is(target error) bool { return target == errNotModelled }
 
+// A malformed error is of modifiers that the ISA forbids together, and not of a row that the
+// table lacks: the text is refused.
+type malformed struct{ error }
+
 // decodeForm decodes an instruction by the decoder that its opcode is listed under, and
 // checks it against its row. It returns errNotModelled for what no row or no decoder
 // knows.
@@ -146,6 +150,8 @@ func (d *decoder) decodeForm(in *ptx.Inst) error {
 	}
 	known := !errors.Is(err, errNotModelled)
 	switch {
+	case errors.As(err, new(malformed)):
+		return err.(malformed).error
 	case in.Form == nil && known && err != nil && ptx.KnowsModifiers(in) && !ptx.Newest.Before(d.unit().Version):
 		return err // malformed: some row has its modifiers, and none its operands
 	case in.Form == nil:

@@ -21,7 +21,7 @@ var decoderFiles = []string{
 	"alu.go", "alu_carry.go", "alu_cvt.go", "alu_cvt_small.go", "alu_float.go", "alu_int.go", "alu_logic.go", "alu_mov.go", "alu_packed.go", "alu_pred.go",
 	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go",
 	"control.go", "decode.go", "fence.go", "layout.go", "matrix.go", "matrix_memory.go", "mbar.go", "memory.go", "modifiers.go",
-	"launchcontrol.go", "operands.go", "tcgen05.go", "tcgen05_mma.go", "tensorcopy.go", "tensormap.go", "tensormem.go", "wgmma.go",
+	"launchcontrol.go", "operands.go", "tcgen05.go", "tcgen05_commit.go", "tcgen05_mma.go", "tensorcopy.go", "tensormap.go", "tensormem.go", "wgmma.go",
 }
 
 // analysisPackages are the other packages whose files ask what instructions do. (Package
@@ -41,7 +41,7 @@ var namesOpcodes = []struct{ file, opcodes, why string }{
 		"computes which bits the arithmetic of each leaves undefined; an opcode that it does not name leaves all of them"},
 	{"rules/in_flight.go", "cp.async.bulk.wait_group cp.async.bulk.wait_group.read cp.async.wait_group wgmma.wait_group", inText},
 	{"rules/lifetime.go", "atom cp.async cp.async.bulk cp.async.mbarrier cp.reduce ld mbarrier.arrive mbarrier.complete_tx mbarrier.expect_tx " +
-		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async", inText},
+		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async tcgen05.commit", inText},
 	{"rules/proxy_raw.go", "fence.proxy.async", inText},
 	{"rules/races.go", "bar.warp.sync cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
 		"st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st wgmma wgmma.mma_async wgmma.wait_group", inText},

@@ -33,6 +33,7 @@ type Config struct {
 	// Poison, if set, replaces unwritten and other undefined values.
 	Poison       *Poison
 	skipMatrices bool
+	otherColumns bool
 	collectives  bool
 	failing      map[int32]bool // tests that come out false
 	meetings     bool
@@ -59,6 +60,10 @@ type Config struct {
 // their destination registers keep their values. If Reaches(FromMatrices)
 // is -1, only the data that it writes changes.
 func (m *Machine) SkipMatrices() { m.cfg.skipMatrices = true }
+
+// OtherColumns makes tcgen05.alloc return other columns than the lowest that are free: those
+// from the top, and after a dealloc not the same again.
+func (m *Machine) OtherColumns() { m.cfg.otherColumns = true }
 
 // ShowCollectives makes the machine emit EvCollective, which it does by itself where the
 // program has fence.sc, shfl or a vote.
@@ -358,7 +363,7 @@ const (
 	waitBar
 	waitWarpAtBar // arrived at a named barrier, other lanes of the warp did not
 	waitCluster
-	waitPair // asked for an alloc or dealloc of a pair of CTAs
+	waitPair // for the other CTA of its pair: tensorpair.go
 )
 
 // Clone returns an independent copy that shares unchanged pages.

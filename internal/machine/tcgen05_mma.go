@@ -21,18 +21,21 @@ type mmaInfo struct {
 	disable []reg
 	enable  reg
 	pair    bool
+	// collector is what it says of the collector buffer, which changes no result here.
+	collector CollectorUsage
 }
 
 // A multiplication is what a tcgen05.mma was given when it was issued.
 type multiplication struct {
-	form    *tensor.TCGen05
-	d, a    uint32 // addresses in tensor memory
-	da, db  uint64 // descriptors
-	enable  bool
-	disable []uint32
-	ctas    []int32   // one, or the even and the odd one of a pair
-	reads   []Span    // the operation's
-	parts   []mmaPart // of reads
+	form      *tensor.TCGen05
+	d, a      uint32 // addresses in tensor memory
+	da, db    uint64 // descriptors
+	enable    bool
+	disable   []uint32
+	ctas      []int32   // one, or the even and the odd one of a pair
+	reads     []Span    // the operation's
+	parts     []mmaPart // of reads
+	collector CollectorUsage
 }
 
 // An mmaPart says which matrix a range of memory belongs to.
@@ -93,7 +96,7 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 		case "kind::f16", "kind::tf32", "kind::f8f6f4":
 			mi.form.Kind = m[len("kind::"):]
 		case "collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard":
-			// What the collector keeps of A changes no result (ISA 9.7.18.10.9).
+			mi.collector = collectorUsages[m]
 		default:
 			return notModelled("with ." + m)
 		}
@@ -188,7 +191,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		}
 		return false
 	}
-	p := &multiplication{form: form, d: x.a32(mi.d)[l] + mi.dOff, db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0}
+	p := &multiplication{form: form, d: x.a32(mi.d)[l] + mi.dOff, db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector}
 	if form.ATensor {
 		p.a = x.a32(mi.a)[l] + mi.aOff
 	} else {
@@ -210,7 +213,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 	if !ok {
 		return false
 	}
-	op := Op{Kind: OpTensorMultiply, Group: GroupTensor, Proxy: Async, tcgen05: &tcgen05Op{mma: p, pair: mi.pair}}
+	op := Op{Kind: OpTensorMultiply, Group: GroupTensor, Proxy: Async, pair: x.otherOf(mi.pair), tcgen05: &tcgen05Op{mma: p, pair: mi.pair}}
 	for _, t := range ctas {
 		p.ctas = append(p.ctas, t.index)
 		if !x.addOperands(&op, p, t, one) {
@@ -406,7 +409,7 @@ func visitTensorCp(x *ctx, in *instr, mask uint32) verdict {
 		if !ok {
 			return halted
 		}
-		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async,
+		op := Op{Kind: OpTensorCopy, Group: GroupTensor, Proxy: Async, pair: x.otherOf(ti.pair),
 			tcgen05: &tcgen05Op{at: at, copies: &tensorCopyPlan{form: ti.form, desc: desc}, pair: ti.pair}}
 		for _, t := range ctas {
 			to, ok := x.tensorSpans(t, ti.form.SpansTensor(at), one)

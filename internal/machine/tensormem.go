@@ -12,9 +12,7 @@ import (
 // allocates columns. An alloc waits for columns that are not free. CTAs that share a
 // multiprocessor (Launch.CoResident) share its columns, and each accesses its own alone.
 //
-// With cta_group::2 a warp of each CTA of a pair takes part, and neither goes on before the
-// other has come. The ISA lets a dealloc wait for the other or not: here it waits, so that
-// what hangs on some card hangs.
+// With cta_group::2 a warp of each CTA of a pair takes part: tensorpair.go.
 
 const (
 	tensorBytes  = 4 * tensor.TensorLanes * tensor.TensorColumns
@@ -27,9 +25,10 @@ type tensorMemory struct {
 	cells  region
 	allocs []tensorAlloc // by column
 	last   uint32        // columns of the last alloc; 0: none yet
+	turn   uint32        // allocs so far, for otherColumns alone
 	barred bool          // it has executed relinquish_alloc_permit
 	group  int8          // the cta_group of its tcgen05 instructions; 0: none yet
-	ask    pairAsk
+	asks   []pairAsk
 }
 
 // A tensorAlloc is columns that are allocated.
@@ -39,22 +38,13 @@ type tensorAlloc struct {
 	mask     uint32
 }
 
-// A pairAsk is what a CTA of a pair waits for the other to join in.
-type pairAsk struct {
-	asked, granted bool
-	free           bool // a dealloc
-	n, at          uint32
-	warp, pc       int32
-	mask           uint32
-}
-
 func (t *tensorMemory) clone() *tensorMemory {
 	if t == nil {
 		return nil
 	}
 	c := *t
 	c.cells = t.cells.clone()
-	c.allocs = slices.Clone(t.allocs)
+	c.allocs, c.asks = slices.Clone(t.allocs), slices.Clone(t.asks)
 	return &c
 }
 
@@ -66,27 +56,35 @@ func (t *cta) tensors() *tensorMemory {
 	return t.tensor
 }
 
-// peer returns the other CTA of a pair: its rank in the cluster differs in the last bit (ISA
-// 9.7.18.1). It is nil if there is none, or if it has ended.
-func (m *Machine) peer(t *cta) *cta {
-	rank := t.rank ^ 1
-	if rank >= t.g.size(t.first) {
-		return nil
+// otherOf returns the number of the other CTA of a pair, plus 1, for an instruction of both; 0 for
+// one of a single CTA.
+func (x *ctx) otherOf(pair bool) int32 {
+	if !pair {
+		return 0
 	}
-	if p := m.ctas[t.g.clusterMember(t.first, rank)]; p != nil && !p.ended {
-		return p
-	}
-	return nil
+	return x.c.g.clusterMember(x.c.first, x.c.rank^1) + 1
 }
 
-// An allocInfo is a decoded alloc or dealloc.
+// Pair returns the other CTA of a tcgen05 operation of .cta_group::2; ok: it is one.
+func (op *Op) Pair() (other int32, ok bool) { return op.pair - 1, op.pair != 0 }
+
+// An allocInfo is a decoded alloc, dealloc or relinquish_alloc_permit.
 type allocInfo struct {
 	access // alloc: where it writes the address
 	pair   bool
-	free   bool
+	does   columnsDeed
 	at     reg // dealloc: the address
 	cols   reg
 }
+
+// A columnsDeed is what an instruction does with columns.
+type columnsDeed uint8
+
+const (
+	allocates columnsDeed = iota
+	frees
+	relinquishes
+)
 
 // ctaPair reads the modifier that says whether one CTA or a pair takes part.
 func (d *decoder) ctaPair() bool {
@@ -119,7 +117,7 @@ func (d *decoder) tensorAlloc(in *ptx.Inst) error {
 func (p *Program) AllocatesColumns() bool { return p.columns }
 
 func (d *decoder) tensorDealloc(in *ptx.Inst) error {
-	ai := &allocInfo{pair: d.ctaPair(), free: true}
+	ai := &allocInfo{pair: d.ctaPair(), does: frees}
 	if d.has("exclusive") {
 		return notModelled("with .exclusive")
 	}
@@ -138,16 +136,21 @@ func (d *decoder) tensorDealloc(in *ptx.Inst) error {
 }
 
 func (d *decoder) tensorRelinquish(in *ptx.Inst) error {
-	ai := &allocInfo{pair: d.ctaPair()}
+	ai := &allocInfo{pair: d.ctaPair(), does: relinquishes}
 	d.emit(instr{class: visible, visit: visitRelinquish, ready: readyAligned, x: ai})
 	return nil
 }
 
 func visitRelinquish(x *ctx, in *instr, mask uint32) verdict {
-	if !x.ctaGroup(mask, in.x.(*allocInfo).pair) {
+	ai := in.x.(*allocInfo)
+	if !x.ctaGroup(mask, ai.pair) {
 		return halted
 	}
 	x.c.tensors().barred = true
+	x.m.emit(Event{Kind: EvTensorRelinquish, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc, Span: *Permit(x.c.index)})
+	if ai.pair {
+		return x.askPair(pairAsk{does: relinquishes, mask: mask})
+	}
 	return performed
 }
 
@@ -184,7 +187,7 @@ func readyTensorAlloc(x *ctx, in *instr, mask uint32) bool {
 	if mask != x.w.live {
 		return false
 	}
-	if ai.free || ai.pair {
+	if ai.does == frees || ai.pair {
 		return true
 	}
 	n := x.a32(ai.cols)[lowest(mask)]
@@ -213,6 +216,11 @@ func (m *Machine) freeColumns(t *cta, n uint32) (first uint32, ok bool) {
 			}
 		}
 	}
+	if m.cfg.otherColumns {
+		if first, ok := otherColumns(&used, n, t.tensor.turn); ok {
+			return first, true
+		}
+	}
 	free := uint32(0)
 	for c := range used {
 		if free++; used[c] {
@@ -220,6 +228,19 @@ func (m *Machine) freeColumns(t *cta, n uint32) (first uint32, ok bool) {
 		}
 		if free == n {
 			return uint32(c) + 1 - n, true
+		}
+	}
+	return 0, false
+}
+
+// otherColumns returns n columns that are free, n being a power of two: the highest at the
+// first turn, and others at each turn after it.
+func otherColumns(used *[tensor.TensorColumns]bool, n, turn uint32) (first uint32, ok bool) {
+	slots := tensor.TensorColumns / n
+	for i := range slots {
+		first = (slots - 1 - (i+turn)%slots) * n
+		if !slices.Contains(used[first:first+n], true) {
+			return first, true
 		}
 	}
 	return 0, false
@@ -253,12 +274,12 @@ func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
 	if !x.ctaGroup(mask, ai.pair) {
 		return halted
 	}
-	if !uniform(x.a32(ai.cols), mask) || ai.free && !uniform(x.a32(ai.at), mask) {
+	if !uniform(x.a32(ai.cols), mask) || ai.does == frees && !uniform(x.a32(ai.at), mask) {
 		return x.tensorFault(FaultTensorAlloc, mask, "lanes of the warp give different operands (ISA 9.7.18.7.1)")
 	}
 	at := uint32(0)
 	switch {
-	case ai.free:
+	case ai.does == frees:
 		at = x.a32(ai.at)[l]
 		if why := t.refuseFree(at, n); why != "" {
 			return x.tensorFault(FaultTensorAlloc, mask, why)
@@ -271,16 +292,9 @@ func visitTensorAlloc(x *ctx, in *instr, mask uint32) verdict {
 		x.badOperand(FaultTensorAlloc, mask, sprint("it asks for %d columns and the CTA's last alloc for %d; the number may not increase (ISA 9.7.18.7.1)", n, t.last))
 	}
 	if ai.pair {
-		t.ask = pairAsk{asked: true, free: ai.free, n: n, at: at, warp: x.w.index, pc: x.s.pc, mask: mask}
-		x.s.state, x.s.wait = waiting, wait{kind: waitPair}
-		ev := Event{Kind: EvTensorAsk, CTA: x.c.index, Warp: x.w.index, Mask: mask, PC: x.s.pc}
-		if p := x.m.peer(x.c); p != nil {
-			ev.Peer = &p.index
-		}
-		x.m.emit(ev)
-		return parked
+		return x.askPair(pairAsk{does: ai.does, n: n, at: at, mask: mask})
 	}
-	if !ai.free {
+	if ai.does == allocates {
 		at, _ = x.m.freeColumns(x.c, n)
 	}
 	return x.changeColumns(ai, mask, at, n)
@@ -301,23 +315,27 @@ func (t *tensorMemory) refuseFree(at, n uint32) string {
 
 // changeColumns allocates or frees columns, and writes an alloc's address.
 func (x *ctx) changeColumns(ai *allocInfo, mask, at, n uint32) verdict {
-	ev := x.c.tensors().change(x.c, ai.free, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask}, x.m.owner)
+	ev := x.c.tensors().change(x.c, ai.does, tensorAlloc{first: at, n: n, warp: x.w.index, pc: x.s.pc, mask: mask}, x.m.owner)
+	if ai.does == allocates {
+		ev.Permit = Permit(x.c.index)
+	}
 	x.m.emit(ev)
-	if ai.free {
+	if ai.does == frees {
 		return performed
 	}
 	return x.storeWord(&ai.access, lowest(mask), at)
 }
 
 // change allocates or frees columns, and returns the event.
-func (t *tensorMemory) change(c *cta, free bool, a tensorAlloc, owner uint64) Event {
+func (t *tensorMemory) change(c *cta, does columnsDeed, a tensorAlloc, owner uint64) Event {
 	ev := Event{Kind: EvTensorFree, CTA: c.index, Warp: a.warp, Mask: a.mask, PC: a.pc,
 		Span: Span{Mem: TensorOf(c.index), Addr: uint64(a.first) * TensorColumn, Len: uint64(a.n) * TensorColumn}}
-	if free {
+	if does == frees {
 		t.allocs = slices.DeleteFunc(t.allocs, func(o tensorAlloc) bool { return o.first == a.first })
 		return ev
 	}
 	t.last = a.n
+	t.turn++
 	t.allocs = append(t.allocs, a)
 	slices.SortFunc(t.allocs, func(a, b tensorAlloc) int { return int(a.first) - int(b.first) })
 	end := ev.Span.Addr + ev.Span.Len
@@ -355,55 +373,6 @@ func (x *ctx) storeWord(a *access, lane int, v uint32) verdict {
 	return performed
 }
 
-// pairOver reports whether what a CTA of a pair waits for has come: the other CTA asks for
-// the same, and an alloc finds its columns.
-func (m *Machine) pairOver(t *cta) bool {
-	if t.tensor.ask.granted {
-		return true
-	}
-	p := m.peer(t)
-	if p == nil || p.tensor == nil || !p.tensor.ask.asked || p.tensor.ask.free != t.tensor.ask.free {
-		return false
-	}
-	if t.tensor.ask.free {
-		return true
-	}
-	a, ok := m.freeColumns(t, t.tensor.ask.n)
-	b, also := m.freeColumns(p, p.tensor.ask.n)
-	return ok && also && a == b
-}
-
-// resumePair lets a split pass the alloc or dealloc of a pair. The first of the two does what
-// both asked for.
-func (m *Machine) resumePair(x *ctx) {
-	ai := m.prog.code[x.s.pc].x.(*allocInfo)
-	t := x.c.tensor
-	if !t.ask.granted {
-		peer := m.peer(x.c)
-		p := peer.tensor
-		if p.ask.n != t.ask.n || p.ask.at != t.ask.at {
-			x.tensorFault(FaultTensorAlloc, x.s.mask, "the two CTAs of the pair ask for different columns (ISA 9.7.18.7.1)")
-			return
-		}
-		if !ai.free {
-			t.ask.at, _ = m.freeColumns(x.c, t.ask.n)
-		}
-		p.ask.granted, p.ask.at = true, t.ask.at
-		a := tensorAlloc{first: t.ask.at, n: t.ask.n, warp: x.w.index, pc: x.s.pc, mask: x.s.mask}
-		b := tensorAlloc{first: t.ask.at, n: t.ask.n, warp: p.ask.warp, pc: p.ask.pc, mask: p.ask.mask}
-		own, other := t.change(x.c, ai.free, a, m.owner), p.change(peer, ai.free, b, m.owner)
-		other.With = &own
-		m.emit(own)
-		m.emit(other)
-	}
-	at := t.ask.at
-	t.ask = pairAsk{}
-	x.s.state, x.s.wait = running, wait{}
-	if ai.free || x.storeWord(&ai.access, lowest(x.s.mask), at) != halted {
-		x.s.pc++
-	}
-}
-
 // leavesColumns reports the columns that a CTA has not freed when it ends.
 func (m *Machine) leavesColumns(t *cta) {
 	if t.tensor == nil {
@@ -432,12 +401,14 @@ func (t *tensorMemory) hash(h *maphash.Hash, old *cta) {
 		cells = &old.tensor.cells
 	}
 	t.cells.hashSince(h, cells)
-	maphash.WriteComparable(h, [3]int{len(t.allocs), int(t.last), int(t.group)})
+	maphash.WriteComparable(h, [4]int{len(t.allocs), len(t.asks), int(t.last), int(t.group)})
 	for _, a := range t.allocs {
 		maphash.WriteComparable(h, a)
 	}
 	maphash.WriteComparable(h, t.barred)
-	maphash.WriteComparable(h, t.ask)
+	for _, a := range t.asks {
+		maphash.WriteComparable(h, a)
+	}
 }
 
 // TensorCells names a range of tensor memory: lanes of a column, or columns.
@@ -453,21 +424,15 @@ func TensorCells(addr, n uint64) string {
 	return sprint("column %d, lanes %d to %d", first, from, to)
 }
 
-// inspectPair describes a split that waits for the other CTA of its pair.
-func (m *Machine) inspectPair(w *warp, v *WaitingSplit) {
-	t := m.ctas[w.cta]
-	switch p := m.peer(t); {
-	case m.pairOver(t):
-		v.Kind = WaitNothing
-	case p != nil && p.tensor != nil && p.tensor.ask.asked && p.tensor.ask.free == t.tensor.ask.free:
-		v.Kind, v.Need, v.Free = WaitColumns, t.tensor.ask.n, min(m.columnsFree(t.index), m.columnsFree(p.index))
-	default:
-		v.Kind = WaitPair
-	}
-}
-
 // TensorColumnBytes are the bytes of a column of tensor memory.
 const TensorColumnBytes = TensorColumn
+
+// Permit returns a place behind a CTA's columns that stands for its right to allocate: an alloc
+// reads it, relinquish_alloc_permit writes it.
+func Permit(cta int32) *Span { return &Span{Mem: TensorOf(cta), Addr: tensorBytes, Len: 4} }
+
+// IsPermit reports whether a place stands for a CTA's right to allocate.
+func (s Span) IsPermit() bool { return s.Mem.Kind() == TensorMemory && s.Addr >= tensorBytes }
 
 // FreeColumns is how many columns a CTA could allocate, whether they lie together or not.
 func (m *Machine) FreeColumns(cta int32) uint32 { return m.columnsFree(cta) }

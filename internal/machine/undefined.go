@@ -39,6 +39,8 @@ const (
 	UndefinedResult
 	// UnknownResult: the driver or the chip decides the result of the instruction.
 	UnknownResult
+	// UndefinedOperand: bytes of A or B that a tcgen05.mma reads in a race.
+	UndefinedOperand
 )
 
 // An UndefinedFrom is an instruction that reads, or makes, an undefined value.
@@ -71,6 +73,7 @@ type Undefined struct {
 	pending []pendingBranch
 	graphs  map[int32]*flow.Graph
 	memory  bool // some memory holds undefined values that were written
+	raced   OperandBytes
 	draws   *draws
 }
 
@@ -104,6 +107,9 @@ func (m *Machine) FollowUndefined() *Undefined {
 	m.Follow(f)
 	return u
 }
+
+// Raced makes bytes of operands of tcgen05.mma undefined to those that read them.
+func (u *Undefined) Raced(o OperandBytes) { u.raced = o }
 
 // Seen reports whether the run met an undefined value of that origin.
 func (u *Undefined) Seen(f UndefinedFrom) bool { _, ok := u.index[f]; return ok }

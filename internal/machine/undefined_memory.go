@@ -363,6 +363,9 @@ func (u *Undefined) read(m *Machine, op *Op) {
 		}
 		at += s.Len
 	}
+	if op.Kind == OpTensorMultiply && u.raced[op.PC] != nil {
+		u.readRaced(op, n)
+	}
 	if op.wgmma != nil {
 		op.fragShades = nil
 		for _, r := range op.wgmma.info.a {

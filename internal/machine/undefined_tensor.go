@@ -38,6 +38,26 @@ func (u *Undefined) storedTensor(x *ctx, op *Op) {
 	})
 }
 
+// readRaced makes the bytes of a tcgen05.mma's operands undefined that are read in a race; n is
+// how many bytes it reads together.
+func (u *Undefined) readRaced(op *Op, n uint64) {
+	from, at, first := u.origin(UndefinedFrom{UndefinedOperand, op.PC, 0}), uint64(0), uint64(0)
+	for i, s := range op.Reads {
+		for k := uint64(0); op.tcgen05.mma.parts[i] != partD && k < s.Len; k++ {
+			if !u.raced.Has(op.PC, first+k, 1) {
+				continue
+			}
+			if op.shades == nil {
+				op.shades = make([]shade, n)
+			}
+			op.shades[at+k] = shade{0xff, op.shades[at+k].from | from}
+		}
+		if at += s.Len; op.tcgen05.mma.parts[i] != partD {
+			first += s.Len
+		}
+	}
+}
+
 // wroteTensor sets the shades of what an operation of tcgen05 has written; from are the
 // origins of what it read.
 func (u *Undefined) wroteTensor(m *Machine, op *Op, from uint64) {

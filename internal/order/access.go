@@ -38,6 +38,10 @@ type access struct {
 	settledMem  machine.MemID
 	// The address of the row being touched.
 	rowAddr uint64
+	// from is the byte of the row from which on the access is related to an earlier one.
+	from int
+	// half: the first dealloc of a pair, whose second is checked against the same.
+	half bool
 }
 
 func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }
@@ -51,7 +55,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.views = [3]*clock{}
 	ac.lane, ac.crossed = 0, [3]*crossing{}
 	ac.moment, ac.all = nil, nil
-	ac.settled = 0
+	ac.settled, ac.half = 0, false
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
 }
@@ -318,7 +322,11 @@ func (t *Tracker) freeSet(s *stampSet) {
 // may race with p but not with the write, which is strong.
 func (t *Tracker) outlives(s *seg, ac *access, p *stamp, a, b int) bool {
 	if ac.follows(p) {
-		return ac.st.strong() && !t.speaksFor(ac, p)
+		return ac.half || ac.st.strong() && !t.speaksFor(ac, p)
+	}
+	if ac.half {
+		t.relate(s, ac, p, a, b)
+		return true
 	}
 	switch how := t.relate(s, ac, p, a, b); how {
 	case morallyStrong:
@@ -443,6 +451,9 @@ func (t *Tracker) replaces(ac *access, r *stamp) bool {
 		return false // nor a weak one for what that observed
 	}
 	if ac.st.isOp() {
+		if !t.standsFor(&ac.st, r) {
+			return false
+		}
 		return r.isOp() && t.opKnownTo(ac, r, &ac.group.know.gen, ac.lane) && t.completesWith(ac, r)
 	}
 	if i := r.who - ac.base; i < ac.warps {

@@ -59,6 +59,9 @@ const (
 	// IfRelayed: accesses of a CTA's threads to its shared memory: ordered if the arrival of a
 	// tcgen05.commit released what its thread had acquired before.
 	IfRelayed
+	// UnusedOperand: bytes of A or B of a tcgen05.mma of which no result is used
+	// (Config.Unused).
+	UnusedOperand
 	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
 	// together.
 	IfTogether
@@ -113,6 +116,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if !ac.write && !p.writes() {
 		return ordered
 	}
+	ac.from = a
 	if t.launchOver(ac, p) {
 		return ordered
 	}
@@ -123,7 +127,7 @@ func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	if p.isOp() {
 		return t.relateOp(s, ac, p, a, b)
 	}
-	if ac.mem.Kind() == machine.TensorMemory && t.followsColumns(ac, p) {
+	if ac.mem.Kind() == machine.TensorMemory && (t.freedBefore(ac, p) || t.followsColumns(ac, p)) {
 		return ordered
 	}
 	if len(t.allocs) > 0 && p.who == ac.st.who && (t.allocs[p.pc] || t.allocs[ac.st.pc]) {
@@ -372,6 +376,9 @@ func (t *Tracker) conflictTogether(ac *access, p *stamp, at, end int, why Why) {
 // conflict reports a conflict at byte at of the row, in a segment that ends at
 // byte end.
 func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
+	if op := t.multiplies(ac, p); op != nil && t.racesWith(op, ac, end) {
+		why |= UnusedOperand
+	}
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
 	if why&InFlight != 0 && t.afterIssue(ac, p) {

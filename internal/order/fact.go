@@ -31,6 +31,9 @@ const (
 	RemoteBeforeStart
 	// GroupLeft: operation A's group was never waited for when B exited.
 	GroupLeft
+	// AskUnordered: B observed that a request of its CTA for a cluster failed, and A, a
+	// request of the same CTA, is not ordered before that.
+	AskUnordered
 )
 
 // A Fact is a finding about synchronization or lifetime that a rule may use, and that
@@ -40,6 +43,7 @@ type Fact struct {
 	A, B  AccessRef
 	Why   Why // InitNotOrdered: what is missing
 	Span  machine.Span
+	Issue bool // ExitBeforeRemote: B is the issue of an operation of a pair of CTAs
 	Count int
 }
 
@@ -51,6 +55,7 @@ type log struct {
 	byPair    map[pair]int
 	byFact    map[factPair]int
 	links     []Link
+	raced     map[int32]*raced // by instruction
 }
 
 // A Link is a release and an acquire that met and do not synchronize: by
@@ -123,7 +128,7 @@ func (l *log) fact(f *Fact) bool {
 }
 
 func (l *log) clone() log {
-	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...), links: slices.Clone(l.links)}
+	d := log{conflicts: append([]Conflict(nil), l.conflicts...), facts: append([]Fact(nil), l.facts...), links: slices.Clone(l.links), raced: cloneRaced(l.raced)}
 	if l.byPair != nil {
 		d.byPair = make(map[pair]int, len(l.byPair))
 		for k, v := range l.byPair {

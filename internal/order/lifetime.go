@@ -6,9 +6,9 @@ import (
 	"muster/internal/machine"
 )
 
-// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one
-// of its barriers, with the time and PC of the latest access; or a tcgen05.commit, also of the
-// CTA itself, that arrived at one.
+// A visitor is lanes of another CTA's warp that touched a CTA's shared memory or one of its
+// barriers, with the time and PC of the latest access; or a tcgen05.commit, also of the CTA
+// itself, that arrived at one.
 type visitor struct {
 	cta, warp int32
 	lanes     uint32
@@ -16,8 +16,12 @@ type visitor struct {
 	value     uint32
 	time      uint32
 	pc        int32
-	commit    int64          // of a tcgen05.commit: machine.Op.Twin
+	commit    int64          // of a tcgen05.commit: its operation
+	turn      turn           // of a commit
 	bar       machine.BarRef // of a commit
+	// issue: the visit is that an operation of both CTAs of a pair was issued; turn is then
+	// that of a commit that shows it.
+	issue bool
 }
 
 // visit notes that lanes touch a memory that is not their CTA's, and checks
@@ -32,14 +36,37 @@ func (t *Tracker) visit(home, owner *cta, w int32, mask uint32, pc int32, slot i
 	}
 	wp := &home.warps[w]
 	wp.mark(mask)
-	t.visitStarted(home, owner, w, mask, pc)
+	t.visitStarted(home, owner, w, mask, pc, false)
 	for i := range owner.remote {
-		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask && v.slot == slot {
+		if v := &owner.remote[i]; v.cta == home.index && v.warp == w && v.lanes == mask && v.slot == slot && !v.issue {
 			v.value, v.time, v.pc = max(v.value, value), wp.time, pc
 			return
 		}
 	}
-	owner.remote = append(owner.remote, visitor{home.index, w, mask, slot, value, wp.time, pc, 0, machine.BarRef{}})
+	owner.remote = append(owner.remote, visitor{cta: home.index, warp: w, lanes: mask, slot: slot, value: value, time: wp.time, pc: pc})
+}
+
+// visitPair is visit for the issue of a tcgen05 operation of both CTAs of a pair: "when the
+// current CTA issues the operation, the peer CTA should be active and should not have exited"
+// (ISA 9.7.18.5), also where it touches nothing there. The arrival of that thread's next commit
+// shows the issue.
+func (t *Tracker) visitPair(home, other *cta, op *machine.Op, at turn) {
+	wp := &home.warps[op.Warp]
+	v := visitor{cta: home.index, warp: op.Warp, lanes: 1 << uint(op.Lane&31), time: wp.time, pc: op.PC, turn: at, issue: true}
+	if v.turn.n == 0 {
+		v.turn = home.upcoming(op)
+	}
+	wp.mark(v.lanes)
+	if t.visitStarted(home, other, op.Warp, v.lanes, op.PC, true); other.ended {
+		return
+	}
+	for i := range other.remote {
+		if o := &other.remote[i]; o.issue && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes {
+			*o = v
+			return
+		}
+	}
+	other.remote = append(other.remote, v)
 }
 
 // visitBar is visit for an operation at a barrier.
@@ -55,9 +82,9 @@ func (t *Tracker) visitBar(home, owner *cta, b *mbar, ev *machine.Event) {
 	t.visit(home, owner, ev.Warp, 1<<uint(ev.Lane&31), ev.PC, slot, value)
 }
 
-func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32) {
+func (t *Tracker) visitStarted(home, owner *cta, w int32, mask uint32, pc int32, issue bool) {
 	if owner.ended {
-		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, mask, pc)})
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: owner.index, Op: -1}, B: laneRef(home.index, w, mask, pc), Issue: issue})
 		return
 	}
 	wp := &home.warps[w]
@@ -135,13 +162,14 @@ func (t *Tracker) onEnd(ev *machine.Event) {
 	}
 }
 
-// visitsLeft reports the latest visit of each visitor that may come after the CTA's end. That
-// a later commit of a thread shows the earlier one counts for those of peers alone, which are
-// errors: of its own the CTA is told.
+// visitsLeft reports the latest visit of each visitor that may come after the CTA's end.
 func (t *Tracker) visitsLeft(c *cta, known *clock) {
 	var left []visitor
 	for _, v := range c.remote {
-		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.cta != c.index && t.laterCommit(c, &v, known) {
+		if v.lanes&^t.knownLanes(known, v.cta, v.warp, v.time) == 0 || v.slot > 0 && known.at(c.index, v.slot) >= v.value || v.turn.knownTo(known) {
+			continue
+		}
+		if p := c.gone.of(paired); v.issue && p != nil && (t.knownLanes(p, v.cta, v.warp, v.time)&v.lanes != 0 || v.turn.knownTo(p)) {
 			continue
 		}
 		same := func(o visitor) bool { return o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes }
@@ -156,31 +184,8 @@ func (t *Tracker) visitsLeft(c *cta, known *clock) {
 			t.fact(&Fact{Kind: ExitInFlight, A: AccessRef{CTA: v.cta, Warp: v.warp, Lanes: v.lanes, PC: v.pc, Op: v.commit, Kind: machine.OpMbarArrive, Barrier: true, Bar: v.bar}, B: AccessRef{CTA: c.index, Op: -1}})
 			continue
 		}
-		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc)})
+		t.fact(&Fact{Kind: ExitBeforeRemote, A: AccessRef{CTA: c.index, Op: -1}, B: laneRef(v.cta, v.warp, v.lanes, v.pc), Issue: v.issue})
 	}
-}
-
-// laterCommit reports whether a visit is a commit's, and a later commit of its lane is known to
-// have arrived, one of those that were heard in the CTA or another. The ISA does not say in which
-// order commits of one thread arrive; CUTLASS, DeepGEMM and ThunderKittens rely on the order of
-// issue.
-func (t *Tracker) laterCommit(c *cta, v *visitor, known *clock) bool {
-	if v.commit == 0 {
-		return false
-	}
-	for i := range c.remote {
-		o := &c.remote[i]
-		if o.commit > v.commit && o.cta == v.cta && o.warp == v.warp && o.lanes == v.lanes && known.at(c.index, o.slot) >= o.value {
-			return true
-		}
-	}
-	for i := range t.ops.recs {
-		r := &t.ops.recs[i]
-		if r.used && r.knew != nil && r.cta == v.cta && r.warp == v.warp && r.lanes == v.lanes && r.twin > v.commit && slices.ContainsFunc(r.bars, func(b opBar) bool { return b.knownTo(known) }) {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *Tracker) dropLocations(mem machine.MemID) {
@@ -213,9 +218,6 @@ func (t *Tracker) opsInFlight(c *cta) {
 		}
 		reads, writes := holds(r.reads, mem), holds(r.writes, mem)
 		if r.toSignal(c) {
-			if r.cta != c.index && t.laterCommit(c, &visitor{cta: r.cta, warp: r.warp, lanes: r.lanes, commit: r.twin}, known) {
-				continue // it counts as arrived, as in visitsLeft
-			}
 			f := Fact{Kind: ExitInFlight, A: t.ops.refIn(int32(i), mem), B: AccessRef{CTA: c.index, Op: -1}}
 			for _, b := range r.bars {
 				if b.ref.Mem == mem && b.value == 0 {

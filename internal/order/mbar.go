@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -36,6 +37,7 @@ type user struct {
 	last      [32]uint32 // time of each lane's last use; 0: none
 	pc        [32]int32
 	commits   uint32 // lanes whose last use is a tcgen05.commit
+	turns     []turn // of these, by lane; nil: none so far
 }
 
 type phaseSet struct {
@@ -43,6 +45,7 @@ type phaseSet struct {
 	used  bool
 	set   relSet
 	heard clock // what issuers of its operations had heard: unseen.go
+	came  clock // which commits it counts: commits.go
 }
 
 // A ref is an operation of lanes at a time.
@@ -63,6 +66,7 @@ func (b *mbar) at(n int64) *relSet {
 	if !s.used || s.phase != n {
 		s.set.reset()
 		s.heard.reset()
+		s.came.reset()
 		s.phase, s.used = n, true
 	}
 	return &s.set
@@ -81,8 +85,12 @@ func (b *mbar) clone() *mbar {
 	for i := range d.sets {
 		d.sets[i].set = b.sets[i].set.clone()
 		d.sets[i].heard = b.sets[i].heard.clone()
+		d.sets[i].came = b.sets[i].came.clone()
 	}
 	d.users = append([]user(nil), b.users...)
+	for i := range d.users {
+		d.users[i].turns = slices.Clone(d.users[i].turns)
+	}
 	return &d
 }
 
@@ -194,11 +202,20 @@ func (t *Tracker) onMbarWait(ev *machine.Event) {
 	done.know = t.tmp
 	done.know.reset()
 	done.know.gen.raise(owner.index, b.slot, b.value(n))
+	set := b.done(n)
+	if set != nil && t.commitsLeftOut(b.came(n), &a) {
+		done.scope = machine.NoScope
+	}
 	if b.commits {
-		done.know.make(view{kind: tensorSent}).raise(owner.index, b.slot, b.value(n))
+		sent := done.know.make(view{kind: tensorSent})
+		sent.raise(owner.index, b.slot, b.value(n))
+		if set != nil {
+			came := b.came(n)
+			done.know.gen.join(came)
+			sent.join(came)
+		}
 	}
 	relaxed := ev.Sem == machine.Relaxed
-	set := b.done(n)
 	for i := 0; set != nil && i < len(set.list); i++ {
 		if relaxed {
 			t.see(&set.list[i], &a, location{})
@@ -270,25 +287,14 @@ func (t *Tracker) keepUse(b *mbar, home *cta, w int32, mask uint32, pc int32) {
 	u.commits &^= mask
 }
 
-// committed notes that the last use by a lane, just kept, is a tcgen05.commit.
-func (b *mbar) committed(home *cta, op *machine.Op, lane uint32, kept bool) {
-	if !kept || op.Kind != machine.OpMbarArrive || op.Tracks != machine.GroupTensor {
-		return
-	}
-	for i := range b.users {
-		if u := &b.users[i]; u.cta == home.index && u.warp == op.Warp {
-			u.commits |= lane
-		}
-	}
-}
-
 // invalidates checks that the end of a barrier's life comes after every use of
 // it. Control order decides: scopes and relaxed forms do not matter, and
 // collectives order lanes of a warp like bar.warp.sync, but the Tracker does not
 // see them. So one lane's use that is known stands for its warp's.
 func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32) {
 	g := home.warps[ev.Warp].group(int(ev.Lane & 31))
-	// Who knows all phases that anything was charged to knows that commits have arrived.
+	// Who knows all phases that anything was charged to knows that commits have arrived; who
+	// knows that of a later one of the same thread, too.
 	arrived := b.top > 0 && g.know.strong().at(home.index, b.slot) >= b.top-1
 	for i := range b.users {
 		u := &b.users[i]
@@ -296,7 +302,7 @@ func (t *Tracker) invalidates(b *mbar, home *cta, ev *machine.Event, lane uint32
 			if u.last[l] == 0 || u.cta == home.index && u.warp == ev.Warp {
 				continue
 			}
-			if u.commits>>l&1 != 0 && arrived {
+			if u.commits>>l&1 != 0 && (arrived || u.turns[l].knownTo(g.know.strong())) {
 				continue
 			}
 			if t.knownLanes(g.know.strong(), u.cta, u.warp, u.last[l]) == 0 {

@@ -27,6 +27,7 @@ type opRec struct {
 	tracks    machine.Group // of an arrive-on: whose operations it waits for
 	knew      *clock        // of tcgen05.commit: phases that its issuer knew to be complete
 	behind    *issuer       // of tcgen05.commit: what its issuer did and knew
+	turn      turn          // of tcgen05.commit: its own; of what one tracks, that of the first
 	op        *machine.Op   // of tcgen05
 	// issued is the time of the issuer's warp at which it was issued.
 	issued uint32
@@ -175,14 +176,26 @@ func (t *Tracker) onIssue(ev *machine.Event) {
 	if r.issued = w.time; op.Kind != machine.OpWgmma {
 		w.dirty = true
 	}
+	if q, ok := op.CommitQueue(); ok {
+		r.turn = home.enqueue(q)
+	}
+	if op.Kind == machine.OpCancel {
+		home.asks(op, op.PC)
+	}
+	if other, ok := op.Pair(); ok {
+		t.visitPair(home, t.at(other), op, r.turn)
+	}
 	for _, ref := range op.Bars {
 		b, owner := t.bar(ref)
+		if r.turn.n != 0 && owner != nil && owner != home {
+			t.visitStarted(home, owner, op.Warp, lane, op.PC, false) // of other operations the target says it
+		}
 		if b == nil {
 			continue
 		}
 		r.bars = append(r.bars, opBar{ref: ref, slot: b.slot})
 		t.usesBar(b, owner, home, op.Warp, lane, op.PC)
-		b.committed(home, op, lane, t.cfg.Invals)
+		b.committed(home, op, r.turn, t.cfg.Invals)
 	}
 	if op.Group != machine.NoGroup {
 		q := w.queue(op.Lane, op.Group)
@@ -310,7 +323,7 @@ func (t *Tracker) enterSpan(ac *access, s machine.Span) {
 	if s.Mem != machine.Global {
 		owner := t.at(s.Mem.CTA())
 		if owner.index != ac.home.index {
-			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc)
+			t.visitStarted(ac.home, owner, ac.wi, ac.lane, ac.st.pc, false)
 		}
 		if owner.ended {
 			return
@@ -571,8 +584,12 @@ func (r *opRec) byLane(ac *access) bool {
 // signalledTo reports whether a clock knows the phases that the operation was charged
 // to: for a write, that of the barrier in the memory written, or any if there is none
 // there; for a read, all. For a cp.async, and for what tcgen05.commit tracks, any one
-// suffices: each belongs to an arrive-on that followed it.
+// suffices: each belongs to an arrive-on that followed it; and so does that a commit which
+// follows it has arrived.
 func (r *opRec) signalledTo(c *clock, write bool, mem machine.MemID) bool {
+	if r.turn.knownTo(c) {
+		return true
+	}
 	tracked := r.group == machine.GroupCpAsync || r.group == machine.GroupTensor
 	if write || tracked {
 		for i := range r.bars {
@@ -612,18 +629,23 @@ func (t *Tracker) onMilestone(ev *machine.Event) {
 	}
 	for j := range r.bars {
 		b, _ := t.bar(r.bars[j].ref)
-		if b == nil || j >= len(ev.Op.Phases) {
+		k := slices.Index(ev.Op.Bars, r.bars[j].ref) // not j, if a target had ended at the issue
+		if b == nil || k < 0 {
 			continue
 		}
-		r.bars[j].value = b.value(ev.Op.Phases[j])
+		phase := ev.Op.Phases[k]
+		r.bars[j].value = b.value(phase)
 		b.top = max(b.top, r.bars[j].value+1)
-		t.signalHeard(b, ev.Op.Phases[j], r)
+		t.signalHeard(b, phase, r)
 		if r.kind == machine.OpMbarArrive {
 			t.chargeCopies(r, r.bars[j])
 		}
 		if r.knew != nil {
-			t.commits(r, b, ev.Op.Phases[j], r.bars[j].ref)
+			t.commits(r, b, phase, r.bars[j].ref)
 		}
+	}
+	if r.kind == machine.OpCancel {
+		t.at(r.cta).answers(r)
 	}
 	if r.kind == machine.OpMbarArrive {
 		q := t.at(r.cta).warps[r.warp].queue(r.lane, r.tracks)
@@ -643,7 +665,14 @@ func (t *Tracker) chargeCopies(arrive *opRec, b opBar) {
 	q := t.at(arrive.cta).warps[arrive.warp].queue(arrive.lane, arrive.tracks)
 	for _, list := range [][]int32{q.waited, q.list} {
 		for _, i := range list {
-			if r := &t.ops.recs[i]; r.seq <= arrive.after && !r.signals(b.ref) {
+			r := &t.ops.recs[i]
+			if r.seq > arrive.after {
+				continue
+			}
+			if r.turn.n == 0 {
+				r.turn = arrive.turn
+			}
+			if !r.signals(b.ref) {
 				r.bars = append(r.bars, b)
 			}
 		}

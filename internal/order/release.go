@@ -140,6 +140,7 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 	how := t.reaches(e, a.home.index, a.scope, a.defaulted)
 	w := &a.home.warps[a.warp]
 	w.split(a.mask)
+	heard := false
 	for i := range w.groups {
 		g := &w.groups[i]
 		if g.mask&a.mask == 0 {
@@ -148,12 +149,13 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 		switch {
 		case e.relaxed:
 			g.know.joinStrong(&e.know)
-			g.know.hears(&e.know)
+			heard = g.know.hears(&e.know, how) || heard
 			if e.scope != machine.NoScope {
 				g.know.glimpse(&e.know)
 			}
 		case how == tooNarrow:
 			g.know.joinWide(&e.know)
+			g.know.hears(&e.know, how)
 		default:
 			g.know.join(&e.know)
 		}
@@ -165,6 +167,9 @@ func (t *Tracker) acquire(e *contrib, a *acquirer) {
 	switch {
 	case e.relaxed:
 		t.link(true, e, a)
+		if heard && how == byDefault {
+			t.scopeDefaulted(e, a)
+		}
 	case how == byDefault:
 		t.scopeDefaulted(e, a)
 	case how == tooNarrow:
@@ -186,13 +191,17 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 	if e.scope != machine.NoScope {
 		t.seeFences(e, a)
 	}
+	how := t.reaches(e, a.home.index, a.scope, a.defaulted)
 	for i := range w.groups {
 		g := &w.groups[i]
 		if g.mask&a.mask == 0 {
 			continue
 		}
-		if g.know.hears(&e.know) {
+		if g.know.hears(&e.know, how) {
 			w.learned(g)
+			if how == byDefault {
+				t.scopeDefaulted(e, a)
+			}
 		}
 		if !g.know.strong().covers(e.know.strong()) {
 			g.know.joinStrong(&e.know)
@@ -204,7 +213,7 @@ func (t *Tracker) see(e *contrib, a *acquirer, loc location) {
 		return
 	}
 	seen := contrib{cta: e.cta, scope: e.scope, defaulted: e.defaulted, async: e.async, pc: e.pc, lanes: a.mask, loc: loc}
-	if t.reaches(e, a.home.index, a.scope, a.defaulted) == tooNarrow {
+	if how == tooNarrow {
 		seen.scope, seen.defaulted = machine.NoScope, false
 	}
 	w.pending.slot(&seen).know.join(&e.know)

@@ -28,10 +28,11 @@ import (
 //	fence SEM.SCOPE [shared]; initfence
 //	proxy|proxy.acquire|proxy.release [global|cta|cluster]
 //	mapfence release|acquire ADDR [scope=gpu]
-//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [map=MEM:ADDR+N] [after=N] [stride=N] [elem=N]
+//	bulk|reduce|cpasync|stasync|redasync|noinc|tensor|cancel NAME [read=MEM:ADDR+N] [write=MEM:ADDR+N] [bar=MEM:ADDR] [map=MEM:ADDR+N] [after=N] [stride=N] [elem=N]
 //	signal NAME phase=N[,N]
 //	groupwait|groupread bulk|cpasync N
 //	carrive|cwait gen=N [relaxed]
+//	refused                   a request of the CTA for a cluster is seen to have failed
 //	exit; end
 //
 // MEM is g, s (the agent's own CTA's shared memory) or s and a CTA's number.
@@ -275,7 +276,7 @@ func (s *script) do(a agent, op string, f []string) error {
 			}
 		}
 		s.feed(a, ev)
-	case "bulk", "reduce", "cpasync", "stasync", "redasync", "noinc", "tensor":
+	case "bulk", "reduce", "cpasync", "stasync", "redasync", "noinc", "tensor", "cancel":
 		s.issue(a, op, &g)
 	case "signal":
 		o := s.ops[g.plain[0]]
@@ -299,6 +300,8 @@ func (s *script) do(a agent, op string, f []string) error {
 			ev.Sem = machine.Relaxed
 		}
 		s.feed(a, ev)
+	case "refused":
+		s.feed(a, machine.Event{Kind: machine.EvRefused})
 	case "exit":
 		s.feed(a, machine.Event{Kind: machine.EvExit})
 	case "end":
@@ -403,7 +406,7 @@ func (s *script) proxy(a agent, op string, g *args) {
 func (s *script) issue(a agent, op string, g *args) {
 	kinds := map[string]machine.OpKind{
 		"bulk": machine.OpBulkCopy, "reduce": machine.OpBulkReduce, "cpasync": machine.OpCpAsync, "tensor": machine.OpBulkCopy,
-		"stasync": machine.OpStAsync, "redasync": machine.OpRedAsync, "noinc": machine.OpMbarArrive,
+		"stasync": machine.OpStAsync, "redasync": machine.OpRedAsync, "noinc": machine.OpMbarArrive, "cancel": machine.OpCancel,
 	}
 	for m := a.mask; m != 0; m &= m - 1 {
 		lane := m & -m
@@ -506,7 +509,7 @@ func memText(m machine.MemID) string {
 	return fmt.Sprintf("s%d", m)
 }
 
-var factNames = []string{"scope-defaulted", "init-not-ordered", "inval-not-ordered", "barrier-touched", "exit-in-flight", "exit-before-remote", "remote-before-start", "group-left"}
+var factNames = []string{"scope-defaulted", "init-not-ordered", "inval-not-ordered", "barrier-touched", "exit-in-flight", "exit-before-remote", "remote-before-start", "group-left", "ask-unordered"}
 
 // report prints all that was found.
 func (s *script) report() string {

@@ -359,5 +359,5 @@ func (t *Tracker) supersedes(st, old *stamp) bool {
 		return st.sameBy(old) && !st.isOp()
 	}
 	a, b := &t.ops.recs[st.op()], &t.ops.recs[old.op()]
-	return a.group != machine.NoGroup && a.group == b.group && a.cta == b.cta && a.warp == b.warp && a.lane == b.lane
+	return a.group != machine.NoGroup && a.group == b.group && a.cta == b.cta && a.warp == b.warp && a.lane == b.lane && t.standsFor(st, old)
 }

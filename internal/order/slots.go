@@ -1,6 +1,7 @@
 package order
 
 import (
+	"maps"
 	"math/bits"
 
 	"muster/internal/machine"
@@ -17,11 +18,18 @@ type cta struct {
 	lanes  []int // by warp: the first of its 32 lane slots, 0 for none
 	warps  []warp
 	bars   map[uint64]*mbar
+	queues map[machine.CommitQueue]queue // of its threads
 	named  []generation
 	shared shadow
 	tensor shadow    // of its tensor memory
 	remote []visitor // peers that touched its shared memory
 	gone   know      // what lanes that exited knew
+	// allocs are the last tcgen05.alloc of each warp, relinquished is the first
+	// relinquish_alloc_permit. Clones share them.
+	allocs       []stamp
+	relinquished stamp
+	// requests are the last ones of its lanes for clusters that have not started.
+	requests []request
 }
 
 // A warp's time advances at releases and warp-wide synchronization only, and
@@ -325,12 +333,14 @@ func (c *cta) clone(id *identity) *cta {
 			d.bars[a] = b.clone()
 		}
 	}
+	d.queues = maps.Clone(c.queues)
 	d.named = append([]generation(nil), c.named...)
 	for i := range d.named {
 		d.named[i].know = c.named[i].know.clone()
 	}
 	d.shared, d.tensor = c.shared.clone(), c.tensor.clone()
 	d.remote = append([]visitor(nil), c.remote...)
+	d.requests = append([]request(nil), c.requests...)
 	d.gone = c.gone.clone()
 	return &d
 }

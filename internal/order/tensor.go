@@ -1,8 +1,6 @@
 package order
 
 import (
-	"maps"
-	"math"
 	"slices"
 
 	"muster/internal/machine"
@@ -21,8 +19,10 @@ import (
 // What is known of another thread's operation counts where tcgen05.fence::before_thread_sync,
 // which commit implies, and after_thread_sync stand around the operations that order the
 // threads. These may be relaxed: so the view tensorSent travels by every release, and by
-// relaxed ones into tensorHeard, whatever the scope. after_thread_sync makes both tensorTaken,
-// and before_thread_sync makes that tensorSent again.
+// relaxed ones into tensorHeard. Their scopes must include each other's side all the same: what
+// orders threads is "morally strong" (9.7.18.6.3; 8.7), and the text's examples of relaxed
+// operations write .cluster. after_thread_sync makes both tensorTaken, and before_thread_sync
+// makes that tensorSent again.
 // "The standard memory consistency model synchronization mechanisms also apply" (9.7.18.6.3):
 // what the generic view knows without these fences is told apart, as IfTensorFence.
 
@@ -88,34 +88,15 @@ func (t *Tracker) tensorAfter(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// hears adds what src says of tcgen05 operations, by relaxed operations, and reports whether
-// it was new.
-func (k *know) hears(src *know) bool {
+// hears adds what src says of tcgen05 operations, by relaxed operations whose scopes reach so
+// far, and reports whether it was new.
+func (k *know) hears(src *know, how reach) bool {
+	to := tensorHeard
+	if how == tooNarrow {
+		to = tensorIfWide
+	}
 	r := src.of(tensorSent)
-	return r != nil && k.make(view{kind: tensorHeard}).join(r)
-}
-
-// onColumns enters an alloc or a dealloc as a write of its columns. It is synchronous.
-func (t *Tracker) onColumns(ev *machine.Event) {
-	c := t.at(ev.CTA)
-	if ev.Kind == machine.EvTensorAlloc && !t.allocs[ev.PC] {
-		t.allocs = maps.Clone(t.allocs) // shared with clones
-		if t.allocs == nil {
-			t.allocs = map[int32]bool{}
-		}
-		t.allocs[ev.PC] = true
-	}
-	ac := t.begin(c, ev.Warp)
-	ac.warp.mark(ev.Mask)
-	ac.st.time = ac.warp.time
-	ac.as(t.issuers(ac.warp, ev.Mask))
-	ac.write, ac.mem = true, ev.Span.Mem
-	ac.st.pc, ac.st.shape, ac.st.lanes = ev.PC, shapeOfLanes(byMask, 2, 0), ev.Mask
-	ac.st.what = uint8(machine.Write)
-	t.span(&c.tensor, ac, ev.Span.Addr, ev.Span.Len)
-	if ev.With != nil {
-		t.pairColumns(ev, ev.With)
-	}
+	return r != nil && k.make(view{kind: to}).join(r)
 }
 
 // relateTensor is relateOp for tensor memory.
@@ -135,7 +116,7 @@ func (t *Tracker) relateTensor(s *seg, ac *access, p *stamp, r *opRec, a, b int)
 	switch {
 	case t.tensorKnown(ac, p, r, &k.gen, lanes), t.tensorKnown(ac, p, r, k.of(committed), lanes):
 		why = IfTensorFence
-	case t.knownBy(ac, p, k.wide(), lanes):
+	case t.knownBy(ac, p, k.wide(), lanes), k.of(tensorIfWide) != nil && t.tensorKnown(ac, p, r, k.of(tensorIfWide), lanes):
 		why = IfScopeWider
 	case t.knownBy(ac, p, k.strong(), lanes), t.knownBy(ac, p, k.of(tensorSent), lanes), t.knownBy(ac, p, k.of(tensorHeard), lanes):
 		why = IfNotRelaxed
@@ -244,127 +225,4 @@ func (t *Tracker) dataCame(ac *access, r *opRec) bool {
 		}
 	}
 	return false
-}
-
-// followsColumns reports whether an access follows an alloc or dealloc in its warp's order, or
-// by what tcgen05 operations are told: the whole warp executes it, and it is synchronous.
-func (t *Tracker) followsColumns(ac *access, p *stamp) bool {
-	owner, w := t.split(p.who)
-	if owner == ac.home.index && w == ac.wi {
-		return true
-	}
-	k := &ac.group.know
-	for _, c := range [...]*clock{&k.gen, k.of(tensorSent), k.of(tensorTaken), k.of(committed)} {
-		if c != nil && t.knownLanes(c, owner, w, p.time)&p.lanes != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// onAsk checks that a warp that allocates columns for a pair knows that the other CTA runs:
-// else what it does is undefined (ISA 9.7.18.7.1).
-func (t *Tracker) onAsk(ev *machine.Event) {
-	c := t.at(ev.CTA)
-	c.warps[ev.Warp].mark(ev.Mask)
-	if ev.Peer != nil {
-		t.visitStarted(c, t.at(*ev.Peer), ev.Warp, ev.Mask, ev.PC)
-	}
-}
-
-// pairColumns makes what both CTAs of a pair allocated or freed known to both, where tcgen05
-// operations ask: neither has gone on before the other came.
-func (t *Tracker) pairColumns(a, b *machine.Event) {
-	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
-		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
-		upto := from.warps[x[0].Warp].publish()
-		w := &to.warps[x[1].Warp]
-		w.split(x[1].Mask)
-		for i := range w.groups {
-			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
-				from.markKnown(g.know.make(view{kind: tensorSent}), x[0].Warp, x[0].Mask, upto)
-				from.markKnown(g.know.make(view{kind: tensorTaken}), x[0].Warp, x[0].Mask, upto)
-				w.learned(g)
-			}
-		}
-	}
-}
-
-// phasesKnown returns the phases of mbarriers that lanes know to be complete. Who learns of a
-// commit knows what the tracked operations followed: that copies had brought what they read.
-func (t *Tracker) phasesKnown(home *cta, g *group) *clock {
-	known := &clock{}
-	for _, c := range t.ctas {
-		if c == nil || c.ended || t.cfg.ClusterOf(c.index) != t.cfg.ClusterOf(home.index) {
-			continue
-		}
-		for _, b := range c.bars {
-			if v := g.know.gen.at(c.index, b.slot); v > 0 {
-				known.raise(c.index, b.slot, v)
-			}
-		}
-	}
-	return known
-}
-
-// An issuer is what the thread of a tcgen05.commit did and knew where it issued it, by the
-// views that the commit's arrival hands on: committed, relayed and tensorSent.
-type issuer struct {
-	did, heard, sent clock
-}
-
-// issuedBy returns what a lane that issues a commit did, knows, and was told by commits. Of
-// tcgen05 operations a commit hands on what tcgen05.fence::before_thread_sync would, which it
-// implicitly performs (ISA 9.7.18.6.4.2).
-func issuedBy(home *cta, w *warp, op *machine.Op, lane uint32) *issuer {
-	upto := w.publish()
-	k := &w.group(int(op.Lane)).know
-	is := &issuer{did: k.gen.clone(), heard: k.gen.clone()}
-	is.did.joinOf(k, committed)
-	is.heard.joinOf(k, relayed)
-	is.sent.joinOf(k, tensorSent)
-	is.sent.joinOf(k, tensorTaken)
-	home.markKnown(&is.did, op.Warp, lane, upto)
-	home.markKnown(&is.sent, op.Warp, lane, upto)
-	return is
-}
-
-// joinOf joins a view of k, if that says anything.
-func (c *clock) joinOf(k *know, kind viewKind) {
-	if v := k.of(kind); v != nil {
-		c.join(v)
-	}
-}
-
-// commits lets a commit's arrival hand on what its issuer knew to be complete; and notes the
-// arrival for the end of the barrier's CTA.
-//
-// A copy's write precedes, in observation order, the multiplication that read it, and this the
-// accesses of whoever waits for the commit: so the copy comes first (ISA 8.9.5), for threads
-// and for the asynchronous proxy. What else the issuer did, the arrival does not release: the
-// text names only the operations that it tracks (9.7.18.12.1), and of other operations that
-// signal mbarriers it says so (8.9.1.1). Tensor memory is different: there a commit is the
-// fence before the arrival, too.
-func (t *Tracker) commits(r *opRec, b *mbar, phase int64, ref machine.BarRef) {
-	k := contrib{cta: r.cta, scope: machine.ScopeSys, pc: r.pc}
-	e := b.at(phase).slot(&k)
-	e.know.gen.join(r.knew)
-	e.know.make(view{kind: committed}).join(&r.behind.did)
-	e.know.make(view{kind: relayed}).join(&r.behind.heard)
-	e.know.make(view{kind: tensorSent}).join(&r.behind.sent)
-	e.know.make(view{kind: asyncShared}).join(r.knew)
-	e.know.make(view{kind: asyncGlobal}).join(r.knew)
-	owner := t.at(ref.Mem.CTA())
-	if owner.ended {
-		return
-	}
-	// Only the phase shows that the arrival has come, whatever is known of its thread.
-	v := visitor{r.cta, r.warp, r.lanes, b.slot, b.value(phase), math.MaxUint32, r.pc, r.twin, ref}
-	for i := range owner.remote {
-		if o := &owner.remote[i]; o.time == v.time && o.cta == v.cta && o.warp == v.warp && o.slot == v.slot {
-			*o = v
-			return
-		}
-	}
-	owner.remote = append(owner.remote, v)
 }

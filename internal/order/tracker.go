@@ -34,6 +34,8 @@ type Config struct {
 	Together bool
 	// Invals: the program invalidates mbarriers, so that their uses are kept.
 	Invals bool
+	// Unused are bytes of the operands of tcgen05.mma of which no result is used.
+	Unused machine.OperandBytes
 	// Sink and Facts, if set, are called for each new Conflict and Fact when it is
 	// found; the Tracker keeps all of them anyway.
 	Sink  func(*Conflict)
@@ -165,10 +167,14 @@ func (t *Tracker) Feed(m Memory, ev *machine.Event) {
 		t.onStart(ev)
 	case machine.EvTensorAsk:
 		t.onAsk(ev)
+	case machine.EvTensorRelinquish:
+		t.onRelinquish(ev)
 	case machine.EvTensorAlloc, machine.EvTensorFree:
 		t.onColumns(ev)
 	case machine.EvTensorUsed:
 		t.onUsed(ev)
+	case machine.EvRefused:
+		t.onRefusal(ev)
 	case machine.EvTrigger:
 		t.onTrigger(ev)
 	case machine.EvGridWait:

@@ -34,15 +34,20 @@ const (
 	// tensorSent: tcgen05 operations that come before what follows, by
 	// tcgen05.fence::before_thread_sync or a commit. tensorHeard: the same, as far as only
 	// relaxed operations told it. tensorTaken: what comes before later tcgen05 operations of
-	// these lanes, by tcgen05.fence::after_thread_sync. The last two do not travel (tensor.go).
+	// these lanes, by tcgen05.fence::after_thread_sync. tensorIfWide: what would have been told
+	// if every scope were wide enough, for diagnosis. The last three do not travel (tensor.go).
 	tensorSent
 	tensorHeard
 	tensorTaken
+	tensorIfWide
 	// committed: what a thread did and knew where it issued a tcgen05.commit, as far as
 	// nothing but the commit's arrival tells it. relayed: the same without what the thread
 	// did itself. By the letter both order nothing but tensor memory.
 	committed
 	relayed
+	// paired: what comes before an alloc or a dealloc of both CTAs of a pair, which neither
+	// goes on from before the other came. It orders no memory: what was issued by then.
+	paired
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
 	// over: see Tracker.scFence.
@@ -224,7 +229,7 @@ func (k *know) unite(src *know) {
 }
 
 // stays reports whether a view is the lanes' own, which no release hands on.
-func (k viewKind) stays() bool { return k == tensorHeard || k == tensorTaken }
+func (k viewKind) stays() bool { return k >= tensorHeard && k <= tensorIfWide }
 
 // joinTogether adds src to what would be known if the warps of a warpgroup learned of
 // each other at a wgmma, and reports whether it was new.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/ptx"
@@ -40,10 +41,28 @@ func (j *Judge) descriptorFault(s *machine.Stop) {
 	if in := j.Program.Inst(s.PC); in != nil && in.IsOf(ptx.ClassTcgen05) {
 		issues = "issues"
 	}
+	missing, fix := descriptorRemedy(s.Msg)
 	j.add(badDescriptor, Finding{
 		Headline: fmt.Sprintf("%s: warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
 		Sites:    []Site{stopSite(issues, s)},
-		Missing:  "the instruction takes no such descriptor",
-		Fix:      "build it from the address in the CTA's own window: (address & 0x3ffff) >> 4, and the offsets of the layout, likewise in units of 16 bytes",
+		Missing:  missing,
+		Fix:      fix,
 	})
+}
+
+// descriptorRemedy says what is missing and what to do about a descriptor, or about another
+// operand of a multiplication.
+func descriptorRemedy(cause string) (missing, fix string) {
+	switch {
+	case strings.HasPrefix(cause, "instruction descriptor"):
+		return "the instruction takes no such instruction descriptor",
+			"set that field for the instruction's kind and shape: formats in bits 4-5, 7-9 and 10-12, N/8 in 17-22, M/16 in 24-28 (ISA 9.7.18.4.2), and 0 in what it does not use"
+	case strings.Contains(cause, "at tensor address"):
+		return "the layout of this shape does not lie there",
+			"begin the matrix at a lane that the layout has, in columns that hold all of it"
+	case strings.HasPrefix(cause, "disable-output-lane"):
+		return "the instruction takes no such mask of lanes", "give 4 words for .cta_group::1 and 8 for .cta_group::2"
+	}
+	return "the instruction takes no such descriptor",
+		"build it from the address in the CTA's own window: (address & 0x3ffff) >> 4, and the offsets of the layout, likewise in units of 16 bytes"
 }

@@ -645,7 +645,7 @@ func (d *stuck) what(v *machine.WaitingSplit) string {
 	case machine.WaitColumns:
 		return fmt.Sprintf("%d columns of tensor memory, of which %d are free", v.Need, v.Free)
 	case machine.WaitPair:
-		return "the other CTA of its pair, to allocate or free columns of tensor memory with it"
+		return "the other CTA of its pair, to execute the same instruction with it"
 	}
 	return "nothing: a bounded wait has run out"
 }

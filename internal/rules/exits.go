@@ -30,9 +30,9 @@ peer of the cluster copies into the memory of a CTA that ends is an error.
 
 A tcgen05.commit arrives at its mbarriers when the operations that it tracks are done: that
 too is in flight, and the CTA whose barrier it is must have waited for the phase. Of a CTA's
-own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase,
-others end once a later commit of the same thread has come, in whose order of arrival they
-trust. Of a peer's commit it is an error, unless a later one has come.
+own commit it is a warning, and contested: CUTLASS's and Triton's GEMMs wait for each phase, the
+backward passes of CUTLASS's attention not for the last. Of a peer's commit it is an error. That
+a later commit of the same thread has come is enough: they arrive in the order of their issue.
 
 Mend it: for stores and reductions from shared memory, the issuing thread executes
 cp.async.bulk.wait_group.read 0 before it exits (.read suffices: only the source
@@ -51,6 +51,8 @@ var exitBeforeRemote = register(Kind{
 at a barrier there, and nothing keeps that CTA from having ended by then. The ISA
 lets a CTA's shared memory be accessed by its cluster only while the CTA runs; that
 it lives until the last remote access has happened is for the kernel to see to.
+The same holds for the issue of tcgen05.mma, cp or commit with .cta_group::2, whatever
+it touches: "the peer CTA should be active and should not have exited" (9.7.18.5).
 
 The access may fault, or touch the memory of a CTA that came in its place; on an
 H200 a planted case went well in each of three runs.
@@ -110,7 +112,7 @@ func (j *Judge) leftToArrive(f *order.Fact) Finding {
 	}
 	if a.CTA == cta {
 		found.Severity = Warning
-		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; DeepGEMM, ThunderKittens and CUTLASS's attention end once a later commit of the thread has come, and we know of no failure on a card"}
+		found.Notes = []string{"contested: shared memory is the CTA's own only while it executes (ISA 5.1.7), and CUTLASS's and Triton's GEMMs wait for each such phase; the backward passes of CUTLASS's attention do not wait for the last one, and we know of no failure on a card"}
 	}
 	return found
 }
@@ -150,6 +152,14 @@ func (j *Judge) leftInFlight(f *order.Fact) Finding {
 
 func (j *Judge) leftEarly(f *order.Fact) Finding {
 	a, b := &f.A, &f.B
+	if f.Issue {
+		return Finding{
+			Headline: fmt.Sprintf("CTA %d may have ended when %s issues an operation of the pair, which it should not have (ISA 9.7.18.5)", a.CTA, lanesText(b)),
+			Sites:    []Site{ctaSite("ends", a.CTA), j.opSite("issues", b)},
+			Missing:  fmt.Sprintf("nothing leads from %s back to a thread of CTA %d before that exits", j.at(b.PC), a.CTA),
+			Fix:      fmt.Sprintf("barrier.cluster.arrive after %s, and barrier.cluster.wait in all threads before they exit; or let CTA %d wait for a commit behind it", j.at(b.PC), a.CTA),
+		}
+	}
 	return Finding{
 		Headline: fmt.Sprintf("CTA %d may have ended when %s %s there", a.CTA, lanesText(b), j.deed(b.PC)),
 		Sites:    []Site{ctaSite("ends", a.CTA), j.opSite(j.deed(b.PC), b)},

@@ -31,6 +31,12 @@ What counts as waiting depends on how the operation completes:
 A wait_group executed by a thread that committed nothing waits for nothing. A
 wait_group N leaves the N latest groups open.
 
+It is a warning where tcgen05.mma reads rows of A, or of B, that its shape has and the
+tile has not, and no result of theirs reaches an output, a branch, an address or an
+operand of synchronization: that was followed, byte by byte, and what cannot be
+followed counts as used. DeepGEMM's tiles of 32 and 64 rows are multiplied as 128,
+whatever lies behind them. Where one such row is used, it is an error.
+
 A read too early gives what was there before. On an H200 a planted case without the
 wait gave wrong output at once; one with cp.async.wait_group and no CTA barrier
 after it printed the right answer in each of three runs.`,
@@ -59,6 +65,10 @@ The usual shapes:
     completion;
   - the matrices of a wgmma are overwritten before any of the four warps waited for
     it. (One warp's wait suffices: it covers what all four read.)
+
+It is a warning where what is overwritten are rows of A, or of B, that tcgen05.mma
+reads because its shape has them, and no result of theirs reaches an output, a branch,
+an address or an operand of synchronization (see read-in-flight).
 
 On an H200 a planted case of the first shape printed the right answer in each of
 three runs. It fails when the copy is slow.

@@ -34,6 +34,7 @@ var factKinds = map[order.FactKind]*Kind{
 	order.ExitBeforeRemote:  exitBeforeRemote,
 	order.RemoteBeforeStart: remoteBeforeStart,
 	order.GroupLeft:         groupLeft,
+	order.AskUnordered:      cancelMisuse,
 }
 
 var describeFact map[*Kind]func(*Judge, *order.Fact) Finding
@@ -48,6 +49,7 @@ func init() {
 		exitBeforeRemote:   (*Judge).leftEarly,
 		remoteBeforeStart:  (*Judge).cameEarly,
 		groupLeft:          (*Judge).leftGroup,
+		cancelMisuse:       (*Judge).unorderedRequest,
 	}
 }
 
@@ -98,6 +100,7 @@ var deeds = []struct{ prefix, verb string }{
 	{"cp.async", "issues a copy"},
 	{"st.async", "issues a store"},
 	{"red.async", "issues a reduction"},
+	{"tcgen05.commit", "signals"},
 	{"st", "writes"},
 	{"red", "updates"},
 	{"atom", "updates"},

@@ -10,11 +10,15 @@ import (
 func (j *Judge) operand(ev *machine.Event) {
 	kind, fix := rangeKind, "keep the operand in the range that the instruction takes"
 	severity, notes := Note, []string(nil) // the kind's
+	missing := "the instruction takes no such operand"
+	head := fmt.Sprintf("%s: %s of warp %d of CTA %d %s %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, giveOrGives(ev.Mask), ev.Why)
 	switch ev.Fault {
 	case machine.FaultAlign:
 		kind, fix = misaligned, "align the address, and make the size a multiple of what the instruction takes"
 	case machine.FaultTensorAlloc:
-		kind, fix = tensorAlloc, "see what the ISA asks of it: muster explain tensor-alloc"
+		kind = tensorAlloc
+		missing, fix = allocRemedy(ev.Why)
+		head = fmt.Sprintf("%s, warp %d of CTA %d: %s", j.at(ev.PC), ev.Warp, ev.CTA, ev.Why)
 	case machine.FaultTensorLanes:
 		kind, fix, severity = tensorLanes, ownLanes, Warning
 		notes = []string{"contested: the ISA asks for the warp's own lanes; shipped kernels give lane 0 in every warp, and a card then takes the warp's own"}
@@ -33,9 +37,9 @@ func (j *Judge) operand(ev *machine.Event) {
 	}
 	j.note(kind, -1, ev.PC, func() Finding {
 		return Finding{
-			Headline: fmt.Sprintf("%s: %s of warp %d of CTA %d %s %s", j.at(ev.PC), laneNames(ev.Mask), ev.Warp, ev.CTA, giveOrGives(ev.Mask), ev.Why),
+			Headline: head,
 			Sites:    []Site{eventSite("executes", ev)},
-			Missing:  "the instruction takes no such operand",
+			Missing:  missing,
 			Fix:      fix,
 			Severity: severity,
 			Notes:    notes,

@@ -17,6 +17,9 @@ peer's shared memory either: mbarrier.init, inval, test_wait and try_wait,
 cp.async.mbarrier.arrive, ldmatrix and stmatrix; and an arrival, which may be at a peer's
 mbarrier, returns no state then (ISA 9.7.13.15.9 to 9.7.13.15.16).
 
+A load or store of 256 bits, which is .v8 of 32 bits or .v4 of 64 bits, takes no generic
+address but of global memory (ISA 9.7.9.8, 9.7.9.11).
+
 mapa and getctarank take no generic address but of shared memory (ISA 9.7.9.23, 9.7.9.24),
 though they access nothing. Of local memory a thread has its variables and what alloca gave
 it and stackrestore has not taken back (ISA 9.7.17).

@@ -2,9 +2,11 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 var raceTensor = register(Kind{
@@ -52,9 +54,44 @@ func (j *Judge) tensorRace(c *order.Conflict) Finding {
 		f.Fix = completion(a, j.instr(a), j.instr(b))
 	default:
 		f.Missing = fmt.Sprintf("no synchronization leads from %s to %s, or back", j.instr(a), j.instr(b))
-		f.Fix = completion(a, j.instr(a), j.instr(b))
+		f.Fix = j.tensorFix(j.flows(a, b))
 	}
 	return f
+}
+
+// flows returns two accesses that nothing orders, that which comes first as control flows
+// before the other; where it does not tell, as they came in this schedule.
+func (j *Judge) flows(a, b *order.AccessRef) (first, then *order.AccessRef) {
+	if !j.Program.Reach(a.PC + 1)[b.PC] && j.Program.Reach(b.PC + 1)[a.PC] {
+		return b, a
+	}
+	return a, b
+}
+
+// tensorFix says how to order two operations that nothing orders. Those of two warps need a
+// synchronization besides the completion of the first, which may be waited for already.
+func (j *Judge) tensorFix(a, b *order.AccessRef) string {
+	wait := map[machine.Group]string{machine.GroupTensorLoad: "tcgen05.wait::ld, ", machine.GroupTensorStore: "tcgen05.wait::st, "}[a.Group]
+	if wait == "" || a.CTA == b.CTA && a.Warp == b.Warp {
+		return completion(a, j.instr(a), j.instr(b))
+	}
+	if j.waits(a) {
+		wait = ""
+	}
+	return fmt.Sprintf("after %s and before %s, put %stcgen05.fence::before_thread_sync, a synchronization (%s) and tcgen05.fence::after_thread_sync",
+		j.instr(a), j.instr(b), wait, strings.TrimSuffix(j.syncBetween(a, b), ","))
+}
+
+// waits reports whether a wait for the group of a load or a store stands behind it, before any
+// barrier.
+func (j *Judge) waits(a *order.AccessRef) bool {
+	barrier := func(in *ptx.Inst) bool { return in.IsOf(ptx.ClassBarrier) || in.IsOf(ptx.ClassMbarrier) }
+	for pc, on := range j.Program.ReachWithout(barrier, a.PC+1) {
+		if g, ok := j.Program.WaitsFor(int32(pc)); on && ok && g == a.Group {
+			return true
+		}
+	}
+	return false
 }
 
 // completion says how a thread learns that a tcgen05 operation is complete.

@@ -38,6 +38,7 @@ func (j *Judge) races() {
 		f := describe[k](j, c)
 		f.Count = c.Count
 		f.Notes = append(f.Notes, j.strengthNote(c)...)
+		j.rows(c, &f)
 		j.add(k, f)
 	}
 }
@@ -49,7 +50,7 @@ func (j *Judge) Wrong() bool {
 	}
 	facts := j.Order.FactList()
 	for _, c := range j.Order.Conflicts() {
-		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error {
+		if !onBarrierWord(&c, facts) && j.classify(&c).Severity == Error && !j.onRows(&c) {
 			return true
 		}
 	}
@@ -88,6 +89,7 @@ func init() {
 		tensorAddress:     (*Judge).committedAddress,
 		commitRelease:     (*Judge).relayedRace,
 		tensorUnallocated: (*Judge).outlivedColumns,
+		tensorAlloc:       (*Judge).permitRace,
 	}
 }
 
@@ -148,6 +150,8 @@ func (j *Judge) classify(c *order.Conflict) *Kind {
 // all else is operations.
 func inTensorMemory(c *order.Conflict) *Kind {
 	switch {
+	case c.Span.IsPermit():
+		return tensorAlloc
 	case c.Why&order.IfDataCame != 0:
 		return tensorWait
 	case c.Prior.Op < 0 || c.Cur.Op < 0:

@@ -54,6 +54,9 @@ func conflictsOf(first, second int32, yield func(*order.Conflict)) {
 						inTensor := *con
 						inTensor.Span.Mem = machine.TensorOf(0)
 						yield(&inTensor)
+						ofPermit := *con
+						ofPermit.Span = *machine.Permit(0)
+						yield(&ofPermit)
 					}
 					yield(con)
 				}

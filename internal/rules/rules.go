@@ -102,6 +102,8 @@ type Finding struct {
 	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
+	// Rows says what is known of a race on the operands of a tcgen05.mma.
+	Rows Rows
 }
 
 // A Site is one place in a finding.
@@ -172,12 +174,14 @@ type Config struct {
 	Round  func(ev *machine.Event, lane int) (int, bool)
 	Looks  func(pc int32) bool
 	Strong func(order.Pair)
+	// Unused is order.Config's: races on these bytes are warnings.
+	Unused machine.OperandBytes
 }
 
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Unused: c.Unused, Invals: invalidates(c.Program)})
 	return j
 }
 
@@ -203,6 +207,9 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 			j.uninitialized(ev)
 		}
 		j.placed(ev, uint64(ev.Size))
+		if len(j.watch.filled) > 0 && ev.Access&(machine.Write|machine.Update) != 0 {
+			j.collectedAccess(ev)
+		}
 	}
 }
 

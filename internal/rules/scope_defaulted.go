@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"muster/internal/machine"
 	"muster/internal/order"
 )
 
@@ -24,16 +25,23 @@ failure on a card. So it is honoured here, with this warning; a scope that is wr
 as .cta is not, and is an error by the name scope-too-narrow.
 
 Mend it by writing .release.cluster on the remote arrive and .acquire.cluster on
-the wait that meets it.`,
+the wait that meets it. A tcgen05.commit has no scope to write: there the wait alone
+names it.`,
 })
 
 func (j *Judge) defaultedScope(f *order.Fact) Finding {
 	a, b := &f.A, &f.B
+	missing := fmt.Sprintf("%s and %s are in different CTAs; .cluster is written on neither, or on one alone", j.at(a.PC), j.at(b.PC))
+	fix := fmt.Sprintf(".release.cluster on %s, .acquire.cluster on %s", j.at(a.PC), j.at(b.PC))
+	if a.Scope == machine.ScopeSys { // a commit's arrival, which has no scope to write
+		missing = fmt.Sprintf("%s and %s are in different CTAs, and %s does not name .cluster", j.at(a.PC), j.at(b.PC), j.at(b.PC))
+		fix = ".acquire.cluster on " + j.at(b.PC)
+	}
 	return Finding{
 		Headline: fmt.Sprintf("CTA %d acquires what CTA %d released, and a scope that is left out counts as .cta by the letter", b.CTA, a.CTA),
 		Sites:    []Site{j.opSite("releases", a), j.opSite("acquires", b)},
-		Missing:  fmt.Sprintf("%s and %s are in different CTAs; .cluster is written on neither, or on one alone", j.at(a.PC), j.at(b.PC)),
-		Fix:      fmt.Sprintf(".release.cluster on %s, .acquire.cluster on %s", j.at(a.PC), j.at(b.PC)),
+		Missing:  missing,
+		Fix:      fix,
 		Notes:    []string{"contested: the ISA's default is .cta; public pipelines rely on .cluster, and the check goes on as if it were written"},
 	}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"muster/internal/diag"
 	"muster/internal/machine"
@@ -39,9 +40,11 @@ func (j *Judge) stopped(m *machine.Machine) {
 	case machine.FaultDescriptor:
 		j.descriptorFault(s)
 	case machine.FaultTensorAlloc:
-		j.tensorStop(tensorAlloc, s, "executes", "the instruction may not be executed so", "see what the ISA asks of tcgen05.alloc, dealloc and relinquish_alloc_permit: muster explain tensor-alloc")
+		missing, fix := allocRemedy(s.Msg)
+		j.tensorStop(tensorAlloc, s, "executes", missing, fix)
 	case machine.FaultTensorBounds:
-		j.tensorStop(tensorUnallocated, s, "accesses", "no alloc of the CTA that is not freed covers these columns", "access what tcgen05.alloc returned, and as many columns as it was asked for, before tcgen05.dealloc")
+		missing, fix := j.unallocatedRemedy(s, j.freedAt(s))
+		j.tensorStop(tensorUnallocated, s, "accesses", missing, fix)
 	case machine.FaultTensorLanes:
 		j.tensorStop(tensorLanes, s, "accesses", "a warp reaches 32 of the 128 lanes, by its number", ownLanes)
 	case machine.FaultMap:
@@ -113,6 +116,20 @@ func (j *Judge) badAddress(s *machine.Stop) Finding {
 	if s.Mem.Kind() == machine.SharedMemory && s.Msg == machine.OwnShared {
 		f.Missing = "the instruction takes addresses of shared::cta alone (an arrival, those of shared::cluster too if it returns no state), and this generic one lies in another CTA"
 		f.Fix = "give the address of the own CTA's; leave out what a peer's does not return, with _ in its place; or let a thread of the peer execute it"
+		return f
+	}
+	if strings.HasPrefix(s.Msg, machine.MaskNames) {
+		f.Missing = s.Msg
+		f.Fix = "set a bit for the rank of each CTA that has the mbarrier, and no others"
+		return f
+	}
+	if s.Msg == machine.GlobalOnly {
+		space := "shared"
+		if s.Mem == machine.Local {
+			space = "local"
+		}
+		f.Missing = fmt.Sprintf("an access of 256 bits takes global memory alone (ISA 9.7.9.8, 9.7.9.11), and this generic address points to %s memory", space)
+		f.Fix = "split it into accesses of 128 bits, or give an address in global memory"
 		return f
 	}
 	f.Missing = "the bytes lie in no buffer, variable or shared memory of the launch that this access may touch"

@@ -20,8 +20,9 @@ them.
 tcgen05.alloc writes the address to shared memory, by an ordinary store of its warp: other
 warps read it after a barrier. Before tcgen05.dealloc each access must be complete
 (tcgen05.wait::ld, tcgen05.wait::st, or a commit that was waited for), and each thread that
-made one must have synchronized with the warp that frees. An address has the lane in its
-upper half and the column in its lower half.`,
+made one must have synchronized with the warp that frees: with cta_group::2 that of each CTA,
+with the accesses of both. That the two may wait for each other in dealloc orders nothing.
+An address has the lane in its upper half and the column in its lower half.`,
 })
 
 // outlivedColumns is the finding for an access that no synchronization puts into the life of
@@ -54,10 +55,8 @@ func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) 
 	site := stopSite(role, s)
 	site.Lanes = s.Mask
 	sites := []Site{site}
-	for _, f := range j.watch.freed {
-		if k == tensorUnallocated && f.at.Mem == s.Mem && f.at.Addr <= s.Addr && s.Addr < f.at.Addr+f.at.Len {
-			sites = []Site{f.by, site}
-		}
+	if f := j.freedAt(s); f != nil && k == tensorUnallocated {
+		sites = []Site{*f, site}
 	}
 	j.add(k, Finding{
 		Headline: fmt.Sprintf("%s, warp %d of CTA %d: %s", j.at(s.PC), s.Warp, s.CTA, s.Msg),
@@ -65,6 +64,16 @@ func (j *Judge) tensorStop(k *Kind, s *machine.Stop, role, missing, fix string) 
 		Missing:  missing,
 		Fix:      fix,
 	})
+}
+
+// freedAt returns where the columns of an access were freed last, or nil.
+func (j *Judge) freedAt(s *machine.Stop) (by *Site) {
+	for i := range j.watch.freed {
+		if f := &j.watch.freed[i]; s.Size > 0 && f.at.Mem == s.Mem && f.at.Addr <= s.Addr && s.Addr < f.at.Addr+f.at.Len {
+			by = &f.by
+		}
+	}
+	return by
 }
 
 // freedColumns are columns of tensor memory that a dealloc freed.

@@ -119,7 +119,7 @@ func (j *Judge) multipliesUnwritten(m *machine.Machine, ev *machine.Event) Findi
 	f := Finding{
 		Headline: fmt.Sprintf("%s reads %s of its %s that nobody has written", j.at(ev.PC), place(first.Span), first.Operand),
 		Sites:    []Site{s},
-		Missing:  "no store or copy has written these bytes before the wgmma reads them",
+		Missing:  "no store or copy has written these bytes before " + short(j.name(ev.PC)) + " reads them",
 		Fix:      "compare the descriptor's address, offsets and swizzle with where the tile was written; or write the bytes first (zeros for padding)",
 	}
 	if len(list) > 1 {

@@ -40,6 +40,9 @@ type watch struct {
 	place   placement
 	repeats map[int32]*repeated // by program counter
 	freed   []freedColumns      // of tensor memory, the first few
+	// collectors by the first CTA of those that a tcgen05.mma works for.
+	collectors map[int32]*collectorWatch
+	filled     map[int32]*collectorWatch // those that hold a matrix
 }
 
 // A word is the place of an mbarrier.
@@ -153,6 +156,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.placedCopy(ev)
 		j.asyncOperands(ev)
 		j.repeats(ev)
+		j.collectsA(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {
@@ -165,6 +169,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvSource:
 		j.sourceRead(m, ev)
 	case machine.EvWritten:
+		j.collectedWrite(ev)
 		j.reduced(ev)
 	case machine.EvBarArrive:
 		j.afterExit(ev)

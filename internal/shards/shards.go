@@ -23,6 +23,7 @@ import (
 	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/internal/undefined"
 )
 
 // Options bound an exploration.
@@ -125,6 +126,7 @@ func (j judging) Observe(m *machine.Machine, ev *machine.Event) {
 func (j judging) End(m *machine.Machine, path []machine.Choice) {
 	findings, gaps := j.Finish(m)
 	findings = withoutTimeouts(m, findings)
+	gaps = append(gaps, j.x.rows(findings, chosen(m, path), j.Order.Raced())...)
 	if g, limit := j.x.l.LimitGap(m.Stopped()); limit {
 		gaps = append(trial.WithoutLimits(gaps, m.Stopped()), g)
 	}
@@ -150,6 +152,19 @@ func (j judging) End(m *machine.Machine, path []machine.Choice) {
 		of.Finding = f
 		j.u.add(of)
 	}
+}
+
+// rows follows, in a run that shows races on rows of operands of tcgen05.mma whose results no
+// run before has used, whether it uses them.
+func (x *explorer) rows(findings []rules.Finding, s trial.Schedule, raced machine.OperandBytes) []rules.Gap {
+	if !rules.HasUnusedRows(findings) {
+		return nil
+	}
+	used, open := undefined.Rows(x.l, x.w, []trial.Schedule{s}, raced)
+	if used != "" {
+		rules.RowsUsed(findings, used)
+	}
+	return rules.RowsOpen(findings, open)
 }
 
 // withoutTimeouts drops the hang of a run in which a timeout that traps expired:
@@ -553,6 +568,7 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 		return false // it is repeated
 	}
 	r.Findings = withoutTimeouts(m, r.Findings)
+	r.Gaps = append(r.Gaps, x.rows(r.Findings, s, r.Raced)...)
 	if len(r.Findings) > 0 && m.KeepsApart() {
 		// The meaning of a seed depends on which lanes may diverge: choices say all.
 		m := x.l.Part(nil, x.skip, 0, 1)

@@ -15,6 +15,10 @@ func (t *Teller) allocation(ev *machine.Event) {
 		t.say(0, false, "comes to what both CTAs of its pair do")
 		return
 	}
+	if ev.Kind == machine.EvTensorRelinquish {
+		t.say(0, false, "relinquishes the permit of %s to allocate", t.cta(ev.CTA))
+		return
+	}
 	word := map[machine.Kind]string{machine.EvTensorAlloc: "allocates", machine.EvTensorFree: "frees", machine.EvTensorLeft: "ends without freeing"}[ev.Kind]
 	text := machine.TensorCells(ev.Span.Addr, ev.Span.Len) + " of tensor memory"
 	if t.multiple {

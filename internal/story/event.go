@@ -44,7 +44,7 @@ func (t *Teller) Observe(m *machine.Machine, ev *machine.Event) {
 		t.use(b)
 	case machine.EvBarPass:
 		t.say(ev.Mask, false, "passes barrier %d, generation %d%s", ev.Bar, ev.Gen, iff(ev.ByExit, ", which exits opened", ""))
-	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
+	case machine.EvTensorAsk, machine.EvTensorRelinquish, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
 		t.allocation(ev)
 	case machine.EvExit:
 		t.say(ev.Mask, false, "%s", plural(ev.Mask, "exits", "exit"))

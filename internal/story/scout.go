@@ -162,7 +162,7 @@ func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	case machine.EvEnd:
 		k.what = leaves
 		s.add(k)
-	case machine.EvTensorAsk, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
+	case machine.EvTensorAsk, machine.EvTensorRelinquish, machine.EvTensorAlloc, machine.EvTensorFree, machine.EvTensorLeft:
 		k.what = columns
 		s.add(k)
 	case machine.EvFence, machine.EvClusterArrive, machine.EvClusterWait, machine.EvWarpSync, machine.EvCommit, machine.EvGroupWait:

@@ -102,6 +102,10 @@ func (s *Subject) parted(b *Budget, list []Schedule, jobs int, which []int, resu
 // Add joins what two runs of disjoint clusters showed.
 func (r *Result) Add(o *Result) {
 	r.Instrs += o.Instrs
+	if r.Raced == nil {
+		r.Raced = machine.OperandBytes{}
+	}
+	r.Raced.Join(o.Raced)
 	at := places(r.Findings)
 	for _, f := range o.Findings {
 		i, known := at[f.Key()]
@@ -190,6 +194,7 @@ func (s *Subject) runPart(b *Budget, j *rules.Judge, m *machine.Machine, by Sche
 		gap = &rules.Gap{What: fmt.Sprintf("a run was ended %d warp instructions after its first error", b.enough), PC: -1}
 	}
 	r.Findings, r.Gaps = j.Finish(m)
+	r.Raced = j.Order.Raced()
 	r.Instrs, _ = m.Instrs()
 	if gap != nil {
 		r.Gaps = append(WithoutLimits(r.Gaps, m.Stopped()), *gap)

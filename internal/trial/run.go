@@ -15,7 +15,9 @@ type Result struct {
 	Gaps     []rules.Gap
 	Instrs   int64 // warp instructions that were executed
 	Cut      bool  // it was ended because an error was known: see Budget.Enough
-	Err      error
+	// Raced are the bytes of the operands of tcgen05.mma that race.
+	Raced machine.OperandBytes
+	Err   error
 }
 
 // Wrong reports whether an error was found.

@@ -38,8 +38,9 @@ type Subject struct {
 	Lone bool
 	Gets int
 
-	equal []int32 // stores at whose places judges forget nothing: see Attentive
-	skips func() bool
+	equal  []int32 // stores at whose places judges forget nothing: see Attentive
+	unused machine.OperandBytes
+	skips  func() bool
 }
 
 // NewSubject returns the subject of a launch.
@@ -75,7 +76,7 @@ func (s *Subject) Part(o machine.Observer, skip bool, k, n int) *machine.Machine
 
 // Rules returns what a judge of the subject's runs is made of.
 func (s *Subject) Rules() rules.Config {
-	c := rules.Config{Shape: s.Shape, Program: s.Program}
+	c := rules.Config{Shape: s.Shape, Program: s.Program, Unused: s.unused}
 	if s.equal != nil {
 		c.Equal = func(pc int32) bool { return slices.Contains(s.equal, pc) }
 	}
@@ -98,6 +99,14 @@ func (s *Subject) Attentive(equal []int32) *Subject {
 	a.equal = slices.Concat(s.equal, equal)
 	slices.Sort(a.equal)
 	a.equal = slices.Compact(a.equal)
+	return &a
+}
+
+// Without returns the subject with judges that know of bytes of operands of tcgen05.mma of which
+// no result is used.
+func (s *Subject) Without(unused machine.OperandBytes) *Subject {
+	a := *s
+	a.unused = unused
 	return &a
 }
 

@@ -60,6 +60,11 @@ func (r *followed) none() bool { return r.why == "" && len(r.reached) == 0 && !r
 
 // follow follows the undefined values of a schedule.
 func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
+	return followWith(l, w, s, nil)
+}
+
+// followWith is follow with bytes of operands of tcgen05.mma that count as undefined, too.
+func followWith(l *trial.Subject, w *trial.Budget, s trial.Schedule, raced machine.OperandBytes) *followed {
 	// A run that follows them does not notice that it loops for ever.
 	e, why := poisoned(l, w, s, machine.Poison{PC: -1}, 0)
 	if why != "" {
@@ -68,7 +73,7 @@ func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
 	if e.end == machine.LimitInstrs {
 		return &followed{why: fmt.Sprintf("a limit of %d warp instructions ran out (Limits.Instrs)", l.Limits.Instrs)}
 	}
-	r, _ := followWithin(l, w, s, e.instrs+1<<8)
+	r, _ := followWithin(l, w, s, e.instrs+1<<8, raced)
 	return r
 }
 
@@ -76,7 +81,7 @@ func follow(l *trial.Subject, w *trial.Budget, s trial.Schedule) *followed {
 // warp instructions.
 func followProof(l *trial.Subject, w *trial.Budget, took int64) *followed {
 	if took > 0 {
-		if r, over := followWithin(l, w, trial.ProofSchedule, 2*took+1<<16); !over {
+		if r, over := followWithin(l, w, trial.ProofSchedule, 2*took+1<<16, nil); !over {
 			return r
 		}
 	}
@@ -85,9 +90,10 @@ func followProof(l *trial.Subject, w *trial.Budget, took int64) *followed {
 
 // followWithin follows the undefined values of a schedule for so many warp instructions, and
 // reports whether it has more.
-func followWithin(l *trial.Subject, w *trial.Budget, s trial.Schedule, most int64) (r *followed, over bool) {
+func followWithin(l *trial.Subject, w *trial.Budget, s trial.Schedule, most int64, raced machine.OperandBytes) (r *followed, over bool) {
 	m := l.Machine(nil, nil)
 	u := m.FollowUndefined()
+	u.Raced(raced)
 	m.LimitInstrs(most)
 	if err := trial.Begin(m, s); err != nil {
 		return &followed{why: err.Error()}, false
