@@ -35,9 +35,6 @@ func (t *Tracker) freePair(c *cta, ac *access, ev *machine.Event) {
 		ac.mem = machine.TensorOf(o.index)
 		t.span(&o.tensor, ac, ev.Span.Addr, ev.Span.Len)
 	}
-	if ev.Second {
-		t.pairFreed(ev, ev.With)
-	}
 }
 
 // onPermit begins the access of a warp that allocates or frees columns, or relinquishes the
@@ -165,24 +162,7 @@ func (t *Tracker) pairColumns(a, b *machine.Event) {
 	}
 }
 
-// pairFreed notes for both CTAs of a pair that neither has gone on from its dealloc before the
-// other came to its own. That orders no memory.
-func (t *Tracker) pairFreed(a, b *machine.Event) {
-	for _, x := range [...][2]*machine.Event{{a, b}, {b, a}} {
-		from, to := t.at(x[0].CTA), t.at(x[1].CTA)
-		upto := from.warps[x[0].Warp].publish()
-		w := &to.warps[x[1].Warp]
-		w.split(x[1].Mask)
-		for i := range w.groups {
-			if g := &w.groups[i]; g.mask&x[1].Mask != 0 {
-				from.issuedBefore(g.know.make(view{kind: paired}), x[0], upto)
-				w.learned(g)
-			}
-		}
-	}
-}
-
-// issuedBefore adds what lanes at an alloc or a dealloc of a pair did, and know to have been
+// issuedBefore adds what lanes at an alloc of a pair did, and know to have been
 // done, in any way.
 func (c *cta) issuedBefore(to *clock, ev *machine.Event, upto uint32) {
 	c.markKnown(to, ev.Warp, ev.Mask, upto)

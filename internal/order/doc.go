@@ -53,8 +53,8 @@
 //     mbarrier needs no scope: the prose of the completion mechanism has none. What
 //     another CTA's tcgen05.commit tracks needs one of both: the text's examples write it.
 //   - The issue of a tcgen05 operation of both CTAs of a pair comes before the other's
-//     end (9.7.18.5) by whatever leads there, an alloc or dealloc of the pair included:
-//     neither CTA goes on from that before the other came.
+//     end (9.7.18.5) by whatever leads there, an alloc of the pair included: neither CTA
+//     goes on from that before the other came. A dealloc of the pair only may wait so.
 //   - The tcgen05.commits of one thread arrive in the order of their issue, at all their
 //     targets (9.7.18.6.1): who knows of one knows that those before it have arrived.
 //   - An asynchronous write hides the accesses before it that its issuer knew,

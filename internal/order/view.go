@@ -45,8 +45,9 @@ const (
 	// did itself. By the letter both order nothing but tensor memory.
 	committed
 	relayed
-	// paired: what comes before an alloc or a dealloc of both CTAs of a pair, which neither
-	// goes on from before the other came. It orders no memory: what was issued by then.
+	// paired: what comes before an alloc of both CTAs of a pair, which neither goes on from
+	// before the other came; a dealloc only may wait so (ISA 9.7.18.7.1). It orders no memory:
+	// what was issued by then.
 	paired
 	// scPassed: what came before a fence.sc of a class (Tracker.class); scSeen: the
 	// same, handed here by strong operations of any kind. A fence.sc here takes it
