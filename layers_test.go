@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"muster/internal/mutate", "muster/internal/capture"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors"},
-	{"muster/internal/ops", "muster/launch/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
+	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/tritonlog"},

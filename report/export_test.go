@@ -71,7 +71,7 @@ func TestFingerprint(t *testing.T) {
 		return list
 	}
 	at := func(line int, warp int32, op, name string) Finding {
-		return Finding{Kind: "race-shared", Schedule: fmt.Sprint("random:", line), Sites: []Site{{Role: "reads", Warp: warp,
+		return Finding{ID: fmt.Sprint("race-shared@k.ptx:", line), Kind: "race-shared", Schedule: fmt.Sprint("random:", line), Sites: []Site{{Role: "reads", Warp: warp,
 			PTX: &Place{File: "k.ptx", Line: line, Text: op + " %r1, [x];", Func: "k"}, Memory: &Memory{Space: "shared", Name: name}}}}
 	}
 	base := of("k", at(10, 0, "ld.u32", "tile"))[0]

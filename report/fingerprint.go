@@ -5,18 +5,22 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
 // fingerprint sets Finding.Fingerprint of all findings. Findings that it cannot tell apart
-// are numbered in the order of the report.
+// are numbered in the order of the report, those of one ID alike.
 func (r *Report) fingerprint() {
-	seen := map[string]int{}
+	seen := map[string][]string{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		what := r.Launch.Kernel + "\n" + f.identity()
-		seen[what]++
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", what, seen[what]))
+		n := slices.Index(seen[what], f.ID)
+		if n < 0 {
+			n, seen[what] = len(seen[what]), append(seen[what], f.ID)
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", what, n+1))
 		f.Fingerprint = hex.EncodeToString(sum[:8])
 	}
 }

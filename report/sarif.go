@@ -73,6 +73,12 @@ func (e *Export) result(r *Report, group []*Finding) sarifResult {
 		Fingerprints: map[string]string{"muster/v1": f.Fingerprint},
 		Count:        len(group),
 	}
+	for _, g := range group[1:] {
+		if s.Properties == nil {
+			s.Properties = &sarifOthers{}
+		}
+		s.Properties.Fingerprints = append(s.Properties.Fingerprints, sarifPrint{g.Fingerprint})
+	}
 	if f.Accepted != "" {
 		s.Suppressions = []sarifSuppression{{Kind: "external", Justification: f.Accepted}}
 	}
@@ -196,6 +202,14 @@ type (
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 		Count        int                `json:"occurrenceCount"`
+		Properties   *sarifOthers       `json:"properties,omitempty"`
+	}
+	// sarifOthers are the fingerprints of a cause's other findings, for ReadBaseline.
+	sarifOthers struct {
+		Fingerprints []sarifPrint `json:"others"`
+	}
+	sarifPrint struct {
+		Print string `json:"fingerprint"`
 	}
 	sarifSuppression struct {
 		Kind          string `json:"kind"`
