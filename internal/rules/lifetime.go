@@ -13,6 +13,7 @@ import (
 // into findings.
 func (j *Judge) lifetimes() {
 	facts := j.Order.FactList()
+	widenedFacts(facts)
 	for i := range facts {
 		fact := &facts[i]
 		if fact.Kind == order.GroupLeft && (!j.over || alsoInFlight(fact, facts)) {
@@ -22,6 +23,22 @@ func (j *Judge) lifetimes() {
 		f := describeFact[k](j, fact)
 		f.Count = fact.Count
 		j.add(k, f)
+	}
+}
+
+// widenedFacts is widened for facts.
+func widenedFacts(facts []order.Fact) {
+	type one struct {
+		kind order.FactKind
+		a, b int32
+	}
+	most := map[one]order.Distance{}
+	for i := range facts {
+		k := one{facts[i].Kind, facts[i].A.PC, facts[i].B.PC}
+		most[k] = max(most[k], facts[i].Apart)
+	}
+	for i := range facts {
+		facts[i].Apart = most[one{facts[i].Kind, facts[i].A.PC, facts[i].B.PC}]
 	}
 }
 
