@@ -87,15 +87,25 @@ func (j *Judge) strengthened(met []order.Link, scope string) string {
 // stronger says how to write an operation so that it releases or acquires by itself.
 func (j *Judge) stronger(pc int32, sem, scope string) string {
 	in := j.Program.Inst(pc)
-	switch {
-	case in == nil:
+	if in == nil {
 		return "." + sem + " in place of .relaxed"
+	}
+	op, mods, _ := strings.Cut(machine.Name(in), ".")
+	switch {
 	case in.IsOf(ptx.ClassBarrier):
 		return "leave .relaxed out of " + j.at(pc)
-	case slices.Contains(in.Mods, "volatile"):
-		return fmt.Sprintf("%s in place of %s", strings.Replace(machine.Name(in), ".volatile", "."+sem+scope, 1), j.at(pc))
+	case slices.Contains(in.Mods, "relaxed"):
+		return fmt.Sprintf(".%s%s in place of .relaxed at %s", sem, scope, j.at(pc))
+	case !slices.Contains([]string{"ld", "st", "atom", "red"}, op):
+		return fmt.Sprintf("what has .%s%s in place of %s", sem, scope, j.at(pc))
 	}
-	return fmt.Sprintf(".%s%s in place of .relaxed at %s", sem, scope, j.at(pc))
+	name := op + "." + sem + scope // volatile, or without a word on its order
+	for _, m := range strings.Split(mods, ".") {
+		if !slices.Contains([]string{"volatile", "cta", "cluster", "gpu", "sys"}, m) {
+			name += "." + m
+		}
+	}
+	return fmt.Sprintf("%s in place of %s", name, j.at(pc))
 }
 
 // whoseFence says which side lacks its fence, if that is known: fences of other
