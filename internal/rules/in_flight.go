@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -178,6 +179,9 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 	fix += "before " + j.instr(b)
 	if c.Apart != order.OneThread {
 		fix += fmt.Sprintf("; and, between that wait and %s, %s so that the wait is known there", j.instr(b), syncBetween(c.Apart))
+	}
+	if c.Why&order.IssueKnown == 0 && j.Program.Reach(b.PC + 1)[a.PC] && !writes(a) {
+		fix += fmt.Sprintf("; and, unless it is there, %s after %s and before %s", strings.TrimSuffix(syncBetween(c.Apart), ","), j.instr(b), j.instr(a))
 	}
 	if a.Group == machine.GroupCpAsync && c.Apart != order.OneThread {
 		fix += "; or cp.async.mbarrier.arrive.noinc on an mbarrier that is waited for"

@@ -24,9 +24,10 @@ compute-sanitizer says nothing of proxies. What may come out wrong is what the
 buffer held before.
 
 fence.proxy.async joins the two proxies where it stands, for what its thread knows
-then. So it may stand with the writer, after the stores and before the barrier
+then. So it may stand with every writer, after its stores and before the barrier
 or arrive that publishes them; or with the issuer, after that barrier and before
-the asynchronous instruction. It must name the state space of the memory, or none:
+the asynchronous instruction. One writer's fence before the barrier covers its own
+stores alone. It must name the state space of the memory, or none:
 .shared::cta for the CTA's own shared memory, .shared::cluster for that of any CTA
 of the cluster, .global for global memory.
 

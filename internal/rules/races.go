@@ -506,7 +506,7 @@ func syncBetween(d order.Distance) string {
 	case order.OneThread, order.OneWarp:
 		return "bar.warp.sync"
 	case order.OneCTA:
-		return "bar.sync, or an mbarrier that the one arrives at and the other waits for,"
+		return "bar.sync of the threads on both sides, or an mbarrier that the one arrives at and the other waits for,"
 	case order.OneCluster:
 		return "barrier.cluster.arrive and barrier.cluster.wait, or a remote mbarrier arrive with .release.cluster and a wait with .acquire.cluster,"
 	}

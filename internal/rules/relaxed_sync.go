@@ -30,8 +30,11 @@ A run that goes well shows nothing: compiler and memory system may move an acces
 past a relaxed operation, and need not.
 
 Mend it by leaving .relaxed out (arrive then releases, wait acquires), or by
-fence.acq_rel of the scope that holds both sides: before the relaxed arrive or
-store, after the relaxed wait or load.`,
+fence.acq_rel of the scope that holds both sides, in the thread that executes the
+relaxed operation: directly before an arrive or store, directly after a wait or load.
+Only relaxed ones need it: barrier.cluster.wait, which cannot be relaxed, acquires
+by itself (ISA 9.7.13.3), so that one fence before barrier.cluster.arrive.relaxed is
+enough.`,
 })
 
 func (j *Judge) relaxedPath(c *order.Conflict) Finding {
