@@ -26,22 +26,6 @@ func (j *Judge) lifetimes() {
 	}
 }
 
-// widenedFacts is widened for facts.
-func widenedFacts(facts []order.Fact) {
-	type one struct {
-		kind order.FactKind
-		a, b int32
-	}
-	most := map[one]order.Distance{}
-	for i := range facts {
-		k := one{facts[i].Kind, facts[i].A.PC, facts[i].B.PC}
-		most[k] = max(most[k], facts[i].Apart)
-	}
-	for i := range facts {
-		facts[i].Apart = most[one{facts[i].Kind, facts[i].A.PC, facts[i].B.PC}]
-	}
-}
-
 var factKinds = map[order.FactKind]*Kind{
 	order.ScopeDefaulted:    scopeDefaulted,
 	order.InitNotOrdered:    initNotOrdered,
