@@ -165,12 +165,18 @@ func mcpWorkCommand(c *console) *cobra.Command {
 			defer w.close()
 			go func() {
 				rest()
-				w.interrupt(os.Interrupt)
+				w.interrupt(cancelled{})
 			}()
 			return mcp.Work(w, call, c.out, explained, w.tell)
 		},
 	}
 }
+
+// A cancelled call is interrupted, and says so.
+type cancelled struct{}
+
+func (cancelled) Signal()        {}
+func (cancelled) String() string { return "the call was cancelled" }
 
 // explained is what 'muster explain' prints.
 func explained(topic string) (string, error) {

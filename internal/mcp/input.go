@@ -63,7 +63,7 @@ func (t *target) file() (*launch.File, error) {
 	}
 	f, err := t.read()
 	if err != nil {
-		return nil, flagless(err)
+		return nil, &inputError{err}
 	}
 	for i := range f.Launches {
 		if name := f.Launches[i].PTX; slices.Contains([]string{".cu", ".cuh"}, filepath.Ext(name)) {
@@ -188,11 +188,12 @@ func (t *target) text() (name string, src []byte, err error) {
 	return "", nil, errors.New("give ptx, a path, or ptx_text")
 }
 
-// flagless names the fields of a call in place of the command's flags.
-func flagless(err error) error {
-	text := fields.Replace(errorText(err))
-	return errors.New(text)
-}
+// An inputError is an error of a launch, in which the fields of a call stand in place of the
+// command's flags.
+type inputError struct{ error }
+
+func (e *inputError) Error() string { return fields.Replace(e.error.Error()) }
+func (e *inputError) Unwrap() error { return e.error }
 
 var fields = strings.NewReplacer("--buffer ", "buffers ", "--buffer:", "buffers:", "--variable", "variables", "--arg ", "args ", "--arg:", "args:", "--kernel", "kernel",
 	"--grid", "grid", "--block", "block", "--cluster", "cluster", "--shared", "shared", "--registers", "registers", "--expect", "expect", "--accept", "accept")
@@ -219,7 +220,7 @@ type budget struct {
 	Schedules int     `json:"schedules,omitempty" jsonschema:"schedules to run at most where one does not decide; default 200, at most 20000"`
 	Steps     int64   `json:"steps,omitempty" jsonschema:"steps of these together; default 200000, at most 20000000"`
 	Seconds   float64 `json:"seconds,omitempty" jsonschema:"time for the call; default 30, at most 600 or what the server was given"`
-	Chars     int     `json:"chars,omitempty" jsonschema:"characters of the answer's text; default 8000, from 500 to 60000"`
+	Chars     int     `json:"chars,omitempty" jsonschema:"characters of the answer's text; default 8000, from 1000 to 60000"`
 }
 
 // The defaults and bounds of a budget.
@@ -228,7 +229,7 @@ const (
 	defaultSteps, mostSteps         = 200_000, 20_000_000
 	defaultSeconds                  = 30
 	defaultChars                    = 8000
-	leastChars, mostChars           = 500, 60_000
+	leastChars, mostChars           = 1000, 60_000
 )
 
 // fill sets the defaults, and holds the budget to its bounds. seconds is the server's bound.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -87,13 +88,29 @@ func reportText(r *muster.Report, chars int) string {
 		best, n = text, k
 	}
 	if n > 0 {
-		return join(head, best) + fmt.Sprintf("\ncut to %d characters: %s in full, the rest in the index above. finding with the ID or kind of one shows it; chars allows more.\n", chars, diag.Plural(n, "cause"))
+		return join(head, best) + fmt.Sprintf("\ncut to %d characters: %s in full, the rest in the index above. finding with the ID or kind of one shows it; chars allows more.\n", chars, diag.Plural(n, "cause")) + others(r, best)
 	}
 	brief := write(report.TextOptions{Brief: true})
 	if len(brief) <= room {
-		return join(head, brief) + fmt.Sprintf("\ncut to %d characters: an index alone. finding with the ID or kind of one shows it; chars allows more.\n", chars)
+		return join(head, brief) + fmt.Sprintf("\ncut to %d characters: an index alone. finding with the ID or kind of one shows it; chars allows more.\n", chars) + others(r, brief)
 	}
 	return cut(join(head, brief), chars)
+}
+
+// others lists findings that a text has not in full, the first of them.
+func others(r *muster.Report, text string) string {
+	const few, room = 6, 300
+	list, n := "", 0
+	for i := range r.Findings {
+		if id := r.Findings[i].ID; !strings.Contains(text, strconv.Quote(id)) && n < few && len(list)+len(id) < room {
+			list += "  " + id + "\n"
+			n++
+		}
+	}
+	if list == "" {
+		return ""
+	}
+	return "some of the others:\n" + list
 }
 
 func join(head, rest string) string {
@@ -104,7 +121,7 @@ func join(head, rest string) string {
 }
 
 // noteRoom is kept free for what is said of a cut.
-const noteRoom = 200
+const noteRoom = 600
 
 // cut cuts a text at a line, and says so.
 func cut(text string, chars int) string {
@@ -112,7 +129,7 @@ func cut(text string, chars int) string {
 		return text
 	}
 	whole := len(text)
-	text = text[:chars-noteRoom]
+	text = text[:chars-100]
 	for !utf8.ValidString(text) && len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) {
 		text = text[:len(text)-1]
 	}
@@ -120,6 +137,20 @@ func cut(text string, chars int) string {
 		text = text[:i+1]
 	}
 	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\ncut to %d of %d characters; chars allows more, up to %d.\n", len(text), whole, mostChars)
+}
+
+// cutMiddle cuts the middle out of a text whose end counts as much as its beginning, as that of
+// a story does.
+func cutMiddle(text string, chars int) string {
+	if len(text) <= chars {
+		return text
+	}
+	half := (chars - 100) / 2
+	head, tail := text[:half], text[len(text)-half:]
+	head = head[:strings.LastIndexByte(head, '\n')+1]
+	tail = tail[strings.IndexByte(tail, '\n')+1:]
+	n := strings.Count(text, "\n") - strings.Count(head, "\n") - strings.Count(tail, "\n")
+	return head + fmt.Sprintf("\n… %s left out; chars allows more, up to %d …\n\n", diag.Plural(n, "line"), mostChars) + tail
 }
 
 // firstLine is the first line of a text.

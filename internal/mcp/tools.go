@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -128,6 +130,9 @@ func Do(ctx context.Context, c Call, explain func(topic string) (string, error),
 			a = &Answer{Text: "incomplete: " + errorText(err) + "\n", Data: incomplete(errorText(err))}
 		case err != nil:
 			text := errorText(err)
+			if dir, e := os.Getwd(); e == nil && errors.Is(err, fs.ErrNotExist) {
+				text += "; paths are relative to " + dir
+			}
 			a = &Answer{Text: cut(text, w.budget.Chars) + "\n", Data: failed(errors.New(firstLine(text))), Failed: true}
 		}
 		a.Schedules = w.schedules

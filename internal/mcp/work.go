@@ -205,6 +205,11 @@ func (w *work) replay(in *replayArguments) (*Answer, error) {
 	}
 	w.name(got.Report)
 	var b strings.Builder
+	if got.Absent() {
+		fmt.Fprintf(&b, "%s: this schedule does not show %s\n\n", muster.Incomplete, id)
+	} else {
+		fmt.Fprintf(&b, "%s: %s is there again\n\n", muster.Findings, id)
+	}
 	got.WriteText(&b, report.TextOptions{})
 	if got.Untold != nil {
 		fmt.Fprintln(&b, got.Untold)
@@ -216,7 +221,7 @@ func (w *work) replay(in *replayArguments) (*Answer, error) {
 	if size(form) > maxData {
 		form.Story = nil
 	}
-	return &Answer{Text: names.Replace(cut(b.String(), w.budget.Chars)), Data: data(form)}, nil
+	return &Answer{Text: names.Replace(cutMiddle(b.String(), w.budget.Chars)), Data: data(form)}, nil
 }
 
 // seek returns a schedule that shows a finding, and its ID: from the given schedule, or from
