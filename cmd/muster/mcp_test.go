@@ -62,6 +62,9 @@ func TestMCP(t *testing.T) {
 	}
 	text := func(r *mcp.CallToolResult) string { return r.Content[0].(*mcp.TextContent).Text }
 
+	if got := c.InitializeResult().ProtocolVersion; got != "2026-07-28" {
+		t.Errorf("the SDK's client speaks revision %s with the server", got)
+	}
 	schema := reportSchema(t)
 	for launch, want := range map[string]string{"ring.yaml": "clean: all schedules", "broken_parity.yaml": "findings: "} {
 		r := call("check", map[string]any{"launch": launch})

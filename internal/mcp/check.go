@@ -15,7 +15,8 @@ type checkArguments struct {
 	target
 	Finding string `json:"finding,omitempty" jsonschema:"write this finding alone, in full: its ID or its kind"`
 	FailOn  string `json:"fail_on,omitempty" jsonschema:"warning lets warnings count as findings; default error"`
-	budget
+	explored
+	spent
 }
 
 func (w *work) check(in *checkArguments) (*Answer, error) { return w.checks(in, false) }
@@ -77,7 +78,7 @@ func (w *work) load(f *launch.File, only string) (*muster.Launch, error) {
 // reported is the answer that is a report, or one finding of it.
 func (w *work) reported(r *muster.Report, id string) (*Answer, error) {
 	if id == "" {
-		return &Answer{Text: names.Replace(reportText(r, w.budget.Chars)), Data: data(bounded(r))}, nil
+		return &Answer{Text: names.Replace(reportText(r, w.chars)), Data: data(bounded(r))}, nil
 	}
 	c := *r
 	c.Findings = nil
@@ -91,7 +92,7 @@ func (w *work) reported(r *muster.Report, id string) (*Answer, error) {
 	if len(c.Findings) == 0 {
 		return nil, fmt.Errorf("no finding is called %s (%s); there are: %s", id, r.Summary, strings.Join(most(ids, 20), ", "))
 	}
-	return &Answer{Text: names.Replace(cut(shown(&c), w.budget.Chars)), Data: data(bounded(&c))}, nil
+	return &Answer{Text: names.Replace(cut(shown(&c), w.chars)), Data: data(bounded(&c))}, nil
 }
 
 // shown are findings in full, behind the verdict.
@@ -140,7 +141,7 @@ func stage(q *muster.Sequence, i int, l *muster.Launch, v muster.Verdict, form a
 
 // staged is the answer that is several reports. Each gets its share of the characters.
 func (w *work) staged(all *report.Sequence) (*Answer, error) {
-	share := max(w.budget.Chars/len(all.Stages), leastChars)
+	share := max(w.chars/len(all.Stages), leastChars)
 	text := verdict(all.Verdict, all.Summary)
 	for i := range all.Stages {
 		s := &all.Stages[i]
@@ -155,5 +156,5 @@ func (w *work) staged(all *report.Sequence) (*Answer, error) {
 			}
 		}
 	}
-	return &Answer{Text: names.Replace(cut(text, w.budget.Chars)), Data: data(all)}, nil
+	return &Answer{Text: names.Replace(cut(text, w.chars)), Data: data(all)}, nil
 }

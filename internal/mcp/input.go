@@ -215,12 +215,16 @@ var names = strings.NewReplacer(
 	"CheckOptions.Cost", "cost", "TellOptions.Until", "until", "TellOptions.Print", "print", "TextOptions.All", "finding with its ID",
 )
 
-// A budget bounds the work of a call.
-type budget struct {
-	Schedules int     `json:"schedules,omitempty" jsonschema:"schedules to run at most where one does not decide; default 200, at most 20000"`
-	Steps     int64   `json:"steps,omitempty" jsonschema:"steps of these together; default 200000, at most 20000000"`
-	Seconds   float64 `json:"seconds,omitempty" jsonschema:"time for the call; default 30, at most 600 or what the server was given"`
-	Chars     int     `json:"chars,omitempty" jsonschema:"characters of the answer's text; default 8000, from 1000 to 60000"`
+// A spent bounds the time of a call, and the length of its answer.
+type spent struct {
+	Seconds float64 `json:"seconds,omitempty" jsonschema:"time for the call; default 30, at most 600 or what the server was given"`
+	Chars   int     `json:"chars,omitempty" jsonschema:"characters of the answer's text; default 8000, from 1000 to 60000"`
+}
+
+// An explored bounds the schedules that a call looks at.
+type explored struct {
+	Schedules int   `json:"schedules,omitempty" jsonschema:"schedules to run at most where one does not decide; default 200, at most 20000"`
+	Steps     int64 `json:"steps,omitempty" jsonschema:"steps of these together; default 200000, at most 20000000"`
 }
 
 // The defaults and bounds of a budget.
@@ -232,18 +236,21 @@ const (
 	leastChars, mostChars           = 1000, 60_000
 )
 
+func (s *spent) spends() *spent { return s }
+
 // fill sets the defaults, and holds the budget to its bounds. seconds is the server's bound.
-func (b *budget) fill(seconds float64) error {
-	if err := bound("schedules", &b.Schedules, defaultSchedules, 1, mostSchedules); err != nil {
+func (s *spent) fill(seconds float64) error {
+	if err := bound("seconds", &s.Seconds, min(defaultSeconds, seconds), 0.001, seconds); err != nil {
 		return err
 	}
-	if err := bound("steps", &b.Steps, defaultSteps, 1, mostSteps); err != nil {
+	return bound("chars", &s.Chars, defaultChars, leastChars, mostChars)
+}
+
+func (e *explored) fillExplored() error {
+	if err := bound("schedules", &e.Schedules, defaultSchedules, 1, mostSchedules); err != nil {
 		return err
 	}
-	if err := bound("seconds", &b.Seconds, min(defaultSeconds, seconds), 0.001, seconds); err != nil {
-		return err
-	}
-	return bound("chars", &b.Chars, defaultChars, leastChars, mostChars)
+	return bound("steps", &e.Steps, defaultSteps, 1, mostSteps)
 }
 
 func bound[T int | int64 | float64](name string, v *T, unset, least, most T) error {
@@ -255,8 +262,6 @@ func bound[T int | int64 | float64](name string, v *T, unset, least, most T) err
 	}
 	return nil
 }
-
-func (b *budget) spends() *budget { return b }
 
 // A scheduled is a schedule that a call names.
 type scheduled struct {

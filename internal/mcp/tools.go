@@ -26,7 +26,7 @@ type tool struct {
 var tools = []*tool{
 	define("check", "Check the synchronization of a kernel",
 		"Find races, missing fences, deadlocks and broken mbarrier protocol in a PTX kernel, for every schedule of one launch. Clean speaks of all schedules; incomplete says what was not decided and why. Each finding has both accesses with their lines, what is missing, and a fix.",
-		(*work).check, either[report.Report, report.Sequence]()),
+		(*work).check, either[report.Report, report.Sequence]),
 	define("explain", "Explain a kind of finding, or launch files",
 		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. Topics: a kind (proxy-raw), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
 		(*work).explain, nil),
@@ -44,7 +44,7 @@ var tools = []*tool{
 		(*work).mutate, nil),
 	define("cost", "Name fences and barriers that nothing needs",
 		"Check a launch, and name those fences and barriers of it that it could do without in every schedule, if it is proven.",
-		(*work).cost, either[report.Report, report.Sequence]()),
+		(*work).cost, either[report.Report, report.Sequence]),
 	define("barrier", "Play with an mbarrier",
 		"Run a script of mbarrier operations, one a line, and show after each the barrier's word and ledger: phase, pending arrivals, bytes owed, who wakes. For example: init full 1 / consumer: wait full parity 0 / producer: arrive.expect_tx full 1024 / copy a: 1024 bytes to full / land a.",
 		(*work).barrier, nil),
@@ -53,11 +53,11 @@ var tools = []*tool{
 		(*work).init, nil),
 }
 
-// call is implemented by pointers to the arguments of tools.
-type arguments interface{ spends() *budget }
+// arguments are those of any tool, as a pointer.
+type arguments interface{ spends() *spent }
 
 // define makes a tool of a method, whose arguments are an In.
-func define[In any](name, title, description string, do func(*work, *In) (*Answer, error), output *jsonschema.Schema) *tool {
+func define[In any](name, title, description string, do func(*work, *In) (*Answer, error), output func() *jsonschema.Schema) *tool {
 	no := false
 	t := &tool{
 		Tool: mcp.Tool{
@@ -69,15 +69,16 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 			if err := json.Unmarshal(args, in); err != nil {
 				return nil, err
 			}
-			w.budget = *any(in).(arguments).spends()
+			w.chars = any(in).(arguments).spends().Chars
 			return do(w, in)
 		},
 	}
-	if output != nil {
-		t.OutputSchema = output
-	}
 	t.add = func(s *Server, t *tool) {
-		mcp.AddTool(s.sdk, &t.Tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		form := t.Tool
+		if output != nil { // made here: other commands of this program need none
+			form.OutputSchema = output()
+		}
+		mcp.AddTool(s.sdk, &form, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 			c, path, err := s.prepare(name, &in)
 			if err != nil {
 				return result(&Answer{Text: err.Error() + "\n", Data: failed(err), Failed: true}), nil, nil
@@ -94,6 +95,11 @@ func (s *Server) prepare(name string, in any) (c Call, path string, err error) {
 	b := in.(arguments).spends()
 	if err := b.fill(s.o.Seconds); err != nil {
 		return c, "", err
+	}
+	if e, ok := in.(interface{ fillExplored() error }); ok {
+		if err := e.fillExplored(); err != nil {
+			return c, "", err
+		}
 	}
 	if at, ok := in.(interface{ named() *string }); ok {
 		if text := at.named(); len(*text) > 0 && (*text)[0] == '@' {
@@ -133,7 +139,7 @@ func Do(ctx context.Context, c Call, explain func(topic string) (string, error),
 			if dir, e := os.Getwd(); e == nil && errors.Is(err, fs.ErrNotExist) {
 				text += "; paths are relative to " + dir
 			}
-			a = &Answer{Text: cut(text, w.budget.Chars) + "\n", Data: failed(errors.New(firstLine(text))), Failed: true}
+			a = &Answer{Text: cut(text, w.chars) + "\n", Data: failed(errors.New(firstLine(text))), Failed: true}
 		}
 		a.Schedules = w.schedules
 		return a, nil
@@ -145,7 +151,7 @@ func Do(ctx context.Context, c Call, explain func(topic string) (string, error),
 type work struct {
 	ctx       context.Context
 	limits    muster.Limits
-	budget    budget
+	chars     int // of the answer
 	tell      func(string)
 	explained func(topic string) (string, error)
 	schedules map[string]string // long ones, by their names

@@ -22,7 +22,7 @@ import (
 
 type explainArguments struct {
 	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, launch or sums; none lists the kinds"`
-	budget
+	spent
 }
 
 func (w *work) explain(in *explainArguments) (*Answer, error) {
@@ -30,13 +30,13 @@ func (w *work) explain(in *explainArguments) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Text: cut(text, w.budget.Chars)}, nil
+	return &Answer{Text: cut(text, w.chars)}, nil
 }
 
 type runArguments struct {
 	target
 	scheduled
-	budget
+	spent
 }
 
 // A ran is what is said of a run: its end, and what it left in each buffer.
@@ -114,7 +114,7 @@ func (w *work) runsAll(file *launch.File, one func(*muster.Launch) (*muster.RunR
 		if unfinished != nil {
 			fmt.Fprintln(&text, unfinished)
 		}
-		a.Text = cut(names.Replace(text.String())+a.Text, w.budget.Chars)
+		a.Text = cut(names.Replace(text.String())+a.Text, w.chars)
 	}
 	return a, err
 }
@@ -132,7 +132,7 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 		fmt.Fprintf(&b, "%s\n\n", v)
 	}
 	printed := r.Output
-	r.Output = most(r.Output, w.budget.Chars/4)
+	r.Output = most(r.Output, w.chars/4)
 	answer.WriteRun(&b, r, report.TextOptions{})
 	if len(printed) > len(r.Output) {
 		fmt.Fprintf(&b, "of what the kernel printed the first %d of %d bytes are shown\n", len(r.Output), len(printed))
@@ -152,7 +152,7 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 	} else {
 		form.Report = bounded(r.Report)
 	}
-	return &Answer{Text: names.Replace(cut(b.String(), w.budget.Chars)), Data: data(form)}, nil
+	return &Answer{Text: names.Replace(cut(b.String(), w.chars)), Data: data(form)}, nil
 }
 
 type replayArguments struct {
@@ -161,9 +161,10 @@ type replayArguments struct {
 	scheduled
 	Until  int      `json:"until,omitempty" jsonschema:"stop after this step, and say where every thread stands"`
 	Print  []string `json:"print,omitempty" jsonschema:"state to show then: barriers, ops, columns, memory:NAME[i:j]"`
-	Steps  bool     `json:"every_step,omitempty" jsonschema:"tell every step"`
+	Every  bool     `json:"every_step,omitempty" jsonschema:"tell every step"`
 	Shrink bool     `json:"shrink,omitempty" jsonschema:"look for the smallest schedule that shows the finding, and tell that"`
-	budget
+	explored
+	spent
 }
 
 // A replayed is a finding shown again, as data.
@@ -194,12 +195,12 @@ func (w *work) replay(in *replayArguments) (*Answer, error) {
 			return nil, err
 		}
 	}
-	p := answer.Replay{Schedule: *s, Finding: id, Shrink: in.Shrink, Arguments: in.words(), Tell: muster.TellOptions{All: in.Steps, Until: in.Until, Print: in.Print}}
+	p := answer.Replay{Schedule: *s, Finding: id, Shrink: in.Shrink, Arguments: in.words(), Tell: muster.TellOptions{All: in.Every, Until: in.Until, Print: in.Print}}
 	got, err := p.Show(w.ctx, l)
 	var not *muster.NotShown
 	switch {
 	case errors.As(err, &not):
-		return &Answer{Text: cut("incomplete: "+errorText(err)+"\n", w.budget.Chars), Data: incomplete(errorText(err))}, nil
+		return &Answer{Text: cut("incomplete: "+errorText(err)+"\n", w.chars), Data: incomplete(errorText(err))}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -221,13 +222,13 @@ func (w *work) replay(in *replayArguments) (*Answer, error) {
 	if size(form) > maxData {
 		form.Story = nil
 	}
-	return &Answer{Text: names.Replace(cutMiddle(b.String(), w.budget.Chars)), Data: data(form)}, nil
+	return &Answer{Text: names.Replace(cutMiddle(b.String(), w.chars)), Data: data(form)}, nil
 }
 
 // seek returns a schedule that shows a finding, and its ID: from the given schedule, or from
 // a check.
 func (w *work) seek(l *muster.Launch, s *muster.Schedule, in *replayArguments) (*muster.Schedule, string, error) {
-	o := muster.CheckOptions{SoFar: w.tell, Explore: muster.ExploreOptions{Schedules: in.budget.Schedules, Steps: in.budget.Steps}}
+	o := muster.CheckOptions{SoFar: w.tell, Explore: muster.ExploreOptions{Schedules: in.Schedules, Steps: in.Steps}}
 	if s != nil {
 		o = muster.CheckOptions{Schedules: []muster.Schedule{*s}, Mode: muster.OnlySchedules}
 	}
@@ -259,7 +260,7 @@ type reduceArguments struct {
 	Finding string `json:"finding" jsonschema:"the finding that must stay: its kind or ID"`
 	scheduled
 	Runs int `json:"runs,omitempty" jsonschema:"runs to find a smaller launch; default 100, at most 2000"`
-	budget
+	spent
 }
 
 const defaultRuns, mostRuns = 100, 2000
@@ -300,14 +301,15 @@ func (w *work) reduce(in *reduceArguments) (*Answer, error) {
 	form := smaller{r.ID, append([]string{}, r.Changes...), text.String(), w.brief(r.Schedule.String()), r.All}
 	answer.WriteReduced(&b, r)
 	fmt.Fprintf(&b, "\nschedule %s\n\nlaunch_text:\n%s", form.Schedule, form.Launch)
-	return &Answer{Text: cut(b.String(), w.budget.Chars), Data: data(form)}, nil
+	return &Answer{Text: cut(b.String(), w.chars), Data: data(form)}, nil
 }
 
 type mutateArguments struct {
 	target
 	Kinds []string `json:"kinds,omitempty" jsonschema:"mutate only these: a kind (fence, wait), a variant (wait-pass), or one mutant (wait-pass@118:2)"`
 	List  bool     `json:"list,omitempty" jsonschema:"list the mutants, and run none"`
-	budget
+	explored
+	spent
 }
 
 func (w *work) mutate(in *mutateArguments) (*Answer, error) {
@@ -322,7 +324,7 @@ func (w *work) mutate(in *mutateArguments) (*Answer, error) {
 			return nil, err
 		}
 		mutate.WriteList(&b, list)
-		return &Answer{Text: cut(b.String(), w.budget.Chars)}, nil
+		return &Answer{Text: cut(b.String(), w.chars)}, nil
 	}
 	all := muster.Handful(muster.DefaultRandom)
 	t, err := mutate.Run(w.ctx, file, mutate.Options{
@@ -335,12 +337,12 @@ func (w *work) mutate(in *mutateArguments) (*Answer, error) {
 	t.WriteText(&b)
 	t.WriteJSON(&form)
 	text := t.Summary() + "\n\n" + b.String()
-	if len(text) > w.budget.Chars {
+	if len(text) > w.chars {
 		b.Reset()
 		t.WriteNotFound(&b)
 		text = t.Summary() + "\n" + b.String() + "\nthose that are found are left out; kinds asks for some, chars allows more\n"
 	}
-	a := &Answer{Text: names.Replace(cut(text, w.budget.Chars))}
+	a := &Answer{Text: names.Replace(cut(text, w.chars))}
 	if form.Len() <= maxData {
 		a.Data = json.RawMessage(names.Replace(form.String()))
 	}
@@ -349,7 +351,7 @@ func (w *work) mutate(in *mutateArguments) (*Answer, error) {
 
 type barrierArguments struct {
 	Script string `json:"script" jsonschema:"the operations, one a line: [ACTOR:] arrive BAR, arrive.expect_tx BAR BYTES, wait BAR parity P, copy NAME: BYTES bytes to BAR, land NAME, ..."`
-	budget
+	spent
 }
 
 // maxScript bounds a script in bytes.
@@ -376,14 +378,14 @@ func (w *work) barrier(in *barrierArguments) (*Answer, error) {
 	if len(r.Kinds) > 0 {
 		head = "findings: " + strings.Join(r.Kinds, ", ") + "\n\n"
 	}
-	return &Answer{Text: cut(head+r.Text, w.budget.Chars), Data: data(operated{append([]string{}, r.Kinds...)})}, nil
+	return &Answer{Text: cut(head+r.Text, w.chars), Data: data(operated{append([]string{}, r.Kinds...)})}, nil
 }
 
 type initArguments struct {
 	PTX     string `json:"ptx,omitempty" jsonschema:"path of a PTX file"`
 	PTXText string `json:"ptx_text,omitempty" jsonschema:"the PTX itself"`
 	Kernel  string `json:"kernel,omitempty" jsonschema:"the kernel's name, if the module has several"`
-	budget
+	spent
 }
 
 func (in *initArguments) of() *target { return &target{PTX: in.PTX, PTXText: in.PTXText} }
@@ -408,5 +410,5 @@ func (w *work) init(in *initArguments) (*Answer, error) {
 	if err := skeleton.Write(&b, name, m, f); err != nil {
 		return nil, err
 	}
-	return &Answer{Text: cut(b.String(), w.budget.Chars)}, nil
+	return &Answer{Text: cut(b.String(), w.chars)}, nil
 }
