@@ -42,6 +42,8 @@ for; the flags bound what it may ask for. Paths are relative to --dir, and to th
 client's roots. Nothing is written. The server ends when its standard input does.
 
 'muster mcp call' calls one tool, and prints what an agent would read.`,
+		Example: `  muster mcp --dir ~/project --limit-time 2m
+  muster mcp call check launch=examples/ring/broken_parity.yaml seconds=10`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			server, err := s.server()

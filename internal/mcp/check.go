@@ -81,18 +81,35 @@ func (w *work) reported(r *muster.Report, id string) (*Answer, error) {
 		return &Answer{Text: names.Replace(reportText(r, w.chars)), Data: data(bounded(r))}, nil
 	}
 	c := *r
-	c.Findings = nil
-	var ids []string
-	for _, f := range r.Findings {
-		if f.Is(id) || f.Kind == id || f.Fingerprint == id {
-			c.Findings = append(c.Findings, f)
-		}
-		ids = append(ids, f.ID)
-	}
-	if len(c.Findings) == 0 {
-		return nil, fmt.Errorf("no finding is called %s (%s); there are: %s", id, r.Summary, strings.Join(most(ids, 20), ", "))
+	if c.Findings = called(r, id); len(c.Findings) == 0 {
+		return nil, absent(id, r.Summary, r)
 	}
 	return &Answer{Text: names.Replace(cut(shown(&c), w.chars)), Data: data(bounded(&c))}, nil
+}
+
+// called are the findings of a report with an ID, or of a kind.
+func called(r *muster.Report, id string) (list []muster.Finding) {
+	for _, f := range r.Findings {
+		if f.Is(id) || f.Kind == id || f.Fingerprint == id {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// absent is the error that no finding is called so.
+func absent(id, summary string, reports ...*muster.Report) error {
+	var ids []string
+	for _, r := range reports {
+		for i := range r.Findings {
+			ids = append(ids, r.Findings[i].ID)
+		}
+	}
+	there := "nothing is found"
+	if len(ids) > 0 {
+		there = "there are: " + strings.Join(most(ids, 20), ", ")
+	}
+	return fmt.Errorf("no finding is called %s (%s); %s", id, summary, there)
 }
 
 // shown are findings in full, behind the verdict.
@@ -131,7 +148,18 @@ func (w *work) stages(file *launch.File, in *checkArguments, one func(*muster.La
 		return w.reported(all.Stages[0].Report.(*muster.Report), in.Finding)
 	}
 	all.Conclude("all schedules of all %d launches")
-	return w.staged(&all)
+	if in.Finding == "" {
+		return w.staged(&all)
+	}
+	var reports []*muster.Report
+	for i := range all.Stages {
+		r := all.Stages[i].Report.(*muster.Report)
+		if len(called(r, in.Finding)) > 0 {
+			return w.reported(r, in.Finding)
+		}
+		reports = append(reports, r)
+	}
+	return nil, absent(in.Finding, all.Summary, reports...)
 }
 
 func stage(q *muster.Sequence, i int, l *muster.Launch, v muster.Verdict, form any) report.Stage {
@@ -139,9 +167,15 @@ func stage(q *muster.Sequence, i int, l *muster.Launch, v muster.Verdict, form a
 	return report.Stage{First: first, Last: last, Name: l.Name(), Verdict: v, Report: form}
 }
 
-// staged is the answer that is several reports. Each gets its share of the characters.
+// staged is the answer that is several reports. Those that are not clean share the characters.
 func (w *work) staged(all *report.Sequence) (*Answer, error) {
-	share := max(w.chars/len(all.Stages), leastChars)
+	open := 0
+	for i := range all.Stages {
+		if all.Stages[i].Verdict != muster.Clean {
+			open++
+		}
+	}
+	share := max((w.chars-noteRoom*(len(all.Stages)-open))/max(open, 1), leastChars)
 	text := verdict(all.Verdict, all.Summary)
 	for i := range all.Stages {
 		s := &all.Stages[i]
@@ -149,12 +183,24 @@ func (w *work) staged(all *report.Sequence) (*Answer, error) {
 		text += fmt.Sprintf("\nlaunch %d, %s\n%s", s.First, s.Name, reportText(r, share))
 		s.Report = bounded(r)
 	}
-	if size(all) > maxData {
-		for i := range all.Stages {
-			if r := all.Stages[i].Report.(*muster.Report); r.Verdict == muster.Clean || size(all) > maxData {
-				all.Stages[i].Report = nil
+	text = cut(text, w.chars-100)
+	if n := shed(all); n > 0 {
+		text += fmt.Sprintf("\nthe data leaves out the reports of %d launches; only gives one\n", n)
+	}
+	return &Answer{Text: names.Replace(text), Data: data(all)}, nil
+}
+
+// shed leaves out reports until the data is not too much, those of clean launches first. It
+// returns how many.
+func shed(all *report.Sequence) (n int) {
+	for _, clean := range []bool{true, false} {
+		for i := len(all.Stages) - 1; i >= 0; i-- {
+			s := &all.Stages[i]
+			if s.Report != nil && (!clean || s.Verdict == muster.Clean) && size(all) > maxData {
+				s.Report = nil
+				n++
 			}
 		}
 	}
-	return &Answer{Text: names.Replace(cut(text, w.chars)), Data: data(all)}, nil
+	return n
 }

@@ -63,7 +63,7 @@ func (t *target) file() (*launch.File, error) {
 	}
 	f, err := t.read()
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, err
 	}
 	for i := range f.Launches {
 		if name := f.Launches[i].PTX; slices.Contains([]string{".cu", ".cuh"}, filepath.Ext(name)) {
@@ -188,13 +188,7 @@ func (t *target) text() (name string, src []byte, err error) {
 	return "", nil, errors.New("give ptx, a path, or ptx_text")
 }
 
-// An inputError is an error of a launch, in which the fields of a call stand in place of the
-// command's flags.
-type inputError struct{ error }
-
-func (e *inputError) Error() string { return fields.Replace(e.error.Error()) }
-func (e *inputError) Unwrap() error { return e.error }
-
+// fields names the fields of a call in place of the command's flags.
 var fields = strings.NewReplacer("--buffer ", "buffers ", "--buffer:", "buffers:", "--variable", "variables", "--arg ", "args ", "--arg:", "args:", "--kernel", "kernel",
 	"--grid", "grid", "--block", "block", "--cluster", "cluster", "--shared", "shared", "--registers", "registers", "--expect", "expect", "--accept", "accept")
 
@@ -204,7 +198,7 @@ func errorText(err error) string {
 	if errors.As(err, &p) {
 		return p.Detail()
 	}
-	return names.Replace(err.Error())
+	return fields.Replace(names.Replace(err.Error()))
 }
 
 // names replaces the library's names of options by what a call, or the server's command line,

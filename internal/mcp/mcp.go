@@ -20,8 +20,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"muster/launch"
 )
 
 // Options configure a Server.
@@ -41,7 +39,7 @@ type Options struct {
 // The defaults of Options.
 const (
 	DefaultSeconds = 600
-	DefaultMemory  = launch.DefaultMemoryLimit
+	DefaultMemory  = 4 << 30
 	DefaultCalls   = 2
 )
 

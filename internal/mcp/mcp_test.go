@@ -14,6 +14,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"muster"
+	"muster/report"
 )
 
 // here works calls in this process.
@@ -212,6 +215,59 @@ func TestOther(t *testing.T) {
 		if text, _, failed := ask(t, c, x.tool, x.args); failed || !strings.Contains(text, x.want) {
 			t.Errorf("%s %v: no %q in: %s", x.tool, x.args, x.want, text)
 		}
+	}
+}
+
+// TestSequence: of launches that come one after the other each has its verdict.
+func TestSequence(t *testing.T) {
+	c := connect(t, Options{})
+	launch := "../../testdata/sequences/graph-edge.wrong.yaml"
+	text, data, _ := ask(t, c, "check", map[string]any{"launch": launch})
+	for _, want := range []string{"findings: launches 1 to 2", "error[race-launches]", "fix:", "launch 3, double\nclean: all schedules"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in: %s", want, text)
+		}
+	}
+	var all struct{ Stages []struct{ Verdict string } }
+	if err := json.Unmarshal(data, &all); err != nil || len(all.Stages) != 2 {
+		t.Errorf("%v: %s", err, data)
+	}
+	for _, x := range []struct {
+		args map[string]any
+		want string
+	}{
+		{map[string]any{"finding": "race-launches"}, "fix:"},
+		{map[string]any{"only": "double"}, "clean: all schedules"},
+		{map[string]any{"finding": "race-shared"}, "no finding is called race-shared"},
+		{map[string]any{"only": "triple"}, "no launch is called"},
+	} {
+		x.args["launch"] = launch
+		if text, _, _ := ask(t, c, "check", x.args); !strings.Contains(text, x.want) {
+			t.Errorf("%v: no %q in: %s", x.args, x.want, text)
+		}
+	}
+	if text, _, _ := ask(t, c, "run", map[string]any{"launch": launch}); !strings.HasPrefix(text, "launch 1, plain, never: clean\nlaunch 3, double: clean\n") {
+		t.Errorf("run: %s", text)
+	}
+}
+
+// TestShed: data of many launches keeps to its bytes, and leaves out what is clean first.
+func TestShed(t *testing.T) {
+	all := &report.Sequence{}
+	long := strings.Repeat("x", maxData/3)
+	for _, v := range []muster.Verdict{muster.Clean, muster.Findings, muster.Clean, muster.Clean} {
+		all.Stages = append(all.Stages, report.Stage{Verdict: v, Report: &muster.Report{Summary: long}})
+	}
+	if n := shed(all); n != 2 || all.Stages[1].Report == nil || size(all) > maxData {
+		t.Errorf("%d are left out, %d bytes stay", n, size(all))
+	}
+	many := &muster.Report{Summary: "many"}
+	for i := range 200 {
+		many.Findings = append(many.Findings, muster.Finding{ID: fmt.Sprint(i), Headline: long[:4000]})
+	}
+	r := bounded(many)
+	if size(r) > maxData || len(r.Findings) == 0 || len(r.Notices) != 1 || !strings.Contains(r.Notices[0], fmt.Sprintf("%d of 200", len(r.Findings))) {
+		t.Errorf("%d findings, %d bytes, %v", len(r.Findings), size(r), r.Notices)
 	}
 }
 

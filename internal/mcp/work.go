@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"muster"
@@ -101,7 +102,8 @@ func (w *work) runsAll(file *launch.File, one func(*muster.Launch) (*muster.RunR
 		r, err := one(l)
 		if r != nil {
 			last = r
-			fmt.Fprintf(&text, "launch %d, %s: %s\n", i+1, l.Name(), r.Verdict())
+			first, _ := q.Numbers(i)
+			fmt.Fprintf(&text, "launch %d, %s: %s\n", first, l.Name(), r.Verdict())
 		}
 		return r, err
 	})
@@ -219,8 +221,9 @@ func (w *work) replay(in *replayArguments) (*Answer, error) {
 	if form.Story != nil {
 		form.Story.Schedule = w.brief(form.Story.Schedule)
 	}
-	if size(form) > maxData {
+	if form.Story != nil && size(form) > maxData {
 		form.Story = nil
+		form.Notices = append(slices.Clip(form.Notices), "this data leaves the story out, which the text tells")
 	}
 	return &Answer{Text: names.Replace(cutMiddle(b.String(), w.chars)), Data: data(form)}, nil
 }
@@ -236,23 +239,15 @@ func (w *work) seek(l *muster.Launch, s *muster.Schedule, in *replayArguments) (
 	if r == nil {
 		return nil, "", err
 	}
-	var ids []string
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Is(in.Finding) || f.Kind == in.Finding || f.Fingerprint == in.Finding {
-			if f.Schedule == "" {
-				return &muster.Schedule{}, f.ID, nil
-			}
-			got, err := muster.ParseSchedule(f.Schedule)
-			return &got, f.ID, err
-		}
-		ids = append(ids, f.ID)
+	found := called(r, in.Finding)
+	switch {
+	case len(found) == 0:
+		return nil, "", absent(in.Finding, r.Summary, r)
+	case found[0].Schedule == "": // of the launch itself
+		return &muster.Schedule{}, found[0].ID, nil
 	}
-	there := "nothing is found"
-	if len(ids) > 0 {
-		there = "there are: " + strings.Join(most(ids, 20), ", ")
-	}
-	return nil, "", fmt.Errorf("no finding is called %s (%s); %s", in.Finding, r.Summary, there)
+	got, err := muster.ParseSchedule(found[0].Schedule)
+	return &got, found[0].ID, err
 }
 
 type reduceArguments struct {
