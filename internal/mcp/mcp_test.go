@@ -98,6 +98,9 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s: the schema of its %s: %v", tool.Name, what, err)
 			}
 			for field, p := range s.Properties {
+				if what == "input" && p.Type == "" {
+					t.Errorf("%s: %s has not one type", tool.Name, field)
+				}
 				if p.Description == "" {
 					t.Errorf("%s: nothing says what %s is", tool.Name, field)
 				}

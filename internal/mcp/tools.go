@@ -75,6 +75,7 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 	}
 	t.add = func(s *Server, t *tool) {
 		form := t.Tool
+		form.InputSchema = input[In]()
 		if output != nil { // made here: other commands of this program need none
 			form.OutputSchema = output()
 		}
@@ -155,6 +156,21 @@ type work struct {
 	tell      func(string)
 	explained func(topic string) (string, error)
 	schedules map[string]string // long ones, by their names
+}
+
+// input is the schema of arguments. A list is a list: that a nil one of Go is null as JSON says
+// nothing of what a client sends, and not every client takes a choice of types.
+func input[In any]() *jsonschema.Schema {
+	s, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for _, field := range s.Properties {
+		if len(field.Types) > 0 {
+			field.Type, field.Types = "array", nil
+		}
+	}
+	return s
 }
 
 // either is the schema of data that is an A, a B, or what is said in place of both.
