@@ -15,8 +15,8 @@ import (
 	"muster/report"
 )
 
-// maxData bounds the data of an answer, in bytes.
-const maxData = 96 << 10
+// maxData bounds the data of an answer, in bytes: some clients hand it to the model as it is.
+const maxData = 32 << 10
 
 // longSchedule is the longest schedule that an answer has, in bytes: a longer one gets a name.
 const longSchedule = 120
@@ -175,14 +175,22 @@ func bounded(r *muster.Report) *muster.Report {
 		f := &c.Findings[i]
 		f.Waiting, f.Notes, f.Ledger = most(f.Waiting, 8), most(f.Notes, 16), most(f.Ledger, 16)
 	}
-	notices := c.Notices
-	for n := len(c.Findings); ; n /= 2 {
-		c.Findings = c.Findings[:n]
-		c.Notices = append(slices.Clip(notices), fmt.Sprintf("this data has %d of %d findings, and of long lists the beginning; finding with an ID gives one", n, len(r.Findings)))
-		if n == 0 || size(&c) <= maxData {
-			return &c
+	all := c.Findings
+	c.Findings = nil
+	c.Notices = append(slices.Clip(c.Notices), "")
+	room := maxData - size(&c) - noteRoom
+	for i := range all {
+		if room -= size(&all[i]) + 1; room < 0 {
+			break
 		}
+		c.Findings = all[:i+1]
 	}
+	if len(c.Findings) < len(all) || c.Findings == nil {
+		c.Notices[len(c.Notices)-1] = fmt.Sprintf("this data has %d of %d findings, and of long lists the beginning; finding with an ID gives one", len(c.Findings), len(all))
+	} else {
+		c.Notices[len(c.Notices)-1] = "of long lists this data has the beginning"
+	}
+	return c.Filled()
 }
 
 func most[T any](list []T, n int) []T { return list[:min(n, len(list))] }

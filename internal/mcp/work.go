@@ -154,8 +154,12 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 	} else {
 		form.Report = bounded(r.Report)
 	}
+	form.Buffers = most(form.Buffers, mostBuffers)
 	return &Answer{Text: names.Replace(cut(b.String(), w.chars)), Data: data(form)}, nil
 }
+
+// mostBuffers bounds the buffers in the data of a run.
+const mostBuffers = 100
 
 type replayArguments struct {
 	target
