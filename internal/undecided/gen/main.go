@@ -1,0 +1,16 @@
+// Command gen writes docs/incomplete.md.
+package main
+
+import (
+	"log"
+	"os"
+
+	"muster/internal/undecided"
+)
+
+func main() {
+	log.SetFlags(0)
+	if err := os.WriteFile("../../docs/incomplete.md", undecided.Page(), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
