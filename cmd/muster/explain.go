@@ -19,7 +19,7 @@ func explainCommand(c *console) *cobra.Command {
 	schema := false
 	cmd := &cobra.Command{
 		Use:   "explain [KIND | incomplete | C0…C10 | launch | sums]",
-		Short: "Tell what a finding means, or a verdict, with a wrong and a right kernel",
+		Short: "Tell what a finding means, with a wrong and a right kernel",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
 mended. Without a name it lists all kinds. 'explain incomplete' says what makes a
