@@ -14,7 +14,7 @@ import (
 // layers lists the packages from top to bottom. A package imports only
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
-	{"muster/cmd/muster", "muster/internal/product/measure"},
+	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release"},
 	{"muster/internal/mutate", "muster/internal/capture"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen"},
