@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func main() {
 
 // A build is one release.
 type build struct {
-	work    string // a folder for what is built
+	work    string // a folder for the commit and what is built
 	version string
 	at      time.Time // of the commit: every file's time
 	shared  []entry   // what every archive has
@@ -51,6 +52,10 @@ type build struct {
 func release(out string, list []string) error {
 	if _, err := os.Stat(out); err == nil {
 		return fmt.Errorf("%s is there already; remove it, or name another folder", out)
+	}
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
 	}
 	b, err := begin()
 	if err != nil {
@@ -75,7 +80,7 @@ func release(out string, list []string) error {
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o666)
 }
 
-// begin names the release after its commit, and makes what all archives have.
+// begin names the release after its commit.
 func begin() (*build, error) {
 	if dirty, err := run(nil, "git", "status", "--porcelain"); err != nil {
 		return nil, err
@@ -99,17 +104,38 @@ func begin() (*build, error) {
 		return nil, err
 	}
 	b := &build{work: work, version: strings.TrimPrefix(revision, "v"), at: time.Unix(at, 0).UTC()}
-	if err := b.share(); err != nil {
+	if err := b.prepare(); err != nil {
 		os.RemoveAll(work)
 		return nil, err
 	}
 	return b, nil
 }
 
+// prepare clones the commit, and makes what all archives have. A clone has nothing that git
+// ignores, and the go command reads the revision of a binary from it, which it does not in a
+// linked working tree.
+func (b *build) prepare() error {
+	head, err := run(nil, "git", "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	clone := filepath.Join(b.work, "clone")
+	if _, err := run(nil, "git", "clone", "--quiet", "--shared", "--no-checkout", ".", clone); err != nil {
+		return err
+	}
+	if err := os.Chdir(clone); err != nil {
+		return err
+	}
+	if _, err := run(nil, "git", "-c", "advice.detachedHead=false", "checkout", "--quiet", head); err != nil {
+		return err
+	}
+	return b.share()
+}
+
 // share collects the documents and the licences.
 func (b *build) share() error {
 	docs := filepath.Join(b.work, "share")
-	if _, err := run(nil, "go", "run", "./cmd/muster", "docs", docs); err != nil {
+	if _, err := run(environment(runtime.GOOS+"/"+runtime.GOARCH), "go", "run", "./cmd/muster", "docs", docs); err != nil {
 		return err
 	}
 	err := filepath.WalkDir(docs, func(name string, d os.DirEntry, err error) error {
@@ -228,7 +254,7 @@ func stamped(binary string) error {
 // environment is that of a build: nothing of this machine's settings changes the bytes.
 func environment(platform string) []string {
 	goos, goarch, _ := strings.Cut(platform, "/")
-	return []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN=local"}
+	return []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly"}
 }
 
 // run runs a program, and returns what it prints.
