@@ -62,22 +62,26 @@ func release(out string, list []string) error {
 		return err
 	}
 	defer os.RemoveAll(b.work)
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return err
-	}
+	var done []entry
 	var sums strings.Builder
 	for _, platform := range list {
 		name, data, err := b.archive(platform)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(out, name), data, 0o666); err != nil {
-			return err
-		}
+		done = append(done, entry{name: name, data: data})
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(data), name)
 		log.Printf("%s, %d bytes", name, len(data))
 	}
-	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o666)
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	for _, e := range append(done, entry{name: "SHA256SUMS", data: []byte(sums.String())}) {
+		if err := os.WriteFile(filepath.Join(out, e.name), e.data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // begin names the release after its commit.
