@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"muster/internal/rules"
 	"muster/internal/undecided"
 )
 
@@ -82,6 +85,39 @@ func keep(t *testing.T, name, first, then string) {
 	kept += "-- first --\n" + first + "-- then --\n" + then
 	if err := os.WriteFile(name, []byte(kept), 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestIncompletePage: docs/incomplete.md is what the texts make.
+func TestIncompletePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/incomplete.md")
+	if err != nil || !bytes.Equal(page, undecided.Page(rules.Names())) {
+		t.Errorf("docs/incomplete.md is another page (%v): go generate ./internal/undecided", err)
+	}
+}
+
+// TestKindsNamed: the findings that the texts name are kinds.
+func TestKindsNamed(t *testing.T) {
+	words := map[string]bool{"co-resident": true, "preferred-cluster": true, "floating-point": true, "all-clear": true, "limit-time": true, "tx-count": true}
+	hyphenated := regexp.MustCompile(`[a-z]+(?:-[a-z]+)+`)
+	n := 0
+	named := func(text string) {
+		for _, word := range hyphenated.FindAllString(text, -1) {
+			if rules.Lookup(word) != nil {
+				n++
+			} else if !words[word] {
+				t.Errorf("%q is no kind of findings", word)
+			}
+		}
+	}
+	for _, c := range undecided.Conditions {
+		named(c.Text)
+	}
+	for _, c := range undecided.Causes {
+		named(c.Text)
+	}
+	if n < 20 {
+		t.Errorf("the texts name %d kinds", n)
 	}
 }
 

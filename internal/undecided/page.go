@@ -3,6 +3,7 @@ package undecided
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,8 +21,12 @@ findings for all schedules, too; incomplete if the budget ran out before, or
 something could not be looked at. A line "unproven" names the condition that failed and
 its place, a line "incomplete:" what was not looked at.`
 
-// Page returns docs/incomplete.md.
-func Page() []byte {
+// Page returns docs/incomplete.md. Findings are the names of the kinds of findings, which it
+// marks.
+func Page(findings []string) []byte {
+	findings = slices.DeleteFunc(slices.Clone(findings), func(name string) bool { return !strings.Contains(name, "-") }) // not words as trap
+	kinds := regexp.MustCompile(`\b(` + strings.Join(findings, "|") + `)\b`)
+	markdown := func(text string) string { return markdown(text, kinds) }
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What `incomplete` means\n\n%s\n", markdown(Overview))
 	b.WriteString("\n`muster explain incomplete` prints the first part of this page, `muster explain C1` the part on a condition.\n")
@@ -37,12 +42,12 @@ func Page() []byte {
 		fmt.Fprintf(&b, "- [%s](#%s): %s\n", c.Name, strings.ToLower(c.Name), c.Title)
 	}
 	for i := range Conditions {
-		Conditions[i].section(&b)
+		Conditions[i].section(&b, markdown)
 	}
 	return []byte(b.String())
 }
 
-func (c *Condition) section(b *strings.Builder) {
+func (c *Condition) section(b *strings.Builder, markdown func(string) string) {
 	e := c.Example()
 	fmt.Fprintf(b, "\n### %s\n\n*%s.* %s\n\n%s\n", c.Name, upper(c.Title), markdown(c.Text), markdown(e.About))
 	fmt.Fprintf(b, "\n```ptx\n%s```\n\n`muster check fails.ptx %s`\n\n```\n%s```\n\nWith exploration:\n\n```\n%s```\n", e.Fails, e.Launch, e.First, e.Then)
@@ -111,13 +116,14 @@ var (
 )
 
 // markdown makes a paragraph of each block of lines, and marks what is code.
-func markdown(text string) string {
+func markdown(text string, kinds *regexp.Regexp) string {
 	var paragraphs []string
 	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		p = strings.Join(strings.Fields(p), " ")
 		p = quoted.ReplaceAllString(p, "`$1`")
 		p = flagged.ReplaceAllString(p, "$1`$2`")
 		p = coded.ReplaceAllString(p, "`$1`")
+		p = kinds.ReplaceAllString(p, "`$1`")
 		p = linked.ReplaceAllString(p, "[$1]($1)")
 		paragraphs = append(paragraphs, p)
 	}

@@ -1,20 +1,10 @@
 package undecided
 
 import (
-	"bytes"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 )
-
-// TestPage: docs/incomplete.md is what the texts make.
-func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/incomplete.md")
-	if err != nil || !bytes.Equal(page, Page()) {
-		t.Errorf("docs/incomplete.md is another page (%v): go generate ./internal/undecided", err)
-	}
-}
 
 // TestCauses: each cause is known by its own example, and by no other cause's.
 func TestCauses(t *testing.T) {
