@@ -11,7 +11,7 @@ import (
 var (
 	pageLinkRE = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	headingRE  = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	mutedRE    = regexp.MustCompile("[^\\p{L}\\p{N}\\- _]")
+	mutedRE    = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 )
 
 // TestLinks: links between the documents lead to files and headings that are there, and the index
