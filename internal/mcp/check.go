@@ -22,20 +22,13 @@ type checkArguments struct {
 func (w *work) check(in *checkArguments) (*Answer, error) { return w.checks(in, false) }
 func (w *work) cost(in *checkArguments) (*Answer, error)  { return w.checks(in, true) }
 
-// handful is how many schedules run before the exploration.
-const handful = 3 + muster.DefaultRandom
-
 func (w *work) checks(in *checkArguments, cost bool) (*Answer, error) {
 	if in.FailOn != "" && in.FailOn != "error" && in.FailOn != "warning" {
 		return nil, fmt.Errorf("fail_on is %q: there are error and warning", in.FailOn)
 	}
 	o := muster.CheckOptions{
 		Cost: cost, FailOnWarning: in.FailOn == "warning", SoFar: w.tell, Arguments: in.words(),
-		Schedules: muster.Handful(muster.DefaultRandom)[:min(in.Schedules, handful)],
-		Explore:   muster.ExploreOptions{Schedules: in.Schedules - handful, Steps: in.Steps},
-	}
-	if o.Explore.Schedules <= 0 {
-		o.Explore.Schedules = -1
+		Explore: muster.ExploreOptions{Schedules: in.Schedules, Steps: in.Steps},
 	}
 	file, err := in.file()
 	if err != nil {

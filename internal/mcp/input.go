@@ -206,7 +206,7 @@ func errorText(err error) string {
 var names = strings.NewReplacer(
 	"(Limits.Time)", "(seconds)", "(--limit-time)", "(seconds)", "(Limits.Memory)", "(the server's --limit-memory)", "(--limit-memory)", "(the server's --limit-memory)",
 	"(Limits.Instrs)", "(of every call)", "(Limits.Local)", "(of every call)",
-	"CheckOptions.Cost", "cost", "TellOptions.Until", "until", "TellOptions.Print", "print", "TextOptions.All", "finding with its ID",
+	"CheckOptions.Explore.Schedules", "schedules", "CheckOptions.Explore.Steps", "steps", "CheckOptions.Cost", "cost", "TellOptions.Until", "until", "TellOptions.Print", "print", "TextOptions.All", "finding with its ID",
 )
 
 // A spent bounds the time of a call, and the length of its answer.
@@ -217,7 +217,7 @@ type spent struct {
 
 // An explored bounds the schedules that a call looks at.
 type explored struct {
-	Schedules int   `json:"schedules,omitempty" jsonschema:"schedules to run at most where one does not decide; default 200, at most 20000"`
+	Schedules int   `json:"schedules,omitempty" jsonschema:"schedules to explore at most, where one run does not decide, and the seven that then run do not; default 200, at most 20000"`
 	Steps     int64 `json:"steps,omitempty" jsonschema:"steps of these together; default 200000, at most 20000000"`
 }
 

@@ -207,7 +207,7 @@ func TestOther(t *testing.T) {
 	}{
 		{"cost", map[string]any{"launch": launch}, "clean: all schedules"},
 		{"mutate", map[string]any{"launch": launch, "list": true}, "mutants\n"},
-		{"mutate", map[string]any{"launch": launch, "kinds": []string{"wait-pass"}, "schedules": 2}, "found: "},
+		{"mutate", map[string]any{"launch": launch, "kinds": []string{"wait-pass"}, "runs": 2}, "found: "},
 		{"barrier", map[string]any{"script": "init full 1\nproducer: arrive full\nproducer: arrive full\nproducer: arrive full\n"}, "phase 1 (parity 1)"},
 		{"barrier", map[string]any{"script": "init full 1\nconsumer: wait full parity 0\n"}, "findings: never-completes"},
 		{"init", map[string]any{"ptx": ring + "ring.ptx"}, "grid: ???"},

@@ -307,11 +307,14 @@ type mutateArguments struct {
 	target
 	Kinds []string `json:"kinds,omitempty" jsonschema:"mutate only these: a kind (fence, wait), a variant (wait-pass), or one mutant (wait-pass@118:2)"`
 	List  bool     `json:"list,omitempty" jsonschema:"list the mutants, and run none"`
-	explored
+	Runs  int      `json:"runs,omitempty" jsonschema:"schedules in which each mutant runs until one shows a finding; default 7, the most"`
 	spent
 }
 
 func (w *work) mutate(in *mutateArguments) (*Answer, error) {
+	if err := bound("runs", &in.Runs, handful, 1, handful); err != nil {
+		return nil, err
+	}
 	file, err := in.file()
 	if err != nil {
 		return nil, err
@@ -325,9 +328,8 @@ func (w *work) mutate(in *mutateArguments) (*Answer, error) {
 		mutate.WriteList(&b, list)
 		return &Answer{Text: cut(b.String(), w.chars)}, nil
 	}
-	all := muster.Handful(muster.DefaultRandom)
 	t, err := mutate.Run(w.ctx, file, mutate.Options{
-		Schedules: all[:min(len(all), in.Schedules)], Jobs: runtime.GOMAXPROCS(0), Only: in.Kinds, Limits: w.limits,
+		Schedules: muster.Handful(muster.DefaultRandom)[:in.Runs], Jobs: runtime.GOMAXPROCS(0), Only: in.Kinds, Limits: w.limits,
 	})
 	if t == nil {
 		return nil, err
@@ -352,6 +354,9 @@ type barrierArguments struct {
 	Script string `json:"script" jsonschema:"the operations, one a line: [ACTOR:] arrive BAR, arrive.expect_tx BAR BYTES, wait BAR parity P, copy NAME: BYTES bytes to BAR, land NAME, ..."`
 	spent
 }
+
+// handful is how many schedules run where one run does not decide.
+const handful = 3 + muster.DefaultRandom
 
 // maxScript bounds a script in bytes.
 const maxScript = 64 << 10
