@@ -25,6 +25,8 @@ type Shown struct {
 	Report *muster.Report // with the finding alone, where one is asked for
 	Story  *muster.Story  // nil if none is wanted, or none can be told
 	Untold *muster.Untold // why none can be told
+	// All are the findings of the schedule, also where another one is asked for.
+	All []muster.Finding
 
 	asked *Replay
 }
@@ -45,7 +47,7 @@ func (p *Replay) Show(ctx context.Context, l *muster.Launch) (*Shown, error) {
 	if rep == nil {
 		return nil, err
 	}
-	got := &Shown{Report: rep, asked: p}
+	got := &Shown{Report: rep, All: rep.Findings, asked: p}
 	if p.Finding == "" {
 		if tell.All || tell.Until > 0 || len(tell.Print) > 0 {
 			err = got.tell(ctx, l, s, tell)
@@ -53,9 +55,8 @@ func (p *Replay) Show(ctx context.Context, l *muster.Launch) (*Shown, error) {
 		}
 		return got, nil
 	}
-	all := rep.Findings
 	rep.Findings = nil
-	for _, f := range all {
+	for _, f := range got.All {
 		if f.Is(p.Finding) {
 			rep.Findings = append(rep.Findings, f)
 		}
