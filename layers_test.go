@@ -14,7 +14,7 @@ import (
 // layers lists the packages from top to bottom. A package imports only
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
-	{"muster/cmd/muster", "muster/internal/product/measure"},
+	{"muster/cmd/muster", "muster/internal/product/measure", "muster/mbarrier/speed"},
 	{"muster/internal/mutate", "muster/internal/capture"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors"},
@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
 	{"muster/report", "muster/internal/tensor/wmmacard"},
 	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag"},
-	{"muster/ptx", "muster/mbarrier"},
+	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 }
 
 // commandParts are packages that commands alone import.
