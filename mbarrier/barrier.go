@@ -62,6 +62,11 @@ func unpack(v uint64, expected uint32) Word {
 // since it names the phase; unlike a closed channel, the next phase allocates nothing. The ordering is as
 // strong as theirs: there is no .relaxed. The race detector sees exactly these edges.
 //
+// # Waiting
+//
+// A waiter parks, yields its processor or spins, whichever makes phases shortest: that is measured while the
+// barrier runs. It spins for 20 µs at most, and then parks. docs/barrier-speed.md has the times.
+//
 // # Misuse
 //
 // Operations that fault on the card, or that the ISA leaves undefined, panic here, with a message that ends
@@ -278,16 +283,21 @@ func (b *Barrier) do(op string, c change) uint64 {
 			return b.latchedDo(op, c)
 		}
 		p := epoch<<lowBits | low(v)
-		next, after, ok := b.arrival(v, p, c)
-		if !ok {
+		next, after := uint64(0), p
+		if c == (change{count: 1}) {
+			next = b.once(v)
+		}
+		if next == 0 {
 			w, r := c.of(unpack(v, b.expected.Load()))
-			if after = p; r.Completed {
+			if r.Completed {
 				after++
 			}
 			if refused(r) || after>>lowBits != p>>lowBits {
 				return b.latchedDo(op, c)
 			}
 			next = pack(w, after)
+		} else if low(next) != low(v) {
+			after++
 		}
 		if !b.word.CompareAndSwap(v, next) {
 			continue
@@ -299,27 +309,9 @@ func (b *Barrier) do(op string, c change) uint64 {
 	}
 }
 
-// arrival returns the word after an arrival without bytes in phase p, and the phase that it starts or
-// leaves current. The counts are negated, so it is an addition, and its carry ends the phase: this is
-// Word.Arrive in a few instructions, which leaves little time for conflicts. It is not ok if it takes more.
-func (b *Barrier) arrival(v, p uint64, c change) (next, after uint64, ok bool) {
-	f := v>>pendingShift&countMask + uint64(c.count)
-	if c.bytes != 0 || f <= uint64(c.count) || c.count == 0 {
-		return 0, 0, false
-	}
-	next = v + uint64(c.count)<<pendingShift
-	if f <= countMask {
-		return next, p, true
-	}
-	if f != 1<<20 || v>>txShift&txMask != 0 || low(v) == lowMask {
-		return 0, 0, false
-	}
-	return next&^ownField | uint64(-b.expected.Load()&countMask)<<pendingShift | (p+1)>>1&countMask<<expectedShift, p + 1, true
-}
-
 // once returns the word after the simplest and most frequent arrival: one, without bytes, that needs no
 // latch. For any other it returns 0. The counts are negated, so it is an addition, whose carry ends the
-// phase: Word.Arrive in a few instructions.
+// phase: Word.Arrive in a few instructions, which leaves little time for conflicts.
 func (b *Barrier) once(v uint64) uint64 {
 	f := v >> pendingShift & countMask
 	if f == 0 || v&(latched|careful) != 0 {

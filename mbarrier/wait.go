@@ -290,28 +290,28 @@ func (b *Barrier) arriveInCrowd() (p uint64, counted bool) {
 	c.Mutex.Lock()
 	for {
 		epoch, v := b.epoch.Load(), b.word.Load()
-		p = epoch<<lowBits | low(v)
-		next, after, ok := b.arrival(v, p, change{count: 1})
-		if !ok || v&(latched|careful) != 0 {
+		next := b.once(v)
+		if next == 0 {
 			c.Mutex.Unlock()
 			return b.do("ArriveAndWait", change{count: 1}), false
 		}
-		if after == p && !c.sleepers.Load() {
+		ends := low(next) != low(v)
+		if !ends && !c.sleepers.Load() {
 			c.sleepers.Store(true)
 		}
 		if !b.word.CompareAndSwap(v, next) {
 			continue
 		}
-		p = b.recent(p, epoch)
-		if after == p && !b.over(p) {
+		p = b.recent(epoch<<lowBits|low(v), epoch)
+		if !ends && !b.over(p) {
 			c.parked++
 			return p, true
 		}
-		if after != p {
+		if ends {
 			b.rouse()
 		}
 		c.Mutex.Unlock()
-		if after != p {
+		if ends {
 			b.pace(p)
 		}
 		return p, false
