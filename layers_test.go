@@ -14,7 +14,7 @@ import (
 // layers lists the packages from top to bottom. A package imports only
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
-	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release"},
+	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release", "muster/mbarrier/speed"},
 	{"muster/internal/mcp"},
 	{"muster/internal/mutate", "muster/internal/answer", "muster/internal/capture"},
 	{"muster"},
@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
 	{"muster/report", "muster/internal/tensor/wmmacard"},
 	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided"},
-	{"muster/ptx", "muster/mbarrier"},
+	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 }
 
 // commandParts are packages that commands alone import.
