@@ -65,7 +65,9 @@ type Launch struct {
 	Dependent bool
 	Builtin   Builtin // a fill or a copy, which has no PTX
 
-	gridPos, blockPos, clusterPos, preferredPos Pos
+	gridPos, blockPos, clusterPos, preferredPos, argsPos Pos
+	// byFlags: the arguments are given as flags, so that an error names the flags.
+	byFlags bool
 }
 
 // MaxModules bounds the modules of PTX that are linked for a launch.
@@ -206,7 +208,7 @@ func (d *decoder) launchFields(l *Launch) []field {
 		}},
 		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
 		{"co-resident", false, func(n *Node) (err error) { l.CoResident, err = d.uint32(n, "co-resident", 1, MaxCoResident); return }},
-		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
+		{"args", false, func(n *Node) (err error) { l.argsPos = d.pos(n); l.Args, err = d.args(n); return }},
 	}
 }
 
