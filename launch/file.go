@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -129,7 +130,13 @@ func ReadFile(name string) (*File, error) {
 	if err != nil {
 		return nil, &Error{Pos: Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
-	return ParseJSON(name, data)
+	parsed, err := ParseJSON(name, data)
+	err = files.Instead(name, files.AsLaunch, data, err)
+	var foreign *files.Foreign
+	if errors.As(err, &foreign) {
+		err = &Error{Pos: Pos{File: name}, Msg: foreign.Msg(), Err: foreign}
+	}
+	return parsed, err
 }
 
 // ParseJSON reads a launch file in JSON. The name is for errors; paths are relative to

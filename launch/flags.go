@@ -328,6 +328,12 @@ func (d *decoder) arrayFlag(text, example string) (name string, n *Node, err err
 	}
 	head, fill, hasFill := strings.Cut(rest, ":")
 	typ, dims, hasShape := strings.Cut(head, "[")
+	switch {
+	case typ == "":
+		return "", nil, d.flagError("it has no type; want name=type[shape]:fill, as %s", example)
+	case strings.ContainsAny(typ, "(<{"):
+		return "", nil, d.flagError("the shape stands between [ and ], as %s", example)
+	}
 	n = d.node(MapNode, "")
 	d.add(n, "type", d.node(StringNode, typ))
 	if hasShape {

@@ -71,7 +71,7 @@ func (c *console) barrier(name string, update, explain bool) error {
 	}
 	s, err := script.Parse(name, src)
 	if err != nil {
-		return c.scriptError(err)
+		return c.scriptError(files.Instead(name, files.AsScript, src, err))
 	}
 	res, err := s.Run()
 	switch {

@@ -25,11 +25,7 @@ and named on standard error.`,
 			if write && args[0] == "-" {
 				return errors.New("-w writes a file in place: name one")
 			}
-			src, err := readSource(c.in, args[0])
-			if err != nil {
-				return err
-			}
-			m, err := ptx.Parse(args[0], src)
+			m, err := parseSource(c.in, args[0])
 			if err != nil {
 				return err
 			}
@@ -48,6 +44,16 @@ and named on standard error.`,
 
 // maxSource bounds the module size in bytes, as in check.
 const maxSource = 64 << 20
+
+// parseSource reads PTX.
+func parseSource(stdin io.Reader, name string) (*ptx.Module, error) {
+	src, err := readSource(stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ptx.Parse(name, src)
+	return m, files.Instead(name, files.AsPTX, src, err)
+}
 
 func readSource(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {

@@ -87,7 +87,13 @@ func (i *importing) any() error {
 	if err != nil {
 		return err
 	}
-	if err := i.all(data); err != nil {
+	if e := files.Binary(i.name, files.AsImport, data); e != nil {
+		return e
+	}
+	var program *fatbin.Error
+	if err := i.all(data); errors.As(err, &program) && program.Place == 0 {
+		return files.Instead(i.name, files.AsImport, data, err)
+	} else if err != nil {
 		return err
 	}
 	return i.end()

@@ -85,11 +85,7 @@ func readModules(in io.Reader, names []string) (*ptx.Module, error) {
 	}
 	var mods []*ptx.Module
 	for _, name := range names {
-		src, err := readSource(in, name)
-		if err != nil {
-			return nil, err
-		}
-		m, err := ptx.Parse(name, src)
+		m, err := parseSource(in, name)
 		if err != nil {
 			return nil, err
 		}

@@ -89,7 +89,7 @@ func Each(name string, file []byte, cubins bool, do func(Entry) error) error {
 	}
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
-		return &Error{name, 0, "not an ELF file that can be read: " + err.Error()}
+		return &Error{name, 0, "an ELF file that is cut off or damaged"}
 	}
 	for _, s := range f.Sections {
 		if !slices.Contains(sections, s.Name) {

@@ -36,8 +36,15 @@ func ReadFile(name string) (*launch.File, error) {
 	switch {
 	case err != nil:
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
+	case info.IsDir():
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "this is a folder; name a launch file in it, or see muster import for a cache of Triton"}
 	case !info.Mode().IsRegular():
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "not a regular file"}
+	}
+	if e := files.Binary(name, files.AsLaunch, files.Head(name)); e != nil {
+		return nil, foreign(e)
+	}
+	switch {
 	case strings.HasSuffix(name, ".json"):
 		return launch.ReadFile(name)
 	case info.Size() > maxSize:
@@ -48,10 +55,23 @@ func ReadFile(name string) (*launch.File, error) {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
 	root, err := parse(name, src)
-	if err != nil {
-		return nil, err
+	var f *launch.File
+	if err == nil {
+		f, err = launch.Parse(name, root)
 	}
-	return launch.Parse(name, root)
+	if err = files.Instead(name, files.AsLaunch, src, err); err != nil {
+		return nil, foreign(err)
+	}
+	return f, nil
+}
+
+// foreign gives the error of a file that is something else the type of the others.
+func foreign(err error) error {
+	var e *files.Foreign
+	if errors.As(err, &e) {
+		return &launch.Error{Pos: launch.Pos{File: e.Name}, Msg: e.Msg(), Err: e}
+	}
+	return err
 }
 
 // A reader builds the nodes of one file.
