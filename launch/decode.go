@@ -131,6 +131,9 @@ func (d *decoder) integerIn(n *Node, what, where string, lo, hi int64) (int64, e
 	if v := int64(bits); msg == "" && lo <= v && v <= hi {
 		return v, nil
 	}
+	if !isHex(n.Text) && strings.Trim(n.Text, "0123456789") != "" && strings.Trim(n.Text[1:], "0123456789") != "" {
+		return 0, d.errorf(n, "%s is an integer, not %s", what, describe(n))
+	}
 	return 0, d.errorf(n, "%s is %s%s; it must be from %d to %d", what, shorten(n.Text), where, lo, hi)
 }
 

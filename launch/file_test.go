@@ -288,7 +288,7 @@ func TestParseErrors(t *testing.T) {
 		{val, `"f32"; §[1]`, `values is one flat list in C order, whatever the shape`},
 		{val, `"u32"; §{"ptr": "b"}`, "an address needs a type of 64 bits; the buffer's is u32"},
 		{val, `"f64"; §null`, "an address needs a type of 64 bits; the buffer's is f64"},
-		{val, `"u64"; §{"ptr": "c"}`, `no buffer is called "c" (did you mean "b"?)`},
+		{val, `"u64"; §{"ptr": "c"}`, `no buffer is called "c"; there are b`},
 		{val, `"u64"; {"ptr": "b", "offset": §-8}`, "offset is -8; it must be from 0 to 9223372036854775807"},
 		{val, `"u64"; §{"offset": 8}`, `a pointer needs the key "ptr"`},
 		{val, `"tensormap"; §3`, "a tensor map is a mapping, not an integer"},
@@ -327,7 +327,7 @@ func TestParseErrors(t *testing.T) {
 		{tmap, `, "im2col": {"lower": [§3000000000], "upper": [0], "pixels": 1}`, `lower is 3000000000; it must be from -2147483648 to 2147483647`},
 
 		// expect and accept
-		{expect, `§"x": {"file": "x.npy"}`, `no buffer is called "x" (did you mean "i"?)`},
+		{expect, `§"x": {"file": "x.npy"}`, `no buffer is called "x"; there are i, t`},
 		{expect, `"i": §{}`, `an expectation needs the key "file"`},
 		{expect, `"i": {"file": "i.npy", "atol": §-1}`, "atol is -1; it cannot be negative"},
 		{expect, `"i": §{"file": "i.npy", "atol": 0, "ulp": 1}`, "ulp excludes atol and rtol"},

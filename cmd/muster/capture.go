@@ -43,7 +43,7 @@ and kernels with PTX, as nvcc makes by
 
 Triton, torch.compile and NVRTC keep PTX by themselves.`,
 		Example: "  muster capture -- python train.py\n  muster capture --kernel 'gemm.*' --contents all -o gemm -- ./48_hopper_gemm",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeast(1, "a command to run, behind --"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkPattern(o.Kernel); err != nil {
 				return fmt.Errorf("--kernel: %w", err)

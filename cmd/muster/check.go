@@ -52,7 +52,7 @@ is incomplete, with the numbers.
 		Example: `  muster check examples/ring/ring.yaml
   muster check examples/ring/broken_count.yaml --schedules 20 --format json
   muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case failOn != "error" && failOn != "warning":
@@ -97,7 +97,7 @@ is incomplete, with the numbers.
 	format.register(f)
 	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
-	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
+	jobsFlag(f, &o.Jobs, "schedules, or parts of them, to run at a time; default: one a processor")
 	e.register(f)
 	costFlag(f, &o)
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")

@@ -62,7 +62,7 @@ func coverageCommand(c *console) *cobra.Command {
 
 and then the counts by class.`,
 		Example: "  muster coverage\n  muster coverage --class barrier\n  muster coverage --format json",
-		Args:    cobra.NoArgs,
+		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			rows := coverageRows(class)
 			if len(rows) == 0 {

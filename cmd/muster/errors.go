@@ -24,13 +24,24 @@ func printError(w io.Writer, err error) {
 	}
 	var p *ptx.Error
 	if errors.As(err, &p) && printable(p.Src) {
-		fmt.Fprintln(w, "muster: "+p.Detail())
+		fmt.Fprintln(w, "muster: "+oneLine(p.Error())+strings.TrimPrefix(p.Detail(), p.Error()))
 		return
 	}
-	fmt.Fprintln(w, "muster: "+strings.Join(strings.Fields(options.Replace(err.Error())), " "))
+	fmt.Fprintln(w, "muster: "+oneLine(options.Replace(err.Error())))
 	if file, line, col := place(err); line > 0 {
 		quote(w, file, line, col)
 	}
+}
+
+// oneLine makes a message one line that a terminal can show, whatever names are in it.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 func place(err error) (file string, line, col int) {

@@ -20,7 +20,7 @@ compilers, comments gone, what a diff then shows is what differs. '-' reads
 standard input. Instructions that the table does not know are kept as they are
 and named on standard error.`,
 		Example: "  muster fmt k.ptx\n  diff <(muster fmt old.ptx) <(muster fmt new.ptx)",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly(1, "one .ptx, or - for standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if write && args[0] == "-" {
 				return errors.New("-w writes a file in place: name one")

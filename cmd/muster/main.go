@@ -67,6 +67,9 @@ func (c *console) execute(args []string) error {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
+	if _, _, err := root.Find(args); err != nil && !(len(args) > 0 && strings.HasPrefix(args[0], "__")) {
+		return unknownCommand(root, args)
+	}
 	return root.Execute()
 }
 
@@ -217,10 +220,9 @@ what crashes the process, end it by a signal.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
+	helps(root)
 	return root
 }

@@ -36,7 +36,7 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 ` + launchHelp,
 		Example: `  muster reduce examples/ring/broken_parity.yaml --finding never-completes
   muster reduce k.yaml --schedule @race.schedule --dir small`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget < 1 {
 				return fmt.Errorf("--budget %d: at least one run", budget)
@@ -61,6 +61,9 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 			}
 			if id == "" {
 				return errors.New("--finding says which finding must stay: its kind, or its ID")
+			}
+			if err := checkFindingID(id); err != nil {
+				return err
 			}
 			return c.reduce(&in, args, id, dir, o)
 		},

@@ -60,7 +60,7 @@ it: then the kernel or the launch is another one.
 		Example: `  muster replay examples/ring/broken_count.yaml --schedule latest
   muster replay ring.yaml --schedule random:2 --finding race-shared@ring.ptx:118,131
   muster replay --schedule @race.schedule --until 20 --print barriers`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(c, cmd, args) },
 	}
 	f := cmd.Flags()
@@ -85,6 +85,9 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	}
 	if r.id == "" {
 		r.id = file.finding
+	}
+	if err := checkFindingID(r.id); err != nil {
+		return err
 	}
 	if r.shrink && r.id == "" {
 		return errors.New("--shrink needs a --finding")

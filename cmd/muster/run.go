@@ -32,7 +32,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 ` + launchHelp,
 		Example: `  muster run examples/ring/ring.yaml
   muster run examples/ring/ring.yaml --schedule random:3 --out out=got.npy`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := muster.ParseSchedule(schedule)
 			if err != nil {
@@ -72,7 +72,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	in.register(f)
 	format.register(f)
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
-	f.IntVar(&jobs, "jobs", 0, "groups of clusters that share nothing written to run at a time; default: one a processor")
+	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
 	return cmd
 }

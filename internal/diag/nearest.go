@@ -14,11 +14,24 @@ func Nearest(got string, known []string) string {
 	}
 	best, bestDist := "", 1+max(1, len(got)/3)
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(got), strings.ToLower(k)); d < bestDist {
+		// A word of which no letter is left is another one.
+		if d := editDistance(strings.ToLower(got), strings.ToLower(k)); d < bestDist && d < max(len(got), len(k)) {
 			best, bestDist = k, d
 		}
 	}
 	return best
+}
+
+// NearestSymbol is Nearest for symbols, which may be mangled: a function's own name is near
+// to its symbol.
+func NearestSymbol(got string, known []string) string {
+	for _, k := range known {
+		rest, ok := strings.CutPrefix(k, "_Z")
+		if name, _, plain := lengthName(rest); ok && plain && name == got || got != k && ShortName(k) == got {
+			return k
+		}
+	}
+	return Nearest(got, known)
 }
 
 // Meant asks whether a word was meant; "" for none.

@@ -103,7 +103,7 @@ func binary(data []byte) (what, do string) {
 // (System V ABI, "ELF Header"); 190 is EM_CUDA.
 func elf(data []byte) (what, do string) {
 	if len(data) < 20 {
-		return "the begin of an ELF file", "it is cut off"
+		return "the begin of an ELF file", takeOut
 	}
 	word := func(at int) int {
 		if data[5] == 2 { // big-endian
@@ -157,6 +157,9 @@ func Instead(name, want string, data []byte, err error) error {
 	}
 	if f := Binary(name, want, data); f != nil {
 		return f
+	}
+	if what, _ := binary(data); what != "" {
+		return err // what is wanted, with a mistake in it
 	}
 	if f := text(name, want, data); f != nil {
 		return f

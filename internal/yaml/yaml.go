@@ -90,7 +90,7 @@ func parse(name string, src []byte) (root *launch.Node, err error) {
 	// The parser is third-party, and reads untrusted text.
 	defer func() {
 		if p := recover(); p != nil {
-			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("the YAML parser gives up on this text: %v", p)}
+			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "the YAML parser gives up on this text; JSON in a file that ends in .json would do"}
 		}
 	}()
 	tokens := lexer.Tokenize(string(src))
@@ -156,15 +156,9 @@ func (y *reader) syntax(err error) error {
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
-		return y.errorAt(y.pos(at.GetToken()), "%s", oneLine(at.GetMessage()))
+		return y.errorAt(y.pos(at.GetToken()), "%s", inWords(at.GetMessage()))
 	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return y.errorAt(launch.Pos{}, "%s", first)
-}
-
-// oneLine joins a message of the parser into one line; tabs are quoted.
-func oneLine(msg string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(msg, "\t", `\t`)), " ")
+	return y.errorAt(launch.Pos{}, "%s", inWords(err.Error()))
 }
 
 func (y *reader) errorAt(p launch.Pos, format string, args ...any) error {

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"muster"
+	"muster/internal/diag"
+	"muster/internal/entry"
+	"muster/launch"
+)
+
+// fromFlags makes a launch of flags alone. If the grid or the block is missing, the error names
+// all that is: the kernel's arguments, too.
+func (in *input) fromFlags(fl launch.Flags) (*launch.File, error) {
+	var lacks []string
+	full := fl
+	for _, f := range []struct {
+		flag string
+		text *string
+	}{{"--grid", &full.Grid}, {"--block", &full.Block}} {
+		if *f.text == "" {
+			lacks, *f.text = append(lacks, f.flag), "1"
+		}
+	}
+	f, err := launch.FromFlags(full)
+	if err != nil || len(lacks) == 0 {
+		return f, err
+	}
+	lack := "a launch without a file needs " + strings.Join(lacks, " and ")
+	if filepath.Ext(fl.PTX) != ".ptx" {
+		return nil, errors.New(lack) // a .cu, whose compilation would take long
+	}
+	mod, _, err := muster.ReadModule(f)
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := entry.Find(&f.Launches[0], mod)
+	if err != nil {
+		return nil, err
+	}
+	params, err := entry.ParamsOf(mod, kernel)
+	if err != nil {
+		return nil, err
+	}
+	if args := f.MissingArgs(&f.Launches[0], params); args != "" {
+		lack += "; " + args
+	}
+	return nil, fmt.Errorf("%s (muster init %s writes a file to fill in)", lack, fl.PTX)
+}
+
+// missingFile adds to the error of a file that is not there which one may be meant.
+func missingFile(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	list, _ := os.ReadDir(filepath.Dir(name))
+	var known []string
+	near := ""
+	for _, e := range list {
+		ext := filepath.Ext(e.Name())
+		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json", ".ptx", ".cu"}, ext) {
+			continue
+		}
+		if e.Name() == filepath.Base(name)+ext && near == "" {
+			near = e.Name()
+		}
+		known = append(known, e.Name())
+	}
+	if near == "" {
+		near = diag.Nearest(filepath.Base(name), known)
+	}
+	if near == "" {
+		return err
+	}
+	var of *launch.Error
+	if errors.As(err, &of) {
+		of.Msg += diag.Meant(filepath.Join(filepath.Dir(name), near))
+	}
+	return err
+}
