@@ -297,7 +297,8 @@ func (l *Launch) decode() (*machine.Program, error) {
 	l.entries = nil
 	for i, src := range l.sources {
 		of := &l.file.Launches[i]
-		if l.handing != nil || len(l.sources) > 1 { // one of several, which its place names
+		// One of several, which its place names, or one that a launch file names.
+		if l.handing != nil || len(l.sources) > 1 || of.KernelPos() != (launch.Pos{}) {
 			if _, err := entry.Find(of, src.module); err != nil {
 				return nil, err
 			}

@@ -66,10 +66,13 @@ type Launch struct {
 	Dependent bool
 	Builtin   Builtin // a fill or a copy, which has no PTX
 
-	gridPos, blockPos, clusterPos, preferredPos, argsPos Pos
+	gridPos, blockPos, clusterPos, preferredPos, argsPos, kernelPos Pos
 	// byFlags: the arguments are given as flags, so that an error names the flags.
 	byFlags bool
 }
+
+// KernelPos is the place that names the kernel; without a line where a launch file does not.
+func (l *Launch) KernelPos() Pos { return l.kernelPos }
 
 // MaxModules bounds the modules of PTX that are linked for a launch.
 const MaxModules = 1024
@@ -198,7 +201,7 @@ func (d *decoder) readFile(f *File, root *Node) error {
 func (d *decoder) launchFields(l *Launch) []field {
 	return []field{
 		{"ptx", true, func(n *Node) (err error) { l.PTX, l.Link, err = d.modules(n); return }},
-		{"kernel", false, func(n *Node) (err error) { l.Kernel, err = d.str(n, "kernel"); return }},
+		{"kernel", false, func(n *Node) (err error) { l.kernelPos = d.pos(n); l.Kernel, err = d.str(n, "kernel"); return }},
 		{"grid", true, func(n *Node) (err error) { l.gridPos = d.pos(n); l.Grid, err = d.grid(n); return }},
 		{"block", true, func(n *Node) (err error) { l.blockPos = d.pos(n); l.Block, err = d.block(n); return }},
 		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},

@@ -64,7 +64,7 @@ func (fl Flags) Apply(f *File) error {
 	}
 	l.Link = append(slices.Clone(l.Link), fl.Link...)
 	if fl.Kernel != "" {
-		l.Kernel = fl.Kernel
+		l.Kernel, l.kernelPos = fl.Kernel, Pos{File: "--kernel " + shorten(fl.Kernel)}
 	}
 	if err := fl.applyShape(l); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"time"
@@ -167,6 +168,10 @@ func checkPattern(s string) error {
 		return fmt.Errorf("%s is not in POSIX's regular expressions", at)
 	}
 	_, err := regexp.CompilePOSIX(s)
+	var bad *syntax.Error
+	if errors.As(err, &bad) {
+		return fmt.Errorf("no regular expression: %s: %s", bad.Code, bad.Expr)
+	}
 	return err
 }
 

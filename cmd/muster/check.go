@@ -62,6 +62,9 @@ is incomplete, with the numbers.
 			case how.Brief && (how.All || how.First > 0):
 				return errors.New("--brief writes no finding in full: it does not go with --all or --first")
 			}
+			if err := checkFolder("--schedule-dir", schedules); err != nil {
+				return err
+			}
 			w, err := c.begin(&in)
 			if err != nil {
 				return err

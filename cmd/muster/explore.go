@@ -224,7 +224,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 				return err
 			}
 			if len(states) == 0 {
-				return errors.New("--from names the states to join, as --from a.json,b.json")
+				return errors.New("nothing to merge: --from names the states, as --from a.json,b.json")
 			}
 			var list []*muster.Exploration
 			for _, name := range states {

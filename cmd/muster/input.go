@@ -129,6 +129,14 @@ func (in *input) checkLimits() error {
 	return nil
 }
 
+// alone reads a file of one launch, for a command that takes no others.
+func (in *input) alone(args []string) (*launch.File, error) {
+	if in.launch != "" {
+		return nil, fmt.Errorf("--launch %s: here the file has one launch; check, run and replay take several", brief(in.launch))
+	}
+	return in.file(args)
+}
+
 // file reads the launch, and has its sources compiled.
 func (in *input) file(args []string) (*launch.File, error) {
 	f, err := in.read(args)

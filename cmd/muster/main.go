@@ -67,6 +67,9 @@ func (c *console) execute(args []string) error {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
+	if len(args) > 0 && (args[0] == "" || args[0] == "--") {
+		return unknownCommand(root, args)
+	}
 	if _, _, err := root.Find(args); err != nil && !(len(args) > 0 && strings.HasPrefix(args[0], "__")) {
 		return unknownCommand(root, args)
 	}

@@ -60,20 +60,18 @@ func missingFile(name string, err error) error {
 		return err
 	}
 	list, _ := os.ReadDir(filepath.Dir(name))
+	exts := []string{".yaml", ".yml", ".json", ".ptx", ".cu"}
 	var known []string
-	near := ""
 	for _, e := range list {
-		ext := filepath.Ext(e.Name())
-		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json", ".ptx", ".cu"}, ext) {
-			continue
+		if !e.IsDir() && slices.Contains(exts, filepath.Ext(e.Name())) {
+			known = append(known, e.Name())
 		}
-		if e.Name() == filepath.Base(name)+ext && near == "" {
-			near = e.Name()
-		}
-		known = append(known, e.Name())
 	}
-	if near == "" {
-		near = diag.Nearest(filepath.Base(name), known)
+	near := diag.Nearest(filepath.Base(name), known)
+	for _, ext := range slices.Backward(exts) {
+		if with := filepath.Base(name) + ext; slices.Contains(known, with) {
+			near = with
+		}
 	}
 	if near == "" {
 		return err

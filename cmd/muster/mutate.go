@@ -54,7 +54,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 				return err
 			}
 			defer w.close()
-			f, err := in.file(args)
+			f, err := in.alone(args)
 			if err != nil {
 				return err
 			}

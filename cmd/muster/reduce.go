@@ -65,6 +65,9 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 			if err := checkFindingID(id); err != nil {
 				return err
 			}
+			if err := checkFolder("--dir", dir); err != nil {
+				return err
+			}
 			return c.reduce(&in, args, id, dir, o)
 		},
 	}
@@ -83,7 +86,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 		return err
 	}
 	defer w.close()
-	file, err := in.file(args)
+	file, err := in.alone(args)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,6 +183,20 @@ func (sf *scheduleFile) write(name, headline string) error {
 	return files.WriteBytes(name, []byte(b.String()))
 }
 
+// checkFolder refuses, before the work, what is there and no folder.
+func checkFolder(flag, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case dir == "" || errors.Is(err, fs.ErrNotExist):
+		return nil // or it is made
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", flag, dir, files.Cause(err))
+	case !info.IsDir():
+		return fmt.Errorf("%s %s: there is a file of that name, not a folder", flag, dir)
+	}
+	return nil
+}
+
 // writeSchedules shrinks the schedule of each finding of a report, and writes
 // it to a file of its own in dir.
 func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Launch, r *muster.Report) error {
@@ -189,7 +204,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return &files.WriteError{Name: dir, Err: files.Cause(err)}
 	}
 	used := map[string]int{}
 	written := 0

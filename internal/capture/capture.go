@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/internal/files"
 	"muster/launch"
 )
 
@@ -148,12 +149,12 @@ func prepare(o *Options) (record string, err error) {
 		return "", err
 	}
 	if err = os.MkdirAll(o.Dir, 0o700); err != nil {
-		return "", err
+		return "", &files.WriteError{Name: o.Dir, Err: files.Cause(err)}
 	}
 	if err = os.Mkdir(record, 0o700); errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("another capture writes to %s; name another folder with -o", o.Dir)
 	} else if err != nil {
-		return "", err
+		return "", &files.WriteError{Name: record, Err: files.Cause(err)}
 	}
 	return record, os.Chmod(o.Dir, 0o700) // it holds what the program computes with
 }
