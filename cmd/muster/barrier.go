@@ -117,6 +117,6 @@ func (c *console) scriptError(err error) error {
 		return err
 	}
 	printError(c.err, err)
-	quote(c.err, e.File, e.Line, e.Col)
+	quote(c.err, e.File, e.Line, e.Col, widest)
 	return exit(exitBadInput)
 }

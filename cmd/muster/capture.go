@@ -67,7 +67,7 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 				}
 			}
 			o.Contents = capture.Contents(indexOf(contentNames, string(contents)))
-			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.err)
+			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.programErr())
 			if err != nil || status == 0 {
 				return err
 			}

@@ -117,8 +117,8 @@ func (c *console) write(r *muster.Report, format formatFlag, how report.TextOpti
 	if format == "json" {
 		return r.WriteJSON(c.out)
 	}
-	how.Color, how.AllIs = c.color(), "--all"
-	return r.WriteText(c.out, how)
+	how.AllIs = "--all"
+	return r.WriteText(c.out, c.look(how))
 }
 
 // status converts a verdict to an exit status.

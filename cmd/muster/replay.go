@@ -195,7 +195,7 @@ func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule
 	}
 	if r.tell.Until == 0 {
 		for i := range rep.Findings {
-			if err := rep.Findings[i].WriteEvidence(c.out, report.TextOptions{Color: c.color()}); err != nil {
+			if err := rep.Findings[i].WriteEvidence(c.out, c.look(report.TextOptions{})); err != nil {
 				return err
 			}
 		}
