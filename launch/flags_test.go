@@ -95,6 +95,8 @@ func TestFlagErrors(t *testing.T) {
 		{buffer("in=f32"), `--buffer in=f32: buffer "in" needs a shape`},
 		{buffer("in=f32[4"), "--buffer in=f32[4: the shape lacks its ']'"},
 		{buffer("in=f32[4]]"), `--buffer in=f32[4]]: shape is an integer, not "4]"`},
+		{buffer("in=f32[4],zeros"), "--buffer in=f32[4],zeros: behind the shape stands a colon and the fill, as in=f32[16384]:iota"},
+		{arg("n=4"), "--arg n=4: arguments have no names, but types, in the order of the parameters: s32:4"},
 		{buffer("in=f99[4]"), `--buffer in=f99[4]: unknown type "f99"; one of u8, s8, b8, u16, s16, b16, u32, s32, b32, u64, s64, b64, f16, bf16, f32, f64, e4m3, e5m2, tensormap`},
 		{buffer("in=float[4]"), `--buffer in=float[4]: unknown type "float" (did you mean "f32"?); one of u8, s8, b8, u16, s16, b16, u32, s32, b32, u64, s64, b64, f16, bf16, f32, f64, e4m3, e5m2, tensormap`},
 		{buffer("in=f32[4]:random"), "--buffer in=f32[4]:random: fill random lacks its value: write random=SEED,LOW,HIGH"},

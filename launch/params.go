@@ -75,7 +75,10 @@ func (l *Layout) checkArgCount(launch *Launch, params []Param) error {
 	switch {
 	case n < len(params):
 		p := launch.Pos
-		if launch.argsPos.Line > 0 {
+		switch {
+		case launch.byFlags:
+			p = Pos{}
+		case launch.argsPos.Line > 0:
 			p = launch.argsPos
 		}
 		return errorf(p, "%s", missing(launch, params, len(l.Buffers)))

@@ -21,10 +21,10 @@ func explainCommand(c *console) *cobra.Command {
 		Short: "Tell what a finding means, with a wrong and a right kernel; or the form of launch files",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
-mended. Without a name it lists all kinds, with the begin of one those that begin
-so. 'explain launch' prints the reference of
-launch files, with --schema as a JSON Schema, by which editors complete. 'explain
-sums' says how the tensor cores of each architecture add, and what that rests on.`,
+mended. Without a name it lists all kinds, with a part of one those that have it.
+'explain launch' prints the reference of launch files, with --schema as a JSON
+Schema, by which editors complete. 'explain sums' says how the tensor cores of each
+architecture add, and what that rests on.`,
 		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain launch --schema > launch.schema.json",
 		Args:    atMost(1, "one name"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -9,29 +9,42 @@ import (
 	"muster/launch"
 )
 
-// kindsLike returns the kinds that a word names: the one of that name, in any case and with any
-// of - _ and blanks between its parts; else those that begin so, else those with such a part.
+// kindsLike returns the kinds that a word names: the one of that name, in any case, with any of
+// - _ and blanks between its parts, and as reports write it (error[race-shared],
+// race-shared@k.ptx:7); else those that begin so, those with such a part, those whose title has
+// the word, and those of that severity.
 func kindsLike(word string) []*rules.Kind {
-	word = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(word)))
+	word = strings.ToLower(strings.TrimSpace(word))
+	word, _, _ = strings.Cut(word, "@")
+	if _, in, ok := strings.Cut(word, "["); ok {
+		word, _, _ = strings.Cut(in, "]")
+	}
+	word = strings.TrimSuffix(strings.NewReplacer("_", "-", " ", "-").Replace(word), "-")
 	if k := rules.Lookup(word); k != nil {
 		return []*rules.Kind{k}
 	}
-	if word = strings.TrimSuffix(word, "-"); word == "" {
+	if word == "" {
 		return nil
 	}
-	var begin, within []*rules.Kind
-	for _, k := range rules.Kinds() {
-		switch {
-		case strings.HasPrefix(k.Name, word):
-			begin = append(begin, k)
-		case strings.Contains("-"+k.Name, "-"+word):
-			within = append(within, k)
+	for _, is := range []func(*rules.Kind) bool{
+		func(k *rules.Kind) bool { return strings.HasPrefix(k.Name, word) },
+		func(k *rules.Kind) bool { return strings.Contains("-"+k.Name, "-"+word) },
+		func(k *rules.Kind) bool {
+			return len(word) > 2 && strings.Contains(" "+strings.ToLower(k.Title), " "+word)
+		},
+		func(k *rules.Kind) bool { return k.Severity.String() == word },
+	} {
+		var list []*rules.Kind
+		for _, k := range rules.Kinds() {
+			if is(k) {
+				list = append(list, k)
+			}
+		}
+		if len(list) > 0 {
+			return list
 		}
 	}
-	if len(begin) > 0 {
-		return begin
-	}
-	return within
+	return nil
 }
 
 // unknownKind is the error about a kind that is none; more are names that would do, too.
@@ -40,14 +53,17 @@ func unknownKind(name string, more ...string) error {
 		more = append(more, k.Name)
 	}
 	near := diag.Meant(diag.Nearest(name, more))
-	if first, _, ok := strings.Cut(name, "-"); ok && near == "" { // half of it may be right
+	like := kindsLike(name)
+	if len(like) == 0 { // half of it may be right
+		first, _, _ := strings.Cut(name, "-")
+		like = kindsLike(first)
+	}
+	if near == "" && len(like) > 0 {
 		var list []string
-		for _, k := range kindsLike(first) {
+		for _, k := range like {
 			list = append(list, k.Name)
 		}
-		if len(list) > 0 {
-			near = "; there are " + diag.Several(list)
-		}
+		near = "; there are " + diag.Several(list)
 	}
 	return fmt.Errorf("no finding is called %q%s; 'muster explain' lists them", brief(name), near)
 }

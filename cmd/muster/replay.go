@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/diag"
 	"muster/report"
 )
 
@@ -171,6 +172,9 @@ func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule
 		schedule = "schedule " + rep.Schedules[0]
 	}
 	if len(rep.Findings) == 0 {
+		if err := notOne(r.id, all); err != nil {
+			return err
+		}
 		fmt.Fprintf(c.out, "%s does not show %s: the kernel, the launch or muster is another than when it was found\n", schedule, r.id)
 		for _, g := range rep.Gaps {
 			fmt.Fprintf(c.out, "the run is incomplete: %s\n", g.What)
@@ -211,6 +215,21 @@ func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule
 	}
 	fmt.Fprintf(c.out, "reproduced in %s%s\n", briefSchedule(strings.TrimSuffix(schedule, ",")), again)
 	return exit(exitFindings)
+}
+
+// notOne is the error about a kind in the place of a finding's ID, where there are findings of
+// that kind.
+func notOne(id string, all []muster.Finding) error {
+	var list []string
+	for _, f := range all {
+		if f.Kind == id {
+			list = append(list, f.ID)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("--finding %s: a kind; name one finding by its ID: %s", id, diag.Several(list))
 }
 
 // tell tells a run; if that is impossible, it says why on standard error.
