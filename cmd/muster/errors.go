@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,10 +37,33 @@ func printError(w io.Writer, err error) {
 		fmt.Fprintln(w, "muster: "+oneLine(p.Error())+strings.TrimPrefix(p.Detail(), p.Error()))
 		return
 	}
-	fmt.Fprintln(w, "muster: "+oneLine(options.Replace(err.Error())))
+	fmt.Fprintln(w, "muster: "+oneLine(options.Replace(plainly(err))))
 	if file, line, col := place(err); line > 0 {
 		quote(w, file, line, col, room)
 	}
+}
+
+// plainly is the text of an error without the names of calls that package os puts before a
+// path and its cause.
+func plainly(err error) string {
+	text := err.Error()
+	var path *os.PathError
+	if errors.As(err, &path) {
+		text = strings.ReplaceAll(text, path.Error(), path.Path+": "+path.Err.Error())
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		text = strings.ReplaceAll(text, link.Error(), link.New+": "+link.Err.Error())
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		text = strings.ReplaceAll(text, call.Error(), call.Err.Error())
+	}
+	var program *exec.Error
+	if errors.As(err, &program) {
+		text = strings.ReplaceAll(text, program.Error(), program.Name+": "+program.Err.Error())
+	}
+	return text
 }
 
 // oneLine makes a message one line that a terminal can show, whatever names are in it.

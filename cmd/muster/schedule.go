@@ -96,7 +96,9 @@ func parseScheduleFile(name string, r io.Reader) (sf scheduleFile, err error) {
 			return sf, fmt.Errorf("%s:%d:1: %w", name, n, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return sf, fmt.Errorf("%s: a line of more than %d bytes", name, maxScheduleFile)
+	} else if err != nil {
 		return sf, fmt.Errorf("%s: %w", name, err)
 	}
 	if sf.schedule == "" {

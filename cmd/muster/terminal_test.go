@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -80,6 +83,27 @@ func TestFullDisk(t *testing.T) {
 		full.Close()
 		if got := cmd.ProcessState.ExitCode(); got != exitFailed || !strings.Contains(stderr.String(), "muster: cannot write the output: no space left on device\n") {
 			t.Errorf("%q: status %d, %s", args, got, stderr.String())
+		}
+	}
+}
+
+// TestPlainly: errors of the system are a path and a cause.
+func TestPlainly(t *testing.T) {
+	_, path := os.Open("gone")
+	_, program := exec.LookPath("gone-program")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{path, "gone: no such file or directory"},
+		{fmt.Errorf("k.yaml: %w", path), "k.yaml: gone: no such file or directory"},
+		{os.Rename("gone", "there"), "there: no such file or directory"},
+		{program, "gone-program: executable file not found in $PATH"},
+		{os.NewSyscallError("fsync", syscall.EIO), "input/output error"},
+		{errors.New("else"), "else"},
+	} {
+		if got := plainly(tt.err); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }
