@@ -69,8 +69,11 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", command[0], errors.Unwrap(err))
 	}
-	if list, err := os.ReadDir(o.Dir); err == nil && len(list) > 0 {
+	switch list, err := os.ReadDir(o.Dir); {
+	case err == nil && len(list) > 0:
 		return 0, fmt.Errorf("%s is there already, with %s in it; remove it, or name another folder with -o", o.Dir, list[0].Name())
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return 0, &files.WriteError{Name: o.Dir, Err: files.Cause(err)}
 	}
 	if err := areFolders(o.PTX); err != nil {
 		return 0, err
