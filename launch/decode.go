@@ -3,6 +3,7 @@ package launch
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -131,10 +132,19 @@ func (d *decoder) integerIn(n *Node, what, where string, lo, hi int64) (int64, e
 	if v := int64(bits); msg == "" && lo <= v && v <= hi {
 		return v, nil
 	}
-	if !isHex(n.Text) && strings.Trim(n.Text, "0123456789") != "" && strings.Trim(n.Text[1:], "0123456789") != "" {
+	if !isWhole(n.Text) {
 		return 0, d.errorf(n, "%s is an integer, not %s", what, describe(n))
 	}
 	return 0, d.errorf(n, "%s is %s%s; it must be from %d to %d", what, shorten(n.Text), where, lo, hi)
+}
+
+// isWhole reports whether a text is a whole number, in range or not.
+func isWhole(text string) bool {
+	digits, known := strings.TrimLeft(text, "+-"), "0123456789"
+	if isHex(text) {
+		digits, known = text[2:], "0123456789abcdefABCDEF"
+	}
+	return digits != "" && strings.Trim(digits, known) == ""
 }
 
 // uint64 reads an address or a seed, also as a string of hexadecimal digits, since JSON
@@ -179,7 +189,11 @@ func (d *decoder) items(n *Node, what string, most int) ([]*Node, error) {
 	if n.Kind == IntNode {
 		items = []*Node{n}
 	} else if n.Kind != SeqNode {
-		return nil, d.errorf(n, "%s is a list of integers, not %s", what, describe(n))
+		hint := ""
+		if parts := strings.Split(n.Text, "x"); n.Kind == StringNode && len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !isWhole(p) }) {
+			hint = ": write [" + strings.Join(parts, ", ") + "]" // as of a flag
+		}
+		return nil, d.errorf(n, "%s is a list of integers, not %s%s", what, describe(n), hint)
 	}
 	if len(items) > most {
 		return nil, d.errorf(n, "%s has %d integers; at most %d are allowed", what, len(items), most)

@@ -202,7 +202,7 @@ func TestParseErrors(t *testing.T) {
 		{whole, `{"grid": [1, §65536]}`, "grid is 65536 in y; it must be from 1 to 65535"},
 		{whole, `{"grid": §[]}`, "grid has one to three integers, not none"},
 		{whole, `{"grid": §[1,1,1,1]}`, "grid has 4 integers; at most 3 are allowed"},
-		{whole, `{"grid": §"2x1"}`, `grid is a list of integers, not "2x1"`},
+		{whole, `{"grid": §"2x1"}`, `grid is a list of integers, not "2x1": write [2, 1]`},
 		{whole, `{"grid": [§1.5]}`, "grid is an integer, not 1.5"},
 		{whole, `{"grid": §99999999999999999999}`, "grid is 99999999999999999999 in x; it must be from 1 to 2147483647"},
 		{whole, `{"block": §0}`, "block is 0 in x; it must be from 1 to 1024"},

@@ -85,6 +85,7 @@ func TestFlagErrors(t *testing.T) {
 		{with(func(fl *Flags) { fl.Block = "1x1x1x1" }), "--block 1x1x1x1: block has 4 integers; at most 3 are allowed"},
 		{with(func(fl *Flags) { fl.Cluster = "2" }), "--cluster 2: grid is 1 in x, no multiple of the cluster's 2"},
 		{with(func(fl *Flags) { fl.Shared = "1K" }), "--shared 1K: shared is an integer, not \"1K\""},
+		{with(func(fl *Flags) { fl.Shared = "0xg" }), "--shared 0xg: shared is an integer, not 0xg"},
 		{with(func(fl *Flags) { fl.Registers = "999" }), "--registers 999: registers is 999; it must be from 1 to 256"},
 		{with(func(fl *Flags) { fl.Cooperative = "yes" }), "--cooperative yes: want true or false"},
 		{with(func(fl *Flags) { fl.Variables = []string{"v"} }), "--variable v: want name=type[shape]:fill, as coeff=f32[64]:iota"},
