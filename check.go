@@ -51,6 +51,8 @@ type CheckOptions struct {
 	// Cost notes the fences and barriers that a proven launch could do without, at one
 	// more run for each.
 	Cost bool
+	// Baseline lists findings that are known and do not count towards the verdict.
+	Baseline *report.Baseline
 	// SoFar, if set, is called with what was done so far, and what is done next, each time
 	// that there is more to say: for a process that has to end without a report.
 	SoFar func(text string)
@@ -401,7 +403,7 @@ func (c *checking) explores() error {
 	switch {
 	case c.o.Mode != EverySchedule:
 		return nil
-	case c.proof.All || len(c.Gaps) > 0 || c.Wrong() && len(c.file.Accept) == 0:
+	case c.proof.All || len(c.Gaps) > 0 || c.Wrong() && len(c.file.Accept) == 0 && c.o.Baseline == nil:
 		return c.explore.Decided()
 	case c.explore.Schedules < 0:
 		c.coverage = &report.Coverage{Why: "exploring was not asked for"}

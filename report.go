@@ -87,6 +87,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	}
 	r.Assuming = l.file.Assume
 	r.Accept(l.accepts())
+	r.Known(o.Baseline)
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r
 }

@@ -31,3 +31,20 @@ func orEmpty[T any](s []T) []T {
 	}
 	return s
 }
+
+// A Failed is what is written in place of a report where there is none, as after bad input.
+type Failed struct {
+	Version int     `json:"version"`
+	Verdict Verdict `json:"verdict"` // Error, or Incomplete where a limit ran out
+	Error   Failure `json:"error"`
+}
+
+// WriteJSON writes what kept a report from being made.
+func (f *Failed) WriteJSON(w io.Writer) error {
+	c := *f
+	c.Version = Version
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(&c)
+}

@@ -21,6 +21,8 @@
 // as doubles.
 package report
 
+//go:generate go run ./gen
+
 import (
 	"fmt"
 	"path"
@@ -159,6 +161,8 @@ type Finding struct {
 	// Follows is the ID of an error that may have led to this one.
 	Follows string `json:"follows,omitempty"`
 	Replay  string `json:"replay"` // a command line
+	// Fingerprint stays the same from run to run, and where lines around the finding change.
+	Fingerprint string `json:"fingerprint"`
 	// Effect: findings of this kind can be what another mistake led to. Near: only what a
 	// Conflict, a kind about accesses in no order, at one of their instructions led to.
 	Effect, Near, Conflict bool `json:"-"`
@@ -242,6 +246,7 @@ type Options struct {
 // Conclude draws the verdict and writes the summary.
 func (r *Report) Conclude(o Options) {
 	r.follow()
+	r.fingerprint()
 	c := r.count(r.groups(false))
 	bad := c.errors > 0 || o.FailOnWarning && c.warnings > 0
 	switch {

@@ -159,7 +159,7 @@ func TestBadInput(t *testing.T) {
 func badFlags(*testing.T) (list []bad) {
 	wrong := map[string][]string{
 		"int": {"x", "1.5", "99999999999999999999", "", "0x", "1e3", "1_"}, "int64": {"x", "1.5", "99999999999999999999", "1M"}, "duration": {"5", "x", "5 minutes", ""}, "bytes": {"x", "8X", "-1", "0", "1.5G", ""},
-		"stringSlice": {`"a"b`, `a"b`}, "text|json": {"xml", ""}, "needed|all|none": {"some"},
+		"text|json|sarif|github|line": {"xml", ""}, "stringSlice": {`"a"b`, `a"b`}, "text|json": {"xml", ""}, "needed|all|none": {"some"},
 	}
 	for _, c := range newRoot(&console{}).Commands() {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -383,7 +383,7 @@ func badByHand(t *testing.T) (list []bad) {
 		"run k.yaml --out x", "run k.yaml --out out=", "run k.yaml --out =x", "run k.yaml --out gone=a.npy", "run k.yaml --out out=folder", "run k.yaml --out out=gone/a.npy", "run k.yaml --out out=k.ptx/a.npy",
 		"replay", "replay --schedule @gone", "replay --schedule @folder", "replay --schedule @schedules/header", "replay --schedule @schedules/key", "replay --schedule @schedules/quote", "replay --schedule @schedules/policy", "replay k.yaml --schedule @k.ptx", "replay k.yaml --finding frob", "replay k.yaml --finding race-generic@k.ptx:1,2", "replay k.yaml --finding RACE", "replay k.yaml --finding @", "replay k.yaml --until 0", "replay k.yaml --until -1", "replay k.yaml --shrink", "replay k.yaml --print frob", "replay k.yaml --print memory", "replay k.yaml --print memory:", "replay k.yaml --print memory:gone", "replay k.yaml --print memory:out[", "replay k.yaml --print memory:out[x]", "replay k.yaml --print memory:out[9:1]", "replay k.yaml --print memory:out@x", "replay k.yaml --print memory:out[0:99999999999999999999]", "replay k.yaml --print memory:out[99]",
 		"reduce", "reduce k.yaml", "reduce k.yaml --finding frob", "reduce k.yaml --finding race-global --budget 0", "reduce k.yaml --finding race-global --schedule sideways", "reduce k.yaml --schedule latest", "reduce --schedule @gone",
-		"mutate k.yaml --only frob", "mutate k.yaml --schedules 0", "mutate k.yaml --list --format json", "mutate gone.yaml",
+		"mutate k.yaml --only frob", "mutate k.yaml --schedules 0", "mutate gone.yaml",
 		"merge k.yaml", "merge k.yaml --from gone.json", "merge k.yaml --from k.json", "merge k.yaml --from folder", "merge k.yaml --from=",
 		"coverage --class frob", "coverage --format xml", "explain --schema", "explain race-global --schema",
 		"init k.ptx --kernel frob", "init k.ptx -o there.yaml", "init k.ptx k.ptx", "init gone.ptx", "init folder", "init k.ptx gone.ptx", "init -",
@@ -398,7 +398,7 @@ func badByHand(t *testing.T) (list []bad) {
 
 // TestBadFlagsKnown: the corpus knows a wrong value for every type of flag that has one.
 func TestBadFlagsKnown(t *testing.T) {
-	known := []string{"int", "int64", "duration", "bytes", "stringSlice", "text|json", "needed|all|none", "bool", "string", "stringArray"}
+	known := []string{"text|json|sarif|github|line", "int", "int64", "duration", "bytes", "stringSlice", "text|json", "needed|all|none", "bool", "string", "stringArray"}
 	for _, c := range newRoot(&console{}).Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if !slices.Contains(known, f.Value.Type()) {

@@ -17,6 +17,7 @@ func checkCommand(c *console) *cobra.Command {
 	var e exploreFlags
 	var any anyFlag
 	var how report.TextOptions
+	var known baselineFlag
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx|FILE.cu",
@@ -74,6 +75,9 @@ is incomplete, with the numbers.
 			if err := e.options(c, &o); err != nil {
 				return err
 			}
+			if err := known.read(&o); err != nil {
+				return err
+			}
 			all := stages{c: c, format: format, clean: "all schedules of all %d launches", alone: e.alone()}
 			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				o.Arguments = words
@@ -84,7 +88,7 @@ is incomplete, with the numbers.
 				if last {
 					w.answered()
 				}
-				if all.add(r.Verdict, r); all.together() {
+				if all.add(r.Verdict, r); all.together() || format.exports() {
 					inFlags(r)
 					keepSchedules(r)
 				} else if err := c.write(r, format, how); err != nil {
@@ -97,7 +101,8 @@ is incomplete, with the numbers.
 	}
 	f := cmd.Flags()
 	in.register(f)
-	format.register(f)
+	format.registerReport(f)
+	known.register(f)
 	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	jobsFlag(f, &o.Jobs, "schedules, or parts of them, to run at a time; default: one a processor")
@@ -114,8 +119,11 @@ is incomplete, with the numbers.
 func (c *console) write(r *muster.Report, format formatFlag, how report.TextOptions) error {
 	inFlags(r)
 	keepSchedules(r)
-	if format == "json" {
+	switch {
+	case format == "json":
 		return r.WriteJSON(c.out)
+	case format.exports():
+		return c.export(format, &report.Export{Reports: []*report.Report{r}, Summary: r.Summary})
 	}
 	how.AllIs = "--all"
 	return r.WriteText(c.out, c.look(how))

@@ -253,7 +253,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 	}
 	f := cmd.Flags()
 	in.register(f)
-	format.register(f)
+	format.registerReport(f)
 	e.register(f)
 	f.StringSliceVar(&states, "from", nil, "the `files` to join")
 	jobsFlag(f, &o.Jobs, "runs at a time; default: one a processor")

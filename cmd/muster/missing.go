@@ -61,13 +61,17 @@ func missingFile(name string, err error) error {
 	}
 	list, _ := os.ReadDir(filepath.Dir(name))
 	exts := []string{".yaml", ".yml", ".json", ".ptx", ".cu"}
-	var known []string
+	stem := func(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+	var known, stems []string
 	for _, e := range list {
 		if !e.IsDir() && slices.Contains(exts, filepath.Ext(e.Name())) {
-			known = append(known, e.Name())
+			known, stems = append(known, e.Name()), append(stems, stem(e.Name()))
 		}
 	}
-	near := diag.Nearest(filepath.Base(name), known)
+	near := ""
+	if i := slices.Index(stems, diag.Nearest(stem(filepath.Base(name)), stems)); i >= 0 {
+		near = known[i]
+	}
 	for _, ext := range slices.Backward(exts) {
 		if with := filepath.Base(name) + ext; slices.Contains(known, with) {
 			near = with

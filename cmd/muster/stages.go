@@ -75,12 +75,12 @@ func (s *stages) title(i, of int) {
 }
 
 // together reports whether what is said of all stages is written as one document.
-func (s *stages) together() bool { return s.many && s.format == "json" }
+func (s *stages) together() bool { return s.many && s.format != "text" }
 
 // add notes what is said of a stage.
 func (s *stages) add(v muster.Verdict, form any) {
 	s.at.Verdict, s.at.Report = v, form
-	if !s.together() {
+	if !s.together() && !s.format.exports() {
 		s.at.Report = nil
 	}
 	s.all.Stages = append(s.all.Stages, s.at)
@@ -99,6 +99,8 @@ func (s *stages) end(err error) error {
 	}
 	s.all.Conclude(s.clean)
 	switch {
+	case s.format.exports():
+		err = s.c.export(s.format, s.exported())
 	case s.together():
 		err = s.all.WriteJSON(s.c.out)
 	case s.many:
@@ -109,4 +111,18 @@ func (s *stages) end(err error) error {
 		return err
 	}
 	return status(s.all.Verdict)
+}
+
+// exported is what is said of all stages, for other programs.
+func (s *stages) exported() *report.Export {
+	e := &report.Export{Summary: s.all.Summary}
+	for i := range s.all.Stages {
+		if r, ok := s.all.Stages[i].Report.(*muster.Report); ok {
+			e.Reports = append(e.Reports, r)
+			if !s.many {
+				e.Summary = r.Summary
+			}
+		}
+	}
+	return e
 }
