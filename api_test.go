@@ -190,6 +190,8 @@ var predeclared = map[string]bool{"any": true, "bool": true, "byte": true, "comp
 // write a command line.
 var flagged = map[string]string{
 	"launch/flags.go":             "a launch is made from flags",
+	"launch/flagarg.go":           "a launch is made from flags",
+	"launch/missing.go":           "what a launch lacks that is made from flags, in flags",
 	"launch/schema.go":            "it is the reference of what the command reads",
 	"internal/capture/sources.go": "it reads flags of JAX",
 	"internal/capture/without.go": "it says what to type where there is no PTX",

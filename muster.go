@@ -43,6 +43,7 @@ import (
 	"time"
 
 	"muster/internal/entry"
+	"muster/internal/files"
 	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/resolve"
@@ -225,7 +226,7 @@ func readModule(l *launch.Launch) (*ptx.Module, []byte, error) {
 			return nil, nil, &ptx.Error{File: name, Msg: fmt.Sprintf("with it there are more than %d bytes of text to link", maxPTX-1)}
 		}
 		mod, err := ptx.Parse(name, src)
-		if err != nil {
+		if err = files.Instead(name, files.AsPTX, src, err); err != nil {
 			return nil, nil, err
 		}
 		if mods = append(mods, mod); i == 0 {
@@ -302,7 +303,8 @@ func (l *Launch) decode() (*machine.Program, error) {
 	l.entries = nil
 	for i, src := range l.sources {
 		of := &l.file.Launches[i]
-		if l.handing != nil || len(l.sources) > 1 { // one of several, which its place names
+		// One of several, which its place names, or one that a launch file names.
+		if l.handing != nil || len(l.sources) > 1 || of.KernelPos() != (launch.Pos{}) {
 			if _, err := entry.Find(of, src.module); err != nil {
 				return nil, err
 			}
@@ -341,7 +343,10 @@ func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case info.IsDir():
+		return nil, fail(errors.New("this is a folder"))
+	case !info.Mode().IsRegular():
 		return nil, fail(errors.New("not a regular file"))
 	}
 	file, err := os.Open(name)

@@ -24,7 +24,7 @@ each command in FOLDER/man/man1, and completion scripts in FOLDER/completions fo
 bash, zsh, fish and PowerShell. They are made of the help and the flags of this
 binary: the same binary writes the same bytes.`,
 		Example: "  muster docs share",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly(1, "one folder"),
 		RunE:    func(_ *cobra.Command, args []string) error { return writeDocs(root, args[0]) },
 	}
 }

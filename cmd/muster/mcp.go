@@ -44,7 +44,7 @@ client's roots. Nothing is written. The server ends when its standard input does
 'muster mcp call' calls one tool, and prints what an agent would read.`,
 		Example: `  muster mcp --dir ~/project --limit-time 2m
   muster mcp call check launch=examples/ring/broken_parity.yaml seconds=10`,
-		Args: cobra.NoArgs,
+		Args: atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			server, err := s.server()
 			if err != nil {
@@ -98,7 +98,7 @@ Exit status 2 if the answer is an error.`,
 		Example: `  muster mcp call check launch=examples/ring/broken_parity.yaml seconds=10
   muster mcp call check ptx_text=@k.ptx grid=1 block=128 buffers=out=f32[128]:zeros args=out
   muster mcp call explain topic=proxy-raw`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeast(1, "a tool, and its fields as name=value"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			server, err := s.server()
 			if err != nil {
@@ -152,7 +152,7 @@ func mcpWorkCommand(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "work",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			call, rest, err := mcp.ReadCall(c.in)
 			if err != nil {

@@ -44,7 +44,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 		Example: `  muster mutate examples/ring/ring.yaml
   muster mutate examples/ring/ring.yaml --only fence --only wait
   muster mutate examples/ring/ring.yaml --list`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if random < 1 {
 				return fmt.Errorf("--schedules %d: at least one", random)
@@ -54,7 +54,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 				return err
 			}
 			defer w.close()
-			f, err := in.file(args)
+			f, err := in.alone(args)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
-	f.IntVar(&o.Jobs, "jobs", 0, "mutants to run at a time; default: one a processor")
+	jobsFlag(f, &o.Jobs, "mutants to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
 	f.StringArrayVar(&o.Only, "only", nil, "a `kind` of mutations, a variant, or one")
 	f.BoolVar(&list, "list", false, "list the mutants and run none")

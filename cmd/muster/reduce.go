@@ -36,7 +36,7 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 ` + launchHelp,
 		Example: `  muster reduce examples/ring/broken_parity.yaml --finding never-completes
   muster reduce k.yaml --schedule @race.schedule --dir small`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget < 1 {
 				return fmt.Errorf("--budget %d: at least one run", budget)
@@ -62,6 +62,12 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 			if id == "" {
 				return errors.New("--finding says which finding must stay: its kind, or its ID")
 			}
+			if err := checkFindingID(id); err != nil {
+				return err
+			}
+			if err := checkFolder("--dir", dir); err != nil {
+				return err
+			}
 			return c.reduce(&in, args, id, dir, o)
 		},
 	}
@@ -80,7 +86,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 		return err
 	}
 	defer w.close()
-	file, err := in.file(args)
+	file, err := in.alone(args)
 	if err != nil {
 		return err
 	}

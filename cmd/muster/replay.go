@@ -9,6 +9,7 @@ import (
 
 	"muster"
 	"muster/internal/answer"
+	"muster/internal/diag"
 	"muster/report"
 )
 
@@ -59,7 +60,7 @@ it: then the kernel or the launch is another one.
 		Example: `  muster replay examples/ring/broken_count.yaml --schedule latest
   muster replay ring.yaml --schedule random:2 --finding race-shared@ring.ptx:118,131
   muster replay --schedule @race.schedule --until 20 --print barriers`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(c, cmd, args) },
 	}
 	f := cmd.Flags()
@@ -84,6 +85,9 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	}
 	if r.id == "" {
 		r.id = file.finding
+	}
+	if err := checkFindingID(r.id); err != nil {
+		return err
 	}
 	if r.shrink && r.id == "" {
 		return errors.New("--shrink needs a --finding")
@@ -122,6 +126,11 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 // write writes what the schedule shows.
 func (r *replaying) write(c *console, got *answer.Shown) error {
 	rep := inFlags(got.Report)
+	if got.Absent() {
+		if err := notOne(r.id, got.All); err != nil {
+			return err
+		}
+	}
 	var err error
 	if r.format == "json" && !got.Absent() {
 		err = c.writeReplay(rep, got.Story)
@@ -129,7 +138,7 @@ func (r *replaying) write(c *console, got *answer.Shown) error {
 		if r.id == "" {
 			keepSchedules(rep)
 		}
-		err = got.WriteText(c.out, report.TextOptions{Color: c.color(), AllIs: "--all"})
+		err = got.WriteText(c.out, c.look(report.TextOptions{AllIs: "--all"}))
 	}
 	switch {
 	case err != nil:
@@ -140,6 +149,21 @@ func (r *replaying) write(c *console, got *answer.Shown) error {
 		return exit(exitFindings)
 	}
 	return status(rep.Verdict)
+}
+
+// notOne is the error about a kind in the place of a finding's ID, where there are findings of
+// that kind.
+func notOne(id string, all []muster.Finding) error {
+	var list []string
+	for _, f := range all {
+		if f.Kind == id {
+			list = append(list, f.ID)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("--finding %s: a kind; name one finding by its ID: %s", id, diag.Several(list))
 }
 
 // notShown reports that a schedule does not show a finding: a result, not an error.

@@ -31,7 +31,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 ` + launchHelp,
 		Example: `  muster run examples/ring/ring.yaml
   muster run examples/ring/ring.yaml --schedule random:3 --out out=got.npy`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := muster.ParseSchedule(schedule)
 			if err != nil {
@@ -71,7 +71,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	in.register(f)
 	format.register(f)
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
-	f.IntVar(&jobs, "jobs", 0, "groups of clusters that share nothing written to run at a time; default: one a processor")
+	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
 	return cmd
 }
@@ -110,7 +110,7 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 	if inFlags(r.Report) != nil {
 		keepSchedules(r.Report)
 	}
-	return answer.WriteRun(c.out, r, report.TextOptions{Color: c.color(), AllIs: "--all"})
+	return answer.WriteRun(c.out, r, c.look(report.TextOptions{AllIs: "--all"}))
 }
 
 // runForm returns the JSON form of a run, with flags for the library's options.

@@ -16,7 +16,7 @@ func versionCommand(c *console) *cobra.Command {
 repository that the binary was built from (unknown with -buildvcs=false, or outside
 of a repository), and the Go version. 'muster --version' prints the same.`,
 		Example: "  muster version",
-		Args:    cobra.NoArgs,
+		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(c.out, version(debug.ReadBuildInfo()))
 			return err

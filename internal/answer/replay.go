@@ -111,7 +111,7 @@ func (g *Shown) WriteText(w io.Writer, o report.TextOptions) error {
 	default:
 		if !until {
 			for i := range g.Report.Findings {
-				g.Report.Findings[i].WriteEvidence(&b, report.TextOptions{Color: o.Color})
+				g.Report.Findings[i].WriteEvidence(&b, report.TextOptions{Color: o.Color, Width: o.Width})
 			}
 			b.WriteByte('\n')
 		}
