@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -107,33 +106,6 @@ func (s *Site) opcode() string {
 		return ""
 	}
 	return s.PTX.Func + ":" + strings.TrimSuffix(words[0], ";")
-}
-
-// follow sets Finding.Follows of errors that an earlier error of another kind may have led to.
-func (r *Report) follow() {
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Follows = ""
-		if !f.Effect || f.Severity != SevError {
-			continue
-		}
-		if k := slices.IndexFunc(r.Findings, func(g Finding) bool { return g.leadsTo(f) }); k >= 0 {
-			f.Follows = r.Findings[k].ID
-		}
-	}
-}
-
-// leadsTo reports whether an error may have led to another one. One that fewer schedules
-// show did not.
-func (f *Finding) leadsTo(g *Finding) bool {
-	return f.Severity == SevError && f.Accepted == "" && !f.Effect && (f.Seen == 0 || f.Seen >= g.Seen) && (!g.Near || f.Conflict && f.meets(g))
-}
-
-// meets reports whether two findings name the same instruction.
-func (f *Finding) meets(g *Finding) bool {
-	return slices.ContainsFunc(f.Sites, func(s Site) bool {
-		return s.PTX != nil && slices.ContainsFunc(g.Sites, func(o Site) bool { return o.PTX != nil && *o.PTX == *s.PTX })
-	})
 }
 
 // indexWidth is where lines of the index are cut.

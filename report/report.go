@@ -163,9 +163,8 @@ type Finding struct {
 	Replay  string `json:"replay"` // a command line
 	// Fingerprint stays the same from run to run, and where lines around the finding change.
 	Fingerprint string `json:"fingerprint"`
-	// Effect: findings of this kind can be what another mistake led to. Near: only what a
-	// Conflict, a kind about accesses in no order, at one of their instructions led to.
-	Effect, Near, Conflict bool `json:"-"`
+	// Ties link the finding to others.
+	Ties Ties `json:"-"`
 	// Habit: findings of this kind tell of what a kernel does everywhere, or nowhere.
 	Habit bool `json:"-"`
 }
@@ -197,6 +196,8 @@ type Site struct {
 	// Operation is the asynchronous operation that made the access, if any.
 	Operation string  `json:"operation,omitempty"`
 	Memory    *Memory `json:"memory,omitempty"`
+	// Block numbers the basic block of the instruction, from 1; 0 if it is not known.
+	Block int `json:"-"`
 }
 
 // A Place is a line of a text. Col counts bytes from 1; 0 if it is not known.

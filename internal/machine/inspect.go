@@ -444,6 +444,33 @@ func (p *Program) ReachWithout(these func(in *ptx.Inst) bool, from ...int32) []b
 	return seen
 }
 
+// Blocks numbers, for each instruction, its basic block: the instructions that are executed
+// one after the other wherever the first of them is.
+func (p *Program) Blocks() []int32 {
+	first := make([]bool, len(p.code)+1)
+	var next []int32
+	for pc := range p.code {
+		next = p.next(int32(pc), next[:0])
+		if len(next) == 1 && next[0] == int32(pc)+1 {
+			continue
+		}
+		first[pc+1] = true
+		for _, to := range next {
+			if to >= 0 && int(to) < len(first) {
+				first[to] = true
+			}
+		}
+	}
+	blocks, n := make([]int32, len(p.code)), int32(0)
+	for pc := range blocks {
+		if first[pc] {
+			n++
+		}
+		blocks[pc] = n
+	}
+	return blocks
+}
+
 // FenceBehind reports whether a fence may come after the instruction at pc, which makes
 // an atomic operation there acquire what it reads (ISA 8.7).
 func (p *Program) FenceBehind(pc int32) bool {

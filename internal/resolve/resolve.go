@@ -30,6 +30,7 @@ type Resolver struct {
 	// Launches are several that may overlap, in order of their CTAs; else none.
 	Launches []Launch
 	lines    [][]byte
+	blocks   []int32 // of the program's instructions; made when asked for
 	texts    map[string][][]byte // lines, by file, of several modules
 }
 
@@ -92,8 +93,8 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 		out.Notes = append(out.Notes, r.names(t))
 	}
 	if k := rules.Lookup(f.Kind); k != nil {
-		out.Section, out.Effect, out.Near, out.Conflict = k.Section, k.Order == rules.Effect, k.Near, k.Order == rules.Conflict
-		out.Habit = k.Habit
+		out.Section, out.Habit = k.Section, k.Habit
+		out.Ties = report.Ties{Class: int(k.Class()), Always: k.Always(), Breaks: f.Ties.Breaks, Needs: f.Ties.Needs, Early: f.Ties.Early, Reader: f.Ties.Reader, Again: f.Ties.Again}
 	}
 	for i := range f.Sites {
 		out.Sites = append(out.Sites, r.site(&f.Sites[i]))
@@ -157,6 +158,12 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 	out := report.Site{Launch: name, Role: s.Role, PTX: r.ptxPlace(s.PC), CTA: &cta, Warp: s.Warp, Lanes: diag.Lanes(s.Lanes), Operation: s.Op}
 	for _, p := range r.Program.Source(s.PC) {
 		out.Source = append(out.Source, report.Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
+	}
+	if r.blocks == nil {
+		r.blocks = r.Program.Blocks()
+	}
+	if s.PC >= 0 && int(s.PC) < len(r.blocks) {
+		out.Block = int(r.blocks[s.PC]) + 1
 	}
 	if s.Len > 0 {
 		out.Memory = r.memory(s)

@@ -40,7 +40,6 @@ type Kind struct {
 	Text     string // why it is wrong, with the source, and how to fix it
 	Section  string // of the PTX ISA
 	Order    Order
-	Near     bool // an Effect of a Conflict at one of its own instructions, if of anything
 	Habit    bool // what a kernel does everywhere or nowhere: many findings are one
 }
 
@@ -113,6 +112,7 @@ type Finding struct {
 	Count int
 	// Rows says what is known of a race on the operands of a tcgen05.mma.
 	Rows Rows
+	Ties Ties
 }
 
 // A Site is one place in a finding.
@@ -206,7 +206,11 @@ func invalidates(p *machine.Program) bool {
 
 // Observe makes a Judge a machine.Observer.
 func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
+	found := j.Order.Found()
 	j.Order.Observe(m, ev)
+	if ev.Kind == machine.EvAccess && ev.Op == nil && (ev.Init != ev.Mask || j.Order.Found() > found) {
+		j.guards(ev.CTA, ev.Warp, ev.PC)
+	}
 	if ev.Kind == machine.EvRegister && ev.Unset != 0 {
 		j.unset(ev)
 	} else if ev.Kind != machine.EvAccess {
@@ -232,6 +236,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.stopped(m)
 	j.atEnd(m)
 	j.repeatedCopies()
+	j.tie(j.findings)
 	Sort(j.findings)
 	j.keys = nil
 	return j.findings, j.gaps
