@@ -69,9 +69,27 @@ func (r *Report) follow() {
 		}
 		f.Follows = list[roots[k]].ID
 	}
+	r.oneRoot()
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(min(len(a.Follows), 1), min(len(b.Follows), 1)))
 	})
+}
+
+// oneRoot lets what follows from one finding of a group follow from the first, which stands for
+// all, and nothing follow from its own group.
+func (r *Report) oneRoot() {
+	first := map[string]string{}
+	for _, g := range r.groups(false) {
+		for _, f := range g {
+			first[f.ID] = g[0].ID
+		}
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Follows = first[f.Follows]; f.Follows == first[f.ID] {
+			f.Follows = ""
+		}
+	}
 }
 
 func (s Severity) rank() int { return slices.Index([]Severity{SevError, SevWarning, SevNote}, s) }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -36,7 +37,46 @@ func (r *Report) groups(all bool) [][]*Finding {
 	if all {
 		return groups
 	}
-	return habits(groups)
+	return habits(stretches(groups))
+}
+
+// stretches makes one group of those whose places are the same kind of instructions of the same
+// stretches, that touch the same buffer and lack the same: what mends one of them mends all.
+func stretches(groups [][]*Finding) [][]*Finding {
+	first := map[string]int{}
+	merged := groups[:0]
+	for _, g := range groups {
+		key := g[0].stretch()
+		if i, ok := first[key]; ok && key != "" {
+			merged[i] = append(merged[i], g...)
+			continue
+		}
+		first[key], merged = len(merged), append(merged, g)
+	}
+	return merged
+}
+
+// numbers are those in what is said to be missing: of lines, lanes, phases.
+var numbers = regexp.MustCompile(`\d+`)
+
+// stretch is equal for findings that stretches takes for one; empty for one of its own.
+func (f *Finding) stretch() string {
+	key, known := fmt.Sprint(f.Kind, f.Severity, f.Accepted, "|", numbers.ReplaceAllString(f.Missing, "#")), false
+	for i := range f.Sites {
+		s := &f.Sites[i]
+		if s.PTX != nil && s.Stretch == 0 {
+			return ""
+		}
+		known = known || s.PTX != nil
+		key += fmt.Sprint("|", s.Role, s.opcode(), s.Stretch)
+		if s.Memory != nil {
+			key += s.Memory.Space + ":" + s.Memory.Symbol
+		}
+	}
+	if !known {
+		return ""
+	}
+	return key
 }
 
 // habits makes one group of those of a kind that tells of a kernel's habit, if there are more
@@ -120,9 +160,16 @@ func (p *printer) index(groups [][]*Finding, indent string) {
 			at = place + ": "
 		}
 		tag := fmt.Sprintf("%s[%s]", f.Severity, f.Kind)
-		more := ""
+		var notes []string
 		if len(g) > 1 {
-			more = " (" + diag.Plural(len(g), "place") + ")"
+			notes = append(notes, diag.Plural(len(g), "place"))
+		}
+		if f.Follows != "" {
+			notes = append(notes, "follows")
+		}
+		more := ""
+		if len(notes) > 0 {
+			more = " (" + strings.Join(notes, ", ") + ")"
 		}
 		rest := indexWidth - utf8.RuneCountInString(indent+at+tag+" "+more)
 		text, _ := diag.Clip(f.Headline, 0, max(rest, indexWidth/3))

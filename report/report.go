@@ -196,8 +196,9 @@ type Site struct {
 	// Operation is the asynchronous operation that made the access, if any.
 	Operation string  `json:"operation,omitempty"`
 	Memory    *Memory `json:"memory,omitempty"`
-	// Block numbers the basic block of the instruction, from 1; 0 if it is not known.
-	Block int `json:"-"`
+	// Stretch numbers the instructions that are executed together with no synchronization
+	// among them, from 1; 0 if it is not known.
+	Stretch int `json:"-"`
 }
 
 // A Place is a line of a text. Col counts bytes from 1; 0 if it is not known.

@@ -30,7 +30,7 @@ type Resolver struct {
 	// Launches are several that may overlap, in order of their CTAs; else none.
 	Launches []Launch
 	lines    [][]byte
-	blocks   []int32 // of the program's instructions; made when asked for
+	parts    []int32             // the stretches of the program's instructions; made when asked for
 	texts    map[string][][]byte // lines, by file, of several modules
 }
 
@@ -159,11 +159,11 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 	for _, p := range r.Program.Source(s.PC) {
 		out.Source = append(out.Source, report.Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
 	}
-	if r.blocks == nil {
-		r.blocks = r.Program.Blocks()
+	if r.parts == nil {
+		r.parts = r.Program.Stretches()
 	}
-	if s.PC >= 0 && int(s.PC) < len(r.blocks) {
-		out.Block = int(r.blocks[s.PC]) + 1
+	if s.PC >= 0 && int(s.PC) < len(r.parts) {
+		out.Stretch = int(r.parts[s.PC]) + 1
 	}
 	if s.Len > 0 {
 		out.Memory = r.memory(s)

@@ -39,7 +39,7 @@ type ledger struct {
 	own    map[agentID]*[8]made
 	// registers propagates the counts of setmaxnreg.
 	registers handing
-	ring      *ring // made when asked for
+	ring      *served // made when asked for
 }
 
 // A phase is the account of one phase.

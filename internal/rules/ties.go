@@ -78,15 +78,15 @@ func (k *Kind) Always() bool { return k.Class() <= Account && !among(oneSchedule
 
 // ---- what a run tells ----
 
-// A ring is a barrier, or a collective, with those of other CTAs at the same place.
-type ring struct {
+// A served is a barrier, or a collective, with those of other CTAs at the same place.
+type served struct {
 	pcs   []int32         // that arrive, bring bytes or take part
 	comes map[roleOf]bool // warps that arrive or bring bytes
 	waits map[roleOf]bool // warps that waited for it
 }
 
-// A ringAt names a ring by its place, and what made it.
-type ringAt struct {
+// A servedAt names one by its place, and what made it.
+type servedAt struct {
 	addr uint64
 	pc   int32
 }
@@ -107,33 +107,33 @@ func roleAt(mem machine.MemID, cta, warp int32) roleOf { return roleOf{warp, mem
 
 // A guard is what a warp has last waited for.
 type guard struct {
-	mbar, named *ring
+	mbar, named *served
 	remote      bool // mbar is another CTA's
 }
 
 // ring returns the ring at a place, which it makes.
-func (w *watch) ring(at ringAt) *ring {
+func (w *watch) ring(at servedAt) *served {
 	r := w.rings[at]
 	if r == nil {
 		if w.rings == nil {
-			w.rings = map[ringAt]*ring{}
+			w.rings = map[servedAt]*served{}
 		}
-		r = &ring{comes: map[roleOf]bool{}, waits: map[roleOf]bool{}}
+		r = &served{comes: map[roleOf]bool{}, waits: map[roleOf]bool{}}
 		w.rings[at] = r
 	}
 	return r
 }
 
-func (w *watch) ringOf(l *ledger) *ring {
+func (w *watch) ringOf(l *ledger) *served {
 	if l.ring == nil {
-		l.ring = w.ring(ringAt{l.bar.Addr, l.begun.PC})
+		l.ring = w.ring(servedAt{l.bar.Addr, l.begun.PC})
 		l.ring.serve(l.begun.PC)
 	}
 	return l.ring
 }
 
 // serve enters an instruction.
-func (r *ring) serve(pc int32) {
+func (r *served) serve(pc int32) {
 	if i, ok := slices.BinarySearch(r.pcs, pc); !ok {
 		r.pcs = slices.Insert(r.pcs, i, pc)
 	}
@@ -169,7 +169,7 @@ func (j *Judge) passes(l *ledger, cta, warp int32) {
 
 // joins records that a warp takes part in a named barrier.
 func (j *Judge) joins(ev *machine.Event, passes bool) {
-	r := j.watch.ring(ringAt{addr: namedRings + uint64(ev.Bar)})
+	r := j.watch.ring(servedAt{addr: namedRings + uint64(ev.Bar)})
 	r.serve(ev.PC)
 	r.comes[roleOf{warp: ev.Warp}] = true
 	if passes {
@@ -236,7 +236,7 @@ func (j *Judge) conflictTies(all []order.Conflict, i int) (t Ties) {
 		t.Early = []int32{b.PC}
 		t.Again = writes(a) && readBetween(all, c)
 	}
-	var signalled []*ring
+	var signalled []*served
 	if a.Op >= 0 && (a.Barrier || a.Kind == machine.OpWgmma) {
 		signalled = j.ringsWith(a.PC)
 		t.Needs = j.serves(t.Needs, a.PC)
@@ -244,7 +244,7 @@ func (j *Judge) conflictTies(all []order.Conflict, i int) (t Ties) {
 	g := j.watch.guarded[b.PC]
 	prior := roleOf{a.Warp, (a.CTA != b.CTA) != g.remote}
 	if g.mbar != nil && (g.mbar.from(prior, a.Kind == machine.OpWgmma && a.Op >= 0) ||
-		slices.ContainsFunc(signalled, func(r *ring) bool { return g.mbar.relays(r, prior.remote) })) {
+		slices.ContainsFunc(signalled, func(r *served) bool { return g.mbar.relays(r, prior.remote) })) {
 		t.Needs = union(t.Needs, g.mbar.pcs...)
 	}
 	if g.named != nil && a.CTA == b.CTA && g.named.comes[roleOf{warp: a.Warp}] {
@@ -264,7 +264,7 @@ func readBetween(all []order.Conflict, c *order.Conflict) bool {
 }
 
 // from reports whether a warp arrives at a ring, or for a wgmma one of its warpgroup.
-func (r *ring) from(who roleOf, group bool) bool {
+func (r *served) from(who roleOf, group bool) bool {
 	if !group {
 		return r.comes[who]
 	}
@@ -278,7 +278,7 @@ func (r *ring) from(who roleOf, group bool) bool {
 }
 
 // relays reports whether a warp that waited for a barrier of its own CTA arrives at a ring.
-func (r *ring) relays(of *ring, remote bool) bool {
+func (r *served) relays(of *served, remote bool) bool {
 	for who := range of.waits {
 		if !who.remote && r.comes[roleOf{who.warp, remote}] {
 			return true
@@ -288,7 +288,7 @@ func (r *ring) relays(of *ring, remote bool) bool {
 }
 
 // ringsWith lists the rings that an instruction serves.
-func (j *Judge) ringsWith(pc int32) (list []*ring) {
+func (j *Judge) ringsWith(pc int32) (list []*served) {
 	for _, r := range j.watch.rings {
 		if _, ok := slices.BinarySearch(r.pcs, pc); ok {
 			list = append(list, r)

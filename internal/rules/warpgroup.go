@@ -78,7 +78,7 @@ func (j *Judge) aligned(m *machine.Machine, ev *machine.Event) {
 		c.groups = make([]groupWatch, (len(c.warps)+machine.WarpgroupSize-1)/machine.WarpgroupSize)
 	}
 	g := &c.groups[ev.Warp/machine.WarpgroupSize]
-	j.watch.ring(ringAt{addr: groupRings + uint64(ev.Warp/machine.WarpgroupSize)}).serve(ev.PC)
+	j.watch.ring(servedAt{addr: groupRings + uint64(ev.Warp/machine.WarpgroupSize)}).serve(ev.PC)
 	switch ev.Kind {
 	case machine.EvIssue:
 		g.multiplies(ev.Op.Seq, j.watch.now)

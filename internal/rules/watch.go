@@ -42,7 +42,7 @@ type watch struct {
 	freed   []freedColumns      // of tensor memory, the first few
 	// collectors by the first CTA of those that a tcgen05.mma works for.
 	collectors map[int32]*collectorWatch
-	rings      map[ringAt]*ring
+	rings      map[servedAt]*served
 	guarded    map[int32]guard           // by operation: what its warp had waited for
 	filled     map[int32]*collectorWatch // those that hold a matrix
 }
