@@ -12,6 +12,8 @@ type Ties struct {
 	Class int
 	// Always: the finding holds of every schedule, whichever shows it, as a wrong count does.
 	Always bool
+	// Directed: a run shows it that was made for it, and others need not.
+	Directed bool
 	// Breaks are the instructions of the barriers and collectives that no longer say what they
 	// should, Needs those of the ones that would have had to, and Early operations that come
 	// before what they should come after.
@@ -23,6 +25,7 @@ type Ties struct {
 
 // The classes that have a rule of their own.
 const (
+	account = 1 // a count or a number of bytes is wrong
 	access  = 2 // two accesses are in no order
 	timing  = 3 // an operation or a wait can meet another phase than it should
 	outcome = 4 // a hang, an exit, an unwritten value
@@ -42,8 +45,19 @@ func (r *Report) follow() {
 			list = append(list, f)
 		}
 	}
+	most := 0
+	for _, f := range list {
+		most = max(most, f.Seen)
+	}
+	class := func(f *Finding) int {
+		// A wrong count shows in most schedules; one that few show was led to by what more show.
+		if f.Ties.Class == account && !f.Ties.Directed && 2*f.Seen < most {
+			return timing
+		}
+		return f.Ties.Class
+	}
 	slices.SortStableFunc(list, func(a, b *Finding) int {
-		return cmp.Or(cmp.Compare(a.Ties.Class, b.Ties.Class), cmp.Compare(b.Seen, a.Seen))
+		return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(b.Seen, a.Seen))
 	})
 	reached := reach(list)
 	var roots []int
@@ -76,10 +90,12 @@ func (r *Report) follow() {
 }
 
 // oneRoot lets what follows from one finding of a group follow from the first, which stands for
-// all, and nothing follow from its own group.
+// all, and nothing follow from its own group. If one of a group follows from an error, all of its
+// group do, since they have one cause.
 func (r *Report) oneRoot() {
-	first := map[string]string{}
-	for _, g := range r.groups(false) {
+	first, led := map[string]string{}, map[string]bool{}
+	groups := r.groups(false)
+	for _, g := range groups {
 		for _, f := range g {
 			first[f.ID] = g[0].ID
 		}
@@ -88,6 +104,15 @@ func (r *Report) oneRoot() {
 		f := &r.Findings[i]
 		if f.Follows = first[f.Follows]; f.Follows == first[f.ID] {
 			f.Follows = ""
+		}
+		led[f.Follows] = true
+	}
+	for _, g := range groups {
+		i := slices.IndexFunc(g, func(f *Finding) bool { return f.Follows != "" })
+		for _, f := range g {
+			if i >= 0 && f.Follows == "" && !f.Habit && !led[g[0].ID] {
+				f.Follows = g[i].Follows
+			}
 		}
 	}
 }

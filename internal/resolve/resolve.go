@@ -94,7 +94,7 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 	}
 	if k := rules.Lookup(f.Kind); k != nil {
 		out.Section, out.Habit = k.Section, k.Habit
-		out.Ties = report.Ties{Class: int(k.Class()), Always: k.Always(), Breaks: f.Ties.Breaks, Needs: f.Ties.Needs, Early: f.Ties.Early, Reader: f.Ties.Reader, Again: f.Ties.Again}
+		out.Ties = report.Ties{Class: int(k.Class()), Always: k.Always(), Directed: k.Directed(), Breaks: f.Ties.Breaks, Needs: f.Ties.Needs, Early: f.Ties.Early, Reader: f.Ties.Reader, Again: f.Ties.Again}
 	}
 	for i := range f.Sites {
 		out.Sites = append(out.Sites, r.site(&f.Sites[i]))

@@ -47,10 +47,10 @@ var (
 	timings  = []**Kind{&phaseMixing, &lappedWait, &earlyWait, &idleWait, &mixedLanes, &lappedLanes, &staleToken, &unobservedPhase}
 	// collectives are kinds about instructions that lanes or warps execute together.
 	collectives = []**Kind{&divergentBarrier, &namedBarrierMismatch, &clusterBarrierMismatch, &outsideMask}
+	// directed are kinds that a run shows which was made for them.
+	directed = []**Kind{&expectLate, &phaseMixing, &lappedWait, &earlyWait, &mixedLanes, &lappedLanes}
 	// unwritten are kinds about reads of what nobody has written, or not yet.
 	unwritten = []**Kind{&uninitializedShared, &uninitializedTensor, &uninitializedGlobal}
-	// oneSchedule are kinds that a run made for them shows, and other runs need not.
-	oneSchedule = []**Kind{&expectLate, &phaseMixing, &lappedWait, &earlyWait, &mixedLanes, &lappedLanes}
 )
 
 func among(list []**Kind, k *Kind) bool {
@@ -72,9 +72,12 @@ func (k *Kind) Class() Class {
 	return Misuse
 }
 
-// Always reports whether a finding of a kind holds of every schedule, whichever shows it, as a
-// wrong count does.
-func (k *Kind) Always() bool { return k.Class() <= Account && !among(oneSchedule, k) }
+// Always reports whether a finding of a kind is about the program in every schedule, whichever
+// shows it: as a wrong count is, or that a phase can be complete too early.
+func (k *Kind) Always() bool { return k.Class() != Access && k.Class() != Outcome }
+
+// Directed reports whether a run that is made for a finding of a kind shows it, and others need not.
+func (k *Kind) Directed() bool { return among(directed, k) }
 
 // ---- what a run tells ----
 
@@ -206,6 +209,9 @@ func (j *Judge) Ties(f *Finding) (t Ties) {
 			}
 		}
 		t.Needs = union(t.Needs, t.Breaks...)
+		if c == Account {
+			t.Breaks = j.behind(t.Breaks)
+		}
 	case c == Outcome:
 		for i := range f.Waiting {
 			t.Needs = j.awaits(t.Needs, &f.Waiting[i].Site)
@@ -305,6 +311,24 @@ func (j *Judge) serves(list []int32, pc int32) []int32 {
 	list = union(list, pc)
 	for _, r := range j.ringsWith(pc) {
 		list = union(list, r.pcs...)
+	}
+	return list
+}
+
+// behind adds the instructions of the barriers at which threads arrive, or to which they bring
+// bytes, next after a wait for one of a list: where the count of that is wrong they come at
+// another time, to another phase.
+func (j *Judge) behind(list []int32) []int32 {
+	for n := -1; n != len(list); {
+		n = len(list)
+		for at, r := range j.watch.rings {
+			if at.addr < namedRings && slices.ContainsFunc(r.pcs, func(pc int32) bool {
+				g := j.watch.guarded[pc].mbar
+				return g != nil && slices.ContainsFunc(g.pcs, func(pc int32) bool { _, ok := slices.BinarySearch(list, pc); return ok })
+			}) {
+				list = union(list, r.pcs...)
+			}
+		}
 	}
 	return list
 }
