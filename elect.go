@@ -7,9 +7,9 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/predict"
+	"muster/internal/rules"
 	"muster/internal/shards"
 	"muster/internal/trial"
-	"muster/internal/rules"
 	"muster/report"
 )
 

@@ -210,6 +210,7 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	j.Order.Observe(m, ev)
 	if ev.Kind == machine.EvAccess && ev.Op == nil && (ev.Init != ev.Mask || j.Order.Found() > found) {
 		j.guards(ev.CTA, ev.Warp, ev.PC)
+		j.guardsBefore(j.Order.Since(found))
 	}
 	if ev.Kind == machine.EvRegister && ev.Unset != 0 {
 		j.unset(ev)

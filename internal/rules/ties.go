@@ -162,6 +162,18 @@ func (j *Judge) guards(cta, warp, pc int32) {
 	}
 }
 
+// guardsBefore records what the earlier warps of conflicts have waited for by now, where they
+// accessed memory themselves: perhaps more than they had then.
+func (j *Judge) guardsBefore(list []order.Conflict) {
+	for i := range list {
+		if a := &list[i].Prior; a.Op < 0 && a.CTA >= 0 && j.watch.ctas != nil && j.watch.ctas[a.CTA] != gone {
+			if _, ok := j.watch.guarded[a.PC]; !ok {
+				j.guards(a.CTA, a.Warp, a.PC)
+			}
+		}
+	}
+}
+
 // passes records that a warp has waited for a phase.
 func (j *Judge) passes(l *ledger, cta, warp int32) {
 	r := j.watch.ringOf(l)
@@ -247,16 +259,26 @@ func (j *Judge) conflictTies(all []order.Conflict, i int) (t Ties) {
 		signalled = j.ringsWith(a.PC)
 		t.Needs = j.serves(t.Needs, a.PC)
 	}
-	g := j.watch.guarded[b.PC]
-	prior := roleOf{a.Warp, (a.CTA != b.CTA) != g.remote}
-	if g.mbar != nil && (g.mbar.from(prior, a.Kind == machine.OpWgmma && a.Op >= 0) ||
-		slices.ContainsFunc(signalled, func(r *served) bool { return g.mbar.relays(r, prior.remote) })) {
-		t.Needs = union(t.Needs, g.mbar.pcs...)
-	}
-	if g.named != nil && a.CTA == b.CTA && g.named.comes[roleOf{warp: a.Warp}] {
-		t.Needs = union(t.Needs, g.named.pcs...)
+	t.Needs = j.leads(t.Needs, a, b, signalled)
+	if a.Op < 0 && b.Op < 0 { // the order the other way round would do
+		t.Needs = j.leads(t.Needs, b, a, nil)
 	}
 	return t
+}
+
+// leads adds the instructions of the barriers that lead from one access to another: what the
+// warp of b had waited for last, if the warp of a arrives there, or one that waited for a.
+func (j *Judge) leads(list []int32, a, b *order.AccessRef, signalled []*served) []int32 {
+	g := j.watch.guarded[b.PC]
+	from := roleOf{a.Warp, (a.CTA != b.CTA) != g.remote}
+	if g.mbar != nil && (g.mbar.from(from, a.Kind == machine.OpWgmma && a.Op >= 0) ||
+		slices.ContainsFunc(signalled, func(r *served) bool { return g.mbar.relays(r, from.remote) })) {
+		list = union(list, g.mbar.pcs...)
+	}
+	if g.named != nil && a.CTA == b.CTA && g.named.comes[roleOf{warp: a.Warp}] {
+		list = union(list, g.named.pcs...)
+	}
+	return list
 }
 
 // readBetween reports whether what a conflict's operation overwrites is read, by who knows it to
